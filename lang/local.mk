@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The files of lang/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
+
+noinst_LIBRARIES += liblang.a
+liblang_a_SOURCES = \
+	lang/ast.def \
+	lang/ast.h \
+	lang/builtins.def \
+	lang/gates.h \
+	lang/lang.h \
+	lang/names.h
+
+# Scanner and grammar. The generated files lie in the build folder and are shipped by `make dist`.
+# One stamp stands for all of them; it is older than its files, so each is made once.
+if HAVE_GRAMMAR
+grammar_files = lang/parse.c lang/parse.h lang/scan.c lang/scan.h
+nodist_liblang_a_SOURCES = $(grammar_files)
+BUILT_SOURCES += $(grammar_files)
+CLEANFILES += lang/grammar.tmp
+MAINTAINERCLEANFILES = $(grammar_files) lang/grammar.stamp
+EXTRA_DIST += lang/parse.y lang/scan.l lang/grammar.stamp $(grammar_files)
+
+lang/grammar.stamp: lang/parse.y lang/scan.l
+	$(AM_V_GEN)$(MKDIR_P) lang && touch lang/grammar.tmp
+	$(AM_V_at)$(BISON) -Wall -Werror=conflicts-sr -Werror=conflicts-rr \
+		--header=lang/parse.h -o lang/parse.c $(srcdir)/lang/parse.y
+	$(AM_V_at)$(FLEX) --header-file=lang/scan.h -o lang/scan.c $(srcdir)/lang/scan.l
+	$(AM_V_at)mv -f lang/grammar.tmp $@
+
+$(grammar_files): lang/grammar.stamp
+	@test -f $@ || { rm -f lang/grammar.stamp; $(MAKE) $(AM_MAKEFLAGS) lang/grammar.stamp; }
+endif

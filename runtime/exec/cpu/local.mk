@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The files of runtime/exec/cpu/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
+
+noinst_LIBRARIES += libcpu.a
+libcpu_a_SOURCES =
+libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+
+# One library per precision and instruction set, which alone carries that set's flags.
+# KERNEL is the suffix of the set's one table of functions.
+if HAVE_KERNELS
+kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3
+kernel_sources = runtime/exec/cpu/kernels_tmpl.c
+
+noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a
+kernel_libs += libkernels_single_base.a libkernels_double_base.a
+libkernels_single_base_a_SOURCES = $(kernel_sources)
+libkernels_single_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_base
+libkernels_single_base_a_CFLAGS = $(kernels_CFLAGS)
+libkernels_double_base_a_SOURCES = $(kernel_sources)
+libkernels_double_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_base
+libkernels_double_base_a_CFLAGS = $(kernels_CFLAGS)
+
+if X86_KERNELS
+noinst_LIBRARIES += libkernels_single_avx2.a libkernels_double_avx2.a libkernels_single_avx512.a libkernels_double_avx512.a
+kernel_libs += libkernels_single_avx2.a libkernels_double_avx2.a libkernels_single_avx512.a libkernels_double_avx512.a
+libkernels_single_avx2_a_SOURCES = $(kernel_sources)
+libkernels_single_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx2
+libkernels_single_avx2_a_CFLAGS = $(kernels_CFLAGS) $(AVX2_CFLAGS)
+libkernels_double_avx2_a_SOURCES = $(kernel_sources)
+libkernels_double_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx2
+libkernels_double_avx2_a_CFLAGS = $(kernels_CFLAGS) $(AVX2_CFLAGS)
+libkernels_single_avx512_a_SOURCES = $(kernel_sources)
+libkernels_single_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx512
+libkernels_single_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
+libkernels_double_avx512_a_SOURCES = $(kernel_sources)
+libkernels_double_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx512
+libkernels_double_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
+endif
+endif

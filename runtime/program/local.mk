@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# The files of runtime/program/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
+
+noinst_LIBRARIES += libprogram.a
+libprogram_a_SOURCES = \
+	runtime/program/activation.def \
+	runtime/program/apply.def \
+	runtime/program/expr.def \
+	runtime/program/matrix.h \
+	runtime/program/program.h

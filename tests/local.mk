@@ -5,10 +5,11 @@
 check_PROGRAMS +=
 
 shell_tests =
+shell_tests += tests/unit/test_arrows.sh
 
 # Lists by purpose; every name is a path as above.
 # What distcheck runs:
-smoke_tests =
+smoke_tests = tests/unit/test_arrows.sh
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
@@ -35,14 +36,18 @@ check-soak: all $(check_PROGRAMS)
 check-perf: all $(check_PROGRAMS)
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
-# A build with sanitizers in a folder of its own; CHECK_JOBS bounds its compilers.
+# The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
+# ones), since a configured source folder cannot serve a second build. CHECK_JOBS bounds its compilers.
 CHECK_JOBS = $$(nproc 2>/dev/null || echo 2)
 check-sanitize:
-	@$(MKDIR_P) sanitize
-	@cd sanitize && { test -f config.status || \
-		$(SHELL) $(abs_srcdir)/configure -q --srcdir=$(abs_srcdir) --enable-sanitizers --cache-file=config.cache; }
-	@cd sanitize && $(MAKE) $(AM_MAKEFLAGS) -s -j $(CHECK_JOBS) all check-programs
-	@cd sanitize && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
+	@rm -rf sanitize/src && $(MKDIR_P) sanitize/build
+	@$(MAKE) $(AM_MAKEFLAGS) -s distdir distdir=sanitize/src top_distdir=sanitize/src
+	@cd sanitize/build && { test config.status -nt ../src/configure || \
+		$(SHELL) ../src/configure -q --enable-sanitizers CC='$(CC)'; }
+	@cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s -j $(CHECK_JOBS) all check-programs
+	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; \
+	test ! -d "$$QCNN_SHARED" || export QCNN_SHARED; \
+	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
 
 check-programs: $(check_PROGRAMS)
 

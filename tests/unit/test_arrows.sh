@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+# Reads every include of the sources and fails on one from a room that the table does not allow.
+. "$top_srcdir/tests/tap.sh"
+
+# room: what it may include besides itself (a folder, or one file). `any` is everything.
+# Deeper folders come first where their rule differs; a room without a row is an error.
+cat >arrows <<'END'
+lang:            runtime/base
+compiler:        lang runtime/program runtime/base
+runtime/base:
+runtime/program: lang/gates.h lang/gates.def runtime/base
+runtime/exec:    runtime/program lang/gates.h lang/gates.def runtime/base
+runtime/train:   runtime/program runtime/exec runtime/data runtime/net runtime/log runtime/base
+runtime/data:    runtime/base
+runtime/net:     runtime/base
+runtime/log:     runtime/base
+cli:             any
+tests:           any
+END
+
+# Libraries that are used behind one file (or one room) each: header, then who may include it.
+cat >libraries <<'END'
+yaml.h    cli/
+zlib.h    runtime/base/inflate
+jansson.h runtime/base/json
+sodium.h  runtime/base/crypto
+omp.h     runtime/exec/cpu/ runtime/base/cpus tests/
+END
+
+# check_tree FOLDER: prints one line per include that is not allowed.
+check_tree() {
+	(cd "$1" && find lang compiler runtime cli tests -type f \
+		\( -name '*.[chly]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' \) -print) |
+		sort | awk -v tree="$1" '
+		function begins(text, start) { return substr(text, 1, length(start)) == start }
+		function room_of(path, i) {
+			for (i = 1; i <= nroom; i++)
+				if (begins(path, room[i] "/")) return room[i]
+			return ""
+		}
+		function library_allowed(file, header, word, n, i) {
+			n = split(library[header], word, " ")
+			for (i = 1; i <= n; i++) if (begins(file, word[i])) return 1
+			return 0
+		}
+		function arrow_allowed(file, header, from, to, word, n, i) {
+			from = room_of(file); to = room_of(header)
+			if (from == "") { print file ": no room of that name"; return 1 }
+			if (from == to) return 1
+			n = split(may[from], word, " ")
+			for (i = 1; i <= n; i++)
+				if (word[i] == "any" || header == word[i] || begins(header, word[i] "/")) return 1
+			return 0
+		}
+		function folder(path) { sub(/[^\/]*$/, "", path); return path }
+		FILENAME == "arrows" { split($0, part, /: */); room[++nroom] = part[1]; may[part[1]] = part[2]; next }
+		FILENAME == "libraries" { header = $1; $1 = ""; library[header] = $0; next }
+		{
+			file = $0
+			while ((getline line < (tree "/" file)) > 0) {
+				if (line !~ /^[ \t]*#[ \t]*include[ \t]*[<"]/) continue
+				quoted = line ~ /include[ \t]*"/
+				header = line
+				sub(/^[^<"]*[<"]/, "", header); sub(/[>"].*/, "", header)
+				if (header in library) {
+					if (!library_allowed(file, header)) print file ": includes <" header ">, which is for" library[header]
+				} else if (quoted && header != "config.h") {
+					if (room_of(header) == "") header = folder(file) header
+					if (!arrow_allowed(file, header)) print file ": may not include " header
+				}
+			}
+			close(tree "/" file)
+		}' arrows libraries -
+}
+
+# The checker itself must see a wrong arrow.
+mkdir -p bad/lang bad/compiler bad/runtime/base bad/runtime/program bad/cli bad/tests
+echo '#include "compiler/circuit.h"' >bad/lang/scan.l
+echo '  #  include "lang/ast.h"' >bad/runtime/program/verify.c
+printf '#include "lang/gates.h"\n#include "runtime/base/err.h"\n' >bad/runtime/program/matrix.c
+echo '#include <jansson.h>' >bad/compiler/value.c
+check_tree "$PWD/bad" >wrong
+tap_is "$(cut -d: -f1 wrong | tr '\n' ' ')" "compiler/value.c lang/scan.l runtime/program/verify.c " "wrong arrows are seen"
+
+check_tree "$top_srcdir" >wrong
+tap_is "$(cat wrong)" "" "every include is allowed"
+tap_done

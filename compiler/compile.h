@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A resolved tree becomes a program: elaborate, passes, lower.  pipeline.c lists
+ * all of it on one screen. */
+#ifndef QCNN_COMPILE_H
+#define QCNN_COMPILE_H
+
+#include "lang/lang.h"
+#include "runtime/program/program.h"
+
+enum {
+	COMPILE_STEPS_MAX = 50 << 20,    /* statements run by elaboration: an endless `while` ends here */
+	COMPILE_CALLS_MAX = 1 << 22,     /* calls after unrolling */
+	COMPILE_DEPTH_MAX = 128,         /* blocks calling blocks */
+	COMPILE_LIST_MAX = 1 << 22       /* elements of one list */
+};
+
+/* Passes that can be dumped (`-d LETTERS`) and switched off (`--no-pass NAME`). */
+struct pass_row { const char *name; char letter; const char *doc; bool optional; };
+size_t compile_passes(const struct pass_row **rows);
+
+struct const_override { const char *name; const char *value; };   /* --const n=16 */
+
+struct compile_options {
+	const struct const_override *constant; unsigned nconstant;
+	const char *const *without; unsigned nwithout;   /* names of optional passes */
+	const char *dump;                                /* letters, or NULL */
+	struct buf *dump_out;
+};
+
+/* NULL when d has errors (they are reported there).  The program is verified. */
+struct program *compile_tree(struct ast *t, struct diags *d, const struct compile_options *o);
+
+/* All in one: open path, parse, resolve, compile. */
+struct program *compile_file(const char *path, struct diags *d, const struct lang_options *lo,
+	const struct compile_options *o, struct err *e);
+
+/* The program as text, and back to the same bytes (see qcnn-bytecode(5)). */
+void asm_print(const struct program *p, struct buf *out);
+struct program *asm_read(struct diags *d, uint32_t file);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The syntax tree of a model, and what name resolution writes on it.
+ *
+ * All nodes have one shape; ast.def says which kind uses which field.  Nodes,
+ * strings and lists live in the tree's arena. */
+#ifndef QCNN_AST_H
+#define QCNN_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "runtime/base/arena.h"
+#include "runtime/base/buf.h"
+#include "runtime/base/source.h"
+#include "lang/gates.h"
+
+enum node_kind {
+	NODE_NONE = 0,
+#define NODE(kind, text, a, b, c, list) NODE_##kind,
+#include "lang/ast.def"
+#undef NODE
+	NODE_COUNT
+};
+
+/* node.op of operators and declarations. */
+enum ast_op {
+	AST_NONE = 0,
+	AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_MOD, AST_POW, AST_JOIN,          /* + - * / % ** ++ */
+	AST_LT, AST_LE, AST_GT, AST_GE, AST_EQ, AST_NE, AST_AND, AST_OR,         /* < <= > >= == != && || */
+	AST_NEG, AST_NOT, AST_PLUS,                                              /* unary - ! + */
+	AST_SET_TO,                                                              /* = */
+	AST_TYPE_INT, AST_TYPE_FLOAT, AST_TYPE_QUBIT, AST_TYPE_STATE,
+	AST_FROZEN
+};
+
+/* What a name or an expression is, as far as the text alone tells. */
+enum kind {
+	KIND_UNKNOWN = 0,        /* an error was reported; accept anything */
+	KIND_INT, KIND_FLOAT, KIND_BOOL,
+	KIND_ANGLE,              /* a float that may depend on param or input */
+	KIND_INT_ARRAY, KIND_FLOAT_ARRAY, KIND_ANGLE_ARRAY,
+	KIND_STATE,              /* input state */
+	KIND_QUBITS,             /* a list of qubits; a qubit is a list of one */
+	KIND_TUPLES,             /* a list of tuples of qubits */
+	KIND_OBSERVABLE,
+	KIND_PROBS,
+	KIND_COUNT
+};
+
+enum modifier_kind { MODIFIER_CTRL = 1, MODIFIER_NEGCTRL, MODIFIER_INV, MODIFIER_POW };
+struct modifier { enum modifier_kind kind; struct node *arg; /* count of ctrl (NULL: 1) or exponent */ struct span span; };
+
+struct node_list { struct node **v; uint32_t n, cap; };
+
+struct node {
+	enum node_kind kind;
+	int op;                      /* enum ast_op or a count; see ast.def */
+	struct span span;            /* the whole construct */
+	const char *name;            /* identifier, or NULL */
+	struct span name_span;
+	struct node *a, *b, *c;
+	struct node_list list;       /* statements, operands, elements, ... */
+	struct node_list args;       /* arguments in parentheses; has_args tells () from none */
+	bool has_args;
+	struct modifier *modifier; uint32_t nmodifier;   /* as written, left to right */
+	const char *text; struct span callee_span;       /* INSTANCE: circuit; DENSE: activation; INCLUDE: path */
+	union { int64_t i; double f; } value;
+	/* written by names_resolve */
+	struct node *decl;           /* declaration the name refers to, or NULL (built in) */
+	enum kind rank;              /* kind of an expression or declared name */
+	enum gate gate; uint8_t word;    /* CALL of a built-in gate */
+	int builtin;                 /* APPLY: enum builtin (names.h) */
+};
+
+/* A parsed model.  Freed with ast_free. */
+struct ast {
+	struct arena arena;
+	struct node *file;           /* NODE_FILE; includes are spliced in place */
+	bool qasm;                   /* dialect: .qasm or .qcnn */
+};
+
+const char *node_kind_text(enum node_kind k);
+/* The tree as an indented text, for tests and `-d ast`. */
+void ast_print(const struct ast *t, struct buf *out);
+void ast_free(struct ast *t);
+/* Calls visit on every node, parents first; stops when it returns non-zero. */
+int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The gates: names, sizes, matrices and derivative rules, all from gates.def.
+ *
+ * A gate is a unitary on `ntarget` wires under `ncontrol` leading controls (cx is
+ * x under one control).  Matrices here are those of the targets alone, row-major,
+ * 2^ntarget square; the first target is the least significant bit of row and
+ * column.  Angles are radians, or exponents t for the power gates (pow(t) @ g has
+ * eigenphases 0 and pi*t).  Global phase is exact.
+ *
+ * The families of Pauli words (pauli: P; rpauli: exp(-i a P/2); ppauli: pow(t) @ P)
+ * are three rows; a word of 1 to 3 letters rides beside the gate's id.  Word
+ * encoding: 2 bits a letter (x 1, y 2, z 3), first letter (first operand) lowest.
+ * So `x` and `rzz` are words of these families; `x y z rx ry rz` too. */
+#ifndef QCNN_GATES_H
+#define QCNN_GATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/maths.h"
+
+enum gate {
+	GATE_NONE = 0,           /* in an item: a sub-matrix, not a gate */
+#define GATE(id, ...) GATE_##id,
+#include "lang/gates.def"
+#undef GATE
+	GATE_COUNT
+};
+
+enum { GATE_ANGLES_MAX = 4, GATE_TARGETS_MAX = 3, GATE_WIRES_MAX = 8 };
+
+enum gate_flag {             /* of the target matrix */
+	GATE_DIAGONAL    = 1 << 0,
+	GATE_PERMUTATION = 1 << 1,   /* one nonzero of modulus 1 per row */
+	GATE_REAL        = 1 << 2,
+	GATE_SELF_INVERSE = 1 << 3,
+	GATE_SYMMETRIC   = 1 << 4,   /* equal to its transpose */
+	GATE_WORD        = 1 << 5,   /* a family of Pauli words */
+	GATE_COMPOSITE   = 1 << 6    /* has steps instead of a matrix (rc3x) */
+};
+
+/* How dU/d(angle) follows from shifted circuits (parameter shift):
+ * U = exp(-i a G) with eigenvalues of G as named. */
+enum gate_shift {
+	SHIFT_NONE = 0,          /* no angle */
+	SHIFT_HALF,              /* G has eigenvalues +-1/2: two terms, shift pi/2 (in radians) */
+	SHIFT_POWER,             /* pow(t): eigenphases 0 and pi t: two terms, shift 1/2 in t, factor pi/2 */
+	SHIFT_FOUR               /* also eigenvalue 0 (iswap powers, SingleExcitation-like): four terms */
+};
+
+struct gate_row {
+	enum gate id;
+	const char *name;        /* as written in a model; families: "pauli", ... */
+	unsigned ncontrol, ntarget, nangle;
+	unsigned flags;          /* of enum gate_flag */
+	enum gate base;          /* the gate that acts on the targets; itself if ncontrol == 0 */
+	uint8_t base_word;
+	enum gate power;         /* row of pow(t) @ base, GATE_NONE if t must be constant */
+	uint8_t power_word;
+	enum gate_shift shift;   /* of every angle of the base */
+	const char *doc;         /* one line */
+};
+
+const struct gate_row *gate_row(enum gate g);
+
+/* A name as written in a model (`cx`, `cnot`, `IsingXX`, `rzx`, `zz`): its row and
+ * word, or NULL.  *alias_of is set to the row's own name when `name` is an alias. */
+const struct gate_row *gate_find(const char *name, uint8_t *word, const char **alias_of);
+/* All names and aliases (not the words of two and three letters), for suggestions and lists. */
+size_t gate_names(const char *const **names);
+
+unsigned gate_word_length(uint8_t word);         /* letters in a word; 0 for word 0 */
+/* Targets of a row, with the word's length for families. */
+unsigned gate_ntarget(enum gate g, uint8_t word);
+/* The name with its word, e.g. "rzx", "zz", "pow_zz"; buf of at least 16. */
+const char *gate_word_name(enum gate g, uint8_t word, char *buf);
+
+/* u = the target matrix (4^ntarget entries); du = its derivative by angle k. Base rows
+ * (ncontrol == 0, not composite) only. */
+void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u);
+void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du);
+
+/* A composite row's steps, in order; wires are operand numbers. Angles constant. */
+struct gate_step { enum gate gate; uint8_t word; uint8_t wire[GATE_WIRES_MAX]; double angle[GATE_ANGLES_MAX]; };
+size_t gate_steps(enum gate g, const struct gate_step **steps);
+
+#endif

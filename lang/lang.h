@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The front end in two calls: text to tree, tree to tree with names and kinds. */
+#ifndef QCNN_LANG_H
+#define QCNN_LANG_H
+
+#include "lang/ast.h"
+#include "runtime/base/diag.h"
+
+enum {
+	LANG_NESTING_MAX = 256,      /* braces, parentheses, includes */
+	LANG_NODES_MAX = 4 << 20,
+	LANG_IDENT_MAX = 255
+};
+
+/* Where `include "x"` looks: the including file's folder, then these, in order. */
+struct lang_options { const char *const *include_dir; unsigned ninclude_dir; };
+
+/* Parse source `file` (an id of the diags' source set).  Never NULL; look at
+ * diags_errors before using the tree further.  Several errors per run. */
+struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options *o);
+
+/* Resolve names and kinds in all branches, also untaken ones; writes decl, rank,
+ * gate, word, builtin on the nodes.  Reports through d. */
+void lang_resolve(struct ast *t, struct diags *d);
+
+#endif

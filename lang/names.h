@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Functions that may stand in an expression, from one table, with their kinds. */
+#ifndef QCNN_NAMES_H
+#define QCNN_NAMES_H
+
+#include "lang/ast.h"
+
+enum builtin {
+	BUILTIN_NONE = 0,
+#define BUILTIN(id, name, min_args, max_args, kind, doc) BUILTIN_##id,
+#include "lang/builtins.def"
+#undef BUILTIN
+	BUILTIN_COUNT
+};
+
+struct builtin_row { enum builtin id; const char *name; unsigned min_args, max_args; enum kind kind; const char *doc; };
+const struct builtin_row *builtin_row(enum builtin b);
+enum builtin builtin_find(const char *name);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Hands out work units and collects their results, exactly once each.
+ *
+ * A step is a fixed list of unit ids 0 .. nunit-1.  Compute threads (in this
+ * process or elsewhere) pull ids and push results; the sum over units is exact
+ * integer arithmetic, so it does not depend on who did what.  A pool owns no
+ * compute threads.  All calls but begin and end may come from any thread. */
+#ifndef QCNN_POOL_H
+#define QCNN_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+#include "runtime/base/fixed.h"
+
+struct pool;
+
+struct pool_ops {
+	const char *name;
+	/* Start a step of nunit units whose result vectors have n entries. */
+	int (*begin)(struct pool *p, uint32_t nunit, size_t n, struct err *e);
+	/* The next open unit for `worker`, or -1 when there is none. */
+	int64_t (*pull)(struct pool *p, unsigned worker);
+	/* Add v (n entries) as the sum of the nid units id[0..nid).  Counts only if
+	 * all of them are still open; else it is dropped and 0 is returned (1: counted;
+	 * negative: a limb would overflow or the step was aborted). */
+	int (*push)(struct pool *p, unsigned worker, const uint32_t *id, size_t nid,
+		const struct fixed *v);
+	/* A worker is gone: its ids are open again.  A worker joined: its number. */
+	void (*lose)(struct pool *p, unsigned worker);
+	int (*join)(struct pool *p);
+	/* Give up the step: pull answers -1 from now on and end returns e. */
+	void (*abort)(struct pool *p, const struct err *e);
+	/* Wait until every unit is in; write the sums (n entries). */
+	int (*end)(struct pool *p, struct fixed *sum, struct err *e);
+	/* Units done by each worker since the pool was made (for logs and tests). */
+	size_t (*shares)(const struct pool *p, uint64_t *unit_count, size_t max_worker);
+	void (*free)(struct pool *p);
+};
+
+/* First member of every pool. */
+struct pool { const struct pool_ops *ops; };
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Samples: rows of inputs and labels, where they came from, and how they are split.
+ *
+ * x is (nrow, nx) row-major, in the order of the program's input slots (a state input
+ * takes re, im, re, im, ...).  y is (nrow, ny). */
+#ifndef QCNN_DATASET_H
+#define QCNN_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/diag.h"
+#include "runtime/base/err.h"
+
+enum {
+	DATASET_ROWS_MAX = 1 << 28,
+	DATASET_COLUMNS_MAX = 1 << 20,
+	CSV_FIELD_MAX = 1 << 16,
+	NPZ_MEMBERS_MAX = 4096
+};
+#define DATASET_BYTES_MAX ((uint64_t)1 << 36)
+
+struct dataset {
+	uint32_t nrow, nx, ny;
+	double *x, *y;               /* y NULL when ny is 0 (no labels) */
+	char *source;                /* path or generator, for messages */
+	uint8_t digest[32];          /* SHA-256 of the file's bytes; of the arrays when generated */
+};
+
+void dataset_free(struct dataset *d);
+
+/* What the model wants: one row per `input`. */
+struct input_want { const char *name; bool is_state; uint32_t count; /* scalars */ uint32_t ndim, dim[8]; };
+
+/* Which columns (CSV) or array (npz) feed an input; from the config's data.inputs. */
+struct input_map { const char *input; const char *const *column; unsigned ncolumn; };
+
+struct label_map { const double *from, *to; unsigned n; };   /* applied to labels; others are an error */
+
+struct read_options {
+	const struct input_want *want; unsigned nwant;
+	const struct input_map *map; unsigned nmap;      /* may be empty */
+	const char *label;           /* column or key; NULL: "label" (CSV), "y" (npz), if there */
+	bool label_required;
+	struct label_map label_map;
+};
+
+/* By the file's ending: .npz, .npy (one input, no labels), .csv.  Faults in a CSV text
+ * are reported through `d` with line and column (returns -ERR_BAD_DATA with a summary in
+ * e); a width that differs from the model's inputs names both. */
+int dataset_read(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e);
+
+/* Generators: rows of generators.def. */
+struct generate_options { const char *name; uint64_t seed; uint32_t rounds; uint32_t nqubit; };
+int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e);
+size_t generator_names(const char *const **names);
+
+/* Splits: fractions in order; part k has floor(f_k * N + 1e-9) rows, the last takes the
+ * rest.  Rows in file order unless shuffled by (seed). order[nrow] and count[npart]. */
+int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuffle, uint64_t seed,
+	uint32_t *order, uint32_t *count, struct err *e);
+
+/* One array out of an .npy or .npz file, as doubles (complex: re, im pairs). */
+struct array { uint32_t ndim; uint64_t dim[8]; bool is_complex; uint64_t count; double *value; };
+void array_free(struct array *a);
+int npy_parse(const void *bytes, size_t len, struct array *out, struct err *e);
+struct npz_member { char *name; struct array array; };
+struct npz { unsigned n; struct npz_member *member; };
+int npz_read(const char *path, struct npz *out, struct err *e);
+void npz_free(struct npz *z);
+const struct array *npz_find(const struct npz *z, const char *name);
+/* Writing: little-endian float64 (or complex128), C order; .npz members stored. */
+int npy_format(const struct array *a, struct buf *out);
+int npz_write(const char *path, const struct npz *z, struct err *e);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a device must do for the evaluator: a constant table of functions.
+ *
+ * The evaluator does everything in double that is small (expressions, matrices,
+ * chain rule, head); a backend holds states and does everything that is 2^n.
+ * A unit is plan->width samples.  `worker` is the calling thread's number.  In
+ * SHAPE_SHARED a call may use all threads itself; only worker 0 calls. */
+#ifndef QCNN_BACKEND_H
+#define QCNN_BACKEND_H
+
+#include "runtime/exec/plan.h"
+
+/* What differs from sample to sample of a unit. */
+struct unit_input {
+	uint32_t nsample;            /* = plan->width (short units are padded by the evaluator) */
+	/* Per-sample matrices: sample s's matrices are u[s] + plan->set.offset[m], for m of class
+	 * VALUE_SAMPLE. */
+	const cplx *const *u;
+	/* Vectors to prepare: of circuit c's vector number v for sample s, vector[c][v * nsample + s]
+	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
+	const cplx *const *const *vector;
+	const uint32_t *const *length;
+};
+
+/* What a worker thread runs: pull units until -1. */
+struct unit_job {
+	void *ctx;
+	/* Do units as worker `worker` until there are none left. */
+	void (*work)(void *ctx, unsigned worker);
+};
+
+struct backend_state;
+
+struct backend {
+	const char *name;            /* "ref", "cpu", "cuda" */
+	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
+	int (*supports)(const struct plan *pl, struct err *e);
+	/* Bytes that prepare will take for that many threads, gradients or not. */
+	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient);
+	/* Take the memory. pl is borrowed and outlives the state. */
+	int (*prepare)(const struct plan *pl, unsigned nthread, bool gradient,
+		struct backend_state **out, struct err *e);
+	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
+	void (*matrices)(struct backend_state *b, const cplx *u);
+	/* The one parallel region: run job->work on nthread workers (SHAPE_SHARED: on one). */
+	void (*run)(struct backend_state *b, const struct unit_job *job);
+	/* Circuit c from |0...0>: readout[s * nreadout(c) + k] for every sample of the unit.  The
+	 * final state stays with the worker until the next forward of the same circuit or until
+	 * backward consumed it. keep: backward will follow (for several circuits the states of all
+	 * may be kept, or recomputed: the backend's choice, the result is the same). */
+	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
+		const struct unit_input *in, bool keep, double *readout);
+	/* lambda = sum_k slope[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds
+	 * R_m[row, col] = sum conj(lambda[row]) psi[col] (see matrix.h) of every matrix m that
+	 * plan->cross marks into r_shared + offset[m] (classes CONSTANT, SHARED: summed over the
+	 * samples of the unit in a fixed order) or r_sample[s] + offset[m] (class SAMPLE).
+	 * Follows forward(c, keep) with the same input. */
+	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
+		const struct unit_input *in, const double *slope, cplx *r_shared, cplx *const *r_sample);
+	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
+	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
+	void (*free)(struct backend_state *b);
+};
+
+extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
+extern const struct backend backend_cpu;     /* OpenMP and SIMD */
+
+const struct backend *backend_find(const char *name);
+
+#endif

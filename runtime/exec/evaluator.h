@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Outputs and gradients of a program for a batch of samples: what training,
+ * inference, bench and a remote worker all use.
+ *
+ * It hides the method (a state vector today).  A batch is cut into a fixed list of
+ * work units; a unit's result is one vector of fixed-point numbers, so that units may
+ * be done by anyone, in any order, and give the same sum. */
+#ifndef QCNN_EVALUATOR_H
+#define QCNN_EVALUATOR_H
+
+#include "runtime/base/pool.h"
+#include "runtime/exec/backend.h"
+
+enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
+
+struct evaluator_options {
+	const char *device;          /* "cpu" or "ref" */
+	enum precision precision;
+	enum isa isa;                /* ISA_NONE: the best here */
+	unsigned nthread;            /* at least 1 */
+	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
+	enum shape shape;            /* SHAPE_AUTO unless a test says so */
+	bool no_fuse;
+	uint64_t random_plan;
+	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
+};
+
+/* Samples to evaluate.  Row s has ninput numbers at input + row[s] * ninput. */
+struct batch {
+	uint32_t nsample;
+	const uint32_t *row;         /* (nsample), or NULL: rows 0 .. nsample-1 */
+	const double *input;         /* (rows, program->ninput) row-major; NULL when ninput is 0 */
+};
+
+/* Per sample, after its readouts are known (called from any compute thread, never
+ * twice at once for one sample).  Writes slope[nreadout] = dL/d readout and adds the
+ * head's gradient into head[nweight - nweight_circuit].  `sample` is the position in
+ * the batch.  With a NULL slope only outputs are wanted.  Returns 0, or -ERR_NOT_FINITE. */
+typedef int (*slope_fn)(void *ctx, uint32_t sample, const double *readout, double *slope, double *head);
+
+struct evaluator;
+
+/* Plan, memory check (-ERR_CONFIG naming needed and available bytes, before anything is
+ * allocated), buffers.  p is borrowed. */
+int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e);
+void evaluator_free(struct evaluator *ev);
+const struct plan *evaluator_plan(const struct evaluator *ev);
+
+/* New weights (nweight doubles, copied): builds the shared matrices. */
+int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e);
+
+/* Cut a batch into units.  gradient: backward will be wanted; fn may be NULL (readouts
+ * only).  readout[(nsample, nreadout)] row-major is filled by forward.  Returns the number
+ * of units. */
+uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
+	slope_fn fn, void *ctx, double *readout);
+
+/* Entries of a unit's result vector: sums of cross matrices (or weight gradients, by
+ * method), then the head's gradient. */
+size_t evaluator_vector(const struct evaluator *ev);
+
+/* Do one unit as `worker`: forward(readouts), slope_fn, backward, all in one visit;
+ * v[evaluator_vector()] is the unit's vector (zeroed and filled).  forward alone where
+ * prepare said no gradient (v may be NULL).  The error names the sample. */
+int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e);
+
+/* All units of the prepared batch with this process's threads through `pool`;
+ * gradient[nweight] (frozen weights: 0) gets dL/dw from the exact sums, L being whatever
+ * fn's slopes differentiate.  gradient may be NULL when prepare said no gradient. */
+int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
+
+/* The second half for those who collected the sums themselves: sums -> gradient[nweight]. */
+int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e);
+
+/* State vector of circuit c for one row of input: out[2^nwire]. */
+int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
+
+/* Units done by each worker thread since evaluator_new (every thread's part). In
+ * SHAPE_SHARED, blocks done by each thread. */
+void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan fits a program to a kernel set and precision: which matrices are merged,
+ * which shape runs, which stages a large state is cut into.
+ *
+ * The numerical plan depends on program, precision and kernel set alone, never on
+ * batch size, threads, this host's caches or measured times: equal plans, equal
+ * bits.  A plan is constant once made and may be shared by threads. */
+#ifndef QCNN_PLAN_H
+#define QCNN_PLAN_H
+
+#include "runtime/base/cpus.h"
+#include "runtime/program/matrix.h"
+
+enum precision { PRECISION_NONE = 0, PRECISION_SINGLE, PRECISION_DOUBLE };
+
+enum shape {
+	SHAPE_AUTO = 0,
+	SHAPE_SAMPLES,       /* many small states: one sample per SIMD lane (n <= PLAN_SAMPLES_WIRES_MAX) */
+	SHAPE_STATE,         /* a unit is one sample, held by one thread (n <= PLAN_STATE_WIRES_MAX) */
+	SHAPE_SHARED         /* a unit is one sample, all threads share its state */
+};
+
+enum { PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17 };
+
+/* One thing to do to a state.  Bits are positions in the amplitude's index, after
+ * swaps have been turned into relabellings. */
+enum step_op { STEP_NONE = 0, STEP_UNITARY, STEP_PREPARE };
+
+struct plan_step {
+	enum step_op op;
+	uint32_t matrix;             /* UNITARY: number in plan.set; PREPARE: number of the vector (plan_circuit.prepare) */
+	bool adjoint;
+	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
+	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
+	uint64_t control_mask, control_value;    /* acts where (index & mask) == value */
+	const uint8_t *bit;          /* targets in order, then controls; PREPARE: bits of the vector's index */
+	uint32_t apply;              /* first apply of the program it came from */
+};
+
+/* A stage: `nhot` index bits are brought near, and steps first .. first+count-1 touch
+ * only those (as targets; diagonals and controls may look at any bit). */
+struct plan_stage { uint32_t first, count; uint8_t nhot; const uint8_t *hot; };
+
+struct plan_output { const struct output *output; uint32_t first_readout; };  /* wires already as bits in term copies */
+
+struct plan_circuit {
+	const struct circuit_code *code;
+	uint32_t nbit;               /* = nwire: the state has 2^nbit amplitudes */
+	uint32_t nstep; struct plan_step *step;
+	uint32_t first_cross;        /* steps before need no backward sweep */
+	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
+	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
+	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
+	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
+	const uint8_t *bit_of_wire;  /* final place of each wire, for reading the state */
+};
+
+struct plan {
+	struct arena arena;
+	const struct program *program;   /* borrowed; outlives the plan */
+	enum precision precision;
+	enum isa isa;                /* ISA_NONE: ref */
+	enum shape shape;            /* one for the whole program: that of its widest circuit */
+	uint32_t width;              /* samples in a unit: lanes for SHAPE_SAMPLES, else 1 */
+	struct matrix_set set;       /* the program's matrices, then products made by fusion */
+	uint32_t nmatrix_entry;      /* set.offset[set.n] */
+	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
+	uint32_t ncircuit; struct plan_circuit *circuit;
+	const char *const *shortcut; uint32_t nshortcut;   /* named in every output that shows the plan */
+};
+
+struct plan_options {
+	enum precision precision;
+	enum isa isa;
+	enum shape shape;            /* SHAPE_AUTO, or forced by a test */
+	bool no_fuse;                /* one step per apply */
+	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
+};
+
+struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
+void plan_free(struct plan *pl);
+/* Stages, bytes, flops as text (qcnn compile --emit plan). */
+void plan_print(const struct plan *pl, struct buf *out);
+/* Floating-point operations of one sample: executed by this plan, and nominal (32 per
+ * amplitude and two-qubit block forward, 128 forward and backward). */
+void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+
+#endif

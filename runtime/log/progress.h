@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The progress of a training run: on a terminal a bar redrawn at most 20 times a
+ * second, then one line per epoch; otherwise one line per epoch. */
+#ifndef QCNN_PROGRESS_H
+#define QCNN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct progress_options {
+	FILE *out;                   /* stderr */
+	bool quiet, terminal, colour;
+	uint32_t epochs, steps_per_epoch, starts;
+	const char *const *metric; unsigned nmetric;
+	const char *loss;
+};
+
+struct progress;
+struct progress_epoch { uint32_t start, epoch; double loss, val_loss; const double *metric, *val_metric;
+	bool has_validation; double seconds, samples_per_second; };
+
+struct progress *progress_new(const struct progress_options *o);
+void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss);
+void progress_epoch(struct progress *p, const struct progress_epoch *r);
+void progress_start_done(struct progress *p, uint32_t start, double final_loss);
+void progress_free(struct progress *p);      /* leaves the cursor on a new line */
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pool of one process: a ledger of unit ids behind one mutex. */
+#ifndef QCNN_POOL_THREADS_H
+#define QCNN_POOL_THREADS_H
+
+#include "runtime/base/pool.h"
+
+struct pool *pool_threads_new(unsigned nworker);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From angles to small matrices, and from cross matrices back to angles.
+ *
+ * Matrices are built once per step (shared) or once per sample; gradients come
+ * back as one cross matrix per matrix, whatever its number of uses, and run in
+ * reverse through the definition: products, embeddings, gates, angles.
+ *
+ * A matrix of k targets has d = 2^k rows; row-major, complex double. */
+#ifndef QCNN_MATRIX_H
+#define QCNN_MATRIX_H
+
+#include "runtime/program/program.h"
+
+enum { MATRIX_DIM_MAX = 1 << MATRIX_TARGETS_MAX, MATRIX_ENTRIES_MAX = MATRIX_DIM_MAX * MATRIX_DIM_MAX };
+
+static inline unsigned matrix_dim(const struct matrix *m) { return 1u << m->ntarget; }
+
+/* A table of definitions: the program's own matrices, and behind them those a plan
+ * made (products of earlier ones).  Items refer to smaller numbers. */
+struct matrix_set {
+	const struct program *program;
+	const struct matrix *const *def; /* def[0 .. n) */
+	uint32_t n;
+	const uint32_t *offset;          /* of each matrix's entries in a flat array; offset[n] = total */
+};
+
+/* u + offset[m] = matrix m for the expression values, for every m with cls in
+ * [lo, hi] that need[m] marks (NULL: all).  Smaller numbers a definition refers to
+ * must have been built before (in this or an earlier call). */
+void matrix_build(const struct matrix_set *s, const double *expr_value, enum value_class lo,
+	enum value_class hi, const bool *need, cplx *u);
+
+/* Reverse: r + offset[m] holds the cross matrix R of matrix m (sum over its uses and
+ * samples), defined by dL = 2 Re sum_rc dU[r,c] R[r,c].  Goes from high numbers to
+ * low, adds into the R of matrices that definitions refer to (r is destroyed), and
+ * adds dL/d(expression) into slope_expr[program->nexpr]. */
+void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u,
+	enum value_class lo, enum value_class hi, const bool *need, cplx *r, double *slope_expr);
+
+/* One item as a 2^ntarget square matrix embedded on the local wires (controls
+ * included); used by build, ref, the verifier's tests and the plan. */
+void item_matrix(const struct matrix_set *s, const struct item *it, unsigned ntarget,
+	const double *expr_value, const cplx *u, cplx *out);
+
+/* c = a b for d x d; out = conjugate transpose. */
+void matrix_multiply(unsigned d, const cplx *a, const cplx *b, cplx *c);
+void matrix_adjoint(unsigned d, const cplx *a, cplx *out);
+
+#endif

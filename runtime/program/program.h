@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The program in memory: what a compiled model is, and all that a runtime needs.
+ *
+ * Slots (weights, inputs, angle expressions over both), matrices (small unitaries
+ * made from gates and angles), circuits (lists of applies: which matrix acts on
+ * which wires) with their observables, a dense head, and notes.  Matrices are
+ * named, applies refer to them: a block used on eight pairs with shared weights is
+ * one matrix and eight applies, however the plan later fuses them.
+ *
+ * Index order everywhere: wire 0 is the least significant bit of an amplitude's
+ * index; the first target of a matrix is the lowest bit of its row and column.
+ * Weights are numbered in order of elaboration, last index fastest.  Everything
+ * lives in the program's arena and is constant once verified. */
+#ifndef QCNN_PROGRAM_H
+#define QCNN_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "lang/gates.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/buf.h"
+#include "runtime/base/err.h"
+
+enum {
+	PROGRAM_WIRES_MAX = 4096,          /* of one circuit; the runtime's method sets the real limit */
+	PROGRAM_WEIGHTS_MAX = 1 << 24,
+	PROGRAM_INPUTS_MAX = 1 << 24,
+	PROGRAM_EXPRS_MAX = 1 << 24,
+	PROGRAM_MATRICES_MAX = 1 << 22,
+	PROGRAM_ITEMS_MAX = 1 << 24,       /* of all matrices together */
+	PROGRAM_APPLIES_MAX = 1 << 24,     /* of all circuits together */
+	PROGRAM_CIRCUITS_MAX = 4096,
+	PROGRAM_OUTPUTS_MAX = 1 << 20,
+	PROGRAM_TERMS_MAX = 1 << 22,
+	PROGRAM_DENSE_MAX = 64,
+	PROGRAM_DIMS_MAX = 8,
+	PROGRAM_PATH_MAX = 1023,
+	PROGRAM_CONTROLS_MAX = 60,         /* of one item or apply */
+	PROGRAM_BYTES_MAX = 1 << 30,
+	MATRIX_TARGETS_MAX = 3
+};
+
+#define INDEX_NONE UINT32_MAX
+
+/* ---- slots ---- */
+
+enum expr_op {
+	EXPR_NONE = 0,
+#define EXPR(id, text, noperand) EXPR_##id,
+#include "runtime/program/expr.def"
+#undef EXPR
+	EXPR_COUNT
+};
+
+/* What a value depends on: nothing, weights (one value per step), inputs (one per sample). */
+enum value_class { VALUE_CONSTANT = 0, VALUE_SHARED, VALUE_SAMPLE };
+
+struct expr {                    /* node of a DAG; operands have smaller indices */
+	enum expr_op op;
+	uint32_t a, b;               /* operands; WEIGHT, INPUT: a = number of the scalar */
+	double value;                /* CONST */
+	enum value_class cls;        /* derived by program_derive, not stored in files */
+};
+
+enum weight_init { INIT_NONE = 0, INIT_UNIFORM, INIT_NORMAL, INIT_VALUES, INIT_GLOROT_UNIFORM };
+
+struct weight_group {            /* one `param` (or dense kernel, bias) */
+	const char *path;            /* "conv[0].t", "a.pool[1].t", "head.dense[0].kernel" */
+	uint32_t ndim, dim[PROGRAM_DIMS_MAX];   /* ndim 0: a scalar */
+	uint32_t first, count;       /* weights first .. first+count-1 */
+	enum weight_init init;
+	double init_a, init_b;       /* UNIFORM: bounds; NORMAL: mean, deviation; GLOROT: fan in, fan out */
+	const double *init_value;    /* VALUES: count numbers */
+	bool frozen;
+};
+
+struct input_group {             /* one `input` */
+	const char *name;
+	bool is_state;
+	uint32_t ndim, dim[PROGRAM_DIMS_MAX];   /* states: ndim 1, dim[0] amplitudes */
+	uint32_t first, count;       /* scalars in a sample's row; a state: re, im, re, im, ... */
+};
+
+/* ---- matrices ---- */
+
+struct item {                    /* one factor of a matrix, acting on wires local to it */
+	enum gate gate;              /* a base row (ncontrol 0), or GATE_NONE: matrix `ref` */
+	uint8_t word;                /* of a Pauli family */
+	bool adjoint;                /* conjugate transpose of the factor */
+	uint8_t ncontrol, nwire;     /* wire[0..ncontrol) controls, then targets */
+	uint8_t control_ones;        /* bit k: control k acts on 1 (else on 0) */
+	uint8_t wire[MATRIX_TARGETS_MAX];
+	uint32_t ref;                /* GATE_NONE: a matrix with a smaller index */
+	uint32_t angle[GATE_ANGLES_MAX];   /* expression numbers, as many as the gate has */
+};
+
+enum matrix_flag { MATRIX_DIAGONAL = 1, MATRIX_PERMUTATION = 2, MATRIX_REAL = 4 };  /* structure for all angles */
+
+struct matrix {                  /* product of its items, the first acts first */
+	const char *name;            /* block's or gate's name, for people; may be NULL */
+	uint8_t ntarget;             /* 1 .. MATRIX_TARGETS_MAX */
+	uint32_t nitem;
+	struct item *item;
+	/* derived by program_derive, not stored in files */
+	enum value_class cls;
+	unsigned flags;              /* of enum matrix_flag */
+};
+
+/* ---- circuits ---- */
+
+enum apply_op {
+	APPLY_NONE = 0,
+#define APPLY(id, text) APPLY_##id,
+#include "runtime/program/apply.def"
+#undef APPLY
+	APPLY_COUNT
+};
+
+struct apply {
+	enum apply_op op;
+	uint32_t matrix;             /* UNITARY: matrix number; AMPLITUDES: expression of the first entry (see nexpr) */
+	bool adjoint;                /* UNITARY: conjugate transpose */
+	uint16_t ncontrol, nwire;    /* wire[0..ncontrol) controls, then targets in order */
+	uint64_t control_ones;       /* bit k: control k acts on 1 (else on 0) */
+	uint32_t *wire;
+	/* AMPLITUDES: entries of the vector (wire[0] lowest bit), zero-padded, normalised by the
+	 * runtime; expr[j] numbers; STATE: input group in `matrix`, exactly 2^nwire entries. */
+	uint32_t nexpr, *expr;
+	uint32_t layer;              /* number in program.layer, INDEX_NONE outside */
+	uint32_t span;               /* number in program.span, INDEX_NONE if unknown */
+};
+
+enum output_kind { OUTPUT_NONE = 0, OUTPUT_PAULI, OUTPUT_PROBS };
+
+struct pauli_factor { uint32_t wire; uint8_t letter; };      /* letter 1 x, 2 y, 3 z */
+struct pauli_term { double coefficient; uint32_t nfactor; struct pauli_factor *factor; };  /* wires ascending */
+
+struct output {                  /* one entry of `observe` */
+	enum output_kind kind;
+	uint32_t nterm; struct pauli_term *term;   /* PAULI: one real output; the identity is nfactor 0 */
+	uint32_t nwire; uint32_t *wire;            /* PROBS: 2^nwire real outputs, wire[0] lowest bit */
+};
+
+struct circuit_code {            /* one instance of a circuit, elaborated */
+	const char *name;            /* instance's name; "" in a file without `circuit` */
+	uint32_t nwire;
+	uint32_t napply; struct apply *apply;
+	uint32_t noutput; struct output *output;
+	uint32_t nreadout;           /* real numbers the outputs give */
+	uint32_t nregister; struct wire_register { const char *name; uint32_t first, count; } *reg;
+};
+
+/* ---- head ---- */
+
+enum activation { ACTIVATION_LINEAR = 0,
+#define ACTIVATION(id, text) ACTIVATION_##id,
+#include "runtime/program/activation.def"
+#undef ACTIVATION
+	ACTIVATION_COUNT };
+
+struct dense { uint32_t nin, nout; enum activation activation; uint32_t kernel, bias; };  /* weight groups; kernel (nin, nout) row-major */
+
+/* ---- notes ---- */
+
+struct layer_note { const char *path; bool embed; };          /* "conv[0]", "a.pool[2]" */
+struct span_note { uint32_t line, column; };                  /* in the model's main text */
+
+struct program {
+	struct arena arena;
+	uint32_t nweight_group; struct weight_group *weight_group;
+	uint32_t nweight;            /* scalars; circuit weights come before the head's */
+	uint32_t nweight_circuit;
+	uint32_t ninput_group; struct input_group *input_group;
+	uint32_t ninput;             /* scalars in a sample's row */
+	uint32_t nexpr; struct expr *expr;
+	uint32_t nmatrix; struct matrix *matrix;
+	uint32_t ncircuit; struct circuit_code *circuit;    /* at least one; readouts are concatenated */
+	uint32_t nreadout;           /* of all circuits */
+	uint32_t ndense; struct dense *dense;
+	uint32_t noutput;            /* of the model: last dense layer's, or nreadout */
+	uint32_t nlayer; struct layer_note *layer;
+	uint32_t nspan; struct span_note *span;
+};
+
+struct program *program_new(void);
+void program_free(struct program *p);
+
+/* Fill the derived fields (classes, flags); called by the reader and by lowering. */
+void program_derive(struct program *p);
+
+/* Bytes: bytecode.h draws the layout.  Writing is canonical: equal programs give
+ * equal bytes; the last 32 bytes are the SHA-256 of all before. */
+void program_write(const struct program *p, struct buf *out);
+/* Read and verify; *out is a new program.  Never reads past len, takes no memory
+ * beyond what the checked counts declare. */
+int program_read(const void *bytes, size_t len, struct program **out, struct err *e);
+
+/* Every index, count, order and shape checked; what passes can be executed. */
+int program_verify(const struct program *p, struct err *e);
+
+/* Values of all expressions for one sample: value[nexpr].  weight[nweight], input[ninput]
+ * (may be NULL when no expression is VALUE_SAMPLE). */
+void program_eval(const struct program *p, const double *weight, const double *input, double *value);
+/* Reverse mode through the expressions: slope_expr[nexpr] (dL/d value; destroyed) is
+ * added into slope_weight[nweight]. */
+void program_eval_reverse(const struct program *p, const double *value, double *slope_expr, double *slope_weight);
+
+/* Initial weights (frozen too) for start `restart` of `seed`: weight[nweight]. */
+void program_init_weights(const struct program *p, uint64_t seed, uint32_t restart, double *weight);
+
+/* Largest nwire of the circuits. */
+uint32_t program_nwire(const struct program *p);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The step loop: batches, gradients, updates, validation, restarts.
+ *
+ * It prints nothing: what happens goes to the caller's observer (progress line,
+ * metrics file).  Deterministic: the same job gives the same weights, bit for bit, for
+ * any number of threads. */
+#ifndef QCNN_TRAIN_H
+#define QCNN_TRAIN_H
+
+#include "runtime/data/dataset.h"
+#include "runtime/exec/evaluator.h"
+#include "runtime/train/loss.h"
+#include "runtime/train/optimizer.h"
+
+enum { TRAIN_METRICS_MAX = 16, TRAIN_RESTARTS_MAX = 10000 };
+
+/* Rows of a data set in an order. */
+struct part { const struct dataset *data; const uint32_t *row; uint32_t nrow; };
+
+struct train_job {
+	const struct program *program;
+	struct evaluator_options exec;
+	struct part train, validation;       /* validation.nrow may be 0 */
+	uint32_t epochs, batch_size;
+	uint64_t max_steps;                  /* 0: no limit */
+	const struct loss_row *loss;
+	const struct metric_row *metric[TRAIN_METRICS_MAX]; unsigned nmetric;
+	const struct optimizer_row *optimizer; double option[OPTIMIZER_OPTIONS_MAX];
+	uint64_t seed;
+	bool shuffle;
+	uint32_t restarts;                   /* k starts; the lowest final training loss wins */
+	const double *init;                  /* nweight given weights (start 0), or NULL */
+};
+
+struct epoch_result {
+	uint32_t start, epoch;               /* start: restart index; epoch from 1 */
+	uint64_t step;
+	double loss, metric[TRAIN_METRICS_MAX];          /* means while weights move */
+	bool has_validation;
+	double val_loss, val_metric[TRAIN_METRICS_MAX];
+	double seconds, samples_per_second;
+};
+
+struct train_observer {
+	void *ctx;
+	/* After every update; return non-zero to stop (a signal): train returns -ERR_INTERRUPTED
+	 * or -ERR_TERMINATED as returned (negative code). */
+	int (*step)(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+		uint32_t steps_per_epoch, double batch_loss);
+	void (*epoch)(void *ctx, const struct epoch_result *r);
+	/* A start has ended. */
+	void (*start)(void *ctx, uint32_t start, double final_loss, const double *weight);
+};
+
+struct train_result {
+	double *weight;                      /* nweight of the winner; malloc'ed */
+	uint32_t winner;
+	double *start_loss;                  /* (restarts) final losses */
+	struct epoch_result last;            /* the winner's last epoch */
+	uint64_t step;
+	double *slot[OPTIMIZER_SLOTS_MAX];   /* optimiser's state of the winner */
+};
+
+int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
+void train_result_release(struct train_result *r);
+
+/* Outputs (nrow, noutput), readouts not kept; loss and metrics when labels are there
+ * (loss_out and metric_out may be NULL). The same numbers as validation in train_run. */
+int evaluate_part(struct evaluator *ev, const struct part *part, const struct loss_row *loss,
+	const struct metric_row *const *metric, unsigned nmetric, const double *weight,
+	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e);
+
+#endif

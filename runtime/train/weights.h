@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * weights.bin: the safetensors layout, holding all that inference needs.
+ *
+ * Tensors `params/<path>` (F64) and `program` (U8, the bytecode); metadata (strings):
+ * format, source, config (canonical JSON of the result scope), parameter order, seed,
+ * split, metrics without timings, and `sha256` of the whole file with its own 64 digits
+ * read as `0`.  Header at most 16 MiB, every size checked before allocation, exact file
+ * length, every flipped bit noticed.  Equal results are equal files. */
+#ifndef QCNN_WEIGHTS_H
+#define QCNN_WEIGHTS_H
+
+#include "runtime/base/buf.h"
+#include "runtime/base/err.h"
+#include "runtime/program/program.h"
+
+enum { WEIGHTS_HEADER_MAX = 16 << 20, WEIGHTS_FORMAT = 1 };
+
+struct metadata { const char *key, *value; };
+
+struct weights {
+	struct program *program;     /* owned */
+	double *weight;              /* (nweight) owned */
+	struct metadata *meta; unsigned nmeta;   /* owned, sorted by key; without sha256 */
+	struct arena arena;
+};
+
+/* meta: without format, sha256 and order, which are made here. */
+void weights_format(const struct program *p, const double *weight, const struct metadata *meta,
+	unsigned nmeta, struct buf *out);
+int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e);
+int weights_open(const char *path, struct weights **out, struct err *e);
+void weights_free(struct weights *w);
+const char *weights_meta(const struct weights *w, const char *key);   /* NULL if absent */
+
+/* Numbers for a program from another file: weights.bin, .npz (path -> array) or .json
+ * (flat list in declaration order, or path -> nested array).  circuit_only: the head's may
+ * be missing. Fills weight[nweight] (or [nweight_circuit]); errors name the path and shapes. */
+int weights_import(const struct program *p, const char *path, bool circuit_only, double *weight, struct err *e);
+/* Export by ending: .npz or .json. */
+int weights_export(const struct program *p, const double *weight, const char *path, struct err *e);
+void weights_to_json(const struct program *p, const double *weight, struct buf *out); /* {path: {shape, values}} */
+
+#endif

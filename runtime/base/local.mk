@@ -3,19 +3,37 @@
 
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
+	runtime/base/arena.c \
 	runtime/base/arena.h \
+	runtime/base/buf.c \
 	runtime/base/buf.h \
+	runtime/base/buf_file.c \
+	runtime/base/clock.c \
 	runtime/base/clock.h \
 	runtime/base/comm.h \
+	runtime/base/comm_self.c \
+	runtime/base/cpus.c \
 	runtime/base/cpus.h \
+	runtime/base/crypto.c \
 	runtime/base/crypto.h \
+	runtime/base/diag.c \
 	runtime/base/diag.def \
 	runtime/base/diag.h \
+	runtime/base/diag_print.c \
+	runtime/base/diag_print.h \
+	runtime/base/err.c \
 	runtime/base/err.def \
 	runtime/base/err.h \
+	runtime/base/fixed.c \
 	runtime/base/fixed.h \
+	runtime/base/inflate.c \
 	runtime/base/inflate.h \
+	runtime/base/json.c \
+	runtime/base/json.h \
+	runtime/base/maths.c \
 	runtime/base/maths.h \
 	runtime/base/pool.h \
+	runtime/base/rng.c \
 	runtime/base/rng.h \
+	runtime/base/source.c \
 	runtime/base/source.h

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory: arenas by lifetime for many small things, checked calls for the rest.
+ *
+ * mem_* never return NULL: when the system has no memory they call the handler
+ * that cli installs (message, exit 78).  They are for small things whose number
+ * a named limit bounds; anything whose size comes from input or grows with 2^n
+ * uses mem_try or the backend's allocator and returns an error. */
+#ifndef QCNN_ARENA_H
+#define QCNN_ARENA_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+void *mem_alloc(size_t n, size_t size);              /* zeroed; n*size checked */
+void *mem_grow(void *p, size_t n, size_t size);      /* realloc, new part undefined */
+char *mem_strdup(const char *s);
+void *mem_try(size_t n, size_t size);                /* zeroed; NULL on overflow or failure */
+void mem_on_exhausted(void (*handler)(size_t nbytes)); /* must not return */
+/* Ensure room for one more element in a malloc'ed vector: *cap doubles. */
+#define mem_reserve(v, n, cap) \
+	((n) < (cap) ? (void)0 : (void)((cap) = (cap) ? 2 * (cap) : 8, \
+		(v) = mem_grow((v), (cap), sizeof *(v))))
+
+struct arena { struct arena_block *top; size_t nbytes; };
+
+void arena_init(struct arena *a);
+void *arena_alloc(struct arena *a, size_t n, size_t size); /* zeroed, 16-aligned */
+void *arena_copy(struct arena *a, const void *p, size_t n, size_t size);
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t len);
+char *arena_printf(struct arena *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void arena_release(struct arena *a);                 /* frees all; a is usable again */
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The growing byte buffer, numbers as text, and the cursor that reads bytes. */
+#include "config.h"
+#include "runtime/base/buf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+void buf_init(struct buf *b)
+{
+	*b = (struct buf)BUF_INIT;
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->data);
+	buf_init(b);
+}
+
+void buf_clear(struct buf *b)
+{
+	b->len = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+/* Room for `more` bytes and the NUL. */
+static char *room(struct buf *b, size_t more)
+{
+	size_t need, cap = b->cap ? b->cap : 64;
+
+	if (__builtin_add_overflow(b->len, more, &need) || need > PTRDIFF_MAX / 2)
+		need = PTRDIFF_MAX;     /* mem_grow reports it */
+	need++;
+	while (cap < need)
+		cap = cap > need / 2 ? 2 * cap : need;
+	if (cap != b->cap) {
+		b->data = mem_grow(b->data, cap, 1);
+		b->cap = cap;
+	}
+	return b->data + b->len;
+}
+
+void buf_add(struct buf *b, const void *p, size_t len)
+{
+	char *at = room(b, len);
+
+	if (len)
+		memcpy(at, p, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void buf_str(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void buf_char(struct buf *b, int c)
+{
+	char ch = (char)c;
+
+	buf_add(b, &ch, 1);
+}
+
+void buf_pad(struct buf *b, int c, size_t n)
+{
+	memset(room(b, n), c, n);
+	b->len += n;
+	b->data[b->len] = '\0';
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int len;
+
+	va_copy(again, ap);
+	len = vsnprintf(NULL, 0, fmt, ap);
+	if (len < 0)
+		BUG("bad format \"%s\"", fmt);
+	vsnprintf(room(b, (size_t)len), (size_t)len + 1, fmt, again);
+	va_end(again);
+	b->len += (size_t)len;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+static void little_endian(struct buf *b, uint64_t v, size_t nbyte)
+{
+	uint8_t byte[8];
+
+	for (size_t i = 0; i < nbyte; i++)
+		byte[i] = (uint8_t)(v >> 8 * i);
+	buf_add(b, byte, nbyte);
+}
+
+void buf_u8(struct buf *b, uint8_t v)   { little_endian(b, v, 1); }
+void buf_u16(struct buf *b, uint16_t v) { little_endian(b, v, 2); }
+void buf_u32(struct buf *b, uint32_t v) { little_endian(b, v, 4); }
+void buf_u64(struct buf *b, uint64_t v) { little_endian(b, v, 8); }
+
+void buf_f64(struct buf *b, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	buf_u64(b, bits);
+}
+
+/* 15 digits always survive the way to double and back, so where 15 suffice %g
+ * (which drops trailing zeros) is the shortest; subnormals have fewer bits. */
+void buf_real(struct buf *b, double v)
+{
+	int first = fpclassify(v) == FP_SUBNORMAL ? 1 : 15;
+	char text[40] = "nan";
+
+	if (isinf(v))
+		strcpy(text, v < 0 ? "-inf" : "inf");
+	else if (!isnan(v))
+		for (int digits = first; digits <= 17; digits++) {
+			snprintf(text, sizeof text, "%.*g", digits, v);
+			if (strtod(text, NULL) == v)
+				break;
+		}
+	buf_str(b, text);
+}
+
+void buf_json_f64(struct buf *b, double v)
+{
+	if (isfinite(v))
+		buf_real(b, v);
+	else
+		buf_str(b, "null");
+}
+
+/* Bytes of the valid UTF-8 character at s (RFC 3629), or 0. */
+static size_t utf8_bytes(const unsigned char *s)
+{
+	static const struct { unsigned char from, to, second_from, second_to, len; } lead[] = {
+		{ 0x01, 0x7f, 0, 0, 1 },          { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 },    { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 },    { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 },    { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof lead / sizeof *lead; i++) {
+		if (s[0] < lead[i].from || s[0] > lead[i].to)
+			continue;
+		if (lead[i].len > 1 && (s[1] < lead[i].second_from || s[1] > lead[i].second_to))
+			return 0;
+		for (size_t k = 2; k < lead[i].len; k++)
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+		return lead[i].len;
+	}
+	return 0;
+}
+
+void buf_json_str(struct buf *b, const char *s)
+{
+	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+	const unsigned char *p = (const unsigned char *)s;
+	const char *special;
+	size_t len;
+
+	buf_char(b, '"');
+	for (; *p; p += len) {
+		len = utf8_bytes(p);
+		special = strchr(plain, *p);
+		if (special)
+			buf_printf(b, "\\%c", letter[special - plain]);
+		else if (*p < ' ' || *p == 0x7f)
+			buf_printf(b, "\\u%04x", *p);
+		else if (len)
+			buf_add(b, p, len);
+		else
+			buf_str(b, "\\ufffd");
+		if (!len)
+			len = 1;
+	}
+	buf_char(b, '"');
+}
+
+char *buf_take(struct buf *b)
+{
+	char *s;
+
+	room(b, 0)[0] = '\0';
+	s = b->data;
+	buf_init(b);
+	return s;
+}
+
+const uint8_t *rd_bytes(struct rd *r, size_t len)
+{
+	const uint8_t *p;
+
+	if (r->bad || len > r->len - r->at) {
+		r->bad = 1;
+		return NULL;
+	}
+	p = r->p + r->at;
+	r->at += len;
+	return p;
+}
+
+static uint64_t read_little(struct rd *r, size_t nbyte)
+{
+	const uint8_t *p = rd_bytes(r, nbyte);
+	uint64_t v = 0;
+
+	for (size_t i = 0; p && i < nbyte; i++)
+		v |= (uint64_t)p[i] << 8 * i;
+	return v;
+}
+
+uint8_t rd_u8(struct rd *r)   { return (uint8_t)read_little(r, 1); }
+uint16_t rd_u16(struct rd *r) { return (uint16_t)read_little(r, 2); }
+uint32_t rd_u32(struct rd *r) { return (uint32_t)read_little(r, 4); }
+uint64_t rd_u64(struct rd *r) { return read_little(r, 8); }
+
+double rd_f64(struct rd *r)
+{
+	uint64_t bits = rd_u64(r);
+	double v;
+
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A growing byte buffer, always followed by a NUL that is not counted. */
+#ifndef QCNN_BUF_H
+#define QCNN_BUF_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+
+struct buf { char *data; size_t len, cap; };
+#define BUF_INIT { 0, 0, 0 }
+
+void buf_init(struct buf *b);
+void buf_release(struct buf *b);                    /* frees, back to empty */
+void buf_clear(struct buf *b);                      /* len = 0, keeps memory */
+void buf_add(struct buf *b, const void *p, size_t len);
+void buf_str(struct buf *b, const char *s);
+void buf_char(struct buf *b, int c);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
+void buf_pad(struct buf *b, int c, size_t n);
+/* Little-endian integers and IEEE doubles, for our file formats. */
+void buf_u8(struct buf *b, uint8_t v);
+void buf_u16(struct buf *b, uint16_t v);
+void buf_u32(struct buf *b, uint32_t v);
+void buf_u64(struct buf *b, uint64_t v);
+void buf_f64(struct buf *b, double v);
+/* A double in the fewest digits that read back to the same bits ("0.1", "1e-07");
+ * buf_json_f64 is the same but always valid JSON (non-finite: null). */
+void buf_real(struct buf *b, double v);
+void buf_json_f64(struct buf *b, double v);
+void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped */
+char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
+
+/* Files.  max_bytes is checked before memory is taken. */
+int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e);
+/* Atomic: temporary file beside it, optional fsync (file and folder), rename.
+ * An existing file is untouched on failure. */
+int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);
+
+/* A cursor over bytes that never reads past the end; after the first overrun
+ * every read gives 0 and ->bad stays set. */
+struct rd { const uint8_t *p; size_t len, at; int bad; };
+uint8_t rd_u8(struct rd *r);
+uint16_t rd_u16(struct rd *r);
+uint32_t rd_u32(struct rd *r);
+uint64_t rd_u64(struct rd *r);
+double rd_f64(struct rd *r);
+const uint8_t *rd_bytes(struct rd *r, size_t len);  /* NULL when short */
+
+#endif

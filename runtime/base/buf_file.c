@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Whole files into a buffer, and a buffer into a file in one atomic step. */
+#include "config.h"
+#include "runtime/base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+
+enum { CHUNK = 1 << 16, TEMPORARY_TRIES = 100 };
+
+static int too_large(const char *path, size_t max_bytes, struct err *e)
+{
+	return err_set(e, -ERR_BAD_DATA, "%s is larger than the limit of %zu bytes", path, max_bytes);
+}
+
+static int cannot_read(const char *path, struct err *e)
+{
+	return err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
+}
+
+/* The file's memory; the size is a promise only for regular files. */
+static int first_memory(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e)
+{
+	struct stat st;
+	size_t size = CHUNK;
+
+	if (fstat(fd, &st))
+		return cannot_read(path, e);
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return cannot_read(path, e);
+	}
+	if (S_ISREG(st.st_mode) && st.st_size > 0) {
+		if ((uintmax_t)st.st_size > max_bytes)
+			return too_large(path, max_bytes, e);
+		size = (size_t)st.st_size + 1;   /* one more sees the end without growing */
+	}
+	b->data = mem_try(size + 1, 1);
+	if (!b->data)
+		return err_set(e, -ERR_CONFIG, "no memory for the %zu bytes of %s", size, path);
+	b->cap = size + 1;
+	return 0;
+}
+
+static int read_all(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e)
+{
+	ssize_t got;
+	char *more;
+
+	for (;;) {
+		if (b->len + 1 >= b->cap) {
+			more = realloc(b->data, 2 * b->cap);
+			if (!more)
+				return err_set(e, -ERR_CONFIG, "no memory for the contents of %s", path);
+			b->data = more;
+			b->cap *= 2;
+		}
+		got = read(fd, b->data + b->len, b->cap - b->len - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return cannot_read(path, e);
+		if (!got)
+			break;
+		b->len += (size_t)got;
+		if (b->len > max_bytes)
+			return too_large(path, max_bytes, e);
+	}
+	b->data[b->len] = '\0';
+	return 0;
+}
+
+int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e)
+{
+	struct buf new = BUF_INIT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), code;
+
+	if (fd < 0)
+		return cannot_read(path, e);
+	code = first_memory(&new, fd, path, max_bytes, e);
+	if (!code)
+		code = read_all(&new, fd, path, max_bytes, e);
+	close(fd);
+	if (code) {
+		buf_release(&new);
+		return code;
+	}
+	buf_release(b);
+	*b = new;
+	return 0;
+}
+
+static int write_all(int fd, const char *p, size_t len)
+{
+	ssize_t put;
+
+	for (; len; p += put, len -= (size_t)put) {
+		put = write(fd, p, len);
+		if (put < 0 && errno == EINTR)
+			put = 0;
+		if (put < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A new file beside `path`; its name in name[PATH_MAX]. */
+static int open_temporary(const char *path, mode_t mode, char *name)
+{
+	int fd = -1;
+
+	for (int i = 0; i < TEMPORARY_TRIES && fd < 0; i++) {
+		if (snprintf(name, PATH_MAX, "%s.tmp-%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fd;
+}
+
+static int sync_folder_of(const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	int fd, code;
+
+	if (len >= sizeof folder)
+		return -1;
+	memcpy(folder, path, len);
+	folder[len] = '\0';
+	fd = open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	code = fsync(fd);
+	close(fd);
+	/* Some file systems cannot sync a folder, and say so. */
+	return code && errno != EINVAL && errno != EROFS ? -1 : 0;
+}
+
+/* Pipes, terminals and /dev/null are written to, never replaced. */
+static int write_in_place(const struct buf *b, const char *path, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), code;
+
+	if (fd < 0)
+		return err_set(e, -ERR_CANT_CREATE, "cannot write %s: %s", path, strerror(errno));
+	code = write_all(fd, b->data, b->len);
+	if (close(fd) || code)
+		return err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int write_beside(const struct buf *b, const char *path, mode_t mode, int sync, struct err *e)
+{
+	char name[PATH_MAX];
+	int fd = open_temporary(path, mode, name), code, saved;
+
+	if (fd < 0)
+		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+	code = write_all(fd, b->data, b->len);
+	if (!code && sync)
+		code = fsync(fd);
+	saved = errno;
+	if (close(fd) && !code) {
+		code = -1;
+		saved = errno;
+	}
+	if (!code && rename(name, path)) {
+		code = -1;
+		saved = errno;
+	}
+	if (!code && sync && sync_folder_of(path))
+		return err_set(e, -ERR_IO, "cannot sync the folder of %s: %s", path, strerror(errno));
+	if (!code)
+		return 0;
+	unlink(name);
+	return err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(saved));
+}
+
+int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e)
+{
+	char real[PATH_MAX];
+	mode_t mode = 0666;
+	struct stat st;
+
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return err_set(e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
+		if (!S_ISREG(st.st_mode))
+			return write_in_place(b, path, e);
+		mode = st.st_mode & 0777;
+		/* Behind a link the file is replaced, not the link. */
+		if (realpath(path, real))
+			path = real;
+	}
+	return write_beside(b, path, mode, sync, e);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What this machine offers: instruction sets, cores, memory. */
+#ifndef QCNN_CPUS_H
+#define QCNN_CPUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kernel sets, worst to best; the order is the order of preference. */
+enum isa { ISA_NONE = 0, ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_COUNT };
+
+enum isa isa_best(void);                     /* best that processor and OS support */
+const char *isa_name(enum isa i);            /* "baseline", "avx2", "avx512" */
+enum isa isa_find(const char *name);         /* ISA_NONE if unknown */
+
+/* Threads to use when none are asked for: OMP_NUM_THREADS, else the cgroup quota
+ * rounded up, else the affinity mask.  *rule names which one set it. */
+unsigned cpus_threads(const char **rule);
+/* Memory that can still be taken, bytes: the smaller of MemAvailable and what
+ * the cgroup leaves. */
+uint64_t cpus_memory_available(void);
+const char *cpus_model(void);                /* "Intel(R) Xeon(R) Processor" or "unknown" */
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Collecting diagnostics, their table, and the nearest of some names. */
+#include "config.h"
+#include "runtime/base/diag.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/diag_print.h"
+
+enum { WORD_MAX = 64 };      /* longer words get no suggestion */
+
+static const struct diag_row table[DIAG_COUNT] = {
+#define DIAG(name, number, severity, title, explain) \
+	[DIAG_##name] = { DIAG_##name, number, DIAG_##severity, #name, title, explain },
+#include "runtime/base/diag.def"
+#undef DIAG
+};
+
+const struct diag_row *diag_row(enum diag_code code)
+{
+	return code > DIAG_NONE && code < DIAG_COUNT ? &table[code] : NULL;
+}
+
+const struct diag_row *diag_row_find(const char *text)
+{
+	unsigned long number;
+	char *end;
+
+	if (*text == 'Q' || *text == 'q')
+		text++;
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	number = strtoul(text, &end, 10);
+	for (int i = 1; i < DIAG_COUNT && !*end; i++)
+		if (table[i].number == number)
+			return &table[i];
+	return NULL;
+}
+
+struct diags *diags_new(struct source_set *s)
+{
+	struct diags *d = mem_alloc(1, sizeof *d);
+
+	d->sources = s;
+	return d;
+}
+
+void diags_free(struct diags *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n; i++) {
+		arena_release(&d->v[i]->arena);
+		free(d->v[i]);
+	}
+	arena_release(&d->dropped.arena);
+	free(d->v);
+	free(d);
+}
+
+struct source_set *diags_sources(const struct diags *d)
+{
+	return d->sources;
+}
+
+static char *format(struct arena *a, const char *fmt, va_list ap)
+{
+	struct buf b = BUF_INIT;
+	char *s;
+
+	buf_vprintf(&b, fmt, ap);
+	s = arena_strndup(a, b.data, b.len);
+	buf_release(&b);
+	return s;
+}
+
+/* Beyond the limit everything lands in the same place, which is never printed. */
+static struct diag *next_diag(struct diags *d, unsigned nth)
+{
+	struct diag *g;
+
+	if (nth > DIAG_ERRORS_MAX) {
+		arena_release(&d->dropped.arena);
+		memset(&d->dropped, 0, sizeof d->dropped);
+		return &d->dropped;
+	}
+	mem_reserve(d->v, d->n, d->cap);
+	g = d->v[d->n++] = mem_alloc(1, sizeof *g);
+	return g;
+}
+
+struct diag *diag_at(struct diags *d, enum diag_code code, struct span at, const char *fmt, ...)
+{
+	const struct diag_row *row = diag_row(code);
+	struct diag *g;
+	va_list ap;
+
+	if (!row)
+		BUG("no diagnostic %d", (int)code);
+	g = next_diag(d, row->severity == DIAG_ERROR ? ++d->nerror : ++d->nwarning);
+	g->row = row;
+	g->at = at;
+	va_start(ap, fmt);
+	g->text = format(&g->arena, fmt, ap);
+	va_end(ap);
+	return g;
+}
+
+/* Lists of text keep their order. */
+static struct diag_text *append(struct diag *g, struct diag_text **list)
+{
+	while (*list)
+		list = &(*list)->next;
+	return *list = arena_alloc(&g->arena, 1, sizeof **list);
+}
+
+void diag_label(struct diag *g, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	g->label = format(&g->arena, fmt, ap);
+	va_end(ap);
+}
+
+void diag_second(struct diag *g, struct span at, const char *fmt, ...)
+{
+	struct diag_text *t = append(g, &g->seconds);
+	va_list ap;
+
+	t->at = at;
+	va_start(ap, fmt);
+	t->text = format(&g->arena, fmt, ap);
+	va_end(ap);
+}
+
+void diag_help(struct diag *g, const char *fmt, ...)
+{
+	struct diag_text *t = append(g, &g->helps);
+	va_list ap;
+
+	va_start(ap, fmt);
+	t->text = format(&g->arena, fmt, ap);
+	va_end(ap);
+}
+
+void diag_note(struct diag *g, const char *fmt, ...)
+{
+	struct diag_text *t = append(g, &g->notes);
+	va_list ap;
+
+	va_start(ap, fmt);
+	t->text = format(&g->arena, fmt, ap);
+	va_end(ap);
+}
+
+unsigned diags_errors(const struct diags *d)
+{
+	return d->nerror;
+}
+
+unsigned diags_warnings(const struct diags *d)
+{
+	return d->nwarning;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Optimal string alignment: insert, delete, replace, swap neighbours
+ * (Damerau, CACM 7 (1964)); three rows of the table are enough. */
+static unsigned distance(const char *x, size_t nx, const char *y, size_t ny)
+{
+	unsigned rows[3][WORD_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2], *t;
+
+	for (size_t j = 0; j <= ny; j++)
+		last[j] = (unsigned)j;
+	for (size_t i = 1; i <= nx; i++) {
+		now[0] = (unsigned)i;
+		for (size_t j = 1; j <= ny; j++) {
+			int a = tolower((unsigned char)x[i - 1]), b = tolower((unsigned char)y[j - 1]);
+
+			now[j] = least(last[j - 1] + (a != b), least(last[j], now[j - 1]) + 1);
+			if (i > 1 && j > 1 && a == tolower((unsigned char)y[j - 2])
+					&& b == tolower((unsigned char)x[i - 2]))
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+		t = before;
+		before = last;
+		last = now;
+		now = t;
+	}
+	return last[ny];
+}
+
+const char *diag_nearest(const char *word, const char *const *names, size_t n)
+{
+	size_t nword = strlen(word), len;
+	unsigned limit = (unsigned)(nword < 3 ? 3 : nword) / 3, best = limit + 1, d;
+	const char *found = NULL;
+
+	if (nword > WORD_MAX)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		len = strlen(names[i]);
+		if (len > WORD_MAX)
+			continue;
+		d = distance(word, nword, names[i], len);
+		/* Nothing in common is no suggestion. */
+		if (d < best && d < nword) {
+			best = d;
+			found = names[i];
+		}
+	}
+	return found;
+}

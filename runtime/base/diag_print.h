@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What one diagnostic holds; shared by diag.c, which fills it, and diag_print.c. */
+#ifndef QCNN_DIAG_PRINT_H
+#define QCNN_DIAG_PRINT_H
+
+#include "runtime/base/arena.h"
+#include "runtime/base/diag.h"
+
+struct diag_text {
+	struct diag_text *next;
+	struct span at;             /* second places only */
+	const char *text;
+};
+
+struct diag {
+	const struct diag_row *row;
+	struct span at;
+	const char *text, *label;   /* label: NULL when there is none */
+	struct diag_text *seconds, *helps, *notes;
+	struct arena arena;
+};
+
+struct diags {
+	struct source_set *sources;
+	struct diag **v;
+	size_t n, cap;
+	unsigned nerror, nwarning;  /* counted also beyond the limit */
+	struct diag dropped;
+};
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON by jansson, written by ourselves: its reals lose digits or gain noise. */
+#include "config.h"
+#include "runtime/base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+/* The deepest nesting, without recursion and before any memory is taken. */
+static size_t depth_of(const char *text, size_t len)
+{
+	size_t depth = 0, deepest = 0;
+	int in_string = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (in_string && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			in_string = !in_string;
+		else if (!in_string && (text[i] == '[' || text[i] == '{'))
+			deepest = ++depth > deepest ? depth : deepest;
+		else if (!in_string && (text[i] == ']' || text[i] == '}') && depth)
+			depth--;
+	}
+	return deepest;
+}
+
+json_t *json_read(const char *text, size_t len, struct err *e)
+{
+	json_error_t fault;
+	json_t *v;
+
+	if (len > JSON_BYTES_MAX || depth_of(text, len) > JSON_DEPTH_MAX) {
+		err_set(e, -ERR_BAD_DATA, "JSON beyond the limits: at most %d bytes, nested at most %d deep",
+			JSON_BYTES_MAX, JSON_DEPTH_MAX);
+		return NULL;
+	}
+	v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+	if (!v)
+		err_set(e, -ERR_BAD_DATA, "line %d, column %d: %s", fault.line, fault.column, fault.text);
+	return v;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static void write_object(const json_t *v, struct buf *out)
+{
+	json_t *object = (json_t *)v, *member;
+	size_t n = json_object_size(v), i = 0;
+	const char **key = mem_alloc(n, sizeof *key), *k;
+
+	json_object_foreach(object, k, member)
+		key[i++] = k;
+	qsort(key, n, sizeof *key, by_bytes);
+	buf_char(out, '{');
+	for (i = 0; i < n; i++) {
+		if (i)
+			buf_char(out, ',');
+		buf_json_str(out, key[i]);
+		buf_char(out, ':');
+		json_write(json_object_get(v, key[i]), out);
+	}
+	buf_char(out, '}');
+	free(key);
+}
+
+static void write_array(const json_t *v, struct buf *out)
+{
+	buf_char(out, '[');
+	for (size_t i = 0; i < json_array_size(v); i++) {
+		if (i)
+			buf_char(out, ',');
+		json_write(json_array_get(v, i), out);
+	}
+	buf_char(out, ']');
+}
+
+/* A real stays a real: "1" would be read back as an integer. */
+static void write_real(double x, struct buf *out)
+{
+	size_t from = out->len;
+
+	buf_json_f64(out, x);
+	if (!strpbrk(out->data + from, ".en"))
+		buf_str(out, ".0");
+}
+
+void json_write(const json_t *v, struct buf *out)
+{
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:  write_object(v, out); break;
+	case JSON_ARRAY:   write_array(v, out); break;
+	case JSON_STRING:  buf_json_str(out, json_string_value(v)); break;
+	case JSON_INTEGER: buf_printf(out, "%lld", (long long)json_integer_value(v)); break;
+	case JSON_REAL:    write_real(json_real_value(v), out); break;
+	case JSON_TRUE:    buf_str(out, "true"); break;
+	case JSON_FALSE:   buf_str(out, "false"); break;
+	case JSON_NULL:    buf_str(out, "null"); break;
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON in and out: jansson's tree behind bounded, exact reading and writing.
+ *
+ * The tree itself (json_object_get, json_array_append_new, json_decref ...) is
+ * jansson's; include this header for it.  Doubles keep their bits both ways. */
+#ifndef QCNN_JSON_H
+#define QCNN_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include "runtime/base/buf.h"
+#include "runtime/base/err.h"
+
+enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
+
+/* The value in text[0..len), the caller's to json_decref; NULL and ERR_BAD_DATA
+ * with "line L, column C" when it is not JSON, too deep, too long or repeats a key. */
+json_t *json_read(const char *text, size_t len, struct err *e);
+/* Canonical: sorted keys, no spaces, doubles in the fewest digits. */
+void json_write(const json_t *v, struct buf *out);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Texts and places: each text keeps the offsets at which its lines begin. */
+#include "config.h"
+#include "runtime/base/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/buf.h"
+
+struct source {
+	char *name, *text;
+	size_t len;
+	uint32_t *begin, nline, line_cap;   /* begin[i]: offset of line i + 1 */
+};
+
+struct source_set {
+	struct source file[SOURCE_FILES_MAX];
+	uint32_t nfile;
+};
+
+struct source_set *source_set_new(void)
+{
+	return mem_alloc(1, sizeof(struct source_set));
+}
+
+void source_set_free(struct source_set *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->nfile; i++) {
+		free(s->file[i].name);
+		free(s->file[i].text);
+		free(s->file[i].begin);
+	}
+	free(s);
+}
+
+static const struct source *get(const struct source_set *s, uint32_t file)
+{
+	if (!file || file > s->nfile)
+		BUG("no source file %u", file);
+	return &s->file[file - 1];
+}
+
+static void add_line(struct source *f, size_t begin)
+{
+	mem_reserve(f->begin, f->nline, f->line_cap);
+	f->begin[f->nline++] = (uint32_t)begin;
+}
+
+/* Takes text, which is NUL-terminated. */
+static int take(struct source_set *s, const char *name, char *text, size_t len)
+{
+	struct source *f = &s->file[s->nfile++];
+
+	f->name = mem_strdup(name);
+	f->text = text;
+	f->len = len;
+	add_line(f, 0);
+	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); )
+		add_line(f, (size_t)(++p - text));
+	return (int)s->nfile;
+}
+
+static int too_many(const struct source_set *s, struct err *e)
+{
+	if (s->nfile < SOURCE_FILES_MAX)
+		return 0;
+	return err_set(e, -ERR_BAD_DATA, "more than %d source files", SOURCE_FILES_MAX);
+}
+
+int source_open(struct source_set *s, const char *path, size_t max_bytes, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	size_t len;
+	int code = too_many(s, e);
+
+	if (max_bytes > SOURCE_BYTES_MAX)
+		max_bytes = SOURCE_BYTES_MAX;
+	if (!code)
+		code = buf_read_file(&b, path, max_bytes, e);
+	if (code)
+		return code;
+	len = b.len;
+	return take(s, path, buf_take(&b), len);
+}
+
+int source_add(struct source_set *s, const char *name, const char *text, size_t len)
+{
+	char *copy;
+
+	if (len > SOURCE_BYTES_MAX || too_many(s, NULL))
+		return -ERR_BAD_DATA;
+	copy = mem_alloc(len + 1, 1);
+	if (len)
+		memcpy(copy, text, len);
+	return take(s, name, copy, len);
+}
+
+const char *source_text(const struct source_set *s, uint32_t file, size_t *len)
+{
+	const struct source *f = get(s, file);
+
+	if (len)
+		*len = f->len;
+	return f->text;
+}
+
+const char *source_name(const struct source_set *s, uint32_t file)
+{
+	return get(s, file)->name;
+}
+
+/* Line (1-based) that holds the byte at `offset`. */
+static uint32_t line_of(const struct source *f, size_t offset)
+{
+	uint32_t low = 0, high = f->nline, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (f->begin[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low + 1;
+}
+
+static uint32_t column_of(const struct source *f, uint32_t line, size_t offset)
+{
+	uint32_t column = 1;
+
+	for (size_t i = f->begin[line - 1]; i < offset; i++)
+		column += (f->text[i] & 0xc0) != 0x80;
+	return column;
+}
+
+static size_t clamp(const struct source *f, size_t offset)
+{
+	return offset < f->len ? offset : f->len;
+}
+
+struct place source_place(const struct source_set *s, struct span at)
+{
+	struct place p = { "", 0, 0, 0, 0 };
+	const struct source *f;
+	size_t begin, end;
+
+	if (!at.file)
+		return p;
+	f = get(s, at.file);
+	begin = clamp(f, at.begin);
+	end = clamp(f, at.end > at.begin ? at.end : at.begin);
+	p.name = f->name;
+	p.line = line_of(f, begin);
+	p.column = column_of(f, p.line, begin);
+	p.end_line = line_of(f, end);
+	p.end_column = column_of(f, p.end_line, end);
+	return p;
+}
+
+const char *source_line(const struct source_set *s, uint32_t file, uint32_t line, size_t *len)
+{
+	const struct source *f = get(s, file);
+	size_t begin, end;
+
+	if (!line || line > f->nline)
+		BUG("%s has no line %u", f->name, line);
+	begin = f->begin[line - 1];
+	end = line < f->nline ? f->begin[line] - 1 : f->len;
+	if (end > begin && f->text[end - 1] == '\r')
+		end--;
+	*len = end - begin;
+	return f->text + begin;
+}
+
+struct span span_join(struct span a, struct span b)
+{
+	if (!a.file)
+		return b;
+	if (!b.file || b.file != a.file)
+		return a;
+	return (struct span){ a.file, a.begin < b.begin ? a.begin : b.begin,
+		a.end > b.end ? a.end : b.end };
+}
+
+struct span span_after(struct span a)
+{
+	return (struct span){ a.file, a.end, a.end };
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Texts that people write (models, configs, CSV files) and places in them.
+ *
+ * A struct source_set owns the texts; a struct span names bytes [begin, end) of
+ * one of them.  Lines and columns count from 1; a column counts characters
+ * (UTF-8 code points), tabs are one column and are printed as written. */
+#ifndef QCNN_SOURCE_H
+#define QCNN_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+
+enum { SOURCE_BYTES_MAX = 16 << 20, SOURCE_FILES_MAX = 256 };
+
+struct span { uint32_t file, begin, end; };      /* file 0: no place */
+struct place { const char *name; uint32_t line, column, end_line, end_column; };
+
+struct source_set;
+
+struct source_set *source_set_new(void);
+void source_set_free(struct source_set *s);
+/* Read a file or take a text (copied); the id (>= 1) or a negative error code. */
+int source_open(struct source_set *s, const char *path, size_t max_bytes, struct err *e);
+int source_add(struct source_set *s, const char *name, const char *text, size_t len);
+const char *source_text(const struct source_set *s, uint32_t file, size_t *len); /* NUL-terminated */
+const char *source_name(const struct source_set *s, uint32_t file);
+struct place source_place(const struct source_set *s, struct span at);
+/* The text of line `line` (1-based), without its newline. */
+const char *source_line(const struct source_set *s, uint32_t file, uint32_t line, size_t *len);
+struct span span_join(struct span a, struct span b);   /* smallest span over both */
+struct span span_after(struct span a);                 /* the empty span just behind a */
+
+#endif

@@ -6,10 +6,12 @@ check_PROGRAMS +=
 
 shell_tests =
 shell_tests += tests/unit/test_arrows.sh
+shell_tests += tests/unit/test_runner.sh
+shell_tests += tests/unit/test_bootstrap.sh
 
 # Lists by purpose; every name is a path as above.
 # What distcheck runs:
-smoke_tests = tests/unit/test_arrows.sh
+smoke_tests = tests/unit/test_arrows.sh tests/unit/test_runner.sh tests/unit/test_bootstrap.sh
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).

@@ -3,6 +3,7 @@
 # a shell test tests/KIND/test_NAME.sh: one line in shell_tests; files they read: one line in EXTRA_DIST.
 
 check_PROGRAMS +=
+check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag tests/unit/test_fixed tests/unit/test_rng
 
 shell_tests =
 shell_tests += tests/unit/test_arrows.sh

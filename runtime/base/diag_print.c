@@ -153,7 +153,7 @@ static void seconds(struct printer *p, const struct diag *g, const struct place 
 			continue;
 		}
 		own = window_of(p, t->at.file, &at);
-		arrow_row(p, " :::", &at);
+		arrow_row(p, ":::", &at);
 		source_row(p, &own, at.line);
 		marker_row(p, &own, &at, '-', p->s->frame, t->text);
 	}

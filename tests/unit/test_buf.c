@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Buffers: numbers as text and back, JSON strings, cursors, files. */
+#include "config.h"
+#include "runtime/base/buf.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/json.h"
+#include "runtime/base/rng.h"
+#include "tests/tap.h"
+
+static void reals(void)
+{
+	static const struct { double v; const char *text; } row[] = {
+		{ 0, "0" }, { -0.0, "-0" }, { 1, "1" }, { 0.1, "0.1" }, { 1e-7, "1e-07" },
+		{ 1.0 / 3, "0.3333333333333333" }, { 0.1 + 0.2, "0.30000000000000004" },
+		{ 5e-324, "5e-324" }, { 1.7976931348623157e308, "1.7976931348623157e+308" },
+		{ 123456789012, "123456789012" }, { INFINITY, "inf" }, { -INFINITY, "-inf" },
+	};
+	struct buf b = BUF_INIT;
+	bool same = true, json = true;
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		buf_clear(&b);
+		buf_real(&b, row[i].v);
+		tap_is_str(b.data, row[i].text, "%s", row[i].text);
+	}
+	for (int i = 0; i < 100000; i++) {
+		uint64_t bits = rng_u64(1, RNG_TEST, 0, i);
+		double v, back;
+
+		memcpy(&v, &bits, sizeof v);
+		if (!isfinite(v))
+			continue;
+		buf_clear(&b);
+		buf_json_f64(&b, v);
+		back = strtod(b.data, NULL);
+		same &= !memcmp(&v, &back, sizeof v);
+		json &= strspn(b.data, "0123456789.e+-") == b.len;
+	}
+	tap_ok(same, "100000 random bit patterns read back to the same bits");
+	tap_ok(json, "as JSON numbers");
+	buf_clear(&b);
+	buf_json_f64(&b, NAN);
+	tap_is_str(b.data, "null", "not a number is null in JSON");
+	buf_release(&b);
+}
+
+static void json_strings(void)
+{
+	struct buf b = BUF_INIT;
+
+	buf_json_str(&b, "a\"b\\c\n\x01\x7f \xc3\xa4 \xff \xed\xa0\x80 \xf0\x9f\x98\x80 \xc3");
+	tap_is_str(b.data, "\"a\\\"b\\\\c\\n\\u0001\\u007f \xc3\xa4 \\ufffd \\ufffd\\ufffd\\ufffd "
+		"\xf0\x9f\x98\x80 \\ufffd\"", "escapes, UTF-8 and broken UTF-8");
+	buf_release(&b);
+}
+
+static void json_trees(void)
+{
+	static const char text[] = "{\"b\": [1, 1.0, 0.1, null], \"a\": {\"y\": true, \"x\": \"q\\n\"}}";
+	char deep[2 * JSON_DEPTH_MAX + 3];
+	struct buf b = BUF_INIT;
+	struct err e;
+	json_t *v = json_read(text, strlen(text), &e);
+
+	json_write(v, &b);
+	tap_is_str(b.data, "{\"a\":{\"x\":\"q\\n\",\"y\":true},\"b\":[1,1.0,0.1,null]}", "canonical JSON");
+	json_decref(v);
+	tap_ok(!json_read("{\"a\": 1,\n \"a\": 2}", 17, &e) && strstr(e.text, "line 2"),
+		"a repeated key is refused with its line");
+	memset(deep, '[', JSON_DEPTH_MAX + 1);
+	memset(deep + JSON_DEPTH_MAX + 1, ']', JSON_DEPTH_MAX + 1);
+	tap_ok(!json_read(deep, 2 * JSON_DEPTH_MAX + 2, &e), "nesting beyond the limit is refused");
+	v = json_read(deep + 1, 2 * JSON_DEPTH_MAX, &e);
+	tap_ok(v != NULL, "nesting at the limit is not");
+	json_decref(v);
+	buf_release(&b);
+}
+
+static void bytes(void)
+{
+	static const uint8_t want[] = { 1, 3, 2, 7, 6, 5, 4, 0xff, 0, 0, 0, 0, 0, 0, 0x80,
+		0, 0, 0, 0, 0, 0, 0xf0, 0x3f };
+	struct buf b = BUF_INIT;
+	struct rd r;
+
+	buf_u8(&b, 1);
+	buf_u16(&b, 0x203);
+	buf_u32(&b, 0x4050607);
+	buf_u64(&b, 0x80000000000000ff);
+	buf_f64(&b, 1.0);
+	tap_is_int((long long)b.len, sizeof want, "bytes written");
+	tap_is_mem(b.data, want, sizeof want, "little-endian");
+	r = (struct rd){ (const uint8_t *)b.data, b.len, 0, 0 };
+	tap_ok(rd_u8(&r) == 1 && rd_u16(&r) == 0x203 && rd_u32(&r) == 0x4050607
+		&& rd_u64(&r) == 0x80000000000000ff && rd_f64(&r) == 1.0 && !r.bad, "and back");
+	tap_ok(rd_u8(&r) == 0 && r.bad && r.at == b.len, "past the end reads 0 and says so");
+	r = (struct rd){ (const uint8_t *)b.data, b.len, 1, 0 };
+	tap_ok(!rd_bytes(&r, SIZE_MAX) && r.bad, "a huge length does not wrap");
+	r.bad = 0;
+	tap_ok(rd_bytes(&r, b.len - 1) && !rd_bytes(&r, 1) && !rd_bytes(&r, 0), "bad stays set");
+	buf_release(&b);
+}
+
+static void files(void)
+{
+	struct buf b = BUF_INIT, c = BUF_INIT;
+	struct stat st;
+	struct err e;
+
+	buf_pad(&b, 'x', 200000);
+	tap_is_int(buf_write_file(&b, "f", 1, &e), 0, "a file is written");
+	tap_is_int(buf_read_file(&c, "f", 200000, &e), 0, "and read at the limit");
+	tap_ok(c.len == b.len && !memcmp(c.data, b.data, b.len + 1), "with the same bytes and a NUL");
+	tap_is_int(buf_read_file(&c, "f", 199999, &e), -ERR_BAD_DATA, "one byte beyond the limit");
+	tap_is_str(e.text, "f is larger than the limit of 199999 bytes", "is named");
+	tap_ok(c.len == b.len, "and leaves the buffer as it was");
+	tap_is_int(buf_read_file(&c, "none", 10, &e), -ERR_NO_INPUT, "a missing file");
+	tap_is_int(buf_read_file(&c, ".", 10, &e), -ERR_NO_INPUT, "a folder is no file");
+	tap_is_int(buf_write_file(&b, "none/f", 0, &e), -ERR_CANT_CREATE, "a missing folder");
+	tap_is_int(buf_write_file(&b, ".", 0, &e), -ERR_CANT_CREATE, "a folder cannot be written");
+	tap_is_int(buf_write_file(&b, "/dev/null", 0, &e), 0, "a device is written to");
+	tap_ok(!stat("/dev/null", &st) && S_ISCHR(st.st_mode), "and stays a device");
+	buf_clear(&b);
+	tap_ok(!symlink("f", "link") && !buf_write_file(&b, "link", 0, &e) && !lstat("link", &st)
+		&& S_ISLNK(st.st_mode), "a link stays a link");
+	tap_ok(!buf_read_file(&c, "f", 10, &e) && c.len == 0, "and its file is replaced");
+	buf_release(&b);
+	buf_release(&c);
+}
+
+static void taking(void)
+{
+	struct buf b = BUF_INIT;
+	char *s = buf_take(&b);
+
+	tap_is_str(s, "", "an empty buffer hands over an empty string");
+	free(s);
+	buf_printf(&b, "%d-%s", 12, "ab");
+	buf_char(&b, 'c');
+	s = buf_take(&b);
+	tap_ok(!strcmp(s, "12-abc") && !b.data && !b.len, "a buffer is empty after handing over");
+	free(s);
+}
+
+int main(void)
+{
+	reals();
+	json_strings();
+	json_trees();
+	bytes();
+	files();
+	taking();
+	return tap_done();
+}

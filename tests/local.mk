@@ -12,7 +12,7 @@ shell_tests += tests/unit/test_bootstrap.sh
 
 # Lists by purpose; every name is a path as above.
 # What distcheck runs:
-smoke_tests = tests/unit/test_arrows.sh tests/unit/test_runner.sh tests/unit/test_bootstrap.sh
+smoke_tests = $(filter tests/unit/%,$(all_tests))
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).

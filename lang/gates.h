@@ -39,14 +39,20 @@ enum gate_flag {             /* of the target matrix */
 	GATE_COMPOSITE   = 1 << 6    /* has steps instead of a matrix (rc3x) */
 };
 
-/* How dU/d(angle) follows from shifted circuits (parameter shift):
- * U = exp(-i a G) with eigenvalues of G as named. */
+/* How expectations depend on an angle: a trigonometric polynomial with frequencies
+ * w, 2w, ..., nw, so that 2n shifted circuits give the derivative (Wierichs et al.,
+ * arXiv:2107.12390, eq. 22).  Named after the eigenvalues of the generator. */
 enum gate_shift {
 	SHIFT_NONE = 0,          /* no angle */
-	SHIFT_HALF,              /* G has eigenvalues +-1/2: two terms, shift pi/2 (in radians) */
-	SHIFT_POWER,             /* pow(t): eigenphases 0 and pi t: two terms, shift 1/2 in t, factor pi/2 */
-	SHIFT_FOUR               /* also eigenvalue 0 (iswap powers, SingleExcitation-like): four terms */
+	SHIFT_HALF,              /* +-1/2 (rotations): 1; under controls 1/2, 1 */
+	SHIFT_PHASE,             /* 0 and 1 (phases): 1 */
+	SHIFT_POWER,             /* pow(t), eigenphases 0 and pi t: pi */
+	SHIFT_FOUR,              /* 0 and +-1/2 (SingleExcitation): 1/2, 1 */
+	SHIFT_FOUR_POWER,        /* pow(t) of iswap, 0 and +-pi/2: pi/2, pi */
+	SHIFT_TWICE              /* an angle of the axis, used on both sides: 1, 2 */
 };
+struct gate_frequencies { double w; unsigned n; };
+struct gate_frequencies gate_shift_frequencies(enum gate_shift s, bool under_control);
 
 struct gate_row {
 	enum gate id;
@@ -57,7 +63,7 @@ struct gate_row {
 	uint8_t base_word;
 	enum gate power;         /* row of pow(t) @ base, GATE_NONE if t must be constant */
 	uint8_t power_word;
-	enum gate_shift shift;   /* of every angle of the base */
+	enum gate_shift shift[GATE_ANGLES_MAX];   /* of every angle of the base */
 	const char *doc;         /* one line */
 };
 
@@ -70,12 +76,14 @@ const struct gate_row *gate_find(const char *name, uint8_t *word, const char **a
 size_t gate_names(const char *const **names);
 
 unsigned gate_word_length(uint8_t word);         /* letters in a word; 0 for word 0 */
+/* Flags of a row, those that hold for this word for families. */
+unsigned gate_flags(enum gate g, uint8_t word);
 /* Targets of a row, with the word's length for families. */
 unsigned gate_ntarget(enum gate g, uint8_t word);
 /* The name with its word, e.g. "rzx", "zz", "pow_zz"; buf of at least 16. */
 const char *gate_word_name(enum gate g, uint8_t word, char *buf);
 
-/* u = the target matrix (4^ntarget entries); du = its derivative by angle k. Base rows
+/* u = the target matrix (4^ntarget entries, one for gphase); du = its derivative by angle k. Base rows
  * (ncontrol == 0, not composite) only. */
 void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u);
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du);

@@ -6,7 +6,10 @@ liblang_a_SOURCES = \
 	lang/ast.def \
 	lang/ast.h \
 	lang/builtins.def \
+	lang/gates.c \
+	lang/gates.def \
 	lang/gates.h \
+	lang/gates_matrix.c \
 	lang/lang.h \
 	lang/names.h
 

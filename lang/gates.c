@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows, names and words of the gate table. */
+#include "config.h"
+#include "lang/gates.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "runtime/base/err.h"
+
+/* Short words of gates.def. */
+enum {
+	DIA = GATE_DIAGONAL, PER = GATE_PERMUTATION, REA = GATE_REAL, INV = GATE_SELF_INVERSE,
+	SYM = GATE_SYMMETRIC, WORD = GATE_WORD, COMPOSITE = GATE_COMPOSITE
+};
+#define S0 { SHIFT_NONE }
+#define S1(a) { SHIFT_##a }
+#define S2(a, b) { SHIFT_##a, SHIFT_##b }
+#define S3(a, b, c) { SHIFT_##a, SHIFT_##b, SHIFT_##c }
+#define S4(a, b, c, d) { SHIFT_##a, SHIFT_##b, SHIFT_##c, SHIFT_##d }
+
+static const struct gate_row rows[GATE_COUNT] = {
+#define GATE(i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) \
+	[GATE_##i] = { .id = GATE_##i, .name = n, .ncontrol = nc, .ntarget = nt, .nangle = na, \
+		.flags = f, .base = GATE_##b, .base_word = bw, .power = GATE_##p, .power_word = pw, \
+		.shift = s, .doc = text },
+#include "lang/gates.def"
+#undef GATE
+};
+
+static const struct { const char *name, *of; } aliases[] = {
+#define GATE(...)
+#define ALIAS(n, o) { n, o },
+#include "lang/gates.def"
+#undef GATE
+};
+
+/* Rows (the families first), words of one letter, aliases. */
+static const char *const all_names[] = {
+#define GATE(i, n, ...) n,
+#include "lang/gates.def"
+#undef GATE
+	"x", "y", "z", "rx", "ry", "rz",
+#define GATE(...)
+#define ALIAS(n, o) n,
+#include "lang/gates.def"
+#undef GATE
+};
+enum { NFAMILY = 3, NALL = sizeof all_names / sizeof *all_names };
+_Static_assert(GATE_PAULI == 1 && GATE_RPAULI == 2 && GATE_PPAULI == 3, "families come first");
+
+const struct gate_row *gate_row(enum gate g)
+{
+	if (g <= GATE_NONE || g >= GATE_COUNT)
+		BUG("gate %d is not in the table", (int)g);
+	return &rows[g];
+}
+
+size_t gate_names(const char *const **names)
+{
+	*names = all_names + NFAMILY;        /* a family cannot be named without a word */
+	return NALL - NFAMILY;
+}
+
+/* ---- words ---- */
+
+static uint8_t word_read(const char *s)
+{
+	unsigned word = 0, n = 0;
+	for (; *s; s++, n++) {
+		if (n == GATE_TARGETS_MAX || *s < 'x' || *s > 'z')
+			return 0;
+		word |= (unsigned)(*s - 'x' + 1) << 2 * n;
+	}
+	return (uint8_t)word;
+}
+
+unsigned gate_word_length(uint8_t word)
+{
+	unsigned n = 0;
+	while (n < GATE_TARGETS_MAX && (word >> 2 * n & 3))
+		n++;
+	return n;
+}
+
+static const char *const family_prefix[] = {
+	[GATE_PAULI] = "", [GATE_RPAULI] = "r", [GATE_PPAULI] = "pow_"
+};
+
+static const struct gate_row *find_word(const char *name, uint8_t *word)
+{
+	for (enum gate g = GATE_PAULI; g <= GATE_PPAULI; g++) {
+		size_t n = strlen(family_prefix[g]);
+		if (strncmp(name, family_prefix[g], n) == 0 && (*word = word_read(name + n)))
+			return &rows[g];
+	}
+	return NULL;
+}
+
+const char *gate_word_name(enum gate g, uint8_t word, char *buf)
+{
+	const struct gate_row *r = gate_row(g);
+	if (!(r->flags & GATE_WORD))
+		return strcpy(buf, r->name);
+	char *p = stpcpy(buf, family_prefix[g]);
+	for (unsigned n = gate_word_length(word), i = 0; i < n; i++)
+		*p++ = "?xyz"[word >> 2 * i & 3];
+	*p = 0;
+	return buf;
+}
+
+unsigned gate_ntarget(enum gate g, uint8_t word)
+{
+	const struct gate_row *r = gate_row(g);
+	return r->flags & GATE_WORD ? gate_word_length(word) : r->ntarget;
+}
+
+unsigned gate_flags(enum gate g, uint8_t word)
+{
+	unsigned flags = gate_row(g)->flags, ny = 0, nz = 0, n = gate_word_length(word);
+	if (!(flags & GATE_WORD))
+		return flags;
+	for (unsigned i = 0; i < n; i++) {
+		ny += (word >> 2 * i & 3) == 2;
+		nz += (word >> 2 * i & 3) == 3;
+	}
+	if (nz == n)
+		flags |= GATE_DIAGONAL | GATE_PERMUTATION;
+	if (ny % 2 == 0)             /* y alone is antisymmetric and imaginary */
+		flags |= GATE_SYMMETRIC;
+	if (g != GATE_PPAULI && (ny % 2 == 0) == (g == GATE_PAULI))
+		flags |= GATE_REAL;
+	return flags;
+}
+
+/* ---- names ---- */
+
+static const struct gate_row *find_row(const char *name)
+{
+	for (enum gate g = GATE_PPAULI + 1; g < GATE_COUNT; g++)
+		if (strcmp(rows[g].name, name) == 0)
+			return &rows[g];
+	return NULL;
+}
+
+const struct gate_row *gate_find(const char *name, uint8_t *word, const char **alias_of)
+{
+	*word = 0;
+	*alias_of = NULL;
+	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+		if (strcmp(aliases[i].name, name) == 0) {
+			name = *alias_of = aliases[i].of;
+			break;
+		}
+	const struct gate_row *r = find_row(name);
+	return r ? r : find_word(name, word);
+}
+
+/* ---- parameter shift ---- */
+
+struct gate_frequencies gate_shift_frequencies(enum gate_shift s, bool under_control)
+{
+	static const struct gate_frequencies table[] = {
+		[SHIFT_NONE] = { 0, 0 }, [SHIFT_HALF] = { 1, 1 }, [SHIFT_PHASE] = { 1, 1 },
+		[SHIFT_POWER] = { PI, 1 }, [SHIFT_FOUR] = { 0.5, 2 },
+		[SHIFT_FOUR_POWER] = { PI / 2, 2 }, [SHIFT_TWICE] = { 1, 2 }
+	};
+	return table[s == SHIFT_HALF && under_control ? SHIFT_FOUR : s];
+}
+
+/* ---- steps of composite rows ---- */
+
+/* qiskit's RC3XGate (Maslov, arXiv:1508.03273, fig. 4). */
+static const struct gate_step rc3x_steps[] = {
+	{ .gate = GATE_H,   .wire = { 3 } },
+	{ .gate = GATE_T,   .wire = { 3 } },
+	{ .gate = GATE_CX,  .wire = { 2, 3 } },
+	{ .gate = GATE_TDG, .wire = { 3 } },
+	{ .gate = GATE_H,   .wire = { 3 } },
+	{ .gate = GATE_CX,  .wire = { 0, 3 } },
+	{ .gate = GATE_T,   .wire = { 3 } },
+	{ .gate = GATE_CX,  .wire = { 1, 3 } },
+	{ .gate = GATE_TDG, .wire = { 3 } },
+	{ .gate = GATE_CX,  .wire = { 0, 3 } },
+	{ .gate = GATE_T,   .wire = { 3 } },
+	{ .gate = GATE_CX,  .wire = { 1, 3 } },
+	{ .gate = GATE_TDG, .wire = { 3 } },
+	{ .gate = GATE_H,   .wire = { 3 } },
+	{ .gate = GATE_T,   .wire = { 3 } },
+	{ .gate = GATE_CX,  .wire = { 2, 3 } },
+	{ .gate = GATE_TDG, .wire = { 3 } },
+	{ .gate = GATE_H,   .wire = { 3 } },
+};
+
+size_t gate_steps(enum gate g, const struct gate_step **steps)
+{
+	*steps = rc3x_steps;
+	return g == GATE_RC3X ? sizeof rc3x_steps / sizeof *rc3x_steps : 0;
+}

@@ -2,4 +2,6 @@
 # The files of runtime/net/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
 
 noinst_LIBRARIES += libnet.a
-libnet_a_SOURCES =
+libnet_a_SOURCES = \
+	runtime/net/pool_threads.c \
+	runtime/net/pool_threads.h

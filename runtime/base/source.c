@@ -12,12 +12,12 @@
 struct source {
 	char *name, *text;
 	size_t len;
-	uint32_t *begin, nline, line_cap;   /* begin[i]: offset of line i + 1 */
+	uint32_t *begin, nline, line_cap;   /* begin[i]: offset of line i + 1; made when asked for */
 };
 
 struct source_set {
-	struct source file[SOURCE_FILES_MAX];
-	uint32_t nfile;
+	struct source *file;
+	uint32_t nfile, cap;
 };
 
 struct source_set *source_set_new(void)
@@ -34,6 +34,7 @@ void source_set_free(struct source_set *s)
 		free(s->file[i].text);
 		free(s->file[i].begin);
 	}
+	free(s->file);
 	free(s);
 }
 
@@ -50,17 +51,24 @@ static void add_line(struct source *f, size_t begin)
 	f->begin[f->nline++] = (uint32_t)begin;
 }
 
+/* The same with its lines known: data without faults never pays for them. */
+static const struct source *get_lines(const struct source_set *s, uint32_t file)
+{
+	struct source *f = &s->file[get(s, file) - s->file];
+
+	if (f->nline)
+		return f;
+	add_line(f, 0);
+	for (const char *p = f->text; (p = memchr(p, '\n', f->len - (size_t)(p - f->text))); )
+		add_line(f, (size_t)(++p - f->text));
+	return f;
+}
+
 /* Takes text, which is NUL-terminated. */
 static int take(struct source_set *s, const char *name, char *text, size_t len)
 {
-	struct source *f = &s->file[s->nfile++];
-
-	f->name = mem_strdup(name);
-	f->text = text;
-	f->len = len;
-	add_line(f, 0);
-	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); )
-		add_line(f, (size_t)(++p - text));
+	mem_reserve(s->file, s->nfile, s->cap);
+	s->file[s->nfile++] = (struct source){ .name = mem_strdup(name), .text = text, .len = len };
 	return (int)s->nfile;
 }
 
@@ -77,8 +85,8 @@ int source_open(struct source_set *s, const char *path, size_t max_bytes, struct
 	size_t len;
 	int code = too_many(s, e);
 
-	if (max_bytes > SOURCE_BYTES_MAX)
-		max_bytes = SOURCE_BYTES_MAX;
+	if (max_bytes > SOURCE_OPEN_MAX)
+		max_bytes = SOURCE_OPEN_MAX;
 	if (!code)
 		code = buf_read_file(&b, path, max_bytes, e);
 	if (code)
@@ -150,7 +158,7 @@ struct place source_place(const struct source_set *s, struct span at)
 
 	if (!at.file)
 		return p;
-	f = get(s, at.file);
+	f = get_lines(s, at.file);
 	begin = clamp(f, at.begin);
 	end = clamp(f, at.end > at.begin ? at.end : at.begin);
 	p.name = f->name;
@@ -163,7 +171,7 @@ struct place source_place(const struct source_set *s, struct span at)
 
 const char *source_line(const struct source_set *s, uint32_t file, uint32_t line, size_t *len)
 {
-	const struct source *f = get(s, file);
+	const struct source *f = get_lines(s, file);
 	size_t begin, end;
 
 	if (!line || line > f->nline)

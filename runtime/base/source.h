@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include "runtime/base/err.h"
 
-enum { SOURCE_BYTES_MAX = 16 << 20, SOURCE_FILES_MAX = 256 };
+/* SOURCE_BYTES_MAX: models and texts taken from memory; data files may be larger. */
+enum { SOURCE_BYTES_MAX = 16 << 20, SOURCE_OPEN_MAX = 1 << 30, SOURCE_FILES_MAX = 256 };
 
 struct span { uint32_t file, begin, end; };      /* file 0: no place */
 struct place { const char *name; uint32_t line, column, end_line, end_column; };

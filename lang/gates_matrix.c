@@ -20,7 +20,7 @@ typedef void (*derivative_fn)(uint8_t word, const double *a, unsigned k, cplx *d
 /* e^(i pi t), exact where t is a multiple of 1/2. */
 static cplx exp_i_pi(double t)
 {
-	double r = remainder(t, 2.0), quarter = round(2 * r);
+	double r = t - 2 * rint(t / 2), quarter = rint(2 * r);
 	cplx e = cplx_exp_i(PI * (r - quarter / 2));
 	double c = creal(e), s = cimag(e);
 	switch ((int)quarter & 3) {

@@ -5,6 +5,11 @@ noinst_LIBRARIES += libprogram.a
 libprogram_a_SOURCES = \
 	runtime/program/activation.def \
 	runtime/program/apply.def \
+	runtime/program/bytecode.h \
 	runtime/program/expr.def \
+	runtime/program/matrix.c \
 	runtime/program/matrix.h \
-	runtime/program/program.h
+	runtime/program/program.c \
+	runtime/program/program.h \
+	runtime/program/program_eval.c \
+	runtime/program/program_init.c

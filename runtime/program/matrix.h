@@ -24,6 +24,9 @@ struct matrix_set {
 	const uint32_t *offset;          /* of each matrix's entries in a flat array; offset[n] = total */
 };
 
+/* The program's own matrices as a set; its tables live in a. */
+void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *a);
+
 /* u + offset[m] = matrix m for the expression values, for every m with cls in
  * [lo, hi] that need[m] marks (NULL: all).  Smaller numbers a definition refers to
  * must have been built before (in this or an earlier call). */

@@ -64,6 +64,10 @@ struct expr {                    /* node of a DAG; operands have smaller indices
 
 enum weight_init { INIT_NONE = 0, INIT_UNIFORM, INIT_NORMAL, INIT_VALUES, INIT_GLOROT_UNIFORM };
 
+/* Operands of an operation (0: a leaf), and its value; b is ignored where there is one. */
+unsigned expr_noperand(enum expr_op op);
+double expr_apply(enum expr_op op, double a, double b);
+
 struct weight_group {            /* one `param` (or dense kernel, bias) */
 	const char *path;            /* "conv[0].t", "a.pool[1].t", "head.dense[0].kernel" */
 	uint32_t ndim, dim[PROGRAM_DIMS_MAX];   /* ndim 0: a scalar */
@@ -158,6 +162,7 @@ enum activation { ACTIVATION_LINEAR = 0,
 #undef ACTIVATION
 	ACTIVATION_COUNT };
 
+/* The head's groups are the last ones of the program, in the order kernel, bias, kernel, bias, ... */
 struct dense { uint32_t nin, nout; enum activation activation; uint32_t kernel, bias; };  /* weight groups; kernel (nin, nout) row-major */
 
 /* ---- notes ---- */
@@ -185,8 +190,11 @@ struct program {
 struct program *program_new(void);
 void program_free(struct program *p);
 
-/* Fill the derived fields (classes, flags); called by the reader and by lowering. */
+/* Fill the derived fields (classes, flags) of a verified program; called by the reader
+ * and by lowering.  matrix_derive: of one matrix, after those it refers to, which are
+ * def[ref] (a plan's table; NULL: the program's own). */
 void program_derive(struct program *p);
+void matrix_derive(const struct program *p, const struct matrix *const *def, struct matrix *m);
 
 /* Bytes: bytecode.h draws the layout.  Writing is canonical: equal programs give
  * equal bytes; the last 32 bytes are the SHA-256 of all before. */

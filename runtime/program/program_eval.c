@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Values of angle expressions, and derivatives back through them. */
+#include "config.h"
+#include "runtime/program/program.h"
+
+#include <math.h>
+
+static double leaf(const struct expr *x, const double *weight, const double *input)
+{
+	if (x->op == EXPR_WEIGHT)
+		return weight[x->a];
+	return x->op == EXPR_INPUT ? input[x->a] : x->value;
+}
+
+static double one_operand(enum expr_op op, double a)
+{
+	switch (op) {
+	case EXPR_NEG:    return -a;
+	case EXPR_SIN:    return sin(a);
+	case EXPR_COS:    return cos(a);
+	case EXPR_TAN:    return tan(a);
+	case EXPR_ARCSIN: return asin(a);
+	case EXPR_ARCCOS: return acos(a);
+	case EXPR_ARCTAN: return atan(a);
+	case EXPR_EXP:    return exp(a);
+	case EXPR_LOG:    return log(a);
+	case EXPR_SQRT:   return sqrt(a);
+	case EXPR_ABS:    return fabs(a);
+	default:          BUG("expression operation %d takes no single operand", (int)op);
+	}
+}
+
+static double two_operands(enum expr_op op, double a, double b)
+{
+	switch (op) {
+	case EXPR_ADD: return a + b;
+	case EXPR_SUB: return a - b;
+	case EXPR_MUL: return a * b;
+	case EXPR_DIV: return a / b;
+	case EXPR_POW: return pow(a, b);
+	case EXPR_MIN: return b < a ? b : a;
+	case EXPR_MAX: return b > a ? b : a;
+	default:       BUG("expression operation %d takes no two operands", (int)op);
+	}
+}
+
+double expr_apply(enum expr_op op, double a, double b)
+{
+	return expr_noperand(op) == 1 ? one_operand(op, a) : two_operands(op, a, b);
+}
+
+void program_eval(const struct program *p, const double *weight, const double *input, double *value)
+{
+	for (uint32_t i = 0; i < p->nexpr; i++) {
+		const struct expr *x = &p->expr[i];
+		switch (expr_noperand(x->op)) {
+		case 0:  value[i] = x->op == EXPR_INPUT && !input ? 0 : leaf(x, weight, input); break;
+		case 1:  value[i] = one_operand(x->op, value[x->a]); break;
+		default: value[i] = two_operands(x->op, value[x->a], value[x->b]); break;
+		}
+	}
+}
+
+/* d value / d operand, where v is the value at a. */
+static double slope_one(enum expr_op op, double a, double v)
+{
+	switch (op) {
+	case EXPR_NEG:    return -1;
+	case EXPR_SIN:    return cos(a);
+	case EXPR_COS:    return -sin(a);
+	case EXPR_TAN:    return 1 + v * v;
+	case EXPR_ARCSIN: return 1 / sqrt((1 - a) * (1 + a));
+	case EXPR_ARCCOS: return -1 / sqrt((1 - a) * (1 + a));
+	case EXPR_ARCTAN: return 1 / (1 + a * a);
+	case EXPR_EXP:    return v;
+	case EXPR_LOG:    return 1 / a;
+	case EXPR_SQRT:   return 0.5 / v;
+	case EXPR_ABS:    return (a > 0) - (a < 0);
+	default:          BUG("expression operation %d takes no single operand", (int)op);
+	}
+}
+
+/* a^b by a; 0 for b = 0 also at a = 0. */
+static double slope_base(double a, double b)
+{
+	return b == 0 ? 0 : b * pow(a, b - 1);
+}
+
+/* The slopes by both operands; that by an exponent is asked for only where it varies. */
+static void slope_two(enum expr_op op, double a, double b, double v, bool varies, double *da, double *db)
+{
+	switch (op) {
+	case EXPR_ADD: *da = 1;     *db = 1; break;
+	case EXPR_SUB: *da = 1;     *db = -1; break;
+	case EXPR_MUL: *da = b;     *db = a; break;
+	case EXPR_DIV: *da = 1 / b; *db = -v / b; break;
+	case EXPR_MIN: *db = b < a; *da = 1 - *db; break;
+	case EXPR_MAX: *db = b > a; *da = 1 - *db; break;
+	case EXPR_POW:
+		*da = slope_base(a, b);
+		*db = !varies || (a == 0 && b > 0) ? 0 : v * log(a);
+		break;
+	default:
+		BUG("expression operation %d takes no two operands", (int)op);
+	}
+}
+
+static void push_back(const struct program *p, const struct expr *x, double v, double s,
+	const double *value, double *slope_expr)
+{
+	if (expr_noperand(x->op) == 1) {
+		slope_expr[x->a] += s * slope_one(x->op, value[x->a], v);
+		return;
+	}
+	/* A constant operand takes no slope: what it would get may not be finite. */
+	bool vary_a = p->expr[x->a].cls != VALUE_CONSTANT, vary_b = p->expr[x->b].cls != VALUE_CONSTANT;
+	double da, db;
+	slope_two(x->op, value[x->a], value[x->b], v, vary_b, &da, &db);
+	if (vary_a)
+		slope_expr[x->a] += s * da;
+	if (vary_b)
+		slope_expr[x->b] += s * db;
+}
+
+void program_eval_reverse(const struct program *p, const double *value, double *slope_expr, double *slope_weight)
+{
+	for (uint32_t i = p->nexpr; i-- > 0;) {
+		const struct expr *x = &p->expr[i];
+		double s = slope_expr[i];
+		if (s == 0 || x->cls == VALUE_CONSTANT)
+			continue;
+		if (x->op == EXPR_WEIGHT)
+			slope_weight[x->a] += s;
+		else if (x->op != EXPR_INPUT)
+			push_back(p, x, value[i], s, value, slope_expr);
+	}
+}

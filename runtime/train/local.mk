@@ -2,4 +2,28 @@
 # The files of runtime/train/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
 
 noinst_LIBRARIES += libtrain.a
-libtrain_a_SOURCES =
+libtrain_a_SOURCES = \
+	runtime/train/evaluate.c \
+	runtime/train/head.c \
+	runtime/train/head.h \
+	runtime/train/loss.c \
+	runtime/train/loss.def \
+	runtime/train/loss.h \
+	runtime/train/metric.c \
+	runtime/train/metric.def \
+	runtime/train/model.c \
+	runtime/train/model.h \
+	runtime/train/optimizer.c \
+	runtime/train/optimizer.def \
+	runtime/train/optimizer.h \
+	runtime/train/score.c \
+	runtime/train/score.h \
+	runtime/train/start.c \
+	runtime/train/start.h \
+	runtime/train/train.c \
+	runtime/train/train.h \
+	runtime/train/weights.c \
+	runtime/train/weights.h \
+	runtime/train/weights_file.h \
+	runtime/train/weights_io.c \
+	runtime/train/weights_read.c

@@ -24,8 +24,10 @@ struct weights {
 	struct arena arena;
 };
 
-/* meta: without format, sha256 and order, which are made here. */
-void weights_format(const struct program *p, const double *weight, const struct metadata *meta,
+/* meta: keys differ; format, sha256 and order are made here (and skipped where given, so that
+ * a file's own metadata may be handed back).  0, or -ERR_CONFIG when the header would be
+ * larger than its limit; *out is then unchanged. */
+int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
 	unsigned nmeta, struct buf *out);
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e);
 int weights_open(const char *path, struct weights **out, struct err *e);
@@ -33,11 +35,12 @@ void weights_free(struct weights *w);
 const char *weights_meta(const struct weights *w, const char *key);   /* NULL if absent */
 
 /* Numbers for a program from another file: weights.bin, .npz (path -> array) or .json
- * (flat list in declaration order, or path -> nested array).  circuit_only: the head's may
- * be missing. Fills weight[nweight] (or [nweight_circuit]); errors name the path and shapes. */
+ * (flat list in declaration order; path -> nested array; or what weights_to_json writes,
+ * also as the member `params` of an object).  circuit_only: the head's may be missing.
+ * Fills weight[nweight] (or [nweight_circuit]); errors name the path and shapes. */
 int weights_import(const struct program *p, const char *path, bool circuit_only, double *weight, struct err *e);
 /* Export by ending: .npz or .json. */
 int weights_export(const struct program *p, const double *weight, const char *path, struct err *e);
-void weights_to_json(const struct program *p, const double *weight, struct buf *out); /* {path: {shape, values}} */
+void weights_to_json(const struct program *p, const double *weight, struct buf *out); /* {path: {shape, values}}; values flat, last index fastest */
 
 #endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One dense layer: the sum, then an activation by table; slopes need outputs alone. */
+#include "config.h"
+#include "runtime/train/head.h"
+
+#include <math.h>
+
+/* In place on v[n]: the activation; and slope *= its derivative, where y = activation. */
+struct activation_row {
+	void (*forward)(double *v, uint32_t n);
+	void (*reverse)(const double *y, double *slope, uint32_t n);
+};
+
+static void linear_forward(double *v, uint32_t n)
+{
+	(void)v, (void)n;
+}
+
+static void linear_reverse(const double *y, double *slope, uint32_t n)
+{
+	(void)y, (void)slope, (void)n;
+}
+
+/* A NaN stays one, so that it is noticed. */
+static void relu_forward(double *v, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++)
+		if (v[j] < 0)
+			v[j] = 0;
+}
+
+static void relu_reverse(const double *y, double *slope, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++)
+		if (y[j] <= 0)
+			slope[j] = 0;
+}
+
+static void tanh_forward(double *v, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++)
+		v[j] = tanh(v[j]);
+}
+
+static void tanh_reverse(const double *y, double *slope, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++)
+		slope[j] *= 1 - y[j] * y[j];
+}
+
+static void sigmoid_forward(double *v, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++)
+		v[j] = 1 / (1 + exp(-v[j]));
+}
+
+static void sigmoid_reverse(const double *y, double *slope, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++)
+		slope[j] *= y[j] * (1 - y[j]);
+}
+
+/* Shifted by the largest, so that no exp overflows. */
+static void softmax_forward(double *v, uint32_t n)
+{
+	double top = v[0], sum = 0;
+
+	for (uint32_t j = 1; j < n; j++)
+		top = v[j] > top ? v[j] : top;
+	for (uint32_t j = 0; j < n; j++)
+		sum += v[j] = exp(v[j] - top);
+	for (uint32_t j = 0; j < n; j++)
+		v[j] /= sum;
+}
+
+static void softmax_reverse(const double *y, double *slope, uint32_t n)
+{
+	double mean = 0;
+
+	for (uint32_t j = 0; j < n; j++)
+		mean += y[j] * slope[j];
+	for (uint32_t j = 0; j < n; j++)
+		slope[j] = y[j] * (slope[j] - mean);
+}
+
+static const struct activation_row table[ACTIVATION_COUNT] = {
+	[ACTIVATION_LINEAR]  = { linear_forward, linear_reverse },
+	[ACTIVATION_RELU]    = { relu_forward, relu_reverse },
+	[ACTIVATION_TANH]    = { tanh_forward, tanh_reverse },
+	[ACTIVATION_SIGMOID] = { sigmoid_forward, sigmoid_reverse },
+	[ACTIVATION_SOFTMAX] = { softmax_forward, softmax_reverse },
+};
+
+void head_forward(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
+	const double *bias, const double *in, double *out)
+{
+	for (uint32_t j = 0; j < nout; j++)
+		out[j] = bias[j];
+	for (uint32_t i = 0; i < nin; i++)
+		for (uint32_t j = 0; j < nout; j++)
+			out[j] += in[i] * kernel[(size_t)i * nout + j];
+	table[a].forward(out, nout);
+}
+
+void head_reverse(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
+	const double *in, const double *out, double *slope, double *slope_in,
+	double *slope_kernel, double *slope_bias)
+{
+	table[a].reverse(out, slope, nout);
+	for (uint32_t j = 0; slope_bias && j < nout; j++)
+		slope_bias[j] += slope[j];
+	for (uint32_t i = 0; i < nin; i++) {
+		double sum = 0;
+
+		for (uint32_t j = 0; j < nout; j++) {
+			sum += kernel[(size_t)i * nout + j] * slope[j];
+			if (slope_kernel)
+				slope_kernel[(size_t)i * nout + j] += in[i] * slope[j];
+		}
+		slope_in[i] = sum;
+	}
+}

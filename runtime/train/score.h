@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What happens to a sample between its readouts and the backward sweep: head, loss,
+ * slopes.  One struct score serves the samples of one batch, from any thread. */
+#ifndef QCNN_SCORE_H
+#define QCNN_SCORE_H
+
+#include "runtime/exec/evaluator.h"
+#include "runtime/train/train.h"
+
+struct score {
+	const struct program *program;
+	const double *weight;
+	const struct loss_row *loss;     /* NULL: outputs alone */
+	const struct part *part;
+	const uint32_t *row;             /* (batch) rows of part->data; NULL: first, first + 1, ... */
+	uint32_t first;
+	double scale;                    /* of every slope: 1 / samples in the batch */
+	double *output;                  /* (batch, noutput) */
+	double *value;                   /* (batch) losses; NaN: not finite */
+	double *tape;                    /* (batch, stride) */
+	size_t stride;
+};
+
+/* Doubles of tape for one sample. */
+size_t score_stride(const struct program *p);
+/* A slope_fn; ctx is a struct score. */
+int score_sample(void *ctx, uint32_t sample, const double *readout, double *slope, double *head);
+/* The row of data behind a sample of the batch. */
+uint32_t score_row(const struct score *s, uint32_t sample);
+/* After a batch of n: 0, or -ERR_NOT_FINITE naming the first sample whose value is not finite. */
+int score_check(const struct score *s, uint32_t n, struct err *e);
+/* The losses' sum in the order of the samples, so that threads do not change its bits. */
+double score_sum(const struct score *s, uint32_t n);
+
+/* Do the rows fit the program, and the labels the loss and metrics?  `what` is the part's name. */
+int part_check(const struct program *p, const struct part *part, const char *what,
+	const struct loss_row *loss, const struct metric_row *const *metric, unsigned nmetric, struct err *e);
+/* label[(n, ny)] = the labels of rows row[0..n) (NULL: 0, 1, ...). */
+void part_labels(const struct part *part, const uint32_t *row, uint32_t n, double *label);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Epochs and steps of one start. */
+#include "config.h"
+#include "runtime/train/start.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/rng.h"
+#include "runtime/net/pool_threads.h"
+
+static void mark_frozen(const struct program *p, uint8_t *frozen)
+{
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		memset(frozen + p->weight_group[g].first, p->weight_group[g].frozen, p->weight_group[g].count);
+}
+
+/* All that depends on the sizes of the job; false when memory is short. */
+static bool trainer_memory(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+	const struct program *p = j->program;
+	size_t nweight = p->nweight ? p->nweight : 1, nrow = j->train.nrow, batch = t->batch_size, d = sizeof(double);
+	double *batch_values;
+
+	t->score.stride = score_stride(p);
+	t->row = mem_try(nrow, sizeof *t->row);
+	t->readout = mem_try(batch, (p->nreadout + 1) * d);
+	t->score.tape = mem_try(batch, t->score.stride * d);
+	t->score.value = batch_values = mem_try(batch, d);
+	t->output = mem_try(nrow, p->noutput * d);
+	t->label = mem_try(nrow, j->train.data->ny * d);
+	t->val_output = mem_try((size_t)j->validation.nrow + 1, p->noutput * d);
+	t->gradient = mem_try(nweight, d);
+	t->weight = mem_try(nweight, d);
+	t->frozen = mem_try(nweight, 1);
+	for (unsigned k = 0; k < j->optimizer->nslot; k++)
+		if (!(t->slot[k] = mem_try(nweight, d)))
+			return false;
+	return t->row && t->readout && t->score.tape && batch_values && t->output && t->label
+		&& t->val_output && t->gradient && t->weight && t->frozen;
+}
+
+int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
+{
+	int code;
+
+	*t = (struct trainer){ .job = j, .observer = o,
+		.score = { .program = j->program, .loss = j->loss, .part = &j->train } };
+	t->batch_size = j->batch_size < j->train.nrow ? j->batch_size : j->train.nrow;
+	t->steps_per_epoch = (j->train.nrow - 1) / t->batch_size + 1;
+	code = evaluator_new(j->program, &j->exec, &t->ev, e);
+	if (code)
+		return code;
+	t->pool = pool_threads_new(j->exec.nthread);
+	if (!trainer_memory(t)) {
+		trainer_close(t);
+		return err_set(e, -ERR_CONFIG, "no memory for training on %u samples, %u at a time",
+			j->train.nrow, t->batch_size);
+	}
+	t->score.weight = t->weight;
+	mark_frozen(j->program, t->frozen);
+	return 0;
+}
+
+void trainer_close(struct trainer *t)
+{
+	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
+		free(t->slot[k]);
+	free(t->frozen);
+	free(t->weight);
+	free(t->gradient);
+	free(t->val_output);
+	free(t->label);
+	free(t->output);
+	free(t->score.value);
+	free(t->score.tape);
+	free(t->readout);
+	free(t->row);
+	if (t->pool)
+		t->pool->ops->free(t->pool);
+	evaluator_free(t->ev);
+	memset(t, 0, sizeof *t);
+}
+
+/* The epoch's order: that of the part, or shuffled by (seed, epoch), alike for all starts. */
+static void order_rows(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+
+	for (uint32_t i = 0; i < j->train.nrow; i++)
+		t->row[i] = j->train.row ? j->train.row[i] : i;
+	if (j->shuffle)
+		rng_shuffle(j->seed, RNG_SHUFFLE, t->epoch, t->row, j->train.nrow);
+}
+
+/* Where the run is, before what went wrong. */
+static int at_step(const struct trainer *t, struct err *e)
+{
+	if (t->job->restarts > 1)
+		return err_prefix(e, "start %u, step %llu (epoch %u)", t->start, (unsigned long long)t->step, t->epoch);
+	return err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
+}
+
+static const char *path_of_weight(const struct program *p, size_t i, uint32_t *index)
+{
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		if (i - p->weight_group[g].first < p->weight_group[g].count) {
+			*index = (uint32_t)i - p->weight_group[g].first;
+			return p->weight_group[g].path;
+		}
+	BUG("weight %zu is in no group", i);
+}
+
+static int update(struct trainer *t, struct err *e)
+{
+	const struct train_job *j = t->job;
+	size_t n = j->program->nweight;
+	uint32_t index;
+	const char *path;
+
+	j->optimizer->update(j->option, t->step, t->gradient, t->weight, t->slot, t->frozen, n);
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(t->weight[i])) {
+			path = path_of_weight(j->program, i, &index);
+			return err_set(e, -ERR_NOT_FINITE, "entry %u of weight %s is not finite after the update", index, path);
+		}
+	return 0;
+}
+
+/* One update from rows at .. at+n of the epoch's order; *loss_sum is the batch's. */
+static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
+{
+	struct score *s = &t->score;
+	struct batch batch = { n, t->row + at, t->job->train.data->x };
+	int code, bad;
+
+	s->row = t->row + at;
+	s->scale = 1.0 / n;
+	s->output = t->output + (size_t)at * t->job->program->noutput;
+	memset(s->value, 0, n * sizeof *s->value);
+	code = evaluator_weights(t->ev, t->weight, e);
+	if (code)
+		return code;
+	evaluator_prepare(t->ev, &batch, true, score_sample, s, t->readout);
+	code = evaluator_run(t->ev, t->pool, t->gradient, e);
+	bad = score_check(s, n, e);
+	if (bad || code)
+		return bad ? bad : code;
+	*loss_sum = score_sum(s, n);
+	return update(t, e);
+}
+
+/* The steps of an epoch; *nseen samples were seen, their losses add up to *sum. */
+static int epoch_steps(struct trainer *t, uint32_t *nseen, double *sum, struct err *e)
+{
+	const struct train_job *j = t->job;
+	const struct train_observer *o = t->observer;
+	uint32_t n, at = 0;
+	double batch_sum = 0;
+	int code = 0;
+
+	*sum = 0;
+	for (uint32_t k = 1; !code && at < j->train.nrow && (!j->max_steps || t->step < j->max_steps); k++, at += n) {
+		n = j->train.nrow - at < t->batch_size ? j->train.nrow - at : t->batch_size;
+		t->step++;
+		code = one_step(t, at, n, &batch_sum, e);
+		if (code) {
+			at_step(t, e);
+			break;
+		}
+		*sum += batch_sum;
+		if (o->step)
+			code = o->step(o->ctx, t->start, t->epoch, t->step, k, t->steps_per_epoch, batch_sum / n);
+		if (code)
+			err_set(e, code, "training ended at step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
+	}
+	*nseen = at;
+	return code;
+}
+
+static void train_metrics(struct trainer *t, uint32_t nseen, double *metric)
+{
+	const struct train_job *j = t->job;
+
+	if (!j->nmetric)
+		return;
+	part_labels(&j->train, t->row, nseen, t->label);
+	for (unsigned k = 0; k < j->nmetric; k++)
+		metric[k] = j->metric[k]->value(t->output, t->label, nseen, j->program->noutput, j->train.data->ny);
+}
+
+static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
+{
+	const struct train_job *j = t->job;
+	int code;
+
+	if (!j->validation.nrow)
+		return 0;
+	code = evaluate_part(t->ev, &j->validation, j->loss, j->metric, j->nmetric, t->weight,
+		t->val_output, &r->val_loss, r->val_metric, t->pool, e);
+	r->has_validation = !code;
+	if (code) {
+		err_prefix(e, "validation");
+		at_step(t, e);
+	}
+	return code;
+}
+
+static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
+{
+	double begin = clock_seconds(), trained, sum;
+	uint32_t nseen;
+	int code;
+
+	*r = (struct epoch_result){ .start = t->start, .epoch = t->epoch };
+	order_rows(t);
+	code = epoch_steps(t, &nseen, &sum, e);
+	if (code)
+		return code;
+	trained = clock_seconds();
+	r->step = t->step;
+	r->loss = sum / nseen;
+	train_metrics(t, nseen, r->metric);
+	code = validate(t, r, e);
+	if (code)
+		return code;
+	r->seconds = clock_seconds() - begin;
+	r->samples_per_second = trained > begin ? nseen / (trained - begin) : 0;
+	return 0;
+}
+
+static void initial_weights(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+
+	if (j->init && !t->start)
+		memcpy(t->weight, j->init, j->program->nweight * sizeof *t->weight);
+	else
+		program_init_weights(j->program, j->seed, t->start, t->weight);
+}
+
+int trainer_start(struct trainer *t, uint32_t start, struct epoch_result *last, struct err *e)
+{
+	const struct train_job *j = t->job;
+	int code = 0;
+
+	t->start = start;
+	t->step = 0;
+	initial_weights(t);
+	for (unsigned k = 0; k < j->optimizer->nslot; k++)
+		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
+	for (t->epoch = 1; !code && t->epoch <= j->epochs && (!j->max_steps || t->step < j->max_steps); t->epoch++) {
+		code = one_epoch(t, last, e);
+		if (!code && t->observer->epoch)
+			t->observer->epoch(t->observer->ctx, last);
+	}
+	return code;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One start of a training run: from initial weights through all epochs. */
+#ifndef QCNN_START_H
+#define QCNN_START_H
+
+#include "runtime/train/score.h"
+
+/* What the starts of a run share: buffers of one size, made once. */
+struct trainer {
+	const struct train_job *job;
+	const struct train_observer *observer;   /* never NULL */
+	struct evaluator *ev;
+	struct pool *pool;
+	struct score score;
+	uint32_t batch_size, steps_per_epoch;
+	uint32_t *row;               /* (train.nrow) this epoch's order */
+	double *readout;             /* (batch, nreadout) */
+	double *output, *label;      /* (train.nrow, noutput), (train.nrow, ny): this epoch's, for the metrics */
+	double *val_output;          /* (validation.nrow, noutput) */
+	double *gradient;            /* (nweight) */
+	uint8_t *frozen;             /* (nweight) */
+	/* of the start that runs */
+	uint32_t start, epoch;
+	uint64_t step;
+	double *weight, *slot[OPTIMIZER_SLOTS_MAX];   /* (nweight) each */
+};
+
+int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
+void trainer_close(struct trainer *t);
+/* Train from the initial weights of start `start`; *last is its last epoch. */
+int trainer_start(struct trainer *t, uint32_t start, struct epoch_result *last, struct err *e);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A training run: its starts one after the other, the best of them kept. */
+#include "config.h"
+#include "runtime/train/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/train/start.h"
+
+static int job_check(const struct train_job *j, struct err *e)
+{
+	int code;
+
+	if (!j->epochs || !j->batch_size)
+		return err_set(e, -ERR_CONFIG, "epochs and batch_size must be at least 1");
+	if (!j->restarts || j->restarts > TRAIN_RESTARTS_MAX)
+		return err_set(e, -ERR_CONFIG, "restarts must be between 1 and %d", TRAIN_RESTARTS_MAX);
+	if (!j->train.nrow)
+		return err_set(e, -ERR_BAD_DATA, "the training data has no rows");
+	code = part_check(j->program, &j->train, "training data", j->loss, j->metric, j->nmetric, e);
+	if (!code && j->validation.nrow)
+		code = part_check(j->program, &j->validation, "validation data", j->loss, j->metric, j->nmetric, e);
+	return code;
+}
+
+static void keep(struct train_result *best, const struct trainer *t, const struct epoch_result *last)
+{
+	size_t nbytes = t->job->program->nweight * sizeof *best->weight;
+
+	best->winner = t->start;
+	best->last = *last;
+	best->step = t->step;
+	memcpy(best->weight, t->weight, nbytes);
+	for (unsigned k = 0; k < t->job->optimizer->nslot; k++)
+		memcpy(best->slot[k], t->slot[k], nbytes);
+}
+
+static int result_memory(struct train_result *r, const struct train_job *j, struct err *e)
+{
+	size_t n = j->program->nweight ? j->program->nweight : 1;
+
+	r->weight = mem_try(n, sizeof *r->weight);
+	r->start_loss = mem_try(j->restarts, sizeof *r->start_loss);
+	if (!r->weight || !r->start_loss)
+		return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
+	for (unsigned k = 0; k < j->optimizer->nslot; k++)
+		if (!(r->slot[k] = mem_try(n, sizeof *r->weight)))
+			return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
+	return 0;
+}
+
+/* The first of the lowest losses wins. */
+static int all_starts(struct trainer *t, struct train_result *r, struct err *e)
+{
+	const struct train_observer *o = t->observer;
+	struct epoch_result last;
+	int code;
+
+	for (uint32_t i = 0; i < t->job->restarts; i++) {
+		code = trainer_start(t, i, &last, e);
+		if (code)
+			return code;
+		r->start_loss[i] = last.loss;
+		if (!i || last.loss < r->last.loss)
+			keep(r, t, &last);
+		if (o->start)
+			o->start(o->ctx, i, last.loss, t->weight);
+	}
+	return 0;
+}
+
+int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e)
+{
+	static const struct train_observer nobody;
+	struct train_result r = { 0 };
+	struct trainer t;
+	int code = job_check(j, e);
+
+	if (!code)
+		code = trainer_open(&t, j, o ? o : &nobody, e);
+	if (code)
+		return code;
+	code = result_memory(&r, j, e);
+	if (!code)
+		code = all_starts(&t, &r, e);
+	trainer_close(&t);
+	if (code)
+		train_result_release(&r);
+	else
+		*out = r;
+	return code;
+}
+
+void train_result_release(struct train_result *r)
+{
+	free(r->weight);
+	free(r->start_loss);
+	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
+		free(r->slot[k]);
+	memset(r, 0, sizeof *r);
+}

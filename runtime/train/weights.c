@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writing weights.bin, and what a weights file in memory answers.
+ *
+ * Layout (safetensors): u64 length of the header, the header (JSON, padded by spaces to
+ * a multiple of 8), then the data: all weights in their order, then the bytecode. */
+#include "config.h"
+#include "runtime/train/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/crypto.h"
+#include "runtime/train/weights_file.h"
+
+const char weights_made_here[WEIGHTS_MADE_HERE][8] = { "format", "order", "sha256" };
+
+static bool made_here(const char *key)
+{
+	for (size_t i = 0; i < WEIGHTS_MADE_HERE; i++)
+		if (!strcmp(key, weights_made_here[i]))
+			return true;
+	return false;
+}
+
+static int by_key(const void *x, const void *y)
+{
+	return strcmp(((const struct metadata *)x)->key, ((const struct metadata *)y)->key);
+}
+
+/* A JSON list of the paths in the order of the weights. */
+static void format_order(const struct program *p, struct buf *out)
+{
+	buf_char(out, '[');
+	for (uint32_t g = 0; g < p->nweight_group; g++) {
+		if (g)
+			buf_char(out, ',');
+		buf_json_str(out, p->weight_group[g].path);
+	}
+	buf_char(out, ']');
+}
+
+static void format_metadata(const struct program *p, const struct metadata *meta, unsigned nmeta, struct buf *out)
+{
+	char version[16], zeros[SHA256_HEX + 1];
+	struct metadata *all = mem_alloc(nmeta + WEIGHTS_MADE_HERE, sizeof *all);
+	struct buf order = BUF_INIT;
+	size_t n = 0;
+
+	snprintf(version, sizeof version, "%d", WEIGHTS_FORMAT);
+	memset(zeros, '0', SHA256_HEX);
+	zeros[SHA256_HEX] = '\0';
+	format_order(p, &order);
+	all[n++] = (struct metadata){ "format", version };
+	all[n++] = (struct metadata){ "order", order.data };
+	all[n++] = (struct metadata){ "sha256", zeros };
+	for (unsigned i = 0; i < nmeta; i++)
+		if (!made_here(meta[i].key))
+			all[n++] = meta[i];
+	qsort(all, n, sizeof *all, by_key);
+	for (size_t i = 0; i < n; i++) {
+		buf_char(out, i ? ',' : '{');
+		buf_json_str(out, all[i].key);
+		buf_char(out, ':');
+		buf_json_str(out, all[i].value);
+	}
+	buf_char(out, '}');
+	buf_release(&order);
+	free(all);
+}
+
+static void format_tensor(const char *name, const char *dtype, const uint64_t *dim, uint32_t ndim,
+	uint64_t begin, uint64_t end, struct buf *out)
+{
+	buf_char(out, ',');
+	buf_json_str(out, name);
+	buf_printf(out, ":{\"data_offsets\":[%llu,%llu],\"dtype\":\"%s\",\"shape\":[",
+		(unsigned long long)begin, (unsigned long long)end, dtype);
+	for (uint32_t k = 0; k < ndim; k++)
+		buf_printf(out, k ? ",%llu" : "%llu", (unsigned long long)dim[k]);
+	buf_str(out, "]}");
+}
+
+static int by_path(const void *x, const void *y)
+{
+	const struct weight_group *a = *(const struct weight_group *const *)x;
+	const struct weight_group *b = *(const struct weight_group *const *)y;
+
+	return strcmp(a->path, b->path);
+}
+
+/* Sorted by name: `params/...` comes before `program`. */
+static void format_tensors(const struct program *p, size_t program_len, struct buf *out)
+{
+	const struct weight_group **sorted = mem_alloc(p->nweight_group + 1, sizeof *sorted);
+	uint64_t end = (uint64_t)p->nweight * 8, nbyte = program_len, dim[PROGRAM_DIMS_MAX];
+	struct buf name = BUF_INIT;
+
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		sorted[g] = &p->weight_group[g];
+	qsort(sorted, p->nweight_group, sizeof *sorted, by_path);
+	for (uint32_t g = 0; g < p->nweight_group; g++) {
+		const struct weight_group *w = sorted[g];
+
+		for (uint32_t k = 0; k < w->ndim; k++)
+			dim[k] = w->dim[k];
+		buf_clear(&name);
+		buf_printf(&name, WEIGHTS_PARAMS "%s", w->path);
+		format_tensor(name.data, "F64", dim, w->ndim, 8 * (uint64_t)w->first,
+			8 * ((uint64_t)w->first + w->count), out);
+	}
+	format_tensor(WEIGHTS_PROGRAM, "U8", &nbyte, 1, end, end + nbyte, out);
+	buf_release(&name);
+	free(sorted);
+}
+
+size_t weights_digest_place(const char *header, size_t len)
+{
+	static const char mark[] = "\"sha256\":\"";   /* inside a string its quotes would be escaped */
+	const char *at = memmem(header, len, mark, sizeof mark - 1);
+	size_t place = at ? (size_t)(at - header) + sizeof mark - 1 : 0;
+
+	return at && len - place > SHA256_HEX && header[place + SHA256_HEX] == '"' ? place : 0;
+}
+
+void weights_digest(const void *bytes, size_t len, size_t place, char hex[SHA256_HEX + 1])
+{
+	const char *p = bytes;
+	char zeros[SHA256_HEX];
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 h;
+
+	memset(zeros, '0', sizeof zeros);
+	sha256_init(&h);
+	sha256_add(&h, p, place);
+	sha256_add(&h, zeros, sizeof zeros);
+	sha256_add(&h, p + place + SHA256_HEX, len - place - SHA256_HEX);
+	sha256_end(&h, digest);
+	sha256_hex(digest, hex);
+}
+
+static void seal(struct buf *file, size_t header_len)
+{
+	char hex[SHA256_HEX + 1];
+	size_t place = weights_digest_place(file->data + 8, header_len);
+
+	if (!place)
+		BUG("no place for the digest");
+	weights_digest(file->data, file->len, place + 8, hex);
+	memcpy(file->data + place + 8, hex, SHA256_HEX);
+}
+
+int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
+	unsigned nmeta, struct buf *out)
+{
+	struct buf header = BUF_INIT, program = BUF_INIT, file = BUF_INIT;
+	int code = 0;
+
+	program_write(p, &program);
+	buf_str(&header, "{\"__metadata__\":");
+	format_metadata(p, meta, nmeta, &header);
+	format_tensors(p, program.len, &header);
+	buf_char(&header, '}');
+	buf_pad(&header, ' ', -header.len & 7);
+	if (header.len > WEIGHTS_HEADER_MAX)
+		code = -ERR_CONFIG;
+	if (!code) {
+		buf_u64(&file, header.len);
+		buf_add(&file, header.data, header.len);
+		for (uint32_t i = 0; i < p->nweight; i++)
+			buf_f64(&file, weight[i]);
+		buf_add(&file, program.data, program.len);
+		seal(&file, header.len);
+		buf_add(out, file.data, file.len);
+	}
+	buf_release(&file);
+	buf_release(&program);
+	buf_release(&header);
+	return code;
+}
+
+void weights_free(struct weights *w)
+{
+	if (!w)
+		return;
+	program_free(w->program);
+	arena_release(&w->arena);
+	free(w);
+}
+
+const char *weights_meta(const struct weights *w, const char *key)
+{
+	for (unsigned i = 0; i < w->nmeta; i++)
+		if (!strcmp(w->meta[i].key, key))
+			return w->meta[i].value;
+	return NULL;
+}

@@ -16,7 +16,10 @@ enum {
 	DATASET_ROWS_MAX = 1 << 28,
 	DATASET_COLUMNS_MAX = 1 << 20,
 	CSV_FIELD_MAX = 1 << 16,
-	NPZ_MEMBERS_MAX = 4096
+	NPZ_MEMBERS_MAX = 4096,
+	NPZ_NAME_MAX = 1024,             /* bytes, with .npy */
+	NPY_HEADER_MAX = 1 << 16,
+	CSV_BYTES_MAX = 1 << 28
 };
 #define DATASET_BYTES_MAX ((uint64_t)1 << 36)
 
@@ -30,7 +33,8 @@ struct dataset {
 void dataset_free(struct dataset *d);
 
 /* What the model wants: one row per `input`. */
-struct input_want { const char *name; bool is_state; uint32_t count; /* scalars */ uint32_t ndim, dim[8]; };
+struct input_want { const char *name; bool is_state; uint32_t count; /* scalars */ uint32_t ndim, dim[8];
+	struct span at; /* its declaration, for messages; file 0: none */ };
 
 /* Which columns (CSV) or array (npz) feed an input; from the config's data.inputs. */
 struct input_map { const char *input; const char *const *column; unsigned ncolumn; };
@@ -66,11 +70,13 @@ void array_free(struct array *a);
 int npy_parse(const void *bytes, size_t len, struct array *out, struct err *e);
 struct npz_member { char *name; struct array array; };
 struct npz { unsigned n; struct npz_member *member; };
+int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e);
 int npz_read(const char *path, struct npz *out, struct err *e);
 void npz_free(struct npz *z);
 const struct array *npz_find(const struct npz *z, const char *name);
 /* Writing: little-endian float64 (or complex128), C order; .npz members stored. */
 int npy_format(const struct array *a, struct buf *out);
+int npz_format(const struct npz *z, struct buf *out, struct err *e);
 int npz_write(const char *path, const struct npz *z, struct err *e);
 
 #endif

@@ -2,4 +2,18 @@
 # The files of runtime/data/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
 
 noinst_LIBRARIES += libdata.a
-libdata_a_SOURCES =
+libdata_a_SOURCES = \
+	runtime/data/csv.c \
+	runtime/data/csv.h \
+	runtime/data/dataset.c \
+	runtime/data/dataset.h \
+	runtime/data/dataset_arrays.c \
+	runtime/data/dataset_csv.c \
+	runtime/data/gen_cluster.c \
+	runtime/data/generate.c \
+	runtime/data/generate.h \
+	runtime/data/generators.def \
+	runtime/data/npy.c \
+	runtime/data/npz.c \
+	runtime/data/reader.h \
+	runtime/data/split.c

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Data sets from CSV files: which column feeds which number, then the rows. */
+#include "config.h"
+#include "runtime/data/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/crypto.h"
+#include "runtime/data/csv.h"
+
+enum { TO_NOTHING = -1, TO_LABEL = -2 };
+
+struct table {
+	struct csv csv;
+	const struct read_options *o;
+	struct diags *diags;
+	unsigned before;                 /* errors reported before this file's */
+	bool has_header;
+	struct span header;              /* the first row */
+	size_t ncolumn;
+	char **name;                     /* "1", "2", ... without a header */
+	int64_t *to;                     /* position in x, or one of the above */
+	int64_t label;                   /* column, or -1 */
+	double *x, *y;
+	size_t nrow, cap, nx;
+};
+
+static unsigned faults(const struct table *t)
+{
+	return diags_errors(t->diags) - t->before;
+}
+
+static bool is_header(const struct csv *c)
+{
+	double v;
+
+	for (size_t i = 0; i < c->nfield; i++)
+		if (!csv_number(c, i, &v))
+			return true;
+	return false;
+}
+
+static void name_columns(struct table *t)
+{
+	char number[24];
+
+	t->has_header = is_header(&t->csv);
+	t->header = t->csv.row;
+	t->ncolumn = t->csv.nfield;
+	t->name = mem_alloc(t->ncolumn, sizeof *t->name);
+	t->to = mem_alloc(t->ncolumn, sizeof *t->to);
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		snprintf(number, sizeof number, "%zu", i + 1);
+		t->name[i] = t->has_header ? csv_text(&t->csv, i) : mem_strdup(number);
+		t->to[i] = TO_NOTHING;
+	}
+}
+
+/* The column of this name, or -1; a name that stands twice is reported. */
+static int64_t find_column(struct table *t, const char *name)
+{
+	int64_t found = -1;
+
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		if (strcmp(t->name[i], name))
+			continue;
+		if (found >= 0) {
+			diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, i),
+				"two columns are named `%s`", name), csv_span(&t->csv, (size_t)found), "the other");
+			break;
+		}
+		found = (int64_t)i;
+	}
+	return found;
+}
+
+static void unknown_column(struct table *t, const char *name, const char *wanted_by)
+{
+	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, "no column `%s`, which %s takes",
+		name, wanted_by);
+	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
+
+	if (!t->has_header)
+		diag_help(g, "this file has no header: its columns are named 1 to %zu", t->ncolumn);
+	else if (near)
+		diag_help(g, "did you mean `%s`?", near);
+}
+
+static void choose_label(struct table *t)
+{
+	const char *name = t->o->label ? t->o->label : "label";
+
+	t->label = find_column(t, name);
+	if (t->label >= 0)
+		t->to[t->label] = TO_LABEL;
+	else if (t->o->label || t->o->label_required)
+		unknown_column(t, name, "the label");
+}
+
+/* Columns that data.inputs names, in its order. */
+static void choose_mapped(struct table *t, const struct input_want *w, const struct input_map *m,
+	size_t first)
+{
+	for (unsigned i = 0; i < m->ncolumn; i++) {
+		int64_t column = find_column(t, m->column[i]);
+
+		if (column < 0)
+			unknown_column(t, m->column[i], w->name);
+		else if (t->to[column] != TO_NOTHING)
+			diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
+				"column `%s` is taken twice, the second time by %s", m->column[i], w->name);
+		else if (i < w->count)
+			t->to[column] = (int64_t)(first + i);
+	}
+	if (m->ncolumn != w->count)
+		reader_width(t->diags, t->o, t->header, w, m->ncolumn, "`inputs` names");
+}
+
+/* The next columns that nothing else takes, in the file's order. */
+static size_t choose_next(struct table *t, const struct input_want *w, size_t first, size_t column)
+{
+	size_t taken = 0;
+
+	for (; column < t->ncolumn && taken < w->count; column++)
+		if (t->to[column] == TO_NOTHING)
+			t->to[column] = (int64_t)(first + taken++);
+	return column;
+}
+
+static size_t free_columns(const struct table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->ncolumn; i++)
+		n += t->to[i] == TO_NOTHING;
+	return n;
+}
+
+static void choose_columns(struct table *t)
+{
+	size_t first = 0, column = 0, wanted = 0, free_count;
+	const struct input_want *last = NULL;
+	const struct input_map *m;
+
+	choose_label(t);
+	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
+		m = reader_map(t->o, t->o->want[i].name);
+		if (m)
+			choose_mapped(t, &t->o->want[i], m, first);
+		else
+			wanted += (last = &t->o->want[i])->count;
+	}
+	t->nx = first;
+	free_count = free_columns(t);
+	if (!last || faults(t))
+		return;
+	if (free_count != wanted) {
+		reader_width(t->diags, t->o, t->header, NULL, free_count, "the file has");
+		return;
+	}
+	for (unsigned i = 0, at = 0; i < t->o->nwant; at += t->o->want[i++].count)
+		if (!reader_map(t->o, t->o->want[i].name))
+			column = choose_next(t, &t->o->want[i], at, column);
+}
+
+static void bad_number(struct table *t, size_t field)
+{
+	struct span at = csv_span(&t->csv, field);
+	char *text = csv_text(&t->csv, field);
+	struct diag *g = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number",
+		t->name[field]);
+
+	if (!*text)
+		diag_label(g, "empty");
+	else
+		diag_label(g, "not a decimal number");
+	if (strchr(text, ';'))
+		diag_help(g, "fields are separated by commas");
+	else if (t->to[field] == TO_LABEL && *text)
+		diag_help(g, "write classes as numbers, for example 0 and 1");
+	free(text);
+}
+
+static void read_label(struct table *t, size_t field, double v)
+{
+	struct diag *g;
+
+	if (label_map_apply(&t->o->label_map, &v)) {
+		t->y[t->nrow] = v;
+		return;
+	}
+	g = diag_at(t->diags, DIAG_DATA_LABEL, csv_span(&t->csv, field), "label %g is not in `label_map`", v);
+	diag_help(g, "`label_map` has a value for every label of the file");
+}
+
+static void read_row(struct table *t)
+{
+	double *x = t->x + t->nrow * t->nx, v = 0;
+
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		if (t->to[i] == TO_NOTHING)
+			continue;
+		if (!csv_number(&t->csv, i, &v))
+			bad_number(t, i);
+		else if (!isfinite(v))
+			diag_at(t->diags, DIAG_DATA_NOT_FINITE, csv_span(&t->csv, i),
+				"column `%s` holds a number beyond the range of double", t->name[i]);
+		else if (t->to[i] == TO_LABEL)
+			read_label(t, i, v);
+		else
+			x[t->to[i]] = v;
+	}
+}
+
+static bool row_width_fits(struct table *t)
+{
+	struct diag *g;
+
+	if (t->csv.nfield == t->ncolumn)
+		return true;
+	g = diag_at(t->diags, DIAG_DATA_ROW, t->csv.row, "this row has %zu field%s, the first one %zu",
+		t->csv.nfield, t->csv.nfield == 1 ? "" : "s", t->ncolumn);
+	diag_second(g, t->header, "the first row");
+	return false;
+}
+
+/* Room for one more row. */
+static int grow(struct table *t, struct err *e)
+{
+	size_t cap = t->cap ? 2 * t->cap : 64, nbytes;
+	double *x, *y;
+
+	if (t->nrow < t->cap)
+		return 0;
+	if (t->nrow >= DATASET_ROWS_MAX || __builtin_mul_overflow(cap, t->nx * sizeof *x, &nbytes)
+			|| nbytes > DATASET_BYTES_MAX)
+		return err_set(e, -ERR_BAD_DATA, "more than %d rows or %llu bytes of numbers",
+			DATASET_ROWS_MAX, (unsigned long long)DATASET_BYTES_MAX);
+	x = realloc(t->x, nbytes ? nbytes : 1);
+	if (x)
+		t->x = x;
+	y = realloc(t->y, cap * sizeof *y);
+	if (y)
+		t->y = y;
+	if (!x || !y)
+		return err_set(e, -ERR_CONFIG, "no memory for %zu rows", cap);
+	t->cap = cap;
+	return 0;
+}
+
+static int read_rows(struct table *t, struct err *e)
+{
+	int more = t->has_header ? csv_next(&t->csv) : 1, code;
+
+	for (; more > 0 && faults(t) <= DIAG_ERRORS_MAX; more = csv_next(&t->csv)) {
+		if (!row_width_fits(t))
+			continue;
+		code = grow(t, e);
+		if (code)
+			return code;
+		read_row(t);
+		t->nrow++;
+	}
+	if (!more && !t->nrow && !faults(t))
+		diag_at(t->diags, DIAG_DATA_EMPTY, t->header, "the file has a header but no rows");
+	return 0;
+}
+
+static int read_table(struct table *t, struct err *e)
+{
+	int code = csv_next(&t->csv);
+
+	if (!code)
+		diag_at(t->diags, DIAG_DATA_EMPTY, (struct span){ t->csv.file, 0, 0 }, "the file is empty");
+	if (code <= 0)
+		return 0;
+	name_columns(t);
+	choose_columns(t);
+	return faults(t) ? 0 : read_rows(t, e);
+}
+
+/* Hands the table's memory over. */
+static void finish(struct table *t, const char *path, struct dataset **out)
+{
+	struct dataset *d = mem_alloc(1, sizeof *d);
+
+	d->nrow = (uint32_t)t->nrow;
+	d->nx = (uint32_t)t->nx;
+	d->ny = t->label >= 0;
+	d->x = t->x;
+	d->y = d->ny ? t->y : NULL;
+	d->source = mem_strdup(path);
+	sha256_of(t->csv.text, t->csv.len, d->digest);
+	t->x = NULL;
+	if (d->y)
+		t->y = NULL;
+	*out = d;
+}
+
+static void table_release(struct table *t)
+{
+	for (size_t i = 0; i < t->ncolumn; i++)
+		free(t->name[i]);
+	free(t->name);
+	free(t->to);
+	free(t->x);
+	free(t->y);
+	csv_release(&t->csv);
+}
+
+int dataset_read_csv(const char *path, const struct read_options *o, struct diags *d,
+	struct dataset **out, struct err *e)
+{
+	struct table t = { .o = o, .diags = d, .before = diags_errors(d) };
+	int file = source_open(diags_sources(d), path, CSV_BYTES_MAX, e), code;
+
+	if (file < 0)
+		return file;
+	csv_init(&t.csv, d, (uint32_t)file);
+	code = read_table(&t, e);
+	if (code)
+		err_prefix(e, "%s", path);
+	else if (faults(&t))
+		code = err_set(e, -ERR_BAD_DATA, "%s has %u fault%s", path, faults(&t),
+			faults(&t) == 1 ? "" : "s");
+	else
+		finish(&t, path, out);
+	table_release(&t);
+	return code;
+}

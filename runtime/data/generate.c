@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of generators: sizes are checked here, once for all. */
+#include "config.h"
+#include "runtime/data/generate.h"
+
+#include <string.h>
+
+static const struct generator table[] = {
+#define GENERATOR(function, name, meaning) { name, generate_##function },
+#include "runtime/data/generators.def"
+#undef GENERATOR
+};
+
+enum { GENERATORS = sizeof table / sizeof *table };
+
+static const char *const name_of[GENERATORS] = {
+#define GENERATOR(function, name, meaning) name,
+#include "runtime/data/generators.def"
+#undef GENERATOR
+};
+
+size_t generator_names(const char *const **names)
+{
+	*names = name_of;
+	return GENERATORS;
+}
+
+static const struct generator *find(const char *name)
+{
+	for (size_t i = 0; i < GENERATORS; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e)
+{
+	const struct generator *g = find(o->name);
+	const char *near = diag_nearest(o->name, name_of, GENERATORS);
+	struct dataset *d;
+	int code;
+
+	if (!g)
+		return err_set(e, -ERR_CONFIG, "no generator `%s`%s%s%s", o->name,
+			near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+	if (!o->rounds || !o->nqubit)
+		return err_set(e, -ERR_CONFIG, "generator %s needs at least one round and one qubit", o->name);
+	code = g->generate(o, &d, e);
+	if (code)
+		return code;
+	dataset_digest_arrays(d);
+	*out = d;
+	return 0;
+}

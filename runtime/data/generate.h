@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a generator implements, and what makers of data sets share. */
+#ifndef QCNN_GENERATE_H
+#define QCNN_GENERATE_H
+
+#include "runtime/data/dataset.h"
+
+/* rounds and nqubit are at least 1; the result has everything but its digest. */
+typedef int (*generate_fn)(const struct generate_options *o, struct dataset **out, struct err *e);
+struct generator { const char *name; generate_fn generate; };
+
+#define GENERATOR(function, name, meaning) \
+	int generate_##function(const struct generate_options *o, struct dataset **out, struct err *e);
+#include "runtime/data/generators.def"
+#undef GENERATOR
+
+/* A zeroed data set of checked size, with memory for x and y (y: ny > 0). */
+int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct dataset **out,
+	struct err *e);
+/* SHA-256 over nrow, nx, ny, x and y, little-endian. */
+void dataset_digest_arrays(struct dataset *d);
+
+#endif

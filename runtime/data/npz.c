@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NumPy's .npz: a ZIP archive (APPNOTE.TXT) of .npy members, stored or deflated.
+ *
+ * The reader is strict so that damage shows: members follow one another from the
+ * first byte to the directory, each local header agrees with its directory entry,
+ * and every CRC-32 is checked. */
+#include "config.h"
+#include "runtime/data/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/inflate.h"
+
+enum {
+	SIG_LOCAL = 0x04034b50, SIG_ENTRY = 0x02014b50, SIG_END = 0x06054b50,
+	LOCAL_BYTES = 30, END_BYTES = 22,
+	METHOD_STORED = 0, METHOD_DEFLATED = 8,
+	FLAG_UTF8 = 0x800, FLAG_LEVEL = 0x6,     /* the only flags a member may have */
+	EXTRA_ZIP64 = 1,
+	DATE_1980 = 1 << 5 | 1, ZIP_VERSION = 20,
+	DEFLATE_RATIO_MAX = 1032                 /* RFC 1951: 258 bytes from 2 bits */
+};
+#define ZIP32_MAX 0xffffffffu
+
+struct entry {
+	uint16_t flags, method, time, date, name_len, extra_len;
+	uint32_t crc, packed, size, offset;
+	const uint8_t *name;
+};
+
+static int broken(struct err *e, const char *what)
+{
+	return err_set(e, -ERR_BAD_DATA, "the .npz file is damaged: %s", what);
+}
+
+/* The fields that local header and directory entry share. */
+static void read_common(struct rd *r, struct entry *m)
+{
+	m->flags = rd_u16(r);
+	m->method = rd_u16(r);
+	m->time = rd_u16(r);
+	m->date = rd_u16(r);
+	m->crc = rd_u32(r);
+	m->packed = rd_u32(r);
+	m->size = rd_u32(r);
+	m->name_len = rd_u16(r);
+	m->extra_len = rd_u16(r);
+}
+
+static int read_entry(struct rd *r, struct entry *m, struct err *e)
+{
+	uint16_t comment_len, disk;
+
+	if (rd_u32(r) != SIG_ENTRY)
+		return broken(e, "a directory entry is missing");
+	rd_u16(r);                               /* version made by */
+	rd_u16(r);                               /* version needed */
+	read_common(r, m);
+	comment_len = rd_u16(r);
+	disk = rd_u16(r);
+	rd_u16(r);                               /* internal attributes */
+	rd_u32(r);                               /* external attributes */
+	m->offset = rd_u32(r);
+	m->name = rd_bytes(r, m->name_len);
+	rd_bytes(r, m->extra_len);
+	if (r->bad || disk || comment_len)
+		return broken(e, "a directory entry is wrong");
+	if (m->packed == ZIP32_MAX || m->size == ZIP32_MAX || m->offset == ZIP32_MAX)
+		return err_set(e, -ERR_BAD_DATA, ".npz members of 4 GiB and more are not read; use .npy files");
+	return 0;
+}
+
+/* Streams and NumPy put a local header's sizes into a ZIP64 field although they fit. */
+static bool zip64_sizes_agree(const uint8_t *extra, size_t len, const struct entry *m)
+{
+	struct rd r = { extra, len, 0, 0 };
+
+	while (r.at < r.len) {
+		uint16_t id = rd_u16(&r), size = rd_u16(&r);
+
+		if (id == EXTRA_ZIP64 && size == 16)
+			return rd_u64(&r) == m->size && rd_u64(&r) == m->packed && !r.bad;
+		rd_bytes(&r, size);
+		if (r.bad)
+			break;
+	}
+	return false;
+}
+
+static bool sizes_agree(const struct entry *local, const struct entry *m, const uint8_t *extra)
+{
+	if (local->size == m->size && local->packed == m->packed)
+		return true;
+	return local->size == ZIP32_MAX && local->packed == ZIP32_MAX
+		&& zip64_sizes_agree(extra, local->extra_len, m);
+}
+
+/* The member's packed bytes, once its local header agrees with the directory. */
+static int read_local(struct rd *r, const struct entry *m, const uint8_t **data, struct err *e)
+{
+	const uint8_t *name, *extra;
+	struct entry local;
+
+	if (r->at != m->offset)
+		return broken(e, "a member does not follow the one before");
+	if (rd_u32(r) != SIG_LOCAL)
+		return broken(e, "a member's header is missing");
+	rd_u16(r);                               /* version needed */
+	read_common(r, &local);
+	name = rd_bytes(r, local.name_len);
+	extra = rd_bytes(r, local.extra_len);
+	*data = rd_bytes(r, m->packed);
+	if (r->bad)
+		return broken(e, "a member is cut off");
+	if (local.name_len != m->name_len || memcmp(name, m->name, m->name_len)
+			|| local.flags != m->flags || local.method != m->method || local.time != m->time
+			|| local.date != m->date || local.crc != m->crc || !sizes_agree(&local, m, extra))
+		return broken(e, "a member's header and the directory disagree");
+	return 0;
+}
+
+/* Checks a name and returns it without ".npy"; the caller frees it. */
+static int member_name(const struct entry *m, char **name, struct err *e)
+{
+	size_t len = m->name_len;
+
+	if (len > NPZ_NAME_MAX)
+		return err_set(e, -ERR_BAD_DATA, "a member's name has more than %d bytes", NPZ_NAME_MAX);
+	for (size_t i = 0; i < len; i++)
+		if (m->name[i] < ' ' || m->name[i] == 0x7f)
+			return broken(e, "a member's name has control characters");
+	if (len < 5 || memcmp(m->name + len - 4, ".npy", 4))
+		return err_set(e, -ERR_BAD_DATA, "member \"%.*s\" is no .npy array", (int)len,
+			(const char *)m->name);
+	*name = mem_alloc(len - 3, 1);
+	memcpy(*name, m->name, len - 4);
+	return 0;
+}
+
+static int unpack(const struct entry *m, const uint8_t *data, void *out, struct err *e)
+{
+	int code = 0;
+
+	if (m->method == METHOD_STORED)
+		memcpy(out, data, m->size);
+	else
+		code = inflate_raw(data, m->packed, out, m->size, e);
+	if (!code && crc32_of(out, m->size) != m->crc)
+		code = err_set(e, -ERR_BAD_DATA, "the CRC-32 is wrong: the data are damaged");
+	return code;
+}
+
+static int check_packing(const struct entry *m, struct err *e)
+{
+	if (m->flags & ~(FLAG_UTF8 | FLAG_LEVEL))
+		return err_set(e, -ERR_BAD_DATA, "it is encrypted or written as a stream; neither is read");
+	if (m->method != METHOD_STORED && m->method != METHOD_DEFLATED)
+		return err_set(e, -ERR_BAD_DATA, "packing method %u is unknown", m->method);
+	if (m->method == METHOD_STORED && m->packed != m->size)
+		return err_set(e, -ERR_BAD_DATA, "its sizes differ though it is not compressed");
+	if ((uint64_t)m->packed * DEFLATE_RATIO_MAX < m->size)
+		return err_set(e, -ERR_BAD_DATA, "%u bytes cannot hold the %u it declares", m->packed, m->size);
+	return 0;
+}
+
+static int read_array(const struct entry *m, const uint8_t *data, struct array *out, struct err *e)
+{
+	void *bytes = NULL;
+	int code = check_packing(m, e);
+
+	if (!code) {
+		bytes = mem_try(m->size, 1);
+		if (!bytes)
+			code = err_set(e, -ERR_CONFIG, "no memory for its %u bytes", m->size);
+	}
+	if (!code)
+		code = unpack(m, data, bytes, e);
+	if (!code)
+		code = npy_parse(bytes, m->size, out, e);
+	free(bytes);
+	return code;
+}
+
+static int read_member(struct rd *members, struct rd *directory, struct npz *z, struct err *e)
+{
+	struct npz_member *member = &z->member[z->n];
+	const uint8_t *data = NULL;
+	struct entry m;
+	int code = read_entry(directory, &m, e);
+
+	if (!code)
+		code = read_local(members, &m, &data, e);
+	if (!code)
+		code = member_name(&m, &member->name, e);
+	if (code)
+		return code;
+	z->n++;                                  /* npz_free sees the name from here on */
+	code = read_array(&m, data, &member->array, e);
+	if (code) {
+		err_prefix(e, "member \"%s\"", member->name);
+		return code;
+	}
+	for (unsigned i = 0; i + 1 < z->n; i++)
+		if (!strcmp(z->member[i].name, member->name))
+			return err_set(e, -ERR_BAD_DATA, "two members are named \"%s\"", member->name);
+	return 0;
+}
+
+/* The end record, which must be the file's last bytes. */
+static int read_end(const uint8_t *p, size_t len, struct rd *members, struct rd *directory,
+	unsigned *nmember, struct err *e)
+{
+	struct rd r = { p, len, len - END_BYTES, 0 };
+	uint16_t disk, start_disk, here, all, comment_len;
+	uint32_t size, offset;
+
+	if (len < END_BYTES || rd_u32(&r) != SIG_END)
+		return broken(e, "it does not end as a ZIP archive does");
+	disk = rd_u16(&r);
+	start_disk = rd_u16(&r);
+	here = rd_u16(&r);
+	all = rd_u16(&r);
+	size = rd_u32(&r);
+	offset = rd_u32(&r);
+	comment_len = rd_u16(&r);
+	if (disk || start_disk || here != all || comment_len
+			|| (uint64_t)offset + size != len - END_BYTES)
+		return broken(e, "its end record is wrong");
+	if (all > NPZ_MEMBERS_MAX)
+		return err_set(e, -ERR_BAD_DATA, "%u members, more than %d", all, NPZ_MEMBERS_MAX);
+	*members = (struct rd){ p, offset, 0, 0 };
+	*directory = (struct rd){ p, (size_t)offset + size, offset, 0 };
+	*nmember = all;
+	return 0;
+}
+
+int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
+{
+	struct rd members, directory;
+	struct npz z = { 0 };
+	unsigned nmember = 0;
+	int code = read_end(bytes, len, &members, &directory, &nmember, e);
+
+	if (code)
+		return code;
+	z.member = mem_alloc(nmember, sizeof *z.member);
+	while (!code && z.n < nmember)
+		code = read_member(&members, &directory, &z, e);
+	if (!code && (members.at != members.len || directory.at != directory.len))
+		code = broken(e, "bytes that belong to no member");
+	if (code)
+		npz_free(&z);
+	else
+		*out = z;
+	return code;
+}
+
+int npz_read(const char *path, struct npz *out, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code = buf_read_file(&b, path, ZIP32_MAX, e);
+
+	if (code)
+		return code;
+	code = npz_parse(b.data, b.len, out, e);
+	if (code)
+		err_prefix(e, "%s", path);
+	buf_release(&b);
+	return code;
+}
+
+void npz_free(struct npz *z)
+{
+	for (unsigned i = 0; i < z->n; i++) {
+		free(z->member[i].name);
+		array_free(&z->member[i].array);
+	}
+	free(z->member);
+	*z = (struct npz){ 0 };
+}
+
+const struct array *npz_find(const struct npz *z, const char *name)
+{
+	for (unsigned i = 0; i < z->n; i++)
+		if (!strcmp(z->member[i].name, name))
+			return &z->member[i].array;
+	return NULL;
+}
+
+static void write_common(struct buf *b, const struct entry *m)
+{
+	buf_u16(b, ZIP_VERSION);
+	buf_u16(b, m->flags);
+	buf_u16(b, METHOD_STORED);
+	buf_u16(b, 0);
+	buf_u16(b, DATE_1980);                   /* equal arrays are equal files */
+	buf_u32(b, m->crc);
+	buf_u32(b, m->size);
+	buf_u32(b, m->size);
+	buf_u16(b, m->name_len);
+	buf_u16(b, 0);
+}
+
+static int write_member(const struct npz_member *member, struct buf *out, struct buf *directory,
+	struct err *e)
+{
+	struct buf array = BUF_INIT, name = BUF_INIT;
+	struct entry m = { .flags = FLAG_UTF8, .offset = (uint32_t)out->len };
+
+	npy_format(&member->array, &array);
+	buf_printf(&name, "%s.npy", member->name);
+	if ((uint64_t)out->len + array.len + directory->len + name.len + LOCAL_BYTES > ZIP32_MAX / 2
+			|| name.len > NPZ_NAME_MAX) {
+		buf_release(&array);
+		buf_release(&name);
+		return err_set(e, -ERR_BAD_DATA, "too large for an .npz file");
+	}
+	m.crc = crc32_of(array.data, array.len);
+	m.size = (uint32_t)array.len;
+	m.name_len = (uint16_t)name.len;
+	buf_u32(out, SIG_LOCAL);
+	write_common(out, &m);
+	buf_add(out, name.data, name.len);
+	buf_add(out, array.data, array.len);
+	buf_u32(directory, SIG_ENTRY);
+	buf_u16(directory, ZIP_VERSION);
+	write_common(directory, &m);
+	buf_pad(directory, 0, 10);               /* comment, disk, attributes */
+	buf_u32(directory, m.offset);
+	buf_add(directory, name.data, name.len);
+	buf_release(&array);
+	buf_release(&name);
+	return 0;
+}
+
+int npz_format(const struct npz *z, struct buf *out, struct err *e)
+{
+	struct buf directory = BUF_INIT, file = BUF_INIT;
+	int code = 0;
+
+	if (z->n > NPZ_MEMBERS_MAX)
+		return err_set(e, -ERR_BAD_DATA, "%u arrays, more than %d", z->n, NPZ_MEMBERS_MAX);
+	for (unsigned i = 0; !code && i < z->n; i++)
+		code = write_member(&z->member[i], &file, &directory, e);
+	if (!code) {
+		buf_add(out, file.data, file.len);
+		buf_add(out, directory.data, directory.len);
+		buf_u32(out, SIG_END);
+		buf_u32(out, 0);
+		buf_u16(out, (uint16_t)z->n);
+		buf_u16(out, (uint16_t)z->n);
+		buf_u32(out, (uint32_t)directory.len);
+		buf_u32(out, (uint32_t)file.len);
+		buf_u16(out, 0);
+	}
+	buf_release(&file);
+	buf_release(&directory);
+	return code;
+}
+
+int npz_write(const char *path, const struct npz *z, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code = npz_format(z, &b, e);
+
+	if (!code)
+		code = buf_write_file(&b, path, 0, e);
+	else
+		err_prefix(e, "%s", path);
+	buf_release(&b);
+	return code;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Splits: which rows train, validate and test. */
+#include "config.h"
+#include "runtime/data/dataset.h"
+
+#include <math.h>
+
+#include "runtime/base/rng.h"
+
+static int check(const double *fraction, unsigned npart, struct err *e)
+{
+	double sum = 0;
+
+	if (!npart)
+		return err_set(e, -ERR_CONFIG, "a split has at least one part");
+	for (unsigned k = 0; k < npart; k++) {
+		if (!(fraction[k] >= 0 && fraction[k] <= 1))
+			return err_set(e, -ERR_CONFIG, "a part of a split is a fraction from 0 to 1, not %g",
+				fraction[k]);
+		sum += fraction[k];
+	}
+	if (sum > 1 + 1e-9)
+		return err_set(e, -ERR_CONFIG, "the parts of a split sum to %g, more than 1", sum);
+	return 0;
+}
+
+int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuffle, uint64_t seed,
+	uint32_t *order, uint32_t *count, struct err *e)
+{
+	uint32_t left = nrow;
+	double rows;
+	int code = check(fraction, npart, e);
+
+	if (code)
+		return code;
+	for (unsigned k = 0; k + 1 < npart; k++) {
+		/* 0.7 * 160 is 111.99999999999999 in binary. */
+		rows = floor(fraction[k] * nrow + 1e-9);
+		count[k] = rows < left ? (uint32_t)rows : left;
+		left -= count[k];
+	}
+	count[npart - 1] = left;
+	for (uint32_t i = 0; i < nrow; i++)
+		order[i] = i;
+	if (shuffle)
+		rng_shuffle(seed, RNG_SPLIT, 0, order, nrow);
+	return 0;
+}

@@ -20,7 +20,10 @@ enum shape {
 	SHAPE_SHARED         /* a unit is one sample, all threads share its state */
 };
 
-enum { PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17 };
+enum {
+	PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17,
+	PLAN_WIRES_MAX = 60          /* index bits and masks are 64-bit numbers */
+};
 
 /* One thing to do to a state.  Bits are positions in the amplitude's index, after
  * swaps have been turned into relabellings. */
@@ -40,8 +43,6 @@ struct plan_step {
 /* A stage: `nhot` index bits are brought near, and steps first .. first+count-1 touch
  * only those (as targets; diagonals and controls may look at any bit). */
 struct plan_stage { uint32_t first, count; uint8_t nhot; const uint8_t *hot; };
-
-struct plan_output { const struct output *output; uint32_t first_readout; };  /* wires already as bits in term copies */
 
 struct plan_circuit {
 	const struct circuit_code *code;
@@ -74,6 +75,8 @@ struct plan_options {
 	enum isa isa;
 	enum shape shape;            /* SHAPE_AUTO, or forced by a test */
 	bool no_fuse;                /* one step per apply */
+	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
+	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
 };
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A Pauli product flips bits and signs; a probability is a sum over a bin. */
+#include "config.h"
+#include "runtime/exec/observable.h"
+
+#include <string.h>
+
+enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
+
+struct pauli_mask pauli_mask(const struct pauli_term *t)
+{
+	struct pauli_mask m = { 0, 0, 0 };
+
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		uint64_t bit = UINT64_C(1) << t->factor[f].wire;
+
+		if (t->factor[f].letter != PAULI_Z)
+			m.flip |= bit;
+		if (t->factor[f].letter != PAULI_X)
+			m.sign |= bit;
+		m.ny += t->factor[f].letter == PAULI_Y;
+	}
+	return m;
+}
+
+/* (P psi)[i] */
+static cplx pauli_times(const struct pauli_mask *m, const cplx *psi, uint64_t i)
+{
+	static const cplx power[4] = { 1, -I, -1, I };      /* (-i)^ny */
+	cplx x = cplx_mul(power[m->ny & 3], psi[i ^ m->flip]);
+
+	return __builtin_parityll(i & m->sign) ? -x : x;
+}
+
+static double expectation(const struct pauli_term *t, unsigned nbit, const cplx *psi)
+{
+	struct pauli_mask m = pauli_mask(t);
+	double sum = 0;
+
+	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++) {
+		cplx x = pauli_times(&m, psi, i);
+
+		sum += creal(psi[i]) * creal(x) + cimag(psi[i]) * cimag(x);
+	}
+	return t->coefficient * sum;
+}
+
+/* Which probability amplitude i counts for. */
+static uint64_t bin_of(const struct output *o, uint64_t i)
+{
+	uint64_t bin = 0;
+
+	for (uint32_t w = 0; w < o->nwire; w++)
+		bin |= (i >> o->wire[w] & 1) << w;
+	return bin;
+}
+
+static void probabilities(const struct output *o, unsigned nbit, const cplx *psi, double *p)
+{
+	memset(p, 0, sizeof *p << o->nwire);
+	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++)
+		p[bin_of(o, i)] += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+}
+
+void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *readout)
+{
+	for (uint32_t k = 0; k < c->noutput; k++) {
+		const struct output *o = &c->output[k];
+
+		if (o->kind == OUTPUT_PROBS) {
+			probabilities(o, c->nbit, psi, readout);
+			readout += UINT64_C(1) << o->nwire;
+			continue;
+		}
+		*readout = 0;
+		for (uint32_t t = 0; t < o->nterm; t++)
+			*readout += expectation(&o->term[t], c->nbit, psi);
+		readout++;
+	}
+}
+
+static void add_term(const struct pauli_term *t, unsigned nbit, const cplx *psi, double slope, cplx *lambda)
+{
+	struct pauli_mask m = pauli_mask(t);
+
+	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++)
+		lambda[i] += slope * t->coefficient * pauli_times(&m, psi, i);
+}
+
+void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *slope, cplx *lambda)
+{
+	memset(lambda, 0, sizeof *lambda << c->nbit);
+	for (uint32_t k = 0; k < c->noutput; k++) {
+		const struct output *o = &c->output[k];
+
+		if (o->kind == OUTPUT_PROBS) {
+			for (uint64_t i = 0; i < UINT64_C(1) << c->nbit; i++)
+				lambda[i] += slope[bin_of(o, i)] * psi[i];
+			slope += UINT64_C(1) << o->nwire;
+			continue;
+		}
+		for (uint32_t t = 0; t < o->nterm; t++)
+			add_term(&o->term[t], c->nbit, psi, *slope, lambda);
+		slope++;
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Observables of a complex128 state, in plain loops.
+ *
+ * psi and lambda have 2^nbit amplitudes; a circuit's outputs name bits (plan.h). */
+#ifndef QCNN_OBSERVABLE_H
+#define QCNN_OBSERVABLE_H
+
+#include "runtime/exec/plan.h"
+
+/* A Pauli product on an amplitude's index:
+ * (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */
+struct pauli_mask { uint64_t flip, sign; unsigned ny; };
+struct pauli_mask pauli_mask(const struct pauli_term *t);
+
+/* readout[c->nreadout]: expectations and probabilities, in the order of the outputs. */
+void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *readout);
+
+/* lambda = sum_k slope[k] O_k psi. */
+void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *slope, cplx *lambda);
+
+#endif

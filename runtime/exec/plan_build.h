@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan while it is made: the growing table of matrices and what is trainable.
+ *
+ * plan.c opens and closes it; plan_fuse.c adds products to the table. */
+#ifndef QCNN_PLAN_BUILD_H
+#define QCNN_PLAN_BUILD_H
+
+#include "runtime/exec/plan.h"
+
+struct plan_build {
+	struct plan *pl;
+	const struct plan_options *o;
+	const bool *expr_trainable;      /* (nexpr): depends on a weight that is not frozen */
+	const struct matrix **def;       /* (ndef): the program's, then the plan's own */
+	bool *trainable;                 /* (ndef) */
+	uint32_t ndef, cap, trainable_cap;
+	uint32_t *bucket, nbucket;       /* hash of the plan's own definitions; 0: empty, else number + 1 */
+};
+
+/* Number of the matrix on ntarget wires that is the product of the items: an existing one
+ * where its definition is the same.  Items refer to the program's own matrices. */
+uint32_t plan_matrix(struct plan_build *b, unsigned ntarget, uint32_t nitem, const struct item *item);
+
+/* Merge steps of c where that saves arithmetic. */
+void plan_fuse(struct plan_build *b, struct plan_circuit *c);
+
+/* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag). */
+double plan_cost(unsigned ntarget, unsigned flags);
+
+#endif

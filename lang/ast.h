@@ -64,9 +64,11 @@ struct node {
 	struct modifier *modifier; uint32_t nmodifier;   /* as written, left to right */
 	const char *text; struct span callee_span;       /* INSTANCE: circuit; DENSE: activation; INCLUDE: path */
 	union { int64_t i; double f; } value;
+	uint32_t depth;              /* levels of nodes from here down, itself counted */
 	/* written by names_resolve */
 	struct node *decl;           /* declaration the name refers to, or NULL (built in) */
 	enum kind rank;              /* kind of an expression or declared name */
+	uint8_t ndim;                /* dimensions of an array, 0 where the text does not tell */
 	enum gate gate; uint8_t word;    /* CALL of a built-in gate */
 	int builtin;                 /* APPLY: enum builtin (names.h) */
 };
@@ -79,6 +81,9 @@ struct ast {
 };
 
 const char *node_kind_text(enum node_kind k);
+const char *kind_text(enum kind k);      /* "an int", "qubits", ... for messages */
+const char *ast_op_text(int op);         /* "+", "float", "" for AST_NONE */
+void node_list_add(struct arena *a, struct node_list *l, struct node *n);
 /* The tree as an indented text, for tests and `-d ast`. */
 void ast_print(const struct ast *t, struct buf *out);
 void ast_free(struct ast *t);

@@ -3,6 +3,7 @@
 
 noinst_LIBRARIES += liblang.a
 liblang_a_SOURCES = \
+	lang/ast.c \
 	lang/ast.def \
 	lang/ast.h \
 	lang/builtins.def \
@@ -11,7 +12,12 @@ liblang_a_SOURCES = \
 	lang/gates.h \
 	lang/gates_matrix.c \
 	lang/lang.h \
-	lang/names.h
+	lang/names.c \
+	lang/names.h \
+	lang/parser.c \
+	lang/parser.h \
+	lang/syntax.c \
+	lang/tokens.def
 
 # Scanner and grammar. The generated files lie in the build folder and are shipped by `make dist`.
 # One stamp stands for all of them; it is older than its files, so each is made once.

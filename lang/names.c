@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of functions. */
+#include "config.h"
+#include "lang/names.h"
+
+#include <string.h>
+
+static const struct builtin_row rows[BUILTIN_COUNT] = {
+#define BUILTIN(id, name, min_args, max_args, kind, doc) \
+	[BUILTIN_##id] = { BUILTIN_##id, name, min_args, max_args, kind, doc },
+#include "lang/builtins.def"
+#undef BUILTIN
+};
+
+const struct builtin_row *builtin_row(enum builtin b)
+{
+	return b > BUILTIN_NONE && b < BUILTIN_COUNT ? &rows[b] : NULL;
+}
+
+enum builtin builtin_find(const char *name)
+{
+	for (int i = 1; i < BUILTIN_COUNT; i++)
+		if (!strcmp(rows[i].name, name))
+			return (enum builtin)i;
+	return BUILTIN_NONE;
+}

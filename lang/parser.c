@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parser's own state: nodes, brackets, included files, the version line. */
+#include "config.h"
+#include "lang/parser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/parse.h"
+
+static uint32_t deepest(uint32_t depth, const struct node_list *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->v[i]->depth > depth)
+			depth = l->v[i]->depth;
+	return depth;
+}
+
+static uint32_t depth_below(const struct node *n)
+{
+	const struct node *child[] = { n->a, n->b, n->c };
+	uint32_t depth = deepest(deepest(0, &n->list), &n->args);
+
+	for (size_t i = 0; i < sizeof child / sizeof *child; i++)
+		if (child[i] && child[i]->depth > depth)
+			depth = child[i]->depth;
+	for (uint32_t i = 0; i < n->nmodifier; i++)
+		if (n->modifier[i].arg && n->modifier[i].arg->depth > depth)
+			depth = n->modifier[i].arg->depth;
+	return depth;
+}
+
+struct node *parser_node(struct parser *p, const struct node *n)
+{
+	struct node *copy = arena_copy(&p->tree->arena, n, 1, sizeof *n);
+
+	copy->depth = depth_below(n) + 1;
+	if (copy->depth > PARSER_DEPTH_MAX) {
+		if (!p->stop)
+			diag_at(p->diags, DIAG_TOO_NESTED, n->span,
+				"more than %d operators or statements inside each other", PARSER_DEPTH_MAX);
+		*copy = (struct node){ .kind = NODE_ERROR, .span = n->span, .depth = 1 };
+		parser_stop(p);
+	}
+	if (++p->nnode > LANG_NODES_MAX && !p->stop) {
+		diag_at(p->diags, DIAG_TOO_LARGE, n->span,
+			"this model has more than %d statements and expressions", LANG_NODES_MAX);
+		parser_stop(p);
+	}
+	return copy;
+}
+
+void parser_list_add(struct parser *p, struct node_list *l, struct node *n)
+{
+	if (n)
+		node_list_add(&p->tree->arena, l, n);
+}
+
+struct node_list parser_joined(struct parser *p, struct node_list a, struct node_list b)
+{
+	for (uint32_t i = 0; i < b.n; i++)
+		parser_list_add(p, &a, b.v[i]);
+	return a;
+}
+
+struct node_list parser_prepended(struct parser *p, struct node *first, struct node_list rest)
+{
+	struct node_list l = { 0 };
+
+	parser_list_add(p, &l, first);
+	return parser_joined(p, l, rest);
+}
+
+void parser_modifier_add(struct parser *p, struct modifiers *m, struct modifier one)
+{
+	if (m->n == m->cap) {
+		struct modifier *old = m->v;
+
+		m->cap = m->cap ? 2 * m->cap : 2;
+		m->v = arena_alloc(&p->tree->arena, m->cap, sizeof *m->v);
+		if (m->n)
+			memcpy(m->v, old, m->n * sizeof *old);
+	}
+	m->v[m->n++] = one;
+}
+
+void parser_stop(struct parser *p)
+{
+	p->stop = true;
+	p->nreplay = 0;
+}
+
+void parser_replay(struct parser *p, int token)
+{
+	if (p->nreplay < PARSER_REPLAY_MAX)
+		p->replay[p->nreplay++] = (struct seen){ token, span_after(p->last.at), { 0 } };
+}
+
+void parser_replay_last(struct parser *p)
+{
+	if (p->nreplay < PARSER_REPLAY_MAX)
+		p->replay[p->nreplay++] = p->last;
+}
+
+static void open_bracket(struct parser *p, int token, struct span at)
+{
+	if (p->nbracket == PARSER_BRACKETS_MAX) {
+		diag_at(p->diags, DIAG_TOO_NESTED, at, "more than %d brackets inside each other",
+			PARSER_BRACKETS_MAX);
+		parser_stop(p);
+		return;
+	}
+	p->bracket[p->nbracket++] = (struct bracket){ token, at };
+}
+
+/* A `}` also ends the ( and [ that are open inside; ) and ] never end a {. */
+static void close_bracket(struct parser *p, int open)
+{
+	unsigned i = p->nbracket;
+
+	if (i && p->bracket[i - 1].open != open)
+		p->unclosed = p->bracket[i - 1].at;
+	while (i && p->bracket[i - 1].open != open && (open == '{' || p->bracket[i - 1].open != '{'))
+		i--;
+	if (i && p->bracket[i - 1].open == open)
+		p->nbracket = i - 1;
+}
+
+void parser_track(struct parser *p, int token, struct span at)
+{
+	struct parser_file *f = &p->file[p->nfile - 1];
+
+	p->unclosed = (struct span){ 0 };
+	if (!f->first.file)
+		f->first = at;
+	if (token == '(' || token == '[' || token == '{')
+		open_bracket(p, token, at);
+	else if (token == ')' || token == ']' || token == '}')
+		close_bracket(p, token == ')' ? '(' : token == ']' ? '[' : '{');
+}
+
+void parser_expect_word(struct parser *p, const char *got, struct span at, const char *want)
+{
+	struct diag *g;
+
+	if (!strcmp(got, want))
+		return;
+	g = diag_at(p->diags, DIAG_EXPECTED_WORD, at, "unexpected `%s`", got);
+	diag_label(g, "expected `%s`", want);
+}
+
+void parser_version(struct parser *p, bool known, struct span word, struct span number)
+{
+	const struct parser_file *f = &p->file[p->nfile - 1];
+	struct diag *g;
+
+	if (!known) {
+		g = diag_at(p->diags, DIAG_BAD_VERSION, number, "unknown version of the QCNN language");
+		diag_label(g, "this program reads version 1");
+		diag_help(g, "write `QCNN 1;`");
+	}
+	if (f->first.file == word.file && f->first.begin != word.begin) {
+		g = diag_at(p->diags, DIAG_BAD_VERSION, word, "the version line stands first in its file");
+		diag_second(g, f->first, "the file begins here");
+	}
+}
+
+/* Both inclusion headers of OpenQASM name gates that are built in. */
+static bool is_built_in(const char *path)
+{
+	return !strcmp(path, "stdgates.inc") || !strcmp(path, "qelib1.inc");
+}
+
+/* The place `nth` where path is looked for: the including file's folder, then the
+ * options' folders; an absolute path has one place. */
+static const char *candidate(struct parser *p, const char *path, unsigned nth)
+{
+	const struct lang_options *o = p->options;
+	const char *from = source_name(diags_sources(p->diags), p->file[p->nfile - 1].id);
+	const char *slash = strrchr(from, '/');
+	struct arena *a = &p->tree->arena;
+
+	if (path[0] == '/')
+		return nth ? NULL : path;
+	if (!nth)
+		return slash ? arena_printf(a, "%.*s/%s", (int)(slash - from), from, path) : path;
+	if (!o || nth > o->ninclude_dir)
+		return NULL;
+	return arena_printf(a, "%s/%s", o->include_dir[nth - 1], path);
+}
+
+static bool is_being_read(struct parser *p, const char *name, struct span path_at)
+{
+	for (unsigned i = 0; i < p->nfile; i++) {
+		struct diag *g;
+
+		if (strcmp(source_name(diags_sources(p->diags), p->file[i].id), name))
+			continue;
+		g = diag_at(p->diags, DIAG_INCLUDE_CYCLE, path_at, "`%s` includes itself", name);
+		for (unsigned k = i + 1; k < p->nfile; k++)
+			diag_second(g, p->file[k].include_at, "on the way here");
+		return true;
+	}
+	return false;
+}
+
+static void begin_file(struct parser *p, uint32_t id, struct span include_at)
+{
+	size_t len;
+	const char *text = source_text(diags_sources(p->diags), id, &len);
+
+	p->file[p->nfile++] = (struct parser_file){ .id = id, .include_at = include_at };
+	scan_push(p, text, len);
+}
+
+static void not_found(struct parser *p, const char *path, struct span at,
+	const char *const *why, unsigned nwhy)
+{
+	struct diag *g = diag_at(p->diags, DIAG_INCLUDE_NOT_FOUND, at, "cannot include `%s`", path);
+
+	for (unsigned i = 0; i < nwhy; i++)
+		diag_note(g, "%s", why[i]);
+	if (p->file[p->nfile - 1].id == p->first_file && path[0] != '/')
+		diag_help(g, "a relative name is looked for beside the including file, then in the -I folders");
+}
+
+void parser_include(struct parser *p, const char *path, struct span path_at, struct span at)
+{
+	unsigned nplace = p->options ? p->options->ninclude_dir + 1 : 1, nwhy = 0;
+	const char **why = arena_alloc(&p->tree->arena, nplace, sizeof *why), *name;
+	struct err e = { 0 };
+	int id = -ERR_NO_INPUT;
+
+	if (p->stop)
+		return;
+	if (p->nfile == sizeof p->file / sizeof *p->file) {
+		diag_at(p->diags, DIAG_TOO_NESTED, at, "more than %u files including each other", p->nfile);
+		parser_stop(p);
+		return;
+	}
+	while (id == -ERR_NO_INPUT && *path && (name = candidate(p, path, nwhy))) {
+		if (is_being_read(p, name, path_at))
+			return;
+		id = source_open(diags_sources(p->diags), name, SOURCE_BYTES_MAX, &e);
+		if (id < 0)
+			why[nwhy++] = arena_strdup(&p->tree->arena, e.text);
+	}
+	if (id > 0)
+		begin_file(p, (uint32_t)id, at);
+	else if (!is_built_in(path))
+		not_found(p, path, path_at, why, nwhy);
+}
+
+/* With a bracket open the text as a whole ends: what follows would only confuse. */
+bool parser_end_of_file(struct parser *p)
+{
+	if (p->nfile == 1 || p->nbracket)
+		return false;
+	scan_pop(p);
+	return true;
+}
+
+/* The version line selects the dialect, else the file's ending does. */
+static bool is_model(struct parser *p, uint32_t file)
+{
+	const char *name = source_name(diags_sources(p->diags), file), *dot = strrchr(name, '.');
+	const char *text = source_text(diags_sources(p->diags), file, NULL);
+	bool qasm = dot && !strcmp(dot, ".qasm");
+	uint32_t i = 0;
+
+	for (;;) {
+		i += (uint32_t)strspn(text + i, " \t\r\n\f\xef\xbb\xbf");
+		if (!strncmp(text + i, "//", 2))
+			i += (uint32_t)strcspn(text + i, "\n");
+		else if (!strncmp(text + i, "/*", 2) && strstr(text + i + 2, "*/"))
+			i = (uint32_t)(strstr(text + i + 2, "*/") + 2 - text);
+		else
+			break;
+	}
+	if (!strncmp(text + i, "OPENQASM", 8))
+		qasm = true;
+	else if (!strncmp(text + i, "QCNN", 4))
+		qasm = false;
+	if (qasm) {
+		struct diag *g = diag_at(p->diags, DIAG_QASM_DIALECT,
+			(struct span){ file, i, i + (uint32_t)strcspn(text + i, "; \t\r\n") },
+			"this is an OpenQASM circuit, not a model");
+
+		diag_label(g, "this version reads .qcnn models");
+		diag_help(g, "gates, registers and loops read the same in a model that begins with `QCNN 1;`");
+	}
+	return !qasm;
+}
+
+struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options *o)
+{
+	struct parser *p = mem_alloc(1, sizeof *p);
+	struct ast *t = mem_alloc(1, sizeof *t);
+
+	arena_init(&t->arena);
+	p->tree = t;
+	p->diags = d;
+	p->options = o;
+	p->first_file = file;
+	if (is_model(p, file)) {
+		scan_open(p);
+		begin_file(p, file, (struct span){ 0 });
+		p->last.at = (struct span){ file, 0, 0 };
+		parser_run(p);
+		scan_close(p);
+	}
+	if (!t->file)
+		t->file = NODE_OF(.kind = NODE_FILE, .span = { file, 0, 0 });
+	free(p);
+	return t;
+}

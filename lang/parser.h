@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What scanner and grammar share while one model is parsed: the tree, the open
+ * brackets, the open files, and the constructor of nodes.  Private to lang/. */
+#ifndef QCNN_PARSER_H
+#define QCNN_PARSER_H
+
+#include "lang/lang.h"
+
+enum { PARSER_BRACKETS_MAX = LANG_NESTING_MAX, PARSER_REPLAY_MAX = 2, PARSER_DEPTH_MAX = 2000,
+	PARSER_VALUE_BYTES = 64 };
+
+struct arguments { struct node_list list; struct span span; bool present; };
+struct modifiers { struct modifier *v; uint32_t n, cap; };
+struct bracket { int open; struct span at; };
+
+/* One file being read; include_at is the statement that named it. */
+struct parser_file {
+	uint32_t id, offset;         /* offset: bytes scanned */
+	struct span first;           /* its first token */
+	struct span include_at;
+	void *buffer;                /* the scanner's */
+};
+
+/* A token with its value (the grammar's union, as bytes). */
+struct seen { int token; struct span at; _Alignas(16) unsigned char value[PARSER_VALUE_BYTES]; };
+
+struct parser {
+	struct ast *tree;
+	struct diags *diags;
+	const struct lang_options *options;
+	void *scanner;
+	struct parser_file file[LANG_NESTING_MAX];
+	unsigned nfile;
+	uint32_t first_file;         /* id of the model itself */
+	struct bracket bracket[PARSER_BRACKETS_MAX];
+	unsigned nbracket;
+	struct span unclosed;        /* opener that the last token, a closer, does not fit; file 0: none */
+	struct seen last, previous;  /* the last token given to the grammar, and the one before */
+	struct seen replay[PARSER_REPLAY_MAX];   /* to be given again, the topmost first */
+	unsigned nreplay;
+	uint32_t nnode;
+	bool stop;                   /* give no more tokens, report no more syntax errors */
+};
+
+/* Copies *n into the tree; checks the limits on number and depth. */
+struct node *parser_node(struct parser *p, const struct node *n);
+#define NODE_OF(...) parser_node(p, &(struct node){ __VA_ARGS__ })
+void parser_list_add(struct parser *p, struct node_list *l, struct node *n);
+struct node_list parser_joined(struct parser *p, struct node_list a, struct node_list b);
+struct node_list parser_prepended(struct parser *p, struct node *first, struct node_list rest);
+void parser_modifier_add(struct parser *p, struct modifiers *m, struct modifier one);
+
+/* Brackets, as the tokens pass. */
+void parser_track(struct parser *p, int token, struct span at);
+/* Give `token`, or the last one, (again) before going on with the text. */
+void parser_replay(struct parser *p, int token);
+void parser_replay_last(struct parser *p);
+void parser_stop(struct parser *p);
+
+/* Words that are no keywords but have one meaning in their place. */
+void parser_expect_word(struct parser *p, const char *got, struct span at, const char *want);
+void parser_version(struct parser *p, bool known, struct span word, struct span number);
+
+/* include "path": from now on the scanner reads that file. */
+void parser_include(struct parser *p, const char *path, struct span path_at, struct span at);
+/* The file ended: true when an including one goes on. */
+bool parser_end_of_file(struct parser *p);
+
+/* syntax.c: `got` came where only the n names of `want` may stand (as the grammar names them). */
+void parser_syntax_error(struct parser *p, const char *got, const char *const *want, size_t n);
+void parser_unmatched(struct parser *p, struct span at);
+
+/* scan.l */
+int scan_open(struct parser *p);             /* 0, or -1 without memory */
+void scan_close(struct parser *p);
+void scan_push(struct parser *p, const char *text, size_t len);   /* reads it from now on */
+void scan_pop(struct parser *p);             /* back to the file below */
+const char *scan_keyword_text(int token);    /* "block", or NULL when no keyword */
+
+/* parse.y: 0 when the grammar came to its end. */
+int parser_run(struct parser *p);
+
+#endif

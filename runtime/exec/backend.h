@@ -59,6 +59,9 @@ struct backend {
 		const struct unit_input *in, const double *slope, cplx *r_shared, cplx *const *r_sample);
 	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
 	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
+	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
+	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
+	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);
 	void (*free)(struct backend_state *b);
 };
 

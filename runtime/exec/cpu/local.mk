@@ -2,7 +2,14 @@
 # The files of runtime/exec/cpu/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
 
 noinst_LIBRARIES += libcpu.a
-libcpu_a_SOURCES =
+libcpu_a_SOURCES = \
+	runtime/exec/cpu/cpu.c \
+	runtime/exec/cpu/cpu_compile.c \
+	runtime/exec/cpu/cpu_readout.c \
+	runtime/exec/cpu/cpu_state.h \
+	runtime/exec/cpu/cpu_sweep.c \
+	runtime/exec/cpu/kernels.c \
+	runtime/exec/cpu/kernels.h
 libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 
 # One library per precision and instruction set, which alone carries that set's flags.

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a plan's stages to lists of kernel calls: where every bit of an amplitude's
+ * index lies inside a block. */
+#include "config.h"
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/exec/cpu/cpu_state.h"
+#include "runtime/exec/plan_stage.h"
+
+/* Where index bits are while a stage runs. */
+struct layout {
+	int8_t row_bit[64];          /* of the block, or -1 */
+	int8_t lane_bit[64];         /* or -1 */
+	int8_t outer_bit[64];        /* of the state's rows, or -1 */
+};
+
+static bool is_hot(const struct plan_stage *s, unsigned bit)
+{
+	for (unsigned k = 0; k < s->nhot; k++)
+		if (s->hot[k] == bit)
+			return true;
+	return false;
+}
+
+/* Lowest bit that is neither hot nor taken, at or above `from`. */
+static unsigned substitute(const struct plan_stage *s, unsigned from, const bool *taken)
+{
+	while (is_hot(s, from) || taken[from])
+		from++;
+	return from;
+}
+
+/* Rows of the block: hot bits outside the lanes and, for each hot bit inside, another that
+ * changes places with it. */
+static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
+	const struct plan_stage *ps, struct cpu_stage *s, struct layout *l)
+{
+	bool in_block[64] = { 0 };
+	unsigned partner[8];
+	memset(l, -1, sizeof *l);
+	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++)
+		in_block[bit] = is_hot(ps, bit);
+	for (unsigned a = 0; a < b->lane_bits; a++) {
+		l->lane_bit[a] = (int8_t)a;
+		if (!is_hot(ps, a))
+			continue;
+		partner[a] = substitute(ps, b->lane_bits, in_block);
+		in_block[partner[a]] = true;
+	}
+	uint8_t memory_bit[64];
+	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
+		if (in_block[bit]) {
+			l->row_bit[bit] = (int8_t)s->nhot;
+			memory_bit[s->nhot++] = (uint8_t)(bit - b->lane_bits);
+		} else {
+			l->outer_bit[bit] = (int8_t)(bit - b->lane_bits);
+			s->outer[s->nouter++] = (uint8_t)(bit - b->lane_bits);
+		}
+	}
+	for (unsigned a = 0; a < b->lane_bits; a++)
+		if (is_hot(ps, a)) {
+			unsigned p = partner[a];
+			s->swap[s->nswap].row_bit = (uint8_t)l->row_bit[p];
+			s->swap[s->nswap++].lane_bit = (uint8_t)a;
+			l->row_bit[a] = l->row_bit[p];
+			l->lane_bit[p] = (int8_t)a;
+			l->row_bit[p] = l->lane_bit[a] = -1;
+		}
+	s->nblock = UINT64_C(1) << s->nouter;
+	s->row = arena_alloc((struct arena *)&b->arena, (size_t)1 << s->nhot, sizeof *s->row);
+	for (uint32_t k = 0; k < UINT32_C(1) << s->nhot; k++)
+		for (unsigned bit = 0; bit < s->nhot; bit++)
+			s->row[k] |= ((k >> bit) & 1) << memory_bit[bit];
+}
+
+/* SHAPE_SAMPLES: every bit is a row bit of the one block. */
+static void lay_out_whole(const struct cpu_circuit *c, struct cpu_stage *s, struct layout *l)
+{
+	memset(l, -1, sizeof *l);
+	for (unsigned bit = 0; bit < c->nbit; bit++)
+		l->row_bit[bit] = (int8_t)bit;
+	s->nhot = c->nbit;
+	s->nblock = 1;
+}
+
+static void fix_bit(struct kernel_step *k, uint8_t bit)
+{
+	unsigned at = k->nfixed++;
+	for (; at > 0 && k->fixed[at - 1] > bit; at--)
+		k->fixed[at] = k->fixed[at - 1];
+	k->fixed[at] = bit;
+}
+
+static void compile_controls(const struct backend_state *b, const struct plan_step *ps,
+	const struct layout *l, struct cpu_step *s)
+{
+	uint64_t mask = ps->control_mask;
+	s->lane_on = (uint32_t)((UINT64_C(1) << b->k->lanes) - 1);
+	for (; mask; mask &= mask - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(mask);
+		size_t value = (ps->control_value >> bit) & 1;
+		if (l->row_bit[bit] >= 0) {
+			fix_bit(&s->kernel, (uint8_t)l->row_bit[bit]);
+			s->kernel.control |= value << l->row_bit[bit];
+		} else if (l->lane_bit[bit] >= 0) {
+			for (unsigned lane = 0; lane < b->k->lanes; lane++)
+				if (((lane >> l->lane_bit[bit]) & 1) != value)
+					s->lane_on &= ~(UINT32_C(1) << lane);
+			s->lane_masked = true;
+		} else {
+			s->base_mask |= (size_t)1 << l->outer_bit[bit];
+			s->base_value |= value << l->outer_bit[bit];
+		}
+	}
+}
+
+static void compile_step(const struct backend_state *b, const struct plan_step *ps,
+	const struct layout *l, struct cpu_stage *stage, struct cpu_step *s)
+{
+	unsigned d = 1u << ps->ntarget;
+	bool sample = b->plan->set.def[ps->matrix]->cls == VALUE_SAMPLE;
+	s->plan = ps;
+	s->kernel.ntarget = ps->ntarget;
+	for (unsigned k = 0; k < ps->ntarget; k++) {
+		fix_bit(&s->kernel, (uint8_t)l->row_bit[ps->bit[k]]);
+		for (unsigned r = 0; r < d; r++)
+			s->kernel.target[r] |= (size_t)((r >> k) & 1) << l->row_bit[ps->bit[k]];
+	}
+	compile_controls(b, ps, l, s);
+	s->kernel.lanewise = s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
+	if (ps->cross) {
+		s->cross = stage->ncross;
+		stage->ncross += d * d;
+	}
+}
+
+static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps,
+	struct cpu_stage *s)
+{
+	struct layout l;
+	if (b->plan->shape == SHAPE_SAMPLES)
+		lay_out_whole(c, s, &l);
+	else
+		lay_out(b, c, ps, s, &l);
+	s->step = arena_alloc(&b->arena, ps->count, sizeof *s->step);
+	for (uint32_t k = ps->first; k < ps->first + ps->count; k++) {
+		if (c->plan->step[k].op != STEP_UNITARY)
+			continue;   /* vectors are prepared before the first stage */
+		compile_step(b, &c->plan->step[k], &l, s, &s->step[s->nstep++]);
+		if (k < c->plan->first_cross)
+			s->first_cross = s->nstep;
+	}
+}
+
+static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
+{
+	const struct plan_circuit *pc = c->plan;
+	if (b->plan->shape != SHAPE_SAMPLES) {
+		c->stage = arena_alloc(&b->arena, pc->nstage, sizeof *c->stage);
+		for (uint32_t k = 0; k < pc->nstage; k++)
+			compile_stage(b, c, &pc->stage[k], &c->stage[c->nstage++]);
+		return;
+	}
+	struct plan_stage whole = { .first = 0, .count = pc->nstep };
+	c->stage = arena_alloc(&b->arena, 1, sizeof *c->stage);
+	c->nstage = 1;
+	compile_stage(b, c, &whole, c->stage);
+}
+
+static struct kernel_term compile_term(const struct backend_state *b, const struct pauli_term *t)
+{
+	uint64_t flip = 0, sign = 0;
+	struct kernel_term k = { 0 };
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		uint64_t bit = UINT64_C(1) << t->factor[f].wire;
+		flip |= t->factor[f].letter != 3 ? bit : 0;
+		sign |= t->factor[f].letter != 1 ? bit : 0;
+		k.ny += t->factor[f].letter == 2;
+	}
+	k.ny %= 4;
+	k.flip_row = flip >> b->lane_bits;
+	k.sign_row = sign >> b->lane_bits;
+	k.flip_lane = (unsigned)(flip & ((UINT64_C(1) << b->lane_bits) - 1));
+	k.sign_lane = (unsigned)(sign & ((UINT64_C(1) << b->lane_bits) - 1));
+	return k;
+}
+
+/* Row bits give consecutive bins; where these and the lanes lie in the readout's index is kept beside. */
+static void compile_probs(const struct backend_state *b, const struct output *o, struct cpu_probs *p)
+{
+	p->nbit = o->nwire;
+	for (uint32_t k = 0; k < o->nwire; k++) {
+		unsigned bit = o->wire[k];
+		if (bit >= b->lane_bits) {
+			p->row_bin[p->bins.nbit] = UINT32_C(1) << k;
+			p->bins.row_bit[p->bins.nbit] = (uint8_t)(bit - b->lane_bits);
+			p->bins.bin_bit[p->bins.nbit] = p->bins.nbit;
+			p->bins.nbit++;
+			continue;
+		}
+		for (unsigned lane = 0; lane < b->k->lanes; lane++)
+			p->lane_bin[lane] |= ((lane >> bit) & 1) << k;
+	}
+}
+
+static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
+{
+	const struct plan_circuit *pc = c->plan;
+	uint32_t nterm = 0, readout = 0;
+	for (uint32_t k = 0; k < pc->noutput; k++)
+		nterm += pc->output[k].nterm;
+	c->term = arena_alloc(&b->arena, nterm, sizeof *c->term);
+	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
+	for (uint32_t k = 0; k < pc->noutput; k++) {
+		const struct output *o = &pc->output[k];
+		if (o->kind == OUTPUT_PROBS) {
+			struct cpu_probs *p = &c->probs[c->nprobs++];
+			p->readout = readout;
+			compile_probs(b, o, p);
+			size_t n = ((size_t)1 << p->bins.nbit) * b->k->lanes;
+			c->nbin = n > c->nbin ? n : c->nbin;
+			readout += UINT32_C(1) << o->nwire;
+			continue;
+		}
+		for (uint32_t t = 0; t < o->nterm; t++)
+			c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, &o->term[t]),
+				.coefficient = o->term[t].coefficient, .readout = readout };
+		readout++;
+	}
+}
+
+static void find_sample_matrices(struct backend_state *b, struct cpu_circuit *c)
+{
+	const struct matrix_set *set = &b->plan->set;
+	bool *seen = mem_alloc(set->n, sizeof *seen);
+	c->sample_matrix = arena_alloc(&b->arena, set->n, sizeof *c->sample_matrix);
+	for (uint32_t k = 0; k < c->plan->nstep; k++) {
+		const struct plan_step *s = &c->plan->step[k];
+		if (s->op != STEP_UNITARY || set->def[s->matrix]->cls != VALUE_SAMPLE || seen[s->matrix])
+			continue;
+		seen[s->matrix] = true;
+		c->sample_matrix[c->nsample_matrix++] = s->matrix;
+	}
+	free(seen);
+}
+
+void cpu_compile(struct backend_state *b)
+{
+	const struct plan *pl = b->plan;
+	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		struct cpu_circuit *c = &b->circuit[k];
+		c->plan = &pl->circuit[k];
+		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
+		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
+		compile_stages(b, c);
+		compile_outputs(b, c);
+		find_sample_matrices(b, c);
+	}
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of the cpu backend share: compiled circuits, workers, the state.
+ *
+ * SHAPE_SAMPLES runs a circuit as one stage on whole states in place.  The other
+ * shapes run stage by stage: gather a block of rows, exchange lanes, apply, put back.
+ * Sums over a large state are cut into CHUNKS parts, a number that never changes. */
+#ifndef QCNN_CPU_STATE_H
+#define QCNN_CPU_STATE_H
+
+#include "runtime/exec/backend.h"
+#include "runtime/exec/cpu/kernels.h"
+
+enum { CPU_CHUNKS = 64 };
+
+struct cpu_step {
+	struct kernel_step kernel;
+	const struct plan_step *plan;
+	uint32_t lane_on;            /* lanes that the lane controls allow */
+	bool lane_masked;            /* some lane is off */
+	size_t base_mask, base_value;    /* controls outside the block, on its first row */
+	uint32_t cross;              /* place of its sums among the stage's, in matrix entries */
+};
+
+struct cpu_stage {
+	uint32_t nstep; struct cpu_step *step;
+	unsigned nhot;               /* a block has 2^nhot rows */
+	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
+	unsigned nswap; struct { uint8_t row_bit, lane_bit; } swap[8];
+	unsigned nouter; uint8_t outer[64];      /* row bits that number the blocks */
+	uint64_t nblock;
+	uint32_t ncross;             /* matrix entries of its cross matrices */
+	uint32_t first_cross;        /* steps before it need no backward visit */
+};
+
+struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };
+struct cpu_probs { struct kernel_bins bins; uint32_t readout, nbit; uint32_t row_bin[64]; uint32_t lane_bin[KERNEL_LANES_MAX]; };
+
+struct cpu_circuit {
+	const struct plan_circuit *plan;
+	unsigned nbit;               /* as stored */
+	size_t nrow;
+	uint32_t nstage; struct cpu_stage *stage;
+	uint32_t nterm; struct cpu_term *term;
+	uint32_t nprobs; struct cpu_probs *probs;
+	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */
+	size_t nbin;                 /* doubles of the largest probs, lanes included */
+};
+
+struct cpu_worker {
+	void **psi;                  /* (nslot) */
+	uint32_t *resident;          /* (nslot) circuit whose final state is there, or INDEX_NONE */
+	void *lambda;
+	void *block_psi, *block_lambda;
+	void *matrix[2];             /* per-sample matrices and their inverses, kernels' precision */
+	double *cross;               /* sums of one stage or step, lane by lane */
+	double *bins;
+	uint64_t blocks;             /* of a shared state, done by this thread */
+};
+
+struct backend_state {
+	const struct plan *plan;
+	const struct kernels *k;
+	unsigned nthread, lane_bits; /* lane bits of an amplitude's index: 0 in SHAPE_SAMPLES */
+	bool gradient, shared;
+	uint32_t nslot;              /* states a worker keeps: one per circuit, or one */
+	struct cpu_circuit *circuit;
+	struct cpu_worker *worker;
+	cplx *u;                     /* constant and shared matrices */
+	void *matrix[2];             /* the same and their inverses, kernels' precision */
+	double *chunk;               /* partial sums: (CPU_CHUNKS, entries) for every worker that holds states */
+	size_t chunk_stride;         /* doubles of one worker */
+	void **memory; unsigned nmemory;         /* all that free gives back */
+	struct arena arena;
+};
+
+/* cpu_compile.c: plan -> compiled circuits, in b->arena. */
+void cpu_compile(struct backend_state *b);
+
+/* cpu_readout.c: expectations and probabilities of psi, and lambda = sum slope O psi. */
+void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const void *psi, double *readout);
+void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const void *psi, void *lambda, const double *slope);
+
+/* cpu_sweep.c: the functions of the backend's table that run circuits. */
+void cpu_matrices(struct backend_state *b, const cplx *u);
+void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+	bool keep, double *readout);
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+	const double *slope, cplx *r_shared, cplx *const *r_sample);
+
+/* Call fn(ctx, chunk, thread) for every chunk: in order in this thread, or by all threads
+ * where a state is shared. */
+typedef void (*cpu_chunk_fn)(void *ctx, unsigned chunk, struct cpu_worker *w);
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, cpu_chunk_fn fn, void *ctx);
+static inline double *cpu_chunk_sums(const struct backend_state *b, const struct cpu_worker *w)
+{
+	return b->chunk + (b->shared ? 0 : b->chunk_stride * (size_t)(w - b->worker));
+}
+/* Part `chunk` of n things. */
+static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned chunk) { return n / CPU_CHUNKS * chunk + n % CPU_CHUNKS * chunk / CPU_CHUNKS; }
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running a circuit forward and back: matrices, stages, blocks, cross matrices. */
+#include "config.h"
+#include <omp.h>
+#include <string.h>
+#include "runtime/exec/cpu/cpu_state.h"
+
+/* ---- matrices ---- */
+
+/* Entries of m (or its conjugate transpose) as re, im pairs. */
+static void flatten(const cplx *u, unsigned d, bool adjoint, double *out)
+{
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned c = 0; c < d; c++) {
+			cplx z = adjoint ? conj(u[c * d + r]) : u[r * d + c];
+			out[2 * (r * d + c)] = creal(z);
+			out[2 * (r * d + c) + 1] = cimag(z);
+		}
+}
+
+static void *real_at(const struct backend_state *b, void *base, size_t n) { return (char *)base + n * b->k->real_bytes; }
+
+void cpu_matrices(struct backend_state *b, const cplx *u)
+{
+	const struct matrix_set *set = &b->plan->set;
+	double flat[2 * MATRIX_ENTRIES_MAX];
+	memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
+	for (uint32_t m = 0; m < set->n; m++) {
+		unsigned d = matrix_dim(set->def[m]);
+		if (set->def[m]->cls == VALUE_SAMPLE)
+			continue;
+		for (unsigned adjoint = 0; adjoint < 2; adjoint++) {
+			flatten(u + set->offset[m], d, adjoint, flat);
+			b->k->store(real_at(b, b->matrix[adjoint], 2 * (size_t)set->offset[m]), flat, 2 * d * d);
+		}
+	}
+}
+
+/* The unit's own matrices: lane by lane in SHAPE_SAMPLES, else one sample's. */
+static void sample_matrices(const struct backend_state *b, struct cpu_worker *w,
+	const struct cpu_circuit *c, const struct unit_input *in)
+{
+	const struct matrix_set *set = &b->plan->set;
+	unsigned lanes = b->lane_bits ? 1 : b->k->lanes;
+	double flat[2 * MATRIX_ENTRIES_MAX], wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
+	for (uint32_t k = 0; k < c->nsample_matrix; k++) {
+		uint32_t m = c->sample_matrix[k];
+		unsigned d = matrix_dim(set->def[m]), n = 2 * d * d;
+		for (unsigned adjoint = 0; adjoint < 2; adjoint++) {
+			for (unsigned s = 0; s < lanes; s++) {
+				flatten(in->u[s] + set->offset[m], d, adjoint, flat);
+				for (unsigned e = 0; e < n; e++)
+					wide[e * lanes + s] = flat[e];
+			}
+			b->k->store(real_at(b, w->matrix[adjoint], 2 * (size_t)set->offset[m] * lanes), wide, n * lanes);
+		}
+	}
+}
+
+/* A matrix that is the identity in lanes where the controls do not hold. */
+static const void *masked_matrix(const struct backend_state *b, const struct cpu_step *s,
+	const struct unit_input *in, bool adjoint, void *room)
+{
+	const struct matrix_set *set = &b->plan->set;
+	uint32_t m = s->plan->matrix;
+	unsigned d = matrix_dim(set->def[m]), n = 2 * d * d, lanes = b->k->lanes;
+	const cplx *u = set->def[m]->cls == VALUE_SAMPLE ? in->u[0] : b->u;
+	double flat[2 * MATRIX_ENTRIES_MAX], wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
+	flatten(u + set->offset[m], d, adjoint, flat);
+	for (unsigned e = 0; e < n; e++)
+		for (unsigned l = 0; l < lanes; l++)
+			wide[e * lanes + l] = (s->lane_on >> l) & 1 ? flat[e] : e % (2 * d + 2) == 0;
+	b->k->store(room, wide, n * lanes);
+	return room;
+}
+
+static const void *step_matrix(const struct backend_state *b, const struct cpu_worker *w,
+	const struct cpu_step *s, const struct unit_input *in, bool inverse, void *room)
+{
+	const struct matrix_set *set = &b->plan->set;
+	size_t offset = 2 * (size_t)set->offset[s->plan->matrix];
+	bool adjoint = s->plan->adjoint != inverse;
+	if (s->lane_masked)
+		return masked_matrix(b, s, in, adjoint, room);
+	if (set->def[s->plan->matrix]->cls == VALUE_SAMPLE)
+		return real_at(b, w->matrix[adjoint], offset * (b->lane_bits ? 1 : b->k->lanes));
+	return real_at(b, b->matrix[adjoint], offset);
+}
+
+/* ---- chunks and blocks ---- */
+
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, cpu_chunk_fn fn, void *ctx)
+{
+	if (!b->shared) {
+		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+			fn(ctx, chunk, own);
+		return;
+	}
+	#pragma omp parallel num_threads((int)b->nthread)
+	{
+		unsigned saved = kernels_flush_enter();
+		struct cpu_worker *w = &b->worker[omp_get_thread_num()];
+		#pragma omp for schedule(static)
+		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+			fn(ctx, chunk, w);
+		kernels_flush_leave(saved);
+	}
+}
+
+/* First row of block number k. */
+static size_t block_base(const struct cpu_stage *s, uint64_t k)
+{
+	size_t base = 0;
+	for (unsigned bit = 0; bit < s->nouter; bit++)
+		base |= (size_t)((k >> bit) & 1) << s->outer[bit];
+	return base;
+}
+
+static void fetch(const struct backend_state *b, const struct cpu_stage *s, const void *state, size_t base, void *block)
+{
+	b->k->gather(block, state, base, s->row, (size_t)1 << s->nhot);
+	for (unsigned k = 0; k < s->nswap; k++)
+		b->k->lane_swap(block, s->nhot, s->swap[k].row_bit, s->swap[k].lane_bit);
+}
+
+static void put_back(const struct backend_state *b, const struct cpu_stage *s, void *block, size_t base, void *state)
+{
+	for (unsigned k = s->nswap; k-- > 0; )
+		b->k->lane_swap(block, s->nhot, s->swap[k].row_bit, s->swap[k].lane_bit);
+	b->k->scatter(block, state, base, s->row, (size_t)1 << s->nhot);
+}
+
+/* One stage of one sweep over a state. */
+struct sweep {
+	struct backend_state *b;
+	const struct cpu_worker *owner;      /* whose per-sample matrices */
+	const struct cpu_stage *stage;
+	const struct unit_input *in;
+	void *psi, *lambda;
+	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
+};
+
+/* ---- forward ---- */
+
+typedef union { double align; char bytes[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX * sizeof(double)]; }
+	matrix_room __attribute__((aligned(64)));
+
+static void forward_block(const struct sweep *w, void *block, size_t base)
+{
+	const struct cpu_stage *s = w->stage;
+	matrix_room room;
+	for (uint32_t k = 0; k < s->nstep; k++)
+		if ((base & s->step[k].base_mask) == s->step[k].base_value)
+			w->b->k->apply(block, s->nhot, &s->step[k].kernel,
+				step_matrix(w->b, w->owner, &s->step[k], w->in, false, &room));
+}
+
+static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct sweep *w = ctx;
+	uint64_t end = cpu_chunk_begin(w->stage->nblock, chunk + 1);
+	for (uint64_t k = cpu_chunk_begin(w->stage->nblock, chunk); k < end; k++) {
+		size_t base = block_base(w->stage, k);
+		fetch(w->b, w->stage, w->psi, base, thread->block_psi);
+		forward_block(w, thread->block_psi, base);
+		put_back(w->b, w->stage, thread->block_psi, base, w->psi);
+		thread->blocks++;
+	}
+}
+
+struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; };
+
+static void clear_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct clear *z = ctx;
+	(void)thread;
+	z->b->k->zero(z->psi, cpu_chunk_begin(z->c->nrow, chunk), cpu_chunk_begin(z->c->nrow, chunk + 1));
+}
+
+static void start_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
+{
+	if (b->lane_bits) {
+		cpu_chunks(b, w, clear_chunk, &(struct clear){ b, c, psi });
+		b->k->put(psi, 0, 0, 1, 0);
+		return;
+	}
+	b->k->zero(psi, 0, c->nrow);
+	for (unsigned lane = 0; lane < b->k->lanes; lane++)
+		b->k->put(psi, 0, lane, 1, 0);
+}
+
+/* Index i of the state with the vector's bits taken out, and those as the vector's index. */
+static size_t split_index(const struct plan_step *s, size_t i, size_t *entry)
+{
+	*entry = 0;
+	for (unsigned k = 0; k < s->ntarget; k++) {
+		*entry |= ((i >> s->bit[k]) & 1) << k;
+		i &= ~((size_t)1 << s->bit[k]);
+	}
+	return i;
+}
+
+/* psi[i] <- vector[entry of i] psi[i without the vector's bits]; downwards, so that the
+ * factor is still there. */
+static void prepare_lane(const struct backend_state *b, const struct plan_step *s, size_t nindex,
+	const cplx *vector, uint32_t length, void *psi, unsigned lane)
+{
+	size_t mask = ((size_t)1 << b->lane_bits) - 1;
+	for (size_t i = nindex; i-- > 0; ) {
+		size_t entry, rest = split_index(s, i, &entry);
+		double re, im;
+		unsigned from = b->lane_bits ? (unsigned)(rest & mask) : lane, to = b->lane_bits ? (unsigned)(i & mask) : lane;
+		b->k->get(psi, rest >> b->lane_bits, from, &re, &im);
+		cplx z = entry < length ? cplx_mul(vector[entry], cplx_of(re, im)) : 0;
+		b->k->put(psi, i >> b->lane_bits, to, creal(z), cimag(z));
+	}
+}
+
+static void prepare_vectors(const struct backend_state *b, uint32_t c, const struct unit_input *in, void *psi)
+{
+	const struct plan_circuit *pc = &b->plan->circuit[c];
+	for (uint32_t k = 0; k < pc->nstep; k++) {
+		const struct plan_step *s = &pc->step[k];
+		if (s->op != STEP_PREPARE)
+			continue;
+		for (uint32_t lane = 0; lane < in->nsample; lane++) {
+			uint32_t v = s->matrix * in->nsample + lane;
+			prepare_lane(b, s, (size_t)1 << pc->nbit, in->vector[c][v], in->length[c][s->matrix], psi, lane);
+		}
+	}
+}
+
+static void forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
+	const struct unit_input *in, void *psi)
+{
+	const struct cpu_circuit *c = &b->circuit[number];
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi };
+	sample_matrices(b, w, c, in);
+	start_state(b, w, c, psi);
+	prepare_vectors(b, number, in, psi);
+	for (uint32_t k = 0; k < c->nstage; k++) {
+		sweep.stage = &c->stage[k];
+		if (b->lane_bits)
+			cpu_chunks(b, w, forward_chunk, &sweep);
+		else
+			forward_block(&sweep, psi, 0);
+	}
+}
+
+static uint32_t slot_of(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
+
+void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+	bool keep, double *readout)
+{
+	struct cpu_worker *w = &b->worker[worker];
+	uint32_t slot = slot_of(b, c);
+	(void)keep;
+	forward_sweep(b, w, c, in, w->psi[slot]);
+	w->resident[slot] = c;
+	cpu_readouts(b, w, &b->circuit[c], w->psi[slot], readout);
+}
+
+/* ---- backward ---- */
+
+/* Sum of the lanes, in their order, where the controls hold. */
+static double lane_sum(const double *r, unsigned lanes, uint32_t on)
+{
+	double sum = 0;
+	for (unsigned l = 0; l < lanes; l++)
+		if ((on >> l) & 1)
+			sum += r[l];
+	return sum;
+}
+
+static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross)
+{
+	const struct cpu_stage *s = w->stage;
+	unsigned lanes = w->b->k->lanes;
+	matrix_room room;
+	for (uint32_t k = s->nstep; k-- > s->first_cross; ) {
+		const struct cpu_step *st = &s->step[k];
+		if ((base & st->base_mask) != st->base_value)
+			continue;
+		w->b->k->unapply(psi, lambda, s->nhot, &st->kernel,
+			step_matrix(w->b, w->owner, st, w->in, true, &room),
+			st->plan->cross ? cross + 2 * (size_t)st->cross * lanes : NULL);
+	}
+}
+
+static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct sweep *w = ctx;
+	const struct cpu_stage *s = w->stage;
+	struct backend_state *b = w->b;
+	unsigned lanes = b->k->lanes;
+	uint64_t end = cpu_chunk_begin(s->nblock, chunk + 1);
+	memset(thread->cross, 0, 2 * (size_t)s->ncross * lanes * sizeof(double));
+	for (uint64_t k = cpu_chunk_begin(s->nblock, chunk); k < end; k++) {
+		size_t base = block_base(s, k);
+		fetch(b, s, w->psi, base, thread->block_psi);
+		fetch(b, s, w->lambda, base, thread->block_lambda);
+		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross);
+		if (!w->last) {
+			put_back(b, s, thread->block_psi, base, w->psi);
+			put_back(b, s, thread->block_lambda, base, w->lambda);
+		}
+		thread->blocks++;
+	}
+	double *out = cpu_chunk_sums(b, thread) + 2 * (size_t)s->ncross * chunk;
+	for (uint32_t k = 0; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		unsigned d = 1u << st->kernel.ntarget;
+		if (st->plan->cross)
+			for (unsigned e = 2 * st->cross; e < 2 * (st->cross + d * d); e++)
+				out[e] = lane_sum(thread->cross + (size_t)e * lanes, lanes, st->lane_on);
+	}
+}
+
+/* Where step st's cross matrix goes; adjoint steps give that of the conjugate transpose:
+ * dL = 2 Re sum d(U^+)[r,c] R[r,c] = 2 Re sum dU[c,r] conj(R[r,c]). */
+static void add_cross(const struct backend_state *b, const struct cpu_step *st, const double *r, cplx *to)
+{
+	unsigned d = 1u << st->kernel.ntarget;
+	to += b->plan->set.offset[st->plan->matrix];
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++) {
+			cplx z = cplx_of(r[2 * (i * d + j)], r[2 * (i * d + j) + 1]);
+			if (st->plan->adjoint)
+				to[j * d + i] += conj(z);
+			else
+				to[i * d + j] += z;
+		}
+}
+
+static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
+{
+	return b->plan->set.def[st->plan->matrix]->cls == VALUE_SAMPLE;
+}
+
+static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w,
+	const struct cpu_stage *s, cplx *r_shared, cplx *const *r_sample)
+{
+	const double *part = cpu_chunk_sums(b, w);
+	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		unsigned n = 2u << (2 * st->kernel.ntarget);
+		double r[2 * MATRIX_ENTRIES_MAX] = { 0 };
+		if (!st->plan->cross)
+			continue;
+		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+			for (unsigned e = 0; e < n; e++)
+				r[e] += part[2 * ((size_t)s->ncross * chunk + st->cross) + e];
+		add_cross(b, st, r, of_sample(b, st) ? r_sample[0] : r_shared);
+	}
+}
+
+/* SHAPE_SAMPLES: a lane is a sample. */
+static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
+	uint32_t nsample, cplx *r_shared, cplx *const *r_sample)
+{
+	unsigned lanes = b->k->lanes;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		unsigned n = 2u << (2 * st->kernel.ntarget);
+		const double *from = cross + 2 * (size_t)st->cross * lanes;
+		double r[2 * MATRIX_ENTRIES_MAX];
+		if (!st->plan->cross)
+			continue;
+		if (!of_sample(b, st)) {
+			for (unsigned e = 0; e < n; e++)
+				r[e] = lane_sum(from + e * lanes, lanes, st->lane_on);
+			add_cross(b, st, r, r_shared);
+			continue;
+		}
+		for (uint32_t s2 = 0; s2 < nsample; s2++) {
+			for (unsigned e = 0; e < n; e++)
+				r[e] = from[e * lanes + s2];
+			add_cross(b, st, r, r_sample[s2]);
+		}
+	}
+}
+
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
+	const double *slope, cplx *r_shared, cplx *const *r_sample)
+{
+	struct cpu_worker *w = &b->worker[worker];
+	const struct cpu_circuit *c = &b->circuit[number];
+	uint32_t slot = slot_of(b, number), first = 0;
+	void *psi = w->psi[slot];
+	if (w->resident[slot] != number)
+		forward_sweep(b, w, number, in, psi);
+	w->resident[slot] = INDEX_NONE;
+	cpu_lambda(b, w, c, psi, w->lambda, slope);
+	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
+		first++;
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .lambda = w->lambda };
+	for (uint32_t k = c->nstage; k-- > first; ) {
+		sweep.stage = &c->stage[k];
+		sweep.last = k == first;
+		if (b->lane_bits) {
+			cpu_chunks(b, w, backward_chunk, &sweep);
+			collect_chunks(b, w, sweep.stage, r_shared, r_sample);
+		} else {
+			memset(w->cross, 0, 2 * (size_t)sweep.stage->ncross * b->k->lanes * sizeof(double));
+			backward_block(&sweep, psi, w->lambda, 0, w->cross);
+			collect_lanes(b, w->cross, sweep.stage, in->nsample, r_shared, r_sample);
+		}
+	}
+}

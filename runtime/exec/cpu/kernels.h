@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of the cpu backend: one table of functions per precision and
+ * instruction set, all made from kernels_tmpl.c.
+ *
+ * A state is a list of rows; a row is `lanes` real parts, then `lanes` imaginary
+ * parts, one SIMD vector each.  In SHAPE_SAMPLES a row is an amplitude and a lane is
+ * a sample.  Otherwise the lowest bits of an amplitude's index are its lane and the
+ * rest its row.  Kernels that apply matrices work on row bits only; bits in the lanes
+ * are exchanged with row bits by lane_swap. */
+#ifndef QCNN_KERNELS_H
+#define QCNN_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/cpus.h"
+#include "runtime/base/maths.h"
+#include "runtime/exec/plan.h"
+
+enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64 };
+
+/* Where a matrix acts inside a block of rows. */
+struct kernel_step {
+	uint8_t ntarget;
+	uint8_t nfixed;              /* targets and row controls */
+	uint8_t fixed[KERNEL_FIXED_MAX];     /* their row bits, ascending */
+	size_t control;              /* row offset where the row controls hold */
+	size_t target[8];            /* row offset of the target index 0 .. 2^ntarget-1, from `control` on */
+	bool lanewise;               /* the matrix differs from lane to lane: [d*d][2][lanes], else [d*d][2] */
+};
+
+/* A Pauli product on an amplitude's index: P psi [i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]. */
+struct kernel_term {
+	size_t flip_row, sign_row;
+	unsigned flip_lane, sign_lane;
+	unsigned ny;                 /* number of Y, modulo 4 */
+};
+
+/* A diagonal readout: bin of row r, from its bits; bits in the lanes are the caller's. */
+struct kernel_bins { uint8_t nbit; uint8_t row_bit[64]; uint8_t bin_bit[64]; };
+
+struct kernels {
+	enum isa isa;
+	unsigned lanes;              /* real numbers in a vector */
+	size_t real_bytes;
+
+	/* rows [first, last) = 0; one amplitude (row, lane) = 1. */
+	void (*zero)(void *psi, size_t first, size_t last);
+	void (*put)(void *psi, size_t row, unsigned lane, double re, double im);
+	void (*get)(const void *psi, size_t row, unsigned lane, double *re, double *im);
+	/* n numbers from double to the kernels' precision. */
+	void (*store)(void *to, const double *from, size_t n);
+
+	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
+	 * controls); 8 * 2^ntarget flops an amplitude. */
+	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
+	/* The backward visit: psi <- V psi; R[r,c] += conj(lam[r]) psi[c]; lam <- V lam, with V
+	 * the inverse of the step.  r: [d*d][2][lanes] doubles, or NULL when R is not wanted.
+	 * 24 * 2^ntarget flops an amplitude. */
+	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
+		const void *v, double *r);
+
+	/* block[k] = state[base + row[k]] for k in [0, n), and back. */
+	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, size_t n);
+	void (*scatter)(const void *block, void *state, size_t base, const uint32_t *row, size_t n);
+	/* Exchange row bit and lane bit in a block of 2^nbit rows. */
+	void (*lane_swap)(void *block, unsigned nbit, unsigned row_bit, unsigned lane_bit);
+
+	/* out[lane] += Re conj(psi) P psi over rows [first, last). */
+	void (*expect)(const void *psi, size_t first, size_t last, const struct kernel_term *t, double *out);
+	/* lam += c[lane] * P psi over rows [first, last). */
+	void (*lambda)(void *lam, const void *psi, size_t first, size_t last, const struct kernel_term *t, const double *c);
+	/* out[bin(row) * lanes + lane] += |psi|^2; lam += g[bin(row) * lanes + lane] psi. */
+	void (*probs)(const void *psi, size_t first, size_t last, const struct kernel_bins *b, double *out);
+	void (*lambda_probs)(void *lam, const void *psi, size_t first, size_t last, const struct kernel_bins *b, const double *g);
+};
+
+/* The table, or NULL when it is not in this build. */
+const struct kernels *kernels_find(enum isa isa, enum precision p);
+
+/* Flush denormals to zero in the calling thread; returns the state to restore. */
+unsigned kernels_flush_enter(void);
+void kernels_flush_leave(unsigned saved);
+
+#endif

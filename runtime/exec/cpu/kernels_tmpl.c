@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels, compiled once per precision (REAL) and instruction set; KERNEL is the
+ * suffix of the one table this file exports.
+ *
+ * Vectors are the compiler's own vector types, so that one text serves every
+ * instruction set and processor. */
+#include "config.h"
+#include <string.h>
+#include "runtime/exec/cpu/kernels.h"
+
+#if defined __AVX512F__
+#define VECTOR_BYTES 64
+#define KERNEL_ISA ISA_AVX512
+#elif defined __AVX2__
+#define VECTOR_BYTES 32
+#define KERNEL_ISA ISA_AVX2
+#else
+#define VECTOR_BYTES 16
+#define KERNEL_ISA ISA_BASELINE
+#endif
+
+typedef REAL real;
+typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+
+enum { LANES = VECTOR_BYTES / sizeof(real), ROW = 2 * LANES /* reals in a row */ };
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+
+INLINE real *row_at(void *psi, size_t row) { return (real *)psi + row * ROW; }
+INLINE const real *row_of(const void *psi, size_t row) { return (const real *)psi + row * ROW; }
+INLINE vec load(const real *p) { return *(const vec *)p; }
+INLINE void save(real *p, vec v) { *(vec *)p = v; }
+
+INLINE vec splat(real x)
+{
+	vec v = { 0 };
+	return v + x;
+}
+
+/* k with a zero bit put in at each fixed place: the k-th row whose fixed bits are 0. */
+INLINE size_t row_spread(size_t k, const struct kernel_step *s)
+{
+	for (unsigned f = 0; f < s->nfixed; f++) {
+		size_t low = ((size_t)1 << s->fixed[f]) - 1;
+		k = ((k & ~low) << 1) | (k & low);
+	}
+	return k;
+}
+
+/* Entry e of a matrix: real and imaginary part. */
+INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)
+{
+	return lanewise ? load(u + (2 * e + part) * LANES) : splat(u[2 * e + part]);
+}
+
+/* y = U x for d amplitudes. */
+INLINE void multiply(unsigned d, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec a = entry(u, r * d, 0, lanewise), b = entry(u, r * d, 1, lanewise);
+		vec re = a * xr[0] - b * xi[0];
+		vec im = a * xi[0] + b * xr[0];
+		UNROLL for (unsigned c = 1; c < d; c++) {
+			a = entry(u, r * d + c, 0, lanewise);
+			b = entry(u, r * d + c, 1, lanewise);
+			re = re + a * xr[c];
+			im = im + a * xi[c];
+			re = re - b * xi[c];
+			im = im + b * xr[c];
+		}
+		yr[r] = re;
+		yi[r] = im;
+	}
+}
+
+INLINE void load_rows(unsigned d, void *psi, size_t row, const struct kernel_step *s, vec *xr, vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		const real *p = row_of(psi, row + s->target[r]);
+		xr[r] = load(p);
+		xi[r] = load(p + LANES);
+	}
+}
+
+INLINE void save_rows(unsigned d, void *psi, size_t row, const struct kernel_step *s, const vec *xr, const vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		real *p = row_at(psi, row + s->target[r]);
+		save(p, xr[r]);
+		save(p + LANES, xi[r]);
+	}
+}
+
+INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
+	unsigned ntarget, bool lanewise)
+{
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed);
+	for (size_t k = 0; k < n; k++) {   /* k: number of a group of d rows */
+		size_t row = row_spread(k, s) + s->control;
+		vec xr[8], xi[8], yr[8], yi[8];
+		load_rows(d, psi, row, s, xr, xi);
+		multiply(d, u, lanewise, xr, xi, yr, yi);
+		save_rows(d, psi, row, s, yr, yi);
+	}
+}
+
+static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u)
+{
+	switch (2 * s->ntarget + s->lanewise) {
+	case 2: apply_body(psi, nbit, s, u, 1, false); break;
+	case 3: apply_body(psi, nbit, s, u, 1, true); break;
+	case 4: apply_body(psi, nbit, s, u, 2, false); break;
+	case 5: apply_body(psi, nbit, s, u, 2, true); break;
+	case 6: apply_body(psi, nbit, s, u, 3, false); break;
+	case 7: apply_body(psi, nbit, s, u, 3, true); break;
+	}
+}
+
+/* Sums of one run of groups, entry by entry and lane by lane, into doubles. */
+INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r)
+{
+	for (unsigned e = 0; e < d * d; e++)
+		for (unsigned l = 0; l < LANES; l++) {
+			r[2 * e * LANES + l] += rr[e][l];
+			r[(2 * e + 1) * LANES + l] += ri[e][l];
+		}
+}
+
+INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *r, unsigned ntarget, bool lanewise, bool cross)
+{
+	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed);
+	for (size_t first = 0; first < n; first += RUN) {
+		size_t last = first + RUN < n ? first + RUN : n;
+		vec rr[64], ri[64];
+		if (cross)
+			for (unsigned e = 0; e < d * d; e++)
+				rr[e] = ri[e] = splat(0);
+		for (size_t k = first; k < last; k++) {
+			size_t row = row_spread(k, s) + s->control;
+			vec xr[8], xi[8], yr[8], yi[8], lr[8], li[8];
+			load_rows(d, psi, row, s, xr, xi);
+			multiply(d, v, lanewise, xr, xi, yr, yi);
+			save_rows(d, psi, row, s, yr, yi);
+			load_rows(d, lam, row, s, lr, li);
+			if (cross)
+				UNROLL for (unsigned a = 0; a < d; a++)
+					UNROLL for (unsigned b = 0; b < d; b++) {
+						vec re = rr[a * d + b] + lr[a] * yr[b];
+						vec im = ri[a * d + b] + lr[a] * yi[b];
+						rr[a * d + b] = re + li[a] * yi[b];
+						ri[a * d + b] = im - li[a] * yr[b];
+					}
+			multiply(d, v, lanewise, lr, li, xr, xi);
+			save_rows(d, lam, row, s, xr, xi);
+		}
+		if (cross)
+			cross_flush(d, rr, ri, r);
+	}
+}
+
+static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v, double *r)
+{
+	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
+	case 4: unapply_body(psi, lam, nbit, s, v, r, 1, false, false); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, r, 1, false, true); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, r, 1, true, false); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, r, 1, true, true); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, r, 2, false, false); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, r, 2, false, true); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, r, 2, true, false); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, r, 2, true, true); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, r, 3, false, false); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, r, 3, false, true); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, r, 3, true, false); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, r, 3, true, true); break;
+	}
+}
+
+static void zero(void *psi, size_t first, size_t last)
+{
+	memset(row_at(psi, first), 0, (last - first) * ROW * sizeof(real));
+}
+
+static void put(void *psi, size_t row, unsigned lane, double re, double im)
+{
+	real *p = row_at(psi, row);
+	p[lane] = (real)re;
+	p[LANES + lane] = (real)im;
+}
+
+static void get(const void *psi, size_t row, unsigned lane, double *re, double *im)
+{
+	const real *p = row_of(psi, row);
+	*re = p[lane];
+	*im = p[LANES + lane];
+}
+
+static void store(void *to, const double *from, size_t n)
+{
+	real *p = to;
+	for (size_t k = 0; k < n; k++)
+		p[k] = (real)from[k];
+}
+
+static void gather(void *block, const void *state, size_t base, const uint32_t *row, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		memcpy(row_at(block, k), row_of(state, base + row[k]), ROW * sizeof(real));
+}
+
+static void scatter(const void *block, void *state, size_t base, const uint32_t *row, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		memcpy(row_at(state, base + row[k]), row_of(block, k), ROW * sizeof(real));
+}
+
+/* Lanes whose bit b is 1 of `low` change places with those whose bit b is 0 of `high`. */
+INLINE void lane_swap_pair(real *low, real *high, unsigned b)
+{
+	unsigned m = 1u << b;
+	for (unsigned part = 0; part < 2; part++)
+		for (unsigned l = 0; l < LANES; l++)
+			if (l & m) {
+				real t = low[part * LANES + l];
+				low[part * LANES + l] = high[part * LANES + (l ^ m)];
+				high[part * LANES + (l ^ m)] = t;
+			}
+}
+
+INLINE void lane_swap_body(void *block, unsigned nbit, unsigned row_bit, unsigned b)
+{
+	size_t low = ((size_t)1 << row_bit) - 1, n = (size_t)1 << (nbit - 1);
+	for (size_t k = 0; k < n; k++) {   /* k: number of a pair of rows */
+		size_t row = ((k & ~low) << 1) | (k & low);
+		real *x = row_at(block, row), *y = row_at(block, row | (low + 1));
+		real cx[ROW], cy[ROW];
+		memcpy(cx, x, sizeof cx);
+		memcpy(cy, y, sizeof cy);
+		lane_swap_pair(cx, cy, b);
+		memcpy(x, cx, sizeof cx);
+		memcpy(y, cy, sizeof cy);
+	}
+}
+
+static void lane_swap(void *block, unsigned nbit, unsigned row_bit, unsigned lane_bit)
+{
+	switch (lane_bit) {   /* constants, so that the exchange becomes shuffles */
+	case 0: lane_swap_body(block, nbit, row_bit, 0); break;
+#if VECTOR_BYTES >= 32
+	case 1: lane_swap_body(block, nbit, row_bit, 1); break;
+	case 2: lane_swap_body(block, nbit, row_bit, 2); break;
+#if VECTOR_BYTES >= 64
+	case 3: lane_swap_body(block, nbit, row_bit, 3); break;
+#endif
+#else
+	case 1: lane_swap_body(block, nbit, row_bit, 1); break;
+#endif
+	}
+}
+
+/* +1 or -1 by the parity of x. */
+INLINE real sign_of(size_t x) { return __builtin_parityll(x) ? (real)-1 : (real)1; }
+
+INLINE vec sign_lanes(unsigned sign_lane)
+{
+	vec v;
+	for (unsigned l = 0; l < LANES; l++)
+		v[l] = sign_of(l & sign_lane);
+	return v;
+}
+
+/* (P psi)[row] up to its sign: row `row ^ flip`, lanes exchanged, times (-i)^ny. */
+INLINE void pauli_row(const void *psi, size_t row, const struct kernel_term *t, vec *re, vec *im)
+{
+	const real *p = row_of(psi, row ^ t->flip_row);
+	vec a, b;
+	if (t->flip_lane) {
+		for (unsigned l = 0; l < LANES; l++) {
+			a[l] = p[l ^ t->flip_lane];
+			b[l] = p[LANES + (l ^ t->flip_lane)];
+		}
+	} else {
+		a = load(p);
+		b = load(p + LANES);
+	}
+	switch (t->ny) {
+	case 0: *re = a; *im = b; break;
+	case 1: *re = b; *im = -a; break;
+	case 2: *re = -a; *im = -b; break;
+	default: *re = -b; *im = a; break;
+	}
+}
+
+static void expect(const void *psi, size_t first, size_t last, const struct kernel_term *t, double *out)
+{
+	enum { RUN = 64 };   /* rows summed in the kernels' precision before they go to double */
+	vec lanes = sign_lanes(t->sign_lane);
+	for (size_t begin = first; begin < last; begin += RUN) {
+		size_t end = begin + RUN < last ? begin + RUN : last;
+		vec sum = splat(0);
+		for (size_t row = begin; row < end; row++) {
+			const real *p = row_of(psi, row);
+			vec re, im;
+			pauli_row(psi, row, t, &re, &im);
+			sum += (load(p) * re + load(p + LANES) * im) * sign_of(row & t->sign_row);
+		}
+		sum = sum * lanes;
+		for (unsigned l = 0; l < LANES; l++)
+			out[l] += sum[l];
+	}
+}
+
+static void lambda(void *lam, const void *psi, size_t first, size_t last, const struct kernel_term *t, const double *c)
+{
+	vec factor = sign_lanes(t->sign_lane);
+	for (unsigned l = 0; l < LANES; l++)
+		factor[l] *= (real)c[l];
+	for (size_t row = first; row < last; row++) {
+		real *p = row_at(lam, row);
+		vec re, im, f = factor * sign_of(row & t->sign_row);
+		pauli_row(psi, row, t, &re, &im);
+		save(p, load(p) + f * re);
+		save(p + LANES, load(p + LANES) + f * im);
+	}
+}
+
+INLINE size_t bin_of(size_t row, const struct kernel_bins *b)
+{
+	size_t bin = 0;
+	for (unsigned k = 0; k < b->nbit; k++)
+		bin |= ((row >> b->row_bit[k]) & 1) << b->bin_bit[k];
+	return bin;
+}
+
+static void probs(const void *psi, size_t first, size_t last, const struct kernel_bins *b, double *out)
+{
+	for (size_t row = first; row < last; row++) {
+		const real *p = row_of(psi, row);
+		double *o = out + bin_of(row, b) * LANES;
+		vec re = load(p), im = load(p + LANES), square = re * re + im * im;
+		for (unsigned l = 0; l < LANES; l++)
+			o[l] += square[l];
+	}
+}
+
+static void lambda_probs(void *lam, const void *psi, size_t first, size_t last, const struct kernel_bins *b, const double *g)
+{
+	for (size_t row = first; row < last; row++) {
+		const double *c = g + bin_of(row, b) * LANES;
+		const real *q = row_of(psi, row);
+		real *p = row_at(lam, row);
+		vec f;
+		for (unsigned l = 0; l < LANES; l++)
+			f[l] = (real)c[l];
+		save(p, load(p) + f * load(q));
+		save(p + LANES, load(p + LANES) + f * load(q + LANES));
+	}
+}
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+extern const struct kernels JOIN(kernels_, KERNEL);
+const struct kernels JOIN(kernels_, KERNEL) = {
+	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
+	.zero = zero, .put = put, .get = get, .store = store,
+	.apply = apply, .unapply = unapply,
+	.gather = gather, .scatter = scatter, .lane_swap = lane_swap,
+	.expect = expect, .lambda = lambda, .probs = probs, .lambda_probs = lambda_probs,
+};

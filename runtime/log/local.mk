@@ -2,4 +2,10 @@
 # The files of runtime/log/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
 
 noinst_LIBRARIES += liblog.a
-liblog_a_SOURCES =
+liblog_a_SOURCES = \
+	runtime/log/metrics.c \
+	runtime/log/metrics.h \
+	runtime/log/progress.c \
+	runtime/log/progress.h \
+	runtime/log/run.c \
+	runtime/log/run.h

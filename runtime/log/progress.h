@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The progress of a training run: on a terminal a bar redrawn at most 20 times a
- * second, then one line per epoch; otherwise one line per epoch. */
+ * second, then one line per epoch; otherwise one line per epoch.
+ *
+ * With several starts there is one line per start and at last the best of them; epochs
+ * get lines of their own only where each takes a second or more. */
 #ifndef QCNN_PROGRESS_H
 #define QCNN_PROGRESS_H
 
@@ -13,7 +16,7 @@ struct progress_options {
 	FILE *out;                   /* stderr */
 	bool quiet, terminal, colour;
 	uint32_t epochs, steps_per_epoch, starts;
-	const char *const *metric; unsigned nmetric;
+	const char *const *metric; unsigned nmetric;   /* borrowed */
 	const char *loss;
 };
 
@@ -21,6 +24,8 @@ struct progress;
 struct progress_epoch { uint32_t start, epoch; double loss, val_loss; const double *metric, *val_metric;
 	bool has_validation; double seconds, samples_per_second; };
 
+/* Starts count from 0 here, as in the program; people read them from 1. step: in this
+ * epoch, from 1. */
 struct progress *progress_new(const struct progress_options *o);
 void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss);
 void progress_epoch(struct progress *p, const struct progress_epoch *r);

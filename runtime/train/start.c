@@ -100,7 +100,7 @@ static void order_rows(struct trainer *t)
 static int at_step(const struct trainer *t, struct err *e)
 {
 	if (t->job->restarts > 1)
-		return err_prefix(e, "start %u, step %llu (epoch %u)", t->start, (unsigned long long)t->step, t->epoch);
+		return err_prefix(e, "start %u, step %llu (epoch %u)", t->start + 1, (unsigned long long)t->step, t->epoch);
 	return err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
 }
 

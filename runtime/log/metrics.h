@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A line of metrics.jsonl: one JSON object for each epoch of each start. */
+#ifndef QCNN_METRICS_H
+#define QCNN_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "runtime/base/buf.h"
+
+struct metrics_line {
+	uint32_t start, epoch;       /* start from 0 (the stream of the seed), epoch from 1 */
+	uint64_t step;               /* updates so far in this start */
+	double loss, val_loss;
+	const char *const *metric;   /* names */
+	const double *value, *val_value;
+	unsigned nmetric;
+	bool has_validation;         /* else no val_* members */
+	double seconds, samples_per_second;
+};
+
+/* {"start": 0, "epoch": 1, "step": 7, "loss": ..., "<metric>": ..., "val_loss": ...,
+ * "val_<metric>": ..., "seconds": ..., "samples_per_second": ...}, without a newline. */
+void metrics_format(const struct metrics_line *m, struct buf *out);
+
+#endif

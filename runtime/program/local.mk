@@ -12,4 +12,9 @@ libprogram_a_SOURCES = \
 	runtime/program/program.c \
 	runtime/program/program.h \
 	runtime/program/program_eval.c \
-	runtime/program/program_init.c
+	runtime/program/program_init.c \
+	runtime/program/program_read.c \
+	runtime/program/program_write.c \
+	runtime/program/verify.c \
+	runtime/program/verify.h \
+	runtime/program/verify_circuit.c

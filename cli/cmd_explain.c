@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn explain: what a diagnostic's code means and how to mend it. */
+#include "config.h"
+#include "cli/commands.h"
+
+static const char *severity_text(const struct diag_row *r)
+{
+	return r->severity == DIAG_ERROR ? "error" : "warning";
+}
+
+/* Paragraphs as they are written in diag.def. */
+static void print_row(struct buf *out, const struct diag_row *r)
+{
+	buf_printf(out, "%s[Q%04u]: %s\n\n%s\n", severity_text(r), r->number, r->title, r->explain);
+}
+
+static void print_json(struct buf *out, const struct diag_row *r)
+{
+	buf_printf(out, "{\"schema\": 1, \"code\": \"Q%04u\", \"severity\": \"%s\", \"title\": ", r->number,
+		severity_text(r));
+	buf_json_str(out, r->title);
+	buf_str(out, ", \"text\": ");
+	buf_json_str(out, r->explain);
+	buf_str(out, "}\n");
+}
+
+static void print_list(struct buf *out)
+{
+	for (int i = 1; i < DIAG_COUNT; i++) {
+		const struct diag_row *r = diag_row((enum diag_code)i);
+
+		buf_printf(out, "Q%04u  %-7s  %s\n", r->number, severity_text(r), r->title);
+	}
+}
+
+static int explain(struct cli *c)
+{
+	const struct diag_row *r;
+
+	if (!c->options.noperand) {
+		print_list(&c->out);
+		return 0;
+	}
+	r = diag_row_find(c->options.operand[0]);
+	if (!r)
+		return cli_usage(c, "no diagnostic has the code `%s`; `qcnn explain` alone lists them all",
+			c->options.operand[0]);
+	if (c->options.given[OPT_JSON])
+		print_json(&c->out, r);
+	else
+		print_row(&c->out, r);
+	return 0;
+}
+
+static const char *const examples[] = { "qcnn explain Q0107", "qcnn explain", NULL };
+
+const struct command command_explain = {
+	.bit = COMMAND_EXPLAIN,
+	.name = "explain",
+	.summary = "say what a diagnostic means and how to mend it",
+	.operands = "[CODE]",
+	.max_operands = 1,
+	.text = "Explains the diagnostic with this code, as printed in brackets behind `error` or `warning`: "
+		"what is wrong, why it is refused, and what a mended text looks like. Without a code, lists all of them.",
+	.example = examples,
+	.run = explain,
+};

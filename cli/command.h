@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a subcommand is, and what main hands to it.
+ *
+ * Each cmd_*.c ends in one constant entry; commands.c lists them.  A command writes its
+ * results to cli.out (stdout, written once and checked by main), its talk to stderr
+ * through the cli_* functions, and returns the exit status. */
+#ifndef QCNN_COMMAND_H
+#define QCNN_COMMAND_H
+
+#include <stdbool.h>
+#include "cli/options.h"
+#include "runtime/base/buf.h"
+#include "runtime/base/diag.h"
+
+struct cli {
+	struct options options;
+	const struct command *command;
+	enum diag_format error_format;
+	bool colour, quiet, verbose;
+	int argc;
+	char *const *argv;           /* the whole command line, for run.json */
+	struct buf out;              /* written to stdout when the command ends well */
+};
+
+struct command {
+	enum command_bit bit;
+	const char *name, *summary;
+	const char *operands;        /* as in the synopsis */
+	unsigned min_operands, max_operands;
+	const char *text;            /* a paragraph for --help */
+	const char *const *example;  /* command lines, NULL at the end */
+	int (*run)(struct cli *c);   /* the exit status */
+};
+
+extern const struct command *const commands[];       /* NULL at the end */
+const struct command *command_find(const char *name);
+
+/* Text of `qcnn --help` and `qcnn CMD --help`. */
+void help_top(struct buf *out);
+void help_command(const struct command *c, struct buf *out);
+
+/* Messages on stderr: `qcnn: error: ...`, or a JSON object, by --error-format. */
+void cli_error(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_note(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* not with -q */
+void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with -v only */
+/* Print *e and return its exit status. */
+int cli_fail(const struct cli *c, const struct err *e);
+/* -ERR_USAGE: as cli_fail, then where to read more. */
+int cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Print what was diagnosed (warnings not with -q). */
+void cli_diags(const struct cli *c, const struct diags *d);
+/* "3 errors" as a last line for people; returns status. */
+int cli_diags_fail(const struct cli *c, const struct diags *d, int status);
+
+/* Write b to a file, or behind c->out when path is NULL; 0 or the exit status. */
+int cli_write(struct cli *c, const struct buf *b, const char *path);
+/* Put all of b on stdout now: 0, or the exit status. */
+int cli_flush(const struct cli *c, const struct buf *b);
+
+#endif

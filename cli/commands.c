@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The list of subcommands, in the order of `qcnn --help`. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <string.h>
+
+const struct command *const commands[] = {
+	&command_config, &command_explain, NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	return NULL;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The constant entries at the ends of the cmd_*.c files. */
+#ifndef QCNN_COMMANDS_H
+#define QCNN_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct command command_train, command_infer, command_run, command_check, command_compile,
+	command_config, command_weights, command_explain;
+
+#endif

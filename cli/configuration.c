@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loading a configuration: the file's tree, changes from the command line, one walk by the schema. */
+#include "config.h"
+#include "cli/configuration.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/configuration_tree.h"
+
+/* ---- changes ---- */
+
+/* The node to change below `map`; grows maps on the way. Replaces what is no map. */
+static struct ynode *descend(struct config *c, struct ynode *node, const char *key, struct span key_at, bool alone)
+{
+	struct yentry *entry = NULL;
+	struct ynode *child;
+
+	if (node->kind == YNODE_MAP)
+		entry = ynode_find(node, key);
+	if (entry)
+		return entry->value;
+	if (node->kind != YNODE_MAP || alone)
+		*node = (struct ynode){ .kind = YNODE_MAP, .at = key_at };
+	child = arena_alloc(&c->arena, 1, sizeof *child);
+	child->kind = YNODE_NULL;
+	child->at = key_at;
+	ynode_add(&c->arena, node, key, key_at, child);
+	return child;
+}
+
+/* Follow a dotted path; a constant's name is one key. */
+static struct ynode *node_at(struct config *c, uint32_t file, const char *path, size_t len, bool is_const)
+{
+	struct ynode *node = c->root;
+	struct span none = { file, 0, 0 };
+	size_t at = 0;
+
+	if (is_const) {
+		node = descend(c, descend(c, node, "model", none, false), "const", none, false);
+		return descend(c, node, arena_strndup(&c->arena, path, len), (struct span){ file, 0, (uint32_t)len }, false);
+	}
+	while (at <= len) {
+		size_t n = 0;
+		/* Only one optimiser can stand below its key. */
+		bool alone = at == strlen("train.optimizer.") && !strncmp(path, "train.optimizer.", at);
+
+		while (at + n < len && path[at + n] != '.')
+			n++;
+		node = descend(c, node, arena_strndup(&c->arena, path + at, n),
+			(struct span){ file, (uint32_t)at, (uint32_t)(at + n) }, alone);
+		at += n + 1;
+	}
+	return node;
+}
+
+static void apply_change(struct config *c, const struct config_change *change)
+{
+	const char *text = change->text, *equals = strchr(text, '=');
+	size_t len = strlen(text), name_len = equals ? (size_t)(equals - text) : len;
+	int file = source_add(diags_sources(c->d), change->is_const ? "--const" : "--set", text, len);
+	struct ynode *value;
+
+	if (file < 0) {
+		diag_at(c->d, DIAG_CONFIG_LIMIT, (struct span){ 0, 0, 0 }, "too many changes");
+		return;
+	}
+	if (!equals || !name_len) {
+		struct diag *g = diag_at(c->d, DIAG_CONFIG_SYNTAX,
+			(struct span){ (uint32_t)file, 0, (uint32_t)len }, "this is no change");
+
+		diag_label(g, change->is_const ? "NAME=VALUE is wanted" : "PATH=VALUE is wanted");
+		return;
+	}
+	value = yaml_read(c->d, (uint32_t)file, name_len + 1, equals + 1, len - name_len - 1, &c->arena);
+	if (value)
+		*node_at(c, (uint32_t)file, text, name_len, change->is_const) = *value;
+}
+
+/* ---- the walk ---- */
+
+static void unknown_key(struct config *c, const char *prefix, const struct yentry *entry)
+{
+	const char *name[KEY_COUNT + 8], *near;
+	size_t n = 0, len = strlen(prefix);
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "unknown key `%s%s`", prefix, entry->key);
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const char *path = schema_row((enum key_id)i)->path;
+
+		if (!len)
+			path = arena_strndup(&c->arena, path, strcspn(path, "."));
+		else if (!strncmp(path, prefix, len))
+			path += len;
+		else
+			continue;
+		if (!n || strcmp(name[n - 1], path))
+			name[n++] = path;
+	}
+	near = diag_nearest(entry->key, name, n);
+	if (near)
+		diag_help(g, "did you mean `%s%s`?", prefix, near);
+	for (int i = 0; i < KEY_COUNT && !near; i++)
+		if (!strcmp(strchr(schema_row((enum key_id)i)->path, '.') + 1, entry->key))
+			diag_help(g, "there is `%s`", schema_row((enum key_id)i)->path);
+	if (!near && len)
+		diag_note(g, "keys of `%.*s` are listed in qcnn-config(5)", (int)len - 1, prefix);
+}
+
+static void walk_section(struct config *c, const struct yentry *section)
+{
+	const struct ynode *map = section->value;
+
+	if (map->kind == YNODE_NULL)
+		return;
+	if (map->kind != YNODE_MAP) {
+		struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, map->at, "`%s` takes a map of keys", section->key);
+
+		diag_label(g, "this is %s", ynode_kind_text(map->kind));
+		return;
+	}
+	for (uint32_t i = 0; i < map->n; i++) {
+		const char *path = arena_printf(&c->arena, "%s.%s", section->key, map->entry[i].key);
+		const struct schema_row *row = schema_find(path);
+
+		if (!row) {
+			unknown_key(c, arena_printf(&c->arena, "%s.", section->key), &map->entry[i]);
+			continue;
+		}
+		c->key_at[row->id] = map->entry[i].key_at;
+		if (schema_check(c->d, row, map->entry[i].value))
+			c->value[row->id] = map->entry[i].value;
+		else
+			c->faulty[row->id] = true;
+	}
+}
+
+static void walk(struct config *c)
+{
+	for (uint32_t i = 0; i < c->root->n; i++)
+		if (schema_is_section(c->root->entry[i].key))
+			walk_section(c, &c->root->entry[i]);
+		else
+			unknown_key(c, "", &c->root->entry[i]);
+}
+
+static void fill_defaults(struct config *c)
+{
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+
+		if (c->value[i])
+			continue;
+		if (!row->preset && !c->faulty[i]) {
+			struct span start = { c->file, 0, 0 };
+			struct diag *g = diag_at(c->d, DIAG_CONFIG_MISSING, start, "`%s` is missing", row->path);
+
+			diag_note(g, "%s", row->text);
+			continue;
+		}
+		if (row->preset)
+			c->value[i] = yaml_read(NULL, 0, 0, row->preset, strlen(row->preset), &c->arena);
+	}
+}
+
+/* ---- keys that exclude each other ---- */
+
+static void conflict(struct config *c, enum key_id k, enum key_id with, const char *why)
+{
+	struct diag *g;
+
+	if (!config_has(c, k) || !config_has(c, with))
+		return;
+	g = diag_at(c->d, DIAG_CONFIG_CONFLICT, c->value[k]->at, "`%s` and `%s` contradict each other",
+		schema_row(k)->path, schema_row(with)->path);
+	diag_label(g, "%s", why);
+	if (c->value[with]->at.file)
+		diag_second(g, c->value[with]->at, "`%s` is given here", schema_row(with)->path);
+}
+
+static void split_conflict(struct config *c, const char *part, enum key_id file_key)
+{
+	const struct ynode *v = c->value[KEY_DATA_SPLIT];
+	const struct yentry *entry = v->kind == YNODE_MAP ? ynode_find(v, part) : NULL;
+	bool takes = entry ? entry->value->f > 0 : v->kind != YNODE_MAP && v->f < 1 && !strcmp(part, "validation");
+
+	if (takes)
+		conflict(c, file_key, KEY_DATA_SPLIT, "the split makes this part already");
+}
+
+static void check_together(struct config *c)
+{
+	static const enum key_id only_files[] = { KEY_DATA_TRAIN, KEY_DATA_INPUTS, KEY_DATA_LABEL, KEY_DATA_LABEL_MAP,
+		KEY_DATA_VALIDATION, KEY_DATA_TEST };
+
+	for (size_t i = 0; i < sizeof only_files / sizeof *only_files; i++)
+		conflict(c, only_files[i], KEY_DATA_GENERATE, "this is for data read from files");
+	if (config_has(c, KEY_DATA_SPLIT)) {
+		split_conflict(c, "validation", KEY_DATA_VALIDATION);
+		split_conflict(c, "test", KEY_DATA_TEST);
+	}
+}
+
+/* ---- loading ---- */
+
+struct config *config_read(uint32_t file, const struct config_change *change, unsigned nchange, struct diags *d)
+{
+	struct config *c = mem_alloc(1, sizeof *c);
+	unsigned errors = diags_errors(d);
+	size_t len;
+	const char *text = source_text(diags_sources(d), file, &len);
+
+	c->d = d;
+	c->file = file;
+	c->root = yaml_read(d, file, 0, text, len, &c->arena);
+	if (c->root && c->root->kind != YNODE_MAP && c->root->kind != YNODE_NULL)
+		diag_at(d, DIAG_CONFIG_KIND, c->root->at, "a configuration is a map of keys");
+	if (diags_errors(d) > errors)
+		return c;
+	for (unsigned i = 0; i < nchange; i++)
+		apply_change(c, &change[i]);
+	walk(c);
+	fill_defaults(c);
+	if (diags_errors(d) == errors)
+		check_together(c);
+	return c;
+}
+
+static const char *folder_of(struct arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return ".";
+	return arena_strndup(a, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
+	struct diags *d, struct err *e)
+{
+	int file = source_open(diags_sources(d), path, YAML_BYTES_MAX, e);
+	struct config *c;
+
+	if (file < 0)
+		return NULL;
+	c = config_read((uint32_t)file, change, nchange, d);
+	c->folder = folder_of(&c->arena, path);
+	return c;
+}
+
+void config_free(struct config *c)
+{
+	if (!c)
+		return;
+	arena_release(&c->arena);
+	free(c);
+}
+
+/* ---- values ---- */
+
+bool config_has(const struct config *c, enum key_id k)
+{
+	return c->value[k] && c->value[k]->kind != YNODE_NULL;
+}
+
+bool config_bool(const struct config *c, enum key_id k)
+{
+	return config_has(c, k) && c->value[k]->b;
+}
+
+int64_t config_int(const struct config *c, enum key_id k)
+{
+	return config_has(c, k) && c->value[k]->kind == YNODE_INT ? c->value[k]->i : 0;
+}
+
+const char *config_text(const struct config *c, enum key_id k)
+{
+	return config_has(c, k) ? c->value[k]->text : NULL;
+}
+
+const struct ynode *config_node(const struct config *c, enum key_id k)
+{
+	return config_has(c, k) ? c->value[k] : NULL;
+}
+
+struct span config_span(const struct config *c, enum key_id k)
+{
+	return c->value[k] ? c->value[k]->at : (struct span){ 0, 0, 0 };
+}
+
+const char *config_folder(const struct config *c)
+{
+	return c->folder ? c->folder : ".";
+}
+
+const char *config_path(const struct config *c, const char *path)
+{
+	if (*path == '/' || !strcmp(config_folder(c), "."))
+		return path;
+	return arena_printf((struct arena *)&c->arena, "%s/%s", c->folder, path);
+}
+
+const struct optimizer_row *config_optimizer(const struct config *c, double *option)
+{
+	const struct ynode *given;
+	const struct optimizer_row *row = schema_optimizer(c->value[KEY_TRAIN_OPTIMIZER], &given);
+
+	for (unsigned i = 0; i < row->noption; i++) {
+		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
+
+		option[i] = !entry ? row->option[i].value : row->option[i].is_bool ? entry->value->b : entry->value->f;
+	}
+	return row;
+}
+
+void config_split(const struct config *c, double fraction[3])
+{
+	static const char *const part[] = { "train", "validation", "test" };
+	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
+
+	fraction[0] = 1;
+	fraction[1] = fraction[2] = 0;
+	if (v && v->kind != YNODE_MAP) {
+		fraction[0] = v->f;
+		fraction[1] = 1 - v->f;
+	}
+	for (int i = 0; v && v->kind == YNODE_MAP && i < 3; i++) {
+		const struct yentry *entry = ynode_find(v, part[i]);
+
+		fraction[i] = entry ? entry->value->f : 0;
+	}
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A resolved configuration as YAML with origins, and as JSON. */
+#include "config.h"
+#include "cli/configuration_tree.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { COMMENT_COLUMN = 44 };
+
+/* ---- scalars and flow style ---- */
+
+/* May a text stand without quotes, in flow style too? */
+static bool is_plain(const char *text)
+{
+	struct ynode v = { .kind = YNODE_NONE };
+
+	yaml_resolve(&v, text);
+	if (v.kind != YNODE_TEXT || !(isalpha((unsigned char)*text) || *text == '/' || *text == '.' || *text == '_'))
+		return false;
+	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") == strlen(text);
+}
+
+static void print_text(const char *text, struct buf *out)
+{
+	if (is_plain(text))
+		buf_str(out, text);
+	else
+		buf_json_str(out, text);
+}
+
+static void print_real(double v, struct buf *out)
+{
+	if (v != v)
+		buf_str(out, ".nan");
+	else if (v - v != 0)
+		buf_str(out, v > 0 ? ".inf" : "-.inf");
+	else
+		buf_real(out, v);
+}
+
+static void print_flow(const struct ynode *v, struct buf *out)
+{
+	switch (v->kind) {
+	case YNODE_NONE:
+	case YNODE_NULL: buf_str(out, "null"); break;
+	case YNODE_BOOL: buf_str(out, v->b ? "true" : "false"); break;
+	case YNODE_INT: buf_printf(out, "%lld", (long long)v->i); break;
+	case YNODE_REAL: print_real(v->f, out); break;
+	case YNODE_TEXT: print_text(v->text, out); break;
+	case YNODE_LIST:
+	case YNODE_MAP:
+		buf_char(out, v->kind == YNODE_LIST ? '[' : '{');
+		for (uint32_t i = 0; i < v->n; i++) {
+			struct ynode key = { .kind = YNODE_TEXT };
+
+			buf_str(out, i ? ", " : "");
+			if (v->kind == YNODE_MAP) {
+				yaml_resolve(&key, v->entry[i].key);
+				if (key.kind == YNODE_INT || key.kind == YNODE_REAL)
+					buf_str(out, v->entry[i].key);
+				else
+					print_text(v->entry[i].key, out);
+				buf_str(out, ": ");
+			}
+			print_flow(v->entry[i].value, out);
+		}
+		buf_char(out, v->kind == YNODE_LIST ? ']' : '}');
+	}
+}
+
+/* ---- lines ---- */
+
+static void finish_line(const struct config *c, size_t start, struct span at, struct buf *out)
+{
+	struct place p;
+
+	while (out->len - start < COMMENT_COLUMN)
+		buf_char(out, ' ');
+	buf_str(out, "  # ");
+	if (!at.file) {
+		buf_str(out, "default\n");
+		return;
+	}
+	p = source_place(diags_sources(c->d), at);
+	if (at.file == c->file)
+		buf_printf(out, "%s:%u\n", p.name, p.line);
+	else
+		buf_printf(out, "%s\n", p.name);
+}
+
+static void print_optimizer(const struct config *c, struct buf *out)
+{
+	double option[OPTIMIZER_OPTIONS_MAX];
+	const struct optimizer_row *row = config_optimizer(c, option);
+	const struct ynode *given;
+
+	schema_optimizer(c->value[KEY_TRAIN_OPTIMIZER], &given);
+	buf_printf(out, "  optimizer:\n    %s:", row->name);
+	if (!row->noption)
+		buf_str(out, " {}");
+	buf_char(out, '\n');
+	for (unsigned i = 0; i < row->noption; i++) {
+		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
+		size_t start = out->len;
+
+		buf_printf(out, "      %s: ", row->option[i].name);
+		if (row->option[i].is_bool)
+			buf_str(out, option[i] != 0 ? "true" : "false");
+		else
+			print_real(option[i], out);
+		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
+	}
+}
+
+/* Constants come one by one, since each may have its own origin. */
+static void print_consts(const struct config *c, struct buf *out)
+{
+	const struct ynode *v = c->value[KEY_MODEL_CONST];
+
+	buf_str(out, "  const:\n");
+	for (uint32_t i = 0; i < v->n; i++) {
+		size_t start = out->len;
+
+		buf_str(out, "    ");
+		print_text(v->entry[i].key, out);
+		buf_str(out, ": ");
+		print_flow(v->entry[i].value, out);
+		finish_line(c, start, v->entry[i].value->at, out);
+	}
+}
+
+static void print_key(const struct config *c, const struct schema_row *row, const char *name, struct buf *out)
+{
+	const struct ynode *v = c->value[row->id];
+	size_t start = out->len;
+
+	if (row->type == TYPE_OPTIMIZER) {
+		print_optimizer(c, out);
+		return;
+	}
+	if (row->type == TYPE_CONSTS && v->n) {
+		print_consts(c, out);
+		return;
+	}
+	buf_printf(out, "  %s: ", name);
+	print_flow(v, out);
+	finish_line(c, start, v->at, out);
+}
+
+void config_print(const struct config *c, struct buf *out)
+{
+	const char *section = "";
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+		size_t len = strcspn(row->path, ".");
+
+		if (strncmp(section, row->path, len + 1)) {
+			section = row->path;
+			buf_printf(out, "%.*s:\n", (int)len, section);
+		}
+		print_key(c, row, row->path + len + 1, out);
+	}
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_of(const struct ynode *v)
+{
+	json_t *j;
+
+	switch (v->kind) {
+	case YNODE_BOOL: return json_boolean(v->b);
+	case YNODE_INT: return json_integer(v->i);
+	case YNODE_REAL: return json_real(v->f);
+	case YNODE_TEXT: return json_string(v->text);
+	case YNODE_LIST:
+		j = json_array();
+		for (uint32_t i = 0; i < v->n; i++)
+			json_array_append_new(j, json_of(v->entry[i].value));
+		return j;
+	case YNODE_MAP:
+		j = json_object();
+		for (uint32_t i = 0; i < v->n; i++)
+			json_object_set_new(j, v->entry[i].key, json_of(v->entry[i].value));
+		return j;
+	case YNODE_NONE:
+	case YNODE_NULL: break;
+	}
+	return json_null();
+}
+
+static json_t *optimizer_json(const struct config *c)
+{
+	double option[OPTIMIZER_OPTIONS_MAX];
+	const struct optimizer_row *row = config_optimizer(c, option);
+	json_t *all = json_object(), *outer = json_object();
+
+	for (unsigned i = 0; i < row->noption; i++)
+		json_object_set_new(all, row->option[i].name,
+			row->option[i].is_bool ? json_boolean(option[i] != 0) : json_real(option[i]));
+	json_object_set_new(outer, row->name, all);
+	return outer;
+}
+
+static json_t *key_json(const struct config *c, const struct schema_row *row, const char *device, const char *isa)
+{
+	if (row->type == TYPE_OPTIMIZER)
+		return optimizer_json(c);
+	if (row->id == KEY_RUN_DEVICE && device)
+		return json_string(device);
+	if (row->id == KEY_RUN_ISA && isa)
+		return json_string(isa);
+	/* A column or label written as a number is still a text. */
+	if ((row->type == TYPE_TEXT || row->type == TYPE_PATH) && config_has(c, row->id))
+		return json_string(c->value[row->id]->text);
+	return json_of(c->value[row->id]);
+}
+
+json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa)
+{
+	json_t *all = json_object();
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+		const char *name = strchr(row->path, '.') + 1;
+		char section[32] = "";
+		json_t *part;
+
+		if (scope && row->scope != scope)
+			continue;
+		memcpy(section, row->path, (size_t)(name - 1 - row->path));
+		part = json_object_get(all, section);
+		if (!part) {
+			part = json_object();
+			json_object_set_new(all, section, part);
+		}
+		json_object_set_new(part, name, key_json(c, row, device, isa));
+	}
+	return all;
+}

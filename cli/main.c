@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The program's entry: finds the command, parses its options, runs it. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "runtime/base/arena.h"
+
+static void exhausted(size_t nbytes)
+{
+	fprintf(stderr, "qcnn: error: out of memory: %zu bytes cannot be had\n", nbytes);
+	_exit(err_exit_status(-ERR_CONFIG));
+}
+
+/* BUG() and assert abort: the text is already out, the exit status is ours. */
+static void aborted(int signal_number)
+{
+	static const char text[] = "qcnn: this is a bug in qcnn, not in your files; please report it with the lines above\n";
+	ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+
+	(void)ignored;
+	(void)signal_number;
+	_exit(70);
+}
+
+static void handlers(void)
+{
+	mem_on_exhausted(exhausted);
+	signal(SIGABRT, aborted);
+	/* A closed pipe is a failed write with a message, not a silent death in the middle of a run. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* The common options, as far as they are given. */
+static void common_options(struct cli *c, const struct options *o)
+{
+	static const enum diag_format formats[] = { DIAG_HUMAN, DIAG_SHORT, DIAG_JSON };
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	if (o->given[OPT_ERROR_FORMAT] || !c->command)
+		c->error_format = formats[options_choice(o, OPT_ERROR_FORMAT)];
+	if (o->given[OPT_COLOR] || !c->command) {
+		unsigned when = options_choice(o, OPT_COLOR);
+
+		c->colour = when == 1 || (when == 0 && !(no_color && *no_color) && isatty(STDERR_FILENO)
+			&& !(terminal && !strcmp(terminal, "dumb")));
+	}
+	c->quiet |= o->given[OPT_QUIET];
+	c->verbose |= o->given[OPT_VERBOSE];
+}
+
+/* --error-format holds for faults of the command line too, also behind them. */
+static void format_of_faults(struct cli *c)
+{
+	for (int i = 1; i < c->argc; i++)
+		if (!strcmp(c->argv[i], "--error-format=json")
+				|| (!strcmp(c->argv[i], "--error-format") && i + 1 < c->argc && !strcmp(c->argv[i + 1], "json")))
+			c->error_format = DIAG_JSON;
+}
+
+static int operands_fit(const struct cli *c)
+{
+	const struct command *k = c->command;
+
+	if (c->options.noperand < k->min_operands)
+		return cli_usage(c, "it needs %s", k->operands);
+	if (c->options.noperand > k->max_operands)
+		return cli_usage(c, "one operand too many: `%s`", c->options.operand[k->max_operands]);
+	return 0;
+}
+
+static int run_command(struct cli *c, int narg, char *const *arg)
+{
+	struct err e;
+	int status;
+
+	if (options_parse(c->command->bit, narg, arg, false, &c->options, NULL, &e)) {
+		format_of_faults(c);
+		return cli_usage(c, "%s", e.text);
+	}
+	common_options(c, &c->options);
+	if (c->options.given[OPT_HELP]) {
+		help_command(c->command, &c->out);
+		return 0;
+	}
+	status = operands_fit(c);
+	return status ? status : c->command->run(c);
+}
+
+static int unknown_command(struct cli *c, const char *name)
+{
+	const char *names[32], *near;
+	size_t n = 0;
+
+	for (const struct command *const *k = commands; *k; k++)
+		names[n++] = (*k)->name;
+	near = diag_nearest(name, names, n);
+	return near ? cli_usage(c, "unknown command `%s`: did you mean `%s`?", name, near)
+		: cli_usage(c, "unknown command `%s`", name);
+}
+
+static int dispatch(struct cli *c)
+{
+	struct err e;
+	int used, at;
+
+	if (options_parse(COMMAND_TOP, c->argc - 1, c->argv + 1, true, &c->options, &used, &e)) {
+		format_of_faults(c);
+		return cli_usage(c, "%s", e.text);
+	}
+	at = used + 1;
+	common_options(c, &c->options);
+	if (c->options.given[OPT_VERSION]) {
+		buf_printf(&c->out, "qcnn %s\n", PACKAGE_VERSION);
+		return 0;
+	}
+	if (c->options.given[OPT_HELP]) {
+		help_top(&c->out);
+		return 0;
+	}
+	if (at >= c->argc)
+		return cli_usage(c, "it needs a command");
+	if (!strcmp(c->argv[at], "help")) {
+		c->command = at + 1 < c->argc ? command_find(c->argv[at + 1]) : NULL;
+		if (at + 1 < c->argc && !c->command)
+			return unknown_command(c, c->argv[at + 1]);
+		c->command ? help_command(c->command, &c->out) : help_top(&c->out);
+		return 0;
+	}
+	c->command = command_find(c->argv[at]);
+	if (!c->command)
+		return unknown_command(c, c->argv[at]);
+	return run_command(c, c->argc - at - 1, c->argv + at + 1);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli c = { .argc = argc, .argv = argv };
+	int status, written;
+
+	handlers();
+	status = dispatch(&c);
+	written = cli_flush(&c, &c.out);
+	buf_release(&c.out);
+	return status ? status : written;
+}

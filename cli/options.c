@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parsing the command line by the rows of options.def. */
+#include "config.h"
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/diag.h"
+
+static const struct option_row rows[OPT_IDS] = {
+#define TOP COMMAND_TOP
+#define TRAIN COMMAND_TRAIN
+#define INFER COMMAND_INFER
+#define RUN COMMAND_RUN
+#define CHECK COMMAND_CHECK
+#define COMPILE COMMAND_COMPILE
+#define CONFIG COMMAND_CONFIG
+#define WEIGHTS_CMD COMMAND_WEIGHTS_CMD
+#define EXPLAIN COMMAND_EXPLAIN
+#define EVERY COMMAND_EVERY
+#define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \
+	[OPT_##id] = { OPT_##id, commands, name, letter, argument, OPTION_##kind, values, preset, text },
+#include "cli/options.def"
+#undef OPTION
+};
+
+const struct option_row *option_rows(void)
+{
+	return rows;
+}
+
+/* The words being read. */
+struct reader {
+	enum command_bit command;
+	int narg, at;
+	char *const *arg;
+	struct options *out;
+	struct err *e;
+};
+
+static const struct option_row *find_long(enum command_bit command, const char *name, size_t len)
+{
+	for (int i = 0; i < OPT_IDS; i++)
+		if ((rows[i].commands & command) && strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
+			return &rows[i];
+	return NULL;
+}
+
+static const struct option_row *find_letter(enum command_bit command, char letter)
+{
+	for (int i = 0; i < OPT_IDS; i++)
+		if ((rows[i].commands & command) && rows[i].letter == letter)
+			return &rows[i];
+	return NULL;
+}
+
+static int unknown_long(struct reader *r, const char *name, size_t len)
+{
+	const char *names[OPT_IDS], *near;
+	char word[64];
+	size_t n = 0;
+
+	for (int i = 0; i < OPT_IDS; i++)
+		if (rows[i].commands & r->command)
+			names[n++] = rows[i].name;
+	if (len >= sizeof word)
+		len = sizeof word - 1;
+	memcpy(word, name, len);
+	word[len] = 0;
+	near = diag_nearest(word, names, n);
+	return near ? err_set(r->e, -ERR_USAGE, "unknown option `--%s`: did you mean `--%s`?", word, near)
+		: err_set(r->e, -ERR_USAGE, "unknown option `--%s`", word);
+}
+
+/* Is value one of the words between bars? *nth gets its position. */
+static bool among(const char *values, const char *value, unsigned *nth)
+{
+	size_t len = strlen(value);
+
+	*nth = 0;
+	for (const char *p = values;; p++, ++*nth) {
+		size_t n = strcspn(p, "|");
+
+		if (n == len && !strncmp(p, value, n))
+			return true;
+		p += n;
+		if (!*p)
+			return false;
+	}
+}
+
+static bool count_in_range(const char *range, const char *value)
+{
+	char *end;
+	unsigned long long low = strtoull(range, &end, 10), high = strtoull(end + 1, NULL, 10), v;
+
+	errno = 0;
+	v = strtoull(value, &end, 10);
+	return isdigit((unsigned char)*value) && !*end && !errno && v >= low && v <= high;
+}
+
+static int check_value(struct reader *r, const struct option_row *row, const char *value)
+{
+	unsigned nth;
+
+	if (row->kind == OPTION_CHOICE && !among(row->values, value, &nth))
+		return err_set(r->e, -ERR_USAGE, "--%s takes %s, not `%s`", row->name, row->values, value);
+	if (row->kind == OPTION_COUNT && !count_in_range(row->values, value))
+		return err_set(r->e, -ERR_USAGE, "--%s takes a whole number in the range %s, not `%s`",
+			row->name, row->values, value);
+	if (row->kind != OPTION_FLAG && !*value)
+		return err_set(r->e, -ERR_USAGE, "--%s needs %s", row->name, row->argument);
+	return 0;
+}
+
+static int keep(struct reader *r, const struct option_row *row, const char *value)
+{
+	struct options *o = r->out;
+	int code = check_value(r, row, value);
+
+	if (code)
+		return code;
+	if (row->kind == OPTION_LIST) {
+		if (o->nlist == OPTIONS_LIST_MAX)
+			return err_set(r->e, -ERR_USAGE, "more than %d options that may be repeated", OPTIONS_LIST_MAX);
+		o->list[o->nlist].id = row->id;
+		o->list[o->nlist++].value = value;
+	}
+	o->value[row->id] = value;
+	o->given[row->id] = true;
+	return 0;
+}
+
+/* The argument of an option that has one: behind `=` or the letter, else the next word. */
+static int take_argument(struct reader *r, const struct option_row *row, const char *attached)
+{
+	if (attached)
+		return keep(r, row, attached);
+	if (r->at == r->narg)
+		return err_set(r->e, -ERR_USAGE, "--%s needs %s", row->name, row->argument);
+	return keep(r, row, r->arg[r->at++]);
+}
+
+static int read_long(struct reader *r, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const struct option_row *row = find_long(r->command, word, len);
+	const char *attached = word[len] ? word + len + 1 : NULL;
+
+	if (!row)
+		return unknown_long(r, word, len);
+	if (row->kind != OPTION_FLAG)
+		return take_argument(r, row, attached);
+	if (attached)
+		return err_set(r->e, -ERR_USAGE, "--%s takes no argument", row->name);
+	return keep(r, row, "");
+}
+
+static int read_letters(struct reader *r, const char *word)
+{
+	for (; *word; word++) {
+		const struct option_row *row = find_letter(r->command, *word);
+		int code;
+
+		if (!row)
+			return err_set(r->e, -ERR_USAGE, "unknown option `-%c`", *word);
+		if (row->kind != OPTION_FLAG)
+			return take_argument(r, row, word[1] ? word + 1 : NULL);
+		code = keep(r, row, "");
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int keep_operand(struct reader *r, const char *word)
+{
+	if (r->out->noperand == OPTIONS_OPERANDS_MAX)
+		return err_set(r->e, -ERR_USAGE, "more than %d operands", OPTIONS_OPERANDS_MAX);
+	r->out->operand[r->out->noperand++] = word;
+	return 0;
+}
+
+int options_parse(enum command_bit command, int narg, char *const *arg, bool stop, struct options *o,
+	int *used, struct err *e)
+{
+	struct reader r = { .command = command, .narg = narg, .arg = arg, .out = o, .e = e };
+	bool ended = false;
+	int code = 0;
+
+	memset(o, 0, sizeof *o);
+	for (int i = 0; i < OPT_IDS; i++)
+		o->value[i] = rows[i].preset;
+	while (!code && r.at < narg) {
+		const char *word = arg[r.at];
+
+		if (stop && (word[0] != '-' || !word[1]))
+			break;
+		r.at++;
+		if (ended || word[0] != '-' || !word[1])
+			code = keep_operand(&r, word);
+		else if (word[1] != '-')
+			code = read_letters(&r, word + 1);
+		else if (word[2])
+			code = read_long(&r, word + 2);
+		else
+			ended = true;
+	}
+	if (used)
+		*used = r.at;
+	return code;
+}
+
+uint64_t options_count(const struct options *o, enum option_id id)
+{
+	return strtoull(o->value[id], NULL, 10);
+}
+
+unsigned options_choice(const struct options *o, enum option_id id)
+{
+	unsigned nth = 0;
+
+	if (!o->value[id] || !among(rows[id].values, o->value[id], &nth))
+		BUG("option --%s has no value", rows[id].name);
+	return nth;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The command line: rows of options.def, and what a user gave for them.
+ *
+ * --name=value, --name value, -n value, -nvalue, bundles of flags (-qv), `--` ends
+ * the options; options and operands may be mixed. */
+#ifndef QCNN_OPTIONS_H
+#define QCNN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+
+enum command_bit {
+	COMMAND_TOP = 1 << 0,        /* before the command's name */
+	COMMAND_TRAIN = 1 << 1,
+	COMMAND_INFER = 1 << 2,
+	COMMAND_RUN = 1 << 3,
+	COMMAND_CHECK = 1 << 4,
+	COMMAND_COMPILE = 1 << 5,
+	COMMAND_CONFIG = 1 << 6,
+	COMMAND_WEIGHTS_CMD = 1 << 7,
+	COMMAND_EXPLAIN = 1 << 8,
+	COMMAND_EVERY = ((1 << 9) - 1) & ~1
+};
+
+enum option_kind { OPTION_NONE = 0, OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE, OPTION_COUNT };
+
+enum option_id {
+#define OPTION(id, commands, name, letter, argument, kind, values, preset, text) OPT_##id,
+#include "cli/options.def"
+#undef OPTION
+	OPT_IDS
+};
+
+enum { OPTIONS_LIST_MAX = 64, OPTIONS_OPERANDS_MAX = 64 };
+
+struct option_row {
+	enum option_id id;
+	unsigned commands;           /* of enum command_bit */
+	const char *name;
+	char letter;                 /* 0: none */
+	const char *argument;        /* NULL: takes none */
+	enum option_kind kind;
+	const char *values, *preset; /* preset: what holds when it is not given, or NULL */
+	const char *text;
+};
+
+struct options {
+	const char *value[OPT_IDS];  /* as given, else the row's preset, else NULL; a flag: "" */
+	bool given[OPT_IDS];
+	struct { enum option_id id; const char *value; } list[OPTIONS_LIST_MAX];   /* LIST options, in order */
+	unsigned nlist;
+	const char *operand[OPTIONS_OPERANDS_MAX];
+	unsigned noperand;
+};
+
+const struct option_row *option_rows(void);          /* OPT_IDS of them */
+
+/* Parse arg[0..narg) for one command; *o is filled with presets first.  Returns 0 or
+ * -ERR_USAGE with a sentence that holds a suggestion where one is likely.  stop: end at
+ * the first operand (before the command's name); *used counts the words read. */
+int options_parse(enum command_bit command, int narg, char *const *arg, bool stop, struct options *o,
+	int *used, struct err *e);
+
+/* The number that a COUNT option gives; its text was checked by the parser. */
+uint64_t options_count(const struct options *o, enum option_id id);
+/* Position of a CHOICE option's value among its words. */
+unsigned options_choice(const struct options *o, enum option_id id);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Messages on stderr and results on stdout, the same way for every command. */
+#include "config.h"
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void to_stderr(const struct buf *b)
+{
+	fwrite(b->data, 1, b->len, stderr);
+	fflush(stderr);
+}
+
+/* One message: severity "error" or "note". */
+static void say(const struct cli *c, const char *severity, int code, const char *text)
+{
+	struct buf b = BUF_INIT;
+	bool is_error = !strcmp(severity, "error");
+
+	if (c->error_format == DIAG_JSON) {
+		buf_printf(&b, "{\"schema\": 1, \"severity\": \"%s\", \"code\": ", severity);
+		if (code)
+			buf_printf(&b, "%d", err_exit_status(code));
+		else
+			buf_str(&b, "null");
+		buf_str(&b, ", \"message\": ");
+		buf_json_str(&b, text);
+		buf_str(&b, "}\n");
+	} else {
+		buf_str(&b, "qcnn");
+		if (c->command)
+			buf_printf(&b, " %s", c->command->name);
+		if (is_error)
+			buf_printf(&b, ": %serror%s", c->colour ? "\033[1;31m" : "", c->colour ? "\033[0m" : "");
+		buf_printf(&b, ": %s\n", text);
+	}
+	to_stderr(&b);
+	buf_release(&b);
+}
+
+static void say_list(const struct cli *c, const char *severity, int code, const char *fmt, va_list ap)
+{
+	struct buf b = BUF_INIT;
+
+	buf_vprintf(&b, fmt, ap);
+	say(c, severity, code, b.data);
+	buf_release(&b);
+}
+
+void cli_error(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_list(c, "error", 0, fmt, ap);
+	va_end(ap);
+}
+
+void cli_note(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (c->quiet)
+		return;
+	va_start(ap, fmt);
+	say_list(c, "note", 0, fmt, ap);
+	va_end(ap);
+}
+
+void cli_detail(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!c->verbose)
+		return;
+	va_start(ap, fmt);
+	say_list(c, "note", 0, fmt, ap);
+	va_end(ap);
+}
+
+int cli_fail(const struct cli *c, const struct err *e)
+{
+	say(c, "error", e->code, e->text);
+	return err_exit_status(e->code);
+}
+
+int cli_usage(const struct cli *c, const char *fmt, ...)
+{
+	struct buf b = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	say(c, "error", -ERR_USAGE, b.data);
+	buf_release(&b);
+	if (c->error_format != DIAG_JSON)
+		fprintf(stderr, "Try `qcnn %s%s--help`.\n", c->command ? c->command->name : "", c->command ? " " : "");
+	return err_exit_status(-ERR_USAGE);
+}
+
+void cli_diags(const struct cli *c, const struct diags *d)
+{
+	struct buf b = BUF_INIT;
+
+	if (c->quiet && !diags_errors(d))
+		return;
+	diags_print(d, c->error_format, c->colour, &b);
+	to_stderr(&b);
+	buf_release(&b);
+}
+
+int cli_diags_fail(const struct cli *c, const struct diags *d, int status)
+{
+	unsigned nerror = diags_errors(d), nwarning = diags_warnings(d);
+
+	cli_diags(c, d);
+	if (c->error_format == DIAG_HUMAN && nwarning)
+		fprintf(stderr, "%u error%s, %u warning%s\n", nerror, nerror == 1 ? "" : "s",
+			nwarning, nwarning == 1 ? "" : "s");
+	else if (c->error_format == DIAG_HUMAN)
+		fprintf(stderr, "%u error%s\n", nerror, nerror == 1 ? "" : "s");
+	return status;
+}
+
+int cli_flush(const struct cli *c, const struct buf *b)
+{
+	for (size_t at = 0; at < b->len; ) {
+		ssize_t n = write(STDOUT_FILENO, b->data + at, b->len - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			cli_error(c, "cannot write to the standard output: %s", strerror(errno));
+			return err_exit_status(-ERR_IO);
+		}
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+int cli_write(struct cli *c, const struct buf *b, const char *path)
+{
+	struct err e;
+
+	if (!path || !strcmp(path, "-")) {
+		buf_add(&c->out, b->data, b->len);
+		return 0;
+	}
+	return buf_write_file(b, path, 0, &e) ? cli_fail(c, &e) : 0;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The rows of schema.def and one check per type of value. */
+#include "config.h"
+#include "cli/schema.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/cpus.h"
+#include "runtime/data/dataset.h"
+
+/* ---- words that other rooms define ---- */
+
+static size_t names_of_generators(const char **name)
+{
+	const char *const *v;
+	size_t n = generator_names(&v);
+
+	memcpy(name, v, n * sizeof *name);
+	return n;
+}
+
+/* Losses, optimisers and metrics list their rows alike. */
+#define NAMES_OF(function, row_type, rows_function) \
+	static size_t function(const char **name) \
+	{ \
+		const struct row_type *row; \
+		size_t n = rows_function(&row); \
+		\
+		for (size_t i = 0; i < n; i++) \
+			name[i] = row[i].name; \
+		return n; \
+	}
+NAMES_OF(names_of_losses, loss_row, loss_rows)
+NAMES_OF(names_of_optimizers, optimizer_row, optimizer_rows)
+NAMES_OF(names_of_metrics, metric_row, metric_rows)
+
+static size_t copy_words(const char **name, const char *const *word)
+{
+	size_t n = 0;
+
+	while (word[n]) {
+		name[n] = word[n];
+		n++;
+	}
+	return n;
+}
+
+static size_t names_of_precisions(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "single", "double", NULL });
+}
+
+static size_t names_of_devices(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "auto", "cpu", "ref", NULL });
+}
+
+static size_t names_of_gradients(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "adjoint", "shift", "difference", NULL });
+}
+
+static size_t names_of_isas(const char **name)
+{
+	size_t n = 0;
+
+	name[n++] = "auto";
+	for (int i = ISA_BASELINE; i < ISA_COUNT; i++)
+		name[n++] = isa_name((enum isa)i);
+	return n;
+}
+
+/* ---- rows ---- */
+
+static const struct schema_row rows[KEY_COUNT] = {
+#define KEY(id, path, type, low, high, choices, preset, scope, text) \
+	[KEY_##id] = { KEY_##id, path, TYPE_##type, low, high, choices, preset, SCOPE_##scope, text },
+#include "cli/schema.def"
+#undef KEY
+};
+
+const struct schema_row *schema_row(enum key_id id)
+{
+	return &rows[id];
+}
+
+const struct schema_row *schema_find(const char *path)
+{
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (!strcmp(rows[i].path, path))
+			return &rows[i];
+	return NULL;
+}
+
+bool schema_is_section(const char *section)
+{
+	size_t len = strlen(section);
+
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (!strncmp(rows[i].path, section, len) && rows[i].path[len] == '.')
+			return true;
+	return false;
+}
+
+/* ---- checks ---- */
+
+struct check {
+	struct diags *d;
+	const struct schema_row *row;
+	const char *what;            /* how messages call the value */
+};
+
+static bool wrong_kind(const struct check *c, const struct ynode *v, const char *wanted)
+{
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, "`%s` takes %s", c->what, wanted);
+
+	diag_label(g, "this is %s", ynode_kind_text(v->kind));
+	if (v->kind == YNODE_TEXT && !strncmp(wanted, "true", 4))
+		diag_help(g, "by YAML 1.2 only true and false are such values; on, off, yes and no are texts");
+	return false;
+}
+
+static bool number_in(const struct check *c, const struct ynode *v, double low, double high)
+{
+	struct diag *g;
+
+	if (v->kind != YNODE_INT && v->kind != YNODE_REAL)
+		return wrong_kind(c, v, "a number");
+	if (v->f >= low && v->f <= high)
+		return true;
+	g = diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what);
+	diag_label(g, high > 9e18 ? "at least %.15g" : "%.15g to %.15g", low, high);
+	return false;
+}
+
+static bool check_bool(const struct check *c, const struct ynode *v)
+{
+	return v->kind == YNODE_BOOL || wrong_kind(c, v, "true or false");
+}
+
+static bool check_int(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_INT && !(v->kind == YNODE_REAL && fabs(v->f) > 9.2e18))
+		return wrong_kind(c, v, "a whole number");
+	if (v->kind == YNODE_INT)
+		return number_in(c, v, c->row->low, c->row->high);
+	return number_in(c, v, c->row->low, 9.2e18);
+}
+
+static bool check_auto_int(const struct check *c, const struct ynode *v)
+{
+	if (v->kind == YNODE_TEXT && !strcmp(v->text, "auto"))
+		return true;
+	if (v->kind != YNODE_INT)
+		return wrong_kind(c, v, "a whole number or auto");
+	return check_int(c, v);
+}
+
+static bool check_text(const struct check *c, const struct ynode *v)
+{
+	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL || !*v->text)
+		return wrong_kind(c, v, "a text");
+	return true;
+}
+
+static bool one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
+{
+	const char *name[SCHEMA_NAMES_MAX], *near;
+	size_t n = c->row->choices(name);
+	struct buf b = BUF_INIT;
+	struct diag *g;
+
+	(void)v;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name[i], word))
+			return true;
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
+	g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
+	diag_label(g, "one of: %s", b.data);
+	near = diag_nearest(word, name, n);
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	buf_release(&b);
+	return false;
+}
+
+static bool check_choice(const struct check *c, const struct ynode *v)
+{
+	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP)
+		return wrong_kind(c, v, "one word");
+	return one_of(c, v, v->at, v->text);
+}
+
+static bool check_consts(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_MAP)
+		return wrong_kind(c, v, "a map from names to numbers");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= number_in(c, v->entry[i].value, -HUGE_VAL, HUGE_VAL);
+	return well;
+}
+
+static bool impossible_split(const struct check *c, struct span at, const char *label)
+{
+	diag_label(diag_at(c->d, DIAG_CONFIG_SPLIT, at, "impossible split"), "%s", label);
+	return false;
+}
+
+static bool check_split(const struct check *c, const struct ynode *v)
+{
+	static const char *const part[] = { "train", "validation", "test" };
+	double sum = 0;
+
+	if (v->kind == YNODE_INT || v->kind == YNODE_REAL)
+		return (v->f > 0 && v->f <= 1) || impossible_split(c, v->at, "above 0, at most 1");
+	if (v->kind != YNODE_MAP)
+		return wrong_kind(c, v, "a number or a map");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *f = v->entry[i].value;
+		const char *near = diag_nearest(v->entry[i].key, part, 3);
+
+		if (!near || strcmp(near, v->entry[i].key)) {
+			struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, v->entry[i].key_at, "unknown part `%s`",
+				v->entry[i].key);
+
+			diag_help(g, near ? "did you mean `%s`?" : "parts are train, validation and test", near);
+			return false;
+		}
+		if (!number_in(c, f, 0, 1))
+			return false;
+		sum += f->f;
+	}
+	if (!ynode_find(v, "train") || ynode_find(v, "train")->value->f <= 0)
+		return impossible_split(c, v->at, "nothing to train with");
+	return fabs(sum - 1) <= 1e-9 || impossible_split(c, v->at, "the fractions do not add up to 1");
+}
+
+static bool check_columns(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_text(c, v);
+	if (!v->n)
+		return wrong_kind(c, v, "at least one column");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_text(c, v->entry[i].value);
+	return well;
+}
+
+static bool check_inputs(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_MAP)
+		return wrong_kind(c, v, "a map from inputs to columns");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_columns(c, v->entry[i].value);
+	return well;
+}
+
+static bool check_label_map(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_MAP || !v->n)
+		return wrong_kind(c, v, "a map from numbers to numbers");
+	for (uint32_t i = 0; i < v->n; i++) {
+		struct ynode key = { .at = v->entry[i].key_at, .text = v->entry[i].key };
+
+		yaml_resolve(&key, key.text);
+		well &= number_in(c, &key, -HUGE_VAL, HUGE_VAL) && number_in(c, v->entry[i].value, -1e300, 1e300);
+	}
+	return well;
+}
+
+static bool unknown_optimizer_option(const struct check *c, const struct optimizer_row *o, const struct yentry *entry)
+{
+	const char *name[OPTIMIZER_OPTIONS_MAX], *near;
+	struct buf b = BUF_INIT;
+	struct diag *g;
+
+	for (unsigned i = 0; i < o->noption; i++) {
+		name[i] = o->option[i].name;
+		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
+	}
+	near = diag_nearest(entry->key, name, o->noption);
+	g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", o->name, entry->key);
+	diag_label(g, "options: %s", b.data);
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	buf_release(&b);
+	return false;
+}
+
+static bool check_optimizer_option(const struct check *c, const struct optimizer_row *o, const struct yentry *entry)
+{
+	struct check inner = { c->d, c->row, entry->key };
+
+	for (unsigned i = 0; i < o->noption; i++)
+		if (!strcmp(o->option[i].name, entry->key))
+			return o->option[i].is_bool ? check_bool(&inner, entry->value)
+				: number_in(&inner, entry->value, o->option[i].min, o->option[i].max);
+	return unknown_optimizer_option(c, o, entry);
+}
+
+static bool check_optimizer(const struct check *c, const struct ynode *v)
+{
+	const struct optimizer_row *o;
+	const struct ynode *options;
+	bool well = true;
+
+	if (v->kind == YNODE_TEXT)
+		return one_of(c, v, v->at, v->text);
+	if (v->kind != YNODE_MAP || v->n != 1)
+		return wrong_kind(c, v, "one name, or a map from one name to its options");
+	if (!one_of(c, v, v->entry[0].key_at, v->entry[0].key))
+		return false;
+	options = v->entry[0].value;
+	if (options->kind == YNODE_NULL)
+		return true;
+	if (options->kind != YNODE_MAP)
+		return wrong_kind(c, options, "a map of options");
+	o = optimizer_find(v->entry[0].key);
+	for (uint32_t i = 0; i < options->n; i++)
+		well &= check_optimizer_option(c, o, &options->entry[i]);
+	return well;
+}
+
+const struct optimizer_row *schema_optimizer(const struct ynode *v, const struct ynode **options)
+{
+	*options = NULL;
+	if (v->kind != YNODE_MAP)
+		return optimizer_find(v->text);
+	if (v->entry[0].value->kind == YNODE_MAP)
+		*options = v->entry[0].value;
+	return optimizer_find(v->entry[0].key);
+}
+
+static bool check_metrics(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_LIST)
+		return wrong_kind(c, v, "a list of metrics");
+	if (v->n > TRAIN_METRICS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d metrics", TRAIN_METRICS_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *m = v->entry[i].value;
+
+		if (!check_choice(c, m))
+			return false;
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(v->entry[k].value->text, m->text)) {
+				struct diag *g = diag_at(c->d, DIAG_CONFIG_VALUE, m->at, "metric `%s` given twice", m->text);
+
+				diag_second(g, v->entry[k].value->at, "first given here");
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool check_init(const struct check *c, const struct ynode *v)
+{
+	if (v->kind == YNODE_TEXT && !strcmp(v->text, "random"))
+		return true;
+	if (v->kind == YNODE_MAP && v->n == 1 && !strcmp(v->entry[0].key, "from"))
+		return check_text(c, v->entry[0].value);
+	return wrong_kind(c, v, "random or {from: FILE}");
+}
+
+static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
+	[TYPE_BOOL] = { check_bool, "true or false" },
+	[TYPE_INT] = { check_int, "whole number" },
+	[TYPE_AUTO_INT] = { check_auto_int, "whole number or auto" },
+	[TYPE_TEXT] = { check_text, "text" },
+	[TYPE_PATH] = { check_text, "path" },
+	[TYPE_CHOICE] = { check_choice, "word" },
+	[TYPE_CONSTS] = { check_consts, "map of numbers" },
+	[TYPE_SPLIT] = { check_split, "number or map" },
+	[TYPE_INPUTS] = { check_inputs, "map of lists" },
+	[TYPE_LABEL_MAP] = { check_label_map, "map of numbers" },
+	[TYPE_OPTIMIZER] = { check_optimizer, "word or map" },
+	[TYPE_METRICS] = { check_metrics, "list of words" },
+	[TYPE_INIT] = { check_init, "word or map" },
+};
+
+const char *schema_type_text(enum key_type t)
+{
+	return types[t].text;
+}
+
+bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v)
+{
+	struct check c = { d, r, r->path };
+
+	if (v->kind == YNODE_NULL && r->preset && !strcmp(r->preset, "null"))
+		return true;
+	return types[r->type].check(&c, v);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The keys of a configuration: rows of schema.def, and the checks of their values.
+ *
+ * Optimisers, losses, metrics and generators bring their own names and options: they are
+ * asked for, never listed here. */
+#ifndef QCNN_SCHEMA_H
+#define QCNN_SCHEMA_H
+
+#include "cli/yaml_read.h"
+#include "runtime/train/train.h"
+
+enum key_id {
+#define KEY(id, path, type, low, high, choices, preset, scope, text) KEY_##id,
+#include "cli/schema.def"
+#undef KEY
+	KEY_COUNT
+};
+
+enum key_type {
+	TYPE_NONE = 0, TYPE_BOOL, TYPE_INT, TYPE_AUTO_INT /* or the word auto */, TYPE_TEXT, TYPE_PATH,
+	TYPE_CHOICE, TYPE_CONSTS /* map name: number */, TYPE_SPLIT, TYPE_INPUTS, TYPE_LABEL_MAP,
+	TYPE_OPTIMIZER, TYPE_METRICS, TYPE_INIT, TYPE_COUNT
+};
+
+enum key_scope { SCOPE_NONE = 0, SCOPE_RESULT, SCOPE_EXECUTION };
+
+enum { SCHEMA_NAMES_MAX = 64 };
+
+/* Up to SCHEMA_NAMES_MAX words into name[]; how many. */
+typedef size_t (*names_fn)(const char **name);
+
+struct schema_row {
+	enum key_id id;
+	const char *path;
+	enum key_type type;
+	double low, high;
+	names_fn choices;
+	const char *preset;          /* "null": may be left out; NULL: must be given */
+	enum key_scope scope;
+	const char *text;
+};
+
+const struct schema_row *schema_row(enum key_id id);
+const struct schema_row *schema_find(const char *path);      /* NULL if unknown */
+/* Does a key begin with `section.`? */
+bool schema_is_section(const char *section);
+/* What the values of a type look like, for messages and the manual. */
+const char *schema_type_text(enum key_type t);
+
+/* Report what is wrong with value v of row r; true when all is well. */
+bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v);
+
+/* The optimiser that a checked value names, and its options' node (NULL: none). */
+const struct optimizer_row *schema_optimizer(const struct ynode *v, const struct ynode **options);
+
+#endif

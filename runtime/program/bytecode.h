@@ -15,7 +15,7 @@
  *
  * Records:
  *     weights   text path, u8 init, u8 frozen, u8 ndim, u32 dim[ndim], then by init:
- *                   none: nothing   uniform, normal, glorot-uniform: f64 a, f64 b
+ *                   uniform, normal, glorot-uniform: f64 a, f64 b
  *                   values: f64 value[product of dim]
  *     inputs    text name, u8 is_state, u8 ndim, u32 dim[ndim]
  *     exprs     u8 op, then by op: const: f64   weight, input: u32   others: u32 per operand

@@ -42,7 +42,7 @@ static void put_weights(const struct program *p, struct buf *b)
 		if (g->init == INIT_VALUES) {
 			for (uint32_t k = 0; k < g->count; k++)
 				buf_f64(b, g->init_value[k]);
-		} else if (g->init != INIT_NONE) {
+		} else {
 			buf_f64(b, g->init_a);
 			buf_f64(b, g->init_b);
 		}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The gate table: matrices and derivatives against other simulators' numbers, the rows'
+ * flags, frequencies, powers and names against the matrices themselves. */
+#include "config.h"
+#include "lang/gates.h"
+
+#include "runtime/base/buf.h"
+#include "runtime/base/rng.h"
+#include "tests/tap.h"
+
+enum { WIRES_MAX = 5, ENTRIES_MAX = 1 << 2 * WIRES_MAX };
+
+static double draw(unsigned k)
+{
+	return 4 * rng_uniform(1, RNG_TEST, 11, k) - 2;
+}
+
+static double distance(const cplx *a, const cplx *b, size_t n)
+{
+	double worst = 0;
+	for (size_t i = 0; i < n; i++)
+		worst = fmax(worst, cabs(a[i] - b[i]));
+	return worst;
+}
+
+/* m <- (g on wires, under leading controls) m, for matrices of n wires; where the controls are
+ * not met m is kept, or zeroed for a derivative. */
+static void apply(unsigned n, const cplx *g, unsigned ncontrol, unsigned ntarget, const uint8_t *wire,
+	bool keep, cplx *m)
+{
+	static cplx out[ENTRIES_MAX];
+	unsigned d = 1u << n, controls = 0;
+	for (unsigned k = 0; k < ncontrol; k++)
+		controls |= 1u << wire[k];
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned c = 0; c < d; c++) {
+			unsigned row = 0, from = r;
+			cplx sum = 0;
+			if ((r & controls) != controls) {
+				out[r * d + c] = keep ? m[r * d + c] : 0;
+				continue;
+			}
+			for (unsigned k = 0; k < ntarget; k++) {
+				row |= (r >> wire[ncontrol + k] & 1) << k;
+				from &= ~(1u << wire[ncontrol + k]);
+			}
+			for (unsigned j = 0; j < 1u << ntarget; j++) {
+				unsigned at = from;
+				for (unsigned k = 0; k < ntarget; k++)
+					at |= (j >> k & 1) << wire[ncontrol + k];
+				sum += g[row << ntarget | j] * m[at * d + c];
+			}
+			out[r * d + c] = sum;
+		}
+	memcpy(m, out, d * d * sizeof *m);
+}
+
+/* The whole gate, controls and steps included; k < 0: the matrix, else a derivative. */
+static unsigned whole(const struct gate_row *r, uint8_t word, bool power, const double *angle, int k, cplx *u)
+{
+	static const uint8_t straight[] = { 0, 1, 2, 3, 4 };
+	enum gate base = power ? r->power : r->base;
+	if (r->ncontrol)
+		word = power ? r->power_word : r->base_word;
+	unsigned nt = gate_ntarget(base, word), n = r->ncontrol + nt, d = 1u << n;
+	memset(u, 0, d * d * sizeof *u);
+	for (unsigned i = 0; i < d; i++)
+		u[i * d + i] = 1;
+	if (r->flags & GATE_COMPOSITE) {
+		const struct gate_step *s;
+		for (size_t i = 0, end = gate_steps(r->id, &s); i < end; i++) {
+			const struct gate_row *step = gate_row(s[i].gate);
+			cplx g[64];
+			gate_matrix(step->base, step->ncontrol ? step->base_word : s[i].word, s[i].angle, g);
+			apply(n, g, step->ncontrol, step->ntarget, s[i].wire, true, u);
+		}
+		return n;
+	}
+	cplx g[64];
+	if (k < 0)
+		gate_matrix(base, word, angle, g);
+	else
+		gate_derivative(base, word, angle, (unsigned)k, g);
+	apply(n, g, r->ncontrol, nt, straight, k < 0, u);
+	return n;
+}
+
+/* ---- reference numbers ---- */
+
+static size_t read_entries(char *line, unsigned d, cplx *m)
+{
+	size_t n = 0;
+	memset(m, 0, d * d * sizeof *m);
+	for (char *t = strtok(line, " "); t; t = strtok(NULL, " "), n++) {
+		unsigned r, c;
+		double re, im;
+		if (sscanf(t, "%u:%u:%lf:%lf", &r, &c, &re, &im) != 4 || r >= d || c >= d)
+			tap_bail("gates.txt: %s", t);
+		m[r * d + c] = cplx_of(re, im);
+	}
+	return n;
+}
+
+struct reference { char name[40]; unsigned nwire, nangle; double angle[GATE_ANGLES_MAX]; };
+
+static void read_gate(char *line, struct reference *g)
+{
+	int used;
+	if (sscanf(line, "gate %39s %u%n", g->name, &g->nwire, &used) != 2 || g->nwire > WIRES_MAX)
+		tap_bail("gates.txt: %s", line);
+	char *at = line + used, *end;
+	for (g->nangle = 0; g->nangle < GATE_ANGLES_MAX; g->nangle++, at = end) {
+		g->angle[g->nangle] = strtod(at, &end);
+		if (end == at)
+			break;
+	}
+}
+
+static void compare(const struct reference *g, int k, const cplx *want)
+{
+	static cplx got[ENTRIES_MAX];
+	bool power = strncmp(g->name, "pow:", 4) == 0;
+	uint8_t word;
+	const char *alias;
+	const struct gate_row *r = gate_find(g->name + (power ? 4 : 0), &word, &alias);
+	if (!tap_ok(r != NULL, "%s is a gate", g->name))
+		return;
+	unsigned n = whole(r, word, power, g->angle, k, got);
+	tap_is_int(n, g->nwire, "%s has %u qubits", g->name, g->nwire);
+	double off = distance(got, want, 1u << 2 * n);
+	if (k < 0)
+		tap_ok(off < 1e-14, "%s: matrix as elsewhere (%g)", g->name, off);
+	else
+		tap_ok(off < 1e-10, "%s: derivative %d as elsewhere (%g)", g->name, k, off);
+}
+
+static void references(void)
+{
+	static cplx want[ENTRIES_MAX];
+	struct buf b = BUF_INIT;
+	struct reference g = { 0 };
+	char path[4096], *save;
+	unsigned ngate = 0;
+	snprintf(path, sizeof path, "%s/tests/kernels/gates.txt", tap_srcdir());
+	if (buf_read_file(&b, path, 1 << 20, NULL))
+		tap_bail("cannot read %s", path);
+	for (char *line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (line[0] == 'g') {
+			read_gate(line, &g);
+			ngate++;
+		} else if (line[0] == 'u') {
+			read_entries(line + 1, 1u << g.nwire, want);
+			compare(&g, -1, want);
+		} else if (line[0] == 'd') {
+			int k = line[2] - '0';
+			read_entries(line + 3, 1u << g.nwire, want);
+			compare(&g, k, want);
+		}
+	}
+	tap_is_int(ngate, 166, "all reference gates were compared");
+	buf_release(&b);
+}
+
+/* ---- properties of the base rows ---- */
+
+static void dagger(unsigned d, const cplx *u, cplx *out)
+{
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			out[j * d + i] = conj(u[i * d + j]);
+}
+
+static void multiply(unsigned d, const cplx *a, const cplx *b, cplx *out)
+{
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++) {
+			out[i * d + j] = 0;
+			for (unsigned k = 0; k < d; k++)
+				out[i * d + j] += a[i * d + k] * b[k * d + j];
+		}
+}
+
+/* What the flags would be if read off this one matrix. */
+static unsigned measured_flags(unsigned d, const cplx *u)
+{
+	unsigned f = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_SYMMETRIC | GATE_SELF_INVERSE;
+	cplx square[64];
+	multiply(d, u, u, square);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++) {
+			cplx x = u[i * d + j];
+			double m = cabs(x);
+			if (m > 1e-14 && i != j)
+				f &= ~(unsigned)GATE_DIAGONAL;
+			if (m > 1e-14 && fabs(m - 1) > 1e-14)
+				f &= ~(unsigned)GATE_PERMUTATION;
+			if (fabs(cimag(x)) > 1e-14)
+				f &= ~(unsigned)GATE_REAL;
+			if (cabs(x - u[j * d + i]) > 1e-14)
+				f &= ~(unsigned)GATE_SYMMETRIC;
+			if (cabs(square[i * d + j] - (i == j)) > 1e-14)
+				f &= ~(unsigned)GATE_SELF_INVERSE;
+		}
+	return f;
+}
+
+static void check_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, const char *name)
+{
+	/* Five points, error of order h^4 and of rounding over h: about 1e-12. */
+	static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
+	const double h = 1e-3;
+	cplx du[64], near[64], sum[64] = { 0 };
+	size_t n = (size_t)1 << 2 * gate_ntarget(g, word);
+	double a[GATE_ANGLES_MAX];
+	gate_derivative(g, word, angle, k, du);
+	for (unsigned p = 0; p < 4; p++) {
+		memcpy(a, angle, sizeof a);
+		a[k] += at[p] * h;
+		gate_matrix(g, word, a, near);
+		for (size_t i = 0; i < n; i++)
+			sum[i] += near[i] * factor[p] / h;
+	}
+	double off = distance(du, sum, n);
+	tap_ok(off < 1e-10, "%s: derivative %u against differences (%g)", name, k, off);
+}
+
+/* Parameter shift (arXiv:2107.12390 eq. 22) of an expectation: exact if the row's frequencies hold. */
+static double expectation(enum gate g, uint8_t word, const double *angle, unsigned control)
+{
+	unsigned nt = gate_ntarget(g, word), n = nt + control, d = 1u << n;
+	static const uint8_t straight[] = { 0, 1, 2, 3 };
+	cplx u[64], psi[256] = { 0 };
+	double e = 0;
+	gate_matrix(g, word, angle, u);
+	for (unsigned i = 0; i < d; i++)
+		psi[i * d] = cplx_of(draw(100 + i), draw(200 + i));
+	apply(n, u, control, nt, straight, true, psi);
+	for (unsigned i = 0; i < d; i++)     /* a fixed hermitian observable without structure */
+		for (unsigned j = 0; j <= i; j++) {
+			cplx o = i == j ? draw(300 + i) : 2 * cplx_of(draw(400 + 16 * i + j), draw(700 + 16 * i + j));
+			e += creal(conj(psi[i * d]) * o * psi[j * d]);
+		}
+	return e;
+}
+
+static void check_shift(enum gate g, uint8_t word, const double *angle, unsigned k, unsigned control, const char *name)
+{
+	struct gate_frequencies f = gate_shift_frequencies(gate_row(g)->shift[k], control > 0);
+	double sum = 0, a[GATE_ANGLES_MAX], plus, minus;
+	memcpy(a, angle, sizeof a);
+	for (unsigned m = 1; m <= 2 * f.n; m++) {
+		double x = (2 * m - 1) * PI / (2 * f.n), s = sin(x / 2);
+		a[k] = angle[k] + x / f.w;
+		sum += (m % 2 ? 1 : -1) * expectation(g, word, a, control) / (4 * f.n * s * s) * f.w;
+	}
+	a[k] = angle[k] + 1e-4;
+	plus = expectation(g, word, a, control);
+	a[k] = angle[k] - 1e-4;
+	minus = expectation(g, word, a, control);
+	tap_close(sum, (plus - minus) / 2e-4, 1e-5, "%s: angle %u: parameter shift%s", name, k,
+		control ? " under a control" : "");
+}
+
+static void check_base(enum gate g, uint8_t word)
+{
+	char name[16];
+	unsigned nt = gate_ntarget(g, word), d = 1u << nt, nangle = gate_row(g)->nangle;
+	double angle[GATE_ANGLES_MAX] = { draw(1), draw(2), draw(3), draw(4) };
+	cplx u[64], t[64], product[64];
+	const struct gate_row *r = gate_row(g);
+	snprintf(name, sizeof name, "%s", r->flags & GATE_WORD ? "" : r->name);
+	if (r->flags & GATE_WORD)
+		gate_word_name(g, word, name);
+	gate_matrix(g, word, angle, u);
+	dagger(d, u, t);
+	multiply(d, u, t, product);
+	for (unsigned i = 0; i < d; i++)
+		product[i * d + i] -= 1;
+	double off = 0;
+	for (unsigned i = 0; i < d * d; i++)
+		off = fmax(off, cabs(product[i]));
+	tap_ok(off < 1e-14, "%s: unitary (%g)", name, off);
+	unsigned mask = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_SYMMETRIC | GATE_SELF_INVERSE;
+	tap_is_int(gate_flags(g, word) & mask, measured_flags(d, u), "%s: flags", name);
+	for (unsigned k = 0; k < nangle; k++) {
+		check_derivative(g, word, angle, k, name);
+		check_shift(g, word, angle, k, 0, name);
+		check_shift(g, word, angle, k, 1, name);
+	}
+}
+
+/* ---- rows against each other ---- */
+
+static void check_power(const struct gate_row *r, uint8_t word)
+{
+	cplx half[64], whole_[64], u[64];
+	double t[GATE_ANGLES_MAX] = { 0.5 };
+	uint8_t pw = r->ncontrol ? r->power_word : r->flags & GATE_WORD ? word : r->power_word;
+	uint8_t bw = r->ncontrol ? r->base_word : word;
+	unsigned d = 1u << gate_ntarget(r->power, pw);
+	gate_matrix(r->power, pw, t, half);
+	multiply(d, half, half, whole_);
+	gate_matrix(r->base, bw, t, u);
+	tap_ok(distance(u, whole_, d * d) < 1e-15, "%s: the power 1/2 twice", r->name);
+	t[0] = 1;
+	gate_matrix(r->power, pw, t, whole_);
+	tap_ok(distance(u, whole_, d * d) == 0 || r->base == GATE_H, "%s: the power 1 exactly", r->name);
+	tap_ok(distance(u, whole_, d * d) < 1e-15, "%s: the power 1", r->name);
+}
+
+static void check_controlled(const struct gate_row *r)
+{
+	const struct gate_row *b = gate_row(r->base);
+	bool same = r->nangle == b->nangle && r->ntarget == gate_ntarget(r->base, r->base_word) &&
+		(r->flags & ~(unsigned)GATE_WORD) == (gate_flags(r->base, r->base_word) & ~(unsigned)GATE_WORD) &&
+		r->power == b->power && memcmp(r->shift, b->shift, sizeof r->shift) == 0;
+	tap_ok(same, "%s agrees with its base %s", r->name, b->name);
+	tap_ok(b->ncontrol == 0, "%s: the base has no controls", r->name);
+}
+
+static void rows(void)
+{
+	for (enum gate g = GATE_NONE + 1; g < GATE_COUNT; g++) {
+		const struct gate_row *r = gate_row(g);
+		tap_ok(r->id == g && r->doc && r->doc[0], "%s has a number and a meaning", r->name);
+		if (r->ncontrol)
+			check_controlled(r);
+		else if (r->flags & GATE_WORD)
+			for (unsigned w = 1; w < 64; w++)
+				if (w >> 2 * gate_word_length((uint8_t)w) == 0)
+					check_base(g, (uint8_t)w);
+		if (!r->ncontrol && !(r->flags & (GATE_WORD | GATE_COMPOSITE)))
+			check_base(g, 0);
+		if (r->power != GATE_NONE)
+			check_power(r, r->ncontrol ? 0 : r->flags & GATE_WORD ? 2 : 0);
+	}
+}
+
+static void names(void)
+{
+	const char *const *name;
+	size_t n = gate_names(&name);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t word;
+		const char *alias;
+		char buf[16] = "";
+		const struct gate_row *r = gate_find(name[i], &word, &alias);
+		if (!tap_ok(r != NULL, "%s is found", name[i]))
+			continue;
+		const char *own = r->flags & GATE_WORD ? gate_word_name(r->id, word, buf) : r->name;
+		tap_is_str(own, alias ? alias : name[i], "%s: its row's name", name[i]);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(name[i], name[k]) == 0)
+				tap_ok(false, "%s is listed twice", name[i]);
+	}
+	static const char *const wrong[] = { "", "r", "w", "xyzx", "rw", "pauli", "rpauli", "ppauli", "cnott", "pow_", "pow_xyzx" };
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		uint8_t word;
+		const char *alias;
+		bool is_r = strcmp(wrong[i], "r") == 0;      /* a gate, but no word */
+		tap_ok((gate_find(wrong[i], &word, &alias) != NULL) == is_r, "\"%s\" is %s", wrong[i],
+			is_r ? "a gate" : "no gate");
+	}
+	uint8_t word;
+	const char *alias;
+	char buf[16];
+	tap_ok(gate_find("rzxy", &word, &alias) == gate_row(GATE_RPAULI) && word == (3 | 1 << 2 | 2 << 4), "rzxy is a word");
+	tap_is_str(gate_word_name(GATE_RPAULI, word, buf), "rzxy", "and is written back");
+}
+
+/* The first letter belongs to the first operand, the lowest bit. */
+static void order(void)
+{
+	cplx u[16];
+	gate_matrix(GATE_PAULI, 3 | 1 << 2, NULL, u);        /* zx */
+	tap_ok(u[0 * 4 + 2] == 1 && u[1 * 4 + 3] == -1, "zx: z on the low bit, x on the high one");
+}
+
+int main(void)
+{
+	references();
+	rows();
+	names();
+	order();
+	return tap_done();
+}

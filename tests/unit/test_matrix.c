@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Small matrices: build against products of embedded items, reverse against central
+ * differences, through adjoints, controls, references and expressions. */
+#include "config.h"
+#include "runtime/program/matrix.h"
+
+#include <math.h>
+#include "runtime/base/clock.h"
+#include "runtime/base/rng.h"
+#include "tests/tap.h"
+
+enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 5 };
+
+static unsigned drawn;
+static double draw(void)
+{
+	return 2 * rng_uniform(3, RNG_TEST, 5, drawn++) - 1;
+}
+
+static struct expr leaf(enum expr_op op, uint32_t a, double value)
+{
+	return (struct expr){ .op = op, .a = a, .value = value };
+}
+
+static struct expr node(enum expr_op op, uint32_t a, uint32_t b)
+{
+	return (struct expr){ .op = op, .a = a, .b = b };
+}
+
+/* Weights 0-5, inputs 6-7, a constant 8, then compounds. */
+static struct expr exprs[NEXPR];
+
+/* 0: one qubit, weights. 1: two qubits, every kind of item. 2: three qubits, of 0 and 1 in both
+ * ways. 3: per sample. 4: constant. */
+static struct item m0[] = {
+	{ .gate = GATE_RPAULI, .word = 1, .nwire = 1, .angle = { 0 } },
+	{ .gate = GATE_H, .nwire = 1 },
+	{ .gate = GATE_U3, .nwire = 1, .adjoint = true, .angle = { 1, 8, 9 } },
+	{ .gate = GATE_PPAULI, .word = 3, .nwire = 1, .angle = { 10 } },
+};
+static struct item m1[] = {
+	{ .gate = GATE_T, .nwire = 1, .wire = { 1 } },
+	{ .gate = GATE_RPAULI, .word = 3 | 1 << 2, .nwire = 2, .wire = { 1, 0 }, .angle = { 2 } },
+	{ .gate = GATE_NONE, .ref = 0, .nwire = 1, .wire = { 1 } },
+	{ .gate = GATE_RPAULI, .word = 2, .ncontrol = 1, .nwire = 2, .wire = { 1, 0 }, .control_ones = 1, .angle = { 11 } },
+	{ .gate = GATE_P, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 }, .control_ones = 0, .angle = { 3 } },
+	{ .gate = GATE_NONE, .ref = 0, .adjoint = true, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 }, .control_ones = 1 },
+	{ .gate = GATE_XX_PLUS_YY, .adjoint = true, .nwire = 2, .wire = { 0, 1 }, .angle = { 4, 5 } },
+	{ .gate = GATE_SWAP, .nwire = 2, .wire = { 0, 1 } },
+};
+static struct item m2[] = {
+	{ .gate = GATE_NONE, .ref = 1, .nwire = 2, .wire = { 2, 0 } },
+	{ .gate = GATE_NONE, .ref = 4, .nwire = 1, .wire = { 1 } },
+	{ .gate = GATE_NONE, .ref = 1, .adjoint = true, .nwire = 2, .wire = { 1, 2 } },
+	{ .gate = GATE_NONE, .ref = 0, .ncontrol = 2, .nwire = 3, .wire = { 2, 0, 1 }, .control_ones = 2 },
+	{ .gate = GATE_PPAULI, .word = 1 | 2 << 2 | 3 << 4, .nwire = 3, .wire = { 2, 0, 1 }, .angle = { 12 } },
+};
+static struct item m3[] = {
+	{ .gate = GATE_RPAULI, .word = 1, .nwire = 1, .wire = { 0 }, .angle = { 13 } },
+	{ .gate = GATE_NONE, .ref = 0, .nwire = 1, .wire = { 1 } },
+	{ .gate = GATE_PAULI, .word = 1, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 }, .control_ones = 1 },
+};
+static struct item m4[] = { { .gate = GATE_H, .nwire = 1 }, { .gate = GATE_S, .nwire = 1 } };
+
+static struct matrix matrices[NMATRIX] = {
+	{ .ntarget = 1, .nitem = 4, .item = m0 }, { .ntarget = 2, .nitem = 8, .item = m1 },
+	{ .ntarget = 3, .nitem = 5, .item = m2 }, { .ntarget = 2, .nitem = 3, .item = m3 },
+	{ .ntarget = 1, .nitem = 2, .item = m4 },
+};
+
+/* Matrix 2 refers to 4: the order of a program's matrices is by reference. */
+static void order_matrices(void)
+{
+	struct matrix constant = matrices[4];
+	memmove(matrices + 1, matrices, 4 * sizeof *matrices);
+	matrices[0] = constant;
+	for (unsigned m = 0; m < NMATRIX; m++)
+		for (unsigned i = 0; i < matrices[m].nitem; i++) {
+			struct item *it = &matrices[m].item[i];
+			if (it->gate == GATE_NONE)
+				it->ref = it->ref == 4 ? 0 : it->ref + 1;
+		}
+}
+
+static struct program prog;
+static struct matrix_set set;
+
+static void make_program(void)
+{
+	for (uint32_t i = 0; i < NWEIGHT; i++)
+		exprs[i] = leaf(EXPR_WEIGHT, i, 0);
+	exprs[6] = leaf(EXPR_INPUT, 0, 0);
+	exprs[7] = leaf(EXPR_INPUT, 1, 0);
+	exprs[8] = leaf(EXPR_CONST, 0, 0.7);
+	exprs[9] = node(EXPR_MUL, 2, 8);
+	exprs[10] = node(EXPR_SUB, 1, 3);
+	exprs[11] = node(EXPR_SIN, 9, 0);
+	exprs[12] = node(EXPR_MUL, 4, 5);
+	exprs[13] = node(EXPR_MUL, 6, 0);
+	order_matrices();
+	arena_init(&prog.arena);
+	prog.nexpr = NEXPR;
+	prog.expr = exprs;
+	prog.nmatrix = NMATRIX;
+	prog.matrix = matrices;
+	prog.nweight = prog.nweight_circuit = NWEIGHT;
+	program_derive(&prog);
+	matrix_set_of(&set, &prog, &prog.arena);
+}
+
+static void build_all(const double *weight, const double *input, double *value, cplx *u)
+{
+	program_eval(&prog, weight, input, value);
+	matrix_build(&set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, u);
+	matrix_build(&set, value, VALUE_SHARED, VALUE_SAMPLE, NULL, u);
+}
+
+/* L = 2 Re sum of U R over the matrices, R constant: its differential is what R means. */
+static double loss(const double *weight, const double *input, const cplx *r)
+{
+	double value[NEXPR], l = 0;
+	cplx u[NMATRIX * MATRIX_ENTRIES_MAX];
+	build_all(weight, input, value, u);
+	for (uint32_t i = 0; i < set.offset[NMATRIX]; i++)
+		l += 2 * creal(u[i] * r[i]);
+	return l;
+}
+
+static void structure(void)
+{
+	tap_is_int(matrices[0].cls, VALUE_CONSTANT, "a matrix of constants");
+	tap_is_int(matrices[1].cls, VALUE_SHARED, "a matrix of weights");
+	tap_is_int(matrices[3].cls, VALUE_SHARED, "a matrix of such matrices");
+	tap_is_int(matrices[4].cls, VALUE_SAMPLE, "a matrix with an input");
+	struct item diagonal[] = { { .gate = GATE_S, .nwire = 1 },
+		{ .gate = GATE_PAULI, .word = 3, .ncontrol = 1, .nwire = 2, .wire = { 1, 0 } } };
+	struct matrix m = { .ntarget = 2, .nitem = 1, .item = diagonal };
+	matrix_derive(&prog, NULL, &m);
+	tap_is_int(m.flags, MATRIX_DIAGONAL | MATRIX_PERMUTATION, "s is diagonal");
+	m.item++;
+	matrix_derive(&prog, NULL, &m);
+	tap_is_int(m.flags, MATRIX_DIAGONAL | MATRIX_PERMUTATION | MATRIX_REAL, "cz is diagonal and real");
+}
+
+static void products(const double *weight, const double *input)
+{
+	double value[NEXPR];
+	cplx u[NMATRIX * MATRIX_ENTRIES_MAX], a[MATRIX_ENTRIES_MAX], b[MATRIX_ENTRIES_MAX], c[MATRIX_ENTRIES_MAX];
+	build_all(weight, input, value, u);
+	for (unsigned m = 0; m < NMATRIX; m++) {
+		unsigned d = matrix_dim(&matrices[m]);
+		double off = 0, away = 0;
+		item_matrix(&set, &matrices[m].item[0], matrices[m].ntarget, value, u, a);
+		for (unsigned i = 1; i < matrices[m].nitem; i++) {
+			item_matrix(&set, &matrices[m].item[i], matrices[m].ntarget, value, u, b);
+			matrix_multiply(d, b, a, c);
+			memcpy(a, c, sizeof a);
+		}
+		for (unsigned i = 0; i < d * d; i++)
+			off = fmax(off, cabs(a[i] - u[set.offset[m] + i]));
+		tap_ok(off < 1e-14, "matrix %u is the product of its items (%g)", m, off);
+		matrix_adjoint(d, a, b);
+		matrix_multiply(d, a, b, c);
+		for (unsigned i = 0; i < d * d; i++)
+			away = fmax(away, cabs(c[i] - (i / d == i % d)));
+		tap_ok(away < 1e-14, "matrix %u is unitary (%g)", m, away);
+	}
+}
+
+/* Controls by hand: x on wire 1 where wire 0 is 0. */
+static void control_on_zero(void)
+{
+	struct item it = { .gate = GATE_PAULI, .word = 1, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 } };
+	cplx u[MATRIX_ENTRIES_MAX];
+	item_matrix(&set, &it, 2, NULL, NULL, u);
+	tap_ok(u[0 * 4 + 2] == 1 && u[2 * 4 + 0] == 1 && u[1 * 4 + 1] == 1 && u[3 * 4 + 3] == 1,
+		"a control on 0 acts where the wire is 0");
+}
+
+static void reverse(double *weight, const double *input)
+{
+	double value[NEXPR], slope[NEXPR] = { 0 }, got[NWEIGHT] = { 0 };
+	cplx u[NMATRIX * MATRIX_ENTRIES_MAX], r[NMATRIX * MATRIX_ENTRIES_MAX], keep[NMATRIX * MATRIX_ENTRIES_MAX];
+	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
+		keep[i] = r[i] = cplx_of(draw(), draw());
+	build_all(weight, input, value, u);
+	/* In two calls, as a sample's and a step's: first what depends on the sample. */
+	matrix_reverse(&set, value, u, VALUE_SAMPLE, VALUE_SAMPLE, NULL, r, slope);
+	matrix_reverse(&set, value, u, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
+	program_eval_reverse(&prog, value, slope, got);
+	for (unsigned k = 0; k < NWEIGHT; k++) {
+		static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
+		double want = 0, was = weight[k];
+		for (unsigned p = 0; p < 4; p++) {
+			weight[k] = was + at[p] * 1e-3;
+			want += factor[p] / 1e-3 * loss(weight, input, keep);
+		}
+		weight[k] = was;
+		tap_close(got[k], want, 1e-9, "derivative by weight %u", k);
+	}
+}
+
+static void only_needed(const double *weight, const double *input)
+{
+	double value[NEXPR];
+	bool need[NMATRIX] = { false, true };
+	cplx u[NMATRIX * MATRIX_ENTRIES_MAX] = { 0 };
+	program_eval(&prog, weight, input, value);
+	matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, need, u);
+	tap_ok(u[0] == 0 && u[set.offset[1]] != 0 && u[set.offset[2]] == 0, "only marked matrices are built");
+}
+
+/* The block of 15 angles on two qubits of the cluster models. */
+static void speed(void)
+{
+	enum { N = 15, ROUNDS = 2000 };
+	static const uint8_t word[N] = { 1, 2, 3, 1, 2, 3, 15, 10, 5, 1, 2, 3, 1, 2, 3 };
+	struct expr x[N];
+	struct item item[N] = { 0 };
+	double value[N], slope[N] = { 0 };
+	for (uint32_t i = 0; i < N; i++) {
+		x[i] = leaf(EXPR_WEIGHT, i, 0);
+		item[i] = (struct item){ .gate = GATE_PPAULI, .word = word[i], .angle = { i },
+			.nwire = word[i] > 3 ? 2 : 1, .wire = { word[i] > 3 ? 0 : i / 3 % 3 == 1, 1 } };
+		value[i] = draw();
+	}
+	struct matrix m = { .ntarget = 2, .nitem = N, .item = item };
+	struct program p = { .nexpr = N, .expr = x, .nmatrix = 1, .matrix = &m };
+	struct arena a;
+	struct matrix_set s;
+	arena_init(&a);
+	program_derive(&p);
+	matrix_set_of(&s, &p, &a);
+	cplx u[16], r[16];
+	double start = clock_seconds(), built, reversed;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		matrix_build(&s, value, VALUE_SHARED, VALUE_SHARED, NULL, u);
+	built = clock_seconds();
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		memcpy(r, u, sizeof r);
+		matrix_reverse(&s, value, u, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
+	}
+	reversed = clock_seconds();
+	tap_note("a block of %d angles: build %.2f us, reverse %.2f us", N, (built - start) / ROUNDS * 1e6,
+		(reversed - built) / ROUNDS * 1e6);
+	tap_ok(isfinite(slope[0]), "the block's slopes are finite");
+	arena_release(&a);
+}
+
+int main(void)
+{
+	double weight[NWEIGHT], input[NINPUT] = { 0.4, -1.1 };
+	make_program();
+	for (unsigned i = 0; i < NWEIGHT; i++)
+		weight[i] = draw();
+	structure();
+	products(weight, input);
+	control_on_zero();
+	reverse(weight, input);
+	only_needed(weight, input);
+	speed();
+	arena_release(&prog.arena);
+	return tap_done();
+}

@@ -22,9 +22,9 @@ static bool *trainable_weights(const struct program *p)
 	return w;
 }
 
-static bool *trainable_exprs(const struct program *p)
+static bool *trainable_exprs(struct arena *a, const struct program *p)
 {
-	bool *w = trainable_weights(p), *x = mem_alloc(p->nexpr, sizeof *x);
+	bool *w = trainable_weights(p), *x = arena_alloc(a, p->nexpr, sizeof *x);
 
 	for (uint32_t i = 0; i < p->nexpr; i++) {
 		const struct expr *n = &p->expr[i];
@@ -393,18 +393,17 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	pl = mem_alloc(1, sizeof *pl);
 	arena_init(&pl->arena);
 	pl->program = p;
-	pl->precision = o->precision ? o->precision : PRECISION_SINGLE;
+	pl->precision = o->isa == ISA_NONE ? PRECISION_DOUBLE : o->precision ? o->precision : PRECISION_SINGLE;
 	pl->isa = o->isa;
 	pl->shape = shape_of(o, program_nwire(p));
 	pl->width = pl->shape == SHAPE_SAMPLES ? plan_lanes(pl->isa, pl->precision) : 1;
 	b.pl = pl;
-	b.expr_trainable = trainable_exprs(p);
+	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
 	for (uint32_t m = 0; m < p->nmatrix; m++)
 		add_matrix(&b, &p->matrix[m]);
 	code = make_circuits(&b, e);
 	if (!code)
 		close_set(&b);
-	free((void *)b.expr_trainable);
 	free(b.def);
 	free(b.trainable);
 	free(b.bucket);

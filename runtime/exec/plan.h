@@ -66,6 +66,7 @@ struct plan {
 	struct matrix_set set;       /* the program's matrices, then products made by fusion */
 	uint32_t nmatrix_entry;      /* set.offset[set.n] */
 	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
+	const bool *expr_trainable;  /* (program->nexpr): depends on a weight that is not frozen */
 	uint32_t ncircuit; struct plan_circuit *circuit;
 	const char *const *shortcut; uint32_t nshortcut;   /* named in every output that shows the plan */
 };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The adjoint method around a backend: slopes in, cross matrices out, and from the
+ * sums of cross matrices to the gradient.
+ *
+ * Cross matrices of shared matrices are summed over units and run in reverse once a
+ * step; those of per-sample matrices run in reverse here, sample by sample. */
+#ifndef QCNN_ADJOINT_H
+#define QCNN_ADJOINT_H
+
+#include "runtime/exec/units.h"
+
+/* Backward sweeps of a unit whose forward and slopes are done; w->r_shared and
+ * w->gradient get what lay_out lists. */
+void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker);
+
+/* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */
+int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t first, uint32_t count,
+	struct fixed *v, struct err *e);
+
+/* Sums of all units to gradient[nweight]. */
+void adjoint_finish(struct evaluator *ev, const struct fixed *sum, double *gradient);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From weights and samples to readouts and gradients, unit by unit. */
+#include "config.h"
+#include "runtime/exec/evaluator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/adjoint.h"
+#include "runtime/exec/memory.h"
+#include "runtime/exec/shift.h"
+#include "runtime/exec/units.h"
+
+/* ---- life ---- */
+
+static int find_backend(struct evaluator *ev, struct err *e)
+{
+	ev->backend = backend_find(ev->o.device);
+	if (!ev->backend)
+		return err_set(e, -ERR_CONFIG, "unknown device \"%s\"", ev->o.device);
+	if (ev->backend == &backend_ref) {
+		ev->o.isa = ISA_NONE;
+		ev->o.precision = PRECISION_DOUBLE;
+	} else if (ev->o.isa == ISA_NONE) {
+		ev->o.isa = isa_best();
+	}
+	if (ev->o.nthread == 0)
+		ev->o.nthread = 1;
+	return 0;
+}
+
+/* States that the method holds at once on one worker: psi, and lambda for the adjoint method. */
+static unsigned states_per_sample(const struct evaluator *ev)
+{
+	return ev->o.gradient == GRADIENT_ADJOINT ? 2 : 1;
+}
+
+static int make_plan(struct evaluator *ev, struct err *e)
+{
+	struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape,
+		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan,
+		.own_matrices = ev->o.gradient == GRADIENT_SHIFT || ev->o.gradient == GRADIENT_DIFFERENCE };
+
+	ev->pl = plan_new(ev->p, &po, e);
+	if (!ev->pl)
+		return -ERR_CONFIG;
+	return ev->backend->supports(ev->pl, e);
+}
+
+static unsigned count_workers(const struct evaluator *ev)
+{
+	return ev->pl->shape == SHAPE_SHARED || ev->backend == &backend_ref ? 1 : ev->o.nthread;
+}
+
+static uint64_t bytes_needed(const struct evaluator *ev, bool two_states)
+{
+	uint64_t nbyte;
+
+	if (__builtin_add_overflow(ev->backend->bytes(ev->pl, ev->o.nthread, two_states),
+			units_bytes(ev->pl, ev->nworker), &nbyte))
+		return UINT64_MAX;
+	return nbyte;
+}
+
+/* Everything between the checks of the options and the first use. */
+static int build(struct evaluator *ev, struct err *e)
+{
+	bool two_states = states_per_sample(ev) == 2;
+	struct memory_need need = { .nqubit = program_nwire(ev->p), .nstate = states_per_sample(ev),
+		.precision = ev->o.precision,
+		.available = ev->o.memory_limit ? ev->o.memory_limit : cpus_memory_available() };
+	int code = memory_check_states(&need, e);
+
+	if (!code)
+		code = make_plan(ev, e);
+	if (code)
+		return code;
+	ev->nworker = count_workers(ev);
+	need.nstate *= ev->nworker * ev->pl->width;
+	code = memory_check(&need, bytes_needed(ev, two_states), e);
+	if (!code)
+		code = units_new(ev, e);
+	if (!code)
+		code = ev->backend->prepare(ev->pl, ev->o.nthread, two_states, &ev->state, e);
+	return code;
+}
+
+int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e)
+{
+	struct evaluator *ev = mem_alloc(1, sizeof *ev);
+	int code;
+
+	ev->p = p;
+	ev->o = *o;
+	arena_init(&ev->arena);
+	code = find_backend(ev, e);
+	if (!code)
+		code = build(ev, e);
+	if (code) {
+		evaluator_free(ev);
+		return code;
+	}
+	*out = ev;
+	return 0;
+}
+
+void evaluator_free(struct evaluator *ev)
+{
+	if (!ev)
+		return;
+	if (ev->state)
+		ev->backend->free(ev->state);
+	plan_free(ev->pl);
+	arena_release(&ev->arena);
+	free(ev);
+}
+
+const struct plan *evaluator_plan(const struct evaluator *ev)
+{
+	return ev->pl;
+}
+
+size_t evaluator_vector(const struct evaluator *ev)
+{
+	return ev->nvector;
+}
+
+/* ---- weights and batch ---- */
+
+int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
+{
+	for (uint32_t i = 0; i < ev->p->nweight; i++)
+		if (!isfinite(weight[i]))
+			return err_set(e, -ERR_NOT_FINITE, "weight %u is not finite", i);
+	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
+	program_eval(ev->p, weight, NULL, ev->value);
+	matrix_build(&ev->pl->set, ev->value, VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u);
+	ev->backend->matrices(ev->state, ev->u);
+	units_weights(ev);
+	return 0;
+}
+
+uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
+	slope_fn fn, void *ctx, double *readout)
+{
+	if (gradient && (!fn || ev->o.gradient == GRADIENT_NONE))
+		BUG("a gradient is asked for without slopes or method");
+	ev->batch = *b;
+	ev->gradient = gradient;
+	ev->fn = fn;
+	ev->ctx = ctx;
+	ev->readout = readout;
+	ev->nunit = b->nsample / ev->pl->width + (b->nsample % ev->pl->width != 0);
+	return ev->nunit;
+}
+
+/* ---- one unit ---- */
+
+/* The readouts of one sample from all circuits, checked. */
+static int collect_readouts(const struct evaluator *ev, const struct scratch *w, uint32_t s, uint32_t sample,
+	struct err *e)
+{
+	double *row = ev->readout + (size_t)sample * ev->p->nreadout;
+
+	for (uint32_t c = 0; c < ev->pl->ncircuit; c++) {
+		const struct plan_circuit *pc = &ev->pl->circuit[c];
+
+		memcpy(row + pc->first_readout, w->readout[c] + (size_t)s * pc->nreadout, pc->nreadout * sizeof *row);
+	}
+	for (uint32_t k = 0; k < ev->p->nreadout; k++)
+		if (!isfinite(row[k]))
+			return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite", unit_row(ev, sample), k);
+	return 0;
+}
+
+static int forward_unit(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t first, uint32_t count,
+	struct err *e)
+{
+	bool keep = ev->gradient && ev->o.gradient == GRADIENT_ADJOINT;
+	int code = 0;
+
+	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
+		ev->backend->forward(ev->state, worker, c, &w->input, keep, w->readout[c]);
+	for (uint32_t s = 0; s < count && !code; s++)
+		code = collect_readouts(ev, w, s, first + s, e);
+	return code;
+}
+
+/* Slopes of one sample into the circuits' arrays. */
+static int slope_sample(struct evaluator *ev, struct scratch *w, uint32_t s, uint32_t sample, struct err *e)
+{
+	const double *readout = ev->readout + (size_t)sample * ev->p->nreadout;
+	double *slope = ev->gradient ? w->slope_row : NULL;
+	int code = ev->fn(ev->ctx, sample, readout, slope, slope ? w->gradient + ev->p->nweight_circuit : NULL);
+
+	if (code)
+		return err_set(e, code, "sample %u: its loss is not finite", unit_row(ev, sample));
+	for (uint32_t k = 0; slope && k < ev->p->nreadout; k++)
+		if (!isfinite(slope[k]))
+			return err_set(e, -ERR_NOT_FINITE, "sample %u: its loss has a slope that is not finite",
+				unit_row(ev, sample));
+	for (uint32_t c = 0; slope && c < ev->pl->ncircuit; c++) {
+		const struct plan_circuit *pc = &ev->pl->circuit[c];
+
+		memcpy(w->slope[c] + (size_t)s * pc->nreadout, slope + pc->first_readout, pc->nreadout * sizeof *slope);
+	}
+	return 0;
+}
+
+static int slope_unit(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
+{
+	int code = 0;
+
+	if (!ev->fn)
+		return 0;
+	if (ev->gradient)
+		memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
+	for (uint32_t s = 0; s < count && !code; s++)
+		code = slope_sample(ev, w, s, first + s, e);
+	for (uint32_t c = 0; c < ev->pl->ncircuit; c++) {
+		uint32_t n = ev->pl->circuit[c].nreadout;
+
+		memset(w->slope[c] + (size_t)count * n, 0, (size_t)(ev->pl->width - count) * n * sizeof(double));
+	}
+	return code;
+}
+
+static int backward_unit(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t first, uint32_t count,
+	struct fixed *v, struct err *e)
+{
+	int code = 0;
+
+	if (ev->o.gradient == GRADIENT_ADJOINT)
+		adjoint_unit(ev, w, count, worker);
+	else if (ev->o.gradient == GRADIENT_SHIFT)
+		code = shift_unit(ev, w, count, worker, e);
+	else
+		difference_unit(ev, w, count, worker);
+	return code ? code : adjoint_vector(ev, w, first, count, v, e);
+}
+
+int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e)
+{
+	struct scratch *w = &ev->scratch[worker];
+	uint32_t first, count = unit_samples(ev, unit, &first);
+	int code = unit_fill(ev, w, first, count, e);
+
+	if (!code)
+		code = forward_unit(ev, w, worker, first, count, e);
+	if (!code)
+		code = slope_unit(ev, w, first, count, e);
+	if (!code && ev->gradient)
+		code = backward_unit(ev, w, worker, first, count, v, e);
+	w->nunit++;
+	return code;
+}
+
+/* ---- a batch ---- */
+
+/* What each thread runs: units until there are none. */
+static void work(void *ctx, unsigned worker)
+{
+	struct evaluator *ev = ctx;
+	struct pool *pool = ev->pool;
+	struct fixed *v = ev->scratch[worker].vector_sum;
+	int64_t id;
+
+	while ((id = pool->ops->pull(pool, worker)) >= 0) {
+		uint32_t unit = (uint32_t)id;
+		struct err e = { 0, "" };
+
+		if (evaluator_unit(ev, worker, unit, v, &e))
+			pool->ops->abort(pool, &e);
+		else
+			pool->ops->push(pool, worker, &unit, 1, v);
+	}
+}
+
+int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
+{
+	struct unit_job job = { .ctx = ev, .work = work };
+	int code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+
+	if (code)
+		return code;
+	ev->pool = pool;
+	ev->backend->run(ev->state, &job);
+	code = pool->ops->end(pool, ev->sum, e);
+	if (!code && ev->gradient && gradient)
+		code = evaluator_finish(ev, ev->sum, gradient, e);
+	return code;
+}
+
+int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e)
+{
+	adjoint_finish(ev, sum, gradient);
+	for (uint32_t i = 0; i < ev->p->nweight; i++)
+		if (!isfinite(gradient[i]))
+			return err_set(e, -ERR_NOT_FINITE, "the gradient by weight %u is not finite", i);
+	return 0;
+}
+
+/* ---- the rest ---- */
+
+int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e)
+{
+	struct scratch *w = &ev->scratch[0];
+	struct batch kept = ev->batch;
+	int code;
+
+	ev->batch = (struct batch){ .nsample = 1, .input = input_row };
+	code = unit_fill(ev, w, 0, 1, e);
+	if (!code) {
+		ev->backend->forward(ev->state, 0, c, &w->input, true, w->readout[c]);
+		ev->backend->amplitudes(ev->state, 0, c, 0, out);
+	}
+	ev->batch = kept;
+	return code;
+}
+
+void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)
+{
+	if (ev->backend->shares && ev->backend->shares(ev->state, count, nthread))
+		return;
+	for (unsigned k = 0; k < nthread; k++)
+		count[k] = k < ev->nworker ? ev->scratch[k].nunit : 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Cutting a batch into units, and what one unit needs: the evaluator's inside.
+ *
+ * A scratch belongs to one worker and is made once, so that a unit takes no memory.
+ * A short unit repeats its first sample with slope 0; the copies are never counted. */
+#ifndef QCNN_UNITS_H
+#define QCNN_UNITS_H
+
+#include "runtime/exec/evaluator.h"
+
+struct scratch {
+	/* Per sample of the unit, (width) each. */
+	double **value;              /* (nexpr) of every expression */
+	cplx **u, **own_u;           /* (nmatrix_entry): of the unit (copies of a short unit: sample 0's), memory */
+	cplx **r_sample;             /* (nmatrix_entry) cross matrices of class SAMPLE */
+	const double **row;          /* (ninput) the sample's inputs */
+	/* Per circuit: vectors to prepare, readouts and slopes of all samples. */
+	cplx ***vector, ***own_vector;   /* [circuit][v * width + sample] */
+	double **readout, **slope;   /* [circuit][sample * nreadout + k] */
+	struct unit_input input;
+	cplx *r_shared;              /* (nmatrix_entry) */
+	double *slope_expr;          /* (nexpr) */
+	double *slope_row;           /* (nreadout) of one sample, circuits together */
+	double *gradient;            /* (nweight): by the circuit's weights, then the head's */
+	double *weight;              /* (nweight) changed weights, for differences */
+	double *shifted;             /* (largest nreadout * width) readouts of a changed circuit */
+	struct fixed *vector_sum;    /* (nvector) */
+	uint64_t nunit;              /* done since the evaluator was made */
+};
+
+struct evaluator {
+	const struct program *p;
+	struct evaluator_options o;
+	struct plan *pl;
+	const struct backend *backend;
+	struct backend_state *state;
+	struct arena arena;          /* lists and scratches */
+	/* With these weights. */
+	double *weight;              /* (nweight) */
+	double *value;               /* (nexpr) constant and shared expressions */
+	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
+	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
+	 * gets slopes from shared cross matrices, from per-sample ones. */
+	bool *need, *need_sample, *reverse_shared, *reverse_sample;
+	uint32_t *sample_expr, nsample_expr;     /* expressions of class SAMPLE, ascending */
+	const uint32_t *const *length;           /* [circuit][v] of the vectors to prepare */
+	/* The vector of a unit: cross matrices, weight gradients, head gradient. */
+	uint32_t *cross, ncross;     /* matrices whose cross matrices are summed over units */
+	bool direct;                 /* weight gradients are made unit by unit */
+	size_t at_weight, at_head, nvector;
+	cplx *r;                     /* (nmatrix_entry) for the finish */
+	double *slope_expr;          /* (nexpr) likewise */
+	struct fixed *sum;           /* (nvector) */
+	/* The batch. */
+	struct batch batch;
+	bool gradient;
+	slope_fn fn;
+	void *ctx;
+	double *readout;             /* (nsample, nreadout) */
+	uint32_t nunit;
+	struct pool *pool;
+	unsigned nworker;
+	struct scratch *scratch;     /* (nworker) */
+};
+
+/* Bytes that the evaluator takes besides the backend. */
+uint64_t units_bytes(const struct plan *pl, unsigned nworker);
+/* Memory of all workers; the lists of *ev are made. */
+int units_new(struct evaluator *ev, struct err *e);
+
+/* The samples of a unit: first and number. */
+uint32_t unit_samples(const struct evaluator *ev, uint32_t unit, uint32_t *first);
+/* Row number in the caller's data of a sample of the batch, for messages. */
+uint32_t unit_row(const struct evaluator *ev, uint32_t sample);
+
+/* After new weights: what does not differ between samples, into every scratch. */
+void units_weights(struct evaluator *ev);
+/* Expressions, matrices and vectors of `count` samples from `first` on. */
+int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e);
+
+#endif

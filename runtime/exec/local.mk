@@ -3,13 +3,24 @@
 
 noinst_LIBRARIES += libexec.a
 libexec_a_SOURCES = \
+	runtime/exec/adjoint.c \
+	runtime/exec/adjoint.h \
+	runtime/exec/backend.c \
 	runtime/exec/backend.h \
+	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
+	runtime/exec/memory.c \
+	runtime/exec/memory.h \
 	runtime/exec/observable.c \
 	runtime/exec/observable.h \
 	runtime/exec/plan.c \
 	runtime/exec/plan.h \
 	runtime/exec/plan_build.h \
 	runtime/exec/plan_fuse.c \
+	runtime/exec/plan_print.c \
 	runtime/exec/plan_stage.c \
-	runtime/exec/plan_stage.h
+	runtime/exec/plan_stage.h \
+	runtime/exec/shift.c \
+	runtime/exec/shift.h \
+	runtime/exec/units.c \
+	runtime/exec/units.h

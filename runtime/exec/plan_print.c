@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan as a table, and its counted arithmetic. */
+#include "config.h"
+#include "runtime/exec/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/exec/plan_build.h"
+
+/* ---- flops ---- */
+
+static double step_cost(const struct plan *pl, const struct plan_step *s)
+{
+	if (s->op != STEP_UNITARY)
+		return 0;
+	return ldexp(plan_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
+}
+
+/* Forward once; backward un-applies psi and lambda, and forms a cross matrix. */
+static double circuit_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
+{
+	double per_amplitude = 0;
+
+	for (uint32_t k = 0; k < c->nstep; k++) {
+		const struct plan_step *s = &c->step[k];
+
+		per_amplitude += step_cost(pl, s);
+		if (gradient && k >= c->first_cross)
+			per_amplitude += 2 * step_cost(pl, s) + (s->cross ? ldexp(8 << s->ntarget, -(int)s->ncontrol) : 0);
+	}
+	return ldexp(per_amplitude, (int)c->nbit);
+}
+
+/* What dense matrices, one for each apply of the program, would take. */
+static double nominal_flops(const struct circuit_code *code, bool gradient)
+{
+	double per_amplitude = 0;
+
+	for (uint32_t i = 0; i < code->napply; i++)
+		if (code->apply[i].op == APPLY_UNITARY)
+			per_amplitude += ldexp(8 << (code->apply[i].nwire - code->apply[i].ncontrol),
+				-(int)code->apply[i].ncontrol);
+	return ldexp(gradient ? 4 * per_amplitude : per_amplitude, (int)code->nwire);
+}
+
+void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
+{
+	*executed = *nominal = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		*executed += circuit_flops(pl, &pl->circuit[c], gradient);
+		*nominal += nominal_flops(pl->circuit[c].code, gradient);
+	}
+}
+
+/* ---- text ---- */
+
+static const char *const shape_names[] = {
+	[SHAPE_AUTO] = "auto", [SHAPE_SAMPLES] = "samples in lanes", [SHAPE_STATE] = "one state a thread",
+	[SHAPE_SHARED] = "one state, all threads",
+};
+
+/* "dense", "diagonal", "permutation" */
+static const char *kind_name(unsigned flags)
+{
+	if (flags & MATRIX_DIAGONAL)
+		return "diagonal";
+	return flags & MATRIX_PERMUTATION ? "permutation" : "dense";
+}
+
+static const char *class_name(enum value_class cls)
+{
+	static const char *const name[] = { [VALUE_CONSTANT] = "constant", [VALUE_SHARED] = "shared", [VALUE_SAMPLE] = "sample" };
+
+	return name[cls];
+}
+
+static void print_bits(struct buf *out, const struct plan_step *s)
+{
+	for (unsigned k = 0; k < s->ntarget; k++)
+		buf_printf(out, " %u", s->bit[k]);
+	for (unsigned k = 0; k < s->ncontrol; k++) {
+		unsigned bit = s->bit[s->ntarget + k];
+
+		buf_printf(out, "%s %s%u", k ? "" : " if", s->control_value >> bit & 1 ? "" : "!", bit);
+	}
+}
+
+static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const struct plan_step *s)
+{
+	const struct matrix *m;
+
+	if (s->op == STEP_PREPARE) {
+		buf_printf(out, "  step %-5u vector %-4u                        on", k, s->matrix);
+		print_bits(out, s);
+		buf_char(out, '\n');
+		return;
+	}
+	m = pl->set.def[s->matrix];
+	buf_printf(out, "  step %-5u m%-6u%s %-8s %-11s %s  on", k, s->matrix, s->adjoint ? "~" : " ",
+		class_name(m->cls), kind_name(m->flags), s->cross ? "cross" : "     ");
+	print_bits(out, s);
+	if (m->name)
+		buf_printf(out, "  %s", m->name);
+	buf_char(out, '\n');
+}
+
+static void print_stage(struct buf *out, uint32_t k, const struct plan_stage *s)
+{
+	buf_printf(out, "  stage %-4u %u steps, bits near:", k, s->count);
+	for (unsigned b = 0; b < s->nhot; b++)
+		buf_printf(out, " %u", s->hot[b]);
+	buf_char(out, '\n');
+}
+
+static void print_circuit(const struct plan *pl, struct buf *out, const struct plan_circuit *c)
+{
+	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u\n",
+		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
+		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross);
+	for (uint32_t k = 0; k < c->nstage; k++)
+		print_stage(out, k, &c->stage[k]);
+	for (uint32_t k = 0; k < c->nstep; k++)
+		print_step(pl, out, k, &c->step[k]);
+}
+
+/* Matrices that are cross-summed or used, of those in the table. */
+static uint32_t count_used(const struct plan *pl)
+{
+	bool *used = mem_alloc(pl->set.n, sizeof *used);
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
+			const struct plan_step *s = &pl->circuit[c].step[k];
+
+			if (s->op == STEP_UNITARY && !used[s->matrix]) {
+				used[s->matrix] = true;
+				n++;
+			}
+		}
+	free(used);
+	return n;
+}
+
+void plan_print(const struct plan *pl, struct buf *out)
+{
+	double forward, both, nominal_forward, nominal_both;
+
+	plan_flops(pl, false, &forward, &nominal_forward);
+	plan_flops(pl, true, &both, &nominal_both);
+	buf_printf(out, "kernels    %s, %s precision\n", pl->isa == ISA_NONE ? "ref" : isa_name(pl->isa),
+		pl->precision == PRECISION_DOUBLE ? "double" : "single");
+	buf_printf(out, "shape      %s, %u sample%s a unit\n", shape_names[pl->shape], pl->width, pl->width == 1 ? "" : "s");
+	buf_printf(out, "matrices   %u used, of %u in the program and %u made by merging\n", count_used(pl),
+		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
+	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
+		forward, both, nominal_forward, nominal_both);
+	for (uint32_t k = 0; k < pl->nshortcut; k++)
+		buf_printf(out, "shortcut   %s\n", pl->shortcut[k]);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		print_circuit(pl, out, &pl->circuit[c]);
+}

@@ -7,6 +7,8 @@ check_PROGRAMS += tests/unit/test_csv tests/unit/test_dataset tests/unit/test_np
 check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag tests/unit/test_fixed tests/unit/test_rng
 check_PROGRAMS += tests/kernels/test_gates tests/unit/test_matrix
 EXTRA_DIST += tests/kernels/gates.txt
+check_PROGRAMS += tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
+check_PROGRAMS += tests/train/test_progress tests/train/test_run
 
 shell_tests =
 shell_tests += tests/unit/test_arrows.sh
@@ -22,6 +24,7 @@ unsanitized_tests =
 soak_tests =
 perf_tests =
 
+EXTRA_DIST += tests/train/tiny.h
 EXTRA_DIST += tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
 	$(shell_tests) $(soak_tests) $(perf_tests)
 

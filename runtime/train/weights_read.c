@@ -236,8 +236,9 @@ static int read_program(struct reader *r)
 	if (json_array_size(shape) != 1 || !json_is_integer(n) || json_integer_value(n) < 0)
 		return bad(r, WEIGHTS_PROGRAM ": shape is not [bytes]");
 	code = check_tensor(r, t, "U8", (uint64_t)json_integer_value(n));
-	if (!code)
-		code = program_read(r->data + t->begin, t->end - t->begin, &r->w->program, r->e);
+	if (code)
+		return code;
+	code = program_read(r->data + t->begin, t->end - t->begin, &r->w->program, r->e);
 	if (code)
 		err_prefix(r->e, WEIGHTS_PROGRAM);
 	return code;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The run's folder: kept apart from others, files whole, `latest` the newest; metrics lines. */
+#include "config.h"
+#include "runtime/log/run.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/json.h"
+#include "runtime/log/metrics.h"
+#include "tests/tap.h"
+
+static void is_file(const struct run *r, const char *file, const char *want, const char *what)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", run_path(r), file);
+	tap_ok(!buf_read_file(&text, path.data, 1 << 20, NULL), "%s is there", file);
+	tap_is_str(text.data, want, "%s", what);
+	buf_release(&path);
+	buf_release(&text);
+}
+
+static void is_latest(const char *dir, const struct run *r)
+{
+	struct buf link = BUF_INIT;
+	char target[4096] = "";
+
+	buf_printf(&link, "%s/latest", dir);
+	tap_ok(readlink(link.data, target, sizeof target - 1) > 0, "latest is a link");
+	tap_is_str(target, strrchr(run_path(r), '/') + 1, "latest points to the newest run");
+	buf_release(&link);
+}
+
+static void test_folder(void)
+{
+	struct run *r[3];
+	struct buf text = BUF_INIT;
+	struct err e;
+
+	for (int i = 0; i < 3; i++)
+		if (run_open("deep/er/runs", "a b/c", &r[i], &e))
+			tap_bail("%s", e.text);
+	tap_ok(strstr(run_path(r[0]), "deep/er/runs/a_b_c-2") != NULL, "the name is one component");
+	tap_ok(strcmp(run_path(r[0]), run_path(r[1])) && strcmp(run_path(r[1]), run_path(r[2])), "runs are kept apart");
+	is_latest("deep/er/runs", r[2]);
+	buf_str(&text, "one");
+	tap_is_int(run_write(r[0], "config.yaml", &text, 1, &e), 0, "a file is written");
+	is_file(r[0], "config.yaml", "one", "whole");
+	tap_is_int(run_append(r[0], "metrics.jsonl", &text, &e), 0, "a line is appended");
+	buf_str(&text, " more\n");
+	tap_is_int(run_append(r[0], "metrics.jsonl", &text, &e), 0, "and another");
+	is_file(r[0], "metrics.jsonl", "one\none more\n", "two lines");
+	tap_is_int(run_write(r[0], "no/such/file", &text, 0, &e), -ERR_CANT_CREATE, "a file that cannot be made is an error");
+	for (int i = 0; i < 3; i++)
+		run_close(r[i]);
+	run_close(NULL);
+	buf_release(&text);
+}
+
+/* What is not our link stays; where there is no folder, there is an error. */
+static void test_obstacles(void)
+{
+	struct run *r;
+	struct buf text = BUF_INIT;
+	struct err e = { 0 };
+	struct stat st;
+
+	mkdir("other", 0777);
+	mkdir("other/latest", 0777);
+	tap_is_int(run_open("other", "x", &r, &e), 0, "a folder called latest does not stop a run");
+	tap_ok(!lstat("other/latest", &st) && S_ISDIR(st.st_mode), "and is left alone");
+	run_close(r);
+	buf_str(&text, "file");
+	buf_write_file(&text, "plain", 0, NULL);
+	tap_is_int(run_open("plain/runs", "x", &r, &e), -ERR_CANT_CREATE, "a file in the way is an error");
+	tap_ok(strstr(e.text, "plain") != NULL, "that names it: %s", e.text);
+	buf_release(&text);
+}
+
+static void test_metrics(void)
+{
+	const char *name[] = { "sign_accuracy", "odd \"name\"" };
+	double value[] = { 0.75, 0.1 + 0.2 }, val_value[] = { 0.5, -1 };
+	struct metrics_line m = { .start = 2, .epoch = 3, .step = 21, .loss = 1.0 / 3, .metric = name, .value = value,
+		.nmetric = 2, .seconds = 0.5, .samples_per_second = 224 };
+	struct buf line = BUF_INIT;
+	json_t *v;
+
+	metrics_format(&m, &line);
+	tap_is_str(line.data, "{\"start\": 2, \"epoch\": 3, \"step\": 21, \"loss\": 0.3333333333333333, \"sign_accuracy\": 0.75, "
+		"\"odd \\\"name\\\"\": 0.30000000000000004, \"seconds\": 0.5, \"samples_per_second\": 224}", "a line without validation");
+	buf_clear(&line);
+	m.has_validation = true;
+	m.val_loss = 0.25;
+	m.val_value = val_value;
+	metrics_format(&m, &line);
+	v = json_read(line.data, line.len, NULL);
+	tap_ok(json_number_value(json_object_get(v, "val_loss")) == 0.25
+		&& json_number_value(json_object_get(v, "val_sign_accuracy")) == 0.5
+		&& json_object_size(v) == 11, "a line with validation");
+	json_decref(v);
+	buf_release(&line);
+}
+
+int main(void)
+{
+	test_folder();
+	test_obstacles();
+	test_metrics();
+	return tap_done();
+}

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/base/inflate.h"
 
+#include <stdbool.h>
 #include <zlib.h>
 
 enum { PIECE = 1 << 30 };      /* zlib counts in unsigned int */
@@ -17,6 +18,15 @@ static uInt piece(size_t len)
 	return len < PIECE ? (uInt)len : PIECE;
 }
 
+/* Behind the last block (zlib says so in data_type, with the number of bits not used
+ * of the byte read last) writers fill up with zeros; anything else is damage. */
+static bool padding_is_wrong(const z_stream *z)
+{
+	unsigned unused = (unsigned)z->data_type & 7;
+
+	return (z->data_type & 192) == 192 && unused && z->next_in[-1] >> (8 - unused);
+}
+
 /* Runs until the stream ends or moves no more; *spare: output bytes not written. */
 static int run(z_stream *z, size_t in_left, size_t out_left, size_t *spare)
 {
@@ -27,9 +37,11 @@ static int run(z_stream *z, size_t in_left, size_t out_left, size_t *spare)
 
 		z->avail_in = in;
 		z->avail_out = out;
-		code = inflate(z, Z_NO_FLUSH);
+		code = inflate(z, Z_BLOCK);
 		in_left -= in - z->avail_in;
 		out_left -= out - z->avail_out;
+		if (code == Z_OK && padding_is_wrong(z))
+			code = Z_DATA_ERROR;
 	}
 	*spare = out_left;
 	return in_left && code == Z_STREAM_END ? Z_DATA_ERROR : code;

@@ -79,7 +79,7 @@ const struct input_map *reader_map(const struct read_options *o, const char *inp
 
 static void describe(struct buf *b, const struct input_want *w)
 {
-	buf_printf(b, "`%s` takes %u", w->name, w->count);
+	buf_printf(b, "input `%s` takes %u", w->name, w->count);
 	if (w->is_state)
 		buf_printf(b, " (re and im of %u amplitudes)", w->count / 2);
 }

@@ -80,7 +80,7 @@ static int64_t find_column(struct table *t, const char *name)
 
 static void unknown_column(struct table *t, const char *name, const char *wanted_by)
 {
-	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, "no column `%s`, which %s takes",
+	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, "no column `%s` for %s",
 		name, wanted_by);
 	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
 
@@ -88,6 +88,8 @@ static void unknown_column(struct table *t, const char *name, const char *wanted
 		diag_help(g, "this file has no header: its columns are named 1 to %zu", t->ncolumn);
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
+	else
+		diag_help(g, "the file's columns are `%s` to `%s`", t->name[0], t->name[t->ncolumn - 1]);
 }
 
 static void choose_label(struct table *t)
@@ -109,7 +111,7 @@ static void choose_mapped(struct table *t, const struct input_want *w, const str
 		int64_t column = find_column(t, m->column[i]);
 
 		if (column < 0)
-			unknown_column(t, m->column[i], w->name);
+			unknown_column(t, m->column[i], "an input");
 		else if (t->to[column] != TO_NOTHING)
 			diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
 				"column `%s` is taken twice, the second time by %s", m->column[i], w->name);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Data sets from arrays, the generators, splits. */
+#include "config.h"
+#include "runtime/data/dataset.h"
+
+#include "runtime/base/maths.h"
+#include "tests/tap.h"
+
+static double x_value[] = { 1, 2, 3, 4, 5, 6 }, y_value[] = { 0, 1, 0 };
+
+static const struct input_want x2 = { .name = "x", .count = 2, .ndim = 1, .dim = { 2 } };
+static const struct input_want x22[] = {
+	{ .name = "a", .count = 1, .ndim = 1, .dim = { 1 } },
+	{ .name = "b", .count = 1, .ndim = 1, .dim = { 1 } },
+};
+static const struct input_want state = { .name = "psi", .is_state = true, .count = 4, .ndim = 1,
+	.dim = { 2 } };
+
+static struct dataset *read_npz(struct npz_member *m, unsigned n, const struct read_options *o,
+	struct err *e)
+{
+	struct dataset *d = NULL;
+	struct npz z = { n, m };
+
+	e->text[0] = '\0';
+	if (npz_write("d.npz", &z, e))
+		tap_bail("cannot write d.npz: %s", e->text);
+	return dataset_read("d.npz", o, NULL, &d, e) ? NULL : d;
+}
+
+static void arrays(void)
+{
+	struct npz_member m[] = {
+		{ "x", { 2, { 3, 2 }, false, 6, x_value } }, { "y", { 1, { 3 }, false, 3, y_value } },
+		{ "psi", { 2, { 1, 2 }, true, 2, x_value } }, { "a", { 1, { 3 }, false, 3, x_value } },
+	};
+	static const double from[] = { 0, 1 }, to[] = { -1, 1 };
+	struct read_options o = { .want = &x2, .nwant = 1, .label_required = true, .label_map = { from, to, 2 } };
+	struct err e;
+	struct dataset *d = read_npz(m, 2, &o, &e);
+
+	tap_ok(d && d->nrow == 3 && d->nx == 2 && d->ny == 1 && d->x[5] == 6 && d->y[0] == -1, "x and y");
+	dataset_free(d);
+	o = (struct read_options){ .want = x22, .nwant = 2 };
+	d = read_npz(m, 1, &o, &e);
+	tap_ok(d && d->nx == 2 && d->ny == 0 && !d->y && d->x[1] == 2, "two inputs out of the columns of x");
+	dataset_free(d);
+	d = read_npz(m, 4, &o, &e);
+	tap_is_str(e.text, "d.npz: array \"x\" has shape (3, 2), but the model's inputs take 1 numbers in each row",
+		"columns that nobody takes");
+	dataset_free(d);
+	o = (struct read_options){ .want = &state, .nwant = 1 };
+	d = read_npz(m + 2, 1, &o, &e);
+	tap_ok(d && d->nrow == 1 && d->nx == 4 && d->x[1] == 2 && d->x[3] == 4, "complex amplitudes");
+	dataset_free(d);
+	m[0].name = "psi";
+	d = read_npz(m, 1, &o, &e);
+	tap_ok(d && d->nrow == 3 && d->x[0] == 1 && d->x[1] == 0 && d->x[2] == 2, "real amplitudes");
+	dataset_free(d);
+}
+
+static void refused(void)
+{
+	double bad_value[] = { 1, 2, 3, NAN, 5, 6 };
+	struct npz_member m[] = {
+		{ "x", { 2, { 3, 2 }, false, 6, x_value } }, { "y", { 1, { 2 }, false, 2, y_value } },
+		{ "x", { 2, { 3, 2 }, false, 6, bad_value } }, { "x", { 2, { 2, 3 }, false, 6, x_value } },
+		{ "x", { 2, { 0, 2 }, false, 0, NULL } }, { "x", { 0, { 0 }, false, 1, x_value } },
+		{ "x", { 2, { 3, 2 }, true, 6, (double[12]){ 0 } } },
+	};
+	static const char *const key[] = { "k" };
+	static const double from[] = { 1 }, to[] = { 2 };
+	const struct input_map map = { "x", key, 1 };
+	const struct read_options plain = { .want = &x2, .nwant = 1 },
+		labelled = { .want = &x2, .nwant = 1, .label_required = true },
+		named = { .want = &x2, .nwant = 1, .label = "l" },
+		mapped = { .want = &x2, .nwant = 1, .map = &map, .nmap = 1 },
+		relabelled = { .want = &x2, .nwant = 1, .label = "x", .label_map = { from, to, 1 } };
+	const struct { struct npz_member *m; unsigned n; const struct read_options *o; const char *want; } row[] = {
+		{ m, 2, &plain, "d.npz: array \"y\" has 2 rows, the others have 3" },
+		{ m + 2, 1, &plain, "d.npz: array \"x\", row 1, column 1 (from 0) is not finite" },
+		{ m + 3, 1, &plain, "d.npz: array \"x\" has shape (2, 3), but the model's input `x` takes 2 numbers "
+			"in each row" },
+		{ m + 4, 1, &plain, "d.npz: array \"x\" has no rows" },
+		{ m + 5, 1, &plain, "d.npz: array \"x\" has no rows" },
+		{ m + 6, 1, &plain, "d.npz: array \"x\" has shape (3, 2) (complex), but the model's input `x` takes "
+			"2 numbers in each row" },
+		{ m, 1, &labelled, "d.npz: no array \"y\" for the label; it has \"x\"" },
+		{ m, 1, &named, "d.npz: no array \"l\" for the label; it has \"x\"" },
+		{ m, 1, &mapped, "d.npz: no array \"k\" for x; it has \"x\"" },
+		{ m, 0, &plain, "d.npz: no array \"x\" for x; it has none" },
+		{ m, 1, &relabelled, "d.npz: array \"x\", row 0: label 2 is not in `label_map`" },
+	};
+	struct err e;
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct dataset *d = read_npz(row[i].m, row[i].n, row[i].o, &e);
+
+		tap_ok(!d && e.code == -ERR_BAD_DATA, "refused: %s", row[i].want);
+		tap_is_str(e.text, row[i].want, "with its reason");
+		dataset_free(d);
+	}
+}
+
+static void npy(void)
+{
+	struct array a = { 2, { 3, 2 }, false, 6, x_value };
+	struct read_options o = { .want = &x2, .nwant = 1 };
+	struct buf b = BUF_INIT;
+	struct dataset *d = NULL;
+	struct err e;
+
+	npy_format(&a, &b);
+	buf_write_file(&b, "d.npy", 0, &e);
+	tap_ok(!dataset_read("d.npy", &o, NULL, &d, &e) && d->nrow == 3 && d->x[3] == 4, "an .npy file");
+	dataset_free(d);
+	o = (struct read_options){ .want = x22, .nwant = 2 };
+	tap_is_int(dataset_read("d.npy", &o, NULL, &d, &e), -ERR_BAD_DATA, "feeds only one input");
+	o = (struct read_options){ .want = &x2, .nwant = 1, .label_required = true };
+	tap_is_int(dataset_read("d.npy", &o, NULL, &d, &e), -ERR_BAD_DATA, "and has no labels");
+	buf_release(&b);
+}
+
+static void generated(void)
+{
+	struct generate_options o = { "cluster-excitation", 7, 20, 8 };
+	struct dataset *d = NULL, *again = NULL;
+	const char *const *name;
+	unsigned plus = 0;
+	bool good = true;
+	struct err e;
+
+	if (!tap_ok(!dataset_generate(&o, &d, &e) && !dataset_generate(&o, &again, &e) && d->nrow == 160
+			&& d->nx == 8 && d->ny == 1, "20 rounds of 8 qubits"))
+		return;
+	for (uint32_t i = 0; i < 160; i++) {
+		for (uint32_t j = 0; j < 8; j++)
+			good &= (d->x[8 * i + j] != 0) == (j == i % 8) && fabs(d->x[8 * i + j]) <= PI;
+		good &= d->y[i] == (fabs(d->x[8 * i + i % 8]) <= PI / 2 ? 1 : -1);
+		plus += d->y[i] > 0;
+	}
+	tap_ok(good, "one angle a row, labelled by its size");
+	tap_close(plus, 80, 32, "about half are excited");
+	tap_ok(!memcmp(d->x, again->x, 160 * 8 * sizeof *d->x) && !memcmp(d->digest, again->digest, 32),
+		"the seed decides all");
+	dataset_free(again);
+	o.seed = 8;
+	tap_ok(!dataset_generate(&o, &again, &e) && memcmp(d->digest, again->digest, 32), "another seed, other data");
+	dataset_free(again);
+	dataset_free(d);
+	o.rounds = 0;
+	tap_is_int(dataset_generate(&o, &d, &e), -ERR_CONFIG, "no rounds");
+	o.rounds = DATASET_ROWS_MAX / 8 + 1;
+	tap_is_int(dataset_generate(&o, &d, &e), -ERR_BAD_DATA, "rows beyond the limit");
+	o.name = "cluster-exitation";
+	tap_is_int(dataset_generate(&o, &d, &e), -ERR_CONFIG, "an unknown name");
+	tap_is_str(e.text, "no generator `cluster-exitation`; did you mean `cluster-excitation`?", "suggests");
+	tap_ok(generator_names(&name) >= 1 && !strcmp(name[0], "cluster-excitation"), "names are listed");
+}
+
+static void splits(void)
+{
+	static const double train[] = { 0.7, 0.3 }, three[] = { 0.5, 0.25, 0.25 }, over[] = { 0.8, 0.3 },
+		negative[] = { -0.1, 0.5 }, nan[] = { NAN, 0.5 };
+	uint32_t order[160], other[160], count[3];
+	bool file_order = true, seen[160] = { false };
+	struct err e;
+
+	tap_ok(!split_rows(160, train, 2, false, 0, order, count, &e) && count[0] == 112 && count[1] == 48,
+		"0.7 of 160 rows are 112");
+	for (uint32_t i = 0; i < 160; i++)
+		file_order &= order[i] == i;
+	tap_ok(file_order, "in file order");
+	tap_ok(!split_rows(7, three, 3, true, 1, order, count, &e) && count[0] == 3 && count[1] == 1
+		&& count[2] == 3, "the last part takes the rest");
+	tap_ok(!split_rows(160, train, 2, true, 1, order, count, &e)
+		&& !split_rows(160, train, 2, true, 2, other, count, &e) && memcmp(order, other, sizeof order),
+		"shuffled by the seed");
+	for (uint32_t i = 0; i < 160; i++)
+		seen[order[i]] = true;
+	tap_ok(!memchr(seen, 0, sizeof seen), "every row once");
+	tap_is_int(split_rows(10, over, 2, false, 0, order, count, &e), -ERR_CONFIG, "more than all");
+	tap_is_int(split_rows(10, negative, 2, false, 0, order, count, &e), -ERR_CONFIG, "less than nothing");
+	tap_is_int(split_rows(10, nan, 2, false, 0, order, count, &e), -ERR_CONFIG, "not a number");
+	tap_is_int(split_rows(10, train, 0, false, 0, order, count, &e), -ERR_CONFIG, "no part");
+	tap_ok(!split_rows(0, train, 2, true, 0, order, count, &e) && !count[0] && !count[1], "no rows");
+}
+
+int main(void)
+{
+	arrays();
+	refused();
+	npy();
+	generated();
+	splits();
+	return tap_done();
+}

@@ -7,15 +7,20 @@ liblang_a_SOURCES = \
 	lang/ast.def \
 	lang/ast.h \
 	lang/builtins.def \
+	lang/calls.c \
 	lang/gates.c \
 	lang/gates.def \
 	lang/gates.h \
 	lang/gates_matrix.c \
+	lang/kinds.c \
 	lang/lang.h \
 	lang/names.c \
 	lang/names.h \
 	lang/parser.c \
 	lang/parser.h \
+	lang/resolve.c \
+	lang/resolve.h \
+	lang/scopes.c \
 	lang/syntax.c \
 	lang/tokens.def
 

@@ -13,6 +13,9 @@ enum builtin {
 	BUILTIN_COUNT
 };
 
+/* node.builtin of a CALL of `amplitudes`, which is neither a gate nor declared. */
+enum { CALL_AMPLITUDES = BUILTIN_COUNT };
+
 struct builtin_row { enum builtin id; const char *name; unsigned min_args, max_args; enum kind kind; const char *doc; };
 const struct builtin_row *builtin_row(enum builtin b);
 enum builtin builtin_find(const char *name);

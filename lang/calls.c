@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Calls of gates, blocks and circuits: who is called, with how many of what. */
+#include "config.h"
+#include "lang/resolve.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- signatures ---- */
+
+static uint32_t count_angles(const struct node *decl)
+{
+	uint32_t n = 0;
+
+	while (n < decl->list.n && decl->list.v[n]->op != AST_TYPE_QUBIT)
+		n++;
+	return n;
+}
+
+/* "rotate(float[3] t) a", as written, blanks squeezed. */
+static void add_signature(struct resolver *r, struct buf *b, const struct node *decl)
+{
+	const char *text = source_text(diags_sources(r->diags), decl->name_span.file, NULL);
+	uint32_t end = decl->c->span.begin;
+
+	for (uint32_t i = decl->name_span.begin; i < end; i++) {
+		if (!isspace((unsigned char)text[i]))
+			buf_char(b, text[i]);
+		else if (i + 1 < end && !isspace((unsigned char)text[i + 1]))
+			buf_char(b, ' ');
+	}
+}
+
+static void show_signature(struct resolver *r, struct diag *g, const struct node *decl)
+{
+	struct buf b = BUF_INIT;
+
+	add_signature(r, &b, decl);
+	diag_second(g, decl->name_span, "declared here");
+	diag_note(g, "signature: `%s`", b.data);
+	buf_release(&b);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void gate_signature(struct diag *g, const char *name, const struct gate_row *row, uint64_t nqubit)
+{
+	static const char *const angle[] = { "", "(a)", "(a, b)", "(a, b, c)", "(a, b, c, d)" };
+	static const char *const qubit[] = { "", " p", " p, q", " p, q, r", " p, q, r, s" };
+
+	if (row->nangle <= 4 && nqubit <= 4)
+		diag_note(g, "signature: `%s%s%s`: %s", name, angle[row->nangle], qubit[nqubit], row->doc);
+}
+
+/* ---- arguments ---- */
+
+static void count_arguments(struct resolver *r, struct node *n, const struct node *decl, uint32_t want)
+{
+	struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->kind == NODE_INSTANCE ? n->callee_span : n->name_span,
+		"wrong number of arguments for `%s`", decl->name);
+
+	diag_label(g, "takes %u argument%s, here %s %u", want, plural(want), n->args.n == 1 ? "is" : "are", n->args.n);
+	show_signature(r, g, decl);
+}
+
+static unsigned kinds_of_formal(const struct node *f)
+{
+	bool is_int = f->op == AST_TYPE_INT;
+
+	if (f->a)
+		return is_int ? KIND_BIT(KIND_INT_ARRAY) : KINDS_ARRAY;
+	return is_int ? KIND_BIT(KIND_INT) : KINDS_NUMBER;
+}
+
+static void fit_argument(struct resolver *r, struct node *arg, const struct node *f)
+{
+	static const char *const wanted[2][2] = { { "a number", "an array" }, { "an int", "an int array" } };
+	char role[LANG_IDENT_MAX + 32];
+	struct diag *g;
+
+	strcpy(role, "the argument for `");
+	strcat(strcat(role, f->name), "`");
+	if (!kinds_require(r, arg, kinds_of_formal(f), role, wanted[f->op == AST_TYPE_INT][f->a != NULL]))
+		return;
+	if (f->ndim && arg->ndim && f->ndim != arg->ndim) {
+		g = diag_at(r->diags, DIAG_WRONG_KIND, arg->span, "%s must have %u dimension%s", role, f->ndim, plural(f->ndim));
+		diag_label(g, "this has %u", arg->ndim);
+		diag_second(g, f->name_span, "declared here");
+	}
+}
+
+static void fit_arguments(struct resolver *r, struct node *n, const struct node *decl)
+{
+	uint32_t want = count_angles(decl);
+
+	if (n->args.n != want) {
+		count_arguments(r, n, decl, want);
+		return;
+	}
+	for (uint32_t i = 0; i < want; i++)
+		fit_argument(r, n->args.v[i], decl->list.v[i]);
+}
+
+/* ---- qubits ---- */
+
+/* Controls that the modifiers add; false when their number is not in the text. */
+static bool count_controls(struct resolver *r, struct node *n, uint64_t *ncontrol)
+{
+	bool known = true;
+
+	*ncontrol = 0;
+	for (uint32_t i = 0; i < n->nmodifier; i++) {
+		struct modifier *m = &n->modifier[i];
+
+		if (m->arg) {
+			kinds_expr(r, m->arg);
+			if (m->kind == MODIFIER_POW)
+				kinds_require(r, m->arg, KINDS_NUMBER, "an exponent", "a number");
+			else
+				kinds_require(r, m->arg, KIND_BIT(KIND_INT), "a number of controls", "an int");
+		}
+		if (m->kind != MODIFIER_CTRL && m->kind != MODIFIER_NEGCTRL)
+			continue;
+		if (m->arg && m->arg->kind != NODE_INT)
+			known = false;
+		else
+			*ncontrol += m->arg ? (uint64_t)m->arg->value.i : 1;
+	}
+	return known;
+}
+
+static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_row *row, uint64_t own, uint64_t want)
+{
+	struct diag *g = diag_at(r->diags, DIAG_CALL_QUBITS, n->name_span, "wrong number of qubits for `%s`", n->name);
+
+	if (n->a)
+		diag_label(g, "acts on %llu qubits, but each element of this list is one qubit", (unsigned long long)want);
+	else
+		diag_label(g, "acts on %llu qubit%s, here %s %u", (unsigned long long)want, plural(want),
+			n->list.n == 1 ? "is" : "are", n->list.n);
+	if (n->a) {
+		diag_second(g, n->a->span, "a list of qubits");
+		diag_help(g, "pairs are made by `ring(w)`, `chain(w)`, `cycle(w)`, `zip(v, w)`");
+	}
+	if (own != want)
+		diag_note(g, "%llu of them as controls of the modifiers", (unsigned long long)(want - own));
+	if (n->decl)
+		show_signature(r, g, n->decl);
+	else if (row)
+		gate_signature(g, n->name, row, own);
+}
+
+/* own: qubits of the callee itself. */
+static void check_qubits(struct resolver *r, struct node *n, const struct gate_row *row, uint64_t own)
+{
+	uint64_t ncontrol;
+	bool known = count_controls(r, n, &ncontrol);
+	uint64_t want = own + ncontrol;
+
+	if (!known)
+		return;
+	if (n->a ? n->a->rank == KIND_QUBITS && want != 1 : n->list.n != want)
+		wrong_qubits(r, n, row, own, want);
+}
+
+static void resolve_operands(struct resolver *r, struct node *n)
+{
+	if (n->a && kinds_expr(r, n->a))
+		kinds_require(r, n->a, KINDS_WIRES, "what stands behind `on`", "a list of qubits or of tuples");
+	kinds_list(r, &n->list);
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		struct node *o = n->list.v[i];
+
+		if (o->rank == KIND_TUPLES) {
+			struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, o->span, "an operand must be qubits");
+
+			diag_label(g, "this is a list of tuples");
+			diag_help(g, "write `%s on ...` to act on each tuple", n->name);
+		} else {
+			kinds_require(r, o, KIND_BIT(KIND_QUBITS), "an operand", "qubits");
+		}
+	}
+}
+
+/* ---- the callee ---- */
+
+static void check_traces(struct resolver *r, struct node *n)
+{
+	struct diag *g;
+
+	if (!n->decl->op)
+		return;
+	if (r->def && r->def->kind == NODE_BLOCK_DEF)
+		r->def->op = 1;
+	if (n->nmodifier) {
+		g = diag_at(r->diags, DIAG_TRACES, n->span, "`%s` discards or measures and cannot be modified", n->name);
+		diag_second(g, n->modifier[0].span, "this modifier needs a reversible block");
+		diag_second(g, n->decl->name_span, "declared here");
+	}
+	if (r->context == IN_GATE || r->context == IN_MEASURED) {
+		g = diag_at(r->diags, DIAG_TRACES, n->name_span, "`%s` discards or measures and cannot stand %s", n->name,
+			r->context == IN_GATE ? "in a gate" : "under `if (measure ...)`");
+		diag_second(g, n->decl->name_span, "declared here");
+	}
+}
+
+static void call_declared(struct resolver *r, struct node *n)
+{
+	fit_arguments(r, n, n->decl);
+	check_qubits(r, n, NULL, n->decl->list.n - count_angles(n->decl));
+	check_traces(r, n);
+}
+
+static bool has_arrays(const struct node *n)
+{
+	for (uint32_t i = 0; i < n->args.n; i++)
+		if (!n->args.v[i]->rank)
+			return true;
+	return false;
+}
+
+static void call_gate(struct resolver *r, struct node *n, const struct gate_row *row)
+{
+	uint64_t nqubit = row->ncontrol + gate_ntarget(row->id, n->word);
+	struct diag *g;
+
+	n->gate = row->id;
+	if (n->args.n != row->nangle && !has_arrays(n)) {
+		g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span, "wrong number of angles for `%s`", n->name);
+		diag_label(g, "takes %u angle%s, here %s %u", row->nangle, plural(row->nangle),
+			n->args.n == 1 ? "is" : "are", n->args.n);
+		gate_signature(g, n->name, row, nqubit);
+	} else {
+		for (uint32_t i = 0; i < n->args.n; i++)
+			kinds_require(r, n->args.v[i], KINDS_NUMBER, "an angle", "a number");
+	}
+	check_qubits(r, n, row, nqubit);
+}
+
+static void call_amplitudes(struct resolver *r, struct node *n)
+{
+	struct diag *g = NULL;
+
+	n->builtin = CALL_AMPLITUDES;
+	if (n->nmodifier || n->a)
+		g = diag_at(r->diags, DIAG_TRACES, n->span, "`amplitudes` sets a state and cannot be %s",
+			n->a ? "applied by `on`" : "modified");
+	else if (n->args.n != 1)
+		g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span, "wrong number of arguments for `amplitudes`");
+	else if (n->list.n != 1)
+		g = diag_at(r->diags, DIAG_CALL_QUBITS, n->name_span, "wrong number of operands for `amplitudes`");
+	else
+		kinds_require(r, n->args.v[0], KINDS_ARRAY | KIND_BIT(KIND_STATE), "the argument of `amplitudes`",
+			"an input, a slice of one, or an array");
+	if (g)
+		diag_help(g, "write `amplitudes(x) w;`, with `++` if w is of several parts");
+}
+
+static void unknown_callee(struct resolver *r, struct node *n)
+{
+	const char *const *names;
+	size_t nname = gate_names(&names);
+	struct diag *g;
+
+	if (r->def && !strcmp(r->def->name, n->name)) {
+		g = diag_at(r->diags, DIAG_RECURSION, n->name_span, "`%s` calls itself", n->name);
+		diag_label(g, "a %s is known behind its own body", node_kind_text(r->def->kind));
+		diag_second(g, r->def->name_span, "declared here");
+		diag_help(g, "write a loop: `for int i in [0:n-1] { ... }`");
+		return;
+	}
+	g = diag_at(r->diags, DIAG_UNKNOWN_GATE, n->name_span, "unknown gate `%s`", n->name);
+	diag_label(g, "no gate or block of this name");
+	scope_suggest(r, g, SPACE_CALL, n->name, names, nname);
+	if (builtin_find(n->name))
+		diag_note(g, "`%s` is a function; it stands in an expression", n->name);
+}
+
+void calls_call(struct resolver *r, struct node *n)
+{
+	const struct gate_row *row;
+	struct node *hidden;
+	uint64_t ncontrol;
+	const char *of;
+
+	kinds_list(r, &n->args);
+	resolve_operands(r, n);
+	n->decl = scope_find(r, SPACE_CALL, n->name, &hidden);
+	if (n->decl) {
+		call_declared(r, n);
+		return;
+	}
+	row = gate_find(n->name, &n->word, &of);
+	if (row) {
+		call_gate(r, n, row);
+		return;
+	}
+	count_controls(r, n, &ncontrol);
+	if (!strcmp(n->name, "amplitudes"))
+		call_amplitudes(r, n);
+	else
+		unknown_callee(r, n);
+}
+
+/* ---- the head ---- */
+
+static void same_circuit(struct resolver *r, struct node *head, struct node *n)
+{
+	for (uint32_t i = 0; head->list.v[i] != n; i++) {
+		struct node *other = head->list.v[i];
+		struct diag *g;
+
+		if (other->kind != NODE_INSTANCE || strcmp(other->name, n->name) || !strcmp(other->text, n->text))
+			continue;
+		g = diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span, "`%s` is an instance of `%s` already", n->name, other->text);
+		diag_second(g, other->name_span, "first named here");
+		diag_note(g, "a name used again means the same weights, so the circuit must be the same");
+		return;
+	}
+}
+
+static void instance(struct resolver *r, struct node *head, struct node *n)
+{
+	struct node *hidden;
+	struct diag *g;
+
+	kinds_list(r, &n->args);
+	n->decl = scope_find(r, SPACE_CIRCUIT, n->text, &hidden);
+	if (n->decl) {
+		fit_arguments(r, n, n->decl);
+		same_circuit(r, head, n);
+		return;
+	}
+	g = diag_at(r->diags, DIAG_UNKNOWN_CIRCUIT, n->callee_span, "unknown circuit `%s`", n->text);
+	diag_label(g, "no circuit of this name is declared above");
+	scope_suggest(r, g, SPACE_CIRCUIT, n->text, NULL, 0);
+}
+
+static void only_circuit(struct resolver *r, struct node *n)
+{
+	struct diag *g;
+
+	if (r->ncircuit > 1) {
+		g = diag_at(r->diags, DIAG_SEVERAL_CIRCUITS, n->name_span, "this head does not say which circuits it joins");
+		diag_label(g, "the file has %u", r->ncircuit);
+		diag_second(g, r->circuit->name_span, "the first one");
+		diag_help(g, "write `head (%s a, ...) { }`", r->circuit->name);
+	} else if (r->ncircuit && r->circuit->list.n) {
+		g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span, "`%s` needs arguments", r->circuit->name);
+		diag_help(g, "write `head (%s(...) a) { }`", r->circuit->name);
+		show_signature(r, g, r->circuit);
+	}
+}
+
+void calls_head(struct resolver *r, struct node *n)
+{
+	unsigned ninstance = 0;
+	struct diag *g;
+
+	if (r->head) {
+		g = diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span, "a model has one head");
+		diag_second(g, r->head->name_span, "the first one");
+	}
+	r->head = n;
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		struct node *part = n->list.v[i];
+
+		if (part->kind == NODE_INSTANCE) {
+			instance(r, n, part);
+			ninstance++;
+		} else {
+			kinds_expr(r, part->a);
+			kinds_require(r, part->a, KIND_BIT(KIND_INT), "a number of units", "an int");
+		}
+	}
+	if (!ninstance)
+		only_circuit(r, n);
+}

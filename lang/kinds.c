@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kinds of expressions, bottom up.  KIND_UNKNOWN stands for a reported fault or
+ * for what the text alone does not tell, and is accepted everywhere. */
+#include "config.h"
+#include "lang/resolve.h"
+
+#include <string.h>
+
+static enum kind is(struct node *n, enum kind k)
+{
+	n->rank = k;
+	return k;
+}
+
+static enum kind array_of(struct node *n, enum kind k, uint8_t ndim)
+{
+	n->ndim = ndim;
+	return is(n, k);
+}
+
+static bool is_number(enum kind k)
+{
+	return KIND_BIT(k) & KINDS_NUMBER;
+}
+
+static bool is_array(enum kind k)
+{
+	return KIND_BIT(k) & KINDS_ARRAY;
+}
+
+/* Pairs of a number's kind and its array's. */
+static const struct { enum kind one, array; } element_kinds[] = {
+	{ KIND_INT, KIND_INT_ARRAY }, { KIND_FLOAT, KIND_FLOAT_ARRAY }, { KIND_ANGLE, KIND_ANGLE_ARRAY },
+};
+
+static enum kind element_of(enum kind array)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (element_kinds[i].array == array)
+			return element_kinds[i].one;
+	return array;
+}
+
+static enum kind array_kind_of(enum kind one)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (element_kinds[i].one == one)
+			return element_kinds[i].array;
+	return one;
+}
+
+/* Numbers in the order in which they widen; an observable holds a constant too. */
+static int width(enum kind k)
+{
+	return k == KIND_INT ? 1 : k == KIND_FLOAT ? 2 : k == KIND_ANGLE ? 3 : 0;
+}
+
+enum kind kinds_join(enum kind a, enum kind b)
+{
+	if (a == b || !a || !b)
+		return a == b ? a : KIND_UNKNOWN;
+	if (width(a) && width(b))
+		return width(a) > width(b) ? a : b;
+	if (is_array(a) && is_array(b))
+		return array_kind_of(kinds_join(element_of(a), element_of(b)));
+	if ((a == KIND_OBSERVABLE && is_number(b)) || (b == KIND_OBSERVABLE && is_number(a)))
+		return KIND_OBSERVABLE;
+	return KIND_COUNT;
+}
+
+/* Does the text show that n depends on a weight or an input?  (A formal may or may not.) */
+static int visit_dependence(struct node *n, void *ctx)
+{
+	struct node **found = ctx;
+
+	if (n->kind == NODE_NAME && n->decl && (n->decl->kind == NODE_PARAM || n->decl->kind == NODE_INPUT))
+		*found = n->decl;
+	return *found != NULL;
+}
+
+static struct node *depends_on(struct node *n)
+{
+	struct node *found = NULL;
+
+	if (n->rank == KIND_ANGLE || n->rank == KIND_ANGLE_ARRAY)
+		ast_walk(n, visit_dependence, &found);
+	return found;
+}
+
+static void not_constant(struct resolver *r, struct node *n, struct node *source, const char *role)
+{
+	struct diag *g = diag_at(r->diags, DIAG_NOT_CONSTANT, n->span,
+		"%s cannot depend on %s", role, source->kind == NODE_PARAM ? "a weight" : "an input");
+
+	diag_label(g, "only angles may");
+	diag_second(g, source->name_span, "`%s` is declared here", source->name);
+}
+
+bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted)
+{
+	enum kind k = n->rank;
+	struct diag *g;
+
+	if (k == KIND_UNKNOWN || kinds & KIND_BIT(k))
+		return true;
+	if ((k == KIND_ANGLE && kinds & (KINDS_CONSTANT | KIND_BIT(KIND_BOOL)))
+	    || (k == KIND_ANGLE_ARRAY && kinds & KINDS_ARRAY)) {
+		struct node *source = depends_on(n);
+
+		if (source)
+			not_constant(r, n, source, role);
+		if (source || kinds & (KIND_BIT(KIND_FLOAT) | KIND_BIT(KIND_FLOAT_ARRAY)))
+			return !source;
+	}
+	g = diag_at(r->diags, DIAG_WRONG_KIND, n->span, "%s must be %s", role, wanted);
+	diag_label(g, "this is %s", kind_text(k));
+	if (kinds & KIND_BIT(KIND_INT) && k == KIND_FLOAT)
+		diag_note(g, "`/` of two ints drops the fraction and is an int; with a float all is float");
+	return false;
+}
+
+void kinds_list(struct resolver *r, const struct node_list *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		kinds_expr(r, l->v[i]);
+}
+
+/* ---- leaves ---- */
+
+static enum kind expr_int(struct resolver *r, struct node *n)
+{
+	(void)r;
+	return is(n, KIND_INT);
+}
+
+static enum kind expr_real(struct resolver *r, struct node *n)
+{
+	(void)r;
+	return is(n, KIND_FLOAT);
+}
+
+static enum kind expr_error(struct resolver *r, struct node *n)
+{
+	(void)r;
+	return is(n, KIND_UNKNOWN);
+}
+
+static enum kind expr_name(struct resolver *r, struct node *n)
+{
+	n->decl = scope_value(r, n);
+	if (!n->decl)
+		return is(n, is_math_constant(n->name) ? KIND_FLOAT : KIND_UNKNOWN);
+	return array_of(n, n->decl->rank, n->decl->ndim);
+}
+
+/* ---- lists ---- */
+
+enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *ndim)
+{
+	*ndim = 0;
+	if (!is_array(list->rank))
+		return list->rank;
+	if (!list->ndim)
+		return KIND_UNKNOWN;
+	if (nsubscript < list->ndim) {
+		*ndim = (uint8_t)(list->ndim - nsubscript);
+		return list->rank;
+	}
+	return element_of(list->rank);
+}
+
+static void require_int(struct resolver *r, struct node *n, const char *role)
+{
+	if (n && kinds_expr(r, n))
+		kinds_require(r, n, KIND_BIT(KIND_INT), role, "an int");
+}
+
+static enum kind expr_range(struct resolver *r, struct node *n)
+{
+	require_int(r, n->a, "the first of a range");
+	require_int(r, n->b, "the step of a range");
+	require_int(r, n->c, "the last of a range");
+	return array_of(n, KIND_INT_ARRAY, 1);
+}
+
+static bool has_elements(enum kind k)
+{
+	return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_WIRES);
+}
+
+static enum kind expr_index(struct resolver *r, struct node *n)
+{
+	enum kind k = kinds_expr(r, n->a);
+	unsigned ntaken = 0;
+	uint8_t ndim;
+
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		struct node *s = n->list.v[i];
+		enum kind of = kinds_expr(r, s);
+
+		kinds_require(r, s, KIND_BIT(KIND_INT) | KIND_BIT(KIND_INT_ARRAY), "an index", "an int or a list of ints");
+		ntaken += !of || of == KIND_INT;
+	}
+	if (!has_elements(k)) {
+		struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->a->span, "this has no elements to take");
+
+		diag_label(g, "this is %s", kind_text(k));
+		return is(n, KIND_UNKNOWN);
+	}
+	if (is_array(k) && n->a->ndim && n->list.n > n->a->ndim) {
+		struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->span,
+			"%u indices for an array of %u", n->list.n, n->a->ndim);
+
+		diag_label(g, n->a->ndim == 1 ? "the array has one dimension" : "the array has %u dimensions", n->a->ndim);
+		return is(n, KIND_UNKNOWN);
+	}
+	k = kinds_element(n->a, ntaken, &ndim);
+	return array_of(n, k, ndim);
+}
+
+static enum kind expr_tuple(struct resolver *r, struct node *n)
+{
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		kinds_expr(r, n->list.v[i]);
+		kinds_require(r, n->list.v[i], KIND_BIT(KIND_QUBITS), "an element of a tuple", "a qubit");
+	}
+	return is(n, KIND_TUPLES);
+}
+
+static enum kind expr_set(struct resolver *r, struct node *n)
+{
+	enum kind all = kinds_expr(r, n->list.v[0]);
+	uint8_t ndim = n->list.v[0]->ndim;
+
+	for (uint32_t i = 1; i < n->list.n; i++) {
+		enum kind k = kinds_expr(r, n->list.v[i]), join = kinds_join(all, k);
+
+		if (join == KIND_COUNT || (is_array(join) && n->list.v[i]->ndim != ndim && ndim)) {
+			struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->list.v[i]->span,
+				"the elements of a list must be of one kind");
+
+			diag_label(g, "this is %s", kind_text(k));
+			diag_second(g, n->list.v[0]->span, "this is %s", kind_text(all));
+			return is(n, KIND_UNKNOWN);
+		}
+		all = join;
+	}
+	if (all && !(KIND_BIT(all) & (KINDS_NUMBER | KINDS_ARRAY | KINDS_WIRES))) {
+		kinds_require(r, n->list.v[0], KINDS_NUMBER | KINDS_ARRAY | KINDS_WIRES, "an element of a list",
+			"a number, qubits or a tuple");
+		return is(n, KIND_UNKNOWN);
+	}
+	if (is_number(all))
+		return array_of(n, array_kind_of(all), 1);
+	return array_of(n, all, is_array(all) && ndim ? (uint8_t)(ndim + 1) : 0);
+}
+
+/* ---- operators ---- */
+
+static enum kind expr_unary(struct resolver *r, struct node *n)
+{
+	enum kind k = kinds_expr(r, n->a);
+
+	if (n->op == AST_NOT) {
+		kinds_require(r, n->a, KINDS_CONDITION, "the operand of `!`", "a condition");
+		return is(n, KIND_BOOL);
+	}
+	if (!kinds_require(r, n->a, KINDS_NUMBER | KIND_BIT(KIND_OBSERVABLE), "the operand of a sign",
+			"a number or an observable"))
+		return is(n, KIND_UNKNOWN);
+	return is(n, k);
+}
+
+static enum kind bad_operands(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
+{
+	struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->span, "`%s` cannot take %s and %s",
+		ast_op_text(op), kind_text(a->rank), kind_text(b->rank));
+
+	diag_second(g, a->span, "this is %s", kind_text(a->rank));
+	diag_second(g, b->span, "this is %s", kind_text(b->rank));
+	if (op != AST_JOIN && a->rank == KIND_QUBITS && b->rank == KIND_QUBITS)
+		diag_help(g, "lists are joined by `++`");
+	else if (is_array(a->rank) || is_array(b->rank))
+		diag_help(g, "arithmetic is element by element: `w[i]*x[i] + b[i]`");
+	return KIND_UNKNOWN;
+}
+
+static bool has_constant_coefficient(struct resolver *r, struct node *n)
+{
+	struct node *source = depends_on(n);
+
+	if (source)
+		not_constant(r, n, source, "a coefficient of an observable");
+	return !source;
+}
+
+/* Sums, products and quotients by a number: Pauli sums with constant coefficients. */
+static enum kind observable(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
+{
+	bool fits = op == AST_ADD || op == AST_SUB || op == AST_MUL || (op == AST_DIV && b->rank != KIND_OBSERVABLE);
+
+	if (!fits || kinds_join(a->rank, b->rank) != KIND_OBSERVABLE)
+		return bad_operands(r, n, a, b, op);
+	if (!has_constant_coefficient(r, a) || !has_constant_coefficient(r, b))
+		return KIND_UNKNOWN;
+	return KIND_OBSERVABLE;
+}
+
+static enum kind arithmetic(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
+{
+	enum kind k;
+
+	if (!a->rank || !b->rank)
+		return a->rank == KIND_OBSERVABLE || b->rank == KIND_OBSERVABLE ? KIND_OBSERVABLE : KIND_UNKNOWN;
+	if (a->rank == KIND_OBSERVABLE || b->rank == KIND_OBSERVABLE)
+		return observable(r, n, a, b, op);
+	if (!is_number(a->rank) || !is_number(b->rank))
+		return bad_operands(r, n, a, b, op);
+	k = kinds_join(a->rank, b->rank);
+	if (op == AST_MOD && k == KIND_ANGLE) {
+		kinds_require(r, a, KINDS_CONSTANT, "an operand of `%`", "a number");
+		kinds_require(r, b, KINDS_CONSTANT, "an operand of `%`", "a number");
+	}
+	return k;
+}
+
+static enum kind joined(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
+{
+	enum kind k = kinds_join(a->rank, b->rank);
+
+	if (k != KIND_UNKNOWN && (k == KIND_COUNT || !has_elements(k)))
+		return bad_operands(r, n, a, b, op);
+	n->ndim = a->ndim == b->ndim ? a->ndim : 0;
+	return k ? k : a->rank ? a->rank : b->rank;
+}
+
+static enum kind compared(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
+{
+	bool logical = op == AST_AND || op == AST_OR;
+	unsigned kinds = logical ? KINDS_CONDITION : KINDS_CONSTANT;
+	char role[32] = "an operand of `";
+
+	(void)n;
+	strcat(strcat(role, ast_op_text(op)), "`");
+	kinds_require(r, a, kinds, role, logical ? "a condition" : "a number");
+	kinds_require(r, b, kinds, role, logical ? "a condition" : "a number");
+	return KIND_BOOL;
+}
+
+enum kind kinds_binary(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
+{
+	if (op == AST_JOIN)
+		return joined(r, n, a, b, op);
+	return op >= AST_LT && op <= AST_OR ? compared(r, n, a, b, op) : arithmetic(r, n, a, b, op);
+}
+
+static enum kind expr_binary(struct resolver *r, struct node *n)
+{
+	kinds_expr(r, n->a);
+	kinds_expr(r, n->b);
+	return is(n, kinds_binary(r, n, n->a, n->b, n->op));
+}
+
+/* ---- functions ---- */
+
+/* Kinds of the arguments: the first, the others.  Mathematical functions take numbers. */
+static const struct { unsigned first, others; const char *first_text, *others_text; } takes[BUILTIN_COUNT] = {
+#define QUBITS KIND_BIT(KIND_QUBITS), KIND_BIT(KIND_QUBITS), "qubits", "qubits"
+#define QUBITS_INTS KIND_BIT(KIND_QUBITS), KIND_BIT(KIND_INT), "qubits", "an int"
+	[BUILTIN_LEN] = { KINDS_ARRAY | KINDS_WIRES, 0, "a list or an array", "" },
+	[BUILTIN_EVEN] = { QUBITS }, [BUILTIN_ODD] = { QUBITS }, [BUILTIN_CHAIN] = { QUBITS },
+	[BUILTIN_RING] = { QUBITS }, [BUILTIN_CYCLE] = { QUBITS_INTS }, [BUILTIN_WINDOWS] = { QUBITS_INTS },
+	[BUILTIN_ZIP] = { QUBITS }, [BUILTIN_ALL_PAIRS] = { QUBITS },
+	[BUILTIN_X] = { QUBITS }, [BUILTIN_Y] = { QUBITS }, [BUILTIN_Z] = { QUBITS },
+	[BUILTIN_PROBS] = { QUBITS },
+#undef QUBITS
+#undef QUBITS_INTS
+};
+
+static void unknown_function(struct resolver *r, struct node *n)
+{
+	const char *names[BUILTIN_COUNT], *near, *of;
+	struct diag *g = diag_at(r->diags, DIAG_UNKNOWN_FUNCTION, n->name_span, "unknown function `%s`", n->name);
+	struct node *hidden;
+	uint8_t word;
+
+	diag_label(g, "no function of this name");
+	for (int i = 1; i < BUILTIN_COUNT; i++)
+		names[i - 1] = builtin_row((enum builtin)i)->name;
+	near = diag_nearest(n->name, names, BUILTIN_COUNT - 1);
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	if (scope_find(r, SPACE_CALL, n->name, &hidden) || gate_find(n->name, &word, &of))
+		diag_note(g, "`%s` is a gate or block; it stands at the beginning of a statement", n->name);
+	if (scope_find(r, SPACE_VALUE, n->name, &hidden))
+		diag_note(g, "`%s` is a value; an element of it is written `%s[...]`", n->name, n->name);
+}
+
+static bool function_fits(struct resolver *r, struct node *n, const struct builtin_row *b)
+{
+	struct diag *g;
+
+	if (n->args.n >= b->min_args && n->args.n <= b->max_args)
+		return true;
+	g = diag_at(r->diags, DIAG_FUNCTION_ARGUMENTS, n->span, "wrong number of arguments for `%s`", b->name);
+	if (b->min_args == b->max_args)
+		diag_label(g, "takes %u, here %s %u", b->min_args, n->args.n == 1 ? "is" : "are", n->args.n);
+	else
+		diag_label(g, "takes %u to %u, here %s %u", b->min_args, b->max_args, n->args.n == 1 ? "is" : "are", n->args.n);
+	diag_note(g, "`%s`: %s", b->name, b->doc);
+	return false;
+}
+
+static void check_arguments(struct resolver *r, struct node *n, const struct builtin_row *b)
+{
+	char role[64] = "an argument of `";
+
+	strcat(strcat(role, b->name), "`");
+	for (uint32_t i = 0; i < n->args.n; i++) {
+		unsigned kinds = i ? takes[b->id].others : takes[b->id].first;
+		const char *text = i ? takes[b->id].others_text : takes[b->id].first_text;
+
+		if (!takes[b->id].first)
+			kinds_require(r, n->args.v[i], KINDS_NUMBER, role, "a number");
+		else
+			kinds_require(r, n->args.v[i], kinds, role, text);
+	}
+}
+
+static enum kind function_kind(const struct node *n, const struct builtin_row *b)
+{
+	bool keeps_int = b->id == BUILTIN_ABS || b->id == BUILTIN_MIN || b->id == BUILTIN_MAX;
+	enum kind k = KIND_INT;
+
+	if (b->kind != KIND_ANGLE)
+		return b->kind;
+	for (uint32_t i = 0; i < n->args.n; i++)
+		k = is_number(n->args.v[i]->rank) ? kinds_join(k, n->args.v[i]->rank) : KIND_ANGLE;
+	return k == KIND_INT && !keeps_int ? KIND_FLOAT : k;
+}
+
+static enum kind expr_apply(struct resolver *r, struct node *n)
+{
+	const struct builtin_row *b = builtin_row(builtin_find(n->name));
+
+	kinds_list(r, &n->args);
+	if (!b) {
+		unknown_function(r, n);
+		return is(n, KIND_UNKNOWN);
+	}
+	n->builtin = (int)b->id;
+	if (function_fits(r, n, b))
+		check_arguments(r, n, b);
+	return is(n, function_kind(n, b));
+}
+
+static enum kind expr_each(struct resolver *r, struct node *n)
+{
+	uint8_t ndim;
+	enum kind k;
+
+	kinds_expr(r, n->a);
+	if (!kinds_require(r, n->a, KINDS_ARRAY | KINDS_NUMBER, "the operand of `each`", "an array")
+	    || !kinds_require(r, n->a, KINDS_ARRAY, "the operand of `each`", "an array"))
+		return is(n, KIND_UNKNOWN);
+	k = kinds_element(n->a, 1, &ndim);
+	return array_of(n, k, ndim);
+}
+
+static enum kind (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) = {
+	[NODE_INT] = expr_int, [NODE_REAL] = expr_real, [NODE_NAME] = expr_name, [NODE_INDEX] = expr_index,
+	[NODE_RANGE] = expr_range, [NODE_SET] = expr_set, [NODE_TUPLE] = expr_tuple,
+	[NODE_UNARY] = expr_unary, [NODE_BINARY] = expr_binary, [NODE_APPLY] = expr_apply,
+	[NODE_EACH] = expr_each, [NODE_ERROR] = expr_error,
+};
+
+enum kind kinds_expr(struct resolver *r, struct node *n)
+{
+	return visit[n->kind](r, n);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Name resolution from inside: scopes.c keeps the names, resolve.c walks the
+ * statements, kinds.c the expressions, calls.c the calls.  Private to lang/. */
+#ifndef QCNN_RESOLVE_H
+#define QCNN_RESOLVE_H
+
+#include "lang/lang.h"
+#include "lang/names.h"
+
+/* Names are looked up by place; the spaces do not meet. */
+enum space { SPACE_VALUE = 1, SPACE_CALL, SPACE_LAYER, SPACE_CIRCUIT, SPACE_INSTANCE };
+
+/* Where a statement stands.  FILE: the file is the one circuit; OUTSIDE: file level of
+ * a file with circuits. */
+enum context { IN_FILE = 1, IN_OUTSIDE = 2, IN_CIRCUIT = 4, IN_LAYER = 8, IN_EMBED = 16,
+	IN_BLOCK = 32, IN_GATE = 64, IN_MEASURED = 128 };
+
+struct symbol {
+	const char *name;
+	struct node *decl;
+	enum space space;
+	unsigned scope;              /* 1: file level */
+	uint32_t hash;
+	struct symbol *below;        /* of the same bucket, declared earlier */
+};
+
+enum { RESOLVE_BUCKETS = 1024 };
+
+struct resolver {
+	struct ast *tree;
+	struct diags *diags;
+	struct arena arena;
+	struct symbol *bucket[RESOLVE_BUCKETS];
+	struct symbol **order;       /* as declared, for leaving scopes */
+	size_t norder, order_cap;
+	unsigned scope;
+	struct node *def;            /* the gate or block whose body this is */
+	unsigned def_scope;          /* the scope of its formals */
+	enum context context;
+	unsigned flow;               /* loops, branches and {} around, inside the context */
+	struct node *head;
+	unsigned ncircuit;
+	struct node *circuit;        /* the first one */
+	bool told_outside;           /* that something stands outside of the circuits: once is enough */
+};
+
+/* scopes.c */
+void scope_enter(struct resolver *r);
+void scope_leave(struct resolver *r);
+/* Twice in one scope is an error; n->name_span is the place. */
+void scope_declare(struct resolver *r, enum space space, struct node *n);
+/* The visible declaration, or NULL.  *hidden: one that a gate or block cannot see. */
+struct node *scope_find(struct resolver *r, enum space space, const char *name, struct node **hidden);
+/* Adds "did you mean" from the visible names and `more`; a later declaration as second place. */
+void scope_suggest(struct resolver *r, struct diag *g, enum space space, const char *name,
+	const char *const *more, size_t nmore);
+/* The value a name stands for; reports an unknown one. */
+struct node *scope_value(struct resolver *r, struct node *n);
+bool is_math_constant(const char *name);
+
+/* kinds.c: every function writes n->rank (and ndim) and returns the kind. */
+enum kind kinds_expr(struct resolver *r, struct node *n);
+void kinds_list(struct resolver *r, const struct node_list *l);
+#define KIND_BIT(kind) (1u << (kind))
+enum {
+	KINDS_CONSTANT = KIND_BIT(KIND_INT) | KIND_BIT(KIND_FLOAT),
+	KINDS_NUMBER = KINDS_CONSTANT | KIND_BIT(KIND_ANGLE),
+	KINDS_CONDITION = KIND_BIT(KIND_BOOL) | KIND_BIT(KIND_INT),
+	KINDS_ARRAY = KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) | KIND_BIT(KIND_ANGLE_ARRAY),
+	KINDS_WIRES = KIND_BIT(KIND_QUBITS) | KIND_BIT(KIND_TUPLES)
+};
+/* n, which is `role` ("a size"), must be of one of these kinds, `wanted` in words. */
+bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted);
+/* The kind that holds both, or KIND_COUNT: numbers and arrays widen, the rest must agree. */
+enum kind kinds_join(enum kind a, enum kind b);
+enum kind kinds_binary(struct resolver *r, struct node *n, struct node *a, struct node *b, int op);
+enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *ndim);
+
+/* calls.c */
+void calls_call(struct resolver *r, struct node *n);
+void calls_head(struct resolver *r, struct node *n);
+
+#endif

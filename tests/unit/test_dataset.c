@@ -186,6 +186,42 @@ static void splits(void)
 	tap_ok(!split_rows(0, train, 2, true, 0, order, count, &e) && !count[0] && !count[1], "no rows");
 }
 
+/* The same samples as CSV and as arrays, written by others. */
+static void reference_files(void)
+{
+	static const struct { const char *name, *csv_label, *npz_label; uint32_t nx, nrow; } row[] = {
+		{ "data/digits01", "digit", "y", 64, 360 }, { "tfq/cluster_data", "label", "label", 8, 160 },
+	};
+	const char *shared = getenv("QCNN_SHARED");
+	char path[4096];
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct input_want w = { .name = "x", .count = row[i].nx, .ndim = 1, .dim = { row[i].nx } };
+		struct read_options o = { .want = &w, .nwant = 1, .label = row[i].csv_label };
+		struct source_set *s = source_set_new();
+		struct diags *g = diags_new(s);
+		struct dataset *csv = NULL, *npz = NULL;
+		struct err e = { 0, "" };
+
+		if (!shared) {
+			tap_skip("no reference values here (QCNN_SHARED)");
+		} else {
+			snprintf(path, sizeof path, "%s/reference/%s.csv", shared, row[i].name);
+			dataset_read(path, &o, g, &csv, &e);
+			snprintf(path, sizeof path, "%s/reference/%s.npz", shared, row[i].name);
+			o.label = row[i].npz_label;
+			dataset_read(path, &o, g, &npz, &e);
+			tap_ok(csv && npz && csv->nrow == row[i].nrow && npz->nrow == row[i].nrow
+				&& !memcmp(csv->x, npz->x, (size_t)csv->nrow * csv->nx * sizeof *csv->x)
+				&& !memcmp(csv->y, npz->y, csv->nrow * sizeof *csv->y), "%s %s", row[i].name, e.text);
+		}
+		dataset_free(csv);
+		dataset_free(npz);
+		diags_free(g);
+		source_set_free(s);
+	}
+}
+
 int main(void)
 {
 	arrays();
@@ -193,5 +229,6 @@ int main(void)
 	npy();
 	generated();
 	splits();
+	reference_files();
 	return tap_done();
 }

@@ -8,7 +8,7 @@ check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag 
 check_PROGRAMS += tests/kernels/test_gates tests/unit/test_matrix
 EXTRA_DIST += tests/kernels/gates.txt
 check_PROGRAMS += tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
-check_PROGRAMS += tests/train/test_progress tests/train/test_run
+check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train
 
 shell_tests =
 shell_tests += tests/unit/test_arrows.sh
@@ -39,10 +39,10 @@ check-local:
 	@$(run_tests) $(all_tests)
 endif
 
-check-soak: all $(check_PROGRAMS)
+check-soak: check-programs
 	@$(run_tests) -t 3600 $(soak_tests)
 
-check-perf: all $(check_PROGRAMS)
+check-perf: check-programs
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
@@ -53,12 +53,13 @@ check-sanitize:
 	@$(MAKE) $(AM_MAKEFLAGS) -s distdir distdir=sanitize/src top_distdir=sanitize/src
 	@cd sanitize/build && { test config.status -nt ../src/configure || \
 		$(SHELL) ../src/configure -q --enable-sanitizers CC='$(CC)'; }
-	@cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s -j $(CHECK_JOBS) all check-programs
+	@cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s -j $(CHECK_JOBS) check-programs
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; \
 	test ! -d "$$QCNN_SHARED" || export QCNN_SHARED; \
 	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
 
-check-programs: $(check_PROGRAMS)
+check-programs: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The step loop on a tiny program: slopes against differences, batches, shuffling, starts,
+ * the same bits for any number of threads, and what ends a run early. */
+#include "config.h"
+#include "runtime/train/train.h"
+
+#include "runtime/base/rng.h"
+#include "runtime/net/pool_threads.h"
+#include "tests/tap.h"
+#include "tests/train/tiny.h"
+
+enum { NROW = 11, NWEIGHT_MAX = 32 };
+
+static double input[NROW], label[2 * NROW];
+static struct dataset data = { .nrow = NROW, .nx = 1, .ny = 2, .x = input, .y = label, .source = "tiny.csv" };
+
+static void make_data(uint32_t ny)
+{
+	data.ny = ny;
+	for (uint32_t i = 0; i < NROW; i++)
+		input[i] = 2 * rng_uniform(3, RNG_TEST, 0, i) - 1;
+	for (uint32_t i = 0; i < ny * NROW; i++)
+		label[i] = rng_uniform(3, RNG_TEST, 1, i) < 0.5 ? -1 : 1;
+}
+
+static struct train_job job_of(const struct program *p)
+{
+	struct train_job j = { .program = p,
+		.exec = { .device = "ref", .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
+		.train = { &data, NULL, NROW }, .validation = { &data, NULL, 5 },
+		.epochs = 3, .batch_size = 4, .loss = loss_find("mse"), .metric = { metric_find("sign_accuracy") }, .nmetric = 1,
+		.optimizer = optimizer_find("adam"), .seed = 7, .shuffle = true, .restarts = 1 };
+
+	for (unsigned k = 0; k < j.optimizer->noption; k++)
+		j.option[k] = j.optimizer->option[k].value;
+	j.option[0] = 0.05;
+	return j;
+}
+
+/* Gradient descent with rate 1: a step is the gradient. */
+static void plain_descent(struct train_job *j)
+{
+	j->optimizer = optimizer_find("sgd");
+	j->option[0] = 1;
+	j->option[1] = j->option[2] = 0;
+	j->shuffle = false;
+	j->epochs = 1;
+}
+
+static struct train_result run(const struct train_job *j, const struct train_observer *o)
+{
+	struct train_result r;
+	struct err e = { 0 };
+
+	if (train_run(j, o, &r, &e))
+		tap_bail("training failed: %s", e.text);
+	return r;
+}
+
+static void evaluate(const struct train_job *j, const struct part *part, const double *weight, double *output,
+	double *loss, double *metric)
+{
+	struct evaluator_options o = j->exec;
+	struct evaluator *ev;
+	struct pool *pool = pool_threads_new(o.nthread);
+	struct err e = { 0 };
+
+	o.gradient = GRADIENT_NONE;
+	if (evaluator_new(j->program, &o, &ev, &e)
+		|| evaluate_part(ev, part, j->loss, j->metric, j->nmetric, weight, output, loss, metric, pool, &e))
+		tap_bail("evaluation failed: %s", e.text);
+	pool->ops->free(pool);
+	evaluator_free(ev);
+}
+
+/* ---- numbers ---- */
+
+static void test_gradient(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	double weight[NWEIGHT_MAX], output[2 * NROW], up, down, h = 1e-5, worst = 0;
+	struct train_result r;
+
+	plain_descent(&j);
+	j.batch_size = NROW;
+	j.init = weight;
+	program_init_weights(p, 99, 0, weight);
+	r = run(&j, NULL);
+	evaluate(&j, &j.train, weight, output, &up, NULL);
+	tap_ok(r.last.loss == up, "the loss of a full batch is that of the weights before the step");
+	for (uint32_t i = 0; i < p->nweight; i++) {
+		double at = weight[i], step = at - r.weight[i];
+
+		weight[i] = at + h;
+		evaluate(&j, &j.train, weight, output, &up, NULL);
+		weight[i] = at - h;
+		evaluate(&j, &j.train, weight, output, &down, NULL);
+		weight[i] = at;
+		worst = fmax(worst, fabs(step - (up - down) / (2 * h)));
+	}
+	tap_close(worst, 0, 1e-8, "%u weights: a step of descent is the loss's difference", p->nweight);
+	train_result_release(&r);
+}
+
+/* Batches of 4, 4 and 3 are three runs of one batch each; the last one's mean is over 3. */
+static void test_batches(const struct program *p)
+{
+	struct train_job j = job_of(p), one;
+	uint32_t rows[NROW];
+	double weight[NWEIGHT_MAX], sum = 0;
+	struct train_result whole, part;
+
+	for (uint32_t i = 0; i < NROW; i++)
+		rows[i] = (i + 3) % NROW;
+	plain_descent(&j);
+	j.train.row = rows;
+	whole = run(&j, NULL);
+	program_init_weights(p, j.seed, 0, weight);
+	for (uint32_t at = 0; at < NROW; at += 4) {
+		one = j;
+		one.train = (struct part){ &data, rows + at, at + 4 < NROW ? 4 : NROW - at };
+		one.init = weight;
+		part = run(&one, NULL);
+		sum += part.last.loss * one.train.nrow;
+		memcpy(weight, part.weight, p->nweight * sizeof *weight);
+		train_result_release(&part);
+	}
+	tap_is_mem(whole.weight, weight, p->nweight * sizeof *weight, "an epoch is its batches one after the other");
+	tap_close(whole.last.loss, sum / NROW, 1e-15, "its loss is the mean over samples as the weights move");
+	tap_is_int((long long)whole.step, 3, "three steps");
+	train_result_release(&whole);
+}
+
+/* Weights, losses and metrics of two runs are the same bits. */
+static bool same_bits(const struct train_result *a, const struct train_result *b, const struct program *p, uint32_t restarts)
+{
+	return !memcmp(a->weight, b->weight, p->nweight * sizeof *a->weight)
+		&& !memcmp(a->start_loss, b->start_loss, restarts * sizeof *a->start_loss)
+		&& a->last.loss == b->last.loss && a->last.val_loss == b->last.val_loss
+		&& a->last.metric[0] == b->last.metric[0] && a->last.val_metric[0] == b->last.val_metric[0]
+		&& a->winner == b->winner && a->step == b->step;
+}
+
+static void test_threads(const struct program *p, const char *device, enum precision precision)
+{
+	struct train_job j = job_of(p);
+	struct train_result first, r;
+	double output[2 * NROW], loss, metric;
+
+	j.exec.device = device;
+	j.exec.precision = precision;
+	j.restarts = 2;
+	first = run(&j, NULL);
+	for (unsigned n = 1; n <= 4; n++) {
+		j.exec.nthread = n;
+		r = run(&j, NULL);
+		tap_ok(same_bits(&first, &r, p, 2), "%s, precision %d, %u threads: the same bits", device, (int)precision, n);
+		train_result_release(&r);
+	}
+	evaluate(&j, &j.validation, first.weight, output, &loss, &metric);
+	tap_ok(loss == first.last.val_loss && metric == first.last.val_metric[0], "inference has the validation's bits");
+	train_result_release(&first);
+}
+
+static void test_learning(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	double target[NWEIGHT_MAX], first;
+	struct train_result r;
+
+	program_init_weights(p, 5, 0, target);
+	evaluate(&j, &j.train, target, label, NULL, NULL);
+	j.metric[0] = metric_find("mse");
+	j.epochs = 1;
+	r = run(&j, NULL);
+	first = r.last.loss;
+	train_result_release(&r);
+	j.epochs = 60;
+	r = run(&j, NULL);
+	tap_ok(r.last.loss < 0.1 * first, "the loss falls from %g to %g", first, r.last.loss);
+	tap_close(r.last.metric[0], r.last.loss, 1e-15, "the loss as a metric is the loss");
+	train_result_release(&r);
+	make_data(p->noutput);
+}
+
+/* ---- choices ---- */
+
+static void test_shuffle(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	struct train_result a, b;
+	uint32_t order[NROW];
+
+	j.epochs = 1;
+	a = run(&j, NULL);
+	for (uint32_t i = 0; i < NROW; i++)
+		order[i] = i;
+	rng_shuffle(j.seed, RNG_SHUFFLE, 1, order, NROW);
+	j.shuffle = false;
+	j.train.row = order;
+	b = run(&j, NULL);
+	tap_ok(same_bits(&a, &b, p, 1), "the first epoch's order is that of (seed, 1)");
+	train_result_release(&b);
+	j.train.row = NULL;
+	b = run(&j, NULL);
+	tap_ok(!same_bits(&a, &b, p, 1), "and not that of the file");
+	train_result_release(&b);
+	train_result_release(&a);
+}
+
+static void test_starts(const struct program *p)
+{
+	struct train_job j = job_of(p), one = j;
+	struct train_result all, single;
+	double weight[NWEIGHT_MAX];
+	uint32_t best = 0;
+
+	j.restarts = 4;
+	all = run(&j, NULL);
+	for (uint32_t i = 0; i < 4; i++) {
+		program_init_weights(p, j.seed, i, weight);
+		one.init = weight;
+		single = run(&one, NULL);
+		tap_ok(single.last.loss == all.start_loss[i], "start %u is stream %u of the seed", i, i);
+		if (all.start_loss[i] < all.start_loss[best])
+			best = i;
+		if (i == all.winner)
+			tap_is_mem(all.weight, single.weight, p->nweight * sizeof *weight, "the winner's weights are kept");
+		if (i == all.winner)
+			tap_is_mem(all.slot[1], single.slot[1], p->nweight * sizeof *weight, "and its optimiser's state");
+		train_result_release(&single);
+	}
+	tap_is_int(all.winner, best, "the lowest final loss wins");
+	train_result_release(&all);
+}
+
+static void test_limits(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	struct train_result r;
+
+	j.max_steps = 4;
+	r = run(&j, NULL);
+	tap_ok(r.step == 4 && r.last.epoch == 2 && r.last.step == 4, "max_steps ends an epoch early");
+	train_result_release(&r);
+	j.max_steps = 3;
+	r = run(&j, NULL);
+	tap_ok(r.step == 3 && r.last.epoch == 1, "and begins none for nothing");
+	train_result_release(&r);
+	j.max_steps = 0;
+	j.batch_size = 1000;
+	r = run(&j, NULL);
+	tap_is_int((long long)r.step, 3, "a batch larger than the data is the data");
+	train_result_release(&r);
+	j.validation.nrow = 0;
+	r = run(&j, NULL);
+	tap_ok(!r.last.has_validation, "no validation where there are no rows");
+	train_result_release(&r);
+}
+
+static void test_frozen(void)
+{
+	struct program *p = tiny_program(ACTIVATION_TANH, ACTIVATION_LINEAR, 1);
+	struct train_job j;
+	struct train_result r;
+	double weight[NWEIGHT_MAX];
+
+	make_data(1);
+	p->weight_group[0].frozen = p->weight_group[2].frozen = true;
+	j = job_of(p);
+	r = run(&j, NULL);
+	program_init_weights(p, j.seed, 0, weight);
+	tap_is_mem(r.weight, weight, 2 * sizeof *weight, "frozen circuit weights stay");
+	tap_is_mem(r.weight + 3, weight + 3, 6 * sizeof *weight, "frozen head weights stay");
+	tap_ok(r.weight[2] != weight[2] && r.weight[9] != weight[9], "the others move");
+	train_result_release(&r);
+	program_free(p);
+	make_data(2);
+}
+
+/* ---- ends ---- */
+
+static void fails(const struct train_job *j, int code, const char *text, const char *what)
+{
+	struct train_result r = { 0 };
+	struct err e = { 0 };
+
+	tap_is_int(train_run(j, NULL, &r, &e), code, "%s", what);
+	tap_is_str(e.text, text, "and is named");
+	tap_ok(!r.weight, "no result");
+}
+
+static void test_not_finite(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	double good = label[2 * 9];
+
+	j.shuffle = false;
+	label[2 * 9] = INFINITY;
+	fails(&j, -ERR_NOT_FINITE, "step 3 (epoch 1): the loss of sample 1 (row 9 of tiny.csv, from 0) is not finite",
+		"an infinite label ends training");
+	j.train.nrow = 8;
+	j.validation.nrow = NROW;
+	fails(&j, -ERR_NOT_FINITE, "step 2 (epoch 1): validation: the loss of sample 9 (row 9 of tiny.csv, from 0) is not finite",
+		"in validation too");
+	label[2 * 9] = good;
+	j.option[0] = INFINITY;
+	j.restarts = 2;
+	fails(&j, -ERR_NOT_FINITE, "start 1, step 1 (epoch 1): entry 0 of weight conv[0].t is not finite after the update",
+		"an infinite step ends training");
+}
+
+static void test_misfits(const struct program *p)
+{
+	struct train_job j = job_of(p);
+
+	data.ny = 1;
+	fails(&j, -ERR_BAD_DATA, "the training data has 1 labels a row, the model has 2 outputs: loss mse compares them one by one",
+		"labels that do not fit");
+	data.ny = 0;
+	fails(&j, -ERR_BAD_DATA, "the training data has no labels", "no labels");
+	data.ny = 2;
+	data.nx = 2;
+	fails(&j, -ERR_BAD_DATA, "the training data has 2 numbers a row, the model's inputs take 1", "inputs that do not fit");
+	data.nx = 1;
+	j.train.nrow = 0;
+	fails(&j, -ERR_BAD_DATA, "the training data has no rows", "no rows");
+	j = job_of(p);
+	j.restarts = TRAIN_RESTARTS_MAX + 1;
+	fails(&j, -ERR_CONFIG, "restarts must be between 1 and 10000", "one start beyond the limit");
+}
+
+struct seen { uint32_t steps, epochs, starts, stop_at; double losses; };
+
+static int see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+	uint32_t steps_per_epoch, double batch_loss)
+{
+	struct seen *s = ctx;
+
+	(void)start;
+	if (steps_per_epoch == 3 && step_in_epoch == (step - 1) % 3 + 1 && epoch == (step - 1) / 3 + 1)
+		s->steps++;
+	s->losses += batch_loss;
+	return s->steps == s->stop_at ? -ERR_INTERRUPTED : 0;
+}
+
+static void see_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct seen *s = ctx;
+
+	s->epochs += r->step == 3 * r->epoch && r->seconds > 0 && r->samples_per_second > 0;
+}
+
+static void see_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+{
+	struct seen *s = ctx;
+
+	s->starts += start == s->starts && final_loss > 0 && weight != NULL;
+}
+
+static void test_observer(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	struct seen s = { 0 };
+	struct train_observer o = { &s, see_step, see_epoch, see_start };
+	struct train_result r = run((j.restarts = 2, &j), &o);
+	struct err e;
+
+	tap_ok(s.steps == 18 && s.epochs == 6 && s.starts == 2, "%u steps, %u epochs, %u starts are seen", s.steps, s.epochs, s.starts);
+	train_result_release(&r);
+	s = (struct seen){ .stop_at = 5 };
+	tap_is_int(train_run(&j, &o, &r, &e), -ERR_INTERRUPTED, "an observer can end the run");
+	tap_is_int(s.steps, 5, "at once");
+}
+
+int main(void)
+{
+	struct program *bare = tiny_program(0, 0, 0), *head = tiny_program(ACTIVATION_TANH, ACTIVATION_SIGMOID, 2);
+
+	make_data(2);
+	test_gradient(bare);
+	test_gradient(head);
+	test_batches(bare);
+	test_batches(head);
+	test_threads(bare, "ref", PRECISION_DOUBLE);
+	test_threads(head, "ref", PRECISION_DOUBLE);
+	test_threads(bare, "cpu", PRECISION_DOUBLE);
+	test_threads(head, "cpu", PRECISION_SINGLE);
+	test_learning(bare);
+	test_shuffle(head);
+	test_starts(bare);
+	test_limits(bare);
+	test_frozen();
+	test_not_finite(bare);
+	test_misfits(bare);
+	test_observer(bare);
+	program_free(bare);
+	program_free(head);
+	return tap_done();
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Random programs that use everything a program can hold, and their outcome on a
+ * backend: what the tests of backends, plans and gradients share. */
+#ifndef TESTS_KERNELS_RANDOM_PROGRAM_H
+#define TESTS_KERNELS_RANDOM_PROGRAM_H
+
+#include "runtime/exec/evaluator.h"
+
+struct random_shape {
+	uint64_t seed;
+	unsigned nwire;              /* of the widest circuit */
+	unsigned napply;             /* unitaries of each circuit */
+	unsigned ncircuit;
+	unsigned nweight, ninput;    /* at least 1 */
+	bool sample_matrices;        /* angles of inputs and weights, mixed */
+	bool controls;               /* of applies and of items */
+	bool vectors;                /* amplitudes and an input state on some wires */
+	bool swaps;
+	bool frozen;                 /* some weights are frozen */
+	bool wide;                   /* matrices on three wires too */
+};
+
+/* Verified; free with program_free. */
+struct program *random_program(const struct random_shape *r);
+
+/* n numbers in [-scale, scale) from a seed. */
+void random_numbers(uint64_t seed, double scale, size_t n, double *out);
+
+/* A loss that no readout leaves out: sum_k c_k r_k + r_k^2 / 2, summed over the samples
+ * (row s has its own c).  readout[(nsample, nreadout)], gradient[nweight] (NULL: forward
+ * only).  Samples s uses input row s. */
+struct outcome { double *readout, *gradient; uint64_t share[64]; };
+
+int outcome_of(const struct program *p, const struct evaluator_options *o, uint32_t nsample,
+	const double *weight, const double *input, struct outcome *out, struct err *e);
+struct outcome outcome_new(const struct program *p, uint32_t nsample);
+void outcome_release(struct outcome *o);
+
+/* Largest |a - b|; infinite where one is not a number. */
+double largest_difference(const double *a, const double *b, size_t n);
+
+#endif

@@ -29,7 +29,7 @@ static const char *const kind_texts[KIND_COUNT] = {
 	[KIND_BOOL] = "a condition", [KIND_ANGLE] = "an angle",
 	[KIND_INT_ARRAY] = "an int array", [KIND_FLOAT_ARRAY] = "a float array",
 	[KIND_ANGLE_ARRAY] = "an array of angles", [KIND_STATE] = "an input state",
-	[KIND_QUBITS] = "qubits", [KIND_TUPLES] = "a list of tuples",
+	[KIND_QUBITS] = "a list of qubits", [KIND_TUPLES] = "a list of tuples",
 	[KIND_OBSERVABLE] = "an observable", [KIND_PROBS] = "probabilities",
 };
 

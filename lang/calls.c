@@ -230,8 +230,11 @@ static void call_gate(struct resolver *r, struct node *n, const struct gate_row 
 	n->gate = row->id;
 	if (n->args.n != row->nangle && !has_arrays(n)) {
 		g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span, "wrong number of angles for `%s`", n->name);
-		diag_label(g, "takes %u angle%s, here %s %u", row->nangle, plural(row->nangle),
-			n->args.n == 1 ? "is" : "are", n->args.n);
+		if (row->nangle)
+			diag_label(g, "takes %u angle%s, here %s %u", row->nangle, plural(row->nangle),
+				n->args.n == 1 ? "is" : "are", n->args.n);
+		else
+			diag_label(g, "takes no angle");
 		gate_signature(g, n->name, row, nqubit);
 	} else {
 		for (uint32_t i = 0; i < n->args.n; i++)

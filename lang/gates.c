@@ -100,7 +100,7 @@ const char *gate_word_name(enum gate g, uint8_t word, char *buf)
 {
 	const struct gate_row *r = gate_row(g);
 	if (!(r->flags & GATE_WORD))
-		return strcpy(buf, r->name);
+		return r->name;
 	char *p = stpcpy(buf, family_prefix[g]);
 	for (unsigned n = gate_word_length(word), i = 0; i < n; i++)
 		*p++ = "?xyz"[word >> 2 * i & 3];

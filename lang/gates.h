@@ -80,7 +80,7 @@ unsigned gate_word_length(uint8_t word);         /* letters in a word; 0 for wor
 unsigned gate_flags(enum gate g, uint8_t word);
 /* Targets of a row, with the word's length for families. */
 unsigned gate_ntarget(enum gate g, uint8_t word);
-/* The name with its word, e.g. "rzx", "zz", "pow_zz"; buf of at least 16. */
+/* The name with its word, e.g. "rzx", "zz", "pow_zz", in buf (at least 16 bytes); other rows' own names. */
 const char *gate_word_name(enum gate g, uint8_t word, char *buf);
 
 /* u = the target matrix (4^ntarget entries, one for gphase); du = its derivative by angle k. Base rows

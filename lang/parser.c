@@ -131,6 +131,10 @@ void parser_track(struct parser *p, int token, struct span at)
 	struct parser_file *f = &p->file[p->nfile - 1];
 
 	p->unclosed = (struct span){ 0 };
+	if (!p->last.token || p->last.token == ';' || p->last.token == '{' || p->last.token == '}')
+		p->begin = (struct span){ 0 };
+	if (!p->begin.file)
+		p->begin = at;
 	if (!f->first.file)
 		f->first = at;
 	if (token == '(' || token == '[' || token == '{')
@@ -219,7 +223,8 @@ static void not_found(struct parser *p, const char *path, struct span at,
 	struct diag *g = diag_at(p->diags, DIAG_INCLUDE_NOT_FOUND, at, "cannot include `%s`", path);
 
 	for (unsigned i = 0; i < nwhy; i++)
-		diag_note(g, "%s", why[i]);
+		if (!i || strcmp(why[i], why[i - 1]))
+			diag_note(g, "%s", why[i]);
 	if (p->file[p->nfile - 1].id == p->first_file && path[0] != '/')
 		diag_help(g, "a relative name is looked for beside the including file, then in the -I folders");
 }

@@ -38,6 +38,7 @@ struct parser {
 	struct seen last, previous;  /* the last token given to the grammar, and the one before */
 	struct seen replay[PARSER_REPLAY_MAX];   /* to be given again, the topmost first */
 	unsigned nreplay;
+	struct span begin;           /* the first token of the statement */
 	uint32_t nnode;
 	bool stop;                   /* give no more tokens, report no more syntax errors */
 };
@@ -76,6 +77,7 @@ void scan_close(struct parser *p);
 void scan_push(struct parser *p, const char *text, size_t len);   /* reads it from now on */
 void scan_pop(struct parser *p);             /* back to the file below */
 const char *scan_keyword_text(int token);    /* "block", or NULL when no keyword */
+const char *scan_nearest_keyword(const char *word);   /* the likely meant one, or NULL */
 
 /* parse.y: 0 when the grammar came to its end. */
 int parser_run(struct parser *p);

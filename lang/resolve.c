@@ -507,7 +507,7 @@ static void do_observe(struct resolver *r, struct node *n)
 		if (o->rank == KIND_QUBITS) {
 			struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, o->span, "an output must be an observable");
 
-			diag_label(g, "these are qubits");
+			diag_label(g, "this is a list of qubits");
 			diag_help(g, "`z(w)` is one output per qubit of w, `probs(w)` all probabilities");
 		} else {
 			kinds_require(r, o, outputs, "an output", "an observable or `probs`");

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const math_constants[] = { "pi", "tau", "euler" };
 
@@ -147,6 +148,26 @@ static void add_elsewhere(struct resolver *r, struct diag *g, enum space space, 
 		diag_second(g, s.found->name_span, "a name is known from its declaration to the end of its scope");
 }
 
+/* Of names that differ from `near` in case only, the one most like `name` (CNOT, cnot). */
+static const char *same_case(const char *name, const char *near, const char *const *names, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t like = 0;
+
+		if (strcasecmp(names[i], near))
+			continue;
+		for (size_t k = 0; names[i][k] && name[k]; k++)
+			like += names[i][k] == name[k];
+		if (like > best) {
+			best = like;
+			near = names[i];
+		}
+	}
+	return near;
+}
+
 void scope_suggest(struct resolver *r, struct diag *g, enum space space, const char *name,
 	const char *const *more, size_t nmore)
 {
@@ -160,6 +181,7 @@ void scope_suggest(struct resolver *r, struct diag *g, enum space space, const c
 	for (size_t i = 0; i < nmore; i++)
 		names[n++] = more[i];
 	near = diag_nearest(name, names, n);
+	near = near ? same_case(name, near, names, n) : NULL;
 	if (near && space == SPACE_CALL && !lookup(r, space, near) && gate_find(near, &word, &of) && of)
 		diag_help(g, "did you mean `%s`? here it is called `%s`", near, of);
 	else if (near)

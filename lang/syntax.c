@@ -41,7 +41,7 @@ static const struct { const char *text; bool within; const char *proof[2], *memb
 	{ "an expression", false, { "an integer", "'!'" },
 		{ "an integer", "a number", "a name", "'-'", "'+'", "'!'", "'('", "'{'" } },
 	{ "an operator", false, { "&&", "'%'" },
-		{ "'+'", "'-'", "'*'", "'/'", "'%'", "**", "++", "'<'", "'>'", "<=", ">=", "==", "!=", "&&",
+		{ "'('", "'['", "'+'", "'-'", "'*'", "'/'", "'%'", "**", "++", "'<'", "'>'", "<=", ">=", "==", "!=", "&&",
 		"||" } },
 	{ "an assignment", false, { "+=", "'='" }, { "'='", "+=", "-=", "*=", "/=", "%=", "**=" } },
 };
@@ -171,18 +171,39 @@ static const struct { int token; const char *help; } hints[] = {
 	{ TOKEN_ELSE, "`else` follows the body of an `if`" },
 };
 
-static void add_hints(struct parser *p, struct diag *g, const char *got, const char *const *want, size_t n)
+/* The statement began with a name that is nearly a keyword. */
+static void add_keyword(struct parser *p, struct diag *g)
+{
+	const char *text = source_text(diags_sources(p->diags), p->begin.file, NULL), *near = NULL;
+	char word[LANG_IDENT_MAX + 1];
+	size_t len = p->begin.end - p->begin.begin;
+
+	if (len && len <= LANG_IDENT_MAX && p->begin.begin != p->last.at.begin) {
+		memcpy(word, text + p->begin.begin, len);
+		word[len] = '\0';
+		near = scan_nearest_keyword(word);
+		if (near && strcmp(near, word))
+			diag_help(g, "did you mean `%s`?", near);
+	}
+}
+
+static void add_hints(struct parser *p, struct diag *g, const char *const *want, size_t n)
 {
 	const char *word = scan_keyword_text(p->last.token);
+	bool hinted = false;
 
-	(void)got;
 	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-		if (hints[i].token == p->last.token)
+		if (hints[i].token == p->last.token) {
 			diag_help(g, "%s", hints[i].help);
-	if (word && wants("a name", want, n))
+			hinted = true;
+		}
+	if (word && !hinted && wants("a name", want, n) && !wants("on", want, n) && !wants("let", want, n))
 		diag_note(g, "`%s` is a reserved word and cannot be a name", word);
 	if (p->last.token == '=' && wants("==", want, n))
 		diag_help(g, "equality is written `==`");
+	if (p->last.token == '(' && wants("';'", want, n) && wants("','", want, n) && !wants("'+'", want, n))
+		diag_help(g, "operands are qubits and slices; lists that functions make stand behind `on`");
+	add_keyword(p, g);
 }
 
 static void unexpected(struct parser *p, const char *got, const char *const *want, size_t n)
@@ -206,7 +227,7 @@ static void unexpected(struct parser *p, const char *got, const char *const *wan
 	else
 		diag_label(g, "cannot stand here");
 	add_opener(p, g, want, n);
-	add_hints(p, g, got, want, n);
+	add_hints(p, g, want, n);
 	buf_release(&b);
 	buf_release(&text);
 }

@@ -11,7 +11,9 @@ tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_p
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 EXTRA_DIST += tests/kernels/gates.txt
 check_PROGRAMS += tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
-check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train
+check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
+check_PROGRAMS += tests/lang/test_front
+EXTRA_DIST += tests/lang/golden.h tests/lang/front
 
 shell_tests =
 shell_tests += tests/unit/test_arrows.sh

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Vectors of applies, and matrices interned by their definitions. */
+#include "config.h"
+#include "compiler/circuit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void design_init(struct design *d, struct arena *a)
+{
+	memset(d, 0, sizeof *d);
+	d->arena = a;
+	exprs_init(&d->exprs);
+}
+
+void design_release(struct design *d)
+{
+	for (uint32_t i = 0; i < d->ncircuit; i++) {
+		calls_release(&d->circuit[i]->calls);
+		free(d->circuit[i]->output);
+		free(d->circuit[i]->reg);
+	}
+	exprs_release(&d->exprs);
+	free(d->matrix);
+	free(d->table);
+	free(d->circuit);
+	free(d->weight);
+	free(d->input);
+	free(d->layer);
+	free(d->dense);
+	free(d->place);
+}
+
+/* ---- matrices ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ (h >> 29);
+}
+
+static uint64_t hash(unsigned ntarget, const struct item *item, uint32_t n)
+{
+	uint64_t h = mix(ntarget, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct item *it = &item[i];
+		h = mix(h, it->gate | (uint64_t)it->word << 16 | (uint64_t)it->adjoint << 24
+			| (uint64_t)it->control_ones << 32);
+		h = mix(h, it->ref);
+		for (unsigned k = 0; k < it->nwire; k++)
+			h = mix(h, it->wire[k]);
+		for (unsigned k = 0; k < GATE_ANGLES_MAX; k++)
+			h = mix(h, it->angle[k]);
+	}
+	return h;
+}
+
+static bool same_item(const struct item *a, const struct item *b)
+{
+	return a->gate == b->gate && a->word == b->word && a->adjoint == b->adjoint
+		&& a->ncontrol == b->ncontrol && a->nwire == b->nwire
+		&& a->control_ones == b->control_ones && a->ref == b->ref
+		&& !memcmp(a->wire, b->wire, sizeof a->wire)
+		&& !memcmp(a->angle, b->angle, sizeof a->angle);
+}
+
+static bool same(const struct matrix *m, unsigned ntarget, const struct item *item, uint32_t n)
+{
+	if (m->ntarget != ntarget || m->nitem != n)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (!same_item(&m->item[i], &item[i]))
+			return false;
+	return true;
+}
+
+static void rehash(struct design *d)
+{
+	d->ntable = d->ntable ? 2 * d->ntable : 64;
+	free(d->table);
+	d->table = mem_alloc(d->ntable, sizeof *d->table);
+	memset(d->table, 0xff, d->ntable * sizeof *d->table);
+	for (uint32_t i = 0; i < d->nmatrix; i++) {
+		const struct matrix *m = &d->matrix[i];
+		uint32_t k = (uint32_t)hash(m->ntarget, m->item, m->nitem) & (d->ntable - 1);
+		while (d->table[k] != INDEX_NONE)
+			k = (k + 1) & (d->ntable - 1);
+		d->table[k] = i;
+	}
+}
+
+uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, const struct item *item, uint32_t n)
+{
+	if (2 * (uint64_t)d->nmatrix >= d->ntable)
+		rehash(d);
+	uint32_t k = (uint32_t)hash(ntarget, item, n) & (d->ntable - 1);
+	for (; d->table[k] != INDEX_NONE; k = (k + 1) & (d->ntable - 1))
+		if (same(&d->matrix[d->table[k]], ntarget, item, n))
+			return d->table[k];
+	if (d->nmatrix >= PROGRAM_MATRICES_MAX || d->nitem + n > PROGRAM_ITEMS_MAX) {
+		d->full = true;
+		return 0;
+	}
+	mem_reserve(d->matrix, d->nmatrix, d->cap_matrix);
+	d->matrix[d->nmatrix] = (struct matrix){
+		.name = name, .ntarget = (uint8_t)ntarget, .nitem = n,
+		.item = arena_copy(d->arena, item, n, sizeof *item),
+	};
+	d->nitem += n;
+	d->table[k] = d->nmatrix;
+	return d->nmatrix++;
+}
+
+uint32_t design_gate(struct design *d, const char *name, enum gate g, uint8_t word, const uint32_t *angle)
+{
+	unsigned n = gate_ntarget(g, word);
+	struct item it = { .gate = g, .word = word, .nwire = (uint8_t)n };
+
+	for (unsigned k = 0; k < n; k++)
+		it.wire[k] = (uint8_t)k;
+	for (unsigned k = 0; k < gate_row(g)->nangle; k++)
+		it.angle[k] = angle[k];
+	return design_matrix(d, name, n, &it, 1);
+}
+
+const struct item *design_single(const struct design *d, uint32_t matrix)
+{
+	const struct matrix *m = &d->matrix[matrix];
+	const struct item *it = m->item;
+
+	if (m->nitem != 1 || it->gate == GATE_NONE || it->ncontrol || it->nwire != m->ntarget)
+		return NULL;
+	for (unsigned k = 0; k < it->nwire; k++)
+		if (it->wire[k] != k)
+			return NULL;
+	return it;
+}
+
+bool design_self_inverse(const struct design *d, uint32_t matrix)
+{
+	const struct item *it = design_single(d, matrix);
+
+	return it && gate_row(it->gate)->flags & GATE_SELF_INVERSE;
+}
+
+uint32_t design_place(struct design *d, struct span at)
+{
+	if (d->nplace) {
+		const struct span *last = &d->place[d->nplace - 1];
+		if (last->file == at.file && last->begin == at.begin && last->end == at.end)
+			return d->nplace - 1;
+	}
+	mem_reserve(d->place, d->nplace, d->cap_place);
+	d->place[d->nplace] = at;
+	return d->nplace++;
+}
+
+/* From the newest: a path comes up again only when an instance is repeated. */
+uint32_t design_layer(struct design *d, const char *path, bool embed)
+{
+	for (uint32_t i = d->nlayer; i-- > 0; )
+		if (!strcmp(d->layer[i].path, path))
+			return i;
+	mem_reserve(d->layer, d->nlayer, d->cap_layer);
+	d->layer[d->nlayer] = (struct layer_note){ .path = path, .embed = embed };
+	return d->nlayer++;
+}
+
+/* ---- applies ---- */
+
+void calls_release(struct calls *c)
+{
+	free(c->v);
+	free(c->wire);
+	*c = (struct calls){ 0 };
+}
+
+void calls_wires(struct calls *c, uint32_t n)
+{
+	while (n-- > 0) {
+		mem_reserve(c->wire, c->nwire, c->cap_wire);
+		c->wire[c->nwire++] = (struct wire_state){ WIRE_FRESH, { 0, 0, 0 } };
+	}
+}
+
+struct apply *calls_add(struct calls *c, const struct apply *a)
+{
+	mem_reserve(c->v, c->n, c->cap);
+	c->v[c->n] = *a;
+	return &c->v[c->n++];
+}
+
+struct apply apply_copy(struct arena *a, const struct apply *p, uint32_t room)
+{
+	struct apply q = *p;
+
+	q.wire = arena_alloc(a, p->nwire + room + 1, sizeof *q.wire);
+	if (p->nwire)
+		memcpy(q.wire + room, p->wire, p->nwire * sizeof *q.wire);
+	return q;
+}
+
+/* e^(i a) under controls is a phase on the last control: on its 1, or on its 0
+ * as x p(a) x. */
+void call_settle(struct design *d, struct apply *p, uint32_t free_wire)
+{
+	if (p->op != APPLY_UNITARY || p->nwire > p->ncontrol)
+		return;
+	if (!p->ncontrol) {
+		p->wire = arena_copy(d->arena, &free_wire, 1, sizeof free_wire);
+		p->nwire = 1;
+		return;
+	}
+	const struct item *phase = d->matrix[p->matrix].item;
+	unsigned last = p->ncontrol - 1u;
+	struct item flip = { .gate = GATE_PAULI, .word = 1, .nwire = 1 };
+	struct item turn = { .gate = GATE_P, .nwire = 1, .angle = { phase->angle[0] } };
+	struct item v[3] = { flip, turn, flip };
+	bool on_one = p->control_ones >> last & 1;
+	p->matrix = on_one ? design_matrix(d, "p", 1, &turn, 1) : design_matrix(d, "p0", 1, v, 3);
+	p->control_ones &= ~((uint64_t)1 << last);
+	p->ncontrol--;
+}
+
+static struct item item_of(const struct design *d, const struct apply *p, const uint8_t *local)
+{
+	const struct item *one = design_single(d, p->matrix);
+	struct item it = { .ref = p->matrix };
+
+	if (one)
+		it = *one;
+	it.adjoint = (one && one->adjoint) != p->adjoint;
+	if (one && gate_row(one->gate)->flags & GATE_SELF_INVERSE)
+		it.adjoint = false;
+	it.ncontrol = (uint8_t)p->ncontrol;
+	it.control_ones = (uint8_t)p->control_ones;
+	it.nwire = (uint8_t)p->nwire;
+	for (unsigned k = 0; k < p->nwire; k++)
+		it.wire[k] = local[p->wire[k]];
+	return it;
+}
+
+/* Wires of the unitaries, ascending, in wire[]; false when they are too many, when
+ * there is nothing to fold or something that is no unitary stands between. */
+static bool foldable(const struct calls *c, uint32_t *wire, unsigned *nwire, uint32_t *nunitary)
+{
+	*nwire = 0;
+	*nunitary = 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct apply *p = &c->v[i];
+		if (p->op == APPLY_DISCARD)
+			continue;
+		if (p->op != APPLY_UNITARY)
+			return false;
+		++*nunitary;
+		for (unsigned k = 0; k < p->nwire; k++) {
+			unsigned at = 0, j;
+			while (at < *nwire && wire[at] < p->wire[k])
+				at++;
+			if (at < *nwire && wire[at] == p->wire[k])
+				continue;
+			if (*nwire == MATRIX_TARGETS_MAX)
+				return false;
+			for (j = (*nwire)++; j > at; j--)
+				wire[j] = wire[j - 1];
+			wire[at] = p->wire[k];
+		}
+	}
+	return *nunitary > 1 && *nwire > 0;
+}
+
+void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place)
+{
+	uint32_t wire[MATRIX_TARGETS_MAX], nunitary, n = 0, kept = 0;
+	unsigned nwire;
+
+	if (!foldable(c, wire, &nwire, &nunitary))
+		return;
+	uint8_t *local = mem_alloc(c->nwire, sizeof *local);
+	struct item *item = mem_alloc(nunitary, sizeof *item);
+	for (unsigned k = 0; k < nwire; k++)
+		local[wire[k]] = (uint8_t)k;
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct apply *p = &c->v[i];
+		if (p->op == APPLY_UNITARY) {
+			call_settle(d, p, wire[0]);
+			item[n++] = item_of(d, p, local);
+		}
+	}
+	struct apply all = { .op = APPLY_UNITARY, .nwire = (uint16_t)nwire, .layer = layer, .span = place };
+	all.matrix = design_matrix(d, name, nwire, item, n);
+	all.wire = arena_copy(d->arena, wire, nwire, sizeof *wire);
+	free(item);
+	free(local);
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->v[i].op != APPLY_UNITARY)
+			c->v[kept++] = c->v[i];
+	c->n = kept;
+	calls_add(c, &all);
+	memmove(c->v + 1, c->v, kept * sizeof *c->v);
+	c->v[0] = all;
+}

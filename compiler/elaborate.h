@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Runs a resolved tree: loops, lets, calls; what comes out is a design. */
+#ifndef QCNN_ELABORATE_H
+#define QCNN_ELABORATE_H
+
+#include "compiler/circuit.h"
+#include "compiler/compile.h"
+
+/* Fills *d (initialised).  Faults go to `diags`; with errors *d is incomplete. */
+void elaborate(struct ast *t, struct diags *diags, const struct compile_options *o, struct design *d);
+
+#endif

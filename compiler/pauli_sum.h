@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Sums of products of x, y, z on different qubits, with constant coefficients. */
+#ifndef QCNN_PAULI_SUM_H
+#define QCNN_PAULI_SUM_H
+
+#include "runtime/base/arena.h"
+#include "runtime/program/program.h"
+
+/* A sum is the first n terms of a store.  Stores only grow at their end, so that
+ * `c += ...` in a loop appends instead of copying. */
+struct term_store { struct pauli_term *v; uint32_t n, cap; };
+struct pauli_sum { struct term_store *store; uint32_t n; };
+struct observables { uint32_t n; struct pauli_sum *v; };
+
+struct pauli_sum pauli_sum_of(struct arena *a, double coefficient, uint8_t letter, uint32_t wire); /* letter 0: the number */
+/* left + scale * right; terms beyond PROGRAM_TERMS_MAX: false. */
+bool pauli_sum_add(struct arena *a, const struct pauli_sum *left, double scale,
+	const struct pauli_sum *right, struct pauli_sum *out);
+struct pauli_sum pauli_sum_scaled(struct arena *a, const struct pauli_sum *s, double scale);
+enum pauli_fault { PAULI_FINE = 0, PAULI_SAME_WIRE, PAULI_TOO_MANY };
+/* Product, term by term; on PAULI_SAME_WIRE *wire is a qubit both factors act on. */
+enum pauli_fault pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
+	const struct pauli_sum *right, struct pauli_sum *out, uint32_t *wire);
+/* Equal products gathered, in order of wires; terms with coefficient 0 dropped. */
+uint32_t pauli_sum_gather(struct arena *a, const struct pauli_sum *s, struct pauli_term **out);
+
+#endif

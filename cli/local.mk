@@ -5,8 +5,14 @@ noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = \
 	cli/changes.c \
 	cli/changes.h \
+	cli/cmd_check.c \
+	cli/cmd_compile.c \
 	cli/cmd_config.c \
 	cli/cmd_explain.c \
+	cli/cmd_infer.c \
+	cli/cmd_run.c \
+	cli/cmd_train.c \
+	cli/cmd_weights.c \
 	cli/command.h \
 	cli/commands.c \
 	cli/commands.h \
@@ -14,18 +20,30 @@ libcli_a_SOURCES = \
 	cli/configuration.h \
 	cli/configuration_print.c \
 	cli/configuration_tree.h \
+	cli/execution.c \
+	cli/execution.h \
 	cli/help.c \
+	cli/job.c \
+	cli/job.h \
+	cli/model_file.c \
+	cli/model_file.h \
 	cli/options.c \
 	cli/options.def \
 	cli/options.h \
+	cli/predictions.c \
+	cli/predictions.h \
+	cli/record.c \
+	cli/record.h \
 	cli/report.c \
+	cli/samples.c \
+	cli/samples.h \
 	cli/schema.c \
 	cli/schema.def \
 	cli/schema.h \
+	cli/values.c \
+	cli/values.h \
 	cli/yaml_read.c \
 	cli/yaml_read.h
 
-if HAVE_CLI
 bin_PROGRAMS += qcnn
 qcnn_SOURCES = cli/main.c
-endif

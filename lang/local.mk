@@ -26,7 +26,6 @@ liblang_a_SOURCES = \
 
 # Scanner and grammar. The generated files lie in the build folder and are shipped by `make dist`.
 # One stamp stands for all of them; it is older than its files, so each is made once.
-if HAVE_GRAMMAR
 grammar_files = lang/parse.c lang/parse.h lang/scan.c lang/scan.h
 nodist_liblang_a_SOURCES = $(grammar_files)
 BUILT_SOURCES += $(grammar_files)
@@ -43,4 +42,3 @@ lang/grammar.stamp: lang/parse.y lang/scan.l
 
 $(grammar_files): lang/grammar.stamp
 	@test -f $@ || { rm -f lang/grammar.stamp; $(MAKE) $(AM_MAKEFLAGS) lang/grammar.stamp; }
-endif

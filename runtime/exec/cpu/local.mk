@@ -14,7 +14,6 @@ libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 
 # One library per precision and instruction set, which alone carries that set's flags.
 # KERNEL is the suffix of the set's one table of functions.
-if HAVE_KERNELS
 kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3
 kernel_sources = runtime/exec/cpu/kernels_tmpl.c
 
@@ -42,5 +41,4 @@ libkernels_single_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
 libkernels_double_avx512_a_SOURCES = $(kernel_sources)
 libkernels_double_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx512
 libkernels_double_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
-endif
 endif

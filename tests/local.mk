@@ -5,11 +5,11 @@
 check_PROGRAMS +=
 check_PROGRAMS += tests/unit/test_csv tests/unit/test_dataset tests/unit/test_npy tests/unit/test_npz
 check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag tests/unit/test_fixed tests/unit/test_rng
-check_PROGRAMS += tests/kernels/test_gates tests/unit/test_matrix
+check_PROGRAMS += tests/kernels/test_gates tests/unit/test_asm tests/unit/test_matrix tests/unit/test_program
 check_PROGRAMS += tests/kernels/test_evaluator
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
-EXTRA_DIST += tests/kernels/gates.txt
+EXTRA_DIST += tests/kernels/gates.txt tests/unit/sample.h
 check_PROGRAMS += tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
 check_PROGRAMS += tests/lang/test_front

@@ -6,7 +6,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_config, &command_explain, NULL,
+	&command_train, &command_infer, &command_run, &command_check, &command_compile,
+	&command_config, &command_weights, &command_explain, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn check: diagnoses a model or a configuration and says how large it is. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job.h"
+#include "cli/values.h"
+#include "runtime/base/json.h"
+
+static const char *const init_text[] = {
+	[INIT_NONE] = "none", [INIT_UNIFORM] = "uniform", [INIT_NORMAL] = "normal", [INIT_VALUES] = "values",
+	[INIT_GLOROT_UNIFORM] = "glorot_uniform",
+};
+
+static void shape(struct buf *out, uint32_t ndim, const uint32_t *dim)
+{
+	buf_char(out, '[');
+	for (uint32_t k = 0; k < ndim; k++)
+		buf_printf(out, k ? ", %u" : "%u", dim[k]);
+	buf_char(out, ']');
+}
+
+static uint64_t count_applies(const struct program *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		n += p->circuit[c].napply;
+	return n;
+}
+
+/* Nominal work of one sample; nothing where no plan can be made. */
+static void flops_of(const struct program *p, double flops[2])
+{
+	struct plan_options o = { .precision = PRECISION_DOUBLE, .isa = ISA_BASELINE };
+	struct plan *pl = plan_new(p, &o, NULL);
+	double executed;
+
+	flops[0] = flops[1] = NAN;
+	if (!pl)
+		return;
+	plan_flops(pl, false, &executed, &flops[0]);
+	plan_flops(pl, true, &executed, &flops[1]);
+	plan_free(pl);
+}
+
+/* ---- JSON ---- */
+
+static void json_groups(const struct program *p, struct buf *out)
+{
+	buf_str(out, "\"params\": {");
+	for (uint32_t i = 0; i < p->nweight_group; i++) {
+		const struct weight_group *g = &p->weight_group[i];
+
+		buf_str(out, i ? ", " : "");
+		buf_json_str(out, g->path);
+		buf_str(out, ": {\"shape\": ");
+		shape(out, g->ndim, g->dim);
+		buf_printf(out, ", \"init\": \"%s\", \"frozen\": %s}", init_text[g->init], g->frozen ? "true" : "false");
+	}
+	buf_str(out, "}, \"inputs\": {");
+	for (uint32_t i = 0; i < p->ninput_group; i++) {
+		const struct input_group *g = &p->input_group[i];
+
+		buf_str(out, i ? ", " : "");
+		buf_json_str(out, g->name);
+		buf_printf(out, ": {\"kind\": \"%s\", \"shape\": ", g->is_state ? "state" : "float");
+		shape(out, g->ndim, g->dim);
+		buf_char(out, '}');
+	}
+	buf_char(out, '}');
+}
+
+static void json_circuits(const struct program *p, struct buf *out)
+{
+	buf_str(out, "\"circuits\": [");
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		const struct circuit_code *c = &p->circuit[i];
+
+		buf_str(out, i ? ", {\"name\": " : "{\"name\": ");
+		buf_json_str(out, c->name);
+		buf_printf(out, ", \"qubits\": %u, \"applies\": %u, \"readouts\": %u}", c->nwire, c->napply, c->nreadout);
+	}
+	buf_char(out, ']');
+}
+
+static void print_json(const struct program *p, const struct job *j, struct buf *out)
+{
+	double flops[2];
+
+	flops_of(p, flops);
+	buf_printf(out, "{\"schema\": 1, \"weights\": %u, \"circuit_weights\": %u, \"matrices\": %u, \"outputs\": %u, ",
+		p->nweight, p->nweight_circuit, p->nmatrix, p->noutput);
+	json_circuits(p, out);
+	buf_str(out, ", ");
+	json_groups(p, out);
+	buf_str(out, ", \"flops_forward\": ");
+	buf_json_f64(out, flops[0]);
+	buf_str(out, ", \"flops_gradient\": ");
+	buf_json_f64(out, flops[1]);
+	for (unsigned k = 0; j && k < PART_COUNT; k++)
+		buf_printf(out, ", \"%s_rows\": %u", sample_part_name(k), j->samples.part[k].nrow);
+	buf_str(out, "}\n");
+}
+
+/* ---- text ---- */
+
+static void text_circuits(const struct program *p, struct buf *out)
+{
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		const struct circuit_code *c = &p->circuit[i];
+
+		buf_printf(out, "circuit   %s%s%u qubit%s, %u applies, %u readout%s\n", c->name, *c->name ? ": " : "",
+			c->nwire, c->nwire == 1 ? "" : "s", c->napply, c->nreadout, c->nreadout == 1 ? "" : "s");
+	}
+	for (uint32_t i = 0; i < p->ndense; i++)
+		buf_printf(out, "head      dense %u -> %u\n", p->dense[i].nin, p->dense[i].nout);
+}
+
+static void text_groups(const struct program *p, struct buf *out)
+{
+	for (uint32_t i = 0; i < p->ninput_group; i++) {
+		const struct input_group *g = &p->input_group[i];
+
+		buf_printf(out, "input     %s ", g->name);
+		g->is_state ? buf_printf(out, "state of %u amplitudes", g->count / 2) : shape(out, g->ndim, g->dim);
+		buf_char(out, '\n');
+	}
+	for (uint32_t i = 0; i < p->nweight_group; i++) {
+		const struct weight_group *g = &p->weight_group[i];
+
+		buf_printf(out, "param     %s ", g->path);
+		shape(out, g->ndim, g->dim);
+		buf_printf(out, " %s%s\n", init_text[g->init], g->frozen ? ", frozen" : "");
+	}
+}
+
+static void print_text(const struct program *p, const struct job *j, struct buf *out)
+{
+	double flops[2];
+
+	flops_of(p, flops);
+	text_circuits(p, out);
+	text_groups(p, out);
+	buf_printf(out, "weights   %u\noutputs   %u\nmatrices  %u, used %llu times\n", p->nweight, p->noutput, p->nmatrix,
+		(unsigned long long)count_applies(p));
+	if (flops[0] == flops[0])
+		buf_printf(out, "work      %.4g flops a sample, %.4g with its gradient (nominal)\n", flops[0], flops[1]);
+	for (unsigned k = 0; j && k < PART_COUNT; k++)
+		if (j->samples.part[k].nrow)
+			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));
+}
+
+static void print(struct cli *c, const struct program *p, const struct job *j)
+{
+	if (c->options.given[OPT_JSON])
+		print_json(p, j, &c->out);
+	else
+		print_text(p, j, &c->out);
+}
+
+/* ---- the two kinds of files ---- */
+
+static int check_model(struct cli *c, const char *path)
+{
+	struct source_set *sources = source_set_new();
+	struct diags *d = diags_new(sources);
+	struct model_file m = { .program = NULL };
+	struct compile_words w;
+	struct err e;
+	int status = 0, code = compile_words_init(&w, &c->options, NULL, &e);
+
+	if (!code)
+		code = model_file_open(path, d, &w.lang, &w.compile, &m, &e);
+	if (code)
+		status = cli_fail(c, &e);
+	else if (diags_errors(d))
+		status = cli_diags_fail(c, d, err_exit_status(-ERR_BAD_DATA));
+	else
+		cli_diags(c, d);
+	if (!status)
+		print(c, m.program, NULL);
+	compile_words_release(&w);
+	model_file_release(&m);
+	diags_free(d);
+	source_set_free(sources);
+	return status;
+}
+
+static int check_job(struct cli *c, const char *path)
+{
+	struct job j;
+	int status = job_open(c, path, &j);
+
+	if (!status)
+		print(c, j.model.program, &j);
+	job_release(&j);
+	return status;
+}
+
+static bool is_config(const char *path)
+{
+	size_t n = strlen(path);
+
+	return (n > 5 && !strcmp(path + n - 5, ".yaml")) || (n > 4 && !strcmp(path + n - 4, ".yml"));
+}
+
+static int check(struct cli *c)
+{
+	const char *path = c->options.operand[0];
+
+	if (is_config(path))
+		return check_job(c, path);
+	for (unsigned i = 0; i < c->options.nlist; i++)
+		if (c->options.list[i].id == OPT_SET)
+			return cli_usage(c, "--set needs a configuration (.yaml); for a model use --const");
+	return check_model(c, path);
+}
+
+static const char *const examples[] = {
+	"qcnn check cluster.qcnn",
+	"qcnn check --const n=16 cluster.qcnn",
+	"qcnn check config.yaml",
+	NULL
+};
+
+const struct command command_check = {
+	.bit = COMMAND_CHECK,
+	.name = "check",
+	.summary = "diagnose a model or a configuration and say its size",
+	.operands = "MODEL|CONFIG",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data, and reports "
+		"every fault with its place. When there is none, it prints circuits, inputs, weights and the work of one sample.",
+	.example = examples,
+	.run = check,
+};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn compile: a model as assembler text, as bytecode, or as a plan. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/execution.h"
+#include "cli/job.h"
+#include "runtime/base/json.h"
+
+enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN };
+
+static int print_plan(struct cli *c, const struct program *p, struct buf *out)
+{
+	const struct options *o = &c->options;
+	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
+		.isa = o->value[OPT_ISA] };
+	struct evaluator_options eo;
+	struct plan *pl;
+	struct err e;
+
+	if (execution_options(&w, &eo, &e))
+		return cli_fail(c, &e);
+	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa }, &e);
+	if (!pl)
+		return cli_fail(c, &e);
+	plan_print(pl, out);
+	plan_free(pl);
+	return 0;
+}
+
+static int emit_program(struct cli *c, const struct program *p)
+{
+	const char *path = c->options.value[OPT_PROGRAM_OUT];
+	enum emit what = (enum emit)options_choice(&c->options, OPT_EMIT_PROGRAM);
+	struct buf b = BUF_INIT;
+	int status = 0;
+
+	if (what == EMIT_BYTECODE && !path && isatty(STDOUT_FILENO))
+		return cli_usage(c, "bytecode is not for a terminal; give --output");
+	if (what == EMIT_PLAN)
+		status = print_plan(c, p, &b);
+	else if (what == EMIT_BYTECODE)
+		program_write(p, &b);
+	else
+		asm_print(p, &b);
+	if (!status)
+		status = cli_write(c, &b, path);
+	buf_release(&b);
+	return status;
+}
+
+/* The names given are checked here, where their table can be shown. */
+static int check_passes(struct cli *c, const struct compile_options *o)
+{
+	const struct pass_row *rows;
+	size_t n = compile_passes(&rows);
+	struct buf known = BUF_INIT;
+	int status = 0;
+
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&known, "%s%s (%c)", i ? ", " : "", rows[i].name, rows[i].letter);
+	for (unsigned k = 0; !status && k < o->nwithout; k++) {
+		size_t i = 0;
+
+		while (i < n && strcmp(rows[i].name, o->without[k]))
+			i++;
+		if (i == n)
+			status = cli_usage(c, "no pass is called `%s`; there are %s", o->without[k], known.data);
+		else if (!rows[i].optional)
+			status = cli_usage(c, "the pass `%s` cannot be left out", o->without[k]);
+	}
+	for (const char *l = o->dump; !status && l && *l; l++) {
+		size_t i = 0;
+
+		while (i < n && rows[i].letter != *l)
+			i++;
+		if (i == n)
+			status = cli_usage(c, "no pass has the letter `%c`; there are %s", *l, known.data);
+	}
+	buf_release(&known);
+	return status;
+}
+
+static int compile_model(struct cli *c, struct compile_words *w, struct diags *d)
+{
+	struct model_file m = { .program = NULL };
+	struct buf dump = BUF_INIT;
+	struct err e;
+	int status = check_passes(c, &w->compile);
+
+	if (status)
+		return status;
+	w->compile.dump_out = &dump;
+	if (model_file_open(c->options.operand[0], d, &w->lang, &w->compile, &m, &e))
+		status = cli_fail(c, &e);
+	else if (diags_errors(d))
+		status = cli_diags_fail(c, d, err_exit_status(-ERR_BAD_DATA));
+	else
+		cli_diags(c, d);
+	if (dump.len)
+		fwrite(dump.data, 1, dump.len, stderr);
+	if (!status)
+		status = emit_program(c, m.program);
+	buf_release(&dump);
+	model_file_release(&m);
+	return status;
+}
+
+static int compile(struct cli *c)
+{
+	struct source_set *sources = source_set_new();
+	struct diags *d = diags_new(sources);
+	struct compile_words w;
+	struct err e;
+	int status;
+
+	if (compile_words_init(&w, &c->options, NULL, &e)) {
+		status = cli_usage(c, "%s", e.text);
+	} else {
+		w.compile.dump = c->options.value[OPT_DUMP];
+		status = compile_model(c, &w, d);
+	}
+	compile_words_release(&w);
+	diags_free(d);
+	source_set_free(sources);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn compile bell.qcnn",
+	"qcnn compile --emit=bytecode -o bell.qbc bell.qcnn",
+	"qcnn compile --emit=asm bell.qbc",
+	"qcnn compile --emit=plan --const n=16 cluster.qcnn",
+	NULL
+};
+
+const struct command command_compile = {
+	.bit = COMMAND_COMPILE,
+	.name = "compile",
+	.summary = "compile a model and print its program or plan",
+	.operands = "MODEL",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Compiles a model and prints the program as assembler text, as bytecode, or the plan by which it is "
+		"executed. Assembler text (a name ending in .asm) and bytecode are read too, so that each can be turned "
+		"into the other.",
+	.example = examples,
+	.run = compile,
+};

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn infer: outputs, loss and metrics of trained weights, from weights.bin alone. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/execution.h"
+#include "cli/predictions.h"
+#include "cli/samples.h"
+#include "runtime/base/cpus.h"
+#include "runtime/base/crypto.h"
+#include "runtime/net/pool_threads.h"
+#include "runtime/train/weights.h"
+
+struct inference {
+	struct cli *cli;
+	struct source_set *sources;
+	struct diags *d;
+	struct weights *weights;
+	struct config *config;
+	struct input_want *want;
+	struct samples samples;
+	struct dataset *own;         /* of --data */
+	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
+	struct arena arena;
+	struct predictions p;
+};
+
+/* ---- the file ---- */
+
+static int damaged(struct inference *f, const char *what)
+{
+	struct err e;
+
+	err_set(&e, -ERR_BAD_DATA, "%s: its metadata hold no usable %s", f->cli->options.operand[0], what);
+	return cli_fail(f->cli, &e);
+}
+
+static int open_config(struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "config");
+	int file = text ? source_add(f->sources, "(config in the weights)", text, strlen(text)) : -1;
+
+	if (file < 0)
+		return damaged(f, "config");
+	f->config = config_read((uint32_t)file, NULL, 0, f->d);
+	return diags_errors(f->d) ? cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA)) : 0;
+}
+
+/* config_folder out of the run.json beside the weights; nothing when there is none. */
+static char *noted_folder(const char *weights_path)
+{
+	const char *slash = strrchr(weights_path, '/');
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	json_t *run = NULL;
+	const char *folder;
+	char *copy = NULL;
+
+	if (slash)
+		buf_add(&path, weights_path, (size_t)(slash - weights_path) + 1);
+	buf_str(&path, "run.json");
+	if (!buf_read_file(&text, path.data, 1 << 20, NULL))
+		run = json_read(text.data, text.len, NULL);
+	folder = json_string_value(json_object_get(run, "config_folder"));
+	if (folder)
+		copy = mem_strdup(folder);
+	json_decref(run);
+	buf_release(&path);
+	buf_release(&text);
+	return copy;
+}
+
+static int open_weights(struct inference *f)
+{
+	const char *path = f->cli->options.operand[0];
+	struct err e;
+
+	if (weights_open(path, &f->weights, &e))
+		return cli_fail(f->cli, &e);
+	f->want = input_wants(f->weights->program);
+	f->run_folder = noted_folder(path);
+	return open_config(f);
+}
+
+/* ---- the data ---- */
+
+static const char *find_data(void *ctx, const char *path)
+{
+	struct inference *f = ctx;
+	const char *folder[] = { f->run_folder, ".", f->cli->options.value[OPT_DATA_DIR] };
+
+	if (*path == '/')
+		return access(path, F_OK) ? NULL : path;
+	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+		const char *whole = folder[i] ? arena_printf(&f->arena, "%s/%s", folder[i], path) : NULL;
+
+		if (whole && !access(whole, F_OK))
+			return whole;
+	}
+	return NULL;
+}
+
+/* The part that is asked for, or test, or validation. */
+static int choose_part(struct inference *f, const json_t *split, enum sample_part *part)
+{
+	const struct options *o = &f->cli->options;
+
+	if (o->given[OPT_SPLIT])
+		*part = (enum sample_part)options_choice(o, OPT_SPLIT);
+	else
+		*part = json_object_get(split, "test") ? PART_TEST : PART_VALIDATION;
+	if (json_object_get(split, sample_part_name(*part)))
+		return 0;
+	if (o->given[OPT_SPLIT])
+		return cli_usage(f->cli, "the training had no %s data", sample_part_name(*part));
+	return cli_usage(f->cli, "the training had neither test nor validation data; give --data or --split=train");
+}
+
+/* Does the part that was made or read again equal the one that the weights describe? */
+static int same_samples(struct inference *f, enum sample_part k, const json_t *wanted)
+{
+	const struct part *p = &f->samples.part[k];
+	struct buf now = BUF_INIT;
+	struct err e = { 0 };
+	json_t *all = NULL;
+	const char *source = json_string_value(json_object_get(wanted, "source"));
+	int code = samples_describe(&f->samples, f->config, &now, &e);
+
+	if (!code) {
+		const json_t *part;
+
+		all = json_read(now.data, now.len, &e);
+		part = json_object_get(all, sample_part_name(k));
+		if (!json_equal(json_object_get(part, "sha256"), json_object_get(wanted, "sha256")))
+			code = err_set(&e, -ERR_BAD_DATA, "the data %s have changed since the training (their SHA-256 differs)",
+				p->nrow && f->samples.used[k] ? p->data->source : source);
+		else if (!json_equal((json_t *)part, (json_t *)wanted))
+			code = err_set(&e, -ERR_BAD_DATA, "the %s rows of %s cannot be chosen again as in the training",
+				sample_part_name(k), source);
+	}
+	json_decref(all);
+	buf_release(&now);
+	return code ? cli_fail(f->cli, &e) : 0;
+}
+
+static int not_found(struct inference *f, const struct err *e)
+{
+	const struct options *o = &f->cli->options;
+	struct buf b = BUF_INIT;
+	struct err whole;
+
+	buf_printf(&b, "%s; looked for it in ", e->text);
+	if (f->run_folder)
+		buf_printf(&b, "%s, ", f->run_folder);
+	buf_str(&b, "the current folder");
+	if (o->given[OPT_DATA_DIR])
+		buf_printf(&b, " and %s", o->value[OPT_DATA_DIR]);
+	else
+		buf_str(&b, "; --data-dir names another one");
+	err_set(&whole, -ERR_NO_INPUT, "%s", b.data);
+	buf_release(&b);
+	return cli_fail(f->cli, &whole);
+}
+
+static int read_part(struct inference *f, enum sample_part k)
+{
+	struct samples_wish w = { f->config, f->weights->program, f->want, 1u << k, find_data, f };
+	struct err e;
+	int code = samples_open(&w, f->d, &f->samples, &e);
+
+	if (diags_errors(f->d))
+		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+	if (code)
+		return code == -ERR_NO_INPUT ? not_found(f, &e) : cli_fail(f->cli, &e);
+	f->p.part = f->samples.part[k];
+	return 0;
+}
+
+static int open_described(struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "split");
+	json_t *split = text ? json_read(text, strlen(text), NULL) : NULL;
+	enum sample_part k;
+	int status;
+
+	if (!split)
+		return damaged(f, "split");
+	status = choose_part(f, split, &k);
+	if (!status)
+		status = read_part(f, k);
+	if (!status)
+		status = same_samples(f, k, json_object_get(split, sample_part_name(k)));
+	json_decref(split);
+	return status;
+}
+
+static int open_own(struct inference *f)
+{
+	struct err e;
+	int code = samples_file(f->config, f->weights->program, f->want, f->cli->options.value[OPT_DATA], false,
+		f->d, &f->own, &e);
+
+	if (diags_errors(f->d))
+		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+	if (code)
+		return cli_fail(f->cli, &e);
+	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
+	return 0;
+}
+
+/* ---- evaluating ---- */
+
+static int execution(struct inference *f, struct evaluator_options *out)
+{
+	struct execution_words w = execution_of_config(f->config);
+	const struct options *o = &f->cli->options;
+	struct err e;
+
+	w.gradient = NULL;
+	w.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0;
+	if (o->given[OPT_ISA]) {
+		w.isa = o->value[OPT_ISA];
+	} else if (strcmp(w.isa, "auto") && isa_find(w.isa) > isa_best()) {
+		cli_note(f->cli, "this machine has no %s, with which the weights were trained; with %s the last digits may differ",
+			w.isa, isa_name(isa_best()));
+		w.isa = "auto";
+	}
+	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;
+}
+
+static void choose_metrics(struct inference *f)
+{
+	const struct ynode *metrics = config_node(f->config, KEY_TRAIN_METRICS);
+
+	f->p.loss = loss_find(config_text(f->config, KEY_TRAIN_LOSS));
+	for (uint32_t i = 0; metrics && i < metrics->n; i++)
+		f->p.metric[f->p.nmetric++] = metric_find(metrics->entry[i].value->text);
+}
+
+static int evaluate(struct inference *f)
+{
+	struct evaluator_options o;
+	struct evaluator *ev = NULL;
+	struct pool *pool = NULL;
+	struct predictions *p = &f->p;
+	struct err e = { 0 };
+	int status = execution(f, &o), code;
+
+	if (status)
+		return status;
+	choose_metrics(f);
+	p->noutput = f->weights->program->noutput;
+	p->has_loss = p->part.data->ny > 0;
+	p->output = mem_try(p->part.nrow + 1, p->noutput * sizeof *p->output);
+	code = p->output ? evaluator_new(f->weights->program, &o, &ev, &e)
+		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
+	if (!code) {
+		pool = pool_threads_new(o.nthread);
+		code = evaluate_part(ev, &p->part, p->loss, p->metric, p->has_loss ? p->nmetric : 0, f->weights->weight,
+			p->output, p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
+		pool->ops->free(pool);
+	}
+	evaluator_free(ev);
+	return code ? cli_fail(f->cli, &e) : 0;
+}
+
+static int write_predictions(struct inference *f)
+{
+	struct cli *c = f->cli;
+	const char *path = c->options.value[OPT_PREDICTIONS_OUT];
+	struct buf b = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	if (path) {
+		status = predictions_format(&f->p, path, &b, &e) ? cli_fail(c, &e) : cli_write(c, &b, path);
+		buf_clear(&b);
+	}
+	if (!status) {
+		if (c->options.given[OPT_JSON])
+			predictions_json(&f->p, &b);
+		else
+			predictions_text(&f->p, !path, &b);
+		status = cli_write(c, &b, NULL);
+	}
+	buf_release(&b);
+	return status;
+}
+
+static int infer(struct cli *c)
+{
+	struct inference f = { .cli = c, .sources = source_set_new() };
+	struct err e;
+	int status;
+
+	f.d = diags_new(f.sources);
+	if (c->options.given[OPT_PREDICTIONS_OUT] && predictions_ending(c->options.value[OPT_PREDICTIONS_OUT], &e))
+		status = cli_usage(c, "%s", e.text);
+	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SPLIT])
+		status = cli_usage(c, "--data and --split exclude each other");
+	else
+		status = open_weights(&f);
+	if (!status)
+		status = c->options.given[OPT_DATA] ? open_own(&f) : open_described(&f);
+	if (!status)
+		status = evaluate(&f);
+	if (!status)
+		status = write_predictions(&f);
+	free(f.p.output);
+	dataset_free(f.own);
+	samples_release(&f.samples);
+	free(f.want);
+	free(f.run_folder);
+	config_free(f.config);
+	weights_free(f.weights);
+	arena_release(&f.arena);
+	diags_free(f.d);
+	source_set_free(f.sources);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn infer runs/latest/weights.bin",
+	"qcnn infer --split=train --json weights.bin",
+	"qcnn infer --data new.csv --output=predictions.csv weights.bin",
+	NULL
+};
+
+const struct command command_infer = {
+	.bit = COMMAND_INFER,
+	.name = "infer",
+	.summary = "evaluate trained weights on data",
+	.operands = "WEIGHTS",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
+		"validation part), as the file of weights describes it, and prints the outputs, labels, loss and metrics "
+		"with all digits. Data files that are missing or have changed are named, never replaced.",
+	.example = examples,
+	.run = infer,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn train: trains the model of a configuration and writes weights.bin into a run's folder. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job.h"
+#include "cli/record.h"
+#include "runtime/base/clock.h"
+#include "runtime/log/metrics.h"
+#include "runtime/log/progress.h"
+
+struct training {
+	struct cli *cli;
+	struct job *job;
+	struct run *run;
+	struct progress *progress;
+	const char *metric[TRAIN_METRICS_MAX];
+	struct err log_error;        /* the first failure to write metrics.jsonl */
+	double begin;
+};
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t stopped_by;
+
+static void note_signal(int signal_number)
+{
+	stopped_by = signal_number;
+}
+
+/* A second signal of the same kind ends the process at once. */
+static void catch_signals(void)
+{
+	struct sigaction a = { .sa_handler = note_signal, .sa_flags = SA_RESTART | SA_RESETHAND };
+
+	sigemptyset(&a.sa_mask);
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+}
+
+/* ---- what training tells ---- */
+
+static int on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+	uint32_t steps_per_epoch, double batch_loss)
+{
+	struct training *t = ctx;
+
+	(void)step;
+	(void)steps_per_epoch;
+	progress_step(t->progress, start, epoch, step_in_epoch, batch_loss);
+	if (t->log_error.code)
+		return t->log_error.code;
+	return stopped_by == SIGTERM ? -ERR_TERMINATED : stopped_by ? -ERR_INTERRUPTED : 0;
+}
+
+static void on_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct training *t = ctx;
+	struct progress_epoch p = { r->start, r->epoch, r->loss, r->val_loss, r->metric, r->val_metric,
+		r->has_validation, r->seconds, r->samples_per_second };
+	struct metrics_line m = { r->start, r->epoch, r->step, r->loss, r->val_loss, t->metric, r->metric,
+		r->val_metric, t->job->train.nmetric, r->has_validation, r->seconds, r->samples_per_second };
+	struct buf line = BUF_INIT;
+
+	progress_epoch(t->progress, &p);
+	metrics_format(&m, &line);
+	if (!t->log_error.code)
+		run_append(t->run, "metrics.jsonl", &line, &t->log_error);
+	buf_release(&line);
+}
+
+static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+{
+	struct training *t = ctx;
+
+	(void)weight;
+	progress_start_done(t->progress, start, final_loss);
+}
+
+static struct progress *open_progress(struct training *t)
+{
+	const struct train_job *j = &t->job->train;
+	struct progress_options o = {
+		.out = stderr,
+		.quiet = t->cli->quiet || t->cli->options.given[OPT_NO_PROGRESS] || t->cli->error_format == DIAG_JSON,
+		.terminal = isatty(STDERR_FILENO),
+		.colour = t->cli->colour,
+		.epochs = j->epochs,
+		.steps_per_epoch = (j->train.nrow + j->batch_size - 1) / j->batch_size,
+		.starts = j->restarts,
+		.metric = t->metric,
+		.nmetric = j->nmetric,
+		.loss = j->loss->name,
+	};
+
+	return progress_new(&o);
+}
+
+/* ---- results ---- */
+
+/* Where --output goes, looked at before hours are spent. */
+static int output_is_possible(const struct cli *c)
+{
+	const char *path = c->options.value[OPT_WEIGHTS_OUT], *slash;
+	struct buf folder = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	if (!path)
+		return 0;
+	slash = strrchr(path, '/');
+	if (!slash)
+		buf_str(&folder, ".");
+	else
+		buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
+	if (access(folder.data, W_OK | X_OK)) {
+		err_set(&e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+		status = cli_fail(c, &e);
+	}
+	buf_release(&folder);
+	return status;
+}
+
+static void say_numbers(struct buf *b, const struct training *t, const char *what, double loss, const double *metric)
+{
+	buf_printf(b, "%s: loss %.6g", what, loss);
+	for (unsigned k = 0; k < t->job->train.nmetric; k++)
+		buf_printf(b, ", %s %.6g", t->metric[k], metric[k]);
+}
+
+static void summary(const struct training *t, const struct train_result *r)
+{
+	struct buf b = BUF_INIT;
+	const char *weights = t->cli->options.value[OPT_WEIGHTS_OUT];
+
+	say_numbers(&b, t, "training", r->last.loss, r->last.metric);
+	if (r->last.has_validation) {
+		buf_str(&b, "; ");
+		say_numbers(&b, t, "validation", r->last.val_loss, r->last.val_metric);
+	}
+	cli_note(t->cli, "%s", b.data);
+	if (t->job->train.restarts > 1)
+		cli_note(t->cli, "start %u of %u was the best", r->winner + 1, t->job->train.restarts);
+	buf_clear(&b);
+	if (!weights)
+		buf_printf(&b, "%s/weights.bin", run_path(t->run));
+	cli_note(t->cli, "the weights are in %s; to evaluate them: qcnn infer %s", weights ? weights : b.data,
+		weights ? weights : b.data);
+	buf_release(&b);
+}
+
+static int keep_weights(const struct training *t, const struct train_result *r, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	const char *path = t->cli->options.value[OPT_WEIGHTS_OUT];
+	int code = record_weights(t->job, r, &b, e);
+
+	if (!code)
+		code = run_write(t->run, "weights.bin", &b, 1, e);
+	if (!code && path)
+		code = buf_write_file(&b, path, 1, e);
+	buf_release(&b);
+	return code;
+}
+
+/* The files that say what is going to be done. */
+static int begin_folder(struct training *t, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code;
+
+	config_print(t->job->config, &b);
+	code = run_write(t->run, "config.yaml", &b, 0, e);
+	buf_clear(&b);
+	buf_add(&b, t->job->model.text ? t->job->model.text : "", t->job->model.len);
+	if (!code && t->job->model.text)
+		code = run_write(t->run, "model.qcnn", &b, 0, e);
+	buf_release(&b);
+	return code ? code : record_run(t->run, t->cli, t->job, "running", 0, NULL, e);
+}
+
+static const char *ending_of(int code)
+{
+	return !code ? "finished" : code == -ERR_INTERRUPTED || code == -ERR_TERMINATED ? "interrupted" : "failed";
+}
+
+static int train_and_keep(struct training *t)
+{
+	const struct train_observer o = { .ctx = t, .step = on_step, .epoch = on_epoch, .start = on_start };
+	struct train_result r = { .weight = NULL };
+	struct err e, ignored;
+	int code = begin_folder(t, &e);
+
+	if (code)
+		return cli_fail(t->cli, &e);
+	catch_signals();
+	t->progress = open_progress(t);
+	code = train_run(&t->job->train, &o, &r, &e);
+	progress_free(t->progress);
+	if (code && code == t->log_error.code)
+		e = t->log_error;
+	if (!code)
+		code = keep_weights(t, &r, &e);
+	if (code == -ERR_INTERRUPTED || code == -ERR_TERMINATED)
+		err_set(&e, code, "stopped by a signal; no weights were written");
+	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : &r, &ignored);
+	if (!code)
+		summary(t, &r);
+	train_result_release(&r);
+	return code ? cli_fail(t->cli, &e) : 0;
+}
+
+/* The folder's name: log.name, else the model's file without folder and ending. */
+static void run_name(const struct config *c, struct buf *name)
+{
+	const char *given = config_text(c, KEY_LOG_NAME), *file = config_text(c, KEY_MODEL_FILE), *base, *dot;
+
+	if (given) {
+		buf_str(name, given);
+		return;
+	}
+	base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	dot = strrchr(base, '.');
+	buf_add(name, base, dot ? (size_t)(dot - base) : strlen(base));
+}
+
+static int run_job(struct cli *c, struct job *j)
+{
+	struct training t = { .cli = c, .job = j, .begin = clock_seconds() };
+	struct buf name = BUF_INIT;
+	struct err e;
+	int status;
+
+	for (unsigned k = 0; k < j->train.nmetric; k++)
+		t.metric[k] = j->train.metric[k]->name;
+	run_name(j->config, &name);
+	if (run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e)) {
+		buf_release(&name);
+		return cli_fail(c, &e);
+	}
+	buf_release(&name);
+	cli_detail(c, "this run's folder is %s", run_path(t.run));
+	status = train_and_keep(&t);
+	run_close(t.run);
+	return status;
+}
+
+static int train(struct cli *c)
+{
+	struct job j;
+	int status = job_open(c, c->options.operand[0], &j);
+
+	if (!status)
+		status = output_is_possible(c);
+	if (!status)
+		status = run_job(c, &j);
+	job_release(&j);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn train config.yaml",
+	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
+	"qcnn train -o weights.bin config.yaml",
+	NULL
+};
+
+const struct command command_train = {
+	.bit = COMMAND_TRAIN,
+	.name = "train",
+	.summary = "train the model of a configuration",
+	.operands = "CONFIG",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Trains the model that the configuration names with the data that it describes. Everything goes into a "
+		"new folder, runs/NAME-TIME, and runs/latest points to it: the resolved configuration, the model, the "
+		"weights, one line of metrics per epoch, and a record of the run.",
+	.example = examples,
+	.run = train,
+};

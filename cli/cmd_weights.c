@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn weights: shows a file of weights, or converts it. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "runtime/base/json.h"
+#include "runtime/train/weights.h"
+
+/* ---- show ---- */
+
+/* Metadata that are JSON are shown as such, the rest as strings. */
+static void metadata_json(const struct weights *w, struct buf *out)
+{
+	buf_char(out, '{');
+	for (unsigned i = 0; i < w->nmeta; i++) {
+		json_t *v = json_read(w->meta[i].value, strlen(w->meta[i].value), NULL);
+
+		buf_str(out, i ? ", " : "");
+		buf_json_str(out, w->meta[i].key);
+		buf_str(out, ": ");
+		if (json_is_object(v) || json_is_array(v))
+			json_write(v, out);
+		else
+			buf_json_str(out, w->meta[i].value);
+		json_decref(v);
+	}
+	buf_char(out, '}');
+}
+
+static void show_json(const struct weights *w, struct buf *out)
+{
+	buf_str(out, "{\"schema\": 1, \"params\": ");
+	weights_to_json(w->program, w->weight, out);
+	buf_str(out, ", \"metadata\": ");
+	metadata_json(w, out);
+	buf_str(out, "}\n");
+}
+
+static void show_group(const struct weights *w, const struct weight_group *g, struct buf *out)
+{
+	buf_printf(out, "%s [", g->path);
+	for (uint32_t k = 0; k < g->ndim; k++)
+		buf_printf(out, k ? ", %u" : "%u", g->dim[k]);
+	buf_str(out, g->frozen ? "] frozen\n" : "]\n");
+	for (uint32_t i = 0; i < g->count; i++) {
+		buf_str(out, i % 4 ? " " : "    ");
+		buf_real(out, w->weight[g->first + i]);
+		if (i % 4 == 3 || i + 1 == g->count)
+			buf_char(out, '\n');
+	}
+}
+
+static void show_text(const struct weights *w, struct buf *out)
+{
+	for (unsigned i = 0; i < w->nmeta; i++)
+		if (strchr(w->meta[i].value, '\n'))
+			buf_printf(out, "# %s: %zu bytes of text\n", w->meta[i].key, strlen(w->meta[i].value));
+		else
+			buf_printf(out, "# %s: %s\n", w->meta[i].key, w->meta[i].value);
+	for (uint32_t i = 0; i < w->program->nweight_group; i++)
+		show_group(w, &w->program->weight_group[i], out);
+}
+
+static int show(struct cli *c, const struct weights *w)
+{
+	if (c->options.given[OPT_JSON])
+		show_json(w, &c->out);
+	else
+		show_text(w, &c->out);
+	return 0;
+}
+
+/* ---- convert ---- */
+
+static int convert(struct cli *c, const struct weights *w)
+{
+	struct err e;
+
+	return weights_export(w->program, w->weight, c->options.operand[2], &e) ? cli_fail(c, &e) : 0;
+}
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t n = strlen(path), k = strlen(ending);
+
+	return n > k && !strcmp(path + n - k, ending);
+}
+
+static const struct { const char *word; unsigned noperand; const char *operands;
+	int (*run)(struct cli *c, const struct weights *w); } actions[] = {
+	{ "show", 2, "show FILE", show },
+	{ "convert", 3, "convert FILE TARGET", convert },
+};
+
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static int find_action(struct cli *c, int *found)
+{
+	const struct options *o = &c->options;
+	int i = 0;
+
+	while (i < ACTIONS && strcmp(actions[i].word, o->operand[0]))
+		i++;
+	if (i == ACTIONS)
+		return cli_usage(c, "`%s` is neither show nor convert", o->operand[0]);
+	if (o->noperand != actions[i].noperand)
+		return cli_usage(c, "use: qcnn weights %s", actions[i].operands);
+	if (i == 1 && !ends_with(o->operand[2], ".npz") && !ends_with(o->operand[2], ".json"))
+		return cli_usage(c, "the target must end in .npz or .json, not `%s`", o->operand[2]);
+	*found = i;
+	return 0;
+}
+
+static int weights(struct cli *c)
+{
+	struct weights *w;
+	struct err e;
+	int action = 0, status = find_action(c, &action);
+
+	if (status)
+		return status;
+	if (weights_open(c->options.operand[1], &w, &e))
+		return cli_fail(c, &e);
+	status = actions[action].run(c, w);
+	weights_free(w);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn weights show weights.bin",
+	"qcnn weights show --json weights.bin",
+	"qcnn weights convert weights.bin weights.npz",
+	NULL
+};
+
+const struct command command_weights = {
+	.bit = COMMAND_WEIGHTS_CMD,
+	.name = "weights",
+	.summary = "show a file of weights, or convert it",
+	.operands = "show FILE | convert FILE TARGET",
+	.min_operands = 1,
+	.max_operands = 3,
+	.text = "Shows the weights and metadata of a weights.bin, or writes its weights to another file: .npz (one array "
+		"per path) or .json (one object, path to nested lists). `qcnn run --weights` and train.init read both.",
+	.example = examples,
+	.run = weights,
+};

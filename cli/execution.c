@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Words of configurations and options, resolved for this machine. */
+#include "config.h"
+#include "cli/execution.h"
+
+#include <string.h>
+
+#include "runtime/base/cpus.h"
+
+static enum gradient_method gradient_of(const char *word)
+{
+	static const struct { const char *word; enum gradient_method method; } row[] = {
+		{ "adjoint", GRADIENT_ADJOINT }, { "shift", GRADIENT_SHIFT }, { "difference", GRADIENT_DIFFERENCE },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (!strcmp(word, row[i].word))
+			return row[i].method;
+	BUG("no gradient method %s", word);
+}
+
+int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e)
+{
+	struct evaluator_options o = { .device = "cpu" };
+	const char *rule;
+
+	if (!strcmp(w->device, "ref"))
+		o.device = "ref";
+	o.precision = !strcmp(w->precision, "double") || !strcmp(o.device, "ref") ? PRECISION_DOUBLE : PRECISION_SINGLE;
+	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
+	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
+	if (strcmp(o.device, "ref")) {
+		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
+		if (o.isa > isa_best())
+			return err_set(e, -ERR_CONFIG, "this machine has no %s; its best instruction set is %s",
+				isa_name(o.isa), isa_name(isa_best()));
+	}
+	*out = o;
+	return 0;
+}
+
+struct execution_words execution_of_config(const struct config *c)
+{
+	return (struct execution_words){
+		.device = config_text(c, KEY_RUN_DEVICE),
+		.precision = config_text(c, KEY_RUN_PRECISION),
+		.isa = config_text(c, KEY_RUN_ISA),
+		.gradient = config_text(c, KEY_RUN_GRADIENT),
+		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
+	};
+}
+
+const char *execution_device(const struct evaluator_options *o)
+{
+	return o->device;
+}
+
+const char *execution_isa(const struct evaluator_options *o)
+{
+	return o->isa ? isa_name(o->isa) : "auto";
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From words (device, precision, isa, ...) to an evaluator's options for this machine. */
+#ifndef QCNN_EXECUTION_H
+#define QCNN_EXECUTION_H
+
+#include "cli/configuration.h"
+#include "runtime/exec/evaluator.h"
+
+struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads; /* 0: auto */ };
+
+/* -ERR_CONFIG when this machine lacks the instruction set. */
+int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);
+struct execution_words execution_of_config(const struct config *c);
+/* The resolved words, as weights.bin records them. */
+const char *execution_device(const struct evaluator_options *o);
+const char *execution_isa(const struct evaluator_options *o);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Joins configuration, model and data. */
+#include "config.h"
+#include "cli/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/changes.h"
+
+/* ---- compiling ---- */
+
+static int constant_of(struct compile_words *w, const char *text, struct err *e)
+{
+	const char *equals = strchr(text, '=');
+	char *copy;
+
+	if (!equals || equals == text || !equals[1])
+		return err_set(e, -ERR_USAGE, "--const takes NAME=VALUE, not `%s`", text);
+	copy = w->text[w->ntext++] = mem_strdup(text);
+	copy[equals - text] = 0;
+	w->constant[w->compile.nconstant++] = (struct const_override){ copy, copy + (equals - text) + 1 };
+	return 0;
+}
+
+static int constants_of_config(struct compile_words *w, const struct config *config, struct err *e)
+{
+	const struct ynode *v = config_node(config, KEY_MODEL_CONST);
+
+	if (v && v->n > OPTIONS_LIST_MAX)
+		return err_set(e, -ERR_CONFIG, "model.const has %u names, more than %d", v->n, OPTIONS_LIST_MAX);
+	for (uint32_t i = 0; v && i < v->n; i++)
+		w->constant[w->compile.nconstant++] =
+			(struct const_override){ v->entry[i].key, v->entry[i].value->text };
+	return 0;
+}
+
+int compile_words_init(struct compile_words *w, const struct options *o, const struct config *config, struct err *e)
+{
+	int code = 0;
+
+	memset(w, 0, sizeof *w);
+	w->compile.constant = w->constant;
+	w->compile.without = w->without;
+	w->lang.include_dir = w->include;
+	w->compile.nwithout = list_of(o, OPT_NO_PASS, w->without);
+	w->lang.ninclude_dir = list_of(o, OPT_INCLUDE, w->include);
+	if (config)
+		return constants_of_config(w, config, e);
+	for (unsigned i = 0; !code && i < o->nlist; i++)
+		if (o->list[i].id == OPT_CONST)
+			code = constant_of(w, o->list[i].value, e);
+	return code;
+}
+
+void compile_words_release(struct compile_words *w)
+{
+	for (unsigned i = 0; i < w->ntext; i++)
+		free(w->text[i]);
+	w->ntext = 0;
+}
+
+/* ---- parts of a job ---- */
+
+static int open_model(struct cli *c, struct job *j)
+{
+	struct compile_words w;
+	struct err e;
+	int code = compile_words_init(&w, &c->options, j->config, &e);
+
+	if (!code)
+		code = model_file_open(config_path(j->config, config_text(j->config, KEY_MODEL_FILE)), j->d,
+			&w.lang, &w.compile, &j->model, &e);
+	compile_words_release(&w);
+	if (code)
+		return cli_fail(c, &e);
+	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_BAD_DATA)) : 0;
+}
+
+static const char *find_beside_config(void *ctx, const char *path)
+{
+	const struct job *j = ctx;
+
+	return config_path(j->config, path);
+}
+
+/* A fault of the configuration ends with 78, one in a data file with 65. */
+static int open_samples(struct cli *c, struct job *j)
+{
+	struct samples_wish w = { j->config, j->model.program, j->model.want, ~0u, find_beside_config, j };
+	struct err e;
+	int code = samples_open(&w, j->d, &j->samples, &e);
+
+	if (diags_errors(j->d))
+		return cli_diags_fail(c, j->d, err_exit_status(code ? code : -ERR_CONFIG));
+	return code ? cli_fail(c, &e) : 0;
+}
+
+static int open_init(struct cli *c, struct job *j)
+{
+	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
+	uint32_t n = j->model.program->nweight;
+	struct err e;
+
+	if (!v || v->kind != YNODE_MAP)
+		return 0;
+	j->init = mem_try(n ? n : 1, sizeof *j->init);
+	if (!j->init)
+		err_set(&e, -ERR_CONFIG, "no memory for %u weights", n);
+	else if (!weights_import(j->model.program, config_path(j->config, v->entry[0].value->text), false, j->init, &e))
+		return 0;
+	return cli_fail(c, &e);
+}
+
+static int fill_train(struct cli *c, struct job *j)
+{
+	const struct config *g = j->config;
+	struct train_job *t = &j->train;
+	const struct ynode *metrics = config_node(g, KEY_TRAIN_METRICS);
+	struct execution_words words = execution_of_config(g);
+	struct err e;
+
+	if (execution_options(&words, &t->exec, &e))
+		return cli_fail(c, &e);
+	t->program = j->model.program;
+	t->train = j->samples.part[PART_TRAIN];
+	t->validation = j->samples.part[PART_VALIDATION];
+	t->epochs = (uint32_t)config_int(g, KEY_TRAIN_EPOCHS);
+	t->batch_size = (uint32_t)config_int(g, KEY_TRAIN_BATCH_SIZE);
+	t->max_steps = (uint64_t)config_int(g, KEY_TRAIN_MAX_STEPS);
+	t->loss = loss_find(config_text(g, KEY_TRAIN_LOSS));
+	for (uint32_t i = 0; metrics && i < metrics->n; i++)
+		t->metric[t->nmetric++] = metric_find(metrics->entry[i].value->text);
+	t->optimizer = config_optimizer(g, t->option);
+	t->seed = (uint64_t)config_int(g, KEY_RUN_SEED);
+	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);
+	t->restarts = (uint32_t)config_int(g, KEY_TRAIN_RESTARTS);
+	t->init = j->init;
+	return 0;
+}
+
+int job_open(struct cli *c, const char *path, struct job *j)
+{
+	struct config_change change[OPTIONS_LIST_MAX];
+	unsigned nchange = changes_of(&c->options, change);
+	struct err e;
+	int status = 0;
+
+	memset(j, 0, sizeof *j);
+	j->sources = source_set_new();
+	j->d = diags_new(j->sources);
+	j->config = config_open(path, change, nchange, j->d, &e);
+	if (!j->config)
+		return cli_fail(c, &e);
+	if (diags_errors(j->d))
+		return cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG));
+	status = open_model(c, j);
+	if (!status)
+		status = open_samples(c, j);
+	if (!status)
+		status = open_init(c, j);
+	if (!status)
+		status = fill_train(c, j);
+	if (!status)
+		cli_diags(c, j->d);          /* warnings */
+	return status;
+}
+
+void job_release(struct job *j)
+{
+	free(j->init);
+	samples_release(&j->samples);
+	model_file_release(&j->model);
+	config_free(j->config);
+	diags_free(j->d);
+	source_set_free(j->sources);
+	memset(j, 0, sizeof *j);
+}

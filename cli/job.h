@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A configuration with its model and data, joined into a training job. */
+#ifndef QCNN_JOB_H
+#define QCNN_JOB_H
+
+#include "cli/command.h"
+#include "cli/execution.h"
+#include "cli/samples.h"
+#include "runtime/train/train.h"
+#include "runtime/train/weights.h"
+
+struct job {
+	struct source_set *sources;
+	struct diags *d;
+	struct config *config;
+	struct model_file model;
+	struct samples samples;
+	struct train_job train;
+	double *init;                /* (nweight), or NULL */
+};
+
+/* Read everything; faults are printed.  0 or the exit status; release in any case. */
+int job_open(struct cli *c, const char *path, struct job *j);
+void job_release(struct job *j);
+
+/* Compile options from --const (model.const where a config is given), --no-pass, --include.
+ * The arrays live as long as the struct. */
+struct compile_words {
+	struct const_override constant[OPTIONS_LIST_MAX];
+	const char *without[OPTIONS_LIST_MAX + 1], *include[OPTIONS_LIST_MAX];
+	char *text[OPTIONS_LIST_MAX];        /* owned copies behind constant[] */
+	unsigned ntext;
+	struct compile_options compile;
+	struct lang_options lang;
+};
+/* -ERR_USAGE when a --const is no NAME=VALUE; config NULL: constants from the options. */
+int compile_words_init(struct compile_words *w, const struct options *o, const struct config *config, struct err *e);
+void compile_words_release(struct compile_words *w);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a path to a verified program, by what the file holds. */
+#include "config.h"
+#include "cli/model_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/program/bytecode.h"
+
+static bool ends_with(const char *path, const char *ending)
+{
+	size_t n = strlen(path), k = strlen(ending);
+
+	return n >= k && !strcmp(path + n - k, ending);
+}
+
+struct input_want *input_wants(const struct program *p)
+{
+	struct input_want *want = mem_alloc(p->ninput_group + 1, sizeof *want);
+
+	for (uint32_t i = 0; i < p->ninput_group; i++) {
+		const struct input_group *g = &p->input_group[i];
+
+		want[i].name = g->name;
+		want[i].is_state = g->is_state;
+		want[i].count = g->count;
+		want[i].ndim = g->ndim;
+		memcpy(want[i].dim, g->dim, sizeof want[i].dim);
+	}
+	return want;
+}
+
+/* Inputs stand at file level, so their declarations are direct children of the root. */
+static void find_inputs(const struct ast *t, struct model_file *m)
+{
+	const struct node_list *list = &t->file->list;
+
+	for (uint32_t k = 0; k < list->n; k++)
+		for (uint32_t i = 0; i < m->program->ninput_group; i++)
+			if (list->v[k]->kind == NODE_INPUT && list->v[k]->name
+					&& !strcmp(list->v[k]->name, m->want[i].name))
+				m->want[i].at = list->v[k]->span;
+}
+
+static void compile_source(struct diags *d, uint32_t file, const struct lang_options *lo,
+	const struct compile_options *co, struct model_file *m)
+{
+	struct ast *t = lang_parse(d, file, lo);
+
+	if (!diags_errors(d))
+		lang_resolve(t, d);
+	if (!diags_errors(d))
+		m->program = compile_tree(t, d, co);
+	if (m->program) {
+		m->want = input_wants(m->program);
+		find_inputs(t, m);
+	}
+	ast_free(t);
+}
+
+/* Bytecode begins with its magic, whatever the file is called. */
+static int read_bytecode(const char *path, struct model_file *m, bool *is_bytecode, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code = buf_read_file(&b, path, PROGRAM_BYTES_MAX, e);
+
+	*is_bytecode = !code && b.len >= BYTECODE_MAGIC_BYTES && !memcmp(b.data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES);
+	if (*is_bytecode) {
+		code = program_read(b.data, b.len, &m->program, e);
+		if (code)
+			err_prefix(e, "%s", path);
+	}
+	buf_release(&b);
+	return code;
+}
+
+int model_file_open(const char *path, struct diags *d, const struct lang_options *lo,
+	const struct compile_options *co, struct model_file *out, struct err *e)
+{
+	struct model_file m = { NULL, NULL, 0, NULL };
+	bool is_bytecode = false;
+	int code = 0, file;
+
+	if (!ends_with(path, ".qcnn") && !ends_with(path, ".asm"))
+		code = read_bytecode(path, &m, &is_bytecode, e);
+	if (code)
+		return code;
+	if (!is_bytecode) {
+		file = source_open(diags_sources(d), path, SOURCE_BYTES_MAX, e);
+		if (file < 0)
+			return file;
+		m.text = source_text(diags_sources(d), (uint32_t)file, &m.len);
+		if (ends_with(path, ".asm"))
+			m.program = asm_read(d, (uint32_t)file);
+		else
+			compile_source(d, (uint32_t)file, lo, co, &m);
+	}
+	if (diags_errors(d)) {
+		program_free(m.program);
+		free(m.want);
+		m.program = NULL;
+		m.want = NULL;
+	} else if (!m.program) {
+		BUG("%s: no program and no error", path);
+	} else if (!m.want) {
+		m.want = input_wants(m.program);
+	}
+	*out = m;
+	return 0;
+}
+
+void model_file_release(struct model_file *m)
+{
+	program_free(m->program);
+	free(m->want);
+	m->program = NULL;
+	m->want = NULL;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Metadata of weights.bin and run.json. */
+#include "config.h"
+#include "cli/record.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/cpus.h"
+
+static void add_metrics(json_t *all, const struct train_job *j, const char *prefix, double loss, const double *metric)
+{
+	struct buf key = BUF_INIT;
+
+	buf_printf(&key, "%sloss", prefix);
+	json_object_set_new(all, key.data, json_real(loss));
+	for (unsigned k = 0; k < j->nmetric; k++) {
+		buf_clear(&key);
+		buf_printf(&key, "%s%s", prefix, j->metric[k]->name);
+		json_object_set_new(all, key.data, json_real(metric[k]));
+	}
+	buf_release(&key);
+}
+
+/* No timings here: equal results are equal files. */
+static json_t *metrics_json(const struct train_job *j, const struct train_result *r)
+{
+	json_t *all = json_object(), *starts = json_array();
+
+	add_metrics(all, j, "", r->last.loss, r->last.metric);
+	if (r->last.has_validation)
+		add_metrics(all, j, "val_", r->last.val_loss, r->last.val_metric);
+	for (uint32_t i = 0; i < j->restarts; i++)
+		json_array_append_new(starts, json_real(r->start_loss[i]));
+	json_object_set_new(all, "start_losses", starts);
+	json_object_set_new(all, "start", json_integer(r->winner));
+	json_object_set_new(all, "epochs", json_integer(r->last.epoch));
+	json_object_set_new(all, "steps", json_integer((json_int_t)r->step));
+	return all;
+}
+
+static void write_and_drop(json_t *v, struct buf *out)
+{
+	json_write(v, out);
+	json_decref(v);
+}
+
+int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e)
+{
+	struct buf config = BUF_INIT, split = BUF_INIT, metrics = BUF_INIT, seed = BUF_INIT;
+	int code = samples_describe(&j->samples, j->config, &split, e);
+
+	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
+		execution_isa(&j->train.exec)), &config);
+	write_and_drop(metrics_json(&j->train, r), &metrics);
+	buf_printf(&seed, "%llu", (unsigned long long)j->train.seed);
+	if (!code) {
+		const struct metadata meta[] = {
+			{ "config", config.data },
+			{ "metrics", metrics.data },
+			{ "seed", seed.data },
+			{ "source", j->model.text ? j->model.text : "" },
+			{ "split", split.data },
+		};
+
+		weights_format(j->train.program, r->weight, meta, sizeof meta / sizeof *meta, out);
+	}
+	buf_release(&config);
+	buf_release(&split);
+	buf_release(&metrics);
+	buf_release(&seed);
+	return code;
+}
+
+static json_t *command_json(const struct cli *c)
+{
+	json_t *all = json_array();
+
+	for (int i = 0; i < c->argc; i++) {
+		json_t *word = json_string(c->argv[i]);
+
+		json_array_append_new(all, word ? word : json_string("(not UTF-8)"));
+	}
+	return all;
+}
+
+static json_t *machine_json(const struct job *j)
+{
+	json_t *all = json_object();
+	char host[256] = "";
+	const char *rule = "run.threads";
+
+	gethostname(host, sizeof host - 1);
+	cpus_threads(&rule);
+	json_object_set_new(all, "host", json_string(host));
+	json_object_set_new(all, "cpu", json_string(cpus_model()));
+	json_object_set_new(all, "device", json_string(execution_device(&j->train.exec)));
+	json_object_set_new(all, "isa", json_string(execution_isa(&j->train.exec)));
+	json_object_set_new(all, "threads", json_integer(j->train.exec.nthread));
+	json_object_set_new(all, "threads_rule",
+		json_string(config_int(j->config, KEY_RUN_THREADS) ? "run.threads" : rule));
+	return all;
+}
+
+/* Absolute where it can be had, so that the folder is found from elsewhere. */
+static json_t *folder_json(const char *folder)
+{
+	char *absolute = realpath(folder, NULL);
+	json_t *v = json_string(absolute ? absolute : folder);
+
+	free(absolute);
+	return v ? v : json_string("");
+}
+
+static json_t *samples_json(const struct samples *s)
+{
+	json_t *all = json_object();
+
+	for (unsigned k = 0; k < PART_COUNT; k++)
+		json_object_set_new(all, sample_part_name(k), json_integer(s->part[k].nrow));
+	return all;
+}
+
+int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
+	const struct train_result *r, struct err *e)
+{
+	json_t *all = json_object();
+	struct buf b = BUF_INIT;
+	char now[32];
+	int code;
+
+	clock_iso(now, sizeof now);
+	json_object_set_new(all, "schema", json_integer(1));
+	json_object_set_new(all, "state", json_string(state));
+	json_object_set_new(all, "version", json_string(PACKAGE_VERSION));
+	json_object_set_new(all, "command", command_json(c));
+	json_object_set_new(all, "folder", folder_json("."));
+	json_object_set_new(all, "config_folder", folder_json(config_folder(j->config)));
+	json_object_set_new(all, "written", json_string(now));
+	json_object_set_new(all, "seconds", json_real(seconds));
+	json_object_set_new(all, "machine", machine_json(j));
+	json_object_set_new(all, "samples", samples_json(&j->samples));
+	if (r)
+		json_object_set_new(all, "metrics", metrics_json(&j->train, r));
+	json_write(all, &b);
+	buf_char(&b, '\n');
+	code = run_write(run, "run.json", &b, 0, e);
+	json_decref(all);
+	buf_release(&b);
+	return code;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads, makes and splits samples as a configuration says. */
+#include "config.h"
+#include "cli/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/crypto.h"
+
+enum { ROWS_TEXT_MAX = 8 << 20 };    /* bytes: half of what the header of weights.bin may take */
+
+const char *sample_part_name(enum sample_part p)
+{
+	static const char *const name[PART_COUNT] = { "train", "validation", "test" };
+
+	return name[p];
+}
+
+/* ---- how a file is to be read ---- */
+
+struct reading {
+	struct arena arena;
+	struct read_options options;
+};
+
+static void read_inputs(const struct config *c, const struct input_want *want, unsigned nwant, struct diags *d,
+	struct reading *r)
+{
+	const struct ynode *v = config_node(c, KEY_DATA_INPUTS);
+	struct input_map *map;
+
+	if (!v)
+		return;
+	map = arena_alloc(&r->arena, v->n + 1, sizeof *map);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *columns = v->entry[i].value;
+		unsigned n = columns->kind == YNODE_LIST ? columns->n : 1;
+		const char **column = arena_alloc(&r->arena, n, sizeof *column);
+		bool known = false;
+
+		for (unsigned k = 0; k < n; k++)
+			column[k] = columns->kind == YNODE_LIST ? columns->entry[k].value->text : columns->text;
+		for (unsigned k = 0; k < nwant; k++)
+			known |= !strcmp(want[k].name, v->entry[i].key);
+		if (!known)
+			diag_at(d, DIAG_CONFIG_VALUE, v->entry[i].key_at, "the model has no input `%s`", v->entry[i].key);
+		map[i] = (struct input_map){ v->entry[i].key, column, n };
+	}
+	r->options.map = map;
+	r->options.nmap = v->n;
+}
+
+static void read_label_map(const struct config *c, struct reading *r)
+{
+	const struct ynode *v = config_node(c, KEY_DATA_LABEL_MAP);
+	double *from, *to;
+
+	if (!v)
+		return;
+	from = arena_alloc(&r->arena, v->n, sizeof *from);
+	to = arena_alloc(&r->arena, v->n, sizeof *to);
+	for (uint32_t i = 0; i < v->n; i++) {
+		struct ynode key = { .kind = YNODE_NONE };
+
+		yaml_resolve(&key, v->entry[i].key);
+		from[i] = key.f;
+		to[i] = v->entry[i].value->f;
+	}
+	r->options.label_map = (struct label_map){ from, to, v->n };
+}
+
+int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
+	const char *path, bool label_required, struct diags *d, struct dataset **out, struct err *e)
+{
+	struct reading r = { .options = { .want = want, .nwant = p->ninput_group, .label_required = label_required } };
+	unsigned errors = diags_errors(d);
+	int code = 0;
+
+	if (c) {
+		read_inputs(c, want, p->ninput_group, d, &r);
+		read_label_map(c, &r);
+		r.options.label = config_text(c, KEY_DATA_LABEL);
+	}
+	if (diags_errors(d) == errors)
+		code = dataset_read(path, &r.options, d, out, e);
+	arena_release(&r.arena);
+	return code;
+}
+
+/* ---- generated ---- */
+
+static int generate(const struct samples_wish *w, struct diags *d, struct dataset **out, struct err *e)
+{
+	const struct config *c = w->config;
+	const struct program *p = w->program;
+	struct generate_options o = {
+		.name = config_text(c, KEY_DATA_GENERATE),
+		.seed = (uint64_t)config_int(c, KEY_RUN_SEED),
+		.rounds = (uint32_t)config_int(c, KEY_DATA_ROUNDS),
+		.nqubit = p->ninput,
+	};
+	struct diag *g;
+
+	if (p->ninput_group == 1 && !p->input_group[0].is_state)
+		return dataset_generate(&o, out, e);
+	g = diag_at(d, DIAG_CONFIG_VALUE, config_span(c, KEY_DATA_GENERATE),
+		"%s makes one input of numbers, the model has %s", o.name,
+		p->ninput_group == 0 ? "none" : p->ninput_group == 1 ? "a state" : "several");
+	for (uint32_t i = 0; i < p->ninput_group; i++)
+		if (w->want[i].at.file)
+			diag_second(g, w->want[i].at, "`%s` is declared here", w->want[i].name);
+	return 0;
+}
+
+/* ---- all parts ---- */
+
+static const enum key_id file_key[PART_COUNT] = { KEY_DATA_TRAIN, KEY_DATA_VALIDATION, KEY_DATA_TEST };
+
+static int read_set(const struct samples_wish *w, enum sample_part k, struct diags *d, struct samples *s, struct err *e)
+{
+	const char *name = config_text(w->config, file_key[k]), *path;
+
+	s->used[k] = true;
+	if (k == PART_TRAIN && config_has(w->config, KEY_DATA_GENERATE))
+		return generate(w, d, &s->set[k], e);
+	path = w->find(w->ctx, name);
+	if (!path)
+		return err_set(e, -ERR_NO_INPUT, "the data file %s is not there", name);
+	return samples_file(w->config, w->program, w->want, path, true, d, &s->set[k], e);
+}
+
+static int split(const struct samples_wish *w, struct samples *s, struct err *e)
+{
+	double fraction[PART_COUNT];
+	uint32_t count[PART_COUNT] = { 0 }, at = 0;
+	unsigned npart = PART_COUNT;
+	int code;
+
+	if (!s->set[0])
+		return 0;
+	config_split(w->config, fraction);
+	/* The last part takes what rounding leaves, so it has to be one that is wanted. */
+	while (fraction[npart - 1] == 0)
+		npart--;
+	s->order = mem_try(s->set[0]->nrow, sizeof *s->order);
+	if (!s->order)
+		return err_set(e, -ERR_CONFIG, "no memory for the order of %u rows", s->set[0]->nrow);
+	code = split_rows(s->set[0]->nrow, fraction, npart, config_bool(w->config, KEY_DATA_SPLIT_SHUFFLE),
+		(uint64_t)config_int(w->config, KEY_RUN_SEED), s->order, count, e);
+	for (unsigned k = 0; !code && k < npart; k++) {
+		if (count[k])
+			s->part[k] = (struct part){ s->set[0], s->order + at, count[k] };
+		at += count[k];
+	}
+	if (!code && !count[PART_TRAIN])
+		return err_set(e, -ERR_CONFIG, "the split leaves no row to train with, of %u", s->set[0]->nrow);
+	return code;
+}
+
+/* Is set k needed for the parts that are wished? */
+static bool needed(const struct samples_wish *w, enum sample_part k)
+{
+	double fraction[PART_COUNT];
+	unsigned parts = 0;
+
+	if (k != PART_TRAIN)
+		return config_has(w->config, file_key[k]) && (w->parts & 1u << k);
+	config_split(w->config, fraction);
+	for (unsigned i = 0; i < PART_COUNT; i++)
+		if (fraction[i] > 0)
+			parts |= 1u << i;
+	return w->parts & parts;
+}
+
+static void no_data(const struct samples_wish *w, struct diags *d)
+{
+	const struct span model = config_span(w->config, KEY_MODEL_FILE);
+	struct diag *g = diag_at(d, DIAG_CONFIG_MISSING, (struct span){ model.file, 0, 0 }, "there are no data to train with");
+
+	diag_help(g, "give `data.train`, the name of a file, or `data.generate`, the name of a generator");
+}
+
+int samples_open(const struct samples_wish *w, struct diags *d, struct samples *out, struct err *e)
+{
+	struct samples s = { .order = NULL };
+	int code = 0;
+
+	if (!config_has(w->config, KEY_DATA_GENERATE) && !config_has(w->config, KEY_DATA_TRAIN)) {
+		no_data(w, d);
+		*out = s;
+		return 0;
+	}
+	for (unsigned k = 0; !code && k < PART_COUNT; k++)
+		if (needed(w, k))
+			code = read_set(w, k, d, &s, e);
+	if (!code && !diags_errors(d))
+		code = split(w, &s, e);
+	for (unsigned k = PART_VALIDATION; k < PART_COUNT; k++)
+		if (s.set[k])
+			s.part[k] = (struct part){ s.set[k], NULL, s.set[k]->nrow };
+	if (code)
+		samples_release(&s);
+	else
+		*out = s;
+	return code;
+}
+
+void samples_release(struct samples *s)
+{
+	for (unsigned k = 0; k < PART_COUNT; k++)
+		dataset_free(s->set[k]);
+	free(s->order);
+	memset(s, 0, sizeof *s);
+}
+
+/* ---- description ---- */
+
+/* "0-111,140,150-159": rows in their order, runs that count upwards joined. */
+static void rows_text(const struct part *p, struct buf *out)
+{
+	for (uint32_t i = 0, n; i < p->nrow; i += n) {
+		uint32_t first = p->row ? p->row[i] : i;
+
+		n = 1;
+		while (i + n < p->nrow && (p->row ? p->row[i + n] : i + n) == first + n)
+			n++;
+		buf_printf(out, n > 1 ? "%s%u-%u" : "%s%u", i ? "," : "", first, first + n - 1);
+	}
+}
+
+static void describe_part(const struct samples *s, const struct config *c, enum sample_part k, json_t *all, struct buf *rows)
+{
+	bool own = s->set[k] && k != PART_TRAIN;
+	const struct dataset *set = own ? s->set[k] : s->set[0];
+	const char *name = config_text(c, file_key[own ? k : PART_TRAIN]);
+	char hex[SHA256_HEX + 1];
+	json_t *part = json_object();
+
+	sha256_hex(set->digest, hex);
+	buf_clear(rows);
+	rows_text(&s->part[k], rows);
+	json_object_set_new(part, "source", json_string(name ? name : config_text(c, KEY_DATA_GENERATE)));
+	json_object_set_new(part, "generated", json_boolean(!name));
+	json_object_set_new(part, "sha256", json_string(hex));
+	json_object_set_new(part, "rows", json_string(rows->data));
+	json_object_set_new(part, "count", json_integer(s->part[k].nrow));
+	json_object_set_new(all, sample_part_name(k), part);
+}
+
+int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e)
+{
+	json_t *all = json_object();
+	struct buf rows = BUF_INIT;
+	int code = 0;
+
+	for (unsigned k = 0; k < PART_COUNT; k++)
+		if (s->part[k].nrow)
+			describe_part(s, c, k, all, &rows);
+	json_write(all, out);
+	if (out->len > ROWS_TEXT_MAX)
+		code = err_set(e, -ERR_CONFIG, "the shuffled split of so many rows does not fit into weights.bin; "
+			"shuffle the file and set data.split_shuffle: false");
+	json_decref(all);
+	buf_release(&rows);
+	return code;
+}

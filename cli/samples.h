@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The data that a configuration describes, for the inputs that a program wants. */
+#ifndef QCNN_SAMPLES_H
+#define QCNN_SAMPLES_H
+
+#include "cli/configuration.h"
+#include "cli/model_file.h"
+
+enum sample_part { PART_TRAIN = 0, PART_VALIDATION, PART_TEST, PART_COUNT };
+
+struct samples {
+	struct dataset *set[PART_COUNT];     /* of data.train or the generator; of the other files */
+	uint32_t *order;                     /* rows of set[0], by parts */
+	struct part part[PART_COUNT];        /* nrow 0: there is none */
+	bool used[PART_COUNT];               /* set k was read */
+};
+
+/* Where a file that the configuration names lies: a path in the arena, or NULL. */
+typedef const char *(*find_fn)(void *ctx, const char *path);
+
+struct samples_wish {
+	const struct config *config;
+	const struct program *program;
+	const struct input_want *want;
+	unsigned parts;              /* bits 1 << enum sample_part: only what these need is read */
+	find_fn find; void *ctx;
+};
+
+/* 0 (then look at diags_errors), or a negative code and *e. */
+int samples_open(const struct samples_wish *w, struct diags *d, struct samples *out, struct err *e);
+void samples_release(struct samples *s);
+
+/* {"train": {"source", "sha256", "rows", "count"}, ...}: what was used for what; canonical. */
+int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e);
+const char *sample_part_name(enum sample_part p);
+
+/* One file for the program's inputs, read as the configuration (may be NULL) says. */
+int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
+	const char *path, bool label_required, struct diags *d, struct dataset **out, struct err *e);
+
+#endif

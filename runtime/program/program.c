@@ -20,6 +20,68 @@ void program_free(struct program *p)
 	free(p);
 }
 
+/* ---- numbers ---- */
+
+uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max)
+{
+	uint64_t n = 1;
+	for (uint32_t i = 0; i < ndim; i++)
+		if (dim[i] == 0)
+			return 0;
+	for (uint32_t i = 0; i < ndim && n <= max; i++)
+		n *= dim[i];
+	return n > max ? max + 1 : (uint32_t)n;
+}
+
+/* Sums saturate: the verifier refuses what is beyond its limits. */
+static uint32_t sum_u32(uint32_t a, uint64_t b)
+{
+	return b > UINT32_MAX - a ? UINT32_MAX : a + (uint32_t)b;
+}
+
+static void number_readouts(struct circuit_code *c)
+{
+	c->nreadout = 0;
+	for (uint32_t i = 0; i < c->noutput; i++) {
+		const struct output *o = &c->output[i];
+		uint64_t n = o->kind != OUTPUT_PROBS ? 1 : o->nwire < 32 ? 1ull << o->nwire : UINT32_MAX;
+		c->nreadout = sum_u32(c->nreadout, n);
+	}
+}
+
+static void number_groups(struct program *p)
+{
+	p->nweight = p->ninput = 0;
+	for (uint32_t i = 0; i < p->nweight_group; i++) {
+		struct weight_group *g = &p->weight_group[i];
+		g->first = p->nweight;
+		g->count = shape_count(g->ndim, g->dim, PROGRAM_WEIGHTS_MAX);
+		p->nweight = sum_u32(p->nweight, g->count);
+	}
+	for (uint32_t i = 0; i < p->ninput_group; i++) {
+		struct input_group *g = &p->input_group[i];
+		g->first = p->ninput;
+		g->count = shape_count(g->ndim, g->dim, PROGRAM_INPUTS_MAX) << g->is_state;
+		p->ninput = sum_u32(p->ninput, g->count);
+	}
+}
+
+void program_number(struct program *p)
+{
+	number_groups(p);
+	p->nreadout = 0;
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		number_readouts(&p->circuit[i]);
+		p->nreadout = sum_u32(p->nreadout, p->circuit[i].nreadout);
+	}
+	p->noutput = p->ndense ? p->dense[p->ndense - 1].nout : p->nreadout;
+	p->nweight_circuit = p->nweight;
+	if (p->ndense && p->nweight_group / 2 >= p->ndense)
+		p->nweight_circuit = p->weight_group[p->nweight_group - 2 * p->ndense].first;
+}
+
+/* ---- classes and structure ---- */
+
 static enum value_class class_max(enum value_class a, enum value_class b)
 {
 	return a > b ? a : b;

@@ -190,6 +190,12 @@ struct program {
 struct program *program_new(void);
 void program_free(struct program *p);
 
+/* Fill what follows from shapes and lists: firsts, counts of scalars and readouts, totals,
+ * nweight_circuit, noutput.  Sums saturate, so that the verifier sees what is too large. */
+void program_number(struct program *p);
+/* Elements of a shape, max + 1 if there are more than max. */
+uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max);
+
 /* Fill the derived fields (classes, flags) of a verified program; called by the reader
  * and by lowering.  matrix_derive: of one matrix, after those it refers to, which are
  * def[ref] (a plan's table; NULL: the program's own). */

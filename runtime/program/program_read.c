@@ -81,18 +81,6 @@ static int get_dims(struct reader *r, uint32_t *ndim, uint32_t *dim)
 	return check_end(r, "dimensions");
 }
 
-/* Elements of a shape; too many become max + 1, which the verifier's limits refuse. */
-static uint32_t element_count(uint32_t ndim, const uint32_t *dim, uint32_t max)
-{
-	uint64_t n = 1;
-	for (uint32_t i = 0; i < ndim; i++)
-		if (dim[i] == 0)
-			return 0;
-	for (uint32_t i = 0; i < ndim && n <= max; i++)
-		n *= dim[i];
-	return n > max ? max + 1 : (uint32_t)n;
-}
-
 static uint32_t *get_u32s(struct reader *r, uint32_t n)
 {
 	uint32_t *v = arena_alloc(&r->p->arena, n, sizeof *v);
@@ -126,11 +114,7 @@ static int get_weight(struct reader *r, void *record)
 		return bad(r, "initialiser %d is unknown", (int)g->init);
 	if ((rc = get_flag(r, "frozen", &g->frozen)) || (rc = get_dims(r, &g->ndim, g->dim)))
 		return rc;
-	g->first = r->p->nweight;
-	g->count = element_count(g->ndim, g->dim, PROGRAM_WEIGHTS_MAX);
-	if (g->count > PROGRAM_WEIGHTS_MAX - r->p->nweight)
-		return bad(r, "more than %d weights", PROGRAM_WEIGHTS_MAX);
-	r->p->nweight += g->count;
+	g->count = shape_count(g->ndim, g->dim, PROGRAM_WEIGHTS_MAX);
 	if (g->init == INIT_VALUES)
 		return get_values(r, g);
 	g->init_a = rd_f64(&r->rd);
@@ -142,15 +126,9 @@ static int get_input(struct reader *r, void *record)
 {
 	struct input_group *g = record;
 	int rc = get_text(r, "name", false, &g->name);
-	if (rc || (rc = get_flag(r, "is_state", &g->is_state)) || (rc = get_dims(r, &g->ndim, g->dim)))
+	if (rc || (rc = get_flag(r, "is_state", &g->is_state)))
 		return rc;
-	uint64_t count = (uint64_t)element_count(g->ndim, g->dim, PROGRAM_INPUTS_MAX) << g->is_state;
-	if (count > (uint64_t)PROGRAM_INPUTS_MAX - r->p->ninput)
-		return bad(r, "more than %d input scalars", PROGRAM_INPUTS_MAX);
-	g->first = r->p->ninput;
-	g->count = (uint32_t)count;
-	r->p->ninput += g->count;
-	return 0;
+	return get_dims(r, &g->ndim, g->dim);
 }
 
 static int get_expr(struct reader *r, void *record)
@@ -311,17 +289,6 @@ static int get_applies(struct reader *r, struct circuit_code *c)
 	return rc;
 }
 
-static void count_readouts(struct program *p, struct circuit_code *c)
-{
-	for (uint32_t i = 0; i < c->noutput; i++) {
-		const struct output *o = &c->output[i];
-		uint64_t n = o->kind != OUTPUT_PROBS ? 1 : o->nwire < 31 ? 1u << o->nwire : UINT32_MAX;
-		/* The verifier refuses what is beyond the limit; saturate until then. */
-		c->nreadout = n > UINT32_MAX - c->nreadout ? UINT32_MAX : c->nreadout + (uint32_t)n;
-	}
-	p->nreadout = c->nreadout > UINT32_MAX - p->nreadout ? UINT32_MAX : p->nreadout + c->nreadout;
-}
-
 static int get_circuit(struct reader *r, void *record)
 {
 	struct circuit_code *c = record;
@@ -338,7 +305,6 @@ static int get_circuit(struct reader *r, void *record)
 	c->output = arena_alloc(&r->p->arena, c->noutput, sizeof *c->output);
 	for (uint32_t i = 0; !rc && i < c->noutput; i++)
 		rc = get_output(r, &c->output[i]);
-	count_readouts(r->p, c);
 	return rc;
 }
 
@@ -451,18 +417,6 @@ static int check_frame(const uint8_t *bytes, size_t len, struct err *e)
 		err_set(e, -ERR_BAD_DATA, "%u sections, version %d has %d", n, BYTECODE_VERSION, BYTECODE_SECTIONS);
 }
 
-/* What follows from the head: where its weights begin, and the model's outputs. */
-static void derive_head(struct program *p)
-{
-	p->nweight_circuit = p->nweight;
-	p->noutput = p->nreadout;
-	if (p->ndense == 0)
-		return;
-	p->noutput = p->dense[p->ndense - 1].nout;
-	if (p->nweight_group / 2 >= p->ndense)
-		p->nweight_circuit = p->weight_group[p->nweight_group - 2 * p->ndense].first;
-}
-
 int program_read(const void *bytes, size_t len, struct program **out, struct err *e)
 {
 	struct section_row row[SECTION_END];
@@ -474,7 +428,7 @@ int program_read(const void *bytes, size_t len, struct program **out, struct err
 	for (r.section = SECTION_WEIGHTS; !rc && r.section < SECTION_END; r.section++)
 		rc = get_section(&r, &row[r.section], bytes);
 	if (!rc) {
-		derive_head(r.p);
+		program_number(r.p);
 		rc = program_verify(r.p, e);
 	}
 	if (rc) {

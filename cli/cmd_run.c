@@ -331,9 +331,9 @@ static int evaluate(struct running *r, enum emit what)
 	int status = open_model(r, what);
 
 	if (!status)
-		status = open_weights(r, what);
-	if (!status)
 		status = open_data(r);
+	if (!status)
+		status = open_weights(r, what);
 	if (!status)
 		status = open_evaluator(r, what);
 	if (status)

@@ -44,8 +44,8 @@ struct label_map { const double *from, *to; unsigned n; };   /* applied to label
 struct read_options {
 	const struct input_want *want; unsigned nwant;
 	const struct input_map *map; unsigned nmap;      /* may be empty */
-	const char *label;           /* column or key; NULL: "label" (CSV), "y" (npz), if there */
-	bool label_required;
+	const char *label;           /* column or key; NULL: "label" (CSV), "y" (npz) */
+	bool label_required;         /* else data without labels are taken too */
 	struct label_map label_map;
 };
 

@@ -188,7 +188,7 @@ static int find_label(struct source *s, const struct array **label, struct err *
 
 	*label = npz_find(&s->z, key);
 	if (!*label)
-		return s->o->label || s->o->label_required ? unknown_key(s, key, "the label", e) : 0;
+		return s->o->label_required ? unknown_key(s, key, "the label", e) : 0;
 	if ((*label)->is_complex)
 		return err_set(e, -ERR_BAD_DATA, "%s: array \"%s\" is complex, labels are real", s->path, key);
 	return check_rows(s, key, *label, e);

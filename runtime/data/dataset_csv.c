@@ -99,7 +99,7 @@ static void choose_label(struct table *t)
 	t->label = find_column(t, name);
 	if (t->label >= 0)
 		t->to[t->label] = TO_LABEL;
-	else if (t->o->label || t->o->label_required)
+	else if (t->o->label_required)
 		unknown_column(t, name, "the label");
 }
 

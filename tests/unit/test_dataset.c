@@ -73,7 +73,7 @@ static void refused(void)
 	const struct input_map map = { "x", key, 1 };
 	const struct read_options plain = { .want = &x2, .nwant = 1 },
 		labelled = { .want = &x2, .nwant = 1, .label_required = true },
-		named = { .want = &x2, .nwant = 1, .label = "l" },
+		named = { .want = &x2, .nwant = 1, .label = "l", .label_required = true },
 		mapped = { .want = &x2, .nwant = 1, .map = &map, .nmap = 1 },
 		relabelled = { .want = &x2, .nwant = 1, .label = "x", .label_map = { from, to, 1 } };
 	const struct { struct npz_member *m; unsigned n; const struct read_options *o; const char *want; } row[] = {

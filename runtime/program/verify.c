@@ -290,11 +290,6 @@ static int check_kernel(struct verifier *v, const char *what, uint32_t group, ui
 static int check_dense(struct verifier *v)
 {
 	const struct program *p = v->p;
-	int rc = verify_count(v, "layers", p->ndense, PROGRAM_DENSE_MAX);
-	if (rc)
-		return rc;
-	if (p->nweight_group < 2 * p->ndense)
-		return verify_fail(v, "%u layers and only %u weight groups", p->ndense, p->nweight_group);
 	uint32_t base = p->nweight_group - 2 * p->ndense, nin = p->nreadout;
 	for (uint32_t i = 0; i < p->ndense; i++) {
 		const struct dense *l = &p->dense[i];
@@ -305,6 +300,7 @@ static int check_dense(struct verifier *v)
 			return verify_fail(v, "%u outputs, not 1 to %d", l->nout, PROGRAM_OUTPUTS_MAX);
 		if (l->activation >= ACTIVATION_COUNT)
 			return verify_fail(v, "activation %d is unknown", (int)l->activation);
+		int rc;
 		if ((rc = check_kernel(v, "kernel", l->kernel, base + 2 * i, 2, l->nin, l->nout)) ||
 		    (rc = check_kernel(v, "bias", l->bias, base + 2 * i + 1, 1, l->nout, l->nout)))
 			return rc;
@@ -319,8 +315,12 @@ static int check_split(struct verifier *v)
 {
 	const struct program *p = v->p;
 	uint32_t end = p->nweight;
-	verify_at(v, "dense: ");
-	if (p->ndense && p->ndense <= PROGRAM_DENSE_MAX && p->nweight_group >= 2 * p->ndense)
+	int rc = verify_count(v, "layers", p->ndense, PROGRAM_DENSE_MAX);
+	if (rc)
+		return rc;
+	if (p->nweight_group < 2 * p->ndense)
+		return verify_fail(v, "%u layers and only %u weight groups", p->ndense, p->nweight_group);
+	if (p->ndense)
 		end = p->weight_group[p->nweight_group - 2 * p->ndense].first;
 	return p->nweight_circuit == end ? 0 :
 		verify_fail(v, "%u weights of circuits, the head begins at %u", p->nweight_circuit, end);

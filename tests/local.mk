@@ -13,7 +13,7 @@ random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kern
 EXTRA_DIST += tests/kernels/gates.txt tests/unit/sample.h
 check_PROGRAMS += tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
-check_PROGRAMS += tests/lang/test_front
+check_PROGRAMS += tests/lang/test_front tests/limits/test_lang_limits
 EXTRA_DIST += tests/lang/golden.h tests/lang/front
 
 shell_tests =

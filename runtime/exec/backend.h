@@ -25,6 +25,7 @@ struct unit_input {
 /* What a worker thread runs: pull units until -1. */
 struct unit_job {
 	void *ctx;
+	uint32_t nunit;              /* to be done: more threads than that are not needed */
 	/* Do units as worker `worker` until there are none left. */
 	void (*work)(void *ctx, unsigned worker);
 };

@@ -279,7 +279,7 @@ static void work(void *ctx, unsigned worker)
 
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
 {
-	struct unit_job job = { .ctx = ev, .work = work };
+	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .work = work };
 	int code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
 
 	if (code)

@@ -189,7 +189,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 
 static void cpu_run(struct backend_state *b, const struct unit_job *job)
 {
-	unsigned nthread = b->shared ? 1 : b->nthread;
+	unsigned nthread = b->shared ? 1 : b->nthread < job->nunit ? b->nthread : job->nunit ? job->nunit : 1;
 	omp_set_dynamic(0);
 	#pragma omp parallel num_threads((int)nthread) if (nthread > 1)
 	{

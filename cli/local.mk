@@ -47,3 +47,7 @@ libcli_a_SOURCES = \
 
 bin_PROGRAMS += qcnn
 qcnn_SOURCES = cli/main.c
+
+# Fills the manual pages' templates; not installed.
+noinst_PROGRAMS = cli/manual
+cli_manual_SOURCES = cli/manual.c

@@ -48,8 +48,7 @@ static void compile_source(struct diags *d, uint32_t file, const struct lang_opt
 {
 	struct ast *t = lang_parse(d, file, lo);
 
-	if (!diags_errors(d))
-		lang_resolve(t, d);
+	lang_resolve(t, d);
 	if (!diags_errors(d))
 		m->program = compile_tree(t, d, co);
 	if (m->program) {

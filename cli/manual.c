@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Build-time helper: fills a manual page's template with what the tables hold.
+ *
+ * manual TEMPLATE copies the template to stdout; a line `.\" @NAME ARGUMENT@` is replaced by
+ * the section of that name, written in mdoc from the same rows that the program uses. */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/schema.h"
+#include "compiler/compile.h"
+#include "lang/names.h"
+#include "runtime/data/dataset.h"
+
+enum { LINE_MAX_BYTES = 78, TEMPLATE_BYTES_MAX = 1 << 20 };
+
+/* ---- mdoc ---- */
+
+static void escaped(struct buf *out, const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		word[i] == '\\' ? buf_str(out, "\\e") : buf_char(out, word[i]);
+}
+
+static bool ends_sentence(const char *word, size_t len)
+{
+	while (len && (word[len - 1] == ')' || word[len - 1] == '"'))
+		len--;
+	return len && strchr(".!?", word[len - 1]) && !(len > 2 && word[len - 2] == '.');
+}
+
+/* Text lines: wrapped, each sentence on a line of its own, no line taken for a macro. */
+static void text(struct buf *out, const char *s)
+{
+	size_t column = 0;
+
+	while (*s) {
+		size_t n = strcspn(s, " \n");
+
+		if (column && column + 1 + n > LINE_MAX_BYTES) {
+			buf_char(out, '\n');
+			column = 0;
+		}
+		if (!column && (*s == '.' || *s == '\''))
+			buf_str(out, "\\&");
+		if (column) {
+			buf_char(out, ' ');
+			column++;
+		}
+		escaped(out, s, n);
+		column += n;
+		if (ends_sentence(s, n)) {
+			buf_char(out, '\n');
+			column = 0;
+		}
+		s += n + strspn(s + n, " \n");
+	}
+	if (column)
+		buf_char(out, '\n');
+}
+
+/* A row's phrase as a sentence. */
+static void sentence(struct buf *out, const char *phrase)
+{
+	struct buf b = BUF_INIT;
+	size_t len = strlen(phrase);
+
+	/* A name of one letter keeps its case. */
+	buf_char(&b, isalpha((unsigned char)phrase[1]) ? toupper((unsigned char)*phrase) : *phrase);
+	buf_str(&b, phrase + 1);
+	if (!strchr(".!?", phrase[len - 1]) || (len > 3 && phrase[len - 2] == '.'))
+		buf_char(&b, '.');
+	text(out, b.data);
+	buf_release(&b);
+}
+
+/* One argument of a macro, never taken for a macro itself. */
+static void argument(struct buf *out, const char *word)
+{
+	buf_str(out, "\\&");
+	for (; *word; word++)
+		*word == '\\' ? buf_str(out, "\\e") : *word == '"' ? buf_str(out, "\\(dq") : buf_char(out, *word);
+}
+
+/* ---- sections ---- */
+
+static const struct command *command_of(const char *name)
+{
+	const struct command *c = command_find(name);
+
+	if (!c && *name)
+		BUG("no command `%s`", name);
+	return c;
+}
+
+static void option_item(struct buf *out, const struct option_row *row)
+{
+	buf_str(out, ".It ");
+	if (row->letter)
+		buf_printf(out, "Fl %c , ", row->letter);
+	buf_printf(out, "Fl Fl %s", row->name);
+	if (row->argument) {
+		buf_str(out, " Ns = Ns Ar ");
+		argument(out, row->argument);
+	}
+	buf_char(out, '\n');
+	text(out, row->text);
+	if (row->values) {
+		struct buf b = BUF_INIT;
+
+		buf_str(&b, row->kind == OPTION_CHOICE ? "One of " : "Range: ");
+		for (const char *p = row->values; *p; p++)
+			*p == '|' ? buf_str(&b, ", ") : buf_char(&b, *p);
+		if (row->preset)
+			buf_printf(&b, "; the default is %s", row->preset);
+		buf_char(&b, '.');
+		text(out, b.data);
+		buf_release(&b);
+	}
+}
+
+static void section_options(struct buf *out, const char *name)
+{
+	const struct command *c = command_of(name);
+	unsigned bit = c ? c->bit : COMMAND_TOP;
+
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (int i = 0; i < OPT_IDS; i++)
+		if (option_rows()[i].commands & bit)
+			option_item(out, &option_rows()[i]);
+	buf_str(out, ".El\n");
+}
+
+static void section_synopsis(struct buf *out, const char *name)
+{
+	const struct command *c = command_of(name);
+
+	buf_printf(out, ".Nm qcnn %s\n", name);
+	for (int i = 0; i < OPT_IDS; i++) {
+		const struct option_row *row = &option_rows()[i];
+
+		if (!(row->commands & c->bit) || (row->commands & COMMAND_TOP))
+			continue;
+		buf_printf(out, ".Op Fl Fl %s", row->name);
+		if (row->argument) {
+			buf_str(out, " Ns = Ns Ar ");
+			argument(out, row->argument);
+		}
+		buf_char(out, '\n');
+	}
+	if (*c->operands) {
+		buf_str(out, ".Ar ");
+		argument(out, c->operands);
+		buf_char(out, '\n');
+	}
+}
+
+static void section_commands(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width explain\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, ".It Cm %s\n", (*c)->name);
+		sentence(out, (*c)->summary);
+		buf_printf(out, "See\n.Xr qcnn-%s 1 .\n", (*c)->name);
+	}
+	buf_str(out, ".El\n");
+}
+
+static void section_examples(struct buf *out, const char *name)
+{
+	for (const char *const *p = command_of(name)->example; *p; p++)
+		buf_printf(out, ".Dl $ %s\n", *p);
+}
+
+static void section_exit(struct buf *out, const char *name)
+{
+	static const struct { int status; const char *text; } rows[] = {
+#define ERR(name, status, text) { status, text },
+#include "runtime/base/err.def"
+#undef ERR
+	};
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n.It 0\nAll went well.\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		buf_printf(out, ".It %d\n", rows[i].status);
+		sentence(out, rows[i].text);
+	}
+	buf_str(out, ".El\n");
+}
+
+static void section_diagnostics(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width Q0000\n");
+	for (int i = 1; i < DIAG_COUNT; i++) {
+		const struct diag_row *r = diag_row((enum diag_code)i);
+
+		buf_printf(out, ".It Q%04u\n%s: ", r->number, r->severity == DIAG_ERROR ? "error" : "warning");
+		text(out, r->title);
+	}
+	buf_str(out, ".El\n");
+}
+
+static void key_range(struct buf *b, const struct schema_row *row)
+{
+	const char *names[SCHEMA_NAMES_MAX];
+
+	buf_printf(b, "Type: %s", schema_type_text(row->type));
+	if ((row->type == TYPE_INT || row->type == TYPE_AUTO_INT) && row->high > 9e14)
+		buf_printf(b, ", at least %.0f", row->low);
+	else if (row->type == TYPE_INT || row->type == TYPE_AUTO_INT)
+		buf_printf(b, ", %.0f to %.0f", row->low, row->high);
+	if (row->choices) {
+		size_t n = row->choices(names);
+
+		buf_str(b, "; one of: ");
+		for (size_t i = 0; i < n; i++)
+			buf_printf(b, "%s%s", i ? ", " : "", names[i]);
+	}
+	buf_str(b, ".\n");
+	if (!row->preset)
+		buf_str(b, "Must be given.\n");
+	else if (strcmp(row->preset, "null"))
+		buf_printf(b, "Default: %s.\n", row->preset);
+	if (row->scope == SCOPE_EXECUTION)
+		buf_str(b, "Changes no result and is not kept in weights.bin.\n");
+}
+
+static void section_keys(struct buf *out, const char *section)
+{
+	size_t len = strlen(section);
+
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+		struct buf b = BUF_INIT;
+
+		if (strncmp(row->path, section, len) || row->path[len] != '.')
+			continue;
+		buf_str(out, ".It Cm ");
+		argument(out, row->path);
+		buf_char(out, '\n');
+		text(out, row->text);
+		key_range(&b, row);
+		text(out, b.data);
+		buf_release(&b);
+	}
+	buf_str(out, ".El\n");
+}
+
+static void item(struct buf *out, const char *name, const char *doc)
+{
+	buf_str(out, ".It Cm ");
+	argument(out, name);
+	buf_char(out, '\n');
+	sentence(out, doc);
+}
+
+static void section_optimizers(struct buf *out, const char *name)
+{
+	const struct optimizer_row *row;
+	size_t n = optimizer_rows(&row);
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < n; i++) {
+		item(out, row[i].name, row[i].doc);
+		buf_str(out, ".Bl -tag -width Ds\n");
+		for (unsigned k = 0; k < row[i].noption; k++) {
+			struct buf b = BUF_INIT;
+
+			item(out, row[i].option[k].name, row[i].option[k].doc);
+			buf_str(&b, "Default: ");
+			if (row[i].option[k].is_bool)
+				buf_str(&b, row[i].option[k].value != 0 ? "true" : "false");
+			else
+				buf_real(&b, row[i].option[k].value);
+			text(out, b.data);
+			buf_release(&b);
+		}
+		buf_str(out, ".El\n");
+	}
+	buf_str(out, ".El\n");
+}
+
+static void section_losses(struct buf *out, const char *name)
+{
+	const struct loss_row *row;
+	size_t n = loss_rows(&row);
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < n; i++)
+		item(out, row[i].name, row[i].doc);
+	buf_str(out, ".El\n");
+}
+
+static void section_metrics(struct buf *out, const char *name)
+{
+	const struct metric_row *row;
+	size_t n = metric_rows(&row);
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < n; i++)
+		item(out, row[i].name, row[i].doc);
+	buf_str(out, ".El\n");
+}
+
+static void section_generators(struct buf *out, const char *name)
+{
+	static const struct { const char *name, *text; } rows[] = {
+#define GENERATOR(function, name, text) { name, text },
+#include "runtime/data/generators.def"
+#undef GENERATOR
+	};
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		item(out, rows[i].name, rows[i].text);
+	buf_str(out, ".El\n");
+}
+
+static void section_gates(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (int g = 1; g < GATE_COUNT; g++) {
+		const struct gate_row *row = gate_row((enum gate)g);
+
+		buf_str(out, ".It Cm ");
+		argument(out, row->name);
+		if (row->flags & GATE_WORD)
+			buf_str(out, " No (family of words)");
+		else
+			buf_printf(out, " No (%u angle%s, %u control%s, %u target%s)", row->nangle, row->nangle == 1 ? "" : "s",
+				row->ncontrol, row->ncontrol == 1 ? "" : "s", row->ntarget, row->ntarget == 1 ? "" : "s");
+		buf_char(out, '\n');
+		sentence(out, row->doc);
+	}
+	buf_str(out, ".El\n");
+}
+
+static void section_aliases(struct buf *out, const char *name)
+{
+	const char *const *names, *of;
+	size_t n = gate_names(&names);
+	uint8_t word;
+
+	(void)name;
+	buf_str(out, ".Bl -column -compact ControlledPhaseShift ControlledPhaseShift\n");
+	for (size_t i = 0; i < n; i++) {
+		of = NULL;
+		if (!gate_find(names[i], &word, &of) || !of || !strcmp(of, names[i]))
+			continue;
+		buf_str(out, ".It ");
+		argument(out, names[i]);
+		buf_str(out, " Ta ");
+		argument(out, of);
+		buf_char(out, '\n');
+	}
+	buf_str(out, ".El\n");
+}
+
+static void section_builtins(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width windows\n");
+	for (int i = 1; i < BUILTIN_COUNT; i++)
+		item(out, builtin_row((enum builtin)i)->name, builtin_row((enum builtin)i)->doc);
+	buf_str(out, ".El\n");
+}
+
+static void section_passes(struct buf *out, const char *name)
+{
+	const struct pass_row *row;
+	size_t n = compile_passes(&row);
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(out, ".It Cm %s No (%c%s)\n", row[i].name, row[i].letter, row[i].optional ? ", optional" : "");
+		sentence(out, row[i].doc);
+	}
+	buf_str(out, ".El\n");
+}
+
+/* ---- the template ---- */
+
+static const struct { const char *name; void (*write)(struct buf *out, const char *argument); } sections[] = {
+	{ "options", section_options }, { "synopsis", section_synopsis }, { "commands", section_commands },
+	{ "examples", section_examples }, { "exit", section_exit }, { "diagnostics", section_diagnostics },
+	{ "keys", section_keys }, { "optimizers", section_optimizers }, { "losses", section_losses },
+	{ "metrics", section_metrics }, { "generators", section_generators }, { "gates", section_gates },
+	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
+};
+
+/* line: `.\" @NAME ARGUMENT@`; false when it is none. */
+static bool directive(const char *line, size_t len, struct buf *out)
+{
+	char name[64], *argument;
+
+	if (len < 6 || strncmp(line, ".\\\" @", 5) || line[len - 1] != '@' || len - 6 >= sizeof name)
+		return false;
+	memcpy(name, line + 5, len - 6);
+	name[len - 6] = 0;
+	argument = strchr(name, ' ');
+	if (argument)
+		*argument++ = 0;
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		if (!strcmp(sections[i].name, name)) {
+			sections[i].write(out, argument ? argument : "");
+			return true;
+		}
+	BUG("no section `%s`", name);
+}
+
+static void fill(const struct buf *template, struct buf *out)
+{
+	for (const char *line = template->data; *line; ) {
+		size_t len = strcspn(line, "\n");
+
+		if (!directive(line, len, out)) {
+			buf_add(out, line, len);
+			buf_char(out, '\n');
+		}
+		line += len + (line[len] == '\n');
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct buf template = BUF_INIT, out = BUF_INIT;
+	struct err e;
+	size_t written;
+
+	if (argc != 2) {
+		fprintf(stderr, "use: manual TEMPLATE\n");
+		return 2;
+	}
+	if (buf_read_file(&template, argv[1], TEMPLATE_BYTES_MAX, &e)) {
+		fprintf(stderr, "manual: %s\n", e.text);
+		return 1;
+	}
+	fill(&template, &out);
+	written = fwrite(out.data, 1, out.len, stdout);
+	return written != out.len || fflush(stdout) ? 1 : 0;
+}

@@ -100,8 +100,7 @@ struct program *compile_file(const char *path, struct diags *diags, const struct
 	if (file < 0)
 		return NULL;
 	struct ast *t = lang_parse(diags, (uint32_t)file, lo);
-	if (!diags_errors(diags))
-		lang_resolve(t, diags);
+	lang_resolve(t, diags);
 	struct program *p = compile_tree(t, diags, o);
 	if (!p && e)
 		err_set(e, -ERR_BAD_DATA, "%s has errors", path);

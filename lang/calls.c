@@ -304,7 +304,7 @@ void calls_call(struct resolver *r, struct node *n)
 	count_controls(r, n, &ncontrol);
 	if (!strcmp(n->name, "amplitudes"))
 		call_amplitudes(r, n);
-	else
+	else if (!scope_dropped(r, n->name))
 		unknown_callee(r, n);
 }
 
@@ -337,6 +337,8 @@ static void instance(struct resolver *r, struct node *head, struct node *n)
 		same_circuit(r, head, n);
 		return;
 	}
+	if (scope_dropped(r, n->text))
+		return;
 	g = diag_at(r->diags, DIAG_UNKNOWN_CIRCUIT, n->callee_span, "unknown circuit `%s`", n->text);
 	diag_label(g, "no circuit of this name is declared above");
 	scope_suggest(r, g, SPACE_CIRCUIT, n->text, NULL, 0);

@@ -120,6 +120,7 @@ static void set2(cplx *u, cplx u00, cplx u01, cplx u10, cplx u11)
 #define NO_ANGLE ((void)word, (void)a)
 
 CONSTANT(u_identity)  { NO_ANGLE; set2(u, 1, 0, 0, 1); }
+CONSTANT(u_wait)      { NO_ANGLE; set2(u, 1, 0, 0, 1); }
 CONSTANT(u_hadamard)  { NO_ANGLE; set2(u, RSQRT2, RSQRT2, RSQRT2, -RSQRT2); }
 CONSTANT(u_phase_s)   { NO_ANGLE; set2(u, 1, 0, 0, J); }
 CONSTANT(u_phase_sdg) { NO_ANGLE; set2(u, 1, 0, 0, cplx_of(0, -1)); }
@@ -138,6 +139,12 @@ CONSTANT(u_root_xdg)
 	NO_ANGLE;
 	cplx p = cplx_of(0.5, 0.5), m = cplx_of(0.5, -0.5);
 	set2(u, m, p, p, m);
+}
+
+/* Zero, as the matrix was given. */
+static void d_wait(uint8_t word, const double *a, unsigned k, cplx *du)
+{
+	(void)word, (void)a, (void)k, (void)du;
 }
 
 static void set_hadamard(struct halves h, cplx *u)

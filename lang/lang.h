@@ -20,8 +20,8 @@ struct lang_options { const char *const *include_dir; unsigned ninclude_dir; };
 struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options *o);
 
 /* Resolve names and kinds in all branches, also untaken ones; writes decl, rank,
- * gate, word, builtin on the nodes.  Reports through d.  For trees without syntax errors:
- * what recovery dropped would be reported again as unknown. */
+ * gate, word, builtin on the nodes.  Reports through d.  Trees with syntax errors are
+ * resolved too, so that a run reports both; names in dropped text are then silent. */
 void lang_resolve(struct ast *t, struct diags *d);
 
 #endif

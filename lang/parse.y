@@ -80,8 +80,8 @@ file:
 
 file_statements:
   %empty                      { $$ = (struct node_list){ 0 }; }
-| file_statements file_statement    { LIST($$, $1, $2); }
-| file_statements statement   { LIST($$, $1, $2); }
+| file_statements file_statement    { LIST($$, $1, $2); p->statements = $$; }
+| file_statements statement   { LIST($$, $1, $2); p->statements = $$; }
 | file_statements '}'         { $$ = $1; parser_unmatched(p, @2); }
 
 file_statement:
@@ -99,7 +99,8 @@ statements:
 
 scope:
   '{' statements '}'          { $$ = NODE_OF(.kind = NODE_SCOPE, .list = $2, .span = @$, .name_span = @1); }
-| '{' statements error '}'    { $$ = NODE_OF(.kind = NODE_SCOPE, .list = $2, .span = @$, .name_span = @1);
+| '{' statements error '}'    { parser_list_add(p, &$2, NODE_OF(.kind = NODE_ERROR, .span = @3));
+                                $$ = NODE_OF(.kind = NODE_SCOPE, .list = $2, .span = @$, .name_span = @1);
                                 yyerrok; }
 
 statement:
@@ -163,6 +164,8 @@ statement:
                                 .list = $3, .span = @$); }
 | "head" instances '{' denses '}'   { $$ = NODE_OF(.kind = NODE_HEAD, .name_span = @1,
                                 .list = parser_joined(p, $2, $4), .span = @$); }
+| "head" instances '{' denses error '}'
+                              { $$ = NODE_OF(.kind = NODE_ERROR, .span = @$); yyerrok; }
 
 body:
   statement                   { $$ = body_of(p, $1, @1); }

@@ -297,6 +297,18 @@ static bool is_model(struct parser *p, uint32_t file)
 	return !qasm;
 }
 
+/* The text broke off: its whole statements, and an error over the rest. */
+static struct node *broken_file(struct parser *p, uint32_t file)
+{
+	struct node_list l = p->statements;
+	struct span rest = p->last.at;
+
+	rest.begin = l.n && l.v[l.n - 1]->span.file == rest.file ? l.v[l.n - 1]->span.end : 0;
+	if (rest.file)
+		parser_list_add(p, &l, NODE_OF(.kind = NODE_ERROR, .span = rest));
+	return NODE_OF(.kind = NODE_FILE, .span = { file, 0, 0 }, .list = l);
+}
+
 struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options *o)
 {
 	struct parser *p = mem_alloc(1, sizeof *p);
@@ -315,7 +327,7 @@ struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options
 		scan_close(p);
 	}
 	if (!t->file)
-		t->file = NODE_OF(.kind = NODE_FILE, .span = { file, 0, 0 });
+		t->file = broken_file(p, file);
 	free(p);
 	return t;
 }

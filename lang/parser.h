@@ -39,6 +39,7 @@ struct parser {
 	struct seen replay[PARSER_REPLAY_MAX];   /* to be given again, the topmost first */
 	unsigned nreplay;
 	struct span begin;           /* the first token of the statement */
+	struct node_list statements; /* of the file, so far */
 	uint32_t nnode;
 	bool stop;                   /* give no more tokens, report no more syntax errors */
 };

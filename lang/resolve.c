@@ -553,6 +553,13 @@ static void several_circuits(struct resolver *r, const struct node *file)
 	}
 }
 
+static int visit_error(struct node *n, void *ctx)
+{
+	if (n->kind == NODE_ERROR)
+		scope_drop(ctx, n->span);
+	return 0;
+}
+
 static void survey(struct resolver *r, const struct node *file)
 {
 	for (uint32_t i = 0; i < file->list.n; i++) {
@@ -572,10 +579,13 @@ void lang_resolve(struct ast *t, struct diags *d)
 	r->scope = 1;
 	arena_init(&r->arena);
 	survey(r, t->file);
+	if (diags_errors(d))
+		ast_walk(t->file, visit_error, r);
 	inside(r, t->file, r->ncircuit ? IN_OUTSIDE : IN_FILE);
 	if (r->ncircuit > 1 && !r->head)
 		several_circuits(r, t->file);
 	arena_release(&r->arena);
+	free(r->dropped);
 	free(r->order);
 	free(r);
 }

@@ -41,6 +41,8 @@ struct resolver {
 	struct node *head;
 	unsigned ncircuit;
 	struct node *circuit;        /* the first one */
+	const char **dropped;        /* names in text that recovery dropped: silent where unknown */
+	size_t ndropped, dropped_cap;
 	bool told_outside;           /* that something stands outside of the circuits: once is enough */
 };
 
@@ -56,6 +58,9 @@ void scope_suggest(struct resolver *r, struct diag *g, enum space space, const c
 	const char *const *more, size_t nmore);
 /* The value a name stands for; reports an unknown one. */
 struct node *scope_value(struct resolver *r, struct node *n);
+/* Remember the names in the text of an ERROR node; does the text name this one? */
+void scope_drop(struct resolver *r, struct span at);
+bool scope_dropped(const struct resolver *r, const char *name);
 bool is_math_constant(const char *name);
 
 /* kinds.c: every function writes n->rank (and ndim) and returns the kind. */

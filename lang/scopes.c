@@ -3,6 +3,7 @@
 #include "config.h"
 #include "lang/resolve.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -190,6 +191,33 @@ void scope_suggest(struct resolver *r, struct diag *g, enum space space, const c
 	free(names);
 }
 
+void scope_drop(struct resolver *r, struct span at)
+{
+	const char *text = source_text(diags_sources(r->diags), at.file, NULL);
+	uint32_t i = at.begin, begin;
+
+	while (i < at.end) {
+		for (begin = i; i < at.end && (isalnum((unsigned char)text[i]) || text[i] == '_'); i++)
+			;
+		if (i > begin && !isdigit((unsigned char)text[begin])) {
+			mem_reserve(r->dropped, r->ndropped, r->dropped_cap);
+			r->dropped[r->ndropped++] = arena_strndup(&r->arena, text + begin, i - begin);
+		}
+		i += i == begin;
+	}
+}
+
+bool scope_dropped(const struct resolver *r, const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if ((unsigned char)*p >= 0x80)      /* reported by the scanner */
+			return true;
+	for (size_t i = 0; i < r->ndropped; i++)
+		if (!strcmp(r->dropped[i], name))
+			return true;
+	return false;
+}
+
 static void not_visible(struct resolver *r, struct node *n, struct node *hidden)
 {
 	struct diag *g = diag_at(r->diags, DIAG_NOT_VISIBLE, n->name_span,
@@ -205,7 +233,7 @@ struct node *scope_value(struct resolver *r, struct node *n)
 	struct node *hidden, *decl = scope_find(r, SPACE_VALUE, n->name, &hidden);
 	struct diag *g;
 
-	if (decl || is_math_constant(n->name))
+	if (decl || is_math_constant(n->name) || (!hidden && scope_dropped(r, n->name)))
 		return decl;
 	if (hidden) {
 		not_visible(r, n, hidden);

@@ -20,8 +20,7 @@ static void front(const char *model, struct buf *out, bool want_tree)
 		buf_printf(out, "%s\n", e.text);
 	} else {
 		t = lang_parse(d, (uint32_t)id, &o);
-		if (!diags_errors(d))
-			lang_resolve(t, d);
+		lang_resolve(t, d);
 		diags_print(d, DIAG_HUMAN, false, out);
 		if (want_tree)
 			ast_print(t, out);

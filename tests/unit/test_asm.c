@@ -4,6 +4,8 @@
 #include "config.h"
 #include "compiler/compile.h"
 
+#include <stdio.h>
+
 #include "tests/unit/sample.h"
 
 static void round_trip(void)
@@ -81,8 +83,48 @@ static void cut(void)
 	free(text);
 }
 
+/* The manual page's lists are those of the tables, and its example is a program. */
+static void listed(const char *page, unsigned n, const char *name)
+{
+	char text[64];
+	snprintf(text, sizeof text, "%u %s", n, name);
+	tap_ok(strstr(page, text) != NULL, "the manual lists %s", text);
+}
+
+static void manual(void)
+{
+	struct buf page = BUF_INIT, out = BUF_INIT;
+	char path[4096];
+	snprintf(path, sizeof path, "%s/man/qcnn-bytecode.5", tap_srcdir());
+	if (buf_read_file(&page, path, 1 << 20, NULL))
+		tap_bail("cannot read %s", path);
+	char *line = mem_strdup(page.data);      /* lists go on over lines */
+	for (char *c = line; (c = strchr(c, '\n')) != NULL;)
+		*c = ' ';
+#define EXPR(id, text, noperand) listed(line, EXPR_##id, text);
+#include "runtime/program/expr.def"
+#undef EXPR
+#define APPLY(id, text) listed(line, APPLY_##id, text);
+#include "runtime/program/apply.def"
+#undef APPLY
+#define ACTIVATION(id, text) listed(line, ACTIVATION_##id, text);
+#include "runtime/program/activation.def"
+#undef ACTIVATION
+	char *example = strstr(strstr(page.data, ".Sh EXAMPLES"), "qcnn_asm");
+	*strstr(example, ".Ed") = 0;
+	struct program *p = sample_read(example, NULL);
+	if (tap_ok(p != NULL, "the manual's example is read"))
+		asm_print(p, &out);
+	tap_is_str(out.data, example, "and printed the same");
+	free(line);
+	program_free(p);
+	buf_release(&page);
+	buf_release(&out);
+}
+
 int main(void)
 {
+	manual();
 	round_trip();
 	faults();
 	cut();

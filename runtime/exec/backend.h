@@ -26,7 +26,9 @@ struct unit_input {
 struct unit_job {
 	void *ctx;
 	uint32_t nunit;              /* to be done: more threads than that are not needed */
-	/* Do units as worker `worker` until there are none left. */
+	/* Pull the first unit.  Every worker does so before any works, so that all have a part. */
+	void (*claim)(void *ctx, unsigned worker);
+	/* Do units as worker `worker`, the claimed one first, until there are none left. */
 	void (*work)(void *ctx, unsigned worker);
 };
 

@@ -258,15 +258,21 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 
 /* ---- a batch ---- */
 
+static void claim(void *ctx, unsigned worker)
+{
+	struct evaluator *ev = ctx;
+
+	ev->scratch[worker].claimed = ev->pool->ops->pull(ev->pool, worker);
+}
+
 /* What each thread runs: units until there are none. */
 static void work(void *ctx, unsigned worker)
 {
 	struct evaluator *ev = ctx;
 	struct pool *pool = ev->pool;
 	struct fixed *v = ev->scratch[worker].vector_sum;
-	int64_t id;
 
-	while ((id = pool->ops->pull(pool, worker)) >= 0) {
+	for (int64_t id = ev->scratch[worker].claimed; id >= 0; id = pool->ops->pull(pool, worker)) {
 		uint32_t unit = (uint32_t)id;
 		struct err e = { 0, "" };
 
@@ -279,7 +285,7 @@ static void work(void *ctx, unsigned worker)
 
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
 {
-	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .work = work };
+	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .claim = claim, .work = work };
 	int code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
 
 	if (code)

@@ -25,6 +25,7 @@ struct scratch {
 	double *weight;              /* (nweight) changed weights, for differences */
 	double *shifted;             /* (largest nreadout * width) readouts of a changed circuit */
 	struct fixed *vector_sum;    /* (nvector) */
+	int64_t claimed;             /* the first unit of this batch, or -1 */
 	uint64_t nunit;              /* done since the evaluator was made */
 };
 

@@ -194,7 +194,10 @@ static void cpu_run(struct backend_state *b, const struct unit_job *job)
 	#pragma omp parallel num_threads((int)nthread) if (nthread > 1)
 	{
 		unsigned saved = kernels_flush_enter();
-		job->work(job->ctx, (unsigned)omp_get_thread_num());
+		unsigned worker = (unsigned)omp_get_thread_num();
+		job->claim(job->ctx, worker);
+		#pragma omp barrier
+		job->work(job->ctx, worker);
 		kernels_flush_leave(saved);
 	}
 }

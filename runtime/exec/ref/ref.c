@@ -171,6 +171,7 @@ static void ref_matrices(struct backend_state *b, const cplx *u)
 static void ref_run(struct backend_state *b, const struct unit_job *job)
 {
 	(void)b;
+	job->claim(job->ctx, 0);
 	job->work(job->ctx, 0);
 }
 

@@ -8,6 +8,9 @@ check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag 
 check_PROGRAMS += tests/kernels/test_gates tests/unit/test_asm tests/unit/test_matrix tests/unit/test_program
 check_PROGRAMS += tests/kernels/test_evaluator tests/kernels/test_reference
 EXTRA_DIST += tests/kernels/model_a_n4.json
+check_PROGRAMS += tests/kernels/test_cpu tests/kernels/test_ref tests/unit/test_pool
+tests_kernels_test_cpu_SOURCES = tests/kernels/test_cpu.c $(random_program)
+tests_kernels_test_ref_SOURCES = tests/kernels/test_ref.c $(random_program)
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 EXTRA_DIST += tests/kernels/gates.txt tests/unit/sample.h
@@ -20,6 +23,10 @@ shell_tests =
 shell_tests += tests/unit/test_arrows.sh
 shell_tests += tests/unit/test_runner.sh
 shell_tests += tests/unit/test_bootstrap.sh
+shell_tests += tests/cli/test_examples.sh
+shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
+shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh
+EXTRA_DIST += tests/cli/files.sh tests/cli/config
 
 # Lists by purpose; every name is a path as above.
 # What distcheck runs:

@@ -21,6 +21,7 @@ EXTRA_DIST += tests/lang/golden.h tests/lang/front
 
 shell_tests =
 shell_tests += tests/unit/test_arrows.sh
+shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_runner.sh
 shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/cli/test_examples.sh

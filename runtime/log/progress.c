@@ -12,7 +12,7 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/clock.h"
 
-enum { WIDTH_UNKNOWN = 80, WIDTH_LEAST = 20, WIDTH_MOST = 1000, BAR_LEAST = 8, BAR_MOST = 30 };
+enum { WIDTH_UNKNOWN = 80, WIDTH_LEAST = 20, WIDTH_MOST = 1000, BAR_LEAST = 8, BAR_MOST = 30, BAR_FRAME = 4 };
 static const double redraw_seconds = 1.0 / 20, slow_epoch_seconds = 1;
 
 struct progress {
@@ -133,7 +133,8 @@ static void add_bar(struct buf *b, unsigned columns, uint32_t step, uint32_t ste
 	buf_char(b, ']');
 }
 
-/* What comes behind the bar, the most wanted first; each is left out where it does not fit. */
+/* What comes behind the bar, the most wanted first; each is left out where it does not fit,
+ * the later ones also where the bar would have to give way. */
 static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now,
 	size_t room, struct buf *b)
 {
@@ -145,14 +146,14 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 	for (int k = 0; k < 4; k++) {
 		buf_clear(&part);
 		if (k == 0)
-			buf_printf(&part, "  %u/%u", step, p->o.steps_per_epoch);
+			buf_printf(&part, "  %*u/%u", digits(p->o.steps_per_epoch), step, p->o.steps_per_epoch);
 		else if (k == 1)
 			add_value(&part, "", "loss", p->loss_sum / p->loss_count);
 		else if (k == 2)
 			add_left(&part, per_step * (total - before));
 		else
-			buf_printf(&part, "  %.3g ms/step", 1000 * per_step);
-		if (b->len + part.len <= room)
+			buf_printf(&part, "  %.1f ms/step", 1000 * per_step);
+		if (b->len + part.len + (k < 2 ? 0 : BAR_LEAST + BAR_FRAME) <= room)
 			buf_add(b, part.data, part.len);
 	}
 	buf_release(&part);
@@ -169,8 +170,8 @@ static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t st
 	line.len = line.len < room ? line.len : room;
 	add_tail(p, start, epoch, step, now, room - line.len, &tail);
 	spare = room - line.len - tail.len;
-	if (spare >= BAR_LEAST + 4)
-		add_bar(&line, spare - 4 < BAR_MOST ? (unsigned)spare - 4 : BAR_MOST, step, p->o.steps_per_epoch, p->o.colour);
+	if (spare >= BAR_LEAST + BAR_FRAME)
+		add_bar(&line, spare - BAR_FRAME < BAR_MOST ? (unsigned)spare - BAR_FRAME : BAR_MOST, step, p->o.steps_per_epoch, p->o.colour);
 	if (tail.len)
 		buf_add(&line, tail.data, tail.len);
 	fprintf(p->o.out, "\r%.*s\033[K", (int)line.len, line.data);

@@ -25,7 +25,9 @@ typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
 enum { LANES = VECTOR_BYTES / sizeof(real), ROW = 2 * LANES /* reals in a row */ };
 
 #define INLINE static inline __attribute__((always_inline))
-#if defined __clang__
+#if defined QCNN_SANITIZERS   /* unrolled, the checks would take minutes to compile */
+#define UNROLL
+#elif defined __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 64")

@@ -14,7 +14,7 @@ libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 
 # One library per precision and instruction set, which alone carries that set's flags.
 # KERNEL is the suffix of the set's one table of functions.
-kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3
+kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(SANITIZE_CFLAGS)
 kernel_sources = runtime/exec/cpu/kernels_tmpl.c
 
 noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a

@@ -248,14 +248,20 @@ static int open_weights(struct running *r, enum emit what)
 	const struct options *o = &r->cli->options;
 	const struct program *p = r->program;
 	struct err e;
+	int code;
 
 	r->weight = mem_try((size_t)p->nweight + 1, sizeof *r->weight);
 	if (!r->weight) {
 		err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 		return cli_fail(r->cli, &e);
 	}
-	if (o->given[OPT_WEIGHTS])
-		return weights_import(p, o->value[OPT_WEIGHTS], !needs_head(what), r->weight, &e) ? cli_fail(r->cli, &e) : 0;
+	if (o->given[OPT_WEIGHTS]) {
+		code = weights_import(p, o->value[OPT_WEIGHTS], false, r->weight, &e);
+		/* Where the head is of no use its weights may be missing. */
+		if (code == -ERR_BAD_DATA && !needs_head(what) && p->ndense)
+			code = weights_import(p, o->value[OPT_WEIGHTS], true, r->weight, &e);
+		return code ? cli_fail(r->cli, &e) : 0;
+	}
 	program_init_weights(p, options_count(o, OPT_SEED), 0, r->weight);
 	if (p->nweight)
 		cli_note(r->cli, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);

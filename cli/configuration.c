@@ -241,8 +241,11 @@ struct config *config_open(const char *path, const struct config_change *change,
 	int file = source_open(diags_sources(d), path, YAML_BYTES_MAX, e);
 	struct config *c;
 
-	if (file < 0)
+	if (file < 0) {
+		if (e && file == -ERR_BAD_DATA)
+			e->code = -ERR_CONFIG;       /* too large */
 		return NULL;
+	}
 	c = config_read((uint32_t)file, change, nchange, d);
 	c->folder = folder_of(&c->arena, path);
 	return c;

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# The manual pages: clean by mandoc, complete by the tables, and their examples run.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+
+pages=
+for name in $(ls "$top_srcdir"/man/*.in "$top_srcdir"/man/*.[157] 2>/dev/null | sed 's|.*/||; s/\.in$//' | sort -u); do
+	page=$top_builddir/man/$name
+	[ -f "$page" ] || page=$top_srcdir/man/$name
+	pages="$pages $page"
+done
+tap_is "$(for p in $pages; do basename $p; done | tr '\n' ' ')" \
+	"qcnn-bytecode.5 qcnn-check.1 qcnn-compile.1 qcnn-config.1 qcnn-config.5 qcnn-explain.1 qcnn-infer.1 qcnn-lang.7 qcnn-run.1 qcnn-train.1 qcnn-weights.1 qcnn.1 " \
+	"the pages"
+if command -v mandoc >/dev/null; then
+	for page in $pages; do
+		# Whether pages refer to installed ones is no matter here.
+		mandoc -T lint "$page" | grep -v 'referenced manual not found' >lint
+		tap_is "$(cat lint)" "" "mandoc -T lint $(basename "$page")"
+	done
+else
+	tap_skip "mandoc is not installed"
+fi
+
+# Every row of the tables is in a page.
+for page in $pages; do cat "$page"; done | sed 's/\\&//g' >all
+rows() { sed 's/\t/ /g' "$top_srcdir/$1" | sed -n "s/^$2([^\"]*\"\([^\"]*\)\".*/\1/p"; }
+absent() {
+	rows "$1" "$2" >names
+	[ -s names ] || echo "no rows in $1"
+	while read -r name; do
+		awk -v name="$name" '$1 == ".It" { for (i = 2; i <= NF; i++) if ($i == name) found = 1 } END { exit !found }' all ||
+			printf '%s ' "$name"
+	done <names
+}
+tap_is "$(absent lang/gates.def GATE)" "" "every gate"
+tap_is "$(absent lang/gates.def ALIAS)" "" "every alias"
+tap_is "$(absent lang/builtins.def BUILTIN)" "" "every function"
+tap_is "$(absent runtime/data/generators.def GENERATOR)" "" "every generator"
+tap_is "$(sed -n 's/^ERR([A-Z_]*, *\([0-9]*\),.*/\1/p' "$top_srcdir/runtime/base/err.def" | while read -r s; do
+	grep -q "^.It $s\$" all || echo $s; done)" "" "every exit status"
+for page in $pages; do
+	case $page in
+	*.1) for s in SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" EXAMPLES "SEE ALSO"; do
+			grep -q "^.Sh $s" "$page" || echo "$(basename "$page"): $s"
+		done ;;
+	esac
+done >missing
+tap_is "$(cat missing)" "" "every page has its sections"
+
+# The examples: lines `.Dl $ command`, run in a folder that has what they name.
+make_files
+cp config.yaml plain.yaml
+"$QCNN" train -q -o weights.bin config.yaml
+{ printf 'a,b,c,d\n'; printf '0,0.5,0,0\n'; } >new4.csv
+for page in $pages; do
+	name=$(basename "$page")
+	sed -n 's/^\.Dl \$ //p' "$page" | sed 's/\\&//g; s/\\-/-/g' >examples
+	while read -r line; do
+		rm -rf work
+		mkdir work
+		cp ./*.qcnn config.yaml samples.csv weights.bin work/
+		cp new4.csv work/new.csv
+		(
+			cd work || exit 1
+			qcnn() { "$QCNN" "$@"; }
+			qcnn train -q config.yaml
+			qcnn compile --emit=bytecode -o bell.qbc bell.qcnn
+			# A CSV file stands in for the array file.
+			case $line in *new.npz*) line=$(echo "$line" | sed 's/new\.npz/new.csv/') ;; esac
+			eval "$line"
+		) >out 2>err
+		tap_result $? "$name: $line" || sed 's/^/# /' err
+	done <examples
+done
+tap_done

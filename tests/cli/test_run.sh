@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# run, check, compile and weights: what they print, in each format.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_files
+run() { "$QCNN" run -q --precision=double --isa=baseline "$@"; }
+weights='[0.1, 0.2, 0.5, -0.25, 0.125]'
+echo "$weights" >flat.json
+
+run --device=ref bell.qcnn >out
+echo '{"schema": 1, "outputs": [[1.0000000000000002, 0]]}' >expected
+tap_same out expected "outputs of a Bell state"
+run --emit=state bell.qcnn >out
+echo '{"schema": 1, "state": {"re": [[0.7071067811865476, 0, 0, 0.7071067811865476]], "im": [[0, 0, 0, 0]]}}' >expected
+tap_same out expected "its state"
+run --emit=probabilities --format=csv bell.qcnn >out
+printf 'sample,index,value\n0,0,0.5000000000000001\n0,1,0\n0,2,0\n0,3,0.5000000000000001\n' >expected
+tap_same out expected "its probabilities as CSV"
+run --emit=state --format=npy -o state.npy bell.qcnn
+tap_is "$(head -c 128 state.npy | tr -dc '[:print:]' | grep -c "NUMPY.*'descr': '<c16'.*'shape': (1, 4)")" 1 "its state as NPY"
+tap_is "$(wc -c <state.npy)" 192 "and its size"
+
+# By hand: z of RY(w)RX(x)|0> is cos(w)cos(x), here without the head.
+run --emit=readouts -w flat.json -D new.csv two.qcnn >out
+tap_is "$(cut -c1-40 out)" '{"schema": 1, "readouts": [[0.9900332889' "readouts"
+for m in adjoint shift difference; do
+	run --emit=readout-jacobian --gradient=$m --format=csv -w flat.json -D new.csv two.qcnn |
+		awk -F, 'NR == 1 { print $1, $2, $3, $4; next } { printf "%s %s %.6f %.6f\n", $1, $2, $3 + 0, $4 + 0 }' |
+		sed 's/-0\.000000/0.000000/' >"$m"
+done
+cat >expected <<'END'
+sample readout "w[0]" "w[1]"
+0 0 -0.099335 0.000000
+0 1 0.000000 -0.194709
+1 0 -0.095375 0.000000
+1 1 0.000000 -0.182987
+END
+for m in adjoint shift difference; do
+	tap_same $m expected "derivatives by $m"
+done
+run --emit=jacobian --format=csv -w flat.json -D new.csv two.qcnn >out
+tap_is "$(head -n 1 out)" 'sample,output,"w[0]","w[1]","head.dense[0].kernel[0,0]","head.dense[0].kernel[1,0]","head.dense[0].bias[0]"' "all weights"
+# Output = tanh(0.5 r0 - 0.25 r1 + 0.125): its derivative by the bias is 1 - output^2.
+run --format=csv -w flat.json -D new.csv two.qcnn >outputs
+awk -F, 'NR == FNR { y[$1] = $2; next } FNR > 1 && ($7 - (1 - y[$1] ^ 2)) ^ 2 > 1e-24 { print "wrong", $0 }' outputs out >wrong
+tap_is "$(cat wrong)" "" "the derivative by the bias"
+echo '[0.1, 0.2]' >circuit.json
+tap_exit 0 "readouts need the circuit's weights alone" "$QCNN" run --emit=readouts -w circuit.json -D new.csv two.qcnn
+tap_exit 65 "outputs need all" "$QCNN" run -w circuit.json -D new.csv two.qcnn
+tap_exit 0 "initial weights" "$QCNN" run -D new.csv two.qcnn
+tap_has err "no --weights: the model's initial weights of seed 0 are used" "are named"
+tap_exit 2 "a model with inputs needs data" "$QCNN" run two.qcnn
+tap_exit 2 "one without has no use for them" "$QCNN" run --data new.csv bell.qcnn
+tap_exit 65 "a wrong width" "$QCNN" run --data samples.csv cluster.qcnn
+tap_has err "cluster.qcnn:4:" "the model's place"
+cat >pair.qcnn <<'END'
+QCNN 1;
+circuit one { qubit[1] q; param float t = 0; ry(t) q; observe z(q); }
+head (one a, one b) { dense(1); }
+END
+tap_exit 0 "states of several circuits" "$QCNN" run -q --emit=state pair.qcnn
+tap_is "$(cat out)" '{"schema": 1, "a": {"re": [[1, 0]], "im": [[0, 0]]}, "b": {"re": [[1, 0]], "im": [[0, 0]]}}' "by name"
+tap_exit 2 "do not fit into one array" "$QCNN" run -q --emit=state --format=npy pair.qcnn
+
+# Programs in their three forms.
+for m in bell cluster two; do
+	"$QCNN" compile --emit=bytecode -o $m.qbc $m.qcnn
+	"$QCNN" compile --emit=asm $m.qbc >$m.asm
+	"$QCNN" compile $m.qcnn >direct.asm
+	tap_same $m.asm direct.asm "$m: bytecode and model give the same text"
+	"$QCNN" compile --emit=bytecode -o again.qbc $m.asm
+	tap_same again.qbc $m.qbc "$m: and the text the same bytes"
+done
+run bell.qbc >out
+run bell.qcnn >expected
+tap_same out expected "bytecode runs"
+head -c 100 bell.qbc >cut.qbc
+tap_exit 65 "cut bytecode" "$QCNN" run cut.qbc
+tap_exit 0 "a plan" "$QCNN" compile --emit=plan --isa=baseline bell.qcnn
+tap_has out "circuit 2 qubits" "names the circuit"
+tap_exit 2 "an unknown letter" "$QCNN" compile -d Z bell.qcnn
+tap_exit 2 "an unknown pass" "$QCNN" compile --no-pass=nothing bell.qcnn
+for letter in $("$QCNN" compile -d ZZ bell.qcnn 2>&1 | grep -o '([a-z])' | tr -d '()'); do
+	tap_exit 0 "dump after pass $letter" "$QCNN" compile -d $letter bell.qcnn
+	tap_ok "it is not empty" test -s err
+done
+tap_exit 2 "no constant" "$QCNN" compile --const n bell.qcnn
+tap_exit 0 "a constant" "$QCNN" check --const n=6 cluster.qcnn
+tap_has out "circuit   6 qubits" "is changed"
+tap_exit 65 "an unknown constant" "$QCNN" check --const m=6 cluster.qcnn
+
+tap_exit 0 "check" "$QCNN" check two.qcnn
+grep -v '^work\|^matrices' out >got
+cat >expected <<'END'
+circuit   2 qubits, 4 applies, 2 readouts
+head      dense 2 -> 1
+input     x [2]
+param     w [2] values
+param     head.dense[0].kernel [2, 1] glorot_uniform
+param     head.dense[0].bias [1] values
+weights   5
+outputs   1
+END
+tap_same got expected "its text"
+tap_exit 0 "check --json" "$QCNN" check --json two.qcnn
+tap_has out '"params": {"w": {"shape": [2], "init": "values", "frozen": false}' "its JSON"
+tap_exit 0 "check of a configuration" "$QCNN" check config.yaml
+tap_has out "data      30 samples for train" "counts samples"
+tap_exit 2 "--set without a configuration" "$QCNN" check --set run.seed=1 two.qcnn
+printf 'QCNN 1;\nqubit[2] q;\ncnott q[0], q[1];\nobserve z(q);\n' >bad.qcnn
+for command in "check" "run" "compile"; do
+	tap_exit 65 "$command of a faulty model" "$QCNN" $command bad.qcnn
+	tap_has err 'bad.qcnn:3:1' "its place"
+done
+tap_exit 65 "as JSON" "$QCNN" check --error-format=json bad.qcnn
+tap_is "$(grep -c '^{"schema": 1, "severity": "error", "code": "Q[0-9]*", .*"line": 3, "column": 1,.*}$' err)" 1 "one object"
+tap_exit 65 "as one line" "$QCNN" check --error-format=short bad.qcnn
+tap_is "$(grep -c '^bad.qcnn:3:1: error\[Q[0-9]*\]: ' err)" 1 "its form"
+
+# Weights.
+"$QCNN" train -q -o w.bin table.yaml
+tap_exit 0 "show" "$QCNN" weights show w.bin
+tap_has out "w [2]" "has the paths"
+tap_exit 0 "show --json" "$QCNN" weights show --json w.bin
+tap_is "$(grep -c '^{"schema": 1, "params": {"w": {"shape": \[2\], "values": \[.*"metadata": {"config": {"data":.*}}$' out)" 1 "its form"
+tap_is "$(sed 's/.*"metadata"//' out | grep -c 'seconds\|threads\|runs')" 0 "no times, threads or folders"
+for ending in npz json; do
+	tap_exit 0 "convert to .$ending" "$QCNN" weights convert w.bin "w.$ending"
+	run -w "w.$ending" -D new.csv two.qcnn >"by-$ending"
+	run -w w.bin -D new.csv two.qcnn >expected
+	tap_same "by-$ending" expected "the same outputs with it"
+done
+tap_exit 2 "another ending" "$QCNN" weights convert w.bin w.txt
+tap_exit 2 "another action" "$QCNN" weights diff w.bin
+tap_exit 2 "show without a file" "$QCNN" weights show
+head -c 300 w.bin >cut.bin
+tap_exit 65 "cut weights" "$QCNN" weights show cut.bin
+tap_exit 65 "of another model" "$QCNN" run -w w.bin -D samples.csv cluster.qcnn
+
+# Failing outputs.
+if [ -c /dev/full ]; then
+	for command in "run -q bell.qcnn" "--help" "explain" "check two.qcnn"; do
+		got=0
+		"$QCNN" $command >/dev/full 2>err || got=$?
+		tap_is $got 74 "$command > /dev/full"
+		tap_has err "cannot write to the standard output" "says so"
+	done
+	tap_exit 74 "--output=/dev/full" "$QCNN" run -q -o /dev/full bell.qcnn
+else
+	tap_skip "no /dev/full here"
+fi
+tap_exit 73 "an output that cannot be made" "$QCNN" run -q -o nowhere/x.json bell.qcnn
+tap_done

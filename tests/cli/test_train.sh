@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# Training and inference from the command line: the run's folder, equal bits, signals, moved and changed data.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_files
+
+tap_exit 0 "train" "$QCNN" train -o first.bin config.yaml
+tap_is "$(cat out)" "" "nothing on stdout"
+tap_has err "epoch 2/2" "one line per epoch"
+tap_has err "to evaluate them: qcnn infer first.bin" "what to do next"
+for f in config.yaml model.qcnn weights.bin metrics.jsonl run.json; do
+	tap_ok "runs/latest/$f" test -s runs/latest/$f
+done
+tap_same runs/latest/model.qcnn cluster.qcnn "the model is copied"
+tap_same runs/latest/weights.bin first.bin "--output has the same weights"
+tap_is "$(wc -l <runs/latest/metrics.jsonl)" 2 "a line of metrics per epoch"
+tap_has runs/latest/run.json '"state":"finished"' "the run is recorded"
+tap_has runs/latest/run.json "\"config_folder\":\"$PWD\"" "with the folder"
+tap_exit 0 "no progress" "$QCNN" train --no-progress config.yaml
+tap_is "$(grep -c epoch err)" 0 "no line per epoch"
+tap_exit 0 "quiet" "$QCNN" train -q -o second.bin config.yaml
+tap_is "$(cat err)" "" "nothing on stderr"
+tap_same second.bin first.bin "two runs, the same bytes"
+for t in 1 2 3 4; do
+	"$QCNN" train -q --set run.threads=$t --set log.dir=other -o threads.bin config.yaml
+	tap_same threads.bin first.bin "$t threads, the same bytes"
+done
+"$QCNN" train -q --set run.seed=8 -o other.bin config.yaml
+tap_ok "another seed, other bytes" sh -c '! cmp -s other.bin first.bin'
+"$QCNN" config --json runs/latest/config.yaml >again.json
+"$QCNN" config --json --set run.seed=8 config.yaml >now.json
+tap_same again.json now.json "the resolved configuration says what was done"
+tap_exit 0 "several starts" "$QCNN" train --set train.restarts=3 -o starts.bin config.yaml
+tap_has err "of 3 was the best" "the best is named"
+
+# What infer prints is what training printed, to the last digit.
+value() { sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p" | tail -n 1; }
+trained=$(tail -n 1 runs/latest/metrics.jsonl)
+"$QCNN" train -q -o first.bin config.yaml
+trained=$(value val_loss <runs/latest/metrics.jsonl)
+tap_exit 0 "infer" "$QCNN" infer first.bin
+tap_is "$(sed -n 's/^loss	//p' out)" "$trained" "the validation loss, to the last digit"
+tap_is "$(sed -n 's/^sign_accuracy	//p' out)" "$(value val_sign_accuracy <runs/latest/metrics.jsonl)" "the metric, too"
+tap_is "$(grep -c '^[0-9]' out)" 10 "a line per sample"
+tap_exit 0 "infer --json" "$QCNN" infer --json first.bin
+tap_is "$(value loss <out)" "$trained" "the same in JSON"
+tap_is "$(grep -c '^{"schema": 1, "outputs": \[\[.*\]\], "labels": \[\[.*\]\], "metrics": {"loss": .*, "sign_accuracy": .*}}$' out)" 1 "its form"
+tap_exit 0 "the training part" "$QCNN" infer --split=train first.bin
+tap_is "$(grep -c '^[0-9]' out)" 30 "its samples"
+tap_exit 2 "a part that does not exist" "$QCNN" infer --split=test first.bin
+tap_exit 2 "an unknown ending" "$QCNN" infer -o x.txt first.bin
+for ending in csv jsonl npy; do
+	tap_exit 0 "infer to .$ending" "$QCNN" infer -o "out.$ending" first.bin
+	tap_is "$(sed -n 1p out | cut -f1)" loss "stdout has the numbers alone"
+done
+tap_is "$(wc -l <out.csv) $(wc -l <out.jsonl) $(head -n 1 out.csv)" "11 10 sample,output,label" "the rows"
+
+# Data from files.
+tap_exit 0 "train on a table" "$QCNN" train -q -o table.bin table.yaml
+tap_exit 0 "infer its test part" "$QCNN" infer table.bin
+tap_is "$(grep -c '^[0-9]' out)" 2 "two samples"
+cp out expected
+tap_exit 0 "new data" "$QCNN" infer --data new.csv table.bin
+tap_is "$(grep -c '^[0-9]' out) $(grep -c loss out)" "2 0" "outputs alone, since there are no labels"
+mkdir elsewhere
+tap_exit 0 "from elsewhere, by run.json" sh -c "cd elsewhere && '$QCNN' infer ../runs/latest/weights.bin"
+tap_same out expected "the same"
+tap_exit 66 "from elsewhere, without it" sh -c "cd elsewhere && '$QCNN' infer ../table.bin"
+tap_has err "samples.csv is not there" "the file is named"
+tap_exit 0 "--data-dir" sh -c "cd elsewhere && '$QCNN' infer --data-dir .. ../table.bin"
+tap_same out expected "the same"
+echo '0,0,1' >>samples.csv
+tap_exit 65 "changed data" "$QCNN" infer table.bin
+tap_has err "samples.csv have changed since the training" "the file is named"
+make_data
+
+# Faults: the right exit status, the place, nothing written.
+tap_exit 65 "a wrong width" "$QCNN" train -q --set data.inputs='{x: [a]}' table.yaml
+tap_has err "two.qcnn:3:" "the model's place"
+tap_exit 78 "an unknown input" "$QCNN" train -q --set data.inputs='{y: [a, b]}' table.yaml
+tap_exit 65 "a label without a value" "$QCNN" train -q --set data.label_map='{0: 1}' table.yaml
+tap_has err "samples.csv:2:9" "its place"
+tap_exit 66 "no data file" "$QCNN" train -q --set data.train=nothing.csv table.yaml
+tap_exit 66 "no model" "$QCNN" train -q --set model.file=nothing.qcnn config.yaml
+tap_exit 65 "a faulty model" "$QCNN" train -q --const n=0 config.yaml
+tap_exit 78 "no data" "$QCNN" train -q --set data.generate= config.yaml
+tap_exit 78 "generated data for several inputs" "$QCNN" train -q --set model.file=bell.qcnn config.yaml
+tap_exit 78 "a state that does not fit" "$QCNN" train -q --const n=50 config.yaml
+tap_has err "available" "needed and available memory"
+tap_exit 1 "a training that explodes" "$QCNN" train -q --set data.label_map='{0: -1e200, 1: 1}' -o first.bin table.yaml
+tap_has err "step 1" "the step is named"
+tap_same first.bin second.bin "existing weights are untouched"
+tap_exit 73 "an output that cannot be made" "$QCNN" train -q -o nowhere/w.bin config.yaml
+: >file
+tap_exit 73 "a folder that cannot be made" "$QCNN" train -q --set log.dir=file/x config.yaml
+
+for s in INT TERM; do
+	sh -c "exec '$QCNN' train --no-progress --set train.epochs=1000000 --set log.dir=stopped -o first.bin config.yaml" 2>err &
+	pid=$!
+	i=0
+	while [ ! -s stopped/latest/metrics.jsonl ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	# A shell starts its background jobs with INT ignored; the program must not care.
+	kill -s $s $pid
+	wait $pid
+	tap_is $? "$([ $s = INT ] && echo 130 || echo 143)" "$s ends a run"
+	tap_same first.bin second.bin "existing weights are untouched"
+	tap_is "$(ls stopped/latest/ | tr '\n' ' ')" "config.yaml metrics.jsonl model.qcnn run.json " "nothing half-written"
+	tap_has stopped/latest/run.json '"state":"interrupted"' "the run is recorded"
+	rm -rf stopped
+done
+tap_done

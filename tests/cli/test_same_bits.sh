@@ -7,7 +7,7 @@
 examples=$top_srcdir/examples
 
 # metrics without timings, of the newest run
-metrics() { sed 's/,"seconds":[^,}]*//; s/,"samples_per_second":[^,}]*//' runs/latest/metrics.jsonl; }
+metrics() { sed 's/, *"seconds": *[^,}]*//; s/, *"samples_per_second": *[^,}]*//' runs/latest/metrics.jsonl; }
 
 # same NAME CONFIG [options]: 1 thread twice, then 2, 3 and 4.
 same() {

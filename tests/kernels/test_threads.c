@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Every thread does a part: units of a batch where there are as many as threads, blocks of
+ * a state that all threads share; and the gradient is the same bits. */
+#include "config.h"
+#include "compiler/compile.h"
+#include "runtime/exec/evaluator.h"
+#include "runtime/net/pool_threads.h"
+#include "tests/tap.h"
+
+static const char model_text[] =
+	"QCNN 1; const int n = 8; qubit[n] q; input float[n] x;\n"
+	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
+	"embed { h q; rx(each x) on q; }\n"
+	"param float[3] t; u(t) on ring(q); u(t) on cycle(q, 3); observe z(q[0]);\n";
+
+static struct program *compile(const char *n)
+{
+	struct source_set *s = source_set_new();
+	struct diags *d = diags_new(s);
+	int file = source_add(s, "threads.qcnn", model_text, sizeof model_text - 1);
+	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
+	lang_resolve(t, d);
+	struct const_override c = { "n", n };
+	struct program *p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = 1 });
+	ast_free(t);
+	diags_free(d);
+	source_set_free(s);
+	return p;
+}
+
+static int slope(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
+{
+	(void)ctx, (void)sample, (void)readout, (void)head;
+	if (out)
+		*out = 1;
+	return 0;
+}
+
+static void check(const char *n, uint32_t nsample, const char *what)
+{
+	struct program *p = compile(n);
+	double want[3] = { 0 };
+	double *x = calloc((size_t)nsample * p->ninput, sizeof *x), *readout = calloc(nsample, sizeof *readout);
+	for (size_t k = 0; k < (size_t)nsample * p->ninput; k++)
+		x[k] = 0.01 * (double)(k % 311);
+	for (unsigned nthread = 1; nthread <= 4; nthread++) {
+		struct evaluator *ev = NULL;
+		struct err e = { 0 };
+		struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .nthread = nthread,
+			.gradient = GRADIENT_ADJOINT };
+		double weight[3] = { 0.3, 0.5, 0.7 }, got[3];
+		uint64_t share[4] = { 0 };
+		struct pool *pool = pool_threads_new(nthread);
+		struct batch b = { .nsample = nsample, .input = x };
+		if (!tap_ok(evaluator_new(p, &o, &ev, &e) == 0, "%s: an evaluator for %u threads %s", what, nthread, e.text))
+			continue;
+		evaluator_weights(ev, weight, &e);
+		uint32_t nunit = evaluator_prepare(ev, &b, true, slope, NULL, readout);
+		tap_ok(evaluator_run(ev, pool, got, &e) == 0, "%s: %u units with %u threads %s", what, nunit, nthread, e.text);
+		evaluator_shares(ev, share, nthread);
+		bool all = true;
+		for (unsigned t = 0; t < nthread; t++)
+			all = all && share[t] > 0;
+		if (nunit >= nthread || evaluator_plan(ev)->shape == SHAPE_SHARED)
+			tap_ok(all, "%s: every one of %u threads did a part", what, nthread);
+		if (nthread == 1)
+			memcpy(want, got, sizeof want);
+		tap_is_mem(got, want, sizeof want, "%s: the same gradient with %u threads", what, nthread);
+		evaluator_free(ev);
+		pool->ops->free(pool);
+	}
+	free(x), free(readout);
+	program_free(p);
+}
+
+int main(void)
+{
+	check("8", 250, "8 qubits, 250 samples");
+	check("8", 64, "8 qubits, as many samples as four threads need");
+	check("12", 4, "12 qubits, four samples");
+	check("18", 1, "18 qubits, one state");
+	return tap_done();
+}

@@ -18,6 +18,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_build.h \
 	runtime/exec/plan_fuse.c \
 	runtime/exec/plan_print.c \
+	runtime/exec/plan_split.c \
 	runtime/exec/plan_stage.c \
 	runtime/exec/plan_stage.h \
 	runtime/exec/shift.c \

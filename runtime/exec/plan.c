@@ -312,10 +312,12 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 	c->nbit = c->code->nwire;
 	c->nreadout = c->code->nreadout;
 	make_steps(b, c);
-	if (b->o->own_matrices)
+	if (b->o->own_matrices) {
 		own_matrices(b, c);
-	else if (!b->o->no_fuse)
+	} else if (!b->o->no_fuse) {
+		plan_split(b, c);
 		plan_fuse(b, c);
+	}
 	mark_first_cross(c);
 	make_outputs(b->pl, c);
 }
@@ -382,6 +384,20 @@ static int check_wires(const struct program *p, struct err *e)
 	return 0;
 }
 
+/* Vectors are loaded, not differentiated. */
+static int check_vectors(const struct program *p, const bool *trainable, struct err *e)
+{
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		for (uint32_t i = 0; i < p->circuit[c].napply; i++) {
+			const struct apply *a = &p->circuit[c].apply[i];
+
+			for (uint32_t k = 0; a->op == APPLY_AMPLITUDES && k < a->nexpr; k++)
+				if (trainable[a->expr[k]])
+					return err_set(e, -ERR_CONFIG, "amplitudes that depend on trained weights have no gradient");
+		}
+	return 0;
+}
+
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e)
 {
 	struct plan_build b = { .o = o };
@@ -401,7 +417,9 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
 	for (uint32_t m = 0; m < p->nmatrix; m++)
 		add_matrix(&b, &p->matrix[m]);
-	code = make_circuits(&b, e);
+	code = check_vectors(p, b.expr_trainable, e);
+	if (!code)
+		code = make_circuits(&b, e);
 	if (!code)
 		close_set(&b);
 	free(b.def);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plan while it is made: the growing table of matrices and what is trainable.
  *
- * plan.c opens and closes it; plan_fuse.c adds products to the table. */
+ * plan.c opens and closes it; plan_split.c and plan_fuse.c add products to the table. */
 #ifndef QCNN_PLAN_BUILD_H
 #define QCNN_PLAN_BUILD_H
 
@@ -18,8 +18,12 @@ struct plan_build {
 };
 
 /* Number of the matrix on ntarget wires that is the product of the items: an existing one
- * where its definition is the same.  Items refer to the program's own matrices. */
+ * where its definition is the same.  Items refer to
+ * matrices that are there. */
 uint32_t plan_matrix(struct plan_build *b, unsigned ntarget, uint32_t nitem, const struct item *item);
+
+/* Take blocks of c apart whose core is cheap, for plan_fuse to merge the rest elsewhere. */
+void plan_split(struct plan_build *b, struct plan_circuit *c);
 
 /* Merge steps of c where that saves arithmetic. */
 void plan_fuse(struct plan_build *b, struct plan_circuit *c);

@@ -16,6 +16,8 @@ random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kern
 EXTRA_DIST += tests/kernels/gates.txt tests/unit/sample.h
 check_PROGRAMS += tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
+check_PROGRAMS += tests/lang/test_compile tests/lang/test_meaning tests/limits/test_compile_limits tests/unit/test_lists
+EXTRA_DIST += tests/lang/compile tests/lang/models
 check_PROGRAMS += tests/lang/test_front tests/limits/test_lang_limits
 EXTRA_DIST += tests/lang/golden.h tests/lang/front
 
@@ -24,7 +26,7 @@ shell_tests += tests/unit/test_arrows.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_runner.sh
 shell_tests += tests/unit/test_bootstrap.sh
-shell_tests += tests/cli/test_examples.sh tests/cli/test_same_bits.sh
+shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh
 EXTRA_DIST += tests/cli/files.sh tests/cli/config

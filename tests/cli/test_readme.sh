@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What README.md shows is true: its model compiles to the example's program, its configuration trains, its
+# error looks as printed, its commands and files exist.
+. "$top_srcdir/tests/tap.sh"
+
+readme=$top_srcdir/README.md
+
+# block FIRST LAST: the indented lines from the first that begins with FIRST to the first that begins with LAST.
+block() {
+	awk -v first="    $1" -v last="    $2" 'index($0, first) == 1 { on = 1 } on { print substr($0, 5) } on && index($0, last) == 1 { exit }' "$readme"
+}
+
+block 'QCNN 1;' 'observe z(w);' >cluster.qcnn
+tap_ok "the model compiles" "$QCNN" compile --emit asm cluster.qcnn -o readme.asm
+tap_ok "so does the example" "$QCNN" compile --emit asm "$top_srcdir/examples/cluster/cluster.qcnn" -o example.asm
+for name in readme example; do   # without comments and places
+	sed 's/ *;.*//; s/ span [0-9]*//; /^spans$/,$d' $name.asm >$name.text
+done
+tap_ok "the program has applies" grep -q discard readme.text
+tap_same readme.text example.text "both are one program, but for the places in the text"
+
+block 'model:' '  seed: 7' >config.yaml
+tap_ok "the configuration trains" "$QCNN" train config.yaml -q --set train.epochs=2
+tap_ok "qcnn infer runs/latest/weights.bin" "$QCNN" infer runs/latest/weights.bin
+
+# The first gate named cx, misspelt, on line 24 as shown.
+awk 'NR < 24 && /cx source/ { next } { print } NR == 22 { print "block wrong a, b {"; print "      cnott a, b; }" }' cluster.qcnn >wrong.qcnn
+"$QCNN" check wrong.qcnn 2>err
+block 'error\[Q0107\]' '   = help' >shown
+tap_has err 'error[Q0107]: unknown gate `cnott`' "the error's first line"
+tap_has err '^^^^^ no gate or block of this name' "its caret and label"
+tap_has err '= help: did you mean `cnot`? here it is called `cx`' "its help"
+tap_ok "qcnn explain Q0107" "$QCNN" explain Q0107
+
+"$QCNN" check cluster.qcnn >check
+for line in 'circuit   8 qubits, 52 applies, 1 readout' 'input     x [8]' 'param     conv[0].t [15] uniform' 'weights   63'; do
+	tap_has "$readme" "    $line" "README shows: $line"
+	tap_has check "$line" "qcnn check prints: $line"
+done
+
+for line in './bootstrap && ./qcnn train examples/cluster/config.yaml' './bootstrap && make check'; do
+	tap_has "$readme" "    $line" "README has the line: $line"
+done
+for file in bootstrap LICENSE CONTRIBUTING.md NEWS man/qcnn.1; do
+	tap_ok "$file is there" test -f "$top_srcdir/$file" -o -f "$top_builddir/$file"
+done
+for dir in $(sed -n 's/^| `\([a-z]*\)\/` |.*/\1/p' "$readme"); do
+	tap_ok "the folder $dir is there" test -d "$top_srcdir/$dir"
+done
+
+tap_done

@@ -137,6 +137,13 @@ const struct item *design_single(const struct design *d, uint32_t matrix)
 	return it;
 }
 
+bool design_plain_swap(const struct design *d, const struct apply *p)
+{
+	const struct item *it = p->op == APPLY_UNITARY && !p->ncontrol ? design_single(d, p->matrix) : NULL;
+
+	return it && it->gate == GATE_SWAP;
+}
+
 bool design_self_inverse(const struct design *d, uint32_t matrix)
 {
 	const struct item *it = design_single(d, matrix);

@@ -62,6 +62,8 @@ uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, con
 uint32_t design_gate(struct design *d, const char *name, enum gate g, uint8_t word, const uint32_t *angle);
 /* The only item of a matrix that is a single uncontrolled gate on its wires in order, else NULL. */
 const struct item *design_single(const struct design *d, uint32_t matrix);
+/* A swap without controls: a relabelling of two wires. */
+bool design_plain_swap(const struct design *d, const struct apply *p);
 /* A constant gate that is its own inverse. */
 bool design_self_inverse(const struct design *d, uint32_t matrix);
 uint32_t design_place(struct design *d, struct span at);

@@ -8,8 +8,8 @@
 #include "runtime/program/program.h"
 
 enum {
-	COMPILE_STEPS_MAX = 8 << 20,     /* statements run by elaboration: an endless `while` ends here */
-	COMPILE_CALLS_MAX = 1 << 22,     /* calls after unrolling */
+	COMPILE_STEPS_MAX = 4 << 20,     /* statements run by elaboration: an endless `while` ends here */
+	COMPILE_CALLS_MAX = 1 << 20,     /* calls after unrolling */
 	COMPILE_DEPTH_MAX = 128,         /* blocks calling blocks */
 	COMPILE_LIST_MAX = 1 << 22       /* elements of one list */
 };

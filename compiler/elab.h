@@ -47,6 +47,8 @@ struct elab {
 	struct condition *condition; uint32_t ncondition, cap_condition;
 	struct block_memo *memo;
 	const struct node *head;
+	const struct node *loop;         /* the innermost `while` that runs, and how often it has */
+	uint64_t nloop;
 };
 
 /* elaborate.c */
@@ -58,6 +60,8 @@ void elab_run(struct elab *e, const struct node *statement);
 void elab_body(struct elab *e, const struct node *scope);
 void elab_bind(struct elab *e, const struct node *decl, struct value v);
 bool elab_lookup(struct elab *e, const struct node *decl, struct value *v);
+/* Where a limit was passed: the `while` that runs. */
+void elab_in_loop(struct elab *e, struct diag *g);
 /* Counts work done without statements (elements copied); false when the limit is passed. */
 bool elab_work(struct elab *e, uint64_t n, struct span at);
 /* The qubit as its register or operand is called: "q[3]". */

@@ -57,7 +57,7 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 	uint32_t wire = 0;
 
 	if (++e->ncall > COMPILE_CALLS_MAX || e->design.full || e->design.exprs.full) {
-		elab_error(e, DIAG_LIMIT_CALLS, at, "the model has more than %d calls of gates", COMPILE_CALLS_MAX);
+		elab_in_loop(e, elab_error(e, DIAG_LIMIT_CALLS, at, "the model has more than %d calls of gates", COMPILE_CALLS_MAX));
 		e->stop = true;
 		return;
 	}
@@ -247,31 +247,19 @@ static const char *signature(const struct node *call, char *buf, size_t len)
 	return buf;
 }
 
-static bool gate_angles(struct elab *e, const struct node *call, const struct args *a, const struct value *v, uint32_t *angle)
+/* The front end has checked their number. */
+static bool gate_angles(struct elab *e, const struct args *a, const struct value *v, uint32_t *angle)
 {
-	const struct gate_row *r = gate_row(call->gate);
-	uint64_t n = 0;
-	char text[256];
-
-	for (uint32_t i = 0; i < a->n; i++) {
-		if (!value_is_number(&v[i]) && !value_is_array(&v[i])) {
-			elab_error(e, DIAG_WRONG_KIND, a->at[i]->span, "an angle is needed here, not %s", value_kind_text(v[i].kind));
+	for (uint32_t i = 0; i < a->n && i < GATE_ANGLES_MAX; i++) {
+		if (!value_is_number(&v[i])) {
+			struct diag *g = elab_error(e, DIAG_WRONG_KIND, a->at[i]->span, "an angle is needed here, not %s", value_kind_text(v[i].kind));
+			if (a->at[i]->kind == NODE_EACH)
+				diag_help(g, "`each` gives one element (of an array of arrays one row) to each use");
 			return false;
 		}
-		uint32_t count = value_is_array(&v[i]) ? v[i].array->count : 1;
-		for (uint32_t k = 0; k < count && n + k < r->nangle; k++)
-			angle[n + k] = value_is_array(&v[i]) ? array_expr(&e->design.exprs, v[i].array, k)
-				: value_expr(&e->design.exprs, &v[i]);
-		n += count;
+		angle[i] = value_expr(&e->design.exprs, &v[i]);
 	}
-	if (n == r->nangle)
-		return true;
-	struct diag *g = elab_error(e, DIAG_CALL_ARGUMENTS, call->span, "`%s` takes %u angle%s, %llu given", call->name, r->nangle,
-		r->nangle == 1 ? "" : "s", (unsigned long long)n);
-	diag_note(g, "signature: %s", signature(call, text, sizeof text));
-	if (n > r->nangle && a->n == r->nangle)
-		diag_help(g, "`each` spreads an array over the uses");
-	return false;
+	return true;
 }
 
 static void add_gate(struct elab *e, enum gate gate, uint8_t word, const uint32_t *angle, const uint32_t *wire, struct calls *out)
@@ -325,20 +313,6 @@ static uint32_t callee_wires(const struct node *call)
 	return n;
 }
 
-static bool block_arguments(struct elab *e, const struct node *call, const struct args *a)
-{
-	uint32_t want = call->decl->list.n - callee_wires(call);
-	char text[256];
-
-	if (a->n == want)
-		return true;
-	struct diag *g = elab_error(e, DIAG_CALL_ARGUMENTS, call->span, "`%s` takes %u argument%s, %u given", call->name, want,
-		want == 1 ? "" : "s", a->n);
-	diag_second(g, call->decl->name_span, "declared here");
-	diag_note(g, "signature: %s", signature(call, text, sizeof text));
-	return false;
-}
-
 /* The callee's applies for the k-th use, modifiers included. */
 static bool callee_ops(struct elab *e, const struct node *call, const struct args *a, uint32_t k, struct calls *out)
 {
@@ -351,11 +325,12 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 		v[i] = a->at[i]->kind == NODE_EACH ? array_row(e->arena, a->v[i].array, k) : a->v[i];
 	out->n = 0;
 	if (call->decl) {
-		fine = block_arguments(e, call, a) && (body = elab_block(e, call, call->decl, v, a->at));
+		body = elab_block(e, call, call->decl, v, a->at);
+		fine = body != NULL;
 		for (uint32_t i = 0; body && i < body->n; i++)
 			calls_add(out, &body->v[i]);
 	} else {
-		fine = gate_angles(e, call, a, v, angle);
+		fine = gate_angles(e, a, v, angle);
 		if (fine)
 			gate_ops(e, call, angle, out);
 	}

@@ -77,7 +77,7 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 		shape_text(have, sizeof have, v.array->ndim, v.array->dim);
 		struct diag *g = elab_error(e, DIAG_ARRAY_SIZE, at, "an array [%s] where [%s] is declared", have, want);
 		if (decl)
-			diag_second(g, decl->span, "declared as [%s] here", want);
+			diag_second(g, decl->name_span, "declared as [%s] here", want);
 		return value_unknown();
 	}
 	if (!type_fits(type, v.array->element))
@@ -252,13 +252,15 @@ static void assign_element(struct elab *e, const struct node *n, const struct no
 		return;
 	const struct array *from = array_as(e->arena, &e->design.exprs, whole.array, element);
 	struct array *a = array_new(e->arena, element, from->ndim, from->dim, &to);
-	memcpy(to, from->i, from->count * (element == KIND_ANGLE ? sizeof(uint32_t) : sizeof(int64_t)));
-	if (element == KIND_INT)
-		((int64_t *)to)[at] = v.i;
-	else if (element == KIND_FLOAT)
-		((double *)to)[at] = value_number(&v);
-	else
-		((uint32_t *)to)[at] = value_expr(&e->design.exprs, &v);
+	for (uint32_t k = 0; k < from->count; k++) {
+		struct value x = k == at ? v : array_at(from, k);
+		if (element == KIND_INT)
+			((int64_t *)to)[k] = x.i;
+		else if (element == KIND_FLOAT)
+			((double *)to)[k] = value_number(&x);
+		else
+			((uint32_t *)to)[k] = value_expr(&e->design.exprs, &x);
+	}
 	elab_bind(e, decl, value_array(a));
 }
 

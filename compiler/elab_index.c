@@ -3,7 +3,7 @@
 #include "config.h"
 #include "compiler/elab.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* Positions that one subscript picks; `single` drops the dimension. */
 struct picks { uint32_t *at, n; bool single; int64_t first, step; bool regular; };
@@ -160,12 +160,14 @@ static size_t inner_count(const struct array *a, uint32_t from)
 
 static void put(struct array *r, void *to, uint32_t k, const struct array *a, uint32_t from)
 {
+	struct value v = array_at(a, from);
+
 	if (r->element == KIND_INT)
-		((int64_t *)to)[k] = a->i[from];
+		((int64_t *)to)[k] = v.i;
 	else if (r->element == KIND_FLOAT)
-		((double *)to)[k] = a->f[from];
+		((double *)to)[k] = v.f;
 	else
-		((uint32_t *)to)[k] = a->expr[from];
+		((uint32_t *)to)[k] = v.expr;
 }
 
 /* The picked elements in order, last index fastest. */
@@ -199,18 +201,11 @@ static struct value gather(struct elab *e, const struct node *n, const struct ar
 
 static struct value slice_view(struct elab *e, const struct array *a, const struct picks *p)
 {
-	struct array *r = arena_copy(e->arena, a, 1, sizeof *a);
-	size_t inner = inner_count(a, 1), from = (size_t)p->first * inner;
+	uint32_t dim[PROGRAM_DIMS_MAX];
 
-	r->dim[0] = p->n;
-	r->count = (uint32_t)(p->n * inner);
-	if (a->element == KIND_INT)
-		r->i = a->i + from;
-	else if (a->element == KIND_FLOAT)
-		r->f = a->f + from;
-	else
-		r->expr = a->expr + from;
-	return value_array(r);
+	memcpy(dim, a->dim, sizeof dim);
+	dim[0] = p->n;
+	return value_array(array_part(e->arena, a, (size_t)p->first * inner_count(a, 1), a->ndim, dim));
 }
 
 static struct value index_array(struct elab *e, const struct node *n, const struct value *v)

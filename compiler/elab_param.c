@@ -108,14 +108,10 @@ static bool initialised(struct elab *e, const struct node *n, struct weight_grou
 /* Where the weights stand: the group's expressions as a value. */
 static struct value weights_value(struct elab *e, const struct weight_group *g)
 {
-	void *to;
+	struct exprs *x = &e->design.exprs;
 
-	if (!g->ndim)
-		return value_angle(exprs_leaf(&e->design.exprs, EXPR_WEIGHT, g->first));
-	struct array *a = array_new(e->arena, KIND_ANGLE, g->ndim, g->dim, &to);
-	for (uint32_t k = 0; k < g->count; k++)
-		((uint32_t *)to)[k] = exprs_leaf(&e->design.exprs, EXPR_WEIGHT, g->first + k);
-	return value_array(a);
+	return g->ndim ? value_array(array_of_leaves(e->arena, x, EXPR_WEIGHT, g->first, g->ndim, g->dim))
+		: value_angle(exprs_leaf(x, EXPR_WEIGHT, g->first));
 }
 
 /* The group of a repeated instance, or NULL after a report. */
@@ -174,7 +170,7 @@ void elab_param(struct elab *e, const struct node *n)
 	}
 	struct weights *w = find_weights(&e->design, g.path);
 	w = w ? again(e, n, w, &g) : new_group(e, n, &g);
-	if (w && elab_work(e, g.count / 4, n->span))
+	if (w)
 		elab_bind(e, n, weights_value(e, &w->g));
 }
 
@@ -195,7 +191,6 @@ void elab_input(struct elab *e, const struct node *n)
 {
 	struct design *d = &e->design;
 	struct input_group g = { .name = n->name, .first = d->ninput_scalar, .count = 1 };
-	uint32_t *to;
 
 	elab_bind(e, n, value_unknown());
 	if (n->op == AST_TYPE_STATE) {
@@ -213,14 +208,8 @@ void elab_input(struct elab *e, const struct node *n)
 	d->ninput_scalar += g.count;
 	mem_reserve(d->input, d->ninput, d->cap_input);
 	d->input[d->ninput++] = g;
-	if (!g.ndim) {
-		elab_bind(e, n, value_angle(exprs_leaf(&d->exprs, EXPR_INPUT, g.first)));
-		return;
-	}
-	struct array *a = array_new(e->arena, KIND_ANGLE, g.ndim, g.dim, (void **)&to);
-	for (uint32_t k = 0; k < g.count; k++)
-		to[k] = exprs_leaf(&d->exprs, EXPR_INPUT, g.first + k);
-	elab_bind(e, n, value_array(a));
+	elab_bind(e, n, g.ndim ? value_array(array_of_leaves(e->arena, &d->exprs, EXPR_INPUT, g.first, g.ndim, g.dim))
+		: value_angle(exprs_leaf(&d->exprs, EXPR_INPUT, g.first)));
 }
 
 /* ---- layers ---- */

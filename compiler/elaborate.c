@@ -69,9 +69,18 @@ bool elab_work(struct elab *e, uint64_t n, struct span at)
 	if (e->nstep <= COMPILE_STEPS_MAX)
 		return true;
 	e->stop = true;
-	diag_label(elab_error(e, DIAG_LIMIT_STEPS, at, "the model runs more than %d steps while compiling",
-		COMPILE_STEPS_MAX), "still running here");
+	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, at, "the model runs more than %d steps while compiling", COMPILE_STEPS_MAX);
+	diag_label(g, "still running here");
+	elab_in_loop(e, g);
 	return false;
+}
+
+void elab_in_loop(struct elab *e, struct diag *g)
+{
+	if (!e->loop)
+		return;
+	diag_second(g, e->loop->a->span, "the condition of this `while` was true %llu times", (unsigned long long)e->nloop);
+	diag_help(g, "does the loop change what its condition asks for?");
 }
 
 void elab_declared(struct diag *g, const struct node *n, const char *fmt, ...)
@@ -203,11 +212,18 @@ static void run_if(struct elab *e, const struct node *n)
 
 static void run_while(struct elab *e, const struct node *n)
 {
-	while (!e->stop && truth(e, n->a) > 0) {
-		if (!elab_work(e, 1, n->span))
+	const struct node *outer = e->loop;
+	uint64_t nouter = e->nloop;
+
+	for (uint64_t k = 1; !e->stop && truth(e, n->a) > 0; k++) {
+		e->loop = n;
+		e->nloop = k;
+		if (!elab_work(e, 1, n->a->span))
 			return;
 		elab_body(e, n->c);
 	}
+	e->loop = outer;
+	e->nloop = nouter;
 }
 
 static void for_range(struct elab *e, const struct node *n)

@@ -132,7 +132,6 @@ static struct apply lower_apply(struct lowering *l, const struct apply *from)
 {
 	struct arena *a = &l->p->arena;
 	struct apply p = *from;
-	const struct item *one = p.op == APPLY_UNITARY && !p.ncontrol ? design_single(l->d, p.matrix) : NULL;
 
 	p.wire = arena_copy(a, from->wire, p.nwire, sizeof *p.wire);
 	p.expr = p.nexpr ? arena_alloc(a, p.nexpr, sizeof *p.expr) : NULL;
@@ -140,7 +139,7 @@ static struct apply lower_apply(struct lowering *l, const struct apply *from)
 		p.expr[k] = l->expr[from->expr[k]];
 	if (p.span != INDEX_NONE)
 		p.span = l->span[p.span];
-	if (one && one->gate == GATE_SWAP) {
+	if (design_plain_swap(l->d, from)) {
 		p.op = APPLY_SWAP;
 		p.matrix = 0;
 		p.adjoint = false;

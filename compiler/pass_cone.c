@@ -21,13 +21,6 @@ static void mark_outputs(const struct circuit *c, bool *alive)
 	}
 }
 
-static bool plain_swap(const struct design *d, const struct apply *p)
-{
-	const struct item *it = p->op == APPLY_UNITARY && !p->ncontrol ? design_single(d, p->matrix) : NULL;
-
-	return it && it->gate == GATE_SWAP;
-}
-
 /* Whether p is kept; *alive goes from behind p to before it. */
 static bool reaches(const struct design *d, const struct apply *p, bool *alive)
 {
@@ -37,7 +30,7 @@ static bool reaches(const struct design *d, const struct apply *p, bool *alive)
 		return true;
 	for (uint32_t k = 0; k < p->nwire; k++)
 		any = any || alive[p->wire[k]];
-	if (any && plain_swap(d, p)) {
+	if (any && design_plain_swap(d, p)) {
 		bool t = alive[p->wire[0]];
 		alive[p->wire[0]] = alive[p->wire[1]];
 		alive[p->wire[1]] = t;

@@ -12,7 +12,7 @@ static void mark_circuits(const struct design *d, struct used *u)
 	for (uint32_t c = 0; c < d->ncircuit; c++) {
 		const struct calls *l = &d->circuit[c]->calls;
 		for (uint32_t i = 0; i < l->n; i++) {
-			if (l->v[i].op == APPLY_UNITARY)
+			if (l->v[i].op == APPLY_UNITARY && !design_plain_swap(d, &l->v[i]))
 				u->matrix[l->v[i].matrix] = true;
 			for (uint32_t k = 0; k < l->v[i].nexpr; k++)
 				u->expr[l->v[i].expr[k]] = true;

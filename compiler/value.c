@@ -66,6 +66,8 @@ bool value_len(const struct value *v, uint32_t *n)
 
 struct value array_at(const struct array *a, uint32_t k)
 {
+	if (a->leaves)
+		return value_angle(exprs_leaf(a->leaves, a->leaf, a->first + k));
 	if (a->element == KIND_INT)
 		return value_int(a->i[k]);
 	if (a->element == KIND_FLOAT)
@@ -73,26 +75,50 @@ struct value array_at(const struct array *a, uint32_t k)
 	return value_angle(a->expr[k]);
 }
 
-/* Rows point into their array: elements never change. */
+static void set_shape(struct array *a, uint32_t ndim, const uint32_t *dim)
+{
+	a->ndim = ndim;
+	a->count = 1;
+	for (uint32_t d = 0; d < ndim; d++) {
+		a->dim[d] = dim[d];
+		a->count *= dim[d];
+	}
+}
+
+const struct array *array_of_leaves(struct arena *m, struct exprs *x, enum expr_op leaf, uint32_t first,
+	uint32_t ndim, const uint32_t *dim)
+{
+	struct array *a = arena_alloc(m, 1, sizeof *a);
+
+	a->element = KIND_ANGLE;
+	a->leaves = x;
+	a->leaf = leaf;
+	a->first = first;
+	set_shape(a, ndim, dim);
+	return a;
+}
+
+const struct array *array_part(struct arena *m, const struct array *a, size_t from, uint32_t ndim, const uint32_t *dim)
+{
+	struct array *r = arena_copy(m, a, 1, sizeof *a);
+
+	set_shape(r, ndim, dim);
+	if (a->leaves)
+		r->first += (uint32_t)from;
+	else if (a->element == KIND_INT)
+		r->i = a->i + from;
+	else if (a->element == KIND_FLOAT)
+		r->f = a->f + from;
+	else
+		r->expr = a->expr + from;
+	return r;
+}
+
 struct value array_row(struct arena *m, const struct array *a, uint32_t k)
 {
-	if (a->ndim == 1)
-		return array_at(a, k);
-	struct array *r = arena_alloc(m, 1, sizeof *r);
-	r->element = a->element;
-	r->ndim = a->ndim - 1;
-	r->count = 1;
-	for (uint32_t d = 0; d < r->ndim; d++) {
-		r->dim[d] = a->dim[d + 1];
-		r->count *= r->dim[d];
-	}
-	if (a->element == KIND_INT)
-		r->i = a->i + (size_t)k * r->count;
-	else if (a->element == KIND_FLOAT)
-		r->f = a->f + (size_t)k * r->count;
-	else
-		r->expr = a->expr + (size_t)k * r->count;
-	return value_array(r);
+	size_t inner = a->dim[0] ? a->count / a->dim[0] : 0;
+
+	return a->ndim == 1 ? array_at(a, k) : value_array(array_part(m, a, k * inner, a->ndim - 1, a->dim + 1));
 }
 
 uint32_t array_expr(struct exprs *x, const struct array *a, uint32_t k)
@@ -107,12 +133,7 @@ struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const
 	struct array *a = arena_alloc(m, 1, sizeof *a);
 
 	a->element = element;
-	a->ndim = ndim;
-	a->count = 1;
-	for (uint32_t d = 0; d < ndim; d++) {
-		a->dim[d] = dim[d];
-		a->count *= dim[d];
-	}
+	set_shape(a, ndim, dim);
 	if (element == KIND_INT)
 		a->i = *out = arena_alloc(m, a->count + 1, sizeof *a->i);
 	else if (element == KIND_FLOAT)
@@ -160,6 +181,9 @@ bool value_same(const struct value *a, const struct value *b)
 {
 	if (a->kind != b->kind)
 		return false;
+	if (value_is_array(a) && (a->array->leaves || b->array->leaves))
+		return array_same_shape(a->array, b->array) && a->array->leaves == b->array->leaves
+			&& a->array->leaf == b->array->leaf && a->array->first == b->array->first;
 	if (value_is_array(a))
 		return array_same_shape(a->array, b->array)
 			&& !memcmp(a->array->i, b->array->i, a->array->count * element_size(a->array->element));
@@ -182,6 +206,8 @@ uint64_t value_hash(const struct value *v)
 {
 	uint64_t h = bytes(14695981039346656037u, &v->kind, sizeof v->kind);
 
+	if (value_is_array(v) && v->array->leaves)
+		return bytes(h, &v->array->first, sizeof v->array->first);
 	if (value_is_array(v))
 		return bytes(h, v->array->i, v->array->count * element_size(v->array->element));
 	if (v->kind == KIND_ANGLE)

@@ -14,6 +14,8 @@ struct array {                   /* row-major, last index fastest */
 	uint32_t ndim, dim[PROGRAM_DIMS_MAX];
 	uint32_t count;
 	union { const int64_t *i; const double *f; const uint32_t *expr; };
+	/* weights and inputs: element k is the leaf of number first + k, made when asked for */
+	struct exprs *leaves; enum expr_op leaf; uint32_t first;
 };
 
 struct wire_list { uint32_t n, width; const uint32_t *wire; };   /* n tuples of width; qubits: width 1 */
@@ -47,12 +49,17 @@ const char *value_kind_text(enum kind k);        /* "an int", "a list of qubits"
 /* First dimension of an array, length of a list; a number has none (false). */
 bool value_len(const struct value *v, uint32_t *n);
 
+/* An array of the leaves first, first + 1, ... */
+const struct array *array_of_leaves(struct arena *m, struct exprs *x, enum expr_op leaf, uint32_t first,
+	uint32_t ndim, const uint32_t *dim);
 struct value array_at(const struct array *a, uint32_t k);          /* element k, flat */
 struct value array_row(struct arena *m, const struct array *a, uint32_t k);  /* a[k] */
 /* Element as an expression number; numbers become constants. */
 uint32_t array_expr(struct exprs *x, const struct array *a, uint32_t k);
 /* New array of the given shape with room for count elements (*out points there). */
 struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const uint32_t *dim, void **out);
+/* `count` elements from number `from` on as an array of the given shape; shares memory. */
+const struct array *array_part(struct arena *m, const struct array *a, size_t from, uint32_t ndim, const uint32_t *dim);
 /* The same elements as another kind (int to float to angle). */
 const struct array *array_as(struct arena *m, struct exprs *x, const struct array *a, enum kind element);
 bool array_same_shape(const struct array *a, const struct array *b);

@@ -37,7 +37,7 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
-soak_tests =
+soak_tests = tests/cli/soak_examples.sh
 perf_tests =
 
 EXTRA_DIST += tests/train/tiny.h

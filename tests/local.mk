@@ -8,7 +8,7 @@ check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag 
 check_PROGRAMS += tests/kernels/test_gates tests/unit/test_asm tests/unit/test_matrix tests/unit/test_program
 check_PROGRAMS += tests/kernels/test_evaluator tests/kernels/test_reference tests/kernels/test_threads
 EXTRA_DIST += tests/kernels/model_a_n4.json
-check_PROGRAMS += tests/kernels/test_cpu tests/kernels/test_ref tests/unit/test_pool
+check_PROGRAMS += tests/kernels/test_cpu tests/kernels/test_plan tests/kernels/test_ref tests/unit/test_pool
 tests_kernels_test_cpu_SOURCES = tests/kernels/test_cpu.c $(random_program)
 tests_kernels_test_ref_SOURCES = tests/kernels/test_ref.c $(random_program)
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)
@@ -38,7 +38,7 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests = tests/cli/soak_examples.sh
-perf_tests =
+perf_tests = tests/cli/perf_whole.sh
 
 EXTRA_DIST += tests/train/tiny.h
 EXTRA_DIST += tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plans: what is merged, split and relabelled, as text; equal definitions are one
+ * matrix; the limits of a state vector. */
+#include "config.h"
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/exec/plan.h"
+#include "tests/kernels/build.h"
+
+static const struct plan_options single = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2 };
+
+static struct plan *plan_of(const struct program *p, const struct plan_options *o)
+{
+	struct err e = { 0, "" };
+	struct plan *pl = plan_new(p, o, &e);
+
+	if (!pl)
+		tap_bail("no plan: %s", e.text);
+	return pl;
+}
+
+static char *text_of(const struct plan *pl)
+{
+	struct buf b = BUF_INIT;
+
+	plan_print(pl, &b);
+	return buf_take(&b);
+}
+
+/* The lines of the plan's steps alone. */
+static void expect_steps(const struct program *p, const struct plan_options *o, const char *want, const char *what)
+{
+	struct plan *pl = plan_of(p, o);
+	char *text = text_of(pl), *steps = strstr(text, "  step");
+
+	tap_is_str(steps ? steps : "", want, "%s", what);
+	if (steps && strcmp(steps, want))
+		tap_note("got\n%s", steps);
+	free(text);
+	plan_free(pl);
+}
+
+static struct item power(uint8_t word, uint32_t expr, uint8_t wire, bool adjoint)
+{
+	return (struct item){ .gate = GATE_PPAULI, .word = word, .nwire = 1, .wire = { wire }, .angle = { expr }, .adjoint = adjoint };
+}
+
+/* A dense block of one zz-like interaction and rotations. */
+static uint32_t dense_block(struct build *b)
+{
+	struct item item[5];
+
+	for (uint8_t k = 0; k < 4; k++)
+		item[k < 2 ? k : k + 1] = power(1 + k % 2 * 2, build_weight(b, k), k % 2, false);
+	item[2] = (struct item){ .gate = GATE_PPAULI, .word = 0x5, .nwire = 2, .wire = { 0, 1 }, .angle = { build_weight(b, 4) } };
+	return build_matrix(b, 2, 5, item);
+}
+
+/* Rotations on both, cx, rotation on the target undone. */
+static uint32_t pooling_block(struct build *b)
+{
+	struct item item[4];
+	uint32_t t = build_weight(b, 5);
+
+	item[0] = power(1, t, 1, false);
+	item[1] = power(2, build_weight(b, 6), 0, false);
+	item[2] = (struct item){ .gate = GATE_PAULI, .word = 1, .ncontrol = 1, .control_ones = 1, .nwire = 2, .wire = { 0, 1 } };
+	item[3] = power(1, t, 1, true);
+	return build_matrix(b, 2, 4, item);
+}
+
+static void test_pooling(void)
+{
+	struct build b = build_new(7, 0, 1);
+	uint32_t block = dense_block(&b), pool = pooling_block(&b);
+	struct plan_options plain = single;
+	struct program *p;
+
+	build_wires(&b, 0, 4);
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 0, 1 });
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 2, 3 });
+	build_apply(&b, 0, pool, 2, (uint32_t[]){ 0, 2 });
+	build_apply(&b, 0, pool, 2, (uint32_t[]){ 1, 3 });
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 2, 3 });
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	expect_steps(p, &single,
+		"  step 0     m6       shared   dense       cross  on 0 1\n"
+		"  step 1     m7       shared   dense       cross  on 2 3\n"
+		"  step 2     m5       constant permutation        on 2 if 0\n"
+		"  step 3     m5       constant permutation        on 3 if 1\n"
+		"  step 4     m8       shared   dense       cross  on 2 3\n",
+		"rotations of pooling blocks go to their neighbours");
+	plain.no_fuse = true;
+	expect_steps(p, &plain,
+		"  step 0     m0       shared   dense       cross  on 0 1\n"
+		"  step 1     m0       shared   dense       cross  on 2 3\n"
+		"  step 2     m1       shared   dense       cross  on 0 2\n"
+		"  step 3     m1       shared   dense       cross  on 1 3\n"
+		"  step 4     m0       shared   dense       cross  on 2 3\n",
+		"or stay where they are");
+	program_free(p);
+}
+
+static void test_sharing(void)
+{
+	struct build b = build_new(7, 1, 1);
+	uint32_t block = dense_block(&b);
+	uint32_t h = build_gate(&b, GATE_H, 0, NULL), rx = build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_input(&b, 0) });
+	struct program *p;
+
+	build_wires(&b, 0, 4);
+	for (uint32_t w = 0; w < 4; w++)
+		build_apply(&b, 0, h, 1, &w);
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 0, 1 });
+	build_swap(&b, 0, 1, 2);
+	build_apply(&b, 0, rx, 1, (uint32_t[]){ 1 });
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 1, 3 });
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	expect_steps(p, &single,
+		"  step 0     m3       sample   dense              on 2\n"
+		"  step 1     m4       shared   dense       cross  on 0 1\n"
+		"  step 2     m5       shared   dense       cross  on 2 3\n",
+		"shared matrices take constants, per-sample ones stay apart, swaps are labels");
+	program_free(p);
+	b = build_new(7, 0, 1);
+	block = dense_block(&b);
+	h = build_gate(&b, GATE_H, 0, NULL);
+	build_wires(&b, 0, 4);
+	for (uint32_t w = 0; w < 4; w++)
+		build_apply(&b, 0, h, 1, &w);
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 0, 1 });
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 2, 3 });
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	expect_steps(p, &single,
+		"  step 0     m2       shared   dense       cross  on 0 1\n"
+		"  step 1     m2       shared   dense       cross  on 2 3\n",
+		"equal products are one matrix");
+	program_free(p);
+}
+
+static struct program *plus(uint32_t nwire)
+{
+	struct build b = build_new(0, 0, 1);
+	uint32_t m = build_gate(&b, GATE_H, 0, NULL), last = nwire - 1;
+
+	build_wires(&b, 0, nwire);
+	build_apply(&b, 0, m, 1, &last);
+	build_z(&b, 0, last);
+	return build_done(&b);
+}
+
+static void test_limits(void)
+{
+	struct program *at = plus(PLAN_WIRES_MAX), *beyond = plus(PLAN_WIRES_MAX + 1);
+	struct err e = { 0, "" };
+	struct plan *pl = plan_new(at, &single, &e);
+
+	tap_ok(pl != NULL, "60 qubits can be planned");
+	plan_free(pl);
+	tap_ok(!plan_new(beyond, &single, &e) && e.code == -ERR_CONFIG, "61 cannot");
+	tap_is_str(e.text, "a circuit of 61 qubits has 2^61 amplitudes; a state vector holds at most 2^60", "with the reason");
+	program_free(at);
+	program_free(beyond);
+}
+
+static void test_shapes(void)
+{
+	static const struct { uint32_t nwire; enum shape shape; uint32_t width; } want[] = {
+		{ 1, SHAPE_SAMPLES, 8 }, { 10, SHAPE_SAMPLES, 8 }, { 11, SHAPE_STATE, 1 }, { 17, SHAPE_STATE, 1 },
+		{ 18, SHAPE_SHARED, 1 },
+	};
+	const struct plan_options ref = { .isa = ISA_NONE };
+
+	for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+		struct program *p = plus(want[k].nwire);
+		struct plan *pl = plan_of(p, &single), *plain = plan_of(p, &ref);
+
+		tap_ok(pl->shape == want[k].shape && pl->width == want[k].width && plain->width == 1,
+			"%u qubits run in the right shape", want[k].nwire);
+		plan_free(pl);
+		plan_free(plain);
+		program_free(p);
+	}
+}
+
+static void test_flops(void)
+{
+	struct build b = build_new(7, 0, 1);
+	uint32_t block = dense_block(&b);
+	double executed, nominal;
+	struct program *p;
+	struct plan *pl;
+
+	build_wires(&b, 0, 3);
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 0, 1 });
+	build_apply(&b, 0, block, 2, (uint32_t[]){ 1, 0 });
+	build_z(&b, 0, 0);
+	p = build_done(&b);
+	pl = plan_of(p, &single);
+	plan_flops(pl, false, &executed, &nominal);
+	tap_ok(executed == 8 * 32 && nominal == 2 * 8 * 32, "32 flops an amplitude and block forward");
+	plan_flops(pl, true, &executed, &nominal);
+	tap_ok(executed == 8 * 128 && nominal == 2 * 8 * 128, "128 with the gradient");
+	plan_free(pl);
+	program_free(p);
+}
+
+int main(void)
+{
+	test_pooling();
+	test_sharing();
+	test_limits();
+	test_shapes();
+	test_flops();
+	return tap_done();
+}

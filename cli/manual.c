@@ -440,6 +440,7 @@ int main(int argc, char **argv)
 	struct buf template = BUF_INIT, out = BUF_INIT;
 	struct err e;
 	size_t written;
+	int failed;
 
 	if (argc != 2) {
 		fprintf(stderr, "use: manual TEMPLATE\n");
@@ -451,5 +452,8 @@ int main(int argc, char **argv)
 	}
 	fill(&template, &out);
 	written = fwrite(out.data, 1, out.len, stdout);
-	return written != out.len || fflush(stdout) ? 1 : 0;
+	failed = written != out.len || fflush(stdout);
+	buf_release(&template);
+	buf_release(&out);
+	return failed;
 }

@@ -11,7 +11,8 @@
 
 static void to_stderr(const struct buf *b)
 {
-	fwrite(b->data, 1, b->len, stderr);
+	if (b->len)
+		fwrite(b->data, 1, b->len, stderr);
 	fflush(stderr);
 }
 

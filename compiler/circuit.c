@@ -29,6 +29,8 @@ void design_release(struct design *d)
 	free(d->layer);
 	free(d->dense);
 	free(d->place);
+	paths_release(&d->weight_path);
+	paths_release(&d->layer_path);
 }
 
 /* ---- matrices ---- */
@@ -163,12 +165,14 @@ uint32_t design_place(struct design *d, struct span at)
 	return d->nplace++;
 }
 
-/* From the newest: a path comes up again only when an instance is repeated. */
+/* A path comes up again when an instance is repeated. */
 uint32_t design_layer(struct design *d, const char *path, bool embed)
 {
-	for (uint32_t i = d->nlayer; i-- > 0; )
-		if (!strcmp(d->layer[i].path, path))
-			return i;
+	uint32_t k = paths_find(&d->layer_path, path);
+
+	if (k != INDEX_NONE)
+		return k;
+	paths_add(&d->layer_path, path, d->nlayer);
 	mem_reserve(d->layer, d->nlayer, d->cap_layer);
 	d->layer[d->nlayer] = (struct layer_note){ .path = path, .embed = embed };
 	return d->nlayer++;

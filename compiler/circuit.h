@@ -10,6 +10,7 @@
 #define QCNN_CIRCUIT_H
 
 #include "compiler/exprs.h"
+#include "compiler/paths.h"
 #include "runtime/base/source.h"
 
 enum wire_use { WIRE_FRESH = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };
@@ -45,6 +46,7 @@ struct design {
 	bool full;                       /* a limit on matrices or items was reached */
 	struct circuit **circuit; uint32_t ncircuit, cap_circuit;
 	struct weights *weight; uint32_t nweight, cap_weight;   /* groups; scalars in nscalar */
+	struct paths weight_path, layer_path;
 	uint32_t nscalar;
 	struct input_group *input; uint32_t ninput, cap_input, ninput_scalar;
 	struct layer_note *layer; uint32_t nlayer, cap_layer;

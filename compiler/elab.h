@@ -87,7 +87,8 @@ struct value elab_index(struct elab *e, const struct node *n);
 /* The numbers of [a:b], [a:s:b] or {..} as written, for `for`. */
 bool elab_range(struct elab *e, const struct node *n, int64_t *first, int64_t *step, uint32_t *count);
 /* elab_decl.c */
-bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t most, uint32_t *ndim, uint32_t *dim);
+bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t most,
+	enum diag_code limit, uint32_t *ndim, uint32_t *dim);
 /* v as the declared type (int to float); reports at `at` what does not fit. */
 struct value elab_convert(struct elab *e, struct value v, int type, const struct node *dims,
 	struct span at, const struct node *decl);

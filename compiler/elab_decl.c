@@ -11,7 +11,8 @@
 
 /* ---- sizes and conversions ---- */
 
-bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t most, uint32_t *ndim, uint32_t *dim)
+bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t most,
+	enum diag_code limit, uint32_t *ndim, uint32_t *dim)
 {
 	uint64_t total = 1;
 
@@ -26,11 +27,11 @@ bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t 
 			return false;
 		}
 		if (i >= PROGRAM_DIMS_MAX) {
-			elab_error(e, DIAG_LIMIT_SIZE, at->span, "more than %d dimensions", PROGRAM_DIMS_MAX);
+			elab_error(e, limit, at->span, "more than %d dimensions", PROGRAM_DIMS_MAX);
 			return false;
 		}
 		if (__builtin_mul_overflow(total, (uint64_t)n, &total) || total > most || (uint64_t)n > most) {
-			elab_error(e, DIAG_LIMIT_SIZE, dims->span, "more than %llu elements", (unsigned long long)most);
+			elab_error(e, limit, dims->span, "more than %llu elements", (unsigned long long)most);
 			return false;
 		}
 		dim[(*ndim)++] = (uint32_t)n;
@@ -65,7 +66,7 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 	uint32_t ndim, dim[PROGRAM_DIMS_MAX];
 	char want[96], have[96];
 
-	if (v.kind == KIND_UNKNOWN || !elab_dims(e, dims, 0, COMPILE_LIST_MAX, &ndim, dim))
+	if (v.kind == KIND_UNKNOWN || !elab_dims(e, dims, 0, COMPILE_LIST_MAX, DIAG_LIMIT_LIST, &ndim, dim))
 		return value_unknown();
 	if (!ndim && value_is_number(&v))
 		return convert_number(e, v, type, at);
@@ -185,7 +186,7 @@ static struct value zero(struct elab *e, const struct node *n)
 	uint32_t ndim, dim[PROGRAM_DIMS_MAX];
 	void *to;
 
-	if (!elab_dims(e, n->a, 0, COMPILE_LIST_MAX, &ndim, dim))
+	if (!elab_dims(e, n->a, 0, COMPILE_LIST_MAX, DIAG_LIMIT_LIST, &ndim, dim))
 		return value_unknown();
 	if (!ndim)
 		return n->op == AST_TYPE_INT ? value_int(0) : value_float(0);

@@ -319,6 +319,11 @@ static struct value set_of_arrays(struct elab *e, const struct node *n, const st
 	}
 	if (v[0].array->ndim + 1 > PROGRAM_DIMS_MAX)
 		return elab_fail(e, DIAG_LIMIT_LIST, n->span, "an array of more than %d dimensions", PROGRAM_DIMS_MAX);
+	uint64_t total = (uint64_t)n->list.n * v[0].array->count;
+	if (total > COMPILE_LIST_MAX)
+		return elab_fail(e, DIAG_LIMIT_LIST, n->span, "an array of more than %d elements", COMPILE_LIST_MAX);
+	if (!elab_work(e, total / 4, n->span))
+		return value_unknown();
 	memcpy(dim + 1, v[0].array->dim, v[0].array->ndim * sizeof *dim);
 	struct array *a = array_new(e->arena, element, v[0].array->ndim + 1, dim, &p);
 	for (uint32_t i = 0; i < n->list.n; i++)

@@ -173,7 +173,8 @@ static void put(struct array *r, void *to, uint32_t k, const struct array *a, ui
 /* The picked elements in order, last index fastest. */
 static struct value gather(struct elab *e, const struct node *n, const struct array *a, const struct picks *p)
 {
-	uint32_t dim[PROGRAM_DIMS_MAX], ndim = 0, npick = n->list.n, total = 1;
+	uint32_t dim[PROGRAM_DIMS_MAX], ndim = 0, npick = n->list.n;
+	uint64_t total = 1;
 	uint32_t at[PROGRAM_DIMS_MAX] = { 0 };
 	size_t inner = inner_count(a, npick);
 	void *to;
@@ -181,6 +182,8 @@ static struct value gather(struct elab *e, const struct node *n, const struct ar
 	for (uint32_t d = 0; d < a->ndim; d++) {
 		uint32_t len = d < npick ? p[d].n : a->dim[d];
 		total *= len;
+		if (total > COMPILE_LIST_MAX)
+			return elab_fail(e, DIAG_LIMIT_LIST, n->span, "a slice of more than %d elements", COMPILE_LIST_MAX);
 		if (d >= npick || !p[d].single)
 			dim[ndim++] = len;
 	}

@@ -41,13 +41,24 @@ static bool as_sum(struct elab *e, const struct value *v, struct span at, struct
 	return true;
 }
 
+static uint64_t count_factors(const struct pauli_sum *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += s->store->v[i].nfactor;
+	return n;
+}
+
 static struct value multiply(struct elab *e, struct span at, const struct pauli_sum *a, const struct pauli_sum *b)
 {
 	struct pauli_sum s;
 	uint32_t wire;
 	char name[80];
 
-	if (!elab_work(e, (uint64_t)a->n * b->n, at))
+	if (a->n > PROGRAM_TERMS_MAX / (b->n + 1))
+		return elab_fail(e, DIAG_LIMIT_OUTPUTS, at, "an observable of more than %d terms", PROGRAM_TERMS_MAX);
+	if (!elab_work(e, (uint64_t)a->n * b->n + count_factors(a) * b->n + count_factors(b) * a->n, at))
 		return value_unknown();
 	switch (pauli_sum_multiply(e->arena, a, b, &s, &wire)) {
 	case PAULI_SAME_WIRE:

@@ -36,10 +36,9 @@ void elab_qubit(struct elab *e, const struct node *n)
 
 static struct weights *find_weights(struct design *d, const char *path)
 {
-	for (uint32_t i = d->nweight; i-- > 0; )
-		if (!strcmp(d->weight[i].g.path, path))
-			return &d->weight[i];
-	return NULL;
+	uint32_t k = paths_find(&d->weight_path, path);
+
+	return k == INDEX_NONE ? NULL : &d->weight[k];
 }
 
 static bool constant(struct elab *e, const struct node *n, double *out)
@@ -145,6 +144,7 @@ static struct weights *new_group(struct elab *e, const struct node *n, struct we
 	g->first = d->nscalar;
 	d->nscalar += g->count;
 	mem_reserve(d->weight, d->nweight, d->cap_weight);
+	paths_add(&d->weight_path, g->path, d->nweight);
 	d->weight[d->nweight] = (struct weights){ .g = *g, .at = n->name_span, .instance = e->instance };
 	return &d->weight[d->nweight++];
 }
@@ -158,7 +158,7 @@ void elab_param(struct elab *e, const struct node *n)
 		elab_error(e, DIAG_MISPLACED, n->span, "`param` cannot stand in `embed`, a layer without weights");
 		return;
 	}
-	if (!elab_dims(e, n->a, 0, PROGRAM_WEIGHTS_MAX, &g.ndim, g.dim))
+	if (!elab_dims(e, n->a, 0, PROGRAM_WEIGHTS_MAX, DIAG_LIMIT_WEIGHTS, &g.ndim, g.dim))
 		return;
 	for (uint32_t k = 0; k < g.ndim; k++)
 		g.count *= g.dim[k];
@@ -197,7 +197,7 @@ void elab_input(struct elab *e, const struct node *n)
 		input_state(e, n);
 		return;
 	}
-	if (!elab_dims(e, n->a, 1, PROGRAM_INPUTS_MAX - d->ninput_scalar, &g.ndim, g.dim))
+	if (!elab_dims(e, n->a, 1, PROGRAM_INPUTS_MAX - d->ninput_scalar, DIAG_LIMIT_SIZE, &g.ndim, g.dim))
 		return;
 	for (uint32_t k = 0; k < g.ndim; k++)
 		g.count *= g.dim[k];

@@ -228,6 +228,8 @@ static bool put_numbers(struct elab *e, const struct node *n, const struct value
 		diag_second(g, n->list.n ? n->list.v[0]->span : n->span, "%u qubits", p->nwire);
 		return false;
 	}
+	if (!elab_work(e, a->count / 8, n->span))
+		return false;
 	p->op = APPLY_AMPLITUDES;
 	p->nexpr = a->count;
 	p->expr = arena_alloc(e->arena, a->count + 1, sizeof *p->expr);
@@ -238,7 +240,7 @@ static bool put_numbers(struct elab *e, const struct node *n, const struct value
 			return false;
 		}
 	}
-	return elab_work(e, a->count / 4, n->span);
+	return true;
 }
 
 void elab_amplitudes(struct elab *e, const struct node *n)

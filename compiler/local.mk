@@ -36,6 +36,8 @@ libcompiler_a_SOURCES = \
 	compiler/pass_cancel.c \
 	compiler/pass_cone.c \
 	compiler/pass_fold.c \
+	compiler/paths.c \
+	compiler/paths.h \
 	compiler/pauli_sum.c \
 	compiler/pauli_sum.h \
 	compiler/pipeline.c \

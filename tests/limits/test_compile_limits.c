@@ -82,7 +82,7 @@ int main(void)
 {
 	check("qubits", "qubit[$] q; h q[0];", 4096, 4097, "Q0304");
 	check("qubits of two registers", "qubit[4000] q; qubit[$] r; h q[0];", 96, 97, "Q0304");
-	check("weights", "qubit q; param float[$] t; rx(t[0]) q;", 1 << 24, (1 << 24) + 1, "Q0308");
+	check("weights", "qubit q; param float[$] t; rx(t[0]) q;", 1 << 24, (1 << 24) + 1, "Q0305");
 	check("weights of two groups", "qubit q; param float[16777215] s; param float[$] t; rx(t[0]) q;", 1, 2, "Q0305");
 	check("inputs", "input float[$] x; qubit q; rx(x[0]) q;", 1 << 24, (1 << 24) + 1, "Q0308");
 	check("outputs", "qubit[24] q; observe probs(q[0:$]);", 19, 20, "Q0307");
@@ -90,7 +90,7 @@ int main(void)
 	check("controls", "qubit[70] q; ctrl($) @ gphase(1) on windows(q, $, 70);", 60, 61, "Q0");
 	check("controls in all", "qubit[70] q; ctrl(60) @ x on windows(q, 61, 70); ctrl(59) @ ctrl($) @ x on windows(q, 61, 70);", 1, 2, "Q0308");
 	check("calls", "qubit[1024] q; for int k in [1:1024] { h q; } for int k in [1:$] { h q[0]; }", 0, 1, "Q0302");
-	check("array", "qubit q; int[$] a; rx(a[0]) q;", 1 << 22, (1 << 22) + 1, "Q0308");
+	check("array", "qubit q; int[$] a; rx(a[0]) q;", 1 << 22, (1 << 22) + 1, "Q0306");
 	check("power", "qubit q; pow($) @ s q;", 1 << 20, (1 << 20) + 1, "Q0302");
 	check_depth();
 	check_endless("while (len(w) > 1) { k = 1 - k; }", "Q0301");

@@ -21,6 +21,7 @@ struct training {
 	struct job *job;
 	struct run *run;
 	struct progress *progress;
+	bool shows_progress;         /* which names the best start itself */
 	const char *metric[TRAIN_METRICS_MAX];
 	struct err log_error;        /* the first failure to write metrics.jsonl */
 	double begin;
@@ -89,7 +90,7 @@ static struct progress *open_progress(struct training *t)
 	const struct train_job *j = &t->job->train;
 	struct progress_options o = {
 		.out = stderr,
-		.quiet = t->cli->quiet || t->cli->options.given[OPT_NO_PROGRESS] || t->cli->error_format == DIAG_JSON,
+		.quiet = !t->shows_progress,
 		.terminal = isatty(STDERR_FILENO),
 		.colour = t->cli->colour,
 		.epochs = j->epochs,
@@ -146,7 +147,7 @@ static void summary(const struct training *t, const struct train_result *r)
 		say_numbers(&b, t, "validation", r->last.val_loss, r->last.val_metric);
 	}
 	cli_note(t->cli, "%s", b.data);
-	if (t->job->train.restarts > 1)
+	if (t->job->train.restarts > 1 && !t->shows_progress)
 		cli_note(t->cli, "start %u of %u was the best", r->winner + 1, t->job->train.restarts);
 	buf_clear(&b);
 	if (!weights)
@@ -238,6 +239,7 @@ static int run_job(struct cli *c, struct job *j)
 	struct err e;
 	int status;
 
+	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
 	for (unsigned k = 0; k < j->train.nmetric; k++)
 		t.metric[k] = j->train.metric[k]->name;
 	run_name(j->config, &name);

@@ -54,44 +54,12 @@ static int emit_program(struct cli *c, const struct program *p)
 	return status;
 }
 
-/* The names given are checked here, where their table can be shown. */
-static int check_passes(struct cli *c, const struct compile_options *o)
-{
-	const struct pass_row *rows;
-	size_t n = compile_passes(&rows);
-	struct buf known = BUF_INIT;
-	int status = 0;
-
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&known, "%s%s (%c)", i ? ", " : "", rows[i].name, rows[i].letter);
-	for (unsigned k = 0; !status && k < o->nwithout; k++) {
-		size_t i = 0;
-
-		while (i < n && strcmp(rows[i].name, o->without[k]))
-			i++;
-		if (i == n)
-			status = cli_usage(c, "no pass is called `%s`; there are %s", o->without[k], known.data);
-		else if (!rows[i].optional)
-			status = cli_usage(c, "the pass `%s` cannot be left out", o->without[k]);
-	}
-	for (const char *l = o->dump; !status && l && *l; l++) {
-		size_t i = 0;
-
-		while (i < n && rows[i].letter != *l)
-			i++;
-		if (i == n)
-			status = cli_usage(c, "no pass has the letter `%c`; there are %s", *l, known.data);
-	}
-	buf_release(&known);
-	return status;
-}
-
 static int compile_model(struct cli *c, struct compile_words *w, struct diags *d)
 {
 	struct model_file m = { .program = NULL };
 	struct buf dump = BUF_INIT;
 	struct err e;
-	int status = check_passes(c, &w->compile);
+	int status = compile_words_check(c, &w->compile);
 
 	if (status)
 		return status;

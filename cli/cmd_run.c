@@ -228,7 +228,12 @@ static int open_model(struct running *r, enum emit what)
 	struct compile_words w;
 	struct err e;
 	int code = compile_words_init(&w, &c->options, NULL, &e);
+	int status = code ? 0 : compile_words_check(c, &w.compile);
 
+	if (status) {
+		compile_words_release(&w);
+		return status;
+	}
 	/* The light cone keeps observables right, not the state. */
 	if (!code && (what == EMIT_STATE || what == EMIT_PROBABILITIES))
 		w.without[w.compile.nwithout++] = "cone";

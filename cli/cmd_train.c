@@ -152,8 +152,11 @@ static void summary(const struct training *t, const struct train_result *r)
 	buf_clear(&b);
 	if (!weights)
 		buf_printf(&b, "%s/weights.bin", run_path(t->run));
-	cli_note(t->cli, "the weights are in %s; to evaluate them: qcnn infer %s", weights ? weights : b.data,
-		weights ? weights : b.data);
+	if (!weights)
+		weights = b.data;
+	cli_note(t->cli, "the weights are in %s; to evaluate them: qcnn infer %s%s", weights,
+		t->job->samples.part[PART_TEST].nrow || t->job->samples.part[PART_VALIDATION].nrow ? "" : "--split=train ",
+		weights);
 	buf_release(&b);
 }
 

@@ -60,6 +60,37 @@ void compile_words_release(struct compile_words *w)
 	w->ntext = 0;
 }
 
+int compile_words_check(struct cli *c, const struct compile_options *o)
+{
+	const struct pass_row *rows;
+	size_t n = compile_passes(&rows);
+	struct buf known = BUF_INIT;
+	int status = 0;
+
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&known, "%s%s (%c)", i ? ", " : "", rows[i].name, rows[i].letter);
+	for (unsigned k = 0; !status && k < o->nwithout; k++) {
+		size_t i = 0;
+
+		while (i < n && strcmp(rows[i].name, o->without[k]))
+			i++;
+		if (i == n)
+			status = cli_usage(c, "no pass is called `%s`; there are %s", o->without[k], known.data);
+		else if (!rows[i].optional)
+			status = cli_usage(c, "the pass `%s` cannot be left out", o->without[k]);
+	}
+	for (const char *l = o->dump; !status && l && *l; l++) {
+		size_t i = 0;
+
+		while (i < n && rows[i].letter != *l)
+			i++;
+		if (i == n)
+			status = cli_usage(c, "no pass has the letter `%c`; there are %s", *l, known.data);
+	}
+	buf_release(&known);
+	return status;
+}
+
 /* ---- parts of a job ---- */
 
 static int open_model(struct cli *c, struct job *j)

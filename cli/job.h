@@ -35,6 +35,8 @@ struct compile_words {
 };
 /* -ERR_USAGE when a --const is no NAME=VALUE; config NULL: constants from the options. */
 int compile_words_init(struct compile_words *w, const struct options *o, const struct config *config, struct err *e);
+/* Are the names of --no-pass and the letters of --dump those of passes?  0, or said and the status. */
+int compile_words_check(struct cli *c, const struct compile_options *o);
 void compile_words_release(struct compile_words *w);
 
 #endif

@@ -68,6 +68,16 @@ has_line 'learning_rate: 0.001 ' "1e-3 is a number" --set train.optimizer.adam.l
 has_line 'this is a text' "on is a text" --set train.shuffle=on
 
 # Limits: at them, and one beyond.
+many() { i=0; while [ $i -lt "$1" ]; do printf ' --set=train.epochs=%d' $i; i=$((i + 1)); done; }
+tap_exit 0 "64 changes" "$QCNN" config $(many 64) config.yaml
+tap_has out "  epochs: 63 " "the last one wins"
+tap_exit 2 "65 changes" "$QCNN" config $(many 65) config.yaml
+entries() { printf 'model: {file: a, const: {'; i=0; while [ $i -lt "$1" ]; do printf 'k%d: 1, ' $i; i=$((i + 1)); done; echo '}}'; }
+entries 10000 >entries.yaml
+tap_exit 0 "10000 entries" "$QCNN" config entries.yaml
+entries 10001 >entries.yaml
+tap_exit 78 "10001 entries" "$QCNN" config entries.yaml
+tap_has err "error[Q0503]" "its code"
 deep() { printf 'model: {file: a}\nx: '; i=0; while [ $i -lt "$1" ]; do printf '['; i=$((i + 1)); done
 	while [ $i -gt 0 ]; do printf ']'; i=$((i - 1)); done; echo; }
 deep 31 >deep.yaml

@@ -80,6 +80,8 @@ tap_exit 0 "a plan" "$QCNN" compile --emit=plan --isa=baseline bell.qcnn
 tap_has out "circuit 2 qubits" "names the circuit"
 tap_exit 2 "an unknown letter" "$QCNN" compile -d Z bell.qcnn
 tap_exit 2 "an unknown pass" "$QCNN" compile --no-pass=nothing bell.qcnn
+tap_exit 2 "an unknown pass of run" "$QCNN" run --no-pass=nothing bell.qcnn
+tap_exit 2 "a pass that must run" "$QCNN" compile --no-pass=unroll bell.qcnn
 for letter in $("$QCNN" compile -d ZZ bell.qcnn 2>&1 | grep -o '([a-z])' | tr -d '()'); do
 	tap_exit 0 "dump after pass $letter" "$QCNN" compile -d $letter bell.qcnn
 	tap_ok "it is not empty" test -s err

@@ -12,7 +12,7 @@
 #include "lang/names.h"
 
 /* Where applies go: a circuit's list, or that of the block whose body runs. */
-struct frame { struct calls *calls; const struct node *block; struct frame *up; };
+struct frame { struct calls *calls; const struct node *block, *call; struct frame *up; };
 
 /* One run of a layer; `count` numbers the runs of layers inside it. */
 struct layer_run {
@@ -46,6 +46,7 @@ struct elab {
 	const char *prefix;              /* of weights' paths: "a." or "" */
 	struct condition *condition; uint32_t ncondition, cap_condition;
 	struct block_memo *memo;
+	uint32_t nterm;                  /* of all observables */
 	const struct node *head;
 	const struct node *loop;         /* the innermost `while` that runs, and how often it has */
 	uint64_t nloop;

@@ -82,9 +82,9 @@ static uint32_t count_formals(const struct node *def, bool qubits)
 	return n;
 }
 
-static void run_block(struct elab *e, const struct node *def, struct calls *out)
+static void run_block(struct elab *e, const struct node *call, const struct node *def, struct calls *out)
 {
-	struct frame f = { .calls = out, .block = def, .up = e->frame };
+	struct frame f = { .calls = out, .block = def, .call = call, .up = e->frame };
 	uint32_t ncondition = e->ncondition;
 	struct condition *condition = e->condition;
 	unsigned in_angle = e->in_angle;
@@ -125,6 +125,6 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 		return NULL;
 	}
 	calls_wires(&m->calls, count_formals(def, true));
-	run_block(e, def, &m->calls);
+	run_block(e, call, def, &m->calls);
 	return &m->calls;
 }

@@ -190,6 +190,10 @@ static bool dense(struct elab *e, const struct node *n, uint32_t *nin)
 
 	if (!elab_int(e, n->a, &units) || !activation(e, n, &layer.activation))
 		return false;
+	if (units > PROGRAM_OUTPUTS_MAX) {
+		elab_error(e, DIAG_LIMIT_OUTPUTS, n->span, "a dense layer of %lld units, at most %d are possible", (long long)units, PROGRAM_OUTPUTS_MAX);
+		return false;
+	}
 	if (units < 1 || d->ndense >= PROGRAM_DENSE_MAX
 	    || units > (PROGRAM_WEIGHTS_MAX - (int64_t)d->nscalar) / ((int64_t)*nin + 1)) {
 		elab_error(e, units < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_WEIGHTS, n->span, units < 1 ? "a dense layer of %lld units, at least 1 is needed"
@@ -215,11 +219,14 @@ static void run_dense(struct elab *e, const struct node *head)
 {
 	uint32_t nin = count_readouts(&e->design);
 
-	if (nin == 0 || nin == UINT32_MAX) {
-		if (!diags_errors(e->diags))
-			elab_error(e, DIAG_NO_OUTPUTS, head->span, "the head gets no outputs: nothing is observed");
+	if (diags_errors(e->diags))
 		return;
-	}
+	if (nin == 0)
+		elab_error(e, DIAG_NO_OUTPUTS, head->span, "the head gets no outputs: nothing is observed");
+	if (nin == UINT32_MAX)
+		elab_error(e, DIAG_LIMIT_OUTPUTS, head->span, "the circuits have more than %d outputs", PROGRAM_OUTPUTS_MAX);
+	if (nin == 0 || nin == UINT32_MAX)
+		return;
 	for (uint32_t i = 0; i < head->list.n; i++)
 		if (head->list.v[i]->kind == NODE_DENSE && !dense(e, head->list.v[i], &nin))
 			return;
@@ -254,6 +261,8 @@ void elab_file(struct elab *e)
 		run_circuit(e, "", &e->tree->file->list, e->tree->file->span);
 	if (e->head && !e->stop)
 		run_dense(e, e->head);
+	if ((e->design.full || e->design.exprs.full) && !diags_errors(e->diags))
+		elab_error(e, DIAG_LIMIT_CALLS, e->tree->file->span, "the model has too many matrices or angles");
 	for (uint32_t i = 0; i < e->design.ninput; i++)
 		if (e->design.input[i].is_state && !e->design.input[i].count && !diags_errors(e->diags))
 			elab_error(e, DIAG_AMPLITUDES, e->tree->file->span, "input state `%s` is never put on qubits", e->design.input[i].name);

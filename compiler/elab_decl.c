@@ -30,10 +30,12 @@ bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t 
 			elab_error(e, limit, at->span, "more than %d dimensions", PROGRAM_DIMS_MAX);
 			return false;
 		}
-		if (__builtin_mul_overflow(total, (uint64_t)n, &total) || total > most || (uint64_t)n > most) {
+		/* a dimension of 0 does not excuse the others */
+		if ((uint64_t)n > most || (n && total > most / (uint64_t)n)) {
 			elab_error(e, limit, dims->span, "more than %llu elements", (unsigned long long)most);
 			return false;
 		}
+		total *= n ? (uint64_t)n : 1;
 		dim[(*ndim)++] = (uint32_t)n;
 	}
 	return true;

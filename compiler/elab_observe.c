@@ -3,6 +3,8 @@
 #include "config.h"
 #include "compiler/elab.h"
 
+#include <math.h>
+
 struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter)
 {
 	struct wire_list w;
@@ -141,6 +143,16 @@ static void observe_sum(struct elab *e, const struct pauli_sum *s, struct span a
 	if (!elab_work(e, s->n, at))
 		return;
 	o.nterm = pauli_sum_gather(e->arena, s, &o.term);
+	if (o.nterm > PROGRAM_TERMS_MAX - e->nterm) {
+		elab_error(e, DIAG_LIMIT_OUTPUTS, at, "the observables have more than %d terms", PROGRAM_TERMS_MAX);
+		return;
+	}
+	e->nterm += o.nterm;
+	for (uint32_t i = 0; i < o.nterm; i++)
+		if (!isfinite(o.term[i].coefficient)) {
+			elab_error(e, DIAG_NOT_FINITE_VALUE, at, "a coefficient is no finite number");
+			return;
+		}
 	for (uint32_t i = 0; i < o.nterm; i++)
 		for (uint32_t k = 0; k < o.term[i].nfactor; k++)
 			if (!readable(e, o.term[i].factor[k].wire, o.term[i].factor[k].letter == 3, at))

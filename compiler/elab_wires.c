@@ -207,6 +207,13 @@ static bool put_state(struct elab *e, const struct node *n, const struct value *
 			g->name, dim, g->dim[0]);
 		return false;
 	}
+	uint64_t total = e->design.ninput_scalar + (g->count ? 0 : 2 * (uint64_t)dim);
+	for (uint32_t i = 0; i < e->design.ninput; i++)
+		total += e->design.input[i].is_state ? e->design.input[i].count : 0;
+	if (total > PROGRAM_INPUTS_MAX) {
+		elab_error(e, DIAG_LIMIT_SIZE, n->span, "more than %d input numbers, those of states counted twice", PROGRAM_INPUTS_MAX);
+		return false;
+	}
 	g->dim[0] = dim;
 	g->count = 2 * dim;
 	p->op = APPLY_STATE;

@@ -38,7 +38,10 @@ static struct diag *report(struct elab *e, enum diag_code code, struct span at, 
 	if (old && ++e->nmute > ELAB_MUTE_MAX)
 		e->stop = true;
 	vsnprintf(text, sizeof text, fmt, ap);
-	return diag_at(old ? e->mute : e->diags, code, at, "%s", text);
+	struct diag *g = diag_at(old ? e->mute : e->diags, code, at, "%s", text);
+	if (e->frame && e->frame->call)
+		diag_second(g, e->frame->call->span, "in this call");
+	return g;
 }
 
 struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)

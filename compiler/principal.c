@@ -55,7 +55,7 @@ static bool small_matrix(const struct design *d, uint32_t matrix, cplx u[4], uns
 
 /* u = e^(i alpha) (cos(beta) - i sin(beta) n.sigma), eigenphases alpha -+ beta;
  * then u^p in the same form, as u3 and a phase (Nielsen and Chuang, eq. 4.9). */
-static uint32_t one_wire_power(struct design *d, const cplx u[4], double p)
+static bool one_wire_power(struct design *d, const cplx u[4], double p, uint32_t *out)
 {
 	double alpha = carg(cplx_mul(u[0], u[3]) - cplx_mul(u[1], u[2])) / 2;
 	cplx back = cplx_exp_i(-alpha), a = cplx_mul(back, u[0]), b = cplx_mul(back, u[1]);
@@ -73,6 +73,8 @@ static uint32_t one_wire_power(struct design *d, const cplx u[4], double p)
 	double theta = 2 * atan2(fabs(off), hypot(re, im)), half = atan2(-im, re);   /* (phi + lambda) / 2 */
 	double turn = off != 0 ? atan2(-k * sx, k * sy) : 0;                          /* (phi - lambda) / 2 */
 	double angle[3] = { theta, half + turn, half - turn };
+	if (!isfinite(alpha2 - half) || !isfinite(theta))
+		return false;
 	uint32_t x[3], phase = exprs_const(&d->exprs, alpha2 - half);
 	for (int i = 0; i < 3; i++)
 		x[i] = exprs_const(&d->exprs, angle[i]);
@@ -80,7 +82,8 @@ static uint32_t one_wire_power(struct design *d, const cplx u[4], double p)
 		{ .gate = GATE_U3, .nwire = 1, .angle = { x[0], x[1], x[2] } },
 		{ .gate = GATE_PHASE_ALL, .nwire = 1, .angle = { phase } },
 	};
-	return design_matrix(d, "power", 1, v, 2);
+	*out = design_matrix(d, "power", 1, v, 2);
+	return true;
 }
 
 /* One angle a row: how its eigenphase follows from the angle. */
@@ -98,11 +101,13 @@ static bool family_power(struct design *d, const struct item *it, double p, uint
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		if (family[i].gate != it->gate)
 			continue;
-		double phase = wrap(angle[0] * family[i].phase_per_angle);
+		double phase = wrap(angle[0] * family[i].phase_per_angle), scaled = p * phase / family[i].phase_per_angle;
+		if (!isfinite(scaled))
+			return false;
 		/* at pi both signs have the principal phase pi, which the row cannot say */
 		if (phase == PI && (it->gate == GATE_RPAULI || it->gate == GATE_POW_ISWAP))
 			return false;
-		uint32_t x = exprs_const(&d->exprs, p * phase / family[i].phase_per_angle);
+		uint32_t x = exprs_const(&d->exprs, scaled);
 		*out = design_gate(d, "power", family[i].to, it->word, &x);
 		return true;
 	}
@@ -125,7 +130,5 @@ bool principal_power(struct design *d, uint32_t matrix, double p, uint32_t *out,
 	if (d->matrix[matrix].ntarget > 1)
 		return false;
 	*constant = small_matrix(d, matrix, u, 64);
-	if (*constant)
-		*out = one_wire_power(d, u, p);
-	return *constant;
+	return *constant && one_wire_power(d, u, p, out);
 }

@@ -38,21 +38,23 @@ INLINE const real *row_of(const void *psi, size_t row) { return (const real *)ps
 INLINE vec load(const real *p) { return *(const vec *)p; }
 INLINE void save(real *p, vec v) { *(vec *)p = v; }
 
+/* x in every lane.  x - 0 is x for all x, so that the compiler drops it; 0 + x would stay. */
 INLINE vec splat(real x)
 {
-	vec v = { 0 };
-	return v + x;
+	vec zero = { 0 };
+	return x - zero;
 }
 
-/* k with a zero bit put in at each fixed place: the k-th row whose fixed bits are 0. */
-INLINE size_t row_spread(size_t k, const struct kernel_step *s)
+/* Fixed bits of a step's rows as a mask; the next row whose fixed bits are 0. */
+INLINE size_t fixed_mask(const struct kernel_step *s)
 {
-	for (unsigned f = 0; f < s->nfixed; f++) {
-		size_t low = ((size_t)1 << s->fixed[f]) - 1;
-		k = ((k & ~low) << 1) | (k & low);
-	}
-	return k;
+	size_t mask = 0;
+	for (unsigned f = 0; f < s->nfixed; f++)
+		mask |= (size_t)1 << s->fixed[f];
+	return mask;
 }
+
+INLINE size_t row_next(size_t row, size_t mask) { return ((row | mask) + 1) & ~mask; }
 
 /* Entry e of a matrix: real and imaginary part. */
 INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)
@@ -80,21 +82,26 @@ INLINE void multiply(unsigned d, const real *u, bool lanewise, const vec *xr, co
 	}
 }
 
-INLINE void load_rows(unsigned d, void *psi, size_t row, const struct kernel_step *s, vec *xr, vec *xi)
+/* Reals from a group's first row to its target index r. */
+INLINE void offsets(const struct kernel_step *s, unsigned d, size_t *at)
+{
+	for (unsigned r = 0; r < d; r++)
+		at[r] = s->target[r] * ROW;
+}
+
+INLINE void load_rows(unsigned d, const real *p, const size_t *at, vec *xr, vec *xi)
 {
 	UNROLL for (unsigned r = 0; r < d; r++) {
-		const real *p = row_of(psi, row + s->target[r]);
-		xr[r] = load(p);
-		xi[r] = load(p + LANES);
+		xr[r] = load(p + at[r]);
+		xi[r] = load(p + at[r] + LANES);
 	}
 }
 
-INLINE void save_rows(unsigned d, void *psi, size_t row, const struct kernel_step *s, const vec *xr, const vec *xi)
+INLINE void save_rows(unsigned d, real *p, const size_t *at, const vec *xr, const vec *xi)
 {
 	UNROLL for (unsigned r = 0; r < d; r++) {
-		real *p = row_at(psi, row + s->target[r]);
-		save(p, xr[r]);
-		save(p + LANES, xi[r]);
+		save(p + at[r], xr[r]);
+		save(p + at[r] + LANES, xi[r]);
 	}
 }
 
@@ -102,13 +109,15 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 	unsigned ntarget, bool lanewise)
 {
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed);
-	for (size_t k = 0; k < n; k++) {   /* k: number of a group of d rows */
-		size_t row = row_spread(k, s) + s->control;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	real *first = row_at(psi, s->control);
+	offsets(s, d, at);
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {   /* k: number of a group of d rows */
+		real *p = first + row * ROW;
 		vec xr[8], xi[8], yr[8], yi[8];
-		load_rows(d, psi, row, s, xr, xi);
+		load_rows(d, p, at, xr, xi);
 		multiply(d, u, lanewise, xr, xi, yr, yi);
-		save_rows(d, psi, row, s, yr, yi);
+		save_rows(d, p, at, yr, yi);
 	}
 }
 
@@ -134,35 +143,43 @@ INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r)
 		}
 }
 
+/* R += conj(l) y^T for one group of rows. */
+INLINE void cross_add(unsigned d, const vec *lr, const vec *li, const vec *yr, const vec *yi, vec *rr, vec *ri)
+{
+	UNROLL for (unsigned a = 0; a < d; a++)
+		UNROLL for (unsigned b = 0; b < d; b++) {
+			vec re = rr[a * d + b] + lr[a] * yr[b];
+			vec im = ri[a * d + b] + lr[a] * yi[b];
+			rr[a * d + b] = re + li[a] * yi[b];
+			ri[a * d + b] = im - li[a] * yr[b];
+		}
+}
+
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *r, unsigned ntarget, bool lanewise, bool cross)
 {
 	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed);
-	for (size_t first = 0; first < n; first += RUN) {
-		size_t last = first + RUN < n ? first + RUN : n;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	real *psi_first = row_at(psi, s->control), *lam_first = row_at(lam, s->control);
+	offsets(s, d, at);
+	for (size_t begin = 0; begin < n; begin += RUN) {
+		size_t end = begin + RUN < n ? begin + RUN : n;
 		vec rr[64], ri[64];
 		if (cross)
 			for (unsigned e = 0; e < d * d; e++)
 				rr[e] = ri[e] = splat(0);
-		for (size_t k = first; k < last; k++) {
-			size_t row = row_spread(k, s) + s->control;
-			vec xr[8], xi[8], yr[8], yi[8], lr[8], li[8];
-			load_rows(d, psi, row, s, xr, xi);
+		for (size_t k = begin; k < end; k++, row = row_next(row, mask)) {
+			real *p = psi_first + row * ROW, *q = lam_first + row * ROW;
+			vec xr[8], xi[8], yr[8], yi[8];
+			load_rows(d, p, at, xr, xi);
 			multiply(d, v, lanewise, xr, xi, yr, yi);
-			save_rows(d, psi, row, s, yr, yi);
-			load_rows(d, lam, row, s, lr, li);
+			save_rows(d, p, at, yr, yi);
+			load_rows(d, q, at, xr, xi);
 			if (cross)
-				UNROLL for (unsigned a = 0; a < d; a++)
-					UNROLL for (unsigned b = 0; b < d; b++) {
-						vec re = rr[a * d + b] + lr[a] * yr[b];
-						vec im = ri[a * d + b] + lr[a] * yi[b];
-						rr[a * d + b] = re + li[a] * yi[b];
-						ri[a * d + b] = im - li[a] * yr[b];
-					}
-			multiply(d, v, lanewise, lr, li, xr, xi);
-			save_rows(d, lam, row, s, xr, xi);
+				cross_add(d, xr, xi, yr, yi, rr, ri);
+			multiply(d, v, lanewise, xr, xi, yr, yi);
+			save_rows(d, q, at, yr, yi);
 		}
 		if (cross)
 			cross_flush(d, rr, ri, r);

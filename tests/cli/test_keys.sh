@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every key of a configuration does what qcnn-config(5) says, shown by numbers worked out by hand.
+. "$top_srcdir/tests/tap.sh"
+
+# One weight, w = 0.3: the output is cos(x + w), so that every step of training can be foretold.
+cat >one.qcnn <<'END'
+QCNN 1;
+const int k = 1;
+qubit q;
+input float x;
+param float w = 0.3;
+ry(k*(x + w)) q;
+observe z(q);
+END
+cat >pair.qcnn <<'END'
+QCNN 1;
+qubit q;
+input float[2] x;
+input float y;
+param float w = 0;
+ry(x[0] + 10*x[1] + 100*y + w) q;
+observe z(q);
+END
+printf 'x,label\n0.5,1\n' >single.csv
+printf 'x,label\n0.1,1\n0.2,-1\n0.3,1\n0.4,-1\n0.5,1\n0.6,-1\n0.7,1\n0.8,-1\n0.9,1\n1.0,-1\n' >ten.csv
+printf 'x,label\n1.1,1\n1.2,1\n1.3,1\n' >three.csv
+printf 'a,kind,b,c\n0.001,7,0.002,0.003\n0.004,8.5,0.005,0.006\n' >named.csv
+cat >config.yaml <<'END'
+model: {file: one.qcnn}
+data: {train: single.csv}
+train: {epochs: 1, batch_size: 1, optimizer: {sgd: {learning_rate: 0.1}}}
+run: {seed: 3, precision: double, isa: baseline}
+END
+
+# train OPTIONS...: leaves w.bin and the run's folder.
+train() {
+	rm -f w.bin
+	"$QCNN" train -q -o w.bin "$@" config.yaml 2>err || { sed 's/^/# /' err; return 1; }
+}
+weight() { "$QCNN" weights show --json w.bin | sed 's/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
+# trained WEIGHT NAME OPTIONS...: the weight after training.
+trained() {
+	want=$1 name=$2
+	shift 2
+	train "$@"
+	got=$(weight)
+	awk -v a="$got" -v b="$want" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-13 && d > -1e-13) }'
+	tap_result $? "$name" || tap_note "weight $got, expected $want"
+}
+# by_hand PROGRAM: w after it; g is the derivative of (cos(0.5 + w) - 1)^2.
+by_hand() {
+	awk "function g(w) { return -2 * (cos(0.5 + w) - 1) * sin(0.5 + w) } BEGIN { w = 0.3; $1; printf \"%.17g\", w }"
+}
+# rows PART: the inputs of a part's samples, in order, in tenths, from cos(x + w).
+rows() {
+	"$QCNN" infer --split="$1" w.bin 2>/dev/null | awk -v w="$(weight)" '
+	/^[0-9]/ { c = $2; x = atan2(sqrt(1 - c * c), c) - w; printf "%s%.0f", n++ ? " " : "", 10 * x }'
+}
+
+once=$(by_hand 'w -= 0.1 * g(w)')
+trained "$once" "learning_rate of sgd"
+trained "$(by_hand 'w -= 0.5 * g(w)')" "another" --set train.optimizer.sgd.learning_rate=0.5
+trained "$(by_hand 'for (i = 0; i < 3; i++) w -= 0.1 * g(w)')" "epochs" --set train.epochs=3
+trained "$(by_hand 'for (i = 0; i < 2; i++) w -= 0.1 * g(w)')" "max_steps" --set train.epochs=3 --set train.max_steps=2
+trained "$(by_hand 'for (i = 0; i < 3; i++) { v = 0.9 * v - 0.1 * g(w); w += v }')" "momentum" \
+	--set train.epochs=3 --set train.optimizer.sgd.momentum=0.9
+trained "$(by_hand 'for (i = 0; i < 3; i++) { s = 0.1 * g(w); v = 0.9 * v - s; w += 0.9 * v - s }')" "nesterov" \
+	--set train.epochs=3 --set train.optimizer.sgd.momentum=0.9 --set train.optimizer.sgd.nesterov=true
+adam='for (i = 1; i <= 3; i++) { s = g(w); m = b1 * m + (1 - b1) * s; v = b2 * v + (1 - b2) * s * s;
+	w -= lr * sqrt(1 - b2^i) / (1 - b1^i) * m / (sqrt(v) + e) }'
+trained "$(by_hand "lr = 0.001; b1 = 0.9; b2 = 0.999; e = 1e-7; $adam")" "adam" \
+	--set train.epochs=3 --set train.optimizer=adam
+trained "$(by_hand "lr = 0.2; b1 = 0.5; b2 = 0.75; e = 0.1; $adam")" "the options of adam" --set train.epochs=3 \
+	--set 'train.optimizer={adam: {learning_rate: 0.2, beta_1: 0.5, beta_2: 0.75, epsilon: 0.1}}'
+trained "$once" "loss: mse" --set train.loss=mse
+trained "$once" "gradient: shift" --set run.gradient=shift
+trained "$once" "device: ref" --set run.device=ref
+trained "$once" "threads: 1" --set run.threads=1
+for key in gradient=difference precision=single; do
+	train --set run.$key
+	tap_ok "$key is near, not equal" awk -v a="$(weight)" -v b="$once" 'BEGIN { d = a - b; exit !(d != 0 && d * d < 1e-12) }'
+done
+trained "$(awk 'BEGIN { printf "%.17g", 0.3 + 0.4 * (cos(1.6) - 1) * sin(1.6) }')" "model.const" --set model.const.k=2
+for isa in avx2 avx512; do
+	if "$QCNN" run -q --isa=$isa --data=single.csv one.qcnn >/dev/null 2>&1; then
+		trained "$once" "isa: $isa" --set run.isa=$isa
+		tap_ok "is recorded" sh -c "'$QCNN' weights show --json w.bin | grep -q '\"isa\":\"$isa\"'"
+	else
+		tap_skip "this machine lacks $isa"
+		tap_skip "this machine lacks $isa"
+	fi
+done
+
+# Where the weights begin.
+echo '{"w": 1.25}' >start.json
+further=$(by_hand 'w = 1.25; w -= 0.1 * g(w)')
+trained "$further" "init: from .json, by path" --set 'train.init={from: start.json}'
+echo '[1.25]' >flat.json
+trained "$further" "init: from .json, in order" --set 'train.init={from: flat.json}'
+train
+cp w.bin start.bin
+"$QCNN" weights convert start.bin start.npz
+twice=$(by_hand 'for (i = 0; i < 2; i++) w -= 0.1 * g(w)')
+trained "$twice" "init: from weights.bin" --set 'train.init={from: start.bin}'
+trained "$twice" "init: from .npz" --set 'train.init={from: start.npz}'
+sed 's/ = 0.3/ ~ uniform(-1, 1)/' one.qcnn >random.qcnn
+train --set model.file=random.qcnn --set train.restarts=5
+best=$(weight)
+tap_is "$(sed 's/.*"start_losses": *\[\([^]]*\)\].*/\1/' runs/latest/run.json | tr ',' '\n' | sort -g | head -n 1)" \
+	"$(sed 's/.*"metrics": *{[^}]*"loss": *\([-0-9.e]*\).*/\1/' runs/latest/run.json)" "restarts: the lowest final loss wins"
+tap_is "$(wc -l <runs/latest/metrics.jsonl)" 5 "and all are recorded"
+train --set model.file=random.qcnn --set run.seed=4
+tap_ok "seed" test "$(weight)" != "$best"
+
+# Splits, in order, floor(f N) rows, the last part takes the rest.
+set_ten() { train --set data.train=ten.csv "$@"; }
+set_ten --set data.split=0.75
+tap_is "$(rows train)|$(rows validation)" "1 2 3 4 5 6 7|8 9 10" "split: a number"
+set_ten --set 'data.split={train: 0.5, validation: 0.25, test: 0.25}'
+tap_is "$(rows train)|$(rows validation)|$(rows test)" "1 2 3 4 5|6 7|8 9 10" "split: three parts"
+set_ten --set 'data.split={test: 0.3, train: 0.7}'
+tap_is "$(rows test)|$(rows train)" "8 9 10|1 2 3 4 5 6 7" "split: two parts, train before test"
+set_ten --set data.split=0.5 --set data.split_shuffle=true
+shuffled="$(rows train) $(rows validation)"
+tap_ok "split_shuffle" test "$shuffled" != "1 2 3 4 5 6 7 8 9 10"
+tap_is "$(echo "$shuffled" | tr ' ' '\n' | sort -n | paste -sd ' ')" "1 2 3 4 5 6 7 8 9 10" "loses none"
+set_ten --set data.split=0.5 --set data.split_shuffle=true --set run.seed=5
+tap_ok "by the seed" test "$shuffled" != "$(rows train) $(rows validation)"
+set_ten --set data.validation=three.csv --set data.test=single.csv
+tap_is "$(rows train)|$(rows validation)|$(rows test)" "1 2 3 4 5 6 7 8 9 10|11 12 13|5" "files of validation and test"
+tap_is "$("$QCNN" infer w.bin | sed -n 's/^loss	//p')" "$("$QCNN" infer --split=test w.bin | sed -n 's/^loss	//p')" "infer prefers the test part"
+set_ten --set train.batch_size=3
+tap_has runs/latest/metrics.jsonl '"step": 4,' "batch_size: the last batch is smaller"
+set_ten --set train.batch_size=10 --set train.shuffle=false
+tap_has runs/latest/metrics.jsonl '"step": 1,' "one batch"
+for shuffle in true false; do
+	set_ten --set train.shuffle=$shuffle
+	weight >$shuffle
+done
+tap_is "$(awk 'BEGIN { w = 0.3; for (i = 1; i <= 10; i++) { l = i % 2 ? 1 : -1; a = i / 10 + w; w += 0.2 * (cos(a) - l) * sin(a) } printf "%.10f", w }')" \
+	"$(awk '{ printf "%.10f", $1 }' false)" "shuffle: false goes in order"
+tap_ok "shuffle: true does not" sh -c '! cmp -s true false'
+
+# Generated data.
+cat >generate.yaml <<'END'
+model: {file: wide.qcnn}
+data: {generate: cluster-excitation, rounds: 5, split: 0.8}
+train: {epochs: 1, batch_size: 4, metrics: [sign_accuracy, accuracy]}
+END
+printf 'QCNN 1;\nqubit[3] q;\ninput float[3] x;\nparam float[3] t;\nrx(each x) on q;\nry(each t) on q;\nobserve z(q[0])*z(q[1])*z(q[2]);\n' >wide.qcnn
+"$QCNN" train -q -o w.bin generate.yaml
+tap_is "$("$QCNN" infer --split=train w.bin | grep -c '^[0-9]') $("$QCNN" infer w.bin | grep -c '^[0-9]')" "12 3" "rounds: a sample per qubit and round"
+tap_is "$(sed 's/.*"val_sign_accuracy": *\([^,]*\),.*"val_accuracy": *\([^,]*\),.*/\1/' runs/latest/metrics.jsonl)" \
+	"$(sed 's/.*"val_sign_accuracy": *\([^,]*\),.*"val_accuracy": *\([^,]*\),.*/\2/' runs/latest/metrics.jsonl)" "metrics: both, equal for labels of -1 and 1"
+
+# Columns by name, and other labels.
+cat >named.yaml <<'END'
+model: {file: pair.qcnn}
+data: {train: named.csv, inputs: {x: [c, a], y: [b]}, label: kind, label_map: {7: -1, 8.5: 1}}
+train: {epochs: 1, optimizer: {sgd: {learning_rate: 0}}}
+run: {precision: double}
+END
+"$QCNN" train -q -o w.bin named.yaml
+tap_is "$("$QCNN" infer --split=train w.bin | awk '/^[0-9]/ { printf "%.10f %s ", $2, $3 }')" \
+	"$(awk 'BEGIN { printf "%.10f -1 %.10f 1 ", cos(0.003 + 0.01 + 0.2), cos(0.006 + 0.04 + 0.5) }')" "inputs, label, label_map"
+printf 'a,b,c\n0.003,0.001,0.002\n' >unnamed.csv
+tap_exit 0 "new data by the same names" "$QCNN" infer --data=unnamed.csv w.bin
+
+# Where the run is kept.
+train --set log.dir=there --set log.name=mine
+tap_ok "log.dir, log.name" sh -c 'test -s there/mine-*/weights.bin && test there/latest -ef there/mine-*'
+
+# Every key of the schema is set above.
+missing=
+for key in $(sed -n 's/^KEY([A-Z_]*, "[a-z]*\.\([a-z_]*\)".*/\1/p' "$top_srcdir/cli/schema.def"); do
+	grep -q "\b$key\b[:=.]" "$top_srcdir/tests/cli/test_keys.sh" || missing="$missing $key"
+done
+tap_is "$missing" "" "every key has a point"
+tap_done

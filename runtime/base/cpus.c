@@ -201,6 +201,15 @@ static uint64_t number(const char *text)
 	return strtoull(text, NULL, 10);
 }
 
+struct group_files { const char *controller, *root, *limit, *used, *cache; };
+
+static const struct group_files group_versions[] = {
+	{ "", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file " },
+	{ "memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+		"total_inactive_file " },
+};
+enum { GROUP_VERSIONS = sizeof group_versions / sizeof *group_versions };
+
 /* What one group leaves; page cache that nobody uses can be taken back. */
 static uint64_t group_leaves(const char *root, const char *folder, const char *limit_file,
 	const char *used_file, const char *cache_key)
@@ -220,23 +229,32 @@ static uint64_t group_leaves(const char *root, const char *folder, const char *l
 	return limit > used ? limit - used : 0;
 }
 
-static uint64_t cgroup_leaves(void)
+static uint64_t group_limit(const struct group_files *g, const char *folder)
 {
-	static const struct { const char *controller, *root, *limit, *used, *cache; } version[] = {
-		{ "", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file " },
-		{ "memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-			"total_inactive_file " },
-	};
+	char text[LINE_MAX_BYTES];
+
+	if (!cgroup_text(g->root, folder, g->limit, "", text) || *text < '0' || *text > '9')
+		return UINT64_MAX;
+	return number(text);
+}
+
+/* The least that the groups from this process's up to the root leave, and allow. */
+static uint64_t cgroup_leaves(uint64_t *limit)
+{
 	char folder[LINE_MAX_BYTES];
 	uint64_t least = UINT64_MAX, left;
 
-	for (int i = 0; i < 2; i++) {
-		if (!cgroup_folder(version[i].controller, folder))
+	*limit = UINT64_MAX;
+	for (int i = 0; i < GROUP_VERSIONS; i++) {
+		const struct group_files *g = &group_versions[i];
+
+		if (!cgroup_folder(g->controller, folder))
 			continue;
 		do {
-			left = group_leaves(version[i].root, folder, version[i].limit, version[i].used,
-				version[i].cache);
+			left = group_leaves(g->root, folder, g->limit, g->used, g->cache);
 			least = left < least ? left : least;
+			left = group_limit(g, folder);
+			*limit = left < *limit ? left : *limit;
 		} while (parent(folder));
 	}
 	return least;
@@ -245,11 +263,84 @@ static uint64_t cgroup_leaves(void)
 uint64_t cpus_memory_available(void)
 {
 	char text[LINE_MAX_BYTES];
-	uint64_t free_bytes = UINT64_MAX, left = cgroup_leaves();
+	uint64_t free_bytes = UINT64_MAX, limit, left = cgroup_leaves(&limit);
 
 	if (find_line("/proc/meminfo", "MemAvailable:", text))
 		free_bytes = number(text) * 1024;
 	return free_bytes < left ? free_bytes : left;
+}
+
+uint64_t cpus_memory_total(void)
+{
+	char text[LINE_MAX_BYTES];
+
+	return find_line("/proc/meminfo", "MemTotal:", text) ? number(text) * 1024 : 0;
+}
+
+uint64_t cpus_memory_limit(void)
+{
+	uint64_t limit;
+
+	cgroup_leaves(&limit);
+	/* Version 1 writes "no limit" as a number close to 2^63. */
+	return limit < UINT64_C(1) << 60 ? limit : 0;
+}
+
+/* Members of a list like "0-3,8,10-11". */
+static unsigned list_members(const char *text)
+{
+	unsigned n = 0, low, high;
+	int used;
+
+	while (sscanf(text, "%u%n", &low, &used) == 1) {
+		high = low;
+		text += used;
+		if (*text == '-' && sscanf(text + 1, "%u%n", &high, &used) == 1)
+			text += 1 + used;
+		n += high >= low ? high - low + 1 : 0;
+		if (*text++ != ',')
+			break;
+	}
+	return n;
+}
+
+uint64_t cpus_cache(unsigned level, unsigned *shared_by)
+{
+	char path[PATH_BYTES], text[LINE_MAX_BYTES];
+
+	for (unsigned k = 0; k < 16; k++) {
+		const char *folder = "/sys/devices/system/cpu/cpu0/cache/index";
+
+		snprintf(path, sizeof path, "%s%u/level", folder, k);
+		if (!find_line(path, "", text))
+			return 0;
+		if (number(text) != level)
+			continue;
+		snprintf(path, sizeof path, "%s%u/type", folder, k);
+		if (!find_line(path, "", text) || !strcmp(text, "Instruction"))
+			continue;
+		snprintf(path, sizeof path, "%s%u/shared_cpu_list", folder, k);
+		if (shared_by)
+			*shared_by = find_line(path, "", text) ? list_members(text) : 1;
+		snprintf(path, sizeof path, "%s%u/size", folder, k);
+		return find_line(path, "", text) ? number(text) << (strchr(text, 'K') ? 10 : strchr(text, 'M') ? 20 : 0) : 0;
+	}
+	return 0;
+}
+
+unsigned cpus_online(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (unsigned)n : 1;
+}
+
+unsigned cpus_numa_nodes(void)
+{
+	char text[LINE_MAX_BYTES];
+	unsigned n = find_line("/sys/devices/system/node/online", "", text) ? list_members(text) : 0;
+
+	return n ? n : 1;
 }
 
 const char *cpus_model(void)

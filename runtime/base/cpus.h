@@ -19,6 +19,14 @@ unsigned cpus_threads(const char **rule);
 /* Memory that can still be taken, bytes: the smaller of MemAvailable and what
  * the cgroup leaves. */
 uint64_t cpus_memory_available(void);
+/* Memory of the machine; the tightest cgroup limit, 0 when there is none. */
+uint64_t cpus_memory_total(void);
+uint64_t cpus_memory_limit(void);
+/* Bytes of the data cache of that level (1, 2, 3) that the first processor uses, and how many
+ * processors share it (may be NULL); 0 when unknown. */
+uint64_t cpus_cache(unsigned level, unsigned *shared_by);
+unsigned cpus_online(void);                  /* processors that run, whoever may use them */
+unsigned cpus_numa_nodes(void);              /* at least 1 */
 const char *cpus_model(void);                /* "Intel(R) Xeon(R) Processor" or "unknown" */
 
 #endif

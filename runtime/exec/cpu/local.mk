@@ -9,13 +9,15 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_state.h \
 	runtime/exec/cpu/cpu_sweep.c \
 	runtime/exec/cpu/kernels.c \
-	runtime/exec/cpu/kernels.h
+	runtime/exec/cpu/kernels.h \
+	runtime/exec/cpu/limits.c \
+	runtime/exec/cpu/limits.h
 libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 
 # One library per precision and instruction set, which alone carries that set's flags.
 # KERNEL is the suffix of the set's one table of functions.
 kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(SANITIZE_CFLAGS)
-kernel_sources = runtime/exec/cpu/kernels_tmpl.c
+kernel_sources = runtime/exec/cpu/kernels_tmpl.c runtime/exec/cpu/limits_tmpl.c
 
 noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a
 kernel_libs += libkernels_single_base.a libkernels_double_base.a

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The loops that measure a machine, compiled once per precision (REAL) and
+ * instruction set; KERNEL is the suffix of the one table this file exports. */
+#include "config.h"
+#include "runtime/exec/cpu/limits.h"
+
+#if defined __AVX512F__
+#define VECTOR_BYTES 64
+#elif defined __AVX2__
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+typedef REAL real;
+typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+
+/* Chains: enough to hide a latency of 4 on two pipes, few enough to stay in 16 registers. */
+enum { LANES = VECTOR_BYTES / sizeof(real), CHAINS = 12 };
+
+/* n is a multiple of LANES. Reads and writes n numbers, one vector at a time: the order that
+ * the memory's own prefetching likes best. */
+static void scale(void *v, size_t n, double c)
+{
+	real *p = v, factor = (real)c;
+
+	for (size_t i = 0; i < n; i += LANES) {
+		vec *x = (vec *)(p + i);
+
+		*x = *x * factor;
+	}
+}
+
+/* Twelve chains by hand: in a loop over an array, compilers spill them. */
+static double multiply_add(size_t rounds, double *sink)
+{
+	vec m = (vec){ 0 } + (real)0.999, a = m * 0, b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5;
+	vec g = a + 6, h = a + 7, i = a + 8, j = a + 9, k = a + 10, l = a + 11;
+
+	for (size_t r = 0; r < rounds; r++) {
+		a = a * m + m; b = b * m + m; c = c * m + m; d = d * m + m;
+		e = e * m + m; f = f * m + m; g = g * m + m; h = h * m + m;
+		i = i * m + m; j = j * m + m; k = k * m + m; l = l * m + m;
+	}
+	a = ((a + b) + (c + d)) + ((e + f) + (g + h)) + ((i + j) + (k + l));
+	for (unsigned t = 0; t < LANES; t++)
+		*sink += a[t];
+	return 2.0 * CHAINS * LANES * (double)rounds;
+}
+
+#define NAMED(suffix) limits_##suffix
+#define TABLE(suffix) NAMED(suffix)
+extern const struct limit_loops TABLE(KERNEL);
+const struct limit_loops TABLE(KERNEL) = { .scale = scale, .multiply_add = multiply_add, .real_bytes = sizeof(real) };

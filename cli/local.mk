@@ -10,6 +10,7 @@ libcli_a_SOURCES = \
 	cli/cmd_config.c \
 	cli/cmd_explain.c \
 	cli/cmd_infer.c \
+	cli/cmd_info.c \
 	cli/cmd_run.c \
 	cli/cmd_train.c \
 	cli/cmd_weights.c \
@@ -25,6 +26,8 @@ libcli_a_SOURCES = \
 	cli/help.c \
 	cli/job.c \
 	cli/job.h \
+	cli/machine.c \
+	cli/machine.h \
 	cli/model_file.c \
 	cli/model_file.h \
 	cli/options.c \

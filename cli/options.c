@@ -20,6 +20,8 @@ static const struct option_row rows[OPT_IDS] = {
 #define CONFIG COMMAND_CONFIG
 #define WEIGHTS_CMD COMMAND_WEIGHTS_CMD
 #define EXPLAIN COMMAND_EXPLAIN
+#define INFO COMMAND_INFO
+#define BENCH COMMAND_BENCH
 #define EVERY COMMAND_EVERY
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \
 	[OPT_##id] = { OPT_##id, commands, name, letter, argument, OPTION_##kind, values, preset, text },

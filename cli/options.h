@@ -21,7 +21,9 @@ enum command_bit {
 	COMMAND_CONFIG = 1 << 6,
 	COMMAND_WEIGHTS_CMD = 1 << 7,
 	COMMAND_EXPLAIN = 1 << 8,
-	COMMAND_EVERY = ((1 << 9) - 1) & ~1
+	COMMAND_INFO = 1 << 9,
+	COMMAND_BENCH = 1 << 10,
+	COMMAND_EVERY = 0x7ffffffe
 };
 
 enum option_kind { OPTION_NONE = 0, OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE, OPTION_COUNT };

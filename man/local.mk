@@ -9,6 +9,7 @@ generated_pages = \
 	man/qcnn-config.5 \
 	man/qcnn-explain.1 \
 	man/qcnn-infer.1 \
+	man/qcnn-info.1 \
 	man/qcnn-lang.7 \
 	man/qcnn-run.1 \
 	man/qcnn-train.1 \
@@ -34,6 +35,7 @@ man/qcnn-config.1: man/qcnn-config.1.in
 man/qcnn-config.5: man/qcnn-config.5.in
 man/qcnn-explain.1: man/qcnn-explain.1.in
 man/qcnn-infer.1: man/qcnn-infer.1.in
+man/qcnn-info.1: man/qcnn-info.1.in
 man/qcnn-lang.7: man/qcnn-lang.7.in
 man/qcnn-run.1: man/qcnn-run.1.in
 man/qcnn-train.1: man/qcnn-train.1.in

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn info: what this machine and this build offer. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include "cli/machine.h"
+
+#if defined __clang__
+#define COMPILER __VERSION__
+#elif defined __GNUC__
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+struct measured { struct limits limits[MACHINE_LIMITS_MAX]; unsigned n; };
+
+static int measure(struct cli *c, struct measured *m)
+{
+	const char *word = c->options.value[OPT_ISA];
+	enum isa isa = isa_find(word);
+	unsigned thread[MACHINE_LIMITS_MAX], most, n;
+	const char *rule;
+	struct err e;
+
+	m->n = 0;
+	if (!c->options.given[OPT_MEASURE])
+		return 0;
+	most = c->options.given[OPT_THREADS] ? (unsigned)options_count(&c->options, OPT_THREADS) : cpus_threads(&rule);
+	n = machine_thread_counts(most, thread);
+	for (unsigned k = 0; k < n; k++) {
+		if (limits_measure(isa ? isa : isa_best(), thread[k], &m->limits[k], &e))
+			return cli_fail(c, &e);
+		m->n++;
+	}
+	return 0;
+}
+
+static void print_json(const struct measured *m, struct buf *out)
+{
+	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
+	machine_json(out);
+	buf_str(out, ", \"build\": {\"compiler\": ");
+	buf_json_str(out, COMPILER);
+	buf_str(out, ", \"backends\": [\"ref\", \"cpu\"]}, \"limits\": ");
+	machine_limits_json(m->limits, m->n, out);
+	buf_str(out, "}\n");
+}
+
+static void print_text(const struct measured *m, struct buf *out)
+{
+	buf_printf(out, "version       qcnn %s\n", PACKAGE_VERSION);
+	machine_text(out);
+	buf_printf(out, "build         compiler %s; backends ref, cpu\n", COMPILER);
+	machine_limits_text(m->limits, m->n, out);
+}
+
+static int info(struct cli *c)
+{
+	struct measured m;
+	int status = measure(c, &m);
+
+	if (status)
+		return status;
+	if (c->options.given[OPT_JSON])
+		print_json(&m, &c->out);
+	else
+		print_text(&m, &c->out);
+	return 0;
+}
+
+static const char *const examples[] = {
+	"qcnn info",
+	"qcnn info --json",
+	"qcnn info --measure --threads 2",
+	NULL
+};
+
+const struct command command_info = {
+	.bit = COMMAND_INFO,
+	.name = "info",
+	.summary = "say what this machine and this build offer",
+	.operands = "",
+	.text = "Prints processor, caches, instruction sets, memory, the largest number of qubits that fits, the number of "
+		"threads and the rule that set it. With --measure it also measures what the machine can do at best: "
+		"the rate of streaming through memory in place, of the second-level cache, and of multiply-adds.",
+	.example = examples,
+	.run = info,
+};

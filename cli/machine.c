@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What runtime/base/cpus.h knows and what was measured, for people and programs. */
+#include "config.h"
+#include "cli/machine.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { CACHE_LEVELS = 3 };
+
+static void isa_list(struct buf *out, const char *before, const char *between, const char *quote)
+{
+	bool first = true;
+
+	for (int i = ISA_BASELINE; i <= (int)isa_best(); i++) {
+		if (!limit_loops_find((enum isa)i, PRECISION_SINGLE))
+			continue;
+		buf_printf(out, "%s%s%s%s", first ? before : between, quote, isa_name((enum isa)i), quote);
+		first = false;
+	}
+}
+
+unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate)
+{
+	uint64_t states = nbytes / nstate / (p == PRECISION_DOUBLE ? 16 : 8);
+	unsigned n = 0;
+
+	while (n < PLAN_WIRES_MAX && states >> (n + 1))
+		n++;
+	return n;
+}
+
+/* ---- JSON ---- */
+
+static void json_caches(struct buf *out)
+{
+	buf_str(out, "\"caches\": [");
+	for (unsigned level = 1; level <= CACHE_LEVELS; level++) {
+		unsigned shared_by = 1;
+		uint64_t size = cpus_cache(level, &shared_by);
+
+		if (size)
+			buf_printf(out, "%s{\"level\": %u, \"bytes\": %llu, \"shared_by\": %u}", level > 1 ? ", " : "", level,
+				(unsigned long long)size, shared_by);
+	}
+	buf_char(out, ']');
+}
+
+static void json_largest(struct buf *out)
+{
+	static const struct { const char *name; enum precision p; } row[] = {
+		{ "single", PRECISION_SINGLE }, { "double", PRECISION_DOUBLE },
+	};
+	uint64_t available = cpus_memory_available();
+
+	buf_str(out, "\"largest_qubits\": {");
+	for (unsigned k = 0; k < 2; k++)
+		buf_printf(out, "%s\"%s\": {\"forward\": %u, \"gradient\": %u}", k ? ", " : "", row[k].name,
+			machine_largest(available, row[k].p, 1), machine_largest(available, row[k].p, 2));
+	buf_char(out, '}');
+}
+
+void machine_json(struct buf *out)
+{
+	const char *rule, *places = getenv("OMP_PLACES");
+	unsigned threads = cpus_threads(&rule);
+
+	buf_str(out, "{\"processor\": ");
+	buf_json_str(out, cpus_model());
+	buf_printf(out, ", \"processors\": %u, \"numa_nodes\": %u, \"isa\": \"%s\", \"isa_available\": [", cpus_online(),
+		cpus_numa_nodes(), isa_name(isa_best()));
+	isa_list(out, "", ", ", "\"");
+	buf_str(out, "], ");
+	json_caches(out);
+	buf_printf(out, ", \"memory_bytes\": %llu, \"memory_available_bytes\": %llu, \"memory_limit_bytes\": ",
+		(unsigned long long)cpus_memory_total(), (unsigned long long)cpus_memory_available());
+	cpus_memory_limit() ? buf_printf(out, "%llu", (unsigned long long)cpus_memory_limit()) : buf_str(out, "null");
+	buf_printf(out, ", \"threads\": %u, \"threads_rule\": \"%s\", \"omp_places\": ", threads, rule);
+	places ? buf_json_str(out, places) : buf_str(out, "null");
+	buf_str(out, ", ");
+	json_largest(out);
+	buf_char(out, '}');
+}
+
+void machine_limits_json(const struct limits *l, unsigned n, struct buf *out)
+{
+	buf_char(out, '[');
+	for (unsigned k = 0; k < n; k++) {
+		buf_printf(out, "%s{\"threads\": %u, \"isa\": \"%s\", \"stream_gb_s\": ", k ? ", " : "", l[k].nthread,
+			isa_name(l[k].isa));
+		buf_json_f64(out, l[k].stream_gb_s);
+		buf_str(out, ", \"l2_gb_s_per_core\": ");
+		buf_json_f64(out, l[k].l2_gb_s);
+		buf_str(out, ", \"fma_gflop_s_single\": ");
+		buf_json_f64(out, l[k].single_gflop_s);
+		buf_str(out, ", \"fma_gflop_s_double\": ");
+		buf_json_f64(out, l[k].double_gflop_s);
+		buf_char(out, '}');
+	}
+	buf_char(out, ']');
+}
+
+/* ---- text ---- */
+
+static void size_text(struct buf *out, uint64_t nbytes)
+{
+	static const char *const unit[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double size = (double)nbytes;
+	unsigned k = 0;
+
+	while (size >= 1024 && k + 1 < sizeof unit / sizeof *unit) {
+		size /= 1024;
+		k++;
+	}
+	buf_printf(out, "%.*f %s", k >= 3 ? 1 : 0, size, unit[k]);
+}
+
+static void text_caches(struct buf *out)
+{
+	buf_str(out, "caches        ");
+	for (unsigned level = 1; level <= CACHE_LEVELS; level++) {
+		unsigned shared_by = 1;
+		uint64_t size = cpus_cache(level, &shared_by);
+
+		if (!size)
+			continue;
+		buf_printf(out, "%sL%u ", level > 1 ? ", " : "", level);
+		size_text(out, size);
+		if (shared_by > 1)
+			buf_printf(out, " shared by %u", shared_by);
+	}
+	buf_char(out, '\n');
+}
+
+static void text_memory(struct buf *out)
+{
+	buf_str(out, "memory        ");
+	size_text(out, cpus_memory_available());
+	buf_str(out, " available of ");
+	size_text(out, cpus_memory_total());
+	if (cpus_memory_limit()) {
+		buf_str(out, ", limited to ");
+		size_text(out, cpus_memory_limit());
+		buf_str(out, " by the cgroup");
+	}
+	buf_char(out, '\n');
+}
+
+static void text_largest(struct buf *out)
+{
+	uint64_t available = cpus_memory_available();
+
+	buf_printf(out, "largest n     single %u forward, %u with gradient; double %u forward, %u with gradient\n",
+		machine_largest(available, PRECISION_SINGLE, 1), machine_largest(available, PRECISION_SINGLE, 2),
+		machine_largest(available, PRECISION_DOUBLE, 1), machine_largest(available, PRECISION_DOUBLE, 2));
+}
+
+void machine_text(struct buf *out)
+{
+	const char *rule, *places = getenv("OMP_PLACES");
+	unsigned threads = cpus_threads(&rule);
+
+	buf_printf(out, "processor     %s\nprocessors    %u in %u NUMA node%s\n", cpus_model(), cpus_online(),
+		cpus_numa_nodes(), cpus_numa_nodes() == 1 ? "" : "s");
+	text_caches(out);
+	buf_printf(out, "kernels       %s (there are", isa_name(isa_best()));
+	isa_list(out, " ", ", ", "");
+	buf_str(out, ")\n");
+	text_memory(out);
+	text_largest(out);
+	buf_printf(out, "threads       %u, by the %s%s%s\n", threads, rule, places ? "; OMP_PLACES is " : "", places ? places : "");
+}
+
+void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
+{
+	for (unsigned k = 0; k < n; k++)
+		buf_printf(out, "limits        %u thread%s: stream %.1f GB/s in place, L2 %.0f GB/s a core, "
+			"multiply-add %.0f GFLOP/s single, %.0f double (%s)\n",
+			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s, l[k].l2_gb_s, l[k].single_gflop_s,
+			l[k].double_gflop_s, isa_name(l[k].isa));
+}
+
+unsigned machine_thread_counts(unsigned most, unsigned *thread)
+{
+	unsigned n = 0;
+
+	for (unsigned t = 1; t < most && n + 1 < MACHINE_LIMITS_MAX; t *= 2)
+		thread[n++] = t;
+	thread[n++] = most;
+	return n;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The machine and its measured limits, as text and JSON: what info and bench share. */
+#ifndef QCNN_MACHINE_H
+#define QCNN_MACHINE_H
+
+#include "runtime/base/buf.h"
+#include "runtime/exec/cpu/limits.h"
+
+enum { MACHINE_LIMITS_MAX = 16 };
+
+/* {"processor": ..., ...}, without a newline. */
+void machine_json(struct buf *out);
+void machine_text(struct buf *out);
+
+/* Limits for several numbers of threads: a list of objects; a table. */
+void machine_limits_json(const struct limits *l, unsigned n, struct buf *out);
+void machine_limits_text(const struct limits *l, unsigned n, struct buf *out);
+
+/* 1, 2, 4, ... and `most`: thread[MACHINE_LIMITS_MAX]; returns how many. */
+unsigned machine_thread_counts(unsigned most, unsigned *thread);
+
+/* Qubits of the largest state that fits into that many bytes, `nstate` at once. */
+unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate);
+
+#endif

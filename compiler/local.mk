@@ -43,6 +43,8 @@ libcompiler_a_SOURCES = \
 	compiler/pipeline.c \
 	compiler/principal.c \
 	compiler/principal.h \
+	compiler/qsim.c \
+	compiler/qsim.h \
 	compiler/used.c \
 	compiler/value.c \
 	compiler/value.h

@@ -84,11 +84,26 @@ static void set_identity(unsigned d, cplx *m)
 		m[i * d + i] = 1;
 }
 
+/* One factor that fills its matrix: every target of it, in order, without controls. */
+static bool is_whole(const struct item *it, unsigned ntarget)
+{
+	if (it->ncontrol != 0 || it->nwire != ntarget)
+		return false;
+	for (unsigned k = 0; k < ntarget; k++)
+		if (it->wire[k] != k)
+			return false;
+	return true;
+}
+
 static void build_one(const struct matrix_set *s, const struct matrix *m, const double *expr_value,
 	const cplx *u, cplx *out)
 {
 	cplx g[MATRIX_ENTRIES_MAX];
 	struct seat seat;
+	if (m->nitem == 1 && is_whole(&m->item[0], m->ntarget)) {
+		item_small(s, &m->item[0], matrix_dim(m), expr_value, u, out);
+		return;
+	}
 	set_identity(matrix_dim(m), out);
 	for (uint32_t i = 0; i < m->nitem; i++) {
 		seat_find(&m->item[i], m->ntarget, &seat);

@@ -36,7 +36,7 @@ struct sizes {
 
 static unsigned lanes_log2(const struct kernels *k) { return (unsigned)__builtin_ctz(k->lanes); }
 
-/* Entries of the cross matrices of one circuit's steps: no stage has more. */
+/* Entries of the cross matrices of some steps. */
 static uint64_t cross_entries(const struct plan_circuit *c)
 {
 	uint64_t n = 0;
@@ -97,7 +97,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << hot;
 	s.matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes;
-	s.cross = gradient ? 2 * entries * k->lanes * sizeof(double) : 0;
+	s.cross = gradient ? 2 * entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
 	s.chunk = samples ? 0 : CPU_CHUNKS * larger(terms, gradient ? 2 * entries : 0) * sizeof(double);
 	return s;
 }
@@ -108,7 +108,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
 		+ nthread * (s.block * (1 + gradient) + s.cross)
-		+ 2 * s.shared_matrix + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
+		+ 2 * s.shared_matrix + (pl->shape == SHAPE_SAMPLES ? pl->ncircuit * s.state : 0) + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
 }
 
 /* ---- memory ---- */
@@ -154,6 +154,41 @@ static void cpu_free(struct backend_state *b)
 	free(b);
 }
 
+/* The constant matrices, which no weights change. */
+static void make_constants(struct backend_state *b)
+{
+	const struct matrix_set *set = &b->plan->set;
+	double *value = mem_alloc(b->plan->program->nexpr + 1, sizeof *value);
+	double *weight = mem_alloc(b->plan->program->nweight + 1, sizeof *weight);
+	double *input = mem_alloc(b->plan->program->ninput + 1, sizeof *input);
+	memset(b->u, 0, b->plan->nmatrix_entry * sizeof *b->u);
+	program_eval(b->plan->program, weight, input, value);
+	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u);
+	b->constant = b->u;
+	cpu_matrices(b, b->u);
+	free(value);
+	free(weight);
+	free(input);
+}
+
+/* SHAPE_SAMPLES: the state after the leading constant steps, where there are any. */
+static bool make_starts(struct backend_state *b, const struct sizes *s)
+{
+	for (uint32_t k = 0; b->lane_bits == 0 && k < b->plan->ncircuit; k++) {
+		struct cpu_circuit *c = &b->circuit[k];
+		while (c->nstart < c->stage->nstep && c->plan->nprepare == 0
+			&& b->plan->set.def[c->stage->step[c->nstart].plan->matrix]->cls == VALUE_CONSTANT)
+			c->nstart++;
+		if (c->nstart == 0)
+			continue;
+		void *room = take(b, s->state);
+		if (room == NULL)
+			return false;
+		cpu_start(b, c, room);
+	}
+	return true;
+}
+
 static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	struct backend_state **out, struct err *e)
 {
@@ -169,7 +204,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
 	b->chunk_stride = s.chunk / sizeof(double);
-	b->memory = arena_alloc(&b->arena, 4 + (size_t)nthread * (7 + b->nslot), sizeof *b->memory);
+	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (7 + b->nslot), sizeof *b->memory);
 	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
 	for (unsigned t = 0; ok && t < nthread; t++)
 		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);
@@ -180,7 +215,12 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 		return err_set(e, -ERR_CONFIG, "the system has no memory for %.1f MiB of states and buffers",
 			(double)cpu_bytes(pl, nthread, gradient) / 1048576);
 	}
+	make_constants(b);
 	cpu_compile(b);
+	if (!make_starts(b, &s)) {
+		cpu_free(b);
+		return err_set(e, -ERR_CONFIG, "the system has no memory for the start states");
+	}
 	*out = b;
 	return 0;
 }

@@ -114,6 +114,33 @@ static void compile_controls(const struct backend_state *b, const struct plan_st
 	}
 }
 
+/* The value of a constant matrix does not change: is it a permutation without phases? */
+static bool find_permutation(const struct backend_state *b, const struct plan_step *ps, struct cpu_step *s)
+{
+	const struct matrix_set *set = &b->plan->set;
+	const struct matrix *m = set->def[ps->matrix];
+	unsigned d = matrix_dim(m);
+	if (m->cls != VALUE_CONSTANT || !(m->flags & MATRIX_PERMUTATION))
+		return false;
+	const cplx *u = b->constant + set->offset[ps->matrix];
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned c = 0; c < d; c++) {
+			if (u[r * d + c] == 0)
+				continue;
+			if (u[r * d + c] != 1)
+				return false;
+			s->source[r] = (uint8_t)c;
+			s->target[c] = (uint8_t)r;
+		}
+	if (ps->adjoint) {
+		uint8_t t[8];
+		memcpy(t, s->source, sizeof t);
+		memcpy(s->source, s->target, sizeof t);
+		memcpy(s->target, t, sizeof t);
+	}
+	return true;
+}
+
 static void compile_step(const struct backend_state *b, const struct plan_step *ps,
 	const struct layout *l, struct cpu_stage *stage, struct cpu_step *s)
 {
@@ -128,9 +155,13 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 	}
 	compile_controls(b, ps, l, s);
 	s->kernel.lanewise = s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
+	s->permutes = !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
+	s->per_lane = s->kernel.lanewise;
 	if (ps->cross) {
 		s->cross = stage->ncross;
-		stage->ncross += d * d;
+		s->sum = stage->nsum;
+		stage->ncross += 2 * d * d * (s->per_lane ? b->k->lanes : 1);
+		stage->nsum += 2 * d * d;
 	}
 }
 
@@ -150,6 +181,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		if (k < c->plan->first_cross)
 			s->first_cross = s->nstep;
 	}
+	s->nchunk = s->nblock < CPU_CHUNKS ? (unsigned)s->nblock : CPU_CHUNKS;
 }
 
 static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
@@ -232,14 +264,19 @@ static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 static void find_sample_matrices(struct backend_state *b, struct cpu_circuit *c)
 {
 	const struct matrix_set *set = &b->plan->set;
-	bool *seen = mem_alloc(set->n, sizeof *seen);
+	uint32_t *seen = mem_alloc(set->n, sizeof *seen);   /* 1 + place in the list */
 	c->sample_matrix = arena_alloc(&b->arena, set->n, sizeof *c->sample_matrix);
+	c->sample_inverse = arena_alloc(&b->arena, set->n, sizeof *c->sample_inverse);
 	for (uint32_t k = 0; k < c->plan->nstep; k++) {
 		const struct plan_step *s = &c->plan->step[k];
-		if (s->op != STEP_UNITARY || set->def[s->matrix]->cls != VALUE_SAMPLE || seen[s->matrix])
+		if (s->op != STEP_UNITARY || set->def[s->matrix]->cls != VALUE_SAMPLE)
 			continue;
-		seen[s->matrix] = true;
-		c->sample_matrix[c->nsample_matrix++] = s->matrix;
+		if (!seen[s->matrix]) {
+			c->sample_matrix[c->nsample_matrix++] = s->matrix;
+			seen[s->matrix] = c->nsample_matrix;
+		}
+		if (s->adjoint || k >= c->plan->first_cross)
+			c->sample_inverse[seen[s->matrix] - 1] = true;
 	}
 	free(seen);
 }
@@ -253,6 +290,7 @@ void cpu_compile(struct backend_state *b)
 		c->plan = &pl->circuit[k];
 		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
 		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
+		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
 		compile_stages(b, c);
 		compile_outputs(b, c);
 		find_sample_matrices(b, c);

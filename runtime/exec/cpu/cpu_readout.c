@@ -32,7 +32,7 @@ static bool identity(const struct cpu_term *t)
 static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct reading *r = ctx;
-	size_t first = cpu_chunk_begin(r->c->nrow, chunk), last = cpu_chunk_begin(r->c->nrow, chunk + 1);
+	size_t first = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk), last = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk + 1);
 	(void)thread;
 	for (uint32_t t = 0; t < r->c->nterm; t++) {
 		double out[KERNEL_LANES_MAX] = { 0 };
@@ -44,11 +44,11 @@ static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 
 static void expect_state(struct reading *r, struct cpu_worker *w, double *readout)
 {
-	cpu_chunks(r->b, w, expect_chunk, r);
+	cpu_chunks(r->b, w, r->c->nchunk, expect_chunk, r);
 	for (uint32_t t = 0; t < r->c->nterm; t++) {
 		const struct cpu_term *term = &r->c->term[t];
 		double sum = 0;
-		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+		for (unsigned chunk = 0; chunk < r->c->nchunk; chunk++)
 			sum += r->part[(size_t)chunk * r->c->nterm + t];
 		readout[term->readout] += term->coefficient * (identity(term) ? 1 : sum);
 	}
@@ -142,7 +142,7 @@ static void lambda_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct reading *r = ctx;
 	(void)thread;
-	lambda_rows(r, cpu_chunk_begin(r->c->nrow, chunk), cpu_chunk_begin(r->c->nrow, chunk + 1));
+	lambda_rows(r, cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk), cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk + 1));
 }
 
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
@@ -150,7 +150,7 @@ void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_
 {
 	struct reading r = { .b = b, .c = c, .psi = psi, .lambda = lambda, .slope = slope };
 	if (b->lane_bits)
-		cpu_chunks(b, w, lambda_chunk, &r);
+		cpu_chunks(b, w, c->nchunk, lambda_chunk, &r);
 	else
 		lambda_rows(&r, 0, c->nrow);
 	lambda_probs(&r, w);

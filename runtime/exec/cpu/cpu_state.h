@@ -10,7 +10,7 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/cpu/kernels.h"
 
-enum { CPU_CHUNKS = 64 };
+enum { CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
 
 struct cpu_step {
 	struct kernel_step kernel;
@@ -18,7 +18,12 @@ struct cpu_step {
 	uint32_t lane_on;            /* lanes that the lane controls allow */
 	bool lane_masked;            /* some lane is off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
-	uint32_t cross;              /* place of its sums among the stage's, in matrix entries */
+	bool per_lane;               /* its cross matrix is wanted lane by lane */
+	size_t cross;                /* place of its sums in a thread's: [d*d][2], or [d*d][2][lanes] */
+	size_t sum;                  /* place among the stage's sums: [d*d][2] */
+	bool permutes;               /* constant and without phases: rows change places */
+	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
+	bool inverse_wanted;         /* a backward visit will come */
 };
 
 struct cpu_stage {
@@ -28,7 +33,8 @@ struct cpu_stage {
 	unsigned nswap; struct { uint8_t row_bit, lane_bit; } swap[8];
 	unsigned nouter; uint8_t outer[64];      /* row bits that number the blocks */
 	uint64_t nblock;
-	uint32_t ncross;             /* matrix entries of its cross matrices */
+	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
+	unsigned nchunk;             /* parts that its blocks are cut into */
 	uint32_t first_cross;        /* steps before it need no backward visit */
 };
 
@@ -42,7 +48,11 @@ struct cpu_circuit {
 	uint32_t nstage; struct cpu_stage *stage;
 	uint32_t nterm; struct cpu_term *term;
 	uint32_t nprobs; struct cpu_probs *probs;
+	unsigned nchunk;             /* parts that its rows are cut into */
 	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */
+	bool *sample_inverse;        /* (nsample_matrix): the inverse is wanted too */
+	uint32_t nstart;             /* SHAPE_SAMPLES: constant steps that the kept start state holds */
+	void *start;                 /* that state, or NULL */
 	size_t nbin;                 /* doubles of the largest probs, lanes included */
 };
 
@@ -66,6 +76,7 @@ struct backend_state {
 	struct cpu_circuit *circuit;
 	struct cpu_worker *worker;
 	cplx *u;                     /* constant and shared matrices */
+	cplx *constant;              /* while compiling: the constant ones */
 	void *matrix[2];             /* the same and their inverses, kernels' precision */
 	double *chunk;               /* partial sums: (CPU_CHUNKS, entries) for every worker that holds states */
 	size_t chunk_stride;         /* doubles of one worker */
@@ -84,20 +95,25 @@ void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_
 
 /* cpu_sweep.c: the functions of the backend's table that run circuits. */
 void cpu_matrices(struct backend_state *b, const cplx *u);
+/* Compute c->start in `room` (a state) once the constant matrices are in b->matrix. */
+void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
 void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
 	bool keep, double *readout);
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
 	const double *slope, cplx *r_shared, cplx *const *r_sample);
 
-/* Call fn(ctx, chunk, thread) for every chunk: in order in this thread, or by all threads
- * where a state is shared. */
+/* Call fn(ctx, chunk, thread) for every one of nchunk parts: in order in this thread, or by
+ * all threads where a state is shared. */
 typedef void (*cpu_chunk_fn)(void *ctx, unsigned chunk, struct cpu_worker *w);
-void cpu_chunks(struct backend_state *b, struct cpu_worker *own, cpu_chunk_fn fn, void *ctx);
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx);
 static inline double *cpu_chunk_sums(const struct backend_state *b, const struct cpu_worker *w)
 {
 	return b->chunk + (b->shared ? 0 : b->chunk_stride * (size_t)(w - b->worker));
 }
-/* Part `chunk` of n things. */
-static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned chunk) { return n / CPU_CHUNKS * chunk + n % CPU_CHUNKS * chunk / CPU_CHUNKS; }
+/* Where part `chunk` of nchunk begins among n things. */
+static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned nchunk, unsigned chunk)
+{
+	return n / nchunk * chunk + n % nchunk * chunk / nchunk;
+}
 
 #endif

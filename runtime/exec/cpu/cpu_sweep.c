@@ -24,7 +24,8 @@ void cpu_matrices(struct backend_state *b, const cplx *u)
 {
 	const struct matrix_set *set = &b->plan->set;
 	double flat[2 * MATRIX_ENTRIES_MAX];
-	memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
+	if (u != b->u)
+		memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
 	for (uint32_t m = 0; m < set->n; m++) {
 		unsigned d = matrix_dim(set->def[m]);
 		if (set->def[m]->cls == VALUE_SAMPLE)
@@ -42,17 +43,20 @@ static void sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 {
 	const struct matrix_set *set = &b->plan->set;
 	unsigned lanes = b->lane_bits ? 1 : b->k->lanes;
-	double flat[2 * MATRIX_ENTRIES_MAX], wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
+	double wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
 	for (uint32_t k = 0; k < c->nsample_matrix; k++) {
 		uint32_t m = c->sample_matrix[k];
-		unsigned d = matrix_dim(set->def[m]), n = 2 * d * d;
-		for (unsigned adjoint = 0; adjoint < 2; adjoint++) {
-			for (unsigned s = 0; s < lanes; s++) {
-				flatten(in->u[s] + set->offset[m], d, adjoint, flat);
-				for (unsigned e = 0; e < n; e++)
-					wide[e * lanes + s] = flat[e];
+		unsigned d = matrix_dim(set->def[m]), n = d * d;
+		for (unsigned adjoint = 0; adjoint <= c->sample_inverse[k]; adjoint++) {
+			for (unsigned e = 0; e < n; e++) {
+				unsigned from = adjoint ? e % d * d + e / d : e;
+				for (unsigned s = 0; s < lanes; s++) {
+					cplx z = in->u[s][set->offset[m] + from];
+					wide[2 * e * lanes + s] = creal(z);
+					wide[(2 * e + 1) * lanes + s] = adjoint ? -cimag(z) : cimag(z);
+				}
 			}
-			b->k->store(real_at(b, w->matrix[adjoint], 2 * (size_t)set->offset[m] * lanes), wide, n * lanes);
+			b->k->store(real_at(b, w->matrix[adjoint], 2 * (size_t)set->offset[m] * lanes), wide, 2 * (size_t)n * lanes);
 		}
 	}
 }
@@ -89,10 +93,10 @@ static const void *step_matrix(const struct backend_state *b, const struct cpu_w
 
 /* ---- chunks and blocks ---- */
 
-void cpu_chunks(struct backend_state *b, struct cpu_worker *own, cpu_chunk_fn fn, void *ctx)
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx)
 {
 	if (!b->shared) {
-		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+		for (unsigned chunk = 0; chunk < nchunk; chunk++)
 			fn(ctx, chunk, own);
 		return;
 	}
@@ -101,7 +105,7 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, cpu_chunk_fn fn
 		unsigned saved = kernels_flush_enter();
 		struct cpu_worker *w = &b->worker[omp_get_thread_num()];
 		#pragma omp for schedule(static)
-		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+		for (unsigned chunk = 0; chunk < nchunk; chunk++)
 			fn(ctx, chunk, w);
 		kernels_flush_leave(saved);
 	}
@@ -145,24 +149,31 @@ struct sweep {
 typedef union { double align; char bytes[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX * sizeof(double)]; }
 	matrix_room __attribute__((aligned(64)));
 
-static void forward_block(const struct sweep *w, void *block, size_t base)
+/* Steps first .. last-1 of the stage on one block. */
+static void forward_block(const struct sweep *w, uint32_t first, uint32_t last, void *block, size_t base)
 {
 	const struct cpu_stage *s = w->stage;
 	matrix_room room;
-	for (uint32_t k = 0; k < s->nstep; k++)
-		if ((base & s->step[k].base_mask) == s->step[k].base_value)
-			w->b->k->apply(block, s->nhot, &s->step[k].kernel,
-				step_matrix(w->b, w->owner, &s->step[k], w->in, false, &room));
+	for (uint32_t k = first; k < last; k++) {
+		const struct cpu_step *st = &s->step[k];
+		if ((base & st->base_mask) != st->base_value)
+			continue;
+		if (st->permutes)
+			w->b->k->permute(block, s->nhot, &st->kernel, st->source);
+		else
+			w->b->k->apply(block, s->nhot, &st->kernel, step_matrix(w->b, w->owner, st, w->in, false, &room));
+	}
 }
 
 static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct sweep *w = ctx;
-	uint64_t end = cpu_chunk_begin(w->stage->nblock, chunk + 1);
-	for (uint64_t k = cpu_chunk_begin(w->stage->nblock, chunk); k < end; k++) {
+	const struct cpu_stage *s = w->stage;
+	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = block_base(w->stage, k);
 		fetch(w->b, w->stage, w->psi, base, thread->block_psi);
-		forward_block(w, thread->block_psi, base);
+		forward_block(w, 0, s->nstep, thread->block_psi, base);
 		put_back(w->b, w->stage, thread->block_psi, base, w->psi);
 		thread->blocks++;
 	}
@@ -174,14 +185,19 @@ static void clear_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct clear *z = ctx;
 	(void)thread;
-	z->b->k->zero(z->psi, cpu_chunk_begin(z->c->nrow, chunk), cpu_chunk_begin(z->c->nrow, chunk + 1));
+	z->b->k->zero(z->psi, cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk),
+		cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk + 1));
 }
 
 static void start_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
 {
 	if (b->lane_bits) {
-		cpu_chunks(b, w, clear_chunk, &(struct clear){ b, c, psi });
+		cpu_chunks(b, w, c->nchunk, clear_chunk, &(struct clear){ b, c, psi });
 		b->k->put(psi, 0, 0, 1, 0);
+		return;
+	}
+	if (c->start) {
+		memcpy(psi, c->start, c->nrow * 2 * b->k->lanes * b->k->real_bytes);
 		return;
 	}
 	b->k->zero(psi, 0, c->nrow);
@@ -241,10 +257,19 @@ static void forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		sweep.stage = &c->stage[k];
 		if (b->lane_bits)
-			cpu_chunks(b, w, forward_chunk, &sweep);
+			cpu_chunks(b, w, sweep.stage->nchunk, forward_chunk, &sweep);
 		else
-			forward_block(&sweep, psi, 0);
+			forward_block(&sweep, c->nstart, sweep.stage->nstep, psi, 0);
 	}
+}
+
+/* Leading constant steps act on |0...0> alike for every sample: done once. */
+void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
+{
+	struct sweep sweep = { .b = b, .owner = b->worker, .stage = c->stage };
+	start_state(b, b->worker, c, room);
+	forward_block(&sweep, 0, c->nstart, room, 0);
+	c->start = room;
 }
 
 static uint32_t slot_of(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
@@ -272,18 +297,33 @@ static double lane_sum(const double *r, unsigned lanes, uint32_t on)
 	return sum;
 }
 
+static unsigned step_doubles(const struct cpu_step *st) { return 2u << (2 * st->kernel.ntarget); }
+
+/* One step's sums in a thread, the lanes added. */
+static void step_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+{
+	unsigned n = step_doubles(st), lanes = b->k->lanes;
+	for (unsigned e = 0; e < n; e++)
+		r[e] = st->per_lane ? lane_sum(cross + st->cross + (size_t)e * lanes, lanes, st->lane_on)
+			: cross[st->cross + e];
+}
+
 static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross)
 {
 	const struct cpu_stage *s = w->stage;
-	unsigned lanes = w->b->k->lanes;
+	const struct kernels *k = w->b->k;
 	matrix_room room;
-	for (uint32_t k = s->nstep; k-- > s->first_cross; ) {
-		const struct cpu_step *st = &s->step[k];
+	for (uint32_t n = s->nstep; n-- > s->first_cross; ) {
+		const struct cpu_step *st = &s->step[n];
 		if ((base & st->base_mask) != st->base_value)
 			continue;
-		w->b->k->unapply(psi, lambda, s->nhot, &st->kernel,
-			step_matrix(w->b, w->owner, st, w->in, true, &room),
-			st->plan->cross ? cross + 2 * (size_t)st->cross * lanes : NULL);
+		if (st->permutes) {
+			k->permute(psi, s->nhot, &st->kernel, st->target);
+			k->permute(lambda, s->nhot, &st->kernel, st->target);
+			continue;
+		}
+		k->unapply(psi, lambda, s->nhot, &st->kernel, step_matrix(w->b, w->owner, st, w->in, true, &room),
+			st->plan->cross ? cross + st->cross : NULL, st->per_lane);
 	}
 }
 
@@ -292,10 +332,9 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	struct sweep *w = ctx;
 	const struct cpu_stage *s = w->stage;
 	struct backend_state *b = w->b;
-	unsigned lanes = b->k->lanes;
-	uint64_t end = cpu_chunk_begin(s->nblock, chunk + 1);
-	memset(thread->cross, 0, 2 * (size_t)s->ncross * lanes * sizeof(double));
-	for (uint64_t k = cpu_chunk_begin(s->nblock, chunk); k < end; k++) {
+	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	memset(thread->cross, 0, s->ncross * sizeof(double));
+	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = block_base(s, k);
 		fetch(b, s, w->psi, base, thread->block_psi);
 		fetch(b, s, w->lambda, base, thread->block_lambda);
@@ -306,14 +345,10 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		}
 		thread->blocks++;
 	}
-	double *out = cpu_chunk_sums(b, thread) + 2 * (size_t)s->ncross * chunk;
-	for (uint32_t k = 0; k < s->nstep; k++) {
-		const struct cpu_step *st = &s->step[k];
-		unsigned d = 1u << st->kernel.ntarget;
-		if (st->plan->cross)
-			for (unsigned e = 2 * st->cross; e < 2 * (st->cross + d * d); e++)
-				out[e] = lane_sum(thread->cross + (size_t)e * lanes, lanes, st->lane_on);
-	}
+	double *out = cpu_chunk_sums(b, thread) + s->nsum * chunk;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++)
+		if (s->step[k].plan->cross)
+			step_sums(b, &s->step[k], thread->cross, out + s->step[k].sum);
 }
 
 /* Where step st's cross matrix goes; adjoint steps give that of the conjugate transpose:
@@ -343,13 +378,13 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 	const double *part = cpu_chunk_sums(b, w);
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
-		unsigned n = 2u << (2 * st->kernel.ntarget);
+		unsigned n = step_doubles(st);
 		double r[2 * MATRIX_ENTRIES_MAX] = { 0 };
 		if (!st->plan->cross)
 			continue;
-		for (unsigned chunk = 0; chunk < CPU_CHUNKS; chunk++)
+		for (unsigned chunk = 0; chunk < s->nchunk; chunk++)
 			for (unsigned e = 0; e < n; e++)
-				r[e] += part[2 * ((size_t)s->ncross * chunk + st->cross) + e];
+				r[e] += part[s->nsum * chunk + st->sum + e];
 		add_cross(b, st, r, of_sample(b, st) ? r_sample[0] : r_shared);
 	}
 }
@@ -361,21 +396,19 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
-		unsigned n = 2u << (2 * st->kernel.ntarget);
-		const double *from = cross + 2 * (size_t)st->cross * lanes;
+		unsigned n = step_doubles(st);
 		double r[2 * MATRIX_ENTRIES_MAX];
 		if (!st->plan->cross)
 			continue;
 		if (!of_sample(b, st)) {
-			for (unsigned e = 0; e < n; e++)
-				r[e] = lane_sum(from + e * lanes, lanes, st->lane_on);
+			step_sums(b, st, cross, r);
 			add_cross(b, st, r, r_shared);
 			continue;
 		}
-		for (uint32_t s2 = 0; s2 < nsample; s2++) {
+		for (uint32_t sample = 0; sample < nsample; sample++) {
 			for (unsigned e = 0; e < n; e++)
-				r[e] = from[e * lanes + s2];
-			add_cross(b, st, r, r_sample[s2]);
+				r[e] = cross[st->cross + (size_t)e * lanes + sample];
+			add_cross(b, st, r, r_sample[sample]);
 		}
 	}
 }
@@ -398,10 +431,10 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		if (b->lane_bits) {
-			cpu_chunks(b, w, backward_chunk, &sweep);
+			cpu_chunks(b, w, sweep.stage->nchunk, backward_chunk, &sweep);
 			collect_chunks(b, w, sweep.stage, r_shared, r_sample);
 		} else {
-			memset(w->cross, 0, 2 * (size_t)sweep.stage->ncross * b->k->lanes * sizeof(double));
+			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			backward_block(&sweep, psi, w->lambda, 0, w->cross);
 			collect_lanes(b, w->cross, sweep.stage, in->nsample, r_shared, r_sample);
 		}

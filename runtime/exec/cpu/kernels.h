@@ -51,14 +51,16 @@ struct kernels {
 	/* n numbers from double to the kernels' precision. */
 	void (*store)(void *to, const double *from, size_t n);
 
+	/* The same for a permutation without phases: target index r takes the rows of source[r]. */
+	void (*permute)(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source);
 	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
 	 * controls); 8 * 2^ntarget flops an amplitude. */
 	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
 	/* The backward visit: psi <- V psi; R[r,c] += conj(lam[r]) psi[c]; lam <- V lam, with V
-	 * the inverse of the step.  r: [d*d][2][lanes] doubles, or NULL when R is not wanted.
-	 * 24 * 2^ntarget flops an amplitude. */
+	 * the inverse of the step.  r: [d*d][2] doubles, or [d*d][2][lanes] when R is wanted lane
+	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude. */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
-		const void *v, double *r);
+		const void *v, double *r, bool per_lane);
 
 	/* block[k] = state[base + row[k]] for k in [0, n), and back. */
 	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, size_t n);

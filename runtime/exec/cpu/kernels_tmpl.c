@@ -133,14 +133,57 @@ static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const v
 	}
 }
 
-/* Sums of one run of groups, entry by entry and lane by lane, into doubles. */
-INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r)
+INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source, unsigned ntarget)
 {
-	for (unsigned e = 0; e < d * d; e++)
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, from[8], at[8];
+	real *first = row_at(psi, s->control);
+	offsets(s, d, at);
+	for (unsigned r = 0; r < d; r++)
+		from[r] = at[source[r]];
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {
+		real *p = first + row * ROW;
+		vec xr[8], xi[8];
+		load_rows(d, p, from, xr, xi);
+		save_rows(d, p, at, xr, xi);
+	}
+}
+
+static void permute(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source)
+{
+	switch (s->ntarget) {
+	case 1: permute_body(psi, nbit, s, source, 1); break;
+	case 2: permute_body(psi, nbit, s, source, 2); break;
+	case 3: permute_body(psi, nbit, s, source, 3); break;
+	}
+}
+
+/* The lanes of v added in double, halves first. */
+INLINE double lane_total(const vec *v)
+{
+	double x[LANES];
+	for (unsigned l = 0; l < LANES; l++)
+		x[l] = (*v)[l];
+	UNROLL for (unsigned half = LANES / 2; half > 0; half /= 2)
+		for (unsigned l = 0; l < half; l++)
+			x[l] += x[l + half];
+	return x[0];
+}
+
+/* Sums of one run of groups, entry by entry, into doubles. */
+INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, bool per_lane)
+{
+	for (unsigned e = 0; e < d * d; e++) {
+		if (!per_lane) {
+			r[2 * e] += lane_total(&rr[e]);
+			r[2 * e + 1] += lane_total(&ri[e]);
+			continue;
+		}
 		for (unsigned l = 0; l < LANES; l++) {
 			r[2 * e * LANES + l] += rr[e][l];
 			r[(2 * e + 1) * LANES + l] += ri[e][l];
 		}
+	}
 }
 
 /* R += conj(l) y^T for one group of rows. */
@@ -156,7 +199,7 @@ INLINE void cross_add(unsigned d, const vec *lr, const vec *li, const vec *yr, c
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *r, unsigned ntarget, bool lanewise, bool cross)
+	double *r, bool per_lane, unsigned ntarget, bool lanewise, bool cross)
 {
 	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
@@ -182,25 +225,26 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 			save_rows(d, q, at, yr, yi);
 		}
 		if (cross)
-			cross_flush(d, rr, ri, r);
+			cross_flush(d, rr, ri, r, per_lane);
 	}
 }
 
-static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v, double *r)
+static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
+	double *r, bool per_lane)
 {
 	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, r, 1, false, false); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, r, 1, false, true); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, r, 1, true, false); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, r, 1, true, true); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, r, 2, false, false); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, r, 2, false, true); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, r, 2, true, false); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, r, 2, true, true); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, r, 3, false, false); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, r, 3, false, true); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, r, 3, true, false); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, r, 3, true, true); break;
+	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true); break;
 	}
 }
 
@@ -392,7 +436,7 @@ extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
-	.apply = apply, .unapply = unapply,
+	.permute = permute, .apply = apply, .unapply = unapply,
 	.gather = gather, .scatter = scatter, .lane_swap = lane_swap,
 	.expect = expect, .lambda = lambda, .probs = probs, .lambda_probs = lambda_probs,
 };

@@ -21,6 +21,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_split.c \
 	runtime/exec/plan_stage.c \
 	runtime/exec/plan_stage.h \
+	runtime/exec/plan_work.c \
 	runtime/exec/shift.c \
 	runtime/exec/shift.h \
 	runtime/exec/units.c \

@@ -85,8 +85,12 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 void plan_free(struct plan *pl);
 /* Stages, bytes, flops as text (qcnn compile --emit plan). */
 void plan_print(const struct plan *pl, struct buf *out);
-/* Floating-point operations of one sample: executed by this plan, and nominal (32 per
- * amplitude and two-qubit block forward, 128 forward and backward). */
+/* Floating-point operations of one sample: executed by this plan, and nominal: 32 per
+ * amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
+ * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
+ * gradient. */
 void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+/* Passes over the state of one sample, and the bytes that they read and write. */
+void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
 
 #endif

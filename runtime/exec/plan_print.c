@@ -1,57 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A plan as a table, and its counted arithmetic. */
+ * A plan as a table. */
 #include "config.h"
 #include "runtime/exec/plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/exec/plan_build.h"
-
-/* ---- flops ---- */
-
-static double step_cost(const struct plan *pl, const struct plan_step *s)
-{
-	if (s->op != STEP_UNITARY)
-		return 0;
-	return ldexp(plan_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
-}
-
-/* Forward once; backward un-applies psi and lambda, and forms a cross matrix. */
-static double circuit_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
-{
-	double per_amplitude = 0;
-
-	for (uint32_t k = 0; k < c->nstep; k++) {
-		const struct plan_step *s = &c->step[k];
-
-		per_amplitude += step_cost(pl, s);
-		if (gradient && k >= c->first_cross)
-			per_amplitude += 2 * step_cost(pl, s) + (s->cross ? ldexp(8 << s->ntarget, -(int)s->ncontrol) : 0);
-	}
-	return ldexp(per_amplitude, (int)c->nbit);
-}
-
-/* What dense matrices, one for each apply of the program, would take. */
-static double nominal_flops(const struct circuit_code *code, bool gradient)
-{
-	double per_amplitude = 0;
-
-	for (uint32_t i = 0; i < code->napply; i++)
-		if (code->apply[i].op == APPLY_UNITARY)
-			per_amplitude += ldexp(8 << (code->apply[i].nwire - code->apply[i].ncontrol),
-				-(int)code->apply[i].ncontrol);
-	return ldexp(gradient ? 4 * per_amplitude : per_amplitude, (int)code->nwire);
-}
-
-void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
-{
-	*executed = *nominal = 0;
-	for (uint32_t c = 0; c < pl->ncircuit; c++) {
-		*executed += circuit_flops(pl, &pl->circuit[c], gradient);
-		*nominal += nominal_flops(pl->circuit[c].code, gradient);
-	}
-}
 
 /* ---- text ---- */
 

@@ -90,6 +90,22 @@ tap_exit 2 "no constant" "$QCNN" compile --const n bell.qcnn
 tap_exit 0 "a constant" "$QCNN" check --const n=6 cluster.qcnn
 tap_has out "circuit   6 qubits" "is changed"
 tap_exit 65 "an unknown constant" "$QCNN" check --const m=6 cluster.qcnn
+tap_has err 'error[Q0229]: the model has no constant `m`' "it is named"
+tap_exit 65 "a fraction for an int" "$QCNN" check --const n=3.5 cluster.qcnn
+cat >expected <<'END'
+error[Q0229]: `n` cannot be set to `3.5`
+ --> --const:1:1
+  |
+1 | n=3.5
+  | ^^^^^
+ ::: cluster.qcnn:2:11
+  |
+2 | const int n = 4;
+  |           - an int is declared here
+
+1 error
+END
+tap_same err expected "shows where it is declared"
 
 tap_exit 0 "check" "$QCNN" check two.qcnn
 grep -v '^work\|^matrices' out >got

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_train, &command_infer, &command_run, &command_check, &command_compile,
+	&command_train, &command_infer, &command_run, &command_check, &command_draw, &command_compile,
 	&command_config, &command_weights, &command_explain, &command_info, NULL,
 };
 

@@ -8,6 +8,7 @@ libcli_a_SOURCES = \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
 	cli/cmd_config.c \
+	cli/cmd_draw.c \
 	cli/cmd_explain.c \
 	cli/cmd_infer.c \
 	cli/cmd_info.c \

@@ -23,6 +23,7 @@ enum command_bit {
 	COMMAND_EXPLAIN = 1 << 8,
 	COMMAND_INFO = 1 << 9,
 	COMMAND_BENCH = 1 << 10,
+	COMMAND_DRAW = 1 << 11,
 	COMMAND_EVERY = 0x7ffffffe
 };
 

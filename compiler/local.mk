@@ -12,6 +12,12 @@ libcompiler_a_SOURCES = \
 	compiler/circuit.h \
 	compiler/circuit_print.c \
 	compiler/compile.h \
+	compiler/draw.h \
+	compiler/draw_label.c \
+	compiler/draw_scene.c \
+	compiler/draw_scene.h \
+	compiler/draw_svg.c \
+	compiler/draw_text.c \
 	compiler/elab.h \
 	compiler/elab_block.c \
 	compiler/elab_builtin.c \

@@ -7,6 +7,7 @@ generated_pages = \
 	man/qcnn-compile.1 \
 	man/qcnn-config.1 \
 	man/qcnn-config.5 \
+	man/qcnn-draw.1 \
 	man/qcnn-explain.1 \
 	man/qcnn-infer.1 \
 	man/qcnn-info.1 \
@@ -33,6 +34,7 @@ man/qcnn-check.1: man/qcnn-check.1.in
 man/qcnn-compile.1: man/qcnn-compile.1.in
 man/qcnn-config.1: man/qcnn-config.1.in
 man/qcnn-config.5: man/qcnn-config.5.in
+man/qcnn-draw.1: man/qcnn-draw.1.in
 man/qcnn-explain.1: man/qcnn-explain.1.in
 man/qcnn-infer.1: man/qcnn-infer.1.in
 man/qcnn-info.1: man/qcnn-info.1.in

@@ -28,6 +28,7 @@ shell_tests += tests/unit/test_runner.sh
 shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
+shell_tests += tests/cli/test_draw.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh
 EXTRA_DIST += tests/cli/files.sh tests/cli/config
 shell_tests += tests/lang/test_language.sh tests/cli/test_keys.sh tests/cli/test_formats.sh

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn draw: a model's circuits as text or as SVG. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/job.h"
+#include "compiler/draw.h"
+
+enum { WIDTH_UNKNOWN = 80 };
+
+/* Of the terminal that the drawing goes to. */
+static unsigned terminal_width(void)
+{
+	struct winsize size;
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		width = size.ws_col;
+	return width > 0 && width < 100000 ? (unsigned)width : WIDTH_UNKNOWN;
+}
+
+static int draw_program(struct cli *c, const struct program *p)
+{
+	const struct options *o = &c->options;
+	const char *collapse[OPTIONS_LIST_MAX];
+	struct draw_options d = { .collapse = collapse, .expand = o->given[OPT_EXPAND], .ascii = o->given[OPT_ASCII] };
+	bool svg = o->given[OPT_SVG];
+	struct buf b = BUF_INIT;
+	struct err e;
+	int status, code;
+
+	for (unsigned i = 0; i < o->nlist; i++)
+		if (o->list[i].id == OPT_COLLAPSE)
+			collapse[d.ncollapse++] = o->list[i].value;
+	d.width = o->given[OPT_WIDTH] ? (unsigned)options_count(o, OPT_WIDTH) : svg ? 0 : terminal_width();
+	code = svg ? draw_svg(p, &d, &b, &e) : draw_text(p, &d, &b, &e);
+	status = code ? cli_fail(c, &e) : cli_write(c, &b, svg ? o->value[OPT_SVG] : NULL);
+	buf_release(&b);
+	return status;
+}
+
+static int draw(struct cli *c)
+{
+	struct source_set *sources = source_set_new();
+	struct diags *d = diags_new(sources);
+	struct model_file m = { .program = NULL };
+	struct compile_words w;
+	struct err e;
+	int status = 0, code = compile_words_init(&w, &c->options, NULL, &e);
+
+	if (!code)
+		code = model_file_open(c->options.operand[0], d, &w.lang, &w.compile, &m, &e);
+	if (code)
+		status = cli_fail(c, &e);
+	else if (diags_errors(d))
+		status = cli_diags_fail(c, d, err_exit_status(-ERR_BAD_DATA));
+	else
+		cli_diags(c, d);
+	if (!status)
+		status = draw_program(c, m.program);
+	compile_words_release(&w);
+	model_file_release(&m);
+	diags_free(d);
+	source_set_free(sources);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn draw cluster.qcnn",
+	"qcnn draw --collapse=all cluster.qcnn",
+	"qcnn draw --svg=cluster.svg --const n=8 cluster.qcnn",
+	"qcnn draw --expand --ascii bell.qcnn",
+	NULL
+};
+
+const struct command command_draw = {
+	.bit = COMMAND_DRAW,
+	.name = "draw",
+	.summary = "draw a model's circuits as text or SVG",
+	.operands = "MODEL",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Draws the circuits of a model with their layers, blocks, gates and observables: as text, folded to the width "
+		"of the terminal, or with --svg as a figure for a paper. Assembler text and bytecode are read too.",
+	.example = examples,
+	.run = draw,
+};

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# Drawings: golden texts, SVG that is well formed, folding, collapsing, expanding, and what is refused.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_models
+
+cat >wanted <<'END'
+       ┌───┐
+q[0] ──┤ h ├──●─ ⟨X⟩
+       └───┘  │
+q[1] ─────────⊕─
+
+⟨z(q[0])*z(q[1])⟩
+END
+tap_exit 0 "a small circuit" "$QCNN" draw bell.qcnn
+tap_same out wanted "gates, controls, observables"
+cat >wanted <<'END'
+       +---+
+q[0] --+ h +--@- <X>
+       +---+  |
+q[1] ---------X-
+
+<z(q[0])*z(q[1])>
+END
+tap_exit 0 "--ascii" "$QCNN" draw --ascii bell.qcnn
+tap_same out wanted "the same in ASCII"
+
+cat >all.qcnn <<'END'
+QCNN 1;
+qubit[3] q;
+qubit a;
+input float[2] x;
+param float[2,3] w;
+param float s;
+block two(float[2] u) a, b { ry(u[0]) a; cx a, b; rz(u[1]) b; }
+rx(pi/2) q[0];
+rz(2*x[0]+w[0,1]) q[2];
+swap q[0], q[2];
+negctrl @ ctrl @ x q[0], q[1], a;
+rzx(s) q[0], q[1];
+rzz(s) q[0], a;
+inv @ two(w[1,0:1]) q[0], q[2];
+layer last { param float[2] t; two(t) q[1], q[2]; discard q[1]; }
+observe z(q[2]), z(a) - 0.5*x(a), probs(q[0]);
+END
+tap_exit 0 "many kinds" "$QCNN" draw --width=0 all.qcnn
+for text in 'rx(π/2)' 'rz(2*x[0]+w[0,1])' '╳' '○' '⊕' '0         ' '  rzx(s)' 'rzz(s)' 'two†(w[1,0:1])' '─ last[0] ─' 'two(t)' \
+	'⟨Z⟩' '⟨-0.5*x(a) + z(a)⟩' 'probs(q[0])'; do
+	tap_has out "$text" "there is $text"
+done
+tap_exit 0 "as ASCII" "$QCNN" draw --ascii --width=0 all.qcnn
+tap_is "$(LC_ALL=C grep -c '[^ -~]' out)" 0 "nothing but ASCII"
+tap_exit 0 "--expand" "$QCNN" draw --expand --width=0 all.qcnn
+tap_is "$(grep -c 'two' out)" 0 "no block is left"
+tap_has out "ry(t[0])" "their gates are there"
+tap_has out "ry†(w[1,0])" "inverted where the block is"
+
+tap_exit 0 "--collapse" "$QCNN" draw --collapse=conv --width=0 cluster.qcnn
+tap_has out "│ conv[0] │" "the layer is a box"
+tap_has out "─ last[0] ─" "the others are not"
+tap_exit 2 "--collapse of nothing" "$QCNN" draw --collapse=conf cluster.qcnn
+tap_has err "no layer is called \`conf\`; there are embed[0], conv[0], last[0]" "the layers are named"
+
+# Folding: no line is wider, nothing is lost.
+widest() { awk '{ gsub(/[\200-\277]/, ""); if (length > n) n = length } END { print n }' "$1"; }
+for w in 40 60 100; do
+	LC_ALL=C "$QCNN" draw --width=$w cluster.qcnn >folded
+	n=$(LC_ALL=C widest folded)
+	[ "$n" -le $w ]
+	tap_result $? "--width=$w is kept ($n)"
+	tap_is "$(grep -o 'entangle(t)' folded | wc -l | tr -d ' ')" 4 "all boxes are there"
+done
+COLUMNS=50 "$QCNN" draw cluster.qcnn >folded
+tap_is "$(test "$(LC_ALL=C widest folded)" -le 50 && echo kept)" kept "COLUMNS is kept"
+
+tap_exit 0 "--svg" "$QCNN" draw --svg=out.svg all.qcnn
+tap_exit 0 "--svg to the standard output" "$QCNN" draw --svg=- all.qcnn
+tap_same out out.svg "the same"
+if command -v xmllint >/dev/null; then
+	tap_ok "well formed" xmllint --noout out.svg
+elif command -v python3 >/dev/null; then
+	tap_ok "well formed" python3 -c 'import sys, xml.dom.minidom as m; m.parse("out.svg")'
+else
+	tap_skip "neither xmllint nor python3 to read XML"
+fi
+tap_is "$(grep -c 'class="q-box"' out.svg)" 8 "its boxes"
+tap_is "$(grep -c 'q-frame' out.svg)" 2 "its frame, and the style"
+tap_is "$(grep -c -e '<script' -e 'http://[^w]' -e 'xlink' out.svg)" 0 "it needs nothing else"
+"$QCNN" draw --svg=wide.svg cluster.qcnn
+"$QCNN" draw --svg=narrow.svg --width=400 cluster.qcnn
+width() { sed -n 's/^<svg.* width="\([0-9]*\).*/\1/p' "$1"; }
+[ "$(width narrow.svg)" -le 400 ] && [ "$(width wide.svg)" -gt 400 ]
+tap_result $? "an SVG is folded where asked ($(width narrow.svg) of $(width wide.svg))"
+
+printf 'QCNN 1;\nqubit[1100] q;\nh q;\nobserve z(q);\n' >wide.qcnn
+tap_exit 78 "too many wires" "$QCNN" draw wide.qcnn
+tap_has err "1100 wires are more than the 1024 that are drawn" "the limit is named"
+tap_exit 66 "a missing file" "$QCNN" draw nothing.qcnn
+tap_exit 73 "a folder that is not there" "$QCNN" draw --svg=no/where.svg bell.qcnn
+tap_done

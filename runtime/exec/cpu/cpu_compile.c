@@ -60,8 +60,8 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 	for (unsigned a = 0; a < b->lane_bits; a++)
 		if (is_hot(ps, a)) {
 			unsigned p = partner[a];
-			s->swap[s->nswap].row_bit = (uint8_t)l->row_bit[p];
-			s->swap[s->nswap++].lane_bit = (uint8_t)a;
+			s->swap.lanes |= 1u << a;
+			s->swap.row_bit[a] = (uint8_t)l->row_bit[p];
 			l->row_bit[a] = l->row_bit[p];
 			l->lane_bit[p] = (int8_t)a;
 			l->row_bit[p] = l->lane_bit[a] = -1;

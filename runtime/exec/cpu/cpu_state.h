@@ -30,7 +30,7 @@ struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
 	unsigned nhot;               /* a block has 2^nhot rows */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
-	unsigned nswap; struct { uint8_t row_bit, lane_bit; } swap[8];
+	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
 	unsigned nouter; uint8_t outer[64];      /* row bits that number the blocks */
 	uint64_t nblock;
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */

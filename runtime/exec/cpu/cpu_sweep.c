@@ -122,16 +122,12 @@ static size_t block_base(const struct cpu_stage *s, uint64_t k)
 
 static void fetch(const struct backend_state *b, const struct cpu_stage *s, const void *state, size_t base, void *block)
 {
-	b->k->gather(block, state, base, s->row, (size_t)1 << s->nhot);
-	for (unsigned k = 0; k < s->nswap; k++)
-		b->k->lane_swap(block, s->nhot, s->swap[k].row_bit, s->swap[k].lane_bit);
+	b->k->gather(block, state, base, s->row, s->nhot, &s->swap);
 }
 
-static void put_back(const struct backend_state *b, const struct cpu_stage *s, void *block, size_t base, void *state)
+static void put_back(const struct backend_state *b, const struct cpu_stage *s, const void *block, size_t base, void *state)
 {
-	for (unsigned k = s->nswap; k-- > 0; )
-		b->k->lane_swap(block, s->nhot, s->swap[k].row_bit, s->swap[k].lane_bit);
-	b->k->scatter(block, state, base, s->row, (size_t)1 << s->nhot);
+	b->k->scatter(block, state, base, s->row, s->nhot, &s->swap);
 }
 
 /* One stage of one sweep over a state. */

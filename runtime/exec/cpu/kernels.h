@@ -29,6 +29,9 @@ struct kernel_step {
 	bool lanewise;               /* the matrix differs from lane to lane: [d*d][2][lanes], else [d*d][2] */
 };
 
+/* Lane bits (a mask) and the row bit of a block that each changes places with. */
+struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
+
 /* A Pauli product on an amplitude's index: P psi [i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]. */
 struct kernel_term {
 	size_t flip_row, sign_row;
@@ -62,11 +65,10 @@ struct kernels {
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
 		const void *v, double *r, bool per_lane);
 
-	/* block[k] = state[base + row[k]] for k in [0, n), and back. */
-	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, size_t n);
-	void (*scatter)(const void *block, void *state, size_t base, const uint32_t *row, size_t n);
-	/* Exchange row bit and lane bit in a block of 2^nbit rows. */
-	void (*lane_swap)(void *block, unsigned nbit, unsigned row_bit, unsigned lane_bit);
+	/* block[k] = state[base + row[k]] for the 2^nbit rows k of a block, and back; on the way
+	 * the lane bits in swap->lanes change places with row bits. */
+	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
+	void (*scatter)(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
 
 	/* out[lane] += Re conj(psi) P psi over rows [first, last). */
 	void (*expect)(const void *psi, size_t first, size_t last, const struct kernel_term *t, double *out);

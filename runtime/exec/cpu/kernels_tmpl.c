@@ -274,61 +274,141 @@ static void store(void *to, const double *from, size_t n)
 		p[k] = (real)from[k];
 }
 
-static void gather(void *block, const void *state, size_t base, const uint32_t *row, size_t n)
-{
-	for (size_t k = 0; k < n; k++)
-		memcpy(row_at(block, k), row_of(state, base + row[k]), ROW * sizeof(real));
-}
+/* ---- blocks ---- */
 
-static void scatter(const void *block, void *state, size_t base, const uint32_t *row, size_t n)
-{
-	for (size_t k = 0; k < n; k++)
-		memcpy(row_at(state, base + row[k]), row_of(block, k), ROW * sizeof(real));
-}
+#define REAL_IS_float 4
+#define REAL_IS_double 8
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define REAL_BYTES JOIN(REAL_IS_, REAL)
 
-/* Lanes whose bit b is 1 of `low` change places with those whose bit b is 0 of `high`. */
-INLINE void lane_swap_pair(real *low, real *high, unsigned b)
-{
-	unsigned m = 1u << b;
-	for (unsigned part = 0; part < 2; part++)
-		for (unsigned l = 0; l < LANES; l++)
-			if (l & m) {
-				real t = low[part * LANES + l];
-				low[part * LANES + l] = high[part * LANES + (l ^ m)];
-				high[part * LANES + (l ^ m)] = t;
-			}
-}
-
-INLINE void lane_swap_body(void *block, unsigned nbit, unsigned row_bit, unsigned b)
-{
-	size_t low = ((size_t)1 << row_bit) - 1, n = (size_t)1 << (nbit - 1);
-	for (size_t k = 0; k < n; k++) {   /* k: number of a pair of rows */
-		size_t row = ((k & ~low) << 1) | (k & low);
-		real *x = row_at(block, row), *y = row_at(block, row | (low + 1));
-		real cx[ROW], cy[ROW];
-		memcpy(cx, x, sizeof cx);
-		memcpy(cy, y, sizeof cy);
-		lane_swap_pair(cx, cy, b);
-		memcpy(x, cx, sizeof cx);
-		memcpy(y, cy, sizeof cy);
-	}
-}
-
-static void lane_swap(void *block, unsigned nbit, unsigned row_bit, unsigned lane_bit)
-{
-	switch (lane_bit) {   /* constants, so that the exchange becomes shuffles */
-	case 0: lane_swap_body(block, nbit, row_bit, 0); break;
-#if VECTOR_BYTES >= 32
-	case 1: lane_swap_body(block, nbit, row_bit, 1); break;
-	case 2: lane_swap_body(block, nbit, row_bit, 2); break;
-#if VECTOR_BYTES >= 64
-	case 3: lane_swap_body(block, nbit, row_bit, 3); break;
-#endif
+/* Lanes of a where bit m of their number is 0 and, where it is 1, those of b without it;
+ * and the other half. */
+#define LOW(l, m) ((l) & (m) ? LANES + ((l) ^ (m)) : (l))
+#define HIGH(l, m) ((l) & (m) ? LANES + (l) : (l) ^ (m))
+#define LIST2(F, m) F(0, m), F(1, m)
+#define LIST4(F, m) LIST2(F, m), F(2, m), F(3, m)
+#define LIST8(F, m) LIST4(F, m), F(4, m), F(5, m), F(6, m), F(7, m)
+#define LIST16(F, m) LIST8(F, m), F(8, m), F(9, m), F(10, m), F(11, m), F(12, m), F(13, m), F(14, m), F(15, m)
+#if VECTOR_BYTES / REAL_BYTES == 2
+#define LIST LIST2
+#define LANE_BITS 1
+#elif VECTOR_BYTES / REAL_BYTES == 4
+#define LIST LIST4
+#define LANE_BITS 2
+#elif VECTOR_BYTES / REAL_BYTES == 8
+#define LIST LIST8
+#define LANE_BITS 3
 #else
-	case 1: lane_swap_body(block, nbit, row_bit, 1); break;
+#define LIST LIST16
+#define LANE_BITS 4
+#endif
+
+#if defined __clang__
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#elif REAL_BYTES == 4
+typedef int32_t ivec __attribute__((vector_size(VECTOR_BYTES)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
+#else
+typedef int64_t ivec __attribute__((vector_size(VECTOR_BYTES)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
+#endif
+
+/* Lane bit b of the vectors' numbers and the bit that tells x from y change places. */
+INLINE void lane_exchange(unsigned b, vec *x, vec *y)
+{
+	vec low = *x, high = *y;
+	switch (b) {
+	case 0: *x = SHUFFLE(low, high, LIST(LOW, 1)); *y = SHUFFLE(low, high, LIST(HIGH, 1)); break;
+#if LANE_BITS > 1
+	case 1: *x = SHUFFLE(low, high, LIST(LOW, 2)); *y = SHUFFLE(low, high, LIST(HIGH, 2)); break;
+#endif
+#if LANE_BITS > 2
+	case 2: *x = SHUFFLE(low, high, LIST(LOW, 4)); *y = SHUFFLE(low, high, LIST(HIGH, 4)); break;
+#endif
+#if LANE_BITS > 3
+	case 3: *x = SHUFFLE(low, high, LIST(LOW, 8)); *y = SHUFFLE(low, high, LIST(HIGH, 8)); break;
 #endif
 	}
 }
+
+/* to[row or to_row[row]] = from[row or from_row[row]] with the lanes of `lanes` (a constant)
+ * exchanged, 2^(bits of lanes) rows at a time in registers. */
+INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, const uint32_t *to_row,
+	unsigned nbit, const uint8_t *row_bit, unsigned lanes)
+{
+	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
+	size_t n = (size_t)1 << (nbit - nswap), mask = 0, row = 0, member[16] = { 0 };
+	for (unsigned b = 0, s = 0; b < LANE_BITS; b++)
+		if ((lanes >> b) & 1) {
+			mask |= (size_t)1 << row_bit[b];
+			for (unsigned g = 0; g < nmember; g++)
+				member[g] |= (size_t)((g >> s) & 1) << row_bit[b];
+			s++;
+		}
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask))   /* k: number of a group of rows */
+		UNROLL for (unsigned part = 0; part < 2; part++) {
+			vec v[16];
+			UNROLL for (unsigned g = 0; g < nmember; g++) {
+				size_t r = row | member[g];
+				v[g] = load(from + (from_row ? from_row[r] : r) * ROW + part * LANES);
+			}
+			UNROLL for (unsigned b = 0; b < LANE_BITS; b++) {
+				unsigned step = 1u << __builtin_popcount(lanes & ((1u << b) - 1));
+				if (!((lanes >> b) & 1))
+					continue;
+				UNROLL for (unsigned g = 0; g < nmember; g++)
+					if (!(g & step))
+						lane_exchange(b, &v[g], &v[g | step]);
+			}
+			UNROLL for (unsigned g = 0; g < nmember; g++) {
+				size_t r = row | member[g];
+				save(to + (to_row ? to_row[r] : r) * ROW + part * LANES, v[g]);
+			}
+		}
+}
+
+/* Masks of one lane bit and of all have code of their own; others go bit by bit. */
+static void move_block(const real *from, const uint32_t *from_row, real *to, const uint32_t *to_row,
+	unsigned nbit, const struct kernel_swap *w)
+{
+	unsigned lanes = w->lanes, now = lanes == (1u << LANE_BITS) - 1 ? lanes : lanes & -lanes;
+	do {
+		switch (now) {
+#define CASE(lanes) case lanes: move_rows(from, from_row, to, to_row, nbit, w->row_bit, lanes); break;
+		CASE(0) CASE(1)
+#if LANE_BITS > 1
+		CASE(2)
+#endif
+#if LANE_BITS > 2
+		CASE(4)
+#endif
+#if LANE_BITS > 3
+		CASE(8)
+#endif
+#if LANE_BITS > 1
+		CASE((1 << LANE_BITS) - 1)
+#endif
+#undef CASE
+		}
+		from = to;
+		from_row = to_row;
+		lanes &= ~now;
+		now = lanes & -lanes;
+	} while (lanes);
+}
+
+static void gather(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w)
+{
+	move_block(row_of(state, base), row, block, NULL, nbit, w);
+}
+
+static void scatter(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w)
+{
+	move_block(block, NULL, row_at(state, base), row, nbit, w);
+}
+
+/* ---- readouts ---- */
 
 /* +1 or -1 by the parity of x. */
 INLINE real sign_of(size_t x) { return __builtin_parityll(x) ? (real)-1 : (real)1; }
@@ -429,14 +509,11 @@ static void lambda_probs(void *lam, const void *psi, size_t first, size_t last, 
 	}
 }
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-
 extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
 	.permute = permute, .apply = apply, .unapply = unapply,
-	.gather = gather, .scatter = scatter, .lane_swap = lane_swap,
+	.gather = gather, .scatter = scatter,
 	.expect = expect, .lambda = lambda, .probs = probs, .lambda_probs = lambda_probs,
 };

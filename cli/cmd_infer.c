@@ -231,15 +231,6 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;
 }
 
-static void choose_metrics(struct inference *f)
-{
-	const struct ynode *metrics = config_node(f->config, KEY_TRAIN_METRICS);
-
-	f->p.loss = loss_find(config_text(f->config, KEY_TRAIN_LOSS));
-	for (uint32_t i = 0; metrics && i < metrics->n; i++)
-		f->p.metric[f->p.nmetric++] = metric_find(metrics->entry[i].value->text);
-}
-
 static int evaluate(struct inference *f)
 {
 	struct evaluator_options o;
@@ -251,7 +242,7 @@ static int evaluate(struct inference *f)
 
 	if (status)
 		return status;
-	choose_metrics(f);
+	config_measures(f->config, &p->measures);
 	p->noutput = f->weights->program->noutput;
 	p->has_loss = p->part.data->ny > 0;
 	p->output = mem_try(p->part.nrow + 1, p->noutput * sizeof *p->output);
@@ -259,8 +250,8 @@ static int evaluate(struct inference *f)
 		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
 	if (!code) {
 		pool = pool_threads_new(o.nthread);
-		code = evaluate_part(ev, &p->part, p->loss, p->metric, p->has_loss ? p->nmetric : 0, f->weights->weight,
-			p->output, p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
+		code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight, p->output,
+			p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
 		pool->ops->free(pool);
 	}
 	evaluator_free(ev);

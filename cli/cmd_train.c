@@ -22,7 +22,8 @@ struct training {
 	struct run *run;
 	struct progress *progress;
 	bool shows_progress;         /* which names the best start itself */
-	const char *metric[TRAIN_METRICS_MAX];
+	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
+	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
 	struct err log_error;        /* the first failure to write metrics.jsonl */
 	double begin;
 };
@@ -64,12 +65,19 @@ static int on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uin
 static void on_epoch(void *ctx, const struct epoch_result *r)
 {
 	struct training *t = ctx;
-	struct progress_epoch p = { r->start, r->epoch, r->loss, r->val_loss, r->metric, r->val_metric,
+	double number[TRAIN_METRICS_MAX], val_number[TRAIN_METRICS_MAX];
+	struct progress_epoch p = { r->start, r->epoch, r->loss, r->val_loss, number, val_number,
 		r->has_validation, r->seconds, r->samples_per_second };
-	struct metrics_line m = { r->start, r->epoch, r->step, r->loss, r->val_loss, t->metric, r->metric,
-		r->val_metric, t->job->train.nmetric, r->has_validation, r->seconds, r->samples_per_second };
+	struct metrics_line m = { .start = r->start, .epoch = r->epoch, .step = r->step, .loss = r->loss,
+		.val_loss = r->val_loss, .metric = t->metric, .side = t->side, .value = r->metric, .val_value = r->val_metric,
+		.nmetric = t->job->train.measures.nmetric, .has_validation = r->has_validation,
+		.learning_rate = r->learning_rate, .seconds = r->seconds, .samples_per_second = r->samples_per_second };
 	struct buf line = BUF_INIT;
 
+	for (unsigned k = 0; k < t->nnumber; k++) {
+		number[k] = r->metric[t->at[k]];
+		val_number[k] = r->val_metric[t->at[k]];
+	}
 	progress_epoch(t->progress, &p);
 	metrics_format(&m, &line);
 	if (!t->log_error.code)
@@ -96,9 +104,9 @@ static struct progress *open_progress(struct training *t)
 		.epochs = j->epochs,
 		.steps_per_epoch = (j->train.nrow + j->batch_size - 1) / j->batch_size,
 		.starts = j->restarts,
-		.metric = t->metric,
-		.nmetric = j->nmetric,
-		.loss = j->loss->name,
+		.metric = t->number,
+		.nmetric = t->nnumber,
+		.loss = j->measures.loss.row->name,
 	};
 
 	return progress_new(&o);
@@ -132,8 +140,8 @@ static int output_is_possible(const struct cli *c)
 static void say_numbers(struct buf *b, const struct training *t, const char *what, double loss, const double *metric)
 {
 	buf_printf(b, "%s: loss %.6g", what, loss);
-	for (unsigned k = 0; k < t->job->train.nmetric; k++)
-		buf_printf(b, ", %s %.6g", t->metric[k], metric[k]);
+	for (unsigned k = 0; k < t->nnumber; k++)
+		buf_printf(b, ", %s %.6g", t->number[k], metric[t->at[k]]);
 }
 
 static void summary(const struct training *t, const struct train_result *r)
@@ -235,6 +243,22 @@ static void run_name(const struct config *c, struct buf *name)
 	buf_add(name, base, dot ? (size_t)(dot - base) : strlen(base));
 }
 
+static void list_metrics(struct training *t)
+{
+	const struct train_job *j = &t->job->train;
+
+	for (unsigned k = 0; k < j->measures.nmetric; k++) {
+		const struct metric_row *row = j->measures.metric[k].row;
+
+		t->metric[k] = row->name;
+		t->side[k] = metric_side(row, j->program->noutput);
+		if (t->side[k])
+			continue;
+		t->at[t->nnumber] = measures_at(&j->measures, k, j->program->noutput);
+		t->number[t->nnumber++] = row->name;
+	}
+}
+
 static int run_job(struct cli *c, struct job *j)
 {
 	struct training t = { .cli = c, .job = j, .begin = clock_seconds() };
@@ -243,8 +267,7 @@ static int run_job(struct cli *c, struct job *j)
 	int status;
 
 	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
-	for (unsigned k = 0; k < j->train.nmetric; k++)
-		t.metric[k] = j->train.metric[k]->name;
+	list_metrics(&t);
 	run_name(j->config, &name);
 	if (run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e)) {
 		buf_release(&name);

@@ -29,6 +29,19 @@ static struct ynode *descend(struct config *c, struct ynode *node, const char *k
 	return child;
 }
 
+/* Does path[0..n), with a dot at its end, name a key below which only one name can stand? */
+static bool below_a_table(const char *path, size_t n)
+{
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+		size_t len = strlen(row->path);
+
+		if (schema_has_rows(row->type) && n == len + 1 && !strncmp(path, row->path, len))
+			return true;
+	}
+	return false;
+}
+
 /* Follow a dotted path; a constant's name is one key. */
 static struct ynode *node_at(struct config *c, uint32_t file, const char *path, size_t len, bool is_const)
 {
@@ -42,8 +55,7 @@ static struct ynode *node_at(struct config *c, uint32_t file, const char *path, 
 	}
 	while (at <= len) {
 		size_t n = 0;
-		/* Only one optimiser can stand below its key. */
-		bool alone = at == strlen("train.optimizer.") && !strncmp(path, "train.optimizer.", at);
+		bool alone = below_a_table(path, at);
 
 		while (at + n < len && path[at + n] != '.')
 			n++;
@@ -301,19 +313,6 @@ const char *config_path(const struct config *c, const char *path)
 	if (*path == '/' || !strcmp(config_folder(c), "."))
 		return path;
 	return arena_printf((struct arena *)&c->arena, "%s/%s", c->folder, path);
-}
-
-const struct optimizer_row *config_optimizer(const struct config *c, double *option)
-{
-	const struct ynode *given;
-	const struct optimizer_row *row = schema_optimizer(c->value[KEY_TRAIN_OPTIMIZER], &given);
-
-	for (unsigned i = 0; i < row->noption; i++) {
-		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
-
-		option[i] = !entry ? row->option[i].value : row->option[i].is_bool ? entry->value->b : entry->value->f;
-	}
-	return row;
 }
 
 void config_split(const struct config *c, double fraction[3])

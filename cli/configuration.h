@@ -33,8 +33,13 @@ const char *config_path(const struct config *c, const char *path);
 const char *config_folder(const struct config *c);   /* "." or as in the path given */
 struct span config_span(const struct config *c, enum key_id k);  /* of the value; file 0: default */
 
-/* The optimiser's options, defaults filled in: option[row->noption]. */
+/* The row that a value of type t (METRICS: one entry) names, with its options, defaults filled
+ * in: option[row.noption], and list[] (may be NULL where the table has none). */
+struct table_row config_row(enum key_type t, const struct ynode *v, double *option, double (*list)[VALUE_LIST_MAX]);
 const struct optimizer_row *config_optimizer(const struct config *c, double *option);
+void config_schedule(const struct config *c, struct schedule *out);
+void config_measures(const struct config *c, struct measures *out);
+struct class_weights config_class_weights(const struct config *c);      /* in c's arena */
 /* Fractions in order of train, validation, test. */
 void config_split(const struct config *c, double fraction[3]);
 

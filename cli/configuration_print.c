@@ -89,26 +89,42 @@ static void finish_line(const struct config *c, size_t start, struct span at, st
 		buf_printf(out, "%s\n", p.name);
 }
 
-static void print_optimizer(const struct config *c, struct buf *out)
+static void print_value(const struct train_option *o, double value, const struct yentry *entry, struct buf *out)
 {
-	double option[OPTIMIZER_OPTIONS_MAX];
-	const struct optimizer_row *row = config_optimizer(c, option);
-	const struct ynode *given;
+	if (o->kind == VALUE_LIST)
+		print_flow(entry->value, out);
+	else if (!value_given(value))
+		buf_str(out, "null");
+	else if (o->kind == VALUE_BOOL)
+		buf_str(out, value != 0 ? "true" : "false");
+	else if (o->kind == VALUE_COUNT)
+		buf_printf(out, "%.0f", value);
+	else
+		print_real(value, out);
+}
 
-	schema_optimizer(c->value[KEY_TRAIN_OPTIMIZER], &given);
-	buf_printf(out, "  optimizer:\n    %s:", row->name);
-	if (!row->noption)
-		buf_str(out, " {}");
-	buf_char(out, '\n');
-	for (unsigned i = 0; i < row->noption; i++) {
-		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
+/* A row of a table, its options one by one: each has its own origin. */
+static void print_chosen(const struct config *c, const struct schema_row *key, const char *name, struct buf *out)
+{
+	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
+	const struct ynode *v = c->value[key->id], *given;
+	const struct table_row row = config_row(key->type, v, option, list);
+
+	schema_chosen(key->type, v, &given);
+	if (!row.noption) {
 		size_t start = out->len;
 
-		buf_printf(out, "      %s: ", row->option[i].name);
-		if (row->option[i].is_bool)
-			buf_str(out, option[i] != 0 ? "true" : "false");
-		else
-			print_real(option[i], out);
+		buf_printf(out, "  %s: %s", name, row.name);
+		finish_line(c, start, v->at, out);
+		return;
+	}
+	buf_printf(out, "  %s:\n    %s:\n", name, row.name);
+	for (unsigned i = 0; i < row.noption; i++) {
+		const struct yentry *entry = given ? ynode_find(given, row.option[i].name) : NULL;
+		size_t start = out->len;
+
+		buf_printf(out, "      %s: ", row.option[i].name);
+		print_value(&row.option[i], option[i], entry, out);
 		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
 	}
 }
@@ -135,8 +151,8 @@ static void print_key(const struct config *c, const struct schema_row *row, cons
 	const struct ynode *v = c->value[row->id];
 	size_t start = out->len;
 
-	if (row->type == TYPE_OPTIMIZER) {
-		print_optimizer(c, out);
+	if (schema_has_rows(row->type)) {
+		print_chosen(c, row, name, out);
 		return;
 	}
 	if (row->type == TYPE_CONSTS && v->n) {
@@ -191,23 +207,51 @@ static json_t *json_of(const struct ynode *v)
 	return json_null();
 }
 
-static json_t *optimizer_json(const struct config *c)
+static json_t *value_json(const struct train_option *o, double value, const struct yentry *entry)
 {
-	double option[OPTIMIZER_OPTIONS_MAX];
-	const struct optimizer_row *row = config_optimizer(c, option);
-	json_t *all = json_object(), *outer = json_object();
+	if (o->kind == VALUE_LIST)
+		return json_of(entry->value);
+	if (!value_given(value))
+		return json_null();
+	if (o->kind == VALUE_BOOL)
+		return json_boolean(value != 0);
+	return o->kind == VALUE_COUNT ? json_integer((json_int_t)value) : json_real(value);
+}
 
-	for (unsigned i = 0; i < row->noption; i++)
-		json_object_set_new(all, row->option[i].name,
-			row->option[i].is_bool ? json_boolean(option[i] != 0) : json_real(option[i]));
-	json_object_set_new(outer, row->name, all);
+static json_t *chosen_json(enum key_type type, const struct ynode *v)
+{
+	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
+	const struct table_row row = config_row(type, v, option, list);
+	const struct ynode *given;
+	json_t *all, *outer;
+
+	schema_chosen(type, v, &given);
+	if (!row.noption)
+		return json_string(row.name);
+	all = json_object();
+	outer = json_object();
+	for (unsigned i = 0; i < row.noption; i++)
+		json_object_set_new(all, row.option[i].name, value_json(&row.option[i], option[i],
+			given ? ynode_find(given, row.option[i].name) : NULL));
+	json_object_set_new(outer, row.name, all);
 	return outer;
+}
+
+static json_t *metrics_json(const struct ynode *v)
+{
+	json_t *all = json_array();
+
+	for (uint32_t i = 0; i < v->n; i++)
+		json_array_append_new(all, chosen_json(TYPE_METRICS, v->entry[i].value));
+	return all;
 }
 
 static json_t *key_json(const struct config *c, const struct schema_row *row, const char *device, const char *isa)
 {
-	if (row->type == TYPE_OPTIMIZER)
-		return optimizer_json(c);
+	if (schema_has_rows(row->type))
+		return chosen_json(row->type, c->value[row->id]);
+	if (row->type == TYPE_METRICS)
+		return metrics_json(c->value[row->id]);
 	if (row->id == KEY_RUN_DEVICE && device)
 		return json_string(device);
 	if (row->id == KEY_RUN_ISA && isa)

@@ -147,7 +147,6 @@ static int fill_train(struct cli *c, struct job *j)
 {
 	const struct config *g = j->config;
 	struct train_job *t = &j->train;
-	const struct ynode *metrics = config_node(g, KEY_TRAIN_METRICS);
 	struct execution_words words = execution_of_config(g);
 	struct err e;
 
@@ -159,9 +158,9 @@ static int fill_train(struct cli *c, struct job *j)
 	t->epochs = (uint32_t)config_int(g, KEY_TRAIN_EPOCHS);
 	t->batch_size = (uint32_t)config_int(g, KEY_TRAIN_BATCH_SIZE);
 	t->max_steps = (uint64_t)config_int(g, KEY_TRAIN_MAX_STEPS);
-	t->loss = loss_find(config_text(g, KEY_TRAIN_LOSS));
-	for (uint32_t i = 0; metrics && i < metrics->n; i++)
-		t->metric[t->nmetric++] = metric_find(metrics->entry[i].value->text);
+	config_measures(g, &t->measures);
+	t->class_weights = config_class_weights(g);
+	config_schedule(g, &t->schedule);
 	t->optimizer = config_optimizer(g, t->option);
 	t->seed = (uint64_t)config_int(g, KEY_RUN_SEED);
 	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);

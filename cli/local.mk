@@ -21,6 +21,7 @@ libcli_a_SOURCES = \
 	cli/configuration.c \
 	cli/configuration.h \
 	cli/configuration_print.c \
+	cli/configuration_train.c \
 	cli/configuration_tree.h \
 	cli/execution.c \
 	cli/execution.h \
@@ -44,6 +45,8 @@ libcli_a_SOURCES = \
 	cli/schema.c \
 	cli/schema.def \
 	cli/schema.h \
+	cli/schema_check.h \
+	cli/schema_rows.c \
 	cli/values.c \
 	cli/values.h \
 	cli/yaml_read.c \

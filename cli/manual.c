@@ -63,14 +63,30 @@ static void text(struct buf *out, const char *s)
 		buf_char(out, '\n');
 }
 
+/* Does the phrase begin with a name (`cx a, b`, `rz(a)`, `i-th`), whose case means something? */
+static bool begins_with_name(const char *phrase)
+{
+	size_t len = strcspn(phrase, " ,:;.");
+	char word[32];
+	const char *of;
+	uint8_t letters;
+
+	for (size_t i = 0; i < len; i++)
+		if (!isalpha((unsigned char)phrase[i]))
+			return true;
+	if (len >= sizeof word || (len == 1 && *phrase == 'a'))
+		return false;
+	snprintf(word, sizeof word, "%.*s", (int)len, phrase);
+	return len == 1 || (gate_find(word, &letters, &of) && !of && strcmp(word, "swap"));
+}
+
 /* A row's phrase as a sentence. */
 static void sentence(struct buf *out, const char *phrase)
 {
 	struct buf b = BUF_INIT;
 	size_t len = strlen(phrase);
 
-	/* A name of one letter keeps its case. */
-	buf_char(&b, isalpha((unsigned char)phrase[1]) ? toupper((unsigned char)*phrase) : *phrase);
+	buf_char(&b, begins_with_name(phrase) ? *phrase : toupper((unsigned char)*phrase));
 	buf_str(&b, phrase + 1);
 	if (!strchr(".!?", phrase[len - 1]) || (len > 3 && phrase[len - 2] == '.'))
 		buf_char(&b, '.');
@@ -262,6 +278,34 @@ static void item(struct buf *out, const char *name, const char *doc)
 	sentence(out, doc);
 }
 
+static void option_default(struct buf *b, const struct train_option *o)
+{
+	if (o->value == VALUE_REQUIRED)
+		buf_str(b, "Must be given.");
+	else if (!value_given(o->value))
+		buf_str(b, "Default: null.");
+	else if (o->kind == VALUE_BOOL)
+		buf_printf(b, "Default: %s.", o->value != 0 ? "true" : "false");
+	else
+		buf_printf(b, "Default: %.15g", o->value);
+}
+
+static void table_options(struct buf *out, const struct train_option *o, unsigned n)
+{
+	if (!n)
+		return;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (unsigned k = 0; k < n; k++) {
+		struct buf b = BUF_INIT;
+
+		item(out, o[k].name, o[k].doc);
+		option_default(&b, &o[k]);
+		text(out, b.data);
+		buf_release(&b);
+	}
+	buf_str(out, ".El\n");
+}
+
 static void section_optimizers(struct buf *out, const char *name)
 {
 	const struct optimizer_row *row;
@@ -270,41 +314,54 @@ static void section_optimizers(struct buf *out, const char *name)
 	(void)name;
 	buf_str(out, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; i < n; i++) {
-		item(out, row[i].name, row[i].doc);
-		buf_str(out, ".Bl -tag -width Ds\n");
-		for (unsigned k = 0; k < row[i].noption; k++) {
-			struct buf b = BUF_INIT;
+		double decay = row[i].option[row[i].nown + SHARED_WEIGHT_DECAY].value;
 
-			item(out, row[i].option[k].name, row[i].option[k].doc);
-			buf_str(&b, "Default: ");
-			if (row[i].option[k].is_bool)
-				buf_str(&b, row[i].option[k].value != 0 ? "true" : "false");
-			else
-				buf_real(&b, row[i].option[k].value);
-			text(out, b.data);
-			buf_release(&b);
-		}
-		buf_str(out, ".El\n");
+		item(out, row[i].name, row[i].doc);
+		table_options(out, row[i].option, row[i].nown);
+		if (value_given(decay))
+			buf_printf(out, ".Pp\nIts\n.Cm weight_decay\nis %g if it is not given.\n", decay);
 	}
-	buf_str(out, ".El\n");
+	buf_str(out, ".El\n.Pp\nAll optimisers also take:\n");
+	table_options(out, row->option + row->nown, SHARED_COUNT);
 }
 
-static void section_losses(struct buf *out, const char *name)
-{
-	const struct loss_row *row;
-	size_t n = loss_rows(&row);
+/* Tables whose rows are a name, a text and options. */
+#define SECTION_OF(function, row_type, rows_function) \
+	static void function(struct buf *out, const char *name) \
+	{ \
+		const struct row_type *row; \
+		size_t n = rows_function(&row); \
+		\
+		(void)name; \
+		buf_str(out, ".Bl -tag -width Ds\n"); \
+		for (size_t i = 0; i < n; i++) { \
+			item(out, row[i].name, row[i].doc); \
+			table_options(out, row[i].option, row[i].noption); \
+		} \
+		buf_str(out, ".El\n"); \
+	}
+SECTION_OF(section_losses, loss_row, loss_rows)
+SECTION_OF(section_schedules, schedule_row, schedule_rows)
 
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
-	for (size_t i = 0; i < n; i++)
-		item(out, row[i].name, row[i].doc);
-	buf_str(out, ".El\n");
-}
-
+/* Losses come last among the metrics, and have been described. */
 static void section_metrics(struct buf *out, const char *name)
 {
 	const struct metric_row *row;
 	size_t n = metric_rows(&row);
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < n && !loss_find(row[i].name); i++) {
+		item(out, row[i].name, row[i].doc);
+		table_options(out, row[i].option, row[i].noption);
+	}
+	buf_str(out, ".El\n.Pp\nEvery loss is a metric too, with the same options.\n");
+}
+
+static void section_regularizers(struct buf *out, const char *name)
+{
+	const struct regularizer_row *row;
+	size_t n = regularizer_rows(&row);
 
 	(void)name;
 	buf_str(out, ".Bl -tag -width Ds\n");
@@ -398,7 +455,7 @@ static const struct { const char *name; void (*write)(struct buf *out, const cha
 	{ "options", section_options }, { "synopsis", section_synopsis }, { "commands", section_commands },
 	{ "examples", section_examples }, { "exit", section_exit }, { "diagnostics", section_diagnostics },
 	{ "keys", section_keys }, { "optimizers", section_optimizers }, { "losses", section_losses },
-	{ "metrics", section_metrics }, { "generators", section_generators }, { "gates", section_gates },
+	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "generators", section_generators }, { "gates", section_gates },
 	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
 };
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "runtime/log/metrics.h"
+
 static const double *labels_of(const struct predictions *p, uint32_t i)
 {
 	return p->part.data->y + (size_t)p->part.data->ny * (p->part.row ? p->part.row[i] : i);
@@ -32,6 +34,21 @@ static void heading(struct buf *out, const char *word, uint32_t n, const char *b
 		n == 1 ? buf_printf(out, "%s%s", between, word) : buf_printf(out, "%s%s[%u]", between, word, k);
 }
 
+/* A number, or a matrix row by row. */
+static void text_metric(const struct predictions *p, unsigned k, struct buf *out)
+{
+	const struct metric_row *row = p->measures.metric[k].row;
+	const double *value = p->metric_value + measures_at(&p->measures, k, p->noutput);
+	unsigned side = metric_side(row, p->noutput);
+
+	buf_printf(out, "%s\t", row->name);
+	for (unsigned i = 0; i < (side ? side : 1); i++) {
+		buf_str(out, i ? "\t" : "");
+		numbers(out, value + (size_t)i * side, side ? side : 1, "\t", false);
+		buf_char(out, '\n');
+	}
+}
+
 void predictions_text(const struct predictions *p, bool samples, struct buf *out)
 {
 	uint32_t ny = p->part.data->ny;
@@ -55,11 +72,9 @@ void predictions_text(const struct predictions *p, bool samples, struct buf *out
 		return;
 	buf_str(out, "loss\t");
 	buf_real(out, p->loss_value);
-	for (unsigned k = 0; k < p->nmetric; k++) {
-		buf_printf(out, "\n%s\t", p->metric[k]->name);
-		buf_real(out, p->metric_value[k]);
-	}
 	buf_char(out, '\n');
+	for (unsigned k = 0; k < p->measures.nmetric; k++)
+		text_metric(p, k, out);
 }
 
 /* ---- JSON ---- */
@@ -91,9 +106,10 @@ void predictions_json(const struct predictions *p, struct buf *out)
 	if (p->has_loss) {
 		buf_str(out, "\"loss\": ");
 		buf_json_f64(out, p->loss_value);
-		for (unsigned k = 0; k < p->nmetric; k++) {
-			buf_printf(out, ", \"%s\": ", p->metric[k]->name);
-			buf_json_f64(out, p->metric_value[k]);
+		for (unsigned k = 0; k < p->measures.nmetric; k++) {
+			buf_printf(out, ", \"%s\": ", p->measures.metric[k].row->name);
+			metrics_value(metric_side(p->measures.metric[k].row, p->noutput),
+				p->metric_value + measures_at(&p->measures, k, p->noutput), out);
 		}
 	}
 	buf_str(out, "}}\n");

@@ -10,10 +10,8 @@ struct predictions {
 	uint32_t noutput;
 	double *output;              /* (part.nrow, noutput) row-major */
 	bool has_loss;               /* labels were there */
-	const struct loss_row *loss;
-	const struct metric_row *metric[TRAIN_METRICS_MAX];
-	unsigned nmetric;
-	double loss_value, metric_value[TRAIN_METRICS_MAX];
+	struct measures measures;
+	double loss_value, metric_value[TRAIN_VALUES_MAX];
 };
 
 /* For people: samples (if wanted) and numbers, tabs between columns, all digits. */

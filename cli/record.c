@@ -10,16 +10,36 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
 
+/* A number, or rows of them. */
+static json_t *value_json(unsigned side, const double *value)
+{
+	json_t *rows, *row;
+
+	if (!side)
+		return json_real(*value);
+	rows = json_array();
+	for (unsigned i = 0; i < side; i++) {
+		row = json_array();
+		for (unsigned k = 0; k < side; k++)
+			json_array_append_new(row, json_real(*value++));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
 static void add_metrics(json_t *all, const struct train_job *j, const char *prefix, double loss, const double *metric)
 {
+	const struct measures *m = &j->measures;
+	uint32_t n = j->program->noutput;
 	struct buf key = BUF_INIT;
 
 	buf_printf(&key, "%sloss", prefix);
 	json_object_set_new(all, key.data, json_real(loss));
-	for (unsigned k = 0; k < j->nmetric; k++) {
+	for (unsigned k = 0; k < m->nmetric; k++) {
 		buf_clear(&key);
-		buf_printf(&key, "%s%s", prefix, j->metric[k]->name);
-		json_object_set_new(all, key.data, json_real(metric[k]));
+		buf_printf(&key, "%s%s", prefix, m->metric[k].row->name);
+		json_object_set_new(all, key.data,
+			value_json(metric_side(m->metric[k].row, n), metric + measures_at(m, k, n)));
 	}
 	buf_release(&key);
 }

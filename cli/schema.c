@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The rows of schema.def and one check per type of value. */
 #include "config.h"
-#include "cli/schema.h"
+#include "cli/schema_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static size_t names_of_generators(const char **name)
 	return n;
 }
 
-/* Losses, optimisers and metrics list their rows alike. */
+/* Losses, optimisers, metrics and schedules list their rows alike. */
 #define NAMES_OF(function, row_type, rows_function) \
 	static size_t function(const char **name) \
 	{ \
@@ -35,6 +35,8 @@ static size_t names_of_generators(const char **name)
 NAMES_OF(names_of_losses, loss_row, loss_rows)
 NAMES_OF(names_of_optimizers, optimizer_row, optimizer_rows)
 NAMES_OF(names_of_metrics, metric_row, metric_rows)
+NAMES_OF(names_of_schedules, schedule_row, schedule_rows)
+NAMES_OF(names_of_regularizers, regularizer_row, regularizer_rows)
 
 static size_t copy_words(const char **name, const char *const *word)
 {
@@ -106,13 +108,7 @@ bool schema_is_section(const char *section)
 
 /* ---- checks ---- */
 
-struct check {
-	struct diags *d;
-	const struct schema_row *row;
-	const char *what;            /* how messages call the value */
-};
-
-static bool wrong_kind(const struct check *c, const struct ynode *v, const char *wanted)
+bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *wanted)
 {
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, "`%s` takes %s", c->what, wanted);
 
@@ -122,12 +118,12 @@ static bool wrong_kind(const struct check *c, const struct ynode *v, const char 
 	return false;
 }
 
-static bool number_in(const struct check *c, const struct ynode *v, double low, double high)
+bool check_number(const struct check *c, const struct ynode *v, double low, double high)
 {
 	struct diag *g;
 
 	if (v->kind != YNODE_INT && v->kind != YNODE_REAL)
-		return wrong_kind(c, v, "a number");
+		return check_wrong_kind(c, v, "a number");
 	if (v->f >= low && v->f <= high)
 		return true;
 	g = diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what);
@@ -135,18 +131,18 @@ static bool number_in(const struct check *c, const struct ynode *v, double low, 
 	return false;
 }
 
-static bool check_bool(const struct check *c, const struct ynode *v)
+bool check_bool(const struct check *c, const struct ynode *v)
 {
-	return v->kind == YNODE_BOOL || wrong_kind(c, v, "true or false");
+	return v->kind == YNODE_BOOL || check_wrong_kind(c, v, "true or false");
 }
 
 static bool check_int(const struct check *c, const struct ynode *v)
 {
 	if (v->kind != YNODE_INT && !(v->kind == YNODE_REAL && fabs(v->f) > 9.2e18))
-		return wrong_kind(c, v, "a whole number");
+		return check_wrong_kind(c, v, "a whole number");
 	if (v->kind == YNODE_INT)
-		return number_in(c, v, c->row->low, c->row->high);
-	return number_in(c, v, c->row->low, 9.2e18);
+		return check_number(c, v, c->row->low, c->row->high);
+	return check_number(c, v, c->row->low, 9.2e18);
 }
 
 static bool check_auto_int(const struct check *c, const struct ynode *v)
@@ -154,18 +150,18 @@ static bool check_auto_int(const struct check *c, const struct ynode *v)
 	if (v->kind == YNODE_TEXT && !strcmp(v->text, "auto"))
 		return true;
 	if (v->kind != YNODE_INT)
-		return wrong_kind(c, v, "a whole number or auto");
+		return check_wrong_kind(c, v, "a whole number or auto");
 	return check_int(c, v);
 }
 
-static bool check_text(const struct check *c, const struct ynode *v)
+bool check_text(const struct check *c, const struct ynode *v)
 {
 	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL || !*v->text)
-		return wrong_kind(c, v, "a text");
+		return check_wrong_kind(c, v, "a text");
 	return true;
 }
 
-static bool one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
+bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
 {
 	const char *name[SCHEMA_NAMES_MAX], *near;
 	size_t n = c->row->choices(name);
@@ -190,8 +186,8 @@ static bool one_of(const struct check *c, const struct ynode *v, struct span at,
 static bool check_choice(const struct check *c, const struct ynode *v)
 {
 	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP)
-		return wrong_kind(c, v, "one word");
-	return one_of(c, v, v->at, v->text);
+		return check_wrong_kind(c, v, "one word");
+	return check_one_of(c, v, v->at, v->text);
 }
 
 static bool check_consts(const struct check *c, const struct ynode *v)
@@ -199,9 +195,9 @@ static bool check_consts(const struct check *c, const struct ynode *v)
 	bool well = true;
 
 	if (v->kind != YNODE_MAP)
-		return wrong_kind(c, v, "a map from names to numbers");
+		return check_wrong_kind(c, v, "a map from names to numbers");
 	for (uint32_t i = 0; i < v->n; i++)
-		well &= number_in(c, v->entry[i].value, -HUGE_VAL, HUGE_VAL);
+		well &= check_number(c, v->entry[i].value, -HUGE_VAL, HUGE_VAL);
 	return well;
 }
 
@@ -219,7 +215,7 @@ static bool check_split(const struct check *c, const struct ynode *v)
 	if (v->kind == YNODE_INT || v->kind == YNODE_REAL)
 		return (v->f > 0 && v->f <= 1) || impossible_split(c, v->at, "above 0, at most 1");
 	if (v->kind != YNODE_MAP)
-		return wrong_kind(c, v, "a number or a map");
+		return check_wrong_kind(c, v, "a number or a map");
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct ynode *f = v->entry[i].value;
 		const char *near = diag_nearest(v->entry[i].key, part, 3);
@@ -231,7 +227,7 @@ static bool check_split(const struct check *c, const struct ynode *v)
 			diag_help(g, near ? "did you mean `%s`?" : "parts are train, validation and test", near);
 			return false;
 		}
-		if (!number_in(c, f, 0, 1))
+		if (!check_number(c, f, 0, 1))
 			return false;
 		sum += f->f;
 	}
@@ -247,7 +243,7 @@ static bool check_columns(const struct check *c, const struct ynode *v)
 	if (v->kind != YNODE_LIST)
 		return check_text(c, v);
 	if (!v->n)
-		return wrong_kind(c, v, "at least one column");
+		return check_wrong_kind(c, v, "at least one column");
 	for (uint32_t i = 0; i < v->n; i++)
 		well &= check_text(c, v->entry[i].value);
 	return well;
@@ -258,112 +254,39 @@ static bool check_inputs(const struct check *c, const struct ynode *v)
 	bool well = true;
 
 	if (v->kind != YNODE_MAP)
-		return wrong_kind(c, v, "a map from inputs to columns");
+		return check_wrong_kind(c, v, "a map from inputs to columns");
 	for (uint32_t i = 0; i < v->n; i++)
 		well &= check_columns(c, v->entry[i].value);
 	return well;
 }
 
-static bool check_label_map(const struct check *c, const struct ynode *v)
+static bool number_map(const struct check *c, const struct ynode *v, double low, double high)
 {
 	bool well = true;
 
 	if (v->kind != YNODE_MAP || !v->n)
-		return wrong_kind(c, v, "a map from numbers to numbers");
+		return check_wrong_kind(c, v, "a map from numbers to numbers");
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct ynode key = { .at = v->entry[i].key_at, .text = v->entry[i].key };
 
 		yaml_resolve(&key, key.text);
-		well &= number_in(c, &key, -HUGE_VAL, HUGE_VAL) && number_in(c, v->entry[i].value, -1e300, 1e300);
+		well &= check_number(c, &key, -HUGE_VAL, HUGE_VAL) && check_number(c, v->entry[i].value, low, high);
 	}
 	return well;
 }
 
-static bool unknown_optimizer_option(const struct check *c, const struct optimizer_row *o, const struct yentry *entry)
+static bool check_label_map(const struct check *c, const struct ynode *v)
 {
-	const char *name[OPTIMIZER_OPTIONS_MAX], *near;
-	struct buf b = BUF_INIT;
-	struct diag *g;
-
-	for (unsigned i = 0; i < o->noption; i++) {
-		name[i] = o->option[i].name;
-		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
-	}
-	near = diag_nearest(entry->key, name, o->noption);
-	g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", o->name, entry->key);
-	diag_label(g, "options: %s", b.data);
-	if (near)
-		diag_help(g, "did you mean `%s`?", near);
-	buf_release(&b);
-	return false;
+	return number_map(c, v, -1e300, 1e300);
 }
 
-static bool check_optimizer_option(const struct check *c, const struct optimizer_row *o, const struct yentry *entry)
+static bool check_class_weights(const struct check *c, const struct ynode *v)
 {
-	struct check inner = { c->d, c->row, entry->key };
-
-	for (unsigned i = 0; i < o->noption; i++)
-		if (!strcmp(o->option[i].name, entry->key))
-			return o->option[i].is_bool ? check_bool(&inner, entry->value)
-				: number_in(&inner, entry->value, o->option[i].min, o->option[i].max);
-	return unknown_optimizer_option(c, o, entry);
-}
-
-static bool check_optimizer(const struct check *c, const struct ynode *v)
-{
-	const struct optimizer_row *o;
-	const struct ynode *options;
-	bool well = true;
-
-	if (v->kind == YNODE_TEXT)
-		return one_of(c, v, v->at, v->text);
-	if (v->kind != YNODE_MAP || v->n != 1)
-		return wrong_kind(c, v, "one name, or a map from one name to its options");
-	if (!one_of(c, v, v->entry[0].key_at, v->entry[0].key))
-		return false;
-	options = v->entry[0].value;
-	if (options->kind == YNODE_NULL)
-		return true;
-	if (options->kind != YNODE_MAP)
-		return wrong_kind(c, options, "a map of options");
-	o = optimizer_find(v->entry[0].key);
-	for (uint32_t i = 0; i < options->n; i++)
-		well &= check_optimizer_option(c, o, &options->entry[i]);
-	return well;
-}
-
-const struct optimizer_row *schema_optimizer(const struct ynode *v, const struct ynode **options)
-{
-	*options = NULL;
-	if (v->kind != YNODE_MAP)
-		return optimizer_find(v->text);
-	if (v->entry[0].value->kind == YNODE_MAP)
-		*options = v->entry[0].value;
-	return optimizer_find(v->entry[0].key);
-}
-
-static bool check_metrics(const struct check *c, const struct ynode *v)
-{
-	if (v->kind != YNODE_LIST)
-		return wrong_kind(c, v, "a list of metrics");
-	if (v->n > TRAIN_METRICS_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d metrics", TRAIN_METRICS_MAX);
+	if (v->kind == YNODE_MAP && v->n > CLASS_WEIGHTS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d classes", CLASS_WEIGHTS_MAX);
 		return false;
 	}
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct ynode *m = v->entry[i].value;
-
-		if (!check_choice(c, m))
-			return false;
-		for (uint32_t k = 0; k < i; k++)
-			if (!strcmp(v->entry[k].value->text, m->text)) {
-				struct diag *g = diag_at(c->d, DIAG_CONFIG_VALUE, m->at, "metric `%s` given twice", m->text);
-
-				diag_second(g, v->entry[k].value->at, "first given here");
-				return false;
-			}
-	}
-	return true;
+	return number_map(c, v, 0, 1e300);
 }
 
 static bool check_init(const struct check *c, const struct ynode *v)
@@ -372,7 +295,7 @@ static bool check_init(const struct check *c, const struct ynode *v)
 		return true;
 	if (v->kind == YNODE_MAP && v->n == 1 && !strcmp(v->entry[0].key, "from"))
 		return check_text(c, v->entry[0].value);
-	return wrong_kind(c, v, "random or {from: FILE}");
+	return check_wrong_kind(c, v, "random or {from: FILE}");
 }
 
 static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
@@ -386,8 +309,12 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_SPLIT] = { check_split, "number or map" },
 	[TYPE_INPUTS] = { check_inputs, "map of lists" },
 	[TYPE_LABEL_MAP] = { check_label_map, "map of numbers" },
-	[TYPE_OPTIMIZER] = { check_optimizer, "word or map" },
-	[TYPE_METRICS] = { check_metrics, "list of words" },
+	[TYPE_CLASS_WEIGHTS] = { check_class_weights, "map of numbers" },
+	[TYPE_LOSS] = { check_row, "word or map" },
+	[TYPE_OPTIMIZER] = { check_row, "word or map" },
+	[TYPE_SCHEDULE] = { check_row, "word or map" },
+	[TYPE_METRICS] = { check_metrics, "list of words or maps" },
+	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps" },
 	[TYPE_INIT] = { check_init, "word or map" },
 };
 

@@ -19,7 +19,7 @@ enum key_id {
 enum key_type {
 	TYPE_NONE = 0, TYPE_BOOL, TYPE_INT, TYPE_AUTO_INT /* or the word auto */, TYPE_TEXT, TYPE_PATH,
 	TYPE_CHOICE, TYPE_CONSTS /* map name: number */, TYPE_SPLIT, TYPE_INPUTS, TYPE_LABEL_MAP,
-	TYPE_OPTIMIZER, TYPE_METRICS, TYPE_INIT, TYPE_COUNT
+	TYPE_CLASS_WEIGHTS, TYPE_LOSS, TYPE_OPTIMIZER, TYPE_SCHEDULE, TYPE_METRICS, TYPE_REGULARIZERS, TYPE_INIT, TYPE_COUNT
 };
 
 enum key_scope { SCOPE_NONE = 0, SCOPE_RESULT, SCOPE_EXECUTION };
@@ -50,7 +50,15 @@ const char *schema_type_text(enum key_type t);
 /* Report what is wrong with value v of row r; true when all is well. */
 bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v);
 
-/* The optimiser that a checked value names, and its options' node (NULL: none). */
-const struct optimizer_row *schema_optimizer(const struct ynode *v, const struct ynode **options);
+/* What the schema knows of a row of the tables of losses, optimisers, schedules and metrics. */
+struct table_row { const char *name, *doc; unsigned noption; const struct train_option *option; };
+
+/* May a value of this type be one name, with or without options? */
+bool schema_has_rows(enum key_type t);
+/* The row of this name in the table of a type; false if unknown. */
+bool schema_table_row(enum key_type t, const char *name, struct table_row *out);
+/* The row that a checked value of type t (METRICS: of an entry) names, and its options' node
+ * (NULL: none). */
+struct table_row schema_chosen(enum key_type t, const struct ynode *v, const struct ynode **options);
 
 #endif

@@ -26,6 +26,7 @@ enum {
 struct dataset {
 	uint32_t nrow, nx, ny;
 	double *x, *y;               /* y NULL when ny is 0 (no labels) */
+	double *weight;              /* (nrow) of the samples in the loss, or NULL: all 1 */
 	char *source;                /* path or generator, for messages */
 	uint8_t digest[32];          /* SHA-256 of the file's bytes; of the arrays when generated */
 };

@@ -3,7 +3,25 @@
 #include "config.h"
 #include "runtime/log/metrics.h"
 
-static void add_number(struct buf *out, const char *prefix, const char *name, double v)
+const double *metrics_value(unsigned side, const double *value, struct buf *out)
+{
+	if (!side) {
+		buf_json_f64(out, *value);
+		return value + 1;
+	}
+	for (unsigned i = 0; i < side; i++) {
+		buf_str(out, i ? ", [" : "[[");
+		for (unsigned j = 0; j < side; j++) {
+			buf_str(out, j ? ", " : "");
+			buf_json_f64(out, *value++);
+		}
+		buf_char(out, ']');
+	}
+	buf_char(out, ']');
+	return value;
+}
+
+static const double *add_value(struct buf *out, const char *prefix, const char *name, unsigned side, const double *v)
 {
 	struct buf key = BUF_INIT;
 
@@ -11,21 +29,26 @@ static void add_number(struct buf *out, const char *prefix, const char *name, do
 	buf_str(out, ", ");
 	buf_json_str(out, key.data);
 	buf_str(out, ": ");
-	buf_json_f64(out, v);
+	v = metrics_value(side, v, out);
 	buf_release(&key);
+	return v;
+}
+
+static void add_numbers(const struct metrics_line *m, const char *prefix, double loss, const double *v, struct buf *out)
+{
+	add_value(out, prefix, "loss", 0, &loss);
+	for (unsigned k = 0; k < m->nmetric; k++)
+		v = add_value(out, prefix, m->metric[k], m->side ? m->side[k] : 0, v);
 }
 
 void metrics_format(const struct metrics_line *m, struct buf *out)
 {
 	buf_printf(out, "{\"start\": %u, \"epoch\": %u, \"step\": %llu", m->start, m->epoch, (unsigned long long)m->step);
-	add_number(out, "", "loss", m->loss);
-	for (unsigned k = 0; k < m->nmetric; k++)
-		add_number(out, "", m->metric[k], m->value[k]);
+	add_numbers(m, "", m->loss, m->value, out);
 	if (m->has_validation)
-		add_number(out, "val_", "loss", m->val_loss);
-	for (unsigned k = 0; m->has_validation && k < m->nmetric; k++)
-		add_number(out, "val_", m->metric[k], m->val_value[k]);
-	add_number(out, "", "seconds", m->seconds);
-	add_number(out, "", "samples_per_second", m->samples_per_second);
+		add_numbers(m, "val_", m->val_loss, m->val_value, out);
+	add_value(out, "", "learning_rate", 0, &m->learning_rate);
+	add_value(out, "", "seconds", 0, &m->seconds);
+	add_value(out, "", "samples_per_second", 0, &m->samples_per_second);
 	buf_char(out, '}');
 }

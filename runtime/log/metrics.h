@@ -12,14 +12,20 @@ struct metrics_line {
 	uint64_t step;               /* updates so far in this start */
 	double loss, val_loss;
 	const char *const *metric;   /* names */
-	const double *value, *val_value;
+	const unsigned *side;        /* of the metrics that are matrices, 0: a number; NULL: all are */
+	const double *value, *val_value;     /* of all metrics, a matrix row by row */
 	unsigned nmetric;
 	bool has_validation;         /* else no val_* members */
+	double learning_rate;
 	double seconds, samples_per_second;
 };
 
+/* A number (side 0), or [[...], ...] of side rows and columns; where the next one's values are. */
+const double *metrics_value(unsigned side, const double *value, struct buf *out);
+
 /* {"start": 0, "epoch": 1, "step": 7, "loss": ..., "<metric>": ..., "val_loss": ...,
- * "val_<metric>": ..., "seconds": ..., "samples_per_second": ...}, without a newline. */
+ * "val_<metric>": ..., "learning_rate": ..., "seconds": ..., "samples_per_second": ...},
+ * without a newline. */
 void metrics_format(const struct metrics_line *m, struct buf *out);
 
 #endif

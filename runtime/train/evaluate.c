@@ -70,31 +70,29 @@ static int evaluation_chunk(struct evaluation *v, const struct part *part, uint3
 	return 0;
 }
 
-static int metrics_of(const struct program *p, const struct part *part, const struct metric_row *const *metric,
-	unsigned nmetric, const double *output, double *metric_out, struct err *e)
+static int metrics_of(const struct program *p, const struct part *part, const struct measures *m,
+	const double *output, double *metric_out, struct err *e)
 {
 	double *label;
 
-	if (!nmetric || !metric_out || !part->nrow)
+	if (!m || !m->nmetric || !metric_out || !part->nrow)
 		return 0;
 	label = mem_try(part->nrow, part->data->ny * sizeof *label);
 	if (!label)
 		return err_set(e, -ERR_CONFIG, "no memory for the labels of %u samples", part->nrow);
 	part_labels(part, part->row, part->nrow, label);
-	for (unsigned k = 0; k < nmetric; k++)
-		metric_out[k] = metric[k]->value(output, label, part->nrow, p->noutput, part->data->ny);
+	measures_metrics(m, &(struct metric_set){ NULL, output, label, part->nrow, p->noutput, part->data->ny }, metric_out);
 	free(label);
 	return 0;
 }
 
-int evaluate_part(struct evaluator *ev, const struct part *part, const struct loss_row *loss,
-	const struct metric_row *const *metric, unsigned nmetric, const double *weight,
+int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
 	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e)
 {
 	const struct program *p = evaluator_plan(ev)->program;
 	struct evaluation v = { .ev = ev, .pool = pool,
-		.score = { .program = p, .weight = weight, .loss = loss_out ? loss : NULL, .part = part, .scale = 1 } };
-	int code = part_check(p, part, "data", v.score.loss, metric, metric_out ? nmetric : 0, e);
+		.score = { .program = p, .weight = weight, .loss = loss_out ? &m->loss : NULL, .part = part, .scale = 1 } };
+	int code = part_check(p, part, "data", loss_out || metric_out ? m : NULL, e);
 
 	if (!code)
 		code = evaluation_open(&v, p, part, e);
@@ -105,9 +103,10 @@ int evaluate_part(struct evaluator *ev, const struct part *part, const struct lo
 		code = evaluation_chunk(&v, part, at, n, output + (size_t)at * p->noutput, e);
 	}
 	if (!code)
-		code = metrics_of(p, part, metric, nmetric, output, metric_out, e);
+		code = metrics_of(p, part, m, output, metric_out, e);
 	if (!code && loss_out)
-		*loss_out = part->nrow ? v.loss_sum / part->nrow : 0;
+		*loss_out = (part->nrow ? v.loss_sum / part->nrow : 0)
+			+ penalty_sum(m->penalty, m->npenalty, p, weight, NULL);
 	free(v.scratch);
 	return code;
 }

@@ -9,6 +9,8 @@ libtrain_a_SOURCES = \
 	runtime/train/loss.c \
 	runtime/train/loss.def \
 	runtime/train/loss.h \
+	runtime/train/measures.c \
+	runtime/train/measures.h \
 	runtime/train/metric.c \
 	runtime/train/metric.def \
 	runtime/train/model.c \
@@ -16,6 +18,15 @@ libtrain_a_SOURCES = \
 	runtime/train/optimizer.c \
 	runtime/train/optimizer.def \
 	runtime/train/optimizer.h \
+	runtime/train/optimizer_step.c \
+	runtime/train/option.h \
+	runtime/train/option_table.h \
+	runtime/train/penalty.c \
+	runtime/train/penalty.h \
+	runtime/train/regularizer.def \
+	runtime/train/schedule.c \
+	runtime/train/schedule.def \
+	runtime/train/schedule.h \
 	runtime/train/score.c \
 	runtime/train/score.h \
 	runtime/train/start.c \

@@ -3,22 +3,42 @@
 #ifndef QCNN_LOSS_H
 #define QCNN_LOSS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/train/option.h"
 
-/* Loss of one sample with n outputs and labels; slope (may be NULL) gets dLoss/d output.
- * A batch's loss is the mean over its samples. */
-struct loss_row { const char *name; const char *doc; const char *source;
-	double (*value)(const double *output, const double *label, uint32_t n, double *slope); };
+/* One sample: n outputs, and as many labels, or one where a loss takes the number of a class. */
+struct loss_sample { const double *opt, *output, *label; uint32_t n, nlabel; };
+
+struct loss_row {
+	const char *name, *doc, *source;
+	bool takes_class;
+	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
+	/* Its loss; slope (may be NULL) gets dLoss/d output[n].  A batch's loss is the mean over
+	 * its samples. */
+	double (*value)(const struct loss_sample *s, double *slope);
+};
 const struct loss_row *loss_find(const char *name);
 size_t loss_rows(const struct loss_row **rows);
 
-/* Metric of a set: output (nsample, n) and label (nsample, nlabel), row-major.  nlabel is
- * n, or 1 where a metric takes the number of a class. */
-struct metric_row { const char *name; const char *doc; const char *source; int takes_class;
-	double (*value)(const double *output, const double *label, uint32_t nsample, uint32_t n,
-		uint32_t nlabel); };
+/* A set: output (nsample, n) and label (nsample, nlabel), row-major.  nlabel is n, or 1 where
+ * a metric takes the number of a class. */
+struct metric_set { const double *opt, *output, *label; uint32_t nsample, n, nlabel; };
+
+/* Classes that a metric which is a matrix tells apart. */
+enum { METRIC_SIDE_MAX = 32 };
+
+struct metric_row {
+	const char *name, *doc, *source;
+	bool takes_class, is_matrix;
+	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
+	/* One number, or the rows of a matrix of metric_side() rows. */
+	void (*value)(const struct metric_set *s, double *out);
+};
 const struct metric_row *metric_find(const char *name);
 size_t metric_rows(const struct metric_row **rows);
+/* Rows and columns of a metric for n outputs; 0: it is a number. */
+unsigned metric_side(const struct metric_row *row, uint32_t n);
 
 #endif

@@ -26,15 +26,48 @@ static bool all_finite(const double *v, size_t n)
 	return true;
 }
 
+double label_class(const double *label, uint32_t n)
+{
+	uint32_t at = 0;
+
+	for (uint32_t j = 1; j < n; j++)
+		if (label[j] > label[at])
+			at = j;
+	return n == 1 ? label[0] : at;
+}
+
+/* By the label, or by which of several is the largest. */
+static double class_weight(const struct class_weights *c, const double *label, uint32_t n)
+{
+	double class;
+
+	if (!c)
+		return 1;
+	class = label_class(label, n);
+	for (unsigned k = 0; k < c->n; k++)
+		if (c->label[k] == class)
+			return c->weight[k];
+	return 1;
+}
+
 static double value_of(const struct score *s, uint32_t sample, const double *output, double *slope)
 {
 	const struct dataset *d = s->part->data;
+	uint32_t row = score_row(s, sample), n = s->program->noutput;
+	struct loss_sample one = { NULL, output, NULL, n, d->ny };
+	double weight, value;
 
-	if (!all_finite(output, s->program->noutput))
+	if (!all_finite(output, n))
 		return NAN;
 	if (!s->loss)
 		return 0;
-	return s->loss->value(output, d->y + (size_t)score_row(s, sample) * d->ny, d->ny, slope);
+	one.opt = s->loss->option;
+	one.label = d->y + (size_t)row * d->ny;
+	weight = (d->weight ? d->weight[row] : 1) * class_weight(s->class_weights, one.label, d->ny);
+	value = s->loss->row->value(&one, slope);
+	for (uint32_t j = 0; slope && j < n; j++)
+		slope[j] *= weight;
+	return value * weight;
 }
 
 int score_sample(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
@@ -78,26 +111,53 @@ double score_sum(const struct score *s, uint32_t n)
 	return sum;
 }
 
-int part_check(const struct program *p, const struct part *part, const char *what,
-	const struct loss_row *loss, const struct metric_row *const *metric, unsigned nmetric, struct err *e)
+/* A label that is the number of a class has to be one. */
+static int class_check(const struct program *p, const struct part *part, const char *what, const char *name, struct err *e)
 {
 	const struct dataset *d = part->data;
+
+	for (uint32_t i = 0; i < part->nrow; i++) {
+		uint32_t row = part->row ? part->row[i] : i;
+		double class = d->y[row];
+
+		if (!(class >= 0 && class < p->noutput && class == floor(class)))
+			return err_set(e, -ERR_BAD_DATA, "the label of row %u of the %s is %g: for loss %s it is the number of one of %u outputs, from 0",
+				row, what, class, name, p->noutput);
+	}
+	return 0;
+}
+
+static int fits(const struct program *p, const struct part *part, const char *what, const char *kind,
+	const char *name, bool takes_class, struct err *e)
+{
+	uint32_t ny = part->data->ny;
+
+	if (ny == p->noutput || (takes_class && ny == 1))
+		return 0;
+	return err_set(e, -ERR_BAD_DATA, "the %s has %u labels a row, the model has %u outputs: %s %s compares them one by one",
+		what, ny, p->noutput, kind, name);
+}
+
+int part_check(const struct program *p, const struct part *part, const char *what, const struct measures *m, struct err *e)
+{
+	const struct dataset *d = part->data;
+	const struct loss_row *loss = m ? m->loss.row : NULL;
+	int code = 0;
 
 	if (d->nx != p->ninput)
 		return err_set(e, -ERR_BAD_DATA, "the %s has %u numbers a row, the model's inputs take %u",
 			what, d->nx, p->ninput);
-	if (!loss && !nmetric)
+	if (!loss && !(m && m->nmetric))
 		return 0;
 	if (!d->ny)
 		return err_set(e, -ERR_BAD_DATA, "the %s has no labels", what);
-	if (loss && d->ny != p->noutput)
-		return err_set(e, -ERR_BAD_DATA, "the %s has %u labels a row, the model has %u outputs: loss %s compares them one by one",
-			what, d->ny, p->noutput, loss->name);
-	for (unsigned k = 0; k < nmetric; k++)
-		if (d->ny != p->noutput && !(metric[k]->takes_class && d->ny == 1))
-			return err_set(e, -ERR_BAD_DATA, "the %s has %u labels a row, the model has %u outputs: metric %s compares them one by one",
-				what, d->ny, p->noutput, metric[k]->name);
-	return 0;
+	if (loss)
+		code = fits(p, part, what, "loss", loss->name, loss->takes_class, e);
+	if (!code && loss && d->ny != p->noutput)
+		code = class_check(p, part, what, loss->name, e);
+	for (unsigned k = 0; !code && k < m->nmetric; k++)
+		code = fits(p, part, what, "metric", m->metric[k].row->name, m->metric[k].row->takes_class, e);
+	return code;
 }
 
 void part_labels(const struct part *part, const uint32_t *row, uint32_t n, double *label)

@@ -10,13 +10,14 @@
 struct score {
 	const struct program *program;
 	const double *weight;
-	const struct loss_row *loss;     /* NULL: outputs alone */
+	const struct loss_choice *loss;  /* NULL: outputs alone */
+	const struct class_weights *class_weights;   /* NULL: all classes alike */
 	const struct part *part;
 	const uint32_t *row;             /* (batch) rows of part->data; NULL: first, first + 1, ... */
 	uint32_t first;
 	double scale;                    /* of every slope: 1 / samples in the batch */
 	double *output;                  /* (batch, noutput) */
-	double *value;                   /* (batch) losses; NaN: not finite */
+	double *value;                   /* (batch) weighted losses; NaN: not finite */
 	double *tape;                    /* (batch, stride) */
 	size_t stride;
 };
@@ -32,9 +33,12 @@ int score_check(const struct score *s, uint32_t n, struct err *e);
 /* The losses' sum in the order of the samples, so that threads do not change its bits. */
 double score_sum(const struct score *s, uint32_t n);
 
-/* Do the rows fit the program, and the labels the loss and metrics?  `what` is the part's name. */
-int part_check(const struct program *p, const struct part *part, const char *what,
-	const struct loss_row *loss, const struct metric_row *const *metric, unsigned nmetric, struct err *e);
+/* Do the rows fit the program, and the labels the loss and metrics (NULL: not looked at)?
+ * `what` is the part's name. */
+int part_check(const struct program *p, const struct part *part, const char *what, const struct measures *m,
+	struct err *e);
+/* What class_weights call the class of a label: its value, or which of several is the largest. */
+double label_class(const double *label, uint32_t n);
 /* label[(n, ny)] = the labels of rows row[0..n) (NULL: 0, 1, ...). */
 void part_labels(const struct part *part, const uint32_t *row, uint32_t n, double *label);
 

@@ -36,11 +36,22 @@ static bool trainer_memory(struct trainer *t)
 	t->gradient = mem_try(nweight, d);
 	t->weight = mem_try(nweight, d);
 	t->frozen = mem_try(nweight, 1);
-	for (unsigned k = 0; k < j->optimizer->nslot; k++)
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(t->slot[k] = mem_try(nweight, d)))
 			return false;
 	return t->row && t->readout && t->score.tape && batch_values && t->output && t->label
 		&& t->val_output && t->gradient && t->weight && t->frozen;
+}
+
+static void set_rate(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+	uint64_t nstep = (uint64_t)j->epochs * t->steps_per_epoch;
+
+	memcpy(t->option, j->option, sizeof t->option);
+	t->schedule = j->schedule;
+	schedule_resolve(&t->schedule, j->option[OPTIMIZER_LEARNING_RATE],
+		j->max_steps && j->max_steps < nstep ? j->max_steps : nstep);
 }
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
@@ -48,7 +59,8 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	int code;
 
 	*t = (struct trainer){ .job = j, .observer = o,
-		.score = { .program = j->program, .loss = j->loss, .part = &j->train } };
+		.score = { .program = j->program, .loss = &j->measures.loss, .part = &j->train,
+			.class_weights = j->class_weights.n ? &j->class_weights : NULL } };
 	t->batch_size = j->batch_size < j->train.nrow ? j->batch_size : j->train.nrow;
 	t->steps_per_epoch = (j->train.nrow - 1) / t->batch_size + 1;
 	code = evaluator_new(j->program, &j->exec, &t->ev, e);
@@ -61,6 +73,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 			j->train.nrow, t->batch_size);
 	}
 	t->score.weight = t->weight;
+	set_rate(t);
 	mark_frozen(j->program, t->frozen);
 	return 0;
 }
@@ -114,14 +127,21 @@ static const char *path_of_weight(const struct program *p, size_t i, uint32_t *i
 	BUG("weight %zu is in no group", i);
 }
 
+static struct update update_of(const struct trainer *t)
+{
+	return (struct update){ t->option, t->step, t->gradient, t->weight, t->slot, t->frozen, t->job->program->nweight };
+}
+
 static int update(struct trainer *t, struct err *e)
 {
 	const struct train_job *j = t->job;
+	const struct update u = update_of(t);
 	size_t n = j->program->nweight;
 	uint32_t index;
 	const char *path;
 
-	j->optimizer->update(j->option, t->step, t->gradient, t->weight, t->slot, t->frozen, n);
+	t->option[OPTIMIZER_LEARNING_RATE] = schedule_rate(&t->schedule, t->step - 1);
+	optimizer_step(j->optimizer, j->program, &u, t->gradient);
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(t->weight[i])) {
 			path = path_of_weight(j->program, i, &index);
@@ -134,6 +154,7 @@ static int update(struct trainer *t, struct err *e)
 static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
 {
 	struct score *s = &t->score;
+	const struct measures *m = &t->job->measures;
 	struct batch batch = { n, t->row + at, t->job->train.data->x };
 	int code, bad;
 
@@ -150,6 +171,8 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	if (bad || code)
 		return bad ? bad : code;
 	*loss_sum = score_sum(s, n);
+	if (m->npenalty)
+		*loss_sum += n * penalty_sum(m->penalty, m->npenalty, s->program, t->weight, t->gradient);
 	return update(t, e);
 }
 
@@ -185,11 +208,11 @@ static void train_metrics(struct trainer *t, uint32_t nseen, double *metric)
 {
 	const struct train_job *j = t->job;
 
-	if (!j->nmetric)
+	if (!j->measures.nmetric)
 		return;
 	part_labels(&j->train, t->row, nseen, t->label);
-	for (unsigned k = 0; k < j->nmetric; k++)
-		metric[k] = j->metric[k]->value(t->output, t->label, nseen, j->program->noutput, j->train.data->ny);
+	measures_metrics(&j->measures,
+		&(struct metric_set){ NULL, t->output, t->label, nseen, j->program->noutput, j->train.data->ny }, metric);
 }
 
 static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
@@ -199,8 +222,8 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 
 	if (!j->validation.nrow)
 		return 0;
-	code = evaluate_part(t->ev, &j->validation, j->loss, j->metric, j->nmetric, t->weight,
-		t->val_output, &r->val_loss, r->val_metric, t->pool, e);
+	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
+		&r->val_loss, r->val_metric, t->pool, e);
 	r->has_validation = !code;
 	if (code) {
 		err_prefix(e, "validation");
@@ -223,6 +246,7 @@ static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 	trained = clock_seconds();
 	r->step = t->step;
 	r->loss = sum / nseen;
+	r->learning_rate = schedule_rate(&t->schedule, t->step);
 	train_metrics(t, nseen, r->metric);
 	code = validate(t, r, e);
 	if (code)
@@ -245,17 +269,21 @@ static void initial_weights(struct trainer *t)
 int trainer_start(struct trainer *t, uint32_t start, struct epoch_result *last, struct err *e)
 {
 	const struct train_job *j = t->job;
+	struct update u;
 	int code = 0;
 
 	t->start = start;
 	t->step = 0;
 	initial_weights(t);
-	for (unsigned k = 0; k < j->optimizer->nslot; k++)
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
 	for (t->epoch = 1; !code && t->epoch <= j->epochs && (!j->max_steps || t->step < j->max_steps); t->epoch++) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);
 	}
+	u = update_of(t);
+	if (!code)
+		optimizer_finish(j->optimizer, &u);
 	return code;
 }

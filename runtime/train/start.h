@@ -12,6 +12,8 @@ struct trainer {
 	struct evaluator *ev;
 	struct pool *pool;
 	struct score score;
+	struct schedule schedule;    /* resolved */
+	double option[OPTIMIZER_OPTIONS_MAX];        /* of the optimiser, with the step's learning rate */
 	uint32_t batch_size, steps_per_epoch;
 	uint32_t *row;               /* (train.nrow) this epoch's order */
 	double *readout;             /* (batch, nreadout) */

@@ -8,6 +8,24 @@
 
 #include "runtime/train/start.h"
 
+/* A class that no sample has is a slip: labels -1 and 1 taken for 0 and 1. */
+static int classes_check(const struct train_job *j, struct err *e)
+{
+	const struct dataset *d = j->train.data;
+
+	for (unsigned k = 0; k < j->class_weights.n; k++) {
+		uint32_t i = 0;
+
+		while (i < j->train.nrow
+			&& label_class(d->y + (size_t)(j->train.row ? j->train.row[i] : i) * d->ny, d->ny) != j->class_weights.label[k])
+			i++;
+		if (i == j->train.nrow)
+			return err_set(e, -ERR_CONFIG, "class_weight names class %g, which no label of the training data has",
+				j->class_weights.label[k]);
+	}
+	return 0;
+}
+
 static int job_check(const struct train_job *j, struct err *e)
 {
 	int code;
@@ -18,10 +36,18 @@ static int job_check(const struct train_job *j, struct err *e)
 		return err_set(e, -ERR_CONFIG, "restarts must be between 1 and %d", TRAIN_RESTARTS_MAX);
 	if (!j->train.nrow)
 		return err_set(e, -ERR_BAD_DATA, "the training data has no rows");
-	code = part_check(j->program, &j->train, "training data", j->loss, j->metric, j->nmetric, e);
+	code = part_check(j->program, &j->train, "training data", &j->measures, e);
 	if (!code && j->validation.nrow)
-		code = part_check(j->program, &j->validation, "validation data", j->loss, j->metric, j->nmetric, e);
-	return code;
+		code = part_check(j->program, &j->validation, "validation data", &j->measures, e);
+	if (!code)
+		code = measures_check(&j->measures, j->program->noutput, e);
+	if (!code)
+		code = penalty_check(j->measures.penalty, j->measures.npenalty, j->program, e);
+	if (!code)
+		code = optimizer_check(j->optimizer, j->option, e);
+	if (!code)
+		code = schedule_check(&j->schedule, e);
+	return code ? code : classes_check(j, e);
 }
 
 static void keep(struct train_result *best, const struct trainer *t, const struct epoch_result *last)
@@ -32,7 +58,7 @@ static void keep(struct train_result *best, const struct trainer *t, const struc
 	best->last = *last;
 	best->step = t->step;
 	memcpy(best->weight, t->weight, nbytes);
-	for (unsigned k = 0; k < t->job->optimizer->nslot; k++)
+	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
 		memcpy(best->slot[k], t->slot[k], nbytes);
 }
 
@@ -44,7 +70,7 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 	r->start_loss = mem_try(j->restarts, sizeof *r->start_loss);
 	if (!r->weight || !r->start_loss)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
-	for (unsigned k = 0; k < j->optimizer->nslot; k++)
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(r->slot[k] = mem_try(n, sizeof *r->weight)))
 			return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
 	return 0;

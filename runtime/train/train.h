@@ -9,13 +9,18 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/train/loss.h"
+#include "runtime/train/measures.h"
 #include "runtime/train/optimizer.h"
+#include "runtime/train/schedule.h"
 
-enum { TRAIN_METRICS_MAX = 16, TRAIN_RESTARTS_MAX = 10000 };
+enum { TRAIN_RESTARTS_MAX = 10000, CLASS_WEIGHTS_MAX = 1024 };
 
 /* Rows of a data set in an order. */
 struct part { const struct dataset *data; const uint32_t *row; uint32_t nrow; };
+
+/* Weights of samples by their class: a label's value, or the number of the largest of several;
+ * classes that are not named weigh 1.  As Keras's, they count in training alone. */
+struct class_weights { unsigned n; const double *label, *weight; };
 
 struct train_job {
 	const struct program *program;
@@ -23,9 +28,10 @@ struct train_job {
 	struct part train, validation;       /* validation.nrow may be 0 */
 	uint32_t epochs, batch_size;
 	uint64_t max_steps;                  /* 0: no limit */
-	const struct loss_row *loss;
-	const struct metric_row *metric[TRAIN_METRICS_MAX]; unsigned nmetric;
+	struct measures measures;
+	struct class_weights class_weights;
 	const struct optimizer_row *optimizer; double option[OPTIMIZER_OPTIONS_MAX];
+	struct schedule schedule;            /* of the learning rate; row NULL: it stays */
 	uint64_t seed;
 	bool shuffle;
 	uint32_t restarts;                   /* k starts; the lowest final training loss wins */
@@ -35,9 +41,10 @@ struct train_job {
 struct epoch_result {
 	uint32_t start, epoch;               /* start: restart index; epoch from 1 */
 	uint64_t step;
-	double loss, metric[TRAIN_METRICS_MAX];          /* means while weights move */
+	double loss, metric[TRAIN_VALUES_MAX];           /* means while weights move; see measures_at */
 	bool has_validation;
-	double val_loss, val_metric[TRAIN_METRICS_MAX];
+	double val_loss, val_metric[TRAIN_VALUES_MAX];
+	double learning_rate;                /* of the step that would be next, as Keras logs it */
 	double seconds, samples_per_second;
 };
 
@@ -64,10 +71,9 @@ struct train_result {
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
 void train_result_release(struct train_result *r);
 
-/* Outputs (nrow, noutput), readouts not kept; loss and metrics when labels are there
- * (loss_out and metric_out may be NULL). The same numbers as validation in train_run. */
-int evaluate_part(struct evaluator *ev, const struct part *part, const struct loss_row *loss,
-	const struct metric_row *const *metric, unsigned nmetric, const double *weight,
+/* Outputs (nrow, noutput), readouts not kept; loss (with penalties) and metrics when labels
+ * are there (m, loss_out and metric_out may be NULL). The same numbers as validation in train_run. */
+int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
 	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e);
 
 #endif

@@ -1,66 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Losses and metrics on small sets counted by hand. */
+ * Metrics on small sets: counted by hand, or from scikit-learn 1.9.1 (metrics.roc_auc_score, precision_score,
+ * recall_score, f1_score and confusion_matrix; several classes: multi_class="ovr", average="macro"). */
 #include "config.h"
-#include "runtime/train/loss.h"
+#include "runtime/train/measures.h"
+
+#include <string.h>
 
 #include "tests/tap.h"
 
-struct set { const char *metric; uint32_t nsample, n, nlabel; double output[8], label[8], want; const char *what; };
+enum { VALUES_MAX = 21 };
 
-static const struct set sets[] = {
-	{ "sign_accuracy", 4, 1, 1, { 0.2, -0.3, 0, -0.1 }, { 1, -1, 1, 1 }, 0.75, "0 counts as +1" },
-	{ "sign_accuracy", 2, 1, 1, { 0.2, -0.3 }, { 0, 0 }, 0.5, "a label of 0 counts as +1" },
-	{ "sign_accuracy", 2, 2, 2, { 1, -1, 1, 1 }, { 1, 1, 1, 1 }, 0.75, "several outputs, each for itself" },
-	{ "accuracy", 4, 1, 1, { 0.2, -0.3, 0.6, -0.1 }, { 1, -1, 1, 1 }, 0.75, "labels -1 and 1 by sign" },
-	{ "accuracy", 4, 1, 1, { 0.2, 0.7, 0.5, -2 }, { 1, 1, 0, 0 }, 0.75, "labels 0 and 1 by 0.5, which is 0" },
-	{ "accuracy", 2, 3, 3, { 0.1, 0.7, 0.2, 0.5, 0.3, 0.2 }, { 0, 1, 0, 0, 0, 1 }, 0.5, "one-hot labels" },
-	{ "accuracy", 2, 3, 1, { 0.1, 0.7, 0.2, 0.5, 0.3, 0.2 }, { 1, 0 }, 1, "the number of a class" },
-	{ "accuracy", 1, 3, 1, { 0.5, 0.5, 0.2 }, { 1 }, 0, "of equal outputs the first" },
-	{ "mse", 2, 2, 2, { 1, 2, 3, 4 }, { 1, 0, 3, 0 }, 5, "the mean over outputs and samples" },
+struct set {
+	const char *metric; uint32_t nsample, n, nlabel; double output[VALUES_MAX], label[VALUES_MAX], want;
+	const char *what; double threshold;      /* 0: left out */
 };
 
-static void test_slope(const struct loss_row *loss)
+#define SEVEN { 0.2, 0.7, 0.55, 0.1, 0.7, 0.4, 0.9 }, { 0, 1, 1, 0, 0, 1, 1 }
+#define SEVEN_SIGNED { 0.2, 0.7, 0.55, 0.1, 0.7, 0.4, 0.9 }, { -1, 1, 1, -1, -1, 1, 1 }
+#define THREE { 0.5, 0.3, 0.2, 0.1, 0.7, 0.2, 0.3, 0.3, 0.4, 0.6, 0.1, 0.3, 0.2, 0.5, 0.3, 0.25, 0.15, 0.6 }, { 0, 1, 1, 2, 1, 2 }
+
+static const struct set sets[] = {
+	{ "sign_accuracy", 4, 1, 1, { 0.2, -0.3, 0, -0.1 }, { 1, -1, 1, 1 }, 0.75, "0 counts as +1", 0 },
+	{ "sign_accuracy", 2, 1, 1, { 0.2, -0.3 }, { 0, 0 }, 0.5, "a label of 0 counts as +1", 0 },
+	{ "sign_accuracy", 2, 2, 2, { 1, -1, 1, 1 }, { 1, 1, 1, 1 }, 0.75, "several outputs, each for itself", 0 },
+	{ "accuracy", 4, 1, 1, { 0.2, -0.3, 0.6, -0.1 }, { 1, -1, 1, 1 }, 0.75, "labels -1 and 1 by sign", 0 },
+	{ "accuracy", 4, 1, 1, { 0.2, 0.7, 0.5, -2 }, { 1, 1, 0, 0 }, 0.75, "labels 0 and 1 by 0.5, which is 0", 0 },
+	{ "accuracy", 2, 3, 3, { 0.1, 0.7, 0.2, 0.5, 0.3, 0.2 }, { 0, 1, 0, 0, 0, 1 }, 0.5, "one-hot labels", 0 },
+	{ "accuracy", 2, 3, 1, { 0.1, 0.7, 0.2, 0.5, 0.3, 0.2 }, { 1, 0 }, 1, "the number of a class", 0 },
+	{ "accuracy", 1, 3, 1, { 0.5, 0.5, 0.2 }, { 1 }, 0, "of equal outputs the first", 0 },
+	{ "mse", 2, 2, 2, { 1, 2, 3, 4 }, { 1, 0, 3, 0 }, 5, "the mean over outputs and samples", 0 },
+	{ "binary_accuracy", 7, 1, 1, SEVEN, 5. / 7, "by 0.5 for labels 0 and 1", 0 },
+	{ "binary_accuracy", 7, 1, 1, SEVEN, 6. / 7, "by a threshold", 0.3 },
+	{ "binary_accuracy", 7, 1, 1, SEVEN_SIGNED, 4. / 7, "by 0 for labels -1 and 1", 0 },
+	{ "binary_accuracy", 2, 2, 2, { 0.6, 0.4, 0.7, 0.2 }, { 1, 1, 0, 0 }, 0.5, "several outputs, each for itself", 0 },
+	{ "categorical_accuracy", 6, 3, 1, THREE, 4. / 6, "by class", 0 },
+	{ "auc", 7, 1, 1, SEVEN, 0.79166666666666663, "with a tie", 0 },
+	{ "auc", 7, 1, 1, SEVEN_SIGNED, 0.79166666666666663, "of labels -1 and 1", 0 },
+	{ "auc", 6, 3, 1, THREE, 0.85231481481481486, "of three classes", 0 },
+	{ "auc", 2, 1, 1, { 1, 2 }, { 1, 1 }, 0, "without a negative sample", 0 },
+	{ "precision", 7, 1, 1, SEVEN, 0.75, "of the positive class", 0 },
+	{ "recall", 7, 1, 1, SEVEN, 0.75, "of the positive class", 0 },
+	{ "recall", 7, 1, 1, SEVEN, 0.25, "by a high threshold", 0.8 },
+	{ "precision", 7, 1, 1, SEVEN, 1, "by a high threshold", 0.8 },
+	{ "f1", 7, 1, 1, SEVEN, 0.75, "of the positive class", 0 },
+	{ "precision", 6, 3, 1, THREE, 0.66666666666666663, "of three classes", 0 },
+	{ "recall", 6, 3, 1, THREE, 0.72222222222222221, "of three classes", 0 },
+	{ "f1", 6, 3, 1, THREE, 0.65555555555555556, "of three classes", 0 },
+	{ "precision", 2, 1, 1, { 0.1, 0.2 }, { 1, 1 }, 0, "where nothing is called positive (threshold 0.5 is given)", 0.5 },
+};
+
+static double value_of(const struct metric_row *row, const struct set *s)
 {
-	double output[3] = { 0.3, -0.8, 0.45 }, label[3] = { 1, -1, 0 }, slope[3], up, down;
-	double value = loss->value(output, label, 3, slope), h = 1e-5;
+	struct metric_choice c = metric_choice(row);
+	double value = -1;
 
-	tap_ok(value == loss->value(output, label, 3, NULL), "%s: the same value without slopes", loss->name);
-	for (int j = 0; j < 3; j++) {
-		double at = output[j];
+	if (s->threshold != 0)
+		c.option[0] = s->threshold;
+	row->value(&(struct metric_set){ c.option, s->output, s->label, s->nsample, s->n, s->nlabel }, &value);
+	return value;
+}
 
-		output[j] = at + h;
-		up = loss->value(output, label, 3, NULL);
-		output[j] = at - h;
-		down = loss->value(output, label, 3, NULL);
-		output[j] = at;
-		tap_close(slope[j], (up - down) / (2 * h), 1e-9, "%s: slope %d against a difference", loss->name, j);
+static void test_confusion(void)
+{
+	static const struct set two = { "confusion", 7, 1, 1, SEVEN, 0, "", 0 }, three = { "confusion", 6, 3, 1, THREE, 0, "", 0 };
+	static const double want_two[] = { 2, 1, 1, 3 }, want_three[] = { 1, 0, 0, 0, 2, 1, 1, 0, 1 };
+	struct measures m = { .metric = { metric_choice(metric_find("accuracy")), metric_choice(metric_find("confusion")),
+		metric_choice(metric_find("mse")) }, .nmetric = 3 };
+	double value[TRAIN_VALUES_MAX];
+	struct err e;
+
+	measures_metrics(&m, &(struct metric_set){ NULL, two.output, two.label, 7, 1, 1 }, value);
+	tap_is_mem(value + 1, want_two, sizeof want_two, "confusion of two classes");
+	tap_close(value[0], 5. / 7, 1e-15, "the metric before it");
+	tap_close(value[5], 1.2025 / 7, 1e-15, "the metric after it");
+	tap_is_int(measures_at(&m, 3, 1), 6, "six numbers in all");
+	m.nmetric = 2;
+	measures_metrics(&m, &(struct metric_set){ NULL, three.output, three.label, 6, 3, 1 }, value);
+	tap_is_mem(value + 1, want_three, sizeof want_three, "confusion of three classes");
+	tap_is_int(measures_check(&m, METRIC_SIDE_MAX, &e), 0, "as many classes as there is room for");
+	tap_is_int(measures_check(&m, METRIC_SIDE_MAX + 1, &e), -ERR_CONFIG, "one more");
+	tap_is_str(e.text, "metric confusion takes at most 32 outputs, the model has 33", "is refused");
+	m.metric[0] = m.metric[1];
+	tap_is_int(measures_check(&m, 2, &e), -ERR_CONFIG, "two matrices are refused");
+}
+
+static void test_rows(void)
+{
+	const struct metric_row *metric;
+	const struct loss_row *loss;
+	size_t n = metric_rows(&metric);
+	static const struct set none = { "", 0, 1, 1, { 1 }, { 1 }, 0, "", 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned tested = metric[i].is_matrix || loss_find(metric[i].name);
+
+		for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+			tested |= !strcmp(sets[k].metric, metric[i].name);
+		tap_ok(tested, "%s is tested here or as a loss", metric[i].name);
+		tap_ok(metric_find(metric[i].name) == &metric[i], "%s is found by its name", metric[i].name);
+		tap_ok(*metric[i].doc && *metric[i].source, "%s has text and source", metric[i].name);
+		if (!metric[i].is_matrix)
+			tap_ok(value_of(&metric[i], &none) == 0, "%s of no samples is 0", metric[i].name);
 	}
+	n = loss_rows(&loss);
+	for (size_t i = 0; i < n; i++)
+		tap_ok(loss_find(loss[i].name) == &loss[i] && metric_find(loss[i].name), "%s is a loss and a metric", loss[i].name);
+	tap_ok(!loss_find("mess") && !metric_find("mess"), "unknown names are not found");
 }
 
 int main(void)
 {
-	const struct loss_row *loss;
-	const struct metric_row *metric;
-	size_t n;
-	double one = 1;
-
-	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-		const struct set *s = &sets[i];
-
-		tap_close(metric_find(s->metric)->value(s->output, s->label, s->nsample, s->n, s->nlabel), s->want, 1e-15,
-			"%s: %s", s->metric, s->what);
-	}
-	n = loss_rows(&loss);
-	for (size_t i = 0; i < n; i++) {
-		test_slope(&loss[i]);
-		tap_ok(loss_find(loss[i].name) == &loss[i] && metric_find(loss[i].name), "%s is a loss and a metric", loss[i].name);
-	}
-	n = metric_rows(&metric);
-	for (size_t i = 0; i < n; i++) {
-		tap_ok(metric_find(metric[i].name) == &metric[i], "%s is found by its name", metric[i].name);
-		tap_ok(*metric[i].doc && *metric[i].source, "%s has text and source", metric[i].name);
-		tap_ok(metric[i].value(&one, &one, 0, 1, 1) == 0, "%s of no samples is 0", metric[i].name);
-	}
-	tap_ok(!loss_find("mess") && !metric_find("mess"), "unknown names are not found");
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		tap_close(value_of(metric_find(sets[i].metric), &sets[i]), sets[i].want, 1e-15, "%s: %s", sets[i].metric, sets[i].what);
+	test_confusion();
+	test_rows();
 	return tap_done();
 }

@@ -83,13 +83,13 @@ static void test_metrics(void)
 	const char *name[] = { "sign_accuracy", "odd \"name\"" };
 	double value[] = { 0.75, 0.1 + 0.2 }, val_value[] = { 0.5, -1 };
 	struct metrics_line m = { .start = 2, .epoch = 3, .step = 21, .loss = 1.0 / 3, .metric = name, .value = value,
-		.nmetric = 2, .seconds = 0.5, .samples_per_second = 224 };
+		.nmetric = 2, .learning_rate = 0.02, .seconds = 0.5, .samples_per_second = 224 };
 	struct buf line = BUF_INIT;
 	json_t *v;
 
 	metrics_format(&m, &line);
 	tap_is_str(line.data, "{\"start\": 2, \"epoch\": 3, \"step\": 21, \"loss\": 0.3333333333333333, \"sign_accuracy\": 0.75, "
-		"\"odd \\\"name\\\"\": 0.30000000000000004, \"seconds\": 0.5, \"samples_per_second\": 224}", "a line without validation");
+		"\"odd \\\"name\\\"\": 0.30000000000000004, \"learning_rate\": 0.02, \"seconds\": 0.5, \"samples_per_second\": 224}", "a line without validation");
 	buf_clear(&line);
 	m.has_validation = true;
 	m.val_loss = 0.25;
@@ -98,8 +98,14 @@ static void test_metrics(void)
 	v = json_read(line.data, line.len, NULL);
 	tap_ok(json_number_value(json_object_get(v, "val_loss")) == 0.25
 		&& json_number_value(json_object_get(v, "val_sign_accuracy")) == 0.5
-		&& json_object_size(v) == 11, "a line with validation");
+		&& json_object_size(v) == 12, "a line with validation");
 	json_decref(v);
+	buf_clear(&line);
+	m.has_validation = false;
+	m.side = (const unsigned[]){ 0, 2 };
+	m.value = (const double[]){ 0.75, 1, 2, 3, 4 };
+	metrics_format(&m, &line);
+	tap_ok(strstr(line.data, "\"sign_accuracy\": 0.75, \"odd \\\"name\\\"\": [[1, 2], [3, 4]], ") != NULL, "a matrix");
 	buf_release(&line);
 }
 

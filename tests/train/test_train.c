@@ -28,7 +28,8 @@ static struct train_job job_of(const struct program *p)
 	struct train_job j = { .program = p,
 		.exec = { .device = "ref", .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
 		.train = { &data, NULL, NROW }, .validation = { &data, NULL, 5 },
-		.epochs = 3, .batch_size = 4, .loss = loss_find("mse"), .metric = { metric_find("sign_accuracy") }, .nmetric = 1,
+		.epochs = 3, .batch_size = 4,
+		.measures = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("sign_accuracy")) }, .nmetric = 1 },
 		.optimizer = optimizer_find("adam"), .seed = 7, .shuffle = true, .restarts = 1 };
 
 	for (unsigned k = 0; k < j.optimizer->noption; k++)
@@ -41,8 +42,9 @@ static struct train_job job_of(const struct program *p)
 static void plain_descent(struct train_job *j)
 {
 	j->optimizer = optimizer_find("sgd");
+	for (unsigned k = 0; k < j->optimizer->noption; k++)
+		j->option[k] = j->optimizer->option[k].value;
 	j->option[0] = 1;
-	j->option[1] = j->option[2] = 0;
 	j->shuffle = false;
 	j->epochs = 1;
 }
@@ -67,7 +69,7 @@ static void evaluate(const struct train_job *j, const struct part *part, const d
 
 	o.gradient = GRADIENT_NONE;
 	if (evaluator_new(j->program, &o, &ev, &e)
-		|| evaluate_part(ev, part, j->loss, j->metric, j->nmetric, weight, output, loss, metric, pool, &e))
+		|| evaluate_part(ev, part, &j->measures, weight, output, loss, metric, pool, &e))
 		tap_bail("evaluation failed: %s", e.text);
 	pool->ops->free(pool);
 	evaluator_free(ev);
@@ -170,7 +172,7 @@ static void test_learning(const struct program *p)
 
 	program_init_weights(p, 5, 0, target);
 	evaluate(&j, &j.train, target, label, NULL, NULL);
-	j.metric[0] = metric_find("mse");
+	j.measures.metric[0] = metric_choice(metric_find("mse"));
 	j.epochs = 1;
 	r = run(&j, NULL);
 	first = r.last.loss;

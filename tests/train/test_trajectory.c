@@ -138,8 +138,9 @@ static struct train_job job_of(const struct program *p, const struct dataset *da
 	struct train_job j = { .program = p,
 		.exec = { .device = device, .precision = PRECISION_DOUBLE, .nthread = 2, .gradient = GRADIENT_ADJOINT },
 		.train = { data, row, NTRAIN }, .validation = { data, row + NTRAIN, NALL - NTRAIN },
-		.epochs = STEPS / STEPS_PER_EPOCH, .batch_size = 16, .loss = loss_find("mse"),
-		.metric = { metric_find("sign_accuracy") }, .nmetric = 1, .optimizer = optimizer_find("adam"),
+		.epochs = STEPS / STEPS_PER_EPOCH, .batch_size = 16,
+		.measures = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("sign_accuracy")) }, .nmetric = 1 },
+		.optimizer = optimizer_find("adam"),
 		.restarts = 1, .init = init };
 
 	for (uint32_t i = 0; i < NALL; i++)
@@ -179,7 +180,7 @@ static double predictions(const json_t *file, const struct train_job *j, const d
 	double output[NALL], worst = 0;
 
 	if (evaluator_new(j->program, &j->exec, &ev, &e)
-		|| evaluate_part(ev, &all, NULL, NULL, 0, weight, output, NULL, NULL, pool, &e))
+		|| evaluate_part(ev, &all, NULL, weight, output, NULL, NULL, pool, &e))
 		tap_bail("%s", e.text);
 	for (uint32_t i = 0; i < NALL; i++)
 		worst = farther(worst, output[i], json_array_get(want, i));

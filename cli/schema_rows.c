@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Values that name a row of a table in runtime/train, with options of that row. */
+#include "config.h"
+#include "cli/schema_check.h"
+
+#include <string.h>
+
+#define FIND_IN(function, row_type, find) \
+	static bool function(const char *name, struct table_row *out) \
+	{ \
+		const struct row_type *row = find(name); \
+		\
+		if (row) \
+			*out = (struct table_row){ row->name, row->doc, row->noption, row->option }; \
+		return row != NULL; \
+	}
+FIND_IN(find_loss, loss_row, loss_find)
+FIND_IN(find_metric, metric_row, metric_find)
+FIND_IN(find_optimizer, optimizer_row, optimizer_find)
+FIND_IN(find_schedule, schedule_row, schedule_find)
+
+static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out) = {
+	[TYPE_LOSS] = find_loss,
+	[TYPE_METRICS] = find_metric,
+	[TYPE_OPTIMIZER] = find_optimizer,
+	[TYPE_SCHEDULE] = find_schedule,
+};
+
+bool schema_has_rows(enum key_type t)
+{
+	return tables[t] && t != TYPE_METRICS;
+}
+
+bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
+{
+	return tables[t](name, out);
+}
+
+struct table_row schema_chosen(enum key_type t, const struct ynode *v, const struct ynode **options)
+{
+	struct table_row row = { .name = NULL };
+	const char *name = v->kind == YNODE_MAP ? v->entry[0].key : v->text;
+
+	*options = v->kind == YNODE_MAP && v->entry[0].value->kind == YNODE_MAP ? v->entry[0].value : NULL;
+	if (!tables[t](name, &row))
+		BUG("`%s` was not checked", name);
+	return row;
+}
+
+/* ---- options ---- */
+
+static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
+{
+	const char *name[TRAIN_OPTIONS_MAX], *near;
+	struct buf b = BUF_INIT;
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
+
+	for (unsigned i = 0; i < row->noption; i++) {
+		name[i] = row->option[i].name;
+		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
+	}
+	near = diag_nearest(entry->key, name, row->noption);
+	diag_label(g, "%s%s", row->noption ? "options: " : "it has none", row->noption ? b.data : "");
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	buf_release(&b);
+	return false;
+}
+
+static bool check_list(const struct check *c, const struct train_option *o, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST || !v->n)
+		return check_wrong_kind(c, v, "a list of numbers");
+	if (v->n > VALUE_LIST_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d entries", VALUE_LIST_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_number(c, v->entry[i].value, o->min, o->max);
+	return well;
+}
+
+static bool check_value(const struct check *c, const struct train_option *o, const struct ynode *v)
+{
+	if (v->kind == YNODE_NULL && !value_given(o->value))
+		return true;
+	if (o->kind == VALUE_BOOL)
+		return check_bool(c, v);
+	if (o->kind == VALUE_LIST)
+		return check_list(c, o, v);
+	if (o->kind == VALUE_COUNT && v->kind != YNODE_INT)
+		return check_wrong_kind(c, v, "a whole number");
+	return check_number(c, v, o->min, o->max);
+}
+
+static bool check_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
+{
+	struct check inner = { c->d, c->row, entry->key };
+
+	for (unsigned i = 0; i < row->noption; i++)
+		if (!strcmp(row->option[i].name, entry->key))
+			return check_value(&inner, &row->option[i], entry->value);
+	return unknown_option(c, row, entry);
+}
+
+static bool check_required(const struct check *c, const struct table_row *row, const struct ynode *options, struct span at)
+{
+	bool well = true;
+
+	for (unsigned i = 0; i < row->noption; i++)
+		if (row->option[i].value == VALUE_REQUIRED && !(options && ynode_find(options, row->option[i].name))) {
+			diag_label(diag_at(c->d, DIAG_CONFIG_MISSING, at, "%s needs the option `%s`", row->name,
+				row->option[i].name), "%s", row->option[i].doc);
+			well = false;
+		}
+	return well;
+}
+
+/* ---- rows ---- */
+
+bool check_row(const struct check *c, const struct ynode *v)
+{
+	const struct ynode *options = NULL;
+	struct table_row row;
+	struct span at = v->at;
+	bool well = true;
+
+	if (v->kind == YNODE_MAP && v->n == 1) {
+		at = v->entry[0].key_at;
+		options = v->entry[0].value;
+	} else if (v->kind != YNODE_TEXT) {
+		return check_wrong_kind(c, v, "one name, or a map from one name to its options");
+	}
+	if (!check_one_of(c, v, at, options ? v->entry[0].key : v->text))
+		return false;
+	if (options && options->kind == YNODE_NULL)
+		options = NULL;
+	if (options && options->kind != YNODE_MAP)
+		return check_wrong_kind(c, options, "a map of options");
+	tables[c->row->type](v->kind == YNODE_MAP ? v->entry[0].key : v->text, &row);
+	for (uint32_t i = 0; options && i < options->n; i++)
+		well &= check_option(c, &row, &options->entry[i]);
+	return check_required(c, &row, options, at) && well;
+}
+
+static const char *name_in(const struct ynode *metric)
+{
+	return metric->kind == YNODE_MAP ? metric->entry[0].key : metric->text;
+}
+
+bool check_metrics(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of metrics");
+	if (v->n > TRAIN_METRICS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d metrics", TRAIN_METRICS_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *m = v->entry[i].value;
+
+		if (!check_row(c, m))
+			return false;
+		for (uint32_t k = 0; k < i; k++)
+			if (!strcmp(name_in(v->entry[k].value), name_in(m))) {
+				struct diag *g = diag_at(c->d, DIAG_CONFIG_VALUE, m->at, "metric `%s` given twice", name_in(m));
+
+				diag_second(g, v->entry[k].value->at, "first given here");
+				return false;
+			}
+	}
+	return true;
+}
+
+/* ---- regularisers ---- */
+
+/* {l1: factor, l2: factor, weights: pattern}, of which the last may be left out. */
+static bool check_regularizer(const struct check *c, const struct ynode *v, uint32_t *count)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_MAP)
+		return check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct yentry *entry = &v->entry[i];
+		struct check inner = { c->d, c->row, entry->key };
+
+		if (!strcmp(entry->key, "weights")) {
+			well &= check_text(&inner, entry->value);
+			continue;
+		}
+		well &= check_one_of(c, v, entry->key_at, entry->key) && check_number(&inner, entry->value, 0, 1e300);
+		++*count;
+	}
+	return well;
+}
+
+bool check_regularizers(const struct check *c, const struct ynode *v)
+{
+	uint32_t count = 0;
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of maps");
+	for (uint32_t i = 0; i < v->n && count <= PENALTIES_MAX; i++)
+		well &= check_regularizer(c, v->entry[i].value, &count);
+	if (count > PENALTIES_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d regularisers", PENALTIES_MAX);
+		return false;
+	}
+	return well;
+}

@@ -3,8 +3,16 @@
 
 noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = \
+	cli/bench.h \
+	cli/bench_circuits.c \
+	cli/bench_compare.c \
+	cli/bench_list.c \
+	cli/bench_measure.c \
+	cli/bench_plot.c \
+	cli/bench_print.c \
 	cli/changes.c \
 	cli/changes.h \
+	cli/cmd_bench.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
 	cli/cmd_config.c \
@@ -47,6 +55,9 @@ libcli_a_SOURCES = \
 	cli/schema.h \
 	cli/schema_check.h \
 	cli/schema_rows.c \
+	cli/train_graph.c \
+	cli/train_log.c \
+	cli/train_log.h \
 	cli/values.c \
 	cli/values.h \
 	cli/yaml_read.c \

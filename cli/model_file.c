@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/qsim.h"
 #include "runtime/program/bytecode.h"
 
 static bool ends_with(const char *path, const char *ending)
@@ -58,6 +59,28 @@ static void compile_source(struct diags *d, uint32_t file, const struct lang_opt
 	ast_free(t);
 }
 
+/* qsim's text becomes a model's text, which then is a source of its own. */
+static void compile_qsim(struct diags *d, uint32_t file, const struct compile_options *co, struct model_file *m)
+{
+	struct lang_options lo = { NULL, 0 };
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	int model = 0;
+
+	qsim_model(d, file, &text);
+	if (!diags_errors(d)) {
+		buf_printf(&name, "%s (as a model)", source_name(diags_sources(d), file));
+		model = source_add(diags_sources(d), name.data, text.data, text.len);
+		if (model < 0)
+			diag_at(d, DIAG_TOO_LARGE, (struct span){ file, 0, 0 }, "a circuit with too many gates");
+	}
+	if (model > 0) {
+		m->text = source_text(diags_sources(d), (uint32_t)model, &m->len);
+		compile_source(d, (uint32_t)model, &lo, co, m);
+	}
+	buf_release(&text);
+	buf_release(&name);
+}
+
 /* Bytecode begins with its magic, whatever the file is called. */
 static int read_bytecode(const char *path, struct model_file *m, bool *is_bytecode, struct err *e)
 {
@@ -92,6 +115,8 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 		m.text = source_text(diags_sources(d), (uint32_t)file, &m.len);
 		if (ends_with(path, ".asm"))
 			m.program = asm_read(d, (uint32_t)file);
+		else if (!ends_with(path, ".qcnn") && qsim_is(m.text, m.len))
+			compile_qsim(d, (uint32_t)file, co, &m);
 		else
 			compile_source(d, (uint32_t)file, lo, co, &m);
 	}

@@ -3,6 +3,7 @@
 
 generated_pages = \
 	man/qcnn.1 \
+	man/qcnn-bench.1 \
 	man/qcnn-check.1 \
 	man/qcnn-compile.1 \
 	man/qcnn-config.1 \
@@ -30,6 +31,7 @@ $(generated_pages): cli/manual$(EXEEXT)
 	else rm -f $@.tmp; test -f $(srcdir)/$@ && test -f $@ || cp $(srcdir)/$@ $@; fi
 
 man/qcnn.1: man/qcnn.1.in
+man/qcnn-bench.1: man/qcnn-bench.1.in
 man/qcnn-check.1: man/qcnn-check.1.in
 man/qcnn-compile.1: man/qcnn-compile.1.in
 man/qcnn-config.1: man/qcnn-config.1.in

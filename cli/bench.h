@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of qcnn bench share: circuits, cases, results.
+ *
+ * A case is one circuit at one size, batch and number of threads; a result is what was
+ * measured of it.  bench_circuits.c writes circuits, bench_measure.c measures,
+ * bench_print.c, bench_plot.c and bench_compare.c show. */
+#ifndef QCNN_BENCH_H
+#define QCNN_BENCH_H
+
+#include "cli/command.h"
+#include "cli/machine.h"
+#include "cli/model_file.h"
+#include "runtime/exec/evaluator.h"
+
+enum {
+	BENCH_NUMBERS_MAX = 256,     /* in one list of numbers */
+	BENCH_CASES_MAX = 4096,
+	BENCH_QUBITS_MAX = 4096, BENCH_LAYERS_MAX = 100000, BENCH_BATCH_MAX = 1 << 24, BENCH_THREADS_MAX = 1024,
+	BENCH_TEXT_MAX = 32
+};
+
+/* ---- lists of numbers: "20,24" "20-28" "20-28+2" ---- */
+
+struct bench_list { uint64_t v[BENCH_NUMBERS_MAX]; unsigned n; };
+/* -ERR_USAGE when the text of --name is no such list of numbers from low to high. */
+int bench_list_read(const char *name, const char *text, uint64_t low, uint64_t high, struct bench_list *out,
+	struct err *e);
+
+/* ---- named circuits ---- */
+
+struct bench_size { unsigned n, layers; uint64_t seed; };
+
+struct bench_circuit {
+	const char *name;
+	unsigned min_qubits;
+	unsigned layers;             /* when none are given; 0: it has no layers; BENCH_LAYERS_N: as many as qubits */
+	bool excitations;            /* samples are cluster excitations: one angle, the rest 0 */
+	void (*write)(struct buf *out, const struct bench_size *s);
+};
+enum { BENCH_LAYERS_N = ~0u };
+const struct bench_circuit *bench_circuit_find(const char *name);     /* NULL: not a name */
+
+/* ---- a case and its result ---- */
+
+struct bench_program {
+	char *name;                  /* of the circuit, or the file as given */
+	const struct bench_circuit *named;   /* NULL: a file */
+	unsigned qubits, layers;     /* layers 0: none */
+	uint64_t gates;              /* applies of a call's circuits */
+	double compile_seconds;
+	struct model_file model;     /* .program */
+};
+
+struct bench_case {
+	const struct bench_program *program;
+	uint32_t batch;
+	bool gradient;
+	struct evaluator_options options;
+};
+
+struct bench_result {
+	const char *circuit;
+	uint64_t qubits, layers, batch, threads, gates, runs, passes, weights;
+	bool gradient;
+	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
+	const char *shortcuts;       /* names between ", "; "" when none */
+	double min, median, max, deviation;          /* seconds of one call over the whole batch */
+	double compile_seconds, allocate_seconds, first_seconds;
+	double bytes, flops_nominal, flops_executed; /* of one call */
+	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by the median; NAN: no limits */
+	char shortcut_text[256];
+};
+
+struct bench_run { uint64_t runs /* 0: about a second */, seed; };
+
+/* Allocate, warm up, measure.  l: limits for this number of threads, or NULL. */
+int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
+	struct bench_result *out, struct err *e);
+
+struct bench_report {
+	struct bench_result *result; unsigned n;
+	struct limits limits[BENCH_NUMBERS_MAX]; unsigned nlimit;
+};
+
+void bench_text(const struct bench_report *r, struct buf *out);
+void bench_markdown(const struct bench_report *r, struct buf *out);
+void bench_csv(const struct bench_report *r, struct buf *out);
+void bench_json(const struct bench_report *r, struct buf *out);
+/* "12.3 ms" */
+void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX]);
+
+/* An SVG of the results; per_amplitude: nanoseconds per amplitude and apply. */
+void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *out);
+
+/* Compare with a file of --json: lines for people to out; *slower counts regressions. */
+int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e);
+
+#endif

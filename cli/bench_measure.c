@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Measuring one case: everything a step needs is inside the time, allocation is not. */
+#include "config.h"
+#include "cli/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/maths.h"
+#include "runtime/base/rng.h"
+#include "runtime/net/pool_threads.h"
+
+enum { RUNS_MIN = 3, RUNS_MAX = 100000 };
+static const double BUDGET_SECONDS = 1, WARM_SECONDS = 0.1;
+
+struct bench {
+	const struct bench_case *bc;
+	const struct program *p;
+	struct evaluator *ev;
+	struct pool *pool;
+	struct batch batch;
+	double *input, *weight, *readout, *gradient;
+	double *seconds;             /* (nrun) */
+	uint64_t nrun;
+};
+
+/* ---- samples ---- */
+
+/* One excited qubit a sample, in turn; its angle is uniform. */
+static void fill_excitations(struct bench *b, uint64_t seed)
+{
+	for (uint32_t s = 0; s < b->batch.nsample; s++)
+		b->input[(size_t)s * b->p->ninput + s % b->p->ninput] = PI * (2 * rng_uniform(seed, RNG_DATA, s, 0) - 1);
+}
+
+static void fill_group(double *x, const struct input_group *g, uint64_t seed, uint32_t sample)
+{
+	double norm = 0;
+
+	for (uint32_t k = 0; k < g->count; k++) {
+		x[k] = g->is_state ? rng_normal(seed, RNG_DATA, sample, g->first + k)
+			: PI * (2 * rng_uniform(seed, RNG_DATA, sample, g->first + k) - 1);
+		norm += x[k] * x[k];
+	}
+	for (uint32_t k = 0; g->is_state && k < g->count; k++)
+		x[k] /= sqrt(norm);
+}
+
+static int make_samples(struct bench *b, uint64_t seed, struct err *e)
+{
+	const struct program *p = b->p;
+
+	b->batch.nsample = b->bc->batch;
+	if (!p->ninput)
+		return 0;
+	b->input = mem_try(b->batch.nsample, (size_t)p->ninput * sizeof *b->input);
+	if (!b->input)
+		return err_set(e, -ERR_CONFIG, "no memory for %u samples of %u numbers", b->batch.nsample, p->ninput);
+	b->batch.input = b->input;
+	if (b->bc->program->named && b->bc->program->named->excitations) {
+		fill_excitations(b, seed);
+		return 0;
+	}
+	for (uint32_t s = 0; s < b->batch.nsample; s++)
+		for (uint32_t g = 0; g < p->ninput_group; g++)
+			fill_group(b->input + (size_t)s * p->ninput + p->input_group[g].first, &p->input_group[g], seed, s);
+	return 0;
+}
+
+/* ---- calls ---- */
+
+/* Mean squared distance of all readouts from 1 and -1 in turn. */
+static int slope(void *ctx, uint32_t sample, const double *readout, double *slope_out, double *head)
+{
+	const struct bench *b = ctx;
+	double label = sample & 1 ? -1 : 1, scale = 2.0 / ((double)b->batch.nsample * b->p->nreadout);
+
+	(void)head;
+	for (uint32_t k = 0; slope_out && k < b->p->nreadout; k++)
+		slope_out[k] = scale * (readout[k] - label);
+	return 0;
+}
+
+/* What a training step needs: matrices, encoding, states, chain rule, sums. */
+static int call(struct bench *b, double *seconds, struct err *e)
+{
+	bool gradient = b->bc->gradient;
+	double began = clock_seconds();
+	int code = evaluator_weights(b->ev, b->weight, e);
+
+	if (!code) {
+		evaluator_prepare(b->ev, &b->batch, gradient, gradient ? slope : NULL, b, b->readout);
+		code = evaluator_run(b->ev, b->pool, gradient ? b->gradient : NULL, e);
+	}
+	*seconds = clock_seconds() - began;
+	return code;
+}
+
+/* Until caches, clocks and predictors have settled: at least one call besides the first. */
+static int warm(struct bench *b, struct err *e)
+{
+	double began = clock_seconds(), seconds;
+	int code;
+
+	do
+		code = call(b, &seconds, e);
+	while (!code && clock_seconds() - began < WARM_SECONDS);
+	return code;
+}
+
+static int measure(struct bench *b, uint64_t runs, struct err *e)
+{
+	double began = clock_seconds();
+	uint64_t most = runs ? runs : RUNS_MAX;
+	int code = 0;
+
+	b->seconds = mem_alloc(most, sizeof *b->seconds);
+	while (!code && b->nrun < most && (runs || b->nrun < RUNS_MIN || clock_seconds() - began < BUDGET_SECONDS)) {
+		code = call(b, &b->seconds[b->nrun], e);
+		b->nrun++;
+	}
+	return code;
+}
+
+/* ---- results ---- */
+
+static int by_size(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return (a > b) - (a < b);
+}
+
+static void statistics(struct bench *b, struct bench_result *r)
+{
+	double sum = 0, squares = 0, *t = b->seconds;
+	uint64_t n = b->nrun;
+
+	qsort(t, n, sizeof *t, by_size);
+	for (uint64_t k = 0; k < n; k++)
+		sum += t[k];
+	for (uint64_t k = 0; k < n; k++)
+		squares += (t[k] - sum / (double)n) * (t[k] - sum / (double)n);
+	r->runs = n;
+	r->min = t[0];
+	r->max = t[n - 1];
+	r->median = n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
+	r->deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+}
+
+static const char *shape_word(enum shape s)
+{
+	return s == SHAPE_SAMPLES ? "samples" : s == SHAPE_STATE ? "state" : "shared";
+}
+
+static void describe(struct bench *b, struct bench_result *r)
+{
+	const struct bench_case *bc = b->bc;
+	const struct plan *pl = evaluator_plan(b->ev);
+	uint32_t passes;
+	size_t used = 0;
+
+	r->circuit = bc->program->name;
+	r->qubits = bc->program->qubits;
+	r->layers = bc->program->layers;
+	r->batch = bc->batch;
+	r->threads = bc->options.nthread;
+	r->gates = bc->program->gates;
+	r->weights = b->p->nweight_circuit;
+	r->gradient = bc->gradient;
+	r->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
+	r->device = bc->options.device;
+	r->isa = isa_name(pl->isa);
+	r->shape = shape_word(pl->shape);
+	r->compile_seconds = bc->program->compile_seconds;
+	plan_flops(pl, bc->gradient, &r->flops_executed, &r->flops_nominal);
+	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
+	r->passes = passes;
+	r->flops_executed *= bc->batch;
+	r->flops_nominal *= bc->batch;
+	r->bytes *= bc->batch;
+	for (uint32_t k = 0; k < pl->nshortcut && used < sizeof r->shortcut_text - 1; k++)
+		used += (size_t)snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%s%s", k ? ", " : "",
+			pl->shortcut[k]);
+	r->shortcuts = r->shortcut_text;
+}
+
+/* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache. */
+static void rates(struct bench_result *r, const struct limits *l)
+{
+	double stream, fma;
+
+	r->gates_s = (double)r->gates * (double)r->batch / r->median;
+	r->gb_s = r->bytes / r->median / 1e9;
+	r->gflop_s = r->flops_executed / r->median / 1e9;
+	r->nominal_gflop_s = r->flops_nominal / r->median / 1e9;
+	r->limit_seconds = r->share_of_limit = NAN;
+	r->limit = "none";
+	if (!l)
+		return;
+	fma = r->flops_executed / (!strcmp(r->precision, "double") ? l->double_gflop_s : l->single_gflop_s) / 1e9;
+	stream = strcmp(r->shape, "shared") ? 0 : r->bytes / l->stream_gb_s / 1e9;
+	r->limit = stream > fma ? "stream" : "fma";
+	r->limit_seconds = fmax(stream, fma);
+	r->share_of_limit = r->limit_seconds / r->median;
+}
+
+static void release(struct bench *b)
+{
+	if (b->pool)
+		b->pool->ops->free(b->pool);
+	evaluator_free(b->ev);
+	free(b->input);
+	free(b->weight);
+	free(b->readout);
+	free(b->gradient);
+	free(b->seconds);
+}
+
+static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err *e)
+{
+	const struct program *p = b->p;
+	double began = clock_seconds();
+	int code = evaluator_new(p, &b->bc->options, &b->ev, e);
+
+	*seconds = clock_seconds() - began;
+	if (code)
+		return code;
+	b->pool = pool_threads_new(b->bc->options.nthread);
+	b->weight = mem_alloc((size_t)p->nweight + 1, sizeof *b->weight);
+	b->gradient = mem_alloc((size_t)p->nweight + 1, sizeof *b->gradient);
+	b->readout = mem_try((size_t)b->bc->batch * p->nreadout + 1, sizeof *b->readout);
+	if (!b->readout)
+		return err_set(e, -ERR_CONFIG, "no memory for %u readouts of %u samples", p->nreadout, b->bc->batch);
+	program_init_weights(p, seed, 0, b->weight);
+	return make_samples(b, seed, e);
+}
+
+int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
+	struct bench_result *out, struct err *e)
+{
+	struct bench b = { .bc = bc, .p = bc->program->model.program };
+	int code = allocate(&b, how->seed, &out->allocate_seconds, e);
+
+	if (!code)
+		code = call(&b, &out->first_seconds, e);
+	if (!code)
+		code = warm(&b, e);
+	if (!code)
+		code = measure(&b, how->runs, e);
+	if (!code) {
+		statistics(&b, out);
+		describe(&b, out);
+		rates(out, l);
+	}
+	release(&b);
+	return code;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Results of qcnn bench as an SVG: one line a circuit, a logarithmic axis of time. */
+#include "config.h"
+#include "cli/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	WIDTH = 760, HEIGHT = 440, LEFT = 78, TOP = 24, RIGHT = 226, BOTTOM = 58,
+	SERIES_MAX = 24, NAME_MAX = 128, LEGEND_STEP = 20
+};
+
+/* Colours that stay apart for colour-blind readers (Okabe and Ito), and marks for those who print in grey. */
+static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000" };
+enum { COLOURS = sizeof colours / sizeof *colours, MARKS = 4 };
+
+/* What runs along the x axis: the first of these that varies. */
+static const struct axis { const char *label; size_t at; } axes[] = {
+	{ "qubits", offsetof(struct bench_result, qubits) }, { "samples in a batch", offsetof(struct bench_result, batch) },
+	{ "threads", offsetof(struct bench_result, threads) }, { "layers", offsetof(struct bench_result, layers) },
+};
+enum { AXES = sizeof axes / sizeof *axes };
+
+struct plot {
+	const struct bench_report *r;
+	bool per_amplitude;
+	unsigned axis;
+	bool log_x;
+	double x0, x1, y0, y1;       /* of the axes; y in decades */
+	char name[SERIES_MAX][NAME_MAX];
+	unsigned nseries;
+	struct buf *out;
+};
+
+static double x_of(const struct plot *p, const struct bench_result *r)
+{
+	double x = (double)*(const uint64_t *)((const char *)r + axes[p->axis].at);
+
+	return p->log_x ? log10(x) : x;
+}
+
+/* Seconds as the y axis shows them. */
+static double y_of(const struct plot *p, const struct bench_result *r, double seconds)
+{
+	if (p->per_amplitude)
+		seconds = 1e9 * seconds / ((double)r->batch * ldexp((double)(r->gates ? r->gates : 1), (int)r->qubits));
+	return log10(seconds);
+}
+
+static double at_x(const struct plot *p, double x)
+{
+	return LEFT + (x - p->x0) / (p->x1 - p->x0) * (WIDTH - LEFT - RIGHT);
+}
+
+static double at_y(const struct plot *p, double y)
+{
+	return TOP + (p->y1 - y) / (p->y1 - p->y0) * (HEIGHT - TOP - BOTTOM);
+}
+
+/* ---- series ---- */
+
+static bool varies(const struct bench_report *r, unsigned axis)
+{
+	const char *first = (const char *)r->result + axes[axis].at;
+
+	for (unsigned k = 1; k < r->n; k++)
+		if (memcmp(first, (const char *)&r->result[k] + axes[axis].at, sizeof(uint64_t)))
+			return true;
+	return false;
+}
+
+/* The circuit and whatever else differs between results. */
+static void series_name(const struct plot *p, const struct bench_result *r, char name[NAME_MAX])
+{
+	const char *slash = strrchr(r->circuit, '/');
+	size_t n = (size_t)snprintf(name, NAME_MAX, "%.60s%s%s", slash ? slash + 1 : r->circuit,
+		r->gradient ? ", gradient" : "", !strcmp(r->precision, "double") ? ", double" : "");
+
+	for (unsigned a = 0; a < AXES && n < NAME_MAX; a++) {
+		static const char *const word[AXES] = { "qubits", "samples", "threads", "layers" };
+		uint64_t v = *(const uint64_t *)((const char *)r + axes[a].at);
+
+		if (a != p->axis && v && varies(p->r, a))
+			n += (size_t)snprintf(name + n, NAME_MAX - n, ", %llu %s", (unsigned long long)v, word[a]);
+	}
+}
+
+static unsigned series_of(const struct plot *p, const struct bench_result *r)
+{
+	char name[NAME_MAX];
+	unsigned k = 0;
+
+	series_name(p, r, name);
+	while (k < p->nseries && strcmp(name, p->name[k]))
+		k++;
+	return k;
+}
+
+static void find_series(struct plot *p)
+{
+	for (unsigned k = 0; k < p->r->n; k++)
+		if (series_of(p, &p->r->result[k]) == p->nseries && p->nseries < SERIES_MAX)
+			series_name(p, &p->r->result[k], p->name[p->nseries++]);
+}
+
+/* ---- axes ---- */
+
+static void find_ranges(struct plot *p)
+{
+	double margin;
+
+	p->axis = 0;
+	for (unsigned a = AXES; a-- > 0; )
+		if (varies(p->r, a))
+			p->axis = a;
+	p->log_x = p->axis == 1;
+	p->x0 = p->y0 = INFINITY;
+	p->x1 = p->y1 = -INFINITY;
+	for (unsigned k = 0; k < p->r->n; k++) {
+		const struct bench_result *r = &p->r->result[k];
+
+		p->x0 = fmin(p->x0, x_of(p, r));
+		p->x1 = fmax(p->x1, x_of(p, r));
+		p->y0 = fmin(p->y0, y_of(p, r, r->min));
+		p->y1 = fmax(p->y1, y_of(p, r, r->max));
+		if (isfinite(r->limit_seconds) && r->limit_seconds > 0)
+			p->y0 = fmin(p->y0, y_of(p, r, r->limit_seconds));
+	}
+	p->y0 = floor(p->y0);
+	p->y1 = ceil(p->y1);
+	if (p->y1 <= p->y0)
+		p->y1 = p->y0 + 1;
+	if (p->x1 <= p->x0) {
+		p->x0 -= 1;
+		p->x1 += 1;
+	}
+	margin = 0.03 * (p->x1 - p->x0);
+	p->x0 -= margin;
+	p->x1 += margin;
+}
+
+static void put_text(struct buf *out, double x, double y, const char *anchor, const char *text)
+{
+	buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+	for (; *text; text++)
+		switch (*text) {
+		case '<': buf_str(out, "&lt;"); break;
+		case '>': buf_str(out, "&gt;"); break;
+		case '&': buf_str(out, "&amp;"); break;
+		default: (unsigned char)*text < ' ' ? buf_char(out, ' ') : buf_char(out, *text);
+		}
+	buf_str(out, "</text>\n");
+}
+
+static void put_line(struct buf *out, double x0, double y0, double x1, double y1, const char *style)
+{
+	buf_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x0, y0, x1, y1, style);
+}
+
+/* 10 to the power of d with its unit: seconds by thousands, other numbers as they are. */
+static void decade_text(const struct plot *p, int d, char text[BENCH_TEXT_MAX])
+{
+	if (!p->per_amplitude && d >= -9 && d < 0) {
+		static const char *const unit[] = { "ns", "us", "ms" };
+		int k = (d + 9) / 3;
+
+		snprintf(text, BENCH_TEXT_MAX, "%.0f %s", pow(10, d + 9 - 3 * k), k == 1 ? "\xc2\xb5s" : unit[k]);
+	} else if (d >= -4 && d <= 5) {
+		snprintf(text, BENCH_TEXT_MAX, "%.*f%s", d < 0 ? -d : 0, pow(10, d), p->per_amplitude ? "" : " s");
+	} else {
+		snprintf(text, BENCH_TEXT_MAX, "1e%d%s", d, p->per_amplitude ? "" : " s");
+	}
+}
+
+static void put_y_axis(const struct plot *p)
+{
+	char text[BENCH_TEXT_MAX];
+
+	for (int d = (int)p->y0; d <= (int)p->y1; d++) {
+		double y = at_y(p, d);
+
+		put_line(p->out, LEFT, y, WIDTH - RIGHT, y, "stroke=\"#cccccc\"");
+		decade_text(p, d, text);
+		put_text(p->out, LEFT - 8, y + 4, "end", text);
+		for (int m = 2; m < 10 && d < (int)p->y1; m++)
+			put_line(p->out, LEFT, at_y(p, d + log10(m)), LEFT + 4, at_y(p, d + log10(m)), "stroke=\"#888888\"");
+	}
+	buf_printf(p->out, "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
+		TOP + (HEIGHT - TOP - BOTTOM) / 2,
+		p->per_amplitude ? "time per amplitude and apply (ns)" : "time of one call");
+}
+
+static void put_x_axis(const struct plot *p)
+{
+	double last = -INFINITY;
+	char text[BENCH_TEXT_MAX];
+
+	/* The values that were measured, where there is room for their numbers. */
+	for (double x = -INFINITY;;) {
+		double next = INFINITY;
+
+		for (unsigned k = 0; k < p->r->n; k++) {
+			double v = x_of(p, &p->r->result[k]);
+
+			next = v > x && v < next ? v : next;
+		}
+		if (!isfinite(next))
+			break;
+		x = next;
+		put_line(p->out, at_x(p, x), HEIGHT - BOTTOM, at_x(p, x), HEIGHT - BOTTOM + 5, "stroke=\"#444444\"");
+		snprintf(text, sizeof text, "%.0f", p->log_x ? pow(10, x) : x);
+		if (at_x(p, x) - last > 12 + 7 * (double)strlen(text)) {
+			put_text(p->out, at_x(p, x), HEIGHT - BOTTOM + 20, "middle", text);
+			last = at_x(p, x);
+		}
+	}
+	put_text(p->out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, HEIGHT - 16, "middle", axes[p->axis].label);
+}
+
+/* ---- lines ---- */
+
+static void put_mark(struct buf *out, unsigned series, double x, double y)
+{
+	const char *c = colours[series % COLOURS];
+
+	switch (series % MARKS) {
+	case 0: buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.6\" fill=\"%s\"/>\n", x, y, c); break;
+	case 1: buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"6.6\" height=\"6.6\" fill=\"%s\"/>\n", x - 3.3, y - 3.3, c);
+		break;
+	case 2: buf_printf(out, "<path d=\"M%.1f %.1fl4.4 7.6h-8.8z\" fill=\"%s\"/>\n", x, y - 5, c); break;
+	default: buf_printf(out, "<path d=\"M%.1f %.1fl4.8 4.8l-4.8 4.8l-4.8 -4.8z\" fill=\"%s\"/>\n", x, y - 4.8, c); break;
+	}
+}
+
+/* Numbers of a series' results by x. */
+static unsigned sorted(const struct plot *p, unsigned series, const struct bench_result **list)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < p->r->n; k++) {
+		const struct bench_result *r = &p->r->result[k];
+		unsigned at = n;
+
+		if (series_of(p, r) != series)
+			continue;
+		for (; at > 0 && x_of(p, list[at - 1]) > x_of(p, r); at--)
+			list[at] = list[at - 1];
+		list[at] = r;
+		n++;
+	}
+	return n;
+}
+
+/* A polyline through the medians, or through the machine's limits. */
+static void put_path(const struct plot *p, const struct bench_result *const *list, unsigned n, bool limits, unsigned series)
+{
+	bool open = false;
+
+	buf_str(p->out, "<path fill=\"none\" stroke=\"");
+	buf_printf(p->out, "%s\" %s d=\"", colours[series % COLOURS],
+		limits ? "stroke-width=\"1.1\" stroke-dasharray=\"2 4\"" : "stroke-width=\"1.8\"");
+	for (unsigned k = 0; k < n; k++) {
+		double seconds = limits ? list[k]->limit_seconds : list[k]->median;
+
+		if (!isfinite(seconds) || seconds <= 0)
+			continue;
+		buf_printf(p->out, "%c%.1f %.1f", open ? 'L' : 'M', at_x(p, x_of(p, list[k])), at_y(p, y_of(p, list[k], seconds)));
+		open = true;
+	}
+	buf_str(p->out, open ? "\"/>\n" : "M0 0\"/>\n");
+}
+
+static void put_series(const struct plot *p, unsigned series, const struct bench_result **list)
+{
+	unsigned n = sorted(p, series, list);
+	char style[64];
+
+	put_path(p, list, n, false, series);
+	if (p->r->nlimit)
+		put_path(p, list, n, true, series);
+	snprintf(style, sizeof style, "stroke=\"%s\" stroke-opacity=\"0.6\"", colours[series % COLOURS]);
+	for (unsigned k = 0; k < n; k++) {
+		double x = at_x(p, x_of(p, list[k]));
+
+		put_line(p->out, x, at_y(p, y_of(p, list[k], list[k]->min)), x, at_y(p, y_of(p, list[k], list[k]->max)), style);
+		put_mark(p->out, series, x, at_y(p, y_of(p, list[k], list[k]->median)));
+	}
+}
+
+static void put_legend(const struct plot *p)
+{
+	double x = WIDTH - RIGHT + 16, y = TOP + 10;
+
+	for (unsigned k = 0; k < p->nseries; k++, y += LEGEND_STEP) {
+		char style[64];
+
+		snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"1.8\"", colours[k % COLOURS]);
+		put_line(p->out, x, y, x + 26, y, style);
+		put_mark(p->out, k, x + 13, y);
+		put_text(p->out, x + 34, y + 4, "start", p->name[k]);
+	}
+	if (p->r->nlimit) {
+		put_line(p->out, x, y, x + 26, y, "stroke=\"#444444\" stroke-width=\"1.1\" stroke-dasharray=\"2 4\"");
+		put_text(p->out, x + 34, y + 4, "start", "limit of the machine");
+		y += LEGEND_STEP;
+	}
+	put_text(p->out, x, y + 4, "start", "marks: medians; bars: range");
+}
+
+void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *out)
+{
+	struct plot p = { .r = r, .per_amplitude = per_amplitude, .out = out };
+	const struct bench_result **list = mem_alloc(r->n + 1, sizeof *list);
+
+	find_ranges(&p);
+	find_series(&p);
+	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+		"font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12.5\" fill=\"#222222\">\n"
+		"<title>qcnn bench: time against %s</title>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", WIDTH, HEIGHT, WIDTH, HEIGHT, axes[p.axis].label);
+	put_y_axis(&p);
+	put_x_axis(&p);
+	buf_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#444444\"/>\n", LEFT, TOP,
+		WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+	for (unsigned k = 0; k < p.nseries; k++)
+		put_series(&p, k, list);
+	put_legend(&p);
+	buf_str(out, "</svg>\n");
+	free(list);
+}

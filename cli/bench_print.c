@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Results of qcnn bench: a table for people, markdown, CSV and JSON. */
+#include "config.h"
+#include "cli/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- for programs: one row a number ---- */
+
+enum field_kind { FIELD_NONE = 0, FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_FLAG };
+
+/* Keys with units; `seconds` is an object in JSON and four columns in CSV. */
+static const struct field { const char *group, *key; enum field_kind kind; size_t at; } fields[] = {
+#define FIELD(group, key, kind, member) { group, key, FIELD_##kind, offsetof(struct bench_result, member) }
+	FIELD(NULL, "circuit", TEXT, circuit), FIELD(NULL, "qubits", COUNT, qubits), FIELD(NULL, "layers", COUNT, layers),
+	FIELD(NULL, "gates", COUNT, gates), FIELD(NULL, "weights", COUNT, weights), FIELD(NULL, "batch", COUNT, batch),
+	FIELD(NULL, "gradient", FLAG, gradient), FIELD(NULL, "precision", TEXT, precision),
+	FIELD(NULL, "threads", COUNT, threads), FIELD(NULL, "device", TEXT, device), FIELD(NULL, "isa", TEXT, isa),
+	FIELD(NULL, "shape", TEXT, shape), FIELD(NULL, "shortcuts", TEXT, shortcuts),
+	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "max", REAL, max),
+	FIELD("seconds", "deviation", REAL, deviation), FIELD("seconds", "runs", COUNT, runs),
+	FIELD(NULL, "compile_seconds", REAL, compile_seconds), FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
+	FIELD(NULL, "first_seconds", REAL, first_seconds), FIELD(NULL, "passes", COUNT, passes),
+	FIELD(NULL, "bytes", REAL, bytes), FIELD(NULL, "flops_nominal", REAL, flops_nominal),
+	FIELD(NULL, "flops_executed", REAL, flops_executed), FIELD(NULL, "gates_s", REAL, gates_s),
+	FIELD(NULL, "gb_s", REAL, gb_s), FIELD(NULL, "gflop_s", REAL, gflop_s),
+	FIELD(NULL, "gflop_s_nominal", REAL, nominal_gflop_s), FIELD(NULL, "limit", TEXT, limit),
+	FIELD(NULL, "limit_seconds", REAL, limit_seconds), FIELD(NULL, "share_of_limit", REAL, share_of_limit),
+#undef FIELD
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static void put_value(const struct field *f, const struct bench_result *r, bool csv, struct buf *out)
+{
+	const char *p = (const char *)r + f->at;
+
+	switch (f->kind) {
+	case FIELD_NONE: break;
+	case FIELD_TEXT: buf_json_str(out, *(const char *const *)p); break;
+	case FIELD_COUNT: buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)p); break;
+	case FIELD_FLAG: buf_str(out, *(const bool *)p ? "true" : "false"); break;
+	case FIELD_REAL:
+		if (!csv || isfinite(*(const double *)p))
+			buf_json_f64(out, *(const double *)p);
+		break;
+	}
+}
+
+static void json_result(const struct bench_result *r, struct buf *out)
+{
+	const char *group = NULL;
+
+	buf_char(out, '{');
+	for (unsigned k = 0; k < FIELDS; k++) {
+		const struct field *f = &fields[k];
+
+		if (group && f->group != group)
+			buf_char(out, '}');
+		buf_str(out, k ? ", " : "");
+		if (f->group && f->group != group) {
+			buf_json_str(out, f->group);
+			buf_str(out, ": {");
+		}
+		group = f->group;
+		buf_json_str(out, f->key);
+		buf_str(out, ": ");
+		put_value(f, r, false, out);
+	}
+	buf_char(out, '}');
+}
+
+void bench_json(const struct bench_report *r, struct buf *out)
+{
+	const struct limits *l = r->nlimit ? &r->limits[r->nlimit - 1] : NULL;
+
+	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
+	machine_json(out);
+	buf_str(out, ", \"limits\": ");
+	if (l) {
+		buf_printf(out, "{\"threads\": %u, \"stream_gb_s\": ", l->nthread);
+		buf_json_f64(out, l->stream_gb_s);
+		buf_str(out, ", \"fma_gflop_s\": ");
+		buf_json_f64(out, r->n && !strcmp(r->result->precision, "double") ? l->double_gflop_s : l->single_gflop_s);
+		buf_str(out, ", \"by_threads\": ");
+		machine_limits_json(r->limits, r->nlimit, out);
+		buf_char(out, '}');
+	} else {
+		buf_str(out, "null");
+	}
+	buf_str(out, ", \"results\": [");
+	for (unsigned k = 0; k < r->n; k++) {
+		buf_str(out, k ? ",\n" : "\n");
+		json_result(&r->result[k], out);
+	}
+	buf_str(out, "]}\n");
+}
+
+void bench_csv(const struct bench_report *r, struct buf *out)
+{
+	for (unsigned k = 0; k < FIELDS; k++)
+		buf_printf(out, "%s%s%s%s", k ? "," : "", fields[k].group ? fields[k].group : "", fields[k].group ? "_" : "",
+			fields[k].key);
+	buf_char(out, '\n');
+	for (unsigned i = 0; i < r->n; i++) {
+		for (unsigned k = 0; k < FIELDS; k++) {
+			buf_str(out, k ? "," : "");
+			put_value(&fields[k], &r->result[i], true, out);
+		}
+		buf_char(out, '\n');
+	}
+}
+
+/* ---- for people ---- */
+
+enum { COLUMNS = 13, CELL_MAX = 64 };
+
+void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX])
+{
+	static const struct { double unit; const char *name; } row[] = {
+		{ 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" },
+	};
+	unsigned k = 0;
+
+	while (k < 3 && seconds < row[k].unit)
+		k++;
+	seconds /= row[k].unit;
+	snprintf(text, BENCH_TEXT_MAX, "%.*f %s", seconds < 10 ? 2 : seconds < 100 ? 1 : 0, seconds, row[k].name);
+}
+
+static void rate_text(double x, char cell[CELL_MAX])
+{
+	static const char *const unit[] = { "", " k", " M", " G", " T" };
+	unsigned k = 0;
+
+	for (; x >= 1000 && k < 4; k++)
+		x /= 1000;
+	snprintf(cell, CELL_MAX, "%.3g%s", x, unit[k]);
+}
+
+static const char *const heads[COLUMNS] = {
+	"circuit", "qubits", "layers", "batch", "threads", "median", "spread", "a sample", "gates/s", "GB/s", "GFLOP/s",
+	"passes", "of limit",
+};
+
+/* The machine's spread: how far the slowest and the fastest lie from the median. */
+static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
+{
+	char text[BENCH_TEXT_MAX];
+
+	snprintf(cell[0], CELL_MAX, "%.40s%s%s", r->circuit, r->gradient ? " gradient" : "",
+		!strcmp(r->precision, "double") ? " double" : "");
+	snprintf(cell[1], CELL_MAX, "%llu", (unsigned long long)r->qubits);
+	r->layers ? snprintf(cell[2], CELL_MAX, "%llu", (unsigned long long)r->layers) : snprintf(cell[2], CELL_MAX, "-");
+	snprintf(cell[3], CELL_MAX, "%llu", (unsigned long long)r->batch);
+	snprintf(cell[4], CELL_MAX, "%llu", (unsigned long long)r->threads);
+	bench_seconds_text(r->median, text);
+	snprintf(cell[5], CELL_MAX, "%s", text);
+	snprintf(cell[6], CELL_MAX, "-%.0f+%.0f %%", 100 * (1 - r->min / r->median), 100 * (r->max / r->median - 1));
+	bench_seconds_text(r->median / (double)r->batch, text);
+	snprintf(cell[7], CELL_MAX, "%s", text);
+	rate_text(r->gates_s, cell[8]);
+	snprintf(cell[9], CELL_MAX, "%.1f", r->gb_s);
+	snprintf(cell[10], CELL_MAX, "%.1f", r->gflop_s);
+	snprintf(cell[11], CELL_MAX, "%llu", (unsigned long long)r->passes);
+	if (isfinite(r->share_of_limit))
+		snprintf(cell[12], CELL_MAX, "%.0f %% %s", 100 * r->share_of_limit, r->limit);
+	else
+		snprintf(cell[12], CELL_MAX, "-");
+}
+
+static void widths_of(const struct bench_report *r, size_t width[COLUMNS])
+{
+	char cell[COLUMNS][CELL_MAX];
+
+	for (unsigned c = 0; c < COLUMNS; c++)
+		width[c] = strlen(heads[c]);
+	for (unsigned k = 0; k < r->n; k++) {
+		cells_of(&r->result[k], cell);
+		for (unsigned c = 0; c < COLUMNS; c++)
+			if (strlen(cell[c]) > width[c])
+				width[c] = strlen(cell[c]);
+	}
+}
+
+/* First column to the left, numbers to the right. */
+static void put_row(struct buf *out, const char *const text[COLUMNS], const size_t width[COLUMNS], const char *edge,
+	const char *between)
+{
+	buf_str(out, edge);
+	for (unsigned c = 0; c < COLUMNS; c++)
+		buf_printf(out, "%s%*s", c ? between : "", c ? (int)width[c] : -(int)width[c], text[c]);
+	buf_printf(out, "%s\n", *edge ? " |" : "");
+}
+
+static void put_rows(const struct bench_report *r, const size_t width[COLUMNS], const char *edge, const char *between,
+	struct buf *out)
+{
+	char cell[COLUMNS][CELL_MAX];
+	const char *text[COLUMNS];
+
+	for (unsigned k = 0; k < r->n; k++) {
+		cells_of(&r->result[k], cell);
+		for (unsigned c = 0; c < COLUMNS; c++)
+			text[c] = cell[c];
+		put_row(out, text, width, edge, between);
+	}
+}
+
+void bench_markdown(const struct bench_report *r, struct buf *out)
+{
+	size_t width[COLUMNS];
+
+	widths_of(r, width);
+	put_row(out, heads, width, "| ", " | ");
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		buf_str(out, "|");
+		buf_pad(out, '-', width[c] + 1);
+		buf_char(out, c ? ':' : '-');
+	}
+	buf_str(out, "|\n");
+	put_rows(r, width, "| ", " | ", out);
+}
+
+void bench_text(const struct bench_report *r, struct buf *out)
+{
+	size_t width[COLUMNS];
+	char first[BENCH_TEXT_MAX], made[BENCH_TEXT_MAX];
+
+	machine_limits_text(r->limits, r->nlimit, out);
+	if (r->nlimit)
+		buf_char(out, '\n');
+	widths_of(r, width);
+	put_row(out, heads, width, "", "  ");
+	put_rows(r, width, "", "  ", out);
+	buf_char(out, '\n');
+	for (unsigned k = 0; k < r->n; k++) {
+		const struct bench_result *x = &r->result[k];
+
+		bench_seconds_text(x->allocate_seconds, made);
+		bench_seconds_text(x->first_seconds, first);
+		buf_printf(out, "%.40s on %llu qubits: planned and allocated in %s, first call %s; %llu runs; nominal %.4g GFLOP, "
+			"%.1f GFLOP/s%s%s\n", x->circuit, (unsigned long long)x->qubits, made, first, (unsigned long long)x->runs,
+			x->flops_nominal / 1e9, x->nominal_gflop_s, *x->shortcuts ? "; shortcuts: " : "", x->shortcuts);
+	}
+}

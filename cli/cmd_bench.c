@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn bench: how fast circuits and gradients are, and which share of the machine that is. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/bench.h"
+#include "cli/execution.h"
+#include "cli/job.h"
+#include "runtime/base/clock.h"
+#include "runtime/exec/memory.h"
+
+enum { QUBITS_PRESET = 20 };
+
+struct bench_job {
+	struct cli *cli;
+	struct source_set *sources;
+	struct diags *d;
+	struct compile_words words;
+	struct bench_list qubits, layers, batch, threads;   /* n 0: not given */
+	uint64_t seed;
+	struct bench_program *program; unsigned nprogram;
+	struct bench_case *cases; unsigned ncase;
+	struct bench_report report;
+};
+
+/* ---- what to run ---- */
+
+static int read_list(struct bench_job *j, enum option_id id, uint64_t high, struct bench_list *out)
+{
+	const char *text = j->cli->options.value[id];
+	struct err e;
+
+	if (text && bench_list_read(option_rows()[id].name, text, 1, high, out, &e))
+		return cli_usage(j->cli, "%s", e.text);
+	return 0;
+}
+
+static int read_lists(struct bench_job *j)
+{
+	const char *rule;
+	int status = read_list(j, OPT_QUBITS, BENCH_QUBITS_MAX, &j->qubits);
+
+	if (!status)
+		status = read_list(j, OPT_LAYERS, BENCH_LAYERS_MAX, &j->layers);
+	if (!status)
+		status = read_list(j, OPT_BATCH, BENCH_BATCH_MAX, &j->batch);
+	if (!status)
+		status = read_list(j, OPT_BENCH_THREADS, BENCH_THREADS_MAX, &j->threads);
+	if (!status && !j->threads.n)
+		j->threads = (struct bench_list){ { cpus_threads(&rule) }, 1 };
+	j->seed = options_count(&j->cli->options, OPT_BENCH_SEED);
+	return status;
+}
+
+static uint64_t count_gates(const struct program *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		for (uint32_t k = 0; k < p->circuit[c].napply; k++)
+			n += p->circuit[c].apply[k].op == APPLY_UNITARY || p->circuit[c].apply[k].op == APPLY_SWAP;
+	return n;
+}
+
+static struct bench_program *add_program(struct bench_job *j, const char *name)
+{
+	struct bench_program *bp;
+
+	if (j->nprogram == BENCH_CASES_MAX)
+		return NULL;
+	bp = &j->program[j->nprogram++];
+	bp->name = mem_strdup(name);
+	return bp;
+}
+
+/* A text of ours: it has no faults but sizes beyond a limit. */
+static void compile_text(struct bench_job *j, struct bench_program *bp, const struct buf *text)
+{
+	struct lang_options lo = { NULL, 0 };
+	int file = source_add(j->sources, bp->name, text->data, text->len);
+	struct ast *t;
+
+	if (file < 0) {
+		diag_at(j->d, DIAG_TOO_LARGE, (struct span){ 0, 0, 0 }, "the circuit %s of %u qubits and %u layers is too large",
+			bp->name, bp->qubits, bp->layers);
+		return;
+	}
+	bp->model.text = source_text(j->sources, (uint32_t)file, &bp->model.len);
+	t = lang_parse(j->d, (uint32_t)file, &lo);
+	lang_resolve(t, j->d);
+	bp->model.program = compile_tree(t, j->d, &j->words.compile);
+	ast_free(t);
+}
+
+static int compile_named(struct bench_job *j, const struct bench_circuit *bc, unsigned n, unsigned layers)
+{
+	struct bench_program *bp = add_program(j, bc->name);
+	struct bench_size size = { n, layers == BENCH_LAYERS_N ? n : layers, j->seed };
+	struct buf text = BUF_INIT;
+	double began = clock_seconds();
+
+	if (!bp)
+		return cli_usage(j->cli, "more than %d circuits", BENCH_CASES_MAX);
+	if (n < bc->min_qubits)
+		return cli_usage(j->cli, "the circuit %s needs at least %u qubits", bc->name, bc->min_qubits);
+	bp->named = bc;
+	bp->qubits = n;
+	bp->layers = size.layers;
+	bc->write(&text, &size);
+	compile_text(j, bp, &text);
+	buf_release(&text);
+	bp->compile_seconds = clock_seconds() - began;
+	if (diags_errors(j->d))
+		return cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
+	bp->gates = count_gates(bp->model.program);
+	return 0;
+}
+
+static int named(struct bench_job *j, const struct bench_circuit *bc)
+{
+	struct bench_list n = j->qubits.n ? j->qubits : (struct bench_list){ { QUBITS_PRESET }, 1 };
+	struct bench_list layers = j->layers.n ? j->layers : (struct bench_list){ { bc->layers }, 1 };
+	int status = 0;
+
+	if (j->layers.n && !bc->layers)
+		return cli_usage(j->cli, "the circuit %s has no layers to be counted", bc->name);
+	for (unsigned k = 0; !status && k < n.n; k++)
+		for (unsigned l = 0; !status && l < layers.n; l++)
+			status = compile_named(j, bc, (unsigned)n.v[k], (unsigned)layers.v[l]);
+	return status;
+}
+
+/* A file, with its constant n set where a number of qubits is given (0: as it stands). */
+static int compile_file_at(struct bench_job *j, const char *path, unsigned n)
+{
+	struct bench_program *bp = add_program(j, path);
+	struct const_override constant[OPTIONS_LIST_MAX + 1];
+	struct compile_options co = j->words.compile;
+	double began = clock_seconds();
+	char value[16];
+	struct err e;
+
+	if (!bp)
+		return cli_usage(j->cli, "more than %d circuits", BENCH_CASES_MAX);
+	if (n) {
+		snprintf(value, sizeof value, "%u", n);
+		for (unsigned k = 0; k < co.nconstant; k++)
+			constant[k] = co.constant[k];
+		constant[co.nconstant++] = (struct const_override){ "n", value };
+		co.constant = constant;
+	}
+	if (model_file_open(path, j->d, &j->words.lang, &co, &bp->model, &e))
+		return cli_fail(j->cli, &e);
+	if (diags_errors(j->d))
+		return cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
+	bp->compile_seconds = clock_seconds() - began;
+	bp->qubits = program_nwire(bp->model.program);
+	bp->gates = count_gates(bp->model.program);
+	return 0;
+}
+
+static int file(struct bench_job *j, const char *path)
+{
+	int status = 0;
+
+	if (j->layers.n)
+		return cli_usage(j->cli, "--layers is for named circuits; %s has the layers that it has", path);
+	if (!j->qubits.n)
+		return compile_file_at(j, path, 0);
+	for (unsigned k = 0; !status && k < j->qubits.n; k++)
+		status = compile_file_at(j, path, (unsigned)j->qubits.v[k]);
+	return status;
+}
+
+static int circuit(struct bench_job *j, const char *word)
+{
+	const struct bench_circuit *bc = bench_circuit_find(word);
+
+	return bc ? named(j, bc) : file(j, word);
+}
+
+static int programs(struct bench_job *j)
+{
+	const struct options *o = &j->cli->options;
+	bool any = false;
+	int status = 0;
+
+	j->program = mem_alloc(BENCH_CASES_MAX, sizeof *j->program);
+	for (unsigned k = 0; !status && k < o->nlist; k++)
+		if (o->list[k].id == OPT_CIRCUIT) {
+			any = true;
+			status = circuit(j, o->list[k].value);
+		}
+	return any || status ? status : circuit(j, "sel");
+}
+
+/* ---- cases ---- */
+
+/* Everything that can be refused is refused before memory is taken. */
+static int check_case(struct bench_job *j, const struct bench_case *bc)
+{
+	const struct program *p = bc->program->model.program;
+	struct memory_need need = { .nqubit = program_nwire(p), .nstate = bc->gradient ? 2 : 1,
+		.precision = bc->options.precision, .available = cpus_memory_available() };
+	struct err e;
+
+	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
+		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
+			p->nreadout ? "weights" : "outputs");
+	if (memory_check_states(&need, &e)) {
+		err_prefix(&e, "%s", bc->program->name);
+		return cli_fail(j->cli, &e);
+	}
+	return 0;
+}
+
+static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_t batch, uint64_t threads)
+{
+	const struct options *o = &j->cli->options;
+	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
+		.isa = o->value[OPT_ISA], .gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
+		.threads = (uint32_t)threads };
+	struct bench_case *bc = &j->cases[j->ncase];
+	struct err e;
+
+	if (j->ncase == BENCH_CASES_MAX)
+		return cli_usage(j->cli, "more than %d cases", BENCH_CASES_MAX);
+	*bc = (struct bench_case){ .program = bp, .batch = (uint32_t)batch, .gradient = o->given[OPT_BENCH_GRADIENT] };
+	if (execution_options(&w, &bc->options, &e))
+		return cli_fail(j->cli, &e);
+	j->ncase++;
+	return check_case(j, bc);
+}
+
+static int cases(struct bench_job *j)
+{
+	int status = 0;
+
+	j->cases = mem_alloc(BENCH_CASES_MAX, sizeof *j->cases);
+	for (unsigned p = 0; !status && p < j->nprogram; p++)
+		for (unsigned b = 0; !status && b < j->batch.n; b++)
+			for (unsigned t = 0; !status && t < j->threads.n; t++)
+				status = add_case(j, &j->program[p], j->batch.v[b], j->threads.v[t]);
+	return status;
+}
+
+/* ---- measuring ---- */
+
+static void say(const struct bench_job *j, const char *what, const char *name, unsigned long long n)
+{
+	if (!j->cli->quiet && isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[Kmeasuring %s %s %llu ...", what, name, n);
+}
+
+static void said(const struct bench_job *j)
+{
+	if (!j->cli->quiet && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+static int limits(struct bench_job *j)
+{
+	const struct evaluator_options *o = &j->cases->options;
+	struct err e;
+
+	if (j->cli->options.given[OPT_NO_LIMITS] || o->isa == ISA_NONE)
+		return 0;
+	for (unsigned k = 0; k < j->threads.n; k++) {
+		say(j, "the machine", "on threads:", j->threads.v[k]);
+		if (limits_measure(o->isa, (unsigned)j->threads.v[k], &j->report.limits[k], &e))
+			return cli_fail(j->cli, &e);
+		j->report.nlimit++;
+	}
+	return 0;
+}
+
+static const struct limits *limits_of(const struct bench_report *r, unsigned nthread)
+{
+	for (unsigned k = 0; k < r->nlimit; k++)
+		if (r->limits[k].nthread == nthread)
+			return &r->limits[k];
+	return NULL;
+}
+
+static int measure(struct bench_job *j)
+{
+	const struct options *o = &j->cli->options;
+	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->seed };
+	struct err e;
+
+	j->report.result = mem_alloc(j->ncase, sizeof *j->report.result);
+	for (unsigned k = 0; k < j->ncase; k++) {
+		const struct bench_case *bc = &j->cases[k];
+
+		say(j, bc->program->name, "on qubits:", bc->program->qubits);
+		if (bench_measure(bc, &how, limits_of(&j->report, bc->options.nthread), &j->report.result[k], &e)) {
+			said(j);
+			err_prefix(&e, "%s", bc->program->name);
+			return cli_fail(j->cli, &e);
+		}
+		j->report.n++;
+	}
+	said(j);
+	return 0;
+}
+
+/* ---- showing ---- */
+
+static int show(struct bench_job *j)
+{
+	for (unsigned k = 0; k < j->nprogram; k++)
+		if (j->program[k].model.text)
+			buf_add(&j->cli->out, j->program[k].model.text, j->program[k].model.len);
+	return 0;
+}
+
+static int plot(struct bench_job *j, const char *path)
+{
+	struct buf b = BUF_INIT;
+	int status;
+
+	bench_plot(&j->report, options_choice(&j->cli->options, OPT_PLOT_OF) == 1, &b);
+	status = cli_write(j->cli, &b, path);
+	buf_release(&b);
+	return status;
+}
+
+/* What was found goes to the standard error where results for programs are on the standard output. */
+static int compare(struct bench_job *j, const char *path, bool people)
+{
+	struct buf b = BUF_INIT;
+	unsigned slower;
+	struct err e;
+	int status = 0;
+
+	if (bench_compare(&j->report, path, &b, &slower, &e))
+		status = cli_fail(j->cli, &e);
+	else if (people)
+		buf_add(&j->cli->out, b.data, b.len);
+	else
+		fwrite(b.data, 1, b.len, stderr);
+	buf_release(&b);
+	return status ? status : slower != 0;
+}
+
+static int report(struct bench_job *j)
+{
+	const struct options *o = &j->cli->options;
+	struct buf *out = &j->cli->out;
+	bool people = !o->given[OPT_JSON] && !o->given[OPT_CSV];
+	int status = 0;
+
+	if (o->given[OPT_JSON])
+		bench_json(&j->report, out);
+	else if (o->given[OPT_CSV])
+		bench_csv(&j->report, out);
+	else if (o->given[OPT_MARKDOWN])
+		bench_markdown(&j->report, out);
+	else
+		bench_text(&j->report, out);
+	if (o->value[OPT_PLOT])
+		status = plot(j, o->value[OPT_PLOT]);
+	if (!status && o->value[OPT_COMPARE])
+		status = compare(j, o->value[OPT_COMPARE], people);
+	return status;
+}
+
+static int run(struct bench_job *j)
+{
+	int status = read_lists(j);
+
+	if (!status)
+		status = programs(j);
+	if (!status && j->cli->options.given[OPT_SHOW])
+		return show(j);
+	if (!status)
+		status = cases(j);
+	if (!status)
+		status = limits(j);
+	if (!status)
+		status = measure(j);
+	return status ? status : report(j);
+}
+
+static void release(struct bench_job *j)
+{
+	for (unsigned k = 0; k < j->nprogram; k++) {
+		model_file_release(&j->program[k].model);
+		free(j->program[k].name);
+	}
+	free(j->program);
+	free(j->cases);
+	free(j->report.result);
+	compile_words_release(&j->words);
+	diags_free(j->d);
+	source_set_free(j->sources);
+	free(j);
+}
+
+static int bench(struct cli *c)
+{
+	const struct options *o = &c->options;
+	struct bench_job *j;
+	struct err e;
+	int status;
+
+	if (o->given[OPT_JSON] + o->given[OPT_CSV] + o->given[OPT_MARKDOWN] > 1)
+		return cli_usage(c, "only one of --json, --csv and --markdown can be had");
+	j = mem_alloc(1, sizeof *j);
+	j->cli = c;
+	j->sources = source_set_new();
+	j->d = diags_new(j->sources);
+	if (compile_words_init(&j->words, o, NULL, &e)) {
+		status = cli_usage(c, "%s", e.text);
+	} else {
+		/* The light cone would drop what no output sees. */
+		if (!o->given[OPT_SHORTCUTS]) {
+			j->words.without[j->words.compile.nwithout++] = "cone";
+			j->words.compile.without = j->words.without;
+		}
+		status = run(j);
+	}
+	release(j);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn bench --qubits 12 --runs 3",
+	"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
+	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",
+	NULL
+};
+
+const struct command command_bench = {
+	.bit = COMMAND_BENCH,
+	.name = "bench",
+	.summary = "measure circuits and gradients, and their share of the machine's limits",
+	.operands = "",
+	.text = "Measures how long circuits take, named ones or files, with outputs alone or with the gradient by all weights, "
+		"and compares with what the machine can do at best, measured in the same run. Without --circuit it runs "
+		"strongly entangling layers and reads <Z> of every qubit.",
+	.example = examples,
+	.run = bench,
+};

@@ -264,6 +264,7 @@ static void call_amplitudes(struct resolver *r, struct node *n)
 
 static void unknown_callee(struct resolver *r, struct node *n)
 {
+	static const char *const amplitudes = "amplitudes";      /* called like a gate, but none */
 	const char *const *names;
 	size_t nname = gate_names(&names);
 	struct diag *g;
@@ -277,7 +278,10 @@ static void unknown_callee(struct resolver *r, struct node *n)
 	}
 	g = diag_at(r->diags, DIAG_UNKNOWN_GATE, n->name_span, "unknown gate `%s`", n->name);
 	diag_label(g, "no gate or block of this name");
-	scope_suggest(r, g, SPACE_CALL, n->name, names, nname);
+	if (diag_nearest(n->name, &amplitudes, 1))
+		diag_help(g, "did you mean `%s`?", amplitudes);
+	else
+		scope_suggest(r, g, SPACE_CALL, n->name, names, nname);
 	if (builtin_find(n->name))
 		diag_note(g, "`%s` is a function; it stands in an expression", n->name);
 }

@@ -390,8 +390,12 @@ static void unknown_function(struct resolver *r, struct node *n)
 	for (int i = 1; i < BUILTIN_COUNT; i++)
 		names[i - 1] = builtin_row((enum builtin)i)->name;
 	near = diag_nearest(n->name, names, BUILTIN_COUNT - 1);
-	if (near)
+	if (!strcmp(n->name, "range"))
+		diag_help(g, "a range is written `[0:n-1]`; it holds both ends");
+	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
+	else if (gate_find(n->name, &word, &of) && of && builtin_find(of))
+		diag_help(g, "did you mean `%s`?", of);
 	if (scope_find(r, SPACE_CALL, n->name, &hidden) || gate_find(n->name, &word, &of))
 		diag_note(g, "`%s` is a gate or block; it stands at the beginning of a statement", n->name);
 	if (scope_find(r, SPACE_VALUE, n->name, &hidden))

@@ -6,11 +6,15 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/diag_print.h"
 
-enum { WORD_MAX = 64 };      /* longer words get no suggestion */
+enum {
+	WORD_MAX = 64,      /* longer words get no suggestion */
+	PREFIX_MIN = 4      /* shorter ones begin too many others */
+};
 
 static const struct diag_row table[DIAG_COUNT] = {
 #define DIAG(name, number, severity, title, explain) \
@@ -198,6 +202,14 @@ static unsigned distance(const char *x, size_t nx, const char *y, size_t ny)
 	return last[ny];
 }
 
+/* `train` for `training`: one word begins the other. */
+static bool begins(const char *x, size_t nx, const char *y, size_t ny)
+{
+	size_t n = nx < ny ? nx : ny;
+
+	return n >= PREFIX_MIN && !strncasecmp(x, y, n);
+}
+
 const char *diag_nearest(const char *word, const char *const *names, size_t n)
 {
 	size_t nword = strlen(word), len;
@@ -211,6 +223,8 @@ const char *diag_nearest(const char *word, const char *const *names, size_t n)
 		if (len > WORD_MAX)
 			continue;
 		d = distance(word, nword, names[i], len);
+		if (d > limit && begins(word, nword, names[i], len))
+			d = limit;
 		/* Nothing in common is no suggestion. */
 		if (d < best && d < nword) {
 			best = d;

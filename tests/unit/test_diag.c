@@ -171,7 +171,7 @@ static void suggestions(void)
 	static const struct { const char *word, *want; } row[] = {
 		{ "cnott", "cnot" }, { "CNOT", "cnot" }, { "learnign_rate", "learning_rate" },
 		{ "unifrm", "uniform" }, { "zr", "rz" }, { "completely", NULL }, { "q", NULL },
-		{ "learning", NULL }, { "", NULL },
+		{ "learning", "learning_rate" }, { "uniformly", "uniform" }, { "unif", "uniform" }, { "uni", NULL }, { "", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)

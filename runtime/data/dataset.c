@@ -84,7 +84,7 @@ static void describe(struct buf *b, const struct input_want *w)
 		buf_printf(b, " (re and im of %u amplitudes)", w->count / 2);
 }
 
-void reader_width(struct diags *d, const struct read_options *o, struct span at,
+struct diag *reader_width(struct diags *d, const struct read_options *o, struct span at,
 	const struct input_want *w, uint64_t width, const char *who)
 {
 	struct buf b = BUF_INIT;
@@ -103,6 +103,7 @@ void reader_width(struct diags *d, const struct read_options *o, struct span at,
 		if ((!w || w == &o->want[i]) && o->want[i].at.file)
 			diag_second(g, o->want[i].at, "`%s` is declared here", o->want[i].name);
 	buf_release(&b);
+	return g;
 }
 
 bool label_map_apply(const struct label_map *m, double *v)

@@ -13,6 +13,9 @@
 #include "runtime/data/csv.h"
 
 enum { TO_NOTHING = -1, TO_LABEL = -2 };
+enum { CSV_FAULTS_MAX = 5 };         /* what is wrong in every row is not said for every row */
+
+static const char LABEL[] = "the label";
 
 struct table {
 	struct csv csv;
@@ -27,6 +30,7 @@ struct table {
 	int64_t label;                   /* column, or -1 */
 	double *x, *y;
 	size_t nrow, cap, nx;
+	struct diag *last;               /* the last fault of a row */
 };
 
 static unsigned faults(const struct table *t)
@@ -90,6 +94,8 @@ static void unknown_column(struct table *t, const char *name, const char *wanted
 		diag_help(g, "did you mean `%s`?", near);
 	else
 		diag_help(g, "the file's columns are `%s` to `%s`", t->name[0], t->name[t->ncolumn - 1]);
+	if (!strcmp(wanted_by, LABEL) && !t->o->label)
+		diag_help(g, "`data.label` says which column holds the labels");
 }
 
 static void choose_label(struct table *t)
@@ -100,7 +106,7 @@ static void choose_label(struct table *t)
 	if (t->label >= 0)
 		t->to[t->label] = TO_LABEL;
 	else if (t->o->label_required)
-		unknown_column(t, name, "the label");
+		unknown_column(t, name, LABEL);
 }
 
 /* Columns that data.inputs names, in its order. */
@@ -161,7 +167,11 @@ static void choose_columns(struct table *t)
 	if (!last || faults(t))
 		return;
 	if (free_count != wanted) {
-		reader_width(t->diags, t->o, t->header, NULL, free_count, "the file has");
+		struct diag *g = reader_width(t->diags, t->o, t->header, NULL, free_count, "the file has");
+
+		if (t->label < 0 && free_count == wanted + 1)
+			diag_help(g, "if one is the labels', `%s` is the name by which it would be known",
+				t->o->label ? t->o->label : "label");
 		return;
 	}
 	for (unsigned i = 0, at = 0; i < t->o->nwant; at += t->o->want[i++].count)
@@ -173,7 +183,7 @@ static void bad_number(struct table *t, size_t field)
 {
 	struct span at = csv_span(&t->csv, field);
 	char *text = csv_text(&t->csv, field);
-	struct diag *g = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number",
+	struct diag *g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number",
 		t->name[field]);
 
 	if (!*text)
@@ -195,7 +205,7 @@ static void read_label(struct table *t, size_t field, double v)
 		t->y[t->nrow] = v;
 		return;
 	}
-	g = diag_at(t->diags, DIAG_DATA_LABEL, csv_span(&t->csv, field), "label %g is not in `label_map`", v);
+	g = t->last = diag_at(t->diags, DIAG_DATA_LABEL, csv_span(&t->csv, field), "label %g is not in `label_map`", v);
 	diag_help(g, "`label_map` has a value for every label of the file");
 }
 
@@ -209,7 +219,7 @@ static void read_row(struct table *t)
 		if (!csv_number(&t->csv, i, &v))
 			bad_number(t, i);
 		else if (!isfinite(v))
-			diag_at(t->diags, DIAG_DATA_NOT_FINITE, csv_span(&t->csv, i),
+			t->last = diag_at(t->diags, DIAG_DATA_NOT_FINITE, csv_span(&t->csv, i),
 				"column `%s` holds a number beyond the range of double", t->name[i]);
 		else if (t->to[i] == TO_LABEL)
 			read_label(t, i, v);
@@ -224,7 +234,7 @@ static bool row_width_fits(struct table *t)
 
 	if (t->csv.nfield == t->ncolumn)
 		return true;
-	g = diag_at(t->diags, DIAG_DATA_ROW, t->csv.row, "this row has %zu field%s, the first one %zu",
+	g = t->last = diag_at(t->diags, DIAG_DATA_ROW, t->csv.row, "this row has %zu field%s, the first one %zu",
 		t->csv.nfield, t->csv.nfield == 1 ? "" : "s", t->ncolumn);
 	diag_second(g, t->header, "the first row");
 	return false;
@@ -258,7 +268,7 @@ static int read_rows(struct table *t, struct err *e)
 {
 	int more = t->has_header ? csv_next(&t->csv) : 1, code;
 
-	for (; more > 0 && faults(t) <= DIAG_ERRORS_MAX; more = csv_next(&t->csv)) {
+	for (; more > 0 && faults(t) < CSV_FAULTS_MAX; more = csv_next(&t->csv)) {
 		if (!row_width_fits(t))
 			continue;
 		code = grow(t, e);
@@ -267,6 +277,8 @@ static int read_rows(struct table *t, struct err *e)
 		read_row(t);
 		t->nrow++;
 	}
+	if (more > 0 && t->last)
+		diag_note(t->last, "after %u faults the rest of the file is not read", faults(t));
 	if (!more && !t->nrow && !faults(t))
 		diag_at(t->diags, DIAG_DATA_EMPTY, t->header, "the file has a header but no rows");
 	return 0;

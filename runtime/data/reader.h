@@ -13,7 +13,7 @@ int dataset_read_arrays(const char *path, const struct read_options *o, struct d
 /* The row of data.inputs for this input, or NULL. */
 const struct input_map *reader_map(const struct read_options *o, const char *input);
 /* Report a width that does not fit an input (NULL: all of them): "the file has" 8 columns. */
-void reader_width(struct diags *d, const struct read_options *o, struct span at,
+struct diag *reader_width(struct diags *d, const struct read_options *o, struct span at,
 	const struct input_want *w, uint64_t width, const char *who);
 /* The label's new value; false when a map is given and lacks it. */
 bool label_map_apply(const struct label_map *m, double *v);

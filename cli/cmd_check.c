@@ -114,8 +114,8 @@ static void text_circuits(const struct program *p, struct buf *out)
 	for (uint32_t i = 0; i < p->ncircuit; i++) {
 		const struct circuit_code *c = &p->circuit[i];
 
-		buf_printf(out, "circuit   %s%s%u qubit%s, %u applies, %u readout%s\n", c->name, *c->name ? ": " : "",
-			c->nwire, c->nwire == 1 ? "" : "s", c->napply, c->nreadout, c->nreadout == 1 ? "" : "s");
+		buf_printf(out, "circuit   %s%s%u qubit%s, %u appl%s, %u readout%s\n", c->name, *c->name ? ": " : "",
+			c->nwire, c->nwire == 1 ? "" : "s", c->napply, c->napply == 1 ? "y" : "ies", c->nreadout, c->nreadout == 1 ? "" : "s");
 	}
 	for (uint32_t i = 0; i < p->ndense; i++)
 		buf_printf(out, "head      dense %u -> %u\n", p->dense[i].nin, p->dense[i].nout);

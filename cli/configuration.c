@@ -119,6 +119,19 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		diag_note(g, "keys of `%.*s` are listed in qcnn-config(5)", (int)len - 1, prefix);
 }
 
+/* Nothing is missing where all was refused. */
+static void section_is_faulty(struct config *c, const char *section)
+{
+	size_t n = strlen(section);
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const char *path = schema_row((enum key_id)i)->path;
+
+		if (!strncmp(path, section, n) && path[n] == '.')
+			c->faulty[i] = true;
+	}
+}
+
 static void walk_section(struct config *c, const struct yentry *section)
 {
 	const struct ynode *map = section->value;
@@ -129,6 +142,9 @@ static void walk_section(struct config *c, const struct yentry *section)
 		struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, map->at, "`%s` takes a map of keys", section->key);
 
 		diag_label(g, "this is %s", ynode_kind_text(map->kind));
+		if (!strcmp(section->key, "model") && map->kind == YNODE_TEXT)
+			diag_help(g, "write `model: {file: %s}`", map->text);
+		section_is_faulty(c, section->key);
 		return;
 	}
 	for (uint32_t i = 0; i < map->n; i++) {
@@ -250,9 +266,16 @@ static const char *folder_of(struct arena *a, const char *path)
 struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
 	struct diags *d, struct err *e)
 {
-	int file = source_open(diags_sources(d), path, YAML_BYTES_MAX, e);
+	size_t len = strlen(path), n = strlen(".qcnn");
 	struct config *c;
+	int file;
 
+	if (len > n && !strcmp(path + len - n, ".qcnn")) {
+		err_set(e, -ERR_CONFIG, "%s is a model; a configuration, a YAML file, names it: `model: {file: %s}`",
+			path, path);
+		return NULL;
+	}
+	file = source_open(diags_sources(d), path, YAML_BYTES_MAX, e);
 	if (file < 0) {
 		if (e && file == -ERR_BAD_DATA)
 			e->code = -ERR_CONFIG;       /* too large */

@@ -29,9 +29,12 @@ static int constants_of_config(struct compile_words *w, const struct config *con
 
 	if (v && v->n > OPTIONS_LIST_MAX)
 		return err_set(e, -ERR_CONFIG, "model.const has %u names, more than %d", v->n, OPTIONS_LIST_MAX);
-	for (uint32_t i = 0; v && i < v->n; i++)
-		w->constant[w->compile.nconstant++] =
-			(struct const_override){ v->entry[i].key, v->entry[i].value->text };
+	for (uint32_t i = 0; v && i < v->n; i++) {
+		w->at[i] = v->entry[i].key_at;
+		w->constant[i] = (struct const_override){ v->entry[i].key, v->entry[i].value->text };
+	}
+	w->compile.nconstant = v ? v->n : 0;
+	w->compile.constant_at = w->at;
 	return 0;
 }
 
@@ -106,6 +109,20 @@ static int open_model(struct cli *c, struct job *j)
 	if (code)
 		return cli_fail(c, &e);
 	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_BAD_DATA)) : 0;
+}
+
+/* What no training can change or measure. */
+static int check_trainable(struct cli *c, const struct job *j)
+{
+	const struct program *p = j->model.program;
+	const char *path = config_text(j->config, KEY_MODEL_FILE);
+	struct err e;
+
+	if (p->noutput && p->nweight)
+		return 0;
+	err_set(&e, -ERR_BAD_DATA, !p->noutput ? "%s has no outputs to compare with labels: say what is measured, for example `observe z(q);`"
+		: "%s has no weights to train: it has neither `param` nor `head`", path);
+	return cli_fail(c, &e);
 }
 
 static const char *find_beside_config(void *ctx, const char *path)
@@ -187,6 +204,8 @@ int job_open(struct cli *c, const char *path, struct job *j)
 	status = open_model(c, j);
 	if (!status)
 		status = open_samples(c, j);
+	if (!status)
+		status = check_trainable(c, j);
 	if (!status)
 		status = open_init(c, j);
 	if (!status)

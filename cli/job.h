@@ -27,6 +27,7 @@ void job_release(struct job *j);
  * The arrays live as long as the struct. */
 struct compile_words {
 	struct const_override constant[OPTIONS_LIST_MAX];
+	struct span at[OPTIONS_LIST_MAX];
 	const char *without[OPTIONS_LIST_MAX + 1], *include[OPTIONS_LIST_MAX];
 	char *text[OPTIONS_LIST_MAX];        /* owned copies behind constant[] */
 	unsigned ntext;

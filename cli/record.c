@@ -55,7 +55,7 @@ static json_t *metrics_json(const struct train_job *j, const struct train_result
 	for (uint32_t i = 0; i < j->restarts; i++)
 		json_array_append_new(starts, json_real(r->start_loss[i]));
 	json_object_set_new(all, "start_losses", starts);
-	json_object_set_new(all, "start", json_integer(r->winner));
+	json_object_set_new(all, "start", json_integer(r->winner + 1));
 	json_object_set_new(all, "epochs", json_integer(r->last.epoch));
 	json_object_set_new(all, "steps", json_integer((json_int_t)r->step));
 	return all;

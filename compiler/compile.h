@@ -22,6 +22,7 @@ struct const_override { const char *name; const char *value; };   /* --const n=1
 
 struct compile_options {
 	const struct const_override *constant; unsigned nconstant;
+	const struct span *constant_at;                  /* where each is given; NULL: on the command line */
 	const char *const *without; unsigned nwithout;   /* names of optional passes */
 	const char *dump;                                /* letters, or NULL */
 	struct buf *dump_out;

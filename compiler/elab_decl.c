@@ -126,6 +126,8 @@ static struct span override_span(struct elab *e, const struct const_override *o)
 	struct source_set *s = diags_sources(e->diags);
 	char text[512];
 
+	if (e->options->constant_at)
+		return e->options->constant_at[o - e->options->constant];
 	snprintf(text, sizeof text, "%s=%s", o->name, o->value);
 	int file = source_add(s, "--const", text, strlen(text));
 	return (struct span){ file > 0 ? (uint32_t)file : 0, 0, (uint32_t)strlen(text) };

@@ -43,7 +43,7 @@ static void add_numbers(const struct metrics_line *m, const char *prefix, double
 
 void metrics_format(const struct metrics_line *m, struct buf *out)
 {
-	buf_printf(out, "{\"start\": %u, \"epoch\": %u, \"step\": %llu", m->start, m->epoch, (unsigned long long)m->step);
+	buf_printf(out, "{\"start\": %u, \"epoch\": %u, \"step\": %llu", m->start + 1, m->epoch, (unsigned long long)m->step);
 	add_numbers(m, "", m->loss, m->value, out);
 	if (m->has_validation)
 		add_numbers(m, "val_", m->val_loss, m->val_value, out);

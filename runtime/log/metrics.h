@@ -8,7 +8,7 @@
 #include "runtime/base/buf.h"
 
 struct metrics_line {
-	uint32_t start, epoch;       /* start from 0 (the stream of the seed), epoch from 1 */
+	uint32_t start, epoch;       /* start from 0 (the stream of the seed; written from 1), epoch from 1 */
 	uint64_t step;               /* updates so far in this start */
 	double loss, val_loss;
 	const char *const *metric;   /* names */
@@ -23,7 +23,7 @@ struct metrics_line {
 /* A number (side 0), or [[...], ...] of side rows and columns; where the next one's values are. */
 const double *metrics_value(unsigned side, const double *value, struct buf *out);
 
-/* {"start": 0, "epoch": 1, "step": 7, "loss": ..., "<metric>": ..., "val_loss": ...,
+/* {"start": 1, "epoch": 1, "step": 7, "loss": ..., "<metric>": ..., "val_loss": ...,
  * "val_<metric>": ..., "learning_rate": ..., "seconds": ..., "samples_per_second": ...},
  * without a newline. */
 void metrics_format(const struct metrics_line *m, struct buf *out);

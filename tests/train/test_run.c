@@ -88,7 +88,7 @@ static void test_metrics(void)
 	json_t *v;
 
 	metrics_format(&m, &line);
-	tap_is_str(line.data, "{\"start\": 2, \"epoch\": 3, \"step\": 21, \"loss\": 0.3333333333333333, \"sign_accuracy\": 0.75, "
+	tap_is_str(line.data, "{\"start\": 3, \"epoch\": 3, \"step\": 21, \"loss\": 0.3333333333333333, \"sign_accuracy\": 0.75, "
 		"\"odd \\\"name\\\"\": 0.30000000000000004, \"learning_rate\": 0.02, \"seconds\": 0.5, \"samples_per_second\": 224}", "a line without validation");
 	buf_clear(&line);
 	m.has_validation = true;

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/schema.h"
 #include "compiler/compile.h"
+#include "lang/gates.h"
 #include "lang/names.h"
 #include "runtime/data/dataset.h"
 

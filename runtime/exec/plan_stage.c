@@ -5,7 +5,7 @@
 #include "runtime/base/rng.h"
 
 enum {
-	STAGE_BLOCK_BYTES = 128 << 10,   /* one block of one state; four of them fit half an L2 of 1 MiB */
+	STAGE_BLOCK_BYTES = 256 << 10,   /* one block of one state: two of them are half an L2 of 1 MiB */
 	STAGE_HOT_MAX = 20,
 	STAGE_SPARE_ROWS = 3             /* row bits a stored state has at least: one 3-qubit matrix */
 };

@@ -30,6 +30,16 @@ static unsigned substitute(const struct plan_stage *s, unsigned from, const bool
 	return from;
 }
 
+/* Bits that some step may have turned away from |0>. */
+static uint64_t live_bits(const struct plan_circuit *c, uint32_t nstep)
+{
+	uint64_t live = 0;
+	for (uint32_t k = 0; k < nstep; k++)
+		for (unsigned t = 0; t < c->step[k].ntarget; t++)
+			live |= UINT64_C(1) << c->step[k].bit[t];
+	return live;
+}
+
 /* Rows of the block: hot bits outside the lanes and, for each hot bit inside, another that
  * changes places with it. */
 static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
@@ -47,6 +57,7 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 		partner[a] = substitute(ps, b->lane_bits, in_block);
 		in_block[partner[a]] = true;
 	}
+	uint64_t live = live_bits(c->plan, ps->first + ps->count);
 	uint8_t memory_bit[64];
 	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
 		if (in_block[bit]) {
@@ -54,7 +65,8 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 			memory_bit[s->nhot++] = (uint8_t)(bit - b->lane_bits);
 		} else {
 			l->outer_bit[bit] = (int8_t)(bit - b->lane_bits);
-			s->outer[s->nouter++] = (uint8_t)(bit - b->lane_bits);
+			if ((live >> bit) & 1)   /* elsewhere psi is 0, and stays so */
+				s->outer[s->nouter++] = (uint8_t)(bit - b->lane_bits);
 		}
 	}
 	for (unsigned a = 0; a < b->lane_bits; a++)

@@ -140,18 +140,41 @@ struct sweep {
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
+/* The block that comes next, asked for part by part between the steps of this one. */
+struct ahead { bool any; size_t base; uint32_t step; };
+
+static struct ahead look_ahead(const struct cpu_stage *s, uint64_t next, uint64_t end)
+{
+	return (struct ahead){ .any = next < end, .base = next < end ? block_base(s, next) : 0 };
+}
+
+static void ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
+{
+	size_t rows = (size_t)1 << w->stage->nhot;
+	size_t first = rows * a->step / nstep, last = rows * (a->step + 1) / nstep;
+	a->step++;
+	if (!a->any)
+		return;
+	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last);
+	if (w->lambda)
+		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last);
+}
+
 /* ---- forward ---- */
 
 typedef union { double align; char bytes[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX * sizeof(double)]; }
 	matrix_room __attribute__((aligned(64)));
 
 /* Steps first .. last-1 of the stage on one block. */
-static void forward_block(const struct sweep *w, uint32_t first, uint32_t last, void *block, size_t base)
+static void forward_block(const struct sweep *w, uint32_t first, uint32_t last, void *block, size_t base,
+	struct ahead *ahead)
 {
 	const struct cpu_stage *s = w->stage;
 	matrix_room room;
 	for (uint32_t k = first; k < last; k++) {
 		const struct cpu_step *st = &s->step[k];
+		if (ahead)
+			ask_ahead(w, ahead, last - first);
 		if ((base & st->base_mask) != st->base_value)
 			continue;
 		if (st->permutes)
@@ -167,9 +190,10 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	const struct cpu_stage *s = w->stage;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
-		size_t base = block_base(w->stage, k);
-		fetch(w->b, w->stage, w->psi, base, thread->block_psi);
-		forward_block(w, 0, s->nstep, thread->block_psi, base);
+		size_t base = block_base(s, k);
+		struct ahead ahead = look_ahead(s, k + 1, end);
+		fetch(w->b, s, w->psi, base, thread->block_psi);
+		forward_block(w, 0, s->nstep, thread->block_psi, base, &ahead);
 		put_back(w->b, w->stage, thread->block_psi, base, w->psi);
 		thread->blocks++;
 	}
@@ -255,7 +279,7 @@ static void forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_
 		if (b->lane_bits)
 			cpu_chunks(b, w, sweep.stage->nchunk, forward_chunk, &sweep);
 		else
-			forward_block(&sweep, c->nstart, sweep.stage->nstep, psi, 0);
+			forward_block(&sweep, c->nstart, sweep.stage->nstep, psi, 0, NULL);
 	}
 }
 
@@ -264,7 +288,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
 	struct sweep sweep = { .b = b, .owner = b->worker, .stage = c->stage };
 	start_state(b, b->worker, c, room);
-	forward_block(&sweep, 0, c->nstart, room, 0);
+	forward_block(&sweep, 0, c->nstart, room, 0, NULL);
 	c->start = room;
 }
 
@@ -304,13 +328,16 @@ static void step_sums(const struct backend_state *b, const struct cpu_step *st, 
 			: cross[st->cross + e];
 }
 
-static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross)
+static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross,
+	struct ahead *ahead)
 {
 	const struct cpu_stage *s = w->stage;
 	const struct kernels *k = w->b->k;
 	matrix_room room;
 	for (uint32_t n = s->nstep; n-- > s->first_cross; ) {
 		const struct cpu_step *st = &s->step[n];
+		if (ahead)
+			ask_ahead(w, ahead, s->nstep - s->first_cross);
 		if ((base & st->base_mask) != st->base_value)
 			continue;
 		if (st->permutes) {
@@ -332,9 +359,10 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	memset(thread->cross, 0, s->ncross * sizeof(double));
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = block_base(s, k);
+		struct ahead ahead = look_ahead(s, k + 1, end);
 		fetch(b, s, w->psi, base, thread->block_psi);
 		fetch(b, s, w->lambda, base, thread->block_lambda);
-		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross);
+		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross, &ahead);
 		if (!w->last) {
 			put_back(b, s, thread->block_psi, base, w->psi);
 			put_back(b, s, thread->block_lambda, base, w->lambda);
@@ -431,7 +459,7 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 			collect_chunks(b, w, sweep.stage, r_shared, r_sample);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
-			backward_block(&sweep, psi, w->lambda, 0, w->cross);
+			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
 			collect_lanes(b, w->cross, sweep.stage, in->nsample, r_shared, r_sample);
 		}
 	}

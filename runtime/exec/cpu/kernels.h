@@ -70,6 +70,9 @@ struct kernels {
 	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
 	void (*scatter)(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
 
+	/* Ask for rows [first, last) of such a block. */
+	void (*prefetch)(const void *state, size_t base, const uint32_t *row, size_t first, size_t last);
+
 	/* out[lane] += Re conj(psi) P psi over rows [first, last). */
 	void (*expect)(const void *psi, size_t first, size_t last, const struct kernel_term *t, double *out);
 	/* lam += c[lane] * P psi over rows [first, last). */

@@ -408,6 +408,13 @@ static void scatter(const void *block, void *state, size_t base, const uint32_t 
 	move_block(block, NULL, row_at(state, base), row, nbit, w);
 }
 
+static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last)
+{
+	for (size_t k = first; k < last; k++)
+		for (size_t line = 0; line < ROW * sizeof(real); line += 64)
+			__builtin_prefetch((const char *)row_of(state, base + row[k]) + line, 1, 2);
+}
+
 /* ---- readouts ---- */
 
 /* +1 or -1 by the parity of x. */
@@ -514,6 +521,6 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
 	.permute = permute, .apply = apply, .unapply = unapply,
-	.gather = gather, .scatter = scatter,
+	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .lambda = lambda, .probs = probs, .lambda_probs = lambda_probs,
 };

@@ -116,6 +116,14 @@ bool label_map_apply(const struct label_map *m, double *v)
 	return !m->n;
 }
 
+/* IDX files are known by names such as train-images-idx3-ubyte. */
+static bool names_idx(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strstr(slash ? slash : path, "idx") != NULL;
+}
+
 int dataset_read(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e)
 {
@@ -137,5 +145,7 @@ int dataset_read(const char *path, const struct read_options *o, struct diags *d
 	for (size_t i = 0; i < sizeof format / sizeof *format; i++)
 		if (len > 4 && !strcmp(path + len - 4, format[i].ending))
 			return format[i].read(path, o, d, out, e);
-	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy", path);
+	if (names_idx(path))
+		return dataset_read_idx(path, o, d, out, e);
+	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy, or have idx in their names", path);
 }

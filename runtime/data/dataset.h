@@ -50,7 +50,8 @@ struct read_options {
 	struct label_map label_map;
 };
 
-/* By the file's ending: .npz, .npy (one input, no labels), .csv.  Faults in a CSV text
+/* By the file's ending: .npz, .npy (one input, no labels), .csv; else a name with idx in it: IDX, whose
+ * labels are another such file (dataset_idx.c).  Faults in a CSV text
  * are reported through `d` with line and column (returns -ERR_BAD_DATA with a summary in
  * e); a width that differs from the model's inputs names both. */
 int dataset_read(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e);

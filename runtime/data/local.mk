@@ -9,10 +9,13 @@ libdata_a_SOURCES = \
 	runtime/data/dataset.h \
 	runtime/data/dataset_arrays.c \
 	runtime/data/dataset_csv.c \
+	runtime/data/dataset_idx.c \
 	runtime/data/gen_cluster.c \
 	runtime/data/generate.c \
 	runtime/data/generate.h \
 	runtime/data/generators.def \
+	runtime/data/idx.c \
+	runtime/data/idx.h \
 	runtime/data/npy.c \
 	runtime/data/npz.c \
 	runtime/data/reader.h \

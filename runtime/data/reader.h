@@ -9,6 +9,8 @@ int dataset_read_csv(const char *path, const struct read_options *o, struct diag
 	struct dataset **out, struct err *e);
 int dataset_read_arrays(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e);
+int dataset_read_idx(const char *path, const struct read_options *o, struct diags *d,
+	struct dataset **out, struct err *e);
 
 /* The row of data.inputs for this input, or NULL. */
 const struct input_map *reader_map(const struct read_options *o, const char *input);

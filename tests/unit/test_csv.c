@@ -195,7 +195,7 @@ static void limits(void)
 		}
 	}
 	tap_is_int(dataset_read("d.txt", &plain, NULL, &d, &e), -ERR_BAD_DATA, "another ending");
-	tap_is_str(e.text, "d.txt: data files end in .csv, .npz or .npy", "is named");
+	tap_is_str(e.text, "d.txt: data files end in .csv, .npz or .npy, or have idx in their names", "is named");
 	buf_release(&text);
 	buf_release(&out);
 }

@@ -27,6 +27,7 @@ struct circuit {                 /* one instance */
 	const char *name;
 	struct calls calls;
 	struct output *output; uint32_t noutput, cap_output;
+	uint64_t nreadout;           /* numbers that the outputs make */
 	struct wire_register *reg; uint32_t nreg, cap_reg;
 	struct span observed;        /* first `observe`; file 0: none yet */
 };

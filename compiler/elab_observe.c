@@ -123,11 +123,9 @@ static bool readable(struct elab *e, uint32_t wire, bool diagonal, struct span a
 static void add_output(struct elab *e, const struct output *o, uint64_t nreadout, struct span at)
 {
 	struct circuit *c = e->circuit;
-	uint64_t n = nreadout;
 
-	for (uint32_t i = 0; i < c->noutput; i++)
-		n += c->output[i].kind == OUTPUT_PROBS ? (uint64_t)1 << c->output[i].nwire : 1;
-	if (n > PROGRAM_OUTPUTS_MAX) {
+	c->nreadout += nreadout;
+	if (c->nreadout > PROGRAM_OUTPUTS_MAX) {
 		elab_error(e, DIAG_LIMIT_OUTPUTS, at, "more than %d outputs", PROGRAM_OUTPUTS_MAX);
 		e->stop = true;
 		return;
@@ -165,7 +163,7 @@ static void observe_probs(struct elab *e, const struct wire_list *w, struct span
 	struct output o = { .kind = OUTPUT_PROBS, .nwire = w->n };
 	char name[80];
 
-	if (w->n > 20) {
+	if (w->n > 31 || (uint32_t)1 << w->n > PROGRAM_OUTPUTS_MAX) {
 		elab_error(e, DIAG_LIMIT_OUTPUTS, at, "probabilities of %u qubits are more than %d outputs", w->n, PROGRAM_OUTPUTS_MAX);
 		return;
 	}

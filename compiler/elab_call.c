@@ -54,7 +54,7 @@ static void note_use(struct elab *e, const struct apply *p)
 void elab_emit(struct elab *e, const struct apply *p, struct span at)
 {
 	struct apply q = *p;
-	uint32_t wire = 0;
+	uint32_t wire = 0, ncondition = p->op == APPLY_UNITARY ? e->ncondition : 0;
 
 	if (++e->ncall > COMPILE_CALLS_MAX || e->design.full || e->design.exprs.full) {
 		elab_in_loop(e, elab_error(e, DIAG_LIMIT_CALLS, at, "the model has more than %d calls of gates", COMPILE_CALLS_MAX));
@@ -63,12 +63,12 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 	}
 	if (p->op == APPLY_MEASURE && e->frame->calls->wire[p->wire[0]].use == WIRE_MEASURED)
 		return;
-	if (p->op == APPLY_UNITARY && e->ncondition)
-		q = under_conditions(e, p);
-	if (q.ncontrol > PROGRAM_CONTROLS_MAX) {
+	if (p->ncontrol + ncondition > PROGRAM_CONTROLS_MAX) {
 		elab_error(e, DIAG_LIMIT_SIZE, at, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
 		return;
 	}
+	if (ncondition)
+		q = under_conditions(e, p);
 	if (!e->frame->block) {
 		q.layer = e->layer->note;
 		if (q.op == APPLY_UNITARY && q.nwire == 0 && !any_free_wire(e->frame->calls, &wire)) {

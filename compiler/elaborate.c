@@ -237,7 +237,7 @@ static void for_range(struct elab *e, const struct node *n)
 	if (!elab_range(e, n->a, &first, &step, &count))
 		return;
 	for (uint32_t k = 0; k < count && elab_work(e, 1, n->span); k++) {
-		elab_bind(e, n, value_int(first + (int64_t)k * step));
+		elab_bind(e, n, value_int((int64_t)((uint64_t)first + k * (uint64_t)step)));
 		elab_body(e, n->c);
 	}
 }

@@ -64,6 +64,23 @@ static void check_depth(void)
 	}
 }
 
+/* `if (measure ...)` in `if (measure ...)`: each is a control. */
+static void check_conditions(void)
+{
+	for (int n = PROGRAM_CONTROLS_MAX; n <= PROGRAM_CONTROLS_MAX + 10; n += 10) {
+		struct buf text = BUF_INIT;
+		buf_str(&text, "QCNN 1; qubit[80] q;");
+		for (int k = 0; k < n; k++)
+			buf_printf(&text, " if (measure q[%d])", k);
+		buf_str(&text, " x q[79];\n");
+		char *fault = first_fault(text.data);
+		if (!tap_ok(n > PROGRAM_CONTROLS_MAX ? strstr(fault, "Q0308") != NULL : !*fault, "under %d conditions", n))
+			tap_note("%s", fault);
+		free(fault);
+		buf_release(&text);
+	}
+}
+
 static void check_endless(const char *body, const char *code)
 {
 	struct buf text = BUF_INIT;
@@ -87,12 +104,17 @@ int main(void)
 	check("inputs", "input float[$] x; qubit q; rx(x[0]) q;", 1 << 24, (1 << 24) + 1, "Q0308");
 	check("outputs", "qubit[24] q; observe probs(q[0:$]);", 19, 20, "Q0307");
 	check("outputs of several", "qubit[24] q; observe probs(q[0:18]), probs(q[0:$]);", 18, 19, "Q0307");
+	check("outputs one by one", "qubit[1024] q; for int k in [1:1024] { observe z(q); } for int k in [1:$] { observe z(q[0]); }",
+		0, 1, "Q0307");
+	check("range of all numbers", "qubit q; for int k in [-9223372036854775807:$:9223372036854775807] { h q; }",
+		(long)1 << 62, 1, "Q0302");
 	check("controls", "qubit[70] q; ctrl($) @ gphase(1) on windows(q, $, 70);", 60, 61, "Q0");
 	check("controls in all", "qubit[70] q; ctrl(60) @ x on windows(q, 61, 70); ctrl(59) @ ctrl($) @ x on windows(q, 61, 70);", 1, 2, "Q0308");
 	check("calls", "qubit[1024] q; for int k in [1:1024] { h q; } for int k in [1:$] { h q[0]; }", 0, 1, "Q0302");
 	check("array", "qubit q; int[$] a; rx(a[0]) q;", 1 << 22, (1 << 22) + 1, "Q0306");
 	check("power", "qubit q; pow($) @ s q;", 1 << 20, (1 << 20) + 1, "Q0302");
 	check_depth();
+	check_conditions();
 	check_endless("while (len(w) > 1) { k = 1 - k; }", "Q0301");
 	check_endless("while (len(w) > 1) { h w; }", "Q0302");
 	check_endless("while (len(w) > 1) { w = w ++ w; }", "Q0306");

@@ -219,7 +219,7 @@ static void split_conflict(struct config *c, const char *part, enum key_id file_
 static void check_together(struct config *c)
 {
 	static const enum key_id only_files[] = { KEY_DATA_TRAIN, KEY_DATA_INPUTS, KEY_DATA_LABEL, KEY_DATA_LABEL_MAP,
-		KEY_DATA_VALIDATION, KEY_DATA_TEST };
+		KEY_DATA_SAMPLE_WEIGHT, KEY_DATA_VALIDATION, KEY_DATA_TEST };
 
 	for (size_t i = 0; i < sizeof only_files / sizeof *only_files; i++)
 		conflict(c, only_files[i], KEY_DATA_GENERATE, "this is for data read from files");

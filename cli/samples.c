@@ -81,6 +81,7 @@ int samples_file(const struct config *c, const struct program *p, const struct i
 		read_inputs(c, want, p->ninput_group, d, &r);
 		read_label_map(c, &r);
 		r.options.label = config_text(c, KEY_DATA_LABEL);
+		r.options.weight = config_text(c, KEY_DATA_SAMPLE_WEIGHT);
 	}
 	if (diags_errors(d) == errors)
 		code = dataset_read(path, &r.options, d, out, e);

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/schema_check.h"
 
+#include <float.h>
 #include <string.h>
 
 #define FIND_IN(function, row_type, find) \
@@ -72,7 +73,7 @@ static bool check_list(const struct check *c, const struct train_option *o, cons
 	bool well = true;
 
 	if (v->kind != YNODE_LIST || !v->n)
-		return check_wrong_kind(c, v, "a list of numbers");
+		return check_wrong_kind(c, v, "a list of at least one number");
 	if (v->n > VALUE_LIST_MAX) {
 		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d entries", VALUE_LIST_MAX);
 		return false;
@@ -92,6 +93,10 @@ static bool check_value(const struct check *c, const struct train_option *o, con
 		return check_list(c, o, v);
 	if (o->kind == VALUE_COUNT && v->kind != YNODE_INT)
 		return check_wrong_kind(c, v, "a whole number");
+	if (o->min == DBL_MIN && (v->kind == YNODE_INT || v->kind == YNODE_REAL) && v->f <= 0) {
+		diag_label(diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what), "above 0");
+		return false;
+	}
 	return check_number(c, v, o->min, o->max);
 }
 
@@ -152,6 +157,8 @@ static const char *name_in(const struct ynode *metric)
 
 bool check_metrics(const struct check *c, const struct ynode *v)
 {
+	bool well = true;
+
 	if (v->kind != YNODE_LIST)
 		return check_wrong_kind(c, v, "a list of metrics");
 	if (v->n > TRAIN_METRICS_MAX) {
@@ -161,17 +168,16 @@ bool check_metrics(const struct check *c, const struct ynode *v)
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct ynode *m = v->entry[i].value;
 
-		if (!check_row(c, m))
-			return false;
-		for (uint32_t k = 0; k < i; k++)
+		well &= check_row(c, m);
+		for (uint32_t k = 0; well && k < i; k++)
 			if (!strcmp(name_in(v->entry[k].value), name_in(m))) {
 				struct diag *g = diag_at(c->d, DIAG_CONFIG_VALUE, m->at, "metric `%s` given twice", name_in(m));
 
 				diag_second(g, v->entry[k].value->at, "first given here");
-				return false;
+				well = false;
 			}
 	}
-	return true;
+	return well;
 }
 
 /* ---- regularisers ---- */

@@ -43,6 +43,7 @@ void dataset_free(struct dataset *d)
 		return;
 	free(d->x);
 	free(d->y);
+	free(d->weight);
 	free(d->source);
 	free(d);
 }

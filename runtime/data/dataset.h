@@ -46,7 +46,8 @@ struct read_options {
 	const struct input_want *want; unsigned nwant;
 	const struct input_map *map; unsigned nmap;      /* may be empty */
 	const char *label;           /* column or key; NULL: "label" (CSV), "y" (npz) */
-	bool label_required;         /* else data without labels are taken too */
+	const char *weight;          /* column or key of the samples' weights; NULL: there are none */
+	bool label_required;         /* else data without labels or weights are taken too */
 	struct label_map label_map;
 };
 

@@ -211,6 +211,36 @@ static int copy_labels(const struct source *s, const struct array *a, struct dat
 	return 0;
 }
 
+static int find_weight(struct source *s, const struct array **weight, struct err *e)
+{
+	const char *key = s->o->weight;
+	int code;
+
+	*weight = key ? npz_find(&s->z, key) : NULL;
+	if (!*weight)
+		return key && s->o->label_required ? unknown_key(s, key, "the weights", e) : 0;
+	code = check_rows(s, key, *weight, e);
+	if (!code && ((*weight)->is_complex || width_of(*weight) != 1))
+		code = err_set(e, -ERR_BAD_DATA, "%s: array \"%s\" is to hold one weight for each row", s->path, key);
+	return code;
+}
+
+static int copy_weights(const struct source *s, const struct array *a, struct dataset *d, struct err *e)
+{
+	d->weight = mem_try(d->nrow, sizeof *d->weight);
+	if (!d->weight)
+		return err_set(e, -ERR_CONFIG, "no memory for the weights of %u rows", d->nrow);
+	for (uint32_t i = 0; i < d->nrow; i++) {
+		if (!isfinite(a->value[i]))
+			return not_finite(s, s->o->weight, i, 0, e);
+		if (a->value[i] < 0)
+			return err_set(e, -ERR_BAD_DATA, "%s: array \"%s\", row %u: the weight %g is negative", s->path,
+				s->o->weight, i, a->value[i]);
+		d->weight[i] = a->value[i];
+	}
+	return 0;
+}
+
 static int copy_inputs(const struct source *s, struct shared x, struct dataset *d, struct err *e)
 {
 	uint64_t first = 0;
@@ -228,7 +258,7 @@ static int copy_inputs(const struct source *s, struct shared x, struct dataset *
 
 static int assemble(struct source *s, struct dataset **out, struct err *e)
 {
-	const struct array *label = NULL;
+	const struct array *label = NULL, *weight = NULL;
 	struct dataset *d = NULL;
 	struct shared x;
 	uint64_t nx = 0, ny;
@@ -236,6 +266,8 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 
 	if (!code)
 		code = find_label(s, &label, e);
+	if (!code)
+		code = find_weight(s, &weight, e);
 	ny = code || !label ? 0 : width_of(label);
 	if (!code && ny > DATASET_COLUMNS_MAX)
 		code = err_set(e, -ERR_BAD_DATA, "%s: more than %d labels in each row", s->path,
@@ -248,6 +280,8 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 		code = copy_inputs(s, x, d, e);
 	if (!code && ny)
 		code = copy_labels(s, label, d, e);
+	if (!code && weight)
+		code = copy_weights(s, weight, d, e);
 	if (code) {
 		dataset_free(d);
 		return code;

@@ -12,7 +12,7 @@
 #include "runtime/base/crypto.h"
 #include "runtime/data/csv.h"
 
-enum { TO_NOTHING = -1, TO_LABEL = -2 };
+enum { TO_NOTHING = -1, TO_LABEL = -2, TO_WEIGHT = -3 };
 enum { CSV_FAULTS_MAX = 5 };         /* what is wrong in every row is not said for every row */
 
 static const char LABEL[] = "the label";
@@ -27,8 +27,8 @@ struct table {
 	size_t ncolumn;
 	char **name;                     /* "1", "2", ... without a header */
 	int64_t *to;                     /* position in x, or one of the above */
-	int64_t label;                   /* column, or -1 */
-	double *x, *y;
+	int64_t label, weight;           /* columns, or -1 */
+	double *x, *y, *w;
 	size_t nrow, cap, nx;
 	struct diag *last;               /* the last fault of a row */
 };
@@ -109,6 +109,18 @@ static void choose_label(struct table *t)
 		unknown_column(t, name, LABEL);
 }
 
+static void choose_weight(struct table *t)
+{
+	t->weight = t->o->weight ? find_column(t, t->o->weight) : -1;
+	if (t->weight >= 0 && t->to[t->weight] != TO_NOTHING)
+		diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
+			"column `%s` is taken twice, the second time by the weights", t->o->weight);
+	else if (t->weight >= 0)
+		t->to[t->weight] = TO_WEIGHT;
+	else if (t->o->weight && t->o->label_required)
+		unknown_column(t, t->o->weight, "the weights");
+}
+
 /* Columns that data.inputs names, in its order. */
 static void choose_mapped(struct table *t, const struct input_want *w, const struct input_map *m,
 	size_t first)
@@ -155,6 +167,7 @@ static void choose_columns(struct table *t)
 	const struct input_map *m;
 
 	choose_label(t);
+	choose_weight(t);
 	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
 		m = reader_map(t->o, t->o->want[i].name);
 		if (m)
@@ -209,6 +222,13 @@ static void read_label(struct table *t, size_t field, double v)
 	diag_help(g, "`label_map` has a value for every label of the file");
 }
 
+static void read_weight(struct table *t, size_t field, double v)
+{
+	if (v < 0)
+		t->last = diag_at(t->diags, DIAG_DATA_NUMBER, csv_span(&t->csv, field), "the weight %g is negative", v);
+	t->w[t->nrow] = v;
+}
+
 static void read_row(struct table *t)
 {
 	double *x = t->x + t->nrow * t->nx, v = 0;
@@ -223,6 +243,8 @@ static void read_row(struct table *t)
 				"column `%s` holds a number beyond the range of double", t->name[i]);
 		else if (t->to[i] == TO_LABEL)
 			read_label(t, i, v);
+		else if (t->to[i] == TO_WEIGHT)
+			read_weight(t, i, v);
 		else
 			x[t->to[i]] = v;
 	}
@@ -244,7 +266,7 @@ static bool row_width_fits(struct table *t)
 static int grow(struct table *t, struct err *e)
 {
 	size_t cap = t->cap ? 2 * t->cap : 64, nbytes;
-	double *x, *y;
+	double *x, *y, *w;
 
 	if (t->nrow < t->cap)
 		return 0;
@@ -258,7 +280,10 @@ static int grow(struct table *t, struct err *e)
 	y = realloc(t->y, cap * sizeof *y);
 	if (y)
 		t->y = y;
-	if (!x || !y)
+	w = realloc(t->w, t->weight >= 0 ? cap * sizeof *w : 1);
+	if (w)
+		t->w = w;
+	if (!x || !y || !w)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu rows", cap);
 	t->cap = cap;
 	return 0;
@@ -307,11 +332,14 @@ static void finish(struct table *t, const char *path, struct dataset **out)
 	d->ny = t->label >= 0;
 	d->x = t->x;
 	d->y = d->ny ? t->y : NULL;
+	d->weight = t->weight >= 0 ? t->w : NULL;
 	d->source = mem_strdup(path);
 	sha256_of(t->csv.text, t->csv.len, d->digest);
 	t->x = NULL;
 	if (d->y)
 		t->y = NULL;
+	if (d->weight)
+		t->w = NULL;
 	*out = d;
 }
 
@@ -323,6 +351,7 @@ static void table_release(struct table *t)
 	free(t->to);
 	free(t->x);
 	free(t->y);
+	free(t->w);
 	csv_release(&t->csv);
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
+#include "runtime/train/score.h"
 #include "tests/tap.h"
 #include "tests/train/tiny.h"
 
@@ -280,8 +281,6 @@ static void test_frozen(void)
 	make_data(2);
 }
 
-/* ---- ends ---- */
-
 static void fails(const struct train_job *j, int code, const char *text, const char *what)
 {
 	struct train_result r = { 0 };
@@ -291,6 +290,183 @@ static void fails(const struct train_job *j, int code, const char *text, const c
 	tap_is_str(e.text, text, "and is named");
 	tap_ok(!r.weight, "no result");
 }
+
+/* ---- weights, penalties, rates ---- */
+
+/* A sample of weight 2 counts as two, but not among those that are divided by. */
+static void test_weights(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	static double weight[NROW];
+	const double negative = -1, three = 3;
+	struct train_result by_class, by_sample, plain;
+	double loss;
+
+	plain_descent(&j);
+	j.batch_size = NROW;
+	data.ny = 2;
+	plain = run(&j, NULL);
+	for (uint32_t i = 0; i < NROW; i++)
+		weight[i] = label_class(label + 2 * i, 2) == 1 ? 3 : 1;
+	data.weight = weight;
+	by_sample = run(&j, NULL);
+	data.weight = NULL;
+	j.class_weights = (struct class_weights){ 1, (const double[]){ 1 }, &three };
+	by_class = run(&j, NULL);
+	tap_is_mem(by_class.weight, by_sample.weight, p->nweight * sizeof *weight, "class weights are sample weights");
+	tap_ok(by_class.last.loss == by_sample.last.loss && by_class.last.loss > plain.last.loss, "in the loss too");
+	tap_ok(by_class.last.val_loss != by_sample.last.val_loss, "validation: class weights do not count");
+	loss = by_class.last.loss;
+	train_result_release(&by_class);
+	train_result_release(&by_sample);
+	for (uint32_t i = 0; i < NROW; i++)
+		weight[i] = 2;
+	data.weight = weight;
+	by_sample = run(&j, NULL);
+	data.weight = NULL;
+	tap_close(by_sample.last.loss, 2 * loss, 1e-14, "twice the weight is twice the loss, and both kinds multiply");
+	train_result_release(&by_sample);
+	train_result_release(&plain);
+	j.class_weights.label = &negative;
+	fails(&j, -ERR_CONFIG, "class_weight names class -1, which no label of the training data has", "a class that is none");
+}
+
+static void test_penalties(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	struct train_result plain, penalised;
+	double weight[NWEIGHT_MAX], loss = 0, val_loss = 0, worst = 0;
+
+	plain_descent(&j);
+	j.batch_size = NROW;
+	plain = run(&j, NULL);
+	program_init_weights(p, j.seed, 0, weight);
+	j.measures.npenalty = 2;
+	j.measures.penalty[0] = (struct penalty){ regularizer_find("l2"), 0.1, NULL };
+	j.measures.penalty[1] = (struct penalty){ regularizer_find("l1"), 0.01, "conv*.t" };
+	penalised = run(&j, NULL);
+	for (uint32_t i = 0; i < p->nweight; i++) {
+		double l1 = i < 2 ? 0.01 : 0, got = penalised.weight[i];
+
+		worst = fmax(worst, fabs(plain.weight[i] - penalised.weight[i] - 0.2 * weight[i] - copysign(l1, weight[i])));
+		loss += 0.1 * weight[i] * weight[i] + l1 * fabs(weight[i]);
+		val_loss += 0.1 * got * got + l1 * fabs(got);
+	}
+	tap_close(worst, 0, 1e-15, "%u weights: slopes of the penalties", p->nweight);
+	tap_close(penalised.last.loss - plain.last.loss, loss, 1e-14, "penalties are part of the loss");
+	j.measures.npenalty = 0;
+	evaluate(&j, &j.validation, penalised.weight, (double[2 * NROW]){ 0 }, &loss, NULL);
+	tap_close(penalised.last.val_loss - loss, val_loss, 1e-14, "and of the validation's");
+	train_result_release(&plain);
+	train_result_release(&penalised);
+	j.measures.npenalty = 2;
+	j.measures.penalty[1].pattern = "con?";
+	fails(&j, -ERR_CONFIG, "regularizer l1: no weights that may move match `con?`", "a pattern for nothing");
+}
+
+static void test_patterns(void)
+{
+	static const struct { const char *pattern, *path; bool want; } rows[] = {
+		{ "*", "", true }, { "conv[0].t", "conv[0].t", true }, { "conv[0].t", "conv[0].tt", false },
+		{ "*.kernel", "head.dense[1].kernel", true }, { "*.kernel", "head.kernel.bias", false },
+		{ "h*d*", "head.dense", true }, { "h*d*z", "head.dense", false }, { "?ead.*", "head.dense", true },
+		{ "**e", "dense", true }, { "*ense", "densense", true }, { "", "a", false },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		tap_ok(penalty_matches(rows[i].pattern, rows[i].path) == rows[i].want, "`%s` and `%s`", rows[i].pattern, rows[i].path);
+}
+
+/* With plain descent a step is the rate times the gradient. */
+static void test_rates(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	struct train_result fixed, falling;
+
+	plain_descent(&j);
+	j.epochs = 2;
+	j.max_steps = 2;
+	j.batch_size = NROW;
+	j.option[0] = 0.125;
+	fixed = run(&j, NULL);
+	tap_ok(fixed.last.learning_rate == 0.125, "the rate is told");
+	j.option[0] = 7;
+	j.schedule = (struct schedule){ .row = schedule_find("piecewise"), .option = { 1, 2 }, .list = { { 1 }, { 0.125, 0.5 } } };
+	falling = run(&j, NULL);
+	tap_is_mem(falling.weight, fixed.weight, p->nweight * sizeof(double), "a schedule's rate is that of its step");
+	tap_ok(falling.last.learning_rate == 0.5, "the next step's rate is told");
+	train_result_release(&fixed);
+	train_result_release(&falling);
+}
+
+static void test_mean(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	struct train_result plain, mean;
+	const struct optimizer_row *o = j.optimizer;
+
+	plain = run(&j, NULL);
+	j.option[o->nown + SHARED_USE_EMA] = 1;
+	mean = run(&j, NULL);
+	tap_ok(mean.last.loss == plain.last.loss, "the mean changes nothing on the way");
+	tap_is_mem(mean.weight, mean.slot[o->nslot], p->nweight * sizeof(double), "and is what the run ends with");
+	tap_ok(memcmp(mean.weight, plain.weight, p->nweight * sizeof(double)), "which differs from the last weights");
+	train_result_release(&plain);
+	train_result_release(&mean);
+}
+
+/* Every optimiser and option together, at any number of threads. */
+static void test_options_threads(const struct program *p)
+{
+	const struct optimizer_row *row;
+	size_t n = optimizer_rows(&row);
+
+	for (size_t i = 0; i < n; i++) {
+		struct train_job j = job_of(p);
+		struct train_result one, four;
+
+		j.optimizer = &row[i];
+		for (unsigned k = 0; k < row[i].noption; k++)
+			j.option[k] = row[i].option[k].value;
+		j.option[0] = 0.05;
+		j.option[row[i].nown + SHARED_CLIPNORM] = 0.2;
+		j.option[row[i].nown + SHARED_USE_EMA] = 1;
+		j.measures.penalty[j.measures.npenalty++] = (struct penalty){ regularizer_find("l2"), 0.1, NULL };
+		j.schedule.row = schedule_find("cosine");
+		for (unsigned k = 0; k < j.schedule.row->noption; k++)
+			j.schedule.option[k] = j.schedule.row->option[k].value;
+		one = run(&j, NULL);
+		j.exec.nthread = 4;
+		four = run(&j, NULL);
+		tap_ok(same_bits(&one, &four, p, 1), "%s: the same bits with 4 threads", row[i].name);
+		train_result_release(&one);
+		train_result_release(&four);
+	}
+}
+
+static void test_class_labels(void)
+{
+	struct program *p = tiny_program(ACTIVATION_TANH, ACTIVATION_SOFTMAX, 3);
+	struct train_job j;
+	struct train_result r;
+
+	data.ny = 1;
+	for (uint32_t i = 0; i < NROW; i++)
+		label[i] = i % 3;
+	j = job_of(p);
+	j.measures.loss = loss_choice(loss_find("categorical_crossentropy"));
+	j.measures.metric[0] = metric_choice(metric_find("confusion"));
+	r = run(&j, NULL);
+	tap_ok(r.last.metric[0] + r.last.metric[1] + r.last.metric[2] == 4, "a class's row of the confusion counts its samples");
+	train_result_release(&r);
+	label[4] = 3;
+	fails(&j, -ERR_BAD_DATA, "the label of row 4 of the training data is 3: for loss categorical_crossentropy it is the number of one of 3 outputs, from 0",
+		"a class beyond the outputs");
+	program_free(p);
+	make_data(2);
+}
+
+/* ---- ends ---- */
 
 static void test_not_finite(const struct program *p)
 {
@@ -364,7 +540,7 @@ static void test_observer(const struct program *p)
 {
 	struct train_job j = job_of(p);
 	struct seen s = { 0 };
-	struct train_observer o = { &s, see_step, see_epoch, see_start };
+	struct train_observer o = { .ctx = &s, .step = see_step, .epoch = see_epoch, .start = see_start };
 	struct train_result r = run((j.restarts = 2, &j), &o);
 	struct err e;
 
@@ -395,6 +571,13 @@ int main(void)
 	test_frozen();
 	test_not_finite(bare);
 	test_misfits(bare);
+	test_weights(bare);
+	test_penalties(head);
+	test_patterns();
+	test_rates(bare);
+	test_mean(head);
+	test_options_threads(head);
+	test_class_labels();
 	test_observer(bare);
 	program_free(bare);
 	program_free(head);

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Losses, schedules, optimisers' shared options, regularisers and weights of samples in a configuration,
+# by numbers worked out by hand; metrics that are matrices, in all that is printed.
+. "$top_srcdir/tests/tap.sh"
+
+# One weight, w = 0.3: the output is cos(x + w), so that every step of training can be foretold.
+cat >one.qcnn <<'END'
+QCNN 1;
+qubit q;
+input float x;
+param float w = 0.3;
+ry(x + w) q;
+observe z(q);
+END
+printf 'x,label,often\n0.5,1,2\n' >single.csv
+printf 'x,label\n0.1,1\n1.2,-1\n2.3,1\n2.4,-1\n' >four.csv
+cat >config.yaml <<'END'
+model: {file: one.qcnn}
+data: {train: single.csv, inputs: {x: [x]}}
+train: {epochs: 3, batch_size: 1, optimizer: {sgd: {learning_rate: 0.1}}}
+run: {seed: 3, precision: double, isa: baseline}
+END
+cat >measured.yaml <<'END'
+model: {file: one.qcnn}
+data: {train: four.csv, validation: four.csv}
+train:
+  epochs: 1
+  optimizer: {sgd: {learning_rate: 0}}
+  metrics: [mae, {binary_accuracy: {threshold: 0.9}}, confusion, {huber: {delta: 0.5}}, auc]
+run: {precision: double, isa: baseline}
+END
+
+train() {
+	rm -f w.bin
+	"$QCNN" train -q -o w.bin "$@" config.yaml 2>err || { sed 's/^/# /' err; return 1; }
+}
+weight() { "$QCNN" weights show --json w.bin | sed 's/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
+# trained WEIGHT NAME OPTIONS...: the weight after training.
+trained() {
+	want=$1 name=$2
+	shift 2
+	train "$@"
+	got=$(weight)
+	awk -v a="$got" -v b="$want" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-13 && d > -1e-13) }'
+	tap_result $? "$name" || tap_note "weight $got, expected $want"
+}
+# by_hand PROGRAM: w after three times PROGRAM; c is the output, g the slope of (c - 1)^2.
+by_hand() {
+	awk "BEGIN { w = 0.3; for (i = 0; i < 3; i++) { c = cos(0.5 + w); s = -sin(0.5 + w); g = 2 * (c - 1) * s; $1 };
+		printf \"%.17g\", w }"
+}
+
+trained "$(by_hand 'w -= 0.1 * g')" "nothing but descent"
+trained "$(by_hand 'w -= 0.1 * 0.5^i * g')" "schedule: exponential" \
+	--set 'train.schedule={exponential: {decay_rate: 0.5, decay_steps: 1}}'
+trained "$(by_hand 'w -= (i < 2 ? 0.4 : 0.2) * g')" "schedule: piecewise" \
+	--set 'train.schedule={piecewise: {boundaries: [1], values: [0.4, 0.2]}}'
+trained "$(by_hand 'w -= 0.05 * (1 + cos(3.14159265358979324 * i / 3)) * g')" "cosine: as long as the training" \
+	--set train.schedule=cosine
+trained "$(by_hand 'w -= 0.2 * (1 - i / 4) * g')" "options one by one" --set train.schedule.polynomial.decay_steps=4 \
+	--set train.schedule.polynomial.end_learning_rate=0 --set train.schedule.polynomial.initial_learning_rate=0.2
+trained "$(by_hand 'w += 0.1 * s')" "loss: hinge" --set train.loss=hinge
+trained "$(by_hand 'w += 0.1 * 0.05 * s')" "loss with an option" --set train.loss.huber.delta=0.05
+trained "$(by_hand 'w -= 0.1 * (g + 0.4 * w)')" "regularizers: l2" --set 'train.regularizers=[{l2: 0.2}]'
+trained "$(by_hand 'w -= 0.1 * (g + 0.4 * w + 0.3)')" "regularizers: by path" \
+	--set 'train.regularizers=[{l2: 0.2, weights: "?"}, {l1: 0.3, weights: w*}]'
+trained "$(by_hand 'w -= 0.1 * 3 * g')" "class_weight: 3" --set 'train.class_weight={1: 3}'
+trained "$(by_hand 'w -= 0.1 * 2 * g')" "sample_weight: a column" --set data.sample_weight=often
+trained "$(by_hand 'w -= 0.1 * 6 * g')" "both" --set data.sample_weight=often --set 'train.class_weight={1: 3}'
+trained "$(by_hand 'w -= 0.1 * 0.5 * w; w -= 0.1 * g')" "weight_decay" --set train.optimizer.sgd.weight_decay=0.5
+trained "$(by_hand 'w -= 0.1 * (g > 0.2 ? 0.2 : g)')" "clipvalue" --set train.optimizer.sgd.clipvalue=0.2
+trained "$(by_hand 'w -= 0.1 * g; m = i ? 0.9 * m + 0.1 * w : w; if (i == 2) w = m')" "use_ema" \
+	--set train.optimizer.sgd.use_ema=true --set train.optimizer.sgd.ema_momentum=0.9
+
+tap_exit 78 "two ways to clip" "$QCNN" train -q --set train.optimizer.sgd.clipvalue=1 --set train.optimizer.sgd.clipnorm=1 config.yaml
+tap_has err "clipnorm, clipvalue and global_clipnorm of sgd exclude each other" "are named"
+tap_exit 78 "a class without samples" "$QCNN" train -q --set 'train.class_weight={0: 2}' config.yaml
+tap_has err "class_weight names class 0, which no label of the training data has" "is named"
+tap_exit 78 "a pattern for nothing" "$QCNN" train -q --set 'train.regularizers=[{l1: 1, weights: head.*}]' config.yaml
+tap_has err 'no weights that may move match `head.*`' "is named"
+tap_exit 65 "weights that are not there" "$QCNN" train -q --set data.sample_weight=seldom config.yaml
+tap_has err 'no column `seldom` for the weights' "are named"
+printf 'x,label,often\n0.5,1,-2\n' >single.csv
+tap_exit 65 "a negative weight" "$QCNN" train -q --set data.sample_weight=often config.yaml
+tap_has err 'the weight -2 is negative' "is named"
+tap_exit 78 "an option that is wanted" "$QCNN" config --set train.schedule=exponential config.yaml
+tap_has err 'exponential needs the option `decay_rate`' "is named"
+
+# Outputs cos(0.4), cos(1.5), cos(2.6), cos(2.7) are about 0.92, 0.07, -0.86, -0.90 for labels 1, -1, 1, -1.
+tap_exit 0 "metrics with options, and a matrix" "$QCNN" train -q -o m.bin measured.yaml
+line=$(cat runs/latest/metrics.jsonl)
+tap_is "$(echo "$line" | sed 's/.*"binary_accuracy": \([0-9.]*\), "confusion": \(\[\[.*\]\]\), "huber": \(0\.[0-9]\).*"auc": \([0-9.]*\), "val_loss.*/\1 \2 \3 \4/')" \
+	"0.75 [[1, 1], [1, 1]] 0.3 0.75" "metrics.jsonl"
+case $line in *'"val_confusion": [[1, 1], [1, 1]]'*) tap_result 0 "of the validation too" ;; *) tap_result 1 "of the validation too" ;; esac
+tap_exit 0 "infer" "$QCNN" infer --json m.bin
+tap_has out '"confusion": [[1, 1], [1, 1]], ' "its JSON"
+tap_exit 0 "infer as text" "$QCNN" infer m.bin
+tap_has out "confusion	1	1
+	1	1" "its text" 
+"$QCNN" infer --json m.bin | sed 's/.*"metrics": //' >inferred
+sed 's/.*"val_loss": \([^,]*\),.*/{"loss": \1,/' runs/latest/metrics.jsonl >trained
+tap_ok "the loss of the validation" grep -qF "$(tr -d '\n' <trained)" inferred
+tap_ok "run.json" grep -q '"confusion": *\[' runs/latest/run.json
+
+# What is resolved reads back, lists and left-out options too.
+tap_exit 0 "resolved" "$QCNN" config --set 'train.schedule={piecewise: {boundaries: [1, 2], values: [1, 0.5, 0.25]}}' measured.yaml
+cp out resolved.yaml
+tap_has resolved.yaml "      boundaries: [1, 2] " "a list"
+tap_has resolved.yaml "      clipnorm: null " "an option that is left out"
+"$QCNN" config --json resolved.yaml >one.json
+"$QCNN" config --json --set 'train.schedule={piecewise: {boundaries: [1, 2], values: [1, 0.5, 0.25]}}' measured.yaml >other.json
+tap_same one.json other.json "the resolved form means the same"
+tap_done

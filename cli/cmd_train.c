@@ -12,6 +12,7 @@
 
 #include "cli/job.h"
 #include "cli/record.h"
+#include "cli/train_log.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/progress.h"
@@ -21,6 +22,7 @@ struct training {
 	struct job *job;
 	struct run *run;
 	struct progress *progress;
+	struct train_log *log;
 	bool shows_progress;         /* which names the best start itself */
 	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
 	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
@@ -54,9 +56,9 @@ static int on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uin
 {
 	struct training *t = ctx;
 
-	(void)step;
 	(void)steps_per_epoch;
 	progress_step(t->progress, start, epoch, step_in_epoch, batch_loss);
+	train_log_step(t->log, start, step, batch_loss);
 	if (t->log_error.code)
 		return t->log_error.code;
 	return stopped_by == SIGTERM ? -ERR_TERMINATED : stopped_by ? -ERR_INTERRUPTED : 0;
@@ -82,7 +84,15 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	metrics_format(&m, &line);
 	if (!t->log_error.code)
 		run_append(t->run, "metrics.jsonl", &line, &t->log_error);
+	train_log_epoch(t->log, r, &m);
 	buf_release(&line);
+}
+
+static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+{
+	struct training *t = ctx;
+
+	train_log_state(t->log, r, s);
 }
 
 static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
@@ -205,7 +215,7 @@ static const char *ending_of(int code)
 
 static int train_and_keep(struct training *t)
 {
-	const struct train_observer o = { .ctx = t, .step = on_step, .epoch = on_epoch, .start = on_start };
+	const struct train_observer o = { .ctx = t, .step = on_step, .epoch = on_epoch, .state = on_state, .start = on_start };
 	struct train_result r = { .weight = NULL };
 	struct err e, ignored;
 	int code = begin_folder(t, &e);
@@ -214,8 +224,10 @@ static int train_and_keep(struct training *t)
 		return cli_fail(t->cli, &e);
 	catch_signals();
 	t->progress = open_progress(t);
+	t->log = train_log_new(t->cli, t->job, t->run);
 	code = train_run(&t->job->train, &o, &r, &e);
 	progress_free(t->progress);
+	train_log_close(t->log, !code);
 	if (code && code == t->log_error.code)
 		e = t->log_error;
 	if (!code)

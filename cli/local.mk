@@ -55,6 +55,9 @@ libcli_a_SOURCES = \
 	cli/schema.h \
 	cli/schema_check.h \
 	cli/schema_rows.c \
+	cli/train_graph.c \
+	cli/train_log.c \
+	cli/train_log.h \
 	cli/values.c \
 	cli/values.h \
 	cli/yaml_read.c \

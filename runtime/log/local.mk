@@ -7,5 +7,9 @@ liblog_a_SOURCES = \
 	runtime/log/metrics.h \
 	runtime/log/progress.c \
 	runtime/log/progress.h \
+	runtime/log/proto.c \
+	runtime/log/proto.h \
 	runtime/log/run.c \
-	runtime/log/run.h
+	runtime/log/run.h \
+	runtime/log/tfevents.c \
+	runtime/log/tfevents.h

@@ -52,3 +52,55 @@ void metrics_format(const struct metrics_line *m, struct buf *out)
 	add_value(out, "", "samples_per_second", 0, &m->samples_per_second);
 	buf_char(out, '}');
 }
+
+/* ---- CSV ---- */
+
+static void csv_names(const struct metrics_line *m, const char *prefix, struct buf *out)
+{
+	buf_printf(out, ",%sloss", prefix);
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		unsigned side = m->side ? m->side[k] : 0;
+
+		if (!side)
+			buf_printf(out, ",%s%s", prefix, m->metric[k]);
+		for (unsigned i = 0; i < side * side; i++)
+			buf_printf(out, ",%s%s_%u_%u", prefix, m->metric[k], i / side, i % side);
+	}
+}
+
+void metrics_csv_header(const struct metrics_line *m, struct buf *out)
+{
+	buf_str(out, "start,epoch,step");
+	csv_names(m, "", out);
+	if (m->has_validation)
+		csv_names(m, "val_", out);
+	buf_str(out, ",learning_rate,seconds,samples_per_second");
+}
+
+static void csv_number(struct buf *out, double v)
+{
+	buf_char(out, ',');
+	buf_real(out, v);
+}
+
+static void csv_numbers(const struct metrics_line *m, double loss, const double *v, struct buf *out)
+{
+	csv_number(out, loss);
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		unsigned side = m->side ? m->side[k] : 0;
+
+		for (unsigned i = 0; i < (side ? side * side : 1); i++)
+			csv_number(out, *v++);
+	}
+}
+
+void metrics_csv(const struct metrics_line *m, struct buf *out)
+{
+	buf_printf(out, "%u,%u,%llu", m->start + 1, m->epoch, (unsigned long long)m->step);
+	csv_numbers(m, m->loss, m->value, out);
+	if (m->has_validation)
+		csv_numbers(m, m->val_loss, m->val_value, out);
+	csv_number(out, m->learning_rate);
+	csv_number(out, m->seconds);
+	csv_number(out, m->samples_per_second);
+}

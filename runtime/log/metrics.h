@@ -28,4 +28,8 @@ const double *metrics_value(unsigned side, const double *value, struct buf *out)
  * without a newline. */
 void metrics_format(const struct metrics_line *m, struct buf *out);
 
+/* The same as lines of a CSV file, for spreadsheets; a matrix has a column for each entry, "confusion_0_1". */
+void metrics_csv_header(const struct metrics_line *m, struct buf *out);
+void metrics_csv(const struct metrics_line *m, struct buf *out);
+
 #endif

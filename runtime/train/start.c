@@ -158,6 +158,7 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	struct batch batch = { n, t->row + at, t->job->train.data->x };
 	int code, bad;
 
+	t->last_batch = n;
 	s->row = t->row + at;
 	s->scale = 1.0 / n;
 	s->output = t->output + (size_t)at * t->job->program->noutput;
@@ -256,6 +257,13 @@ static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 	return 0;
 }
 
+static void show_state(struct trainer *t, const struct epoch_result *r)
+{
+	struct epoch_state s = { .weight = t->weight, .gradient = t->gradient, .readout = t->readout, .nbatch = t->last_batch };
+
+	t->observer->state(t->observer->ctx, r, &s);
+}
+
 static void initial_weights(struct trainer *t)
 {
 	const struct train_job *j = t->job;
@@ -281,6 +289,8 @@ int trainer_start(struct trainer *t, uint32_t start, struct epoch_result *last, 
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);
+		if (!code && t->observer->state)
+			show_state(t, last);
 	}
 	u = update_of(t);
 	if (!code)

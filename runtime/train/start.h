@@ -14,7 +14,7 @@ struct trainer {
 	struct score score;
 	struct schedule schedule;    /* resolved */
 	double option[OPTIMIZER_OPTIONS_MAX];        /* of the optimiser, with the step's learning rate */
-	uint32_t batch_size, steps_per_epoch;
+	uint32_t batch_size, steps_per_epoch, last_batch;    /* last_batch: samples of the last update */
 	uint32_t *row;               /* (train.nrow) this epoch's order */
 	double *readout;             /* (batch, nreadout) */
 	double *output, *label;      /* (train.nrow, noutput), (train.nrow, ny): this epoch's, for the metrics */

@@ -48,6 +48,13 @@ struct epoch_result {
 	double seconds, samples_per_second;
 };
 
+/* What a start looks like when an epoch has ended; borrowed, for the time of the call. */
+struct epoch_state {
+	const double *weight, *gradient;     /* (nweight); the gradient is that of the epoch's last update */
+	const double *readout;               /* (nbatch, nreadout) of that update, before it */
+	uint32_t nbatch;
+};
+
 struct train_observer {
 	void *ctx;
 	/* After every update; return non-zero to stop (a signal): train returns -ERR_INTERRUPTED
@@ -55,6 +62,8 @@ struct train_observer {
 	int (*step)(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 		uint32_t steps_per_epoch, double batch_loss);
 	void (*epoch)(void *ctx, const struct epoch_result *r);
+	/* Behind epoch. */
+	void (*state)(void *ctx, const struct epoch_result *r, const struct epoch_state *s);
 	/* A start has ended. */
 	void (*start)(void *ctx, uint32_t start, double final_loss, const double *weight);
 };

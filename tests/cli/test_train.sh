@@ -113,7 +113,8 @@ for s in INT TERM ABRT; do
 		continue
 	fi
 	tap_is $status "$([ $s = INT ] && echo 130 || echo 143)" "$s ends a run"
-	tap_is "$(ls stopped/latest/ | tr '\n' ' ')" "config.yaml metrics.jsonl model.qcnn run.json " "nothing half-written"
+	tap_is "$(ls stopped/latest/ | grep -v '^events' | tr '\n' ' ')" \
+		"config.yaml history.csv metrics.jsonl model.qcnn run.json train validation " "nothing half-written"
 	tap_has stopped/latest/run.json '"state":"interrupted"' "the run is recorded"
 	rm -rf stopped
 done

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * history.csv and event files of a training run. */
+#include "config.h"
+#include "cli/train_log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/draw.h"
+#include "runtime/base/clock.h"
+#include "runtime/log/tfevents.h"
+
+enum { TEXT_MAX = 1 << 18 };         /* of a text in an event file: what a browser still shows */
+
+struct train_log {
+	const struct cli *cli;
+	const struct job *job;
+	struct run *run;
+	bool tensorboard, csv, csv_begun;
+	uint64_t update_freq;        /* 0: no batch_loss */
+	uint32_t histograms;         /* every so many epochs; 0: none */
+	struct tfevents *own, *train, *validation;
+	uint32_t start;              /* that train and validation are of */
+};
+
+/* ---- failures ---- */
+
+static void give_up(struct train_log *l, bool *kind, const struct err *e)
+{
+	if (*kind)
+		cli_note(l->cli, "%s; training goes on without this file", e->text);
+	*kind = false;
+}
+
+static void check(struct train_log *l, struct tfevents *f)
+{
+	struct err e;
+
+	if (f && tfevents_flush(f, &e))
+		give_up(l, &l->tensorboard, &e);
+}
+
+static void finish(struct train_log *l, struct tfevents **f)
+{
+	struct err e;
+
+	if (tfevents_close(*f, &e))
+		give_up(l, &l->tensorboard, &e);
+	*f = NULL;
+}
+
+/* ---- opening ---- */
+
+static bool open_in(struct train_log *l, const char *folder, struct tfevents **f)
+{
+	struct err e;
+
+	if (l->tensorboard && tfevents_open(folder, f, &e))
+		give_up(l, &l->tensorboard, &e);
+	return l->tensorboard;
+}
+
+/* Indented by four, so that it is shown as it is. */
+static void add_text(struct tfevents *f, const char *tag, const char *text, size_t len)
+{
+	struct buf b = BUF_INIT;
+	bool fresh = true;
+
+	for (size_t i = 0; i < len && b.len < TEXT_MAX; i++) {
+		buf_str(&b, fresh ? "    " : "");
+		buf_char(&b, text[i]);
+		fresh = text[i] == '\n';
+	}
+	tfevents_text(f, tag, 0, b.data ? b.data : "");
+	buf_release(&b);
+}
+
+static void add_texts(struct train_log *l, struct tfevents *f)
+{
+	struct draw_options o = { .width = 0 };
+	struct buf b = BUF_INIT;
+
+	config_print(l->job->config, &b);
+	add_text(f, "config", b.data, b.len);
+	if (l->job->model.text)
+		add_text(f, "model", l->job->model.text, l->job->model.len);
+	buf_clear(&b);
+	if (!draw_text(l->job->model.program, &o, &b, &(struct err){ 0 }) && b.len <= TEXT_MAX)
+		add_text(f, "circuit", b.data, b.len);
+	buf_clear(&b);
+	train_graph(l->job->model.program, &b);
+	if (b.len)
+		tfevents_graph(f, &b);
+	buf_release(&b);
+}
+
+/* Leaves of the configuration, "train.optimizer.adam.learning_rate". */
+static void add_hparams(const json_t *v, struct buf *path, struct buf *out)
+{
+	const char *key;
+	json_t *member;
+	size_t len = path->len;
+
+	json_object_foreach((json_t *)v, key, member) {
+		buf_printf(path, "%s%s", len ? "." : "", key);
+		if (json_is_object(member))
+			add_hparams(member, path, out);
+		else if (json_is_number(member))
+			tfevents_hparam_number(out, path->data, json_number_value(member));
+		else if (json_is_boolean(member))
+			tfevents_hparam_bool(out, path->data, json_is_true(member));
+		else if (json_is_string(member))
+			tfevents_hparam_text(out, path->data, json_string_value(member));
+		path->len = len;
+		path->data[len] = 0;
+	}
+}
+
+static void begin_session(struct train_log *l)
+{
+	const struct evaluator_options *x = &l->job->train.exec;
+	json_t *config = config_json(l->job->config, SCOPE_RESULT, execution_device(x), execution_isa(x));
+	struct buf path = BUF_INIT, out = BUF_INIT;
+
+	add_hparams(config, &path, &out);
+	tfevents_session_begin(l->own, &out, clock_wall());
+	check(l, l->own);
+	json_decref(config);
+	buf_release(&path);
+	buf_release(&out);
+}
+
+struct train_log *train_log_new(const struct cli *c, const struct job *j, struct run *run)
+{
+	struct train_log *l = mem_alloc(1, sizeof *l);
+
+	*l = (struct train_log){ .cli = c, .job = j, .run = run, .csv = true, .start = UINT32_MAX,
+		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
+		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
+		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
+	if (open_in(l, run_path(run), &l->own))
+		begin_session(l);
+	return l;
+}
+
+/* The files of a start; those of the one before are complete. */
+static void open_start(struct train_log *l, uint32_t start)
+{
+	struct buf folder = BUF_INIT;
+
+	finish(l, &l->train);
+	finish(l, &l->validation);
+	l->start = start;
+	buf_str(&folder, run_path(l->run));
+	if (l->job->train.restarts > 1) {
+		buf_printf(&folder, "/start-%u", start + 1);
+		mkdir(folder.data, 0777);    /* what fails here fails again below, with a message */
+	}
+	buf_str(&folder, "/train");
+	if (open_in(l, folder.data, &l->train) && !start)
+		add_texts(l, l->train);
+	folder.len -= strlen("train");
+	folder.data[folder.len] = 0;
+	buf_str(&folder, "validation");
+	if (l->job->train.validation.nrow)
+		open_in(l, folder.data, &l->validation);
+	buf_release(&folder);
+}
+
+/* ---- while it goes ---- */
+
+static bool has_start(struct train_log *l, uint32_t start)
+{
+	if (l->tensorboard && l->start != start)
+		open_start(l, start);
+	return l->tensorboard && l->train;
+}
+
+void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss)
+{
+	if (l->update_freq && step % l->update_freq == 0 && has_start(l, start))
+		tfevents_scalar(l->train, "batch_loss", step, batch_loss);
+}
+
+/* "epoch_" NAME, and for validation also "evaluation_" NAME "_vs_iterations" by update. */
+static void add_scalar(struct tfevents *f, const char *name, uint32_t epoch, uint64_t step, bool validation, double v)
+{
+	char tag[128];
+
+	snprintf(tag, sizeof tag, "epoch_%s", name);
+	tfevents_scalar(f, tag, epoch - 1, v);
+	if (!validation)
+		return;
+	snprintf(tag, sizeof tag, "evaluation_%s_vs_iterations", name);
+	tfevents_scalar(f, tag, step, v);
+}
+
+static void add_scalars(struct tfevents *f, const struct metrics_line *m, bool validation)
+{
+	const double *v = validation ? m->val_value : m->value;
+
+	add_scalar(f, "loss", m->epoch, m->step, validation, validation ? m->val_loss : m->loss);
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		unsigned side = m->side ? m->side[k] : 0;
+
+		if (!side)
+			add_scalar(f, m->metric[k], m->epoch, m->step, validation, *v);
+		v += side ? side * side : 1;
+	}
+	if (!validation)
+		add_scalar(f, "learning_rate", m->epoch, m->step, false, m->learning_rate);
+}
+
+static void add_csv(struct train_log *l, const struct metrics_line *m)
+{
+	struct buf line = BUF_INIT;
+	struct err e;
+
+	if (!l->csv_begun) {
+		metrics_csv_header(m, &line);
+		buf_char(&line, '\n');
+	}
+	l->csv_begun = true;
+	metrics_csv(m, &line);
+	if (run_append(l->run, "history.csv", &line, &e))
+		give_up(l, &l->csv, &e);
+	buf_release(&line);
+}
+
+void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m)
+{
+	if (l->csv)
+		add_csv(l, m);
+	if (!has_start(l, r->start))
+		return;
+	add_scalars(l->train, m, false);
+	if (m->has_validation && l->validation)
+		add_scalars(l->validation, m, true);
+	check(l, l->train);
+	check(l, l->validation);
+}
+
+static void add_histogram(struct train_log *l, const char *what, const char *suffix, uint32_t epoch, const double *v, size_t n)
+{
+	struct buf tag = BUF_INIT;
+
+	buf_printf(&tag, "%s/%s", what, suffix);
+	tfevents_histogram(l->train, tag.data, epoch - 1, v, n);
+	buf_release(&tag);
+}
+
+static double norm(const double *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i] * v[i];
+	return sqrt(sum);
+}
+
+void train_log_state(struct train_log *l, const struct epoch_result *r, const struct epoch_state *s)
+{
+	const struct program *p = l->job->model.program;
+
+	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_start(l, r->start))
+		return;
+	for (uint32_t g = 0; g < p->nweight_group; g++) {
+		const struct weight_group *w = &p->weight_group[g];
+
+		add_histogram(l, w->path, "histogram", r->epoch, s->weight + w->first, w->count);
+		add_histogram(l, w->path, "gradient", r->epoch, s->gradient + w->first, w->count);
+	}
+	add_histogram(l, "readouts", "histogram", r->epoch, s->readout, (size_t)s->nbatch * p->nreadout);
+	tfevents_scalar(l->train, "epoch_gradient_norm", r->epoch - 1, norm(s->gradient, p->nweight));
+	check(l, l->train);
+}
+
+void train_log_close(struct train_log *l, bool well)
+{
+	if (!l)
+		return;
+	if (l->tensorboard && l->own)
+		tfevents_session_end(l->own, well, clock_wall());
+	finish(l, &l->train);
+	finish(l, &l->validation);
+	finish(l, &l->own);
+	free(l);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a training run writes while it goes, besides metrics.jsonl: history.csv and
+ * TensorBoard's event files, as the configuration's log keys say.
+ *
+ * Event files lie in train/ and validation/ of the run's folder (with several starts in
+ * start-1/train/, ...) with the tags and steps of Keras's callback; hyperparameters in the
+ * folder itself.  A failure to write is noted once; training goes on without those files. */
+#ifndef QCNN_TRAIN_LOG_H
+#define QCNN_TRAIN_LOG_H
+
+#include "cli/job.h"
+#include "runtime/log/metrics.h"
+#include "runtime/log/run.h"
+
+struct train_log;
+
+struct train_log *train_log_new(const struct cli *c, const struct job *j, struct run *run);
+void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss);
+void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m);
+void train_log_state(struct train_log *l, const struct epoch_result *r, const struct epoch_state *s);
+/* Ends the event files; well: training ended as it should. l may be NULL. */
+void train_log_close(struct train_log *l, bool well);
+
+/* train_graph.c: the program as nodes and edges for tfevents_graph, layers as scopes. */
+void train_graph(const struct program *p, struct buf *graph);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Event files: the records and what is in them.
+ *
+ * Field numbers are those of tensorflow/core/util/event.proto, framework/summary.proto,
+ * tensor.proto, graph.proto and tensorboard/plugins/hparams/{plugin_data,api}.proto. */
+#include "config.h"
+#include "runtime/log/tfevents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/log/proto.h"
+
+enum { WAITING_MAX = 1 << 16, BUCKETS = 30 };
+static const double waiting_seconds = 1;
+
+enum event_field { EVENT_TIME = 1, EVENT_STEP = 2, EVENT_VERSION = 3, EVENT_GRAPH = 4, EVENT_SUMMARY = 5, EVENT_SOURCE = 10 };
+enum summary_field { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_TENSOR = 8, VALUE_METADATA = 9 };
+enum metadata_field { METADATA_PLUGIN = 1, PLUGIN_NAME = 1, PLUGIN_CONTENT = 2 };
+enum tensor_field { TENSOR_TYPE = 1, TENSOR_SHAPE = 2, TENSOR_CONTENT = 4, TENSOR_STRING = 8 };
+enum data_type { TYPE_FLOAT = 1, TYPE_DOUBLE = 2, TYPE_STRING = 7 };
+enum node_field { GRAPH_NODE = 1, GRAPH_VERSIONS = 4, NODE_NAME = 1, NODE_OP = 2, NODE_INPUT = 3, NODE_ATTR = 5,
+	ATTR_BYTES = 2, VERSIONS_PRODUCER = 1 };
+enum hparams_field { HPARAMS_BEGIN = 3, HPARAMS_END = 4, BEGIN_HPARAM = 1, BEGIN_TIME = 5, END_STATUS = 1, END_TIME = 2,
+	MAP_KEY = 1, MAP_VALUE = 2, STRUCT_NUMBER = 2, STRUCT_TEXT = 3, STRUCT_BOOL = 4, STATUS_SUCCESS = 1, STATUS_FAILURE = 2 };
+
+struct tfevents {
+	int fd;
+	char *path;
+	struct buf waiting;
+	double written;              /* when it last went to the file */
+	struct err failed;
+	struct buf event, value, inner, part;        /* scratch, kept from record to record */
+};
+
+/* ---- CRC-32C ---- */
+
+static uint32_t crc_table[8][256];
+
+/* Slices of eight: table k is the sum behind k further zero bytes. */
+static void fill_table(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (int k = 0; k < 8; k++)
+			c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1;
+		crc_table[0][i] = c;
+	}
+	for (uint32_t i = 0; i < 256; i++)
+		for (int k = 1; k < 8; k++)
+			crc_table[k][i] = crc_table[k - 1][i] >> 8 ^ crc_table[0][crc_table[k - 1][i] & 255];
+}
+
+uint32_t crc32c(const void *p, size_t len)
+{
+	static atomic_bool filled;
+	const uint8_t *b = p;
+	uint32_t c = ~0u;
+
+	if (!atomic_load(&filled)) {
+		fill_table();
+		atomic_store(&filled, true);
+	}
+	for (; len >= 8; len -= 8, b += 8) {
+		uint32_t low = c ^ (b[0] | b[1] << 8 | b[2] << 16 | (uint32_t)b[3] << 24);
+
+		c = crc_table[7][low & 255] ^ crc_table[6][low >> 8 & 255] ^ crc_table[5][low >> 16 & 255]
+			^ crc_table[4][low >> 24] ^ crc_table[3][b[4]] ^ crc_table[2][b[5]] ^ crc_table[1][b[6]] ^ crc_table[0][b[7]];
+	}
+	for (; len; len--, b++)
+		c = c >> 8 ^ crc_table[0][(c ^ *b) & 255];
+	return ~c;
+}
+
+uint32_t crc32c_masked(const void *p, size_t len)
+{
+	uint32_t c = crc32c(p, len);
+
+	return (c >> 15 | c << 17) + 0xa282ead8u;
+}
+
+/* ---- records ---- */
+
+static void put_waiting(struct tfevents *f)
+{
+	size_t at = 0;
+
+	while (!f->failed.code && at < f->waiting.len) {
+		ssize_t n = write(f->fd, f->waiting.data + at, f->waiting.len - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			err_set(&f->failed, -ERR_IO, "cannot write %s: %s", f->path, strerror(errno));
+		else
+			at += (size_t)n;
+	}
+	buf_clear(&f->waiting);
+	f->written = clock_seconds();
+}
+
+static void add_record(struct tfevents *f)
+{
+	struct buf *b = &f->waiting;
+	size_t begin = b->len;
+
+	if (f->failed.code)
+		return;
+	buf_u64(b, f->event.len);
+	buf_u32(b, crc32c_masked(b->data + begin, 8));
+	buf_add(b, f->event.data, f->event.len);
+	buf_u32(b, crc32c_masked(f->event.data, f->event.len));
+	if (b->len > WAITING_MAX || clock_seconds() - f->written > waiting_seconds)
+		put_waiting(f);
+}
+
+static void begin_event(struct tfevents *f, uint64_t step)
+{
+	buf_clear(&f->event);
+	proto_f64(&f->event, EVENT_TIME, clock_wall());
+	if (step)
+		proto_u64(&f->event, EVENT_STEP, step);
+}
+
+/* Host and process in the name keep writers apart, as TensorFlow's do; so does the count. */
+static void file_name(const char *dir, struct buf *path)
+{
+	static atomic_uint count;
+	char host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	for (char *c = host; *c; c++)
+		if (*c == '/' || (unsigned char)*c <= ' ')
+			*c = '_';
+	buf_printf(path, "%s/events.out.tfevents.%.0f.%s.%ld.%u.v2", dir, floor(clock_wall()), *host ? host : "host",
+		(long)getpid(), atomic_fetch_add(&count, 1));
+}
+
+int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
+{
+	struct buf path = BUF_INIT, source = BUF_INIT;
+	struct tfevents *f;
+	int fd;
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", dir, strerror(errno));
+	file_name(dir, &path);
+	fd = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		int code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data, strerror(errno));
+
+		buf_release(&path);
+		return code;
+	}
+	f = mem_alloc(1, sizeof *f);
+	f->fd = fd;
+	f->path = buf_take(&path);
+	f->written = clock_seconds();
+	begin_event(f, 0);
+	proto_str(&f->event, EVENT_VERSION, "brain.Event:2");
+	proto_str(&source, 1, "qcnn");
+	proto_message(&f->event, EVENT_SOURCE, &source);
+	add_record(f);
+	buf_release(&source);
+	*out = f;
+	return 0;
+}
+
+int tfevents_flush(struct tfevents *f, struct err *e)
+{
+	if (!f)
+		return 0;
+	put_waiting(f);
+	if (f->failed.code && e)
+		*e = f->failed;
+	return f->failed.code;
+}
+
+int tfevents_close(struct tfevents *f, struct err *e)
+{
+	int code;
+
+	if (!f)
+		return 0;
+	code = tfevents_flush(f, e);
+	if (close(f->fd) && !code)
+		code = err_set(e, -ERR_IO, "cannot write %s: %s", f->path, strerror(errno));
+	buf_release(&f->waiting);
+	buf_release(&f->event);
+	buf_release(&f->value);
+	buf_release(&f->inner);
+	buf_release(&f->part);
+	free(f->path);
+	free(f);
+	return code;
+}
+
+/* ---- summaries: a tag, a tensor, and the plugin that shows it ---- */
+
+/* The tensor is in f->inner. */
+static void put_summary(struct tfevents *f, const char *tag, uint64_t step, const char *plugin, const struct buf *content)
+{
+	struct buf *v = &f->value, *part = &f->part;
+
+	buf_clear(v);
+	proto_str(v, VALUE_TAG, tag);
+	proto_message(v, VALUE_TENSOR, &f->inner);
+	buf_clear(part);
+	proto_str(part, PLUGIN_NAME, plugin);
+	if (content)
+		proto_message(part, PLUGIN_CONTENT, content);
+	buf_clear(&f->inner);
+	proto_message(&f->inner, METADATA_PLUGIN, part);
+	proto_message(v, VALUE_METADATA, &f->inner);
+	begin_event(f, step);
+	buf_clear(part);
+	proto_message(part, SUMMARY_VALUE, v);
+	proto_message(&f->event, EVENT_SUMMARY, part);
+	add_record(f);
+}
+
+/* A tensor's type and dimensions; its content follows. */
+static void begin_tensor(struct tfevents *f, enum data_type type, unsigned ndim, const uint64_t *dim)
+{
+	struct buf *t = &f->inner, *shape = &f->part, size = BUF_INIT;
+
+	buf_clear(t);
+	buf_clear(shape);
+	proto_u64(t, TENSOR_TYPE, type);
+	for (unsigned k = 0; k < ndim; k++) {
+		buf_clear(&size);
+		proto_u64(&size, 1, dim[k]);
+		proto_message(shape, 2, &size);
+	}
+	proto_message(t, TENSOR_SHAPE, shape);
+	buf_release(&size);
+}
+
+void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value)
+{
+	float v = (float)value;
+
+	begin_tensor(f, TYPE_FLOAT, 0, NULL);
+	proto_bytes(&f->inner, TENSOR_CONTENT, &v, sizeof v);
+	put_summary(f, tag, step, "scalars", NULL);
+}
+
+void tfevents_text(struct tfevents *f, const char *tag, uint64_t step, const char *markdown)
+{
+	begin_tensor(f, TYPE_STRING, 0, NULL);
+	proto_str(&f->inner, TENSOR_STRING, markdown);
+	put_summary(f, tag, step, "text", NULL);
+}
+
+static void finite_range(const double *value, size_t n, double *low, double *high)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!isfinite(value[i]))
+			continue;
+		*low = count && *low < value[i] ? *low : value[i];
+		*high = count && *high > value[i] ? *high : value[i];
+		count++;
+	}
+}
+
+/* Rows (left, right, count); where all values are one, its edges are that value and the last
+ * bucket has all (tensorboard/plugins/histogram/summary_v2.py). Values that are not finite are left out. */
+void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, const double *value, size_t n)
+{
+	double row[BUCKETS][3] = { { 0 } }, low = 0, high = 0;
+
+	finite_range(value, n, &low, &high);
+	for (int k = 0; k < BUCKETS; k++) {
+		row[k][0] = low + (high - low) * k / BUCKETS;
+		row[k][1] = k + 1 == BUCKETS ? high : low + (high - low) * (k + 1) / BUCKETS;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double at = high > low ? floor((value[i] - low) / (high - low) * BUCKETS) : BUCKETS - 1;
+
+		if (isfinite(value[i]))
+			row[at < BUCKETS ? (int)at : BUCKETS - 1][2]++;
+	}
+	begin_tensor(f, TYPE_DOUBLE, 2, (const uint64_t[]){ BUCKETS, 3 });
+	proto_bytes(&f->inner, TENSOR_CONTENT, row, sizeof row);
+	put_summary(f, tag, step, "histograms", NULL);
+}
+
+/* ---- graph ---- */
+
+void tfevents_node(struct buf *graph, const char *name, const char *op, const char *const *input, unsigned ninput,
+	const struct tfevents_attr *attr, unsigned nattr)
+{
+	struct buf node = BUF_INIT, entry = BUF_INIT, value = BUF_INIT;
+
+	proto_str(&node, NODE_NAME, name);
+	proto_str(&node, NODE_OP, op);
+	for (unsigned k = 0; k < ninput; k++)
+		proto_str(&node, NODE_INPUT, input[k]);
+	for (unsigned k = 0; k < nattr; k++) {
+		buf_clear(&entry);
+		buf_clear(&value);
+		proto_str(&value, ATTR_BYTES, attr[k].value);
+		proto_str(&entry, MAP_KEY, attr[k].key);
+		proto_message(&entry, MAP_VALUE, &value);
+		proto_message(&node, NODE_ATTR, &entry);
+	}
+	proto_message(graph, GRAPH_NODE, &node);
+	buf_release(&node);
+	buf_release(&entry);
+	buf_release(&value);
+}
+
+void tfevents_graph(struct tfevents *f, const struct buf *graph)
+{
+	struct buf whole = BUF_INIT, versions = BUF_INIT;
+
+	buf_add(&whole, graph->data ? graph->data : "", graph->len);
+	proto_u64(&versions, VERSIONS_PRODUCER, 22);
+	proto_message(&whole, GRAPH_VERSIONS, &versions);
+	begin_event(f, 0);
+	proto_message(&f->event, EVENT_GRAPH, &whole);
+	add_record(f);
+	buf_release(&whole);
+	buf_release(&versions);
+}
+
+/* ---- hyperparameters ---- */
+
+/* One entry of the map from names to google.protobuf.Value. */
+static void add_hparam(struct buf *hparams, const char *name, const struct buf *value)
+{
+	struct buf entry = BUF_INIT;
+
+	proto_str(&entry, MAP_KEY, name);
+	proto_message(&entry, MAP_VALUE, value);
+	proto_message(hparams, BEGIN_HPARAM, &entry);
+	buf_release(&entry);
+}
+
+void tfevents_hparam_number(struct buf *hparams, const char *name, double v)
+{
+	struct buf value = BUF_INIT;
+
+	proto_f64(&value, STRUCT_NUMBER, v);
+	add_hparam(hparams, name, &value);
+	buf_release(&value);
+}
+
+void tfevents_hparam_text(struct buf *hparams, const char *name, const char *v)
+{
+	struct buf value = BUF_INIT;
+
+	proto_str(&value, STRUCT_TEXT, v);
+	add_hparam(hparams, name, &value);
+	buf_release(&value);
+}
+
+void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v)
+{
+	struct buf value = BUF_INIT;
+
+	proto_u64(&value, STRUCT_BOOL, v);
+	add_hparam(hparams, name, &value);
+	buf_release(&value);
+}
+
+/* The value is in the plugin's content; the tensor holds nothing. */
+static void put_hparams(struct tfevents *f, const char *tag, unsigned field, const struct buf *info)
+{
+	struct buf content = BUF_INIT;
+	float nothing = 0;
+
+	proto_message(&content, field, info);
+	begin_tensor(f, TYPE_FLOAT, 0, NULL);
+	proto_bytes(&f->inner, TENSOR_CONTENT, &nothing, sizeof nothing);
+	put_summary(f, tag, 0, "hparams", &content);
+	buf_release(&content);
+}
+
+void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds)
+{
+	struct buf info = BUF_INIT;
+
+	buf_add(&info, hparams->data ? hparams->data : "", hparams->len);
+	proto_f64(&info, BEGIN_TIME, wall_seconds);
+	put_hparams(f, "_hparams_/session_start_info", HPARAMS_BEGIN, &info);
+	buf_release(&info);
+}
+
+void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds)
+{
+	struct buf info = BUF_INIT;
+
+	proto_u64(&info, END_STATUS, well ? STATUS_SUCCESS : STATUS_FAILURE);
+	proto_f64(&info, END_TIME, wall_seconds);
+	put_hparams(f, "_hparams_/session_end_info", HPARAMS_END, &info);
+	buf_release(&info);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TensorBoard's event files: scalars, histograms, text, a graph, hyperparameters.
+ *
+ * Records wait in memory and go to the file when they are many, when a second has passed,
+ * or at tfevents_flush.  The first failure to write is kept; from then on nothing is written.
+ * A record: length (u64), its masked CRC-32C, the Event, its masked CRC-32C
+ * (tensorflow/core/lib/io/record_writer.h). */
+#ifndef QCNN_TFEVENTS_H
+#define QCNN_TFEVENTS_H
+
+#include <stdbool.h>
+#include "runtime/base/buf.h"
+
+struct tfevents;
+
+/* A new file in `dir`, which is made where it is missing. */
+int tfevents_open(const char *dir, struct tfevents **out, struct err *e);
+void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value);
+/* Bucketed as tf.summary.histogram does: 30 buckets from the least to the greatest value. */
+void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, const double *value, size_t n);
+void tfevents_text(struct tfevents *f, const char *tag, uint64_t step, const char *markdown);
+/* graph: nodes from tfevents_node. */
+void tfevents_graph(struct tfevents *f, const struct buf *graph);
+
+struct tfevents_attr { const char *key, *value; };
+void tfevents_node(struct buf *graph, const char *name, const char *op, const char *const *input, unsigned ninput,
+	const struct tfevents_attr *attr, unsigned nattr);
+
+/* hparams: entries from tfevents_hparam_*; a session begins and ends once in a file. */
+void tfevents_hparam_number(struct buf *hparams, const char *name, double v);
+void tfevents_hparam_text(struct buf *hparams, const char *name, const char *v);
+void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v);
+void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds);
+void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds);
+
+/* 0, or the first failure. */
+int tfevents_flush(struct tfevents *f, struct err *e);
+int tfevents_close(struct tfevents *f, struct err *e);      /* flushes; f may be NULL */
+
+/* CRC-32C (Castagnoli, RFC 3720 B.4), and as records carry it. */
+uint32_t crc32c(const void *p, size_t len);
+uint32_t crc32c_masked(const void *p, size_t len);
+
+#endif

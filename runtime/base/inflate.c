@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Raw deflate streams (RFC 1951) and CRC-32, by zlib. */
+ * Raw deflate streams (RFC 1951), gzip files (RFC 1952) and CRC-32, by zlib. */
 #include "config.h"
 #include "runtime/base/inflate.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <zlib.h>
+
+#include "runtime/base/arena.h"
 
 enum { PIECE = 1 << 30 };      /* zlib counts in unsigned int */
 
@@ -66,4 +69,65 @@ int inflate_raw(const void *in, size_t in_len, void *out, size_t out_len, struct
 		return err_set(e, -ERR_BAD_DATA, "compressed data hold more than the %zu bytes declared",
 			out_len);
 	return err_set(e, -ERR_BAD_DATA, "compressed data are damaged");
+}
+
+/* ---- gzip ---- */
+
+enum { GZIP_HEAD = 10, GZIP_TAIL = 8, GZIP_DEFLATE = 8,
+	GZIP_HCRC = 2, GZIP_EXTRA = 4, GZIP_NAME = 8, GZIP_COMMENT = 16, GZIP_RESERVED = 0xe0 };
+
+static void skip_text(struct rd *r)
+{
+	while (!r->bad && rd_u8(r))
+		;
+}
+
+/* The header of section 2.3; false when it is none. */
+static bool read_gzip_head(struct rd *r)
+{
+	uint8_t flags;
+	size_t crc_at;
+
+	if (rd_u8(r) != 0x1f || rd_u8(r) != 0x8b || rd_u8(r) != GZIP_DEFLATE)
+		return false;
+	flags = rd_u8(r);
+	rd_bytes(r, GZIP_HEAD - 4);
+	if (flags & GZIP_EXTRA)
+		rd_bytes(r, rd_u16(r));
+	if (flags & GZIP_NAME)
+		skip_text(r);
+	if (flags & GZIP_COMMENT)
+		skip_text(r);
+	crc_at = r->at;
+	if (flags & GZIP_HCRC && rd_u16(r) != (crc32_of(r->p, crc_at) & 0xffff))
+		return false;
+	return !r->bad && !(flags & GZIP_RESERVED);
+}
+
+int inflate_gzip(const void *in, size_t in_len, struct buf *out, struct err *e)
+{
+	struct rd r = { in, in_len, 0, 0 }, tail = { in, in_len, in_len - GZIP_TAIL, 0 };
+	size_t deflated;
+	uint32_t crc, len;
+	char *bytes;
+	int code;
+
+	if (!read_gzip_head(&r) || in_len - r.at < GZIP_TAIL)
+		return err_set(e, -ERR_BAD_DATA, "not a gzip file, or its header is damaged");
+	crc = rd_u32(&tail);
+	len = rd_u32(&tail);
+	deflated = in_len - GZIP_TAIL - r.at;
+	if (len / GZIP_RATIO_MAX > deflated)
+		return err_set(e, -ERR_BAD_DATA, "%zu compressed bytes cannot hold the %u that are stated", deflated, len);
+	bytes = mem_try((size_t)len + 1, 1);       /* ends in the buffer's NUL */
+	if (!bytes)
+		return err_set(e, -ERR_CONFIG, "no memory for %u bytes", len);
+	code = inflate_raw(r.p + r.at, deflated, bytes, len, e);
+	if (!code && crc32_of(bytes, len) != crc)
+		code = err_set(e, -ERR_BAD_DATA, "compressed data are damaged (their CRC differs)");
+	if (code)
+		free(bytes);
+	else
+		*out = (struct buf){ bytes, len, (size_t)len + 1 };
+	return code;
 }

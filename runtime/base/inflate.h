@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Raw deflate and CRC-32 (zlib stays behind this file). */
+ * Raw deflate, gzip and CRC-32 (zlib stays behind this file). */
 #ifndef QCNN_INFLATE_H
 #define QCNN_INFLATE_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include "runtime/base/err.h"
+#include "runtime/base/buf.h"
 
 uint32_t crc32_of(const void *p, size_t len);
 /* Inflate exactly out_len bytes from a raw deflate stream; more or fewer is an error. */
 int inflate_raw(const void *in, size_t in_len, void *out, size_t out_len, struct err *e);
+/* The contents of a gzip file (RFC 1952) of one member as *out, which is empty before. The length that it states is
+ * believed as far as deflate can reach, so memory stays below GZIP_RATIO_MAX times in_len. */
+enum { GZIP_RATIO_MAX = 1032 };
+int inflate_gzip(const void *in, size_t in_len, struct buf *out, struct err *e);
 
 #endif

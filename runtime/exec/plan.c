@@ -322,24 +322,34 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 	make_outputs(b->pl, c);
 }
 
-static int make_circuits(struct plan_build *b, struct err *e)
+static void make_circuits(struct plan_build *b)
 {
 	const struct program *p = b->pl->program;
 	struct plan *pl = b->pl;
 	uint32_t readout = 0;
-	int code = 0;
 
 	pl->ncircuit = p->ncircuit;
 	pl->circuit = arena_alloc(&pl->arena, pl->ncircuit, sizeof *pl->circuit);
-	for (uint32_t i = 0; i < pl->ncircuit && !code; i++) {
+	for (uint32_t i = 0; i < pl->ncircuit; i++) {
 		struct plan_circuit *c = &pl->circuit[i];
 
 		c->code = &p->circuit[i];
 		c->first_readout = readout;
 		readout += c->code->nreadout;
 		make_circuit(b, c);
+	}
+}
+
+/* The kept starts, and stages where a state is not all near. */
+static int make_stages(struct plan_build *b, struct err *e)
+{
+	struct plan *pl = b->pl;
+	int code = 0;
+
+	for (uint32_t i = 0; i < pl->ncircuit && !code; i++) {
+		plan_start(pl, &pl->circuit[i]);
 		if (pl->isa != ISA_NONE && pl->shape != SHAPE_SAMPLES)
-			code = plan_stages(pl, c, b->o->random, e);
+			code = plan_stages(pl, &pl->circuit[i], b->o->random, e);
 	}
 	return code;
 }
@@ -418,10 +428,11 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	for (uint32_t m = 0; m < p->nmatrix; m++)
 		add_matrix(&b, &p->matrix[m]);
 	code = check_vectors(p, b.expr_trainable, e);
-	if (!code)
-		code = make_circuits(&b, e);
-	if (!code)
+	if (!code) {
+		make_circuits(&b);
 		close_set(&b);
+		code = make_stages(&b, e);
+	}
 	free(b.def);
 	free(b.trainable);
 	free(b.bucket);

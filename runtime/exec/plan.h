@@ -48,6 +48,9 @@ struct plan_circuit {
 	const struct circuit_code *code;
 	uint32_t nbit;               /* = nwire: the state has 2^nbit amplitudes */
 	uint32_t nstep; struct plan_step *step;
+	uint32_t nstart;             /* leading steps that are constant: done once for all samples and kept
+	                              * (not SHAPE_SHARED, nor after a prepared vector) */
+	uint32_t nstart_stage;       /* the stages that hold them */
 	uint32_t first_cross;        /* steps before need no backward sweep */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */

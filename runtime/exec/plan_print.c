@@ -72,6 +72,8 @@ static void print_circuit(const struct plan *pl, struct buf *out, const struct p
 	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u\n",
 		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
 		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross);
+	if (c->nstart)
+		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
 		print_stage(out, k, &c->stage[k]);
 	for (uint32_t k = 0; k < c->nstep; k++)

@@ -63,10 +63,10 @@ struct schedule {
 
 /* Take into one stage every step that no earlier step left out holds back, while its
  * targets fit; returns the stage's hot bits. */
-static uint64_t fill_stage(struct schedule *s, uint32_t begin)
+static uint64_t fill_stage(struct schedule *s, uint32_t begin, uint32_t end)
 {
 	uint64_t hot = 0, blocked = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
-	for (uint32_t k = begin; k < s->c->nstep && blocked != all; k++) {
+	for (uint32_t k = begin; k < end && blocked != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
 		if (s->done[k])
 			continue;
@@ -119,6 +119,31 @@ static uint32_t find_first_cross(const struct plan_circuit *c)
 	return k;
 }
 
+void plan_start(struct plan *pl, struct plan_circuit *c)
+{
+	struct plan_step *order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
+	bool *taken = arena_alloc(&pl->arena, c->nstep, sizeof *taken);
+	uint64_t blocked = 0;
+	uint32_t n = 0;
+	if (c->nprepare > 0 || pl->isa == ISA_NONE || pl->shape == SHAPE_SHARED)
+		return;
+	for (uint32_t k = 0; k < c->nstep; k++) {
+		const struct plan_step *s = &c->step[k];
+		uint64_t touched = step_targets(s) | s->control_mask;
+		taken[k] = pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !(touched & blocked);
+		if (taken[k])
+			order[n++] = *s;
+		else
+			blocked |= touched;
+	}
+	c->nstart = n;
+	for (uint32_t k = 0; k < c->nstep; k++)
+		if (!taken[k])
+			order[n++] = c->step[k];
+	c->step = order;
+	c->first_cross = find_first_cross(c);
+}
+
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e)
 {
 	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision));
@@ -133,9 +158,11 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
 	prepare_first(&s);
 	for (uint32_t begin = 0; s.n < c->nstep; ) {
 		uint32_t first = s.n;
+		bool start = first < c->nstart;
 		while (s.done[begin])
 			begin++;
-		uint64_t hot = fill_stage(&s, begin);
+		c->nstart_stage += start;
+		uint64_t hot = fill_stage(&s, begin, start ? c->nstart : c->nstep);
 		hot = fill_hot(hot, s.limit, nbit, lanes_log2);
 		put_stage(pl, &c->stage[c->nstage++], first, s.n, hot);
 	}

@@ -13,6 +13,10 @@ unsigned plan_lanes(enum isa isa, enum precision p);
  * vectors of a block (the extra bits are always 0). */
 unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit);
 
+/* Bring constant steps to the front of c, past steps on other bits, and set nstart;
+ * keeps the rest in order.  Before plan_stages. */
+void plan_start(struct plan *pl, struct plan_circuit *c);
+
 /* Reorder c's unitary steps (only past steps on other bits) and cut them into stages,
  * greedily; prepare steps come first and belong to none.  A stage's targets are hot;
  * its controls may be any bits.  Sets first_cross.  random: another legal cut (tests). */

@@ -23,7 +23,7 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 {
 	double per_amplitude = 0;
 
-	for (uint32_t k = 0; k < c->nstep; k++) {
+	for (uint32_t k = c->nstart; k < c->nstep; k++) {   /* the kept start costs nothing */
 		const struct plan_step *s = &c->step[k];
 
 		per_amplitude += step_cost(pl, s);

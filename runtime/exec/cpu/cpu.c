@@ -102,13 +102,21 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	return s;
 }
 
+static uint64_t starts(const struct plan *pl)
+{
+	uint64_t n = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		n += pl->circuit[c].nstart > 0;
+	return n;
+}
+
 static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient)
 {
 	struct sizes s = sizes_of(pl, gradient);
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
 		+ nthread * (s.block * (1 + gradient) + s.cross)
-		+ 2 * s.shared_matrix + (pl->shape == SHAPE_SAMPLES ? pl->ncircuit * s.state : 0) + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
+		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
 }
 
 /* ---- memory ---- */
@@ -171,20 +179,16 @@ static void make_constants(struct backend_state *b)
 	free(input);
 }
 
-/* SHAPE_SAMPLES: the state after the leading constant steps, where there are any. */
+/* The states after the leading constant steps, where there are any. */
 static bool make_starts(struct backend_state *b, const struct sizes *s)
 {
-	for (uint32_t k = 0; b->lane_bits == 0 && k < b->plan->ncircuit; k++) {
-		struct cpu_circuit *c = &b->circuit[k];
-		while (c->nstart < c->stage->nstep && c->plan->nprepare == 0
-			&& b->plan->set.def[c->stage->step[c->nstart].plan->matrix]->cls == VALUE_CONSTANT)
-			c->nstart++;
-		if (c->nstart == 0)
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		if (b->plan->circuit[k].nstart == 0)
 			continue;
 		void *room = take(b, s->state);
 		if (room == NULL)
 			return false;
-		cpu_start(b, c, room);
+		cpu_start(b, &b->circuit[k], room);
 	}
 	return true;
 }
@@ -227,11 +231,25 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 
 /* ---- running ---- */
 
+/* A lone worker starts no region of its own: the threads of the sweeps below it would be nested then,
+ * and OpenMP makes nested ones anew each time. */
+static void run_alone(const struct unit_job *job)
+{
+	unsigned saved = kernels_flush_enter();
+	job->claim(job->ctx, 0);
+	job->work(job->ctx, 0);
+	kernels_flush_leave(saved);
+}
+
 static void cpu_run(struct backend_state *b, const struct unit_job *job)
 {
 	unsigned nthread = b->shared ? 1 : b->nthread < job->nunit ? b->nthread : job->nunit ? job->nunit : 1;
 	omp_set_dynamic(0);
-	#pragma omp parallel num_threads((int)nthread) if (nthread > 1)
+	if (nthread == 1) {
+		run_alone(job);
+		return;
+	}
+	#pragma omp parallel num_threads((int)nthread)
 	{
 		unsigned saved = kernels_flush_enter();
 		unsigned worker = (unsigned)omp_get_thread_num();

@@ -51,8 +51,7 @@ struct cpu_circuit {
 	unsigned nchunk;             /* parts that its rows are cut into */
 	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */
 	bool *sample_inverse;        /* (nsample_matrix): the inverse is wanted too */
-	uint32_t nstart;             /* SHAPE_SAMPLES: constant steps that the kept start state holds */
-	void *start;                 /* that state, or NULL */
+	void *start;                 /* the state after the plan's constant start, or NULL */
 	size_t nbin;                 /* doubles of the largest probs, lanes included */
 };
 

@@ -211,13 +211,13 @@ static void clear_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 
 static void start_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
 {
+	if (c->start) {
+		memcpy(psi, c->start, c->nrow * 2 * b->k->lanes * b->k->real_bytes);
+		return;
+	}
 	if (b->lane_bits) {
 		cpu_chunks(b, w, c->nchunk, clear_chunk, &(struct clear){ b, c, psi });
 		b->k->put(psi, 0, 0, 1, 0);
-		return;
-	}
-	if (c->start) {
-		memcpy(psi, c->start, c->nrow * 2 * b->k->lanes * b->k->real_bytes);
 		return;
 	}
 	b->k->zero(psi, 0, c->nrow);
@@ -266,29 +266,39 @@ static void prepare_vectors(const struct backend_state *b, uint32_t c, const str
 	}
 }
 
+/* Stages first .. last-1 of a large state. */
+static void forward_stages(const struct sweep *like, struct cpu_worker *w, const struct cpu_circuit *c, uint32_t first, uint32_t last)
+{
+	struct sweep sweep = *like;
+	for (uint32_t k = first; k < last; k++) {
+		sweep.stage = &c->stage[k];
+		cpu_chunks(sweep.b, w, sweep.stage->nchunk, forward_chunk, &sweep);
+	}
+}
+
 static void forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
 	const struct unit_input *in, void *psi)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi };
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .stage = c->stage };
 	sample_matrices(b, w, c, in);
 	start_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
-	for (uint32_t k = 0; k < c->nstage; k++) {
-		sweep.stage = &c->stage[k];
-		if (b->lane_bits)
-			cpu_chunks(b, w, sweep.stage->nchunk, forward_chunk, &sweep);
-		else
-			forward_block(&sweep, c->nstart, sweep.stage->nstep, psi, 0, NULL);
-	}
+	if (b->lane_bits)
+		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
+	else
+		forward_block(&sweep, c->plan->nstart, c->stage->nstep, psi, 0, NULL);
 }
 
 /* Leading constant steps act on |0...0> alike for every sample: done once. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
-	struct sweep sweep = { .b = b, .owner = b->worker, .stage = c->stage };
+	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .stage = c->stage };
 	start_state(b, b->worker, c, room);
-	forward_block(&sweep, 0, c->nstart, room, 0, NULL);
+	if (b->lane_bits)
+		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
+	else
+		forward_block(&sweep, 0, c->plan->nstart, room, 0, NULL);
 	c->start = room;
 }
 

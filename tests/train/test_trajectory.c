@@ -195,7 +195,7 @@ static void test_run(const char *name, const char *model, const char *device, un
 	struct dataset *data = read_data();
 	json_t *file = open_json(name);
 	struct comparison c = { .file = file };
-	struct train_observer o = { &c, see_step, see_epoch, NULL };
+	struct train_observer o = { .ctx = &c, .step = see_step, .epoch = see_epoch };
 	double init[NWEIGHT_MAX], worst = 0;
 	struct train_job j = job_of(p, data, device, init);
 	struct train_result r;

@@ -59,6 +59,32 @@ static void arrays(void)
 	dataset_free(d);
 }
 
+static void weights(void)
+{
+	double often[] = { 1, 0, 2.5 };
+	struct npz_member m[] = {
+		{ "x", { 2, { 3, 2 }, false, 6, x_value } }, { "y", { 1, { 3 }, false, 3, y_value } },
+		{ "often", { 1, { 3 }, false, 3, often } },
+	};
+	struct read_options o = { .want = &x2, .nwant = 1, .label_required = true, .weight = "often" };
+	struct err e;
+	struct dataset *d = read_npz(m, 3, &o, &e);
+
+	tap_ok(d && d->weight && d->weight[1] == 0 && d->weight[2] == 2.5, "weights of the samples");
+	dataset_free(d);
+	often[1] = -1;
+	dataset_free(read_npz(m, 3, &o, &e));
+	tap_is_str(e.text, "d.npz: array \"often\", row 1: the weight -1 is negative", "a negative one");
+	m[2].array = (struct array){ 2, { 3, 2 }, false, 6, x_value };
+	dataset_free(read_npz(m, 3, &o, &e));
+	tap_is_str(e.text, "d.npz: array \"often\" is to hold one weight for each row", "two for each row");
+	tap_ok(!read_npz(m, 2, &o, &e), "weights that are not there");
+	o.label_required = false;
+	d = read_npz(m, 2, &o, &e);
+	tap_ok(d && !d->weight, "may be left out where labels may");
+	dataset_free(d);
+}
+
 static void refused(void)
 {
 	double bad_value[] = { 1, 2, 3, NAN, 5, 6 };
@@ -225,6 +251,7 @@ static void reference_files(void)
 int main(void)
 {
 	arrays();
+	weights();
 	refused();
 	npy();
 	generated();

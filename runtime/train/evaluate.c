@@ -94,6 +94,8 @@ int evaluate_part(struct evaluator *ev, const struct part *part, const struct me
 		.score = { .program = p, .weight = weight, .loss = loss_out ? &m->loss : NULL, .part = part, .scale = 1 } };
 	int code = part_check(p, part, "data", loss_out || metric_out ? m : NULL, e);
 
+	if (!code && m && metric_out)
+		code = measures_check(m, p->noutput, e);
 	if (!code)
 		code = evaluation_open(&v, p, part, e);
 	if (!code)

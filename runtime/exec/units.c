@@ -57,13 +57,13 @@ static void *take(struct taker *t, size_t n, size_t size)
 	return t->failed ? NULL : arena_alloc(t->arena, n, size);
 }
 
-static void take_rows(struct taker *t, void *rows, size_t nrow, size_t n, size_t size)
+static cplx **take_entries(struct taker *t, const struct plan *pl)
 {
-	void **p = take(t, nrow, sizeof *p);
+	cplx **u = take(t, pl->width, sizeof *u);
 
-	for (size_t s = 0; s < nrow && p; s++)
-		p[s] = take(t, n, size);
-	*(void ***)rows = p;
+	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+		u[s] = take(t, pl->nmatrix_entry, sizeof **u);
+	return u;
 }
 
 static void take_vectors(struct taker *t, const struct evaluator *ev, struct scratch *w)
@@ -103,9 +103,11 @@ static void scratch_take(struct taker *t, const struct evaluator *ev, struct scr
 	const struct plan *pl = ev->pl;
 	const struct program *p = ev->p;
 
-	take_rows(t, &w->value, pl->width, p->nexpr, sizeof **w->value);
-	take_rows(t, &w->own_u, pl->width, pl->nmatrix_entry, sizeof **w->own_u);
-	take_rows(t, &w->r_sample, pl->width, pl->nmatrix_entry, sizeof **w->r_sample);
+	w->value = take(t, pl->width, sizeof *w->value);
+	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+		w->value[s] = take(t, p->nexpr, sizeof **w->value);
+	w->own_u = take_entries(t, pl);
+	w->r_sample = take_entries(t, pl);
 	w->u = take(t, pl->width, sizeof *w->u);
 	w->row = take(t, pl->width, sizeof *w->row);
 	take_vectors(t, ev, w);
@@ -176,7 +178,7 @@ static void list_lengths(struct taker *t, struct evaluator *ev)
 static void lay_out(struct evaluator *ev)
 {
 	bool adjoint = ev->o.gradient == GRADIENT_ADJOINT;
-	size_t at = 0;
+	size_t nsum = 0;
 
 	ev->direct = !adjoint && ev->o.gradient != GRADIENT_NONE;
 	for (uint32_t m = 0; m < ev->pl->set.n && adjoint; m++) {
@@ -187,11 +189,9 @@ static void lay_out(struct evaluator *ev)
 			continue;
 		}
 		ev->cross[ev->ncross++] = m;
-		at += 2 * (ev->pl->set.offset[m + 1] - ev->pl->set.offset[m]);
+		nsum += 2 * (ev->pl->set.offset[m + 1] - ev->pl->set.offset[m]);
 	}
-	ev->at_weight = at;
-	ev->at_head = at + (ev->direct ? ev->p->nweight_circuit : 0);
-	ev->nvector = ev->at_head + ev->p->nweight - ev->p->nweight_circuit;
+	ev->nvector = nsum + (ev->direct ? ev->p->nweight_circuit : 0) + ev->p->nweight - ev->p->nweight_circuit;
 }
 
 static void take_lists(struct taker *t, struct evaluator *ev)

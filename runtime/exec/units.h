@@ -48,7 +48,7 @@ struct evaluator {
 	/* The vector of a unit: cross matrices, weight gradients, head gradient. */
 	uint32_t *cross, ncross;     /* matrices whose cross matrices are summed over units */
 	bool direct;                 /* weight gradients are made unit by unit */
-	size_t at_weight, at_head, nvector;
+	size_t nvector;
 	cplx *r;                     /* (nmatrix_entry) for the finish */
 	double *slope_expr;          /* (nexpr) likewise */
 	struct fixed *sum;           /* (nvector) */

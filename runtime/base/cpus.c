@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 1024, PATH_BYTES = 1200, THREADS_LIMIT = 4096, CPU_SET_BITS = 8192 };
@@ -263,18 +264,24 @@ static uint64_t cgroup_leaves(uint64_t *limit)
 uint64_t cpus_memory_available(void)
 {
 	char text[LINE_MAX_BYTES];
-	uint64_t free_bytes = UINT64_MAX, limit, left = cgroup_leaves(&limit);
+	uint64_t free_bytes, limit, left = cgroup_leaves(&limit);
 
+	/* Without /proc, as in a bare chroot, caches look like used memory: then all of it is the bound. */
 	if (find_line("/proc/meminfo", "MemAvailable:", text))
 		free_bytes = number(text) * 1024;
-	return free_bytes < left ? free_bytes : left;
+	else
+		free_bytes = cpus_memory_total();
+	return free_bytes && free_bytes < left ? free_bytes : left;
 }
 
 uint64_t cpus_memory_total(void)
 {
 	char text[LINE_MAX_BYTES];
+	struct sysinfo info;
 
-	return find_line("/proc/meminfo", "MemTotal:", text) ? number(text) * 1024 : 0;
+	if (find_line("/proc/meminfo", "MemTotal:", text))
+		return number(text) * 1024;
+	return sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit : 0;
 }
 
 uint64_t cpus_memory_limit(void)

@@ -208,6 +208,8 @@ static int open_own(struct inference *f)
 	if (code)
 		return cli_fail(f->cli, &e);
 	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
+	if (!f->own->ny)
+		cli_note(f->cli, "no labels in %s: no loss or metrics", f->own->source);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/schema.h"
 #include "runtime/base/diag.h"
 
 static const struct option_row rows[OPT_IDS] = {
@@ -60,6 +61,24 @@ static const struct option_row *find_letter(enum command_bit command, char lette
 	return NULL;
 }
 
+/* `--epochs` for `--set train.epochs`: the key whose last word this is, where keys can be set. */
+static const char *key_of_option(const struct reader *r, const char *word)
+{
+	if (!find_long(r->command, "set", strlen("set")))
+		return NULL;
+	for (int k = 0; k < KEY_COUNT; k++) {
+		const char *path = schema_row((enum key_id)k)->path, *a = strchr(path, '.') + 1, *b = word;
+
+		while (*a && (*a == *b || (*a == '_' && *b == '-'))) {
+			a++;
+			b++;
+		}
+		if (!*a && !*b)
+			return path;
+	}
+	return NULL;
+}
+
 static int unknown_long(struct reader *r, const char *name, size_t len)
 {
 	const char *names[OPT_IDS], *near;
@@ -74,6 +93,8 @@ static int unknown_long(struct reader *r, const char *name, size_t len)
 	memcpy(word, name, len);
 	word[len] = 0;
 	near = diag_nearest(word, names, n);
+	if (!near && key_of_option(r, word))
+		return err_set(r->e, -ERR_USAGE, "unknown option `--%s`: it is a key, `--set %s=...`", word, key_of_option(r, word));
 	return near ? err_set(r->e, -ERR_USAGE, "unknown option `--%s`: did you mean `--%s`?", word, near)
 		: err_set(r->e, -ERR_USAGE, "unknown option `--%s`", word);
 }

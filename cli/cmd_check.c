@@ -10,6 +10,7 @@
 #include "cli/job.h"
 #include "cli/values.h"
 #include "runtime/base/json.h"
+#include "runtime/exec/memory.h"
 
 static const char *const init_text[] = {
 	[INIT_NONE] = "none", [INIT_UNIFORM] = "uniform", [INIT_NORMAL] = "normal", [INIT_VALUES] = "values",
@@ -139,6 +140,19 @@ static void text_groups(const struct program *p, struct buf *out)
 	}
 }
 
+/* Of the largest circuit, so that a machine can be chosen before anything is run. */
+static void text_state(const struct program *p, struct buf *out)
+{
+	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < p->ncircuit; i++)
+		if (p->circuit[i].nwire > n)
+			n = p->circuit[i].nwire;
+	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
+		memory_text(8, n, single), memory_text(16, n, both));
+}
+
 static void print_text(const struct program *p, const struct job *j, struct buf *out)
 {
 	double flops[2];
@@ -150,6 +164,7 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 		(unsigned long long)count_applies(p));
 	if (flops[0] == flops[0])
 		buf_printf(out, "work      %.4g flops a sample, %.4g with its gradient (nominal)\n", flops[0], flops[1]);
+	text_state(p, out);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		if (j->samples.part[k].nrow)
 			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));
@@ -236,7 +251,7 @@ const struct command command_check = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data, and reports "
-		"every fault with its place. When there is none, it prints circuits, inputs, weights and the work of one sample.",
+		"every fault with its place. When there is none, it prints circuits, inputs, weights, and the work and memory of one sample.",
 	.example = examples,
 	.run = check,
 };

@@ -12,6 +12,11 @@ struct memory_need {
 	uint64_t available;
 };
 
+enum { MEMORY_TEXT_MAX = 32 };
+
+/* 2^exponent * factor bytes: "32.0 GiB", or "2^103 bytes" where no unit is usual. */
+const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_MAX]);
+
 /* Do that many states fit, whatever comes on top?  Also right where 2^n overflows. */
 int memory_check_states(const struct memory_need *n, struct err *e);
 /* Do nbyte bytes fit, of which the states are the main part? */

@@ -16,6 +16,10 @@ tap_has err 'fixed.qcnn has no weights to train' "says so"
 tap_exit 0 "one gate is one apply" "$QCNN" check fixed.qcnn
 tap_ok "in the singular, too" sh -c 'printf "qubit q; x q; observe z(q);" >one.qcnn && "$0" check one.qcnn | grep -q "1 qubit, 1 apply, 1 readout"' "$QCNN"
 
+printf 'qubit[30] q; h q; observe z(q);\n' >large.qcnn
+tap_exit 0 "a model larger than many machines" "$QCNN" check large.qcnn
+tap_has out 'state     8.0 GiB in single precision, 16.0 GiB in double; a gradient takes two' "says what it takes"
+
 # A fault in every row is not told for every row.
 { echo a,b,label; for i in 1 2 3 4 5 6 7 8 9; do echo "0.$i,0.2,cat"; done; } >words.csv
 tap_exit 65 "labels that are words" "$QCNN" train --set data.train=words.csv table.yaml
@@ -38,4 +42,10 @@ tap_exit 0 "the same run, told" "$QCNN" train --set train.restarts=3 config.yaml
 best=$(sed -n 's/.*best of 3 starts: start \([0-9]*\).*/\1/p' err)
 tap_ok "the best start has one number everywhere" grep -Eq "\"start\": ?$best," runs/latest/run.json
 
+tap_exit 2 "a key for an option" "$QCNN" train --batch-size=3 config.yaml
+tap_has err 'unknown option `--batch-size`: it is a key, `--set train.batch_size=...`' "names --set"
+
+printf '0.1,0.2,0.3,0.4\n' >angles.csv
+tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin
+tap_has err 'no labels in angles.csv: no loss or metrics' "why there is no loss"
 tap_done

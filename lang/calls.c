@@ -4,6 +4,7 @@
 #include "lang/resolve.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- signatures ---- */
@@ -81,8 +82,7 @@ static void fit_argument(struct resolver *r, struct node *arg, const struct node
 	char role[LANG_IDENT_MAX + 32];
 	struct diag *g;
 
-	strcpy(role, "the argument for `");
-	strcat(strcat(role, f->name), "`");
+	snprintf(role, sizeof role, "the argument for `%s`", f->name);
 	if (!kinds_require(r, arg, kinds_of_formal(f), role, wanted[f->op == AST_TYPE_INT][f->a != NULL]))
 		return;
 	if (f->ndim && arg->ndim && f->ndim != arg->ndim) {

@@ -54,6 +54,27 @@ static void names(void)
 	tap_is_int(nested("qubit ", LANG_IDENT_MAX + 1, "q", ";", "", ""), 14, "one more");
 }
 
+/* A text that does not parse is resolved all the same, as `qcnn check` does. */
+static void foreign_names(void)
+{
+	struct source_set *s = source_set_new();
+	struct diags *d = diags_new(s);
+	struct buf b = BUF_INIT;
+	struct ast *t;
+
+	buf_str(&b, "qubit q; block b(float ");
+	for (int i = 0; i < 5000; i++)
+		buf_str(&b, "\xc3\xa9");
+	buf_str(&b, ") a { h a; } b(q) q;");
+	t = lang_parse(d, (uint32_t)source_add(s, "model.qcnn", b.data, b.len), NULL);
+	lang_resolve(t, d);
+	tap_is_int(diags_errors(d), 2, "a long name of other letters, and a qubit for it");
+	ast_free(t);
+	diags_free(d);
+	source_set_free(s);
+	buf_release(&b);
+}
+
 static void brackets(void)
 {
 	enum { N = LANG_NESTING_MAX };
@@ -112,6 +133,7 @@ static int chain(unsigned n)
 int main(void)
 {
 	names();
+	foreign_names();
 	brackets();
 	depth();
 	numbers();

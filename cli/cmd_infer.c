@@ -23,6 +23,7 @@ struct inference {
 	struct config *config;
 	struct input_want *want;
 	struct samples samples;
+	struct transform learnt;     /* of the training data; without steps where there were none */
 	struct dataset *own;         /* of --data */
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
@@ -39,6 +40,21 @@ static int damaged(struct inference *f, const char *what)
 	return cli_fail(f->cli, &e);
 }
 
+/* What the steps of data.transform learnt. */
+static int open_transform(struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "transform");
+	const struct ynode *steps = config_node(f->config, KEY_DATA_TRANSFORM);
+	unsigned n = steps ? steps->n : 0;
+	struct err e;
+
+	if (text && transform_parse(text, strlen(text), &f->learnt, &e))
+		return damaged(f, "transform");
+	if (f->learnt.nstep != n || (n && transform_outputs(&f->learnt) != f->weights->program->ninput))
+		return damaged(f, "transform");
+	return 0;
+}
+
 static int open_config(struct inference *f)
 {
 	const char *text = weights_meta(f->weights, "config");
@@ -47,7 +63,9 @@ static int open_config(struct inference *f)
 	if (file < 0)
 		return damaged(f, "config");
 	f->config = config_read((uint32_t)file, NULL, 0, f->d);
-	return diags_errors(f->d) ? cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA)) : 0;
+	if (diags_errors(f->d))
+		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+	return open_transform(f);
 }
 
 /* config_folder out of the run.json beside the weights; nothing when there is none. */
@@ -167,7 +185,7 @@ static int not_found(struct inference *f, const struct err *e)
 
 static int read_part(struct inference *f, enum sample_part k)
 {
-	struct samples_wish w = { f->config, f->weights->program, f->want, 1u << k, find_data, f };
+	struct samples_wish w = { f->config, f->weights->program, f->want, 1u << k, find_data, f, &f->learnt };
 	struct err e;
 	int code = samples_open(&w, f->d, &f->samples, &e);
 
@@ -200,7 +218,7 @@ static int open_described(struct inference *f)
 static int open_own(struct inference *f)
 {
 	struct err e;
-	int code = samples_file(f->config, f->weights->program, f->want, f->cli->options.value[OPT_DATA], false,
+	int code = samples_file(f->config, f->weights->program, f->want, &f->learnt, f->cli->options.value[OPT_DATA], false,
 		f->d, &f->own, &e);
 
 	if (diags_errors(f->d))
@@ -305,6 +323,7 @@ static int infer(struct cli *c)
 	free(f.p.output);
 	dataset_free(f.own);
 	samples_release(&f.samples);
+	transform_release(&f.learnt);
 	free(f.want);
 	free(f.run_folder);
 	config_free(f.config);

@@ -338,6 +338,23 @@ const char *config_path(const struct config *c, const char *path)
 	return arena_printf((struct arena *)&c->arena, "%s/%s", c->folder, path);
 }
 
+unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish)
+{
+	const struct ynode *v = config_node(c, KEY_DATA_TRANSFORM);
+	double option[TRAIN_OPTIONS_MAX];
+
+	for (uint32_t i = 0; v && i < v->n; i++) {
+		struct table_row row = config_row(TYPE_TRANSFORMS, v->entry[i].value, option, NULL);
+
+		wish[i].kind = transform_find(row.name);
+		for (unsigned k = 0; k < TRANSFORM_OPTIONS_MAX; k++)
+			wish[i].option[k] = k < row.noption ? option[k] : 0;
+		if (wish[i].kind == TRANSFORM_pca && !value_given(wish[i].option[0]))
+			wish[i].option[0] = ninput;
+	}
+	return v ? v->n : 0;
+}
+
 void config_split(const struct config *c, double fraction[3])
 {
 	static const char *const part[] = { "train", "validation", "test" };

@@ -7,6 +7,7 @@
 
 #include "cli/schema.h"
 #include "runtime/base/json.h"
+#include "runtime/data/transform.h"
 
 struct config;
 
@@ -40,6 +41,8 @@ const struct optimizer_row *config_optimizer(const struct config *c, double *opt
 void config_schedule(const struct config *c, struct schedule *out);
 void config_measures(const struct config *c, struct measures *out);
 struct class_weights config_class_weights(const struct config *c);      /* in c's arena */
+/* The steps of data.transform; pca without a number of components makes ninput. How many steps. */
+unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish);
 /* Fractions in order of train, validation, test. */
 void config_split(const struct config *c, double fraction[3]);
 

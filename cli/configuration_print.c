@@ -237,12 +237,12 @@ static json_t *chosen_json(enum key_type type, const struct ynode *v)
 	return outer;
 }
 
-static json_t *metrics_json(const struct ynode *v)
+static json_t *rows_json(enum key_type type, const struct ynode *v)
 {
 	json_t *all = json_array();
 
 	for (uint32_t i = 0; i < v->n; i++)
-		json_array_append_new(all, chosen_json(TYPE_METRICS, v->entry[i].value));
+		json_array_append_new(all, chosen_json(type, v->entry[i].value));
 	return all;
 }
 
@@ -250,8 +250,8 @@ static json_t *key_json(const struct config *c, const struct schema_row *row, co
 {
 	if (schema_has_rows(row->type))
 		return chosen_json(row->type, c->value[row->id]);
-	if (row->type == TYPE_METRICS)
-		return metrics_json(c->value[row->id]);
+	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS)
+		return rows_json(row->type, c->value[row->id]);
 	if (row->id == KEY_RUN_DEVICE && device)
 		return json_string(device);
 	if (row->id == KEY_RUN_ISA && isa)

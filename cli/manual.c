@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/schema.h"
+#include "runtime/data/transform.h"
 #include "compiler/compile.h"
 #include "lang/gates.h"
 #include "lang/names.h"
@@ -371,6 +372,20 @@ static void section_regularizers(struct buf *out, const char *name)
 	buf_str(out, ".El\n");
 }
 
+static void section_transforms(struct buf *out, const char *name)
+{
+	struct table_row row;
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (int i = 1; i < TRANSFORM_COUNT; i++) {
+		schema_table_row(TYPE_TRANSFORMS, transform_name((enum transform_kind)i), &row);
+		item(out, row.name, row.doc);
+		table_options(out, row.option, row.noption);
+	}
+	buf_str(out, ".El\n");
+}
+
 static void section_generators(struct buf *out, const char *name)
 {
 	static const struct { const char *name, *text; } rows[] = {
@@ -456,7 +471,7 @@ static const struct { const char *name; void (*write)(struct buf *out, const cha
 	{ "options", section_options }, { "synopsis", section_synopsis }, { "commands", section_commands },
 	{ "examples", section_examples }, { "exit", section_exit }, { "diagnostics", section_diagnostics },
 	{ "keys", section_keys }, { "optimizers", section_optimizers }, { "losses", section_losses },
-	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "generators", section_generators }, { "gates", section_gates },
+	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
 	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
 };
 

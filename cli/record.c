@@ -69,12 +69,14 @@ static void write_and_drop(json_t *v, struct buf *out)
 
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e)
 {
-	struct buf config = BUF_INIT, split = BUF_INIT, metrics = BUF_INIT, seed = BUF_INIT;
+	struct buf config = BUF_INIT, split = BUF_INIT, metrics = BUF_INIT, seed = BUF_INIT, transform = BUF_INIT;
+	bool transforms = j->samples.transform.nstep > 0;
 	int code = samples_describe(&j->samples, j->config, &split, e);
 
 	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
 		execution_isa(&j->train.exec)), &config);
 	write_and_drop(metrics_json(&j->train, r), &metrics);
+	transform_format(&j->samples.transform, &transform);
 	buf_printf(&seed, "%llu", (unsigned long long)j->train.seed);
 	if (!code) {
 		const struct metadata meta[] = {
@@ -83,14 +85,18 @@ int record_weights(const struct job *j, const struct train_result *r, struct buf
 			{ "seed", seed.data },
 			{ "source", j->model.text ? j->model.text : "" },
 			{ "split", split.data },
+			{ "transform", transform.data },     /* the last: it may be left out */
 		};
 
-		weights_format(j->train.program, r->weight, meta, sizeof meta / sizeof *meta, out);
+		code = weights_format(j->train.program, r->weight, meta, sizeof meta / sizeof *meta - !transforms, out);
+		if (code)
+			err_set(e, code, "the metadata of the weights are too long; data.transform may have too many numbers");
 	}
 	buf_release(&config);
 	buf_release(&split);
 	buf_release(&metrics);
 	buf_release(&seed);
+	buf_release(&transform);
 	return code;
 }
 

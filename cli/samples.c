@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/samples.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,25 +55,45 @@ static void read_inputs(const struct config *c, const struct input_want *want, u
 static void read_label_map(const struct config *c, struct reading *r)
 {
 	const struct ynode *v = config_node(c, KEY_DATA_LABEL_MAP);
+	const char **name;
 	double *from, *to;
 
 	if (!v)
 		return;
 	from = arena_alloc(&r->arena, v->n, sizeof *from);
 	to = arena_alloc(&r->arena, v->n, sizeof *to);
+	name = arena_alloc(&r->arena, v->n, sizeof *name);
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct ynode key = { .kind = YNODE_NONE };
 
 		yaml_resolve(&key, v->entry[i].key);
-		from[i] = key.f;
+		name[i] = v->entry[i].key;
+		from[i] = key.kind == YNODE_INT || key.kind == YNODE_REAL ? key.f : NAN;
 		to[i] = v->entry[i].value->f;
 	}
-	r->options.label_map = (struct label_map){ from, to, v->n };
+	r->options.label_map = (struct label_map){ from, to, v->n, name };
+}
+
+/* What the only input takes from a file, before data.transform. */
+static const struct input_want *raw_want(const struct config *c, const struct input_want *want,
+	const struct transform *learnt, struct input_want *raw)
+{
+	struct transform_wish wish[TRANSFORM_STEPS_MAX];
+	unsigned n = c ? config_transforms(c, 0, wish) : 0;
+
+	*raw = *want;
+	if (learnt && transform_width(learnt))
+		raw->count = transform_width(learnt);
+	for (unsigned i = 0; !learnt && i < n; i++)
+		raw->any_count |= wish[i].kind == TRANSFORM_pca;
+	return raw;
 }
 
 int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
-	const char *path, bool label_required, struct diags *d, struct dataset **out, struct err *e)
+	const struct transform *learnt, const char *path, bool label_required, struct diags *d, struct dataset **out,
+	struct err *e)
 {
+	struct input_want raw;
 	struct reading r = { .options = { .want = want, .nwant = p->ninput_group, .label_required = label_required } };
 	unsigned errors = diags_errors(d);
 	int code = 0;
@@ -83,8 +104,12 @@ int samples_file(const struct config *c, const struct program *p, const struct i
 		r.options.label = config_text(c, KEY_DATA_LABEL);
 		r.options.weight = config_text(c, KEY_DATA_SAMPLE_WEIGHT);
 	}
+	if (p->ninput_group == 1)
+		r.options.want = raw_want(c, want, learnt, &raw);
 	if (diags_errors(d) == errors)
 		code = dataset_read(path, &r.options, d, out, e);
+	if (learnt && !code && diags_errors(d) == errors)
+		code = transform_apply(learnt, *out, e);
 	arena_release(&r.arena);
 	return code;
 }
@@ -121,14 +146,17 @@ static const enum key_id file_key[PART_COUNT] = { KEY_DATA_TRAIN, KEY_DATA_VALID
 static int read_set(const struct samples_wish *w, enum sample_part k, struct diags *d, struct samples *s, struct err *e)
 {
 	const char *name = config_text(w->config, file_key[k]), *path;
+	int code;
 
 	s->used[k] = true;
-	if (k == PART_TRAIN && config_has(w->config, KEY_DATA_GENERATE))
-		return generate(w, d, &s->set[k], e);
+	if (k == PART_TRAIN && config_has(w->config, KEY_DATA_GENERATE)) {
+		code = generate(w, d, &s->set[k], e);
+		return code || !s->set[k] || !w->learnt ? code : transform_apply(w->learnt, s->set[k], e);
+	}
 	path = w->find(w->ctx, name);
 	if (!path)
 		return err_set(e, -ERR_NO_INPUT, "the data file %s is not there", name);
-	return samples_file(w->config, w->program, w->want, path, true, d, &s->set[k], e);
+	return samples_file(w->config, w->program, w->want, w->learnt, path, true, d, &s->set[k], e);
 }
 
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
@@ -159,6 +187,40 @@ static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 	return code;
 }
 
+/* Are the steps such as the model's inputs can follow? */
+static void check_transforms(const struct samples_wish *w, const struct transform_wish *wish, unsigned n, struct diags *d)
+{
+	const struct program *p = w->program;
+	struct span at = config_span(w->config, KEY_DATA_TRANSFORM);
+	uint32_t components = p->ninput;
+
+	for (uint32_t i = 0; n && i < p->ninput_group; i++)
+		if (p->input_group[i].is_state)
+			diag_at(d, DIAG_CONFIG_VALUE, at, "`data.transform` changes numbers, but input `%s` is a state",
+				w->want[i].name);
+	for (unsigned i = 0; i < n; i++) {
+		if (wish[i].kind != TRANSFORM_pca)
+			continue;
+		components = (uint32_t)wish[i].option[0];
+		if (p->ninput_group > 1)
+			diag_at(d, DIAG_CONFIG_VALUE, at, "pca is for a model with one input, this one has %u", p->ninput_group);
+	}
+	if (components != p->ninput)
+		diag_at(d, DIAG_CONFIG_VALUE, at, "pca makes %u components, the model's input takes %u", components, p->ninput);
+}
+
+/* Learns the steps from the training part, and takes the other files through them. */
+static int transform(const struct transform_wish *wish, unsigned n, struct samples *s, struct err *e)
+{
+	const struct part *p = &s->part[PART_TRAIN];
+	int code = transform_fit(wish, n, s->set[0], p->row, p->nrow, &s->transform, e);
+
+	for (unsigned k = PART_VALIDATION; !code && k < PART_COUNT; k++)
+		if (s->set[k])
+			code = transform_apply(&s->transform, s->set[k], e);
+	return code;
+}
+
 /* Is set k needed for the parts that are wished? */
 static bool needed(const struct samples_wish *w, enum sample_part k)
 {
@@ -184,6 +246,8 @@ static void no_data(const struct samples_wish *w, struct diags *d)
 
 int samples_open(const struct samples_wish *w, struct diags *d, struct samples *out, struct err *e)
 {
+	struct transform_wish wish[TRANSFORM_STEPS_MAX];
+	unsigned nwish = config_transforms(w->config, w->program->ninput, wish);
 	struct samples s = { .order = NULL };
 	int code = 0;
 
@@ -192,11 +256,14 @@ int samples_open(const struct samples_wish *w, struct diags *d, struct samples *
 		*out = s;
 		return 0;
 	}
-	for (unsigned k = 0; !code && k < PART_COUNT; k++)
+	check_transforms(w, wish, nwish, d);
+	for (unsigned k = 0; !code && !diags_errors(d) && k < PART_COUNT; k++)
 		if (needed(w, k))
 			code = read_set(w, k, d, &s, e);
 	if (!code && !diags_errors(d))
 		code = split(w, &s, e);
+	if (!code && nwish && !w->learnt && !diags_errors(d))
+		code = transform(wish, nwish, &s, e);
 	for (unsigned k = PART_VALIDATION; k < PART_COUNT; k++)
 		if (s.set[k])
 			s.part[k] = (struct part){ s.set[k], NULL, s.set[k]->nrow };
@@ -212,6 +279,7 @@ void samples_release(struct samples *s)
 	for (unsigned k = 0; k < PART_COUNT; k++)
 		dataset_free(s->set[k]);
 	free(s->order);
+	transform_release(&s->transform);
 	memset(s, 0, sizeof *s);
 }
 

@@ -13,6 +13,7 @@ struct samples {
 	uint32_t *order;                     /* rows of set[0], by parts */
 	struct part part[PART_COUNT];        /* nrow 0: there is none */
 	bool used[PART_COUNT];               /* set k was read */
+	struct transform transform;          /* that the inputs have gone through */
 };
 
 /* Where a file that the configuration names lies: a path in the arena, or NULL. */
@@ -24,6 +25,7 @@ struct samples_wish {
 	const struct input_want *want;
 	unsigned parts;              /* bits 1 << enum sample_part: only what these need is read */
 	find_fn find; void *ctx;
+	const struct transform *learnt;      /* of the weights; NULL: to be learnt from the training part */
 };
 
 /* 0 (then look at diags_errors), or a negative code and *e. */
@@ -34,8 +36,10 @@ void samples_release(struct samples *s);
 int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e);
 const char *sample_part_name(enum sample_part p);
 
-/* One file for the program's inputs, read as the configuration (may be NULL) says. */
+/* One file for the program's inputs, read as the configuration (may be NULL) says, and changed by what
+ * was learnt (NULL: left as it is). */
 int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
-	const char *path, bool label_required, struct diags *d, struct dataset **out, struct err *e);
+	const struct transform *learnt, const char *path, bool label_required, struct diags *d, struct dataset **out,
+	struct err *e);
 
 #endif

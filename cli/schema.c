@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/cpus.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/transform.h"
 
 /* ---- words that other rooms define ---- */
 
@@ -37,6 +37,13 @@ NAMES_OF(names_of_optimizers, optimizer_row, optimizer_rows)
 NAMES_OF(names_of_metrics, metric_row, metric_rows)
 NAMES_OF(names_of_schedules, schedule_row, schedule_rows)
 NAMES_OF(names_of_regularizers, regularizer_row, regularizer_rows)
+
+static size_t names_of_transforms(const char **name)
+{
+	for (int i = 1; i < TRANSFORM_COUNT; i++)
+		name[i - 1] = transform_name((enum transform_kind)i);
+	return TRANSFORM_COUNT - 1;
+}
 
 static size_t copy_words(const char **name, const char *const *word)
 {
@@ -277,7 +284,13 @@ static bool number_map(const struct check *c, const struct ynode *v, double low,
 
 static bool check_label_map(const struct check *c, const struct ynode *v)
 {
-	return number_map(c, v, -1e300, 1e300);
+	bool well = true;
+
+	if (v->kind != YNODE_MAP || !v->n)
+		return check_wrong_kind(c, v, "a map from labels to numbers");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_number(c, v->entry[i].value, -1e300, 1e300);
+	return well;
 }
 
 static bool check_class_weights(const struct check *c, const struct ynode *v)
@@ -315,6 +328,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_SCHEDULE] = { check_row, "word or map" },
 	[TYPE_METRICS] = { check_metrics, "list of words or maps" },
 	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps" },
+	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },
 	[TYPE_INIT] = { check_init, "word or map" },
 };
 

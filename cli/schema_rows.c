@@ -6,6 +6,10 @@
 #include <float.h>
 #include <string.h>
 
+#include "runtime/base/maths.h"
+#include "runtime/data/transform.h"
+#include "runtime/train/option_table.h"
+
 #define FIND_IN(function, row_type, find) \
 	static bool function(const char *name, struct table_row *out) \
 	{ \
@@ -20,16 +24,37 @@ FIND_IN(find_metric, metric_row, metric_find)
 FIND_IN(find_optimizer, optimizer_row, optimizer_find)
 FIND_IN(find_schedule, schedule_row, schedule_find)
 
+/* The steps that change the inputs, as rows with options. */
+static bool find_transform(const char *name, struct table_row *out)
+{
+#define TRANSFORM(name, doc, source, options) \
+	static const struct train_option name##_options[] = { OPTION_ROWS options };
+#include "runtime/data/transforms.def"
+#undef TRANSFORM
+	static const struct table_row row[TRANSFORM_COUNT] = {
+#define TRANSFORM(name, doc, source, options) \
+		[TRANSFORM_##name] = { #name, doc, OPTION_COUNT_OF(OPTION_ROWS options), name##_options },
+#include "runtime/data/transforms.def"
+#undef TRANSFORM
+	};
+	enum transform_kind k = transform_find(name);
+
+	if (k)
+		*out = row[k];
+	return k != TRANSFORM_NONE;
+}
+
 static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out) = {
 	[TYPE_LOSS] = find_loss,
 	[TYPE_METRICS] = find_metric,
 	[TYPE_OPTIMIZER] = find_optimizer,
 	[TYPE_SCHEDULE] = find_schedule,
+	[TYPE_TRANSFORMS] = find_transform,
 };
 
 bool schema_has_rows(enum key_type t)
 {
-	return tables[t] && t != TYPE_METRICS;
+	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS;
 }
 
 bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
@@ -177,6 +202,21 @@ bool check_metrics(const struct check *c, const struct ynode *v)
 				well = false;
 			}
 	}
+	return well;
+}
+
+bool check_transforms(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of steps");
+	if (v->n > TRANSFORM_STEPS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d steps", TRANSFORM_STEPS_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_row(c, v->entry[i].value);
 	return well;
 }
 

@@ -107,6 +107,18 @@ struct diag *reader_width(struct diags *d, const struct read_options *o, struct 
 	return g;
 }
 
+const struct read_options *reader_any_width(const struct read_options *o, uint64_t width, struct read_options *copy,
+	struct input_want *want)
+{
+	if (o->nwant != 1 || !o->want->any_count)
+		return o;
+	*want = *o->want;
+	want->count = width < DATASET_COLUMNS_MAX ? (uint32_t)width : DATASET_COLUMNS_MAX;
+	*copy = *o;
+	copy->want = want;
+	return copy;
+}
+
 bool label_map_apply(const struct label_map *m, double *v)
 {
 	for (unsigned i = 0; i < m->n; i++)

@@ -35,12 +35,15 @@ void dataset_free(struct dataset *d);
 
 /* What the model wants: one row per `input`. */
 struct input_want { const char *name; bool is_state; uint32_t count; /* scalars */ uint32_t ndim, dim[8];
-	struct span at; /* its declaration, for messages; file 0: none */ };
+	struct span at; /* its declaration, for messages; file 0: none */
+	bool any_count; /* the only input takes as many as there are */ };
 
 /* Which columns (CSV) or array (npz) feed an input; from the config's data.inputs. */
 struct input_map { const char *input; const char *const *column; unsigned ncolumn; };
 
-struct label_map { const double *from, *to; unsigned n; };   /* applied to labels; others are an error */
+/* Applied to labels; others are an error. name (may be NULL): as a CSV file writes them, from is NAN
+ * where that is no number. */
+struct label_map { const double *from, *to; unsigned n; const char *const *name; };
 
 struct read_options {
 	const struct input_want *want; unsigned nwant;

@@ -256,13 +256,28 @@ static int copy_inputs(const struct source *s, struct shared x, struct dataset *
 	return code;
 }
 
+/* Numbers a row of the array that feeds the only input; 0 when there is none. */
+static uint64_t any_width(const struct source *s)
+{
+	const struct array *a = s->o->nwant == 1 ? own_array(s, s->o->want) : NULL;
+
+	if (!a)
+		a = npz_find(&s->z, "x");
+	return a && a->ndim ? width_of(a) : 0;
+}
+
 static int assemble(struct source *s, struct dataset **out, struct err *e)
 {
 	const struct array *label = NULL, *weight = NULL;
 	struct dataset *d = NULL;
 	struct shared x;
+	struct read_options own;
+	struct input_want want;
 	uint64_t nx = 0, ny;
-	int code = check_inputs(s, &nx, &x, e);
+	int code;
+
+	s->o = reader_any_width(s->o, any_width(s), &own, &want);
+	code = check_inputs(s, &nx, &x, e);
 
 	if (!code)
 		code = find_label(s, &label, e);

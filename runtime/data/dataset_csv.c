@@ -20,6 +20,8 @@ static const char LABEL[] = "the label";
 struct table {
 	struct csv csv;
 	const struct read_options *o;
+	struct read_options own;         /* with the width of the file, where any will do */
+	struct input_want want;
 	struct diags *diags;
 	unsigned before;                 /* errors reported before this file's */
 	bool has_header;
@@ -160,6 +162,14 @@ static size_t free_columns(const struct table *t)
 	return n;
 }
 
+/* As many columns as there are, where the input takes any number of them. */
+static void choose_width(struct table *t)
+{
+	const struct input_map *m = t->o->nwant == 1 ? reader_map(t->o, t->o->want->name) : NULL;
+
+	t->o = reader_any_width(t->o, m ? m->ncolumn : free_columns(t), &t->own, &t->want);
+}
+
 static void choose_columns(struct table *t)
 {
 	size_t first = 0, column = 0, wanted = 0, free_count;
@@ -167,6 +177,7 @@ static void choose_columns(struct table *t)
 	const struct input_map *m;
 
 	choose_label(t);
+	choose_width(t);
 	choose_weight(t);
 	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
 		m = reader_map(t->o, t->o->want[i].name);
@@ -206,7 +217,7 @@ static void bad_number(struct table *t, size_t field)
 	if (strchr(text, ';'))
 		diag_help(g, "fields are separated by commas");
 	else if (t->to[field] == TO_LABEL && *text)
-		diag_help(g, "write classes as numbers, for example 0 and 1");
+		diag_help(g, "`data.label_map` gives classes their numbers, for example `label_map: {%s: 1}`", text);
 	free(text);
 }
 
@@ -229,12 +240,33 @@ static void read_weight(struct table *t, size_t field, double v)
 	t->w[t->nrow] = v;
 }
 
+/* A class that label_map names by a text; false: it is to be a number. */
+static bool read_named_label(struct table *t, size_t field)
+{
+	const struct label_map *m = &t->o->label_map;
+	bool known = false;
+	char *text;
+
+	if (!m->name || csv_number(&t->csv, field, &(double){ 0 }))
+		return false;
+	text = csv_text(&t->csv, field);
+	for (unsigned i = 0; !known && i < m->n; i++)
+		if (!strcmp(m->name[i], text)) {
+			t->y[t->nrow] = m->to[i];
+			known = true;
+		}
+	free(text);
+	return known;
+}
+
 static void read_row(struct table *t)
 {
 	double *x = t->x + t->nrow * t->nx, v = 0;
 
 	for (size_t i = 0; i < t->ncolumn; i++) {
 		if (t->to[i] == TO_NOTHING)
+			continue;
+		if (t->to[i] == TO_LABEL && read_named_label(t, i))
 			continue;
 		if (!csv_number(&t->csv, i, &v))
 			bad_number(t, i);

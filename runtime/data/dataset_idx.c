@@ -190,6 +190,8 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 	struct err *e)
 {
 	struct idx_file x = { NULL, BUF_INIT, { 0 } }, y = x;
+	struct read_options own;
+	struct input_want want;
 	struct arena a = { 0 };
 	struct sha256 h;
 	int code;
@@ -200,7 +202,7 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 	if (!code)
 		code = open_labels(&y, &a, path, o, &h, e);
 	if (!code)
-		code = assemble(&x, &y, o, out, e);
+		code = assemble(&x, &y, reader_any_width(o, width_of(&x.idx), &own, &want), out, e);
 	if (!code)
 		sha256_end(&h, (*out)->digest);
 	buf_release(&x.bytes);

@@ -10,6 +10,8 @@ libdata_a_SOURCES = \
 	runtime/data/dataset_arrays.c \
 	runtime/data/dataset_csv.c \
 	runtime/data/dataset_idx.c \
+	runtime/data/eigen.c \
+	runtime/data/eigen.h \
 	runtime/data/gen_cluster.c \
 	runtime/data/generate.c \
 	runtime/data/generate.h \
@@ -18,5 +20,11 @@ libdata_a_SOURCES = \
 	runtime/data/idx.h \
 	runtime/data/npy.c \
 	runtime/data/npz.c \
+	runtime/data/pca.c \
+	runtime/data/pca.h \
 	runtime/data/reader.h \
-	runtime/data/split.c
+	runtime/data/split.c \
+	runtime/data/transform.c \
+	runtime/data/transform.h \
+	runtime/data/transform_file.c \
+	runtime/data/transforms.def

@@ -167,6 +167,52 @@ tap_is "$("$QCNN" infer --split=train w.bin | awk '/^[0-9]/ { printf "%.10f %s "
 printf 'a,b,c\n0.003,0.001,0.002\n' >unnamed.csv
 tap_exit 0 "new data by the same names" "$QCNN" infer --data=unnamed.csv w.bin
 
+# Classes by name, and what the inputs go through before the model gets them.
+cat >plain.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+input float[2] x;
+param float w = 0;
+ry(each x) on q;
+ry(w) q[0];
+observe z(q[0]);
+observe z(q[1]);
+END
+printf 'a,kind,b\n1,cat,10\n3,dog,30\n2,cat,50\n5,"dog",20\n' >class.csv
+cat >class.yaml <<'END'
+model: {file: plain.qcnn}
+data: {train: class.csv, label: kind, label_map: {cat: -1, dog: 1}, split: 0.5}
+train: {epochs: 1, loss: mse, optimizer: {sgd: {learning_rate: 0}}}
+run: {precision: double}
+END
+sed -i '/observe z(q\[1\])/d' plain.qcnn
+# outputs PART OPTIONS...: outputs and labels.
+outputs() {
+	part=$1
+	shift
+	"$QCNN" train -q -o w.bin "$@" class.yaml && "$QCNN" infer --split="$part" w.bin | awk '/^[0-9]/ { printf "%.10f %s ", $2, $3 }'
+}
+tap_is "$(outputs validation)" "$(awk 'BEGIN { printf "%.10f -1 %.10f 1 ", cos(2), cos(5) }')" "label_map: names of classes"
+tap_is "$(outputs validation --set 'data.transform=[{min_max: {low: 1, high: 2}}]')" \
+	"$(awk 'BEGIN { printf "%.10f -1 %.10f 1 ", cos(1.5), cos(3) }')" "transform: learnt from the training part, applied to the other"
+tap_is "$(outputs train --set 'data.transform=[standardize]')" "$(awk 'BEGIN { printf "%.10f -1 %.10f 1 ", cos(-1), cos(1) }')" "standardize"
+tap_is "$(outputs validation --set 'data.transform=[{min_max: {low: 0, high: 2}}, l2]')" \
+	"$(awk 'BEGIN { printf "%.10f -1 %.10f 1 ", cos(1 / sqrt(17)), cos(4 / sqrt(17)) }')" "one step after the other"
+printf 'a,b\n2,50\n' >later.csv
+tap_is "$("$QCNN" infer --data=later.csv w.bin | awk '/^[0-9]/ { printf "%.10f", $2 }')" "$(awk 'BEGIN { printf "%.10f", cos(1 / sqrt(17)) }')" \
+	"new data go through the same"
+# Four columns on a line: their first component is the place on it.
+printf 'a,b,c,d,label\n1,2,2,4,1\n2,4,4,8,-1\n3,6,6,12,1\n5,10,10,20,-1\n' >line.csv
+printf 'QCNN 1;\nqubit q;\ninput float x;\nparam float w = 0;\nry(x + w) q;\nobserve z(q);\n' >narrow.qcnn
+tap_is "$(outputs validation --set data.train=line.csv --set data.label=label --set data.label_map= --set model.file=narrow.qcnn \
+	--set data.transform='[pca]')" "$(awk 'BEGIN { printf "%.10f 1 %.10f -1 ", cos(7.5), cos(17.5) }')" "pca: as many as the input takes"
+cut -d, -f1-4 line.csv | sed -n '1p;4p' >later.csv
+tap_is "$("$QCNN" infer --data=later.csv w.bin | awk '/^[0-9]/ { printf "%.10f", $2 }')" "$(awk 'BEGIN { printf "%.10f", cos(7.5) }')" "of new data too"
+tap_exit 78 "another number of components" "$QCNN" train -q --set 'data.transform=[{pca: {components: 2}}]' class.yaml --set model.file=narrow.qcnn
+tap_exit 65 "more columns than the model takes" "$QCNN" train -q --set model.file=narrow.qcnn class.yaml
+tap_exit 65 "a class without a number" "$QCNN" train -q --set data.label_map='{cat: 1}' class.yaml
+tap_exit 78 "an unknown step" "$QCNN" train -q --set 'data.transform=[minmax]' class.yaml
+
 # Where the run is kept.
 train --set log.dir=there --set log.name=mine
 tap_ok "log.dir, log.name" sh -c 'test -s there/mine-*/weights.bin && test there/latest -ef there/mine-*'

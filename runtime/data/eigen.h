@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The lowest eigenvalues of a real symmetric matrix that is given by its products with vectors. */
+#ifndef QCNN_EIGEN_H
+#define QCNN_EIGEN_H
+
+#include <stddef.h>
+#include "runtime/base/err.h"
+
+enum { EIGEN_PAIRS_MAX = 256 };
+
+struct eigen_wish {
+	size_t n;
+	unsigned k;                                             /* pairs wanted: 1 to n */
+	void (*times)(void *ctx, const double *x, double *y);   /* y = A x */
+	void (*project)(void *ctx, double *x);                  /* into a subspace that A keeps, or NULL: all */
+	void *ctx;
+	const double *start;                                    /* (n) not 0 */
+};
+
+/* value[k] rising, vector (k, n) of length 1: residues below 1e-12 of the largest eigenvalue seen.
+ * Where the subspace has fewer than k dimensions the rest is 0. The same bits each time. */
+int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, struct err *e);
+
+/* All of a small symmetric matrix: a (n, n) is destroyed; value[n] rising, vector (n, n) by rows. */
+void eigen_dense(unsigned n, double *a, double *value, double *vector);
+
+#endif

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/configuration.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,7 +211,7 @@ static void split_conflict(struct config *c, const char *part, enum key_id file_
 {
 	const struct ynode *v = c->value[KEY_DATA_SPLIT];
 	const struct yentry *entry = v->kind == YNODE_MAP ? ynode_find(v, part) : NULL;
-	bool takes = entry ? entry->value->f > 0 : v->kind != YNODE_MAP && v->f < 1 && !strcmp(part, "validation");
+	bool takes = entry ? entry->value->f > 0 : v->kind != YNODE_MAP && v->f != 1 && !strcmp(part, "validation");
 
 	if (takes)
 		conflict(c, file_key, KEY_DATA_SPLIT, "the split makes this part already");
@@ -355,6 +356,21 @@ unsigned config_transforms(const struct config *c, uint32_t ninput, struct trans
 	return v ? v->n : 0;
 }
 
+bool config_split_counts(const struct config *c, uint32_t number[3])
+{
+	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
+	double wanted[3], sum = 0;
+
+	config_split(c, wanted);
+	for (int i = 0; i < 3; i++) {
+		sum += wanted[i];
+		number[i] = (uint32_t)wanted[i];
+	}
+	if (v && v->kind != YNODE_MAP)
+		number[1] = SPLIT_REST;
+	return v && sum > 1.5;
+}
+
 void config_split(const struct config *c, double fraction[3])
 {
 	static const char *const part[] = { "train", "validation", "test" };
@@ -364,7 +380,7 @@ void config_split(const struct config *c, double fraction[3])
 	fraction[1] = fraction[2] = 0;
 	if (v && v->kind != YNODE_MAP) {
 		fraction[0] = v->f;
-		fraction[1] = 1 - v->f;
+		fraction[1] = v->f != 1 ? fabs(1 - v->f) : 0;
 	}
 	for (int i = 0; v && v->kind == YNODE_MAP && i < 3; i++) {
 		const struct yentry *entry = ynode_find(v, part[i]);

@@ -45,6 +45,8 @@ struct class_weights config_class_weights(const struct config *c);      /* in c'
 unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish);
 /* Fractions in order of train, validation, test. */
 void config_split(const struct config *c, double fraction[3]);
+/* True when the split counts samples: number[] (SPLIT_REST for what is left). */
+bool config_split_counts(const struct config *c, uint32_t number[3]);
 
 /* Everything resolved, as YAML that reads back, with where each value came from as comments. */
 void config_print(const struct config *c, struct buf *out);

@@ -162,7 +162,9 @@ static int read_set(const struct samples_wish *w, enum sample_part k, struct dia
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 {
 	double fraction[PART_COUNT];
-	uint32_t count[PART_COUNT] = { 0 }, at = 0;
+	uint32_t count[PART_COUNT] = { 0 }, number[PART_COUNT], at = 0;
+	const bool shuffle = config_bool(w->config, KEY_DATA_SPLIT_SHUFFLE);
+	const uint64_t seed = (uint64_t)config_int(w->config, KEY_RUN_SEED);
 	unsigned npart = PART_COUNT;
 	int code;
 
@@ -175,8 +177,12 @@ static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 	s->order = mem_try(s->set[0]->nrow, sizeof *s->order);
 	if (!s->order)
 		return err_set(e, -ERR_CONFIG, "no memory for the order of %u rows", s->set[0]->nrow);
-	code = split_rows(s->set[0]->nrow, fraction, npart, config_bool(w->config, KEY_DATA_SPLIT_SHUFFLE),
-		(uint64_t)config_int(w->config, KEY_RUN_SEED), s->order, count, e);
+	if (config_split_counts(w->config, number))
+		code = split_numbers(s->set[0]->nrow, number, npart, shuffle, seed, s->order, count, e);
+	else
+		code = split_rows(s->set[0]->nrow, fraction, npart, shuffle, seed, s->order, count, e);
+	if (!code && config_bool(w->config, KEY_DATA_SPLIT_STRATIFY))
+		code = split_stratify(s->set[0], count, npart, s->order, e);
 	for (unsigned k = 0; !code && k < npart; k++) {
 		if (count[k])
 			s->part[k] = (struct part){ s->set[0], s->order + at, count[k] };

@@ -217,10 +217,13 @@ static bool impossible_split(const struct check *c, struct span at, const char *
 static bool check_split(const struct check *c, const struct ynode *v)
 {
 	static const char *const part[] = { "train", "validation", "test" };
+	bool counts = true;
 	double sum = 0;
 
+	if (v->kind == YNODE_INT && v->f > 1)
+		return check_number(c, v, 0, DATASET_ROWS_MAX);
 	if (v->kind == YNODE_INT || v->kind == YNODE_REAL)
-		return (v->f > 0 && v->f <= 1) || impossible_split(c, v->at, "above 0, at most 1");
+		return (v->f > 0 && v->f <= 1) || impossible_split(c, v->at, "above 0, at most 1, or a whole number of samples");
 	if (v->kind != YNODE_MAP)
 		return check_wrong_kind(c, v, "a number or a map");
 	for (uint32_t i = 0; i < v->n; i++) {
@@ -234,13 +237,14 @@ static bool check_split(const struct check *c, const struct ynode *v)
 			diag_help(g, near ? "did you mean `%s`?" : "parts are train, validation and test", near);
 			return false;
 		}
-		if (!check_number(c, f, 0, 1))
+		if (!check_number(c, f, 0, f->kind == YNODE_INT ? DATASET_ROWS_MAX : 1))
 			return false;
 		sum += f->f;
+		counts &= f->kind == YNODE_INT;
 	}
 	if (!ynode_find(v, "train") || ynode_find(v, "train")->value->f <= 0)
 		return impossible_split(c, v->at, "nothing to train with");
-	return fabs(sum - 1) <= 1e-9 || impossible_split(c, v->at, "the fractions do not add up to 1");
+	return (counts && sum > 1) || fabs(sum - 1) <= 1e-9 || impossible_split(c, v->at, "the fractions do not add up to 1");
 }
 
 static bool check_columns(const struct check *c, const struct ynode *v)

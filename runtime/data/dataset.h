@@ -70,6 +70,15 @@ size_t generator_names(const char *const **names);
 int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuffle, uint64_t seed,
 	uint32_t *order, uint32_t *count, struct err *e);
 
+/* The same by numbers of rows; SPLIT_REST for a part takes what the others leave. Rows beyond the
+ * sum are in no part, at the end of order. */
+enum { SPLIT_REST = UINT32_MAX, SPLIT_PARTS_MAX = 8, SPLIT_CLASSES_MAX = 1024 };
+int split_numbers(uint32_t nrow, const uint32_t *number, unsigned npart, bool shuffle, uint64_t seed,
+	uint32_t *order, uint32_t *count, struct err *e);
+/* Makes each part's share of every label (of several: the largest) as equal as whole rows allow, in
+ * parts of the same sizes; rows of a label keep their order. */
+int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order, struct err *e);
+
 /* One array out of an .npy or .npz file, as doubles (complex: re, im pairs). */
 struct array { uint32_t ndim; uint64_t dim[8]; bool is_complex; uint64_t count; double *value; };
 void array_free(struct array *a);

@@ -24,6 +24,7 @@ libdata_a_SOURCES = \
 	runtime/data/pca.h \
 	runtime/data/reader.h \
 	runtime/data/split.c \
+	runtime/data/stratify.c \
 	runtime/data/transform.c \
 	runtime/data/transform.h \
 	runtime/data/transform_file.c \

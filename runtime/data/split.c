@@ -24,6 +24,14 @@ static int check(const double *fraction, unsigned npart, struct err *e)
 	return 0;
 }
 
+static void put_in_order(uint32_t nrow, bool shuffle, uint64_t seed, uint32_t *order)
+{
+	for (uint32_t i = 0; i < nrow; i++)
+		order[i] = i;
+	if (shuffle)
+		rng_shuffle(seed, RNG_SPLIT, 0, order, nrow);
+}
+
 int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuffle, uint64_t seed,
 	uint32_t *order, uint32_t *count, struct err *e)
 {
@@ -40,9 +48,24 @@ int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuff
 		left -= count[k];
 	}
 	count[npart - 1] = left;
-	for (uint32_t i = 0; i < nrow; i++)
-		order[i] = i;
-	if (shuffle)
-		rng_shuffle(seed, RNG_SPLIT, 0, order, nrow);
+	put_in_order(nrow, shuffle, seed, order);
+	return 0;
+}
+
+int split_numbers(uint32_t nrow, const uint32_t *number, unsigned npart, bool shuffle, uint64_t seed,
+	uint32_t *order, uint32_t *count, struct err *e)
+{
+	uint64_t sum = 0;
+
+	for (unsigned k = 0; k < npart; k++)
+		sum += number[k] == SPLIT_REST ? 0 : number[k];
+	if (sum > nrow)
+		return err_set(e, -ERR_CONFIG, "the split asks for %llu rows, there are %u", (unsigned long long)sum, nrow);
+	for (unsigned k = 0; k < npart; k++) {
+		count[k] = number[k] == SPLIT_REST ? nrow - (uint32_t)sum : number[k];
+		if (number[k] == SPLIT_REST)
+			sum = nrow;
+	}
+	put_in_order(nrow, shuffle, seed, order);
 	return 0;
 }

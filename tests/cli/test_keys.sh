@@ -127,6 +127,14 @@ tap_ok "split_shuffle" test "$shuffled" != "1 2 3 4 5 6 7 8 9 10"
 tap_is "$(echo "$shuffled" | tr ' ' '\n' | sort -n | paste -sd ' ')" "1 2 3 4 5 6 7 8 9 10" "loses none"
 set_ten --set data.split=0.5 --set data.split_shuffle=true --set run.seed=5
 tap_ok "by the seed" test "$shuffled" != "$(rows train) $(rows validation)"
+set_ten --set data.split=6
+tap_is "$(rows train)|$(rows validation)" "1 2 3 4 5 6|7 8 9 10" "split: a number of samples"
+set_ten --set 'data.split={train: 3, test: 2}'
+tap_is "$(rows train)|$(rows test)" "1 2 3|4 5" "split: numbers, some samples in no part"
+tap_exit 78 "more than there are" "$QCNN" train -q --set data.train=ten.csv --set data.split=11 config.yaml
+printf 'x,label\n0.1,1\n0.2,1\n0.3,1\n0.4,1\n0.5,1\n0.6,1\n0.7,-1\n0.8,-1\n0.9,-1\n1.0,1\n' >sorted.csv
+set_ten --set data.train=sorted.csv --set data.split=0.6 --set data.split_stratify=true
+tap_is "$(rows train)|$(rows validation)" "1 2 3 4 7 8|5 6 9 10" "split_stratify"
 set_ten --set data.validation=three.csv --set data.test=single.csv
 tap_is "$(rows train)|$(rows validation)|$(rows test)" "1 2 3 4 5 6 7 8 9 10|11 12 13|5" "files of validation and test"
 tap_is "$("$QCNN" infer w.bin | sed -n 's/^loss	//p')" "$("$QCNN" infer --split=test w.bin | sed -n 's/^loss	//p')" "infer prefers the test part"

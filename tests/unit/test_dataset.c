@@ -248,6 +248,24 @@ static void reference_files(void)
 	}
 }
 
+static void numbers(void)
+{
+	static const uint32_t some[] = { 3, SPLIT_REST, 2 }, over[] = { 6, 5 };
+	/* Labels 0 x 6, 1 x 3, 2 x 1; halves have to share the odd ones. */
+	double label[] = { 0, 0, 0, 0, 0, 0, 1, 1, 1, 2 };
+	const struct dataset d = { .nrow = 10, .ny = 1, .y = label };
+	static const uint32_t half[] = { 5, 5 }, want[] = { 0, 1, 2, 6, 7, 3, 4, 5, 8, 9 };
+	uint32_t order[10], count[3];
+	struct err e = { 0 };
+
+	tap_ok(!split_numbers(10, some, 3, false, 0, order, count, &e) && count[0] == 3 && count[1] == 5 && count[2] == 2,
+		"a split by numbers, and the rest");
+	split_numbers(10, over, 2, false, 0, order, count, &e);
+	tap_is_str(e.text, "the split asks for 11 rows, there are 10", "too many");
+	split_numbers(10, half, 2, false, 0, order, count, &e);
+	tap_ok(!split_stratify(&d, half, 2, order, &e) && !memcmp(order, want, sizeof want), "every label has its share");
+}
+
 int main(void)
 {
 	arrays();
@@ -257,5 +275,6 @@ int main(void)
 	generated();
 	splits();
 	reference_files();
+	numbers();
 	return tap_done();
 }

@@ -13,6 +13,7 @@
 #include "cli/job.h"
 #include "cli/record.h"
 #include "cli/train_log.h"
+#include "cli/train_report.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/progress.h"
@@ -23,6 +24,7 @@ struct training {
 	struct run *run;
 	struct progress *progress;
 	struct train_log *log;
+	struct train_report *report;         /* NULL: none is wanted */
 	bool shows_progress;         /* which names the best start itself */
 	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
 	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
@@ -93,6 +95,8 @@ static void on_state(void *ctx, const struct epoch_result *r, const struct epoch
 	struct training *t = ctx;
 
 	train_log_state(t->log, r, s);
+	if (t->report)
+		train_report_state(t->report, r, s);
 }
 
 static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
@@ -208,6 +212,15 @@ static int begin_folder(struct training *t, struct err *e)
 	return code ? code : record_run(t->run, t->cli, t->job, "running", 0, NULL, e);
 }
 
+/* The weights are safe by now: what fails here is noted. */
+static void write_report(struct training *t, const struct train_result *r)
+{
+	struct err e;
+
+	if (t->report && train_report_write(t->report, t->run, r, clock_seconds() - t->begin, &e))
+		cli_note(t->cli, "there is no report.html: %s", e.text);
+}
+
 static const char *ending_of(int code)
 {
 	return !code ? "finished" : code == -ERR_INTERRUPTED || code == -ERR_TERMINATED ? "interrupted" : "failed";
@@ -225,6 +238,8 @@ static int train_and_keep(struct training *t)
 	catch_signals();
 	t->progress = open_progress(t);
 	t->log = train_log_new(t->cli, t->job, t->run);
+	if (config_bool(t->job->config, KEY_LOG_REPORT))
+		t->report = train_report_new(t->cli, t->job, run_path(t->run));
 	code = train_run(&t->job->train, &o, &r, &e);
 	progress_free(t->progress);
 	train_log_close(t->log, !code);
@@ -235,6 +250,9 @@ static int train_and_keep(struct training *t)
 	if (code == -ERR_INTERRUPTED || code == -ERR_TERMINATED)
 		err_set(&e, code, "stopped by a signal; no weights were written");
 	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : &r, &ignored);
+	if (!code)
+		write_report(t, &r);
+	train_report_free(t->report);
 	if (!code)
 		summary(t, &r);
 	train_result_release(&r);

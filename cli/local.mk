@@ -58,6 +58,10 @@ libcli_a_SOURCES = \
 	cli/train_graph.c \
 	cli/train_log.c \
 	cli/train_log.h \
+	cli/train_report.c \
+	cli/train_report.h \
+	cli/train_report_figures.c \
+	cli/train_report_page.c \
 	cli/values.c \
 	cli/values.h \
 	cli/yaml_read.c \

@@ -24,6 +24,7 @@ struct svg_drawing {
 	double *width, *left, *right;        /* (ncolumn) */
 	double name_width, end_width;
 	uint32_t from, to;                   /* columns of this band */
+	uint32_t first, last;                /* its rows: those that go on, and what is between */
 	double top, x0;                      /* of the first wire, of the first column */
 };
 
@@ -349,11 +350,12 @@ static unsigned tint_of(const struct scene *s, const struct frame *f)
 static void draw_frame(struct svg_drawing *d, const struct frame *f)
 {
 	uint32_t from = f->column > d->from ? f->column : d->from, to = f->column + f->ncolumn;
-	double x, w, y = row_y(d, f->first) - pitch / 2 - 2, h = (f->last - f->first + 1) * pitch + 4;
+	uint32_t first = f->first > d->first ? f->first : d->first, last = f->last < d->last ? f->last : d->last;
+	double x, w, y = row_y(d, first) - pitch / 2 - 2, h = (last - first + 1) * pitch + 4;
 	char class[32];
 
 	to = to < d->to ? to : d->to;
-	if (from >= to)
+	if (from >= to || first > last)
 		return;
 	x = start_of(d, from) + 2;
 	w = start_of(d, to) - x - 2;
@@ -423,12 +425,12 @@ static double draw_scene(const struct scene *s, const struct draw_options *o, do
 		y += line_height + 4;
 	}
 	do {
-		uint32_t first = first_row(&d);
-
+		d.first = first_row(&d);
+		d.last = last_row(&d);
 		d.to = band_end(&d);
-		d.top = y + (s->nframe ? title_height : 0) + pitch / 2 - first * pitch;
+		d.top = y + (s->nframe ? title_height : 0) + pitch / 2 - d.first * pitch;
 		draw_band(&d, widest);
-		y = row_y(&d, last_row(&d)) + pitch / 2 + 8;
+		y = row_y(&d, d.last) + pitch / 2 + 8;
 		d.from = d.to;
 	} while (d.from < s->ncolumn);
 	for (uint32_t i = 0; i < s->nnote; i++, y += line_height) {

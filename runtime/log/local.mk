@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += liblog.a
 liblog_a_SOURCES = \
+	runtime/log/history.c \
+	runtime/log/history.h \
 	runtime/log/metrics.c \
 	runtime/log/metrics.h \
 	runtime/log/progress.c \
@@ -11,5 +13,7 @@ liblog_a_SOURCES = \
 	runtime/log/proto.h \
 	runtime/log/run.c \
 	runtime/log/run.h \
+	runtime/log/svg.c \
+	runtime/log/svg.h \
 	runtime/log/tfevents.c \
 	runtime/log/tfevents.h

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a report needs: the run's history, the model's outputs, the classes of the labels. */
+#include "config.h"
+#include "cli/train_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/pool_threads.h"
+#include "runtime/train/score.h"
+
+struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder)
+{
+	struct train_report *p = mem_alloc(1, sizeof *p);
+
+	p->cli = c;
+	p->job = j;
+	p->folder = folder;
+	return p;
+}
+
+void train_report_state(struct train_report *p, const struct epoch_result *r, const struct epoch_state *s)
+{
+	double sum = 0;
+
+	if (p->nnorm == REPORT_NORMS_MAX)
+		return;
+	for (uint32_t i = 0; i < p->job->model.program->nweight; i++)
+		sum += s->gradient[i] * s->gradient[i];
+	mem_reserve(p->norm, p->nnorm, p->cap_norm);
+	p->norm[p->nnorm].start = r->start;
+	p->norm[p->nnorm].epoch = r->epoch;
+	p->norm[p->nnorm++].norm = sqrt(sum);
+}
+
+/* ---- outputs ---- */
+
+static int evaluate_parts(struct train_report *p, struct err *e)
+{
+	struct evaluator_options o = p->job->train.exec;
+	const struct program *program = p->job->model.program;
+	struct evaluator *ev;
+	struct pool *pool;
+	int code;
+
+	o.gradient = GRADIENT_NONE;
+	code = evaluator_new(program, &o, &ev, e);
+	if (code)
+		return code;
+	pool = pool_threads_new(o.nthread);
+	for (unsigned k = 0; !code && k < PART_COUNT; k++) {
+		const struct part *part = &p->job->samples.part[k];
+		struct report_part *to = &p->part[p->npart];
+		struct part shown = *part;
+
+		if (!part->nrow)
+			continue;
+		shown.nrow = part->nrow < REPORT_ROWS_MAX ? part->nrow : REPORT_ROWS_MAX;
+		*to = (struct report_part){ sample_part_name(k), shown.nrow, part->nrow - shown.nrow, NULL, part };
+		to->output = mem_try((size_t)shown.nrow, program->noutput * sizeof *to->output);
+		if (!to->output)
+			code = err_set(e, -ERR_CONFIG, "no memory for the outputs of %u samples", shown.nrow);
+		else
+			code = evaluate_part(ev, &shown, NULL, p->result->weight, to->output, NULL, NULL, pool, e);
+		p->npart++;
+	}
+	pool->ops->free(pool);
+	evaluator_free(ev);
+	return code;
+}
+
+/* ---- classes ---- */
+
+static const double *labels_of(const struct report_part *part, uint32_t row)
+{
+	const struct part *k = part->part;
+
+	return k->data->y + (size_t)(k->row ? k->row[row] : row) * k->data->ny;
+}
+
+static void add_class(struct train_report *p, double v)
+{
+	unsigned at = 0;
+
+	while (at < p->nclass && p->class_value[at] < v)
+		at++;
+	if (at < p->nclass && p->class_value[at] == v)
+		return;
+	if (p->nclass < REPORT_CLASSES_MAX)
+		memmove(p->class_value + at + 1, p->class_value + at, (p->nclass - at) * sizeof v);
+	p->class_value[at < REPORT_CLASSES_MAX ? at : REPORT_CLASSES_MAX - 1] = v;
+	p->nclass++;
+}
+
+/* Few different values of one label are classes; several labels are one each. */
+static void find_classes(struct train_report *p)
+{
+	uint32_t noutput = p->job->model.program->noutput;
+
+	for (unsigned k = 0; k < p->npart; k++) {
+		const struct report_part *part = &p->part[k];
+		uint32_t ny = part->part->data->ny;
+
+		for (uint32_t i = 0; ny == 1 && noutput == 1 && i < part->nrow && p->nclass < REPORT_CLASSES_MAX; i++)
+			add_class(p, *labels_of(part, i));
+	}
+	if (noutput > 1 && noutput <= REPORT_CLASSES_MAX && p->npart) {
+		p->nclass = noutput;
+		for (unsigned k = 0; k < noutput; k++)
+			p->class_value[k] = k;
+	}
+	if (p->nclass >= REPORT_CLASSES_MAX || p->nclass < 2)
+		p->nclass = 0;
+	for (unsigned k = 0; k < p->nclass; k++)
+		snprintf(p->class_name[k], sizeof p->class_name[k], "%.4g", p->class_value[k]);
+}
+
+/* Losses that take logits part 0 and 1 at 0. */
+static double threshold_of(const struct train_job *j)
+{
+	const struct loss_choice *l = &j->measures.loss;
+
+	for (unsigned k = 0; k < l->row->noption; k++)
+		if (!strcmp(l->row->option[k].name, "from_logits") && l->option[k] > 0)
+			return 0;
+	return NAN;
+}
+
+static unsigned largest(const double *v, uint32_t n)
+{
+	unsigned best = 0;
+
+	for (uint32_t k = 1; k < n; k++)
+		if (v[k] > v[best])
+			best = k;
+	return best;
+}
+
+static unsigned nearest(const struct train_report *p, double v)
+{
+	unsigned best = 0;
+
+	for (unsigned k = 1; k < p->nclass; k++)
+		if (fabs(v - p->class_value[k]) < fabs(v - p->class_value[best]))
+			best = k;
+	return best;
+}
+
+unsigned report_class(const struct train_report *p, const struct report_part *part, uint32_t row, bool label)
+{
+	uint32_t n = p->job->model.program->noutput, ny = part->part->data->ny;
+	const double *y = labels_of(part, row), *output = part->output + (size_t)row * n;
+
+	if (n > 1)
+		return label && ny == 1 ? (*y >= 0 && *y < n ? (unsigned)*y : 0) : largest(label ? y : output, n);
+	if (!label && p->nclass == 2 && !isnan(p->threshold))
+		return *output > p->threshold;
+	return nearest(p, label ? *y : *output);
+}
+
+/* ---- the file ---- */
+
+int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e)
+{
+	struct buf path = BUF_INIT, page = BUF_INIT;
+	int code;
+
+	p->result = r;
+	p->seconds = seconds;
+	buf_printf(&path, "%s/metrics.jsonl", run_path(run));
+	code = history_read(path.data, &p->history, e);
+	if (!code)
+		code = evaluate_parts(p, e);
+	if (!code) {
+		find_classes(p);
+		p->threshold = threshold_of(&p->job->train);
+		report_page(p, &page);
+		code = run_write(run, "report.html", &page, 0, e);
+	}
+	buf_release(&path);
+	buf_release(&page);
+	return code;
+}
+
+void train_report_free(struct train_report *p)
+{
+	if (!p)
+		return;
+	for (unsigned k = 0; k < p->npart; k++)
+		free(p->part[k].output);
+	history_release(&p->history);
+	free(p->norm);
+	free(p);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading metrics.jsonl. */
+#include "config.h"
+#include "runtime/log/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/json.h"
+
+struct rows { double *value; size_t n, cap; };   /* (n, HISTORY_COLUMNS_MAX) while it is read */
+
+static unsigned column_of(struct history *h, const char *name)
+{
+	unsigned k = 0;
+
+	while (k < h->ncolumn && strcmp(h->column[k], name))
+		k++;
+	if (k == h->ncolumn && k < HISTORY_COLUMNS_MAX)
+		h->column[h->ncolumn++] = mem_strdup(name);
+	return k;
+}
+
+static void add_row(struct history *h, struct rows *r, json_t *line)
+{
+	const char *key;
+	json_t *v;
+	double *row;
+
+	if (r->n == r->cap) {
+		r->cap = r->cap ? 2 * r->cap : 64;
+		r->value = mem_grow(r->value, r->cap, HISTORY_COLUMNS_MAX * sizeof *r->value);
+	}
+	row = r->value + r->n++ * HISTORY_COLUMNS_MAX;
+	for (unsigned k = 0; k < HISTORY_COLUMNS_MAX; k++)
+		row[k] = NAN;
+	json_object_foreach(line, key, v) {
+		unsigned k = json_is_number(v) ? column_of(h, key) : HISTORY_COLUMNS_MAX;
+
+		if (k < HISTORY_COLUMNS_MAX)
+			row[k] = json_number_value(v);
+	}
+}
+
+static void turn(struct history *h, const struct rows *r)
+{
+	h->nrow = r->n;
+	h->value = mem_alloc(h->ncolumn * r->n + 1, sizeof *h->value);
+	for (size_t i = 0; i < r->n; i++)
+		for (unsigned k = 0; k < h->ncolumn; k++)
+			h->value[k * r->n + i] = r->value[i * HISTORY_COLUMNS_MAX + k];
+}
+
+int history_read(const char *path, struct history *h, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	struct rows r = { NULL, 0, 0 };
+	int code = buf_read_file(&text, path, HISTORY_BYTES_MAX, e);
+
+	memset(h, 0, sizeof *h);
+	for (size_t at = 0; !code && at < text.len && r.n < HISTORY_ROWS_MAX; ) {
+		const char *end = memchr(text.data + at, '\n', text.len - at);
+		size_t len = end ? (size_t)(end - text.data) - at : text.len - at;
+		json_t *line = json_read(text.data + at, len, NULL);
+
+		if (!json_is_object(line)) {
+			json_decref(line);
+			break;
+		}
+		add_row(h, &r, line);
+		json_decref(line);
+		at += len + 1;
+	}
+	turn(h, &r);
+	free(r.value);
+	buf_release(&text);
+	return code;
+}
+
+void history_release(struct history *h)
+{
+	for (unsigned k = 0; k < h->ncolumn; k++)
+		free(h->column[k]);
+	free(h->value);
+	memset(h, 0, sizeof *h);
+}
+
+const double *history_column(const struct history *h, const char *name)
+{
+	for (unsigned k = 0; k < h->ncolumn; k++)
+		if (!strcmp(h->column[k], name))
+			return h->value + k * h->nrow;
+	return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A run's metrics.jsonl as a table: what happened, epoch by epoch, for each start. */
+#ifndef QCNN_HISTORY_H
+#define QCNN_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+
+enum { HISTORY_COLUMNS_MAX = 64, HISTORY_ROWS_MAX = 1 << 22, HISTORY_BYTES_MAX = 1 << 30 };
+
+struct history {
+	unsigned ncolumn; char *column[HISTORY_COLUMNS_MAX];     /* "start", "epoch", "loss", ...: numbers only */
+	size_t nrow;
+	double *value;               /* (ncolumn, nrow): a column's values are neighbours; NaN: not there */
+};
+
+/* Lines that are no JSON object (a run that was cut off) end the table.  -ERR_NO_INPUT without a file. */
+int history_read(const char *path, struct history *h, struct err *e);
+void history_release(struct history *h);
+/* The values of a column, or NULL. */
+const double *history_column(const struct history *h, const char *name);
+
+#endif

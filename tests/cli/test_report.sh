@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# report.html: one file that needs nothing else, well formed, with what a run of each kind has to show.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_files
+: "${PYTHON:=python3}"
+
+# Every element is closed, ids of classes are styled, nothing is loaded, no script.
+cat >check.py <<'END'
+import html.parser, re, sys
+void = {"meta", "br", "img", "link", "hr"}
+class P(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__(); self.open = []; self.tags = []
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        for k, v in attrs:
+            assert k not in ("src", "href", "onclick", "onload"), (tag, k, v)
+        if tag not in void: self.open.append(tag)
+    def handle_startendtag(self, tag, attrs): self.tags.append(tag)
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (self.open[-3:], tag)
+        self.open.pop()
+text = open(sys.argv[1], encoding="utf-8").read()
+p = P(); p.feed(text); p.close()
+assert not p.open, p.open
+assert not {"script", "link", "img", "iframe", "object"} & set(p.tags)
+assert "@import" not in text and "url(" not in text
+assert set(re.findall(r"https?://[^\"' <]*", text)) <= {"http://www.w3.org/2000/svg"}
+style = text[:text.index("</style>")]
+for c in {c for cs in re.findall(r'class="([^"]*)"', text) for c in cs.split()} - {"screen", "p-bar", "qcnn-circuit", "qcnn-plot", "q-output", "q-note", "q-name"}:
+    assert "." + c in style, c
+assert "nan" not in re.findall(r'[ "](nan|-nan|inf|-inf)[ "]', text)
+import xml.dom.minidom
+for svg in re.findall(r"<svg.*?</svg>", text, re.S): xml.dom.minidom.parseString(svg)
+END
+whole() {
+	if command -v "$PYTHON" >/dev/null; then
+		tap_ok "$2: well formed, alone, styled" "$PYTHON" check.py "$1"
+	else
+		tap_skip "no python3 to read HTML"
+	fi
+}
+
+tap_exit 0 "train" "$QCNN" train -q --set train.epochs=3 config.yaml
+r=runs/latest/report.html
+whole $r "classes of -1 and 1"
+for text in "Learning" "Loss (mse)" "Sign accuracy" "Norm of the gradient" "Confusion matrix, validation" "Outputs, validation" \
+	"Output against label" "Circuit" "entangle" "Weights" "conv[0].t" "cluster-excitation" "To run it again" "train -q --set train.epochs=3" \
+	"prefers-color-scheme" "@media print" "last[0].s" "report: true"; do
+	tap_has $r "$text" "it has: $text" || true
+done
+tap_is "$(grep -c 'Final training loss of each start' $r)" 0 "one start is not compared"
+[ "$(wc -c <$r)" -lt 200000 ]
+tap_result $? "its size is $(wc -c <$r) bytes"
+
+tap_exit 0 "three starts, no validation" "$QCNN" train -q --set train.restarts=3 --set data.split=null config.yaml
+whole runs/latest/report.html "three starts"
+tap_has runs/latest/report.html "Final training loss of each start" "starts are compared"
+tap_has runs/latest/report.html "Confusion matrix, train" "without validation, training is shown"
+tap_has runs/latest/report.html "infer --split=train" "and how to use the weights then"
+
+tap_exit 0 "a head and a CSV file" "$QCNN" train -q table.yaml
+whole runs/latest/report.html "a head"
+tap_has runs/latest/report.html "head: dense 2 → 1" "the head is drawn"
+tap_has runs/latest/report.html "samples.csv" "the file is named"
+
+# Numbers as labels, many different ones; then several outputs.
+awk 'BEGIN { print "a,b,label"; for (i = 0; i < 40; i++) printf "%g,%g,%g\n", i / 10, -i / 20, i / 40 }' >numbers.csv
+cat >numbers.yaml <<'END'
+model: {file: two.qcnn}
+data: {train: numbers.csv, split: 0.5}
+train: {epochs: 2, batch_size: 5}
+END
+tap_exit 0 "regression" "$QCNN" train -q numbers.yaml
+whole runs/latest/report.html "numbers as labels"
+tap_is "$(grep -c 'Confusion matrix' runs/latest/report.html)" 0 "no confusion matrix"
+cat >three.qcnn <<'END'
+QCNN 1;
+qubit[3] q;
+input float[2] x;
+param float[3] w;
+rx(x[0]) q[0]; ry(x[1]) q[1]; ry(each w) on q; cx q[0], q[2];
+observe z(q);
+END
+awk 'BEGIN { print "a,b,label"; for (i = 0; i < 30; i++) printf "%g,%g,%d\n", i / 10, i % 7, i % 3 }' >three.csv
+cat >three.yaml <<'END'
+model: {file: three.qcnn}
+data: {train: three.csv}
+train: {epochs: 2, loss: {categorical_crossentropy: {from_logits: true}}, metrics: [accuracy]}
+END
+tap_exit 0 "several outputs" "$QCNN" train -q three.yaml
+whole runs/latest/report.html "several outputs"
+tap_has runs/latest/report.html "Outputs of the true class" "what its outputs are"
+
+tap_exit 0 "without" "$QCNN" train -q --set log.report=false config.yaml
+tap_ok "report: false" sh -c '! test -e runs/latest/report.html'
+
+# What people wrote is text, not markup.
+cp cluster.qcnn '<b>&"x.qcnn'
+sed 's|^model.*|model: {file: "<b>\&\\"x.qcnn"}|' config.yaml >odd.yaml
+tap_exit 0 "an odd name" "$QCNN" train -q odd.yaml
+whole runs/latest/report.html "an odd name"
+tap_has runs/latest/report.html "<h1>&lt;b&gt;&amp;&quot;x</h1>" "it is escaped"
+tap_done

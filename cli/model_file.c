@@ -85,14 +85,20 @@ static void compile_qsim(struct diags *d, uint32_t file, const struct compile_op
 static int read_bytecode(const char *path, struct model_file *m, bool *is_bytecode, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	int code = buf_read_file(&b, path, PROGRAM_BYTES_MAX, e);
+	uint64_t size;
+	int code = buf_read_part(&b, path, BYTECODE_MAGIC_BYTES, false, &size, e);
 
+	if (!code && size && (b.len < BYTECODE_MAGIC_BYTES || memcmp(b.data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES)))
+		goto done;
+	if (!code)
+		code = buf_read_file(&b, path, PROGRAM_BYTES_MAX, e);
 	*is_bytecode = !code && b.len >= BYTECODE_MAGIC_BYTES && !memcmp(b.data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES);
 	if (*is_bytecode) {
 		code = program_read(b.data, b.len, &m->program, e);
 		if (code)
 			err_prefix(e, "%s", path);
 	}
+done:
 	buf_release(&b);
 	return code;
 }

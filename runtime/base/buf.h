@@ -4,6 +4,7 @@
 #define QCNN_BUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/base/err.h"
@@ -33,8 +34,13 @@ void buf_json_f64(struct buf *b, double v);
 void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped */
 char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
 
-/* Files.  max_bytes is checked before memory is taken. */
+/* Files.  max_bytes is checked before memory is taken; what has no size (a pipe, a device) may give
+ * BUF_STREAM_MAX bytes at most. */
+enum { BUF_STREAM_MAX = 256 << 20 };
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e);
+/* The first (or last) len bytes of a regular file, and its size: a look at its header before its length is
+ * believed. Other files give nothing and size 0. */
+int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e);
 /* Atomic: temporary file beside it, optional fsync (file and folder), rename.
  * An existing file is untouched on failure. */
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);

@@ -26,8 +26,8 @@ static int cannot_read(const char *path, struct err *e)
 	return err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
 }
 
-/* The file's memory; the size is a promise only for regular files. */
-static int first_memory(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e)
+/* The file's memory; the size is a promise only for regular files, and what promises none ends sooner. */
+static int first_memory(struct buf *b, int fd, const char *path, size_t *max_bytes, struct err *e)
 {
 	struct stat st;
 	size_t size = CHUNK;
@@ -39,9 +39,11 @@ static int first_memory(struct buf *b, int fd, const char *path, size_t max_byte
 		return cannot_read(path, e);
 	}
 	if (S_ISREG(st.st_mode) && st.st_size > 0) {
-		if ((uintmax_t)st.st_size > max_bytes)
-			return too_large(path, max_bytes, e);
+		if ((uintmax_t)st.st_size > *max_bytes)
+			return too_large(path, *max_bytes, e);
 		size = (size_t)st.st_size + 1;   /* one more sees the end without growing */
+	} else if (*max_bytes > BUF_STREAM_MAX) {
+		*max_bytes = BUF_STREAM_MAX;
 	}
 	b->data = mem_try(size + 1, 1);
 	if (!b->data)
@@ -85,9 +87,56 @@ int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err 
 
 	if (fd < 0)
 		return cannot_read(path, e);
-	code = first_memory(&new, fd, path, max_bytes, e);
+	code = first_memory(&new, fd, path, &max_bytes, e);
 	if (!code)
 		code = read_all(&new, fd, path, max_bytes, e);
+	close(fd);
+	if (code) {
+		buf_release(&new);
+		return code;
+	}
+	buf_release(b);
+	*b = new;
+	return 0;
+}
+
+/* Up to len bytes from `at` on, fewer at the end of the file. */
+static int read_at(struct buf *b, int fd, uint64_t at, size_t len)
+{
+	ssize_t got = 1;
+
+	b->data = mem_try(len + 1, 1);
+	if (!b->data) {
+		errno = ENOMEM;
+		return -1;
+	}
+	b->cap = len + 1;
+	while (b->len < len && got) {
+		got = pread(fd, b->data + b->len, len - b->len, (off_t)(at + b->len));
+		if (got < 0 && errno != EINTR)
+			return -1;
+		b->len += got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
+int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)
+{
+	struct buf new = BUF_INIT;
+	/* A pipe without a writer would keep open() waiting, and is no regular file anyhow. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), code = 0;
+	struct stat st;
+
+	*size = 0;
+	if (fd < 0)
+		return cannot_read(path, e);
+	if (fstat(fd, &st))
+		code = cannot_read(path, e);
+	if (!code && S_ISREG(st.st_mode)) {
+		*size = (uint64_t)st.st_size;
+		if (read_at(&new, fd, tail && *size > len ? *size - len : 0, len))
+			code = cannot_read(path, e);
+	}
 	close(fd);
 	if (code) {
 		buf_release(&new);

@@ -83,6 +83,10 @@ int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npar
 struct array { uint32_t ndim; uint64_t dim[8]; bool is_complex; uint64_t count; double *value; };
 void array_free(struct array *a);
 int npy_parse(const void *bytes, size_t len, struct array *out, struct err *e);
+/* Does the file's length agree with what it declares? Looked at before memory is taken for all of it;
+ * a pipe passes. */
+int npy_check_file(const char *path, struct err *e);
+int npz_check_file(const char *path, struct err *e);
 struct npz_member { char *name; struct array array; };
 struct npz { unsigned n; struct npz_member *member; };
 int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e);

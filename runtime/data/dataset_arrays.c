@@ -329,7 +329,9 @@ int dataset_read_arrays(const char *path, const struct read_options *o, struct d
 	int code;
 
 	(void)d;                                 /* arrays have no lines to point at */
-	code = buf_read_file(&b, path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);
+	code = is_npy ? npy_check_file(path, e) : npz_check_file(path, e);
+	if (!code)
+		code = buf_read_file(&b, path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);
 	if (code)
 		return code;
 	sha256_of(b.data, b.len, s.digest);

@@ -10,7 +10,8 @@
 
 #include "runtime/base/arena.h"
 
-enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7 };
+enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7,
+	NPY_START_BYTES = 12 };   /* magic, version, the header's length */
 
 static const char magic[] = "\x93NUMPY";
 
@@ -259,7 +260,7 @@ static int find_head(struct rd *r, char **text, struct err *e)
 }
 
 /* Elements and bytes that the shape declares, against the bytes that are there. */
-static int check_size(const struct head *h, size_t left, uint64_t *count, struct err *e)
+static int check_size(const struct head *h, uint64_t left, uint64_t *count, struct err *e)
 {
 	unsigned item = h->kind->nbytes * (h->kind->is_complex ? 2 : 1);
 	bool empty = false, overflow = false;
@@ -278,8 +279,37 @@ static int check_size(const struct head *h, size_t left, uint64_t *count, struct
 	if (overflow || nbytes > DATASET_BYTES_MAX)
 		return err_set(e, -ERR_BAD_DATA, "the array's shape is beyond the limit of %llu bytes",
 			(unsigned long long)DATASET_BYTES_MAX);
-	return err_set(e, -ERR_BAD_DATA, "the array's shape needs %llu bytes, the file has %zu",
-		(unsigned long long)nbytes, left);
+	return err_set(e, -ERR_BAD_DATA, "the array's shape needs %llu bytes, the file has %llu",
+		(unsigned long long)nbytes, (unsigned long long)left);
+}
+
+static int check_head(const struct buf *head, uint64_t size, struct err *e)
+{
+	struct rd r = { (const uint8_t *)head->data, head->len, 0, 0 };
+	struct head h = { 0 };
+	uint64_t count;
+	char *text = NULL;
+	int code = find_head(&r, &text, e);
+
+	if (!code)
+		code = read_head(text, &h, e);
+	free(text);
+	return code ? code : check_size(&h, size - r.at, &count, e);
+}
+
+int npy_check_file(const char *path, struct err *e)
+{
+	struct buf head = BUF_INIT;
+	uint64_t size;
+	int code = buf_read_part(&head, path, NPY_START_BYTES + NPY_HEADER_MAX, false, &size, e);
+
+	if (!code && size) {
+		code = check_head(&head, size, e);
+		if (code)
+			err_prefix(e, "%s", path);
+	}
+	buf_release(&head);
+	return code;
 }
 
 int npy_parse(const void *bytes, size_t len, struct array *out, struct err *e)

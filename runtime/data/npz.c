@@ -208,15 +208,16 @@ static int read_member(struct rd *members, struct rd *directory, struct npz *z, 
 	return 0;
 }
 
-/* The end record, which must be the file's last bytes. */
-static int read_end(const uint8_t *p, size_t len, struct rd *members, struct rd *directory,
-	unsigned *nmember, struct err *e)
+struct end { unsigned nmember; uint32_t size, offset; };
+
+/* The end record, which must be the file's last bytes; p has the last `have` of them. */
+static int read_end(const uint8_t *p, size_t have, uint64_t len, struct end *out, struct err *e)
 {
-	struct rd r = { p, len, len - END_BYTES, 0 };
+	struct rd r = { p, have, have - END_BYTES, 0 };
 	uint16_t disk, start_disk, here, all, comment_len;
 	uint32_t size, offset;
 
-	if (len < END_BYTES || rd_u32(&r) != SIG_END)
+	if (have < END_BYTES || rd_u32(&r) != SIG_END)
 		return broken(e, "it does not end as a ZIP archive does");
 	disk = rd_u16(&r);
 	start_disk = rd_u16(&r);
@@ -225,28 +226,27 @@ static int read_end(const uint8_t *p, size_t len, struct rd *members, struct rd 
 	size = rd_u32(&r);
 	offset = rd_u32(&r);
 	comment_len = rd_u16(&r);
-	if (disk || start_disk || here != all || comment_len
-			|| (uint64_t)offset + size != len - END_BYTES)
+	if (disk || start_disk || here != all || comment_len || (uint64_t)offset + size != len - END_BYTES)
 		return broken(e, "its end record is wrong");
 	if (all > NPZ_MEMBERS_MAX)
 		return err_set(e, -ERR_BAD_DATA, "%u members, more than %d", all, NPZ_MEMBERS_MAX);
-	*members = (struct rd){ p, offset, 0, 0 };
-	*directory = (struct rd){ p, (size_t)offset + size, offset, 0 };
-	*nmember = all;
+	*out = (struct end){ all, size, offset };
 	return 0;
 }
 
 int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
 {
-	struct rd members, directory;
+	struct rd members = { bytes, 0, 0, 0 }, directory = { bytes, 0, 0, 0 };
 	struct npz z = { 0 };
-	unsigned nmember = 0;
-	int code = read_end(bytes, len, &members, &directory, &nmember, e);
+	struct end end;
+	int code = read_end(bytes, len, len, &end, e);
 
 	if (code)
 		return code;
-	z.member = mem_alloc(nmember, sizeof *z.member);
-	while (!code && z.n < nmember)
+	members.len = directory.at = end.offset;
+	directory.len = (size_t)end.offset + end.size;
+	z.member = mem_alloc(end.nmember, sizeof *z.member);
+	while (!code && z.n < end.nmember)
 		code = read_member(&members, &directory, &z, e);
 	if (!code && (members.at != members.len || directory.at != directory.len))
 		code = broken(e, "bytes that belong to no member");
@@ -257,11 +257,29 @@ int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
 	return code;
 }
 
+int npz_check_file(const char *path, struct err *e)
+{
+	struct buf tail = BUF_INIT;
+	struct end end;
+	uint64_t size;
+	int code = buf_read_part(&tail, path, END_BYTES, true, &size, e);
+
+	if (!code && size) {
+		code = read_end((const uint8_t *)tail.data, tail.len, size, &end, e);
+		if (code)
+			err_prefix(e, "%s", path);
+	}
+	buf_release(&tail);
+	return code;
+}
+
 int npz_read(const char *path, struct npz *out, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	int code = buf_read_file(&b, path, ZIP32_MAX, e);
+	int code = npz_check_file(path, e);
 
+	if (!code)
+		code = buf_read_file(&b, path, ZIP32_MAX, e);
 	if (code)
 		return code;
 	code = npz_parse(b.data, b.len, out, e);

@@ -376,11 +376,43 @@ int weights_parse(const void *bytes, size_t len, struct weights **out, struct er
 	return code;
 }
 
+/* Length and header alone, before memory is taken for the rest: a file's length proves nothing. */
+static int check_outline(const char *path, struct err *e)
+{
+	static int (*const part[])(struct reader *) = { read_header, read_tensors, check_cover };
+	struct reader r = { .e = e };
+	struct buf head = BUF_INIT;
+	uint64_t size;
+	int code = buf_read_part(&head, path, 8, false, &size, e);
+
+	r.len = size;
+	r.bytes = (const uint8_t *)head.data;
+	if (code || !size)
+		goto done;
+	code = head.len < 8 ? bad(&r, "not a weights file: only %zu bytes", head.len) : read_length(&r);
+	if (!code)
+		code = buf_read_part(&head, path, 8 + r.header_len, false, &size, e);
+	if (!code && head.len < 8 + r.header_len)
+		code = bad(&r, "truncated while it was read");
+	r.header = head.data + 8;
+	for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
+		code = part[i](&r);
+	if (code == -ERR_BAD_DATA)
+		err_prefix(e, "%s", path);
+done:
+	free(r.tensor);
+	json_decref(r.root);
+	buf_release(&head);
+	return code;
+}
+
 int weights_open(const char *path, struct weights **out, struct err *e)
 {
 	struct buf file = BUF_INIT;
-	int code = buf_read_file(&file, path, WEIGHTS_BYTES_MAX, e);
+	int code = check_outline(path, e);
 
+	if (!code)
+		code = buf_read_file(&file, path, WEIGHTS_BYTES_MAX, e);
 	if (!code) {
 		code = weights_parse(file.data, file.len, out, e);
 		if (code)

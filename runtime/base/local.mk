@@ -35,5 +35,7 @@ libbase_a_SOURCES = \
 	runtime/base/pool.h \
 	runtime/base/rng.c \
 	runtime/base/rng.h \
+	runtime/base/room.c \
+	runtime/base/room.h \
 	runtime/base/source.c \
 	runtime/base/source.h

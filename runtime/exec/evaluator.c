@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/cpus.h"
+#include "runtime/base/room.h"
 #include "runtime/exec/adjoint.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/shift.h"
@@ -63,13 +65,39 @@ static uint64_t bytes_needed(const struct evaluator *ev, bool two_states)
 	return nbyte;
 }
 
+static uint64_t memory_available(const struct evaluator *ev)
+{
+	uint64_t machine = cpus_memory_available(), process = room_address_space(ev->o.nthread);
+
+	if (ev->o.memory_limit)
+		return ev->o.memory_limit;
+	return process < machine ? process : machine;
+}
+
+/* Once the states are there it shows how many threads can be; fewer of them give the same bits. */
+static int prepare(struct evaluator *ev, bool two_states, struct err *e)
+{
+	int code = ev->backend->prepare(ev->pl, ev->o.nthread, two_states, &ev->state, e);
+	unsigned possible = ev->o.nthread;
+
+	if (!code && ev->backend != &backend_ref)
+		possible = room_threads(ev->o.nthread);
+	if (possible == ev->o.nthread)
+		return code;
+	ev->backend->free(ev->state);
+	ev->state = NULL;
+	ev->o.nthread = possible;
+	ev->nworker = count_workers(ev);
+	return ev->backend->prepare(ev->pl, possible, two_states, &ev->state, e);
+}
+
 /* Everything between the checks of the options and the first use. */
 static int build(struct evaluator *ev, struct err *e)
 {
 	bool two_states = states_per_sample(ev) == 2;
 	struct memory_need need = { .nqubit = program_nwire(ev->p), .nstate = states_per_sample(ev),
 		.precision = ev->o.precision,
-		.available = ev->o.memory_limit ? ev->o.memory_limit : cpus_memory_available() };
+		.available = memory_available(ev) };
 	int code = memory_check_states(&need, e);
 
 	if (!code)
@@ -82,7 +110,7 @@ static int build(struct evaluator *ev, struct err *e)
 	if (!code)
 		code = units_new(ev, e);
 	if (!code)
-		code = ev->backend->prepare(ev->pl, ev->o.nthread, two_states, &ev->state, e);
+		code = prepare(ev, two_states, e);
 	return code;
 }
 

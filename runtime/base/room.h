@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the process's own limits (ulimit) leave of address space and threads. */
+#ifndef QCNN_ROOM_H
+#define QCNN_ROOM_H
+
+#include <stdint.h>
+
+/* Bytes that may still be mapped with the stacks of nthread threads (the calling one has its own) besides; UINT64_MAX without a limit. */
+uint64_t room_address_space(unsigned nthread);
+
+/* How many of `wanted` threads, the calling one included, can be started now: at least 1.
+ * OpenMP ends the whole process where a thread cannot be made, so it is tried beforehand. */
+unsigned room_threads(unsigned wanted);
+
+#endif

@@ -4,11 +4,13 @@
 #include "cli/commands.h"
 
 #include <complex.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/job.h"
 #include "cli/values.h"
+#include "runtime/base/cpus.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/model.h"
 
@@ -294,6 +296,26 @@ static int open_data(struct running *r)
 	return 0;
 }
 
+/* The numbers of --emit=state and probabilities, before anything is taken for them. Where one state
+ * alone is beyond reason the evaluator says so. */
+static int states_fit(struct running *r, enum emit what)
+{
+	uint64_t available = cpus_memory_available(), size = what == EMIT_STATE ? 16 : 8;
+	double needed = 0;
+	struct err e;
+
+	if (what != EMIT_STATE && what != EMIT_PROBABILITIES)
+		return 0;
+	for (uint32_t c = 0; c < r->program->ncircuit; c++)
+		needed += ldexp((double)size * r->nsample, (int)r->program->circuit[c].nwire);
+	if (needed <= (double)available || needed > 0x1p60)
+		return 0;
+	err_set(&e, -ERR_CONFIG, "needs %.1f GiB for %u sample%s of %s, %.1f GiB available", needed / 0x1p30,
+		r->nsample, r->nsample == 1 ? "" : "s", what == EMIT_STATE ? "the state" : "the probabilities",
+		(double)available / 0x1p30);
+	return cli_fail(r->cli, &e);
+}
+
 static int open_evaluator(struct running *r, enum emit what)
 {
 	const struct options *o = &r->cli->options;
@@ -345,6 +367,8 @@ static int evaluate(struct running *r, enum emit what)
 		status = open_data(r);
 	if (!status)
 		status = open_weights(r, what);
+	if (!status)
+		status = states_fit(r, what);
 	if (!status)
 		status = open_evaluator(r, what);
 	if (status)

@@ -134,7 +134,7 @@ bool check_number(const struct check *c, const struct ynode *v, double low, doub
 	if (v->f >= low && v->f <= high)
 		return true;
 	g = diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what);
-	diag_label(g, high > 9e18 ? "at least %.15g" : "%.15g to %.15g", low, high);
+	diag_label(g, high > 9e18 && v->f < low ? "at least %.15g" : "%.15g to %.15g", low, high);
 	return false;
 }
 
@@ -149,7 +149,7 @@ static bool check_int(const struct check *c, const struct ynode *v)
 		return check_wrong_kind(c, v, "a whole number");
 	if (v->kind == YNODE_INT)
 		return check_number(c, v, c->row->low, c->row->high);
-	return check_number(c, v, c->row->low, 9.2e18);
+	return check_number(c, v, c->row->low, fmin(c->row->high, 9.2e18));
 }
 
 static bool check_auto_int(const struct check *c, const struct ynode *v)

@@ -7,7 +7,7 @@
 #include "lang/parser.h"
 #include "lang/parse.h"
 
-enum { WANTED_SHOWN_MAX = 6 };
+enum { WANTED_SHOWN_MAX = 6, WORD_SHOWN_MAX = 40 };
 
 /* The grammar writes ';' and "block"; messages write `;` and `block`, but "a name". */
 static void add_symbol(struct buf *b, const char *name)
@@ -219,7 +219,10 @@ static void unexpected(struct parser *p, const char *got, const char *const *wan
 		const char *source = source_text(diags_sources(p->diags), last->at.file, NULL);
 
 		buf_clear(&b);
-		buf_printf(&b, "`%.*s`", (int)(last->at.end - last->at.begin), source + last->at.begin);
+		bool long_word = last->at.end - last->at.begin > LANG_IDENT_MAX;
+
+		buf_printf(&b, long_word ? "`%.*s...`" : "`%.*s`",
+			long_word ? WORD_SHOWN_MAX : (int)(last->at.end - last->at.begin), source + last->at.begin);
 	}
 	g = diag_at(p->diags, DIAG_SYNTAX, last->at, "unexpected %s", b.data);
 	nshown = describe(&text, want, n);

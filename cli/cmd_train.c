@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/job.h"
@@ -44,11 +45,14 @@ static void note_signal(int signal_number)
 /* A second signal of the same kind ends the process at once. */
 static void catch_signals(void)
 {
-	struct sigaction a = { .sa_handler = note_signal, .sa_flags = SA_RESTART | SA_RESETHAND };
+	static const int number[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU };
+	struct sigaction a = { .sa_handler = note_signal, .sa_flags = SA_RESTART | SA_RESETHAND }, old;
 
 	sigemptyset(&a.sa_mask);
-	sigaction(SIGINT, &a, NULL);
-	sigaction(SIGTERM, &a, NULL);
+	for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+		/* nohup means it; shells that start background jobs with INT ignored do not. */
+		if (number[i] == SIGINT || sigaction(number[i], NULL, &old) || old.sa_handler != SIG_IGN)
+			sigaction(number[i], &a, NULL);
 }
 
 /* ---- what training tells ---- */
@@ -63,7 +67,7 @@ static int on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uin
 	train_log_step(t->log, start, step, batch_loss);
 	if (t->log_error.code)
 		return t->log_error.code;
-	return stopped_by == SIGTERM ? -ERR_TERMINATED : stopped_by ? -ERR_INTERRUPTED : 0;
+	return stopped_by == SIGINT ? -ERR_INTERRUPTED : stopped_by ? -ERR_TERMINATED : 0;
 }
 
 static void on_epoch(void *ctx, const struct epoch_result *r)
@@ -110,10 +114,11 @@ static void on_start(void *ctx, uint32_t start, double final_loss, const double 
 static struct progress *open_progress(struct training *t)
 {
 	const struct train_job *j = &t->job->train;
+	const char *terminal = getenv("TERM");
 	struct progress_options o = {
 		.out = stderr,
 		.quiet = !t->shows_progress,
-		.terminal = isatty(STDERR_FILENO),
+		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
 		.colour = t->cli->colour,
 		.epochs = j->epochs,
 		.steps_per_epoch = (j->train.nrow + j->batch_size - 1) / j->batch_size,
@@ -133,6 +138,7 @@ static int output_is_possible(const struct cli *c)
 {
 	const char *path = c->options.value[OPT_WEIGHTS_OUT], *slash;
 	struct buf folder = BUF_INIT;
+	struct stat st;
 	struct err e;
 	int status = 0;
 
@@ -143,7 +149,11 @@ static int output_is_possible(const struct cli *c)
 		buf_str(&folder, ".");
 	else
 		buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
-	if (access(folder.data, W_OK | X_OK)) {
+	buf_str(&folder, "/.");
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		err_set(&e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
+		status = cli_fail(c, &e);
+	} else if (access(folder.data, W_OK | X_OK)) {
 		err_set(&e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
 		status = cli_fail(c, &e);
 	}
@@ -235,7 +245,6 @@ static int train_and_keep(struct training *t)
 
 	if (code)
 		return cli_fail(t->cli, &e);
-	catch_signals();
 	t->progress = open_progress(t);
 	t->log = train_log_new(t->cli, t->job, t->run);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
@@ -299,6 +308,7 @@ static int run_job(struct cli *c, struct job *j)
 	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
 	list_metrics(&t);
 	run_name(j->config, &name);
+	catch_signals();             /* from here on there are files to leave whole */
 	if (run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e)) {
 		buf_release(&name);
 		return cli_fail(c, &e);

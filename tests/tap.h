@@ -109,6 +109,12 @@ __attribute__((unused, format(printf, 4, 5))) static bool tap_close(double got, 
 	return pass;
 }
 
+/* The larger of two distances, and a NaN where one is (fmax would lose it). */
+__attribute__((unused)) static double tap_worst(double a, double b)
+{
+	return isnan(a) || b <= a ? a : b;
+}
+
 /* Counts one point as skipped. */
 __attribute__((unused, format(printf, 1, 2))) static void tap_skip(const char *format, ...)
 {

@@ -82,7 +82,9 @@ tap_exit 2 "an unknown letter" "$QCNN" compile -d Z bell.qcnn
 tap_exit 2 "an unknown pass" "$QCNN" compile --no-pass=nothing bell.qcnn
 tap_exit 2 "an unknown pass of run" "$QCNN" run --no-pass=nothing bell.qcnn
 tap_exit 2 "a pass that must run" "$QCNN" compile --no-pass=unroll bell.qcnn
-for letter in $("$QCNN" compile -d ZZ bell.qcnn 2>&1 | grep -o '([a-z])' | tr -d '()'); do
+letters=$("$QCNN" compile -d ZZ bell.qcnn 2>&1 | grep -o '([a-z])' | tr -d '()')
+tap_ok "passes have letters" test -n "$letters"
+for letter in $letters; do
 	tap_exit 0 "dump after pass $letter" "$QCNN" compile -d $letter bell.qcnn
 	tap_ok "it is not empty" test -s err
 done
@@ -118,6 +120,7 @@ param     head.dense[0].kernel [2, 1] glorot_uniform
 param     head.dense[0].bias [1] values
 weights   5
 outputs   1
+state     32 bytes in single precision, 64 bytes in double; a gradient takes two
 END
 tap_same got expected "its text"
 tap_exit 0 "check --json" "$QCNN" check --json two.qcnn

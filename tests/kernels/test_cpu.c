@@ -56,8 +56,8 @@ static bool compare(const struct job *j, struct evaluator_options o, double *wor
 	for (int shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED && ran; shape++) {
 		o.shape = (enum shape)shape;
 		ran = run(j, &o, NSAMPLE, &got);
-		*worst_readout = fmax(*worst_readout, largest_difference(got.readout, j->want.readout, (size_t)NSAMPLE * j->p->nreadout));
-		*worst_slope = fmax(*worst_slope, largest_difference(got.gradient, j->want.gradient, j->p->nweight));
+		*worst_readout = tap_worst(*worst_readout, largest_difference(got.readout, j->want.readout, (size_t)NSAMPLE * j->p->nreadout));
+		*worst_slope = tap_worst(*worst_slope, largest_difference(got.gradient, j->want.gradient, j->p->nweight));
 	}
 	outcome_release(&got);
 	return ran;

@@ -19,7 +19,7 @@ static double distance(const cplx *a, const cplx *b, size_t n)
 {
 	double worst = 0;
 	for (size_t i = 0; i < n; i++)
-		worst = fmax(worst, cabs(a[i] - b[i]));
+		worst = tap_worst(worst, cabs(a[i] - b[i]));
 	return worst;
 }
 
@@ -278,7 +278,7 @@ static void check_base(enum gate g, uint8_t word)
 		product[i * d + i] -= 1;
 	double off = 0;
 	for (unsigned i = 0; i < d * d; i++)
-		off = fmax(off, cabs(product[i]));
+		off = tap_worst(off, cabs(product[i]));
 	tap_ok(off < 1e-14, "%s: unitary (%g)", name, off);
 	unsigned mask = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_SYMMETRIC | GATE_SELF_INVERSE;
 	tap_is_int(gate_flags(g, word) & mask, measured_flags(d, u), "%s: flags", name);

@@ -94,7 +94,7 @@ static double use_error(enum gate g, uint8_t word, const double *angle, const st
 
 		for (unsigned j = 0; j < DIM; j++)
 			want += dense_entry(u, gate, i, j) * psi[j];
-		worst = fmax(worst, cabs(got[i] - want));
+		worst = tap_worst(worst, cabs(got[i] - want));
 	}
 	program_free(p);
 	return worst;
@@ -128,7 +128,7 @@ static void test_gate(enum gate g, uint8_t word)
 
 			if (!wires_of(k, ncontrol + ntarget, wire))
 				continue;
-			worst = fmax(worst, use_error(g, word, angle, &u, ++ncase));
+			worst = tap_worst(worst, use_error(g, word, angle, &u, ++ncase));
 		}
 	tap_ok(worst < 1e-14, "%s: %u uses, off by %.2g", gate_word_name(g, word, name), ncase, worst);
 }
@@ -209,7 +209,7 @@ static void test_paulis(void)
 	for (unsigned word = 0, k = 0; word < 256; word += 5, k++) {
 		uint8_t letter[NWIRE] = { word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 };
 
-		worst = fmax(worst, fabs(readout[k] - 0.75 * dense_expectation(letter, psi) + 2));
+		worst = tap_worst(worst, fabs(readout[k] - 0.75 * dense_expectation(letter, psi) + 2));
 	}
 	tap_ok(worst < 1e-14, "52 sums of Pauli words, off by %.2g", worst);
 	tap_ok(readout[p->nreadout - 1] == 1, "circuits without input give their own readouts");
@@ -245,7 +245,7 @@ static void test_probs_and_swaps(void)
 		for (unsigned k = 0; k < NWIRE; k++)
 			bit[all[k]] = i >> k & 1;
 		at = bit[3] | bit[0] << 1 | bit[2] << 2 | bit[1] << 3;
-		worst = fmax(worst, cabs(got[at] - psi[i]));
+		worst = tap_worst(worst, cabs(got[at] - psi[i]));
 		want[(at >> 3 & 1) | (at >> 1 & 1) << 1] += creal(psi[i] * conj(psi[i]));
 	}
 	tap_ok(worst < 1e-15, "a state on permuted wires, then swaps, off by %.2g", worst);
@@ -277,7 +277,7 @@ static void test_amplitudes(void)
 		static const double v[4] = { 3.0 / 13, -4.0 / 13, 12.0 / 13, 0 };
 		double want = (i & 5) == 1 ? v[(i >> 3 & 1) | (i >> 1 & 1) << 1] : 0;
 
-		worst = fmax(worst, cabs(got[i] - want));
+		worst = tap_worst(worst, cabs(got[i] - want));
 	}
 	tap_ok(worst < 1e-15, "amplitudes, zero-padded, behind a gate on another wire, off by %.2g", worst);
 	program_free(p);

@@ -114,11 +114,8 @@ static int mse_slope(void *ctx, uint32_t sample, const double *readout, double *
 static double worst(const double *a, const double *b, size_t n)
 {
 	double w = 0;
-	for (size_t k = 0; k < n; k++) {
-		double d = fabs(a[k] - b[k]);
-		if (!(d <= w))
-			w = d;
-	}
+	for (size_t k = 0; k < n; k++)
+		w = tap_worst(w, fabs(a[k] - b[k]));
 	return w;
 }
 
@@ -191,11 +188,9 @@ static void check_circuit(const char *what, const struct program *p, const doubl
 			n = p->nweight_circuit;
 		}
 		double v = worst(out, want, no), d = want_jac ? worst(jac, want_jac, n) : 0;
-		if (v > places[k].value || d > places[k].slope)
-			tap_ok(false, "%s on %s: values differ by %.2g, derivatives by %.2g", what, place_name(&places[k]), v, d);
-		else
-			tap_ok(true, "%s on %s: values within %.0e, derivatives within %.0e", what, place_name(&places[k]),
-				places[k].value, places[k].slope);
+		if (!tap_ok(v <= places[k].value && d <= places[k].slope, "%s on %s: values within %.0e, derivatives within %.0e",
+			what, place_name(&places[k]), places[k].value, places[k].slope))
+			tap_note("values differ by %.2g, derivatives by %.2g", v, d);
 		evaluator_free(ev);
 	}
 	free(out);
@@ -267,7 +262,7 @@ static void check_loss(const char *what, const struct program *p, const double *
 			int r = evaluator_run(ev, pool, gradient, &e);
 			for (uint32_t s = 0; s < nsample; s++)
 				loss += (prediction[s] - label[s]) * (prediction[s] - label[s]) / nsample;
-			double dv = fmax(worst(prediction, want_p, nsample), fabs(loss - want_loss)), dg = worst(gradient, want_g, p->nweight);
+			double dv = tap_worst(worst(prediction, want_p, nsample), fabs(loss - want_loss)), dg = worst(gradient, want_g, p->nweight);
 			tap_ok(r == 0 && dv <= places[k].value && dg <= places[k].slope,
 				"%s on %s: predictions and loss within %.0e (%.1g), its gradient within %.0e (%.1g) %s", what, place_name(&places[k]),
 				places[k].value, dv, places[k].slope, dg, e.text);
@@ -294,7 +289,7 @@ static void check_state(const struct program *p, const double *weight, const dou
 		if (r == 0)
 			r = evaluator_state(ev, 0, x, psi, &e);
 		for (size_t i = 0; i < n; i++)
-			w = fmax(w, cabs(psi[i] - cplx_of(re[i], im[i])));
+			w = tap_worst(w, cabs(psi[i] - cplx_of(re[i], im[i])));
 		tap_ok(r == 0 && w <= places[k].value, "a state on %s within %.0e (%.1g) %s", place_name(&places[k]), places[k].value, w, e.text);
 		evaluator_free(ev);
 	}

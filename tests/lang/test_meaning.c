@@ -157,7 +157,7 @@ static double distance(const char *left, const char *right, bool passes)
 	}
 	for (unsigned i = 0; i < DIM; i++)
 		for (unsigned k = 0; k < DIM; k++)
-			far = fmax(far, cabs(s[0][i][k] - s[1][i][k]));
+			far = tap_worst(far, cabs(s[0][i][k] - s[1][i][k]));
 	return far;
 }
 

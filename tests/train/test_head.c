@@ -42,7 +42,7 @@ static void test_slopes(enum activation first, enum activation last)
 		*number = at - h;
 		down = loss_of(p, weight, readout);
 		*number = at;
-		worst = fmax(worst, fabs(got - (up - down) / (2 * h)));
+		worst = tap_worst(worst, fabs(got - (up - down) / (2 * h)));
 	}
 	tap_close(worst, 0, 1e-9, "activations %d and %d: slopes against differences", first, last);
 	model_head_reverse(p, weight, tape, toward, slope, head);

@@ -19,7 +19,7 @@ static void test_differences(const struct loss_row *loss, const struct loss_samp
 		up = loss->value(&moved, NULL);
 		output[j] -= 2 * h;
 		down = loss->value(&moved, NULL);
-		worst = fmax(worst, fabs(slope[j] - (up - down) / (2 * h)));
+		worst = tap_worst(worst, fabs(slope[j] - (up - down) / (2 * h)));
 	}
 	tap_close(worst, 0, 1e-7, "%s: slopes against differences", what);
 }

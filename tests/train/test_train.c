@@ -99,7 +99,7 @@ static void test_gradient(const struct program *p)
 		weight[i] = at - h;
 		evaluate(&j, &j.train, weight, output, &down, NULL);
 		weight[i] = at;
-		worst = fmax(worst, fabs(step - (up - down) / (2 * h)));
+		worst = tap_worst(worst, fabs(step - (up - down) / (2 * h)));
 	}
 	tap_close(worst, 0, 1e-8, "%u weights: a step of descent is the loss's difference", p->nweight);
 	train_result_release(&r);
@@ -348,7 +348,7 @@ static void test_penalties(const struct program *p)
 	for (uint32_t i = 0; i < p->nweight; i++) {
 		double l1 = i < 2 ? 0.01 : 0, got = penalised.weight[i];
 
-		worst = fmax(worst, fabs(plain.weight[i] - penalised.weight[i] - 0.2 * weight[i] - copysign(l1, weight[i])));
+		worst = tap_worst(worst, fabs(plain.weight[i] - penalised.weight[i] - 0.2 * weight[i] - copysign(l1, weight[i])));
 		loss += 0.1 * weight[i] * weight[i] + l1 * fabs(weight[i]);
 		val_loss += 0.1 * got * got + l1 * fabs(got);
 	}

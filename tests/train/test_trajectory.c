@@ -103,9 +103,7 @@ struct comparison { const json_t *file; double batch_loss, loss, val_loss; };
 
 static double farther(double worst, double got, const json_t *want)
 {
-	double d = fabs(got - json_number_value(want));
-
-	return d <= worst ? worst : d;
+	return tap_worst(worst, fabs(got - json_number_value(want)));
 }
 
 static int see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
@@ -165,7 +163,7 @@ static double weights_after(const json_t *file, const struct train_job *job, uns
 	if (train_run(&j, NULL, &r, &e))
 		tap_bail("%s", e.text);
 	for (size_t i = 0; i < n; i++)
-		worst = fmax(worst, fabs(r.weight[i] - want[i]));
+		worst = tap_worst(worst, fabs(r.weight[i] - want[i]));
 	train_result_release(&r);
 	return worst;
 }
@@ -209,7 +207,7 @@ static void test_run(const char *name, const char *model, const char *device, un
 	tap_close(c.val_loss, 0, tolerance, "%s on %s: validation loss of every epoch", name, device);
 	tap_close(predictions(file, &j, r.weight), 0, tolerance, "%s on %s: predictions after training", name, device);
 	for (unsigned k = stride; k <= STEPS; k += stride)
-		worst = fmax(worst, weights_after(file, &j, k));
+		worst = tap_worst(worst, weights_after(file, &j, k));
 	tap_close(worst, 0, tolerance, "%s on %s: weights after every %u updates", name, device, stride);
 	train_result_release(&r);
 	json_decref(file);

@@ -157,12 +157,12 @@ static void products(const double *weight, const double *input)
 			memcpy(a, c, sizeof a);
 		}
 		for (unsigned i = 0; i < d * d; i++)
-			off = fmax(off, cabs(a[i] - u[set.offset[m] + i]));
+			off = tap_worst(off, cabs(a[i] - u[set.offset[m] + i]));
 		tap_ok(off < 1e-14, "matrix %u is the product of its items (%g)", m, off);
 		matrix_adjoint(d, a, b);
 		matrix_multiply(d, a, b, c);
 		for (unsigned i = 0; i < d * d; i++)
-			away = fmax(away, cabs(c[i] - (i / d == i % d)));
+			away = tap_worst(away, cabs(c[i] - (i / d == i % d)));
 		tap_ok(away < 1e-14, "matrix %u is unitary (%g)", m, away);
 	}
 }

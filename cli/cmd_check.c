@@ -9,13 +9,9 @@
 
 #include "cli/job.h"
 #include "cli/values.h"
+#include "compiler/asm.h"
 #include "runtime/base/json.h"
 #include "runtime/exec/memory.h"
-
-static const char *const init_text[] = {
-	[INIT_NONE] = "none", [INIT_UNIFORM] = "uniform", [INIT_NORMAL] = "normal", [INIT_VALUES] = "values",
-	[INIT_GLOROT_UNIFORM] = "glorot_uniform",
-};
 
 static void shape(struct buf *out, uint32_t ndim, const uint32_t *dim)
 {
@@ -61,7 +57,7 @@ static void json_groups(const struct program *p, struct buf *out)
 		buf_json_str(out, g->path);
 		buf_str(out, ": {\"shape\": ");
 		shape(out, g->ndim, g->dim);
-		buf_printf(out, ", \"init\": \"%s\", \"frozen\": %s}", init_text[g->init], g->frozen ? "true" : "false");
+		buf_printf(out, ", \"init\": \"%s\", \"frozen\": %s}", asm_init_name[g->init], g->frozen ? "true" : "false");
 	}
 	buf_str(out, "}, \"inputs\": {");
 	for (uint32_t i = 0; i < p->ninput_group; i++) {
@@ -136,7 +132,7 @@ static void text_groups(const struct program *p, struct buf *out)
 
 		buf_printf(out, "param     %s ", g->path);
 		shape(out, g->ndim, g->dim);
-		buf_printf(out, " %s%s\n", init_text[g->init], g->frozen ? ", frozen" : "");
+		buf_printf(out, " %s%s\n", asm_init_name[g->init], g->frozen ? ", frozen" : "");
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A circuit as text, for looking at what a pass did. */
 #include "config.h"
+#include "compiler/asm.h"
 #include "compiler/circuit.h"
 
 static void print_expr(const struct design *d, uint32_t e, unsigned depth, struct buf *out)
@@ -14,11 +15,11 @@ static void print_expr(const struct design *d, uint32_t e, unsigned depth, struc
 	if (x->op == EXPR_CONST) {
 		buf_real(out, x->value);
 	} else if (x->op == EXPR_WEIGHT || x->op == EXPR_INPUT) {
-		buf_printf(out, "%s[%u]", expr_text(x->op), x->a);
+		buf_printf(out, "%s[%u]", asm_expr_name[x->op], x->a);
 	} else {
-		buf_printf(out, "%s(", expr_text(x->op));
+		buf_printf(out, "%s(", asm_expr_name[x->op]);
 		print_expr(d, x->a, depth + 1, out);
-		if (expr_operands(x->op) > 1) {
+		if (expr_noperand(x->op) > 1) {
 			buf_str(out, ", ");
 			print_expr(d, x->b, depth + 1, out);
 		}
@@ -48,16 +49,6 @@ static void print_item(const struct design *d, const struct item *it, struct buf
 	buf_char(out, '\n');
 }
 
-static const char *apply_text(enum apply_op op)
-{
-	static const char *const text[APPLY_COUNT] = {
-#define APPLY(id, text) [APPLY_##id] = text,
-#include "runtime/program/apply.def"
-#undef APPLY
-	};
-	return text[op];
-}
-
 static void print_apply(const struct design *d, const struct apply *p, struct buf *out)
 {
 	buf_str(out, p->adjoint ? "\tinv " : "\t");
@@ -66,7 +57,7 @@ static void print_apply(const struct design *d, const struct apply *p, struct bu
 	if (p->op == APPLY_UNITARY)
 		buf_printf(out, "m%u", p->matrix);
 	else
-		buf_str(out, apply_text(p->op));
+		buf_str(out, asm_apply_name[p->op]);
 	for (unsigned k = 0; k < p->nwire; k++)
 		buf_printf(out, "%s %u", k ? "," : "", p->wire[k]);
 	if (p->layer != INDEX_NONE)

@@ -51,7 +51,7 @@ static struct value function(struct elab *e, const struct node *n)
 			n->args.n > 1 ? value_expr(&e->design.exprs, &v[1]) : 0));
 	if (keeps_ints(n->builtin) && v[0].kind == KIND_INT && v[1].kind == KIND_INT)
 		return of_ints(e, n, v[0].i, v[1].i);
-	double f = expr_number(op, value_number(&v[0]), value_number(&v[1]));
+	double f = expr_apply(op, value_number(&v[0]), value_number(&v[1]));
 	if (!isfinite(f))
 		return elab_fail(e, DIAG_NOT_FINITE_VALUE, n->span, "`%s` of %g is no finite number", n->name, value_number(&v[0]));
 	return value_float(f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: the file, circuits, their instances, and the head. */
 #include "config.h"
+#include "compiler/asm.h"
 #include "compiler/elab.h"
 
 #include <stdlib.h>
@@ -162,12 +163,8 @@ static uint32_t dense_weights(struct elab *e, const struct weight_group *g)
 
 static bool activation(struct elab *e, const struct node *n, enum activation *out)
 {
-	static const char *const text[ACTIVATION_COUNT] = {
-		"linear",
-#define ACTIVATION(id, text) [ACTIVATION_##id] = text,
-#include "runtime/program/activation.def"
-#undef ACTIVATION
-	};
+	const char *const *text = asm_activation_name;
+	struct buf known = BUF_INIT;
 
 	for (int k = 0; k < ACTIVATION_COUNT; k++)
 		if (!n->text || !strcmp(n->text, text[k])) {
@@ -178,7 +175,10 @@ static bool activation(struct elab *e, const struct node *n, enum activation *ou
 	struct diag *g = elab_error(e, DIAG_ACTIVATION, n->callee_span, "unknown activation `%s`", n->text);
 	if (near)
 		diag_help(g, "did you mean `%s`?", near);
-	diag_note(g, "known are linear, relu, tanh, sigmoid, softmax");
+	for (int k = 0; k < ACTIVATION_COUNT; k++)
+		buf_printf(&known, "%s%s", k ? ", " : "", text[k]);
+	diag_note(g, "known are %s", known.data);
+	buf_release(&known);
 	return false;
 }
 

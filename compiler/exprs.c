@@ -9,22 +9,6 @@
 
 #include "runtime/base/arena.h"
 
-static const struct { const char *text; unsigned noperand; } row[EXPR_COUNT] = {
-#define EXPR(id, text, noperand) [EXPR_##id] = { text, noperand },
-#include "runtime/program/expr.def"
-#undef EXPR
-};
-
-unsigned expr_operands(enum expr_op op)
-{
-	return row[op].noperand;
-}
-
-const char *expr_text(enum expr_op op)
-{
-	return row[op].text;
-}
-
 void exprs_init(struct exprs *x)
 {
 	memset(x, 0, sizeof *x);
@@ -80,9 +64,9 @@ static uint8_t depends(const struct exprs *x, const struct expr *e)
 		return EXPRS_WEIGHT;
 	if (e->op == EXPR_INPUT)
 		return EXPRS_INPUT;
-	if (expr_operands(e->op) > 0)
+	if (expr_noperand(e->op) > 0)
 		d |= x->depends[e->a];
-	if (expr_operands(e->op) > 1)
+	if (expr_noperand(e->op) > 1)
 		d |= x->depends[e->b];
 	return d;
 }
@@ -129,7 +113,7 @@ uint32_t exprs_leaf(struct exprs *x, enum expr_op op, uint32_t number)
 
 uint32_t exprs_node(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b)
 {
-	return intern(x, &(struct expr){ .op = op, .a = a, .b = expr_operands(op) > 1 ? b : 0 });
+	return intern(x, &(struct expr){ .op = op, .a = a, .b = expr_noperand(op) > 1 ? b : 0 });
 }
 
 bool exprs_is_const(const struct exprs *x, uint32_t e, double *value)
@@ -139,33 +123,6 @@ bool exprs_is_const(const struct exprs *x, uint32_t e, double *value)
 	if (value)
 		*value = x->v[e].value;
 	return true;
-}
-
-double expr_number(enum expr_op op, double a, double b)
-{
-	switch (op) {
-	case EXPR_NEG: return -a;
-	case EXPR_ADD: return a + b;
-	case EXPR_SUB: return a - b;
-	case EXPR_MUL: return a * b;
-	case EXPR_DIV: return a / b;
-	case EXPR_POW: return pow(a, b);
-	case EXPR_SIN: return sin(a);
-	case EXPR_COS: return cos(a);
-	case EXPR_TAN: return tan(a);
-	case EXPR_ARCSIN: return asin(a);
-	case EXPR_ARCCOS: return acos(a);
-	case EXPR_ARCTAN: return atan(a);
-	case EXPR_EXP: return exp(a);
-	case EXPR_LOG: return log(a);
-	case EXPR_SQRT: return sqrt(a);
-	case EXPR_ABS: return fabs(a);
-	case EXPR_MIN: return b < a ? b : a;
-	case EXPR_MAX: return b > a ? b : a;
-	case EXPR_NONE: case EXPR_CONST: case EXPR_WEIGHT: case EXPR_INPUT: case EXPR_COUNT:
-		break;
-	}
-	BUG("expression %d has no operands", (int)op);
 }
 
 /* Neutral elements: x+0, x-0, x*1, x/1, x**1, 0+x, 1*x, 0*x, x*0. */
@@ -194,10 +151,10 @@ uint32_t exprs_folded(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b)
 {
 	double va, vb = 0;
 	uint32_t out;
-	bool two = expr_operands(op) > 1;
+	bool two = expr_noperand(op) > 1;
 
 	if (exprs_is_const(x, a, &va) && (!two || exprs_is_const(x, b, &vb))) {
-		double v = expr_number(op, va, vb);
+		double v = expr_apply(op, va, vb);
 		if (isfinite(v))
 			return exprs_const(x, v);
 	}

@@ -26,9 +26,4 @@ uint32_t exprs_node(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b);
 uint32_t exprs_folded(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b);
 bool exprs_is_const(const struct exprs *x, uint32_t e, double *value);
 
-unsigned expr_operands(enum expr_op op);
-const char *expr_text(enum expr_op op);
-/* op on numbers, as the runtime computes it. */
-double expr_number(enum expr_op op, double a, double b);
-
 #endif

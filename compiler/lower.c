@@ -82,9 +82,9 @@ static void lower_exprs(struct lowering *l, const struct used *u)
 		struct expr e = x->v[i];
 		if (e.op == EXPR_INPUT)
 			e.a = input_number(l, e.a);
-		if (expr_operands(e.op) > 0)
+		if (expr_noperand(e.op) > 0)
 			e.a = l->expr[e.a];
-		if (expr_operands(e.op) > 1)
+		if (expr_noperand(e.op) > 1)
 			e.b = l->expr[e.b];
 		p->expr[l->expr[i]] = e;
 	}

@@ -17,7 +17,7 @@ static uint32_t *fold_exprs(struct design *d)
 	exprs_init(&d->exprs);
 	for (uint32_t i = 0; i < old.n; i++) {
 		const struct expr *x = &old.v[i];
-		unsigned n = expr_operands(x->op);
+		unsigned n = expr_noperand(x->op);
 		if (x->op == EXPR_CONST)
 			map[i] = exprs_const(&d->exprs, x->value);
 		else if (n == 0)

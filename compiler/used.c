@@ -36,9 +36,9 @@ void used_mark(const struct design *d, struct used *u)
 		}
 	for (uint32_t i = d->exprs.n; i-- > 0; ) {
 		const struct expr *x = &d->exprs.v[i];
-		if (u->expr[i] && expr_operands(x->op) > 0)
+		if (u->expr[i] && expr_noperand(x->op) > 0)
 			u->expr[x->a] = true;
-		if (u->expr[i] && expr_operands(x->op) > 1)
+		if (u->expr[i] && expr_noperand(x->op) > 1)
 			u->expr[x->b] = true;
 	}
 }

@@ -389,7 +389,7 @@ static void section_transforms(struct buf *out, const char *name)
 static void section_generators(struct buf *out, const char *name)
 {
 	static const struct { const char *name, *text; } rows[] = {
-#define GENERATOR(function, name, text) { name, text },
+#define GENERATOR(function, name, input, text) { name, text },
 #include "runtime/data/generators.def"
 #undef GENERATOR
 	};

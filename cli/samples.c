@@ -126,13 +126,16 @@ static int generate(const struct samples_wish *w, struct diags *d, struct datase
 		.rounds = (uint32_t)config_int(c, KEY_DATA_ROUNDS),
 		.nqubit = p->ninput,
 	};
+	const bool states = generator_makes_states(o.name);
 	struct diag *g;
 
-	if (p->ninput_group == 1 && !p->input_group[0].is_state)
+	if (states && p->ninput > 1)             /* re and im of 2^n amplitudes */
+		o.nqubit = (uint32_t)__builtin_ctz(p->ninput) - 1;
+	if (p->ninput_group == 1 && p->input_group[0].is_state == states)
 		return dataset_generate(&o, out, e);
 	g = diag_at(d, DIAG_CONFIG_VALUE, config_span(c, KEY_DATA_GENERATE),
-		"%s makes one input of numbers, the model has %s", o.name,
-		p->ninput_group == 0 ? "none" : p->ninput_group == 1 ? "a state" : "several");
+		"%s makes one input, %s, the model has %s", o.name, states ? "a state" : "of numbers",
+		p->ninput_group == 0 ? "none" : p->ninput_group > 1 ? "several" : states ? "one of numbers" : "a state");
 	for (uint32_t i = 0; i < p->ninput_group; i++)
 		if (w->want[i].at.file)
 			diag_second(g, w->want[i].at, "`%s` is declared here", w->want[i].name);

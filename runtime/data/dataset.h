@@ -64,6 +64,8 @@ int dataset_read(const char *path, const struct read_options *o, struct diags *d
 struct generate_options { const char *name; uint64_t seed; uint32_t rounds; uint32_t nqubit; };
 int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e);
 size_t generator_names(const char *const **names);
+/* Is the input a state of nqubit qubits, instead of nqubit numbers? */
+bool generator_makes_states(const char *name);
 
 /* Splits: fractions in order; part k has floor(f_k * N + 1e-9) rows, the last takes the
  * rest.  Rows in file order unless shuffled by (seed). order[nrow] and count[npart]. */

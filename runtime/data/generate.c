@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct generator table[] = {
-#define GENERATOR(function, name, meaning) { name, generate_##function },
+#define GENERATOR(function, name, input, meaning) { name, GENERATOR_##input, generate_##function },
 #include "runtime/data/generators.def"
 #undef GENERATOR
 };
@@ -14,7 +14,7 @@ static const struct generator table[] = {
 enum { GENERATORS = sizeof table / sizeof *table };
 
 static const char *const name_of[GENERATORS] = {
-#define GENERATOR(function, name, meaning) name,
+#define GENERATOR(function, name, input, meaning) name,
 #include "runtime/data/generators.def"
 #undef GENERATOR
 };
@@ -31,6 +31,13 @@ static const struct generator *find(const char *name)
 		if (!strcmp(table[i].name, name))
 			return &table[i];
 	return NULL;
+}
+
+bool generator_makes_states(const char *name)
+{
+	const struct generator *g = find(name);
+
+	return g && g->input == GENERATOR_STATE;
 }
 
 int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e)

@@ -7,9 +7,10 @@
 
 /* rounds and nqubit are at least 1; the result has everything but its digest. */
 typedef int (*generate_fn)(const struct generate_options *o, struct dataset **out, struct err *e);
-struct generator { const char *name; generate_fn generate; };
+enum generator_input { GENERATOR_NUMBERS = 0, GENERATOR_STATE };
+struct generator { const char *name; enum generator_input input; generate_fn generate; };
 
-#define GENERATOR(function, name, meaning) \
+#define GENERATOR(function, name, input, meaning) \
 	int generate_##function(const struct generate_options *o, struct dataset **out, struct err *e);
 #include "runtime/data/generators.def"
 #undef GENERATOR

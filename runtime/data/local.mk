@@ -13,11 +13,15 @@ libdata_a_SOURCES = \
 	runtime/data/eigen.c \
 	runtime/data/eigen.h \
 	runtime/data/gen_cluster.c \
+	runtime/data/gen_ising.c \
+	runtime/data/gen_stripes.c \
 	runtime/data/generate.c \
 	runtime/data/generate.h \
 	runtime/data/generators.def \
 	runtime/data/idx.c \
 	runtime/data/idx.h \
+	runtime/data/ising.c \
+	runtime/data/ising.h \
 	runtime/data/npy.c \
 	runtime/data/npz.c \
 	runtime/data/pca.c \

@@ -162,6 +162,14 @@ tap_is "$("$QCNN" infer --split=train w.bin | grep -c '^[0-9]') $("$QCNN" infer 
 tap_is "$(sed 's/.*"val_sign_accuracy": *\([^,]*\),.*"val_accuracy": *\([^,]*\),.*/\1/' runs/latest/metrics.jsonl)" \
 	"$(sed 's/.*"val_sign_accuracy": *\([^,]*\),.*"val_accuracy": *\([^,]*\),.*/\2/' runs/latest/metrics.jsonl)" "metrics: both, equal for labels of -1 and 1"
 
+printf 'QCNN 1;\nqubit[4] q;\ninput state psi;\nparam float w = 0;\namplitudes(psi) q;\nry(w) q[1];\nobserve z(q[0])*z(q[1]);\n' >phase.qcnn
+sed -e 's/wide.qcnn/phase.qcnn/' -e 's/cluster-excitation, rounds: 5/ising-chain, rounds: 10/' generate.yaml >phase.yaml
+tap_exit 0 "generate: states" "$QCNN" train -q -o w.bin --set train.optimizer.sgd.learning_rate=0 phase.yaml
+tap_ok "neighbours agree more where the field is below 1" sh -c "'$QCNN' infer --split=train w.bin | awk '/^[0-9]/ { s[\$3] += \$2; n[\$3]++ }
+	END { exit !(n[1] > 0 && n[-1] > 0 && s[1] / n[1] > s[-1] / n[-1] && s[-1] > 0) }'"
+tap_exit 78 "a state where numbers are wanted" "$QCNN" train -q --set data.generate=cluster-ising generate.yaml
+tap_exit 78 "numbers where a state is wanted" "$QCNN" train -q --set data.generate=stripes phase.yaml
+
 # Columns by name, and other labels.
 cat >named.yaml <<'END'
 model: {file: pair.qcnn}

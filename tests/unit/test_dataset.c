@@ -248,6 +248,40 @@ static void reference_files(void)
 	}
 }
 
+/* Every label and every place of a line turn up, and nothing else. */
+static void stripes(void)
+{
+	struct generate_options o = { "stripes", 1, 400, 8 };
+	struct dataset *d;
+	unsigned lying = 0, upright = 0, places = 0;
+	bool good = true;
+	struct err e;
+
+	if (!tap_ok(!dataset_generate(&o, &d, &e) && d->nrow == 400 && d->nx == 8, "stripes"))
+		return;
+	for (uint32_t i = 0; i < d->nrow; i++) {
+		unsigned line = 0;
+
+		for (unsigned j = 0; j < 8; j++) {
+			line |= d->x[8 * i + j] == PI / 2 ? 1u << j : 0;
+			good &= d->x[8 * i + j] == PI / 2 || (d->x[8 * i + j] >= 0 && d->x[8 * i + j] < PI / 4);
+		}
+		for (unsigned j = 0; j < 7; j++) {
+			good &= d->y[i] == 1 || d->y[i] == -1;
+			if (line == 3u << j && j != 3 && d->y[i] == -1)
+				lying++, places |= 1u << j;
+			if (line == 17u << j && j < 4 && d->y[i] == 1)
+				upright++, places |= 256u << j;
+		}
+	}
+	tap_ok(good && lying + upright == 400 && lying > 150 && upright > 150, "labels and noise");
+	tap_is_int(places, 0xf77, "every place");
+	dataset_free(d);
+	o.nqubit = 7;
+	dataset_generate(&o, &d, &e);
+	tap_is_str(e.text, "stripes makes pictures of two rows: an even number of pixels, at least 4, not 7", "refused");
+}
+
 static void numbers(void)
 {
 	static const uint32_t some[] = { 3, SPLIT_REST, 2 }, over[] = { 6, 5 };
@@ -275,6 +309,7 @@ int main(void)
 	generated();
 	splits();
 	reference_files();
+	stripes();
 	numbers();
 	return tap_done();
 }

@@ -99,15 +99,17 @@ static int call(struct bench *b, double *seconds, struct err *e)
 	return code;
 }
 
-/* Until caches, clocks and predictors have settled: at least one call besides the first. */
-static int warm(struct bench *b, struct err *e)
+/* Until caches, clocks and predictors have settled: at least one call besides the first, never more
+ * than are measured. */
+static int warm(struct bench *b, uint64_t runs, struct err *e)
 {
 	double began = clock_seconds(), seconds;
+	uint64_t done = 0;
 	int code;
 
 	do
 		code = call(b, &seconds, e);
-	while (!code && clock_seconds() - began < WARM_SECONDS);
+	while (!code && ++done < (runs ? runs : RUNS_MAX) && clock_seconds() - began < WARM_SECONDS);
 	return code;
 }
 
@@ -248,7 +250,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 	if (!code)
 		code = call(&b, &out->first_seconds, e);
 	if (!code)
-		code = warm(&b, e);
+		code = warm(&b, how->runs, e);
 	if (!code)
 		code = measure(&b, how->runs, e);
 	if (!code) {

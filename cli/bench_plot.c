@@ -35,9 +35,14 @@ struct plot {
 	struct buf *out;
 };
 
+static uint64_t count_of(const struct bench_result *r, unsigned axis)
+{
+	return *(const uint64_t *)((const char *)r + axes[axis].at);
+}
+
 static double x_of(const struct plot *p, const struct bench_result *r)
 {
-	double x = (double)*(const uint64_t *)((const char *)r + axes[p->axis].at);
+	double x = (double)count_of(r, p->axis);
 
 	return p->log_x ? log10(x) : x;
 }
@@ -62,13 +67,18 @@ static double at_y(const struct plot *p, double y)
 
 /* ---- series ---- */
 
+/* 0 is "has none": no other value. */
 static bool varies(const struct bench_report *r, unsigned axis)
 {
-	const char *first = (const char *)r->result + axes[axis].at;
+	uint64_t first = 0;
 
-	for (unsigned k = 1; k < r->n; k++)
-		if (memcmp(first, (const char *)&r->result[k] + axes[axis].at, sizeof(uint64_t)))
+	for (unsigned k = 0; k < r->n; k++) {
+		uint64_t v = count_of(&r->result[k], axis);
+
+		if (v && first && v != first)
 			return true;
+		first = v ? v : first;
+	}
 	return false;
 }
 
@@ -80,11 +90,11 @@ static void series_name(const struct plot *p, const struct bench_result *r, char
 		r->gradient ? ", gradient" : "", !strcmp(r->precision, "double") ? ", double" : "");
 
 	for (unsigned a = 0; a < AXES && n < NAME_MAX; a++) {
-		static const char *const word[AXES] = { "qubits", "samples", "threads", "layers" };
-		uint64_t v = *(const uint64_t *)((const char *)r + axes[a].at);
+		static const char *const word[AXES] = { "qubit", "sample", "thread", "layer" };
+		uint64_t v = count_of(r, a);
 
 		if (a != p->axis && v && varies(p->r, a))
-			n += (size_t)snprintf(name + n, NAME_MAX - n, ", %llu %s", (unsigned long long)v, word[a]);
+			n += (size_t)snprintf(name + n, NAME_MAX - n, ", %llu %s%s", (unsigned long long)v, word[a], v == 1 ? "" : "s");
 	}
 }
 

@@ -32,6 +32,7 @@ shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_slips.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
 shell_tests += tests/cli/test_report.sh tests/cli/test_log.sh tests/cli/test_draw.sh
+shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
 EXTRA_DIST += tests/cli/files.sh tests/cli/config
 shell_tests += tests/lang/test_language.sh tests/cli/test_keys.sh tests/cli/test_formats.sh
@@ -67,6 +68,15 @@ check-soak: check-programs
 check-perf: check-programs
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
+# The table of tests/bench/README.md, with peers when PEER_PYTHON_NAME says where they are.
+BENCH_ROWS = .
+EXTRA_DIST += tests/bench/run.sh tests/bench/README.md
+bench: all
+	@$(MKDIR_P) tests/bench
+	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; export QCNN_SHARED; \
+	QCNN=./qcnn $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' | tee tests/bench/README.md.tmp
+	@mv tests/bench/README.md.tmp tests/bench/README.md
+
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
 # ones), since a configured source folder cannot serve a second build. CHECK_JOBS bounds its compilers.
 CHECK_JOBS = $$(nproc 2>/dev/null || echo 2)
@@ -92,4 +102,4 @@ clean-local:
 	rm -rf tests/logs
 distclean-local:
 	rm -rf sanitize
-.PHONY: check-soak check-perf check-sanitize check-sanitized check-programs
+.PHONY: bench check-soak check-perf check-sanitize check-sanitized check-programs

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+# qcnn bench: what it prints, refuses and compares; qsim's circuits.
+. "$top_srcdir/tests/tap.sh"
+
+quick="--no-limits --runs 3 --threads 1"
+
+# ---- results for programs ----
+
+tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
+cp out old.json
+tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
+	"allocate_seconds batch bytes caches circuit compile_seconds deviation device double first_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places passes precision processor processors qubits results runs schema seconds shape share_of_limit shared_by shortcuts single threads threads_rule version weights " \
+	"its keys"
+tap_has out '"limits": null' "no limits when they are not measured"
+tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "device": "cpu"' \
+	"the case"
+tap_has out '"flops_nominal": 11010048' "nominal work: 21 blocks, 128 flops an amplitude, 16 samples"
+tap_has out '"runs": 3}' "as many runs as asked for"
+
+tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --json
+tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
+tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*}' out)" 1 "a share of them"
+
+tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8+2,9 --threads 1,2 --batch 1,3 --csv
+tap_is "$(sed 1d out | cut -d, -f1-3,6,9 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
+	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
+tap_is "$(wc -l <out)" 33 "every combination is a case"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 32 "as many columns as heads"
+tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
+tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
+tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
+tap_is "$(grep -c '^sel double ' out)" 2 "a row a case"
+tap_has out "planned and allocated in" "allocation is told apart"
+
+# ---- circuits ----
+
+for c in qcnn sel qft qv brickwork; do
+	tap_exit 0 "$c, gradient" "$QCNN" bench $quick --circuit $c --qubits 2-5 --gradient
+done
+tap_exit 0 "random and ghz" "$QCNN" bench $quick --circuit random --circuit ghz --qubits 2,7,12 --device ref
+tap_exit 0 "--shortcuts" "$QCNN" bench $quick --circuit random --qubits 6 --shortcuts --isa baseline
+plain() { sed -e '/^spans/,$d' -e 's/ *;.*//' -e 's/ span [0-9]*//' -e '/register/d'; }
+"$QCNN" bench --circuit qcnn --qubits 12 --show >shown.qcnn
+"$QCNN" compile shown.qcnn | plain >shown.asm
+"$QCNN" compile --const n=12 "$top_srcdir/examples/cluster/cluster.qcnn" | plain >example.asm
+tap_same shown.asm example.asm "qcnn is the model of examples/cluster"
+"$QCNN" bench --circuit random --qubits 9 --layers 20 --seed 3 --show >one
+"$QCNN" bench --circuit random --qubits 9 --layers 20 --seed 3 --show >two
+"$QCNN" bench --circuit random --qubits 9 --layers 20 --seed 4 --show >three
+tap_same one two "a seed gives the same circuit"
+tap_is "$(cmp -s one three && echo same)" "" "another gives another"
+tap_exit 0 "a model by file" "$QCNN" bench $quick --circuit "$top_srcdir/examples/cluster/cluster.qcnn" --qubits 3,4 --gradient --csv
+tap_is "$(sed 1d out | cut -d, -f2 | tr '\n' ' ')" "3 4 " "with its constant n"
+
+# ---- what cannot be ----
+
+refuse() {
+	status=$1 text=$2
+	shift 2
+	tap_exit $status "bench $*" "$QCNN" bench $quick "$@"
+	tap_has err "$text" "it says why"
+}
+refuse 2 '--qubits takes numbers like 20,24 or 20-28 or 20-28+2, not `4-`' --qubits 4-
+refuse 2 'not `8-4`' --qubits 8-4
+refuse 2 'not `4+2`' --qubits 4+2
+refuse 2 'not `4-8+0`' --qubits 4-8+0
+refuse 2 '--qubits takes numbers from 1 to 4096, not `0`' --qubits 0
+refuse 2 '--batch gives more than 256 numbers' --batch 1-257
+refuse 2 'the circuit sel needs at least 2 qubits' --qubits 1
+refuse 2 'the circuit ghz has no layers to be counted' --circuit ghz --layers 3
+refuse 2 'ghz has no weights, so that it has no gradient' --circuit ghz --gradient
+refuse 2 'only one of --json, --csv and --markdown can be had' --json --csv
+refuse 66 'nothing.qcnn' --circuit nothing.qcnn
+refuse 78 'sel: needs 8.0 TiB for 1 state of 40 qubits in single precision' --qubits 40
+refuse 78 'sel: needs 32.0 TiB for 2 states of 40 qubits in double precision' --qubits 40 --gradient --precision double
+refuse 78 'needs 2^' --qubits 300
+
+# ---- comparing ----
+
+sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1e-9, "median": 1e-9/' old.json >fast.json
+sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1000, "median": 1000/' old.json >slow.json
+same="--circuit qcnn --qubits 8 --gradient --batch 16"
+tap_exit 1 "slower than before" "$QCNN" bench $quick $same --compare fast.json
+tap_has out "slower: qcnn on 8 qubits, batch 16, 1 threads, gradient:" "the case is named"
+tap_exit 0 "faster than before" "$QCNN" bench $quick $same --compare slow.json
+tap_has out "faster: qcnn" "it is said"
+tap_exit 1 "with --json" "$QCNN" bench $quick $same --compare fast.json --json
+tap_has err "slower: qcnn" "the verdict is beside the results"
+tap_exit 65 "other cases" "$QCNN" bench $quick --qubits 4 --compare old.json
+tap_has err "none of these cases" "it is said"
+echo '{}' >empty.json
+tap_exit 65 "another file" "$QCNN" bench $quick --qubits 4 --compare empty.json
+tap_exit 66 "no file" "$QCNN" bench $quick --qubits 4 --compare nothing.json
+
+# ---- the plot ----
+
+tap_exit 0 "--plot" "$QCNN" bench $quick --circuit sel --circuit ghz --qubits 4-8 --plot times.svg
+tap_is "$(grep -c '<circle' times.svg)$(grep -c '<rect x=.*6.6' times.svg)" 66 "five marks a circuit, and one in the legend"
+tap_has times.svg '>qubits</text>' "the axis is named"
+tap_exit 0 "--plot-of amplitude" "$QCNN" bench $quick --qubits 4 --threads 1,2 --plot amplitude.svg --plot-of amplitude
+tap_has amplitude.svg 'time per amplitude and apply (ns)' "the axis is named"
+if command -v xmllint >/dev/null; then
+	tap_ok "both are well-formed" xmllint --noout times.svg amplitude.svg
+elif command -v python3 >/dev/null; then
+	tap_ok "both are well-formed" python3 -c "
+import sys, xml.dom.minidom
+for f in sys.argv[1:]: xml.dom.minidom.parse(f)" times.svg amplitude.svg
+else
+	tap_skip "neither xmllint nor python3 is installed"
+fi
+
+# ---- qsim's text format ----
+
+# Every gate once, phases too; amplitudes by numpy from the matrices of qsim's gates_qsim.h.
+cat >all.qsim <<'END'
+# every gate
+3
+0 h 0
+0 h 1
+0 h 2
+1 c 0 rx 1 0.5
+1 id1 2
+2 y_1_2 0
+2 hz_1_2 1
+2 t 2
+3 fs 0 1 0.3 -0.4
+4 rxy 0 0.3 0.7
+4 x_1_2 1
+5 is 0 1
+6 p 0.3
+7 c 1 p 0.5
+8 cp 2 0 0.9
+9 sw 1 2
+10 id2 0 1
+11 ry 0 -1.5
+11 rz 1 2e-1
+11 s 2
+12 cnot 2 0
+13 cx 0 1
+14 cz 1 2
+15 x 0
+15 y 1
+15 z 2
+16 c 0 2 rxy 1 0.1 0.2
+END
+cat >all.want <<'END'
+0.191432752296584 0.061473328018276
+-0.046837272121756 -0.064375861326809
+0.014652918169074 -0.196798070973655
+0.046464811629966 0.051939608218597
+-0.618038532835145 0.104213615641790
+0.220924837206072 0.114028876412284
+-0.293138352565966 -0.549746105903348
+0.253094752819319 0.050846402305549
+END
+tap_exit 0 "a circuit of qsim" "$QCNN" run --device ref --emit state all.qsim
+tr -d ' []{}' <out | sed 's/"im":/\n/; s/.*"re"://; s/,*$//' | tr '\n' ';' >flat
+awk 'NR == FNR { n = split($0, part, ";"); split(part[1], re, ","); split(part[2], im, ","); next }
+	{ i++; dr = $1 - re[i]; di = $2 - im[i]; if (dr * dr + di * di > 1e-24) print i, re[i], im[i], "not", $0 }
+	END { if (i != 8) print i " amplitudes" }' flat all.want >wrong
+tap_is "$(cat wrong)" "" "its amplitudes"
+cat >bad.qsim <<'END'
+2
+0 h 0
+0 hh 1
+0 h 0
+1 cz 0 0
+2 m 0
+3 rx 5 0.1
+x h 0
+4 rx 0 abc
+5 h 0 1
+6 c x 0
+7 cz 0
+END
+tap_exit 65 "faults in a circuit of qsim" "$QCNN" bench $quick --circuit bad.qsim --error-format=short
+cat >bad.want <<'END'
+bad.qsim:3:3: error[Q0081]: unknown gate `hh`
+bad.qsim:4:5: error[Q0083]: a gate out of time order
+bad.qsim:5:8: error[Q0082]: the same qubit twice
+bad.qsim:6:3: error[Q0081]: a measurement
+bad.qsim:7:6: error[Q0082]: there is no qubit 5
+bad.qsim:8:1: error[Q0080]: a line begins with its time
+bad.qsim:9:8: error[Q0080]: not a parameter
+bad.qsim:10:7: error[Q0080]: something behind the gate
+bad.qsim:11:5: error[Q0080]: no controls
+bad.qsim:12:7: error[Q0080]: the line ends too early
+END
+grep '^bad' err >bad.got
+tap_same bad.got bad.want "each at its line and column"
+awk 'BEGIN { print 4; for (k = 0; k < 100000; k++) printf "%d rx %d 0.%d\n", k, k % 4, k % 97 + 1 }' >long.qsim
+tap_exit 0 "100,000 gates within seconds" timeout 20 "$QCNN" check --json long.qsim
+tap_has out '"applies": 100000' "all are there"
+tap_done

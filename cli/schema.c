@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/schema_check.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,12 @@ bool check_number(const struct check *c, const struct ynode *v, double low, doub
 	if (v->f >= low && v->f <= high)
 		return true;
 	g = diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what);
-	diag_label(g, high > 9e18 && v->f < low ? "at least %.15g" : "%.15g to %.15g", low, high);
+	if (high < 9e18)
+		diag_label(g, "%.15g to %.15g", low, high);
+	else if (v->f < low)
+		diag_label(g, "at least %.15g", low);
+	else
+		diag_label(g, "at most %" PRId64, INT64_MAX);   /* what an integer here can hold */
 	return false;
 }
 

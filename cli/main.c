@@ -34,6 +34,7 @@ static void handlers(void)
 	signal(SIGABRT, aborted);
 	/* A closed pipe is a failed write with a message, not a silent death in the middle of a run. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);   /* a write beyond `ulimit -f` fails like a full disk */
 }
 
 /* The common options, as far as they are given. */

@@ -21,6 +21,7 @@ check_PROGRAMS += tests/unit/test_tfevents
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
 check_PROGRAMS += tests/lang/test_compile tests/lang/test_meaning tests/limits/test_compile_limits tests/unit/test_lists
 EXTRA_DIST += tests/lang/compile tests/lang/models
+check_PROGRAMS += tests/limits/test_forged_programs
 check_PROGRAMS += tests/lang/test_front tests/limits/test_lang_limits
 EXTRA_DIST += tests/lang/golden.h tests/lang/front
 
@@ -29,6 +30,7 @@ shell_tests += tests/unit/test_arrows.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_runner.sh
 shell_tests += tests/unit/test_bootstrap.sh
+shell_tests += tests/cli/test_interrupted.sh tests/limits/test_memory.sh tests/limits/test_odd_files.sh
 shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_slips.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
 shell_tests += tests/cli/test_report.sh tests/cli/test_log.sh tests/cli/test_draw.sh

@@ -123,11 +123,16 @@ static int read_at(struct buf *b, int fd, uint64_t at, size_t len)
 int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)
 {
 	struct buf new = BUF_INIT;
-	/* A pipe without a writer would keep open() waiting, and is no regular file anyhow. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), code = 0;
 	struct stat st;
+	int fd, code = 0;
 
 	*size = 0;
+	/* Opening a pipe and closing it would end its writer; there are no parts of it to read. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		buf_clear(b);
+		return 0;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return cannot_read(path, e);
 	if (fstat(fd, &st))

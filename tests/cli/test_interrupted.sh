@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# Trainings that are stopped, find no room or no folder: the right status, old files whole, nothing half-written.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_files
+"$QCNN" train -q -o old.bin config.yaml
+"$QCNN" train -q --set run.seed=9 --set train.epochs=150 -o new.bin config.yaml
+mkdir place
+
+# stopped SIGNAL STATUS TENTHS: a training that gets the signal after so many hundredths of a second.
+stopped() {
+	rm -rf stopped place
+	mkdir place
+	cp old.bin place/w.bin
+	sh -c "exec '$QCNN' train -q --set run.seed=9 --set train.epochs=150 --set log.dir=stopped -o place/w.bin config.yaml" 2>err &
+	pid=$!
+	sleep "0.$3"
+	kill -s "$1" $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	got=$?
+	pass=1
+	case $got in
+	0) cmp -s place/w.bin new.bin && cmp -s stopped/latest/weights.bin new.bin && pass=0 ;;
+	$2) cmp -s place/w.bin old.bin && pass=0 ;;
+	esac
+	tap_result $pass "$1 after 0.$3 s: finished, or stopped with $2 and the old file" || {
+		tap_note "status $got"
+		sed 's/^/# /' err
+	}
+	if [ "$1" != KILL ]; then
+		tap_is "$(find place stopped -name '*.tmp*' -o -name '.latest*' 2>/dev/null)" "" "no temporary file"
+	fi
+	[ ! -L stopped/latest ] || [ -d stopped/latest/ ]
+	tap_result $? "latest points to a folder"
+	if [ -e stopped/latest/weights.bin ]; then
+		tap_ok "its weights are whole" "$QCNN" weights show stopped/latest/weights.bin
+	fi
+}
+for delay in 01 02 03 05 08 13; do
+	stopped INT 130 $delay
+	stopped TERM 143 $delay
+	stopped KILL 137 $delay
+done
+# Before there are files the others end the process as they always do; then as TERM does.
+until_running() {
+	rm -rf stopped
+	sh -c "$2 exec '$QCNN' train -q --set train.epochs=1000000 --set log.dir=stopped config.yaml" 2>err &
+	pid=$!
+	i=0
+	while [ ! -s stopped/latest/metrics.jsonl ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	kill -s "$1" $pid
+}
+for s in HUP USR1 USR2 XCPU; do
+	until_running $s ""
+	wait $pid
+	tap_is $? 143 "$s ends a run as TERM does"
+	tap_has stopped/latest/run.json '"state":"interrupted"' "the run is recorded"
+done
+until_running HUP "trap '' HUP;"
+sleep 0.1
+kill -s TERM $pid
+wait $pid
+tap_is $? 143 "under nohup HUP does nothing, TERM ends it"
+
+# No room: a limit on a file's size stands for a full disk, /dev/full for a full output.
+cp old.bin w.bin
+tap_exit 74 "weights larger than a file may be" sh -c "ulimit -f 1; exec '$QCNN' train -q --set model.file=cluster.qcnn --set data.rounds=10 -o w.bin config.yaml"
+tap_has err "File too large" "the reason"
+tap_same w.bin old.bin "the old weights are whole"
+tap_is "$(find . -name '*.tmp*')" "" "no temporary file"
+tap_exit 73 "--output is a folder" "$QCNN" train -q --set log.dir=unused -o place config.yaml
+tap_exit 73 "--output is in no folder" "$QCNN" train -q --set log.dir=unused -o w.bin/x config.yaml
+tap_ok "both are seen before the training" test ! -e unused
+: >file
+tap_exit 73 "log.dir is a file" "$QCNN" train -q --set log.dir=file config.yaml
+ln -s loop loop
+tap_exit 73 "log.dir is a link to itself" "$QCNN" train -q --set log.dir=loop config.yaml
+mkdir -p held/latest
+tap_exit 0 "latest is a folder of someone" "$QCNN" train -q --set log.dir=held config.yaml
+tap_ok "it stays one" test ! -L held/latest -a -d held/latest
+for i in 1 2 3 4; do
+	"$QCNN" train -q --set log.dir=many -o same.bin config.yaml &
+done
+wait
+tap_is "$(ls -d many/cluster-* | wc -l)" 4 "four runs at once have four folders"
+tap_same same.bin old.bin "and a whole file"
+
+# Odd surroundings.
+"$QCNN" infer old.bin >expected
+tap_exit 0 "an empty environment" env -i "$QCNN" infer old.bin
+tap_same out expected "the same numbers" 2>/dev/null
+got=0
+"$QCNN" infer old.bin >&- 2>err || got=$?
+tap_is $got 74 "a closed output"
+got=0
+"$QCNN" train -q -o closed.bin config.yaml <&- >&- 2>&- || got=$?
+tap_is $got 0 "everything closed"
+tap_same closed.bin old.bin "the files are what they should be"
+got=$( ( ("$QCNN" weights show --json old.bin 2>/dev/null; echo $? >pipe) | true); cat pipe)
+tap_is "$got" 74 "a reader that went away"
+for c in 1 -5 99999999999 x; do
+	tap_exit 0 "COLUMNS=$c" env COLUMNS=$c TERM=dumb LANG=C "$QCNN" train --help
+done
+long=$(head -c 5000 /dev/zero | tr '\0' a)
+tap_exit 66 "a name of 5000 letters" "$QCNN" run "$long"
+tap_exit 73 "to write to it, too" "$QCNN" run -q -o "$long" bell.qcnn
+tap_exit 66 "an empty name" "$QCNN" run ""
+for words in "trian config.yaml" "train --epoch=3 config.yaml" "train" "train config.yaml config.yaml" "run --format" "run --format= bell.qcnn" "run --format=xml bell.qcnn" "run --threads=0 bell.qcnn" "run --threads=-1 bell.qcnn" "run --threads=99999999999999999999 bell.qcnn" "run -Z bell.qcnn" "run --quiet=yes bell.qcnn" "-- --help"; do
+	tap_exit 2 "qcnn $words" "$QCNN" $words
+	tap_ok "says why" test -s err
+done
+tap_done

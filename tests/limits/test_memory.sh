@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# States that no memory holds are refused beforehand, whatever asks for them; so are limits set with ulimit.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_files
+cat >big.qcnn <<'END_OF_MODEL'
+QCNN 1;
+const int n = 30;
+qubit[n] q;
+input float[2] x;
+param float[2] t;
+rx(t[0]*x[0]) q[0];
+ry(t[1]*x[1]) q[n-1];
+cx q[0], q[n-1];
+h q;
+observe z(q[0])*x(q[n-1]);
+head { dense(1, tanh); }
+END_OF_MODEL
+sed 's/two/big/' table.yaml >big.yaml
+for n in 38 48 50 51 59 60 61 62 63 64 65 1000 4096; do
+	for precision in single double; do
+		tap_exit 78 "run, $n qubits, $precision" "$QCNN" run -q --const n=$n --precision=$precision --data new.csv big.qcnn
+		grep -q 'needs .* available' err
+		tap_result $? "with both sizes" || sed 's/^/# /' err
+	done
+	tap_exit 78 "on ref, $n qubits" "$QCNN" run -q --const n=$n --device=ref --data new.csv big.qcnn
+	tap_exit 78 "derivatives, $n qubits" "$QCNN" run -q --const n=$n --emit=jacobian --data new.csv big.qcnn
+	tap_exit 78 "a state, $n qubits" "$QCNN" run -q --const n=$n --emit=state --data new.csv big.qcnn
+	tap_exit 78 "train, $n qubits" "$QCNN" train -q --const n=$n -o big.bin big.yaml
+	grep -q 'needs .* available' err
+	tap_result $? "with both sizes" || sed 's/^/# /' err
+done
+for n in 4097 2147483648 4294967296 9223372036854775807 9223372036854775808; do
+	tap_exit 65 "$n qubits are none" "$QCNN" check --const n=$n big.qcnn
+done
+tap_ok "nothing was written" test ! -e big.bin
+
+if ! sh -c "ulimit -v 200000 && '$QCNN' --version" >/dev/null 2>&1; then
+	tap_skip "this program needs more address space than the limits here"
+	tap_done
+fi
+"$QCNN" train -q --const n=20 --set train.epochs=1 --set train.max_steps=1 -o 20.bin big.yaml
+limited() {
+	kib=$1
+	shift
+	(ulimit -v "$kib"; "$QCNN" "$@") >out 2>err </dev/null
+	got=$?
+	[ $got -eq 78 ] && grep -q 'needs .* MiB for .* [0-9.]* [MK]*i*B available\|needs .* 0 bytes available' err
+	tap_result $? "under ulimit -v $kib: $1" || { tap_note "status $got"; sed 's/^/# /' err; }
+}
+limited 24000 run -q --const n=22 --data new.csv big.qcnn
+limited 24000 run -q --const n=22 --emit=jacobian --data new.csv big.qcnn
+limited 24000 train -q --const n=22 big.yaml
+limited 16000 infer 20.bin
+# In between it fits, with fewer threads perhaps; the bits are the same, or it is refused.
+"$QCNN" run -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn >expected
+for kib in 20000 24000 28000 32000 36000 40000 50000 60000; do
+	got=0
+	(ulimit -v $kib; "$QCNN" run -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn) >out 2>err || got=$?
+	[ $got -eq 78 ] || { [ $got -eq 0 ] && cmp -s out expected; }
+	tap_result $? "four threads in $kib KiB: right or refused" || { tap_note "status $got"; sed 's/^/# /' err; }
+done
+tap_done

@@ -72,7 +72,7 @@ void help_top(struct buf *out)
 	buf_str(out, "Use: qcnn [options] COMMAND ...\n\n"
 		"Compiles, trains and runs quantum convolutional neural networks.\n\nCommands:\n");
 	for (const struct command *const *c = commands; *c; c++)
-		buf_printf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+		buf_printf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
 	options_of(out, COMMAND_TOP);
 	buf_str(out, "\n`qcnn COMMAND --help` says more; so do the manual pages, from qcnn(1) on.\n");
 }

@@ -15,12 +15,15 @@ libcli_a_SOURCES = \
 	cli/cmd_bench.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
+	cli/cmd_completions.c \
 	cli/cmd_config.c \
 	cli/cmd_draw.c \
 	cli/cmd_explain.c \
 	cli/cmd_infer.c \
+	cli/cmd_init.c \
 	cli/cmd_info.c \
 	cli/cmd_run.c \
+	cli/cmd_runs.c \
 	cli/cmd_train.c \
 	cli/cmd_weights.c \
 	cli/command.h \
@@ -48,6 +51,8 @@ libcli_a_SOURCES = \
 	cli/record.c \
 	cli/record.h \
 	cli/report.c \
+	cli/run_folder.c \
+	cli/run_folder.h \
 	cli/samples.c \
 	cli/samples.h \
 	cli/schema.c \

@@ -24,6 +24,9 @@ enum command_bit {
 	COMMAND_INFO = 1 << 9,
 	COMMAND_BENCH = 1 << 10,
 	COMMAND_DRAW = 1 << 11,
+	COMMAND_RUNS = 1 << 12,
+	COMMAND_INIT = 1 << 13,
+	COMMAND_COMPLETIONS = 1 << 14,
 	COMMAND_EVERY = 0x7ffffffe
 };
 

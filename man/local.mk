@@ -6,14 +6,17 @@ generated_pages = \
 	man/qcnn-bench.1 \
 	man/qcnn-check.1 \
 	man/qcnn-compile.1 \
+	man/qcnn-completions.1 \
 	man/qcnn-config.1 \
 	man/qcnn-config.5 \
 	man/qcnn-draw.1 \
 	man/qcnn-explain.1 \
 	man/qcnn-infer.1 \
 	man/qcnn-info.1 \
+	man/qcnn-init.1 \
 	man/qcnn-lang.7 \
 	man/qcnn-run.1 \
+	man/qcnn-runs.1 \
 	man/qcnn-train.1 \
 	man/qcnn-weights.1
 written_pages = man/qcnn-bytecode.5
@@ -36,7 +39,10 @@ man/qcnn-check.1: man/qcnn-check.1.in
 man/qcnn-compile.1: man/qcnn-compile.1.in
 man/qcnn-config.1: man/qcnn-config.1.in
 man/qcnn-config.5: man/qcnn-config.5.in
+man/qcnn-completions.1: man/qcnn-completions.1.in
 man/qcnn-draw.1: man/qcnn-draw.1.in
+man/qcnn-init.1: man/qcnn-init.1.in
+man/qcnn-runs.1: man/qcnn-runs.1.in
 man/qcnn-explain.1: man/qcnn-explain.1.in
 man/qcnn-infer.1: man/qcnn-infer.1.in
 man/qcnn-info.1: man/qcnn-info.1.in

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn completions: what bash, zsh or fish complete, from the rows of commands and options. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <string.h>
+
+/* In single quotes, for all three shells; fish alone takes a backslash there. */
+static void quoted(const char *s, bool fish, struct buf *out)
+{
+	buf_char(out, '\'');
+	for (; *s; s++)
+		*s == '\'' ? buf_str(out, fish ? "\\'" : "'\\''") : *s == '\\' && fish ? buf_str(out, "\\\\") : buf_char(out, *s);
+	buf_char(out, '\'');
+}
+
+/* The first sentence of a row's text, as a hint. */
+static void hint(const char *text, char *out, size_t size)
+{
+	size_t n = strcspn(text, ".;:");
+
+	n = n < size - 1 ? n : size - 1;
+	memcpy(out, text, n);
+	out[n] = 0;
+}
+
+static void words_of(const char *values, struct buf *out)
+{
+	for (; *values; values++)
+		buf_char(out, *values == '|' ? ' ' : *values);
+}
+
+/* ---- bash ---- */
+
+static void bash_options(unsigned bit, struct buf *out)
+{
+	const struct option_row *rows = option_rows();
+
+	for (int i = 0; i < OPT_IDS; i++)
+		if (rows[i].commands & bit)
+			buf_printf(out, "--%s%s ", rows[i].name, rows[i].argument ? "=" : "");
+}
+
+/* Words for `--name=`, where they are known. */
+static void bash_choices(const struct command *c, struct buf *out)
+{
+	const struct option_row *rows = option_rows();
+
+	for (int i = 0; i < OPT_IDS; i++)
+		if ((rows[i].commands & c->bit) && rows[i].kind == OPTION_CHOICE) {
+			buf_printf(out, "    %s:--%s) words='", c->name, rows[i].name);
+			words_of(rows[i].values, out);
+			buf_str(out, "' ;;\n");
+		}
+}
+
+static void bash(struct buf *out)
+{
+	buf_str(out, "# bash completion for qcnn; use: eval \"$(qcnn completions bash)\"\n"
+		"_qcnn() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd= i words= name=\n"
+		"  # `--name=value` may come as three words.\n"
+		"  if [[ $cur == = ]]; then name=${COMP_WORDS[COMP_CWORD-1]} cur=\n"
+		"  elif (( COMP_CWORD > 1 )) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then name=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+		"  for (( i = 1; i < COMP_CWORD; i++ )); do\n    case ${COMP_WORDS[i]} in -*) ;; *) cmd=${COMP_WORDS[i]}; break ;; esac\n  done\n"
+		"  if [[ -n $name ]]; then\n    case $cmd:$name in\n");
+	for (const struct command *const *c = commands; *c; c++)
+		bash_choices(*c, out);
+	buf_str(out, "    *) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n    esac\n"
+		"    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n  case $cmd in\n    '') words='help ");
+	for (const struct command *const *c = commands; *c; c++)
+		buf_printf(out, "%s ", (*c)->name);
+	bash_options(COMMAND_TOP, out);
+	buf_str(out, "' ;;\n    help) words='");
+	for (const struct command *const *c = commands; *c; c++)
+		buf_printf(out, "%s ", (*c)->name);
+	buf_str(out, "' ;;\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, "    %s) words='", (*c)->name);
+		bash_options((*c)->bit, out);
+		buf_str(out, "' ;;\n");
+	}
+	buf_str(out, "  esac\n  if [[ $cur == -* || -z $cmd || $cmd == help ]]; then\n"
+		"    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		"    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
+		"  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\n"
+		"complete -o filenames -F _qcnn qcnn\n");
+}
+
+/* ---- zsh ---- */
+
+/* '--name=[hint]:ARGUMENT:(words)' for _arguments. */
+static void zsh_option(const struct option_row *r, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+	char text[80];
+
+	hint(r->text, text, sizeof text);
+	for (char *c = text; *c; c++)
+		*c = *c == '[' ? '(' : *c == ']' ? ')' : *c;
+	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name, r->argument ? "=" : "", text);
+	if (r->kind == OPTION_CHOICE) {
+		buf_printf(&b, ":%s:(", r->argument);
+		words_of(r->values, &b);
+		buf_char(&b, ')');
+	} else if (r->argument) {
+		buf_printf(&b, ":%s:_files", r->argument);
+	}
+	buf_str(out, " \\\n        ");
+	quoted(b.data, false, out);
+	buf_release(&b);
+}
+
+static void zsh_options(unsigned bit, struct buf *out)
+{
+	for (int i = 0; i < OPT_IDS; i++)
+		if (option_rows()[i].commands & bit)
+			zsh_option(&option_rows()[i], out);
+}
+
+static void zsh(struct buf *out)
+{
+	buf_str(out, "#compdef qcnn\n# zsh completion; put it into a file _qcnn in a folder of $fpath, or eval it.\n"
+		"_qcnn() {\n  local state\n  local -a commands=(");
+	for (const struct command *const *c = commands; *c; c++) {
+		struct buf b = BUF_INIT;
+
+		buf_printf(&b, "%s:%s", (*c)->name, (*c)->summary);
+		buf_str(out, "\n    ");
+		quoted(b.data, false, out);
+		buf_release(&b);
+	}
+	buf_str(out, "\n  )\n  _arguments -C");
+	zsh_options(COMMAND_TOP, out);
+	buf_str(out, " \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
+		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, "    %s) _arguments", (*c)->name);
+		zsh_options((*c)->bit, out);
+		buf_str(out, " \\\n        '*:file:_files' ;;\n");
+	}
+	buf_str(out, "    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _qcnn ]; then _qcnn \"$@\"; else compdef _qcnn qcnn; fi\n");
+}
+
+/* ---- fish ---- */
+
+static void fish_option(const struct option_row *r, const char *command, struct buf *out)
+{
+	struct buf words = BUF_INIT;
+	char text[80];
+
+	hint(r->text, text, sizeof text);
+	buf_printf(out, "complete -c qcnn -n '%s%s' -l %s", command ? "__fish_seen_subcommand_from " : "__fish_use_subcommand",
+		command ? command : "", r->name);
+	if (r->letter)
+		buf_printf(out, " -s %c", r->letter);
+	if (r->kind == OPTION_CHOICE) {
+		words_of(r->values, &words);
+		buf_printf(out, " -x -a '%s'", words.data);
+	} else if (r->argument) {
+		buf_str(out, " -r");
+	}
+	buf_str(out, " -d ");
+	quoted(text, true, out);
+	buf_char(out, '\n');
+	buf_release(&words);
+}
+
+static void fish(struct buf *out)
+{
+	buf_str(out, "# fish completion for qcnn; use: qcnn completions fish > ~/.config/fish/completions/qcnn.fish\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, "complete -c qcnn -f -n __fish_use_subcommand -a %s -d ", (*c)->name);
+		quoted((*c)->summary, true, out);
+		buf_char(out, '\n');
+	}
+	for (int i = 0; i < OPT_IDS; i++)
+		if (option_rows()[i].commands & COMMAND_TOP)
+			fish_option(&option_rows()[i], NULL, out);
+	for (const struct command *const *c = commands; *c; c++)
+		for (int i = 0; i < OPT_IDS; i++)
+			if (option_rows()[i].commands & (*c)->bit)
+				fish_option(&option_rows()[i], (*c)->name, out);
+}
+
+static int completions(struct cli *c)
+{
+	static const struct { const char *name; void (*write)(struct buf *out); } shells[] = {
+		{ "bash", bash }, { "zsh", zsh }, { "fish", fish },
+	};
+
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+		if (!strcmp(shells[i].name, c->options.operand[0])) {
+			shells[i].write(&c->out);
+			return 0;
+		}
+	return cli_usage(c, "`%s` is neither bash, zsh nor fish", c->options.operand[0]);
+}
+
+static const char *const examples[] = {
+	"qcnn completions bash",
+	"qcnn completions fish",
+	NULL
+};
+
+const struct command command_completions = {
+	.bit = COMMAND_COMPLETIONS,
+	.name = "completions",
+	.summary = "print completions for a shell",
+	.operands = "bash | zsh | fish",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Prints what the shell needs to complete qcnn's commands, options and their words.",
+	.example = examples,
+	.run = completions,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Finding runs, and removing them. */
+#include "config.h"
+#include "cli/run_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+
+/* The record of a folder, or NULL when it is no run's. */
+static json_t *read_record(const char *path)
+{
+	struct buf file = BUF_INIT, text = BUF_INIT;
+	json_t *v = NULL;
+
+	buf_printf(&file, "%s/run.json", path);
+	if (!buf_read_file(&text, file.data, RUN_RECORD_BYTES_MAX, NULL))
+		v = json_read(text.data ? text.data : "", text.len, NULL);
+	if (!json_is_object(v)) {
+		json_decref(v);
+		v = NULL;
+	}
+	buf_release(&file);
+	buf_release(&text);
+	return v;
+}
+
+static bool add_run(struct run_list *l, const char *name, const char *path)
+{
+	json_t *record = read_record(path);
+
+	if (!record)
+		return false;
+	mem_reserve(l->run, l->n, l->cap);
+	l->run[l->n++] = (struct run_folder){ mem_strdup(name), mem_strdup(path), record };
+	return true;
+}
+
+static const char *written(const struct run_folder *r)
+{
+	const char *s = json_string_value(json_object_get(r->record, "written"));
+
+	return s ? s : "";
+}
+
+static int newest_first(const void *x, const void *y)
+{
+	const struct run_folder *a = x, *b = y;
+	int order = strcmp(written(b), written(a));
+
+	return order ? order : strcmp(b->name, a->name);
+}
+
+int run_list_read(const char *dir, struct run_list *l, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	DIR *d = opendir(dir);
+	struct stat st;
+	int code = 0;
+
+	memset(l, 0, sizeof *l);
+	if (!d)
+		return errno == ENOENT ? 0 : err_set(e, -ERR_NO_INPUT, "cannot read the folder %s: %s", dir, strerror(errno));
+	for (struct dirent *f; !code && (f = readdir(d)); ) {
+		buf_clear(&path);
+		buf_printf(&path, "%s/%s", dir, f->d_name);
+		if (*f->d_name == '.' || lstat(path.data, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		if (l->n == RUNS_MAX)
+			code = err_set(e, -ERR_CONFIG, "%s has more than %d runs", dir, RUNS_MAX);
+		else
+			add_run(l, f->d_name, path.data);
+	}
+	closedir(d);
+	qsort(l->run, l->n, sizeof *l->run, newest_first);
+	buf_release(&path);
+	return code;
+}
+
+/* The only name that begins so. */
+static int find_beginning(const char *dir, const char *word, struct run_list *l, struct err *e)
+{
+	struct run_list all;
+	size_t found = 0, at = 0;
+	int code = run_list_read(dir, &all, e);
+
+	for (size_t i = 0; !code && i < all.n; i++)
+		if (!strncmp(all.run[i].name, word, strlen(word))) {
+			at = i;
+			found++;
+		}
+	if (!code && !found)
+		code = err_set(e, -ERR_NO_INPUT, "there is no run `%s` in %s", word, dir);
+	else if (!code && found > 1)
+		code = err_set(e, -ERR_USAGE, "%zu runs in %s begin with `%s`; the newest is %s", found, dir, word, all.run[at].name);
+	else if (!code)
+		add_run(l, all.run[at].name, all.run[at].path);
+	run_list_release(&all);
+	return code;
+}
+
+int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	char *real;
+	bool found;
+
+	if (strchr(word, '/') || !strcmp(word, ".")) {
+		buf_str(&path, word);
+		while (path.len > 1 && path.data[path.len - 1] == '/')
+			path.data[--path.len] = 0;
+	} else {
+		buf_printf(&path, "%s/%s", dir, word);
+	}
+	real = realpath(path.data, NULL);
+	found = real && add_run(l, strrchr(real, '/') + 1, path.data);
+	buf_release(&path);
+	free(real);
+	return found ? 0 : find_beginning(dir, word, l, e);
+}
+
+void run_list_release(struct run_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->run[i].name);
+		free(l->run[i].path);
+		json_decref(l->run[i].record);
+	}
+	free(l->run);
+	memset(l, 0, sizeof *l);
+}
+
+const char *run_state(const struct run_folder *r)
+{
+	const char *s = json_string_value(json_object_get(r->record, "state"));
+
+	return s ? s : "unknown";
+}
+
+double run_number(const struct run_folder *r, const char *section, const char *key)
+{
+	const json_t *v = json_object_get(section ? json_object_get(r->record, section) : r->record, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* ---- removing ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path);
+}
+
+static void point_latest(const char *dir)
+{
+	struct buf latest = BUF_INIT;
+	struct run_list all;
+	struct stat st;
+
+	buf_printf(&latest, "%s/latest", dir);
+	/* Only where it is a link that leads nowhere now. */
+	if (!lstat(latest.data, &st) && S_ISLNK(st.st_mode) && stat(latest.data, &st) && !unlink(latest.data)
+			&& !run_list_read(dir, &all, NULL)) {
+		if (all.n && symlink(all.run[0].name, latest.data))
+			unlink(latest.data);
+		run_list_release(&all);
+	}
+	buf_release(&latest);
+}
+
+int run_remove(const char *dir, const struct run_folder *r, struct err *e)
+{
+	enum { FOLDERS_OPEN_MAX = 16 };
+	char *real = realpath(r->path, NULL);
+	int code = 0;
+
+	/* The run itself, also where it was named by a link. */
+	if (!real || nftw(real, remove_one, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS))
+		code = err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
+	free(real);
+	point_latest(dir);
+	return code;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Runs that lie in a folder: their names, their records, and how to take one away. */
+#ifndef QCNN_RUN_FOLDER_H
+#define QCNN_RUN_FOLDER_H
+
+#include "runtime/base/json.h"
+#include "runtime/log/history.h"
+
+enum { RUNS_MAX = 100000, RUN_RECORD_BYTES_MAX = 16 << 20 };
+
+struct run_folder {
+	char *name, *path;           /* "cluster-20261121-093000", "runs/" name */
+	json_t *record;              /* run.json */
+};
+struct run_list { struct run_folder *run; size_t n, cap; };
+
+/* All runs of a folder, the newest first: subfolders with a run.json; links are not followed.
+ * No folder: none. */
+int run_list_read(const char *dir, struct run_list *l, struct err *e);
+/* One run: a folder's path, a name in dir (`latest` too), or the beginning of one name only. */
+int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
+void run_list_release(struct run_list *l);
+
+const char *run_state(const struct run_folder *r);               /* "finished", ... */
+/* A number of the record, "metrics.loss"; NaN where there is none. */
+double run_number(const struct run_folder *r, const char *section, const char *key);
+/* Delete the folder and all in it; `latest` then points to the newest that is left. */
+int run_remove(const char *dir, const struct run_folder *r, struct err *e);
+
+#endif

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# qcnn init: the starter trains at once and learns; qcnn completions: what the shells make of it.
+. "$top_srcdir/tests/tap.sh"
+
+tap_exit 0 "init" "$QCNN" init mine
+tap_has err "now: qcnn train mine/config.yaml" "what to do next"
+tap_exit 0 "the model has no fault" "$QCNN" check mine/model.qcnn
+tap_is "$(cat err)" "" "and no warning"
+tap_exit 0 "nor for eight qubits" "$QCNN" check --const n=8 mine/model.qcnn
+tap_exit 0 "it can be drawn" "$QCNN" draw mine/model.qcnn
+tap_exit 0 "it trains" "$QCNN" train -q mine/config.yaml
+loss=$(sed 's/.*"metrics":{[^}]*"val_sign_accuracy":\([0-9.]*\).*/\1/' runs/latest/run.json)
+awk -v a="$loss" 'BEGIN { exit !(a >= 0.85) }'
+tap_result $? "it learns: accuracy $loss of validation"
+tap_exit 0 "its weights are used" "$QCNN" infer runs/latest/weights.bin
+
+tap_exit 73 "init once more" "$QCNN" init mine
+tap_has err "mine/model.qcnn is there already" "it says so"
+rm mine/model.qcnn
+echo mine >mine/config.yaml
+tap_exit 73 "with one of the files" "$QCNN" init mine
+tap_ok "nothing is written" sh -c '! test -e mine/model.qcnn && test "$(cat mine/config.yaml)" = mine'
+tap_exit 0 "with --force" "$QCNN" init --force mine
+tap_ok "it is replaced" grep -q learning_rate mine/config.yaml
+(mkdir here && cd here && "$QCNN" init -q) && test -s here/model.qcnn
+tap_result $? "init in the current folder"
+tap_exit 73 "where no folder can be made" "$QCNN" init no/such/folder
+
+tap_exit 2 "an unknown shell" "$QCNN" completions tcsh
+for s in bash zsh fish; do
+	tap_exit 0 "completions $s" "$QCNN" completions $s
+	cp out "complete.$s"
+	for c in train runs completions; do
+		tap_has "complete.$s" "$c" "it has $c"
+	done
+	if command -v $s >/dev/null; then
+		tap_ok "$s reads it" $s -n "complete.$s"
+	else
+		tap_skip "$s is not installed"
+	fi
+done
+if command -v bash >/dev/null; then
+	cat >ask.sh <<-'END'
+	. ./complete.bash
+	compopt() { :; }
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	_qcnn
+	echo "${COMPREPLY[@]}"
+	END
+	tap_is "$(bash ask.sh qcnn tr)" train "bash completes a command"
+	tap_is "$(bash ask.sh qcnn train --no-p)" "--no-progress" "an option"
+	tap_is "$(bash ask.sh qcnn run --prec)" "--precision=" "one with a value"
+	tap_is "$(bash ask.sh qcnn run --precision = do)" "double" "its word"
+	tap_is "$(bash ask.sh qcnn run --precision =)" "single double" "its words"
+	tap_is "$(bash ask.sh qcnn train mine/conf)" "mine/config.yaml" "a file"
+	tap_is "$(bash ask.sh qcnn help inf)" "infer info" "help for a command"
+else
+	tap_skip "bash is not installed"
+fi
+tap_done

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# qcnn runs: finding runs by name, the tables, the curves, and what may be removed.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_models
+make_configs
+
+tap_exit 0 "no runs yet" "$QCNN" runs
+tap_is "$(cat out)" "" "nothing is listed"
+tap_has err "there are no runs in runs" "and it says so"
+tap_exit 0 "no runs as JSON" "$QCNN" runs --json
+tap_is "$(cat out)" '{"runs":[],"schema":1}' "an empty list"
+
+"$QCNN" train -q --set log.name=one config.yaml 2>/dev/null
+"$QCNN" train -q --set log.name=two --set train.optimizer.adam.learning_rate=0.1 --set train.restarts=2 config.yaml 2>/dev/null
+"$QCNN" train -q --set log.name=two config.yaml 2>/dev/null
+mkdir runs/other
+tap_exit 0 "list" "$QCNN" runs list
+tap_is "$(sed 1d out | awk '{ print $1 }' | sed 's/-.*//' | sort | tr '\n' ' ')" "one two two " "three runs; latest and other folders are none"
+tap_is "$(sed -n 1p out | tr -s ' ')" "run state ended epochs loss val_loss seconds" "titles"
+tap_is "$(grep -c 'finished' out)" 3 "their states"
+tap_exit 0 "list is the default" "$QCNN" runs
+tap_exit 0 "as JSON" "$QCNN" runs --json
+tap_is "$(grep -o '"name":"[a-z]*' out | sort | tr '\n' ' ')" '"name":"one "name":"two "name":"two ' "the same"
+
+tap_exit 0 "show by a beginning" "$QCNN" runs show one
+tap_has out "runs/one-" "the run"
+tap_has out "metrics.val_loss" "its numbers"
+tap_exit 0 "show latest" "$QCNN" runs show latest
+tap_exit 0 "show by path, as JSON" "$QCNN" runs show --json "$(ls -d runs/one-*)/"
+cp out shown
+tap_same shown "$(ls -d runs/one-*)/run.json" "the record"
+tap_exit 2 "show two that begin alike" "$QCNN" runs show two
+tap_has err "2 runs in runs begin with \`two\`" "it says so"
+tap_exit 66 "show what is not there" "$QCNN" runs show three
+tap_has err "there is no run \`three\` in runs" "it says so"
+tap_exit 66 "show a folder that is no run" "$QCNN" runs show runs/other
+tap_exit 2 "show nothing" "$QCNN" runs show
+tap_has err "use: qcnn runs show RUN" "how it is used"
+tap_exit 2 "an unknown action" "$QCNN" runs shwo one
+tap_exit 0 "another folder" "$QCNN" runs --dir=nowhere
+
+two=$(basename "$(ls -d runs/two-* | head -1)")
+tap_exit 0 "compare" "$QCNN" runs compare one "$two"
+tap_is "$(sed -n 1p out | awk '{ print NF }')" 2 "a column for each"
+tap_is "$(grep '^train.optimizer.adam.learning_rate' out | tr -s ' ')" "train.optimizer.adam.learning_rate 0.02 0.1" "what differs"
+tap_is "$(grep '^train.restarts' out | tr -s ' ')" "train.restarts 1 2" "this too"
+tap_is "$(grep -c '^train.epochs' out)" 0 "not what is equal"
+tap_has out "val_loss" "the results"
+tap_exit 0 "compare as SVG" "$QCNN" runs compare --svg=c.svg one "$two"
+tap_is "$(grep -c '<path' c.svg)" 4 "training and validation of both"
+tap_is "$(grep -c "$two" c.svg)" 1 "its name in the legend"
+tap_exit 0 "compare another metric" "$QCNN" runs compare --metric=sign_accuracy --svg=- one "$two"
+tap_has out "sign_accuracy: training, and dashed validation" "it is drawn"
+tap_exit 2 "compare what no run has" "$QCNN" runs compare --metric=wit --svg=- one "$two"
+tap_exit 2 "compare one" "$QCNN" runs compare one
+tap_exit 2 "compare one with itself" "$QCNN" runs compare one one
+tap_has err "is named twice" "it says so"
+
+newest=$(readlink runs/latest)
+tap_exit 0 "remove" "$QCNN" runs remove latest
+tap_ok "it is gone" sh -c "! test -e 'runs/$newest'"
+tap_is "$(cd runs && test -d "$(readlink latest)" && ls -d */ | grep -c -e '^one' -e '^two')" 2 "the others are there, and latest is one of them"
+sed -i.bak 's/"finished"/"running"/' runs/one-*/run.json
+tap_exit 2 "remove a run that goes on" "$QCNN" runs remove one "$two"
+tap_is "$(ls -d runs/one-* runs/two-* | wc -l | tr -d ' ')" 2 "nothing is removed"
+ln -s "$PWD/config.yaml" "$(ls -d runs/one-*)/link"
+tap_exit 0 "with --force" "$QCNN" runs remove --force one
+tap_ok "a link's target stays" test -s config.yaml
+tap_exit 0 "the last one" "$QCNN" runs remove "$two"
+tap_ok "latest is gone with it" sh -c '! test -L runs/latest'
+tap_exit 66 "remove what is no run" "$QCNN" runs remove runs/other
+tap_ok "it is still there" test -d runs/other
+tap_done

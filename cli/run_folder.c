@@ -80,7 +80,8 @@ int run_list_read(const char *dir, struct run_list *l, struct err *e)
 			add_run(l, f->d_name, path.data);
 	}
 	closedir(d);
-	qsort(l->run, l->n, sizeof *l->run, newest_first);
+	if (l->n > 0)
+		qsort(l->run, l->n, sizeof *l->run, newest_first);
 	buf_release(&path);
 	return code;
 }

@@ -352,9 +352,11 @@ static unsigned add_curves(const struct run_folder *r, const struct history *h, 
 	snprintf(other, sizeof other, "val_%s", metric);
 	if (n && epoch && (v = history_column(h, metric)))
 		s[k++] = (struct svg_series){ .name = r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour };
-	if (n && epoch && (v = history_column(h, other)))
-		s[k++] = (struct svg_series){ .name = k ? NULL : r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour,
+	if (n && epoch && (v = history_column(h, other))) {
+		s[k] = (struct svg_series){ .name = k ? NULL : r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour,
 			.dashed = true };
+		k++;
+	}
 	return k;
 }
 

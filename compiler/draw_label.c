@@ -216,7 +216,8 @@ struct box_label label_gate(struct scene *s, const struct item *it, bool adjoint
 		add_angle(s->program, it->angle[k], layer, &angles);
 	}
 	l.params = kept(a, &angles);
-	buf_printf(&plain, "%s%s", gate_word_name(it->gate, it->word, word), inverse ? "†" : "");
+	/* A global phase with a wire of its own is still what the model calls gphase. */
+	buf_printf(&plain, "%s%s", it->gate == GATE_PHASE_ALL ? "gphase" : gate_word_name(it->gate, it->word, word), inverse ? "†" : "");
 	if (n)
 		buf_printf(&plain, "(%s)", l.params);
 	l.plain = kept(a, &plain);

@@ -396,6 +396,8 @@ static void draw_ends(struct text_drawing *d, unsigned x)
 
 static void print_canvas(const struct canvas *c, unsigned first, struct buf *out)
 {
+	size_t begin = out->len;
+
 	for (unsigned y = first; y < c->nline; y++) {
 		for (unsigned x = 0; x < c->ncolumn; x++) {
 			const struct cell *k = &c->cell[(size_t)y * c->ncolumn + x];
@@ -407,7 +409,8 @@ static void print_canvas(const struct canvas *c, unsigned first, struct buf *out
 		}
 		while (out->len && out->data[out->len - 1] == ' ')
 			out->len--;
-		buf_char(out, '\n');
+		if (out->len > begin)        /* lines above the first box are left out */
+			buf_char(out, '\n');
 	}
 	while (out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n')
 		out->len--;

@@ -55,6 +55,28 @@ tap_is "$(grep -c 'two' out)" 0 "no block is left"
 tap_has out "ry(t[0])" "their gates are there"
 tap_has out "ry†(w[1,0])" "inverted where the block is"
 
+cat >measured.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+gphase(0.2);
+param float[2] t;
+block u(float t) a { ry(t) a; }
+if (measure q[0]) u(t[0]) q[1]; else u(t[1]) q[1];
+observe z(q);
+END
+cat >wanted <<'END'
+       ┌─────────────┐  ┌───┐
+q[0] ──┤ gphase(0.2) ├──┤ M ├═══════●═════════════○═══════ ⟨Z⟩
+       └─────────────┘  └───┘  ┌────┴─────┐  ┌────┴─────┐
+q[1] ──────────────────────────┤ ry(t[0]) ├──┤ ry(t[1]) ├─ ⟨Z⟩
+                               └──────────┘  └──────────┘
+END
+tap_exit 0 "a measurement" "$QCNN" draw measured.qcnn
+tap_same out wanted "the wire is double behind it"
+printf 'QCNN 1;\nqubit q;\nobserve z(q);\n' >empty.qcnn
+tap_exit 0 "no gates" "$QCNN" draw empty.qcnn
+tap_is "$(cat out)" "q ─ ⟨Z⟩" "a wire"
+
 tap_exit 0 "--collapse" "$QCNN" draw --collapse=conv --width=0 cluster.qcnn
 tap_has out "│ conv[0] │" "the layer is a box"
 tap_has out "─ last[0] ─" "the others are not"

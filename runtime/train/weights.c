@@ -2,7 +2,7 @@
  * Writing weights.bin, and what a weights file in memory answers.
  *
  * Layout (safetensors): u64 length of the header, the header (JSON, padded by spaces to
- * a multiple of 8), then the data: all weights in their order, then the bytecode. */
+ * a multiple of 8), then the data: all weights in their order, the vectors of a checkpoint, then the bytecode. */
 #include "config.h"
 #include "runtime/train/weights.h"
 
@@ -82,37 +82,47 @@ static void format_tensor(const char *name, const char *dtype, const uint64_t *d
 	buf_str(out, "]}");
 }
 
-static int by_path(const void *x, const void *y)
-{
-	const struct weight_group *a = *(const struct weight_group *const *)x;
-	const struct weight_group *b = *(const struct weight_group *const *)y;
+/* A tensor on its way into the header. */
+struct row { char *name; const char *dtype; uint64_t dim[PROGRAM_DIMS_MAX]; uint32_t ndim; uint64_t begin, end; };
 
-	return strcmp(a->path, b->path);
+static int by_row_name(const void *x, const void *y)
+{
+	return strcmp(((const struct row *)x)->name, ((const struct row *)y)->name);
 }
 
-/* Sorted by name: `params/...` comes before `program`. */
-static void format_tensors(const struct program *p, size_t program_len, struct buf *out)
+static struct row weight_row(const struct weight_group *w)
 {
-	const struct weight_group **sorted = mem_alloc(p->nweight_group + 1, sizeof *sorted);
-	uint64_t end = (uint64_t)p->nweight * 8, nbyte = program_len, dim[PROGRAM_DIMS_MAX];
+	struct row row = { NULL, "F64", { 0 }, w->ndim, 8 * (uint64_t)w->first, 8 * ((uint64_t)w->first + w->count) };
 	struct buf name = BUF_INIT;
 
-	for (uint32_t g = 0; g < p->nweight_group; g++)
-		sorted[g] = &p->weight_group[g];
-	qsort(sorted, p->nweight_group, sizeof *sorted, by_path);
-	for (uint32_t g = 0; g < p->nweight_group; g++) {
-		const struct weight_group *w = sorted[g];
+	buf_printf(&name, WEIGHTS_PARAMS "%s", w->path);
+	row.name = buf_take(&name);
+	for (uint32_t k = 0; k < w->ndim; k++)
+		row.dim[k] = w->dim[k];
+	return row;
+}
 
-		for (uint32_t k = 0; k < w->ndim; k++)
-			dim[k] = w->dim[k];
-		buf_clear(&name);
-		buf_printf(&name, WEIGHTS_PARAMS "%s", w->path);
-		format_tensor(name.data, "F64", dim, w->ndim, 8 * (uint64_t)w->first,
-			8 * ((uint64_t)w->first + w->count), out);
+/* Sorted by name; the data are the weights, the vectors as they were given, the bytecode. */
+static void format_tensors(const struct program *p, const struct weights_vector *vector, unsigned nvector,
+	size_t program_len, struct buf *out)
+{
+	size_t n = (size_t)p->nweight_group + nvector + 1, k = 0;
+	struct row *row = mem_alloc(n, sizeof *row);
+	uint64_t end = (uint64_t)p->nweight * 8;
+
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		row[k++] = weight_row(&p->weight_group[g]);
+	for (unsigned i = 0; i < nvector; i++) {
+		row[k++] = (struct row){ mem_strdup(vector[i].name), "F64", { vector[i].n }, 1, end, end + 8 * (uint64_t)vector[i].n };
+		end += 8 * (uint64_t)vector[i].n;
 	}
-	format_tensor(WEIGHTS_PROGRAM, "U8", &nbyte, 1, end, end + nbyte, out);
-	buf_release(&name);
-	free(sorted);
+	row[k++] = (struct row){ mem_strdup(WEIGHTS_PROGRAM), "U8", { program_len }, 1, end, end + program_len };
+	qsort(row, n, sizeof *row, by_row_name);
+	for (k = 0; k < n; k++) {
+		format_tensor(row[k].name, row[k].dtype, row[k].dim, row[k].ndim, row[k].begin, row[k].end, out);
+		free(row[k].name);
+	}
+	free(row);
 }
 
 size_t weights_digest_place(const char *header, size_t len)
@@ -154,13 +164,19 @@ static void seal(struct buf *file, size_t header_len)
 int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
 	unsigned nmeta, struct buf *out)
 {
+	return weights_format_more(p, weight, NULL, 0, meta, nmeta, out);
+}
+
+int weights_format_more(const struct program *p, const double *weight, const struct weights_vector *vector,
+	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct buf *out)
+{
 	struct buf header = BUF_INIT, program = BUF_INIT, file = BUF_INIT;
 	int code = 0;
 
 	program_write(p, &program);
 	buf_str(&header, "{\"__metadata__\":");
 	format_metadata(p, meta, nmeta, &header);
-	format_tensors(p, program.len, &header);
+	format_tensors(p, vector, nvector, program.len, &header);
 	buf_char(&header, '}');
 	buf_pad(&header, ' ', -header.len & 7);
 	if (header.len > WEIGHTS_HEADER_MAX)
@@ -170,6 +186,9 @@ int weights_format(const struct program *p, const double *weight, const struct m
 		buf_add(&file, header.data, header.len);
 		for (uint32_t i = 0; i < p->nweight; i++)
 			buf_f64(&file, weight[i]);
+		for (unsigned k = 0; k < nvector; k++)
+			for (size_t i = 0; i < vector[k].n; i++)
+				buf_f64(&file, vector[k].value[i]);
 		buf_add(&file, program.data, program.len);
 		seal(&file, header.len);
 		buf_add(out, file.data, file.len);
@@ -194,5 +213,13 @@ const char *weights_meta(const struct weights *w, const char *key)
 	for (unsigned i = 0; i < w->nmeta; i++)
 		if (!strcmp(w->meta[i].key, key))
 			return w->meta[i].value;
+	return NULL;
+}
+
+const struct weights_vector *weights_vector(const struct weights *w, const char *name)
+{
+	for (unsigned i = 0; i < w->nvector; i++)
+		if (!strcmp(w->vector[i].name, name))
+			return &w->vector[i];
 	return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * weights.bin: the safetensors layout, holding all that inference needs.
  *
- * Tensors `params/<path>` (F64) and `program` (U8, the bytecode); metadata (strings):
+ * Tensors `params/<path>` (F64) and `program` (U8, the bytecode), in a checkpoint vectors (F64) of the
+ * training's state too; metadata (strings):
  * format, source, config (canonical JSON of the result scope), parameter order, seed,
  * split, metrics without timings, and `sha256` of the whole file with its own 64 digits
  * read as `0`.  Header at most 16 MiB, every size checked before allocation, exact file
@@ -17,9 +18,15 @@ enum { WEIGHTS_HEADER_MAX = 16 << 20, WEIGHTS_FORMAT = 1 };
 
 struct metadata { const char *key, *value; };
 
+/* Beside the weights: a tensor (F64, one dimension) of a checkpoint. Its name begins with one of
+ * WEIGHTS_STATES; values need not be finite. */
+struct weights_vector { const char *name; const double *value; size_t n; };
+#define WEIGHTS_STATES "optimizer/", "training/", "callbacks/", "starts/", "best/", "report/"
+
 struct weights {
 	struct program *program;     /* owned */
 	double *weight;              /* (nweight) owned */
+	struct weights_vector *vector; unsigned nvector;         /* owned, sorted by name; none in a weights.bin */
 	struct metadata *meta; unsigned nmeta;   /* owned, sorted by key; without sha256 */
 	struct arena arena;
 };
@@ -29,10 +36,14 @@ struct weights {
  * larger than its limit; *out is then unchanged. */
 int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
 	unsigned nmeta, struct buf *out);
+/* The same with vectors, whose names differ. */
+int weights_format_more(const struct program *p, const double *weight, const struct weights_vector *vector,
+	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct buf *out);
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e);
 int weights_open(const char *path, struct weights **out, struct err *e);
 void weights_free(struct weights *w);
 const char *weights_meta(const struct weights *w, const char *key);   /* NULL if absent */
+const struct weights_vector *weights_vector(const struct weights *w, const char *name);          /* NULL if absent */
 
 /* Numbers for a program from another file: weights.bin, .npz (path -> array) or .json
  * (flat list in declaration order; path -> nested array; or what weights_to_json writes,

@@ -9,7 +9,8 @@
 #define WEIGHTS_PARAMS  "params/"
 #define WEIGHTS_PROGRAM "program"
 #define WEIGHTS_BYTES_MAX \
-	((size_t)8 + WEIGHTS_HEADER_MAX + PROGRAM_BYTES_MAX + (size_t)8 * PROGRAM_WEIGHTS_MAX)
+	((size_t)8 + WEIGHTS_HEADER_MAX + PROGRAM_BYTES_MAX + (size_t)8 * PROGRAM_WEIGHTS_MAX + WEIGHTS_VECTORS_MAX)
+#define WEIGHTS_VECTORS_MAX ((size_t)2 << 30)        /* bytes of a checkpoint's vectors */
 
 enum { WEIGHTS_MADE_HERE = 3 };
 /* Metadata that the writer makes itself. */

@@ -272,7 +272,29 @@ static int check_group(struct reader *r, const struct weight_group *g, struct bu
 	return check_tensor(r, t, "F64", 8 * (uint64_t)g->count);
 }
 
-/* The file has the program's weights and no other tensor. */
+static bool is_state(const char *name)
+{
+	static const char *const state[] = { WEIGHTS_STATES };
+
+	for (size_t i = 0; i < sizeof state / sizeof *state; i++)
+		if (!strncmp(name, state[i], strlen(state[i])))
+			return true;
+	return false;
+}
+
+/* A vector of a checkpoint. */
+static int check_vector(struct reader *r, const struct tensor *t)
+{
+	const json_t *shape = json_object_get(t->row, "shape"), *n = json_array_get(shape, 0);
+
+	if (json_array_size(shape) != 1 || !json_is_integer(n) || json_integer_value(n) < 0
+		|| (uint64_t)json_integer_value(n) > r->data_len / 8)
+		return bad(r, "%s: shape is not [numbers]", t->name);
+	r->w->nvector++;
+	return check_tensor(r, t, "F64", 8 * (uint64_t)json_integer_value(n));
+}
+
+/* The file has the program's weights, vectors of a training's state, and no other tensor. */
 static int check_groups(struct reader *r)
 {
 	const struct program *p = r->w->program;
@@ -283,7 +305,8 @@ static int check_groups(struct reader *r)
 		code = check_group(r, &p->weight_group[g], &name);
 	for (size_t i = 0; !code && i < r->ntensor; i++)
 		if (!r->tensor[i].used)
-			code = bad(r, "%s: a tensor that the program does not have", r->tensor[i].name);
+			code = is_state(r->tensor[i].name) ? check_vector(r, &r->tensor[i])
+				: bad(r, "%s: a tensor that the program does not have", r->tensor[i].name);
 	buf_release(&name);
 	return code;
 }
@@ -318,6 +341,28 @@ static int read_groups(struct reader *r)
 		code = read_group(r, &p->weight_group[g], &name);
 	buf_release(&name);
 	return code;
+}
+
+/* The tensors are sorted by name. */
+static int read_vectors(struct reader *r)
+{
+	struct weights *w = r->w;
+	struct weights_vector *v = w->vector = arena_alloc(&w->arena, w->nvector + 1, sizeof *v);
+
+	for (size_t i = 0; i < r->ntensor; i++) {
+		const struct tensor *t = &r->tensor[i];
+		struct rd rd = { r->data + t->begin, t->end - t->begin, 0, 0 };
+		size_t n = rd.len / 8;
+		double *value;
+
+		if (t->used)
+			continue;
+		value = arena_alloc(&w->arena, n + 1, sizeof *value);
+		for (size_t k = 0; k < n; k++)
+			value[k] = rd_f64(&rd);
+		*v++ = (struct weights_vector){ arena_strdup(&w->arena, t->name), value, n };
+	}
+	return 0;
 }
 
 static int check_order(struct reader *r)
@@ -357,7 +402,7 @@ static void keep_metadata(struct reader *r)
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e)
 {
 	static int (*const part[])(struct reader *) = { read_length, read_header, read_tensors, check_cover,
-		check_digest, check_format, read_program, check_groups, check_order, read_groups };
+		check_digest, check_format, read_program, check_groups, check_order, read_groups, read_vectors };
 	struct reader r = { .bytes = bytes, .len = len, .e = e };
 	int code = 0;
 

@@ -57,7 +57,7 @@ static void catch_signals(void)
 
 /* ---- what training tells ---- */
 
-static int on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	struct training *t = ctx;
@@ -65,9 +65,18 @@ static int on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uin
 	(void)steps_per_epoch;
 	progress_step(t->progress, start, epoch, step_in_epoch, batch_loss);
 	train_log_step(t->log, start, step, batch_loss);
+}
+
+static int on_between(void *ctx, const struct train_state *s, struct err *e)
+{
+	struct training *t = ctx;
+
+	(void)s;
+	if (t->log_error.code)
+		*e = t->log_error;
 	if (t->log_error.code)
 		return t->log_error.code;
-	return stopped_by == SIGINT ? -ERR_INTERRUPTED : stopped_by ? -ERR_TERMINATED : 0;
+	return !stopped_by ? 0 : err_set(e, stopped_by == SIGINT ? -ERR_INTERRUPTED : -ERR_TERMINATED, "stopped by a signal; no weights were written");
 }
 
 static void on_epoch(void *ctx, const struct epoch_result *r)
@@ -238,7 +247,7 @@ static const char *ending_of(int code)
 
 static int train_and_keep(struct training *t)
 {
-	const struct train_observer o = { .ctx = t, .step = on_step, .epoch = on_epoch, .state = on_state, .start = on_start };
+	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch, .state = on_state, .start = on_start };
 	struct train_result r = { .weight = NULL };
 	struct err e, ignored;
 	int code = begin_folder(t, &e);

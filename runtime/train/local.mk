@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libtrain.a
 libtrain_a_SOURCES = \
+	runtime/train/checkpoint.c \
+	runtime/train/checkpoint.h \
 	runtime/train/evaluate.c \
 	runtime/train/head.c \
 	runtime/train/head.h \
@@ -31,6 +33,8 @@ libtrain_a_SOURCES = \
 	runtime/train/score.h \
 	runtime/train/start.c \
 	runtime/train/start.h \
+	runtime/train/state.c \
+	runtime/train/state.h \
 	runtime/train/train.c \
 	runtime/train/train.h \
 	runtime/train/weights.c \

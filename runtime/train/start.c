@@ -177,43 +177,63 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	return update(t, e);
 }
 
-/* The steps of an epoch; *nseen samples were seen, their losses add up to *sum. */
-static int epoch_steps(struct trainer *t, uint32_t *nseen, double *sum, struct err *e)
+static bool updates_left(const struct trainer *t)
+{
+	return t->at < t->job->train.nrow && (!t->job->max_steps || t->step < t->job->max_steps);
+}
+
+/* Tell where the run is. */
+static int between(struct trainer *t, struct err *e)
+{
+	const struct train_observer *o = t->observer;
+	bool last = !updates_left(t);
+	struct start_state s = { .start = t->start, .epoch = t->epoch, .step = t->step, .at = t->at, .loss_sum = t->loss_sum,
+		.seconds = clock_seconds() - t->epoch_begin, .weight = t->weight,
+		.output = t->job->measures.nmetric ? t->output : NULL,
+		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0 };
+	const struct train_state state = { .nrunning = 1, .running = &s, .ndone = t->start,
+		.start_loss = t->start_loss, .best = t->best };
+
+	if (!o->between)
+		return 0;
+	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
+		s.slot[k] = t->slot[k];
+	return o->between(o->ctx, &state, e);
+}
+
+/* The steps of an epoch, or those that are left of it. */
+static int epoch_steps(struct trainer *t, struct err *e)
 {
 	const struct train_job *j = t->job;
 	const struct train_observer *o = t->observer;
-	uint32_t n, at = 0;
 	double batch_sum = 0;
+	uint32_t n;
 	int code = 0;
 
-	*sum = 0;
-	for (uint32_t k = 1; !code && at < j->train.nrow && (!j->max_steps || t->step < j->max_steps); k++, at += n) {
-		n = j->train.nrow - at < t->batch_size ? j->train.nrow - at : t->batch_size;
+	while (!code && updates_left(t)) {
+		n = j->train.nrow - t->at < t->batch_size ? j->train.nrow - t->at : t->batch_size;
 		t->step++;
-		code = one_step(t, at, n, &batch_sum, e);
-		if (code) {
-			at_step(t, e);
-			break;
-		}
-		*sum += batch_sum;
-		if (o->step)
-			code = o->step(o->ctx, t->start, t->epoch, t->step, k, t->steps_per_epoch, batch_sum / n);
+		code = one_step(t, t->at, n, &batch_sum, e);
 		if (code)
-			err_set(e, code, "training ended at step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
+			return at_step(t, e);
+		t->loss_sum += batch_sum;
+		t->at += n;
+		if (o->step)
+			o->step(o->ctx, t->start, t->epoch, t->step, (t->at - 1) / t->batch_size + 1, t->steps_per_epoch, batch_sum / n);
+		code = between(t, e);
 	}
-	*nseen = at;
 	return code;
 }
 
-static void train_metrics(struct trainer *t, uint32_t nseen, double *metric)
+static void train_metrics(struct trainer *t, double *metric)
 {
 	const struct train_job *j = t->job;
 
 	if (!j->measures.nmetric)
 		return;
-	part_labels(&j->train, t->row, nseen, t->label);
+	part_labels(&j->train, t->row, t->at, t->label);
 	measures_metrics(&j->measures,
-		&(struct metric_set){ NULL, t->output, t->label, nseen, j->program->noutput, j->train.data->ny }, metric);
+		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput, j->train.data->ny }, metric);
 }
 
 static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
@@ -235,25 +255,24 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 
 static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 {
-	double begin = clock_seconds(), trained, sum;
-	uint32_t nseen;
+	double trained;
 	int code;
 
 	*r = (struct epoch_result){ .start = t->start, .epoch = t->epoch };
 	order_rows(t);
-	code = epoch_steps(t, &nseen, &sum, e);
+	code = epoch_steps(t, e);
 	if (code)
 		return code;
 	trained = clock_seconds();
 	r->step = t->step;
-	r->loss = sum / nseen;
+	r->loss = t->loss_sum / t->at;
 	r->learning_rate = schedule_rate(&t->schedule, t->step);
-	train_metrics(t, nseen, r->metric);
+	train_metrics(t, r->metric);
 	code = validate(t, r, e);
 	if (code)
 		return code;
-	r->seconds = clock_seconds() - begin;
-	r->samples_per_second = trained > begin ? nseen / (trained - begin) : 0;
+	r->seconds = clock_seconds() - t->epoch_begin;
+	r->samples_per_second = trained > t->epoch_begin ? t->at / (trained - t->epoch_begin) : 0;
 	return 0;
 }
 
@@ -274,18 +293,61 @@ static void initial_weights(struct trainer *t)
 		program_init_weights(j->program, j->seed, t->start, t->weight);
 }
 
-int trainer_start(struct trainer *t, uint32_t start, struct epoch_result *last, struct err *e)
+static void begin_epoch(struct trainer *t, uint32_t epoch)
+{
+	t->epoch = epoch;
+	t->at = 0;
+	t->loss_sum = 0;
+	t->epoch_begin = clock_seconds();
+}
+
+static void begin_start(struct trainer *t, uint32_t start)
 {
 	const struct train_job *j = t->job;
-	struct update u;
-	int code = 0;
 
 	t->start = start;
 	t->step = 0;
 	initial_weights(t);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
-	for (t->epoch = 1; !code && t->epoch <= j->epochs && (!j->max_steps || t->step < j->max_steps); t->epoch++) {
+	begin_epoch(t, 1);
+}
+
+/* In the middle of an epoch: the state was checked. */
+static void go_on(struct trainer *t, const struct start_state *s)
+{
+	const struct program *p = t->job->program;
+	size_t d = sizeof(double);
+
+	t->start = s->start;
+	t->step = s->step;
+	begin_epoch(t, s->epoch);
+	t->at = s->at;
+	t->loss_sum = s->loss_sum;
+	t->epoch_begin -= s->seconds;
+	memcpy(t->weight, s->weight, p->nweight * d);
+	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
+		memcpy(t->slot[k], s->slot[k], p->nweight * d);
+	if (s->output)
+		memcpy(t->output, s->output, (size_t)s->at * p->noutput * d);
+	if (s->gradient)
+		memcpy(t->gradient, s->gradient, p->nweight * d);
+	if (s->readout)
+		memcpy(t->readout, s->readout, (size_t)s->nbatch * p->nreadout * d);
+	t->last_batch = s->nbatch;
+}
+
+int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e)
+{
+	const struct train_job *j = t->job;
+	struct update u;
+	int code = 0;
+
+	if (from)
+		go_on(t, from);
+	else
+		begin_start(t, start);
+	for (; !code && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);

@@ -4,6 +4,7 @@
 #define QCNN_START_H
 
 #include "runtime/train/score.h"
+#include "runtime/train/state.h"
 
 /* What the starts of a run share: buffers of one size, made once. */
 struct trainer {
@@ -21,15 +22,19 @@ struct trainer {
 	double *val_output;          /* (validation.nrow, noutput) */
 	double *gradient;            /* (nweight) */
 	uint8_t *frozen;             /* (nweight) */
+	const struct train_result *best; const double *start_loss;   /* of the starts before this one */
 	/* of the start that runs */
 	uint32_t start, epoch;
 	uint64_t step;
+	uint32_t at;                 /* samples of the epoch that were seen */
+	double loss_sum;             /* of their losses */
+	double epoch_begin;          /* clock, as if the epoch had never been left */
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];   /* (nweight) each */
 };
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
 void trainer_close(struct trainer *t);
-/* Train from the initial weights of start `start`; *last is its last epoch. */
-int trainer_start(struct trainer *t, uint32_t start, struct epoch_result *last, struct err *e);
+/* Train from the initial weights of start `start`, or on from a state of it (NULL: none); *last is its last epoch. */
+int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e);
 
 #endif

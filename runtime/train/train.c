@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/train/start.h"
+#include "runtime/train/state.h"
 
 /* A class that no sample has is a slip: labels -1 and 1 taken for 0 and 1. */
 static int classes_check(const struct train_job *j, struct err *e)
@@ -80,11 +81,14 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 static int all_starts(struct trainer *t, struct train_result *r, struct err *e)
 {
 	const struct train_observer *o = t->observer;
+	const struct train_state *from = t->job->resume;
 	struct epoch_result last;
 	int code;
 
-	for (uint32_t i = 0; i < t->job->restarts; i++) {
-		code = trainer_start(t, i, &last, e);
+	t->best = r;
+	t->start_loss = r->start_loss;
+	for (uint32_t i = from ? from->ndone : 0; i < t->job->restarts; i++) {
+		code = trainer_start(t, i, from && i == from->ndone ? from->running : NULL, &last, e);
 		if (code)
 			return code;
 		r->start_loss[i] = last.loss;
@@ -96,6 +100,23 @@ static int all_starts(struct trainer *t, struct train_result *r, struct err *e)
 	return 0;
 }
 
+/* What the starts that have ended left behind. */
+static void take_over(struct train_result *r, const struct train_job *j, const struct train_state *from)
+{
+	const struct train_result *best = from->best;
+	size_t nbytes = j->program->nweight * sizeof *r->weight;
+
+	if (!from->ndone)
+		return;
+	memcpy(r->start_loss, from->start_loss, from->ndone * sizeof *r->start_loss);
+	r->winner = best->winner;
+	r->last = best->last;
+	r->step = best->step;
+	memcpy(r->weight, best->weight, nbytes);
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		memcpy(r->slot[k], best->slot[k], nbytes);
+}
+
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e)
 {
 	static const struct train_observer nobody;
@@ -103,11 +124,15 @@ int train_run(const struct train_job *j, const struct train_observer *o, struct 
 	struct trainer t;
 	int code = job_check(j, e);
 
+	if (!code && j->resume)
+		code = train_state_check(j, j->resume, e);
 	if (!code)
 		code = trainer_open(&t, j, o ? o : &nobody, e);
 	if (code)
 		return code;
 	code = result_memory(&r, j, e);
+	if (!code && j->resume)
+		take_over(&r, j, j->resume);
 	if (!code)
 		code = all_starts(&t, &r, e);
 	trainer_close(&t);

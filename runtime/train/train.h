@@ -15,6 +15,8 @@
 
 enum { TRAIN_RESTARTS_MAX = 10000, CLASS_WEIGHTS_MAX = 1024 };
 
+struct train_state;
+
 /* Rows of a data set in an order. */
 struct part { const struct dataset *data; const uint32_t *row; uint32_t nrow; };
 
@@ -36,6 +38,7 @@ struct train_job {
 	bool shuffle;
 	uint32_t restarts;                   /* k starts; the lowest final training loss wins */
 	const double *init;                  /* nweight given weights (start 0), or NULL */
+	const struct train_state *resume;    /* go on from here (state.h); NULL: from the beginning */
 };
 
 struct epoch_result {
@@ -57,10 +60,12 @@ struct epoch_state {
 
 struct train_observer {
 	void *ctx;
-	/* After every update; return non-zero to stop (a signal): train returns -ERR_INTERRUPTED
-	 * or -ERR_TERMINATED as returned (negative code). */
-	int (*step)(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+	/* After every update. */
+	void (*step)(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 		uint32_t steps_per_epoch, double batch_loss);
+	/* Behind step: where the run is, borrowed for the time of the call. Return non-zero to stop there:
+	 * training returns the (negative) code, and goes on from that state as if it had never stopped. */
+	int (*between)(void *ctx, const struct train_state *s, struct err *e);
 	void (*epoch)(void *ctx, const struct epoch_result *r);
 	/* Behind epoch. */
 	void (*state)(void *ctx, const struct epoch_result *r, const struct epoch_state *s);

@@ -510,7 +510,7 @@ static void test_misfits(const struct program *p)
 
 struct seen { uint32_t steps, epochs, starts, stop_at; double losses; };
 
-static int see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	struct seen *s = ctx;
@@ -519,7 +519,14 @@ static int see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 	if (steps_per_epoch == 3 && step_in_epoch == (step - 1) % 3 + 1 && epoch == (step - 1) / 3 + 1)
 		s->steps++;
 	s->losses += batch_loss;
-	return s->steps == s->stop_at ? -ERR_INTERRUPTED : 0;
+}
+
+static int see_place(void *ctx, const struct train_state *at, struct err *e)
+{
+	struct seen *s = ctx;
+
+	(void)at;
+	return s->steps == s->stop_at ? err_set(e, -ERR_STOPPED, "enough") : 0;
 }
 
 static void see_epoch(void *ctx, const struct epoch_result *r)
@@ -540,14 +547,14 @@ static void test_observer(const struct program *p)
 {
 	struct train_job j = job_of(p);
 	struct seen s = { 0 };
-	struct train_observer o = { .ctx = &s, .step = see_step, .epoch = see_epoch, .start = see_start };
+	struct train_observer o = { .ctx = &s, .step = see_step, .between = see_place, .epoch = see_epoch, .start = see_start };
 	struct train_result r = run((j.restarts = 2, &j), &o);
 	struct err e;
 
 	tap_ok(s.steps == 18 && s.epochs == 6 && s.starts == 2, "%u steps, %u epochs, %u starts are seen", s.steps, s.epochs, s.starts);
 	train_result_release(&r);
 	s = (struct seen){ .stop_at = 5 };
-	tap_is_int(train_run(&j, &o, &r, &e), -ERR_INTERRUPTED, "an observer can end the run");
+	tap_is_int(train_run(&j, &o, &r, &e), -ERR_STOPPED, "an observer can end the run");
 	tap_is_int(s.steps, 5, "at once");
 }
 

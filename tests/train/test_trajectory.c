@@ -106,7 +106,7 @@ static double farther(double worst, double got, const json_t *want)
 	return tap_worst(worst, fabs(got - json_number_value(want)));
 }
 
-static int see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	struct comparison *c = ctx;
@@ -114,7 +114,6 @@ static int see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 
 	(void)start, (void)epoch, (void)step_in_epoch, (void)steps_per_epoch;
 	c->batch_loss = farther(c->batch_loss, batch_loss, json_object_get(row, "batch_loss"));
-	return 0;
 }
 
 static void see_epoch(void *ctx, const struct epoch_result *r)

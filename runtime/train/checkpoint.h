@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The state of a training run as a weights file: the same layout, opened by the same reader.
+ *
+ * Tensors: params/<path>, the weights of the first start that runs; optimizer/<slot>;
+ * training/counters, and of the epoch training/outputs, training/gradient, training/readouts;
+ * of further starts that run the same below starts/<number>/, with starts/<number>/weights;
+ * training/start_losses and best/ (weights, optimizer/<slot>, result) of the starts that have ended. */
+#ifndef QCNN_CHECKPOINT_H
+#define QCNN_CHECKPOINT_H
+
+#include "runtime/train/state.h"
+#include "runtime/train/weights.h"
+
+/* Behind *out; own: further vectors of the caller. 0, or -ERR_CONFIG when the metadata are too long. */
+int checkpoint_format(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
+	unsigned nown, const struct metadata *meta, unsigned nmeta, struct buf *out);
+
+/* A state that was read; borrows from the weights it came from. */
+struct checkpoint {
+	struct train_state state;
+	struct start_state running;
+	struct train_result best;
+};
+/* 0, or -ERR_BAD_DATA when it is no state of this job. */
+int checkpoint_read(const struct train_job *j, const struct weights *w, struct checkpoint *c, struct err *e);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where a training run is between two updates: all that decides how it goes on, bit for bit.
+ *
+ * What the job itself says (data, options, seed) is not part of it. */
+#ifndef QCNN_STATE_H
+#define QCNN_STATE_H
+
+#include "runtime/train/train.h"
+
+/* A start that runs. */
+struct start_state {
+	uint32_t start, epoch;       /* epoch from 1: the one it is in */
+	uint64_t step;               /* updates so far */
+	uint32_t at;                 /* samples of the epoch that were seen */
+	double loss_sum;             /* of their losses */
+	double seconds;              /* spent in this epoch; changes no result */
+	const double *weight;        /* (nweight) */
+	const double *slot[OPTIMIZER_SLOTS_MAX];     /* (nweight) each, as many as optimizer_slots() says */
+	const double *output;        /* (at, noutput) of this epoch, in its order; NULL where there are no metrics */
+	/* When the epoch's updates are done, what is shown of the last one; else NULL. */
+	const double *gradient;      /* (nweight) */
+	const double *readout; uint32_t nbatch;      /* (nbatch, nreadout) */
+};
+
+struct train_state {
+	uint32_t nrunning; const struct start_state *running;    /* by their numbers; at least one */
+	uint32_t ndone;              /* starts 0 .. ndone-1 have ended */
+	const double *start_loss;    /* (ndone) */
+	const struct train_result *best;     /* of those; start_loss not looked at */
+};
+
+/* Is it one of this job?  0 or -ERR_BAD_DATA: what a damaged or forged file says is not believed. */
+int train_state_check(const struct train_job *j, const struct train_state *s, struct err *e);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A training that stops after any update and goes on from a checkpoint has the bits of one
+ * that never stopped: weights, optimiser, every epoch's numbers; and what no state may say is refused. */
+#include "config.h"
+#include "runtime/train/checkpoint.h"
+
+#include <math.h>
+
+#include "runtime/base/rng.h"
+#include "tests/tap.h"
+#include "tests/train/tiny.h"
+
+enum { NROW = 11, EPOCHS = 3, STEPS = 9, RESULTS_MAX = 64 };
+
+static double input[NROW], label[2 * NROW];
+static struct dataset data = { .nrow = NROW, .nx = 1, .ny = 2, .x = input, .y = label, .source = "tiny.csv" };
+static const struct metadata meta[] = { { "config", "{}" } };
+
+static void make_data(void)
+{
+	for (uint32_t i = 0; i < NROW; i++)
+		input[i] = 2 * rng_uniform(3, RNG_TEST, 0, i) - 1;
+	for (uint32_t i = 0; i < 2 * NROW; i++)
+		label[i] = rng_uniform(3, RNG_TEST, 1, i) < 0.5 ? -1 : 1;
+}
+
+static struct train_job job_of(const struct program *p, const char *optimizer)
+{
+	struct train_job j = { .program = p,
+		.exec = { .device = "ref", .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
+		.train = { &data, NULL, NROW }, .validation = { &data, NULL, 5 },
+		.epochs = EPOCHS, .batch_size = 4,
+		.measures = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("sign_accuracy")) }, .nmetric = 1 },
+		.optimizer = optimizer_find(optimizer), .seed = 7, .shuffle = true, .restarts = 1 };
+
+	for (unsigned k = 0; k < j.optimizer->noption; k++)
+		j.option[k] = j.optimizer->option[k].value;
+	j.option[0] = 0.05;
+	return j;
+}
+
+/* ---- stopping and going on ---- */
+
+/* What is seen, and where to stop. */
+struct watch {
+	const struct train_job *job;
+	uint64_t steps, stop_after;
+	struct epoch_result epoch[RESULTS_MAX]; unsigned nepoch;
+	double gradient[RESULTS_MAX], readout[RESULTS_MAX];      /* sums at the epochs' ends */
+	double start_loss[RESULTS_MAX]; unsigned nstart;
+	struct buf file;
+};
+
+static int on_between(void *ctx, const struct train_state *s, struct err *e)
+{
+	struct watch *w = ctx;
+
+	if (++w->steps != w->stop_after)
+		return 0;
+	buf_clear(&w->file);
+	checkpoint_format(w->job, s, NULL, 0, meta, 1, &w->file);
+	return err_set(e, -ERR_STOPPED, "enough");
+}
+
+static void on_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct watch *w = ctx;
+
+	w->epoch[w->nepoch++] = *r;
+}
+
+static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+{
+	struct watch *w = ctx;
+	const struct program *p = w->job->program;
+
+	(void)r;
+	for (uint32_t i = 0; i < p->nweight; i++)
+		w->gradient[w->nepoch - 1] += (i + 1) * s->gradient[i];
+	for (uint32_t i = 0; i < s->nbatch * p->nreadout; i++)
+		w->readout[w->nepoch - 1] += (i + 1) * s->readout[i];
+}
+
+static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+{
+	struct watch *w = ctx;
+
+	(void)start, (void)weight;
+	w->start_loss[w->nstart++] = final_loss;
+}
+
+static int run(struct train_job *j, struct watch *w, struct train_result *r)
+{
+	struct train_observer o = { .ctx = w, .between = on_between, .epoch = on_epoch, .state = on_state, .start = on_start };
+	struct err e;
+
+	w->job = j;
+	return train_run(j, &o, r, &e);
+}
+
+/* From the file of w, in the same watch. */
+static int go_on(struct train_job *j, struct watch *w, struct train_result *r)
+{
+	struct weights *file = NULL;
+	struct checkpoint c;
+	struct err e = { 0 };
+	int code = weights_parse(w->file.data, w->file.len, &file, &e);
+
+	if (!code)
+		code = checkpoint_read(j, file, &c, &e);
+	if (code)
+		tap_bail("a checkpoint cannot be read: %s", e.text);
+	w->stop_after = 0;
+	j->resume = &c.state;
+	code = run(j, w, r);
+	j->resume = NULL;
+	weights_free(file);
+	return code;
+}
+
+static bool same(const double *a, const double *b, size_t n)
+{
+	return !memcmp(a, b, n * sizeof *a);
+}
+
+static bool same_epoch(const struct epoch_result *a, const struct epoch_result *b)
+{
+	return a->start == b->start && a->epoch == b->epoch && a->step == b->step && same(&a->loss, &b->loss, 1)
+		&& same(a->metric, b->metric, 1) && a->has_validation == b->has_validation && same(&a->val_loss, &b->val_loss, 1)
+		&& same(a->val_metric, b->val_metric, 1) && same(&a->learning_rate, &b->learning_rate, 1);
+}
+
+static bool same_result(const struct train_job *j, const struct train_result *a, const struct train_result *b)
+{
+	size_t n = j->program->nweight;
+	bool all = same(a->weight, b->weight, n) && a->winner == b->winner && a->step == b->step
+		&& same(a->start_loss, b->start_loss, j->restarts) && same_epoch(&a->last, &b->last);
+
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		all = all && same(a->slot[k], b->slot[k], n);
+	return all;
+}
+
+static bool same_watch(const struct watch *a, const struct watch *b)
+{
+	bool all = a->nepoch == b->nepoch && a->nstart == b->nstart && same(a->start_loss, b->start_loss, a->nstart)
+		&& same(a->gradient, b->gradient, a->nepoch) && same(a->readout, b->readout, a->nepoch);
+
+	for (unsigned k = 0; all && k < a->nepoch; k++)
+		all = same_epoch(&a->epoch[k], &b->epoch[k]);
+	return all;
+}
+
+/* Stop after each update in turn; all that is seen together is what is seen of a calm run. */
+static void test_everywhere(struct train_job j, const char *what)
+{
+	struct watch calm = { 0 };
+	struct train_result want, got;
+	unsigned wrong = 0;
+
+	if (run(&j, &calm, &want))
+		tap_bail("the calm run failed");
+	for (uint64_t stop = 1; stop <= calm.steps; stop++) {
+		struct watch w = { .stop_after = stop };
+
+		if (run(&j, &w, &got) != -ERR_STOPPED || go_on(&j, &w, &got)) {
+			wrong++;
+			continue;
+		}
+		wrong += !same_result(&j, &want, &got) || !same_watch(&calm, &w);
+		train_result_release(&got);
+		buf_release(&w.file);
+	}
+	tap_ok(!wrong, "%s: stopped after each of %llu updates, %u differ", what, (unsigned long long)calm.steps, wrong);
+	train_result_release(&want);
+}
+
+static void test_optimizers(const struct program *p)
+{
+	const struct optimizer_row *row;
+	size_t n = optimizer_rows(&row);
+
+	for (size_t k = 0; k < n; k++)
+		test_everywhere(job_of(p, row[k].name), row[k].name);
+}
+
+static void test_jobs(const struct program *p)
+{
+	struct train_job j = job_of(p, "sgd");
+
+	j.option[1] = 0.9;
+	test_everywhere(j, "momentum");
+	j.option[j.optimizer->nown + SHARED_USE_EMA] = 1;
+	test_everywhere(j, "momentum and a running mean");
+	j = job_of(p, "adam");
+	j.restarts = 3;
+	test_everywhere(j, "three starts");
+	j.measures.nmetric = 0;
+	j.validation.nrow = 0;
+	test_everywhere(j, "without metrics and validation");
+	j = job_of(p, "adam");
+	j.max_steps = 5;
+	test_everywhere(j, "max_steps in an epoch");
+	j.max_steps = 6;
+	test_everywhere(j, "max_steps at its end");
+	j.max_steps = 0;
+	j.batch_size = 100;
+	test_everywhere(j, "one batch");
+	j.schedule.row = schedule_find("cosine");
+	for (unsigned k = 0; k < j.schedule.row->noption; k++)
+		j.schedule.option[k] = j.schedule.row->option[k].value;
+	j.batch_size = 3;
+	test_everywhere(j, "a schedule");
+}
+
+/* Stopped again and again, by one update each time. */
+static void test_step_by_step(const struct program *p)
+{
+	struct train_job j = job_of(p, "adam");
+	struct watch calm = { 0 }, w = { .stop_after = 1 };
+	struct train_result want, got;
+	struct weights *file;
+	struct checkpoint c;
+	int code;
+
+	run(&j, &calm, &want);
+	code = run(&j, &w, &got);
+	for (unsigned k = 1; code == -ERR_STOPPED && k < STEPS + 2; k++) {
+		if (weights_parse(w.file.data, w.file.len, &file, NULL) || checkpoint_read(&j, file, &c, NULL))
+			tap_bail("a checkpoint cannot be read");
+		j.resume = &c.state;
+		w.stop_after = w.steps + 1;
+		code = run(&j, &w, &got);
+		weights_free(file);
+	}
+	tap_ok(!code && w.steps == STEPS && same_result(&j, &want, &got) && same_watch(&calm, &w), "stopped after every update");
+	train_result_release(&want);
+	train_result_release(&got);
+	buf_release(&w.file);
+}
+
+/* ---- what is refused ---- */
+
+/* The checkpoint after `stop` updates with one vector changed: its number `at` is `value`, or, at SIZE_MAX, it has one
+ * number less; at SIZE_MAX - 1 it is left out. */
+static void refused(const struct program *p, uint64_t stop, const char *name, size_t at, double value, const char *what)
+{
+	struct train_job j = job_of(p, "adam");
+	struct watch w = { .stop_after = stop };
+	struct train_result r;
+	struct weights *file;
+	struct checkpoint c;
+	struct err e = { 0 };
+	unsigned n = 0;
+
+	j.restarts = 3;
+	run(&j, &w, &r);
+	if (weights_parse(w.file.data, w.file.len, &file, NULL))
+		tap_bail("a checkpoint cannot be read");
+	for (unsigned k = 0; k < file->nvector; k++) {
+		struct weights_vector v = file->vector[k];
+		bool this = !strcmp(v.name, name);
+
+		if (this && at < v.n)
+			((double *)v.value)[at] = value;
+		if (this && at == SIZE_MAX)
+			v.n--;
+		if (!this || at != SIZE_MAX - 1)
+			file->vector[n++] = v;
+	}
+	file->nvector = n;
+	tap_is_int(checkpoint_read(&j, file, &c, &e), -ERR_BAD_DATA, "%s: %s", what, e.text);
+	weights_free(file);
+	buf_release(&w.file);
+}
+
+static void test_refused(const struct program *p)
+{
+	enum { START, EPOCH, STEP, AT, LOSS_SUM, SECONDS, BATCH };
+	static const char counters[] = "training/counters";
+
+	refused(p, 13, counters, START, 2, "another start");
+	refused(p, 13, counters, START, 1e300, "a start beyond all numbers");
+	refused(p, 13, counters, EPOCH, 0, "epoch 0");
+	refused(p, 13, counters, EPOCH, EPOCHS + 1, "an epoch too many");
+	refused(p, 13, counters, STEP, 5, "a step of another epoch");
+	refused(p, 13, counters, STEP, 3.5, "half a step");
+	refused(p, 13, counters, AT, 0, "no sample seen");
+	refused(p, 13, counters, AT, 3, "a place inside of a batch");
+	refused(p, 13, counters, AT, 12, "more samples than there are");
+	refused(p, 13, counters, LOSS_SUM, NAN, "a sum that is no number");
+	refused(p, 13, counters, SECONDS, -1, "negative time");
+	refused(p, 13, counters, BATCH, 2, "a last update in the middle of an epoch");
+	refused(p, 12, counters, BATCH, 0, "no last update at its end");
+	refused(p, 12, counters, BATCH, 4e9, "a last update beyond all sizes");
+	refused(p, 13, counters, SIZE_MAX, 0, "a counter less");
+	refused(p, 13, "optimizer/momentum", SIZE_MAX, 0, "a number less of the optimiser");
+	refused(p, 13, "optimizer/momentum", SIZE_MAX - 1, 0, "no state of the optimiser");
+	refused(p, 13, "training/outputs", SIZE_MAX, 0, "an output less");
+	refused(p, 12, "training/gradient", SIZE_MAX, 0, "a slope less");
+	refused(p, 12, "training/readouts", SIZE_MAX - 1, 0, "no readouts");
+	refused(p, 13, "training/start_losses", SIZE_MAX - 1, 0, "no losses of the starts before");
+	refused(p, 13, "best/result", 0, 1, "a winner that has not ended");
+	refused(p, 13, "best/result", 0, -1, "a negative winner");
+	refused(p, 13, "best/weights", SIZE_MAX - 1, 0, "no winner");
+}
+
+int main(void)
+{
+	struct program *bare = tiny_program(0, 0, 0), *head = tiny_program(ACTIVATION_TANH, ACTIVATION_SIGMOID, 2);
+
+	make_data();
+	test_optimizers(head);
+	test_jobs(bare);
+	test_step_by_step(head);
+	test_refused(bare);
+	program_free(bare);
+	program_free(head);
+	return tap_done();
+}

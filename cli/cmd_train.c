@@ -130,7 +130,7 @@ static struct progress *open_progress(struct training *t)
 		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
 		.colour = t->cli->colour,
 		.epochs = j->epochs,
-		.steps_per_epoch = (j->train.nrow + j->batch_size - 1) / j->batch_size,
+		.steps_per_epoch = train_steps_per_epoch(j),
 		.starts = j->restarts,
 		.metric = t->number,
 		.nmetric = t->nnumber,

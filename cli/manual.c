@@ -310,21 +310,23 @@ static void table_options(struct buf *out, const struct train_option *o, unsigne
 
 static void section_optimizers(struct buf *out, const char *name)
 {
-	const struct optimizer_row *row;
+	const struct optimizer_row *row, *last = NULL;
 	size_t n = optimizer_rows(&row);
 
 	(void)name;
 	buf_str(out, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; i < n; i++) {
-		double decay = row[i].option[row[i].nown + SHARED_WEIGHT_DECAY].value;
+		bool shares = row[i].noption > row[i].nown;
+		double decay = shares ? row[i].option[row[i].nown + SHARED_WEIGHT_DECAY].value : VALUE_UNSET;
 
 		item(out, row[i].name, row[i].doc);
 		table_options(out, row[i].option, row[i].nown);
+		last = shares ? &row[i] : last;
 		if (value_given(decay))
 			buf_printf(out, ".Pp\nIts\n.Cm weight_decay\nis %g if it is not given.\n", decay);
 	}
-	buf_str(out, ".El\n.Pp\nAll optimisers also take:\n");
-	table_options(out, row->option + row->nown, SHARED_COUNT);
+	buf_printf(out, ".El\n.Pp\nThose up to\n.Cm %s\nalso take:\n", last->name);
+	table_options(out, last->option + last->nown, SHARED_COUNT);
 }
 
 /* Tables whose rows are a name, a text and options. */

@@ -18,7 +18,8 @@ enum rng_purpose {
 	RNG_SPLIT,       /* a = 0, b = position */
 	RNG_SHUFFLE,     /* a = epoch, b = position */
 	RNG_SHOT,        /* a = epoch, b = sample */
-	RNG_TEST
+	RNG_TEST,
+	RNG_PERTURB      /* a = step, b = start << 42 | direction << 24 | weight index */
 };
 
 /* The bare function, for its published vectors. */

@@ -25,12 +25,15 @@ libtrain_a_SOURCES = \
 	runtime/train/option_table.h \
 	runtime/train/penalty.c \
 	runtime/train/penalty.h \
+	runtime/train/probe.c \
 	runtime/train/regularizer.def \
 	runtime/train/schedule.c \
 	runtime/train/schedule.def \
 	runtime/train/schedule.h \
 	runtime/train/score.c \
 	runtime/train/score.h \
+	runtime/train/search.c \
+	runtime/train/search.h \
 	runtime/train/start.c \
 	runtime/train/start.h \
 	runtime/train/state.c \

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/train/option_table.h"
+#include "runtime/train/search.h"
 
 #define BELOW_ONE (1 - DBL_EPSILON / 2)
 
@@ -154,15 +155,23 @@ static void update_lion(const struct update *u)
 
 static const struct optimizer_row table[] = {
 #define OPTIMIZER(id, text, origin, decay, options, slots) { \
-	.name = #id, .doc = text, .source = origin, \
+	.name = #id, .doc = text, .source = origin, .method = METHOD_GRADIENT, \
 	.nown = OPTION_COUNT_OF(OPTION_ROWS options), \
 	.noption = OPTION_COUNT_OF(OPTION_ROWS options, OPTIMIZER_SHARED(decay)), \
 	.option = { OPTION_ROWS options, OPTIMIZER_SHARED(decay) }, \
 	.nslot = sizeof (const char *[]){ OPTION_ROWS slots } / sizeof (const char *), \
 	.slot_name = { OPTION_ROWS slots, "ema" }, \
 	.update = update_##id },
+#define SEARCH(id, how, text, origin, library, options, slots) { \
+	.name = #id, .doc = text, .source = origin, .method = how, \
+	.nown = OPTION_COUNT_OF(OPTION_ROWS options), .noption = OPTION_COUNT_OF(OPTION_ROWS options), \
+	.option = { OPTION_ROWS options }, \
+	.nslot = sizeof (const char *[]){ OPTION_ROWS slots } / sizeof (const char *), \
+	.slot_name = { OPTION_ROWS slots }, \
+	.search = search_##id, .rate = rate_##id, .session_free = session_free_##id, .lacks = library },
 #include "runtime/train/optimizer.def"
 #undef OPTIMIZER
+#undef SEARCH
 };
 
 size_t optimizer_rows(const struct optimizer_row **rows)

@@ -17,7 +17,29 @@ static double shared(const struct optimizer_row *row, const double *opt, enum op
 
 static bool uses_ema(const struct optimizer_row *row, const double *opt)
 {
-	return shared(row, opt, SHARED_USE_EMA) != 0;
+	return row->method == METHOD_GRADIENT && shared(row, opt, SHARED_USE_EMA) != 0;
+}
+
+bool optimizer_has_rate(const struct optimizer_row *row)
+{
+	return row->method == METHOD_GRADIENT;
+}
+
+bool optimizer_needs_gradient(const struct optimizer_row *row)
+{
+	return row->method == METHOD_GRADIENT || row->method == METHOD_PROBE_SLOPE || row->method == METHOD_WHOLE_SLOPE;
+}
+
+bool optimizer_takes_all(const struct optimizer_row *row)
+{
+	return row->method == METHOD_WHOLE || row->method == METHOD_WHOLE_SLOPE;
+}
+
+double optimizer_rate(const struct optimizer_row *row, const struct update *u, uint64_t step, double scheduled)
+{
+	if (row->rate)
+		return row->rate(u, step);
+	return optimizer_has_rate(row) ? scheduled : NAN;
 }
 
 unsigned optimizer_slots(const struct optimizer_row *row, const double *opt)
@@ -27,10 +49,15 @@ unsigned optimizer_slots(const struct optimizer_row *row, const double *opt)
 
 int optimizer_check(const struct optimizer_row *row, const double *opt, struct err *e)
 {
-	int clips = value_given(shared(row, opt, SHARED_CLIPNORM)) + value_given(shared(row, opt, SHARED_CLIPVALUE))
-		+ value_given(shared(row, opt, SHARED_GLOBAL_CLIPNORM));
+	int clips = 0;
 
+	if (row->lacks)
+		return err_set(e, -ERR_CONFIG, "the optimizer %s needs %s, without which this qcnn was built", row->name, row->lacks);
+	if (row->method != METHOD_GRADIENT)
+		return 0;
 	assert(row->noption == row->nown + SHARED_COUNT);
+	clips = value_given(shared(row, opt, SHARED_CLIPNORM)) + value_given(shared(row, opt, SHARED_CLIPVALUE))
+		+ value_given(shared(row, opt, SHARED_GLOBAL_CLIPNORM));
 	if (clips > 1)
 		return err_set(e, -ERR_CONFIG, "clipnorm, clipvalue and global_clipnorm of %s exclude each other", row->name);
 	return 0;

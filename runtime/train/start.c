@@ -40,7 +40,7 @@ static bool trainer_memory(struct trainer *t)
 		if (!(t->slot[k] = mem_try(nweight, d)))
 			return false;
 	return t->row && t->readout && t->score.tape && batch_values && t->output && t->label
-		&& t->val_output && t->gradient && t->weight && t->frozen;
+		&& t->val_output && t->gradient && t->weight && t->frozen && trainer_probe_open(t);
 }
 
 static void set_rate(struct trainer *t)
@@ -56,14 +56,18 @@ static void set_rate(struct trainer *t)
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
 {
+	struct evaluator_options exec;
 	int code;
 
 	*t = (struct trainer){ .job = j, .observer = o,
 		.score = { .program = j->program, .loss = &j->measures.loss, .part = &j->train,
 			.class_weights = j->class_weights.n ? &j->class_weights : NULL } };
-	t->batch_size = j->batch_size < j->train.nrow ? j->batch_size : j->train.nrow;
-	t->steps_per_epoch = (j->train.nrow - 1) / t->batch_size + 1;
-	code = evaluator_new(j->program, &j->exec, &t->ev, e);
+	t->batch_size = train_batch_size(j);
+	t->steps_per_epoch = train_steps_per_epoch(j);
+	exec = j->exec;
+	if (!optimizer_needs_gradient(j->optimizer))
+		exec.gradient = GRADIENT_NONE;
+	code = evaluator_new(j->program, &exec, &t->ev, e);
 	if (code)
 		return code;
 	t->pool = pool_threads_new(j->exec.nthread);
@@ -72,7 +76,6 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 		return err_set(e, -ERR_CONFIG, "no memory for training on %u samples, %u at a time",
 			j->train.nrow, t->batch_size);
 	}
-	t->score.weight = t->weight;
 	set_rate(t);
 	mark_frozen(j->program, t->frozen);
 	return 0;
@@ -80,6 +83,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 
 void trainer_close(struct trainer *t)
 {
+	trainer_probe_close(t);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(t->slot[k]);
 	free(t->frozen);
@@ -105,7 +109,7 @@ static void order_rows(struct trainer *t)
 
 	for (uint32_t i = 0; i < j->train.nrow; i++)
 		t->row[i] = j->train.row ? j->train.row[i] : i;
-	if (j->shuffle)
+	if (j->shuffle && !optimizer_takes_all(j->optimizer))
 		rng_shuffle(j->seed, RNG_SHUFFLE, t->epoch, t->row, j->train.nrow);
 }
 
@@ -132,49 +136,46 @@ static struct update update_of(const struct trainer *t)
 	return (struct update){ t->option, t->step, t->gradient, t->weight, t->slot, t->frozen, t->job->program->nweight };
 }
 
-static int update(struct trainer *t, struct err *e)
+static int weights_finite(const struct trainer *t, struct err *e)
 {
-	const struct train_job *j = t->job;
-	const struct update u = update_of(t);
-	size_t n = j->program->nweight;
 	uint32_t index;
 	const char *path;
 
-	t->option[OPTIMIZER_LEARNING_RATE] = schedule_rate(&t->schedule, t->step - 1);
-	optimizer_step(j->optimizer, j->program, &u, t->gradient);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < t->job->program->nweight; i++)
 		if (!isfinite(t->weight[i])) {
-			path = path_of_weight(j->program, i, &index);
+			path = path_of_weight(t->job->program, i, &index);
 			return err_set(e, -ERR_NOT_FINITE, "entry %u of weight %s is not finite after the update", index, path);
 		}
 	return 0;
 }
 
+static int update(struct trainer *t, struct err *e)
+{
+	const struct train_job *j = t->job;
+	const struct update u = update_of(t);
+
+	t->option[OPTIMIZER_LEARNING_RATE] = schedule_rate(&t->schedule, t->step - 1);
+	optimizer_step(j->optimizer, j->program, &u, t->gradient);
+	return weights_finite(t, e);
+}
+
 /* One update from rows at .. at+n of the epoch's order; *loss_sum is the batch's. */
 static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
 {
-	struct score *s = &t->score;
-	const struct measures *m = &t->job->measures;
-	struct batch batch = { n, t->row + at, t->job->train.data->x };
-	int code, bad;
+	const struct train_job *j = t->job;
+	struct update u;
+	int code;
 
-	t->last_batch = n;
-	s->row = t->row + at;
-	s->scale = 1.0 / n;
-	s->output = t->output + (size_t)at * t->job->program->noutput;
-	memset(s->value, 0, n * sizeof *s->value);
-	code = evaluator_weights(t->ev, t->weight, e);
-	if (code)
-		return code;
-	evaluator_prepare(t->ev, &batch, true, score_sample, s, t->readout);
-	code = evaluator_run(t->ev, t->pool, t->gradient, e);
-	bad = score_check(s, n, e);
-	if (bad || code)
-		return bad ? bad : code;
-	*loss_sum = score_sum(s, n);
-	if (m->npenalty)
-		*loss_sum += n * penalty_sum(m->penalty, m->npenalty, s->program, t->weight, t->gradient);
-	return update(t, e);
+	t->batch_at = at;
+	t->batch_n = t->last_batch = n;
+	if (j->optimizer->method == METHOD_GRADIENT) {
+		code = trainer_loss(t, t->weight, t->output + (size_t)at * j->program->noutput, t->readout, t->gradient, loss_sum, e);
+		return code ? code : update(t, e);
+	}
+	u = update_of(t);
+	code = j->optimizer->search(&u, &t->probe, e);
+	*loss_sum = t->kept;
+	return code ? code : weights_finite(t, e);
 }
 
 static bool updates_left(const struct trainer *t)
@@ -255,6 +256,7 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 
 static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 {
+	struct update u;
 	double trained;
 	int code;
 
@@ -266,7 +268,8 @@ static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 	trained = clock_seconds();
 	r->step = t->step;
 	r->loss = t->loss_sum / t->at;
-	r->learning_rate = schedule_rate(&t->schedule, t->step);
+	u = update_of(t);
+	r->learning_rate = optimizer_rate(t->job->optimizer, &u, t->step, schedule_rate(&t->schedule, t->step));
 	train_metrics(t, r->metric);
 	code = validate(t, r, e);
 	if (code)
@@ -347,7 +350,8 @@ int trainer_start(struct trainer *t, uint32_t start, const struct start_state *f
 		go_on(t, from);
 	else
 		begin_start(t, start);
-	for (; !code && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
+	trainer_probe_start(t);
+	for (; !code && !t->probe.over && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);

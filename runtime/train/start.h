@@ -23,6 +23,12 @@ struct trainer {
 	double *gradient;            /* (nweight) */
 	uint8_t *frozen;             /* (nweight) */
 	const struct train_result *best; const double *start_loss;   /* of the starts before this one */
+	/* The step's batch, and what optimisers that probe it need beside (NULL for others). */
+	uint32_t batch_at, batch_n;  /* rows at .. at+n of the epoch's order */
+	struct probe probe;
+	double *probe_readout, *probe_output;        /* (batch, nreadout), (batch, noutput) of the last probe */
+	double probed, kept;         /* the losses' sum, penalties too: of the last probe, of the one kept */
+	struct search_record record;
 	/* of the start that runs */
 	uint32_t start, epoch;
 	uint64_t step;
@@ -31,6 +37,16 @@ struct trainer {
 	double epoch_begin;          /* clock, as if the epoch had never been left */
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];   /* (nweight) each */
 };
+
+/* Losses of the step's batch at weight[nweight]: *sum over its samples, penalties included; output
+ * (batch_n, noutput), readout (batch_n, nreadout), gradient (nweight) of the mean, or NULL. */
+int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,
+	double *sum, struct err *e);
+/* Memory and functions of t->probe, where the optimiser probes; false: memory is short. */
+bool trainer_probe_open(struct trainer *t);
+/* Before a start's first step. */
+void trainer_probe_start(struct trainer *t);
+void trainer_probe_close(struct trainer *t);
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
 void trainer_close(struct trainer *t);

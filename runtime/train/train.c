@@ -27,6 +27,27 @@ static int classes_check(const struct train_job *j, struct err *e)
 	return 0;
 }
 
+uint32_t train_batch_size(const struct train_job *j)
+{
+	return j->batch_size < j->train.nrow && !optimizer_takes_all(j->optimizer) ? j->batch_size : j->train.nrow;
+}
+
+uint32_t train_steps_per_epoch(const struct train_job *j)
+{
+	return (j->train.nrow - 1) / train_batch_size(j) + 1;
+}
+
+/* The rate of an optimiser that sets it itself follows no schedule. */
+static int rate_check(const struct train_job *j, struct err *e)
+{
+	const struct schedule_row *row = j->schedule.row;
+
+	if (!row || row == schedule_find("constant") || optimizer_has_rate(j->optimizer))
+		return 0;
+	return err_set(e, -ERR_CONFIG, "schedule %s changes a learning rate; the optimizer %s takes none from outside", row->name,
+		j->optimizer->name);
+}
+
 static int job_check(const struct train_job *j, struct err *e)
 {
 	int code;
@@ -48,6 +69,8 @@ static int job_check(const struct train_job *j, struct err *e)
 		code = optimizer_check(j->optimizer, j->option, e);
 	if (!code)
 		code = schedule_check(&j->schedule, e);
+	if (!code)
+		code = rate_check(j, e);
 	return code ? code : classes_check(j, e);
 }
 

@@ -82,6 +82,10 @@ struct train_result {
 	double *slot[OPTIMIZER_SLOTS_MAX];   /* optimiser's state of the winner */
 };
 
+/* Samples of a step, and steps of an epoch: a search over all samples takes them at once. */
+uint32_t train_batch_size(const struct train_job *j);
+uint32_t train_steps_per_epoch(const struct train_job *j);
+
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
 void train_result_release(struct train_result *r);
 

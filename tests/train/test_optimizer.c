@@ -78,6 +78,13 @@ static void test_clips(void)
 	tap_is_str(e.text, "clipnorm, clipvalue and global_clipnorm of sgd exclude each other", "are refused");
 }
 
+static void test_shared(const struct optimizer_row *row)
+{
+	tap_is_str(row->option[OPTIMIZER_LEARNING_RATE].name, "learning_rate", "%s: the first option", row->name);
+	tap_is_int(row->noption, row->nown + SHARED_COUNT, "%s has the shared options", row->name);
+	tap_is_str(row->slot_name[row->nslot], "ema", "%s: the last slot", row->name);
+}
+
 /* Every row is complete, and its defaults lie in their ranges. */
 static void test_table(unsigned seen)
 {
@@ -85,12 +92,15 @@ static void test_table(unsigned seen)
 	size_t n = optimizer_rows(&row);
 
 	for (size_t i = 0; i < n; i++) {
-		tap_ok(seen & 1u << i, "%s has been compared", row[i].name);
+		bool is_update = row[i].method == METHOD_GRADIENT;
+
+		tap_ok(!(seen & 1u << i) == !is_update, "%s has been compared, here or in test_search", row[i].name);
 		tap_ok(optimizer_find(row[i].name) == &row[i], "%s is found by its name", row[i].name);
-		tap_ok(*row[i].doc && *row[i].source && row[i].update, "%s has text, source and function", row[i].name);
-		tap_is_str(row[i].option[OPTIMIZER_LEARNING_RATE].name, "learning_rate", "%s: the first option", row[i].name);
-		tap_is_int(row[i].noption, row[i].nown + SHARED_COUNT, "%s has the shared options", row[i].name);
-		tap_is_str(row[i].slot_name[row[i].nslot], "ema", "%s: the last slot", row[i].name);
+		tap_ok(*row[i].doc && *row[i].source && !row[i].update == !is_update && !row[i].search == is_update,
+			"%s has text, source and function", row[i].name);
+		tap_ok(row[i].noption <= OPTIMIZER_OPTIONS_MAX && row[i].nslot <= OPTIMIZER_SLOTS_MAX, "%s: all has room", row[i].name);
+		if (is_update)
+			test_shared(&row[i]);
 		for (unsigned k = 0; k < row[i].noption; k++) {
 			const struct train_option *o = &row[i].option[k];
 

@@ -415,6 +415,50 @@ static void test_mean(const struct program *p)
 	train_result_release(&mean);
 }
 
+static void all_options(struct train_job *j)
+{
+	j->option[0] = 0.05;
+	j->option[j->optimizer->nown + SHARED_CLIPNORM] = 0.2;
+	j->option[j->optimizer->nown + SHARED_USE_EMA] = 1;
+	j->schedule.row = schedule_find("cosine");
+	for (unsigned k = 0; k < j->schedule.row->noption; k++)
+		j->schedule.option[k] = j->schedule.row->option[k].value;
+}
+
+/* Optimisers that ask for losses: what an epoch tells is the loss of the weights that its steps begin
+ * with, the mean gradient never made; no schedule is theirs. */
+static void test_searches(const struct program *p)
+{
+	struct train_job j = job_of(p);
+	double weight[NWEIGHT_MAX], output[2 * NROW], loss, metric;
+	struct train_result r;
+	struct err e = { 0 };
+
+	j.optimizer = optimizer_find("spsa");
+	for (unsigned k = 0; k < j.optimizer->noption; k++)
+		j.option[k] = j.optimizer->option[k].value;
+	j.epochs = 1;
+	j.batch_size = NROW;
+	j.shuffle = false;
+	j.init = weight;
+	j.exec.gradient = GRADIENT_SHIFT;
+	j.measures.penalty[j.measures.npenalty++] = (struct penalty){ regularizer_find("l2"), 0.1, NULL };
+	program_init_weights(p, 5, 0, weight);
+	evaluate(&j, &j.train, weight, output, &loss, &metric);
+	r = run(&j, NULL);
+	tap_ok(r.last.loss == loss && r.last.metric[0] == metric, "spsa: loss and metric of an epoch are those of the weights before");
+	tap_ok(r.last.learning_rate == r.slot[0][0] / pow(2, 0.602), "the next step's gain is told");
+	train_result_release(&r);
+	j.batch_size = 4;
+	j.epochs = 60;
+	r = run(&j, NULL);
+	tap_ok(r.last.loss < 0.9 * loss, "and the loss falls: %g, %g", loss, r.last.loss);
+	train_result_release(&r);
+	j.schedule.row = schedule_find("cosine");
+	tap_is_int(train_run(&j, NULL, &r, &e), -ERR_CONFIG, "a schedule for spsa is refused");
+	tap_is_str(e.text, "schedule cosine changes a learning rate; the optimizer spsa takes none from outside", "with its reason");
+}
+
 /* Every optimiser and option together, at any number of threads. */
 static void test_options_threads(const struct program *p)
 {
@@ -428,13 +472,11 @@ static void test_options_threads(const struct program *p)
 		j.optimizer = &row[i];
 		for (unsigned k = 0; k < row[i].noption; k++)
 			j.option[k] = row[i].option[k].value;
-		j.option[0] = 0.05;
-		j.option[row[i].nown + SHARED_CLIPNORM] = 0.2;
-		j.option[row[i].nown + SHARED_USE_EMA] = 1;
+		if (row[i].lacks)
+			continue;
 		j.measures.penalty[j.measures.npenalty++] = (struct penalty){ regularizer_find("l2"), 0.1, NULL };
-		j.schedule.row = schedule_find("cosine");
-		for (unsigned k = 0; k < j.schedule.row->noption; k++)
-			j.schedule.option[k] = j.schedule.row->option[k].value;
+		if (optimizer_has_rate(&row[i]))
+			all_options(&j);
 		one = run(&j, NULL);
 		j.exec.nthread = 4;
 		four = run(&j, NULL);
@@ -583,6 +625,7 @@ int main(void)
 	test_patterns();
 	test_rates(bare);
 	test_mean(head);
+	test_searches(bare);
 	test_options_threads(head);
 	test_class_labels();
 	test_observer(bare);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Losses of a step's batch at any weights: for the step itself, and for optimisers that probe. */
+#include "config.h"
+#include "runtime/train/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,
+	double *sum, struct err *e)
+{
+	const struct measures *m = &t->job->measures;
+	struct score *s = &t->score;
+	uint32_t n = t->batch_n;
+	struct batch batch = { n, t->row + t->batch_at, t->job->train.data->x };
+	int code, bad;
+
+	s->weight = weight;
+	s->row = t->row + t->batch_at;
+	s->scale = 1.0 / n;
+	s->output = output;
+	memset(s->value, 0, n * sizeof *s->value);
+	code = evaluator_weights(t->ev, weight, e);
+	if (code)
+		return code;
+	evaluator_prepare(t->ev, &batch, gradient != NULL, score_sample, s, readout);
+	code = evaluator_run(t->ev, t->pool, gradient, e);
+	bad = score_check(s, n, e);
+	if (bad || code)
+		return bad ? bad : code;
+	*sum = score_sum(s, n);
+	if (m->npenalty)
+		*sum += n * penalty_sum(m->penalty, m->npenalty, s->program, weight, gradient);
+	return 0;
+}
+
+/* ---- what a search calls ---- */
+
+static struct trainer *trainer_of(struct probe *p)
+{
+	return (struct trainer *)((char *)p - offsetof(struct trainer, probe));
+}
+
+static int probe_loss(struct probe *p, const double *weight, double *loss, double *gradient, struct err *e)
+{
+	struct trainer *t = trainer_of(p);
+	int code = trainer_loss(t, weight, t->probe_output, t->probe_readout, gradient, &t->probed, e);
+
+	if (!code)
+		*loss = t->probed / t->batch_n;
+	return code;
+}
+
+static void probe_keep(struct probe *p)
+{
+	struct trainer *t = trainer_of(p);
+	const struct program *g = p->program;
+
+	t->kept = t->probed;
+	memcpy(t->output + (size_t)t->batch_at * g->noutput, t->probe_output, (size_t)t->batch_n * g->noutput * sizeof *t->output);
+	memcpy(t->readout, t->probe_readout, (size_t)t->batch_n * g->nreadout * sizeof *t->readout);
+}
+
+static const struct probe_ops ops = { .loss = probe_loss, .keep = probe_keep };
+
+/* ---- life ---- */
+
+bool trainer_probe_open(struct trainer *t)
+{
+	const struct program *g = t->job->program;
+	size_t batch = t->batch_size, d = sizeof(double);
+
+	if (t->job->optimizer->method == METHOD_GRADIENT)
+		return true;
+	t->probe = (struct probe){ .ops = &ops, .program = g, .seed = t->job->seed, .gradient = t->gradient, .record = &t->record };
+	t->probe_readout = mem_try(batch, (g->nreadout + 1) * d);
+	t->probe_output = mem_try(batch, g->noutput * d);
+	t->probe.moved = mem_try(g->nweight ? g->nweight : 1, d);
+	return t->probe_readout && t->probe_output && t->probe.moved;
+}
+
+static void end_session(struct trainer *t)
+{
+	if (t->probe.session)
+		t->job->optimizer->session_free(t->probe.session);
+	t->probe.session = NULL;
+}
+
+void trainer_probe_start(struct trainer *t)
+{
+	end_session(t);
+	t->probe.start = t->start;
+	t->probe.over = false;
+	t->record.n = 0;
+}
+
+void trainer_probe_close(struct trainer *t)
+{
+	end_session(t);
+	free(t->probe_readout);
+	free(t->probe_output);
+	free(t->probe.moved);
+	free(t->record.value);
+}

@@ -223,6 +223,29 @@ static void add_sum(struct maker *m, uint32_t c, unsigned nwire)
 	build_pauli(&m->b, c, nterm, term);
 }
 
+/* Many products of Z, in two sums. */
+static void add_products(struct maker *m, uint32_t c, unsigned nwire)
+{
+	enum { MOST = 128 };
+	struct pauli_factor factor[MOST][64];
+	struct pauli_term term[MOST];
+	unsigned left = m->r->nz;
+
+	for (unsigned half = 0; half < 2; half++) {
+		unsigned n = half ? left : left / 2;
+
+		left -= n;
+		for (unsigned t = 0; t < n; t++) {
+			term[t] = (struct pauli_term){ .coefficient = real(&m->dice, 1) / n, .factor = factor[t] };
+			for (unsigned w = 0; w < nwire; w++)
+				if (below(&m->dice, 2) == 0)
+					factor[t][term[t].nfactor++] = (struct pauli_factor){ w, 3 };
+		}
+		if (n)
+			build_pauli(&m->b, c, n, term);
+	}
+}
+
 static void add_circuit(struct maker *m, uint32_t c)
 {
 	unsigned nwire = c == 0 ? m->r->nwire : 1 + below(&m->dice, m->r->nwire);
@@ -239,6 +262,7 @@ static void add_circuit(struct maker *m, uint32_t c)
 	}
 	add_sum(m, c, nwire);
 	add_sum(m, c, nwire);
+	add_products(m, c, nwire);
 	choose(m, nwire < 2 ? 1 : 2, nwire, wire);
 	build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);
 	build_z(&m->b, c, below(&m->dice, nwire));

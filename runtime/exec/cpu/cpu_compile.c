@@ -247,6 +247,32 @@ static void compile_probs(const struct backend_state *b, const struct output *o,
 	}
 }
 
+static bool is_z(const struct pauli_term *t)
+{
+	for (uint32_t f = 0; f < t->nfactor; f++)
+		if (t->factor[f].letter != 3)
+			return false;
+	return t->nfactor > 0;
+}
+
+/* The terms that are products of Z, or the others, behind those that are there. */
+static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z)
+{
+	uint32_t readout = 0;
+	for (uint32_t k = 0; k < c->plan->noutput; k++) {
+		const struct output *o = &c->plan->output[k];
+		if (o->kind == OUTPUT_PROBS) {
+			readout += UINT32_C(1) << o->nwire;
+			continue;
+		}
+		for (uint32_t t = 0; t < o->nterm; t++)
+			if (is_z(&o->term[t]) == z)
+				c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, &o->term[t]),
+					.coefficient = o->term[t].coefficient, .readout = readout };
+		readout++;
+	}
+}
+
 static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
@@ -254,22 +280,25 @@ static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 	for (uint32_t k = 0; k < pc->noutput; k++)
 		nterm += pc->output[k].nterm;
 	c->term = arena_alloc(&b->arena, nterm, sizeof *c->term);
+	compile_terms(b, c, true);
+	c->nz = c->nterm;
+	compile_terms(b, c, false);
+	c->sign_row = arena_alloc(&b->arena, c->nz, sizeof *c->sign_row);
+	for (uint32_t k = 0; k < c->nz; k++)
+		c->sign_row[k] = c->term[k].kernel.sign_row;
 	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
 	for (uint32_t k = 0; k < pc->noutput; k++) {
 		const struct output *o = &pc->output[k];
-		if (o->kind == OUTPUT_PROBS) {
-			struct cpu_probs *p = &c->probs[c->nprobs++];
-			p->readout = readout;
-			compile_probs(b, o, p);
-			size_t n = ((size_t)1 << p->bins.nbit) * b->k->lanes;
-			c->nbin = n > c->nbin ? n : c->nbin;
-			readout += UINT32_C(1) << o->nwire;
+		if (o->kind != OUTPUT_PROBS) {
+			readout++;
 			continue;
 		}
-		for (uint32_t t = 0; t < o->nterm; t++)
-			c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, &o->term[t]),
-				.coefficient = o->term[t].coefficient, .readout = readout };
-		readout++;
+		struct cpu_probs *p = &c->probs[c->nprobs++];
+		p->readout = readout;
+		compile_probs(b, o, p);
+		size_t n = ((size_t)1 << p->bins.nbit) * b->k->lanes;
+		c->nbin = n > c->nbin ? n : c->nbin;
+		readout += UINT32_C(1) << o->nwire;
 	}
 }
 

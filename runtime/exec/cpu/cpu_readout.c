@@ -27,18 +27,59 @@ static bool identity(const struct cpu_term *t)
 	return !(k->flip_row | k->sign_row | k->flip_lane | k->sign_lane);
 }
 
+static double lane_sign(const struct cpu_term *t, unsigned lane)
+{
+	return __builtin_parity(lane & t->kernel.sign_lane) ? -1 : 1;
+}
+
+enum {
+	Z_TERMS_MIN = 3,             /* fewer products of Z are read one by one */
+	SUB_ROWS = 1024              /* rows that are read for all other terms while they are near */
+};
+
+/* Terms one_by_one .. of a circuit are read one by one. */
+static uint32_t one_by_one(const struct cpu_circuit *c) { return c->nz < Z_TERMS_MIN ? 0 : c->nz; }
+
+/* How many terms from t on are read together. */
+static uint32_t terms_together(const struct cpu_circuit *c, uint32_t t)
+{
+	uint32_t left = (t < one_by_one(c) ? c->nz : c->nterm) - t;
+	return left < KERNEL_TERMS_MAX ? left : KERNEL_TERMS_MAX;
+}
+
+/* Expectations of n terms from t on over rows [first, last), lane by lane: out[k * lanes + lane]. */
+static void expect_terms(const struct reading *r, size_t first, size_t last, uint32_t t, uint32_t n, double *out)
+{
+	unsigned lanes = r->b->k->lanes;
+	memset(out, 0, (size_t)n * lanes * sizeof *out);
+	if (t < one_by_one(r->c)) {
+		r->b->k->expect_z(r->psi, first, last, r->c->sign_row + t, n, out);
+		for (uint32_t k = 0; k < n; k++)
+			for (unsigned l = 0; l < lanes; l++)
+				out[k * lanes + l] *= lane_sign(&r->c->term[t + k], l);
+		return;
+	}
+	for (size_t end; first < last; first = end) {
+		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
+		for (uint32_t k = 0; k < n; k++)
+			if (!identity(&r->c->term[t + k]))
+				r->b->k->expect(r->psi, first, end, &r->c->term[t + k].kernel, out + (size_t)k * lanes);
+	}
+}
+
 /* ---- expectations ---- */
 
 static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct reading *r = ctx;
 	size_t first = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk), last = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk + 1);
+	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX], *part = r->part + (size_t)chunk * r->c->nterm;
 	(void)thread;
-	for (uint32_t t = 0; t < r->c->nterm; t++) {
-		double out[KERNEL_LANES_MAX] = { 0 };
-		if (!identity(&r->c->term[t]))
-			r->b->k->expect(r->psi, first, last, &r->c->term[t].kernel, out);
-		r->part[(size_t)chunk * r->c->nterm + t] = lanes_total(out, r->b->k->lanes);
+	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
+		n = terms_together(r->c, t);
+		expect_terms(r, first, last, t, n, out);
+		for (uint32_t k = 0; k < n; k++)
+			part[t + k] = lanes_total(out + (size_t)k * r->b->k->lanes, r->b->k->lanes);
 	}
 }
 
@@ -57,13 +98,15 @@ static void expect_state(struct reading *r, struct cpu_worker *w, double *readou
 static void expect_samples(const struct reading *r, double *readout)
 {
 	unsigned lanes = r->b->k->lanes;
-	for (uint32_t t = 0; t < r->c->nterm; t++) {
-		const struct cpu_term *term = &r->c->term[t];
-		double out[KERNEL_LANES_MAX] = { 0 };
-		if (!identity(term))
-			r->b->k->expect(r->psi, 0, r->c->nrow, &term->kernel, out);
-		for (unsigned l = 0; l < lanes; l++)
-			readout[l * r->c->plan->nreadout + term->readout] += term->coefficient * (identity(term) ? 1 : out[l]);
+	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
+		n = terms_together(r->c, t);
+		expect_terms(r, 0, r->c->nrow, t, n, out);
+		for (uint32_t k = 0; k < n; k++)
+			for (unsigned l = 0; l < lanes; l++) {
+				const struct cpu_term *term = &r->c->term[t + k];
+				readout[l * r->c->plan->nreadout + term->readout] += term->coefficient * (identity(term) ? 1 : out[k * lanes + l]);
+			}
 	}
 }
 
@@ -123,18 +166,45 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 	read_probs(&r, w, readout);
 }
 
+/* Slope of a term's expectation in each lane, with the term's coefficient. */
+static void term_slopes(const struct reading *r, const struct cpu_term *term, double *c)
+{
+	size_t stride = r->b->lane_bits ? 0 : r->c->plan->nreadout;
+	for (unsigned l = 0; l < r->b->k->lanes; l++)
+		c[l] = term->coefficient * r->slope[l * stride + term->readout];
+}
+
+/* Products of Z first, many in one visit, which writes lambda: from term `t` on that are left to be added. */
+static uint32_t lambda_start(const struct reading *r, size_t first, size_t last)
+{
+	double c[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	unsigned lanes = r->b->k->lanes;
+	uint32_t n = r->c->nz < KERNEL_TERMS_MAX ? r->c->nz : KERNEL_TERMS_MAX;
+	if (n == 0) {
+		r->b->k->zero(r->lambda, first, last);
+		return 0;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		term_slopes(r, &r->c->term[k], c + (size_t)k * lanes);
+		for (unsigned l = 0; l < lanes; l++)
+			c[k * lanes + l] *= lane_sign(&r->c->term[k], l);
+	}
+	r->b->k->lambda_z(r->lambda, r->psi, first, last, r->c->sign_row, n, c);
+	return n;
+}
+
 static void lambda_rows(const struct reading *r, size_t first, size_t last)
 {
-	bool samples = !r->b->lane_bits;
-	r->b->k->zero(r->lambda, first, last);
-	for (uint32_t t = 0; t < r->c->nterm; t++) {
-		const struct cpu_term *term = &r->c->term[t];
-		double c[KERNEL_LANES_MAX];
-		if (identity(term))
-			continue;   /* a multiple of psi has no real slope */
-		for (unsigned l = 0; l < r->b->k->lanes; l++)
-			c[l] = term->coefficient * r->slope[(samples ? l * r->c->plan->nreadout : 0) + term->readout];
-		r->b->k->lambda(r->lambda, r->psi, first, last, &term->kernel, c);
+	uint32_t done = lambda_start(r, first, last);
+	for (size_t end; first < last; first = end) {
+		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
+		for (uint32_t t = done; t < r->c->nterm; t++) {
+			double c[KERNEL_LANES_MAX];
+			if (identity(&r->c->term[t]))
+				continue;   /* a multiple of psi has no real slope */
+			term_slopes(r, &r->c->term[t], c);
+			r->b->k->lambda(r->lambda, r->psi, first, end, &r->c->term[t].kernel, c);
+		}
 	}
 }
 

@@ -46,7 +46,8 @@ struct cpu_circuit {
 	unsigned nbit;               /* as stored */
 	size_t nrow;
 	uint32_t nstage; struct cpu_stage *stage;
-	uint32_t nterm; struct cpu_term *term;
+	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
+	uint32_t nz; size_t *sign_row;           /* (nz) of those */
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
 	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */

@@ -17,7 +17,7 @@
 #include "runtime/base/maths.h"
 #include "runtime/exec/plan.h"
 
-enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64 };
+enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_TERMS_MAX = 128 /* products of Z in one call */ };
 
 /* Where a matrix acts inside a block of rows. */
 struct kernel_step {
@@ -73,6 +73,11 @@ struct kernels {
 	/* Ask for rows [first, last) of such a block. */
 	void (*prefetch)(const void *state, size_t base, const uint32_t *row, size_t first, size_t last);
 
+	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
+	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's. */
+	void (*expect_z)(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out);
+	/* lam = sum_k c[k * lanes + lane] (-1)^|row & sign_row[k]| psi over rows [first, last). */
+	void (*lambda_z)(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c);
 	/* out[lane] += Re conj(psi) P psi over rows [first, last). */
 	void (*expect)(const void *psi, size_t first, size_t last, const struct kernel_term *t, double *out);
 	/* lam += c[lane] * P psi over rows [first, last). */

@@ -483,6 +483,89 @@ static void lambda(void *lam, const void *psi, size_t first, size_t last, const 
 	}
 }
 
+/* ---- many products of Z ---- */
+
+enum { TILE = 16 };   /* rows that are transformed together */
+
+/* v[L] <- sum over j of (-1)^|j & L| v[j], n a power of two: the Walsh-Hadamard transform. */
+INLINE void walsh(vec *v, unsigned n)
+{
+	for (unsigned half = 1; half < n; half *= 2)
+		for (unsigned j = 0; j < n; j += 2 * half)
+			for (unsigned k = j; k < j + half; k++) {
+				vec low = v[k], high = v[k + half];
+				v[k] = low + high;
+				v[k + half] = low - high;
+			}
+}
+
+/* Rows in a tile; first and last are multiples of it. */
+INLINE unsigned tile_of(size_t first, size_t last)
+{
+	size_t bits = first | last | TILE;
+	return (unsigned)(bits & -bits);
+}
+
+INLINE void tile_squares(const void *psi, size_t row, unsigned n, vec *v)
+{
+	for (unsigned j = 0; j < n; j++) {
+		const real *p = row_of(psi, row + j);
+		vec re = load(p), im = load(p + LANES);
+		v[j] = re * re + im * im;
+	}
+}
+
+static void expect_z(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out)
+{
+	enum { RUN = 8 };   /* tiles summed in the kernels' precision before they go to double */
+	unsigned tile = tile_of(first, last);
+	for (size_t begin = first; begin < last; begin += RUN * tile) {
+		size_t end = last - begin < RUN * tile ? last : begin + RUN * tile;
+		vec sum[KERNEL_TERMS_MAX];
+		for (unsigned k = 0; k < n; k++)
+			sum[k] = splat(0);
+		for (size_t row = begin; row < end; row += tile) {
+			vec v[TILE];
+			tile_squares(psi, row, tile, v);
+			if (tile == TILE)
+				walsh(v, TILE);
+			else
+				walsh(v, tile);
+			for (unsigned k = 0; k < n; k++)
+				sum[k] += v[sign_row[k] & (tile - 1)] * sign_of(row & sign_row[k]);
+		}
+		for (unsigned k = 0; k < n; k++)
+			for (unsigned l = 0; l < LANES; l++)
+				out[k * LANES + l] += sum[k][l];
+	}
+}
+
+static void lambda_z(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c)
+{
+	unsigned tile = tile_of(first, last);
+	vec factor[KERNEL_TERMS_MAX];
+	for (unsigned k = 0; k < n; k++)
+		for (unsigned l = 0; l < LANES; l++)
+			factor[k][l] = (real)c[k * LANES + l];
+	for (size_t row = first; row < last; row += tile) {
+		vec v[TILE];
+		for (unsigned j = 0; j < tile; j++)
+			v[j] = splat(0);
+		for (unsigned k = 0; k < n; k++)
+			v[sign_row[k] & (tile - 1)] += factor[k] * sign_of(row & sign_row[k]);
+		if (tile == TILE)
+			walsh(v, TILE);
+		else
+			walsh(v, tile);
+		for (unsigned j = 0; j < tile; j++) {
+			const real *p = row_of(psi, row + j);
+			real *q = row_at(lam, row + j);
+			save(q, v[j] * load(p));
+			save(q + LANES, v[j] * load(p + LANES));
+		}
+	}
+}
+
 INLINE size_t bin_of(size_t row, const struct kernel_bins *b)
 {
 	size_t bin = 0;
@@ -522,5 +605,6 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.zero = zero, .put = put, .get = get, .store = store,
 	.permute = permute, .apply = apply, .unapply = unapply,
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
-	.expect = expect, .lambda = lambda, .probs = probs, .lambda_probs = lambda_probs,
+	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
+	.probs = probs, .lambda_probs = lambda_probs,
 };

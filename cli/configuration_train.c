@@ -60,6 +60,28 @@ void config_measures(const struct config *c, struct measures *out)
 		add_penalties(regularizers->entry[i].value, out);
 }
 
+unsigned config_constraints(const struct config *c, struct constraint *out)
+{
+	const struct ynode *v = config_node(c, KEY_TRAIN_CONSTRAINTS);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; v && i < v->n; i++) {
+		struct ynode one = *v->entry[i].value;
+		uint32_t nentry = one.kind == YNODE_MAP ? one.n : 1;
+		const struct yentry *weights = one.kind == YNODE_MAP ? ynode_find(&one, "weights") : NULL, *entry = one.entry;
+
+		one.n = 1;
+		for (uint32_t k = 0; k < nentry; k++) {
+			if (weights && &entry[k] == weights)
+				continue;
+			one.entry = one.kind == YNODE_MAP ? (struct yentry *)&entry[k] : NULL;
+			out[n].row = constraint_find(config_row(TYPE_CONSTRAINTS, &one, out[n].option, NULL).name);
+			out[n++].pattern = weights ? weights->value->text : NULL;
+		}
+	}
+	return n;
+}
+
 struct class_weights config_class_weights(const struct config *c)
 {
 	struct arena *arena = (struct arena *)&c->arena;

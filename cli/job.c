@@ -177,6 +177,7 @@ static int fill_train(struct cli *c, struct job *j)
 	t->max_steps = (uint64_t)config_int(g, KEY_TRAIN_MAX_STEPS);
 	config_measures(g, &t->measures);
 	t->class_weights = config_class_weights(g);
+	t->nconstraint = config_constraints(g, t->constraint);
 	config_schedule(g, &t->schedule);
 	t->optimizer = config_optimizer(g, t->option);
 	t->seed = (uint64_t)config_int(g, KEY_RUN_SEED);

@@ -346,6 +346,7 @@ static void section_optimizers(struct buf *out, const char *name)
 	}
 SECTION_OF(section_losses, loss_row, loss_rows)
 SECTION_OF(section_schedules, schedule_row, schedule_rows)
+SECTION_OF(section_constraints, constraint_row, constraint_rows)
 
 /* Losses come last among the metrics, and have been described. */
 static void section_metrics(struct buf *out, const char *name)
@@ -473,7 +474,7 @@ static const struct { const char *name; void (*write)(struct buf *out, const cha
 	{ "options", section_options }, { "synopsis", section_synopsis }, { "commands", section_commands },
 	{ "examples", section_examples }, { "exit", section_exit }, { "diagnostics", section_diagnostics },
 	{ "keys", section_keys }, { "optimizers", section_optimizers }, { "losses", section_losses },
-	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
+	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "constraints", section_constraints }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
 	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
 };
 

@@ -38,6 +38,7 @@ NAMES_OF(names_of_optimizers, optimizer_row, optimizer_rows)
 NAMES_OF(names_of_metrics, metric_row, metric_rows)
 NAMES_OF(names_of_schedules, schedule_row, schedule_rows)
 NAMES_OF(names_of_regularizers, regularizer_row, regularizer_rows)
+NAMES_OF(names_of_constraints, constraint_row, constraint_rows)
 
 static size_t names_of_transforms(const char **name)
 {
@@ -338,6 +339,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_SCHEDULE] = { check_row, "word or map" },
 	[TYPE_METRICS] = { check_metrics, "list of words or maps" },
 	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps" },
+	[TYPE_CONSTRAINTS] = { check_constraints, "list of words or maps" },
 	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },
 	[TYPE_INIT] = { check_init, "word or map" },
 };

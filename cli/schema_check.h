@@ -25,5 +25,6 @@ bool check_row(const struct check *c, const struct ynode *v);
 bool check_metrics(const struct check *c, const struct ynode *v);
 bool check_transforms(const struct check *c, const struct ynode *v);
 bool check_regularizers(const struct check *c, const struct ynode *v);
+bool check_constraints(const struct check *c, const struct ynode *v);
 
 #endif

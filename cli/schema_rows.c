@@ -23,6 +23,7 @@ FIND_IN(find_loss, loss_row, loss_find)
 FIND_IN(find_metric, metric_row, metric_find)
 FIND_IN(find_optimizer, optimizer_row, optimizer_find)
 FIND_IN(find_schedule, schedule_row, schedule_find)
+FIND_IN(find_constraint, constraint_row, constraint_find)
 
 /* The steps that change the inputs, as rows with options. */
 static bool find_transform(const char *name, struct table_row *out)
@@ -50,11 +51,12 @@ static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out)
 	[TYPE_OPTIMIZER] = find_optimizer,
 	[TYPE_SCHEDULE] = find_schedule,
 	[TYPE_TRANSFORMS] = find_transform,
+	[TYPE_CONSTRAINTS] = find_constraint,
 };
 
 bool schema_has_rows(enum key_type t)
 {
-	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS;
+	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS && t != TYPE_CONSTRAINTS;
 }
 
 bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
@@ -254,6 +256,48 @@ bool check_regularizers(const struct check *c, const struct ynode *v)
 		well &= check_regularizer(c, v->entry[i].value, &count);
 	if (count > PENALTIES_MAX) {
 		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d regularisers", PENALTIES_MAX);
+		return false;
+	}
+	return well;
+}
+
+/* ---- constraints ---- */
+
+/* NAME, or {NAME: {option: value}, weights: pattern}, of which the last may be left out. */
+static bool check_constraint(const struct check *c, const struct ynode *v, uint32_t *count)
+{
+	struct check inner = { c->d, c->row, "weights" };
+	struct ynode one = *v;
+	bool well = true;
+
+	if (v->kind != YNODE_MAP) {
+		++*count;
+		return check_row(c, v);
+	}
+	one.n = 1;
+	for (uint32_t i = 0; i < v->n; i++) {
+		one.entry = &v->entry[i];
+		if (!strcmp(v->entry[i].key, "weights")) {
+			well &= check_text(&inner, v->entry[i].value);
+			continue;
+		}
+		well &= check_row(c, &one);
+		++*count;
+	}
+	return well;
+}
+
+bool check_constraints(const struct check *c, const struct ynode *v)
+{
+	uint32_t count = 0;
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of constraints");
+	for (uint32_t i = 0; i < v->n && count <= CONSTRAINTS_MAX; i++)
+		well &= check_constraint(c, v->entry[i].value, &count);
+	if (count > CONSTRAINTS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d constraints", CONSTRAINTS_MAX);
 		return false;
 	}
 	return well;

@@ -5,6 +5,9 @@ noinst_LIBRARIES += libtrain.a
 libtrain_a_SOURCES = \
 	runtime/train/checkpoint.c \
 	runtime/train/checkpoint.h \
+	runtime/train/constraint.c \
+	runtime/train/constraint.def \
+	runtime/train/constraint.h \
 	runtime/train/evaluate.c \
 	runtime/train/head.c \
 	runtime/train/head.h \

@@ -136,27 +136,29 @@ static struct update update_of(const struct trainer *t)
 	return (struct update){ t->option, t->step, t->gradient, t->weight, t->slot, t->frozen, t->job->program->nweight };
 }
 
-static int weights_finite(const struct trainer *t, struct err *e)
+/* After the update: constraints, and are all weights numbers? */
+static int finish_update(struct trainer *t, struct err *e)
 {
+	const struct train_job *j = t->job;
 	uint32_t index;
 	const char *path;
 
-	for (size_t i = 0; i < t->job->program->nweight; i++)
+	constraint_apply(j->constraint, j->nconstraint, j->program, t->weight);
+	for (size_t i = 0; i < j->program->nweight; i++)
 		if (!isfinite(t->weight[i])) {
-			path = path_of_weight(t->job->program, i, &index);
+			path = path_of_weight(j->program, i, &index);
 			return err_set(e, -ERR_NOT_FINITE, "entry %u of weight %s is not finite after the update", index, path);
 		}
 	return 0;
 }
 
-static int update(struct trainer *t, struct err *e)
+static void update(struct trainer *t)
 {
 	const struct train_job *j = t->job;
 	const struct update u = update_of(t);
 
 	t->option[OPTIMIZER_LEARNING_RATE] = schedule_rate(&t->schedule, t->step - 1);
 	optimizer_step(j->optimizer, j->program, &u, t->gradient);
-	return weights_finite(t, e);
 }
 
 /* One update from rows at .. at+n of the epoch's order; *loss_sum is the batch's. */
@@ -170,12 +172,14 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	t->batch_n = t->last_batch = n;
 	if (j->optimizer->method == METHOD_GRADIENT) {
 		code = trainer_loss(t, t->weight, t->output + (size_t)at * j->program->noutput, t->readout, t->gradient, loss_sum, e);
-		return code ? code : update(t, e);
+		if (!code)
+			update(t);
+	} else {
+		u = update_of(t);
+		code = j->optimizer->search(&u, &t->probe, e);
+		*loss_sum = t->kept;
 	}
-	u = update_of(t);
-	code = j->optimizer->search(&u, &t->probe, e);
-	*loss_sum = t->kept;
-	return code ? code : weights_finite(t, e);
+	return code ? code : finish_update(t, e);
 }
 
 static bool updates_left(const struct trainer *t)

@@ -71,6 +71,10 @@ static int job_check(const struct train_job *j, struct err *e)
 		code = schedule_check(&j->schedule, e);
 	if (!code)
 		code = rate_check(j, e);
+	if (!code)
+		code = constraint_check(j->constraint, j->nconstraint, j->program, e);
+	if (!code && j->nconstraint && optimizer_takes_all(j->optimizer))
+		code = err_set(e, -ERR_CONFIG, "constraints and the optimizer %s: it would not know the weights that it gets", j->optimizer->name);
 	return code ? code : classes_check(j, e);
 }
 

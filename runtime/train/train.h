@@ -9,6 +9,7 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/evaluator.h"
+#include "runtime/train/constraint.h"
 #include "runtime/train/measures.h"
 #include "runtime/train/optimizer.h"
 #include "runtime/train/schedule.h"
@@ -32,6 +33,7 @@ struct train_job {
 	uint64_t max_steps;                  /* 0: no limit */
 	struct measures measures;
 	struct class_weights class_weights;
+	struct constraint constraint[CONSTRAINTS_MAX]; unsigned nconstraint;
 	const struct optimizer_row *optimizer; double option[OPTIMIZER_OPTIONS_MAX];
 	struct schedule schedule;            /* of the learning rate; row NULL: it stays */
 	uint64_t seed;

@@ -65,6 +65,12 @@ trained "$(by_hand 'w += 0.1 * 0.05 * s')" "loss with an option" --set train.los
 trained "$(by_hand 'w -= 0.1 * (g + 0.4 * w)')" "regularizers: l2" --set 'train.regularizers=[{l2: 0.2}]'
 trained "$(by_hand 'w -= 0.1 * (g + 0.4 * w + 0.3)')" "regularizers: by path" \
 	--set 'train.regularizers=[{l2: 0.2, weights: "?"}, {l1: 0.3, weights: w*}]'
+shorten='n = w < 0 ? -w : w; w *= (n < most ? n : most) / (1e-7 + n)'
+trained "$(by_hand "w -= 0.1 * g; most = 0.2; $shorten")" "constraints: max_norm" \
+	--set 'train.constraints=[{max_norm: {max_value: 0.2}}]'
+trained "$(by_hand "w -= 0.5 * g; most = 0.01; $shorten")" "constraints: by path" \
+	--set 'train.constraints=[{max_norm: {max_value: 0.01}, weights: "?"}]' --set train.optimizer.sgd.learning_rate=0.5
+trained 0 "constraints: non_neg" --set 'train.constraints=[non_neg]' --set train.optimizer.sgd.learning_rate=10
 trained "$(by_hand 'w -= 0.1 * 3 * g')" "class_weight: 3" --set 'train.class_weight={1: 3}'
 trained "$(by_hand 'w -= 0.1 * 2 * g')" "sample_weight: a column" --set data.sample_weight=often
 trained "$(by_hand 'w -= 0.1 * 6 * g')" "both" --set data.sample_weight=often --set 'train.class_weight={1: 3}'
@@ -79,6 +85,12 @@ tap_exit 78 "a class without samples" "$QCNN" train -q --set 'train.class_weight
 tap_has err "class_weight names class 0, which no label of the training data has" "is named"
 tap_exit 78 "a pattern for nothing" "$QCNN" train -q --set 'train.regularizers=[{l1: 1, weights: head.*}]' config.yaml
 tap_has err 'no weights that may move match `head.*`' "is named"
+tap_exit 78 "a constraint for nothing" "$QCNN" train -q --set 'train.constraints=[{non_neg: , weights: head.*}]' config.yaml
+tap_has err 'constraint non_neg: no weights that may move match `head.*`' "is named"
+tap_exit 78 "an unknown constraint" "$QCNN" train -q --set 'train.constraints=[max_nrom]' config.yaml
+tap_has err 'did you mean `max_norm`?' "gets a suggestion"
+tap_exit 78 "an option of another one" "$QCNN" train -q --set 'train.constraints=[{non_neg: {axis: 0}}]' config.yaml
+tap_has err 'non_neg has no option `axis`' "is named"
 tap_exit 65 "weights that are not there" "$QCNN" train -q --set data.sample_weight=seldom config.yaml
 tap_has err 'no column `seldom` for the weights' "are named"
 printf 'x,label,often\n0.5,1,-2\n' >single.csv

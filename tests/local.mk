@@ -21,7 +21,7 @@ check_PROGRAMS += tests/unit/test_tfevents
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
 check_PROGRAMS += tests/lang/test_compile tests/lang/test_meaning tests/limits/test_compile_limits tests/unit/test_lists
 EXTRA_DIST += tests/lang/compile tests/lang/models
-check_PROGRAMS += tests/limits/test_forged_programs
+check_PROGRAMS += tests/limits/test_forged_programs tests/limits/test_keras_h5
 check_PROGRAMS += tests/lang/test_front tests/limits/test_lang_limits
 EXTRA_DIST += tests/lang/golden.h tests/lang/front
 
@@ -38,6 +38,7 @@ shell_tests += tests/cli/test_runs.sh tests/cli/test_init.sh tests/cli/test_repo
 shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
 EXTRA_DIST += tests/cli/files.sh tests/cli/config
+shell_tests += tests/cli/test_weights.sh tests/cli/test_keras.sh
 shell_tests += tests/lang/test_language.sh tests/cli/test_keys.sh tests/cli/test_formats.sh
 EXTRA_DIST += tests/lang/language.txt
 

@@ -11,6 +11,10 @@ libtrain_a_SOURCES = \
 	runtime/train/evaluate.c \
 	runtime/train/head.c \
 	runtime/train/head.h \
+	runtime/train/keras.c \
+	runtime/train/keras.h \
+	runtime/train/keras_h5.c \
+	runtime/train/keras_h5.h \
 	runtime/train/loss.c \
 	runtime/train/loss.def \
 	runtime/train/loss.h \

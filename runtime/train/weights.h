@@ -47,10 +47,10 @@ const struct weights_vector *weights_vector(const struct weights *w, const char 
 
 /* Numbers for a program from another file: weights.bin, .npz (path -> array) or .json
  * (flat list in declaration order; path -> nested array; or what weights_to_json writes,
- * also as the member `params` of an object).  circuit_only: the head's may be missing.
+ * also as the member `params` of an object), or .h5 (Keras: see keras.h).  circuit_only: the head's may be missing.
  * Fills weight[nweight] (or [nweight_circuit]); errors name the path and shapes. */
 int weights_import(const struct program *p, const char *path, bool circuit_only, double *weight, struct err *e);
-/* Export by ending: .npz or .json. */
+/* Export by ending: .npz, .json or .h5. */
 int weights_export(const struct program *p, const double *weight, const char *path, struct err *e);
 void weights_to_json(const struct program *p, const double *weight, struct buf *out); /* {path: {shape, values}}; values flat, last index fastest */
 

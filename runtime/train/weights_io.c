@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Weights from and to other files: weights.bin, .npz and .json in, .npz and .json out. */
+ * Weights from and to other files: weights.bin, .npz, .json and .h5 in, the last three out. */
 #include "config.h"
 #include "runtime/train/weights.h"
 
@@ -12,6 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/json.h"
 #include "runtime/data/dataset.h"
+#include "runtime/train/keras.h"
 #include "runtime/train/weights_file.h"
 
 static bool ends_with(const char *path, const char *ending)
@@ -276,6 +277,8 @@ int weights_import(const struct program *p, const char *path, bool circuit_only,
 		code = import_json(&t, path);
 	else if (ends_with(path, ".npz"))
 		code = import_npz(&t, path);
+	else if (ends_with(path, ".h5") || ends_with(path, ".hdf5"))
+		code = keras_import(p, path, circuit_only, t.weight, e);
 	else
 		code = import_bin(&t, path);
 	if (!code)
@@ -347,7 +350,9 @@ int weights_export(const struct program *p, const double *weight, const char *pa
 		return export_npz(p, weight, path, e);
 	if (ends_with(path, ".json"))
 		return export_json(p, weight, path, e);
-	return err_set(e, -ERR_USAGE, "%s: weights are exported to .npz or .json", path);
+	if (ends_with(path, ".h5") || ends_with(path, ".hdf5"))
+		return keras_export(p, weight, path, e);
+	return err_set(e, -ERR_USAGE, "%s: weights are exported to .npz, .json or .h5", path);
 }
 
 void weights_to_json(const struct program *p, const double *weight, struct buf *out)

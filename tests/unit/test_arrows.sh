@@ -25,6 +25,7 @@ yaml.h    cli/
 zlib.h    runtime/base/inflate
 jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
+hdf5.h    runtime/train/keras_h5
 omp.h     runtime/exec/cpu/ runtime/base/cpus
 END
 

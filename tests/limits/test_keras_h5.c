@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Keras's .h5 files: round trip, the order of symbols, and damage anywhere in a file: an
+ * error or numbers, never a crash. */
+#include "config.h"
+
+#include "runtime/base/buf.h"
+#include "runtime/train/keras.h"
+#include "runtime/train/keras_h5.h"
+#include "tests/tap.h"
+
+static int by_text(const void *x, const void *y)
+{
+	char a[16], b[16];
+
+	snprintf(a, sizeof a, "%u", *(const uint32_t *)x);
+	snprintf(b, sizeof b, "%u", *(const uint32_t *)y);
+	return strcmp(a, b);
+}
+
+static void test_order(uint32_t n)
+{
+	uint32_t *sorted = mem_alloc(n, sizeof *sorted), symbol = 0;
+	bool same = true;
+
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = i;
+	qsort(sorted, n, sizeof *sorted, by_text);
+	for (uint32_t i = 0; i < n; i++, symbol = keras_next_symbol(symbol, n))
+		same = same && sorted[i] == symbol;
+	tap_ok(same, "%u symbols in the order of their names", n);
+	free(sorted);
+}
+
+static bool same_arrays(const struct keras_arrays *got, const struct keras_array *want, uint32_t n)
+{
+	bool same = got->n == n;
+
+	for (uint32_t i = 0; same && i < n; i++) {
+		const struct keras_array *a = &got->array[i], *b = &want[i];
+
+		same = !strcmp(a->layer, b->layer) && !strcmp(a->name, b->name) && a->ndim == b->ndim
+			&& !memcmp(a->dim, b->dim, a->ndim * sizeof *a->dim) && a->count == b->count
+			&& !memcmp(a->value, b->value, a->count * sizeof *a->value);
+	}
+	return same;
+}
+
+enum { STRIDE = 151 };
+
+static unsigned changed_files(const struct buf *file, unsigned step, int flip, unsigned *nread, unsigned *nrefused)
+{
+	unsigned wrong = 0;
+
+	for (size_t at = 0; at < file->len; at += step) {
+		struct buf copy = BUF_INIT;
+		struct keras_arrays a;
+		struct err e = { 0 };
+		int code;
+
+		buf_add(&copy, file->data, flip ? file->len : at);
+		if (flip)
+			copy.data[at] ^= (char)flip;
+		buf_write_file(&copy, "changed.h5", 0, NULL);
+		code = keras_h5_read("changed.h5", &a, &e);
+		if (code == 0) {
+			keras_arrays_release(&a);
+			++*nread;
+		} else if (code == -ERR_BAD_DATA && strstr(e.text, "changed.h5: ")) {
+			++*nrefused;
+		} else {
+			tap_note("byte %zu: code %d, %s", at, code, e.text);
+			wrong++;
+		}
+		buf_release(&copy);
+	}
+	return wrong;
+}
+
+static void test_damage(void)
+{
+	struct buf file = BUF_INIT;
+	unsigned step = getenv("QCNN_SANITIZED") ? 10 * STRIDE : STRIDE, wrong, nread = 0, nrefused = 0;
+
+	buf_read_file(&file, "w.h5", KERAS_BYTES_MAX, NULL);
+	wrong = changed_files(&file, step, 0, &nread, &nrefused);
+	tap_ok(!wrong && !nread && nrefused, "a file that is cut off is refused");
+	nread = nrefused = 0;
+	wrong = changed_files(&file, step, 0xff, &nread, &nrefused) + changed_files(&file, step, 1, &nread, &nrefused);
+	tap_ok(!wrong && nread && nrefused, "a changed byte: %u files refused, %u read", nrefused, nread);
+	buf_release(&file);
+}
+
+static void test_refusals(const struct keras_array *array)
+{
+	struct keras_arrays a;
+	struct err e;
+	struct buf empty = BUF_INIT;
+
+	tap_is_int(keras_h5_read("none.h5", &a, &e), -ERR_NO_INPUT, "a missing file");
+	buf_write_file(&empty, "empty.h5", 0, NULL);
+	tap_is_int(keras_h5_read("empty.h5", &a, &e), -ERR_BAD_DATA, "an empty file: %s", e.text);
+	tap_is_int(keras_h5_write("no/folder/w.h5", array, 1, &e), -ERR_CANT_CREATE, "no folder to write to");
+	tap_is_int(keras_h5_write("w2.h5", array, KERAS_ARRAYS_MAX + 1, &e), -ERR_BAD_DATA, "too many arrays: %s", e.text);
+}
+
+int main(void)
+{
+	const double x[] = { 1, 0.1, -2.5e-300, 4, 5, 6 };
+	const struct keras_array array[] = {
+		{ "pqc", "parameters:0", 1, { 3 }, 3, x },
+		{ "dense", "dense/kernel:0", 2, { 2, 3 }, 6, x },
+		{ "dense", "dense/bias:0", 1, { 3 }, 3, x + 2 },
+	};
+	struct keras_arrays got;
+	struct err e = { 0 };
+
+	test_order(1);
+	test_order(10);
+	test_order(63);
+	test_order(1234);
+	if (keras_h5_write("w.h5", array, 3, &e)) {
+		if (strstr(e.text, "built without HDF5")) {
+			printf("ok %d # SKIP built without HDF5\n", ++tap_count);
+			return tap_done();
+		}
+		tap_bail("%s", e.text);
+	}
+	tap_is_int(keras_h5_read("w.h5", &got, &e), 0, "a file is read again: %s", e.text);
+	tap_ok(same_arrays(&got, array, 3), "its layers, names, shapes and numbers are the same");
+	keras_arrays_release(&got);
+	test_refusals(array);
+	test_damage();
+	return tap_done();
+}

@@ -204,6 +204,8 @@ static int open_described(struct inference *f)
 	enum sample_part k;
 	int status;
 
+	if (!text)
+		return cli_usage(f->cli, "%s was not made by training and describes no data; give --data", f->cli->options.operand[0]);
 	if (!split)
 		return damaged(f, "split");
 	status = choose_part(f, split, &k);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * qcnn weights: shows a file of weights, or converts it. */
+ * qcnn weights: shows, compares and converts files of weights. */
 #include "config.h"
 #include "cli/commands.h"
 
 #include <string.h>
 
+#include "cli/weights_files.h"
 #include "runtime/base/json.h"
-#include "runtime/train/weights.h"
 
 /* ---- show ---- */
 
@@ -63,40 +63,29 @@ static void show_text(const struct weights *w, struct buf *out)
 		show_group(w, &w->program->weight_group[i], out);
 }
 
-static int show(struct cli *c, const struct weights *w)
+static int show(struct cli *c)
 {
-	if (c->options.given[OPT_JSON])
-		show_json(w, &c->out);
-	else
-		show_text(w, &c->out);
+	struct weights *w;
+	struct err e;
+
+	if (weights_open(c->options.operand[1], &w, &e))
+		return cli_fail(c, &e);
+	(c->options.given[OPT_JSON] ? show_json : show_text)(w, &c->out);
+	weights_free(w);
 	return 0;
 }
 
-/* ---- convert ---- */
+/* ---- the actions ---- */
 
-static int convert(struct cli *c, const struct weights *w)
-{
-	struct err e;
-
-	return weights_export(w->program, w->weight, c->options.operand[2], &e) ? cli_fail(c, &e) : 0;
-}
-
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t n = strlen(path), k = strlen(ending);
-
-	return n > k && !strcmp(path + n - k, ending);
-}
-
-static const struct { const char *word; unsigned noperand; const char *operands;
-	int (*run)(struct cli *c, const struct weights *w); } actions[] = {
+static const struct { const char *word; unsigned noperand; const char *operands; int (*run)(struct cli *c); } actions[] = {
 	{ "show", 2, "show FILE", show },
-	{ "convert", 3, "convert FILE TARGET", convert },
+	{ "convert", 3, "convert FILE TARGET", weights_convert },
+	{ "diff", 3, "diff FILE FILE", weights_diff },
 };
 
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static int find_action(struct cli *c, int *found)
+static int weights(struct cli *c)
 {
 	const struct options *o = &c->options;
 	int i = 0;
@@ -104,46 +93,34 @@ static int find_action(struct cli *c, int *found)
 	while (i < ACTIONS && strcmp(actions[i].word, o->operand[0]))
 		i++;
 	if (i == ACTIONS)
-		return cli_usage(c, "`%s` is neither show nor convert", o->operand[0]);
+		return cli_usage(c, "`%s` is neither show, convert nor diff", o->operand[0]);
 	if (o->noperand != actions[i].noperand)
 		return cli_usage(c, "use: qcnn weights %s", actions[i].operands);
-	if (i == 1 && !ends_with(o->operand[2], ".npz") && !ends_with(o->operand[2], ".json"))
-		return cli_usage(c, "the target must end in .npz or .json, not `%s`", o->operand[2]);
-	*found = i;
-	return 0;
-}
-
-static int weights(struct cli *c)
-{
-	struct weights *w;
-	struct err e;
-	int action = 0, status = find_action(c, &action);
-
-	if (status)
-		return status;
-	if (weights_open(c->options.operand[1], &w, &e))
-		return cli_fail(c, &e);
-	status = actions[action].run(c, w);
-	weights_free(w);
-	return status;
+	if (o->given[OPT_MODEL] && actions[i].run == show)
+		return cli_usage(c, "show reads a weights.bin, which has its model; --model is for convert and diff");
+	return actions[i].run(c);
 }
 
 static const char *const examples[] = {
 	"qcnn weights show weights.bin",
 	"qcnn weights show --json weights.bin",
 	"qcnn weights convert weights.bin weights.npz",
+	"qcnn weights convert --model=config.yaml weights.bin again.bin",
+	"qcnn weights diff weights.bin weights.bin",
 	NULL
 };
 
 const struct command command_weights = {
 	.bit = COMMAND_WEIGHTS_CMD,
 	.name = "weights",
-	.summary = "show a file of weights, or convert it",
-	.operands = "show FILE | convert FILE TARGET",
+	.summary = "show, convert or compare files of weights",
+	.operands = "show FILE | convert FILE TARGET | diff FILE FILE",
 	.min_operands = 1,
 	.max_operands = 3,
-	.text = "Shows the weights and metadata of a weights.bin, or writes its weights to another file: .npz (one array "
-		"per path) or .json (one object, path to nested lists). `qcnn run --weights` and train.init read both.",
+	.text = "Shows the weights and metadata of a weights.bin; writes weights to another file: .npz (one array per path), "
+		".json (one object, path to nested lists), .h5 (as Keras and TensorFlow Quantum keep them) or .bin; or says by path "
+		"how much two files differ. All four kinds are read, by `qcnn run --weights` and train.init too; files other than "
+		".bin have no model, so --model names it.",
 	.example = examples,
 	.run = weights,
 };

@@ -69,6 +69,10 @@ libcli_a_SOURCES = \
 	cli/train_report_page.c \
 	cli/values.c \
 	cli/values.h \
+	cli/weights_convert.c \
+	cli/weights_diff.c \
+	cli/weights_files.c \
+	cli/weights_files.h \
 	cli/yaml_read.c \
 	cli/yaml_read.h
 

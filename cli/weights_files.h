@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files of weights for `qcnn weights`: a weights.bin, which has its own program, or numbers
+ * of another file for the program of --model or of a weights.bin beside it. */
+#ifndef QCNN_WEIGHTS_FILES_H
+#define QCNN_WEIGHTS_FILES_H
+
+#include "cli/command.h"
+#include "cli/configuration.h"
+#include "cli/model_file.h"
+#include "runtime/train/weights.h"
+
+/* What --model names: a configuration with its model, or a model alone, to which the defaults of a
+ * configuration belong. */
+struct named_model {
+	struct source_set *sources;
+	struct diags *d;
+	struct config *config;
+	struct model_file model;
+};
+
+/* Opens the file of --model with --const and --include; nothing where it is not given (model.program is
+ * then NULL).  0, or the exit status, and the fault is said; release in any case. */
+int named_model_open(struct cli *c, struct named_model *out);
+void named_model_release(struct named_model *m);
+
+struct weights_file {
+	const char *path;
+	const struct program *program;
+	const double *weight;        /* (program->nweight) */
+	struct weights *bin;         /* owned; NULL: other files have no metadata */
+	double *own;                 /* owned */
+};
+
+bool weights_file_is_bin(const char *path);     /* by its ending: none of the other files' */
+/* A weights.bin where p is NULL, else any file for that program.  0 or the exit status. */
+int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);
+void weights_file_release(struct weights_file *f);
+
+/* The two actions with functions of their own; 0 or the exit status. */
+int weights_convert(struct cli *c);
+int weights_diff(struct cli *c);
+
+#endif

@@ -266,6 +266,16 @@ static uint64_t any_width(const struct source *s)
 	return a && a->ndim ? width_of(a) : 0;
 }
 
+/* data.inputs names one array for an input; a list of columns is for CSV files. */
+static int check_keys(const struct source *s, struct err *e)
+{
+	for (unsigned i = 0; i < s->o->nmap; i++)
+		if (s->o->map[i].ncolumn > 1)
+			return err_set(e, -ERR_BAD_DATA, "%s: data.inputs names %u columns for input `%s`, but an array has none; give the "
+				"name of one array that holds all its numbers", s->path, s->o->map[i].ncolumn, s->o->map[i].input);
+	return 0;
+}
+
 static int assemble(struct source *s, struct dataset **out, struct err *e)
 {
 	const struct array *label = NULL, *weight = NULL;
@@ -274,11 +284,11 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 	struct read_options own;
 	struct input_want want;
 	uint64_t nx = 0, ny;
-	int code;
+	int code = check_keys(s, e);
 
 	s->o = reader_any_width(s->o, any_width(s), &own, &want);
-	code = check_inputs(s, &nx, &x, e);
-
+	if (!code)
+		code = check_inputs(s, &nx, &x, e);
 	if (!code)
 		code = find_label(s, &label, e);
 	if (!code)

@@ -85,6 +85,16 @@ static int directions(struct covariance *c, uint32_t k, double *value, double *s
 	return code;
 }
 
+/* A diagonal entry is at least as large as what stands beside it. */
+static int check_range(const struct covariance *c, struct err *e)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (!isfinite(c->value[(size_t)i * c->n + i]))
+			return err_set(e, -ERR_BAD_DATA, "pca takes sums of squares, and those of column %u (from 0) are beyond the range "
+				"of double; standardize or min_max before it helps", i);
+	return 0;
+}
+
 int pca_directions(const double *x, uint32_t n, const uint32_t *row, uint32_t nrow, const double *mean,
 	uint32_t k, double *out, struct err *e)
 {
@@ -100,6 +110,8 @@ int pca_directions(const double *x, uint32_t n, const uint32_t *row, uint32_t nr
 		for (uint32_t i = 0; i < n; i++)
 			add_products(n, i, block, c.value + (size_t)i * n);
 	}
+	if (!code)
+		code = check_range(&c, e);
 	for (uint32_t i = 0; !code && i < n; i++)
 		for (uint32_t j = 0; j < i; j++)
 			c.value[(size_t)i * n + j] = c.value[(size_t)j * n + i];

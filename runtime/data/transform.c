@@ -10,6 +10,8 @@
 #include "runtime/base/arena.h"
 #include "runtime/data/pca.h"
 
+enum { SAFE_EXPONENT = 400 };            /* squares of such numbers, and sums of them, are far from the range's ends */
+
 /* The training rows. */
 struct sample { const struct dataset *d; const uint32_t *row; uint32_t nrow; };
 
@@ -48,10 +50,14 @@ static int fit_min_max(const struct transform_wish *w, const struct sample *s, s
 			least[j] = x < least[j] ? x : least[j];
 			factor[j] = x > factor[j] ? x : factor[j];
 		}
-	for (uint32_t j = 0; j < n; j++)
+	for (uint32_t j = 0; !code && j < n; j++) {
+		if (!isfinite(factor[j] - least[j]))
+			code = err_set(e, -ERR_BAD_DATA, "%s: column %u (from 0) runs from %g to %g, too far for min_max", s->d->source,
+				j, least[j], factor[j]);
 		factor[j] = factor[j] > least[j] ? (high - low) / (factor[j] - least[j]) : 0;
+	}
 	out->value[2 * n] = low;
-	return 0;
+	return code;
 }
 
 static void means(const struct sample *s, double *mean)
@@ -65,28 +71,65 @@ static void means(const struct sample *s, double *mean)
 		mean[j] /= s->nrow;
 }
 
+/* Powers of two that bring columns, whose squares would leave the range of double, back to about 1;
+ * 1 for the others. */
+static void column_scales(const struct sample *s, double *scale)
+{
+	uint32_t n = s->d->nx;
+	int exponent;
+
+	for (uint32_t i = 0; i < s->nrow; i++)
+		for (uint32_t j = 0; j < n; j++) {
+			double x = fabs(row_of(s, i)[j]);
+
+			scale[j] = x > scale[j] ? x : scale[j];
+		}
+	for (uint32_t j = 0; j < n; j++) {
+		frexp(scale[j], &exponent);
+		scale[j] = ldexp(1, abs(exponent) < SAFE_EXPONENT ? 0 : exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
+	}
+}
+
+/* mean, and the sum of squares about it, of columns times scale. */
+static void moments(const struct sample *s, const double *scale, double *mean, double *square)
+{
+	uint32_t n = s->d->nx;
+
+	for (uint32_t i = 0; i < s->nrow; i++)
+		for (uint32_t j = 0; j < n; j++)
+			mean[j] += row_of(s, i)[j] * scale[j];
+	for (uint32_t j = 0; j < n; j++)
+		mean[j] /= s->nrow;
+	for (uint32_t i = 0; i < s->nrow; i++)
+		for (uint32_t j = 0; j < n; j++) {
+			double x = row_of(s, i)[j] * scale[j] - mean[j];
+
+			square[j] += x * x;
+		}
+}
+
 static int fit_standardize(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
 {
 	uint32_t n = s->d->nx;
-	double *mean, *factor;
-	int code = values_new(out, 2 * (size_t)n + 1, e);
+	double *mean, *factor, *scale = mem_try(n, sizeof *scale);
+	int code = scale ? values_new(out, 2 * (size_t)n + 1, e) : err_set(e, -ERR_CONFIG, "no memory for %u columns", n);
 
 	(void)w;
-	if (code)
-		return code;
-	mean = out->value;
-	factor = mean + n;                       /* the sum of squares, until all rows were seen */
-	means(s, mean);
-	for (uint32_t i = 0; i < s->nrow; i++)
+	if (!code) {
+		mean = out->value;
+		factor = mean + n;               /* the sum of squares, until all rows were seen */
+		column_scales(s, scale);
+		moments(s, scale, mean, factor);
+		/* A constant column's mean may be a rounding away from it. */
 		for (uint32_t j = 0; j < n; j++) {
-			double x = row_of(s, i)[j] - mean[j];
+			bool constant = !(sqrt(factor[j] / s->nrow) > 1e-14 * fabs(mean[j]));
 
-			factor[j] += x * x;
+			factor[j] = constant ? 0 : sqrt(s->nrow / factor[j]) * scale[j];
+			mean[j] /= scale[j];
 		}
-	/* A constant column's mean may be a rounding away from it. */
-	for (uint32_t j = 0; j < n; j++)
-		factor[j] = sqrt(factor[j] / s->nrow) > 1e-14 * fabs(mean[j]) ? sqrt(s->nrow / factor[j]) : 0;
-	return 0;
+	}
+	free(scale);
+	return code;
 }
 
 static int fit_l2(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
@@ -111,7 +154,8 @@ static int fit_pca(const struct transform_wish *w, const struct sample *s, struc
 		return code;
 	out->nout = k;
 	means(s, out->value);
-	return pca_directions(s->d->x, n, s->row, s->nrow, out->value, k, out->value + n, e);
+	code = pca_directions(s->d->x, n, s->row, s->nrow, out->value, k, out->value + n, e);
+	return code ? err_prefix(e, "%s", s->d->source) : 0;
 }
 
 static const struct {
@@ -150,16 +194,32 @@ static void apply_affine(const struct transform_step *s, struct dataset *d)
 	}
 }
 
+/* Squares that leave the range of double are taken of numbers that a power of two has brought to about 1. */
+static void normalize(double *x, uint32_t n)
+{
+	double sum = 0, largest = 0;
+	int exponent;
+
+	for (uint32_t j = 0; j < n; j++)
+		sum += x[j] * x[j];
+	if (!(sum > ldexp(1, -2 * SAFE_EXPONENT) && sum < ldexp(1, 2 * SAFE_EXPONENT))) {
+		for (uint32_t j = 0; j < n; j++)
+			largest = fabs(x[j]) > largest ? fabs(x[j]) : largest;
+		frexp(largest, &exponent);
+		sum = 0;
+		for (uint32_t j = 0; j < n; j++) {
+			x[j] = ldexp(x[j], -exponent);
+			sum += x[j] * x[j];
+		}
+	}
+	for (uint32_t j = 0; j < n && sum > 0; j++)
+		x[j] /= sqrt(sum);
+}
+
 static void apply_l2(const struct transform_step *s, struct dataset *d)
 {
-	for (uint32_t i = 0; i < d->nrow; i++) {
-		double *x = d->x + (size_t)i * s->nin, sum = 0;
-
-		for (uint32_t j = 0; j < s->nin; j++)
-			sum += x[j] * x[j];
-		for (uint32_t j = 0; j < s->nin && sum > 0; j++)
-			x[j] /= sqrt(sum);
-	}
+	for (uint32_t i = 0; i < d->nrow; i++)
+		normalize(d->x + (size_t)i * s->nin, s->nin);
 }
 
 static int apply_pca(const struct transform_step *s, struct dataset *d, struct err *e)

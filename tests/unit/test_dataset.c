@@ -94,12 +94,13 @@ static void refused(void)
 		{ "x", { 2, { 0, 2 }, false, 0, NULL } }, { "x", { 0, { 0 }, false, 1, x_value } },
 		{ "x", { 2, { 3, 2 }, true, 6, (double[12]){ 0 } } },
 	};
-	static const char *const key[] = { "k" };
+	static const char *const key[] = { "k" }, *const keys[] = { "x", "y" };
 	static const double from[] = { 1 }, to[] = { 2 };
-	const struct input_map map = { "x", key, 1 };
+	const struct input_map map = { "x", key, 1 }, list = { "x", keys, 2 };
 	const struct read_options plain = { .want = &x2, .nwant = 1 },
 		labelled = { .want = &x2, .nwant = 1, .label_required = true },
 		named = { .want = &x2, .nwant = 1, .label = "l", .label_required = true },
+		listed = { .want = &x2, .nwant = 1, .map = &list, .nmap = 1 },
 		mapped = { .want = &x2, .nwant = 1, .map = &map, .nmap = 1 },
 		relabelled = { .want = &x2, .nwant = 1, .label = "x", .label_map = { from, to, 1 } };
 	const struct { struct npz_member *m; unsigned n; const struct read_options *o; const char *want; } row[] = {
@@ -114,6 +115,8 @@ static void refused(void)
 		{ m, 1, &labelled, "d.npz: no array \"y\" for the label; it has \"x\"" },
 		{ m, 1, &named, "d.npz: no array \"l\" for the label; it has \"x\"" },
 		{ m, 1, &mapped, "d.npz: no array \"k\" for x; it has \"x\"" },
+		{ m, 2, &listed, "d.npz: data.inputs names 2 columns for input `x`, but an array has none; give the name of one "
+			"array that holds all its numbers" },
 		{ m, 0, &plain, "d.npz: no array \"x\" for x; it has none" },
 		{ m, 1, &relabelled, "d.npz: array \"x\", row 0: label 2 is not in `label_map`" },
 	};

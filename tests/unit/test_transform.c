@@ -40,7 +40,7 @@ static double distance(const double *a, const double *b, size_t n)
 	double most = 0;
 
 	for (size_t i = 0; i < n; i++)
-		most = fmax(most, fabs(a[i] - b[i]));
+		most = tap_worst(most, fabs(a[i] - b[i]));
 	return most;
 }
 
@@ -102,6 +102,36 @@ static void rows_and_constants(void)
 	dataset_free(d);
 }
 
+/* A column times 2^600 or 2^-600 becomes the same numbers, to the bit; so does a row for l2. */
+static void huge_and_tiny(void)
+{
+	static const int power[] = { 600, -600, 1010, -1030 };
+	static const struct transform_wish wish[] = { { .kind = TRANSFORM_standardize }, { .kind = TRANSFORM_l2 },
+		{ TRANSFORM_min_max, { 0, 1 } } };
+
+	for (size_t w = 0; w < sizeof wish / sizeof *wish; w++)
+		for (size_t k = 0; k < sizeof power / sizeof *power; k++) {
+			struct dataset *d = flowers(), *plain = flowers();
+			struct transform t = { 0 }, u = { 0 };
+			struct err e = { 0 };
+			bool by_row = wish[w].kind == TRANSFORM_l2;
+
+			for (int i = 0; i < ROWS * COLUMNS; i++)
+				plain->x[i] = floor(plain->x[i] * 256);
+			memcpy(d->x, plain->x, ROWS * COLUMNS * sizeof *d->x);
+			for (int i = 0; i < ROWS * COLUMNS; i++)
+				if (by_row ? i / COLUMNS == 3 : i % COLUMNS == 1)
+					d->x[i] = ldexp(d->x[i], power[k]);
+			transform_fit(&wish[w], 1, plain, NULL, ROWS, &u, &e);
+			tap_ok(!transform_fit(&wish[w], 1, d, NULL, ROWS, &t, &e) && !memcmp(d->x, plain->x, ROWS * COLUMNS * sizeof *d->x),
+				"%s, times 2^%d%s", transform_name(wish[w].kind), power[k], e.text);
+			transform_release(&t);
+			transform_release(&u);
+			dataset_free(d);
+			dataset_free(plain);
+		}
+}
+
 static void refused(void)
 {
 	static const struct { struct transform_wish wish; uint32_t nrow; const char *want; } row[] = {
@@ -133,6 +163,18 @@ static void refused(void)
 		tap_is_str(e.text, row[i].want, "refused");
 		dataset_free(d);
 	}
+	d = flowers();
+	d->x[1] = -1.7e308;
+	d->x[5] = 1.7e308;
+	transform_fit(&(struct transform_wish){ TRANSFORM_min_max, { 0, 1 } }, 1, d, NULL, ROWS, &t, &e);
+	tap_is_str(e.text, "iris: column 1 (from 0) runs from -1.7e+308 to 1.7e+308, too far for min_max", "a range beyond double");
+	dataset_free(d);
+	d = flowers();
+	d->x[1] = 1e200;
+	tap_ok(transform_fit(&(struct transform_wish){ TRANSFORM_pca, { 2 } }, 1, d, NULL, ROWS, &t, &e), "no pca of squares beyond double");
+	tap_is_str(e.text, "iris: pca takes sums of squares, and those of column 1 (from 0) are beyond the range of double; "
+		"standardize or min_max before it helps", "which it says");
+	dataset_free(d);
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
 		tap_is_int(transform_parse(text[i], strlen(text[i]), &t, &e), -ERR_BAD_DATA, "no steps: %s", text[i]);
 	tap_is_int(transform_width(&t), 0, "and nothing is left behind");
@@ -189,6 +231,7 @@ int main(void)
 {
 	against_scikit_learn();
 	rows_and_constants();
+	huge_and_tiny();
 	refused();
 	eigenvalues();
 	return tap_done();

@@ -133,6 +133,19 @@ static void section_is_faulty(struct config *c, const char *section)
 	}
 }
 
+/* One word or map where a list of them is wanted is a list of one. */
+static void make_list(struct config *c, const struct schema_row *row, struct yentry *entry)
+{
+	struct ynode *list;
+
+	if (!schema_is_list(row->type) || (entry->value->kind != YNODE_TEXT && entry->value->kind != YNODE_MAP))
+		return;
+	list = arena_alloc(&c->arena, 1, sizeof *list);
+	*list = (struct ynode){ .kind = YNODE_LIST, .at = entry->value->at };
+	ynode_add(&c->arena, list, NULL, entry->value->at, entry->value);
+	entry->value = list;
+}
+
 static void walk_section(struct config *c, const struct yentry *section)
 {
 	const struct ynode *map = section->value;
@@ -157,6 +170,7 @@ static void walk_section(struct config *c, const struct yentry *section)
 			continue;
 		}
 		c->key_at[row->id] = map->entry[i].key_at;
+		make_list(c, row, &map->entry[i]);
 		if (schema_check(c->d, row, map->entry[i].value))
 			c->value[row->id] = map->entry[i].value;
 		else

@@ -105,6 +105,18 @@ static int unknown_command(struct cli *c, const char *name)
 		: cli_usage(c, "unknown command `%s`", name);
 }
 
+static int no_command(struct cli *c)
+{
+	struct buf names = BUF_INIT;
+	int status;
+
+	for (const struct command *const *k = commands; *k; k++)
+		buf_printf(&names, "%s%s", k == commands ? "" : ", ", (*k)->name);
+	status = cli_usage(c, "it needs a command: %s", names.data);
+	buf_release(&names);
+	return status;
+}
+
 static int dispatch(struct cli *c)
 {
 	struct err e;
@@ -125,7 +137,7 @@ static int dispatch(struct cli *c)
 		return 0;
 	}
 	if (at >= c->argc)
-		return cli_usage(c, "it needs a command");
+		return no_command(c);
 	if (!strcmp(c->argv[at], "help")) {
 		c->command = at + 1 < c->argc ? command_find(c->argv[at + 1]) : NULL;
 		if (at + 1 < c->argc && !c->command)

@@ -411,6 +411,8 @@ static void section_gates(struct buf *out, const char *name)
 	for (int g = 1; g < GATE_COUNT; g++) {
 		const struct gate_row *row = gate_row((enum gate)g);
 
+		if (row->flags & GATE_STEP)
+			continue;
 		buf_str(out, ".It Cm ");
 		argument(out, row->name);
 		if (row->flags & GATE_WORD)

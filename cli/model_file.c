@@ -110,6 +110,9 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	bool is_bytecode = false;
 	int code = 0, file;
 
+	if (ends_with(path, ".yaml") || ends_with(path, ".yml"))
+		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s`, or give the model that "
+			"it names at `model: {file: ...}`", path, path);
 	if (!ends_with(path, ".qcnn") && !ends_with(path, ".asm"))
 		code = read_bytecode(path, &m, &is_bytecode, e);
 	if (code)

@@ -191,7 +191,9 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
-	if (near)
+	if (c->row->id == KEY_RUN_DEVICE && (!strcmp(word, "gpu") || !strcmp(word, "cuda")))
+		diag_help(g, "this program computes on processors alone; `auto` takes all of them");
+	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
 	buf_release(&b);
 	return false;
@@ -337,7 +339,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_LOSS] = { check_row, "word or map" },
 	[TYPE_OPTIMIZER] = { check_row, "word or map" },
 	[TYPE_SCHEDULE] = { check_row, "word or map" },
-	[TYPE_METRICS] = { check_metrics, "list of words or maps" },
+	[TYPE_METRICS] = { check_metrics, "list of words or maps, or one of them" },
 	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps" },
 	[TYPE_CONSTRAINTS] = { check_constraints, "list of words or maps" },
 	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },

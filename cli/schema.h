@@ -55,6 +55,8 @@ struct table_row { const char *name, *doc; unsigned noption; const struct train_
 
 /* May a value of this type be one name, with or without options? */
 bool schema_has_rows(enum key_type t);
+/* Is a value of this type a list, for which its only entry may stand alone? */
+bool schema_is_list(enum key_type t);
 /* The row of this name in the table of a type; false if unknown. */
 bool schema_table_row(enum key_type t, const char *name, struct table_row *out);
 /* The row that a checked value of type t (METRICS: of an entry) names, and its options' node

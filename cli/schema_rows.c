@@ -59,6 +59,11 @@ bool schema_has_rows(enum key_type t)
 	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS && t != TYPE_CONSTRAINTS;
 }
 
+bool schema_is_list(enum key_type t)
+{
+	return t == TYPE_METRICS || t == TYPE_TRANSFORMS || t == TYPE_REGULARIZERS;
+}
+
 bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
 {
 	return tables[t](name, out);

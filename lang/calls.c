@@ -278,6 +278,13 @@ static void unknown_callee(struct resolver *r, struct node *n)
 	}
 	g = diag_at(r->diags, DIAG_UNKNOWN_GATE, n->name_span, "unknown gate `%s`", n->name);
 	diag_label(g, "no gate or block of this name");
+	if (gate_is_step(n->name)) {
+		if (!strncmp(n->name, "pow_", 4))
+			diag_help(g, "a power is written `pow(t) @ %s ...;`", n->name + 4);
+		else
+			diag_help(g, "a global phase is written `gphase(a);`");
+		return;
+	}
 	if (diag_nearest(n->name, &amplitudes, 1))
 		diag_help(g, "did you mean `%s`?", amplitudes);
 	else
@@ -301,7 +308,7 @@ void calls_call(struct resolver *r, struct node *n)
 		return;
 	}
 	row = gate_find(n->name, &n->word, &of);
-	if (row) {
+	if (row && !(row->flags & GATE_STEP)) {
 		call_gate(r, n, row);
 		return;
 	}

@@ -10,7 +10,7 @@
 /* Short words of gates.def. */
 enum {
 	DIA = GATE_DIAGONAL, PER = GATE_PERMUTATION, REA = GATE_REAL, INV = GATE_SELF_INVERSE,
-	SYM = GATE_SYMMETRIC, WORD = GATE_WORD, COMPOSITE = GATE_COMPOSITE
+	SYM = GATE_SYMMETRIC, WORD = GATE_WORD, COMPOSITE = GATE_COMPOSITE, STEP = GATE_STEP
 };
 #define S0 { SHIFT_NONE }
 #define S1(a) { SHIFT_##a }
@@ -153,6 +153,15 @@ const struct gate_row *gate_find(const char *name, uint8_t *word, const char **a
 		}
 	const struct gate_row *r = find_row(name);
 	return r ? r : find_word(name, word);
+}
+
+bool gate_is_step(const char *name)
+{
+	const char *alias;
+	uint8_t word;
+	const struct gate_row *r = gate_find(name, &word, &alias);
+
+	return r && r->flags & GATE_STEP;
 }
 
 /* ---- parameter shift ---- */

@@ -36,7 +36,8 @@ enum gate_flag {             /* of the target matrix */
 	GATE_SELF_INVERSE = 1 << 3,
 	GATE_SYMMETRIC   = 1 << 4,   /* equal to its transpose */
 	GATE_WORD        = 1 << 5,   /* a family of Pauli words */
-	GATE_COMPOSITE   = 1 << 6    /* has steps instead of a matrix (rc3x) */
+	GATE_COMPOSITE   = 1 << 6,   /* has steps instead of a matrix (rc3x) */
+	GATE_STEP        = 1 << 7    /* made from a modifier (pow(t) @ h) by the compiler; a model cannot name it */
 };
 
 /* How expectations depend on an angle: a trigonometric polynomial with frequencies
@@ -74,6 +75,8 @@ const struct gate_row *gate_row(enum gate g);
 const struct gate_row *gate_find(const char *name, uint8_t *word, const char **alias_of);
 /* All names and aliases (not the words of two and three letters), for suggestions and lists. */
 size_t gate_names(const char *const **names);
+
+bool gate_is_step(const char *name);             /* of a row with GATE_STEP, or a word of such a family */
 
 unsigned gate_word_length(uint8_t word);         /* letters in a word; 0 for word 0 */
 /* Flags of a row, those that hold for this word for families. */

@@ -180,7 +180,8 @@ void scope_suggest(struct resolver *r, struct diag *g, enum space space, const c
 		if (r->order[i]->space == space && is_visible(r, r->order[i]))
 			names[n++] = r->order[i]->name;
 	for (size_t i = 0; i < nmore; i++)
-		names[n++] = more[i];
+		if (space != SPACE_CALL || !gate_is_step(more[i]))
+			names[n++] = more[i];
 	near = diag_nearest(name, names, n);
 	near = near ? same_case(name, near, names, n) : NULL;
 	if (near && space == SPACE_CALL && !lookup(r, space, near) && gate_find(near, &word, &of) && of)

@@ -42,7 +42,8 @@ int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err 
  * believed. Other files give nothing and size 0. */
 int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e);
 /* Atomic: temporary file beside it, optional fsync (file and folder), rename.
- * An existing file is untouched on failure. */
+ * An existing file is untouched on failure, but for one: -ERR_IO when the folder cannot be synced after the
+ * rename. Then the new file is there and whole, and the text says that a power cut may undo it. */
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);
 
 /* A cursor over bytes that never reads past the end; after the first overrun

@@ -183,24 +183,30 @@ static int open_temporary(const char *path, mode_t mode, char *name)
 	return fd;
 }
 
-static int sync_folder_of(const char *path)
+/* The folder of `path`, open to be synced. */
+static int open_folder_of(const char *path)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
-	int fd, code;
 
-	if (len >= sizeof folder)
+	if (len >= sizeof folder) {
+		errno = ENAMETOOLONG;
 		return -1;
+	}
 	memcpy(folder, path, len);
 	folder[len] = '\0';
-	fd = open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	code = fsync(fd);
-	close(fd);
+	return open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Behind the rename: what fails here cannot be undone. */
+static int sync_folder(int fd, const char *path, struct err *e)
+{
 	/* Some file systems cannot sync a folder, and say so. */
-	return code && errno != EINVAL && errno != EROFS ? -1 : 0;
+	if (!fsync(fd) || errno == EINVAL || errno == EROFS)
+		return 0;
+	return err_set(e, -ERR_IO, "%s is written, but its folder cannot be synced (%s): a power cut may undo it", path,
+		strerror(errno));
 }
 
 /* Pipes, terminals and /dev/null are written to, never replaced. */
@@ -219,10 +225,16 @@ static int write_in_place(const struct buf *b, const char *path, struct err *e)
 static int write_beside(const struct buf *b, const char *path, mode_t mode, int sync, struct err *e)
 {
 	char name[PATH_MAX];
-	int fd = open_temporary(path, mode, name), code, saved;
+	int folder = sync ? open_folder_of(path) : -1, fd = -1, code, saved;
 
-	if (fd < 0)
-		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+	if (folder >= 0 || !sync)
+		fd = open_temporary(path, mode, name);
+	if (fd < 0) {
+		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+		if (folder >= 0)
+			close(folder);
+		return code;
+	}
 	code = write_all(fd, b->data, b->len);
 	if (!code && sync)
 		code = fsync(fd);
@@ -235,12 +247,15 @@ static int write_beside(const struct buf *b, const char *path, mode_t mode, int 
 		code = -1;
 		saved = errno;
 	}
-	if (!code && sync && sync_folder_of(path))
-		return err_set(e, -ERR_IO, "cannot sync the folder of %s: %s", path, strerror(errno));
-	if (!code)
-		return 0;
-	unlink(name);
-	return err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(saved));
+	if (code) {
+		unlink(name);
+		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(saved));
+	} else if (sync) {
+		code = sync_folder(folder, path, e);
+	}
+	if (folder >= 0)
+		close(folder);
+	return code;
 }
 
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e)

@@ -41,18 +41,18 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	return code;
 }
 
-int err_prefix(struct err *e, const char *fmt, ...)
+void err_prefix(struct err *e, const char *fmt, ...)
 {
 	char prefix[ERR_TEXT_MAX], old[ERR_TEXT_MAX];
 	va_list ap;
 
 	if (!e)
-		return 0;
+		return;
 	va_start(ap, fmt);
 	vsnprintf(prefix, sizeof prefix, fmt, ap);
 	va_end(ap);
 	memcpy(old, e->text, sizeof old);
-	return err_set(e, e->code, "%s: %s", prefix, old);
+	err_set(e, e->code, "%s: %s", prefix, old);
 }
 
 static const struct err_row *row_of(int code)

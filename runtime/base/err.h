@@ -31,8 +31,8 @@ struct err {
 int err_set(struct err *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Put "prefix: " before the text of *e (unless NULL); returns e's code. */
-int err_prefix(struct err *e, const char *fmt, ...)
+/* Put "prefix: " before the text of *e (unless NULL). Nothing is returned: who passed no *e has the code alone. */
+void err_prefix(struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The process's exit status for a code (0 for 0), and the row's text. */

@@ -107,6 +107,30 @@ struct diag *reader_width(struct diags *d, const struct read_options *o, struct 
 	return g;
 }
 
+int reader_misfit(struct diags *d, const struct read_options *o, const struct input_want *w, struct err *e,
+	const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	struct diag *g = NULL;
+	va_list ap;
+	int code;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	for (unsigned i = 0; d && i < o->nwant; i++) {
+		if (!o->want[i].at.file || (w && strcmp(w->name, o->want[i].name)))
+			continue;
+		if (g)
+			diag_second(g, o->want[i].at, "`%s` is declared here", o->want[i].name);
+		else
+			g = diag_at(d, DIAG_DATA_WIDTH, o->want[i].at, "%s", text.data);
+	}
+	code = err_set(e, -ERR_BAD_DATA, "%s", text.data);
+	buf_release(&text);
+	return code;
+}
+
 const struct read_options *reader_any_width(const struct read_options *o, uint64_t width, struct read_options *copy,
 	struct input_want *want)
 {

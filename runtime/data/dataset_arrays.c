@@ -14,6 +14,7 @@
 struct source {
 	const char *path;
 	const struct read_options *o;
+	struct diags *diags;         /* may be NULL */
 	struct npz z;
 	uint8_t digest[SHA256_BYTES];
 	uint64_t nrow;
@@ -47,7 +48,7 @@ static int misfit(const struct source *s, const char *key, const struct array *a
 	int code;
 
 	shape_text(a, &b);
-	code = err_set(e, -ERR_BAD_DATA, "%s: array \"%s\" has shape %s%s, but the model's input `%s` takes "
+	code = reader_misfit(s->diags, s->o, w, e, "%s: array \"%s\" has shape %s%s, but the model's input `%s` takes "
 		"%u %snumbers in each row", s->path, key, b.data, a->is_complex ? " (complex)" : "", w->name,
 		w->is_state ? w->count / 2 : w->count, w->is_state ? "complex " : "");
 	buf_release(&b);
@@ -155,7 +156,7 @@ static int check_shared(struct source *s, struct shared *x, struct err *e)
 		return 0;
 	if (x->a->is_complex || width_of(x->a) != wanted) {
 		shape_text(x->a, &b);
-		code = err_set(e, -ERR_BAD_DATA, "%s: array \"x\" has shape %s%s, but the model's inputs take "
+		code = reader_misfit(s->diags, s->o, NULL, e, "%s: array \"x\" has shape %s%s, but the model's inputs take "
 			"%llu numbers in each row", s->path, b.data, x->a->is_complex ? " (complex)" : "",
 			(unsigned long long)wanted);
 		buf_release(&b);
@@ -334,11 +335,10 @@ int dataset_read_arrays(const char *path, const struct read_options *o, struct d
 	struct dataset **out, struct err *e)
 {
 	bool is_npy = !strcmp(path + strlen(path) - 4, ".npy");
-	struct source s = { .path = path, .o = o };
+	struct source s = { .path = path, .o = o, .diags = d };
 	struct buf b = BUF_INIT;
 	int code;
 
-	(void)d;                                 /* arrays have no lines to point at */
 	code = is_npy ? npy_check_file(path, e) : npz_check_file(path, e);
 	if (!code)
 		code = buf_read_file(&b, path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);

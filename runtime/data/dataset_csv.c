@@ -40,21 +40,44 @@ static unsigned faults(const struct table *t)
 	return diags_errors(t->diags) - t->before;
 }
 
-static bool is_header(const struct csv *c)
+/* Does the configuration ask for a column of this name? */
+static bool is_wanted(const struct read_options *o, const char *name)
 {
+	if (!strcmp(name, o->label ? o->label : "label") || (o->weight && !strcmp(name, o->weight)))
+		return true;
+	for (unsigned i = 0; i < o->nmap; i++)
+		for (unsigned k = 0; k < o->map[i].ncolumn; k++)
+			if (!strcmp(name, o->map[i].column[k]))
+				return true;
+	return false;
+}
+
+/* The first row names the columns where no field of it is a number, or where one that is none is a name
+ * that is asked for. Otherwise it is a sample: a slip in it is not to be taken for a name. */
+static bool is_header(const struct csv *c, const struct read_options *o)
+{
+	size_t words = 0;
+	bool wanted = false;
 	double v;
 
-	for (size_t i = 0; i < c->nfield; i++)
-		if (!csv_number(c, i, &v))
-			return true;
-	return false;
+	for (size_t i = 0; i < c->nfield; i++) {
+		char *text;
+
+		if (csv_number(c, i, &v))
+			continue;
+		words++;
+		text = csv_text(c, i);
+		wanted |= is_wanted(o, text);
+		free(text);
+	}
+	return wanted || words == c->nfield;
 }
 
 static void name_columns(struct table *t)
 {
 	char number[24];
 
-	t->has_header = is_header(&t->csv);
+	t->has_header = is_header(&t->csv, t->o);
 	t->header = t->csv.row;
 	t->ncolumn = t->csv.nfield;
 	t->name = mem_alloc(t->ncolumn, sizeof *t->name);
@@ -218,6 +241,8 @@ static void bad_number(struct table *t, size_t field)
 		diag_help(g, "fields are separated by commas");
 	else if (t->to[field] == TO_LABEL && *text)
 		diag_help(g, "`data.label_map` gives classes their numbers, for example `label_map: {%s: 1}`", text);
+	if (t->csv.row.begin == t->header.begin)
+		diag_note(g, "the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
 	free(text);
 }
 

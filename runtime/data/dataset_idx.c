@@ -42,7 +42,9 @@ static int open_file(struct idx_file *f, const char *path, struct sha256 *h, str
 	}
 	if (!code)
 		code = idx_parse(f->bytes.data, f->bytes.len, &f->idx, e);
-	return code ? err_prefix(e, "%s", path) : 0;
+	if (code)
+		err_prefix(e, "%s", path);
+	return code;
 }
 
 /* ---- where the labels lie ---- */
@@ -107,7 +109,8 @@ static uint32_t taken(const struct input_want *w)
 	return w->is_state ? w->count / 2 : w->count;
 }
 
-static int check_width(const struct idx_file *f, const struct read_options *o, uint64_t *nx, struct err *e)
+static int check_width(const struct idx_file *f, const struct read_options *o, struct diags *d, uint64_t *nx,
+	struct err *e)
 {
 	uint64_t wanted = 0, width = width_of(&f->idx);
 
@@ -122,7 +125,7 @@ static int check_width(const struct idx_file *f, const struct read_options *o, u
 	}
 	if (wanted == width)
 		return 0;
-	return err_set(e, -ERR_BAD_DATA, "%s: each row has %llu numbers, but the model's input%s %llu", f->path,
+	return reader_misfit(d, o, NULL, e, "%s: each row has %llu numbers, but the model's input%s %llu", f->path,
 		(unsigned long long)width, o->nwant == 1 ? " takes" : "s take", (unsigned long long)wanted);
 }
 
@@ -163,11 +166,11 @@ static int copy_labels(const struct idx_file *f, const struct label_map *m, stru
 }
 
 static int assemble(const struct idx_file *x, const struct idx_file *y, const struct read_options *o,
-	struct dataset **out, struct err *e)
+	struct diags *diags, struct dataset **out, struct err *e)
 {
 	struct dataset *d = NULL;
 	uint64_t nx, ny = y->path ? width_of(&y->idx) : 0;
-	int code = check_width(x, o, &nx, e);
+	int code = check_width(x, o, diags, &nx, e);
 
 	if (!code && y->path && y->idx.dim[0] != x->idx.dim[0])
 		code = err_set(e, -ERR_BAD_DATA, "%s has %u rows, %s has %u", x->path, x->idx.dim[0], y->path, y->idx.dim[0]);
@@ -196,13 +199,12 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 	struct sha256 h;
 	int code;
 
-	(void)d;                                 /* bytes have no lines to point at */
 	sha256_init(&h);
 	code = open_file(&x, path, &h, e);
 	if (!code)
 		code = open_labels(&y, &a, path, o, &h, e);
 	if (!code)
-		code = assemble(&x, &y, reader_any_width(o, width_of(&x.idx), &own, &want), out, e);
+		code = assemble(&x, &y, reader_any_width(o, width_of(&x.idx), &own, &want), d, out, e);
 	if (!code)
 		sha256_end(&h, (*out)->digest);
 	buf_release(&x.bytes);

@@ -13,6 +13,8 @@
 enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7,
 	NPY_START_BYTES = 12 };   /* magic, version, the header's length */
 
+#define NPY_COUNT_MAX (DATASET_BYTES_MAX / 16)     /* complex numbers as re and im */
+
 static const char magic[] = "\x93NUMPY";
 
 /* One number: its bytes as an integer of the machine. */
@@ -274,11 +276,11 @@ static int check_size(const struct head *h, uint64_t left, uint64_t *count, stru
 	if (empty)
 		*count = 0, overflow = false;
 	overflow |= __builtin_mul_overflow(*count, item, &nbytes);
-	if (!overflow && nbytes == left && *count <= DATASET_BYTES_MAX / 16)
+	if (overflow || *count > NPY_COUNT_MAX)
+		return err_set(e, -ERR_BAD_DATA, "the array's shape is beyond the limit of %llu numbers",
+			(unsigned long long)NPY_COUNT_MAX);
+	if (nbytes == left)
 		return 0;
-	if (overflow || nbytes > DATASET_BYTES_MAX)
-		return err_set(e, -ERR_BAD_DATA, "the array's shape is beyond the limit of %llu bytes",
-			(unsigned long long)DATASET_BYTES_MAX);
 	return err_set(e, -ERR_BAD_DATA, "the array's shape needs %llu bytes, the file has %llu",
 		(unsigned long long)nbytes, (unsigned long long)left);
 }

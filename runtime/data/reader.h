@@ -17,6 +17,10 @@ const struct input_map *reader_map(const struct read_options *o, const char *inp
 /* Report a width that does not fit an input (NULL: all of them): "the file has" 8 columns. */
 struct diag *reader_width(struct diags *d, const struct read_options *o, struct span at,
 	const struct input_want *w, uint64_t width, const char *who);
+/* Says in *e, and at the declarations of the inputs where there are any, what does not fit input w (NULL: all);
+ * -ERR_BAD_DATA. */
+int reader_misfit(struct diags *d, const struct read_options *o, const struct input_want *w, struct err *e,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* The options for a row of `width` numbers: o itself, or *copy and *want where o takes as many as there are. */
 const struct read_options *reader_any_width(const struct read_options *o, uint64_t width, struct read_options *copy,
 	struct input_want *want);

@@ -155,7 +155,9 @@ static int fit_pca(const struct transform_wish *w, const struct sample *s, struc
 	out->nout = k;
 	means(s, out->value);
 	code = pca_directions(s->d->x, n, s->row, s->nrow, out->value, k, out->value + n, e);
-	return code ? err_prefix(e, "%s", s->d->source) : 0;
+	if (code)
+		err_prefix(e, "%s", s->d->source);
+	return code;
 }
 
 static const struct {

@@ -21,9 +21,12 @@ struct run { char *path; };
 /* The folder and all above it. */
 static int make_folders(const char *dir, struct err *e)
 {
-	char *path = mem_strdup(dir), *at = path;
+	char *path, *at;
 	int code = 0;
 
+	if (!*dir)
+		return err_set(e, -ERR_CANT_CREATE, "the folder for runs has no name; `.` is the current one");
+	path = at = mem_strdup(dir);
 	while (!code && at) {
 		at = strchr(at + 1, '/');
 		if (at)

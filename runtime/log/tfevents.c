@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +63,11 @@ static void fill_table(void)
 
 uint32_t crc32c(const void *p, size_t len)
 {
-	static atomic_bool filled;
+	static pthread_once_t filled = PTHREAD_ONCE_INIT;
 	const uint8_t *b = p;
 	uint32_t c = ~0u;
 
-	if (!atomic_load(&filled)) {
-		fill_table();
-		atomic_store(&filled, true);
-	}
+	pthread_once(&filled, fill_table);
 	for (; len >= 8; len -= 8, b += 8) {
 		uint32_t low = c ^ (b[0] | b[1] << 8 | b[2] << 16 | (uint32_t)b[3] << 24);
 
@@ -245,13 +243,24 @@ static void begin_tensor(struct tfevents *f, enum data_type type, unsigned ndim,
 	buf_release(&size);
 }
 
+/* TENSOR_CONTENT has the lowest byte first, on every machine. */
+static void put_f32(struct buf *b, float v)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	buf_u32(b, bits);
+}
+
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value)
 {
-	float v = (float)value;
+	struct buf content = BUF_INIT;
 
+	put_f32(&content, (float)value);
 	begin_tensor(f, TYPE_FLOAT, 0, NULL);
-	proto_bytes(&f->inner, TENSOR_CONTENT, &v, sizeof v);
+	proto_message(&f->inner, TENSOR_CONTENT, &content);
 	put_summary(f, tag, step, "scalars", NULL);
+	buf_release(&content);
 }
 
 void tfevents_text(struct tfevents *f, const char *tag, uint64_t step, const char *markdown)
@@ -279,6 +288,7 @@ static void finite_range(const double *value, size_t n, double *low, double *hig
 void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, const double *value, size_t n)
 {
 	double row[BUCKETS][3] = { { 0 } }, low = 0, high = 0;
+	struct buf content = BUF_INIT;
 
 	finite_range(value, n, &low, &high);
 	for (int k = 0; k < BUCKETS; k++) {
@@ -291,9 +301,13 @@ void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, cons
 		if (isfinite(value[i]))
 			row[at < BUCKETS ? (int)at : BUCKETS - 1][2]++;
 	}
+	for (int k = 0; k < BUCKETS; k++)
+		for (int i = 0; i < 3; i++)
+			buf_f64(&content, row[k][i]);
 	begin_tensor(f, TYPE_DOUBLE, 2, (const uint64_t[]){ BUCKETS, 3 });
-	proto_bytes(&f->inner, TENSOR_CONTENT, row, sizeof row);
+	proto_message(&f->inner, TENSOR_CONTENT, &content);
 	put_summary(f, tag, step, "histograms", NULL);
+	buf_release(&content);
 }
 
 /* ---- graph ---- */
@@ -378,12 +392,13 @@ void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v)
 /* The value is in the plugin's content; the tensor holds nothing. */
 static void put_hparams(struct tfevents *f, const char *tag, unsigned field, const struct buf *info)
 {
-	struct buf content = BUF_INIT;
-	float nothing = 0;
+	struct buf content = BUF_INIT, nothing = BUF_INIT;
 
 	proto_message(&content, field, info);
+	put_f32(&nothing, 0);
 	begin_tensor(f, TYPE_FLOAT, 0, NULL);
-	proto_bytes(&f->inner, TENSOR_CONTENT, &nothing, sizeof nothing);
+	proto_message(&f->inner, TENSOR_CONTENT, &nothing);
+	buf_release(&nothing);
 	put_summary(f, tag, 0, "hparams", &content);
 	buf_release(&content);
 }

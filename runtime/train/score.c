@@ -131,11 +131,13 @@ static int fits(const struct program *p, const struct part *part, const char *wh
 	const char *name, bool takes_class, struct err *e)
 {
 	uint32_t ny = part->data->ny;
+	const char *way = ny == 1 ? "; where the label is the number of a class, loss categorical_crossentropy and metric "
+		"categorical_accuracy take it" : p->noutput == 1 ? "; a head with dense(N) has N outputs" : "";
 
 	if (ny == p->noutput || (takes_class && ny == 1))
 		return 0;
-	return err_set(e, -ERR_BAD_DATA, "the %s has %u labels a row, the model has %u outputs: %s %s compares them one by one",
-		what, ny, p->noutput, kind, name);
+	return err_set(e, -ERR_BAD_DATA, "the %s has %u label%s a row, the model has %u output%s, and %s %s compares them one by one%s",
+		what, ny, ny == 1 ? "" : "s", p->noutput, p->noutput == 1 ? "" : "s", kind, name, way);
 }
 
 int part_check(const struct program *p, const struct part *part, const char *what, const struct measures *m, struct err *e)
@@ -153,6 +155,9 @@ int part_check(const struct program *p, const struct part *part, const char *wha
 		return err_set(e, -ERR_BAD_DATA, "the %s has no labels", what);
 	if (loss)
 		code = fits(p, part, what, "loss", loss->name, loss->takes_class, e);
+	if (!code && loss && loss->takes_class && p->noutput == 1)
+		return err_set(e, -ERR_BAD_DATA, "loss %s compares the outputs of several classes, the model has one; "
+			"binary_crossentropy is for one", loss->name);
 	if (!code && loss && d->ny != p->noutput)
 		code = class_check(p, part, what, loss->name, e);
 	for (unsigned k = 0; !code && k < m->nmetric; k++)

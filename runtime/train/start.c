@@ -114,11 +114,12 @@ static void order_rows(struct trainer *t)
 }
 
 /* Where the run is, before what went wrong. */
-static int at_step(const struct trainer *t, struct err *e)
+static void at_step(const struct trainer *t, struct err *e)
 {
 	if (t->job->restarts > 1)
-		return err_prefix(e, "start %u, step %llu (epoch %u)", t->start + 1, (unsigned long long)t->step, t->epoch);
-	return err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
+		err_prefix(e, "start %u, step %llu (epoch %u)", t->start + 1, (unsigned long long)t->step, t->epoch);
+	else
+		err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
 }
 
 static const char *path_of_weight(const struct program *p, size_t i, uint32_t *index)

@@ -48,4 +48,36 @@ tap_has err 'unknown option `--batch-size`: it is a key, `--set train.batch_size
 printf '0.1,0.2,0.3,0.4\n' >angles.csv
 tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin
 tap_has err 'no labels in angles.csv: no loss or metrics' "why there is no loss"
+tap_exit 0 "one metric that is no list" "$QCNN" train -q --set train.metrics=accuracy table.yaml
+tap_exit 0 "it stands for a list of one" "$QCNN" config --set train.metrics=accuracy --set data.transform=standardize --set 'train.regularizers={l2: 0.1}' table.yaml
+tap_ok "in the resolved configuration, too" grep -q 'metrics:.*\[accuracy\]' out
+tap_exit 78 "a wrong name alone" "$QCNN" train --set train.metrics=accurate table.yaml
+tap_has err 'did you mean `accuracy`?' "is found"
+for c in run compile draw; do
+	tap_exit 65 "$c of a configuration" "$QCNN" $c table.yaml
+	tap_has err 'table.yaml is a configuration, not a model; try `qcnn train table.yaml`' "says what it is"
+done
+tap_exit 2 "nothing to do" "$QCNN"
+tap_has err 'it needs a command: train, infer, run' "lists the commands"
+tap_exit 78 "a device that is not there" "$QCNN" train --set run.device=gpu table.yaml
+tap_has err 'this program computes on processors alone' "says so"
+printf 'qubit q; param float w; ry(w) q; observe z(q);\n' >deaf.qcnn
+tap_exit 0 "a model without inputs" "$QCNN" train --set model.file=deaf.qcnn table.yaml
+tap_has err 'deaf.qcnn has no `input`: its outputs are the same for every sample' "is told"
+printf 'qubit[2] q; input float[2] x; param float[2] w; rx(each x) on q; ry(each w) on q; observe z(q);\n' >pair.qcnn
+tap_exit 65 "two outputs and one label" "$QCNN" train --set model.file=pair.qcnn table.yaml
+tap_has err 'has 1 label a row, the model has 2 outputs' "are counted"
+tap_has err 'where the label is the number of a class, loss categorical_crossentropy' "and a way is shown"
+{ echo a,b,label; for i in 1 2 3 4; do echo "0.$i,0.2,cat"; echo "0.$i,0.3,big dog"; done; } >pets.csv
+tap_exit 0 "classes by their names" "$QCNN" train -q --set data.train=pets.csv --set 'data.label_map={cat: -1, big dog: 1}' table.yaml
+tap_exit 65 "a class that has no number" "$QCNN" train -q --set data.train=pets.csv --set 'data.label_map={cat: -1}' table.yaml
+tap_has err '`label_map: {big dog: 1}`' "shows how to give it one"
+for gate in pow_h pow_iswap pow_swap pow_zz phase_all; do
+	printf "qubit[2] q; $gate(0.1) q[0], q[1];\n" >step.qcnn
+	tap_exit 65 "$gate is no gate of the language" "$QCNN" check step.qcnn
+	tap_has err "unknown gate \`$gate\`" "and is named"
+done
+tap_has err 'a global phase is written `gphase(a);`' "with what is meant"
+tap_exit 65 "one output for several classes" "$QCNN" train -q --set train.loss=categorical_crossentropy table.yaml
+tap_has err 'loss categorical_crossentropy compares the outputs of several classes, the model has one' "says so"
 tap_done

@@ -73,6 +73,8 @@ static void test_obstacles(void)
 	run_close(r);
 	buf_str(&text, "file");
 	buf_write_file(&text, "plain", 0, NULL);
+	tap_is_int(run_open("", "x", &r, &e), -ERR_CANT_CREATE, "no folder is an error");
+	tap_is_str(e.text, "the folder for runs has no name; `.` is the current one", "with its words");
 	tap_is_int(run_open("plain/runs", "x", &r, &e), -ERR_CANT_CREATE, "a file in the way is an error");
 	tap_ok(strstr(e.text, "plain") != NULL, "that names it: %s", e.text);
 	buf_release(&text);

@@ -535,7 +535,8 @@ static void test_misfits(const struct program *p)
 	struct train_job j = job_of(p);
 
 	data.ny = 1;
-	fails(&j, -ERR_BAD_DATA, "the training data has 1 labels a row, the model has 2 outputs: loss mse compares them one by one",
+	fails(&j, -ERR_BAD_DATA, "the training data has 1 label a row, the model has 2 outputs, and loss mse compares them one by one; where the label is "
+		"the number of a class, loss categorical_crossentropy and metric categorical_accuracy take it",
 		"labels that do not fit");
 	data.ny = 0;
 	fails(&j, -ERR_BAD_DATA, "the training data has no labels", "no labels");

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/base/buf.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,6 +132,44 @@ static void files(void)
 	buf_release(&c);
 }
 
+/* In the place of the C library's: a disk that fails for folders, for files, or for none. */
+static int fsync_fails_for;
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || (st.st_mode & S_IFMT) != (mode_t)fsync_fails_for)
+		return 0;
+	errno = EIO;
+	return -1;
+}
+
+static void syncing(void)
+{
+	struct buf old = BUF_INIT, new = BUF_INIT, got = BUF_INIT;
+	struct err e;
+
+	buf_str(&old, "old");
+	buf_str(&new, "new");
+	buf_write_file(&old, "s", 1, &e);
+	fsync_fails_for = S_IFREG;
+	tap_is_int(buf_write_file(&new, "s", 1, &e), -ERR_IO, "a file that cannot be synced");
+	buf_read_file(&got, "s", 10, &e);
+	tap_is_str(got.data, "old", "leaves the old one");
+	fsync_fails_for = S_IFDIR;
+	tap_is_int(buf_write_file(&new, "s", 1, &e), -ERR_IO, "a folder that cannot be synced");
+	tap_ok(strstr(e.text, "s is written, but its folder cannot be synced (Input/output error): a power cut may undo it") != NULL,
+		"says what is there: %s", e.text);
+	buf_read_file(&got, "s", 10, &e);
+	tap_is_str(got.data, "new", "and it is");
+	tap_is_int(buf_write_file(&new, "s", 0, &e), 0, "without sync nothing fails");
+	fsync_fails_for = 0;
+	buf_release(&old);
+	buf_release(&new);
+	buf_release(&got);
+}
+
 static void taking(void)
 {
 	struct buf b = BUF_INIT;
@@ -152,6 +191,7 @@ int main(void)
 	json_trees();
 	bytes();
 	files();
+	syncing();
 	taking();
 	return tap_done();
 }

@@ -73,6 +73,10 @@ static void reading(void)
 	good("u,v,w,c\n1,2,3,4\n", &o, "3 2 1 -> 4; ", "columns by name, the rest in order");
 	o = (struct read_options){ .want = one, .nwant = 1, .label = "3", .label_map = { from, to, 2 } };
 	good("1,2,0\n3,4,1\n", &o, "1 2 -> -1; 3 4 -> 1; ", "labels by number and mapped");
+	good("0,1,label\n5,6,7\n", &labelled, "5 6 -> 7; ", "names that are numbers, beside one that is asked for");
+	o = (struct read_options){ .want = one, .nwant = 1, .label = "3", .label_map = { (double[]){ NAN, NAN }, to, 2,
+		(const char *const[]){ "cat", "dog" } } };
+	good("1,2,cat\n3,4,dog\n", &o, "1 2 -> -1; 3 4 -> 1; ", "no header, classes that are words");
 	o = (struct read_options){ .label = "label" };
 	good("label\n5\n", &o, "-> 5; ", "a model without inputs");
 }
@@ -107,6 +111,8 @@ static void faults(void)
 		"d.csv:3:1: error[Q0602]: this row has 1 field, the first one 2\n", "rows of other lengths");
 	bad("a,b\n\"1,2\n", &plain, "d.csv:2:1: error[Q0603]: a quoted field is broken\n", "an open quote");
 	bad("a,b\n\"1\"5,2\n", &plain, "d.csv:2:4: error[Q0603]: a quoted field is broken\n", "text behind a quote");
+	bad("0.l,2\n1,2\n", &plain, "d.csv:1:1: error[Q0601]: column `1` holds no number\n", "a slip in the first row");
+	bad("1,\n1,2\n", &plain, "d.csv:1:3: error[Q0601]: column `2` holds no number\n", "nothing in it");
 	bad("a,b\n1,2\n", &labelled, "d.csv:1:1: error[Q0604]: no column `label` for the label\n", "no label");
 	bad("a,b,c\n1,2,3\n", &plain, "d.csv:1:1: error[Q0606]: the file has 3 columns, but input `x` takes 2\n",
 		"a column too many");

@@ -220,8 +220,10 @@ static int epoch_steps(struct trainer *t, struct err *e)
 		n = j->train.nrow - t->at < t->batch_size ? j->train.nrow - t->at : t->batch_size;
 		t->step++;
 		code = one_step(t, t->at, n, &batch_sum, e);
-		if (code)
-			return at_step(t, e);
+		if (code) {
+			at_step(t, e);
+			return code;
+		}
 		t->loss_sum += batch_sum;
 		t->at += n;
 		if (o->step)

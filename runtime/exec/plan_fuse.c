@@ -41,7 +41,7 @@ struct fuse {
 double plan_cost(unsigned ntarget, unsigned flags)
 {
 	if (flags & MATRIX_DIAGONAL)
-		return 8;
+		return 6;
 	return flags & MATRIX_PERMUTATION ? 4 : 8 << ntarget;
 }
 

@@ -51,8 +51,38 @@ static uint64_t step_targets(const struct plan_step *s)
 	return bits;
 }
 
+bool plan_diagonal(const struct plan *pl, const struct plan_step *s)
+{
+	return s->op == STEP_UNITARY && (pl->set.def[s->matrix]->flags & MATRIX_DIAGONAL);
+}
+
+uint64_t plan_moved(const struct plan *pl, const struct plan_step *s)
+{
+	return plan_diagonal(pl, s) ? 0 : step_targets(s);
+}
+
+uint64_t plan_looked(const struct plan *pl, const struct plan_step *s)
+{
+	return s->control_mask | (plan_diagonal(pl, s) ? step_targets(s) : 0);
+}
+
+/* What steps that were left behind hold back. */
+struct held { uint64_t moved, looked; };
+
+static bool is_held(const struct held *h, uint64_t moved, uint64_t looked)
+{
+	return (moved & (h->moved | h->looked)) || (looked & h->moved);
+}
+
+static void hold(struct held *h, uint64_t moved, uint64_t looked)
+{
+	h->moved |= moved;
+	h->looked |= looked;
+}
+
 /* The schedule as it grows: steps in their new order. */
 struct schedule {
+	const struct plan *pl;
 	const struct plan_circuit *c;
 	struct plan_step *order;
 	bool *done;
@@ -61,24 +91,25 @@ struct schedule {
 	uint64_t random;
 };
 
-/* Take into one stage every step that no earlier step left out holds back, while its
- * targets fit; returns the stage's hot bits. */
+/* Take into one stage every step that no earlier step left out holds back, while the
+ * bits it changes fit; returns the stage's hot bits. */
 static uint64_t fill_stage(struct schedule *s, uint32_t begin, uint32_t end)
 {
-	uint64_t hot = 0, blocked = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
-	for (uint32_t k = begin; k < end && blocked != all; k++) {
+	uint64_t hot = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
+	struct held held = { 0, 0 };
+	for (uint32_t k = begin; k < end && held.moved != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
 		if (s->done[k])
 			continue;
-		uint64_t target = step_targets(st), touched = target | st->control_mask;
-		bool fits = (unsigned)__builtin_popcountll(hot | target) <= s->limit;
+		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		bool fits = (unsigned)__builtin_popcountll(hot | moved) <= s->limit;
 		if (s->random && hot && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0)
 			fits = false;
-		if ((touched & blocked) || !fits) {
-			blocked |= touched;
+		if (is_held(&held, moved, looked) || !fits) {
+			hold(&held, moved, looked);
 			continue;
 		}
-		hot |= target;
+		hot |= moved;
 		s->done[k] = true;
 		s->order[s->n++] = *st;
 	}
@@ -123,18 +154,18 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 {
 	struct plan_step *order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
 	bool *taken = arena_alloc(&pl->arena, c->nstep, sizeof *taken);
-	uint64_t blocked = 0;
+	struct held held = { 0, 0 };
 	uint32_t n = 0;
 	if (c->nprepare > 0 || pl->isa == ISA_NONE || pl->shape == SHAPE_SHARED)
 		return;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		const struct plan_step *s = &c->step[k];
-		uint64_t touched = step_targets(s) | s->control_mask;
-		taken[k] = pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !(touched & blocked);
+		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
+		taken[k] = pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !is_held(&held, moved, looked);
 		if (taken[k])
 			order[n++] = *s;
 		else
-			blocked |= touched;
+			hold(&held, moved, looked);
 	}
 	c->nstart = n;
 	for (uint32_t k = 0; k < c->nstep; k++)
@@ -148,7 +179,7 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
 {
 	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision));
 	unsigned nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
-	struct schedule s = { .c = c, .limit = hot_limit(pl, c), .random = random };
+	struct schedule s = { .pl = pl, .c = c, .limit = hot_limit(pl, c), .random = random };
 	if (nbit > 63)
 		return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
 	s.order = arena_alloc(&pl->arena, c->nstep, sizeof *s.order);

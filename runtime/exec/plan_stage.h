@@ -13,13 +13,20 @@ unsigned plan_lanes(enum isa isa, enum precision p);
  * vectors of a block (the extra bits are always 0). */
 unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit);
 
+/* Does the step multiply each amplitude by a phase, for all angles?  Its targets may then be any bits. */
+bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
+/* Bits of the index that the step changes, and bits that it only looks at (controls, targets of a
+ * diagonal step): steps commute where neither changes what the other changes or looks at. */
+uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
+uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
+
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
  * keeps the rest in order.  Before plan_stages. */
 void plan_start(struct plan *pl, struct plan_circuit *c);
 
-/* Reorder c's unitary steps (only past steps on other bits) and cut them into stages,
- * greedily; prepare steps come first and belong to none.  A stage's targets are hot;
- * its controls may be any bits.  Sets first_cross.  random: another legal cut (tests). */
+/* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
+ * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
+ * hot; those they look at may be any.  Sets first_cross.  random: another legal cut (tests). */
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e);
 
 #endif

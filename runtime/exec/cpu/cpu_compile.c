@@ -31,12 +31,11 @@ static unsigned substitute(const struct plan_stage *s, unsigned from, const bool
 }
 
 /* Bits that some step may have turned away from |0>. */
-static uint64_t live_bits(const struct plan_circuit *c, uint32_t nstep)
+static uint64_t live_bits(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
 {
 	uint64_t live = 0;
 	for (uint32_t k = 0; k < nstep; k++)
-		for (unsigned t = 0; t < c->step[k].ntarget; t++)
-			live |= UINT64_C(1) << c->step[k].bit[t];
+		live |= plan_moved(pl, &c->step[k]);
 	return live;
 }
 
@@ -57,7 +56,7 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 		partner[a] = substitute(ps, b->lane_bits, in_block);
 		in_block[partner[a]] = true;
 	}
-	uint64_t live = live_bits(c->plan, ps->first + ps->count);
+	uint64_t live = live_bits(b->plan, c->plan, ps->first + ps->count);
 	uint8_t memory_bit[64];
 	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
 		if (in_block[bit]) {
@@ -153,26 +152,54 @@ static bool find_permutation(const struct backend_state *b, const struct plan_st
 	return true;
 }
 
+/* A target on a bit of the block's rows, behind those that are there. */
+static void add_target(struct cpu_step *s, unsigned row_bit, unsigned part)
+{
+	unsigned n = s->kernel.ntarget++;
+	fix_bit(&s->kernel, (uint8_t)row_bit);
+	for (unsigned r = 0; r < 1u << (n + 1); r++) {
+		unsigned low = r & ((1u << n) - 1);
+		s->kernel.target[r] = s->kernel.target[low] | (r >> n ? (size_t)1 << row_bit : 0);
+		s->row_part[r] = s->row_part[low] | (r >> n ? (uint8_t)part : 0);
+	}
+}
+
+/* A diagonal step's target wherever it is. */
+static void place_target(const struct backend_state *b, const struct layout *l, unsigned bit, unsigned part, struct cpu_step *s)
+{
+	if (l->row_bit[bit] >= 0) {
+		add_target(s, (unsigned)l->row_bit[bit], part);
+		return;
+	}
+	s->spread = true;
+	if (l->lane_bit[bit] < 0) {
+		s->base[s->nbase].outer = (uint8_t)l->outer_bit[bit];
+		s->base[s->nbase++].part = (uint8_t)part;
+		return;
+	}
+	s->kernel.lanewise = true;
+	for (unsigned lane = 0; lane < b->k->lanes; lane++)
+		s->lane_part[lane] |= (lane >> l->lane_bit[bit]) & 1 ? (uint8_t)part : 0;
+}
+
 static void compile_step(const struct backend_state *b, const struct plan_step *ps,
 	const struct layout *l, struct cpu_stage *stage, struct cpu_step *s)
 {
 	unsigned d = 1u << ps->ntarget;
 	bool sample = b->plan->set.def[ps->matrix]->cls == VALUE_SAMPLE;
 	s->plan = ps;
-	s->kernel.ntarget = ps->ntarget;
-	for (unsigned k = 0; k < ps->ntarget; k++) {
-		fix_bit(&s->kernel, (uint8_t)l->row_bit[ps->bit[k]]);
-		for (unsigned r = 0; r < d; r++)
-			s->kernel.target[r] |= (size_t)((r >> k) & 1) << l->row_bit[ps->bit[k]];
-	}
+	s->diagonal = plan_diagonal(b->plan, ps);
+	for (unsigned k = 0; k < ps->ntarget; k++)
+		place_target(b, l, ps->bit[k], 1u << k, s);
 	compile_controls(b, ps, l, s);
-	s->kernel.lanewise = s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
-	s->permutes = !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
+	s->spread |= s->lane_masked;
+	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
+	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
 	if (ps->cross) {
 		s->cross = stage->ncross;
 		s->sum = stage->nsum;
-		stage->ncross += 2 * d * d * (s->per_lane ? b->k->lanes : 1);
+		stage->ncross += 2 * (s->diagonal ? d : d * d) * (s->per_lane ? b->k->lanes : 1);
 		stage->nsum += 2 * d * d;
 	}
 }

@@ -23,7 +23,11 @@ struct cpu_step {
 	size_t sum;                  /* place among the stage's sums: [d*d][2] */
 	bool permutes;               /* constant and without phases: rows change places */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
-	bool inverse_wanted;         /* a backward visit will come */
+	/* A diagonal matrix may have targets outside the block's rows. */
+	bool diagonal;
+	bool spread;                 /* it has: the phases differ from block to block or lane to lane */
+	uint8_t nbase, row_part[8], lane_part[KERNEL_LANES_MAX];     /* the matrix's index of the rows' and of a lane's targets */
+	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
 };
 
 struct cpu_stage {

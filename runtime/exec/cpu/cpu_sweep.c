@@ -91,6 +91,58 @@ static const void *step_matrix(const struct backend_state *b, const struct cpu_w
 	return real_at(b, b->matrix[adjoint], offset);
 }
 
+/* Index of a diagonal step's matrix that the targets on the block's first row give. */
+static unsigned base_part(const struct cpu_step *s, size_t base)
+{
+	unsigned part = 0;
+	for (unsigned k = 0; k < s->nbase; k++)
+		part |= (base >> s->base[k].outer) & 1 ? s->base[k].part : 0;
+	return part;
+}
+
+/* Place of the sums of a block with these base targets among a diagonal step's. */
+static size_t base_place(const struct backend_state *b, const struct cpu_step *s, size_t base)
+{
+	size_t place = 0;
+	for (unsigned k = 0; k < s->nbase; k++)
+		place |= ((base >> s->base[k].outer) & 1) << k;
+	return place * (2u << s->kernel.ntarget) * (s->per_lane ? b->k->lanes : 1);
+}
+
+struct phases { const void *phase; unsigned stride, active; };
+
+/* Phases of a diagonal step on a block; `room` takes those that are put together here. */
+static struct phases step_phases(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_step *s,
+	const struct unit_input *in, bool inverse, size_t base, void *room)
+{
+	const struct matrix_set *set = &b->plan->set;
+	uint32_t m = s->plan->matrix;
+	bool sample = set->def[m]->cls == VALUE_SAMPLE, conjugate = s->plan->adjoint != inverse;
+	unsigned d = matrix_dim(set->def[m]), nrow = 1u << s->kernel.ntarget, lanes = s->kernel.lanewise ? b->k->lanes : 1;
+	const cplx *u = (sample ? in->u[0] : b->u) + set->offset[m];
+	double wide[2 * MATRIX_DIM_MAX * KERNEL_LANES_MAX];
+	struct phases p = { .stride = d + 1, .active = sample ? (1u << nrow) - 1 : 0 };
+	unsigned first = base_part(s, base);
+	if (!s->spread) {
+		for (unsigned r = 0; r < nrow && !sample; r++)
+			p.active |= (unsigned)(u[r * (d + 1)] != 1) << r;
+		p.phase = real_at(b, sample ? w->matrix[conjugate] : b->matrix[conjugate], 2 * (size_t)set->offset[m] * lanes);
+		return p;
+	}
+	for (unsigned r = 0; r < nrow; r++)
+		for (unsigned l = 0; l < lanes; l++) {
+			unsigned t = first | s->row_part[r] | s->lane_part[l];
+			cplx z = (s->lane_on >> l) & 1 ? u[t * (d + 1)] : 1;
+			wide[2 * r * lanes + l] = creal(z);
+			wide[(2 * r + 1) * lanes + l] = conjugate ? -cimag(z) : cimag(z);
+			p.active |= (unsigned)(z != 1) << r;
+		}
+	b->k->store(room, wide, 2 * (size_t)nrow * lanes);
+	p.phase = room;
+	p.stride = 1;
+	return p;
+}
+
 /* ---- chunks and blocks ---- */
 
 void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx)
@@ -177,10 +229,14 @@ static void forward_block(const struct sweep *w, uint32_t first, uint32_t last, 
 			ask_ahead(w, ahead, last - first);
 		if ((base & st->base_mask) != st->base_value)
 			continue;
-		if (st->permutes)
+		if (st->permutes) {
 			w->b->k->permute(block, s->nhot, &st->kernel, st->source);
-		else
+		} else if (st->diagonal) {
+			struct phases p = step_phases(w->b, w->owner, st, w->in, false, base, &room);
+			w->b->k->scale(block, s->nhot, &st->kernel, p.phase, p.stride, p.active);
+		} else {
 			w->b->k->apply(block, s->nhot, &st->kernel, step_matrix(w->b, w->owner, st, w->in, false, &room));
+		}
 	}
 }
 
@@ -327,12 +383,37 @@ static double lane_sum(const double *r, unsigned lanes, uint32_t on)
 	return sum;
 }
 
-static unsigned step_doubles(const struct cpu_step *st) { return 2u << (2 * st->kernel.ntarget); }
+static unsigned step_doubles(const struct cpu_step *st) { return 2u << (2 * st->plan->ntarget); }
+
+/* Diagonal entries from the sums of rows, base targets and lanes. */
+static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+{
+	unsigned lanes = st->per_lane ? b->k->lanes : 1, nrow = 1u << st->kernel.ntarget, d = 1u << st->plan->ntarget;
+	memset(r, 0, step_doubles(st) * sizeof *r);
+	for (unsigned k = 0; k < 1u << st->nbase; k++) {
+		unsigned part = 0;
+		for (unsigned j = 0; j < st->nbase; j++)
+			part |= (k >> j) & 1 ? st->base[j].part : 0;
+		for (unsigned row = 0; row < nrow; row++)
+			for (unsigned l = 0; l < lanes; l++) {
+				unsigned t = part | st->row_part[row] | st->lane_part[l];
+				const double *sum = cross + st->cross + 2 * (size_t)(k * nrow + row) * lanes + l;
+				if (!((st->lane_on >> l) & 1))
+					continue;
+				r[2 * t * (d + 1)] += sum[0];
+				r[2 * t * (d + 1) + 1] += sum[lanes];
+			}
+	}
+}
 
 /* One step's sums in a thread, the lanes added. */
 static void step_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
 {
 	unsigned n = step_doubles(st), lanes = b->k->lanes;
+	if (st->diagonal) {
+		diagonal_sums(b, st, cross, r);
+		return;
+	}
 	for (unsigned e = 0; e < n; e++)
 		r[e] = st->per_lane ? lane_sum(cross + st->cross + (size_t)e * lanes, lanes, st->lane_on)
 			: cross[st->cross + e];
@@ -353,6 +434,12 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		if (st->permutes) {
 			k->permute(psi, s->nhot, &st->kernel, st->target);
 			k->permute(lambda, s->nhot, &st->kernel, st->target);
+			continue;
+		}
+		if (st->diagonal) {
+			struct phases p = step_phases(w->b, w->owner, st, w->in, true, base, &room);
+			k->unscale(psi, lambda, s->nhot, &st->kernel, p.phase, p.stride, p.active,
+				st->plan->cross ? cross + st->cross + base_place(w->b, st, base) : NULL, st->per_lane);
 			continue;
 		}
 		k->unapply(psi, lambda, s->nhot, &st->kernel, step_matrix(w->b, w->owner, st, w->in, true, &room),
@@ -389,7 +476,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
  * dL = 2 Re sum d(U^+)[r,c] R[r,c] = 2 Re sum dU[c,r] conj(R[r,c]). */
 static void add_cross(const struct backend_state *b, const struct cpu_step *st, const double *r, cplx *to)
 {
-	unsigned d = 1u << st->kernel.ntarget;
+	unsigned d = 1u << st->plan->ntarget;
 	to += b->plan->set.offset[st->plan->matrix];
 	for (unsigned i = 0; i < d; i++)
 		for (unsigned j = 0; j < d; j++) {
@@ -423,6 +510,22 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 	}
 }
 
+/* One step's sums of the sample whose lane `cross` points to. */
+static void sample_sums(const struct cpu_step *st, const double *cross, unsigned lanes, double *r)
+{
+	unsigned n = step_doubles(st), d = 1u << st->plan->ntarget;
+	if (!st->diagonal) {
+		for (unsigned e = 0; e < n; e++)
+			r[e] = cross[(size_t)e * lanes];
+		return;
+	}
+	memset(r, 0, n * sizeof *r);
+	for (unsigned t = 0; t < d; t++) {
+		r[2 * t * (d + 1)] = cross[2 * (size_t)t * lanes];
+		r[2 * t * (d + 1) + 1] = cross[(2 * (size_t)t + 1) * lanes];
+	}
+}
+
 /* SHAPE_SAMPLES: a lane is a sample. */
 static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
 	uint32_t nsample, cplx *r_shared, cplx *const *r_sample)
@@ -430,7 +533,6 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
-		unsigned n = step_doubles(st);
 		double r[2 * MATRIX_ENTRIES_MAX];
 		if (!st->plan->cross)
 			continue;
@@ -440,8 +542,7 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 			continue;
 		}
 		for (uint32_t sample = 0; sample < nsample; sample++) {
-			for (unsigned e = 0; e < n; e++)
-				r[e] = cross[st->cross + (size_t)e * lanes + sample];
+			sample_sums(st, cross + st->cross + sample, lanes, r);
 			add_cross(b, st, r, r_sample[sample]);
 		}
 	}

@@ -65,6 +65,14 @@ struct kernels {
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
 		const void *v, double *r, bool per_lane);
 
+	/* A diagonal step: the rows of target index r are multiplied by phase[r * stride], [2] or, lanewise,
+	 * [2][lanes]; of those that `active` does not mark the phase is 1.  6 flops an amplitude of them. */
+	void (*scale)(void *psi, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride, unsigned active);
+	/* Its backward visit, the phases being those of the inverse: R[r] += conj(lam) psi over the rows of
+	 * r, psi being the new one.  r: [d][2] doubles, or [d][2][lanes], or NULL. */
+	void (*unscale)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride,
+		unsigned active, double *r, bool per_lane);
+
 	/* block[k] = state[base + row[k]] for the 2^nbit rows k of a block, and back; on the way
 	 * the lane bits in swap->lanes change places with row bits. */
 	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);

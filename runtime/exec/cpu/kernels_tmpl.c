@@ -248,6 +248,85 @@ static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 	}
 }
 
+/* ---- diagonal steps ---- */
+
+/* Phase of target index r. */
+INLINE void phase_of(const real *phase, unsigned stride, unsigned r, bool lanewise, vec *re, vec *im)
+{
+	size_t at = 2 * (size_t)r * stride;
+	*re = lanewise ? load(phase + at * LANES) : splat(phase[at]);
+	*im = lanewise ? load(phase + (at + 1) * LANES) : splat(phase[at + 1]);
+}
+
+INLINE void scale_row(real *p, vec a, vec b, vec *yr, vec *yi)
+{
+	vec xr = load(p), xi = load(p + LANES);
+	*yr = a * xr - b * xi;
+	*yi = a * xi + b * xr;
+	save(p, *yr);
+	save(p + LANES, *yi);
+}
+
+static void scale(void *psi, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride, unsigned active)
+{
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s);
+	for (unsigned r = 0; r < 1u << s->ntarget; r++) {
+		real *first = row_at(psi, s->control + s->target[r]);
+		size_t row = 0;
+		vec a, b, yr, yi;
+		if (!((active >> r) & 1))
+			continue;
+		phase_of(phase, stride, r, s->lanewise, &a, &b);
+		for (size_t k = 0; k < n; k++, row = row_next(row, mask))   /* k: number of a row of r */
+			scale_row(first + row * ROW, a, b, &yr, &yi);
+	}
+}
+
+INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *r, bool per_lane)
+{
+	enum { RUN = 256 };   /* rows summed in the kernels' precision before they go to double */
+	size_t row = 0;
+	for (size_t begin = 0; begin < n; begin += RUN) {
+		size_t end = begin + RUN < n ? begin + RUN : n;
+		vec rr = splat(0), ri = splat(0);
+		for (size_t k = begin; k < end; k++, row = row_next(row, mask)) {
+			real *p = psi + row * ROW, *q = lam + row * ROW;
+			vec yr = load(p), yi = load(p + LANES), lr, li;
+			if (active)
+				scale_row(p, a, b, &yr, &yi);
+			if (cross) {
+				lr = load(q);
+				li = load(q + LANES);
+				rr = rr + lr * yr + li * yi;
+				ri = ri + lr * yi - li * yr;
+			}
+			if (active)
+				scale_row(q, a, b, &lr, &li);
+		}
+		if (cross)
+			cross_flush(1, &rr, &ri, r, per_lane);
+	}
+}
+
+static void unscale(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride,
+	unsigned active, double *r, bool per_lane)
+{
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s);
+	for (unsigned t = 0; t < 1u << s->ntarget; t++) {
+		real *p = row_at(psi, s->control + s->target[t]), *q = row_at(lam, s->control + s->target[t]);
+		double *sum = r ? r + 2 * (size_t)t * (per_lane ? LANES : 1) : NULL;
+		bool on = (active >> t) & 1;
+		vec a, b;
+		phase_of(phase, stride, t, s->lanewise, &a, &b);
+		if (on && r)
+			unscale_rows(p, q, n, mask, a, b, true, true, sum, per_lane);
+		else if (on)
+			unscale_rows(p, q, n, mask, a, b, true, false, sum, per_lane);
+		else if (r)
+			unscale_rows(p, q, n, mask, a, b, false, true, sum, per_lane);
+	}
+}
+
 static void zero(void *psi, size_t first, size_t last)
 {
 	memset(row_at(psi, first), 0, (last - first) * ROW * sizeof(real));
@@ -603,7 +682,7 @@ extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
-	.permute = permute, .apply = apply, .unapply = unapply,
+	.permute = permute, .apply = apply, .unapply = unapply, .scale = scale, .unscale = unscale,
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
 	.probs = probs, .lambda_probs = lambda_probs,

@@ -17,6 +17,7 @@ EXTRA_DIST += tests/kernels/gates.txt tests/unit/sample.h
 check_PROGRAMS += tests/train/test_checkpoint tests/train/test_head tests/train/test_metric tests/train/test_optimizer tests/train/test_weights
 check_PROGRAMS += tests/train/test_loss tests/train/test_schedule tests/train/test_search tests/train/test_constraint
 EXTRA_DIST += tests/train/numbers.h tests/train/losses.txt tests/train/optimizers.txt tests/train/schedules.txt tests/train/searches.txt tests/train/constraints.txt
+check_PROGRAMS += tests/train/test_callback
 check_PROGRAMS += tests/unit/test_tfevents
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
 check_PROGRAMS += tests/lang/test_compile tests/lang/test_meaning tests/limits/test_compile_limits tests/unit/test_lists

@@ -40,6 +40,20 @@ static int make_folders(const char *dir, struct err *e)
 	return code;
 }
 
+int run_make_parents(const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	struct buf dir = BUF_INIT;
+	int code;
+
+	if (!slash || slash == path)
+		return 0;
+	buf_add(&dir, path, (size_t)(slash - path));
+	code = make_folders(dir.data, e);
+	buf_release(&dir);
+	return code;
+}
+
 /* A name that is one plain component of a path. */
 static void add_name(struct buf *b, const char *name)
 {

@@ -9,6 +9,9 @@
 
 struct run;
 
+/* The folders that a file is to lie in, where they are missing. */
+int run_make_parents(const char *path, struct err *e);
+
 /* Make <dir>/<name>-<stamp>[-k] (exclusive, so array jobs stay apart) and <dir>/latest. */
 int run_open(const char *dir, const char *name, struct run **out, struct err *e);
 const char *run_path(const struct run *r);                      /* the folder */

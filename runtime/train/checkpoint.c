@@ -32,6 +32,7 @@ struct writer {
 	const struct train_job *job;
 	struct weights_vector *vector; size_t n, cap;
 	double counter[COUNTERS], result[RESULTS + 2 * TRAIN_VALUES_MAX];
+	double *callbacks;
 	struct buf name;
 };
 
@@ -58,6 +59,21 @@ static void add_slots(struct writer *w, const char *prefix, double *const *slot)
 	buf_release(&name);
 }
 
+static void add_callbacks(struct writer *w, const struct start_state *s)
+{
+	const double *list = s->callback_list, *best = s->callback_best;
+	size_t n = s->ncallback;
+
+	if (s->callbacks) {
+		n = callbacks_state(s->callbacks, NULL, 0);
+		list = w->callbacks = mem_alloc(n, sizeof *w->callbacks);
+		callbacks_state(s->callbacks, w->callbacks, n);
+		best = callbacks_best((struct callbacks *)s->callbacks);
+	}
+	add(w, "", "callbacks/state", list, n);
+	add(w, "", "callbacks/best", best, w->job->program->nweight);
+}
+
 static void add_start(struct writer *w, const struct start_state *s)
 {
 	const struct program *p = w->job->program;
@@ -75,6 +91,7 @@ static void add_start(struct writer *w, const struct start_state *s)
 	add(w, "", "training/outputs", s->output, (size_t)s->at * p->noutput);
 	add(w, "", "training/gradient", s->gradient, p->nweight);
 	add(w, "", "training/readouts", s->readout, (size_t)s->nbatch * p->nreadout);
+	add_callbacks(w, s);
 }
 
 static void add_best(struct writer *w, const struct train_state *s)
@@ -97,6 +114,7 @@ static void add_best(struct writer *w, const struct train_state *s)
 	memcpy(r + RESULTS, b->last.metric, n * sizeof *r);
 	memcpy(r + RESULTS + n, b->last.val_metric, n * sizeof *r);
 	add(w, "", "training/start_losses", s->start_loss, s->ndone);
+	add(w, "", "training/start_ends", (const double *)s->end, (size_t)s->ndone * START_END_NUMBERS);
 	add(w, "best/", "result", r, RESULTS + 2 * n);
 	add(w, "best/", "weights", b->weight, w->job->program->nweight);
 	add_slots(w, "best/", b->slot);
@@ -116,6 +134,7 @@ int checkpoint_format(const struct train_job *j, const struct train_state *s, co
 	for (size_t k = 0; k < w.n; k++)
 		free((char *)w.vector[k].name);
 	free(w.vector);
+	free(w.callbacks);
 	buf_release(&w.name);
 	return code;
 }
@@ -179,6 +198,18 @@ static int read_counters(const struct reader *r, struct start_state *s)
 	return 0;
 }
 
+static int read_callbacks(const struct reader *r, struct start_state *s)
+{
+	const struct weights_vector *list = weights_vector(r->weights, "callbacks/state");
+
+	if (!list)
+		return bad(r, "callbacks/state", "missing");
+	s->callback_list = list->value;
+	s->ncallback = list->n;
+	return weights_vector(r->weights, "callbacks/best")
+		? get(r, "callbacks/best", r->job->program->nweight, &s->callback_best) : 0;
+}
+
 static int read_start(const struct reader *r, struct start_state *s)
 {
 	const struct program *p = r->job->program;
@@ -193,6 +224,8 @@ static int read_start(const struct reader *r, struct start_state *s)
 		code = get(r, "training/gradient", p->nweight, &s->gradient);
 	if (!code && s->nbatch)
 		code = get(r, "training/readouts", (size_t)s->nbatch * p->nreadout, &s->readout);
+	if (!code)
+		code = read_callbacks(r, s);
 	return code;
 }
 
@@ -221,7 +254,7 @@ static int read_result(const struct reader *r, struct train_result *b)
 static int read_best(const struct reader *r, struct checkpoint *c)
 {
 	const struct weights_vector *losses = weights_vector(r->weights, "training/start_losses");
-	const double *weight = NULL, *slot[OPTIMIZER_SLOTS_MAX];
+	const double *weight = NULL, *ends = NULL, *slot[OPTIMIZER_SLOTS_MAX];
 	int code;
 
 	if (!losses)
@@ -231,6 +264,10 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 	c->state.ndone = (uint32_t)losses->n;
 	c->state.start_loss = losses->value;
 	c->state.best = &c->best;
+	code = get(r, "training/start_ends", losses->n * START_END_NUMBERS, &ends);
+	if (code)
+		return code;
+	c->state.end = (const struct start_end *)ends;
 	code = read_result(r, &c->best);
 	if (!code)
 		code = get(r, "best/weights", r->job->program->nweight, &weight);

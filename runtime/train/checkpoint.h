@@ -3,8 +3,9 @@
  *
  * Tensors: params/<path>, the weights of the first start that runs; optimizer/<slot>;
  * training/counters, and of the epoch training/outputs, training/gradient, training/readouts;
+ * callbacks/state, and callbacks/best with the weights that may be restored;
  * of further starts that run the same below starts/<number>/, with starts/<number>/weights;
- * training/start_losses and best/ (weights, optimizer/<slot>, result) of the starts that have ended. */
+ * training/start_losses, training/start_ends and best/ (weights, optimizer/<slot>, result) of the starts that have ended. */
 #ifndef QCNN_CHECKPOINT_H
 #define QCNN_CHECKPOINT_H
 

@@ -3,6 +3,14 @@
 
 noinst_LIBRARIES += libtrain.a
 libtrain_a_SOURCES = \
+	runtime/train/callback.c \
+	runtime/train/callback.def \
+	runtime/train/callback.h \
+	runtime/train/callback_csv.c \
+	runtime/train/callback_parts.h \
+	runtime/train/callback_path.c \
+	runtime/train/callback_run.c \
+	runtime/train/callback_state.c \
 	runtime/train/checkpoint.c \
 	runtime/train/checkpoint.h \
 	runtime/train/constraint.c \
@@ -28,6 +36,7 @@ libtrain_a_SOURCES = \
 	runtime/train/optimizer.def \
 	runtime/train/optimizer.h \
 	runtime/train/optimizer_step.c \
+	runtime/train/option.c \
 	runtime/train/option.h \
 	runtime/train/option_table.h \
 	runtime/train/penalty.c \

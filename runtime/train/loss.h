@@ -31,7 +31,7 @@ enum { METRIC_SIDE_MAX = 32 };
 
 struct metric_row {
 	const char *name, *doc, *source;
-	bool takes_class, is_matrix;
+	bool takes_class, is_matrix, rises;      /* rises: more is better */
 	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
 	/* One number, or the rows of a matrix of metric_side() rows. */
 	void (*value)(const struct metric_set *s, double *out);

@@ -254,14 +254,14 @@ static double mean_loss(const struct loss_row *loss, const struct metric_set *s)
 #undef LOSS
 
 static const struct metric_row table[] = {
-#define ROW(id, text, origin, by_class, matrix, options) { \
-	.name = #id, .doc = text, .source = origin, .takes_class = by_class, .is_matrix = matrix, \
+#define ROW(id, text, origin, by_class, matrix, up, options) { \
+	.name = #id, .doc = text, .source = origin, .takes_class = by_class, .is_matrix = matrix, .rises = up, \
 	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options }, \
 	.value = metric_##id },
-#define METRIC(id, text, origin, by_class, matrix, options) ROW(id, text, origin, by_class, matrix, options)
+#define METRIC(id, text, origin, by_class, matrix, options) ROW(id, text, origin, by_class, matrix, 1, options)
 #include "runtime/train/metric.def"
 #undef METRIC
-#define LOSS(id, text, origin, by_class, options) ROW(id, text, origin, by_class, 0, options)
+#define LOSS(id, text, origin, by_class, options) ROW(id, text, origin, by_class, 0, 0, options)
 #include "runtime/train/loss.def"
 #undef LOSS
 };

@@ -57,7 +57,7 @@ static void probe_keep(struct probe *p)
 	const struct program *g = p->program;
 
 	t->kept = t->probed;
-	memcpy(t->output + (size_t)t->batch_at * g->noutput, t->probe_output, (size_t)t->batch_n * g->noutput * sizeof *t->output);
+	memcpy(trainer_output(t), t->probe_output, (size_t)t->batch_n * g->noutput * sizeof *t->output);
 	memcpy(t->readout, t->probe_readout, (size_t)t->batch_n * g->nreadout * sizeof *t->readout);
 }
 

@@ -23,6 +23,7 @@ static bool trainer_memory(struct trainer *t)
 	const struct train_job *j = t->job;
 	const struct program *p = j->program;
 	size_t nweight = p->nweight ? p->nweight : 1, nrow = j->train.nrow, batch = t->batch_size, d = sizeof(double);
+	size_t kept = !j->measures.nmetric ? batch : j->steps_per_epoch ? batch * j->steps_per_epoch : nrow;
 	double *batch_values;
 
 	t->score.stride = score_stride(p);
@@ -30,8 +31,8 @@ static bool trainer_memory(struct trainer *t)
 	t->readout = mem_try(batch, (p->nreadout + 1) * d);
 	t->score.tape = mem_try(batch, t->score.stride * d);
 	t->score.value = batch_values = mem_try(batch, d);
-	t->output = mem_try(nrow, p->noutput * d);
-	t->label = mem_try(nrow, j->train.data->ny * d);
+	t->output = mem_try(kept, p->noutput * d);
+	t->label = mem_try(kept, j->train.data->ny * d);
 	t->val_output = mem_try((size_t)j->validation.nrow + 1, p->noutput * d);
 	t->gradient = mem_try(nweight, d);
 	t->weight = mem_try(nweight, d);
@@ -46,7 +47,7 @@ static bool trainer_memory(struct trainer *t)
 static void set_rate(struct trainer *t)
 {
 	const struct train_job *j = t->job;
-	uint64_t nstep = (uint64_t)j->epochs * t->steps_per_epoch;
+	uint64_t nstep = (uint64_t)(j->epochs - j->initial_epoch) * t->steps_per_epoch;
 
 	memcpy(t->option, j->option, sizeof t->option);
 	t->schedule = j->schedule;
@@ -71,6 +72,11 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	if (code)
 		return code;
 	t->pool = pool_threads_new(j->exec.nthread);
+	t->callbacks = callbacks_new(j, e);
+	if (!t->callbacks) {
+		trainer_close(t);
+		return -ERR_CONFIG;
+	}
 	if (!trainer_memory(t)) {
 		trainer_close(t);
 		return err_set(e, -ERR_CONFIG, "no memory for training on %u samples, %u at a time",
@@ -98,19 +104,47 @@ void trainer_close(struct trainer *t)
 	free(t->row);
 	if (t->pool)
 		t->pool->ops->free(t->pool);
+	callbacks_free(t->callbacks);
 	evaluator_free(t->ev);
 	memset(t, 0, sizeof *t);
 }
 
-/* The epoch's order: that of the part, or shuffled by (seed, epoch), alike for all starts. */
-static void order_rows(struct trainer *t)
+/* The order of a pass through the data (an epoch, unless steps_per_epoch says else): that of the
+ * part, or shuffled by (seed, pass), alike for all starts. */
+static void order_rows(struct trainer *t, uint64_t pass)
 {
 	const struct train_job *j = t->job;
 
+	if (t->pass == pass)
+		return;
+	t->pass = pass;
 	for (uint32_t i = 0; i < j->train.nrow; i++)
 		t->row[i] = j->train.row ? j->train.row[i] : i;
 	if (j->shuffle && !optimizer_takes_all(j->optimizer))
-		rng_shuffle(j->seed, RNG_SHUFFLE, t->epoch, t->row, j->train.nrow);
+		rng_shuffle(j->seed, RNG_SHUFFLE, pass, t->row, j->train.nrow);
+}
+
+/* Updates of this epoch so far. */
+static uint32_t steps_done(const struct trainer *t)
+{
+	return (uint32_t)(t->step - (uint64_t)(t->epoch - 1 - t->job->initial_epoch) * t->steps_per_epoch);
+}
+
+/* The rows of the epoch's update behind k others: *n of the order in row[], from the result on. */
+static uint32_t rows_of(struct trainer *t, uint32_t k, uint32_t *n)
+{
+	uint32_t per_pass = train_steps_per_pass(t->job), at;
+	uint64_t before = (uint64_t)(t->epoch - 1) * t->steps_per_epoch + k;
+
+	order_rows(t, before / per_pass + 1);
+	at = (uint32_t)(before % per_pass) * t->batch_size;
+	*n = t->job->train.nrow - at < t->batch_size ? t->job->train.nrow - at : t->batch_size;
+	return at;
+}
+
+double *trainer_output(const struct trainer *t)
+{
+	return t->output + (t->job->measures.nmetric ? (size_t)t->at * t->job->program->noutput : 0);
 }
 
 /* Where the run is, before what went wrong. */
@@ -158,11 +192,11 @@ static void update(struct trainer *t)
 	const struct train_job *j = t->job;
 	const struct update u = update_of(t);
 
-	t->option[OPTIMIZER_LEARNING_RATE] = schedule_rate(&t->schedule, t->step - 1);
+	t->option[OPTIMIZER_LEARNING_RATE] = callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step - 1));
 	optimizer_step(j->optimizer, j->program, &u, t->gradient);
 }
 
-/* One update from rows at .. at+n of the epoch's order; *loss_sum is the batch's. */
+/* One update from rows at .. at+n of the pass's order; *loss_sum is the batch's. */
 static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
 {
 	const struct train_job *j = t->job;
@@ -172,7 +206,7 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	t->batch_at = at;
 	t->batch_n = t->last_batch = n;
 	if (j->optimizer->method == METHOD_GRADIENT) {
-		code = trainer_loss(t, t->weight, t->output + (size_t)at * j->program->noutput, t->readout, t->gradient, loss_sum, e);
+		code = trainer_loss(t, t->weight, trainer_output(t), t->readout, t->gradient, loss_sum, e);
 		if (!code)
 			update(t);
 	} else {
@@ -185,7 +219,7 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 
 static bool updates_left(const struct trainer *t)
 {
-	return t->at < t->job->train.nrow && (!t->job->max_steps || t->step < t->job->max_steps);
+	return steps_done(t) < t->steps_per_epoch && (!t->job->max_steps || t->step < t->job->max_steps);
 }
 
 /* Tell where the run is. */
@@ -196,9 +230,10 @@ static int between(struct trainer *t, struct err *e)
 	struct start_state s = { .start = t->start, .epoch = t->epoch, .step = t->step, .at = t->at, .loss_sum = t->loss_sum,
 		.seconds = clock_seconds() - t->epoch_begin, .weight = t->weight,
 		.output = t->job->measures.nmetric ? t->output : NULL,
-		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0 };
+		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0,
+		.callbacks = t->callbacks };
 	const struct train_state state = { .nrunning = 1, .running = &s, .ndone = t->start,
-		.start_loss = t->start_loss, .best = t->best };
+		.start_loss = t->start_loss, .end = t->end, .best = t->best };
 
 	if (!o->between)
 		return 0;
@@ -207,30 +242,16 @@ static int between(struct trainer *t, struct err *e)
 	return o->between(o->ctx, &state, e);
 }
 
-/* The steps of an epoch, or those that are left of it. */
-static int epoch_steps(struct trainer *t, struct err *e)
+/* The labels of the epoch's samples so far, in their order. */
+static void epoch_labels(struct trainer *t)
 {
 	const struct train_job *j = t->job;
-	const struct train_observer *o = t->observer;
-	double batch_sum = 0;
-	uint32_t n;
-	int code = 0;
+	uint32_t n, at;
 
-	while (!code && updates_left(t)) {
-		n = j->train.nrow - t->at < t->batch_size ? j->train.nrow - t->at : t->batch_size;
-		t->step++;
-		code = one_step(t, t->at, n, &batch_sum, e);
-		if (code) {
-			at_step(t, e);
-			return code;
-		}
-		t->loss_sum += batch_sum;
-		t->at += n;
-		if (o->step)
-			o->step(o->ctx, t->start, t->epoch, t->step, (t->at - 1) / t->batch_size + 1, t->steps_per_epoch, batch_sum / n);
-		code = between(t, e);
+	for (uint32_t k = 0, seen = 0; seen < t->at; k++, seen += n) {
+		at = rows_of(t, k, &n);
+		part_labels(&j->train, t->row + at, n, t->label + (size_t)seen * j->train.data->ny);
 	}
-	return code;
 }
 
 static void train_metrics(struct trainer *t, double *metric)
@@ -239,9 +260,57 @@ static void train_metrics(struct trainer *t, double *metric)
 
 	if (!j->measures.nmetric)
 		return;
-	part_labels(&j->train, t->row, t->at, t->label);
+	epoch_labels(t);
 	measures_metrics(&j->measures,
 		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput, j->train.data->ny }, metric);
+}
+
+/* What is known of the epoch's updates so far. */
+static void epoch_so_far(struct trainer *t, struct epoch_result *r)
+{
+	struct update u = update_of(t);
+
+	*r = (struct epoch_result){ .start = t->start, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
+	r->learning_rate = optimizer_rate(t->job->optimizer, &u, t->step,
+		callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step)));
+	train_metrics(t, r->metric);
+}
+
+/* A callback may want a file in mid-epoch. */
+static void callbacks_between(struct trainer *t)
+{
+	struct epoch_result r;
+
+	if (!callbacks_step(t->callbacks))
+		return;
+	epoch_so_far(t, &r);
+	callbacks_save(t->callbacks, t->observer, &r, steps_done(t), t->weight);
+}
+
+/* The steps of an epoch, or those that are left of it. */
+static int epoch_steps(struct trainer *t, struct err *e)
+{
+	const struct train_observer *o = t->observer;
+	double batch_sum = 0;
+	uint32_t n, at;
+	int code = 0;
+
+	while (!code && updates_left(t)) {
+		at = rows_of(t, steps_done(t), &n);
+		t->step++;
+		code = one_step(t, at, n, &batch_sum, e);
+		if (code) {
+			at_step(t, e);
+			return code;
+		}
+		t->loss_sum += batch_sum;
+		t->at += n;
+		if (o->step)
+			o->step(o->ctx, t->start, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
+		callbacks_between(t);
+		code = between(t, e);
+	}
+	return code;
 }
 
 static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
@@ -249,7 +318,7 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 	const struct train_job *j = t->job;
 	int code;
 
-	if (!j->validation.nrow)
+	if (!j->validation.nrow || (j->validation_freq && t->epoch % j->validation_freq))
 		return 0;
 	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
 		&r->val_loss, r->val_metric, t->pool, e);
@@ -263,21 +332,13 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 
 static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 {
-	struct update u;
 	double trained;
-	int code;
+	int code = epoch_steps(t, e);
 
-	*r = (struct epoch_result){ .start = t->start, .epoch = t->epoch };
-	order_rows(t);
-	code = epoch_steps(t, e);
 	if (code)
 		return code;
 	trained = clock_seconds();
-	r->step = t->step;
-	r->loss = t->loss_sum / t->at;
-	u = update_of(t);
-	r->learning_rate = optimizer_rate(t->job->optimizer, &u, t->step, schedule_rate(&t->schedule, t->step));
-	train_metrics(t, r->metric);
+	epoch_so_far(t, r);
 	code = validate(t, r, e);
 	if (code)
 		return code;
@@ -320,7 +381,8 @@ static void begin_start(struct trainer *t, uint32_t start)
 	initial_weights(t);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
-	begin_epoch(t, 1);
+	callbacks_begin(t->callbacks, start);
+	begin_epoch(t, j->initial_epoch + 1);
 }
 
 /* In the middle of an epoch: the state was checked. */
@@ -345,6 +407,10 @@ static void go_on(struct trainer *t, const struct start_state *s)
 	if (s->readout)
 		memcpy(t->readout, s->readout, (size_t)s->nbatch * p->nreadout * d);
 	t->last_batch = s->nbatch;
+	if (callbacks_restore(t->callbacks, s->start, s->callback_list, s->ncallback, NULL))
+		BUG("the state of the callbacks was not checked");
+	if (s->callback_best)
+		memcpy(callbacks_best(t->callbacks), s->callback_best, p->nweight * d);
 }
 
 int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e)
@@ -358,15 +424,19 @@ int trainer_start(struct trainer *t, uint32_t start, const struct start_state *f
 	else
 		begin_start(t, start);
 	trainer_probe_start(t);
-	for (; !code && !t->probe.over && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
+	for (; !code && !t->probe.over && !callbacks_stopped(t->callbacks) && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);
 		if (!code && t->observer->state)
 			show_state(t, last);
+		if (!code)
+			callbacks_epoch(t->callbacks, t->observer, last, steps_done(t), t->weight);
 	}
 	u = update_of(t);
-	if (!code)
-		optimizer_finish(j->optimizer, &u);
-	return code;
+	if (code)
+		return code;
+	optimizer_finish(j->optimizer, &u);
+	callbacks_finish(t->callbacks, t->observer, last, t->weight);
+	return 0;
 }

@@ -14,17 +14,21 @@ struct trainer {
 	struct pool *pool;
 	struct score score;
 	struct schedule schedule;    /* resolved */
+	struct callbacks *callbacks; /* of the start that runs */
 	double option[OPTIMIZER_OPTIONS_MAX];        /* of the optimiser, with the step's learning rate */
 	uint32_t batch_size, steps_per_epoch, last_batch;    /* last_batch: samples of the last update */
-	uint32_t *row;               /* (train.nrow) this epoch's order */
+	uint32_t *row;               /* (train.nrow) this pass's order */
+	uint64_t pass;               /* whose order that is, from 1; 0: none */
 	double *readout;             /* (batch, nreadout) */
-	double *output, *label;      /* (train.nrow, noutput), (train.nrow, ny): this epoch's, for the metrics */
+	double *output, *label;      /* (samples of an epoch, noutput), (..., ny): this epoch's, for the metrics; without
+				      * metrics there is room for a batch */
 	double *val_output;          /* (validation.nrow, noutput) */
 	double *gradient;            /* (nweight) */
 	uint8_t *frozen;             /* (nweight) */
-	const struct train_result *best; const double *start_loss;   /* of the starts before this one */
+	const struct train_result *best; const double *start_loss;
+	const struct start_end *end; /* of the starts before this one */
 	/* The step's batch, and what optimisers that probe it need beside (NULL for others). */
-	uint32_t batch_at, batch_n;  /* rows at .. at+n of the epoch's order */
+	uint32_t batch_at, batch_n;  /* rows at .. at+n of the pass's order */
 	struct probe probe;
 	double *probe_readout, *probe_output;        /* (batch, nreadout), (batch, noutput) of the last probe */
 	double probed, kept;         /* the losses' sum, penalties too: of the last probe, of the one kept */
@@ -42,6 +46,8 @@ struct trainer {
  * (batch_n, noutput), readout (batch_n, nreadout), gradient (nweight) of the mean, or NULL. */
 int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,
 	double *sum, struct err *e);
+/* Where the outputs of the step's batch go. */
+double *trainer_output(const struct trainer *t);
 /* Memory and functions of t->probe, where the optimiser probes; false: memory is short. */
 bool trainer_probe_open(struct trainer *t);
 /* Before a start's first step. */

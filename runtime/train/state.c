@@ -10,34 +10,52 @@ static int wrong(struct err *e, const char *what)
 	return err_set(e, -ERR_BAD_DATA, "the state is not of this training: %s", what);
 }
 
+static int check_callbacks(const struct train_job *j, const struct start_state *s, struct err *e)
+{
+	struct callbacks *c;
+	int code;
+
+	if (s->callbacks)
+		return 0;
+	c = callbacks_new(j, e);
+	if (!c)
+		return -ERR_CONFIG;
+	code = callbacks_restore(c, s->start, s->callback_list, s->ncallback, e);
+	if (!code && (callbacks_best(c) != NULL) != (s->callback_best != NULL))
+		code = wrong(e, "the best weights are missing");
+	callbacks_free(c);
+	return code;
+}
+
 static int check_start(const struct train_job *j, const struct start_state *s, struct err *e)
 {
-	uint32_t batch = j->batch_size < j->train.nrow ? j->batch_size : j->train.nrow;
-	uint64_t per_epoch = (j->train.nrow - 1) / batch + 1, steps;
+	uint32_t per_epoch = train_steps_per_epoch(j), batch = train_batch_size(j);
+	uint64_t before, k;
 	bool last;
 
-	if (!s->epoch || s->epoch > j->epochs)
+	if (s->epoch <= j->initial_epoch || s->epoch > j->epochs)
 		return wrong(e, "no such epoch");
-	if (!s->at || s->at > j->train.nrow || (s->at < j->train.nrow && s->at % batch))
-		return wrong(e, "no such place in an epoch");
-	steps = (s->epoch - 1) * per_epoch + (s->at - 1) / batch + 1;
-	if (s->step != steps || (j->max_steps && s->step > j->max_steps))
+	before = (uint64_t)(s->epoch - 1 - j->initial_epoch) * per_epoch;
+	k = s->step - before;
+	if (s->step <= before || k > per_epoch || (j->max_steps && s->step > j->max_steps))
 		return wrong(e, "its step is not in its epoch");
-	last = s->at == j->train.nrow || s->step == j->max_steps;
+	if (s->at != train_samples(j, s->epoch, (uint32_t)k))
+		return wrong(e, "no such place in an epoch");
+	last = k == per_epoch || s->step == j->max_steps;
 	if (last != (s->gradient != NULL) || last != (s->readout != NULL) || s->nbatch > batch || last != (s->nbatch > 0))
 		return wrong(e, "the last update is missing");
 	if ((s->output != NULL) != (j->measures.nmetric > 0))
 		return wrong(e, "the outputs are missing");
 	if (!isfinite(s->loss_sum) || !(s->seconds >= 0))
 		return wrong(e, "a sum is not a number");
-	return 0;
+	return check_callbacks(j, s, e);
 }
 
 int train_state_check(const struct train_job *j, const struct train_state *s, struct err *e)
 {
 	if (s->nrunning != 1 || s->ndone >= j->restarts || s->running[0].start != s->ndone)
 		return wrong(e, "no such start");
-	if (s->ndone && (!s->best || s->best->winner >= s->ndone))
+	if (s->ndone && (!s->best || !s->end || s->best->winner >= s->ndone))
 		return wrong(e, "no such winner");
 	return check_start(j, &s->running[0], e);
 }

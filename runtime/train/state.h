@@ -20,12 +20,17 @@ struct start_state {
 	/* When the epoch's updates are done, what is shown of the last one; else NULL. */
 	const double *gradient;      /* (nweight) */
 	const double *readout; uint32_t nbatch;      /* (nbatch, nreadout) */
+	/* Of the callbacks: while the start runs they themselves, of a state that was read their list and,
+	 * where they keep them, the best weights (nweight). */
+	const struct callbacks *callbacks;
+	const double *callback_list, *callback_best; size_t ncallback;
 };
 
 struct train_state {
 	uint32_t nrunning; const struct start_state *running;    /* by their numbers; at least one */
 	uint32_t ndone;              /* starts 0 .. ndone-1 have ended */
 	const double *start_loss;    /* (ndone) */
+	const struct start_end *end; /* (ndone) */
 	const struct train_result *best;     /* of those; start_loss not looked at */
 };
 

@@ -32,9 +32,29 @@ uint32_t train_batch_size(const struct train_job *j)
 	return j->batch_size < j->train.nrow && !optimizer_takes_all(j->optimizer) ? j->batch_size : j->train.nrow;
 }
 
-uint32_t train_steps_per_epoch(const struct train_job *j)
+uint32_t train_steps_per_pass(const struct train_job *j)
 {
 	return (j->train.nrow - 1) / train_batch_size(j) + 1;
+}
+
+uint32_t train_steps_per_epoch(const struct train_job *j)
+{
+	return j->steps_per_epoch ? j->steps_per_epoch : train_steps_per_pass(j);
+}
+
+/* Samples of the first n updates of all; the last batch of a pass may be smaller. */
+static uint64_t samples_before(const struct train_job *j, uint64_t n)
+{
+	uint32_t per_pass = train_steps_per_pass(j);
+
+	return n / per_pass * j->train.nrow + n % per_pass * train_batch_size(j);
+}
+
+uint64_t train_samples(const struct train_job *j, uint32_t epoch, uint32_t n)
+{
+	uint64_t before = (uint64_t)(epoch - 1) * train_steps_per_epoch(j);
+
+	return samples_before(j, before + n) - samples_before(j, before);
 }
 
 /* The rate of an optimiser that sets it itself follows no schedule. */
@@ -48,12 +68,28 @@ static int rate_check(const struct train_job *j, struct err *e)
 		j->optimizer->name);
 }
 
-static int job_check(const struct train_job *j, struct err *e)
+static int epochs_check(const struct train_job *j, struct err *e)
 {
-	int code;
-
 	if (!j->epochs || !j->batch_size)
 		return err_set(e, -ERR_CONFIG, "epochs and batch_size must be at least 1");
+	if (j->initial_epoch >= j->epochs)
+		return err_set(e, -ERR_CONFIG, "initial_epoch is %u of %u epochs, so that nothing is left to train",
+			j->initial_epoch, j->epochs);
+	if (j->steps_per_epoch > 1 && optimizer_takes_all(j->optimizer))
+		return err_set(e, -ERR_CONFIG, "steps_per_epoch is %u, but the optimizer %s takes all samples in one step",
+			j->steps_per_epoch, j->optimizer->name);
+	if (j->steps_per_epoch && (uint64_t)j->steps_per_epoch * j->batch_size > UINT32_MAX)
+		return err_set(e, -ERR_CONFIG, "steps_per_epoch %u times batch_size %u is more than %u samples",
+			j->steps_per_epoch, j->batch_size, UINT32_MAX);
+	return 0;
+}
+
+static int job_check(const struct train_job *j, struct err *e)
+{
+	int code = epochs_check(j, e);
+
+	if (code)
+		return code;
 	if (!j->restarts || j->restarts > TRAIN_RESTARTS_MAX)
 		return err_set(e, -ERR_CONFIG, "restarts must be between 1 and %d", TRAIN_RESTARTS_MAX);
 	if (!j->train.nrow)
@@ -75,6 +111,8 @@ static int job_check(const struct train_job *j, struct err *e)
 		code = constraint_check(j->constraint, j->nconstraint, j->program, e);
 	if (!code && j->nconstraint && optimizer_takes_all(j->optimizer))
 		code = err_set(e, -ERR_CONFIG, "constraints and the optimizer %s: it would not know the weights that it gets", j->optimizer->name);
+	if (!code)
+		code = callbacks_check(j, e);
 	return code ? code : classes_check(j, e);
 }
 
@@ -84,7 +122,7 @@ static void keep(struct train_result *best, const struct trainer *t, const struc
 
 	best->winner = t->start;
 	best->last = *last;
-	best->step = t->step;
+	best->step = last->step;
 	memcpy(best->weight, t->weight, nbytes);
 	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
 		memcpy(best->slot[k], t->slot[k], nbytes);
@@ -96,7 +134,8 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 
 	r->weight = mem_try(n, sizeof *r->weight);
 	r->start_loss = mem_try(j->restarts, sizeof *r->start_loss);
-	if (!r->weight || !r->start_loss)
+	r->end = mem_try(j->restarts, sizeof *r->end);
+	if (!r->weight || !r->start_loss || !r->end)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(r->slot[k] = mem_try(n, sizeof *r->weight)))
@@ -114,11 +153,13 @@ static int all_starts(struct trainer *t, struct train_result *r, struct err *e)
 
 	t->best = r;
 	t->start_loss = r->start_loss;
+	t->end = r->end;
 	for (uint32_t i = from ? from->ndone : 0; i < t->job->restarts; i++) {
 		code = trainer_start(t, i, from && i == from->ndone ? from->running : NULL, &last, e);
 		if (code)
 			return code;
 		r->start_loss[i] = last.loss;
+		r->end[i] = callbacks_end(t->callbacks);
 		if (!i || last.loss < r->last.loss)
 			keep(r, t, &last);
 		if (o->start)
@@ -136,6 +177,7 @@ static void take_over(struct train_result *r, const struct train_job *j, const s
 	if (!from->ndone)
 		return;
 	memcpy(r->start_loss, from->start_loss, from->ndone * sizeof *r->start_loss);
+	memcpy(r->end, from->end, from->ndone * sizeof *r->end);
 	r->winner = best->winner;
 	r->last = best->last;
 	r->step = best->step;
@@ -174,6 +216,7 @@ void train_result_release(struct train_result *r)
 {
 	free(r->weight);
 	free(r->start_loss);
+	free(r->end);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(r->slot[k]);
 	memset(r, 0, sizeof *r);

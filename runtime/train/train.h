@@ -9,6 +9,7 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/evaluator.h"
+#include "runtime/train/callback.h"
 #include "runtime/train/constraint.h"
 #include "runtime/train/measures.h"
 #include "runtime/train/optimizer.h"
@@ -30,6 +31,9 @@ struct train_job {
 	struct evaluator_options exec;
 	struct part train, validation;       /* validation.nrow may be 0 */
 	uint32_t epochs, batch_size;
+	uint32_t initial_epoch;              /* so many of the epochs are taken as done */
+	uint32_t steps_per_epoch;            /* 0: once through the data; else they are repeated without end */
+	uint32_t validation_freq;            /* validation after every so many epochs; 0: after each */
 	uint64_t max_steps;                  /* 0: no limit */
 	struct measures measures;
 	struct class_weights class_weights;
@@ -40,6 +44,8 @@ struct train_job {
 	bool shuffle;
 	uint32_t restarts;                   /* k starts; the lowest final training loss wins */
 	const double *init;                  /* nweight given weights (start 0), or NULL */
+	const struct callback_set *callbacks;        /* NULL: none */
+	const char *folder;                  /* that relative paths of callbacks are in; NULL: the current one */
 	const struct train_state *resume;    /* go on from here (state.h); NULL: from the beginning */
 };
 
@@ -60,6 +66,24 @@ struct epoch_state {
 	uint32_t nbatch;
 };
 
+/* What a callback has decided.  All starts tell theirs; borrowed, for the time of the call. */
+enum train_event_kind {
+	TRAIN_STOPPED = 1,                   /* the start ends after this epoch: monitor, best, best_epoch */
+	TRAIN_RESTORED,                      /* it has ended with the weights of best_epoch: monitor, best */
+	TRAIN_RATE,                          /* the learning rate is `rate` from now on */
+	TRAIN_SAVE,                          /* write `weight` to the file `path`; 0, or a code when that failed */
+	TRAIN_DROP,                          /* the file `path`, saved before, is not wanted any more */
+	TRAIN_CSV_FAILED                     /* the callback csv cannot write, and stops: path is why */
+};
+struct train_event {
+	enum train_event_kind kind;
+	uint32_t start, batch;               /* batch: update in the epoch, of SAVE */
+	const struct epoch_result *result;   /* SAVE in mid-epoch: of the updates so far */
+	const char *monitor, *path;
+	const double *weight;
+	double best, rate; uint32_t best_epoch;
+};
+
 struct train_observer {
 	void *ctx;
 	/* After every update. */
@@ -71,6 +95,8 @@ struct train_observer {
 	void (*epoch)(void *ctx, const struct epoch_result *r);
 	/* Behind epoch. */
 	void (*state)(void *ctx, const struct epoch_result *r, const struct epoch_state *s);
+	/* What callbacks decided; the result counts for SAVE alone. */
+	int (*event)(void *ctx, const struct train_event *v);
 	/* A start has ended. */
 	void (*start)(void *ctx, uint32_t start, double final_loss, const double *weight);
 };
@@ -79,14 +105,19 @@ struct train_result {
 	double *weight;                      /* nweight of the winner; malloc'ed */
 	uint32_t winner;
 	double *start_loss;                  /* (restarts) final losses */
+	struct start_end *end;               /* (restarts) how they ended */
 	struct epoch_result last;            /* the winner's last epoch */
 	uint64_t step;
 	double *slot[OPTIMIZER_SLOTS_MAX];   /* optimiser's state of the winner */
 };
 
-/* Samples of a step, and steps of an epoch: a search over all samples takes them at once. */
+/* Samples of a step, and steps of a pass through the data and of an epoch: a search over all samples
+ * takes them at once. */
 uint32_t train_batch_size(const struct train_job *j);
+uint32_t train_steps_per_pass(const struct train_job *j);
 uint32_t train_steps_per_epoch(const struct train_job *j);
+/* Samples that the first n updates of an epoch see; its end where n is train_steps_per_epoch(). */
+uint64_t train_samples(const struct train_job *j, uint32_t epoch, uint32_t n);
 
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
 void train_result_release(struct train_result *r);

@@ -134,7 +134,8 @@ static bool same_result(const struct train_job *j, const struct train_result *a,
 {
 	size_t n = j->program->nweight;
 	bool all = same(a->weight, b->weight, n) && a->winner == b->winner && a->step == b->step
-		&& same(a->start_loss, b->start_loss, j->restarts) && same_epoch(&a->last, &b->last);
+		&& same(a->start_loss, b->start_loss, j->restarts) && same_epoch(&a->last, &b->last)
+		&& !memcmp(a->end, b->end, j->restarts * sizeof *a->end);
 
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		all = all && same(a->slot[k], b->slot[k], n);
@@ -211,6 +212,41 @@ static void test_jobs(const struct program *p)
 		j.schedule.option[k] = j.schedule.row->option[k].value;
 	j.batch_size = 3;
 	test_everywhere(j, "a schedule");
+}
+
+/* Epochs that are no passes, and callbacks in the middle of their counts. */
+static void test_callbacks(const struct program *p)
+{
+	struct callback_set set;
+	struct train_job j = job_of(p, "adam");
+
+	j.steps_per_epoch = 3;
+	test_everywhere(j, "epochs shorter than a pass");
+	j.steps_per_epoch = 7;
+	j.initial_epoch = 1;
+	j.validation_freq = 2;
+	test_everywhere(j, "epochs longer than a pass, from the second one");
+	j.max_steps = 10;
+	test_everywhere(j, "the same with max_steps");
+	callback_defaults(&set);
+	j = job_of(p, "adam");
+	j.callbacks = &set;
+	j.epochs = 6;
+	j.restarts = 3;
+	j.option[0] = 0.5;
+	set.of[CALLBACK_early_stopping].wanted = set.of[CALLBACK_reduce_lr_on_plateau].wanted = true;
+	set.of[CALLBACK_checkpoint].wanted = set.of[CALLBACK_csv].wanted = true;
+	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 2;
+	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
+	set.of[CALLBACK_reduce_lr_on_plateau].option[PLATEAU_PATIENCE] = 1;
+	set.of[CALLBACK_reduce_lr_on_plateau].option[PLATEAU_FACTOR] = 0.5;
+	set.of[CALLBACK_checkpoint].option[SAVE_KEEP] = 2;
+	set.of[CALLBACK_checkpoint].option[SAVE_FREQ] = 4;
+	test_everywhere(j, "callbacks");
+	set.of[CALLBACK_early_stopping].text[STOP_MONITOR] = "loss";
+	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 0;
+	j.validation_freq = 2;
+	test_everywhere(j, "callbacks that miss their numbers in some epochs");
 }
 
 /* Stopped again and again, by one update each time. */
@@ -303,6 +339,9 @@ static void test_refused(const struct program *p)
 	refused(p, 13, "best/result", 0, 1, "a winner that has not ended");
 	refused(p, 13, "best/result", 0, -1, "a negative winner");
 	refused(p, 13, "best/weights", SIZE_MAX - 1, 0, "no winner");
+	refused(p, 13, "training/start_ends", SIZE_MAX - 1, 0, "no ends of the starts before");
+	refused(p, 13, "callbacks/state", SIZE_MAX - 1, 0, "nothing of the callbacks");
+	refused(p, 13, "callbacks/state", 0, 7, "callbacks of another kind");
 }
 
 int main(void)
@@ -312,6 +351,7 @@ int main(void)
 	make_data();
 	test_optimizers(head);
 	test_jobs(bare);
+	test_callbacks(bare);
 	test_step_by_step(head);
 	test_refused(bare);
 	program_free(bare);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The callbacks of callback.def: their rows, and whether they fit a job. */
+#include "config.h"
+#include "runtime/train/callback_parts.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "runtime/train/option_table.h"
+
+#define BELOW_ONE (1 - DBL_EPSILON / 2)
+
+static const struct callback_row table[CALLBACK_COUNT] = {
+#define CALLBACK(id, text, origin, result, options) [CALLBACK_##id] = { \
+	.name = #id, .doc = text, .source = origin, .changes_result = result, \
+	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options } },
+#include "runtime/train/callback.def"
+#undef CALLBACK
+};
+
+size_t callback_rows(const struct callback_row **rows)
+{
+	*rows = table;
+	return CALLBACK_COUNT;
+}
+
+const struct callback_row *callback_find(const char *name)
+{
+	for (size_t i = 0; i < CALLBACK_COUNT; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+void callback_defaults(struct callback_set *s)
+{
+	memset(s, 0, sizeof *s);
+	for (unsigned i = 0; i < CALLBACK_COUNT; i++)
+		for (unsigned k = 0; k < table[i].noption; k++) {
+			s->of[i].option[k] = table[i].option[k].value;
+			s->of[i].text[k] = table[i].option[k].kind == VALUE_TEXT ? table[i].option[k].words : NULL;
+		}
+}
+
+const struct callback_choice *callback_wanted(const struct train_job *j, enum callback_id id)
+{
+	return j->callbacks && j->callbacks->of[id].wanted ? &j->callbacks->of[id] : NULL;
+}
+
+/* ---- what can be monitored ---- */
+
+bool callback_monitor(const struct train_job *j, const char *name, struct monitor *m)
+{
+	const struct measures *s = &j->measures;
+
+	*m = (struct monitor){ .name = name, .metric = -1 };
+	if (!strncmp(name, "val_", 4)) {
+		m->validation = true;
+		name += 4;
+	}
+	if (!strcmp(name, "loss"))
+		return true;
+	for (unsigned k = 0; k < s->nmetric; k++)
+		if (!strcmp(s->metric[k].row->name, name)) {
+			m->metric = (int)k;
+			m->rises = s->metric[k].row->rises;
+			return !metric_side(s->metric[k].row, j->program->noutput);
+		}
+	return false;
+}
+
+double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_result *r)
+{
+	if (m->validation && !r->has_validation)
+		return NAN;
+	if (m->metric < 0)
+		return m->validation ? r->val_loss : r->loss;
+	return (m->validation ? r->val_metric : r->metric)[measures_at(&j->measures, (unsigned)m->metric, j->program->noutput)];
+}
+
+void callback_names(const struct train_job *j, struct buf *out)
+{
+	const struct measures *s = &j->measures;
+
+	for (unsigned validation = 0; validation < 1u + (j->validation.nrow > 0); validation++) {
+		const char *prefix = validation ? "val_" : "";
+
+		buf_printf(out, "%s%sloss", validation ? ", " : "", prefix);
+		for (unsigned k = 0; k < s->nmetric; k++)
+			if (!metric_side(s->metric[k].row, j->program->noutput))
+				buf_printf(out, ", %s%s", prefix, s->metric[k].row->name);
+	}
+}
+
+/* ---- checks ---- */
+
+static int check_monitor(const struct train_job *j, enum callback_id id, const char *name, struct err *e)
+{
+	struct monitor m;
+	struct buf names = BUF_INIT;
+	int code = 0;
+
+	callback_names(j, &names);
+	if (!callback_monitor(j, name, &m))
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.%s monitors %s, which is not measured; there are %s",
+			table[id].name, name, names.data);
+	else if (m.validation && !j->validation.nrow)
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.%s monitors %s, but there are no validation data; monitor one of %s, or give data.validation or data.split",
+			table[id].name, name, names.data);
+	buf_release(&names);
+	return code;
+}
+
+static int check_path(const struct train_job *j, enum callback_id id, const char *template, struct err *e)
+{
+	struct epoch_result r = { .start = j->restarts - 1, .epoch = j->epochs };
+	struct buf path = BUF_INIT;
+	int code = callback_path(j, template, &r, 1, &path, e);
+
+	if (code)
+		err_prefix(e, "train.callbacks.%s.path", table[id].name);
+	buf_release(&path);
+	return code;
+}
+
+static int check_saving(const struct train_job *j, const struct callback_choice *o, struct err *e)
+{
+	int code = check_path(j, CALLBACK_checkpoint, o->text[SAVE_PATH], e);
+	struct monitor m;
+
+	if (code || o->option[SAVE_BEST_ONLY] == 0)
+		return code;
+	code = check_monitor(j, CALLBACK_checkpoint, o->text[SAVE_MONITOR], e);
+	if (!code && value_given(o->option[SAVE_FREQ]) && callback_monitor(j, o->text[SAVE_MONITOR], &m) && m.validation)
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.checkpoint monitors %s, which is known at the ends of epochs alone; set save_freq to epoch, or monitor to %s",
+			m.name, m.name + strlen("val_"));
+	return code;
+}
+
+static int check_plateau(const struct train_job *j, const struct callback_choice *o, struct err *e)
+{
+	int code = check_monitor(j, CALLBACK_reduce_lr_on_plateau, o->text[PLATEAU_MONITOR], e);
+
+	if (!code && j->schedule.row && strcmp(j->schedule.row->name, "constant"))
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.reduce_lr_on_plateau and train.schedule %s both set the learning rate; leave one out",
+			j->schedule.row->name);
+	if (!code && !optimizer_has_rate(j->optimizer))
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.reduce_lr_on_plateau changes a learning rate; the optimizer %s takes none from outside",
+			j->optimizer->name);
+	return code;
+}
+
+static int check_csv(const struct train_job *j, const struct callback_choice *o, struct err *e)
+{
+	const char *s = o->text[CSV_SEPARATOR];
+
+	if (!s[0] || s[1] || (unsigned char)s[0] > 0x7e || strchr("\"'\r\n.+-_", s[0]) || (s[0] >= '0' && s[0] <= '9')
+		|| (s[0] >= 'A' && s[0] <= 'Z') || (s[0] >= 'a' && s[0] <= 'z'))
+		return err_set(e, -ERR_CONFIG, "train.callbacks.csv.separator is \"%s\"; one character is wanted that no number or name has, for example \",\", \";\" or \"\\t\"", s);
+	return check_path(j, CALLBACK_csv, o->text[CSV_PATH], e);
+}
+
+int callbacks_check(const struct train_job *j, struct err *e)
+{
+	const struct callback_choice *o;
+	int code = 0;
+
+	if ((o = callback_wanted(j, CALLBACK_early_stopping)))
+		code = check_monitor(j, CALLBACK_early_stopping, o->text[STOP_MONITOR], e);
+	if (!code && (o = callback_wanted(j, CALLBACK_checkpoint)))
+		code = check_saving(j, o, e);
+	if (!code && (o = callback_wanted(j, CALLBACK_reduce_lr_on_plateau)))
+		code = check_plateau(j, o, e);
+	if (!code && (o = callback_wanted(j, CALLBACK_csv)))
+		code = check_csv(j, o, e);
+	if (!code && (o = callback_wanted(j, CALLBACK_command)) && ((unsigned)o->option[HOOK_ON] & ON_CHECKPOINT)
+		&& !callback_wanted(j, CALLBACK_checkpoint))
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.command waits for files of train.callbacks.checkpoint, which is not there");
+	return code;
+}

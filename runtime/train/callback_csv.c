@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The callback csv: a file as Keras's CSVLogger writes it.  Columns are epoch, from 0, and all
+ * numbers in the order of their names.  A file that a resumed run goes on with is first cut to
+ * what the run knows of. */
+#include "config.h"
+#include "runtime/train/callback_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/log/run.h"
+
+enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
+
+struct column { char name[80]; double value; };
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct column *)a)->name, ((const struct column *)b)->name);
+}
+
+static void add_column(struct column *v, unsigned *n, const char *prefix, const char *name, double value)
+{
+	snprintf(v[*n].name, sizeof v->name, "%s%s", prefix, name);
+	v[(*n)++].value = value;
+}
+
+/* All numbers but matrices, sorted; how many. */
+static unsigned columns(const struct train_job *j, const struct epoch_result *r, struct column *v)
+{
+	const struct measures *m = &j->measures;
+	unsigned n = 0;
+
+	add_column(v, &n, "", "learning_rate", r->learning_rate);
+	for (unsigned part = 0; part < 1u + (j->validation.nrow > 0); part++) {
+		const char *prefix = part ? "val_" : "";
+		const double *metric = part ? r->val_metric : r->metric;
+		bool there = !part || r->has_validation;
+
+		add_column(v, &n, prefix, "loss", !there ? NAN : part ? r->val_loss : r->loss);
+		for (unsigned k = 0; k < m->nmetric; k++)
+			if (!metric_side(m->metric[k].row, j->program->noutput))
+				add_column(v, &n, prefix, m->metric[k].row->name,
+					there ? metric[measures_at(m, k, j->program->noutput)] : NAN);
+	}
+	qsort(v, n, sizeof *v, by_name);
+	return n;
+}
+
+static void add_header(const struct column *v, unsigned n, char separator, struct buf *out)
+{
+	buf_str(out, "epoch");
+	for (unsigned k = 0; k < n; k++)
+		buf_printf(out, "%c%s", separator, v[k].name);
+	buf_str(out, "\r\n");        /* as Python's csv.excel ends lines */
+}
+
+static void add_row(const struct column *v, unsigned n, char separator, uint32_t epoch, struct buf *out)
+{
+	buf_printf(out, "%u", epoch - 1);
+	for (unsigned k = 0; k < n; k++) {
+		buf_char(out, separator);
+		if (isnan(v[k].value))
+			buf_str(out, "NA");
+		else
+			buf_real(out, v[k].value);
+	}
+	buf_str(out, "\r\n");
+}
+
+/* The file, cut to what this start knows of; -1 and errno. */
+static int open_at_end(const struct callbacks *c, const char *path, bool append, off_t *size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), saved;
+	off_t wanted;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		goto failed;
+	*size = st.st_size;
+	wanted = c->csv.begun ? (off_t)c->csv.nbyte : append ? *size : 0;
+	if (*size > wanted) {
+		if (ftruncate(fd, wanted))
+			goto failed;
+		*size = wanted;
+	}
+	if (lseek(fd, *size, SEEK_SET) >= 0)
+		return fd;
+failed:
+	saved = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return -1;
+}
+
+static int put(int fd, const struct buf *b)
+{
+	for (size_t at = 0; at < b->len; ) {
+		ssize_t n = write(fd, b->data + at, b->len - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static int write_row(struct callbacks *c, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
+{
+	struct column v[COLUMNS_MAX];
+	unsigned n = columns(c->job, r, v);
+	struct buf b = BUF_INIT;
+	off_t size = 0;
+	int fd = open_at_end(c, path, o->option[CSV_APPEND] != 0, &size), code = 0;
+
+	if (fd < 0)
+		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+	if (!size)
+		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
+	add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &b);
+	if (put(fd, &b))
+		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
+	if (close(fd) && !code)
+		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
+	if (!code) {
+		c->csv.begun = true;
+		c->csv.nbyte = (uint64_t)size + b.len;
+	}
+	buf_release(&b);
+	return code;
+}
+
+int callback_csv(struct callbacks *c, const struct epoch_result *r, struct err *e)
+{
+	const struct callback_choice *o = callback_wanted(c->job, CALLBACK_csv);
+	struct buf path = BUF_INIT;
+	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_result){ .start = c->start }, 0, &path, e);
+
+	if (!code && !c->csv.begun)
+		code = run_make_parents(path.data, e);
+	if (!code)
+		code = write_row(c, path.data, o, r, e);
+	buf_release(&path);
+	return code;
+}

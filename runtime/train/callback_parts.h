@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a struct callbacks holds; shared by the files callback*.c. */
+#ifndef QCNN_CALLBACK_PARTS_H
+#define QCNN_CALLBACK_PARTS_H
+
+#include "runtime/base/buf.h"
+#include "runtime/train/callback.h"
+#include "runtime/train/train.h"
+
+/* One of the numbers of an epoch, and which way is better. */
+struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };
+
+/* A NaN among the numbers is "none yet". */
+struct stopping { struct monitor monitor; double best, wait; uint32_t best_epoch, stopped; bool has_best; };
+struct plateau { struct monitor monitor; double rate, best, wait, cooldown; };
+struct saved { uint32_t epoch, batch; struct epoch_result result; };
+struct saving { struct monitor monitor; double best; uint64_t since; struct saved *saved; uint32_t nsaved; };
+struct csv_file { bool begun, failed; uint64_t nbyte; };
+
+struct callbacks {
+	const struct train_job *job;
+	uint32_t start, epochs;              /* epochs: seen so far */
+	unsigned nvalue;                     /* numbers of all metrics */
+	struct stopping stop;
+	double *best_weight;                 /* (nweight), NULL: not wanted */
+	struct epoch_result best_result;     /* of them */
+	uint32_t restored;
+	struct plateau plateau;
+	struct saving save;
+	struct csv_file csv;
+};
+
+/* callback.c: the options of a callback, NULL where it is not wanted. */
+const struct callback_choice *callback_wanted(const struct train_job *j, enum callback_id id);
+/* A number by its name ("val_accuracy"); false: there is none of that name, or it is no number. */
+bool callback_monitor(const struct train_job *j, const char *name, struct monitor *m);
+/* Its value; NaN where the epoch has none. */
+double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_result *r);
+/* All names that can be monitored, "loss, accuracy, ...". */
+void callback_names(const struct train_job *j, struct buf *out);
+
+/* callback_path.c: the path that a template means for the numbers of an epoch; batch 0: {batch} is the
+ * epoch's last.  -ERR_CONFIG when the template is none. */
+int callback_path(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
+	struct buf *out, struct err *e);
+
+/* callback_csv.c: a row. */
+int callback_csv(struct callbacks *c, const struct epoch_result *r, struct err *e);
+
+#endif

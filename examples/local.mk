@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The examples: shipped, and installed below $(pkgdatadir)/examples. A new file: one line here.
 
-nobase_dist_pkgdata_DATA += \
+nobase_dist_pkgdata_DATA += examples/README.md \
+	examples/bars/README.md examples/bars/bars.csv examples/bars/bars.qcnn examples/bars/config.yaml examples/bars/expect examples/bars/start.json \
 	examples/cluster/README.md examples/cluster/cluster.qcnn examples/cluster/config.yaml examples/cluster/expect \
 	examples/cluster-hybrid/README.md examples/cluster-hybrid/config.yaml examples/cluster-hybrid/expect examples/cluster-hybrid/hybrid.qcnn \
 	examples/cluster-legacy/README.md examples/cluster-legacy/config.yaml examples/cluster-legacy/expect examples/cluster-legacy/legacy.qcnn \
 	examples/cluster-three-filters/README.md examples/cluster-three-filters/config.yaml examples/cluster-three-filters/expect examples/cluster-three-filters/three-filters.qcnn \
-	examples/digits/README.md examples/digits/config.yaml examples/digits/digits.qcnn examples/digits/digits01.csv examples/digits/expect
+	examples/digits/README.md examples/digits/config.yaml examples/digits/digits.qcnn examples/digits/digits01.csv examples/digits/expect \
+	examples/digits-few/README.md examples/digits-few/config.yaml examples/digits-few/expect examples/digits-few/few.qcnn \
+	examples/hur/README.md examples/hur/config.yaml examples/hur/expect examples/hur/hur.qcnn \
+	examples/iris/README.md examples/iris/config.yaml examples/iris/expect examples/iris/iris.csv examples/iris/iris.qcnn \
+	examples/quanvolution/README.md examples/quanvolution/config.yaml examples/quanvolution/digits-images-idx3-ubyte.gz examples/quanvolution/digits-labels-idx1-ubyte.gz \
+	examples/quanvolution/expect examples/quanvolution/quanvolution.qcnn

@@ -40,6 +40,7 @@ shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
 EXTRA_DIST += tests/cli/files.sh tests/cli/config
 shell_tests += tests/cli/test_weights.sh tests/cli/test_keras.sh
+EXTRA_DIST += tests/cli/examples.sh tests/cli/examples.txt
 shell_tests += tests/lang/test_language.sh tests/cli/test_keys.sh tests/cli/test_formats.sh
 EXTRA_DIST += tests/lang/language.txt
 
@@ -51,10 +52,12 @@ unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests = tests/cli/soak_examples.sh
 perf_tests = tests/cli/perf_whole.sh
+# Every example as shipped, then over seeds beside published results: `make examples`.
+example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
 EXTRA_DIST += tests/train/tiny.h
 EXTRA_DIST += tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
-	$(shell_tests) $(soak_tests) $(perf_tests)
+	$(shell_tests) $(soak_tests) $(perf_tests) tests/cli/compare_examples.sh
 
 all_tests = $(check_PROGRAMS) $(shell_tests)
 run_tests = CC='$(CC)' $(SHELL) $(srcdir)/tests/run-tests -s $(srcdir) -b .
@@ -72,6 +75,10 @@ check-soak: check-programs
 
 check-perf: check-programs
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
+
+examples: all
+	@status=0; $(run_tests) -t 3600 $(example_tests) || status=$$?; \
+	sed -n 's/^# |/|/p' tests/logs/cli-compare_examples.sh.log; exit $$status
 
 # The table of tests/bench/README.md, with peers when PEER_PYTHON_NAME says where they are.
 BENCH_ROWS = .
@@ -107,4 +114,4 @@ clean-local:
 	rm -rf tests/logs
 distclean-local:
 	rm -rf sanitize
-.PHONY: bench check-soak check-perf check-sanitize check-sanitized check-programs
+.PHONY: bench examples check-soak check-perf check-sanitize check-sanitized check-programs

@@ -3,22 +3,17 @@
 # Every example shows the result that its file `expect` states; the digits over ten seeds.
 . "$top_srcdir/tests/tap.sh"
 
-examples=$top_srcdir/examples
-
-# json FILE KEY: the number of a key in one line of JSON.
-json() { sed -n "s/.*\"$2\": *\\([-0-9.e+]*\\).*/\\1/p" "$1" | tail -1; }
+. "$top_srcdir/tests/cli/examples.sh"
 
 # fact KEY: a value of the run that just ended.
 fact() {
 	case $1 in
 	weights) "$QCNN" weights show --json weights.bin | tr '{' '\n' | sed -n 's/.*"shape": *\[\([0-9, ]*\)\].*/\1/p' |
 		awk -F, '{ n = 1; for (i = 1; i <= NF; i++) if ($i != "") n *= $i; sum += n } END { print sum }' ;;
-	train_*) json runs/latest/metrics.jsonl "${1#train_}" ;;
+	train_*) json best.json "${1#train_}" ;;
 	infer_*) json infer.json "${1#infer_}" ;;
 	esac
 }
-
-holds() { awk -v a="$1" -v b="$3" "BEGIN { exit !(a != \"\" && a $2 b) }"; }
 
 # check_expect NAME: each line of its `expect`.
 check_expect() {
@@ -35,38 +30,55 @@ for dir in "$examples"/*/; do
 	for file in README.md config.yaml expect; do
 		tap_ok "$name has $file" test -f "$dir/$file"
 	done
-	tap_ok "$name trains" "$QCNN" train "$dir/config.yaml" --set log.dir="$PWD/runs" -o weights.bin -q
-	# the best start's line is last where there is one start; else the record of the run has it
-	[ "$(wc -l <runs/latest/metrics.jsonl)" -gt 0 ] || tap_result 1 "$name: metrics.jsonl has lines"
-	"$QCNN" infer weights.bin --data-dir "$dir" --json >infer.json 2>infer.err
-	tap_result $? "$name infers" || sed 's/^/# /' infer.err
-	sed -n 's/.*"metrics":{\([^}]*\)}.*/{\1}/p' runs/latest/run.json >best.json
-	train_loss=$(json best.json loss)
-	echo "{\"loss\": $train_loss, \"sign_accuracy\": $(json best.json sign_accuracy)}" >>runs/latest/metrics.jsonl
+	tap_ok "$name is named in the table of examples" grep -q "^| \[$name\]($name/README.md)" "$examples/README.md"
+	tap_ok "$name trains" train "$name"
+	tap_ok "$name infers" infer "$name"
 	check_expect "$name"
 	# what training said of the validation samples, inference says to the last digit
-	"$QCNN" infer weights.bin --data-dir "$dir" --split validation --json >infer.json 2>/dev/null
-	tap_is "$(json infer.json loss)" "$(json best.json val_loss)" "$name: infer prints training's validation loss, to the last digit"
-	rm -rf runs weights.bin
+	if [ -n "$(json best.json val_loss)" ]; then
+		infer "$name" --split validation
+		tap_is "$(json infer.json loss)" "$(json best.json val_loss)" "$name: infer prints training's validation loss, to the last digit"
+	fi
 done
+
+# Before any step the tutorial's start point has the tutorial's loss.
+tap_ok "bars: one epoch" train bars --set train.epochs=1 --set run.precision=double
+loss=$(json best.json loss)
+tap_ok "bars: the loss before any step is $loss, 0.5144758358 as elsewhere" \
+	holds "$(awk -v a="$loss" 'BEGIN { d = a - 0.5144758358208722; print d < 0 ? -d : d }')" '<' 1e-12
+
+# The models are those of the other programs: outputs with given weights, by other simulators.
+while read -r model const weights input outputs; do
+	case $model in '#'*) continue ;; esac
+	echo "$weights" >weights.json
+	echo "$input" >input.csv
+	tap_ok "$model with $const runs" "$QCNN" run --precision double --const "$const" --weights weights.json --data input.csv \
+		--format csv -o outputs.csv "$examples/$model"
+	error=$(echo "$outputs" | paste -d, outputs.csv - | awk -F, '{
+		for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d < 0) d = -d; if (d > most) most = d }
+		print NF ? most + 0 : "nothing" }')
+	tap_ok "$model with $const is off by $error" holds "$error" '<' 1e-12
+done <"$top_srcdir/tests/cli/examples.txt"
+
+# All nine circuits of the paper are there, with its numbers of weights.
+for ansatz in 0 1 2 3 4 5 6 7 8; do
+	"$QCNN" check --const ansatz=$ansatz "$examples/hur/hur.qcnn" | sed -n 's/^weights *//p'
+done >weights
+tap_is "$(tr '\n' ' ' <weights)" "12 36 36 12 24 24 18 24 51 " "hur: weights of the nine circuits"
 
 # Many seeds are about numbers, not about memory.
 [ -z "${QCNN_SANITIZED:-}" ] || tap_done
 
 # Handwritten digits: test accuracy over seeds 1 to 10.
-for seed in 1 2 3 4 5 6 7 8 9 10; do
-	"$QCNN" train "$examples/digits/config.yaml" --set log.dir="$PWD/runs" --set run.seed=$seed -o digits.bin -q &&
-		"$QCNN" infer digits.bin --data-dir "$examples/digits" --json >infer.json && json infer.json sign_accuracy
-done | sort -n >accuracy
+seeds digits 10 sign_accuracy | sort -g >accuracy
 tap_is "$(wc -l <accuracy | tr -d ' ')" 10 "digits: ten seeds ran"
-tap_ok "digits: worst test accuracy $(head -1 accuracy) >= 0.95" holds "$(head -1 accuracy)" '>=' 0.95
+tap_ok "digits: worst test accuracy $(least accuracy) >= 0.95" holds "$(least accuracy)" '>=' 0.95
 median=$(awk '{ a[NR] = $1 } END { print (a[5] + a[6]) / 2 }' accuracy)
 tap_ok "digits: median test accuracy $median >= 0.97" holds "$median" '>=' 0.97
 
 # The cluster example as shipped, ten seeds: a good start is found.
 for seed in 1 2 3 4 5 6 7 8 9 10; do
-	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set run.seed=$seed -q &&
-		sed -n 's/.*"metrics":{\([^}]*\)}.*/{\1}/p' runs/latest/run.json >best.json && json best.json loss
+	train cluster --set run.seed=$seed && json best.json loss
 done >losses
 good=$(awk '$1 < 0.35 { n++ } END { print n + 0 }' losses)
 tap_ok "cluster: $good of 10 seeds reach a loss below 0.35 (at least 9)" test "$good" -ge 9

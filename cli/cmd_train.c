@@ -4,15 +4,17 @@
 #include "cli/commands.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/backup.h"
 #include "cli/job.h"
 #include "cli/record.h"
+#include "cli/resume.h"
+#include "cli/stop.h"
 #include "cli/train_log.h"
 #include "cli/train_report.h"
 #include "runtime/base/clock.h"
@@ -29,31 +31,12 @@ struct training {
 	bool shows_progress;         /* which names the best start itself */
 	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
 	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
-	struct err log_error;        /* the first failure to write metrics.jsonl */
+	struct resume resume;
+	struct backup backup;
+	bool stepped;                /* there is something in the folder */
+	bool lines_failed;           /* metrics.jsonl found no room, which was said */
 	double begin;
 };
-
-/* ---- signals ---- */
-
-static volatile sig_atomic_t stopped_by;
-
-static void note_signal(int signal_number)
-{
-	stopped_by = signal_number;
-}
-
-/* A second signal of the same kind ends the process at once. */
-static void catch_signals(void)
-{
-	static const int number[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU };
-	struct sigaction a = { .sa_handler = note_signal, .sa_flags = SA_RESTART | SA_RESETHAND }, old;
-
-	sigemptyset(&a.sa_mask);
-	for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-		/* nohup means it; shells that start background jobs with INT ignored do not. */
-		if (number[i] == SIGINT || sigaction(number[i], NULL, &old) || old.sa_handler != SIG_IGN)
-			sigaction(number[i], &a, NULL);
-}
 
 /* ---- what training tells ---- */
 
@@ -70,13 +53,22 @@ static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct training *t = ctx;
+	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
 
-	(void)s;
-	if (t->log_error.code)
-		*e = t->log_error;
-	if (t->log_error.code)
-		return t->log_error.code;
-	return !stopped_by ? 0 : err_set(e, stopped_by == SIGINT ? -ERR_INTERRUPTED : -ERR_TERMINATED, "stopped by a signal; no weights were written");
+	t->stepped = true;
+	if (!backup_is_due(&t->backup))
+		return 0;
+	if (t->report)
+		norms.value = train_report_norms(t->report, &norms.n);
+	return backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+}
+
+/* Once; the lines go into the file when there is room. */
+static void note_lines(struct training *t, int code, const struct err *e)
+{
+	if (code && !t->lines_failed)
+		cli_note(t->cli, "%s; training goes on, and tries again", e->text);
+	t->lines_failed = t->lines_failed || code;
 }
 
 static void on_epoch(void *ctx, const struct epoch_result *r)
@@ -90,6 +82,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 		.nmetric = t->job->train.measures.nmetric, .has_validation = r->has_validation,
 		.learning_rate = r->learning_rate, .seconds = r->seconds, .samples_per_second = r->samples_per_second };
 	struct buf line = BUF_INIT;
+	struct err e;
 
 	for (unsigned k = 0; k < t->nnumber; k++) {
 		number[k] = r->metric[t->at[k]];
@@ -97,8 +90,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	}
 	progress_epoch(t->progress, &p);
 	metrics_format(&m, &line);
-	if (!t->log_error.code)
-		run_append(t->run, "metrics.jsonl", &line, &t->log_error);
+	note_lines(t, run_append(t->run, "metrics.jsonl", &line, &e), &e);
 	train_log_epoch(t->log, r, &m);
 	buf_release(&line);
 }
@@ -242,37 +234,70 @@ static void write_report(struct training *t, const struct train_result *r)
 
 static const char *ending_of(int code)
 {
-	return !code ? "finished" : code == -ERR_INTERRUPTED || code == -ERR_TERMINATED ? "interrupted" : "failed";
+	return !code ? "finished" : code == -ERR_STOPPED ? "interrupted" : "failed";
+}
+
+/* All that writes while training goes. */
+static int open_writers(struct training *t, struct err *e)
+{
+	const json_t *resumed = t->resume.note;
+	int code = resumed ? record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e) : begin_folder(t, e);
+
+	if (!code)
+		code = backup_open(&t->backup, t->cli, t->job, t->run, t->begin, resume_count(&t->resume), e);
+	if (code)
+		return code;
+	t->progress = open_progress(t);
+	t->log = train_log_new(t->cli, t->job, t->run, resumed);
+	if (config_bool(t->job->config, KEY_LOG_REPORT))
+		t->report = train_report_new(t->cli, t->job, run_path(t->run));
+	if (t->report && t->resume.weights)
+		train_report_resume(t->report, weights_vector(t->resume.weights, REPORT_NORMS_NAME));
+	return 0;
+}
+
+static void close_writers(struct training *t, bool well)
+{
+	struct err e;
+
+	progress_free(t->progress);
+	train_log_close(t->log, well);
+	note_lines(t, run_flush(t->run, &e), &e);
+	backup_close(&t->backup);
+}
+
+/* The end of the folder: with a result, to be gone on with, or gone. */
+static void end_folder(struct training *t, int code, const struct train_result *r)
+{
+	struct err ignored;
+
+	if (code && !t->stepped && !t->resume.note) {
+		run_discard(t->run, &ignored);
+		return;
+	}
+	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : r, &ignored);
+	if (code)
+		return;
+	write_report(t, r);
+	run_finish(t->run);
+	summary(t, r);
 }
 
 static int train_and_keep(struct training *t)
 {
-	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch, .state = on_state, .start = on_start };
+	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
+		.state = on_state, .start = on_start };
 	struct train_result r = { .weight = NULL };
-	struct err e, ignored;
-	int code = begin_folder(t, &e);
+	struct err e;
+	int code = open_writers(t, &e);
 
-	if (code)
-		return cli_fail(t->cli, &e);
-	t->progress = open_progress(t);
-	t->log = train_log_new(t->cli, t->job, t->run);
-	if (config_bool(t->job->config, KEY_LOG_REPORT))
-		t->report = train_report_new(t->cli, t->job, run_path(t->run));
-	code = train_run(&t->job->train, &o, &r, &e);
-	progress_free(t->progress);
-	train_log_close(t->log, !code);
-	if (code && code == t->log_error.code)
-		e = t->log_error;
+	if (!code)
+		code = train_run(&t->job->train, &o, &r, &e);
+	close_writers(t, !code);
 	if (!code)
 		code = keep_weights(t, &r, &e);
-	if (code == -ERR_INTERRUPTED || code == -ERR_TERMINATED)
-		err_set(&e, code, "stopped by a signal; no weights were written");
-	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : &r, &ignored);
-	if (!code)
-		write_report(t, &r);
+	end_folder(t, code, &r);
 	train_report_free(t->report);
-	if (!code)
-		summary(t, &r);
 	train_result_release(&r);
 	return code ? cli_fail(t->cli, &e) : 0;
 }
@@ -316,16 +341,22 @@ static int run_job(struct cli *c, struct job *j)
 
 	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
 	list_metrics(&t);
+	stop_catch();                /* from here on there are files to leave whole */
+	status = resume_find(c, j, &t.resume);
+	if (status)
+		return status;
+	t.run = t.resume.run;
+	t.begin -= resume_seconds(&t.resume);
 	run_name(j->config, &name);
-	catch_signals();             /* from here on there are files to leave whole */
-	if (run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e)) {
-		buf_release(&name);
-		return cli_fail(c, &e);
-	}
+	if (!t.run && run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e))
+		status = cli_fail(c, &e);
 	buf_release(&name);
-	cli_detail(c, "this run's folder is %s", run_path(t.run));
-	status = train_and_keep(&t);
+	if (!status) {
+		cli_detail(c, "this run's folder is %s", run_path(t.run));
+		status = train_and_keep(&t);
+	}
 	run_close(t.run);
+	resume_release(&t.resume);
 	return status;
 }
 
@@ -346,6 +377,7 @@ static const char *const examples[] = {
 	"qcnn train config.yaml",
 	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
 	"qcnn train -o weights.bin config.yaml",
+	"qcnn train --fresh config.yaml",
 	NULL
 };
 
@@ -357,8 +389,9 @@ const struct command command_train = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Trains the model that the configuration names with the data that it describes. Everything goes into a "
-		"new folder, runs/NAME-TIME, and runs/latest points to it: the resolved configuration, the model, the "
-		"weights, one line of metrics per epoch, and a record of the run.",
+		"new folder, runs/NAME-TIME: the resolved configuration, the model, the weights, one line of metrics per epoch, "
+		"and a record of the run; runs/latest points to the newest that has finished. A run that was stopped or cut off goes "
+		"on from its last checkpoint when the command is given again, to the same bits.",
 	.example = examples,
 	.run = train,
 };

@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = \
+	cli/backup.c \
+	cli/backup.h \
 	cli/bench.h \
 	cli/bench_circuits.c \
 	cli/bench_compare.c \
@@ -51,6 +53,8 @@ libcli_a_SOURCES = \
 	cli/record.c \
 	cli/record.h \
 	cli/report.c \
+	cli/resume.c \
+	cli/resume.h \
 	cli/run_folder.c \
 	cli/run_folder.h \
 	cli/samples.c \
@@ -60,9 +64,12 @@ libcli_a_SOURCES = \
 	cli/schema.h \
 	cli/schema_check.h \
 	cli/schema_rows.c \
+	cli/stop.c \
+	cli/stop.h \
 	cli/train_graph.c \
 	cli/train_log.c \
 	cli/train_log.h \
+	cli/train_log_files.c \
 	cli/train_report.c \
 	cli/train_report.h \
 	cli/train_report_figures.c \

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -67,37 +68,72 @@ static void write_and_drop(json_t *v, struct buf *out)
 	json_decref(v);
 }
 
+int record_texts(const struct job *j, struct record_texts *t, struct err *e)
+{
+	memset(t, 0, sizeof *t);
+	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
+		execution_isa(&j->train.exec)), &t->config);
+	transform_format(&j->samples.transform, &t->transform);
+	buf_printf(&t->seed, "%llu", (unsigned long long)j->train.seed);
+	return samples_describe(&j->samples, j->config, &t->split, e);
+}
+
+void record_texts_release(struct record_texts *t)
+{
+	buf_release(&t->config);
+	buf_release(&t->split);
+	buf_release(&t->seed);
+	buf_release(&t->transform);
+}
+
+unsigned record_metadata(const struct job *j, const struct record_texts *t, const char *key, const char *value,
+	struct metadata meta[RECORD_METADATA])
+{
+	unsigned n = 0;
+
+	meta[n++] = (struct metadata){ "config", t->config.data };
+	meta[n++] = (struct metadata){ key, value };
+	meta[n++] = (struct metadata){ "seed", t->seed.data };
+	meta[n++] = (struct metadata){ "source", j->model.text ? j->model.text : "" };
+	meta[n++] = (struct metadata){ "split", t->split.data };
+	if (j->samples.transform.nstep)
+		meta[n++] = (struct metadata){ "transform", t->transform.data };
+	return n;
+}
+
+int record_too_long(int code, struct err *e)
+{
+	return !code ? 0 : err_set(e, code, "the metadata of the weights are too long; data.transform may have too many numbers");
+}
+
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e)
 {
-	struct buf config = BUF_INIT, split = BUF_INIT, metrics = BUF_INIT, seed = BUF_INIT, transform = BUF_INIT;
-	bool transforms = j->samples.transform.nstep > 0;
-	int code = samples_describe(&j->samples, j->config, &split, e);
+	struct metadata meta[RECORD_METADATA];
+	struct buf metrics = BUF_INIT;
+	struct record_texts t;
+	int code = record_texts(j, &t, e);
+
+	write_and_drop(metrics_json(&j->train, r), &metrics);
+	if (!code) {
+		unsigned n = record_metadata(j, &t, "metrics", metrics.data, meta);
+
+		code = record_too_long(weights_format(j->train.program, r->weight, meta, n, out), e);
+	}
+	record_texts_release(&t);
+	buf_release(&metrics);
+	return code;
+}
+
+void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
+{
+	struct buf config = BUF_INIT;
+	uint8_t digest[SHA256_BYTES];
 
 	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
 		execution_isa(&j->train.exec)), &config);
-	write_and_drop(metrics_json(&j->train, r), &metrics);
-	transform_format(&j->samples.transform, &transform);
-	buf_printf(&seed, "%llu", (unsigned long long)j->train.seed);
-	if (!code) {
-		const struct metadata meta[] = {
-			{ "config", config.data },
-			{ "metrics", metrics.data },
-			{ "seed", seed.data },
-			{ "source", j->model.text ? j->model.text : "" },
-			{ "split", split.data },
-			{ "transform", transform.data },     /* the last: it may be left out */
-		};
-
-		code = weights_format(j->train.program, r->weight, meta, sizeof meta / sizeof *meta - !transforms, out);
-		if (code)
-			err_set(e, code, "the metadata of the weights are too long; data.transform may have too many numbers");
-	}
+	sha256_of(config.data, config.len, digest);
+	sha256_hex(digest, hex);
 	buf_release(&config);
-	buf_release(&split);
-	buf_release(&metrics);
-	buf_release(&seed);
-	buf_release(&transform);
-	return code;
 }
 
 static json_t *command_json(const struct cli *c)
@@ -154,14 +190,16 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 {
 	json_t *all = json_object();
 	struct buf b = BUF_INIT;
-	char now[32];
+	char now[32], hex[SHA256_HEX + 1];
 	int code;
 
+	record_digest(j, hex);
 	clock_iso(now, sizeof now);
 	json_object_set_new(all, "schema", json_integer(1));
 	json_object_set_new(all, "state", json_string(state));
 	json_object_set_new(all, "version", json_string(PACKAGE_VERSION));
 	json_object_set_new(all, "command", command_json(c));
+	json_object_set_new(all, "config_sha256", json_string(hex));
 	json_object_set_new(all, "folder", folder_json("."));
 	json_object_set_new(all, "config_folder", folder_json(config_folder(j->config)));
 	json_object_set_new(all, "written", json_string(now));

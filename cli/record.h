@@ -5,7 +5,21 @@
 #define QCNN_RECORD_H
 
 #include "cli/job.h"
+#include "runtime/base/crypto.h"
 #include "runtime/log/run.h"
+
+/* Metadata that are the same from the first step to the last. */
+struct record_texts { struct buf config, split, seed, transform; };
+int record_texts(const struct job *j, struct record_texts *t, struct err *e);
+void record_texts_release(struct record_texts *t);
+/* These as metadata, and one more; how many. They borrow from the arguments. */
+enum { RECORD_METADATA = 6 };
+unsigned record_metadata(const struct job *j, const struct record_texts *t, const char *key, const char *value,
+	struct metadata meta[RECORD_METADATA]);
+/* What weights_format says, as an error. */
+int record_too_long(int code, struct err *e);
+/* SHA-256 of the configuration in the result scope: equal ones give equal weights. */
+void record_digest(const struct job *j, char hex[SHA256_HEX + 1]);
 
 /* The bytes of weights.bin. */
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);

@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/log/run.h"
 
 /* The record of a folder, or NULL when it is no run's. */
 static json_t *read_record(const char *path)
@@ -59,7 +59,18 @@ static int newest_first(const void *x, const void *y)
 	return order ? order : strcmp(b->name, a->name);
 }
 
-int run_list_read(const char *dir, struct run_list *l, struct err *e)
+static bool is_unfinished(const char *path)
+{
+	struct buf checkpoint = BUF_INIT;
+	bool is;
+
+	buf_printf(&checkpoint, "%s/checkpoint", path);
+	is = !access(checkpoint.data, F_OK);
+	buf_release(&checkpoint);
+	return is;
+}
+
+static int read_runs(const char *dir, bool unfinished, struct run_list *l, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	DIR *d = opendir(dir);
@@ -76,7 +87,7 @@ int run_list_read(const char *dir, struct run_list *l, struct err *e)
 			continue;
 		if (l->n == RUNS_MAX)
 			code = err_set(e, -ERR_CONFIG, "%s has more than %d runs", dir, RUNS_MAX);
-		else
+		else if (!unfinished || is_unfinished(path.data))
 			add_run(l, f->d_name, path.data);
 	}
 	closedir(d);
@@ -84,6 +95,16 @@ int run_list_read(const char *dir, struct run_list *l, struct err *e)
 		qsort(l->run, l->n, sizeof *l->run, newest_first);
 	buf_release(&path);
 	return code;
+}
+
+int run_list_read(const char *dir, struct run_list *l, struct err *e)
+{
+	return read_runs(dir, false, l, e);
+}
+
+int run_list_unfinished(const char *dir, struct run_list *l, struct err *e)
+{
+	return read_runs(dir, true, l, e);
 }
 
 /* The only name that begins so. */
@@ -155,14 +176,6 @@ double run_number(const struct run_folder *r, const char *section, const char *k
 
 /* ---- removing ---- */
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
 static void point_latest(const char *dir)
 {
 	struct buf latest = BUF_INIT;
@@ -182,13 +195,11 @@ static void point_latest(const char *dir)
 
 int run_remove(const char *dir, const struct run_folder *r, struct err *e)
 {
-	enum { FOLDERS_OPEN_MAX = 16 };
 	char *real = realpath(r->path, NULL);
-	int code = 0;
+	int code;
 
 	/* The run itself, also where it was named by a link. */
-	if (!real || nftw(real, remove_one, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS))
-		code = err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
+	code = real ? folder_remove(real, e) : err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
 	free(real);
 	point_latest(dir);
 	return code;

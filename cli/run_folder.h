@@ -17,6 +17,8 @@ struct run_list { struct run_folder *run; size_t n, cap; };
 /* All runs of a folder, the newest first: subfolders with a run.json; links are not followed.
  * No folder: none. */
 int run_list_read(const char *dir, struct run_list *l, struct err *e);
+/* Those alone that have a folder for checkpoints: no record of another one is read. */
+int run_list_unfinished(const char *dir, struct run_list *l, struct err *e);
 /* One run: a folder's path, a name in dir (`latest` too), or the beginning of one name only. */
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
 void run_list_release(struct run_list *l);

@@ -23,6 +23,7 @@ struct train_log {
 	uint32_t histograms;         /* every so many epochs; 0: none */
 	struct tfevents *own, *train, *validation;
 	uint32_t start;              /* that train and validation are of */
+	json_t *kept;                /* event files of an earlier process, of the run and of that start */
 };
 
 /* ---- failures ---- */
@@ -118,6 +119,18 @@ static void add_hparams(const json_t *v, struct buf *path, struct buf *out)
 	}
 }
 
+/* Has an earlier process written into that folder of the run? */
+static bool was_begun(const struct train_log *l, const char *folder)
+{
+	const char *name;
+	json_t *size;
+
+	json_object_foreach(l->kept, name, size)
+		if (!strncmp(name, folder, strlen(folder)) && !strchr(name + strlen(folder), '/'))
+			return true;
+	return false;
+}
+
 static void begin_session(struct train_log *l)
 {
 	const struct evaluator_options *x = &l->job->train.exec;
@@ -132,7 +145,7 @@ static void begin_session(struct train_log *l)
 	buf_release(&out);
 }
 
-struct train_log *train_log_new(const struct cli *c, const struct job *j, struct run *run)
+struct train_log *train_log_new(const struct cli *c, const struct job *j, struct run *run, const json_t *resumed)
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
 
@@ -140,9 +153,23 @@ struct train_log *train_log_new(const struct cli *c, const struct job *j, struct
 		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
-	if (open_in(l, run_path(run), &l->own))
+	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
+	l->csv_begun = json_object_get(json_object_get(resumed, "lines"), "history.csv") != NULL;
+	if (open_in(l, run_path(run), &l->own) && !was_begun(l, ""))
 		begin_session(l);
 	return l;
+}
+
+/* Files in folders are those of a start that has ended now. */
+static void forget(struct train_log *l)
+{
+	const char *name;
+	json_t *size;
+	void *next;
+
+	json_object_foreach_safe(l->kept, next, name, size)
+		if (strchr(name, '/'))
+			json_object_del(l->kept, name);
 }
 
 /* The files of a start; those of the one before are complete. */
@@ -152,6 +179,8 @@ static void open_start(struct train_log *l, uint32_t start)
 
 	finish(l, &l->train);
 	finish(l, &l->validation);
+	if (l->start != UINT32_MAX)
+		forget(l);
 	l->start = start;
 	buf_str(&folder, run_path(l->run));
 	if (l->job->train.restarts > 1) {
@@ -159,7 +188,7 @@ static void open_start(struct train_log *l, uint32_t start)
 		mkdir(folder.data, 0777);    /* what fails here fails again below, with a message */
 	}
 	buf_str(&folder, "/train");
-	if (open_in(l, folder.data, &l->train) && !start)
+	if (open_in(l, folder.data, &l->train) && !start && !was_begun(l, folder.data + strlen(run_path(l->run)) + 1))
 		add_texts(l, l->train);
 	folder.len -= strlen("train");
 	folder.data[folder.len] = 0;
@@ -277,6 +306,34 @@ void train_log_state(struct train_log *l, const struct epoch_result *r, const st
 	check(l, l->train);
 }
 
+/* ---- where the files are ---- */
+
+static void note_events(struct train_log *l, struct tfevents *f, json_t *events)
+{
+	struct stat st;
+
+	check(l, f);
+	if (f && !stat(tfevents_path(f), &st))
+		json_object_set_new(events, tfevents_path(f) + strlen(run_path(l->run)) + 1, json_integer(st.st_size));
+}
+
+json_t *train_log_files(struct train_log *l)
+{
+	json_t *lines = json_object(), *waiting = json_object(), *events = json_copy(l->kept);
+	const char *file, *text;
+	uint64_t size;
+
+	for (unsigned k = 0; run_lines(l->run, k, &file, &size, &text); k++) {
+		json_object_set_new(lines, file, json_integer((json_int_t)size));
+		if (text)
+			json_object_set_new(waiting, file, json_string(text));
+	}
+	note_events(l, l->own, events);
+	note_events(l, l->train, events);
+	note_events(l, l->validation, events);
+	return json_pack("{s:o,s:o,s:o}", "lines", lines, "waiting", waiting, "events", events);
+}
+
 void train_log_close(struct train_log *l, bool well)
 {
 	if (!l)
@@ -286,5 +343,6 @@ void train_log_close(struct train_log *l, bool well)
 	finish(l, &l->train);
 	finish(l, &l->validation);
 	finish(l, &l->own);
+	json_decref(l->kept);
 	free(l);
 }

@@ -34,6 +34,31 @@ void train_report_state(struct train_report *p, const struct epoch_result *r, co
 	p->norm[p->nnorm++].norm = sqrt(sum);
 }
 
+const double *train_report_norms(struct train_report *p, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < p->nnorm; i++)
+		for (int k = 0; k < 3; k++) {
+			mem_reserve(p->flat, *n, p->cap_flat);
+			p->flat[(*n)++] = k == 0 ? p->norm[i].start : k == 1 ? p->norm[i].epoch : p->norm[i].norm;
+		}
+	return p->flat;
+}
+
+void train_report_resume(struct train_report *p, const struct weights_vector *norms)
+{
+	for (size_t i = 0; norms && i + 2 < norms->n && p->nnorm < REPORT_NORMS_MAX; i += 3) {
+		const double *v = norms->value + i;
+
+		if (!(v[0] >= 0 && v[0] < TRAIN_RESTARTS_MAX && v[1] >= 1 && v[1] <= p->job->train.epochs))
+			continue;
+		mem_reserve(p->norm, p->nnorm, p->cap_norm);
+		p->norm[p->nnorm].start = (uint32_t)v[0];
+		p->norm[p->nnorm].epoch = (uint32_t)v[1];
+		p->norm[p->nnorm++].norm = v[2];
+	}
+}
+
 /* ---- outputs ---- */
 
 static int evaluate_parts(struct train_report *p, struct err *e)
@@ -190,6 +215,7 @@ void train_report_free(struct train_report *p)
 	for (unsigned k = 0; k < p->npart; k++)
 		free(p->part[k].output);
 	history_release(&p->history);
+	free(p->flat);
 	free(p->norm);
 	free(p);
 }

@@ -29,11 +29,16 @@ struct train_report {
 	unsigned nclass; double class_value[REPORT_CLASSES_MAX]; char class_name[REPORT_CLASSES_MAX][16];
 	double threshold;            /* between two classes of one output; NaN: halfway */
 	struct { uint32_t start, epoch; double norm; } *norm; size_t nnorm, cap_norm;
+	double *flat; size_t cap_flat;       /* norm[] as numbers */
 };
 
 struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder);
 /* At the end of an epoch. */
 void train_report_state(struct train_report *p, const struct epoch_result *r, const struct epoch_state *s);
+/* The norms seen so far as numbers (start, epoch, norm), for a checkpoint (NULL: none), and from one (NULL: none). */
+#define REPORT_NORMS_NAME "report/norms"
+const double *train_report_norms(struct train_report *p, size_t *n);
+void train_report_resume(struct train_report *p, const struct weights_vector *norms);
 /* Evaluates, and writes report.html into the run's folder. */
 int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e);
 void train_report_free(struct train_report *p);

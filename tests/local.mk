@@ -32,15 +32,15 @@ shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_runner.sh
 shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/cli/test_searches.sh
-shell_tests += tests/cli/test_interrupted.sh tests/limits/test_memory.sh tests/limits/test_odd_files.sh
+shell_tests += tests/cli/test_interrupted.sh tests/cli/test_resume.sh tests/limits/test_memory.sh tests/limits/test_odd_files.sh
 shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_slips.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
 shell_tests += tests/cli/test_runs.sh tests/cli/test_init.sh tests/cli/test_report.sh tests/cli/test_log.sh tests/cli/test_draw.sh
 shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
-EXTRA_DIST += tests/cli/files.sh tests/cli/config
 shell_tests += tests/cli/test_weights.sh tests/cli/test_keras.sh
 EXTRA_DIST += tests/cli/examples.sh tests/cli/examples.txt
+EXTRA_DIST += tests/cli/files.sh tests/cli/resume.sh tests/cli/config
 shell_tests += tests/lang/test_language.sh tests/cli/test_keys.sh tests/cli/test_formats.sh
 EXTRA_DIST += tests/lang/language.txt
 

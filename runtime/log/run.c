@@ -5,18 +5,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 
-enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100 };
+enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100, FOLDERS_OPEN_MAX = 16 };
 
-struct run { char *path; };
+/* A file of lines, and those of it that found no room yet. */
+struct lines { char *file; struct buf waiting; };
+
+struct run {
+	char *path;
+	int lock;                    /* -1: the file system has none */
+	struct lines lines[RUN_LINES_MAX]; unsigned nlines;
+};
 
 /* The folder and all above it. */
 static int make_folders(const char *dir, struct err *e)
@@ -99,6 +109,68 @@ static void point_latest(const char *dir, const char *base)
 	buf_release(&latest);
 }
 
+/* ---- the lock ---- */
+
+/* Who has it, as they wrote it there. */
+static int is_taken(int fd, const char *path, struct err *e)
+{
+	char who[300] = "";
+	ssize_t n = pread(fd, who, sizeof who - 1, 0);
+
+	who[n > 0 ? n : 0] = 0;
+	who[strcspn(who, "\n")] = 0;
+	return err_set(e, -ERR_CANT_CREATE, "%s: another process trains it%s%s", path, *who ? ": " : "", who);
+}
+
+static void sign(int fd)
+{
+	char host[256] = "", who[300];
+	int len;
+
+	gethostname(host, sizeof host - 1);
+	len = snprintf(who, sizeof who, "process %ld on %s\n", (long)getpid(), host);
+	if (ftruncate(fd, 0) || pwrite(fd, who, (size_t)len, 0) != len)
+		return;              /* it is for people only */
+}
+
+/* Where locks do not work there is none: *fd is -1 then. */
+static int take_lock(const char *path, int *fd, struct err *e)
+{
+	struct buf file = BUF_INIT;
+	int code = 0;
+
+	buf_printf(&file, "%s/checkpoint", path);
+	if (mkdir(file.data, 0777) && errno != EEXIST)
+		code = err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", file.data, strerror(errno));
+	buf_str(&file, "/lock");
+	*fd = code ? -1 : open(file.data, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (!code && *fd < 0)
+		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", file.data, strerror(errno));
+	if (!code && flock(*fd, LOCK_EX | LOCK_NB)) {
+		if (errno == EWOULDBLOCK)
+			code = is_taken(*fd, path, e);
+		close(*fd);
+		*fd = -1;
+	}
+	if (*fd >= 0)
+		sign(*fd);
+	buf_release(&file);
+	return code;
+}
+
+int run_reopen(const char *path, struct run **out, struct err *e)
+{
+	struct run *r;
+	int lock, code = take_lock(path, &lock, e);
+
+	if (code)
+		return code;
+	r = mem_alloc(1, sizeof *r);
+	*r = (struct run){ .path = mem_strdup(path), .lock = lock };
+	*out = r;
+	return 0;
+}
+
 int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 {
 	struct buf base = BUF_INIT, path = BUF_INIT;
@@ -106,11 +178,8 @@ int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 
 	if (!code)
 		code = make_own(dir, name, &base, &path, e);
-	if (!code) {
-		point_latest(dir, base.data);
-		*out = mem_alloc(1, sizeof **out);
-		(*out)->path = buf_take(&path);
-	}
+	if (!code)
+		code = run_reopen(path.data, out, e);
 	buf_release(&base);
 	buf_release(&path);
 	return code;
@@ -137,47 +206,173 @@ int run_write(struct run *r, const char *file, const struct buf *content, int sy
 	return code;
 }
 
-static int write_line(int fd, const struct buf *line)
+/* ---- files of lines ---- */
+
+static int put_all(int fd, const char *p, size_t len)
 {
-	size_t at = 0;
 	ssize_t put;
 
-	while (at < line->len) {
-		put = write(fd, line->data + at, line->len - at);
+	for (; len; p += put, len -= (size_t)put) {
+		put = write(fd, p, len);
 		if (put < 0 && errno == EINTR)
-			continue;
+			put = 0;
 		if (put < 0)
 			return -1;
-		at += (size_t)put;
 	}
 	return 0;
 }
 
-int run_append(struct run *r, const char *file, const struct buf *line, struct err *e)
+/* All of it, or the file stays as it was. */
+static int append_whole(int fd, const struct buf *b)
 {
-	struct buf path = BUF_INIT, whole = BUF_INIT;
+	struct stat st;
+	int saved;
+
+	if (fstat(fd, &st))
+		return -1;
+	if (!put_all(fd, b->data, b->len))
+		return 0;
+	saved = errno;
+	if (ftruncate(fd, st.st_size))
+		saved = errno;
+	errno = saved;
+	return -1;
+}
+
+static struct lines *lines_of(struct run *r, const char *file)
+{
+	for (unsigned k = 0; k < r->nlines; k++)
+		if (!strcmp(r->lines[k].file, file))
+			return &r->lines[k];
+	if (r->nlines == RUN_LINES_MAX)
+		BUG("a run has more than %d files of lines", RUN_LINES_MAX);
+	r->lines[r->nlines] = (struct lines){ .file = mem_strdup(file) };
+	return &r->lines[r->nlines++];
+}
+
+static int put_waiting(struct run *r, struct lines *l, struct err *e)
+{
+	struct buf path = BUF_INIT;
 	int fd, code = 0;
 
-	path_of(r, file, &path);
-	buf_add(&whole, line->data, line->len);
-	if (!whole.len || whole.data[whole.len - 1] != '\n')
-		buf_char(&whole, '\n');
+	if (!l->waiting.len)
+		return 0;
+	path_of(r, l->file, &path);
 	fd = open(path.data, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data, strerror(errno));
-	else if (write_line(fd, &whole))
+	else if (append_whole(fd, &l->waiting))
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", path.data, strerror(errno));
-	if (fd >= 0 && close(fd) && !code)
-		code = err_set(e, -ERR_IO, "cannot write %s: %s", path.data, strerror(errno));
-	buf_release(&whole);
+	if (fd >= 0)
+		close(fd);
+	if (!code)
+		buf_clear(&l->waiting);
 	buf_release(&path);
 	return code;
+}
+
+int run_append(struct run *r, const char *file, const struct buf *line, struct err *e)
+{
+	struct lines *l = lines_of(r, file);
+
+	if (l->waiting.len + line->len < RUN_WAITING_MAX) {
+		buf_add(&l->waiting, line->data, line->len);
+		if (!line->len || line->data[line->len - 1] != '\n')
+			buf_char(&l->waiting, '\n');
+	}
+	return put_waiting(r, l, e);
+}
+
+int run_flush(struct run *r, struct err *e)
+{
+	int first = 0;
+
+	for (unsigned k = 0; k < r->nlines; k++) {
+		int code = put_waiting(r, &r->lines[k], first ? NULL : e);
+
+		first = first ? first : code;
+	}
+	return first;
+}
+
+bool run_lines(const struct run *r, unsigned k, const char **file, uint64_t *size, const char **waiting)
+{
+	struct buf path = BUF_INIT;
+	struct stat st;
+
+	if (k >= r->nlines)
+		return false;
+	path_of(r, r->lines[k].file, &path);
+	*file = r->lines[k].file;
+	*size = stat(path.data, &st) ? 0 : (uint64_t)st.st_size;
+	*waiting = r->lines[k].waiting.len ? r->lines[k].waiting.data : NULL;
+	buf_release(&path);
+	return true;
+}
+
+int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting, struct err *e)
+{
+	struct lines *l = lines_of(r, file);
+	struct buf path = BUF_INIT;
+	struct stat st;
+	int code = 0;
+
+	path_of(r, file, &path);
+	if (!stat(path.data, &st) && (uint64_t)st.st_size > size && truncate(path.data, (off_t)size))
+		code = err_set(e, -ERR_IO, "cannot shorten %s: %s", path.data, strerror(errno));
+	buf_clear(&l->waiting);
+	buf_str(&l->waiting, waiting ? waiting : "");
+	buf_release(&path);
+	return code;
+}
+
+/* ---- the end ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path);
+}
+
+int folder_remove(const char *path, struct err *e)
+{
+	if (nftw(path, remove_one, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS))
+		return err_set(e, -ERR_IO, "cannot remove %s: %s", path, strerror(errno));
+	return 0;
+}
+
+void run_finish(struct run *r)
+{
+	struct buf path = BUF_INIT;
+	char *real = realpath(r->path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+
+	path_of(r, "checkpoint", &path);
+	folder_remove(path.data, NULL);      /* what stays is of no use, and does no harm */
+	if (slash && slash > real) {
+		*slash = 0;
+		point_latest(real, slash + 1);
+	}
+	buf_release(&path);
+	free(real);
+}
+
+int run_discard(struct run *r, struct err *e)
+{
+	return folder_remove(r->path, e);
 }
 
 void run_close(struct run *r)
 {
 	if (!r)
 		return;
+	for (unsigned k = 0; k < r->nlines; k++) {
+		free(r->lines[k].file);
+		buf_release(&r->lines[k].waiting);
+	}
+	if (r->lock >= 0)
+		close(r->lock);
 	free(r->path);
 	free(r);
 }

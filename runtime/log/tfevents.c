@@ -173,6 +173,11 @@ int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
 	return 0;
 }
 
+const char *tfevents_path(const struct tfevents *f)
+{
+	return f->path;
+}
+
 int tfevents_flush(struct tfevents *f, struct err *e)
 {
 	if (!f)

@@ -33,6 +33,7 @@ void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v);
 void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds);
 void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds);
 
+const char *tfevents_path(const struct tfevents *f);
 /* 0, or the first failure. */
 int tfevents_flush(struct tfevents *f, struct err *e);
 int tfevents_close(struct tfevents *f, struct err *e);      /* flushes; f may be NULL */

@@ -10,10 +10,11 @@
 #include "runtime/base/arena.h"
 
 /* training/counters, and the fixed part of best/result, which the metrics follow. */
-enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNTERS };
+enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNT_OVER, COUNTERS };
 enum result { RESULT_WINNER, RESULT_EPOCH, RESULT_STEP, RESULT_LOSS, RESULT_HAS_VALIDATION, RESULT_VAL_LOSS,
 	RESULT_LEARNING_RATE, RESULT_SECONDS, RESULT_SAMPLES_PER_SECOND, RESULTS };
 
+#define RECORD "optimizer/record"
 #define COUNT_MAX 9007199254740992.0      /* 2^53 */
 
 static unsigned values_of(const struct train_job *j)
@@ -86,8 +87,10 @@ static void add_start(struct writer *w, const struct start_state *s)
 	c[COUNT_LOSS_SUM] = s->loss_sum;
 	c[COUNT_SECONDS] = s->seconds;
 	c[COUNT_BATCH] = s->nbatch;
+	c[COUNT_OVER] = s->over;
 	add(w, "", "training/counters", c, COUNTERS);
 	add_slots(w, "", (double *const *)s->slot);
+	add(w, "", RECORD, s->nrecord ? s->record : NULL, s->nrecord);
 	add(w, "", "training/outputs", s->output, (size_t)s->at * p->noutput);
 	add(w, "", "training/gradient", s->gradient, p->nweight);
 	add(w, "", "training/readouts", s->readout, (size_t)s->nbatch * p->nreadout);
@@ -195,6 +198,7 @@ static int read_counters(const struct reader *r, struct start_state *s)
 	s->loss_sum = c[COUNT_LOSS_SUM];
 	s->seconds = c[COUNT_SECONDS];
 	s->nbatch = (uint32_t)c[COUNT_BATCH];
+	s->over = c[COUNT_OVER] != 0;
 	return 0;
 }
 
@@ -212,10 +216,13 @@ static int read_callbacks(const struct reader *r, struct start_state *s)
 
 static int read_start(const struct reader *r, struct start_state *s)
 {
+	const struct weights_vector *record = weights_vector(r->weights, RECORD);
 	const struct program *p = r->job->program;
 	int code = read_counters(r, s);
 
 	s->weight = r->weights->weight;
+	s->record = record ? record->value : NULL;
+	s->nrecord = record ? record->n : 0;
 	if (!code)
 		code = get_slots(r, "", s->slot);
 	if (!code && r->job->measures.nmetric)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The state of a training run as a weights file: the same layout, opened by the same reader.
  *
- * Tensors: params/<path>, the weights of the first start that runs; optimizer/<slot>;
+ * Tensors: params/<path>, the weights of the start that runs; optimizer/<slot>, optimizer/record;
  * training/counters, and of the epoch training/outputs, training/gradient, training/readouts;
  * callbacks/state, and callbacks/best with the weights that may be restored;
  * of further starts that run the same below starts/<number>/, with starts/<number>/weights;

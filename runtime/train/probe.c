@@ -94,6 +94,20 @@ void trainer_probe_start(struct trainer *t)
 	t->record.n = 0;
 }
 
+bool trainer_probe_go_on(struct trainer *t, const struct start_state *s)
+{
+	double *value = mem_try(s->nrecord ? s->nrecord : 1, sizeof *value);
+
+	t->probe.over = s->over;
+	if (!value)
+		return false;
+	if (s->nrecord)
+		memcpy(value, s->record, s->nrecord * sizeof *value);
+	free(t->record.value);
+	t->record = (struct search_record){ value, s->nrecord, s->nrecord ? s->nrecord : 1 };
+	return true;
+}
+
 void trainer_probe_close(struct trainer *t)
 {
 	end_session(t);

@@ -239,6 +239,9 @@ static int between(struct trainer *t, struct err *e)
 		return 0;
 	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
 		s.slot[k] = t->slot[k];
+	s.record = t->record.value;
+	s.nrecord = t->record.n;
+	s.over = t->probe.over;
 	return o->between(o->ctx, &state, e);
 }
 
@@ -385,8 +388,8 @@ static void begin_start(struct trainer *t, uint32_t start)
 	begin_epoch(t, j->initial_epoch + 1);
 }
 
-/* In the middle of an epoch: the state was checked. */
-static void go_on(struct trainer *t, const struct start_state *s)
+/* In the middle of an epoch: the state was checked. False when memory is short. */
+static bool go_on(struct trainer *t, const struct start_state *s)
 {
 	const struct program *p = t->job->program;
 	size_t d = sizeof(double);
@@ -411,6 +414,7 @@ static void go_on(struct trainer *t, const struct start_state *s)
 		BUG("the state of the callbacks was not checked");
 	if (s->callback_best)
 		memcpy(callbacks_best(t->callbacks), s->callback_best, p->nweight * d);
+	return trainer_probe_go_on(t, s);
 }
 
 int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e)
@@ -419,11 +423,11 @@ int trainer_start(struct trainer *t, uint32_t start, const struct start_state *f
 	struct update u;
 	int code = 0;
 
-	if (from)
-		go_on(t, from);
-	else
-		begin_start(t, start);
 	trainer_probe_start(t);
+	if (!from)
+		begin_start(t, start);
+	else if (!go_on(t, from))
+		return err_set(e, -ERR_CONFIG, "no memory for the %zu numbers of the optimiser's search", from->nrecord);
 	for (; !code && !t->probe.over && !callbacks_stopped(t->callbacks) && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)

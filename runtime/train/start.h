@@ -50,8 +50,9 @@ int trainer_loss(struct trainer *t, const double *weight, double *output, double
 double *trainer_output(const struct trainer *t);
 /* Memory and functions of t->probe, where the optimiser probes; false: memory is short. */
 bool trainer_probe_open(struct trainer *t);
-/* Before a start's first step. */
+/* Before a start's first step; then, where it goes on, what its search was told. False: memory is short. */
 void trainer_probe_start(struct trainer *t);
+bool trainer_probe_go_on(struct trainer *t, const struct start_state *s);
 void trainer_probe_close(struct trainer *t);
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);

@@ -16,6 +16,9 @@ struct start_state {
 	double seconds;              /* spent in this epoch; changes no result */
 	const double *weight;        /* (nweight) */
 	const double *slot[OPTIMIZER_SLOTS_MAX];     /* (nweight) each, as many as optimizer_slots() says */
+	/* Of an optimiser that searches: what it was told, and whether it has ended. */
+	const double *record; size_t nrecord;
+	bool over;
 	const double *output;        /* (at, noutput) of this epoch, in its order; NULL where there are no metrics */
 	/* When the epoch's updates are done, what is shown of the last one; else NULL. */
 	const double *gradient;      /* (nweight) */

@@ -100,7 +100,7 @@ for s in INT TERM ABRT; do
 	sh -c "exec '$QCNN' train --no-progress --set train.epochs=1000000 --set log.dir=stopped -o first.bin config.yaml" 2>err &
 	pid=$!
 	i=0
-	while [ ! -s stopped/latest/metrics.jsonl ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	while [ ! -s "$(echo stopped/cluster-*/metrics.jsonl)" ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
 	# A shell starts its background jobs with INT ignored; the program must not care.
 	kill -s $s $pid
 	wait $pid
@@ -112,10 +112,12 @@ for s in INT TERM ABRT; do
 		tap_has err "this is a bug in qcnn" "and says so"
 		continue
 	fi
-	tap_is $status "$([ $s = INT ] && echo 130 || echo 143)" "$s ends a run"
-	tap_is "$(ls stopped/latest/ | grep -v '^events' | tr '\n' ' ')" \
-		"config.yaml history.csv metrics.jsonl model.qcnn run.json train validation " "nothing half-written"
-	tap_has stopped/latest/run.json '"state":"interrupted"' "the run is recorded"
+	tap_is $status 75 "$s ends a run"
+	tap_has err "stopped by $s after step " "and says where"
+	tap_is "$(cd stopped/cluster-* && ls . checkpoint | grep -v '^events' | tr '\n' ' ')" \
+		".: checkpoint config.yaml history.csv metrics.jsonl model.qcnn run.json train validation  checkpoint: 0.bin lock " "nothing half-written"
+	tap_has "$(echo stopped/cluster-*/run.json)" '"state":"interrupted"' "the run is recorded"
+	tap_ok "latest does not point to it" test ! -L stopped/latest
 	rm -rf stopped
 done
 tap_done

@@ -43,7 +43,10 @@ static void test_folder(void)
 			tap_bail("%s", e.text);
 	tap_ok(strstr(run_path(r[0]), "deep/er/runs/a_b_c-2") != NULL, "the name is one component");
 	tap_ok(strcmp(run_path(r[0]), run_path(r[1])) && strcmp(run_path(r[1]), run_path(r[2])), "runs are kept apart");
+	run_finish(r[2]);
 	is_latest("deep/er/runs", r[2]);
+	run_finish(r[1]);
+	is_latest("deep/er/runs", r[1]);
 	buf_str(&text, "one");
 	tap_is_int(run_write(r[0], "config.yaml", &text, 1, &e), 0, "a file is written");
 	is_file(r[0], "config.yaml", "one", "whole");
@@ -58,6 +61,51 @@ static void test_folder(void)
 	buf_release(&text);
 }
 
+static bool is_there(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+/* One process at a time; what was written is cut, and lines without room wait. */
+static void test_again(void)
+{
+	struct run *r, *other;
+	struct buf line = BUF_INIT, path = BUF_INIT;
+	const char *file, *waiting;
+	uint64_t size;
+	struct err e = { 0 };
+
+	if (run_open("again", "x", &r, &e))
+		tap_bail("%s", e.text);
+	tap_is_int(run_reopen(run_path(r), &other, &e), -ERR_CANT_CREATE, "a second writer is refused: %s", e.text);
+	tap_ok(strstr(e.text, "process ") != NULL, "the first is named");
+	buf_str(&line, "one\n");
+	run_append(r, "lines", &line, &e);
+	run_append(r, "lines", &line, &e);
+	tap_ok(run_lines(r, 0, &file, &size, &waiting) && size == 8 && !strcmp(file, "lines") && !waiting, "its size is known");
+	tap_ok(!run_lines(r, 1, &file, &size, &waiting), "there is no other");
+	tap_is_int(run_cut(r, "lines", 4, NULL, &e), 0, "it is cut");
+	is_file(r, "lines", "one\n", "to a line");
+	tap_is_int(run_cut(r, "lines", 400, "two\n", &e), 0, "it is not made longer");
+	tap_is_int(run_flush(r, &e), 0, "what waited is written");
+	is_file(r, "lines", "one\ntwo\n", "behind the rest");
+	buf_printf(&path, "%s/full", run_path(r));
+	mkdir(path.data, 0777);
+	tap_is_int(run_append(r, "full", &line, &e), -ERR_CANT_CREATE, "a line that cannot be written: %s", e.text);
+	rmdir(path.data);
+	tap_is_int(run_append(r, "full", &line, &e), 0, "later it can");
+	is_file(r, "full", "one\none\n", "no line is lost");
+	buf_clear(&path);
+	buf_str(&path, run_path(r));
+	run_close(r);
+	tap_is_int(run_reopen(path.data, &r, &e), 0, "the folder is opened again when the first has closed it");
+	tap_is_int(run_discard(r, &e), 0, "and removed");
+	tap_ok(!is_there(path.data), "with all that is in it");
+	run_close(r);
+	buf_release(&line);
+	buf_release(&path);
+}
+
 /* What is not our link stays; where there is no folder, there is an error. */
 static void test_obstacles(void)
 {
@@ -70,6 +118,8 @@ static void test_obstacles(void)
 	mkdir("other/latest", 0777);
 	tap_is_int(run_open("other", "x", &r, &e), 0, "a folder called latest does not stop a run");
 	tap_ok(!lstat("other/latest", &st) && S_ISDIR(st.st_mode), "and is left alone");
+	run_finish(r);
+	tap_ok(!lstat("other/latest", &st) && S_ISDIR(st.st_mode), "also at its end");
 	run_close(r);
 	buf_str(&text, "file");
 	buf_write_file(&text, "plain", 0, NULL);
@@ -114,6 +164,7 @@ static void test_metrics(void)
 int main(void)
 {
 	test_folder();
+	test_again();
 	test_obstacles();
 	test_metrics();
 	return tap_done();

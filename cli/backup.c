@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * When to save, what, and what to do when it cannot be saved. */
+#include "config.h"
+#include "cli/backup.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/stop.h"
+#include "runtime/base/clock.h"
+
+void backup_path(const char *run, unsigned slot, struct buf *path)
+{
+	buf_clear(path);
+	buf_printf(path, "%s/checkpoint/%u.bin", run, slot);
+}
+
+int backup_open(struct backup *b, const struct cli *c, const struct job *j, struct run *run, double begin, uint64_t count,
+	struct err *e)
+{
+	*b = (struct backup){ .cli = c, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
+		.every_seconds = (double)config_int(j->config, KEY_LOG_CHECKPOINT_SECONDS),
+		.every_steps = (uint64_t)config_int(j->config, KEY_LOG_CHECKPOINT_STEPS) };
+	return record_texts(j, &b->texts, e);
+}
+
+void backup_close(struct backup *b)
+{
+	record_texts_release(&b->texts);
+	buf_release(&b->file);
+}
+
+/* run.json says which configuration it is: a checkpoint is found by it, also after a power failure. */
+static void sync_record(struct backup *b)
+{
+	struct buf path = BUF_INIT;
+	int fd;
+
+	buf_printf(&path, "%s/run.json", run_path(b->run));
+	fd = open(path.data, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		b->synced = !fsync(fd);
+		close(fd);
+	}
+	buf_release(&path);
+}
+
+static int format(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e)
+{
+	struct metadata meta[RECORD_METADATA];
+	struct buf note = BUF_INIT;
+	json_t *v = train_log_files(log);
+	int code;
+
+	json_object_set_new(v, "count", json_integer((json_int_t)b->count + 1));
+	json_object_set_new(v, "seconds", json_real(clock_seconds() - b->begin));
+	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
+	json_write(v, &note);
+	json_decref(v);
+	buf_clear(&b->file);
+	code = checkpoint_format(&b->job->train, s, own, nown, meta,
+		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), &b->file);
+	buf_release(&note);
+	return record_too_long(code, e);
+}
+
+static int write_slot(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int code = format(b, s, log, own, nown, e);
+
+	if (!code && !b->synced)
+		sync_record(b);
+	backup_path(run_path(b->run), (unsigned)(b->count % BACKUP_SLOTS), &path);
+	if (!code)
+		code = buf_write_file(&b->file, path.data, 1, e);
+	if (!code)
+		b->count++;
+	b->last = clock_seconds();
+	b->nstep = 0;
+	buf_release(&path);
+	return code;
+}
+
+bool backup_is_due(struct backup *b)
+{
+	b->nstep++;
+	return stop_asked() || (b->every_steps && b->nstep >= b->every_steps)
+		|| (b->every_seconds > 0 && clock_seconds() - b->last >= b->every_seconds);
+}
+
+/* Where it stops, and how it goes on. */
+static int stopped(const struct backup *b, const struct train_state *s, const char *signal, struct err *e)
+{
+	const struct start_state *at = &s->running[0];
+	char start[32] = "";
+
+	if (b->job->train.restarts > 1)
+		snprintf(start, sizeof start, "start %u, ", at->start + 1);
+	return err_set(e, -ERR_STOPPED, "stopped by %s after %sstep %llu (epoch %u); the same command goes on from there",
+		signal, start, (unsigned long long)at->step, at->epoch);
+}
+
+int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e)
+{
+	const char *signal = stop_asked();
+	struct err why;
+	int code = write_slot(b, s, log, own, nown, &why);
+
+	if (!code)
+		return signal ? stopped(b, s, signal, e) : 0;
+	if (signal)
+		return err_set(e, -ERR_IO, "stopped by %s, and what was done since the last checkpoint is lost: %s", signal, why.text);
+	if (!b->failed)
+		cli_note(b->cli, "%s; the checkpoint before stays, training goes on, and tries again", why.text);
+	b->failed = true;
+	return 0;
+}

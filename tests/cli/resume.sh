@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Killing trainings again and again, for test_resume.sh and soak_resume.sh.
+
+# wait_for COMMAND: until it succeeds, a minute at most.
+wait_for() {
+	wait_turn=0
+	while ! eval "$1" 2>/dev/null && [ $wait_turn -lt 1200 ]; do sleep 0.05; wait_turn=$((wait_turn + 1)); done
+}
+
+no_times() { sed 's/, *"seconds": *[^,}]*//; s/, *"samples_per_second": *[^,}]*//' "$1"; }
+tags() { LC_ALL=C find "$1" -name 'events.out.*' -exec grep -a -o -h "$2" {} + | wc -l | tr -d ' '; }
+
+# killed TIMES NAME OPTIONS...: a calm run, and one that is killed at TIMES moments, a random while after its
+# newest checkpoint; both must have left the same.
+killed() {
+	killed_times=$1
+	killed_name=$2
+	shift 2
+	"$QCNN" train -q "$@" --set=log.dir=calm -o calm.bin config.yaml
+	tap_result $? "$killed_name: a calm run"
+	rm -rf killed killed.bin
+	killed_seen=0
+	for killed_turn in $(seq "$killed_times"); do
+		: >err
+		"$QCNN" train --no-progress "$@" --set=log.dir=killed -o killed.bin config.yaml 2>err &
+		pid=$!
+		# A further checkpoint, and a while.
+		killed_old=$(cksum killed/cluster-*/checkpoint/*.bin 2>/dev/null)
+		wait_for '[ "$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$killed_old" ] || ! kill -0 $pid'
+		sleep "0.0$(awk -v s="$killed_turn$$" 'BEGIN { srand(s); print int(90 * rand()) }')"
+		kill -s KILL $pid 2>/dev/null
+		wait $pid 2>/dev/null
+		[ $? -eq 137 ] && killed_seen=$((killed_seen + 1))
+		[ ! -e killed.bin ] || break
+	done
+	tap_exit 0 "$killed_name: killed $killed_seen times, it goes on to its end" \
+		"$QCNN" train --no-progress "$@" --set=log.dir=killed -o killed.bin config.yaml
+	if [ $killed_seen -gt 0 ] && [ ! -e killed.bin ]; then
+		tap_has err "going on with killed/cluster-" "$killed_name: and says so"
+	fi
+	tap_is "$(ls -d killed/cluster-* | wc -l | tr -d ' ')" 1 "$killed_name: all in one folder"
+	tap_same killed.bin calm.bin "$killed_name: the same weights"
+	tap_is "$(no_times killed/latest/metrics.jsonl)" "$(no_times calm/latest/metrics.jsonl)" "$killed_name: the same metrics"
+	tap_is "$(sed 's/,[^,]*,[^,]*$//' killed/latest/history.csv)" "$(sed 's/,[^,]*,[^,]*$//' calm/latest/history.csv)" \
+		"$killed_name: the same history"
+	for killed_tag in batch_loss epoch_loss /histogram epoch_gradient_norm session_start_info session_end_info; do
+		tap_is "$(tags killed/latest/ $killed_tag)" "$(tags calm/latest/ $killed_tag)" "$killed_name: $killed_tag, none twice, none lost"
+	done
+	tap_is "$(grep -c 'Gradient' killed/latest/report.html)" "$(grep -c 'Gradient' calm/latest/report.html)" "$killed_name: the report has all its figures"
+	rm -rf calm killed
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * qcnn compile: a model as assembler text, as bytecode, or as a plan. */
+ * qcnn compile: a model as assembler text, as bytecode, as a plan, or written out gate by gate. */
 #include "config.h"
 #include "cli/commands.h"
 
@@ -10,9 +10,10 @@
 
 #include "cli/execution.h"
 #include "cli/job.h"
+#include "runtime/train/weights.h"
 #include "runtime/base/json.h"
 
-enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN };
+enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 {
@@ -33,6 +34,28 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	return 0;
 }
 
+static int print_circuit(struct cli *c, const struct program *p, struct buf *out)
+{
+	const struct options *o = &c->options;
+	double *weight = mem_try((size_t)p->nweight + 1, sizeof *weight);
+	struct err e;
+	int code = weight ? 0 : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
+
+	if (!code && o->given[OPT_WEIGHTS])
+		code = weights_import(p, o->value[OPT_WEIGHTS], false, weight, &e);
+	else if (!code)
+		program_init_weights(p, options_count(o, OPT_SEED), 0, weight);
+	/* The head's weights are of no use here, and may be missing. */
+	if (code == -ERR_BAD_DATA && p->ndense)
+		code = weights_import(p, o->value[OPT_WEIGHTS], true, weight, &e);
+	if (!code && !o->given[OPT_WEIGHTS] && p->nweight_circuit)
+		cli_note(c, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
+	if (!code)
+		code = model_print(p, weight, out, &e);
+	free(weight);
+	return code ? cli_fail(c, &e) : 0;
+}
+
 static int emit_program(struct cli *c, const struct program *p)
 {
 	const char *path = c->options.value[OPT_PROGRAM_OUT];
@@ -44,6 +67,8 @@ static int emit_program(struct cli *c, const struct program *p)
 		return cli_usage(c, "bytecode is not for a terminal; give --output");
 	if (what == EMIT_PLAN)
 		status = print_plan(c, p, &b);
+	else if (what == EMIT_CIRCUIT)
+		status = print_circuit(c, p, &b);
 	else if (what == EMIT_BYTECODE)
 		program_write(p, &b);
 	else
@@ -64,6 +89,9 @@ static int compile_model(struct cli *c, struct compile_words *w, struct diags *d
 	if (status)
 		return status;
 	w->compile.dump_out = &dump;
+	/* The light cone keeps observables right, not the state. */
+	if (options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT)
+		w->without[w->compile.nwithout++] = "cone";
 	if (model_file_open(c->options.operand[0], d, &w->lang, &w->compile, &m, &e))
 		status = cli_fail(c, &e);
 	else if (diags_errors(d))
@@ -104,6 +132,7 @@ static const char *const examples[] = {
 	"qcnn compile --emit=bytecode -o bell.qbc bell.qcnn",
 	"qcnn compile --emit=asm bell.qbc",
 	"qcnn compile --emit=plan --const n=16 cluster.qcnn",
+	"qcnn compile --emit=circuit --weights=weights.bin cluster.qcnn",
 	NULL
 };
 
@@ -114,8 +143,8 @@ const struct command command_compile = {
 	.operands = "MODEL",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Compiles a model and prints the program as assembler text, as bytecode, or the plan by which it is "
-		"executed. Assembler text (a name ending in .asm) and bytecode are read too, so that each can be turned "
+	.text = "Compiles a model and prints the program as assembler text, as bytecode, the plan by which it is "
+		"executed, or the circuit gate by gate, as a model with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read too, so that each can be turned "
 		"into the other.",
 	.example = examples,
 	.run = compile,

@@ -39,4 +39,9 @@ struct program *compile_file(const char *path, struct diags *d, const struct lan
 void asm_print(const struct program *p, struct buf *out);
 struct program *asm_read(struct diags *d, uint32_t file);
 
+/* The program's circuits as a model, gate by gate, with weight[nweight] as numbers; inputs stay inputs, and
+ * a head is left out.  The text compiles to the same states and readouts.  -ERR_BAD_DATA: more gates than
+ * a model may have, or an angle that is not finite. */
+int model_print(const struct program *p, const double *weight, struct buf *out, struct err *e);
+
 #endif

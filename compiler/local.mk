@@ -38,6 +38,9 @@ libcompiler_a_SOURCES = \
 	compiler/lists.h \
 	compiler/lower.c \
 	compiler/lower.h \
+	compiler/model_print.c \
+	compiler/model_print.h \
+	compiler/model_print_gate.c \
 	compiler/pass.h \
 	compiler/pass_cancel.c \
 	compiler/pass_cone.c \

@@ -12,6 +12,7 @@
 #include "cli/samples.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
+#include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/weights.h"
 
@@ -243,6 +244,8 @@ static int execution(struct inference *f, struct evaluator_options *out)
 
 	w.gradient = NULL;
 	w.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0;
+	if (o->given[OPT_SHOTS])
+		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
 	} else if (strcmp(w.isa, "auto") && isa_find(w.isa) > isa_best()) {
@@ -251,6 +254,15 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		w.isa = "auto";
 	}
 	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;
+}
+
+/* Step 0, which no training has. */
+static uint64_t shots_key(const struct inference *f)
+{
+	const struct options *o = &f->cli->options;
+	uint64_t seed = o->given[OPT_SHOT_SEED] ? options_count(o, OPT_SHOT_SEED) : (uint64_t)config_int(f->config, KEY_RUN_SEED);
+
+	return rng_u64(seed, RNG_SHOT_KEY, 0, 0);
 }
 
 static int evaluate(struct inference *f)
@@ -272,6 +284,7 @@ static int evaluate(struct inference *f)
 		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
 	if (!code) {
 		pool = pool_threads_new(o.nthread);
+		evaluator_draws(ev, shots_key(f), 0);
 		code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight, p->output,
 			p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
 		pool->ops->free(pool);

@@ -11,6 +11,8 @@
 #include "cli/job.h"
 #include "cli/values.h"
 #include "runtime/base/cpus.h"
+#include "runtime/base/rng.h"
+#include "runtime/exec/shots.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/model.h"
 
@@ -30,6 +32,17 @@ struct running {
 };
 
 enum emit { EMIT_OUTPUTS = 0, EMIT_JACOBIAN, EMIT_READOUTS, EMIT_READOUT_JACOBIAN, EMIT_STATE, EMIT_PROBABILITIES };
+
+static uint32_t shots_of(const struct running *r)
+{
+	return r->cli->options.given[OPT_SHOTS] ? (uint32_t)options_count(&r->cli->options, OPT_SHOTS) : 0;
+}
+
+/* Where shots come from: step 0 of the seed. */
+static uint64_t shots_key(const struct running *r)
+{
+	return rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0);
+}
 
 static const double *row_of(const struct running *r, uint32_t s)
 {
@@ -60,6 +73,7 @@ static int emit_readouts(struct running *r, bool head, struct err *e)
 
 	if (!readout)
 		return e->code;
+	evaluator_draws(r->ev, shots_key(r), 0);
 	evaluator_prepare(r->ev, &b, false, NULL, NULL, readout->array.value);
 	code = evaluator_run(r->ev, r->pool, NULL, e);
 	readout->index[0] = "sample";
@@ -123,6 +137,7 @@ static int derive_all(struct running *r, struct unit_slope *u, uint64_t nout, ui
 			struct batch b = { 1, NULL, row_of(r, s) };
 			int code;
 
+			evaluator_draws(r->ev, shots_key(r), s);
 			evaluator_prepare(r->ev, &b, true, unit_slope, u, readout);
 			code = evaluator_run(r->ev, r->pool, gradient, e);
 			if (code)
@@ -158,6 +173,17 @@ static int emit_jacobian(struct running *r, bool head, struct err *e)
 	return code;
 }
 
+/* Squares of amplitudes, or their frequencies among the shots; scratch has 2^n numbers. */
+static void squares_of(const struct running *r, uint32_t c, uint32_t s, uint64_t size, const cplx *psi, double *scratch, double *out)
+{
+	const struct shot_stream stream = { .key = shots_key(r), .sample = s, .group = c };
+
+	for (uint64_t i = 0; i < size; i++)
+		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+	if (shots_of(r))
+		shot_frequencies(out, size, shots_of(r), &stream, scratch);
+}
+
 static int state_of_circuit(struct running *r, uint32_t c, bool squares, struct err *e)
 {
 	const struct circuit_code *code = &r->program->circuit[c];
@@ -175,15 +201,11 @@ static int state_of_circuit(struct running *r, uint32_t c, bool squares, struct 
 		double *out = v->array.value + (size_t)s * size * (squares ? 1 : 2);
 
 		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
-		for (uint64_t i = 0; !status && i < size; i++) {
-			double re = creal(psi[i]), im = cimag(psi[i]);
-
-			if (squares) {
-				out[i] = re * re + im * im;
-			} else {
-				out[2 * i] = re;
-				out[2 * i + 1] = im;
-			}
+		if (!status && squares)
+			squares_of(r, c, s, size, psi, (double *)psi, out);
+		for (uint64_t i = 0; !status && !squares && i < size; i++) {
+			out[2 * i] = creal(psi[i]);
+			out[2 * i + 1] = cimag(psi[i]);
 		}
 	}
 	free(psi);
@@ -324,6 +346,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
+		.shots = what == EMIT_PROBABILITIES || what == EMIT_STATE ? 0 : shots_of(r),
 		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0,
 	};
 	struct evaluator_options eo;
@@ -337,6 +360,20 @@ static int open_evaluator(struct running *r, enum emit what)
 	if (!code)
 		r->pool = pool_threads_new(eo.nthread);
 	return code ? cli_fail(r->cli, &e) : 0;
+}
+
+/* Shots show no state, and derivatives by parameter shift alone. */
+static int check_shots(const struct running *r, enum emit what)
+{
+	const struct options *o = &r->cli->options;
+
+	if (!shots_of(r))
+		return 0;
+	if (what == EMIT_STATE)
+		return cli_usage(r->cli, "shots do not show the state; --emit=probabilities gives their frequencies");
+	if (needs_gradient(what) && strcmp(o->value[OPT_GRADIENT], "shift"))
+		return cli_usage(r->cli, "derivatives from shots are made by parameter shift; give --gradient=shift");
+	return 0;
 }
 
 static int write_values(struct running *r)
@@ -361,8 +398,10 @@ static int write_values(struct running *r)
 static int evaluate(struct running *r, enum emit what)
 {
 	struct err e = { 0 };
-	int status = open_model(r, what);
+	int status = check_shots(r, what);
 
+	if (!status)
+		status = open_model(r, what);
 	if (!status)
 		status = open_data(r);
 	if (!status)

@@ -28,6 +28,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 		o.device = "ref";
 	o.precision = !strcmp(w->precision, "double") || !strcmp(o.device, "ref") ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
+	o.shots = w->shots;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
 	if (strcmp(o.device, "ref")) {
 		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
@@ -47,6 +48,7 @@ struct execution_words execution_of_config(const struct config *c)
 		.isa = config_text(c, KEY_RUN_ISA),
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
+		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
 	};
 }
 

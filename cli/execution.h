@@ -6,7 +6,7 @@
 #include "cli/configuration.h"
 #include "runtime/exec/evaluator.h"
 
-struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads; /* 0: auto */ };
+struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads /* 0: auto */, shots /* 0: exact */; };
 
 /* -ERR_CONFIG when this machine lacks the instruction set. */
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);

@@ -163,6 +163,22 @@ static int open_init(struct cli *c, struct job *j)
 	return cli_fail(c, &e);
 }
 
+/* Only parameter shift needs no more than what shots tell. */
+static void check_shots(const struct job *j)
+{
+	const struct config *g = j->config;
+	struct span at = config_span(g, KEY_RUN_GRADIENT);
+	struct diag *d;
+
+	if (!j->train.exec.shots || !optimizer_needs_gradient(j->train.optimizer) || j->train.exec.gradient == GRADIENT_SHIFT)
+		return;
+	if (!at.file)
+		at = config_span(g, KEY_RUN_SHOTS);
+	d = diag_at(j->d, DIAG_CONFIG_CONFLICT, at, "run.shots and run.gradient: %s contradict each other", config_text(g, KEY_RUN_GRADIENT));
+	diag_label(d, "shots do not show the state");
+	diag_help(d, "set run.gradient: shift, or an optimiser without gradients, such as spsa");
+}
+
 static int fill_train(struct cli *c, struct job *j)
 {
 	const struct config *g = j->config;
@@ -187,7 +203,8 @@ static int fill_train(struct cli *c, struct job *j)
 	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);
 	t->restarts = (uint32_t)config_int(g, KEY_TRAIN_RESTARTS);
 	t->init = j->init;
-	return 0;
+	check_shots(j);
+	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG)) : 0;
 }
 
 int job_open(struct cli *c, const char *path, struct job *j)

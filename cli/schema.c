@@ -10,6 +10,7 @@
 
 #include "runtime/base/cpus.h"
 #include "runtime/data/transform.h"
+#include "runtime/exec/shots.h"
 
 /* ---- words that other rooms define ---- */
 

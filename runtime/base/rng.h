@@ -17,9 +17,10 @@ enum rng_purpose {
 	RNG_DATA,        /* a = generator stream, b = draw */
 	RNG_SPLIT,       /* a = 0, b = position */
 	RNG_SHUFFLE,     /* a = epoch, b = position */
-	RNG_SHOT,        /* a = epoch, b = sample */
+	RNG_SHOT,        /* seed = a key of RNG_SHOT_KEY; a = sample << 24 | group, b = variant << 32 | shot */
 	RNG_TEST,
-	RNG_PERTURB      /* a = step, b = start << 42 | direction << 24 | weight index */
+	RNG_PERTURB,     /* a = step, b = start << 42 | direction << 24 | weight index */
+	RNG_SHOT_KEY     /* a = step, b = start << 32 | evaluation within the step */
 };
 
 /* The bare function, for its published vectors. */

@@ -60,7 +60,7 @@ static uint64_t bytes_needed(const struct evaluator *ev, bool two_states)
 	uint64_t nbyte;
 
 	if (__builtin_add_overflow(ev->backend->bytes(ev->pl, ev->o.nthread, two_states),
-			units_bytes(ev->pl, ev->nworker), &nbyte))
+			units_bytes(ev), &nbyte))
 		return UINT64_MAX;
 	return nbyte;
 }
@@ -91,6 +91,29 @@ static int prepare(struct evaluator *ev, bool two_states, struct err *e)
 	return ev->backend->prepare(ev->pl, possible, two_states, &ev->state, e);
 }
 
+/* Shots are drawn from states that were small enough so far. */
+static void group_shots(struct evaluator *ev)
+{
+	uint32_t ngroup = 0;
+
+	if (!ev->o.shots)
+		return;
+	ev->shot_group = arena_alloc(&ev->arena, ev->p->ncircuit, sizeof(struct shot_groups *));
+	for (uint32_t c = 0; c < ev->p->ncircuit; c++) {
+		ev->shot_group[c] = shot_groups_new(&ev->arena, &ev->p->circuit[c], ngroup);
+		ngroup += shot_groups_count(ev->shot_group[c]);
+	}
+}
+
+static int check_shots(const struct evaluator *ev, struct err *e)
+{
+	if (ev->o.shots > SHOTS_MAX)
+		return err_set(e, -ERR_CONFIG, "at most %d shots", SHOTS_MAX);
+	if (ev->o.shots && ev->o.gradient != GRADIENT_NONE && ev->o.gradient != GRADIENT_SHIFT)
+		return err_set(e, -ERR_CONFIG, "gradients from shots are made by parameter shift: the gradient method has to be shift");
+	return 0;
+}
+
 /* Everything between the checks of the options and the first use. */
 static int build(struct evaluator *ev, struct err *e)
 {
@@ -105,6 +128,7 @@ static int build(struct evaluator *ev, struct err *e)
 	if (code)
 		return code;
 	ev->nworker = count_workers(ev);
+	group_shots(ev);
 	need.nstate *= ev->nworker * ev->pl->width;
 	code = memory_check(&need, bytes_needed(ev, two_states), e);
 	if (!code)
@@ -122,7 +146,9 @@ int evaluator_new(const struct program *p, const struct evaluator_options *o, st
 	ev->p = p;
 	ev->o = *o;
 	arena_init(&ev->arena);
-	code = find_backend(ev, e);
+	code = check_shots(ev, e);
+	if (!code)
+		code = find_backend(ev, e);
 	if (!code)
 		code = build(ev, e);
 	if (code) {
@@ -169,6 +195,17 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	return 0;
 }
 
+void evaluator_draws(struct evaluator *ev, uint64_t key, uint32_t first)
+{
+	ev->draw_key = key;
+	ev->draw_first = first;
+}
+
+uint64_t evaluator_draw_key(const struct evaluator *ev)
+{
+	return ev->draw_key;
+}
+
 uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
 	slope_fn fn, void *ctx, double *readout)
 {
@@ -209,7 +246,7 @@ static int forward_unit(struct evaluator *ev, struct scratch *w, unsigned worker
 	int code = 0;
 
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
-		ev->backend->forward(ev->state, worker, c, &w->input, keep, w->readout[c]);
+		unit_forward(ev, w, worker, c, count, keep, w->readout[c]);
 	for (uint32_t s = 0; s < count && !code; s++)
 		code = collect_readouts(ev, w, s, first + s, e);
 	return code;
@@ -274,6 +311,8 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 	uint32_t first, count = unit_samples(ev, unit, &first);
 	int code = unit_fill(ev, w, first, count, e);
 
+	w->first = first;
+	w->variant = 0;
 	if (!code)
 		code = forward_unit(ev, w, worker, first, count, e);
 	if (!code)

@@ -22,6 +22,7 @@ struct evaluator_options {
 	enum shape shape;            /* SHAPE_AUTO unless a test says so */
 	bool no_fuse;
 	uint64_t random_plan;
+	uint32_t shots;              /* readouts are frequencies of so many shots (shots.h); 0: exact */
 	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
 };
 
@@ -48,6 +49,11 @@ const struct plan *evaluator_plan(const struct evaluator *ev);
 
 /* New weights (nweight doubles, copied): builds the shared matrices. */
 int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e);
+
+/* With shots: where the random numbers of the batches prepared from now on come from.  The sample at
+ * position s of a batch draws from (key, first + s), whatever its unit and thread. */
+void evaluator_draws(struct evaluator *ev, uint64_t key, uint32_t first);
+uint64_t evaluator_draw_key(const struct evaluator *ev);
 
 /* Cut a batch into units.  gradient: backward will be wanted; fn may be NULL (readouts
  * only).  readout[(nsample, nreadout)] row-major is filled by forward.  Returns the number

@@ -24,5 +24,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_work.c \
 	runtime/exec/shift.c \
 	runtime/exec/shift.h \
+	runtime/exec/shots.c \
+	runtime/exec/shots.h \
 	runtime/exec/units.c \
 	runtime/exec/units.h

@@ -95,7 +95,7 @@ static double slope_times(const struct shift *sh, uint32_t s)
 
 static void run_again(const struct shift *sh)
 {
-	sh->ev->backend->forward(sh->ev->state, sh->worker, sh->circuit, &sh->w->input, false, sh->w->shifted);
+	unit_forward(sh->ev, sh->w, sh->worker, sh->circuit, sh->count, false, sh->w->shifted);
 }
 
 /* d/da = w sum_j (-1)^(j-1) / (4n sin^2(x_j / 2)) f(a + x_j / w), x_j = (2j - 1) pi / (2n), j = 1 .. 2n */

@@ -26,15 +26,31 @@ static uint64_t vector_entries(const struct plan *pl)
 	return n;
 }
 
-uint64_t units_bytes(const struct plan *pl, unsigned nworker)
+/* Of one worker. */
+static uint64_t shot_bytes(const struct evaluator *ev)
 {
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; ev->shot_group && c < ev->pl->ncircuit; c++) {
+		uint64_t nbyte = shot_scratch_bytes(ev->shot_group[c]);
+
+		most = nbyte > most ? nbyte : most;
+	}
+	return most;
+}
+
+uint64_t units_bytes(const struct evaluator *ev)
+{
+	const struct plan *pl = ev->pl;
 	const struct program *p = pl->program;
 	uint64_t sample = p->nexpr * sizeof(double) + 2 * (uint64_t)pl->nmatrix_entry * sizeof(cplx)
 		+ vector_entries(pl) * sizeof(cplx) + 4 * (uint64_t)p->nreadout * sizeof(double);
 	uint64_t worker = sample * pl->width + (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(struct fixed) * 2)
 		+ p->nexpr * sizeof(double) + (uint64_t)p->nweight * (2 * sizeof(double) + sizeof(struct fixed));
 
-	return worker * (nworker + 1);
+	if (ev->shot_group)
+		worker += shot_bytes(ev) + (sizeof(cplx) << program_nwire(p));
+	return worker * (ev->nworker + 1);
 }
 
 /* Arena memory that is refused, not fatal, when the system has none. */
@@ -118,6 +134,10 @@ static void scratch_take(struct taker *t, const struct evaluator *ev, struct scr
 	w->gradient = take(t, p->nweight, sizeof *w->gradient);
 	w->weight = take(t, p->nweight, sizeof *w->weight);
 	w->vector_sum = take(t, ev->nvector, sizeof *w->vector_sum);
+	if (ev->shot_group) {
+		w->shot_psi = take(t, (size_t)1 << program_nwire(p), sizeof *w->shot_psi);
+		w->shot_scratch = take(t, shot_bytes(ev), 1);
+	}
 	w->input = (struct unit_input){ .nsample = pl->width, .u = (const cplx *const *)w->u,
 		.vector = (const cplx *const *const *)w->vector, .length = ev->length };
 }
@@ -360,4 +380,25 @@ int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t 
 	for (uint32_t s = count; s < ev->pl->width; s++)
 		repeat_first(ev, w, s);
 	return 0;
+}
+
+/* The state is read at once: a worker may keep but one for all circuits. */
+static void draw_sample(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t c, uint32_t s, double *readout)
+{
+	const struct shot_stream stream = { .key = ev->draw_key, .sample = ev->draw_first + w->first + s, .variant = w->variant };
+
+	ev->backend->amplitudes(ev->state, worker, c, s, w->shot_psi);
+	shot_readouts(ev->shot_group[c], w->shot_psi, ev->o.shots, &stream, w->shot_scratch,
+		readout + (size_t)s * ev->pl->circuit[c].nreadout);
+}
+
+void unit_forward(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t c, uint32_t count, bool keep,
+	double *readout)
+{
+	ev->backend->forward(ev->state, worker, c, &w->input, keep || ev->shot_group, readout);
+	if (!ev->shot_group)
+		return;
+	for (uint32_t s = 0; s < count; s++)
+		draw_sample(ev, w, worker, c, s, readout);
+	w->variant++;
 }

@@ -7,6 +7,7 @@
 #define QCNN_UNITS_H
 
 #include "runtime/exec/evaluator.h"
+#include "runtime/exec/shots.h"
 
 struct scratch {
 	/* Per sample of the unit, (width) each. */
@@ -25,6 +26,9 @@ struct scratch {
 	double *weight;              /* (nweight) changed weights, for differences */
 	double *shifted;             /* (largest nreadout * width) readouts of a changed circuit */
 	struct fixed *vector_sum;    /* (nvector) */
+	/* With shots: the state, scratch of shots.h, the unit's first sample, and circuits run for it so far. */
+	cplx *shot_psi; void *shot_scratch;
+	uint32_t first, variant;
 	int64_t claimed;             /* the first unit of this batch, or -1 */
 	uint64_t nunit;              /* done since the evaluator was made */
 };
@@ -52,6 +56,9 @@ struct evaluator {
 	cplx *r;                     /* (nmatrix_entry) for the finish */
 	double *slope_expr;          /* (nexpr) likewise */
 	struct fixed *sum;           /* (nvector) */
+	struct shot_groups **shot_group;     /* (ncircuit), with shots */
+	uint64_t draw_key;
+	uint32_t draw_first;
 	/* The batch. */
 	struct batch batch;
 	bool gradient;
@@ -65,9 +72,13 @@ struct evaluator {
 };
 
 /* Bytes that the evaluator takes besides the backend. */
-uint64_t units_bytes(const struct plan *pl, unsigned nworker);
+uint64_t units_bytes(const struct evaluator *ev);
 /* Memory of all workers; the lists of *ev are made. */
 int units_new(struct evaluator *ev, struct err *e);
+
+/* Forward of circuit c for the scratch's unit: readout[width * nreadout(c)], drawn where there are shots. */
+void unit_forward(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t c, uint32_t count, bool keep,
+	double *readout);
 
 /* The samples of a unit: first and number. */
 uint32_t unit_samples(const struct evaluator *ev, uint32_t unit, uint32_t *first);

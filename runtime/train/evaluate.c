@@ -60,6 +60,7 @@ static int evaluation_chunk(struct evaluation *v, const struct part *part, uint3
 	v->score.output = output;
 	for (uint32_t i = 0; i < n; i++)
 		v->score.value[i] = 0;
+	evaluator_draws(v->ev, evaluator_draw_key(v->ev), at);
 	evaluator_prepare(v->ev, &batch, false, score_sample, &v->score, v->readout);
 	code = evaluator_run(v->ev, v->pool, NULL, e);
 	bad = score_check(&v->score, n, e);

@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/rng.h"
+
+void trainer_draws(struct trainer *t, uint32_t evaluation)
+{
+	uint64_t stream = (uint64_t)t->start << 32 | evaluation;
+
+	evaluator_draws(t->ev, rng_u64(t->job->seed, RNG_SHOT_KEY, t->step, stream), 0);
+}
+
 int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,
 	double *sum, struct err *e)
 {
@@ -23,6 +32,7 @@ int trainer_loss(struct trainer *t, const double *weight, double *output, double
 	code = evaluator_weights(t->ev, weight, e);
 	if (code)
 		return code;
+	trainer_draws(t, t->nevaluation++);
 	evaluator_prepare(t->ev, &batch, gradient != NULL, score_sample, s, readout);
 	code = evaluator_run(t->ev, t->pool, gradient, e);
 	bad = score_check(s, n, e);

@@ -205,6 +205,7 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 
 	t->batch_at = at;
 	t->batch_n = t->last_batch = n;
+	t->nevaluation = 0;
 	if (j->optimizer->method == METHOD_GRADIENT) {
 		code = trainer_loss(t, t->weight, trainer_output(t), t->readout, t->gradient, loss_sum, e);
 		if (!code)
@@ -323,6 +324,7 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 
 	if (!j->validation.nrow || (j->validation_freq && t->epoch % j->validation_freq))
 		return 0;
+	trainer_draws(t, SHOTS_OF_VALIDATION);
 	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
 		&r->val_loss, r->val_metric, t->pool, e);
 	r->has_validation = !code;

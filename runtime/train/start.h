@@ -28,6 +28,7 @@ struct trainer {
 	const struct train_result *best; const double *start_loss;
 	const struct start_end *end; /* of the starts before this one */
 	/* The step's batch, and what optimisers that probe it need beside (NULL for others). */
+	uint32_t nevaluation;        /* of the step so far: each draws its own shots */
 	uint32_t batch_at, batch_n;  /* rows at .. at+n of the pass's order */
 	struct probe probe;
 	double *probe_readout, *probe_output;        /* (batch, nreadout), (batch, noutput) of the last probe */
@@ -42,6 +43,9 @@ struct trainer {
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];   /* (nweight) each */
 };
 
+/* Where the shots of an evaluation in this step come from; SHOTS_OF_VALIDATION is one of them. */
+void trainer_draws(struct trainer *t, uint32_t evaluation);
+#define SHOTS_OF_VALIDATION UINT32_MAX
 /* Losses of the step's batch at weight[nweight]: *sum over its samples, penalties included; output
  * (batch_n, noutput), readout (batch_n, nreadout), gradient (nweight) of the mean, or NULL. */
 int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,

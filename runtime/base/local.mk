@@ -16,6 +16,8 @@ libbase_a_SOURCES = \
 	runtime/base/cpus.h \
 	runtime/base/crypto.c \
 	runtime/base/crypto.h \
+	runtime/base/crypto_session.c \
+	runtime/base/crypto_session.h \
 	runtime/base/diag.c \
 	runtime/base/diag.def \
 	runtime/base/diag.h \

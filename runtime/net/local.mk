@@ -3,5 +3,7 @@
 
 noinst_LIBRARIES += libnet.a
 libnet_a_SOURCES = \
+	runtime/net/ledger.c \
+	runtime/net/ledger.h \
 	runtime/net/pool_threads.c \
 	runtime/net/pool_threads.h

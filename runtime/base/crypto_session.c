@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Thin names over libsodium's crypto_auth and crypto_secretstream. */
+#include "config.h"
+#include "runtime/base/crypto_session.h"
+
+#include <sodium.h>
+
+_Static_assert(CRYPTO_KEY == crypto_auth_KEYBYTES && CRYPTO_KEY == crypto_secretstream_xchacha20poly1305_KEYBYTES, "one key length");
+_Static_assert(CRYPTO_MAC == crypto_auth_BYTES, "length of a proof");
+_Static_assert(CRYPTO_STREAM_HEADER == crypto_secretstream_xchacha20poly1305_HEADERBYTES, "length of a header");
+_Static_assert(CRYPTO_STREAM_MORE == crypto_secretstream_xchacha20poly1305_ABYTES, "length of a seal");
+_Static_assert(sizeof(struct crypto_stream) >= sizeof(crypto_secretstream_xchacha20poly1305_state), "state fits");
+
+static crypto_secretstream_xchacha20poly1305_state *state(struct crypto_stream *s)
+{
+	return (crypto_secretstream_xchacha20poly1305_state *)(void *)s->opaque;
+}
+
+bool crypto_start(void)
+{
+	return sodium_init() >= 0;
+}
+
+void crypto_random(void *p, size_t len)
+{
+	randombytes_buf(p, len);
+}
+
+void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_t out[CRYPTO_MAC])
+{
+	crypto_auth(out, p, len, key);
+}
+
+bool crypto_equal(const void *a, const void *b, size_t len)
+{
+	return sodium_memcmp(a, b, len) == 0;
+}
+
+void crypto_wipe(void *p, size_t len)
+{
+	sodium_memzero(p, len);
+}
+
+void crypto_stream_write(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], uint8_t header[CRYPTO_STREAM_HEADER])
+{
+	crypto_secretstream_xchacha20poly1305_init_push(state(s), header, key);
+}
+
+bool crypto_stream_read(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], const uint8_t header[CRYPTO_STREAM_HEADER])
+{
+	return crypto_secretstream_xchacha20poly1305_init_pull(state(s), header, key) == 0;
+}
+
+void crypto_seal(struct crypto_stream *s, const void *p, size_t len, uint8_t *out)
+{
+	crypto_secretstream_xchacha20poly1305_push(state(s), out, NULL, p, len, NULL, 0, 0);
+}
+
+bool crypto_open(struct crypto_stream *s, const uint8_t *p, size_t len, uint8_t *out)
+{
+	unsigned char tag;
+
+	return crypto_secretstream_xchacha20poly1305_pull(state(s), out, NULL, &tag, p, len, NULL, 0) == 0;
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
 #include "cli/samples.h"
@@ -29,6 +30,7 @@ struct inference {
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
 	struct predictions p;
+	struct cluster cluster;
 };
 
 /* ---- the file ---- */
@@ -265,17 +267,30 @@ static uint64_t shots_key(const struct inference *f)
 	return rng_u64(seed, RNG_SHOT_KEY, 0, 0);
 }
 
+static int start_workers(struct inference *f, struct evaluator_options *o, struct pool **far)
+{
+	struct cluster_work w = { .program = f->weights->program, .exec = o,
+		.threads = f->cli->options.given[OPT_THREADS] ? (uint32_t)options_count(&f->cli->options, OPT_THREADS) : 0 };
+	int status = cluster_wish(f->cli, NULL, &f->cluster);
+
+	return status ? status : cluster_start(&f->cluster, &w, far);
+}
+
 static int evaluate(struct inference *f)
 {
 	struct evaluator_options o;
 	struct evaluator *ev = NULL;
-	struct pool *pool = NULL;
+	struct pool *pool = NULL, *far = NULL;
 	struct predictions *p = &f->p;
 	struct err e = { 0 };
 	int status = execution(f, &o), code;
 
+	if (!status)
+		status = start_workers(f, &o, &far);
 	if (status)
 		return status;
+	if (far)
+		o.nthread = 1;
 	config_measures(f->config, &p->measures);
 	p->noutput = f->weights->program->noutput;
 	p->has_loss = p->part.data->ny > 0;
@@ -283,11 +298,12 @@ static int evaluate(struct inference *f)
 	code = p->output ? evaluator_new(f->weights->program, &o, &ev, &e)
 		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
 	if (!code) {
-		pool = pool_threads_new(o.nthread);
+		pool = far ? far : pool_threads_new(o.nthread);
 		evaluator_draws(ev, shots_key(f), 0);
 		code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight, p->output,
 			p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
-		pool->ops->free(pool);
+		if (!far)
+			pool->ops->free(pool);
 	}
 	evaluator_free(ev);
 	return code ? cli_fail(f->cli, &e) : 0;
@@ -335,6 +351,7 @@ static int infer(struct cli *c)
 		status = evaluate(&f);
 	if (!status)
 		status = write_predictions(&f);
+	cluster_end(&f.cluster);
 	free(f.p.output);
 	dataset_free(f.own);
 	samples_release(&f.samples);
@@ -351,6 +368,7 @@ static int infer(struct cli *c)
 
 static const char *const examples[] = {
 	"qcnn infer runs/latest/weights.bin",
+	"qcnn infer --hosts local:2 weights.bin",
 	"qcnn infer --split=train --json weights.bin",
 	"qcnn infer --data new.csv --output=predictions.csv weights.bin",
 	NULL

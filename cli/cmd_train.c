@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/backup.h"
+#include "cli/cluster.h"
 #include "cli/job.h"
 #include "cli/record.h"
 #include "cli/resume.h"
@@ -360,15 +361,39 @@ static int run_job(struct cli *c, struct job *j)
 	return status;
 }
 
+/* With the workers of other hosts, where some are named. */
+static int start_workers(struct cluster *k, struct job *j)
+{
+	struct train_job *t = &j->train;
+	bool gradient = optimizer_needs_gradient(t->optimizer);
+	struct evaluator_options exec = t->exec;
+	struct cluster_work w = { .program = t->program, .exec = &exec, .any_isa = !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
+		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS), .loss = gradient ? &t->measures.loss : NULL,
+		.nlabel = t->train.data->ny };
+	int status;
+
+	if (!gradient)
+		exec.gradient = GRADIENT_NONE;
+	status = cluster_start(k, &w, &t->pool);
+	t->exec.isa = exec.isa;
+	return status;
+}
+
 static int train(struct cli *c)
 {
+	struct cluster k = { 0 };
 	struct job j;
 	int status = job_open(c, c->options.operand[0], &j);
 
 	if (!status)
 		status = output_is_possible(c);
 	if (!status)
+		status = cluster_wish(c, j.config, &k);
+	if (!status)
+		status = start_workers(&k, &j);
+	if (!status)
 		status = run_job(c, &j);
+	cluster_end(&k);
 	job_release(&j);
 	return status;
 }
@@ -378,6 +403,7 @@ static const char *const examples[] = {
 	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
 	"qcnn train -o weights.bin config.yaml",
 	"qcnn train --fresh config.yaml",
+	"qcnn train --hosts local:2 config.yaml",
 	NULL
 };
 

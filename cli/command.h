@@ -43,6 +43,8 @@ void help_command(const struct command *c, struct buf *out);
 void cli_error(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_note(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* not with -q */
 void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with -v only */
+/* A line that a worker said, as it is. */
+void cli_relay(const struct cli *c, const char *worker, const char *line);
 /* Print *e and return its exit status. */
 int cli_fail(const struct cli *c, const struct err *e);
 /* -ERR_USAGE: as cli_fail, then where to read more. */

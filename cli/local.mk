@@ -14,6 +14,8 @@ libcli_a_SOURCES = \
 	cli/bench_print.c \
 	cli/changes.c \
 	cli/changes.h \
+	cli/cluster.c \
+	cli/cluster.h \
 	cli/cmd_bench.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
@@ -28,6 +30,7 @@ libcli_a_SOURCES = \
 	cli/cmd_runs.c \
 	cli/cmd_train.c \
 	cli/cmd_weights.c \
+	cli/cmd_worker.c \
 	cli/command.h \
 	cli/commands.c \
 	cli/commands.h \

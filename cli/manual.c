@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/schema.h"
+#include "runtime/net/launch.h"
 #include "runtime/data/transform.h"
 #include "compiler/compile.h"
 #include "lang/gates.h"
@@ -456,6 +457,35 @@ static void section_builtins(struct buf *out, const char *name)
 	buf_str(out, ".El\n");
 }
 
+static void section_messages(struct buf *out, const char *name)
+{
+	static const struct { const char *id, *from, *text; int number; } row[] = {
+#define WIRE(id, number, from, text) { #id, from, text, number },
+#include "runtime/net/wire.def"
+#undef WIRE
+	};
+
+	(void)name;
+	buf_str(out, ".Bl -column \"CHALLENGE\" \"99\" \"coordinator\" \"text\"\n");
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		buf_printf(out, ".It %s Ta %d Ta %s Ta %s\n", row[i].id, row[i].number, row[i].from, row[i].text);
+	buf_str(out, ".El\n");
+}
+
+static void section_launchers(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width local\n");
+	for (int i = 1; i < LAUNCHER_COUNT; i++) {
+		const struct launch_row *row = launch_row((enum launcher)i);
+
+		buf_printf(out, ".It Cm %s\n", row->name);
+		text(out, row->text);
+		buf_printf(out, ".br\n.Ql %s\n", row->line);
+	}
+	buf_str(out, ".El\n");
+}
+
 static void section_passes(struct buf *out, const char *name)
 {
 	const struct pass_row *row;
@@ -477,6 +507,7 @@ static const struct { const char *name; void (*write)(struct buf *out, const cha
 	{ "examples", section_examples }, { "exit", section_exit }, { "diagnostics", section_diagnostics },
 	{ "keys", section_keys }, { "optimizers", section_optimizers }, { "losses", section_losses },
 	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "constraints", section_constraints }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
+	{ "messages", section_messages }, { "launchers", section_launchers },
 	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
 };
 

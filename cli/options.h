@@ -27,6 +27,7 @@ enum command_bit {
 	COMMAND_RUNS = 1 << 12,
 	COMMAND_INIT = 1 << 13,
 	COMMAND_COMPLETIONS = 1 << 14,
+	COMMAND_WORKER = 1 << 15,
 	COMMAND_EVERY = 0x7ffffffe
 };
 

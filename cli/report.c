@@ -83,6 +83,23 @@ void cli_detail(const struct cli *c, const char *fmt, ...)
 	va_end(ap);
 }
 
+void cli_relay(const struct cli *c, const char *worker, const char *line)
+{
+	struct buf b = BUF_INIT;
+
+	if (c->error_format == DIAG_JSON) {
+		buf_str(&b, "{\"schema\": 1, \"severity\": \"note\", \"code\": null, \"worker\": ");
+		buf_json_str(&b, worker);
+		buf_str(&b, ", \"message\": ");
+		buf_json_str(&b, line);
+		buf_str(&b, "}\n");
+	} else {
+		buf_printf(&b, "%s: %s\n", worker, line);
+	}
+	to_stderr(&b);
+	buf_release(&b);
+}
+
 int cli_fail(const struct cli *c, const struct err *e)
 {
 	say(c, "error", e->code, e->text);

@@ -11,6 +11,7 @@
 #include "runtime/base/cpus.h"
 #include "runtime/data/transform.h"
 #include "runtime/exec/shots.h"
+#include "runtime/net/hostfile.h"
 
 /* ---- words that other rooms define ---- */
 
@@ -325,6 +326,25 @@ static bool check_init(const struct check *c, const struct ynode *v)
 	return check_wrong_kind(c, v, "random or {from: FILE}");
 }
 
+/* Each text is a list of hosts itself. */
+static bool check_hosts(const struct check *c, const struct ynode *v)
+{
+	struct hosts h = { NULL, 0, 0 };
+	struct err e;
+	bool well = true;
+
+	if (v->kind == YNODE_MAP || v->kind == YNODE_NULL || (v->kind == YNODE_LIST && !v->n))
+		return check_wrong_kind(c, v, "a host or a list of hosts");
+	for (uint32_t i = 0; v->kind == YNODE_LIST && i < v->n; i++)
+		well &= v->entry[i].value->kind == YNODE_LIST ? check_text(c, v->entry[i].value) : check_hosts(c, v->entry[i].value);
+	if (v->kind != YNODE_LIST && hosts_add_list(&h, v->text, &e)) {
+		diag_at(c->d, DIAG_CONFIG_VALUE, v->at, "%s", e.text);
+		well = false;
+	}
+	hosts_release(&h);
+	return well;
+}
+
 static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
 	[TYPE_BOOL] = { check_bool, "true or false" },
 	[TYPE_INT] = { check_int, "whole number" },
@@ -345,6 +365,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_CONSTRAINTS] = { check_constraints, "list of words or maps" },
 	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },
 	[TYPE_INIT] = { check_init, "word or map" },
+	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
 };
 
 const char *schema_type_text(enum key_type t)

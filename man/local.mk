@@ -18,7 +18,9 @@ generated_pages = \
 	man/qcnn-run.1 \
 	man/qcnn-runs.1 \
 	man/qcnn-train.1 \
-	man/qcnn-weights.1
+	man/qcnn-weights.1 \
+	man/qcnn-worker.1 \
+	man/qcnn-wire.7
 written_pages = man/qcnn-bytecode.5
 
 dist_man_MANS += $(written_pages)
@@ -50,3 +52,5 @@ man/qcnn-lang.7: man/qcnn-lang.7.in
 man/qcnn-run.1: man/qcnn-run.1.in
 man/qcnn-train.1: man/qcnn-train.1.in
 man/qcnn-weights.1: man/qcnn-weights.1.in
+man/qcnn-worker.1: man/qcnn-worker.1.in
+man/qcnn-wire.7: man/qcnn-wire.7.in

@@ -8,6 +8,7 @@
 #ifndef QCNN_POOL_H
 #define QCNN_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/base/err.h"
@@ -15,8 +16,28 @@
 
 struct pool;
 
+/* What a pool whose workers are elsewhere needs to know of a step: samples are numbers that go
+ * there and numbers that come back.  Unit u is the samples u * width .. of nsample. */
+struct pool_step {
+	uint64_t version;            /* of the weights: equal versions, equal weights */
+	const double *weight; uint32_t nweight;
+	bool gradient;
+	uint32_t nsample, width;
+	uint32_t nin, nout;          /* numbers of a sample: to the worker, and back */
+	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
+	void *ctx;
+	/* in[nin] of a sample; out[nout] of a sample has come. */
+	void (*give)(void *ctx, uint32_t sample, double *in);
+	void (*take)(void *ctx, uint32_t sample, const double *out);
+	/* Do a unit here, since a worker could not; v as that of push. */
+	int (*redo)(void *ctx, uint32_t unit, struct fixed *v, struct err *e);
+};
+
 struct pool_ops {
 	const char *name;
+	/* NULL in a pool of this process, whose threads pull.  Else called before begin: the units
+	 * are done elsewhere, and nobody pulls.  *s is borrowed until end. */
+	int (*offer)(struct pool *p, const struct pool_step *s, struct err *e);
 	/* Start a step of nunit units whose result vectors have n entries. */
 	int (*begin)(struct pool *p, uint32_t nunit, size_t n, struct err *e);
 	/* The next open unit for `worker`, or -1 when there is none. */

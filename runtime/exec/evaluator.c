@@ -188,6 +188,7 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 		if (!isfinite(weight[i]))
 			return err_set(e, -ERR_NOT_FINITE, "weight %u is not finite", i);
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
+	ev->version = weights_version();
 	program_eval(ev->p, weight, NULL, ev->value);
 	matrix_build(&ev->pl->set, ev->value, VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u);
 	ev->backend->matrices(ev->state, ev->u);
@@ -199,6 +200,7 @@ void evaluator_draws(struct evaluator *ev, uint64_t key, uint32_t first)
 {
 	ev->draw_key = key;
 	ev->draw_first = first;
+	ev->draw_sample = NULL;
 }
 
 uint64_t evaluator_draw_key(const struct evaluator *ev)
@@ -350,7 +352,7 @@ static void work(void *ctx, unsigned worker)
 	}
 }
 
-int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
+static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 {
 	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .claim = claim, .work = work };
 	int code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
@@ -359,7 +361,13 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 		return code;
 	ev->pool = pool;
 	ev->backend->run(ev->state, &job);
-	code = pool->ops->end(pool, ev->sum, e);
+	return pool->ops->end(pool, ev->sum, e);
+}
+
+int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
+{
+	int code = pool->ops->offer ? evaluator_run_far(ev, pool, e) : run_here(ev, pool, e);
+
 	if (!code && ev->gradient && gradient)
 		code = evaluator_finish(ev, ev->sum, gradient, e);
 	return code;

@@ -39,6 +39,10 @@ struct batch {
  * the batch.  With a NULL slope only outputs are wanted.  Returns 0, or -ERR_NOT_FINITE. */
 typedef int (*slope_fn)(void *ctx, uint32_t sample, const double *readout, double *slope, double *head);
 
+/* Numbers that a sample's slope needs besides its readouts (its label, its weight): where units are
+ * done elsewhere they go along with its inputs.  ctx is that of evaluator_prepare. */
+struct slope_needs { uint32_t n; void (*give)(void *ctx, uint32_t sample, double *out); };
+
 struct evaluator;
 
 /* Plan, memory check (-ERR_CONFIG naming needed and available bytes, before anything is
@@ -53,6 +57,8 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 /* With shots: where the random numbers of the batches prepared from now on come from.  The sample at
  * position s of a batch draws from (key, first + s), whatever its unit and thread. */
 void evaluator_draws(struct evaluator *ev, uint64_t key, uint32_t first);
+/* The same where the samples of the batch are those numbered sample[] of another one (borrowed). */
+void evaluator_draws_of(struct evaluator *ev, uint64_t key, const uint32_t *sample);
 uint64_t evaluator_draw_key(const struct evaluator *ev);
 
 /* Cut a batch into units.  gradient: backward will be wanted; fn may be NULL (readouts
@@ -70,10 +76,16 @@ size_t evaluator_vector(const struct evaluator *ev);
  * prepare said no gradient (v may be NULL).  The error names the sample. */
 int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e);
 
-/* All units of the prepared batch with this process's threads through `pool`;
+/* Before a gradient by a pool whose workers are elsewhere. */
+void evaluator_needs(struct evaluator *ev, const struct slope_needs *n);
+
+/* All units of the prepared batch through `pool`, with this process's threads or by its workers;
  * gradient[nweight] (frozen weights: 0) gets dL/dw from the exact sums, L being whatever
  * fn's slopes differentiate.  gradient may be NULL when prepare said no gradient. */
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
+
+/* After evaluator_run with a gradient: the exact sums [evaluator_vector()]. */
+const struct fixed *evaluator_sums(const struct evaluator *ev);
 
 /* The second half for those who collected the sums themselves: sums -> gradient[nweight]. */
 int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e);

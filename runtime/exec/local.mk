@@ -9,6 +9,7 @@ libexec_a_SOURCES = \
 	runtime/exec/backend.h \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
+	runtime/exec/evaluator_far.c \
 	runtime/exec/memory.c \
 	runtime/exec/memory.h \
 	runtime/exec/observable.c \

@@ -385,7 +385,8 @@ int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t 
 /* The state is read at once: a worker may keep but one for all circuits. */
 static void draw_sample(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t c, uint32_t s, double *readout)
 {
-	const struct shot_stream stream = { .key = ev->draw_key, .sample = ev->draw_first + w->first + s, .variant = w->variant };
+	uint32_t sample = ev->draw_sample ? ev->draw_sample[w->first + s] : ev->draw_first + w->first + s;
+	const struct shot_stream stream = { .key = ev->draw_key, .sample = sample, .variant = w->variant };
 
 	ev->backend->amplitudes(ev->state, worker, c, s, w->shot_psi);
 	shot_readouts(ev->shot_group[c], w->shot_psi, ev->o.shots, &stream, w->shot_scratch,

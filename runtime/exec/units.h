@@ -42,6 +42,7 @@ struct evaluator {
 	struct arena arena;          /* lists and scratches */
 	/* With these weights. */
 	double *weight;              /* (nweight) */
+	uint64_t version;            /* of the weights: no two are alike in a process */
 	double *value;               /* (nexpr) constant and shared expressions */
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
@@ -59,11 +60,13 @@ struct evaluator {
 	struct shot_groups **shot_group;     /* (ncircuit), with shots */
 	uint64_t draw_key;
 	uint32_t draw_first;
+	const uint32_t *draw_sample; /* (nsample), or NULL: draw_first .. */
 	/* The batch. */
 	struct batch batch;
 	bool gradient;
 	slope_fn fn;
 	void *ctx;
+	struct slope_needs needs;
 	double *readout;             /* (nsample, nreadout) */
 	uint32_t nunit;
 	struct pool *pool;
@@ -89,5 +92,9 @@ uint32_t unit_row(const struct evaluator *ev, uint32_t sample);
 void units_weights(struct evaluator *ev);
 /* Expressions, matrices and vectors of `count` samples from `first` on. */
 int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e);
+
+/* evaluator_far.c: the units of the prepared batch by a pool's workers elsewhere. */
+int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e);
+uint64_t weights_version(void);
 
 #endif

@@ -3,7 +3,27 @@
 
 noinst_LIBRARIES += libnet.a
 libnet_a_SOURCES = \
+	runtime/net/coordinator.c \
+	runtime/net/coordinator.h \
+	runtime/net/dispatch.c \
+	runtime/net/handshake.c \
+	runtime/net/handshake.h \
+	runtime/net/hostfile.c \
+	runtime/net/hostfile.h \
+	runtime/net/launch.c \
+	runtime/net/launch.def \
+	runtime/net/launch.h \
 	runtime/net/ledger.c \
 	runtime/net/ledger.h \
+	runtime/net/listen.c \
+	runtime/net/member.c \
+	runtime/net/member.h \
+	runtime/net/peer.c \
+	runtime/net/peer.h \
 	runtime/net/pool_threads.c \
-	runtime/net/pool_threads.h
+	runtime/net/pool_threads.h \
+	runtime/net/wire.c \
+	runtime/net/wire.def \
+	runtime/net/wire.h \
+	runtime/net/worker.c \
+	runtime/net/worker.h

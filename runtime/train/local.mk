@@ -43,6 +43,8 @@ libtrain_a_SOURCES = \
 	runtime/train/penalty.h \
 	runtime/train/probe.c \
 	runtime/train/regularizer.def \
+	runtime/train/remote.c \
+	runtime/train/remote.h \
 	runtime/train/schedule.c \
 	runtime/train/schedule.def \
 	runtime/train/schedule.h \

@@ -50,6 +50,24 @@ static double class_weight(const struct class_weights *c, const double *label, u
 	return 1;
 }
 
+static double weight_of(const struct score *s, uint32_t row)
+{
+	const struct dataset *d = s->part->data;
+
+	return (d->weight ? d->weight[row] : 1) * class_weight(s->class_weights, d->y + (size_t)row * d->ny, d->ny);
+}
+
+void score_give(void *ctx, uint32_t sample, double *out)
+{
+	const struct score *s = ctx;
+	const struct dataset *d = s->part->data;
+	uint32_t row = score_row(s, sample);
+
+	out[0] = s->scale;
+	out[1] = weight_of(s, row);
+	memcpy(out + SCORE_NEEDS, d->y + (size_t)row * d->ny, d->ny * sizeof *out);
+}
+
 static double value_of(const struct score *s, uint32_t sample, const double *output, double *slope)
 {
 	const struct dataset *d = s->part->data;
@@ -63,7 +81,7 @@ static double value_of(const struct score *s, uint32_t sample, const double *out
 		return 0;
 	one.opt = s->loss->option;
 	one.label = d->y + (size_t)row * d->ny;
-	weight = (d->weight ? d->weight[row] : 1) * class_weight(s->class_weights, one.label, d->ny);
+	weight = weight_of(s, row);
 	value = s->loss->row->value(&one, slope);
 	for (uint32_t j = 0; slope && j < n; j++)
 		slope[j] *= weight;

@@ -26,6 +26,10 @@ struct score {
 size_t score_stride(const struct program *p);
 /* A slope_fn; ctx is a struct score. */
 int score_sample(void *ctx, uint32_t sample, const double *readout, double *slope, double *head);
+/* What score_sample needs of a sample for its slope, as numbers: scale, weight, labels (a give of
+ * struct slope_needs; SCORE_NEEDS and one per label). */
+enum { SCORE_NEEDS = 2 };
+void score_give(void *ctx, uint32_t sample, double *out);
 /* The row of data behind a sample of the batch. */
 uint32_t score_row(const struct score *s, uint32_t sample);
 /* After a batch of n: 0, or -ERR_NOT_FINITE naming the first sample whose value is not finite. */

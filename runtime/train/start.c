@@ -68,10 +68,13 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	exec = j->exec;
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
+	if (j->pool)
+		exec.nthread = 1;        /* it computes only what workers cannot */
 	code = evaluator_new(j->program, &exec, &t->ev, e);
 	if (code)
 		return code;
-	t->pool = pool_threads_new(j->exec.nthread);
+	t->pool = j->pool ? j->pool : pool_threads_new(j->exec.nthread);
+	evaluator_needs(t->ev, &(struct slope_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
 	t->callbacks = callbacks_new(j, e);
 	if (!t->callbacks) {
 		trainer_close(t);
@@ -102,7 +105,7 @@ void trainer_close(struct trainer *t)
 	free(t->score.tape);
 	free(t->readout);
 	free(t->row);
-	if (t->pool)
+	if (t->pool && t->pool != t->job->pool)
 		t->pool->ops->free(t->pool);
 	callbacks_free(t->callbacks);
 	evaluator_free(t->ev);

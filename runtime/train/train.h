@@ -29,6 +29,7 @@ struct class_weights { unsigned n; const double *label, *weight; };
 struct train_job {
 	const struct program *program;
 	struct evaluator_options exec;
+	struct pool *pool;                   /* whose workers do the units; NULL: threads of this process */
 	struct part train, validation;       /* validation.nrow may be 0 */
 	uint32_t epochs, batch_size;
 	uint32_t initial_epoch;              /* so many of the epochs are taken as done */

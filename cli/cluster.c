@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From options to a coordinator with its workers at hand. */
+#include "config.h"
+#include "cli/cluster.h"
+
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/crypto.h"
+#include "runtime/train/remote.h"
+
+/* ---- what is wished for ---- */
+
+static int hosts_of_config(const struct config *config, struct hosts *h, struct err *e)
+{
+	const struct ynode *v = config_has(config, KEY_CLUSTER_HOSTS) ? config_node(config, KEY_CLUSTER_HOSTS) : NULL;
+	int code = 0;
+
+	if (v && v->kind != YNODE_LIST)
+		return hosts_add_list(h, v->text, e);
+	for (uint32_t i = 0; v && !code && i < v->n; i++)
+		code = hosts_add_list(h, v->entry[i].value->text, e);
+	if (!code && config_has(config, KEY_CLUSTER_HOSTFILE))
+		code = hosts_add_file(h, config_path(config, config_text(config, KEY_CLUSTER_HOSTFILE)), e);
+	return code;
+}
+
+static int hosts_of(const struct options *o, const struct config *config, struct hosts *h, struct err *e)
+{
+	int code = 0;
+
+	if (!o->given[OPT_HOSTS] && !o->given[OPT_HOSTFILE])
+		return config ? hosts_of_config(config, h, e) : 0;
+	if (o->given[OPT_HOSTS])
+		code = hosts_add_list(h, o->value[OPT_HOSTS], e);
+	if (!code && o->given[OPT_HOSTFILE])
+		code = hosts_add_file(h, o->value[OPT_HOSTFILE], e);
+	return code;
+}
+
+static const char *word_of(const struct options *o, enum option_id id, const struct config *config, enum key_id key)
+{
+	if (o->given[id])
+		return o->value[id];
+	return config && config_has(config, key) ? config_text(config, key) : NULL;
+}
+
+int cluster_wish(struct cli *c, const struct config *config, struct cluster *out)
+{
+	const struct options *o = &c->options;
+	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER);
+	struct err e;
+
+	*out = (struct cluster){ .cli = c, .launcher = LAUNCHER_SSH };
+	if (hosts_of(o, config, &out->hosts, &e))
+		return cli_fail(c, &e);
+	if (launcher)
+		out->launcher = launcher_find(launcher, &out->agent);
+	if (!out->launcher)
+		return cli_usage(c, "no launcher is called `%s`; there are local, ssh, srun and exec:WORDS", launcher);
+	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
+	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
+	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
+	return 0;
+}
+
+/* ---- workers ---- */
+
+static void say(void *ctx, const char *worker, const char *line)
+{
+	const struct cluster *k = ctx;
+
+	if (worker)
+		cli_relay(k->cli, worker, line);
+	else
+		cli_note(k->cli, "%s", line);
+}
+
+/* Kernels that all have: those that were asked for, or the best common ones. */
+static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
+{
+	const char *worker = "";
+	enum isa common = (enum isa)coordinator_isa(k->coordinator, &worker);
+
+	if (w->exec->isa <= common)
+		return 0;
+	if (!w->any_isa)
+		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that, or leave the host out",
+			worker, isa_name(w->exec->isa), isa_name(common));
+	w->exec->isa = common;
+	cli_note(k->cli, "all workers use %s, the best that %s has", isa_name(common), worker);
+	return 0;
+}
+
+/* Large states are tested among the workers alone. */
+static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *done, struct err *e)
+{
+	struct evaluator_options o = *w->exec;
+	struct evaluator *ev = NULL;
+	int code;
+
+	*done = program_nwire(w->program) <= PLAN_STATE_WIRES_MAX;
+	if (!*done)
+		return 0;
+	o.nthread = 1;
+	code = evaluator_new(w->program, &o, &ev, e);
+	if (!code)
+		code = remote_test(ev, o.gradient != GRADIENT_NONE, own, e);
+	evaluator_free(ev);
+	return code;
+}
+
+static int give_job(struct cluster *k, const struct cluster_work *w, struct err *e)
+{
+	struct buf program = BUF_INIT;
+	struct wire_ready own;
+	struct wire_job job;
+	bool done;
+	int code = own_test(w, &own, &done, e);
+
+	if (!code) {
+		remote_job(w->program, w->exec, w->loss, w->nlabel, &program, &job);
+		job.threads = w->threads;
+		code = coordinator_job(k->coordinator, &job, done ? &own : NULL, e);
+	}
+	buf_release(&program);
+	return code;
+}
+
+static void say_ready(const struct cluster *k, double seconds)
+{
+	struct coordinator_worker w;
+	unsigned n = 0;
+
+	for (; coordinator_worker(k->coordinator, n, &w); n++)
+		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
+	cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
+		k->hosts.n == 1 ? "" : "s", seconds);
+}
+
+int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
+{
+	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
+		.iface = k->iface, .encrypt = k->encrypt, .say = say, .ctx = k };
+	double begin = clock_seconds();
+	struct buf program = BUF_INIT;
+	struct err e;
+	int code;
+
+	*pool = NULL;
+	if (!k->hosts.n)
+		return 0;
+	program_write(w->program, &program);
+	sha256_of(program.data, program.len, o.job);
+	buf_release(&program);
+	code = coordinator_new(&o, &k->coordinator, &e);
+	if (!code)
+		code = agree(k, w, &e);
+	if (!code)
+		code = give_job(k, w, &e);
+	if (code) {
+		cluster_end(k);
+		return cli_fail(k->cli, &e);
+	}
+	say_ready(k, clock_seconds() - begin);
+	*pool = coordinator_pool(k->coordinator);
+	return 0;
+}
+
+void cluster_end(struct cluster *k)
+{
+	coordinator_free(k->coordinator);
+	k->coordinator = NULL;
+	hosts_release(&k->hosts);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Workers for a command: which hosts the options and the configuration name, and the pool of
+ * their workers. */
+#ifndef QCNN_CLUSTER_H
+#define QCNN_CLUSTER_H
+
+#include "cli/command.h"
+#include "cli/configuration.h"
+#include "runtime/net/coordinator.h"
+#include "runtime/train/train.h"
+
+struct cluster {
+	struct cli *cli;
+	struct hosts hosts;          /* n 0: this process does it all */
+	enum launcher launcher; const char *agent;
+	const char *program, *iface;
+	bool encrypt;
+	struct coordinator *coordinator;
+};
+
+/* From --hosts, --hostfile and so on, else from the configuration's keys (NULL: there are none).
+ * 0, or said and the status; end in any case. */
+int cluster_wish(struct cli *c, const struct config *config, struct cluster *out);
+
+/* What is to be computed; loss NULL: outputs alone.  any_isa: exec->isa may become a lesser one
+ * that all workers have. */
+struct cluster_work {
+	const struct program *program;
+	struct evaluator_options *exec;
+	bool any_isa;
+	uint32_t threads;            /* of each worker; 0: its part of its machine */
+	const struct loss_choice *loss; uint32_t nlabel;
+};
+/* Start the workers that were wished for; *pool is theirs, NULL where there are none. */
+int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);
+void cluster_end(struct cluster *k);
+
+#endif

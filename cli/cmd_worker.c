@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn worker: computes for a coordinator, which starts it. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/cpus.h"
+#include "runtime/base/maths.h"
+#include "runtime/train/remote.h"
+
+static void describe(struct wire_about *a)
+{
+	const char *rule;
+
+	memset(a, 0, sizeof *a);
+	a->isa = (uint8_t)isa_best();
+	a->threads = cpus_threads(&rule);
+	a->memory = cpus_memory_available();
+	a->maths = maths_digest();
+	snprintf(a->version, sizeof a->version, "%s", PACKAGE_VERSION);
+	gethostname(a->host, sizeof a->host - 1);
+	snprintf(a->processor, sizeof a->processor, "%s", cpus_model());
+}
+
+static int worker(struct cli *c)
+{
+	struct remote_worker *w;
+	struct wire_about about;
+	struct err e;
+	int code;
+
+	if (isatty(STDIN_FILENO))
+		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
+	w = remote_worker_new();
+	describe(&about);
+	code = worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, &e);
+	if (code)
+		return cli_fail(c, &e);
+	/* The second thread may still look at the connection: the process ends with it. */
+	return 0;
+}
+
+static const char *const examples[] = { "qcnn worker --help", NULL };
+
+const struct command command_worker = {
+	.bit = COMMAND_WORKER,
+	.name = "worker",
+	.summary = "compute for a training on another host",
+	.operands = "",
+	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it: the standard input brings the "
+		"address and the key of that process, and when it ends, so does the worker. It needs neither the "
+		"configuration nor the data.",
+	.example = examples,
+	.run = worker,
+};

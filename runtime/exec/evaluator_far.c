@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch whose units are done by other processes: samples go out, readouts and sums come back,
+ * and the head runs once more here, so that outputs and losses are where they always are. */
+#include "config.h"
+#include "runtime/exec/units.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+uint64_t weights_version(void)
+{
+	static atomic_ullong last;
+
+	return atomic_fetch_add(&last, 1) + 1;
+}
+
+void evaluator_needs(struct evaluator *ev, const struct slope_needs *n)
+{
+	ev->needs = *n;
+}
+
+void evaluator_draws_of(struct evaluator *ev, uint64_t key, const uint32_t *sample)
+{
+	ev->draw_key = key;
+	ev->draw_sample = sample;
+}
+
+const struct fixed *evaluator_sums(const struct evaluator *ev)
+{
+	return ev->sum;
+}
+
+static void give(void *ctx, uint32_t sample, double *in)
+{
+	const struct evaluator *ev = ctx;
+	uint32_t n = ev->p->ninput;
+
+	if (n)
+		memcpy(in, ev->batch.input + (size_t)unit_row(ev, sample) * n, n * sizeof *in);
+	if (ev->gradient)
+		ev->needs.give(ev->ctx, sample, in + n);
+}
+
+static void take(void *ctx, uint32_t sample, const double *out)
+{
+	struct evaluator *ev = ctx;
+
+	memcpy(ev->readout + (size_t)sample * ev->p->nreadout, out, ev->p->nreadout * sizeof *out);
+}
+
+static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
+{
+	return evaluator_unit(ctx, 0, unit, v, e);
+}
+
+static int outputs(struct evaluator *ev, struct err *e)
+{
+	for (uint32_t s = 0; ev->fn && s < ev->batch.nsample; s++) {
+		int code = ev->fn(ev->ctx, s, ev->readout + (size_t)s * ev->p->nreadout, NULL, NULL);
+
+		if (code)
+			return err_set(e, code, "sample %u: its loss is not finite", unit_row(ev, s));
+	}
+	return 0;
+}
+
+int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
+{
+	struct pool_step s = { .version = ev->version, .weight = ev->weight, .nweight = ev->p->nweight,
+		.gradient = ev->gradient, .nsample = ev->batch.nsample, .width = ev->pl->width,
+		.nin = ev->p->ninput + (ev->gradient ? ev->needs.n : 0), .nout = ev->p->nreadout,
+		.draw_key = ev->draw_key, .draw_first = ev->draw_first,
+		.ctx = ev, .give = give, .take = take, .redo = redo };
+	int code;
+
+	if (ev->gradient && !ev->needs.give)
+		BUG("a gradient elsewhere, and nobody says what slopes need");
+	code = pool->ops->offer(pool, &s, e);
+	if (!code)
+		code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+	if (!code)
+		code = pool->ops->end(pool, ev->sum, e);
+	return code ? code : outputs(ev, e);
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The loop, and a step from its offer to its sums. */
+#include "config.h"
+#include "runtime/net/coordinator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/net/member.h"
+
+enum { KEEPER_MS = 250, LEAVE_S = 2 };
+
+/* ---- the loop ---- */
+
+static void watch_fd(struct coordinator *c, size_t *n, int fd, short events)
+{
+	if (fd < 0)
+		return;
+	mem_reserve(c->fds, *n, c->fds_cap);
+	c->fds[(*n)++] = (struct pollfd){ .fd = fd, .events = events };
+}
+
+static short wanted(const struct peer *p)
+{
+	return (short)(POLLIN | (peer_waits(p) ? POLLOUT : 0));
+}
+
+static size_t gather_fds(struct coordinator *c)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < c->nmember; i++) {
+		watch_fd(c, &n, c->member[i].peer.fd, wanted(&c->member[i].peer));
+		watch_fd(c, &n, c->member[i].process.talk, POLLIN);
+	}
+	for (unsigned i = 0; i < c->nlistener; i++)
+		watch_fd(c, &n, c->listener[i].fd, POLLIN);
+	for (unsigned i = 0; i < STRANGERS_MAX; i++)
+		watch_fd(c, &n, c->stranger[i].peer.fd, POLLIN);
+	return n;
+}
+
+/* What poll said of fd; the order is that of gather_fds, so one pass finds all. */
+static short heard_of(const struct coordinator *c, size_t n, size_t *at, int fd)
+{
+	if (fd < 0 || *at >= n || c->fds[*at].fd != fd)
+		return 0;
+	return c->fds[(*at)++].revents;
+}
+
+static void see_to(struct coordinator *c, size_t n, double now)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < c->nmember; i++) {
+		struct member *m = &c->member[i];
+		short events = heard_of(c, n, &at, m->peer.fd);
+		struct err e = { 0, "" };
+
+		heard_of(c, n, &at, m->process.talk);
+		if (events & ~POLLOUT)
+			member_read(c, m, now);
+		if (events & POLLOUT && m->peer.fd >= 0 && peer_flush(&m->peer, &e))
+			member_lose(c, m, &e);
+	}
+	for (unsigned i = 0; i < c->nlistener; i++)
+		if (heard_of(c, n, &at, c->listener[i].fd))
+			stranger_accept(c, c->listener[i].fd, now);
+	for (unsigned i = 0; i < STRANGERS_MAX; i++)
+		if (c->stranger[i].peer.fd >= 0 && heard_of(c, n, &at, c->stranger[i].peer.fd))
+			stranger_read(c, &c->stranger[i], now);
+}
+
+void coordinator_turn(struct coordinator *c, int timeout_ms)
+{
+	size_t n = gather_fds(c);
+	int found = poll(c->fds, (nfds_t)n, timeout_ms);
+	double now = clock_seconds();
+
+	/* Who was stopped itself has not heard anybody for that long. */
+	if (now - c->turned > 2 * c->o.beat_s && c->turned > 0)
+		for (unsigned i = 0; i < c->nmember; i++)
+			c->member[i].heard = now;
+	c->turned = now;
+	if (found > 0)
+		see_to(c, n, now);
+	members_watch(c, now);
+}
+
+/* Keeps connections alive while nobody waits for a step. */
+static void *keep(void *arg)
+{
+	struct coordinator *c = arg;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stopping) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += KEEPER_MS * 1000000L;
+		until.tv_sec += until.tv_nsec / 1000000000L;
+		until.tv_nsec %= 1000000000L;
+		pthread_cond_timedwait(&c->stop, &c->lock, &until);
+		if (!c->stopping)
+			coordinator_turn(c, 0);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* ---- a step ---- */
+
+static struct coordinator *coordinator_of(struct pool *p)
+{
+	return (struct coordinator *)p;
+}
+
+static int offer(struct pool *p, const struct pool_step *s, struct err *e)
+{
+	struct coordinator *c = coordinator_of(p);
+
+	if (s->nin > (WIRE_BODY_MAX / 2) / sizeof(double) / s->width || s->nweight > (WIRE_BODY_MAX / 2) / sizeof(double))
+		return err_set(e, -ERR_CONFIG, "samples of %u numbers are too large for a message to a worker", s->nin);
+	c->step = s;
+	return 0;
+}
+
+static int begin(struct pool *p, uint32_t nunit, size_t n, struct err *e)
+{
+	struct coordinator *c = coordinator_of(p);
+	int code;
+
+	pthread_mutex_lock(&c->lock);
+	code = ledger_begin(&c->ledger, nunit, n, e);
+	c->fault.code = 0;
+	c->nstep++;
+	pthread_mutex_unlock(&c->lock);
+	return code;
+}
+
+static int end(struct pool *p, struct fixed *sum, struct err *e)
+{
+	struct coordinator *c = coordinator_of(p);
+	int code;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->fault.code && c->ledger.ndone < c->ledger.nunit) {
+		members_assign(c);
+		coordinator_turn(c, KEEPER_MS);
+	}
+	code = c->fault.code;
+	if (code)
+		err_set(e, code, "%s", c->fault.text);
+	else if (c->ledger.n)
+		memcpy(sum, c->ledger.sum, c->ledger.n * sizeof *sum);
+	ledger_close(&c->ledger);
+	c->step = NULL;
+	c->nstep++;                  /* what comes late is of an earlier step */
+	pthread_mutex_unlock(&c->lock);
+	return code;
+}
+
+static int64_t pull(struct pool *p, unsigned worker)
+{
+	(void)p;
+	(void)worker;
+	return -1;
+}
+
+static int push(struct pool *p, unsigned worker, const uint32_t *id, size_t nid, const struct fixed *v)
+{
+	(void)p;
+	(void)worker;
+	(void)id;
+	(void)nid;
+	(void)v;
+	return 0;
+}
+
+static void lose(struct pool *p, unsigned worker)
+{
+	struct coordinator *c = coordinator_of(p);
+	struct err e;
+
+	pthread_mutex_lock(&c->lock);
+	err_set(&e, -ERR_STOPPED, "it was told to go");
+	if (worker < c->nmember)
+		member_lose(c, &c->member[worker], &e);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static int join(struct pool *p)
+{
+	(void)p;
+	return -ERR_CONFIG;          /* workers come by their connections */
+}
+
+static void abort_step(struct pool *p, const struct err *e)
+{
+	struct coordinator *c = coordinator_of(p);
+
+	pthread_mutex_lock(&c->lock);
+	if (!c->fault.code)
+		c->fault = *e;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static size_t shares(const struct pool *p, uint64_t *unit_count, size_t max_worker)
+{
+	const struct coordinator *c = (const struct coordinator *)p;
+	size_t n = c->nmember < max_worker ? c->nmember : max_worker;
+
+	for (size_t i = 0; i < n; i++)
+		unit_count[i] = c->member[i].nunit;
+	return n;
+}
+
+static void free_pool(struct pool *p)
+{
+	coordinator_free(coordinator_of(p));
+}
+
+static const struct pool_ops coordinator_ops = {
+	.name = "coordinator", .offer = offer, .begin = begin, .pull = pull, .push = push, .lose = lose, .join = join,
+	.abort = abort_step, .end = end, .shares = shares, .free = free_pool,
+};
+
+struct pool *coordinator_pool(struct coordinator *c)
+{
+	return &c->pool;
+}
+
+bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coordinator_worker *out)
+{
+	const struct member *m = rank < c->nmember ? &c->member[rank] : NULL;
+
+	if (m)
+		*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST };
+	return m;
+}
+
+/* ---- life ---- */
+
+static void add_members(struct coordinator *c)
+{
+	const struct hosts *h = c->o.hosts;
+
+	c->member = mem_alloc(hosts_workers(h) + 1, sizeof *c->member);
+	for (size_t i = 0; i < h->n; i++)
+		for (unsigned k = 0; k < h->host[i].nworker; k++) {
+			struct member *m = &c->member[c->nmember];
+
+			m->rank = c->nmember++;
+			m->share = h->host[i].nworker;
+			m->peer.fd = m->process.leash = m->process.talk = -1;
+			m->place = (struct launch_place){ c->o.launcher, c->o.agent, h->host[i].name, c->o.program };
+			if (host_is_local(&h->host[i]))
+				m->place = (struct launch_place){ LAUNCHER_LOCAL, NULL, h->host[i].name, NULL };
+			snprintf(m->name, sizeof m->name, "%s[%u]", h->host[i].name, m->rank);
+		}
+}
+
+static bool all_in(const struct coordinator *c, enum member_state state)
+{
+	for (unsigned i = 0; i < c->nmember; i++)
+		if (c->member[i].state < state || c->member[i].state > MEMBER_READY)
+			return false;
+	return true;
+}
+
+/* Turn until all are in a state; a loss on the way is the end. */
+static int wait_for(struct coordinator *c, enum member_state state, double seconds, const char *what, struct err *e)
+{
+	double until = clock_seconds() + seconds;
+
+	while (!c->first.code && !all_in(c, state) && clock_seconds() < until)
+		coordinator_turn(c, KEEPER_MS / 5);
+	if (c->first.code)
+		return err_set(e, c->first.code, "%s", c->first.text);
+	for (unsigned i = 0; i < c->nmember; i++)
+		if (c->member[i].state < state)
+			return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s%s%s", c->member[i].name, what, seconds,
+				c->member[i].process.last[0] ? "; the last it said: " : "", c->member[i].process.last);
+	return 0;
+}
+
+int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
+{
+	struct coordinator *c;
+	int code;
+
+	if (!crypto_start())
+		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+	c = mem_alloc(1, sizeof *c);
+	c->pool.ops = &coordinator_ops;
+	c->o = *o;
+	c->o.start_s = o->start_s > 0 ? o->start_s : 30;
+	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
+	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
+	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
+	crypto_random(c->key, sizeof c->key);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->stop, NULL);
+	for (unsigned i = 0; i < STRANGERS_MAX; i++)
+		c->stranger[i].peer.fd = -1;
+	add_members(c);
+	pthread_mutex_lock(&c->lock);
+	code = listeners_open(c, e);
+	if (!code)
+		code = wait_for(c, MEMBER_HERE, c->o.start_s, "come", e);
+	pthread_mutex_unlock(&c->lock);
+	if (code) {
+		coordinator_free(c);
+		return code;
+	}
+	c->has_keeper = !pthread_create(&c->keeper, NULL, keep, c);
+	*out = c;
+	return 0;
+}
+
+unsigned coordinator_isa(const struct coordinator *c, const char **worker)
+{
+	unsigned isa = ~0u;
+
+	for (unsigned i = 0; i < c->nmember; i++)
+		if (c->member[i].about.isa < isa) {
+			isa = c->member[i].about.isa;
+			*worker = c->member[i].name;
+		}
+	return isa;
+}
+
+static int same_answers(struct coordinator *c, const struct wire_ready *own, struct err *e)
+{
+	const struct wire_ready *right = own ? own : &c->member[0].ready;
+
+	for (unsigned i = 0; i < c->nmember; i++) {
+		const struct wire_ready *r = &c->member[i].ready;
+
+		if (r->width != right->width || r->nvector != right->nvector || r->nout != right->nout
+				|| memcmp(r->digest, right->digest, sizeof r->digest))
+			return err_set(e, -ERR_PROTOCOL, "%s computes other bits than %s: its mathematical library or processor (%s) differs; "
+				"leave that host out, or use the same system on all", c->member[i].name,
+				own ? "this machine" : c->member[0].name, c->member[i].about.processor);
+	}
+	return 0;
+}
+
+int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e)
+{
+	int code;
+
+	pthread_mutex_lock(&c->lock);
+	for (unsigned i = 0; i < c->nmember; i++) {
+		struct wire_job mine = *job;
+		struct err why = { 0, "" };
+
+		if (c->member[i].state != MEMBER_HERE)
+			continue;
+		mine.share = c->member[i].share;
+		buf_clear(&c->body);
+		wire_put_job(&c->body, &mine);
+		peer_put(&c->member[i].peer, &c->body);
+		c->member[i].state = MEMBER_PREPARING;
+		if (peer_flush(&c->member[i].peer, &why))
+			member_lose(c, &c->member[i], &why);
+	}
+	code = wait_for(c, MEMBER_READY, 10 * c->o.start_s, "prepared the job", e);
+	if (!code)
+		code = same_answers(c, own, e);
+	c->started = !code;
+	pthread_mutex_unlock(&c->lock);
+	return code;
+}
+
+/* All are told, have a moment to go, and then are ended. */
+static void dismiss(struct coordinator *c)
+{
+	struct wire_bye bye = { 0, "" };
+	double until = clock_seconds() + LEAVE_S;
+	bool left = true;
+
+	buf_clear(&c->body);
+	wire_put_bye(&c->body, &bye);
+	for (unsigned i = 0; i < c->nmember; i++) {
+		struct member *m = &c->member[i];
+
+		if (m->peer.fd >= 0) {
+			peer_put(&m->peer, &c->body);
+			peer_flush(&m->peer, NULL);
+			shutdown(m->peer.fd, SHUT_WR);
+		}
+		launch_let_go(&m->process, m->state == MEMBER_LOST);
+		m->state = MEMBER_LOST;
+	}
+	while (left && clock_seconds() < until) {
+		left = false;
+		for (unsigned i = 0; i < c->nmember; i++)
+			left |= c->member[i].process.pid && !launch_reap(&c->member[i].process);
+		if (left)
+			nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	}
+	for (unsigned i = 0; i < c->nmember; i++)
+		launch_let_go(&c->member[i].process, true);
+}
+
+void coordinator_free(struct coordinator *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->stopping = true;
+	pthread_cond_signal(&c->stop);
+	pthread_mutex_unlock(&c->lock);
+	if (c->has_keeper)
+		pthread_join(c->keeper, NULL);
+	dismiss(c);
+	for (unsigned i = 0; i < c->nmember; i++) {
+		launch_release(&c->member[i].process);
+		peer_close(&c->member[i].peer);
+	}
+	for (unsigned i = 0; i < STRANGERS_MAX; i++)
+		peer_close(&c->stranger[i].peer);
+	for (unsigned i = 0; i < c->nlistener; i++)
+		close(c->listener[i].fd);
+	pthread_cond_destroy(&c->stop);
+	pthread_mutex_destroy(&c->lock);
+	ledger_release(&c->ledger);
+	buf_release(&c->body);
+	free(c->nonce);
+	free(c->fds);
+	free(c->id);
+	free(c->bit);
+	free(c->number);
+	free(c->vector);
+	free(c->member);
+	crypto_wipe(c, sizeof *c);
+	free(c);
+}

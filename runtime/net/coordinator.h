@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Starts workers, keeps them at work, does without those that are lost: a pool whose units are
+ * done elsewhere.
+ *
+ * Sockets belong to whoever holds the one lock: the caller's thread during a step, else a
+ * thread that only keeps connections alive.  Which worker does what never changes a result: a
+ * unit counts once, and sums are exact. */
+#ifndef QCNN_COORDINATOR_H
+#define QCNN_COORDINATOR_H
+
+#include "runtime/base/pool.h"
+#include "runtime/net/hostfile.h"
+#include "runtime/net/launch.h"
+#include "runtime/net/wire.h"
+
+struct coordinator;
+
+struct coordinator_options {
+	const struct hosts *hosts;   /* borrowed */
+	enum launcher launcher;      /* of hosts that are not local */
+	const char *agent, *program; /* as in launch_place */
+	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
+	bool encrypt;
+	uint8_t job[WIRE_DIGEST];
+	double start_s, beat_s, suspect_s, dead_s;       /* 0: 30, 1, 5, 15 */
+	/* A line that a worker ("b[2]") has printed, or (NULL) one about what happens; from any thread. */
+	void (*say)(void *ctx, const char *worker, const char *line);
+	void *ctx;
+};
+
+/* Start all workers and wait for them: -ERR_UNREACHABLE, -ERR_PROTOCOL, -ERR_AUTH or -ERR_CONFIG
+ * with the first cause; no process is left then. */
+int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e);
+/* The best kernel set that all have (enum isa); *worker: one that has no better. */
+unsigned coordinator_isa(const struct coordinator *c, const char **worker);
+/* Tell all what the job is; all must get the same readings of its test, those of *own where that
+ * is given. */
+int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);
+struct pool *coordinator_pool(struct coordinator *c);
+/* The end for all workers; no process is left. */
+void coordinator_free(struct coordinator *c);
+
+struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; };
+/* What worker `rank` has done; false: there is none. */
+bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coordinator_worker *out);
+
+#endif

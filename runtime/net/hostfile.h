@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Lists of hosts: `a,b:4,user@c,local:2` on a command line, or one host a line in a file. */
+#ifndef QCNN_HOSTFILE_H
+#define QCNN_HOSTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "runtime/base/err.h"
+
+enum { HOSTS_MAX = 4096, HOST_NAME_LONGEST = 255, HOST_WORKERS_MAX = 1024 };
+
+struct host {
+	char name[HOST_NAME_LONGEST + 1];    /* as ssh takes it; "local": this machine */
+	unsigned nworker;
+};
+struct hosts { struct host *host; size_t n, cap; };
+
+bool host_is_local(const struct host *h);
+unsigned hosts_workers(const struct hosts *h);
+void hosts_release(struct hosts *h);
+
+/* Add the hosts of a list with commas.  A host that is there already gets more workers.
+ * -ERR_USAGE with a sentence that names the word that is none. */
+int hosts_add_list(struct hosts *h, const char *text, struct err *e);
+/* Add those of a file: a host a line, with `slots=4` or `:4` behind, # begins a comment.
+ * -ERR_NO_INPUT, or -ERR_CONFIG that names the line. */
+int hosts_add_file(struct hosts *h, const char *path, struct err *e);
+/* One host. */
+int hosts_add(struct hosts *h, const char *name, size_t len, unsigned nworker, struct err *e);
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A worker's way in (started, connected, proved) and out (lost). */
+#include "config.h"
+#include "runtime/net/member.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+
+#define STRANGER_S 2.0                   /* for the whole handshake */
+#define REASON_S 0.5                     /* from the end of a connection to that of its process */
+#define AGAIN_S 0.5                      /* before a dropped start is tried again */
+
+void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...)
+{
+	struct buf b = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	if (c->o.say)
+		c->o.say(c->o.ctx, worker, b.data);
+	buf_release(&b);
+}
+
+/* ---- out ---- */
+
+static unsigned members_left(const struct coordinator *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->nmember; i++)
+		n += c->member[i].state != MEMBER_LOST;
+	return n;
+}
+
+void member_lose(struct coordinator *c, struct member *m, const struct err *why)
+{
+	uint32_t nopen;
+
+	if (m->state == MEMBER_LOST)
+		return;
+	m->state = MEMBER_LOST;
+	nopen = m->nlost + ledger_lose(&c->ledger, m->rank);
+	peer_close(&m->peer);
+	launch_let_go(&m->process, true);
+	if (!c->first.code)
+		err_set(&c->first, why->code, "%s: %s", m->name, why->text);
+	if (!c->started)
+		return;                      /* whoever waits for the start tells */
+	coordinator_say(c, NULL, "%s is lost: %s; %u work unit%s to others", m->name, why->text, nopen, nopen == 1 ? " goes" : "s go");
+	if (!members_left(c) && !c->fault.code)
+		err_set(&c->fault, -ERR_UNREACHABLE, "no worker is left; the first that was lost is %s", c->first.text);
+}
+
+void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now)
+{
+	if (!m->process.pid && !m->process.ended) {
+		member_lose(c, m, why);
+		return;
+	}
+	m->nlost += ledger_lose(&c->ledger, m->rank);
+	peer_close(&m->peer);
+	m->state = MEMBER_LEAVING;
+	m->left = *why;
+	m->leaves_at = now + REASON_S;
+}
+
+/* Exit statuses of a worker, which ssh and srun pass on. */
+static int code_of_status(int status)
+{
+	if (WIFEXITED(status))
+		for (int code = 1; code < ERR_COUNT; code++)
+			if (err_exit_status(-code) == WEXITSTATUS(status) && (code == ERR_PROTOCOL || code == ERR_AUTH || code == ERR_CONFIG))
+				return -code;
+	return -ERR_UNREACHABLE;
+}
+
+static void why_ended(const struct member *m, struct err *why)
+{
+	struct buf b = BUF_INIT;
+
+	buf_printf(&b, "its %s ended with ", m->place.launcher == LAUNCHER_LOCAL ? "process" : m->place.launcher == LAUNCHER_EXEC
+		? "agent" : launch_row(m->place.launcher)->name);
+	launch_ending(&m->process, &b);
+	if (m->process.last[0])
+		buf_printf(&b, "; the last it said: %s", m->process.last);
+	if (WIFEXITED(m->process.status) && WEXITSTATUS(m->process.status) == 127 && m->place.launcher != LAUNCHER_LOCAL)
+		buf_str(&b, " (--remote-path says where qcnn is there)");
+	err_set(why, code_of_status(m->process.status), "%s", b.data);
+	buf_release(&b);
+}
+
+/* sshd drops connections when many come at once. */
+static bool was_dropped(const struct member *m)
+{
+	return m->nstart < STARTS_MAX && m->place.launcher == LAUNCHER_SSH && m->state == MEMBER_STARTED
+		&& (strstr(m->process.last, "Connection closed by") || strstr(m->process.last, "Connection reset by")
+			|| strstr(m->process.last, "kex_exchange_identification"));
+}
+
+static void watch_process(struct coordinator *c, struct member *m, double now)
+{
+	struct err why;
+
+	if (!launch_reap(&m->process) || m->process.talk >= 0)
+		return;                      /* its last words first */
+	if (was_dropped(m)) {
+		launch_release(&m->process);
+		m->state = MEMBER_WAITING;
+		m->start_at = now + AGAIN_S * m->nstart;
+		return;
+	}
+	why_ended(m, &why);
+	member_lose(c, m, &why);
+}
+
+static void watch_silence(struct coordinator *c, struct member *m, double now)
+{
+	double silent = now - m->heard;
+	struct err why;
+
+	if (silent > c->o.dead_s) {
+		err_set(&why, -ERR_UNREACHABLE, "no sign of it for %.0f s", silent);
+		member_lose(c, m, &why);
+	} else if (silent > c->o.suspect_s && !m->suspected) {
+		uint32_t nopen = ledger_lose(&c->ledger, m->rank);
+
+		m->suspected = true;
+		coordinator_say(c, NULL, "no sign of %s for %.0f s; %u work unit%s to others meanwhile", m->name, silent, nopen,
+			nopen == 1 ? " goes" : "s go");
+	}
+}
+
+/* ---- in ---- */
+
+void member_start(struct coordinator *c, struct member *m, double now)
+{
+	struct wire_boot boot = { .version = WIRE_VERSION, .rank = m->rank, .naddress = c->nlistener };
+	struct buf frame = BUF_INIT, body = BUF_INIT;
+	struct err why;
+
+	memcpy(boot.key, c->key, sizeof boot.key);
+	memcpy(boot.job, c->o.job, sizeof boot.job);
+	for (unsigned i = 0; i < c->nlistener; i++)
+		memcpy(boot.address[i], c->listener[i].address, sizeof boot.address[i]);
+	wire_put_boot(&body, &boot);
+	buf_u32(&frame, (uint32_t)body.len);
+	buf_add(&frame, body.data, body.len);
+	m->nstart++;
+	m->heard = now;
+	if (launch_start(&m->place, frame.data, frame.len, &m->process, &why))
+		member_lose(c, m, &why);
+	else
+		m->state = MEMBER_STARTED;
+	crypto_wipe(frame.data, frame.len);
+	crypto_wipe(body.data, body.len);
+	crypto_wipe(&boot, sizeof boot);
+	buf_release(&frame);
+	buf_release(&body);
+}
+
+static void start_some(struct coordinator *c, double now)
+{
+	unsigned nstarting = 0;
+
+	for (unsigned i = 0; i < c->nmember; i++)
+		nstarting += c->member[i].state == MEMBER_STARTED && c->member[i].place.launcher != LAUNCHER_LOCAL;
+	for (unsigned i = 0; i < c->nmember; i++) {
+		struct member *m = &c->member[i];
+		bool local = m->place.launcher == LAUNCHER_LOCAL;
+
+		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < STARTS_AT_ONCE)) {
+			member_start(c, m, now);
+			nstarting += !local;
+		}
+	}
+}
+
+static void beat(struct coordinator *c, struct member *m, double now)
+{
+	struct wire_beat beat = { 0 };
+	struct err why = { 0, "" };
+
+	if (now - m->beaten < c->o.beat_s)
+		return;
+	m->beaten = now;
+	buf_clear(&c->body);
+	wire_put_beat(&c->body, &beat);
+	peer_put(&m->peer, &c->body);
+	if (peer_flush(&m->peer, &why))
+		member_lose(c, m, &why);
+}
+
+struct teller { struct coordinator *c; struct member *m; };
+
+static void tell(void *ctx, const char *line)
+{
+	struct teller *t = ctx;
+
+	coordinator_say(t->c, t->m->name, "%s", line);
+}
+
+void members_watch(struct coordinator *c, double now)
+{
+	if (!c->first.code || c->started)
+		start_some(c, now);
+	for (unsigned i = 0; i < c->nmember; i++) {
+		struct member *m = &c->member[i];
+		struct teller t = { c, m };
+
+		launch_relay(&m->process, tell, &t);
+		if (m->state != MEMBER_WAITING)
+			watch_process(c, m, now);
+		if (m->state == MEMBER_LEAVING && now > m->leaves_at)
+			member_lose(c, m, &m->left);
+		if (m->peer.fd >= 0)
+			beat(c, m, now);
+		if (m->peer.fd >= 0)
+			watch_silence(c, m, now);
+	}
+	for (unsigned i = 0; i < STRANGERS_MAX; i++)
+		if (c->stranger[i].peer.fd >= 0 && now > c->stranger[i].until)
+			peer_close(&c->stranger[i].peer);
+}
+
+void stranger_accept(struct coordinator *c, int listener, double now)
+{
+	int fd = accept(listener, NULL, NULL);
+
+	if (fd < 0)
+		return;
+	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
+		struct stranger *s = &c->stranger[i];
+
+		if (s->peer.fd >= 0)
+			continue;
+		peer_init(&s->peer, fd);
+		memset(&s->hs, 0, sizeof s->hs);
+		memcpy(s->hs.key, c->key, sizeof c->key);
+		s->hs.encrypt = c->o.encrypt;
+		s->challenged = false;
+		s->until = now + STRANGER_S;
+		return;
+	}
+	close(fd);
+}
+
+/* A HELLO that was answered once is not answered again. */
+static bool is_new(struct coordinator *c, const uint8_t nonce[CRYPTO_NONCE])
+{
+	for (size_t i = 0; i < c->nnonce; i++)
+		if (!memcmp(c->nonce[i], nonce, CRYPTO_NONCE))
+			return false;
+	if (c->nnonce == NONCES_MAX)
+		return false;
+	mem_reserve(c->nonce, c->nnonce, c->nonce_cap);
+	memcpy(c->nonce[c->nnonce++], nonce, CRYPTO_NONCE);
+	return true;
+}
+
+/* The connection is that of a worker we started, and its only one. */
+static bool welcome(struct coordinator *c, struct stranger *s, double now)
+{
+	struct member *m = s->hs.rank < c->nmember ? &c->member[s->hs.rank] : NULL;
+
+	if (!m || m->state != MEMBER_STARTED)
+		return false;
+	peer_trust(&s->peer, &s->hs);
+	m->peer = s->peer;
+	s->peer = (struct peer){ .fd = -1 };
+	m->state = MEMBER_PROVED;
+	m->heard = now;
+	return true;
+}
+
+/* One step of the handshake; false: nothing more is said to this connection. */
+static bool stranger_step(struct coordinator *c, struct stranger *s, double now)
+{
+	struct buf answer = BUF_INIT;
+	const uint8_t *body;
+	size_t len;
+	bool ok;
+	int n = peer_next(&s->peer, &body, &len, NULL);
+
+	if (n <= 0)
+		return n == 0;
+	if (s->challenged)
+		return handshake_proved(&s->hs, body, len) && welcome(c, s, now);
+	ok = handshake_challenge(&s->hs, body, len, &answer) && is_new(c, s->hs.nonce_worker);
+	if (ok) {
+		s->challenged = true;
+		peer_put(&s->peer, &answer);
+		ok = !peer_flush(&s->peer, NULL);
+	}
+	buf_release(&answer);
+	return ok;
+}
+
+void stranger_read(struct coordinator *c, struct stranger *s, double now)
+{
+	bool ok = !peer_fill(&s->peer, NULL) && stranger_step(c, s, now);
+
+	if (ok && s->peer.fd < 0)            /* now a worker's, which may have said more */
+		member_read(c, &c->member[s->hs.rank], now);
+	else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
+		peer_close(&s->peer);
+}

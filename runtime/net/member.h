@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The coordinator's inside: its workers, its listeners, its step. */
+#ifndef QCNN_MEMBER_H
+#define QCNN_MEMBER_H
+
+#include <poll.h>
+#include <pthread.h>
+#include "runtime/net/coordinator.h"
+#include "runtime/net/ledger.h"
+#include "runtime/net/peer.h"
+
+enum {
+	STRANGERS_MAX = 64,          /* connections that have not proved the key yet */
+	LISTENERS_MAX = WIRE_ADDRESSES_MAX,
+	STARTS_AT_ONCE = 8,          /* sshd drops more at a time */
+	STARTS_MAX = 4,              /* of one worker whose connection was dropped like that */
+	NONCES_MAX = 1 << 16         /* HELLOs that one job answers */
+};
+
+enum member_state {
+	MEMBER_WAITING = 0,          /* not started yet */
+	MEMBER_STARTED,              /* its process runs */
+	MEMBER_PROVED,               /* connected, and has proved the key */
+	MEMBER_HERE,                 /* has told about its machine */
+	MEMBER_PREPARING,            /* has got the job */
+	MEMBER_READY,                /* takes work */
+	MEMBER_LEAVING,              /* its connection has ended; its process will tell why */
+	MEMBER_LOST
+};
+
+struct member {
+	char name[HOST_NAME_LONGEST + 16];   /* host[rank] */
+	struct launch_place place;
+	unsigned rank, share;        /* share: workers on its host */
+	enum member_state state;
+	struct launched process;
+	unsigned nstart;
+	double start_at;             /* not before */
+	struct peer peer;
+	struct wire_about about;
+	struct wire_ready ready;
+	double heard, beaten;        /* clock of its last sign, of ours */
+	bool suspected;
+	struct err left;             /* LEAVING: why, as far as is known, and until when to wait for more */
+	double leaves_at;
+	uint32_t nlost;              /* units that it had then */
+	uint64_t weights;            /* version that it has */
+	unsigned npending;           /* WORKs without RESULT */
+	uint64_t nunit;
+	double seconds, unit_seconds;        /* computed; of one unit, lately (0: unknown) */
+};
+
+struct stranger { struct peer peer; struct handshake hs; bool challenged; double until; };
+
+struct coordinator {
+	struct pool pool;
+	struct coordinator_options o;
+	uint8_t key[CRYPTO_KEY];
+	struct member *member; unsigned nmember;
+	struct stranger stranger[STRANGERS_MAX];     /* fd -1: free */
+	struct { int fd; char address[64]; } listener[LISTENERS_MAX]; unsigned nlistener;
+	uint8_t (*nonce)[CRYPTO_NONCE]; size_t nnonce, nonce_cap;
+	struct pollfd *fds; size_t fds_cap;
+	struct err first;            /* the first cause of a worker's loss */
+	bool started;                /* all were there once: from now on a loss is no failure */
+	double turned;               /* clock of the last turn */
+	/* The step */
+	const struct pool_step *step;
+	uint64_t nstep;
+	struct ledger ledger;
+	struct err fault;
+	uint32_t *id; size_t id_cap;         /* units of a message */
+	uint8_t *bit; size_t bit_cap;
+	double *number; size_t number_cap;   /* of a sample; of a vector */
+	struct fixed *vector; size_t vector_cap;
+	struct buf body;
+	/* Between steps */
+	pthread_mutex_t lock;
+	pthread_t keeper; bool has_keeper;
+	pthread_cond_t stop; bool stopping;
+};
+
+/* listen.c: an address for each host's way to us. */
+int listeners_open(struct coordinator *c, struct err *e);
+
+/* member.c: start, connect, prove, lose.  With the lock held. */
+void member_start(struct coordinator *c, struct member *m, double now);
+/* Its connection has ended: open its units, wait a moment for the reason. */
+void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now);
+/* It is gone: say why, open its units. */
+void member_lose(struct coordinator *c, struct member *m, const struct err *why);
+/* Processes that have ended, lines that they said, silence. */
+void members_watch(struct coordinator *c, double now);
+void stranger_accept(struct coordinator *c, int listener, double now);
+void stranger_read(struct coordinator *c, struct stranger *s, double now);
+void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* dispatch.c: the step's messages. */
+void member_read(struct coordinator *c, struct member *m, double now);
+void members_assign(struct coordinator *c);
+
+/* coordinator.c: one turn of the loop: wait at most timeout_ms for something, see to it. */
+void coordinator_turn(struct coordinator *c, int timeout_ms);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Buffers around one socket.  Memory for what comes grows with what has come, not with what a
+ * length promises. */
+#include "config.h"
+#include "runtime/net/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+
+enum { READ_STEP = 1 << 16, DEAD_MS = 15000 };
+
+void peer_init(struct peer *p, int fd)
+{
+	int yes = 1;
+	unsigned dead_ms = DEAD_MS;
+
+	*p = (struct peer){ .fd = fd, .body_max = WIRE_EARLY_MAX };
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof dead_ms);
+}
+
+void peer_close(struct peer *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->in);
+	free(p->plain);
+	buf_release(&p->out);
+	crypto_wipe(p, sizeof *p);
+	p->fd = -1;
+}
+
+void peer_trust(struct peer *p, const struct handshake *h)
+{
+	p->sealed = h->encrypt;
+	p->read = h->read;
+	p->write = h->write;
+	p->body_max = WIRE_BODY_MAX;
+}
+
+/* Room for READ_STEP bytes behind what is there, what was used forgotten. */
+static bool make_room(struct peer *p)
+{
+	size_t cap = p->in_cap ? p->in_cap : 2 * READ_STEP;
+	uint8_t *in;
+
+	if (p->in_at == p->in_len)
+		p->in_at = p->in_len = 0;
+	if (p->in && p->in_cap - p->in_len >= READ_STEP)
+		return true;
+	if (p->in_at) {
+		memmove(p->in, p->in + p->in_at, p->in_len - p->in_at);
+		p->in_len -= p->in_at;
+		p->in_at = 0;
+	}
+	while (cap - p->in_len < READ_STEP)
+		cap *= 2;
+	if (p->in && cap == p->in_cap)
+		return true;
+	in = realloc(p->in, cap);
+	if (!in)
+		return false;
+	p->in = in;
+	p->in_cap = cap;
+	return true;
+}
+
+/* Is the first frame complete? */
+static bool has_whole(const struct peer *p)
+{
+	struct rd r = { .p = p->in + p->in_at, .len = p->in_len - p->in_at };
+	uint32_t len = rd_u32(&r);
+
+	return !r.bad && r.len - r.at >= len;
+}
+
+int peer_fill(struct peer *p, struct err *e)
+{
+	for (;;) {
+		ssize_t n;
+
+		if (!make_room(p))
+			return err_set(e, -ERR_CONFIG, "no memory for a message");
+		n = read(p->fd, p->in + p->in_len, p->in_cap - p->in_len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return 0;
+		if (n <= 0)
+			return err_set(e, -ERR_UNREACHABLE, "the connection %s%s", n ? "broke: " : "was closed", n ? strerror(errno) : "");
+		p->in_len += (size_t)n;
+		p->nread += (uint64_t)n;
+		if (p->in_len < p->in_cap || has_whole(p))
+			return 0;
+	}
+}
+
+static int open_body(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
+{
+	if (*len <= CRYPTO_STREAM_MORE)
+		return err_set(e, -ERR_PROTOCOL, "a sealed message has %zu bytes", *len);
+	if (*len > p->plain_cap) {
+		uint8_t *plain = mem_try(*len, 1);
+
+		if (!plain)
+			return err_set(e, -ERR_CONFIG, "no memory for a message of %zu bytes", *len);
+		free(p->plain);
+		p->plain = plain;
+		p->plain_cap = *len;
+	}
+	if (!crypto_open(&p->read, *body, *len, p->plain))
+		return err_set(e, -ERR_AUTH, "a message is not what the other side sealed");
+	*body = p->plain;
+	*len -= CRYPTO_STREAM_MORE;
+	return 1;
+}
+
+int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
+{
+	struct rd r = { .p = p->in + p->in_at, .len = p->in_len - p->in_at };
+	uint32_t n = rd_u32(&r);
+
+	if (r.bad)
+		return 0;
+	if (!n || n > p->body_max)
+		return err_set(e, -ERR_PROTOCOL, "a message of %u bytes where 1 to %zu are allowed", n, p->body_max);
+	*body = rd_bytes(&r, n);
+	if (!*body)
+		return 0;
+	*len = n;
+	p->in_at += r.at;
+	return p->sealed ? open_body(p, body, len, e) : 1;
+}
+
+void peer_put(struct peer *p, const struct buf *body)
+{
+	size_t at = p->out.len + WIRE_HEADER;
+
+	if (p->fd < 0)
+		return;
+	buf_u32(&p->out, (uint32_t)(body->len + (p->sealed ? CRYPTO_STREAM_MORE : 0)));
+	if (!p->sealed) {
+		buf_add(&p->out, body->data, body->len);
+		return;
+	}
+	buf_pad(&p->out, 0, body->len + CRYPTO_STREAM_MORE);
+	crypto_seal(&p->write, body->data, body->len, (uint8_t *)p->out.data + at);
+}
+
+bool peer_waits(const struct peer *p)
+{
+	return p->out_at < p->out.len;
+}
+
+int peer_flush(struct peer *p, struct err *e)
+{
+	while (peer_waits(p)) {
+		ssize_t n = send(p->fd, p->out.data + p->out_at, p->out.len - p->out_at, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return 0;
+		if (n < 0)
+			return err_set(e, -ERR_UNREACHABLE, "the connection broke: %s", strerror(errno));
+		p->out_at += (size_t)n;
+		p->nwritten += (uint64_t)n;
+	}
+	p->out_at = 0;
+	buf_clear(&p->out);
+	return 0;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One connection, two threads. */
+#include "config.h"
+#include "runtime/net/worker.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "runtime/net/peer.h"
+
+enum { BOOT_S = 30, CONNECT_MS = 3000, HANDSHAKE_S = 10, BEAT_MS = 1000 };
+
+struct worker {
+	int leash;
+	struct peer peer;
+	pthread_mutex_t out;         /* of the peer's sending half */
+	const struct worker_ops *ops; void *ctx;
+	double *weight; size_t weight_cap;
+	uint64_t version;            /* of the weights */
+	uint64_t nunit;
+};
+
+/* ---- the first frame ---- */
+
+static int wait_fd(int fd, short events, double until)
+{
+	for (;;) {
+		double left = until - clock_seconds();
+		struct pollfd f = { .fd = fd, .events = events };
+		int n = poll(&f, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+
+		if (n > 0)
+			return 1;
+		if (n == 0 || errno != EINTR)
+			return 0;
+	}
+}
+
+static bool read_whole(int fd, void *p, size_t len, double until)
+{
+	for (size_t at = 0; at < len; ) {
+		ssize_t n;
+
+		if (!wait_fd(fd, POLLIN, until))
+			return false;
+		n = read(fd, (char *)p + at, len - at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += (size_t)n;
+	}
+	return true;
+}
+
+static int read_boot(int fd, struct wire_boot *boot, struct err *e)
+{
+	uint8_t header[WIRE_HEADER], body[WIRE_TEXT_MAX];
+	double until = clock_seconds() + BOOT_S;
+	struct rd r = { .p = header, .len = sizeof header };
+	size_t len;
+	bool ok = read_whole(fd, header, sizeof header, until);
+
+	len = rd_u32(&r);
+	ok = ok && len <= sizeof body && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
+	crypto_wipe(body, sizeof body);
+	if (!ok)
+		return err_set(e, -ERR_PROTOCOL, "the standard input does not begin with what `qcnn train --hosts` writes; "
+			"workers are started by it, not by hand");
+	if (boot->version != WIRE_VERSION)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator speaks version %u of the protocol, this qcnn version %d: "
+			"the same qcnn has to be on all hosts", boot->version, WIRE_VERSION);
+	return 0;
+}
+
+/* ---- connecting ---- */
+
+static int connect_one(const struct addrinfo *a)
+{
+	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fault = 0;
+	socklen_t len = sizeof fault;
+
+	if (fd < 0)
+		return -1;
+	if (!connect(fd, a->ai_addr, a->ai_addrlen))
+		return fd;
+	if (errno == EINPROGRESS && wait_fd(fd, POLLOUT, clock_seconds() + CONNECT_MS / 1000.0)
+			&& !getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &len) && !fault)
+		return fd;
+	if (fault)
+		errno = fault;
+	else if (errno == EINPROGRESS)
+		errno = ETIMEDOUT;
+	len = (socklen_t)errno;
+	close(fd);
+	errno = (int)len;
+	return -1;
+}
+
+static int connect_to(const char *host, const char *port)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
+	int fd;
+
+	if (getaddrinfo(host, port, &hints, &found)) {
+		errno = EADDRNOTAVAIL;
+		return -1;
+	}
+	fd = connect_one(found->ai_addr ? found : NULL);
+	freeaddrinfo(found);
+	return fd;
+}
+
+/* "192.0.2.1:4711" or "[2001:db8::1]:4711" in two. */
+static bool split_address(const char *address, char *host, size_t size, const char **port)
+{
+	const char *colon = strrchr(address, ':');
+	bool brackets = *address == '[';
+
+	if (!colon || colon == address)
+		return false;
+	*port = colon + 1;
+	snprintf(host, size, "%.*s", (int)(colon - address - 2 * brackets), address + brackets);
+	return true;
+}
+
+/* The addresses we were told; then the machine that came by ssh, where a translation lies between. */
+static int dial(const struct wire_boot *boot, struct err *e)
+{
+	const char *ssh = getenv("SSH_CONNECTION"), *port;
+	char host[64], client[64] = "";
+	int fd = -1, fault = 0;
+
+	for (uint32_t i = 0; i < boot->naddress && fd < 0; i++)
+		if (split_address(boot->address[i], host, sizeof host, &port)) {
+			fd = connect_to(host, port);
+			fault = errno;
+		}
+	if (fd < 0 && ssh)
+		snprintf(client, sizeof client, "%.*s", (int)strcspn(ssh, " "), ssh);
+	for (uint32_t i = 0; i < boot->naddress && fd < 0 && *client; i++)
+		if (split_address(boot->address[i], host, sizeof host, &port))
+			fd = connect_to(client, port);
+	if (fd < 0)
+		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(fault));
+	return fd;
+}
+
+/* The next body, waiting until then; 0, or a code. */
+static int next_body(struct worker *w, const uint8_t **body, size_t *len, double until, struct err *e)
+{
+	for (;;) {
+		int n = peer_next(&w->peer, body, len, e);
+
+		if (n)
+			return n < 0 ? n : 0;
+		if (!wait_fd(w->peer.fd, POLLIN, until))
+			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
+		n = peer_fill(&w->peer, e);
+		if (n)
+			return n;
+	}
+}
+
+static int send_body(struct worker *w, const struct buf *body, struct err *e)
+{
+	int code;
+
+	pthread_mutex_lock(&w->out);
+	peer_put(&w->peer, body);
+	while (!(code = peer_flush(&w->peer, e)) && peer_waits(&w->peer))
+		wait_fd(w->peer.fd, POLLOUT, clock_seconds() + 60);
+	pthread_mutex_unlock(&w->out);
+	return code;
+}
+
+static int shake_hands(struct worker *w, const struct wire_boot *boot, struct err *e)
+{
+	struct handshake h = { .rank = boot->rank };
+	struct buf b = BUF_INIT;
+	const uint8_t *body;
+	double until = clock_seconds() + HANDSHAKE_S;
+	size_t len;
+	int code;
+
+	memcpy(h.key, boot->key, sizeof h.key);
+	handshake_hello(&h, &b);
+	code = send_body(w, &b, e);
+	if (!code && next_body(w, &body, &len, until, NULL))
+		code = err_set(e, -ERR_AUTH, "the coordinator did not accept this worker's proof of the job's key");
+	buf_clear(&b);
+	if (!code && !handshake_answer(&h, body, len, &b))
+		code = err_set(e, -ERR_AUTH, "who answers at %s does not hold the job's key", boot->address[0]);
+	if (!code)
+		code = send_body(w, &b, e);
+	if (!code)
+		peer_trust(&w->peer, &h);
+	crypto_wipe(&h, sizeof h);
+	buf_release(&b);
+	return code;
+}
+
+/* ---- the second thread ---- */
+
+static void send_beat(struct worker *w, struct buf *body)
+{
+	struct wire_beat beat = { __atomic_load_n(&w->nunit, __ATOMIC_RELAXED) };
+
+	if (pthread_mutex_trylock(&w->out))
+		return;                      /* something is being sent: a sign as well */
+	if (!peer_waits(&w->peer)) {
+		buf_clear(body);
+		wire_put_beat(body, &beat);
+		peer_put(&w->peer, body);
+	}
+	peer_flush(&w->peer, NULL);
+	pthread_mutex_unlock(&w->out);
+}
+
+/* Data behind the first frame mean nothing; the end of them is the end. */
+static bool leash_ended(int leash)
+{
+	char rest[256];
+	ssize_t n = read(leash, rest, sizeof rest);
+
+	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+static void *keep_alive(void *arg)
+{
+	struct worker *w = arg;
+	struct buf body = BUF_INIT;
+	double next = clock_seconds();
+
+	for (;;) {
+		struct pollfd f[2] = { { .fd = w->leash, .events = POLLIN }, { .fd = w->peer.fd, .events = POLLRDHUP } };
+		double now = clock_seconds();
+
+		if (now >= next) {
+			send_beat(w, &body);
+			next = now + BEAT_MS / 1000.0;
+		}
+		poll(f, 2, (int)((next - now) * 1000) + 1);
+		if ((f[0].revents && leash_ended(w->leash)) || f[1].revents)
+			_exit(0);            /* nobody wants a result any more */
+	}
+	return NULL;
+}
+
+/* ---- work ---- */
+
+static void *room(void *p, size_t *cap, size_t n, size_t size)
+{
+	if (n <= *cap && p)
+		return p;
+	free(p);
+	*cap = n;
+	return mem_try(n, size);
+}
+
+static int wrong(struct err *e, int type)
+{
+	return err_set(e, -ERR_PROTOCOL, "the coordinator sent a message %s (%d) that is none", wire_name(type), type);
+}
+
+static int take_job(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+{
+	struct wire_job job;
+	struct wire_ready ready;
+	struct buf b = BUF_INIT;
+	int code;
+
+	if (!wire_get_job(body, len, &job))
+		return wrong(e, WIRE_JOB);
+	code = w->ops->open(w->ctx, &job, &ready, e);
+	if (!code) {
+		wire_put_ready(&b, &ready);
+		code = send_body(w, &b, e);
+	}
+	buf_release(&b);
+	return code;
+}
+
+static int take_weights(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+{
+	struct wire_weights m;
+
+	if (!wire_get_weights(body, len, &m))
+		return wrong(e, WIRE_WEIGHTS);
+	w->weight = room(w->weight, &w->weight_cap, m.n + (size_t)1, sizeof *w->weight);
+	if (!w->weight)
+		return err_set(e, -ERR_CONFIG, "no memory for %u weights", m.n);
+	wire_doubles(m.value, m.n, w->weight);
+	w->version = m.version;
+	return w->ops->weights(w->ctx, w->weight, m.n, e);
+}
+
+static int send_failed(struct worker *w, const struct wire_work *work, const struct err *why, struct err *e)
+{
+	struct wire_failed f = { .step = work->step, .units = work->units, .code = why->code };
+	struct buf b = BUF_INIT;
+	int code;
+
+	snprintf(f.text, sizeof f.text, "%s", why->text);
+	wire_put_failed(&b, &f);
+	code = send_body(w, &b, e);
+	buf_release(&b);
+	return code;
+}
+
+static int take_work(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+{
+	struct wire_work work;
+	struct wire_result r;
+	const struct fixed *vector;
+	const double *value;
+	struct err why = { 0, "" };
+	struct buf b = BUF_INIT;
+	double begin = clock_seconds();
+	int code;
+
+	if (!wire_get_work(body, len, &work) || work.weights != w->version)
+		return wrong(e, WIRE_WORK);
+	r = (struct wire_result){ .step = work.step, .units = work.units, .nsample = work.nsample };
+	if (w->ops->work(w->ctx, &work, &value, &r.nout, &vector, &r.n, &why))
+		return why.code == -ERR_PROTOCOL ? err_set(e, why.code, "%s", why.text) : send_failed(w, &work, &why, e);
+	r.seconds = clock_seconds() - begin;
+	wire_put_result(&b, &r, value, vector);
+	code = send_body(w, &b, e);
+	buf_release(&b);
+	__atomic_add_fetch(&w->nunit, wire_units_list(&work.units, NULL), __ATOMIC_RELAXED);
+	return code;
+}
+
+/* One message; *over: the coordinator has said that it was the last. */
+static int take_message(struct worker *w, const uint8_t *body, size_t len, bool *over, struct err *e)
+{
+	struct wire_beat beat;
+	struct wire_bye bye;
+
+	switch (body[0]) {
+	case WIRE_JOB:
+		return take_job(w, body, len, e);
+	case WIRE_WEIGHTS:
+		return take_weights(w, body, len, e);
+	case WIRE_WORK:
+		return take_work(w, body, len, e);
+	case WIRE_BEAT:
+		return wire_get_beat(body, len, &beat) ? 0 : wrong(e, WIRE_BEAT);
+	case WIRE_BYE:
+		if (!wire_get_bye(body, len, &bye))
+			return wrong(e, WIRE_BYE);
+		*over = true;
+		return bye.code ? err_set(e, -ERR_STOPPED, "%s", bye.text) : 0;
+	}
+	return wrong(e, body[0]);
+}
+
+static void send_bye(struct worker *w, const struct err *why)
+{
+	struct wire_bye m = { .code = why->code };
+	struct buf b = BUF_INIT;
+
+	snprintf(m.text, sizeof m.text, "%s", why->text);
+	wire_put_bye(&b, &m);
+	send_body(w, &b, NULL);
+	buf_release(&b);
+}
+
+static int serve(struct worker *w, const struct wire_about *about, struct err *e)
+{
+	struct wire_about mine = *about;
+	struct buf b = BUF_INIT;
+	pthread_t keeper;
+	bool over = false;
+	int code;
+
+	mine.pid = (uint64_t)getpid();
+	wire_put_about(&b, &mine);
+	code = send_body(w, &b, e);
+	buf_release(&b);
+	if (!code && pthread_create(&keeper, NULL, keep_alive, w))
+		code = err_set(e, -ERR_CONFIG, "cannot start a thread for signs of life");
+	while (!code && !over) {
+		const uint8_t *body;
+		size_t len;
+
+		code = next_body(w, &body, &len, clock_seconds() + 1e6, e);
+		if (!code)
+			code = take_message(w, body, len, &over, e);
+		else if (code == -ERR_UNREACHABLE)
+			_exit(0);            /* as the second thread does */
+	}
+	if (code && !over)
+		send_bye(w, e);
+	return code;
+}
+
+int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
+{
+	static struct worker w;      /* the second thread uses it to the end of the process */
+	struct wire_boot boot;
+	int code, fd;
+
+	if (!crypto_start())
+		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+	code = read_boot(leash, &boot, e);
+	if (code)
+		return code;
+	fd = dial(&boot, e);
+	if (fd < 0)
+		return -ERR_UNREACHABLE;
+	w = (struct worker){ .leash = leash, .ops = ops, .ctx = ctx };
+	pthread_mutex_init(&w.out, NULL);
+	peer_init(&w.peer, fd);
+	code = shake_hands(&w, &boot, e);
+	crypto_wipe(&boot, sizeof boot);
+	return code ? code : serve(&w, about, e);
+}

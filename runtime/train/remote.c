@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A worker's evaluator: samples come as numbers, so it needs no data and no configuration. */
+#include "config.h"
+#include "runtime/train/remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/cpus.h"
+#include "runtime/base/crypto.h"
+#include "runtime/base/maths.h"
+#include "runtime/base/rng.h"
+#include "runtime/net/pool_threads.h"
+#include "runtime/train/score.h"
+
+/* ---- the job ---- */
+
+void remote_job(const struct program *p, const struct evaluator_options *o, const struct loss_choice *loss,
+	uint32_t nlabel, struct buf *program, struct wire_job *out)
+{
+	_Static_assert((int)TRAIN_OPTIONS_MAX <= (int)WIRE_OPTIONS_MAX, "options of a loss fit into a message");
+
+	*out = (struct wire_job){ .isa = (uint8_t)o->isa, .precision = (uint8_t)o->precision,
+		.gradient = (uint8_t)o->gradient, .device = !strcmp(o->device, "ref"), .share = 1,
+		.shots = o->shots };
+	if (loss) {
+		out->nlabel = nlabel;
+		strncpy(out->loss, loss->row->name, sizeof out->loss - 1);
+		out->noption = loss->row->noption;
+		memcpy(out->option, loss->option, out->noption * sizeof *out->option);
+	} else {
+		out->gradient = GRADIENT_NONE;
+	}
+	program_write(p, program);
+	out->program = (const uint8_t *)program->data;
+	out->nprogram = program->len;
+}
+
+/* ---- the test ---- */
+
+enum { TEST_SEED = 20261121, THREADS_MAX = 1024 };
+
+/* A slope for every readout, none of them alike. */
+static int test_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+{
+	uint32_t n = *(const uint32_t *)ctx;
+
+	(void)readout;
+	(void)head;
+	for (uint32_t k = 0; slope && k < n; k++)
+		slope[k] = 1.0 / (1 + k + sample);
+	return 0;
+}
+
+static void hash_fixed(struct sha256 *h, const struct fixed *v, size_t n)
+{
+	sha256_add(h, v, n * sizeof *v);
+}
+
+static int test_unit(struct evaluator *ev, bool gradient, const double *weight, const double *input, double *readout,
+	struct sha256 *h, struct err *e)
+{
+	const struct plan *pl = evaluator_plan(ev);
+	struct batch b = { pl->width, NULL, pl->program->ninput ? input : NULL };
+	uint32_t nreadout = pl->program->nreadout;
+	struct pool *pool = pool_threads_new(THREADS_MAX);
+	int code = evaluator_weights(ev, weight, e);
+
+	if (!code) {
+		evaluator_prepare(ev, &b, gradient, test_slope, &nreadout, readout);
+		code = evaluator_run(ev, pool, NULL, e);
+	}
+	if (!code) {
+		sha256_add(h, readout, (size_t)pl->width * nreadout * sizeof *readout);
+		hash_fixed(h, evaluator_sums(ev), gradient ? evaluator_vector(ev) : 0);
+	}
+	pool->ops->free(pool);
+	return code;
+}
+
+int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, struct err *e)
+{
+	const struct plan *pl = evaluator_plan(ev);
+	const struct program *p = pl->program;
+	size_t ninput = (size_t)pl->width * p->ninput;
+	double *weight = mem_try(p->nweight + (size_t)1, sizeof *weight), *input = mem_try(ninput + 1, sizeof *input);
+	double *readout = mem_try(pl->width * ((size_t)p->nreadout + 1), sizeof *readout);
+	uint64_t maths = maths_digest();
+	struct sha256 h;
+	int code = -ERR_CONFIG;
+
+	*out = (struct wire_ready){ pl->width, (uint32_t)evaluator_vector(ev), p->nreadout, 1, { 0 } };
+	sha256_init(&h);
+	sha256_add(&h, &maths, sizeof maths);
+	if (weight && input && readout) {
+		program_init_weights(p, TEST_SEED, 0, weight);
+		for (size_t i = 0; i < ninput; i++)
+			input[i] = 2 * rng_uniform(TEST_SEED, RNG_TEST, 0, i) - 1;
+		code = test_unit(ev, gradient, weight, input, readout, &h, e);
+	} else {
+		err_set(e, code, "no memory for a test of %u samples", pl->width);
+	}
+	sha256_end(&h, out->digest);
+	free(weight);
+	free(input);
+	free(readout);
+	return code;
+}
+
+/* ---- the worker ---- */
+
+struct remote_worker {
+	struct program *program;
+	struct evaluator *ev;
+	struct pool *pool;
+	struct loss_choice loss;
+	uint32_t nlabel, need;       /* numbers of a sample's slope */
+	double *weight;              /* (nweight) */
+	/* Of the units that are done now, for `cap` samples */
+	uint32_t cap;
+	double *number;              /* (nin) */
+	uint32_t *place, *unit;      /* (cap) of the samples in the step; the units */
+	double *input, *label, *sample_weight, *scale, *readout, *output, *value, *tape;
+	struct dataset data;
+	struct part part;
+	struct score score;
+};
+
+struct remote_worker *remote_worker_new(void)
+{
+	return mem_alloc(1, sizeof(struct remote_worker));
+}
+
+static void release_samples(struct remote_worker *w)
+{
+	double **all[] = { &w->number, &w->input, &w->label, &w->sample_weight, &w->scale, &w->readout, &w->output, &w->value, &w->tape };
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		free(*all[i]);
+		*all[i] = NULL;
+	}
+	free(w->place);
+	free(w->unit);
+	w->place = w->unit = NULL;
+	w->cap = 0;
+}
+
+void remote_worker_free(struct remote_worker *w)
+{
+	if (!w)
+		return;
+	release_samples(w);
+	free(w->weight);
+	if (w->pool)
+		w->pool->ops->free(w->pool);
+	evaluator_free(w->ev);
+	program_free(w->program);
+	free(w);
+}
+
+static int options_of(const struct wire_job *job, struct evaluator_options *o, struct err *e)
+{
+	const char *rule;
+	unsigned n = cpus_threads(&rule);
+
+	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->isa >= ISA_COUNT || job->device > 1)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a device, precision or method that is none");
+	if (job->isa > isa_best())
+		return err_set(e, -ERR_CONFIG, "this machine has no %s; its best instruction set is %s", isa_name((enum isa)job->isa),
+			isa_name(isa_best()));
+	*o = (struct evaluator_options){ .device = job->device ? "ref" : "cpu", .precision = (enum precision)job->precision,
+		.isa = (enum isa)job->isa, .gradient = (enum gradient_method)job->gradient, .shots = job->shots };
+	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
+	if (o->nthread > THREADS_MAX)
+		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);
+	return 0;
+}
+
+static int take_loss(struct remote_worker *w, const struct wire_job *job, struct err *e)
+{
+	if (job->gradient == GRADIENT_NONE)
+		return 0;
+	w->loss.row = loss_find(job->loss);
+	if (!w->loss.row || w->loss.row->noption != job->noption)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for the loss `%s`, which is none here", job->loss);
+	memcpy(w->loss.option, job->option, job->noption * sizeof *job->option);
+	w->nlabel = job->nlabel;
+	w->need = SCORE_NEEDS + job->nlabel;
+	return 0;
+}
+
+static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e)
+{
+	struct remote_worker *w = ctx;
+	struct evaluator_options o;
+	int code = options_of(job, &o, e);
+
+	if (w->ev)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator sends a second job");
+	if (!code)
+		code = take_loss(w, job, e);
+	if (!code)
+		code = program_read(job->program, job->nprogram, &w->program, e);
+	if (!code)
+		code = evaluator_new(w->program, &o, &w->ev, e);
+	if (!code)
+		code = remote_test(w->ev, o.gradient != GRADIENT_NONE, out, e);
+	if (code)
+		return code;
+	out->nthread = o.nthread;
+	w->pool = pool_threads_new(o.nthread);
+	w->weight = mem_try(w->program->nweight + (size_t)1, sizeof *w->weight);
+	return w->weight ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u weights", w->program->nweight);
+}
+
+static int take_weights(void *ctx, const double *weight, uint32_t n, struct err *e)
+{
+	struct remote_worker *w = ctx;
+
+	if (!w->ev || n != w->program->nweight)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u weights for a model that has another number", n);
+	memcpy(w->weight, weight, n * sizeof *weight);
+	return evaluator_weights(w->ev, w->weight, e);
+}
+
+static bool room(struct remote_worker *w, uint32_t n)
+{
+	const struct program *p = w->program;
+	size_t d = sizeof(double), samples = (size_t)n + n / 4;
+
+	if (n <= w->cap)
+		return true;
+	release_samples(w);
+	w->number = mem_try((size_t)p->ninput + w->need + 1, d);
+	w->input = mem_try(samples, (p->ninput + (size_t)1) * d);
+	w->label = mem_try(samples, (w->nlabel + (size_t)1) * d);
+	w->sample_weight = mem_try(samples, d);
+	w->scale = mem_try(samples, d);
+	w->readout = mem_try(samples, (p->nreadout + (size_t)1) * d);
+	w->output = mem_try(samples, (p->noutput + (size_t)1) * d);
+	w->value = mem_try(samples, d);
+	w->tape = mem_try(samples, score_stride(p) * d + d);
+	w->place = mem_try(samples, sizeof *w->place);
+	w->unit = mem_try(samples, sizeof *w->unit);
+	if (!w->place || !w->unit || !w->number || !w->input || !w->label || !w->sample_weight || !w->scale || !w->readout || !w->output || !w->value || !w->tape)
+		return false;
+	w->cap = (uint32_t)samples;
+	return true;
+}
+
+/* Where the samples are in the step. */
+static void place_samples(struct remote_worker *w, const struct wire_work *work)
+{
+	uint32_t width = evaluator_plan(w->ev)->width;
+
+	wire_units_list(&work->units, w->unit);
+	for (uint32_t s = 0; s < work->nsample; s++)
+		w->place[s] = work->draw_first + w->unit[s / width] * width + s % width;
+	evaluator_draws_of(w->ev, work->draw_key, w->place);
+}
+
+/* The samples' numbers into rows. */
+static void unpack(struct remote_worker *w, const struct wire_work *work)
+{
+	uint32_t nx = w->program->ninput, ny = w->nlabel;
+
+	for (uint32_t s = 0; s < work->nsample; s++) {
+		wire_doubles(work->value + (size_t)s * work->nin * sizeof(double), work->nin, w->number);
+		memcpy(w->input + (size_t)s * nx, w->number, nx * sizeof(double));
+		if (!work->gradient)
+			continue;
+		w->scale[s] = w->number[nx];
+		w->sample_weight[s] = w->number[nx + 1];
+		memcpy(w->label + (size_t)s * ny, w->number + nx + SCORE_NEEDS, ny * sizeof(double));
+	}
+	w->data = (struct dataset){ .nrow = work->nsample, .nx = nx, .ny = ny, .x = w->input, .y = w->label,
+		.weight = w->sample_weight };
+	w->part = (struct part){ &w->data, NULL, work->nsample };
+	w->score = (struct score){ .program = w->program, .weight = w->weight, .loss = &w->loss, .part = &w->part,
+		.output = w->output, .value = w->value, .tape = w->tape, .stride = score_stride(w->program) };
+}
+
+static int remote_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+{
+	struct remote_worker *w = ctx;
+	struct score mine = w->score;        /* threads have samples of their own, and so a scale */
+
+	mine.scale = w->scale[sample];
+	return score_sample(&mine, sample, readout, slope, head);
+}
+
+static int check_work(const struct remote_worker *w, const struct wire_work *work, struct err *e)
+{
+	uint32_t nin, nunit = wire_units_list(&work->units, NULL), width;
+
+	if (!w->ev || (work->gradient && !w->loss.row))
+		return err_set(e, -ERR_PROTOCOL, "the coordinator sent work before it said what");
+	width = evaluator_plan(w->ev)->width;
+	nin = w->program->ninput + (work->gradient ? w->need : 0);
+	if (work->nin != nin || (work->nsample - 1) / width + 1 != nunit)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u samples of %u numbers for %u units of %u samples of %u numbers",
+			work->nsample, work->nin, nunit, width, nin);
+	return 0;
+}
+
+static int do_work(void *ctx, const struct wire_work *work, const double **value, uint32_t *nout,
+	const struct fixed **vector, uint32_t *nvector, struct err *e)
+{
+	struct remote_worker *w = ctx;
+	struct batch b = { .nsample = work->nsample };
+	int code = check_work(w, work, e);
+
+	if (code)
+		return code;
+	if (!room(w, work->nsample))
+		return err_set(e, -ERR_CONFIG, "no memory for %u samples", work->nsample);
+	unpack(w, work);
+	place_samples(w, work);
+	b.input = w->program->ninput ? w->input : NULL;
+	evaluator_prepare(w->ev, &b, work->gradient, work->gradient ? remote_slope : NULL, w, w->readout);
+	code = evaluator_run(w->ev, w->pool, NULL, e);
+	*value = w->readout;
+	*nout = w->program->nreadout;
+	*vector = evaluator_sums(w->ev);
+	*nvector = work->gradient ? (uint32_t)evaluator_vector(w->ev) : 0;
+	return code;
+}
+
+const struct worker_ops remote_worker_ops = { .open = open_job, .weights = take_weights, .work = do_work };

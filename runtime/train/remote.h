@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Training and inference by workers elsewhere: what a job is for them, and how they do it. */
+#ifndef QCNN_REMOTE_H
+#define QCNN_REMOTE_H
+
+#include "runtime/net/worker.h"
+#include "runtime/train/train.h"
+
+/* The job as a message; loss NULL: no gradients.  *program gets the bytecode, which *out borrows. */
+void remote_job(const struct program *p, const struct evaluator_options *o, const struct loss_choice *loss,
+	uint32_t nlabel, struct buf *program, struct wire_job *out);
+
+/* Evaluate fixed samples with fixed weights, with their gradient where the evaluator can: sizes and a digest of all bits that come out, and of
+ * libm's.  Equal digests, equal bits. */
+int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, struct err *e);
+
+/* The worker's evaluator behind worker_run. */
+struct remote_worker;
+struct remote_worker *remote_worker_new(void);
+void remote_worker_free(struct remote_worker *w);
+extern const struct worker_ops remote_worker_ops;        /* ctx: a struct remote_worker */
+
+#endif

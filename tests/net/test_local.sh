@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Workers of this machine: the same bits as one process for any number of them, also when some are
+# killed, stopped or late; no process is left, however it ends.
+. "$top_srcdir/tests/tap.sh"
+
+examples=$top_srcdir/examples
+timeout=${QCNN_SANITIZED:+300}
+timeout=${timeout:-60}
+
+# train NAME CONFIG [options]: writes NAME.bin.
+train() {
+	out=$1 config=$2
+	shift 2
+	timeout $timeout "$QCNN" train "$config" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
+		--set run.threads=1 --fresh --no-progress -o "$out.bin" "$@" >out 2>err
+}
+
+# Workers that a process has started and that run (not those that wait to be reaped).
+workers_of() { ps -o pid=,stat= --ppid "$1" 2>/dev/null | awk '$2 !~ /^Z/ { print $1 }'; }
+
+# gone PID...: none of them runs, within ten seconds.
+gone() {
+	for i in $(seq 100); do
+		left=
+		for p in "$@"; do
+			case $(ps -o stat= -p "$p" 2>/dev/null) in '' | Z*) ;; *) left="$left $p" ;; esac
+		done
+		[ -z "$left" ] && return 0
+		sleep 0.1
+	done
+	echo "still there:$left"
+	return 1
+}
+
+# ---- the same bits ----
+few="--set train.epochs=2 --set train.restarts=1"
+for name in cluster cluster-hybrid; do
+	train want "$examples/$name/config.yaml" $few || tap_note "$(cat err)"
+	for hosts in local local:2 local:3 local:4 local:8; do
+		tap_ok "$name trains with $hosts" train got "$examples/$name/config.yaml" $few --hosts $hosts
+		tap_ok "and the weights are the same" cmp want.bin got.bin
+	done
+done
+train got "$examples/cluster-hybrid/config.yaml" $few --hosts local:2 --encrypt
+tap_ok "encrypted they are the same" cmp want.bin got.bin
+train got "$examples/cluster-hybrid/config.yaml" $few --set 'cluster.hosts=[local:2]' --set cluster.encrypt=true
+tap_ok "hosts of the configuration give the same" cmp want.bin got.bin
+printf '# ours\nlocal slots=2 # two\n' >hosts
+train got "$examples/cluster-hybrid/config.yaml" $few --hostfile hosts
+tap_ok "hosts of a file give the same" cmp want.bin got.bin
+tap_has err "2 workers on 1 host" "as many as it says"
+
+# An optimiser that asks for losses, class weights, and states that a worker's threads share.
+spsa="$few --set train.optimizer=spsa --set train.class_weight={1:2}"
+train want "$examples/cluster/config.yaml" $spsa
+train got "$examples/cluster/config.yaml" $spsa --hosts local:2
+tap_ok "losses alone, with weights of classes" cmp want.bin got.bin
+shared="--set model.const.n=18 --set data.rounds=1 --set train.batch_size=2 --set train.epochs=1 --set train.max_steps=1 --set train.restarts=1"
+train want "$examples/cluster-hybrid/config.yaml" $shared
+train got "$examples/cluster-hybrid/config.yaml" $shared --hosts local:2
+tap_ok "18 qubits" cmp want.bin got.bin
+
+shots="$few --set run.shots=50 --set run.gradient=shift --set data.rounds=4"
+train want "$examples/cluster/config.yaml" $shots
+train got "$examples/cluster/config.yaml" $shots --hosts local:3
+tap_ok "shots" cmp want.bin got.bin
+
+# ---- infer ----
+"$QCNN" infer --json --split=train want.bin >want.json
+"$QCNN" infer --json --split=train --hosts local:3 want.bin >got.json 2>err
+tap_same got.json want.json "infer prints the same"
+
+# ---- losing workers ----
+# Long enough to be hurt in the middle: the number of epochs follows from how long some take.
+begin=$(date +%s%N)
+train want "$examples/cluster/config.yaml" --set train.epochs=50 --set train.restarts=1
+epochs=$((50 * 2500000000 / ($(date +%s%N) - begin) + 50))
+long="--set train.epochs=$epochs --set train.restarts=1"
+train want "$examples/cluster/config.yaml" $long
+
+# start_run [options]: a run with three workers; leaves $coordinator and $all, its workers.
+start_run() {
+	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
+		--set run.threads=1 --no-progress -o got.bin $long --hosts local:3 "$@" >out 2>err &
+	coordinator=$!
+	for i in $(seq 100); do
+		grep -q 'ready after' err && break
+		sleep 0.05
+	done
+	sleep 0.2
+	all=$(workers_of $coordinator)
+}
+rm -f got.bin
+start_run --fresh
+tap_is "$(echo $all | wc -w)" 3 "three workers run"
+kill -9 $(echo $all | cut -d' ' -f2)
+wait $coordinator
+tap_is $? 0 "a worker that is killed does not end the run"
+tap_has err "is lost: its process ended with signal 9 (Killed)" "who is lost, and why, is said"
+tap_ok "and the weights are the same" cmp want.bin got.bin
+
+rm -f got.bin
+start_run --fresh
+kill -9 $all
+wait $coordinator
+tap_is $? 69 "without workers it ends with 69"
+tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"
+tap_ok "no worker is left" gone $all
+
+start_run --fresh
+kill -9 $coordinator
+wait $coordinator 2>/dev/null
+tap_ok "when the coordinator is killed no worker is left" gone $all
+
+rm -f got.bin
+start_run --fresh
+kill -INT $coordinator
+wait $coordinator
+tap_is $? 75 "a signal ends training with 75"
+tap_ok "and no worker is left" gone $all
+timeout $timeout "$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false \
+	--set log.tensorboard=false --set run.threads=1 --no-progress -o got.bin $long --hosts local:2 >out 2>err
+tap_ok "the same command, with other workers, ends with the same weights" cmp want.bin got.bin
+
+# ---- what cannot be ----
+cp "$examples"/cluster/* .
+tap_exit 2 "a host that is none" "$QCNN" train config.yaml --hosts 'a,-oProxyCommand=x'
+tap_has err '`-oProxyCommand=x` is no host' "it is named"
+tap_exit 2 "no number behind the colon" "$QCNN" train config.yaml --hosts local:x
+tap_has err 'behind the colon is a number of workers' "it is said"
+tap_exit 78 "a key with such a host" "$QCNN" train config.yaml --set 'cluster.hosts=[a, "b;c"]'
+tap_has err '`b;c` is no host' "it is named"
+tap_exit 66 "a hostfile that is missing" "$QCNN" train config.yaml --hostfile nowhere
+printf 'local\nlocal max-slots=3\n' >hosts
+tap_exit 78 "a hostfile with other words" "$QCNN" train config.yaml --hostfile hosts
+tap_has err 'hosts, line 2: `max-slots=3` is not understood' "the line is named"
+tap_exit 2 "an unknown launcher" "$QCNN" train config.yaml --hosts a --launcher rsh
+tap_exit 69 "an agent that does not exist" "$QCNN" train config.yaml --hosts 127.0.0.1 --launcher exec:./no-agent
+tap_has err "cannot start ./no-agent" "it is named"
+tap_exit 69 "an agent that fails" "$QCNN" train config.yaml --hosts 127.0.0.1 --launcher 'exec:false'
+tap_has err "127.0.0.1[0]: its agent ended with exit status 1" "host, rank and status are named"
+tap_exit 76 "a worker by hand" "$QCNN" worker
+tap_has err "workers are started by it, not by hand" "it is said"
+
+# An agent of one's own, as ssh takes host and command.
+printf '#!/bin/sh\necho "welcome to $1"\nshift\neval "$*"\n' >agent
+chmod +x agent
+train want config.yaml $few
+train got config.yaml $few --hosts 127.0.0.1:2 --launcher 'exec:./agent'
+tap_ok "workers by an agent" cmp want.bin got.bin
+tap_has err "127.0.0.1[1]: welcome to 127.0.0.1" "what it says is shown with host and rank"
+
+tap_done

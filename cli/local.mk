@@ -69,6 +69,8 @@ libcli_a_SOURCES = \
 	cli/schema_rows.c \
 	cli/stop.c \
 	cli/stop.h \
+	cli/stack.c \
+	cli/stack.h \
 	cli/train_graph.c \
 	cli/train_log.c \
 	cli/train_log.h \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/stack.h"
 #include "runtime/base/arena.h"
 
 static void exhausted(size_t nbytes)
@@ -117,8 +118,9 @@ static int no_command(struct cli *c)
 	return status;
 }
 
-static int dispatch(struct cli *c)
+static int dispatch(void *ctx)
 {
+	struct cli *c = ctx;
 	struct err e;
 	int used, at;
 
@@ -157,7 +159,7 @@ int main(int argc, char **argv)
 	int status, written;
 
 	handlers();
-	status = dispatch(&c);
+	status = stack_run(dispatch, &c);
 	written = cli_flush(&c, &c.out);
 	buf_release(&c.out);
 	return status ? status : written;

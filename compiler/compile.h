@@ -11,6 +11,7 @@ enum {
 	COMPILE_STEPS_MAX = 4 << 20,     /* statements run by elaboration: an endless `while` ends here */
 	COMPILE_CALLS_MAX = 1 << 20,     /* calls after unrolling */
 	COMPILE_DEPTH_MAX = 128,         /* blocks calling blocks */
+	COMPILE_NESTING_MAX = 4000,      /* statements inside each other, those of called blocks too */
 	COMPILE_LIST_MAX = 1 << 22       /* elements of one list */
 };
 

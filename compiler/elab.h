@@ -36,7 +36,7 @@ struct elab {
 	struct design design;
 	struct { const struct node **key; struct value *value; uint32_t n, size; } names;
 	uint64_t nstep;
-	uint32_t ncall, depth, instance;
+	uint32_t ncall, depth, nesting, instance;
 	bool stop;                       /* a limit was passed: run nothing more */
 	bool has_circuits;
 	unsigned in_angle;               /* inside the angle of a gate: 1/2 gets a warning */

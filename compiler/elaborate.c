@@ -350,7 +350,15 @@ void elab_run(struct elab *e, const struct node *n)
 		elab_error(e, DIAG_MISPLACED, n->span, "`%s` cannot stand %s", node_kind_text(n->kind), place);
 		return;
 	}
+	if (e->nesting >= COMPILE_NESTING_MAX) {
+		elab_error(e, DIAG_LIMIT_DEPTH, n->span, "more than %d statements inside each other, those of called blocks counted",
+			COMPILE_NESTING_MAX);
+		e->stop = true;
+		return;
+	}
+	e->nesting++;
 	row[n->kind].run(e, n);
+	e->nesting--;
 }
 
 void elaborate(struct ast *t, struct diags *diags, const struct compile_options *o, struct design *d)

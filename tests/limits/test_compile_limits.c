@@ -64,6 +64,29 @@ static void check_depth(void)
 	}
 }
 
+/* Loops inside each other, in blocks that call each other: the first call, loops and a call in each block, the gate. */
+static void check_nesting(void)
+{
+	for (int n = COMPILE_NESTING_MAX; n <= COMPILE_NESTING_MAX + 1; n++) {
+		struct buf text = BUF_INIT;
+		int blocks = 40, each = (n - 2) / blocks - 1, left = n - 2 - blocks * (each + 1);
+
+		buf_str(&text, "QCNN 1; qubit q; block b0 a { x a; }\n");
+		for (int k = 1; k <= blocks; k++) {
+			buf_printf(&text, "block b%d a { ", k);
+			for (int i = 0; i < each + (k <= left); i++)
+				buf_str(&text, "for int i in [0:0] ");
+			buf_printf(&text, "b%d a; }\n", k - 1);
+		}
+		buf_printf(&text, "b%d q;\n", blocks);
+		char *fault = first_fault(text.data);
+		if (!tap_ok(n > COMPILE_NESTING_MAX ? strstr(fault, "Q0303") != NULL : !*fault, "%d statements inside each other", n))
+			tap_note("%s", fault);
+		free(fault);
+		buf_release(&text);
+	}
+}
+
 /* `if (measure ...)` in `if (measure ...)`: each is a control. */
 static void check_conditions(void)
 {
@@ -114,6 +137,7 @@ int main(void)
 	check("array", "qubit q; int[$] a; rx(a[0]) q;", 1 << 22, (1 << 22) + 1, "Q0306");
 	check("power", "qubit q; pow($) @ s q;", 1 << 20, (1 << 20) + 1, "Q0302");
 	check_depth();
+	check_nesting();
 	check_conditions();
 	check_endless("while (len(w) > 1) { k = 1 - k; }", "Q0301");
 	check_endless("while (len(w) > 1) { h w; }", "Q0302");

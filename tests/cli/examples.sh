@@ -34,6 +34,7 @@ seeds() {
 	done
 }
 
-holds() { awk -v a="$1" -v b="$3" "BEGIN { exit !(a != \"\" && a $2 b) }"; }
+# holds NUMBER COMPARISON NUMBER: words that are no numbers compare to nothing.
+holds() { awk -v a="$1" -v b="$3" "BEGIN { n = \"^[-+]?[0-9.]+(e[-+]?[0-9]+)?\$\"; exit !(a ~ n && b ~ n && a + 0 $2 b + 0) }"; }
 mean() { awk '{ sum += $1 } END { if (NR) printf "%.4f\n", sum / NR }' "$1"; }
 least() { sort -g "$1" | head -1; }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/changes.h"
 #include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
@@ -58,16 +59,43 @@ static int open_transform(struct inference *f)
 	return 0;
 }
 
+/* What --set gives, behind what it implies: all samples are in one part. */
+static unsigned data_changes(const struct inference *f, struct config_change *change)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = list_of(&f->cli->options, OPT_SET_DATA, text);
+
+	change[0] = (struct config_change){ "data.split=null", false };
+	for (unsigned i = 0; i < n; i++)
+		change[i + 1] = (struct config_change){ text[i], false };
+	return n ? n + 1 : 0;
+}
+
+static int check_changes(struct cli *c)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = list_of(&c->options, OPT_SET_DATA, text);
+
+	for (unsigned i = 0; i < n; i++)
+		if (strncmp(text[i], "data.", 5) && strncmp(text[i], "run.seed=", 9))
+			return cli_usage(c, "--set changes the data alone here, data.KEY or run.seed, not `%s`", text[i]);
+		else if (!strncmp(text[i], "data.transform", 14))
+			return cli_usage(c, "the steps of data.transform belong to the weights");
+	return 0;
+}
+
 static int open_config(struct inference *f)
 {
 	const char *text = weights_meta(f->weights, "config");
 	int file = text ? source_add(f->sources, "(config in the weights)", text, strlen(text)) : -1;
+	struct config_change change[OPTIONS_LIST_MAX + 1];
+	unsigned nchange = data_changes(f, change);
 
 	if (file < 0)
 		return damaged(f, "config");
-	f->config = config_read((uint32_t)file, NULL, 0, f->d);
+	f->config = config_read((uint32_t)file, change, nchange, f->d);
 	if (diags_errors(f->d))
-		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+		return cli_diags_fail(f->cli, f->d, err_exit_status(nchange ? -ERR_CONFIG : -ERR_BAD_DATA));
 	return open_transform(f);
 }
 
@@ -220,6 +248,18 @@ static int open_described(struct inference *f)
 	return status;
 }
 
+/* Samples that --set describes. */
+static int open_changed(struct inference *f)
+{
+	const struct options *o = &f->cli->options;
+	enum sample_part k = o->given[OPT_SPLIT] ? (enum sample_part)options_choice(o, OPT_SPLIT) : PART_TRAIN;
+	int status = read_part(f, k);
+
+	if (status || f->p.part.nrow)
+		return status;
+	return cli_usage(f->cli, "there are no %s data; data.split and --split say what they are", sample_part_name(k));
+}
+
 static int open_own(struct inference *f)
 {
 	struct err e;
@@ -343,10 +383,14 @@ static int infer(struct cli *c)
 		status = cli_usage(c, "%s", e.text);
 	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SPLIT])
 		status = cli_usage(c, "--data and --split exclude each other");
+	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SET_DATA])
+		status = cli_usage(c, "--data and --set exclude each other");
 	else
+		status = check_changes(c);
+	if (!status)
 		status = open_weights(&f);
 	if (!status)
-		status = c->options.given[OPT_DATA] ? open_own(&f) : open_described(&f);
+		status = c->options.given[OPT_DATA] ? open_own(&f) : c->options.given[OPT_SET_DATA] ? open_changed(&f) : open_described(&f);
 	if (!status)
 		status = evaluate(&f);
 	if (!status)
@@ -371,6 +415,7 @@ static const char *const examples[] = {
 	"qcnn infer --hosts local:2 weights.bin",
 	"qcnn infer --split=train --json weights.bin",
 	"qcnn infer --data new.csv --output=predictions.csv weights.bin",
+	"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin",
 	NULL
 };
 
@@ -383,7 +428,8 @@ const struct command command_infer = {
 	.max_operands = 1,
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
 		"validation part), as the file of weights describes it, and prints the outputs, labels, loss and metrics "
-		"with all digits. Data files that are missing or have changed are named, never replaced.",
+		"with all digits. Data files that are missing or have changed are named, never replaced. --data and --set "
+		"give other data.",
 	.example = examples,
 	.run = infer,
 };

@@ -37,6 +37,8 @@ struct span config_span(const struct config *c, enum key_id k);  /* of the value
 /* The row that a value of type t (METRICS: one entry) names, with its options, defaults filled
  * in: option[row.noption], and list[] (may be NULL where the table has none). */
 struct table_row config_row(enum key_type t, const struct ynode *v, double *option, double (*list)[VALUE_LIST_MAX]);
+/* data.generate, which must be given, with its options[GENERATOR_OPTIONS_MAX]: its name. */
+const char *config_generator(const struct config *c, double *option);
 const struct optimizer_row *config_optimizer(const struct config *c, double *option);
 void config_schedule(const struct config *c, struct schedule *out);
 void config_measures(const struct config *c, struct measures *out);

@@ -151,7 +151,7 @@ static void print_key(const struct config *c, const struct schema_row *row, cons
 	const struct ynode *v = c->value[row->id];
 	size_t start = out->len;
 
-	if (schema_has_rows(row->type)) {
+	if (schema_has_rows(row->type) && v->kind != YNODE_NULL) {
 		print_chosen(c, row, name, out);
 		return;
 	}
@@ -248,7 +248,7 @@ static json_t *rows_json(enum key_type type, const struct ynode *v)
 
 static json_t *key_json(const struct config *c, const struct schema_row *row, const char *device, const char *isa)
 {
-	if (schema_has_rows(row->type))
+	if (schema_has_rows(row->type) && config_has(c, row->id))
 		return chosen_json(row->type, c->value[row->id]);
 	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS)
 		return rows_json(row->type, c->value[row->id]);

@@ -24,6 +24,11 @@ struct table_row config_row(enum key_type t, const struct ynode *v, double *opti
 	return row;
 }
 
+const char *config_generator(const struct config *c, double *option)
+{
+	return config_row(TYPE_GENERATOR, c->value[KEY_DATA_GENERATE], option, NULL).name;
+}
+
 const struct optimizer_row *config_optimizer(const struct config *c, double *option)
 {
 	return optimizer_find(config_row(TYPE_OPTIMIZER, c->value[KEY_TRAIN_OPTIMIZER], option, NULL).name);

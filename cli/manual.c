@@ -392,16 +392,17 @@ static void section_transforms(struct buf *out, const char *name)
 
 static void section_generators(struct buf *out, const char *name)
 {
-	static const struct { const char *name, *text; } rows[] = {
-#define GENERATOR(function, name, input, text) { name, text },
-#include "runtime/data/generators.def"
-#undef GENERATOR
-	};
+	struct table_row row;
+	const char *const *names;
+	size_t n = generator_names(&names);
 
 	(void)name;
 	buf_str(out, ".Bl -tag -width Ds\n");
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		item(out, rows[i].name, rows[i].text);
+	for (size_t i = 0; i < n; i++) {
+		schema_table_row(TYPE_GENERATOR, names[i], &row);
+		item(out, row.name, row.doc);
+		table_options(out, row.option, row.noption);
+	}
 	buf_str(out, ".El\n");
 }
 

@@ -120,11 +120,13 @@ static int generate(const struct samples_wish *w, struct diags *d, struct datase
 {
 	const struct config *c = w->config;
 	const struct program *p = w->program;
+	double option[GENERATOR_OPTIONS_MAX];
 	struct generate_options o = {
-		.name = config_text(c, KEY_DATA_GENERATE),
+		.name = config_generator(c, option),
 		.seed = (uint64_t)config_int(c, KEY_RUN_SEED),
 		.rounds = (uint32_t)config_int(c, KEY_DATA_ROUNDS),
 		.nqubit = p->ninput,
+		.option = option,
 	};
 	const bool states = generator_makes_states(o.name);
 	struct diag *g;
@@ -313,12 +315,13 @@ static void describe_part(const struct samples *s, const struct config *c, enum 
 	const struct dataset *set = own ? s->set[k] : s->set[0];
 	const char *name = config_text(c, file_key[own ? k : PART_TRAIN]);
 	char hex[SHA256_HEX + 1];
+	double option[GENERATOR_OPTIONS_MAX];
 	json_t *part = json_object();
 
 	sha256_hex(set->digest, hex);
 	buf_clear(rows);
 	rows_text(&s->part[k], rows);
-	json_object_set_new(part, "source", json_string(name ? name : config_text(c, KEY_DATA_GENERATE)));
+	json_object_set_new(part, "source", json_string(name ? name : config_generator(c, option)));
 	json_object_set_new(part, "generated", json_boolean(!name));
 	json_object_set_new(part, "sha256", json_string(hex));
 	json_object_set_new(part, "rows", json_string(rows->data));

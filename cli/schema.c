@@ -357,6 +357,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_INPUTS] = { check_inputs, "map of lists" },
 	[TYPE_LABEL_MAP] = { check_label_map, "map of numbers" },
 	[TYPE_CLASS_WEIGHTS] = { check_class_weights, "map of numbers" },
+	[TYPE_GENERATOR] = { check_row, "word or map" },
 	[TYPE_LOSS] = { check_row, "word or map" },
 	[TYPE_OPTIMIZER] = { check_row, "word or map" },
 	[TYPE_SCHEDULE] = { check_row, "word or map" },

@@ -19,7 +19,7 @@ enum key_id {
 enum key_type {
 	TYPE_NONE = 0, TYPE_BOOL, TYPE_INT, TYPE_AUTO_INT /* or the word auto */, TYPE_TEXT, TYPE_PATH,
 	TYPE_CHOICE, TYPE_CONSTS /* map name: number */, TYPE_SPLIT, TYPE_INPUTS, TYPE_LABEL_MAP,
-	TYPE_CLASS_WEIGHTS, TYPE_LOSS, TYPE_OPTIMIZER, TYPE_SCHEDULE, TYPE_METRICS, TYPE_REGULARIZERS, TYPE_CONSTRAINTS, TYPE_TRANSFORMS, TYPE_INIT, TYPE_HOSTS, TYPE_COUNT
+	TYPE_CLASS_WEIGHTS, TYPE_GENERATOR, TYPE_LOSS, TYPE_OPTIMIZER, TYPE_SCHEDULE, TYPE_METRICS, TYPE_REGULARIZERS, TYPE_CONSTRAINTS, TYPE_TRANSFORMS, TYPE_INIT, TYPE_HOSTS, TYPE_COUNT
 };
 
 enum key_scope { SCOPE_NONE = 0, SCOPE_RESULT, SCOPE_EXECUTION };
@@ -50,7 +50,7 @@ const char *schema_type_text(enum key_type t);
 /* Report what is wrong with value v of row r; true when all is well. */
 bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v);
 
-/* What the schema knows of a row of the tables of losses, optimisers, schedules and metrics. */
+/* What the schema knows of a row of the tables of generators, losses, optimisers, schedules and so on. */
 struct table_row { const char *name, *doc; unsigned noption; const struct train_option *option; };
 
 /* May a value of this type be one name, with or without options? */

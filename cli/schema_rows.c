@@ -45,7 +45,29 @@ static bool find_transform(const char *name, struct table_row *out)
 	return k != TRANSFORM_NONE;
 }
 
+static bool find_generator(const char *name, struct table_row *out)
+{
+#define GENERATOR(function, name, input, doc, options) \
+	static const struct train_option function##_options[] = { OPTION_ROWS options };
+#include "runtime/data/generators.def"
+#undef GENERATOR
+	static const struct table_row row[] = {
+#define GENERATOR(function, name, input, doc, options) \
+		{ name, doc, OPTION_COUNT_OF(OPTION_ROWS options), function##_options },
+#include "runtime/data/generators.def"
+#undef GENERATOR
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (!strcmp(row[i].name, name)) {
+			*out = row[i];
+			return true;
+		}
+	return false;
+}
+
 static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out) = {
+	[TYPE_GENERATOR] = find_generator,
 	[TYPE_LOSS] = find_loss,
 	[TYPE_METRICS] = find_metric,
 	[TYPE_OPTIMIZER] = find_optimizer,

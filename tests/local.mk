@@ -40,6 +40,7 @@ shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_ma
 shell_tests += tests/cli/test_runs.sh tests/cli/test_init.sh tests/cli/test_report.sh tests/cli/test_log.sh tests/cli/test_draw.sh
 shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
+shell_tests += tests/cli/test_generators.sh
 shell_tests += tests/cli/test_weights.sh tests/cli/test_emit_circuit.sh tests/cli/test_keras.sh
 EXTRA_DIST += tests/cli/examples.sh tests/cli/examples.txt
 EXTRA_DIST += tests/cli/files.sh tests/cli/resume.sh tests/cli/config

@@ -61,7 +61,9 @@ struct read_options {
 int dataset_read(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e);
 
 /* Generators: rows of generators.def. */
-struct generate_options { const char *name; uint64_t seed; uint32_t rounds; uint32_t nqubit; };
+enum { GENERATOR_OPTIONS_MAX = 5 };
+/* option: as in the row, in its order; NULL: all defaults. */
+struct generate_options { const char *name; uint64_t seed; uint32_t rounds; uint32_t nqubit; const double *option; };
 int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e);
 size_t generator_names(const char *const **names);
 /* Is the input a state of nqubit qubits, instead of nqubit numbers? */

@@ -5,8 +5,16 @@
 
 #include <string.h>
 
+/* Defaults of the options, in the rows' order. */
+#define OPTION(name, value, least, most, kind, doc) value
+#define OPTION_VALUES(...) __VA_ARGS__
+#define GENERATOR(function, name, input, meaning, options) \
+	static const double function##_preset[GENERATOR_OPTIONS_MAX] = { OPTION_VALUES options };
+#include "runtime/data/generators.def"
+#undef GENERATOR
+
 static const struct generator table[] = {
-#define GENERATOR(function, name, input, meaning) { name, GENERATOR_##input, generate_##function },
+#define GENERATOR(function, name, input, meaning, options) { name, GENERATOR_##input, generate_##function, function##_preset },
 #include "runtime/data/generators.def"
 #undef GENERATOR
 };
@@ -14,7 +22,7 @@ static const struct generator table[] = {
 enum { GENERATORS = sizeof table / sizeof *table };
 
 static const char *const name_of[GENERATORS] = {
-#define GENERATOR(function, name, input, meaning) name,
+#define GENERATOR(function, name, input, meaning, options) name,
 #include "runtime/data/generators.def"
 #undef GENERATOR
 };
@@ -43,6 +51,7 @@ bool generator_makes_states(const char *name)
 int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e)
 {
 	const struct generator *g = find(o->name);
+	struct generate_options whole = *o;
 	const char *near = diag_nearest(o->name, name_of, GENERATORS);
 	struct dataset *d;
 	int code;
@@ -52,7 +61,9 @@ int dataset_generate(const struct generate_options *o, struct dataset **out, str
 			near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 	if (!o->rounds || !o->nqubit)
 		return err_set(e, -ERR_CONFIG, "generator %s needs at least one round and one qubit", o->name);
-	code = g->generate(o, &d, e);
+	if (!whole.option)
+		whole.option = g->option;
+	code = g->generate(&whole, &d, e);
 	if (code)
 		return code;
 	dataset_digest_arrays(d);

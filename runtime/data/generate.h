@@ -5,12 +5,12 @@
 
 #include "runtime/data/dataset.h"
 
-/* rounds and nqubit are at least 1; the result has everything but its digest. */
+/* rounds and nqubit are at least 1, options are there; the result has everything but its digest. */
 typedef int (*generate_fn)(const struct generate_options *o, struct dataset **out, struct err *e);
 enum generator_input { GENERATOR_NUMBERS = 0, GENERATOR_STATE };
-struct generator { const char *name; enum generator_input input; generate_fn generate; };
+struct generator { const char *name; enum generator_input input; generate_fn generate; const double *option; };
 
-#define GENERATOR(function, name, input, meaning) \
+#define GENERATOR(function, name, input, meaning, options) \
 	int generate_##function(const struct generate_options *o, struct dataset **out, struct err *e);
 #include "runtime/data/generators.def"
 #undef GENERATOR

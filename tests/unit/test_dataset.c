@@ -152,7 +152,7 @@ static void npy(void)
 
 static void generated(void)
 {
-	struct generate_options o = { "cluster-excitation", 7, 20, 8 };
+	struct generate_options o = { "cluster-excitation", 7, 20, 8, NULL };
 	struct dataset *d = NULL, *again = NULL;
 	const char *const *name;
 	unsigned plus = 0;
@@ -254,7 +254,7 @@ static void reference_files(void)
 /* Every label and every place of a line turn up, and nothing else. */
 static void stripes(void)
 {
-	struct generate_options o = { "stripes", 1, 400, 8 };
+	struct generate_options o = { "stripes", 1, 400, 8, NULL };
 	struct dataset *d;
 	unsigned lying = 0, upright = 0, places = 0;
 	bool good = true;

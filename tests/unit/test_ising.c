@@ -75,7 +75,7 @@ static void generators(void)
 	static const char *const name[] = { "ising-chain", "cluster-ising" };
 
 	for (int k = 0; k < 2; k++) {
-		struct generate_options o = { name[k], 3, 12, 4 };
+		struct generate_options o = { name[k], 3, 12, 4, NULL };
 		struct dataset *d = NULL, *again = NULL;
 		unsigned plus = 0;
 		bool good;
@@ -105,10 +105,43 @@ static void generators(void)
 	}
 }
 
+/* Fields in order, another boundary, products of X X. */
+static void options(void)
+{
+	double option[GENERATOR_OPTIONS_MAX] = { 0.5, 1.5, 1, -0.3, 1.2 };
+	struct generate_options o = { "cluster-ising", 0, 5, 4, option };
+	struct ising h = { .nqubit = 4, .zxz = 1, .xx = -0.3 };
+	static const double label[5] = { 1, 1, 1, -1, -1 };
+	struct dataset *d;
+	struct err e = { 0 };
+	double energy;
+	bool same = true;
+
+	if (!tap_ok(!dataset_generate(&o, &d, &e) && d->nrow == 5, "options%s", e.text))
+		return;
+	for (int i = 0; i < 5; i++) {
+		h.x = 0.5 + 0.25 * i;
+		same &= !ising_ground_state(&h, &energy, state, &e) && d->y[i] == label[i];
+		for (int j = 0; j < 16; j++)
+			same &= d->x[32 * i + 2 * j] == state[j];
+	}
+	tap_ok(same, "fields at equal distances, with both ends");
+	dataset_free(d);
+	o.rounds = 1;
+	h.x = 0.5;
+	tap_ok(!dataset_generate(&o, &d, &e) && !ising_ground_state(&h, &energy, state, &e) && d->x[0] == state[0],
+		"one round: the least");
+	dataset_free(d);
+	option[0] = 2;
+	tap_is_int(dataset_generate(&o, &d, &e), -ERR_CONFIG, "low above high");
+	tap_is_str(e.text, "cluster-ising: low, 2, is above high, 1.5", "says so");
+}
+
 int main(void)
 {
 	cluster();
 	chain();
 	generators();
+	options();
 	return tap_done();
 }

@@ -18,7 +18,7 @@ check_PROGRAMS += tests/train/test_checkpoint tests/train/test_head tests/train/
 check_PROGRAMS += tests/train/test_loss tests/train/test_schedule tests/train/test_search tests/train/test_constraint
 EXTRA_DIST += tests/train/numbers.h tests/train/losses.txt tests/train/optimizers.txt tests/train/schedules.txt tests/train/searches.txt tests/train/constraints.txt
 check_PROGRAMS += tests/train/test_callback
-check_PROGRAMS += tests/net/test_wire
+check_PROGRAMS += tests/net/test_wire tests/net/test_coordinator
 check_PROGRAMS += tests/unit/test_tfevents
 check_PROGRAMS += tests/train/test_progress tests/train/test_run tests/train/test_train tests/train/test_trajectory
 check_PROGRAMS += tests/lang/test_compile tests/lang/test_meaning tests/limits/test_compile_limits tests/unit/test_lists
@@ -44,7 +44,7 @@ shell_tests += tests/cli/test_generators.sh
 shell_tests += tests/cli/test_weights.sh tests/cli/test_emit_circuit.sh tests/cli/test_keras.sh
 EXTRA_DIST += tests/cli/examples.sh tests/cli/examples.txt
 EXTRA_DIST += tests/cli/files.sh tests/cli/resume.sh tests/cli/config
-shell_tests += tests/net/test_local.sh
+shell_tests += tests/net/test_local.sh tests/net/test_ssh.sh
 shell_tests += tests/lang/test_language.sh tests/cli/test_keys.sh tests/cli/test_formats.sh
 EXTRA_DIST += tests/lang/language.txt
 

@@ -305,6 +305,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
 	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
+	c->starts_at_once = STARTS_AT_ONCE;
 	crypto_random(c->key, sizeof c->key);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->stop, NULL);

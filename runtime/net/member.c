@@ -114,7 +114,8 @@ static void watch_process(struct coordinator *c, struct member *m, double now)
 	if (was_dropped(m)) {
 		launch_release(&m->process);
 		m->state = MEMBER_WAITING;
-		m->start_at = now + AGAIN_S * m->nstart;
+		m->start_at = now + AGAIN_S;
+		c->starts_at_once -= c->starts_at_once > 2;
 		return;
 	}
 	why_ended(m, &why);
@@ -176,7 +177,7 @@ static void start_some(struct coordinator *c, double now)
 		struct member *m = &c->member[i];
 		bool local = m->place.launcher == LAUNCHER_LOCAL;
 
-		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < STARTS_AT_ONCE)) {
+		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)) {
 			member_start(c, m, now);
 			nstarting += !local;
 		}

@@ -12,8 +12,8 @@
 enum {
 	STRANGERS_MAX = 64,          /* connections that have not proved the key yet */
 	LISTENERS_MAX = WIRE_ADDRESSES_MAX,
-	STARTS_AT_ONCE = 8,          /* sshd drops more at a time */
-	STARTS_MAX = 4,              /* of one worker whose connection was dropped like that */
+	STARTS_AT_ONCE = 8,          /* sshd drops more at a time; one less whenever it does */
+	STARTS_MAX = 16,             /* of one worker whose connection was dropped like that */
 	NONCES_MAX = 1 << 16         /* HELLOs that one job answers */
 };
 
@@ -61,6 +61,7 @@ struct coordinator {
 	struct { int fd; char address[64]; } listener[LISTENERS_MAX]; unsigned nlistener;
 	uint8_t (*nonce)[CRYPTO_NONCE]; size_t nnonce, nonce_cap;
 	struct pollfd *fds; size_t fds_cap;
+	unsigned starts_at_once;
 	struct err first;            /* the first cause of a worker's loss */
 	bool started;                /* all were there once: from now on a loss is no failure */
 	double turned;               /* clock of the last turn */

@@ -16,10 +16,10 @@ void backup_path(const char *run, unsigned slot, struct buf *path)
 	buf_printf(path, "%s/checkpoint/%u.bin", run, slot);
 }
 
-int backup_open(struct backup *b, const struct cli *c, const struct job *j, struct run *run, double begin, uint64_t count,
+int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e)
 {
-	*b = (struct backup){ .cli = c, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
+	*b = (struct backup){ .trouble = t, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
 		.every_seconds = (double)config_int(j->config, KEY_LOG_CHECKPOINT_SECONDS),
 		.every_steps = (uint64_t)config_int(j->config, KEY_LOG_CHECKPOINT_STEPS) };
 	return record_texts(j, &b->texts, e);
@@ -115,8 +115,6 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 		return signal ? stopped(b, s, signal, e) : 0;
 	if (signal)
 		return err_set(e, -ERR_IO, "stopped by %s, and what was done since the last checkpoint is lost: %s", signal, why.text);
-	if (!b->failed)
-		cli_note(b->cli, "%s; the checkpoint before stays, training goes on, and tries again", why.text);
-	b->failed = true;
+	trouble_note(b->trouble, code, &why);
 	return 0;
 }

@@ -6,19 +6,20 @@
 
 #include "cli/record.h"
 #include "cli/train_log.h"
+#include "cli/trouble.h"
 #include "runtime/train/checkpoint.h"
 
 enum { BACKUP_SLOTS = 2 };
 
 struct backup {
-	const struct cli *cli;
+	struct trouble *trouble;
 	const struct job *job;
 	struct run *run;
 	struct record_texts texts;
 	double every_seconds; uint64_t every_steps;  /* 0: not so */
 	double last, begin;          /* clock: of the last one; of the run, as if it had never been left */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
-	bool failed, synced;
+	bool synced;
 	struct buf file;             /* scratch */
 };
 
@@ -26,12 +27,12 @@ struct backup {
 void backup_path(const char *run, unsigned slot, struct buf *path);
 
 /* count: of the checkpoint that the run goes on from, else 0. */
-int backup_open(struct backup *b, const struct cli *c, const struct job *j, struct run *run, double begin, uint64_t count,
+int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e);
 /* To be asked after every update: is it time, or did a signal come? */
 bool backup_is_due(struct backup *b);
 /* Save; own: further vectors. 0, or after a signal the code to stop with: -ERR_STOPPED, or -ERR_IO when the state
- * could not be saved. Without a signal a failure is noted once, and tried again when it is time. */
+ * could not be saved. Without a signal a failure is noted, and tried again when it is time. */
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
 void backup_close(struct backup *b);

@@ -35,7 +35,7 @@ struct training {
 	struct resume resume;
 	struct backup backup;
 	bool stepped;                /* there is something in the folder */
-	bool lines_failed;           /* metrics.jsonl found no room, which was said */
+	struct trouble trouble;
 	double begin;
 };
 
@@ -64,14 +64,6 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	return backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
 }
 
-/* Once; the lines go into the file when there is room. */
-static void note_lines(struct training *t, int code, const struct err *e)
-{
-	if (code && !t->lines_failed)
-		cli_note(t->cli, "%s; training goes on, and tries again", e->text);
-	t->lines_failed = t->lines_failed || code;
-}
-
 static void on_epoch(void *ctx, const struct epoch_result *r)
 {
 	struct training *t = ctx;
@@ -91,7 +83,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	}
 	progress_epoch(t->progress, &p);
 	metrics_format(&m, &line);
-	note_lines(t, run_append(t->run, "metrics.jsonl", &line, &e), &e);
+	trouble_note(&t->trouble, run_append(t->run, "metrics.jsonl", &line, &e), &e);
 	train_log_epoch(t->log, r, &m);
 	buf_release(&line);
 }
@@ -242,14 +234,18 @@ static const char *ending_of(int code)
 static int open_writers(struct training *t, struct err *e)
 {
 	const json_t *resumed = t->resume.note;
-	int code = resumed ? record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e) : begin_folder(t, e);
+	int code = 0;
 
+	if (resumed)
+		trouble_note(&t->trouble, record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e), e);
+	else
+		code = begin_folder(t, e);
 	if (!code)
-		code = backup_open(&t->backup, t->cli, t->job, t->run, t->begin, resume_count(&t->resume), e);
+		code = backup_open(&t->backup, &t->trouble, t->job, t->run, t->begin, resume_count(&t->resume), e);
 	if (code)
 		return code;
 	t->progress = open_progress(t);
-	t->log = train_log_new(t->cli, t->job, t->run, resumed);
+	t->log = train_log_new(&t->trouble, t->job, t->run, resumed);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
 	if (t->report && t->resume.weights)
@@ -263,7 +259,7 @@ static void close_writers(struct training *t, bool well)
 
 	progress_free(t->progress);
 	train_log_close(t->log, well);
-	note_lines(t, run_flush(t->run, &e), &e);
+	trouble_note(&t->trouble, run_flush(t->run, &e), &e);
 	backup_close(&t->backup);
 }
 
@@ -335,7 +331,7 @@ static void list_metrics(struct training *t)
 
 static int run_job(struct cli *c, struct job *j)
 {
-	struct training t = { .cli = c, .job = j, .begin = clock_seconds() };
+	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .trouble = { c, false } };
 	struct buf name = BUF_INIT;
 	struct err e;
 	int status;

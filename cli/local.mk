@@ -79,6 +79,8 @@ libcli_a_SOURCES = \
 	cli/train_report.h \
 	cli/train_report_figures.c \
 	cli/train_report_page.c \
+	cli/trouble.c \
+	cli/trouble.h \
 	cli/values.c \
 	cli/values.h \
 	cli/weights_convert.c \

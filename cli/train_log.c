@@ -15,10 +15,10 @@
 enum { TEXT_MAX = 1 << 18 };         /* of a text in an event file: what a browser still shows */
 
 struct train_log {
-	const struct cli *cli;
+	struct trouble *trouble;
 	const struct job *job;
 	struct run *run;
-	bool tensorboard, csv, csv_begun;
+	bool tensorboard, csv_begun;
 	uint64_t update_freq;        /* 0: no batch_loss */
 	uint32_t histograms;         /* every so many epochs; 0: none */
 	struct tfevents *own, *train, *validation;
@@ -28,27 +28,18 @@ struct train_log {
 
 /* ---- failures ---- */
 
-static void give_up(struct train_log *l, bool *kind, const struct err *e)
-{
-	if (*kind)
-		cli_note(l->cli, "%s; training goes on without this file", e->text);
-	*kind = false;
-}
-
 static void check(struct train_log *l, struct tfevents *f)
 {
 	struct err e;
 
-	if (f && tfevents_flush(f, &e))
-		give_up(l, &l->tensorboard, &e);
+	trouble_note(l->trouble, tfevents_flush(f, &e), &e);
 }
 
 static void finish(struct train_log *l, struct tfevents **f)
 {
 	struct err e;
 
-	if (tfevents_close(*f, &e))
-		give_up(l, &l->tensorboard, &e);
+	trouble_note(l->trouble, tfevents_close(*f, &e), &e);
 	*f = NULL;
 }
 
@@ -58,9 +49,9 @@ static bool open_in(struct train_log *l, const char *folder, struct tfevents **f
 {
 	struct err e;
 
-	if (l->tensorboard && tfevents_open(folder, f, &e))
-		give_up(l, &l->tensorboard, &e);
-	return l->tensorboard;
+	if (l->tensorboard)
+		trouble_note(l->trouble, tfevents_open(folder, f, &e), &e);
+	return *f != NULL;
 }
 
 /* Indented by four, so that it is shown as it is. */
@@ -145,11 +136,11 @@ static void begin_session(struct train_log *l)
 	buf_release(&out);
 }
 
-struct train_log *train_log_new(const struct cli *c, const struct job *j, struct run *run, const json_t *resumed)
+struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed)
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
 
-	*l = (struct train_log){ .cli = c, .job = j, .run = run, .csv = true, .start = UINT32_MAX,
+	*l = (struct train_log){ .trouble = t, .job = j, .run = run, .start = UINT32_MAX,
 		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
@@ -253,15 +244,13 @@ static void add_csv(struct train_log *l, const struct metrics_line *m)
 	}
 	l->csv_begun = true;
 	metrics_csv(m, &line);
-	if (run_append(l->run, "history.csv", &line, &e))
-		give_up(l, &l->csv, &e);
+	trouble_note(l->trouble, run_append(l->run, "history.csv", &line, &e), &e);
 	buf_release(&line);
 }
 
 void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m)
 {
-	if (l->csv)
-		add_csv(l, m);
+	add_csv(l, m);
 	if (!has_start(l, r->start))
 		return;
 	add_scalars(l->train, m, false);

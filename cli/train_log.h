@@ -4,18 +4,19 @@
  *
  * Event files lie in train/ and validation/ of the run's folder (with several starts in
  * start-1/train/, ...) with the tags and steps of Keras's callback; hyperparameters in the
- * folder itself.  A failure to write is noted once; training goes on without those files. */
+ * folder itself.  What cannot be written waits, and is tried again. */
 #ifndef QCNN_TRAIN_LOG_H
 #define QCNN_TRAIN_LOG_H
 
 #include "cli/job.h"
+#include "cli/trouble.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/run.h"
 
 struct train_log;
 
 /* resumed: what train_log_files() said when the run was left, else NULL; the run's files are cut to it. */
-struct train_log *train_log_new(const struct cli *c, const struct job *j, struct run *run, const json_t *resumed);
+struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed);
 /* How long the files are now, by their names in the run's folder: of the run, and of starts that have not ended;
  * {"lines": {NAME: bytes}, "waiting": {NAME: text}, "events": {NAME: bytes}}. The caller's to json_decref. */
 json_t *train_log_files(struct train_log *l);

@@ -88,10 +88,13 @@ uint32_t crc32c_masked(const void *p, size_t len)
 
 /* ---- records ---- */
 
+/* All of it, or the file stays as it was, and it waits on. */
 static void put_waiting(struct tfevents *f)
 {
+	off_t before = lseek(f->fd, 0, SEEK_END);
 	size_t at = 0;
 
+	f->failed.code = 0;
 	while (!f->failed.code && at < f->waiting.len) {
 		ssize_t n = write(f->fd, f->waiting.data + at, f->waiting.len - at);
 
@@ -102,7 +105,10 @@ static void put_waiting(struct tfevents *f)
 		else
 			at += (size_t)n;
 	}
-	buf_clear(&f->waiting);
+	if (!f->failed.code)
+		buf_clear(&f->waiting);
+	else if (before >= 0 && at && ftruncate(f->fd, before))
+		err_set(&f->failed, -ERR_IO, "cannot shorten %s: %s", f->path, strerror(errno));
 	f->written = clock_seconds();
 }
 
@@ -111,13 +117,13 @@ static void add_record(struct tfevents *f)
 	struct buf *b = &f->waiting;
 	size_t begin = b->len;
 
-	if (f->failed.code)
+	if (b->len > TFEVENTS_WAITING_MAX)
 		return;
 	buf_u64(b, f->event.len);
 	buf_u32(b, crc32c_masked(b->data + begin, 8));
 	buf_add(b, f->event.data, f->event.len);
 	buf_u32(b, crc32c_masked(f->event.data, f->event.len));
-	if (b->len > WAITING_MAX || clock_seconds() - f->written > waiting_seconds)
+	if ((b->len > WAITING_MAX && !f->failed.code) || clock_seconds() - f->written > waiting_seconds)
 		put_waiting(f);
 }
 

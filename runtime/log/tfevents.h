@@ -34,7 +34,8 @@ void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, doubl
 void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds);
 
 const char *tfevents_path(const struct tfevents *f);
-/* 0, or the first failure. */
+/* 0, or why not: records that find no room wait for the next time, up to TFEVENTS_WAITING_MAX bytes. */
+enum { TFEVENTS_WAITING_MAX = 16 << 20 };
 int tfevents_flush(struct tfevents *f, struct err *e);
 int tfevents_close(struct tfevents *f, struct err *e);      /* flushes; f may be NULL */
 

@@ -132,7 +132,8 @@ static void test_file(void)
 
 static void test_failures(void)
 {
-	static const struct rlimit small = { 4096, RLIM_INFINITY };
+	static const struct rlimit small = { 4096, RLIM_INFINITY }, large = { RLIM_INFINITY, RLIM_INFINITY };
+	struct buf path = BUF_INIT, b = BUF_INIT;
 	struct tfevents *f;
 	struct err e;
 
@@ -142,6 +143,7 @@ static void test_failures(void)
 	signal(SIGXFSZ, SIG_IGN);
 	if (tfevents_open("full", &f, &e))
 		tap_bail("%s", e.text);
+	tfevents_flush(f, &e);
 	if (setrlimit(RLIMIT_FSIZE, &small)) {
 		tap_skip("no limit on the size of files");
 		tfevents_close(f, &e);
@@ -151,8 +153,15 @@ static void test_failures(void)
 		tfevents_scalar(f, "t", (uint64_t)i, i);
 	tap_is_int(tfevents_flush(f, &e), -ERR_IO, "a full disk is told");
 	tap_ok(strstr(e.text, "full/events.out.tfevents.") != NULL, "with the file: %s", e.text);
+	buf_str(&path, tfevents_path(f));
+	tap_ok(!buf_read_file(&b, path.data, 1 << 20, &e) && count_records(&b) == 1, "no record is torn");
 	tfevents_scalar(f, "t", 0, 0);
-	tap_is_int(tfevents_close(f, &e), -ERR_IO, "and once more at the end");
+	tap_is_int(tfevents_flush(f, &e), -ERR_IO, "once more");
+	setrlimit(RLIMIT_FSIZE, &large);
+	tap_is_int(tfevents_close(f, &e), 0, "with room it is written");
+	tap_ok(!buf_read_file(&b, path.data, 1 << 20, &e) && count_records(&b) == 3002, "and nothing is lost");
+	buf_release(&path);
+	buf_release(&b);
 }
 
 int main(void)

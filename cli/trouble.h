@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files of a run that cannot be written while it trains: told once, whichever they are and however often. */
+#ifndef QCNN_TROUBLE_H
+#define QCNN_TROUBLE_H
+
+#include "cli/command.h"
+
+struct trouble { const struct cli *cli; bool told; };
+
+/* code: 0, or that of *e. Later ones are told with -v. */
+void trouble_note(struct trouble *t, int code, const struct err *e);
+
+#endif

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# A training whose disk is full: it goes on, its checkpoint stays whole, one note says so, and nothing is lost
+# when there is room again. The disk is a tmpfs in a mount namespace of the test's own.
+. "$top_srcdir/tests/tap.sh"
+if [ -z "$own_mounts" ]; then
+	for how in -m -rm; do
+		unshare $how sh -c 'mkdir -p mount.probe && mount -t tmpfs -o size=64k none mount.probe' 2>/dev/null &&
+			own_mounts=1 top_srcdir=$top_srcdir exec unshare $how sh "$0"
+	done
+	tap_skip_all "no mount namespace of one's own"
+fi
+. "$top_srcdir/tests/cli/files.sh"
+. "$top_srcdir/tests/cli/resume.sh"
+make_files
+sed 's/seed: 7,/seed: 7, threads: 1,/' config.yaml >one.yaml && mv one.yaml config.yaml
+mkdir disk
+mount -t tmpfs -o size=4m none disk || tap_skip_all "no tmpfs"
+
+fill() { dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null; [ "$(df -k disk | awk 'NR == 2 { print $4 }')" -eq 0 ]; }
+lines() { cat disk/runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l | tr -d ' '; }
+start() {
+	"$QCNN" train --no-progress --set=log.dir=disk/runs --set=log.checkpoint_steps=1 --set=log.report=false \
+		--set=train.epochs=1000000 "$@" config.yaml 2>err &
+	pid=$!
+}
+
+start
+wait_for 'test -s disk/runs/cluster-*/checkpoint/1.bin'
+run=$(echo disk/runs/cluster-*)
+tap_ok "the disk is full" fill
+# Enough for many updates, none of which can be saved.
+wait_for 'grep -q "No space left" err'
+old=$(cksum "$run"/checkpoint/?.bin)
+had=$(lines)
+sleep 0.3
+kill -0 $pid
+tap_result $? "training goes on"
+tap_is "$(cksum "$run"/checkpoint/?.bin)" "$old" "the checkpoints stay as they are"
+for f in 0 1; do tap_ok "$f.bin is whole" "$QCNN" weights show "$run/checkpoint/$f.bin"; done
+tap_is "$(find "$run" -name '*.tmp*')" "" "no temporary file"
+tap_is "$(grep -c 'training goes on, and tries again' err) $(grep -c error err)" "1 0" "one note"
+rm disk/filler
+wait_for '[ "$(cksum "$run"/checkpoint/?.bin)" != "$old" ] && [ "$(lines)" -gt "$had" ]'
+tap_ok "with room again it is saved" test "$(cksum "$run"/checkpoint/?.bin)" != "$old"
+tap_is "$(sed 's/.*"epoch": \([0-9]*\),.*/\1/' "$run/metrics.jsonl" | awk '$1 != NR' | head -n 1)" "" "no line of metrics is lost"
+
+# A signal while it is full: the state cannot be saved, and that is said.
+fill
+kill -s TERM $pid
+wait $pid
+tap_is $? 74 "a signal while it is full"
+tap_has err "what was done since the last checkpoint is lost" "what that means"
+start
+wait_for 'grep -q "No space left" err'
+tap_has err "going on with $run" "on a full disk the same command goes on, too"
+rm disk/filler
+old=$(cksum "$run"/checkpoint/?.bin)
+wait_for '[ "$(cksum "$run"/checkpoint/?.bin)" != "$old" ]'
+kill -s TERM $pid
+wait $pid
+tap_is $? 75 "to the next signal"
+
+# The weights find no room: 74, and the same command finishes.
+short="--set=train.epochs=40"
+"$QCNN" train -q --set=log.checkpoint_steps=1 $short --set=log.dir=calm -o calm.bin config.yaml
+rm -rf disk/runs
+start $short --set=log.tensorboard=false
+wait_for 'test -s disk/runs/cluster-*/checkpoint/1.bin'
+fill
+wait $pid
+tap_is $? 74 "the weights cannot be written"
+tap_has err "weights.bin" "they are named"
+rm disk/filler
+start $short --set=log.tensorboard=false
+wait $pid
+tap_is $? 0 "with room the same command finishes"
+tap_has err "going on with" "from the checkpoint"
+tap_same disk/runs/latest/weights.bin calm/latest/weights.bin "to the same weights"
+tap_is "$(no_times disk/runs/latest/metrics.jsonl)" "$(no_times calm/latest/metrics.jsonl)" "with the same metrics"
+tap_is "$(ls -d disk/runs/cluster-* | wc -l | tr -d ' ')" 1 "in one folder"
+umount disk
+tap_done

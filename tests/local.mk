@@ -36,7 +36,6 @@ shell_tests += tests/cli/test_searches.sh tests/cli/test_shots.sh
 shell_tests += tests/cli/test_interrupted.sh tests/limits/test_memory.sh tests/limits/test_odd_files.sh
 shell_tests += tests/cli/test_resume.sh tests/cli/test_full_disk.sh
 shell_tests += tests/limits/test_stack.sh
-shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_slips.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
 shell_tests += tests/cli/test_runs.sh tests/cli/test_init.sh tests/cli/test_report.sh tests/cli/test_log.sh tests/cli/test_draw.sh

@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Killing trainings again and again, for test_resume.sh and soak_resume.sh.
 
+# A model that learns, in the place of that of files.sh, trained on one thread.
+make_learner() {
+	printf '%s\n' 'QCNN 1;' 'qubit[4] q;' 'input float[4] x;' 'param float[4] t;' 'param float[4] s;' 'rx(each x) on q;' 'ry(each t) on q;' \
+		'cz on cycle(q);' 'rx(each s) on q;' 'observe z(q[0])*z(q[1])*z(q[2])*z(q[3]), z(q[0]);' 'head { dense(1, tanh); }' >cluster.qcnn
+	sed -e 's/seed: 7,/seed: 7, threads: 1,/' -e 's/learning_rate: 0.02/learning_rate: 0.05/' config.yaml >one.yaml && mv one.yaml config.yaml
+}
+
 # wait_for COMMAND: until it succeeds, a minute at most.
 wait_for() {
 	wait_turn=0

@@ -12,7 +12,7 @@ fi
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 make_files
-sed 's/seed: 7,/seed: 7, threads: 1,/' config.yaml >one.yaml && mv one.yaml config.yaml
+make_learner
 mkdir disk
 mount -t tmpfs -o size=4m none disk || tap_skip_all "no tmpfs"
 

@@ -4,8 +4,20 @@
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 make_files
-sed 's/seed: 7,/seed: 7, threads: 1,/' config.yaml >one.yaml && mv one.yaml config.yaml
+make_learner
 more="--set=log.checkpoint_steps=1 --set=train.epochs=40 --set=train.batch_size=4 --set=log.histograms=3"
+
+# Killed before the first epoch has ended, twice: the head of history.csv is there once.
+for i in 1 2; do
+	"$QCNN" train -q $more --set=log.dir=early config.yaml &
+	pid=$!
+	wait_for 'test -s early/cluster-*/checkpoint/1.bin'
+	kill -s KILL $pid
+	wait $pid 2>/dev/null
+done
+"$QCNN" train -q $more --set=log.dir=early config.yaml
+tap_is "$(grep -c '^start,epoch' early/latest/history.csv) $(wc -l <early/latest/history.csv)" "1 41" "history.csv has one head and all epochs"
+rm -rf early
 
 # Killed at any moment, again and again.
 killed 4 adam $more

@@ -61,12 +61,14 @@ wait $pid
 tap_is $? 75 "to the next signal"
 
 # The weights find no room: 74, and the same command finishes.
-short="--set=train.epochs=40"
+short="--set=train.epochs=400"
 "$QCNN" train -q --set=log.checkpoint_steps=1 $short --set=log.dir=calm -o calm.bin config.yaml
 rm -rf disk/runs
 start $short --set=log.tensorboard=false
 wait_for 'test -s disk/runs/cluster-*/checkpoint/1.bin'
+kill -s STOP $pid
 fill
+kill -s CONT $pid
 wait $pid
 tap_is $? 74 "the weights cannot be written"
 tap_has err "weights.bin" "they are named"

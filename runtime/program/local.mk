@@ -15,6 +15,8 @@ libprogram_a_SOURCES = \
 	runtime/program/program_init.c \
 	runtime/program/program_read.c \
 	runtime/program/program_write.c \
+	runtime/program/spectrum.c \
+	runtime/program/spectrum.h \
 	runtime/program/verify.c \
 	runtime/program/verify.h \
 	runtime/program/verify_circuit.c

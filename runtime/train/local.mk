@@ -45,6 +45,7 @@ libtrain_a_SOURCES = \
 	runtime/train/regularizer.def \
 	runtime/train/remote.c \
 	runtime/train/remote.h \
+	runtime/train/rotosolve.c \
 	runtime/train/schedule.c \
 	runtime/train/schedule.def \
 	runtime/train/schedule.h \

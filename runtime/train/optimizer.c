@@ -168,7 +168,7 @@ static const struct optimizer_row table[] = {
 	.option = { OPTION_ROWS options }, \
 	.nslot = sizeof (const char *[]){ OPTION_ROWS slots } / sizeof (const char *), \
 	.slot_name = { OPTION_ROWS slots }, \
-	.search = search_##id, .rate = rate_##id, .session_free = session_free_##id, .lacks = library },
+	.search = search_##id, .rate = rate_##id, .session_free = session_free_##id, .check = check_##id, .lacks = library },
 #include "runtime/train/optimizer.def"
 #undef OPTIMIZER
 #undef SEARCH

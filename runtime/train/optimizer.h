@@ -63,10 +63,11 @@ struct search_record { double *value; size_t n, cap; };
 struct probe_ops {
 	/* *loss at weight[n]; gradient[n] unless NULL.  An error names the sample. */
 	int (*loss)(struct probe *p, const double *weight, double *loss, double *gradient, struct err *e);
-	/* *readout: the batch's readouts at weight[n], (*nsample, program->nreadout), until the next call. */
+	/* *readout: the batch's readouts at weight[n], (*nsample, program->nreadout), until the next call;
+	 * with weight NULL only *nsample is told. */
 	int (*readouts)(struct probe *p, const double *weight, const double **readout, uint32_t *nsample, struct err *e);
-	/* *loss of readouts of the caller's, of the same shape; no penalties. */
-	int (*loss_of)(struct probe *p, const double *readout, double *loss, struct err *e);
+	/* *loss of readouts of the caller's, of the same shape, with the head and penalties of weight[n]. */
+	int (*loss_of)(struct probe *p, const double *weight, const double *readout, double *loss, struct err *e);
 	/* The last loss() is the step's: its outputs and readouts are those that metrics and logs see. */
 	void (*keep)(struct probe *p);
 };
@@ -83,6 +84,8 @@ struct optimizer_row {
 	/* METHOD_PROBE and above: finds the next weights; calls keep() at least once in a start's first
 	 * step.  u->gradient is not looked at.  0, or the error of a probe. */
 	int (*search)(const struct update *u, struct probe *p, struct err *e);
+	/* Optional: can it train the program's weights?  0 or -ERR_CONFIG. */
+	int (*check)(const struct program *p, struct err *e);
 	/* Optional: of what search put into p->session. */
 	void (*session_free)(void *session);
 	/* Optional: the rate of the update after `step` others, where it is not the schedule's. */

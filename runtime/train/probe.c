@@ -61,6 +61,42 @@ static int probe_loss(struct probe *p, const double *weight, double *loss, doubl
 	return code;
 }
 
+static int probe_readouts(struct probe *p, const double *weight, const double **readout, uint32_t *nsample, struct err *e)
+{
+	struct trainer *t = trainer_of(p);
+	struct batch batch = { t->batch_n, t->row + t->batch_at, t->job->train.data->x };
+	int code;
+
+	*nsample = t->batch_n;
+	*readout = t->probe_readout;
+	if (!weight)
+		return 0;
+	code = evaluator_weights(t->ev, weight, e);
+	if (code)
+		return code;
+	trainer_draws(t, t->nevaluation++);
+	evaluator_prepare(t->ev, &batch, false, NULL, NULL, t->probe_readout);
+	return evaluator_run(t->ev, t->pool, NULL, e);
+}
+
+static int probe_loss_of(struct probe *p, const double *weight, const double *readout, double *loss, struct err *e)
+{
+	struct trainer *t = trainer_of(p);
+	const struct measures *m = &t->job->measures;
+	struct score *s = &t->score;
+	int bad = 0;
+
+	s->weight = weight;
+	s->row = t->row + t->batch_at;
+	s->output = t->probe_output;
+	for (uint32_t i = 0; i < t->batch_n; i++)
+		bad |= score_sample(s, i, readout + (size_t)i * p->program->nreadout, NULL, NULL);
+	if (bad)
+		return score_check(s, t->batch_n, e);
+	*loss = score_sum(s, t->batch_n) / t->batch_n + penalty_sum(m->penalty, m->npenalty, p->program, weight, NULL);
+	return 0;
+}
+
 static void probe_keep(struct probe *p)
 {
 	struct trainer *t = trainer_of(p);
@@ -71,7 +107,7 @@ static void probe_keep(struct probe *p)
 	memcpy(t->readout, t->probe_readout, (size_t)t->batch_n * g->nreadout * sizeof *t->readout);
 }
 
-static const struct probe_ops ops = { .loss = probe_loss, .keep = probe_keep };
+static const struct probe_ops ops = { .loss = probe_loss, .readouts = probe_readouts, .loss_of = probe_loss_of, .keep = probe_keep };
 
 /* ---- life ---- */
 

@@ -103,6 +103,8 @@ static int job_check(const struct train_job *j, struct err *e)
 		code = penalty_check(j->measures.penalty, j->measures.npenalty, j->program, e);
 	if (!code)
 		code = optimizer_check(j->optimizer, j->option, e);
+	if (!code && j->optimizer->check)
+		code = j->optimizer->check(j->program, e);
 	if (!code)
 		code = schedule_check(&j->schedule, e);
 	if (!code)

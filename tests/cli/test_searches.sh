@@ -54,6 +54,70 @@ cp w.bin one.bin
 train --set train.optimizer=spsa --set data.train=four.csv --set train.epochs=40 --set run.threads=3
 tap_ok "the same bytes with three threads" cmp one.bin w.bin
 
+# Rotosolve, one frequency and a loss linear in the output: the closed form of Ostaszewski et al., equation 4.
+train --set train.optimizer=rotosolve --set train.loss=hinge --set data.train=four.csv --set train.batch_size=4 --set train.epochs=1
+roto='function M(w) { return ((1 - cos(0.1 + w)) + (1 + cos(1.2 + w)) + (1 - cos(2.3 + w)) + (1 + cos(2.4 + w))) / 4 }
+	BEGIN { h = atan2(1, 0); w = 0.3; v = w - h - atan2(2 * M(w) - M(w + h) - M(w - h), M(w + h) - M(w - h)); printf "%.17g", (v > -2 * h ? v : v + 4 * h) }'
+awk -v a="$(weight)" -v b="$(awk "$roto")" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-7 && d > -1e-7) }'
+tap_result $? "rotosolve: the angle of the closed form" || tap_note "$(weight), expected $(awk "$roto")"
+
+# Several frequencies, weights used twice, under a control, and by half: against a simulator and a coordinate
+# search of their own, in Python (each angle to the lowest of 4000 points, then golden section), two sweeps.
+cat >three.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+input float x;
+param float a = 0.3;
+param float b = -0.4;
+param float c = 0.9;
+ry(x) on q;
+ry(a) on q;
+crx(b) q[0], q[1];
+rx(0.7) q[1];
+ry(b/2) q[0];
+rz(2*c) q[1];
+ry(0.5 - c) q[1];
+cx q[1], q[0];
+observe z(q[0]);
+END
+# sweeps LOSS A B C LOSS_AFTER_ONE
+sweeps() {
+	train --set model.file=three.qcnn --set data.train=four.csv --set train.batch_size=4 --set train.optimizer=rotosolve --set train.epochs=2 --set train.loss=$1
+	"$QCNN" weights show --json w.bin | tr -d ' ' | sed 's/.*"a":{"shape":\[\],"values":\[\([^]]*\).*"b":{"shape":\[\],"values":\[\([^]]*\).*"c":{"shape":\[\],"values":\[\([^]]*\).*/\1 \2 \3/' >got
+	sed -n '$s/.*"loss": \([^,]*\),.*/\1/p' runs/latest/metrics.jsonl >>got
+	tr '\n' ' ' <got | awk -v w="$2 $3 $4 $5" '{ split(w, v, " "); for (i = 1; i <= 4; i++) { d = $i - v[i]; if (NF != 4 || d * d > (i < 4 ? 1e-12 : 1e-16)) exit 1 } }'
+	tap_result $? "rotosolve, $1: weights and loss" || tap_note "$(tr '\n' ' ' <got), expected $2 $3 $4 $5"
+}
+sweeps mse 2.9305242811372807 -0.9926846480669318 1.7376978302906854 0.738428285420768
+sweeps hinge -2.926436750264325 -0.3477827971837134 0.8471149901502499 0.8009090002921853
+sweeps log_cosh -3.03030213996756 -1.036129177414793 1.725857087930358 0.3370203655754751
+
+# Never up, with penalties too; the same bytes for any number of threads.
+train --set model.file=three.qcnn --set data.train=four.csv --set train.batch_size=4 --set train.optimizer=rotosolve --set train.epochs=8 \
+	--set 'train.regularizers=[{l2: 0.05}]'
+cp w.bin one.bin
+tap_ok "rotosolve with penalties: no epoch is above the one before" awk '{ sub(/.*"loss": /, ""); sub(/,.*/, ""); if (NR > 1 && $0 > last + 1e-9) exit 1; last = $0; first = NR == 1 ? $0 : first }
+	END { exit !(NR == 8 && last < first - 0.1) }' runs/latest/metrics.jsonl
+train --set model.file=three.qcnn --set data.train=four.csv --set train.batch_size=4 --set train.optimizer=rotosolve --set train.epochs=8 \
+	--set 'train.regularizers=[{l2: 0.05}]' --set run.threads=3
+tap_ok "the same bytes with three threads" cmp one.bin w.bin
+
+# no_rotosolve NAME MESSAGE LINE...: lines behind `param float w`.
+no_rotosolve() {
+	what=$1 message=$2
+	shift 2
+	{ printf 'QCNN 1;\nqubit[2] q;\ninput float x;\nparam float w = 0.3;\n'; printf '%s\n' "$@"; } >no.qcnn
+	tap_exit 78 "$what" "$QCNN" train -q --set model.file=no.qcnn --set train.optimizer=rotosolve config.yaml
+	tap_has err "$message" "is said"
+}
+no_rotosolve "an input times the weight" "rotosolve: entry 0 of weight w is used in another way than as an angle of gates, plus or times a constant" \
+	'ry(w * x) q[0];' 'observe z(q[0]);'
+no_rotosolve "a function of the weight" "rotosolve: entry 0 of weight w is used in another way" 'ry(sin(w) + x) q[0];' 'observe z(q[0]);'
+no_rotosolve "no common period" "rotosolve: entry 0 of weight w turns the readouts with more than 512 frequencies" \
+	'ry(w + x) q[0];' 'ry(sqrt(2) * w) q[0];' 'observe z(q[0]);'
+no_rotosolve "a head" "rotosolve turns angles of gates, and weight head.dense[0].kernel is one of the head" \
+	'ry(w + x) q[0];' 'observe z(q[0]);' 'head { dense(1); }'
+
 # What is refused.
 tap_exit 78 "a schedule" "$QCNN" train -q --set train.optimizer=spsa --set train.schedule=cosine config.yaml
 tap_has err "schedule cosine changes a learning rate; the optimizer spsa takes none from outside" "is said"

@@ -127,7 +127,7 @@ int main(void)
 	}
 	fclose(f);
 	for (size_t i = 0; i < n; i++)
-		if (row[i].method == METHOD_PROBE || row[i].method == METHOD_PROBE_SLOPE) {
+		if (!row[i].check && (row[i].method == METHOD_PROBE || row[i].method == METHOD_PROBE_SLOPE)) {     /* rotosolve: test_searches.sh */
 			tap_ok(found & 1u << i, "%s has been compared", row[i].name);
 			test_failing(&row[i]);
 		}

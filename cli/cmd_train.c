@@ -16,6 +16,7 @@
 #include "cli/record.h"
 #include "cli/resume.h"
 #include "cli/stop.h"
+#include "cli/train_callbacks.h"
 #include "cli/train_log.h"
 #include "cli/train_report.h"
 #include "runtime/base/clock.h"
@@ -32,6 +33,7 @@ struct training {
 	bool shows_progress;         /* which names the best start itself */
 	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
 	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
+	struct train_callbacks callbacks;
 	struct resume resume;
 	struct backup backup;
 	bool stepped;                /* there is something in the folder */
@@ -73,6 +75,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	struct metrics_line m = { .start = r->start, .epoch = r->epoch, .step = r->step, .loss = r->loss,
 		.val_loss = r->val_loss, .metric = t->metric, .side = t->side, .value = r->metric, .val_value = r->val_metric,
 		.nmetric = t->job->train.measures.nmetric, .has_validation = r->has_validation,
+		.may_validate = t->job->train.validation.nrow > 0,
 		.learning_rate = r->learning_rate, .seconds = r->seconds, .samples_per_second = r->samples_per_second };
 	struct buf line = BUF_INIT;
 	struct err e;
@@ -86,6 +89,14 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	trouble_note(&t->trouble, run_append(t->run, "metrics.jsonl", &line, &e), &e);
 	train_log_epoch(t->log, r, &m);
 	buf_release(&line);
+	train_callbacks_epoch(&t->callbacks, r);
+}
+
+static int on_event(void *ctx, const struct train_event *v)
+{
+	struct training *t = ctx;
+
+	return train_callbacks_event(&t->callbacks, v);
 }
 
 static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
@@ -173,6 +184,10 @@ static void summary(const struct training *t, const struct train_result *r)
 		say_numbers(&b, t, "validation", r->last.val_loss, r->last.val_metric);
 	}
 	cli_note(t->cli, "%s", b.data);
+	buf_clear(&b);
+	train_callbacks_ending(&t->job->train, r, &b);
+	if (b.len)
+		cli_note(t->cli, "%s", b.data);
 	if (t->job->train.restarts > 1 && !t->shows_progress)
 		cli_note(t->cli, "start %u of %u was the best", r->winner + 1, t->job->train.restarts);
 	buf_clear(&b);
@@ -245,6 +260,7 @@ static int open_writers(struct training *t, struct err *e)
 	if (code)
 		return code;
 	t->progress = open_progress(t);
+	t->callbacks.progress = t->progress;
 	t->log = train_log_new(&t->trouble, t->job, t->run, resumed);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
@@ -258,6 +274,7 @@ static void close_writers(struct training *t, bool well)
 	struct err e;
 
 	progress_free(t->progress);
+	t->callbacks.progress = NULL;
 	train_log_close(t->log, well);
 	trouble_note(&t->trouble, run_flush(t->run, &e), &e);
 	backup_close(&t->backup);
@@ -273,21 +290,26 @@ static void end_folder(struct training *t, int code, const struct train_result *
 		return;
 	}
 	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : r, &ignored);
-	if (code)
-		return;
-	write_report(t, r);
-	run_finish(t->run);
-	summary(t, r);
+	if (!code) {
+		write_report(t, r);
+		run_finish(t->run);
+		summary(t, r);
+	}
+	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
 }
 
 static int train_and_keep(struct training *t)
 {
 	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
-		.state = on_state, .start = on_start };
+		.state = on_state, .event = on_event, .start = on_start };
 	struct train_result r = { .weight = NULL };
 	struct err e;
-	int code = open_writers(t, &e);
+	int code;
 
+	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run,
+		.metric = t->number, .at = t->at, .nmetric = t->nnumber };
+	t->job->train.folder = run_path(t->run);
+	code = open_writers(t, &e);
 	if (!code)
 		code = train_run(&t->job->train, &o, &r, &e);
 	close_writers(t, !code);

@@ -89,10 +89,32 @@ static void finish_line(const struct config *c, size_t start, struct span at, st
 		buf_printf(out, "%s\n", p.name);
 }
 
+static void print_words(const char *words, unsigned bits, struct buf *out)
+{
+	char word[OPTION_WORD_MAX];
+	unsigned n = 0;
+
+	buf_char(out, '[');
+	for (unsigned k = 0; k < option_nword(words); k++)
+		if (bits >> k & 1)
+			buf_printf(out, "%s%s", n++ ? ", " : "", option_word_at(words, k, word, sizeof word));
+	buf_char(out, ']');
+}
+
 static void print_value(const struct train_option *o, double value, const struct yentry *entry, struct buf *out)
 {
-	if (o->kind == VALUE_LIST)
+	char word[OPTION_WORD_MAX];
+
+	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
 		print_flow(entry->value, out);
+	else if (o->kind == VALUE_TEXT)
+		print_text(entry ? entry->value->text : o->words, out);
+	else if (o->kind == VALUE_WORD)
+		buf_str(out, option_word_at(o->words, (unsigned)value, word, sizeof word));
+	else if (o->kind == VALUE_WORDS)
+		print_words(o->words, (unsigned)value, out);
+	else if (o->kind == VALUE_COUNT && o->words && !value_given(value))
+		buf_str(out, o->words);
 	else if (!value_given(value))
 		buf_str(out, "null");
 	else if (o->kind == VALUE_BOOL)
@@ -103,7 +125,21 @@ static void print_value(const struct train_option *o, double value, const struct
 		print_real(value, out);
 }
 
-/* A row of a table, its options one by one: each has its own origin. */
+/* One by one: each has its own origin.  given: the node with those that are, or NULL. */
+static void print_options(const struct config *c, const struct table_row *row, const double *option, const struct ynode *given,
+	struct buf *out)
+{
+	for (unsigned i = 0; i < row->noption; i++) {
+		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
+		size_t start = out->len;
+
+		buf_printf(out, "      %s: ", row->option[i].name);
+		print_value(&row->option[i], option[i], entry, out);
+		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
+	}
+}
+
+/* A row of a table with its options. */
 static void print_chosen(const struct config *c, const struct schema_row *key, const char *name, struct buf *out)
 {
 	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
@@ -119,13 +155,23 @@ static void print_chosen(const struct config *c, const struct schema_row *key, c
 		return;
 	}
 	buf_printf(out, "  %s:\n    %s:\n", name, row.name);
-	for (unsigned i = 0; i < row.noption; i++) {
-		const struct yentry *entry = given ? ynode_find(given, row.option[i].name) : NULL;
-		size_t start = out->len;
+	print_options(c, &row, option, given, out);
+}
 
-		buf_printf(out, "      %s: ", row.option[i].name);
-		print_value(&row.option[i], option[i], entry, out);
-		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
+/* Callbacks with their options, each of which has its own origin. */
+static void print_callbacks(const struct config *c, struct buf *out)
+{
+	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS], *given;
+	double option[TRAIN_OPTIONS_MAX];
+
+	buf_str(out, "  callbacks:\n");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode one = { .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
+		const struct table_row row = config_row(TYPE_CALLBACKS, &one, option, NULL);
+
+		schema_chosen(TYPE_CALLBACKS, &one, &given);
+		buf_printf(out, "    %s:\n", row.name);
+		print_options(c, &row, option, given, out);
 	}
 }
 
@@ -153,6 +199,10 @@ static void print_key(const struct config *c, const struct schema_row *row, cons
 
 	if (schema_has_rows(row->type) && v->kind != YNODE_NULL) {
 		print_chosen(c, row, name, out);
+		return;
+	}
+	if (row->type == TYPE_CALLBACKS && v->n) {
+		print_callbacks(c, out);
 		return;
 	}
 	if (row->type == TYPE_CONSTS && v->n) {
@@ -207,10 +257,31 @@ static json_t *json_of(const struct ynode *v)
 	return json_null();
 }
 
+static json_t *words_json(const char *words, unsigned bits)
+{
+	json_t *all = json_array();
+	char word[OPTION_WORD_MAX];
+
+	for (unsigned k = 0; k < option_nword(words); k++)
+		if (bits >> k & 1)
+			json_array_append_new(all, json_string(option_word_at(words, k, word, sizeof word)));
+	return all;
+}
+
 static json_t *value_json(const struct train_option *o, double value, const struct yentry *entry)
 {
-	if (o->kind == VALUE_LIST)
+	char word[OPTION_WORD_MAX];
+
+	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
 		return json_of(entry->value);
+	if (o->kind == VALUE_TEXT)
+		return json_string(entry ? entry->value->text : o->words);
+	if (o->kind == VALUE_WORD)
+		return json_string(option_word_at(o->words, (unsigned)value, word, sizeof word));
+	if (o->kind == VALUE_WORDS)
+		return words_json(o->words, (unsigned)value);
+	if (o->kind == VALUE_COUNT && o->words && !value_given(value))
+		return json_string(o->words);
 	if (!value_given(value))
 		return json_null();
 	if (o->kind == VALUE_BOOL)
@@ -218,23 +289,45 @@ static json_t *value_json(const struct train_option *o, double value, const stru
 	return o->kind == VALUE_COUNT ? json_integer((json_int_t)value) : json_real(value);
 }
 
-static json_t *chosen_json(enum key_type type, const struct ynode *v)
+static json_t *options_json(enum key_type type, const struct ynode *v)
 {
 	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
 	const struct table_row row = config_row(type, v, option, list);
 	const struct ynode *given;
-	json_t *all, *outer;
+	json_t *all = json_object();
 
 	schema_chosen(type, v, &given);
-	if (!row.noption)
-		return json_string(row.name);
-	all = json_object();
-	outer = json_object();
 	for (unsigned i = 0; i < row.noption; i++)
 		json_object_set_new(all, row.option[i].name, value_json(&row.option[i], option[i],
 			given ? ynode_find(given, row.option[i].name) : NULL));
-	json_object_set_new(outer, row.name, all);
+	return all;
+}
+
+static json_t *chosen_json(enum key_type type, const struct ynode *v)
+{
+	const struct ynode *given;
+	const struct table_row row = schema_chosen(type, v, &given);
+	json_t *outer;
+
+	if (!row.noption)
+		return json_string(row.name);
+	outer = json_object();
+	json_object_set_new(outer, row.name, options_json(type, v));
 	return outer;
+}
+
+/* Of one scope: those that change results, or those that do not. */
+static json_t *callbacks_json(const struct ynode *v, enum key_scope scope)
+{
+	json_t *all = json_object();
+
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode one = { .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
+
+		if (!scope || callback_find(v->entry[i].key)->changes_result == (scope == SCOPE_RESULT))
+			json_object_set_new(all, v->entry[i].key, options_json(TYPE_CALLBACKS, &one));
+	}
+	return all;
 }
 
 static json_t *rows_json(enum key_type type, const struct ynode *v)
@@ -246,8 +339,11 @@ static json_t *rows_json(enum key_type type, const struct ynode *v)
 	return all;
 }
 
-static json_t *key_json(const struct config *c, const struct schema_row *row, const char *device, const char *isa)
+static json_t *key_json(const struct config *c, const struct schema_row *row, enum key_scope scope, const char *device,
+	const char *isa)
 {
+	if (row->type == TYPE_CALLBACKS)
+		return callbacks_json(c->value[row->id], scope);
 	if (schema_has_rows(row->type) && config_has(c, row->id))
 		return chosen_json(row->type, c->value[row->id]);
 	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS)
@@ -280,7 +376,7 @@ json_t *config_json(const struct config *c, enum key_scope scope, const char *de
 			part = json_object();
 			json_object_set_new(all, section, part);
 		}
-		json_object_set_new(part, name, key_json(c, row, device, isa));
+		json_object_set_new(part, name, key_json(c, row, scope, device, isa));
 	}
 	return all;
 }

@@ -5,6 +5,32 @@
 
 #include <string.h>
 
+/* A bit for each word of a list, or of one. */
+static double words_of(const char *words, const struct ynode *v)
+{
+	unsigned bits = 0;
+
+	for (uint32_t i = 0; v->kind == YNODE_LIST && i < v->n; i++)
+		bits |= 1u << option_word(words, v->entry[i].value->text);
+	return v->kind == YNODE_LIST ? bits : 1u << option_word(words, v->text);
+}
+
+/* A checked value as its option holds it. */
+static double option_value(const struct train_option *o, const struct ynode *v)
+{
+	switch (o->kind) {
+	case VALUE_BOOL: return v->b;
+	case VALUE_LIST: return v->n;
+	case VALUE_WORD: return option_word(o->words, v->text);
+	case VALUE_WORDS: return words_of(o->words, v);
+	case VALUE_TEXT:
+	case VALUE_COMMAND: return 1;
+	case VALUE_COUNT: return v->kind == YNODE_TEXT ? VALUE_UNSET : v->f;
+	case VALUE_REAL: break;
+	}
+	return v->f;
+}
+
 struct table_row config_row(enum key_type t, const struct ynode *v, double *option, double (*list)[VALUE_LIST_MAX])
 {
 	const struct ynode *given;
@@ -16,7 +42,7 @@ struct table_row config_row(enum key_type t, const struct ynode *v, double *opti
 		const struct yentry *entry = given ? ynode_find(given, o->name) : NULL;
 		const struct ynode *value = entry && entry->value->kind != YNODE_NULL ? entry->value : NULL;
 
-		option[i] = !value ? o->value : o->kind == VALUE_BOOL ? value->b : o->kind == VALUE_LIST ? value->n : value->f;
+		option[i] = value ? option_value(o, value) : o->value;
 		for (uint32_t k = 0; o->kind == VALUE_LIST && value && k < value->n; k++)
 			list[nlist][k] = value->entry[k].value->f;
 		nlist += o->kind == VALUE_LIST;
@@ -85,6 +111,46 @@ unsigned config_constraints(const struct config *c, struct constraint *out)
 		}
 	}
 	return n;
+}
+
+/* A list as it stands, or a text for the shell. */
+static const char *const *command_of(struct arena *a, const struct ynode *v)
+{
+	const char **word = arena_alloc(a, (v->kind == YNODE_LIST ? v->n : 3) + 1, sizeof *word);
+
+	if (v->kind != YNODE_LIST) {
+		word[0] = "/bin/sh";
+		word[1] = "-c";
+		word[2] = v->text;
+	}
+	for (uint32_t i = 0; v->kind == YNODE_LIST && i < v->n; i++)
+		word[i] = v->entry[i].value->text;
+	return word;
+}
+
+void config_callbacks(const struct config *c, struct callback_set *out)
+{
+	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS], *given;
+	const struct callback_row *rows;
+
+	callback_defaults(out);
+	callback_rows(&rows);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode one = { .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
+		struct callback_choice *o = &out->of[callback_find(v->entry[i].key) - rows];
+		const struct table_row row = config_row(TYPE_CALLBACKS, &one, o->option, NULL);
+
+		o->wanted = true;
+		schema_chosen(TYPE_CALLBACKS, &one, &given);
+		for (unsigned k = 0; k < row.noption; k++) {
+			const struct yentry *entry = given ? ynode_find(given, row.option[k].name) : NULL;
+
+			if (row.option[k].kind == VALUE_TEXT && entry)
+				o->text[k] = entry->value->text;
+			else if (row.option[k].kind == VALUE_COMMAND && entry)
+				o->command = command_of((struct arena *)&c->arena, entry->value);
+		}
+	}
 }
 
 struct class_weights config_class_weights(const struct config *c)

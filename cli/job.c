@@ -198,6 +198,11 @@ static int fill_train(struct cli *c, struct job *j)
 	t->class_weights = config_class_weights(g);
 	t->nconstraint = config_constraints(g, t->constraint);
 	config_schedule(g, &t->schedule);
+	config_callbacks(g, &j->callbacks);
+	t->callbacks = &j->callbacks;
+	t->steps_per_epoch = (uint32_t)config_int(g, KEY_TRAIN_STEPS_PER_EPOCH);
+	t->initial_epoch = (uint32_t)config_int(g, KEY_TRAIN_INITIAL_EPOCH);
+	t->validation_freq = (uint32_t)config_int(g, KEY_TRAIN_VALIDATION_FREQ);
 	t->optimizer = config_optimizer(g, t->option);
 	t->seed = (uint64_t)config_int(g, KEY_RUN_SEED);
 	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);

@@ -16,6 +16,7 @@ struct job {
 	struct model_file model;
 	struct samples samples;
 	struct train_job train;
+	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
 };
 

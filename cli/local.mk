@@ -14,6 +14,8 @@ libcli_a_SOURCES = \
 	cli/bench_print.c \
 	cli/changes.c \
 	cli/changes.h \
+	cli/child.c \
+	cli/child.h \
 	cli/cluster.c \
 	cli/cluster.h \
 	cli/cmd_bench.c \
@@ -71,6 +73,8 @@ libcli_a_SOURCES = \
 	cli/stop.h \
 	cli/stack.c \
 	cli/stack.h \
+	cli/train_callbacks.c \
+	cli/train_callbacks.h \
 	cli/train_graph.c \
 	cli/train_log.c \
 	cli/train_log.h \

@@ -283,12 +283,23 @@ static void item(struct buf *out, const char *name, const char *doc)
 
 static void option_default(struct buf *b, const struct train_option *o)
 {
+	char word[OPTION_WORD_MAX];
+
 	if (o->value == VALUE_REQUIRED)
 		buf_str(b, "Must be given.");
 	else if (!value_given(o->value))
-		buf_str(b, "Default: null.");
+		buf_printf(b, "Default: %s.", o->kind == VALUE_COUNT && o->words ? o->words : "null");
 	else if (o->kind == VALUE_BOOL)
 		buf_printf(b, "Default: %s.", o->value != 0 ? "true" : "false");
+	else if (o->kind == VALUE_TEXT)
+		buf_printf(b, "Default: %s", o->words);
+	else if (o->kind == VALUE_WORD)
+		buf_printf(b, "Default: %s.", option_word_at(o->words, (unsigned)o->value, word, sizeof word));
+	else if (o->kind == VALUE_WORDS)
+		for (unsigned k = 0; k < option_nword(o->words); k++) {
+			if ((unsigned)o->value >> k & 1)
+				buf_printf(b, "Default: %s.", option_word_at(o->words, k, word, sizeof word));
+		}
 	else
 		buf_printf(b, "Default: %.15g", o->value);
 }
@@ -347,6 +358,7 @@ static void section_optimizers(struct buf *out, const char *name)
 	}
 SECTION_OF(section_losses, loss_row, loss_rows)
 SECTION_OF(section_schedules, schedule_row, schedule_rows)
+SECTION_OF(section_callbacks, callback_row, callback_rows)
 SECTION_OF(section_constraints, constraint_row, constraint_rows)
 
 /* Losses come last among the metrics, and have been described. */
@@ -507,7 +519,7 @@ static const struct { const char *name; void (*write)(struct buf *out, const cha
 	{ "options", section_options }, { "synopsis", section_synopsis }, { "commands", section_commands },
 	{ "examples", section_examples }, { "exit", section_exit }, { "diagnostics", section_diagnostics },
 	{ "keys", section_keys }, { "optimizers", section_optimizers }, { "losses", section_losses },
-	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "regularizers", section_regularizers }, { "constraints", section_constraints }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
+	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "callbacks", section_callbacks }, { "regularizers", section_regularizers }, { "constraints", section_constraints }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
 	{ "messages", section_messages }, { "launchers", section_launchers },
 	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
 };

@@ -45,6 +45,28 @@ static void add_metrics(json_t *all, const struct train_job *j, const char *pref
 	buf_release(&key);
 }
 
+/* How starts ended that early_stopping watched, by their numbers; null: that did not happen. */
+static void add_ends(json_t *all, const struct train_job *j, const struct train_result *r)
+{
+	json_t *trained, *stopped, *restored;
+
+	if (!r->end || !j->callbacks || !j->callbacks->of[CALLBACK_early_stopping].wanted)
+		return;
+	trained = json_array();
+	stopped = json_array();
+	restored = json_array();
+	for (uint32_t i = 0; i < j->restarts; i++) {
+		const struct start_end *end = &r->end[i];
+
+		json_array_append_new(trained, json_integer((json_int_t)end->epochs));
+		json_array_append_new(stopped, end->stopped > 0 ? json_integer((json_int_t)end->stopped) : json_null());
+		json_array_append_new(restored, end->restored > 0 ? json_integer((json_int_t)end->restored) : json_null());
+	}
+	json_object_set_new(all, "start_epochs", trained);
+	json_object_set_new(all, "stopped_epochs", stopped);
+	json_object_set_new(all, "restored_epochs", restored);
+}
+
 /* No timings here: equal results are equal files. */
 static json_t *metrics_json(const struct train_job *j, const struct train_result *r)
 {
@@ -53,9 +75,10 @@ static json_t *metrics_json(const struct train_job *j, const struct train_result
 	add_metrics(all, j, "", r->last.loss, r->last.metric);
 	if (r->last.has_validation)
 		add_metrics(all, j, "val_", r->last.val_loss, r->last.val_metric);
-	for (uint32_t i = 0; i < j->restarts; i++)
+	for (uint32_t i = 0; r->start_loss && i < j->restarts; i++)
 		json_array_append_new(starts, json_real(r->start_loss[i]));
 	json_object_set_new(all, "start_losses", starts);
+	add_ends(all, j, r);
 	json_object_set_new(all, "start", json_integer(r->winner + 1));
 	json_object_set_new(all, "epochs", json_integer(r->last.epoch));
 	json_object_set_new(all, "steps", json_integer((json_int_t)r->step));

@@ -39,6 +39,7 @@ NAMES_OF(names_of_losses, loss_row, loss_rows)
 NAMES_OF(names_of_optimizers, optimizer_row, optimizer_rows)
 NAMES_OF(names_of_metrics, metric_row, metric_rows)
 NAMES_OF(names_of_schedules, schedule_row, schedule_rows)
+NAMES_OF(names_of_callbacks, callback_row, callback_rows)
 NAMES_OF(names_of_regularizers, regularizer_row, regularizer_rows)
 NAMES_OF(names_of_constraints, constraint_row, constraint_rows)
 
@@ -367,6 +368,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },
 	[TYPE_INIT] = { check_init, "word or map" },
 	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
+	[TYPE_CALLBACKS] = { check_callbacks, "map of maps" },
 };
 
 const char *schema_type_text(enum key_type t)

@@ -23,6 +23,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 /* A row of a table with options, by the key's type: NAME, or {NAME: {option: value}}. */
 bool check_row(const struct check *c, const struct ynode *v);
 bool check_metrics(const struct check *c, const struct ynode *v);
+bool check_callbacks(const struct check *c, const struct ynode *v);
 bool check_transforms(const struct check *c, const struct ynode *v);
 bool check_regularizers(const struct check *c, const struct ynode *v);
 bool check_constraints(const struct check *c, const struct ynode *v);

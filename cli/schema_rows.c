@@ -23,6 +23,7 @@ FIND_IN(find_loss, loss_row, loss_find)
 FIND_IN(find_metric, metric_row, metric_find)
 FIND_IN(find_optimizer, optimizer_row, optimizer_find)
 FIND_IN(find_schedule, schedule_row, schedule_find)
+FIND_IN(find_callback, callback_row, callback_find)
 FIND_IN(find_constraint, constraint_row, constraint_find)
 
 /* The steps that change the inputs, as rows with options. */
@@ -73,12 +74,13 @@ static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out)
 	[TYPE_OPTIMIZER] = find_optimizer,
 	[TYPE_SCHEDULE] = find_schedule,
 	[TYPE_TRANSFORMS] = find_transform,
+	[TYPE_CALLBACKS] = find_callback,
 	[TYPE_CONSTRAINTS] = find_constraint,
 };
 
 bool schema_has_rows(enum key_type t)
 {
-	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS && t != TYPE_CONSTRAINTS;
+	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS && t != TYPE_CONSTRAINTS && t != TYPE_CALLBACKS;
 }
 
 bool schema_is_list(enum key_type t)
@@ -137,6 +139,53 @@ static bool check_list(const struct check *c, const struct train_option *o, cons
 	return well;
 }
 
+static bool check_word(const struct check *c, const char *words, const struct ynode *v)
+{
+	struct buf known = BUF_INIT;
+	struct diag *g;
+
+	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL)
+		return check_wrong_kind(c, v, "one word");
+	if (option_word(words, v->text) >= 0)
+		return true;
+	for (unsigned k = 0; k < option_nword(words); k++) {
+		char word[OPTION_WORD_MAX];
+
+		buf_printf(&known, "%s%s", k ? ", " : "", option_word_at(words, k, word, sizeof word));
+	}
+	g = diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text);
+	diag_label(g, "one of: %s", known.data);
+	buf_release(&known);
+	return false;
+}
+
+static bool check_words(const struct check *c, const char *words, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_word(c, words, v);
+	if (!v->n)
+		return check_wrong_kind(c, v, "a word, or a list of at least one");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_word(c, words, v->entry[i].value);
+	return well;
+}
+
+/* A text, or a list of texts of which the first is not empty. */
+static bool check_command(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_LIST)
+		return check_text(c, v);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *word = v->entry[i].value;
+
+		if (word->kind == YNODE_LIST || word->kind == YNODE_MAP || word->kind == YNODE_NULL || (!i && !*word->text))
+			return check_wrong_kind(c, word, i ? "texts" : "the name of a program first");
+	}
+	return v->n || check_wrong_kind(c, v, "a text, or a list of at least one");
+}
+
 static bool check_value(const struct check *c, const struct train_option *o, const struct ynode *v)
 {
 	if (v->kind == YNODE_NULL && !value_given(o->value))
@@ -145,6 +194,16 @@ static bool check_value(const struct check *c, const struct train_option *o, con
 		return check_bool(c, v);
 	if (o->kind == VALUE_LIST)
 		return check_list(c, o, v);
+	if (o->kind == VALUE_WORD)
+		return check_word(c, o->words, v);
+	if (o->kind == VALUE_WORDS)
+		return check_words(c, o->words, v);
+	if (o->kind == VALUE_TEXT)
+		return check_text(c, v);
+	if (o->kind == VALUE_COMMAND)
+		return check_command(c, v);
+	if (o->kind == VALUE_COUNT && o->words && v->kind == YNODE_TEXT)
+		return check_word(c, o->words, v);
 	if (o->kind == VALUE_COUNT && v->kind != YNODE_INT)
 		return check_wrong_kind(c, v, "a whole number");
 	if (o->min == DBL_MIN && (v->kind == YNODE_INT || v->kind == YNODE_REAL) && v->f <= 0) {
@@ -246,6 +305,22 @@ bool check_transforms(const struct check *c, const struct ynode *v)
 	}
 	for (uint32_t i = 0; i < v->n; i++)
 		well &= check_row(c, v->entry[i].value);
+	return well;
+}
+
+/* A map from names to options, each of which may be left out. */
+bool check_callbacks(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_MAP)
+		return check_wrong_kind(c, v, "a map from names to options");
+	for (uint32_t i = 0; i < v->n; i++) {
+		struct yentry *entry = &v->entry[i];
+		struct ynode one = { .kind = YNODE_MAP, .at = entry->key_at, .n = 1, .entry = entry };
+
+		well &= check_row(c, &one);
+	}
 	return well;
 }
 

@@ -145,6 +145,7 @@ struct train_log *train_log_new(struct trouble *t, const struct job *j, struct r
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
 	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
+	/* A file that was cut to nothing has no header either. */
 	l->csv_begun = json_integer_value(json_object_get(json_object_get(resumed, "lines"), "history.csv")) > 0
 		|| json_object_get(json_object_get(resumed, "waiting"), "history.csv");
 	if (open_in(l, run_path(run), &l->own) && !was_begun(l, ""))

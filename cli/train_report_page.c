@@ -2,6 +2,7 @@
  * The page of a report: head, numbers, figures, tables. */
 #include "config.h"
 #include "cli/train_report.h"
+#include "cli/train_callbacks.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -240,6 +241,13 @@ static void curves(const struct train_report *p, struct buf *out)
 		figure_column(p, "learning_rate", "Learning rate", &b);
 	figure(&b, out);
 	buf_str(out, "</div>\n");
+	buf_clear(&b);
+	train_callbacks_ending(&p->job->train, p->result, &b);
+	if (b.len) {
+		buf_printf(out, "<p class=\"note\">%s: ", p->job->train.restarts > 1 ? "The best start" : "Training");
+		lines(b.data, b.len, out);
+		buf_str(out, ".</p>\n");
+	}
 	end_section(out);
 	buf_release(&b);
 }

@@ -40,6 +40,7 @@ shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/cli/test_examples.sh tests/cli/test_readme.sh tests/cli/test_slips.sh tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_help.sh tests/cli/test_config.sh tests/cli/test_man.sh
 shell_tests += tests/cli/test_runs.sh tests/cli/test_init.sh tests/cli/test_report.sh tests/cli/test_log.sh tests/cli/test_draw.sh
+shell_tests += tests/cli/test_callbacks.sh
 shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
 shell_tests += tests/cli/test_generators.sh

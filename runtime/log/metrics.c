@@ -72,7 +72,7 @@ void metrics_csv_header(const struct metrics_line *m, struct buf *out)
 {
 	buf_str(out, "start,epoch,step");
 	csv_names(m, "", out);
-	if (m->has_validation)
+	if (m->has_validation || m->may_validate)
 		csv_names(m, "val_", out);
 	buf_str(out, ",learning_rate,seconds,samples_per_second");
 }
@@ -94,12 +94,25 @@ static void csv_numbers(const struct metrics_line *m, double loss, const double 
 	}
 }
 
+/* No validation in this epoch. */
+static void csv_gap(const struct metrics_line *m, struct buf *out)
+{
+	buf_char(out, ',');
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		unsigned side = m->side ? m->side[k] : 0;
+
+		buf_pad(out, ',', side ? side * side : 1);
+	}
+}
+
 void metrics_csv(const struct metrics_line *m, struct buf *out)
 {
 	buf_printf(out, "%u,%u,%llu", m->start + 1, m->epoch, (unsigned long long)m->step);
 	csv_numbers(m, m->loss, m->value, out);
 	if (m->has_validation)
 		csv_numbers(m, m->val_loss, m->val_value, out);
+	else if (m->may_validate)
+		csv_gap(m, out);
 	csv_number(out, m->learning_rate);
 	csv_number(out, m->seconds);
 	csv_number(out, m->samples_per_second);

@@ -16,6 +16,7 @@ struct metrics_line {
 	const double *value, *val_value;     /* of all metrics, a matrix row by row */
 	unsigned nmetric;
 	bool has_validation;         /* else no val_* members */
+	bool may_validate;           /* some epochs have them: columns of the CSV file, which may be empty */
 	double learning_rate;
 	double seconds, samples_per_second;
 };

@@ -21,7 +21,7 @@ struct progress {
 	bool bar;                    /* a bar is on the line */
 	uint32_t start, epoch;       /* of the sum below */
 	double loss_sum; uint32_t loss_count;
-	struct buf last;             /* what the last epoch line of this start said */
+	struct buf last, remark;     /* what the last epoch line of this start said; a note on the start */
 	double start_seconds;
 	uint32_t best, done; double best_loss;
 };
@@ -221,6 +221,31 @@ void progress_epoch(struct progress *p, const struct progress_epoch *r)
 	buf_release(&line);
 }
 
+void progress_note(struct progress *p, uint32_t start, const char *text)
+{
+	struct buf line = BUF_INIT;
+
+	(void)start;
+	if (!p || p->o.quiet)
+		return;
+	buf_str(&line, text);
+	if (p->o.starts == 1) {
+		put_line(p, &line);
+	} else {
+		buf_clear(&p->remark);
+		buf_str(&p->remark, text);
+	}
+	buf_release(&line);
+}
+
+void progress_clear(struct progress *p)
+{
+	if (!p)
+		return;
+	wipe_bar(p);
+	fflush(p->o.out);
+}
+
 void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 {
 	struct buf line = BUF_INIT;
@@ -238,8 +263,11 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 		add_value(&line, "", "loss", final_loss);
 	buf_str(&line, "  ");
 	add_seconds(&line, p->start_seconds);
+	if (p->remark.len)
+		buf_printf(&line, "  %s", p->remark.data);
 	put_line(p, &line);
 	buf_clear(&p->last);
+	buf_clear(&p->remark);
 	p->start_seconds = 0;
 	if (p->done == p->o.starts) {
 		buf_clear(&line);
@@ -259,5 +287,6 @@ void progress_free(struct progress *p)
 		fflush(p->o.out);
 	}
 	buf_release(&p->last);
+	buf_release(&p->remark);
 	free(p);
 }

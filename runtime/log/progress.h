@@ -29,6 +29,10 @@ struct progress_epoch { uint32_t start, epoch; double loss, val_loss; const doub
 struct progress *progress_new(const struct progress_options *o);
 void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss);
 void progress_epoch(struct progress *p, const struct progress_epoch *r);
+/* A line of its own (p may be NULL); with several starts it goes behind that of the start. */
+void progress_note(struct progress *p, uint32_t start, const char *text);
+/* Before others write to the same terminal (p may be NULL). */
+void progress_clear(struct progress *p);
 void progress_start_done(struct progress *p, uint32_t start, double final_loss);
 void progress_free(struct progress *p);      /* leaves the cursor on a new line */
 

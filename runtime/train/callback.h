@@ -93,7 +93,8 @@ struct start_end callbacks_end(const struct callbacks *c);
  * max: nothing was written).  A list of this start, restored into a struct callbacks of the same
  * job, continues it. */
 size_t callbacks_state(const struct callbacks *c, double *out, size_t max);
-/* 0, or -ERR_BAD_DATA when the list is none of this job. */
+/* 0, or -ERR_BAD_DATA when the list is none of this job: what callbacks that change no result are to
+ * know may be missing, or be of other ones. */
 int callbacks_restore(struct callbacks *c, uint32_t start, const double *in, size_t n, struct err *e);
 /* The best weights so far (nweight), which callbacks_restore leaves to the caller to fill in;
  * NULL: none are kept. */

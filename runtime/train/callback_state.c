@@ -107,23 +107,48 @@ static void saving(struct walk *w, struct callbacks *c)
 	}
 }
 
-static void all(struct walk *w, struct callbacks *c)
+/* A file of another path is none that the run knows. */
+static void csv_file(struct walk *w, struct callbacks *c)
+{
+	const char *path = callback_wanted(c->job, CALLBACK_csv)->text[CSV_PATH];
+	uint64_t digest = 14695981039346656037u, kept;       /* FNV-1a, its 52 high bits */
+
+	while (*path)
+		digest = (digest ^ (unsigned char)*path++) * 1099511628211u;
+	kept = digest >> 12;
+	count(w, &kept, 9e15);
+	flag(w, &c->csv.begun);
+	count(w, &c->csv.nbyte, 9e15);
+	if (kept != digest >> 12)
+		w->bad = true;
+}
+
+static void (*const sections[CALLBACK_COUNT])(struct walk *w, struct callbacks *c) = {
+	[CALLBACK_early_stopping] = stopping,
+	[CALLBACK_reduce_lr_on_plateau] = plateau,
+	[CALLBACK_checkpoint] = saving,
+	[CALLBACK_csv] = csv_file,
+};
+
+/* ---- writing: version, epochs, then sections of callback, length, numbers ---- */
+
+static void write_all(struct walk *w, struct callbacks *c)
 {
 	uint64_t version = STATE_VERSION;
 
-	count(w, &version, 1e15);
-	if (version != STATE_VERSION)
-		w->bad = true;
+	count(w, &version, 0);
 	count32(w, &c->epochs);
-	if (callback_wanted(c->job, CALLBACK_early_stopping))
-		stopping(w, c);
-	if (callback_wanted(c->job, CALLBACK_reduce_lr_on_plateau))
-		plateau(w, c);
-	if (callback_wanted(c->job, CALLBACK_checkpoint))
-		saving(w, c);
-	if (callback_wanted(c->job, CALLBACK_csv)) {
-		flag(w, &c->csv.begun);
-		count(w, &c->csv.nbyte, 9e15);
+	for (unsigned i = 0; i < CALLBACK_COUNT; i++) {
+		struct walk size = { .out = NULL };
+		uint64_t id = i, len;
+
+		if (!sections[i] || !callback_wanted(c->job, (enum callback_id)i))
+			continue;
+		sections[i](&size, c);
+		len = size.n;
+		count(w, &id, 0);
+		count(w, &len, 0);
+		sections[i](w, c);
 	}
 }
 
@@ -132,12 +157,56 @@ size_t callbacks_state(const struct callbacks *c, double *out, size_t max)
 	struct walk w = { .out = NULL };
 
 	/* Neither walk changes c: without `in` nothing is read. */
-	all(&w, (struct callbacks *)c);
+	write_all(&w, (struct callbacks *)c);
 	if (out && w.n <= max) {
 		w = (struct walk){ .out = out, .max = max };
-		all(&w, (struct callbacks *)c);
+		write_all(&w, (struct callbacks *)c);
 	}
 	return w.n;
+}
+
+/* ---- reading ---- */
+
+/* What is wrong with a callback that changes no result, or there without need, costs the run nothing. */
+static void read_section(struct walk *w, struct callbacks *c, unsigned id, size_t len, bool seen[CALLBACK_COUNT])
+{
+	const struct callback_row *row;
+	struct walk part = { .in = w->in + w->n, .max = len };
+	struct callbacks before = *c;
+
+	callback_rows(&row);
+	seen[id] = true;
+	if (!callback_wanted(c->job, (enum callback_id)id))
+		w->bad = row[id].changes_result;
+	else
+		sections[id](&part, c);
+	if (part.bad || (part.n && part.n != len)) {
+		w->bad = row[id].changes_result;
+		*c = before;
+	}
+	w->n += len;
+}
+
+static void read_all(struct walk *w, struct callbacks *c)
+{
+	bool seen[CALLBACK_COUNT] = { false };
+	uint64_t version = 0, id = 0, len = 0;
+	const struct callback_row *row;
+
+	callback_rows(&row);
+	count(w, &version, STATE_VERSION);
+	count32(w, &c->epochs);
+	while (!w->bad && version == STATE_VERSION && w->n < w->max) {
+		count(w, &id, CALLBACK_COUNT - 1);
+		count(w, &len, 9e15);
+		if (w->bad || !sections[id] || len > w->max - w->n || seen[id])
+			w->bad = true;
+		else
+			read_section(w, c, (unsigned)id, (size_t)len, seen);
+	}
+	for (unsigned i = 0; i < CALLBACK_COUNT; i++)
+		w->bad |= row[i].changes_result && !seen[i] && callback_wanted(c->job, (enum callback_id)i);
+	w->bad |= version != STATE_VERSION;
 }
 
 int callbacks_restore(struct callbacks *c, uint32_t start, const double *in, size_t n, struct err *e)
@@ -145,8 +214,8 @@ int callbacks_restore(struct callbacks *c, uint32_t start, const double *in, siz
 	struct walk w = { .in = in, .max = n };
 
 	callbacks_begin(c, start);
-	all(&w, c);
-	if (!w.bad && w.n == n)
+	read_all(&w, c);
+	if (!w.bad)
 		return 0;
 	callbacks_begin(c, start);
 	return err_set(e, -ERR_BAD_DATA, "the callbacks' state has %zu numbers that fit none of this configuration", n);

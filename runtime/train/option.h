@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { TRAIN_OPTIONS_MAX = 16, VALUE_LIST_MAX = 64 };
+enum { TRAIN_OPTIONS_MAX = 16, VALUE_LIST_MAX = 64, OPTION_WORD_MAX = 32 };
 
 /* How a value is held: a number, 0 or 1, a whole number, or a list, whose number of
  * entries stands in the option's place; one of some words (which one, from 0) or a list of

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+# Callbacks of a training: what they write, run, refuse and change, and that a killed run goes on with them.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+. "$top_srcdir/tests/cli/resume.sh"
+cp "$top_srcdir/examples/cluster/cluster.qcnn" .
+cat >config.yaml <<'END'
+model: {file: cluster.qcnn, const: {n: 4}}
+data: {generate: cluster-excitation, rounds: 10, split: 0.75}
+train: {epochs: 30, batch_size: 8, optimizer: {adam: {learning_rate: 0.1}}, metrics: [sign_accuracy]}
+run: {seed: 3, isa: baseline, threads: 1}
+END
+train() { "$QCNN" train --fresh --no-progress "$@" config.yaml; }
+run=runs/latest
+# Numbers of a key in metrics.jsonl, a line each.
+numbers() { sed -n "s/.*\"$1\": \\([^,}]*\\).*/\\1/p" $run/metrics.jsonl; }
+least_epoch() { numbers "$1" | awk 'NR == 1 || $1 < best { best = $1; at = NR } END { print at }'; }
+
+# early_stopping: the epoch, the weights, the words.
+stop='--set=train.callbacks={early_stopping: {patience: 2, restore_best_weights: true}, checkpoint: {path: "all/{epoch}.bin"}}'
+tap_exit 0 "early_stopping" train "$stop"
+n=$(numbers epoch | tail -1)
+best=$(least_epoch val_loss)
+tap_ok "ends before the last epoch, two epochs behind the best one ($best, $n)" test "$n" -lt 30 -a "$n" -eq $((best + 2))
+tap_has err "stopped early after epoch $n, since val_loss had not improved for 2 epochs; the weights are those of epoch $best" "which is said"
+tap_has $run/run.json "\"stopped_epochs\":[$n]" "and written down"
+tap_has $run/run.json "\"restored_epochs\":[$best]" "with the epoch that was the best"
+tap_has $run/report.html "stopped early after epoch $n" "the report says it"
+values() { "$QCNN" weights show --json "$1" | sed 's/"metadata".*//'; }
+tap_is "$(values $run/all/$best.bin)" "$(values $run/weights.bin)" "its weights are the result"
+tap_ok "those of the last epoch are not" test "$(values $run/all/$n.bin)" != "$(values $run/weights.bin)"
+loss_of() { "$QCNN" infer -q --json "$1" | sed 's/.*"loss": *\([^,}]*\).*/\1/'; }
+tap_is "$(loss_of $run/weights.bin)" "$(numbers val_loss | sort -g | head -1)" "and have the least val_loss"
+tap_is "$(loss_of $run/all/1.bin)" "$(numbers val_loss | head -1)" "a file of epoch 1 has that of epoch 1"
+cp $run/weights.bin a.bin
+tap_exit 0 "in a pipe" train "$stop" --set=train.callbacks.early_stopping.restore_best_weights=false
+"$QCNN" train --fresh "$stop" config.yaml 2>err
+tap_has err "epoch $n: stopped early, since val_loss is not better than" "a line of the progress says it too"
+
+# What changes no result is not in weights.bin.
+tap_exit 0 "other files and programs" train "$stop" '--set=train.callbacks.csv={separator: ";"}' '--set=train.callbacks.command={run: ["true"]}' '--set=train.callbacks.checkpoint.path=x.bin'
+tap_same $run/weights.bin a.bin "the same bits"
+tap_exit 0 "other patience" train "$stop" --set=train.callbacks.early_stopping.patience=1
+tap_ok "is another configuration" sh -c "! cmp -s $run/weights.bin a.bin"
+
+# reduce_lr_on_plateau: the rates by the rule, from the numbers of the same file.
+tap_exit 0 "reduce_lr_on_plateau" train '--set=train.callbacks={reduce_lr_on_plateau: {patience: 1, factor: 0.5, cooldown: 1, min_lr: 0.03}}'
+numbers val_loss | awk 'BEGIN { rate = 0.1 }
+	{ printf "%.17g\n", rate; if (cool > 0) { cool--; wait = 0 }
+	if (NR == 1 || $1 + 1e-4 < best) { best = $1; wait = 0 }
+	else if (!cool && ++wait >= 1 && rate > 0.03) { rate = rate / 2 > 0.03 ? rate / 2 : 0.03; cool = 1; wait = 0 } }' >want
+numbers learning_rate | awk '{ printf "%.17g\n", $1 }' >got
+tap_same got want "the rates of metrics.jsonl"
+tap_is "$(sed 1d $run/history.csv | cut -d, -f8 | awk '{ printf "%.17g\n", $1 }')" "$(cat want)" "those of history.csv"
+tap_ok "it did fall" test "$(sort -u want | wc -l)" -ge 3
+
+# checkpoint: keep, updates, starts.
+tap_exit 0 "keep" train --set=train.epochs=5 '--set=train.callbacks={checkpoint: {path: "k/{epoch:03d}-{loss:.1e}.bin", keep: 2}}'
+tap_is "$(ls $run/k | cut -c1-4 | tr '\n' ' ')" "004- 005- " "the newest two are there"
+tap_exit 0 "save_freq" train --set=train.epochs=3 '--set=train.callbacks={checkpoint: {path: "s/{epoch}-{batch}.bin", save_freq: 3}}'
+tap_is "$(ls $run/s | tr '\n' ' ')" "1-3.bin 2-2.bin 3-1.bin 3-4.bin " "every third update"
+tap_exit 0 "starts" train --set=train.restarts=2 --set=train.epochs=2 "--set=train.callbacks={checkpoint: {path: \"$PWD/abs/w.bin\"}, csv: {path: \"{start}.csv\"}}"
+tap_is "$(cd abs && ls -d */* | tr '\n' ' ')$(cd $run && ls ./*.csv | tr '\n' ' ')" "start-1/w.bin start-2/w.bin ./1.csv ./2.csv ./history.csv " "have files of their own"
+
+# csv as Keras writes it.
+tap_exit 0 "csv" train --set=train.epochs=3 --set=train.validation_freq=2 '--set=train.callbacks={csv: {separator: ";"}}'
+tap_is "$(head -1 $run/training.csv | tr -d '\r')" "epoch;learning_rate;loss;sign_accuracy;val_loss;val_sign_accuracy" "columns by their names"
+tap_is "$(sed 1d $run/training.csv | tr -d '\r' | cut -d';' -f1,3)" "$(numbers loss | awk '{ print NR - 1 ";" $1 }')" "epochs from 0, and the losses"
+tap_is "$(sed -n 2p $run/training.csv | tr -d '\r' | cut -d';' -f5,6)" "NA;NA" "NA where there is no validation"
+tap_is "$(sed -n 2p $run/history.csv | cut -d, -f6,7 | tr -d ,)/$(sed -n 3p $run/history.csv | cut -d, -f6)" "/$(numbers val_loss | head -1)" "nothing in history.csv"
+for k in 1 2; do train -q --set=train.epochs=2 "--set=train.callbacks={csv: {path: \"$PWD/both.csv\", append: true}}"; done
+tap_is "$(cut -d, -f1 both.csv | tr -d '\r' | tr '\n' ' ')" "epoch 0 1 0 1 " "append"
+
+# Epochs that are no passes.
+tap_exit 0 "steps_per_epoch" train --set=train.epochs=4 --set=train.initial_epoch=1 --set=train.steps_per_epoch=6
+tap_is "$(numbers epoch | tr '\n' ' ')$(numbers step | tr '\n' ' ')" "2 3 4 6 12 18 " "epochs and updates"
+tap_exit 78 "initial_epoch beyond the last" train --set=train.epochs=4 --set=train.initial_epoch=4
+tap_has err "nothing is left to train" "says why"
+
+# command: what it knows, when it runs, and that it may fail or hang.
+cat >told.sh <<'END'
+echo "$1 $QCNN_EVENT ${QCNN_EPOCH:-} ${QCNN_STEP:-} ${QCNN_METRIC_VAL_SIGN_ACCURACY:+there} ${QCNN_STATE:-} ${QCNN_FILE##*/} ${QCNN_RUN##*/}"
+END
+tap_exit 0 "command" train --set=train.epochs=2 "--set=train.callbacks={checkpoint: {}, command: {run: [sh, \"$PWD/told.sh\", 'a;\$b'], on: [epoch, checkpoint, end]}}"
+name=$(basename "$(readlink $run)")
+cat >want <<END
+a;\$b epoch 1 4 there   $name
+a;\$b checkpoint 1 4 there  epoch-0001.bin $name
+a;\$b epoch 2 8 there   $name
+a;\$b checkpoint 2 8 there  epoch-0002.bin $name
+a;\$b end 2 8 there finished weights.bin $name
+END
+tap_same $run/command.log want "knows the event, the place and the file, and gets its words as they are"
+tap_is "$(wc -l <out | tr -d ' ')" 0 "what it prints is in command.log alone"
+tap_exit 0 "a shell's text that fails" train --set=train.epochs=4 '--set=train.callbacks={command: {run: "echo no >&2; exit 3", on: epoch}}'
+tap_is "$(grep -c 'ended with status 3' err) $(grep -c no $run/command.log)" "1 4" "is told once, and tried each time"
+tap_exit 0 "a program that is not there" train --set=train.epochs=1 '--set=train.callbacks={command: {run: [no-such-program]}}'
+tap_has err "no-such-program cannot be started" "is told"
+tap_exit 0 "one that hangs" train --set=train.epochs=1 '--set=train.callbacks={command: {run: "trap \"\" TERM; sleep 1000 & echo $!; wait; wait", timeout: 0.2}}'
+tap_has err "was ended after 0.2 seconds" "is ended"
+tap_is "$(ps -o stat= -p "$(cat $run/command.log)" 2>/dev/null | grep -v Z)" "" "with all that it started"
+cat >slow.sh <<'END'
+"$QCNN" train --fresh -q --set=log.dir=slow '--set=train.callbacks={command: {run: "touch began; sleep 1000", on: epoch, timeout: 1000}}' config.yaml 2>err &
+pid=$!
+. "$top_srcdir/tests/cli/resume.sh"
+wait_for 'test -e began'
+kill -s TERM $pid
+wait $pid
+END
+tap_exit 75 "a signal does not wait for it" sh slow.sh
+
+# Files that cannot be written.
+tap_exit 0 "no room" train --set=train.epochs=3 '--set=train.callbacks={csv: {path: /dev/full}, checkpoint: {path: config.yaml/w.bin}}'
+tap_is "$(grep -c 'train.callbacks.csv: cannot write' err) $(grep -c 'train.callbacks.checkpoint:' err)" "1 1" "one note each"
+tap_ok "the weights are there" test -s $run/weights.bin
+
+# Refused, before anything is done.
+refused() {
+	tap_exit 78 "refused: $1" train "--set=train.callbacks=$1"
+	tap_has err "$2" "$2"
+}
+refused '{early_stopping: {monitor: accuracy}}' "there are loss, sign_accuracy, val_loss, val_sign_accuracy"
+refused '{early_stopping: {mode: least}}' "one of: auto, min, max"
+refused '{early_stoping: {}}' "did you mean \`early_stopping\`?"
+refused '{checkpoint: {path: "{epochs}"}}' "there is no {epochs}"
+refused '{checkpoint: {save_freq: 5, save_best_only: true}}' "known at the ends of epochs alone"
+refused '{command: {}}' "command needs the option \`run\`"
+refused '{command: {run: x, on: checkpoint}}' "which is not there"
+refused '{csv: {separator: ", "}}' "one character is wanted"
+refused '[csv]' "a map from names to options"
+tap_exit 78 "a schedule and a plateau" train --set=train.schedule=cosine '--set=train.callbacks={reduce_lr_on_plateau: {}}'
+tap_exit 78 "val_loss without validation" train --set=data.split=1 '--set=train.callbacks={early_stopping: {}}'
+tap_has err "monitor one of loss, sign_accuracy" "says what there is"
+
+# The printed configuration reads back.
+tap_exit 0 "printed" "$QCNN" config '--set=train.callbacks={early_stopping: {baseline: 0.5}, checkpoint: {save_freq: 7}, csv: {separator: "\t"}, command: {run: ["a b", "c"], on: [epoch, end]}}' config.yaml
+sed 's/ *# .*//' out >printed.yaml
+tap_exit 0 "read back" "$QCNN" config printed.yaml
+sed 's/ *# .*//' out >again.yaml
+tap_same again.yaml printed.yaml "the same"
+
+# Killed again and again, also in the middle of a plateau.
+tap_killed='--set=train.callbacks={early_stopping: {patience: 9, restore_best_weights: true}, reduce_lr_on_plateau: {patience: 2, factor: 0.7}, csv: {}, checkpoint: {path: "w{epoch}.bin", keep: 3, save_freq: 5}}'
+after_killed() {
+	tap_same killed/latest/training.csv calm/latest/training.csv "$1: the same training.csv"
+	tap_is "$(cd killed/latest && ls w*.bin)" "$(cd calm/latest && ls w*.bin)" "$1: the same files"
+}
+rm() { if [ "$*" = "-rf calm killed" ]; then after_killed callbacks; fi; command rm "$@"; }
+killed 3 callbacks --set=log.checkpoint_steps=1 --set=train.epochs=40 --set=train.batch_size=4 --set=log.histograms=3 "$tap_killed"
+tap_done

@@ -7,6 +7,7 @@ nobase_dist_pkgdata_DATA += examples/README.md \
 	examples/cluster-hybrid/README.md examples/cluster-hybrid/config.yaml examples/cluster-hybrid/expect examples/cluster-hybrid/hybrid.qcnn \
 	examples/cluster-legacy/README.md examples/cluster-legacy/config.yaml examples/cluster-legacy/expect examples/cluster-legacy/legacy.qcnn \
 	examples/cluster-three-filters/README.md examples/cluster-three-filters/config.yaml examples/cluster-three-filters/expect examples/cluster-three-filters/three-filters.qcnn \
+	examples/cong/README.md examples/cong/config.yaml examples/cong/cong.qcnn examples/cong/expect \
 	examples/digits/README.md examples/digits/config.yaml examples/digits/digits.qcnn examples/digits/digits01.csv examples/digits/expect \
 	examples/digits-few/README.md examples/digits-few/config.yaml examples/digits-few/expect examples/digits-few/few.qcnn \
 	examples/hur/README.md examples/hur/config.yaml examples/hur/expect examples/hur/hur.qcnn \

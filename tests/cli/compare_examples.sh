@@ -22,6 +22,27 @@ done
 for ansatz in 0 1 2 3 4 5 6 7 8; do
 	row 0.93 hur 5 accuracy --const ansatz=$ansatz
 done
+# boundary XX: the field where the answers along it change their sign, mean over the seeds in cong.*.bin.
+boundary() {
+	for file in cong.*.bin; do
+		"$QCNN" infer --set data.rounds=41 --set data.generate.cluster-ising.high=2.5 --set data.generate.cluster-ising.xx="$1" $file |
+			awk '$1 ~ /^[0-9]+$/ && NF == 3 { if (above > 0 && $2 <= 0) print 0.0625 * ($1 - 1 + above / (above - $2)); above = $2 }'
+	done >values
+	mean values
+}
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	train cong --set run.seed=$seed && mv weights.bin cong.$seed.bin
+	"$QCNN" infer --set data.rounds=200 --set data.generate.cluster-ising.even=false --json cong.$seed.bin >infer.json
+	json infer.json sign_accuracy
+done >accuracy
+tap_note "| cong seeds 1 to 10, 200 states at random | sign_accuracy | mean $(mean accuracy) | least $(least accuracy) |"
+tap_ok "cong: mean sign_accuracy $(mean accuracy) is at least 0.98" holds "$(mean accuracy)" '>=' 0.98
+for exact in '-0.6 1.79' '-0.3 1.39' '0 1.00' '0.3 0.64' '0.6 0.32'; do
+	at=$(boundary "${exact% *}")
+	tap_note "| cong seeds 1 to 10 | boundary at xx ${exact% *} | mean $at | exact diagonalisation ${exact#* } |"
+	tap_ok "cong: the boundary $at at xx ${exact% *} is near ${exact#* }" \
+		holds "$(awk -v a="$at" -v b="${exact#* }" 'BEGIN { print a > b ? a - b : b - a }')" '<' 0.25
+done
 row 0.78 iris 10 accuracy
 row 0.92 quanvolution 10 accuracy
 row 0.94 quanvolution 10 accuracy --const depth=0

@@ -32,8 +32,11 @@ for dir in "$examples"/*/; do
 	done
 	tap_ok "$name is named in the table of examples" grep -q "^| \[$name\]($name/README.md)" "$examples/README.md"
 	tap_ok "$name trains" train "$name"
-	tap_ok "$name infers" infer "$name"
+	part=
+	grep -q '^  split:' "$dir/config.yaml" || part=--split=train   # without a split all samples are for training
+	tap_ok "$name infers" infer "$name" $part
 	check_expect "$name"
+	cp weights.bin "$name.bin"
 	# what training said of the validation samples, inference says to the last digit
 	if [ -n "$(json best.json val_loss)" ]; then
 		infer "$name" --split validation
@@ -66,6 +69,15 @@ for ansatz in 0 1 2 3 4 5 6 7 8; do
 	"$QCNN" check --const ansatz=$ansatz "$examples/hur/hur.qcnn" | sed -n 's/^weights *//p'
 done >weights
 tap_is "$(tr '\n' ' ' <weights)" "12 36 36 12 24 24 18 24 51 " "hur: weights of the nine circuits"
+
+# The phase boundary where it is known, and that it moves the right way where the model was not trained.
+boundary() {
+	"$QCNN" infer --set data.rounds=41 --set data.generate.cluster-ising.xx="$1" cong.bin |
+		awk '$1 ~ /^[0-9]+$/ && NF == 3 { if (above > 0 && $2 <= 0) print 0.05 * ($1 - 1 + above / (above - $2)); above = $2 }'
+}
+tap_ok "cong: the boundary $(boundary 0) is above 0.9" holds "$(boundary 0)" '>' 0.9
+tap_ok "cong: and below 1.1" holds "$(boundary 0)" '<' 1.1
+tap_ok "cong: with products of X X it is $(boundary 0.3), below 0.75" holds "$(boundary 0.3)" '<' 0.75
 
 # Many seeds are about numbers, not about memory.
 [ -z "${QCNN_SANITIZED:-}" ] || tap_done

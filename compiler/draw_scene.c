@@ -63,8 +63,14 @@ static int by_row(const void *x, const void *y)
 
 static void add_mark(struct builder *b, struct element *x, enum mark_kind kind, uint32_t first, uint32_t last)
 {
-	if (!x->mark)
-		x->mark = arena_alloc(&b->s->arena, b->s->nrow, sizeof *x->mark);
+	/* Full at every power of two; most elements have one mark or two. */
+	if (!(x->nmark & (x->nmark - 1))) {
+		struct mark *more = arena_alloc(&b->s->arena, x->nmark ? 2 * (size_t)x->nmark : 1, sizeof *more);
+
+		if (x->nmark)
+			memcpy(more, x->mark, x->nmark * sizeof *more);
+		x->mark = more;
+	}
 	x->mark[x->nmark++] = (struct mark){ kind, first, last };
 	if (first < x->first)
 		x->first = first;

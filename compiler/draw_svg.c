@@ -22,6 +22,7 @@ struct svg_drawing {
 	const struct draw_options *o;
 	struct buf *out;
 	double *width, *left, *right;        /* (ncolumn) */
+	double *start;                       /* (ncolumn + 1) where columns of this band begin, and its end */
 	double name_width, end_width;
 	uint32_t from, to;                   /* columns of this band */
 	uint32_t first, last;                /* its rows: those that go on, and what is between */
@@ -174,11 +175,7 @@ static void measure(struct svg_drawing *d)
 
 static double start_of(const struct svg_drawing *d, uint32_t column)
 {
-	double x = d->x0;
-
-	for (uint32_t k = d->from; k < column; k++)
-		x += d->width[k];
-	return x;
+	return d->start[column];
 }
 
 /* The middle of what stands in a column. */
@@ -366,6 +363,7 @@ static void draw_frame(struct svg_drawing *d, const struct frame *f)
 
 /* ---- bands ---- */
 
+/* Also says where the band's columns begin. */
 static uint32_t band_end(const struct svg_drawing *d)
 {
 	double x = d->x0, width = d->o->width - 2 * margin;
@@ -374,6 +372,9 @@ static uint32_t band_end(const struct svg_drawing *d)
 	while (to < d->s->ncolumn && (!d->o->width || to == d->from
 			|| x + d->width[to] + (to + 1 == d->s->ncolumn ? d->end_width : 12) <= width))
 		x += d->width[to++];
+	d->start[d->from] = d->x0;
+	for (uint32_t k = d->from; k < to; k++)
+		d->start[k + 1] = d->start[k] + d->width[k];
 	return to;
 }
 
@@ -418,6 +419,7 @@ static double draw_scene(const struct scene *s, const struct draw_options *o, do
 	d.width = mem_alloc(s->ncolumn + 1, sizeof *d.width);
 	d.left = mem_alloc(s->ncolumn + 1, sizeof *d.left);
 	d.right = mem_alloc(s->ncolumn + 1, sizeof *d.right);
+	d.start = mem_alloc(s->ncolumn + 1, sizeof *d.start);
 	measure(&d);
 	d.x0 = margin + d.name_width;
 	if (*s->circuit->name) {
@@ -442,6 +444,7 @@ static double draw_scene(const struct scene *s, const struct draw_options *o, do
 	free(d.width);
 	free(d.left);
 	free(d.right);
+	free(d.start);
 	return y;
 }
 

@@ -74,8 +74,11 @@ static void put_code(struct buf *out, uint32_t v, bool ascii)
 		buf_char(out, (int)v);
 	else if (v < 0x800)
 		buf_printf(out, "%c%c", (int)(0xc0 | v >> 6), (int)(0x80 | (v & 0x3f)));
-	else
+	else if (v < 0x10000)
 		buf_printf(out, "%c%c%c", (int)(0xe0 | v >> 12), (int)(0x80 | (v >> 6 & 0x3f)), (int)(0x80 | (v & 0x3f)));
+	else
+		buf_printf(out, "%c%c%c%c", (int)(0xf0 | v >> 18), (int)(0x80 | (v >> 12 & 0x3f)), (int)(0x80 | (v >> 6 & 0x3f)),
+			(int)(0x80 | (v & 0x3f)));
 }
 
 static void put_text(struct buf *out, const char *text, bool ascii)

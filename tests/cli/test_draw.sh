@@ -119,4 +119,24 @@ tap_exit 78 "too many wires" "$QCNN" draw wide.qcnn
 tap_has err "1100 wires are more than the 1024 that are drawn" "the limit is named"
 tap_exit 66 "a missing file" "$QCNN" draw nothing.qcnn
 tap_exit 73 "a folder that is not there" "$QCNN" draw --svg=no/where.svg bell.qcnn
+
+# Names beyond the first 65536 characters, as other programs' assembler text may have them.
+cat >alpha.asm <<'END'
+qcnn_asm 1
+inputs
+  0 "𝛼" float
+exprs
+  %0 = input 0
+matrices
+  m0 1 "rx" {
+    rx(%0) 0
+  }
+circuits
+  0 "" wires 1 {
+    m0 0
+    pauli 1 z0
+  }
+END
+"$QCNN" draw alpha.asm >alpha
+tap_has alpha "rx(𝛼)" "a name of four bytes"
 tap_done

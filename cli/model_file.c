@@ -36,12 +36,16 @@ struct input_want *input_wants(const struct program *p)
 static void find_inputs(const struct ast *t, struct model_file *m)
 {
 	const struct node_list *list = &t->file->list;
+	uint32_t n = m->program->ninput_group, at = 0;
 
+	/* In the same order: the next one is the one, but for those of included files. */
 	for (uint32_t k = 0; k < list->n; k++)
-		for (uint32_t i = 0; i < m->program->ninput_group; i++)
-			if (list->v[k]->kind == NODE_INPUT && list->v[k]->name
-					&& !strcmp(list->v[k]->name, m->want[i].name))
-				m->want[i].at = list->v[k]->span;
+		for (uint32_t i = 0; list->v[k]->kind == NODE_INPUT && list->v[k]->name && i < n; i++)
+			if (!strcmp(list->v[k]->name, m->want[(at + i) % n].name)) {
+				at = (at + i) % n;
+				m->want[at].at = list->v[k]->span;
+				break;
+			}
 }
 
 static void compile_source(struct diags *d, uint32_t file, const struct lang_options *lo,

@@ -89,10 +89,8 @@ void values_npy(const struct values *v, struct buf *out)
 
 void weight_path(const struct program *p, uint32_t k, struct buf *out)
 {
-	uint32_t g = 0, at, size;
+	uint32_t g = program_weight_group(p, k), at, size;
 
-	while (k - p->weight_group[g].first >= p->weight_group[g].count)
-		g++;
 	buf_str(out, p->weight_group[g].path);
 	at = k - p->weight_group[g].first;
 	size = p->weight_group[g].count;

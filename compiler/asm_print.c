@@ -91,33 +91,22 @@ static void print_element(const char *name, uint32_t ndim, const uint32_t *dim, 
 	print_dims(ndim, at, out);
 }
 
-/* The name of a scalar; groups are in order of their firsts, so the walk never goes back far. */
 static void print_weight_name(const struct program *p, uint32_t scalar, struct buf *out)
 {
-	uint32_t lo = 0, hi = p->nweight_group;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct weight_group *g = &p->weight_group[mid];
-		if (scalar < g->first) {
-			hi = mid;
-		} else if (scalar - g->first >= g->count) {
-			lo = mid + 1;
-		} else {
-			print_element(g->path, g->ndim, g->dim, scalar - g->first, out);
-			return;
-		}
-	}
+	uint32_t i = program_weight_group(p, scalar);
+	const struct weight_group *g = &p->weight_group[i];
+
+	if (i != INDEX_NONE)
+		print_element(g->path, g->ndim, g->dim, scalar - g->first, out);
 }
 
 static void print_input_name(const struct program *p, uint32_t scalar, struct buf *out)
 {
-	for (uint32_t i = 0; i < p->ninput_group; i++) {
-		const struct input_group *g = &p->input_group[i];
-		if (scalar >= g->first && scalar - g->first < g->count && !g->is_state) {
-			print_element(g->name, g->ndim, g->dim, scalar - g->first, out);
-			return;
-		}
-	}
+	uint32_t i = program_input_group(p, scalar);
+	const struct input_group *g = &p->input_group[i];
+
+	if (i != INDEX_NONE && !g->is_state)
+		print_element(g->name, g->ndim, g->dim, scalar - g->first, out);
 }
 
 static void print_exprs(const struct program *p, struct buf *out)

@@ -54,10 +54,9 @@ static const char *within(const char *path, const char *layer)
 
 static const struct weight_group *group_of_weight(const struct program *p, uint32_t k)
 {
-	for (uint32_t i = 0; i < p->nweight_group; i++)
-		if (k - p->weight_group[i].first < p->weight_group[i].count)
-			return &p->weight_group[i];
-	return NULL;
+	uint32_t i = program_weight_group(p, k);
+
+	return i == INDEX_NONE ? NULL : &p->weight_group[i];
 }
 
 static void leaf_text(const struct program *p, const struct expr *x, const char *layer, struct buf *out)

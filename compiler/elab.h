@@ -8,6 +8,7 @@
 
 #include "compiler/circuit.h"
 #include "compiler/compile.h"
+#include "compiler/paths.h"
 #include "compiler/value.h"
 #include "lang/names.h"
 
@@ -20,7 +21,7 @@ struct layer_run {
 	uint32_t note;                   /* number in design.layer */
 	bool embed;
 	struct layer_run *up;
-	struct layer_count { const char *name; uint32_t n; struct layer_count *next; } *count;
+	struct paths count;              /* runs by name */
 };
 
 struct condition { uint32_t wire; bool one; };

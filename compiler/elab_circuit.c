@@ -34,6 +34,7 @@ static void run_circuit(struct elab *e, const char *name, const struct node_list
 		elab_run(e, body->v[i]);
 	if (!c->calls.nwire && !diags_errors(e->diags))
 		elab_error(e, DIAG_NO_QUBITS, at, "the circuit has no qubits");
+	paths_release(&top.count);
 	e->circuit = NULL;
 	e->frame = NULL;
 	e->layer = NULL;

@@ -218,25 +218,11 @@ void elab_input(struct elab *e, const struct node *n)
 
 /* ---- layers ---- */
 
-static uint32_t next_run(struct elab *e, const char *name)
-{
-	struct layer_count *c = e->layer->count;
-
-	while (c && strcmp(c->name, name))
-		c = c->next;
-	if (!c) {
-		c = arena_alloc(e->arena, 1, sizeof *c);
-		*c = (struct layer_count){ .name = name, .next = e->layer->count };
-		e->layer->count = c;
-	}
-	return c->n++;
-}
-
 void elab_layer(struct elab *e, const struct node *n)
 {
 	const char *name = n->kind == NODE_EMBED ? "embed" : n->name;
 	struct layer_run run = { .up = e->layer, .embed = n->kind == NODE_EMBED || e->layer->embed };
-	uint32_t k = next_run(e, name);
+	uint32_t k = paths_count(&e->layer->count, name);
 
 	run.path = *e->layer->path ? arena_printf(e->arena, "%s.%s[%u]", e->layer->path, name, k)
 		: arena_printf(e->arena, "%s%s[%u]", e->prefix, name, k);
@@ -248,4 +234,5 @@ void elab_layer(struct elab *e, const struct node *n)
 	e->layer = &run;
 	elab_body(e, n->c);
 	e->layer = run.up;
+	paths_release(&run.count);
 }

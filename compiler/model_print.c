@@ -145,7 +145,7 @@ static uint32_t input_behind(const struct program *p, const struct apply *a)
 	for (uint32_t k = 0; k < a->nexpr; k++)
 		if (p->expr[a->expr[k]].op != EXPR_INPUT || p->expr[a->expr[k]].a != first + k)
 			return INDEX_NONE;
-	group = model_input_group(p, first);
+	group = program_input_group(p, first);
 	return p->input_group[group].ndim == 1 && first - p->input_group[group].first + a->nexpr <= p->input_group[group].count
 		? group : INDEX_NONE;
 }

@@ -26,7 +26,6 @@ struct printer {
 /* model_print_gate.c.  Names of wires, inputs: */
 void model_put_wires(struct printer *w, const uint32_t *wire, uint32_t n, const char *between);
 void model_put_input_name(struct printer *w, uint32_t group);
-uint32_t model_input_group(const struct program *p, uint32_t scalar);
 /* A number that is read as a float, also where an integer would mean something else. */
 void model_put_number(struct printer *w, double v);
 /* An angle as text; statements, one for each gate.  0 or a code and w->e. */

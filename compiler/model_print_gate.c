@@ -32,18 +32,9 @@ void model_put_input_name(struct printer *w, uint32_t group)
 
 /* ---- angles ---- */
 
-uint32_t model_input_group(const struct program *p, uint32_t scalar)
-{
-	uint32_t g = 0;
-
-	while (scalar - p->input_group[g].first >= p->input_group[g].count)
-		g++;
-	return g;
-}
-
 static void put_input(struct printer *w, uint32_t scalar)
 {
-	uint32_t number = model_input_group(w->p, scalar), at[PROGRAM_DIMS_MAX];
+	uint32_t number = program_input_group(w->p, scalar), at[PROGRAM_DIMS_MAX];
 	const struct input_group *g = &w->p->input_group[number];
 	uint32_t k = scalar - g->first;
 

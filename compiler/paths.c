@@ -61,3 +61,10 @@ void paths_add(struct paths *p, const char *text, uint32_t value)
 	p->value[k] = value;
 	p->n++;
 }
+
+uint32_t paths_count(struct paths *p, const char *text)
+{
+	if (paths_find(p, text) == UINT32_MAX)
+		paths_add(p, text, 0);
+	return p->value[slot(p, text)]++;
+}

@@ -12,5 +12,7 @@ void paths_release(struct paths *p);
 uint32_t paths_find(const struct paths *p, const char *text);
 /* text is borrowed and not there yet. */
 void paths_add(struct paths *p, const char *text, uint32_t value);
+/* How often this was asked for the text before; borrowed. */
+uint32_t paths_count(struct paths *p, const char *text);
 
 #endif

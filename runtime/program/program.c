@@ -161,3 +161,39 @@ uint32_t program_nwire(const struct program *p)
 			n = p->circuit[i].nwire;
 	return n;
 }
+
+uint32_t program_weight_group(const struct program *p, uint32_t weight)
+{
+	uint32_t lo = 0, hi = p->nweight_group;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct weight_group *g = &p->weight_group[mid];
+
+		if (weight >= g->first && weight - g->first < g->count)
+			return mid;
+		if (weight < g->first)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return INDEX_NONE;
+}
+
+uint32_t program_input_group(const struct program *p, uint32_t input)
+{
+	uint32_t lo = 0, hi = p->ninput_group;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct input_group *g = &p->input_group[mid];
+
+		if (input >= g->first && input - g->first < g->count)
+			return mid;
+		if (input < g->first)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return INDEX_NONE;
+}

@@ -193,6 +193,9 @@ void program_free(struct program *p);
 /* Fill what follows from shapes and lists: firsts, counts of scalars and readouts, totals,
  * nweight_circuit, noutput.  Sums saturate, so that the verifier sees what is too large. */
 void program_number(struct program *p);
+/* The group that a scalar is of, INDEX_NONE where there is none; groups are in order of their firsts. */
+uint32_t program_weight_group(const struct program *p, uint32_t weight);
+uint32_t program_input_group(const struct program *p, uint32_t input);
 /* Elements of a shape, max + 1 if there are more than max. */
 uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
 
 enum { ROWS_TEXT_MAX = 8 << 20 };    /* bytes: half of what the header of weights.bin may take */
@@ -89,8 +90,16 @@ static const struct input_want *raw_want(const struct config *c, const struct in
 	return raw;
 }
 
-int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
-	const struct transform *learnt, const char *path, bool label_required, struct diags *d, struct dataset **out,
+static bool is_streamed(const struct config *c, const char *path)
+{
+	const char *wish = c && config_has(c, KEY_DATA_STREAMING) ? config_text(c, KEY_DATA_STREAMING) : "off";
+
+	return !strcmp(wish, "on") || (!strcmp(wish, "auto") && dataset_memory(path) > cpus_memory_available() / 2);
+}
+
+/* keep: nothing is to be learnt from its rows, they may be taken into memory. */
+static int read_file(const struct config *c, const struct program *p, const struct input_want *want,
+	const struct transform *learnt, const char *path, bool label_required, bool keep, struct diags *d, struct dataset **out,
 	struct err *e)
 {
 	struct input_want raw;
@@ -104,14 +113,24 @@ int samples_file(const struct config *c, const struct program *p, const struct i
 		r.options.label = config_text(c, KEY_DATA_LABEL);
 		r.options.weight = config_text(c, KEY_DATA_SAMPLE_WEIGHT);
 	}
+	r.options.streamed = is_streamed(c, path);
 	if (p->ninput_group == 1)
 		r.options.want = raw_want(c, want, learnt, &raw);
 	if (diags_errors(d) == errors)
 		code = dataset_read(path, &r.options, d, out, e);
 	if (learnt && !code && diags_errors(d) == errors)
 		code = transform_apply(learnt, *out, e);
+	if (keep && !code && diags_errors(d) == errors)
+		code = dataset_keep(*out, STREAM_KEEP_BYTES, e);
 	arena_release(&r.arena);
 	return code;
+}
+
+int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
+	const struct transform *learnt, const char *path, bool label_required, struct diags *d, struct dataset **out,
+	struct err *e)
+{
+	return read_file(c, p, want, learnt, path, label_required, true, d, out, e);
 }
 
 /* ---- generated ---- */
@@ -161,7 +180,7 @@ static int read_set(const struct samples_wish *w, enum sample_part k, struct dia
 	path = w->find(w->ctx, name);
 	if (!path)
 		return err_set(e, -ERR_NO_INPUT, "the data file %s is not there", name);
-	return samples_file(w->config, w->program, w->want, w->learnt, path, true, d, &s->set[k], e);
+	return read_file(w->config, w->program, w->want, w->learnt, path, true, false, d, &s->set[k], e);
 }
 
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
@@ -275,6 +294,9 @@ int samples_open(const struct samples_wish *w, struct diags *d, struct samples *
 		code = split(w, &s, e);
 	if (!code && nwish && !w->learnt && !diags_errors(d))
 		code = transform(wish, nwish, &s, e);
+	for (unsigned k = 0; !code && !diags_errors(d) && k < PART_COUNT; k++)
+		if (s.set[k])
+			code = dataset_keep(s.set[k], STREAM_KEEP_BYTES, e);
 	for (unsigned k = PART_VALIDATION; k < PART_COUNT; k++)
 		if (s.set[k])
 			s.part[k] = (struct part){ s.set[k], NULL, s.set[k]->nrow };

@@ -36,6 +36,9 @@ void samples_release(struct samples *s);
 int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e);
 const char *sample_part_name(enum sample_part p);
 
+/* What a file's inputs may take in memory before they are streamed, and what is kept of streamed ones. */
+#define STREAM_KEEP_BYTES ((uint64_t)64 << 20)
+
 /* One file for the program's inputs, read as the configuration (may be NULL) says, and changed by what
  * was learnt (NULL: left as it is). */
 int samples_file(const struct config *c, const struct program *p, const struct input_want *want,

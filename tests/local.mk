@@ -3,7 +3,7 @@
 # a shell test tests/KIND/test_NAME.sh: one line in shell_tests; files they read: one line in EXTRA_DIST.
 
 check_PROGRAMS +=
-check_PROGRAMS += tests/unit/test_csv tests/unit/test_dataset tests/unit/test_idx tests/unit/test_ising tests/unit/test_npy tests/unit/test_npz tests/unit/test_transform
+check_PROGRAMS += tests/unit/test_csv tests/unit/test_dataset tests/unit/test_idx tests/unit/test_ising tests/unit/test_npy tests/unit/test_npz tests/unit/test_streaming tests/unit/test_transform
 check_PROGRAMS += tests/unit/test_base tests/unit/test_buf tests/unit/test_diag tests/unit/test_fixed tests/unit/test_rng
 check_PROGRAMS += tests/kernels/test_gates tests/unit/test_asm tests/unit/test_matrix tests/unit/test_program
 check_PROGRAMS += tests/kernels/test_evaluator tests/kernels/test_reference tests/kernels/test_shots tests/kernels/test_spectrum tests/kernels/test_threads

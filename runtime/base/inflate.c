@@ -8,12 +8,19 @@
 #include <zlib.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/spool.h"
 
+enum { FILE_PIECE = 1 << 16 };
 enum { PIECE = 1 << 30 };      /* zlib counts in unsigned int */
 
 uint32_t crc32_of(const void *p, size_t len)
 {
 	return (uint32_t)crc32_z(crc32_z(0, NULL, 0), p, len);
+}
+
+uint32_t crc32_more(uint32_t crc, const void *p, size_t len)
+{
+	return (uint32_t)crc32_z(crc, p, len);
 }
 
 static uInt piece(size_t len)
@@ -129,5 +136,59 @@ int inflate_gzip(const void *in, size_t in_len, struct buf *out, struct err *e)
 		free(bytes);
 	else
 		*out = (struct buf){ bytes, len, (size_t)len + 1 };
+	return code;
+}
+
+/* ---- files ---- */
+
+struct pipe { z_stream z; int fd; const char *path; uint64_t at, left; unsigned char in[FILE_PIECE], out[4 * FILE_PIECE]; };
+
+static int more_input(struct pipe *p, struct err *e)
+{
+	size_t n = p->left < sizeof p->in ? (size_t)p->left : sizeof p->in;
+	int code = file_read(p->fd, p->path, p->at, p->in, n, e);
+
+	p->z.next_in = p->in;
+	p->z.avail_in = (uInt)n;
+	p->at += n;
+	p->left -= n;
+	return code;
+}
+
+static int pump(struct pipe *p, inflate_sink sink, void *ctx, struct err *e)
+{
+	int state = Z_OK, code = 0;
+
+	while (!code && state != Z_STREAM_END) {
+		if (!p->z.avail_in && p->left)
+			code = more_input(p, e);
+		if (code)
+			return code;
+		p->z.next_out = p->out;
+		p->z.avail_out = sizeof p->out;
+		state = inflate(&p->z, Z_NO_FLUSH);
+		if (state != Z_OK && state != Z_STREAM_END)
+			return err_set(e, -ERR_BAD_DATA, "compressed data are damaged%s%s", p->z.msg ? ": " : " or cut off",
+				p->z.msg ? p->z.msg : "");
+		code = sink(ctx, p->out, sizeof p->out - p->z.avail_out, e);
+	}
+	if (!code && (p->left || p->z.avail_in))
+		return err_set(e, -ERR_BAD_DATA, "bytes behind the end of the compressed data");
+	return code;
+}
+
+int inflate_file(int fd, const char *path, uint64_t at, uint64_t len, bool gzip, inflate_sink sink, void *ctx, struct err *e)
+{
+	struct pipe *p = mem_alloc(1, sizeof *p);
+	int code;
+
+	p->fd = fd;
+	p->path = path;
+	p->at = at;
+	p->left = len;
+	code = inflateInit2(&p->z, gzip ? MAX_WBITS + 16 : -MAX_WBITS) != Z_OK ? err_set(e, -ERR_CONFIG, "no memory to inflate")
+		: pump(p, sink, ctx, e);
+	inflateEnd(&p->z);
+	free(p);
 	return code;
 }

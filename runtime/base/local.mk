@@ -40,4 +40,6 @@ libbase_a_SOURCES = \
 	runtime/base/room.c \
 	runtime/base/room.h \
 	runtime/base/source.c \
-	runtime/base/source.h
+	runtime/base/source.h \
+	runtime/base/spool.c \
+	runtime/base/spool.h

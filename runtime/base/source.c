@@ -12,6 +12,7 @@
 struct source {
 	char *name, *text;
 	size_t len;
+	uint32_t before;                    /* lines that stand before the text */
 	uint32_t *begin, nline, line_cap;   /* begin[i]: offset of line i + 1; made when asked for */
 };
 
@@ -107,6 +108,31 @@ int source_add(struct source_set *s, const char *name, const char *text, size_t 
 	return take(s, name, copy, len);
 }
 
+int source_window(struct source_set *s, uint32_t file, const char *name, const char *text, size_t len, uint32_t first_line,
+	struct err *e)
+{
+	char *copy = mem_try(len + 1, 1);
+	int code = file ? 0 : too_many(s, e);
+	struct source *f;
+
+	if (!code && !copy)
+		code = err_set(e, -ERR_CONFIG, "no memory for %zu bytes of %s", len, name);
+	if (code) {
+		free(copy);
+		return code;
+	}
+	memcpy(copy, text, len);
+	if (!file)
+		file = (uint32_t)take(s, name, mem_alloc(1, 1), 0);
+	f = &s->file[get(s, file) - s->file];
+	free(f->text);
+	f->text = copy;
+	f->len = len;
+	f->before = first_line - 1;
+	f->nline = 0;
+	return (int)file;
+}
+
 const char *source_text(const struct source_set *s, uint32_t file, size_t *len)
 {
 	const struct source *f = get(s, file);
@@ -166,6 +192,8 @@ struct place source_place(const struct source_set *s, struct span at)
 	p.column = column_of(f, p.line, begin);
 	p.end_line = line_of(f, end);
 	p.end_column = column_of(f, p.end_line, end);
+	p.line += f->before;
+	p.end_line += f->before;
 	return p;
 }
 
@@ -174,8 +202,9 @@ const char *source_line(const struct source_set *s, uint32_t file, uint32_t line
 	const struct source *f = get_lines(s, file);
 	size_t begin, end;
 
-	if (!line || line > f->nline)
+	if (line <= f->before || line - f->before > f->nline)
 		BUG("%s has no line %u", f->name, line);
+	line -= f->before;
 	begin = f->begin[line - 1];
 	end = line < f->nline ? f->begin[line] - 1 : f->len;
 	if (end > begin && f->text[end - 1] == '\r')

@@ -24,6 +24,10 @@ void source_set_free(struct source_set *s);
 /* Read a file or take a text (copied); the id (>= 1) or a negative error code. */
 int source_open(struct source_set *s, const char *path, size_t max_bytes, struct err *e);
 int source_add(struct source_set *s, const char *name, const char *text, size_t len);
+/* A part of a file, whose first line has this number: a source of its own (file 0), or in the place of source
+ * `file`, to whose text no diagnostic points. The id or a negative error code. */
+int source_window(struct source_set *s, uint32_t file, const char *name, const char *text, size_t len, uint32_t first_line,
+	struct err *e);
 const char *source_text(const struct source_set *s, uint32_t file, size_t *len); /* NUL-terminated */
 const char *source_name(const struct source_set *s, uint32_t file);
 struct place source_place(const struct source_set *s, struct span at);

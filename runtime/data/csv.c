@@ -2,6 +2,7 @@
  * One pass over the bytes; fields are places, nothing is copied. */
 #include "config.h"
 #include "runtime/data/csv.h"
+#include "runtime/data/csv_window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ void csv_init(struct csv *c, struct diags *d, uint32_t file)
 
 void csv_release(struct csv *c)
 {
+	csv_window_free(c->window);
+	c->window = NULL;
 	free(c->field);
 	c->field = NULL;
 }
@@ -118,6 +121,8 @@ int csv_next(struct csv *c)
 {
 	size_t begin;
 
+	if (c->window && csv_window_ready(c))
+		return -1;
 	skip_blank_lines(c);
 	if (c->at >= c->len)
 		return 0;

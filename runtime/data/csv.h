@@ -16,13 +16,18 @@ struct csv {
 	struct csv_field *field;         /* of the row read last */
 	size_t nfield, cap;
 	struct span row;                 /* its bytes without the line's end */
+	struct csv_window *window;       /* NULL: the text is all there is */
+	int code;                        /* why the next window could not be read */
 };
 
 /* Reads the text of a source from its start (a byte order mark is skipped). */
 void csv_init(struct csv *c, struct diags *d, uint32_t file);
+/* Reads `size` bytes of an open file, a window after the other; path is borrowed. A window that diagnostics point to
+ * stays among the sources. */
+int csv_init_file(struct csv *c, struct diags *d, int fd, const char *path, uint64_t size, struct err *e);
 void csv_release(struct csv *c);
 /* The next row that is not blank: 1, 0 at the end, -1 after reporting a fault that
- * leaves no way on. */
+ * leaves no way on, or with code and the struct err of csv_init_file set. */
 int csv_next(struct csv *c);
 struct span csv_span(const struct csv *c, size_t field);
 /* The field's text with "" as ", blanks around it left out; the caller's to free. */

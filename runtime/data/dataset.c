@@ -5,19 +5,25 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
+#include "runtime/base/spool.h"
 #include "runtime/data/generate.h"
 #include "runtime/data/reader.h"
+#include "runtime/data/row_store.h"
 
-int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct dataset **out,
+enum { CHUNK_ROWS = 256, DIGEST_PIECE = 1 << 18 };
+
+static int new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct row_store *rows, struct dataset **out,
 	struct err *e)
 {
 	struct dataset *d;
 
 	if (nrow > DATASET_ROWS_MAX || nx > DATASET_COLUMNS_MAX || ny > DATASET_COLUMNS_MAX
-			|| nrow * (nx + ny) > DATASET_BYTES_MAX / sizeof(double))
+			|| nrow * ((rows ? 0 : nx) + ny) > DATASET_BYTES_MAX / sizeof(double))
 		return err_set(e, -ERR_BAD_DATA, "%llu rows of %llu numbers are beyond the limits "
 			"(%d rows, %d columns, %llu bytes)", (unsigned long long)nrow, (unsigned long long)nx,
 			DATASET_ROWS_MAX, DATASET_COLUMNS_MAX, (unsigned long long)DATASET_BYTES_MAX);
@@ -26,14 +32,81 @@ int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, str
 	d->nx = (uint32_t)nx;
 	d->ny = ny;
 	d->source = mem_strdup(source);
-	d->x = mem_try(nrow, nx * sizeof *d->x);
+	d->x = rows ? NULL : mem_try(nrow, nx * sizeof *d->x);
 	d->y = ny ? mem_try(nrow, ny * sizeof *d->y) : NULL;
-	if (!d->x || (ny && !d->y)) {
+	if ((!rows && !d->x) || (ny && !d->y)) {
 		dataset_free(d);
-		return err_set(e, -ERR_CONFIG, "no memory for %llu rows of %llu numbers",
-			(unsigned long long)nrow, (unsigned long long)(nx + ny));
+		return err_set(e, -ERR_CONFIG, "no memory for %llu rows of %llu numbers%s",
+			(unsigned long long)nrow, (unsigned long long)((rows ? 0 : nx) + ny), rows ? "" : "; data.streaming: on reads them bit by bit");
 	}
+	d->rows = rows;
 	*out = d;
+	return 0;
+}
+
+int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct dataset **out, struct err *e)
+{
+	return new(nrow, nx, ny, source, NULL, out, e);
+}
+
+/* Looks at every number once. */
+static int check_rows(const struct dataset *d, struct err *e)
+{
+	double *x = mem_try(CHUNK_ROWS, (size_t)d->nx * sizeof *x);
+	int code = x ? 0 : err_set(e, -ERR_CONFIG, "no memory for %d rows of %u numbers", CHUNK_ROWS, d->nx);
+
+	for (uint32_t at = 0, n; !code && at < d->nrow; at += n) {
+		n = d->nrow - at < CHUNK_ROWS ? d->nrow - at : CHUNK_ROWS;
+		code = row_store_read(d->rows, NULL, at, n, x, e);
+	}
+	free(x);
+	return code;
+}
+
+int dataset_new_stored(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct row_store *rows,
+	struct dataset **out, struct err *e)
+{
+	struct dataset *d = NULL;
+	int code = new(nrow, nx, ny, source, rows, &d, e);
+
+	if (!code)
+		code = check_rows(d, e);
+	if (code && d) {
+		d->rows = NULL;                  /* it stays the caller's */
+		dataset_free(d);
+	}
+	if (!code)
+		*out = d;
+	return code;
+}
+
+int dataset_rows(const struct dataset *d, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e)
+{
+	if (d->rows)
+		return row_store_read(d->rows, row, first, n, x, e);
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(x + (size_t)i * d->nx, d->x + (size_t)(row ? row[i] : first + i) * d->nx, d->nx * sizeof *x);
+	return 0;
+}
+
+int dataset_keep(struct dataset *d, uint64_t max_bytes, struct err *e)
+{
+	double *x;
+	int code;
+
+	if (!d->rows || (uint64_t)d->nrow * d->nx > max_bytes / sizeof *x)
+		return 0;
+	x = mem_try(d->nrow, d->nx * sizeof *x);
+	if (!x)
+		return err_set(e, -ERR_CONFIG, "no memory for %u rows of %u numbers", d->nrow, d->nx);
+	code = row_store_read(d->rows, NULL, 0, d->nrow, x, e);
+	if (code) {
+		free(x);
+		return code;
+	}
+	row_store_free(d->rows);
+	d->rows = NULL;
+	d->x = x;
 	return 0;
 }
 
@@ -41,6 +114,7 @@ void dataset_free(struct dataset *d)
 {
 	if (!d)
 		return;
+	row_store_free(d->rows);
 	free(d->x);
 	free(d->y);
 	free(d->weight);
@@ -153,6 +227,34 @@ bool label_map_apply(const struct label_map *m, double *v)
 	return !m->n;
 }
 
+int data_file_open(struct data_file *f, const char *path, struct sha256 *h, struct err *e)
+{
+	char *piece;
+	int code = 0;
+
+	*f = (struct data_file){ path, -1, 0 };
+	f->fd = file_open(path, &f->size, e);
+	if (f->fd < 0)
+		return f->fd;
+	piece = mem_alloc(DIGEST_PIECE, 1);
+	for (uint64_t at = 0, n; !code && at < f->size; at += n) {
+		n = f->size - at < DIGEST_PIECE ? f->size - at : DIGEST_PIECE;
+		code = file_read(f->fd, path, at, piece, n, e);
+		sha256_add(h, piece, n);
+	}
+	free(piece);
+	if (code)
+		data_file_close(f);
+	return code;
+}
+
+void data_file_close(struct data_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
 /* IDX files are known by names such as train-images-idx3-ubyte. */
 static bool names_idx(const char *path)
 {
@@ -185,4 +287,22 @@ int dataset_read(const char *path, const struct read_options *o, struct diags *d
 	if (names_idx(path))
 		return dataset_read_idx(path, o, d, out, e);
 	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy, or have idx in their names", path);
+}
+
+uint64_t dataset_memory(const char *path)
+{
+	/* Bytes for each of the file: its own, and doubles made of the smallest numbers that are usual in it. */
+	static const struct { const char *ending; unsigned times; } row[] = {
+		{ ".csv", 5 }, { ".npz", 9 }, { ".npy", 5 }, { ".gz", 60 }, { "", 9 },
+	};
+	size_t len = strlen(path), n, i = 0;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	while (n = strlen(row[i].ending), len < n || strcmp(path + len - n, row[i].ending))
+		i++;
+	if (!i && st.st_size > CSV_BYTES_MAX)
+		return UINT64_MAX;               /* too long to be read at once */
+	return (uint64_t)st.st_size * row[i].times;
 }

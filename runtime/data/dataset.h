@@ -26,12 +26,18 @@ enum {
 struct dataset {
 	uint32_t nrow, nx, ny;
 	double *x, *y;               /* y NULL when ny is 0 (no labels) */
+	struct row_store *rows;      /* where x is NULL and nx is not 0: it stays in a file (row_store.h) */
 	double *weight;              /* (nrow) of the samples in the loss, or NULL: all 1 */
 	char *source;                /* path or generator, for messages */
 	uint8_t digest[32];          /* SHA-256 of the file's bytes; of the arrays when generated */
 };
 
 void dataset_free(struct dataset *d);
+
+/* x[(n, nx)] = rows row[0..n) (NULL: first, first + 1, ...), from memory or from the file. */
+int dataset_rows(const struct dataset *d, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);
+/* Takes x into memory when it is in a file and needs at most max_bytes; the same bits. */
+int dataset_keep(struct dataset *d, uint64_t max_bytes, struct err *e);
 
 /* What the model wants: one row per `input`. */
 struct input_want { const char *name; bool is_state; uint32_t count; /* scalars */ uint32_t ndim, dim[8];
@@ -51,9 +57,13 @@ struct read_options {
 	const char *label;           /* column or key; NULL: "label" (CSV), "y" (npz) */
 	const char *weight;          /* column or key of the samples' weights; NULL: there are none */
 	bool label_required;         /* else data without labels or weights are taken too */
+	bool streamed;               /* x stays in the file (or, decoded, in a temporary one): see dataset_rows */
 	struct label_map label_map;
 };
 
+/* Bytes of memory that dataset_read may take for this file when it is not streamed, a guess from above by its size
+ * and kind; 0 for what cannot be streamed, such as a pipe. */
+uint64_t dataset_memory(const char *path);
 /* By the file's ending: .npz, .npy (one input, no labels), .csv; else a name with idx in it: IDX, whose
  * labels are another such file (dataset_idx.c).  Faults in a CSV text
  * are reported through `d` with line and column (returns -ERR_BAD_DATA with a summary in

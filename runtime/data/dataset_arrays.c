@@ -3,19 +3,24 @@
 #include "config.h"
 #include "runtime/data/reader.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
+#include "runtime/data/array_places.h"
 #include "runtime/data/generate.h"
+#include "runtime/data/row_store.h"
 
 struct source {
 	const char *path;
 	const struct read_options *o;
 	struct diags *diags;         /* may be NULL */
 	struct npz z;
+	struct array_place *place;   /* of each member of z, whose numbers are not there; NULL: they are */
 	uint8_t digest[SHA256_BYTES];
 	uint64_t nrow;
 };
@@ -257,6 +262,74 @@ static int copy_inputs(const struct source *s, struct shared x, struct dataset *
 	return code;
 }
 
+/* ---- inputs that stay in the file ---- */
+
+static const struct array_place *place_of(const struct source *s, const struct array *a)
+{
+	unsigned i = 0;
+
+	while (&s->z.member[i].array != a)
+		i++;
+	return &s->place[i];
+}
+
+/* w->count numbers of each row of the array, from `from` on. */
+static int store_input(const struct source *s, const char *key, const struct array *a, uint64_t from,
+	const struct input_want *w, uint64_t first, struct row_store *rows, struct err *e)
+{
+	const struct array_place *p = place_of(s, a);
+	const unsigned parts = a->is_complex ? 2 : 1;
+	struct row_field f = { .type = p->type, .stride = width_of(a) * parts * p->type.nbytes, .first = (uint32_t)first,
+		.pad = w->is_state && !a->is_complex, .name = (char *)key };
+
+	if (p->is_fortran)
+		return err_set(e, -ERR_BAD_DATA, "%s: array \"%s\" is in Fortran order and cannot be read row by row; "
+			"numpy.ascontiguousarray changes that, and data.streaming: off reads it as a whole", s->path, key);
+	f.count = f.pad ? w->count / 2 : w->count;
+	f.at = p->at + p->head + from * p->type.nbytes;
+	f.fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 0);
+	if (f.fd < 0)
+		return err_set(e, -ERR_IO, "cannot read %s: %s", s->path, strerror(errno));
+	row_store_add(rows, &f);
+	return 0;
+}
+
+static int store_inputs(const struct source *s, struct shared x, uint64_t nx, struct row_store **out, struct err *e)
+{
+	struct row_store *rows = row_store_new(s->path, (uint32_t)nx);
+	uint64_t first = 0;
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < s->o->nwant; first += s->o->want[i++].count) {
+		const struct input_want *w = &s->o->want[i];
+		const struct array *a = own_array(s, w);
+
+		code = store_input(s, a ? missing(s, w) : "x", a ? a : x.a, a ? 0 : x.from, w, first, rows, e);
+		x.from += a ? 0 : w->count;
+	}
+	if (code)
+		row_store_free(rows);
+	else
+		*out = rows;
+	return code;
+}
+
+/* Labels and weights are wanted in memory. */
+static int load(struct source *s, const struct array *a, struct err *e)
+{
+	unsigned i = 0;
+	int code;
+
+	if (!a || !s->place)
+		return 0;
+	while (&s->z.member[i].array != a)
+		i++;
+	code = array_place_load(&s->place[i], s->path, &s->z.member[i].array, e);
+	if (code)
+		err_prefix(e, "%s: member \"%s\"", s->path, s->z.member[i].name);
+	return code;
+}
+
 /* Numbers a row of the array that feeds the only input; 0 when there is none. */
 static uint64_t any_width(const struct source *s)
 {
@@ -281,7 +354,8 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 {
 	const struct array *label = NULL, *weight = NULL;
 	struct dataset *d = NULL;
-	struct shared x;
+	struct row_store *rows = NULL;
+	struct shared x = { NULL, 0 };
 	struct read_options own;
 	struct input_want want;
 	uint64_t nx = 0, ny;
@@ -301,8 +375,18 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 	if (!code && !s->nrow)
 		code = err_set(e, -ERR_BAD_DATA, "%s: no array to take rows from", s->path);
 	if (!code)
-		code = dataset_new(s->nrow, nx, (uint32_t)ny, s->path, &d, e);
+		code = load(s, label, e);
 	if (!code)
+		code = load(s, weight, e);
+	if (!code && s->place)
+		code = store_inputs(s, x, nx, &rows, e);
+	if (!code) {
+		code = rows ? dataset_new_stored(s->nrow, nx, (uint32_t)ny, s->path, rows, &d, e)
+			: dataset_new(s->nrow, nx, (uint32_t)ny, s->path, &d, e);
+		if (code)
+			row_store_free(rows);
+	}
+	if (!code && !rows)
 		code = copy_inputs(s, x, d, e);
 	if (!code && ny)
 		code = copy_labels(s, label, d, e);
@@ -317,18 +401,47 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 	return 0;
 }
 
+static int npy_feeds_one(const struct source *s, struct err *e)
+{
+	return err_set(e, -ERR_BAD_DATA, "an .npy file feeds one input, the model has %u; use .npz", s->o->nwant);
+}
+
 /* An .npy file is an archive of one array, named as the model's only input asks. */
 static int open_npy(struct source *s, const struct buf *b, struct err *e)
 {
 	const struct input_want *w = s->o->want;
 
 	if (s->o->nwant != 1)
-		return err_set(e, -ERR_BAD_DATA, "an .npy file feeds one input, the model has %u; use .npz",
-			s->o->nwant);
+		return npy_feeds_one(s, e);
 	s->z.member = mem_alloc(1, sizeof *s->z.member);
 	s->z.member[0].name = mem_strdup(missing(s, w));
 	s->z.n = 1;
 	return npy_parse(b->data, b->len, &s->z.member[0].array, e);
+}
+
+/* The same with the numbers left in the file. */
+static int read_places(struct source *s, bool is_npy, struct dataset **out, struct err *e)
+{
+	struct data_file f;
+	struct sha256 h;
+	int code;
+
+	sha256_init(&h);
+	if (is_npy && s->o->nwant != 1)
+		return npy_feeds_one(s, e);
+	code = data_file_open(&f, s->path, &h, e);
+	if (code)
+		return code;
+	sha256_end(&h, s->digest);
+	code = array_places_open(&f, is_npy ? missing(s, s->o->want) : NULL, &s->z, &s->place, e);
+	data_file_close(&f);
+	if (code) {
+		err_prefix(e, "%s", s->path);
+		return code;
+	}
+	code = assemble(s, out, e);
+	array_places_close(&s->z, s->place);
+	return code;
 }
 
 int dataset_read_arrays(const char *path, const struct read_options *o, struct diags *d,
@@ -339,6 +452,8 @@ int dataset_read_arrays(const char *path, const struct read_options *o, struct d
 	struct buf b = BUF_INIT;
 	int code;
 
+	if (o->streamed)
+		return read_places(&s, is_npy, out, e);
 	code = is_npy ? npy_check_file(path, e) : npz_check_file(path, e);
 	if (!code)
 		code = buf_read_file(&b, path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);

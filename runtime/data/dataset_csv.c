@@ -10,7 +10,9 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
+#include "runtime/base/spool.h"
 #include "runtime/data/csv.h"
+#include "runtime/data/row_store.h"
 
 enum { TO_NOTHING = -1, TO_LABEL = -2, TO_WEIGHT = -3 };
 enum { CSV_FAULTS_MAX = 5 };         /* what is wrong in every row is not said for every row */
@@ -26,11 +28,13 @@ struct table {
 	unsigned before;                 /* errors reported before this file's */
 	bool has_header;
 	struct span header;              /* the first row */
+	bool at_first;                   /* no row was read but that */
 	size_t ncolumn;
 	char **name;                     /* "1", "2", ... without a header */
 	int64_t *to;                     /* position in x, or one of the above */
 	int64_t label, weight;           /* columns, or -1 */
 	double *x, *y, *w;
+	struct spool *spool;             /* where rows of x go (x is then one row); NULL: they stay in x */
 	size_t nrow, cap, nx;
 	struct diag *last;               /* the last fault of a row */
 };
@@ -241,7 +245,7 @@ static void bad_number(struct table *t, size_t field)
 		diag_help(g, "fields are separated by commas");
 	else if (t->to[field] == TO_LABEL && *text)
 		diag_help(g, "`data.label_map` gives classes their numbers, for example `label_map: {%s: 1}`", text);
-	if (t->csv.row.begin == t->header.begin)
+	if (t->at_first && !t->has_header)
 		diag_note(g, "the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
 	free(text);
 }
@@ -286,7 +290,7 @@ static bool read_named_label(struct table *t, size_t field)
 
 static void read_row(struct table *t)
 {
-	double *x = t->x + t->nrow * t->nx, v = 0;
+	double *x = t->x + (t->spool ? 0 : t->nrow * t->nx), v = 0;
 
 	for (size_t i = 0; i < t->ncolumn; i++) {
 		if (t->to[i] == TO_NOTHING)
@@ -322,12 +326,12 @@ static bool row_width_fits(struct table *t)
 /* Room for one more row. */
 static int grow(struct table *t, struct err *e)
 {
-	size_t cap = t->cap ? 2 * t->cap : 64, nbytes;
+	size_t cap = t->cap ? 2 * t->cap : 64, nbytes, rows = t->spool ? 1 : cap;
 	double *x, *y, *w;
 
 	if (t->nrow < t->cap)
 		return 0;
-	if (t->nrow >= DATASET_ROWS_MAX || __builtin_mul_overflow(cap, t->nx * sizeof *x, &nbytes)
+	if (t->nrow >= DATASET_ROWS_MAX || __builtin_mul_overflow(rows, t->nx * sizeof *x, &nbytes)
 			|| nbytes > DATASET_BYTES_MAX)
 		return err_set(e, -ERR_BAD_DATA, "more than %d rows or %llu bytes of numbers",
 			DATASET_ROWS_MAX, (unsigned long long)DATASET_BYTES_MAX);
@@ -357,8 +361,15 @@ static int read_rows(struct table *t, struct err *e)
 		if (code)
 			return code;
 		read_row(t);
+		if (t->spool && t->nx)
+			code = spool_add(t->spool, t->x, t->nx * sizeof *t->x, e);
+		if (code)
+			return code;
 		t->nrow++;
+		t->at_first = false;
 	}
+	if (t->csv.code)
+		return t->csv.code;
 	if (more > 0 && t->last)
 		diag_note(t->last, "after %u faults the rest of the file is not read", faults(t));
 	if (!more && !t->nrow && !faults(t))
@@ -366,16 +377,32 @@ static int read_rows(struct table *t, struct err *e)
 	return 0;
 }
 
+/* The window with the first row will go: a source of its own keeps the row for messages. */
+static int keep_header(struct table *t, struct err *e)
+{
+	int file = source_window(diags_sources(t->diags), 0, source_name(diags_sources(t->diags), t->csv.file), t->csv.text,
+		t->header.end, 1, e);
+
+	if (file > 0)
+		t->header.file = (uint32_t)file;
+	return file > 0 ? 0 : file;
+}
+
 static int read_table(struct table *t, struct err *e)
 {
 	int code = csv_next(&t->csv);
 
+	if (t->csv.code)
+		return t->csv.code;
 	if (!code)
 		diag_at(t->diags, DIAG_DATA_EMPTY, (struct span){ t->csv.file, 0, 0 }, "the file is empty");
 	if (code <= 0)
 		return 0;
+	t->at_first = true;
 	name_columns(t);
 	choose_columns(t);
+	if (!faults(t) && t->csv.window && keep_header(t, e))
+		return -ERR_CONFIG;
 	return faults(t) ? 0 : read_rows(t, e);
 }
 
@@ -387,12 +414,14 @@ static void finish(struct table *t, const char *path, struct dataset **out)
 	d->nrow = (uint32_t)t->nrow;
 	d->nx = (uint32_t)t->nx;
 	d->ny = t->label >= 0;
-	d->x = t->x;
+	d->x = t->spool ? NULL : t->x;
 	d->y = d->ny ? t->y : NULL;
 	d->weight = t->weight >= 0 ? t->w : NULL;
 	d->source = mem_strdup(path);
-	sha256_of(t->csv.text, t->csv.len, d->digest);
-	t->x = NULL;
+	if (!t->spool) {
+		sha256_of(t->csv.text, t->csv.len, d->digest);
+		t->x = NULL;
+	}
 	if (d->y)
 		t->y = NULL;
 	if (d->weight)
@@ -412,23 +441,78 @@ static void table_release(struct table *t)
 	csv_release(&t->csv);
 }
 
+/* Whatever was read, and what was wrong with it. */
+static int read_and_judge(struct table *t, const char *path, struct dataset **out, struct err *e)
+{
+	int code = read_table(t, e);
+
+	if (code)
+		err_prefix(e, "%s", path);
+	else if (faults(t))
+		code = err_set(e, -ERR_BAD_DATA, "%s has %u fault%s", path, faults(t), faults(t) == 1 ? "" : "s");
+	else
+		finish(t, path, out);
+	return code;
+}
+
+/* The rows as doubles, in the machine's order, which the spool has. */
+static int store_rows(struct dataset *d, struct spool *spool, struct err *e)
+{
+	struct row_field f = { .stride = d->nx * sizeof *d->x, .type = { 'f', sizeof *d->x, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ },
+		.count = d->nx };
+	int code = spool_take(spool, &f.fd, e);
+
+	if (code)
+		return code;
+	d->rows = row_store_new(d->source, d->nx);
+	row_store_add(d->rows, &f);
+	return 0;
+}
+
+/* The text passes by, and the numbers of its rows go to a temporary file. */
+static int read_streamed(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e)
+{
+	struct spool spool;
+	struct table t = { .o = o, .diags = d, .before = diags_errors(d), .spool = &spool };
+	struct data_file f;
+	struct sha256 h;
+	int code;
+
+	sha256_init(&h);
+	code = data_file_open(&f, path, &h, e);
+	if (code)
+		return code;
+	code = spool_open(&spool, e);
+	if (!code) {
+		code = csv_init_file(&t.csv, d, f.fd, path, f.size, e);
+		if (!code)
+			code = read_and_judge(&t, path, out, e);
+		if (!code) {
+			code = store_rows(*out, &spool, e);
+			sha256_end(&h, (*out)->digest);
+			if (code)
+				dataset_free(*out);
+		}
+		spool_release(&spool);
+	}
+	data_file_close(&f);
+	table_release(&t);
+	return code;
+}
+
 int dataset_read_csv(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e)
 {
 	struct table t = { .o = o, .diags = d, .before = diags_errors(d) };
-	int file = source_open(diags_sources(d), path, CSV_BYTES_MAX, e), code;
+	int file, code;
 
+	if (o->streamed)
+		return read_streamed(path, o, d, out, e);
+	file = source_open(diags_sources(d), path, CSV_BYTES_MAX, e);
 	if (file < 0)
 		return file;
 	csv_init(&t.csv, d, (uint32_t)file);
-	code = read_table(&t, e);
-	if (code)
-		err_prefix(e, "%s", path);
-	else if (faults(&t))
-		code = err_set(e, -ERR_BAD_DATA, "%s has %u fault%s", path, faults(&t),
-			faults(&t) == 1 ? "" : "s");
-	else
-		finish(&t, path, out);
+	code = read_and_judge(&t, path, out, e);
 	table_release(&t);
 	return code;
 }

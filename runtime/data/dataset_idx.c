@@ -11,10 +11,18 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
 #include "runtime/base/inflate.h"
+#include "runtime/base/spool.h"
 #include "runtime/data/generate.h"
 #include "runtime/data/idx.h"
+#include "runtime/data/row_store.h"
 
-struct idx_file { const char *path; struct buf bytes; struct idx idx; };
+struct idx_file {
+	const char *path;
+	struct buf bytes;            /* all of it, unless it stays in its file */
+	struct idx idx;
+	struct data_file data;
+	uint64_t at;                 /* of the numbers in data */
+};
 
 static bool is_gzip(const char *path)
 {
@@ -45,6 +53,79 @@ static int open_file(struct idx_file *f, const char *path, struct sha256 *h, str
 	if (code)
 		err_prefix(e, "%s", path);
 	return code;
+}
+
+/* What is inflated goes to a temporary file, as much as the header states. */
+struct inflating { struct spool spool; uint64_t limit; };
+
+static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
+{
+	struct inflating *f = ctx;
+	const uint8_t *head = p;
+	uint64_t count = 8;
+
+	if (!f->spool.len && len >= 4) {
+		/* 8 bytes a number at most; what the header says in full is checked when all is there. */
+		for (unsigned k = 0; k < head[3] && 8 + 4 * k <= len; k++) {
+			const uint8_t *d = head + 4 + 4 * k;
+
+			if (__builtin_mul_overflow(count, (uint64_t)d[0] << 24 | d[1] << 16 | d[2] << 8 | d[3], &count))
+				count = UINT64_MAX - IDX_HEAD_MAX;
+		}
+		f->limit = count + IDX_HEAD_MAX;
+	}
+	if (f->spool.len + len > f->limit)
+		return err_set(e, -ERR_BAD_DATA, "it inflates to more bytes than its header states");
+	return spool_add(&f->spool, p, len, e);
+}
+
+static int unpack(struct idx_file *f, struct err *e)
+{
+	struct inflating to = { .limit = 0 };
+	int code = spool_open(&to.spool, e), fd = -1;
+
+	if (code)
+		return code;
+	code = inflate_file(f->data.fd, f->path, 0, f->data.size, true, keep_piece, &to, e);
+	if (!code)
+		code = spool_take(&to.spool, &fd, e);
+	if (!code) {
+		data_file_close(&f->data);
+		f->data.fd = fd;
+		f->data.size = to.spool.len;
+	}
+	spool_release(&to.spool);
+	return code;
+}
+
+/* The same with the numbers left where they are. */
+static int open_in_place(struct idx_file *f, const char *path, struct sha256 *h, struct err *e)
+{
+	char head[IDX_HEAD_MAX];
+	size_t n = 0, have;
+	int code;
+
+	f->path = path;
+	code = data_file_open(&f->data, path, h, e);
+	if (code)
+		return code;
+	if (is_gzip(path))
+		code = unpack(f, e);
+	have = f->data.size < sizeof head ? (size_t)f->data.size : sizeof head;
+	if (!code)
+		code = file_read(f->data.fd, path, 0, head, have, e);
+	if (!code)
+		code = idx_parse_head(head, have, f->data.size, &f->idx, &n, e);
+	f->at = n;
+	if (code)
+		err_prefix(e, "%s", path);
+	return code;
+}
+
+static void close_file(struct idx_file *f)
+{
+	buf_release(&f->bytes);
+	data_file_close(&f->data);
 }
 
 /* ---- where the labels lie ---- */
@@ -150,6 +231,25 @@ static int copy_inputs(const struct idx_file *f, const struct read_options *o, s
 	return 0;
 }
 
+/* Inputs that take their numbers one after the other from each row of the file, which goes to the store. */
+static struct row_store *store_inputs(struct idx_file *f, const struct read_options *o, uint32_t nx)
+{
+	struct row_store *s = row_store_new(f->path, nx);
+	struct row_field field = { .fd = f->data.fd, .at = f->at, .type = idx_number(f->idx.type) };
+
+	field.stride = width_of(&f->idx) * field.type.nbytes;
+	for (unsigned i = 0; i < o->nwant; i++) {
+		field.count = taken(&o->want[i]);
+		field.pad = o->want[i].is_state;
+		row_store_add(s, &field);
+		field.at += (uint64_t)field.count * field.type.nbytes;
+		field.first += o->want[i].count;
+	}
+	if (o->nwant)
+		f->data.fd = -1;
+	return s;
+}
+
 static int copy_labels(const struct idx_file *f, const struct label_map *m, struct dataset *d, struct err *e)
 {
 	for (uint64_t i = 0; i < f->idx.count; i++) {
@@ -165,10 +265,11 @@ static int copy_labels(const struct idx_file *f, const struct label_map *m, stru
 	return 0;
 }
 
-static int assemble(const struct idx_file *x, const struct idx_file *y, const struct read_options *o,
+static int assemble(struct idx_file *x, const struct idx_file *y, const struct read_options *o,
 	struct diags *diags, struct dataset **out, struct err *e)
 {
 	struct dataset *d = NULL;
+	struct row_store *rows = NULL;
 	uint64_t nx, ny = y->path ? width_of(&y->idx) : 0;
 	int code = check_width(x, o, diags, &nx, e);
 
@@ -176,9 +277,14 @@ static int assemble(const struct idx_file *x, const struct idx_file *y, const st
 		code = err_set(e, -ERR_BAD_DATA, "%s has %u rows, %s has %u", x->path, x->idx.dim[0], y->path, y->idx.dim[0]);
 	if (!code && ny > DATASET_COLUMNS_MAX)
 		code = err_set(e, -ERR_BAD_DATA, "%s: more than %d labels in each row", y->path, DATASET_COLUMNS_MAX);
+	if (!code && o->streamed)
+		rows = store_inputs(x, o, (uint32_t)nx);
 	if (!code)
-		code = dataset_new(x->idx.dim[0], nx, (uint32_t)ny, x->path, &d, e);
-	if (!code)
+		code = rows ? dataset_new_stored(x->idx.dim[0], nx, (uint32_t)ny, x->path, rows, &d, e)
+			: dataset_new(x->idx.dim[0], nx, (uint32_t)ny, x->path, &d, e);
+	if (code)
+		row_store_free(rows);
+	if (!code && !rows)
 		code = copy_inputs(x, o, d, e);
 	if (!code && ny)
 		code = copy_labels(y, &o->label_map, d, e);
@@ -192,7 +298,7 @@ static int assemble(const struct idx_file *x, const struct idx_file *y, const st
 int dataset_read_idx(const char *path, const struct read_options *o, struct diags *d, struct dataset **out,
 	struct err *e)
 {
-	struct idx_file x = { NULL, BUF_INIT, { 0 } }, y = x;
+	struct idx_file x = { .data = { NULL, -1, 0 } }, y = x;
 	struct read_options own;
 	struct input_want want;
 	struct arena a = { 0 };
@@ -200,15 +306,15 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 	int code;
 
 	sha256_init(&h);
-	code = open_file(&x, path, &h, e);
+	code = o->streamed ? open_in_place(&x, path, &h, e) : open_file(&x, path, &h, e);
 	if (!code)
 		code = open_labels(&y, &a, path, o, &h, e);
 	if (!code)
 		code = assemble(&x, &y, reader_any_width(o, width_of(&x.idx), &own, &want), d, out, e);
 	if (!code)
 		sha256_end(&h, (*out)->digest);
-	buf_release(&x.bytes);
-	buf_release(&y.bytes);
+	close_file(&x);
+	close_file(&y);
 	arena_release(&a);
 	return code;
 }

@@ -40,9 +40,16 @@ static int read_dims(struct rd *r, struct idx *a, struct err *e)
 	return 0;
 }
 
-int idx_parse(const void *bytes, size_t len, struct idx *out, struct err *e)
+struct number idx_number(uint8_t type)
 {
-	struct rd r = { bytes, len, 0, 0 };
+	char kind = type == IDX_U8 ? 'u' : type >= IDX_F32 ? 'f' : 'i';
+
+	return (struct number){ kind, nbytes_of[type], true };
+}
+
+int idx_parse_head(const void *bytes, size_t have, uint64_t len, struct idx *out, size_t *head, struct err *e)
+{
+	struct rd r = { bytes, have, 0, 0 };
 	const uint8_t *magic = rd_bytes(&r, 4);
 	struct idx a = { .count = 1 };
 	int code;
@@ -57,11 +64,21 @@ int idx_parse(const void *bytes, size_t len, struct idx *out, struct err *e)
 	if (code)
 		return code;
 	if (a.count > len || a.count * nbytes_of[a.type] != len - r.at)
-		return err_set(e, -ERR_BAD_DATA, "the IDX file's header states %llu numbers of %u bytes, %zu bytes follow",
-			(unsigned long long)a.count, nbytes_of[a.type], len - r.at);
-	a.at = r.p + r.at;
+		return err_set(e, -ERR_BAD_DATA, "the IDX file's header states %llu numbers of %u bytes, %llu bytes follow",
+			(unsigned long long)a.count, nbytes_of[a.type], (unsigned long long)(len - r.at));
+	*head = r.at;
 	*out = a;
 	return 0;
+}
+
+int idx_parse(const void *bytes, size_t len, struct idx *out, struct err *e)
+{
+	size_t head;
+	int code = idx_parse_head(bytes, len, len, out, &head, e);
+
+	if (!code)
+		out->at = (const uint8_t *)bytes + head;
+	return code;
 }
 
 double idx_value(const struct idx *a, uint64_t i)

@@ -3,8 +3,14 @@
 
 noinst_LIBRARIES += libdata.a
 libdata_a_SOURCES = \
+	runtime/data/array_places.c \
+	runtime/data/array_places.h \
+	runtime/data/covariance.c \
+	runtime/data/covariance.h \
 	runtime/data/csv.c \
 	runtime/data/csv.h \
+	runtime/data/csv_window.c \
+	runtime/data/csv_window.h \
 	runtime/data/dataset.c \
 	runtime/data/dataset.h \
 	runtime/data/dataset_arrays.c \
@@ -24,9 +30,13 @@ libdata_a_SOURCES = \
 	runtime/data/ising.h \
 	runtime/data/npy.c \
 	runtime/data/npz.c \
+	runtime/data/number.c \
+	runtime/data/number.h \
 	runtime/data/pca.c \
 	runtime/data/pca.h \
 	runtime/data/reader.h \
+	runtime/data/row_store.c \
+	runtime/data/row_store.h \
 	runtime/data/split.c \
 	runtime/data/stratify.c \
 	runtime/data/transform.c \

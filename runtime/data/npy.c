@@ -2,7 +2,7 @@
  * NumPy's .npy format, versions 1 to 3 (numpy.lib.format): a header written as a
  * Python dictionary, then the numbers. */
 #include "config.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/array_places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 
 #include "runtime/base/arena.h"
 
-enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7,
-	NPY_START_BYTES = 12 };   /* magic, version, the header's length */
+enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7 };
 
 #define NPY_COUNT_MAX (DATASET_BYTES_MAX / 16)     /* complex numbers as re and im */
 
@@ -285,9 +284,9 @@ static int check_size(const struct head *h, uint64_t left, uint64_t *count, stru
 		(unsigned long long)nbytes, (unsigned long long)left);
 }
 
-static int check_head(const struct buf *head, uint64_t size, struct err *e)
+int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, struct array_place *p, struct err *e)
 {
-	struct rd r = { (const uint8_t *)head->data, head->len, 0, 0 };
+	struct rd r = { bytes, have, 0, 0 };
 	struct head h = { 0 };
 	uint64_t count;
 	char *text = NULL;
@@ -296,7 +295,16 @@ static int check_head(const struct buf *head, uint64_t size, struct err *e)
 	if (!code)
 		code = read_head(text, &h, e);
 	free(text);
-	return code ? code : check_size(&h, size - r.at, &count, e);
+	if (!code)
+		code = check_size(&h, size - r.at, &count, e);
+	if (code)
+		return code;
+	*a = (struct array){ .ndim = h.ndim, .is_complex = h.kind->is_complex, .count = count };
+	memcpy(a->dim, h.dim, sizeof a->dim);
+	p->head = r.at;
+	p->is_fortran = h.fortran && h.ndim > 1;
+	p->type = (struct number){ h.kind->is_complex ? 'f' : h.kind->name[0], (uint8_t)h.kind->nbytes, h.order == '>' };
+	return 0;
 }
 
 int npy_check_file(const char *path, struct err *e)
@@ -306,7 +314,7 @@ int npy_check_file(const char *path, struct err *e)
 	int code = buf_read_part(&head, path, NPY_START_BYTES + NPY_HEADER_MAX, false, &size, e);
 
 	if (!code && size) {
-		code = check_head(&head, size, e);
+		code = npy_look(head.data, head.len, size, &(struct array){ 0 }, &(struct array_place){ 0 }, e);
 		if (code)
 			err_prefix(e, "%s", path);
 	}

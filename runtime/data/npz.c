@@ -5,13 +5,14 @@
  * first byte to the directory, each local header agrees with its directory entry,
  * and every CRC-32 is checked. */
 #include "config.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/array_places.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/inflate.h"
+#include "runtime/base/spool.h"
 
 enum {
 	SIG_LOCAL = 0x04034b50, SIG_ENTRY = 0x02014b50, SIG_END = 0x06054b50,
@@ -97,21 +98,18 @@ static bool sizes_agree(const struct entry *local, const struct entry *m, const 
 		&& zip64_sizes_agree(extra, local->extra_len, m);
 }
 
-/* The member's packed bytes, once its local header agrees with the directory. */
-static int read_local(struct rd *r, const struct entry *m, const uint8_t **data, struct err *e)
+/* The local header, which is to agree with the directory. */
+static int read_local_head(struct rd *r, const struct entry *m, struct err *e)
 {
 	const uint8_t *name, *extra;
 	struct entry local;
 
-	if (r->at != m->offset)
-		return broken(e, "a member does not follow the one before");
 	if (rd_u32(r) != SIG_LOCAL)
 		return broken(e, "a member's header is missing");
 	rd_u16(r);                               /* version needed */
 	read_common(r, &local);
 	name = rd_bytes(r, local.name_len);
 	extra = rd_bytes(r, local.extra_len);
-	*data = rd_bytes(r, m->packed);
 	if (r->bad)
 		return broken(e, "a member is cut off");
 	if (local.name_len != m->name_len || memcmp(name, m->name, m->name_len)
@@ -119,6 +117,20 @@ static int read_local(struct rd *r, const struct entry *m, const uint8_t **data,
 			|| local.date != m->date || local.crc != m->crc || !sizes_agree(&local, m, extra))
 		return broken(e, "a member's header and the directory disagree");
 	return 0;
+}
+
+/* The member's packed bytes behind its local header. */
+static int read_local(struct rd *r, const struct entry *m, const uint8_t **data, struct err *e)
+{
+	int code;
+
+	if (r->at != m->offset)
+		return broken(e, "a member does not follow the one before");
+	code = read_local_head(r, m, e);
+	if (code)
+		return code;
+	*data = rd_bytes(r, m->packed);
+	return *data ? 0 : broken(e, "a member is cut off");
 }
 
 /* Checks a name and returns it without ".npy"; the caller frees it. */
@@ -271,6 +283,105 @@ int npz_check_file(const char *path, struct err *e)
 	}
 	buf_release(&tail);
 	return code;
+}
+
+/* ---- places of members ---- */
+
+/* The local header at m->offset; *at is behind it. */
+static int look_at_local(const struct data_file *f, const struct entry *m, uint64_t end, uint64_t *at, struct err *e)
+{
+	uint8_t head[LOCAL_BYTES], *whole;
+	uint64_t len;
+	int code;
+
+	if (*at != m->offset || *at + LOCAL_BYTES > end)
+		return broken(e, "a member does not follow the one before");
+	code = file_read(f->fd, f->path, *at, head, sizeof head, e);
+	if (code)
+		return code;
+	len = LOCAL_BYTES + (head[26] | head[27] << 8) + (head[28] | head[29] << 8);
+	if (*at + len + m->packed > end)
+		return broken(e, "a member is cut off");
+	whole = mem_alloc(len, 1);
+	code = file_read(f->fd, f->path, *at, whole, len, e);
+	if (!code)
+		code = read_local_head(&(struct rd){ whole, len, 0, 0 }, m, e);
+	free(whole);
+	*at += len;
+	return code;
+}
+
+static int look_at_member(const struct data_file *f, struct rd *directory, uint64_t end, uint64_t *at, struct npz_entry *out,
+	struct err *e)
+{
+	struct entry m;
+	int code = read_entry(directory, &m, e);
+
+	if (!code)
+		code = member_name(&m, &out->name, e);
+	if (!code)
+		code = look_at_local(f, &m, end, at, e);
+	if (!code) {
+		code = check_packing(&m, e);
+		if (code)
+			err_prefix(e, "member \"%s\"", out->name);
+	}
+	if (code)
+		return code;
+	out->at = *at;
+	out->packed = m.packed;
+	out->size = m.size;
+	out->crc = m.crc;
+	out->is_deflated = m.method == METHOD_DEFLATED;
+	*at += m.packed;
+	return 0;
+}
+
+static int look_at_all(const struct data_file *f, const struct end *end, struct npz_entry *entry, struct err *e)
+{
+	uint8_t *bytes = mem_try(end->size, 1);
+	struct rd directory = { bytes, end->size, 0, 0 };
+	uint64_t at = 0;
+	int code = bytes ? file_read(f->fd, f->path, end->offset, bytes, end->size, e) : err_set(e, -ERR_CONFIG, "no memory for the directory");
+
+	for (unsigned i = 0; !code && i < end->nmember; i++) {
+		code = look_at_member(f, &directory, end->offset, &at, &entry[i], e);
+		for (unsigned k = 0; !code && k < i; k++)
+			if (!strcmp(entry[k].name, entry[i].name))
+				code = err_set(e, -ERR_BAD_DATA, "two members are named \"%s\"", entry[i].name);
+	}
+	if (!code && (at != end->offset || directory.at != directory.len))
+		code = broken(e, "bytes that belong to no member");
+	free(bytes);
+	return code;
+}
+
+int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, struct err *e)
+{
+	uint8_t tail[END_BYTES];
+	struct end end;
+	int code = 0;
+
+	if (f->size < END_BYTES)
+		return broken(e, "it does not end as a ZIP archive does");
+	code = file_read(f->fd, f->path, f->size - END_BYTES, tail, sizeof tail, e);
+	if (!code)
+		code = read_end(tail, sizeof tail, f->size, &end, e);
+	if (code)
+		return code;
+	*entry = mem_alloc(end.nmember + 1, sizeof **entry);
+	*n = end.nmember;
+	code = look_at_all(f, &end, *entry, e);
+	if (code)
+		npz_entries_free(*entry, end.nmember);
+	return code;
+}
+
+void npz_entries_free(struct npz_entry *entry, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		free(entry[i].name);
+	free(entry);
 }
 
 int npz_read(const char *path, struct npz *out, struct err *e)

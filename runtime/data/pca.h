@@ -4,13 +4,11 @@
 #define QCNN_PCA_H
 
 #include <stdint.h>
-#include "runtime/base/err.h"
+#include "runtime/data/covariance.h"
 
-/* The k directions of largest variance among rows row[0..nrow) of x (rows of n numbers; row NULL: the
- * first ones), by falling variance: out (k, n) of length 1, each with its largest entry in size
- * positive. k <= n. */
-int pca_directions(const double *x, uint32_t n, const uint32_t *row, uint32_t nrow, const double *mean,
-	uint32_t k, double *out, struct err *e);
+/* The k directions of largest variance of the n columns of c, which has ended, by falling variance: out (k, n)
+ * of length 1, each with its largest entry in size positive. k <= n. */
+int pca_directions(struct covariance *c, uint32_t k, double *out, struct err *e);
 /* The inner product, in the one order that all rows take. */
 double pca_coordinate(uint32_t n, const double *direction, const double *moved);
 

@@ -3,6 +3,7 @@
 #ifndef QCNN_READER_H
 #define QCNN_READER_H
 
+#include "runtime/base/crypto.h"
 #include "runtime/data/dataset.h"
 
 int dataset_read_csv(const char *path, const struct read_options *o, struct diags *d,
@@ -26,5 +27,12 @@ const struct read_options *reader_any_width(const struct read_options *o, uint64
 	struct input_want *want);
 /* The label's new value; false when a map is given and lacks it. */
 bool label_map_apply(const struct label_map *m, double *v);
+
+/* A data file whose rows stay there. */
+struct data_file { const char *path; int fd; uint64_t size; };
+/* Opens it and adds its bytes to the digest. */
+int data_file_open(struct data_file *f, const char *path, struct sha256 *h, struct err *e);
+/* Closes it, unless fd was handed over (-1). */
+void data_file_close(struct data_file *f);
 
 #endif

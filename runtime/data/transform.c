@@ -9,15 +9,39 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/data/pca.h"
+#include "runtime/data/row_store.h"
 
+enum { CHUNK_ROWS = 256 };
 enum { SAFE_EXPONENT = 400 };            /* squares of such numbers, and sums of them, are far from the range's ends */
 
 /* The training rows. */
 struct sample { const struct dataset *d; const uint32_t *row; uint32_t nrow; };
 
-static const double *row_of(const struct sample *s, uint32_t i)
+/* Shows the rows one after the other, in the order of the sample. */
+typedef void (*visit_fn)(void *ctx, const double *x);
+
+static int each_row(const struct sample *s, visit_fn visit, void *ctx, struct err *e)
 {
-	return s->d->x + (size_t)(s->row ? s->row[i] : i) * s->d->nx;
+	const uint32_t nx = s->d->nx;
+	double *chunk;
+	int code = 0;
+
+	if (s->d->x) {
+		for (uint32_t i = 0; i < s->nrow; i++)
+			visit(ctx, s->d->x + (size_t)(s->row ? s->row[i] : i) * nx);
+		return 0;
+	}
+	chunk = mem_try(CHUNK_ROWS, nx * sizeof *chunk);
+	if (!chunk)
+		return err_set(e, -ERR_CONFIG, "no memory for %d rows of %u numbers", CHUNK_ROWS, nx);
+	for (uint32_t at = 0, n; !code && at < s->nrow; at += n) {
+		n = s->nrow - at < CHUNK_ROWS ? s->nrow - at : CHUNK_ROWS;
+		code = dataset_rows(s->d, s->row ? s->row + at : NULL, at, n, chunk, e);
+		for (uint32_t i = 0; !code && i < n; i++)
+			visit(ctx, chunk + (size_t)i * nx);
+	}
+	free(chunk);
+	return code;
 }
 
 static int values_new(struct transform_step *s, size_t n, struct err *e)
@@ -31,6 +55,19 @@ static int values_new(struct transform_step *s, size_t n, struct err *e)
 
 /* ---- learning ---- */
 
+struct range { uint32_t n; bool begun; double *least, *largest; };
+
+static void widen(void *ctx, const double *x)
+{
+	struct range *r = ctx;
+
+	for (uint32_t j = 0; j < r->n; j++) {
+		r->least[j] = !r->begun || x[j] < r->least[j] ? x[j] : r->least[j];
+		r->largest[j] = !r->begun || x[j] > r->largest[j] ? x[j] : r->largest[j];
+	}
+	r->begun = true;
+}
+
 static int fit_min_max(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
 {
 	double low = w->option[0], high = w->option[1], *least, *factor;
@@ -41,15 +78,7 @@ static int fit_min_max(const struct transform_wish *w, const struct sample *s, s
 		return code;
 	least = out->value;
 	factor = least + n;                      /* the largest, until all rows were seen */
-	memcpy(least, row_of(s, 0), n * sizeof *least);
-	memcpy(factor, least, n * sizeof *least);
-	for (uint32_t i = 1; i < s->nrow; i++)
-		for (uint32_t j = 0; j < n; j++) {
-			double x = row_of(s, i)[j];
-
-			least[j] = x < least[j] ? x : least[j];
-			factor[j] = x > factor[j] ? x : factor[j];
-		}
+	code = each_row(s, widen, &(struct range){ n, false, least, factor }, e);
 	for (uint32_t j = 0; !code && j < n; j++) {
 		if (!isfinite(factor[j] - least[j]))
 			code = err_set(e, -ERR_BAD_DATA, "%s: column %u (from 0) runs from %g to %g, too far for min_max", s->d->source,
@@ -60,73 +89,83 @@ static int fit_min_max(const struct transform_wish *w, const struct sample *s, s
 	return code;
 }
 
-static void means(const struct sample *s, double *mean)
-{
-	uint32_t n = s->d->nx;
+/* Sums over the rows, of columns times scale. */
+struct sums { uint32_t n; const double *scale, *mean; double *sum; };
 
-	for (uint32_t i = 0; i < s->nrow; i++)
-		for (uint32_t j = 0; j < n; j++)
-			mean[j] += row_of(s, i)[j];
-	for (uint32_t j = 0; j < n; j++)
-		mean[j] /= s->nrow;
+static void add_size(void *ctx, const double *x)
+{
+	struct sums *s = ctx;
+
+	for (uint32_t j = 0; j < s->n; j++)
+		s->sum[j] = fabs(x[j]) > s->sum[j] ? fabs(x[j]) : s->sum[j];
+}
+
+static void add_value(void *ctx, const double *x)
+{
+	struct sums *s = ctx;
+
+	for (uint32_t j = 0; j < s->n; j++)
+		s->sum[j] += x[j] * s->scale[j];
+}
+
+static void add_square(void *ctx, const double *x)
+{
+	struct sums *s = ctx;
+
+	for (uint32_t j = 0; j < s->n; j++) {
+		double moved = x[j] * s->scale[j] - s->mean[j];
+
+		s->sum[j] += moved * moved;
+	}
 }
 
 /* Powers of two that bring columns, whose squares would leave the range of double, back to about 1;
  * 1 for the others. */
-static void column_scales(const struct sample *s, double *scale)
+static int column_scales(const struct sample *s, double *scale, struct err *e)
 {
 	uint32_t n = s->d->nx;
-	int exponent;
+	int exponent, code = each_row(s, add_size, &(struct sums){ .n = n, .sum = scale }, e);
 
-	for (uint32_t i = 0; i < s->nrow; i++)
-		for (uint32_t j = 0; j < n; j++) {
-			double x = fabs(row_of(s, i)[j]);
-
-			scale[j] = x > scale[j] ? x : scale[j];
-		}
 	for (uint32_t j = 0; j < n; j++) {
 		frexp(scale[j], &exponent);
 		scale[j] = ldexp(1, abs(exponent) < SAFE_EXPONENT ? 0 : exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
 	}
+	return code;
 }
 
-/* mean, and the sum of squares about it, of columns times scale. */
-static void moments(const struct sample *s, const double *scale, double *mean, double *square)
+/* The mean of columns times scale. */
+static int means(const struct sample *s, const double *scale, double *mean, struct err *e)
 {
 	uint32_t n = s->d->nx;
+	int code = each_row(s, add_value, &(struct sums){ n, scale, NULL, mean }, e);
 
-	for (uint32_t i = 0; i < s->nrow; i++)
-		for (uint32_t j = 0; j < n; j++)
-			mean[j] += row_of(s, i)[j] * scale[j];
 	for (uint32_t j = 0; j < n; j++)
 		mean[j] /= s->nrow;
-	for (uint32_t i = 0; i < s->nrow; i++)
-		for (uint32_t j = 0; j < n; j++) {
-			double x = row_of(s, i)[j] * scale[j] - mean[j];
-
-			square[j] += x * x;
-		}
+	return code;
 }
 
 static int fit_standardize(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
 {
 	uint32_t n = s->d->nx;
-	double *mean, *factor, *scale = mem_try(n, sizeof *scale);
+	double *mean = NULL, *factor = NULL, *scale = mem_try(n, sizeof *scale);
 	int code = scale ? values_new(out, 2 * (size_t)n + 1, e) : err_set(e, -ERR_CONFIG, "no memory for %u columns", n);
 
 	(void)w;
 	if (!code) {
 		mean = out->value;
 		factor = mean + n;               /* the sum of squares, until all rows were seen */
-		column_scales(s, scale);
-		moments(s, scale, mean, factor);
-		/* A constant column's mean may be a rounding away from it. */
-		for (uint32_t j = 0; j < n; j++) {
-			bool constant = !(sqrt(factor[j] / s->nrow) > 1e-14 * fabs(mean[j]));
+		code = column_scales(s, scale, e);
+	}
+	if (!code)
+		code = means(s, scale, mean, e);
+	if (!code)
+		code = each_row(s, add_square, &(struct sums){ n, scale, mean, factor }, e);
+	/* A constant column's mean may be a rounding away from it. */
+	for (uint32_t j = 0; !code && j < n; j++) {
+		bool constant = !(sqrt(factor[j] / s->nrow) > 1e-14 * fabs(mean[j]));
 
-			factor[j] = constant ? 0 : sqrt(s->nrow / factor[j]) * scale[j];
-			mean[j] /= scale[j];
-		}
+		factor[j] = constant ? 0 : sqrt(s->nrow / factor[j]) * scale[j];
+		mean[j] /= scale[j];
 	}
 	free(scale);
 	return code;
@@ -137,6 +176,37 @@ static int fit_l2(const struct transform_wish *w, const struct sample *s, struct
 	(void)w;
 	(void)s;
 	return values_new(out, 0, e);
+}
+
+static void add_products(void *ctx, const double *x)
+{
+	covariance_add(ctx, x);
+}
+
+static int fit_directions(const struct sample *s, struct transform_step *out, struct err *e)
+{
+	uint32_t n = s->d->nx;
+	struct covariance c = { .n = 0 };
+	double *one = mem_try(n, sizeof *one);
+	int code = one ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u columns", n);
+
+	for (uint32_t j = 0; !code && j < n; j++)
+		one[j] = 1;
+	if (!code)
+		code = means(s, one, out->value, e);
+	if (!code)
+		code = covariance_open(&c, n, out->value, e);
+	if (!code)
+		code = each_row(s, add_products, &c, e);
+	if (!code)
+		code = covariance_end(&c, e);
+	if (!code)
+		code = pca_directions(&c, out->nout, out->value + n, e);
+	if (code)
+		err_prefix(e, "%s", s->d->source);
+	covariance_release(&c);
+	free(one);
+	return code;
 }
 
 static int fit_pca(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
@@ -153,11 +223,7 @@ static int fit_pca(const struct transform_wish *w, const struct sample *s, struc
 	if (code)
 		return code;
 	out->nout = k;
-	means(s, out->value);
-	code = pca_directions(s->d->x, n, s->row, s->nrow, out->value, k, out->value + n, e);
-	if (code)
-		err_prefix(e, "%s", s->d->source);
-	return code;
+	return fit_directions(s, out, e);
 }
 
 static const struct {
@@ -184,21 +250,18 @@ enum transform_kind transform_find(const char *name)
 
 /* ---- applying ---- */
 
-static void apply_affine(const struct transform_step *s, struct dataset *d)
+static void change_affine(const struct transform_step *s, double *x)
 {
 	const double *offset = s->value, *factor = offset + s->nin, low = offset[2 * s->nin];
 
-	for (uint32_t i = 0; i < d->nrow; i++) {
-		double *x = d->x + (size_t)i * s->nin;
-
-		for (uint32_t j = 0; j < s->nin; j++)
-			x[j] = (x[j] - offset[j]) * factor[j] + low;
-	}
+	for (uint32_t j = 0; j < s->nin; j++)
+		x[j] = (x[j] - offset[j]) * factor[j] + low;
 }
 
 /* Squares that leave the range of double are taken of numbers that a power of two has brought to about 1. */
-static void normalize(double *x, uint32_t n)
+static void change_l2(const struct transform_step *s, double *x)
 {
+	const uint32_t n = s->nin;
 	double sum = 0, largest = 0;
 	int exponent;
 
@@ -218,40 +281,63 @@ static void normalize(double *x, uint32_t n)
 		x[j] /= sqrt(sum);
 }
 
-static void apply_l2(const struct transform_step *s, struct dataset *d)
+/* Not in place: out has fewer numbers. */
+static void change_pca(const struct transform_step *s, double *x, double *out)
 {
-	for (uint32_t i = 0; i < d->nrow; i++)
-		normalize(d->x + (size_t)i * s->nin, s->nin);
+	for (uint32_t j = 0; j < s->nin; j++)
+		x[j] -= s->value[j];
+	for (uint32_t k = 0; k < s->nout; k++)
+		out[k] = pca_coordinate(s->nin, s->value + (size_t)s->nin * (k + 1), x);
 }
 
-static int apply_pca(const struct transform_step *s, struct dataset *d, struct err *e)
+static int change_row(const struct transform_step *s, double *x, double *spare)
 {
-	double *out = mem_try(d->nrow, s->nout * sizeof *out), *moved = mem_try(s->nin, sizeof *moved);
+	bool finite = true;
 
-	if (!out || !moved) {
-		free(out);
-		free(moved);
-		return err_set(e, -ERR_CONFIG, "no memory for %u rows of %u components", d->nrow, s->nout);
+	if (s->kind == TRANSFORM_pca) {
+		change_pca(s, x, spare);
+		memcpy(x, spare, s->nout * sizeof *x);
+	} else if (s->kind == TRANSFORM_l2) {
+		change_l2(s, x);
+	} else {
+		change_affine(s, x);
 	}
-	for (uint32_t i = 0; i < d->nrow; i++) {
-		for (uint32_t j = 0; j < s->nin; j++)
-			moved[j] = d->x[(size_t)i * s->nin + j] - s->value[j];
-		for (uint32_t k = 0; k < s->nout; k++)
-			out[(size_t)i * s->nout + k] = pca_coordinate(s->nin, s->value + (size_t)s->nin * (k + 1), moved);
-	}
-	free(moved);
-	free(d->x);
-	d->x = out;
-	d->nx = s->nout;
+	for (uint32_t j = 0; j < s->nout; j++)
+		finite &= isfinite(x[j]) != 0;
+	return finite ? 0 : -ERR_BAD_DATA;
+}
+
+static int out_of_range(const struct transform_step *s, const char *source, size_t row, struct err *e)
+{
+	return err_set(e, -ERR_BAD_DATA, "%s: %s takes row %zu beyond the range of double", source, kinds[s->kind].name, row);
+}
+
+int transform_row(const struct transform *t, double *x, const char *source, size_t row, struct err *e)
+{
+	double spare[PCA_COMPONENTS_MAX];
+
+	for (unsigned i = 0; i < t->nstep; i++)
+		if (change_row(&t->step[i], x, spare))
+			return out_of_range(&t->step[i], source, row, e);
 	return 0;
 }
 
-static int check_finite(const struct transform_step *s, const struct dataset *d, struct err *e)
+/* Rows move together where a step leaves fewer numbers; the memory behind them is given back. */
+static int apply_in_memory(const struct transform_step *s, struct dataset *d, struct err *e)
 {
-	for (size_t i = 0; i < (size_t)d->nrow * d->nx; i++)
-		if (!isfinite(d->x[i]))
-			return err_set(e, -ERR_BAD_DATA, "%s: %s takes row %zu beyond the range of double", d->source,
-				kinds[s->kind].name, i / d->nx);
+	double spare[PCA_COMPONENTS_MAX], *smaller;
+
+	for (uint32_t i = 0; i < d->nrow; i++) {
+		double *x = d->x + (size_t)i * s->nin;
+
+		if (change_row(s, x, spare))
+			return out_of_range(s, d->source, i, e);
+		if (s->nout != s->nin)
+			memmove(d->x + (size_t)i * s->nout, x, s->nout * sizeof *x);
+	}
+	smaller = s->nout < s->nin ? realloc(d->x, (size_t)d->nrow * s->nout * sizeof *d->x) : NULL;
+	if (smaller)
+		d->x = smaller;
 	return 0;
 }
 
@@ -262,13 +348,13 @@ static int apply_step(const struct transform_step *s, struct dataset *d, struct 
 	if (s->nin != d->nx)
 		return err_set(e, -ERR_BAD_DATA, "%s: rows of %u numbers, %s was learnt from rows of %u", d->source, d->nx,
 			kinds[s->kind].name, s->nin);
-	if (s->kind == TRANSFORM_pca)
-		code = apply_pca(s, d, e);
-	else if (s->kind == TRANSFORM_l2)
-		apply_l2(s, d);
+	if (d->rows)
+		row_store_through(d->rows, s);
 	else
-		apply_affine(s, d);
-	return code ? code : check_finite(s, d, e);
+		code = apply_in_memory(s, d, e);
+	if (!code)
+		d->nx = s->nout;
+	return code;
 }
 
 int transform_apply(const struct transform *t, struct dataset *d, struct err *e)

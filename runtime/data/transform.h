@@ -35,11 +35,15 @@ struct transform_wish { enum transform_kind kind; double option[TRANSFORM_OPTION
 struct transform_step { enum transform_kind kind; uint32_t nin, nout; size_t nvalue; double *value; };
 struct transform { unsigned nstep; struct transform_step step[TRANSFORM_STEPS_MAX]; };
 
+/* A data set that stays in its file remembers the steps, and takes its rows through them when they are read: t lives
+ * as long as it does. */
 /* Learns step after step from rows row[0..nrow) of d (row NULL: from all), and changes all of d. */
 int transform_fit(const struct transform_wish *wish, unsigned n, struct dataset *d, const uint32_t *row,
 	uint32_t nrow, struct transform *out, struct err *e);
 /* Changes d in the same way, to the same bits. */
 int transform_apply(const struct transform *t, struct dataset *d, struct err *e);
+/* All steps on one row, which has room for the widest. -ERR_BAD_DATA, naming source and row, beyond the range of double. */
+int transform_row(const struct transform *t, double *x, const char *source, size_t row, struct err *e);
 void transform_release(struct transform *t);
 
 /* Columns that go in, and numbers that come out; 0 without steps. */

@@ -80,7 +80,8 @@ static int parse_step(const json_t *v, uint32_t width, struct transform_step *s,
 		return bad(e, "a step of an unknown kind");
 	s->nin = columns(json_object_get(v, "inputs"));
 	s->nout = columns(json_object_get(v, "outputs"));
-	if (!s->nin || !s->nout || (width && s->nin != width) || (s->kind != TRANSFORM_pca && s->nin != s->nout))
+	if (!s->nin || !s->nout || (width && s->nin != width) || (s->kind != TRANSFORM_pca && s->nin != s->nout)
+			|| s->nout > s->nin || (s->kind == TRANSFORM_pca && s->nout > PCA_COMPONENTS_MAX))
 		return bad(e, "widths that do not fit");
 	return parse_values(json_object_get(v, "values"), s, e);
 }

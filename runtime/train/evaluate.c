@@ -25,7 +25,7 @@ struct evaluation {
 	struct evaluator *ev;
 	struct pool *pool;
 	struct score score;
-	double *scratch, *readout;
+	double *scratch, *readout, *input;
 	uint32_t chunk;
 	double loss_sum;
 };
@@ -37,7 +37,8 @@ static int evaluation_open(struct evaluation *v, const struct program *p, const 
 	v->chunk = chunk_rows(p, part->nrow);
 	n = v->chunk;
 	v->scratch = mem_try(n ? n : 1, (stride + p->nreadout + 1) * sizeof *v->scratch);
-	if (!v->scratch)
+	v->input = mem_try(part_input(part, v->chunk) + 1, sizeof *v->input);
+	if (!v->scratch || !v->input)
 		return err_set(e, -ERR_CONFIG, "no memory for evaluating %zu samples", n);
 	v->readout = v->scratch + n * stride;
 	v->score.tape = v->scratch;
@@ -50,11 +51,11 @@ static int evaluation_open(struct evaluation *v, const struct program *p, const 
 static int evaluation_chunk(struct evaluation *v, const struct part *part, uint32_t at, uint32_t n,
 	double *output, struct err *e)
 {
-	struct batch batch = { n, part->row ? part->row + at : NULL, part->data->x };
-	int code, bad;
+	struct batch batch;
+	int code = part_batch(part, part->row ? part->row + at : NULL, at, n, v->input, &batch, e), bad;
 
-	if (!part->row)
-		batch.input = part->data->x ? part->data->x + (size_t)at * part->data->nx : NULL;
+	if (code)
+		return code;
 	v->score.row = part->row ? part->row + at : NULL;
 	v->score.first = at;
 	v->score.output = output;
@@ -111,5 +112,6 @@ int evaluate_part(struct evaluator *ev, const struct part *part, const struct me
 		*loss_out = (part->nrow ? v.loss_sum / part->nrow : 0)
 			+ penalty_sum(m->penalty, m->npenalty, p, weight, NULL);
 	free(v.scratch);
+	free(v.input);
 	return code;
 }

@@ -21,8 +21,11 @@ int trainer_loss(struct trainer *t, const double *weight, double *output, double
 	const struct measures *m = &t->job->measures;
 	struct score *s = &t->score;
 	uint32_t n = t->batch_n;
-	struct batch batch = { n, t->row + t->batch_at, t->job->train.data->x };
-	int code, bad;
+	struct batch batch;
+	int code = part_batch(&t->job->train, t->row + t->batch_at, 0, n, t->input, &batch, e), bad;
+
+	if (code)
+		return code;
 
 	s->weight = weight;
 	s->row = t->row + t->batch_at;

@@ -190,3 +190,21 @@ void part_labels(const struct part *part, const uint32_t *row, uint32_t n, doubl
 	for (uint32_t i = 0; i < n; i++)
 		memcpy(label + (size_t)i * d->ny, d->y + (size_t)(row ? row[i] : i) * d->ny, d->ny * sizeof *label);
 }
+
+size_t part_input(const struct part *part, uint32_t n)
+{
+	return part->data->rows ? (size_t)n * part->data->nx : 0;
+}
+
+int part_batch(const struct part *part, const uint32_t *row, uint32_t first, uint32_t n, double *input,
+	struct batch *out, struct err *e)
+{
+	const struct dataset *d = part->data;
+
+	if (d->rows) {
+		*out = (struct batch){ n, NULL, input };
+		return dataset_rows(d, row, first, n, input, e);
+	}
+	*out = (struct batch){ n, row, row || !d->x ? d->x : d->x + (size_t)first * d->nx };
+	return 0;
+}

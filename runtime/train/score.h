@@ -41,6 +41,12 @@ double score_sum(const struct score *s, uint32_t n);
  * `what` is the part's name. */
 int part_check(const struct program *p, const struct part *part, const char *what, const struct measures *m,
 	struct err *e);
+/* Rows row[0..n) of the part's data (NULL: first, first + 1, ...) as a batch; those that are in a file are read to
+ * input[(n, nx)], which may be NULL for others (part_input). */
+int part_batch(const struct part *part, const uint32_t *row, uint32_t first, uint32_t n, double *input,
+	struct batch *out, struct err *e);
+/* Doubles that part_batch needs for n rows: 0 where the data are in memory. */
+size_t part_input(const struct part *part, uint32_t n);
 /* What class_weights call the class of a label: its value, or which of several is the largest. */
 double label_class(const double *label, uint32_t n);
 /* label[(n, ny)] = the labels of rows row[0..n) (NULL: 0, 1, ...). */

@@ -28,6 +28,7 @@ static bool trainer_memory(struct trainer *t)
 
 	t->score.stride = score_stride(p);
 	t->row = mem_try(nrow, sizeof *t->row);
+	t->input = mem_try(part_input(&j->train, t->batch_size) + 1, d);
 	t->readout = mem_try(batch, (p->nreadout + 1) * d);
 	t->score.tape = mem_try(batch, t->score.stride * d);
 	t->score.value = batch_values = mem_try(batch, d);
@@ -40,7 +41,7 @@ static bool trainer_memory(struct trainer *t)
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(t->slot[k] = mem_try(nweight, d)))
 			return false;
-	return t->row && t->readout && t->score.tape && batch_values && t->output && t->label
+	return t->row && t->input && t->readout && t->score.tape && batch_values && t->output && t->label
 		&& t->val_output && t->gradient && t->weight && t->frozen && trainer_probe_open(t);
 }
 
@@ -104,6 +105,7 @@ void trainer_close(struct trainer *t)
 	free(t->score.value);
 	free(t->score.tape);
 	free(t->readout);
+	free(t->input);
 	free(t->row);
 	if (t->pool && t->pool != t->job->pool)
 		t->pool->ops->free(t->pool);

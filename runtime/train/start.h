@@ -19,6 +19,7 @@ struct trainer {
 	uint32_t batch_size, steps_per_epoch, last_batch;    /* last_batch: samples of the last update */
 	uint32_t *row;               /* (train.nrow) this pass's order */
 	uint64_t pass;               /* whose order that is, from 1; 0: none */
+	double *input;               /* (batch, nx) where the data are in a file */
 	double *readout;             /* (batch, nreadout) */
 	double *output, *label;      /* (samples of an epoch, noutput), (..., ny): this epoch's, for the metrics; without
 				      * metrics there is room for a batch */

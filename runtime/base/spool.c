@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pread and write until all is done. */
+#include "config.h"
+#include "runtime/base/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPOOL_WAITING_MAX = 1 << 18 };
+
+int file_open(const char *path, uint64_t *size, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		int code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
+
+		if (fd >= 0)
+			close(fd);
+		return code;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return err_set(e, -ERR_NO_INPUT, "cannot read parts of %s: it is no regular file", path);
+	}
+	*size = (uint64_t)st.st_size;
+	return fd;
+}
+
+int file_read(int fd, const char *path, uint64_t at, void *p, size_t len, struct err *e)
+{
+	char *to = p;
+
+	while (len) {
+		ssize_t got = pread(fd, to, len, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_set(e, -ERR_IO, "cannot read %s: %s", path, strerror(errno));
+		if (!got)
+			return err_set(e, -ERR_IO, "%s has become shorter while it was read", path);
+		to += got;
+		at += (uint64_t)got;
+		len -= (size_t)got;
+	}
+	return 0;
+}
+
+static const char *folder(void)
+{
+	const char *wanted = getenv("TMPDIR");
+
+	if (wanted && *wanted)
+		return wanted;
+	return access("/var/tmp", W_OK | X_OK) ? "/tmp" : "/var/tmp";
+}
+
+int spool_open(struct spool *s, struct err *e)
+{
+	char name[PATH_MAX];
+	int fd = -1;
+
+	if (snprintf(name, sizeof name, "%s/qcnn-XXXXXX", folder()) < (int)sizeof name) {
+		fd = mkostemp(name, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(name);
+	} else {
+		errno = ENAMETOOLONG;
+	}
+	if (fd < 0)
+		return err_set(e, -ERR_CANT_CREATE, "cannot create a temporary file in %s: %s; TMPDIR names another folder", folder(),
+			strerror(errno));
+	*s = (struct spool){ .fd = fd };
+	return 0;
+}
+
+static int flush(struct spool *s, struct err *e)
+{
+	const char *p = s->waiting.data;
+
+	for (size_t left = s->waiting.len; left; ) {
+		ssize_t put = write(s->fd, p, left);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return err_set(e, -ERR_IO, "cannot write a temporary file in %s: %s; TMPDIR names another folder", folder(),
+				strerror(errno));
+		p += put;
+		left -= (size_t)put;
+	}
+	buf_clear(&s->waiting);
+	return 0;
+}
+
+int spool_add(struct spool *s, const void *p, size_t len, struct err *e)
+{
+	buf_add(&s->waiting, p, len);
+	s->len += len;
+	return s->waiting.len < SPOOL_WAITING_MAX ? 0 : flush(s, e);
+}
+
+int spool_take(struct spool *s, int *fd, struct err *e)
+{
+	int code = flush(s, e);
+
+	if (!code) {
+		*fd = s->fd;
+		s->fd = -1;
+	}
+	return code;
+}
+
+void spool_release(struct spool *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	buf_release(&s->waiting);
+}

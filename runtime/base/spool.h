@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parts of files, and temporary files that nobody else sees.
+ *
+ * A temporary file lies in the folder that TMPDIR names, else in /var/tmp, has no name there, and goes with its
+ * descriptor or its process. */
+#ifndef QCNN_SPOOL_H
+#define QCNN_SPOOL_H
+
+#include <stdint.h>
+#include "runtime/base/buf.h"
+
+/* A regular file, open to be read: its descriptor (the caller's to close) and size, or a negative code. */
+int file_open(const char *path, uint64_t *size, struct err *e);
+/* Exactly len bytes from `at` on: -ERR_IO naming `path` when the disk fails or the file has become shorter. */
+int file_read(int fd, const char *path, uint64_t at, void *p, size_t len, struct err *e);
+
+struct spool { int fd; uint64_t len; struct buf waiting; };
+
+int spool_open(struct spool *s, struct err *e);
+/* Appends; -ERR_IO names the folder when it is full. */
+int spool_add(struct spool *s, const void *p, size_t len, struct err *e);
+/* Writes what waits and hands over the descriptor: whoever takes it closes it. */
+int spool_take(struct spool *s, int *fd, struct err *e);
+void spool_release(struct spool *s);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Sums of products of columns about their means, from rows that come one after the other. */
+#ifndef QCNN_COVARIANCE_H
+#define QCNN_COVARIANCE_H
+
+#include "runtime/base/err.h"
+
+#include <stdint.h>
+
+struct covariance {
+	uint32_t n, nblock;          /* columns; rows that wait in the block */
+	const double *mean;          /* (n), borrowed */
+	double *value;               /* (n, n), negative: eigen_lowest finds the largest */
+	double *block;
+};
+
+int covariance_open(struct covariance *c, uint32_t n, const double *mean, struct err *e);
+/* The bits depend on the order of the rows alone, not on the machine. */
+void covariance_add(struct covariance *c, const double *row);
+/* After the last row: the whole matrix; -ERR_BAD_DATA naming a column beyond the range of double. */
+int covariance_end(struct covariance *c, struct err *e);
+void covariance_release(struct covariance *c);
+
+#endif

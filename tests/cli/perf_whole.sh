@@ -55,4 +55,31 @@ else
 	tap_skip "one processor: threads cannot be compared"
 fi
 
+# A file of 100000 pictures, reduced to 8 numbers each, and one epoch; with at most 1.2 GB, streamed 200 MB.
+sh "$top_srcdir/tests/cli/make_idx.sh" 100000 spots
+cat >spots.qcnn <<'END'
+qubit[8] q;
+input float[8] x;
+rx(each x) on q;
+layer conv { param float[8] w; ry(each w) on q; cz on ring(q); }
+layer last { param float[8] w; ry(each w) on q; cz on ring(q); }
+observe z(q[0]);
+END
+cat >spots.yaml <<'END'
+model: {file: spots.qcnn}
+data: {train: spots-images-idx3-ubyte.gz, label_map: {0: -1, 1: 1}, transform: [{pca: {components: 8}}, min_max]}
+train: {epochs: 1, batch_size: 32}
+END
+for streaming in off on; do
+	spots="$QCNN train -q -o $streaming.bin --set data.streaming=$streaming spots.yaml"
+	within "100000 x 784 bytes, pca to 8, one epoch of 8 qubits, streaming $streaming" 15 2 $spots
+	if [ -x /usr/bin/time ]; then
+		most=1200000
+		[ $streaming = off ] || most=200000
+		kib=$(/usr/bin/time -f '%M' $spots 2>&1 >/dev/null | tail -1)
+		tap_ok "streaming $streaming: $kib KiB, $most allowed" test "$kib" -le $most
+	fi
+done
+tap_same on.bin off.bin "the same weights"
+
 tap_done

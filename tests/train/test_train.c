@@ -4,6 +4,9 @@
 #include "config.h"
 #include "runtime/train/train.h"
 
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/score.h"
@@ -184,6 +187,52 @@ static void test_learning(const struct program *p)
 	tap_close(r.last.metric[0], r.last.loss, 1e-15, "the loss as a metric is the loss");
 	train_result_release(&r);
 	make_data(p->noutput);
+}
+
+/* The inputs in a file, read batch by batch; and what happens when it shrinks on the way. */
+static void test_streamed(const struct program *p)
+{
+	static const struct input_want want = { .name = "x", .count = 1 };
+	const struct read_options o = { .want = &want, .nwant = 1, .streamed = true };
+	struct array a = { 2, { NROW, 1 }, false, NROW, input };
+	struct train_job j = job_of(p);
+	struct train_result in_memory, streamed;
+	struct dataset *d = NULL;
+	struct buf b = BUF_INIT;
+	struct err e = { 0 };
+	uint32_t order[NROW];
+
+	npy_format(&a, &b);
+	if (buf_write_file(&b, "tiny.npy", 0, &e) || dataset_read("tiny.npy", &o, NULL, &d, &e))
+		tap_bail("%s", e.text);
+	d->ny = data.ny;
+	d->y = mem_alloc(NROW * data.ny, sizeof *d->y);
+	memcpy(d->y, label, NROW * data.ny * sizeof *d->y);
+	for (uint32_t i = 0; i < NROW; i++)
+		order[i] = (i * 4 + 1) % NROW;
+	for (int searched = 0; searched < 2; searched++) {
+		if (searched) {
+			j.optimizer = optimizer_find("spsa");
+			for (unsigned k = 0; k < j.optimizer->noption; k++)
+				j.option[k] = j.optimizer->option[k].value;
+		}
+		j.train = (struct part){ &data, order, NROW };
+		j.validation = (struct part){ &data, NULL, 5 };
+		in_memory = run(&j, NULL);
+		j.train.data = j.validation.data = d;
+		streamed = run(&j, NULL);
+		tap_ok(d->rows && same_bits(&in_memory, &streamed, p, 1) && in_memory.last.val_loss == streamed.last.val_loss,
+			"%s with inputs in a file: the same bits", j.optimizer->name);
+		train_result_release(&in_memory);
+		train_result_release(&streamed);
+	}
+	b.len -= 8;
+	if (truncate("tiny.npy", (off_t)b.len))
+		tap_bail("cannot truncate");
+	tap_ok(train_run(&j, NULL, &streamed, &e) == -ERR_IO && strstr(e.text, "tiny.npy has become shorter while it was read"),
+		"a file that shrinks ends the run: %s", e.text);
+	buf_release(&b);
+	dataset_free(d);
 }
 
 /* ---- choices ---- */
@@ -616,6 +665,8 @@ int main(void)
 	test_threads(bare, "cpu", PRECISION_DOUBLE);
 	test_threads(head, "cpu", PRECISION_SINGLE);
 	test_learning(bare);
+	test_streamed(bare);
+	test_streamed(head);
 	test_shuffle(head);
 	test_starts(bare);
 	test_limits(bare);

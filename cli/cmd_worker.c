@@ -37,10 +37,8 @@ static int worker(struct cli *c)
 	w = remote_worker_new();
 	describe(&about);
 	code = worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, &e);
-	if (code)
-		return cli_fail(c, &e);
-	/* The second thread may still look at the connection: the process ends with it. */
-	return 0;
+	remote_worker_free(w);
+	return code ? cli_fail(c, &e) : 0;
 }
 
 static const char *const examples[] = { "qcnn worker --help", NULL };

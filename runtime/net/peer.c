@@ -75,10 +75,16 @@ static bool make_room(struct peer *p)
 	return true;
 }
 
+/* What has come and was not given out yet. */
+static struct rd unread(const struct peer *p)
+{
+	return (struct rd){ .p = p->in ? p->in + p->in_at : NULL, .len = p->in_len - p->in_at };
+}
+
 /* Is the first frame complete? */
 static bool has_whole(const struct peer *p)
 {
-	struct rd r = { .p = p->in + p->in_at, .len = p->in_len - p->in_at };
+	struct rd r = unread(p);
 	uint32_t len = rd_u32(&r);
 
 	return !r.bad && r.len - r.at >= len;
@@ -127,7 +133,7 @@ static int open_body(struct peer *p, const uint8_t **body, size_t *len, struct e
 
 int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
 {
-	struct rd r = { .p = p->in + p->in_at, .len = p->in_len - p->in_at };
+	struct rd r = unread(p);
 	uint32_t n = rd_u32(&r);
 
 	if (r.bad)

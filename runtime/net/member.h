@@ -64,7 +64,7 @@ struct coordinator {
 	unsigned starts_at_once;
 	struct err first;            /* the first cause of a worker's loss */
 	bool started;                /* all were there once: from now on a loss is no failure */
-	double turned;               /* clock of the last turn */
+	double turned, watch_at;     /* clock of the last turn; of the next look at processes */
 	/* The step */
 	const struct pool_step *step;
 	uint64_t nstep;

@@ -137,12 +137,12 @@ void wire_put_doubles(struct buf *b, const double *value, size_t n)
 
 void wire_doubles(const uint8_t *p, size_t n, double *out)
 {
-	struct rd r = { .p = p, .len = n * sizeof *out };
-
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	if (n)
-		memcpy(out, rd_bytes(&r, n * sizeof *out), n * sizeof *out);
+		memcpy(out, p, n * sizeof *out);
 #else
+	struct rd r = { .p = p, .len = n * sizeof *out };
+
 	for (size_t i = 0; i < n; i++)
 		out[i] = rd_f64(&r);
 #endif
@@ -150,12 +150,29 @@ void wire_doubles(const uint8_t *p, size_t n, double *out)
 
 void wire_fixed(const uint8_t *p, size_t n, struct fixed *out)
 {
-	struct rd r = { .p = p, .len = n * 16 };
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (n)
+		memcpy(out, p, n * sizeof *out);
+#else
+	struct rd r = { .p = p, .len = n * sizeof *out };
 
 	for (size_t i = 0; i < n; i++) {
 		out[i].a = (int64_t)rd_u64(&r);
 		out[i].b = (int64_t)rd_u64(&r);
 	}
+#endif
+}
+
+static void put_fixed(struct buf *b, const struct fixed *v, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	buf_add(b, v, n * sizeof *v);
+#else
+	for (size_t i = 0; i < n; i++) {
+		buf_u64(b, (uint64_t)v[i].a);
+		buf_u64(b, (uint64_t)v[i].b);
+	}
+#endif
 }
 
 /* ---- before work ---- */
@@ -411,10 +428,7 @@ void wire_put_result(struct buf *b, const struct wire_result *m, const double *v
 	buf_u32(b, m->nout);
 	buf_u32(b, m->n);
 	wire_put_doubles(b, value, (size_t)m->nsample * m->nout);
-	for (uint32_t i = 0; i < m->n; i++) {
-		buf_u64(b, (uint64_t)vector[i].a);
-		buf_u64(b, (uint64_t)vector[i].b);
-	}
+	put_fixed(b, vector, m->n);
 }
 
 bool wire_get_result(const uint8_t *p, size_t len, struct wire_result *m)

@@ -162,8 +162,7 @@ static void describe(struct bench *b, struct bench_result *r)
 {
 	const struct bench_case *bc = b->bc;
 	const struct plan *pl = evaluator_plan(b->ev);
-	uint32_t passes;
-	size_t used = 0;
+	uint32_t passes, rank, nsample;
 
 	r->circuit = bc->program->name;
 	r->qubits = bc->program->qubits;
@@ -180,13 +179,11 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->compile_seconds = bc->program->compile_seconds;
 	plan_flops(pl, bc->gradient, &r->flops_executed, &r->flops_nominal);
 	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
+	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
 	r->passes = passes;
-	r->flops_executed *= bc->batch;
 	r->flops_nominal *= bc->batch;
-	r->bytes *= bc->batch;
-	for (uint32_t k = 0; k < pl->nshortcut && used < sizeof r->shortcut_text - 1; k++)
-		used += (size_t)snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%s%s", k ? ", " : "",
-			pl->shortcut[k]);
+	if (evaluator_rank(b->ev, &rank, &nsample))
+		snprintf(r->shortcut_text, sizeof r->shortcut_text, "batch_rank %u of %u", rank, nsample);
 	r->shortcuts = r->shortcut_text;
 }
 

@@ -23,6 +23,7 @@ struct bench_job {
 	struct compile_words words;
 	struct bench_list qubits, layers, batch, threads;   /* n 0: not given */
 	uint64_t seed;
+	unsigned shortcuts;          /* of enum shortcut */
 	struct bench_program *program; unsigned nprogram;
 	struct bench_case *cases; unsigned ncase;
 	struct bench_report report;
@@ -43,6 +44,7 @@ static int read_list(struct bench_job *j, enum option_id id, uint64_t high, stru
 static int read_lists(struct bench_job *j)
 {
 	const char *rule;
+	struct err e;
 	int status = read_list(j, OPT_QUBITS, BENCH_QUBITS_MAX, &j->qubits);
 
 	if (!status)
@@ -53,6 +55,9 @@ static int read_lists(struct bench_job *j)
 		status = read_list(j, OPT_BENCH_THREADS, BENCH_THREADS_MAX, &j->threads);
 	if (!status && !j->threads.n)
 		j->threads = (struct bench_list){ { cpus_threads(&rule) }, 1 };
+	if (!status && j->cli->options.given[OPT_SHORTCUTS]
+			&& execution_shortcuts(j->cli->options.value[OPT_SHORTCUTS], &j->shortcuts, &e))
+		return cli_usage(j->cli, "--shortcuts: %s", e.text);
 	j->seed = options_count(&j->cli->options, OPT_BENCH_SEED);
 	return status;
 }
@@ -224,7 +229,7 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 	const struct options *o = &j->cli->options;
 	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA], .gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
-		.threads = (uint32_t)threads };
+		.threads = (uint32_t)threads, .shortcuts = j->shortcuts };
 	struct bench_case *bc = &j->cases[j->ncase];
 	struct err e;
 
@@ -432,6 +437,7 @@ static int bench(struct cli *c)
 static const char *const examples[] = {
 	"qcnn bench --qubits 12 --runs 3",
 	"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
+	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --shortcuts=batch_rank --runs 1",
 	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",
 	NULL
 };

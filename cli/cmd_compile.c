@@ -21,12 +21,15 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA] };
 	struct evaluator_options eo;
+	unsigned shortcuts = SHORTCUT_ALL;
 	struct plan *pl;
 	struct err e;
 
+	if (o->given[OPT_SHORTCUTS] && execution_shortcuts(o->value[OPT_SHORTCUTS], &shortcuts, &e))
+		return cli_usage(c, "--shortcuts: %s", e.text);
 	if (execution_options(&w, &eo, &e))
 		return cli_fail(c, &e);
-	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa }, &e);
+	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa, .shortcuts = shortcuts }, &e);
 	if (!pl)
 		return cli_fail(c, &e);
 	plan_print(pl, out);

@@ -97,12 +97,12 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 	hint(r->text, text, sizeof text);
 	for (char *c = text; *c; c++)
 		*c = *c == '[' ? '(' : *c == ']' ? ')' : *c;
-	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name, r->argument ? "=" : "", text);
+	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name, r->argument && r->kind != OPTION_OPTIONAL ? "=" : "", text);
 	if (r->kind == OPTION_CHOICE) {
 		buf_printf(&b, ":%s:(", r->argument);
 		words_of(r->values, &b);
 		buf_char(&b, ')');
-	} else if (r->argument) {
+	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_printf(&b, ":%s:_files", r->argument);
 	}
 	buf_str(out, " \\\n        ");
@@ -156,7 +156,7 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	if (r->kind == OPTION_CHOICE) {
 		words_of(r->values, &words);
 		buf_printf(out, " -x -a '%s'", words.data);
-	} else if (r->argument) {
+	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_str(out, " -r");
 	}
 	buf_str(out, " -d ");

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "runtime/base/buf.h"
 #include "runtime/base/cpus.h"
 
 static enum gradient_method gradient_of(const char *word)
@@ -29,6 +30,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	o.precision = !strcmp(w->precision, "double") || !strcmp(o.device, "ref") ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
 	o.shots = w->shots;
+	o.shortcuts = w->shortcuts;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
 	if (strcmp(o.device, "ref")) {
 		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
@@ -40,6 +42,52 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	return 0;
 }
 
+static int unknown_shortcut(const char *word, size_t len, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code;
+
+	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
+		buf_printf(&b, ", %s", shortcut_name[k]);
+	code = err_set(e, -ERR_USAGE, "`%.*s` is no shortcut; there are auto, none%s", (int)len, word, b.data);
+	buf_release(&b);
+	return code;
+}
+
+int execution_shortcuts(const char *text, unsigned *out, struct err *e)
+{
+	*out = SHORTCUT_NONE;
+	if (!*text || !strcmp(text, "auto"))
+		*out = SHORTCUT_ALL;
+	else if (strcmp(text, "none"))
+		for (size_t len; ; text += len + 1) {
+			char word[32] = "";
+
+			len = strcspn(text, ",");
+			if (len < sizeof word)
+				memcpy(word, text, len);
+			if (!shortcut_find(word))
+				return unknown_shortcut(text, len, e);
+			*out |= shortcut_find(word);
+			if (!text[len])
+				break;
+		}
+	return 0;
+}
+
+/* A checked value of run.shortcuts. */
+static unsigned shortcuts_of(const struct ynode *v)
+{
+	unsigned bits = SHORTCUT_NONE;
+	struct err e;
+
+	if (v->kind != YNODE_LIST)
+		execution_shortcuts(v->text, &bits, &e);
+	for (uint32_t i = 0; v->kind == YNODE_LIST && i < v->n; i++)
+		bits |= shortcut_find(v->entry[i].value->text);
+	return bits;
+}
+
 struct execution_words execution_of_config(const struct config *c)
 {
 	return (struct execution_words){
@@ -49,6 +97,7 @@ struct execution_words execution_of_config(const struct config *c)
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
+		.shortcuts = shortcuts_of(config_node(c, KEY_RUN_SHORTCUTS)),
 	};
 }
 

@@ -39,7 +39,7 @@ static void option_line(struct buf *out, const struct option_row *row)
 	else
 		buf_printf(out, "      --%s", row->name);
 	if (row->argument)
-		buf_printf(out, "=%s", row->argument);
+		buf_printf(out, row->kind == OPTION_OPTIONAL ? "[=%s]" : "=%s", row->argument);
 	used = out->len - start;
 	if (used + 2 > HELP_INDENT) {
 		buf_printf(out, "\n%*s", HELP_INDENT, "");

@@ -14,6 +14,7 @@
 #include "cli/schema.h"
 #include "runtime/net/launch.h"
 #include "runtime/data/transform.h"
+#include "runtime/exec/shortcut.h"
 #include "compiler/compile.h"
 #include "lang/gates.h"
 #include "lang/names.h"
@@ -116,6 +117,12 @@ static const struct command *command_of(const char *name)
 	return c;
 }
 
+static void option_argument(struct buf *out, const struct option_row *row)
+{
+	buf_str(out, row->kind == OPTION_OPTIONAL ? " Ns Op = Ns Ar " : " Ns = Ns Ar ");
+	argument(out, row->argument);
+}
+
 static void option_item(struct buf *out, const struct option_row *row)
 {
 	buf_str(out, ".It ");
@@ -123,8 +130,7 @@ static void option_item(struct buf *out, const struct option_row *row)
 		buf_printf(out, "Fl %c , ", row->letter);
 	buf_printf(out, "Fl Fl %s", row->name);
 	if (row->argument) {
-		buf_str(out, " Ns = Ns Ar ");
-		argument(out, row->argument);
+		option_argument(out, row);
 	}
 	buf_char(out, '\n');
 	text(out, row->text);
@@ -166,8 +172,7 @@ static void section_synopsis(struct buf *out, const char *name)
 			continue;
 		buf_printf(out, ".Op Fl Fl %s", row->name);
 		if (row->argument) {
-			buf_str(out, " Ns = Ns Ar ");
-			argument(out, row->argument);
+			option_argument(out, row);
 		}
 		buf_char(out, '\n');
 	}
@@ -402,6 +407,15 @@ static void section_transforms(struct buf *out, const char *name)
 	buf_str(out, ".El\n");
 }
 
+static void section_shortcuts(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
+		item(out, shortcut_name[k], shortcut_text[k]);
+	buf_str(out, ".El\n");
+}
+
 static void section_generators(struct buf *out, const char *name)
 {
 	struct table_row row;
@@ -522,6 +536,7 @@ static const struct { const char *name; void (*write)(struct buf *out, const cha
 	{ "metrics", section_metrics }, { "schedules", section_schedules }, { "callbacks", section_callbacks }, { "regularizers", section_regularizers }, { "constraints", section_constraints }, { "generators", section_generators }, { "transforms", section_transforms }, { "gates", section_gates },
 	{ "messages", section_messages }, { "launchers", section_launchers },
 	{ "aliases", section_aliases }, { "builtins", section_builtins }, { "passes", section_passes },
+	{ "shortcuts", section_shortcuts },
 };
 
 /* line: `.\" @NAME ARGUMENT@`; false when it is none. */

@@ -128,7 +128,7 @@ static bool count_in_range(const char *range, const char *value)
 	return isdigit((unsigned char)*value) && !*end && !errno && v >= low && v <= high;
 }
 
-static int check_value(struct reader *r, const struct option_row *row, const char *value)
+static int check_value(struct reader *r, const struct option_row *row, const char *value, bool attached)
 {
 	unsigned nth;
 
@@ -137,15 +137,15 @@ static int check_value(struct reader *r, const struct option_row *row, const cha
 	if (row->kind == OPTION_COUNT && !count_in_range(row->values, value))
 		return err_set(r->e, -ERR_USAGE, "--%s takes a whole number in the range %s, not `%s`",
 			row->name, row->values, value);
-	if (row->kind != OPTION_FLAG && !*value)
+	if (row->argument && !*value && (row->kind != OPTION_OPTIONAL || attached))
 		return err_set(r->e, -ERR_USAGE, "--%s needs %s", row->name, row->argument);
 	return 0;
 }
 
-static int keep(struct reader *r, const struct option_row *row, const char *value)
+static int keep(struct reader *r, const struct option_row *row, const char *value, bool attached)
 {
 	struct options *o = r->out;
-	int code = check_value(r, row, value);
+	int code = check_value(r, row, value, attached);
 
 	if (code)
 		return code;
@@ -164,10 +164,10 @@ static int keep(struct reader *r, const struct option_row *row, const char *valu
 static int take_argument(struct reader *r, const struct option_row *row, const char *attached)
 {
 	if (attached)
-		return keep(r, row, attached);
+		return keep(r, row, attached, true);
 	if (r->at == r->narg)
 		return err_set(r->e, -ERR_USAGE, "--%s needs %s", row->name, row->argument);
-	return keep(r, row, r->arg[r->at++]);
+	return keep(r, row, r->arg[r->at++], true);
 }
 
 static int read_long(struct reader *r, const char *word)
@@ -178,11 +178,11 @@ static int read_long(struct reader *r, const char *word)
 
 	if (!row)
 		return unknown_long(r, word, len);
-	if (row->kind != OPTION_FLAG)
+	if (row->argument && (row->kind != OPTION_OPTIONAL || attached))
 		return take_argument(r, row, attached);
 	if (attached)
 		return err_set(r->e, -ERR_USAGE, "--%s takes no argument", row->name);
-	return keep(r, row, "");
+	return keep(r, row, "", false);
 }
 
 static int read_letters(struct reader *r, const char *word)
@@ -193,9 +193,9 @@ static int read_letters(struct reader *r, const char *word)
 
 		if (!row)
 			return err_set(r->e, -ERR_USAGE, "unknown option `-%c`", *word);
-		if (row->kind != OPTION_FLAG)
+		if (row->argument && row->kind != OPTION_OPTIONAL)
 			return take_argument(r, row, word[1] ? word + 1 : NULL);
-		code = keep(r, row, "");
+		code = keep(r, row, "", false);
 		if (code)
 			return code;
 	}

@@ -31,7 +31,7 @@ enum command_bit {
 	COMMAND_EVERY = 0x7ffffffe
 };
 
-enum option_kind { OPTION_NONE = 0, OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE, OPTION_COUNT };
+enum option_kind { OPTION_NONE = 0, OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE, OPTION_COUNT, OPTION_OPTIONAL };
 
 enum option_id {
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) OPT_##id,
@@ -54,7 +54,7 @@ struct option_row {
 };
 
 struct options {
-	const char *value[OPT_IDS];  /* as given, else the row's preset, else NULL; a flag: "" */
+	const char *value[OPT_IDS];  /* as given, else the row's preset, else NULL; without argument: "" */
 	bool given[OPT_IDS];
 	struct { enum option_id id; const char *value; } list[OPTIONS_LIST_MAX];   /* LIST options, in order */
 	unsigned nlist;

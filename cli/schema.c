@@ -12,6 +12,7 @@
 #include "runtime/data/transform.h"
 #include "runtime/exec/shots.h"
 #include "runtime/net/hostfile.h"
+#include "runtime/exec/shortcut.h"
 
 /* ---- words that other rooms define ---- */
 
@@ -79,6 +80,15 @@ static size_t names_of_streaming(const char **name)
 static size_t names_of_gradients(const char **name)
 {
 	return copy_words(name, (const char *const[]){ "adjoint", "shift", "difference", NULL });
+}
+
+static size_t names_of_shortcuts(const char **name)
+{
+	size_t n = copy_words(name, (const char *const[]){ "auto", "none", NULL });
+
+	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
+		name[n++] = shortcut_name[k];
+	return n;
 }
 
 static size_t names_of_isas(const char **name)
@@ -323,6 +333,26 @@ static bool check_class_weights(const struct check *c, const struct ynode *v)
 	return number_map(c, v, 0, 1e300);
 }
 
+/* One of the choices, or a list of them but auto and none. */
+static bool check_words(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_text(c, v) && check_one_of(c, v, v->at, v->text);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *word = v->entry[i].value;
+
+		if (!check_text(c, word) || !check_one_of(c, word, word->at, word->text)) {
+			well = false;
+		} else if (!strcmp(word->text, "auto") || !strcmp(word->text, "none")) {
+			diag_at(c->d, DIAG_CONFIG_CHOICE, word->at, "`%s` stands alone, not in a list", word->text);
+			well = false;
+		}
+	}
+	return well;
+}
+
 static bool check_init(const struct check *c, const struct ynode *v)
 {
 	if (v->kind == YNODE_TEXT && !strcmp(v->text, "random"))
@@ -371,6 +401,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps" },
 	[TYPE_CONSTRAINTS] = { check_constraints, "list of words or maps" },
 	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },
+	[TYPE_WORDS] = { check_words, "word or list of words" },
 	[TYPE_INIT] = { check_init, "word or map" },
 	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
 	[TYPE_CALLBACKS] = { check_callbacks, "map of maps" },

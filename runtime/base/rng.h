@@ -20,7 +20,8 @@ enum rng_purpose {
 	RNG_SHOT,        /* seed = a key of RNG_SHOT_KEY; a = sample << 24 | group, b = variant << 32 | shot */
 	RNG_TEST,
 	RNG_PERTURB,     /* a = step, b = start << 42 | direction << 24 | weight index */
-	RNG_SHOT_KEY     /* a = step, b = start << 32 | evaluation within the step */
+	RNG_SHOT_KEY,    /* a = step, b = start << 32 | evaluation within the step */
+	RNG_BASIS        /* a = entry of a functional, b = projection */
 };
 
 /* The bare function, for its published vectors. */

@@ -26,11 +26,16 @@ static void reverse_sample(const struct evaluator *ev, struct scratch *w, uint32
 	program_eval_reverse(ev->p, w->value[s], w->slope_expr, w->gradient);
 }
 
-void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker)
+void adjoint_clear(const struct evaluator *ev, struct scratch *w)
 {
 	clear_marked(ev, ev->reverse_shared, w->r_shared);
 	for (uint32_t s = 0; s < ev->pl->width && ev->direct; s++)
 		clear_marked(ev, ev->reverse_sample, w->r_sample[s]);
+}
+
+void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker)
+{
+	adjoint_clear(ev, w);
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
 		ev->backend->backward(ev->state, worker, c, &w->input, w->slope[c], w->r_shared, w->r_sample);
 	for (uint32_t s = 0; s < count && ev->direct; s++)

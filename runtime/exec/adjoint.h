@@ -13,6 +13,9 @@
  * w->gradient get what lay_out lists. */
 void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker);
 
+/* Cross matrices of the scratch that are added to: 0. */
+void adjoint_clear(const struct evaluator *ev, struct scratch *w);
+
 /* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */
 int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t first, uint32_t count,
 	struct fixed *v, struct err *e);

@@ -34,6 +34,23 @@ struct unit_job {
 
 struct backend_state;
 
+/* A bank holds, per circuit, the final states of units 0 .. ceil(nstate / width) - 1: state k is sample
+ * k % width of unit k / width. */
+struct bank_ops {
+	/* Bytes of a bank of nstate states of every circuit, buffers included. */
+	uint64_t (*bytes)(const struct plan *pl, uint32_t nstate);
+	/* Room for nstate states; keeps what it has where that is enough. */
+	int (*reserve)(struct backend_state *b, uint32_t nstate, struct err *e);
+	/* Keep the state that forward left, as unit `unit` of circuit c. */
+	void (*keep)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit);
+	/* m[(j * nstate + k) * nstate + l] = <state k|O_j|state l> for the forms j of circuit c (forms.h).  Uses all threads itself; the same bits for any number of them. */
+	int (*overlaps)(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e);
+	/* lambda_k = sum_jl a[(j * nstate + k) * nstate + l] O_j state_l over the forms j, for the states k of a
+	 * unit, then the adjoint sweep, as backward does it; `in` is the unit's. */
+	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+		uint32_t unit, uint32_t nstate, const cplx *a, cplx *r_shared, cplx *const *r_sample);
+};
+
 struct backend {
 	const char *name;            /* "ref", "cpu", "cuda" */
 	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
@@ -65,6 +82,8 @@ struct backend {
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
 	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
 	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);
+	/* Optional (NULL): many final states side by side, for batch rank. */
+	const struct bank_ops *bank;
 	void (*free)(struct backend_state *b);
 };
 

@@ -11,6 +11,7 @@
 #include "runtime/base/room.h"
 #include "runtime/exec/adjoint.h"
 #include "runtime/exec/memory.h"
+#include "runtime/exec/rank.h"
 #include "runtime/exec/shift.h"
 #include "runtime/exec/units.h"
 
@@ -74,6 +75,13 @@ static uint64_t memory_available(const struct evaluator *ev)
 	return process < machine ? process : machine;
 }
 
+uint64_t evaluator_memory_left(const struct evaluator *ev)
+{
+	uint64_t taken = ev->o.memory_limit ? bytes_needed(ev, states_per_sample(ev) == 2) : 0, all = memory_available(ev);
+
+	return all > taken ? all - taken : 0;
+}
+
 /* Once the states are there it shows how many threads can be; fewer of them give the same bits. */
 static int prepare(struct evaluator *ev, bool two_states, struct err *e)
 {
@@ -135,6 +143,8 @@ static int build(struct evaluator *ev, struct err *e)
 		code = units_new(ev, e);
 	if (!code)
 		code = prepare(ev, two_states, e);
+	if (!code && !ev->o.shots && ev->o.shortcuts & SHORTCUT_BATCH_RANK)
+		code = rank_new(ev, e);
 	return code;
 }
 
@@ -163,6 +173,7 @@ void evaluator_free(struct evaluator *ev)
 {
 	if (!ev)
 		return;
+	rank_free(ev->rank);
 	if (ev->state)
 		ev->backend->free(ev->state);
 	plan_free(ev->pl);
@@ -193,6 +204,7 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	matrix_build(&ev->pl->set, ev->value, VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u);
 	ev->backend->matrices(ev->state, ev->u);
 	units_weights(ev);
+	rank_weights(ev);
 	return 0;
 }
 
@@ -218,7 +230,8 @@ uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gra
 	ev->fn = fn;
 	ev->ctx = ctx;
 	ev->readout = readout;
-	ev->nunit = b->nsample / ev->pl->width + (b->nsample % ev->pl->width != 0);
+	rank_prepare(ev);
+	ev->nunit = ev->batch.nsample / ev->pl->width + (ev->batch.nsample % ev->pl->width != 0);
 	return ev->nunit;
 }
 
@@ -235,10 +248,7 @@ static int collect_readouts(const struct evaluator *ev, const struct scratch *w,
 
 		memcpy(row + pc->first_readout, w->readout[c] + (size_t)s * pc->nreadout, pc->nreadout * sizeof *row);
 	}
-	for (uint32_t k = 0; k < ev->p->nreadout; k++)
-		if (!isfinite(row[k]))
-			return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite", unit_row(ev, sample), k);
-	return 0;
+	return unit_finite(ev, row, unit_row(ev, sample), e);
 }
 
 static int forward_unit(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t first, uint32_t count,
@@ -257,22 +267,15 @@ static int forward_unit(struct evaluator *ev, struct scratch *w, unsigned worker
 /* Slopes of one sample into the circuits' arrays. */
 static int slope_sample(struct evaluator *ev, struct scratch *w, uint32_t s, uint32_t sample, struct err *e)
 {
-	const double *readout = ev->readout + (size_t)sample * ev->p->nreadout;
-	double *slope = ev->gradient ? w->slope_row : NULL;
-	int code = ev->fn(ev->ctx, sample, readout, slope, slope ? w->gradient + ev->p->nweight_circuit : NULL);
+	int code = unit_slope(ev, w, sample, unit_row(ev, sample), e);
 
-	if (code)
-		return err_set(e, code, "sample %u: its loss is not finite", unit_row(ev, sample));
-	for (uint32_t k = 0; slope && k < ev->p->nreadout; k++)
-		if (!isfinite(slope[k]))
-			return err_set(e, -ERR_NOT_FINITE, "sample %u: its loss has a slope that is not finite",
-				unit_row(ev, sample));
-	for (uint32_t c = 0; slope && c < ev->pl->ncircuit; c++) {
+	for (uint32_t c = 0; !code && ev->gradient && c < ev->pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &ev->pl->circuit[c];
 
-		memcpy(w->slope[c] + (size_t)s * pc->nreadout, slope + pc->first_readout, pc->nreadout * sizeof *slope);
+		memcpy(w->slope[c] + (size_t)s * pc->nreadout, w->slope_row + pc->first_readout,
+			pc->nreadout * sizeof *w->slope_row);
 	}
-	return 0;
+	return code;
 }
 
 static int slope_unit(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
@@ -311,17 +314,20 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 {
 	struct scratch *w = &ev->scratch[worker];
 	uint32_t first, count = unit_samples(ev, unit, &first);
-	int code = unit_fill(ev, w, first, count, e);
+	int code;
 
 	w->first = first;
 	w->variant = 0;
+	w->nunit++;
+	if (rank_on(ev))
+		return rank_unit(ev, worker, unit, v, e);
+	code = unit_fill(ev, w, first, count, e);
 	if (!code)
 		code = forward_unit(ev, w, worker, first, count, e);
 	if (!code)
 		code = slope_unit(ev, w, first, count, e);
 	if (!code && ev->gradient)
 		code = backward_unit(ev, w, worker, first, count, v, e);
-	w->nunit++;
 	return code;
 }
 
@@ -366,8 +372,12 @@ static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
 {
-	int code = pool->ops->offer ? evaluator_run_far(ev, pool, e) : run_here(ev, pool, e);
+	int code;
 
+	if (rank_on(ev))
+		code = rank_run(ev, e);
+	else
+		code = pool->ops->offer ? evaluator_run_far(ev, pool, e) : run_here(ev, pool, e);
 	if (!code && ev->gradient && gradient)
 		code = evaluator_finish(ev, ev->sum, gradient, e);
 	return code;
@@ -398,6 +408,23 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 	}
 	ev->batch = kept;
 	return code;
+}
+
+bool evaluator_rank(const struct evaluator *ev, uint32_t *r, uint32_t *nsample)
+{
+	return rank_size(ev, r, nsample);
+}
+
+void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
+{
+	uint32_t r, nsample = ev->batch.nsample, passes;
+	bool rank = rank_size(ev, &r, &nsample);
+	double nominal;
+
+	plan_flops(ev->pl, ev->gradient, flops, &nominal);
+	plan_traffic(ev->pl, ev->gradient, bytes, &passes);
+	*flops = rank ? rank_flops(ev->pl, nsample, r, ev->gradient) : *flops * nsample;
+	*bytes *= rank ? r : nsample;
 }
 
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)

@@ -10,6 +10,7 @@
 
 #include "runtime/base/pool.h"
 #include "runtime/exec/backend.h"
+#include "runtime/exec/shortcut.h"
 
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
 
@@ -23,6 +24,8 @@ struct evaluator_options {
 	bool no_fuse;
 	uint64_t random_plan;
 	uint32_t shots;              /* readouts are frequencies of so many shots (shots.h); 0: exact */
+	unsigned shortcuts;          /* of enum shortcut: those that may be taken where they are worth it */
+	bool shortcuts_always;       /* wherever they apply, worth it or not (tests) */
 	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
 };
 
@@ -79,7 +82,8 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 /* Before a gradient by a pool whose workers are elsewhere. */
 void evaluator_needs(struct evaluator *ev, const struct slope_needs *n);
 
-/* All units of the prepared batch through `pool`, with this process's threads or by its workers;
+/* All units of the prepared batch through `pool`, with this process's threads or by its workers (past
+ * it, with this process's threads, where batch rank is taken: the same bits whatever the pool);
  * gradient[nweight] (frozen weights: 0) gets dL/dw from the exact sums, L being whatever
  * fn's slopes differentiate.  gradient may be NULL when prepare said no gradient. */
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
@@ -89,6 +93,13 @@ const struct fixed *evaluator_sums(const struct evaluator *ev);
 
 /* The second half for those who collected the sums themselves: sums -> gradient[nweight]. */
 int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e);
+
+/* Was the shortcut batch_rank taken for the prepared batch: with r states for nsample samples?  Units
+ * are units of basis states then. */
+bool evaluator_rank(const struct evaluator *ev, uint32_t *r, uint32_t *nsample);
+
+/* Operations of the prepared batch, and bytes that its passes over states move. */
+void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
 
 /* State vector of circuit c for one row of input: out[2^nwire]. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);

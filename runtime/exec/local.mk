@@ -10,6 +10,8 @@ libexec_a_SOURCES = \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
 	runtime/exec/evaluator_far.c \
+	runtime/exec/forms.c \
+	runtime/exec/forms.h \
 	runtime/exec/memory.c \
 	runtime/exec/memory.h \
 	runtime/exec/observable.c \
@@ -19,13 +21,29 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_build.h \
 	runtime/exec/plan_fuse.c \
 	runtime/exec/plan_print.c \
+	runtime/exec/plan_shortcut.c \
 	runtime/exec/plan_split.c \
 	runtime/exec/plan_stage.c \
 	runtime/exec/plan_stage.h \
 	runtime/exec/plan_work.c \
+	runtime/exec/rank.c \
+	runtime/exec/rank.h \
+	runtime/exec/rank_basis.c \
+	runtime/exec/rank_basis.h \
+	runtime/exec/rank_cost.c \
+	runtime/exec/rank_find.c \
+	runtime/exec/rank_parts.c \
+	runtime/exec/rank_proof.c \
+	runtime/exec/rank_read.c \
+	runtime/exec/rank_sketch.c \
+	runtime/exec/rank_sketch.h \
+	runtime/exec/rank_state.h \
 	runtime/exec/shift.c \
 	runtime/exec/shift.h \
 	runtime/exec/shots.c \
 	runtime/exec/shots.h \
+	runtime/exec/shortcut.c \
+	runtime/exec/shortcut.def \
+	runtime/exec/shortcut.h \
 	runtime/exec/units.c \
 	runtime/exec/units.h

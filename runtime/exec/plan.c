@@ -9,6 +9,7 @@
 
 #include "runtime/exec/plan_build.h"
 #include "runtime/exec/plan_stage.h"
+#include "runtime/exec/rank.h"
 
 /* ---- what depends on weights that are trained ---- */
 
@@ -436,8 +437,10 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	free(b.def);
 	free(b.trainable);
 	free(b.bucket);
-	if (!code)
+	if (!code) {
+		plan_shortcuts(pl, o->shortcuts);
 		return pl;
+	}
 	plan_free(pl);
 	return NULL;
 }

@@ -269,6 +269,28 @@ uint32_t unit_row(const struct evaluator *ev, uint32_t sample)
 	return ev->batch.row ? ev->batch.row[sample] : sample;
 }
 
+int unit_finite(const struct evaluator *ev, const double *readout, uint32_t row, struct err *e)
+{
+	for (uint32_t k = 0; k < ev->p->nreadout; k++)
+		if (!isfinite(readout[k]))
+			return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite", row, k);
+	return 0;
+}
+
+int unit_slope(struct evaluator *ev, struct scratch *w, uint32_t sample, uint32_t row, struct err *e)
+{
+	const double *readout = ev->readout + (size_t)sample * ev->p->nreadout;
+	double *slope = ev->gradient ? w->slope_row : NULL;
+	int code = ev->fn(ev->ctx, sample, readout, slope, slope ? w->gradient + ev->p->nweight_circuit : NULL);
+
+	if (code)
+		return err_set(e, code, "sample %u: its loss is not finite", row);
+	for (uint32_t k = 0; slope && k < ev->p->nreadout; k++)
+		if (!isfinite(slope[k]))
+			return err_set(e, -ERR_NOT_FINITE, "sample %u: its loss has a slope that is not finite", row);
+	return 0;
+}
+
 /* Matrices shared by the samples that per-sample definitions refer to. */
 static void copy_referred(const struct evaluator *ev, cplx *u)
 {

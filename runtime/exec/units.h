@@ -33,6 +33,8 @@ struct scratch {
 	uint64_t nunit;              /* done since the evaluator was made */
 };
 
+struct rank;
+
 struct evaluator {
 	const struct program *p;
 	struct evaluator_options o;
@@ -72,6 +74,7 @@ struct evaluator {
 	struct pool *pool;
 	unsigned nworker;
 	struct scratch *scratch;     /* (nworker) */
+	struct rank *rank;           /* the shortcut batch_rank, or NULL */
 };
 
 /* Bytes that the evaluator takes besides the backend. */
@@ -87,6 +90,14 @@ void unit_forward(struct evaluator *ev, struct scratch *w, unsigned worker, uint
 uint32_t unit_samples(const struct evaluator *ev, uint32_t unit, uint32_t *first);
 /* Row number in the caller's data of a sample of the batch, for messages. */
 uint32_t unit_row(const struct evaluator *ev, uint32_t sample);
+
+/* A sample's readouts as they were read: -ERR_NOT_FINITE naming its row of the caller's data. */
+int unit_finite(const struct evaluator *ev, const double *readout, uint32_t row, struct err *e);
+/* The slopes of a sample whose readouts are known into w->slope_row (where a gradient is wanted), the
+ * head's gradient added into w->gradient. */
+int unit_slope(struct evaluator *ev, struct scratch *w, uint32_t sample, uint32_t row, struct err *e);
+/* Bytes that can still be taken besides what the evaluator has. */
+uint64_t evaluator_memory_left(const struct evaluator *ev);
 
 /* After new weights: what does not differ between samples, into every scratch. */
 void units_weights(struct evaluator *ev);

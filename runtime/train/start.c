@@ -69,8 +69,8 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	exec = j->exec;
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
-	if (j->pool)
-		exec.nthread = 1;        /* it computes only what workers cannot */
+	if (j->pool && !exec.shortcuts)
+		exec.nthread = 1;        /* it computes only what workers cannot, and what a shortcut leaves */
 	code = evaluator_new(j->program, &exec, &t->ev, e);
 	if (code)
 		return code;

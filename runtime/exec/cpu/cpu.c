@@ -121,8 +121,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 
 /* ---- memory ---- */
 
-/* Aligned memory that free gives back; NULL when there is none. */
-static void *take(struct backend_state *b, uint64_t nbytes)
+void *cpu_aligned(uint64_t nbytes)
 {
 	size_t align = nbytes >= 4 * HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
 	void *p = NULL;
@@ -132,7 +131,15 @@ static void *take(struct backend_state *b, uint64_t nbytes)
 		return NULL;
 	if (align == HUGE_PAGE)
 		madvise(p, nbytes, MADV_HUGEPAGE);
-	b->memory[b->nmemory++] = p;
+	return p;
+}
+
+/* Memory that cpu_free gives back; NULL when there is none. */
+static void *take(struct backend_state *b, uint64_t nbytes)
+{
+	void *p = cpu_aligned(nbytes);
+	if (p)
+		b->memory[b->nmemory++] = p;
 	return p;
 }
 
@@ -158,6 +165,7 @@ static void cpu_free(struct backend_state *b)
 		return;
 	for (unsigned k = 0; k < b->nmemory; k++)
 		free(b->memory[k]);
+	cpu_bank_free(b->bank);
 	arena_release(&b->arena);
 	free(b);
 }
@@ -295,5 +303,6 @@ const struct backend backend_cpu = {
 	.backward = cpu_backward,
 	.amplitudes = cpu_amplitudes,
 	.shares = cpu_shares,
+	.bank = &cpu_bank_ops,
 	.free = cpu_free,
 };

@@ -84,6 +84,7 @@ struct backend_state {
 	void *matrix[2];             /* the same and their inverses, kernels' precision */
 	double *chunk;               /* partial sums: (CPU_CHUNKS, entries) for every worker that holds states */
 	size_t chunk_stride;         /* doubles of one worker */
+	struct cpu_bank *bank;       /* NULL until it is wanted */
 	void **memory; unsigned nmemory;         /* all that free gives back */
 	struct arena arena;
 };
@@ -105,6 +106,20 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	bool keep, double *readout);
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
 	const double *slope, cplx *r_shared, cplx *const *r_sample);
+
+/* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
+ * the way back from psi and w->lambda. */
+void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const struct unit_input *in);
+void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
+	void *psi, cplx *r_shared, cplx *const *r_sample);
+
+/* cpu_bank.c: states kept side by side. */
+extern const struct bank_ops cpu_bank_ops;
+void cpu_bank_free(struct cpu_bank *k);
+
+/* Aligned memory for states, in huge pages where it is large; NULL when there is none; free() gives it back. */
+void *cpu_aligned(uint64_t nbytes);
 
 /* Call fn(ctx, chunk, thread) for every one of nchunk parts: in order in this thread, or by
  * all threads where a state is shared. */

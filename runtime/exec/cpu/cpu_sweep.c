@@ -38,7 +38,7 @@ void cpu_matrices(struct backend_state *b, const cplx *u)
 }
 
 /* The unit's own matrices: lane by lane in SHAPE_SAMPLES, else one sample's. */
-static void sample_matrices(const struct backend_state *b, struct cpu_worker *w,
+void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 	const struct cpu_circuit *c, const struct unit_input *in)
 {
 	const struct matrix_set *set = &b->plan->set;
@@ -337,7 +337,7 @@ static void forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_
 {
 	const struct cpu_circuit *c = &b->circuit[number];
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .stage = c->stage };
-	sample_matrices(b, w, c, in);
+	cpu_sample_matrices(b, w, c, in);
 	start_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
 	if (b->lane_bits)
@@ -548,17 +548,10 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 	}
 }
 
-void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	const double *slope, cplx *r_shared, cplx *const *r_sample)
+void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
+	void *psi, cplx *r_shared, cplx *const *r_sample)
 {
-	struct cpu_worker *w = &b->worker[worker];
-	const struct cpu_circuit *c = &b->circuit[number];
-	uint32_t slot = slot_of(b, number), first = 0;
-	void *psi = w->psi[slot];
-	if (w->resident[slot] != number)
-		forward_sweep(b, w, number, in, psi);
-	w->resident[slot] = INDEX_NONE;
-	cpu_lambda(b, w, c, psi, w->lambda, slope);
+	uint32_t first = 0;
 	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
 		first++;
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .lambda = w->lambda };
@@ -574,4 +567,18 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 			collect_lanes(b, w->cross, sweep.stage, in->nsample, r_shared, r_sample);
 		}
 	}
+}
+
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
+	const double *slope, cplx *r_shared, cplx *const *r_sample)
+{
+	struct cpu_worker *w = &b->worker[worker];
+	const struct cpu_circuit *c = &b->circuit[number];
+	uint32_t slot = slot_of(b, number);
+	void *psi = w->psi[slot];
+	if (w->resident[slot] != number)
+		forward_sweep(b, w, number, in, psi);
+	w->resident[slot] = INDEX_NONE;
+	cpu_lambda(b, w, c, psi, w->lambda, slope);
+	cpu_unsweep(b, w, c, in, psi, r_shared, r_sample);
 }

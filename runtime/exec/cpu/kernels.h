@@ -93,6 +93,13 @@ struct kernels {
 	/* out[bin(row) * lanes + lane] += |psi|^2; lam += g[bin(row) * lanes + lane] psi. */
 	void (*probs)(const void *psi, size_t first, size_t last, const struct kernel_bins *b, double *out);
 	void (*lambda_probs)(void *lam, const void *psi, size_t first, size_t last, const struct kernel_bins *b, const double *g);
+
+	/* Pairs of states.  out[0][lane] + i out[1][lane] += conj(a) P b over rows [first, last). */
+	void (*overlap)(const void *a, const void *b, size_t first, size_t last, const struct kernel_term *t, double *out);
+	/* A lane is a state: out[k][0][l] + i out[k][1][l] += conj(a, lane k) P (b, lane l) over nrow rows. */
+	void (*overlap_lanes)(const void *a, const void *b, size_t nrow, const struct kernel_term *t, double *out);
+	/* lam, lane l += sum_k (c[k][0][l] + i c[k][1][l]) P (psi, lane k) over nrow rows. */
+	void (*lambda_lanes)(void *lam, const void *psi, size_t nrow, const struct kernel_term *t, const double *c);
 };
 
 /* The table, or NULL when it is not in this build. */

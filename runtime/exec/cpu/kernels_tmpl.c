@@ -678,6 +678,77 @@ static void lambda_probs(void *lam, const void *psi, size_t first, size_t last, 
 	}
 }
 
+/* ---- pairs of states (batch rank) ---- */
+
+enum { PAIR_RUN = 64 };      /* rows summed in the kernels' precision before they go to double */
+
+static void overlap(const void *a, const void *b, size_t first, size_t last, const struct kernel_term *t, double *out)
+{
+	vec lanes = sign_lanes(t->sign_lane);
+	for (size_t begin = first; begin < last; begin += PAIR_RUN) {
+		size_t end = begin + PAIR_RUN < last ? begin + PAIR_RUN : last;
+		vec sum = splat(0), turned = splat(0);
+		for (size_t row = begin; row < end; row++) {
+			const real *p = row_of(a, row);
+			vec re, im, ar = load(p), ai = load(p + LANES);
+			real sign = sign_of(row & t->sign_row);
+			pauli_row(b, row, t, &re, &im);
+			sum += (ar * re + ai * im) * sign;
+			turned += (ar * im - ai * re) * sign;
+		}
+		sum = sum * lanes;
+		turned = turned * lanes;
+		for (unsigned l = 0; l < LANES; l++) {
+			out[l] += sum[l];
+			out[LANES + l] += turned[l];
+		}
+	}
+}
+
+static void overlap_lanes(const void *a, const void *b, size_t nrow, const struct kernel_term *t, double *out)
+{
+	for (size_t begin = 0; begin < nrow; begin += PAIR_RUN) {
+		size_t end = begin + PAIR_RUN < nrow ? begin + PAIR_RUN : nrow;
+		for (unsigned k = 0; k < LANES; k++) {
+			vec sum = splat(0), turned = splat(0);
+			for (size_t row = begin; row < end; row++) {
+				const real *p = row_of(a, row);
+				real sign = sign_of(row & t->sign_row), ar = sign * p[k], ai = sign * p[LANES + k];
+				vec re, im;
+				pauli_row(b, row, t, &re, &im);
+				sum += ar * re + ai * im;
+				turned += ar * im - ai * re;
+			}
+			for (unsigned l = 0; l < LANES; l++) {
+				out[2 * LANES * k + l] += sum[l];
+				out[2 * LANES * k + LANES + l] += turned[l];
+			}
+		}
+	}
+}
+
+static void lambda_lanes(void *lam, const void *psi, size_t nrow, const struct kernel_term *t, const double *c)
+{
+	vec cr[LANES], ci[LANES];
+	for (unsigned k = 0; k < LANES; k++)
+		for (unsigned l = 0; l < LANES; l++) {
+			cr[k][l] = (real)c[2 * LANES * k + l];
+			ci[k][l] = (real)c[2 * LANES * k + LANES + l];
+		}
+	for (size_t row = 0; row < nrow; row++) {
+		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
+		vec re, im, sum = load(p), turned = load(p + LANES);
+		pauli_row(psi, row, t, &re, &im);
+		for (unsigned k = 0; k < LANES; k++) {
+			real a = sign * re[k], b = sign * im[k];
+			sum += cr[k] * a - ci[k] * b;
+			turned += cr[k] * b + ci[k] * a;
+		}
+		save(p, sum);
+		save(p + LANES, turned);
+	}
+}
+
 extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
@@ -686,4 +757,5 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
 	.probs = probs, .lambda_probs = lambda_probs,
+	.overlap = overlap, .overlap_lanes = overlap_lanes, .lambda_lanes = lambda_lanes,
 };

@@ -4,6 +4,7 @@
 noinst_LIBRARIES += libcpu.a
 libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu.c \
+	runtime/exec/cpu/cpu_bank.c \
 	runtime/exec/cpu/cpu_compile.c \
 	runtime/exec/cpu/cpu_readout.c \
 	runtime/exec/cpu/cpu_state.h \

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan says of shortcuts. */
+#include "config.h"
+#include "runtime/exec/rank.h"
+
+#include "runtime/exec/shortcut.h"
+
+enum { EXAMPLE_SAMPLES = 1000, LINES_MAX = 2 * SHORTCUTS_COUNT };
+
+/* The largest r is the one where the shortcut is only just taken. */
+static const char *rank_line(struct plan *pl, bool gradient)
+{
+	uint32_t most = rank_worth(pl, EXAMPLE_SAMPLES, gradient), example = program_nwire(pl->program) + 1;
+	const char *why, *what = gradient ? "with gradient" : "forward";
+
+	if (!rank_possible(pl, gradient, &why))
+		return arena_printf(&pl->arena, "batch_rank: not %s: %s", what, why);
+	if (!most)
+		return arena_printf(&pl->arena, "batch_rank: %s, %d samples cost %.4g flops; no basis is worth it", what,
+			EXAMPLE_SAMPLES, rank_cost_off(pl, EXAMPLE_SAMPLES, gradient));
+	example = example < most ? example : most;
+	return arena_printf(&pl->arena, "batch_rank: %s, %d samples cost %.4g flops, from a basis of %u states %.4g; taken up to %u states",
+		what, EXAMPLE_SAMPLES, rank_cost_off(pl, EXAMPLE_SAMPLES, gradient), example,
+		rank_cost_on(pl, EXAMPLE_SAMPLES, example, gradient), most);
+}
+
+void plan_shortcuts(struct plan *pl, unsigned allowed)
+{
+	const char **line = arena_alloc(&pl->arena, LINES_MAX, sizeof *line);
+
+	pl->shortcut = line;
+	if (allowed & SHORTCUT_BATCH_RANK) {
+		line[pl->nshortcut++] = rank_line(pl, false);
+		if (pl->program->nweight_circuit)
+			line[pl->nshortcut++] = rank_line(pl, true);
+	}
+}

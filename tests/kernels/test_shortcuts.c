@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Exact shortcuts: readouts and gradients with each against without, on every shape and
+ * precision; the same bits for any number of threads; taken where they apply and there alone. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/compile.h"
+#include "runtime/base/rng.h"
+#include "runtime/exec/evaluator.h"
+#include "runtime/net/pool_threads.h"
+#include "tests/kernels/random_program.h"
+#include "tests/tap.h"
+
+enum { SAMPLES = 60 };
+
+static struct program *compile(const char *text, const char *n)
+{
+	struct source_set *s = source_set_new();
+	struct diags *d = diags_new(s);
+	int file = source_add(s, "shortcuts.qcnn", text, strlen(text));
+	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
+	struct const_override c = { "n", n };
+	struct program *p;
+
+	lang_resolve(t, d);
+	p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = 1 });
+	if (!p || diags_errors(d))
+		tap_bail("a model of this test does not compile");
+	ast_free(t);
+	diags_free(d);
+	source_set_free(s);
+	return p;
+}
+
+/* ---- samples ---- */
+
+enum sample_kind { ONE_ANGLE, EQUAL_ANGLES, FEW_VALUES, ANY };
+
+static double uniform(uint32_t s, uint32_t k)
+{
+	return 6 * rng_uniform(5, RNG_TEST, s, k) - 3;
+}
+
+/* ONE_ANGLE: at most one input is not 0.  EQUAL_ANGLES: all inputs of a sample are equal.
+ * FEW_VALUES: three different samples. */
+static double *samples(enum sample_kind kind, uint32_t nsample, uint32_t ninput)
+{
+	double *x = calloc((size_t)nsample * ninput, sizeof *x);
+
+	for (uint32_t s = 0; s < nsample; s++)
+		for (uint32_t k = 0; k < ninput; k++)
+			switch (kind) {
+			case ONE_ANGLE: x[s * ninput + k] = s % (ninput + 1) == k ? uniform(s, 0) : 0; break;
+			case EQUAL_ANGLES: x[s * ninput + k] = uniform(s, 0); break;
+			case FEW_VALUES: x[s * ninput + k] = uniform(s % 3, k); break;
+			case ANY: x[s * ninput + k] = uniform(s, k); break;
+			}
+	return x;
+}
+
+/* ---- on against off ---- */
+
+struct run_of {
+	double *readout, *gradient;
+	uint32_t r;                  /* dimensions; 0: batch rank was not taken */
+	int code;
+	struct err e;
+};
+
+static int slope(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
+{
+	const struct program *p = ctx;
+
+	(void)head;
+	for (uint32_t k = 0; out && k < p->nreadout; k++)
+		out[k] = (rng_uniform(17, RNG_TEST, sample, k) - 0.4 + readout[k]) / SAMPLES;
+	return 0;
+}
+
+static struct run_of evaluate(const struct program *p, const struct evaluator_options *o, uint32_t nsample,
+	const double *weight, const double *x)
+{
+	struct run_of out = { .readout = calloc((size_t)nsample * p->nreadout, sizeof(double)),
+		.gradient = calloc(p->nweight + 1, sizeof(double)) };
+	struct pool *pool = pool_threads_new(o->nthread);
+	struct evaluator *ev = NULL;
+	bool gradient = o->gradient != GRADIENT_NONE;
+	uint32_t n;
+
+	out.code = evaluator_new(p, o, &ev, &out.e);
+	/* Twice: the second time the basis is remembered. */
+	for (unsigned turn = 0; turn < 2 && !out.code; turn++) {
+		out.code = evaluator_weights(ev, weight, &out.e);
+		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = x }, gradient, slope, (void *)p, out.readout);
+		if (!out.code)
+			out.code = evaluator_run(ev, pool, gradient ? out.gradient : NULL, &out.e);
+		if (!out.code)
+			evaluator_rank(ev, &out.r, &n);
+	}
+	evaluator_free(ev);
+	pool->ops->free(pool);
+	return out;
+}
+
+static void release(struct run_of *r)
+{
+	free(r->readout);
+	free(r->gradient);
+}
+
+static const char *const shape_text[] = { "auto", "samples", "state", "shared" };
+
+static void compare(const struct program *p, struct evaluator_options o, uint32_t nsample, const double *weight,
+	const double *x, uint32_t r, const char *what)
+{
+	double limit = o.precision == PRECISION_DOUBLE ? 1e-9 : 1e-3;
+	struct run_of off, on;
+
+	o.shortcuts = SHORTCUT_NONE;
+	off = evaluate(p, &o, nsample, weight, x);
+	o.shortcuts = SHORTCUT_ALL;
+	o.shortcuts_always = true;
+	on = evaluate(p, &o, nsample, weight, x);
+	tap_ok(!off.code && !on.code && !off.r && on.r == r, "%s, %s, %s %s: %u dimensions of %u (expected %u) %s", what,
+		shape_text[o.shape], isa_name(o.isa), o.precision == PRECISION_DOUBLE ? "double" : "single", on.r, nsample, r, on.e.text);
+	tap_ok(largest_difference(on.readout, off.readout, (size_t)nsample * p->nreadout) < limit,
+		"... readouts differ by %.1e", largest_difference(on.readout, off.readout, (size_t)nsample * p->nreadout));
+	if (o.gradient != GRADIENT_NONE)
+		tap_ok(largest_difference(on.gradient, off.gradient, p->nweight) < limit,
+			"... gradients differ by %.1e", largest_difference(on.gradient, off.gradient, p->nweight));
+	for (o.nthread = 2; o.nthread <= 4 && o.precision == PRECISION_SINGLE; o.nthread++) {
+		struct run_of more = evaluate(p, &o, nsample, weight, x);
+
+		tap_ok(!memcmp(more.readout, on.readout, (size_t)nsample * p->nreadout * sizeof(double))
+			&& !memcmp(more.gradient, on.gradient, p->nweight * sizeof(double)), "... the same bits with %u threads", o.nthread);
+		release(&more);
+	}
+	release(&off);
+	release(&on);
+}
+
+static void everywhere(const char *text, const char *n, enum sample_kind kind, uint32_t r, const char *what)
+{
+	struct program *p = compile(text, n);
+	double *x = samples(kind, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
+
+	random_numbers(23, 3, p->nweight, weight);
+	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
+		for (enum precision precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++)
+			compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = precision,
+				.isa = isa_best(), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, r, what);
+	for (enum isa isa = ISA_BASELINE; isa < isa_best(); isa++)
+		compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .precision = PRECISION_DOUBLE, .isa = isa,
+			.gradient = GRADIENT_NONE }, SAMPLES, weight, x, r, what);
+	free(x);
+	free(weight);
+	program_free(p);
+}
+
+/* ---- models ---- */
+
+/* TensorFlow Quantum's excitations, and readouts of every kind. */
+static const char cluster[] =
+	"QCNN 1; const int n = 6; qubit[n] q; input float[n] x;\n"
+	"block u(float[6] t) a, b { ry(t[0]) a; rz(t[1]) b; rxx(t[2]) a, b; ry(t[3]) b; rzz(t[4]) a, b; rx(t[5]) a; }\n"
+	"embed { h q; cz on cycle(q); rx(each x) on q; }\n"
+	"param float[6] t; u(t) on ring(q);\n"
+	"param float[6] s; u(s) on cycle(q, 2);\n"
+	"observe z(q[0]); observe 0.5 * x(q[1]) * y(q[2]) - 0.25 * z(q[n - 1]) + 2; observe probs(q[1:3]);\n";
+
+/* Inputs between trained layers, under controls, and undone. */
+static const char again[] =
+	"QCNN 1; const int n = 5; qubit[n] q; input float[2] x;\n"
+	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
+	"block e(float y) a, b { ctrl @ ry(y) a, b; rzz(2 * y) a, b; }\n"
+	"h q; param float[3] t; u(t) on ring(q);\n"
+	"e(x[0]) q[0], q[1]; param float[3] s; u(s) on ring(q); inv @ e(x[1]) q[2], q[4];\n"
+	"param float[3] v; u(v) on ring(q); observe y(q[1]); observe x(q[3]) * z(q[4]);\n";
+
+/* Phases: coefficients are complex. */
+static const char phases[] =
+	"QCNN 1; const int n = 5; qubit[n] q; input float[n] x;\n"
+	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
+	"embed { h q; phase(each x) on q; }\n"
+	"param float[3] t; u(t) on ring(q); observe y(q[1]); observe x(q[3]) * z(q[4]);\n";
+
+/* Amplitudes of few numbers on many qubits. */
+static const char amplitudes[] =
+	"QCNN 1; const int n = 5; qubit[n] q; input float[3] x;\n"
+	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
+	"embed { amplitudes(x) q; }\n"
+	"param float[3] t; u(t) on ring(q); observe z(q[0]); observe z(q[2]);\n";
+
+/* Memory for a step, not for states side by side: refused, with what to do. */
+static void refused(void)
+{
+	struct program *p = compile(cluster, "12");
+	double *x = samples(ONE_ANGLE, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
+	struct evaluator_options o = { .device = "cpu", .nthread = 1, .precision = PRECISION_SINGLE, .gradient = GRADIENT_ADJOINT,
+		.memory_limit = 1 << 16 };
+	struct run_of r = { .code = -ERR_CONFIG };
+
+	for (; r.code && o.memory_limit < 1 << 24; o.memory_limit += 1 << 14) {
+		release(&r);
+		r = evaluate(p, &o, SAMPLES, weight, x);
+	}
+	tap_ok(!r.code, "a limit of memory that is enough without shortcuts");
+	release(&r);
+	o.shortcuts = SHORTCUT_ALL;
+	r = evaluate(p, &o, SAMPLES, weight, x);
+	tap_ok(r.code == -ERR_CONFIG && strstr(r.e.text, "batch_rank needs") && strstr(r.e.text, "run.shortcuts: none"),
+		"is refused with batch rank: %s", r.e.text);
+	release(&r);
+	free(x);
+	free(weight);
+	program_free(p);
+}
+
+int main(void)
+{
+	refused();
+	everywhere(cluster, "6", ONE_ANGLE, 7, "one angle");
+	everywhere(cluster, "5", EQUAL_ANGLES, 6, "equal angles");
+	everywhere(cluster, "4", FEW_VALUES, 3, "three samples again and again");
+	everywhere(cluster, "4", ANY, 16, "any angles, more samples than dimensions");
+	everywhere(again, "5", ANY, 36, "inputs between layers");
+	everywhere(phases, "5", ONE_ANGLE, 6, "one phase");
+	everywhere(amplitudes, "5", ANY, 3, "three amplitudes");
+	return tap_done();
+}

@@ -12,6 +12,7 @@
 #include "cli/execution.h"
 #include "cli/predictions.h"
 #include "cli/samples.h"
+#include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
 #include "runtime/base/rng.h"
@@ -127,6 +128,9 @@ static int open_weights(struct inference *f)
 	const char *path = f->cli->options.operand[0];
 	struct err e;
 
+	if (!weights_file_is_bin(path))
+		return cli_usage(f->cli, "%s has weights without a model; `qcnn weights convert --model=MODEL` makes a weights.bin of it",
+			path);
 	if (weights_open(path, &f->weights, &e))
 		return cli_fail(f->cli, &e);
 	f->want = input_wants(f->weights->program);

@@ -280,7 +280,11 @@ int weights_diff(struct cli *c)
 		diff.path = mem_alloc((size_t)file[0].program->nweight_group + file[1].program->nweight_group + 1, sizeof *diff.path);
 		compare_weights(&diff);
 		(c->options.given[OPT_JSON] ? diff_json : diff_text)(&diff, &c->out);
-		status = diff.weights_equal && diff.metadata_equal ? 0 : 1;
+		/* Here, since main prefers the command's status to that of a failed write. */
+		status = cli_flush(c, &c->out);
+		buf_clear(&c->out);
+		if (!status && !(diff.weights_equal && diff.metadata_equal))
+			status = 1;
 	}
 	free(diff.path);
 	for (int k = 0; k < 2; k++)

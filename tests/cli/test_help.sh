@@ -24,6 +24,7 @@ for c in $commands; do
 	tap_has "help-$c" "Examples:" "$c --help shows examples"
 	tap_has "help-$c" "qcnn-$c(1)" "$c --help names the manual page"
 done
+tap_is "$(grep -h '^ *\[.*--' help-*)" "" "a default does not run into the next option"
 # One line a row: commands, name, letter.
 sed 's/\t/ /g' "$top_srcdir/cli/options.def" | grep '^OPTION(' |
 	sed 's/^OPTION([A-Z_]*, \([A-Z_| ]*\), "\([a-z-]*\)", .*/\1:\2/' >rows

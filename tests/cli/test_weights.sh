@@ -62,6 +62,13 @@ tap_exit 78 "a constant that is none" "$QCNN" weights convert --model cluster.qc
 "$QCNN" config table.yaml --set 'data.transform=[standardize]' >learns.yaml
 tap_exit 78 "a configuration that learns from data" "$QCNN" weights convert --model learns.yaml w.npz learns.bin
 
+tap_exit 2 "infer wants a model too" "$QCNN" infer w.npz
+tap_has err "w.npz has weights without a model" "and says what to do"
+
+got=0
+"$QCNN" weights diff w.bin other.bin >&- 2>err || got=$?
+tap_is $got 74 "files that differ, and nowhere to say it"
+
 # Wrong use.
 tap_exit 2 "an unknown action" "$QCNN" weights compare w.bin w.bin
 tap_exit 2 "one file alone" "$QCNN" weights diff w.bin

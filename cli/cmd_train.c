@@ -116,6 +116,11 @@ static void on_start(void *ctx, uint32_t start, double final_loss, const double 
 	progress_start_done(t->progress, start, final_loss);
 }
 
+static void clear_progress(void *ctx)
+{
+	progress_clear(ctx);
+}
+
 static struct progress *open_progress(struct training *t)
 {
 	const struct train_job *j = &t->job->train;
@@ -125,6 +130,7 @@ static struct progress *open_progress(struct training *t)
 		.quiet = !t->shows_progress,
 		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
 		.colour = t->cli->colour,
+		.live = t->cli->options.given[OPT_LIVE],
 		.epochs = j->epochs,
 		.steps_per_epoch = train_steps_per_epoch(j),
 		.starts = j->restarts,
@@ -261,6 +267,8 @@ static int open_writers(struct training *t, struct err *e)
 		return code;
 	t->progress = open_progress(t);
 	t->callbacks.progress = t->progress;
+	t->cli->before_talk = clear_progress;
+	t->cli->talk_ctx = t->progress;
 	t->log = train_log_new(&t->trouble, t->job, t->run, resumed);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
@@ -275,6 +283,7 @@ static void close_writers(struct training *t, bool well)
 
 	progress_free(t->progress);
 	t->callbacks.progress = NULL;
+	t->cli->before_talk = NULL;
 	train_log_close(t->log, well);
 	trouble_note(&t->trouble, run_flush(t->run, &e), &e);
 	backup_close(&t->backup);
@@ -421,6 +430,7 @@ static const char *const examples[] = {
 	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
 	"qcnn train -o weights.bin config.yaml",
 	"qcnn train --fresh config.yaml",
+	"qcnn train --live config.yaml",
 	"qcnn train --hosts local:2 config.yaml",
 	NULL
 };

@@ -19,6 +19,7 @@ struct cli {
 	bool colour, quiet, verbose;
 	int argc;
 	char *const *argv;           /* the whole command line, for run.json */
+	void (*before_talk)(void *ctx); void *talk_ctx;      /* what clears a drawing from the terminal, or NULL */
 	struct buf out;              /* written to stdout when the command ends well */
 };
 

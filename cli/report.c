@@ -39,6 +39,8 @@ static void say(const struct cli *c, const char *severity, int code, const char 
 			buf_printf(&b, ": %serror%s", c->colour ? "\033[1;31m" : "", c->colour ? "\033[0m" : "");
 		buf_printf(&b, ": %s\n", text);
 	}
+	if (c->before_talk)
+		c->before_talk(c->talk_ctx);
 	to_stderr(&b);
 	buf_release(&b);
 }

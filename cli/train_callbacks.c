@@ -125,7 +125,6 @@ static void run_command(struct train_callbacks *t, unsigned event, const char *n
 	/* At the end of a run that was stopped the signal is old. */
 	if (child_run(&(struct child){ o->command, v.value, output.data, o->option[HOOK_TIMEOUT],
 		event == ON_END ? NULL : stop_asked }, &e) && !t->command_failed) {
-		progress_clear(t->progress);
 		cli_note(t->cli, "train.callbacks.command, event %s: %s; what it printed is in %s; later failures are not told",
 			name, e.text, output.data);
 		t->command_failed = true;
@@ -165,7 +164,6 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 		code = buf_write_file(&b, v->path, 0, &e);
 	buf_release(&b);
 	if (code && !t->save_failed) {
-		progress_clear(t->progress);
 		cli_note(t->cli, "train.callbacks.checkpoint: %s; training goes on, and tries again with the next file", e.text);
 	}
 	t->save_failed = t->save_failed || code;
@@ -178,7 +176,6 @@ static void drop(struct train_callbacks *t, const struct train_event *v)
 {
 	if (!unlink(v->path) || errno == ENOENT || t->save_failed)
 		return;
-	progress_clear(t->progress);
 	cli_note(t->cli, "train.callbacks.checkpoint: cannot remove %s: %s", v->path, strerror(errno));
 	t->save_failed = true;
 }
@@ -218,7 +215,6 @@ int train_callbacks_event(struct train_callbacks *t, const struct train_event *v
 	case TRAIN_STOPPED: say_stopped(t, v); break;
 	case TRAIN_RESTORED: break;
 	case TRAIN_CSV_FAILED:
-		progress_clear(t->progress);
 		cli_note(t->cli, "train.callbacks.csv: %s; training goes on without this file", v->path);
 	}
 	return 0;

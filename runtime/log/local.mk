@@ -5,6 +5,8 @@ noinst_LIBRARIES += liblog.a
 liblog_a_SOURCES = \
 	runtime/log/history.c \
 	runtime/log/history.h \
+	runtime/log/live.c \
+	runtime/log/live.h \
 	runtime/log/metrics.c \
 	runtime/log/metrics.h \
 	runtime/log/progress.c \

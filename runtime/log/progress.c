@@ -11,20 +11,33 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/clock.h"
+#include "runtime/log/live.h"
 
-enum { WIDTH_UNKNOWN = 80, WIDTH_LEAST = 20, WIDTH_MOST = 1000, BAR_LEAST = 8, BAR_MOST = 30, BAR_FRAME = 4 };
+enum { WIDTH_UNKNOWN = 80, HEIGHT_UNKNOWN = 24, PLOT_MOST = 14, WIDTH_LEAST = 20, WIDTH_MOST = 1000, BAR_LEAST = 8, BAR_MOST = 30, BAR_FRAME = 4 };
 static const double redraw_seconds = 1.0 / 20, slow_epoch_seconds = 1;
 
 struct progress {
 	struct progress_options o;
 	double begun, drawn;         /* clock */
 	bool bar;                    /* a bar is on the line */
-	uint32_t start, epoch;       /* of the sum below */
+	unsigned plot;               /* lines of curves above it */
+	struct live live; uint32_t live_start;       /* of this start */
+	double base;                 /* steps that were done before this process began; NaN: not known yet */
+	uint32_t start, epoch, step; /* of the sum below; the last step */
 	double loss_sum; uint32_t loss_count;
-	struct buf last, remark;     /* what the last epoch line of this start said; a note on the start */
+	struct buf waiting;          /* lines not yet printed */
+	struct buf last, last_val, remark;     /* what the last epoch line of this start said; a note on the start */
 	double start_seconds;
 	uint32_t best, done; double best_loss;
 };
+
+static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now);
+
+/* Are curves wanted, and is there a terminal for them? */
+static bool live(const struct progress *p)
+{
+	return p->o.live && p->o.terminal && !p->o.quiet;
+}
 
 /* As many digits as people read; small numbers keep theirs. */
 static void add_value(struct buf *b, const char *prefix, const char *name, double v)
@@ -67,46 +80,58 @@ static void add_epoch(const struct progress *p, uint32_t start, uint32_t epoch, 
 	buf_printf(b, "%sepoch %*u/%u", p->o.starts > 1 ? "  " : "", digits(p->o.epochs), epoch, p->o.epochs);
 }
 
-static void add_values(const struct progress *p, const struct progress_epoch *r, struct buf *b)
+static void add_values(const struct progress *p, const char *prefix, double loss, const double *metric, struct buf *b)
 {
-	add_value(b, "", "loss", r->loss);
+	add_value(b, prefix, "loss", loss);
 	for (unsigned k = 0; k < p->o.nmetric; k++)
-		add_value(b, "", p->o.metric[k], r->metric[k]);
-	if (r->has_validation)
-		add_value(b, "val_", "loss", r->val_loss);
-	for (unsigned k = 0; r->has_validation && k < p->o.nmetric; k++)
-		add_value(b, "val_", p->o.metric[k], r->val_metric[k]);
+		add_value(b, prefix, p->o.metric[k], metric[k]);
 }
 
-static void wipe_bar(struct progress *p)
+/* What takes bar and curves away, and the lines that wait to stand above them. */
+static void add_wiped(struct progress *p, struct buf *out)
 {
-	if (p->bar)
-		fputs("\r\033[K", p->o.out);
+	if (p->bar && p->plot)
+		buf_printf(out, "\r\033[%uA\033[J", p->plot);
+	else if (p->bar)
+		buf_str(out, "\r\033[K");
 	p->bar = false;
+	p->plot = 0;
+	buf_add(out, p->waiting.data ? p->waiting.data : "", p->waiting.len);
+	buf_clear(&p->waiting);
 }
 
+/* One write: what is drawn in pieces flickers. */
+static void put(struct progress *p, struct buf *b)
+{
+	fwrite(b->data ? b->data : "", 1, b->len, p->o.out);
+	fflush(p->o.out);
+	buf_release(b);
+}
+
+static void wipe(struct progress *p)
+{
+	struct buf out = BUF_INIT;
+
+	add_wiped(p, &out);
+	put(p, &out);
+}
+
+/* With curves lines wait for the next drawing, so that these are not drawn for each. */
 static void put_line(struct progress *p, const struct buf *b)
 {
-	wipe_bar(p);
-	fprintf(p->o.out, "%s\n", b->data);
-	fflush(p->o.out);
+	buf_printf(&p->waiting, "%s\n", b->data);
+	if (!live(p))
+		wipe(p);
+	else if (clock_seconds() - p->drawn >= redraw_seconds && p->step)
+		draw(p, p->start, p->epoch, p->step, clock_seconds());
 }
 
-struct progress *progress_new(const struct progress_options *o)
+/* ---- folding ---- */
+
+/* Asked each time: windows change.  height may be NULL. */
+static unsigned width_of(FILE *out, unsigned *height)
 {
-	struct progress *p = mem_alloc(1, sizeof *p);
-
-	p->o = *o;
-	p->begun = clock_seconds();
-	return p;
-}
-
-/* ---- the bar ---- */
-
-/* Asked each time: windows change. */
-static unsigned width_of(FILE *out)
-{
-	struct winsize size;
+	struct winsize size = { .ws_row = 0 };
 	const char *columns = getenv("COLUMNS");
 	long width = 0;
 
@@ -116,8 +141,65 @@ static unsigned width_of(FILE *out)
 		width = strtol(columns, NULL, 10);
 	if (width <= 0)
 		width = WIDTH_UNKNOWN;
+	if (height)
+		*height = size.ws_row ? size.ws_row : HEIGHT_UNKNOWN;
 	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : (unsigned)width;
 }
+
+/* Items that each begin with two spaces, behind what is in `line`; where they would pass the width, on
+ * further lines below the first. */
+static void add_folded(struct buf *line, size_t *start, size_t indent, const char *items, size_t width)
+{
+	while (*items) {
+		const char *end = strstr(items + 2, "  ");
+		size_t len = end ? (size_t)(end - items) : strlen(items);
+
+		if (line->len - *start + len > width && line->len - *start > indent) {
+			buf_char(line, '\n');
+			*start = line->len;
+			buf_pad(line, ' ', indent);
+		}
+		buf_add(line, items, len);
+		items += len;
+	}
+}
+
+/* head, the numbers of training and of validation, and what comes last; one line, unless a terminal is narrower:
+ * then validation begins a line. */
+static void put_values(struct progress *p, const struct buf *head, const struct buf *tail)
+{
+	size_t width = width_of(p->o.out, NULL) - 1, start = 0, indent = head->len;
+	struct buf line = BUF_INIT;
+
+	buf_add(&line, head->data, head->len);
+	if (!p->o.terminal || head->len + p->last.len + p->last_val.len + tail->len <= width) {
+		buf_printf(&line, "%s%s%s", p->last.data, p->last_val.len ? p->last_val.data : "", tail->data);
+	} else {
+		add_folded(&line, &start, indent, p->last.data, width);
+		add_folded(&line, &start, indent, tail->data, width);
+		if (p->last_val.len) {
+			buf_char(&line, '\n');
+			start = line.len;
+			buf_pad(&line, ' ', indent);
+			add_folded(&line, &start, indent, p->last_val.data, width);
+		}
+	}
+	put_line(p, &line);
+	buf_release(&line);
+}
+
+struct progress *progress_new(const struct progress_options *o)
+{
+	struct progress *p = mem_alloc(1, sizeof *p);
+
+	p->o = *o;
+	p->begun = clock_seconds();
+	p->base = NAN;
+	p->live_start = UINT32_MAX;
+	return p;
+}
+
+/* ---- the bar ---- */
 
 static void add_bar(struct buf *b, unsigned columns, uint32_t step, uint32_t steps, bool colour)
 {
@@ -140,7 +222,7 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 {
 	double before = ((double)start * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step;
 	double total = (double)p->o.starts * p->o.epochs * p->o.steps_per_epoch;
-	double per_step = (now - p->begun) / before;
+	double per_step = (now - p->begun) / (before - p->base);
 	struct buf part = BUF_INIT;
 
 	for (int k = 0; k < 4; k++) {
@@ -159,11 +241,44 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 	buf_release(&part);
 }
 
+/* ---- the curves ---- */
+
+/* How many lines: a third of the window, and none in a small one. */
+static void draw_plot(struct progress *p, struct buf *out)
+{
+	unsigned height, width = width_of(p->o.out, &height), rows = height / 3 < PLOT_MOST ? height / 3 : PLOT_MOST;
+
+	if (live(p))
+		live_draw(&p->live, rows, width, live_utf8(), p->o.colour, out);
+}
+
+static unsigned lines_of(const struct buf *b)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < b->len; i++)
+		n += b->data[i] == '\n';
+	return n;
+}
+
+/* The first start that is not done, where several run side by side. */
+static void add_point(struct progress *p, const struct progress_epoch *r)
+{
+	if (!live(p))
+		return;
+	if (p->live_start == UINT32_MAX) {
+		p->live_start = r->start;
+		live_clear(&p->live);
+	}
+	if (r->start == p->live_start)
+		live_add(&p->live, r->epoch, r->loss, r->has_validation ? r->val_loss : NAN);
+}
+
 /* The last column stays empty: some terminals wrap when it is written. */
 static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now)
 {
-	size_t room = width_of(p->o.out) - 1;
-	struct buf line = BUF_INIT, tail = BUF_INIT;
+	size_t room = width_of(p->o.out, NULL) - 1;
+	struct buf line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
 	size_t spare;
 
 	add_epoch(p, start, epoch, &line);
@@ -174,10 +289,16 @@ static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t st
 		add_bar(&line, spare - BAR_FRAME < BAR_MOST ? (unsigned)spare - BAR_FRAME : BAR_MOST, step, p->o.steps_per_epoch, p->o.colour);
 	if (tail.len)
 		buf_add(&line, tail.data, tail.len);
-	fprintf(p->o.out, "\r%.*s\033[K", (int)line.len, line.data);
-	fflush(p->o.out);
+	draw_plot(p, &plot);
+	if (plot.len || p->plot || p->waiting.len)
+		add_wiped(p, &frame);
+	p->plot = lines_of(&plot);
+	buf_add(&frame, plot.data ? plot.data : "", plot.len);
+	buf_printf(&frame, "\r%.*s\033[K", (int)line.len, line.data);
+	put(p, &frame);
 	p->bar = true;
 	p->drawn = now;
+	buf_release(&plot);
 	buf_release(&line);
 	buf_release(&tail);
 }
@@ -193,6 +314,9 @@ void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t 
 		p->epoch = epoch;
 		p->loss_sum = p->loss_count = 0;
 	}
+	if (isnan(p->base))
+		p->base = ((double)start * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step - 1;
+	p->step = step;
 	p->loss_sum += batch_loss;
 	p->loss_count++;
 	now = clock_seconds();
@@ -204,21 +328,25 @@ void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t 
 
 void progress_epoch(struct progress *p, const struct progress_epoch *r)
 {
-	struct buf line = BUF_INIT;
+	struct buf head = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet)
 		return;
+	add_point(p, r);
 	buf_clear(&p->last);
-	add_values(p, r, &p->last);
+	buf_clear(&p->last_val);
+	add_values(p, "", r->loss, r->metric, &p->last);
+	if (r->has_validation)
+		add_values(p, "val_", r->val_loss, r->val_metric, &p->last_val);
 	p->start_seconds += r->seconds;
 	if (p->o.starts == 1 || r->seconds >= slow_epoch_seconds) {
-		add_epoch(p, r->start, r->epoch, &line);
-		buf_add(&line, p->last.data, p->last.len);
-		buf_str(&line, "  ");
-		add_seconds(&line, r->seconds);
-		put_line(p, &line);
+		add_epoch(p, r->start, r->epoch, &head);
+		buf_str(&tail, "  ");
+		add_seconds(&tail, r->seconds);
+		put_values(p, &head, &tail);
 	}
-	buf_release(&line);
+	buf_release(&head);
+	buf_release(&tail);
 }
 
 void progress_note(struct progress *p, uint32_t start, const char *text)
@@ -242,13 +370,12 @@ void progress_clear(struct progress *p)
 {
 	if (!p)
 		return;
-	wipe_bar(p);
-	fflush(p->o.out);
+	wipe(p);
 }
 
 void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 {
-	struct buf line = BUF_INIT;
+	struct buf line = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet || p->o.starts == 1)
 		return;
@@ -257,15 +384,16 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 		p->best_loss = final_loss;
 	}
 	add_start(p, start, &line);
-	if (p->last.len)
-		buf_add(&line, p->last.data, p->last.len);
-	else
-		add_value(&line, "", "loss", final_loss);
-	buf_str(&line, "  ");
-	add_seconds(&line, p->start_seconds);
+	if (!p->last.len)
+		add_value(&p->last, "", "loss", final_loss);
+	buf_str(&tail, "  ");
+	add_seconds(&tail, p->start_seconds);
 	if (p->remark.len)
-		buf_printf(&line, "  %s", p->remark.data);
-	put_line(p, &line);
+		buf_printf(&tail, "  %s", p->remark.data);
+	put_values(p, &line, &tail);
+	if (start == p->live_start)
+		p->live_start = UINT32_MAX;
+	buf_clear(&p->last_val);
 	buf_clear(&p->last);
 	buf_clear(&p->remark);
 	p->start_seconds = 0;
@@ -276,17 +404,26 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 		put_line(p, &line);
 	}
 	buf_release(&line);
+	buf_release(&tail);
 }
 
 void progress_free(struct progress *p)
 {
+	struct buf out = BUF_INIT;
+
 	if (!p)
 		return;
-	if (p->bar) {
-		fputc('\n', p->o.out);
-		fflush(p->o.out);
+	if (live(p)) {               /* the curves stay, without the bar */
+		add_wiped(p, &out);
+		draw_plot(p, &out);
+	} else if (p->bar) {
+		buf_char(&out, '\n');
 	}
+	put(p, &out);
+	buf_release(&p->waiting);
+	live_release(&p->live);
 	buf_release(&p->last);
+	buf_release(&p->last_val);
 	buf_release(&p->remark);
 	free(p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The progress of a training run: on a terminal a bar redrawn at most 20 times a
- * second, then one line per epoch; otherwise one line per epoch.
+ * second, then one line per epoch, folded to the width; otherwise one line per epoch.
  *
  * With several starts there is one line per start and at last the best of them; epochs
  * get lines of their own only where each takes a second or more. */
@@ -15,6 +15,7 @@
 struct progress_options {
 	FILE *out;                   /* stderr */
 	bool quiet, terminal, colour;
+	bool live;                   /* on a terminal: curves of the losses above the bar */
 	uint32_t epochs, steps_per_epoch, starts;
 	const char *const *metric; unsigned nmetric;   /* borrowed */
 	const char *loss;

@@ -5,9 +5,11 @@
 
 #include <unistd.h>
 
+#include "runtime/log/live.h"
 #include "tests/tap.h"
 
 static const char *const metric[] = { "sign_accuracy" };
+static bool wants_live;
 
 static struct progress_epoch epoch(uint32_t start, uint32_t number, const double *value, double seconds)
 {
@@ -24,7 +26,7 @@ static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out, .quiet = quiet, .terminal = terminal, .epochs = 2, .steps_per_epoch = 3,
-		.starts = starts, .metric = metric, .nmetric = 1, .loss = "mse" };
+		.live = wants_live, .starts = starts, .metric = metric, .nmetric = 1, .loss = "mse" };
 	struct progress *p = progress_new(&o);
 
 	for (uint32_t s = 0; s < starts; s++) {
@@ -102,9 +104,145 @@ static void test_rate(void)
 	free(text);
 }
 
+/* Where a terminal is too narrow for the numbers, validation has a line of its own. */
+static void test_folds(void)
+{
+	char *text;
+	size_t widest = 0;
+
+	setenv("COLUMNS", "80", 1);
+	text = run(false, true, 1, 0.0123);
+	tap_ok(strstr(text, "epoch 1/2  loss 0.9123  sign_accuracy 0.5000  12 ms\n"
+		"           val_loss 0.8700  val_sign_accuracy 0.2500\n") != NULL, "80 columns: training and validation below each other");
+	free(text);
+	setenv("COLUMNS", "30", 1);
+	text = run(false, true, 1, 0.0123);
+	for (const char *at = strstr(text, "epoch 1/2  loss 0.9123"), *end; at && *at; at = end + (*end == '\n')) {
+		end = at + strcspn(at, "\r\n");
+		widest = (size_t)(end - at) > widest ? (size_t)(end - at) : widest;
+		if (*end != '\n')
+			break;
+	}
+	tap_ok(widest > 20 && widest <= 36, "30 columns: %zu at most, one name and number a line", widest);
+	free(text);
+	setenv("COLUMNS", "120", 1);
+	text = run(false, true, 1, 0.0123);
+	tap_ok(strstr(text, "epoch 1/2  loss 0.9123  sign_accuracy 0.5000  val_loss 0.8700  val_sign_accuracy 0.2500  12 ms\n") != NULL,
+		"120 columns: one line");
+	free(text);
+}
+
+/* ---- curves ---- */
+
+static void test_curves(void)
+{
+	struct live l = { .training = NULL };
+	struct buf b = BUF_INIT;
+	unsigned lines = 0, wrong = 0;
+
+	live_clear(&l);
+	live_add(&l, 1, 1, NAN);
+	live_draw(&l, 7, 44, false, false, &b);
+	tap_is_int((long long)b.len, 0, "one point is no curve");
+	live_add(&l, 2, 0.5, 0.75);
+	live_add(&l, 3, 0.75, 0.5);
+	live_draw(&l, 7, 44, false, false, &b);
+	tap_is_str(b.data,
+		"      loss  ** training  oo validation\n"
+		"    1.0000 |**                             \n"
+		"           |  ****                         \n"
+		"           |      ****     o  o        ****\n"
+		"           |          ****     **#**#**    \n"
+		"    0.5000 |              *****        o  o\n"
+		"            epoch 1                       3\n", "three epochs");
+	buf_clear(&b);
+	live_draw(&l, 4, 44, false, false, &b);
+	live_draw(&l, 7, 20, false, false, &b);
+	tap_is_int((long long)b.len, 0, "nothing where there is no room");
+	live_draw(&l, 12, 60, true, true, &b);
+	for (const char *at = b.data; *at; at++)
+		lines += *at == '\n';
+	tap_is_int(lines, 12, "as many lines as asked for");
+	tap_ok(strstr(b.data, "\033[32m\xe2\xa0") || strstr(b.data, "\033[32m\xe2\xa1") || strstr(b.data, "\033[32m\xe2\xa2"), "braille, in colour");
+	for (uint32_t e = 4; e < 3 * LIVE_POINTS_MAX; e++)
+		live_add(&l, e, e % 7 ? 1e-6 * e : NAN, -INFINITY);
+	tap_ok(l.n <= LIVE_POINTS_MAX && l.last == 3 * LIVE_POINTS_MAX - 1 && l.every >= 2, "many epochs: %zu points", l.n);
+	for (unsigned rows = 0; rows < 20; rows++)
+		for (unsigned columns = 0; columns < 90; columns += 7) {
+			size_t line = 0;
+
+			buf_clear(&b);
+			live_draw(&l, rows, columns, false, false, &b);
+			for (const char *at = b.len ? b.data : ""; *at; at++, line++) {
+				wrong += *at != '\n' && line >= columns;
+				line = *at == '\n' ? (size_t)-1 : line;
+			}
+		}
+	tap_is_int(wrong, 0, "no line is wider than the window");
+	buf_clear(&b);
+	live_clear(&l);
+	for (uint32_t e = 1; e < 9; e++)
+		live_add(&l, e, pow(10, -(double)e), NAN);
+	live_draw(&l, 8, 60, false, false, &b);
+	tap_ok(strstr(b.data, "training, log\n") && strstr(b.data, "1.00e-08 |") && !strstr(b.data, "validation"), "far apart: a logarithmic scale");
+	buf_release(&b);
+	live_release(&l);
+}
+
+/* --live on a terminal, and elsewhere. */
+static void test_live(void)
+{
+	char *text;
+
+	setenv("COLUMNS", "80", 1);
+	unsetenv("LC_ALL");
+	unsetenv("LC_CTYPE");
+	setenv("LANG", "C", 1);
+	wants_live = true;
+	text = run(false, true, 1, 0.01);
+	tap_ok(strstr(text, "** training") && strstr(text, "epoch 1/2  loss") < strstr(text, "** training"), "curves below the lines");
+	tap_ok(!strcmp(text + strlen(text) - 2, "2\n"), "which stay when all is done");
+	free(text);
+	setenv("LANG", "en_US.UTF-8", 1);
+	text = run(false, true, 3, 0.01);
+	tap_ok(strstr(text, "\xe2\xa0\xa4") && strstr(text, "best of 3 starts"), "braille where the terminal has it, and several starts");
+	free(text);
+	text = run(false, false, 1, 0.01);
+	tap_ok(!strstr(text, "training") && !strchr(text, '\033') && !strncmp(text, "epoch 1/2  loss 0.9123", 22), "plain lines in a pipe");
+	free(text);
+	text = run(true, true, 1, 0.01);
+	tap_is_str(text, "", "nothing when quiet");
+	free(text);
+	wants_live = false;
+}
+
+static void test_notes(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	struct progress_options o = { .out = out, .epochs = 2, .steps_per_epoch = 3, .starts = 2, .metric = metric, .loss = "mse" };
+	struct progress *p = progress_new(&o);
+
+	progress_note(p, 0, "stopped after epoch 1");
+	progress_start_done(p, 0, 0.5);
+	progress_start_done(p, 1, 0.25);
+	progress_note(NULL, 0, "nobody hears");
+	progress_clear(NULL);
+	progress_free(p);
+	fclose(out);
+	tap_is_str(text, "start 1/2  loss 0.5000  0 ms  stopped after epoch 1\nstart 2/2  loss 0.2500  0 ms\n"
+		"best of 2 starts: start 2  loss 0.2500\n", "a note on a start is behind its line");
+	free(text);
+}
+
 int main(void)
 {
 	test_lines();
+	test_folds();
+	test_curves();
+	test_live();
+	test_notes();
 	test_bar("100", 100);
 	test_bar("40", 40);
 	test_bar("1", 20);

@@ -64,8 +64,11 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
-soak_tests = tests/cli/soak_examples.sh
-perf_tests = tests/cli/perf_whole.sh
+soak_tests = tests/cli/soak_examples.sh tests/cli/soak_resume.sh
+perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh
+# Programs that these use.
+perf_programs = tests/cli/bare_write
+EXTRA_PROGRAMS = $(perf_programs)
 # Every example as shipped, then over seeds beside published results: `make examples`.
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
@@ -87,7 +90,7 @@ endif
 check-soak: check-programs
 	@$(run_tests) -t 3600 $(soak_tests)
 
-check-perf: check-programs
+check-perf: check-programs $(perf_programs)
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
 examples: all

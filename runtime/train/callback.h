@@ -79,6 +79,8 @@ void callbacks_save(struct callbacks *c, const struct train_observer *o, const s
 /* After each epoch, when the observer knows of it.  rate: as the last update had it. */
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
 	uint32_t step_in_epoch, const double *weight);
+/* What early_stopping watches. */
+const char *callbacks_monitor(const struct callbacks *c);
 /* Is the start to end here? */
 bool callbacks_stopped(const struct callbacks *c);
 /* The start has ended: best weights replace weight[] and *last where that is wanted. */

@@ -138,6 +138,11 @@ static void watch_for_stop(struct callbacks *c, const struct train_observer *o, 
 	}
 }
 
+const char *callbacks_monitor(const struct callbacks *c)
+{
+	return c->stop.monitor.name;
+}
+
 bool callbacks_stopped(const struct callbacks *c)
 {
 	return c->stop.stopped > 0;

@@ -53,10 +53,14 @@ libtrain_a_SOURCES = \
 	runtime/train/score.h \
 	runtime/train/search.c \
 	runtime/train/search.h \
+	runtime/train/side.c \
+	runtime/train/side.h \
 	runtime/train/start.c \
 	runtime/train/start.h \
 	runtime/train/state.c \
 	runtime/train/state.h \
+	runtime/train/tape.c \
+	runtime/train/tape.h \
 	runtime/train/train.c \
 	runtime/train/train.h \
 	runtime/train/weights.c \

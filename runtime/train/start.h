@@ -5,6 +5,7 @@
 
 #include "runtime/train/score.h"
 #include "runtime/train/state.h"
+#include "runtime/train/tape.h"
 
 /* What the starts of a run share: buffers of one size, made once. */
 struct trainer {
@@ -59,6 +60,11 @@ bool trainer_probe_open(struct trainer *t);
 void trainer_probe_start(struct trainer *t);
 bool trainer_probe_go_on(struct trainer *t, const struct start_state *s);
 void trainer_probe_close(struct trainer *t);
+
+/* A start that has ended, and what a run keeps of it: its loss, and all of it when it is the best so far. To be
+ * called in the order of the starts: the first of the lowest losses wins. */
+struct start_result { uint32_t start; const struct epoch_result *last; struct start_end end; const double *weight; double *const *slot; };
+void train_result_take(struct train_result *r, const struct train_job *j, const struct start_result *s);
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
 void trainer_close(struct trainer *t);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A training run: its starts one after the other, the best of them kept. */
+ * A training run: its starts one after the other or side by side, the best of them kept. */
 #include "config.h"
 #include "runtime/train/train.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/train/side.h"
 #include "runtime/train/start.h"
 #include "runtime/train/state.h"
 
@@ -118,16 +119,20 @@ static int job_check(const struct train_job *j, struct err *e)
 	return code ? code : classes_check(j, e);
 }
 
-static void keep(struct train_result *best, const struct trainer *t, const struct epoch_result *last)
+void train_result_take(struct train_result *r, const struct train_job *j, const struct start_result *s)
 {
-	size_t nbytes = t->job->program->nweight * sizeof *best->weight;
+	size_t nbytes = j->program->nweight * sizeof *r->weight;
 
-	best->winner = t->start;
-	best->last = *last;
-	best->step = last->step;
-	memcpy(best->weight, t->weight, nbytes);
-	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
-		memcpy(best->slot[k], t->slot[k], nbytes);
+	r->start_loss[s->start] = s->last->loss;
+	r->end[s->start] = s->end;
+	if (s->start && !(s->last->loss < r->last.loss))
+		return;
+	r->winner = s->start;
+	r->last = *s->last;
+	r->step = s->last->step;
+	memcpy(r->weight, s->weight, nbytes);
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		memcpy(r->slot[k], s->slot[k], nbytes);
 }
 
 static int result_memory(struct train_result *r, const struct train_job *j, struct err *e)
@@ -145,29 +150,28 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 	return 0;
 }
 
-/* The first of the lowest losses wins. */
-static int all_starts(struct trainer *t, struct train_result *r, struct err *e)
+static int one_by_one(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e)
 {
-	const struct train_observer *o = t->observer;
-	const struct train_state *from = t->job->resume;
+	const struct train_state *from = j->resume;
 	struct epoch_result last;
-	int code;
+	struct trainer t;
+	int code = trainer_open(&t, j, o, e);
 
-	t->best = r;
-	t->start_loss = r->start_loss;
-	t->end = r->end;
-	for (uint32_t i = from ? from->ndone : 0; i < t->job->restarts; i++) {
-		code = trainer_start(t, i, from && i == from->ndone ? from->running : NULL, &last, e);
+	if (code)
+		return code;
+	t.best = r;
+	t.start_loss = r->start_loss;
+	t.end = r->end;
+	for (uint32_t i = from ? from->ndone : 0; !code && i < j->restarts; i++) {
+		code = trainer_start(&t, i, from && i == from->ndone ? from->running : NULL, &last, e);
 		if (code)
-			return code;
-		r->start_loss[i] = last.loss;
-		r->end[i] = callbacks_end(t->callbacks);
-		if (!i || last.loss < r->last.loss)
-			keep(r, t, &last);
+			break;
+		train_result_take(r, j, &(struct start_result){ i, &last, callbacks_end(t.callbacks), t.weight, t.slot });
 		if (o->start)
-			o->start(o->ctx, i, last.loss, t->weight);
+			o->start(o->ctx, i, last.loss, t.weight);
 	}
-	return 0;
+	trainer_close(&t);
+	return code;
 }
 
 /* What the starts that have ended left behind. */
@@ -192,21 +196,18 @@ int train_run(const struct train_job *j, const struct train_observer *o, struct 
 {
 	static const struct train_observer nobody;
 	struct train_result r = { 0 };
-	struct trainer t;
 	int code = job_check(j, e);
 
 	if (!code && j->resume)
 		code = train_state_check(j, j->resume, e);
+	if (!o)
+		o = &nobody;
 	if (!code)
-		code = trainer_open(&t, j, o ? o : &nobody, e);
-	if (code)
-		return code;
-	code = result_memory(&r, j, e);
+		code = result_memory(&r, j, e);
 	if (!code && j->resume)
 		take_over(&r, j, j->resume);
 	if (!code)
-		code = all_starts(&t, &r, e);
-	trainer_close(&t);
+		code = side_fits(j) ? side_starts(j, o, &r, e) : one_by_one(j, o, &r, e);
 	if (code)
 		train_result_release(&r);
 	else

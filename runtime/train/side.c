@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Lanes that take starts in order; the front is the first start that the observer has not heard the end of.
+ *
+ * Whoever trains the front talks to the observer, after what is on the front's tape; all others write on
+ * tapes. Only the thread that ends the front moves it, so that only one thread talks at any time. */
+#include "config.h"
+#include "runtime/train/side.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/train/start.h"
+
+/* A start that has ended before those in front of it. */
+struct ended {
+	int code; struct err fault;
+	struct tape tape;
+	struct epoch_result last; struct start_end end;
+	const char *monitor;
+	double *weight, *slot[OPTIMIZER_SLOTS_MAX];
+};
+
+struct side;
+
+struct lane {
+	struct side *side;
+	struct trainer trainer;
+	struct train_observer observer;      /* that the trainer knows */
+	struct tape tape;
+	pthread_t thread;
+};
+
+struct side {
+	const struct train_job *job;
+	struct train_job own;                /* the same, on one thread */
+	const struct train_observer *observer;
+	struct train_result *result;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;                /* the front, or all is to end */
+	uint32_t next;                       /* start to be taken */
+	atomic_uint front;
+	atomic_int code; struct err fault;   /* why all ends */
+	struct ended **ended;                /* (restarts) */
+	struct lane *lane; unsigned nlane;
+};
+
+bool side_fits(const struct train_job *j)
+{
+	static const enum callback_id with_files[] = { CALLBACK_checkpoint, CALLBACK_csv, CALLBACK_command };
+	uint32_t left = j->restarts - (j->resume ? j->resume->ndone : 0);
+	bool fits = left > 1 && j->exec.nthread > 1;
+
+	for (uint32_t c = 0; c < j->program->ncircuit; c++)
+		fits = fits && j->program->circuit[c].nwire <= SIDE_WIRES_MAX;
+	for (size_t k = 0; j->callbacks && k < sizeof with_files / sizeof *with_files; k++)
+		fits = fits && !j->callbacks->of[with_files[k]].wanted;
+	return fits;
+}
+
+/* ---- what a trainer tells ---- */
+
+/* Is it this lane's turn?  Then what waited has been told. */
+static bool is_front(struct lane *l)
+{
+	struct side *s = l->side;
+
+	if (atomic_load(&s->front) != l->trainer.start)
+		return false;
+	tape_play(&l->tape, s->job, l->trainer.start, callbacks_monitor(l->trainer.callbacks), s->observer);
+	return true;
+}
+
+static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+	uint32_t steps_per_epoch, double batch_loss)
+{
+	struct lane *l = ctx;
+	const struct train_observer *o = l->side->observer;
+
+	if (!is_front(l))
+		tape_step(&l->tape, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
+	else if (o->step)
+		o->step(o->ctx, start, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
+}
+
+static void on_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct lane *l = ctx;
+	const struct train_observer *o = l->side->observer;
+
+	if (!is_front(l))
+		tape_epoch(&l->tape, l->side->job, r);
+	else if (o->epoch)
+		o->epoch(o->ctx, r);
+}
+
+static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+{
+	struct lane *l = ctx;
+	const struct train_observer *o = l->side->observer;
+
+	if (is_front(l))
+		o->state(o->ctx, r, s);
+	else
+		tape_state(&l->tape, l->side->job, s);
+}
+
+static int on_event(void *ctx, const struct train_event *v)
+{
+	struct lane *l = ctx;
+	const struct train_observer *o = l->side->observer;
+
+	if (is_front(l))
+		return o->event ? o->event(o->ctx, v) : 0;
+	tape_event(&l->tape, l->side->job, v);
+	return 0;
+}
+
+static int on_between(void *ctx, const struct train_state *state, struct err *e)
+{
+	struct lane *l = ctx;
+	const struct train_observer *o = l->side->observer;
+	int code = atomic_load(&l->side->code);
+
+	if (code)
+		return err_set(e, code, "another start has ended the run");
+	return o->between && is_front(l) ? o->between(o->ctx, state, e) : 0;
+}
+
+/* ---- the end of a start ---- */
+
+static void end_all(struct side *s, int code, const struct err *e)
+{
+	pthread_mutex_lock(&s->lock);
+	if (!s->code) {
+		s->fault = *e;
+		atomic_store(&s->code, code);
+	}
+	pthread_cond_broadcast(&s->moved);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static double *copy(const double *v, size_t n)
+{
+	double *to = mem_alloc(n ? n : 1, sizeof *to);
+
+	memcpy(to, v, n * sizeof *to);
+	return to;
+}
+
+static struct ended *pack(struct lane *l, int code, const struct epoch_result *last, const struct err *e)
+{
+	const struct train_job *j = l->side->job;
+	struct ended *d = mem_alloc(1, sizeof *d);
+
+	*d = (struct ended){ .code = code, .tape = l->tape, .last = *last, .end = callbacks_end(l->trainer.callbacks),
+		.monitor = callbacks_monitor(l->trainer.callbacks), .weight = copy(l->trainer.weight, j->program->nweight) };
+	if (code)
+		d->fault = *e;
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		d->slot[k] = copy(l->trainer.slot[k], j->program->nweight);
+	memset(&l->tape, 0, sizeof l->tape);
+	return d;
+}
+
+static void ended_free(struct ended *d)
+{
+	if (!d)
+		return;
+	tape_release(&d->tape);
+	free(d->weight);
+	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
+		free(d->slot[k]);
+	free(d);
+}
+
+static void take_result(struct side *s, uint32_t start, const struct ended *d)
+{
+	train_result_take(s->result, s->job, &(struct start_result){ start, &d->last, d->end, d->weight, (double *const *)d->slot });
+	if (s->observer->start)
+		s->observer->start(s->observer->ctx, start, d->last.loss, d->weight);
+}
+
+/* To the next start; what it and those behind it have done already is told. */
+static void move_front(struct side *s)
+{
+	for (;;) {
+		struct ended *d = NULL;
+		uint32_t front;
+
+		pthread_mutex_lock(&s->lock);
+		front = atomic_fetch_add(&s->front, 1) + 1;
+		if (front < s->job->restarts) {
+			d = s->ended[front];
+			s->ended[front] = NULL;
+		}
+		pthread_cond_broadcast(&s->moved);
+		pthread_mutex_unlock(&s->lock);
+		if (!d)
+			return;
+		tape_play(&d->tape, s->job, front, d->monitor, s->observer);
+		if (d->code)
+			end_all(s, d->code, &d->fault);
+		else
+			take_result(s, front, d);
+		ended_free(d);
+		if (atomic_load(&s->code))
+			return;
+	}
+}
+
+static void end_start(struct lane *l, int code, const struct epoch_result *last, const struct err *e)
+{
+	struct side *s = l->side;
+	uint32_t start = l->trainer.start;
+	struct ended *d;
+	bool front;
+
+	pthread_mutex_lock(&s->lock);
+	front = atomic_load(&s->front) == start;
+	if (!front)
+		s->ended[start] = pack(l, code, last, e);
+	pthread_mutex_unlock(&s->lock);
+	if (!front)
+		return;
+	is_front(l);
+	if (code) {
+		end_all(s, code, e);
+		return;
+	}
+	d = pack(l, 0, last, e);
+	take_result(s, start, d);
+	ended_free(d);
+	move_front(s);
+}
+
+/* ---- lanes ---- */
+
+/* The next start, or false: there is none. Lanes do not run far ahead of the front, whose tapes wait in memory. */
+static bool take_start(struct side *s, uint32_t *start)
+{
+	bool have;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->code && s->next < s->job->restarts && s->next >= atomic_load(&s->front) + 2 * s->nlane)
+		pthread_cond_wait(&s->moved, &s->lock);
+	have = !s->code && s->next < s->job->restarts;
+	*start = have ? s->next++ : 0;
+	pthread_mutex_unlock(&s->lock);
+	return have;
+}
+
+static void *run_lane(void *ctx)
+{
+	struct lane *l = ctx;
+	const struct train_state *from = l->side->job->resume;
+	struct epoch_result last;
+	struct err e = { 0 };
+	uint32_t start;
+
+	while (take_start(l->side, &start)) {
+		int code = trainer_start(&l->trainer, start, from && start == from->ndone ? from->running : NULL, &last, &e);
+
+		end_start(l, code, &last, &e);
+	}
+	return NULL;
+}
+
+static int open_lane(struct side *s, struct err *e)
+{
+	struct lane *l = &s->lane[s->nlane];
+	int code;
+
+	*l = (struct lane){ .side = s, .observer = { .ctx = l, .step = on_step, .between = on_between, .epoch = on_epoch,
+		.state = s->observer->state ? on_state : NULL, .event = on_event } };
+	code = trainer_open(&l->trainer, &s->own, &l->observer, e);
+	if (code)
+		return code;
+	l->trainer.best = s->result;
+	l->trainer.start_loss = s->result->start_loss;
+	l->trainer.end = s->result->end;
+	s->nlane++;
+	return 0;
+}
+
+/* As many as there are threads and memory; one is needed. */
+static int open_lanes(struct side *s, struct err *e)
+{
+	uint32_t left = s->job->restarts - s->next;
+	unsigned want = s->job->exec.nthread < left ? s->job->exec.nthread : left;
+	int code = 0;
+
+	s->lane = mem_try(want, sizeof *s->lane);
+	s->ended = mem_try(s->job->restarts, sizeof *s->ended);
+	if (!s->lane || !s->ended)
+		return err_set(e, -ERR_CONFIG, "no memory for %u starts side by side", want);
+	while (!code && s->nlane < want)
+		code = open_lane(s, e);
+	return s->nlane ? 0 : code;
+}
+
+static void run_lanes(struct side *s)
+{
+	unsigned started = 1;
+
+	while (started < s->nlane && !pthread_create(&s->lane[started].thread, NULL, run_lane, &s->lane[started]))
+		started++;
+	run_lane(&s->lane[0]);
+	for (unsigned k = 1; k < started; k++)
+		pthread_join(s->lane[k].thread, NULL);
+}
+
+int side_starts(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e)
+{
+	struct side s = { .job = j, .own = *j, .observer = o, .result = r, .next = j->resume ? j->resume->ndone : 0 };
+	int code;
+
+	s.own.exec.nthread = 1;
+	s.front = s.next;
+	pthread_mutex_init(&s.lock, NULL);
+	pthread_cond_init(&s.moved, NULL);
+	code = open_lanes(&s, e);
+	if (!code)
+		run_lanes(&s);
+	if (!code && s.code) {
+		code = s.code;
+		if (e)
+			*e = s.fault;
+	}
+	for (uint32_t i = 0; s.ended && i < j->restarts; i++)
+		ended_free(s.ended[i]);
+	for (unsigned k = 0; k < s.nlane; k++) {
+		tape_release(&s.lane[k].tape);
+		trainer_close(&s.lane[k].trainer);
+	}
+	free(s.ended);
+	free(s.lane);
+	pthread_cond_destroy(&s.moved);
+	pthread_mutex_destroy(&s.lock);
+	return code;
+}

@@ -168,8 +168,19 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	return 0;
 }
 
+static void say_shares(const struct cluster *k)
+{
+	struct coordinator_worker w;
+
+	for (unsigned n = 0; coordinator_worker(k->coordinator, n, &w); n++)
+		cli_detail(k->cli, "worker %s did %llu unit%s in %.3g s of computing%s", w.name, (unsigned long long)w.nunit,
+			w.nunit == 1 ? "" : "s", w.seconds, w.lost ? ", and was lost" : "");
+}
+
 void cluster_end(struct cluster *k)
 {
+	if (k->coordinator)
+		say_shares(k);
 	coordinator_free(k->coordinator);
 	k->coordinator = NULL;
 	hosts_release(&k->hosts);

@@ -403,6 +403,7 @@ static int start_workers(struct cluster *k, struct job *j)
 		exec.gradient = GRADIENT_NONE;
 	status = cluster_start(k, &w, &t->pool);
 	t->exec.isa = exec.isa;
+	j->workers = k->coordinator;
 	return status;
 }
 
@@ -420,6 +421,7 @@ static int train(struct cli *c)
 		status = start_workers(&k, &j);
 	if (!status)
 		status = run_job(c, &j);
+	j.workers = NULL;
 	cluster_end(&k);
 	job_release(&j);
 	return status;

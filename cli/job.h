@@ -9,6 +9,8 @@
 #include "runtime/train/train.h"
 #include "runtime/train/weights.h"
 
+struct coordinator;
+
 struct job {
 	struct source_set *sources;
 	struct diags *d;
@@ -16,6 +18,7 @@ struct job {
 	struct model_file model;
 	struct samples samples;
 	struct train_job train;
+	const struct coordinator *workers;   /* NULL: there are none elsewhere */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/net/coordinator.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
 
@@ -208,6 +209,25 @@ static json_t *samples_json(const struct samples *s)
 	return all;
 }
 
+static json_t *workers_json(const struct coordinator *c)
+{
+	json_t *all = json_array();
+	struct coordinator_worker w;
+
+	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++) {
+		json_t *one = json_object();
+
+		json_object_set_new(one, "name", json_string(w.name));
+		json_object_set_new(one, "threads", json_integer(w.nthread));
+		json_object_set_new(one, "units", json_integer((json_int_t)w.nunit));
+		json_object_set_new(one, "seconds", json_real(w.seconds));
+		json_object_set_new(one, "units_per_second", w.seconds > 0 ? json_real((double)w.nunit / w.seconds) : json_null());
+		json_object_set_new(one, "lost", json_boolean(w.lost));
+		json_array_append_new(all, one);
+	}
+	return all;
+}
+
 int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
 	const struct train_result *r, struct err *e)
 {
@@ -229,6 +249,8 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "seconds", json_real(seconds));
 	json_object_set_new(all, "machine", machine_json(j));
 	json_object_set_new(all, "samples", samples_json(&j->samples));
+	if (j->workers)
+		json_object_set_new(all, "workers", workers_json(j->workers));
 	if (r)
 		json_object_set_new(all, "metrics", metrics_json(&j->train, r));
 	json_write(all, &b);

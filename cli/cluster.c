@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/crypto.h"
+#include "runtime/net/allocation.h"
 #include "runtime/train/remote.h"
 
 /* ---- what is wished for ---- */
@@ -45,17 +46,32 @@ static const char *word_of(const struct options *o, enum option_id id, const str
 	return config && config_has(config, key) ? config_text(config, key) : NULL;
 }
 
+/* Nobody has named hosts: those of the batch job, where it has several. */
+static int hosts_of_job(struct cluster *k, struct err *e)
+{
+	struct allocation a;
+	int code = allocation_find(&a, e);
+
+	if (code || !a.hosts.n)
+		return code;
+	k->hosts = a.hosts;
+	k->launcher = a.launcher;
+	k->agent = a.agent;
+	cli_note(k->cli, "computing on the %zu hosts of this %s job; --hosts=local stays on this one", a.hosts.n, a.system);
+	return 0;
+}
+
 int cluster_wish(struct cli *c, const struct config *config, struct cluster *out)
 {
 	const struct options *o = &c->options;
 	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER);
 	struct err e;
 
-	*out = (struct cluster){ .cli = c, .launcher = LAUNCHER_SSH };
-	if (hosts_of(o, config, &out->hosts, &e))
+	*out = (struct cluster){ .cli = c };
+	if (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e)))
 		return cli_fail(c, &e);
-	if (launcher)
-		out->launcher = launcher_find(launcher, &out->agent);
+	if (o->given[OPT_LAUNCHER] || !out->launcher)
+		out->launcher = launcher_find(launcher ? launcher : "ssh", &out->agent);
 	if (!out->launcher)
 		return cli_usage(c, "no launcher is called `%s`; there are local, ssh, srun and exec:WORDS", launcher);
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);

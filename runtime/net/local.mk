@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libnet.a
 libnet_a_SOURCES = \
+	runtime/net/allocation.c \
+	runtime/net/allocation.h \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
 	runtime/net/dispatch.c \

@@ -153,4 +153,15 @@ train got config.yaml $few --hosts 127.0.0.1:2 --launcher 'exec:./agent'
 tap_ok "workers by an agent" cmp want.bin got.bin
 tap_has err "127.0.0.1[1]: welcome to 127.0.0.1" "what it says is shown with host and rank"
 
+
+# A batch job of Slurm, whose srun is a script: it drops the options, and starts the rest here.
+mkdir fake
+printf '#!/bin/sh\nwhile case $1 in --*) true ;; *) false ;; esac; do shift; done\nexec "$@"\n' >fake/srun
+chmod +x fake/srun
+tap_ok "two hosts of a Slurm job" env PATH="$PWD/fake:$PATH" SLURM_JOB_NODELIST='127.0.0.[1-2]' \
+	timeout $timeout "$QCNN" train config.yaml $few --set run.threads=1 --fresh --no-progress -o got.bin
+tap_has tap.out "computing on the 2 hosts of this Slurm job" "it says so"
+tap_ok "and the weights are the same" cmp want.bin got.bin
+tap_exit 78 "a list of hosts that is none" env SLURM_JOB_NODELIST='n[1-' "$QCNN" train config.yaml
+tap_has err 'SLURM_JOB_NODELIST: `n[1-` is no list of hosts' "it is named"
 tap_done

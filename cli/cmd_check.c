@@ -110,9 +110,13 @@ static void text_circuits(const struct program *p, struct buf *out)
 {
 	for (uint32_t i = 0; i < p->ncircuit; i++) {
 		const struct circuit_code *c = &p->circuit[i];
+		uint32_t n = program_instances(p, i);
 
-		buf_printf(out, "circuit   %s%s%u qubit%s, %u appl%s, %u readout%s\n", c->name, *c->name ? ": " : "",
+		if (!n)
+			continue;
+		buf_printf(out, "circuit   %s%s%u qubit%s, %u appl%s, %u readout%s", c->name, *c->name ? ": " : "",
 			c->nwire, c->nwire == 1 ? "" : "s", c->napply, c->napply == 1 ? "y" : "ies", c->nreadout, c->nreadout == 1 ? "" : "s");
+		n > 1 ? buf_printf(out, "; %u times\n", n) : buf_char(out, '\n');
 	}
 	for (uint32_t i = 0; i < p->ndense; i++)
 		buf_printf(out, "head      dense %u -> %u\n", p->dense[i].nin, p->dense[i].nout);

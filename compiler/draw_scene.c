@@ -548,6 +548,13 @@ void scene_release(struct scene *s)
 	memset(s, 0, sizeof *s);
 }
 
+const char *scene_title(struct scene *s)
+{
+	const uint32_t n = program_instances(s->program, (uint32_t)(s->circuit - s->program->circuit));
+
+	return n > 1 ? arena_printf(&s->arena, "%s (%u times; the first is drawn)", s->circuit->name, n) : s->circuit->name;
+}
+
 void scene_head(const struct program *p, struct buf *out)
 {
 	static const char *const name[ACTIVATION_COUNT] = {

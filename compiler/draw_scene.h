@@ -54,6 +54,8 @@ struct scene {
 
 int scene_build(const struct program *p, uint32_t circuit, const struct draw_options *o, struct scene *s, struct err *e);
 void scene_release(struct scene *s);
+/* What stands above a circuit: its instance's name, and how often it is there; "" where there is no name. */
+const char *scene_title(struct scene *s);
 /* The head in words, "dense 4 -> 8 -> 1"; nothing where there is none. */
 void scene_head(const struct program *p, struct buf *out);
 

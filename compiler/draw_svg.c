@@ -13,7 +13,7 @@
 /* px */
 static const double pitch = 44, box_height = 32, box_least = 32, box_room = 8, gap = 9, frame_room = 9, margin = 12,
 	name_size = 14, small_size = 10, title_size = 11.5, operand_room = 11, title_height = 15, line_height = 18,
-	dot_radius = 4, plus_radius = 9.5, cross_half = 6;
+	dot_radius = 4, plus_radius = 9.5, cross_half = 6, note_width = 900;
 
 enum { TINTS = 4, EMBED_TINT = 4 };
 
@@ -411,8 +411,49 @@ static uint32_t last_row(const struct svg_drawing *d)
 	return r;
 }
 
+/* An output in words, broken before + and - where it gets too wide; where it ends. */
+static double draw_note(struct svg_drawing *d, const char *note, double y, double *widest)
+{
+	const double room = d->o->width > 2 * margin ? d->o->width - 2 * margin : note_width;
+	struct buf line = BUF_INIT;
+	double indent = 0;
+
+	while (*note) {
+		size_t n = strcspn(note, " ");       /* "+ 0.5*z(q[0])": a sign and what follows */
+		double w;
+
+		n += strspn(note + n, " ");
+		if (n == 2 && (*note == '+' || *note == '-')) {
+			n += strcspn(note + n, " ");
+			n += strspn(note + n, " ");
+		}
+		w = text_width(line.data ? line.data : "", name_size);
+		buf_add(&line, note, n);
+		if (w > 0 && (*note == '+' || *note == '-') && indent + text_width(line.data, name_size) > room) {
+			line.len -= n;
+			line.data[line.len] = 0;
+			words(d, "q-note", margin + indent, y + 12, line.data);
+			*widest = margin + indent + w > *widest ? margin + indent + w : *widest;
+			y += line_height;
+			indent = 2 * name_size;
+			buf_clear(&line);
+			continue;
+		}
+		note += n;
+	}
+	if (line.len) {
+		const double end = margin + indent + text_width(line.data, name_size);
+
+		words(d, "q-note", margin + indent, y + 12, line.data);
+		*widest = end > *widest ? end : *widest;
+		y += line_height;
+	}
+	buf_release(&line);
+	return y;
+}
+
 /* One circuit below y; where it ends. */
-static double draw_scene(const struct scene *s, const struct draw_options *o, double y, double *widest, struct buf *out)
+static double draw_scene(struct scene *s, const struct draw_options *o, double y, double *widest, struct buf *out)
 {
 	struct svg_drawing d = { .s = s, .o = o, .out = out };
 
@@ -423,7 +464,7 @@ static double draw_scene(const struct scene *s, const struct draw_options *o, do
 	measure(&d);
 	d.x0 = margin + d.name_width;
 	if (*s->circuit->name) {
-		words(&d, "q-circuit", margin, y + 12, s->circuit->name);
+		words(&d, "q-circuit", margin, y + 12, scene_title(s));
 		y += line_height + 4;
 	}
 	do {
@@ -435,12 +476,8 @@ static double draw_scene(const struct scene *s, const struct draw_options *o, do
 		y = row_y(&d, d.last) + pitch / 2 + 8;
 		d.from = d.to;
 	} while (d.from < s->ncolumn);
-	for (uint32_t i = 0; i < s->nnote; i++, y += line_height) {
-		double w = margin + text_width(s->note[i], name_size);
-
-		words(&d, "q-note", margin, y + 12, s->note[i]);
-		*widest = w > *widest ? w : *widest;
-	}
+	for (uint32_t i = 0; i < s->nnote; i++)
+		y = draw_note(&d, s->note[i], y, widest);
 	free(d.width);
 	free(d.left);
 	free(d.right);
@@ -500,6 +537,8 @@ int draw_svg(const struct program *p, const struct draw_options *o, struct buf *
 	for (uint32_t i = 0; !code && i < p->ncircuit; i++) {
 		struct scene s;
 
+		if (!program_instances(p, i))
+			continue;
 		code = scene_build(p, i, o, &s, e);
 		if (!code)
 			y = draw_scene(&s, o, y + (i ? 8 : 0), &widest, &body);

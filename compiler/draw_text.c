@@ -494,10 +494,12 @@ int draw_text(const struct program *p, const struct draw_options *o, struct buf 
 	for (uint32_t i = 0; !code && i < p->ncircuit; i++) {
 		struct scene s;
 
+		if (!program_instances(p, i))
+			continue;
 		code = scene_build(p, i, o, &s, e);
 		if (!code && *s.circuit->name) {
 			buf_str(out, i ? "\n" : "");
-			put_text(out, s.circuit->name, o->ascii);
+			put_text(out, scene_title(&s), o->ascii);
 			buf_str(out, ":\n");
 		}
 		if (!code)

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "runtime/program/program.h"
 
+#include <string.h>
+
 #include <stdlib.h>
 
 struct program *program_new(void)
@@ -151,6 +153,36 @@ void program_derive(struct program *p)
 		p->expr[i].cls = expr_class(p, &p->expr[i]);
 	for (uint32_t i = 0; i < p->nmatrix; i++)
 		matrix_derive(p, NULL, &p->matrix[i]);
+}
+
+static bool applies_alike(const struct apply *a, const struct apply *b)
+{
+	return a->op == b->op && a->adjoint == b->adjoint && a->ncontrol == b->ncontrol && a->nwire == b->nwire
+		&& a->control_ones == b->control_ones && (!a->nwire || !memcmp(a->wire, b->wire, a->nwire * sizeof *a->wire));
+}
+
+static bool circuits_alike(const struct circuit_code *a, const struct circuit_code *b)
+{
+	if (strcmp(a->name, b->name) || a->nwire != b->nwire || a->napply != b->napply || a->nreadout != b->nreadout)
+		return false;
+	for (uint32_t i = 0; i < a->napply; i++)
+		if (!applies_alike(&a->apply[i], &b->apply[i]))
+			return false;
+	return true;
+}
+
+uint32_t program_instances(const struct program *p, uint32_t circuit)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		if (!circuits_alike(&p->circuit[i], &p->circuit[circuit]))
+			continue;
+		if (i < circuit)
+			return 0;
+		n++;
+	}
+	return n;
 }
 
 uint32_t program_nwire(const struct program *p)

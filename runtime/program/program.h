@@ -225,6 +225,10 @@ void program_eval_reverse(const struct program *p, const double *value, double *
 /* Initial weights (frozen too) for start `restart` of `seed`: weight[nweight]. */
 void program_init_weights(const struct program *p, uint64_t seed, uint32_t restart, double *weight);
 
+/* How many instances are alike with this one, itself too: of the same name, with the same applies on the
+ * same wires, so that at most their angles differ. 0 where an earlier one is alike. */
+uint32_t program_instances(const struct program *p, uint32_t circuit);
+
 /* Largest nwire of the circuits. */
 uint32_t program_nwire(const struct program *p);
 

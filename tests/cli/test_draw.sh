@@ -139,4 +139,42 @@ circuits
 END
 "$QCNN" draw alpha.asm >alpha
 tap_has alpha "rx(𝛼)" "a name of four bytes"
+
+# An instance in several places is drawn once, where nothing but its angles differs.
+cat >places.qcnn <<'END'
+QCNN 1;
+input float[4] x;
+circuit filter(int at, int gates) {
+  qubit[2] q;
+  ry(x[at]) q[0];
+  for int k in [1:gates] { cx q[0], q[1]; }
+  layer mix { param float[2] t;  ry(each t) on q; }
+  observe z(q);
+}
+head (filter(0, 0) f, filter(1, 0) f, filter(2, 0) f, filter(3, 0) g) { dense(1); }
+END
+"$QCNN" draw --ascii places.qcnn >places
+tap_is "$(grep -c ry places)" 4 "one of three and one other are drawn"
+tap_has places 'f (3 times; the first is drawn):' "how often is said"
+tap_has places 'g:' "and what stands alone"
+"$QCNN" draw --svg=places.svg places.qcnn
+tap_has places.svg '>f (3 times; the first is drawn)<' "in an SVG too"
+"$QCNN" check places.qcnn >check
+tap_has check 'circuit   f: 2 qubits, 3 applies, 2 readouts; 3 times' "qcnn check says how often"
+sed 's/filter(1, 0) f/filter(1, 1) f/' places.qcnn >differ.qcnn
+"$QCNN" draw --ascii differ.qcnn >differ
+tap_is "$(grep -c '^f' differ)" 2 "what has other gates is drawn again"
+
+# Long outputs are broken before a sign.
+cat >long.qcnn <<'END'
+QCNN 1;
+qubit[8] q;
+let sum = 0;
+for int i in [0:6] { sum += 0.125*z(q[i])*z(q[i+1])*x(q[7-i]); }
+observe sum;
+END
+sed 's/x(q\[7-i\])/1/' long.qcnn >sum.qcnn
+"$QCNN" draw --svg=long.svg --width=400 sum.qcnn
+tap_ok "a long output takes several lines" test "$(grep -c q-note long.svg)" -ge 3
+tap_is "$(sed -n 's/.*q-note[^>]*>//p' long.svg | sed 's/<.*//' | tr -d '\n ' | sed 's/[^+]//g')" "++++++" "all its terms are there"
 tap_done

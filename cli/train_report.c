@@ -118,6 +118,34 @@ static void add_class(struct train_report *p, double v)
 	p->nclass++;
 }
 
+/* The only word that data.label_map makes this class; a number where the words are numbers, or several. */
+static void name_class(struct train_report *p, unsigned k)
+{
+	const struct ynode *map = config_node(p->job->config, KEY_DATA_LABEL_MAP);
+	const char *word = NULL;
+	unsigned n = 0;
+	size_t len;
+
+	for (uint32_t i = 0; map && i < map->n; i++) {
+		struct ynode key = { .kind = YNODE_NONE };
+
+		if (map->entry[i].value->f != p->class_value[k])
+			continue;
+		yaml_resolve(&key, map->entry[i].key);
+		word = key.kind == YNODE_INT || key.kind == YNODE_REAL ? NULL : map->entry[i].key;
+		n++;
+	}
+	if (n != 1 || !word) {
+		snprintf(p->class_name[k], sizeof p->class_name[k], "%.4g", p->class_value[k]);
+		return;
+	}
+	len = strlen(word);
+	if (len > REPORT_NAME_MAX)
+		for (len = REPORT_NAME_MAX - 3; len && ((unsigned char)word[len] & 0xc0) == 0x80; len--)
+			;
+	snprintf(p->class_name[k], sizeof p->class_name[k], "%.*s%s", (int)len, word, word[len] ? "\u2026" : "");
+}
+
 /* Few different values of one label are classes; several labels are one each. */
 static void find_classes(struct train_report *p)
 {
@@ -138,7 +166,7 @@ static void find_classes(struct train_report *p)
 	if (p->nclass >= REPORT_CLASSES_MAX || p->nclass < 2)
 		p->nclass = 0;
 	for (unsigned k = 0; k < p->nclass; k++)
-		snprintf(p->class_name[k], sizeof p->class_name[k], "%.4g", p->class_value[k]);
+		name_class(p, k);
 }
 
 /* Losses that take logits part 0 and 1 at 0. */

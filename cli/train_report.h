@@ -11,6 +11,7 @@
 enum {
 	REPORT_ROWS_MAX = 4096,      /* samples of a part that figures show, the first ones */
 	REPORT_CLASSES_MAX = 12,
+	REPORT_NAME_MAX = 20,        /* bytes of a class's name; longer ones are cut */
 	REPORT_NORMS_MAX = 1 << 20
 };
 
@@ -25,8 +26,8 @@ struct train_report {
 	double seconds;
 	struct history history;
 	struct report_part part[PART_COUNT]; unsigned npart;
-	/* Labels that are classes: their values, and where one ends and the next begins; nclass 0: numbers */
-	unsigned nclass; double class_value[REPORT_CLASSES_MAX]; char class_name[REPORT_CLASSES_MAX][16];
+	/* Labels that are classes: their values, their names (words of data.label_map, else numbers), and where one ends and the next begins; nclass 0: numbers */
+	unsigned nclass; double class_value[REPORT_CLASSES_MAX]; char class_name[REPORT_CLASSES_MAX][REPORT_NAME_MAX + 1];
 	double threshold;            /* between two classes of one output; NaN: halfway */
 	struct { uint32_t start, epoch; double norm; } *norm; size_t nnorm, cap_norm;
 	double *flat; size_t cap_flat;       /* norm[] as numbers */

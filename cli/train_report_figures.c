@@ -9,7 +9,7 @@
 
 #include "runtime/log/svg.h"
 
-enum { BINS = 24, STARTS_DRAWN_MAX = 64 };
+enum { BINS = 24, STARTS_DRAWN_MAX = 64, SERIES_TOLD_APART = 4 };
 static const struct svg_size small = { 420, 270, false };
 
 static double *row_numbers(size_t n)
@@ -188,7 +188,8 @@ static void output_range(const struct train_report *p, const struct report_part 
 
 void figure_outputs(const struct train_report *p, const struct report_part *part, struct buf *out)
 {
-	unsigned n = p->nclass ? p->nclass : 1;
+	const bool apart = p->nclass && p->nclass <= SERIES_TOLD_APART;
+	unsigned n = apart ? p->nclass : 1;
 	double *count = mem_alloc((size_t)n * BINS, sizeof *count), low, high;
 	char label[REPORT_CLASSES_MAX][32], title[96];
 	const char *name[REPORT_CLASSES_MAX];
@@ -197,16 +198,16 @@ void figure_outputs(const struct train_report *p, const struct report_part *part
 	output_range(p, part, &low, &high);
 	for (uint32_t i = 0; i < part->nrow; i++) {
 		double at = (output_of(p, part, i) - low) / (high - low) * BINS;
-		unsigned k = p->nclass ? report_class(p, part, i, true) : 0, bin = at < 0 ? 0 : at >= BINS ? BINS - 1 : (unsigned)at;
+		unsigned k = apart ? report_class(p, part, i, true) : 0, bin = at < 0 ? 0 : at >= BINS ? BINS - 1 : (unsigned)at;
 
 		count[k * BINS + bin]++;
 	}
-	for (unsigned k = 0; k < p->nclass; k++) {
+	for (unsigned k = 0; k < n && apart; k++) {
 		snprintf(label[k], sizeof label[k], "label %s", p->class_name[k]);
 		name[k] = label[k];
 	}
 	snprintf(title, sizeof title, "Outputs%s, %s", several && p->nclass ? " of the true class" : several ? " (the first)" : "", part->name);
-	svg_bars(&(struct svg_bars){ title, "output", "samples", low, high, BINS, n, p->nclass ? name : NULL, count }, &small, out);
+	svg_bars(&(struct svg_bars){ title, "output", "samples", low, high, BINS, n, apart ? name : NULL, count }, &small, out);
 	free(count);
 }
 

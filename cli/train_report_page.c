@@ -103,7 +103,7 @@ static const char page_style[] =
 	"tr:last-child th,tr:last-child td{border-bottom:0}\n"
 	"th{font-weight:500;color:var(--soft);white-space:nowrap}\ntd{overflow-wrap:anywhere}\n"
 	"td.n,th.n{text-align:right;white-space:nowrap;overflow-wrap:normal}\ntd.strip{width:34%;min-width:120px;padding-right:0}\n"
-	"td.strip .qcnn-plot{height:24px}\ntd code{white-space:nowrap}\n"
+	"td.strip .qcnn-plot{height:24px}\ntd code,td.name{white-space:nowrap}\n"
 	"code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;font-size:.85em}\n"
 	"pre{background:var(--code);border-radius:6px;padding:10px 12px;overflow-x:auto;margin:8px 0;line-height:1.45}\n"
 	"summary{cursor:pointer;color:var(--soft);margin:8px 0 4px}\n"
@@ -382,7 +382,7 @@ static void data(const struct train_report *p, struct buf *out)
 		char hex[SHA256_HEX + 1];
 
 		sha256_hex(part->data->digest, hex);
-		buf_printf(out, "<tr><td>%s</td><td class=\"n\">%u</td><td>", p->part[k].name, part->nrow);
+		buf_printf(out, "<tr><td class=\"name\">%s</td><td class=\"n\">%u</td><td>", p->part[k].name, part->nrow);
 		svg_text(part->data->source, out);
 		buf_printf(out, "</td><td class=\"w\"><code>%.*s…</code></td></tr>\n", HASH_SHOWN, hex);
 	}

@@ -352,22 +352,44 @@ static void cell(const struct svg_matrix *m, unsigned row, unsigned column, doub
 	buf_release(&b);
 }
 
+/* A name under a column, cut to what the column holds. */
+static void column_name(const char *name, double x, double y, double width, struct buf *out)
+{
+	const size_t room = (size_t)(width / 6);
+	struct buf b = BUF_INIT;
+	size_t n = 0, len = 0;
+
+	for (; name[len] && n < room; len++)
+		n += ((unsigned char)name[len + 1] & 0xc0) != 0x80;
+	buf_add(&b, name, len);
+	if (name[len]) {
+		while (b.len && ((unsigned char)b.data[b.len - 1] & 0xc0) == 0x80)
+			b.len--;
+		b.len -= b.len > 0;
+		b.data[b.len] = 0;
+		buf_str(&b, "\u2026");
+	}
+	words(out, "p-tick p-middle", x, y, b.data);
+	buf_release(&b);
+}
+
 void svg_matrix(const struct svg_matrix *m, const struct svg_size *z, struct buf *out)
 {
 	double room = z->height - top_room - bottom_room - 14 < z->width - 90 ? z->height - top_room - bottom_room - 14 : z->width - 90;
-	double side = room / m->n, x0 = (z->width - room) / 2 + 18, y0 = top_room + 2;
+	double side = room / m->n, x0 = (z->width - room) / 2 + 18, y0 = top_room + 2, beside = 40;
 
 	open_svg(z, m->title, out);
 	if (m->title)
 		words(out, "p-title", left_room, 16, m->title);
 	for (unsigned i = 0; i < m->n; i++) {
 		words(out, "p-tick p-end", x0 - 7, y0 + (i + 0.5) * side + 4, m->name[i]);
-		words(out, "p-tick p-middle", x0 + (i + 0.5) * side, y0 + room + 16, m->name[i]);
+		column_name(m->name[i], x0 + (i + 0.5) * side, y0 + room + 16, side, out);
+		beside = 22 + 6.0 * strlen(m->name[i]) > beside ? 22 + 6.0 * strlen(m->name[i]) : beside;
 		for (unsigned k = 0; k < m->n; k++)
 			cell(m, i, k, x0 + k * side, y0 + i * side, side, out);
 	}
 	words(out, "p-label p-middle", x0 + room / 2, y0 + room + 34, m->column_label);
-	buf_printf(out, "<text class=\"p-label p-middle\" transform=\"translate(%.1f %.1f) rotate(-90)\">", x0 - 40, y0 + room / 2);
+	buf_printf(out, "<text class=\"p-label p-middle\" transform=\"translate(%.1f %.1f) rotate(-90)\">", x0 - beside, y0 + room / 2);
 	svg_text(m->row_label, out);
 	buf_str(out, "</text>\n</svg>\n");
 }

@@ -93,6 +93,31 @@ tap_exit 0 "several outputs" "$QCNN" train -q three.yaml
 whole runs/latest/report.html "several outputs"
 tap_has runs/latest/report.html "Outputs of the true class" "what its outputs are"
 
+# Classes have the names that the configuration gives them, cut where long; many classes share their bars.
+awk 'BEGIN { print "a,b,label"; split("calm wavy extraordinarilystormy", w, " "); for (i = 0; i < 30; i++) printf "%g,%g,%s\n", i / 10, i % 7, w[i % 3 + 1] }' >words.csv
+sed 's/three.csv}/words.csv, label_map: {calm: 0, wavy: 1, extraordinarilystormy: 2}}/' three.yaml >words.yaml
+tap_exit 0 "names of classes" "$QCNN" train -q words.yaml
+whole runs/latest/report.html "names of classes"
+tap_has runs/latest/report.html ">calm<" "a name in the matrix"
+tap_has runs/latest/report.html ">label wavy<" "a name in a legend"
+tap_has runs/latest/report.html ">extraordinarilyst…<" "a long name is cut"
+cat >six.qcnn <<'END'
+QCNN 1;
+qubit[3] q;
+input float[2] x;
+rx(x[0]) q[0]; ry(x[1]) q[1];
+observe z(q);
+head { dense(6, softmax); }
+END
+awk 'BEGIN { print "a,b,label"; for (i = 0; i < 30; i++) printf "%g,%g,%d\n", i / 10, i % 7, i % 6 }' >six.csv
+cat >six.yaml <<'END'
+model: {file: six.qcnn}
+data: {train: six.csv}
+train: {epochs: 2, loss: categorical_crossentropy, metrics: [accuracy]}
+END
+tap_exit 0 "six classes" "$QCNN" train -q six.yaml
+tap_is "$(grep -c '>label [0-9]<' runs/latest/report.html)" 0 "six classes share the bars"
+
 tap_exit 0 "without" "$QCNN" train -q --set log.report=false config.yaml
 tap_ok "report: false" sh -c '! test -e runs/latest/report.html'
 

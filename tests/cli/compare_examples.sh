@@ -41,7 +41,7 @@ for exact in '-0.6 1.79' '-0.3 1.39' '0 1.00' '0.3 0.64' '0.6 0.32'; do
 	at=$(boundary "${exact% *}")
 	tap_note "| cong seeds 1 to 10 | boundary at xx ${exact% *} | mean $at | exact diagonalisation ${exact#* } |"
 	tap_ok "cong: the boundary $at at xx ${exact% *} is near ${exact#* }" \
-		holds "$(awk -v a="$at" -v b="${exact#* }" 'BEGIN { print a > b ? a - b : b - a }')" '<' 0.25
+		holds "$(awk -v a="$at" -v b="${exact#* }" 'BEGIN { print (a > b ? a - b : b - a) }')" '<' 0.25
 done
 row 0.78 iris 10 accuracy
 row 0.92 quanvolution 10 accuracy

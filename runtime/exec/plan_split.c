@@ -34,18 +34,6 @@ struct split {
 
 /* ---- a definition's parts ---- */
 
-/* Does the item open (or, from the end, close) its wire, alone on it? */
-static bool in_run(const struct matrix *m, uint32_t i, bool lead)
-{
-	if (m->item[i].nwire != 1)
-		return false;
-	for (uint32_t k = lead ? 0 : m->nitem - 1; k != i; k += lead ? 1 : -1)
-		for (unsigned w = 0; w < m->item[k].nwire; w++)
-			if (m->item[k].nwire > 1 && m->item[k].wire[w] == m->item[i].wire[0])
-				return false;
-	return true;
-}
-
 /* The items that `mark` gives `kind`, as a matrix; on one wire w, or on all. */
 static uint32_t part_matrix(struct plan_build *b, const struct matrix *m, const uint8_t *mark, uint8_t kind, int w)
 {
@@ -126,11 +114,23 @@ static unsigned core_flags(const struct plan_build *b, const struct matrix *m, c
 static void find_parts(struct plan_build *b, const struct matrix *m, struct parts *p)
 {
 	uint8_t *mark = mem_alloc(m->nitem, 1);
-	uint32_t ncore;
+	uint32_t first[MATRIX_TARGETS_MAX], last[MATRIX_TARGETS_MAX] = { 0 }, ncore;
 
+	/* Items of several wires: the first on each wire, and one behind the last. */
+	for (unsigned w = 0; w < MATRIX_TARGETS_MAX; w++)
+		first[w] = m->nitem;
+	for (uint32_t i = m->nitem; i-- > 0; )
+		for (unsigned k = 0; m->item[i].nwire > 1 && k < m->item[i].nwire; k++) {
+			first[m->item[i].wire[k]] = i;
+			if (!last[m->item[i].wire[k]])
+				last[m->item[i].wire[k]] = i + 1;
+		}
 	p->looked_at = true;
-	for (uint32_t i = 0; i < m->nitem; i++)
-		mark[i] = in_run(m, i, true) ? PART_LEAD : in_run(m, i, false) ? PART_TRAIL : PART_CORE;
+	for (uint32_t i = 0; i < m->nitem; i++) {
+		unsigned w = m->item[i].nwire == 1 ? m->item[i].wire[0] : 0;
+
+		mark[i] = m->item[i].nwire != 1 ? PART_CORE : i < first[w] ? PART_LEAD : i >= last[w] ? PART_TRAIL : PART_CORE;
+	}
 	p->cheap = core_flags(b, m, mark, &ncore) != 0 && ncore > 0 && ncore < m->nitem;
 	if (p->cheap) {
 		for (unsigned w = 0; w < m->ntarget; w++) {

@@ -141,15 +141,18 @@ static void metric_auc(const struct metric_set *s, double *out)
 {
 	/* No more than the labels and outputs, which are in memory already. */
 	struct scored *v = mem_alloc(s->nsample + (size_t)1, sizeof *v);
+	uint32_t *class = mem_alloc(s->nsample + (size_t)1, sizeof *class), positive = s->n == 1;
 	double sum = 0;
 
-	for (uint32_t c = 0; c < s->n; c++) {
+	for (uint32_t i = 0; i < s->nsample; i++)
+		class[i] = label_class(s, i);
+	for (uint32_t c = 0; c < s->n; c++, positive++) {
 		for (uint32_t i = 0; i < s->nsample; i++)
-			v[i] = (struct scored){ s->output[(size_t)i * s->n + c],
-				s->n == 1 ? label_class(s, i) == 1 : label_class(s, i) == c };
+			v[i] = (struct scored){ s->output[(size_t)i * s->n + c], class[i] == positive };
 		sum += area(v, s->nsample);
 	}
 	*out = sum / s->n;
+	free(class);
 	free(v);
 }
 
@@ -157,30 +160,22 @@ static void metric_auc(const struct metric_set *s, double *out)
 
 struct tally { double right, answered, labelled; };
 
-static struct tally tally_of(const struct metric_set *s, uint32_t class, double threshold)
-{
-	struct tally t = { 0, 0, 0 };
-
-	for (uint32_t i = 0; i < s->nsample; i++) {
-		bool answered = answer_class(s, threshold, i) == class, labelled = label_class(s, i) == class;
-
-		t.right += answered && labelled;
-		t.answered += answered;
-		t.labelled += labelled;
-	}
-	return t;
-}
-
 /* Of the positive class, or the mean over all. */
 static double mean_over_classes(const struct metric_set *s, double (*of)(const struct tally *t))
 {
 	double threshold = s->n == 1 ? threshold_of(s) : 0, sum = 0;
-	struct tally t;
+	struct tally *t = mem_alloc((size_t)s->n + 1, sizeof *t);    /* no more than a sample's labels and outputs */
 
-	for (uint32_t c = s->n == 1; c < (s->n == 1 ? 2 : s->n); c++) {
-		t = tally_of(s, c, threshold);
-		sum += of(&t);
+	for (uint32_t i = 0; i < s->nsample; i++) {
+		uint32_t answer = answer_class(s, threshold, i), label = label_class(s, i);
+
+		t[answer].right += answer == label;
+		t[answer].answered++;
+		t[label].labelled++;
 	}
+	for (uint32_t c = s->n == 1; c < (s->n == 1 ? 2 : s->n); c++)
+		sum += of(&t[c]);
+	free(t);
 	return sum / s->n;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages: a greedy list schedule over the steps of one circuit. */
+ * Stages: a list schedule over the steps of one circuit, one stage after the other, each with the hot
+ * bits that take the most work into it. */
 #include "config.h"
 #include "runtime/exec/plan_stage.h"
+#include "runtime/exec/plan_build.h"
 #include "runtime/base/rng.h"
 
 enum {
@@ -88,32 +90,121 @@ struct schedule {
 	bool *done;
 	uint32_t n;
 	unsigned limit;
-	uint64_t random;
+	uint64_t random, visits;
 };
 
-/* Take into one stage every step that no earlier step left out holds back, while the
- * bits it changes fit; returns the stage's hot bits. */
-static uint64_t fill_stage(struct schedule *s, uint32_t begin, uint32_t end)
+/* Visits of steps that the search for hot bits may look at, for one circuit, and steps ahead in one look. */
+enum { SEARCH_VISITS = 20000000, SEARCH_AHEAD = 2048 };
+
+static bool is_near(const struct schedule *s, const struct plan_step *st, uint64_t hot)
+{
+	uint64_t moved = plan_moved(s->pl, st);
+	return moved ? !(moved & ~hot) : (plan_looked(s->pl, st) & hot) != 0;
+}
+
+/* Work that a stage with these hot bits would take: arithmetic of its steps, and their visits of a block. */
+static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint64_t hot)
+{
+	enum { VISIT = 12 };
+	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
+	struct held held = { 0, 0 };
+	double gain = 0;
+	uint32_t last = end - begin > SEARCH_AHEAD ? begin + SEARCH_AHEAD : end;
+	for (uint32_t k = begin; k < last && held.moved != all; k++) {
+		const struct plan_step *st = &s->c->step[k];
+		s->visits++;
+		if (s->done[k])
+			continue;
+		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		if (is_held(&held, moved, looked) || !is_near(s, st, hot))
+			hold(&held, moved, looked);
+		else
+			gain += VISIT + plan_cost(st->ntarget, s->pl->set.def[st->matrix]->flags);
+	}
+	return gain;
+}
+
+/* Bits in the order in which steps want them, as many as fit. */
+static uint64_t first_hot(struct schedule *s, uint32_t begin, uint32_t end)
 {
 	uint64_t hot = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
+	struct held held = { 0, 0 };
+	for (uint32_t k = begin; k < end && held.moved != all; k++) {
+		const struct plan_step *st = &s->c->step[k];
+		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		if (s->done[k])
+			continue;
+		if (is_held(&held, moved, looked) || (unsigned)__builtin_popcountll(hot | moved) > s->limit
+				|| (s->random && hot && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
+			hold(&held, moved, looked);
+		else
+			hot |= moved;
+	}
+	return hot;
+}
+
+/* The best exchange of one hot bit for another; false when none is better. */
+static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint64_t *hot, double *gain)
+{
+	uint64_t best = *hot;
+	for (unsigned out = 0; out < s->c->nbit; out++)
+		for (unsigned in = 0; in < s->c->nbit; in++) {
+			uint64_t other = (*hot & ~(UINT64_C(1) << out)) | UINT64_C(1) << in;
+			double g;
+			if (!((*hot >> out) & 1) || ((*hot >> in) & 1))
+				continue;
+			g = stage_gain(s, begin, end, other);
+			if (g > *gain) {
+				*gain = g;
+				best = other;
+			}
+		}
+	if (best == *hot)
+		return false;
+	*hot = best;
+	return true;
+}
+
+/* Hot bits of the next stage: first come, first served, then exchanged while that takes more work into it. */
+static uint64_t choose_hot(struct schedule *s, uint32_t begin, uint32_t end)
+{
+	uint64_t hot = first_hot(s, begin, end);
+	double gain;
+	if (s->random || (unsigned)__builtin_popcountll(hot) < s->limit)
+		return hot;
+	gain = stage_gain(s, begin, end, hot);
+	while (s->visits < SEARCH_VISITS && exchange_bit(s, begin, end, &hot, &gain))
+		;
+	return hot;
+}
+
+/* Take into a stage every step that no step left out holds back and that is near; far steps are those
+ * whose bits are all cold, which only look at them. */
+static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_t hot, bool far)
+{
+	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
 	struct held held = { 0, 0 };
 	for (uint32_t k = begin; k < end && held.moved != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
 		if (s->done[k])
 			continue;
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		bool fits = (unsigned)__builtin_popcountll(hot | moved) <= s->limit;
-		if (s->random && hot && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0)
-			fits = false;
-		if (is_held(&held, moved, looked) || !fits) {
+		if (is_held(&held, moved, looked) || !(is_near(s, st, hot) || (far && !moved))) {
 			hold(&held, moved, looked);
 			continue;
 		}
-		hot |= moved;
 		s->done[k] = true;
 		s->order[s->n++] = *st;
 	}
-	return hot;
+}
+
+/* Is nothing left that changes bits? */
+static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
+{
+	for (uint32_t k = begin; k < end; k++)
+		if (!s->done[k] && plan_moved(s->pl, &s->c->step[k]))
+			return false;
+	return true;
 }
 
 /* Hot bits up to the limit, the lowest free ones first: longer runs in memory. */
@@ -193,7 +284,11 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
 		while (s.done[begin])
 			begin++;
 		c->nstart_stage += start;
-		uint64_t hot = fill_stage(&s, begin, start ? c->nstart : c->nstep);
+		uint32_t end = start ? c->nstart : c->nstep;
+		uint64_t hot = choose_hot(&s, begin, end);
+		fill_stage(&s, begin, end, hot, false);
+		if (all_moved(&s, begin, end))
+			fill_stage(&s, begin, end, hot, true);
 		hot = fill_hot(hot, s.limit, nbit, lanes_log2);
 		put_stage(pl, &c->stage[c->nstage++], first, s.n, hot);
 	}

@@ -20,6 +20,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan.h \
 	runtime/exec/plan_build.h \
 	runtime/exec/plan_fuse.c \
+	runtime/exec/plan_pair.c \
 	runtime/exec/plan_print.c \
 	runtime/exec/plan_shortcut.c \
 	runtime/exec/plan_split.c \

@@ -300,14 +300,6 @@ static void make_outputs(struct plan *pl, struct plan_circuit *c)
 		c->output[i] = output_on_bits(&pl->arena, &c->code->output[i], c->bit_of_wire);
 }
 
-static void mark_first_cross(struct plan_circuit *c)
-{
-	c->first_cross = c->nstep;
-	for (uint32_t k = c->nstep; k-- > 0; )
-		if (c->step[k].cross)
-			c->first_cross = k;
-}
-
 static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 {
 	c->nbit = c->code->nwire;
@@ -319,7 +311,7 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 		plan_split(b, c);
 		plan_fuse(b, c);
 	}
-	mark_first_cross(c);
+	c->first_cross = plan_first_cross(c);
 	make_outputs(b->pl, c);
 }
 
@@ -341,33 +333,7 @@ static void make_circuits(struct plan_build *b)
 	}
 }
 
-/* The kept starts, and stages where a state is not all near. */
-static int make_stages(struct plan_build *b, struct err *e)
-{
-	struct plan *pl = b->pl;
-	int code = 0;
-
-	for (uint32_t i = 0; i < pl->ncircuit && !code; i++) {
-		plan_start(pl, &pl->circuit[i]);
-		if (pl->isa != ISA_NONE && pl->shape != SHAPE_SAMPLES)
-			code = plan_stages(pl, &pl->circuit[i], b->o->random, e);
-	}
-	return code;
-}
-
-/* ---- the whole ---- */
-
-static enum shape shape_of(const struct plan_options *o, uint32_t nwire)
-{
-	if (o->isa == ISA_NONE)
-		return SHAPE_STATE;
-	if (o->shape != SHAPE_AUTO)
-		return o->shape;
-	if (nwire <= PLAN_SAMPLES_WIRES_MAX)
-		return SHAPE_SAMPLES;
-	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_STATE : SHAPE_SHARED;
-}
-
+/* What the table of matrices holds so far. */
 static void close_set(struct plan_build *b)
 {
 	struct plan *pl = b->pl;
@@ -383,6 +349,38 @@ static void close_set(struct plan_build *b)
 		for (uint32_t k = 0; k < pl->circuit[i].nstep; k++)
 			if (pl->circuit[i].step[k].cross)
 				pl->cross[pl->circuit[i].step[k].matrix] = true;
+}
+
+/* The kept starts, and stages where a state is not all near. */
+static int make_stages(struct plan_build *b, struct err *e)
+{
+	struct plan *pl = b->pl;
+	int code = 0;
+
+	for (uint32_t i = 0; i < pl->ncircuit && !code; i++) {
+		plan_start(pl, &pl->circuit[i]);
+		if (pl->isa != ISA_NONE && pl->shape != SHAPE_SAMPLES)
+			code = plan_stages(pl, &pl->circuit[i], b->o->random, e);
+	}
+	if (code || b->o->no_fuse || b->o->own_matrices || pl->isa == ISA_NONE || pl->shape != SHAPE_SHARED)
+		return code;
+	for (uint32_t i = 0; i < pl->ncircuit; i++)
+		plan_pair(b, &pl->circuit[i]);
+	close_set(b);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static enum shape shape_of(const struct plan_options *o, uint32_t nwire)
+{
+	if (o->isa == ISA_NONE)
+		return SHAPE_STATE;
+	if (o->shape != SHAPE_AUTO)
+		return o->shape;
+	if (nwire <= PLAN_SAMPLES_WIRES_MAX)
+		return SHAPE_SAMPLES;
+	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_STATE : SHAPE_SHARED;
 }
 
 static int check_wires(const struct program *p, struct err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plan while it is made: the growing table of matrices and what is trainable.
  *
- * plan.c opens and closes it; plan_split.c and plan_fuse.c add products to the table. */
+ * plan.c opens and closes it; plan_split.c, plan_fuse.c and plan_pair.c add products to the table. */
 #ifndef QCNN_PLAN_BUILD_H
 #define QCNN_PLAN_BUILD_H
 
@@ -27,6 +27,9 @@ void plan_split(struct plan_build *b, struct plan_circuit *c);
 
 /* Merge steps of c where that saves arithmetic. */
 void plan_fuse(struct plan_build *b, struct plan_circuit *c);
+
+/* Pair one-qubit steps within the stages of c.  pl->set is that of b so far. */
+void plan_pair(struct plan_build *b, struct plan_circuit *c);
 
 /* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag). */
 double plan_cost(unsigned ntarget, unsigned flags);

@@ -233,7 +233,7 @@ static void prepare_first(struct schedule *s)
 		}
 }
 
-static uint32_t find_first_cross(const struct plan_circuit *c)
+uint32_t plan_first_cross(const struct plan_circuit *c)
 {
 	uint32_t k = 0;
 	while (k < c->nstep && !c->step[k].cross)
@@ -263,7 +263,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 		if (!taken[k])
 			order[n++] = c->step[k];
 	c->step = order;
-	c->first_cross = find_first_cross(c);
+	c->first_cross = plan_first_cross(c);
 }
 
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e)
@@ -293,6 +293,6 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
 		put_stage(pl, &c->stage[c->nstage++], first, s.n, hot);
 	}
 	c->step = s.order;
-	c->first_cross = find_first_cross(c);
+	c->first_cross = plan_first_cross(c);
 	return 0;
 }

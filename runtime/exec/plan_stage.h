@@ -20,6 +20,9 @@ bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
 
+/* The first step whose cross matrix is wanted, or nstep. */
+uint32_t plan_first_cross(const struct plan_circuit *c);
+
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
  * keeps the rest in order.  Before plan_stages. */
 void plan_start(struct plan *pl, struct plan_circuit *c);

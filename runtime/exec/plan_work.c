@@ -11,11 +11,35 @@
 
 /* ---- executed ---- */
 
+/* Share of the amplitudes that a diagonal matrix multiplies by something other than 1, where its
+ * definition shows it. */
+static double active_share(const struct matrix *m)
+{
+	if (m->nitem != 1 || m->item->ncontrol)
+		return 1;
+	switch (m->item->gate) {
+	case GATE_S:
+	case GATE_SDG:
+	case GATE_T:
+	case GATE_TDG:
+	case GATE_P:
+		return 0.5;
+	case GATE_PAULI:
+		return m->ntarget == 1 ? 0.5 : 1;
+	default:
+		return 1;
+	}
+}
+
 static double step_cost(const struct plan *pl, const struct plan_step *s)
 {
+	const struct matrix *m = pl->set.def[s->matrix];
+	double cost;
+
 	if (s->op != STEP_UNITARY)
 		return 0;
-	return ldexp(plan_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
+	cost = plan_cost(s->ntarget, m->flags) * (m->flags & MATRIX_DIAGONAL ? active_share(m) : 1);
+	return ldexp(cost, -(int)s->ncontrol);
 }
 
 /* Forward once; backward un-applies psi and lambda, and forms a cross matrix. */
@@ -28,7 +52,7 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 
 		per_amplitude += step_cost(pl, s);
 		if (gradient && k >= c->first_cross)
-			per_amplitude += 2 * step_cost(pl, s) + (s->cross ? ldexp(8 << s->ntarget, -(int)s->ncontrol) : 0);
+			per_amplitude += 2 * step_cost(pl, s) + (s->cross ? ldexp(plan_diagonal(pl, s) ? 8 : 8 << s->ntarget, -(int)s->ncontrol) : 0);
 	}
 	return ldexp(per_amplitude, (int)c->nbit);
 }

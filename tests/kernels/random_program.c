@@ -36,6 +36,7 @@ struct maker {
 	struct dice dice;
 	struct build b;
 	enum value_class cls;        /* of the matrix in work */
+	bool diagonal;               /* it shall be */
 	uint32_t matrix[NMATRIX];
 	enum value_class matrix_class[NMATRIX];
 	unsigned nmatrix;
@@ -118,6 +119,8 @@ static void choose_gate(struct maker *m, unsigned ntarget, struct item *it)
 		if (row->flags & GATE_WORD)
 			for (unsigned k = 0, n = 1 + below(&m->dice, most); k < n; k++)
 				it->word |= (uint8_t)((1 + below(&m->dice, 3)) << 2 * k);
+		if (m->diagonal && !(gate_flags(row->id, it->word) & GATE_DIAGONAL))
+			continue;
 		if (gate_ntarget(row->id, it->word) >= 1 && gate_ntarget(row->id, it->word) <= ntarget)
 			break;
 	}
@@ -130,7 +133,7 @@ static bool choose_reference(struct maker *m, unsigned ntarget, struct item *it)
 {
 	unsigned k;
 
-	if (!m->nmatrix || below(&m->dice, 3))
+	if (!m->nmatrix || m->diagonal || below(&m->dice, 3))
 		return false;
 	k = below(&m->dice, m->nmatrix);
 	if (m->b.p->matrix[m->matrix[k]].ntarget > ntarget || m->matrix_class[k] > m->cls)
@@ -169,6 +172,7 @@ static void add_matrix(struct maker *m)
 	most = most < m->r->nwire ? most : m->r->nwire;
 	ntarget = 1 + below(&m->dice, most);
 	m->cls = (enum value_class)below(&m->dice, m->r->sample_matrices ? 3 : 2);
+	m->diagonal = m->r->diagonals && m->nmatrix % 2;
 	for (unsigned k = 0; k < nitem; k++)
 		item[k] = any_item(m, ntarget);
 	m->matrix[m->nmatrix] = build_matrix(&m->b, ntarget, nitem, item);

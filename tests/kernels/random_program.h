@@ -18,6 +18,7 @@ struct random_shape {
 	bool swaps;
 	bool frozen;                 /* some weights are frozen */
 	bool wide;                   /* matrices on three wires too */
+	bool diagonals;              /* half of the matrices are diagonal */
 	unsigned nz;                 /* products of Z read besides, up to 256 */
 };
 

@@ -17,7 +17,7 @@ static struct job job_new(unsigned seed, unsigned nwire, uint32_t nsample)
 	struct random_shape r = { .seed = seed, .nwire = nwire, .napply = 8 + seed % 16, .ncircuit = 1 + seed % 2,
 		.nweight = 5, .ninput = 3, .sample_matrices = seed % 2, .controls = seed % 3 != 0,
 		.vectors = seed % 4 == 0, .swaps = seed % 5 == 0, .wide = seed % 2 == 0, .frozen = seed % 6 == 0,
-		.nz = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 150 : 5 };
+		.diagonals = seed % 4 > 1, .nz = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 150 : 5 };
 	struct job j = { .p = random_program(&r), .seed = seed };
 
 	j.weight = mem_alloc(j.p->nweight, sizeof(double));

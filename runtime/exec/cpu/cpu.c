@@ -30,7 +30,7 @@ static int cpu_supports(const struct plan *pl, struct err *e)
 struct sizes {
 	uint64_t state;              /* of the largest circuit */
 	uint64_t nslot;
-	uint64_t block, matrix, cross, bins;
+	uint64_t block, matrix, cross, bins, table;
 	uint64_t shared_matrix, chunk;   /* chunk: of one worker */
 };
 
@@ -95,6 +95,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	}
 	s.nslot = gradient && samples && pl->ncircuit > 1 && s.state <= KEEP_BYTES_MAX / pl->ncircuit ? pl->ncircuit : 1;
 	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << hot;
+	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << hot, k->lanes);
 	s.matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes;
 	s.cross = gradient ? 2 * entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
@@ -115,7 +116,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	struct sizes s = sizes_of(pl, gradient);
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
-		+ nthread * (s.block * (1 + gradient) + s.cross)
+		+ nthread * (s.block * (1 + gradient) + s.cross + s.table)
 		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
 }
 
@@ -156,7 +157,7 @@ static bool take_worker(struct backend_state *b, struct cpu_worker *w, const str
 		ok = ok && (w->matrix[0] = take(b, s->matrix)) && (w->matrix[1] = take(b, s->matrix))
 			&& (w->bins = take(b, s->bins)) && (!b->gradient || (w->lambda = take(b, s->state)));
 	return ok && (w->block_psi = take(b, s->block)) && (w->block_lambda = take(b, b->gradient ? s->block : 0))
-		&& (w->cross = take(b, s->cross));
+		&& (w->cross = take(b, s->cross)) && (w->table = take(b, s->table));
 }
 
 static void cpu_free(struct backend_state *b)
@@ -216,7 +217,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
 	b->chunk_stride = s.chunk / sizeof(double);
-	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (7 + b->nslot), sizeof *b->memory);
+	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (8 + b->nslot), sizeof *b->memory);
 	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
 	for (unsigned t = 0; ok && t < nthread; t++)
 		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);

@@ -30,8 +30,12 @@ struct cpu_step {
 	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
 };
 
+/* What forward does: a step, after diagonal steps that its visit of the rows takes along. */
+struct cpu_op { const struct cpu_step *step; uint32_t ndiagonal; const struct cpu_step **diagonal; };
+
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
+	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; not SHAPE_SAMPLES */
 	unsigned nhot;               /* a block has 2^nhot rows */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
 	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
@@ -65,6 +69,7 @@ struct cpu_worker {
 	uint32_t *resident;          /* (nslot) circuit whose final state is there, or INDEX_NONE */
 	void *lambda;
 	void *block_psi, *block_lambda;
+	void *table;                 /* factors of a block's rows */
 	void *matrix[2];             /* per-sample matrices and their inverses, kernels' precision */
 	double *cross;               /* sums of one stage or step, lane by lane */
 	double *bins;

@@ -217,26 +217,58 @@ static void ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
 typedef union { double align; char bytes[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX * sizeof(double)]; }
 	matrix_room __attribute__((aligned(64)));
 
-/* Steps first .. last-1 of the stage on one block. */
-static void forward_block(const struct sweep *w, uint32_t first, uint32_t last, void *block, size_t base,
-	struct ahead *ahead)
+static bool is_on(const struct cpu_step *st, size_t base) { return (base & st->base_mask) == st->base_value; }
+
+static void forward_step(const struct sweep *w, const struct cpu_step *st, void *block, size_t base)
+{
+	const struct kernels *k = w->b->k;
+	unsigned nbit = w->stage->nhot;
+	matrix_room room;
+	if (!is_on(st, base))
+		return;
+	if (st->permutes) {
+		k->permute(block, nbit, &st->kernel, st->source);
+	} else if (st->diagonal) {
+		struct phases p = step_phases(w->b, w->owner, st, w->in, false, base, &room);
+		k->scale(block, nbit, &st->kernel, p.phase, p.stride, p.active);
+	} else {
+		k->apply(block, nbit, &st->kernel, step_matrix(w->b, w->owner, st, w->in, false, &room));
+	}
+}
+
+/* Steps first .. last-1 of SHAPE_SAMPLES' one stage. */
+static void forward_whole(const struct sweep *w, uint32_t first, uint32_t last, void *psi)
+{
+	for (uint32_t k = first; k < last; k++)
+		forward_step(w, &w->stage->step[k], psi, 0);
+}
+
+/* A dense step that takes diagonal steps along. */
+static void forward_op(const struct sweep *w, const struct cpu_op *op, void *block, size_t base, void *table)
+{
+	const struct kernels *k = w->b->k;
+	unsigned nbit = w->stage->nhot;
+	matrix_room room;
+	k->table_one(table, nbit);
+	for (uint32_t n = 0; n < op->ndiagonal; n++) {
+		const struct cpu_step *st = op->diagonal[n];
+		if (!is_on(st, base))
+			continue;
+		struct phases p = step_phases(w->b, w->owner, st, w->in, false, base, &room);
+		k->table_scale(table, nbit, &st->kernel, p.phase, p.stride, p.active);
+	}
+	k->apply_table(block, nbit, &op->step->kernel, step_matrix(w->b, w->owner, op->step, w->in, false, &room), table);
+}
+
+static void forward_block(const struct sweep *w, void *block, size_t base, struct ahead *ahead, void *table)
 {
 	const struct cpu_stage *s = w->stage;
-	matrix_room room;
-	for (uint32_t k = first; k < last; k++) {
-		const struct cpu_step *st = &s->step[k];
-		if (ahead)
-			ask_ahead(w, ahead, last - first);
-		if ((base & st->base_mask) != st->base_value)
-			continue;
-		if (st->permutes) {
-			w->b->k->permute(block, s->nhot, &st->kernel, st->source);
-		} else if (st->diagonal) {
-			struct phases p = step_phases(w->b, w->owner, st, w->in, false, base, &room);
-			w->b->k->scale(block, s->nhot, &st->kernel, p.phase, p.stride, p.active);
-		} else {
-			w->b->k->apply(block, s->nhot, &st->kernel, step_matrix(w->b, w->owner, st, w->in, false, &room));
-		}
+	for (uint32_t k = 0; k < s->nop; k++) {
+		ask_ahead(w, ahead, s->nop);
+		if (s->op[k].ndiagonal)
+			forward_op(w, &s->op[k], block, base, table);
+		else
+			forward_step(w, s->op[k].step, block, base);
 	}
 }
 
@@ -249,7 +281,7 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		size_t base = block_base(s, k);
 		struct ahead ahead = look_ahead(s, k + 1, end);
 		fetch(w->b, s, w->psi, base, thread->block_psi);
-		forward_block(w, 0, s->nstep, thread->block_psi, base, &ahead);
+		forward_block(w, thread->block_psi, base, &ahead, thread->table);
 		put_back(w->b, w->stage, thread->block_psi, base, w->psi);
 		thread->blocks++;
 	}
@@ -343,7 +375,7 @@ static void forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_
 	if (b->lane_bits)
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
 	else
-		forward_block(&sweep, c->plan->nstart, c->stage->nstep, psi, 0, NULL);
+		forward_whole(&sweep, c->plan->nstart, c->stage->nstep, psi);
 }
 
 /* Leading constant steps act on |0...0> alike for every sample: done once. */
@@ -354,7 +386,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 	if (b->lane_bits)
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
 	else
-		forward_block(&sweep, 0, c->plan->nstart, room, 0, NULL);
+		forward_whole(&sweep, 0, c->plan->nstart, room);
 	c->start = room;
 }
 
@@ -429,7 +461,7 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		const struct cpu_step *st = &s->step[n];
 		if (ahead)
 			ask_ahead(w, ahead, s->nstep - s->first_cross);
-		if ((base & st->base_mask) != st->base_value)
+		if (!is_on(st, base))
 			continue;
 		if (st->permutes) {
 			k->permute(psi, s->nhot, &st->kernel, st->target);

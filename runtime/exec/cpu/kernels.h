@@ -73,6 +73,13 @@ struct kernels {
 	void (*unscale)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride,
 		unsigned active, double *r, bool per_lane);
 
+	/* Many diagonal steps at once: a table of one factor per row, 2^nbit real parts, then as many imaginary
+	 * ones, at least `lanes` each.  table_one: all are 1; table_scale: as scale, of the factors (not lanewise);
+	 * apply_table: apply, after each row was multiplied by its factor. */
+	void (*table_one)(void *table, unsigned nbit);
+	void (*table_scale)(void *table, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride, unsigned active);
+	void (*apply_table)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, const void *table);
+
 	/* block[k] = state[base + row[k]] for the 2^nbit rows k of a block, and back; on the way
 	 * the lane bits in swap->lanes change places with row bits. */
 	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);

@@ -282,6 +282,82 @@ static void scale(void *psi, unsigned nbit, const struct kernel_step *s, const v
 	}
 }
 
+/* Numbers in a table part of 2^nbit rows: whole vectors. */
+INLINE size_t table_length(unsigned nbit)
+{
+	size_t n = (size_t)1 << nbit;
+	return n < LANES ? LANES : n;
+}
+
+static void table_one(void *table, unsigned nbit)
+{
+	size_t n = table_length(nbit);
+	real *re = table, *im = re + n;
+	for (size_t k = 0; k < n; k += LANES) {
+		save(re + k, splat(1));
+		save(im + k, splat(0));
+	}
+}
+
+/* In each lane the phase where the row's low bits are those of `row`, else 1. */
+INLINE void table_phase(size_t row, size_t mask, real re, real im, vec *a, vec *b)
+{
+	for (size_t l = 0; l < LANES; l++) {
+		bool on = ((l ^ row) & mask & (LANES - 1)) == 0;
+		(*a)[l] = on ? re : 1;
+		(*b)[l] = on ? im : 0;
+	}
+}
+
+static void table_scale(void *table, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride, unsigned active)
+{
+	size_t n = table_length(nbit), mask = fixed_mask(s), high = mask | (LANES - 1);
+	const real *u = phase;
+	real *re = table, *im = re + n;
+	for (unsigned r = 0; r < 1u << s->ntarget; r++) {
+		size_t row = s->control + s->target[r], first = row & ~(size_t)(LANES - 1);
+		vec a, b;
+		if (!((active >> r) & 1))
+			continue;
+		table_phase(row, mask, u[2 * r * stride], u[2 * r * stride + 1], &a, &b);
+		for (size_t k = 0; (k | first) < n; k = row_next(k, high)) {
+			vec x = load(re + (k | first)), y = load(im + (k | first));
+			save(re + (k | first), a * x - b * y);
+			save(im + (k | first), a * y + b * x);
+		}
+	}
+}
+
+INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table, unsigned ntarget)
+{
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	const real *re = table, *im = table + table_length(nbit);
+	real *first = psi;
+	offsets(s, d, at);
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {   /* k: number of a group of d rows */
+		real *p = first + row * ROW;
+		vec xr[8], xi[8], yr[8], yi[8];
+		load_rows(d, p, at, yr, yi);
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			vec a = splat(re[row + s->target[r]]), b = splat(im[row + s->target[r]]);
+			xr[r] = a * yr[r] - b * yi[r];
+			xi[r] = a * yi[r] + b * yr[r];
+		}
+		multiply(d, u, false, xr, xi, yr, yi);
+		save_rows(d, p, at, yr, yi);
+	}
+}
+
+static void apply_table(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, const void *table)
+{
+	switch (s->ntarget) {
+	case 1: apply_table_body(psi, nbit, s, u, table, 1); break;
+	case 2: apply_table_body(psi, nbit, s, u, table, 2); break;
+	case 3: apply_table_body(psi, nbit, s, u, table, 3); break;
+	}
+}
+
 INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *r, bool per_lane)
 {
 	enum { RUN = 256 };   /* rows summed in the kernels' precision before they go to double */
@@ -754,6 +830,7 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
 	.permute = permute, .apply = apply, .unapply = unapply, .scale = scale, .unscale = unscale,
+	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
 	.probs = probs, .lambda_probs = lambda_probs,

@@ -119,7 +119,7 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 	if (!*done)
 		return 0;
 	o.nthread = 1;
-	o.shortcuts = SHORTCUT_NONE;
+	o.shortcuts = remote_shortcuts(&o);
 	code = evaluator_new(w->program, &o, &ev, e);
 	if (!code)
 		code = remote_test(ev, o.gradient != GRADIENT_NONE, own, e);

@@ -16,6 +16,11 @@
 
 /* ---- the job ---- */
 
+unsigned remote_shortcuts(const struct evaluator_options *o)
+{
+	return o->shortcuts & ~(unsigned)SHORTCUT_BATCH_RANK;
+}
+
 void remote_job(const struct program *p, const struct evaluator_options *o, const struct loss_choice *loss,
 	uint32_t nlabel, struct buf *program, struct wire_job *out)
 {
@@ -23,7 +28,7 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 
 	*out = (struct wire_job){ .isa = (uint8_t)o->isa, .precision = (uint8_t)o->precision,
 		.gradient = (uint8_t)o->gradient, .device = !strcmp(o->device, "ref"), .share = 1,
-		.shots = o->shots };
+		.shots = o->shots, .shortcuts = remote_shortcuts(o) };
 	if (loss) {
 		out->nlabel = nlabel;
 		strncpy(out->loss, loss->row->name, sizeof out->loss - 1);
@@ -164,13 +169,15 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
 
-	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->isa >= ISA_COUNT || job->device > 1)
+	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->isa >= ISA_COUNT || job->device > 1
+			|| job->shortcuts & ~(unsigned)(SHORTCUT_ALL & ~SHORTCUT_BATCH_RANK))
 		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a device, precision or method that is none");
 	if (job->isa > isa_best())
 		return err_set(e, -ERR_CONFIG, "this machine has no %s; its best instruction set is %s", isa_name((enum isa)job->isa),
 			isa_name(isa_best()));
 	*o = (struct evaluator_options){ .device = job->device ? "ref" : "cpu", .precision = (enum precision)job->precision,
-		.isa = (enum isa)job->isa, .gradient = (enum gradient_method)job->gradient, .shots = job->shots };
+		.isa = (enum isa)job->isa, .gradient = (enum gradient_method)job->gradient, .shots = job->shots,
+		.shortcuts = job->shortcuts };
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);

@@ -51,7 +51,7 @@ bool side_fits(const struct train_job *j)
 {
 	static const enum callback_id with_files[] = { CALLBACK_checkpoint, CALLBACK_csv, CALLBACK_command };
 	uint32_t left = j->restarts - (j->resume ? j->resume->ndone : 0);
-	bool fits = left > 1 && j->exec.nthread > 1;
+	bool fits = left > 1 && j->exec.nthread > 1 && !j->pool;     /* workers share each step instead */
 
 	for (uint32_t c = 0; c < j->program->ncircuit; c++)
 		fits = fits && j->program->circuit[c].nwire <= SIDE_WIRES_MAX;

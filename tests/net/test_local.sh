@@ -51,6 +51,10 @@ train got "$examples/cluster-hybrid/config.yaml" $few --hostfile hosts
 tap_ok "hosts of a file give the same" cmp want.bin got.bin
 tap_has err "2 workers on 1 host" "as many as it says"
 
+train want "$examples/cluster/config.yaml" --set train.epochs=2 --set train.restarts=3 --set run.threads=2
+train got "$examples/cluster/config.yaml" --set train.epochs=2 --set train.restarts=3 --set run.threads=2 --hosts local:2
+tap_ok "several starts" cmp want.bin got.bin
+
 # An optimiser that asks for losses, class weights, and states that a worker's threads share.
 spsa="$few --set train.optimizer=spsa --set train.class_weight={1:2}"
 train want "$examples/cluster/config.yaml" $spsa

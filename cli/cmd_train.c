@@ -179,6 +179,13 @@ static void say_numbers(struct buf *b, const struct training *t, const char *wha
 		buf_printf(b, ", %s %.6g", t->number[k], metric[t->at[k]]);
 }
 
+/* Before anything else told it to. */
+static bool search_ended(const struct train_job *j, const struct train_result *r)
+{
+	return optimizer_takes_all(j->optimizer) && r->last.epoch < j->epochs && !(r->end[r->winner].stopped > 0)
+		&& !(j->max_steps && r->step >= j->max_steps);
+}
+
 static void summary(const struct training *t, const struct train_result *r)
 {
 	struct buf b = BUF_INIT;
@@ -201,6 +208,9 @@ static void summary(const struct training *t, const struct train_result *r)
 		buf_printf(&b, "%s/weights.bin", run_path(t->run));
 	if (!weights)
 		weights = b.data;
+	if (search_ended(&t->job->train, r))
+		cli_note(t->cli, "%s ended the search after %llu evaluations, by its tolerances", t->job->train.optimizer->name,
+			(unsigned long long)r->step);
 	cli_note(t->cli, "the weights are in %s; to evaluate them: qcnn infer %s%s", weights,
 		t->job->samples.part[PART_TEST].nrow || t->job->samples.part[PART_VALIDATION].nrow ? "" : "--split=train ",
 		weights);

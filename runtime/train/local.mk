@@ -53,6 +53,7 @@ libtrain_a_SOURCES = \
 	runtime/train/score.h \
 	runtime/train/search.c \
 	runtime/train/search.h \
+	runtime/train/search_nlopt.c \
 	runtime/train/side.c \
 	runtime/train/side.h \
 	runtime/train/start.c \

@@ -68,6 +68,8 @@ struct probe_ops {
 	int (*readouts)(struct probe *p, const double *weight, const double **readout, uint32_t *nsample, struct err *e);
 	/* *loss of readouts of the caller's, of the same shape, with the head and penalties of weight[n]. */
 	int (*loss_of)(struct probe *p, const double *weight, const double *readout, double *loss, struct err *e);
+	/* The loss of an earlier step made again at weight[n], with that step's shots, and kept. */
+	int (*again)(struct probe *p, const double *weight, uint64_t step, struct err *e);
 	/* The last loss() is the step's: its outputs and readouts are those that metrics and logs see. */
 	void (*keep)(struct probe *p);
 };

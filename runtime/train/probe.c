@@ -106,11 +106,28 @@ static void probe_keep(struct probe *p)
 	const struct program *g = p->program;
 
 	t->kept = t->probed;
-	memcpy(trainer_output(t), t->probe_output, (size_t)t->batch_n * g->noutput * sizeof *t->output);
+	memcpy(t->kept_output, t->probe_output, (size_t)t->batch_n * g->noutput * sizeof *t->output);
 	memcpy(t->readout, t->probe_readout, (size_t)t->batch_n * g->nreadout * sizeof *t->readout);
 }
 
-static const struct probe_ops ops = { .loss = probe_loss, .readouts = probe_readouts, .loss_of = probe_loss_of, .keep = probe_keep };
+static int probe_again(struct probe *p, const double *weight, uint64_t step, struct err *e)
+{
+	struct trainer *t = trainer_of(p);
+	uint64_t now = t->step;
+	double loss;
+	int code;
+
+	t->step = step;
+	t->nevaluation = 0;
+	code = probe_loss(p, weight, &loss, NULL, e);
+	t->step = now;
+	t->nevaluation = 0;
+	if (!code)
+		probe_keep(p);
+	return code;
+}
+
+static const struct probe_ops ops = { .loss = probe_loss, .readouts = probe_readouts, .loss_of = probe_loss_of, .again = probe_again, .keep = probe_keep };
 
 /* ---- life ---- */
 
@@ -124,8 +141,9 @@ bool trainer_probe_open(struct trainer *t)
 	t->probe = (struct probe){ .ops = &ops, .program = g, .seed = t->job->seed, .gradient = t->gradient, .record = &t->record };
 	t->probe_readout = mem_try(batch, (g->nreadout + 1) * d);
 	t->probe_output = mem_try(batch, g->noutput * d);
+	t->kept_output = mem_try(batch, g->noutput * d);
 	t->probe.moved = mem_try(g->nweight ? g->nweight : 1, d);
-	return t->probe_readout && t->probe_output && t->probe.moved;
+	return t->probe_readout && t->probe_output && t->kept_output && t->probe.moved;
 }
 
 static void end_session(struct trainer *t)
@@ -162,6 +180,7 @@ void trainer_probe_close(struct trainer *t)
 	end_session(t);
 	free(t->probe_readout);
 	free(t->probe_output);
+	free(t->kept_output);
 	free(t->probe.moved);
 	free(t->record.value);
 }

@@ -219,13 +219,14 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 		u = update_of(t);
 		code = j->optimizer->search(&u, &t->probe, e);
 		*loss_sum = t->kept;
+		memcpy(trainer_output(t), t->kept_output, (size_t)n * j->program->noutput * sizeof *t->output);
 	}
 	return code ? code : finish_update(t, e);
 }
 
 static bool updates_left(const struct trainer *t)
 {
-	return steps_done(t) < t->steps_per_epoch && (!t->job->max_steps || t->step < t->job->max_steps);
+	return steps_done(t) < t->steps_per_epoch && !t->probe.over && (!t->job->max_steps || t->step < t->job->max_steps);
 }
 
 /* Tell where the run is. */
@@ -424,6 +425,15 @@ static bool go_on(struct trainer *t, const struct start_state *s)
 	return trainer_probe_go_on(t, s);
 }
 
+/* An epoch that was begun is ended. */
+static bool epochs_left(const struct trainer *t)
+{
+	const struct train_job *j = t->job;
+
+	return t->at || (!t->probe.over && !callbacks_stopped(t->callbacks) && t->epoch <= j->epochs
+		&& (!j->max_steps || t->step < j->max_steps));
+}
+
 int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e)
 {
 	const struct train_job *j = t->job;
@@ -435,7 +445,7 @@ int trainer_start(struct trainer *t, uint32_t start, const struct start_state *f
 		begin_start(t, start);
 	else if (!go_on(t, from))
 		return err_set(e, -ERR_CONFIG, "no memory for the %zu numbers of the optimiser's search", from->nrecord);
-	for (; !code && !t->probe.over && !callbacks_stopped(t->callbacks) && t->epoch <= j->epochs && (t->at || !j->max_steps || t->step < j->max_steps); begin_epoch(t, t->epoch + 1)) {
+	for (; !code && epochs_left(t); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);

@@ -34,6 +34,7 @@ struct trainer {
 	uint32_t batch_at, batch_n;  /* rows at .. at+n of the pass's order */
 	struct probe probe;
 	double *probe_readout, *probe_output;        /* (batch, nreadout), (batch, noutput) of the last probe */
+	double *kept_output;         /* (batch, noutput) of the probe that is kept */
 	double probed, kept;         /* the losses' sum, penalties too: of the last probe, of the one kept */
 	struct search_record record;
 	/* of the start that runs */

@@ -118,6 +118,27 @@ no_rotosolve "no common period" "rotosolve: entry 0 of weight w turns the readou
 no_rotosolve "a head" "rotosolve turns angles of gates, and weight head.dense[0].kernel is one of the head" \
 	'ry(w + x) q[0];' 'observe z(q[0]);' 'head { dense(1); }'
 
+# NLopt's: the weights are the best so far, and the losses never rise.
+if "$QCNN" train -q --set train.optimizer=cobyla config.yaml 2>err; then
+	for name in cobyla bobyqa nelder_mead lbfgs; do
+		train --set model.file=three.qcnn --set data.train=four.csv --set train.optimizer=$name --set train.epochs=200
+		tap_ok "$name: losses never rise, and end well" awk '{ sub(/.*"loss": /, ""); sub(/,.*/, ""); if (NR > 1 && $0 > last) exit 1; last = $0 }
+			END { exit !(NR > 10 && last < 0.74) }' runs/latest/metrics.jsonl
+		last=$(sed -n '$s/.*"loss": \([^,]*\),.*/\1/p' runs/latest/metrics.jsonl)
+		tap_is "$("$QCNN" infer --split=train w.bin | sed -n 's/^loss	//p')" "$last" "$name: the weights have the loss of the last epoch"
+		cp w.bin one.bin
+		train --set model.file=three.qcnn --set data.train=four.csv --set train.optimizer=$name --set train.epochs=200 --set run.threads=3
+		tap_ok "$name: the same bytes with three threads" cmp one.bin w.bin
+	done
+	tap_exit 0 "a search that ends" "$QCNN" train --no-progress --set model.file=three.qcnn --set data.train=four.csv --set train.optimizer=lbfgs --set train.epochs=200 config.yaml
+	tap_ok "says so" grep -q "lbfgs ended the search after [0-9]* evaluations, by its tolerances" err
+	tap_exit 78 "constraints" "$QCNN" train -q --set train.optimizer=cobyla --set 'train.constraints=[non_neg]' config.yaml
+	tap_has err "constraints and the optimizer cobyla" "are refused"
+else
+	tap_exit 78 "without NLopt" "$QCNN" train -q --set train.optimizer=cobyla config.yaml
+	tap_has err "the optimizer cobyla needs the library NLopt (on Debian and Ubuntu: libnlopt-dev), without which this qcnn was built" "the library is named"
+fi
+
 # What is refused.
 tap_exit 78 "a schedule" "$QCNN" train -q --set train.optimizer=spsa --set train.schedule=cosine config.yaml
 tap_has err "schedule cosine changes a learning rate; the optimizer spsa takes none from outside" "is said"

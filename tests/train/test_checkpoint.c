@@ -184,7 +184,30 @@ static void test_optimizers(const struct program *head, const struct program *ba
 	size_t n = optimizer_rows(&row);
 
 	for (size_t k = 0; k < n; k++)
-		test_everywhere(job_of(row[k].check && row[k].check(head, NULL) ? bare : head, row[k].name), row[k].name);
+		if (!row[k].lacks)
+			test_everywhere(job_of(row[k].check && row[k].check(head, NULL) ? bare : head, row[k].name), row[k].name);
+}
+
+/* Searches over all samples: their record, the best so far, and its shots; the end
+ * that they find themselves. */
+static void test_searches(const struct program *p)
+{
+	static const char *const name[] = { "cobyla", "bobyqa", "nelder_mead", "lbfgs" };
+	struct train_job j;
+
+	for (unsigned k = 0; k < 4 && !optimizer_find(name[k])->lacks; k++) {
+		j = job_of(p, name[k]);
+		j.epochs = 7;
+		j.restarts = 2;
+		test_everywhere(j, name[k]);
+		j.option[1] = 0.3;
+		j.epochs = 20;
+		test_everywhere(j, "until it ends");
+		j.exec.shots = 20;
+		j.exec.gradient = GRADIENT_SHIFT;
+		j.epochs = 5;
+		test_everywhere(j, "with shots");
+	}
 }
 
 static void test_jobs(const struct program *p)
@@ -352,6 +375,7 @@ int main(void)
 
 	make_data();
 	test_optimizers(head, bare);
+	test_searches(bare);
 	test_jobs(bare);
 	test_callbacks(bare);
 	test_step_by_step(head);

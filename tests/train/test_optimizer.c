@@ -96,7 +96,7 @@ static void test_table(unsigned seen)
 
 		tap_ok(!(seen & 1u << i) == !is_update, "%s has been compared, here or in test_search", row[i].name);
 		tap_ok(optimizer_find(row[i].name) == &row[i], "%s is found by its name", row[i].name);
-		tap_ok(*row[i].doc && *row[i].source && !row[i].update == !is_update && !row[i].search == is_update,
+		tap_ok(*row[i].doc && *row[i].source && !row[i].update == !is_update && !row[i].search == (is_update || row[i].lacks),
 			"%s has text, source and function", row[i].name);
 		tap_ok(row[i].noption <= OPTIMIZER_OPTIONS_MAX && row[i].nslot <= OPTIMIZER_SLOTS_MAX, "%s: all has room", row[i].name);
 		if (is_update)

@@ -26,6 +26,7 @@ zlib.h    runtime/base/inflate
 jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras_h5
+nlopt.h   runtime/train/search_nlopt
 omp.h     runtime/exec/cpu/ runtime/base/cpus
 END
 

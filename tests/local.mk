@@ -91,6 +91,17 @@ endif
 check-soak: check-programs
 	@$(run_tests) -t 3600 $(soak_tests)
 
+# Bytes of libFuzzer for FUZZ_SECONDS, with clang and its sanitizers.
+FUZZ_SECONDS = 60
+fuzzed_sources = runtime/net/handshake.c runtime/net/peer.c runtime/net/wire.c
+EXTRA_DIST += tests/net/any_message.h tests/net/fuzz_wire.c
+check-fuzz: all
+	@$(MKDIR_P) tests/net
+	@clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I. -I$(srcdir) \
+		$(SODIUM_CFLAGS) -o tests/net/fuzz_wire $(srcdir)/tests/net/fuzz_wire.c $(fuzzed_sources:%=$(srcdir)/%) libbase.a $(LIBS) $(SODIUM_LIBS) \
+		$(ZLIB_LIBS) $(JANSSON_LIBS) || { echo "check-fuzz needs clang with libFuzzer"; exit 1; }
+	@cd tests/net && ./fuzz_wire -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 && rm -f fuzz_wire
+
 check-perf: check-programs $(perf_programs)
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
@@ -132,4 +143,4 @@ clean-local:
 	rm -rf tests/logs
 distclean-local:
 	rm -rf sanitize
-.PHONY: bench examples check-soak check-perf check-sanitize check-sanitized check-programs
+.PHONY: bench check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs

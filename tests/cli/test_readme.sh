@@ -29,6 +29,9 @@ sed 's/^    //' "$readme" >flush
 form flush >shown
 tap_same told shown "a run's lines have the form that is shown"
 tap_ok "its folder has the shown name" test -n "$(ls -d runs/"$(sed -n 's,.*weights are in runs/\([a-z]*\)-[0-9].*,\1,p' "$readme")"-*)"
+cp runs/latest/weights.bin want.bin
+tap_exit 0 "qcnn train --hosts local:2 config.yaml" "$QCNN" train --hosts local:2 config.yaml
+tap_ok "gives the same file" cmp want.bin runs/latest/weights.bin
 tap_ok "qcnn infer runs/latest/weights.bin" "$QCNN" infer runs/latest/weights.bin
 
 # The first gate named cx, misspelt, on line 24 as shown.

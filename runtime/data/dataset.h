@@ -19,7 +19,8 @@ enum {
 	NPZ_MEMBERS_MAX = 4096,
 	NPZ_NAME_MAX = 1024,             /* bytes, with .npy */
 	NPY_HEADER_MAX = 1 << 16,
-	CSV_BYTES_MAX = 1 << 28
+	CSV_BYTES_MAX = 1 << 28,
+	CSV_ROW_BYTES_MAX = 1 << 25        /* of a file that is read window by window */
 };
 #define DATASET_BYTES_MAX ((uint64_t)1 << 36)
 

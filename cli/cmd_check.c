@@ -209,8 +209,11 @@ static int check_model(struct cli *c, const char *path)
 static int check_job(struct cli *c, const char *path)
 {
 	struct job j;
+	struct err e;
 	int status = job_open(c, path, &j);
 
+	if (!status && train_check(&j.train, &e))
+		status = cli_fail(c, &e);
 	if (!status)
 		print(c, j.model.program, &j);
 	job_release(&j);

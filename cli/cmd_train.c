@@ -325,7 +325,7 @@ static int train_and_keep(struct training *t)
 	struct err e;
 	int code;
 
-	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run,
+	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble,
 		.metric = t->number, .at = t->at, .nmetric = t->nnumber };
 	t->job->train.folder = run_path(t->run);
 	code = open_writers(t, &e);

@@ -323,7 +323,11 @@ bool config_bool(const struct config *c, enum key_id k)
 
 int64_t config_int(const struct config *c, enum key_id k)
 {
-	return config_has(c, k) && c->value[k]->kind == YNODE_INT ? c->value[k]->i : 0;
+	if (!config_has(c, k))
+		return 0;
+	if (schema_row(k)->type == TYPE_FREQUENCY && !strcmp(c->value[k]->text, "batch"))
+		return 1;
+	return c->value[k]->kind == YNODE_INT ? c->value[k]->i : 0;
 }
 
 const char *config_text(const struct config *c, enum key_id k)

@@ -26,7 +26,7 @@ void config_free(struct config *c);
  * gives NULL, 0 or false. */
 bool config_has(const struct config *c, enum key_id k);
 bool config_bool(const struct config *c, enum key_id k);
-int64_t config_int(const struct config *c, enum key_id k);       /* AUTO_INT: 0 for auto */
+int64_t config_int(const struct config *c, enum key_id k);       /* AUTO_INT: 0 for auto; FREQUENCY: 1 for batch, 0 for epoch */
 const char *config_text(const struct config *c, enum key_id k);  /* TEXT, PATH, CHOICE */
 const struct ynode *config_node(const struct config *c, enum key_id k);
 /* A path as the config means it: relative to the config's folder. In c's arena. */

@@ -238,7 +238,7 @@ static void key_range(struct buf *b, const struct schema_row *row)
 	buf_printf(b, "Type: %s", schema_type_text(row->type));
 	if ((row->type == TYPE_INT || row->type == TYPE_AUTO_INT) && row->high > 9e14)
 		buf_printf(b, ", at least %.0f", row->low);
-	else if (row->type == TYPE_INT || row->type == TYPE_AUTO_INT)
+	else if (row->type == TYPE_INT || row->type == TYPE_AUTO_INT || row->type == TYPE_FREQUENCY)
 		buf_printf(b, ", %.0f to %.0f", row->low, row->high);
 	if (row->choices) {
 		size_t n = row->choices(names);

@@ -91,6 +91,11 @@ static size_t names_of_shortcuts(const char **name)
 	return n;
 }
 
+static size_t names_of_frequencies(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "batch", "epoch", NULL });
+}
+
 static size_t names_of_isas(const char **name)
 {
 	size_t n = 0;
@@ -184,6 +189,11 @@ static bool check_auto_int(const struct check *c, const struct ynode *v)
 	if (v->kind != YNODE_INT)
 		return check_wrong_kind(c, v, "a whole number or auto");
 	return check_int(c, v);
+}
+
+static bool check_frequency(const struct check *c, const struct ynode *v)
+{
+	return v->kind == YNODE_TEXT ? check_one_of(c, v, v->at, v->text) : check_int(c, v);
 }
 
 bool check_text(const struct check *c, const struct ynode *v)
@@ -384,6 +394,7 @@ static bool check_hosts(const struct check *c, const struct ynode *v)
 static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
 	[TYPE_BOOL] = { check_bool, "true or false" },
 	[TYPE_INT] = { check_int, "whole number" },
+	[TYPE_FREQUENCY] = { check_frequency, "whole number or word" },
 	[TYPE_AUTO_INT] = { check_auto_int, "whole number or auto" },
 	[TYPE_TEXT] = { check_text, "text" },
 	[TYPE_PATH] = { check_text, "path" },

@@ -163,10 +163,9 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 	if (!code)
 		code = buf_write_file(&b, v->path, 0, &e);
 	buf_release(&b);
-	if (code && !t->save_failed) {
-		cli_note(t->cli, "train.callbacks.checkpoint: %s; training goes on, and tries again with the next file", e.text);
-	}
-	t->save_failed = t->save_failed || code;
+	if (code)
+		err_prefix(&e, "train.callbacks.checkpoint");
+	trouble_note(t->trouble, code, &e);
 	if (!code)
 		run_command(t, ON_CHECKPOINT, "checkpoint", v->path, NULL, v->result);
 	return code;
@@ -174,10 +173,18 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 
 static void drop(struct train_callbacks *t, const struct train_event *v)
 {
-	if (!unlink(v->path) || errno == ENOENT || t->save_failed)
-		return;
-	cli_note(t->cli, "train.callbacks.checkpoint: cannot remove %s: %s", v->path, strerror(errno));
-	t->save_failed = true;
+	struct err e;
+
+	if (unlink(v->path) && errno != ENOENT)
+		trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.checkpoint: cannot remove %s: %s", v->path,
+			strerror(errno)), &e);
+}
+
+static void say_csv(struct train_callbacks *t, const struct train_event *v)
+{
+	struct err e;
+
+	trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.csv: %s", v->path), &e);
 }
 
 /* ---- words ---- */
@@ -214,8 +221,7 @@ int train_callbacks_event(struct train_callbacks *t, const struct train_event *v
 	case TRAIN_RATE: say_rate(t, v); break;
 	case TRAIN_STOPPED: say_stopped(t, v); break;
 	case TRAIN_RESTORED: break;
-	case TRAIN_CSV_FAILED:
-		cli_note(t->cli, "train.callbacks.csv: %s; training goes on without this file", v->path);
+	case TRAIN_CSV_FAILED: say_csv(t, v); break;
 	}
 	return 0;
 }

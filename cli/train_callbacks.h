@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What callbacks of a training run leave in the world: files of weights, a user's program, words
- * for people.  A failure is noted once, and training goes on. */
+ * for people.  A failure is told once, and training goes on. */
 #ifndef QCNN_TRAIN_CALLBACKS_H
 #define QCNN_TRAIN_CALLBACKS_H
 
 #include "cli/job.h"
+#include "cli/trouble.h"
 #include "runtime/log/progress.h"
 #include "runtime/log/run.h"
 
@@ -14,7 +15,8 @@ struct train_callbacks {
 	const struct run *run;
 	struct progress *progress;
 	const char *const *metric; const unsigned *at; unsigned nmetric;     /* those that are numbers */
-	bool save_failed, command_failed;
+	struct trouble *trouble;
+	bool command_failed;
 };
 
 /* As train_observer's event. */

@@ -3,7 +3,7 @@
 
 nobase_dist_pkgdata_DATA += examples/README.md \
 	examples/bars/README.md examples/bars/bars.csv examples/bars/bars.qcnn examples/bars/config.yaml examples/bars/expect examples/bars/start.json \
-	examples/cluster/README.md examples/cluster/cluster.qcnn examples/cluster/config.yaml examples/cluster/expect \
+	examples/cluster/README.md examples/cluster/callbacks.yaml examples/cluster/cluster.qcnn examples/cluster/config.yaml examples/cluster/expect \
 	examples/cluster-hybrid/README.md examples/cluster-hybrid/config.yaml examples/cluster-hybrid/expect examples/cluster-hybrid/hybrid.qcnn \
 	examples/cluster-legacy/README.md examples/cluster-legacy/config.yaml examples/cluster-legacy/expect examples/cluster-legacy/legacy.qcnn \
 	examples/cluster-three-filters/README.md examples/cluster-three-filters/config.yaml examples/cluster-three-filters/expect examples/cluster-three-filters/three-filters.qcnn \

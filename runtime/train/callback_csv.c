@@ -15,7 +15,7 @@
 
 #include "runtime/log/run.h"
 
-enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
+enum { CSV_WAITING_MAX = 16 << 20, COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
 
 struct column { char name[80]; double value; };
 
@@ -119,13 +119,16 @@ static int write_row(struct callbacks *c, const char *path, const struct callbac
 	unsigned n = columns(c->job, r, v);
 	struct buf b = BUF_INIT;
 	off_t size = 0;
-	int fd = open_at_end(c, path, o->option[CSV_APPEND] != 0, &size), code = 0;
+	int fd, code = 0;
 
+	if (c->csv.waiting.len < CSV_WAITING_MAX)
+		add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &c->csv.waiting);
+	fd = open_at_end(c, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
 	if (!size)
 		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
-	add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &b);
+	buf_add(&b, c->csv.waiting.data ? c->csv.waiting.data : "", c->csv.waiting.len);
 	if (put(fd, &b))
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
 	if (close(fd) && !code)
@@ -133,6 +136,7 @@ static int write_row(struct callbacks *c, const char *path, const struct callbac
 	if (!code) {
 		c->csv.begun = true;
 		c->csv.nbyte = (uint64_t)size + b.len;
+		buf_clear(&c->csv.waiting);
 	}
 	buf_release(&b);
 	return code;

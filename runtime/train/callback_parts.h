@@ -15,7 +15,7 @@ struct stopping { struct monitor monitor; double best, wait; uint32_t best_epoch
 struct plateau { struct monitor monitor; double rate, best, wait, cooldown; };
 struct saved { uint32_t epoch, batch; struct epoch_result result; };
 struct saving { struct monitor monitor; double best; uint64_t since; struct saved *saved; uint32_t nsaved; };
-struct csv_file { bool begun, failed; uint64_t nbyte; };
+struct csv_file { bool begun; uint64_t nbyte; struct buf waiting; };   /* waiting: rows that found no room */
 
 struct callbacks {
 	const struct train_job *job;

@@ -58,6 +58,7 @@ void callbacks_free(struct callbacks *c)
 		return;
 	free(c->best_weight);
 	free(c->save.saved);
+	buf_release(&c->csv.waiting);
 	free(c);
 }
 
@@ -71,7 +72,8 @@ void callbacks_begin(struct callbacks *c, uint32_t start)
 	c->plateau = (struct plateau){ .monitor = c->plateau.monitor, .best = NAN, .rate = c->job->option[OPTIMIZER_LEARNING_RATE] };
 	c->save = (struct saving){ .monitor = c->save.monitor, .saved = c->save.saved,
 		.best = save ? save->option[SAVE_INITIAL_VALUE_THRESHOLD] : NAN };
-	c->csv = (struct csv_file){ .begun = false };
+	c->csv.begun = false;
+	buf_clear(&c->csv.waiting);
 	c->best_result = (struct epoch_result){ .start = start };
 }
 
@@ -257,10 +259,8 @@ static void write_csv(struct callbacks *c, const struct train_observer *o, const
 {
 	struct err e;
 
-	if (c->csv.failed || !callback_csv(c, r, &e))
-		return;
-	c->csv.failed = true;
-	tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
+	if (callback_csv(c, r, &e))
+		tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
 }
 
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,

@@ -85,7 +85,7 @@ static int epochs_check(const struct train_job *j, struct err *e)
 	return 0;
 }
 
-static int job_check(const struct train_job *j, struct err *e)
+int train_check(const struct train_job *j, struct err *e)
 {
 	int code = epochs_check(j, e);
 
@@ -196,7 +196,7 @@ int train_run(const struct train_job *j, const struct train_observer *o, struct 
 {
 	static const struct train_observer nobody;
 	struct train_result r = { 0 };
-	int code = job_check(j, e);
+	int code = train_check(j, e);
 
 	if (!code && j->resume)
 		code = train_state_check(j, j->resume, e);

@@ -74,7 +74,7 @@ enum train_event_kind {
 	TRAIN_RATE,                          /* the learning rate is `rate` from now on */
 	TRAIN_SAVE,                          /* write `weight` to the file `path`; 0, or a code when that failed */
 	TRAIN_DROP,                          /* the file `path`, saved before, is not wanted any more */
-	TRAIN_CSV_FAILED                     /* the callback csv cannot write, and stops: path is why */
+	TRAIN_CSV_FAILED                     /* the callback csv cannot write, and will try again: path is why */
 };
 struct train_event {
 	enum train_event_kind kind;
@@ -120,6 +120,8 @@ uint32_t train_steps_per_epoch(const struct train_job *j);
 /* Samples that the first n updates of an epoch see; its end where n is train_steps_per_epoch(). */
 uint64_t train_samples(const struct train_job *j, uint32_t epoch, uint32_t n);
 
+/* Do data, model and options go together?  0 or an error that says what does not. */
+int train_check(const struct train_job *j, struct err *e);
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
 void train_result_release(struct train_result *r);
 

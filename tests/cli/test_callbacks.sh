@@ -111,13 +111,21 @@ tap_exit 75 "a signal does not wait for it" sh slow.sh
 
 # Files that cannot be written.
 tap_exit 0 "no room" train --set=train.epochs=3 '--set=train.callbacks={csv: {path: /dev/full}, checkpoint: {path: config.yaml/w.bin}}'
-tap_is "$(grep -c 'train.callbacks.csv: cannot write' err) $(grep -c 'train.callbacks.checkpoint:' err)" "1 1" "one note each"
+tap_is "$(grep -c 'train.callbacks.csv: cannot write' err) $(grep -c 'tries again' err)" "1 1" "one note in all"
+mkdir room
+cat >later.sh <<'END'
+if [ "$QCNN_EPOCH" -eq 2 ]; then rm -f room/full.csv; fi
+END
+ln -s /dev/full room/full.csv
+tap_exit 0 "room again" train --set=train.epochs=4 "--set=train.callbacks={csv: {path: \"$PWD/room/full.csv\"}, command: {run: [sh, later.sh], on: epoch}}"
+tap_is "$(cut -d, -f1 room/full.csv | tr -d '\r' | tr '\n' ' ')" "epoch 0 1 2 3 " "and no line is lost"
 tap_ok "the weights are there" test -s $run/weights.bin
 
 # Refused, before anything is done.
 refused() {
 	tap_exit 78 "refused: $1" train "--set=train.callbacks=$1"
 	tap_has err "$2" "$2"
+	tap_exit 78 "by check too" "$QCNN" check "--set=train.callbacks=$1" config.yaml
 }
 refused '{early_stopping: {monitor: accuracy}}' "there are loss, sign_accuracy, val_loss, val_sign_accuracy"
 refused '{early_stopping: {mode: least}}' "one of: auto, min, max"
@@ -131,6 +139,12 @@ refused '[csv]' "a map from names to options"
 tap_exit 78 "a schedule and a plateau" train --set=train.schedule=cosine '--set=train.callbacks={reduce_lr_on_plateau: {}}'
 tap_exit 78 "val_loss without validation" train --set=data.split=1 '--set=train.callbacks={early_stopping: {}}'
 tap_has err "monitor one of loss, sign_accuracy" "says what there is"
+
+# The example.
+mkdir example
+tap_exit 0 "the example of callbacks" sh -c 'cd example && "$QCNN" train -q --set=train.restarts=1 --set=run.threads=1 "$top_srcdir/examples/cluster/callbacks.yaml"'
+tap_ok "keeps three files at most" test "$(ls example/runs/latest/best | wc -l)" -le 3
+tap_has example/runs/latest/run.json '"restored_epochs":' "and the best weights"
 
 # The printed configuration reads back.
 tap_exit 0 "printed" "$QCNN" config '--set=train.callbacks={early_stopping: {baseline: 0.5}, checkpoint: {save_freq: 7}, csv: {separator: "\t"}, command: {run: ["a b", "c"], on: [epoch, end]}}' config.yaml

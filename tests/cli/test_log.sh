@@ -37,6 +37,12 @@ tap_exit 0 "every third update" "$QCNN" train -q --set log.update_freq=3 config.
 tap_is "$(count runs/latest/train batch_loss) $(count runs/latest/train /histogram)" "2 0" "update_freq: 3, histograms: 0"
 tap_exit 0 "never" "$QCNN" train -q --set log.update_freq=0 config.yaml
 tap_is "$(count runs/latest/train batch_loss)" 0 "update_freq: 0"
+for words in "batch 8" "epoch 0"; do
+	tap_exit 0 "by ${words% *}" "$QCNN" train -q --set log.update_freq="${words% *}" config.yaml
+	tap_is "$(count runs/latest/train batch_loss) $(count runs/latest/train epoch_loss)" "${words#* } 2" "update_freq: ${words% *}"
+done
+tap_exit 78 "by nothing known" "$QCNN" train -q --set log.update_freq=epochs config.yaml
+tap_has err "did you mean \`epoch\`" "says what it may be"
 tap_exit 0 "every second epoch" "$QCNN" train -q --set log.histograms=2 --set train.epochs=3 config.yaml
 tap_is "$(count runs/latest/train readouts/histogram)" 2 "histograms: 2"
 tap_exit 0 "no event files" "$QCNN" train -q --set log.tensorboard=false config.yaml

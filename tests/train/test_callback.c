@@ -289,6 +289,14 @@ static void test_gaps(void)
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
 	}
 	tap_is_int(e - 1, NEPOCH, "a NaN is never the best, and the next number is");
+	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 0;
+	callbacks_begin(c, 0);
+	for (e = 1; e <= NEPOCH && !callbacks_stopped(c); e++) {
+		struct epoch_result r = epoch_of(e, e == 1 ? NAN : e < 5 ? 1.0 / e : 1);
+
+		callbacks_epoch(c, &observer, &r, NSTEP, weight);
+	}
+	tap_is_int(e - 1, 5, "no patience at all, but the first epoch ends nothing");
 	callbacks_free(c);
 }
 

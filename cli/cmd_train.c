@@ -18,6 +18,7 @@
 #include "cli/stop.h"
 #include "cli/train_callbacks.h"
 #include "cli/train_log.h"
+#include "cli/train_preview.h"
 #include "cli/train_report.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/metrics.h"
@@ -421,7 +422,11 @@ static int train(struct cli *c)
 {
 	struct cluster k = { 0 };
 	struct job j;
-	int status = job_open(c, c->options.operand[0], &j);
+	int status;
+
+	if (c->options.given[OPT_JSON] && !c->options.given[OPT_DRY_RUN])
+		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
+	status = job_open(c, c->options.operand[0], &j);
 
 	if (!status)
 		status = output_is_possible(c);
@@ -430,7 +435,7 @@ static int train(struct cli *c)
 	if (!status)
 		status = start_workers(&k, &j);
 	if (!status)
-		status = run_job(c, &j);
+		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j) : run_job(c, &j);
 	j.workers = NULL;
 	cluster_end(&k);
 	job_release(&j);
@@ -443,6 +448,7 @@ static const char *const examples[] = {
 	"qcnn train -o weights.bin config.yaml",
 	"qcnn train --fresh config.yaml",
 	"qcnn train --live config.yaml",
+	"qcnn train --dry-run config.yaml",
 	"qcnn train --hosts local:2 config.yaml",
 	NULL
 };

@@ -79,6 +79,8 @@ libcli_a_SOURCES = \
 	cli/train_log.c \
 	cli/train_log.h \
 	cli/train_log_files.c \
+	cli/train_preview.c \
+	cli/train_preview.h \
 	cli/train_report.c \
 	cli/train_report.h \
 	cli/train_report_figures.c \

@@ -48,6 +48,7 @@ shell_tests += tests/cli/test_callbacks.sh
 shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_streaming.sh
 EXTRA_DIST += tests/cli/make_idx.sh
+shell_tests += tests/cli/test_dry_run.sh
 shell_tests += tests/cli/test_run.sh tests/cli/test_train.sh tests/cli/test_measures.sh
 shell_tests += tests/cli/test_generators.sh
 shell_tests += tests/cli/test_weights.sh tests/cli/test_emit_circuit.sh tests/cli/test_keras.sh

@@ -67,14 +67,16 @@ static int probe_loss(struct probe *p, const double *weight, double *loss, doubl
 static int probe_readouts(struct probe *p, const double *weight, const double **readout, uint32_t *nsample, struct err *e)
 {
 	struct trainer *t = trainer_of(p);
-	struct batch batch = { t->batch_n, t->row + t->batch_at, t->job->train.data->x };
+	struct batch batch;
 	int code;
 
 	*nsample = t->batch_n;
 	*readout = t->probe_readout;
 	if (!weight)
 		return 0;
-	code = evaluator_weights(t->ev, weight, e);
+	code = part_batch(&t->job->train, t->row + t->batch_at, 0, t->batch_n, t->input, &batch, e);
+	if (!code)
+		code = evaluator_weights(t->ev, weight, e);
 	if (code)
 		return code;
 	trainer_draws(t, t->nevaluation++);

@@ -210,9 +210,11 @@ static void test_streamed(const struct program *p)
 	memcpy(d->y, label, NROW * data.ny * sizeof *d->y);
 	for (uint32_t i = 0; i < NROW; i++)
 		order[i] = (i * 4 + 1) % NROW;
-	for (int searched = 0; searched < 2; searched++) {
-		if (searched) {
-			j.optimizer = optimizer_find("spsa");
+	for (size_t s = 0; s < (p->ndense ? 2 : 3); s++) {
+		static const char *const name[] = { "adam", "spsa", "rotosolve" };
+
+		if (s) {
+			j.optimizer = optimizer_find(name[s]);
 			for (unsigned k = 0; k < j.optimizer->noption; k++)
 				j.option[k] = j.optimizer->option[k].value;
 		}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# qcnn train --dry-run: it tells what would be done, and does nothing.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_files
+export TMPDIR="$PWD/tmp"
+mkdir tmp
+
+everything() { find . -type f ! -name out ! -name err ! -name tap.out ! -name before ! -name after -exec cksum {} + | sort; }
+
+everything >before
+tap_exit 0 "a dry run" "$QCNN" train --dry-run -o w.bin config.yaml
+tap_has out 'data      30 samples for train: cluster-excitation, 4 inputs, 1 label' "tells of the training samples"
+tap_has out 'data      10 samples for validation' "of those for validation"
+tap_has out 'weights   5' "of the weights"
+tap_has out 'steps     4 an epoch, of 8 samples; 2 epochs' "of the steps"
+tap_ok "of memory" grep -Eq '^memory    [0-9.]+ MiB were taken, [0-9.]+ [MGT]iB are free$' out
+tap_ok "and of time" grep -Eq '^time      .* a step \([0-9]+ were taken\), .* an epoch with its validation, .* in all$' out
+tap_has err 'nothing was trained, and no file was written' "says that this is all"
+everything >after
+tap_same after before "no file is there, or changed"
+
+tap_exit 0 "as JSON" "$QCNN" train -q --dry-run --json --set train.restarts=3 --set train.epochs=7 --set data.streaming=on --set data.transform=min_max table.yaml
+tap_is "$(wc -l <out | tr -d ' ')" 1 "on one line"
+for text in '"schema":1' '"rows":3' '"part":"test"' '"restarts":3' '"epochs":7' '"weights":5' '"batch_size":2' '"steps_per_epoch":2' '"qubits":2' '"streamed":false'; do
+	tap_has out "$text" "it has $text"
+done
+tap_ok "seconds add up" sh -c 'tr ",{}" "\n\n\n" <out | sed "s/\"//g" | awk -F: "
+	{ v[\$1] = \$2 }
+	END { e = v[\"step_seconds\"] * 2 + v[\"validation_seconds\"]
+		exit !(v[\"step_seconds\"] > 0 && v[\"epoch_seconds\"] / e - 1 < 1e-9 && v[\"total_seconds\"] / (21 * e) - 1 < 1e-9 && v[\"total_seconds\"] / (21 * e) - 1 > -1e-9) }"'
+everything >after
+tap_same after before "nothing is left here either"
+
+# A run that was stopped stays as it is.
+"$QCNN" train -q --set train.max_steps=3 config.yaml
+everything >before
+tap_exit 0 "beside a run that is there" "$QCNN" train -q --dry-run --set train.max_steps=3 config.yaml
+everything >after
+tap_same after before "which is not touched"
+tap_exit 0 "callbacks write nothing" "$QCNN" train -q --dry-run --set 'train.callbacks={csv: {path: log.csv}}' config.yaml
+tap_ok "no file of theirs" test ! -e log.csv
+
+tap_exit 2 "--json alone" "$QCNN" train --json config.yaml
+tap_has err '--json is for --dry-run' "has no use"
+tap_exit 65 "a fault in the data" "$QCNN" train --dry-run --set data.train=two.qcnn table.yaml
+printf 'a,b,label\n0.1,0.2,1e200\n0.1,0.3,1\n' >far.csv
+tap_exit 1 "a fault that training meets" "$QCNN" train --dry-run --set data.train=far.csv --set data.label_map=null --set data.split=null table.yaml
+tap_has err 'not finite' "is met"
+tap_done

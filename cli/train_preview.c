@@ -14,15 +14,39 @@
 #include "runtime/exec/memory.h"
 #include "runtime/net/pool_threads.h"
 
-enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20 };
+enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20, TIMES_MAX = 4096 };
 static const double trial_seconds = 1.5, slow_seconds = 10;
+
+/* Durations, of which the one in the middle counts: a pause of the machine is none of the work's. */
+struct times { unsigned n; double seconds[TIMES_MAX]; };
+
+static void add_time(struct times *t, double seconds)
+{
+	if (t->n < TIMES_MAX)
+		t->seconds[t->n++] = seconds;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* 0 where there are none. */
+static double middle(struct times *t)
+{
+	qsort(t->seconds, t->n, sizeof *t->seconds, by_length);
+	return t->n ? t->seconds[t->n / 2] : 0;
+}
 
 struct preview {
 	struct cli *cli;
 	const struct job *job;
 	double first, last;          /* clock behind the first and the last step */
 	uint64_t nstep;              /* that were taken */
-	double step_seconds, validation_seconds;
+	struct times steps, epochs, validations;
+	double step_seconds, pass_seconds, validation_seconds;       /* pass: an epoch without its validation */
 	uint64_t memory;             /* bytes that the process has taken at most */
 };
 
@@ -32,11 +56,24 @@ static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, u
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	struct preview *p = ctx;
+	double now = clock_seconds();
 
 	(void)start, (void)epoch, (void)step, (void)step_in_epoch, (void)steps_per_epoch, (void)batch_loss;
-	p->last = clock_seconds();
-	if (!p->nstep++)
-		p->first = p->last;
+	if (p->nstep)
+		add_time(&p->steps, now - p->last);
+	else
+		p->first = now;
+	p->last = now;
+	p->nstep++;
+}
+
+/* The first epoch warms up. */
+static void see_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct preview *p = ctx;
+
+	if (r->epoch > p->job->train.initial_epoch + 1)
+		add_time(&p->epochs, r->seconds);
 }
 
 /* The first step warms up; two more are enough where they are slow. */
@@ -54,7 +91,7 @@ static int enough(void *ctx, const struct train_state *s, struct err *e)
 /* One start from the beginning, of which nobody is told. Epochs follow one another, so that their own work counts. */
 static int try_steps(struct preview *p, struct err *e)
 {
-	const struct train_observer o = { .ctx = p, .step = see_step, .between = enough };
+	const struct train_observer o = { .ctx = p, .step = see_step, .epoch = see_epoch, .between = enough };
 	struct train_job j = p->job->train;
 	struct train_result r;
 	int code;
@@ -70,7 +107,8 @@ static int try_steps(struct preview *p, struct err *e)
 		train_result_release(&r);
 	if (code && code != -ERR_STOPPED)
 		return code;
-	p->step_seconds = p->nstep > 1 ? (p->last - p->first) / (double)(p->nstep - 1) : 0;
+	p->step_seconds = middle(&p->steps);
+	p->pass_seconds = p->epochs.n ? middle(&p->epochs) : p->step_seconds * train_steps_per_epoch(&p->job->train);
 	return 0;
 }
 
@@ -97,12 +135,16 @@ static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *p
 		memcpy(weight, j->init, j->program->nweight * sizeof *weight);
 	else if (!code)
 		program_init_weights(j->program, j->seed, 0, weight);
-	/* The first time warms up. */
-	for (int k = 0; !code && k < 2; k++) {
-		begin = clock_seconds();
+	/* The first time warms up; then until there is time enough. */
+	for (double until = 0, now; !code && (now = clock_seconds(), !until || now < until || p->validations.n < 2); ) {
+		begin = now;
 		code = evaluate_part(ev, part, &j->measures, weight, output, &loss, metric, pool, e);
-		p->validation_seconds = (clock_seconds() - begin) * j->validation.nrow / part->nrow;
+		if (until)
+			add_time(&p->validations, clock_seconds() - begin);
+		else
+			until = now + trial_seconds / 3;
 	}
+	p->validation_seconds = middle(&p->validations) * j->validation.nrow / part->nrow;
 	free(weight);
 	free(output);
 	return code;
@@ -137,7 +179,7 @@ static double epoch_seconds(const struct preview *p)
 {
 	const struct train_job *j = &p->job->train;
 
-	return p->step_seconds * train_steps_per_epoch(j) + p->validation_seconds / (j->validation_freq ? j->validation_freq : 1);
+	return p->pass_seconds + p->validation_seconds / (j->validation_freq ? j->validation_freq : 1);
 }
 
 /* Of all starts, as far as nothing stops them before. */
@@ -240,21 +282,27 @@ static void print_text(const struct preview *p, struct buf *out)
 
 int train_preview(struct cli *c, const struct job *j)
 {
-	struct preview p = { .cli = c, .job = j };
+	struct preview *p = mem_alloc(1, sizeof *p);
 	struct rusage u;
 	struct err e;
-	int code = try_steps(&p, &e);
+	int code;
 
+	p->cli = c;
+	p->job = j;
+	code = try_steps(p, &e);
 	if (!code)
-		code = try_validation(&p, &e);
-	if (code)
+		code = try_validation(p, &e);
+	if (code) {
+		free(p);
 		return cli_fail(c, &e);
+	}
 	getrusage(RUSAGE_SELF, &u);
-	p.memory = (uint64_t)u.ru_maxrss * 1024;
+	p->memory = (uint64_t)u.ru_maxrss * 1024;
 	if (c->options.given[OPT_JSON])
-		print_json(&p, &c->out);
+		print_json(p, &c->out);
 	else
-		print_text(&p, &c->out);
+		print_text(p, &c->out);
+	free(p);
 	cli_note(c, "nothing was trained, and no file was written");
 	return 0;
 }

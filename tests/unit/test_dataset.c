@@ -4,6 +4,7 @@
 #include "runtime/data/dataset.h"
 
 #include "runtime/base/maths.h"
+#include "runtime/base/rng.h"
 #include "tests/tap.h"
 
 static double x_value[] = { 1, 2, 3, 4, 5, 6 }, y_value[] = { 0, 1, 0 };
@@ -303,6 +304,74 @@ static void numbers(void)
 	tap_ok(!split_stratify(&d, half, 2, order, &e) && !memcmp(order, want, sizeof want), "every label has its share");
 }
 
+enum { STRATA_ROWS = 60 };
+
+/* Rows of a class in a part are its share of those that the parts before have left, up to less than one row. */
+static bool shares_are_even(const double *label, const uint32_t *order, const uint32_t *count, unsigned npart)
+{
+	bool even = true;
+
+	for (double class = 0; class < 7; class++) {
+		uint32_t left = STRATA_ROWS, of_class = 0, at = 0;
+
+		for (uint32_t i = 0; i < STRATA_ROWS; i++)
+			of_class += label[i] == class;
+		for (unsigned k = 0; k < npart && left; at += count[k], left -= count[k++]) {
+			uint32_t here = 0;
+
+			for (uint32_t i = at; i < at + count[k]; i++)
+				here += label[order[i]] == class;
+			even &= fabs(here - (double)count[k] * of_class / left) < 1;
+			of_class -= here;
+		}
+	}
+	return even;
+}
+
+/* Random labels, some of them rare or of one sample alone, and parts of any size, none too. */
+static void strata(void)
+{
+	static const uint32_t size[][4] = { { 30, 20, 10 }, { 0, 59, 1 }, { 1, 1, 1, 57 }, { 60 }, { 7, 0, 11, 3 }, { 0, 0, 60 } };
+	double label[STRATA_ROWS], one_hot[STRATA_ROWS * 7], many[SPLIT_CLASSES_MAX + 1];
+	struct dataset d = { .nrow = STRATA_ROWS, .ny = 1, .y = label };
+	uint32_t order[SPLIT_CLASSES_MAX + 1], same[STRATA_ROWS], count[4], seen;
+	bool even = true, all = true, hot = true;
+	struct err e = { 0 };
+
+	for (uint64_t seed = 0; seed < 200; seed++)
+		for (size_t s = 0; s < sizeof size / sizeof *size; s++) {
+			for (uint32_t i = 0; i < STRATA_ROWS; i++) {
+				label[i] = floor(7 * pow(rng_uniform(seed, RNG_TEST, 3, i), 1 + seed % 5));
+				for (uint32_t j = 0; j < 7; j++)
+					one_hot[i * 7 + j] = label[i] == j;
+			}
+			d.ny = 1;
+			d.y = label;
+			split_numbers(STRATA_ROWS, size[s], 4, true, seed, order, count, &e);
+			memcpy(same, order, sizeof same);
+			even &= !split_stratify(&d, count, 4, order, &e) && shares_are_even(label, order, count, 4);
+			d.ny = 7;
+			d.y = one_hot;
+			hot &= !split_stratify(&d, count, 4, same, &e) && !memcmp(same, order, sizeof same);
+			seen = 0;
+			for (uint32_t i = 0; i < STRATA_ROWS; i++)
+				for (uint32_t k = 0; k < STRATA_ROWS; k++)
+					seen += order[k] == i;
+			all &= seen == STRATA_ROWS;
+		}
+	tap_ok(even, "parts have their shares of all labels");
+	tap_ok(all, "every row is in one place");
+	tap_ok(hot, "several labels a row count as the largest");
+	for (uint32_t i = 0; i <= SPLIT_CLASSES_MAX; i++)
+		order[i] = i, many[i] = i;
+	d = (struct dataset){ .nrow = SPLIT_CLASSES_MAX, .ny = 1, .y = many };
+	tap_is_int(split_stratify(&d, (uint32_t[]){ 1000, 24 }, 2, order, &e), 0, "as many labels as are allowed");
+	d.nrow++;
+	tap_is_int(split_stratify(&d, (uint32_t[]){ 1000, 25 }, 2, order, &e), -ERR_CONFIG, "one more");
+	d.nrow = 0;
+	tap_is_int(split_stratify(&d, (uint32_t[]){ 0, 0 }, 2, order, &e), 0, "no rows");
+}
+
 int main(void)
 {
 	arrays();
@@ -314,5 +383,6 @@ int main(void)
 	reference_files();
 	stripes();
 	numbers();
+	strata();
 	return tap_done();
 }

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+# Files for training, validation and test in every format, in memory and streamed; states as inputs; weights of samples.
+. "$top_srcdir/tests/tap.sh"
+
+# ---- files by hand: numbers are bytes (numbers of 0 to 255), so that the shell can write them ----
+
+byte() { printf "\\$(printf %03o "$1")"; }
+bytes() { for b in "$@"; do byte "$b"; done; }
+be32() { bytes 0 0 $(($1 / 256)) $(($1 % 256)); }
+le16() { bytes $(($1 % 256)) $(($1 / 256)); }
+le32() { le16 $(($1 % 65536)); le16 $(($1 / 65536)); }
+
+# npy TYPE SHAPE: the header; the numbers follow.
+npy() {
+	printf '\223NUMPY\001\000'
+	le16 118
+	printf '%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
+}
+
+# npz ARCHIVE NAME...: NAME.npy stored, one behind the other.
+npz() {
+	archive=$1 at=0 count=0
+	shift
+	: >"$archive"
+	: >directory
+	for name in "$@"; do
+		size=$(wc -c <"$name.npy")
+		{
+			le16 20; le16 0; le16 0; le16 0; le16 33
+			gzip -c "$name.npy" | tail -c 8 | head -c 4
+			le32 "$size"; le32 "$size"; le16 $((${#name} + 4)); le16 0
+		} >common
+		{ printf 'PK\003\004'; cat common; printf '%s.npy' "$name"; cat "$name.npy"; } >>"$archive"
+		{ printf 'PK\001\002'; le16 20; cat common; le16 0; le16 0; le16 0; le32 0; le32 $at; printf '%s.npy' "$name"; } >>directory
+		at=$(wc -c <"$archive")
+		count=$((count + 1))
+	done
+	cat directory >>"$archive"
+	{ printf 'PK\005\006'; le16 0; le16 0; le16 $count; le16 $count; le32 "$(wc -c <directory)"; le32 "$at"; le16 0; } >>"$archive"
+}
+
+# Rows of two inputs, label, weight.
+train="1 2 0 1  3 1 1 2  0 3 0 0  2 2 1 1"
+validation="1 1 1 1  2 3 0 3"
+test="3 3 1 1"
+columns() { # SET COLUMN...: these of every row
+	set_of=$1
+	shift
+	for row in $(eval "echo \$$set_of" | awk '{ for (i = 1; i <= NF; i += 4) print $i "," $(i + 1) "," $(i + 2) "," $(i + 3) }'); do
+		for column in "$@"; do echo "$row" | cut -d, -f"$column"; done
+	done
+}
+for part in train validation test; do
+	n=$(columns $part 1 | wc -l | tr -d ' ')
+	{ echo a,b,label,w; columns $part 1 2 3 4 | paste -d, - - - -; } >w$part.csv
+	cut -d, -f1-3 w$part.csv >$part.csv
+	{ npy '|u1' "($n, 2)"; bytes $(columns $part 1 2); } >x.npy
+	{ npy '|u1' "($n,)"; bytes $(columns $part 3); } >y.npy
+	{ npy '|u1' "($n,)"; bytes $(columns $part 4); } >w.npy
+	npz $part.npz x y w
+	cp x.npy $part.npy
+	{ bytes 0 0 8 2; be32 "$n"; be32 2; bytes $(columns $part 1 2); } >$part-images-idx2-ubyte
+	{ bytes 0 0 8 1; be32 "$n"; bytes $(columns $part 3); } >$part-labels-idx1-ubyte
+	gzip -c $part-images-idx2-ubyte >z$part-images-idx2-ubyte.gz
+	cp $part-labels-idx1-ubyte z$part-labels-idx1-ubyte
+done
+cat >two.qcnn <<'END'
+qubit[2] q;
+input float[2] x;
+param float[2] w = {0.1, 0.2};
+rx(each x) on q;
+ry(each w) on q;
+cz q[0], q[1];
+observe z(q[0]);
+END
+cat >files.yaml <<'END'
+model: {file: two.qcnn}
+data: {label_map: {0: -1, 1: 1}, transform: [standardize]}
+train: {epochs: 3, batch_size: 2, metrics: [accuracy]}
+END
+# losses: those of all epochs, training and validation.
+losses() { sed 's/.*"loss": \([^,]*\),.*"val_loss": \([^,]*\),.*/\1 \2/' runs/latest/metrics.jsonl; }
+
+# ---- every format, both ways ----
+
+for w in '' w; do
+	rm -f want
+	for how in csv npz images-idx2-ubyte zip; do
+		prefix= ending=.$how
+		case $how in
+		images-idx2-ubyte) [ -z "$w" ] || continue; ending=-$how ;;
+		csv) prefix=$w ;;
+		zip) [ -z "$w" ] || continue; prefix=z ending=-images-idx2-ubyte.gz ;;
+		esac
+		for streaming in off on; do
+			tap_exit 0 "$how${w:+ with weights}, streaming $streaming" "$QCNN" train -q -o w.bin --fresh --set data.streaming=$streaming ${w:+--set data.sample_weight=w} \
+				--set data.train=${prefix}train$ending --set data.validation=${prefix}validation$ending --set data.test=${prefix}test$ending files.yaml
+			losses >got
+			"$QCNN" infer --json w.bin 2>>err >>got
+			[ -f want ] || cp got want
+			tap_same got want "the same losses, and the same of the test file"
+		done
+	done
+	[ -n "$w" ] || cp want plain
+done
+tap_ok "weights change the losses" sh -c '! cmp -s want plain'
+tap_exit 65 "an .npy file has no labels" "$QCNN" train -q --set data.train=train.npy files.yaml
+tap_exit 0 "but can be evaluated" "$QCNN" infer -q --data test.npy w.bin
+tap_exit 66 "a test file that is not there" "$QCNN" train -q --set data.train=train.csv --set data.test=none.csv files.yaml
+tap_has err 'cannot read none.csv' "is named"
+{ echo a,b,c,label; echo 1,2,3,0; } >wide.csv
+for streaming in off on; do
+	tap_exit 65 "a validation file of another width, streaming $streaming" "$QCNN" train -q --set data.streaming=$streaming --set data.train=train.csv \
+		--set data.validation=wide.csv files.yaml
+	tap_has err 'wide.csv:1:1' "its place"
+	{ npy '|u1' '(1, 3)'; bytes 1 2 3; } >x.npy
+	npz wide.npz x y
+	tap_exit 65 "an array of another width, streaming $streaming" "$QCNN" train -q --set data.streaming=$streaming --set data.transform=[] --set data.train=wide.npz files.yaml
+	tap_has err 'array "x" has shape (1, 3), but the model'"'s input" "the shape"
+	tap_has err ' --> two.qcnn:2:' "and the input's declaration"
+done
+
+# ---- states: |0>, |1>, |+> and (|0> + i |1>) / sqrt(2), as complex numbers, as pairs of columns ----
+
+cat >state.qcnn <<'END'
+qubit q;
+input state psi;
+amplitudes(psi) q;
+observe x(q), y(q), z(q);
+END
+half='363 004 065 077'     # 1 / sqrt(2) as a float
+{
+	npy '<c8' '(4, 2)'
+	zero='000 000 000 000' one='000 000 200 077'
+	for octal in $one $zero $zero $zero $zero $zero $one $zero $half $zero $half $zero $half $zero $zero $half; do printf "\\$octal"; done
+} >states.npy
+h=0.7071067811865476
+printf '%s\n' r0,i0,r1,i1 1,0,0,0 0,0,1,0 "$h,0,$h,0" "$h,0,0,$h" >states.csv
+cp states.npy psi.npy
+npz states.npz psi
+for file in states.npy states.npz states.csv; do
+	tap_exit 0 "states from $file" "$QCNN" run --precision double --data $file --format csv state.qcnn
+	tap_is "$(sed 1d out | awk -F, '{ printf "%.6f %.6f %.6f ", $(NF - 2), $(NF - 1), $NF }' | sed 's/-0\.000000/0.000000/g')" \
+		"0.000000 0.000000 1.000000 0.000000 0.000000 -1.000000 1.000000 0.000000 0.000000 0.000000 1.000000 0.000000 " "$file: x, y and z of each"
+done
+tap_done

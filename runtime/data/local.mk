@@ -9,6 +9,8 @@ libdata_a_SOURCES = \
 	runtime/data/covariance.h \
 	runtime/data/csv.c \
 	runtime/data/csv.h \
+	runtime/data/csv_table.c \
+	runtime/data/csv_table.h \
 	runtime/data/csv_window.c \
 	runtime/data/csv_window.h \
 	runtime/data/dataset.c \
@@ -30,6 +32,8 @@ libdata_a_SOURCES = \
 	runtime/data/ising.h \
 	runtime/data/npy.c \
 	runtime/data/npz.c \
+	runtime/data/npz_records.h \
+	runtime/data/npz_write.c \
 	runtime/data/number.c \
 	runtime/data/number.h \
 	runtime/data/pca.c \
@@ -42,4 +46,5 @@ libdata_a_SOURCES = \
 	runtime/data/transform.c \
 	runtime/data/transform.h \
 	runtime/data/transform_file.c \
+	runtime/data/transform_fit.c \
 	runtime/data/transforms.def

@@ -13,23 +13,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/inflate.h"
 #include "runtime/base/spool.h"
-
-enum {
-	SIG_LOCAL = 0x04034b50, SIG_ENTRY = 0x02014b50, SIG_END = 0x06054b50,
-	LOCAL_BYTES = 30, END_BYTES = 22,
-	METHOD_STORED = 0, METHOD_DEFLATED = 8,
-	FLAG_UTF8 = 0x800, FLAG_LEVEL = 0x6,     /* the only flags a member may have */
-	EXTRA_ZIP64 = 1,
-	DATE_1980 = 1 << 5 | 1, ZIP_VERSION = 20,
-	DEFLATE_RATIO_MAX = 1032                 /* RFC 1951: 258 bytes from 2 bits */
-};
-#define ZIP32_MAX 0xffffffffu
-
-struct entry {
-	uint16_t flags, method, time, date, name_len, extra_len;
-	uint32_t crc, packed, size, offset;
-	const uint8_t *name;
-};
+#include "runtime/data/npz_records.h"
 
 static int broken(struct err *e, const char *what)
 {
@@ -416,88 +400,4 @@ const struct array *npz_find(const struct npz *z, const char *name)
 		if (!strcmp(z->member[i].name, name))
 			return &z->member[i].array;
 	return NULL;
-}
-
-static void write_common(struct buf *b, const struct entry *m)
-{
-	buf_u16(b, ZIP_VERSION);
-	buf_u16(b, m->flags);
-	buf_u16(b, METHOD_STORED);
-	buf_u16(b, 0);
-	buf_u16(b, DATE_1980);                   /* equal arrays are equal files */
-	buf_u32(b, m->crc);
-	buf_u32(b, m->size);
-	buf_u32(b, m->size);
-	buf_u16(b, m->name_len);
-	buf_u16(b, 0);
-}
-
-static int write_member(const struct npz_member *member, struct buf *out, struct buf *directory,
-	struct err *e)
-{
-	struct buf array = BUF_INIT, name = BUF_INIT;
-	struct entry m = { .flags = FLAG_UTF8, .offset = (uint32_t)out->len };
-
-	npy_format(&member->array, &array);
-	buf_printf(&name, "%s.npy", member->name);
-	if ((uint64_t)out->len + array.len + directory->len + name.len + LOCAL_BYTES > ZIP32_MAX / 2
-			|| name.len > NPZ_NAME_MAX) {
-		buf_release(&array);
-		buf_release(&name);
-		return err_set(e, -ERR_BAD_DATA, "too large for an .npz file");
-	}
-	m.crc = crc32_of(array.data, array.len);
-	m.size = (uint32_t)array.len;
-	m.name_len = (uint16_t)name.len;
-	buf_u32(out, SIG_LOCAL);
-	write_common(out, &m);
-	buf_add(out, name.data, name.len);
-	buf_add(out, array.data, array.len);
-	buf_u32(directory, SIG_ENTRY);
-	buf_u16(directory, ZIP_VERSION);
-	write_common(directory, &m);
-	buf_pad(directory, 0, 10);               /* comment, disk, attributes */
-	buf_u32(directory, m.offset);
-	buf_add(directory, name.data, name.len);
-	buf_release(&array);
-	buf_release(&name);
-	return 0;
-}
-
-int npz_format(const struct npz *z, struct buf *out, struct err *e)
-{
-	struct buf directory = BUF_INIT, file = BUF_INIT;
-	int code = 0;
-
-	if (z->n > NPZ_MEMBERS_MAX)
-		return err_set(e, -ERR_BAD_DATA, "%u arrays, more than %d", z->n, NPZ_MEMBERS_MAX);
-	for (unsigned i = 0; !code && i < z->n; i++)
-		code = write_member(&z->member[i], &file, &directory, e);
-	if (!code) {
-		buf_add(out, file.data, file.len);
-		buf_add(out, directory.data, directory.len);
-		buf_u32(out, SIG_END);
-		buf_u32(out, 0);
-		buf_u16(out, (uint16_t)z->n);
-		buf_u16(out, (uint16_t)z->n);
-		buf_u32(out, (uint32_t)directory.len);
-		buf_u32(out, (uint32_t)file.len);
-		buf_u16(out, 0);
-	}
-	buf_release(&file);
-	buf_release(&directory);
-	return code;
-}
-
-int npz_write(const char *path, const struct npz *z, struct err *e)
-{
-	struct buf b = BUF_INIT;
-	int code = npz_format(z, &b, e);
-
-	if (!code)
-		code = buf_write_file(&b, path, 0, e);
-	else
-		err_prefix(e, "%s", path);
-	buf_release(&b);
-	return code;
 }

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which column of a CSV file feeds which number. */
+#include "config.h"
+#include "runtime/data/csv_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+static const char LABEL[] = "the label";
+
+unsigned csv_table_faults(const struct csv_table *t)
+{
+	return diags_errors(t->diags) - t->before;
+}
+
+/* Does the configuration ask for a column of this name? */
+static bool is_wanted(const struct read_options *o, const char *name)
+{
+	if (!strcmp(name, o->label ? o->label : "label") || (o->weight && !strcmp(name, o->weight)))
+		return true;
+	for (unsigned i = 0; i < o->nmap; i++)
+		for (unsigned k = 0; k < o->map[i].ncolumn; k++)
+			if (!strcmp(name, o->map[i].column[k]))
+				return true;
+	return false;
+}
+
+/* The first row names the columns where no field of it is a number, or where one that is none is a name
+ * that is asked for. Otherwise it is a sample: a slip in it is not to be taken for a name. */
+static bool is_header(const struct csv *c, const struct read_options *o)
+{
+	size_t words = 0;
+	bool wanted = false;
+	double v;
+
+	for (size_t i = 0; i < c->nfield; i++) {
+		char *text;
+
+		if (csv_number(c, i, &v))
+			continue;
+		words++;
+		text = csv_text(c, i);
+		wanted |= is_wanted(o, text);
+		free(text);
+	}
+	return wanted || words == c->nfield;
+}
+
+void csv_table_names(struct csv_table *t)
+{
+	char number[24];
+
+	t->has_header = is_header(&t->csv, t->o);
+	t->header = t->csv.row;
+	t->ncolumn = t->csv.nfield;
+	t->name = mem_alloc(t->ncolumn, sizeof *t->name);
+	t->to = mem_alloc(t->ncolumn, sizeof *t->to);
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		snprintf(number, sizeof number, "%zu", i + 1);
+		t->name[i] = t->has_header ? csv_text(&t->csv, i) : mem_strdup(number);
+		t->to[i] = TO_NOTHING;
+	}
+}
+
+/* The column of this name, or -1; a name that stands twice is reported. */
+static int64_t find_column(struct csv_table *t, const char *name)
+{
+	int64_t found = -1;
+
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		if (strcmp(t->name[i], name))
+			continue;
+		if (found >= 0) {
+			diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, i),
+				"two columns are named `%s`", name), csv_span(&t->csv, (size_t)found), "the other");
+			break;
+		}
+		found = (int64_t)i;
+	}
+	return found;
+}
+
+static void unknown_column(struct csv_table *t, const char *name, const char *wanted_by)
+{
+	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, "no column `%s` for %s",
+		name, wanted_by);
+	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
+
+	if (!t->has_header)
+		diag_help(g, "this file has no header: its columns are named 1 to %zu", t->ncolumn);
+	else if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	else
+		diag_help(g, "the file's columns are `%s` to `%s`", t->name[0], t->name[t->ncolumn - 1]);
+	if (!strcmp(wanted_by, LABEL) && !t->o->label)
+		diag_help(g, "`data.label` says which column holds the labels");
+}
+
+static void choose_label(struct csv_table *t)
+{
+	const char *name = t->o->label ? t->o->label : "label";
+
+	t->label = find_column(t, name);
+	if (t->label >= 0)
+		t->to[t->label] = TO_LABEL;
+	else if (t->o->label_required)
+		unknown_column(t, name, LABEL);
+}
+
+static void choose_weight(struct csv_table *t)
+{
+	t->weight = t->o->weight ? find_column(t, t->o->weight) : -1;
+	if (t->weight >= 0 && t->to[t->weight] != TO_NOTHING)
+		diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
+			"column `%s` is taken twice, the second time by the weights", t->o->weight);
+	else if (t->weight >= 0)
+		t->to[t->weight] = TO_WEIGHT;
+	else if (t->o->weight && t->o->label_required)
+		unknown_column(t, t->o->weight, "the weights");
+}
+
+/* Columns that data.inputs names, in its order. */
+static void choose_mapped(struct csv_table *t, const struct input_want *w, const struct input_map *m,
+	size_t first)
+{
+	for (unsigned i = 0; i < m->ncolumn; i++) {
+		int64_t column = find_column(t, m->column[i]);
+
+		if (column < 0)
+			unknown_column(t, m->column[i], "an input");
+		else if (t->to[column] != TO_NOTHING)
+			diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
+				"column `%s` is taken twice, the second time by %s", m->column[i], w->name);
+		else if (i < w->count)
+			t->to[column] = (int64_t)(first + i);
+	}
+	if (m->ncolumn != w->count)
+		reader_width(t->diags, t->o, t->header, w, m->ncolumn, "`inputs` names");
+}
+
+/* The next columns that nothing else takes, in the file's order. */
+static size_t choose_next(struct csv_table *t, const struct input_want *w, size_t first, size_t column)
+{
+	size_t taken = 0;
+
+	for (; column < t->ncolumn && taken < w->count; column++)
+		if (t->to[column] == TO_NOTHING)
+			t->to[column] = (int64_t)(first + taken++);
+	return column;
+}
+
+static size_t free_columns(const struct csv_table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->ncolumn; i++)
+		n += t->to[i] == TO_NOTHING;
+	return n;
+}
+
+/* As many columns as there are, where the input takes any number of them. */
+static void choose_width(struct csv_table *t)
+{
+	const struct input_map *m = t->o->nwant == 1 ? reader_map(t->o, t->o->want->name) : NULL;
+
+	t->o = reader_any_width(t->o, m ? m->ncolumn : free_columns(t), &t->own, &t->want);
+}
+
+void csv_table_columns(struct csv_table *t)
+{
+	size_t first = 0, column = 0, wanted = 0, free_count;
+	const struct input_want *last = NULL;
+	const struct input_map *m;
+
+	choose_label(t);
+	choose_width(t);
+	choose_weight(t);
+	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
+		m = reader_map(t->o, t->o->want[i].name);
+		if (m)
+			choose_mapped(t, &t->o->want[i], m, first);
+		else
+			wanted += (last = &t->o->want[i])->count;
+	}
+	t->nx = first;
+	free_count = free_columns(t);
+	if (!last || csv_table_faults(t))
+		return;
+	if (free_count != wanted) {
+		struct diag *g = reader_width(t->diags, t->o, t->header, NULL, free_count, "the file has");
+
+		if (t->label < 0 && free_count == wanted + 1)
+			diag_help(g, "if one is the labels', `%s` is the name by which it would be known",
+				t->o->label ? t->o->label : "label");
+		return;
+	}
+	for (unsigned i = 0, at = 0; i < t->o->nwant; at += t->o->want[i++].count)
+		if (!reader_map(t->o, t->o->want[i].name))
+			column = choose_next(t, &t->o->want[i], at, column);
+}

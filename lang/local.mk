@@ -20,6 +20,7 @@ liblang_a_SOURCES = \
 	lang/parser.h \
 	lang/resolve.c \
 	lang/resolve.h \
+	lang/resolve_decl.c \
 	lang/scopes.c \
 	lang/syntax.c \
 	lang/tokens.def

@@ -81,6 +81,19 @@ enum kind kinds_join(enum kind a, enum kind b);
 enum kind kinds_binary(struct resolver *r, struct node *n, struct node *a, struct node *b, int op);
 enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *ndim);
 
+/* resolve_decl.c: the statements, and for formals and loops: sizes in [], the kind of a declared name, whether
+ * a declared kind takes a value of another. */
+void decl_const(struct resolver *r, struct node *n);
+void decl_var(struct resolver *r, struct node *n);
+void decl_let(struct resolver *r, struct node *n);
+void decl_qubit(struct resolver *r, struct node *n);
+void decl_input(struct resolver *r, struct node *n);
+void decl_param(struct resolver *r, struct node *n);
+void decl_assign(struct resolver *r, struct node *n);
+void decl_dims(struct resolver *r, struct node *n);
+void decl_set_kind(struct node *n, int op, bool angle);
+bool decl_takes(enum kind to, enum kind from);
+
 /* calls.c */
 void calls_call(struct resolver *r, struct node *n);
 void calls_head(struct resolver *r, struct node *n);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Declarations and assignments: sizes, kinds, what a value must be. */
+#include "config.h"
+#include "lang/resolve.h"
+
+#include <string.h>
+
+/* ---- declarations ---- */
+
+static const struct { int op; enum kind one, array; } declared[] = {
+	{ AST_TYPE_INT, KIND_INT, KIND_INT_ARRAY }, { AST_TYPE_FLOAT, KIND_FLOAT, KIND_FLOAT_ARRAY },
+	{ AST_TYPE_QUBIT, KIND_QUBITS, KIND_QUBITS }, { AST_TYPE_STATE, KIND_STATE, KIND_STATE },
+};
+
+enum { NDIM_MAX = 8 };
+
+void decl_dims(struct resolver *r, struct node *n)
+{
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		kinds_expr(r, n->list.v[i]);
+		kinds_require(r, n->list.v[i], KIND_BIT(KIND_INT), "a size", "an int");
+	}
+	if (n->list.n > NDIM_MAX)
+		diag_at(r->diags, DIAG_WRONG_KIND, n->span, "an array has at most %d dimensions", NDIM_MAX);
+}
+
+/* The kind a declaration says; float is KIND_ANGLE where weights or inputs may arrive. */
+void decl_set_kind(struct node *n, int op, bool angle)
+{
+	for (size_t i = 0; i < sizeof declared / sizeof *declared; i++)
+		if (declared[i].op == op)
+			n->rank = n->a && op != AST_TYPE_QUBIT ? declared[i].array : declared[i].one;
+	n->ndim = n->a && op != AST_TYPE_QUBIT && n->a->list.n <= NDIM_MAX ? (uint8_t)n->a->list.n : 0;
+	if (angle && n->rank == KIND_FLOAT)
+		n->rank = KIND_ANGLE;
+	if (angle && n->rank == KIND_FLOAT_ARRAY)
+		n->rank = KIND_ANGLE_ARRAY;
+}
+
+/* May a place of kind `to` take a value of kind `from`? */
+bool decl_takes(enum kind to, enum kind from)
+{
+	enum kind join = kinds_join(to, from);
+
+	return !to || !from || join == to || (join == KIND_ANGLE && to == KIND_FLOAT)
+		|| (join == KIND_ANGLE_ARRAY && to == KIND_FLOAT_ARRAY);
+}
+
+static void check_value(struct resolver *r, struct node *n, struct node *value, const char *what)
+{
+	struct diag *g;
+
+	if (!decl_takes(n->rank, value->rank)) {
+		g = diag_at(r->diags, DIAG_WRONG_KIND, value->span, "`%s` is %s", n->name, kind_text(n->rank));
+		diag_label(g, "this is %s", kind_text(value->rank));
+		diag_second(g, n->name_span, "%s here", what);
+		if (n->rank == KIND_INT && value->rank == KIND_FLOAT)
+			diag_help(g, "declare it `float`");
+	} else if (value->ndim && n->ndim && value->ndim != n->ndim) {
+		g = diag_at(r->diags, DIAG_WRONG_KIND, value->span, "`%s` has %u dimension%s", n->name, n->ndim,
+			n->ndim == 1 ? "" : "s");
+		diag_label(g, "this has %u", value->ndim);
+		diag_second(g, n->name_span, "%s here", what);
+	}
+}
+
+static void constant_value(struct resolver *r, struct node *value, enum kind declared_kind)
+{
+	if (KIND_BIT(declared_kind) & KINDS_ARRAY)
+		kinds_require(r, value, KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY), "the value", "a list of numbers");
+	else
+		kinds_require(r, value, KINDS_CONSTANT, "the value", "a number");
+}
+
+void decl_const(struct resolver *r, struct node *n)
+{
+	decl_dims(r, n->a);
+	decl_set_kind(n, n->op, false);
+	kinds_expr(r, n->b);
+	check_value(r, n, n->b, "declared");
+	if (decl_takes(n->rank, n->b->rank))
+		constant_value(r, n->b, n->rank);
+	scope_declare(r, SPACE_VALUE, n);
+}
+
+/* A variable that gets an angle is one from then on. */
+static void widen(struct node *n, enum kind k)
+{
+	enum kind join = kinds_join(n->rank, k);
+
+	if (join < KIND_COUNT)
+		n->rank = join;
+}
+
+void decl_var(struct resolver *r, struct node *n)
+{
+	decl_dims(r, n->a);
+	decl_set_kind(n, n->op, false);
+	if (n->b) {
+		kinds_expr(r, n->b);
+		check_value(r, n, n->b, "declared");
+		if (n->op == AST_TYPE_FLOAT && decl_takes(n->rank, n->b->rank))
+			widen(n, n->b->rank ? n->b->rank : n->rank);
+	}
+	scope_declare(r, SPACE_VALUE, n);
+}
+
+void decl_let(struct resolver *r, struct node *n)
+{
+	n->rank = kinds_expr(r, n->b);
+	n->ndim = n->b->ndim;
+	scope_declare(r, SPACE_VALUE, n);
+}
+
+void decl_qubit(struct resolver *r, struct node *n)
+{
+	if (n->a) {
+		kinds_expr(r, n->a);
+		kinds_require(r, n->a, KIND_BIT(KIND_INT), "the number of qubits", "an int");
+	}
+	n->rank = KIND_QUBITS;
+	scope_declare(r, SPACE_VALUE, n);
+}
+
+void decl_input(struct resolver *r, struct node *n)
+{
+	decl_dims(r, n->a);
+	decl_set_kind(n, n->op, true);
+	scope_declare(r, SPACE_VALUE, n);
+}
+
+static void initializer(struct resolver *r, struct node *n)
+{
+	static const char *const names[] = { "uniform", "normal" };
+	const char *near;
+	struct diag *g;
+
+	kinds_list(r, &n->args);
+	if (strcmp(n->name, names[0]) && strcmp(n->name, names[1])) {
+		g = diag_at(r->diags, DIAG_EXPECTED_WORD, n->name_span, "unknown distribution `%s`", n->name);
+		diag_label(g, "expected `uniform` or `normal`");
+		near = diag_nearest(n->name, names, 2);
+		if (near)
+			diag_help(g, "did you mean `%s`?", near);
+		return;
+	}
+	if (n->args.n != 2) {
+		g = diag_at(r->diags, DIAG_FUNCTION_ARGUMENTS, n->span, "wrong number of arguments for `%s`", n->name);
+		diag_label(g, "takes 2, here %s %u", n->args.n == 1 ? "is" : "are", n->args.n);
+		diag_help(g, "write `uniform(low, high)` or `normal(mean, deviation)`");
+	}
+	for (uint32_t i = 0; i < n->args.n; i++)
+		kinds_require(r, n->args.v[i], KINDS_CONSTANT, "an argument of a distribution", "a number");
+}
+
+void decl_param(struct resolver *r, struct node *n)
+{
+	decl_dims(r, n->a);
+	decl_set_kind(n, AST_TYPE_FLOAT, true);
+	if (n->b && kinds_expr(r, n->b))
+		kinds_require(r, n->b, KINDS_CONSTANT | (n->a ? KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) : 0),
+			"the first value of a weight", n->a ? "a number or a list of numbers" : "a number");
+	if (n->c)
+		initializer(r, n->c);
+	scope_declare(r, SPACE_VALUE, n);
+}
+
+/* ---- assignment ---- */
+
+static struct node *root_name(struct node *n)
+{
+	while (n->kind == NODE_INDEX)
+		n = n->a;
+	return n;
+}
+
+static bool can_assign(struct resolver *r, struct node *target)
+{
+	struct node *name = root_name(target), *decl = name->decl;
+	struct diag *g;
+
+	if (decl && (decl->kind == NODE_VAR || decl->kind == NODE_LET))
+		return true;
+	if (!decl && !is_math_constant(name->name))
+		return false;
+	g = diag_at(r->diags, DIAG_CANNOT_ASSIGN, target->span, "`%s` cannot be assigned", name->name);
+	if (!decl)
+		diag_label(g, "a constant of mathematics");
+	else
+		diag_second(g, decl->name_span, "declared here as %s %s", decl->kind == NODE_INPUT ? "an" : "a",
+			decl->kind == NODE_FOR ? "loop variable" : node_kind_text(decl->kind));
+	diag_help(g, "variables are declared by `int`, `float` and `let`");
+	return false;
+}
+
+/* A `let` may grow from numbers to angles or observables; else its kind stays. */
+static void assign_name(struct resolver *r, struct node *n, enum kind k)
+{
+	struct node *decl = n->a->decl;
+	bool may_grow = decl->kind == NODE_LET || decl->op == AST_TYPE_FLOAT;
+	enum kind join = kinds_join(decl->rank, k);
+	struct diag *g;
+
+	if (!k || !decl->rank)
+		return;
+	if (join < KIND_COUNT && (join == decl->rank || (may_grow && decl_takes(decl->kind == NODE_LET ? join : decl->rank, k)))) {
+		decl->rank = join;
+		if (n->b->ndim != decl->ndim)
+			decl->ndim = 0;
+		return;
+	}
+	g = diag_at(r->diags, DIAG_WRONG_KIND, n->b->span, "`%s` is %s", decl->name, kind_text(decl->rank));
+	diag_label(g, "assigned %s", kind_text(k));
+	diag_second(g, decl->name_span, "declared here");
+	if (decl->rank == KIND_INT && k == KIND_FLOAT)
+		diag_help(g, "declare it `float`");
+}
+
+void decl_assign(struct resolver *r, struct node *n)
+{
+	enum kind k;
+
+	kinds_expr(r, n->a);
+	k = kinds_expr(r, n->b);
+	if (!can_assign(r, n->a))
+		return;
+	if (n->op != AST_SET_TO)
+		k = kinds_binary(r, n, n->a, n->b, n->op);
+	n->rank = k;
+	if (n->a->kind == NODE_NAME)
+		assign_name(r, n, k);
+	else if (!(KIND_BIT(n->a->rank) & (KINDS_NUMBER | KIND_BIT(KIND_UNKNOWN))))
+		kinds_require(r, n->a, KINDS_NUMBER, "an assigned element", "a number");
+	else if (!decl_takes(n->a->rank, k))
+		kinds_require(r, n->b, n->a->rank == KIND_INT ? KIND_BIT(KIND_INT) : KINDS_NUMBER, "the value",
+			n->a->rank == KIND_INT ? "an int" : "a number");
+}

@@ -10,18 +10,10 @@
 
 #if QCNN_HDF5
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <hdf5.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "runtime/base/buf.h"
 
 /* ---- the library, loaded when it is needed ---- */
 
@@ -38,10 +30,11 @@
 	name(H5Fclose) name(H5Fcreate) name(H5Fflush) name(H5Fget_file_image) name(H5Fopen) name(H5Gclose) \
 	name(H5Gcreate2) name(H5Gopen2) name(H5Lexists) name(H5Pclose) name(H5Pcreate) name(H5Pget_external_count) \
 	name(H5Pget_layout) name(H5Pset_create_intermediate_group) name(H5Pset_fapl_core) name(H5Pset_file_image) \
+	name(H5Pset_obj_track_times) \
 	name(H5Sclose) name(H5Screate) name(H5Screate_simple) name(H5Sget_simple_extent_dims) \
 	name(H5Sget_simple_extent_ndims) name(H5Tclose) name(H5Tcopy) name(H5Tget_class) name(H5Tget_size) \
 	name(H5Tis_variable_str) name(H5Tset_size) name(H5T_NATIVE_DOUBLE_g) name(H5T_IEEE_F64LE_g) name(H5T_C_S1_g) \
-	name(H5P_CLS_FILE_ACCESS_ID_g) name(H5P_CLS_LINK_CREATE_ID_g)
+	name(H5P_CLS_FILE_ACCESS_ID_g) name(H5P_CLS_LINK_CREATE_ID_g) name(H5P_CLS_DATASET_CREATE_ID_g)
 /* The name depends on the version of the headers. */
 #define LINK_INFO_NAME(x) LINK_INFO_TEXT(x)
 #define LINK_INFO_TEXT(x) #x
@@ -57,7 +50,7 @@ static bool find(void *handle, const char *name, void *out)
 	return p;
 }
 
-static int load(struct err *e)
+int keras_h5_load(struct err *e)
 {
 	void *handle;
 	bool all = true;
@@ -93,7 +86,7 @@ static hid_t memory_file(const struct buf *bytes)
 	return file;
 }
 
-/* ---- reading, in the process of its own; what it opens is closed by its end ---- */
+/* ---- reading, in a process of its own; what it opens is closed by its end ---- */
 
 struct names { uint32_t n; char **name; };
 
@@ -254,7 +247,7 @@ static int read_layer(struct source *s, const char *layer)
 	return code;
 }
 
-static int read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e)
+int keras_h5_read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e)
 {
 	hid_t file = memory_file(image);
 	struct source s = { .group = file, .left = KERAS_NUMBERS_MAX, .out = out, .e = e };
@@ -272,182 +265,6 @@ static int read_image(const struct buf *image, struct buf *out, uint32_t *narray
 	for (uint32_t i = 0; !code && i < layers.n; i++)
 		code = read_layer(&s, layers.name[i]);
 	*narray = s.n;
-	return code;
-}
-
-/* ---- the process of its own ---- */
-
-enum { READER_SECONDS = 20 };
-
-static void write_all(int fd, const void *bytes, size_t len)
-{
-	for (const char *p = bytes; len; ) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno != EINTR)
-			_exit(1);
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-}
-
-/* Answers with a code, the number of arrays, the length of what follows: an error's text, or the arrays. */
-static _Noreturn void reader_process(const struct buf *image, const int pipe_end[2])
-{
-	int fd = pipe_end[1];
-	struct rlimit seconds = { READER_SECONDS, READER_SECONDS }, core = { 0, 0 };
-	int silent = open("/dev/null", O_RDWR);
-	struct buf head = BUF_INIT, body = BUF_INIT;
-	struct err e = { 0 };
-	uint32_t n = 0;
-	int code;
-
-	close(pipe_end[0]);
-	/* What the library or the system say about a crash is no message of ours. */
-	for (int k = 0; k < 3; k++)
-		if (k != fd)
-			dup2(silent, k);
-	for (int k = 1; k < 32; k++)
-		signal(k, k == SIGINT || k == SIGTERM || k == SIGHUP ? SIG_IGN : SIG_DFL);
-	setrlimit(RLIMIT_CPU, &seconds);
-	setrlimit(RLIMIT_CORE, &core);
-	code = read_image(image, &body, &n, &e);
-	if (code) {
-		buf_clear(&body);
-		buf_str(&body, e.text);
-	}
-	buf_u32(&head, (uint32_t)-code);
-	buf_u32(&head, n);
-	buf_u64(&head, body.len);
-	write_all(fd, head.data, head.len);
-	write_all(fd, body.data, body.len);
-	_exit(0);
-}
-
-static bool read_pipe(int fd, void *out, size_t len)
-{
-	for (char *p = out; len; ) {
-		ssize_t n = read(fd, p, len);
-
-		if (!n || (n < 0 && errno != EINTR))
-			return false;
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
-enum { HEAD_BYTES = 16 };
-
-/* The answer's bytes; -ERR_BAD_DATA with a text of ours where the process died. */
-static int read_answer(int fd, struct buf *body, uint32_t *n, struct err *e)
-{
-	uint64_t limit = 8ull * KERAS_NUMBERS_MAX + KERAS_ARRAYS_MAX * (2ull * KERAS_NAME_MAX + 128), len;
-	uint8_t head[HEAD_BYTES];
-	struct rd rd = { head, sizeof head, 0, 0 };
-	uint32_t code;
-
-	if (!read_pipe(fd, head, sizeof head))
-		return err_set(e, -ERR_BAD_DATA, "damaged: the HDF5 library fails on this file");
-	code = rd_u32(&rd);
-	*n = rd_u32(&rd);
-	len = rd_u64(&rd);
-	if (code >= ERR_COUNT || *n > KERAS_ARRAYS_MAX || len > limit)
-		return err_set(e, -ERR_BAD_DATA, "damaged: the HDF5 library fails on this file");
-	body->data = mem_try(len + 1, 1);
-	if (!body->data)
-		return err_set(e, -ERR_CONFIG, "no memory for its weights");
-	body->len = body->cap = len;
-	if (!read_pipe(fd, body->data, len))
-		return err_set(e, -ERR_BAD_DATA, "damaged: the HDF5 library fails on this file");
-	return code ? err_set(e, -(int)code, "%s", body->data) : 0;
-}
-
-static int ask_process(const struct buf *image, struct buf *body, uint32_t *n, struct err *e)
-{
-	int fd[2], code;
-	pid_t pid;
-
-	if (pipe(fd))
-		return err_set(e, -ERR_CONFIG, "no pipe: %s", strerror(errno));
-	pid = fork();
-	if (!pid)
-		reader_process(image, fd);
-	close(fd[1]);
-	code = pid < 0 ? err_set(e, -ERR_CONFIG, "no process to read with: %s", strerror(errno)) : read_answer(fd[0], body, n, e);
-	close(fd[0]);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	return code;
-}
-
-/* ---- the answer as arrays ---- */
-
-static const char *take_text(struct rd *rd, struct arena *a)
-{
-	uint32_t n = rd_u32(rd);
-	const uint8_t *p = n <= KERAS_NAME_MAX ? rd_bytes(rd, n) : NULL;
-
-	rd->bad |= !p;
-	return p ? arena_strndup(a, (const char *)p, n) : "";
-}
-
-static void take_array(struct rd *rd, struct arena *a, struct keras_array *out)
-{
-	double *value;
-
-	out->layer = take_text(rd, a);
-	out->name = take_text(rd, a);
-	out->ndim = rd_u32(rd);
-	out->count = 1;
-	rd->bad |= out->ndim > KERAS_DIMS_MAX;
-	for (uint32_t k = 0; !rd->bad && k < out->ndim; k++) {
-		out->dim[k] = rd_u64(rd);
-		rd->bad |= out->dim[k] > KERAS_NUMBERS_MAX || out->count > KERAS_NUMBERS_MAX;
-		out->count *= out->dim[k];
-	}
-	if (rd->bad || out->count > (rd->len - rd->at) / 8) {
-		rd->bad = 1;
-		return;
-	}
-	value = arena_alloc(a, out->count + 1, sizeof *value);
-	for (uint64_t i = 0; i < out->count; i++)
-		value[i] = rd_f64(rd);
-	out->value = value;
-}
-
-static int take_arrays(const struct buf *body, uint32_t n, struct keras_arrays *out, struct err *e)
-{
-	struct rd rd = { (const uint8_t *)body->data, body->len, 0, 0 };
-
-	arena_init(&out->arena);
-	out->n = n;
-	out->array = arena_alloc(&out->arena, (size_t)n + 1, sizeof *out->array);
-	for (uint32_t i = 0; !rd.bad && i < n; i++)
-		take_array(&rd, &out->arena, &out->array[i]);
-	if (!rd.bad && rd.at == rd.len)
-		return 0;
-	keras_arrays_release(out);
-	return err_set(e, -ERR_BAD_DATA, "damaged: the HDF5 library fails on this file");
-}
-
-int keras_h5_read(const char *path, struct keras_arrays *out, struct err *e)
-{
-	struct buf image = BUF_INIT, body = BUF_INIT;
-	uint32_t n = 0;
-	int code = buf_read_file(&image, path, KERAS_BYTES_MAX, e);
-
-	if (code)
-		return code;
-	code = load(e);
-	if (!code)
-		code = ask_process(&image, &body, &n, e);
-	if (!code)
-		code = take_arrays(&body, n, out, e);
-	if (code)
-		err_prefix(e, "%s", path);
-	buf_release(&body);
-	buf_release(&image);
 	return code;
 }
 
@@ -472,15 +289,17 @@ static bool put_names(hid_t at, const char *attribute, const char *const *name, 
 static bool put_array(hid_t at, const struct keras_array *x)
 {
 	hid_t space = lib.H5Screate_simple((int)x->ndim, (const hsize_t *)x->dim, NULL), data;
-	hid_t with_groups = lib.H5Pcreate(*lib.H5P_CLS_LINK_CREATE_ID_g);
+	hid_t with_groups = lib.H5Pcreate(*lib.H5P_CLS_LINK_CREATE_ID_g), timeless = lib.H5Pcreate(*lib.H5P_CLS_DATASET_CREATE_ID_g);
 	bool ok;
 
 	lib.H5Pset_create_intermediate_group(with_groups, 1);
-	data = lib.H5Dcreate2(at, x->name, *lib.H5T_IEEE_F64LE_g, space, with_groups, H5P_DEFAULT, H5P_DEFAULT);
+	lib.H5Pset_obj_track_times(timeless, false);      /* equal weights are equal files */
+	data = lib.H5Dcreate2(at, x->name, *lib.H5T_IEEE_F64LE_g, space, with_groups, timeless, H5P_DEFAULT);
 	ok = data >= 0 && (!x->count || lib.H5Dwrite(data, *lib.H5T_NATIVE_DOUBLE_g, H5S_ALL, H5S_ALL, H5P_DEFAULT, x->value) >= 0);
 	if (data >= 0)
 		lib.H5Dclose(data);
 	lib.H5Pclose(with_groups);
+	lib.H5Pclose(timeless);
 	lib.H5Sclose(space);
 	return ok;
 }
@@ -539,7 +358,7 @@ int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n
 	struct buf image = BUF_INIT;
 	bool ok;
 	hid_t file;
-	int code = load(e);
+	int code = keras_h5_load(e);
 
 	if (code)
 		return code;
@@ -557,29 +376,28 @@ int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n
 
 #else
 
-static int absent(const char *path, struct err *e)
+/* Without it nothing else is called. */
+int keras_h5_load(struct err *e)
 {
-	return err_set(e, -ERR_CONFIG, "%s: this qcnn was built without HDF5; install its headers (Debian, Ubuntu: libhdf5-dev), "
-		"configure and build again", path);
+	return err_set(e, -ERR_CONFIG, "this qcnn was built without HDF5, which .h5 files need; install its headers (Debian, Ubuntu: "
+		"libhdf5-dev), configure and build again");
 }
 
-int keras_h5_read(const char *path, struct keras_arrays *out, struct err *e)
+int keras_h5_read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e)
 {
+	(void)image;
 	(void)out;
-	return absent(path, e);
+	(void)narray;
+	return keras_h5_load(e);
 }
 
 int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n, struct err *e)
 {
 	(void)array;
 	(void)n;
-	return absent(path, e);
+	keras_h5_load(e);
+	err_prefix(e, "%s", path);
+	return -ERR_CONFIG;
 }
 
 #endif
-
-void keras_arrays_release(struct keras_arrays *a)
-{
-	arena_release(&a->arena);
-	a->n = 0;
-}

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/err.h"
+#include "runtime/base/buf.h"
 
 enum {
 	KERAS_ARRAYS_MAX = 4096,     /* of a file, and layers too: Keras's own limit of one attribute */
@@ -38,5 +38,10 @@ int keras_h5_read(const char *path, struct keras_arrays *out, struct err *e);
 void keras_arrays_release(struct keras_arrays *a);
 /* Arrays of a layer are neighbours.  The file is replaced as a whole; doubles. */
 int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n, struct err *e);
+
+/* For keras_h5_process.c: load the library, -ERR_CONFIG where there is none; then read a file's bytes into
+ * `out` (for each of *narray arrays: texts of layer and name, u32 dimensions, u64 each, f64 numbers). */
+int keras_h5_load(struct err *e);
+int keras_h5_read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e);
 
 #endif

@@ -23,6 +23,7 @@ libtrain_a_SOURCES = \
 	runtime/train/keras.h \
 	runtime/train/keras_h5.c \
 	runtime/train/keras_h5.h \
+	runtime/train/keras_h5_process.c \
 	runtime/train/loss.c \
 	runtime/train/loss.def \
 	runtime/train/loss.h \

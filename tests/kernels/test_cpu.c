@@ -7,6 +7,7 @@
 #include <string.h>
 #include "tests/kernels/random_program.h"
 #include "tests/kernels/build.h"
+#include "runtime/exec/cpu/kernels.h"
 
 enum { NSAMPLE = 19, NPROGRAM = 12, MANY = 150 };
 
@@ -122,9 +123,64 @@ static void test_threads(enum shape shape, enum precision precision, unsigned nw
 	job_release(&j);
 }
 
+/* ---- sums ---- */
+
+enum { SUM_ROWS = 4096, SUM_HALF = SUM_ROWS / 2, SUM_SMALL = 512 };
+
+/* A state whose squares add up to 1 in each lane, but for 1e8 in its first row, and in the first of its second
+ * half: far apart, so that blocks of rows are added in double.  lam is psi, the other sign in the second half. */
+static void fill_sum(const struct kernels *k, void *psi, void *lam)
+{
+	double small = sqrt(1.0 / (SUM_HALF - SUM_SMALL));
+
+	k->zero(psi, 0, SUM_ROWS);
+	k->zero(lam, 0, SUM_ROWS);
+	for (size_t row = 0; row < SUM_ROWS; row++) {
+		double x = row % SUM_HALF == 0 ? 1e4 : row >= SUM_SMALL && row < SUM_HALF ? small : 0;
+
+		for (unsigned lane = 0; lane < k->lanes; lane++) {
+			k->put(psi, row, lane, 0, x);
+			k->put(lam, row, lane, 0, row < SUM_HALF ? x : -x);
+		}
+	}
+}
+
+static void test_cancellation(enum isa isa, enum precision precision)
+{
+	const struct kernels *k = kernels_find(isa, precision);
+	size_t nbyte = (size_t)SUM_ROWS * 2 * k->lanes * k->real_bytes, sign[3] = { SUM_HALF, SUM_HALF, SUM_HALF };
+	void *psi = aligned_alloc(64, nbyte), *lam = aligned_alloc(64, nbyte);
+	const struct kernel_term term = { .sign_row = SUM_HALF };
+	/* The identity on row bit 1, whose rows 0 and 1 hold the large ones. */
+	const struct kernel_step step = { .ntarget = 1, .nfixed = 1, .fixed = { 1 }, .target = { 0, 2 } };
+	double one[KERNEL_LANES_MAX] = { 0 }, z[3 * KERNEL_LANES_MAX] = { 0 }, r[8] = { 0 }, unit[8] = { 1, 0, 0, 0, 0, 0, 1, 0 }, u[8];
+	double worst = 0;
+
+	if (!psi || !lam)
+		tap_bail("no memory");
+	fill_sum(k, psi, lam);
+	k->expect(psi, 0, SUM_ROWS, &term, one);
+	k->expect_z(psi, 0, SUM_ROWS, sign, 3, z);
+	k->store(u, unit, 8);
+	k->unapply(psi, lam, 12, &step, u, r, false);
+	for (unsigned lane = 0; lane < k->lanes; lane++) {
+		worst = tap_worst(worst, fabs(one[lane] - 1));
+		worst = tap_worst(worst, fabs(z[2 * k->lanes + lane] - 1));
+	}
+	worst = tap_worst(worst, fabs((r[0] + r[6]) / k->lanes - 1));
+	tap_ok(worst < 1e-6, "%s, %s: 1e8 that cancels leaves sums of 1 off by %.2g", isa_name(isa),
+		precision == PRECISION_DOUBLE ? "double" : "single", worst);
+	free(psi);
+	free(lam);
+}
+
 int main(void)
 {
 	test_kernel_sets();
+	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
+		test_cancellation((enum isa)isa, PRECISION_SINGLE);
+		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
+	}
 	for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
 		test_threads(SHAPE_SAMPLES, (enum precision)precision, 6);
 		test_threads(SHAPE_STATE, (enum precision)precision, 6);

@@ -102,6 +102,31 @@ static void test_kernel_sets(void)
 		job_release(&job[k]);
 }
 
+/* ---- sizes ---- */
+
+/* One sample of a random program on n qubits by a random plan, in the shape that a state of some size has. */
+static void test_size(unsigned n, enum isa isa)
+{
+	struct job j = job_new(100 + n, n, 1);
+	struct outcome got = outcome_new(j.p, 1);
+	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	double readout = 0, slope = 0;
+	bool ran = run(&j, &ref, 1, &j.want);
+
+	for (unsigned plan = 1; plan <= 8 && ran; plan++) {
+		struct evaluator_options o = { .device = "cpu", .nthread = 1, .gradient = GRADIENT_ADJOINT, .isa = isa,
+			.precision = PRECISION_DOUBLE, .random_plan = 10 * n + plan, .shape = (enum shape)(SHAPE_SAMPLES + plan % 3) };
+
+		ran = run(&j, &o, 1, &got);
+		readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, j.p->nreadout));
+		slope = tap_worst(slope, largest_difference(got.gradient, j.want.gradient, j.p->nweight));
+	}
+	tap_ok(ran && readout < 1e-12 && slope < 1e-10, "%u qubits, eight random plans: readouts off by %.2g, gradients by %.2g",
+		n, readout, slope);
+	outcome_release(&got);
+	job_release(&j);
+}
+
 /* ---- threads ---- */
 
 static void test_threads(enum shape shape, enum precision precision, unsigned nwire)
@@ -181,6 +206,8 @@ int main(void)
 		test_cancellation((enum isa)isa, PRECISION_SINGLE);
 		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
 	}
+	for (unsigned n = 1; n <= 14; n++)
+		test_size(n, isa_best());
 	for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
 		test_threads(SHAPE_SAMPLES, (enum precision)precision, 6);
 		test_threads(SHAPE_STATE, (enum precision)precision, 6);

@@ -50,6 +50,15 @@ loss=$(json best.json loss)
 tap_ok "bars: the loss before any step is $loss, 0.5144758358 as elsewhere" \
 	holds "$(awk -v a="$loss" 'BEGIN { d = a - 0.5144758358208722; print d < 0 ? -d : d }')" '<' 1e-12
 
+# By the tutorial's optimiser the tutorial's result, where there is NLopt.
+if train bars --set train.optimizer=cobyla --set train.epochs=200 2>err; then
+	tap_ok "bars: COBYLA's training accuracy is $(json best.json sign_accuracy), at least 0.9" holds "$(json best.json sign_accuracy)" '>=' 0.9
+	infer bars
+	tap_ok "bars: its test accuracy is $(json infer.json sign_accuracy), at least 0.85" holds "$(json infer.json sign_accuracy)" '>=' 0.85
+else
+	tap_has err NLopt "bars: without NLopt there is no COBYLA, which is said"
+fi
+
 # The models are those of the other programs: outputs with given weights, by other simulators.
 while read -r model const weights input outputs; do
 	case $model in '#'*) continue ;; esac

@@ -64,7 +64,7 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
-soak_tests = tests/cli/soak_examples.sh tests/cli/soak_resume.sh
+soak_tests = tests/net/soak_faults.sh tests/cli/soak_examples.sh tests/cli/soak_resume.sh
 perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write

@@ -288,20 +288,16 @@ static cplx factor_of(const struct mixing *x, const struct bank_term *t, uint32_
 	return t->coefficient * z;
 }
 
-/* c[k] P psi for a complex c: -i P is the product with one more Y in ny. */
-static void add_state(const struct mixing *x, const struct bank_term *term, uint32_t l, size_t first, size_t last)
+/* States l .. l + n - 1 of one term. */
+static void add_states(const struct mixing *x, const struct bank_term *term, uint32_t l, unsigned n, size_t first, size_t last)
 {
-	cplx z = factor_of(x, term, x->unit, l);
-	struct kernel_term turned = term->kernel;
-	double re[KERNEL_LANES_MAX], im[KERNEL_LANES_MAX];
-	turned.ny = (turned.ny + 1) % 4;
-	for (unsigned lane = 0; lane < x->b->k->lanes; lane++) {
-		re[lane] = creal(z);
-		im[lane] = -cimag(z);
+	double c[2 * KERNEL_MIX_MAX];
+	for (unsigned k = 0; k < n; k++) {
+		cplx z = factor_of(x, term, x->unit, l + k);
+		c[2 * k] = creal(z);
+		c[2 * k + 1] = cimag(z);
 	}
-	x->b->k->lambda(x->lambda, x->state[l], first, last, &term->kernel, re);
-	if (cimag(z) != 0)
-		x->b->k->lambda(x->lambda, x->state[l], first, last, &turned, im);
+	x->b->k->mix(x->lambda, (const void *const *)x->state + l, n, first, last, &term->kernel, c);
 }
 
 static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -312,9 +308,9 @@ static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	for (size_t row = first; row < last; row += BANK_ROWS) {
 		size_t end = row + BANK_ROWS < last ? row + BANK_ROWS : last;
 		x->b->k->zero(x->lambda, row, end);
-		for (uint32_t l = 0; l < x->nstate; l++)
+		for (uint32_t l = 0; l < x->nstate; l += KERNEL_MIX_MAX)
 			for (uint32_t t = 0; t < x->bc->nterm; t++)
-				add_state(x, &x->bc->term[t], l, row, end);
+				add_states(x, &x->bc->term[t], l, x->nstate - l < KERNEL_MIX_MAX ? x->nstate - l : KERNEL_MIX_MAX, row, end);
 	}
 }
 

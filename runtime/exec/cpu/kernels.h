@@ -17,7 +17,7 @@
 #include "runtime/base/maths.h"
 #include "runtime/exec/plan.h"
 
-enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_TERMS_MAX = 128 /* products of Z in one call */ };
+enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */ };
 
 /* Where a matrix acts inside a block of rows. */
 struct kernel_step {
@@ -103,6 +103,9 @@ struct kernels {
 
 	/* Pairs of states.  out[0][lane] + i out[1][lane] += conj(a) P b over rows [first, last). */
 	void (*overlap)(const void *a, const void *b, size_t first, size_t last, const struct kernel_term *t, double *out);
+	/* lam += sum_k (c[2k] + i c[2k + 1]) P psi[k] over rows [first, last); n is at most KERNEL_MIX_MAX. */
+	void (*mix)(void *lam, const void *const *psi, unsigned n, size_t first, size_t last, const struct kernel_term *t,
+		const double *c);
 	/* A lane is a state: out[k][0][l] + i out[k][1][l] += conj(a, lane k) P (b, lane l) over nrow rows. */
 	void (*overlap_lanes)(const void *a, const void *b, size_t nrow, const struct kernel_term *t, double *out);
 	/* lam, lane l += sum_k (c[k][0][l] + i c[k][1][l]) P (psi, lane k) over nrow rows. */

@@ -781,6 +781,28 @@ static void overlap(const void *a, const void *b, size_t first, size_t last, con
 	}
 }
 
+static void mix(void *lam, const void *const *psi, unsigned n, size_t first, size_t last, const struct kernel_term *t,
+	const double *c)
+{
+	vec lanes = sign_lanes(t->sign_lane), cr[KERNEL_MIX_MAX], ci[KERNEL_MIX_MAX];
+	for (unsigned k = 0; k < n; k++) {
+		cr[k] = lanes * (real)c[2 * k];
+		ci[k] = lanes * (real)c[2 * k + 1];
+	}
+	for (size_t row = first; row < last; row++) {
+		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
+		vec sum = splat(0), turned = splat(0);
+		for (unsigned k = 0; k < n; k++) {
+			vec re, im;
+			pauli_row(psi[k], row, t, &re, &im);
+			sum += cr[k] * re - ci[k] * im;
+			turned += cr[k] * im + ci[k] * re;
+		}
+		save(p, load(p) + sum * sign);
+		save(p + LANES, load(p + LANES) + turned * sign);
+	}
+}
+
 static void overlap_lanes(const void *a, const void *b, size_t nrow, const struct kernel_term *t, double *out)
 {
 	for (size_t begin = 0; begin < nrow; begin += PAIR_RUN) {
@@ -834,5 +856,5 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
 	.probs = probs, .lambda_probs = lambda_probs,
-	.overlap = overlap, .overlap_lanes = overlap_lanes, .lambda_lanes = lambda_lanes,
+	.overlap = overlap, .mix = mix, .overlap_lanes = overlap_lanes, .lambda_lanes = lambda_lanes,
 };

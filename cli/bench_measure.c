@@ -163,6 +163,7 @@ static void describe(struct bench *b, struct bench_result *r)
 	const struct bench_case *bc = b->bc;
 	const struct plan *pl = evaluator_plan(b->ev);
 	uint32_t passes, rank, nsample;
+	size_t used = 0;
 
 	r->circuit = bc->program->name;
 	r->qubits = bc->program->qubits;
@@ -181,9 +182,12 @@ static void describe(struct bench *b, struct bench_result *r)
 	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
 	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
 	r->passes = passes;
-	r->flops_nominal *= bc->batch;
+	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */
+	if (evaluator_cones(b->ev))
+		used = (size_t)snprintf(r->shortcut_text, sizeof r->shortcut_text, "light_cone %u circuits of at most %u qubits",
+			pl->ncircuit, program_nwire(pl->program));
 	if (evaluator_rank(b->ev, &rank, &nsample))
-		snprintf(r->shortcut_text, sizeof r->shortcut_text, "batch_rank %u of %u", rank, nsample);
+		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%sbatch_rank %u of %u", used ? ", " : "", rank, nsample);
 	r->shortcuts = r->shortcut_text;
 }
 

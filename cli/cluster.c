@@ -161,6 +161,8 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 		.iface = k->iface, .encrypt = k->encrypt, .say = say, .ctx = k };
 	double begin = clock_seconds();
 	struct buf program = BUF_INIT;
+	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */
+	struct arena arena;
 	struct err e;
 	int code;
 
@@ -173,8 +175,12 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	code = coordinator_new(&o, &k->coordinator, &e);
 	if (!code)
 		code = agree(k, w, &e);
-	if (!code)
-		code = give_job(k, w, &e);
+	arena_init(&arena);
+	if (!code) {
+		mine.program = evaluator_program(w->program, w->exec, &arena);
+		code = give_job(k, &mine, &e);
+	}
+	arena_release(&arena);
 	if (code) {
 		cluster_end(k);
 		return cli_fail(k->cli, &e);

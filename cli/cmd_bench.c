@@ -210,10 +210,14 @@ static int programs(struct bench_job *j)
 static int check_case(struct bench_job *j, const struct bench_case *bc)
 {
 	const struct program *p = bc->program->model.program;
-	struct memory_need need = { .nqubit = program_nwire(p), .nstate = bc->gradient ? 2 : 1,
+	struct arena arena;
+	struct memory_need need = { .nstate = bc->gradient ? 2 : 1,
 		.precision = bc->options.precision, .available = cpus_memory_available() };
 	struct err e;
 
+	arena_init(&arena);
+	need.nqubit = program_nwire(evaluator_program(p, &bc->options, &arena));
+	arena_release(&arena);
 	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
 		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
 			p->nreadout ? "weights" : "outputs");

@@ -10,6 +10,7 @@
 #include "runtime/base/cpus.h"
 #include "runtime/base/room.h"
 #include "runtime/exec/adjoint.h"
+#include "runtime/exec/cones.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/rank.h"
 #include "runtime/exec/shift.h"
@@ -148,14 +149,37 @@ static int build(struct evaluator *ev, struct err *e)
 	return code;
 }
 
+const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a)
+{
+	struct plan_options po = { .precision = o->precision, .isa = o->isa, .shape = o->shape, .no_fuse = o->no_fuse };
+	bool adjoint = o->gradient <= GRADIENT_ADJOINT, cpu = !strcmp(o->device, "cpu");
+	const struct program *cones;
+	double off, on;
+
+	if (!(o->shortcuts & SHORTCUT_LIGHT_CONE) || o->shots || !adjoint || !cpu)
+		return p;
+	if (po.isa == ISA_NONE)
+		po.isa = isa_best();
+	cones = cones_of(p, a);
+	if (cones && (cones_worth(p, cones, &po, o->gradient != GRADIENT_NONE, &off, &on) || o->shortcuts_always))
+		return cones;
+	return p;
+}
+
+bool evaluator_cones(const struct evaluator *ev)
+{
+	return ev->p != ev->whole;
+}
+
 int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e)
 {
 	struct evaluator *ev = mem_alloc(1, sizeof *ev);
 	int code;
 
-	ev->p = p;
+	ev->whole = p;
 	ev->o = *o;
 	arena_init(&ev->arena);
+	ev->p = evaluator_program(p, o, &ev->arena);
 	code = check_shots(ev, e);
 	if (!code)
 		code = find_backend(ev, e);
@@ -399,6 +423,9 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 	struct scratch *w = &ev->scratch[0];
 	struct batch kept = ev->batch;
 	int code;
+
+	if (evaluator_cones(ev))
+		BUG("the state of a circuit is asked for, and there are its cones");
 
 	ev->batch = (struct batch){ .nsample = 1, .input = input_row };
 	code = unit_fill(ev, w, 0, 1, e);

@@ -48,6 +48,10 @@ struct slope_needs { uint32_t n; void (*give)(void *ctx, uint32_t sample, double
 
 struct evaluator;
 
+/* The program that an evaluator of p with these options evaluates: p, or, where the shortcut light_cone is
+ * worth it, one of p's cones in a: the same weights, inputs and readouts, other circuits. */
+const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a);
+
 /* Plan, memory check (-ERR_CONFIG naming needed and available bytes, before anything is
  * allocated), buffers.  p is borrowed. */
 int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e);
@@ -94,6 +98,8 @@ const struct fixed *evaluator_sums(const struct evaluator *ev);
 /* The second half for those who collected the sums themselves: sums -> gradient[nweight]. */
 int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e);
 
+/* Was the shortcut light_cone taken?  Its circuits are counted by the plan. */
+bool evaluator_cones(const struct evaluator *ev);
 /* Was the shortcut batch_rank taken for the prepared batch: with r states for nsample samples?  Units
  * are units of basis states then. */
 bool evaluator_rank(const struct evaluator *ev, uint32_t *r, uint32_t *nsample);
@@ -101,7 +107,7 @@ bool evaluator_rank(const struct evaluator *ev, uint32_t *r, uint32_t *nsample);
 /* Operations of the prepared batch, and bytes that its passes over states move. */
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
 
-/* State vector of circuit c for one row of input: out[2^nwire]. */
+/* (Without the shortcut light_cone.)  State vector of circuit c for one row of input: out[2^nwire]. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
 
 /* Units done by each worker thread since evaluator_new (every thread's part). In

@@ -7,6 +7,8 @@ libexec_a_SOURCES = \
 	runtime/exec/adjoint.h \
 	runtime/exec/backend.c \
 	runtime/exec/backend.h \
+	runtime/exec/cones.c \
+	runtime/exec/cones.h \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
 	runtime/exec/evaluator_far.c \

@@ -94,6 +94,8 @@ void plan_print(const struct plan *pl, struct buf *out);
  * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
  * gradient. */
 void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+/* The nominal ones of a program. */
+double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
 

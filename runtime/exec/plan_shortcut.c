@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/exec/rank.h"
 
+#include "runtime/exec/cones.h"
 #include "runtime/exec/shortcut.h"
 
 enum { EXAMPLE_SAMPLES = 1000, LINES_MAX = 2 * SHORTCUTS_COUNT };
@@ -24,6 +25,21 @@ static const char *rank_line(struct plan *pl, bool gradient)
 		rank_cost_on(pl, EXAMPLE_SAMPLES, example, gradient), most);
 }
 
+static const char *cones_line(struct plan *pl, bool gradient)
+{
+	struct plan_options o = { .precision = pl->precision, .isa = pl->isa };
+	const struct program *cones = cones_of(pl->program, &pl->arena);
+	const char *what = gradient ? "with gradient" : "forward";
+	double off, on;
+	bool worth;
+
+	if (!cones)
+		return "light_cone: every output sees all";
+	worth = cones_worth(pl->program, cones, &o, gradient, &off, &on);
+	return arena_printf(&pl->arena, "light_cone: %s, a sample costs %.4g flops, by %u circuits of at most %u qubits %.4g; %s", what, off,
+		cones->ncircuit, program_nwire(cones), on, worth ? "taken" : "not taken");
+}
+
 void plan_shortcuts(struct plan *pl, unsigned allowed)
 {
 	const char **line = arena_alloc(&pl->arena, LINES_MAX, sizeof *line);
@@ -34,4 +50,6 @@ void plan_shortcuts(struct plan *pl, unsigned allowed)
 		if (pl->program->nweight_circuit)
 			line[pl->nshortcut++] = rank_line(pl, true);
 	}
+	if (allowed & SHORTCUT_LIGHT_CONE && pl->isa != ISA_NONE)
+		line[pl->nshortcut++] = cones_line(pl, pl->program->nweight_circuit > 0);
 }

@@ -88,17 +88,23 @@ static double dense_flops(const struct program *p, const struct circuit_code *co
 	return ldexp(per_amplitude, (int)code->nwire);
 }
 
-void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
+double plan_nominal(const struct program *p, bool gradient)
 {
 	double blocks = 0, all = 0;
 
-	*executed = 0;
-	for (uint32_t c = 0; c < pl->ncircuit; c++) {
-		*executed += circuit_flops(pl, &pl->circuit[c], gradient);
-		blocks += dense_flops(pl->program, pl->circuit[c].code, true);
-		all += dense_flops(pl->program, pl->circuit[c].code, false);
+	for (uint32_t c = 0; c < p->ncircuit; c++) {
+		blocks += dense_flops(p, &p->circuit[c], true);
+		all += dense_flops(p, &p->circuit[c], false);
 	}
-	*nominal = (gradient ? 4 : 1) * (blocks > 0 ? blocks : all);
+	return (gradient ? 4 : 1) * (blocks > 0 ? blocks : all);
+}
+
+void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
+{
+	*executed = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		*executed += circuit_flops(pl, &pl->circuit[c], gradient);
+	*nominal = plan_nominal(pl->program, gradient);
 }
 
 /* ---- traffic ---- */

@@ -36,7 +36,8 @@ struct scratch {
 struct rank;
 
 struct evaluator {
-	const struct program *p;
+	const struct program *p;     /* what is evaluated: the caller's, or its cones */
+	const struct program *whole; /* the caller's */
 	struct evaluator_options o;
 	struct plan *pl;
 	const struct backend *backend;

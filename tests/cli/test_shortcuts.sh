@@ -19,7 +19,7 @@ tap_is "$(taken)" "" "none"
 tap_exit 0 "few samples" run --shortcuts --batch 16
 tap_is "$(taken)" "" "are not worth it"
 tap_exit 2 "a wrong name" run --shortcuts=batch_rank,rank
-tap_has err '`rank` is no shortcut; there are auto, none, batch_rank' "is told, with the right ones"
+tap_has err '`rank` is no shortcut; there are auto, none, batch_rank, light_cone' "is told, with the right ones"
 tap_exit 2 "an empty list" run --shortcuts=
 tap_exit 0 "the plan" "$QCNN" compile --emit=plan cluster.qcnn
 tap_is "$(grep -c '^shortcut   batch_rank: .* 1000 samples cost .* flops, from a basis of 9 states' out)" 2 \
@@ -38,6 +38,8 @@ E2
 train() { "$QCNN" train -q -o w.bin config.yaml "$@" >/dev/null && "$QCNN" weights convert w.bin w.json && rm w.bin; }
 tap_exit 0 "auto" train --set run.threads=1
 mv w.json auto.json
+tap_exit 0 "with workers" train --set cluster.hosts=local:2
+tap_same auto.json w.json "the same bits"
 tap_exit 0 "with more threads" train --set run.threads=3
 tap_same auto.json w.json "the same bits"
 tap_exit 0 "none" train --set run.shortcuts=none
@@ -47,11 +49,42 @@ numbers auto.json >a
 numbers w.json >b
 tap_ok "but near" sh -c 'paste a b | awk "{ d = \$1 - \$2; if (d < 0) d = -d; if (d > 1e-4) far = 1; n++ } END { exit far || n < 60 }"'
 
+# Twenty-four qubits in pairs, each output sees two: small circuits in place of a large one.
+cat >pairs.qcnn <<'E2'
+QCNN 1;
+const int n = 24;
+qubit[n] q;
+input float[n] x;
+block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }
+embed { rx(each x) on q; }
+param float[3] t;
+u(t) on zip(q[0:n/2-1], q[n/2:n-1]);
+observe z(q[0]);
+observe z(q[n/2+1]);
+E2
+tap_exit 0 "bench" "$QCNN" bench --circuit pairs.qcnn --gradient --runs 1 --no-limits --json --shortcuts=light_cone
+tap_is "$(taken)" "light_cone 2 circuits of at most 2 qubits" "names the cones"
+tap_exit 0 "the plan" "$QCNN" compile --emit=plan pairs.qcnn
+tap_is "$(grep -c '^shortcut   light_cone: .* by 2 circuits of at most 2 qubits .* taken' out)" 1 "predicts them"
+grep -v 'n/2+1]);$' pairs.qcnn >one.qcnn
+cat >pairs.yaml <<'E2'
+model: {file: one.qcnn}
+data: {train: pairs.csv, label: y}
+train: {epochs: 2, batch_size: 5}
+E2
+awk 'BEGIN { for (k = 0; k < 24; k++) printf "x%d,", k; print "y"
+	for (s = 0; s < 10; s++) { for (k = 0; k < 24; k++) printf "%.3f,", (s * 7 + k * 3) % 11 / 5; print s % 2 } }' >pairs.csv
+pairs() { "$QCNN" train -q -o w.bin pairs.yaml "$@" >/dev/null && "$QCNN" weights convert w.bin w.json && rm w.bin; }
+tap_exit 0 "24 qubits" pairs
+mv w.json here.json
+tap_exit 0 "with workers" pairs --set cluster.hosts=local:2
+tap_same here.json w.json "the same bits"
+
 refuse() {
 	tap_exit 78 "run.shortcuts: $1" "$QCNN" train -q --set "run.shortcuts=$1" config.yaml
 	tap_has err "$2" "says why"
 }
-refuse rank 'one of: auto, none, batch_rank'
+refuse rank 'one of: auto, none, batch_rank, light_cone'
 refuse '[batch_rank, none]' '`none` stands alone'
 refuse 3 'cannot be'
 tap_done

@@ -96,12 +96,13 @@ chmod +x refuses
 train got --hosts a --remote-path "$PWD/refuses"
 tap_is $? 77 "an exit status that means something is passed on"
 
-# A client that is killed takes its worker along.
-"$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --fresh --no-progress \
+# A client that is killed takes its worker along.  A copy of the program tells its workers from those of other tests.
+cp "$QCNN" copy
+"$PWD/copy" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --fresh --no-progress \
 	--set train.epochs=1000000 --hosts a,b >out 2>err &
 coordinator=$!
 for i in $(seq 200); do grep -q 'ready after' err && break; sleep 0.05; done
-workers() { ps -eo pid=,args= | awk -v q="$QCNN" '$2 == q && $3 == "worker" { print $1 }'; }
+workers() { ps -eo pid=,args= | awk -v q="$PWD/copy" '$2 == q && $3 == "worker" { print $1 }'; }
 tap_is "$(workers | wc -w)" 2 "two workers run"
 kill -9 "$(ps -o pid= --ppid $coordinator | awk 'NR == 1 { print $1 }')"
 for i in $(seq 100); do grep -q 'is lost' err && break; sleep 0.1; done

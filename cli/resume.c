@@ -198,6 +198,7 @@ static int open_newest(struct search *s)
 
 static void leave(struct resume *r)
 {
+	checkpoint_release(&r->checkpoint);
 	run_close(r->run);
 	weights_free(r->weights);
 	json_decref(r->note);
@@ -206,7 +207,7 @@ static void leave(struct resume *r)
 
 static void say(const struct search *s)
 {
-	const struct start_state *at = &s->r->checkpoint.running;
+	const struct start_state *at = s->r->checkpoint.running;
 	const char *version = json_string_value(json_object_get(s->r->note, "version"));
 	char start[32] = "";
 
@@ -322,6 +323,7 @@ int resume_find(struct cli *c, struct job *j, struct resume *r)
 
 void resume_release(struct resume *r)
 {
+	checkpoint_release(&r->checkpoint);
 	weights_free(r->weights);
 	json_decref(r->note);
 	memset(r, 0, sizeof *r);

@@ -31,6 +31,8 @@ struct lane {
 	struct train_observer observer;      /* that the trainer knows */
 	struct tape tape;
 	pthread_t thread;
+	bool busy, held;             /* has a start; waits after an update of it, where `at` is */
+	struct start_state at;
 };
 
 struct side {
@@ -39,10 +41,12 @@ struct side {
 	const struct train_observer *observer;
 	struct train_result *result;
 	pthread_mutex_t lock;
-	pthread_cond_t moved;                /* the front, or all is to end */
+	pthread_cond_t moved;                /* the front, or all is to end, or lanes are held or let go */
+	bool hold;
 	uint32_t next;                       /* start to be taken */
 	atomic_uint front;
 	atomic_int code; struct err fault;   /* why all ends */
+	atomic_bool holding;                 /* hold, to be looked at without the lock */
 	struct ended **ended;                /* (restarts) */
 	struct lane *lane; unsigned nlane;
 };
@@ -118,19 +122,6 @@ static int on_event(void *ctx, const struct train_event *v)
 	return 0;
 }
 
-static int on_between(void *ctx, const struct train_state *state, struct err *e)
-{
-	struct lane *l = ctx;
-	const struct train_observer *o = l->side->observer;
-	int code = atomic_load(&l->side->code);
-
-	if (code)
-		return err_set(e, code, "another start has ended the run");
-	return o->between && is_front(l) ? o->between(o->ctx, state, e) : 0;
-}
-
-/* ---- the end of a start ---- */
-
 static void end_all(struct side *s, int code, const struct err *e)
 {
 	pthread_mutex_lock(&s->lock);
@@ -142,11 +133,115 @@ static void end_all(struct side *s, int code, const struct err *e)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* ---- holding the lanes while the front is saved ---- */
+
+static void wait_while_held(struct lane *l, const struct start_state *at)
+{
+	struct side *s = l->side;
+
+	pthread_mutex_lock(&s->lock);
+	l->at = *at;
+	l->at.tape = l->tape.value;
+	l->at.ntape = l->tape.n;
+	l->held = true;
+	pthread_cond_broadcast(&s->moved);
+	while (s->hold)
+		pthread_cond_wait(&s->moved, &s->lock);
+	l->held = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool all_held(const struct side *s, const struct lane *front)
+{
+	for (unsigned k = 0; k < s->nlane; k++)
+		if (&s->lane[k] != front && s->lane[k].busy && !s->lane[k].held)
+			return false;
+	return true;
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct start_state *a = x, *b = y;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static struct start_state state_of_ended(uint32_t start, const struct ended *d)
+{
+	struct start_state s = { .start = start, .weight = d->weight, .tape = d->tape.value, .ntape = d->tape.n,
+		.last = &d->last, .end = d->end };
+
+	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
+		s.slot[k] = d->slot[k];
+	return s;
+}
+
+/* train_state.others, called by the front. */
+static uint32_t hold_others(void *lanes, struct start_state *out)
+{
+	struct lane *front = lanes;
+	struct side *s = front->side;
+	uint32_t n = 0;
+
+	pthread_mutex_lock(&s->lock);
+	s->hold = true;
+	atomic_store(&s->holding, true);
+	while (!all_held(s, front))
+		pthread_cond_wait(&s->moved, &s->lock);
+	for (unsigned k = 0; k < s->nlane; k++)
+		if (&s->lane[k] != front && s->lane[k].busy)
+			out[n++] = s->lane[k].at;
+	/* A start that has failed fails again. */
+	for (uint32_t i = atomic_load(&s->front) + 1; i < s->job->restarts && n < STATE_STARTS_MAX - 1; i++)
+		if (s->ended[i] && !s->ended[i]->code)
+			out[n++] = state_of_ended(i, s->ended[i]);
+	pthread_mutex_unlock(&s->lock);
+	qsort(out, n, sizeof *out, by_start);
+	return n;
+}
+
+static void let_go(struct side *s)
+{
+	if (!s->hold)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->hold = false;
+	atomic_store(&s->holding, false);
+	pthread_cond_broadcast(&s->moved);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int on_between(void *ctx, const struct train_state *state, struct err *e)
+{
+	struct lane *l = ctx;
+	const struct train_observer *o = l->side->observer;
+	struct train_state all = *state;
+	int code = atomic_load(&l->side->code);
+
+	if (!code && !is_front(l) && atomic_load(&l->side->holding))
+		wait_while_held(l, state->running);
+	code = atomic_load(&l->side->code);
+	if (code)
+		return err_set(e, code, "another start has ended the run");
+	if (!o->between || !is_front(l))
+		return 0;
+	all.others = hold_others;
+	all.lanes = l;
+	code = o->between(o->ctx, &all, e);
+	if (code)
+		end_all(l->side, code, e);
+	let_go(l->side);
+	return code;
+}
+
+/* ---- the end of a start ---- */
+
 static double *copy(const double *v, size_t n)
 {
 	double *to = mem_alloc(n ? n : 1, sizeof *to);
 
-	memcpy(to, v, n * sizeof *to);
+	if (n)
+		memcpy(to, v, n * sizeof *to);
 	return to;
 }
 
@@ -238,16 +333,27 @@ static void end_start(struct lane *l, int code, const struct epoch_result *last,
 
 /* ---- lanes ---- */
 
-/* The next start, or false: there is none. Lanes do not run far ahead of the front, whose tapes wait in memory. */
-static bool take_start(struct side *s, uint32_t *start)
+/* Those that have ended before a resume. */
+static void skip_ended(struct side *s)
 {
+	while (s->next < s->job->restarts && (s->ended[s->next] || s->next < atomic_load(&s->front)))
+		s->next++;
+}
+
+/* The next start, or false: there is none. Lanes do not run far ahead of the front, whose tapes wait in memory. */
+static bool take_start(struct lane *l, uint32_t *start)
+{
+	struct side *s = l->side;
 	bool have;
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->code && s->next < s->job->restarts && s->next >= atomic_load(&s->front) + 2 * s->nlane)
+	l->busy = false;
+	pthread_cond_broadcast(&s->moved);
+	while (skip_ended(s), s->hold || (!s->code && s->next < s->job->restarts && s->next >= atomic_load(&s->front) + 2 * s->nlane))
 		pthread_cond_wait(&s->moved, &s->lock);
 	have = !s->code && s->next < s->job->restarts;
 	*start = have ? s->next++ : 0;
+	l->busy = have;
 	pthread_mutex_unlock(&s->lock);
 	return have;
 }
@@ -260,9 +366,13 @@ static void *run_lane(void *ctx)
 	struct err e = { 0 };
 	uint32_t start;
 
-	while (take_start(l->side, &start)) {
-		int code = trainer_start(&l->trainer, start, from && start == from->ndone ? from->running : NULL, &last, &e);
+	while (take_start(l, &start)) {
+		const struct start_state *at = train_state_start(from, start);
+		int code;
 
+		if (at && at->ntape)
+			l->tape = (struct tape){ copy(at->tape, at->ntape), at->ntape, at->ntape };
+		code = trainer_start(&l->trainer, start, at, &last, &e);
 		end_start(l, code, &last, &e);
 	}
 	return NULL;
@@ -292,6 +402,7 @@ static int open_lanes(struct side *s, struct err *e)
 	unsigned want = s->job->exec.nthread < left ? s->job->exec.nthread : left;
 	int code = 0;
 
+	want = want < STATE_STARTS_MAX / 2 ? want : STATE_STARTS_MAX / 2;
 	s->lane = mem_try(want, sizeof *s->lane);
 	s->ended = mem_try(s->job->restarts, sizeof *s->ended);
 	if (!s->lane || !s->ended)
@@ -299,6 +410,25 @@ static int open_lanes(struct side *s, struct err *e)
 	while (!code && s->nlane < want)
 		code = open_lane(s, e);
 	return s->nlane ? 0 : code;
+}
+
+/* Starts that had ended when the run was left. */
+static void take_over(struct side *s, const struct train_state *from)
+{
+	const struct train_job *j = s->job;
+
+	for (uint32_t k = 0; from && k < from->nrunning; k++) {
+		const struct start_state *at = &from->running[k];
+		struct ended *d;
+
+		if (!at->last)
+			continue;
+		d = s->ended[at->start] = mem_alloc(1, sizeof *d);
+		*d = (struct ended){ .tape = { copy(at->tape, at->ntape), at->ntape, at->ntape }, .last = *at->last, .end = at->end,
+			.monitor = callbacks_monitor(s->lane[0].trainer.callbacks), .weight = copy(at->weight, j->program->nweight) };
+		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
+			d->slot[i] = copy(at->slot[i], j->program->nweight);
+	}
 }
 
 static void run_lanes(struct side *s)
@@ -322,8 +452,10 @@ int side_starts(const struct train_job *j, const struct train_observer *o, struc
 	pthread_mutex_init(&s.lock, NULL);
 	pthread_cond_init(&s.moved, NULL);
 	code = open_lanes(&s, e);
-	if (!code)
+	if (!code) {
+		take_over(&s, j->resume);
 		run_lanes(&s);
+	}
 	if (!code && s.code) {
 		code = s.code;
 		if (e)

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "runtime/train/tape.h"
+
 static int wrong(struct err *e, const char *what)
 {
 	return err_set(e, -ERR_BAD_DATA, "the state is not of this training: %s", what);
@@ -51,11 +53,36 @@ static int check_start(const struct train_job *j, const struct start_state *s, s
 	return check_callbacks(j, s, e);
 }
 
+static int check_ended(const struct train_job *j, const struct start_state *s, uint32_t at, struct err *e)
+{
+	if (!at || !s->last->epoch || s->last->epoch > j->epochs)
+		return wrong(e, "no such end of a start");
+	return 0;
+}
+
 int train_state_check(const struct train_job *j, const struct train_state *s, struct err *e)
 {
-	if (s->nrunning != 1 || s->ndone >= j->restarts || s->running[0].start != s->ndone)
+	int code = 0;
+
+	if (!s->nrunning || s->nrunning > STATE_STARTS_MAX || s->ndone >= j->restarts || s->running[0].start != s->ndone
+		|| s->running[0].ntape)
 		return wrong(e, "no such start");
 	if (s->ndone && (!s->best || !s->end || s->best->winner >= s->ndone))
 		return wrong(e, "no such winner");
-	return check_start(j, &s->running[0], e);
+	for (uint32_t k = 0; !code && k < s->nrunning; k++) {
+		if (k && (s->running[k].start <= s->running[k - 1].start || s->running[k].start >= j->restarts))
+			return wrong(e, "no such start");
+		if (!tape_is_whole(&(struct tape){ (double *)s->running[k].tape, s->running[k].ntape, 0 }, j))
+			return wrong(e, "what was not heard of a start yet");
+		code = s->running[k].last ? check_ended(j, &s->running[k], k, e) : check_start(j, &s->running[k], e);
+	}
+	return code;
+}
+
+const struct start_state *train_state_start(const struct train_state *s, uint32_t start)
+{
+	for (uint32_t k = 0; s && k < s->nrunning; k++)
+		if (s->running[k].start == start)
+			return &s->running[k];
+	return NULL;
 }

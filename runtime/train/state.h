@@ -27,10 +27,20 @@ struct start_state {
 	 * where they keep them, the best weights (nweight). */
 	const struct callbacks *callbacks;
 	const double *callback_list, *callback_best; size_t ncallback;
+	/* Side by side: what the observer has not heard yet of a start behind the first (tape.h). */
+	const double *tape; size_t ntape;
+	/* One that has ended, which the observer has not heard: its last epoch and how it ended; then only start,
+	 * weight, slot and tape are set besides. NULL: it runs. */
+	const struct epoch_result *last; struct start_end end;
 };
 
+enum { STATE_STARTS_MAX = 256 };    /* that run at once, and those that have ended since the first of them */
+
 struct train_state {
-	uint32_t nrunning; const struct start_state *running;    /* by their numbers; at least one */
+	uint32_t nrunning; const struct start_state *running;    /* by their numbers; at least one, the first that has not ended */
+	/* While they run side by side: hold the other starts after their updates and put them, and those that have ended, into
+	 * out[STATE_STARTS_MAX - 1], by their numbers; how many. They stay so until the observer returns. NULL: there are none. */
+	uint32_t (*others)(void *lanes, struct start_state *out); void *lanes;
 	uint32_t ndone;              /* starts 0 .. ndone-1 have ended */
 	const double *start_loss;    /* (ndone) */
 	const struct start_end *end; /* (ndone) */
@@ -39,5 +49,8 @@ struct train_state {
 
 /* Is it one of this job?  0 or -ERR_BAD_DATA: what a damaged or forged file says is not believed. */
 int train_state_check(const struct train_job *j, const struct train_state *s, struct err *e);
+
+/* The start of that number, or NULL: it has not begun. s may be NULL. */
+const struct start_state *train_state_start(const struct train_state *s, uint32_t start);
 
 #endif

@@ -163,12 +163,23 @@ static int one_by_one(const struct train_job *j, const struct train_observer *o,
 	t.start_loss = r->start_loss;
 	t.end = r->end;
 	for (uint32_t i = from ? from->ndone : 0; !code && i < j->restarts; i++) {
-		code = trainer_start(&t, i, from && i == from->ndone ? from->running : NULL, &last, e);
+		const struct start_state *at = train_state_start(from, i);
+
+		struct start_result end = { .start = i, .last = &last, .weight = t.weight, .slot = t.slot };
+
+		if (at && at->ntape)
+			tape_play(&(struct tape){ (double *)at->tape, at->ntape, 0 }, j, i, callbacks_monitor(t.callbacks), o);
+		if (at && at->last) {
+			end = (struct start_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
+		} else {
+			code = trainer_start(&t, i, at, &last, e);
+			end.end = callbacks_end(t.callbacks);
+		}
 		if (code)
 			break;
-		train_result_take(r, j, &(struct start_result){ i, &last, callbacks_end(t.callbacks), t.weight, t.slot });
+		train_result_take(r, j, &end);
 		if (o->start)
-			o->start(o->ctx, i, last.loss, t.weight);
+			o->start(o->ctx, i, end.last->loss, end.weight);
 	}
 	trainer_close(&t);
 	return code;

@@ -22,7 +22,7 @@ rm -rf early
 # Killed at any moment, again and again.
 killed 4 adam $more
 killed 4 sgd $more "--set=train.optimizer={sgd: {momentum: 0.9}}"
-killed 4 starts $more --set=train.restarts=3 --set=train.epochs=13
+killed 4 starts $more --set=run.threads=2 --set=train.restarts=3 --set=train.epochs=13
 killed 3 plain $more "--set=train.optimizer={spsa: {}}"
 
 # Stopped by a signal: one more step at most, one line, and the same command goes on.

@@ -116,6 +116,7 @@ static int go_on(struct train_job *j, struct watch *w, struct train_result *r)
 	j->resume = &c.state;
 	code = run(j, w, r);
 	j->resume = NULL;
+	checkpoint_release(&c);
 	weights_free(file);
 	return code;
 }
@@ -292,6 +293,7 @@ static void test_step_by_step(const struct program *p)
 		j.resume = &c.state;
 		w.stop_after = w.steps + 1;
 		code = run(&j, &w, &got);
+		checkpoint_release(&c);
 		weights_free(file);
 	}
 	tap_ok(!code && w.steps == STEPS && same_result(&j, &want, &got) && same_watch(&calm, &w), "stopped after every update");
@@ -331,6 +333,7 @@ static void refused(const struct program *p, uint64_t stop, const char *name, si
 	}
 	file->nvector = n;
 	tap_is_int(checkpoint_read(&j, file, &c, &e), -ERR_BAD_DATA, "%s: %s", what, e.text);
+	checkpoint_release(&c);
 	weights_free(file);
 	buf_release(&w.file);
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
@@ -50,6 +51,7 @@ struct heard {
 	double *value; size_t n, cap;
 	uint64_t steps, stop_after;
 	struct buf file;             /* a checkpoint where it was stopped */
+	unsigned patience_us;
 };
 
 static void hear(struct heard *h, double v)
@@ -116,6 +118,8 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 
 	if (++h->steps != h->stop_after)
 		return 0;
+	if (h->patience_us)
+		usleep(h->patience_us);      /* the other lanes go ahead */
 	checkpoint_format(h->job, s, NULL, 0, meta, 1, &h->file);
 	return err_set(e, -ERR_STOPPED, "enough");
 }
@@ -237,19 +241,20 @@ static void test_failure(const struct program *p)
 }
 
 /* Stopped after any update that is heard, it goes on to the same bits, on lanes or not. */
-static void test_stops(const struct program *p)
+static void test_stops(const struct program *p, struct callback_set *callbacks)
 {
-	struct train_job j = job_of(p, 4);
+	struct train_job j = job_of(p, 5);
 	struct heard calm = { 0 };
 	struct train_result want, got;
 	struct err e = { 0 };
-	unsigned wrong = 0, nstop = 0;
+	unsigned wrong = 0, nstop = 0, nbeside = 0;
 
+	j.callbacks = callbacks;
 	j.exec.nthread = 1;
 	if (run(&j, &calm, &want, &e))
 		tap_bail("%s", e.text);
 	for (uint64_t stop = 1; stop <= calm.steps; stop++) {
-		struct heard h = { .stop_after = stop };
+		struct heard h = { .stop_after = stop, .patience_us = nbeside < 5 ? 50000 : 0 };
 		struct weights *w;
 		struct checkpoint c;
 		int code;
@@ -266,6 +271,7 @@ static void test_stops(const struct program *p)
 		nstop++;
 		if (code != -ERR_STOPPED || weights_parse(h.file.data, h.file.len, &w, &e) || checkpoint_read(&j, w, &c, &e))
 			tap_bail("stop %llu: %s", (unsigned long long)stop, e.text);
+		nbeside += c.state.nrunning > 1;
 		j.resume = &c.state;
 		j.exec.nthread = stop % 3 ? LANES : 1;
 		h.stop_after = 0;
@@ -273,23 +279,69 @@ static void test_stops(const struct program *p)
 			tap_bail("stop %llu: %s", (unsigned long long)stop, e.text);
 		wrong += !same_result(&j, &want, &got) || !same_heard(&calm, &h);
 		train_result_release(&got);
+		checkpoint_release(&c);
 		weights_free(w);
 		buf_release(&h.file);
 		free(h.value);
 	}
 	tap_ok(!wrong && nstop > calm.steps / 2, "stopped after %u of %llu updates: %u differ", nstop, (unsigned long long)calm.steps, wrong);
+	tap_ok(nbeside > 0, "%u of the checkpoints hold several starts", nbeside);
 	train_result_release(&want);
 	free(calm.value);
 }
 
+/* A tape from a file is read before it is believed. */
+static void test_tapes(const struct program *p)
+{
+	struct train_job j = job_of(p, 2);
+	struct tape t = { 0 };
+	struct epoch_result r = { .epoch = 1, .step = 3 };
+	double zero[64] = { 0 };
+	unsigned wrong = 0;
+	size_t n;
+
+	tap_ok(tape_is_whole(&t, &j), "an empty tape");
+	tape_step(&t, 1, 3, 3, 3, 0.5);
+	tape_epoch(&t, &j, &r);
+	tape_state(&t, &j, &(struct epoch_state){ zero, zero, zero, 3 });
+	tape_event(&t, &j, &(struct train_event){ .kind = TRAIN_STOPPED, .result = &r, .best_epoch = 1 });
+	n = t.n;
+	tap_ok(tape_is_whole(&t, &j), "a tape of %zu numbers", n);
+	for (t.n = 1; t.n < n; t.n++)
+		wrong += tape_is_whole(&t, &j) && t.n != 7;  /* the step alone is whole */
+	tap_ok(wrong <= 3, "cut between messages alone it stays one");
+	for (wrong = 0, t.n = n; t.n > 0; t.n--) {
+		double kept = t.value[t.n - 1];
+		struct tape whole = { t.value, n, n };
+
+		/* Where a length or a kind is no number, it is refused; values may be anything. */
+		t.value[t.n - 1] = NAN;
+		wrong += (t.n == 1 || t.n == 2 || t.n == 8 || t.n == 9) && tape_is_whole(&whole, &j);
+		t.value[t.n - 1] = -1;
+		wrong += (t.n == 1 || t.n == 2 || t.n == 8 || t.n == 9) && tape_is_whole(&whole, &j);
+		t.value[t.n - 1] = 1e300;
+		wrong += (t.n == 1 || t.n == 2 || t.n == 8 || t.n == 9) && tape_is_whole(&whole, &j);
+		t.value[t.n - 1] = kept;
+	}
+	tap_ok(!wrong, "bad lengths and kinds are refused");
+	tape_release(&t);
+}
+
 int main(void)
 {
+	struct callback_set set;
 	struct program *bare = tiny_program(0, 0, 0), *head = tiny_program(ACTIVATION_TANH, ACTIVATION_SIGMOID, 2);
 
 	make_data();
 	test_jobs(head);
 	test_failure(bare);
-	test_stops(bare);
+	test_stops(bare, NULL);
+	callback_defaults(&set);
+	set.of[CALLBACK_early_stopping].wanted = true;
+	set.of[CALLBACK_early_stopping].option[STOP_MIN_DELTA] = 0.02;
+	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
+	test_stops(bare, &set);
+	test_tapes(bare);
 	program_free(bare);
 	program_free(head);
 	return tap_done();

@@ -336,7 +336,9 @@ static void end_start(struct lane *l, int code, const struct epoch_result *last,
 /* Those that have ended before a resume. */
 static void skip_ended(struct side *s)
 {
-	while (s->next < s->job->restarts && (s->ended[s->next] || s->next < atomic_load(&s->front)))
+	const struct start_state *at;
+
+	while ((at = train_state_start(s->job->resume, s->next)) && at->last)
 		s->next++;
 }
 

@@ -140,6 +140,11 @@ static struct progress *open_progress(struct training *t)
 		.loss = j->measures.loss.row->name,
 	};
 
+	if (j->resume && j->resume->ndone) {
+		o.starts_done = j->resume->ndone;
+		o.best = j->resume->best->winner;
+		o.best_loss = j->resume->best->last.loss;
+	}
 	return progress_new(&o);
 }
 

@@ -194,6 +194,9 @@ struct progress *progress_new(const struct progress_options *o)
 
 	p->o = *o;
 	p->begun = clock_seconds();
+	p->done = o->starts_done;
+	p->best = o->best;
+	p->best_loss = o->best_loss;
 	p->base = NAN;
 	p->live_start = UINT32_MAX;
 	return p;

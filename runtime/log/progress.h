@@ -17,6 +17,7 @@ struct progress_options {
 	bool quiet, terminal, colour;
 	bool live;                   /* on a terminal: curves of the losses above the bar */
 	uint32_t epochs, steps_per_epoch, starts;
+	uint32_t starts_done, best; double best_loss;  /* that ended before a resume; the best of them */
 	const char *const *metric; unsigned nmetric;   /* borrowed */
 	const char *loss;
 };

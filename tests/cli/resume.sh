@@ -42,8 +42,9 @@ killed() {
 	done
 	tap_ok "$killed_name: killed $killed_seen times" test $killed_seen -gt 0
 	if [ ! -e killed.bin ]; then
-		tap_exit 0 "$killed_name: it goes on to its end" "$QCNN" train --no-progress "$@" --set=log.dir=killed -o killed.bin config.yaml
+		tap_exit 0 "$killed_name: it goes on to its end" "$QCNN" train "$@" --set=log.dir=killed -o killed.bin config.yaml
 		tap_has err "going on with killed/cluster-" "$killed_name: and says so"
+		case $* in *restarts=*) tap_has err "best of " "$killed_name: the best start is told" ;; esac
 	fi
 	tap_is "$(ls -d killed/cluster-* | wc -l | tr -d ' ')" 1 "$killed_name: all in one folder"
 	tap_same killed.bin calm.bin "$killed_name: the same weights"

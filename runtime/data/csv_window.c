@@ -67,7 +67,7 @@ static int move_on(struct csv *c, struct err *e)
 	int code;
 
 	if (kept > CSV_ROW_BYTES_MAX)
-		return err_set(e, -ERR_BAD_DATA, "%s: a row has more than %d bytes", w->path, CSV_ROW_BYTES_MAX);
+		return err_set(e, -ERR_BAD_DATA, "a row has more than %d bytes", CSV_ROW_BYTES_MAX);
 	text = mem_try(kept + n + 1, 1);
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu bytes of a row", kept + n);

@@ -227,24 +227,24 @@ bool label_map_apply(const struct label_map *m, double *v)
 	return !m->n;
 }
 
-int data_file_open(struct data_file *f, const char *path, struct sha256 *h, struct err *e)
+int data_file_open(struct data_file *f, const char *path, struct err *e)
 {
-	char *piece;
-	int code = 0;
-
 	*f = (struct data_file){ path, -1, 0 };
 	f->fd = file_open(path, &f->size, e);
-	if (f->fd < 0)
-		return f->fd;
-	piece = mem_alloc(DIGEST_PIECE, 1);
+	return f->fd < 0 ? f->fd : 0;
+}
+
+int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e)
+{
+	char *piece = mem_alloc(DIGEST_PIECE, 1);
+	int code = 0;
+
 	for (uint64_t at = 0, n; !code && at < f->size; at += n) {
 		n = f->size - at < DIGEST_PIECE ? f->size - at : DIGEST_PIECE;
-		code = file_read(f->fd, path, at, piece, n, e);
+		code = file_read(f->fd, f->path, at, piece, n, e);
 		sha256_add(h, piece, n);
 	}
 	free(piece);
-	if (code)
-		data_file_close(f);
 	return code;
 }
 

@@ -429,16 +429,21 @@ static int read_places(struct source *s, bool is_npy, struct dataset **out, stru
 	sha256_init(&h);
 	if (is_npy && s->o->nwant != 1)
 		return npy_feeds_one(s, e);
-	code = data_file_open(&f, s->path, &h, e);
+	code = data_file_open(&f, s->path, e);
 	if (code)
 		return code;
-	sha256_end(&h, s->digest);
 	code = array_places_open(&f, is_npy ? missing(s, s->o->want) : NULL, &s->z, &s->place, e);
-	data_file_close(&f);
 	if (code) {
 		err_prefix(e, "%s", s->path);
-		return code;
+	} else {
+		code = data_file_digest(&f, &h, e);
+		sha256_end(&h, s->digest);
+		if (code)
+			array_places_close(&s->z, s->place);
 	}
+	data_file_close(&f);
+	if (code)
+		return code;
 	code = assemble(s, out, e);
 	array_places_close(&s->z, s->place);
 	return code;

@@ -264,7 +264,7 @@ static int read_streamed(const char *path, const struct read_options *o, struct 
 	int code;
 
 	sha256_init(&h);
-	code = data_file_open(&f, path, &h, e);
+	code = data_file_open(&f, path, e);
 	if (code)
 		return code;
 	code = spool_open(&spool, e);
@@ -274,6 +274,8 @@ static int read_streamed(const char *path, const struct read_options *o, struct 
 			code = read_and_judge(&t, path, out, e);
 		if (!code) {
 			code = store_rows(*out, &spool, e);
+			if (!code)
+				code = data_file_digest(&f, &h, e);
 			sha256_end(&h, (*out)->digest);
 			if (code)
 				dataset_free(*out);

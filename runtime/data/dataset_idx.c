@@ -79,7 +79,7 @@ static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
 	return spool_add(&f->spool, p, len, e);
 }
 
-static int unpack(struct idx_file *f, struct err *e)
+static int unpack(struct idx_file *f, struct sha256 *h, struct err *e)
 {
 	struct inflating to = { .limit = 0 };
 	int code = spool_open(&to.spool, e), fd = -1;
@@ -87,6 +87,8 @@ static int unpack(struct idx_file *f, struct err *e)
 	if (code)
 		return code;
 	code = inflate_file(f->data.fd, f->path, 0, f->data.size, true, keep_piece, &to, e);
+	if (!code)
+		code = data_file_digest(&f->data, h, e);
 	if (!code)
 		code = spool_take(&to.spool, &fd, e);
 	if (!code) {
@@ -106,17 +108,19 @@ static int open_in_place(struct idx_file *f, const char *path, struct sha256 *h,
 	int code;
 
 	f->path = path;
-	code = data_file_open(&f->data, path, h, e);
+	code = data_file_open(&f->data, path, e);
 	if (code)
 		return code;
 	if (is_gzip(path))
-		code = unpack(f, e);
+		code = unpack(f, h, e);
 	have = f->data.size < sizeof head ? (size_t)f->data.size : sizeof head;
 	if (!code)
 		code = file_read(f->data.fd, path, 0, head, have, e);
 	if (!code)
 		code = idx_parse_head(head, have, f->data.size, &f->idx, &n, e);
 	f->at = n;
+	if (!code && !is_gzip(path))
+		code = data_file_digest(&f->data, h, e);
 	if (code)
 		err_prefix(e, "%s", path);
 	return code;

@@ -30,8 +30,9 @@ bool label_map_apply(const struct label_map *m, double *v);
 
 /* A data file whose rows stay there. */
 struct data_file { const char *path; int fd; uint64_t size; };
-/* Opens it and adds its bytes to the digest. */
-int data_file_open(struct data_file *f, const char *path, struct sha256 *h, struct err *e);
+int data_file_open(struct data_file *f, const char *path, struct err *e);
+/* Adds its bytes to the digest: a long way through a large file, so it comes behind all other looks at it. */
+int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e);
 /* Closes it, unless fd was handed over (-1). */
 void data_file_close(struct data_file *f);
 

@@ -65,7 +65,7 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests = tests/net/soak_faults.sh tests/cli/soak_examples.sh tests/cli/soak_resume.sh
-perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh
+perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write
 EXTRA_PROGRAMS = $(perf_programs)

@@ -209,7 +209,7 @@ static json_t *samples_json(const struct samples *s)
 	return all;
 }
 
-static json_t *workers_json(const struct coordinator *c)
+json_t *record_workers(const struct coordinator *c)
 {
 	json_t *all = json_array();
 	struct coordinator_worker w;
@@ -250,7 +250,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "machine", machine_json(j));
 	json_object_set_new(all, "samples", samples_json(&j->samples));
 	if (j->workers)
-		json_object_set_new(all, "workers", workers_json(j->workers));
+		json_object_set_new(all, "workers", record_workers(j->workers));
 	if (r)
 		json_object_set_new(all, "metrics", metrics_json(&j->train, r));
 	json_write(all, &b);

@@ -7,12 +7,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cli/record.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/json.h"
 #include "runtime/exec/memory.h"
 #include "runtime/net/pool_threads.h"
+#include "runtime/net/coordinator.h"
 
 enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20, TIMES_MAX = 4096 };
 static const double trial_seconds = 1.5, slow_seconds = 10;
@@ -228,6 +230,8 @@ static void print_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "restarts", json_integer(j->restarts));
 	json_object_set_new(all, "memory_bytes", json_integer((json_int_t)p->memory));
 	json_object_set_new(all, "memory_available_bytes", json_integer((json_int_t)cpus_memory_available()));
+	if (p->job->workers)
+		json_object_set_new(all, "workers", record_workers(p->job->workers));
 	json_object_set_new(all, "steps_measured", json_integer((json_int_t)p->nstep));
 	json_object_set_new(all, "step_seconds", json_real(p->step_seconds));
 	json_object_set_new(all, "validation_seconds", json_real(p->validation_seconds));
@@ -250,6 +254,16 @@ static void print_duration(struct buf *out, double seconds)
 		buf_printf(out, "%.3g h", seconds / 3600);
 }
 
+/* Who would compute, with the measured steps behind them. */
+static void print_workers(const struct coordinator *c, struct buf *out)
+{
+	struct coordinator_worker w;
+
+	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++)
+		buf_printf(out, "worker    %s: %u thread%s, %llu units so far\n", w.name, w.nthread, w.nthread == 1 ? "" : "s",
+			(unsigned long long)w.nunit);
+}
+
 static void print_text(const struct preview *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
@@ -269,7 +283,10 @@ static void print_text(const struct preview *p, struct buf *out)
 		epochs == 1 ? "" : "s");
 	if (j->restarts > 1)
 		buf_printf(out, ", %u starts", j->restarts);
-	buf_printf(out, "\nmemory    %s were taken, %s are free\n", memory_text((double)p->memory, 0, taken),
+	buf_str(out, "\n");
+	if (p->job->workers)
+		print_workers(p->job->workers, out);
+	buf_printf(out, "memory    %s were taken, %s are free\n", memory_text((double)p->memory, 0, taken),
 		memory_text((double)cpus_memory_available(), 0, free_text));
 	buf_str(out, "time      ");
 	print_duration(out, p->step_seconds);

@@ -70,6 +70,13 @@ train want "$examples/cluster/config.yaml" $shots
 train got "$examples/cluster/config.yaml" $shots --hosts local:3
 tap_ok "shots" cmp want.bin got.bin
 
+# ---- what would be done ----
+"$QCNN" train "$examples/cluster/config.yaml" --dry-run --hosts local:2 >out 2>err
+tap_is $? 0 "a dry run with workers"
+tap_is "$(grep -c '^worker    local\[[01]\]: [0-9]* thread' out)" 2 "names them"
+"$QCNN" train "$examples/cluster/config.yaml" --dry-run --json --hosts local:2 >out 2>err
+tap_has out '"workers":[{"lost":false,"name":"local[0]"' "in JSON too"
+
 # ---- infer ----
 "$QCNN" infer --json --split=train want.bin >want.json
 "$QCNN" infer --json --split=train --hosts local:3 want.bin >got.json 2>err

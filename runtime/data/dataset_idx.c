@@ -31,6 +31,25 @@ static bool is_gzip(const char *path)
 	return len > 3 && !strcmp(path + len - 3, ".gz");
 }
 
+/* Does a file's length agree with its header? Looked at before memory is taken for all of it; a pipe and a
+ * compressed file pass. */
+static int check_length(const char *path, struct err *e)
+{
+	struct buf head = BUF_INIT;
+	struct idx idx;
+	uint64_t size;
+	size_t n;
+	int code = is_gzip(path) ? 0 : buf_read_part(&head, path, IDX_HEAD_MAX, false, &size, e);
+
+	if (!code && head.len) {
+		code = idx_parse_head(head.data, head.len, size, &idx, &n, e);
+		if (code)
+			err_prefix(e, "%s", path);
+	}
+	buf_release(&head);
+	return code;
+}
+
 /* The digest takes the file as it lies there. */
 static int open_file(struct idx_file *f, const char *path, struct sha256 *h, struct err *e)
 {
@@ -38,7 +57,9 @@ static int open_file(struct idx_file *f, const char *path, struct sha256 *h, str
 	int code;
 
 	f->path = path;
-	code = buf_read_file(&f->bytes, path, DATASET_BYTES_MAX, e);
+	code = check_length(path, e);
+	if (!code)
+		code = buf_read_file(&f->bytes, path, DATASET_BYTES_MAX, e);
 	if (code)
 		return code;
 	sha256_add(h, f->bytes.data, f->bytes.len);

@@ -283,6 +283,10 @@ static void idx(void)
 	o.label_required = false;
 	tap_ok(!open_as("long-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "6300 numbers of 1 bytes, 6301 bytes follow"), "too many bytes: %s", e.text);
 	tap_ok(!open_as("bomb-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "it inflates to more bytes than its header states"), "far too many: %s", e.text);
+	/* A terabyte of nothing is not read to see that it is too much. */
+	if (!truncate("p-images-idx2-ubyte", (off_t)1 << 40))
+		for (int streamed = 0; streamed < 2; streamed++)
+			tap_ok(!open_as("p-images-idx2-ubyte", o, streamed, &e) && strstr(e.text, "the IDX file's header states 6300 numbers"), "a terabyte: %s", e.text);
 	truncate("z-images-idx2-ubyte.gz", 1000);
 	tap_ok(!open_as("z-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "compressed data are damaged or cut off"), "cut off: %s", e.text);
 	buf_release(&b);

@@ -314,9 +314,13 @@ static void end_folder(struct training *t, int code, const struct train_result *
 		run_discard(t->run, &ignored);
 		return;
 	}
-	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : r, &ignored);
+	/* Killed before the record says that it has finished, it goes on from its checkpoint to here once more. */
 	if (!code) {
 		write_report(t, r);
+		run_point_latest(t->run);
+	}
+	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : r, &ignored);
+	if (!code) {
 		run_finish(t->run);
 		summary(t, r);
 	}

@@ -343,19 +343,25 @@ int folder_remove(const char *path, struct err *e)
 	return 0;
 }
 
-void run_finish(struct run *r)
+void run_point_latest(const struct run *r)
 {
-	struct buf path = BUF_INIT;
 	char *real = realpath(r->path, NULL), *slash = real ? strrchr(real, '/') : NULL;
 
-	path_of(r, "checkpoint", &path);
-	folder_remove(path.data, NULL);      /* what stays is of no use, and does no harm */
 	if (slash && slash > real) {
 		*slash = 0;
 		point_latest(real, slash + 1);
 	}
-	buf_release(&path);
 	free(real);
+}
+
+void run_finish(struct run *r)
+{
+	struct buf path = BUF_INIT;
+
+	run_point_latest(r);
+	path_of(r, "checkpoint", &path);
+	folder_remove(path.data, NULL);      /* what stays is of no use, and does no harm */
+	buf_release(&path);
 }
 
 int run_discard(struct run *r, struct err *e)

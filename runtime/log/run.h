@@ -33,7 +33,9 @@ int run_flush(struct run *r, struct err *e);
 bool run_lines(const struct run *r, unsigned k, const char **file, uint64_t *size, const char **waiting);
 /* Make it so again: cut to size, and these lines wait. */
 int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting, struct err *e);
-/* Its result is there: checkpoints and lock are removed, and latest points to it. */
+/* latest points to it. */
+void run_point_latest(const struct run *r);
+/* Its result is there: latest points to it, and checkpoints and lock are removed, in this order. */
 void run_finish(struct run *r);
 /* Remove the folder with all that is in it. */
 int run_discard(struct run *r, struct err *e);

@@ -17,6 +17,9 @@ wait_for() {
 no_times() { sed 's/, *"seconds": *[^,}]*//; s/, *"samples_per_second": *[^,}]*//' "$1"; }
 tags() { LC_ALL=C find "$1" -name 'events.out.*' -exec grep -a -o -h "$2" {} + | wc -l | tr -d ' '; }
 
+# Nothing is left to do: a kill after that changes nothing.
+has_finished() { grep -q '"state":"finished"' killed/cluster-*/run.json 2>/dev/null; }
+
 # killed TIMES NAME OPTIONS...: a calm run, and one that is killed at TIMES moments, a random while after its
 # newest checkpoint; both must have left the same.
 killed() {
@@ -38,10 +41,10 @@ killed() {
 		kill -s KILL $pid 2>/dev/null
 		wait $pid 2>/dev/null
 		[ $? -eq 137 ] && killed_seen=$((killed_seen + 1))
-		[ ! -e killed.bin ] || break
+		! has_finished || break
 	done
 	tap_ok "$killed_name: killed $killed_seen times" test $killed_seen -gt 0
-	if [ ! -e killed.bin ]; then
+	if ! has_finished; then
 		tap_exit 0 "$killed_name: it goes on to its end" "$QCNN" train "$@" --set=log.dir=killed -o killed.bin config.yaml
 		tap_has err "going on with killed/cluster-" "$killed_name: and says so"
 		case $* in *restarts=*) tap_has err "best of " "$killed_name: the best start is told" ;; esac

@@ -12,6 +12,9 @@ liblang_a_SOURCES = \
 	lang/gates.def \
 	lang/gates.h \
 	lang/gates_matrix.c \
+	lang/gates_matrix.h \
+	lang/gates_one.c \
+	lang/gates_two.c \
 	lang/kinds.c \
 	lang/lang.h \
 	lang/names.c \

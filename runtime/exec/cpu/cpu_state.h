@@ -103,7 +103,7 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const void *psi, void *lambda, const double *slope);
 
-/* cpu_sweep.c: the functions of the backend's table that run circuits. */
+/* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
 void cpu_matrices(struct backend_state *b, const cplx *u);
 /* Compute c->start in `room` (a state) once the constant matrices are in b->matrix. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);

@@ -4,11 +4,14 @@
 noinst_LIBRARIES += libcpu.a
 libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu.c \
+	runtime/exec/cpu/cpu_backward.c \
 	runtime/exec/cpu/cpu_bank.c \
 	runtime/exec/cpu/cpu_compile.c \
+	runtime/exec/cpu/cpu_matrix.c \
 	runtime/exec/cpu/cpu_readout.c \
 	runtime/exec/cpu/cpu_state.h \
 	runtime/exec/cpu/cpu_sweep.c \
+	runtime/exec/cpu/cpu_sweep.h \
 	runtime/exec/cpu/kernels.c \
 	runtime/exec/cpu/kernels.h \
 	runtime/exec/cpu/limits.c \

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The way back: blocks of psi and lambda together, and the sums of their cross matrices. */
+#include "config.h"
+#include <string.h>
+#include "runtime/exec/cpu/cpu_sweep.h"
+
+/* Place of the sums of a block with these base targets among a diagonal step's. */
+static size_t base_place(const struct backend_state *b, const struct cpu_step *s, size_t base)
+{
+	size_t place = 0;
+	for (unsigned k = 0; k < s->nbase; k++)
+		place |= ((base >> s->base[k].outer) & 1) << k;
+	return place * (2u << s->kernel.ntarget) * (s->per_lane ? b->k->lanes : 1);
+}
+
+/* Sum of the lanes, in their order, where the controls hold. */
+static double lane_sum(const double *r, unsigned lanes, uint32_t on)
+{
+	double sum = 0;
+	for (unsigned l = 0; l < lanes; l++)
+		if ((on >> l) & 1)
+			sum += r[l];
+	return sum;
+}
+
+static unsigned step_doubles(const struct cpu_step *st) { return 2u << (2 * st->plan->ntarget); }
+
+/* Diagonal entries from the sums of rows, base targets and lanes. */
+static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+{
+	unsigned lanes = st->per_lane ? b->k->lanes : 1, nrow = 1u << st->kernel.ntarget, d = 1u << st->plan->ntarget;
+	memset(r, 0, step_doubles(st) * sizeof *r);
+	for (unsigned k = 0; k < 1u << st->nbase; k++) {
+		unsigned part = 0;
+		for (unsigned j = 0; j < st->nbase; j++)
+			part |= (k >> j) & 1 ? st->base[j].part : 0;
+		for (unsigned row = 0; row < nrow; row++)
+			for (unsigned l = 0; l < lanes; l++) {
+				unsigned t = part | st->row_part[row] | st->lane_part[l];
+				const double *sum = cross + st->cross + 2 * (size_t)(k * nrow + row) * lanes + l;
+				if (!((st->lane_on >> l) & 1))
+					continue;
+				r[2 * t * (d + 1)] += sum[0];
+				r[2 * t * (d + 1) + 1] += sum[lanes];
+			}
+	}
+}
+
+/* One step's sums in a thread, the lanes added. */
+static void step_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+{
+	unsigned n = step_doubles(st), lanes = b->k->lanes;
+	if (st->diagonal) {
+		diagonal_sums(b, st, cross, r);
+		return;
+	}
+	for (unsigned e = 0; e < n; e++)
+		r[e] = st->per_lane ? lane_sum(cross + st->cross + (size_t)e * lanes, lanes, st->lane_on)
+			: cross[st->cross + e];
+}
+
+static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross,
+	struct ahead *ahead)
+{
+	const struct cpu_stage *s = w->stage;
+	const struct kernels *k = w->b->k;
+	matrix_room room;
+	for (uint32_t n = s->nstep; n-- > s->first_cross; ) {
+		const struct cpu_step *st = &s->step[n];
+		if (ahead)
+			cpu_ask_ahead(w, ahead, s->nstep - s->first_cross);
+		if (!cpu_is_on(st, base))
+			continue;
+		if (st->permutes) {
+			k->permute(psi, s->nhot, &st->kernel, st->target);
+			k->permute(lambda, s->nhot, &st->kernel, st->target);
+			continue;
+		}
+		if (st->diagonal) {
+			struct phases p = cpu_step_phases(w, st, true, base, &room);
+			k->unscale(psi, lambda, s->nhot, &st->kernel, p.phase, p.stride, p.active,
+				st->plan->cross ? cross + st->cross + base_place(w->b, st, base) : NULL, st->per_lane);
+			continue;
+		}
+		k->unapply(psi, lambda, s->nhot, &st->kernel, cpu_step_matrix(w, st, true, &room),
+			st->plan->cross ? cross + st->cross : NULL, st->per_lane);
+	}
+}
+
+static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct sweep *w = ctx;
+	const struct cpu_stage *s = w->stage;
+	struct backend_state *b = w->b;
+	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	memset(thread->cross, 0, s->ncross * sizeof(double));
+	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
+		size_t base = cpu_block_base(s, k);
+		struct ahead ahead = cpu_look_ahead(s, k + 1, end);
+		cpu_fetch(w, w->psi, base, thread->block_psi);
+		cpu_fetch(w, w->lambda, base, thread->block_lambda);
+		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross, &ahead);
+		if (!w->last) {
+			cpu_put_back(w, thread->block_psi, base, w->psi);
+			cpu_put_back(w, thread->block_lambda, base, w->lambda);
+		}
+		thread->blocks++;
+	}
+	double *out = cpu_chunk_sums(b, thread) + s->nsum * chunk;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++)
+		if (s->step[k].plan->cross)
+			step_sums(b, &s->step[k], thread->cross, out + s->step[k].sum);
+}
+
+/* Where step st's cross matrix goes; adjoint steps give that of the conjugate transpose:
+ * dL = 2 Re sum d(U^+)[r,c] R[r,c] = 2 Re sum dU[c,r] conj(R[r,c]). */
+static void add_cross(const struct backend_state *b, const struct cpu_step *st, const double *r, cplx *to)
+{
+	unsigned d = 1u << st->plan->ntarget;
+	to += b->plan->set.offset[st->plan->matrix];
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++) {
+			cplx z = cplx_of(r[2 * (i * d + j)], r[2 * (i * d + j) + 1]);
+			if (st->plan->adjoint)
+				to[j * d + i] += conj(z);
+			else
+				to[i * d + j] += z;
+		}
+}
+
+static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
+{
+	return b->plan->set.def[st->plan->matrix]->cls == VALUE_SAMPLE;
+}
+
+static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w,
+	const struct cpu_stage *s, cplx *r_shared, cplx *const *r_sample)
+{
+	const double *part = cpu_chunk_sums(b, w);
+	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		unsigned n = step_doubles(st);
+		double r[2 * MATRIX_ENTRIES_MAX] = { 0 };
+		if (!st->plan->cross)
+			continue;
+		for (unsigned chunk = 0; chunk < s->nchunk; chunk++)
+			for (unsigned e = 0; e < n; e++)
+				r[e] += part[s->nsum * chunk + st->sum + e];
+		add_cross(b, st, r, of_sample(b, st) ? r_sample[0] : r_shared);
+	}
+}
+
+/* One step's sums of the sample whose lane `cross` points to. */
+static void sample_sums(const struct cpu_step *st, const double *cross, unsigned lanes, double *r)
+{
+	unsigned n = step_doubles(st), d = 1u << st->plan->ntarget;
+	if (!st->diagonal) {
+		for (unsigned e = 0; e < n; e++)
+			r[e] = cross[(size_t)e * lanes];
+		return;
+	}
+	memset(r, 0, n * sizeof *r);
+	for (unsigned t = 0; t < d; t++) {
+		r[2 * t * (d + 1)] = cross[2 * (size_t)t * lanes];
+		r[2 * t * (d + 1) + 1] = cross[(2 * (size_t)t + 1) * lanes];
+	}
+}
+
+/* SHAPE_SAMPLES: a lane is a sample. */
+static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
+	uint32_t nsample, cplx *r_shared, cplx *const *r_sample)
+{
+	unsigned lanes = b->k->lanes;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		double r[2 * MATRIX_ENTRIES_MAX];
+		if (!st->plan->cross)
+			continue;
+		if (!of_sample(b, st)) {
+			step_sums(b, st, cross, r);
+			add_cross(b, st, r, r_shared);
+			continue;
+		}
+		for (uint32_t sample = 0; sample < nsample; sample++) {
+			sample_sums(st, cross + st->cross + sample, lanes, r);
+			add_cross(b, st, r, r_sample[sample]);
+		}
+	}
+}
+
+void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
+	void *psi, cplx *r_shared, cplx *const *r_sample)
+{
+	uint32_t first = 0;
+	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
+		first++;
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .lambda = w->lambda };
+	for (uint32_t k = c->nstage; k-- > first; ) {
+		sweep.stage = &c->stage[k];
+		sweep.last = k == first;
+		if (b->lane_bits) {
+			cpu_chunks(b, w, sweep.stage->nchunk, backward_chunk, &sweep);
+			collect_chunks(b, w, sweep.stage, r_shared, r_sample);
+		} else {
+			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
+			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
+			collect_lanes(b, w->cross, sweep.stage, in->nsample, r_shared, r_sample);
+		}
+	}
+}
+
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
+	const double *slope, cplx *r_shared, cplx *const *r_sample)
+{
+	struct cpu_worker *w = &b->worker[worker];
+	const struct cpu_circuit *c = &b->circuit[number];
+	uint32_t slot = cpu_slot(b, number);
+	void *psi = w->psi[slot];
+	if (w->resident[slot] != number)
+		cpu_forward_sweep(b, w, number, in, psi);
+	w->resident[slot] = INDEX_NONE;
+	cpu_lambda(b, w, c, psi, w->lambda, slope);
+	cpu_unsweep(b, w, c, in, psi, r_shared, r_sample);
+}

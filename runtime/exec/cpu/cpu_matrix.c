@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Matrices and phases in the kernels' precision and layout. */
+#include "config.h"
+#include <string.h>
+#include "runtime/exec/cpu/cpu_sweep.h"
+
+/* Entries of m (or its conjugate transpose) as re, im pairs. */
+static void flatten(const cplx *u, unsigned d, bool adjoint, double *out)
+{
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned c = 0; c < d; c++) {
+			cplx z = adjoint ? conj(u[c * d + r]) : u[r * d + c];
+			out[2 * (r * d + c)] = creal(z);
+			out[2 * (r * d + c) + 1] = cimag(z);
+		}
+}
+
+static void *real_at(const struct backend_state *b, void *base, size_t n) { return (char *)base + n * b->k->real_bytes; }
+
+void cpu_matrices(struct backend_state *b, const cplx *u)
+{
+	const struct matrix_set *set = &b->plan->set;
+	double flat[2 * MATRIX_ENTRIES_MAX];
+	if (u != b->u)
+		memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
+	for (uint32_t m = 0; m < set->n; m++) {
+		unsigned d = matrix_dim(set->def[m]);
+		if (set->def[m]->cls == VALUE_SAMPLE)
+			continue;
+		for (unsigned adjoint = 0; adjoint < 2; adjoint++) {
+			flatten(u + set->offset[m], d, adjoint, flat);
+			b->k->store(real_at(b, b->matrix[adjoint], 2 * (size_t)set->offset[m]), flat, 2 * d * d);
+		}
+	}
+}
+
+/* The unit's own matrices: lane by lane in SHAPE_SAMPLES, else one sample's. */
+void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
+	const struct cpu_circuit *c, const struct unit_input *in)
+{
+	const struct matrix_set *set = &b->plan->set;
+	unsigned lanes = b->lane_bits ? 1 : b->k->lanes;
+	double wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
+	for (uint32_t k = 0; k < c->nsample_matrix; k++) {
+		uint32_t m = c->sample_matrix[k];
+		unsigned d = matrix_dim(set->def[m]), n = d * d;
+		for (unsigned adjoint = 0; adjoint <= c->sample_inverse[k]; adjoint++) {
+			for (unsigned e = 0; e < n; e++) {
+				unsigned from = adjoint ? e % d * d + e / d : e;
+				for (unsigned s = 0; s < lanes; s++) {
+					cplx z = in->u[s][set->offset[m] + from];
+					wide[2 * e * lanes + s] = creal(z);
+					wide[(2 * e + 1) * lanes + s] = adjoint ? -cimag(z) : cimag(z);
+				}
+			}
+			b->k->store(real_at(b, w->matrix[adjoint], 2 * (size_t)set->offset[m] * lanes), wide, 2 * (size_t)n * lanes);
+		}
+	}
+}
+
+/* A matrix that is the identity in lanes where the controls do not hold. */
+static const void *masked_matrix(const struct sweep *w, const struct cpu_step *s, bool adjoint, matrix_room *room)
+{
+	const struct backend_state *b = w->b;
+	const struct matrix_set *set = &b->plan->set;
+	uint32_t m = s->plan->matrix;
+	unsigned d = matrix_dim(set->def[m]), n = 2 * d * d, lanes = b->k->lanes;
+	const cplx *u = set->def[m]->cls == VALUE_SAMPLE ? w->in->u[0] : b->u;
+	double flat[2 * MATRIX_ENTRIES_MAX], wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
+	flatten(u + set->offset[m], d, adjoint, flat);
+	for (unsigned e = 0; e < n; e++)
+		for (unsigned l = 0; l < lanes; l++)
+			wide[e * lanes + l] = (s->lane_on >> l) & 1 ? flat[e] : e % (2 * d + 2) == 0;
+	b->k->store(room, wide, n * lanes);
+	return room;
+}
+
+const void *cpu_step_matrix(const struct sweep *w, const struct cpu_step *s, bool inverse, matrix_room *room)
+{
+	const struct backend_state *b = w->b;
+	const struct matrix_set *set = &b->plan->set;
+	size_t offset = 2 * (size_t)set->offset[s->plan->matrix];
+	bool adjoint = s->plan->adjoint != inverse;
+	if (s->lane_masked)
+		return masked_matrix(w, s, adjoint, room);
+	if (set->def[s->plan->matrix]->cls == VALUE_SAMPLE)
+		return real_at(b, w->owner->matrix[adjoint], offset * (b->lane_bits ? 1 : b->k->lanes));
+	return real_at(b, b->matrix[adjoint], offset);
+}
+
+/* Index of a diagonal step's matrix that the targets on the block's first row give. */
+static unsigned base_part(const struct cpu_step *s, size_t base)
+{
+	unsigned part = 0;
+	for (unsigned k = 0; k < s->nbase; k++)
+		part |= (base >> s->base[k].outer) & 1 ? s->base[k].part : 0;
+	return part;
+}
+
+struct phases cpu_step_phases(const struct sweep *w, const struct cpu_step *s, bool inverse, size_t base, matrix_room *room)
+{
+	const struct backend_state *b = w->b;
+	const struct matrix_set *set = &b->plan->set;
+	uint32_t m = s->plan->matrix;
+	bool sample = set->def[m]->cls == VALUE_SAMPLE, conjugate = s->plan->adjoint != inverse;
+	unsigned d = matrix_dim(set->def[m]), nrow = 1u << s->kernel.ntarget, lanes = s->kernel.lanewise ? b->k->lanes : 1;
+	const cplx *u = (sample ? w->in->u[0] : b->u) + set->offset[m];
+	double wide[2 * MATRIX_DIM_MAX * KERNEL_LANES_MAX];
+	struct phases p = { .stride = d + 1, .active = sample ? (1u << nrow) - 1 : 0 };
+	unsigned first = base_part(s, base);
+	if (!s->spread) {
+		for (unsigned r = 0; r < nrow && !sample; r++)
+			p.active |= (unsigned)(u[r * (d + 1)] != 1) << r;
+		p.phase = real_at(b, sample ? w->owner->matrix[conjugate] : b->matrix[conjugate], 2 * (size_t)set->offset[m] * lanes);
+		return p;
+	}
+	for (unsigned r = 0; r < nrow; r++)
+		for (unsigned l = 0; l < lanes; l++) {
+			unsigned t = first | s->row_part[r] | s->lane_part[l];
+			cplx z = (s->lane_on >> l) & 1 ? u[t * (d + 1)] : 1;
+			wide[2 * r * lanes + l] = creal(z);
+			wide[(2 * r + 1) * lanes + l] = conjugate ? -cimag(z) : cimag(z);
+			p.active |= (unsigned)(z != 1) << r;
+		}
+	b->k->store(room, wide, 2 * (size_t)nrow * lanes);
+	p.phase = room;
+	p.stride = 1;
+	return p;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the ways forward and back over a state share: blocks of a stage and the matrices of its steps. */
+#ifndef QCNN_CPU_SWEEP_H
+#define QCNN_CPU_SWEEP_H
+
+#include "runtime/exec/cpu/cpu_state.h"
+
+/* One stage of one sweep over a state. */
+struct sweep {
+	struct backend_state *b;
+	const struct cpu_worker *owner;      /* whose per-sample matrices */
+	const struct cpu_stage *stage;
+	const struct unit_input *in;
+	void *psi, *lambda;
+	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
+};
+
+/* ---- cpu_matrix.c: what a step's kernel is given; V instead of U where `inverse` ---- */
+
+/* Room for one matrix, lane by lane. */
+typedef union { double align; char bytes[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX * sizeof(double)]; }
+	matrix_room __attribute__((aligned(64)));
+
+/* Matrix of a dense step; `room` takes one that is put together here. */
+const void *cpu_step_matrix(const struct sweep *w, const struct cpu_step *s, bool inverse, matrix_room *room);
+
+/* Phases of a diagonal step on the block whose first row is `base`; `room` takes those that are put together. */
+struct phases { const void *phase; unsigned stride, active; };
+struct phases cpu_step_phases(const struct sweep *w, const struct cpu_step *s, bool inverse, size_t base, matrix_room *room);
+
+/* Do the controls outside a block hold on it? */
+static inline bool cpu_is_on(const struct cpu_step *st, size_t base) { return (base & st->base_mask) == st->base_value; }
+
+/* ---- blocks ---- */
+
+/* First row of block number k. */
+static inline size_t cpu_block_base(const struct cpu_stage *s, uint64_t k)
+{
+	size_t base = 0;
+	for (unsigned bit = 0; bit < s->nouter; bit++)
+		base |= (size_t)((k >> bit) & 1) << s->outer[bit];
+	return base;
+}
+
+static inline void cpu_fetch(const struct sweep *w, const void *state, size_t base, void *block)
+{
+	w->b->k->gather(block, state, base, w->stage->row, w->stage->nhot, &w->stage->swap);
+}
+
+static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
+{
+	w->b->k->scatter(block, state, base, w->stage->row, w->stage->nhot, &w->stage->swap);
+}
+
+/* The block that comes next, asked for part by part between the steps of this one. */
+struct ahead { bool any; size_t base; uint32_t step; };
+struct ahead cpu_look_ahead(const struct cpu_stage *s, uint64_t next, uint64_t end);
+void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep);
+
+/* ---- ways ---- */
+
+/* Where a worker keeps the state of circuit c. */
+static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
+
+/* w->psi becomes the final state of the circuit. */
+void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi);
+
+#endif

@@ -224,8 +224,8 @@ static int read_part(struct inference *f, enum sample_part k)
 	struct err e;
 	int code = samples_open(&w, f->d, &f->samples, &e);
 
-	if (diags_errors(f->d))
-		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+	if (diags_errors(f->d))          /* in a data file, or else in what --set says of it */
+		return cli_diags_fail(f->cli, f->d, err_exit_status(code ? code : -ERR_CONFIG));
 	if (code)
 		return code == -ERR_NO_INPUT ? not_found(f, &e) : cli_fail(f->cli, &e);
 	f->p.part = f->samples.part[k];

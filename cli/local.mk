@@ -69,6 +69,8 @@ libcli_a_SOURCES = \
 	cli/schema.h \
 	cli/schema_check.h \
 	cli/schema_rows.c \
+	cli/schema_text.c \
+	cli/schema_text.h \
 	cli/stop.c \
 	cli/stop.h \
 	cli/stack.c \

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/schema.h"
+#include "cli/schema_text.h"
 #include "runtime/net/launch.h"
 #include "runtime/data/transform.h"
 #include "runtime/exec/shortcut.h"
@@ -231,29 +231,16 @@ static void section_diagnostics(struct buf *out, const char *name)
 	buf_str(out, ".El\n");
 }
 
-static void key_range(struct buf *b, const struct schema_row *row)
+/* A value that a key takes, with the key's last name. */
+static void key_example(struct buf *out, const struct schema_row *row)
 {
-	const char *names[SCHEMA_NAMES_MAX];
+	struct buf b = BUF_INIT;
 
-	buf_printf(b, "Type: %s", schema_type_text(row->type));
-	if ((row->type == TYPE_INT || row->type == TYPE_AUTO_INT) && row->high > 9e14)
-		buf_printf(b, ", at least %.0f", row->low);
-	else if (row->type == TYPE_INT || row->type == TYPE_AUTO_INT || row->type == TYPE_FREQUENCY)
-		buf_printf(b, ", %.0f to %.0f", row->low, row->high);
-	if (row->choices) {
-		size_t n = row->choices(names);
-
-		buf_str(b, "; one of: ");
-		for (size_t i = 0; i < n; i++)
-			buf_printf(b, "%s%s", i ? ", " : "", names[i]);
-	}
-	buf_str(b, ".\n");
-	if (!row->preset)
-		buf_str(b, "Must be given.\n");
-	else if (strcmp(row->preset, "null"))
-		buf_printf(b, "Default: %s.\n", row->preset);
-	if (row->scope == SCOPE_EXECUTION)
-		buf_str(b, "Changes no result and is not kept in weights.bin.\n");
+	buf_printf(&b, "%s: %s", strrchr(row->path, '.') + 1, row->example);
+	buf_str(out, "Example:\n.Ql \"");
+	argument(out, b.data);
+	buf_str(out, "\"\n");
+	buf_release(&b);
 }
 
 static void section_keys(struct buf *out, const char *section)
@@ -271,8 +258,9 @@ static void section_keys(struct buf *out, const char *section)
 		argument(out, row->path);
 		buf_char(out, '\n');
 		text(out, row->text);
-		key_range(&b, row);
+		schema_describe(row, &b);
 		text(out, b.data);
+		key_example(out, row);
 		buf_release(&b);
 	}
 	buf_str(out, ".El\n");
@@ -286,29 +274,6 @@ static void item(struct buf *out, const char *name, const char *doc)
 	sentence(out, doc);
 }
 
-static void option_default(struct buf *b, const struct train_option *o)
-{
-	char word[OPTION_WORD_MAX];
-
-	if (o->value == VALUE_REQUIRED)
-		buf_str(b, "Must be given.");
-	else if (!value_given(o->value))
-		buf_printf(b, "Default: %s.", o->kind == VALUE_COUNT && o->words ? o->words : "null");
-	else if (o->kind == VALUE_BOOL)
-		buf_printf(b, "Default: %s.", o->value != 0 ? "true" : "false");
-	else if (o->kind == VALUE_TEXT)
-		buf_printf(b, "Default: %s", o->words);
-	else if (o->kind == VALUE_WORD)
-		buf_printf(b, "Default: %s.", option_word_at(o->words, (unsigned)o->value, word, sizeof word));
-	else if (o->kind == VALUE_WORDS)
-		for (unsigned k = 0; k < option_nword(o->words); k++) {
-			if ((unsigned)o->value >> k & 1)
-				buf_printf(b, "Default: %s.", option_word_at(o->words, k, word, sizeof word));
-		}
-	else
-		buf_printf(b, "Default: %.15g", o->value);
-}
-
 static void table_options(struct buf *out, const struct train_option *o, unsigned n)
 {
 	if (!n)
@@ -318,7 +283,7 @@ static void table_options(struct buf *out, const struct train_option *o, unsigne
 		struct buf b = BUF_INIT;
 
 		item(out, o[k].name, o[k].doc);
-		option_default(&b, &o[k]);
+		option_describe(&o[k], &b);
 		text(out, b.data);
 		buf_release(&b);
 	}

@@ -3,15 +3,18 @@
 #include "config.h"
 #include "cli/schema_check.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/schema_text.h"
 #include "runtime/base/cpus.h"
 #include "runtime/data/transform.h"
 #include "runtime/exec/shots.h"
 #include "runtime/net/hostfile.h"
+#include "runtime/net/launch.h"
 #include "runtime/exec/shortcut.h"
 
 /* ---- words that other rooms define ---- */
@@ -96,6 +99,15 @@ static size_t names_of_frequencies(const char **name)
 	return copy_words(name, (const char *const[]){ "batch", "epoch", NULL });
 }
 
+static size_t names_of_launchers(const char **name)
+{
+	size_t n = 0;
+
+	for (int i = 1; i < LAUNCHER_COUNT; i++)
+		name[n++] = i == LAUNCHER_EXEC ? "exec:WORDS" : launch_row((enum launcher)i)->name;
+	return n;
+}
+
 static size_t names_of_isas(const char **name)
 {
 	size_t n = 0;
@@ -109,8 +121,8 @@ static size_t names_of_isas(const char **name)
 /* ---- rows ---- */
 
 static const struct schema_row rows[KEY_COUNT] = {
-#define KEY(id, path, type, low, high, choices, preset, scope, text) \
-	[KEY_##id] = { KEY_##id, path, TYPE_##type, low, high, choices, preset, SCOPE_##scope, text },
+#define KEY(id, path, type, low, high, choices, preset, scope, unit, example, text) \
+	[KEY_##id] = { KEY_##id, path, TYPE_##type, low, high, choices, preset, SCOPE_##scope, unit, example, text },
 #include "cli/schema.def"
 #undef KEY
 };
@@ -152,19 +164,19 @@ bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *
 
 bool check_number(const struct check *c, const struct ynode *v, double low, double high)
 {
-	struct diag *g;
+	struct buf b = BUF_INIT;
 
 	if (v->kind != YNODE_INT && v->kind != YNODE_REAL)
 		return check_wrong_kind(c, v, "a number");
 	if (v->f >= low && v->f <= high)
 		return true;
-	g = diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what);
-	if (high < 9e18)
-		diag_label(g, "%.15g to %.15g", low, high);
-	else if (v->f < low)
-		diag_label(g, "at least %.15g", low);
+	buf_str(&b, isfinite(v->f) ? "" : "finite, ");
+	if (v->f > high && high > 9e18 && isfinite(v->f))
+		buf_printf(&b, "at most %" PRId64, INT64_MAX);   /* what an integer here can hold */
 	else
-		diag_label(g, "at most %" PRId64, INT64_MAX);   /* what an integer here can hold */
+		range_text(low, high, &b);
+	diag_label(diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what), "%s", b.data);
+	buf_release(&b);
 	return false;
 }
 
@@ -241,7 +253,7 @@ static bool check_consts(const struct check *c, const struct ynode *v)
 	if (v->kind != YNODE_MAP)
 		return check_wrong_kind(c, v, "a map from names to numbers");
 	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_number(c, v->entry[i].value, -HUGE_VAL, HUGE_VAL);
+		well &= check_number(c, v->entry[i].value, -DBL_MAX, DBL_MAX);
 	return well;
 }
 
@@ -318,7 +330,7 @@ static bool number_map(const struct check *c, const struct ynode *v, double low,
 		struct ynode key = { .at = v->entry[i].key_at, .text = v->entry[i].key };
 
 		yaml_resolve(&key, key.text);
-		well &= check_number(c, &key, -HUGE_VAL, HUGE_VAL) && check_number(c, v->entry[i].value, low, high);
+		well &= check_number(c, &key, -DBL_MAX, DBL_MAX) && check_number(c, v->entry[i].value, low, high);
 	}
 	return well;
 }
@@ -391,6 +403,13 @@ static bool check_hosts(const struct check *c, const struct ynode *v)
 	return well;
 }
 
+static bool check_launcher(const struct check *c, const struct ynode *v)
+{
+	const char *agent;
+
+	return check_text(c, v) && (launcher_find(v->text, &agent) || check_one_of(c, v, v->at, v->text));
+}
+
 static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
 	[TYPE_BOOL] = { check_bool, "true or false" },
 	[TYPE_INT] = { check_int, "whole number" },
@@ -415,6 +434,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_WORDS] = { check_words, "word or list of words" },
 	[TYPE_INIT] = { check_init, "word or map" },
 	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
+	[TYPE_LAUNCHER] = { check_launcher, "text" },
 	[TYPE_CALLBACKS] = { check_callbacks, "map of maps" },
 };
 

@@ -10,7 +10,7 @@
 #include "runtime/train/train.h"
 
 enum key_id {
-#define KEY(id, path, type, low, high, choices, preset, scope, text) KEY_##id,
+#define KEY(id, path, type, low, high, choices, preset, scope, unit, example, text) KEY_##id,
 #include "cli/schema.def"
 #undef KEY
 	KEY_COUNT
@@ -19,7 +19,7 @@ enum key_id {
 enum key_type {
 	TYPE_NONE = 0, TYPE_BOOL, TYPE_INT, TYPE_AUTO_INT /* or the word auto */, TYPE_FREQUENCY /* or a word */, TYPE_TEXT, TYPE_PATH,
 	TYPE_CHOICE, TYPE_WORDS /* one or a list */, TYPE_CONSTS /* map name: number */, TYPE_SPLIT, TYPE_INPUTS, TYPE_LABEL_MAP,
-	TYPE_CLASS_WEIGHTS, TYPE_GENERATOR, TYPE_LOSS, TYPE_OPTIMIZER, TYPE_SCHEDULE, TYPE_METRICS, TYPE_REGULARIZERS, TYPE_CONSTRAINTS, TYPE_TRANSFORMS, TYPE_INIT, TYPE_HOSTS, TYPE_CALLBACKS, TYPE_COUNT
+	TYPE_CLASS_WEIGHTS, TYPE_GENERATOR, TYPE_LOSS, TYPE_OPTIMIZER, TYPE_SCHEDULE, TYPE_METRICS, TYPE_REGULARIZERS, TYPE_CONSTRAINTS, TYPE_TRANSFORMS, TYPE_INIT, TYPE_HOSTS, TYPE_LAUNCHER, TYPE_CALLBACKS, TYPE_COUNT
 };
 
 enum key_scope { SCOPE_NONE = 0, SCOPE_RESULT, SCOPE_EXECUTION };
@@ -37,6 +37,8 @@ struct schema_row {
 	names_fn choices;
 	const char *preset;          /* "null": may be left out; NULL: must be given */
 	enum key_scope scope;
+	const char *unit;            /* of the number; "none": it has none */
+	const char *example;         /* a value, as YAML */
 	const char *text;
 };
 

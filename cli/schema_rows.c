@@ -206,10 +206,6 @@ static bool check_value(const struct check *c, const struct train_option *o, con
 		return check_word(c, o->words, v);
 	if (o->kind == VALUE_COUNT && v->kind != YNODE_INT)
 		return check_wrong_kind(c, v, "a whole number");
-	if (o->min == DBL_MIN && (v->kind == YNODE_INT || v->kind == YNODE_REAL) && v->f <= 0) {
-		diag_label(diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what), "above 0");
-		return false;
-	}
 	return check_number(c, v, o->min, o->max);
 }
 

@@ -93,6 +93,7 @@ shell_tests += tests/cli/test_report.sh
 shell_tests += tests/cli/test_resume.sh
 shell_tests += tests/cli/test_run.sh
 shell_tests += tests/cli/test_runs.sh
+shell_tests += tests/cli/test_schema.sh
 shell_tests += tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_shortcuts.sh

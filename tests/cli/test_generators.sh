@@ -54,6 +54,7 @@ tap_exit 0 "none" "$QCNN" infer --set data.generate.cluster-ising.xx=0 w.bin
 tap_ok "change the outputs" sh -c '! cmp -s out xx'
 
 # ---- what --set may not ----
+tap_exit 78 "a generator of numbers for a model of states" "$QCNN" infer --set data.generate=stripes w.bin
 tap_exit 2 "a key of the training" "$QCNN" infer --set train.loss=mae w.bin
 tap_has err 'not `train.loss=mae`' "is named"
 tap_exit 2 "what the weights learnt" "$QCNN" infer --set 'data.transform=[l2]' w.bin

@@ -103,4 +103,10 @@ qcnn_SOURCES = cli/main.c
 
 # Fills the manual pages' templates; not installed.
 noinst_PROGRAMS = cli/manual
-cli_manual_SOURCES = cli/manual.c
+cli_manual_SOURCES = \
+	cli/manual.c \
+	cli/manual.h \
+	cli/manual_commands.c \
+	cli/manual_keys.c \
+	cli/manual_language.c \
+	cli/manual_mdoc.c

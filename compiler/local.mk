@@ -13,7 +13,10 @@ libcompiler_a_SOURCES = \
 	compiler/circuit_print.c \
 	compiler/compile.h \
 	compiler/draw.h \
+	compiler/draw_build.h \
+	compiler/draw_element.c \
 	compiler/draw_label.c \
+	compiler/draw_rows.c \
 	compiler/draw_scene.c \
 	compiler/draw_scene.h \
 	compiler/draw_svg.c \

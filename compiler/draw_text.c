@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Circuits as text: two lines a wire, boxes drawn with lines that join where they meet.
- *
- * A canvas cell holds the arms of a line (up, down, left, right) or a character; arms that
- * are drawn over each other add up, so crossings and shared borders come out by themselves. */
+ * Circuits as text: two lines a wire, boxes drawn with lines that join where they meet. */
 #include "config.h"
+#include "compiler/draw_canvas.h"
 #include "compiler/draw_scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum arm { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8, DASHED = 16, DOUBLE = 32 };
-
-struct cell { unsigned char arms; uint32_t glyph; };
-struct canvas { unsigned nline, ncolumn; struct cell *cell; bool ascii; };
 
 /* A band: columns of the scene that stand side by side. */
 struct text_drawing {
@@ -33,139 +25,6 @@ static unsigned line_of_row(const struct text_drawing *d, uint32_t row)
 	return 2 * (row - d->first) + 2;
 }
 
-/* ---- characters ---- */
-
-static uint32_t next_code(const char **p)
-{
-	const unsigned char *s = (const unsigned char *)*p;
-	unsigned n = *s < 0x80 ? 0 : *s < 0xe0 ? 1 : *s < 0xf0 ? 2 : 3;
-	uint32_t v = n == 0 ? *s : *s & (0x3fu >> n);
-
-	for (unsigned k = 1; k <= n && (s[k] & 0xc0) == 0x80; k++)
-		v = v << 6 | (s[k] & 0x3f);
-	for (*p += 1; n && (**p & 0xc0) == 0x80; n--)
-		*p += 1;
-	return v;
-}
-
-/* What stands for a character where only ASCII may. */
-static const struct { uint32_t code; const char *text; } plain[] = {
-	{ 0x2020, "'" }, { 0x3c0, "pi" }, { 0x2026, "~" }, { 0x27e8, "<" }, { 0x27e9, ">" }, { 0x25cf, "@" }, { 0x25cb, "o" },
-	{ 0x2295, "X" }, { 0x2573, "x" }, { 0xbb, ">" }, { 0xab, "<" }, { 0x2192, "->" }, { 0x2550, "=" }, { 0x254e, ":" },
-	{ 0x221a, "sqrt" }, { 0x3c6, "phi" },
-};
-
-static const char *in_ascii(uint32_t code)
-{
-	static char one[2];
-
-	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-		if (plain[i].code == code)
-			return plain[i].text;
-	one[0] = code < 0x80 ? (char)code : '?';
-	return one;
-}
-
-static void put_code(struct buf *out, uint32_t v, bool ascii)
-{
-	if (ascii)
-		buf_str(out, in_ascii(v));
-	else if (v < 0x80)
-		buf_char(out, (int)v);
-	else if (v < 0x800)
-		buf_printf(out, "%c%c", (int)(0xc0 | v >> 6), (int)(0x80 | (v & 0x3f)));
-	else if (v < 0x10000)
-		buf_printf(out, "%c%c%c", (int)(0xe0 | v >> 12), (int)(0x80 | (v >> 6 & 0x3f)), (int)(0x80 | (v & 0x3f)));
-	else
-		buf_printf(out, "%c%c%c%c", (int)(0xf0 | v >> 18), (int)(0x80 | (v >> 12 & 0x3f)), (int)(0x80 | (v >> 6 & 0x3f)),
-			(int)(0x80 | (v & 0x3f)));
-}
-
-static void put_text(struct buf *out, const char *text, bool ascii)
-{
-	while (*text)
-		put_code(out, next_code(&text), ascii);
-}
-
-static unsigned columns_of(const char *text, bool ascii)
-{
-	unsigned n = 0;
-
-	while (*text) {
-		uint32_t v = next_code(&text);
-
-		n += ascii ? (unsigned)strlen(in_ascii(v)) : 1;
-	}
-	return n;
-}
-
-static uint32_t line_of(unsigned arms, bool ascii)
-{
-	static const uint16_t code[16] = {
-		' ', 0x2575, 0x2577, 0x2502, 0x2574, 0x2518, 0x2510, 0x2524,
-		0x2576, 0x2514, 0x250c, 0x251c, 0x2500, 0x2534, 0x252c, 0x253c,
-	};
-
-	if (arms & DASHED)
-		return arms & (LEFT | RIGHT) ? line_of(arms & (LEFT | RIGHT), ascii) : ascii ? ':' : 0x254e;
-	if (arms & DOUBLE && (arms & 15) == (LEFT | RIGHT))
-		return ascii ? '=' : 0x2550;
-	if (ascii)
-		return (unsigned char)" |||-+++-+++-+++"[arms & 15];
-	return code[arms & 15];
-}
-
-/* ---- canvas ---- */
-
-static struct cell *cell_at(struct canvas *c, unsigned line, unsigned column)
-{
-	return &c->cell[(size_t)line * c->ncolumn + column];
-}
-
-static void arms(struct canvas *c, unsigned line, unsigned column, unsigned a)
-{
-	cell_at(c, line, column)->arms |= (unsigned char)a;
-}
-
-static void glyph(struct canvas *c, unsigned line, unsigned column, uint32_t code)
-{
-	cell_at(c, line, column)->glyph = code;
-}
-
-static unsigned text_at(struct canvas *c, unsigned line, unsigned column, const char *text)
-{
-	while (*text) {
-		uint32_t v = next_code(&text);
-
-		if (!c->ascii) {
-			glyph(c, line, column++, v);
-			continue;
-		}
-		for (const char *a = in_ascii(v); *a; a++)
-			glyph(c, line, column++, (unsigned char)*a);
-	}
-	return column;
-}
-
-static void box(struct canvas *c, unsigned top, unsigned bottom, unsigned left, unsigned right)
-{
-	for (unsigned x = left + 1; x < right; x++) {
-		arms(c, top, x, LEFT | RIGHT);
-		arms(c, bottom, x, LEFT | RIGHT);
-		for (unsigned y = top + 1; y < bottom; y++)
-			*cell_at(c, y, x) = (struct cell){ 0, ' ' };
-	}
-	for (unsigned y = top; y <= bottom; y++) {
-		unsigned a = (y > top ? UP : 0) | (y < bottom ? DOWN : 0);
-		bool edge = y == top || y == bottom;
-
-		cell_at(c, y, left)->arms &= (unsigned char)~(edge ? 0 : RIGHT | DOUBLE);
-		cell_at(c, y, right)->arms &= (unsigned char)~(edge ? 0 : LEFT | DOUBLE);
-		arms(c, y, left, a | (edge ? RIGHT : 0));
-		arms(c, y, right, a | (edge ? LEFT : 0));
-	}
-}
-
 /* ---- elements ---- */
 
 static unsigned operand_width(const struct element *x)
@@ -183,7 +42,7 @@ static bool has_box(const struct element *x)
 
 static unsigned element_width(const struct element *x, bool ascii)
 {
-	return has_box(x) ? columns_of(x->label.plain, ascii) + operand_width(x) + 4
+	return has_box(x) ? canvas_columns(x->label.plain, ascii) + operand_width(x) + 4
 		: x->mark[0].kind == MARK_METER ? 5 : 1;
 }
 
@@ -191,14 +50,14 @@ static void draw_box(struct text_drawing *d, const struct element *x, const stru
 {
 	unsigned top = line_of_row(d, m->first) - 1, bottom = line_of_row(d, m->last) + 1;
 
-	box(&d->c, top, bottom, left, left + width - 1);
-	text_at(&d->c, (top + bottom) / 2, left + 2 + operand_width(x), x->label.plain);
+	canvas_box(&d->c, top, bottom, left, left + width - 1);
+	canvas_text(&d->c, (top + bottom) / 2, left + 2 + operand_width(x), x->label.plain);
 	for (uint32_t k = 0; k < x->noperand; k++)
 		if (x->operand[k] >= m->first && x->operand[k] <= m->last) {
 			char number[16];
 
 			snprintf(number, sizeof number, "%u", k);
-			text_at(&d->c, line_of_row(d, x->operand[k]), left + 1, number);
+			canvas_text(&d->c, line_of_row(d, x->operand[k]), left + 1, number);
 		}
 }
 
@@ -211,23 +70,23 @@ static void draw_mark(struct text_drawing *d, const struct element *x, const str
 		draw_box(d, x, m, left, width);
 		break;
 	case MARK_CONTROL:
-		glyph(&d->c, y, middle, d->o->ascii ? '@' : 0x25cf);
+		canvas_glyph(&d->c, y, middle, d->o->ascii ? '@' : 0x25cf);
 		break;
 	case MARK_ANTICONTROL:
-		glyph(&d->c, y, middle, d->o->ascii ? 'o' : 0x25cb);
+		canvas_glyph(&d->c, y, middle, d->o->ascii ? 'o' : 0x25cb);
 		break;
 	case MARK_PLUS:
-		glyph(&d->c, y, middle, d->o->ascii ? 'X' : 0x2295);
+		canvas_glyph(&d->c, y, middle, d->o->ascii ? 'X' : 0x2295);
 		break;
 	case MARK_CROSS:
-		glyph(&d->c, y, middle, d->o->ascii ? 'x' : 0x2573);
+		canvas_glyph(&d->c, y, middle, d->o->ascii ? 'x' : 0x2573);
 		break;
 	case MARK_DISCARD:
-		glyph(&d->c, y, middle, d->o->ascii ? '|' : 0x2524);
+		canvas_glyph(&d->c, y, middle, d->o->ascii ? '|' : 0x2524);
 		break;
 	case MARK_METER:
-		box(&d->c, y - 1, y + 1, left, left + 4);
-		glyph(&d->c, y, left + 2, 'M');
+		canvas_box(&d->c, y - 1, y + 1, left, left + 4);
+		canvas_glyph(&d->c, y, left + 2, 'M');
 		break;
 	default:
 		BUG("mark %d", m->kind);
@@ -242,7 +101,7 @@ static void draw_links(struct text_drawing *d, const struct element *x, unsigned
 		unsigned from = line_of_row(d, a->last) + (a->kind == MARK_BOX), to = line_of_row(d, b->first) - (b->kind == MARK_BOX);
 
 		for (unsigned y = from; y <= to; y++)
-			arms(&d->c, y, middle, (y > from ? UP : 0) | (y < to ? DOWN : 0));
+			canvas_arms(&d->c, y, middle, (y > from ? UP : 0) | (y < to ? DOWN : 0));
 	}
 }
 
@@ -279,22 +138,22 @@ static void draw_wire(struct text_drawing *d, uint32_t row, unsigned end)
 
 	if (s->row_end[row] != INDEX_NONE && s->row_end[row] < d->from)
 		return;
-	text_at(&d->c, y, d->name_width - 2 - columns_of(s->row_name[row], d->o->ascii), s->row_name[row]);
+	canvas_text(&d->c, y, d->name_width - 2 - canvas_columns(s->row_name[row], d->o->ascii), s->row_name[row]);
 	if (s->row_classical[row] != INDEX_NONE)
 		classical = s->row_classical[row] < d->from ? 0 : s->row_classical[row] < d->to
 			? start_of(d, s->row_classical[row]) : end + 1;
 	if (s->row_end[row] != INDEX_NONE && s->row_end[row] < d->to)
 		end = start_of(d, s->row_end[row]) + left_in(d, s->row_end[row], 1);
 	for (; x < end; x++)
-		arms(&d->c, y, x, LEFT | RIGHT | (x > classical ? DOUBLE : 0));
+		canvas_arms(&d->c, y, x, LEFT | RIGHT | (x > classical ? DOUBLE : 0));
 }
 
 static void frame_side(struct text_drawing *d, unsigned x, bool right, unsigned bottom)
 {
-	arms(&d->c, 0, x, DOWN | (right ? LEFT : RIGHT));
-	arms(&d->c, bottom, x, UP | (right ? LEFT : RIGHT));
+	canvas_arms(&d->c, 0, x, DOWN | (right ? LEFT : RIGHT));
+	canvas_arms(&d->c, bottom, x, UP | (right ? LEFT : RIGHT));
 	for (unsigned y = 1; y < bottom; y++) {
-		struct cell *c = cell_at(&d->c, y, x);
+		struct cell *c = canvas_cell(&d->c, y, x);
 
 		if (!c->arms && !c->glyph)
 			c->arms = UP | DOWN | DASHED;
@@ -312,20 +171,20 @@ static void draw_frame(struct text_drawing *d, const struct frame *f)
 	left = start_of(d, from);
 	right = start_of(d, to) - 1;
 	for (unsigned x = left + (from == f->column); x < right + (to < f->column + f->ncolumn); x++) {
-		arms(&d->c, 0, x, LEFT | RIGHT);
-		arms(&d->c, bottom, x, LEFT | RIGHT);
+		canvas_arms(&d->c, 0, x, LEFT | RIGHT);
+		canvas_arms(&d->c, bottom, x, LEFT | RIGHT);
 	}
 	if (from == f->column)
 		frame_side(d, left, false, bottom);
 	if (to == f->column + f->ncolumn)
 		frame_side(d, right, true, bottom);
 	room = right > left + 3 ? right - left - 3 : 0;
-	if (columns_of(f->title, d->o->ascii) <= room) {
-		unsigned x = text_at(&d->c, 0, left + 3, f->title);
+	if (canvas_columns(f->title, d->o->ascii) <= room) {
+		unsigned x = canvas_text(&d->c, 0, left + 3, f->title);
 
-		glyph(&d->c, 0, left + 2, ' ');
+		canvas_glyph(&d->c, 0, left + 2, ' ');
 		if (x < right)
-			glyph(&d->c, 0, x, ' ');
+			canvas_glyph(&d->c, 0, x, ' ');
 	}
 }
 
@@ -349,7 +208,7 @@ static void measure(struct text_drawing *d)
 	}
 	for (uint32_t i = 0; i < s->nframe; i++) {
 		const struct frame *f = &s->frame[i];
-		unsigned total = 0, want = columns_of(f->title, d->o->ascii) + 6;
+		unsigned total = 0, want = canvas_columns(f->title, d->o->ascii) + 6;
 
 		d->left[f->column]++;
 		d->width[f->column]++;
@@ -361,8 +220,8 @@ static void measure(struct text_drawing *d)
 			d->width[f->column + f->ncolumn - 1] += want - total;
 	}
 	for (uint32_t r = 0; r < s->nrow; r++) {
-		unsigned n = columns_of(s->row_name[r], d->o->ascii) + 2;
-		unsigned m = s->row_output[r] ? columns_of(s->row_output[r], d->o->ascii) + 2 : 0;
+		unsigned n = canvas_columns(s->row_name[r], d->o->ascii) + 2;
+		unsigned m = s->row_output[r] ? canvas_columns(s->row_output[r], d->o->ascii) + 2 : 0;
 
 		d->name_width = n > d->name_width ? n : d->name_width;
 		d->end_width = m > d->end_width ? m : d->end_width;
@@ -391,32 +250,10 @@ static void draw_ends(struct text_drawing *d, unsigned x)
 		if (ended)
 			continue;
 		if (d->to < s->ncolumn)
-			glyph(&d->c, line_of_row(d, r), x, d->o->ascii ? '>' : 0xbb);
+			canvas_glyph(&d->c, line_of_row(d, r), x, d->o->ascii ? '>' : 0xbb);
 		else if (s->row_output[r])
-			text_at(&d->c, line_of_row(d, r), x + 1, s->row_output[r]);
+			canvas_text(&d->c, line_of_row(d, r), x + 1, s->row_output[r]);
 	}
-}
-
-static void print_canvas(const struct canvas *c, unsigned first, struct buf *out)
-{
-	size_t begin = out->len;
-
-	for (unsigned y = first; y < c->nline; y++) {
-		for (unsigned x = 0; x < c->ncolumn; x++) {
-			const struct cell *k = &c->cell[(size_t)y * c->ncolumn + x];
-			uint32_t code = k->glyph ? k->glyph : line_of(k->arms, c->ascii);
-
-			if (c->ascii && code >= 0x80)
-				code = (unsigned char)*in_ascii(code);
-			put_code(out, code, false);
-		}
-		while (out->len && out->data[out->len - 1] == ' ')
-			out->len--;
-		if (out->len > begin)        /* lines above the first box are left out */
-			buf_char(out, '\n');
-	}
-	while (out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n')
-		out->len--;
 }
 
 static bool is_over(const struct text_drawing *d, uint32_t row)
@@ -453,7 +290,7 @@ static int draw_band(struct text_drawing *d, struct buf *out, struct err *e)
 	for (uint32_t i = 0; i < d->s->nframe; i++)
 		draw_frame(d, &d->s->frame[i]);
 	draw_ends(d, end);
-	print_canvas(&d->c, d->s->nframe ? 0 : 1, out);
+	canvas_print(&d->c, d->s->nframe ? 0 : 1, out);
 	free(d->c.cell);
 	return 0;
 }
@@ -480,7 +317,7 @@ static int draw_scene(const struct scene *s, const struct draw_options *o, struc
 	free(d.right);
 	for (uint32_t i = 0; !code && i < s->nnote; i++) {
 		buf_printf(out, i ? "" : "\n");
-		put_text(out, s->note[i], o->ascii);
+		canvas_words(out, s->note[i], o->ascii);
 		buf_char(out, '\n');
 	}
 	return code;
@@ -499,7 +336,7 @@ int draw_text(const struct program *p, const struct draw_options *o, struct buf 
 		code = scene_build(p, i, o, &s, e);
 		if (!code && *s.circuit->name) {
 			buf_str(out, i ? "\n" : "");
-			put_text(out, scene_title(&s), o->ascii);
+			canvas_words(out, scene_title(&s), o->ascii);
 			buf_str(out, ":\n");
 		}
 		if (!code)
@@ -509,7 +346,7 @@ int draw_text(const struct program *p, const struct draw_options *o, struct buf 
 	scene_head(p, &head);
 	if (!code && head.len) {
 		buf_char(out, '\n');
-		put_text(out, head.data, o->ascii);
+		canvas_words(out, head.data, o->ascii);
 		buf_char(out, '\n');
 	}
 	buf_release(&head);

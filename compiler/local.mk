@@ -14,12 +14,18 @@ libcompiler_a_SOURCES = \
 	compiler/compile.h \
 	compiler/draw.h \
 	compiler/draw_build.h \
+	compiler/draw_canvas.c \
+	compiler/draw_canvas.h \
 	compiler/draw_element.c \
+	compiler/draw_ink.c \
+	compiler/draw_ink.h \
 	compiler/draw_label.c \
 	compiler/draw_rows.c \
 	compiler/draw_scene.c \
 	compiler/draw_scene.h \
 	compiler/draw_svg.c \
+	compiler/draw_svg_parts.c \
+	compiler/draw_svg_parts.h \
 	compiler/draw_text.c \
 	compiler/elab.h \
 	compiler/elab_block.c \

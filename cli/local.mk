@@ -86,6 +86,8 @@ libcli_a_SOURCES = \
 	cli/train_report.c \
 	cli/train_report.h \
 	cli/train_report_figures.c \
+	cli/train_report_frame.c \
+	cli/train_report_how.c \
 	cli/train_report_page.c \
 	cli/trouble.c \
 	cli/trouble.h \

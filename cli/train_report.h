@@ -47,6 +47,18 @@ void train_report_free(struct train_report *p);
 /* train_report_page.c: the whole page. */
 void report_page(const struct train_report *p, struct buf *out);
 
+/* train_report_frame.c: what the parts of the page are made with. */
+void report_head(const char *title, struct buf *out);
+void report_section(const char *title, struct buf *out);
+void report_section_end(struct buf *out);
+/* A text of several lines. */
+void report_lines(const char *text, size_t len, struct buf *out);
+/* A duration in words; replaces what `out` holds. */
+void report_seconds(double s, struct buf *out);
+
+/* train_report_how.c: the section about the run. */
+void report_how(const struct train_report *p, struct buf *out);
+
 /* train_report_figures.c: figures as SVG; nothing where there is nothing to show. */
 void figure_loss(const struct train_report *p, struct buf *out);
 void figure_metric(const struct train_report *p, const char *name, struct buf *out);

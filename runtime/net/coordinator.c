@@ -165,6 +165,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	else if (c->ledger.n)
 		memcpy(sum, c->ledger.sum, c->ledger.n * sizeof *sum);
 	ledger_close(&c->ledger);
+	members_forget(c);
 	c->step = NULL;
 	c->nstep++;                  /* what comes late is of an earlier step */
 	pthread_mutex_unlock(&c->lock);

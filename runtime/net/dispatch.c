@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Work to the workers, results from them. */
+ * What workers say: results, and all else. */
 #include "config.h"
 #include "runtime/net/member.h"
 
@@ -8,150 +8,6 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-
-enum {
-	PENDING_MAX = 2,             /* messages of work that one worker has: the next while it computes one */
-	WORK_BYTES_MAX = 8 << 20     /* of samples in a message, unless one unit has more */
-};
-#define SHORT_STEP_S 0.002               /* what is left is dealt at once when it takes no longer */
-
-/* Room in one of the coordinator's arrays; false where there is no memory. */
-#define ROOM(p, cap, n) ((n) <= (cap) || grow((void **)&(p), &(cap), (n), sizeof *(p)))
-static bool grow(void **p, size_t *cap, size_t n, size_t size)
-{
-	void *more = mem_try(n + n / 2, size);
-
-	if (!more)
-		return false;
-	free(*p);
-	*p = more;
-	*cap = n + n / 2;
-	return true;
-}
-
-static uint32_t samples_of(const struct pool_step *s, uint32_t unit)
-{
-	uint32_t left = s->nsample - unit * s->width;
-
-	return left < s->width ? left : s->width;
-}
-
-/* ---- dealing ---- */
-
-/* A worker's pace in units per second, or in threads while no pace is known. */
-static double pace(const struct member *m)
-{
-	return m->unit_seconds > 0 ? 1 / m->unit_seconds : m->ready.nthread;
-}
-
-static bool can_work(const struct member *m)
-{
-	return m->state == MEMBER_READY && !m->suspected;
-}
-
-/* How many of the open units a worker gets: its share of half of them, or of all where little is left. */
-static uint32_t portion(const struct coordinator *c, const struct member *m, uint32_t nopen)
-{
-	const struct pool_step *s = c->step;
-	double all = 0, part;
-	size_t most = WORK_BYTES_MAX / ((size_t)s->width * s->nin * sizeof(double) + 1);
-	bool known = true;
-	uint32_t n;
-
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (can_work(&c->member[i])) {
-			all += pace(&c->member[i]);
-			known &= c->member[i].unit_seconds > 0;
-		}
-	part = nopen * pace(m) / all;
-	if (!known || nopen / all > SHORT_STEP_S)
-		part /= 2;
-	n = (uint32_t)part + (part > (uint32_t)part);
-	if (n < m->ready.nthread && !(known && nopen / all <= SHORT_STEP_S))
-		n = m->ready.nthread;
-	n = n > most ? (uint32_t)most : n;
-	return n ? n : 1;
-}
-
-/* WEIGHTS, where the worker has others. */
-static void put_weights(struct coordinator *c, struct member *m)
-{
-	if (m->weights == c->step->version)
-		return;
-	buf_clear(&c->body);
-	wire_put_weights(&c->body, c->step->version, c->step->weight, c->step->nweight);
-	peer_put(&m->peer, &c->body);
-	m->weights = c->step->version;
-}
-
-static bool put_work(struct coordinator *c, struct member *m, const uint32_t *id, uint32_t nid)
-{
-	const struct pool_step *s = c->step;
-	struct wire_work w = { .step = c->nstep, .weights = s->version, .gradient = s->gradient, .nin = s->nin,
-		.draw_key = s->draw_key, .draw_first = s->draw_first };
-
-	if (!ROOM(c->bit, c->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1)) || !ROOM(c->number, c->number_cap, s->nin + 1))
-		return false;
-	w.units = wire_units_of(id, nid, c->bit);
-	for (uint32_t k = 0; k < nid; k++)
-		w.nsample += samples_of(s, id[k]);
-	put_weights(c, m);
-	buf_clear(&c->body);
-	wire_put_work(&c->body, &w);
-	for (uint32_t k = 0; k < nid; k++)
-		for (uint32_t i = 0, n = samples_of(s, id[k]); i < n; i++) {
-			s->give(s->ctx, id[k] * s->width + i, c->number);
-			wire_put_doubles(&c->body, c->number, s->nin);
-		}
-	peer_put(&m->peer, &c->body);
-	m->npending++;
-	return true;
-}
-
-static void no_memory(struct coordinator *c)
-{
-	if (!c->fault.code)
-		err_set(&c->fault, -ERR_CONFIG, "no memory for a message to a worker");
-}
-
-/* A message's worth of units for one worker; false when there are none. */
-static bool deal(struct coordinator *c, struct member *m, uint32_t nopen)
-{
-	uint32_t n = portion(c, m, nopen), nid = 0;
-	int64_t unit;
-
-	if (!ROOM(c->id, c->id_cap, n)) {
-		no_memory(c);
-		return false;
-	}
-	while (nid < n && (unit = ledger_take(&c->ledger, m->rank)) >= 0)
-		c->id[nid++] = (uint32_t)unit;
-	if (nid && !put_work(c, m, c->id, nid))
-		no_memory(c);
-	return nid > 0;
-}
-
-void members_assign(struct coordinator *c)
-{
-	for (unsigned round = 1; round <= PENDING_MAX; round++)
-		for (unsigned i = 0; i < c->nmember; i++) {
-			struct member *m = &c->member[i];
-			uint32_t nopen;
-
-			if (!can_work(m) || m->npending >= round)
-				continue;
-			nopen = ledger_open(&c->ledger);
-			if (!nopen)
-				break;
-			deal(c, m, nopen);
-		}
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct err why = { 0, "" };
-
-		if (c->member[i].peer.fd >= 0 && peer_waits(&c->member[i].peer) && peer_flush(&c->member[i].peer, &why))
-			member_lose(c, &c->member[i], &why);
-	}
-}
 
 /* ---- results ---- */
 
@@ -166,7 +22,7 @@ static int64_t units_listed(struct coordinator *c, uint64_t step, const struct w
 {
 	if (step != c->nstep || !c->step)
 		return step > c->nstep ? -1 : 0;
-	if (u->first + u->nbit > c->ledger.nunit || !ROOM(c->id, c->id_cap, u->nbit))
+	if (u->first + u->nbit > c->ledger.nunit || !MEMBER_ROOM(c->id, c->id_cap, u->nbit))
 		return -1;
 	return wire_units_list(u, c->id);
 }
@@ -177,10 +33,18 @@ static void take_samples(struct coordinator *c, uint32_t nid, const uint8_t *val
 	const struct pool_step *s = c->step;
 
 	for (uint32_t k = 0; k < nid; k++)
-		for (uint32_t i = 0, n = samples_of(s, c->id[k]); i < n; i++, value += s->nout * sizeof(double)) {
+		for (uint32_t i = 0, n = step_samples(s, c->id[k]); i < n; i++, value += s->nout * sizeof(double)) {
 			wire_doubles(value, s->nout, c->number);
 			s->take(s->ctx, c->id[k] * s->width + i, c->number);
 		}
+}
+
+/* A message of m's is answered: it goes on with the next. */
+static void note_answer(struct coordinator *c, struct member *m, const struct wire_units *u)
+{
+	m->npending--;
+	m->nqueued -= wire_units_list(u, NULL);
+	m->since = c->turned;
 }
 
 static void note_pace(struct member *m, double seconds, uint32_t nid)
@@ -202,16 +66,16 @@ static bool take_result(struct coordinator *c, struct member *m, const uint8_t *
 
 	if (!wire_get_result(body, len, &r) || !(r.seconds >= 0) || !m->npending)
 		return said_wrong(why, "a result");
-	m->npending--;
+	note_answer(c, m, &r.units);
 	nid = units_listed(c, r.step, &r.units);
 	if (nid <= 0)
 		return nid == 0 || said_wrong(why, "units of a step");
 	for (int64_t k = 0; k < nid; k++)
-		nsample += samples_of(c->step, c->id[k]);
+		nsample += step_samples(c->step, c->id[k]);
 	if (r.nsample != nsample || r.nout != c->step->nout || r.n != c->ledger.n)
 		return said_wrong(why, "sums of a step");
-	if (!ROOM(c->vector, c->vector_cap, r.n + 1) || !ROOM(c->number, c->number_cap, r.nout + 1)) {
-		no_memory(c);
+	if (!MEMBER_ROOM(c->vector, c->vector_cap, r.n + 1) || !MEMBER_ROOM(c->number, c->number_cap, r.nout + 1)) {
+		coordinator_no_memory(c);
 		return true;
 	}
 	wire_fixed(r.vector, r.n, c->vector);
@@ -233,12 +97,12 @@ static bool take_failed(struct coordinator *c, struct member *m, const uint8_t *
 
 	if (!wire_get_failed(body, len, &f) || !m->npending)
 		return said_wrong(why, "a failure");
-	m->npending--;
+	note_answer(c, m, &f.units);
 	nid = units_listed(c, f.step, &f.units);
 	if (nid <= 0)
 		return nid == 0 || said_wrong(why, "units of a step");
-	if (!ROOM(c->vector, c->vector_cap, c->ledger.n + 1)) {
-		no_memory(c);
+	if (!MEMBER_ROOM(c->vector, c->vector_cap, c->ledger.n + 1)) {
+		coordinator_no_memory(c);
 		return true;
 	}
 	for (int64_t k = 0; k < nid && !c->fault.code; k++) {

@@ -7,6 +7,7 @@ libnet_a_SOURCES = \
 	runtime/net/allocation.h \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
+	runtime/net/deal.c \
 	runtime/net/dispatch.c \
 	runtime/net/handshake.c \
 	runtime/net/handshake.h \

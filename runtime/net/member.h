@@ -46,8 +46,12 @@ struct member {
 	uint32_t nlost;              /* units that it had then */
 	uint64_t weights;            /* version that it has */
 	unsigned npending;           /* WORKs without RESULT */
+	uint32_t nqueued;            /* units of these */
+	uint64_t dealt;              /* step in which it last got units */
+	double since;                /* clock when it began with the first of them */
 	uint64_t nunit;
 	double seconds, unit_seconds;        /* computed; of one unit, lately (0: unknown) */
+	double pace;                 /* while units are dealt: units per second, 0 where it gets none */
 };
 
 struct stranger { struct peer peer; struct handshake hs; bool challenged; double until; };
@@ -96,9 +100,18 @@ void stranger_accept(struct coordinator *c, int listener, double now);
 void stranger_read(struct coordinator *c, struct stranger *s, double now);
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* dispatch.c: the step's messages. */
-void member_read(struct coordinator *c, struct member *m, double now);
+/* deal.c: open units to the workers that can take some, and all that waits to be sent. */
 void members_assign(struct coordinator *c);
+/* A step has ended: who was too slow for a part of it may have become faster, and is tried again after a while. */
+void members_forget(struct coordinator *c);
+uint32_t step_samples(const struct pool_step *s, uint32_t unit);
+void coordinator_no_memory(struct coordinator *c);
+/* Room for n elements in one of the coordinator's arrays, old contents forgotten; false where there is no memory. */
+#define MEMBER_ROOM(p, cap, n) ((n) <= (cap) || member_grow((void **)&(p), &(cap), (n), sizeof *(p)))
+bool member_grow(void **p, size_t *cap, size_t n, size_t size);
+
+/* dispatch.c: what a worker says. */
+void member_read(struct coordinator *c, struct member *m, double now);
 
 /* coordinator.c: one turn of the loop: wait at most timeout_ms for something, see to it. */
 void coordinator_turn(struct coordinator *c, int timeout_ms);

@@ -20,7 +20,7 @@
 enum { NWORKER = 2, NUNIT = 40, PATIENCE_S = 60 };
 
 /* What worker 1 does with work (worker 0 is always good, but for UNABLE). */
-enum mood { GOOD = 0, SILENT, LATE, WRONG, UNABLE };
+enum mood { GOOD = 0, SLOW, SILENT, LATE, WRONG, UNABLE };
 static atomic_int mood, leave;
 
 static struct coordinator *c;
@@ -192,9 +192,9 @@ static void become_worker(unsigned k)
 }
 
 /* A unit is one sample x: its readout is 2x, its sum x. */
-static void result_of(const struct wire_work *w, bool wrong, struct buf *b)
+static void result_of(const struct wire_work *w, bool wrong, double each, struct buf *b)
 {
-	struct wire_result r = { .step = w->step, .units = w->units, .nsample = w->nsample, .nout = 1, .n = wrong ? 2 : 1 };
+	struct wire_result r = { .step = w->step, .seconds = each * w->nsample, .units = w->units, .nsample = w->nsample, .nout = 1, .n = wrong ? 2 : 1 };
 	double x[NUNIT], out[NUNIT], sum = 0;
 	struct fixed v[2] = { { 0, 0 }, { 0, 0 } };
 
@@ -216,7 +216,7 @@ static void do_work(unsigned k, const struct wire_work *w)
 	if (now == UNABLE)
 		wire_put_failed(&b, &failed);
 	else
-		result_of(w, now == WRONG, &b);
+		result_of(w, now == WRONG, now == SLOW ? 1e-3 : 1e-6, &b);
 	if (now == SILENT)
 		buf_add(&late[nlate++], b.data, b.len);
 	else
@@ -328,12 +328,31 @@ static int run_step(struct err *e)
 	return code ? code : right && fixed_value(sum) == NUNIT * (NUNIT - 1) / 2 ? 0 : 1;
 }
 
+static uint64_t done_by(unsigned k)
+{
+	struct coordinator_worker w;
+
+	return coordinator_worker(c, k, &w) ? w.nunit : 0;
+}
+
 static void test_steps(void)
 {
 	struct coordinator_worker before, after;
+	uint64_t done;
+	unsigned n;
 	struct err e = { 0, "" };
 
 	tap_is_int(run_step(&e), 0, "a step: every unit once");
+	mood = SLOW;
+	for (done = ~0u, n = 0; n < 20 && done_by(1) != done; n++) {
+		done = done_by(1);
+		run_step(&e);
+	}
+	tap_ok(done_by(1) == done, "a worker that is a thousand times slower gets nothing");
+	mood = GOOD;
+	for (n = 0; n < 1000 && done_by(1) == done; n++)
+		run_step(&e);
+	tap_ok(done_by(1) > done, "but is tried again after a while (%u steps)", n);
 	mood = SILENT;
 	tap_is_int(run_step(&e), 0, "a worker that falls silent: others do its units");
 	tap_ok(was_told("no sign of 127.0.0.1[1] for"), "it is named");

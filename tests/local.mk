@@ -143,14 +143,14 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests = tests/net/soak_faults.sh tests/cli/soak_examples.sh tests/cli/soak_resume.sh
-perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh
+perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh tests/net/perf_step.sh
 # Programs that these use.
-perf_programs = tests/cli/bare_write
+perf_programs = tests/cli/bare_write tests/net/sleepers
 EXTRA_PROGRAMS = $(perf_programs)
 # Every example as shipped, then over seeds beside published results: `make examples`.
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
-EXTRA_DIST += tests/train/tiny.h
+EXTRA_DIST += tests/train/tiny.h tests/net/allreduce.c
 EXTRA_DIST += tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
 	$(shell_tests) $(soak_tests) $(perf_tests) tests/cli/compare_examples.sh
 

@@ -86,9 +86,13 @@ void coordinator_turn(struct coordinator *c, int timeout_ms)
 	double now = clock_seconds();
 
 	/* Who was stopped itself has not heard anybody for that long. */
-	if (now - c->turned > 2 * c->o.beat_s && c->turned > 0)
+	if (now - c->turned > 2 * c->o.beat_s && c->turned > 0) {
 		for (unsigned i = 0; i < c->nmember; i++)
 			c->member[i].heard = now;
+		for (unsigned i = 0; i < STRANGERS_MAX; i++)
+			c->stranger[i].until += now - c->turned;
+		c->slept += now - c->turned;
+	}
 	c->turned = now;
 	if (found > 0)
 		see_to(c, n, now);
@@ -107,7 +111,7 @@ static void *keep(void *arg)
 	while (!c->stopping) {
 		struct timespec until;
 
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += KEEPER_MS * 1000000L;
 		until.tv_sec += until.tv_nsec / 1000000000L;
 		until.tv_nsec %= 1000000000L;
@@ -280,13 +284,28 @@ static bool all_in(const struct coordinator *c, enum member_state state)
 	return true;
 }
 
-/* Turn until all are in a state; a loss on the way is the end. */
+/* Grows whenever a worker comes a step nearer, or is started again. */
+static unsigned long steps_taken(const struct coordinator *c)
+{
+	unsigned long n = 0;
+
+	for (unsigned i = 0; i < c->nmember; i++)
+		n += c->member[i].state + (MEMBER_LOST + 1ul) * c->member[i].nstart;
+	return n;
+}
+
+/* Turn until all are in a state; a loss on the way is the end, and so are so many seconds in which nobody gets on. */
 static int wait_for(struct coordinator *c, enum member_state state, double seconds, const char *what, struct err *e)
 {
-	double until = clock_seconds() + seconds;
+	unsigned long seen = steps_taken(c);
+	double until = clock_seconds() - c->slept + seconds;
 
-	while (!c->first.code && !all_in(c, state) && clock_seconds() < until)
+	while (!c->first.code && !all_in(c, state) && clock_seconds() - c->slept < until) {
 		coordinator_turn(c, KEEPER_MS / 5);
+		if (steps_taken(c) != seen)
+			until = clock_seconds() - c->slept + seconds;
+		seen = steps_taken(c);
+	}
 	if (c->first.code)
 		return err_set(e, c->first.code, "%s", c->first.text);
 	for (unsigned i = 0; i < c->nmember; i++)
@@ -298,22 +317,29 @@ static int wait_for(struct coordinator *c, enum member_state state, double secon
 
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
 {
+	pthread_condattr_t steady;
 	struct coordinator *c;
 	int code;
 
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+	code = descriptors_reserve(hosts_workers(o->hosts), e);
+	if (code)
+		return code;
 	c = mem_alloc(1, sizeof *c);
 	c->pool.ops = &coordinator_ops;
 	c->o = *o;
-	c->o.start_s = o->start_s > 0 ? o->start_s : 30;
+	c->o.start_s = o->start_s > 0 ? o->start_s : 15;
 	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
 	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
 	c->starts_at_once = STARTS_AT_ONCE;
 	crypto_random(c->key, sizeof c->key);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->stop, NULL);
+	pthread_condattr_init(&steady);
+	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->stop, &steady);
+	pthread_condattr_destroy(&steady);
 	for (unsigned i = 0; i < STRANGERS_MAX; i++)
 		c->stranger[i].peer.fd = -1;
 	add_members(c);

@@ -22,7 +22,7 @@ struct coordinator_options {
 	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
 	bool encrypt;
 	uint8_t job[WIRE_DIGEST];
-	double start_s, beat_s, suspect_s, dead_s;       /* 0: 30, 1, 5, 15 */
+	double start_s, beat_s, suspect_s, dead_s;       /* 0: 15 (in which none of those that start gets on), 1, 5, 15 */
 	/* A line that a worker ("b[2]") has printed, or (NULL) one about what happens; from any thread. */
 	void (*say)(void *ctx, const char *worker, const char *line);
 	void *ctx;

@@ -176,14 +176,17 @@ void member_read(struct coordinator *c, struct member *m, double now)
 	struct err why = { 0, "" }, closed = { 0, "" };
 	const uint8_t *body;
 	size_t len;
+	uint64_t before = m->peer.nread;
 	int code = peer_fill(&m->peer, &closed), n;
+
+	if (m->peer.nread > before)
+		m->heard = now;              /* a part of a long message is a sign of life as well */
 
 	/* What came before the end counts. */
 	while ((n = peer_next(&m->peer, &body, &len, &why)) > 0) {
 		if (m->suspected)
 			coordinator_say(c, NULL, "%s is back", m->name);
 		m->suspected = false;
-		m->heard = now;
 		if (!take_message(c, m, body, len, &why)) {
 			member_lose(c, m, &why);
 			return;

@@ -8,6 +8,7 @@ libnet_a_SOURCES = \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
 	runtime/net/deal.c \
+	runtime/net/descriptors.c \
 	runtime/net/dispatch.c \
 	runtime/net/handshake.c \
 	runtime/net/handshake.h \

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/net/member.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -231,26 +232,39 @@ void members_watch(struct coordinator *c, double now)
 			peer_close(&c->stranger[i].peer);
 }
 
-void stranger_accept(struct coordinator *c, int listener, double now)
+/* A free place, or that of the oldest; whoever has shown a first proof goes last. */
+static struct stranger *place_for_stranger(struct coordinator *c)
 {
-	int fd = accept(listener, NULL, NULL);
+	struct stranger *best = &c->stranger[0];
 
-	if (fd < 0)
-		return;
 	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
 		struct stranger *s = &c->stranger[i];
 
-		if (s->peer.fd >= 0)
-			continue;
-		peer_init(&s->peer, fd);
-		memset(&s->hs, 0, sizeof s->hs);
-		memcpy(s->hs.key, c->key, sizeof c->key);
-		s->hs.encrypt = c->o.encrypt;
-		s->challenged = false;
-		s->until = now + STRANGER_S;
-		return;
+		if (s->peer.fd < 0)
+			return s;
+		if (s->challenged != best->challenged ? best->challenged : s->until < best->until)
+			best = s;
 	}
-	close(fd);
+	return best;
+}
+
+void stranger_accept(struct coordinator *c, int listener, double now)
+{
+	struct stranger *s = place_for_stranger(c);
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	/* Without a descriptor left the oldest makes room, for the next turn. */
+	if (fd < 0 && errno != EMFILE && errno != ENFILE)
+		return;
+	peer_close(&s->peer);
+	if (fd < 0)
+		return;
+	peer_init(&s->peer, fd);
+	memset(&s->hs, 0, sizeof s->hs);
+	memcpy(s->hs.key, c->key, sizeof c->key);
+	s->hs.encrypt = c->o.encrypt;
+	s->challenged = false;
+	s->until = now + STRANGER_S;
 }
 
 /* A HELLO that was answered once is not answered again. */

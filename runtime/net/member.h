@@ -69,6 +69,7 @@ struct coordinator {
 	struct err first;            /* the first cause of a worker's loss */
 	bool started;                /* all were there once: from now on a loss is no failure */
 	double turned, watch_at;     /* clock of the last turn; of the next look at processes */
+	double slept;                /* seconds that this process was stopped */
 	/* The step */
 	const struct pool_step *step;
 	uint64_t nstep;
@@ -84,6 +85,9 @@ struct coordinator {
 	pthread_t keeper; bool has_keeper;
 	pthread_cond_t stop; bool stopping;
 };
+
+/* descriptors.c: raise the limit on open files where it is too low; -ERR_CONFIG where it cannot be. */
+int descriptors_reserve(unsigned nworker, struct err *e);
 
 /* listen.c: an address for each host's way to us. */
 int listeners_open(struct coordinator *c, struct err *e);

@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/net/peer.h"
 
-enum { BOOT_S = 30, CONNECT_MS = 3000, HANDSHAKE_S = 10, BEAT_MS = 1000 };
+enum { BOOT_S = 30, CONNECT_MS = 3000, HANDSHAKE_S = 10, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000 };
 
 struct worker {
 	int leash;
@@ -183,12 +184,11 @@ static int send_body(struct worker *w, const struct buf *body, struct err *e)
 	return code;
 }
 
-static int shake_hands(struct worker *w, const struct wire_boot *boot, struct err *e)
+static int shake_hands(struct worker *w, const struct wire_boot *boot, double until, struct err *e)
 {
 	struct handshake h = { .rank = boot->rank };
 	struct buf b = BUF_INIT;
 	const uint8_t *body;
-	double until = clock_seconds() + HANDSHAKE_S;
 	size_t len;
 	int code;
 
@@ -207,6 +207,26 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, struct er
 	crypto_wipe(&h, sizeof h);
 	buf_release(&b);
 	return code;
+}
+
+/* Connect and prove.  A coordinator that many strangers crowd may cut a connection off before it has
+ * read a word: that is tried again. */
+static int get_in(struct worker *w, const struct wire_boot *boot, struct err *e)
+{
+	double until = clock_seconds() + HANDSHAKE_S;
+
+	for (int try = 1, pause_ms = AGAIN_MS; ; try++, pause_ms *= 2) {
+		int fd = dial(boot, e), code;
+
+		if (fd < 0)
+			return -ERR_UNREACHABLE;
+		peer_init(&w->peer, fd);
+		code = shake_hands(w, boot, until, e);
+		if (code != -ERR_AUTH || w->peer.nread || try == TRIES_MAX || clock_seconds() > until)
+			return code;
+		peer_close(&w->peer);
+		nanosleep(&(struct timespec){ pause_ms / 1000, pause_ms % 1000 * 1000000L }, NULL);
+	}
 }
 
 /* ---- the second thread ---- */
@@ -409,20 +429,16 @@ int worker_run(int leash, const struct wire_about *about, const struct worker_op
 {
 	static struct worker w;      /* the second thread uses it to the end of the process */
 	struct wire_boot boot;
-	int code, fd;
+	int code;
 
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
 	code = read_boot(leash, &boot, e);
 	if (code)
 		return code;
-	fd = dial(&boot, e);
-	if (fd < 0)
-		return -ERR_UNREACHABLE;
 	w = (struct worker){ .leash = leash, .ops = ops, .ctx = ctx };
 	pthread_mutex_init(&w.out, NULL);
-	peer_init(&w.peer, fd);
-	code = shake_hands(&w, &boot, e);
+	code = get_in(&w, &boot, e);
 	crypto_wipe(&boot, sizeof boot);
 	return code ? code : serve(&w, about, e);
 }

@@ -156,6 +156,36 @@ static void test_strangers(void)
 	buf_release(&reply);
 }
 
+/* More connections than there is room for, and a stream of bytes: who has the key gets in all the same. */
+static void test_crowd(void)
+{
+	enum { CROWD = 200, STREAM = 64 << 20 };
+	struct handshake h = { .rank = 0 };
+	struct buf b = BUF_INIT;
+	int fd[CROWD], nclosed = 0;
+	static char part[1 << 16];
+	size_t sent = 0;
+	ssize_t n;
+
+	for (int i = 0; i < CROWD; i++)
+		fd[i] = connect_there();
+	memcpy(h.key, boot[0].key, sizeof h.key);
+	handshake_hello(&h, &b);
+	tap_ok(stranger(&b) > 0, "behind %d others who say nothing a right first message is answered", CROWD);
+	for (int i = 0; i < CROWD; i++) {
+		nclosed += recv(fd[i], part, 1, MSG_DONTWAIT) == 0;
+		close(fd[i]);
+	}
+	tap_ok(nclosed > 0, "the oldest have made room (%d)", nclosed);
+	memset(part, 255, sizeof part);
+	fd[0] = connect_there();
+	while (sent < STREAM && (n = send(fd[0], part, sizeof part, MSG_NOSIGNAL)) > 0)
+		sent += (size_t)n;
+	tap_ok(sent < STREAM, "a stream of bytes is cut off (after %zu)", sent);
+	close(fd[0]);
+	buf_release(&b);
+}
+
 static void put(unsigned k, const struct buf *b)
 {
 	peer_put(&peer[k], b);
@@ -273,6 +303,7 @@ static void *others(void *arg)
 	for (unsigned k = 0; k < NWORKER; k++)
 		read_boot(k);
 	test_strangers();
+	test_crowd();
 	for (unsigned k = 0; k < NWORKER; k++)
 		become_worker(k);
 	be_workers();

@@ -11,12 +11,47 @@
 
 /* ---- changes ---- */
 
-/* The node to change below `map`; grows maps on the way. Replaces what is no map. */
+/* In a list of names and of maps from one name: what the entry of this name, the only one, leads to. */
+static struct ynode *in_list(struct config *c, const struct ynode *list, const char *key, struct span key_at)
+{
+	struct ynode *found = NULL;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct ynode *v = list->entry[i].value;
+
+		if (v->kind == YNODE_TEXT ? !strcmp(v->text, key) : v->kind == YNODE_MAP && ynode_find(v, key)) {
+			found = v;
+			n++;
+		}
+	}
+	if (n != 1) {
+		struct diag *g = diag_at(c->d, DIAG_CONFIG_VALUE, key_at, "the list has %s entry `%s`", n ? "more than one" : "no", key);
+
+		diag_second(g, list->at, "this is the list");
+		diag_help(g, "give the whole list");
+		found = arena_alloc(&c->arena, 1, sizeof *found);
+		return found;
+	}
+	if (found->kind == YNODE_TEXT) {
+		struct ynode *options = arena_alloc(&c->arena, 1, sizeof *options);
+		struct span at = found->at;
+
+		*options = (struct ynode){ .kind = YNODE_NULL, .at = key_at };
+		*found = (struct ynode){ .kind = YNODE_MAP, .at = at };
+		ynode_add(&c->arena, found, key, at, options);
+	}
+	return ynode_find(found, key)->value;
+}
+
+/* The node to change below `map`; grows maps on the way, and looks into lists. Replaces what is neither. */
 static struct ynode *descend(struct config *c, struct ynode *node, const char *key, struct span key_at, bool alone)
 {
 	struct yentry *entry = NULL;
 	struct ynode *child;
 
+	if (node->kind == YNODE_LIST)
+		return in_list(c, node, key, key_at);
 	if (node->kind == YNODE_MAP)
 		entry = ynode_find(node, key);
 	if (entry)
@@ -355,6 +390,19 @@ const char *config_path(const struct config *c, const char *path)
 	if (*path == '/' || !strcmp(config_folder(c), "."))
 		return path;
 	return arena_printf((struct arena *)&c->arena, "%s/%s", c->folder, path);
+}
+
+unsigned config_validation_epochs(const struct config *c, const uint32_t **epoch)
+{
+	const struct ynode *v = config_node(c, KEY_TRAIN_VALIDATION_FREQ);
+	uint32_t *list;
+
+	if (v->kind != YNODE_LIST)
+		return 0;
+	*epoch = list = arena_alloc((struct arena *)&c->arena, v->n, sizeof *list);
+	for (uint32_t i = 0; i < v->n; i++)
+		list[i] = (uint32_t)v->entry[i].value->i;
+	return v->n;
 }
 
 unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish)

@@ -127,13 +127,13 @@ static void print_value(const struct train_option *o, double value, const struct
 
 /* One by one: each has its own origin.  given: the node with those that are, or NULL. */
 static void print_options(const struct config *c, const struct table_row *row, const double *option, const struct ynode *given,
-	struct buf *out)
+	int indent, struct buf *out)
 {
 	for (unsigned i = 0; i < row->noption; i++) {
 		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
 		size_t start = out->len;
 
-		buf_printf(out, "      %s: ", row->option[i].name);
+		buf_printf(out, "%*s%s: ", indent, "", row->option[i].name);
 		print_value(&row->option[i], option[i], entry, out);
 		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
 	}
@@ -155,23 +155,24 @@ static void print_chosen(const struct config *c, const struct schema_row *key, c
 		return;
 	}
 	buf_printf(out, "  %s:\n    %s:\n", name, row.name);
-	print_options(c, &row, option, given, out);
+	print_options(c, &row, option, given, 6, out);
 }
 
 /* Callbacks with their options, each of which has its own origin. */
 static void print_callbacks(const struct config *c, struct buf *out)
 {
 	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS], *given;
+	bool list = v->kind == YNODE_LIST;
 	double option[TRAIN_OPTIONS_MAX];
 
 	buf_str(out, "  callbacks:\n");
 	for (uint32_t i = 0; i < v->n; i++) {
-		const struct ynode one = { .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
+		const struct ynode one = config_callback(c, i);
 		const struct table_row row = config_row(TYPE_CALLBACKS, &one, option, NULL);
 
 		schema_chosen(TYPE_CALLBACKS, &one, &given);
-		buf_printf(out, "    %s:\n", row.name);
-		print_options(c, &row, option, given, out);
+		buf_printf(out, list ? "    - %s:\n" : "    %s:\n", row.name);
+		print_options(c, &row, option, given, list ? 8 : 6, out);
 	}
 }
 
@@ -316,18 +317,27 @@ static json_t *chosen_json(enum key_type type, const struct ynode *v)
 	return outer;
 }
 
-/* Of one scope: those that change results, or those that do not. */
-static json_t *callbacks_json(const struct ynode *v, enum key_scope scope)
+/* Of one scope: those that change results, or those that do not.  A map, or a list where a name comes
+ * again, however it was written: the same callbacks are the same text. */
+static json_t *callbacks_json(const struct config *c, enum key_scope scope)
 {
-	json_t *all = json_object();
+	json_t *map = json_object(), *list = json_array();
+	bool again = false;
 
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct ynode one = { .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
+	for (uint32_t i = 0; i < c->value[KEY_TRAIN_CALLBACKS]->n; i++) {
+		const struct ynode one = config_callback(c, i), *given;
+		const char *name = schema_chosen(TYPE_CALLBACKS, &one, &given).name;
+		json_t *options;
 
-		if (!scope || callback_find(v->entry[i].key)->changes_result == (scope == SCOPE_RESULT))
-			json_object_set_new(all, v->entry[i].key, options_json(TYPE_CALLBACKS, &one));
+		if (scope && callback_find(name)->changes_result != (scope == SCOPE_RESULT))
+			continue;
+		again |= json_object_get(map, name) != NULL;
+		options = options_json(TYPE_CALLBACKS, &one);
+		json_array_append_new(list, json_pack("{s:O}", name, options));
+		json_object_set_new(map, name, options);
 	}
-	return all;
+	json_decref(again ? map : list);
+	return again ? list : map;
 }
 
 static json_t *rows_json(enum key_type type, const struct ynode *v)
@@ -343,7 +353,7 @@ static json_t *key_json(const struct config *c, const struct schema_row *row, en
 	const char *isa)
 {
 	if (row->type == TYPE_CALLBACKS)
-		return callbacks_json(c->value[row->id], scope);
+		return callbacks_json(c, scope);
 	if (schema_has_rows(row->type) && config_has(c, row->id))
 		return chosen_json(row->type, c->value[row->id]);
 	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS)

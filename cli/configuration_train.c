@@ -128,6 +128,13 @@ static const char *const *command_of(struct arena *a, const struct ynode *v)
 	return word;
 }
 
+struct ynode config_callback(const struct config *c, uint32_t i)
+{
+	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS];
+
+	return v->kind == YNODE_LIST ? *v->entry[i].value : (struct ynode){ .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
+}
+
 void config_callbacks(const struct config *c, struct callback_set *out)
 {
 	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS], *given;
@@ -136,11 +143,12 @@ void config_callbacks(const struct config *c, struct callback_set *out)
 	callback_defaults(out);
 	callback_rows(&rows);
 	for (uint32_t i = 0; i < v->n; i++) {
-		const struct ynode one = { .kind = YNODE_MAP, .n = 1, .entry = &v->entry[i] };
-		struct callback_choice *o = &out->of[callback_find(v->entry[i].key) - rows];
-		const struct table_row row = config_row(TYPE_CALLBACKS, &one, o->option, NULL);
+		const struct ynode one = config_callback(c, i);
+		double option[TRAIN_OPTIONS_MAX];
+		const struct table_row row = config_row(TYPE_CALLBACKS, &one, option, NULL);
+		struct callback_choice *o = callback_add(out, (enum callback_id)(callback_find(row.name) - rows));
 
-		o->wanted = true;
+		memcpy(o->option, option, row.noption * sizeof *option);
 		schema_chosen(TYPE_CALLBACKS, &one, &given);
 		for (unsigned k = 0; k < row.noption; k++) {
 			const struct yentry *entry = given ? ynode_find(given, row.option[k].name) : NULL;

@@ -16,4 +16,7 @@ struct config {
 	bool faulty[KEY_COUNT];              /* given, and refused */
 };
 
+/* Entry i of train.callbacks as a name, or a map from it to its options. */
+struct ynode config_callback(const struct config *c, uint32_t i);
+
 #endif

@@ -203,6 +203,7 @@ static int fill_train(struct cli *c, struct job *j)
 	t->steps_per_epoch = (uint32_t)config_int(g, KEY_TRAIN_STEPS_PER_EPOCH);
 	t->initial_epoch = (uint32_t)config_int(g, KEY_TRAIN_INITIAL_EPOCH);
 	t->validation_freq = (uint32_t)config_int(g, KEY_TRAIN_VALIDATION_FREQ);
+	t->nvalidation_epoch = config_validation_epochs(g, &t->validation_epoch);
 	t->optimizer = config_optimizer(g, t->option);
 	t->seed = (uint64_t)config_int(g, KEY_RUN_SEED);
 	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);

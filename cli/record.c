@@ -51,7 +51,7 @@ static void add_ends(json_t *all, const struct train_job *j, const struct train_
 {
 	json_t *trained, *stopped, *restored;
 
-	if (!r->end || !j->callbacks || !j->callbacks->of[CALLBACK_early_stopping].wanted)
+	if (!r->end || !callback_next(j, CALLBACK_early_stopping, NULL))
 		return;
 	trained = json_array();
 	stopped = json_array();

@@ -410,6 +410,19 @@ static bool check_launcher(const struct check *c, const struct ynode *v)
 	return check_text(c, v) && (launcher_find(v->text, &agent) || check_one_of(c, v, v->at, v->text));
 }
 
+static bool check_epochs(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return v->kind == YNODE_INT ? check_int(c, v) : check_wrong_kind(c, v, "a whole number, or a list of epochs");
+	if (!v->n)
+		return check_wrong_kind(c, v, "a list of at least one epoch");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_int(c, v->entry[i].value);
+	return well;
+}
+
 static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
 	[TYPE_BOOL] = { check_bool, "true or false" },
 	[TYPE_INT] = { check_int, "whole number" },
@@ -435,7 +448,8 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_INIT] = { check_init, "word or map" },
 	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
 	[TYPE_LAUNCHER] = { check_launcher, "text" },
-	[TYPE_CALLBACKS] = { check_callbacks, "map of maps" },
+	[TYPE_EPOCHS] = { check_epochs, "whole number or list of them" },
+	[TYPE_CALLBACKS] = { check_callbacks, "map of maps, or list of words or maps" },
 };
 
 const char *schema_type_text(enum key_type t)

@@ -304,13 +304,22 @@ bool check_transforms(const struct check *c, const struct ynode *v)
 	return well;
 }
 
-/* A map from names to options, each of which may be left out. */
+/* A map from names to options, each of which may be left out; or a list, in which names may stand again. */
 bool check_callbacks(const struct check *c, const struct ynode *v)
 {
 	bool well = true;
 
-	if (v->kind != YNODE_MAP)
-		return check_wrong_kind(c, v, "a map from names to options");
+	if (v->kind != YNODE_MAP && v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a map from names to options, or a list of such maps");
+	if (v->n > CALLBACKS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d callbacks", CALLBACKS_MAX);
+		return false;
+	}
+	if (v->kind == YNODE_LIST) {
+		for (uint32_t i = 0; i < v->n; i++)
+			well &= check_row(c, v->entry[i].value);
+		return well;
+	}
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct yentry *entry = &v->entry[i];
 		struct ynode one = { .kind = YNODE_MAP, .at = entry->key_at, .n = 1, .entry = entry };

@@ -16,13 +16,6 @@
 
 extern char **environ;
 
-static const struct callback_choice *wanted(const struct train_callbacks *t, enum callback_id id)
-{
-	const struct callback_choice *o = &t->job->callbacks.of[id];
-
-	return o->wanted ? o : NULL;
-}
-
 /* ---- the user's program ---- */
 
 struct environment { char **value; size_t n, cap; };
@@ -101,17 +94,32 @@ static void set_others(struct environment *v)
 	}
 }
 
-/* file, state, r: may be NULL. */
-static void run_command(struct train_callbacks *t, unsigned event, const char *name, const char *file, const char *state,
-	const struct epoch_result *r)
+/* One program, with the environment v. */
+static void run_one(struct train_callbacks *t, const struct callback_choice *o, unsigned event, const char *name, const struct environment *v)
 {
-	const struct callback_choice *o = wanted(t, CALLBACK_command);
-	struct environment v = { NULL, 0, 0 };
+	bool *failed = &t->command_failed[o - t->job->callbacks.of];
 	struct buf output = BUF_INIT;
 	struct err e;
 
-	if (!o || !((unsigned)o->option[HOOK_ON] & event))
-		return;
+	buf_printf(&output, "%s/command.log", run_path(t->run));
+	/* At the end of a run that was stopped the signal is old. */
+	if (child_run(&(struct child){ o->command, v->value, output.data, o->option[HOOK_TIMEOUT],
+		event == ON_END ? NULL : stop_asked }, &e) && !*failed) {
+		cli_note(t->cli, "train.callbacks.command, event %s: %s; what it printed is in %s; later failures are not told",
+			name, e.text, output.data);
+		*failed = true;
+	}
+	buf_release(&output);
+}
+
+/* file, state, r: may be NULL. */
+static void run_commands(struct train_callbacks *t, unsigned event, const char *name, const char *file, const char *state,
+	const struct epoch_result *r)
+{
+	const struct train_job *j = &t->job->train;
+	const struct callback_choice *o = NULL;
+	struct environment v = { NULL, 0, 0 };
+
 	set_text(&v, "QCNN_EVENT", name);
 	set_path(&v, "QCNN_RUN", run_path(t->run));
 	if (file)
@@ -121,23 +129,17 @@ static void run_command(struct train_callbacks *t, unsigned event, const char *n
 	if (r)
 		set_result(&v, t, r);
 	set_others(&v);
-	buf_printf(&output, "%s/command.log", run_path(t->run));
-	/* At the end of a run that was stopped the signal is old. */
-	if (child_run(&(struct child){ o->command, v.value, output.data, o->option[HOOK_TIMEOUT],
-		event == ON_END ? NULL : stop_asked }, &e) && !t->command_failed) {
-		cli_note(t->cli, "train.callbacks.command, event %s: %s; what it printed is in %s; later failures are not told",
-			name, e.text, output.data);
-		t->command_failed = true;
-	}
+	while ((o = callback_next(j, CALLBACK_command, o)))
+		if ((unsigned)o->option[HOOK_ON] & event)
+			run_one(t, o, event, name, &v);
 	for (size_t i = 0; i < v.n; i++)
 		free(v.value[i]);
 	free(v.value);
-	buf_release(&output);
 }
 
 void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_result *r)
 {
-	run_command(t, ON_EPOCH, "epoch", NULL, NULL, r);
+	run_commands(t, ON_EPOCH, "epoch", NULL, NULL, r);
 }
 
 void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r)
@@ -145,7 +147,7 @@ void train_callbacks_end(struct train_callbacks *t, const char *state, const str
 	struct buf file = BUF_INIT;
 
 	buf_printf(&file, "%s/weights.bin", run_path(t->run));
-	run_command(t, ON_END, "end", r ? file.data : NULL, state, r ? &r->last : NULL);
+	run_commands(t, ON_END, "end", r ? file.data : NULL, state, r ? &r->last : NULL);
 	buf_release(&file);
 }
 
@@ -167,7 +169,7 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 		err_prefix(&e, "train.callbacks.checkpoint");
 	trouble_note(t->trouble, code, &e);
 	if (!code)
-		run_command(t, ON_CHECKPOINT, "checkpoint", v->path, NULL, v->result);
+		run_commands(t, ON_CHECKPOINT, "checkpoint", v->path, NULL, v->result);
 	return code;
 }
 
@@ -228,10 +230,12 @@ int train_callbacks_event(struct train_callbacks *t, const struct train_event *v
 
 void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out)
 {
-	const struct callback_choice *o = &j->callbacks->of[CALLBACK_early_stopping];
+	const struct callback_choice *o = callback_next(j, CALLBACK_early_stopping, NULL);
 	const struct start_end *end = &r->end[r->winner];
 
-	if (end->stopped > 0)
+	if (end->stopped > 0 && callback_next(j, CALLBACK_early_stopping, o))
+		buf_printf(out, "stopped early after epoch %.0f", end->stopped);
+	else if (end->stopped > 0)
 		buf_printf(out, "stopped early after epoch %.0f, since %s had not improved for %.0f epoch%s", end->stopped, o->text[STOP_MONITOR],
 			fmax(o->option[STOP_PATIENCE], 1), o->option[STOP_PATIENCE] > 1 ? "s" : "");
 	if (end->restored > 0)

@@ -16,7 +16,7 @@ struct train_callbacks {
 	struct progress *progress;
 	const char *const *metric; const unsigned *at; unsigned nmetric;     /* those that are numbers */
 	struct trouble *trouble;
-	bool command_failed;
+	bool command_failed[CALLBACK_COUNT + CALLBACKS_MAX];     /* of each callback */
 };
 
 /* As train_observer's event. */

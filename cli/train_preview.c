@@ -177,11 +177,23 @@ static int try_validation(struct preview *p, struct err *e)
 
 /* ---- telling ---- */
 
+/* Of the epochs, that with validation. */
+static double validated_share(const struct train_job *j)
+{
+	double n = 0;
+
+	if (!j->nvalidation_epoch)
+		return 1.0 / (j->validation_freq ? j->validation_freq : 1);
+	for (uint32_t i = 0; i < j->nvalidation_epoch; i++)
+		n += j->validation_epoch[i] > j->initial_epoch && j->validation_epoch[i] <= j->epochs;
+	return fmin(1, n / (j->epochs - j->initial_epoch));
+}
+
 static double epoch_seconds(const struct preview *p)
 {
 	const struct train_job *j = &p->job->train;
 
-	return p->pass_seconds + p->validation_seconds / (j->validation_freq ? j->validation_freq : 1);
+	return p->pass_seconds + p->validation_seconds * validated_share(j);
 }
 
 /* Of all starts, as far as nothing stops them before. */

@@ -32,19 +32,52 @@ const struct callback_row *callback_find(const char *name)
 	return NULL;
 }
 
-void callback_defaults(struct callback_set *s)
+static void set_default(struct callback_choice *o, unsigned id)
 {
-	memset(s, 0, sizeof *s);
-	for (unsigned i = 0; i < CALLBACK_COUNT; i++)
-		for (unsigned k = 0; k < table[i].noption; k++) {
-			s->of[i].option[k] = table[i].option[k].value;
-			s->of[i].text[k] = table[i].option[k].kind == VALUE_TEXT ? table[i].option[k].words : NULL;
-		}
+	*o = (struct callback_choice){ .id = (enum callback_id)id };
+	for (unsigned k = 0; k < table[id].noption; k++) {
+		o->option[k] = table[id].option[k].value;
+		o->text[k] = table[id].option[k].kind == VALUE_TEXT ? table[id].option[k].words : NULL;
+	}
 }
 
-const struct callback_choice *callback_wanted(const struct train_job *j, enum callback_id id)
+void callback_defaults(struct callback_set *s)
 {
-	return j->callbacks && j->callbacks->of[id].wanted ? &j->callbacks->of[id] : NULL;
+	s->n = CALLBACK_COUNT;
+	for (unsigned i = 0; i < CALLBACK_COUNT; i++)
+		set_default(&s->of[i], i);
+}
+
+struct callback_choice *callback_add(struct callback_set *s, enum callback_id id)
+{
+	struct callback_choice *o = &s->of[id];
+
+	if (o->wanted && s->n == sizeof s->of / sizeof *s->of)
+		BUG("more than %d callbacks", CALLBACKS_MAX);
+	if (o->wanted)
+		o = &s->of[s->n++];
+	set_default(o, id);
+	o->wanted = true;
+	return o;
+}
+
+const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after)
+{
+	const struct callback_choice *o = !after ? j->callbacks ? j->callbacks->of : NULL : after + 1;
+
+	for (; o && o < j->callbacks->of + j->callbacks->n; o++)
+		if (o->id == id && o->wanted)
+			return o;
+	return NULL;
+}
+
+const char *callback_stop_monitor(const struct train_job *j, unsigned which)
+{
+	const struct callback_choice *o = callback_next(j, CALLBACK_early_stopping, NULL);
+
+	while (o && which--)
+		o = callback_next(j, CALLBACK_early_stopping, o);
+	return o ? o->text[STOP_MONITOR] : NULL;
 }
 
 /* ---- what can be monitored ---- */
@@ -160,21 +193,43 @@ static int check_csv(const struct train_job *j, const struct callback_choice *o,
 	return check_path(j, CALLBACK_csv, o->text[CSV_PATH], e);
 }
 
+static int check_stopping(const struct train_job *j, const struct callback_choice *o, struct err *e)
+{
+	return check_monitor(j, CALLBACK_early_stopping, o->text[STOP_MONITOR], e);
+}
+
+static int check_command(const struct train_job *j, const struct callback_choice *o, struct err *e)
+{
+	if (!((unsigned)o->option[HOOK_ON] & ON_CHECKPOINT) || callback_next(j, CALLBACK_checkpoint, NULL))
+		return 0;
+	return err_set(e, -ERR_CONFIG, "train.callbacks.command waits for files of train.callbacks.checkpoint, which is not there");
+}
+
+/* The path that a callback writes to, NULL: none. */
+static const char *path_of(const struct callback_choice *o)
+{
+	return !o->wanted ? NULL : o->id == CALLBACK_checkpoint ? o->text[SAVE_PATH] : o->id == CALLBACK_csv ? o->text[CSV_PATH] : NULL;
+}
+
+static int check_paths_differ(const struct callback_set *s, struct err *e)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		for (unsigned k = 0; path_of(&s->of[i]) && k < i; k++)
+			if (path_of(&s->of[k]) && !strcmp(path_of(&s->of[i]), path_of(&s->of[k])))
+				return err_set(e, -ERR_CONFIG, "train.callbacks: %s and %s both write to %s; give each a path of its own",
+					table[s->of[k].id].name, table[s->of[i].id].name, path_of(&s->of[i]));
+	return 0;
+}
+
 int callbacks_check(const struct train_job *j, struct err *e)
 {
-	const struct callback_choice *o;
+	static int (*const check[CALLBACK_COUNT])(const struct train_job *j, const struct callback_choice *o, struct err *e) = {
+		[CALLBACK_early_stopping] = check_stopping, [CALLBACK_checkpoint] = check_saving,
+		[CALLBACK_reduce_lr_on_plateau] = check_plateau, [CALLBACK_csv] = check_csv, [CALLBACK_command] = check_command };
 	int code = 0;
 
-	if ((o = callback_wanted(j, CALLBACK_early_stopping)))
-		code = check_monitor(j, CALLBACK_early_stopping, o->text[STOP_MONITOR], e);
-	if (!code && (o = callback_wanted(j, CALLBACK_checkpoint)))
-		code = check_saving(j, o, e);
-	if (!code && (o = callback_wanted(j, CALLBACK_reduce_lr_on_plateau)))
-		code = check_plateau(j, o, e);
-	if (!code && (o = callback_wanted(j, CALLBACK_csv)))
-		code = check_csv(j, o, e);
-	if (!code && (o = callback_wanted(j, CALLBACK_command)) && ((unsigned)o->option[HOOK_ON] & ON_CHECKPOINT)
-		&& !callback_wanted(j, CALLBACK_checkpoint))
-		code = err_set(e, -ERR_CONFIG, "train.callbacks.command waits for files of train.callbacks.checkpoint, which is not there");
-	return code;
+	for (unsigned i = 0; !code && j->callbacks && i < j->callbacks->n; i++)
+		if (j->callbacks->of[i].wanted)
+			code = check[j->callbacks->of[i].id](j, &j->callbacks->of[i], e);
+	return code || !j->callbacks ? code : check_paths_differ(j->callbacks, e);
 }

@@ -14,7 +14,7 @@
 #include "runtime/base/err.h"
 #include "runtime/train/option.h"
 
-enum { CALLBACK_KEEP_MAX = 1000, CALLBACK_PATH_MAX = 4096 };
+enum { CALLBACK_KEEP_MAX = 1000, CALLBACK_PATH_MAX = 4096, CALLBACKS_MAX = 32 /* of all kinds */ };
 
 enum callback_id {
 #define CALLBACK(id, doc, source, changes_result, options) CALLBACK_##id,
@@ -43,21 +43,30 @@ struct callback_row {
 
 /* A callback with its options: numbers, and texts (borrowed) where the options are texts. */
 struct callback_choice {
+	enum callback_id id;
 	bool wanted;
 	double option[TRAIN_OPTIONS_MAX];
 	const char *text[TRAIN_OPTIONS_MAX];
 	const char *const *command;          /* words, the last NULL */
 };
-struct callback_set { struct callback_choice of[CALLBACK_COUNT]; };
+/* of[id] is the first of its kind; further ones follow behind these. */
+struct callback_set { struct callback_choice of[CALLBACK_COUNT + CALLBACKS_MAX]; unsigned n; };
 
 const struct callback_row *callback_find(const char *name);
 size_t callback_rows(const struct callback_row **rows);
-/* Every option as its row says, none wanted. */
+/* One of each kind, every option as its row says, none wanted. */
 void callback_defaults(struct callback_set *s);
+/* One more of a kind, wanted, as its row says; never beyond CALLBACKS_MAX. */
+struct callback_choice *callback_add(struct callback_set *s, enum callback_id id);
 
 struct train_job;
 struct train_observer;
 struct epoch_result;
+
+/* The next of a kind that is wanted; after: NULL for the first.  NULL: there is no more. */
+const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after);
+/* What the so-maniest early_stopping, from 0, watches; NULL: there are not so many. */
+const char *callback_stop_monitor(const struct train_job *j, unsigned which);
 
 /* Do the callbacks fit the job: what they monitor, their paths, its schedule?  0 or -ERR_CONFIG. */
 int callbacks_check(const struct train_job *j, struct err *e);
@@ -71,7 +80,7 @@ void callbacks_begin(struct callbacks *c, uint32_t start);
 
 /* The rate of the next update, given the schedule's. */
 double callbacks_rate(const struct callbacks *c, double rate);
-/* After each update: is a file due now?  Then callbacks_save wants the epoch's numbers so far. */
+/* After each update: are files due now?  Then callbacks_save wants the epoch's numbers so far. */
 bool callbacks_step(struct callbacks *c);
 /* step_in_epoch from 1; weight (nweight) as they are. */
 void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
@@ -79,11 +88,10 @@ void callbacks_save(struct callbacks *c, const struct train_observer *o, const s
 /* After each epoch, when the observer knows of it.  rate: as the last update had it. */
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
 	uint32_t step_in_epoch, const double *weight);
-/* What early_stopping watches. */
-const char *callbacks_monitor(const struct callbacks *c);
 /* Is the start to end here? */
 bool callbacks_stopped(const struct callbacks *c);
-/* The start has ended: best weights replace weight[] and *last where that is wanted. */
+/* The start has ended: best weights replace weight[] and *last where that is wanted, as the last
+ * early_stopping that wants it knows them. */
 void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_result *last, double *weight);
 
 /* What became of a start: numbers of epochs, 0 for what did not happen. */

@@ -74,7 +74,7 @@ static void add_row(const struct column *v, unsigned n, char separator, uint32_t
 }
 
 /* The file, cut to what this start knows of; -1 and errno. */
-static int open_at_end(const struct callbacks *c, const char *path, bool append, off_t *size)
+static int open_at_end(const struct csv_file *f, const char *path, bool append, off_t *size)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), saved;
 	off_t wanted;
@@ -83,7 +83,7 @@ static int open_at_end(const struct callbacks *c, const char *path, bool append,
 	if (fd < 0 || fstat(fd, &st))
 		goto failed;
 	*size = st.st_size;
-	wanted = c->csv.begun ? (off_t)c->csv.nbyte : append ? *size : 0;
+	wanted = f->begun ? (off_t)f->nbyte : append ? *size : 0;
 	if (*size > wanted) {
 		if (ftruncate(fd, wanted))
 			goto failed;
@@ -113,7 +113,7 @@ static int put(int fd, const struct buf *b)
 	return 0;
 }
 
-static int write_row(struct callbacks *c, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
+static int write_row(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
 {
 	struct column v[COLUMNS_MAX];
 	unsigned n = columns(c->job, r, v);
@@ -121,37 +121,37 @@ static int write_row(struct callbacks *c, const char *path, const struct callbac
 	off_t size = 0;
 	int fd, code = 0;
 
-	if (c->csv.waiting.len < CSV_WAITING_MAX)
-		add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &c->csv.waiting);
-	fd = open_at_end(c, path, o->option[CSV_APPEND] != 0, &size);
+	if (f->waiting.len < CSV_WAITING_MAX)
+		add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &f->waiting);
+	fd = open_at_end(f, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
 	if (!size)
 		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
-	buf_add(&b, c->csv.waiting.data ? c->csv.waiting.data : "", c->csv.waiting.len);
+	buf_add(&b, f->waiting.data ? f->waiting.data : "", f->waiting.len);
 	if (put(fd, &b))
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
 	if (close(fd) && !code)
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
 	if (!code) {
-		c->csv.begun = true;
-		c->csv.nbyte = (uint64_t)size + b.len;
-		buf_clear(&c->csv.waiting);
+		f->begun = true;
+		f->nbyte = (uint64_t)size + b.len;
+		buf_clear(&f->waiting);
 	}
 	buf_release(&b);
 	return code;
 }
 
-int callback_csv(struct callbacks *c, const struct epoch_result *r, struct err *e)
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
 {
-	const struct callback_choice *o = callback_wanted(c->job, CALLBACK_csv);
+	const struct callback_choice *o = p->choice;
 	struct buf path = BUF_INIT;
 	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_result){ .start = c->start }, 0, &path, e);
 
-	if (!code && !c->csv.begun)
+	if (!code && !p->csv.begun)
 		code = run_make_parents(path.data, e);
 	if (!code)
-		code = write_row(c, path.data, o, r, e);
+		code = write_row(c, &p->csv, path.data, o, r, e);
 	buf_release(&path);
 	return code;
 }

@@ -11,27 +11,30 @@
 struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };
 
 /* A NaN among the numbers is "none yet". */
-struct stopping { struct monitor monitor; double best, wait; uint32_t best_epoch, stopped; bool has_best; };
-struct plateau { struct monitor monitor; double rate, best, wait, cooldown; };
+struct stopping { struct monitor monitor; unsigned which; double best, wait; uint32_t best_epoch, stopped; bool has_best; };
+struct plateau { struct monitor monitor; double best, wait, cooldown; };
 struct saved { uint32_t epoch, batch; struct epoch_result result; };
-struct saving { struct monitor monitor; double best; uint64_t since; struct saved *saved; uint32_t nsaved; };
+struct saving { struct monitor monitor; double best; bool due; uint64_t since; struct saved *saved; uint32_t nsaved; };
 struct csv_file { bool begun; uint64_t nbyte; struct buf waiting; };   /* waiting: rows that found no room */
+
+/* One callback that is wanted, and has a state. */
+struct callback_part {
+	const struct callback_choice *choice;
+	union { struct stopping stop; struct plateau plateau; struct saving save; struct csv_file csv; };
+};
 
 struct callbacks {
 	const struct train_job *job;
 	uint32_t start, epochs;              /* epochs: seen so far */
 	unsigned nvalue;                     /* numbers of all metrics */
-	struct stopping stop;
+	struct callback_part part[CALLBACKS_MAX]; unsigned npart;    /* kinds in the order of their work */
+	const struct callback_part *restorer;        /* whose best weights the start ends with, or NULL */
 	double *best_weight;                 /* (nweight), NULL: not wanted */
 	struct epoch_result best_result;     /* of them */
 	uint32_t restored;
-	struct plateau plateau;
-	struct saving save;
-	struct csv_file csv;
+	double rate;                         /* that of all reduce_lr_on_plateau */
 };
 
-/* callback.c: the options of a callback, NULL where it is not wanted. */
-const struct callback_choice *callback_wanted(const struct train_job *j, enum callback_id id);
 /* A number by its name ("val_accuracy"); false: there is none of that name, or it is no number. */
 bool callback_monitor(const struct train_job *j, const char *name, struct monitor *m);
 /* Its value; NaN where the epoch has none. */
@@ -45,6 +48,6 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 	struct buf *out, struct err *e);
 
 /* callback_csv.c: a row. */
-int callback_csv(struct callbacks *c, const struct epoch_result *r, struct err *e);
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e);
 
 #endif

@@ -12,38 +12,63 @@
 /* ---- opening ---- */
 
 /* How many files are remembered so that they can be removed; 0: none. */
-static size_t files_kept(const struct train_job *j)
+static size_t files_kept(const struct callback_choice *o)
 {
-	const struct callback_choice *o = callback_wanted(j, CALLBACK_checkpoint);
-
-	return o && value_given(o->option[SAVE_KEEP]) ? (size_t)o->option[SAVE_KEEP] : 0;
+	return o->id == CALLBACK_checkpoint && value_given(o->option[SAVE_KEEP]) ? (size_t)o->option[SAVE_KEEP] : 0;
 }
 
-static void find_monitor(const struct train_job *j, enum callback_id id, unsigned name, unsigned mode, struct monitor *m)
+/* Where its monitor is: STOP_MONITOR and so on. */
+static void find_monitor(const struct train_job *j, const struct callback_choice *o, unsigned name, unsigned mode, struct monitor *m)
 {
-	const struct callback_choice *o = callback_wanted(j, id);
-
-	if (!o)
-		return;
 	callback_monitor(j, o->text[name], m);
 	if (o->option[mode] != MODE_AUTO)
 		m->rises = o->option[mode] == MODE_MAX;
 }
 
+static bool restores(const struct callback_choice *o)
+{
+	return o->id == CALLBACK_early_stopping && o->option[STOP_RESTORE_BEST_WEIGHTS] != 0;
+}
+
+/* A part for each of a kind; false when memory is short. */
+static bool add_parts(struct callbacks *c, enum callback_id id)
+{
+	const struct callback_choice *o = NULL;
+	unsigned n = 0;
+
+	while ((o = callback_next(c->job, id, o))) {
+		struct callback_part *p = &c->part[c->npart++];
+
+		p->choice = o;
+		if (id == CALLBACK_early_stopping) {
+			find_monitor(c->job, o, STOP_MONITOR, STOP_MODE, &p->stop.monitor);
+			p->stop.which = n++;
+			c->restorer = restores(o) ? p : c->restorer;
+		} else if (id == CALLBACK_reduce_lr_on_plateau) {
+			find_monitor(c->job, o, PLATEAU_MONITOR, PLATEAU_MODE, &p->plateau.monitor);
+		} else if (id == CALLBACK_checkpoint) {
+			find_monitor(c->job, o, SAVE_MONITOR, SAVE_MODE, &p->save.monitor);
+			if (files_kept(o) && !(p->save.saved = mem_try(files_kept(o) + 1, sizeof *p->save.saved)))
+				return false;
+		}
+	}
+	return true;
+}
+
 struct callbacks *callbacks_new(const struct train_job *j, struct err *e)
 {
+	static const enum callback_id order[] = { CALLBACK_csv, CALLBACK_checkpoint, CALLBACK_reduce_lr_on_plateau, CALLBACK_early_stopping };
 	struct callbacks *c = mem_alloc(1, sizeof *c);
-	const struct callback_choice *stop = callback_wanted(j, CALLBACK_early_stopping);
-	bool restores = stop && stop->option[STOP_RESTORE_BEST_WEIGHTS] != 0;
-	size_t nweight = j->program->nweight ? j->program->nweight : 1, kept = files_kept(j);
+	size_t nweight = j->program->nweight ? j->program->nweight : 1;
+	bool well = true;
 
 	c->job = j;
 	c->nvalue = measures_at(&j->measures, j->measures.nmetric, j->program->noutput);
-	find_monitor(j, CALLBACK_early_stopping, STOP_MONITOR, STOP_MODE, &c->stop.monitor);
-	find_monitor(j, CALLBACK_reduce_lr_on_plateau, PLATEAU_MONITOR, PLATEAU_MODE, &c->plateau.monitor);
-	find_monitor(j, CALLBACK_checkpoint, SAVE_MONITOR, SAVE_MODE, &c->save.monitor);
-	if ((restores && !(c->best_weight = mem_try(nweight, sizeof *c->best_weight)))
-		|| (kept && !(c->save.saved = mem_try(kept + 1, sizeof *c->save.saved)))) {
+	for (unsigned i = 0; well && i < sizeof order / sizeof *order; i++)
+		well = add_parts(c, order[i]);
+	if (well && c->restorer)
+		well = (c->best_weight = mem_try(nweight, sizeof *c->best_weight));
+	if (!well) {
 		callbacks_free(c);
 		err_set(e, -ERR_CONFIG, "no memory for the callbacks of %zu weights", nweight);
 		return NULL;
@@ -54,26 +79,46 @@ struct callbacks *callbacks_new(const struct train_job *j, struct err *e)
 
 void callbacks_free(struct callbacks *c)
 {
-	if (!c)
-		return;
-	free(c->best_weight);
-	free(c->save.saved);
-	buf_release(&c->csv.waiting);
+	for (unsigned i = 0; c && i < c->npart; i++)
+		if (c->part[i].choice->id == CALLBACK_checkpoint)
+			free(c->part[i].save.saved);
+		else if (c->part[i].choice->id == CALLBACK_csv)
+			buf_release(&c->part[i].csv.waiting);
+	if (c)
+		free(c->best_weight);
 	free(c);
+}
+
+static void begin_part(struct callback_part *p)
+{
+	switch (p->choice->id) {
+	case CALLBACK_early_stopping:
+		p->stop = (struct stopping){ .monitor = p->stop.monitor, .which = p->stop.which, .best = NAN };
+		break;
+	case CALLBACK_reduce_lr_on_plateau:
+		p->plateau = (struct plateau){ .monitor = p->plateau.monitor, .best = NAN };
+		break;
+	case CALLBACK_checkpoint:
+		p->save = (struct saving){ .monitor = p->save.monitor, .saved = p->save.saved,
+			.best = p->choice->option[SAVE_INITIAL_VALUE_THRESHOLD] };
+		break;
+	case CALLBACK_csv:
+		p->csv.begun = false;
+		buf_clear(&p->csv.waiting);
+		break;
+	case CALLBACK_command:
+	case CALLBACK_COUNT:
+		break;
+	}
 }
 
 void callbacks_begin(struct callbacks *c, uint32_t start)
 {
-	const struct callback_choice *save = callback_wanted(c->job, CALLBACK_checkpoint);
-
 	c->start = start;
 	c->epochs = c->restored = 0;
-	c->stop = (struct stopping){ .monitor = c->stop.monitor, .best = NAN };
-	c->plateau = (struct plateau){ .monitor = c->plateau.monitor, .best = NAN, .rate = c->job->option[OPTIMIZER_LEARNING_RATE] };
-	c->save = (struct saving){ .monitor = c->save.monitor, .saved = c->save.saved,
-		.best = save ? save->option[SAVE_INITIAL_VALUE_THRESHOLD] : NAN };
-	c->csv.begun = false;
-	buf_clear(&c->csv.waiting);
+	c->rate = c->job->option[OPTIMIZER_LEARNING_RATE];
+	for (unsigned i = 0; i < c->npart; i++)
+		begin_part(&c->part[i]);
 	c->best_result = (struct epoch_result){ .start = start };
 }
 
@@ -104,64 +149,69 @@ static int tell(const struct train_observer *o, struct train_event *v, const str
 
 /* ---- early_stopping ---- */
 
-static void keep_best(struct callbacks *c, const struct epoch_result *r, const double *weight)
+static void keep_best(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, const double *weight)
 {
-	c->stop.has_best = true;
-	c->stop.best_epoch = r->epoch;
-	if (!c->best_weight)
+	p->stop.has_best = true;
+	p->stop.best_epoch = r->epoch;
+	if (p != c->restorer)
 		return;
 	c->best_result = *r;
 	memcpy(c->best_weight, weight, c->job->program->nweight * sizeof *weight);
 }
 
 /* EarlyStopping.on_epoch_end; its epochs count from 0. */
-static void watch_for_stop(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r, const double *weight)
+static void watch_for_stop(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_result *r,
+	const double *weight)
 {
-	const double *opt = c->job->callbacks->of[CALLBACK_early_stopping].option;
-	struct stopping *s = &c->stop;
+	const double *opt = p->choice->option;
+	struct stopping *s = &p->stop;
 	double value = monitor_value(c->job, &s->monitor, r);
 
 	if (!has_value(&s->monitor, r) || r->epoch - 1 < opt[STOP_START_FROM_EPOCH])
 		return;
 	if (!s->has_best)
-		keep_best(c, r, weight);
+		keep_best(c, p, r, weight);
 	s->wait++;
 	if (improves(&s->monitor, value, s->best, opt[STOP_MIN_DELTA])) {
 		s->best = value;
-		keep_best(c, r, weight);
+		keep_best(c, p, r, weight);
 		if (improves(&s->monitor, value, opt[STOP_BASELINE], opt[STOP_MIN_DELTA]))
 			s->wait = 0;
 		return;
 	}
 	if (s->wait >= opt[STOP_PATIENCE] && r->epoch > 1) {
 		s->stopped = r->epoch;
-		tell(o, &(struct train_event){ .kind = TRAIN_STOPPED, .monitor = s->monitor.name, .best = s->best,
+		tell(o, &(struct train_event){ .kind = TRAIN_STOPPED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 			.best_epoch = s->best_epoch }, c, r);
 	}
 }
 
-const char *callbacks_monitor(const struct callbacks *c)
+/* The epoch after which a start was ended, 0: none. */
+static uint32_t stopped_after(const struct callbacks *c)
 {
-	return c->stop.monitor.name;
+	for (unsigned i = 0; i < c->npart; i++)
+		if (c->part[i].choice->id == CALLBACK_early_stopping && c->part[i].stop.stopped)
+			return c->part[i].stop.stopped;
+	return 0;
 }
 
 bool callbacks_stopped(const struct callbacks *c)
 {
-	return c->stop.stopped > 0;
+	return stopped_after(c) > 0;
 }
 
 /* ---- reduce_lr_on_plateau ---- */
 
 double callbacks_rate(const struct callbacks *c, double rate)
 {
-	return callback_wanted(c->job, CALLBACK_reduce_lr_on_plateau) ? c->plateau.rate : rate;
+	return callback_next(c->job, CALLBACK_reduce_lr_on_plateau, NULL) ? c->rate : rate;
 }
 
 /* ReduceLROnPlateau.on_epoch_end. */
-static void watch_for_plateau(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r)
+static void watch_for_plateau(struct callbacks *c, struct callback_part *part, const struct train_observer *o, const struct epoch_result *r)
 {
-	const double *opt = c->job->callbacks->of[CALLBACK_reduce_lr_on_plateau].option;
-	struct plateau *p = &c->plateau;
+	const double *opt = part->choice->option;
+	struct plateau *p = &part->plateau;
 	double value = monitor_value(c->job, &p->monitor, r);
 
 	if (!has_value(&p->monitor, r))
@@ -175,53 +225,57 @@ static void watch_for_plateau(struct callbacks *c, const struct train_observer *
 		p->wait = 0;
 		return;
 	}
-	if (p->cooldown > 0 || ++p->wait < opt[PLATEAU_PATIENCE] || !(p->rate > opt[PLATEAU_MIN_LR]))
+	if (p->cooldown > 0 || ++p->wait < opt[PLATEAU_PATIENCE] || !(c->rate > opt[PLATEAU_MIN_LR]))
 		return;
-	p->rate = fmax(p->rate * opt[PLATEAU_FACTOR], opt[PLATEAU_MIN_LR]);
+	c->rate = fmax(c->rate * opt[PLATEAU_FACTOR], opt[PLATEAU_MIN_LR]);
 	p->cooldown = opt[PLATEAU_COOLDOWN];
 	p->wait = 0;
-	tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = p->rate }, c, r);
+	tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = c->rate }, c, r);
 }
 
 /* ---- checkpoint ---- */
 
 bool callbacks_step(struct callbacks *c)
 {
-	const struct callback_choice *o = callback_wanted(c->job, CALLBACK_checkpoint);
+	bool any = false;
 
-	if (!o || !value_given(o->option[SAVE_FREQ]) || ++c->save.since < o->option[SAVE_FREQ])
-		return false;
-	c->save.since = 0;
-	return true;
+	for (unsigned i = 0; i < c->npart; i++) {
+		struct callback_part *p = &c->part[i];
+
+		if (p->choice->id != CALLBACK_checkpoint || !value_given(p->choice->option[SAVE_FREQ])
+			|| ++p->save.since < p->choice->option[SAVE_FREQ])
+			continue;
+		p->save.since = 0;
+		p->save.due = any = true;
+	}
+	return any;
 }
 
-static void path_of(const struct callbacks *c, const struct saved *s, struct buf *path)
+static void path_of(const struct callbacks *c, const struct callback_part *p, const struct saved *s, struct buf *path)
 {
-	const struct callback_choice *o = callback_wanted(c->job, CALLBACK_checkpoint);
-
-	if (callback_path(c->job, o->text[SAVE_PATH], &s->result, s->batch, path, NULL))
+	if (callback_path(c->job, p->choice->text[SAVE_PATH], &s->result, s->batch, path, NULL))
 		BUG("the path of train.callbacks.checkpoint was not checked");
 }
 
 /* One more is known; the oldest beyond keep is dropped. */
-static void remember(struct callbacks *c, const struct train_observer *o, const struct saved *now, const char *path)
+static void remember(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, const char *path)
 {
-	struct saving *s = &c->save;
+	struct saving *s = &p->save;
 	struct buf old = BUF_INIT, other = BUF_INIT;
-	uint32_t keep = (uint32_t)files_kept(c->job), n = 0;
+	uint32_t keep = (uint32_t)files_kept(p->choice), n = 0;
 
 	if (!keep)
 		return;
 	for (uint32_t i = 0; i < s->nsaved; i++) {       /* an older one of this name is gone */
 		buf_clear(&other);
-		path_of(c, &s->saved[i], &other);
+		path_of(c, p, &s->saved[i], &other);
 		if (strcmp(other.data, path))
 			s->saved[n++] = s->saved[i];
 	}
 	s->saved[n++] = *now;
 	s->nsaved = n;
 	if (n > keep) {
-		path_of(c, &s->saved[0], &old);
+		path_of(c, p, &s->saved[0], &old);
 		tell(o, &(struct train_event){ .kind = TRAIN_DROP, .path = old.data }, c, &s->saved[0].result);
 		memmove(s->saved, s->saved + 1, (n - 1) * sizeof *s->saved);
 		s->nsaved = n - 1;
@@ -230,11 +284,11 @@ static void remember(struct callbacks *c, const struct train_observer *o, const 
 	buf_release(&other);
 }
 
-void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+static void save_one(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_result *r,
 	uint32_t step_in_epoch, const double *weight)
 {
-	const double *opt = c->job->callbacks->of[CALLBACK_checkpoint].option;
-	struct saving *s = &c->save;
+	const double *opt = p->choice->option;
+	struct saving *s = &p->save;
 	const struct saved now = { r->epoch, step_in_epoch, *r };
 	double value = NAN;
 	struct buf path = BUF_INIT;
@@ -244,49 +298,63 @@ void callbacks_save(struct callbacks *c, const struct train_observer *o, const s
 		if (!has_value(&s->monitor, r) || !improves(&s->monitor, value, s->best, 0))
 			return;
 	}
-	path_of(c, &now, &path);
+	path_of(c, p, &now, &path);
 	if (!tell(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = step_in_epoch }, c, r)) {
 		if (opt[SAVE_BEST_ONLY] != 0)
 			s->best = value;
-		remember(c, o, &now, path.data);
+		remember(c, p, o, &now, path.data);
 	}
 	buf_release(&path);
 }
 
+void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+	uint32_t step_in_epoch, const double *weight)
+{
+	for (unsigned i = 0; i < c->npart; i++)
+		if (c->part[i].choice->id == CALLBACK_checkpoint && c->part[i].save.due) {
+			c->part[i].save.due = false;
+			save_one(c, &c->part[i], o, r, step_in_epoch, weight);
+		}
+}
+
 /* ---- epochs ---- */
 
-static void write_csv(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r)
+static void write_csv(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_result *r)
 {
 	struct err e;
 
-	if (callback_csv(c, r, &e))
+	if (callback_csv(c, p, r, &e))
 		tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
 }
 
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
 	uint32_t step_in_epoch, const double *weight)
 {
-	const struct callback_choice *save = callback_wanted(c->job, CALLBACK_checkpoint);
-
 	c->epochs++;
-	if (callback_wanted(c->job, CALLBACK_csv))
-		write_csv(c, o, r);
-	if (save && !value_given(save->option[SAVE_FREQ]))
-		callbacks_save(c, o, r, step_in_epoch, weight);
-	if (callback_wanted(c->job, CALLBACK_reduce_lr_on_plateau))
-		watch_for_plateau(c, o, r);
-	if (callback_wanted(c->job, CALLBACK_early_stopping))
-		watch_for_stop(c, o, r, weight);
+	for (unsigned i = 0; i < c->npart; i++) {
+		struct callback_part *p = &c->part[i];
+
+		if (p->choice->id == CALLBACK_csv)
+			write_csv(c, p, o, r);
+		else if (p->choice->id == CALLBACK_reduce_lr_on_plateau)
+			watch_for_plateau(c, p, o, r);
+		else if (p->choice->id == CALLBACK_early_stopping)
+			watch_for_stop(c, p, o, r, weight);
+		else if (!value_given(p->choice->option[SAVE_FREQ]))
+			save_one(c, p, o, r, step_in_epoch, weight);
+	}
 }
 
 void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_result *last, double *weight)
 {
-	if (!c->best_weight || !c->stop.has_best)
+	const struct stopping *s = c->restorer ? &c->restorer->stop : NULL;
+
+	if (!s || !s->has_best)
 		return;
 	memcpy(weight, c->best_weight, c->job->program->nweight * sizeof *weight);
 	c->restored = c->best_result.epoch;
 	*last = c->best_result;
-	tell(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = c->stop.monitor.name, .best = c->stop.best,
+	tell(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 		.best_epoch = c->restored }, c, last);
 }
 
@@ -297,5 +365,5 @@ double *callbacks_best(struct callbacks *c)
 
 struct start_end callbacks_end(const struct callbacks *c)
 {
-	return (struct start_end){ c->epochs, c->stop.stopped, c->restored };
+	return (struct start_end){ c->epochs, stopped_after(c), c->restored };
 }

@@ -69,9 +69,9 @@ static void result(struct walk *w, const struct callbacks *c, struct epoch_resul
 	}
 }
 
-static void stopping(struct walk *w, struct callbacks *c)
+static void stopping(struct walk *w, struct callbacks *c, struct callback_part *p)
 {
-	struct stopping *s = &c->stop;
+	struct stopping *s = &p->stop;
 
 	number(w, &s->best);
 	number(w, &s->wait);
@@ -79,23 +79,37 @@ static void stopping(struct walk *w, struct callbacks *c)
 	count32(w, &s->stopped);
 	flag(w, &s->has_best);
 	count32(w, &c->restored);
-	if (c->best_weight)
+	if (p == c->restorer)
 		result(w, c, &c->best_result);
 }
 
-static void plateau(struct walk *w, struct callbacks *c)
+static void plateau(struct walk *w, struct callbacks *c, struct callback_part *p)
 {
-	number(w, &c->plateau.rate);
-	number(w, &c->plateau.best);
-	number(w, &c->plateau.wait);
-	number(w, &c->plateau.cooldown);
+	number(w, &c->rate);
+	number(w, &p->plateau.best);
+	number(w, &p->plateau.wait);
+	number(w, &p->plateau.cooldown);
 }
 
-static void saving(struct walk *w, struct callbacks *c)
+/* A file of another path is none that the run knows: its digest, FNV-1a, by its 52 high bits. */
+static void same_path(struct walk *w, const char *path)
 {
-	struct saving *s = &c->save;
+	uint64_t digest = 14695981039346656037u, kept;
+
+	while (*path)
+		digest = (digest ^ (unsigned char)*path++) * 1099511628211u;
+	kept = digest >> 12;
+	count(w, &kept, 9e15);
+	if (kept != digest >> 12)
+		w->bad = true;
+}
+
+static void saving(struct walk *w, struct callbacks *c, struct callback_part *p)
+{
+	struct saving *s = &p->save;
 	uint64_t n = s->nsaved;
 
+	same_path(w, p->choice->text[SAVE_PATH]);
 	number(w, &s->best);
 	count(w, &s->since, 9e15);
 	count(w, &n, s->saved ? CALLBACK_KEEP_MAX : 0);
@@ -107,23 +121,15 @@ static void saving(struct walk *w, struct callbacks *c)
 	}
 }
 
-/* A file of another path is none that the run knows. */
-static void csv_file(struct walk *w, struct callbacks *c)
+static void csv_file(struct walk *w, struct callbacks *c, struct callback_part *p)
 {
-	const char *path = callback_wanted(c->job, CALLBACK_csv)->text[CSV_PATH];
-	uint64_t digest = 14695981039346656037u, kept;       /* FNV-1a, its 52 high bits */
-
-	while (*path)
-		digest = (digest ^ (unsigned char)*path++) * 1099511628211u;
-	kept = digest >> 12;
-	count(w, &kept, 9e15);
-	flag(w, &c->csv.begun);
-	count(w, &c->csv.nbyte, 9e15);
-	if (kept != digest >> 12)
-		w->bad = true;
+	(void)c;
+	same_path(w, p->choice->text[CSV_PATH]);
+	flag(w, &p->csv.begun);
+	count(w, &p->csv.nbyte, 9e15);
 }
 
-static void (*const sections[CALLBACK_COUNT])(struct walk *w, struct callbacks *c) = {
+static void (*const sections[CALLBACK_COUNT])(struct walk *w, struct callbacks *c, struct callback_part *p) = {
 	[CALLBACK_early_stopping] = stopping,
 	[CALLBACK_reduce_lr_on_plateau] = plateau,
 	[CALLBACK_checkpoint] = saving,
@@ -132,24 +138,26 @@ static void (*const sections[CALLBACK_COUNT])(struct walk *w, struct callbacks *
 
 /* ---- writing: version, epochs, then sections of callback, length, numbers ---- */
 
+static void write_part(struct walk *w, struct callbacks *c, struct callback_part *p)
+{
+	struct walk size = { .out = NULL };
+	uint64_t id = p->choice->id, len;
+
+	sections[id](&size, c, p);
+	len = size.n;
+	count(w, &id, 0);
+	count(w, &len, 0);
+	sections[id](w, c, p);
+}
+
 static void write_all(struct walk *w, struct callbacks *c)
 {
 	uint64_t version = STATE_VERSION;
 
 	count(w, &version, 0);
 	count32(w, &c->epochs);
-	for (unsigned i = 0; i < CALLBACK_COUNT; i++) {
-		struct walk size = { .out = NULL };
-		uint64_t id = i, len;
-
-		if (!sections[i] || !callback_wanted(c->job, (enum callback_id)i))
-			continue;
-		sections[i](&size, c);
-		len = size.n;
-		count(w, &id, 0);
-		count(w, &len, 0);
-		sections[i](w, c);
-	}
+	for (unsigned i = 0; i < c->npart; i++)
+		write_part(w, c, &c->part[i]);
 }
 
 size_t callbacks_state(const struct callbacks *c, double *out, size_t max)
@@ -167,45 +175,67 @@ size_t callbacks_state(const struct callbacks *c, double *out, size_t max)
 
 /* ---- reading ---- */
 
-/* What is wrong with a callback that changes no result, or there without need, costs the run nothing. */
-static void read_section(struct walk *w, struct callbacks *c, unsigned id, size_t len, bool seen[CALLBACK_COUNT])
+static bool changes_result(unsigned id)
 {
 	const struct callback_row *row;
-	struct walk part = { .in = w->in + w->n, .max = len };
-	struct callbacks before = *c;
 
 	callback_rows(&row);
-	seen[id] = true;
-	if (!callback_wanted(c->job, (enum callback_id)id))
-		w->bad = row[id].changes_result;
-	else
-		sections[id](&part, c);
-	if (part.bad || (part.n && part.n != len)) {
-		w->bad = row[id].changes_result;
-		*c = before;
+	return row[id].changes_result;
+}
+
+/* Is the section that of the part?  If not, nothing is changed. */
+static bool read_part(const struct walk *w, struct callbacks *c, struct callback_part *p, size_t len)
+{
+	struct walk part = { .in = w->in + w->n, .max = len };
+	const struct callback_part before = *p;
+	const struct epoch_result best = c->best_result;
+	const uint32_t restored = c->restored;
+	const double rate = c->rate;
+
+	sections[p->choice->id](&part, c, p);
+	if (!part.bad && part.n == len)
+		return true;
+	*p = before;
+	c->best_result = best;
+	c->restored = restored;
+	c->rate = rate;
+	return false;
+}
+
+/* The first part of the kind that none was read for; of those that change no result the first that it
+ * fits, and where it fits none, or is there without need, that costs the run nothing. */
+static void read_section(struct walk *w, struct callbacks *c, unsigned id, size_t len, bool seen[CALLBACKS_MAX])
+{
+	bool fits = false;
+
+	for (unsigned i = 0; !fits && i < c->npart; i++) {
+		if (c->part[i].choice->id != id || seen[i])
+			continue;
+		fits = seen[i] = read_part(w, c, &c->part[i], len);
+		if (changes_result(id))
+			break;
 	}
+	w->bad |= !fits && changes_result(id);
 	w->n += len;
 }
 
 static void read_all(struct walk *w, struct callbacks *c)
 {
-	bool seen[CALLBACK_COUNT] = { false };
+	bool seen[CALLBACKS_MAX] = { false };
 	uint64_t version = 0, id = 0, len = 0;
-	const struct callback_row *row;
 
-	callback_rows(&row);
 	count(w, &version, STATE_VERSION);
 	count32(w, &c->epochs);
 	while (!w->bad && version == STATE_VERSION && w->n < w->max) {
 		count(w, &id, CALLBACK_COUNT - 1);
 		count(w, &len, 9e15);
-		if (w->bad || !sections[id] || len > w->max - w->n || seen[id])
+		if (w->bad || !sections[id] || len > w->max - w->n)
 			w->bad = true;
 		else
 			read_section(w, c, (unsigned)id, (size_t)len, seen);
 	}
-	for (unsigned i = 0; i < CALLBACK_COUNT; i++)
-		w->bad |= row[i].changes_result && !seen[i] && callback_wanted(c->job, (enum callback_id)i);
+	for (unsigned i = 0; i < c->npart; i++)
+		w->bad |= changes_result(c->part[i].choice->id) && !seen[i];
 	w->bad |= version != STATE_VERSION;
 }
 

@@ -19,7 +19,6 @@ struct ended {
 	int code; struct err fault;
 	struct tape tape;
 	struct epoch_result last; struct start_end end;
-	const char *monitor;
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];
 };
 
@@ -59,8 +58,8 @@ bool side_fits(const struct train_job *j)
 
 	for (uint32_t c = 0; c < j->program->ncircuit; c++)
 		fits = fits && j->program->circuit[c].nwire <= SIDE_WIRES_MAX;
-	for (size_t k = 0; j->callbacks && k < sizeof with_files / sizeof *with_files; k++)
-		fits = fits && !j->callbacks->of[with_files[k]].wanted;
+	for (size_t k = 0; k < sizeof with_files / sizeof *with_files; k++)
+		fits = fits && !callback_next(j, with_files[k], NULL);
 	return fits;
 }
 
@@ -73,7 +72,7 @@ static bool is_front(struct lane *l)
 
 	if (atomic_load(&s->front) != l->trainer.start)
 		return false;
-	tape_play(&l->tape, s->job, l->trainer.start, callbacks_monitor(l->trainer.callbacks), s->observer);
+	tape_play(&l->tape, s->job, l->trainer.start, s->observer);
 	return true;
 }
 
@@ -251,7 +250,7 @@ static struct ended *pack(struct lane *l, int code, const struct epoch_result *l
 	struct ended *d = mem_alloc(1, sizeof *d);
 
 	*d = (struct ended){ .code = code, .tape = l->tape, .last = *last, .end = callbacks_end(l->trainer.callbacks),
-		.monitor = callbacks_monitor(l->trainer.callbacks), .weight = copy(l->trainer.weight, j->program->nweight) };
+		.weight = copy(l->trainer.weight, j->program->nweight) };
 	if (code)
 		d->fault = *e;
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
@@ -295,7 +294,7 @@ static void move_front(struct side *s)
 		pthread_mutex_unlock(&s->lock);
 		if (!d)
 			return;
-		tape_play(&d->tape, s->job, front, d->monitor, s->observer);
+		tape_play(&d->tape, s->job, front, s->observer);
 		if (d->code)
 			end_all(s, d->code, &d->fault);
 		else
@@ -427,7 +426,7 @@ static void take_over(struct side *s, const struct train_state *from)
 			continue;
 		d = s->ended[at->start] = mem_alloc(1, sizeof *d);
 		*d = (struct ended){ .tape = { copy(at->tape, at->ntape), at->ntape, at->ntape }, .last = *at->last, .end = at->end,
-			.monitor = callbacks_monitor(s->lane[0].trainer.callbacks), .weight = copy(at->weight, j->program->nweight) };
+			.weight = copy(at->weight, j->program->nweight) };
 		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
 			d->slot[i] = copy(at->slot[i], j->program->nweight);
 	}

@@ -328,7 +328,7 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 	const struct train_job *j = t->job;
 	int code;
 
-	if (!j->validation.nrow || (j->validation_freq && t->epoch % j->validation_freq))
+	if (!train_validates(j, t->epoch))
 		return 0;
 	trainer_draws(t, SHOTS_OF_VALIDATION);
 	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,

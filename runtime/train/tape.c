@@ -10,7 +10,8 @@
 #include "runtime/base/arena.h"
 
 enum kind { KIND_NONE = 0, KIND_STEP, KIND_EPOCH, KIND_STATE, KIND_RESULT, KIND_EVENT };
-enum { STEP_NUMBERS = 5, EPOCH_NUMBERS = 8, STATE_NUMBERS = 1, EVENT_NUMBERS = 4, HEAD = 2 };
+enum { STEP_NUMBERS = 5, EPOCH_NUMBERS = 8, STATE_NUMBERS = 1, EVENT_NUMBERS = 4, HEAD = 2,
+	EVENT_WHICH = 16 };      /* an event's kind, plus so many times which callback it is of */
 
 void tape_release(struct tape *t)
 {
@@ -92,7 +93,7 @@ void tape_event(struct tape *t, const struct train_job *j, const struct train_ev
 		BUG("an event with a file waits for its turn");
 	add_result(t, KIND_RESULT, j, v->result);
 	to = add(t, KIND_EVENT, EVENT_NUMBERS);
-	to[0] = v->kind;
+	to[0] = (double)v->kind + EVENT_WHICH * (double)v->which;
 	to[1] = v->best;
 	to[2] = v->rate;
 	to[3] = v->best_epoch;
@@ -116,8 +117,22 @@ static void play_epoch(const double *v, const struct train_job *j, struct epoch_
 	memcpy(r->val_metric, v + EPOCH_NUMBERS + n, n * sizeof *v);
 }
 
-static void play(const double *v, enum kind kind, const struct train_job *j, struct epoch_result *r, const char *monitor,
-	const struct train_observer *o)
+static enum train_event_kind event_kind(double v)
+{
+	return (enum train_event_kind)((unsigned)v % EVENT_WHICH);
+}
+
+static void play_event(const double *v, const struct train_job *j, const struct epoch_result *r, const struct train_observer *o)
+{
+	struct train_event event = { .kind = event_kind(v[0]), .start = r->start, .result = r, .which = (uint32_t)v[0] / EVENT_WHICH,
+		.best = v[1], .rate = v[2], .best_epoch = (uint32_t)v[3] };
+
+	if (event.kind != TRAIN_RATE)
+		event.monitor = callback_stop_monitor(j, event.which);
+	o->event(o->ctx, &event);
+}
+
+static void play(const double *v, enum kind kind, const struct train_job *j, struct epoch_result *r, const struct train_observer *o)
 {
 	size_t n = j->program->nweight;
 
@@ -130,17 +145,15 @@ static void play(const double *v, enum kind kind, const struct train_job *j, str
 	if (kind == KIND_STATE && o->state)
 		o->state(o->ctx, r, &(struct epoch_state){ v + 1, v + 1 + n, v + 1 + 2 * n, (uint32_t)v[0] });
 	if (kind == KIND_EVENT && o->event)
-		o->event(o->ctx, &(struct train_event){ .kind = (enum train_event_kind)v[0], .start = r->start, .result = r,
-			.monitor = (enum train_event_kind)v[0] == TRAIN_RATE ? NULL : monitor, .best = v[1], .rate = v[2], .best_epoch = (uint32_t)v[3] });
+		play_event(v, j, r, o);
 }
 
-void tape_play(struct tape *t, const struct train_job *j, uint32_t start, const char *monitor,
-	const struct train_observer *o)
+void tape_play(struct tape *t, const struct train_job *j, uint32_t start, const struct train_observer *o)
 {
 	struct epoch_result r = { .start = start };
 
 	for (size_t at = 0; at < t->n; at += HEAD + (size_t)t->value[at])
-		play(t->value + at + HEAD, (enum kind)t->value[at + 1], j, &r, monitor, o);
+		play(t->value + at + HEAD, (enum kind)t->value[at + 1], j, &r, o);
 	t->n = 0;
 }
 
@@ -160,7 +173,9 @@ static bool message_is_whole(const double *v, double kind, size_t n, const struc
 	if (kind == KIND_STATE)
 		return n >= STATE_NUMBERS && is_count(v[0], j->train.nrow)
 			&& n == STATE_NUMBERS + 2 * (size_t)j->program->nweight + (size_t)v[0] * j->program->nreadout;
-	return kind == KIND_EVENT && n == EVENT_NUMBERS && is_count(v[0], TRAIN_RATE) && v[0] > 0 && is_count(v[3], UINT32_MAX);
+	return kind == KIND_EVENT && n == EVENT_NUMBERS && is_count(v[0], EVENT_WHICH * CALLBACKS_MAX) && event_kind(v[0])
+		&& event_kind(v[0]) <= TRAIN_RATE && is_count(v[3], UINT32_MAX)
+		&& (event_kind(v[0]) == TRAIN_RATE || callback_stop_monitor(j, (unsigned)v[0] / EVENT_WHICH));
 }
 
 bool tape_is_whole(const struct tape *t, const struct train_job *j)

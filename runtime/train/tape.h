@@ -17,9 +17,8 @@ void tape_state(struct tape *t, const struct train_job *j, const struct epoch_st
 /* Not for files: SAVE, DROP and CSV_FAILED are a bug. */
 void tape_event(struct tape *t, const struct train_job *j, const struct train_event *v);
 
-/* Tell it all to o as of start `start`, and empty the tape. monitor: of events that name one. */
-void tape_play(struct tape *t, const struct train_job *j, uint32_t start, const char *monitor,
-	const struct train_observer *o);
+/* Tell it all to o as of start `start`, and empty the tape. */
+void tape_play(struct tape *t, const struct train_job *j, uint32_t start, const struct train_observer *o);
 /* Could tape_play read it?  For tapes from files. */
 bool tape_is_whole(const struct tape *t, const struct train_job *j);
 

@@ -28,6 +28,24 @@ static int classes_check(const struct train_job *j, struct err *e)
 	return 0;
 }
 
+/* Is the epoch in the list?  Its place there does not matter. */
+static bool in_list(const struct train_job *j, uint32_t epoch)
+{
+	for (uint32_t i = 0; i < j->nvalidation_epoch; i++)
+		if (j->validation_epoch[i] == epoch)
+			return true;
+	return false;
+}
+
+bool train_validates(const struct train_job *j, uint32_t epoch)
+{
+	if (!j->validation.nrow)
+		return false;
+	if (j->nvalidation_epoch)
+		return in_list(j, epoch);
+	return !j->validation_freq || epoch % j->validation_freq == 0;
+}
+
 uint32_t train_batch_size(const struct train_job *j)
 {
 	return j->batch_size < j->train.nrow && !optimizer_takes_all(j->optimizer) ? j->batch_size : j->train.nrow;
@@ -168,7 +186,7 @@ static int one_by_one(const struct train_job *j, const struct train_observer *o,
 		struct start_result end = { .start = i, .last = &last, .weight = t.weight, .slot = t.slot };
 
 		if (at && at->ntape)
-			tape_play(&(struct tape){ (double *)at->tape, at->ntape, 0 }, j, i, callbacks_monitor(t.callbacks), o);
+			tape_play(&(struct tape){ (double *)at->tape, at->ntape, 0 }, j, i, o);
 		if (at && at->last) {
 			end = (struct start_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
 		} else {

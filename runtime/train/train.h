@@ -35,6 +35,7 @@ struct train_job {
 	uint32_t initial_epoch;              /* so many of the epochs are taken as done */
 	uint32_t steps_per_epoch;            /* 0: once through the data; else they are repeated without end */
 	uint32_t validation_freq;            /* validation after every so many epochs; 0: after each */
+	const uint32_t *validation_epoch; uint32_t nvalidation_epoch;        /* or after these, from 1; 0: as validation_freq says */
 	uint64_t max_steps;                  /* 0: no limit */
 	struct measures measures;
 	struct class_weights class_weights;
@@ -79,6 +80,7 @@ enum train_event_kind {
 struct train_event {
 	enum train_event_kind kind;
 	uint32_t start, batch;               /* batch: update in the epoch, of SAVE */
+	uint32_t which;                      /* of STOPPED and RESTORED: the so-maniest early_stopping, from 0 */
 	const struct epoch_result *result;   /* SAVE in mid-epoch: of the updates so far */
 	const char *monitor, *path;
 	const double *weight;
@@ -112,6 +114,8 @@ struct train_result {
 	double *slot[OPTIMIZER_SLOTS_MAX];   /* optimiser's state of the winner */
 };
 
+/* Are there validation samples, and are they evaluated after this epoch? */
+bool train_validates(const struct train_job *j, uint32_t epoch);
 /* Samples of a step, and steps of a pass through the data and of an epoch: a search over all samples
  * takes them at once. */
 uint32_t train_batch_size(const struct train_job *j);

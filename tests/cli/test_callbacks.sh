@@ -135,7 +135,12 @@ refused '{checkpoint: {save_freq: 5, save_best_only: true}}' "known at the ends 
 refused '{command: {}}' "command needs the option \`run\`"
 refused '{command: {run: x, on: checkpoint}}' "which is not there"
 refused '{csv: {separator: ", "}}' "one character is wanted"
-refused '[csv]' "a map from names to options"
+refused '[[csv]]' "one name, or a map from one name to its options"
+refused 'csv' "a map from names to options, or a list of such maps"
+refused '[checkpoint, {checkpoint: {keep: 3}}]' "checkpoint and checkpoint both write to saved/epoch-{epoch:04d}.bin"
+refused '[csv, {checkpoint: {path: training.csv}}]' "checkpoint and csv both write to training.csv"
+refused '[early_stopping, {early_stopping: {monitor: nothing}}]' "monitors nothing, which is not measured"
+refused "[$(printf 'csv,%.0s' $(seq 33))]" "more than 32 callbacks"
 tap_exit 78 "a schedule and a plateau" train --set=train.schedule=cosine '--set=train.callbacks={reduce_lr_on_plateau: {}}'
 tap_exit 78 "val_loss without validation" train --set=data.split=1 '--set=train.callbacks={early_stopping: {}}'
 tap_has err "monitor one of loss, sign_accuracy" "says what there is"
@@ -153,10 +158,56 @@ tap_exit 0 "read back" "$QCNN" config printed.yaml
 sed 's/ *# .*//' out >again.yaml
 tap_same again.yaml printed.yaml "the same"
 
-# Killed again and again, also in the middle of a plateau.
-tap_killed='--set=train.callbacks={early_stopping: {patience: 9, restore_best_weights: true}, reduce_lr_on_plateau: {patience: 2, factor: 0.7}, csv: {}, checkpoint: {path: "w{epoch}.bin", keep: 3, save_freq: 5}}'
+# Several of a kind, in a list.
+one='{early_stopping: {patience: 2, restore_best_weights: true}, checkpoint: {path: "all/{epoch}.bin"}}'
+tap_exit 0 "a list of one of each kind" train '--set=train.callbacks=[{early_stopping: {patience: 2, restore_best_weights: true}}, csv]'
+tap_same $run/weights.bin a.bin "is the map of the same"
+tap_exit 0 "several of a kind" train '--set=train.callbacks=[{early_stopping: {patience: 20}}, {early_stopping: {monitor: loss, min_delta: 10, patience: 7}},
+	{checkpoint: {path: "a/{epoch}.bin", keep: 2}}, {checkpoint: {path: "b/{epoch}-{batch}.bin", save_freq: 5}},
+	{command: {run: "echo one >>one", on: checkpoint}}, {command: {run: "echo two >>two", on: [epoch, end]}}, csv, {csv: {path: semi.csv, separator: ";"}}]'
+tap_is "$(numbers epoch | tail -1)" 8 "the first of the early_stopping ends the start"
+tap_has err "stopped early after epoch 8" "which is said"
+tap_is "$(ls $run/a | tr '\n' ' ')" "7.bin 8.bin " "one checkpoint keeps two files"
+steps=$(numbers step | tail -1)
+tap_is "$(ls $run/b | wc -l)" $((steps / 5)) "the other has one every 5 updates"
+tap_is "$(wc -l <one) $(wc -l <two)" "$((8 + steps / 5)) 9" "both commands run at their times"
+tap_is "$(tr ';' , <$run/semi.csv | cksum)" "$(cksum <$run/training.csv)" "both csv files hold the same"
+command rm one two
+tap_exit 0 "the last restore_best_weights counts" train '--set=train.callbacks=[{early_stopping: {patience: 2, restore_best_weights: true}}, {early_stopping: {monitor: loss, mode: max, patience: 30, restore_best_weights: true}}, {checkpoint: {path: "{epoch}.bin"}}]'
+worst=$(numbers loss | awk 'NR == 1 || $1 > most { most = $1; at = NR } END { print at }')
+tap_is "$(values $run/$worst.bin)" "$(values $run/weights.bin)" "as with Keras"
+tap_exit 0 "two that lower the rate" train '--set=train.callbacks=[{reduce_lr_on_plateau: {patience: 1, min_delta: 10, factor: 0.5}}, {reduce_lr_on_plateau: {patience: 2, min_delta: 10, factor: 0.25}}]' --set=train.epochs=5
+tap_is "$(numbers learning_rate | awk '{ printf "%.8g ", $1 }')" "0.1 0.1 0.05 0.00625 0.003125 " "share it"
+tap_exit 0 "printed" "$QCNN" config '--set=train.callbacks=[csv, {csv: {path: b.csv}}, {command: {run: [a], on: end}}]' config.yaml
+sed 's/ *# .*//' out >printed.yaml
+tap_exit 0 "read back" "$QCNN" config printed.yaml
+sed 's/ *# .*//' out >again.yaml
+tap_same again.yaml printed.yaml "the same"
+"$QCNN" config --json printed.yaml >a.json
+"$QCNN" config --json '--set=train.callbacks=[csv, {csv: {path: b.csv}}, {command: {run: [a], on: end}}]' config.yaml >b.json
+tap_same a.json b.json "in JSON too"
+tap_exit 0 "--set finds the only entry of a name" "$QCNN" config --set 'train.callbacks=[csv, {command: {run: [a]}}]' --set train.callbacks.csv.path=c.csv --set train.callbacks.command.timeout=7 config.yaml
+tap_ok "and changes it" sh -c 'grep -q "path: c.csv" out && grep -q "timeout: 7" out'
+tap_exit 78 "but not one of two" "$QCNN" config --set 'train.callbacks=[csv, {csv: {path: b.csv}}]' --set train.callbacks.csv.path=c.csv config.yaml
+tap_has err 'the list has more than one entry `csv`' "which is said"
+tap_exit 78 "nor one that is not there" "$QCNN" config --set 'train.callbacks=[csv]' --set train.callbacks.command.timeout=7 config.yaml
+tap_has err 'the list has no entry `command`' "which is said, too"
+
+# validation_freq: a number, or epochs.
+validated() { sed -n 's/.*"epoch": \([0-9]*\).*"val_loss".*/\1/p' $run/metrics.jsonl | tr '\n' ' '; }
+tap_exit 0 "validation_freq: a number" train --set=train.epochs=7 --set=train.validation_freq=3
+tap_is "$(validated)" "3 6 " "after every third epoch"
+tap_exit 0 "validation_freq: a list" train --set=train.epochs=7 '--set=train.validation_freq=[5, 1, 2, 40]'
+tap_is "$(validated)" "1 2 5 " "after these"
+for bad in '[]' '[0]' '[1.5]' '[[1]]' '[1, x]' 0; do
+	tap_exit 78 "validation_freq: $bad" "$QCNN" config --set "train.validation_freq=$bad" config.yaml
+done
+
+# Killed again and again, also in the middle of a plateau, with several of each kind.
+tap_killed='--set=train.callbacks=[{early_stopping: {patience: 9, restore_best_weights: true}}, {early_stopping: {monitor: loss, patience: 15, restore_best_weights: true}}, {reduce_lr_on_plateau: {patience: 2, factor: 0.7}}, {reduce_lr_on_plateau: {monitor: loss, patience: 3, factor: 0.9}}, csv, {checkpoint: {path: "w{epoch}.bin", keep: 3, save_freq: 5}}, {checkpoint: {path: "wbest{epoch}.bin", keep: 2, save_best_only: true, monitor: loss}}, {csv: {path: other.csv, separator: ";"}}]'
 after_killed() {
 	tap_same killed/latest/training.csv calm/latest/training.csv "$1: the same training.csv"
+	tap_same killed/latest/other.csv calm/latest/other.csv "$1: the same other.csv"
 	tap_is "$(cd killed/latest && ls w*.bin)" "$(cd calm/latest && ls w*.bin)" "$1: the same files"
 }
 rm() { if [ "$*" = "-rf calm killed" ]; then after_killed callbacks; fi; command rm "$@"; }

@@ -294,6 +294,7 @@ static void test_stops(const struct program *p, struct callback_set *callbacks)
 static void test_tapes(const struct program *p)
 {
 	struct train_job j = job_of(p, 2);
+	struct callback_set set;
 	struct tape t = { 0 };
 	struct epoch_result r = { .epoch = 1, .step = 3 };
 	double zero[64] = { 0 };
@@ -306,6 +307,10 @@ static void test_tapes(const struct program *p)
 	tape_state(&t, &j, &(struct epoch_state){ zero, zero, zero, 3 });
 	tape_event(&t, &j, &(struct train_event){ .kind = TRAIN_STOPPED, .result = &r, .best_epoch = 1 });
 	n = t.n;
+	tap_ok(!tape_is_whole(&t, &j), "an event of a callback that is not there");
+	callback_defaults(&set);
+	callback_add(&set, CALLBACK_early_stopping);
+	j.callbacks = &set;
 	tap_ok(tape_is_whole(&t, &j), "a tape of %zu numbers", n);
 	for (t.n = 1; t.n < n; t.n++)
 		wrong += tape_is_whole(&t, &j) && t.n != 7;  /* the step alone is whole */

@@ -15,6 +15,7 @@ struct cluster {
 	enum launcher launcher; const char *agent;
 	const char *program, *iface;
 	bool encrypt;
+	unsigned replacements;
 	struct coordinator *coordinator;
 };
 

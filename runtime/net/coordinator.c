@@ -251,7 +251,7 @@ bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coord
 	const struct member *m = rank < c->nmember ? &c->member[rank] : NULL;
 
 	if (m)
-		*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST };
+		*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST, m->nreplaced };
 	return m;
 }
 
@@ -369,19 +369,16 @@ unsigned coordinator_isa(const struct coordinator *c, const char **worker)
 	return isa;
 }
 
+/* All agree with what this machine gets, or, where it computes nothing, with the first of them. */
 static int same_answers(struct coordinator *c, const struct wire_ready *own, struct err *e)
 {
-	const struct wire_ready *right = own ? own : &c->member[0].ready;
+	struct err why;
 
-	for (unsigned i = 0; i < c->nmember; i++) {
-		const struct wire_ready *r = &c->member[i].ready;
-
-		if (r->width != right->width || r->nvector != right->nvector || r->nout != right->nout
-				|| memcmp(r->digest, right->digest, sizeof r->digest))
-			return err_set(e, -ERR_PROTOCOL, "%s computes other bits than %s: its mathematical library or processor (%s) differs; "
-				"leave that host out, or use the same system on all", c->member[i].name,
-				own ? "this machine" : c->member[0].name, c->member[i].about.processor);
-	}
+	c->right = own ? *own : c->member[0].ready;
+	c->right_name = own ? "this machine" : c->member[0].name;
+	for (unsigned i = 0; i < c->nmember; i++)
+		if (!job_same_answer(c, &c->member[i], &why))
+			return err_set(e, why.code, "%s: %s", c->member[i].name, why.text);
 	return 0;
 }
 
@@ -390,21 +387,15 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	int code;
 
 	pthread_mutex_lock(&c->lock);
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct wire_job mine = *job;
+	code = job_keep(c, job, e);
+	for (unsigned i = 0; i < c->nmember && !code; i++) {
 		struct err why = { 0, "" };
 
-		if (c->member[i].state != MEMBER_HERE)
-			continue;
-		mine.share = c->member[i].share;
-		buf_clear(&c->body);
-		wire_put_job(&c->body, &mine);
-		peer_put(&c->member[i].peer, &c->body);
-		c->member[i].state = MEMBER_PREPARING;
-		if (peer_flush(&c->member[i].peer, &why))
+		if (c->member[i].state == MEMBER_HERE && !job_send(c, &c->member[i], &why))
 			member_lose(c, &c->member[i], &why);
 	}
-	code = wait_for(c, MEMBER_READY, 10 * c->o.start_s, "prepared the job", e);
+	if (!code)
+		code = wait_for(c, MEMBER_READY, 10 * c->o.start_s, "prepared the job", e);
 	if (!code)
 		code = same_answers(c, own, e);
 	c->started = !code;
@@ -466,6 +457,7 @@ void coordinator_free(struct coordinator *c)
 	pthread_mutex_destroy(&c->lock);
 	ledger_release(&c->ledger);
 	buf_release(&c->body);
+	free(c->program);
 	free(c->nonce);
 	free(c->fds);
 	free(c->id);

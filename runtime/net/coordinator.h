@@ -22,6 +22,7 @@ struct coordinator_options {
 	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
 	bool encrypt;
 	uint8_t job[WIRE_DIGEST];
+	unsigned replacements;       /* starts of a lost worker without a result in between */
 	double start_s, beat_s, suspect_s, dead_s;       /* 0: 15 (in which none of those that start gets on), 1, 5, 15 */
 	/* A line that a worker ("b[2]") has printed, or (NULL) one about what happens; from any thread. */
 	void (*say)(void *ctx, const char *worker, const char *line);
@@ -40,7 +41,7 @@ struct pool *coordinator_pool(struct coordinator *c);
 /* The end for all workers; no process is left. */
 void coordinator_free(struct coordinator *c);
 
-struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; };
+struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; unsigned nreplaced; };
 /* What worker `rank` has done; false: there is none. */
 bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coordinator_worker *out);
 

@@ -85,6 +85,7 @@ static bool take_result(struct coordinator *c, struct member *m, const uint8_t *
 	if (code > 0) {
 		take_samples(c, (uint32_t)nid, r.value);
 		note_pace(m, r.seconds, (uint32_t)nid);
+		m->nvain = 0;
 	}
 	return true;
 }
@@ -129,7 +130,7 @@ static bool take_bye(const uint8_t *body, size_t len, struct err *why)
 	return false;
 }
 
-static bool take_about(struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_about(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
 {
 	if (m->state != MEMBER_PROVED || !wire_get_about(body, len, &m->about) || !m->about.threads)
 		return said_wrong(why, "a description");
@@ -138,15 +139,15 @@ static bool take_about(struct member *m, const uint8_t *body, size_t len, struct
 		return false;
 	}
 	m->state = MEMBER_HERE;
-	return true;
+	return !c->started || replace_come(c, m, why);
 }
 
-static bool take_ready(struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_ready(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
 {
 	if (m->state != MEMBER_PREPARING || !wire_get_ready(body, len, &m->ready) || !m->ready.nthread)
 		return said_wrong(why, "a readiness");
 	m->state = MEMBER_READY;
-	return true;
+	return !c->started || replace_ready(c, m, why);
 }
 
 static bool take_message(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
@@ -161,9 +162,9 @@ static bool take_message(struct coordinator *c, struct member *m, const uint8_t 
 	case WIRE_FAILED:
 		return m->state == MEMBER_READY ? take_failed(c, m, body, len, why) : said_wrong(why, "a failure");
 	case WIRE_ABOUT:
-		return take_about(m, body, len, why);
+		return take_about(c, m, body, len, why);
 	case WIRE_READY:
-		return take_ready(m, body, len, why);
+		return take_ready(c, m, body, len, why);
 	case WIRE_BYE:
 		return take_bye(body, len, why);
 	}

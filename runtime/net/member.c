@@ -32,17 +32,10 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 
 /* ---- out ---- */
 
-static unsigned members_left(const struct coordinator *c)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < c->nmember; i++)
-		n += c->member[i].state != MEMBER_LOST;
-	return n;
-}
-
 void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 {
+	double now = clock_seconds();
+	char again[64] = "", units[64] = "";
 	uint32_t nopen;
 
 	if (m->state == MEMBER_LOST)
@@ -53,11 +46,13 @@ void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 	launch_let_go(&m->process, true);
 	if (!c->first.code)
 		err_set(&c->first, why->code, "%s: %s", m->name, why->text);
-	if (!c->started)
-		return;                      /* whoever waits for the start tells */
-	coordinator_say(c, NULL, "%s is lost: %s; %u work unit%s to others", m->name, why->text, nopen, nopen == 1 ? " goes" : "s go");
-	if (!members_left(c) && !c->fault.code)
-		err_set(&c->fault, -ERR_UNREACHABLE, "no worker is left; the first that was lost is %s", c->first.text);
+	if (replace_later(c, m, why, now))
+		snprintf(again, sizeof again, "; it is started again in %.3g s", m->start_at - now);
+	if (nopen)
+		snprintf(units, sizeof units, "; %u work unit%s to others", nopen, nopen == 1 ? " goes" : "s go");
+	if (c->started)                      /* else who waits for the start tells */
+		coordinator_say(c, NULL, "%s is lost: %s%s%s", m->name, why->text, units, again);
+	c->watch_at = 0;                     /* was it the last? */
 }
 
 void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now)
@@ -155,6 +150,7 @@ void member_start(struct coordinator *c, struct member *m, double now)
 	wire_put_boot(&body, &boot);
 	buf_u32(&frame, (uint32_t)body.len);
 	buf_add(&frame, body.data, body.len);
+	launch_release(&m->process);         /* of the one before it, which has ended */
 	m->nstart++;
 	m->heard = now;
 	if (launch_start(&m->place, frame.data, frame.len, &m->process, &why))
@@ -178,7 +174,8 @@ static void start_some(struct coordinator *c, double now)
 		struct member *m = &c->member[i];
 		bool local = m->place.launcher == LAUNCHER_LOCAL;
 
-		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)) {
+		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)
+				&& (!m->process.pid || launch_reap(&m->process))) {
 			member_start(c, m, now);
 			nstarting += !local;
 		}
@@ -227,6 +224,7 @@ void members_watch(struct coordinator *c, double now)
 		if (m->peer.fd >= 0)
 			watch_silence(c, m, now);
 	}
+	replace_watch(c, now);
 	for (unsigned i = 0; i < STRANGERS_MAX; i++)
 		if (c->stranger[i].peer.fd >= 0 && now > c->stranger[i].until)
 			peer_close(&c->stranger[i].peer);

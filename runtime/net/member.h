@@ -35,6 +35,7 @@ struct member {
 	enum member_state state;
 	struct launched process;
 	unsigned nstart;
+	unsigned nvain, nreplaced;   /* starts after losses: without a result since; all */
 	double start_at;             /* not before */
 	struct peer peer;
 	struct wire_about about;
@@ -68,6 +69,9 @@ struct coordinator {
 	unsigned starts_at_once;
 	struct err first;            /* the first cause of a worker's loss */
 	bool started;                /* all were there once: from now on a loss is no failure */
+	struct wire_job job; uint8_t *program;       /* job.program: what late comers get */
+	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */
+	double alone_since;          /* clock: no worker is connected since */
 	double turned, watch_at;     /* clock of the last turn; of the next look at processes */
 	double slept;                /* seconds that this process was stopped */
 	/* The step */
@@ -103,6 +107,18 @@ void members_watch(struct coordinator *c, double now);
 void stranger_accept(struct coordinator *c, int listener, double now);
 void stranger_read(struct coordinator *c, struct stranger *s, double now);
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* replace.c: the job, for those that start with it and for those that come again. */
+int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e);
+bool job_send(struct coordinator *c, struct member *m, struct err *why);
+bool job_same_answer(const struct coordinator *c, const struct member *m, struct err *why);
+/* m is lost: true, and it waits for another start at m->start_at; false: there will be none. */
+bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now);
+/* One that was started again has told about its machine; has prepared the job. */
+bool replace_come(struct coordinator *c, struct member *m, struct err *why);
+bool replace_ready(struct coordinator *c, struct member *m, struct err *why);
+/* Those that do not come; the end, where nobody is left. */
+void replace_watch(struct coordinator *c, double now);
 
 /* deal.c: open units to the workers that can take some, and all that waits to be sent. */
 void members_assign(struct coordinator *c);

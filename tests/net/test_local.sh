@@ -103,7 +103,7 @@ start_run() {
 	all=$(workers_of $coordinator)
 }
 rm -f got.bin
-start_run --fresh
+start_run --fresh --replacements 0
 tap_is "$(echo $all | wc -w)" 3 "three workers run"
 kill -9 $(echo $all | cut -d' ' -f2)
 wait $coordinator
@@ -117,9 +117,47 @@ rm -f got.bin
 start_run --fresh
 kill -9 $all
 wait $coordinator
+tap_is $? 0 "when all are killed, they are started again"
+for k in 0 1 2; do
+	tap_has err "local[$k] is lost: its process ended with signal 9 (Killed)" "local[$k] was lost"
+	tap_has err "local[$k] has been started again, and takes part" "and has come again"
+done
+tap_ok "and the weights are the same" cmp want.bin got.bin
+tap_is "$(grep -o '"lost":[a-z]*,"name":"[^"]*","replaced":[0-9]*' runs/latest/run.json | cut -d, -f1,3 | tr '\n' ' ')" \
+	'"lost":false,"replaced":1 "lost":false,"replaced":1 "lost":false,"replaced":1 ' "run.json counts them"
+
+rm -f got.bin
+start_run --fresh --set cluster.replacements=0
+kill -9 $all
+wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
 tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"
 tap_ok "no worker is left" gone $all
+
+# Agents that start a worker once; later they fail, or nothing comes of it.
+start_once() {
+	printf '#!/bin/sh\n[ -e %s.used ] && exec %s\n>%s.used\nshift\nexec sh -c "$*"\n' "$1" "$2" "$1" >agent.$1
+	chmod +x agent.$1
+	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs.$1" --set log.report=false --set log.tensorboard=false \
+		--set run.threads=1 --no-progress $long --hosts 127.0.0.1 --launcher exec:./agent.$1 --replacements 2 >/dev/null 2>err.$1 &
+}
+start_once fails false
+fails=$!
+start_once hangs 'sleep 30'
+hangs=$!
+for i in $(seq 200); do
+	grep -q 'ready after' err.fails && grep -q 'ready after' err.hangs && break
+	sleep 0.05
+done
+sleep 0.2
+kill -9 $(workers_of $fails) $(workers_of $hangs)
+wait $fails
+tap_is $? 69 "a worker that cannot be started again: 69"
+tap_has err.fails "its agent ended with exit status 1; it is started again in 1 s" "it was tried, and later once more"
+tap_is "$(grep -c 'started again in' err.fails)" 2 "as often as --replacements says"
+wait $hangs
+tap_is $? 69 "one that is started and does not come: 69"
+tap_has err.hangs "no worker is left; the first that was lost is 127.0.0.1[0]: its agent ended with signal 9" "after five seconds without any"
 
 start_run --fresh
 kill -9 $coordinator

@@ -188,6 +188,30 @@ static void make_constants(struct backend_state *b)
 	free(input);
 }
 
+struct touch { char *state; uint64_t nbytes; unsigned nchunk; };
+
+static void touch_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	enum { PAGE = 4096 };
+	struct touch *t = ctx;
+	uint64_t end = cpu_chunk_begin(t->nbytes, t->nchunk, chunk + 1);
+	(void)thread;
+	for (uint64_t k = cpu_chunk_begin(t->nbytes, t->nchunk, chunk); k < end; k += PAGE)
+		t->state[k] = 0;
+}
+
+/* A page of a shared state lies near the thread that touches it first: the one whose part it is when sums are read. */
+static void touch_states(struct backend_state *b, const struct sizes *s)
+{
+	struct cpu_worker *w = b->worker;
+	if (!b->shared)
+		return;
+	for (uint32_t k = 0; k < b->nslot; k++)
+		cpu_chunks(b, w, CPU_CHUNKS, touch_chunk, &(struct touch){ w->psi[k], s->state, CPU_CHUNKS });
+	if (w->lambda)
+		cpu_chunks(b, w, CPU_CHUNKS, touch_chunk, &(struct touch){ w->lambda, s->state, CPU_CHUNKS });
+}
+
 /* The states after the leading constant steps, where there are any. */
 static bool make_starts(struct backend_state *b, const struct sizes *s)
 {
@@ -228,6 +252,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 		return err_set(e, -ERR_CONFIG, "the system has no memory for %.1f MiB of states and buffers",
 			(double)cpu_bytes(pl, nthread, gradient) / 1048576);
 	}
+	touch_states(b, &s);
 	make_constants(b);
 	cpu_compile(b);
 	if (!make_starts(b, &s)) {

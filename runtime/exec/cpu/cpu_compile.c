@@ -56,11 +56,13 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 		partner[a] = substitute(ps, b->lane_bits, in_block);
 		in_block[partner[a]] = true;
 	}
-	uint64_t live = live_bits(b->plan, c->plan, ps->first + ps->count);
+	uint64_t before = live_bits(b->plan, c->plan, ps->first), live = live_bits(b->plan, c->plan, ps->first + ps->count);
 	uint8_t memory_bit[64];
 	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
 		if (in_block[bit]) {
 			l->row_bit[bit] = (int8_t)s->nhot;
+			s->fresh |= (size_t)(~before >> bit & 1) << s->nhot;
+			s->absent |= (size_t)(~live >> bit & 1) << s->nhot;
 			memory_bit[s->nhot++] = (uint8_t)(bit - b->lane_bits);
 		} else {
 			l->outer_bit[bit] = (int8_t)(bit - b->lane_bits);
@@ -100,6 +102,15 @@ static void fix_bit(struct kernel_step *k, uint8_t bit)
 	for (; at > 0 && k->fixed[at - 1] > bit; at--)
 		k->fixed[at] = k->fixed[at - 1];
 	k->fixed[at] = bit;
+}
+
+/* Steps but the diagonal ones, which may be put off, leave out rows where a bit that is still |0> is 1. */
+static void fix_idle(const struct plan *pl, const struct plan_step *ps, const struct layout *l, uint64_t live, struct cpu_step *s)
+{
+	uint64_t known = plan_moved(pl, ps) | plan_looked(pl, ps) | live;
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (l->row_bit[bit] >= 0 && !((known >> bit) & 1))
+			fix_bit(&s->kernel, (uint8_t)l->row_bit[bit]);
 }
 
 static void compile_controls(const struct backend_state *b, const struct plan_step *ps,
@@ -267,10 +278,15 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	else
 		lay_out(b, c, ps, s, &l);
 	s->step = arena_alloc(&b->arena, ps->count, sizeof *s->step);
+	uint64_t live = live_bits(b->plan, c->plan, ps->first);
 	for (uint32_t k = ps->first; k < ps->first + ps->count; k++) {
-		if (c->plan->step[k].op != STEP_UNITARY)
+		const struct plan_step *step = &c->plan->step[k];
+		if (step->op != STEP_UNITARY)
 			continue;   /* vectors are prepared before the first stage */
-		compile_step(b, &c->plan->step[k], &l, s, &s->step[s->nstep++]);
+		compile_step(b, step, &l, s, &s->step[s->nstep++]);
+		if (b->lane_bits && !plan_diagonal(b->plan, step))
+			fix_idle(b->plan, step, &l, live, &s->step[s->nstep - 1]);
+		live |= plan_moved(b->plan, step);
 		if (k < c->plan->first_cross)
 			s->first_cross = s->nstep;
 	}
@@ -415,6 +431,8 @@ void cpu_compile(struct backend_state *b)
 		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
 		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
 		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
+		c->start_idle = (c->nrow - 1) & ~(size_t)(live_bits(pl, c->plan, c->plan->nstart) >> b->lane_bits);
+		c->idle = (c->nrow - 1) & ~(size_t)(live_bits(pl, c->plan, c->plan->nstep) >> b->lane_bits);
 		compile_stages(b, c);
 		compile_outputs(b, c);
 		find_sample_matrices(b, c);

@@ -38,6 +38,7 @@ struct cpu_stage {
 	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; not SHAPE_SAMPLES */
 	unsigned nhot;               /* a block has 2^nhot rows */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
+	size_t fresh, absent;        /* bits of a block's row number: where one is 1, psi is 0 before the stage; and after it */
 	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
 	unsigned nouter; uint8_t outer[64];      /* row bits that number the blocks */
 	uint64_t nblock;
@@ -58,6 +59,7 @@ struct cpu_circuit {
 	uint32_t nz; size_t *sign_row;           /* (nz) of those */
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
+	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
 	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */
 	bool *sample_inverse;        /* (nsample_matrix): the inverse is wanted too */
 	void *start;                 /* the state after the plan's constant start, or NULL */

@@ -37,9 +37,9 @@ void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
 	a->step++;
 	if (!a->any)
 		return;
-	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last);
+	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, cpu_absent(w));
 	if (w->lambda)
-		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last);
+		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_absent(w));
 }
 /* ---- forward ---- */
 
@@ -111,16 +111,30 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	}
 }
 
-struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; };
+struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; size_t idle; };
 
+/* Rows with an idle bit, run by run. */
 static void clear_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct clear *z = ctx;
+	size_t run = z->idle & -z->idle, last = cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk + 1);
 	(void)thread;
-	z->b->k->zero(z->psi, cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk),
-		cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk + 1));
+	for (size_t row = cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk), end; row < last; row = end) {
+		end = (row | (run - 1)) < last - 1 ? (row | (run - 1)) + 1 : last;
+		if (row & z->idle)
+			z->b->k->zero(z->psi, row, end);
+	}
 }
 
+/* psi = 0 where a bit of `idle` is 1. */
+static void clear_idle(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, size_t idle, void *psi)
+{
+	if (idle)
+		cpu_chunks(b, w, c->nchunk, clear_chunk, &(struct clear){ b, c, psi, idle });
+}
+
+/* The state before the first stage or step.  Where stages follow, they write all rows but the idle ones, and of
+ * |0...0> the first row alone is needed; vectors are put on all of it. */
 static void start_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
 {
 	if (c->start) {
@@ -128,8 +142,10 @@ static void start_state(struct backend_state *b, struct cpu_worker *w, const str
 		return;
 	}
 	if (b->lane_bits) {
-		cpu_chunks(b, w, c->nchunk, clear_chunk, &(struct clear){ b, c, psi });
+		b->k->zero(psi, 0, 1);
 		b->k->put(psi, 0, 0, 1, 0);
+		if (c->plan->nprepare)
+			clear_idle(b, w, c, c->nrow - 1, psi);
 		return;
 	}
 	b->k->zero(psi, 0, c->nrow);
@@ -195,10 +211,12 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	cpu_sample_matrices(b, w, c, in);
 	start_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
-	if (b->lane_bits)
+	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
-	else
+		clear_idle(b, w, c, c->start || c->plan->nprepare ? 0 : c->idle, psi);
+	} else {
 		forward_whole(&sweep, c->plan->nstart, c->stage->nstep, psi);
+	}
 }
 
 /* Leading constant steps act on |0...0> alike for every sample: done once. */
@@ -206,10 +224,12 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
 	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .stage = c->stage };
 	start_state(b, b->worker, c, room);
-	if (b->lane_bits)
+	if (b->lane_bits) {
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
-	else
+		clear_idle(b, b->worker, c, c->start_idle, room);
+	} else {
 		forward_whole(&sweep, 0, c->plan->nstart, room);
+	}
 	c->start = room;
 }
 

@@ -42,9 +42,12 @@ static inline size_t cpu_block_base(const struct cpu_stage *s, uint64_t k)
 	return base;
 }
 
+/* Rows of a block that are known to be 0 where the visit begins: nothing was written there. */
+static inline size_t cpu_absent(const struct sweep *w) { return w->lambda ? w->stage->absent : w->stage->fresh; }
+
 static inline void cpu_fetch(const struct sweep *w, const void *state, size_t base, void *block)
 {
-	w->b->k->gather(block, state, base, w->stage->row, w->stage->nhot, &w->stage->swap);
+	w->b->k->gather(block, state, base, w->stage->row, w->stage->nhot, &w->stage->swap, cpu_absent(w));
 }
 
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)

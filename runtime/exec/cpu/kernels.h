@@ -81,12 +81,14 @@ struct kernels {
 	void (*apply_table)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, const void *table);
 
 	/* block[k] = state[base + row[k]] for the 2^nbit rows k of a block, and back; on the way
-	 * the lane bits in swap->lanes change places with row bits. */
-	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
+	 * the lane bits in swap->lanes change places with row bits.  Rows k with a bit of `absent`
+	 * are 0 and are not read. */
+	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap,
+		size_t absent);
 	void (*scatter)(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
 
-	/* Ask for rows [first, last) of such a block. */
-	void (*prefetch)(const void *state, size_t base, const uint32_t *row, size_t first, size_t last);
+	/* Ask for rows [first, last) of such a block, except those that are absent. */
+	void (*prefetch)(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent);
 
 	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
 	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's. */

@@ -487,10 +487,10 @@ INLINE void lane_exchange(unsigned b, vec *x, vec *y)
 	}
 }
 
-/* to[row or to_row[row]] = from[row or from_row[row]] with the lanes of `lanes` (a constant)
- * exchanged, 2^(bits of lanes) rows at a time in registers. */
+/* to[row or to_row[row]] = from[row or from_row[row]], 0 where row has a bit of `absent`, with the
+ * lanes of `lanes` (a constant) exchanged, 2^(bits of lanes) rows at a time in registers. */
 INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, const uint32_t *to_row,
-	unsigned nbit, const uint8_t *row_bit, unsigned lanes)
+	unsigned nbit, const uint8_t *row_bit, unsigned lanes, size_t absent)
 {
 	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
 	size_t n = (size_t)1 << (nbit - nswap), mask = 0, row = 0, member[16] = { 0 };
@@ -506,7 +506,7 @@ INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, cons
 			vec v[16];
 			UNROLL for (unsigned g = 0; g < nmember; g++) {
 				size_t r = row | member[g];
-				v[g] = load(from + (from_row ? from_row[r] : r) * ROW + part * LANES);
+				v[g] = r & absent ? splat(0) : load(from + (from_row ? from_row[r] : r) * ROW + part * LANES);
 			}
 			UNROLL for (unsigned b = 0; b < LANE_BITS; b++) {
 				unsigned step = 1u << __builtin_popcount(lanes & ((1u << b) - 1));
@@ -525,12 +525,12 @@ INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, cons
 
 /* Masks of one lane bit and of all have code of their own; others go bit by bit. */
 static void move_block(const real *from, const uint32_t *from_row, real *to, const uint32_t *to_row,
-	unsigned nbit, const struct kernel_swap *w)
+	unsigned nbit, const struct kernel_swap *w, size_t absent)
 {
 	unsigned lanes = w->lanes, now = lanes == (1u << LANE_BITS) - 1 ? lanes : lanes & -lanes;
 	do {
 		switch (now) {
-#define CASE(lanes) case lanes: move_rows(from, from_row, to, to_row, nbit, w->row_bit, lanes); break;
+#define CASE(lanes) case lanes: move_rows(from, from_row, to, to_row, nbit, w->row_bit, lanes, absent); break;
 		CASE(0) CASE(1)
 #if LANE_BITS > 1
 		CASE(2)
@@ -548,25 +548,27 @@ static void move_block(const real *from, const uint32_t *from_row, real *to, con
 		}
 		from = to;
 		from_row = to_row;
+		absent = 0;
 		lanes &= ~now;
 		now = lanes & -lanes;
 	} while (lanes);
 }
 
-static void gather(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w)
+static void gather(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w,
+	size_t absent)
 {
-	move_block(row_of(state, base), row, block, NULL, nbit, w);
+	move_block(row_of(state, base), row, block, NULL, nbit, w, absent);
 }
 
 static void scatter(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w)
 {
-	move_block(block, NULL, row_at(state, base), row, nbit, w);
+	move_block(block, NULL, row_at(state, base), row, nbit, w, 0);
 }
 
-static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last)
+static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent)
 {
 	for (size_t k = first; k < last; k++)
-		for (size_t line = 0; line < ROW * sizeof(real); line += 64)
+		for (size_t line = 0; line < ROW * sizeof(real) && !(k & absent); line += 64)
 			__builtin_prefetch((const char *)row_of(state, base + row[k]) + line, 1, 2);
 }
 

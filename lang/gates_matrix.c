@@ -52,11 +52,28 @@ void u_pauli(uint8_t word, const double *a, cplx *u)
 	add_word(word, 1, u);
 }
 
+/* cos - i sin P.  Rotations by one letter encode data, so they are written down. */
 void u_rpauli(uint8_t word, const double *a, cplx *u)
 {
 	cplx e = cplx_exp_i(a[0] / 2);
-	add_identity(gate_word_length(word), creal(e), u);
-	add_word(word, cplx_of(0, -cimag(e)), u);
+	double c = creal(e), s = cimag(e);
+	switch (word) {
+	case 1:
+		u[0] = u[3] = c;
+		u[1] = u[2] = cplx_of(0, -s);
+		return;
+	case 2:
+		u[0] = u[3] = c;
+		u[1] = -s;
+		u[2] = s;
+		return;
+	case 3:
+		u[0] = conj(e);
+		u[3] = e;
+		return;
+	}
+	add_identity(gate_word_length(word), c, u);
+	add_word(word, cplx_of(0, -s), u);
 }
 
 void d_rpauli(uint8_t word, const double *a, unsigned k, cplx *du)

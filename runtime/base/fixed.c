@@ -5,17 +5,39 @@
 
 #include <math.h>
 
+/* Nearest integer of |x| < 2^51, half to even, in the rounding that is in force. */
+static inline double nearest(double x)
+{
+	const double shift = 0x1.8p52;
+
+	return x + shift - shift;
+}
+
+static inline struct fixed limbs(double x)
+{
+	double high = nearest(x * 0x1p20);
+
+	/* The rest is a multiple of x's last bit and at most 2^-21, hence exact. */
+	return (struct fixed){ (int64_t)high, (int64_t)nearest((x - high * 0x1p-20) * 0x1p60) };
+}
+
 bool fixed_from(double x, struct fixed *f)
 {
-	double high;
-
 	if (!(fabs(x) < FIXED_LIMIT))    /* also not a number */
 		return false;
-	high = nearbyint(x * 0x1p20);
-	f->a = (int64_t)high;
-	/* The rest is a multiple of x's last bit and at most 2^-21, hence exact. */
-	f->b = (int64_t)nearbyint((x - high * 0x1p-20) * 0x1p60);
+	*f = limbs(x);
 	return true;
+}
+
+bool fixed_from_all(const double *x, size_t n, struct fixed *f)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < n; i++) {
+		good &= fabs(x[i]) < FIXED_LIMIT;
+		f[i] = limbs(fabs(x[i]) < FIXED_LIMIT ? x[i] : 0);
+	}
+	return good;
 }
 
 double fixed_value(struct fixed f)

@@ -19,6 +19,8 @@ enum { FIXED_TERMS_MAX = 1 << 22 };
 
 /* False when x is not finite or too large; *f is then unchanged. */
 bool fixed_from(double x, struct fixed *f);
+/* The same for n numbers; false where one of them is, which becomes 0. */
+bool fixed_from_all(const double *x, size_t n, struct fixed *f);
 double fixed_value(struct fixed f);
 /* v[i] += w[i] for n entries; false (v partly changed) when a limb would overflow. */
 bool fixed_add(struct fixed *v, const struct fixed *w, size_t n);

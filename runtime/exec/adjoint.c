@@ -42,27 +42,20 @@ void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsig
 		reverse_sample(ev, w, s);
 }
 
-static bool put(struct fixed *v, size_t *at, double x)
-{
-	return fixed_from(x, &v[(*at)++]);
-}
-
 int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t first, uint32_t count,
 	struct fixed *v, struct err *e)
 {
+	uint32_t from = ev->direct ? 0 : ev->p->nweight_circuit;
 	bool good = true;
 	size_t at = 0;
 
-	for (uint32_t k = 0; k < ev->ncross; k++) {
-		const cplx *r = w->r_shared + ev->pl->set.offset[ev->cross[k]];
+	for (uint32_t k = 0; k < ev->ncross; k++) {   /* a complex number is its two parts (C17 6.2.5) */
+		size_t n = 2 * entries(ev, ev->cross[k]);
 
-		for (size_t i = 0, n = entries(ev, ev->cross[k]); i < n; i++) {
-			good &= put(v, &at, creal(r[i]));
-			good &= put(v, &at, cimag(r[i]));
-		}
+		good &= fixed_from_all((const double *)(w->r_shared + ev->pl->set.offset[ev->cross[k]]), n, v + at);
+		at += n;
 	}
-	for (uint32_t i = ev->direct ? 0 : ev->p->nweight_circuit; i < ev->p->nweight; i++)
-		good &= put(v, &at, w->gradient[i]);
+	good &= fixed_from_all(w->gradient + from, ev->p->nweight - from, v + at);
 	if (good)
 		return 0;
 	if (count == 1)

@@ -311,7 +311,6 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 		plan_split(b, c);
 		plan_fuse(b, c);
 	}
-	c->first_cross = plan_first_cross(c);
 	make_outputs(b->pl, c);
 }
 
@@ -351,7 +350,7 @@ static void close_set(struct plan_build *b)
 				pl->cross[pl->circuit[i].step[k].matrix] = true;
 }
 
-/* The kept starts, and stages where a state is not all near. */
+/* The kept starts, stages where a state is not all near, and the way back. */
 static int make_stages(struct plan_build *b, struct err *e)
 {
 	struct plan *pl = b->pl;
@@ -362,11 +361,15 @@ static int make_stages(struct plan_build *b, struct err *e)
 		if (pl->isa != ISA_NONE && pl->shape != SHAPE_SAMPLES)
 			code = plan_stages(pl, &pl->circuit[i], b->o->random, e);
 	}
-	if (code || b->o->no_fuse || b->o->own_matrices || pl->isa == ISA_NONE || pl->shape != SHAPE_SHARED)
+	if (code)
 		return code;
+	if (!b->o->no_fuse && !b->o->own_matrices && pl->isa != ISA_NONE && pl->shape == SHAPE_SHARED) {
+		for (uint32_t i = 0; i < pl->ncircuit; i++)
+			plan_pair(b, &pl->circuit[i]);
+		close_set(b);
+	}
 	for (uint32_t i = 0; i < pl->ncircuit; i++)
-		plan_pair(b, &pl->circuit[i]);
-	close_set(b);
+		plan_way_back(pl, &pl->circuit[i]);
 	return 0;
 }
 

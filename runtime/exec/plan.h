@@ -34,6 +34,7 @@ struct plan_step {
 	uint32_t matrix;             /* UNITARY: number in plan.set; PREPARE: number of the vector (plan_circuit.prepare) */
 	bool adjoint;
 	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
+	bool undo;                   /* the way back needs the states before it: see plan_way_back */
 	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
 	uint64_t control_mask, control_value;    /* acts where (index & mask) == value */
 	const uint8_t *bit;          /* targets in order, then controls; PREPARE: bits of the vector's index */
@@ -51,7 +52,7 @@ struct plan_circuit {
 	uint32_t nstart;             /* leading steps that are constant: done once for all samples and kept
 	                              * (not SHAPE_SHARED, nor after a prepared vector) */
 	uint32_t nstart_stage;       /* the stages that hold them */
-	uint32_t first_cross;        /* steps before need no backward sweep */
+	uint32_t first_cross;        /* the first step whose cross matrix is wanted, or nstep: those before need no way back */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */

@@ -92,6 +92,5 @@ void plan_pair(struct plan_build *b, struct plan_circuit *c)
 		s->count = out - first;
 	}
 	c->nstep = out;
-	c->first_cross = plan_first_cross(c);
 	free(gone);
 }

@@ -67,11 +67,21 @@ static void print_stage(struct buf *out, uint32_t k, const struct plan_stage *s)
 	buf_char(out, '\n');
 }
 
+/* Steps whose cross matrix is summed and that stay done. */
+static uint32_t count_kept(const struct plan_circuit *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->nstep; k++)
+		n += c->step[k].cross && !c->step[k].undo;
+	return n;
+}
+
 static void print_circuit(const struct plan *pl, struct buf *out, const struct plan_circuit *c)
 {
-	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u\n",
+	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u, of which %u need no undoing\n",
 		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
-		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross);
+		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross, count_kept(c));
 	if (c->nstart)
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)

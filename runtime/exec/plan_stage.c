@@ -233,12 +233,19 @@ static void prepare_first(struct schedule *s)
 		}
 }
 
-uint32_t plan_first_cross(const struct plan_circuit *c)
+void plan_way_back(const struct plan *pl, struct plan_circuit *c)
 {
-	uint32_t k = 0;
-	while (k < c->nstep && !c->step[k].cross)
-		k++;
-	return k;
+	struct held held = { 0, 0 };
+	c->first_cross = c->nstep;
+	for (uint32_t k = 0; k < c->nstep; k++) {
+		struct plan_step *s = &c->step[k];
+		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
+		s->undo = is_held(&held, moved, looked);
+		if (s->undo || s->cross)
+			hold(&held, moved, looked);
+		if (s->cross && c->first_cross == c->nstep)
+			c->first_cross = k;
+	}
 }
 
 void plan_start(struct plan *pl, struct plan_circuit *c)
@@ -263,7 +270,6 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 		if (!taken[k])
 			order[n++] = c->step[k];
 	c->step = order;
-	c->first_cross = plan_first_cross(c);
 }
 
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e)
@@ -293,6 +299,5 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
 		put_stage(pl, &c->stage[c->nstage++], first, s.n, hot);
 	}
 	c->step = s.order;
-	c->first_cross = plan_first_cross(c);
 	return 0;
 }

@@ -20,8 +20,12 @@ bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
 
-/* The first step whose cross matrix is wanted, or nstep. */
-uint32_t plan_first_cross(const struct plan_circuit *c);
+/* Set c->first_cross and every step's undo.
+ *
+ * The cross matrix of a step is a sum over all bits that it does not touch, so it does not change
+ * when psi and lambda both go through a unitary on those: of what comes later, only the steps
+ * that do not commute with it, and those that do not commute with these, must be undone first. */
+void plan_way_back(const struct plan *pl, struct plan_circuit *c);
 
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
  * keeps the rest in order.  Before plan_stages. */
@@ -29,7 +33,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c);
 
 /* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
  * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
- * hot; those they look at may be any.  Sets first_cross.  random: another legal cut (tests). */
+ * hot; those they look at may be any.  random: another legal cut (tests). */
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e);
 
 #endif

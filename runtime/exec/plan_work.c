@@ -42,7 +42,7 @@ static double step_cost(const struct plan *pl, const struct plan_step *s)
 	return ldexp(cost, -(int)s->ncontrol);
 }
 
-/* Forward once; backward un-applies psi and lambda, and forms a cross matrix. */
+/* Forward once; backward undoes psi and lambda, and forms a cross matrix, where these are wanted. */
 static double circuit_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
 {
 	double per_amplitude = 0;
@@ -51,8 +51,10 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 		const struct plan_step *s = &c->step[k];
 
 		per_amplitude += step_cost(pl, s);
-		if (gradient && k >= c->first_cross)
-			per_amplitude += 2 * step_cost(pl, s) + (s->cross ? ldexp(plan_diagonal(pl, s) ? 8 : 8 << s->ntarget, -(int)s->ncontrol) : 0);
+		if (gradient && s->undo)
+			per_amplitude += 2 * step_cost(pl, s);
+		if (gradient && s->cross)
+			per_amplitude += ldexp(plan_diagonal(pl, s) ? 8 : 8 << s->ntarget, -(int)s->ncontrol);
 	}
 	return ldexp(per_amplitude, (int)c->nbit);
 }

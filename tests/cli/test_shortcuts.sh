@@ -44,10 +44,13 @@ tap_exit 0 "with more threads" train --set run.threads=3
 tap_same auto.json w.json "the same bits"
 tap_exit 0 "none" train --set run.shortcuts=none
 tap_is "$(cmp -s auto.json w.json && echo same)" "" "other last digits: it was taken"
+tap_exit 0 "auto, double" train --set run.precision=double
+mv w.json auto.json
+tap_exit 0 "none, double" train --set run.precision=double --set run.shortcuts=none
 numbers() { tr -c '0-9.eE+-' '\n' <"$1" | grep '\.'; }
 numbers auto.json >a
 numbers w.json >b
-tap_ok "but near" sh -c 'paste a b | awk "{ d = \$1 - \$2; if (d < 0) d = -d; if (d > 1e-4) far = 1; n++ } END { exit far || n < 60 }"'
+tap_ok "but near" sh -c 'paste a b | awk "{ d = \$1 - \$2; if (d < 0) d = -d; if (d > 1e-9) far = 1; n++ } END { exit far || n < 60 }"'
 
 # Twenty-four qubits in pairs, each output sees two: small circuits in place of a large one.
 cat >pairs.qcnn <<'E2'

@@ -203,7 +203,40 @@ static void test_flops(void)
 	plan_flops(pl, false, &executed, &nominal);
 	tap_ok(executed == 8 * 32 && nominal == 2 * 8 * 32, "32 flops an amplitude and block forward");
 	plan_flops(pl, true, &executed, &nominal);
-	tap_ok(executed == 8 * 128 && nominal == 2 * 8 * 128, "128 with the gradient");
+	tap_ok(executed == 8 * 64 && nominal == 2 * 8 * 128, "with the gradient, the first block is only summed");
+	plan_free(pl);
+	program_free(p);
+}
+
+/* Diagonal steps and blocks; no merging, so that the steps are the applies, in their order. */
+static void test_way_back(void)
+{
+	static const struct { uint8_t n, wire[2]; bool undo; } want[] = {
+		{ 1, { 3 }, false },      /* rx on 3: nothing before it */
+		{ 2, { 0, 1 }, false },   /* zz: the first on 0 and 1 */
+		{ 2, { 1, 2 }, false },   /* zz: diagonal like the one before */
+		{ 1, { 0 }, true },        /* rx on 0: does not commute with zz */
+		{ 1, { 3 }, true },       /* rx on 3 again */
+		{ 2, { 4, 2 }, false },   /* zz, both only looked at so far */
+		{ 2, { 4, 3 }, true },    /* zz looks at 3, which was moved */
+	};
+	struct build b = build_new(2, 0, 1);
+	uint32_t zz = build_gate(&b, GATE_RPAULI, 0xf, (uint32_t[]){ build_weight(&b, 0) });
+	uint32_t rx = build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_weight(&b, 1) });
+	struct plan_options o = single;
+	struct program *p;
+	struct plan *pl;
+
+	build_wires(&b, 0, 5);
+	for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+		build_apply(&b, 0, want[k].n == 2 ? zz : rx, want[k].n, (uint32_t[]){ want[k].wire[0], want[k].wire[1] });
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	o.no_fuse = true;
+	pl = plan_of(p, &o);
+	for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+		tap_ok(pl->circuit[0].step[k].undo == want[k].undo, "apply %zu %s", k,
+			want[k].undo ? "is undone on the way back" : "needs no undoing");
 	plan_free(pl);
 	program_free(p);
 }
@@ -215,5 +248,6 @@ int main(void)
 	test_limits();
 	test_shapes();
 	test_flops();
+	test_way_back();
 	return tap_done();
 }

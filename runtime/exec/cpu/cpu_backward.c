@@ -69,7 +69,7 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		const struct cpu_step *st = &s->step[n];
 		if (ahead)
 			cpu_ask_ahead(w, ahead, s->nstep - s->first_cross);
-		if (!cpu_is_on(st, base))
+		if (!cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
 			continue;
 		if (st->permutes) {
 			k->permute(psi, s->nhot, &st->kernel, st->target);
@@ -78,12 +78,17 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		}
 		if (st->diagonal) {
 			struct phases p = cpu_step_phases(w, st, true, base, &room);
+			if (!st->plan->undo)
+				p.active = 0;
 			k->unscale(psi, lambda, s->nhot, &st->kernel, p.phase, p.stride, p.active,
 				st->plan->cross ? cross + st->cross + base_place(w->b, st, base) : NULL, st->per_lane);
 			continue;
 		}
-		k->unapply(psi, lambda, s->nhot, &st->kernel, cpu_step_matrix(w, st, true, &room),
-			st->plan->cross ? cross + st->cross : NULL, st->per_lane);
+		if (st->plan->undo)
+			k->unapply(psi, lambda, s->nhot, &st->kernel, cpu_step_matrix(w, st, true, &room),
+				st->plan->cross ? cross + st->cross : NULL, st->per_lane);
+		else
+			k->cross(psi, lambda, s->nhot, &st->kernel, cross + st->cross, st->per_lane);
 	}
 }
 
@@ -100,7 +105,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		cpu_fetch(w, w->psi, base, thread->block_psi);
 		cpu_fetch(w, w->lambda, base, thread->block_lambda);
 		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross, &ahead);
-		if (!w->last) {
+		if (!w->last && s->undoes) {
 			cpu_put_back(w, thread->block_psi, base, w->psi);
 			cpu_put_back(w, thread->block_lambda, base, w->lambda);
 		}
@@ -112,20 +117,39 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			step_sums(b, &s->step[k], thread->cross, out + s->step[k].sum);
 }
 
-/* Where step st's cross matrix goes; adjoint steps give that of the conjugate transpose:
- * dL = 2 Re sum d(U^+)[r,c] R[r,c] = 2 Re sum dU[c,r] conj(R[r,c]). */
-static void add_cross(const struct backend_state *b, const struct cpu_step *st, const double *r, cplx *to)
+/* Sums over a state that is still after the step: psi before it is V psi, so R = R' V^T.  u: the step's matrix. */
+static void cross_before(const struct cpu_step *st, const cplx *u, cplx *r)
 {
 	unsigned d = 1u << st->plan->ntarget;
-	to += b->plan->set.offset[st->plan->matrix];
-	for (unsigned i = 0; i < d; i++)
+	for (unsigned i = 0; i < d; i++) {
+		cplx after[MATRIX_DIM_MAX];
+		memcpy(after, r + i * d, d * sizeof *after);
 		for (unsigned j = 0; j < d; j++) {
-			cplx z = cplx_of(r[2 * (i * d + j)], r[2 * (i * d + j) + 1]);
-			if (st->plan->adjoint)
-				to[j * d + i] += conj(z);
-			else
-				to[i * d + j] += z;
+			cplx z = 0;
+			for (unsigned k = 0; k < d; k++)
+				z += cplx_mul(after[k], st->plan->adjoint ? u[j * d + k] : conj(u[k * d + j]));
+			r[i * d + j] = z;
 		}
+	}
+}
+
+/* Where step st's cross matrix goes, from its sums and matrix; adjoint steps give that of the conjugate
+ * transpose: dL = 2 Re sum d(U^+)[r,c] R[r,c] = 2 Re sum dU[c,r] conj(R[r,c]). */
+static void add_cross(const struct backend_state *b, const struct cpu_step *st, const cplx *u, const double *sum, cplx *to)
+{
+	unsigned d = 1u << st->plan->ntarget;
+	size_t offset = b->plan->set.offset[st->plan->matrix];
+	cplx r[MATRIX_ENTRIES_MAX];
+	for (unsigned e = 0; e < d * d; e++)
+		r[e] = cplx_of(sum[2 * e], sum[2 * e + 1]);
+	if (!st->plan->undo)
+		cross_before(st, u + offset, r);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			if (st->plan->adjoint)
+				to[offset + j * d + i] += conj(r[i * d + j]);
+			else
+				to[offset + i * d + j] += r[i * d + j];
 }
 
 static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
@@ -134,7 +158,7 @@ static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
 }
 
 static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w,
-	const struct cpu_stage *s, cplx *r_shared, cplx *const *r_sample)
+	const struct cpu_stage *s, const struct unit_input *in, cplx *r_shared, cplx *const *r_sample)
 {
 	const double *part = cpu_chunk_sums(b, w);
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
@@ -146,7 +170,10 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 		for (unsigned chunk = 0; chunk < s->nchunk; chunk++)
 			for (unsigned e = 0; e < n; e++)
 				r[e] += part[s->nsum * chunk + st->sum + e];
-		add_cross(b, st, r, of_sample(b, st) ? r_sample[0] : r_shared);
+		if (of_sample(b, st))
+			add_cross(b, st, in->u[0], r, r_sample[0]);
+		else
+			add_cross(b, st, b->u, r, r_shared);
 	}
 }
 
@@ -168,7 +195,7 @@ static void sample_sums(const struct cpu_step *st, const double *cross, unsigned
 
 /* SHAPE_SAMPLES: a lane is a sample. */
 static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
-	uint32_t nsample, cplx *r_shared, cplx *const *r_sample)
+	const struct unit_input *in, cplx *r_shared, cplx *const *r_sample)
 {
 	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
@@ -178,12 +205,12 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 			continue;
 		if (!of_sample(b, st)) {
 			step_sums(b, st, cross, r);
-			add_cross(b, st, r, r_shared);
+			add_cross(b, st, b->u, r, r_shared);
 			continue;
 		}
-		for (uint32_t sample = 0; sample < nsample; sample++) {
+		for (uint32_t sample = 0; sample < in->nsample; sample++) {
 			sample_sums(st, cross + st->cross + sample, lanes, r);
-			add_cross(b, st, r, r_sample[sample]);
+			add_cross(b, st, in->u[sample], r, r_sample[sample]);
 		}
 	}
 }
@@ -200,11 +227,11 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		sweep.last = k == first;
 		if (b->lane_bits) {
 			cpu_chunks(b, w, sweep.stage->nchunk, backward_chunk, &sweep);
-			collect_chunks(b, w, sweep.stage, r_shared, r_sample);
+			collect_chunks(b, w, sweep.stage, in, r_shared, r_sample);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
-			collect_lanes(b, w->cross, sweep.stage, in->nsample, r_shared, r_sample);
+			collect_lanes(b, w->cross, sweep.stage, in, r_shared, r_sample);
 		}
 	}
 }

@@ -289,6 +289,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		live |= plan_moved(b->plan, step);
 		if (k < c->plan->first_cross)
 			s->first_cross = s->nstep;
+		s->undoes |= c->plan->step[k].undo;
 	}
 	if (b->lane_bits)
 		compile_ops(b, s);
@@ -415,7 +416,7 @@ static void find_sample_matrices(struct backend_state *b, struct cpu_circuit *c)
 			c->sample_matrix[c->nsample_matrix++] = s->matrix;
 			seen[s->matrix] = c->nsample_matrix;
 		}
-		if (s->adjoint || k >= c->plan->first_cross)
+		if (s->adjoint || s->undo)
 			c->sample_inverse[seen[s->matrix] - 1] = true;
 	}
 	free(seen);

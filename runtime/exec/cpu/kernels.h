@@ -64,6 +64,8 @@ struct kernels {
 	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude. */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
 		const void *v, double *r, bool per_lane);
+	/* The sums alone: R[r,c] += conj(lam[r]) psi[c].  8 * 2^ntarget flops an amplitude. */
+	void (*cross)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane);
 
 	/* A diagonal step: the rows of target index r are multiplied by phase[r * stride], [2] or, lanewise,
 	 * [2][lanes]; of those that `active` does not mark the phase is 1.  6 flops an amplitude of them. */

@@ -248,6 +248,67 @@ static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 	}
 }
 
+/* One tile of R: nrow rows of it from row `first` on, over groups k .. end-1; returns the next row of the state. */
+INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam, const size_t *at,
+	size_t row, size_t mask, size_t ngroup, vec *rr, vec *ri)
+{
+	vec re[16], im[16];
+	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
+		re[e] = rr[first * d + e];
+		im[e] = ri[first * d + e];
+	}
+	for (size_t k = 0; k < ngroup; k++, row = row_next(row, mask)) {
+		vec yr[8], yi[8];
+		load_rows(d, psi + row * ROW, at, yr, yi);
+		UNROLL for (unsigned a = 0; a < nrow; a++) {
+			vec lr = load(lam + row * ROW + at[first + a]), li = load(lam + row * ROW + at[first + a] + LANES);
+			UNROLL for (unsigned b = 0; b < d; b++) {
+				vec x = re[a * d + b] + lr * yr[b], y = im[a * d + b] + lr * yi[b];
+				re[a * d + b] = x + li * yi[b];
+				im[a * d + b] = y - li * yr[b];
+			}
+		}
+	}
+	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
+		rr[first * d + e] = re[e];
+		ri[first * d + e] = im[e];
+	}
+	return row;
+}
+
+/* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
+INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r,
+	bool per_lane, unsigned ntarget)
+{
+	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
+	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	const real *p = row_of(psi, s->control), *q = row_of(lam, s->control);
+	offsets(s, d, at);
+	for (size_t begin = 0; begin < n; begin += RUN) {
+		size_t end = begin + RUN < n ? begin + RUN : n;
+		vec rr[64], ri[64];
+		for (unsigned e = 0; e < d * d; e++)
+			rr[e] = ri[e] = splat(0);
+		for (size_t k = begin; k < end; k += NEAR) {
+			size_t next = row;
+			for (unsigned a = 0; a < d; a += tile)
+				next = cross_tile(d, a, tile, p, q, at, row, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+			row = next;
+		}
+		cross_flush(d, rr, ri, r, per_lane);
+	}
+}
+
+static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
+{
+	switch (s->ntarget) {
+	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1); break;
+	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2); break;
+	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3); break;
+	}
+}
+
 /* ---- diagonal steps ---- */
 
 /* Phase of target index r. */
@@ -853,7 +914,7 @@ extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
-	.permute = permute, .apply = apply, .unapply = unapply, .scale = scale, .unscale = unscale,
+	.permute = permute, .apply = apply, .unapply = unapply, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,

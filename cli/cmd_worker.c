@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/guard.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/maths.h"
 #include "runtime/train/remote.h"
@@ -34,6 +35,7 @@ static int worker(struct cli *c)
 
 	if (isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
+	guard_begin();
 	w = remote_worker_new();
 	describe(&about);
 	code = worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, &e);
@@ -50,7 +52,8 @@ const struct command command_worker = {
 	.operands = "",
 	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it: the standard input brings the "
 		"address and the key of that process, and when it ends, so does the worker. It needs neither the "
-		"configuration nor the data.",
+		"configuration nor the data. On another host a second process looks after it: it tells which signal ended the "
+		"worker, and ends one that is stopped.",
 	.example = examples,
 	.run = worker,
 };

@@ -43,6 +43,8 @@ libcli_a_SOURCES = \
 	cli/configuration_tree.h \
 	cli/execution.c \
 	cli/execution.h \
+	cli/guard.c \
+	cli/guard.h \
 	cli/help.c \
 	cli/job.c \
 	cli/job.h \

@@ -107,6 +107,7 @@ shell_tests += tests/limits/test_memory.sh
 shell_tests += tests/limits/test_odd_files.sh
 shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/net/test_cluster_keys.sh
+shell_tests += tests/net/test_faults.sh
 shell_tests += tests/net/test_local.sh
 shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
@@ -165,6 +166,12 @@ check-local:
 	@$(run_tests) $(all_tests)
 endif
 
+# The whole matrix of faults, on hosts of a lab.
+EXTRA_PROGRAMS += tests/net/net_drop
+EXTRA_DIST += tests/net/lab.sh tests/net/faults.sh tests/net/matrix_faults.sh
+check-net: check-programs
+	@$(run_tests) -t 3600 tests/net/matrix_faults.sh
+
 check-soak: check-programs
 	@$(run_tests) -t 3600 $(soak_tests)
 
@@ -209,7 +216,7 @@ check-sanitize:
 	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
 
 check-programs: all
-	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) tests/net/net_drop
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \
@@ -220,4 +227,4 @@ clean-local:
 	rm -rf tests/logs
 distclean-local:
 	rm -rf sanitize
-.PHONY: bench check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs
+.PHONY: bench check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs

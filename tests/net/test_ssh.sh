@@ -102,13 +102,14 @@ cp "$QCNN" copy
 	--set train.epochs=1000000 --hosts a,b >out 2>err &
 coordinator=$!
 for i in $(seq 200); do grep -q 'ready after' err && break; sleep 0.05; done
+# Workers and, as their parents, those that look after them.
 workers() { ps -eo pid=,args= | awk -v q="$PWD/copy" '$2 == q && $3 == "worker" { print $1 }'; }
-tap_is "$(workers | wc -w)" 2 "two workers run"
+tap_is "$(workers | wc -w)" 4 "two workers run, with a guard each"
 kill -9 "$(ps -o pid= --ppid $coordinator | awk 'NR == 1 { print $1 }')"
 for i in $(seq 100); do grep -q 'is lost' err && break; sleep 0.1; done
 tap_has err "its ssh ended with signal 9 (Killed)" "an ssh that is killed is named"
-for i in $(seq 100); do [ "$(workers | wc -w)" = 1 ] && break; sleep 0.1; done
-tap_is "$(workers | wc -w)" 1 "and its worker goes"
+for i in $(seq 100); do [ "$(workers | wc -w)" = 2 ] && break; sleep 0.1; done
+tap_is "$(workers | wc -w)" 2 "and its worker goes"
 kill -9 $coordinator
 wait $coordinator 2>/dev/null
 for i in $(seq 150); do [ -z "$(workers)" ] && break; sleep 0.1; done

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The whole matrix of faults: every event, to every process, while a job starts, in a step and while it saves.
+[ -n "$own_mounts" ] || ! unshare -m true 2>/dev/null || own_mounts=1 exec unshare -m sh "$0"
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/net/lab.sh"
+. "$top_srcdir/tests/net/faults.sh"
+
+lab_open ${QCNN_CELLS:-6} || tap_skip_all "$lab_why"
+fault_prepare 2000 || tap_note "$(cat err)"
+for when in starting step save; do
+	for event in KILL STOP CONT; do
+		for whom in coordinator worker ssh; do echo $event $whom $when; done
+	done
+	for event in down to from loss; do
+		for whom in worker coordinator; do echo $event $whom $when; done
+	done
+	echo full coordinator $when
+done | grep -E "${QCNN_MATRIX:-.}" >cells
+fault_cells <cells
+tap_done

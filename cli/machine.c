@@ -168,7 +168,8 @@ void machine_text(struct buf *out)
 	buf_str(out, ")\n");
 	text_memory(out);
 	text_largest(out);
-	buf_printf(out, "threads       %u, by the %s%s%s\n", threads, rule, places ? "; OMP_PLACES is " : "", places ? places : "");
+	buf_printf(out, "threads       %u, by %s%s%s%s\n", threads, *rule >= 'a' ? "the " : "", rule, places ? "; OMP_PLACES is " : "",
+		places ? places : "");
 }
 
 void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)

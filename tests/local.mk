@@ -100,6 +100,7 @@ shell_tests += tests/cli/test_shortcuts.sh
 shell_tests += tests/cli/test_shots.sh
 shell_tests += tests/cli/test_slips.sh
 shell_tests += tests/cli/test_streaming.sh
+shell_tests += tests/cli/test_threads_rule.sh
 shell_tests += tests/cli/test_train.sh
 shell_tests += tests/cli/test_weights.sh
 shell_tests += tests/lang/test_language.sh
@@ -145,6 +146,7 @@ unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests = tests/net/soak_faults.sh tests/cli/soak_examples.sh tests/cli/soak_resume.sh
 perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh tests/net/perf_step.sh
+perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh tests/cli/perf_limits.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write tests/net/sleepers
 EXTRA_PROGRAMS = $(perf_programs)

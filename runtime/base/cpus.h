@@ -13,8 +13,9 @@ enum isa isa_best(void);                     /* best that processor and OS suppo
 const char *isa_name(enum isa i);            /* "baseline", "avx2", "avx512" */
 enum isa isa_find(const char *name);         /* ISA_NONE if unknown */
 
-/* Threads to use when none are asked for: OMP_NUM_THREADS, else the cgroup quota
- * rounded up, else the affinity mask.  *rule names which one set it. */
+/* Threads to use when none are asked for: OMP_NUM_THREADS, else the processors of OpenMP's places (OMP_PLACES,
+ * OMP_PROC_BIND) or of the affinity mask, at most the cgroup quota rounded up; never more than OMP_THREAD_LIMIT.
+ * *rule names which one set it. */
 unsigned cpus_threads(const char **rule);
 /* Memory that can still be taken, bytes: the smaller of MemAvailable and what
  * the cgroup leaves. */

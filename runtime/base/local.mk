@@ -8,6 +8,8 @@ libbase_a_SOURCES = \
 	runtime/base/buf.c \
 	runtime/base/buf.h \
 	runtime/base/buf_file.c \
+	runtime/base/cgroup.c \
+	runtime/base/cgroup.h \
 	runtime/base/clock.c \
 	runtime/base/clock.h \
 	runtime/base/comm.h \

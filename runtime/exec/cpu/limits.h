@@ -10,8 +10,9 @@
 
 /* One table per precision and instruction set (limits_tmpl.c). */
 struct limit_loops {
-	/* v[i] *= c for n numbers, n a multiple of 512. */
+	/* v[i] *= c for n numbers, n a multiple of 512; narrow: by vectors of at most 32 bytes. */
 	void (*scale)(void *v, size_t n, double c);
+	void (*scale_narrow)(void *v, size_t n, double c);
 	/* `rounds` rounds of independent multiply-adds on full vectors: returns their flops.
 	 * *sink gets a number that depends on all of them. */
 	double (*multiply_add)(size_t rounds, double *sink);

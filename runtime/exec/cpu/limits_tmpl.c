@@ -31,6 +31,20 @@ static void scale(void *v, size_t n, double c)
 	}
 }
 
+/* The same by half vectors where a vector is a cache line: some processors stream faster so. */
+static void scale_narrow(void *v, size_t n, double c)
+{
+	enum { HALF = (VECTOR_BYTES < 32 ? VECTOR_BYTES : 32) / sizeof(real) };
+	typedef real half __attribute__((vector_size(HALF * sizeof(real)), may_alias));
+	real *p = v, factor = (real)c;
+
+	for (size_t i = 0; i < n; i += HALF) {
+		half *x = (half *)(p + i);
+
+		*x = *x * factor;
+	}
+}
+
 /* Twelve chains by hand: in a loop over an array, compilers spill them. */
 static double multiply_add(size_t rounds, double *sink)
 {
@@ -51,4 +65,5 @@ static double multiply_add(size_t rounds, double *sink)
 #define NAMED(suffix) limits_##suffix
 #define TABLE(suffix) NAMED(suffix)
 extern const struct limit_loops TABLE(KERNEL);
-const struct limit_loops TABLE(KERNEL) = { .scale = scale, .multiply_add = multiply_add, .real_bytes = sizeof(real) };
+const struct limit_loops TABLE(KERNEL) = { .scale = scale, .scale_narrow = scale_narrow,
+	.multiply_add = multiply_add, .real_bytes = sizeof(real) };

@@ -144,9 +144,16 @@ smoke_tests = $(filter tests/unit/%,$(all_tests))
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
-soak_tests = tests/net/soak_faults.sh tests/cli/soak_examples.sh tests/cli/soak_resume.sh
-perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh tests/net/perf_step.sh
-perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh tests/cli/perf_limits.sh
+soak_tests =
+soak_tests += tests/net/soak_faults.sh
+soak_tests += tests/cli/soak_examples.sh
+soak_tests += tests/cli/soak_resume.sh
+perf_tests =
+perf_tests += tests/cli/perf_whole.sh
+perf_tests += tests/cli/perf_checkpoint.sh
+perf_tests += tests/cli/perf_log.sh
+perf_tests += tests/cli/perf_limits.sh
+perf_tests += tests/net/perf_step.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write tests/net/sleepers
 EXTRA_PROGRAMS = $(perf_programs)

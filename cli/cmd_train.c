@@ -117,6 +117,13 @@ static void on_start(void *ctx, uint32_t start, double final_loss, const double 
 	progress_start_done(t->progress, start, final_loss);
 }
 
+static void on_work(void *ctx, const struct shortcut_use *u)
+{
+	struct training *t = ctx;
+
+	shortcut_use_add(&t->job->shortcuts, u);
+}
+
 static void clear_progress(void *ctx)
 {
 	progress_clear(ctx);
@@ -207,6 +214,10 @@ static void summary(const struct training *t, const struct train_result *r)
 	train_callbacks_ending(&t->job->train, r, &b);
 	if (b.len)
 		cli_note(t->cli, "%s", b.data);
+	buf_clear(&b);
+	shortcut_use_text(&t->job->shortcuts, &b);
+	if (b.len)
+		cli_note(t->cli, "exact shortcuts: %s", b.data);
 	if (t->job->train.restarts > 1 && !t->shows_progress)
 		cli_note(t->cli, "start %u of %u was the best", r->winner + 1, t->job->train.restarts);
 	buf_clear(&b);
@@ -330,7 +341,7 @@ static void end_folder(struct training *t, int code, const struct train_result *
 static int train_and_keep(struct training *t)
 {
 	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
-		.state = on_state, .event = on_event, .start = on_start };
+		.state = on_state, .event = on_event, .start = on_start, .work = on_work };
 	struct train_result r = { .weight = NULL };
 	struct err e;
 	int code;

@@ -229,6 +229,21 @@ json_t *record_workers(const struct coordinator *c)
 	return all;
 }
 
+json_t *record_shortcuts(const struct shortcut_use *u)
+{
+	json_t *all = json_object();
+
+	if (u->ncone)
+		json_object_set_new(all, "light_cone", json_pack("{s:i, s:i}", "circuits", (int)u->ncone, "qubits", (int)u->cone_qubits));
+	if (u->nrank)
+		json_object_set_new(all, "batch_rank", json_pack("{s:I, s:f, s:f}", "batches", (json_int_t)u->nrank,
+			"samples", (double)u->nsample / (double)u->nrank, "states", (double)u->nstate / (double)u->nrank));
+	json_object_set_new(all, "batches", json_integer((json_int_t)u->nbatch));
+	json_object_set_new(all, "flops", json_real(u->flops));
+	json_object_set_new(all, "flops_without", json_real(u->ncone || u->nrank ? u->plain_flops : u->flops));
+	return all;
+}
+
 int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
 	const struct train_result *r, struct err *e)
 {
@@ -252,6 +267,8 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "samples", samples_json(&j->samples));
 	if (j->workers)
 		json_object_set_new(all, "workers", record_workers(j->workers));
+	if (j->shortcuts.nbatch)
+		json_object_set_new(all, "shortcuts", record_shortcuts(&j->shortcuts));
 	if (r)
 		json_object_set_new(all, "metrics", metrics_json(&j->train, r));
 	json_write(all, &b);

@@ -102,6 +102,9 @@ static void machine(const struct train_report *p, struct buf *out)
 	buf_printf(&b, "%s, %s, %s, %u thread%s", execution_device(x), execution_isa(x),
 		x->precision == PRECISION_DOUBLE ? "double precision" : "single precision", x->nthread, x->nthread == 1 ? "" : "s");
 	row("computed with", b.data, out);
+	buf_clear(&b);
+	shortcut_use_text(&p->job->shortcuts, &b);
+	row("exact shortcuts", b.len ? b.data : "none taken", out);
 	report_seconds(median_of(p, "seconds"), &b);
 	row("an epoch takes (median)", b.data, out);
 	buf_clear(&b);

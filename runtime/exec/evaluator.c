@@ -398,6 +398,7 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 {
 	int code;
 
+	use_batch(ev);
 	if (rank_on(ev))
 		code = rank_run(ev, e);
 	else

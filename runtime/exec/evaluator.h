@@ -11,6 +11,7 @@
 #include "runtime/base/pool.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/shortcut.h"
+#include "runtime/exec/shortcut_use.h"
 
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
 

@@ -48,5 +48,7 @@ libexec_a_SOURCES = \
 	runtime/exec/shortcut.c \
 	runtime/exec/shortcut.def \
 	runtime/exec/shortcut.h \
+	runtime/exec/shortcut_use.c \
+	runtime/exec/shortcut_use.h \
 	runtime/exec/units.c \
 	runtime/exec/units.h

@@ -7,6 +7,7 @@
 #define QCNN_UNITS_H
 
 #include "runtime/exec/evaluator.h"
+#include "runtime/exec/shortcut_use.h"
 #include "runtime/exec/shots.h"
 
 struct scratch {
@@ -34,6 +35,9 @@ struct scratch {
 };
 
 struct rank;
+
+/* Batches of one size, one after the other: what they cost, and would without shortcuts. */
+struct work_seen { uint32_t nsample, nstate; double n, flops, plain, sample_flops; };
 
 struct evaluator {
 	const struct program *p;     /* what is evaluated: the caller's, or its cones */
@@ -76,6 +80,8 @@ struct evaluator {
 	unsigned nworker;
 	struct scratch *scratch;     /* (nworker) */
 	struct rank *rank;           /* the shortcut batch_rank, or NULL */
+	struct shortcut_use use;     /* but for the batches that were seen last */
+	struct work_seen seen;
 };
 
 /* Bytes that the evaluator takes besides the backend. */
@@ -108,5 +114,8 @@ int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t 
 /* evaluator_far.c: the units of the prepared batch by a pool's workers elsewhere. */
 int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e);
 uint64_t weights_version(void);
+
+/* shortcut_use.c: counts the prepared batch. */
+void use_batch(struct evaluator *ev);
 
 #endif

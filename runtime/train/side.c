@@ -466,7 +466,7 @@ int side_starts(const struct train_job *j, const struct train_observer *o, struc
 		ended_free(s.ended[i]);
 	for (unsigned k = 0; k < s.nlane; k++) {
 		tape_release(&s.lane[k].tape);
-		trainer_close(&s.lane[k].trainer);
+		trainer_close(&s.lane[k].trainer, o);
 	}
 	free(s.ended);
 	free(s.lane);

@@ -78,11 +78,11 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	evaluator_needs(t->ev, &(struct slope_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
 	t->callbacks = callbacks_new(j, e);
 	if (!t->callbacks) {
-		trainer_close(t);
+		trainer_close(t, NULL);
 		return -ERR_CONFIG;
 	}
 	if (!trainer_memory(t)) {
-		trainer_close(t);
+		trainer_close(t, NULL);
 		return err_set(e, -ERR_CONFIG, "no memory for training on %u samples, %u at a time",
 			j->train.nrow, t->batch_size);
 	}
@@ -91,8 +91,19 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	return 0;
 }
 
-void trainer_close(struct trainer *t)
+static void tell_work(const struct trainer *t, const struct train_observer *o)
 {
+	struct shortcut_use u;
+
+	if (!o || !o->work)
+		return;
+	evaluator_use(t->ev, &u);
+	o->work(o->ctx, &u);
+}
+
+void trainer_close(struct trainer *t, const struct train_observer *o)
+{
+	tell_work(t, o);
 	trainer_probe_close(t);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(t->slot[k]);

@@ -68,7 +68,8 @@ struct start_result { uint32_t start; const struct epoch_result *last; struct st
 void train_result_take(struct train_result *r, const struct train_job *j, const struct start_result *s);
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
-void trainer_close(struct trainer *t);
+/* Also tells its work to o (NULL: nobody). */
+void trainer_close(struct trainer *t, const struct train_observer *o);
 /* Train from the initial weights of start `start`, or on from a state of it (NULL: none); *last is its last epoch. */
 int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e);
 

@@ -199,7 +199,7 @@ static int one_by_one(const struct train_job *j, const struct train_observer *o,
 		if (o->start)
 			o->start(o->ctx, i, end.last->loss, end.weight);
 	}
-	trainer_close(&t);
+	trainer_close(&t, o);
 	return code;
 }
 

@@ -102,6 +102,8 @@ struct train_observer {
 	int (*event)(void *ctx, const struct train_event *v);
 	/* A start has ended. */
 	void (*start)(void *ctx, uint32_t start, double final_loss, const double *weight);
+	/* At the end of training, also where it fails: what has been computed here, in parts to be added. */
+	void (*work)(void *ctx, const struct shortcut_use *u);
 };
 
 struct train_result {

@@ -38,6 +38,16 @@ E2
 train() { "$QCNN" train -q -o w.bin config.yaml "$@" >/dev/null && "$QCNN" weights convert w.bin w.json && rm w.bin; }
 tap_exit 0 "auto" train --set run.threads=1
 mv w.json auto.json
+tap_exit 0 "and aloud" "$QCNN" train --no-progress --set log.dir=aloud config.yaml
+tap_has err 'exact shortcuts: batch_rank: 9 states instead of 320 in every batch; ' "names what was taken"
+tap_ok "and how much it saves" grep -Eq '; ([5-9]|[1-9][0-9])(\.[0-9])? times fewer operations$' err
+tap_has aloud/latest/run.json '"shortcuts":{"batch_rank":{"batches":4,"samples":320.0,"states":9.0},"batches":4,"flops":' "so does its record"
+tap_has aloud/latest/report.html '<tr><th>exact shortcuts</th><td>batch_rank: 9 states instead of 320 in every batch; ' "and its report"
+tap_exit 0 "three starts" "$QCNN" train --no-progress --set log.dir=three --set train.restarts=3 --set run.threads=2 --set train.batch_size=300 config.yaml
+tap_has err 'exact shortcuts: batch_rank: 9 states instead of 300 in 12 of 24 batches; ' "count together"
+tap_exit 0 "without" "$QCNN" train --no-progress --set log.dir=aloud --set run.shortcuts=none config.yaml
+tap_is "$(grep -c shortcuts: err)" 0 "there is nothing to tell"
+tap_has aloud/latest/report.html '<tr><th>exact shortcuts</th><td>none taken</td>' "the report says so"
 tap_exit 0 "with workers" train --set cluster.hosts=local:2
 tap_same auto.json w.json "the same bits"
 tap_exit 0 "with more threads" train --set run.threads=3
@@ -78,6 +88,10 @@ E2
 awk 'BEGIN { for (k = 0; k < 24; k++) printf "x%d,", k; print "y"
 	for (s = 0; s < 10; s++) { for (k = 0; k < 24; k++) printf "%.3f,", (s * 7 + k * 3) % 11 / 5; print s % 2 } }' >pairs.csv
 pairs() { "$QCNN" train -q -o w.bin pairs.yaml "$@" >/dev/null && "$QCNN" weights convert w.bin w.json && rm w.bin; }
+tap_exit 0 "24 qubits, aloud" "$QCNN" train --no-progress pairs.yaml
+tap_has err 'exact shortcuts: light_cone: 1 circuit of at most 2 qubits instead of one of 24; ' "names the cone"
+tap_has runs/latest/run.json '"shortcuts":{"batches":4,"flops":' "and its record"
+tap_has runs/latest/run.json '"light_cone":{"circuits":1,"qubits":2}' "too"
 tap_exit 0 "24 qubits" pairs
 mv w.json here.json
 tap_exit 0 "with workers" pairs --set cluster.hosts=local:2

@@ -85,6 +85,8 @@ libcli_a_SOURCES = \
 	cli/train_log_files.c \
 	cli/train_preview.c \
 	cli/train_preview.h \
+	cli/train_preview_parts.h \
+	cli/train_preview_print.c \
 	cli/train_report.c \
 	cli/train_report.h \
 	cli/train_report_figures.c \

@@ -63,6 +63,16 @@ bool side_fits(const struct train_job *j)
 	return fits;
 }
 
+unsigned side_lanes(const struct train_job *j)
+{
+	uint32_t left = j->restarts - (j->resume ? j->resume->ndone : 0);
+	unsigned n = j->exec.nthread < left ? j->exec.nthread : left;
+
+	if (!side_fits(j))
+		return 1;
+	return n < STATE_STARTS_MAX / 2 ? n : STATE_STARTS_MAX / 2;
+}
+
 /* ---- what a trainer tells ---- */
 
 /* Is it this lane's turn?  Then what waited has been told. */
@@ -399,11 +409,9 @@ static int open_lane(struct side *s, struct err *e)
 /* As many as there are threads and memory; one is needed. */
 static int open_lanes(struct side *s, struct err *e)
 {
-	uint32_t left = s->job->restarts - s->next;
-	unsigned want = s->job->exec.nthread < left ? s->job->exec.nthread : left;
+	unsigned want = side_lanes(s->job);
 	int code = 0;
 
-	want = want < STATE_STARTS_MAX / 2 ? want : STATE_STARTS_MAX / 2;
 	s->lane = mem_try(want, sizeof *s->lane);
 	s->ended = mem_try(s->job->restarts, sizeof *s->ended);
 	if (!s->lane || !s->ended)

@@ -13,6 +13,8 @@ enum { SIDE_WIRES_MAX = 12 };        /* states that stay in the cache of a core 
 /* Is it worth while, and possible: several starts and threads, small states, no workers of other processes, no
  * callbacks with files? */
 bool side_fits(const struct train_job *j);
+/* Starts that would go side by side, given the memory; 1 where that does not fit. */
+unsigned side_lanes(const struct train_job *j);
 /* All starts that are left; r holds what has been, and gets the rest. */
 int side_starts(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e);
 

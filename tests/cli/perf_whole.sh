@@ -55,16 +55,6 @@ else
 	tap_skip "one processor: threads cannot be compared"
 fi
 
-# What --dry-run foretells of an epoch, and what the shortest and longest of some then take.
-for n in 4 8 12 16 18; do
-	dry="$cluster/config.yaml --const n=$n --set data.rounds=$((n < 16 ? 20 : 4)) --set train.restarts=1 --set train.epochs=$((n < 12 ? 40 : 4)) --set log.dir=$PWD/dry"
-	said=$("$QCNN" train -q --dry-run --json $dry | sed 's/.*"epoch_seconds":\([^,}]*\).*/\1/')
-	"$QCNN" train -q --fresh $dry
-	took=$(sed 's/.*"seconds": \([^,}]*\).*/\1/' dry/latest/metrics.jsonl | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }')
-	share=$(awk -v a="$said" -v b="$took" 'BEGIN { printf "%.2f", a / b }')
-	tap_ok "$n qubits: an epoch takes $took s, --dry-run said $share of that" awk -v s="$share" 'BEGIN { exit !(s > 0.7 && s < 1.3) }'
-done
-
 # A file of 100000 pictures, reduced to 8 numbers each, and one epoch; with at most 1.2 GB, streamed 200 MB.
 sh "$top_srcdir/tests/cli/make_idx.sh" 100000 spots
 cat >spots.qcnn <<'END'

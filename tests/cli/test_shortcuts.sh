@@ -43,6 +43,8 @@ tap_has err 'exact shortcuts: batch_rank: 9 states instead of 320 in every batch
 tap_ok "and how much it saves" grep -Eq '; ([5-9]|[1-9][0-9])(\.[0-9])? times fewer operations$' err
 tap_has aloud/latest/run.json '"shortcuts":{"batch_rank":{"batches":4,"samples":320.0,"states":9.0},"batches":4,"flops":' "so does its record"
 tap_has aloud/latest/report.html '<tr><th>exact shortcuts</th><td>batch_rank: 9 states instead of 320 in every batch; ' "and its report"
+tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
+tap_has out 'shortcuts batch_rank: 9 states instead of 320 in every batch; ' "foretells it"
 tap_exit 0 "three starts" "$QCNN" train --no-progress --set log.dir=three --set train.restarts=3 --set run.threads=2 --set train.batch_size=300 config.yaml
 tap_has err 'exact shortcuts: batch_rank: 9 states instead of 300 in 12 of 24 batches; ' "count together"
 tap_exit 0 "without" "$QCNN" train --no-progress --set log.dir=aloud --set run.shortcuts=none config.yaml

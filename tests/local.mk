@@ -151,12 +151,10 @@ soak_tests += tests/cli/soak_resume.sh
 perf_tests =
 perf_tests += tests/cli/perf_whole.sh
 perf_tests += tests/cli/perf_checkpoint.sh
+perf_tests += tests/cli/perf_dry_run.sh
 perf_tests += tests/cli/perf_log.sh
 perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_step.sh
-soak_tests = tests/net/soak_faults.sh tests/cli/soak_examples.sh tests/cli/soak_resume.sh
-perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_log.sh tests/net/perf_step.sh
-perf_tests = tests/cli/perf_whole.sh tests/cli/perf_checkpoint.sh tests/cli/perf_dry_run.sh tests/cli/perf_log.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write tests/net/sleepers
 EXTRA_PROGRAMS = $(perf_programs)

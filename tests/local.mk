@@ -110,6 +110,7 @@ shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/net/test_cluster_keys.sh
 shell_tests += tests/net/test_faults.sh
 shell_tests += tests/net/test_local.sh
+shell_tests += tests/net/test_security.sh
 shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_arrows.sh
@@ -177,7 +178,8 @@ check-local:
 endif
 
 # The whole matrix of faults, on hosts of a lab.
-EXTRA_PROGRAMS += tests/net/net_drop
+net_programs = tests/net/crowd tests/net/net_drop
+EXTRA_PROGRAMS += $(net_programs)
 EXTRA_DIST += tests/net/lab.sh tests/net/faults.sh tests/net/matrix_faults.sh
 check-net: check-programs
 	@$(run_tests) -t 3600 tests/net/matrix_faults.sh
@@ -226,7 +228,7 @@ check-sanitize:
 	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
 
 check-programs: all
-	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) tests/net/net_drop
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(net_programs)
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \

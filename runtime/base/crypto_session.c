@@ -4,6 +4,7 @@
 #include "runtime/base/crypto_session.h"
 
 #include <sodium.h>
+#include <sys/mman.h>
 
 _Static_assert(CRYPTO_KEY == crypto_auth_KEYBYTES && CRYPTO_KEY == crypto_secretstream_xchacha20poly1305_KEYBYTES, "one key length");
 _Static_assert(CRYPTO_MAC == crypto_auth_BYTES, "length of a proof");
@@ -39,6 +40,27 @@ bool crypto_equal(const void *a, const void *b, size_t len)
 void crypto_wipe(void *p, size_t len)
 {
 	sodium_memzero(p, len);
+}
+
+void *crypto_secret_new(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+#ifdef MADV_DONTDUMP
+	madvise(p, size, MADV_DONTDUMP);
+#endif
+	mlock(p, size);              /* never to a disk, where the limit on that allows it */
+	return p;
+}
+
+void crypto_secret_free(void *p, size_t size)
+{
+	if (!p)
+		return;
+	sodium_memzero(p, size);
+	munmap(p, size);
 }
 
 void crypto_stream_write(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], uint8_t header[CRYPTO_STREAM_HEADER])

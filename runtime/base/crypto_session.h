@@ -21,6 +21,9 @@ void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_
 /* In a time that does not tell where they differ. */
 bool crypto_equal(const void *a, const void *b, size_t len);
 void crypto_wipe(void *p, size_t len);
+/* Zeroed memory for keys, which no core file has; NULL: there is none.  Freed it is wiped; NULL may be freed. */
+void *crypto_secret_new(size_t size);
+void crypto_secret_free(void *p, size_t size);
 
 /* One direction of a connection: XChaCha20-Poly1305, messages in order, none lost or doubled. */
 struct crypto_stream { uint64_t opaque[8]; };

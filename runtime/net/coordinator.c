@@ -73,7 +73,7 @@ static void see_to(struct coordinator *c, size_t n, double now)
 	}
 	for (unsigned i = 0; i < c->nlistener; i++)
 		if (heard_of(c, n, &at, c->listener[i].fd))
-			stranger_accept(c, c->listener[i].fd, now);
+			strangers_accept(c, c->listener[i].fd, now);
 	for (unsigned i = 0; i < STRANGERS_MAX; i++)
 		if (c->stranger[i].peer.fd >= 0 && heard_of(c, n, &at, c->stranger[i].peer.fd))
 			stranger_read(c, &c->stranger[i], now);
@@ -318,6 +318,7 @@ static int wait_for(struct coordinator *c, enum member_state state, double secon
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
 {
 	pthread_condattr_t steady;
+	struct secrets *secrets;
 	struct coordinator *c;
 	int code;
 
@@ -326,22 +327,28 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	code = descriptors_reserve(hosts_workers(o->hosts), e);
 	if (code)
 		return code;
+	secrets = crypto_secret_new(sizeof *secrets);
+	if (!secrets)
+		return err_set(e, -ERR_CONFIG, "no memory for the job's key");
 	c = mem_alloc(1, sizeof *c);
 	c->pool.ops = &coordinator_ops;
+	c->secrets = secrets;
 	c->o = *o;
+	crypto_random(secrets->key, sizeof secrets->key);
 	c->o.start_s = o->start_s > 0 ? o->start_s : 15;
 	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
 	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
 	c->starts_at_once = STARTS_AT_ONCE;
-	crypto_random(c->key, sizeof c->key);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&steady);
 	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->stop, &steady);
 	pthread_condattr_destroy(&steady);
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
+	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
 		c->stranger[i].peer.fd = -1;
+		c->stranger[i].hs = &secrets->hs[i];
+	}
 	add_members(c);
 	pthread_mutex_lock(&c->lock);
 	code = listeners_open(c, e);
@@ -465,6 +472,6 @@ void coordinator_free(struct coordinator *c)
 	free(c->number);
 	free(c->vector);
 	free(c->member);
-	crypto_wipe(c, sizeof *c);
+	crypto_secret_free(c->secrets, sizeof *c->secrets);
 	free(c);
 }

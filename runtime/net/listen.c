@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128 };
+enum { BACKLOG = 4096 };
 
 static socklen_t length_of(const struct sockaddr *a)
 {

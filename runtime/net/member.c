@@ -143,10 +143,14 @@ void member_start(struct coordinator *c, struct member *m, double now)
 	struct buf frame = BUF_INIT, body = BUF_INIT;
 	struct err why;
 
-	memcpy(boot.key, c->key, sizeof boot.key);
+	memcpy(boot.key, c->secrets->key, sizeof boot.key);
 	memcpy(boot.job, c->o.job, sizeof boot.job);
 	for (unsigned i = 0; i < c->nlistener; i++)
 		memcpy(boot.address[i], c->listener[i].address, sizeof boot.address[i]);
+	buf_pad(&body, 0, WIRE_TEXT_MAX);    /* room for all: what grows leaves copies of the key behind */
+	buf_pad(&frame, 0, WIRE_TEXT_MAX);
+	buf_clear(&body);
+	buf_clear(&frame);
 	wire_put_boot(&body, &boot);
 	buf_u32(&frame, (uint32_t)body.len);
 	buf_add(&frame, body.data, body.len);
@@ -246,23 +250,31 @@ static struct stranger *place_for_stranger(struct coordinator *c)
 	return best;
 }
 
-void stranger_accept(struct coordinator *c, int listener, double now)
+static bool stranger_accept(struct coordinator *c, int listener, double now)
 {
 	struct stranger *s = place_for_stranger(c);
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	/* Without a descriptor left the oldest makes room, for the next turn. */
 	if (fd < 0 && errno != EMFILE && errno != ENFILE)
-		return;
+		return false;
 	peer_close(&s->peer);
 	if (fd < 0)
-		return;
+		return false;
 	peer_init(&s->peer, fd);
-	memset(&s->hs, 0, sizeof s->hs);
-	memcpy(s->hs.key, c->key, sizeof c->key);
-	s->hs.encrypt = c->o.encrypt;
+	memset(s->hs, 0, sizeof *s->hs);
+	memcpy(s->hs->key, c->secrets->key, sizeof s->hs->key);
+	s->hs->encrypt = c->o.encrypt;
 	s->challenged = false;
 	s->until = now + STRANGER_S;
+	stranger_read(c, s, now);    /* a worker speaks first, and may have */
+	return true;
+}
+
+void strangers_accept(struct coordinator *c, int listener, double now)
+{
+	for (unsigned i = 0; i < STRANGERS_MAX && stranger_accept(c, listener, now); i++)
+		;
 }
 
 /* A HELLO that was answered once is not answered again. */
@@ -281,11 +293,13 @@ static bool is_new(struct coordinator *c, const uint8_t nonce[CRYPTO_NONCE])
 /* The connection is that of a worker we started, and its only one. */
 static bool welcome(struct coordinator *c, struct stranger *s, double now)
 {
-	struct member *m = s->hs.rank < c->nmember ? &c->member[s->hs.rank] : NULL;
+	struct member *m = s->hs->rank < c->nmember ? &c->member[s->hs->rank] : NULL;
 
 	if (!m || m->state != MEMBER_STARTED)
 		return false;
-	peer_trust(&s->peer, &s->hs);
+	if (!peer_trust(&s->peer, s->hs))
+		return false;
+	crypto_wipe(s->hs->key, sizeof s->hs->key);
 	m->peer = s->peer;
 	s->peer = (struct peer){ .fd = -1 };
 	m->state = MEMBER_PROVED;
@@ -305,8 +319,8 @@ static bool stranger_step(struct coordinator *c, struct stranger *s, double now)
 	if (n <= 0)
 		return n == 0;
 	if (s->challenged)
-		return handshake_proved(&s->hs, body, len) && welcome(c, s, now);
-	ok = handshake_challenge(&s->hs, body, len, &answer) && is_new(c, s->hs.nonce_worker);
+		return handshake_proved(s->hs, body, len) && welcome(c, s, now);
+	ok = handshake_challenge(s->hs, body, len, &answer) && is_new(c, s->hs->nonce_worker);
 	if (ok) {
 		s->challenged = true;
 		peer_put(&s->peer, &answer);
@@ -321,7 +335,7 @@ void stranger_read(struct coordinator *c, struct stranger *s, double now)
 	bool ok = !peer_fill(&s->peer, NULL) && stranger_step(c, s, now);
 
 	if (ok && s->peer.fd < 0)            /* now a worker's, which may have said more */
-		member_read(c, &c->member[s->hs.rank], now);
+		member_read(c, &c->member[s->hs->rank], now);
 	else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
 		peer_close(&s->peer);
 }

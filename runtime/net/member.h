@@ -55,12 +55,15 @@ struct member {
 	double pace;                 /* while units are dealt: units per second, 0 where it gets none */
 };
 
-struct stranger { struct peer peer; struct handshake hs; bool challenged; double until; };
+struct stranger { struct peer peer; struct handshake *hs; bool challenged; double until; };
+
+/* What no core file may have (crypto_secret_new). */
+struct secrets { uint8_t key[CRYPTO_KEY]; struct handshake hs[STRANGERS_MAX]; };
 
 struct coordinator {
 	struct pool pool;
 	struct coordinator_options o;
-	uint8_t key[CRYPTO_KEY];
+	struct secrets *secrets;
 	struct member *member; unsigned nmember;
 	struct stranger stranger[STRANGERS_MAX];     /* fd -1: free */
 	struct { int fd; char address[64]; } listener[LISTENERS_MAX]; unsigned nlistener;
@@ -104,7 +107,8 @@ void member_leave(struct coordinator *c, struct member *m, const struct err *why
 void member_lose(struct coordinator *c, struct member *m, const struct err *why);
 /* Processes that have ended, lines that they said, silence. */
 void members_watch(struct coordinator *c, double now);
-void stranger_accept(struct coordinator *c, int listener, double now);
+/* Those who wait at a listener, as many as there are places. */
+void strangers_accept(struct coordinator *c, int listener, double now);
 void stranger_read(struct coordinator *c, struct stranger *s, double now);
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -36,16 +36,19 @@ void peer_close(struct peer *p)
 	free(p->in);
 	free(p->plain);
 	buf_release(&p->out);
+	crypto_secret_free(p->keys, sizeof *p->keys);
 	crypto_wipe(p, sizeof *p);
 	p->fd = -1;
 }
 
-void peer_trust(struct peer *p, const struct handshake *h)
+bool peer_trust(struct peer *p, const struct handshake *h)
 {
-	p->sealed = h->encrypt;
-	p->read = h->read;
-	p->write = h->write;
+	if (h->encrypt && !(p->keys = crypto_secret_new(sizeof *p->keys)))
+		return false;
+	if (p->keys)
+		*p->keys = (struct peer_keys){ h->read, h->write };
 	p->body_max = WIRE_BODY_MAX;
+	return true;
 }
 
 /* Room for READ_STEP bytes behind what is there, what was used forgotten. */
@@ -124,7 +127,7 @@ static int open_body(struct peer *p, const uint8_t **body, size_t *len, struct e
 		p->plain = plain;
 		p->plain_cap = *len;
 	}
-	if (!crypto_open(&p->read, *body, *len, p->plain))
+	if (!crypto_open(&p->keys->read, *body, *len, p->plain))
 		return err_set(e, -ERR_AUTH, "a message is not what the other side sealed");
 	*body = p->plain;
 	*len -= CRYPTO_STREAM_MORE;
@@ -145,7 +148,7 @@ int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
 		return 0;
 	*len = n;
 	p->in_at += r.at;
-	return p->sealed ? open_body(p, body, len, e) : 1;
+	return p->keys ? open_body(p, body, len, e) : 1;
 }
 
 void peer_put(struct peer *p, const struct buf *body)
@@ -154,13 +157,13 @@ void peer_put(struct peer *p, const struct buf *body)
 
 	if (p->fd < 0)
 		return;
-	buf_u32(&p->out, (uint32_t)(body->len + (p->sealed ? CRYPTO_STREAM_MORE : 0)));
-	if (!p->sealed) {
+	buf_u32(&p->out, (uint32_t)(body->len + (p->keys ? CRYPTO_STREAM_MORE : 0)));
+	if (!p->keys) {
 		buf_add(&p->out, body->data, body->len);
 		return;
 	}
 	buf_pad(&p->out, 0, body->len + CRYPTO_STREAM_MORE);
-	crypto_seal(&p->write, body->data, body->len, (uint8_t *)p->out.data + at);
+	crypto_seal(&p->keys->write, body->data, body->len, (uint8_t *)p->out.data + at);
 }
 
 bool peer_waits(const struct peer *p)

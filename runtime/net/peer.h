@@ -7,10 +7,11 @@
 
 #include "runtime/net/handshake.h"
 
+struct peer_keys { struct crypto_stream read, write; };  /* crypto_secret_new */
+
 struct peer {
 	int fd;                      /* -1: closed */
-	bool sealed;
-	struct crypto_stream read, write;
+	struct peer_keys *keys;      /* NULL: frames are not sealed */
 	size_t body_max;             /* of a body that may come */
 	uint8_t *in; size_t in_at, in_len, in_cap;
 	uint8_t *plain; size_t plain_cap;    /* the last sealed body, opened */
@@ -21,8 +22,8 @@ struct peer {
 /* Takes over a connected socket. */
 void peer_init(struct peer *p, int fd);
 void peer_close(struct peer *p);
-/* From here on frames are sealed with what the handshake agreed on, and may be long. */
-void peer_trust(struct peer *p, const struct handshake *h);
+/* From here on frames are sealed with what the handshake agreed on, and may be long; false: no memory. */
+bool peer_trust(struct peer *p, const struct handshake *h);
 
 /* Read what has come: 0, or -ERR_UNREACHABLE when the other side has closed. */
 int peer_fill(struct peer *p, struct err *e);

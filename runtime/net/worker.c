@@ -202,8 +202,8 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 		code = err_set(e, -ERR_AUTH, "who answers at %s does not hold the job's key", boot->address[0]);
 	if (!code)
 		code = send_body(w, &b, e);
-	if (!code)
-		peer_trust(&w->peer, &h);
+	if (!code && !peer_trust(&w->peer, &h))
+		code = err_set(e, -ERR_CONFIG, "no memory for keys");
 	crypto_wipe(&h, sizeof h);
 	buf_release(&b);
 	return code;

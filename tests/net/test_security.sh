@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A running job among strangers: where it listens, where its key is to be found (nowhere), and that ten thousand
+# connections which prove nothing neither get a byte nor keep it from going on.
+. "$top_srcdir/tests/tap.sh"
+
+crowd=$top_builddir/tests/net/crowd
+cp "$top_srcdir"/examples/cluster/* .
+# An agent that keeps the first frame, with the key behind the length, type, magic and version.
+printf '#!/bin/sh\nshift\ntee boot | sh -c "$*"\n' >agent
+chmod +x agent
+MARK=found-in-a-core-file "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set train.epochs=100000000 --set train.restarts=1 \
+	--set run.threads=1 --no-progress --verbose --encrypt --hosts local,127.0.0.1 --launcher "exec:$PWD/agent" -o got.bin >out 2>err &
+pid=$!
+trap 'kill -9 $pid 2>/dev/null' EXIT
+for i in $(seq 600); do grep -q 'ready after' err && break; sleep 0.05; done
+tap_has err "ready after" "a job runs"
+epochs() { cat runs/*/metrics.jsonl 2>/dev/null | wc -l; }
+grows() { had=$(epochs); for i in $(seq 600); do [ "$(epochs)" -gt $((had + 5)) ] && return 0; sleep 0.05; done; return 1; }
+tap_ok "and gets on" grows
+
+# ---- the key ----
+hex=$(od -An -v -tx1 -j15 -N32 boot | tr -d ' \n')
+raw=$(printf %s "$hex" | sed 's/../\\x&/g')
+tap_is ${#hex} 64 "the agent has seen the key"
+# has_key FILE...: as bytes, or in hexadecimal.
+has_key() { LC_ALL=C grep -a -l -P "$raw" "$@" || grep -a -i -l "$hex" "$@"; }
+if LC_ALL=C grep -a -q -P "$raw" boot 2>/dev/null; then
+	ps -eww -o args >words
+	tap_is "$(has_key words)" "" "it is no argument of a process"
+	tap_is "$(has_key /proc/$pid/environ $(ps -o pid= --ppid $pid | sed 's|.*|/proc/&/environ|;s| ||g') 2>/dev/null)" "" "in no environment"
+	tap_is "$(find runs err out -type f | while read -r f; do has_key "$f"; done)" "" "in no log"
+	if command -v gcore >/dev/null; then
+		for p in $pid $(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn" { print $1 }'); do
+			gcore -o core $p >gcore.out 2>&1
+			[ -s core.$p ] || { tap_skip "gcore writes no core file"; continue; }
+			tap_ok "a core file of $(ps -o args= -p $p | awk '{ print $2 }') can be read" grep -a -q found-in-a-core-file core.$p
+			tap_is "$(has_key core.$p)" "" "the key is not in it"
+			rm -f core.$p
+		done
+	else
+		tap_skip "gcore is not installed"
+	fi
+else
+	tap_skip "grep finds no bytes"
+fi
+
+# ---- where it listens ----
+# listens PID: the addresses, in hexadecimal.
+listens() {
+	ls -l "/proc/$1/fd" 2>/dev/null | sed -n 's/.*socket:\[\([0-9]*\)\]/\1/p' >sockets
+	awk 'NR == FNR { own[$1] = 1; next } $4 == "0A" && $10 in own { print $2 }' sockets "/proc/$1/net/tcp" "/proc/$1/net/tcp6" 2>/dev/null
+}
+listens $pid >addresses
+tap_is "$(cut -d: -f1 addresses | sort -u)" 0100007F "a job with workers of this machine listens on the loopback interface alone"
+tap_is "$(wc -l <addresses | tr -d ' ')" 1 "at one port"
+for p in $(ps -o pid= --ppid $pid); do listens $p; done >others
+tap_is "$(cat others)" "" "workers listen nowhere"
+"$QCNN" train config.yaml --set log.dir="$PWD/alone" --set log.report=false --set train.epochs=100000000 --set train.restarts=1 --no-progress >out 2>&1 &
+alone=$!
+for i in $(seq 600); do [ -s alone/*/metrics.jsonl ] && break; sleep 0.05; done 2>/dev/null
+tap_is "$(listens $alone)" "" "and without workers nothing does"
+kill -9 $alone
+
+# ---- the crowd ----
+if [ -x "$crowd" ]; then
+	port=$(printf '%d' "0x$(sed 's/.*://' addresses)")
+	mkfifo end
+	"$crowd" $port 10000 50 <end >told 2>&1 &
+	exec 8>end
+	for i in $(seq 1200); do [ -s told ] && break; sleep 0.05; done
+	tap_is "$(cat told)" "made 10000" "ten thousand strangers come"
+	tap_ok "the job goes on" grows
+	nfd=$(ls "/proc/$pid/fd" | wc -l)
+	[ "$nfd" -le 110 ]
+	tap_result $? "and has few of them at a time ($nfd open files in all)"
+	victim=$(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn" { print $1; exit }')
+	kill -9 $victim
+	for i in $(seq 600); do [ "$(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn"' | grep -cv " *$victim ")" -ge 1 ] && break; sleep 0.05; done
+	for i in $(seq 600); do grep -q 'takes part' err && break; sleep 0.05; done
+	tap_note "$(grep 'local\[' err | tail -3)"
+	tap_ok "a worker is started again among them" grep -q 'has been started again, and takes part' err
+	tap_ok "and the job goes on" grows
+	exec 8>&-
+	for i in $(seq 200); do grep -q told told && break; sleep 0.05; done
+	tap_has told "told 0" "nobody of them was told a byte"
+else
+	tap_result 1 "tests/net/crowd is built"
+fi
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+trap - EXIT
+tap_is $status 75 "the job ends when it is told to"
+tap_done

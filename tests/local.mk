@@ -147,6 +147,8 @@ unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests =
 soak_tests += tests/net/soak_faults.sh
+soak_tests += tests/net/soak_kills.sh
+soak_tests += tests/net/soak_starts.sh
 soak_tests += tests/cli/soak_examples.sh
 soak_tests += tests/cli/soak_resume.sh
 perf_tests =
@@ -180,9 +182,10 @@ endif
 # The whole matrix of faults, on hosts of a lab.
 net_programs = tests/net/crowd tests/net/net_drop
 EXTRA_PROGRAMS += $(net_programs)
-EXTRA_DIST += tests/net/lab.sh tests/net/faults.sh tests/net/matrix_faults.sh
+net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh
+EXTRA_DIST += tests/net/lab.sh tests/net/faults.sh $(net_tests)
 check-net: check-programs
-	@$(run_tests) -t 3600 tests/net/matrix_faults.sh
+	@$(run_tests) -j 1 -t 3600 $(net_tests)
 
 check-soak: check-programs
 	@$(run_tests) -t 3600 $(soak_tests)

@@ -91,6 +91,7 @@ void coordinator_turn(struct coordinator *c, int timeout_ms)
 			c->member[i].heard = now;
 		for (unsigned i = 0; i < STRANGERS_MAX; i++)
 			c->stranger[i].until += now - c->turned;
+		c->heard = now;
 		c->slept += now - c->turned;
 	}
 	c->turned = now;

@@ -181,7 +181,7 @@ void member_read(struct coordinator *c, struct member *m, double now)
 	int code = peer_fill(&m->peer, &closed), n;
 
 	if (m->peer.nread > before)
-		m->heard = now;              /* a part of a long message is a sign of life as well */
+		m->heard = c->heard = now;   /* a part of a long message is a sign of life as well */
 
 	/* What came before the end counts. */
 	while ((n = peer_next(&m->peer, &body, &len, &why)) > 0) {

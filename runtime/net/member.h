@@ -76,6 +76,7 @@ struct coordinator {
 	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */
 	double alone_since;          /* clock: no worker is connected since */
 	double turned, watch_at;     /* clock of the last turn; of the next look at processes */
+	double heard;                /* clock of the last sign of any worker */
 	double slept;                /* seconds that this process was stopped */
 	/* The step */
 	const struct pool_step *step;

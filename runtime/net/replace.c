@@ -14,6 +14,7 @@
 #define AGAIN_FIRST_S 0.5
 #define AGAIN_LONGEST_S 60.0
 #define ALONE_S 5.0                      /* without any worker before the job ends */
+#define SILENT_S 17.0                    /* or without a sign of any, where there is none */
 
 bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now)
 {
@@ -49,7 +50,7 @@ void replace_watch(struct coordinator *c, double now)
 		hope |= m->state != MEMBER_LOST;
 	}
 	c->alone_since = alone && c->alone_since > 0 ? c->alone_since : now;
-	if ((!hope || now - c->alone_since > ALONE_S) && !c->fault.code)
+	if ((!hope || now - c->alone_since > ALONE_S || (alone && now - c->heard > SILENT_S)) && !c->fault.code)
 		err_set(&c->fault, -ERR_UNREACHABLE, "no worker is left; the first that was lost is %s", c->first.text);
 }
 

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The same weights, byte for byte, by 1, 2, 3, 4 and 8 workers, each of which takes part: of this machine and by ssh,
+# encrypted and not, and with one at half speed; of the multi-worker job, of large batches and of 18 qubits.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/net/lab.sh"
+
+lab_open 4 || tap_skip_all "$lab_why"
+examples=$top_srcdir/examples
+exec_train() {
+	config=$1
+	shift
+	lab_exec 0 "$QCNN" train "$config" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
+		--set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
+}
+train() { (exec_train "$@"); }
+# All have done some units.
+all_work() { ! grep -q '"units":0[,}]' runs/latest/run.json; }
+hosts_of() {
+	case $1 in
+	local) echo local:$2 ;;
+	ssh) seq $2 | awk '{ printf "%sh%d", NR > 1 ? "," : "", ($1 - 1) % 4 + 1 }' ;;
+	esac
+}
+# Half of the time stopped, until $1 (the coordinator) ends.
+half_speed() {
+	while slow=$(ps -o pid=,comm= --ppid $1 | awk '$2 == "qcnn" { print $1; exit }') && kill -0 $1 2>/dev/null; do
+		[ -z "$slow" ] || { kill -STOP $slow; sleep 0.02; kill -CONT $slow; } 2>/dev/null
+		sleep 0.02
+	done
+}
+
+# same NAME CONFIG [options]
+same() {
+	name=$1 config=$2
+	shift 2
+	train "$config" "$@" -o want.bin || tap_note "$(tail -3 err)"
+	for n in 1 2 3 4 8; do
+		for how in local ssh; do
+			for encrypt in '' --encrypt; do
+				train "$config" "$@" -o got.bin --hosts "$(hosts_of $how $n)" $encrypt || tap_note "$(tail -3 err)"
+				tap_ok "$name: $n workers, $how${encrypt:+, encrypted}" cmp want.bin got.bin
+				tap_ok "all of them work" all_work
+				rm -f got.bin
+			done
+		done
+	done
+	(exec_train "$config" "$@" -o got.bin --hosts local:3) &
+	pid=$!
+	half_speed $pid &
+	slower=$!
+	wait $pid || tap_note "$(tail -3 err)"
+	wait $slower
+	tap_ok "$name: one of three workers at half speed" cmp want.bin got.bin
+	rm -f got.bin
+}
+
+same "the multi-worker job, batches of 64" "$examples/cluster-legacy/config.yaml" --set train.epochs=4
+same "1,000 samples, batches of 250" "$examples/cluster/config.yaml" --set data.rounds=125 --set data.split=0.999 --set train.batch_size=250 --set train.epochs=3
+same "18 qubits" "$examples/cluster-hybrid/config.yaml" --set model.const.n=18 --set data.rounds=1 --set train.batch_size=8 --set train.epochs=1
+tap_done

@@ -20,6 +20,7 @@
 #include "cli/train_log.h"
 #include "cli/train_preview.h"
 #include "cli/train_report.h"
+#include "cli/train_workers.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/progress.h"
@@ -35,6 +36,7 @@ struct training {
 	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
 	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
 	struct train_callbacks callbacks;
+	struct train_workers *workers;       /* NULL: there are none elsewhere */
 	struct resume resume;
 	struct backup backup;
 	bool stepped;                /* there is something in the folder */
@@ -81,6 +83,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	struct buf line = BUF_INIT;
 	struct err e;
 
+	m.worker = train_workers_now(t->workers, &m.nworker);
 	for (unsigned k = 0; k < t->nnumber; k++) {
 		number[k] = r->metric[t->at[k]];
 		val_number[k] = r->val_metric[t->at[k]];
@@ -91,6 +94,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 	train_log_epoch(t->log, r, &m);
 	buf_release(&line);
 	train_callbacks_epoch(&t->callbacks, r);
+	train_workers_epoch(t->workers, t->cli);
 }
 
 static int on_event(void *ctx, const struct train_event *v)
@@ -145,6 +149,7 @@ static struct progress *open_progress(struct training *t)
 		.metric = t->number,
 		.nmetric = t->nnumber,
 		.loss = j->measures.loss.row->name,
+		.lines = t->workers ? train_workers_lines : NULL, .lines_ctx = t->workers,
 	};
 
 	if (j->resume && j->resume->ndone) {
@@ -349,10 +354,12 @@ static int train_and_keep(struct training *t)
 	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble,
 		.metric = t->number, .at = t->at, .nmetric = t->nnumber };
 	t->job->train.folder = run_path(t->run);
+	t->workers = train_workers_new(t->job->workers);
 	code = open_writers(t, &e);
 	if (!code)
 		code = train_run(&t->job->train, &o, &r, &e);
 	close_writers(t, !code);
+	train_workers_free(t->workers);
 	if (!code)
 		code = keep_weights(t, &r, &e);
 	end_folder(t, code, &r);

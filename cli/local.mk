@@ -93,6 +93,8 @@ libcli_a_SOURCES = \
 	cli/train_report_frame.c \
 	cli/train_report_how.c \
 	cli/train_report_page.c \
+	cli/train_workers.c \
+	cli/train_workers.h \
 	cli/trouble.c \
 	cli/trouble.h \
 	cli/values.c \

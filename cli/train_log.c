@@ -235,6 +235,15 @@ static void add_scalars(struct tfevents *f, const struct metrics_line *m, bool v
 		add_scalar(f, "learning_rate", m->epoch, m->step, false, m->learning_rate);
 }
 
+static void add_worker(struct tfevents *f, const struct metrics_worker *w, uint32_t epoch)
+{
+	struct buf tag = BUF_INIT;
+
+	buf_printf(&tag, "worker_samples_per_second/%s", w->name);
+	tfevents_scalar(f, tag.data, epoch - 1, w->samples_per_second);
+	buf_release(&tag);
+}
+
 static void add_csv(struct train_log *l, const struct metrics_line *m)
 {
 	struct buf line = BUF_INIT;
@@ -258,6 +267,8 @@ void train_log_epoch(struct train_log *l, const struct epoch_result *r, const st
 	add_scalars(l->train, m, false);
 	if (m->has_validation && l->validation)
 		add_scalars(l->validation, m, true);
+	for (unsigned i = 0; i < m->nworker; i++)
+		add_worker(l->train, &m->worker[i], m->epoch);
 	check(l, l->train);
 	check(l, l->validation);
 }

@@ -41,6 +41,20 @@ static void add_numbers(const struct metrics_line *m, const char *prefix, double
 		v = add_value(out, prefix, m->metric[k], m->side ? m->side[k] : 0, v);
 }
 
+static void add_workers(const struct metrics_line *m, struct buf *out)
+{
+	for (unsigned i = 0; i < m->nworker; i++) {
+		const struct metrics_worker *w = &m->worker[i];
+
+		buf_str(out, i ? ", {\"name\": " : ", \"workers\": [{\"name\": ");
+		buf_json_str(out, w->name);
+		add_value(out, "", "share", 0, &w->share);
+		add_value(out, "", "samples_per_second", 0, &w->samples_per_second);
+		buf_printf(out, ", \"replaced\": %u, \"lost\": %s}", w->replaced, w->lost ? "true" : "false");
+	}
+	buf_str(out, m->nworker ? "]" : "");
+}
+
 void metrics_format(const struct metrics_line *m, struct buf *out)
 {
 	buf_printf(out, "{\"start\": %u, \"epoch\": %u, \"step\": %llu", m->start + 1, m->epoch, (unsigned long long)m->step);
@@ -50,6 +64,7 @@ void metrics_format(const struct metrics_line *m, struct buf *out)
 	add_value(out, "", "learning_rate", 0, &m->learning_rate);
 	add_value(out, "", "seconds", 0, &m->seconds);
 	add_value(out, "", "samples_per_second", 0, &m->samples_per_second);
+	add_workers(m, out);
 	buf_char(out, '}');
 }
 

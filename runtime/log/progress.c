@@ -246,6 +246,21 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 
 /* ---- the curves ---- */
 
+/* The lines of others, cut to the width. */
+static void add_lines(const struct progress *p, unsigned most, size_t width, struct buf *out)
+{
+	struct buf lines = BUF_INIT;
+
+	p->o.lines(p->o.lines_ctx, most, &lines);
+	for (const char *at = lines.data, *end; at && *at; at = end + 1) {
+		size_t len = (size_t)((end = strchr(at, '\n')) - at);
+
+		buf_add(out, at, len < width ? len : width);
+		buf_char(out, '\n');
+	}
+	buf_release(&lines);
+}
+
 /* How many lines: a third of the window, and none in a small one. */
 static void draw_plot(struct progress *p, struct buf *out)
 {
@@ -253,6 +268,8 @@ static void draw_plot(struct progress *p, struct buf *out)
 
 	if (live(p))
 		live_draw(&p->live, rows, width, live_utf8(), p->o.colour, out);
+	if (p->o.lines)
+		add_lines(p, rows, width - 1, out);
 }
 
 static unsigned lines_of(const struct buf *b)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "runtime/base/buf.h"
 
 struct progress_options {
 	FILE *out;                   /* stderr */
@@ -20,6 +21,8 @@ struct progress_options {
 	uint32_t starts_done, best; double best_loss;  /* that ended before a resume; the best of them */
 	const char *const *metric; unsigned nmetric;   /* borrowed */
 	const char *loss;
+	/* More lines above the bar, at most so many; NULL: none. */
+	void (*lines)(void *ctx, unsigned most, struct buf *out); void *lines_ctx;
 };
 
 struct progress;

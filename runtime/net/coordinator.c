@@ -251,9 +251,13 @@ bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coord
 {
 	const struct member *m = rank < c->nmember ? &c->member[rank] : NULL;
 
-	if (m)
-		*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST, m->nreplaced };
-	return m;
+	if (!m)
+		return false;
+	pthread_mutex_lock((pthread_mutex_t *)&c->lock);
+	*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST, m->nreplaced,
+		m->nsample, m->peer.fd < 0 ? -1 : clock_seconds() - m->heard };
+	pthread_mutex_unlock((pthread_mutex_t *)&c->lock);
+	return true;
 }
 
 /* ---- life ---- */

@@ -41,7 +41,10 @@ struct pool *coordinator_pool(struct coordinator *c);
 /* The end for all workers; no process is left. */
 void coordinator_free(struct coordinator *c);
 
-struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; unsigned nreplaced; };
+struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; unsigned nreplaced;
+	uint64_t nsample;
+	double heard;                /* seconds since its last sign; negative: it is not connected */
+};
 /* What worker `rank` has done; false: there is none. */
 bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coordinator_worker *out);
 

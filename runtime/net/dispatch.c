@@ -86,6 +86,7 @@ static bool take_result(struct coordinator *c, struct member *m, const uint8_t *
 		take_samples(c, (uint32_t)nid, r.value);
 		note_pace(m, r.seconds, (uint32_t)nid);
 		m->nvain = 0;
+		m->nsample += nsample;
 	}
 	return true;
 }

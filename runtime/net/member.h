@@ -50,7 +50,7 @@ struct member {
 	uint32_t nqueued;            /* units of these */
 	uint64_t dealt;              /* step in which it last got units */
 	double since;                /* clock when it began with the first of them */
-	uint64_t nunit;
+	uint64_t nunit, nsample;
 	double seconds, unit_seconds;        /* computed; of one unit, lately (0: unknown) */
 	double pace;                 /* while units are dealt: units per second, 0 where it gets none */
 };

@@ -77,6 +77,14 @@ tap_is "$(grep -c '^worker    local\[[01]\]: [0-9]* thread' out)" 2 "names them"
 "$QCNN" train "$examples/cluster/config.yaml" --dry-run --json --hosts local:2 >out 2>err
 tap_has out '"workers":[{"lost":false,"name":"local[0]"' "in JSON too"
 
+# ---- what each did ----
+"$QCNN" train "$examples/cluster/config.yaml" --fresh $few --set log.dir="$PWD/runs" --set log.report=false --no-progress -v -o got.bin --hosts local:2 >out 2>err
+tap_ok "metrics.jsonl names workers and their paces" grep -q '"workers": \[{"name": "local\[0\]", "share": [01][.0-9]*, "samples_per_second": [0-9.e+]*, "replaced": 0, "lost": false}, {"name": "local\[1\]"' runs/latest/metrics.jsonl
+tap_is "$(sed 's/.*"workers"//; s/}/}\n/g' runs/latest/metrics.jsonl | sed -n 's/.*"share": \([^,]*\).*/\1/p' | awk '{ s += $1 } END { printf "%.6f", s }')" 2.000000 \
+	"their shares are all of each epoch"
+tap_is "$(grep -c 'qcnn train: local\[[01]\] *[0-9.]* % *[0-9]* samples/s  heard' err)" 4 "--verbose tells after each epoch"
+tap_ok "event files have them" grep -q -a 'worker_samples_per_second/local\[1\]' runs/latest/train/events*
+
 # ---- infer ----
 "$QCNN" infer --json --split=train want.bin >want.json
 "$QCNN" infer --json --split=train --hosts local:3 want.bin >got.json 2>err

@@ -9,12 +9,21 @@
 #include "tests/tap.h"
 
 static const char *const metric[] = { "sign_accuracy" };
-static bool wants_live;
+static bool wants_live, wants_workers;
+static unsigned most_workers;
 
 static struct progress_epoch epoch(uint32_t start, uint32_t number, const double *value, double seconds)
 {
 	return (struct progress_epoch){ .start = start, .epoch = number, .loss = value[0], .metric = &value[1],
 		.val_loss = value[2], .val_metric = &value[3], .has_validation = true, .seconds = seconds };
+}
+
+/* 12 lines, or as many as may be; the first is long. */
+static void workers(void *ctx, unsigned most, struct buf *out)
+{
+	for (unsigned i = 0; i < most && i < 12; i++)
+		buf_printf(out, "worker %u%*s|\n", i, i ? 1 : 200, "");
+	*(unsigned *)ctx = most;
 }
 
 /* What a run of that many starts of two epochs of three steps prints. */
@@ -26,7 +35,8 @@ static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out, .quiet = quiet, .terminal = terminal, .epochs = 2, .steps_per_epoch = 3,
-		.live = wants_live, .starts = starts, .metric = metric, .nmetric = 1, .loss = "mse" };
+		.live = wants_live, .starts = starts, .metric = metric, .nmetric = 1, .loss = "mse",
+		.lines = wants_workers ? workers : NULL, .lines_ctx = &most_workers };
 	struct progress *p = progress_new(&o);
 
 	for (uint32_t s = 0; s < starts; s++) {
@@ -216,6 +226,28 @@ static void test_live(void)
 	wants_live = false;
 }
 
+static void test_workers(void)
+{
+	const char *first, *second, *bar;
+	char *text;
+
+	setenv("COLUMNS", "60", 1);
+	wants_workers = true;
+	text = run(false, true, 1, 0.01);
+	first = strstr(text, "worker 0 ");
+	second = strstr(text, "worker 1 |\n");
+	bar = strstr(text, "epoch 1/2  [");
+	tap_ok(first && second && bar && first < second && second < bar, "lines of others are above the bar");
+	tap_is_int(second - first, 60, "cut to the width");
+	tap_is_int(most_workers, 8, "at most a third of the window");
+	tap_ok(strstr(text, "\033[8A\033[J"), "and are taken away with it");
+	free(text);
+	text = run(false, false, 1, 0.01);
+	tap_ok(!strstr(text, "worker"), "none in a pipe");
+	free(text);
+	wants_workers = false;
+}
+
 static void test_notes(void)
 {
 	char *text = NULL;
@@ -242,6 +274,7 @@ int main(void)
 	test_folds();
 	test_curves();
 	test_live();
+	test_workers();
 	test_notes();
 	test_bar("100", 100);
 	test_bar("40", 40);

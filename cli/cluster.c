@@ -77,6 +77,7 @@ int cluster_wish(struct cli *c, const struct config *config, struct cluster *out
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
+	out->same_isa = config && !strcmp(config_text(config, KEY_CLUSTER_ISA), "same");
 	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	return 0;
@@ -102,9 +103,9 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 
 	if (w->exec->isa <= common)
 		return 0;
-	if (!w->any_isa)
-		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that, or leave the host out",
-			worker, isa_name(w->exec->isa), isa_name(common));
+	if (!w->any_isa || k->same_isa)
+		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that%s, or leave the host out",
+			worker, isa_name(w->exec->isa), isa_name(common), w->any_isa ? ", cluster.isa to common" : "");
 	w->exec->isa = common;
 	cli_note(k->cli, "all workers use %s, the best that %s has", isa_name(common), worker);
 	return 0;

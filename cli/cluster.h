@@ -14,7 +14,7 @@ struct cluster {
 	struct hosts hosts;          /* n 0: this process does it all */
 	enum launcher launcher; const char *agent;
 	const char *program, *iface;
-	bool encrypt;
+	bool encrypt, same_isa;
 	unsigned replacements;
 	struct coordinator *coordinator;
 };

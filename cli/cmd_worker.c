@@ -12,12 +12,13 @@
 #include "runtime/base/maths.h"
 #include "runtime/train/remote.h"
 
-static void describe(struct wire_about *a)
+static void describe(const struct cli *c, struct wire_about *a)
 {
+	enum isa most = isa_find(c->options.value[OPT_ISA]);
 	const char *rule;
 
 	memset(a, 0, sizeof *a);
-	a->isa = (uint8_t)isa_best();
+	a->isa = (uint8_t)(most && most < isa_best() ? most : isa_best());
 	a->threads = cpus_threads(&rule);
 	a->memory = cpus_memory_available();
 	a->maths = maths_digest();
@@ -37,7 +38,7 @@ static int worker(struct cli *c)
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
 	guard_begin();
 	w = remote_worker_new();
-	describe(&about);
+	describe(c, &about);
 	code = worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, &e);
 	remote_worker_free(w);
 	return code ? cli_fail(c, &e) : 0;

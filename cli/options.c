@@ -26,6 +26,7 @@ static const struct option_row rows[OPT_IDS] = {
 #define INIT COMMAND_INIT
 #define INFO COMMAND_INFO
 #define BENCH COMMAND_BENCH
+#define WORKER COMMAND_WORKER
 #define EVERY COMMAND_EVERY
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \
 	[OPT_##id] = { OPT_##id, commands, name, letter, argument, OPTION_##kind, values, preset, text },

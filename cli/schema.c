@@ -80,6 +80,11 @@ static size_t names_of_streaming(const char **name)
 	return copy_words(name, (const char *const[]){ "auto", "on", "off", NULL });
 }
 
+static size_t names_of_agreements(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "common", "same", NULL });
+}
+
 static size_t names_of_gradients(const char **name)
 {
 	return copy_words(name, (const char *const[]){ "adjoint", "shift", "difference", NULL });

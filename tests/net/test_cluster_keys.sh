@@ -22,6 +22,24 @@ tap_ok "cluster.launcher, cluster.remote_path, cluster.iface" train got.bin --se
 	--set cluster.launcher="exec:$PWD/agent" --set cluster.remote_path="$QCNN" --set cluster.iface=127.0.0.1
 tap_same got.bin want.bin "the same weights"
 tap_is "$(sort asked | tr '\n' ' ')" "first second " "the agent was asked for both"
+# Two hosts, the second of which has less.
+printf '#!/bin/sh\nhost=$1\nshift\n[ "$host" = second ] && exec "$QCNN" worker --isa baseline\nexec sh -c "$*"\n' >unlike
+chmod +x unlike
+unlike="--set run.isa=auto --set cluster.hostfile=there --set cluster.launcher=exec:$PWD/unlike --set cluster.iface=127.0.0.1"
+tap_ok "without other hosts, by the least instruction set" train want.bin --set run.isa=baseline
+if [ "$("$QCNN" info | grep -c '^kernels *avx')" -gt 0 ]; then
+	tap_ok "hosts that differ" "$QCNN" train --fresh --no-progress --set run.threads=1 --set log.report=false -o got.bin $unlike config.yaml
+	tap_has tap.out "all workers use baseline, the best that second[1] has" "agree on what all have, and say so"
+	tap_same got.bin want.bin "the same weights"
+	for wish in "--set cluster.isa=same" "--set run.isa=avx2"; do
+		got=0
+		train got.bin $unlike $wish || got=$?
+		tap_is $got 76 "$wish: an error"
+		tap_has err "second[1] has no avx" "that names the host"
+	done
+else
+	tap_skip "this processor has one instruction set"
+fi
 got=0
 train got.bin --set cluster.hostfile=absent || got=$?
 tap_is $got 66 "cluster.hostfile: no such file"

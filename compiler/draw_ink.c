@@ -103,7 +103,7 @@ void draw_svg_style(bool dark, struct buf *out)
 	buf_printf(out, ".qcnn-circuit text{font-family:Helvetica,Arial,\"Liberation Sans\",sans-serif;font-size:14px;fill:%s}\n"
 		".qcnn-circuit .q-wire,.qcnn-circuit .q-line{stroke:%s;stroke-width:1;fill:none}\n"
 		".qcnn-circuit .q-box{fill:%s;stroke:%s;stroke-width:1}\n"
-		".qcnn-circuit .q-layer{fill:%s;stroke:%s;stroke-width:1}\n"
+		".qcnn-circuit .q-layer{stroke:%s;stroke-width:1}\n"
 		".qcnn-circuit .q-dot{fill:%s}\n"
 		".qcnn-circuit .q-ring{fill:%s;stroke:%s;stroke-width:1}\n"
 		".qcnn-circuit .q-name,.qcnn-circuit .q-params,.qcnn-circuit .q-operand{text-anchor:middle}\n"
@@ -114,7 +114,7 @@ void draw_svg_style(bool dark, struct buf *out)
 		".qcnn-circuit .q-title{font-size:11.5px;fill:%s}\n"
 		".qcnn-circuit .q-circuit{font-weight:bold}\n"
 		".qcnn-circuit .q-frame{stroke:none}\n",
-		ink, ink, paper, ink, tint[dark][0], ink, ink, paper, ink, soft, soft);
+		ink, ink, paper, ink, ink, ink, paper, ink, soft, soft);
 	for (unsigned k = 0; k <= TINTS; k++)
 		buf_printf(out, ".qcnn-circuit .q-tint%u{fill:%s}\n", k, tint[dark][k]);
 }

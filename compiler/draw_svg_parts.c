@@ -95,7 +95,7 @@ static void draw_label(struct svg_drawing *d, const struct box_label *l, double 
 	bool two = *l->params;
 
 	buf_str(d->out, "<text class=\"q-name\"");
-	INK_ATTRIBUTES(d->out, "x y", x, two ? y - 1 : y + 5);
+	INK_ATTRIBUTES(d->out, "x y", x, two ? y - 2.5 : y + 5);
 	buf_char(d->out, '>');
 	ink_escaped(d->out, l->base);
 	if (*l->sub) {
@@ -113,12 +113,38 @@ static void draw_label(struct svg_drawing *d, const struct box_label *l, double 
 		ink_words(d->out, "q-params", x, y + 12, l->params);
 }
 
+/* One tint for all layers of a name, whatever their index. */
+static unsigned tint_of(const struct scene *s, uint32_t layer)
+{
+	const char *path = s->program->layer[layer].path;
+	size_t n = strcspn(path, "[");
+	unsigned tint = 0;
+
+	if (s->program->layer[layer].embed)
+		return EMBED_TINT;
+	for (uint32_t i = 0; i < s->program->nlayer; i++) {
+		const char *other = s->program->layer[i].path;
+		bool first = !s->program->layer[i].embed;
+
+		if (strcspn(other, "[") == n && !strncmp(other, path, n))
+			return tint % TINTS;
+		for (uint32_t k = 0; first && k < i; k++)
+			first = strcspn(s->program->layer[k].path, "[") != strcspn(other, "[")
+				|| strncmp(s->program->layer[k].path, other, strcspn(other, "["));
+		tint += first;
+	}
+	return 0;
+}
+
 static void draw_box(struct svg_drawing *d, const struct element *x, const struct mark *m, double cx)
 {
 	double w = element_width(x), y = svg_row(d, m->first) - box_height / 2;
 	double h = (m->last - m->first) * pitch + box_height;
+	char class[32] = "q-box";
 
-	INK_SHAPE(d->out, "rect", x->is_layer ? "q-layer" : "q-box", "x y width height rx", cx - w / 2, y, w, h, 3);
+	if (x->is_layer)
+		snprintf(class, sizeof class, "q-layer q-tint%u", tint_of(d->s, x->layer));
+	INK_SHAPE(d->out, "rect", class, "x y width height rx", cx - w / 2, y, w, h, 3);
 	draw_label(d, &x->label, cx + (x->noperand ? operand_room / 2 : 0), y + h / 2);
 	for (uint32_t k = 0; k < x->noperand; k++)
 		if (x->operand[k] >= m->first && x->operand[k] <= m->last) {
@@ -219,29 +245,6 @@ void svg_wire(struct svg_drawing *d, uint32_t r, double end)
 		ink_words(d->out, "q-output", end + 3, y + 4.5, "…");
 }
 
-/* One tint for all layers of a name, whatever their index. */
-static unsigned tint_of(const struct scene *s, const struct frame *f)
-{
-	const char *path = s->program->layer[f->layer].path;
-	size_t n = strcspn(path, "[");
-	unsigned tint = 0;
-
-	if (s->program->layer[f->layer].embed)
-		return EMBED_TINT;
-	for (uint32_t i = 0; i < s->program->nlayer; i++) {
-		const char *other = s->program->layer[i].path;
-		bool first = !s->program->layer[i].embed;
-
-		if (strcspn(other, "[") == n && !strncmp(other, path, n))
-			return tint % TINTS;
-		for (uint32_t k = 0; first && k < i; k++)
-			first = strcspn(s->program->layer[k].path, "[") != strcspn(other, "[")
-				|| strncmp(s->program->layer[k].path, other, strcspn(other, "["));
-		tint += first;
-	}
-	return 0;
-}
-
 void svg_frame(struct svg_drawing *d, const struct frame *f)
 {
 	uint32_t from = f->column > d->from ? f->column : d->from, to = f->column + f->ncolumn;
@@ -254,7 +257,7 @@ void svg_frame(struct svg_drawing *d, const struct frame *f)
 		return;
 	x = start_of(d, from) + 2;
 	w = start_of(d, to) - x - 2;
-	snprintf(class, sizeof class, "q-frame q-tint%u", tint_of(d->s, f));
+	snprintf(class, sizeof class, "q-frame q-tint%u", tint_of(d->s, f->layer));
 	INK_SHAPE(d->out, "rect", class, "x y width height rx", x, y, w, h, 6);
 	ink_words(d->out, "q-title", x + 5, y - 4, f->title);
 }

@@ -15,8 +15,14 @@ enum {
 	REPORT_NORMS_MAX = 1 << 20
 };
 
-/* Samples of a part with what the trained model says. */
-struct report_part { const char *name; uint32_t nrow, nleft_out; double *output; const struct part *part; };
+/* Samples of a part with what the trained model says; loss and metrics of samples for a test, where all are shown. */
+struct report_part {
+	const char *name;
+	uint32_t nrow, nleft_out;
+	double *output;
+	const struct part *part;
+	bool measured; double loss, metric[TRAIN_VALUES_MAX];
+};
 
 struct train_report {
 	const struct cli *cli;

@@ -61,7 +61,7 @@ static const char page_style[] =
 	"th,td{text-align:left;padding:5px 10px 5px 0;border-bottom:1px solid var(--edge);vertical-align:middle}\n"
 	"tr:last-child th,tr:last-child td{border-bottom:0}\n"
 	"th{font-weight:500;color:var(--soft);white-space:nowrap}\ntd{overflow-wrap:anywhere}\n"
-	"td.n,th.n{text-align:right;white-space:nowrap;overflow-wrap:normal}\ntd.strip{width:34%;min-width:120px;padding-right:0}\n"
+	"td.n,th.n{text-align:right;white-space:nowrap;overflow-wrap:normal}.n+td:not(.n),.n+th:not(.n){padding-left:18px}\ntd.strip{width:34%;min-width:120px;padding-right:0}\n"
 	"td.strip .qcnn-plot{height:24px}\ntd code,td.name{white-space:nowrap}\n"
 	"code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;font-size:.85em}\n"
 	"pre{background:var(--code);border-radius:6px;padding:10px 12px;overflow-x:auto;margin:8px 0;line-height:1.45}\n"
@@ -71,10 +71,9 @@ static const char page_style[] =
 	"@media (max-width:520px){main{padding:18px 10px 32px}section{padding:14px 10px}h1{font-size:1.5rem}td.strip{min-width:110px}.w{display:none}"
 	"th{white-space:normal}}\n"
 	"@page{margin:14mm}\n"
-	".paper{display:none}\n"
-	"@media print{body{font-size:10pt;background:#fff}main{max-width:none;padding:0}section,.card{border-color:#ccc}"
-	"section{padding:10px 12px}figure,tr,pre,.card{break-inside:avoid}h2{break-after:avoid}.figures{grid-template-columns:1fr 1fr}"
-	".scroll{overflow:visible}.screen{display:none}.paper{display:block}.paper svg{max-width:100%;height:auto}pre{white-space:pre-wrap}}\n";
+	"@media print{body{font-size:10pt;background:#fff}main{max-width:none;padding:0 1px}section,.card{border-color:#ccc}"
+	"section{padding:10px 12px}figure,table,pre,.card{break-inside:avoid}h2{break-after:avoid}.figures{grid-template-columns:1fr 1fr}"
+	".scroll{overflow:visible}.scroll svg{max-width:100%;height:auto}pre{white-space:pre-wrap}details:not([open]){display:none}}\n";
 
 static void colours(bool dark, struct buf *out)
 {

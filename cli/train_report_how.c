@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,6 +90,21 @@ static double median_of(const struct train_report *p, const char *column)
 	return middle;
 }
 
+/* Three digits that count: "891 000", "45.2". */
+static void thousands(double v, struct buf *out)
+{
+	char digits[32];
+	int n;
+
+	if (v < 1000 || v >= 1e15 || !isfinite(v)) {
+		buf_printf(out, "%.3g", v);
+		return;
+	}
+	n = snprintf(digits, sizeof digits, "%.0f", round(v / pow(10, floor(log10(v)) - 2)) * pow(10, floor(log10(v)) - 2));
+	for (int i = 0; i < n; i++)
+		buf_printf(out, "%s%c", i && (n - i) % 3 == 0 ? "\u00a0" : "", digits[i]);
+}
+
 static void machine(const struct train_report *p, struct buf *out)
 {
 	const struct evaluator_options *x = &p->job->train.exec;
@@ -108,7 +124,7 @@ static void machine(const struct train_report *p, struct buf *out)
 	report_seconds(median_of(p, "seconds"), &b);
 	row("an epoch takes (median)", b.data, out);
 	buf_clear(&b);
-	buf_printf(&b, "%.4g", median_of(p, "samples_per_second"));
+	thousands(median_of(p, "samples_per_second"), &b);
 	row("samples a second (median)", b.data, out);
 	buf_clear(&b);
 	buf_printf(&b, "qcnn %s", PACKAGE_VERSION);

@@ -13,7 +13,7 @@
 #include "runtime/base/crypto.h"
 #include "runtime/log/svg.h"
 
-enum { GROUPS_SHOWN = 200, CIRCUIT_BYTES_MAX = 1 << 20, HASH_SHOWN = 16, PAPER_WIDTH = 1000 };
+enum { GROUPS_SHOWN = 200, CIRCUIT_BYTES_MAX = 1 << 20, HASH_SHOWN = 16, CIRCUIT_WIDTH = 960 };
 
 /* ---- title and numbers ---- */
 
@@ -66,21 +66,34 @@ static void number_card(double v, const char *prefix, const char *name, struct b
 	buf_release(&what);
 }
 
+static void metric_cards(const struct train_report *p, const char *prefix, const double *value, struct buf *out)
+{
+	const struct measures *m = &p->job->train.measures;
+	uint32_t n = p->job->model.program->noutput;
+
+	for (unsigned k = 0; k < m->nmetric; k++)
+		if (!metric_side(m->metric[k].row, n))
+			number_card(value[measures_at(m, k, n)], prefix, m->metric[k].row->name, out);
+}
+
 static void cards(const struct train_report *p, struct buf *out)
 {
 	const struct epoch_result *r = &p->result->last;
-	const struct measures *m = &p->job->train.measures;
-	uint32_t n = p->job->model.program->noutput;
+	const struct report_part *test = p->npart && p->part[p->npart - 1].measured ? &p->part[p->npart - 1] : NULL;
 	struct buf b = BUF_INIT;
 
 	buf_str(out, "<div class=\"cards\">\n");
 	number_card(r->loss, "training ", "loss", out);
 	if (r->has_validation)
 		number_card(r->val_loss, "validation ", "loss", out);
-	for (unsigned k = 0; k < m->nmetric; k++)
-		if (!metric_side(m->metric[k].row, n))
-			number_card((r->has_validation ? r->val_metric : r->metric)[measures_at(m, k, n)],
-				r->has_validation ? "validation " : "training ", m->metric[k].row->name, out);
+	if (test)
+		number_card(test->loss, "test ", "loss", out);
+	if (!r->has_validation && !test)
+		metric_cards(p, "training ", r->metric, out);
+	if (r->has_validation)
+		metric_cards(p, "validation ", r->val_metric, out);
+	if (test)
+		metric_cards(p, "test ", test->metric, out);
 	buf_printf(&b, "%llu", (unsigned long long)p->result->step);
 	card(b.data, "updates", out);
 	report_seconds(p->seconds, &b);
@@ -147,14 +160,10 @@ static void curves(const struct train_report *p, struct buf *out)
 	buf_release(&b);
 }
 
-/* Samples that training has not seen, where there are any. */
+/* Samples that training has not seen, where there are any: those for a test, else for validation. */
 static const struct report_part *judged(const struct train_report *p)
 {
-	const struct report_part *part = p->npart ? &p->part[0] : NULL;
-
-	for (unsigned k = 1; k < p->npart && k < 2; k++)
-		part = &p->part[k];
-	return part;
+	return p->npart ? &p->part[p->npart - 1] : NULL;
 }
 
 static void predictions(const struct train_report *p, struct buf *out)
@@ -188,10 +197,10 @@ static void predictions(const struct train_report *p, struct buf *out)
 }
 
 /* Gates and blocks, or layers as one box each where that would be too much; false: even that. */
-static bool drawing(const struct train_report *p, const char *class, unsigned width, struct buf *out)
+static bool drawing(const struct train_report *p, struct buf *out)
 {
 	static const char *const all[] = { "all" };
-	struct draw_options o = { .embedded = true, .width = width, .collapse = all };
+	struct draw_options o = { .embedded = true, .width = CIRCUIT_WIDTH, .collapse = all };
 	struct buf b = BUF_INIT;
 	struct err e;
 	bool drawn = false;
@@ -201,7 +210,7 @@ static bool drawing(const struct train_report *p, const char *class, unsigned wi
 		drawn = !draw_svg(p->job->model.program, &o, &b, &e) && b.len <= CIRCUIT_BYTES_MAX;
 	}
 	if (drawn) {
-		buf_printf(out, "<div class=\"%s\">\n", class);
+		buf_str(out, "<div class=\"scroll\">\n");
 		buf_add(out, b.data, b.len);
 		buf_str(out, "</div>\n");
 	}
@@ -212,7 +221,7 @@ static bool drawing(const struct train_report *p, const char *class, unsigned wi
 static void circuit(const struct train_report *p, struct buf *out)
 {
 	report_section("Circuit", out);
-	if (!drawing(p, "screen scroll", 0, out) || !drawing(p, "paper", PAPER_WIDTH, out))
+	if (!drawing(p, out))
 		buf_str(out, "<p class=\"note\">The circuit is too large for a drawing here; see qcnn draw.</p>\n");
 	if (p->job->model.text) {
 		buf_str(out, "<details><summary>The model</summary><pre>");

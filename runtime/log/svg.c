@@ -86,26 +86,41 @@ static struct ticks linear_ticks(struct scale *s, bool whole, bool widen)
 	return t;
 }
 
+/* The largest of lead[] times a power of ten that is at most v, or the smallest that is at least v. */
+static double round_log(double v, const double *lead, int n, bool up)
+{
+	double power = pow(10, floor(log10(v)) - (up ? 0 : 1)), best = 0;
+
+	for (int e = 0; e < 2; e++)
+		for (int k = 0; k < n; k++) {
+			double at = lead[k] * power * (e ? 10 : 1);
+
+			if (up ? !best && at >= v * 0.999 : at <= v * 1.001)
+				best = at;
+		}
+	return best;
+}
+
+/* Powers of ten; with less than two decades 1, 2 and 5 times these. The scale ends at a tick. */
 static struct ticks log_ticks(struct scale *s)
 {
+	static const double lead[] = { 1, 2, 5 };
+	bool few = s->high / s->low < 100;
 	struct ticks t = { .n = 0 };
-	double low = floor(log10(s->low)), high = ceil(log10(s->high)), by = ceil((high - low) / (TICKS_MAX - 1));
+	double low, high, by;
 
-	if (s->high / s->low < 20) {         /* less than two decades: 1, 2, 5 */
-		static const double lead[] = { 1, 2, 5 };
+	s->low = round_log(s->low, lead, few ? 3 : 1, false);
+	s->high = round_log(s->high, lead, few ? 3 : 1, true);
+	low = floor(log10(s->low) + 1e-9);
+	high = ceil(log10(s->high) - 1e-9);
+	by = few ? 1 : fmax(1, ceil((high - low) / (TICKS_MAX - 1)));
+	for (double e = low; e <= high; e += by)
+		for (int k = 0; k < (few ? 3 : 1) && t.n < TICKS_MAX; k++) {
+			double v = lead[k] * pow(10, e);
 
-		for (double e = low; e <= high; e++)
-			for (int k = 0; k < 3 && t.n < TICKS_MAX; k++) {
-				double v = lead[k] * pow(10, e);
-
-				if (v >= s->low * 0.999 && v <= s->high * 1.001)
-					t.at[t.n++] = v;
-			}
-		return t;
-	}
-	for (double e = low; e <= high && t.n < TICKS_MAX; e += by > 0 ? by : 1)
-		if (pow(10, e) >= s->low * 0.999 && pow(10, e) <= s->high * 1.001)
-			t.at[t.n++] = pow(10, e);
+			if (v >= s->low * 0.999 && v <= s->high * 1.001)
+				t.at[t.n++] = v;
+		}
 	return t;
 }
 
@@ -268,6 +283,11 @@ void svg_plot(const struct svg_plot *p, const struct svg_size *z, struct buf *ou
 	y.to = p->title || used ? top_room + used - (used ? legend_height / 2 : 10) : 10;
 	y.from = z->height - bottom_room;
 	ty = y.log ? log_ticks(&y) : linear_ticks(&y, false, true);
+	for (unsigned k = 0; p->whole_x && k < p->nseries; k++)
+		if (p->series[k].points) {       /* whole dots, away from the edges */
+			x.low -= 0.5, x.high += 0.5;
+			break;
+		}
 	tx = linear_ticks(&x, p->whole_x, false);
 	if (p->x_tick) {
 		double pad = 0.5;

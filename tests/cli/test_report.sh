@@ -28,7 +28,7 @@ assert not {"script", "link", "img", "iframe", "object"} & set(p.tags)
 assert "@import" not in text and "url(" not in text
 assert set(re.findall(r"https?://[^\"' <]*", text)) <= {"http://www.w3.org/2000/svg"}
 style = text[:text.index("</style>")]
-for c in {c for cs in re.findall(r'class="([^"]*)"', text) for c in cs.split()} - {"screen", "p-bar", "qcnn-circuit", "qcnn-plot", "q-output", "q-note", "q-name"}:
+for c in {c for cs in re.findall(r'class="([^"]*)"', text) for c in cs.split()} - {"p-bar", "qcnn-circuit", "qcnn-plot", "q-output", "q-note", "q-name"}:
     assert "." + c in style, c
 assert "nan" not in re.findall(r'[ "](nan|-nan|inf|-inf)[ "]', text)
 import xml.dom.minidom
@@ -92,6 +92,18 @@ END
 tap_exit 0 "several outputs" "$QCNN" train -q three.yaml
 whole runs/latest/report.html "several outputs"
 tap_has runs/latest/report.html "Outputs of the true class" "what its outputs are"
+
+# What is mailed is what came of samples for a test, as infer says it.
+tap_exit 0 "a test part" "$QCNN" train -q --set 'data.split={train: 0.5, validation: 0.2, test: 0.3}' three.yaml
+whole runs/latest/report.html "a test part"
+"$QCNN" infer -q --json runs/latest/weights.bin >said
+card() { sed -n "s|.*<b>\\([^<]*\\)</b><span>$1<.*|\\1|p" runs/latest/report.html; }
+said() { sed "s/.*\"metrics\":.*\"$1\":\([^,}]*\).*/\1/" said | awk '{ printf "%.4g", $1 }'; }
+tap_is "$(card 'test accuracy')" "$(said accuracy)" "the accuracy on it is what infer says"
+tap_is "$(card 'test loss')" "$(said loss)" "so is the loss"
+tap_has runs/latest/report.html "<span>validation accuracy<" "those of the validation stand beside"
+tap_has runs/latest/report.html "Confusion matrix, test" "and the matrix is its"
+tap_is "$(grep -c '<svg.*qcnn-circuit' runs/latest/report.html)" 1 "the circuit is drawn once, for screen and paper"
 
 # Classes have the names that the configuration gives them, cut where long; many classes share their bars.
 awk 'BEGIN { print "a,b,label"; split("calm wavy extraordinarilystormy", w, " "); for (i = 0; i < 30; i++) printf "%g,%g,%s\n", i / 10, i % 7, w[i % 3 + 1] }' >words.csv

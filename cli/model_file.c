@@ -9,13 +9,6 @@
 #include "compiler/qsim.h"
 #include "runtime/program/bytecode.h"
 
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t n = strlen(path), k = strlen(ending);
-
-	return n >= k && !strcmp(path + n - k, ending);
-}
-
 struct input_want *input_wants(const struct program *p)
 {
 	struct input_want *want = mem_alloc(p->ninput_group + 1, sizeof *want);
@@ -114,10 +107,10 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	bool is_bytecode = false;
 	int code = 0, file;
 
-	if (ends_with(path, ".yaml") || ends_with(path, ".yml"))
+	if (path_ends(path, ".yaml") || path_ends(path, ".yml"))
 		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s`, or give the model that "
 			"it names at `model: {file: ...}`", path, path);
-	if (!ends_with(path, ".qcnn") && !ends_with(path, ".asm"))
+	if (!path_ends(path, ".qcnn") && !path_ends(path, ".asm"))
 		code = read_bytecode(path, &m, &is_bytecode, e);
 	if (code)
 		return code;
@@ -126,9 +119,9 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 		if (file < 0)
 			return file;
 		m.text = source_text(diags_sources(d), (uint32_t)file, &m.len);
-		if (ends_with(path, ".asm"))
+		if (path_ends(path, ".asm"))
 			m.program = asm_read(d, (uint32_t)file);
-		else if (!ends_with(path, ".qcnn") && qsim_is(m.text, m.len))
+		else if (!path_ends(path, ".qcnn") && qsim_is(m.text, m.len))
 			compile_qsim(d, (uint32_t)file, co, &m);
 		else
 			compile_source(d, (uint32_t)file, lo, co, &m);

@@ -72,19 +72,6 @@ static int other_configuration(struct search *s, const char *theirs)
 	return cli_fail(s->cli, &e);
 }
 
-static bool same_program(const struct program *a, const struct program *b)
-{
-	struct buf x = BUF_INIT, y = BUF_INIT;
-	bool same;
-
-	program_write(a, &x);
-	program_write(b, &y);
-	same = x.len == y.len && !memcmp(x.data, y.data, x.len);
-	buf_release(&x);
-	buf_release(&y);
-	return same;
-}
-
 /* Which part of the data, and where it is from. */
 static int other_data(struct search *s, const char *theirs)
 {
@@ -123,7 +110,7 @@ static int check_same(struct search *s)
 
 	if (strcmp(meta_of(r, "config"), s->texts.config.data))
 		return other_configuration(s, meta_of(r, "config"));
-	if (!same_program(r->weights->program, s->job->model.program))
+	if (!program_same(r->weights->program, s->job->model.program))
 		return fail(s, -ERR_BAD_DATA, "the model has changed since %s was interrupted; put it back, or begin anew with --fresh",
 			run_path(r->run));
 	if (strcmp(meta_of(r, "split"), s->texts.split.data))

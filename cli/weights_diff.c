@@ -109,19 +109,6 @@ static void compare_weights(struct comparison *c)
 
 /* ---- metadata ---- */
 
-static bool same_program(const struct program *a, const struct program *b)
-{
-	struct buf x = BUF_INIT, y = BUF_INIT;
-	bool same;
-
-	program_write(a, &x);
-	program_write(b, &y);
-	same = x.len == y.len && !memcmp(x.data, y.data, x.len);
-	buf_release(&x);
-	buf_release(&y);
-	return same;
-}
-
 /* Calls visit for each key of either file, in order of the keys, and for the program. */
 static void each_metadata(struct comparison *c, void (*visit)(void *ctx, const char *key, enum presence p), void *ctx)
 {
@@ -141,7 +128,7 @@ static void each_metadata(struct comparison *c, void (*visit)(void *ctx, const c
 		c->metadata_equal &= p == IN_BOTH_EQUAL;
 		visit(ctx, key, p);
 	}
-	if (!same_program(a->program, b->program)) {
+	if (!program_same(a->program, b->program)) {
 		c->metadata_equal = false;
 		visit(ctx, "program", IN_BOTH);
 	} else {

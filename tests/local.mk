@@ -123,6 +123,7 @@ EXTRA_DIST += tests/cli/examples.sh
 EXTRA_DIST += tests/cli/examples.txt
 EXTRA_DIST += tests/cli/files.sh
 EXTRA_DIST += tests/cli/make_idx.sh
+EXTRA_DIST += tests/cli/one_weight.sh
 EXTRA_DIST += tests/cli/resume.sh
 EXTRA_DIST += tests/kernels/gates.txt
 EXTRA_DIST += tests/kernels/model_a_n4.json

@@ -46,6 +46,11 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
  * rename. Then the new file is there and whole, and the text says that a power cut may undo it. */
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);
 
+/* All of the bytes; -1 and errno when they do not get there. */
+int fd_write(int fd, const void *bytes, size_t len);
+/* Does the path end so? */
+bool path_ends(const char *path, const char *ending);
+
 /* A cursor over bytes that never reads past the end; after the first overrun
  * every read gives 0 and ->bad stays set. */
 struct rd { const uint8_t *p; size_t len, at; int bad; };

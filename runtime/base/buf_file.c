@@ -152,8 +152,16 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 	return 0;
 }
 
-static int write_all(int fd, const char *p, size_t len)
+bool path_ends(const char *path, const char *ending)
 {
+	size_t n = strlen(path), k = strlen(ending);
+
+	return n >= k && !strcmp(path + n - k, ending);
+}
+
+int fd_write(int fd, const void *bytes, size_t len)
+{
+	const char *p = bytes;
 	ssize_t put;
 
 	for (; len; p += put, len -= (size_t)put) {
@@ -216,7 +224,7 @@ static int write_in_place(const struct buf *b, const char *path, struct err *e)
 
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot write %s: %s", path, strerror(errno));
-	code = write_all(fd, b->data, b->len);
+	code = fd_write(fd, b->data, b->len);
 	if (close(fd) || code)
 		return err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
 	return 0;
@@ -235,7 +243,7 @@ static int write_beside(const struct buf *b, const char *path, mode_t mode, int 
 			close(folder);
 		return code;
 	}
-	code = write_all(fd, b->data, b->len);
+	code = fd_write(fd, b->data, b->len);
 	if (!code && sync)
 		code = fsync(fd);
 	saved = errno;

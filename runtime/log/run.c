@@ -208,20 +208,6 @@ int run_write(struct run *r, const char *file, const struct buf *content, int sy
 
 /* ---- files of lines ---- */
 
-static int put_all(int fd, const char *p, size_t len)
-{
-	ssize_t put;
-
-	for (; len; p += put, len -= (size_t)put) {
-		put = write(fd, p, len);
-		if (put < 0 && errno == EINTR)
-			put = 0;
-		if (put < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* All of it, or the file stays as it was. */
 static int append_whole(int fd, const struct buf *b)
 {
@@ -230,7 +216,7 @@ static int append_whole(int fd, const struct buf *b)
 
 	if (fstat(fd, &st))
 		return -1;
-	if (!put_all(fd, b->data, b->len))
+	if (!fd_write(fd, b->data, b->len))
 		return 0;
 	saved = errno;
 	if (ftruncate(fd, st.st_size))

@@ -208,6 +208,8 @@ void matrix_derive(const struct program *p, const struct matrix *const *def, str
 /* Bytes: bytecode.h draws the layout.  Writing is canonical: equal programs give
  * equal bytes; the last 32 bytes are the SHA-256 of all before. */
 void program_write(const struct program *p, struct buf *out);
+/* Equal in all that is written. */
+bool program_same(const struct program *a, const struct program *b);
 /* Read and verify; *out is a new program.  Never reads past len, takes no memory
  * beyond what the checked counts declare. */
 int program_read(const void *bytes, size_t len, struct program **out, struct err *e);

@@ -225,3 +225,15 @@ void program_write(const struct program *p, struct buf *out)
 	sha256_of(out->data + start, out->len - start, hash);
 	buf_add(out, hash, sizeof hash);
 }
+
+bool program_same(const struct program *a, const struct program *b)
+{
+	struct buf x = BUF_INIT, y = BUF_INIT;
+	bool same;
+	program_write(a, &x);
+	program_write(b, &y);
+	same = x.len == y.len && !memcmp(x.data, y.data, x.len);
+	buf_release(&x);
+	buf_release(&y);
+	return same;
+}

@@ -17,18 +17,6 @@
 
 enum { READER_SECONDS = 5 };
 
-static void write_all(int fd, const void *bytes, size_t len)
-{
-	for (const char *p = bytes; len; ) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno != EINTR)
-			_exit(1);
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-}
-
 /* Answers with a code, the number of arrays, the length of what follows: an error's text, or the arrays. */
 static _Noreturn void reader_process(const struct buf *image, const int pipe_end[2])
 {
@@ -57,8 +45,8 @@ static _Noreturn void reader_process(const struct buf *image, const int pipe_end
 	buf_u32(&head, (uint32_t)-code);
 	buf_u32(&head, n);
 	buf_u64(&head, body.len);
-	write_all(fd, head.data, head.len);
-	write_all(fd, body.data, body.len);
+	if (fd_write(fd, head.data, head.len) || fd_write(fd, body.data, body.len))
+		_exit(1);
 	_exit(0);
 }
 

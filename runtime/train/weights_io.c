@@ -15,13 +15,6 @@
 #include "runtime/train/keras.h"
 #include "runtime/train/weights_file.h"
 
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t n = strlen(path), k = strlen(ending);
-
-	return n >= k && !strcmp(path + n - k, ending);
-}
-
 /* What is filled: the weights of the program, or of its circuits alone. */
 struct target {
 	const struct program *program;
@@ -273,11 +266,11 @@ int weights_import(const struct program *p, const char *path, bool circuit_only,
 	t.weight = mem_try(n ? n : 1, sizeof *weight);
 	if (!t.weight)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
-	if (ends_with(path, ".json"))
+	if (path_ends(path, ".json"))
 		code = import_json(&t, path);
-	else if (ends_with(path, ".npz"))
+	else if (path_ends(path, ".npz"))
 		code = import_npz(&t, path);
-	else if (ends_with(path, ".h5") || ends_with(path, ".hdf5"))
+	else if (path_ends(path, ".h5") || path_ends(path, ".hdf5"))
 		code = keras_import(p, path, circuit_only, t.weight, e);
 	else
 		code = import_bin(&t, path);
@@ -346,11 +339,11 @@ static int export_json(const struct program *p, const double *weight, const char
 
 int weights_export(const struct program *p, const double *weight, const char *path, struct err *e)
 {
-	if (ends_with(path, ".npz"))
+	if (path_ends(path, ".npz"))
 		return export_npz(p, weight, path, e);
-	if (ends_with(path, ".json"))
+	if (path_ends(path, ".json"))
 		return export_json(p, weight, path, e);
-	if (ends_with(path, ".h5") || ends_with(path, ".hdf5"))
+	if (path_ends(path, ".h5") || path_ends(path, ".hdf5"))
 		return keras_export(p, weight, path, e);
 	return err_set(e, -ERR_USAGE, "%s: weights are exported to .npz, .json or .h5", path);
 }

@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every key of a configuration does what qcnn-config(5) says, shown by numbers worked out by hand.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/one_weight.sh"
 
-# One weight, w = 0.3: the output is cos(x + w), so that every step of training can be foretold.
-cat >one.qcnn <<'END'
-QCNN 1;
-const int k = 1;
-qubit q;
-input float x;
-param float w = 0.3;
-ry(k*(x + w)) q;
-observe z(q);
-END
+make_one
 cat >pair.qcnn <<'END'
 QCNN 1;
 qubit q;
@@ -33,21 +25,6 @@ train: {epochs: 1, batch_size: 1, optimizer: {sgd: {learning_rate: 0.1}}}
 run: {seed: 3, precision: double, isa: baseline}
 END
 
-# train OPTIONS...: leaves w.bin and the run's folder.
-train() {
-	rm -f w.bin
-	"$QCNN" train -q -o w.bin "$@" config.yaml 2>err || { sed 's/^/# /' err; return 1; }
-}
-weight() { "$QCNN" weights show --json w.bin | sed 's/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
-# trained WEIGHT NAME OPTIONS...: the weight after training.
-trained() {
-	want=$1 name=$2
-	shift 2
-	train "$@"
-	got=$(weight)
-	awk -v a="$got" -v b="$want" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-13 && d > -1e-13) }'
-	tap_result $? "$name" || tap_note "weight $got, expected $want"
-}
 # by_hand PROGRAM: w after it; g is the derivative of (cos(0.5 + w) - 1)^2.
 by_hand() {
 	awk "function g(w) { return -2 * (cos(0.5 + w) - 1) * sin(0.5 + w) } BEGIN { w = 0.3; $1; printf \"%.17g\", w }"

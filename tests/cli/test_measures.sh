@@ -3,16 +3,9 @@
 # Losses, schedules, optimisers' shared options, regularisers and weights of samples in a configuration,
 # by numbers worked out by hand; metrics that are matrices, in all that is printed.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/one_weight.sh"
 
-# One weight, w = 0.3: the output is cos(x + w), so that every step of training can be foretold.
-cat >one.qcnn <<'END'
-QCNN 1;
-qubit q;
-input float x;
-param float w = 0.3;
-ry(x + w) q;
-observe z(q);
-END
+make_one
 printf 'x,label,often\n0.5,1,2\n' >single.csv
 printf 'x,label\n0.1,1\n1.2,-1\n2.3,1\n2.4,-1\n' >four.csv
 cat >config.yaml <<'END'
@@ -31,20 +24,6 @@ train:
 run: {precision: double, isa: baseline}
 END
 
-train() {
-	rm -f w.bin
-	"$QCNN" train -q -o w.bin "$@" config.yaml 2>err || { sed 's/^/# /' err; return 1; }
-}
-weight() { "$QCNN" weights show --json w.bin | sed 's/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
-# trained WEIGHT NAME OPTIONS...: the weight after training.
-trained() {
-	want=$1 name=$2
-	shift 2
-	train "$@"
-	got=$(weight)
-	awk -v a="$got" -v b="$want" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-13 && d > -1e-13) }'
-	tap_result $? "$name" || tap_note "weight $got, expected $want"
-}
 # by_hand PROGRAM: w after three times PROGRAM; c is the output, g the slope of (c - 1)^2.
 by_hand() {
 	awk "BEGIN { w = 0.3; for (i = 0; i < 3; i++) { c = cos(0.5 + w); s = -sin(0.5 + w); g = 2 * (c - 1) * s; $1 };

@@ -2,16 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Optimisers that ask for losses, by numbers worked out by hand, and what they refuse.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/one_weight.sh"
 
-# One weight, w = 0.3: the output is cos(x + w).
-cat >one.qcnn <<'END'
-QCNN 1;
-qubit q;
-input float x;
-param float w = 0.3;
-ry(x + w) q;
-observe z(q);
-END
+make_one
 printf 'x,label\n0.5,1\n' >single.csv
 printf 'x,label\n0.1,1\n1.2,-1\n2.3,1\n2.4,-1\n' >four.csv
 cat >config.yaml <<'END'
@@ -21,16 +14,6 @@ train: {epochs: 3, batch_size: 1}
 run: {seed: 3, precision: double, isa: baseline}
 END
 
-train() {
-	rm -f w.bin
-	"$QCNN" train -q -o w.bin "$@" config.yaml 2>err || { sed 's/^/# /' err; return 1; }
-}
-weight() { "$QCNN" weights show --json w.bin | sed 's/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
-# near NAME NUMBER NUMBER: equal but for rounding.
-near() {
-	awk -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-13 && d > -1e-13) }'
-	tap_result $? "$1" || tap_note "$2, expected $3"
-}
 
 # The bold driver: f(w) = (cos(0.5 + w) - 1)^2; steps that raise it are tried again with half the rate.
 bold='function f(w) { return (cos(0.5 + w) - 1)^2 } function g(w) { return -2 * (cos(0.5 + w) - 1) * sin(0.5 + w) }

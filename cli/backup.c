@@ -4,16 +4,25 @@
 #include "cli/backup.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/stop.h"
 #include "runtime/base/clock.h"
 
+static void backup_file(unsigned slot, char *file, size_t size)
+{
+	snprintf(file, size, "checkpoint/%u.bin", slot);
+}
+
 void backup_path(const char *run, unsigned slot, struct buf *path)
 {
+	char file[32];
+
+	backup_file(slot, file, sizeof file);
 	buf_clear(path);
-	buf_printf(path, "%s/checkpoint/%u.bin", run, slot);
+	buf_printf(path, "%s/%s", run, file);
 }
 
 int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
@@ -31,14 +40,20 @@ void backup_close(struct backup *b)
 	buf_release(&b->file);
 }
 
-/* run.json says which configuration it is: a checkpoint is found by it, also after a power failure. */
-static void sync_record(struct backup *b)
+/* run.json says which configuration it is: a checkpoint is found by it, also after a power failure, and after someone
+ * has removed the folder. */
+static void keep_record(struct backup *b)
 {
 	struct buf path = BUF_INIT;
+	struct err ignored;
 	int fd;
 
 	buf_printf(&path, "%s/run.json", run_path(b->run));
-	fd = open(path.data, O_RDONLY | O_CLOEXEC);
+	if (access(path.data, F_OK)) {
+		record_run(b->run, b->trouble->cli, b->job, "running", 0, NULL, &ignored);
+		b->synced = false;
+	}
+	fd = b->synced ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		b->synced = !fsync(fd);
 		close(fd);
@@ -69,19 +84,18 @@ static int format(struct backup *b, const struct train_state *s, struct train_lo
 static int write_slot(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	char file[32];
 	int code = format(b, s, log, own, nown, e);
 
-	if (!code && !b->synced)
-		sync_record(b);
-	backup_path(run_path(b->run), (unsigned)(b->count % BACKUP_SLOTS), &path);
+	backup_file((unsigned)(b->count % BACKUP_SLOTS), file, sizeof file);
 	if (!code)
-		code = buf_write_file(&b->file, path.data, 1, e);
+		keep_record(b);
+	if (!code)
+		code = run_write(b->run, file, &b->file, 1, e);
 	if (!code)
 		b->count++;
 	b->last = clock_seconds();
 	b->nstep = 0;
-	buf_release(&path);
 	return code;
 }
 

@@ -239,18 +239,25 @@ static void summary(const struct training *t, const struct train_result *r)
 	buf_release(&b);
 }
 
+/* Into the run's folder and to --output: where one cannot be written, the other is. */
 static int keep_weights(const struct training *t, const struct train_result *r, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	const char *path = t->cli->options.value[OPT_WEIGHTS_OUT];
-	int code = record_weights(t->job, r, &b, e);
+	struct err other;
+	int code = record_weights(t->job, r, &b, e), code_path = 0;
 
-	if (!code)
+	if (!code) {
 		code = run_write(t->run, "weights.bin", &b, 1, e);
-	if (!code && path)
-		code = buf_write_file(&b, path, 1, e);
+		if (path)
+			code_path = buf_write_file(&b, path, 1, &other);
+	}
+	if (code && path && !code_path)
+		cli_note(t->cli, "the weights are in %s", path);
+	if (!code && code_path)
+		*e = other;
 	buf_release(&b);
-	return code;
+	return code ? code : code_path;
 }
 
 /* The files that say what is going to be done. */
@@ -317,30 +324,33 @@ static void close_writers(struct training *t, bool well)
 	t->callbacks.progress = NULL;
 	t->cli->before_talk = NULL;
 	train_log_close(t->log, well);
-	trouble_note(&t->trouble, run_flush(t->run, &e), &e);
+	trouble_lost(&t->trouble, run_flush(t->run, &e), &e);
 	backup_close(&t->backup);
 }
 
-/* The end of the folder: with a result, to be gone on with, or gone. */
-static void end_folder(struct training *t, int code, const struct train_result *r)
+/* The end of the folder: with a result, to be gone on with, or gone. Without its last record the run has not finished:
+ * its checkpoint stays, and the same command comes to here once more. */
+static int end_folder(struct training *t, int code, const struct train_result *r, struct err *e)
 {
 	struct err ignored;
 
 	if (code && !t->stepped && !t->resume.note) {
 		run_discard(t->run, &ignored);
-		return;
+		return code;
 	}
-	/* Killed before the record says that it has finished, it goes on from its checkpoint to here once more. */
 	if (!code) {
 		write_report(t, r);
 		run_point_latest(t->run);
+		code = record_run(t->run, t->cli, t->job, "finished", clock_seconds() - t->begin, r, e);
+	} else {
+		record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, NULL, &ignored);
 	}
-	record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, code ? NULL : r, &ignored);
 	if (!code) {
 		run_finish(t->run);
 		summary(t, r);
 	}
 	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
+	return code;
 }
 
 static int train_and_keep(struct training *t)
@@ -362,7 +372,7 @@ static int train_and_keep(struct training *t)
 	train_workers_free(t->workers);
 	if (!code)
 		code = keep_weights(t, &r, &e);
-	end_folder(t, code, &r);
+	code = end_folder(t, code, &r, &e);
 	train_report_free(t->report);
 	train_result_release(&r);
 	return code ? cli_fail(t->cli, &e) : 0;
@@ -400,7 +410,7 @@ static void list_metrics(struct training *t)
 
 static int run_job(struct cli *c, struct job *j)
 {
-	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .trouble = { c, false } };
+	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .trouble = { .cli = c } };
 	struct buf name = BUF_INIT;
 	struct err e;
 	int status;
@@ -454,7 +464,6 @@ static int train(struct cli *c)
 	if (c->options.given[OPT_JSON] && !c->options.given[OPT_DRY_RUN])
 		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
 	status = job_open(c, c->options.operand[0], &j);
-
 	if (!status)
 		status = output_is_possible(c);
 	if (!status)

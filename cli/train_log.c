@@ -39,7 +39,7 @@ static void finish(struct train_log *l, struct tfevents **f)
 {
 	struct err e;
 
-	trouble_note(l->trouble, tfevents_close(*f, &e), &e);
+	trouble_lost(l->trouble, tfevents_close(*f, &e), &e);
 	*f = NULL;
 }
 

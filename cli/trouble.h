@@ -5,9 +5,11 @@
 
 #include "cli/command.h"
 
-struct trouble { const struct cli *cli; bool told; };
+struct trouble { const struct cli *cli; bool told, lost; };
 
 /* code: 0, or that of *e. Later ones are told with -v. */
 void trouble_note(struct trouble *t, int code, const struct err *e);
+/* The same of what is not tried again: the file is closed. */
+void trouble_lost(struct trouble *t, int code, const struct err *e);
 
 #endif

@@ -77,6 +77,7 @@ shell_tests += tests/cli/test_draw.sh
 shell_tests += tests/cli/test_dry_run.sh
 shell_tests += tests/cli/test_emit_circuit.sh
 shell_tests += tests/cli/test_examples.sh
+shell_tests += tests/cli/test_faults.sh
 shell_tests += tests/cli/test_formats.sh
 shell_tests += tests/cli/test_full_disk.sh
 shell_tests += tests/cli/test_generators.sh
@@ -121,6 +122,7 @@ shell_tests += tests/unit/test_runner.sh
 EXTRA_DIST += tests/cli/config
 EXTRA_DIST += tests/cli/examples.sh
 EXTRA_DIST += tests/cli/examples.txt
+EXTRA_DIST += tests/cli/faults.sh
 EXTRA_DIST += tests/cli/files.sh
 EXTRA_DIST += tests/cli/make_idx.sh
 EXTRA_DIST += tests/cli/one_weight.sh
@@ -161,7 +163,12 @@ perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_step.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write tests/net/sleepers
-EXTRA_PROGRAMS = $(perf_programs)
+# qcnn with a fault at a chosen call to the file system.
+fault_programs = tests/cli/faulty
+tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c
+tests_cli_faulty_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open,--wrap=write,--wrap=pwrite,--wrap=fsync,--wrap=rename,--wrap=symlink \
+	-Wl,--wrap=mkdir,--wrap=truncate,--wrap=ftruncate,--wrap=unlink,--wrap=remove
+EXTRA_PROGRAMS = $(perf_programs) $(fault_programs)
 # Every example as shipped, then over seeds beside published results: `make examples`.
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
@@ -173,10 +180,10 @@ all_tests = $(check_PROGRAMS) $(shell_tests)
 run_tests = CC='$(CC)' $(SHELL) $(srcdir)/tests/run-tests -s $(srcdir) -b .
 
 if SMOKE_CHECK
-check-local:
+check-local: $(fault_programs)
 	@$(run_tests) $(smoke_tests)
 else
-check-local:
+check-local: $(fault_programs)
 	@$(run_tests) $(all_tests)
 endif
 
@@ -233,6 +240,7 @@ check-sanitize:
 
 check-programs: all
 	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(net_programs)
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(fault_programs)
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \

@@ -191,6 +191,21 @@ static int open_temporary(const char *path, mode_t mode, char *name)
 	return fd;
 }
 
+bool buf_is_temporary(const char *name)
+{
+	static const char mark[] = ".tmp-";
+	const char *at = name, *found = NULL;
+	int end = -1;
+	long pid;
+	int k;
+
+	while ((at = strstr(at, mark)) != NULL)
+		found = at++;
+	if (found && sscanf(found + sizeof mark - 1, "%ld-%d%n", &pid, &k, &end) < 2)
+		end = -1;
+	return end > 0 && !found[sizeof mark - 1 + (size_t)end];
+}
+
 /* The folder of `path`, open to be synced. */
 static int open_folder_of(const char *path)
 {

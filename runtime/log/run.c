@@ -158,6 +158,14 @@ static int take_lock(const char *path, int *fd, struct err *e)
 	return code;
 }
 
+static int remove_temporary(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	if (kind == FTW_F && buf_is_temporary(path + at->base))
+		unlink(path);
+	return 0;
+}
+
 int run_reopen(const char *path, struct run **out, struct err *e)
 {
 	struct run *r;
@@ -165,6 +173,7 @@ int run_reopen(const char *path, struct run **out, struct err *e)
 
 	if (code)
 		return code;
+	nftw(path, remove_temporary, FOLDERS_OPEN_MAX, FTW_PHYS);    /* of a process that was killed: nobody else writes here */
 	r = mem_alloc(1, sizeof *r);
 	*r = (struct run){ .path = mem_strdup(path), .lock = lock };
 	*out = r;
@@ -195,6 +204,24 @@ static void path_of(const struct run *r, const char *file, struct buf *path)
 	buf_printf(path, "%s/%s", r->path, file);
 }
 
+/* Someone has removed the folder of a training that runs: it is made again, so that what comes now is kept. */
+static bool remake(struct run *r)
+{
+	struct buf path = BUF_INIT;
+	bool gone;
+	int lock;
+
+	path_of(r, "checkpoint", &path);
+	gone = access(path.data, F_OK) && errno == ENOENT;
+	buf_release(&path);
+	if (!gone || make_folders(r->path, NULL) || take_lock(r->path, &lock, NULL))
+		return false;
+	if (r->lock >= 0)
+		close(r->lock);
+	r->lock = lock;
+	return true;
+}
+
 int run_write(struct run *r, const char *file, const struct buf *content, int sync, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -202,6 +229,8 @@ int run_write(struct run *r, const char *file, const struct buf *content, int sy
 
 	path_of(r, file, &path);
 	code = buf_write_file(content, path.data, sync, e);
+	if (code && remake(r))
+		code = buf_write_file(content, path.data, sync, e);
 	buf_release(&path);
 	return code;
 }
@@ -244,7 +273,9 @@ static int put_waiting(struct run *r, struct lines *l, struct err *e)
 	if (!l->waiting.len)
 		return 0;
 	path_of(r, l->file, &path);
-	fd = open(path.data, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	do
+		fd = open(path.data, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	while (fd < 0 && errno == ENOENT && remake(r));
 	if (fd < 0)
 		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data, strerror(errno));
 	else if (append_whole(fd, &l->waiting))

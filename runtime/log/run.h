@@ -18,10 +18,11 @@ int run_make_parents(const char *path, struct err *e);
 
 /* Make <dir>/<name>-<stamp>[-k], exclusive, so that array jobs stay apart. */
 int run_open(const char *dir, const char *name, struct run **out, struct err *e);
-/* Go on in a folder that is there; -ERR_CANT_CREATE where another process writes into it. */
+/* Go on in a folder that is there; -ERR_CANT_CREATE where another process writes into it. Half-written files that a
+ * killed one left behind are removed. */
 int run_reopen(const char *path, struct run **out, struct err *e);
 const char *run_path(const struct run *r);                      /* the folder */
-/* Write a file of the folder atomically (sync: fsynced). */
+/* Write a file of the folder atomically (sync: fsynced). A folder that was removed meanwhile is made again. */
 int run_write(struct run *r, const char *file, const struct buf *content, int sync, struct err *e);
 /* Append one line to a file of the folder (metrics.jsonl), flushed at once. A line that cannot be written
  * is kept, up to RUN_WAITING_MAX bytes, and goes before the next one, so that files have no gaps. */

@@ -34,7 +34,7 @@ enum hparams_field { HPARAMS_BEGIN = 3, HPARAMS_END = 4, BEGIN_HPARAM = 1, BEGIN
 	MAP_KEY = 1, MAP_VALUE = 2, STRUCT_NUMBER = 2, STRUCT_TEXT = 3, STRUCT_BOOL = 4, STATUS_SUCCESS = 1, STATUS_FAILURE = 2 };
 
 struct tfevents {
-	int fd;
+	int fd;                      /* -1: not made yet */
 	char *path;
 	struct buf waiting;
 	double written;              /* when it last went to the file */
@@ -88,13 +88,33 @@ uint32_t crc32c_masked(const void *p, size_t len)
 
 /* ---- records ---- */
 
+/* The file and its folder, where they are not there yet. */
+static void make_file(struct tfevents *f)
+{
+	char *slash = strrchr(f->path, '/');
+
+	if (f->fd >= 0)
+		return;
+	*slash = 0;
+	if (mkdir(f->path, 0777) && errno != EEXIST)
+		err_set(&f->failed, -ERR_CANT_CREATE, "cannot create the folder %s: %s", f->path, strerror(errno));
+	*slash = '/';
+	if (f->failed.code)
+		return;
+	f->fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+	if (f->fd < 0)
+		err_set(&f->failed, -ERR_CANT_CREATE, "cannot create %s: %s", f->path, strerror(errno));
+}
+
 /* All of it, or the file stays as it was, and it waits on. */
 static void put_waiting(struct tfevents *f)
 {
-	off_t before = lseek(f->fd, 0, SEEK_END);
+	off_t before;
 	size_t at = 0;
 
 	f->failed.code = 0;
+	make_file(f);
+	before = lseek(f->fd, 0, SEEK_END);
 	while (!f->failed.code && at < f->waiting.len) {
 		ssize_t n = write(f->fd, f->waiting.data + at, f->waiting.len - at);
 
@@ -152,23 +172,13 @@ static void file_name(const char *dir, struct buf *path)
 int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
 {
 	struct buf path = BUF_INIT, source = BUF_INIT;
-	struct tfevents *f;
-	int fd;
+	struct tfevents *f = mem_alloc(1, sizeof *f);
 
-	if (mkdir(dir, 0777) && errno != EEXIST)
-		return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", dir, strerror(errno));
 	file_name(dir, &path);
-	fd = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		int code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data, strerror(errno));
-
-		buf_release(&path);
-		return code;
-	}
-	f = mem_alloc(1, sizeof *f);
-	f->fd = fd;
+	f->fd = -1;
 	f->path = buf_take(&path);
 	f->written = clock_seconds();
+	make_file(f);
 	begin_event(f, 0);
 	proto_str(&f->event, EVENT_VERSION, "brain.Event:2");
 	proto_str(&source, 1, "qcnn");
@@ -176,7 +186,9 @@ int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
 	add_record(f);
 	buf_release(&source);
 	*out = f;
-	return 0;
+	if (f->failed.code && e)
+		*e = f->failed;
+	return f->failed.code;
 }
 
 const char *tfevents_path(const struct tfevents *f)
@@ -201,7 +213,7 @@ int tfevents_close(struct tfevents *f, struct err *e)
 	if (!f)
 		return 0;
 	code = tfevents_flush(f, e);
-	if (close(f->fd) && !code)
+	if (f->fd >= 0 && close(f->fd) && !code)
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", f->path, strerror(errno));
 	buf_release(&f->waiting);
 	buf_release(&f->event);

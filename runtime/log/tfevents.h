@@ -2,7 +2,7 @@
  * TensorBoard's event files: scalars, histograms, text, a graph, hyperparameters.
  *
  * Records wait in memory and go to the file when they are many, when a second has passed,
- * or at tfevents_flush.  The first failure to write is kept; from then on nothing is written.
+ * or at tfevents_flush.  What cannot be written waits, and is tried again.
  * A record: length (u64), its masked CRC-32C, the Event, its masked CRC-32C
  * (tensorflow/core/lib/io/record_writer.h). */
 #ifndef QCNN_TFEVENTS_H
@@ -13,7 +13,8 @@
 
 struct tfevents;
 
-/* A new file in `dir`, which is made where it is missing. */
+/* A new file in `dir`, which is made where it is missing. *out is set in any case: a file that cannot be made now
+ * is told, and made when that is possible; the records wait. */
 int tfevents_open(const char *dir, struct tfevents **out, struct err *e);
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value);
 /* Bucketed as tf.summary.histogram does: 30 buckets from the least to the greatest value. */

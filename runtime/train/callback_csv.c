@@ -123,6 +123,10 @@ static int write_row(const struct callbacks *c, struct csv_file *f, const char *
 
 	if (f->waiting.len < CSV_WAITING_MAX)
 		add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &f->waiting);
+	if (!f->begun)
+		code = run_make_parents(path, e);
+	if (code)
+		return code;
 	fd = open_at_end(f, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
@@ -148,8 +152,6 @@ int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoc
 	struct buf path = BUF_INIT;
 	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_result){ .start = c->start }, 0, &path, e);
 
-	if (!code && !p->csv.begun)
-		code = run_make_parents(path.data, e);
 	if (!code)
 		code = write_row(c, &p->csv, path.data, o, r, e);
 	buf_release(&path);

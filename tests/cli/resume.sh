@@ -20,8 +20,22 @@ tags() { LC_ALL=C find "$1" -name 'events.out.*' -exec grep -a -o -h "$2" {} + |
 # Nothing is left to do: a kill after that changes nothing.
 has_finished() { grep -q '"state":"finished"' killed/cluster-*/run.json 2>/dev/null; }
 
-# killed TIMES NAME OPTIONS...: a calm run, and one that is killed at TIMES moments, a random while after its
-# newest checkpoint; both must have left the same.
+# How many checkpoints are whole.
+whole_checkpoints() {
+	whole=0
+	for whole_file in "$1"/checkpoint/?.bin; do "$QCNN" weights show "$whole_file" >/dev/null 2>&1 && whole=$((whole + 1)); done
+	echo $whole
+}
+# What else is in a run's folder: weights and all that callbacks wrote. (The kill may come after the run has finished,
+# before its checkpoints are removed.)
+other_files() {
+	(cd "$1" && find . -type f ! -name 'events.out.*' ! -name run.json ! -name config.yaml ! -name report.html ! -name metrics.jsonl \
+		! -name history.csv ! -path './checkpoint/?.bin' ! -path ./checkpoint/lock \
+		-exec cksum {} + | sort -k 3)
+}
+
+# killed TIMES NAME OPTIONS...: a calm run, and one that is killed at TIMES moments, up to 64 ms after its newest
+# checkpoint, or in the next one; each leaves a whole checkpoint, and both runs must have left the same.
 killed() {
 	killed_times=$1
 	killed_name=$2
@@ -30,6 +44,7 @@ killed() {
 	tap_result $? "$killed_name: a calm run"
 	rm -rf killed killed.bin
 	killed_seen=0
+	killed_bare=0
 	for killed_turn in $(seq "$killed_times"); do
 		: >err
 		"$QCNN" train --no-progress "$@" --set=log.dir=killed -o killed.bin config.yaml 2>err &
@@ -37,13 +52,17 @@ killed() {
 		# A further checkpoint, and a while.
 		killed_old=$(cksum killed/cluster-*/checkpoint/*.bin 2>/dev/null)
 		wait_for '[ "$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$killed_old" ] || ! kill -0 $pid'
-		sleep "0.0$(awk -v s="$killed_turn$$" 'BEGIN { srand(s); print int(10 + 50 * rand()) }')"
+		sleep "0.0$(awk -v s="$killed_turn$$" 'BEGIN { srand(s); printf "%04d", 6400 * rand() }')"
 		kill -s KILL $pid 2>/dev/null
 		wait $pid 2>/dev/null
 		[ $? -eq 137 ] && killed_seen=$((killed_seen + 1))
 		! has_finished || break
+		# Whether it was killed again before it could save another one: those from before are there.
+		[ -n "$killed_old" ] || [ -f "$(echo killed/cluster-*/checkpoint/?.bin | cut -d ' ' -f 1)" ] || continue
+		[ "$(whole_checkpoints killed/cluster-*)" -gt 0 ] || killed_bare=$((killed_bare + 1))
 	done
 	tap_ok "$killed_name: killed $killed_seen times" test $killed_seen -gt 0
+	tap_is $killed_bare 0 "$killed_name: each left a checkpoint that is whole"
 	if ! has_finished; then
 		tap_exit 0 "$killed_name: it goes on to its end" "$QCNN" train "$@" --set=log.dir=killed -o killed.bin config.yaml
 		tap_has err "going on with killed/cluster-" "$killed_name: and says so"
@@ -54,6 +73,7 @@ killed() {
 	tap_is "$(no_times killed/latest/metrics.jsonl)" "$(no_times calm/latest/metrics.jsonl)" "$killed_name: the same metrics"
 	tap_is "$(sed 's/,[^,]*,[^,]*$//' killed/latest/history.csv)" "$(sed 's/,[^,]*,[^,]*$//' calm/latest/history.csv)" \
 		"$killed_name: the same history"
+	tap_is "$(other_files killed/latest/)" "$(other_files calm/latest/)" "$killed_name: the same of all other files"
 	for killed_tag in batch_loss epoch_loss /histogram epoch_gradient_norm session_start_info session_end_info; do
 		tap_is "$(tags killed/latest/ $killed_tag)" "$(tags calm/latest/ $killed_tag)" "$killed_name: $killed_tag, none twice, none lost"
 	done

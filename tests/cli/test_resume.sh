@@ -40,6 +40,16 @@ tap_is "$(grep -c 'the same command goes on from there' err)" 1 "one line says h
 tap_ok "a checkpoint is a file of weights" "$QCNN" weights show stopped/cluster-*/checkpoint/1.bin
 tap_ok "that infer takes" "$QCNN" infer stopped/cluster-*/checkpoint/0.bin
 
+# What a killed process left half-written is removed when its run goes on.
+for f in checkpoint/1.bin.tmp-1-0 run.json.tmp-12-3 train/x.tmp-4-5; do : >"$(echo stopped/cluster-*)/$f"; done
+for f in mine.tmp-1 my.tmp-1-0.txt; do : >"$(echo stopped/cluster-*)/$f"; done
+"$QCNN" train --no-progress $more --set=train.epochs=1000000 --set=log.dir=stopped config.yaml 2>err &
+pid=$!
+wait_for 'grep -q going err'
+kill -s TERM $pid
+wait $pid
+tap_is "$(find stopped -name '*.tmp-*' | sed 's/.*\///' | sort | tr '\n' ' ')" "mine.tmp-1 my.tmp-1-0.txt " "half-written files of a killed process are removed, others are not"
+
 # By time.
 "$QCNN" train -q --set=train.epochs=1000000 --set=log.checkpoint_seconds=1 --set=log.dir=timed config.yaml 2>/dev/null &
 timed=$!

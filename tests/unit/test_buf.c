@@ -120,6 +120,9 @@ static void files(void)
 	tap_ok(c.len == b.len, "and leaves the buffer as it was");
 	tap_is_int(buf_read_file(&c, "none", 10, &e), -ERR_NO_INPUT, "a missing file");
 	tap_is_int(buf_read_file(&c, ".", 10, &e), -ERR_NO_INPUT, "a folder is no file");
+	tap_ok(buf_is_temporary("w.bin.tmp-123-0") && buf_is_temporary("a.tmp-1-0.tmp-7-99"), "names of temporary files");
+	tap_ok(!buf_is_temporary("w.tmp-123") && !buf_is_temporary("w.tmp-1-2.txt") && !buf_is_temporary("w.bin")
+		&& !buf_is_temporary("tmp-1-2"), "and of others");
 	tap_is_int(buf_write_file(&b, "none/f", 0, &e), -ERR_CANT_CREATE, "a missing folder");
 	tap_is_int(buf_write_file(&b, ".", 0, &e), -ERR_CANT_CREATE, "a folder cannot be written");
 	tap_is_int(buf_write_file(&b, "/dev/null", 0, &e), 0, "a device is written to");

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/log/proto.h"
@@ -137,7 +138,17 @@ static void test_failures(void)
 	struct tfevents *f;
 	struct err e;
 
-	tap_is_int(tfevents_open("no/such/folder", &f, &e), -ERR_CANT_CREATE, "a folder that cannot be made");
+	tap_is_int(tfevents_open("no/folder", &f, &e), -ERR_CANT_CREATE, "a folder that cannot be made");
+	tfevents_scalar(f, "t", 1, 1);
+	tap_is_int(tfevents_flush(f, &e), -ERR_CANT_CREATE, "is told again");
+	mkdir("no", 0777);
+	tap_is_int(tfevents_flush(f, &e), 0, "until it can be made");
+	tap_is_int(tfevents_close(f, &e), 0, "and closed");
+	read_folder("no/folder", &b);
+	tap_is_int(count_records(&b), 2, "with all that had been added");
+	buf_clear(&b);
+	tap_is_int(tfevents_open("none/folder", &f, &e), -ERR_CANT_CREATE, "another");
+	tap_is_int(tfevents_close(f, &e), -ERR_CANT_CREATE, "is missing in the end");
 	tap_is_int(tfevents_close(NULL, &e), 0, "nothing to close");
 	/* A file that may not grow stands for a full disk. */
 	signal(SIGXFSZ, SIG_IGN);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn itself, but for one fault at a chosen call to the file system: every call that opens, writes, syncs, renames,
+ * cuts or removes is counted, and FAULT="WHAT N [COUNT]" says what happens at the N-th.
+ *
+ * kill: the process is killed before the call. tear: it is killed when half of what is to be written has been.
+ * full: that call and the COUNT - 1 after it (0: all) find no room. TERM, INT, ...: the signal comes before the call.
+ * FAULT_CALLS=FILE gets the number of calls when the process ends. Nothing is really synced: a fault is no power cut. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int __real_open(const char *path, int flags, ...);
+ssize_t __real_write(int fd, const void *p, size_t n);
+ssize_t __real_pwrite(int fd, const void *p, size_t n, off_t at);
+int __real_rename(const char *from, const char *to);
+int __real_symlink(const char *to, const char *path);
+int __real_mkdir(const char *path, mode_t mode);
+int __real_truncate(const char *path, off_t n);
+int __real_ftruncate(int fd, off_t n);
+int __real_unlink(const char *path);
+int __real_remove(const char *path);
+
+static const struct { const char *name; int number; } signals[] = { { "kill", SIGKILL }, { "INT", SIGINT }, { "TERM", SIGTERM },
+	{ "HUP", SIGHUP }, { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "XCPU", SIGXCPU } };
+
+static struct { char what[8]; unsigned long at, count; int signal; } fault;
+static atomic_ulong calls;
+
+static void tell_calls(void)
+{
+	const char *path = getenv("FAULT_CALLS");
+	FILE *f = path ? fopen(path, "w") : NULL;
+
+	if (f) {
+		fprintf(f, "%lu\n", atomic_load(&calls));
+		fclose(f);
+	}
+}
+
+__attribute__((constructor)) static void read_fault(void)
+{
+	const char *text = getenv("FAULT");
+
+	atexit(tell_calls);
+	if (!text)
+		return;
+	if (sscanf(text, "%7s %lu %lu", fault.what, &fault.at, &fault.count) < 2)
+		abort();
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (!strcmp(fault.what, signals[i].name))
+			fault.signal = signals[i].number;
+	if (!fault.signal && strcmp(fault.what, "tear") && strcmp(fault.what, "full"))
+		abort();
+}
+
+/* Counts the call; is there no room for it?  *tear: the process dies in it. */
+static int meets(int takes_room, int *tear)
+{
+	unsigned long n = atomic_fetch_add(&calls, 1) + 1;
+
+	if (!fault.at || n < fault.at)
+		return 0;
+	if (fault.signal && n == fault.at)
+		kill(getpid(), fault.signal);
+	if (!strcmp(fault.what, "tear") && n == fault.at) {
+		*tear = 1;
+		return 0;
+	}
+	if (strcmp(fault.what, "full") || !takes_room || (fault.count && n >= fault.at + fault.count))
+		return 0;
+	errno = ENOSPC;
+	return 1;
+}
+
+static int simple(int takes_room)
+{
+	int tear = 0, full = meets(takes_room, &tear);
+
+	if (tear)
+		kill(getpid(), SIGKILL);
+	return full;
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode = 0;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, mode_t);
+		va_end(ap);
+	}
+	if (simple(flags & O_CREAT && access(path, F_OK)))
+		return -1;
+	return __real_open(path, flags, mode);
+}
+
+/* A full disk takes what still fits. */
+static ssize_t put(int fd, const void *p, size_t n, off_t at)
+{
+	int tear = 0, full = fd > STDERR_FILENO && meets(1, &tear);
+	size_t fits = full || tear ? n / 2 : n;
+	ssize_t got = 0;
+
+	if (fits || !n)
+		got = at < 0 ? __real_write(fd, p, fits) : __real_pwrite(fd, p, fits, at);
+	if (tear)
+		kill(getpid(), SIGKILL);
+	if (full && got <= 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return got;
+}
+
+ssize_t __wrap_write(int fd, const void *p, size_t n)
+{
+	return put(fd, p, n, -1);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return put(fd, p, n, at);
+}
+
+int __wrap_fsync(int fd)
+{
+	(void)fd;
+	return simple(1) ? -1 : 0;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	return simple(1) ? -1 : __real_rename(from, to);
+}
+
+int __wrap_symlink(const char *to, const char *path)
+{
+	return simple(1) ? -1 : __real_symlink(to, path);
+}
+
+int __wrap_mkdir(const char *path, mode_t mode)
+{
+	return simple(1) ? -1 : __real_mkdir(path, mode);
+}
+
+int __wrap_truncate(const char *path, off_t n)
+{
+	return simple(0) ? -1 : __real_truncate(path, n);
+}
+
+int __wrap_ftruncate(int fd, off_t n)
+{
+	return simple(0) ? -1 : __real_ftruncate(fd, n);
+}
+
+int __wrap_unlink(const char *path)
+{
+	return simple(0) ? -1 : __real_unlink(path);
+}
+
+int __wrap_remove(const char *path)
+{
+	return simple(0) ? -1 : __real_remove(path);
+}

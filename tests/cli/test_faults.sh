@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# Trainings that are killed, that find no room or are stopped at one call to the file system go on to what the calm
+# run leaves. Here at some of the calls; soak_resume.sh takes each.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+. "$top_srcdir/tests/cli/resume.sh"
+. "$top_srcdir/tests/cli/faults.sh"
+make_files
+make_learner
+more="--set=log.checkpoint_steps=1 --set=train.epochs=2 --set=train.batch_size=8 --set=log.histograms=1"
+callbacks="--set=train.callbacks={checkpoint: {path: 'best/{epoch}.bin', keep: 1}, csv: {}}"
+slow=${QCNN_SANITIZED:+4}
+
+faults kill "137 0" $((${slow:-1} * 17)) 6 "killed" $more "$callbacks"
+faults tear "137 0" $((${slow:-1} * 11)) 2 "torn" $more "$callbacks"
+faults "full 1" "0 73 74" $((${slow:-1} * 11)) 4 "no room once" $more "$callbacks"
+faults "full 0" "0 73 74" $((${slow:-1} * 21)) 8 "no room any more" $more "$callbacks"
+faults TERM "0 75 143" $((${slow:-1} * 17)) 3 "TERM" $more "$callbacks"
+faults XCPU "0 75 152" $((${slow:-1} * 60)) 1 "XCPU" $more "$callbacks"
+
+# A folder that is removed while its training runs is made again, with what comes from then on.
+gone() {
+	"$QCNN" train --no-progress --set=log.dir=gone --set=log.checkpoint_steps=1 --set=train.epochs=1000000 config.yaml 2>err &
+	pid=$!
+	wait_for 'test -s gone/cluster-*/checkpoint/1.bin'
+}
+gone
+run=$(echo gone/cluster-*)
+mv gone/cluster-* away
+wait_for 'test -s "$run"/checkpoint/1.bin -a -s "$run"/metrics.jsonl'
+"$QCNN" train -q --set=log.dir=gone --set=log.checkpoint_steps=1 --set=train.epochs=1000000 config.yaml 2>again
+tap_is $? 73 "a second process is refused in it, too"
+kill -s TERM $pid
+wait $pid
+tap_is $? 75 "a run whose folder was removed can be stopped"
+gone
+wait_for 'grep -q going err'
+kill -s TERM $pid
+wait $pid
+tap_has err "going on with $run" "and goes on in that folder"
+"$QCNN" train --no-progress --set=log.dir=last --set=train.epochs=300000 --set=log.tensorboard=false --set=log.report=false \
+	--set=train.max_steps=20000 -o last.bin config.yaml 2>err &
+pid=$!
+wait_for 'test -s last/cluster-*/metrics.jsonl'
+run=$(echo last/cluster-*)
+kill -s STOP $pid
+mv "$run" last.away
+: >"$run"
+kill -s CONT $pid
+wait $pid
+tap_is $? 73 "where it cannot be made again, the run ends with 73"
+tap_has err "the weights are in last.bin" "and its weights are where --output says"
+tap_ok "whole" "$QCNN" weights show last.bin
+tap_done

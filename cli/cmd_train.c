@@ -455,6 +455,18 @@ static int start_workers(struct cluster *k, struct job *j)
 	return status;
 }
 
+/* Data may take minutes to read: a signal need not wait for that. */
+static void stop_before_training(const struct cli *c)
+{
+	struct buf line = BUF_INIT;
+	struct err e;
+
+	err_set(&e, -ERR_STOPPED, "stopped before training began; the same command starts again");
+	cli_fail_text(c, &e, &line);
+	stop_at_once(line.data);
+	buf_release(&line);
+}
+
 static int train(struct cli *c)
 {
 	struct cluster k = { 0 };
@@ -463,6 +475,8 @@ static int train(struct cli *c)
 
 	if (c->options.given[OPT_JSON] && !c->options.given[OPT_DRY_RUN])
 		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
+	if (!c->options.given[OPT_DRY_RUN])
+		stop_before_training(c);
 	status = job_open(c, c->options.operand[0], &j);
 	if (!status)
 		status = output_is_possible(c);

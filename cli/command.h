@@ -48,6 +48,8 @@ void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format
 void cli_relay(const struct cli *c, const char *worker, const char *line);
 /* Print *e and return its exit status. */
 int cli_fail(const struct cli *c, const struct err *e);
+/* What that prints, behind *out. */
+void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out);
 /* -ERR_USAGE: as cli_fail, then where to read more. */
 int cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Print what was diagnosed (warnings not with -q). */

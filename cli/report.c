@@ -17,28 +17,34 @@ static void to_stderr(const struct buf *b)
 }
 
 /* One message: severity "error" or "note". */
-static void say(const struct cli *c, const char *severity, int code, const char *text)
+static void format(const struct cli *c, const char *severity, int code, const char *text, struct buf *out)
 {
-	struct buf b = BUF_INIT;
 	bool is_error = !strcmp(severity, "error");
 
 	if (c->error_format == DIAG_JSON) {
-		buf_printf(&b, "{\"schema\": 1, \"severity\": \"%s\", \"code\": ", severity);
+		buf_printf(out, "{\"schema\": 1, \"severity\": \"%s\", \"code\": ", severity);
 		if (code)
-			buf_printf(&b, "%d", err_exit_status(code));
+			buf_printf(out, "%d", err_exit_status(code));
 		else
-			buf_str(&b, "null");
-		buf_str(&b, ", \"message\": ");
-		buf_json_str(&b, text);
-		buf_str(&b, "}\n");
+			buf_str(out, "null");
+		buf_str(out, ", \"message\": ");
+		buf_json_str(out, text);
+		buf_str(out, "}\n");
 	} else {
-		buf_str(&b, "qcnn");
+		buf_str(out, "qcnn");
 		if (c->command)
-			buf_printf(&b, " %s", c->command->name);
+			buf_printf(out, " %s", c->command->name);
 		if (is_error)
-			buf_printf(&b, ": %serror%s", c->colour ? "\033[1;31m" : "", c->colour ? "\033[0m" : "");
-		buf_printf(&b, ": %s\n", text);
+			buf_printf(out, ": %serror%s", c->colour ? "\033[1;31m" : "", c->colour ? "\033[0m" : "");
+		buf_printf(out, ": %s\n", text);
 	}
+}
+
+static void say(const struct cli *c, const char *severity, int code, const char *text)
+{
+	struct buf b = BUF_INIT;
+
+	format(c, severity, code, text, &b);
 	if (c->before_talk)
 		c->before_talk(c->talk_ctx);
 	to_stderr(&b);
@@ -100,6 +106,11 @@ void cli_relay(const struct cli *c, const char *worker, const char *line)
 	}
 	to_stderr(&b);
 	buf_release(&b);
+}
+
+void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out)
+{
+	format(c, "error", e->code, e->text, out);
 }
 
 int cli_fail(const struct cli *c, const struct err *e)

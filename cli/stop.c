@@ -5,6 +5,10 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/err.h"
 
 static const struct { int number; const char *name; } stops[] = {
 	{ SIGINT, "INT" }, { SIGTERM, "TERM" }, { SIGHUP, "HUP" }, { SIGUSR1, "USR1" }, { SIGUSR2, "USR2" }, { SIGXCPU, "XCPU" },
@@ -18,9 +22,20 @@ static void note_signal(int number)
 		stopped_by = number;
 }
 
-void stop_catch(void)
+static char early_line[512];
+
+static void leave(int number)
 {
-	struct sigaction a = { .sa_handler = note_signal }, old;
+	ssize_t ignored = write(STDERR_FILENO, early_line, strlen(early_line));
+
+	(void)ignored;
+	(void)number;
+	_exit(err_exit_status(-ERR_STOPPED));
+}
+
+static void install(void (*handler)(int))
+{
+	struct sigaction a = { .sa_handler = handler }, old;
 
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
@@ -29,6 +44,17 @@ void stop_catch(void)
 		if (stops[i].number == SIGINT || sigaction(stops[i].number, NULL, &old) || old.sa_handler != SIG_IGN)
 			sigaction(stops[i].number, &a, NULL);
 	}
+}
+
+void stop_at_once(const char *line)
+{
+	strncpy(early_line, line, sizeof early_line - 1);
+	install(leave);
+}
+
+void stop_catch(void)
+{
+	install(note_signal);
 }
 
 const char *stop_asked(void)

@@ -15,8 +15,8 @@ faults kill "137 0" $((${slow:-1} * 17)) 6 "killed" $more "$callbacks"
 faults tear "137 0" $((${slow:-1} * 11)) 2 "torn" $more "$callbacks"
 faults "full 1" "0 73 74" $((${slow:-1} * 11)) 4 "no room once" $more "$callbacks"
 faults "full 0" "0 73 74" $((${slow:-1} * 21)) 8 "no room any more" $more "$callbacks"
-faults TERM "0 75 143" $((${slow:-1} * 17)) 3 "TERM" $more "$callbacks"
-faults XCPU "0 75 152" $((${slow:-1} * 60)) 1 "XCPU" $more "$callbacks"
+faults TERM "0 75" $((${slow:-1} * 17)) 3 "TERM" $more "$callbacks"
+faults XCPU "0 75" $((${slow:-1} * 60)) 1 "XCPU" $more "$callbacks"
 
 # A folder that is removed while its training runs is made again, with what comes from then on.
 gone() {

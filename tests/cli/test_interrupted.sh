@@ -64,6 +64,34 @@ kill -s TERM $pid
 wait $pid
 tap_is $? 75 "under nohup HUP does nothing, TERM ends it"
 
+# Before training: at once, since nothing is lost.
+mkfifo slow.csv
+sed 's/train: samples.csv/train: slow.csv/' table.yaml >slow.yaml
+for s in INT TERM HUP USR1; do
+	"$QCNN" train --set log.dir=early slow.yaml 2>err &
+	pid=$!
+	exec 9>slow.csv
+	kill -s $s $pid
+	wait $pid
+	tap_is $? 75 "$s while data are read"
+	exec 9>&-
+	tap_has err "stopped before training began; the same command starts again" "says so"
+done
+tap_ok "it leaves nothing" test ! -e early
+# Two INT: the second does not wait, here for a program at the run's end.
+echo 'echo $$; exec sleep 100' >end.sh
+sh -c "exec '$QCNN' train --set log.dir=twice '--set=train.callbacks={command: {run: [sh, \"$PWD/end.sh\"], on: end, timeout: 1000}}' config.yaml" 2>err &
+pid=$!
+i=0
+while [ ! -s "$(echo twice/cluster-*/command.log)" ] && [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done
+kill -s INT $pid
+sleep 0.3
+tap_ok "one INT is noted" kill -0 $pid
+kill -s INT $pid
+wait $pid
+tap_is $? 130 "the second ends the process"
+kill "$(cat twice/cluster-*/command.log)"
+
 # No room: a limit on a file's size stands for a full disk, /dev/full for a full output.
 cp old.bin w.bin
 tap_exit 74 "weights larger than a file may be" sh -c "ulimit -f 1; exec '$QCNN' train -q --set model.file=cluster.qcnn --set data.rounds=10 -o w.bin config.yaml"

@@ -56,11 +56,14 @@ struct bench_case {
 	uint32_t batch;
 	bool gradient;
 	struct evaluator_options options;
+	/* Whose workers compute; NULL: the threads of this process. worker_threads: of each; 0: they differ. */
+	struct pool *pool; unsigned nworker; uint32_t worker_threads;
 };
 
 struct bench_result {
 	const char *circuit;
 	uint64_t qubits, layers, batch, threads, gates, runs, passes, weights;
+	uint64_t workers;            /* on other hosts, of `threads` each (0: they differ); 0: this process */
 	bool gradient;
 	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
 	const char *shortcuts;       /* names between ", "; "" when none */
@@ -76,6 +79,10 @@ struct bench_run { uint64_t runs /* 0: about a second */, seed; };
 /* Allocate, warm up, measure.  l: limits for this number of threads, or NULL. */
 int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
 	struct bench_result *out, struct err *e);
+
+/* bench_workers.c: the same with the workers that the options name, started for this case.  0, or said and the status. */
+bool bench_has_workers(const struct options *o);
+int bench_measure_far(struct cli *c, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out);
 
 struct bench_report {
 	struct bench_result *result; unsigned n;

@@ -22,12 +22,18 @@ static bool same_count(const json_t *old, const char *key, uint64_t n)
 	return json_is_integer(json_object_get(old, key)) && json_integer_value(json_object_get(old, key)) == (json_int_t)n;
 }
 
+/* Older files have none. */
+static bool same_workers(const json_t *old, uint64_t n)
+{
+	return (uint64_t)json_integer_value(json_object_get(old, "workers")) == n;
+}
+
 /* The same work, done by the same means. */
 static bool same_case(const json_t *old, const struct bench_result *r)
 {
 	return same_text(old, "circuit", r->circuit) && same_count(old, "qubits", r->qubits)
 		&& same_count(old, "layers", r->layers) && same_count(old, "batch", r->batch)
-		&& same_count(old, "threads", r->threads) && json_is_true(json_object_get(old, "gradient")) == r->gradient
+		&& same_count(old, "threads", r->threads) && same_workers(old, r->workers) && json_is_true(json_object_get(old, "gradient")) == r->gradient
 		&& same_text(old, "precision", r->precision) && same_text(old, "device", r->device)
 		&& same_text(old, "isa", r->isa) && (!*r->shortcuts) == same_text(old, "shortcuts", "");
 }

@@ -12,6 +12,7 @@
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
+#include "runtime/train/score.h"
 
 enum { RUNS_MIN = 3, RUNS_MAX = 100000 };
 static const double BUDGET_SECONDS = 1, WARM_SECONDS = 0.1;
@@ -82,6 +83,17 @@ static int slope(void *ctx, uint32_t sample, const double *readout, double *slop
 	for (uint32_t k = 0; slope_out && k < b->p->nreadout; k++)
 		slope_out[k] = scale * (readout[k] - label);
 	return 0;
+}
+
+/* For workers, whose slope is that of the loss mse: scale, weight, labels. */
+static void give(void *ctx, uint32_t sample, double *out)
+{
+	const struct bench *b = ctx;
+
+	out[0] = 1.0 / b->batch.nsample;
+	out[1] = 1;
+	for (uint32_t k = 0; k < b->p->noutput; k++)
+		out[SCORE_NEEDS + k] = sample & 1 ? -1 : 1;
 }
 
 /* What a training step needs: matrices, encoding, states, chain rule, sums. */
@@ -169,7 +181,8 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->qubits = bc->program->qubits;
 	r->layers = bc->program->layers;
 	r->batch = bc->batch;
-	r->threads = bc->options.nthread;
+	r->threads = bc->pool ? bc->worker_threads : bc->options.nthread;
+	r->workers = bc->nworker;
 	r->gates = bc->program->gates;
 	r->weights = b->p->nweight_circuit;
 	r->gradient = bc->gradient;
@@ -213,7 +226,7 @@ static void rates(struct bench_result *r, const struct limits *l)
 
 static void release(struct bench *b)
 {
-	if (b->pool)
+	if (b->pool && !b->bc->pool)
 		b->pool->ops->free(b->pool);
 	evaluator_free(b->ev);
 	free(b->input);
@@ -227,12 +240,17 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 {
 	const struct program *p = b->p;
 	double began = clock_seconds();
-	int code = evaluator_new(p, &b->bc->options, &b->ev, e);
+	struct evaluator_options o = b->bc->options;
+	int code;
 
+	if (b->bc->pool)
+		o.nthread = 1;
+	code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;
 	if (code)
 		return code;
-	b->pool = pool_threads_new(b->bc->options.nthread);
+	evaluator_needs(b->ev, &(struct slope_needs){ SCORE_NEEDS + p->noutput, give });
+	b->pool = b->bc->pool ? b->bc->pool : pool_threads_new(o.nthread);
 	b->weight = mem_alloc((size_t)p->nweight + 1, sizeof *b->weight);
 	b->gradient = mem_alloc((size_t)p->nweight + 1, sizeof *b->gradient);
 	b->readout = mem_try((size_t)b->bc->batch * p->nreadout + 1, sizeof *b->readout);

@@ -17,7 +17,7 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "circuit", TEXT, circuit), FIELD(NULL, "qubits", COUNT, qubits), FIELD(NULL, "layers", COUNT, layers),
 	FIELD(NULL, "gates", COUNT, gates), FIELD(NULL, "weights", COUNT, weights), FIELD(NULL, "batch", COUNT, batch),
 	FIELD(NULL, "gradient", FLAG, gradient), FIELD(NULL, "precision", TEXT, precision),
-	FIELD(NULL, "threads", COUNT, threads), FIELD(NULL, "device", TEXT, device), FIELD(NULL, "isa", TEXT, isa),
+	FIELD(NULL, "threads", COUNT, threads), FIELD(NULL, "workers", COUNT, workers), FIELD(NULL, "device", TEXT, device), FIELD(NULL, "isa", TEXT, isa),
 	FIELD(NULL, "shape", TEXT, shape), FIELD(NULL, "shortcuts", TEXT, shortcuts),
 	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "max", REAL, max),
 	FIELD("seconds", "deviation", REAL, deviation), FIELD("seconds", "runs", COUNT, runs),
@@ -154,7 +154,10 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 	snprintf(cell[1], CELL_MAX, "%llu", (unsigned long long)r->qubits);
 	r->layers ? snprintf(cell[2], CELL_MAX, "%llu", (unsigned long long)r->layers) : snprintf(cell[2], CELL_MAX, "-");
 	snprintf(cell[3], CELL_MAX, "%llu", (unsigned long long)r->batch);
-	snprintf(cell[4], CELL_MAX, "%llu", (unsigned long long)r->threads);
+	if (r->workers)
+		snprintf(cell[4], CELL_MAX, "%llu x %llu", (unsigned long long)r->workers, (unsigned long long)r->threads);
+	else
+		snprintf(cell[4], CELL_MAX, "%llu", (unsigned long long)r->threads);
 	bench_seconds_text(r->median, text);
 	snprintf(cell[5], CELL_MAX, "%s", text);
 	snprintf(cell[6], CELL_MAX, "-%.0f+%.0f %%", 100 * (1 - r->min / r->median), 100 * (r->max / r->median - 1));

@@ -277,7 +277,7 @@ static int limits(struct bench_job *j)
 	const struct evaluator_options *o = &j->cases->options;
 	struct err e;
 
-	if (j->cli->options.given[OPT_NO_LIMITS] || o->isa == ISA_NONE)
+	if (j->cli->options.given[OPT_NO_LIMITS] || bench_has_workers(&j->cli->options) || o->isa == ISA_NONE)
 		return 0;
 	for (unsigned k = 0; k < j->threads.n; k++) {
 		say(j, "the machine", "on threads:", j->threads.v[k]);
@@ -301,11 +301,19 @@ static int measure(struct bench_job *j)
 	const struct options *o = &j->cli->options;
 	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->seed };
 	struct err e;
+	int status;
 
 	j->report.result = mem_alloc(j->ncase, sizeof *j->report.result);
 	for (unsigned k = 0; k < j->ncase; k++) {
 		const struct bench_case *bc = &j->cases[k];
 
+		if (bench_has_workers(o)) {
+			status = bench_measure_far(j->cli, bc, &how, &j->report.result[k]);
+			if (status)
+				return status;
+			j->report.n++;
+			continue;
+		}
 		say(j, bc->program->name, "on qubits:", bc->program->qubits);
 		if (bench_measure(bc, &how, limits_of(&j->report, bc->options.nthread), &j->report.result[k], &e)) {
 			said(j);
@@ -442,6 +450,7 @@ static const char *const examples[] = {
 	"qcnn bench --qubits 12 --runs 3",
 	"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
 	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --shortcuts=batch_rank --runs 1",
+	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 64 --runs 3 --hosts local:2",
 	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",
 	NULL
 };

@@ -9,10 +9,10 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches circuit compile_seconds deviation device double first_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places passes precision processor processors qubits results runs schema seconds shape share_of_limit shared_by shortcuts single threads threads_rule version weights " \
+	"allocate_seconds batch bytes caches circuit compile_seconds deviation device double first_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places passes precision processor processors qubits results runs schema seconds shape share_of_limit shared_by shortcuts single threads threads_rule version weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
-tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "device": "cpu"' \
+tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
 	"the case"
 tap_has out '"flops_nominal": 11010048' "nominal work: 21 blocks, 128 flops an amplitude, 16 samples"
 tap_has out '"runs": 3}' "as many runs as asked for"
@@ -25,7 +25,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,6,9 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 32 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 33 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
@@ -191,4 +191,15 @@ tap_same bad.got bad.want "each at its line and column"
 awk 'BEGIN { print 4; for (k = 0; k < 100000; k++) printf "%d rx %d 0.%d\n", k, k % 4, k % 97 + 1 }' >long.qsim
 tap_exit 0 "100,000 gates within seconds" timeout 20 "$QCNN" check --json long.qsim
 tap_has out '"applies": 100000' "all are there"
+# ---- workers ----
+tap_exit 0 "with workers" "$QCNN" bench --circuit qcnn --qubits 4 --gradient --batch 40 --runs 3 --threads 1 --hosts local:2 --json
+tap_has out '"threads": 1, "workers": 2' "as many as were asked for"
+cp out workers.json
+tap_exit 0 "a table" "$QCNN" bench --qubits 4,5 --batch 40 --runs 3 --threads 1 --hosts local:2
+tap_is "$(grep -c '^sel .* 2 x 1 ' out)" 2 "workers times threads"
+tap_exit 65 "one process is another case" "$QCNN" bench --circuit qcnn --qubits 4 --gradient --batch 40 --runs 3 --threads 1 --no-limits --compare workers.json
+"$QCNN" bench --circuit qcnn --qubits 4 --gradient --batch 40 --runs 3 --threads 1 --hosts local:2 --compare workers.json >out 2>err
+tap_has out "1 thread" "the same workers are compared" || cat out err
+tap_exit 69 "a host that does not work" "$QCNN" bench --qubits 4 --runs 1 --hosts 127.0.0.1 --launcher exec:false
+tap_has err "127.0.0.1[0]: its agent ended with exit status 1" "is named"
 tap_done

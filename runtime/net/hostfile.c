@@ -37,16 +37,39 @@ static bool is_name(const char *p, size_t len)
 	if (!len || len > HOST_NAME_LONGEST || *p == '-' || *p == '@' || p[len - 1] == '@')
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)p[i]) && !strchr("._-@[]:%", p[i]))
+		if ((!isalnum((unsigned char)p[i]) && !strchr("._-@:%", p[i])) || (p[i] == '-' && p[i - 1] == '@'))
 			return false;
 	return true;
 }
 
-int hosts_add(struct hosts *h, const char *name, size_t len, unsigned nworker, struct err *e)
+/* The bracket of [address] or user@[address]; NULL: there is none. */
+static const char *bracket(const char *p, size_t len)
 {
+	const char *open = memchr(p, '[', len);
+
+	return open && (open == p || open[-1] == '@') ? open : NULL;
+}
+
+/* user@address, as ssh takes it, from user@[address]. */
+static size_t without_brackets(const char *p, size_t len, char out[HOST_NAME_LONGEST + 1])
+{
+	const char *open = len && p[len - 1] == ']' ? bracket(p, len) : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < HOST_NAME_LONGEST + 1; i++)
+		if (!open || (p + i != open && i != len - 1))
+			out[n++] = p[i];
+	return n;
+}
+
+int hosts_add(struct hosts *h, const char *word, size_t nword, unsigned nworker, struct err *e)
+{
+	char name[HOST_NAME_LONGEST + 1];
+	size_t len = without_brackets(word, nword, name);
+
 	if (!is_name(name, len))
 		return err_set(e, -ERR_USAGE, "`%.*s` is no host: a name, user@name, or an address, with :N behind for N workers",
-			(int)(len < 80 ? len : 80), name);
+			(int)(nword < 80 ? nword : 80), word);
 	if (!nworker || nworker > HOST_WORKERS_MAX)
 		return err_set(e, -ERR_USAGE, "a host has 1 to %d workers", HOST_WORKERS_MAX);
 	for (size_t i = 0; i < h->n; i++)
@@ -83,7 +106,7 @@ static int add_word(struct hosts *h, const char *p, size_t len, struct err *e)
 	const char *colon = memchr(p, ':', len), *last = colon;
 	unsigned n = 1;
 
-	if (len && *p == '[') {
+	if (bracket(p, len)) {
 		const char *end = memchr(p, ']', len);
 
 		last = end && end + 1 < p + len && end[1] == ':' ? end + 1 : NULL;

@@ -14,6 +14,8 @@
 
 #include "runtime/base/arena.h"
 
+enum { PARTS_AT_ONCE = 16 };              /* of what one says: others want to be heard, too */
+
 extern char **environ;
 
 static const struct launch_row rows[LAUNCHER_COUNT] = {
@@ -261,7 +263,7 @@ bool launch_relay(struct launched *l, void (*say)(void *ctx, const char *line), 
 	char part[4096];
 	ssize_t n;
 
-	while (l->talk >= 0) {
+	for (int i = 0; i < PARTS_AT_ONCE && l->talk >= 0; i++) {
 		n = read(l->talk, part, sizeof part);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -275,7 +277,7 @@ bool launch_relay(struct launched *l, void (*say)(void *ctx, const char *line), 
 		}
 		hear(l, part, (size_t)n, say, ctx);
 	}
-	return false;
+	return l->talk >= 0;
 }
 
 bool launch_reap(struct launched *l)

@@ -135,15 +135,12 @@ static bool name_of_ssh(const char *host, char *out, size_t size)
 	return found;
 }
 
-/* Host without user@ and brackets. */
+/* Host without user@. */
 static void bare_name(const char *host, char *out, size_t size)
 {
-	const char *at = strrchr(host, '@'), *name = at ? at + 1 : host;
+	const char *at = strrchr(host, '@');
 
-	if (*name == '[')
-		snprintf(out, size, "%.*s", (int)strcspn(name + 1, "]"), name + 1);
-	else
-		snprintf(out, size, "%s", name);
+	snprintf(out, size, "%s", at ? at + 1 : host);
 }
 
 static int listen_for(struct coordinator *c, const char *host, enum launcher launcher, struct err *e)

@@ -14,12 +14,15 @@ exec_train() {
 		--set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
 }
 train() { (exec_train "$@"); }
-# All have done some units.
-all_work() { ! grep -q '"units":0[,}]' runs/latest/run.json; }
+# All have done some units, or as many as a step has units.
+all_work() {
+	working=$(grep -o '"units":[1-9]' runs/latest/run.json | wc -l)
+	[ $working -ge $n ] || [ $working -ge $most ]
+}
 hosts_of() {
 	case $1 in
 	local) echo local:$2 ;;
-	ssh) seq $2 | awk '{ printf "%sh%d", NR > 1 ? "," : "", ($1 - 1) % 4 + 1 }' ;;
+	ssh) seq $2 | awk '{ printf "%sh%d", (NR > 1) ? "," : "", ($1 - 1) % 4 + 1 }' ;;
 	esac
 }
 # Half of the time stopped, until $1 (the coordinator) ends.
@@ -30,10 +33,10 @@ half_speed() {
 	done
 }
 
-# same NAME CONFIG [options]
+# same NAME UNITS CONFIG [options]: UNITS of a whole batch.
 same() {
-	name=$1 config=$2
-	shift 2
+	name=$1 most=$2 config=$3
+	shift 3
 	train "$config" "$@" -o want.bin || tap_note "$(tail -3 err)"
 	for n in 1 2 3 4 8; do
 		for how in local ssh; do
@@ -55,7 +58,7 @@ same() {
 	rm -f got.bin
 }
 
-same "the multi-worker job, batches of 64" "$examples/cluster-legacy/config.yaml" --set train.epochs=4
-same "1,000 samples, batches of 250" "$examples/cluster/config.yaml" --set data.rounds=125 --set data.split=0.999 --set train.batch_size=250 --set train.epochs=3
-same "18 qubits" "$examples/cluster-hybrid/config.yaml" --set model.const.n=18 --set data.rounds=1 --set train.batch_size=8 --set train.epochs=1
+same "the multi-worker job, batches of 64" 4 "$examples/cluster-legacy/config.yaml" --set train.epochs=4
+same "1,000 samples, batches of 250" 16 "$examples/cluster/config.yaml" --set run.shortcuts=none --set data.rounds=125 --set data.split=0.999 --set train.batch_size=250 --set train.epochs=3
+same "18 qubits" 8 "$examples/cluster-hybrid/config.yaml" --set model.const.n=18 --set data.rounds=1 --set train.batch_size=8 --set train.epochs=1
 tap_done

@@ -16,7 +16,7 @@ lines() { cat killed/*/metrics.jsonl 2>/dev/null | wc -l; }
 epochs=100
 begin=$(date +%s%N)
 (exec_run calm) >out 2>err || sed 's/^/# /' err
-epochs=$((100 * kills * 300000000 / ($(date +%s%N) - begin) + kills))
+epochs=$((100 * kills * 1000000000 / ($(date +%s%N) - begin) + kills))
 begin=$(date +%s)
 (exec_run calm) >out 2>err
 tap_result $? "the calm run of $epochs epochs, $(($(date +%s) - begin)) s"

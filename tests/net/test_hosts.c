@@ -50,7 +50,8 @@ static void test_lists(void)
 	test(list, "a,b:4,user@c", "a:1 b:4 user@c:1", NULL);
 	test(list, "a, b", "a:1 b:1", NULL);
 	test(list, "local:2,local", "local:3", NULL);
-	test(list, "192.0.2.1:2,[2001:db8::1]:3,::1", "192.0.2.1:2 [2001:db8::1]:3 ::1:1", NULL);
+	test(list, "192.0.2.1:2,[2001:db8::1]:3,::1", "192.0.2.1:2 2001:db8::1:3 ::1:1", NULL);
+	test(list, "u@[fe80::1%eth0]:2,[::1]", "u@fe80::1%eth0:2 ::1:1", NULL);
 	test(list, "a:1024", "a:1024", NULL);
 	test(list, "a:1025", NULL, "1 to 1024 workers");
 	test(list, "a:1024,a", NULL, "1 to 1024 workers");
@@ -63,6 +64,9 @@ static void test_lists(void)
 	test(list, "a;b", NULL, "is no host");
 	test(list, "a'b", NULL, "is no host");
 	test(list, "@a", NULL, "is no host");
+	test(list, "a@-oProxyCommand", NULL, "is no host");
+	test(list, "[a", NULL, "is no host");
+	test(list, "a[b]", NULL, "is no host");
 	memset(longest, 'a', sizeof longest);
 	longest[HOST_NAME_LONGEST + 1] = 0;
 	test(list, longest, NULL, "is no host");

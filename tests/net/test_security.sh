@@ -62,6 +62,12 @@ for i in $(seq 600); do [ -s alone/*/metrics.jsonl ] && break; sleep 0.05; done 
 tap_is "$(listens $alone)" "" "and without workers nothing does"
 kill -9 $alone
 
+# ---- who never stops talking ----
+printf '#!/bin/sh\nshift\nyes "so much to say" &\nsh -c "$*"\nkill $!\n' >talker
+chmod +x talker
+tap_ok "a job with a host that prints without end" timeout 120 "$QCNN" train config.yaml --set log.dir="$PWD/talks" --set log.report=false \
+	--set train.max_steps=30 --set train.restarts=1 --no-progress -q --hosts 127.0.0.1 --launcher "exec:$PWD/talker" -o talked.bin
+
 # ---- the crowd ----
 if [ -x "$crowd" ]; then
 	port=$(printf '%d' "0x$(sed 's/.*://' addresses)")

@@ -15,6 +15,7 @@
 #include "cli/job.h"
 #include "cli/record.h"
 #include "cli/resume.h"
+#include "cli/resume_isa.h"
 #include "cli/stop.h"
 #include "cli/train_callbacks.h"
 #include "cli/train_log.h"
@@ -437,12 +438,12 @@ static int run_job(struct cli *c, struct job *j)
 }
 
 /* With the workers of other hosts, where some are named. */
-static int start_workers(struct cluster *k, struct job *j)
+static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 {
 	struct train_job *t = &j->train;
 	bool gradient = optimizer_needs_gradient(t->optimizer);
 	struct evaluator_options exec = t->exec;
-	struct cluster_work w = { .program = t->program, .exec = &exec, .any_isa = !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
+	struct cluster_work w = { .program = t->program, .exec = &exec, .any_isa = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
 		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS), .loss = gradient ? &t->measures.loss : NULL,
 		.nlabel = t->train.data->ny };
 	int status;
@@ -471,6 +472,7 @@ static int train(struct cli *c)
 {
 	struct cluster k = { 0 };
 	struct job j;
+	bool isa_taken = false;
 	int status;
 
 	if (c->options.given[OPT_JSON] && !c->options.given[OPT_DRY_RUN])
@@ -482,8 +484,10 @@ static int train(struct cli *c)
 		status = output_is_possible(c);
 	if (!status)
 		status = cluster_wish(c, j.config, &k);
+	if (!status && !c->options.given[OPT_DRY_RUN])
+		status = resume_isa(c, &j, &isa_taken);
 	if (!status)
-		status = start_workers(&k, &j);
+		status = start_workers(&k, &j, isa_taken);
 	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j) : run_job(c, &j);
 	j.workers = NULL;

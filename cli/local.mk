@@ -63,6 +63,8 @@ libcli_a_SOURCES = \
 	cli/report.c \
 	cli/resume.c \
 	cli/resume.h \
+	cli/resume_isa.c \
+	cli/resume_isa.h \
 	cli/run_folder.c \
 	cli/run_folder.h \
 	cli/samples.c \

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Runs of the same configuration but for the instruction set are known by the digests that it has with each. */
+#include "config.h"
+#include "cli/resume_isa.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/backup.h"
+#include "cli/record.h"
+#include "cli/run_folder.h"
+
+enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, bool given)
+{
+	if (run == now)
+		return ISA_ANSWER_NONE;
+	if (given)
+		return ISA_ANSWER_NEW;
+	return run <= best ? ISA_ANSWER_TAKE : ISA_ANSWER_REFUSE;
+}
+
+/* Of a run that ended before its first one nothing is left to go on with. */
+static bool has_checkpoint(const struct run_folder *f)
+{
+	struct buf path = BUF_INIT;
+	bool found = false;
+
+	for (unsigned slot = 0; !found && slot < BACKUP_SLOTS; slot++) {
+		buf_clear(&path);
+		backup_path(f->path, slot, &path);
+		found = !access(path.data, F_OK);
+	}
+	buf_release(&path);
+	return found;
+}
+
+/* The set with which the configuration is that of the run; ISA_NONE: with none. */
+static enum isa isa_of(const struct run_folder *f, char digest[ISA_COUNT][SHA256_HEX + 1])
+{
+	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
+
+	if (!theirs || !strcmp(run_state(f), "finished") || !has_checkpoint(f))
+		return ISA_NONE;
+	for (int i = ISA_BASELINE; i < ISA_COUNT; i++)
+		if (!strcmp(theirs, digest[i]))
+			return (enum isa)i;
+	return ISA_NONE;
+}
+
+static void digests(struct job *j, char digest[ISA_COUNT][SHA256_HEX + 1])
+{
+	const enum isa now = j->train.exec.isa;
+
+	for (int i = ISA_BASELINE; i < ISA_COUNT; i++) {
+		j->train.exec.isa = (enum isa)i;
+		record_digest(j, digest[i]);
+	}
+	j->train.exec.isa = now;
+}
+
+/* The newest of the same configuration; one with our own set first where that was asked for. NULL: none. */
+static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, enum isa *isa)
+{
+	char digest[ISA_COUNT][SHA256_HEX + 1];
+	const struct run_folder *found = NULL;
+
+	digests(j, digest);
+	for (size_t i = 0; i < l->n; i++) {
+		enum isa theirs = isa_of(&l->run[i], digest);
+
+		if (!theirs || (found && !(given && theirs == j->train.exec.isa)))
+			continue;
+		found = &l->run[i];
+		*isa = theirs;
+		if (!given || theirs == j->train.exec.isa)
+			break;
+	}
+	return found;
+}
+
+static int act(struct cli *c, struct job *j, const struct run_folder *f, enum isa isa, bool given, bool *taken)
+{
+	const char *theirs = isa_name(isa);
+	struct err e;
+
+	switch (resume_isa_answer(isa, j->train.exec.isa, isa_best(), given)) {
+	case ISA_ANSWER_NONE:
+		return 0;
+	case ISA_ANSWER_TAKE:
+		cli_note(c, "%s was begun with %s, which computes here too, in place of %s, so that it ends with the same bits", f->path, theirs,
+			isa_name(j->train.exec.isa));
+		j->train.exec.isa = isa;
+		*taken = true;
+		return 0;
+	case ISA_ANSWER_NEW:
+		cli_note(c, "%s, which has not ended, differs from this training in run.isa alone: it was begun with %s; --set run.isa=%s goes on with it",
+			f->path, theirs, theirs);
+		return 0;
+	case ISA_ANSWER_REFUSE:
+		break;
+	}
+	err_set(&e, -ERR_CONFIG, "%s was begun with %s, which this machine lacks, so that it cannot end here with the same bits; go on with it on a "
+		"machine that has %s, or begin anew with --fresh", f->path, theirs, theirs);
+	return cli_fail(c, &e);
+}
+
+int resume_isa(struct cli *c, struct job *j, bool *taken)
+{
+	const char *word = c->options.value[OPT_RESUME], *dir = config_text(j->config, KEY_LOG_DIR);
+	const bool given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0, any = !strcmp(word, "auto");
+	struct run_list l = { NULL, 0, 0 };
+	const struct run_folder *f;
+	enum isa isa = ISA_NONE;
+	int status = 0;
+
+	*taken = false;
+	if (c->options.given[OPT_FRESH] || !j->train.exec.isa || (given && !any))
+		return 0;
+	/* What cannot be listed or found is told when the run is opened. */
+	if (any)
+		run_list_unfinished(dir, &l, NULL);
+	else
+		run_list_find(dir, word, &l, NULL);
+	f = find(&l, j, given, &isa);
+	if (f)
+		status = act(c, j, f, isa, given, taken);
+	run_list_release(&l);
+	return status;
+}

@@ -156,6 +156,63 @@ static void test_strangers(void)
 	buf_release(&reply);
 }
 
+/* Bytes as they are, and then nothing more: how many come back. */
+static long stranger_bytes(const void *p, size_t len)
+{
+	int fd = connect_there();
+	long n;
+
+	send(fd, p, len, MSG_NOSIGNAL);
+	shutdown(fd, SHUT_WR);
+	n = bytes_until_end(fd);
+	close(fd);
+	return n;
+}
+
+/* Frames that are cut short, promise too much, or are anything at all. */
+static void test_frames(void)
+{
+	enum { RANDOM = 300 };
+	struct handshake h = { .rank = 0 };
+	struct buf hello = BUF_INIT, frame = BUF_INIT, body = BUF_INIT;
+	uint32_t state = 20261122;
+	long told = 0;
+
+	memcpy(h.key, boot[0].key, sizeof h.key);
+	handshake_hello(&h, &hello);
+	buf_u32(&frame, (uint32_t)hello.len);
+	buf_add(&frame, hello.data, hello.len);
+	for (size_t cut = 0; cut < frame.len; cut += 7)
+		told += stranger_bytes(frame.data, cut);
+	tap_is_int(told, 0, "a right first message that is cut short is not answered, wherever it is cut");
+	for (size_t k = 0; k < hello.len; k++) {
+		buf_clear(&body);
+		buf_add(&body, hello.data, hello.len);
+		body.data[k] ^= 1;
+		told += stranger(&body);
+	}
+	tap_is_int(told, 0, "nor is one with a bit turned, wherever it is");
+	for (unsigned i = 0; i < 5; i++) {
+		static const uint8_t promise[5][4] = { { 255, 255, 255, 255 }, { 1, 4, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 128 }, { 255, 255, 255, 127 } };
+
+		told += stranger_bytes(promise[i], sizeof promise[i]);
+	}
+	tap_is_int(told, 0, "nor are lengths beyond every measure");
+	for (unsigned i = 0; i < RANDOM; i++) {
+		buf_clear(&body);
+		for (uint32_t n = 1 + i * 3 % WIRE_EARLY_MAX; n > 0; n--) {
+			state = state * 1103515245 + 12345;
+			buf_u8(&body, (uint8_t)(state >> 16));
+		}
+		body.data[0] = (char)(i % 16);
+		told += stranger(&body);
+	}
+	tap_is_int(told, 0, "nor are %d random frames", RANDOM);
+	buf_release(&hello);
+	buf_release(&frame);
+	buf_release(&body);
+}
+
 /* More connections than there is room for, and a stream of bytes: who has the key gets in all the same. */
 static void test_crowd(void)
 {
@@ -304,6 +361,7 @@ static void *others(void *arg)
 		read_boot(k);
 	test_strangers();
 	test_crowd();
+	test_frames();
 	for (unsigned k = 0; k < NWORKER; k++)
 		become_worker(k);
 	be_workers();

@@ -113,6 +113,7 @@ shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/net/test_cluster_keys.sh
 shell_tests += tests/net/test_faults.sh
 shell_tests += tests/net/test_local.sh
+shell_tests += tests/net/test_refused.sh
 shell_tests += tests/net/test_security.sh
 shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Hosts that let nobody in: one that wants a password, and one whose key is another than it was, end the start soon,
+# by name and with what ssh says; a listener that does not hold the job's key gets no worker.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/net/lab.sh"
+
+lab_open 1 || tap_skip_all "$lab_why"
+cp "$top_srcdir"/examples/cluster/* .
+limit=${QCNN_SANITIZED:+60}
+limit=${limit:-10}
+train() {
+	lab_on 0 timeout $limit "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
+		--set train.max_steps=2 --set train.restarts=1 --fresh --no-progress -o got.bin "$@" >out 2>err
+}
+
+# ---- a password ----
+port=$((lab_port + 2000))
+[ $lab_kind = net ] || port=$((lab_port + 1))
+lab_config pw "$(lab_address 1)" $port yes
+(lab_exec 1 "$lab_sshd" -D -e -f "$lab/sshd_config.pw" >"$lab/pw" 2>&1) &
+sshd=$!
+for i in $(seq 200); do grep -q 'Server listening' "$lab/pw" && break; sleep 0.02; done
+printf 'Host wants-password\n\tHostName %s\n\tPort %s\n' "$(lab_address 1)" $port >>"$lab/ssh_config.first"
+cat "$lab/ssh_config" >>"$lab/ssh_config.first"
+mv "$lab/ssh_config.first" "$lab/ssh_config"
+train --hosts wants-password
+tap_is $? 69 "a host that only takes a password, within $limit s"
+tap_has err "wants-password[0]" "it is named"
+tap_has err "Permission denied" "with what ssh says"
+kill $sshd
+
+# ---- another key ----
+cp "$lab/known_hosts" known
+ssh-keygen -q -t ed25519 -N '' -f other_key
+awk -v key="$(cut -d' ' -f2 other_key.pub)" '{ print $1, $2, key }' known >"$lab/known_hosts"
+sed -i 's/StrictHostKeyChecking no/StrictHostKeyChecking yes/' "$lab/ssh_config"
+train --hosts h1
+tap_is $? 69 "a host whose key is another than it was"
+tap_has err "h1[0]" "it is named"
+tap_has err "Host key verification failed" "with what ssh says"
+mv known "$lab/known_hosts"
+train --hosts h1
+tap_is $? 0 "with the right key it works"
+
+# ---- somebody else answers ----
+# The first frame with one bit of the key turned: whoever holds that key is no coordinator of ours, and we no worker of its.
+cat >agent <<'END'
+#!/bin/sh
+shift
+exec 3<&0
+mkfifo turned
+(head -c 15; dd bs=1 count=1 2>/dev/null | tr '\000-\377' '\001-\377\000'; exec cat) <&3 >turned &
+status=0
+sh -c "$*" <turned || status=$?
+kill $!
+exit $status
+END
+chmod +x agent
+train --hosts 127.0.0.1 --launcher "exec:$PWD/agent" --set cluster.encrypt=true
+tap_is $? 77 "a worker with another key"
+tap_has err "the coordinator did not accept this worker's proof" "says so"
+tap_done

@@ -147,7 +147,7 @@ static unsigned width_of(FILE *out, unsigned *height)
 }
 
 /* Items that each begin with two spaces, behind what is in `line`; where they would pass the width, on
- * further lines below the first. */
+ * further lines below the first, as far to the left as a long item needs. */
 static void add_folded(struct buf *line, size_t *start, size_t indent, const char *items, size_t width)
 {
 	while (*items) {
@@ -157,8 +157,9 @@ static void add_folded(struct buf *line, size_t *start, size_t indent, const cha
 		if (line->len - *start + len > width && line->len - *start > indent) {
 			buf_char(line, '\n');
 			*start = line->len;
-			buf_pad(line, ' ', indent);
 		}
+		if (line->len == *start)
+			buf_pad(line, ' ', indent + len <= width ? indent : len < width ? width - len : 0);
 		buf_add(line, items, len);
 		items += len;
 	}
@@ -180,7 +181,6 @@ static void put_values(struct progress *p, const struct buf *head, const struct 
 		if (p->last_val.len) {
 			buf_char(&line, '\n');
 			start = line.len;
-			buf_pad(&line, ' ', indent);
 			add_folded(&line, &start, indent, p->last_val.data, width);
 		}
 	}

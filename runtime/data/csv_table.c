@@ -169,6 +169,19 @@ static void choose_width(struct csv_table *t)
 	t->o = reader_any_width(t->o, m ? m->ncolumn : free_columns(t), &t->own, &t->want);
 }
 
+static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
+{
+	struct diag *g = reader_width(t->diags, t->o, t->header, NULL, have, t->label < 0 ? "the file has" : "beside the label the file has");
+
+	if (t->label < 0 && have == wanted + 1)
+		diag_help(g, "if one is the labels', `%s` is the name by which it would be known", t->o->label ? t->o->label : "label");
+	else if (have > wanted)
+		diag_help(g, "`data.inputs` names those that are meant; `data.transform: {pca: {components: %llu}}` makes %llu number%s of all",
+			(unsigned long long)wanted, (unsigned long long)wanted, wanted == 1 ? "" : "s");
+	else if (t->o->nwant == 1)
+		diag_help(g, "an input of %zu would take them: where a constant of the model sets its size, --const changes it", have);
+}
+
 void csv_table_columns(struct csv_table *t)
 {
 	size_t first = 0, column = 0, wanted = 0, free_count;
@@ -190,11 +203,7 @@ void csv_table_columns(struct csv_table *t)
 	if (!last || csv_table_faults(t))
 		return;
 	if (free_count != wanted) {
-		struct diag *g = reader_width(t->diags, t->o, t->header, NULL, free_count, "the file has");
-
-		if (t->label < 0 && free_count == wanted + 1)
-			diag_help(g, "if one is the labels', `%s` is the name by which it would be known",
-				t->o->label ? t->o->label : "label");
+		width_fault(t, free_count, wanted);
 		return;
 	}
 	for (unsigned i = 0, at = 0; i < t->o->nwant; at += t->o->want[i++].count)

@@ -4,6 +4,7 @@
 #define QCNN_CSV_TABLE_H
 
 #include "runtime/data/csv.h"
+#include "runtime/data/label_words.h"
 #include "runtime/data/reader.h"
 
 enum { TO_NOTHING = -1, TO_LABEL = -2, TO_WEIGHT = -3 };
@@ -26,6 +27,7 @@ struct csv_table {
 	struct spool *spool;             /* where rows of x go (x is then one row); NULL: they stay in x */
 	size_t nrow, cap, nx;
 	struct diag *last;               /* the last fault of a row */
+	struct label_words words;        /* labels that have no number */
 };
 
 /* Errors reported for this file. */

@@ -19,17 +19,22 @@ static void bad_number(struct csv_table *t, size_t field)
 {
 	struct span at = csv_span(&t->csv, field);
 	char *text = csv_text(&t->csv, field);
-	struct diag *g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number",
-		t->name[field]);
+	bool word = t->to[field] == TO_LABEL && *text && !strchr(text, ';');
+	struct diag *g;
 
+	if (word && !label_words_add(&t->words, text)) {
+		free(text);
+		return;
+	}
+	g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number", t->name[field]);
+	if (word)
+		t->words.fault = g;
 	if (!*text)
 		diag_label(g, "empty");
 	else
 		diag_label(g, "not a decimal number");
 	if (strchr(text, ';'))
 		diag_help(g, "fields are separated by commas");
-	else if (t->to[field] == TO_LABEL && *text)
-		diag_help(g, "`data.label_map` gives classes their numbers, for example `label_map: {%s: 1}`", text);
 	if (t->at_first && !t->has_header)
 		diag_note(g, "the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
 	free(text);
@@ -153,6 +158,7 @@ static int read_rows(struct csv_table *t, struct err *e)
 		t->nrow++;
 		t->at_first = false;
 	}
+	label_words_help(&t->words, t->o->label_map.name != NULL);
 	if (t->csv.code)
 		return t->csv.code;
 	if (more > 0 && t->last)
@@ -220,6 +226,7 @@ static void table_release(struct csv_table *t)
 		free(t->name[i]);
 	free(t->name);
 	free(t->to);
+	label_words_release(&t->words);
 	free(t->x);
 	free(t->y);
 	free(t->w);

@@ -30,6 +30,8 @@ libdata_a_SOURCES = \
 	runtime/data/idx.h \
 	runtime/data/ising.c \
 	runtime/data/ising.h \
+	runtime/data/label_words.c \
+	runtime/data/label_words.h \
 	runtime/data/npy.c \
 	runtime/data/npz.c \
 	runtime/data/npz_records.h \

@@ -14,6 +14,12 @@ awk -v a="$loss" 'BEGIN { exit !(a >= 0.85) }'
 tap_result $? "it learns: accuracy $loss of validation"
 tap_exit 0 "its weights are used" "$QCNN" infer runs/latest/weights.bin
 
+# What the configuration says of one's own data.
+sed -e '/generate:/d' -e '/rounds:/d' -e 's/# train:/train:/' -e 's/# label/label/' mine/config.yaml >mine/own.yaml
+awk 'BEGIN { print "a,b,c,d,kind"; for (i = 0; i < 20; i++) print i % 3, i % 5, i % 7, i % 2, i % 2 ? "calm" : "excited" }' | tr ' ' , >mine/samples.csv
+tap_exit 0 "its comments on one's own data" "$QCNN" train -q --set log.dir=own mine/own.yaml
+tap_has own/latest/report.html ">label excited<" "make it train on them"
+
 tap_exit 73 "init once more" "$QCNN" init mine
 tap_has err "mine/model.qcnn is there already" "it says so"
 rm mine/model.qcnn

@@ -21,8 +21,8 @@ tap_exit 0 "a model larger than many machines" "$QCNN" check large.qcnn
 tap_has out 'state     8.0 GiB in single precision, 16.0 GiB in double; a gradient takes two' "says what it takes"
 
 # A fault in every row is not told for every row.
-{ echo a,b,label; for i in 1 2 3 4 5 6 7 8 9; do echo "0.$i,0.2,cat"; done; } >words.csv
-tap_exit 65 "labels that are words" "$QCNN" train --set data.train=words.csv table.yaml
+{ echo a,b,label; for i in 1 2 3 4 5 6 7 8 9; do echo "0.$i,cat,0"; done; } >words.csv
+tap_exit 65 "inputs that are words" "$QCNN" train --set data.train=words.csv table.yaml
 tap_is "$(grep -c 'error\[Q0601\]' err)" 5 "five are enough"
 tap_has err 'after 5 faults the rest of the file is not read' "and it says that"
 
@@ -71,7 +71,12 @@ tap_has err 'where the label is the number of a class, loss categorical_crossent
 { echo a,b,label; for i in 1 2 3 4; do echo "0.$i,0.2,cat"; echo "0.$i,0.3,big dog"; done; } >pets.csv
 tap_exit 0 "classes by their names" "$QCNN" train -q --set data.train=pets.csv --set 'data.label_map={cat: -1, big dog: 1}' table.yaml
 tap_exit 65 "a class that has no number" "$QCNN" train -q --set data.train=pets.csv --set 'data.label_map={cat: -1}' table.yaml
-tap_has err '`label_map: {big dog: 1}`' "shows how to give it one"
+tap_has err "\`data.label_map\` has no number for: 'big dog'" "is named"
+tap_is "$(grep -c 'error\[' err)" 1 "once"
+tap_exit 65 "no class that has one" "$QCNN" train -q --set data.train=pets.csv --set data.label_map=null table.yaml
+map=$(sed -n 's/.*`label_map: \(.*\)`$/\1/p' err)
+tap_is "$map" "{'big dog': -1, cat: 1}" "shows how to give them one"
+tap_exit 0 "which works" "$QCNN" train -q --set data.train=pets.csv --set "data.label_map=$map" table.yaml
 for gate in pow_h pow_iswap pow_swap pow_zz phase_all; do
 	printf "qubit[2] q; $gate(0.1) q[0], q[1];\n" >step.qcnn
 	tap_exit 65 "$gate is no gate of the language" "$QCNN" check step.qcnn

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets from CSV: columns by order and by name, every fault with its place, limits. */
 #include "config.h"
+#include "runtime/base/arena.h"
 #include "runtime/data/dataset.h"
 
 #include "tests/tap.h"
@@ -131,6 +132,62 @@ static void faults(void)
 		"a label outside the map");
 }
 
+/* What stands below the first fault of a text whose last column is the label; the caller frees. */
+static char *help_of(const char *text, const struct read_options *o)
+{
+	struct source_set *s = source_set_new();
+	struct diags *g = diags_new(s);
+	struct buf b = BUF_INIT, out = BUF_INIT;
+	struct dataset *d;
+	struct err e;
+	const char *help;
+	char *said;
+
+	buf_str(&b, text);
+	buf_write_file(&b, "h.csv", 0, &e);
+	tap_ok(dataset_read("h.csv", o, g, &d, &e) == -ERR_BAD_DATA && diags_errors(g) == 1, "one fault");
+	diags_print(g, DIAG_HUMAN, false, &out);
+	help = out.data ? strstr(out.data, "= help: ") : NULL;
+	said = mem_strdup(help ? help + 8 : "");
+	said[strcspn(said, "\n")] = 0;
+	buf_release(&b);
+	buf_release(&out);
+	diags_free(g);
+	source_set_free(s);
+	return said;
+}
+
+/* Classes without numbers are told once, all of them. */
+static void words(void)
+{
+	static const double nan_from[] = { NAN }, to[] = { 1 };
+	static const char *const name[] = { "a" };
+	struct read_options o = { .want = one, .nwant = 1, .label = "c" };
+	struct buf many = BUF_INIT;
+	char *said = help_of("x,y,c\n1,2,wet day\n1,2,dry\n3,4,dry\n1,1,wet day\n", &o);
+
+	tap_is_str(said, "`data.label_map` gives classes their numbers: `label_map: {dry: -1, 'wet day': 1}`", "two classes");
+	free(said);
+	said = help_of("x,y,c\n1,2,c\n1,2,b\n3,4,a\n1,1,it's\n", &o);
+	tap_is_str(said, "`data.label_map` gives classes their numbers: `label_map: {a: 0, b: 1, c: 2, 'it''s': 3}`", "more");
+	free(said);
+	buf_str(&many, "x,y,c\n");
+	for (int i = 0; i < 100; i++)
+		buf_printf(&many, "1,2,w%c%c\n", 'a' + i / 10, 'a' + i % 10);
+	said = help_of(many.data, &o);
+	tap_ok(strstr(said, "{waa: 0, wab: 1, ") && strstr(said, ", wbb: 11, …}`"), "a hundred: %s", said);
+	free(said);
+	o.label_map = (struct label_map){ nan_from, to, 1, name };
+	said = help_of("x,y,c\n1,2,a\n1,2,b\n3,4,d\n1,2,b\n", &o);
+	tap_is_str(said, "`data.label_map` has no number for: b, d", "classes that the map lacks");
+	free(said);
+	said = help_of("x,y,z,c\n1,2,3,4\n", &o);
+	tap_is_str(said, "`data.inputs` names those that are meant; `data.transform: {pca: {components: 2}}` makes 2 numbers of all",
+		"columns that are too many");
+	free(said);
+	buf_release(&many);
+}
+
 static void golden(void)
 {
 	static const char model[] = "input float[2] x;\n", text[] = "a;b\n1;2\n";
@@ -157,7 +214,9 @@ static void golden(void)
 		" ::: m.qcnn:1:16\n"
 		"  |\n"
 		"1 | input float[2] x;\n"
-		"  |                - `x` is declared here\n\n", "with places in both files");
+		"  |                - `x` is declared here\n"
+		"  = help: an input of 1 would take them: where a constant of the model sets its size, --const changes it\n\n",
+		"with places in both files");
 	buf_release(&out);
 	buf_release(&b);
 	diags_free(g);
@@ -232,6 +291,7 @@ int main(void)
 {
 	reading();
 	faults();
+	words();
 	golden();
 	limits();
 	rubbish();

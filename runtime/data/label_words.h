@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Labels of a file that are words without a number: told once, with what mends them all. */
+#ifndef QCNN_LABEL_WORDS_H
+#define QCNN_LABEL_WORDS_H
+
+#include <stdbool.h>
+
+#include "runtime/base/diag.h"
+
+enum { LABEL_WORDS_MAX = 12 };
+
+struct label_words {
+	struct diag *fault;          /* what was said of the first; the caller's to set */
+	char *word[LABEL_WORDS_MAX]; /* in the order of the file */
+	unsigned n;
+	bool more;                   /* than these */
+};
+
+/* Remembers a word; is it the first of all? */
+bool label_words_add(struct label_words *w, const char *word);
+/* Behind the last row: how data.label_map would give them numbers. has_map: it names others. */
+void label_words_help(const struct label_words *w, bool has_map);
+void label_words_release(struct label_words *w);
+
+#endif

@@ -8,6 +8,11 @@
 
 #include "cli/changes.h"
 #include "cli/job.h"
+#include "cli/values.h"
+#include "runtime/train/keras.h"
+#include "runtime/train/keras_h5.h"
+
+enum { ORDER_SHOWN = 8 };
 
 static bool ends_with(const char *path, const char *ending)
 {
@@ -114,6 +119,41 @@ static int open_bin(struct cli *c, const char *path, struct weights_file *f)
 	return 0;
 }
 
+/* Which weights the numbers of a circuit in an .h5 file are taken for, since names are not in it. */
+static void say_order(struct cli *c, const char *path, const struct program *p, uint32_t k, const struct keras_array *a)
+{
+	uint32_t *weight = mem_try((size_t)a->count + 1, sizeof *weight);
+	struct buf b = BUF_INIT;
+	uint64_t few = a->count <= ORDER_SHOWN ? a->count : ORDER_SHOWN - 1;
+
+	if (weight && keras_order(p, k, a->count, weight)) {
+		for (uint64_t i = 0; i < few; i++) {
+			buf_str(&b, i ? ", " : "");
+			weight_path(p, weight[i], &b);
+		}
+		if (few < a->count) {
+			buf_str(&b, ", ..., ");
+			weight_path(p, weight[a->count - 1], &b);
+		}
+		cli_note(c, "%s: %s: the numbers are taken for %s: symbols sorted as TensorFlow Quantum does", path, a->layer, b.data);
+	}
+	free(weight);
+	buf_release(&b);
+}
+
+static void say_orders(struct cli *c, const char *path, const struct program *p)
+{
+	struct keras_arrays file;
+	uint32_t k = 0;
+
+	if ((!ends_with(path, ".h5") && !ends_with(path, ".hdf5")) || keras_h5_read(path, &file, NULL))
+		return;
+	for (uint32_t i = 0; i < file.n; i++)
+		if (file.array[i].ndim == 1 && !strstr(file.array[i].name, "bias"))
+			say_order(c, path, p, k++, &file.array[i]);
+	keras_arrays_release(&file);
+}
+
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *f)
 {
 	struct err e;
@@ -127,6 +167,7 @@ int weights_file_open(struct cli *c, const char *path, const struct program *p, 
 		: err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 	if (code)
 		return cli_fail(c, &e);
+	say_orders(c, path, p);
 	f->program = p;
 	f->weight = f->own;
 	return 0;

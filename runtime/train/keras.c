@@ -57,6 +57,45 @@ uint32_t keras_next_symbol(uint32_t k, uint32_t n)
 	return k;
 }
 
+/* Do gates contain the weights?  used[nweight_circuit]; NULL without memory. */
+static bool *weights_in_gates(const struct program *p)
+{
+	bool *used = mem_try((size_t)p->nweight_circuit + 1, sizeof *used);
+
+	for (uint32_t i = 0; used && i < p->nexpr; i++)
+		if (p->expr[i].op == EXPR_WEIGHT && p->expr[i].a < p->nweight_circuit)
+			used[p->expr[i].a] = true;
+	return used;
+}
+
+/* Of those of a block that are used, all if that is NULL; how many, into weight[] unless that is NULL. */
+static uint32_t sorted_block(const struct block *b, const bool *used, uint32_t *weight)
+{
+	uint32_t symbol = 0, n = 0;
+
+	for (uint32_t i = 0; i < b->count; i++, symbol = keras_next_symbol(symbol, b->count)) {
+		if (used && !used[b->first + symbol])
+			continue;
+		if (weight)
+			weight[n] = b->first + symbol;
+		n++;
+	}
+	return n;
+}
+
+bool keras_order(const struct program *p, uint32_t k, uint64_t count, uint32_t *weight)
+{
+	struct blocks b = blocks_of(p);
+	bool *used = k < b.n && count < b.block[k].count ? weights_in_gates(p) : NULL;
+	bool fits = k < b.n && (used ? sorted_block(&b.block[k], used, NULL) : b.block[k].count) == count;
+
+	if (fits)
+		sorted_block(&b.block[k], used, weight);
+	free(used);
+	free(b.block);
+	return fits;
+}
+
 /* ---- in ---- */
 
 struct reading {
@@ -88,16 +127,25 @@ static int check_finite(const struct reading *r, const struct keras_array *a)
 
 static int read_circuit(struct reading *r, const struct keras_array *a)
 {
-	const struct block *b = &r->blocks.block[r->ncircuit];
-	uint32_t symbol = 0;
+	const uint32_t k = r->ncircuit++;
+	const struct block *b = &r->blocks.block[k];
+	uint32_t *weight;
+	bool fits;
 
-	if (r->ncircuit++ >= r->blocks.n)
+	if (k >= r->blocks.n)
 		return 0;            /* counted at the end */
-	if (a->count != b->count)
+	weight = mem_try((size_t)b->count + 1, sizeof *weight);
+	fits = weight && a->count <= b->count && keras_order(r->program, k, a->count, weight);
+	for (uint32_t i = 0; fits && i < b->count; i++)
+		r->weight[b->first + i] = 0;
+	for (uint64_t i = 0; fits && i < a->count; i++)
+		r->weight[weight[i]] = a->value[i];
+	free(weight);
+	if (!weight)
+		return err_set(r->e, -ERR_CONFIG, "no memory for %u weights", b->count);
+	if (!fits)
 		return err_set(r->e, -ERR_BAD_DATA, "%s: %s: %llu numbers, but %s%s has %u weights", a->layer, a->name,
 			(unsigned long long)a->count, *b->name ? "the model's circuit " : "the model's circuit", b->name, b->count);
-	for (uint32_t i = 0; i < b->count; i++, symbol = keras_next_symbol(symbol, b->count))
-		r->weight[b->first + symbol] = a->value[i];
 	return 0;
 }
 

@@ -111,6 +111,34 @@ if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
 	for name in saved bytes chunked; do
 		tap_exit 0 "$name.h5 is read" "$QCNN" weights diff w.bin $name.h5
 	done
+	# A circuit that lacks some of its symbols: t0, t1, t10, t11, t2 sorted, and no number for the others.
+	cat >gap.qcnn <<-'END'
+	QCNN 1;
+	qubit[2] q;
+	input float x;
+	param float[12] t;
+	ry(x + t[0]) q[0];
+	ry(t[10]) q[0];
+	ry(t[2]) q[0];
+	ry(t[11]) q[1];
+	cx q[1], q[0];
+	ry(t[1]) q[0];
+	observe z(q[0]);
+	END
+	cat >gap.py <<-'END'
+	import h5py
+	for name, numbers in ("five.h5", [0.5, 1.5, 10.5, 11.5, 2.5]), ("six.h5", [1.0, 2, 3, 4, 5, 6]):
+	    with h5py.File(name, "w") as f:
+	        f.attrs["layer_names"] = ["pqc"]
+	        f.create_group("pqc").attrs["weight_names"] = ["parameters:0"]
+	        f["pqc"].create_dataset("parameters:0", data=numbers)
+	END
+	"$PYTHON" gap.py
+	tap_exit 0 "symbols with gaps" "$QCNN" weights convert --model gap.qcnn five.h5 five.json
+	tap_is "$(tr -d ' \n' <five.json | sed 's/.*"t":\[\([^]]*\)\].*/\1/')" "0.5,1.5,2.5,0,0,0,0,0,0,0,10.5,11.5" "go to their weights"
+	tap_has err "five.h5: pqc: the numbers are taken for t[0], t[1], t[10], t[11], t[2]: symbols sorted" "which are named"
+	tap_exit 65 "another number of them" "$QCNN" weights convert --model gap.qcnn six.h5 six.json
+	tap_has err "6 numbers, but the model's circuit has 12 weights" "is refused"
 	for name in deep complex words nan absent twice huge link raw keras3; do
 		tap_exit 65 "$name.h5 is refused" "$QCNN" weights diff w.bin $name.h5
 		tap_note "$(cat err)"

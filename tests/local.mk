@@ -112,6 +112,7 @@ shell_tests += tests/limits/test_odd_files.sh
 shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/net/test_cluster_keys.sh
 shell_tests += tests/net/test_faults.sh
+shell_tests += tests/net/test_ipv6.sh
 shell_tests += tests/net/test_local.sh
 shell_tests += tests/net/test_refused.sh
 shell_tests += tests/net/test_security.sh

@@ -74,7 +74,7 @@ lab_open_net() {
 	lab_hold "unshare --net" "ip link set lo up; sleep 0 &" || return 1
 	for lab_k in $(seq $lab_n); do
 		lab_config $lab_k "$(lab_address $lab_k)" 22
-		lab_hold "unshare --net" "ip link set lo up; until ip -o addr show dev up 2>/dev/null | grep -q 10.77; do sleep 0.02; done; '$lab_sshd' -D -e -f $lab/sshd_config.$lab_k &" || return 1
+		lab_hold "unshare --net" "ip link set lo up; for i in \$(seq 500); do ip -o addr show dev up 2>/dev/null | grep -q 10.77 && break; sleep 0.02; done; '$lab_sshd' -D -e -f $lab/sshd_config.$lab_k &" || return 1
 		ip link add name h$lab_k netns "$(cat "$lab/host.0.pid")" type veth peer name up netns "$(cat "$lab/host.$lab_k.pid")" || return 1
 		lab_h=$lab_k
 		lab_on 0 sh -c "ip addr add 10.77.$lab_h.1/24 dev h$lab_h && ip link set h$lab_h up" || return 1

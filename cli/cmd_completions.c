@@ -3,7 +3,10 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <ctype.h>
 #include <string.h>
+
+#include "cli/schema.h"
 
 /* In single quotes, for all three shells; fish alone takes a backslash there. */
 static void quoted(const char *s, bool fish, struct buf *out)
@@ -30,6 +33,29 @@ static void words_of(const char *values, struct buf *out)
 		buf_char(out, *values == '|' ? ' ' : *values);
 }
 
+/* The words that a command's operands begin with: "show RUN | list" has show and list. */
+static void verbs_of(const struct command *c, struct buf *out)
+{
+	for (const char *p = c->operands; *p; p += strcspn(p, "|"), p += *p == '|') {
+		size_t n;
+
+		p += strspn(p, " ");
+		n = strcspn(p, " |");
+		if (islower((unsigned char)*p))
+			buf_printf(out, "%s%.*s", out->len ? " " : "", (int)n, p);
+	}
+}
+
+/* What --set takes, up to its value. */
+static void keys(struct buf *out)
+{
+	for (int i = 0; i < KEY_COUNT; i++)
+		buf_printf(out, "%s%s=", i ? " " : "", schema_row((enum key_id)i)->path);
+}
+
+/* Prints the names of runs, one a line; for all three shells. */
+static const char run_names[] = "(echo latest; qcnn runs list 2>/dev/null | sed '1d;s/ .*//')";
+
 /* ---- bash ---- */
 
 static void bash_options(unsigned bit, struct buf *out)
@@ -41,32 +67,56 @@ static void bash_options(unsigned bit, struct buf *out)
 			buf_printf(out, "--%s%s ", rows[i].name, rows[i].argument ? "=" : "");
 }
 
-/* Words for `--name=`, where they are known. */
-static void bash_choices(const struct command *c, struct buf *out)
+/* Words for `--name=` and behind `--name`, where they are known. */
+static void bash_choices(const char *command, unsigned bit, struct buf *out)
 {
 	const struct option_row *rows = option_rows();
 
 	for (int i = 0; i < OPT_IDS; i++)
-		if ((rows[i].commands & c->bit) && rows[i].kind == OPTION_CHOICE) {
-			buf_printf(out, "    %s:--%s) words='", c->name, rows[i].name);
+		if ((rows[i].commands & bit) && rows[i].kind == OPTION_CHOICE) {
+			buf_printf(out, "    %s:--%s) words='", command, rows[i].name);
 			words_of(rows[i].values, out);
 			buf_str(out, "' ;;\n");
 		}
 }
 
+/* Behind a command: its verbs, then names of runs where it is about runs, else files. */
+static void bash_operands(struct buf *out)
+{
+	for (const struct command *const *c = commands; *c; c++) {
+		struct buf b = BUF_INIT;
+
+		verbs_of(*c, &b);
+		if (b.len)
+			buf_printf(out, "    %s:1) words='%s' ;;\n", (*c)->name, b.data);
+		buf_release(&b);
+	}
+	buf_printf(out, "    runs:*) words=$%s ;;\n", run_names);
+}
+
 static void bash(struct buf *out)
 {
 	buf_str(out, "# bash completion for qcnn; use: eval \"$(qcnn completions bash)\"\n"
-		"_qcnn() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd= i words= name=\n"
+		"_qcnn() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd= i words= name= sign= nth=0\n"
 		"  # `--name=value` may come as three words.\n"
-		"  if [[ $cur == = ]]; then name=${COMP_WORDS[COMP_CWORD-1]} cur=\n"
-		"  elif (( COMP_CWORD > 1 )) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then name=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+		"  if [[ $cur == = ]]; then name=${COMP_WORDS[COMP_CWORD-1]} cur= sign==\n"
+		"  elif (( COMP_CWORD > 1 )) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then name=${COMP_WORDS[COMP_CWORD-2]} sign==\n"
+		"  else name=${COMP_WORDS[COMP_CWORD-1]}; fi\n"
 		"  for (( i = 1; i < COMP_CWORD; i++ )); do\n    case ${COMP_WORDS[i]} in -*) ;; *) cmd=${COMP_WORDS[i]}; break ;; esac\n  done\n"
-		"  if [[ -n $name ]]; then\n    case $cmd:$name in\n");
+		"  for (( ; i < COMP_CWORD; i++ )); do [[ ${COMP_WORDS[i]} == -* ]] || (( ++nth )); done\n"
+		"  case $cmd:$name in\n    *:--set | *:-s) words='");
+	keys(out);
+	buf_str(out, "' ;;\n");
+	bash_choices("", COMMAND_TOP, out);
 	for (const struct command *const *c = commands; *c; c++)
-		bash_choices(*c, out);
-	buf_str(out, "    *) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n    esac\n"
-		"    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n  case $cmd in\n    '') words='help ");
+		bash_choices((*c)->name, (*c)->bit, out);
+	buf_str(out, "    *) [[ $sign ]] && { COMPREPLY=($(compgen -f -- \"$cur\")); return; } ;;\n  esac\n"
+		"  if [[ $words ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		"    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n    return\n  fi\n"
+		"  case $cmd:$nth in\n");
+	bash_operands(out);
+	buf_str(out, "  esac\n  if [[ $words && $cur != -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
+		"  case $cmd in\n    '') words='help ");
 	for (const struct command *const *c = commands; *c; c++)
 		buf_printf(out, "%s ", (*c)->name);
 	bash_options(COMMAND_TOP, out);
@@ -102,6 +152,8 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 		buf_printf(&b, ":%s:(", r->argument);
 		words_of(r->values, &b);
 		buf_char(&b, ')');
+	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_DATA]) {
+		buf_printf(&b, ":%s:{compadd -S '' -a keys}", r->argument);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_printf(&b, ":%s:_files", r->argument);
 	}
@@ -117,6 +169,20 @@ static void zsh_options(unsigned bit, struct buf *out)
 			zsh_option(&option_rows()[i], out);
 }
 
+static void zsh_operands(const struct command *c, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+
+	verbs_of(c, &b);
+	if (b.len)
+		buf_printf(out, " \\\n        '1:what:(%s)'", b.data);
+	if (c == &command_runs)
+		buf_printf(out, " \\\n        \"*:run:($%s)\" ;;\n", run_names);
+	else
+		buf_str(out, " \\\n        '*:file:_files' ;;\n");
+	buf_release(&b);
+}
+
 static void zsh(struct buf *out)
 {
 	buf_str(out, "#compdef qcnn\n# zsh completion; put it into a file _qcnn in a folder of $fpath, or eval it.\n"
@@ -129,14 +195,16 @@ static void zsh(struct buf *out)
 		quoted(b.data, false, out);
 		buf_release(&b);
 	}
-	buf_str(out, "\n  )\n  _arguments -C");
+	buf_str(out, "\n  )\n  local -a keys=(");
+	keys(out);
+	buf_str(out, ")\n  _arguments -C");
 	zsh_options(COMMAND_TOP, out);
 	buf_str(out, " \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
 		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n");
 	for (const struct command *const *c = commands; *c; c++) {
 		buf_printf(out, "    %s) _arguments", (*c)->name);
 		zsh_options((*c)->bit, out);
-		buf_str(out, " \\\n        '*:file:_files' ;;\n");
+		zsh_operands(*c, out);
 	}
 	buf_str(out, "    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _qcnn ]; then _qcnn \"$@\"; else compdef _qcnn qcnn; fi\n");
 }
@@ -156,6 +224,9 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	if (r->kind == OPTION_CHOICE) {
 		words_of(r->values, &words);
 		buf_printf(out, " -x -a '%s'", words.data);
+	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_DATA]) {
+		keys(&words);
+		buf_printf(out, " -x -a '%s'", words.data);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_str(out, " -r");
 	}
@@ -163,6 +234,20 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	quoted(text, true, out);
 	buf_char(out, '\n');
 	buf_release(&words);
+}
+
+static void fish_operands(const struct command *c, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+
+	verbs_of(c, &b);
+	if (b.len)
+		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from %s' -a '%s'\n", c->name,
+			b.data, b.data);
+	if (c == &command_runs)
+		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from %s' -a \"%s\"\n",
+			b.data, run_names);
+	buf_release(&b);
 }
 
 static void fish(struct buf *out)
@@ -180,6 +265,8 @@ static void fish(struct buf *out)
 		for (int i = 0; i < OPT_IDS; i++)
 			if (option_rows()[i].commands & (*c)->bit)
 				fish_option(&option_rows()[i], (*c)->name, out);
+	for (const struct command *const *c = commands; *c; c++)
+		fish_operands(*c, out);
 }
 
 static int completions(struct cli *c)

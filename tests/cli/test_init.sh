@@ -60,6 +60,12 @@ if command -v bash >/dev/null; then
 	tap_is "$(bash ask.sh qcnn run --precision =)" "single double" "its words"
 	tap_is "$(bash ask.sh qcnn train mine/conf)" "mine/config.yaml" "a file"
 	tap_is "$(bash ask.sh qcnn help inf)" "infer info" "help for a command"
+	tap_is "$(bash ask.sh qcnn --color a)" "auto always" "a word behind a blank"
+	tap_is "$(bash ask.sh qcnn train --dry-run mine/conf)" "mine/config.yaml" "a file behind an option without a value"
+	tap_is "$(bash ask.sh qcnn train --set train.ep)" "train.epochs=" "a key of the configuration"
+	tap_is "$(bash ask.sh qcnn train --set = run.se)" "run.seed=" "behind = too"
+	tap_is "$(bash ask.sh qcnn weights '')" "show convert diff" "what a command does"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn runs show m)" "$(ls runs | grep model)" "a run"
 else
 	tap_skip "bash is not installed"
 fi

@@ -31,7 +31,7 @@ struct running {
 	unsigned nv;
 };
 
-enum emit { EMIT_OUTPUTS = 0, EMIT_JACOBIAN, EMIT_READOUTS, EMIT_READOUT_JACOBIAN, EMIT_STATE, EMIT_PROBABILITIES };
+enum emit { EMIT_OUTPUTS = 0, EMIT_JACOBIAN, EMIT_READOUTS, EMIT_READOUT_JACOBIAN, EMIT_STATE, EMIT_PROBABILITIES, EMIT_SAMPLES };
 
 static uint32_t shots_of(const struct running *r)
 {
@@ -173,13 +173,18 @@ static int emit_jacobian(struct running *r, bool head, struct err *e)
 	return code;
 }
 
+static void squares(const cplx *psi, uint64_t size, double *out)
+{
+	for (uint64_t i = 0; i < size; i++)
+		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+}
+
 /* Squares of amplitudes, or their frequencies among the shots; scratch has 2^n numbers. */
 static void squares_of(const struct running *r, uint32_t c, uint32_t s, uint64_t size, const cplx *psi, double *scratch, double *out)
 {
 	const struct shot_stream stream = { .key = shots_key(r), .sample = s, .group = c };
 
-	for (uint64_t i = 0; i < size; i++)
-		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+	squares(psi, size, out);
 	if (shots_of(r))
 		shot_frequencies(out, size, shots_of(r), &stream, scratch);
 }
@@ -212,6 +217,47 @@ static int state_of_circuit(struct running *r, uint32_t c, bool squares, struct 
 	return status;
 }
 
+/* The bits of all shots of one circuit. */
+static int samples_of_circuit(struct running *r, uint32_t c, struct err *e)
+{
+	const struct circuit_code *code = &r->program->circuit[c];
+	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, shots = shots_of(r);
+	uint64_t dim[3] = { r->nsample, shots, code->nwire };
+	struct values *v = result(r, *code->name ? code->name : "samples", 3, dim, false, e);
+	cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
+	double *p = psi ? mem_try(size, sizeof *p) : NULL;
+	int status = 0;
+
+	if (!p) {
+		free(psi);
+		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire) : e->code;
+	}
+	v->index[0] = "sample";
+	v->index[1] = "shot";
+	v->column = "qubit";
+	for (uint32_t s = 0; !status && s < r->nsample; s++) {
+		const struct shot_stream stream = { .key = shots_key(r), .sample = s, .group = c };
+
+		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
+		if (status)
+			break;
+		squares(psi, size, p);
+		shot_bits(p, code->nwire, shots, &stream, v->array.value + s * shots * code->nwire);
+	}
+	free(psi);
+	free(p);
+	return status;
+}
+
+static int emit_samples(struct running *r, struct err *e)
+{
+	int code = 0;
+
+	for (uint32_t c = 0; !code && c < r->program->ncircuit; c++)
+		code = samples_of_circuit(r, c, e);
+	return code;
+}
+
 static int emit_states(struct running *r, bool squares, struct err *e)
 {
 	int code = 0;
@@ -230,6 +276,7 @@ static int emit_all(struct running *r, enum emit what, struct err *e)
 	case EMIT_READOUT_JACOBIAN: return emit_jacobian(r, false, e);
 	case EMIT_STATE: return emit_states(r, false, e);
 	case EMIT_PROBABILITIES: return emit_states(r, true, e);
+	case EMIT_SAMPLES: return emit_samples(r, e);
 	}
 	BUG("no values number %d", (int)what);
 }
@@ -239,6 +286,12 @@ static int emit_all(struct running *r, enum emit what, struct err *e)
 static bool needs_gradient(enum emit what)
 {
 	return what == EMIT_JACOBIAN || what == EMIT_READOUT_JACOBIAN;
+}
+
+/* Of all qubits, not of observables. */
+static bool needs_state(enum emit what)
+{
+	return what == EMIT_STATE || what == EMIT_PROBABILITIES || what == EMIT_SAMPLES;
 }
 
 static bool needs_head(enum emit what)
@@ -259,7 +312,7 @@ static int open_model(struct running *r, enum emit what)
 		return status;
 	}
 	/* The light cone keeps observables right, not the state. */
-	if (!code && (what == EMIT_STATE || what == EMIT_PROBABILITIES))
+	if (!code && needs_state(what))
 		w.without[w.compile.nwithout++] = "cone";
 	if (!code)
 		code = model_file_open(c->options.operand[0], r->d, &w.lang, &w.compile, &r->model, &e);
@@ -318,22 +371,26 @@ static int open_data(struct running *r)
 	return 0;
 }
 
-/* The numbers of --emit=state and probabilities, before anything is taken for them. Where one state
+/* The numbers of --emit=state, probabilities and samples, before anything is taken for them. Where one state
  * alone is beyond reason the evaluator says so. */
 static int states_fit(struct running *r, enum emit what)
 {
+	static const char *const name[] = { [EMIT_STATE] = "the state", [EMIT_PROBABILITIES] = "the probabilities", [EMIT_SAMPLES] = "the shots" };
 	uint64_t available = cpus_memory_available(), size = what == EMIT_STATE ? 16 : 8;
 	double needed = 0;
 	struct err e;
 
-	if (what != EMIT_STATE && what != EMIT_PROBABILITIES)
+	if (!needs_state(what))
 		return 0;
-	for (uint32_t c = 0; c < r->program->ncircuit; c++)
-		needed += ldexp((double)size * r->nsample, (int)r->program->circuit[c].nwire);
+	for (uint32_t c = 0; c < r->program->ncircuit; c++) {
+		uint32_t n = r->program->circuit[c].nwire;
+
+		needed += what == EMIT_SAMPLES ? ldexp(24, (int)n) + 8.0 * r->nsample * shots_of(r) * n : ldexp((double)size * r->nsample, (int)n);
+	}
 	if (needed <= (double)available || needed > 0x1p60)
 		return 0;
 	err_set(&e, -ERR_CONFIG, "needs %.1f GiB for %u sample%s of %s, %.1f GiB available", needed / 0x1p30,
-		r->nsample, r->nsample == 1 ? "" : "s", what == EMIT_STATE ? "the state" : "the probabilities",
+		r->nsample, r->nsample == 1 ? "" : "s", name[what],
 		(double)available / 0x1p30);
 	return cli_fail(r->cli, &e);
 }
@@ -346,7 +403,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
-		.shots = what == EMIT_PROBABILITIES || what == EMIT_STATE ? 0 : shots_of(r),
+		.shots = needs_state(what) ? 0 : shots_of(r),
 		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0,
 	};
 	struct evaluator_options eo;
@@ -367,10 +424,12 @@ static int check_shots(const struct running *r, enum emit what)
 {
 	const struct options *o = &r->cli->options;
 
+	if (!shots_of(r) && what == EMIT_SAMPLES)
+		return cli_usage(r->cli, "--emit=samples prints the bits of shots; give their number with --shots");
 	if (!shots_of(r))
 		return 0;
 	if (what == EMIT_STATE)
-		return cli_usage(r->cli, "shots do not show the state; --emit=probabilities gives their frequencies");
+		return cli_usage(r->cli, "shots do not show the state; --emit=samples gives their bits, --emit=probabilities their frequencies");
 	if (needs_gradient(what) && strcmp(o->value[OPT_GRADIENT], "shift"))
 		return cli_usage(r->cli, "derivatives from shots are made by parameter shift; give --gradient=shift");
 	return 0;
@@ -445,13 +504,14 @@ static const char *const examples[] = {
 	"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",
 	"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
 	"qcnn run --emit=state --format=npy -o state.npy bell.qcnn",
+	"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn",
 	NULL
 };
 
 const struct command command_run = {
 	.bit = COMMAND_RUN,
 	.name = "run",
-	.summary = "evaluate a model: outputs, derivatives, states",
+	.summary = "evaluate a model: outputs, derivatives, states, shots",
 	.operands = "MODEL",
 	.min_operands = 1,
 	.max_operands = 1,

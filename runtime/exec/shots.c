@@ -169,6 +169,19 @@ void shot_frequencies(double *p, uint64_t n, uint64_t nshot, const struct shot_s
 		p[i] /= (double)nshot;
 }
 
+void shot_bits(double *p, uint32_t nwire, uint64_t nshot, const struct shot_stream *s, double *bit)
+{
+	const uint64_t n = UINT64_C(1) << nwire;
+	const double total = cumulate(p, n);
+
+	for (uint64_t k = 0; k < nshot; k++) {
+		uint64_t index = draw(p, n, total, s, k);
+
+		for (uint32_t w = 0; w < nwire; w++)
+			*bit++ = (double)(index >> w & 1);
+	}
+}
+
 /* The wire's X or Y basis becomes that of Z: H, or H after the adjoint of S. */
 static void turn_wire(cplx *psi, uint32_t nwire, uint32_t wire, uint8_t letter)
 {

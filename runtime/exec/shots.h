@@ -33,5 +33,8 @@ void shot_readouts(const struct shot_groups *g, const cplx *psi, uint64_t nshot,
 
 /* p[n] (sums of squares of amplitudes) become the frequencies of nshot draws. */
 void shot_frequencies(double *p, uint64_t n, uint64_t nshot, const struct shot_stream *s, double *scratch);
+/* The same draws one by one: bit[(nshot, nwire)], 0 or 1, wire 0 being the lowest bit of an index of p[2^nwire], which
+ * is used up. */
+void shot_bits(double *p, uint32_t nwire, uint64_t nshot, const struct shot_stream *s, double *bit);
 
 #endif

@@ -47,6 +47,26 @@ tap_ok "are near" awk -F, 'FNR == 1 { next } NR == FNR { v[$1] = $3; next } { d 
 	END { exit !(n == 4 && !bad) }' exact.csv shots.csv
 tap_exit 2 "derivatives by the adjoint method" "$QCNN" run --data=x.csv --shots=10 --emit=jacobian one.qcnn
 tap_has err "derivatives from shots are made by parameter shift; give --gradient=shift" "are refused"
+# The shots themselves: those whose frequencies --emit=probabilities gives.
+cat >three.qcnn <<'END'
+QCNN 1;
+qubit[3] q;
+input float x;
+ry(x) q[0];
+cx q[0], q[2];
+ry(0.3) q[1];
+observe z(q[0]);
+END
+tap_exit 0 "samples" "$QCNN" run -q --data=x.csv --shots=300 --seed=5 --emit=samples --format=csv three.qcnn
+tap_is "$(head -n 1 out)" "sample,shot,qubit[0],qubit[1],qubit[2]" "the bits of each qubit"
+tap_is "$(awk -F, 'NR > 1 && $3 != $5' out | wc -l | tr -d ' ')" 0 "those of entangled qubits agree"
+awk -F, 'NR > 1 { n[$1 "," $3 + 2 * $4 + 4 * $5]++; last = $1 } END { for (s = 0; s <= last; s++) for (i = 0; i < 8; i++) printf "%d,%d,%.12g\n", s, i, n[s "," i] / 300 }' out >counted
+"$QCNN" run -q --data=x.csv --shots=300 --seed=5 --emit=probabilities --format=csv three.qcnn | awk -F, 'NR > 1 { printf "%d,%d,%.12g\n", $1, $2, $3 }' >frequencies
+tap_same counted frequencies "are the shots of --emit=probabilities"
+tap_exit 0 "in JSON" "$QCNN" run -q --data=x.csv --shots=2 --emit=samples three.qcnn
+tap_has out '{"schema": 1, "samples": [[[' "samples, shots, qubits"
+tap_exit 2 "samples without shots" "$QCNN" run --data=x.csv --emit=samples three.qcnn
+tap_has err "give their number with --shots" "ask for them"
 tap_exit 2 "the state" "$QCNN" run --data=x.csv --shots=10 --emit=state one.qcnn
 tap_has err "shots do not show the state" "is refused"
 

@@ -34,7 +34,7 @@ unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit)
 	return isa != ISA_NONE && nbit < least ? least : nbit;
 }
 
-static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c)
+static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random)
 {
 	unsigned lanes = plan_lanes(pl->isa, pl->precision);
 	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
@@ -42,6 +42,8 @@ static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c)
 	unsigned rows = plan_stored_bits(pl->isa, pl->precision, c->nbit) - log2_of(lanes);
 	if (hot > rows)
 		hot = rows;
+	if (random && hot > STAGE_SPARE_ROWS)
+		hot = STAGE_SPARE_ROWS + (unsigned)(rng_u64(random, RNG_TEST, 3, 0) % (hot - STAGE_SPARE_ROWS));
 	return hot > STAGE_HOT_MAX ? STAGE_HOT_MAX : hot;
 }
 
@@ -281,7 +283,7 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
 {
 	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision));
 	unsigned nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
-	struct schedule s = { .pl = pl, .c = c, .limit = hot_limit(pl, c), .random = random };
+	struct schedule s = { .pl = pl, .c = c, .limit = hot_limit(pl, c, random), .random = random };
 	if (nbit > 63)
 		return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
 	s.order = arena_alloc(&pl->arena, c->nstep, sizeof *s.order);

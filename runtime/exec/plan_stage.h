@@ -34,7 +34,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c);
 
 /* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
  * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
- * hot; those they look at may be any.  random: another legal cut (tests). */
+ * hot; those they look at may be any.  random: another legal cut, into smaller blocks (tests). */
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e);
 
 #endif

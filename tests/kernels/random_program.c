@@ -163,6 +163,20 @@ static struct item any_item(struct maker *m, unsigned ntarget)
 	return it;
 }
 
+/* X, perhaps under controls. */
+static struct item any_permutation(struct maker *m, unsigned ntarget)
+{
+	struct item it = { .gate = GATE_PAULI, .word = 1, .ncontrol = (uint8_t)below(&m->dice, ntarget) };
+	uint32_t wire[MATRIX_TARGETS_MAX];
+
+	it.nwire = (uint8_t)(1 + it.ncontrol);
+	it.control_ones = (uint8_t)below(&m->dice, 1u << it.ncontrol);
+	choose(m, it.nwire, ntarget, wire);
+	for (unsigned k = 0; k < it.nwire; k++)
+		it.wire[k] = (uint8_t)wire[k];
+	return it;
+}
+
 static void add_matrix(struct maker *m)
 {
 	unsigned most = m->r->wide ? 3 : 2, ntarget;
@@ -174,7 +188,7 @@ static void add_matrix(struct maker *m)
 	m->cls = (enum value_class)below(&m->dice, m->r->sample_matrices ? 3 : 2);
 	m->diagonal = m->r->diagonals && m->nmatrix % 2;
 	for (unsigned k = 0; k < nitem; k++)
-		item[k] = any_item(m, ntarget);
+		item[k] = m->r->permutes && m->nmatrix % 2 == 0 ? any_permutation(m, ntarget) : any_item(m, ntarget);
 	m->matrix[m->nmatrix] = build_matrix(&m->b, ntarget, nitem, item);
 	m->matrix_class[m->nmatrix++] = m->cls;
 }

@@ -19,6 +19,7 @@ struct random_shape {
 	bool frozen;                 /* some weights are frozen */
 	bool wide;                   /* matrices on three wires too */
 	bool diagonals;              /* half of the matrices are diagonal */
+	bool permutes;               /* the other half are permutations without phases */
 	unsigned nz;                 /* products of Z read besides, up to 256 */
 };
 

@@ -136,24 +136,25 @@ static void test_size(unsigned n, enum isa isa)
 	job_release(&j);
 }
 
-/* More qubits than a block holds, most of which no step touches or late ones only: rows that are known to
- * be 0 are left out on the way, and there at the end. */
-static void test_idle(unsigned napply)
+/* More qubits than a block holds.  Most of them are touched by no step or by late ones only: rows that are known
+ * to be 0 are left out on the way, and there at the end.  Or many permutations, which are done on the way. */
+static void test_blocks(unsigned napply, bool permutes)
 {
 	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	double readout = 0, slope = 0;
 	bool ran = true;
 
-	for (unsigned seed = 1; seed <= 4 && ran; seed++) {
-		struct random_shape r = { .seed = 50 + seed, .nwire = 17, .napply = napply, .ncircuit = 1, .nweight = 4, .ninput = 2,
-			.controls = seed % 2, .diagonals = seed % 3 == 0, .nz = seed % 2 ? 0 : 5 };
+	for (unsigned seed = 1; seed <= (permutes ? 16 : 4) && ran; seed++) {
+		struct random_shape r = { .seed = 50 + seed, .nwire = permutes ? 9 : 17, .napply = napply, .ncircuit = 1, .nweight = 4, .ninput = 2,
+			.controls = permutes || seed % 2, .diagonals = seed % 3 == 0, .permutes = permutes, .wide = permutes,
+			.nz = seed % 2 ? 0 : 5 };
 		struct job j = job_of(&r, 2);
 		struct outcome got = outcome_new(j.p, 2);
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
 			struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT, .precision = PRECISION_DOUBLE,
-				.random_plan = plan, .shape = plan & 1 ? SHAPE_SHARED : SHAPE_STATE };
+				.random_plan = plan, .shape = plan & 1 ? SHAPE_SHARED : SHAPE_STATE, .no_fuse = plan == 3 };
 
 			ran = run(&j, &o, 2, &got);
 			readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, 2 * (size_t)j.p->nreadout));
@@ -162,8 +163,8 @@ static void test_idle(unsigned napply)
 		outcome_release(&got);
 		job_release(&j);
 	}
-	tap_ok(ran && readout < 1e-12 && slope < 1e-10, "%u steps on 17 qubits: readouts off by %.2g, gradients by %.2g", napply,
-		readout, slope);
+	tap_ok(ran && readout < 1e-12 && slope < 1e-10, "%u steps%s: readouts off by %.2g, gradients by %.2g", napply,
+		permutes ? ", many of them permutations," : "", readout, slope);
 }
 
 /* ---- threads ---- */
@@ -256,8 +257,9 @@ int main(void)
 	}
 	for (unsigned n = 1; n <= 14; n++)
 		test_size(n, isa_best());
-	test_idle(3);
-	test_idle(9);
+	test_blocks(3, false);
+	test_blocks(9, false);
+	test_blocks(30, true);
 	for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
 		test_threads(SHAPE_SAMPLES, (enum precision)precision, 6);
 		test_threads(SHAPE_STATE, (enum precision)precision, 6);

@@ -69,7 +69,7 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		const struct cpu_step *st = &s->step[n];
 		if (ahead)
 			cpu_ask_ahead(w, ahead, s->nstep - s->first_cross);
-		if (!cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
+		if (st->on_the_way || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
 			continue;
 		if (st->permutes) {
 			k->permute(psi, s->nhot, &st->kernel, st->target);

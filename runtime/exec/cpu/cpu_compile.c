@@ -104,13 +104,25 @@ static void fix_bit(struct kernel_step *k, uint8_t bit)
 	k->fixed[at] = bit;
 }
 
-/* Steps but the diagonal ones, which may be put off, leave out rows where a bit that is still |0> is 1. */
-static void fix_idle(const struct plan *pl, const struct plan_step *ps, const struct layout *l, uint64_t live, struct cpu_step *s)
+/* Leave out rows where a bit that is still |0> is 1. */
+static void fix_idle(const struct plan *pl, const struct layout *l, uint64_t live, struct cpu_step *s)
 {
-	uint64_t known = plan_moved(pl, ps) | plan_looked(pl, ps) | live;
+	uint64_t known = plan_moved(pl, s->plan) | plan_looked(pl, s->plan) | live;
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (l->row_bit[bit] >= 0 && !((known >> bit) & 1))
 			fix_bit(&s->kernel, (uint8_t)l->row_bit[bit]);
+}
+
+/* In all steps but the diagonal ones, which may be put off, and those on the way. */
+static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct layout *l, uint64_t live)
+{
+	for (uint32_t k = 0; k < s->nstep; k++) {
+		if (s->step[k].on_the_way)
+			continue;
+		if (!s->step[k].diagonal)
+			fix_idle(pl, l, live, &s->step[k]);
+		live |= plan_moved(pl, s->step[k].plan);
+	}
 }
 
 static void compile_controls(const struct backend_state *b, const struct plan_step *ps,
@@ -265,8 +277,18 @@ static void compile_ops(struct backend_state *b, struct cpu_stage *s)
 	struct delay d = { .s = s, .diagonal = arena_alloc(&b->arena, s->nstep, sizeof *d.diagonal) };
 	s->op = arena_alloc(&b->arena, s->nstep, sizeof *s->op);
 	for (uint32_t k = 0; k < s->nstep; k++)
-		compile_op(b->plan, &d, &s->step[k]);
+		if (!s->step[k].on_the_way)
+			compile_op(b->plan, &d, &s->step[k]);
 	put_delayed(&d);
+}
+
+/* Has some step before changed every bit of the block's rows? */
+static bool settled(const struct layout *l, uint64_t live)
+{
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (l->row_bit[bit] >= 0 && !((live >> bit) & 1))
+			return false;
+	return true;
 }
 
 static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps,
@@ -278,21 +300,21 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	else
 		lay_out(b, c, ps, s, &l);
 	s->step = arena_alloc(&b->arena, ps->count, sizeof *s->step);
-	uint64_t live = live_bits(b->plan, c->plan, ps->first);
 	for (uint32_t k = ps->first; k < ps->first + ps->count; k++) {
 		const struct plan_step *step = &c->plan->step[k];
 		if (step->op != STEP_UNITARY)
 			continue;   /* vectors are prepared before the first stage */
 		compile_step(b, step, &l, s, &s->step[s->nstep++]);
-		if (b->lane_bits && !plan_diagonal(b->plan, step))
-			fix_idle(b->plan, step, &l, live, &s->step[s->nstep - 1]);
-		live |= plan_moved(b->plan, step);
 		if (k < c->plan->first_cross)
 			s->first_cross = s->nstep;
 		s->undoes |= c->plan->step[k].undo;
 	}
-	if (b->lane_bits)
+	if (b->lane_bits) {
+		uint64_t live = live_bits(b->plan, c->plan, ps->first);
+		cpu_ways(b, s, settled(&l, live));
+		fix_idle_steps(b->plan, s, &l, live);
 		compile_ops(b, s);
+	}
 	s->nchunk = s->nblock < CPU_CHUNKS ? (unsigned)s->nblock : CPU_CHUNKS;
 }
 

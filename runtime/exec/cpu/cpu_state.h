@@ -22,6 +22,7 @@ struct cpu_step {
 	size_t cross;                /* place of its sums in a thread's: [d*d][2], or [d*d][2][lanes] */
 	size_t sum;                  /* place among the stage's sums: [d*d][2] */
 	bool permutes;               /* constant and without phases: rows change places */
+	bool on_the_way;             /* and they do so where the block is fetched or put back */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
 	/* A diagonal matrix may have targets outside the block's rows. */
 	bool diagonal;
@@ -29,6 +30,10 @@ struct cpu_step {
 	uint8_t nbase, row_part[8], lane_part[KERNEL_LANES_MAX];     /* the matrix's index of the rows' and of a lane's targets */
 	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
 };
+
+/* Permutations done on the way between state and block: row k of the state's part is row place[k ^ flip] of the
+ * block, where flip is the sum of the masks of outer bits that are 1. */
+struct cpu_way { uint32_t *place; unsigned nflip; struct { uint8_t outer; uint32_t mask; } flip[64]; };
 
 /* What forward does: a step, after diagonal steps that its visit of the rows takes along. */
 struct cpu_op { const struct cpu_step *step; uint32_t ndiagonal; const struct cpu_step **diagonal; };
@@ -40,6 +45,7 @@ struct cpu_stage {
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
 	size_t fresh, absent;        /* bits of a block's row number: where one is 1, psi is 0 before the stage; and after it */
 	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
+	struct cpu_way in, out;      /* before the first step, after the last */
 	unsigned nouter; uint8_t outer[64];      /* row bits that number the blocks */
 	uint64_t nblock;
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
@@ -99,6 +105,10 @@ struct backend_state {
 
 /* cpu_compile.c: plan -> compiled circuits, in b->arena. */
 void cpu_compile(struct backend_state *b);
+
+/* cpu_way.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
+ * its beginning, out of its steps and into its ways. */
+void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled);
 
 /* cpu_readout.c: expectations and probabilities of psi, and lambda = sum slope O psi. */
 void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,

@@ -45,14 +45,26 @@ static inline size_t cpu_block_base(const struct cpu_stage *s, uint64_t k)
 /* Rows of a block that are known to be 0 where the visit begins: nothing was written there. */
 static inline size_t cpu_absent(const struct sweep *w) { return w->lambda ? w->stage->absent : w->stage->fresh; }
 
+static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struct cpu_way *way, size_t base)
+{
+	struct kernel_rows r = { .nbit = s->nhot, .row = s->row, .swap = s->swap, .place = way->place };
+	for (unsigned k = 0; k < way->nflip; k++)
+		r.flip ^= (base >> way->flip[k].outer) & 1 ? way->flip[k].mask : 0;
+	return r;
+}
+
+/* A block as it is before the stage's first step (forward) or after its last one (backward). */
 static inline void cpu_fetch(const struct sweep *w, const void *state, size_t base, void *block)
 {
-	w->b->k->gather(block, state, base, w->stage->row, w->stage->nhot, &w->stage->swap, cpu_absent(w));
+	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->out : &w->stage->in, base);
+	r.absent = cpu_absent(w);
+	w->b->k->gather(block, state, base, &r);
 }
 
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
-	w->b->k->scatter(block, state, base, w->stage->row, w->stage->nhot, &w->stage->swap);
+	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->in : &w->stage->out, base);
+	w->b->k->scatter(block, state, base, &r);
 }
 
 /* The block that comes next, asked for part by part between the steps of this one. */

@@ -32,6 +32,18 @@ struct kernel_step {
 /* Lane bits (a mask) and the row bit of a block that each changes places with. */
 struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
 
+/* Row base + row[k] of a state is row place[k ^ flip] of a block, or k without a `place`, for k < 2^nbit, after
+ * the lane bits in swap.lanes have changed places with bits of k.  Where k has a bit of `absent`, gather puts 0
+ * and does not read. */
+struct kernel_rows {
+	unsigned nbit;
+	const uint32_t *row;
+	struct kernel_swap swap;
+	size_t absent;
+	const uint32_t *place;
+	size_t flip;
+};
+
 /* A Pauli product on an amplitude's index: P psi [i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]. */
 struct kernel_term {
 	size_t flip_row, sign_row;
@@ -82,12 +94,9 @@ struct kernels {
 	void (*table_scale)(void *table, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride, unsigned active);
 	void (*apply_table)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, const void *table);
 
-	/* block[k] = state[base + row[k]] for the 2^nbit rows k of a block, and back; on the way
-	 * the lane bits in swap->lanes change places with row bits.  Rows k with a bit of `absent`
-	 * are 0 and are not read. */
-	void (*gather)(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap,
-		size_t absent);
-	void (*scatter)(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *swap);
+	/* A block from a state, and back. */
+	void (*gather)(void *block, const void *state, size_t base, const struct kernel_rows *r);
+	void (*scatter)(const void *block, void *state, size_t base, const struct kernel_rows *r);
 
 	/* Ask for rows [first, last) of such a block, except those that are absent. */
 	void (*prefetch)(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent);

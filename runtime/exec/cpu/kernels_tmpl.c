@@ -548,10 +548,15 @@ INLINE void lane_exchange(unsigned b, vec *x, vec *y)
 	}
 }
 
-/* to[row or to_row[row]] = from[row or from_row[row]], 0 where row has a bit of `absent`, with the
- * lanes of `lanes` (a constant) exchanged, 2^(bits of lanes) rows at a time in registers. */
-INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, const uint32_t *to_row,
-	unsigned nbit, const uint8_t *row_bit, unsigned lanes, size_t absent)
+/* Where the rows of a move are: table[k ^ flip], or k itself. */
+struct places { const uint32_t *table; size_t flip; };
+
+INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->table[k ^ p->flip] : k; }
+
+/* Row `to` of k = row `from` of k, or 0 where k has a bit of `absent`, with the lanes of `lanes` (a constant)
+ * exchanged, 2^(bits of lanes) rows at a time in registers. */
+INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, unsigned nbit,
+	const uint8_t *row_bit, size_t absent, unsigned lanes)
 {
 	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
 	size_t n = (size_t)1 << (nbit - nswap), mask = 0, row = 0, member[16] = { 0 };
@@ -567,7 +572,7 @@ INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, cons
 			vec v[16];
 			UNROLL for (unsigned g = 0; g < nmember; g++) {
 				size_t r = row | member[g];
-				v[g] = r & absent ? splat(0) : load(from + (from_row ? from_row[r] : r) * ROW + part * LANES);
+				v[g] = r & absent ? splat(0) : load(from + place_of(at_from, r) * ROW + part * LANES);
 			}
 			UNROLL for (unsigned b = 0; b < LANE_BITS; b++) {
 				unsigned step = 1u << __builtin_popcount(lanes & ((1u << b) - 1));
@@ -577,53 +582,41 @@ INLINE void move_rows(const real *from, const uint32_t *from_row, real *to, cons
 					if (!(g & step))
 						lane_exchange(b, &v[g], &v[g | step]);
 			}
-			UNROLL for (unsigned g = 0; g < nmember; g++) {
-				size_t r = row | member[g];
-				save(to + (to_row ? to_row[r] : r) * ROW + part * LANES, v[g]);
-			}
+			UNROLL for (unsigned g = 0; g < nmember; g++)
+				save(to + place_of(at_to, row | member[g]) * ROW + part * LANES, v[g]);
 		}
 }
 
-/* Masks of one lane bit and of all have code of their own; others go bit by bit. */
-static void move_block(const real *from, const uint32_t *from_row, real *to, const uint32_t *to_row,
-	unsigned nbit, const struct kernel_swap *w, size_t absent)
+/* Every mask of lane bits has code of its own. */
+INLINE void move_block(const real *from, const struct places *at_from, real *to, const struct places *at_to,
+	const struct kernel_rows *w, size_t absent)
 {
-	unsigned lanes = w->lanes, now = lanes == (1u << LANE_BITS) - 1 ? lanes : lanes & -lanes;
-	do {
-		switch (now) {
-#define CASE(lanes) case lanes: move_rows(from, from_row, to, to_row, nbit, w->row_bit, lanes, absent); break;
-		CASE(0) CASE(1)
+	switch (w->swap.lanes) {
+#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, lanes); break;
+	CASE(0) CASE(1)
 #if LANE_BITS > 1
-		CASE(2)
+	CASE(2) CASE(3)
 #endif
 #if LANE_BITS > 2
-		CASE(4)
+	CASE(4) CASE(5) CASE(6) CASE(7)
 #endif
 #if LANE_BITS > 3
-		CASE(8)
-#endif
-#if LANE_BITS > 1
-		CASE((1 << LANE_BITS) - 1)
+	CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15)
 #endif
 #undef CASE
-		}
-		from = to;
-		from_row = to_row;
-		absent = 0;
-		lanes &= ~now;
-		now = lanes & -lanes;
-	} while (lanes);
+	}
 }
 
-static void gather(void *block, const void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w,
-	size_t absent)
+static void gather(void *block, const void *state, size_t base, const struct kernel_rows *r)
 {
-	move_block(row_of(state, base), row, block, NULL, nbit, w, absent);
+	struct places from = { r->row, 0 }, to = { r->place, r->flip };
+	move_block(row_of(state, base), &from, block, &to, r, r->absent);
 }
 
-static void scatter(const void *block, void *state, size_t base, const uint32_t *row, unsigned nbit, const struct kernel_swap *w)
+static void scatter(const void *block, void *state, size_t base, const struct kernel_rows *r)
 {
-	move_block(block, NULL, row_at(state, base), row, nbit, w, 0);
+	struct places from = { r->place, r->flip }, to = { r->row, 0 };
+	move_block(block, &from, row_at(state, base), &to, r, 0);
 }
 
 static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent)

@@ -12,6 +12,7 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_state.h \
 	runtime/exec/cpu/cpu_sweep.c \
 	runtime/exec/cpu/cpu_sweep.h \
+	runtime/exec/cpu/cpu_way.c \
 	runtime/exec/cpu/kernels.c \
 	runtime/exec/cpu/kernels.h \
 	runtime/exec/cpu/limits.c \

@@ -72,23 +72,23 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		if (st->on_the_way || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
 			continue;
 		if (st->permutes) {
-			k->permute(psi, s->nhot, &st->kernel, st->target);
-			k->permute(lambda, s->nhot, &st->kernel, st->target);
+			k->permute(psi, s->nhot, &st->back, st->target);
+			k->permute(lambda, s->nhot, &st->back, st->target);
 			continue;
 		}
 		if (st->diagonal) {
 			struct phases p = cpu_step_phases(w, st, true, base, &room);
 			if (!st->plan->undo)
 				p.active = 0;
-			k->unscale(psi, lambda, s->nhot, &st->kernel, p.phase, p.stride, p.active,
+			k->unscale(psi, lambda, s->nhot, &st->back, p.phase, p.stride, p.active,
 				st->plan->cross ? cross + st->cross + base_place(w->b, st, base) : NULL, st->per_lane);
 			continue;
 		}
 		if (st->plan->undo)
-			k->unapply(psi, lambda, s->nhot, &st->kernel, cpu_step_matrix(w, st, true, &room),
+			k->unapply(psi, lambda, s->nhot, &st->back, cpu_step_matrix(w, st, true, &room),
 				st->plan->cross ? cross + st->cross : NULL, st->per_lane);
 		else
-			k->cross(psi, lambda, s->nhot, &st->kernel, cross + st->cross, st->per_lane);
+			k->cross(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
 	}
 }
 
@@ -97,11 +97,11 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	struct sweep *w = ctx;
 	const struct cpu_stage *s = w->stage;
 	struct backend_state *b = w->b;
-	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	uint64_t end = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk + 1);
 	memset(thread->cross, 0, s->ncross * sizeof(double));
-	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
-		size_t base = cpu_block_base(s, k);
-		struct ahead ahead = cpu_look_ahead(s, k + 1, end);
+	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
+		size_t base = cpu_block_base(&s->back, k);
+		struct ahead ahead = cpu_look_ahead(&s->back, k + 1, end);
 		cpu_fetch(w, w->psi, base, thread->block_psi);
 		cpu_fetch(w, w->lambda, base, thread->block_lambda);
 		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross, &ahead);
@@ -167,7 +167,7 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 		double r[2 * MATRIX_ENTRIES_MAX] = { 0 };
 		if (!st->plan->cross)
 			continue;
-		for (unsigned chunk = 0; chunk < s->nchunk; chunk++)
+		for (unsigned chunk = 0; chunk < s->back.nchunk; chunk++)
 			for (unsigned e = 0; e < n; e++)
 				r[e] += part[s->nsum * chunk + st->sum + e];
 		if (of_sample(b, st))
@@ -226,7 +226,7 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		if (b->lane_bits) {
-			cpu_chunks(b, w, sweep.stage->nchunk, backward_chunk, &sweep);
+			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
 			collect_chunks(b, w, sweep.stage, in, r_shared, r_sample);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));

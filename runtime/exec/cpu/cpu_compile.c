@@ -39,6 +39,15 @@ static uint64_t live_bits(const struct plan *pl, const struct plan_circuit *c, u
 	return live;
 }
 
+/* Bits that the way back finds turned by steps from `first` on that it does not undo. */
+static uint64_t left_bits(const struct plan *pl, const struct plan_circuit *c, uint32_t first)
+{
+	uint64_t left = 0;
+	for (uint32_t k = first; k < c->nstep; k++)
+		left |= c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
+	return left;
+}
+
 /* Rows of the block: hot bits outside the lanes and, for each hot bit inside, another that
  * changes places with it. */
 static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
@@ -57,17 +66,20 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 		in_block[partner[a]] = true;
 	}
 	uint64_t before = live_bits(b->plan, c->plan, ps->first), live = live_bits(b->plan, c->plan, ps->first + ps->count);
+	uint64_t back = live | left_bits(b->plan, c->plan, ps->first + ps->count);
 	uint8_t memory_bit[64];
 	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
 		if (in_block[bit]) {
 			l->row_bit[bit] = (int8_t)s->nhot;
-			s->fresh |= (size_t)(~before >> bit & 1) << s->nhot;
-			s->absent |= (size_t)(~live >> bit & 1) << s->nhot;
+			s->forward.absent |= (size_t)(~before >> bit & 1) << s->nhot;
+			s->back.absent |= (size_t)(~back >> bit & 1) << s->nhot;
 			memory_bit[s->nhot++] = (uint8_t)(bit - b->lane_bits);
 		} else {
 			l->outer_bit[bit] = (int8_t)(bit - b->lane_bits);
 			if ((live >> bit) & 1)   /* elsewhere psi is 0, and stays so */
-				s->outer[s->nouter++] = (uint8_t)(bit - b->lane_bits);
+				s->forward.outer[s->forward.nouter++] = (uint8_t)(bit - b->lane_bits);
+			if ((back >> bit) & 1)
+				s->back.outer[s->back.nouter++] = (uint8_t)(bit - b->lane_bits);
 		}
 	}
 	for (unsigned a = 0; a < b->lane_bits; a++)
@@ -79,7 +91,6 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 			l->lane_bit[p] = (int8_t)a;
 			l->row_bit[p] = l->lane_bit[a] = -1;
 		}
-	s->nblock = UINT64_C(1) << s->nouter;
 	s->row = arena_alloc((struct arena *)&b->arena, (size_t)1 << s->nhot, sizeof *s->row);
 	for (uint32_t k = 0; k < UINT32_C(1) << s->nhot; k++)
 		for (unsigned bit = 0; bit < s->nhot; bit++)
@@ -93,7 +104,6 @@ static void lay_out_whole(const struct cpu_circuit *c, struct cpu_stage *s, stru
 	for (unsigned bit = 0; bit < c->nbit; bit++)
 		l->row_bit[bit] = (int8_t)bit;
 	s->nhot = c->nbit;
-	s->nblock = 1;
 }
 
 static void fix_bit(struct kernel_step *k, uint8_t bit)
@@ -105,23 +115,27 @@ static void fix_bit(struct kernel_step *k, uint8_t bit)
 }
 
 /* Leave out rows where a bit that is still |0> is 1. */
-static void fix_idle(const struct plan *pl, const struct layout *l, uint64_t live, struct cpu_step *s)
+static void fix_idle(const struct layout *l, uint64_t known, struct kernel_step *k)
 {
-	uint64_t known = plan_moved(pl, s->plan) | plan_looked(pl, s->plan) | live;
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (l->row_bit[bit] >= 0 && !((known >> bit) & 1))
-			fix_bit(&s->kernel, (uint8_t)l->row_bit[bit]);
+			fix_bit(k, (uint8_t)l->row_bit[bit]);
 }
 
-/* In all steps but the diagonal ones, which may be put off, and those on the way. */
-static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct layout *l, uint64_t live)
+/* In all steps but the diagonal ones, which may be put off, and those on the way.  live: bits that steps before
+ * the stage have turned; left: those that the way back finds turned. */
+static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct layout *l, uint64_t live, uint64_t left)
 {
 	for (uint32_t k = 0; k < s->nstep; k++) {
-		if (s->step[k].on_the_way)
+		struct cpu_step *st = &s->step[k];
+		uint64_t own = plan_moved(pl, st->plan) | plan_looked(pl, st->plan);
+		if (st->on_the_way)
 			continue;
-		if (!s->step[k].diagonal)
-			fix_idle(pl, l, live, &s->step[k]);
-		live |= plan_moved(pl, s->step[k].plan);
+		if (!st->diagonal) {
+			fix_idle(l, live | own, &st->kernel);
+			fix_idle(l, live | own | left, &st->back);
+		}
+		live |= plan_moved(pl, st->plan);
 	}
 }
 
@@ -219,6 +233,7 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
+	s->back = s->kernel;
 	if (ps->cross) {
 		s->cross = stage->ncross;
 		s->sum = stage->nsum;
@@ -282,6 +297,12 @@ static void compile_ops(struct backend_state *b, struct cpu_stage *s)
 	put_delayed(&d);
 }
 
+static void number_blocks(struct cpu_blocks *k)
+{
+	k->nblock = UINT64_C(1) << k->nouter;
+	k->nchunk = k->nblock < CPU_CHUNKS ? (unsigned)k->nblock : CPU_CHUNKS;
+}
+
 /* Has some step before changed every bit of the block's rows? */
 static bool settled(const struct layout *l, uint64_t live)
 {
@@ -312,10 +333,11 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	if (b->lane_bits) {
 		uint64_t live = live_bits(b->plan, c->plan, ps->first);
 		cpu_ways(b, s, settled(&l, live));
-		fix_idle_steps(b->plan, s, &l, live);
+		fix_idle_steps(b->plan, s, &l, live, left_bits(b->plan, c->plan, ps->first));
 		compile_ops(b, s);
 	}
-	s->nchunk = s->nblock < CPU_CHUNKS ? (unsigned)s->nblock : CPU_CHUNKS;
+	number_blocks(&s->forward);
+	number_blocks(&s->back);
 }
 
 static void compile_stages(struct backend_state *b, struct cpu_circuit *c)

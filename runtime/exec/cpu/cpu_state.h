@@ -14,6 +14,7 @@ enum { CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a
 
 struct cpu_step {
 	struct kernel_step kernel;
+	struct kernel_step back;     /* the same for the way back, where fewer rows may be known to be 0 */
 	const struct plan_step *plan;
 	uint32_t lane_on;            /* lanes that the lane controls allow */
 	bool lane_masked;            /* some lane is off */
@@ -38,18 +39,23 @@ struct cpu_way { uint32_t *place; unsigned nflip; struct { uint8_t outer; uint32
 /* What forward does: a step, after diagonal steps that its visit of the rows takes along. */
 struct cpu_op { const struct cpu_step *step; uint32_t ndiagonal; const struct cpu_step **diagonal; };
 
+/* The blocks of a stage that are not known to be 0. */
+struct cpu_blocks {
+	unsigned nouter; uint8_t outer[64];      /* row bits that number them */
+	uint64_t nblock;
+	unsigned nchunk;             /* parts that they are cut into */
+	size_t absent;               /* bits of a block's row number: where one is 1, psi is 0 when the block is fetched */
+};
+
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
 	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; not SHAPE_SAMPLES */
 	unsigned nhot;               /* a block has 2^nhot rows */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
-	size_t fresh, absent;        /* bits of a block's row number: where one is 1, psi is 0 before the stage; and after it */
 	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
 	struct cpu_way in, out;      /* before the first step, after the last */
-	unsigned nouter; uint8_t outer[64];      /* row bits that number the blocks */
-	uint64_t nblock;
+	struct cpu_blocks forward, back;
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
-	unsigned nchunk;             /* parts that its blocks are cut into */
 	uint32_t first_cross;        /* steps before it need no backward visit */
 	bool undoes;                 /* the way back changes psi and lambda */
 };

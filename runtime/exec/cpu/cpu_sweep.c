@@ -25,7 +25,7 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk
 	}
 }
 
-struct ahead cpu_look_ahead(const struct cpu_stage *s, uint64_t next, uint64_t end)
+struct ahead cpu_look_ahead(const struct cpu_blocks *s, uint64_t next, uint64_t end)
 {
 	return (struct ahead){ .any = next < end, .base = next < end ? cpu_block_base(s, next) : 0 };
 }
@@ -37,9 +37,9 @@ void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
 	a->step++;
 	if (!a->any)
 		return;
-	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, cpu_absent(w));
+	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, cpu_blocks(w)->absent);
 	if (w->lambda)
-		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_absent(w));
+		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_blocks(w)->absent);
 }
 /* ---- forward ---- */
 
@@ -99,7 +99,7 @@ static void forward_block(const struct sweep *w, void *block, size_t base, struc
 static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct sweep *w = ctx;
-	const struct cpu_stage *s = w->stage;
+	const struct cpu_blocks *s = &w->stage->forward;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
@@ -200,7 +200,7 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 	struct sweep sweep = *like;
 	for (uint32_t k = first; k < last; k++) {
 		sweep.stage = &c->stage[k];
-		cpu_chunks(sweep.b, w, sweep.stage->nchunk, forward_chunk, &sweep);
+		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
 	}
 }
 

@@ -34,7 +34,7 @@ static inline bool cpu_is_on(const struct cpu_step *st, size_t base) { return (b
 /* ---- blocks ---- */
 
 /* First row of block number k. */
-static inline size_t cpu_block_base(const struct cpu_stage *s, uint64_t k)
+static inline size_t cpu_block_base(const struct cpu_blocks *s, uint64_t k)
 {
 	size_t base = 0;
 	for (unsigned bit = 0; bit < s->nouter; bit++)
@@ -42,8 +42,7 @@ static inline size_t cpu_block_base(const struct cpu_stage *s, uint64_t k)
 	return base;
 }
 
-/* Rows of a block that are known to be 0 where the visit begins: nothing was written there. */
-static inline size_t cpu_absent(const struct sweep *w) { return w->lambda ? w->stage->absent : w->stage->fresh; }
+static inline const struct cpu_blocks *cpu_blocks(const struct sweep *w) { return w->lambda ? &w->stage->back : &w->stage->forward; }
 
 static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struct cpu_way *way, size_t base)
 {
@@ -57,7 +56,7 @@ static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struc
 static inline void cpu_fetch(const struct sweep *w, const void *state, size_t base, void *block)
 {
 	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->out : &w->stage->in, base);
-	r.absent = cpu_absent(w);
+	r.absent = cpu_blocks(w)->absent;
 	w->b->k->gather(block, state, base, &r);
 }
 
@@ -69,7 +68,7 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 
 /* The block that comes next, asked for part by part between the steps of this one. */
 struct ahead { bool any; size_t base; uint32_t step; };
-struct ahead cpu_look_ahead(const struct cpu_stage *s, uint64_t next, uint64_t end);
+struct ahead cpu_look_ahead(const struct cpu_blocks *s, uint64_t next, uint64_t end);
 void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep);
 
 /* ---- ways ---- */

@@ -63,8 +63,9 @@ static int read_quoted(struct csv *c, struct csv_field *f)
 		c->at++;
 	}
 	f->end = (uint32_t)c->at - 1;
-	if (!at_line_end(c, c->at) && c->text[c->at] != ',')
-		return quote_fault(c, c->at, c->at + 1, "expected a comma behind the closing quote");
+	if (!at_line_end(c, c->at) && c->text[c->at] != c->separator)
+		return quote_fault(c, c->at, c->at + 1, c->separator == ';' ? "expected a semicolon behind the closing quote"
+			: c->separator == '\t' ? "expected a tab behind the closing quote" : "expected a comma behind the closing quote");
 	return 0;
 }
 
@@ -72,7 +73,7 @@ static void read_plain(struct csv *c, struct csv_field *f)
 {
 	f->begin = (uint32_t)c->at;
 	f->is_quoted = false;
-	while (!at_line_end(c, c->at) && c->text[c->at] != ',')
+	while (!at_line_end(c, c->at) && c->text[c->at] != c->separator)
 		c->at++;
 	f->end = (uint32_t)c->at;
 }
@@ -117,6 +118,21 @@ static void skip_blank_lines(struct csv *c)
 	}
 }
 
+/* What parts the fields of the row at c->at. */
+static char find_separator(const struct csv *c)
+{
+	bool quoted = false, semicolon = false, tab = false;
+
+	for (size_t at = c->at; at < c->len && (quoted || !at_line_end(c, at)); at++) {
+		quoted ^= c->text[at] == '"';
+		if (c->text[at] == ',' && !quoted)
+			return ',';
+		semicolon |= c->text[at] == ';' && !quoted;
+		tab |= c->text[at] == '\t' && !quoted;
+	}
+	return semicolon ? ';' : tab ? '\t' : ',';
+}
+
 int csv_next(struct csv *c)
 {
 	size_t begin;
@@ -126,6 +142,8 @@ int csv_next(struct csv *c)
 	skip_blank_lines(c);
 	if (c->at >= c->len)
 		return 0;
+	if (!c->separator)
+		c->separator = find_separator(c);
 	begin = c->at;
 	c->nfield = 0;
 	for (;;) {
@@ -133,7 +151,7 @@ int csv_next(struct csv *c)
 			return -1;
 		if (at_line_end(c, c->at))
 			break;
-		c->at++;                 /* the comma */
+		c->at++;                 /* the separator */
 	}
 	c->row = span(c, begin, c->at);
 	c->at += c->at < c->len && c->text[c->at] == '\r';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CSV as rows of fields (RFC 4180: commas, double quotes, LF or CRLF), with the
- * place of every field. */
+ * place of every field.  Where the first row has no comma outside of quotes, but semicolons or else tabs,
+ * these part the fields. */
 #ifndef QCNN_CSV_H
 #define QCNN_CSV_H
 
@@ -15,6 +16,7 @@ struct csv {
 	size_t len, at;
 	struct csv_field *field;         /* of the row read last */
 	size_t nfield, cap;
+	char separator;                  /* 0 until the first row was looked at */
 	struct span row;                 /* its bytes without the line's end */
 	struct csv_window *window;       /* NULL: the text is all there is */
 	int code;                        /* why the next window could not be read */

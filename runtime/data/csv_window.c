@@ -46,7 +46,7 @@ static bool row_is_whole(const struct csv *c)
 			begins = false;
 			continue;
 		}
-		begins = c->text[at] == ',';
+		begins = c->text[at] == (c->separator ? c->separator : ',');
 		at++;
 	}
 	return at < c->len;

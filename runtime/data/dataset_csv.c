@@ -34,7 +34,9 @@ static void bad_number(struct csv_table *t, size_t field)
 	else
 		diag_label(g, "not a decimal number");
 	if (strchr(text, ';'))
-		diag_help(g, "fields are separated by commas");
+		diag_help(g, "the first row has commas, so these part the fields; semicolons do where it has none, and numbers have a point");
+	else if (strchr(text, ','))
+		diag_help(g, "numbers have a decimal point, not a comma");
 	if (t->at_first && !t->has_header)
 		diag_note(g, "the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
 	free(text);
@@ -179,10 +181,25 @@ static int keep_header(struct csv_table *t, struct err *e)
 	return file > 0 ? 0 : file;
 }
 
+/* Texts of bytes that are no CSV, though some programs call them so. */
+static int check_text(const struct csv *c, struct err *e)
+{
+	const char *cr = memchr(c->text, '\r', c->len);
+
+	if (c->len >= 2 && (!memcmp(c->text, "\xff\xfe", 2) || !memcmp(c->text, "\xfe\xff", 2)))
+		return err_set(e, -ERR_BAD_DATA, "the text is UTF-16; save it as UTF-8, or: iconv -f UTF-16 -t UTF-8");
+	if (cr && !memchr(c->text, '\n', c->len) && cr + 1 < c->text + c->len)
+		return err_set(e, -ERR_BAD_DATA, "lines end in a carriage return alone; save the file with other line ends, or: tr '\\r' '\\n'");
+	return 0;
+}
+
 static int read_table(struct csv_table *t, struct err *e)
 {
-	int code = csv_next(&t->csv);
+	int code = check_text(&t->csv, e);
 
+	if (code)
+		return code;
+	code = csv_next(&t->csv);
 	if (t->csv.code)
 		return t->csv.code;
 	if (!code)

@@ -143,4 +143,46 @@ for file in states.npy states.npz states.csv; do
 	tap_is "$(sed 1d out | awk -F, '{ printf "%.6f %.6f %.6f ", $(NF - 2), $(NF - 1), $NF }' | sed 's/-0\.000000/0.000000/g')" \
 		"0.000000 0.000000 1.000000 0.000000 0.000000 -1.000000 1.000000 0.000000 0.000000 0.000000 1.000000 0.000000 " "$file: x, y and z of each"
 done
+# ---- CSV as programs write it: the same numbers by every one, in memory and window by window ----
+
+cat >wild.qcnn <<'END'
+qubit[2] q;
+input float[2] x;
+ry(each x) on q;
+observe z(q[0]), z(q[1]);
+END
+cat >wild.yaml <<'END'
+model: {file: learn.qcnn}
+data: {train: wild.csv}
+train: {epochs: 1, optimizer: {sgd: {learning_rate: 0}}}
+run: {precision: double}
+log: {report: false, tensorboard: false}
+END
+sed -e 's/^observe.*/param float w = 0;\nry(w) q[0];\nobserve z(q[0]);/' wild.qcnn >learn.qcnn
+# wild NAME TEXT: printf's text as a file with labels 1 and -1.
+wild() {
+	printf "$2" >wild.csv
+	for streaming in off on; do
+		"$QCNN" train -q --fresh -o wild.bin --set data.streaming=$streaming wild.yaml 2>err
+		tap_is "$("$QCNN" infer -q --split=train wild.bin | awk '/^[0-9]/ { printf "%.6f %d ", $2, $3 }')" \
+			"$(awk 'BEGIN { printf "%.6f 1 %.6f -1 ", cos(0.1), cos(0.3) }')" "$1, streaming $streaming" || sed 's/^/# /' err
+	done
+}
+wild commas 'a,b,label\n0.1,0.2,1\n0.3,0.4,-1\n'
+wild semicolons 'a;b;label\n0.1;0.2;1\n0.3;0.4;-1\n'
+wild tabs 'a\tb\tlabel\r\n0.1\t0.2\t1\r\n0.3\t0.4\t-1\r\n'
+wild "a byte order mark, CRLF, blank lines, no newline at the end" '\357\273\277a,b,label\r\n\r\n0.1,0.2,1\r\n \r\n0.3,0.4,-1'
+wild "quotes around separators and newlines" '"a,\n;""1""";"b";label\n"0.1";0.2;"1"\n0.3;" 0.4 ";-1\n'
+# faulty NAME MESSAGE TEXT
+faulty() {
+	printf "$3" >wild.csv
+	for streaming in off on; do
+		tap_exit 65 "$1, streaming $streaming" "$QCNN" train -q --fresh --set data.streaming=$streaming wild.yaml
+		tap_has err "$2" "is told"
+	done
+}
+faulty "decimal commas" "numbers have a decimal point, not a comma" 'a;b;label\n0,1;0,2;1\n'
+faulty "carriage returns alone" "lines end in a carriage return alone" 'a,b,label\r0.1,0.2,1\r'
+faulty "UTF-16" "the text is UTF-16; save it as UTF-8" '\377\376a\000,\000b\000'
+faulty "a word behind a quote" "expected a semicolon behind the closing quote" 'a;"b"x;label\n'
 tap_done

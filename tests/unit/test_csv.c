@@ -190,7 +190,7 @@ static void words(void)
 
 static void golden(void)
 {
-	static const char model[] = "input float[2] x;\n", text[] = "a;b\n1;2\n";
+	static const char model[] = "input float[2] x;\n", text[] = "a:b\n1:2\n";
 	struct source_set *s = source_set_new();
 	struct diags *g = diags_new(s);
 	struct buf out = BUF_INIT, b = BUF_INIT;
@@ -202,14 +202,14 @@ static void golden(void)
 	w.at = (struct span){ (uint32_t)source_add(s, "m.qcnn", model, strlen(model)), 15, 16 };
 	buf_str(&b, text);
 	buf_write_file(&b, "e.csv", 0, &e);
-	tap_is_int(dataset_read("e.csv", &o, g, &d, &e), -ERR_BAD_DATA, "another separator");
+	tap_is_int(dataset_read("e.csv", &o, g, &d, &e), -ERR_BAD_DATA, "a separator that is none");
 	tap_is_str(e.text, "e.csv has 1 fault", "in a sentence");
 	diags_print(g, DIAG_HUMAN, false, &out);
 	tap_is_str(out.data,
 		"error[Q0606]: the file has 1 column, but input `x` takes 2\n"
 		" --> e.csv:1:1\n"
 		"  |\n"
-		"1 | a;b\n"
+		"1 | a:b\n"
 		"  | ^^^\n"
 		" ::: m.qcnn:1:16\n"
 		"  |\n"

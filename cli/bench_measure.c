@@ -243,7 +243,8 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	struct evaluator_options o = b->bc->options;
 	int code;
 
-	if (b->bc->pool)
+	o.far = b->bc->pool != NULL;
+	if (o.far)
 		o.nthread = 1;
 	code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;

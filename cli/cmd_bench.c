@@ -221,7 +221,7 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
 		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
 			p->nreadout ? "weights" : "outputs");
-	if (memory_check_states(&need, &e)) {
+	if (!bench_has_workers(&j->cli->options) && memory_check_states(&need, &e)) {
 		err_prefix(&e, "%s", bc->program->name);
 		return cli_fail(j->cli, &e);
 	}

@@ -334,6 +334,7 @@ static int evaluate(struct inference *f)
 		status = start_workers(f, &o, &far);
 	if (status)
 		return status;
+	o.far = far != NULL;
 	if (far)
 		o.nthread = 1;
 	config_measures(f->config, &p->measures);

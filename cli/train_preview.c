@@ -169,6 +169,7 @@ static int try_rows(struct preview *p, struct part *part, struct err *e)
 	struct evaluator *ev;
 	int code;
 
+	exec.far = j->pool != NULL;
 	if (p->nlane > 1)
 		exec.nthread = p->nlane;
 	code = evaluator_new(j->program, &exec, &ev, e);

@@ -62,7 +62,7 @@ struct backend {
 		struct backend_state **out, struct err *e);
 	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
 	void (*matrices)(struct backend_state *b, const cplx *u);
-	/* The one parallel region: run job->work on nthread workers (SHAPE_SHARED: on one). */
+	/* The one parallel region: run job->work on nthread workers (SHAPE_SHARED, or b NULL: on one). */
 	void (*run)(struct backend_state *b, const struct unit_job *job);
 	/* Circuit c from |0...0>: readout[s * nreadout(c) + k] for every sample of the unit.  The
 	 * final state stays with the worker until the next forward of the same circuit or until

@@ -123,14 +123,42 @@ static int check_shots(const struct evaluator *ev, struct err *e)
 	return 0;
 }
 
+static struct memory_need states_needed(const struct evaluator *ev)
+{
+	return (struct memory_need){ .nqubit = program_nwire(ev->p), .nstate = states_per_sample(ev),
+		.precision = ev->o.precision, .available = memory_available(ev) };
+}
+
+static int check_memory(const struct evaluator *ev, struct err *e)
+{
+	struct memory_need need = states_needed(ev);
+
+	need.nstate *= ev->nworker * ev->pl->width;
+	return memory_check(&need, bytes_needed(ev, states_per_sample(ev) == 2), e);
+}
+
+int evaluator_need_states(struct evaluator *ev, struct err *e)
+{
+	struct memory_need need = states_needed(ev);
+	int code;
+
+	if (ev->state)
+		return 0;
+	code = memory_check_states(&need, e);
+	if (!code)
+		code = check_memory(ev, e);
+	if (!code)
+		code = prepare(ev, states_per_sample(ev) == 2, e);
+	if (!code)
+		ev->backend->matrices(ev->state, ev->u);
+	return code;
+}
+
 /* Everything between the checks of the options and the first use. */
 static int build(struct evaluator *ev, struct err *e)
 {
-	bool two_states = states_per_sample(ev) == 2;
-	struct memory_need need = { .nqubit = program_nwire(ev->p), .nstate = states_per_sample(ev),
-		.precision = ev->o.precision,
-		.available = memory_available(ev) };
-	int code = memory_check_states(&need, e);
+	struct memory_need need = states_needed(ev);
+	int code = ev->o.far ? 0 : memory_check_states(&need, e);
 
 	if (!code)
 		code = make_plan(ev, e);
@@ -138,12 +166,12 @@ static int build(struct evaluator *ev, struct err *e)
 		return code;
 	ev->nworker = count_workers(ev);
 	group_shots(ev);
-	need.nstate *= ev->nworker * ev->pl->width;
-	code = memory_check(&need, bytes_needed(ev, two_states), e);
+	if (!ev->o.far)
+		code = check_memory(ev, e);
 	if (!code)
 		code = units_new(ev, e);
-	if (!code)
-		code = prepare(ev, two_states, e);
+	if (!code && !ev->o.far)
+		code = prepare(ev, states_per_sample(ev) == 2, e);
 	if (!code && !ev->o.shots && ev->o.shortcuts & SHORTCUT_BATCH_RANK)
 		code = rank_new(ev, e);
 	return code;
@@ -226,7 +254,8 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	ev->version = weights_version();
 	program_eval(ev->p, weight, NULL, ev->value);
 	matrix_build(&ev->pl->set, ev->value, VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u);
-	ev->backend->matrices(ev->state, ev->u);
+	if (ev->state)
+		ev->backend->matrices(ev->state, ev->u);
 	units_weights(ev);
 	rank_weights(ev);
 	return 0;
@@ -385,7 +414,10 @@ static void work(void *ctx, unsigned worker)
 static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 {
 	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .claim = claim, .work = work };
-	int code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+	int code = evaluator_need_states(ev, e);
+
+	if (!code)
+		code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
 
 	if (code)
 		return code;
@@ -429,7 +461,9 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 		BUG("the state of a circuit is asked for, and there are its cones");
 
 	ev->batch = (struct batch){ .nsample = 1, .input = input_row };
-	code = unit_fill(ev, w, 0, 1, e);
+	code = evaluator_need_states(ev, e);
+	if (!code)
+		code = unit_fill(ev, w, 0, 1, e);
 	if (!code) {
 		ev->backend->forward(ev->state, 0, c, &w->input, true, w->readout[c]);
 		ev->backend->amplitudes(ev->state, 0, c, 0, out);
@@ -457,7 +491,7 @@ void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
 
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)
 {
-	if (ev->backend->shares && ev->backend->shares(ev->state, count, nthread))
+	if (ev->state && ev->backend->shares && ev->backend->shares(ev->state, count, nthread))
 		return;
 	for (unsigned k = 0; k < nthread; k++)
 		count[k] = k < ev->nworker ? ev->scratch[k].nunit : 0;

@@ -20,6 +20,7 @@ struct evaluator_options {
 	enum precision precision;
 	enum isa isa;                /* ISA_NONE: the best here */
 	unsigned nthread;            /* at least 1 */
+	bool far;                    /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
 	enum shape shape;            /* SHAPE_AUTO unless a test says so */
 	bool no_fuse;

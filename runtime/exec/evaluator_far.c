@@ -50,7 +50,9 @@ static void take(void *ctx, uint32_t sample, const double *out)
 
 static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 {
-	return evaluator_unit(ctx, 0, unit, v, e);
+	int code = evaluator_need_states(ctx, e);
+
+	return code ? code : evaluator_unit(ctx, 0, unit, v, e);
 }
 
 static int outputs(struct evaluator *ev, struct err *e)

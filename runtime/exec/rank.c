@@ -193,11 +193,13 @@ static void find_anew(struct evaluator *ev)
  * that one with too little refuses. */
 static int reserve(struct evaluator *ev, struct err *e)
 {
-	uint64_t need = ev->backend->bank->bytes(ev->pl, ev->rank->r), have = evaluator_memory_left(ev);
+	uint64_t need = ev->backend->bank->bytes(ev->pl, ev->rank->r), have;
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
+	int code = evaluator_need_states(ev, e);
 
-	if (ev->rank->nbank >= ev->rank->r)
-		return 0;
+	if (code || ev->rank->nbank >= ev->rank->r)
+		return code;
+	have = evaluator_memory_left(ev);
 	if (need > have)
 		return err_set(e, -ERR_CONFIG, "the shortcut batch_rank needs %s for %u states of %u qubits side by side, %s available; "
 			"smaller batches need fewer, and without the shortcut (run.shortcuts: none) there are none",

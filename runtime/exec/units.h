@@ -111,6 +111,9 @@ void units_weights(struct evaluator *ev);
 /* Expressions, matrices and vectors of `count` samples from `first` on. */
 int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e);
 
+/* States, where there are none yet (options.far): -ERR_CONFIG where they do not fit. */
+int evaluator_need_states(struct evaluator *ev, struct err *e);
+
 /* evaluator_far.c: the units of the prepared batch by a pool's workers elsewhere. */
 int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e);
 uint64_t weights_version(void);

@@ -69,6 +69,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	exec = j->exec;
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
+	exec.far = j->pool != NULL;
 	if (j->pool && !exec.shortcuts)
 		exec.nthread = 1;        /* it computes only what workers cannot, and what a shortcut leaves */
 	code = evaluator_new(j->program, &exec, &t->ev, e);

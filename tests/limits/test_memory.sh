@@ -65,4 +65,13 @@ for kib in 20000 24000 28000 32000 36000 40000 50000 60000; do
 	[ $got -eq 78 ] || { [ $got -eq 0 ] && cmp -s out expected; }
 	tap_result $? "four threads in $kib KiB: right or refused" || { tap_note "status $got"; sed 's/^/# /' err; }
 done
+# Where workers compute, this process needs no state: its own limit does not count, theirs does.
+printf '#!/bin/sh\nshift\nulimit -Sv unlimited\nexec sh -c "$*"\n' >roomy
+printf '#!/bin/sh\nshift\nulimit -Sv 110000\nexec sh -c "$*"\n' >narrow
+chmod +x roomy narrow
+far() { (ulimit -Sv 110000; exec "$QCNN" bench --circuit ghz --qubits 24 --runs 1 --threads 1 --no-limits "$@"); }
+tap_exit 78 "24 qubits do not fit" far
+tap_exit 0 "but with a worker that has room" far --hosts 127.0.0.1 --launcher "exec:$PWD/roomy"
+tap_exit 78 "and not with one that has none" far --hosts 127.0.0.1 --launcher "exec:$PWD/narrow"
+tap_ok "which says so, by name" grep -q '127.0.0.1\[0\]: .*needs 128.0 MiB' err
 tap_done

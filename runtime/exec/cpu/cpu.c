@@ -277,7 +277,7 @@ static void run_alone(const struct unit_job *job)
 
 static void cpu_run(struct backend_state *b, const struct unit_job *job)
 {
-	unsigned nthread = b->shared ? 1 : b->nthread < job->nunit ? b->nthread : job->nunit ? job->nunit : 1;
+	unsigned nthread = !b || b->shared ? 1 : b->nthread < job->nunit ? b->nthread : job->nunit ? job->nunit : 1;
 	omp_set_dynamic(0);
 	if (nthread == 1) {
 		run_alone(job);

@@ -78,6 +78,7 @@ int cluster_wish(struct cli *c, const struct config *config, struct cluster *out
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
 	out->same_isa = config && !strcmp(config_text(config, KEY_CLUSTER_ISA), "same");
+	out->start_s = config ? (double)config_int(config, KEY_CLUSTER_START_SECONDS) : 0;
 	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	return 0;
@@ -161,7 +162,7 @@ static void say_ready(const struct cluster *k, double seconds)
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
-		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .say = say, .ctx = k };
+		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .start_s = k->start_s, .say = say, .ctx = k };
 	double begin = clock_seconds();
 	struct buf program = BUF_INIT;
 	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */

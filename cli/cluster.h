@@ -16,6 +16,7 @@ struct cluster {
 	const char *program, *iface;
 	bool encrypt, same_isa;
 	unsigned replacements;
+	double start_s;              /* 0: as usual */
 	struct coordinator *coordinator;
 };
 

@@ -315,7 +315,7 @@ static int wait_for(struct coordinator *c, enum member_state state, double secon
 		return err_set(e, c->first.code, "%s", c->first.text);
 	for (unsigned i = 0; i < c->nmember; i++)
 		if (c->member[i].state < state)
-			return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s%s%s", c->member[i].name, what, seconds,
+			return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (cluster.start_seconds gives more)%s%s", c->member[i].name, what, seconds,
 				c->member[i].process.last[0] ? "; the last it said: " : "", c->member[i].process.last);
 	return 0;
 }

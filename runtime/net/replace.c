@@ -14,7 +14,7 @@
 #define AGAIN_FIRST_S 0.5
 #define AGAIN_LONGEST_S 60.0
 #define ALONE_S 5.0                      /* without any worker before the job ends */
-#define SILENT_S 17.0                    /* or without a sign of any, where there is none */
+#define SILENT_S 15.0                    /* or without a sign of any, where there is none */
 
 bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now)
 {

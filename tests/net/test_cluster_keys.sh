@@ -43,4 +43,10 @@ fi
 got=0
 train got.bin --set cluster.hostfile=absent || got=$?
 tap_is $got 66 "cluster.hostfile: no such file"
+printf '#!/bin/sh\nexec sleep 100\n' >sleeper
+chmod +x sleeper
+got=0
+train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/sleeper" --set cluster.iface=127.0.0.1 --set cluster.start_seconds=1 || got=$?
+tap_is $got 69 "cluster.start_seconds: hosts that do not come"
+tap_has err "first[0] has not come within 1 s" "the first of them is named"
 tap_done

@@ -11,6 +11,7 @@
 #include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
+#include "cli/run_folder.h"
 #include "cli/samples.h"
 #include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
@@ -29,6 +30,7 @@ struct inference {
 	struct samples samples;
 	struct transform learnt;     /* of the training data; without steps where there were none */
 	struct dataset *own;         /* of --data */
+	struct buf path;             /* of the weights, where a run's folder is named */
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
 	struct predictions p;
@@ -125,7 +127,7 @@ static char *noted_folder(const char *weights_path)
 
 static int open_weights(struct inference *f)
 {
-	const char *path = f->cli->options.operand[0];
+	const char *path = f->cli->options.operand[0] = run_weights(f->cli->options.operand[0], &f->path);
 	struct err e;
 
 	if (!weights_file_is_bin(path))
@@ -408,6 +410,7 @@ static int infer(struct cli *c)
 	transform_release(&f.learnt);
 	free(f.want);
 	free(f.run_folder);
+	buf_release(&f.path);
 	config_free(f.config);
 	weights_free(f.weights);
 	arena_release(&f.arena);

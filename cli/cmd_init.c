@@ -93,7 +93,7 @@ static int nothing_is_lost(struct cli *c, const char *folder)
 	struct err e;
 	int status = 0;
 
-	for (int i = 0; !status && !c->options.given[OPT_FORCE] && i < FILES; i++) {
+	for (int i = 0; !status && !c->options.given[OPT_REPLACE] && i < FILES; i++) {
 		buf_clear(&path);
 		buf_printf(&path, "%s/%s", folder, files[i].name);
 		if (access(path.data, F_OK))

@@ -138,7 +138,23 @@ static int list(struct cli *c, struct run_list *l)
 
 /* ---- show ---- */
 
-static void show_value(const char *key, const json_t *v, struct buf *out)
+/* Columns of the longest key, those of objects joined by points. */
+static int key_columns(size_t before, const json_t *v)
+{
+	const char *name;
+	json_t *member;
+	int most = (int)before;
+
+	if (json_is_object(v))
+		json_object_foreach((json_t *)v, name, member) {
+			int n = key_columns(before + (before > 0) + strlen(name), member);
+
+			most = n > most ? n : most;
+		}
+	return most;
+}
+
+static void show_value(const char *key, int columns, const json_t *v, struct buf *out)
 {
 	struct buf b = BUF_INIT;
 	const char *name;
@@ -148,12 +164,12 @@ static void show_value(const char *key, const json_t *v, struct buf *out)
 		json_object_foreach((json_t *)v, name, member) {
 			buf_clear(&b);
 			buf_printf(&b, "%s.%s", key, name);
-			show_value(b.data, member, out);
+			show_value(b.data, columns, member, out);
 		}
 		buf_release(&b);
 		return;
 	}
-	buf_printf(out, "%-24s ", key);
+	buf_printf(out, "%-*s  ", columns, key);
 	if (json_is_string(v))
 		buf_str(out, json_string_value(v));
 	else if (json_is_array(v))
@@ -170,6 +186,7 @@ static void show_value(const char *key, const json_t *v, struct buf *out)
 
 static int show(struct cli *c, struct run_list *l)
 {
+	int columns = key_columns(0, l->run[0].record);
 	const char *key;
 	json_t *v;
 
@@ -178,10 +195,10 @@ static int show(struct cli *c, struct run_list *l)
 		buf_char(&c->out, '\n');
 		return 0;
 	}
-	buf_printf(&c->out, "%-24s %s\n", "run", l->run[0].path);
+	buf_printf(&c->out, "%-*s  %s\n", columns, "run", l->run[0].path);
 	json_object_foreach(l->run[0].record, key, v)
 		if (strcmp(key, "schema"))
-			show_value(key, v, &c->out);
+			show_value(key, columns, v, &c->out);
 	return 0;
 }
 

@@ -475,7 +475,7 @@ static int train(struct cli *c)
 	bool isa_taken = false;
 	int status;
 
-	if (c->options.given[OPT_JSON] && !c->options.given[OPT_DRY_RUN])
+	if (c->options.given[OPT_DRY_JSON] && !c->options.given[OPT_DRY_RUN])
 		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
 	if (!c->options.given[OPT_DRY_RUN])
 		stop_before_training(c);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/run_folder.h"
 #include "cli/weights_files.h"
 #include "runtime/base/json.h"
 
@@ -87,8 +88,9 @@ enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static int weights(struct cli *c)
 {
-	const struct options *o = &c->options;
-	int i = 0;
+	struct options *o = &c->options;
+	struct buf own[OPTIONS_OPERANDS_MAX] = { BUF_INIT };
+	int i = 0, status;
 
 	while (i < ACTIONS && strcmp(actions[i].word, o->operand[0]))
 		i++;
@@ -98,7 +100,12 @@ static int weights(struct cli *c)
 		return cli_usage(c, "use: qcnn weights %s", actions[i].operands);
 	if (o->given[OPT_MODEL] && actions[i].run == show)
 		return cli_usage(c, "show reads a weights.bin, which has its model; --model is for convert and diff");
-	return actions[i].run(c);
+	for (unsigned k = 1; k < o->noperand && (k == 1 || actions[i].run == weights_diff); k++)
+		o->operand[k] = run_weights(o->operand[k], &own[k]);
+	status = actions[i].run(c);
+	for (unsigned k = 0; k < o->noperand; k++)
+		buf_release(&own[k]);
+	return status;
 }
 
 static const char *const examples[] = {

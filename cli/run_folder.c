@@ -204,3 +204,13 @@ int run_remove(const char *dir, const struct run_folder *r, struct err *e)
 	point_latest(dir);
 	return code;
 }
+
+const char *run_weights(const char *path, struct buf *own)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return path;
+	buf_printf(own, "%s%sweights.bin", path, *path && path[strlen(path) - 1] == '/' ? "" : "/");
+	return stat(own->data, &st) ? path : own->data;
+}

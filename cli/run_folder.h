@@ -29,4 +29,7 @@ double run_number(const struct run_folder *r, const char *section, const char *k
 /* Delete the folder and all in it; `latest` then points to the newest that is left. */
 int run_remove(const char *dir, const struct run_folder *r, struct err *e);
 
+/* What to read where weights are named: `path`, or, where it is the folder of a run, its weights.bin as written into *own. */
+const char *run_weights(const char *path, struct buf *own);
+
 #endif

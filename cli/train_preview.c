@@ -236,7 +236,7 @@ int train_preview(struct cli *c, const struct job *j)
 	}
 	getrusage(RUSAGE_SELF, &u);
 	p->memory = (uint64_t)u.ru_maxrss * 1024;
-	if (c->options.given[OPT_JSON])
+	if (c->options.given[OPT_DRY_JSON])
 		preview_json(p, &c->out);
 	else
 		preview_text(p, &c->out);

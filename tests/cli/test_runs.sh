@@ -27,6 +27,7 @@ tap_exit 0 "show by a beginning" "$QCNN" runs show one
 tap_has out "runs/one-" "the run"
 tap_has out "metrics.val_loss" "its numbers"
 tap_exit 0 "show latest" "$QCNN" runs show latest
+tap_is "$(grep . out | sed 's/^\([^ ]* *\).*/\1/' | awk '{ print length }' | sort -u | wc -l | tr -d ' ')" 1 "values stand below each other"
 tap_exit 0 "show by path, as JSON" "$QCNN" runs show --json "$(ls -d runs/one-*)/"
 cp out shown
 tap_same shown "$(ls -d runs/one-*)/run.json" "the record"

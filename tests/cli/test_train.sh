@@ -65,6 +65,11 @@ cp out expected
 tap_exit 0 "new data" "$QCNN" infer --data new.csv table.bin
 tap_is "$(grep -c '^[0-9]' out) $(grep -c loss out)" "2 0" "outputs alone, since there are no labels"
 mkdir elsewhere
+"$QCNN" infer runs/latest/weights.bin >by_file
+tap_exit 0 "by the run's folder" "$QCNN" infer runs/latest
+tap_same out by_file "the same"
+tap_exit 66 "a folder that is no run's" "$QCNN" infer runs
+tap_exit 0 "weights diff of run folders" "$QCNN" weights diff runs/latest runs/latest/
 tap_exit 0 "from elsewhere, by run.json" sh -c "cd elsewhere && '$QCNN' infer ../runs/latest/weights.bin"
 tap_same out expected "the same"
 tap_exit 66 "from elsewhere, without it" sh -c "cd elsewhere && '$QCNN' infer ../table.bin"

@@ -36,7 +36,7 @@ int bench_measure_far(struct cli *c, const struct bench_case *bc, const struct b
 	int status;
 
 	mine.options.shortcuts = remote_shortcuts(&mine.options);
-	status = cluster_wish(c, NULL, &k);
+	status = cluster_wish(c, NULL, ".", &k);
 	if (!status)
 		status = cluster_start(&k, &w, &mine.pool);
 	if (!status) {
@@ -46,6 +46,6 @@ int bench_measure_far(struct cli *c, const struct bench_case *bc, const struct b
 			status = cli_fail(c, &e);
 		}
 	}
-	cluster_end(&k);
+	cluster_end(&k, status);
 	return status;
 }

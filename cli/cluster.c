@@ -7,6 +7,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/crypto.h"
+#include "runtime/log/run.h"
 #include "runtime/net/allocation.h"
 #include "runtime/train/remote.h"
 
@@ -55,21 +56,56 @@ static int hosts_of_job(struct cluster *k, struct err *e)
 	if (code || !a.hosts.n)
 		return code;
 	k->hosts = a.hosts;
+	k->why = a.why;
 	k->launcher = a.launcher;
 	k->agent = a.agent;
 	cli_note(k->cli, "computing on the %zu hosts of this %s job; --hosts=local stays on this one", a.hosts.n, a.system);
 	return 0;
 }
 
-int cluster_wish(struct cli *c, const struct config *config, struct cluster *out)
+/* Processes that were started together: this is the first, and a worker of its own is beside it. */
+static int wish_attached(struct cluster *k, const struct config *config, const char *folder)
+{
+	struct attach a;
+	struct err e;
+	int status = attached_find(k->cli, &a);
+
+	if (status || !a.mode)
+		return status;
+	status = attached_open(k->cli, &a, config, folder, &k->attached);
+	if (status)
+		return status;
+	if (k->attached.meeting.len && run_make_parents(k->attached.meeting.data, &e))
+		return cli_fail(k->cli, &e);
+	attached_guests(&k->attached, &k->guests);
+	k->why = k->attached.attach.why;
+	cli_note(k->cli, "%u processes that %s has started do one job (%s); --attach=off makes each a job of its own", a.size,
+		attach_row(a.mode)->name, a.why);
+	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
+}
+
+static const char *why_hosts(const struct options *o, const struct config *config)
+{
+	if (o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE])
+		return o->given[OPT_HOSTS] ? "--hosts" : "--hostfile";
+	return config_has(config, KEY_CLUSTER_HOSTS) ? "cluster.hosts" : "cluster.hostfile";
+}
+
+int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
 	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER);
 	struct err e;
+	int status;
 
 	*out = (struct cluster){ .cli = c };
-	if (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e)))
+	status = wish_attached(out, config, folder);
+	if (status)
+		return status;
+	if (!out->guests.n && (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e))))
 		return cli_fail(c, &e);
+	if (out->hosts.n && !out->why)
+		out->why = why_hosts(o, config);
 	if (o->given[OPT_LAUNCHER] || !out->launcher)
 		out->launcher = launcher_find(launcher ? launcher : "ssh", &out->agent);
 	if (!out->launcher)
@@ -155,14 +191,18 @@ static void say_ready(const struct cluster *k, double seconds)
 
 	for (; coordinator_worker(k->coordinator, n, &w); n++)
 		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
-	cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
-		k->hosts.n == 1 ? "" : "s", seconds);
+	if (k->guests.n)
+		cli_note(k->cli, "%u workers, ready after %.2f s", n, seconds);
+	else
+		cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
+			k->hosts.n == 1 ? "" : "s", seconds);
 }
 
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
-		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .start_s = k->start_s, .say = say, .ctx = k };
+		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .start_s = k->start_s,
+		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
 	double begin = clock_seconds();
 	struct buf program = BUF_INIT;
 	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */
@@ -186,7 +226,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	}
 	arena_release(&arena);
 	if (code) {
-		cluster_end(k);
+		cluster_end(k, err_exit_status(code));
 		return cli_fail(k->cli, &e);
 	}
 	say_ready(k, clock_seconds() - begin);
@@ -203,11 +243,14 @@ static void say_shares(const struct cluster *k)
 			w.nunit == 1 ? "" : "s", w.seconds, w.lost ? ", and was lost" : "");
 }
 
-void cluster_end(struct cluster *k)
+void cluster_end(struct cluster *k, int status)
 {
-	if (k->coordinator)
+	if (k->coordinator) {
 		say_shares(k);
+		coordinator_ending(k->coordinator, status ? -ERR_STOPPED : 0);
+	}
 	coordinator_free(k->coordinator);
 	k->coordinator = NULL;
+	attached_release(&k->attached);
 	hosts_release(&k->hosts);
 }

@@ -4,6 +4,7 @@
 #ifndef QCNN_CLUSTER_H
 #define QCNN_CLUSTER_H
 
+#include "cli/attached.h"
 #include "cli/command.h"
 #include "cli/configuration.h"
 #include "runtime/net/coordinator.h"
@@ -13,16 +14,20 @@ struct cluster {
 	struct cli *cli;
 	struct hosts hosts;          /* n 0: this process does it all */
 	enum launcher launcher; const char *agent;
+	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
 	const char *program, *iface;
 	bool encrypt, same_isa;
 	unsigned replacements;
 	double start_s;              /* 0: as usual */
+	struct attached attached;
+	struct coordinator_guests guests;    /* n 0: none */
 	struct coordinator *coordinator;
 };
 
-/* From --hosts, --hostfile and so on, else from the configuration's keys (NULL: there are none).
+/* From --hosts, --hostfile and so on, else from those who started this process several times over, else from the
+ * configuration's keys (NULL: there are none), else from the batch job.  folder: that all processes share.
  * 0, or said and the status; end in any case. */
-int cluster_wish(struct cli *c, const struct config *config, struct cluster *out);
+int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
 /* What is to be computed; loss NULL: outputs alone.  any_isa: exec->isa may become a lesser one
  * that all workers have. */
@@ -35,6 +40,7 @@ struct cluster_work {
 };
 /* Start the workers that were wished for; *pool is theirs, NULL where there are none. */
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);
-void cluster_end(struct cluster *k);
+/* status: that the command ends with. */
+void cluster_end(struct cluster *k, int status);
 
 #endif

@@ -318,8 +318,12 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 {
 	struct cluster_work w = { .program = f->weights->program, .exec = o,
 		.threads = f->cli->options.given[OPT_THREADS] ? (uint32_t)options_count(&f->cli->options, OPT_THREADS) : 0 };
-	int status = cluster_wish(f->cli, NULL, &f->cluster);
+	struct buf folder = BUF_INIT;
+	int status;
 
+	attached_folder(f->cli->options.operand[0], &folder);
+	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
+	buf_release(&folder);
 	return status ? status : cluster_start(&f->cluster, &w, far);
 }
 
@@ -382,10 +386,13 @@ static int write_predictions(struct inference *f)
 
 static int infer(struct cli *c)
 {
-	struct inference f = { .cli = c, .sources = source_set_new() };
+	struct inference f = { .cli = c };
 	struct err e;
 	int status;
 
+	if (attached_work(c, NULL, c->options.operand[0], &status))
+		return status;
+	f.sources = source_set_new();
 	f.d = diags_new(f.sources);
 	if (c->options.given[OPT_PREDICTIONS_OUT] && predictions_ending(c->options.value[OPT_PREDICTIONS_OUT], &e))
 		status = cli_usage(c, "%s", e.text);
@@ -403,7 +410,7 @@ static int infer(struct cli *c)
 		status = evaluate(&f);
 	if (!status)
 		status = write_predictions(&f);
-	cluster_end(&f.cluster);
+	cluster_end(&f.cluster, status);
 	free(f.p.output);
 	dataset_free(f.own);
 	samples_release(&f.samples);

@@ -477,21 +477,23 @@ static int train(struct cli *c)
 
 	if (c->options.given[OPT_DRY_JSON] && !c->options.given[OPT_DRY_RUN])
 		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
+	if (attached_work(c, c->options.operand[0], NULL, &status))
+		return status;
 	if (!c->options.given[OPT_DRY_RUN])
 		stop_before_training(c);
 	status = job_open(c, c->options.operand[0], &j);
 	if (!status)
 		status = output_is_possible(c);
 	if (!status)
-		status = cluster_wish(c, j.config, &k);
+		status = cluster_wish(c, j.config, config_text(j.config, KEY_LOG_DIR), &k);
 	if (!status && !c->options.given[OPT_DRY_RUN])
 		status = resume_isa(c, &j, &isa_taken);
 	if (!status)
 		status = start_workers(&k, &j, isa_taken);
 	if (!status)
-		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j) : run_job(c, &j);
+		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : run_job(c, &j);
 	j.workers = NULL;
-	cluster_end(&k);
+	cluster_end(&k, status);
 	job_release(&j);
 	return status;
 }

@@ -3,45 +3,20 @@
 #include "config.h"
 #include "cli/commands.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/guard.h"
-#include "runtime/base/cpus.h"
-#include "runtime/base/maths.h"
-#include "runtime/train/remote.h"
-
-static void describe(const struct cli *c, struct wire_about *a)
-{
-	enum isa most = isa_find(c->options.value[OPT_ISA]);
-	const char *rule;
-
-	memset(a, 0, sizeof *a);
-	a->isa = (uint8_t)(most && most < isa_best() ? most : isa_best());
-	a->threads = cpus_threads(&rule);
-	a->memory = cpus_memory_available();
-	a->maths = maths_digest();
-	snprintf(a->version, sizeof a->version, "%s", PACKAGE_VERSION);
-	gethostname(a->host, sizeof a->host - 1);
-	snprintf(a->processor, sizeof a->processor, "%s", cpus_model());
-}
+#include "cli/worker_start.h"
 
 static int worker(struct cli *c)
 {
-	struct remote_worker *w;
-	struct wire_about about;
 	struct err e;
-	int code;
 
 	if (isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
+	stop_leave_to_leash();
 	guard_begin();
-	w = remote_worker_new();
-	describe(c, &about);
-	code = worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, &e);
-	remote_worker_free(w);
-	return code ? cli_fail(c, &e) : 0;
+	return worker_start(NULL, 0, isa_find(c->options.value[OPT_ISA]), &e) ? cli_fail(c, &e) : 0;
 }
 
 static const char *const examples[] = { "qcnn worker --help", NULL };

@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libcli.a
 libcli_a_SOURCES = \
+	cli/attached.c \
+	cli/attached.h \
 	cli/backup.c \
 	cli/backup.h \
 	cli/bench.h \
@@ -19,6 +21,8 @@ libcli_a_SOURCES = \
 	cli/child.h \
 	cli/cluster.c \
 	cli/cluster.h \
+	cli/cluster_plan.c \
+	cli/cluster_plan.h \
 	cli/cmd_bench.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
@@ -106,6 +110,8 @@ libcli_a_SOURCES = \
 	cli/weights_diff.c \
 	cli/weights_files.c \
 	cli/weights_files.h \
+	cli/worker_start.c \
+	cli/worker_start.h \
 	cli/yaml_read.c \
 	cli/yaml_read.h
 

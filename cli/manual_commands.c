@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "runtime/base/diag.h"
+#include "runtime/net/attach.h"
 #include "runtime/net/launch.h"
 
 static const struct command *command_of(const char *name)
@@ -157,6 +158,19 @@ void section_launchers(struct buf *out, const char *name)
 		buf_printf(out, ".It Cm %s\n", row->name);
 		mdoc_text(out, row->text);
 		buf_printf(out, ".br\n.Ql %s\n", row->line);
+	}
+	buf_str(out, ".El\n");
+}
+
+void section_attachments(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width Kubernetes\n");
+	for (int i = 1; i < ATTACH_COUNT; i++) {
+		const struct attach_row *row = attach_row((enum attach_mode)i);
+
+		buf_printf(out, ".It Cm %s\n", row->name);
+		mdoc_text(out, row->text);
 	}
 	buf_str(out, ".El\n");
 }

@@ -217,7 +217,7 @@ static int try_validation(struct preview *p, struct err *e)
 	return code;
 }
 
-int train_preview(struct cli *c, const struct job *j)
+int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 {
 	struct preview *p = mem_alloc(1, sizeof *p);
 	struct rusage u;
@@ -226,6 +226,7 @@ int train_preview(struct cli *c, const struct job *j)
 
 	p->cli = c;
 	p->job = j;
+	p->cluster = k;
 	p->nlane = side_lanes(&j->train);
 	code = try_steps(p, &e);
 	if (!code)

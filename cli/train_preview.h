@@ -3,10 +3,11 @@
 #ifndef QCNN_TRAIN_PREVIEW_H
 #define QCNN_TRAIN_PREVIEW_H
 
+#include "cli/cluster.h"
 #include "cli/job.h"
 
 /* Takes a few real steps, whose results are dropped, and prints data, sizes, memory and the time that training
  * will take; writes no file. 0 or the exit status, with the fault that training would meet. */
-int train_preview(struct cli *c, const struct job *j);
+int train_preview(struct cli *c, const struct job *j, const struct cluster *k);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef QCNN_TRAIN_PREVIEW_PARTS_H
 #define QCNN_TRAIN_PREVIEW_PARTS_H
 
+#include "cli/cluster.h"
 #include "cli/job.h"
 
 /* Durations, of which the one in the middle counts: a pause of the machine is none of the work's. */
@@ -12,6 +13,7 @@ struct times { unsigned n; double seconds[TIMES_MAX]; };
 struct preview {
 	struct cli *cli;
 	const struct job *job;
+	const struct cluster *cluster;
 	unsigned nlane;              /* starts that go side by side */
 	double first, last;          /* clock behind the first and the last step */
 	uint64_t nstep;              /* that were taken */

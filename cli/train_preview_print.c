@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "cli/cluster_plan.h"
 #include "cli/record.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/json.h"
@@ -58,6 +59,7 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "side_by_side", json_integer(p->nlane));
 	json_object_set_new(all, "memory_bytes", json_integer((json_int_t)p->memory));
 	json_object_set_new(all, "memory_available_bytes", json_integer((json_int_t)cpus_memory_available()));
+	json_object_set_new(all, "start", cluster_plan_json(p->cluster));
 	if (p->job->workers)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
 	json_object_set_new(all, "shortcuts", record_shortcuts(&p->shortcuts));
@@ -116,6 +118,7 @@ void preview_text(const struct preview *p, struct buf *out)
 	if (p->nlane > 1)
 		buf_printf(out, ", %u side by side", p->nlane);
 	buf_str(out, "\n");
+	cluster_plan_text(p->cluster, out);
 	if (p->job->workers)
 		print_workers(p->job->workers, out);
 	shortcut_use_text(&p->shortcuts, &b);

@@ -47,6 +47,8 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);
 /* Is that the name of such a temporary file?  One that was killed leaves it behind. */
 bool buf_is_temporary(const char *name);
+/* The same for a secret: mode 0600, and what lies there, a link or whatever, is replaced. */
+int buf_write_secret(const struct buf *b, const char *path, struct err *e);
 
 /* All of the bytes; -1 and errno when they do not get there. */
 int fd_write(int fd, const void *bytes, size_t len);

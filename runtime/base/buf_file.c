@@ -299,3 +299,8 @@ int buf_write_file(const struct buf *b, const char *path, int sync, struct err *
 	}
 	return write_beside(b, path, mode, sync, e);
 }
+
+int buf_write_secret(const struct buf *b, const char *path, struct err *e)
+{
+	return write_beside(b, path, 0600, 1, e);
+}

@@ -129,15 +129,18 @@ int allocation_find(struct allocation *a, struct err *e)
 	*a = (struct allocation){ .launcher = LAUNCHER_SSH };
 	if (slurm) {
 		a->system = "Slurm";
+		a->why = "SLURM_JOB_NODELIST";
 		a->launcher = LAUNCHER_SRUN;
 		code = allocation_expand(slurm, &a->hosts, e);
 		if (code)
 			err_prefix(e, "SLURM_JOB_NODELIST");
 	} else if (pbs) {
 		a->system = "PBS";
+		a->why = "PBS_NODEFILE";
 		code = expand_file(pbs, &a->hosts, e);
 	} else if (lsf) {
 		a->system = "LSF";
+		a->why = "LSB_MCPU_HOSTS";
 		a->launcher = LAUNCHER_EXEC;
 		a->agent = "blaunch";
 		code = expand_pairs(lsf, &a->hosts, e);

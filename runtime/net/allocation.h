@@ -9,6 +9,7 @@
 struct allocation {
 	struct hosts hosts;          /* n 0: there is none, or one host alone */
 	const char *system;          /* "Slurm", "PBS", "LSF" */
+	const char *why;             /* the variable that says so */
 	enum launcher launcher; const char *agent;
 };
 

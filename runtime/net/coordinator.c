@@ -13,6 +13,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/net/meeting.h"
 #include "runtime/net/member.h"
 
 enum { KEEPER_MS = 250, LEAVE_S = 2 };
@@ -262,23 +263,58 @@ bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coord
 
 /* ---- life ---- */
 
+static void add_guests(struct coordinator *c)
+{
+	const struct coordinator_guests *g = c->o.guests;
+
+	for (unsigned k = 0; k < g->n; k++) {
+		struct member *m = &c->member[c->nmember];
+
+		m->rank = c->nmember++;
+		m->share = 1;
+		m->guest = true;
+		m->peer.fd = m->process.leash = m->process.talk = -1;
+		snprintf(m->name, sizeof m->name, "rank %u", m->rank);
+	}
+}
+
 static void add_members(struct coordinator *c)
 {
 	const struct hosts *h = c->o.hosts;
+	unsigned share = c->o.guests && c->o.guests->share ? c->o.guests->share : 1;
 
-	c->member = mem_alloc(hosts_workers(h) + 1, sizeof *c->member);
+	c->member = mem_alloc(hosts_workers(h) + (c->o.guests ? c->o.guests->n : 0) + 1, sizeof *c->member);
 	for (size_t i = 0; i < h->n; i++)
 		for (unsigned k = 0; k < h->host[i].nworker; k++) {
 			struct member *m = &c->member[c->nmember];
 
 			m->rank = c->nmember++;
-			m->share = h->host[i].nworker;
+			m->share = h->host[i].nworker * share;
 			m->peer.fd = m->process.leash = m->process.talk = -1;
 			m->place = (struct launch_place){ c->o.launcher, c->o.agent, h->host[i].name, c->o.program };
 			if (host_is_local(&h->host[i]))
 				m->place = (struct launch_place){ LAUNCHER_LOCAL, NULL, h->host[i].name, NULL };
 			snprintf(m->name, sizeof m->name, "%s[%u]", h->host[i].name, m->rank);
 		}
+	if (c->o.guests)
+		add_guests(c);
+}
+
+/* Where we listen, for those who cannot be told otherwise. */
+static int write_meeting(struct coordinator *c, struct err *e)
+{
+	const struct coordinator_guests *g = c->o.guests;
+	struct meeting m = { .has_key = !g->key, .naddress = c->nlistener };
+	int code;
+
+	memcpy(m.key, c->secrets->key, sizeof m.key);
+	memcpy(m.words, g->words, sizeof m.words);
+	for (unsigned i = 0; i < c->nlistener; i++)
+		memcpy(m.address[i], c->listener[i].address, sizeof m.address[i]);
+	code = meeting_write(g->meeting, &m, e);
+	crypto_wipe(&m, sizeof m);
+	c->met = !code;
+	return code;
 }
 
 static bool all_in(const struct coordinator *c, enum member_state state)
@@ -315,7 +351,8 @@ static int wait_for(struct coordinator *c, enum member_state state, double secon
 		return err_set(e, c->first.code, "%s", c->first.text);
 	for (unsigned i = 0; i < c->nmember; i++)
 		if (c->member[i].state < state)
-			return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (cluster.start_seconds gives more)%s%s", c->member[i].name, what, seconds,
+			return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", c->member[i].name, what, seconds,
+				c->member[i].guest ? "--wait" : "cluster.start_seconds",
 				c->member[i].process.last[0] ? "; the last it said: " : "", c->member[i].process.last);
 	return 0;
 }
@@ -329,7 +366,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = descriptors_reserve(hosts_workers(o->hosts), e);
+	code = descriptors_reserve(hosts_workers(o->hosts) + (o->guests ? o->guests->n : 0), e);
 	if (code)
 		return code;
 	secrets = crypto_secret_new(sizeof *secrets);
@@ -339,7 +376,10 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	c->pool.ops = &coordinator_ops;
 	c->secrets = secrets;
 	c->o = *o;
-	crypto_random(secrets->key, sizeof secrets->key);
+	if (o->guests && o->guests->key)
+		memcpy(secrets->key, o->guests->key, sizeof secrets->key);
+	else
+		crypto_random(secrets->key, sizeof secrets->key);
 	c->o.start_s = o->start_s > 0 ? o->start_s : 15;
 	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
@@ -357,8 +397,10 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	add_members(c);
 	pthread_mutex_lock(&c->lock);
 	code = listeners_open(c, e);
+	if (!code && o->guests && o->guests->meeting)
+		code = write_meeting(c, e);
 	if (!code)
-		code = wait_for(c, MEMBER_HERE, c->o.start_s, "come", e);
+		code = wait_for(c, MEMBER_HERE, o->guests ? o->guests->seconds : c->o.start_s, "come", e);
 	pthread_mutex_unlock(&c->lock);
 	if (code) {
 		coordinator_free(c);
@@ -415,19 +457,24 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	return code;
 }
 
+void coordinator_ending(struct coordinator *c, int code)
+{
+	c->ending = code;
+}
+
 /* All are told, have a moment to go, and then are ended. */
 static void dismiss(struct coordinator *c)
 {
-	struct wire_bye bye = { 0, "" };
+	struct wire_bye bye = { 0, "" }, early = { -c->ending, "rank 0 ended early" };
 	double until = clock_seconds() + LEAVE_S;
 	bool left = true;
 
-	buf_clear(&c->body);
-	wire_put_bye(&c->body, &bye);
 	for (unsigned i = 0; i < c->nmember; i++) {
 		struct member *m = &c->member[i];
 
 		if (m->peer.fd >= 0) {
+			buf_clear(&c->body);
+			wire_put_bye(&c->body, m->guest && c->ending ? &early : &bye);
 			peer_put(&m->peer, &c->body);
 			peer_flush(&m->peer, NULL);
 			shutdown(m->peer.fd, SHUT_WR);
@@ -457,6 +504,8 @@ void coordinator_free(struct coordinator *c)
 	if (c->has_keeper)
 		pthread_join(c->keeper, NULL);
 	dismiss(c);
+	if (c->met)
+		unlink(c->o.guests->meeting);
 	for (unsigned i = 0; i < c->nmember; i++) {
 		launch_release(&c->member[i].process);
 		peer_close(&c->member[i].peer);

@@ -15,8 +15,21 @@
 
 struct coordinator;
 
+/* Workers that others have started: they come by themselves, as ranks 1 to n. */
+struct coordinator_guests {
+	unsigned n;
+	unsigned share;              /* of the job's processes on this machine; 0 or 1: this one alone */
+	bool near;                   /* all are on this machine */
+	const char *host; uint16_t port;     /* where they look for this process; host "": they read the meeting file */
+	const uint8_t *key;          /* that they have already; NULL: a new one */
+	const uint8_t *words;        /* hash of the command line, for the meeting file */
+	const char *meeting;         /* the file to write for them, removed in the end, or NULL */
+	double seconds;              /* to wait for them */
+};
+
 struct coordinator_options {
 	const struct hosts *hosts;   /* borrowed */
+	const struct coordinator_guests *guests;     /* borrowed; NULL: none */
 	enum launcher launcher;      /* of hosts that are not local */
 	const char *agent, *program; /* as in launch_place */
 	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
@@ -38,6 +51,8 @@ unsigned coordinator_isa(const struct coordinator *c, const char **worker);
  * is given. */
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);
 struct pool *coordinator_pool(struct coordinator *c);
+/* With which code the job ends; guests end with it too (default: 0, all is done). */
+void coordinator_ending(struct coordinator *c, int code);
 /* The end for all workers; no process is left. */
 void coordinator_free(struct coordinator *c);
 

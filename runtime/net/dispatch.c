@@ -4,6 +4,7 @@
 #include "runtime/net/member.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
@@ -139,6 +140,8 @@ static bool take_about(struct coordinator *c, struct member *m, const uint8_t *b
 		err_set(why, -ERR_PROTOCOL, "it is version %.40s of qcnn, this is %s", m->about.version, PACKAGE_VERSION);
 		return false;
 	}
+	if (m->guest)
+		snprintf(m->name, sizeof m->name, "%s[%u]", m->about.host, m->rank);
 	m->state = MEMBER_HERE;
 	return !c->started || replace_come(c, m, why);
 }

@@ -29,6 +29,13 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
 	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr, 16);
 }
 
+static bool is_loopback(const struct sockaddr *a)
+{
+	if (a->sa_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
 static void set_port(struct sockaddr_storage *a, uint16_t port)
 {
 	if (a->ss_family == AF_INET)
@@ -67,19 +74,22 @@ static void address_text(const struct sockaddr_storage *a, char *out, size_t siz
 	}
 }
 
-static int listen_on(struct coordinator *c, const struct sockaddr *a, struct err *e)
+/* port 0: any. */
+static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t port, struct err *e)
 {
 	struct sockaddr_storage own = { 0 };
 	socklen_t len = sizeof own;
-	int fd;
+	int fd, yes = 1;
 
 	if (listens_already(c, a))
 		return 0;
 	if (c->nlistener == LISTENERS_MAX)
 		return err_set(e, -ERR_CONFIG, "the hosts reach this machine by more than %d addresses", LISTENERS_MAX);
 	memcpy(&own, a, length_of(a));
-	set_port(&own, 0);
+	set_port(&own, htons(port));
 	fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && port)                 /* that of a job which has just ended */
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&own, length_of(a)) || listen(fd, BACKLOG)
 			|| getsockname(fd, (struct sockaddr *)&own, &len)) {
 		char text[64];
@@ -101,7 +111,7 @@ static int listen_loopback(struct coordinator *c, struct err *e)
 	struct sockaddr_in a = { .sin_family = AF_INET };
 
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	return listen_on(c, (struct sockaddr *)&a, e);
+	return listen_on(c, (struct sockaddr *)&a, 0, e);
 }
 
 /* Our address on the way to an address: asked of the routing table, no packet is sent. */
@@ -159,11 +169,17 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	code = -ERR_UNREACHABLE;
 	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
 		if (way_to(i->ai_addr, i->ai_addrlen, &own))
-			code = listen_on(c, (struct sockaddr *)&own, e);
+			code = listen_on(c, (struct sockaddr *)&own, 0, e);
 	freeaddrinfo(found);
 	if (code == -ERR_UNREACHABLE)
 		err_set(e, code, "there is no way to the host %s; --iface says where to listen for it", host);
 	return code;
+}
+
+/* The port that guests know. */
+static uint16_t port_for(const struct coordinator *c)
+{
+	return c->o.guests && *c->o.guests->host ? c->o.guests->port : 0;
 }
 
 /* All addresses of the interface, or the one address, that was asked for. */
@@ -174,7 +190,7 @@ static int listen_iface(struct coordinator *c, struct err *e)
 	int code = 0, n = 0;
 
 	if (!getaddrinfo(c->o.iface, NULL, &hints, &found)) {
-		code = listen_on(c, found->ai_addr, e);
+		code = listen_on(c, found->ai_addr, port_for(c), e);
 		freeaddrinfo(found);
 		return code;
 	}
@@ -185,7 +201,7 @@ static int listen_iface(struct coordinator *c, struct err *e)
 			&& !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr)));
 
 		if (usable && !strcmp(i->ifa_name, c->o.iface)) {
-			code = listen_on(c, i->ifa_addr, e);
+			code = listen_on(c, i->ifa_addr, port_for(c), e);
 			n++;
 		}
 	}
@@ -196,6 +212,50 @@ static int listen_iface(struct coordinator *c, struct err *e)
 	return code;
 }
 
+/* The first of a name's addresses that is one of this machine. */
+static int listen_name(struct coordinator *c, const char *name, bool loopback, struct err *e)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
+	int code = -ERR_UNREACHABLE, status = getaddrinfo(name, NULL, &hints, &found);
+
+	if (status)
+		return err_set(e, code, "%s: %s", name, gai_strerror(status));
+	for (struct addrinfo *i = found; i && code; i = i->ai_next)
+		if (loopback || !is_loopback(i->ai_addr))
+			code = listen_on(c, i->ai_addr, port_for(c), e);
+	freeaddrinfo(found);
+	return code;
+}
+
+/* Nobody knows where we are: the address of this machine's name, else that of its way to others. */
+static int listen_here(struct coordinator *c, struct err *e)
+{
+	struct sockaddr_in far = { .sin_family = AF_INET, .sin_port = htons(9) };
+	char name[HOST_NAME_LONGEST + 1] = "";
+	struct sockaddr_storage own;
+
+	gethostname(name, sizeof name - 1);
+	if (!listen_name(c, name, false, e))
+		return 0;
+	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any that is not here */
+	if (way_to((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
+		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
+	return err_set(e, -ERR_CONFIG, "this machine, %s, has no address that others could know; --iface says where to listen", name);
+}
+
+static int listen_for_guests(struct coordinator *c, struct err *e)
+{
+	const struct coordinator_guests *g = c->o.guests;
+	struct err why;
+
+	if (!*g->host)
+		return g->near ? listen_loopback(c, e) : listen_here(c, e);
+	if (!listen_name(c, g->host, true, &why))
+		return 0;
+	return err_set(e, -ERR_CONFIG, "rank 0 cannot listen at %s, port %u, where the others look for it: %s; --iface says where else",
+		g->host, g->port, why.text);
+}
+
 int listeners_open(struct coordinator *c, struct err *e)
 {
 	const struct hosts *h = c->o.hosts;
@@ -203,6 +263,8 @@ int listeners_open(struct coordinator *c, struct err *e)
 
 	if (c->o.iface)
 		code = listen_iface(c, e);
+	else if (c->o.guests)
+		code = listen_for_guests(c, e);
 	for (size_t i = 0; i < h->n && !code; i++)
 		if (host_is_local(&h->host[i]))
 			code = listen_loopback(c, e);

@@ -5,10 +5,15 @@ noinst_LIBRARIES += libnet.a
 libnet_a_SOURCES = \
 	runtime/net/allocation.c \
 	runtime/net/allocation.h \
+	runtime/net/attach.c \
+	runtime/net/attach.def \
+	runtime/net/attach.h \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
 	runtime/net/deal.c \
 	runtime/net/descriptors.c \
+	runtime/net/dial.c \
+	runtime/net/dial.h \
 	runtime/net/dispatch.c \
 	runtime/net/handshake.c \
 	runtime/net/handshake.h \
@@ -20,6 +25,8 @@ libnet_a_SOURCES = \
 	runtime/net/ledger.c \
 	runtime/net/ledger.h \
 	runtime/net/listen.c \
+	runtime/net/meeting.c \
+	runtime/net/meeting.h \
 	runtime/net/member.c \
 	runtime/net/member.h \
 	runtime/net/peer.c \

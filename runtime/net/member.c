@@ -46,7 +46,9 @@ void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 	launch_let_go(&m->process, true);
 	if (!c->first.code)
 		err_set(&c->first, why->code, "%s: %s", m->name, why->text);
-	if (replace_later(c, m, why, now))
+	if (replace_later(c, m, why, now) && m->guest)
+		snprintf(again, sizeof again, "; it may come again");
+	else if (m->state == MEMBER_WAITING)
 		snprintf(again, sizeof again, "; it is started again in %.3g s", m->start_at - now);
 	if (nopen)
 		snprintf(units, sizeof units, "; %u work unit%s to others", nopen, nopen == 1 ? " goes" : "s go");
@@ -173,11 +175,13 @@ static void start_some(struct coordinator *c, double now)
 	unsigned nstarting = 0;
 
 	for (unsigned i = 0; i < c->nmember; i++)
-		nstarting += c->member[i].state == MEMBER_STARTED && c->member[i].place.launcher != LAUNCHER_LOCAL;
+		nstarting += c->member[i].state == MEMBER_STARTED && !c->member[i].guest && c->member[i].place.launcher != LAUNCHER_LOCAL;
 	for (unsigned i = 0; i < c->nmember; i++) {
 		struct member *m = &c->member[i];
 		bool local = m->place.launcher == LAUNCHER_LOCAL;
 
+		if (m->guest && m->state == MEMBER_WAITING)
+			m->state = MEMBER_STARTED;
 		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)
 				&& (!m->process.pid || launch_reap(&m->process))) {
 			member_start(c, m, now);

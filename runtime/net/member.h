@@ -32,6 +32,7 @@ struct member {
 	char name[HOST_NAME_LONGEST + 16];   /* host[rank] */
 	struct launch_place place;
 	unsigned rank, share;        /* share: workers on its host */
+	bool guest;                  /* started by others: it comes by itself */
 	enum member_state state;
 	struct launched process;
 	unsigned nstart;
@@ -71,6 +72,8 @@ struct coordinator {
 	struct pollfd *fds; size_t fds_cap;
 	unsigned starts_at_once;
 	struct err first;            /* the first cause of a worker's loss */
+	int ending;                  /* what guests are told in the end */
+	bool met;                    /* the meeting file is there */
 	bool started;                /* all were there once: from now on a loss is no failure */
 	struct wire_job job; uint8_t *program;       /* job.program: what late comers get */
 	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */

@@ -18,12 +18,12 @@
 
 bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now)
 {
-	if (!c->started || why->code != -ERR_UNREACHABLE || m->place.launcher == LAUNCHER_NONE || m->nvain >= c->o.replacements)
+	if (!c->started || why->code != -ERR_UNREACHABLE || (!m->guest && m->nvain >= c->o.replacements))
 		return false;
-	m->start_at = now + fmin(AGAIN_FIRST_S * exp2(m->nvain), AGAIN_LONGEST_S);
+	m->start_at = now + fmin(AGAIN_FIRST_S * exp2(m->nvain < 20 ? m->nvain : 20), AGAIN_LONGEST_S);
 	m->nvain++;
 	m->nreplaced++;
-	m->state = MEMBER_WAITING;
+	m->state = m->guest ? MEMBER_STARTED : MEMBER_WAITING;       /* a guest comes when it comes */
 	m->nstart = m->npending = 0;
 	m->nqueued = m->nlost = 0;
 	m->weights = 0;
@@ -42,7 +42,7 @@ void replace_watch(struct coordinator *c, double now)
 		struct member *m = &c->member[i];
 		struct err why;
 
-		if (m->state == MEMBER_STARTED && now - m->heard > c->o.start_s) {
+		if (m->state == MEMBER_STARTED && !m->guest && now - m->heard > c->o.start_s) {
 			err_set(&why, -ERR_UNREACHABLE, "it has not come within %.0f s", c->o.start_s);
 			member_lose(c, m, &why);
 		}
@@ -71,6 +71,8 @@ bool job_send(struct coordinator *c, struct member *m, struct err *why)
 	struct wire_job mine = c->job;
 
 	mine.share = m->share;
+	if (m->guest && !mine.threads)
+		mine.threads = m->about.threads;
 	buf_clear(&c->body);
 	wire_put_job(&c->body, &mine);
 	peer_put(&m->peer, &c->body);

@@ -4,21 +4,20 @@
 #include "runtime/net/worker.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/net/dial.h"
 #include "runtime/net/peer.h"
 
-enum { BOOT_S = 30, CONNECT_MS = 3000, HANDSHAKE_S = 10, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000 };
+enum { HANDSHAKE_S = 10, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
 
 struct worker {
 	int leash;
@@ -28,133 +27,10 @@ struct worker {
 	double *weight; size_t weight_cap;
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
+	int ending;                  /* code for a connection that ends without a word: 0 where the leash is for that */
 };
 
-/* ---- the first frame ---- */
-
-static int wait_fd(int fd, short events, double until)
-{
-	for (;;) {
-		double left = until - clock_seconds();
-		struct pollfd f = { .fd = fd, .events = events };
-		int n = poll(&f, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
-
-		if (n > 0)
-			return 1;
-		if (n == 0 || errno != EINTR)
-			return 0;
-	}
-}
-
-static bool read_whole(int fd, void *p, size_t len, double until)
-{
-	for (size_t at = 0; at < len; ) {
-		ssize_t n;
-
-		if (!wait_fd(fd, POLLIN, until))
-			return false;
-		n = read(fd, (char *)p + at, len - at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += (size_t)n;
-	}
-	return true;
-}
-
-static int read_boot(int fd, struct wire_boot *boot, struct err *e)
-{
-	uint8_t header[WIRE_HEADER], body[WIRE_TEXT_MAX];
-	double until = clock_seconds() + BOOT_S;
-	struct rd r = { .p = header, .len = sizeof header };
-	size_t len;
-	bool ok = read_whole(fd, header, sizeof header, until);
-
-	len = rd_u32(&r);
-	ok = ok && len <= sizeof body && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
-	crypto_wipe(body, sizeof body);
-	if (!ok)
-		return err_set(e, -ERR_PROTOCOL, "the standard input does not begin with what `qcnn train --hosts` writes; "
-			"workers are started by it, not by hand");
-	if (boot->version != WIRE_VERSION)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator speaks version %u of the protocol, this qcnn version %d: "
-			"the same qcnn has to be on all hosts", boot->version, WIRE_VERSION);
-	return 0;
-}
-
 /* ---- connecting ---- */
-
-static int connect_one(const struct addrinfo *a)
-{
-	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fault = 0;
-	socklen_t len = sizeof fault;
-
-	if (fd < 0)
-		return -1;
-	if (!connect(fd, a->ai_addr, a->ai_addrlen))
-		return fd;
-	if (errno == EINPROGRESS && wait_fd(fd, POLLOUT, clock_seconds() + CONNECT_MS / 1000.0)
-			&& !getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &len) && !fault)
-		return fd;
-	if (fault)
-		errno = fault;
-	else if (errno == EINPROGRESS)
-		errno = ETIMEDOUT;
-	len = (socklen_t)errno;
-	close(fd);
-	errno = (int)len;
-	return -1;
-}
-
-static int connect_to(const char *host, const char *port)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
-	int fd;
-
-	if (getaddrinfo(host, port, &hints, &found)) {
-		errno = EADDRNOTAVAIL;
-		return -1;
-	}
-	fd = connect_one(found->ai_addr ? found : NULL);
-	freeaddrinfo(found);
-	return fd;
-}
-
-/* "192.0.2.1:4711" or "[2001:db8::1]:4711" in two. */
-static bool split_address(const char *address, char *host, size_t size, const char **port)
-{
-	const char *colon = strrchr(address, ':');
-	bool brackets = *address == '[';
-
-	if (!colon || colon == address)
-		return false;
-	*port = colon + 1;
-	snprintf(host, size, "%.*s", (int)(colon - address - 2 * brackets), address + brackets);
-	return true;
-}
-
-/* The addresses we were told; then the machine that came by ssh, where a translation lies between. */
-static int dial(const struct wire_boot *boot, struct err *e)
-{
-	const char *ssh = getenv("SSH_CONNECTION"), *port;
-	char host[64], client[64] = "";
-	int fd = -1, fault = 0;
-
-	for (uint32_t i = 0; i < boot->naddress && fd < 0; i++)
-		if (split_address(boot->address[i], host, sizeof host, &port)) {
-			fd = connect_to(host, port);
-			fault = errno;
-		}
-	if (fd < 0 && ssh)
-		snprintf(client, sizeof client, "%.*s", (int)strcspn(ssh, " "), ssh);
-	for (uint32_t i = 0; i < boot->naddress && fd < 0 && *client; i++)
-		if (split_address(boot->address[i], host, sizeof host, &port))
-			fd = connect_to(client, port);
-	if (fd < 0)
-		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(fault));
-	return fd;
-}
 
 /* The next body, waiting until then; 0, or a code. */
 static int next_body(struct worker *w, const uint8_t **body, size_t *len, double until, struct err *e)
@@ -164,7 +40,7 @@ static int next_body(struct worker *w, const uint8_t **body, size_t *len, double
 
 		if (n)
 			return n < 0 ? n : 0;
-		if (!wait_fd(w->peer.fd, POLLIN, until))
+		if (!dial_wait(w->peer.fd, POLLIN, until))
 			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
 		n = peer_fill(&w->peer, e);
 		if (n)
@@ -179,7 +55,7 @@ static int send_body(struct worker *w, const struct buf *body, struct err *e)
 	pthread_mutex_lock(&w->out);
 	peer_put(&w->peer, body);
 	while (!(code = peer_flush(&w->peer, e)) && peer_waits(&w->peer))
-		wait_fd(w->peer.fd, POLLOUT, clock_seconds() + 60);
+		dial_wait(w->peer.fd, POLLOUT, clock_seconds() + 60);
 	pthread_mutex_unlock(&w->out);
 	return code;
 }
@@ -255,6 +131,15 @@ static bool leash_ended(int leash)
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
+/* Where nobody started this process for the coordinator, the status counts: its last word, if there is one, is read
+ * by the thread that computes. */
+static _Noreturn void end_here(const struct worker *w)
+{
+	if (w->ending)
+		nanosleep(&(struct timespec){ .tv_sec = LAST_WORD_S }, NULL);
+	_exit(err_exit_status(w->ending));
+}
+
 static void *keep_alive(void *arg)
 {
 	struct worker *w = arg;
@@ -273,7 +158,7 @@ static void *keep_alive(void *arg)
 		if (f[1].revents & POLLERR)
 			_exit(err_exit_status(-ERR_UNREACHABLE));    /* it broke: for whoever is told of our end */
 		if ((f[0].revents && leash_ended(w->leash)) || f[1].revents)
-			_exit(0);            /* nobody wants a result any more */
+			end_here(w);         /* nobody wants a result any more */
 	}
 	return NULL;
 }
@@ -420,27 +305,76 @@ static int serve(struct worker *w, const struct wire_about *about, struct err *e
 		if (!code)
 			code = take_message(w, body, len, &over, e);
 		else if (code == -ERR_UNREACHABLE)
-			_exit(0);            /* as the second thread does */
+			_exit(err_exit_status(w->ending));     /* as the second thread does */
 	}
 	if (code && !over)
 		send_bye(w, e);
 	return code;
 }
 
+static void worker_init(struct worker *w, int leash, const struct worker_ops *ops, void *ctx)
+{
+	*w = (struct worker){ .leash = leash, .ops = ops, .ctx = ctx };
+	pthread_mutex_init(&w->out, NULL);
+}
+
+static struct worker self;           /* the second thread uses it to the end of the process */
+
 int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
 {
-	static struct worker w;      /* the second thread uses it to the end of the process */
 	struct wire_boot boot;
 	int code;
 
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = read_boot(leash, &boot, e);
+	code = dial_read_boot(leash, &boot, e);
 	if (code)
 		return code;
-	w = (struct worker){ .leash = leash, .ops = ops, .ctx = ctx };
-	pthread_mutex_init(&w.out, NULL);
-	code = get_in(&w, &boot, e);
+	worker_init(&self, leash, ops, ctx);
+	code = get_in(&self, &boot, e);
 	crypto_wipe(&boot, sizeof boot);
-	return code ? code : serve(&w, about, e);
+	return code ? code : serve(&self, about, e);
+}
+
+/* One try: 0 when both sides have proved the key. */
+static int try_once(const struct worker_finder *f, const struct worker_ops *ops, void *ctx, struct err *e)
+{
+	struct wire_boot boot;
+	int code = f->find(f->ctx, &boot, e), fd;
+
+	if (code)
+		return code;
+	fd = dial(&boot, e);
+	code = fd < 0 ? -ERR_UNREACHABLE : 0;
+	if (!code) {
+		worker_init(&self, -1, ops, ctx);
+		peer_init(&self.peer, fd);
+		code = shake_hands(&self, &boot, clock_seconds() + HANDSHAKE_S, e);
+		if (code)
+			peer_close(&self.peer);
+	}
+	crypto_wipe(&boot, sizeof boot);
+	return code;
+}
+
+int worker_attach(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
+{
+	double until = clock_seconds() + f->seconds, pause = 0.02;
+	int code;
+
+	if (!crypto_start())
+		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+	while ((code = try_once(f, ops, ctx, e)) != 0) {
+		if ((code != -ERR_UNREACHABLE && code != -ERR_AUTH) || clock_seconds() + pause > until)
+			return code;
+		nanosleep(&(struct timespec){ .tv_nsec = (long)(pause * 1e9) }, NULL);
+		pause = pause < 0.5 ? 1.5 * pause : 0.7;
+	}
+	self.ending = -ERR_STOPPED;
+	code = f->found(f->ctx, e);
+	if (code)
+		send_bye(&self, e);
+	else
+		code = serve(&self, about, e);
+	return code == -ERR_UNREACHABLE ? self.ending : code;
 }

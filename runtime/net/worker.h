@@ -21,4 +21,17 @@ struct worker_ops {
 /* Work until the coordinator says it is over: 0, or what went wrong.  about: but pid. */
 int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
 
+/* Where others start the workers: how to find the coordinator. */
+struct worker_finder {
+	/* Key, rank and numeric addresses, as far as they are known now.  -ERR_UNREACHABLE: not yet; other codes end it. */
+	int (*find)(void *ctx, struct wire_boot *out, struct err *e);
+	/* Both sides have proved the key: 0, or a code with which the coordinator is told that this is no worker of its. */
+	int (*found)(void *ctx, struct err *e);
+	void *ctx;
+	double seconds;              /* after which it is given up */
+};
+/* As worker_run, but the coordinator is looked for again and again, at growing distances, and the connection alone is
+ * the leash. */
+int worker_attach(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
+
 #endif

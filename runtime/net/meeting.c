@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files that nobody else may read. */
+#include "config.h"
+#include "runtime/net/meeting.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[] = "qcnn meeting 1\n";
+
+void meeting_path(const char *folder, const char *job, struct buf *out)
+{
+	buf_printf(out, "%s/.qcnn-meeting%s%s", folder, *job ? "-" : "", job);
+}
+
+/* ---- reading what is secret ---- */
+
+/* Ours, or the system's (a mounted secret), and nobody else's to read. */
+static bool is_private(const struct stat *st)
+{
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		return false;
+	return !(st->st_mode & (st->st_uid == 0 ? 0027 : 0077));
+}
+
+/* At most size bytes of it: how many, or -1 with errno (EPERM: not private). */
+static ssize_t read_private(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), fault = 0;
+	struct stat st;
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st))
+		fault = errno;
+	else if (!S_ISREG(st.st_mode))
+		fault = EINVAL;
+	else if (!is_private(&st))
+		fault = EPERM;
+	while (!fault && n && len < size) {
+		n = read(fd, out + len, size - len);
+		if (n < 0 && errno != EINTR)
+			fault = errno;
+		len += n > 0 ? (size_t)n : 0;
+	}
+	close(fd);
+	errno = fault;
+	return fault ? -1 : (ssize_t)len;
+}
+
+int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
+{
+	char text[KEY_FILE_MOST + 1];
+	ssize_t n = read_private(path, text, sizeof text);
+	int code = 0;
+
+	if (n < 0 && errno == EPERM)
+		return err_set(e, -ERR_AUTH, "others may read the key file %s, or it is not yours: chmod 600 %s", path, path);
+	if (n < 0)
+		return err_set(e, -ERR_NO_INPUT, "cannot read the key file %s: %s", path, strerror(errno));
+	while (n && isspace((unsigned char)text[n - 1]))
+		n--;
+	if (n < KEY_FILE_LEAST || n > KEY_FILE_MOST)
+		code = err_set(e, -ERR_AUTH, "the key file %s has %zd bytes where %d to %d are wanted; `head -c 32 /dev/urandom | base64` makes a good one",
+			path, n, KEY_FILE_LEAST, KEY_FILE_MOST);
+	else
+		sha256_of(text, (size_t)n, key);
+	crypto_wipe(text, sizeof text);
+	return code;
+}
+
+/* ---- the meeting ---- */
+
+static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
+{
+	buf_printf(b, "%s ", name);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%02x", p[i]);
+	buf_char(b, '\n');
+}
+
+int meeting_write(const char *path, const struct meeting *m, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code;
+
+	buf_str(&b, magic);
+	put_hex(&b, "words", m->words, sizeof m->words);
+	if (m->has_key)
+		put_hex(&b, "key", m->key, sizeof m->key);
+	for (uint32_t i = 0; i < m->naddress; i++)
+		buf_printf(&b, "address %s\n", m->address[i]);
+	buf_str(&b, "end\n");
+	code = buf_write_secret(&b, path, e);
+	crypto_wipe(b.data, b.len);
+	buf_release(&b);
+	return code;
+}
+
+static bool get_hex(const char *text, size_t len, uint8_t *out, size_t n)
+{
+	if (len != 2 * n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned v;
+
+		if (!isxdigit((unsigned char)text[2 * i]) || !isxdigit((unsigned char)text[2 * i + 1]) || sscanf(text + 2 * i, "%2x", &v) != 1)
+			return false;
+		out[i] = (uint8_t)v;
+	}
+	return true;
+}
+
+/* One line; false: it is none. */
+static bool take_line(struct meeting *m, const char *p, size_t len)
+{
+	if (len > 6 && !strncmp(p, "words ", 6))
+		return get_hex(p + 6, len - 6, m->words, sizeof m->words);
+	if (len > 4 && !strncmp(p, "key ", 4))
+		return m->has_key = get_hex(p + 4, len - 4, m->key, sizeof m->key);
+	if (len > 8 && len - 8 < sizeof m->address[0] && !strncmp(p, "address ", 8) && m->naddress < WIRE_ADDRESSES_MAX) {
+		snprintf(m->address[m->naddress++], sizeof m->address[0], "%.*s", (int)(len - 8), p + 8);
+		return true;
+	}
+	return false;
+}
+
+static bool parse(const char *text, struct meeting *m)
+{
+	if (strncmp(text, magic, sizeof magic - 1))
+		return false;
+	for (text += sizeof magic - 1; strcmp(text, "end\n"); ) {
+		size_t len = strcspn(text, "\n");
+
+		if (!text[len] || !take_line(m, text, len))
+			return false;
+		text += len + 1;
+	}
+	return true;
+}
+
+/* A network's file system may remember that there was no such file until the folder is read. */
+static void look_again(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096];
+	DIR *d;
+
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	d = opendir(folder);
+	if (d)
+		closedir(d);
+}
+
+int meeting_read(const char *path, struct meeting *out, struct err *e)
+{
+	char text[8192];
+	ssize_t n;
+	int code = 0;
+
+	*out = (struct meeting){ .has_key = false };
+	look_again(path);
+	n = read_private(path, text, sizeof text - 1);
+	if (n < 0 && errno == EPERM)
+		return err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
+	if (n < 0)
+		return err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));
+	text[n] = 0;
+	if (!parse(text, out))
+		code = err_set(e, -ERR_UNREACHABLE, "%s is not what rank 0 writes", path);
+	crypto_wipe(text, sizeof text);
+	return code;
+}

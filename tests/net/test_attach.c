@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What environments say about processes that were started together, and the files by which these meet. */
+#include "config.h"
+#include "runtime/net/attach.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/net/meeting.h"
+#include "tests/tap.h"
+
+/* "A=1 B=2" (a blank in a value is written _) into an environment without anything else; what comes of it as a text. */
+static const char *found(const char *environment)
+{
+	static char text[1200];
+	char *copy = strdup(environment), *save = NULL;
+	struct attach a;
+	struct err e = { 0, "" };
+
+	clearenv();
+	for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		char *equals = strchr(word, '=');
+
+		*equals = 0;
+		setenv(word, equals + 1, 1);
+	}
+	if (attach_find(&a, &e))
+		snprintf(text, sizeof text, "%s", e.text);
+	else if (!a.mode)
+		snprintf(text, sizeof text, "alone");
+	else
+		snprintf(text, sizeof text, "%s %u/%u near %u at %s:%u job %s", attach_row(a.mode)->name, a.rank, a.size, a.local,
+			a.host, a.port, a.job);
+	free(copy);
+	return text;
+}
+
+static void says(const char *environment, const char *want)
+{
+	tap_is_str(found(environment), want, "%.70s", environment);
+}
+
+static void complains(const char *environment, const char *part)
+{
+	const char *text = found(environment);
+
+	tap_ok(strstr(text, part) && strstr(text, "--attach=off"), "%.60s: %.200s", environment, text);
+}
+
+static void test_environments(void)
+{
+	says("HOME=/", "alone");
+	says("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=prte-7@1",
+		"Open MPI 1/4 near 2 at :29500 job prte-7_1");
+	says("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1", "alone");
+	says("PMI_RANK=2 PMI_SIZE=3 MPI_LOCALNRANKS=3", "mpiexec 2/3 near 3 at :29500 job ");
+	says("MV2_COMM_WORLD_RANK=0 MV2_COMM_WORLD_SIZE=2", "MVAPICH 0/2 near 0 at :29500 job ");
+	says("SLURM_PROCID=3 SLURM_STEP_NUM_TASKS=6 SLURM_STEP_ID=1 SLURM_JOB_ID=77 SLURM_STEP_TASKS_PER_NODE=2(x3) PMI_RANK=3 PMI_SIZE=6",
+		"srun 3/6 near 2 at :29500 job 77.1");
+	/* The script of a batch job, which is no step; a step of one task. */
+	says("SLURM_PROCID=0 SLURM_NTASKS=6 SLURM_JOB_ID=77", "alone");
+	says("SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_ID=0 SLURM_NTASKS=6 SLURM_JOB_ID=77", "alone");
+	says("RANK=1 WORLD_SIZE=2 MASTER_ADDR=10.0.0.9 MASTER_PORT=4000 LOCAL_WORLD_SIZE=1", "torchrun 1/2 near 1 at 10.0.0.9:4000 job ");
+	says("RANK=1 WORLD_SIZE=2 MASTER_ADDR=node0", "torchrun 1/2 near 0 at node0:29500 job ");
+	says("RANK=1 WORLD_SIZE=2", "alone");
+	/* An Indexed Job as an array over seeds has no WORLD_SIZE. */
+	says("JOB_COMPLETION_INDEX=2", "alone");
+	says("JOB_COMPLETION_INDEX=2 WORLD_SIZE=4 MASTER_ADDR=train-0.train", "Kubernetes 2/4 near 0 at train-0.train:29500 job ");
+	complains("PMI_RANK=3 PMI_SIZE=3", "PMI_RANK is `3`, not a number from 0 to 2");
+	complains("PMI_RANK=-1 PMI_SIZE=3", "PMI_RANK is `-1`");
+	complains("PMI_RANK=1x PMI_SIZE=3", "PMI_RANK is `1x`");
+	complains("PMI_RANK=1 PMI_SIZE=4097", "PMI_SIZE is `4097`, not a number from 1 to 4096");
+	says("PMI_RANK=4095 PMI_SIZE=4096", "mpiexec 4095/4096 near 0 at :29500 job ");
+	complains("RANK=1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=65536", "MASTER_PORT is `65536`");
+}
+
+static void test_tf_config(void)
+{
+#define CLUSTER "\"cluster\":{\"chief\":[\"c:2222\"],\"worker\":[\"w0:2223\",\"w1:2224\"]}"
+	says("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"chief\",\"index\":0}}", "TF_CONFIG 0/3 near 0 at c:2222 job ");
+	says("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":1}}", "TF_CONFIG 2/3 near 0 at c:2222 job ");
+	says("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":\"1\"}}", "TF_CONFIG 2/3 near 0 at c:2222 job ");
+	says("TF_CONFIG={\"cluster\":{\"worker\":[\"[fd00::1]:2223\",\"w1:2224\"]},\"task\":{\"type\":\"worker\",\"index\":1}}",
+		"TF_CONFIG 1/2 near 0 at fd00::1:2223 job ");
+	says("TF_CONFIG={\"cluster\":{\"worker\":[\"w0:2223\"]},\"task\":{\"type\":\"worker\",\"index\":0}}", "alone");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":2}}", "an index that its cluster does not have");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":-1}}", "an index that its cluster does not have");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"ps\",\"index\":0}}", "the roles are chief and worker");
+	complains("TF_CONFIG={" CLUSTER "}", "lacks a cluster");
+	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}", "an address that is none");
+	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0:0\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}", "an address that is none");
+	complains("TF_CONFIG={", "is no JSON");
+}
+
+static void test_names(void)
+{
+	char out[ATTACH_NAME_MAX + 1], longest[ATTACH_NAME_MAX + 2];
+
+	tap_ok(attach_first_name("train-3.train.default.svc", 3, out) && !strcmp(out, "train-0.train.default.svc"), "the name of pod 0");
+	tap_ok(attach_first_name("a-b-12", 12, out) && !strcmp(out, "a-b-0"), "without a domain");
+	tap_ok(!attach_first_name("train-13", 3, out), "another number is none");
+	tap_ok(!attach_first_name("-3", 3, out) && !attach_first_name("", 0, out) && !attach_first_name("train", 0, out), "nor is a name without");
+	memset(longest, 'x', sizeof longest);
+	memcpy(longest, "a-0.", 4);
+	longest[ATTACH_NAME_MAX] = 0;
+	tap_ok(attach_first_name(longest, 0, out) && strlen(out) == ATTACH_NAME_MAX, "the longest name");
+	longest[ATTACH_NAME_MAX] = 'x';
+	longest[ATTACH_NAME_MAX + 1] = 0;
+	tap_ok(!attach_first_name(longest, 0, out), "one letter more");
+}
+
+static void put(const char *path, const char *text, size_t len, mode_t mode)
+{
+	FILE *f = fopen(path, "w");
+
+	fwrite(text, 1, len, f);
+	fclose(f);
+	chmod(path, mode);
+}
+
+static void test_key_files(void)
+{
+	char text[KEY_FILE_MOST + 2];
+	uint8_t one[CRYPTO_KEY], two[CRYPTO_KEY];
+	struct err e = { 0, "" };
+
+	put("key", "0123456789abcdef\n", 17, 0600);
+	put("same", "0123456789abcdef", 16, 0400);
+	tap_ok(!key_file_read("key", one, &e) && !key_file_read("same", two, &e) && !memcmp(one, two, sizeof one), "the end of the line does not count");
+	put("other", "0123456789abcdeg", 16, 0600);
+	tap_ok(!key_file_read("other", two, &e) && memcmp(one, two, sizeof one), "every letter does");
+	put("key", "0123456789abcde\n", 16, 0600);
+	tap_ok(key_file_read("key", one, &e) == -ERR_AUTH && strstr(e.text, "15 bytes"), "a key that is too short: %s", e.text);
+	memset(text, 'k', sizeof text);
+	put("key", text, KEY_FILE_MOST, 0600);
+	tap_ok(!key_file_read("key", one, &e), "the longest");
+	put("key", text, KEY_FILE_MOST + 1, 0600);
+	tap_ok(key_file_read("key", one, &e) == -ERR_AUTH, "one byte more");
+	put("key", "0123456789abcdef\n", 17, 0604);
+	tap_ok(key_file_read("key", one, &e) == -ERR_AUTH && strstr(e.text, "chmod 600 key"), "others may read it: %s", e.text);
+	tap_ok(key_file_read("nowhere", one, &e) == -ERR_NO_INPUT, "no such file: %s", e.text);
+	tap_ok(key_file_read(".", one, &e) == -ERR_NO_INPUT, "a folder: %s", e.text);
+}
+
+static void broken(const char *what, const char *text, size_t len)
+{
+	struct meeting got;
+	struct err e = { 0, "" };
+
+	put("meeting", text, len, 0600);
+	tap_ok(meeting_read("meeting", &got, &e) == -ERR_UNREACHABLE, "%s: %s", what, e.text);
+}
+
+static void test_meetings(void)
+{
+	struct meeting m = { .has_key = true, .naddress = 2 }, got;
+	struct buf path = BUF_INIT;
+	struct err e = { 0, "" };
+	struct stat st;
+
+	meeting_path(".", "77.1", &path);
+	tap_is_str(path.data, "./.qcnn-meeting-77.1", "the file of a job");
+	for (unsigned i = 0; i < sizeof m.key; i++)
+		m.key[i] = (uint8_t)(7 * i + 250);
+	memset(m.words, 0xa5, sizeof m.words);
+	strcpy(m.address[0], "192.0.2.1:4711");
+	strcpy(m.address[1], "[2001:db8::1]:4711");
+	umask(0);
+	put(path.data, "an old one that all may read", 28, 0666);
+	tap_ok(!meeting_write(path.data, &m, &e) && !stat(path.data, &st) && (st.st_mode & 0777) == 0600, "it is private %s", e.text);
+	tap_ok(!meeting_read(path.data, &got, &e) && got.has_key && !memcmp(got.key, m.key, sizeof m.key) && !memcmp(got.words, m.words, sizeof m.words)
+		&& got.naddress == 2 && !strcmp(got.address[0], m.address[0]) && !strcmp(got.address[1], m.address[1]), "and comes back %s", e.text);
+	m.has_key = false;
+	tap_ok(!meeting_write(path.data, &m, &e) && !meeting_read(path.data, &got, &e) && !got.has_key, "without a key");
+	chmod(path.data, 0640);
+	tap_ok(geteuid() == 0 || meeting_read(path.data, &got, &e) == -ERR_AUTH, "the group may read it");
+	chmod(path.data, 0622);
+	tap_ok(meeting_read(path.data, &got, &e) == -ERR_AUTH, "others may write it: %s", e.text);
+	unlink(path.data);
+	tap_ok(meeting_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);
+	broken("an empty one", "", 0);
+	broken("half of one", "qcnn meeting 1\naddress 192.0.2.1:4711\n", 38);
+	broken("a long address", "qcnn meeting 1\naddress 0123456789012345678901234567890123456789012345678901234567890123\nend\n", 93);
+	broken("a short key", "qcnn meeting 1\nkey 00\nend\n", 26);
+	broken("other words", "qcnn meeting 1\nhost a\nend\n", 26);
+	buf_release(&path);
+}
+
+int main(void)
+{
+	test_environments();
+	test_tf_config();
+	test_names();
+	test_key_files();
+	test_meetings();
+	return tap_done();
+}

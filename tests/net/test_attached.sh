@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Processes that others have started together do one job: what mpirun and the like put into the environment is put
+# there by this test.  The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
+. "$top_srcdir/tests/tap.sh"
+
+cp "$top_srcdir"/examples/cluster-hybrid/* .
+head -c 32 /dev/urandom >key
+chmod 600 key
+port=$((20000 + $$ % 20000))
+few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1"
+
+# ranks N NAME COMMAND...: runs it N times, with the environment that `environment RANK N` prints; leaves NAME.RANK.out
+# and .err, and in $pids whom it has started.
+start_ranks() {
+	n=$1 name=$2
+	shift 2
+	pids=
+	for rank in $(seq 0 $((n - 1))); do
+		env $(environment $rank $n) "$@" >$name.$rank.out 2>$name.$rank.err &
+		pids="$pids $!"
+	done
+}
+# end_ranks: waits for them; their statuses in order in $statuses.
+end_ranks() {
+	statuses=
+	for p in $pids; do
+		s=0
+		wait $p || s=$?
+		statuses="$statuses $s"
+	done
+}
+ranks() { start_ranks "$@"; end_ranks; }
+
+timeout 100 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh -o want.bin >out 2>err || tap_note "$(cat err)"
+
+for mode in "Open MPI" mpiexec srun torchrun Kubernetes TF_CONFIG; do
+	more=
+	case $mode in
+	"Open MPI") environment() { echo OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_SIZE=$2 OMPI_COMM_WORLD_LOCAL_SIZE=$2 PMIX_NAMESPACE=$$; } ;;
+	mpiexec) environment() { echo PMI_RANK=$1 PMI_SIZE=$2; } ;;
+	srun) environment() { echo SLURM_PROCID=$1 SLURM_STEP_NUM_TASKS=$2 SLURM_STEP_ID=0 SLURM_JOB_ID=$$ SLURM_JOB_NODELIST='n[1-3]'; } ;;
+	torchrun) environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port; } ;;
+	Kubernetes)
+		environment() { echo JOB_COMPLETION_INDEX=$1 WORLD_SIZE=$2 MASTER_ADDR=localhost MASTER_PORT=$port; }
+		more="--key-file key --encrypt" ;;
+	TF_CONFIG)
+		environment() {
+			type=worker index=$(($1 - 1))
+			[ $1 != 0 ] || { type=chief index=0; }
+			echo "TF_CONFIG={\"cluster\":{\"chief\":[\"127.0.0.1:$port\"],\"worker\":[\"b:1\",\"c:1\"]},\"task\":{\"type\":\"$type\",\"index\":$index}}"
+		} ;;
+	esac
+	port=$((port + 1))
+	rm -rf got.bin runs
+	ranks 3 one timeout 100 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh $more -o got.bin
+	tap_is "$statuses" " 0 0 0" "three processes as of $mode" || tap_note "$(cat one.?.err)"
+	tap_ok "the weights are the same" cmp want.bin got.bin
+	tap_has one.0.err "3 processes that $mode has started do one job" "rank 0 says how it was started"
+	tap_is "$(cat one.[12].out one.[12].err)" "" "the others say nothing"
+	tap_is "$(ls -A runs | wc -l)" 2 "one folder was written, and no file for meeting is left"
+done
+
+environment() { echo PMI_RANK=$1 PMI_SIZE=$2 MPI_LOCALNRANKS=$2; }
+ranks 2 off "$QCNN" train config.yaml $few --set train.epochs=1 --fresh --attach=off
+tap_is "$statuses $(ls -d runs/hybrid-* | wc -l)" " 0 0 3" "--attach=off makes each a job of its own"
+"$QCNN" infer --json --split=train want.bin >want.json
+ranks 3 infer timeout 100 "$QCNN" infer --json --split=train want.bin
+tap_same infer.0.out want.json "infer prints the same"
+tap_is "$statuses$(cat infer.1.out infer.2.out)" " 0 0 0" "once"
+ranks 2 dry timeout 100 "$QCNN" train config.yaml --dry-run --json
+tap_has dry.0.out '"mode":"mpiexec"' "a dry run tells the mode"
+tap_has dry.0.out '"why":"PMI_RANK is 0, PMI_SIZE is 2"' "and why"
+
+# ---- what cannot be ----
+PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 1 >out 2>err
+tap_is $? 69 "rank 1 does not come"
+tap_has err "rank 1 has not come within 1 s" "it is named"
+PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 1 >out 2>err
+tap_is $? 69 "rank 0 does not come"
+tap_has err "rank 1 of 2: rank 0 has not written runs/.qcnn-meeting" "it says what it has waited for"
+PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 >other.out 2>other.err &
+other=$!
+PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 --set run.seed=8 >out 2>err
+tap_is $? 78 "other words on another rank"
+tap_has err "rank 1: it was started with other words than rank 0" "it is said"
+wait $other
+tap_is "$?$(cat other.err)" 78 "by rank 0 alone"
+chmod 644 key
+PMI_RANK=0 PMI_SIZE=2 tap_exit 77 "a key that others may read" "$QCNN" train config.yaml $few --key-file key
+PMI_RANK=0 PMI_SIZE=2 tap_exit 66 "no such key" "$QCNN" train config.yaml $few --key-file nowhere
+PMI_RANK=2 PMI_SIZE=2 tap_exit 78 "a rank that cannot be" "$QCNN" train config.yaml $few
+tap_has err 'PMI_RANK is `2`, not a number from 0 to 1' "it is named"
+chmod 600 key
+environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=192.0.2.77 MASTER_PORT=$port; }
+env $(environment 0 2) "$QCNN" train config.yaml $few --key-file key >out 2>err
+tap_is $? 78 "an address that this machine does not have"
+tap_has err "rank 0 cannot listen at 192.0.2.77, port $port, where the others look for it" "it is named"
+# Another key: nobody says anything, and time passes.
+environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port; }
+head -c 32 /dev/urandom >wrong
+chmod 600 wrong
+env $(environment 1 2) "$QCNN" train config.yaml $few --key-file wrong --wait 2 >other.out 2>other.err &
+other=$!
+env $(environment 0 2) "$QCNN" train config.yaml $few --key-file key --wait 2 >out 2>err
+tap_is $? 69 "a rank with another key does not get in"
+wait $other
+tap_is $? 77 "and knows why"
+tap_has other.err "did not accept this worker's proof of the job's key" "it says so"
+
+# ---- ends ----
+environment() { echo PMI_RANK=$1 PMI_SIZE=$2; }
+long="--set train.epochs=4000 --set log.dir=$PWD/long"
+began() {
+	for i in $(seq 600); do grep -q 'ready after' $1.0.err && break; sleep 0.05; done
+	sleep 0.3
+}
+gone() {
+	for i in $(seq 150); do
+		left=
+		for p in "$@"; do case $(ps -o stat= -p $p 2>/dev/null) in '' | Z*) ;; *) left="$left $p" ;; esac; done
+		[ -z "$left" ] && return 0
+		sleep 0.1
+	done
+	echo "still there:$left"
+	return 1
+}
+start_ranks 3 kill "$QCNN" train config.yaml $few $long --fresh
+began kill
+kill -9 $(echo $pids | cut -d' ' -f1)
+tap_ok "when rank 0 is killed the others go" gone $pids
+end_ranks
+tap_is "$statuses" " 137 75 75" "with 75"
+
+# All get the signal, as batch systems send it; what they have done is saved, and the same command goes on.
+start_ranks 3 stop "$QCNN" train config.yaml $few $long
+began stop
+kill -TERM $pids
+end_ranks
+tap_is "$statuses" " 75 75 75" "TERM for all: rank 0 saves, and all end with 75"
+tap_has stop.0.err "same command" "it says how to go on"
+
+# A rank that is killed does not end the others, and is taken back, as a pod that is started again is.
+start_ranks 3 lose "$QCNN" train config.yaml $few --fresh --set train.epochs=4000
+began lose
+kill -9 $(echo $pids | cut -d' ' -f3)
+env $(environment 2 3) "$QCNN" train config.yaml $few --fresh --set train.epochs=4000 >again.out 2>again.err &
+again=$!
+for i in $(seq 100); do grep -q 'takes part' lose.0.err && break; sleep 0.1; done
+kill -INT $(echo $pids | cut -d' ' -f1)
+end_ranks
+tap_is "$statuses" " 75 75 137" "a rank that is killed does not end the others"
+tap_ok "its loss is said, with its host" grep -q "\[2\] is lost: .*; it may come again" lose.0.err
+tap_ok "started again it takes part" grep -q "\[2\] has been started again, and takes part" lose.0.err
+wait $again
+tap_is "$?$(cat again.out again.err)" 75 "and ends with the others"
+tap_done

@@ -45,6 +45,11 @@ static char *room(struct buf *b, size_t more)
 	return b->data + b->len;
 }
 
+void buf_reserve(struct buf *b, size_t more)
+{
+	room(b, more);
+}
+
 void buf_add(struct buf *b, const void *p, size_t len)
 {
 	char *at = room(b, len);
@@ -119,6 +124,16 @@ void buf_f64(struct buf *b, double v)
 	buf_u64(b, bits);
 }
 
+void buf_f64s(struct buf *b, const double *v, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	buf_add(b, v, n * sizeof *v);
+#else
+	for (size_t i = 0; i < n; i++)
+		buf_f64(b, v[i]);
+#endif
+}
+
 /* 15 digits always survive the way to double and back, so where 15 suffice %g
  * (which drops trailing zeros) is the shortest; subnormals have fewer bits. */
 void buf_real(struct buf *b, double v)
@@ -169,6 +184,16 @@ static size_t utf8_bytes(const unsigned char *s)
 	return 0;
 }
 
+/* How many stand for themselves in a string of JSON. */
+static size_t plain_bytes(const unsigned char *p)
+{
+	size_t n = 0;
+
+	while (p[n] >= ' ' && p[n] < 0x7f && p[n] != '"' && p[n] != '\\')
+		n++;
+	return n;
+}
+
 void buf_json_str(struct buf *b, const char *s)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
@@ -178,6 +203,11 @@ void buf_json_str(struct buf *b, const char *s)
 
 	buf_char(b, '"');
 	for (; *p; p += len) {
+		len = plain_bytes(p);
+		if (len) {
+			buf_add(b, p, len);
+			continue;
+		}
 		len = utf8_bytes(p);
 		special = strchr(plain, *p);
 		if (special)

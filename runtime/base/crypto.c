@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SHA-256 by libsodium, whose hashes need no initialisation. */
+ * SHA-256 by libsodium, whose hashes need no initialisation; whole blocks by the processor where it can. */
 #include "config.h"
 #include "runtime/base/crypto.h"
 
 #include <sodium/crypto_hash_sha256.h>
 #include <sodium/utils.h>
 
+#include "runtime/base/sha256_blocks.h"
+
+enum { BLOCK = 64 };
+
 _Static_assert(sizeof(struct sha256) >= sizeof(crypto_hash_sha256_state), "state fits");
+_Static_assert(sizeof((crypto_hash_sha256_state *)NULL)->state == 32 && sizeof((crypto_hash_sha256_state *)NULL)->buf == BLOCK,
+	"libsodium's state is that of FIPS 180-4");
 _Static_assert(SHA256_BYTES == crypto_hash_sha256_BYTES, "length of a digest");
 
 static crypto_hash_sha256_state *state(struct sha256 *h)
@@ -19,9 +25,21 @@ void sha256_init(struct sha256 *h)
 	crypto_hash_sha256_init(state(h));
 }
 
+/* libsodium takes what begins and ends within a block, and counts (the state's count is in bits). */
 void sha256_add(struct sha256 *h, const void *p, size_t len)
 {
-	crypto_hash_sha256_update(state(h), p, len);
+	crypto_hash_sha256_state *s = state(h);
+	size_t begun = (size_t)(s->count / 8 % BLOCK), first = begun ? BLOCK - begun : 0, n;
+
+	if (first > len || !sha256_blocks_are_fast())
+		first = len;
+	crypto_hash_sha256_update(s, p, first);
+	n = (len - first) / BLOCK;
+	if (n) {
+		sha256_blocks(s->state, (const uint8_t *)p + first, n);
+		s->count += (uint64_t)n * BLOCK * 8;
+	}
+	crypto_hash_sha256_update(s, (const uint8_t *)p + first + n * BLOCK, len - first - n * BLOCK);
 }
 
 void sha256_end(struct sha256 *h, uint8_t out[SHA256_BYTES])
@@ -31,7 +49,11 @@ void sha256_end(struct sha256 *h, uint8_t out[SHA256_BYTES])
 
 void sha256_of(const void *p, size_t len, uint8_t out[SHA256_BYTES])
 {
-	crypto_hash_sha256(out, p, len);
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add(&h, p, len);
+	sha256_end(&h, out);
 }
 
 void sha256_hex(const uint8_t in[SHA256_BYTES], char out[SHA256_HEX + 1])

@@ -41,6 +41,8 @@ libbase_a_SOURCES = \
 	runtime/base/rng.h \
 	runtime/base/room.c \
 	runtime/base/room.h \
+	runtime/base/sha256_blocks.h \
+	runtime/base/sha256_x86.c \
 	runtime/base/source.c \
 	runtime/base/source.h \
 	runtime/base/spool.c \

@@ -150,15 +150,25 @@ void weights_digest(const void *bytes, size_t len, size_t place, char hex[SHA256
 	sha256_hex(digest, hex);
 }
 
-static void seal(struct buf *file, size_t header_len)
+/* The file begins at `at`. */
+static void seal(struct buf *b, size_t at, size_t header_len)
 {
-	char hex[SHA256_HEX + 1];
-	size_t place = weights_digest_place(file->data + 8, header_len);
+	char *file = b->data + at, hex[SHA256_HEX + 1];
+	size_t place = weights_digest_place(file + 8, header_len);
 
 	if (!place)
 		BUG("no place for the digest");
-	weights_digest(file->data, file->len, place + 8, hex);
-	memcpy(file->data + place + 8, hex, SHA256_HEX);
+	weights_digest(file, b->len - at, place + 8, hex);
+	memcpy(file + place + 8, hex, SHA256_HEX);
+}
+
+static size_t data_bytes(const struct program *p, const struct weights_vector *vector, unsigned nvector)
+{
+	size_t n = p->nweight;
+
+	for (unsigned k = 0; k < nvector; k++)
+		n += vector[k].n;
+	return n * sizeof(double);
 }
 
 int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
@@ -170,7 +180,8 @@ int weights_format(const struct program *p, const double *weight, const struct m
 int weights_format_more(const struct program *p, const double *weight, const struct weights_vector *vector,
 	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct buf *out)
 {
-	struct buf header = BUF_INIT, program = BUF_INIT, file = BUF_INIT;
+	struct buf header = BUF_INIT, program = BUF_INIT;
+	size_t begin = out->len;
 	int code = 0;
 
 	program_write(p, &program);
@@ -182,18 +193,15 @@ int weights_format_more(const struct program *p, const double *weight, const str
 	if (header.len > WEIGHTS_HEADER_MAX)
 		code = -ERR_CONFIG;
 	if (!code) {
-		buf_u64(&file, header.len);
-		buf_add(&file, header.data, header.len);
-		for (uint32_t i = 0; i < p->nweight; i++)
-			buf_f64(&file, weight[i]);
+		buf_reserve(out, 8 + header.len + data_bytes(p, vector, nvector) + program.len);
+		buf_u64(out, header.len);
+		buf_add(out, header.data, header.len);
+		buf_f64s(out, weight, p->nweight);
 		for (unsigned k = 0; k < nvector; k++)
-			for (size_t i = 0; i < vector[k].n; i++)
-				buf_f64(&file, vector[k].value[i]);
-		buf_add(&file, program.data, program.len);
-		seal(&file, header.len);
-		buf_add(out, file.data, file.len);
+			buf_f64s(out, vector[k].value, vector[k].n);
+		buf_add(out, program.data, program.len);
+		seal(out, begin, header.len);
 	}
-	buf_release(&file);
 	buf_release(&program);
 	buf_release(&header);
 	return code;

@@ -12,6 +12,30 @@
 #include "runtime/base/maths.h"
 #include "tests/tap.h"
 
+/* The same in pieces of every length, begun at every place of a block. */
+static void sha256_million(void)
+{
+	static char text[1000000];
+	uint8_t out[SHA256_BYTES];
+	char hex[SHA256_HEX + 1];
+	struct sha256 h;
+	unsigned wrong = 0;
+
+	memset(text, 'a', sizeof text);
+	for (size_t piece = 1; piece < 400; piece += piece < 66 ? 5 : 62) {
+		sha256_init(&h);
+		for (size_t at = 0; at < sizeof text; at += piece)
+			sha256_add(&h, text + at, sizeof text - at < piece ? sizeof text - at : piece);
+		sha256_end(&h, out);
+		sha256_hex(out, hex);
+		wrong += strcmp(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0") != 0;
+	}
+	tap_is_int(wrong, 0, "a million a's in pieces of many lengths");
+	sha256_of(text, sizeof text, out);
+	sha256_hex(out, hex);
+	tap_is_str(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0", "and in one");
+}
+
 /* FIPS 180-4's examples. */
 static void sha256(void)
 {
@@ -37,6 +61,7 @@ static void sha256(void)
 	sha256_hex(out, hex);
 	tap_is_str(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
 		"SHA-256 of a million a's, one by one");
+	sha256_million();
 }
 
 static void deflated(void)

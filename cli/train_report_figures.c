@@ -9,7 +9,7 @@
 
 #include "runtime/log/svg.h"
 
-enum { BINS = 24, STARTS_DRAWN_MAX = 64, SERIES_TOLD_APART = 4 };
+enum { BINS = 24, STARTS_DRAWN_MAX = 64, SERIES_TOLD_APART = 4, MATRIX_FRAME = 90, MATRIX_CELL = 27 };
 static const struct svg_size small = { 420, 270, false };
 
 static double *row_numbers(size_t n)
@@ -143,16 +143,19 @@ void figure_confusion(const struct train_report *p, const struct report_part *pa
 {
 	double count[REPORT_CLASSES_MAX * REPORT_CLASSES_MAX] = { 0 };
 	const char *name[REPORT_CLASSES_MAX];
+	struct svg_size size = small;
 	char title[64];
 
 	if (!p->nclass)
 		return;
+	if (size.height < MATRIX_FRAME + p->nclass * MATRIX_CELL)
+		size.height = MATRIX_FRAME + p->nclass * MATRIX_CELL;
 	for (unsigned k = 0; k < p->nclass; k++)
 		name[k] = p->class_name[k];
 	for (uint32_t i = 0; i < part->nrow; i++)
 		count[report_class(p, part, i, true) * p->nclass + report_class(p, part, i, false)]++;
 	snprintf(title, sizeof title, "Confusion matrix, %s", part->name);
-	svg_matrix(&(struct svg_matrix){ title, "label", "prediction", p->nclass, name, count }, &small, out);
+	svg_matrix(&(struct svg_matrix){ title, "label", "prediction", p->nclass, name, count }, &size, out);
 }
 
 /* The output that is looked at: the only one, or that of the true class. */

@@ -113,24 +113,40 @@ static void draw_label(struct svg_drawing *d, const struct box_label *l, double 
 		ink_words(d->out, "q-params", x, y + 12, l->params);
 }
 
-/* One tint for all layers of a name, whatever their index. */
+/* The name of a layer without that of its circuit and its index: "a.conv[0]" is a conv. */
+static const char *name_of(const char *path, size_t *n)
+{
+	const char *end = path + strcspn(path, "["), *begin = end;
+
+	while (begin > path && begin[-1] != '.')
+		begin--;
+	*n = (size_t)(end - begin);
+	return begin;
+}
+
+static bool same_name(const char *path, const char *other)
+{
+	size_t n, m;
+	const char *a = name_of(path, &n), *b = name_of(other, &m);
+
+	return n == m && !strncmp(a, b, n);
+}
+
+/* One tint for all layers of a name, whatever their circuit and index. */
 static unsigned tint_of(const struct scene *s, uint32_t layer)
 {
-	const char *path = s->program->layer[layer].path;
-	size_t n = strcspn(path, "[");
+	const struct layer_note *l = s->program->layer;
 	unsigned tint = 0;
 
-	if (s->program->layer[layer].embed)
+	if (l[layer].embed)
 		return EMBED_TINT;
 	for (uint32_t i = 0; i < s->program->nlayer; i++) {
-		const char *other = s->program->layer[i].path;
-		bool first = !s->program->layer[i].embed;
+		bool first = !l[i].embed;
 
-		if (strcspn(other, "[") == n && !strncmp(other, path, n))
+		if (first && same_name(l[i].path, l[layer].path))
 			return tint % TINTS;
 		for (uint32_t k = 0; first && k < i; k++)
-			first = strcspn(s->program->layer[k].path, "[") != strcspn(other, "[")
-				|| strncmp(s->program->layer[k].path, other, strcspn(other, "["));
+			first = l[k].embed || !same_name(l[k].path, l[i].path);
 		tint += first;
 	}
 	return 0;

@@ -363,7 +363,7 @@ static void cell(const struct svg_matrix *m, unsigned row, unsigned column, doub
 	buf_printf(out, "<rect class=\"p-bar p-c%d\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
 		row == column ? 0 : 1, 0.6 * share, x + 1, y + 1, side - 2, side - 2);
 	buf_printf(&b, "%.0f", v);
-	words(out, "p-count p-middle", x + side / 2, y + side / 2 + (side > 44 ? 1 : 4), b.data);
+	words(out, strlen(b.data) * 8.4 > side - 5 ? "p-share p-middle" : "p-count p-middle", x + side / 2, y + side / 2 + (side > 44 ? 1 : 4), b.data);
 	if (side > 44 && sum > 0) {
 		buf_clear(&b);
 		buf_printf(&b, "%.0f %%", 100 * share);

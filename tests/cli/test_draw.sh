@@ -83,6 +83,9 @@ tap_has out "─ last[0] ─" "the others are not"
 "$QCNN" draw --collapse=all --svg=boxes.svg "$top_srcdir/examples/cluster/cluster.qcnn"
 tap_is "$(grep -o '"q-layer q-tint[0-9]"' boxes.svg | tr -d '"\n')" "q-layer q-tint4$(for k in 1 2 3; do printf 'q-layer q-tint%s' 0 1; done)" \
 	"as an SVG it has the ground of its name, whatever its index"
+"$QCNN" draw --svg=filters.svg "$top_srcdir/examples/cluster-three-filters/three-filters.qcnn"
+tap_is "$(grep -o '"q-frame q-tint[0-9]"' filters.svg | sort | uniq -c | tr -dc '0-9\n' | tr '\n' ' ')" "30 31 34 " \
+	"three circuits have three grounds: of conv, pool and what embeds"
 tap_exit 2 "--collapse of nothing" "$QCNN" draw --collapse=conf cluster.qcnn
 tap_has err "no layer is called \`conf\`; there are embed[0], conv[0], last[0]" "the layers are named"
 

@@ -129,6 +129,12 @@ train: {epochs: 2, loss: categorical_crossentropy, metrics: [accuracy]}
 END
 tap_exit 0 "six classes" "$QCNN" train -q six.yaml
 tap_is "$(grep -c '>label [0-9]<' runs/latest/report.html)" 0 "six classes share the bars"
+side() { sed -n 's/.*class="p-cell".* width="\([0-9]*\).*/\1/p' runs/latest/report.html | sort -nu | head -1; }
+tap_ok "there is room for numbers in the matrix: $(side) px" test "$(side)" -ge 26
+sed 's/dense(6/dense(11/' six.qcnn >eleven.qcnn
+sed 's/six.qcnn/eleven.qcnn/' six.yaml >eleven.yaml
+tap_exit 0 "eleven classes" "$QCNN" train -q eleven.yaml
+tap_ok "and in that of eleven: $(side) px" test "$(side)" -ge 26
 
 tap_exit 0 "without" "$QCNN" train -q --set log.report=false config.yaml
 tap_ok "report: false" sh -c '! test -e runs/latest/report.html'

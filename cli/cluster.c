@@ -91,6 +91,11 @@ static const char *why_hosts(const struct options *o, const struct config *confi
 	return config_has(config, KEY_CLUSTER_HOSTS) ? "cluster.hosts" : "cluster.hostfile";
 }
 
+static enum shard shard_of(const char *word)
+{
+	return !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -113,6 +118,8 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
+	if (config)
+		out->shard = shard_of(config_text(config, KEY_CLUSTER_SHARD));
 	out->same_isa = config && !strcmp(config_text(config, KEY_CLUSTER_ISA), "same");
 	out->start_s = config ? (double)config_int(config, KEY_CLUSTER_START_SECONDS) : 0;
 	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
@@ -201,7 +208,7 @@ static void say_ready(const struct cluster *k, double seconds)
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
-		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .start_s = k->start_s,
+		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
 		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
 	double begin = clock_seconds();
 	struct buf program = BUF_INIT;
@@ -239,8 +246,8 @@ static void say_shares(const struct cluster *k)
 	struct coordinator_worker w;
 
 	for (unsigned n = 0; coordinator_worker(k->coordinator, n, &w); n++)
-		cli_detail(k->cli, "worker %s did %llu unit%s in %.3g s of computing%s", w.name, (unsigned long long)w.nunit,
-			w.nunit == 1 ? "" : "s", w.seconds, w.lost ? ", and was lost" : "");
+		cli_detail(k->cli, "worker %s did %llu unit%s in %.3g s of computing, and got %.4g MB%s", w.name, (unsigned long long)w.nunit,
+			w.nunit == 1 ? "" : "s", w.seconds, (double)w.nsent / 1e6, w.lost ? ", and was lost" : "");
 }
 
 void cluster_end(struct cluster *k, int status)

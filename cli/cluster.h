@@ -18,6 +18,7 @@ struct cluster {
 	const char *program, *iface;
 	bool encrypt, same_isa;
 	unsigned replacements;
+	enum shard shard;
 	double start_s;              /* 0: as usual */
 	struct attached attached;
 	struct coordinator_guests guests;    /* n 0: none */

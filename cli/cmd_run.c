@@ -65,7 +65,7 @@ static struct values *result(struct running *r, const char *name, unsigned ndim,
 static int emit_readouts(struct running *r, bool head, struct err *e)
 {
 	const struct program *p = r->program;
-	struct batch b = { r->nsample, NULL, row_of(r, 0) };
+	struct batch b = { r->nsample, NULL, row_of(r, 0), NULL, 0 };
 	uint64_t dim[2] = { r->nsample, p->nreadout };
 	struct values *readout = result(r, head ? "outputs" : "readouts", 2, dim, false, e), *output;
 	double *tape;
@@ -134,7 +134,7 @@ static int derive_all(struct running *r, struct unit_slope *u, uint64_t nout, ui
 {
 	for (uint32_t s = 0; s < r->nsample; s++)
 		for (u->output = 0; u->output < nout; u->output++) {
-			struct batch b = { 1, NULL, row_of(r, s) };
+			struct batch b = { 1, NULL, row_of(r, s), NULL, 0 };
 			int code;
 
 			evaluator_draws(r->ev, shots_key(r), s);

@@ -80,6 +80,11 @@ static size_t names_of_streaming(const char **name)
 	return copy_words(name, (const char *const[]){ "auto", "on", "off", NULL });
 }
 
+static size_t names_of_sharding(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "off", "data", "auto", NULL });
+}
+
 static size_t names_of_agreements(const char **name)
 {
 	return copy_words(name, (const char *const[]){ "common", "same", NULL });

@@ -36,6 +36,8 @@ struct batch {
 	uint32_t nsample;
 	const uint32_t *row;         /* (nsample), or NULL: rows 0 .. nsample-1 */
 	const double *input;         /* (rows, program->ninput) row-major; NULL when ninput is 0 */
+	/* All rows of the data that input points into, which stay as they are; NULL: these are for this batch alone. */
+	const double *all; uint32_t nall;
 };
 
 /* Per sample, after its readouts are known (called from any compute thread, never

@@ -41,6 +41,13 @@ static void give(void *ctx, uint32_t sample, double *in)
 		ev->needs.give(ev->ctx, sample, in + n);
 }
 
+static uint32_t row(void *ctx, uint32_t sample)
+{
+	const struct evaluator *ev = ctx;
+
+	return (uint32_t)((size_t)(ev->batch.input - ev->batch.all) / ev->p->ninput) + unit_row(ev, sample);
+}
+
 static void take(void *ctx, uint32_t sample, const double *out)
 {
 	struct evaluator *ev = ctx;
@@ -72,6 +79,7 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 		.gradient = ev->gradient, .nsample = ev->batch.nsample, .width = ev->pl->width,
 		.nin = ev->p->ninput + (ev->gradient ? ev->needs.n : 0), .nout = ev->p->nreadout,
 		.draw_key = ev->draw_key, .draw_first = ev->draw_first,
+		.all = ev->p->ninput ? ev->batch.all : NULL, .nall = ev->batch.nall, .nx = ev->p->ninput, .row = row,
 		.ctx = ev, .give = give, .take = take, .redo = redo };
 	int code;
 

@@ -256,7 +256,7 @@ bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coord
 		return false;
 	pthread_mutex_lock((pthread_mutex_t *)&c->lock);
 	*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST, m->nreplaced,
-		m->nsample, m->peer.fd < 0 ? -1 : clock_seconds() - m->heard };
+		m->nsample, m->nsent + m->peer.nwritten, m->peer.fd < 0 ? -1 : clock_seconds() - m->heard };
 	pthread_mutex_unlock((pthread_mutex_t *)&c->lock);
 	return true;
 }
@@ -509,6 +509,7 @@ void coordinator_free(struct coordinator *c)
 	for (unsigned i = 0; i < c->nmember; i++) {
 		launch_release(&c->member[i].process);
 		peer_close(&c->member[i].peer);
+		shard_forget(&c->member[i]);
 	}
 	for (unsigned i = 0; i < STRANGERS_MAX; i++)
 		peer_close(&c->stranger[i].peer);
@@ -524,6 +525,7 @@ void coordinator_free(struct coordinator *c)
 	free(c->id);
 	free(c->bit);
 	free(c->number);
+	free(c->row);
 	free(c->vector);
 	free(c->member);
 	crypto_secret_free(c->secrets, sizeof *c->secrets);

@@ -27,6 +27,9 @@ struct coordinator_guests {
 	double seconds;              /* to wait for them */
 };
 
+/* How samples' inputs come to the workers: with the work each time; once, to be kept; once where rows are long. */
+enum shard { SHARD_OFF = 0, SHARD_DATA, SHARD_AUTO };
+
 struct coordinator_options {
 	const struct hosts *hosts;   /* borrowed */
 	const struct coordinator_guests *guests;     /* borrowed; NULL: none */
@@ -34,6 +37,7 @@ struct coordinator_options {
 	const char *agent, *program; /* as in launch_place */
 	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
 	bool encrypt;
+	enum shard shard;
 	uint8_t job[WIRE_DIGEST];
 	unsigned replacements;       /* starts of a lost worker without a result in between */
 	double start_s, beat_s, suspect_s, dead_s;       /* 0: 15 (in which none of those that start gets on), 1, 5, 15 */
@@ -57,7 +61,7 @@ void coordinator_ending(struct coordinator *c, int code);
 void coordinator_free(struct coordinator *c);
 
 struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; unsigned nreplaced;
-	uint64_t nsample;
+	uint64_t nsample, nsent;     /* nsent: bytes to it */
 	double heard;                /* seconds since its last sign; negative: it is not connected */
 };
 /* What worker `rank` has done; false: there is none. */

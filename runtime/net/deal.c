@@ -148,12 +148,16 @@ static bool put_work(struct coordinator *c, struct member *m, const uint32_t *id
 	for (uint32_t k = 0; k < nid; k++)
 		w.nsample += step_samples(s, id[k]);
 	put_weights(c, m);
+	w.nkept = shard_rows(c, m, id, nid, &w.set) ? s->nx : 0;
 	buf_clear(&c->body);
 	wire_put_work(&c->body, &w);
+	for (uint32_t k = 0; k < nid && w.nkept; k++)
+		for (uint32_t i = 0, n = step_samples(s, id[k]); i < n; i++)
+			wire_put_row(&c->body, s->row(s->ctx, id[k] * s->width + i));
 	for (uint32_t k = 0; k < nid; k++)
 		for (uint32_t i = 0, n = step_samples(s, id[k]); i < n; i++) {
 			s->give(s->ctx, id[k] * s->width + i, c->number);
-			wire_put_doubles(&c->body, c->number, s->nin);
+			wire_put_doubles(&c->body, c->number + w.nkept, s->nin - w.nkept);
 		}
 	peer_put(&m->peer, &c->body);
 	m->since = m->npending++ ? m->since : c->turned;

@@ -34,6 +34,7 @@ libnet_a_SOURCES = \
 	runtime/net/pool_threads.c \
 	runtime/net/pool_threads.h \
 	runtime/net/replace.c \
+	runtime/net/shard.c \
 	runtime/net/wire.c \
 	runtime/net/wire.def \
 	runtime/net/wire.h \

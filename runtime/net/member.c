@@ -32,6 +32,13 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 
 /* ---- out ---- */
 
+static void member_disconnect(struct member *m)
+{
+	m->nsent += m->peer.nwritten;
+	peer_close(&m->peer);
+	shard_forget(m);
+}
+
 void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 {
 	double now = clock_seconds();
@@ -42,7 +49,7 @@ void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 		return;
 	m->state = MEMBER_LOST;
 	nopen = m->nlost + ledger_lose(&c->ledger, m->rank);
-	peer_close(&m->peer);
+	member_disconnect(m);
 	launch_let_go(&m->process, true);
 	if (!c->first.code)
 		err_set(&c->first, why->code, "%s: %s", m->name, why->text);
@@ -64,7 +71,7 @@ void member_leave(struct coordinator *c, struct member *m, const struct err *why
 		return;
 	}
 	m->nlost += ledger_lose(&c->ledger, m->rank);
-	peer_close(&m->peer);
+	member_disconnect(m);
 	m->state = MEMBER_LEAVING;
 	m->left = *why;
 	m->leaves_at = now + REASON_S;

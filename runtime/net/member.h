@@ -53,6 +53,9 @@ struct member {
 	double since;                /* clock when it began with the first of them */
 	uint64_t nunit, nsample;
 	double seconds, unit_seconds;        /* computed; of one unit, lately (0: unknown) */
+	bool *kept[WIRE_SETS_MAX];   /* rows that it has of each set; NULL: none */
+	uint64_t nkept;              /* bytes of them */
+	uint64_t nsent;              /* bytes to it, by connections that have ended */
 	double pace;                 /* while units are dealt: units per second, 0 where it gets none */
 };
 
@@ -88,6 +91,8 @@ struct coordinator {
 	struct err fault;
 	uint32_t *id; size_t id_cap;         /* units of a message */
 	uint8_t *bit; size_t bit_cap;
+	const double *set[WIRE_SETS_MAX];    /* data whose rows workers keep */
+	uint32_t *row; size_t row_cap;
 	double *number; size_t number_cap;   /* of a sample; of a vector */
 	struct fixed *vector; size_t vector_cap;
 	struct buf body;
@@ -137,6 +142,10 @@ void coordinator_no_memory(struct coordinator *c);
 /* Room for n elements in one of the coordinator's arrays, old contents forgotten; false where there is no memory. */
 #define MEMBER_ROOM(p, cap, n) ((n) <= (cap) || member_grow((void **)&(p), &(cap), (n), sizeof *(p)))
 bool member_grow(void **p, size_t *cap, size_t n, size_t size);
+
+/* shard.c: true: the units' samples are rows of *set that m keeps, those it lacked being sent before. */
+bool shard_rows(struct coordinator *c, struct member *m, const uint32_t *id, uint32_t nid, uint32_t *set);
+void shard_forget(struct member *m);
 
 /* dispatch.c: what a worker says. */
 void member_read(struct coordinator *c, struct member *m, double now);

@@ -389,6 +389,47 @@ bool wire_get_weights(const uint8_t *p, size_t len, struct wire_weights *m)
 	return whole(&r);
 }
 
+void wire_put_row(struct buf *b, uint32_t row)
+{
+	buf_u32(b, row);
+}
+
+uint32_t wire_row(const uint8_t *row, uint32_t k)
+{
+	struct rd r = { .p = row + (size_t)k * sizeof k, .len = sizeof k };
+
+	return rd_u32(&r);
+}
+
+void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row)
+{
+	buf_u8(b, WIRE_DATA);
+	buf_u32(b, m->set);
+	buf_u32(b, m->nrow);
+	buf_u32(b, m->nx);
+	buf_u32(b, m->n);
+	for (uint32_t k = 0; k < m->n; k++)
+		buf_u32(b, row[k]);
+}
+
+bool wire_get_data(const uint8_t *p, size_t len, struct wire_data *m)
+{
+	struct rd r = begin(p, len, WIRE_DATA);
+
+	m->set = rd_u32(&r);
+	m->nrow = rd_u32(&r);
+	m->nx = rd_u32(&r);
+	m->n = rd_u32(&r);
+	m->row = get_array(&r, m->n, sizeof(uint32_t));
+	m->value = get_array(&r, (uint64_t)m->n * m->nx, sizeof(double));
+	if (!whole(&r) || m->set >= WIRE_SETS_MAX || !m->nx || !m->n)
+		return false;
+	for (uint32_t k = 0; k < m->n; k++)
+		if (wire_row(m->row, k) >= m->nrow || (k && wire_row(m->row, k) <= wire_row(m->row, k - 1)))
+			return false;
+	return true;
+}
+
 void wire_put_work(struct buf *b, const struct wire_work *m)
 {
 	buf_u8(b, WIRE_WORK);
@@ -400,6 +441,9 @@ void wire_put_work(struct buf *b, const struct wire_work *m)
 	put_units(b, &m->units);
 	buf_u32(b, m->nsample);
 	buf_u32(b, m->nin);
+	buf_u32(b, m->nkept);
+	if (m->nkept)
+		buf_u32(b, m->set);
 }
 
 bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m)
@@ -416,7 +460,12 @@ bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m)
 	get_units(&r, &m->units);
 	m->nsample = rd_u32(&r);
 	m->nin = rd_u32(&r);
-	m->value = get_array(&r, (uint64_t)m->nsample * m->nin, sizeof(double));
+	m->nkept = rd_u32(&r);
+	m->set = m->nkept ? rd_u32(&r) : 0;
+	m->row = m->nkept ? get_array(&r, m->nsample, sizeof(uint32_t)) : NULL;
+	if (r.bad || m->nkept > m->nin || m->set >= WIRE_SETS_MAX)
+		return false;
+	m->value = get_array(&r, (uint64_t)m->nsample * (m->nin - m->nkept), sizeof(double));
 	return whole(&r) && gradient <= 1 && m->nsample;
 }
 

@@ -25,6 +25,7 @@ enum {
 	WIRE_ADDRESSES_MAX = 16,
 	WIRE_UNITS_MAX = FIXED_TERMS_MAX,    /* units of a step */
 	WIRE_OPTIONS_MAX = 64,
+	WIRE_SETS_MAX = 4,           /* data sets of which inputs are kept */
 	WIRE_DIGEST = 32
 };
 
@@ -78,13 +79,21 @@ struct wire_ready { uint32_t width, nvector, nout, nthread; uint8_t digest[WIRE_
 struct wire_units { uint32_t first, nbit; const uint8_t *bit; };
 
 struct wire_weights { uint64_t version; uint32_t n; const uint8_t *value; };
+/* Rows of a data set, which stay as they are: WORK may name them instead of bringing them again. */
+struct wire_data {
+	uint32_t set, nrow;          /* which one; rows of all of it */
+	uint32_t nx, n;              /* numbers of a row; rows here */
+	const uint8_t *row, *value;  /* (n) their numbers, ascending; (n, nx) doubles */
+};
 struct wire_work {
 	uint64_t step, weights;      /* weights: the version that it is to be done with */
 	bool gradient;
 	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
 	struct wire_units units;
 	uint32_t nsample, nin;       /* numbers of a sample: inputs, with a gradient what its slope needs */
-	const uint8_t *value;        /* (nsample, nin) doubles */
+	uint32_t nkept, set;         /* so many of them, the inputs, are rows of that set which are kept; 0: none */
+	const uint8_t *row;          /* (nsample) u32, where nkept is not 0 */
+	const uint8_t *value;        /* (nsample, nin - nkept) doubles */
 };
 struct wire_result {
 	uint64_t step;
@@ -105,12 +114,16 @@ void wire_put_about(struct buf *b, const struct wire_about *m);
 void wire_put_job(struct buf *b, const struct wire_job *m);
 void wire_put_ready(struct buf *b, const struct wire_ready *m);
 void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n);
-/* Everything but the samples' numbers, which follow by wire_put_doubles. */
+/* Without the rows' inputs, which follow by wire_put_doubles. */
+void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row);
+/* Everything but, where nkept is set, the samples' rows, and their numbers: these follow by wire_put_row and
+ * wire_put_doubles. */
 void wire_put_work(struct buf *b, const struct wire_work *m);
 void wire_put_result(struct buf *b, const struct wire_result *m, const double *value, const struct fixed *vector);
 void wire_put_failed(struct buf *b, const struct wire_failed *m);
 void wire_put_beat(struct buf *b, const struct wire_beat *m);
 void wire_put_bye(struct buf *b, const struct wire_bye *m);
+void wire_put_row(struct buf *b, uint32_t row);
 void wire_put_doubles(struct buf *b, const double *value, size_t n);
 
 /* p[0..len) is a body with its type. */
@@ -122,11 +135,13 @@ bool wire_get_about(const uint8_t *p, size_t len, struct wire_about *m);
 bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m);
 bool wire_get_ready(const uint8_t *p, size_t len, struct wire_ready *m);
 bool wire_get_weights(const uint8_t *p, size_t len, struct wire_weights *m);
+bool wire_get_data(const uint8_t *p, size_t len, struct wire_data *m);
 bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m);
 bool wire_get_result(const uint8_t *p, size_t len, struct wire_result *m);
 bool wire_get_failed(const uint8_t *p, size_t len, struct wire_failed *m);
 bool wire_get_beat(const uint8_t *p, size_t len, struct wire_beat *m);
 bool wire_get_bye(const uint8_t *p, size_t len, struct wire_bye *m);
+uint32_t wire_row(const uint8_t *row, uint32_t k);
 void wire_doubles(const uint8_t *p, size_t n, double *out);
 void wire_fixed(const uint8_t *p, size_t n, struct fixed *out);
 

@@ -211,6 +211,13 @@ static int take_weights(struct worker *w, const uint8_t *body, size_t len, struc
 	return w->ops->weights(w->ctx, w->weight, m.n, e);
 }
 
+static int take_data(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+{
+	struct wire_data d;
+
+	return w->ops->data && wire_get_data(body, len, &d) ? w->ops->data(w->ctx, &d, e) : wrong(e, WIRE_DATA);
+}
+
 static int send_failed(struct worker *w, const struct wire_work *work, const struct err *why, struct err *e)
 {
 	struct wire_failed f = { .step = work->step, .units = work->units, .code = why->code };
@@ -259,6 +266,8 @@ static int take_message(struct worker *w, const uint8_t *body, size_t len, bool 
 		return take_job(w, body, len, e);
 	case WIRE_WEIGHTS:
 		return take_weights(w, body, len, e);
+	case WIRE_DATA:
+		return take_data(w, body, len, e);
 	case WIRE_WORK:
 		return take_work(w, body, len, e);
 	case WIRE_BEAT:

@@ -11,6 +11,8 @@
 struct worker_ops {
 	/* Make ready for a job (with its part of the threads); what a fixed test of it gives. */
 	int (*open)(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e);
+	/* Keep rows of data; NULL: none are. */
+	int (*data)(void *ctx, const struct wire_data *d, struct err *e);
 	int (*weights)(void *ctx, const double *weight, uint32_t n, struct err *e);
 	/* Do units: *value (nsample, nout) and *vector (nvector; empty without a gradient) are the
 	 * callee's until the next call. */

@@ -202,9 +202,9 @@ int part_batch(const struct part *part, const uint32_t *row, uint32_t first, uin
 	const struct dataset *d = part->data;
 
 	if (d->rows) {
-		*out = (struct batch){ n, NULL, input };
+		*out = (struct batch){ n, NULL, input, NULL, 0 };
 		return dataset_rows(d, row, first, n, input, e);
 	}
-	*out = (struct batch){ n, row, row || !d->x ? d->x : d->x + (size_t)first * d->nx };
+	*out = (struct batch){ n, row, row || !d->x ? d->x : d->x + (size_t)first * d->nx, d->x, d->nrow };
 	return 0;
 }

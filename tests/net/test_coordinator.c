@@ -17,7 +17,8 @@
 #include "runtime/net/peer.h"
 #include "tests/tap.h"
 
-enum { NWORKER = 2, NUNIT = 40, PATIENCE_S = 60 };
+enum { NWORKER = 2, NUNIT = 40, PATIENCE_S = 60,
+	MEMORY = 4 * NWORKER * 30 * 8 };     /* of worker 0: a quarter, and its part of that, holds 30 rows of a number */
 
 /* What worker 1 does with work (worker 0 is always good, but for UNABLE). */
 enum mood { GOOD = 0, SLOW, SILENT, LATE, WRONG, UNABLE };
@@ -252,7 +253,7 @@ static void put(unsigned k, const struct buf *b)
 static void become_worker(unsigned k)
 {
 	struct buf b = BUF_INIT;
-	struct wire_about about = { .isa = 1 + k, .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "any" };
+	struct wire_about about = { .isa = 1 + k, .threads = 1, .memory = k ? 0 : MEMORY, .version = PACKAGE_VERSION, .host = "here", .processor = "any" };
 	double until = clock_seconds() + PATIENCE_S;
 	const uint8_t *body;
 	size_t len;
@@ -278,14 +279,23 @@ static void become_worker(unsigned k)
 	buf_release(&b);
 }
 
+/* Rows that each was sent, and WORKs that named some. */
+static double kept_x[NWORKER][NUNIT];
+static atomic_uint nrow_sent[NWORKER], nkept[NWORKER];
+
 /* A unit is one sample x: its readout is 2x, its sum x. */
-static void result_of(const struct wire_work *w, bool wrong, double each, struct buf *b)
+static void result_of(unsigned k, const struct wire_work *w, bool wrong, double each, struct buf *b)
 {
 	struct wire_result r = { .step = w->step, .seconds = each * w->nsample, .units = w->units, .nsample = w->nsample, .nout = 1, .n = wrong ? 2 : 1 };
 	double x[NUNIT], out[NUNIT], sum = 0;
 	struct fixed v[2] = { { 0, 0 }, { 0, 0 } };
 
-	wire_doubles(w->value, w->nsample, x);
+	if (w->nkept)
+		nkept[k]++;
+	for (uint32_t i = 0; i < w->nsample && w->nkept; i++)
+		x[i] = kept_x[k][wire_row(w->row, i)];
+	if (!w->nkept)
+		wire_doubles(w->value, w->nsample, x);
 	for (uint32_t i = 0; i < w->nsample; i++) {
 		out[i] = 2 * x[i];
 		sum += x[i];
@@ -303,7 +313,7 @@ static void do_work(unsigned k, const struct wire_work *w)
 	if (now == UNABLE)
 		wire_put_failed(&b, &failed);
 	else
-		result_of(w, now == WRONG, now == SLOW ? 1e-3 : 1e-6, &b);
+		result_of(k, w, now == WRONG, now == SLOW ? 1e-3 : 1e-6, &b);
 	if (now == SILENT)
 		buf_add(&late[nlate++], b.data, b.len);
 	else
@@ -311,13 +321,24 @@ static void do_work(unsigned k, const struct wire_work *w)
 	buf_release(&b);
 }
 
+static void keep_rows(unsigned k, const struct wire_data *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		wire_doubles(d->value + i * sizeof(double), 1, &kept_x[k][wire_row(d->row, i)]);
+		nrow_sent[k]++;
+	}
+}
+
 static void answer(unsigned k, const uint8_t *body, size_t len)
 {
 	struct wire_ready ready = { .width = 1, .nvector = 1, .nout = 1, .nthread = 1 };
 	struct buf b = BUF_INIT;
 	struct wire_work w;
+	struct wire_data d;
 
-	if (body[0] == WIRE_JOB) {
+	if (body[0] == WIRE_DATA && wire_get_data(body, len, &d)) {
+		keep_rows(k, &d);
+	} else if (body[0] == WIRE_JOB) {
 		wire_put_ready(&b, &ready);
 		put(k, &b);
 	} else if (body[0] == WIRE_WORK && wire_get_work(body, len, &w)) {
@@ -395,12 +416,20 @@ static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 	return 0;
 }
 
+static double all_rows[NUNIT];
+
+static uint32_t row_of(void *ctx, uint32_t sample)
+{
+	(void)ctx;
+	return sample;
+}
+
 static int run_step(struct err *e)
 {
 	static uint64_t version;
 	double weight = 1;
 	struct pool_step s = { .version = ++version, .weight = &weight, .nweight = 1, .gradient = true, .nsample = NUNIT, .width = 1,
-		.nin = 1, .nout = 1, .give = give, .take = take, .redo = redo };
+		.nin = 1, .nout = 1, .all = all_rows, .nall = NUNIT, .nx = 1, .row = row_of, .give = give, .take = take, .redo = redo };
 	struct pool *p = coordinator_pool(c);
 	struct fixed sum = { 0, 0 };
 	bool right = true;
@@ -429,9 +458,16 @@ static void test_steps(void)
 	struct coordinator_worker before, after;
 	uint64_t done;
 	unsigned n;
+	int wrong = 0;
 	struct err e = { 0, "" };
 
+	for (unsigned u = 0; u < NUNIT; u++)
+		all_rows[u] = u;
 	tap_is_int(run_step(&e), 0, "a step: every unit once");
+	for (n = 0; n < 20; n++)
+		wrong |= run_step(&e);
+	tap_ok(!wrong && nkept[0] > 0 && nrow_sent[0] <= 30, "a worker keeps rows that fit its memory (%u of %d), each sent once", nrow_sent[0], NUNIT);
+	tap_ok(nkept[1] == 0 && nrow_sent[1] == 0, "one without memory gets them with the work");
 	mood = SLOW;
 	for (done = ~0u, n = 0; n < 20 && done_by(1) != done; n++) {
 		done = done_by(1);
@@ -478,7 +514,7 @@ int main(void)
 {
 	struct host host = { "127.0.0.1", NWORKER };
 	struct hosts hosts = { &host, 1, 1 };
-	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .agent = "./agent", .encrypt = true, .start_s = PATIENCE_S,
+	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .agent = "./agent", .encrypt = true, .shard = SHARD_DATA, .start_s = PATIENCE_S,
 		.beat_s = 0.1, .suspect_s = 1, .dead_s = 60, .say = say };
 	struct wire_job job = { .loss = "mse" };
 	const char *worker = "";

@@ -85,6 +85,21 @@ tap_is "$(sed 's/.*"workers"//; s/}/}\n/g' runs/latest/metrics.jsonl | sed -n 's
 tap_is "$(grep -c 'qcnn train: local\[[01]\] *[0-9.]* % *[0-9]* samples/s  heard' err)" 4 "--verbose tells after each epoch"
 tap_ok "event files have them" grep -q -a 'worker_samples_per_second/local\[1\]' runs/latest/train/events*
 
+# ---- inputs that workers keep ----
+digits=$examples/digits/config.yaml
+got_mb() { sed -n 's/.*, and got \([0-9.e+-]*\) MB.*/\1/p' err | awk '{ n += $1 } END { print n }'; }
+for shard in off data auto; do
+	train got "$digits" --set train.epochs=8 --set train.restarts=1 --hosts local:2 --set cluster.shard=$shard -v
+	eval "mb_$shard=$(got_mb)"
+	mv got.bin got.$shard.bin
+done
+train want "$digits" --set train.epochs=8 --set train.restarts=1
+for shard in off data auto; do
+	tap_ok "cluster.shard: $shard, the same weights" cmp want.bin got.$shard.bin
+done
+tap_ok "kept inputs are sent once ($mb_off MB, $mb_data MB, $mb_auto MB)" \
+	awk "BEGIN { exit !($mb_data > 0 && $mb_data < $mb_off / 2 && $mb_auto > 0 && $mb_auto < $mb_off / 2) }"
+
 # ---- infer ----
 "$QCNN" infer --json --split=train want.bin >want.json
 "$QCNN" infer --json --split=train --hosts local:3 want.bin >got.json 2>err
@@ -122,7 +137,7 @@ tap_is "$(grep -o '"lost":[a-z]*' runs/latest/run.json | tr '\n' ' ')" '"lost":f
 tap_is "$(grep -o '"units":[1-9]' runs/latest/run.json | wc -l)" 3 "and that all have worked"
 
 rm -f got.bin
-start_run --fresh
+start_run --fresh --set cluster.shard=data
 kill -9 $all
 wait $coordinator
 tap_is $? 0 "when all are killed, they are started again"

@@ -38,9 +38,10 @@ static void test_cuts(const char *name, const struct buf *b)
 	buf_release(&more);
 }
 
+enum { MESSAGES = 15 };      /* the last and one */
 static const uint32_t ids[] = { 3, 4, 7, 19 };
 
-static void put_all(struct buf b[14])
+static void put_all(struct buf b[MESSAGES])
 {
 	struct wire_boot boot = { .version = WIRE_VERSION, .rank = 5, .naddress = 2, .address = { "127.0.0.1:1", "[::1]:65535" } };
 	struct wire_hello hello = { WIRE_VERSION, 7, { 1 }, { 2 } };
@@ -55,6 +56,7 @@ static void put_all(struct buf b[14])
 	struct wire_result result = { .step = 11, .seconds = 0.25, .nsample = 2, .nout = 2, .n = 3 };
 	struct wire_failed failed = { .step = 11, .code = -3, .text = "why" };
 	double value[6] = { 1, -2, 0.5, 1e300, 0, -0.0 };
+	const uint32_t rows[2] = { 2, 7 };
 	struct fixed vector[3] = { { 1, -1 }, { INT64_MAX, INT64_MIN }, { 0, 0 } };
 
 	work.units = result.units = failed.units = wire_units_of(ids, 4, bit);
@@ -72,9 +74,11 @@ static void put_all(struct buf b[14])
 	wire_put_failed(&b[11], &failed);
 	wire_put_beat(&b[12], &(struct wire_beat){ 1234567 });
 	wire_put_bye(&b[13], &(struct wire_bye){ -5, "the end" });
+	wire_put_data(&b[14], &(struct wire_data){ .set = 3, .nrow = 8, .nx = 3, .n = 2 }, rows);
+	wire_put_doubles(&b[14], value, 6);
 }
 
-static void test_values(const struct buf b[14])
+static void test_values(const struct buf b[MESSAGES])
 {
 	struct wire_result r;
 	struct wire_job j;
@@ -100,12 +104,15 @@ static void test_values(const struct buf b[14])
 }
 
 /* Fields that promise more than is there, or what cannot be. */
-static void test_wrong(struct buf b[14])
+static void test_wrong(struct buf b[MESSAGES])
 {
 	struct { int type; size_t at; uint32_t value; const char *what; } row[] = {
 		{ 8, 9, UINT32_MAX, "more weights than bytes" }, { 9, 30, UINT32_MAX, "units beyond all" },
 		{ 9, 34, 0, "no units" }, { 9, 34, UINT32_MAX, "a map beyond all" }, { 10, 31, UINT32_MAX, "more samples than bytes" },
 		{ 10, 39, UINT32_MAX, "more sums than bytes" }, { 1, 79, 17, "too many addresses" }, { 1, 79, 0, "no address" },
+		{ 9, 47, 4, "more kept numbers than there are" }, { 14, 1, 4, "more data sets than there may be" },
+		{ 14, 5, 7, "a row beyond all" }, { 14, 9, 0, "rows without numbers" }, { 14, 13, UINT32_MAX, "more rows than bytes" },
+		{ 14, 17, 7, "a row twice" },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -120,8 +127,29 @@ static void test_wrong(struct buf b[14])
 	}
 }
 
+/* WORK of samples whose inputs were sent before. */
+static void test_kept(void)
+{
+	uint8_t bit[8];
+	struct wire_work w = { .step = 1, .nsample = 2, .nin = 3, .nkept = 2, .set = 1 }, got;
+	double value[2] = { 0.5, -4 }, read[2];
+	struct buf b = BUF_INIT;
+
+	w.units = wire_units_of(ids, 1, bit);
+	wire_put_work(&b, &w);
+	wire_put_row(&b, 70000);
+	wire_put_row(&b, 5);
+	wire_put_doubles(&b, value, 2);
+	test_cuts("WORK with rows", &b);
+	if (tap_ok(wire_get_work((const uint8_t *)b.data, b.len, &got) && got.nkept == 2 && got.set == 1, "work names rows of a set")) {
+		wire_doubles(got.value, 2, read);
+		tap_ok(wire_row(got.row, 0) == 70000 && wire_row(got.row, 1) == 5 && read[1] == -4, "the same ones, and the other numbers");
+	}
+	buf_release(&b);
+}
+
 /* Noise, and messages with some bytes changed, never do harm; some may well be messages. */
-static void test_noise(struct buf b[14])
+static void test_noise(struct buf b[MESSAGES])
 {
 	uint64_t draw = 0;
 	unsigned taken = 0;
@@ -129,7 +157,7 @@ static void test_noise(struct buf b[14])
 	for (unsigned k = 0; k < 20000; k++) {
 		char noise[256];
 		size_t len = rng_u64(1, RNG_TEST, 0, draw++) % sizeof noise;
-		const struct buf *from = &b[1 + k % 13];
+		const struct buf *from = &b[1 + k % (MESSAGES - 1)];
 
 		for (size_t i = 0; i < len; i++)
 			noise[i] = (char)rng_u64(1, RNG_TEST, 0, draw++);
@@ -142,7 +170,7 @@ static void test_noise(struct buf b[14])
 				noise[at] = (char)rng_u64(1, RNG_TEST, 0, draw++);
 			}
 		} else if (len) {
-			noise[0] = (char)(1 + k % 13);
+			noise[0] = (char)(1 + k % (MESSAGES - 1));
 		}
 		taken += get_copy(noise, len);
 	}
@@ -206,7 +234,7 @@ static void shake(struct handshake h[2], bool encrypt)
 		buf_release(&b[k]);
 }
 
-static void test_peers(struct buf b[14], bool encrypt)
+static void test_peers(struct buf b[MESSAGES], bool encrypt)
 {
 	struct handshake h[2];
 	struct peer p[2];
@@ -279,22 +307,23 @@ static void test_early(void)
 int main(void)
 {
 	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT", "JOB", "READY", "WEIGHTS", "WORK",
-		"RESULT", "FAILED", "BEAT", "BYE" };
-	struct buf b[14] = { { 0, 0, 0 } };
+		"RESULT", "FAILED", "BEAT", "BYE", "DATA" };
+	struct buf b[MESSAGES] = { { 0, 0, 0 } };
 
 	tap_ok(crypto_start(), "random numbers");
 	put_all(b);
-	for (int i = 1; i < 14; i++) {
+	for (int i = 1; i < MESSAGES; i++) {
 		tap_is_str(wire_name(i), name[i], "message %d", i);
 		test_cuts(name[i], &b[i]);
 	}
 	test_values(b);
 	test_wrong(b);
+	test_kept();
 	test_noise(b);
 	test_peers(b, false);
 	test_peers(b, true);
 	test_early();
-	for (int i = 1; i < 14; i++)
+	for (int i = 1; i < MESSAGES; i++)
 		buf_release(&b[i]);
 	return tap_done();
 }

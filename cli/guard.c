@@ -26,6 +26,14 @@ static bool parent_is_qcnn(void)
 	return nown > 0 && nown == nother && !memcmp(own, other, (size_t)nown);
 }
 
+/* Also when it is stopped. */
+static void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+}
+
 /* The end of the worker closes `life`. */
 static int wait_for(pid_t worker, int life)
 {
@@ -64,7 +72,11 @@ void guard_begin(void)
 	pid_t guard = getpid(), worker;
 	int life[2];
 
-	if (parent_is_qcnn() || pipe2(life, O_CLOEXEC))
+	if (parent_is_qcnn()) {
+		die_with(getppid());
+		return;
+	}
+	if (pipe2(life, O_CLOEXEC))
 		return;
 	worker = fork();
 	if (worker > 0) {
@@ -76,7 +88,5 @@ void guard_begin(void)
 		close(life[1]);              /* without a guard it works as well */
 		return;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != guard)
-		_exit(0);
+	die_with(guard);
 }

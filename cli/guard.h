@@ -6,7 +6,8 @@
 
 /* Becomes two processes: the worker, to which this returns, and its guard, which ends when it does (128 + the
  * signal that it died of, else its status), or ends it 2 s after the end of the standard input.
- * Nothing of that where a coordinator of this machine is the parent, which sees and does the same itself. */
+ * Nothing of that where a coordinator of this machine is the parent, which sees the same itself: then the worker
+ * alone, which ends with it. */
 void guard_begin(void);
 
 #endif

@@ -187,6 +187,21 @@ kill -9 $coordinator
 wait $coordinator 2>/dev/null
 tap_ok "when the coordinator is killed no worker is left" gone $all
 
+start_run --fresh
+kill -STOP $(echo $all | cut -d' ' -f2)
+kill -9 $coordinator
+wait $coordinator 2>/dev/null
+tap_ok "nor one that was stopped" gone $all
+
+start_run --fresh
+kill -STOP $all
+kill -INT $coordinator
+sleep 0.2
+kill -INT $coordinator
+wait $coordinator 2>/dev/null
+tap_is $? 130 "a second INT ends a step that does not"
+tap_ok "and no worker is left" gone $all
+
 rm -f got.bin
 start_run --fresh
 kill -INT $coordinator

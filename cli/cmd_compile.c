@@ -10,10 +10,29 @@
 
 #include "cli/execution.h"
 #include "cli/job.h"
+#include "runtime/exec/cpu/limits.h"
 #include "runtime/train/weights.h"
 #include "runtime/base/json.h"
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
+
+/* The machine's limits, measured, or those of a common one. */
+static int limits_of(const struct evaluator_options *eo, bool measure, struct plan_limits *out, struct err *e)
+{
+	static const double stream = 25, l2 = 50, flops[ISA_COUNT] = { [ISA_NONE] = 4, [ISA_BASELINE] = 25, [ISA_AVX2] = 80, [ISA_AVX512] = 160 };
+	const char *rule;
+	unsigned n = cpus_threads(&rule);
+	struct limits l;
+	int code;
+
+	*out = (struct plan_limits){ n, measure, stream * n, l2, flops[eo->isa] * n, flops[eo->isa] * n / 2 };
+	if (!measure)
+		return 0;
+	code = limits_measure(eo->isa ? eo->isa : ISA_BASELINE, n, &l, e);
+	if (!code)
+		*out = (struct plan_limits){ n, true, l.stream_gb_s, l.l2_gb_s, l.single_gflop_s, l.double_gflop_s };
+	return code;
+}
 
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 {
@@ -22,8 +41,10 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		.isa = o->value[OPT_ISA] };
 	struct evaluator_options eo;
 	unsigned shortcuts = SHORTCUT_ALL;
+	struct plan_limits limits;
 	struct plan *pl;
 	struct err e;
+	int code;
 
 	if (o->given[OPT_SHORTCUTS] && execution_shortcuts(o->value[OPT_SHORTCUTS], &shortcuts, &e))
 		return cli_usage(c, "--shortcuts: %s", e.text);
@@ -32,9 +53,11 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa, .shortcuts = shortcuts }, &e);
 	if (!pl)
 		return cli_fail(c, &e);
-	plan_print(pl, out);
+	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], &limits, &e);
+	if (!code)
+		plan_print(pl, &limits, out);
 	plan_free(pl);
-	return 0;
+	return code ? cli_fail(c, &e) : 0;
 }
 
 static int print_circuit(struct cli *c, const struct program *p, struct buf *out)

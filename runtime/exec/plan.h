@@ -88,8 +88,16 @@ struct plan_options {
 
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *pl);
-/* Stages, bytes, flops as text (qcnn compile --emit plan). */
-void plan_print(const struct plan *pl, struct buf *out);
+
+/* What a machine can do at best, all threads together (l2: per thread). */
+struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
+/* Of one sample; back: the way back without the way forward. */
+struct plan_seconds { double forward, back; };
+/* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage], and with readouts all. */
+void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
+	struct plan_seconds *all);
+/* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan). */
+void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out);
 /* Floating-point operations of one sample: executed by this plan, and nominal: 32 per
  * amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
  * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the

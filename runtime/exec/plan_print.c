@@ -59,12 +59,12 @@ static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const
 	buf_char(out, '\n');
 }
 
-static void print_stage(struct buf *out, uint32_t k, const struct plan_stage *s)
+static void print_stage(struct buf *out, uint32_t k, const struct plan_stage *s, const struct plan_seconds *t)
 {
 	buf_printf(out, "  stage %-4u %u steps, bits near:", k, s->count);
 	for (unsigned b = 0; b < s->nhot; b++)
 		buf_printf(out, " %u", s->hot[b]);
-	buf_char(out, '\n');
+	buf_printf(out, "; %.3g s forward, %.3g s back\n", t->forward, t->back);
 }
 
 /* Steps whose cross matrix is summed and that stay done. */
@@ -77,17 +77,23 @@ static uint32_t count_kept(const struct plan_circuit *c)
 	return n;
 }
 
-static void print_circuit(const struct plan *pl, struct buf *out, const struct plan_circuit *c)
+static void print_circuit(const struct plan *pl, const struct plan_limits *l, struct buf *out, const struct plan_circuit *c)
 {
+	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+
+	plan_seconds(pl, c, l, stage, &all);
 	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u, of which %u need no undoing\n",
 		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
 		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross, count_kept(c));
 	if (c->nstart)
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
-		print_stage(out, k, &c->stage[k]);
+		print_stage(out, k, &c->stage[k], &stage[k]);
+	if (pl->isa != ISA_NONE)
+		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
 	for (uint32_t k = 0; k < c->nstep; k++)
 		print_step(pl, out, k, &c->step[k]);
+	free(stage);
 }
 
 /* Matrices that are cross-summed or used, of those in the table. */
@@ -109,7 +115,7 @@ static uint32_t count_used(const struct plan *pl)
 	return n;
 }
 
-void plan_print(const struct plan *pl, struct buf *out)
+void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out)
 {
 	double forward, both, nominal_forward, nominal_both;
 
@@ -122,8 +128,12 @@ void plan_print(const struct plan *pl, struct buf *out)
 		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
 	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
 		forward, both, nominal_forward, nominal_both);
+	if (pl->isa != ISA_NONE)
+		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
+			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->l2_gb_s,
+			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
 	for (uint32_t k = 0; k < pl->nshortcut; k++)
 		buf_printf(out, "shortcut   %s\n", pl->shortcut[k]);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		print_circuit(pl, out, &pl->circuit[c]);
+		print_circuit(pl, l, out, &pl->circuit[c]);
 }

@@ -78,6 +78,12 @@ head -c 100 bell.qbc >cut.qbc
 tap_exit 65 "cut bytecode" "$QCNN" run cut.qbc
 tap_exit 0 "a plan" "$QCNN" compile --emit=plan --isa=baseline bell.qcnn
 tap_has out "circuit 2 qubits" "names the circuit"
+tap_has out "limits     assumed" "and whose limits its times are from"
+tap_has out "  expected   " "it says how long it is expected to take"
+tap_exit 0 "a plan by this machine's limits" "$QCNN" compile --emit=plan --measure --isa=baseline bell.qcnn
+tap_has out "limits     measured" "which were measured"
+tap_exit 0 "a plan of the reference" "$QCNN" compile --emit=plan --device=ref bell.qcnn
+tap_ok "which has no stages to expect" test -z "$(grep expected out)"
 tap_exit 2 "an unknown letter" "$QCNN" compile -d Z bell.qcnn
 tap_exit 2 "an unknown pass" "$QCNN" compile --no-pass=nothing bell.qcnn
 tap_exit 2 "an unknown pass of run" "$QCNN" run --no-pass=nothing bell.qcnn

@@ -9,6 +9,8 @@
 
 static const struct plan_options single = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2 };
 
+static const struct plan_limits limits = { 2, false, 50, 50, 300, 150 };
+
 static struct plan *plan_of(const struct program *p, const struct plan_options *o)
 {
 	struct err e = { 0, "" };
@@ -23,7 +25,7 @@ static char *text_of(const struct plan *pl)
 {
 	struct buf b = BUF_INIT;
 
-	plan_print(pl, &b);
+	plan_print(pl, &limits, &b);
 	return buf_take(&b);
 }
 
@@ -241,6 +243,43 @@ static void test_way_back(void)
 	program_free(p);
 }
 
+/* Expected times: parts add up, twice the limits halve them, a way back costs more than the way there. */
+static void test_seconds(void)
+{
+	struct build b = build_new(7, 0, 1);
+	uint32_t block = dense_block(&b);
+	struct plan_limits twice = limits;
+	struct plan_seconds part[8], all, half;
+	double forward = 0, back = 0;
+	struct program *p;
+	struct plan *pl;
+
+	build_wires(&b, 0, 24);
+	for (unsigned layer = 0; layer < 2; layer++)
+		for (uint32_t w = 0; w < 24; w += 2)
+			build_apply(&b, 0, block, 2, (uint32_t[]){ w, (w + 1 + 12 * layer) % 24 });
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	pl = plan_of(p, &single);
+	if (pl->circuit->nstage > 8)
+		tap_bail("%u stages", pl->circuit->nstage);
+	plan_seconds(pl, pl->circuit, &limits, part, &all);
+	for (uint32_t k = 0; k < pl->circuit->nstage; k++) {
+		forward += part[k].forward;
+		back += part[k].back;
+	}
+	tap_ok(forward > 0 && forward < all.forward && back > 0 && back < all.back, "stages and readouts: %g of %g s, back %g of %g s",
+		forward, all.forward, back, all.back);
+	tap_ok(all.back > all.forward, "the way back takes longer");
+	twice.stream_gb_s *= 2;
+	twice.l2_gb_s *= 2;
+	twice.single_gflop_s *= 2;
+	plan_seconds(pl, pl->circuit, &twice, part, &half);
+	tap_ok(half.forward < 0.51 * all.forward && half.forward > 0.49 * all.forward, "a machine that is twice as fast takes half of it");
+	plan_free(pl);
+	program_free(p);
+}
+
 int main(void)
 {
 	test_pooling();
@@ -249,5 +288,6 @@ int main(void)
 	test_shapes();
 	test_flops();
 	test_way_back();
+	test_seconds();
 	return tap_done();
 }

@@ -726,10 +726,38 @@ INLINE void tile_squares(const void *psi, size_t row, unsigned n, vec *v)
 	}
 }
 
+/* TILE tiles from row `begin` on: signs of the low row bits are summed tile by tile, those of the next over the
+ * tiles, for the low signs that occur; terms then only pick. */
+static void expect_z_tiles(const void *psi, size_t begin, const size_t *sign_row, unsigned n, double *out)
+{
+	vec low[TILE][TILE], sum[TILE][TILE];
+	unsigned have = 0;
+	for (unsigned j = 0; j < TILE; j++) {
+		tile_squares(psi, begin + j * TILE, TILE, low[j]);
+		walsh(low[j], TILE);
+	}
+	for (unsigned k = 0; k < n; k++) {
+		unsigned l = sign_row[k] & (TILE - 1), h = sign_row[k] / TILE & (TILE - 1);
+		bool minus = __builtin_parityll(begin & sign_row[k]);
+		if (!((have >> l) & 1)) {
+			for (unsigned j = 0; j < TILE; j++)
+				sum[l][j] = low[j][l];
+			walsh(sum[l], TILE);
+			have |= 1u << l;
+		}
+		for (unsigned i = 0; i < LANES; i++)
+			out[k * LANES + i] += minus ? -(double)sum[l][h][i] : (double)sum[l][h][i];
+	}
+}
+
 static void expect_z(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out)
 {
 	enum { RUN = 8 };   /* tiles summed in the kernels' precision before they go to double */
 	unsigned tile = tile_of(first, last);
+	while (tile == TILE && first % (TILE * TILE) == 0 && last - first >= TILE * TILE) {
+		expect_z_tiles(psi, first, sign_row, n, out);
+		first += TILE * TILE;
+	}
 	for (size_t begin = first; begin < last; begin += RUN * tile) {
 		size_t end = last - begin < RUN * tile ? last : begin + RUN * tile;
 		vec sum[KERNEL_TERMS_MAX];

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan is expected to take: of every stage the arithmetic and the visits of its blocks, and the bytes
+ * between memory and blocks, over the limits of a machine. */
+#include "config.h"
+#include "runtime/exec/plan.h"
+
+#include <math.h>
+
+#include "runtime/exec/plan_build.h"
+#include "runtime/exec/plan_stage.h"
+
+/* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
+static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7;
+/* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
+ * and, once and for a product of Z, as reading expectations. */
+static const double ALONG_FLOPS = 5, READ_FLOPS = 10, TERM_FLOPS = 3;
+static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays near */
+
+struct clock { const struct plan *pl; const struct plan_limits *l; double amplitude; /* bytes */ };
+
+/* Seconds of so many operations on n amplitudes. */
+static double arithmetic(const struct clock *t, double n, double flops)
+{
+	return n * flops / (KERNEL_SHARE * (t->pl->precision == PRECISION_DOUBLE ? t->l->double_gflop_s : t->l->single_gflop_s)) * 1e-9;
+}
+
+/* The same where each amplitude is read and written inside a block. */
+static double visit(const struct clock *t, double n, double flops)
+{
+	return fmax(arithmetic(t, n, flops), n * 2 * t->amplitude / (t->l->l2_gb_s * t->l->nthread) * 1e-9);
+}
+
+/* Seconds of bytes that go between a state and its blocks. */
+static double stream(const struct clock *t, uint32_t nbit, double bytes)
+{
+	bool near = ldexp(t->amplitude, (int)nbit) <= NEAR_BYTES * (t->pl->shape == SHAPE_SHARED ? t->l->nthread : 1);
+
+	return bytes / (near ? t->l->l2_gb_s * t->l->nthread : MEMORY_SHARE * t->l->stream_gb_s) * 1e-9;
+}
+
+static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+static uint64_t hot_bits(const struct plan_stage *s)
+{
+	uint64_t bits = 0;
+
+	for (unsigned k = 0; k < s->nhot; k++)
+		bits |= UINT64_C(1) << s->hot[k];
+	return bits;
+}
+
+/* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along. */
+static double step_forward(const struct clock *t, const struct plan_step *s, double n, unsigned *waiting)
+{
+	unsigned flags = t->pl->set.def[s->matrix]->flags, along = *waiting;
+
+	if (flags & MATRIX_DIAGONAL) {
+		(*waiting)++;
+		return 0;
+	}
+	*waiting = 0;
+	return visit(t, ldexp(n, -(int)s->ncontrol), plan_cost(s->ntarget, flags)) + (along ? visit(t, n, 6) / 2 : 0)
+		+ arithmetic(t, n, ALONG_FLOPS * along);
+}
+
+static double step_back(const struct clock *t, const struct plan_step *s, double n)
+{
+	unsigned flags = t->pl->set.def[s->matrix]->flags;
+	double cross = flags & MATRIX_DIAGONAL ? 8 : 8 << s->ntarget;
+
+	n = ldexp(n, -(int)s->ncontrol);
+	return (s->undo ? 2 * visit(t, n, plan_cost(s->ntarget, flags)) : 0) + (s->cross ? visit(t, n, cross) : 0);
+}
+
+static bool is_permutation(const struct plan *pl, const struct plan_step *s)
+{
+	const struct matrix *m = pl->set.def[s->matrix];
+
+	return m->cls == VALUE_CONSTANT && (m->flags & MATRIX_PERMUTATION) && !(m->flags & MATRIX_DIAGONAL);
+}
+
+/* Is step k a permutation that may be done when the block is put back? */
+static bool at_the_end(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, uint32_t k)
+{
+	uint64_t moved = plan_moved(pl, &c->step[k]), looked = plan_looked(pl, &c->step[k]);
+
+	if (!is_permutation(pl, &c->step[k]) || c->step[k].ncontrol > 1)
+		return false;
+	for (uint32_t j = k + 1; j < s->first + s->count; j++) {
+		uint64_t other = plan_moved(pl, &c->step[j]);
+
+		if (!is_permutation(pl, &c->step[j]) && ((moved & (other | plan_looked(pl, &c->step[j]))) || (looked & other)))
+			return false;
+	}
+	return true;
+}
+
+/* live: bits that steps before have turned; those of the stage are added. */
+static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
+{
+	uint64_t hot = hot_bits(s), before = *live, all;
+	unsigned waiting = 0;
+	double n, inside = 0, read;
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++)
+		*live |= plan_moved(t->pl, &c->step[k]);
+	all = *live | hot;
+	n = ldexp(1, (int)count(all));
+	read = ldexp(n, -(int)count(hot & ~before));
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		uint64_t own = plan_moved(t->pl, &c->step[k]);
+		unsigned idle = own ? count(hot & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
+
+		if (!at_the_end(t->pl, c, s, k)) {
+			inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), &waiting);
+			before |= own;
+		}
+	}
+	inside += waiting * visit(t, n, 3) + 2 * visit(t, n, 0);
+	return fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * t->amplitude * (n - read));
+}
+
+static double stage_back(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t live)
+{
+	double n = ldexp(1, (int)count(live | hot_bits(s))), inside = 0;
+	bool any = false, undo = false;
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		inside += step_back(t, &c->step[k], n);
+		any |= c->step[k].undo || c->step[k].cross;
+		undo |= c->step[k].undo;
+	}
+	return any ? fmax(inside + 4 * visit(t, n, 0), stream(t, c->nbit, t->amplitude * n * (undo ? 4 : 2))) : 0;
+}
+
+static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
+{
+	unsigned waiting = 0;
+	double inside = 0;
+
+	for (uint32_t k = c->nstart; k < c->nstep; k++)
+		if (c->step[k].op == STEP_UNITARY)
+			inside += step_forward(t, &c->step[k], n, &waiting);
+	return inside;
+}
+
+static double all_back(const struct clock *t, const struct plan_circuit *c, double n)
+{
+	double inside = 0;
+
+	for (uint32_t k = c->nstart; k < c->nstep; k++)
+		if (c->step[k].op == STEP_UNITARY)
+			inside += step_back(t, &c->step[k], n);
+	return inside;
+}
+
+static double terms(const struct plan_circuit *c)
+{
+	double n = 0;
+
+	for (uint32_t k = 0; k < c->noutput; k++)
+		n += c->output[k].nterm;
+	return n;
+}
+
+void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
+	struct plan_seconds *all)
+{
+	struct clock t = { pl, l, pl->precision == PRECISION_DOUBLE ? 16 : 8 };
+	double n = ldexp(1, (int)c->nbit), whole = stream(&t, c->nbit, t.amplitude * n);
+	uint64_t live = 0;
+
+	for (uint32_t k = 0; k < c->nstart; k++)
+		live |= plan_moved(pl, &c->step[k]);
+	*all = (struct plan_seconds){ 0 };
+	if (pl->shape == SHAPE_SAMPLES)
+		*all = (struct plan_seconds){ all_forward(&t, c, n), all_back(&t, c, n) };
+	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
+		stage[k].forward = stage_forward(&t, c, &c->stage[k], &live);
+		stage[k].back = stage_back(&t, c, &c->stage[k], live);
+		all->forward += stage[k].forward;
+		all->back += stage[k].back;
+	}
+	all->forward += fmax(whole, arithmetic(&t, n, READ_FLOPS + TERM_FLOPS * terms(c)));
+	all->back += 2 * whole;  /* lambda */
+}

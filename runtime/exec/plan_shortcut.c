@@ -45,11 +45,13 @@ void plan_shortcuts(struct plan *pl, unsigned allowed)
 	const char **line = arena_alloc(&pl->arena, LINES_MAX, sizeof *line);
 
 	pl->shortcut = line;
+	if (pl->isa == ISA_NONE)
+		return;   /* ref takes none */
 	if (allowed & SHORTCUT_BATCH_RANK) {
 		line[pl->nshortcut++] = rank_line(pl, false);
 		if (pl->program->nweight_circuit)
 			line[pl->nshortcut++] = rank_line(pl, true);
 	}
-	if (allowed & SHORTCUT_LIGHT_CONE && pl->isa != ISA_NONE)
+	if (allowed & SHORTCUT_LIGHT_CONE)
 		line[pl->nshortcut++] = cones_line(pl, pl->program->nweight_circuit > 0);
 }

@@ -70,8 +70,11 @@ static int fit_min_max(const struct transform_wish *w, const struct sample *s, s
 {
 	double low = w->option[0], high = w->option[1], *least, *factor;
 	uint32_t n = s->d->nx;
-	int code = values_new(out, 2 * (size_t)n + 1, e);
+	int code;
 
+	if (!(low < high))
+		return err_set(e, -ERR_CONFIG, "data.transform: min_max has low %g and high %g; low has to be below high", low, high);
+	code = values_new(out, 2 * (size_t)n + 1, e);
 	if (code)
 		return code;
 	least = out->value;

@@ -144,6 +144,26 @@ static int check_monitor(const struct train_job *j, enum callback_id id, const c
 	return code;
 }
 
+/* Does the path, relative to the run's folder, lead to what the run itself writes there? */
+static bool is_of_run(const char *path)
+{
+	static const char *const file[] = { "config.yaml", "model.qcnn", "weights.bin", "metrics.jsonl", "history.csv", "run.json",
+		"report.html", "command.log" };
+	static const char *const folder[] = { "checkpoint", "train", "validation" };
+	size_t n;
+
+	while (path[0] == '.' && path[1] == '/')
+		path += 2;
+	n = strcspn(path, "/");
+	for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+		if (!strcmp(path, file[i]))
+			return true;
+	for (size_t i = 0; path[n] && i < sizeof folder / sizeof *folder; i++)
+		if (strlen(folder[i]) == n && !strncmp(path, folder[i], n))
+			return true;
+	return false;
+}
+
 static int check_path(const struct train_job *j, enum callback_id id, const char *template, struct err *e)
 {
 	struct epoch_result r = { .start = j->restarts - 1, .epoch = j->epochs };
@@ -152,6 +172,9 @@ static int check_path(const struct train_job *j, enum callback_id id, const char
 
 	if (code)
 		err_prefix(e, "train.callbacks.%s.path", table[id].name);
+	else if (is_of_run(template))
+		code = err_set(e, -ERR_CONFIG, "train.callbacks.%s.path: %s is what the run itself writes in its folder; give another name", table[id].name,
+			template);
 	buf_release(&path);
 	return code;
 }

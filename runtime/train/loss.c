@@ -241,8 +241,8 @@ static double loss_one_minus_probability(const struct loss_sample *s, double *sl
 }
 
 static const struct loss_row table[] = {
-#define LOSS(id, text, origin, by_class, options) { \
-	.name = #id, .doc = text, .source = origin, .takes_class = by_class, \
+#define LOSS(id, text, origin, of_classes, of_labels, options) { \
+	.name = #id, .doc = text, .source = origin, .classes = CLASSES_##of_classes, .labels = LABELS_##of_labels, \
 	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options }, \
 	.value = loss_##id },
 #include "runtime/train/loss.def"

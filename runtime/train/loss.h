@@ -11,9 +11,14 @@
 /* One sample: n outputs, and as many labels, or one where a loss takes the number of a class. */
 struct loss_sample { const double *opt, *output, *label; uint32_t n, nlabel; };
 
+/* See loss.def. */
+enum loss_classes { CLASSES_NO = 0, CLASSES_OF_SEVERAL, CLASSES_OR_ONE };
+enum loss_labels { LABELS_ANY = 0, LABELS_SHARES, LABELS_COUNTS };
+
 struct loss_row {
 	const char *name, *doc, *source;
-	bool takes_class;
+	enum loss_classes classes;
+	enum loss_labels labels;
 	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
 	/* Its loss; slope (may be NULL) gets dLoss/d output[n].  A batch's loss is the mean over
 	 * its samples. */

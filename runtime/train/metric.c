@@ -240,7 +240,7 @@ static double mean_loss(const struct loss_row *loss, const struct metric_set *s)
 	return s->nsample ? sum / s->nsample : 0;
 }
 
-#define LOSS(name, doc, source, takes_class, options) \
+#define LOSS(name, doc, source, classes, labels, options) \
 	static void metric_##name(const struct metric_set *s, double *out) \
 	{ \
 		*out = mean_loss(loss_find(#name), s); \
@@ -256,7 +256,7 @@ static const struct metric_row table[] = {
 #define METRIC(id, text, origin, by_class, matrix, options) ROW(id, text, origin, by_class, matrix, 1, options)
 #include "runtime/train/metric.def"
 #undef METRIC
-#define LOSS(id, text, origin, by_class, options) ROW(id, text, origin, by_class, 0, 0, options)
+#define LOSS(id, text, origin, of_classes, of_labels, options) ROW(id, text, origin, CLASSES_##of_classes != CLASSES_NO, 0, 0, options)
 #include "runtime/train/loss.def"
 #undef LOSS
 };

@@ -145,6 +145,27 @@ static int class_check(const struct program *p, const struct part *part, const c
 	return 0;
 }
 
+/* Labels outside of what the loss has a meaning for: above all -1 where 0 is wanted. */
+static int labels_check(const struct part *part, const char *what, const struct loss_row *loss, struct err *e)
+{
+	const struct dataset *d = part->data;
+	const double most = loss->labels == LABELS_SHARES ? 1 : HUGE_VAL;
+
+	for (uint32_t i = 0; loss->labels != LABELS_ANY && i < part->nrow; i++) {
+		uint32_t row = part->row ? part->row[i] : i;
+
+		for (uint32_t k = 0; k < d->ny; k++) {
+			double y = d->y[(size_t)row * d->ny + k];
+
+			if (y >= 0 && y <= most)
+				continue;
+			return err_set(e, -ERR_BAD_DATA, "the label of row %u of the %s is %g: loss %s takes %s; data.label_map gives labels others, for "
+				"example {-1: 0, 1: 1}", row, what, y, loss->name, most == 1 ? "those from 0 to 1" : "none below 0");
+		}
+	}
+	return 0;
+}
+
 static int fits(const struct program *p, const struct part *part, const char *what, const char *kind,
 	const char *name, bool takes_class, struct err *e)
 {
@@ -172,12 +193,14 @@ int part_check(const struct program *p, const struct part *part, const char *wha
 	if (!d->ny)
 		return err_set(e, -ERR_BAD_DATA, "the %s has no labels", what);
 	if (loss)
-		code = fits(p, part, what, "loss", loss->name, loss->takes_class, e);
-	if (!code && loss && loss->takes_class && p->noutput == 1)
+		code = fits(p, part, what, "loss", loss->name, loss->classes != CLASSES_NO, e);
+	if (!code && loss && loss->classes == CLASSES_OF_SEVERAL && p->noutput == 1)
 		return err_set(e, -ERR_BAD_DATA, "loss %s compares the outputs of several classes, the model has one; "
 			"binary_crossentropy is for one", loss->name);
 	if (!code && loss && d->ny != p->noutput)
 		code = class_check(p, part, what, loss->name, e);
+	else if (!code && loss)
+		code = labels_check(part, what, loss, e);
 	for (unsigned k = 0; !code && k < m->nmetric; k++)
 		code = fits(p, part, what, "metric", m->metric[k].row->name, m->metric[k].row->takes_class, e);
 	return code;

@@ -139,6 +139,10 @@ refused '[[csv]]' "one name, or a map from one name to its options"
 refused 'csv' "a map from names to options, or a list of such maps"
 refused '[checkpoint, {checkpoint: {keep: 3}}]' "checkpoint and checkpoint both write to saved/epoch-{epoch:04d}.bin"
 refused '[csv, {checkpoint: {path: training.csv}}]' "checkpoint and csv both write to training.csv"
+for own in weights.bin ./metrics.jsonl checkpoint/1.bin train/x history.csv; do
+	refused "{checkpoint: {path: $own}}" "$own is what the run itself writes in its folder"
+done
+refused '{csv: {path: run.json}}' "run.json is what the run itself writes"
 refused '[early_stopping, {early_stopping: {monitor: nothing}}]' "monitors nothing, which is not measured"
 refused "[$(printf 'csv,%.0s' $(seq 33))]" "more than 32 callbacks"
 tap_exit 78 "a schedule and a plateau" train --set=train.schedule=cosine '--set=train.callbacks={reduce_lr_on_plateau: {}}'

@@ -102,4 +102,19 @@ tap_has resolved.yaml "      clipnorm: null " "an option that is left out"
 "$QCNN" config --json resolved.yaml >one.json
 "$QCNN" config --json --set 'train.schedule={piecewise: {boundaries: [1, 2], values: [1, 0.5, 0.25]}}' measured.yaml >other.json
 tap_same one.json other.json "the resolved form means the same"
+
+# Losses that compare probabilities: one output may be that of label 1, and labels are shares.
+printf 'x,label\n0.1,1\n1.2,0\n' >share.csv
+trained "$(by_hand 'w -= 0.1 * s * (1 - 2 * 1)')" "one_minus_probability of one output" --set train.loss=one_minus_probability
+for loss in binary_crossentropy kl one_minus_probability poisson; do
+	tap_exit 0 "$loss: labels 0 and 1" "$QCNN" train -q --fresh --set data.train=share.csv --set data.validation= --set train.metrics=[] --set train.loss=$loss measured.yaml
+	tap_exit 65 "$loss: labels -1 and 1" "$QCNN" train -q --fresh --set train.loss=$loss measured.yaml
+	tap_has err "the label of row 1 of the training data is -1: loss $loss takes" "the row is named"
+	tap_has err "data.label_map gives labels others" "and a way out"
+	[ $loss = poisson ] || tap_exit 0 "$loss: by that way" "$QCNN" train -q --fresh --set train.loss=$loss --set 'data.label_map={-1: 0, 1: 1}' measured.yaml
+done
+tap_exit 65 "categorical_crossentropy of one output" "$QCNN" train -q --fresh --set train.loss=categorical_crossentropy --set data.train=share.csv measured.yaml
+tap_has err "binary_crossentropy is for one" "names the one that is"
+tap_exit 78 "min_max upside down" "$QCNN" train -q --fresh --set 'data.transform=[{min_max: {low: 1, high: 1}}]' measured.yaml
+tap_has err "low has to be below high" "is refused"
 tap_done

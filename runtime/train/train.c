@@ -87,6 +87,14 @@ static int rate_check(const struct train_job *j, struct err *e)
 		j->optimizer->name);
 }
 
+static bool lists_an_epoch(const struct train_job *j)
+{
+	for (uint32_t i = 0; i < j->nvalidation_epoch; i++)
+		if (j->validation_epoch[i] > j->initial_epoch && j->validation_epoch[i] <= j->epochs)
+			return true;
+	return false;
+}
+
 static int epochs_check(const struct train_job *j, struct err *e)
 {
 	if (!j->epochs || !j->batch_size)
@@ -94,6 +102,8 @@ static int epochs_check(const struct train_job *j, struct err *e)
 	if (j->initial_epoch >= j->epochs)
 		return err_set(e, -ERR_CONFIG, "initial_epoch is %u of %u epochs, so that nothing is left to train",
 			j->initial_epoch, j->epochs);
+	if (j->nvalidation_epoch && !lists_an_epoch(j))
+		return err_set(e, -ERR_CONFIG, "train.validation_freq lists none of the epochs %u to %u", j->initial_epoch + 1, j->epochs);
 	if (j->steps_per_epoch > 1 && optimizer_takes_all(j->optimizer))
 		return err_set(e, -ERR_CONFIG, "steps_per_epoch is %u, but the optimizer %s takes all samples in one step",
 			j->steps_per_epoch, j->optimizer->name);

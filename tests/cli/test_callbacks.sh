@@ -203,6 +203,8 @@ tap_exit 0 "validation_freq: a number" train --set=train.epochs=7 --set=train.va
 tap_is "$(validated)" "3 6 " "after every third epoch"
 tap_exit 0 "validation_freq: a list" train --set=train.epochs=7 '--set=train.validation_freq=[5, 1, 2, 40]'
 tap_is "$(validated)" "1 2 5 " "after these"
+tap_exit 78 "validation_freq: a list of other epochs" train --set=train.epochs=7 '--set=train.validation_freq=[8, 40]'
+tap_has err "train.validation_freq lists none of the epochs 1 to 7" "is no validation at all"
 for bad in '[]' '[0]' '[1.5]' '[[1]]' '[1, x]' 0; do
 	tap_exit 78 "validation_freq: $bad" "$QCNN" config --set "train.validation_freq=$bad" config.yaml
 done

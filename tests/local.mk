@@ -118,6 +118,7 @@ shell_tests += tests/net/test_ipv6.sh
 shell_tests += tests/net/test_local.sh
 shell_tests += tests/net/test_refused.sh
 shell_tests += tests/net/test_security.sh
+shell_tests += tests/net/test_mpi.sh
 shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_arrows.sh
@@ -196,8 +197,8 @@ endif
 # The whole matrix of faults, on hosts of a lab.
 net_programs = tests/net/crowd tests/net/net_drop
 EXTRA_PROGRAMS += $(net_programs)
-net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh
-EXTRA_DIST += tests/net/lab.sh tests/net/faults.sh $(net_tests)
+net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
+EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/faults.sh $(net_tests)
 check-net: check-programs
 	@$(run_tests) -j 1 -t 3600 $(net_tests)
 

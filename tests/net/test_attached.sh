@@ -72,6 +72,12 @@ ranks 2 dry timeout 100 "$QCNN" train config.yaml --dry-run --json
 tap_has dry.0.out '"mode":"mpiexec"' "a dry run tells the mode"
 tap_has dry.0.out '"why":"PMI_RANK is 0, PMI_SIZE is 2"' "and why"
 
+# ---- what people copy ----
+for script in "$top_srcdir"/examples/batch/*.sh; do tap_ok "a shell reads $(basename $script)" sh -n "$script"; done
+job=$top_srcdir/examples/kubernetes/train.yaml
+tap_is "$(awk '/completions:|parallelism:/ { print $2 } /name: WORLD_SIZE/ { getline; gsub("\"", ""); print $2 }' "$job" | sort -u)" 4 "the manifest has one number of pods"
+tap_is "$(awk '/[pP]ort: [0-9]/ { print $NF }' "$job" | sort -u)" 29500 "and the port at which they meet"
+
 # ---- what cannot be ----
 PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 1 >out 2>err
 tap_is $? 69 "rank 1 does not come"

@@ -6,7 +6,7 @@
 
 lab_why=
 
-# lab_start_sshd K ADDRESS PORT: as a child whose end `lab_close` or the leash brings.
+# lab_config NAME ADDRESS PORT [yes: passwords alone]: SHLVL keeps bash from the user's .bashrc, which may take its time.
 lab_config() {
 	cat >"$lab/sshd_config.$1" <<-END
 	Port $3
@@ -20,6 +20,7 @@ lab_config() {
 	PubkeyAuthentication $([ "${4:-no}" = yes ] && echo no || echo yes)
 	UsePAM no
 	PermitRootLogin yes
+	SetEnv SHLVL=2
 	${lab_sshd_extra:-}
 	END
 }

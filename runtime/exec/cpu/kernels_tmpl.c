@@ -19,6 +19,12 @@
 #define KERNEL_ISA ISA_BASELINE
 #endif
 
+#define REAL_IS_float 4
+#define REAL_IS_double 8
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define REAL_BYTES JOIN(REAL_IS_, REAL)
+
 typedef REAL real;
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
@@ -56,6 +62,9 @@ INLINE size_t fixed_mask(const struct kernel_step *s)
 
 INLINE size_t row_next(size_t row, size_t mask) { return ((row | mask) + 1) & ~mask; }
 
+/* The same mask for places counted in reals, each row's first. */
+INLINE size_t place_mask(size_t mask) { return mask * ROW | (ROW - 1); }
+
 /* Entry e of a matrix: real and imaginary part. */
 INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)
 {
@@ -82,26 +91,34 @@ INLINE void multiply(unsigned d, const real *u, bool lanewise, const vec *xr, co
 	}
 }
 
-/* Reals from a group's first row to its target index r. */
-INLINE void offsets(const struct kernel_step *s, unsigned d, size_t *at)
+/* Reals from a group's first row to those of the target indices 1, 2, 4. */
+INLINE void strides(const struct kernel_step *s, unsigned d, size_t *stride)
 {
-	for (unsigned r = 0; r < d; r++)
-		at[r] = s->target[r] * ROW;
+	for (unsigned k = 0; 1u << k < d; k++)
+		stride[k] = s->target[1u << k] * ROW;
 }
 
-INLINE void load_rows(unsigned d, const real *p, const size_t *at, vec *xr, vec *xi)
+/* The rows of a group, each from the one without its lowest target: few registers hold them all. */
+INLINE void group_at(unsigned d, const real *p, const size_t *stride, real **row)
+{
+	row[0] = (real *)p;
+	UNROLL for (unsigned r = 1; r < d; r++)
+		row[r] = row[r & (r - 1)] + stride[__builtin_ctz(r)];
+}
+
+INLINE void load_rows(unsigned d, real *const *row, vec *xr, vec *xi)
 {
 	UNROLL for (unsigned r = 0; r < d; r++) {
-		xr[r] = load(p + at[r]);
-		xi[r] = load(p + at[r] + LANES);
+		xr[r] = load(row[r]);
+		xi[r] = load(row[r] + LANES);
 	}
 }
 
-INLINE void save_rows(unsigned d, real *p, const size_t *at, const vec *xr, const vec *xi)
+INLINE void save_rows(unsigned d, real *const *row, const vec *xr, const vec *xi)
 {
 	UNROLL for (unsigned r = 0; r < d; r++) {
-		save(p + at[r], xr[r]);
-		save(p + at[r] + LANES, xi[r]);
+		save(row[r], xr[r]);
+		save(row[r] + LANES, xi[r]);
 	}
 }
 
@@ -109,15 +126,16 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 	unsigned ntarget, bool lanewise)
 {
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	real *first = row_at(psi, s->control);
-	offsets(s, d, at);
-	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {   /* k: number of a group of d rows */
-		real *p = first + row * ROW;
+	strides(s, d, stride);
+	for (size_t k = n; k > 0; k--, at = row_next(at, mask)) {   /* k: groups of d rows that are left */
+		real *p[8];
 		vec xr[8], xi[8], yr[8], yi[8];
-		load_rows(d, p, at, xr, xi);
+		group_at(d, first + at, stride, p);
+		load_rows(d, p, xr, xi);
 		multiply(d, u, lanewise, xr, xi, yr, yi);
-		save_rows(d, p, at, yr, yi);
+		save_rows(d, p, yr, yi);
 	}
 }
 
@@ -138,14 +156,21 @@ INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, 
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, from[8], at[8];
 	real *first = row_at(psi, s->control);
-	offsets(s, d, at);
-	for (unsigned r = 0; r < d; r++)
-		from[r] = at[source[r]];
+	for (unsigned r = 0; r < d; r++) {
+		at[r] = s->target[r] * ROW;
+		from[r] = s->target[source[r]] * ROW;
+	}
 	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {
 		real *p = first + row * ROW;
 		vec xr[8], xi[8];
-		load_rows(d, p, from, xr, xi);
-		save_rows(d, p, at, xr, xi);
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			xr[r] = load(p + from[r]);
+			xi[r] = load(p + from[r] + LANES);
+		}
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			save(p + at[r], xr[r]);
+			save(p + at[r] + LANES, xi[r]);
+		}
 	}
 }
 
@@ -170,9 +195,69 @@ INLINE double lane_total(const vec *v)
 	return x[0];
 }
 
+/* ---- totals of many vectors ---- */
+
+typedef double wide __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
+enum { WIDE = VECTOR_BYTES / 8 };
+
+/* Lane l of those whose number has no bit h, of two vectors one after the other. */
+#define UNDER(l, h) (((l) & -(h)) << 1 | ((l) & ((h) - 1)))
+#define OVER(l, h) (UNDER(l, h) | (h))
+#if VECTOR_BYTES == 64
+#define WIDE_LIST(F, h) F(0, h), F(1, h), F(2, h), F(3, h), F(4, h), F(5, h), F(6, h), F(7, h)
+#elif VECTOR_BYTES == 32
+#define WIDE_LIST(F, h) F(0, h), F(1, h), F(2, h), F(3, h)
+#else
+#define WIDE_LIST(F, h) F(0, h), F(1, h)
+#endif
+#if defined __clang__
+#define WIDE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int64_t wide_index __attribute__((vector_size(VECTOR_BYTES)));
+#define WIDE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (wide_index){ __VA_ARGS__ })
+#endif
+#define WIDE_FOLD(a, b, h) (WIDE_SHUFFLE(a, b, WIDE_LIST(UNDER, h)) + WIDE_SHUFFLE(a, b, WIDE_LIST(OVER, h)))
+
+/* The lanes of a vector in double, those of one half added to those of the other where they are too many. */
+INLINE wide widen(const vec *v)
+{
+#if REAL_BYTES == 8
+	return *v;
+#else
+	typedef real half __attribute__((vector_size(VECTOR_BYTES / 2), may_alias));
+	const half *h = (const half *)v;
+	return __builtin_convertvector(h[0], wide) + __builtin_convertvector(h[1], wide);
+#endif
+}
+
+/* sum[k] += lane_total of vector k; of WIDE vectors: one's halves are added while two are put together. */
+INLINE void totals_add(const vec *const *v, double *sum)
+{
+	wide w[WIDE];
+	UNROLL for (unsigned k = 0; k < WIDE; k++)
+		w[k] = widen(v[k]);
+	UNROLL for (unsigned n = WIDE / 2; n > 0; n /= 2)
+		UNROLL for (unsigned k = 0; k < n; k++)
+			switch (n) {
+			case 4: w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 4); break;
+			case 2: w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 2); break;
+			case 1: w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 1); break;
+			}
+	*(wide *)sum += w[0];
+}
+
 /* Sums of one run of groups, entry by entry, into doubles. */
 INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, bool per_lane)
 {
+	if (!per_lane && 2 * d * d >= WIDE) {
+		UNROLL for (unsigned e = 0; e < d * d; e += WIDE / 2) {
+			const vec *v[WIDE];
+			UNROLL for (unsigned k = 0; k < WIDE; k++)
+				v[k] = k % 2 ? &ri[e + k / 2] : &rr[e + k / 2];
+			totals_add(v, r + 2 * e);
+		}
+		return;
+	}
 	for (unsigned e = 0; e < d * d; e++) {
 		if (!per_lane) {
 			r[2 * e] += lane_total(&rr[e]);
@@ -203,26 +288,28 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 {
 	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	real *psi_first = row_at(psi, s->control), *lam_first = row_at(lam, s->control);
-	offsets(s, d, at);
-	for (size_t begin = 0; begin < n; begin += RUN) {
-		size_t end = begin + RUN < n ? begin + RUN : n;
+	strides(s, d, stride);
+	for (size_t left = n, run; left > 0; left -= run) {
+		run = left < RUN ? left : RUN;
 		vec rr[64], ri[64];
 		if (cross)
 			for (unsigned e = 0; e < d * d; e++)
 				rr[e] = ri[e] = splat(0);
-		for (size_t k = begin; k < end; k++, row = row_next(row, mask)) {
-			real *p = psi_first + row * ROW, *q = lam_first + row * ROW;
+		for (size_t k = run; k > 0; k--, at = row_next(at, mask)) {
+			real *p[8];
 			vec xr[8], xi[8], yr[8], yi[8];
-			load_rows(d, p, at, xr, xi);
+			group_at(d, psi_first + at, stride, p);
+			load_rows(d, p, xr, xi);
 			multiply(d, v, lanewise, xr, xi, yr, yi);
-			save_rows(d, p, at, yr, yi);
-			load_rows(d, q, at, xr, xi);
+			save_rows(d, p, yr, yi);
+			group_at(d, lam_first + at, stride, p);
+			load_rows(d, p, xr, xi);
 			if (cross)
 				cross_add(d, xr, xi, yr, yi, rr, ri);
 			multiply(d, v, lanewise, xr, xi, yr, yi);
-			save_rows(d, q, at, yr, yi);
+			save_rows(d, p, yr, yi);
 		}
 		if (cross)
 			cross_flush(d, rr, ri, r, per_lane);
@@ -248,20 +335,23 @@ static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 	}
 }
 
-/* One tile of R: nrow rows of it from row `first` on, over groups k .. end-1; returns the next row of the state. */
-INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam, const size_t *at,
-	size_t row, size_t mask, size_t ngroup, vec *rr, vec *ri)
+/* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
+INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam, const size_t *stride,
+	size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
 {
 	vec re[16], im[16];
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
 		re[e] = rr[first * d + e];
 		im[e] = ri[first * d + e];
 	}
-	for (size_t k = 0; k < ngroup; k++, row = row_next(row, mask)) {
+	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
+		real *p[8];
 		vec yr[8], yi[8];
-		load_rows(d, psi + row * ROW, at, yr, yi);
+		group_at(d, psi + at, stride, p);
+		load_rows(d, p, yr, yi);
+		group_at(d, lam + at, stride, p);
 		UNROLL for (unsigned a = 0; a < nrow; a++) {
-			vec lr = load(lam + row * ROW + at[first + a]), li = load(lam + row * ROW + at[first + a] + LANES);
+			vec lr = load(p[first + a]), li = load(p[first + a] + LANES);
 			UNROLL for (unsigned b = 0; b < d; b++) {
 				vec x = re[a * d + b] + lr * yr[b], y = im[a * d + b] + lr * yi[b];
 				re[a * d + b] = x + li * yi[b];
@@ -273,7 +363,7 @@ INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *
 		rr[first * d + e] = re[e];
 		ri[first * d + e] = im[e];
 	}
-	return row;
+	return at;
 }
 
 /* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
@@ -282,19 +372,19 @@ INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const st
 {
 	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
 	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	const real *p = row_of(psi, s->control), *q = row_of(lam, s->control);
-	offsets(s, d, at);
+	strides(s, d, stride);
 	for (size_t begin = 0; begin < n; begin += RUN) {
 		size_t end = begin + RUN < n ? begin + RUN : n;
 		vec rr[64], ri[64];
 		for (unsigned e = 0; e < d * d; e++)
 			rr[e] = ri[e] = splat(0);
 		for (size_t k = begin; k < end; k += NEAR) {
-			size_t next = row;
+			size_t next = at;
 			for (unsigned a = 0; a < d; a += tile)
-				next = cross_tile(d, a, tile, p, q, at, row, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
-			row = next;
+				next = cross_tile(d, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+			at = next;
 		}
 		cross_flush(d, rr, ri, r, per_lane);
 	}
@@ -392,21 +482,26 @@ static void table_scale(void *table, unsigned nbit, const struct kernel_step *s,
 INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table, unsigned ntarget)
 {
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, at[8];
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, stride[3];
 	const real *re = table, *im = table + table_length(nbit);
+	size_t ahead = (size_t)(im - re), number[3];   /* from a real part to its imaginary one; strides in numbers */
 	real *first = psi;
-	offsets(s, d, at);
+	strides(s, d, stride);
+	for (unsigned k = 0; k < ntarget; k++)
+		number[k] = stride[k] / ROW;
 	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {   /* k: number of a group of d rows */
-		real *p = first + row * ROW;
+		real *p[8], *factor[8];
 		vec xr[8], xi[8], yr[8], yi[8];
-		load_rows(d, p, at, yr, yi);
+		group_at(d, first + row * ROW, stride, p);
+		group_at(d, re + row, number, factor);
+		load_rows(d, p, yr, yi);
 		UNROLL for (unsigned r = 0; r < d; r++) {
-			vec a = splat(re[row + s->target[r]]), b = splat(im[row + s->target[r]]);
+			vec a = splat(*factor[r]), b = splat(factor[r][ahead]);
 			xr[r] = a * yr[r] - b * yi[r];
 			xi[r] = a * yi[r] + b * yr[r];
 		}
 		multiply(d, u, false, xr, xi, yr, yi);
-		save_rows(d, p, at, yr, yi);
+		save_rows(d, p, yr, yi);
 	}
 }
 
@@ -491,12 +586,6 @@ static void store(void *to, const double *from, size_t n)
 }
 
 /* ---- blocks ---- */
-
-#define REAL_IS_float 4
-#define REAL_IS_double 8
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-#define REAL_BYTES JOIN(REAL_IS_, REAL)
 
 /* Lanes of a where bit m of their number is 0 and, where it is 1, those of b without it;
  * and the other half. */

@@ -169,7 +169,7 @@ perf_tests += tests/cli/perf_log.sh
 perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_step.sh
 # Programs that these use.
-perf_programs = tests/cli/bare_write tests/net/sleepers
+perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels
 # qcnn with a fault at a chosen call to the file system.
 fault_programs = tests/cli/faulty
 tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c
@@ -226,10 +226,10 @@ examples: all
 # The table of tests/bench/README.md, with peers when PEER_PYTHON_NAME says where they are.
 BENCH_ROWS = .
 EXTRA_DIST += tests/bench/run.sh tests/bench/README.md
-bench: all
+bench: all tests/bench/kernels$(EXEEXT)
 	@$(MKDIR_P) tests/bench
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; export QCNN_SHARED; \
-	QCNN=./qcnn $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' | tee tests/bench/README.md.tmp
+	QCNN=./qcnn KERNELS=tests/bench/kernels $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' | tee tests/bench/README.md.tmp
 	@mv tests/bench/README.md.tmp tests/bench/README.md
 
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped

@@ -113,6 +113,22 @@ grep -E "^$rows" "$work/list" | while IFS='|' read -r name options qubits spec c
 	done
 	printf '\n'
 done
+if [ -n "${KERNELS:-}" ]; then
+	cat <<-'END'
+
+	## What bounds it
+
+	Arithmetic is dense matrices of two and three qubits on blocks that stay in L1 or L2. Each kernel alone, as a share of
+	the multiply-adds that the same thread does on registers:
+
+	END
+	"$KERNELS"
+	cat <<-'END'
+
+	A step has at most the share of its kernels; the rest goes to encoding and building small matrices, to gathering
+	blocks and exchanging lanes, to sums in double and in fixed point. Where a step is below that, this is the gap.
+	END
+fi
 cat <<END
 
 Where peers have no number they cannot do the work, or their driver does not have it.

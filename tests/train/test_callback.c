@@ -460,7 +460,7 @@ static void test_bad_states(void)
 {
 	struct callback_set set;
 	struct train_job j = job_of(&set);
-	double list[512], bad[512];
+	double list[512] = { 0 }, bad[512];
 	struct callbacks *c, *other;
 	struct seen s = { 0 };
 	const struct train_observer observer = { .ctx = &s, .event = on_event };

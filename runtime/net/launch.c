@@ -297,6 +297,22 @@ void launch_ending(const struct launched *l, struct buf *out)
 		buf_printf(out, "exit status %d", WEXITSTATUS(l->status));
 }
 
+const char *launch_cure(const struct launched *l)
+{
+	static const struct { const char *words; int status; const char *text; } cures[] = {
+#define CURE(words, status, text) { words, status, text },
+#include "runtime/net/cure.def"
+#undef CURE
+	};
+
+	if (!WIFEXITED(l->status))
+		return NULL;
+	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
+		if ((!cures[i].words || strstr(l->last, cures[i].words)) && (!cures[i].status || WEXITSTATUS(l->status) == cures[i].status))
+			return cures[i].text;
+	return NULL;
+}
+
 void launch_let_go(struct launched *l, bool kill_it)
 {
 	if (l->leash >= 0)

@@ -53,6 +53,8 @@ bool launch_relay(struct launched *l, void (*say)(void *ctx, const char *line), 
 bool launch_reap(struct launched *l);
 /* "exit status 255", "signal 9 (Killed)". */
 void launch_ending(const struct launched *l, struct buf *out);
+/* What to do about such an end, as far as it is a known one; else NULL. */
+const char *launch_cure(const struct launched *l);
 /* Let the leash go; and, with kill, end the process (that of this machine) at once. */
 void launch_let_go(struct launched *l, bool kill);
 /* Afterwards: wait until it is gone, and close. */

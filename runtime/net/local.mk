@@ -10,6 +10,7 @@ libnet_a_SOURCES = \
 	runtime/net/attach.h \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
+	runtime/net/cure.def \
 	runtime/net/deal.c \
 	runtime/net/descriptors.c \
 	runtime/net/dial.c \

@@ -89,6 +89,7 @@ static int code_of_status(int status)
 
 static void why_ended(const struct member *m, struct err *why)
 {
+	const char *cure = m->place.launcher == LAUNCHER_LOCAL ? NULL : launch_cure(&m->process);
 	struct buf b = BUF_INIT;
 
 	buf_printf(&b, "its %s ended with ", m->place.launcher == LAUNCHER_LOCAL ? "process" : m->place.launcher == LAUNCHER_EXEC
@@ -96,8 +97,8 @@ static void why_ended(const struct member *m, struct err *why)
 	launch_ending(&m->process, &b);
 	if (m->process.last[0])
 		buf_printf(&b, "; the last it said: %s", m->process.last);
-	if (WIFEXITED(m->process.status) && WEXITSTATUS(m->process.status) == 127 && m->place.launcher != LAUNCHER_LOCAL)
-		buf_str(&b, " (--remote-path says where qcnn is there)");
+	if (cure)
+		buf_printf(&b, " (%s)", cure);
 	err_set(why, code_of_status(m->process.status), "%s", b.data);
 	buf_release(&b);
 }

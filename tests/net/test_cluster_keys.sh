@@ -40,6 +40,28 @@ if [ "$("$QCNN" info | grep -c '^kernels *avx')" -gt 0 ]; then
 else
 	tap_skip "this processor has one instruction set"
 fi
+# What a shell there, its loader or the worker say last decides what is advised; csh reads the command as sh does.
+advice() {
+	printf '%s\n' "$1" >last_words
+	printf '#!/bin/sh\necho "a greeting"\ncat last_words >&2\nexit %s\n' "$2" >unable
+	chmod +x unable
+	train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/unable" --set cluster.iface=127.0.0.1
+	tap_has err "$3" "$1"
+}
+advice "sh: 1: qcnn: not found" 127 "(--remote-path says where qcnn is there)"
+advice "sh: 1: /opt/qcnn: Permission denied" 126 "(the file is there, but may not be executed)"
+advice "qcnn: error while loading shared libraries: libsodium.so.23: cannot open shared object file" 127 "(install that library there"
+advice "qcnn: /lib/libc.so.6: version \`GLIBC_2.38' not found" 1 "(its C library is older"
+advice "sh: 1: qcnn: Exec format error" 126 "(it is of another architecture"
+advice "qcnn worker: error: cannot connect to the coordinator at 192.0.2.1:4711: Connection timed out" 69 "(a firewall blocks its way back"
+if command -v csh >/dev/null; then
+	printf '#!/bin/sh\nshift\nexec csh -c "$*"\n' >csh-agent
+	chmod +x csh-agent
+	tap_ok "by csh" train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/csh-agent" --set cluster.iface=127.0.0.1
+	tap_same got.bin want.bin "the same weights"
+else
+	tap_skip "csh is not installed"
+fi
 got=0
 train got.bin --set cluster.hostfile=absent || got=$?
 tap_is $got 66 "cluster.hostfile: no such file"

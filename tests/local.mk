@@ -187,10 +187,10 @@ all_tests = $(check_PROGRAMS) $(shell_tests)
 run_tests = CC='$(CC)' $(SHELL) $(srcdir)/tests/run-tests -s $(srcdir) -b .
 
 if SMOKE_CHECK
-check-local: $(fault_programs)
+check-local: $(fault_programs) $(net_programs)
 	@$(run_tests) $(smoke_tests)
 else
-check-local: $(fault_programs)
+check-local: $(fault_programs) $(net_programs)
 	@$(run_tests) $(all_tests)
 endif
 
@@ -246,8 +246,7 @@ check-sanitize:
 	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
 
 check-programs: all
-	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(net_programs)
-	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(fault_programs)
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(fault_programs) $(net_programs)
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \

@@ -82,7 +82,7 @@ tap_is "$(awk '/[pP]ort: [0-9]/ { print $NF }' "$job" | sort -u)" 29500 "and the
 PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 1 >out 2>err
 tap_is $? 69 "rank 1 does not come"
 tap_has err "rank 1 has not come within 1 s" "it is named"
-PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 1 >out 2>err
+PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --set cluster.wait=1 >out 2>err
 tap_is $? 69 "rank 0 does not come"
 tap_has err "rank 1 of 2: rank 0 has not written runs/.qcnn-meeting" "it says what it has waited for"
 PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 >other.out 2>other.err &
@@ -95,6 +95,7 @@ tap_is "$?$(cat other.err)" 78 "by rank 0 alone"
 chmod 644 key
 PMI_RANK=0 PMI_SIZE=2 tap_exit 77 "a key that others may read" "$QCNN" train config.yaml $few --key-file key
 PMI_RANK=0 PMI_SIZE=2 tap_exit 66 "no such key" "$QCNN" train config.yaml $few --key-file nowhere
+PMI_RANK=0 PMI_SIZE=2 tap_exit 77 "the same by a key of the configuration" "$QCNN" train config.yaml $few --set cluster.key_file=key
 PMI_RANK=2 PMI_SIZE=2 tap_exit 78 "a rank that cannot be" "$QCNN" train config.yaml $few
 tap_has err 'PMI_RANK is `2`, not a number from 0 to 1' "it is named"
 chmod 600 key

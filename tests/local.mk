@@ -5,6 +5,7 @@
 check_PROGRAMS +=
 check_PROGRAMS += tests/kernels/test_cpu
 check_PROGRAMS += tests/kernels/test_evaluator
+check_PROGRAMS += tests/kernels/test_fork
 check_PROGRAMS += tests/kernels/test_gates
 check_PROGRAMS += tests/kernels/test_plan
 check_PROGRAMS += tests/kernels/test_ref

@@ -26,6 +26,7 @@ struct unit_input {
 struct unit_job {
 	void *ctx;
 	uint32_t nunit;              /* to be done: more threads than that are not needed */
+	double flops;                /* of a unit; 0: unknown, or shared by all threads whatever its size */
 	/* Pull the first unit.  Every worker does so before any works, so that all have a part. */
 	void (*claim)(void *ctx, unsigned worker);
 	/* Do units as worker `worker`, the claimed one first, until there are none left. */

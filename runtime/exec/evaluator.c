@@ -411,9 +411,23 @@ static void work(void *ctx, unsigned worker)
 	}
 }
 
+/* Operations of one unit; 0 where more than the circuits, once, makes its time. */
+static double unit_flops(struct evaluator *ev)
+{
+	double *known = &ev->unit_flops[ev->gradient], nominal;
+
+	if (ev->o.threads_always || ev->o.shots || (ev->gradient && ev->o.gradient != GRADIENT_ADJOINT))
+		return 0;
+	if (*known == 0) {
+		plan_flops(ev->pl, ev->gradient, known, &nominal);
+		*known *= ev->pl->width;
+	}
+	return *known;
+}
+
 static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 {
-	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .claim = claim, .work = work };
+	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .flops = unit_flops(ev), .claim = claim, .work = work };
 	int code = evaluator_need_states(ev, e);
 
 	if (!code)

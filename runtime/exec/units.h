@@ -76,6 +76,7 @@ struct evaluator {
 	struct slope_needs needs;
 	double *readout;             /* (nsample, nreadout) */
 	uint32_t nunit;
+	double unit_flops[2];        /* forward alone, with gradient; 0: not counted yet */
 	struct pool *pool;
 	unsigned nworker;
 	struct scratch *scratch;     /* (nworker) */

@@ -47,7 +47,7 @@ static void check(const char *n, uint32_t nsample, const char *what)
 		struct evaluator *ev = NULL;
 		struct err e = { 0 };
 		struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .nthread = nthread,
-			.gradient = GRADIENT_ADJOINT };
+			.gradient = GRADIENT_ADJOINT, .threads_always = true };
 		double weight[3] = { 0.3, 0.5, 0.7 }, got[3];
 		uint64_t share[4] = { 0 };
 		struct pool *pool = pool_threads_new(nthread);

@@ -275,10 +275,15 @@ static void run_alone(const struct unit_job *job)
 	kernels_flush_leave(saved);
 }
 
+static const double LANE_FLOPS_S = 2.5e9;    /* what small states reach, in every lane */
+
 static void cpu_run(struct backend_state *b, const struct unit_job *job)
 {
 	unsigned nthread = !b || b->shared ? 1 : b->nthread < job->nunit ? b->nthread : job->nunit ? job->nunit : 1;
 	omp_set_dynamic(0);
+	if (nthread > 1 && job->flops > 0
+			&& !cpu_fork_pays(&b->fork, nthread, job->nunit * job->flops / (b->k->lanes * LANE_FLOPS_S)))
+		nthread = 1;
 	if (nthread == 1) {
 		run_alone(job);
 		return;

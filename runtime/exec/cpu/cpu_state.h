@@ -8,6 +8,7 @@
 #define QCNN_CPU_STATE_H
 
 #include "runtime/exec/backend.h"
+#include "runtime/exec/cpu/cpu_fork.h"
 #include "runtime/exec/cpu/kernels.h"
 
 enum { CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
@@ -104,6 +105,7 @@ struct backend_state {
 	void *matrix[2];             /* the same and their inverses, kernels' precision */
 	double *chunk;               /* partial sums: (CPU_CHUNKS, entries) for every worker that holds states */
 	size_t chunk_stride;         /* doubles of one worker */
+	struct cpu_fork fork;        /* of units */
 	struct cpu_bank *bank;       /* NULL until it is wanted */
 	void **memory; unsigned nmemory;         /* all that free gives back */
 	struct arena arena;

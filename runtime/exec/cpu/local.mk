@@ -7,6 +7,8 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_backward.c \
 	runtime/exec/cpu/cpu_bank.c \
 	runtime/exec/cpu/cpu_compile.c \
+	runtime/exec/cpu/cpu_fork.c \
+	runtime/exec/cpu/cpu_fork.h \
 	runtime/exec/cpu/cpu_matrix.c \
 	runtime/exec/cpu/cpu_readout.c \
 	runtime/exec/cpu/cpu_state.h \

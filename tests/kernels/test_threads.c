@@ -2,6 +2,8 @@
  * Every thread does a part: units of a batch where there are as many as threads, blocks of
  * a state that all threads share; and the gradient is the same bits. */
 #include "config.h"
+#include <float.h>
+#include <stdatomic.h>
 #include "compiler/compile.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/pool_threads.h"
@@ -28,9 +30,18 @@ static struct program *compile(const char *n)
 	return p;
 }
 
+/* In the threads that compute, numbers too small for a normal one are 0. */
+static atomic_uint kept_small;
+
 static int slope(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
+	volatile float small = FLT_MIN;
+	volatile double smaller = DBL_MIN;
+
 	(void)ctx, (void)sample, (void)readout, (void)head;
+	small *= 0.5f;
+	smaller *= 0.5;
+	kept_small += small != 0 || smaller != 0;
 	if (out)
 		*out = 1;
 	return 0;
@@ -79,5 +90,11 @@ int main(void)
 	check("8", 64, "8 qubits, as many samples as four threads need");
 	check("12", 4, "12 qubits, four samples");
 	check("18", 1, "18 qubits, one state");
+#if defined __x86_64__ || defined __aarch64__
+	tap_is_int(kept_small, 0, "every thread flushes small numbers to zero, for each of its samples");
+	volatile float small = FLT_MIN;
+	small *= 0.5f;
+	tap_ok(small != 0, "and the caller's own numbers are as they were");
+#endif
 	return tap_done();
 }

@@ -129,6 +129,31 @@ if [ -n "${KERNELS:-}" ]; then
 	blocks and exchanging lanes, to sums in double and in fixed point. Where a step is below that, this is the gap.
 	END
 fi
+
+# growth QUBITS BATCH: lines "qubits batch shape passes nanoseconds" of a brickwork, as far as memory allows.
+growth() {
+	for n in $1; do
+		[ "$(awk -v n="$n" -v b="$2" -v m="$memory" 'BEGIN { print (8 * b * 2 ^ n < 0.9 * m) }')" = 1 ] || continue
+		"$QCNN" bench --circuit brickwork --layers 8 --qubits "$n" --batch "$2" --threads "$threads" --no-limits --csv -q |
+			awk -F, -v n="$n" -v b="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+				NR == 2 { gsub(/"/, ""); print n, b, $at["shape"], $at["passes"], 1e9 * $at["seconds_median"] / 2 ^ n / b / $at["gates"] }'
+	done
+}
+
+if [ "$rows" = . ]; then
+	cat <<-END
+
+	## Growth
+
+	Nanoseconds per amplitude and apply of eight layers of two-qubit matrices (\`--circuit brickwork --layers 8\`), forward; × is
+	the ratio to the line above. Below 11 qubits what a call takes whatever its size counts: matrices, encoding, handing out.
+
+	| qubits | samples | shape | passes | ns | × |
+	|--:|--:|---|--:|--:|--:|
+	END
+	{ growth "$(seq -s ' ' 4 20)" 16; growth "$(seq -s ' ' 21 28)" 1; } |
+		awk '{ printf "| %d | %d | %s | %d | %.3g | %s |\n", $1, $2, $3, $4, $5, last ? sprintf("%.2f", $5 / last) : "-"; last = $5 }'
+fi
 cat <<END
 
 Where peers have no number they cannot do the work, or their driver does not have it.

@@ -247,8 +247,10 @@ const struct program *cones_of(const struct program *p, struct arena *a)
 	return m.changed ? m.out : NULL;
 }
 
+/* Operations of a plan, and a few for each amplitude of its states: they are cleared or written, and read. */
 static double planned(const struct program *p, const struct plan_options *o, bool gradient)
 {
+	enum { AMPLITUDE_FLOPS = 8 };
 	struct plan_options mine = *o;
 	struct plan *pl;
 	double executed, nominal;
@@ -259,6 +261,8 @@ static double planned(const struct program *p, const struct plan_options *o, boo
 	if (!pl)
 		return HUGE_VAL;
 	plan_flops(pl, gradient, &executed, &nominal);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		executed += ldexp(AMPLITUDE_FLOPS, (int)pl->circuit[c].nbit);
 	plan_free(pl);
 	return executed;
 }

@@ -42,6 +42,62 @@ static double step_cost(const struct plan *pl, const struct plan_step *s)
 	return ldexp(cost, -(int)s->ncontrol);
 }
 
+/* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
+ * live: bits that steps before the stage have turned; left: those that the way back finds turned besides. */
+struct visited { uint64_t hot, live, left; double there, back; };
+
+static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+static uint64_t moved_by(const struct plan *pl, const struct plan_circuit *c, uint32_t first, uint32_t last, bool left)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t k = first; k < last; k++)
+		bits |= left && c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
+	return bits;
+}
+
+static struct visited visit_stage(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
+{
+	struct visited v = { .live = moved_by(pl, c, 0, s->first, false), .left = moved_by(pl, c, s->first, c->nstep, true) };
+	uint64_t all = v.live | moved_by(pl, c, s->first, s->first + s->count, false);
+
+	for (unsigned k = 0; k < s->nhot; k++)
+		v.hot |= UINT64_C(1) << s->hot[k];
+	v.there = ldexp(1, (int)count(all | v.hot));
+	v.back = ldexp(1, (int)count(all | v.hot | v.left));
+	return v;
+}
+
+static double stage_flops(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient)
+{
+	struct visited v = visit_stage(pl, c, s);
+	double flops = 0;
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		const struct plan_step *st = &c->step[k];
+		uint64_t own = plan_moved(pl, st), idle = own ? v.hot & ~(v.live | own | plan_looked(pl, st)) : 0;
+		double back = ldexp(v.back, -(int)count(idle & ~v.left));
+
+		flops += step_cost(pl, st) * ldexp(v.there, -(int)count(idle));
+		if (gradient && st->undo)
+			flops += 2 * step_cost(pl, st) * back;
+		if (gradient && st->cross)
+			flops += ldexp(plan_diagonal(pl, st) ? 8 : 8 << st->ntarget, -(int)st->ncontrol) * back;
+		v.live |= own;
+	}
+	return flops;
+}
+
+static double staged_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
+{
+	double flops = 0;
+
+	for (uint32_t k = c->nstart_stage; k < c->nstage; k++)   /* the kept start costs nothing */
+		flops += stage_flops(pl, c, &c->stage[k], gradient);
+	return flops;
+}
+
 /* Forward once; backward undoes psi and lambda, and forms a cross matrix, where these are wanted. */
 static double circuit_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
 {
@@ -105,23 +161,23 @@ void plan_flops(const struct plan *pl, bool gradient, double *executed, double *
 {
 	*executed = 0;
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		*executed += circuit_flops(pl, &pl->circuit[c], gradient);
+		*executed += pl->circuit[c].nstage ? staged_flops(pl, &pl->circuit[c], gradient) : circuit_flops(pl, &pl->circuit[c], gradient);
 	*nominal = plan_nominal(pl->program, gradient);
 }
 
 /* ---- traffic ---- */
 
-/* Stages that the way back visits: those with a step from first_cross on. */
-static uint32_t backward_stages(const struct plan_circuit *c)
+/* Bytes that go between the state and a stage's blocks, forward and, with the gradient, back. */
+static double stage_bytes(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back)
 {
-	uint32_t n = 0;
+	struct visited v = visit_stage(pl, c, s);
+	double read = ldexp(v.there, -(int)count(v.hot & ~v.live));
 
-	for (uint32_t k = 0; k < c->nstage; k++)
-		n += c->stage[k].first + c->stage[k].count > c->first_cross;
-	return n;
+	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (read + v.there + (back ? 4 * v.back : 0));
 }
 
-/* Forward a pass reads and writes psi; backward psi and lambda; lambda is written once from psi. */
+/* Forward a pass reads and writes psi, as far as it is not known to be 0; backward psi and lambda, in the stages with
+ * a step from first_cross on; lambda is written once from psi. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
 {
 	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;
@@ -130,12 +186,20 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 	*passes = 0;
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
-		bool in_lanes = pl->shape == SHAPE_SAMPLES;
-		uint32_t forward = in_lanes ? 1 : pc->nstage;
-		uint32_t backward = !gradient ? 0 : in_lanes ? 1 : backward_stages(pc);
+		bool in_lanes = pl->shape == SHAPE_SAMPLES, any = gradient && in_lanes;
 		double state = ldexp(amplitude, (int)(in_lanes ? pc->nbit : plan_stored_bits(pl->isa, pl->precision, pc->nbit)));
 
-		*passes += forward + backward;
-		*bytes += state * (2 * forward + (backward ? 2 + 4 * backward : 0));
+		for (uint32_t k = 0; k < pc->nstage; k++) {
+			bool back = gradient && pc->stage[k].first + pc->stage[k].count > pc->first_cross;
+
+			*passes += 1 + back;
+			*bytes += stage_bytes(pl, pc, &pc->stage[k], back);
+			any |= back;
+		}
+		if (in_lanes) {
+			*passes += 1 + gradient;
+			*bytes += state * (gradient ? 6 : 2);
+		}
+		*bytes += any ? 2 * state : 0;
 	}
 }

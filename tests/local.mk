@@ -256,6 +256,7 @@ check-sanitized:
 	for t in $(all_tests); do case $$skip in *" $$t "*) ;; *) run="$$run $$t";; esac; done; \
 	$(run_tests) -t 600 $$run
 
+CLEANFILES += $(EXTRA_PROGRAMS)
 clean-local:
 	rm -rf tests/logs
 distclean-local:

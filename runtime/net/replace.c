@@ -60,7 +60,8 @@ int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e)
 
 	if (!program)
 		return err_set(e, -ERR_CONFIG, "no memory for a program of %zu bytes", job->nprogram);
-	memcpy(program, job->program, job->nprogram);
+	if (job->nprogram)
+		memcpy(program, job->program, job->nprogram);
 	c->job = *job;
 	c->job.program = c->program = program;
 	return 0;

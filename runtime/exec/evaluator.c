@@ -139,11 +139,12 @@ static int check_memory(const struct evaluator *ev, struct err *e)
 
 int evaluator_need_states(struct evaluator *ev, struct err *e)
 {
-	struct memory_need need = states_needed(ev);
+	struct memory_need need;
 	int code;
 
 	if (ev->state)
 		return 0;
+	need = states_needed(ev);
 	code = memory_check_states(&need, e);
 	if (!code)
 		code = check_memory(ev, e);

@@ -238,13 +238,18 @@ static void prepare_first(struct schedule *s)
 void plan_way_back(const struct plan *pl, struct plan_circuit *c)
 {
 	struct held held = { 0, 0 };
+	uint64_t live = 0, idle = 0;   /* bits that some step has moved; that one on the way back takes for |0> still */
 	c->first_cross = c->nstep;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		struct plan_step *s = &c->step[k];
 		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
-		s->undo = is_held(&held, moved, looked);
-		if (s->undo || s->cross)
+		s->undo = is_held(&held, moved, looked) || (moved & idle);
+		if (s->undo || s->cross) {
 			hold(&held, moved, looked);
+			if (pl->shape != SHAPE_SAMPLES)
+				idle |= ~(live | moved | looked);
+		}
+		live |= moved;
 		if (s->cross && c->first_cross == c->nstep)
 			c->first_cross = k;
 	}

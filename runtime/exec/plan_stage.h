@@ -24,7 +24,8 @@ uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
  *
  * The cross matrix of a step is a sum over all bits that it does not touch, so it does not change
  * when psi and lambda both go through a unitary on those: of what comes later, only the steps
- * that do not commute with it, and those that do not commute with these, must be undone first. */
+ * that do not commute with it, and those that do not commute with these, must be undone first.
+ * So must the steps that turn a bit away from |0> which it leaves out: a sum over rows where psi was 0. */
 void plan_way_back(const struct plan *pl, struct plan_circuit *c);
 
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;

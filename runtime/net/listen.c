@@ -165,7 +165,8 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 		snprintf(name, sizeof name, "%s", other);
 	status = getaddrinfo(name, "9", &hints, &found);
 	if (status)
-		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s); --iface says where to listen for it", host, gai_strerror(status));
+		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s): check its name; for one that ssh "
+			"alone knows, --iface says where to listen", host, gai_strerror(status));
 	code = -ERR_UNREACHABLE;
 	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
 		if (way_to(i->ai_addr, i->ai_addrlen, &own))

@@ -155,7 +155,7 @@ static void *keep_alive(void *arg)
 			next = now + BEAT_MS / 1000.0;
 		}
 		poll(f, 2, (int)((next - now) * 1000) + 1);
-		if (f[1].revents & POLLERR)
+		if ((f[1].revents & POLLERR) && !w->ending)
 			_exit(err_exit_status(-ERR_UNREACHABLE));    /* it broke: for whoever is told of our end */
 		if ((f[0].revents && leash_ended(w->leash)) || f[1].revents)
 			end_here(w);         /* nobody wants a result any more */

@@ -138,6 +138,15 @@ kill -9 $(echo $pids | cut -d' ' -f1)
 tap_ok "when rank 0 is killed the others go" gone $pids
 end_ranks
 tap_is "$statuses" " 137 75 75" "with 75"
+# The same where rank 0 has left signs of life unread, which makes the system break the connections off.
+start_ranks 3 broken "$QCNN" train config.yaml $few $long --fresh
+began broken
+kill -STOP $(echo $pids | cut -d' ' -f1)
+sleep 2.5
+kill -9 $(echo $pids | cut -d' ' -f1)
+tap_ok "when its connections break the others go" gone $pids
+end_ranks
+tap_is "$statuses" " 137 75 75" "with 75 too"
 
 # All get the signal, as batch systems send it; what they have done is saved, and the same command goes on.
 start_ranks 3 stop "$QCNN" train config.yaml $few $long

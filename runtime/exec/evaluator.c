@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From weights and samples to readouts and gradients, unit by unit. */
+ * An evaluator's life, its weights, and what can be asked of it. */
 #include "config.h"
 #include "runtime/exec/evaluator.h"
 
@@ -9,11 +9,9 @@
 
 #include "runtime/base/cpus.h"
 #include "runtime/base/room.h"
-#include "runtime/exec/adjoint.h"
 #include "runtime/exec/cones.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/rank.h"
-#include "runtime/exec/shift.h"
 #include "runtime/exec/units.h"
 
 /* ---- life ---- */
@@ -287,181 +285,6 @@ uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gra
 	rank_prepare(ev);
 	ev->nunit = ev->batch.nsample / ev->pl->width + (ev->batch.nsample % ev->pl->width != 0);
 	return ev->nunit;
-}
-
-/* ---- one unit ---- */
-
-/* The readouts of one sample from all circuits, checked. */
-static int collect_readouts(const struct evaluator *ev, const struct scratch *w, uint32_t s, uint32_t sample,
-	struct err *e)
-{
-	double *row = ev->readout + (size_t)sample * ev->p->nreadout;
-
-	for (uint32_t c = 0; c < ev->pl->ncircuit; c++) {
-		const struct plan_circuit *pc = &ev->pl->circuit[c];
-
-		memcpy(row + pc->first_readout, w->readout[c] + (size_t)s * pc->nreadout, pc->nreadout * sizeof *row);
-	}
-	return unit_finite(ev, row, unit_row(ev, sample), e);
-}
-
-static int forward_unit(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t first, uint32_t count,
-	struct err *e)
-{
-	bool keep = ev->gradient && ev->o.gradient == GRADIENT_ADJOINT;
-	int code = 0;
-
-	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
-		unit_forward(ev, w, worker, c, count, keep, w->readout[c]);
-	for (uint32_t s = 0; s < count && !code; s++)
-		code = collect_readouts(ev, w, s, first + s, e);
-	return code;
-}
-
-/* Slopes of one sample into the circuits' arrays. */
-static int slope_sample(struct evaluator *ev, struct scratch *w, uint32_t s, uint32_t sample, struct err *e)
-{
-	int code = unit_slope(ev, w, sample, unit_row(ev, sample), e);
-
-	for (uint32_t c = 0; !code && ev->gradient && c < ev->pl->ncircuit; c++) {
-		const struct plan_circuit *pc = &ev->pl->circuit[c];
-
-		memcpy(w->slope[c] + (size_t)s * pc->nreadout, w->slope_row + pc->first_readout,
-			pc->nreadout * sizeof *w->slope_row);
-	}
-	return code;
-}
-
-static int slope_unit(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
-{
-	int code = 0;
-
-	if (!ev->fn)
-		return 0;
-	if (ev->gradient)
-		memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
-	for (uint32_t s = 0; s < count && !code; s++)
-		code = slope_sample(ev, w, s, first + s, e);
-	for (uint32_t c = 0; c < ev->pl->ncircuit; c++) {
-		uint32_t n = ev->pl->circuit[c].nreadout;
-
-		memset(w->slope[c] + (size_t)count * n, 0, (size_t)(ev->pl->width - count) * n * sizeof(double));
-	}
-	return code;
-}
-
-static int backward_unit(struct evaluator *ev, struct scratch *w, unsigned worker, uint32_t first, uint32_t count,
-	struct fixed *v, struct err *e)
-{
-	int code = 0;
-
-	if (ev->o.gradient == GRADIENT_ADJOINT)
-		adjoint_unit(ev, w, count, worker);
-	else if (ev->o.gradient == GRADIENT_SHIFT)
-		code = shift_unit(ev, w, count, worker, e);
-	else
-		difference_unit(ev, w, count, worker);
-	return code ? code : adjoint_vector(ev, w, first, count, v, e);
-}
-
-int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e)
-{
-	struct scratch *w = &ev->scratch[worker];
-	uint32_t first, count = unit_samples(ev, unit, &first);
-	int code;
-
-	w->first = first;
-	w->variant = 0;
-	w->nunit++;
-	if (rank_on(ev))
-		return rank_unit(ev, worker, unit, v, e);
-	code = unit_fill(ev, w, first, count, e);
-	if (!code)
-		code = forward_unit(ev, w, worker, first, count, e);
-	if (!code)
-		code = slope_unit(ev, w, first, count, e);
-	if (!code && ev->gradient)
-		code = backward_unit(ev, w, worker, first, count, v, e);
-	return code;
-}
-
-/* ---- a batch ---- */
-
-static void claim(void *ctx, unsigned worker)
-{
-	struct evaluator *ev = ctx;
-
-	ev->scratch[worker].claimed = ev->pool->ops->pull(ev->pool, worker);
-}
-
-/* What each thread runs: units until there are none. */
-static void work(void *ctx, unsigned worker)
-{
-	struct evaluator *ev = ctx;
-	struct pool *pool = ev->pool;
-	struct fixed *v = ev->scratch[worker].vector_sum;
-
-	for (int64_t id = ev->scratch[worker].claimed; id >= 0; id = pool->ops->pull(pool, worker)) {
-		uint32_t unit = (uint32_t)id;
-		struct err e = { 0, "" };
-
-		if (evaluator_unit(ev, worker, unit, v, &e))
-			pool->ops->abort(pool, &e);
-		else
-			pool->ops->push(pool, worker, &unit, 1, v);
-	}
-}
-
-/* Operations of one unit; 0 where more than the circuits, once, makes its time. */
-static double unit_flops(struct evaluator *ev)
-{
-	double *known = &ev->unit_flops[ev->gradient], nominal;
-
-	if (ev->o.threads_always || ev->o.shots || (ev->gradient && ev->o.gradient != GRADIENT_ADJOINT))
-		return 0;
-	if (*known == 0) {
-		plan_flops(ev->pl, ev->gradient, known, &nominal);
-		*known *= ev->pl->width;
-	}
-	return *known;
-}
-
-static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
-{
-	struct unit_job job = { .ctx = ev, .nunit = ev->nunit, .flops = unit_flops(ev), .claim = claim, .work = work };
-	int code = evaluator_need_states(ev, e);
-
-	if (!code)
-		code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
-
-	if (code)
-		return code;
-	ev->pool = pool;
-	ev->backend->run(ev->state, &job);
-	return pool->ops->end(pool, ev->sum, e);
-}
-
-int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
-{
-	int code;
-
-	use_batch(ev);
-	if (rank_on(ev))
-		code = rank_run(ev, e);
-	else
-		code = pool->ops->offer ? evaluator_run_far(ev, pool, e) : run_here(ev, pool, e);
-	if (!code && ev->gradient && gradient)
-		code = evaluator_finish(ev, ev->sum, gradient, e);
-	return code;
-}
-
-int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e)
-{
-	adjoint_finish(ev, sum, gradient);
-	for (uint32_t i = 0; i < ev->p->nweight; i++)
-		if (!isfinite(gradient[i]))
-			return err_set(e, -ERR_NOT_FINITE, "the gradient by weight %u is not finite", i);
-	return 0;
 }
 
 /* ---- the rest ---- */

@@ -12,6 +12,7 @@ libexec_a_SOURCES = \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
 	runtime/exec/evaluator_far.c \
+	runtime/exec/evaluator_run.c \
 	runtime/exec/forms.c \
 	runtime/exec/forms.h \
 	runtime/exec/memory.c \

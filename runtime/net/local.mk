@@ -10,6 +10,7 @@ libnet_a_SOURCES = \
 	runtime/net/attach.h \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
+	runtime/net/coordinator_step.c \
 	runtime/net/cure.def \
 	runtime/net/deal.c \
 	runtime/net/descriptors.c \
@@ -39,5 +40,8 @@ libnet_a_SOURCES = \
 	runtime/net/wire.c \
 	runtime/net/wire.def \
 	runtime/net/wire.h \
+	runtime/net/wire_parts.c \
+	runtime/net/wire_parts.h \
+	runtime/net/wire_work.c \
 	runtime/net/worker.c \
 	runtime/net/worker.h

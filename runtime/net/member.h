@@ -14,7 +14,8 @@ enum {
 	LISTENERS_MAX = WIRE_ADDRESSES_MAX,
 	STARTS_AT_ONCE = 8,          /* sshd drops more at a time; one less whenever it does */
 	STARTS_MAX = 16,             /* of one worker whose connection was dropped like that */
-	NONCES_MAX = 1 << 16         /* HELLOs that one job answers */
+	NONCES_MAX = 1 << 16,        /* HELLOs that one job answers */
+	KEEPER_MS = 250              /* between two turns at the latest */
 };
 
 enum member_state {
@@ -149,6 +150,9 @@ void shard_forget(struct member *m);
 
 /* dispatch.c: what a worker says. */
 void member_read(struct coordinator *c, struct member *m, double now);
+
+/* coordinator_step.c: the pool. */
+extern const struct pool_ops coordinator_ops;
 
 /* coordinator.c: one turn of the loop: wait at most timeout_ms for something, see to it. */
 void coordinator_turn(struct coordinator *c, int timeout_ms);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/job.h"
+#include "cli/named_model.h"
 #include "cli/values.h"
 #include "compiler/asm.h"
 #include "runtime/base/json.h"
@@ -182,27 +183,13 @@ static void print(struct cli *c, const struct program *p, const struct job *j)
 
 static int check_model(struct cli *c, const char *path)
 {
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	struct model_file m = { .program = NULL };
-	struct compile_words w;
-	struct err e;
-	int status = 0, code = compile_words_init(&w, &c->options, NULL, &e);
+	const struct model_wish wish = { .path = path };
+	struct named_model m;
+	int status = named_model_open(c, &wish, &m);
 
-	if (!code)
-		code = model_file_open(path, d, &w.lang, &w.compile, &m, &e);
-	if (code)
-		status = cli_fail(c, &e);
-	else if (diags_errors(d))
-		status = cli_diags_fail(c, d, err_exit_status(-ERR_BAD_DATA));
-	else
-		cli_diags(c, d);
 	if (!status)
-		print(c, m.program, NULL);
-	compile_words_release(&w);
-	model_file_release(&m);
-	diags_free(d);
-	source_set_free(sources);
+		print(c, m.model.program, NULL);
+	named_model_release(&m);
 	return status;
 }
 
@@ -220,23 +207,11 @@ static int check_job(struct cli *c, const char *path)
 	return status;
 }
 
-static bool is_config(const char *path)
-{
-	size_t n = strlen(path);
-
-	return (n > 5 && !strcmp(path + n - 5, ".yaml")) || (n > 4 && !strcmp(path + n - 4, ".yml"));
-}
-
 static int check(struct cli *c)
 {
 	const char *path = c->options.operand[0];
 
-	if (is_config(path))
-		return check_job(c, path);
-	for (unsigned i = 0; i < c->options.nlist; i++)
-		if (c->options.list[i].id == OPT_SET)
-			return cli_usage(c, "--set needs a configuration (.yaml); for a model use --const");
-	return check_model(c, path);
+	return path_is_config(path) ? check_job(c, path) : check_model(c, path);
 }
 
 static const char *const examples[] = {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/execution.h"
-#include "cli/job.h"
+#include "cli/named_model.h"
 #include "runtime/exec/cpu/limits.h"
 #include "runtime/train/weights.h"
 #include "runtime/base/json.h"
@@ -105,51 +105,21 @@ static int emit_program(struct cli *c, const struct program *p)
 	return status;
 }
 
-static int compile_model(struct cli *c, struct compile_words *w, struct diags *d)
+static int compile(struct cli *c)
 {
-	struct model_file m = { .program = NULL };
 	struct buf dump = BUF_INIT;
-	struct err e;
-	int status = compile_words_check(c, &w->compile);
+	const struct model_wish wish = { .path = c->options.operand[0], .dump = c->options.value[OPT_DUMP], .dump_out = &dump,
+		/* The light cone keeps observables right, not the state. */
+		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT ? "cone" : NULL };
+	struct named_model m;
+	int status = named_model_open(c, &wish, &m);
 
-	if (status)
-		return status;
-	w->compile.dump_out = &dump;
-	/* The light cone keeps observables right, not the state. */
-	if (options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT)
-		w->without[w->compile.nwithout++] = "cone";
-	if (model_file_open(c->options.operand[0], d, &w->lang, &w->compile, &m, &e))
-		status = cli_fail(c, &e);
-	else if (diags_errors(d))
-		status = cli_diags_fail(c, d, err_exit_status(-ERR_BAD_DATA));
-	else
-		cli_diags(c, d);
 	if (dump.len)
 		fwrite(dump.data, 1, dump.len, stderr);
 	if (!status)
-		status = emit_program(c, m.program);
+		status = emit_program(c, m.model.program);
 	buf_release(&dump);
-	model_file_release(&m);
-	return status;
-}
-
-static int compile(struct cli *c)
-{
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	struct compile_words w;
-	struct err e;
-	int status;
-
-	if (compile_words_init(&w, &c->options, NULL, &e)) {
-		status = cli_usage(c, "%s", e.text);
-	} else {
-		w.compile.dump = c->options.value[OPT_DUMP];
-		status = compile_model(c, &w, d);
-	}
-	compile_words_release(&w);
-	diags_free(d);
-	source_set_free(sources);
+	named_model_release(&m);
 	return status;
 }
 
@@ -166,7 +136,7 @@ const struct command command_compile = {
 	.bit = COMMAND_COMPILE,
 	.name = "compile",
 	.summary = "compile a model and print its program or plan",
-	.operands = "MODEL",
+	.operands = "MODEL|CONFIG",
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Compiles a model and prints the program as assembler text, as bytecode, the plan by which it is "

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/job.h"
+#include "cli/named_model.h"
 #include "compiler/draw.h"
 
 enum { WIDTH_UNKNOWN = 80 };
@@ -46,33 +46,20 @@ static int draw_program(struct cli *c, const struct program *p)
 
 static int draw(struct cli *c)
 {
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	struct model_file m = { .program = NULL };
-	struct compile_words w;
-	struct err e;
-	int status = 0, code = compile_words_init(&w, &c->options, NULL, &e);
+	const struct model_wish wish = { .path = c->options.operand[0] };
+	struct named_model m;
+	int status = named_model_open(c, &wish, &m);
 
-	if (!code)
-		code = model_file_open(c->options.operand[0], d, &w.lang, &w.compile, &m, &e);
-	if (code)
-		status = cli_fail(c, &e);
-	else if (diags_errors(d))
-		status = cli_diags_fail(c, d, err_exit_status(-ERR_BAD_DATA));
-	else
-		cli_diags(c, d);
 	if (!status)
-		status = draw_program(c, m.program);
-	compile_words_release(&w);
-	model_file_release(&m);
-	diags_free(d);
-	source_set_free(sources);
+		status = draw_program(c, m.model.program);
+	named_model_release(&m);
 	return status;
 }
 
 static const char *const examples[] = {
 	"qcnn draw cluster.qcnn",
 	"qcnn draw --collapse=all cluster.qcnn",
+	"qcnn draw config.yaml",
 	"qcnn draw --svg=cluster.svg --const n=8 cluster.qcnn",
 	"qcnn draw --expand --ascii bell.qcnn",
 	NULL
@@ -82,11 +69,11 @@ const struct command command_draw = {
 	.bit = COMMAND_DRAW,
 	.name = "draw",
 	.summary = "draw a model's circuits as text or SVG",
-	.operands = "MODEL",
+	.operands = "MODEL|CONFIG",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Draws the circuits of a model with their layers, blocks, gates and observables: as text, folded to the width "
-		"of the terminal, or with --svg as a figure for a paper. Assembler text and bytecode are read too.",
+	.text = "Draws the circuits of a model, or of the one that a configuration (a name ending in .yaml) names, with their "
+		"layers, blocks, gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. Assembler text and bytecode are read too.",
 	.example = examples,
 	.run = draw,
 };

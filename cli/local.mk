@@ -57,6 +57,8 @@ libcli_a_SOURCES = \
 	cli/machine.h \
 	cli/model_file.c \
 	cli/model_file.h \
+	cli/named_model.c \
+	cli/named_model.h \
 	cli/options.c \
 	cli/options.def \
 	cli/options.h \

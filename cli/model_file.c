@@ -108,8 +108,8 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	int code = 0, file;
 
 	if (path_ends(path, ".yaml") || path_ends(path, ".yml"))
-		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s`, or give the model that "
-			"it names at `model: {file: ...}`", path, path);
+		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s` or `qcnn draw %s`, or give the model that "
+			"it names at `model: {file: ...}`", path, path, path);
 	if (!path_ends(path, ".qcnn") && !path_ends(path, ".asm"))
 		code = read_bytecode(path, &m, &is_bytecode, e);
 	if (code)

@@ -73,7 +73,7 @@ int weights_convert(struct cli *c)
 		return cli_usage(c, "the target must end in .npz, .json, .h5 or .bin, not `%s`", target);
 	if (weights_file_is_bin(target) && !o->given[OPT_MODEL])
 		return cli_usage(c, "a weights.bin holds its model; name it with --model");
-	status = named_model_open(c, &m);
+	status = weights_model_open(c, &m);
 	if (!status)
 		status = convert(c, &m);
 	named_model_release(&m);

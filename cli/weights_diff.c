@@ -259,7 +259,7 @@ int weights_diff(struct cli *c)
 	struct weights_file file[2] = { { 0 }, { 0 } };
 	struct comparison diff = { .file = file };
 	struct named_model m;
-	int status = named_model_open(c, &m);
+	int status = weights_model_open(c, &m);
 
 	if (!status)
 		status = open_files(c, &m, file);

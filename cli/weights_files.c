@@ -6,102 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/changes.h"
-#include "cli/job.h"
 #include "cli/values.h"
 #include "runtime/train/keras.h"
 #include "runtime/train/keras_h5.h"
 
 enum { ORDER_SHOWN = 8 };
 
-static bool ends_with(const char *path, const char *ending)
-{
-	size_t n = strlen(path), k = strlen(ending);
-
-	return n > k && !strcmp(path + n - k, ending);
-}
-
 bool weights_file_is_bin(const char *path)
 {
 	static const char *const other[] = { ".npz", ".json", ".h5", ".hdf5" };
 
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-		if (ends_with(path, other[i]))
+		if (path_ends(path, other[i]))
 			return false;
 	return true;
 }
 
-/* ---- the model ---- */
-
-static bool is_config(const char *path)
+int weights_model_open(struct cli *c, struct named_model *m)
 {
-	return ends_with(path, ".yaml") || ends_with(path, ".yml");
-}
+	const struct model_wish wish = { .path = c->options.value[OPT_MODEL], .defaults = true };
 
-/* A model alone is a configuration that says nothing else. */
-static int open_config(struct cli *c, const char *path, struct named_model *m)
-{
-	struct config_change change[OPTIONS_LIST_MAX];
-	unsigned n = changes_of(&c->options, change);
-	struct buf text = BUF_INIT;
-	struct err e;
-	int file;
-
-	if (is_config(path)) {
-		m->config = config_open(path, change, n, m->d, &e);
-		return m->config ? 0 : cli_fail(c, &e);
-	}
-	buf_str(&text, "model: {file: ");
-	buf_json_str(&text, path);
-	buf_str(&text, "}\n");
-	file = source_add(m->sources, "(--model)", text.data, text.len);
-	buf_release(&text);
-	if (file < 0)
-		BUG("no room for the name of a model");
-	m->config = config_read((uint32_t)file, change, n, m->d);
-	return 0;
-}
-
-static int open_model(struct cli *c, struct named_model *m)
-{
-	struct compile_words w;
-	struct err e;
-	int code = compile_words_init(&w, &c->options, m->config, &e);
-
-	if (!code)
-		code = model_file_open(config_path(m->config, config_text(m->config, KEY_MODEL_FILE)), m->d, &w.lang, &w.compile,
-			&m->model, &e);
-	compile_words_release(&w);
-	if (code)
-		return cli_fail(c, &e);
-	return diags_errors(m->d) ? cli_diags_fail(c, m->d, err_exit_status(-ERR_BAD_DATA)) : 0;
-}
-
-int named_model_open(struct cli *c, struct named_model *m)
-{
-	const char *path = c->options.value[OPT_MODEL];
-	int status;
-
-	*m = (struct named_model){ .sources = source_set_new() };
-	m->d = diags_new(m->sources);
-	if (!path)
-		return 0;
-	status = open_config(c, path, m);
-	if (!status && diags_errors(m->d))
-		status = cli_diags_fail(c, m->d, err_exit_status(-ERR_CONFIG));
-	if (!status)
-		status = open_model(c, m);
-	if (!status)
-		cli_diags(c, m->d);
-	return status;
-}
-
-void named_model_release(struct named_model *m)
-{
-	model_file_release(&m->model);
-	config_free(m->config);
-	diags_free(m->d);
-	source_set_free(m->sources);
+	return named_model_open(c, &wish, m);
 }
 
 /* ---- the weights ---- */
@@ -146,7 +71,7 @@ static void say_orders(struct cli *c, const char *path, const struct program *p)
 	struct keras_arrays file;
 	uint32_t k = 0;
 
-	if ((!ends_with(path, ".h5") && !ends_with(path, ".hdf5")) || keras_h5_read(path, &file, NULL))
+	if ((!path_ends(path, ".h5") && !path_ends(path, ".hdf5")) || keras_h5_read(path, &file, NULL))
 		return;
 	for (uint32_t i = 0; i < file.n; i++)
 		if (file.array[i].ndim == 1 && !strstr(file.array[i].name, "bias"))

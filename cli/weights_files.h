@@ -5,23 +5,12 @@
 #define QCNN_WEIGHTS_FILES_H
 
 #include "cli/command.h"
-#include "cli/configuration.h"
-#include "cli/model_file.h"
+#include "cli/named_model.h"
 #include "runtime/train/weights.h"
 
-/* What --model names: a configuration with its model, or a model alone, to which the defaults of a
- * configuration belong. */
-struct named_model {
-	struct source_set *sources;
-	struct diags *d;
-	struct config *config;
-	struct model_file model;
-};
-
-/* Opens the file of --model with --const and --include; nothing where it is not given (model.program is
- * then NULL).  0, or the exit status, and the fault is said; release in any case. */
-int named_model_open(struct cli *c, struct named_model *out);
-void named_model_release(struct named_model *m);
+/* The file of --model, with the defaults of a configuration; nothing where it is not given (model.program
+ * is then NULL).  0, or the exit status, and the fault is said; named_model_release in any case. */
+int weights_model_open(struct cli *c, struct named_model *out);
 
 struct weights_file {
 	const char *path;

@@ -25,6 +25,24 @@ END
 tap_exit 0 "--ascii" "$QCNN" draw --ascii bell.qcnn
 tap_same out wanted "the same in ASCII"
 
+make_configs
+for c in draw compile; do
+	tap_exit 0 "$c of a configuration" "$QCNN" $c config.yaml
+	cp out of_config
+	tap_exit 0 "and of its model" "$QCNN" $c cluster.qcnn
+	tap_same out of_config "is the same"
+	tap_exit 0 "$c with a constant of the configuration" "$QCNN" $c --set model.const.n=2 config.yaml
+	cp out of_config
+	tap_exit 0 "and by --const" "$QCNN" $c --const n=2 cluster.qcnn
+	tap_same out of_config "is the same"
+	tap_exit 2 "$c --set of a model" "$QCNN" $c --set model.const.n=2 cluster.qcnn
+	tap_has err 'for a model use --const' "says what to do"
+	tap_exit 78 "$c of a wrong configuration" "$QCNN" $c --set model.fill=x config.yaml
+	tap_has err 'did you mean `model.file`?' "shows the fault"
+done
+tap_exit 2 "a pass that is not there" "$QCNN" draw --no-pass=cones bell.qcnn
+tap_has err 'no pass is called `cones`' "is told"
+
 cat >all.qcnn <<'END'
 QCNN 1;
 qubit[3] q;

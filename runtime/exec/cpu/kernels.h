@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The kernels of the cpu backend: one table of functions per precision and
- * instruction set, all made from kernels_tmpl.c.
+ * instruction set, all made from the templates of kernels_tmpl.c.
  *
  * A state is a list of rows; a row is `lanes` real parts, then `lanes` imaginary
  * parts, one SIMD vector each.  In SHAPE_SAMPLES a row is an amplitude and a lane is

@@ -24,7 +24,18 @@ libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 # One library per precision and instruction set, which alone carries that set's flags.
 # KERNEL is the suffix of the set's one table of functions.
 kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(SANITIZE_CFLAGS)
-kernel_sources = runtime/exec/cpu/kernels_tmpl.c runtime/exec/cpu/limits_tmpl.c
+kernel_sources = \
+	runtime/exec/cpu/blocks_tmpl.h \
+	runtime/exec/cpu/dense_tmpl.h \
+	runtime/exec/cpu/diagonal_tmpl.h \
+	runtime/exec/cpu/kernels_tmpl.c \
+	runtime/exec/cpu/limits_tmpl.c \
+	runtime/exec/cpu/pairs_tmpl.h \
+	runtime/exec/cpu/readouts_tmpl.h \
+	runtime/exec/cpu/totals_tmpl.h \
+	runtime/exec/cpu/unapply_tmpl.h \
+	runtime/exec/cpu/vectors_tmpl.h \
+	runtime/exec/cpu/z_products_tmpl.h
 
 noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a
 kernel_libs += libkernels_single_base.a libkernels_double_base.a

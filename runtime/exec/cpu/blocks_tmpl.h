@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: amplitudes one by one, and blocks of rows that are fetched from a state and put back. */
+#ifndef QCNN_BLOCKS_TMPL_H
+#define QCNN_BLOCKS_TMPL_H
+
+#include "runtime/exec/cpu/vectors_tmpl.h"
+
+static void zero(void *psi, size_t first, size_t last)
+{
+	memset(row_at(psi, first), 0, (last - first) * ROW * sizeof(real));
+}
+
+static void put(void *psi, size_t row, unsigned lane, double re, double im)
+{
+	real *p = row_at(psi, row);
+	p[lane] = (real)re;
+	p[LANES + lane] = (real)im;
+}
+
+static void get(const void *psi, size_t row, unsigned lane, double *re, double *im)
+{
+	const real *p = row_of(psi, row);
+	*re = p[lane];
+	*im = p[LANES + lane];
+}
+
+static void store(void *to, const double *from, size_t n)
+{
+	real *p = to;
+	for (size_t k = 0; k < n; k++)
+		p[k] = (real)from[k];
+}
+
+/* Lanes of a where bit m of their number is 0 and, where it is 1, those of b without it;
+ * and the other half. */
+#define LOW(l, m) ((l) & (m) ? LANES + ((l) ^ (m)) : (l))
+#define HIGH(l, m) ((l) & (m) ? LANES + (l) : (l) ^ (m))
+#define LIST2(F, m) F(0, m), F(1, m)
+#define LIST4(F, m) LIST2(F, m), F(2, m), F(3, m)
+#define LIST8(F, m) LIST4(F, m), F(4, m), F(5, m), F(6, m), F(7, m)
+#define LIST16(F, m) LIST8(F, m), F(8, m), F(9, m), F(10, m), F(11, m), F(12, m), F(13, m), F(14, m), F(15, m)
+#if VECTOR_BYTES / REAL_BYTES == 2
+#define LIST LIST2
+#define LANE_BITS 1
+#elif VECTOR_BYTES / REAL_BYTES == 4
+#define LIST LIST4
+#define LANE_BITS 2
+#elif VECTOR_BYTES / REAL_BYTES == 8
+#define LIST LIST8
+#define LANE_BITS 3
+#else
+#define LIST LIST16
+#define LANE_BITS 4
+#endif
+
+#if defined __clang__
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#elif REAL_BYTES == 4
+typedef int32_t ivec __attribute__((vector_size(VECTOR_BYTES)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
+#else
+typedef int64_t ivec __attribute__((vector_size(VECTOR_BYTES)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
+#endif
+
+/* Lane bit b of the vectors' numbers and the bit that tells x from y change places. */
+INLINE void lane_exchange(unsigned b, vec *x, vec *y)
+{
+	vec low = *x, high = *y;
+	switch (b) {
+	case 0: *x = SHUFFLE(low, high, LIST(LOW, 1)); *y = SHUFFLE(low, high, LIST(HIGH, 1)); break;
+#if LANE_BITS > 1
+	case 1: *x = SHUFFLE(low, high, LIST(LOW, 2)); *y = SHUFFLE(low, high, LIST(HIGH, 2)); break;
+#endif
+#if LANE_BITS > 2
+	case 2: *x = SHUFFLE(low, high, LIST(LOW, 4)); *y = SHUFFLE(low, high, LIST(HIGH, 4)); break;
+#endif
+#if LANE_BITS > 3
+	case 3: *x = SHUFFLE(low, high, LIST(LOW, 8)); *y = SHUFFLE(low, high, LIST(HIGH, 8)); break;
+#endif
+	}
+}
+
+/* Where the rows of a move are: table[k ^ flip], or k itself. */
+struct places { const uint32_t *table; size_t flip; };
+
+INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->table[k ^ p->flip] : k; }
+
+/* Row `to` of k = row `from` of k, or 0 where k has a bit of `absent`, with the lanes of `lanes` (a constant)
+ * exchanged, 2^(bits of lanes) rows at a time in registers. */
+INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, unsigned nbit,
+	const uint8_t *row_bit, size_t absent, unsigned lanes)
+{
+	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
+	size_t n = (size_t)1 << (nbit - nswap), mask = 0, row = 0, member[16] = { 0 };
+	for (unsigned b = 0, s = 0; b < LANE_BITS; b++)
+		if ((lanes >> b) & 1) {
+			mask |= (size_t)1 << row_bit[b];
+			for (unsigned g = 0; g < nmember; g++)
+				member[g] |= (size_t)((g >> s) & 1) << row_bit[b];
+			s++;
+		}
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask))   /* k: number of a group of rows */
+		UNROLL for (unsigned part = 0; part < 2; part++) {
+			vec v[16];
+			UNROLL for (unsigned g = 0; g < nmember; g++) {
+				size_t r = row | member[g];
+				v[g] = r & absent ? splat(0) : load(from + place_of(at_from, r) * ROW + part * LANES);
+			}
+			UNROLL for (unsigned b = 0; b < LANE_BITS; b++) {
+				unsigned step = 1u << __builtin_popcount(lanes & ((1u << b) - 1));
+				if (!((lanes >> b) & 1))
+					continue;
+				UNROLL for (unsigned g = 0; g < nmember; g++)
+					if (!(g & step))
+						lane_exchange(b, &v[g], &v[g | step]);
+			}
+			UNROLL for (unsigned g = 0; g < nmember; g++)
+				save(to + place_of(at_to, row | member[g]) * ROW + part * LANES, v[g]);
+		}
+}
+
+/* Every mask of lane bits has code of its own. */
+INLINE void move_block(const real *from, const struct places *at_from, real *to, const struct places *at_to,
+	const struct kernel_rows *w, size_t absent)
+{
+	switch (w->swap.lanes) {
+#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, lanes); break;
+	CASE(0) CASE(1)
+#if LANE_BITS > 1
+	CASE(2) CASE(3)
+#endif
+#if LANE_BITS > 2
+	CASE(4) CASE(5) CASE(6) CASE(7)
+#endif
+#if LANE_BITS > 3
+	CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15)
+#endif
+#undef CASE
+	}
+}
+
+static void gather(void *block, const void *state, size_t base, const struct kernel_rows *r)
+{
+	struct places from = { r->row, 0 }, to = { r->place, r->flip };
+	move_block(row_of(state, base), &from, block, &to, r, r->absent);
+}
+
+static void scatter(const void *block, void *state, size_t base, const struct kernel_rows *r)
+{
+	struct places from = { r->place, r->flip }, to = { r->row, 0 };
+	move_block(block, &from, row_at(state, base), &to, r, 0);
+}
+
+static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent)
+{
+	for (size_t k = first; k < last; k++)
+		for (size_t line = 0; line < ROW * sizeof(real) && !(k & absent); line += 64)
+			__builtin_prefetch((const char *)row_of(state, base + row[k]) + line, 1, 2);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: dense matrices and permutations on the way forward. */
+#ifndef QCNN_DENSE_TMPL_H
+#define QCNN_DENSE_TMPL_H
+
+#include "runtime/exec/cpu/vectors_tmpl.h"
+
+/* y = U x for d amplitudes. */
+INLINE void multiply(unsigned d, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec a = entry(u, r * d, 0, lanewise), b = entry(u, r * d, 1, lanewise);
+		vec re = a * xr[0] - b * xi[0];
+		vec im = a * xi[0] + b * xr[0];
+		UNROLL for (unsigned c = 1; c < d; c++) {
+			a = entry(u, r * d + c, 0, lanewise);
+			b = entry(u, r * d + c, 1, lanewise);
+			re = re + a * xr[c];
+			im = im + a * xi[c];
+			re = re - b * xi[c];
+			im = im + b * xr[c];
+		}
+		yr[r] = re;
+		yi[r] = im;
+	}
+}
+
+/* Reals from a group's first row to those of the target indices 1, 2, 4. */
+INLINE void strides(const struct kernel_step *s, unsigned d, size_t *stride)
+{
+	for (unsigned k = 0; 1u << k < d; k++)
+		stride[k] = s->target[1u << k] * ROW;
+}
+
+/* The rows of a group, each from the one without its lowest target: few registers hold them all. */
+INLINE void group_at(unsigned d, const real *p, const size_t *stride, real **row)
+{
+	row[0] = (real *)p;
+	UNROLL for (unsigned r = 1; r < d; r++)
+		row[r] = row[r & (r - 1)] + stride[__builtin_ctz(r)];
+}
+
+INLINE void load_rows(unsigned d, real *const *row, vec *xr, vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		xr[r] = load(row[r]);
+		xi[r] = load(row[r] + LANES);
+	}
+}
+
+INLINE void save_rows(unsigned d, real *const *row, const vec *xr, const vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		save(row[r], xr[r]);
+		save(row[r] + LANES, xi[r]);
+	}
+}
+
+INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
+	unsigned ntarget, bool lanewise)
+{
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
+	real *first = row_at(psi, s->control);
+	strides(s, d, stride);
+	for (size_t k = n; k > 0; k--, at = row_next(at, mask)) {   /* k: groups of d rows that are left */
+		real *p[8];
+		vec xr[8], xi[8], yr[8], yi[8];
+		group_at(d, first + at, stride, p);
+		load_rows(d, p, xr, xi);
+		multiply(d, u, lanewise, xr, xi, yr, yi);
+		save_rows(d, p, yr, yi);
+	}
+}
+
+static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u)
+{
+	switch (2 * s->ntarget + s->lanewise) {
+	case 2: apply_body(psi, nbit, s, u, 1, false); break;
+	case 3: apply_body(psi, nbit, s, u, 1, true); break;
+	case 4: apply_body(psi, nbit, s, u, 2, false); break;
+	case 5: apply_body(psi, nbit, s, u, 2, true); break;
+	case 6: apply_body(psi, nbit, s, u, 3, false); break;
+	case 7: apply_body(psi, nbit, s, u, 3, true); break;
+	}
+}
+
+INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source, unsigned ntarget)
+{
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, from[8], at[8];
+	real *first = row_at(psi, s->control);
+	for (unsigned r = 0; r < d; r++) {
+		at[r] = s->target[r] * ROW;
+		from[r] = s->target[source[r]] * ROW;
+	}
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {
+		real *p = first + row * ROW;
+		vec xr[8], xi[8];
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			xr[r] = load(p + from[r]);
+			xi[r] = load(p + from[r] + LANES);
+		}
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			save(p + at[r], xr[r]);
+			save(p + at[r] + LANES, xi[r]);
+		}
+	}
+}
+
+static void permute(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source)
+{
+	switch (s->ntarget) {
+	case 1: permute_body(psi, nbit, s, source, 1); break;
+	case 2: permute_body(psi, nbit, s, source, 2); break;
+	case 3: permute_body(psi, nbit, s, source, 3); break;
+	}
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: dense matrices on the way back, and cross matrices. */
+#ifndef QCNN_UNAPPLY_TMPL_H
+#define QCNN_UNAPPLY_TMPL_H
+
+#include "runtime/exec/cpu/dense_tmpl.h"
+#include "runtime/exec/cpu/totals_tmpl.h"
+
+/* Sums of one run of groups, entry by entry, into doubles. */
+INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, bool per_lane)
+{
+	if (!per_lane && 2 * d * d >= WIDE) {
+		UNROLL for (unsigned e = 0; e < d * d; e += WIDE / 2) {
+			const vec *v[WIDE];
+			UNROLL for (unsigned k = 0; k < WIDE; k++)
+				v[k] = k % 2 ? &ri[e + k / 2] : &rr[e + k / 2];
+			totals_add(v, r + 2 * e);
+		}
+		return;
+	}
+	for (unsigned e = 0; e < d * d; e++) {
+		if (!per_lane) {
+			r[2 * e] += lane_total(&rr[e]);
+			r[2 * e + 1] += lane_total(&ri[e]);
+			continue;
+		}
+		for (unsigned l = 0; l < LANES; l++) {
+			r[2 * e * LANES + l] += rr[e][l];
+			r[(2 * e + 1) * LANES + l] += ri[e][l];
+		}
+	}
+}
+
+/* R += conj(l) y^T for one group of rows. */
+INLINE void cross_add(unsigned d, const vec *lr, const vec *li, const vec *yr, const vec *yi, vec *rr, vec *ri)
+{
+	UNROLL for (unsigned a = 0; a < d; a++)
+		UNROLL for (unsigned b = 0; b < d; b++) {
+			vec re = rr[a * d + b] + lr[a] * yr[b];
+			vec im = ri[a * d + b] + lr[a] * yi[b];
+			rr[a * d + b] = re + li[a] * yi[b];
+			ri[a * d + b] = im - li[a] * yr[b];
+		}
+}
+
+INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *r, bool per_lane, unsigned ntarget, bool lanewise, bool cross)
+{
+	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
+	real *psi_first = row_at(psi, s->control), *lam_first = row_at(lam, s->control);
+	strides(s, d, stride);
+	for (size_t left = n, run; left > 0; left -= run) {
+		run = left < RUN ? left : RUN;
+		vec rr[64], ri[64];
+		if (cross)
+			for (unsigned e = 0; e < d * d; e++)
+				rr[e] = ri[e] = splat(0);
+		for (size_t k = run; k > 0; k--, at = row_next(at, mask)) {
+			real *p[8];
+			vec xr[8], xi[8], yr[8], yi[8];
+			group_at(d, psi_first + at, stride, p);
+			load_rows(d, p, xr, xi);
+			multiply(d, v, lanewise, xr, xi, yr, yi);
+			save_rows(d, p, yr, yi);
+			group_at(d, lam_first + at, stride, p);
+			load_rows(d, p, xr, xi);
+			if (cross)
+				cross_add(d, xr, xi, yr, yi, rr, ri);
+			multiply(d, v, lanewise, xr, xi, yr, yi);
+			save_rows(d, p, yr, yi);
+		}
+		if (cross)
+			cross_flush(d, rr, ri, r, per_lane);
+	}
+}
+
+static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
+	double *r, bool per_lane)
+{
+	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
+	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true); break;
+	}
+}
+
+/* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
+INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam, const size_t *stride,
+	size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
+{
+	vec re[16], im[16];
+	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
+		re[e] = rr[first * d + e];
+		im[e] = ri[first * d + e];
+	}
+	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
+		real *p[8];
+		vec yr[8], yi[8];
+		group_at(d, psi + at, stride, p);
+		load_rows(d, p, yr, yi);
+		group_at(d, lam + at, stride, p);
+		UNROLL for (unsigned a = 0; a < nrow; a++) {
+			vec lr = load(p[first + a]), li = load(p[first + a] + LANES);
+			UNROLL for (unsigned b = 0; b < d; b++) {
+				vec x = re[a * d + b] + lr * yr[b], y = im[a * d + b] + lr * yi[b];
+				re[a * d + b] = x + li * yi[b];
+				im[a * d + b] = y - li * yr[b];
+			}
+		}
+	}
+	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
+		rr[first * d + e] = re[e];
+		ri[first * d + e] = im[e];
+	}
+	return at;
+}
+
+/* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
+INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r,
+	bool per_lane, unsigned ntarget)
+{
+	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
+	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
+	const real *p = row_of(psi, s->control), *q = row_of(lam, s->control);
+	strides(s, d, stride);
+	for (size_t begin = 0; begin < n; begin += RUN) {
+		size_t end = begin + RUN < n ? begin + RUN : n;
+		vec rr[64], ri[64];
+		for (unsigned e = 0; e < d * d; e++)
+			rr[e] = ri[e] = splat(0);
+		for (size_t k = begin; k < end; k += NEAR) {
+			size_t next = at;
+			for (unsigned a = 0; a < d; a += tile)
+				next = cross_tile(d, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+			at = next;
+		}
+		cross_flush(d, rr, ri, r, per_lane);
+	}
+}
+
+static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
+{
+	switch (s->ntarget) {
+	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1); break;
+	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2); break;
+	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3); break;
+	}
+}
+
+#endif

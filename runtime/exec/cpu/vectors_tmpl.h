@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What all kernel templates are written in: vectors of REAL as wide as the instruction set has them, and rows.
+ *
+ * Vectors are the compiler's own vector types, so that one text serves every
+ * instruction set and processor. */
+#ifndef QCNN_VECTORS_TMPL_H
+#define QCNN_VECTORS_TMPL_H
+
+#include <string.h>
+#include "runtime/exec/cpu/kernels.h"
+
+#if defined __AVX512F__
+#define VECTOR_BYTES 64
+#define KERNEL_ISA ISA_AVX512
+#elif defined __AVX2__
+#define VECTOR_BYTES 32
+#define KERNEL_ISA ISA_AVX2
+#else
+#define VECTOR_BYTES 16
+#define KERNEL_ISA ISA_BASELINE
+#endif
+
+#define REAL_IS_float 4
+#define REAL_IS_double 8
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define REAL_BYTES JOIN(REAL_IS_, REAL)
+
+typedef REAL real;
+typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+
+enum { LANES = VECTOR_BYTES / sizeof(real), ROW = 2 * LANES /* reals in a row */ };
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined QCNN_SANITIZERS   /* unrolled, the checks would take minutes to compile */
+#define UNROLL
+#elif defined __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+
+INLINE real *row_at(void *psi, size_t row) { return (real *)psi + row * ROW; }
+INLINE const real *row_of(const void *psi, size_t row) { return (const real *)psi + row * ROW; }
+INLINE vec load(const real *p) { return *(const vec *)p; }
+INLINE void save(real *p, vec v) { *(vec *)p = v; }
+
+/* x in every lane.  x - 0 is x for all x, so that the compiler drops it; 0 + x would stay. */
+INLINE vec splat(real x)
+{
+	vec zero = { 0 };
+	return x - zero;
+}
+
+/* Fixed bits of a step's rows as a mask; the next row whose fixed bits are 0. */
+INLINE size_t fixed_mask(const struct kernel_step *s)
+{
+	size_t mask = 0;
+	for (unsigned f = 0; f < s->nfixed; f++)
+		mask |= (size_t)1 << s->fixed[f];
+	return mask;
+}
+
+INLINE size_t row_next(size_t row, size_t mask) { return ((row | mask) + 1) & ~mask; }
+
+/* The same mask for places counted in reals, each row's first. */
+INLINE size_t place_mask(size_t mask) { return mask * ROW | (ROW - 1); }
+
+/* Entry e of a matrix: real and imaginary part. */
+INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)
+{
+	return lanewise ? load(u + (2 * e + part) * LANES) : splat(u[2 * e + part]);
+}
+
+#endif

@@ -9,63 +9,8 @@
 #include <string.h>
 
 #include "cli/configuration.h"
-#include "cli/run_folder.h"
-#include "runtime/log/svg.h"
-
-enum { COMPARED_MAX = SVG_COLOURS, LEAVES_MAX = 1024 };
-
-/* ---- tables of words ---- */
-
-struct table { unsigned ncolumn; char **cell; size_t n, cap; };
-
-static void add_cell(struct table *t, const char *text)
-{
-	mem_reserve(t->cell, t->n, t->cap);
-	t->cell[t->n++] = mem_strdup(text);
-}
-
-static void add_number(struct table *t, double v, const char *format)
-{
-	char s[64] = "";
-
-	if (!isnan(v))
-		snprintf(s, sizeof s, format, v);
-	add_cell(t, s);
-}
-
-static size_t width_of(const struct table *t, unsigned column)
-{
-	size_t w = 0;
-
-	for (size_t i = column; i < t->n; i += t->ncolumn)
-		w = strlen(t->cell[i]) > w ? strlen(t->cell[i]) : w;
-	return w;
-}
-
-/* Columns aligned, two spaces between; empty ones are left out. */
-static void print_table(const struct table *t, struct buf *out)
-{
-	for (size_t i = 0; i < t->n; i += t->ncolumn) {
-		size_t begin = out->len;
-
-		for (unsigned k = 0; k < t->ncolumn; k++) {
-			const char *s = t->cell[i + k];
-
-			buf_str(out, s);
-			buf_pad(out, ' ', width_of(t, k) + 2 - strlen(s));
-		}
-		while (out->len > begin && out->data[out->len - 1] == ' ')
-			out->len--;
-		buf_char(out, '\n');
-	}
-}
-
-static void table_release(struct table *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		free(t->cell[i]);
-	free(t->cell);
-}
+#include "cli/runs_compare.h"
+#include "cli/table.h"
 
 /* ---- list ---- */
 
@@ -82,7 +27,7 @@ static void add_time(struct table *t, const struct run_folder *r)
 
 	if (s && strlen(s) >= 16)
 		snprintf(shown, sizeof shown, "%.10s %.5s", s, s + 11);
-	add_cell(t, shown);
+	table_add(t, shown);
 }
 
 static void list_json(const struct run_list *l, struct buf *out)
@@ -109,19 +54,19 @@ static void list_text(const struct run_list *l, struct buf *out)
 	struct table t = { .ncolumn = sizeof title / sizeof *title };
 
 	for (unsigned k = 0; k < t.ncolumn; k++)
-		add_cell(&t, title[k]);
+		table_add(&t, title[k]);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct run_folder *r = &l->run[i];
 
-		add_cell(&t, r->name);
-		add_cell(&t, run_state(r));
+		table_add(&t, r->name);
+		table_add(&t, run_state(r));
 		add_time(&t, r);
-		add_number(&t, run_number(r, "metrics", "epochs"), "%.0f");
-		add_number(&t, run_number(r, "metrics", "loss"), "%.6g");
-		add_number(&t, run_number(r, "metrics", "val_loss"), "%.6g");
-		add_number(&t, run_number(r, NULL, "seconds"), "%.3g");
+		table_add_number(&t, run_number(r, "metrics", "epochs"), "%.0f");
+		table_add_number(&t, run_number(r, "metrics", "loss"), "%.6g");
+		table_add_number(&t, run_number(r, "metrics", "val_loss"), "%.6g");
+		table_add_number(&t, run_number(r, NULL, "seconds"), "%.3g");
 	}
-	print_table(&t, out);
+	table_print(&t, out);
 	table_release(&t);
 }
 
@@ -204,215 +149,15 @@ static int show(struct cli *c, struct run_list *l)
 
 /* ---- compare ---- */
 
-/* The configuration of a run as a tree of its results' keys, or NULL. */
-static json_t *config_of(const struct run_folder *r)
-{
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	struct buf path = BUF_INIT;
-	struct config *config;
-	json_t *v = NULL;
-	struct err e;
-
-	buf_printf(&path, "%s/config.yaml", r->path);
-	config = config_open(path.data, NULL, 0, d, &e);
-	if (config && !diags_errors(d))
-		v = config_json(config, SCOPE_RESULT, NULL, NULL);
-	config_free(config);
-	diags_free(d);
-	source_set_free(sources);
-	buf_release(&path);
-	return v;
-}
-
-struct leaves { char *path[LEAVES_MAX]; unsigned n; };
-
-static void add_leaves(const json_t *v, const char *prefix, struct leaves *l)
-{
-	const char *key;
-	json_t *member;
-
-	json_object_foreach((json_t *)v, key, member) {
-		struct buf path = BUF_INIT;
-		unsigned k = 0;
-
-		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);
-		if (json_is_object(member))
-			add_leaves(member, path.data, l);
-		while (k < l->n && strcmp(l->path[k], path.data))
-			k++;
-		if (!json_is_object(member) && k == l->n && l->n < LEAVES_MAX)
-			l->path[l->n++] = mem_strdup(path.data);
-		buf_release(&path);
-	}
-}
-
-static void leaf_text(const json_t *v, const char *path, struct buf *out)
-{
-	while (v && *path) {
-		size_t n = strcspn(path, ".");
-		char key[256];
-
-		snprintf(key, sizeof key, "%.*s", (int)n, path);
-		v = json_object_get(v, key);
-		path += n + (path[n] == '.');
-	}
-	buf_clear(out);
-	if (json_is_string(v))
-		buf_str(out, json_string_value(v));
-	else if (v)
-		json_write(v, out);
-	else
-		buf_str(out, "-");
-}
-
-/* A row for each key whose values differ. */
-static void compare_configs(const struct run_list *l, struct table *t)
-{
-	json_t *config[COMPARED_MAX];
-	struct buf text[COMPARED_MAX] = { BUF_INIT };
-	struct leaves leaves = { .n = 0 };
-
-	for (size_t i = 0; i < l->n; i++)
-		add_leaves(config[i] = config_of(&l->run[i]), "", &leaves);
-	for (unsigned k = 0; k < leaves.n; k++) {
-		bool differ = false;
-
-		for (size_t i = 0; i < l->n; i++) {
-			leaf_text(config[i], leaves.path[k], &text[i]);
-			differ |= strcmp(text[i].data, text[0].data) != 0;
-		}
-		for (size_t i = 0; differ && i <= l->n; i++)
-			add_cell(t, i ? text[i - 1].data : leaves.path[k]);
-		free(leaves.path[k]);
-	}
-	for (size_t i = 0; i < l->n; i++) {
-		json_decref(config[i]);
-		buf_release(&text[i]);
-	}
-}
-
-static void compare_metrics(const struct run_list *l, struct table *t)
-{
-	struct leaves leaves = { .n = 0 };
-
-	for (size_t i = 0; i < l->n; i++)
-		add_leaves(json_object_get(l->run[i].record, "metrics"), "", &leaves);
-	for (unsigned k = 0; k < leaves.n; k++) {
-		if (!isnan(run_number(&l->run[0], "metrics", leaves.path[k]))) {
-			add_cell(t, leaves.path[k]);
-			for (size_t i = 0; i < l->n; i++)
-				add_number(t, run_number(&l->run[i], "metrics", leaves.path[k]), "%.6g");
-		}
-		free(leaves.path[k]);
-	}
-	add_cell(t, "seconds");
-	for (size_t i = 0; i < l->n; i++)
-		add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
-}
-
-static int compare_text(struct cli *c, const struct run_list *l)
-{
-	struct table t = { .ncolumn = (unsigned)l->n + 1 };
-
-	add_cell(&t, "");
-	for (size_t i = 0; i < l->n; i++)
-		add_cell(&t, l->run[i].name);
-	compare_metrics(l, &t);
-	compare_configs(l, &t);
-	print_table(&t, &c->out);
-	table_release(&t);
-	return 0;
-}
-
-/* The best start's rows: with one start, all. */
-static size_t rows_of(const struct run_folder *r, const struct history *h, size_t *first)
-{
-	double best = run_number(r, "metrics", "start");
-	const double *start = history_column(h, "start");
-	size_t n = 0;
-
-	*first = 0;
-	for (size_t i = 0; start && i < h->nrow; i++)
-		if (start[i] == (isnan(best) ? start[0] : best)) {
-			*first = n ? *first : i;
-			n++;
-		}
-	return n;
-}
-
-static int read_histories(struct cli *c, const struct run_list *l, struct history *h)
-{
-	struct buf path = BUF_INIT;
-	struct err e;
-	int status = 0;
-
-	for (size_t i = 0; !status && i < l->n; i++) {
-		buf_clear(&path);
-		buf_printf(&path, "%s/metrics.jsonl", l->run[i].path);
-		if (history_read(path.data, &h[i], &e))
-			status = cli_fail(c, &e);
-	}
-	buf_release(&path);
-	return status;
-}
-
-/* Training drawn through, validation dashed. */
-static unsigned add_curves(const struct run_folder *r, const struct history *h, const char *metric, unsigned colour,
-	struct svg_series *s)
-{
-	const double *epoch = history_column(h, "epoch"), *v;
-	size_t first, n = rows_of(r, h, &first);
-	char other[128];
-	unsigned k = 0;
-
-	snprintf(other, sizeof other, "val_%s", metric);
-	if (n && epoch && (v = history_column(h, metric)))
-		s[k++] = (struct svg_series){ .name = r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour };
-	if (n && epoch && (v = history_column(h, other))) {
-		s[k] = (struct svg_series){ .name = k ? NULL : r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour,
-			.dashed = true };
-		k++;
-	}
-	return k;
-}
-
-static int compare_svg(struct cli *c, const struct run_list *l)
-{
-	static const struct svg_size size = { 720, 440, true };
-	const char *metric = c->options.value[OPT_RUNS_METRIC];
-	struct history h[COMPARED_MAX] = { { 0 } };
-	struct svg_series s[2 * COMPARED_MAX];
-	struct buf out = BUF_INIT, title = BUF_INIT;
-	unsigned n = 0;
-	int status = read_histories(c, l, h);
-
-	for (size_t i = 0; !status && i < l->n; i++)
-		n += add_curves(&l->run[i], &h[i], metric, (unsigned)i, s + n);
-	if (!status && !n)
-		status = cli_usage(c, "none of the runs has `%s`", metric);
-	if (!status) {
-		buf_printf(&title, "%s: training, and dashed validation", metric);
-		svg_plot(&(struct svg_plot){ .title = title.data, .x_label = "epoch", .y_label = metric, .series = s, .nseries = n,
-			.whole_x = true }, &size, &out);
-		status = cli_write(c, &out, c->options.value[OPT_SVG]);
-	}
-	for (size_t i = 0; i < l->n; i++)
-		history_release(&h[i]);
-	buf_release(&out);
-	buf_release(&title);
-	return status;
-}
-
 static int compare(struct cli *c, struct run_list *l)
 {
 	if (c->options.given[OPT_SVG])
-		return compare_svg(c, l);
+		return runs_compare_svg(c, l);
 	if (c->options.given[OPT_JSON]) {
 		list_json(l, &c->out);
 		return 0;
 	}
-	return compare_text(c, l);
+	return runs_compare_text(c, l);
 }
 
 /* ---- remove ---- */
@@ -437,7 +182,7 @@ static int remove_runs(struct cli *c, struct run_list *l)
 static const struct { const char *word; unsigned min, max; const char *operands; int (*run)(struct cli *c, struct run_list *l); } actions[] = {
 	{ "list", 0, 0, "list", list },
 	{ "show", 1, 1, "show RUN", show },
-	{ "compare", 2, COMPARED_MAX, "compare RUN RUN ... (up to 8)", compare },
+	{ "compare", 2, RUNS_COMPARED_MAX, "compare RUN RUN ... (up to 8)", compare },
 	{ "remove", 1, OPTIONS_OPERANDS_MAX, "remove RUN ...", remove_runs },
 };
 

@@ -73,6 +73,10 @@ libcli_a_SOURCES = \
 	cli/resume_isa.h \
 	cli/run_folder.c \
 	cli/run_folder.h \
+	cli/run_values.c \
+	cli/run_values.h \
+	cli/runs_compare.c \
+	cli/runs_compare.h \
 	cli/samples.c \
 	cli/samples.h \
 	cli/schema.c \
@@ -86,6 +90,8 @@ libcli_a_SOURCES = \
 	cli/stop.h \
 	cli/stack.c \
 	cli/stack.h \
+	cli/table.c \
+	cli/table.h \
 	cli/train_callbacks.c \
 	cli/train_callbacks.h \
 	cli/train_graph.c \
@@ -102,6 +108,10 @@ libcli_a_SOURCES = \
 	cli/train_report_frame.c \
 	cli/train_report_how.c \
 	cli/train_report_page.c \
+	cli/train_run.c \
+	cli/train_run.h \
+	cli/train_summary.c \
+	cli/train_summary.h \
 	cli/train_workers.c \
 	cli/train_workers.h \
 	cli/trouble.c \

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A table of words for people: rows of cells, printed with aligned columns. */
+#ifndef QCNN_TABLE_H
+#define QCNN_TABLE_H
+
+#include "runtime/base/buf.h"
+
+struct table { unsigned ncolumn; char **cell; size_t n, cap; };      /* { .ncolumn = N } is an empty one */
+
+void table_add(struct table *t, const char *text);      /* the next cell of the row, copied */
+void table_add_number(struct table *t, double v, const char *format);  /* empty for a NaN */
+/* Columns aligned, two spaces between, nothing behind the last word of a row. */
+void table_print(const struct table *t, struct buf *out);
+void table_release(struct table *t);
+
+#endif

@@ -6,6 +6,8 @@
 #include <sodium.h>
 #include <sys/mman.h>
 
+enum { STACK_BYTES = 16384 };            /* more than hashing, copying and the loader's saved registers take */
+
 _Static_assert(CRYPTO_KEY == crypto_auth_KEYBYTES && CRYPTO_KEY == crypto_secretstream_xchacha20poly1305_KEYBYTES, "one key length");
 _Static_assert(CRYPTO_MAC == crypto_auth_BYTES, "length of a proof");
 _Static_assert(CRYPTO_STREAM_HEADER == crypto_secretstream_xchacha20poly1305_HEADERBYTES, "length of a header");
@@ -29,7 +31,13 @@ void crypto_random(void *p, size_t len)
 
 void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_t out[CRYPTO_MAC])
 {
-	crypto_auth(out, p, len, key);
+	crypto_auth_hmacsha512256_state s;       /* as good as the key; crypto_auth leaves it on the stack */
+
+	crypto_auth_hmacsha512256_init(&s, key, CRYPTO_KEY);
+	crypto_auth_hmacsha512256_update(&s, p, len);
+	crypto_auth_hmacsha512256_final(&s, out);
+	sodium_memzero(&s, sizeof s);
+	crypto_forget();
 }
 
 bool crypto_equal(const void *a, const void *b, size_t len)
@@ -40,6 +48,11 @@ bool crypto_equal(const void *a, const void *b, size_t len)
 void crypto_wipe(void *p, size_t len)
 {
 	sodium_memzero(p, len);
+}
+
+void crypto_forget(void)
+{
+	sodium_stackzero(STACK_BYTES);
 }
 
 void *crypto_secret_new(size_t size)
@@ -61,6 +74,19 @@ void crypto_secret_free(void *p, size_t size)
 		return;
 	sodium_memzero(p, size);
 	munmap(p, size);
+	crypto_forget();
+}
+
+bool crypto_secret_buf(struct buf *b, size_t size)
+{
+	*b = (struct buf){ crypto_secret_new(size), 0, size };
+	return b->data != NULL;
+}
+
+void crypto_secret_buf_free(struct buf *b)
+{
+	crypto_secret_free(b->data, b->cap);
+	*b = (struct buf)BUF_INIT;
 }
 
 void crypto_stream_write(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], uint8_t header[CRYPTO_STREAM_HEADER])

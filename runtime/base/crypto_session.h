@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/base/buf.h"
 
 enum {
 	CRYPTO_KEY = 32, CRYPTO_NONCE = 32, CRYPTO_MAC = 32,
@@ -21,9 +22,15 @@ void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_
 /* In a time that does not tell where they differ. */
 bool crypto_equal(const void *a, const void *b, size_t len);
 void crypto_wipe(void *p, size_t len);
+/* Wipe what functions that have returned left on this thread's stack: registers that were saved with a key in them.
+ * crypto_mac and crypto_secret_free do so. */
+void crypto_forget(void);
 /* Zeroed memory for keys, which no core file has; NULL: there is none.  Freed it is wiped; NULL may be freed. */
 void *crypto_secret_new(size_t size);
 void crypto_secret_free(void *p, size_t size);
+/* A buffer in such memory, which size bytes must be enough for: it cannot grow.  False: there is none. */
+bool crypto_secret_buf(struct buf *b, size_t size);
+void crypto_secret_buf_free(struct buf *b);
 
 /* One direction of a connection: XChaCha20-Poly1305, messages in order, none lost or doubled. */
 struct crypto_stream { uint64_t opaque[8]; };

@@ -187,15 +187,19 @@ static void add_members(struct coordinator *c)
 static int write_meeting(struct coordinator *c, struct err *e)
 {
 	const struct coordinator_guests *g = c->o.guests;
-	struct meeting m = { .has_key = !g->key, .naddress = c->nlistener };
+	struct meeting *m = crypto_secret_new(sizeof *m);
 	int code;
 
-	memcpy(m.key, c->secrets->key, sizeof m.key);
-	memcpy(m.words, g->words, sizeof m.words);
+	if (!m)
+		return err_set(e, -ERR_CONFIG, "no memory for the job's key");
+	m->has_key = !g->key;
+	m->naddress = c->nlistener;
+	memcpy(m->key, c->secrets->key, sizeof m->key);
+	memcpy(m->words, g->words, sizeof m->words);
 	for (unsigned i = 0; i < c->nlistener; i++)
-		memcpy(m.address[i], c->listener[i].address, sizeof m.address[i]);
-	code = meeting_write(g->meeting, &m, e);
-	crypto_wipe(&m, sizeof m);
+		memcpy(m->address[i], c->listener[i].address, sizeof m->address[i]);
+	code = meeting_write(g->meeting, m, e);
+	crypto_secret_free(m, sizeof *m);
 	c->met = !code;
 	return code;
 }

@@ -51,15 +51,17 @@ static bool read_whole(int fd, void *p, size_t len, double until)
 
 int dial_read_boot(int fd, struct wire_boot *boot, struct err *e)
 {
-	uint8_t header[WIRE_HEADER], body[WIRE_TEXT_MAX];
+	uint8_t header[WIRE_HEADER], *body = crypto_secret_new(WIRE_TEXT_MAX);
 	double until = clock_seconds() + BOOT_S;
 	struct rd r = { .p = header, .len = sizeof header };
 	size_t len;
-	bool ok = read_whole(fd, header, sizeof header, until);
+	bool ok = body && read_whole(fd, header, sizeof header, until);
 
+	if (!body)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	len = rd_u32(&r);
-	ok = ok && len <= sizeof body && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
-	crypto_wipe(body, sizeof body);
+	ok = ok && len <= WIRE_TEXT_MAX && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
+	crypto_secret_free(body, WIRE_TEXT_MAX);
 	if (!ok)
 		return err_set(e, -ERR_PROTOCOL, "the standard input does not begin with what `qcnn train --hosts` writes; "
 			"workers are started by it, not by hand");

@@ -8,7 +8,7 @@
 /* Wait for one of the events on fd, until then (clock_seconds); false: the time is over. */
 bool dial_wait(int fd, short events, double until);
 
-/* The launcher's frame: 0, or -ERR_PROTOCOL with a sentence. */
+/* The launcher's frame, into *boot (crypto_secret_new): 0, -ERR_CONFIG, or -ERR_PROTOCOL with a sentence. */
 int dial_read_boot(int fd, struct wire_boot *boot, struct err *e);
 
 /* A connected socket to one of the addresses; -1: -ERR_UNREACHABLE in *e. */

@@ -58,22 +58,24 @@ static ssize_t read_private(const char *path, char *out, size_t size)
 
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 {
-	char text[KEY_FILE_MOST + 1];
-	ssize_t n = read_private(path, text, sizeof text);
+	char *text = crypto_secret_new(KEY_FILE_MOST + 1);
+	ssize_t n = text ? read_private(path, text, KEY_FILE_MOST + 1) : 0;
 	int code = 0;
 
-	if (n < 0 && errno == EPERM)
-		return err_set(e, -ERR_AUTH, "others may read the key file %s, or it is not yours: chmod 600 %s", path, path);
-	if (n < 0)
-		return err_set(e, -ERR_NO_INPUT, "cannot read the key file %s: %s", path, strerror(errno));
-	while (n && isspace((unsigned char)text[n - 1]))
+	if (!text)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
 		n--;
-	if (n < KEY_FILE_LEAST || n > KEY_FILE_MOST)
+	if (n < 0 && errno == EPERM)
+		code = err_set(e, -ERR_AUTH, "others may read the key file %s, or it is not yours: chmod 600 %s", path, path);
+	else if (n < 0)
+		code = err_set(e, -ERR_NO_INPUT, "cannot read the key file %s: %s", path, strerror(errno));
+	else if (n < KEY_FILE_LEAST || n > KEY_FILE_MOST)
 		code = err_set(e, -ERR_AUTH, "the key file %s has %zd bytes where %d to %d are wanted; `head -c 32 /dev/urandom | base64` makes a good one",
 			path, n, KEY_FILE_LEAST, KEY_FILE_MOST);
 	else
 		sha256_of(text, (size_t)n, key);
-	crypto_wipe(text, sizeof text);
+	crypto_secret_free(text, KEY_FILE_MOST + 1);
 	return code;
 }
 
@@ -89,9 +91,11 @@ static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
 
 int meeting_write(const char *path, const struct meeting *m, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	struct buf b;
 	int code;
 
+	if (!crypto_secret_buf(&b, MEETING_MOST))
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	buf_str(&b, magic);
 	put_hex(&b, "words", m->words, sizeof m->words);
 	if (m->has_key)
@@ -100,8 +104,7 @@ int meeting_write(const char *path, const struct meeting *m, struct err *e)
 		buf_printf(&b, "address %s\n", m->address[i]);
 	buf_str(&b, "end\n");
 	code = buf_write_secret(&b, path, e);
-	crypto_wipe(b.data, b.len);
-	buf_release(&b);
+	crypto_secret_buf_free(&b);
 	return code;
 }
 
@@ -162,20 +165,21 @@ static void look_again(const char *path)
 
 int meeting_read(const char *path, struct meeting *out, struct err *e)
 {
-	char text[8192];
+	char *text = crypto_secret_new(MEETING_MOST);
 	ssize_t n;
 	int code = 0;
 
+	if (!text)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	*out = (struct meeting){ .has_key = false };
 	look_again(path);
-	n = read_private(path, text, sizeof text - 1);
+	n = read_private(path, text, MEETING_MOST - 1);      /* the last byte stays 0 */
 	if (n < 0 && errno == EPERM)
-		return err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
-	if (n < 0)
-		return err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));
-	text[n] = 0;
-	if (!parse(text, out))
+		code = err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
+	else if (n < 0)
+		code = err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));
+	else if (!parse(text, out))
 		code = err_set(e, -ERR_UNREACHABLE, "%s is not what rank 0 writes", path);
-	crypto_wipe(text, sizeof text);
+	crypto_secret_free(text, MEETING_MOST);
 	return code;
 }

@@ -21,6 +21,7 @@ int meeting_write(const char *path, const struct meeting *m, struct err *e);
 /* -ERR_UNREACHABLE: it is not there (yet); -ERR_AUTH: others could have written it. */
 int meeting_read(const char *path, struct meeting *out, struct err *e);
 
+enum { MEETING_MOST = 8192 };           /* bytes of such a file */
 enum { KEY_FILE_LEAST = 16, KEY_FILE_MOST = 4096 };
 /* The key that a file's bytes give, KEY_FILE_LEAST at least without the white space at the end.
  * -ERR_NO_INPUT, or -ERR_AUTH where others may read it or it is too short. */

@@ -147,23 +147,30 @@ static void watch_silence(struct coordinator *c, struct member *m, double now)
 
 /* ---- in ---- */
 
-void member_start(struct coordinator *c, struct member *m, double now)
+/* What a worker's standard input begins with, in memory for keys: it does not grow, and is not released. */
+static struct buf first_frame(struct coordinator *c, unsigned rank)
 {
-	struct wire_boot boot = { .version = WIRE_VERSION, .rank = m->rank, .naddress = c->nlistener };
-	struct buf frame = BUF_INIT, body = BUF_INIT;
-	struct err why;
+	struct wire_boot *boot = &c->secrets->boot;
+	struct buf body = { c->secrets->body, 0, sizeof c->secrets->body }, frame = { c->secrets->frame, 0, sizeof c->secrets->frame };
 
-	memcpy(boot.key, c->secrets->key, sizeof boot.key);
-	memcpy(boot.job, c->o.job, sizeof boot.job);
+	boot->version = WIRE_VERSION;
+	boot->rank = rank;
+	boot->naddress = c->nlistener;
+	memcpy(boot->key, c->secrets->key, sizeof boot->key);
+	memcpy(boot->job, c->o.job, sizeof boot->job);
 	for (unsigned i = 0; i < c->nlistener; i++)
-		memcpy(boot.address[i], c->listener[i].address, sizeof boot.address[i]);
-	buf_pad(&body, 0, WIRE_TEXT_MAX);    /* room for all: what grows leaves copies of the key behind */
-	buf_pad(&frame, 0, WIRE_TEXT_MAX);
-	buf_clear(&body);
-	buf_clear(&frame);
-	wire_put_boot(&body, &boot);
+		memcpy(boot->address[i], c->listener[i].address, sizeof boot->address[i]);
+	wire_put_boot(&body, boot);
 	buf_u32(&frame, (uint32_t)body.len);
 	buf_add(&frame, body.data, body.len);
+	return frame;
+}
+
+void member_start(struct coordinator *c, struct member *m, double now)
+{
+	struct buf frame = first_frame(c, m->rank);
+	struct err why;
+
 	launch_release(&m->process);         /* of the one before it, which has ended */
 	m->nstart++;
 	m->heard = now;
@@ -172,10 +179,7 @@ void member_start(struct coordinator *c, struct member *m, double now)
 	else
 		m->state = MEMBER_STARTED;
 	crypto_wipe(frame.data, frame.len);
-	crypto_wipe(body.data, body.len);
-	crypto_wipe(&boot, sizeof boot);
-	buf_release(&frame);
-	buf_release(&body);
+	crypto_forget();
 }
 
 static void start_some(struct coordinator *c, double now)

@@ -63,7 +63,12 @@ struct member {
 struct stranger { struct peer peer; struct handshake *hs; bool challenged; double until; };
 
 /* What no core file may have (crypto_secret_new). */
-struct secrets { uint8_t key[CRYPTO_KEY]; struct handshake hs[STRANGERS_MAX]; };
+struct secrets {
+	uint8_t key[CRYPTO_KEY];
+	struct handshake hs[STRANGERS_MAX];
+	struct wire_boot boot;               /* while a worker is started */
+	char body[WIRE_TEXT_MAX], frame[WIRE_TEXT_MAX];
+};
 
 struct coordinator {
 	struct pool pool;

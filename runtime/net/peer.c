@@ -45,8 +45,10 @@ bool peer_trust(struct peer *p, const struct handshake *h)
 {
 	if (h->encrypt && !(p->keys = crypto_secret_new(sizeof *p->keys)))
 		return false;
-	if (p->keys)
-		*p->keys = (struct peer_keys){ h->read, h->write };
+	if (p->keys) {
+		p->keys->read = h->read;
+		p->keys->write = h->write;
+	}
 	p->body_max = WIRE_BODY_MAX;
 	return true;
 }

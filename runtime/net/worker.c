@@ -62,25 +62,28 @@ static int send_body(struct worker *w, const struct buf *body, struct err *e)
 
 static int shake_hands(struct worker *w, const struct wire_boot *boot, double until, struct err *e)
 {
-	struct handshake h = { .rank = boot->rank };
+	struct handshake *h = crypto_secret_new(sizeof *h);
 	struct buf b = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
 	int code;
 
-	memcpy(h.key, boot->key, sizeof h.key);
-	handshake_hello(&h, &b);
+	if (!h)
+		return err_set(e, -ERR_CONFIG, "no memory for keys");
+	h->rank = boot->rank;
+	memcpy(h->key, boot->key, sizeof h->key);
+	handshake_hello(h, &b);
 	code = send_body(w, &b, e);
 	if (!code && next_body(w, &body, &len, until, NULL))
 		code = err_set(e, -ERR_AUTH, "the coordinator did not accept this worker's proof of the job's key");
 	buf_clear(&b);
-	if (!code && !handshake_answer(&h, body, len, &b))
+	if (!code && !handshake_answer(h, body, len, &b))
 		code = err_set(e, -ERR_AUTH, "who answers at %s does not hold the job's key", boot->address[0]);
 	if (!code)
 		code = send_body(w, &b, e);
-	if (!code && !peer_trust(&w->peer, &h))
+	if (!code && !peer_trust(&w->peer, h))
 		code = err_set(e, -ERR_CONFIG, "no memory for keys");
-	crypto_wipe(&h, sizeof h);
+	crypto_secret_free(h, sizeof *h);
 	buf_release(&b);
 	return code;
 }
@@ -329,56 +332,75 @@ static void worker_init(struct worker *w, int leash, const struct worker_ops *op
 
 static struct worker self;           /* the second thread uses it to the end of the process */
 
-int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
+/* Whom to reach, with which key: zeroed, in memory for keys. */
+static int boot_new(struct wire_boot **out, struct err *e)
 {
-	struct wire_boot boot;
-	int code;
-
+	*out = NULL;
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = dial_read_boot(leash, &boot, e);
-	if (code)
-		return code;
-	worker_init(&self, leash, ops, ctx);
-	code = get_in(&self, &boot, e);
-	crypto_wipe(&boot, sizeof boot);
+	*out = crypto_secret_new(sizeof **out);
+	return *out ? 0 : err_set(e, -ERR_CONFIG, "no memory for a key");
+}
+
+int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
+{
+	struct wire_boot *boot;
+	int code = boot_new(&boot, e);
+
+	if (!code)
+		code = dial_read_boot(leash, boot, e);
+	if (!code) {
+		worker_init(&self, leash, ops, ctx);
+		code = get_in(&self, boot, e);
+	}
+	crypto_secret_free(boot, sizeof *boot);
 	return code ? code : serve(&self, about, e);
 }
 
 /* One try: 0 when both sides have proved the key. */
-static int try_once(const struct worker_finder *f, const struct worker_ops *ops, void *ctx, struct err *e)
+static int try_once(const struct worker_finder *f, struct wire_boot *boot, const struct worker_ops *ops, void *ctx, struct err *e)
 {
-	struct wire_boot boot;
-	int code = f->find(f->ctx, &boot, e), fd;
+	int code = f->find(f->ctx, boot, e), fd;
 
+	crypto_forget();
 	if (code)
 		return code;
-	fd = dial(&boot, e);
+	fd = dial(boot, e);
 	code = fd < 0 ? -ERR_UNREACHABLE : 0;
 	if (!code) {
 		worker_init(&self, -1, ops, ctx);
 		peer_init(&self.peer, fd);
-		code = shake_hands(&self, &boot, clock_seconds() + HANDSHAKE_S, e);
+		code = shake_hands(&self, boot, clock_seconds() + HANDSHAKE_S, e);
 		if (code)
 			peer_close(&self.peer);
 	}
-	crypto_wipe(&boot, sizeof boot);
+	return code;
+}
+
+static int try_for_long(const struct worker_finder *f, struct wire_boot *boot, const struct worker_ops *ops, void *ctx, struct err *e)
+{
+	double until = clock_seconds() + f->seconds, pause = 0.02;
+	int code;
+
+	while ((code = try_once(f, boot, ops, ctx, e)) != 0) {
+		if ((code != -ERR_UNREACHABLE && code != -ERR_AUTH) || clock_seconds() + pause > until)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = (long)(pause * 1e9) }, NULL);
+		pause = pause < 0.5 ? 1.5 * pause : 0.7;
+	}
 	return code;
 }
 
 int worker_attach(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
 {
-	double until = clock_seconds() + f->seconds, pause = 0.02;
-	int code;
+	struct wire_boot *boot;
+	int code = boot_new(&boot, e);
 
-	if (!crypto_start())
-		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	while ((code = try_once(f, ops, ctx, e)) != 0) {
-		if ((code != -ERR_UNREACHABLE && code != -ERR_AUTH) || clock_seconds() + pause > until)
-			return code;
-		nanosleep(&(struct timespec){ .tv_nsec = (long)(pause * 1e9) }, NULL);
-		pause = pause < 0.5 ? 1.5 * pause : 0.7;
-	}
+	if (!code)
+		code = try_for_long(f, boot, ops, ctx, e);
+	crypto_secret_free(boot, sizeof *boot);
+	if (code)
+		return code;
 	self.ending = -ERR_STOPPED;
 	code = f->found(f->ctx, e);
 	if (code)

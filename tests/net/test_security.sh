@@ -19,6 +19,14 @@ epochs() { cat runs/*/metrics.jsonl 2>/dev/null | wc -l; }
 grows() { had=$(epochs); for i in $(seq 600); do [ "$(epochs)" -gt $((had + 5)) ] && return 0; sleep 0.05; done; return 1; }
 tap_ok "and gets on" grows
 
+# listens PID: the addresses, in hexadecimal.
+listens() {
+	ls -l "/proc/$1/fd" 2>/dev/null | sed -n 's/.*socket:\[\([0-9]*\)\]/\1/p' >sockets
+	awk 'NR == FNR { own[$1] = 1; next } $4 == "0A" && $10 in own { print $2 }' sockets "/proc/$1/net/tcp" "/proc/$1/net/tcp6" 2>/dev/null
+}
+listens $pid >addresses
+port=$(printf '%d' "0x$(sed 's/.*://;q' addresses)")
+
 # ---- the key ----
 hex=$(od -An -v -tx1 -j15 -N32 boot | tr -d ' \n')
 raw=$(printf %s "$hex" | sed 's/../\\x&/g')
@@ -33,13 +41,26 @@ if LC_ALL=C grep -a -q -P "$raw" boot 2>/dev/null; then
 	if [ -n "${QCNN_SANITIZED:-}" ]; then
 		tap_skip "the memory of a program under the sanitizers fills any disk"
 	elif command -v gcore >/dev/null; then
-		for p in $pid $(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn" { print $1 }'); do
-			(ulimit -f 2097152; gcore -o core $p) >gcore.out 2>&1
-			[ -s core.$p ] || { tap_skip "gcore writes no core file"; continue; }
-			tap_ok "a core file of $(ps -o args= -p $p | awk '{ print $2 }') can be read" grep -a -q found-in-a-core-file core.$p
-			tap_is "$(has_key core.$p)" "" "the key is not in it"
-			rm -f core.$p
-		done
+		in_core() { # PID
+			(ulimit -f 2097152; gcore -o core $1) >gcore.out 2>&1
+			[ -s core.$1 ] || { tap_skip "gcore writes no core file"; return; }
+			tap_ok "a core file of $(ps -o args= -p $1 | awk '{ print $2 }') can be read" grep -a -q found-in-a-core-file core.$1
+			tap_is "$(has_key core.$1)" "" "the key is not in it"
+			rm -f core.$1
+		}
+		for p in $pid $(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn" { print $1 }'); do in_core $p; done
+		# One in the middle of a handshake: who listens there is stopped.
+		head -c 32 /dev/urandom | base64 >key
+		chmod 600 key
+		hex=$(tr -d '\n' <key | sha256sum | cut -d' ' -f1)
+		raw="$(printf %s "$hex" | sed 's/../\\x&/g')|\Q$(cat key)\E"
+		kill -STOP $pid
+		MARK=found-in-a-core-file RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train config.yaml --key-file key >/dev/null 2>&1 &
+		guest=$!
+		for i in $(seq 200); do [ -n "$(find /proc/$guest/fd -lname 'socket:*' 2>/dev/null)" ] && break; sleep 0.05; done
+		in_core $guest
+		kill -9 $guest
+		kill -CONT $pid
 	else
 		tap_skip "gcore is not installed"
 	fi
@@ -48,12 +69,6 @@ else
 fi
 
 # ---- where it listens ----
-# listens PID: the addresses, in hexadecimal.
-listens() {
-	ls -l "/proc/$1/fd" 2>/dev/null | sed -n 's/.*socket:\[\([0-9]*\)\]/\1/p' >sockets
-	awk 'NR == FNR { own[$1] = 1; next } $4 == "0A" && $10 in own { print $2 }' sockets "/proc/$1/net/tcp" "/proc/$1/net/tcp6" 2>/dev/null
-}
-listens $pid >addresses
 tap_is "$(cut -d: -f1 addresses | sort -u)" 0100007F "a job with workers of this machine listens on the loopback interface alone"
 tap_is "$(wc -l <addresses | tr -d ' ')" 1 "at one port"
 for p in $(ps -o pid= --ppid $pid); do listens $p; done >others
@@ -72,7 +87,6 @@ tap_ok "a job with a host that prints without end" timeout 120 "$QCNN" train con
 
 # ---- the crowd ----
 if [ -x "$crowd" ]; then
-	port=$(printf '%d' "0x$(sed 's/.*://' addresses)")
 	mkfifo end
 	"$crowd" $port 10000 50 <end >told 2>&1 &
 	exec 8>end

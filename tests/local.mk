@@ -27,6 +27,7 @@ check_PROGRAMS += tests/net/test_coordinator
 check_PROGRAMS += tests/net/test_hosts
 check_PROGRAMS += tests/net/test_wire
 check_PROGRAMS += tests/train/test_callback
+check_PROGRAMS += tests/train/test_callback_rules
 check_PROGRAMS += tests/train/test_checkpoint
 check_PROGRAMS += tests/train/test_constraint
 check_PROGRAMS += tests/train/test_head
@@ -40,6 +41,7 @@ check_PROGRAMS += tests/train/test_search
 check_PROGRAMS += tests/train/test_search_nlopt
 check_PROGRAMS += tests/train/test_side
 check_PROGRAMS += tests/train/test_train
+check_PROGRAMS += tests/train/test_train_choices
 check_PROGRAMS += tests/train/test_trajectory
 check_PROGRAMS += tests/train/test_weights
 check_PROGRAMS += tests/unit/test_asm
@@ -182,7 +184,7 @@ EXTRA_PROGRAMS = $(perf_programs) $(fault_programs)
 # Every example as shipped, then over seeds beside published results: `make examples`.
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
-EXTRA_DIST += tests/train/tiny.h tests/net/allreduce.c
+EXTRA_DIST += tests/train/callback_run.h tests/train/small_job.h tests/train/tiny.h tests/net/allreduce.c
 EXTRA_DIST += tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
 	$(shell_tests) $(soak_tests) $(perf_tests) tests/cli/compare_examples.sh
 

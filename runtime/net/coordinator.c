@@ -12,6 +12,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/cpus.h"
 #include "runtime/net/meeting.h"
 #include "runtime/net/member.h"
 
@@ -82,8 +83,15 @@ static void see_to(struct coordinator *c, size_t n, double now)
 void coordinator_turn(struct coordinator *c, int timeout_ms)
 {
 	size_t n = gather_fds(c);
-	int found = poll(c->fds, (nfds_t)n, timeout_ms);
-	double now = clock_seconds();
+	int found = 0;
+	double now;
+
+	while (!found && spin_on(&c->spin, clock_seconds()))
+		found = poll(c->fds, (nfds_t)n, 0);
+	if (!found)
+		found = poll(c->fds, (nfds_t)n, timeout_ms);
+	now = clock_seconds();
+	spin_over(&c->spin, now);
 
 	/* Who was stopped itself has not heard anybody for that long. */
 	if (now - c->turned > 2 * c->o.beat_s && c->turned > 0) {
@@ -249,6 +257,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	pthread_condattr_t steady;
 	struct secrets *secrets;
 	struct coordinator *c;
+	const char *rule;
 	int code;
 
 	if (!crypto_start())
@@ -271,6 +280,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
 	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
+	c->ncore = cpus_threads(&rule);
 	c->starts_at_once = STARTS_AT_ONCE;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&steady);

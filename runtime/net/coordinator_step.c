@@ -20,6 +20,16 @@ static int offer(struct pool *p, const struct pool_step *s, struct err *e)
 	return 0;
 }
 
+/* Is there a core on which this process can look out for results, beside the workers of this machine? */
+static bool has_core(const struct coordinator *c)
+{
+	unsigned busy = 1;
+
+	for (unsigned i = 0; i < c->nmember; i++)
+		busy += c->member[i].near && c->member[i].state == MEMBER_READY ? c->member[i].ready.nthread : 0;
+	return busy <= c->ncore;
+}
+
 static int begin(struct pool *p, uint32_t nunit, size_t n, struct err *e)
 {
 	struct coordinator *c = coordinator_of(p);
@@ -39,10 +49,12 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	int code;
 
 	pthread_mutex_lock(&c->lock);
+	c->spin.allowed = has_core(c);
 	while (!c->fault.code && c->ledger.ndone < c->ledger.nunit) {
 		members_assign(c);
 		coordinator_turn(c, KEEPER_MS);
 	}
+	c->spin.allowed = false;
 	code = c->fault.code;
 	if (code)
 		err_set(e, code, "%s", c->fault.text);

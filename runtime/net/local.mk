@@ -37,6 +37,8 @@ libnet_a_SOURCES = \
 	runtime/net/pool_threads.h \
 	runtime/net/replace.c \
 	runtime/net/shard.c \
+	runtime/net/spin.c \
+	runtime/net/spin.h \
 	runtime/net/wire.c \
 	runtime/net/wire.def \
 	runtime/net/wire.h \

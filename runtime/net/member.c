@@ -317,6 +317,7 @@ static bool welcome(struct coordinator *c, struct stranger *s, double now)
 		return false;
 	crypto_wipe(s->hs->key, sizeof s->hs->key);
 	m->peer = s->peer;
+	m->near = peer_near(&m->peer);
 	s->peer = (struct peer){ .fd = -1 };
 	m->state = MEMBER_PROVED;
 	m->heard = now;

@@ -8,6 +8,7 @@
 #include "runtime/net/coordinator.h"
 #include "runtime/net/ledger.h"
 #include "runtime/net/peer.h"
+#include "runtime/net/spin.h"
 
 enum {
 	STRANGERS_MAX = 64,          /* connections that have not proved the key yet */
@@ -34,6 +35,7 @@ struct member {
 	struct launch_place place;
 	unsigned rank, share;        /* share: workers on its host */
 	bool guest;                  /* started by others: it comes by itself */
+	bool near;                   /* it is on this machine */
 	enum member_state state;
 	struct launched process;
 	unsigned nstart;
@@ -87,6 +89,8 @@ struct coordinator {
 	struct wire_job job; uint8_t *program;       /* job.program: what late comers get */
 	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */
 	double alone_since;          /* clock: no worker is connected since */
+	unsigned ncore;              /* that this process may use */
+	struct spin spin;
 	double turned, watch_at;     /* clock of the last turn; of the next look at processes */
 	double heard;                /* clock of the last sign of any worker */
 	double slept;                /* seconds that this process was stopped */

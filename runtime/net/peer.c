@@ -29,6 +29,23 @@ void peer_init(struct peer *p, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof dead_ms);
 }
 
+/* The same address at both ends.  Ports differ. */
+bool peer_near(const struct peer *p)
+{
+	struct sockaddr_storage own, other;
+	socklen_t nown = sizeof own, nother = sizeof other;
+	const void *a, *b;
+
+	memset(&own, 0, sizeof own);
+	memset(&other, 0, sizeof other);
+	if (getsockname(p->fd, (struct sockaddr *)&own, &nown) || getpeername(p->fd, (struct sockaddr *)&other, &nother)
+			|| own.ss_family != other.ss_family)
+		return false;
+	a = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr : &((struct sockaddr_in *)&own)->sin_addr;
+	b = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&other)->sin6_addr : &((struct sockaddr_in *)&other)->sin_addr;
+	return !memcmp(a, b, own.ss_family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr));
+}
+
 void peer_close(struct peer *p)
 {
 	if (p->fd >= 0)

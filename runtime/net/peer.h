@@ -21,6 +21,8 @@ struct peer {
 
 /* Takes over a connected socket. */
 void peer_init(struct peer *p, int fd);
+/* Is the other side on this machine, and in its network? */
+bool peer_near(const struct peer *p);
 void peer_close(struct peer *p);
 /* From here on frames are sealed with what the handshake agreed on, and may be long; false: no memory. */
 bool peer_trust(struct peer *p, const struct handshake *h);

@@ -16,17 +16,20 @@
 #include "runtime/base/clock.h"
 #include "runtime/net/dial.h"
 #include "runtime/net/peer.h"
+#include "runtime/net/spin.h"
 
 enum { HANDSHAKE_S = 10, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
 
 struct worker {
 	int leash;
 	struct peer peer;
+	struct spin spin;
 	pthread_mutex_t out;         /* of the peer's sending half */
 	const struct worker_ops *ops; void *ctx;
 	double *weight; size_t weight_cap;
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
+	uint32_t ncore;              /* of this machine that it may use */
 	int ending;                  /* code for a connection that ends without a word: 0 where the leash is for that */
 };
 
@@ -38,13 +41,17 @@ static int next_body(struct worker *w, const uint8_t **body, size_t *len, double
 	for (;;) {
 		int n = peer_next(&w->peer, body, len, e);
 
+		uint64_t before = w->peer.nread;
+
 		if (n)
 			return n < 0 ? n : 0;
-		if (!dial_wait(w->peer.fd, POLLIN, until))
-			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
 		n = peer_fill(&w->peer, e);
 		if (n)
 			return n;
+		if (w->peer.nread > before)
+			spin_over(&w->spin, clock_seconds());
+		else if (!spin_on(&w->spin, clock_seconds()) && !dial_wait(w->peer.fd, POLLIN, until))
+			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
 	}
 }
 
@@ -193,6 +200,7 @@ static int take_job(struct worker *w, const uint8_t *body, size_t len, struct er
 		return wrong(e, WIRE_JOB);
 	code = w->ops->open(w->ctx, &job, &ready, e);
 	if (!code) {
+		w->spin.allowed = job.share <= w->ncore;
 		wire_put_ready(&b, &ready);
 		code = send_body(w, &b, e);
 	}
@@ -303,6 +311,7 @@ static int serve(struct worker *w, const struct wire_about *about, struct err *e
 	bool over = false;
 	int code;
 
+	w->ncore = about->threads;
 	mine.pid = (uint64_t)getpid();
 	wire_put_about(&b, &mine);
 	code = send_body(w, &b, e);

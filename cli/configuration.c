@@ -168,12 +168,14 @@ static void section_is_faulty(struct config *c, const char *section)
 	}
 }
 
-/* One word or map where a list of them is wanted is a list of one. */
+/* One word or map where a list of them is wanted is a list of one. Of callbacks a map may have several. */
 static void make_list(struct config *c, const struct schema_row *row, struct yentry *entry)
 {
 	struct ynode *list;
 
-	if (!schema_is_list(row->type) || (entry->value->kind != YNODE_TEXT && entry->value->kind != YNODE_MAP))
+	if (entry->value->kind != YNODE_TEXT && entry->value->kind != YNODE_MAP)
+		return;
+	if (!schema_is_list(row->type) && (row->type != TYPE_CALLBACKS || entry->value->kind != YNODE_TEXT))
 		return;
 	list = arena_alloc(&c->arena, 1, sizeof *list);
 	*list = (struct ynode){ .kind = YNODE_LIST, .at = entry->value->at };

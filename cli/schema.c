@@ -162,11 +162,30 @@ bool schema_is_section(const char *section)
 
 /* ---- checks ---- */
 
+/* Of the key or option itself; what stands in a value has no range of its own. */
+static void allowed_text(const struct check *c, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+
+	if (c->option)
+		option_allowed(c->option, &b);
+	else if (!strcmp(c->what, c->row->path))
+		schema_allowed(c->row, &b);
+	if (b.len && strcmp(b.data, "any"))
+		buf_printf(out, "; %s%s", strncmp(b.data, "one of", 6) ? "allowed: " : "", b.data);
+	buf_release(&b);
+}
+
 bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *wanted)
 {
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, "`%s` takes %s", c->what, wanted);
+	bool empty = v->kind == YNODE_TEXT && !*v->text;
+	struct buf b = BUF_INIT;
 
-	diag_label(g, "this is %s", ynode_kind_text(v->kind));
+	buf_printf(&b, "this is %s", empty ? "empty" : ynode_kind_text(v->kind));
+	allowed_text(c, &b);
+	diag_label(g, "%s", b.data);
+	buf_release(&b);
 	if (v->kind == YNODE_TEXT && !strncmp(wanted, "true", 4))
 		diag_help(g, "by YAML 1.2 only true and false are such values; on, off, yes and no are texts");
 	return false;
@@ -221,7 +240,7 @@ static bool check_frequency(const struct check *c, const struct ynode *v)
 bool check_text(const struct check *c, const struct ynode *v)
 {
 	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL || !*v->text)
-		return check_wrong_kind(c, v, "a text");
+		return check_wrong_kind(c, v, v->kind == YNODE_TEXT ? "a text of at least one character" : "a text");
 	return true;
 }
 
@@ -232,10 +251,11 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	struct buf b = BUF_INIT;
 	struct diag *g;
 
-	(void)v;
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(name[i], word))
 			return true;
+	if (v->kind == YNODE_MAP && (c->row->type == TYPE_REGULARIZERS || c->row->type == TYPE_CONSTRAINTS))
+		name[n++] = "weights";       /* which callers take themselves */
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
 	g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
@@ -262,8 +282,11 @@ static bool check_consts(const struct check *c, const struct ynode *v)
 
 	if (v->kind != YNODE_MAP)
 		return check_wrong_kind(c, v, "a map from names to numbers");
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_number(c, v->entry[i].value, -DBL_MAX, DBL_MAX);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct check inner = { c->d, c->row, v->entry[i].key, NULL };
+
+		well &= check_number(&inner, v->entry[i].value, -DBL_MAX, DBL_MAX);
+	}
 	return well;
 }
 
@@ -351,8 +374,11 @@ static bool check_label_map(const struct check *c, const struct ynode *v)
 
 	if (v->kind != YNODE_MAP || !v->n)
 		return check_wrong_kind(c, v, "a map from labels to numbers");
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_number(c, v->entry[i].value, -1e300, 1e300);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct check inner = { c->d, c->row, v->entry[i].key, NULL };
+
+		well &= check_number(&inner, v->entry[i].value, -1e300, 1e300);
+	}
 	return well;
 }
 
@@ -451,15 +477,15 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_OPTIMIZER] = { check_row, "word or map" },
 	[TYPE_SCHEDULE] = { check_row, "word or map" },
 	[TYPE_METRICS] = { check_metrics, "list of words or maps, or one of them" },
-	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps" },
-	[TYPE_CONSTRAINTS] = { check_constraints, "list of words or maps" },
-	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps" },
+	[TYPE_REGULARIZERS] = { check_regularizers, "list of maps, or one of them" },
+	[TYPE_CONSTRAINTS] = { check_constraints, "list of words or maps, or one of them" },
+	[TYPE_TRANSFORMS] = { check_transforms, "list of words or maps, or one of them" },
 	[TYPE_WORDS] = { check_words, "word or list of words" },
 	[TYPE_INIT] = { check_init, "word or map" },
 	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
 	[TYPE_LAUNCHER] = { check_launcher, "text" },
 	[TYPE_EPOCHS] = { check_epochs, "whole number or list of them" },
-	[TYPE_CALLBACKS] = { check_callbacks, "map of maps, or list of words or maps" },
+	[TYPE_CALLBACKS] = { check_callbacks, "map of maps, or list of words or maps, or one word" },
 };
 
 const char *schema_type_text(enum key_type t)
@@ -469,7 +495,7 @@ const char *schema_type_text(enum key_type t)
 
 bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v)
 {
-	struct check c = { d, r, r->path };
+	struct check c = { d, r, r->path, NULL };
 
 	if (v->kind == YNODE_NULL && r->preset && !strcmp(r->preset, "null"))
 		return true;

@@ -85,7 +85,7 @@ bool schema_has_rows(enum key_type t)
 
 bool schema_is_list(enum key_type t)
 {
-	return t == TYPE_METRICS || t == TYPE_TRANSFORMS || t == TYPE_REGULARIZERS;
+	return t == TYPE_METRICS || t == TYPE_TRANSFORMS || t == TYPE_REGULARIZERS || t == TYPE_CONSTRAINTS;
 }
 
 bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
@@ -106,21 +106,40 @@ struct table_row schema_chosen(enum key_type t, const struct ynode *v, const str
 
 /* ---- options ---- */
 
-static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
+/* Behind `before`: the names of a row's options, which name[TRAIN_OPTIONS_MAX] gets, too. */
+static void label_options(struct diag *g, const char *before, const struct table_row *row, const char **name)
 {
-	const char *name[TRAIN_OPTIONS_MAX], *near;
 	struct buf b = BUF_INIT;
-	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
 
 	for (unsigned i = 0; i < row->noption; i++) {
 		name[i] = row->option[i].name;
 		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
 	}
+	diag_label(g, "%s%s%s", before, row->noption ? "options: " : "it has none", row->noption ? b.data : "");
+	buf_release(&b);
+}
+
+static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
+{
+	const char *name[TRAIN_OPTIONS_MAX], *near;
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
+
+	label_options(g, "", row, name);
 	near = diag_nearest(entry->key, name, row->noption);
-	diag_label(g, "%s%s", row->noption ? "options: " : "it has none", row->noption ? b.data : "");
 	if (near)
 		diag_help(g, "did you mean `%s`?", near);
-	buf_release(&b);
+	return false;
+}
+
+static bool no_options(const struct check *c, const struct table_row *row, const struct ynode *v)
+{
+	const char *name[TRAIN_OPTIONS_MAX];
+	struct buf before = BUF_INIT;
+
+	buf_printf(&before, "this is %s; ", ynode_kind_text(v->kind));
+	label_options(diag_at(c->d, DIAG_CONFIG_KIND, v->at, row->noption ? "`%s` takes a map of options" : "`%s` takes no options",
+		row->name), before.data, row, name);
+	buf_release(&before);
 	return false;
 }
 
@@ -211,11 +230,12 @@ static bool check_value(const struct check *c, const struct train_option *o, con
 
 static bool check_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
 {
-	struct check inner = { c->d, c->row, entry->key };
+	for (unsigned i = 0; i < row->noption; i++) {
+		const struct check inner = { c->d, c->row, entry->key, &row->option[i] };
 
-	for (unsigned i = 0; i < row->noption; i++)
 		if (!strcmp(row->option[i].name, entry->key))
 			return check_value(&inner, &row->option[i], entry->value);
+	}
 	return unknown_option(c, row, entry);
 }
 
@@ -234,6 +254,17 @@ static bool check_required(const struct check *c, const struct table_row *row, c
 
 /* ---- rows ---- */
 
+/* {adam: {}, sgd: {}}, or more often {adam: , learning_rate: 0.1}. */
+static bool second_name(const struct check *c, const struct ynode *v)
+{
+	const struct yentry *entry = &v->entry[1];
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, entry->key_at, "`%s` takes one name, or a map from one name to its options", c->what);
+
+	diag_label(g, "this is a second name");
+	diag_help(g, "options stand in a map of their own: {%s: {option: value}}", v->entry[0].key);
+	return false;
+}
+
 bool check_row(const struct check *c, const struct ynode *v)
 {
 	const struct ynode *options = NULL;
@@ -244,6 +275,8 @@ bool check_row(const struct check *c, const struct ynode *v)
 	if (v->kind == YNODE_MAP && v->n == 1) {
 		at = v->entry[0].key_at;
 		options = v->entry[0].value;
+	} else if (v->kind == YNODE_MAP && v->n > 1) {
+		return second_name(c, v);
 	} else if (v->kind != YNODE_TEXT) {
 		return check_wrong_kind(c, v, "one name, or a map from one name to its options");
 	}
@@ -251,9 +284,9 @@ bool check_row(const struct check *c, const struct ynode *v)
 		return false;
 	if (options && options->kind == YNODE_NULL)
 		options = NULL;
-	if (options && options->kind != YNODE_MAP)
-		return check_wrong_kind(c, options, "a map of options");
 	tables[c->row->type](v->kind == YNODE_MAP ? v->entry[0].key : v->text, &row);
+	if (options && options->kind != YNODE_MAP)
+		return no_options(c, &row, options);
 	for (uint32_t i = 0; options && i < options->n; i++)
 		well &= check_option(c, &row, &options->entry[i]);
 	return check_required(c, &row, options, at) && well;
@@ -334,22 +367,23 @@ bool check_callbacks(const struct check *c, const struct ynode *v)
 /* {l1: factor, l2: factor, weights: pattern}, of which the last may be left out. */
 static bool check_regularizer(const struct check *c, const struct ynode *v, uint32_t *count)
 {
-	bool well = true;
+	bool well = true, some = false;
 
 	if (v->kind != YNODE_MAP)
 		return check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}");
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct yentry *entry = &v->entry[i];
-		struct check inner = { c->d, c->row, entry->key };
+		struct check inner = { c->d, c->row, entry->key, NULL };
 
 		if (!strcmp(entry->key, "weights")) {
 			well &= check_text(&inner, entry->value);
 			continue;
 		}
 		well &= check_one_of(c, v, entry->key_at, entry->key) && check_number(&inner, entry->value, 0, 1e300);
+		some = true;
 		++*count;
 	}
-	return well;
+	return well && (some || check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}"));
 }
 
 bool check_regularizers(const struct check *c, const struct ynode *v)
@@ -373,9 +407,9 @@ bool check_regularizers(const struct check *c, const struct ynode *v)
 /* NAME, or {NAME: {option: value}, weights: pattern}, of which the last may be left out. */
 static bool check_constraint(const struct check *c, const struct ynode *v, uint32_t *count)
 {
-	struct check inner = { c->d, c->row, "weights" };
+	struct check inner = { c->d, c->row, "weights", NULL };
 	struct ynode one = *v;
-	bool well = true;
+	bool well = true, some = false;
 
 	if (v->kind != YNODE_MAP) {
 		++*count;
@@ -389,9 +423,10 @@ static bool check_constraint(const struct check *c, const struct ynode *v, uint3
 			continue;
 		}
 		well &= check_row(c, &one);
+		some = true;
 		++*count;
 	}
-	return well;
+	return well && (some || check_wrong_kind(c, v, "a name, or a map such as {max_norm: {max_value: 3}, weights: head.*}"));
 }
 
 bool check_constraints(const struct check *c, const struct ynode *v)

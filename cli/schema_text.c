@@ -46,19 +46,25 @@ static void words(const char *const *name, size_t n, struct buf *out)
 		buf_printf(out, "%s%s", i ? ", " : "", name[i]);
 }
 
-void schema_describe(const struct schema_row *row, struct buf *out)
+void schema_allowed(const struct schema_row *row, struct buf *out)
 {
 	const char *name[SCHEMA_NAMES_MAX];
+	bool range = row->high > row->low;
 
-	buf_printf(out, "Type: %s", schema_type_text(row->type));
-	if (row->high > row->low) {
-		buf_str(out, ", ");
+	if (range)
 		range_text(row->low, row->high, out);
-	}
 	if (row->choices) {
-		buf_printf(out, row->high > row->low ? "; or one of: " : "; one of: ");
+		buf_str(out, range ? "; or one of: " : "one of: ");
 		words(name, row->choices(name), out);
 	}
+}
+
+void schema_describe(const struct schema_row *row, struct buf *out)
+{
+	buf_printf(out, "Type: %s", schema_type_text(row->type));
+	if (row->high > row->low || row->choices)
+		buf_str(out, row->high > row->low ? ", " : "; ");
+	schema_allowed(row, out);
 	buf_printf(out, ".\nUnit: %s.\n", row->unit);
 	if (!row->preset)
 		buf_str(out, "Must be given.\n");
@@ -76,6 +82,18 @@ static void option_words(const struct train_option *o, struct buf *out)
 		buf_printf(out, "%s%s", k ? ", " : "", option_word_at(o->words, k, word, sizeof word));
 }
 
+void option_allowed(const struct train_option *o, struct buf *out)
+{
+	if (o->kind == VALUE_WORD || o->kind == VALUE_WORDS)
+		option_words(o, out);
+	else if (o->kind == VALUE_REAL || o->kind == VALUE_COUNT || o->kind == VALUE_LIST)
+		range_text(o->min, o->max, out);
+	if (o->kind == VALUE_COUNT && o->words) {
+		buf_str(out, "; or ");
+		option_words(o, out);
+	}
+}
+
 static void option_type(const struct train_option *o, struct buf *out)
 {
 	static const char *const kind[] = { [VALUE_REAL] = "number", [VALUE_BOOL] = "true or false", [VALUE_COUNT] = "whole number",
@@ -83,16 +101,9 @@ static void option_type(const struct train_option *o, struct buf *out)
 		[VALUE_TEXT] = "text", [VALUE_COMMAND] = "text or list of texts" };
 
 	buf_printf(out, "Type: %s", kind[o->kind]);
-	if (o->kind == VALUE_WORD || o->kind == VALUE_WORDS) {
-		option_words(o, out);
-	} else if (o->kind == VALUE_REAL || o->kind == VALUE_COUNT || o->kind == VALUE_LIST) {
+	if (o->kind == VALUE_REAL || o->kind == VALUE_COUNT || o->kind == VALUE_LIST)
 		buf_str(out, ", ");
-		range_text(o->min, o->max, out);
-	}
-	if (o->kind == VALUE_COUNT && o->words) {
-		buf_str(out, "; or ");
-		option_words(o, out);
-	}
+	option_allowed(o, out);
 	buf_str(out, ".\n");
 }
 

@@ -136,7 +136,7 @@ refused '{command: {}}' "command needs the option \`run\`"
 refused '{command: {run: x, on: checkpoint}}' "which is not there"
 refused '{csv: {separator: ", "}}' "one character is wanted"
 refused '[[csv]]' "one name, or a map from one name to its options"
-refused 'csv' "a map from names to options, or a list of such maps"
+refused '3' "a map from names to options, or a list of such maps"
 refused '[checkpoint, {checkpoint: {keep: 3}}]' "checkpoint and checkpoint both write to saved/epoch-{epoch:04d}.bin"
 refused '[csv, {checkpoint: {path: training.csv}}]' "checkpoint and csv both write to training.csv"
 for own in weights.bin ./metrics.jsonl checkpoint/1.bin train/x history.csv; do

@@ -73,6 +73,21 @@ $(sed -n 's/^\([a-z._]*\)	.*one of: .*/\1/p' items | grep -v 'data.transform\|tr
 END
 tap_is "$(cat refused)" "" "words: none that is not listed"
 
+# told_with KEY TEXT: a value of another kind is answered with the numbers or words that are allowed.
+told_with() {
+	"$QCNN" config --set "$1=[[]]" config.yaml >out 2>err
+	grep -qF -- "$2" err || echo "$1: not $2"
+}
+while read -r key low high; do
+	told_with "$key" "allowed: $low to $high"
+done <bounds >refused
+sed -n 's/^\([a-z._]*\)	.*[;,] \(one of: [^.]*\)\..*/\1	\2/p' items >words
+tap_ok "words are found" test "$(wc -l <words)" -ge 15
+while IFS='	' read -r key words; do
+	told_with "$key" "$words"
+done <words >>refused
+tap_is "$(cat refused)" "" "a value of another kind: what is allowed is told"
+
 # Options of the tables: each is shown with its range, and refused beyond it.
 tap_exit 78 "an option beyond its range" "$QCNN" config --set train.callbacks.reduce_lr_on_plateau.factor=1 config.yaml
 tap_has err "above 0 and below 1" "says the range"

@@ -49,7 +49,8 @@ printf '0.1,0.2,0.3,0.4\n' >angles.csv
 tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin
 tap_has err 'no labels in angles.csv: no loss or metrics' "why there is no loss"
 tap_exit 0 "one metric that is no list" "$QCNN" train -q --set train.metrics=accuracy table.yaml
-tap_exit 0 "it stands for a list of one" "$QCNN" config --set train.metrics=accuracy --set data.transform=standardize --set 'train.regularizers={l2: 0.1}' table.yaml
+tap_exit 0 "it stands for a list of one" "$QCNN" config --set train.metrics=accuracy --set data.transform=standardize --set 'train.regularizers={l2: 0.1}' \
+	--set train.constraints=non_neg --set train.callbacks=csv table.yaml
 tap_ok "in the resolved configuration, too" grep -q 'metrics:.*\[accuracy\]' out
 tap_exit 78 "a wrong name alone" "$QCNN" train --set train.metrics=accurate table.yaml
 tap_has err 'did you mean `accuracy`?' "is found"

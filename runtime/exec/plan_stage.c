@@ -4,6 +4,7 @@
 #include "config.h"
 #include "runtime/exec/plan_stage.h"
 #include "runtime/exec/plan_build.h"
+#include <stdlib.h>
 #include "runtime/base/rng.h"
 
 enum {
@@ -235,7 +236,24 @@ static void prepare_first(struct schedule *s)
 		}
 }
 
-void plan_way_back(const struct plan *pl, struct plan_circuit *c)
+uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
+{
+	uint64_t bits = 0;
+	for (uint32_t k = 0; k < nstep; k++)
+		bits |= plan_moved(pl, &c->step[k]);
+	return bits;
+}
+
+uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first)
+{
+	uint64_t bits = 0;
+	for (uint32_t k = first; k < c->nstep; k++)
+		bits |= c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
+	return bits;
+}
+
+/* turned: steps that turn away a bit which one on the way back takes for |0> are undone too. */
+static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool turned)
 {
 	struct held held = { 0, 0 };
 	uint64_t live = 0, idle = 0;   /* bits that some step has moved; that one on the way back takes for |0> still */
@@ -246,13 +264,36 @@ void plan_way_back(const struct plan *pl, struct plan_circuit *c)
 		s->undo = is_held(&held, moved, looked) || (moved & idle);
 		if (s->undo || s->cross) {
 			hold(&held, moved, looked);
-			if (pl->shape != SHAPE_SAMPLES)
+			if (turned)
 				idle |= ~(live | moved | looked);
 		}
 		live |= moved;
 		if (s->cross && c->first_cross == c->nstep)
 			c->first_cross = k;
 	}
+}
+
+/* On a machine like many, whatever this one is: the plan is the same everywhere. */
+static double seconds_back(const struct plan *pl, const struct plan_circuit *c)
+{
+	static const struct plan_limits usual = { .nthread = 2, .stream_gb_s = 50, .l2_gb_s = 100, .single_gflop_s = 350,
+		.double_gflop_s = 175 };
+	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+	plan_seconds(pl, c, &usual, stage, &all);
+	free(stage);
+	return all.back;
+}
+
+void plan_way_back(const struct plan *pl, struct plan_circuit *c)
+{
+	double all;
+	mark_undo(pl, c, false);
+	if (pl->shape == SHAPE_SAMPLES || pl->isa == ISA_NONE)
+		return;
+	all = seconds_back(pl, c);
+	mark_undo(pl, c, true);
+	if (seconds_back(pl, c) > all)
+		mark_undo(pl, c, false);
 }
 
 void plan_start(struct plan *pl, struct plan_circuit *c)

@@ -20,12 +20,18 @@ bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
 
+/* Bits that some of the first nstep steps turn away from |0>. */
+uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep);
+/* Bits that the way back finds turned by steps from `first` on that it does not undo. */
+uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first);
+
 /* Set c->first_cross and every step's undo.
  *
  * The cross matrix of a step is a sum over all bits that it does not touch, so it does not change
  * when psi and lambda both go through a unitary on those: of what comes later, only the steps
  * that do not commute with it, and those that do not commute with these, must be undone first.
- * So must the steps that turn a bit away from |0> which it leaves out: a sum over rows where psi was 0. */
+ * Steps that turn a bit away from |0> which it leaves out are undone too, where that should be faster: sums over
+ * rows where psi was 0 need no visit then. */
 void plan_way_back(const struct plan *pl, struct plan_circuit *c);
 
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;

@@ -120,13 +120,20 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 	return fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * t->amplitude * (n - read));
 }
 
+/* live: bits that steps before have turned. */
 static double stage_back(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t live)
 {
-	double n = ldexp(1, (int)count(live | hot_bits(s))), inside = 0;
+	uint64_t hot = hot_bits(s), left = plan_left(t->pl, c, s->first);
+	double n, inside = 0;
 	bool any = false, undo = false;
 
+	n = ldexp(1, (int)count(plan_turned(t->pl, c, s->first + s->count) | hot | left));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		inside += step_back(t, &c->step[k], n);
+		uint64_t own = plan_moved(t->pl, &c->step[k]);
+		unsigned idle = own ? count(hot & ~(live | left | own | plan_looked(t->pl, &c->step[k]))) : 0;
+
+		inside += step_back(t, &c->step[k], ldexp(n, -(int)idle));
+		live |= own;
 		any |= c->step[k].undo || c->step[k].cross;
 		undo |= c->step[k].undo;
 	}
@@ -176,8 +183,10 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
 	if (pl->shape == SHAPE_SAMPLES)
 		*all = (struct plan_seconds){ all_forward(&t, c, n), all_back(&t, c, n) };
 	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
+		uint64_t before = live;
+
 		stage[k].forward = stage_forward(&t, c, &c->stage[k], &live);
-		stage[k].back = stage_back(&t, c, &c->stage[k], live);
+		stage[k].back = stage_back(&t, c, &c->stage[k], before);
 		all->forward += stage[k].forward;
 		all->back += stage[k].back;
 	}

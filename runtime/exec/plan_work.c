@@ -48,19 +48,10 @@ struct visited { uint64_t hot, live, left; double there, back; };
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
-static uint64_t moved_by(const struct plan *pl, const struct plan_circuit *c, uint32_t first, uint32_t last, bool left)
-{
-	uint64_t bits = 0;
-
-	for (uint32_t k = first; k < last; k++)
-		bits |= left && c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
-	return bits;
-}
-
 static struct visited visit_stage(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
-	struct visited v = { .live = moved_by(pl, c, 0, s->first, false), .left = moved_by(pl, c, s->first, c->nstep, true) };
-	uint64_t all = v.live | moved_by(pl, c, s->first, s->first + s->count, false);
+	struct visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
+	uint64_t all = v.live | plan_turned(pl, c, s->first + s->count);
 
 	for (unsigned k = 0; k < s->nhot; k++)
 		v.hot |= UINT64_C(1) << s->hot[k];

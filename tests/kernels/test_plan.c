@@ -280,6 +280,51 @@ static void test_seconds(void)
 	program_free(p);
 }
 
+/* Steps whose cross matrix is wanted and that are undone; of all that want one. */
+static unsigned undone(const struct program *p, unsigned *all)
+{
+	struct plan_options o = single;
+	struct plan *pl;
+	unsigned n = 0;
+
+	o.isa = ISA_AVX512;
+	pl = plan_of(p, &o);
+	*all = 0;
+	for (uint32_t k = 0; k < pl->circuit->nstep; k++) {
+		*all += pl->circuit->step[k].cross;
+		n += pl->circuit->step[k].cross && pl->circuit->step[k].undo;
+	}
+	plan_free(pl);
+	return n;
+}
+
+/* One layer of rotations turns each qubit away from |0> once: undone, all but the first stage's sums are over a part of
+ * the state.  Qubits that constant gates have turned before are not spared by it. */
+static void test_turned(void)
+{
+	for (unsigned before = 0; before < 2; before++) {
+		struct build b = build_new(1, 0, 1);
+		uint32_t h = build_gate(&b, GATE_H, 0, NULL), x = build_gate(&b, GATE_PAULI, 1, NULL);
+		uint32_t ry = build_gate(&b, GATE_RPAULI, 2, (uint32_t[]){ build_weight(&b, 0) });
+		struct program *p;
+		unsigned n, all;
+
+		build_wires(&b, 0, 21);
+		for (uint32_t w = 0; before && w < 21; w++)
+			build_apply(&b, 0, h, 1, &w);
+		for (uint32_t w = 0; before && w < 21; w++)
+			build_controlled(&b, 0, x, 1, 2, (uint32_t[]){ w, (w + 1) % 21 });
+		for (uint32_t w = 0; w < 21; w++)
+			build_apply(&b, 0, ry, 1, &w);
+		for (uint32_t w = 0; w < 21; w++)
+			build_z(&b, 0, w);
+		p = build_done(&b);
+		n = undone(p, &all);
+		tap_ok(before ? n == 0 : n > all / 2, "rotations of %s: %u of %u are undone", before ? "a state" : "|0>", n, all);
+		program_free(p);
+	}
+}
+
 int main(void)
 {
 	test_pooling();
@@ -288,6 +333,7 @@ int main(void)
 	test_shapes();
 	test_flops();
 	test_way_back();
+	test_turned();
 	test_seconds();
 	return tap_done();
 }

@@ -30,24 +30,6 @@ static unsigned substitute(const struct plan_stage *s, unsigned from, const bool
 	return from;
 }
 
-/* Bits that some step may have turned away from |0>. */
-static uint64_t live_bits(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
-{
-	uint64_t live = 0;
-	for (uint32_t k = 0; k < nstep; k++)
-		live |= plan_moved(pl, &c->step[k]);
-	return live;
-}
-
-/* Bits that the way back finds turned by steps from `first` on that it does not undo. */
-static uint64_t left_bits(const struct plan *pl, const struct plan_circuit *c, uint32_t first)
-{
-	uint64_t left = 0;
-	for (uint32_t k = first; k < c->nstep; k++)
-		left |= c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
-	return left;
-}
-
 /* Rows of the block: hot bits outside the lanes and, for each hot bit inside, another that
  * changes places with it. */
 static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
@@ -65,8 +47,8 @@ static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
 		partner[a] = substitute(ps, b->lane_bits, in_block);
 		in_block[partner[a]] = true;
 	}
-	uint64_t before = live_bits(b->plan, c->plan, ps->first), live = live_bits(b->plan, c->plan, ps->first + ps->count);
-	uint64_t back = live | left_bits(b->plan, c->plan, ps->first + ps->count);
+	uint64_t before = plan_turned(b->plan, c->plan, ps->first), live = plan_turned(b->plan, c->plan, ps->first + ps->count);
+	uint64_t back = live | plan_left(b->plan, c->plan, ps->first + ps->count);
 	uint8_t memory_bit[64];
 	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
 		if (in_block[bit]) {
@@ -331,9 +313,9 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		s->undoes |= c->plan->step[k].undo;
 	}
 	if (b->lane_bits) {
-		uint64_t live = live_bits(b->plan, c->plan, ps->first);
+		uint64_t live = plan_turned(b->plan, c->plan, ps->first);
 		cpu_ways(b, s, settled(&l, live));
-		fix_idle_steps(b->plan, s, &l, live, left_bits(b->plan, c->plan, ps->first));
+		fix_idle_steps(b->plan, s, &l, live, plan_left(b->plan, c->plan, ps->first));
 		compile_ops(b, s);
 	}
 	number_blocks(&s->forward);
@@ -476,8 +458,8 @@ void cpu_compile(struct backend_state *b)
 		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
 		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
 		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
-		c->start_idle = (c->nrow - 1) & ~(size_t)(live_bits(pl, c->plan, c->plan->nstart) >> b->lane_bits);
-		c->idle = (c->nrow - 1) & ~(size_t)(live_bits(pl, c->plan, c->plan->nstep) >> b->lane_bits);
+		c->start_idle = (c->nrow - 1) & ~(size_t)(plan_turned(pl, c->plan, c->plan->nstart) >> b->lane_bits);
+		c->idle = (c->nrow - 1) & ~(size_t)(plan_turned(pl, c->plan, c->plan->nstep) >> b->lane_bits);
 		compile_stages(b, c);
 		compile_outputs(b, c);
 		find_sample_matrices(b, c);

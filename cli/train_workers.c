@@ -10,11 +10,13 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 
+/* What all had done at a time. */
+struct done { uint64_t *nsample; /* (n) */ double at; /* clock */ };
+
 struct train_workers {
 	const struct coordinator *c;
 	unsigned n;
-	uint64_t *before;            /* (n) samples done when the last epoch ended */
-	double begun;                /* clock */
+	struct done last, epoch;     /* when the last epoch began; this one */
 	struct metrics_worker *now;  /* (n) */
 };
 
@@ -36,52 +38,36 @@ struct train_workers *train_workers_new(const struct coordinator *c)
 		return NULL;
 	w->c = c;
 	w->n = count(c);
-	w->before = mem_alloc(w->n + 1, sizeof *w->before);
+	w->last.nsample = mem_alloc(w->n + 1, sizeof *w->last.nsample);
+	w->epoch.nsample = mem_alloc(w->n + 1, sizeof *w->epoch.nsample);
 	w->now = mem_alloc(w->n + 1, sizeof *w->now);
+	train_workers_epoch(w, NULL);
 	train_workers_epoch(w, NULL);
 	return w;
 }
 
-static void say_lines(struct train_workers *w, struct cli *c)
+/* Since then. */
+static const struct metrics_worker *done_since(struct train_workers *w, const struct done *then)
 {
-	struct buf lines = BUF_INIT;
-
-	train_workers_lines(w, w->n, &lines);
-	for (char *at = lines.data, *end; at && *at; at = end + 1) {
-		*(end = strchr(at, '\n')) = 0;
-		cli_detail(c, "%s", at + strspn(at, " "));
-	}
-	buf_release(&lines);
-}
-
-void train_workers_epoch(struct train_workers *w, struct cli *c)
-{
+	double seconds = clock_seconds() - then->at, all = 0;
 	struct coordinator_worker one;
 
-	if (w && c && c->verbose && !isatty(STDERR_FILENO))
-		say_lines(w, c);
-	for (unsigned i = 0; w && i < w->n && coordinator_worker(w->c, i, &one); i++)
-		w->before[i] = one.nsample;
-	if (w)
-		w->begun = clock_seconds();
-}
-
-const struct metrics_worker *train_workers_now(struct train_workers *w, unsigned *n)
-{
-	double seconds = w ? clock_seconds() - w->begun : 0, all = 0;
-	struct coordinator_worker one;
-
-	*n = w ? w->n : 0;
-	for (unsigned i = 0; i < *n && coordinator_worker(w->c, i, &one); i++) {
-		double samples = (double)(one.nsample - w->before[i]);
+	for (unsigned i = 0; i < w->n && coordinator_worker(w->c, i, &one); i++) {
+		double samples = (double)(one.nsample - then->nsample[i]);
 
 		all += samples;
 		w->now[i] = (struct metrics_worker){ .name = one.name, .share = samples, .heard = one.heard, .lost = one.lost,
 			.replaced = one.nreplaced, .samples_per_second = seconds > 0 ? samples / seconds : 0 };
 	}
-	for (unsigned i = 0; i < *n && all > 0; i++)
+	for (unsigned i = 0; i < w->n && all > 0; i++)
 		w->now[i].share /= all;
-	return w ? w->now : NULL;
+	return w->now;
+}
+
+const struct metrics_worker *train_workers_now(struct train_workers *w, unsigned *n)
+{
+	*n = w ? w->n : 0;
+	return w ? done_since(w, &w->epoch) : NULL;
 }
 
 static void add_line(const struct metrics_worker *m, int width, struct buf *out)
@@ -96,13 +82,10 @@ static void add_line(const struct metrics_worker *m, int width, struct buf *out)
 	buf_char(out, '\n');
 }
 
-void train_workers_lines(void *workers, unsigned most, struct buf *out)
+static void add_lines(const struct train_workers *w, const struct metrics_worker *m, unsigned most, struct buf *out)
 {
-	const struct metrics_worker *m;
-	unsigned n, shown, longest = 0;
+	unsigned shown = w->n <= most ? w->n : most ? most - 1 : 0, longest = 0;
 
-	m = train_workers_now(workers, &n);
-	shown = n <= most ? n : most ? most - 1 : 0;
 	for (unsigned i = 0; i < shown; i++) {
 		unsigned len = (unsigned)strlen(m[i].name);
 
@@ -110,15 +93,68 @@ void train_workers_lines(void *workers, unsigned most, struct buf *out)
 	}
 	for (unsigned i = 0; i < shown; i++)
 		add_line(&m[i], (int)longest, out);
-	if (shown < n && most)
-		buf_printf(out, "  and %u workers more\n", n - shown);
+	if (shown < w->n && most)
+		buf_printf(out, "  and %u workers more\n", w->n - shown);
+}
+
+/* Has this epoch done less than half of what the last one did? */
+static bool is_young(const struct train_workers *w)
+{
+	struct coordinator_worker one;
+	uint64_t now = 0, last = 0;
+
+	for (unsigned i = 0; i < w->n && coordinator_worker(w->c, i, &one); i++) {
+		now += one.nsample - w->epoch.nsample[i];
+		last += w->epoch.nsample[i] - w->last.nsample[i];
+	}
+	return now < last / 2;
+}
+
+void train_workers_lines(void *workers, unsigned most, struct buf *out)
+{
+	struct train_workers *w = workers;
+
+	if (w)
+		add_lines(w, done_since(w, is_young(w) ? &w->last : &w->epoch), most, out);
+}
+
+/* ---- epochs ---- */
+
+static void say_lines(struct train_workers *w, struct cli *c)
+{
+	struct buf lines = BUF_INIT;
+
+	add_lines(w, done_since(w, &w->epoch), w->n, &lines);
+	for (char *at = lines.data, *end; at && *at; at = end + 1) {
+		*(end = strchr(at, '\n')) = 0;
+		cli_detail(c, "%s", at + strspn(at, " "));
+	}
+	buf_release(&lines);
+}
+
+void train_workers_epoch(struct train_workers *w, struct cli *c)
+{
+	struct coordinator_worker one;
+	struct done last;
+
+	if (!w)
+		return;
+	if (c && c->verbose && !isatty(STDERR_FILENO))
+		say_lines(w, c);
+	last = w->last;
+	w->last = w->epoch;
+	w->epoch = last;             /* its room */
+	for (unsigned i = 0; i < w->n && coordinator_worker(w->c, i, &one); i++)
+		w->epoch.nsample[i] = one.nsample;
+	w->epoch.at = clock_seconds();
 }
 
 void train_workers_free(struct train_workers *w)
 {
 	if (!w)
 		return;
-	free(w->before);
+	free(w->last.nsample);
+	free(w->epoch.nsample);
 	free(w->now);
 	free(w);
 }

@@ -15,7 +15,8 @@ struct train_workers *train_workers_new(const struct coordinator *c);
 const struct metrics_worker *train_workers_now(struct train_workers *w, unsigned *n);
 /* An epoch has ended.  With --verbose, and where no bar tells, the lines go to c (which may be NULL). */
 void train_workers_epoch(struct train_workers *w, struct cli *c);
-/* As lines, at most `most` of them: name, share, samples a second, when it was last heard of. */
+/* As lines, at most `most` of them: name, share, samples a second, when it was last heard of; of this epoch and,
+ * where that has just begun, the last one. */
 void train_workers_lines(void *workers, unsigned most, struct buf *out);
 void train_workers_free(struct train_workers *w);
 

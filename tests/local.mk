@@ -65,6 +65,7 @@ check_PROGRAMS += tests/unit/test_resume_isa
 check_PROGRAMS += tests/unit/test_rng
 check_PROGRAMS += tests/unit/test_streaming
 check_PROGRAMS += tests/unit/test_tfevents
+check_PROGRAMS += tests/unit/test_train_workers
 check_PROGRAMS += tests/unit/test_transform
 
 # What some of them share or link.

@@ -16,7 +16,6 @@
 #include "runtime/net/meeting.h"
 #include "runtime/net/member.h"
 
-enum { LEAVE_S = 2 };
 #define WATCH_S 0.02                     /* between two looks at processes and clocks */
 
 /* ---- the loop ---- */
@@ -359,37 +358,6 @@ void coordinator_ending(struct coordinator *c, int code)
 	c->ending = code;
 }
 
-/* All are told, have a moment to go, and then are ended. */
-static void dismiss(struct coordinator *c)
-{
-	struct wire_bye bye = { 0, "" }, early = { -c->ending, "rank 0 ended early" };
-	double until = clock_seconds() + LEAVE_S;
-	bool left = true;
-
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
-
-		if (m->peer.fd >= 0) {
-			buf_clear(&c->body);
-			wire_put_bye(&c->body, m->guest && c->ending ? &early : &bye);
-			peer_put(&m->peer, &c->body);
-			peer_flush(&m->peer, NULL);
-			shutdown(m->peer.fd, SHUT_WR);
-		}
-		launch_let_go(&m->process, m->state == MEMBER_LOST);
-		m->state = MEMBER_LOST;
-	}
-	while (left && clock_seconds() < until) {
-		left = false;
-		for (unsigned i = 0; i < c->nmember; i++)
-			left |= c->member[i].process.pid && !launch_reap(&c->member[i].process);
-		if (left)
-			nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-	}
-	for (unsigned i = 0; i < c->nmember; i++)
-		launch_let_go(&c->member[i].process, true);
-}
-
 void coordinator_free(struct coordinator *c)
 {
 	if (!c)
@@ -400,7 +368,7 @@ void coordinator_free(struct coordinator *c)
 	pthread_mutex_unlock(&c->lock);
 	if (c->has_keeper)
 		pthread_join(c->keeper, NULL);
-	dismiss(c);
+	members_dismiss(c);
 	if (c->met)
 		unlink(c->o.guests->meeting);
 	for (unsigned i = 0; i < c->nmember; i++) {

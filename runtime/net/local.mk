@@ -16,6 +16,7 @@ libnet_a_SOURCES = \
 	runtime/net/descriptors.c \
 	runtime/net/dial.c \
 	runtime/net/dial.h \
+	runtime/net/dismiss.c \
 	runtime/net/dispatch.c \
 	runtime/net/handshake.c \
 	runtime/net/handshake.h \

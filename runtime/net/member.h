@@ -160,6 +160,9 @@ void shard_forget(struct member *m);
 /* dispatch.c: what a worker says. */
 void member_read(struct coordinator *c, struct member *m, double now);
 
+/* dismiss.c: the end for all; no connection is used afterwards. */
+void members_dismiss(struct coordinator *c);
+
 /* coordinator_step.c: the pool. */
 extern const struct pool_ops coordinator_ops;
 

@@ -156,6 +156,17 @@ end_ranks
 tap_is "$statuses" " 75 75 75" "TERM for all: rank 0 saves, and all end with 75"
 tap_has stop.0.err "same command" "it says how to go on"
 
+# Rank 0 ends behind those that it tells to end: here rank 1 sleeps when the last word comes.
+start_ranks 2 last "$QCNN" train config.yaml $few --set train.epochs=2 --fresh --set "train.callbacks=[{command: {run: 'kill -STOP \$(cat pid)', on: end}}]"
+first=${pids% *}
+echo ${pids##* } >pid
+for i in $(seq 300); do case $(ps -o stat= -p $(cat pid)) in T*) break ;; esac; sleep 0.1; done
+sleep 1
+tap_ok "rank 0 waits until its last word was heard" sh -c "ps -o stat= -p $first | grep -qv Z"
+kill -CONT $(cat pid)
+end_ranks
+tap_is "$statuses" " 0 0" "both end well" || tap_note "$(cat last.?.err)"
+
 # A rank that is killed does not end the others, and is taken back, as a pod that is started again is.
 start_ranks 3 lose "$QCNN" train config.yaml $few --fresh --set train.epochs=4000
 began lose

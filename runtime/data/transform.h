@@ -11,7 +11,7 @@
 
 enum {
 	TRANSFORM_STEPS_MAX = 8,
-	TRANSFORM_OPTIONS_MAX = 2,
+	TRANSFORM_OPTIONS_MAX = 3,
 	TRANSFORM_SAFE_EXPONENT = 400,   /* squares of 2^400, and sums of them, are far from the ends of double's range */
 	PCA_COLUMNS_MAX = 4096,
 	PCA_COMPONENTS_MAX = 256

@@ -66,6 +66,19 @@ static void widen(void *ctx, const double *x)
 	r->begun = true;
 }
 
+/* One range for all columns. */
+static void join_ranges(uint32_t n, double *least, double *largest)
+{
+	for (uint32_t j = 1; j < n; j++) {
+		least[0] = least[j] < least[0] ? least[j] : least[0];
+		largest[0] = largest[j] > largest[0] ? largest[j] : largest[0];
+	}
+	for (uint32_t j = 1; j < n; j++) {
+		least[j] = least[0];
+		largest[j] = largest[0];
+	}
+}
+
 static int fit_min_max(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
 {
 	double low = w->option[0], high = w->option[1], *least, *factor;
@@ -80,6 +93,8 @@ static int fit_min_max(const struct transform_wish *w, const struct sample *s, s
 	least = out->value;
 	factor = least + n;                      /* the largest, until all rows were seen */
 	code = each_row(s, widen, &(struct range){ n, false, least, factor }, e);
+	if (!code && w->option[2] != 0)
+		join_ranges(n, least, factor);
 	for (uint32_t j = 0; !code && j < n; j++) {
 		if (!isfinite(factor[j] - least[j]))
 			code = err_set(e, -ERR_BAD_DATA, "%s: column %u (from 0) runs from %g to %g, too far for min_max", s->d->source,

@@ -20,8 +20,10 @@ for size in '2 0.6' '5 0.65' '10 0.8' '20 0.93' '40 0.95' '80 0.97'; do
 	row "${size#* }" digits-few 10 accuracy --set "data.split={train: ${size% *}, test: 100}"
 done
 for ansatz in 0 1 2 3 4 5 6 7 8; do
-	row 0.93 hur 5 accuracy --const ansatz=$ansatz
+	row 0.94 hur 5 accuracy --const ansatz=$ansatz
 done
+row 0.98 hur 5 accuracy --const ansatz=8 --const chain=1
+row 0.6 hur 5 accuracy --const ansatz=3 --const chain=1
 # boundary XX: the field where the answers along it change their sign, mean over the seeds in cong.*.bin.
 boundary() {
 	for file in cong.*.bin; do

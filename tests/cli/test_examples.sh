@@ -65,7 +65,9 @@ while read -r model const weights input outputs; do
 	case $model in '#'*) continue ;; esac
 	echo "$weights" >weights.json
 	echo "$input" >input.csv
-	tap_ok "$model with $const runs" "$QCNN" run --precision double --const "$const" --weights weights.json --data input.csv \
+	set --
+	for one in $(echo "$const" | tr , ' '); do set -- "$@" --const "$one"; done
+	tap_ok "$model with $const runs" "$QCNN" run --precision double "$@" --weights weights.json --data input.csv \
 		--format csv -o outputs.csv "$examples/$model"
 	sed '1d; s/^0,//' outputs.csv >numbers   # without names and the sample's number
 	error=$(echo "$outputs" | paste -d, numbers - | awk -F, '{

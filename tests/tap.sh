@@ -62,6 +62,23 @@ tap_has() {
 	tap_result $? "$3" || { tap_note "no '$2' in:"; head -40 "$1" | sed 's/^/# /'; return 1; }
 }
 
+# tap_until 'COMMANDS' [SECONDS]: tries them until they succeed; 1 where they have not within two minutes, or so many seconds.
+tap_until() {
+	tap_end=$(($(date +%s) + ${2:-120}))
+	until eval "$1" 2>/dev/null; do
+		[ "$(date +%s)" -le $tap_end ] || return 1
+		sleep 0.02
+	done
+}
+
+# tap_gone PID...: waits until none of them runs (one that waits to be reaped does not).
+tap_gone() { tap_until "[ -z \"\$(tap_left $*)\" ]" || { echo "still there: $(tap_left "$@")"; return 1; }; }
+tap_left() {
+	for tap_pid; do
+		case $(ps -o stat= -p "$tap_pid") in '' | Z*) ;; *) printf '%s ' "$tap_pid" ;; esac
+	done
+}
+
 # tap_skip REASON: counts one point as skipped.
 tap_skip() {
 	tap_count=$((tap_count + 1))

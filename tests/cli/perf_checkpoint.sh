@@ -13,7 +13,7 @@ train() { "$QCNN" train -q --fresh --set=train.epochs=100 --set=log.report=false
 # The size of one; it lies there until the run has finished.
 sh -c "exec '$QCNN' train -q --set=train.epochs=1000000 --set=log.checkpoint_steps=1 --set=log.dir=size config.yaml" 2>/dev/null &
 pid=$!
-wait_for 'test -s size/cluster-*/checkpoint/1.bin'
+tap_until 'test -s size/cluster-*/checkpoint/1.bin'
 kill -s KILL $pid
 size=$(wc -c <"$(ls size/cluster-*/checkpoint/1.bin)")
 

@@ -8,12 +8,6 @@ make_learner() {
 	sed -e 's/seed: 7,/seed: 7, threads: 1,/' -e 's/learning_rate: 0.02/learning_rate: 0.05/' config.yaml >one.yaml && mv one.yaml config.yaml
 }
 
-# wait_for COMMAND: until it succeeds, a minute at most.
-wait_for() {
-	wait_turn=0
-	while ! eval "$1" 2>/dev/null && [ $wait_turn -lt 6000 ]; do sleep 0.01; wait_turn=$((wait_turn + 1)); done
-}
-
 no_times() { sed 's/, *"seconds": *[^,}]*//; s/, *"samples_per_second": *[^,}]*//' "$1"; }
 tags() { LC_ALL=C find "$1" -name 'events.out.*' -exec grep -a -o -h "$2" {} + | wc -l | tr -d ' '; }
 
@@ -51,7 +45,7 @@ killed() {
 		pid=$!
 		# A further checkpoint, and a while.
 		killed_old=$(cksum killed/cluster-*/checkpoint/*.bin 2>/dev/null)
-		wait_for '[ "$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$killed_old" ] || ! kill -0 $pid'
+		tap_until '[ "$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$killed_old" ] || ! kill -0 $pid'
 		sleep "0.0$(awk -v s="$killed_turn$$" 'BEGIN { srand(s); printf "%04d", 6400 * rand() }')"
 		kill -s KILL $pid 2>/dev/null
 		wait $pid 2>/dev/null

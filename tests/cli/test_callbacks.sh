@@ -103,7 +103,7 @@ cat >slow.sh <<'END'
 "$QCNN" train --fresh -q --set=log.dir=slow '--set=train.callbacks={command: {run: "touch began; sleep 1000", on: epoch, timeout: 1000}}' config.yaml 2>err &
 pid=$!
 . "$top_srcdir/tests/cli/resume.sh"
-wait_for 'test -e began'
+tap_until 'test -e began'
 kill -s TERM $pid
 wait $pid
 END

@@ -22,26 +22,26 @@ faults XCPU "0 75" $((${slow:-1} * 60)) 1 "XCPU" $more "$callbacks"
 gone() {
 	"$QCNN" train --no-progress --set=log.dir=gone --set=log.checkpoint_steps=1 --set=train.epochs=1000000 config.yaml 2>err &
 	pid=$!
-	wait_for 'test -s gone/cluster-*/checkpoint/1.bin'
+	tap_until 'test -s gone/cluster-*/checkpoint/1.bin'
 }
 gone
 run=$(echo gone/cluster-*)
 mv gone/cluster-* away
-wait_for 'test -s "$run"/checkpoint/1.bin -a -s "$run"/metrics.jsonl'
+tap_until 'test -s "$run"/checkpoint/1.bin -a -s "$run"/metrics.jsonl'
 "$QCNN" train -q --set=log.dir=gone --set=log.checkpoint_steps=1 --set=train.epochs=1000000 config.yaml 2>again
 tap_is $? 73 "a second process is refused in it, too"
 kill -s TERM $pid
 wait $pid
 tap_is $? 75 "a run whose folder was removed can be stopped"
 gone
-wait_for 'grep -q going err'
+tap_until 'grep -q going err'
 kill -s TERM $pid
 wait $pid
 tap_has err "going on with $run" "and goes on in that folder"
 "$QCNN" train --no-progress --set=log.dir=last --set=train.epochs=300000 --set=log.tensorboard=false --set=log.report=false \
 	--set=train.max_steps=20000 -o last.bin config.yaml 2>err &
 pid=$!
-wait_for 'test -s last/cluster-*/metrics.jsonl'
+tap_until 'test -s last/cluster-*/metrics.jsonl'
 run=$(echo last/cluster-*)
 kill -s STOP $pid
 mv "$run" last.away

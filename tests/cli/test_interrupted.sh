@@ -48,8 +48,7 @@ until_running() {
 	rm -rf stopped
 	sh -c "$2 exec '$QCNN' train -q --set train.epochs=1000000 --set log.dir=stopped config.yaml" 2>err &
 	pid=$!
-	i=0
-	while [ ! -s "$(echo stopped/cluster-*/metrics.jsonl)" ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	tap_until 'test -s stopped/cluster-*/metrics.jsonl'
 	kill -s "$1" $pid
 }
 for s in HUP USR1 USR2 XCPU; do
@@ -82,8 +81,7 @@ tap_ok "it leaves nothing" test ! -e early
 echo 'echo $$; exec sleep 100' >end.sh
 sh -c "exec '$QCNN' train --set log.dir=twice '--set=train.callbacks={command: {run: [sh, \"$PWD/end.sh\"], on: end, timeout: 1000}}' config.yaml" 2>err &
 pid=$!
-i=0
-while [ ! -s "$(echo twice/cluster-*/command.log)" ] && [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done
+tap_until 'test -s twice/cluster-*/command.log'
 kill -s INT $pid
 sleep 0.3
 tap_ok "one INT is noted" kill -0 $pid

@@ -11,7 +11,7 @@ more="--set=log.checkpoint_steps=1 --set=train.epochs=40 --set=train.batch_size=
 for i in 1 2; do
 	"$QCNN" train -q $more --set=log.dir=early config.yaml &
 	pid=$!
-	wait_for 'test -s early/cluster-*/checkpoint/1.bin'
+	tap_until 'test -s early/cluster-*/checkpoint/1.bin'
 	kill -s KILL $pid
 	wait $pid 2>/dev/null
 done
@@ -30,7 +30,7 @@ stop_after() {
 	rm -rf stopped
 	"$QCNN" train --no-progress $more --set=train.epochs=1000000 --set=log.dir=stopped "$@" config.yaml 2>err &
 	pid=$!
-	wait_for 'test -s stopped/cluster-*/checkpoint/1.bin'
+	tap_until 'test -s stopped/cluster-*/checkpoint/1.bin'
 }
 stop_after
 kill -s USR1 $pid
@@ -45,7 +45,7 @@ for f in checkpoint/1.bin.tmp-1-0 run.json.tmp-12-3 train/x.tmp-4-5; do : >"$(ec
 for f in mine.tmp-1 my.tmp-1-0.txt; do : >"$(echo stopped/cluster-*)/$f"; done
 "$QCNN" train --no-progress $more --set=train.epochs=1000000 --set=log.dir=stopped config.yaml 2>err &
 pid=$!
-wait_for 'grep -q going err'
+tap_until 'grep -q going err'
 kill -s TERM $pid
 wait $pid
 tap_is "$(find stopped -name '*.tmp-*' | sed 's/.*\///' | sort | tr '\n' ' ')" "mine.tmp-1 my.tmp-1-0.txt " "half-written files of a killed process are removed, others are not"
@@ -58,7 +58,7 @@ timed=$!
 run=$(echo stopped/cluster-*)
 "$QCNN" train -q $more --set=train.epochs=1000000 --set=log.dir=stopped config.yaml 2>/dev/null &
 pid=$!
-wait_for 'grep -q process "$run/checkpoint/lock" && grep -q "^process $pid " "$run/checkpoint/lock"'
+tap_until 'grep -q process "$run/checkpoint/lock" && grep -q "^process $pid " "$run/checkpoint/lock"'
 for words in "" "--resume=${run#*/}"; do
 	tap_exit 73 "a second process is refused ${words:-(auto)}" "$QCNN" train -q $more --set=train.epochs=1000000 --set=log.dir=stopped $words config.yaml
 	tap_has err "another process trains it: process $pid on" "it names the first"
@@ -86,7 +86,7 @@ tap_has err "has finished" "is not gone on with"
 again 0 "nor by itself" --set=train.epochs=3
 tap_is "$(ls -d stopped/cluster-* | wc -l | tr -d ' ')" 3 "a new folder again"
 
-wait_for 'test -s timed/cluster-*/checkpoint/0.bin'
+tap_until 'test -s timed/cluster-*/checkpoint/0.bin'
 tap_ok "a checkpoint after a second" test -s timed/cluster-*/checkpoint/0.bin
 kill -s KILL $timed
 
@@ -95,7 +95,7 @@ changed() {
 	rm -rf stopped
 	"$QCNN" train -q --set=train.epochs=1000000 --set=log.checkpoint_steps=1 --set=log.dir=stopped table.yaml 2>err &
 	pid=$!
-	wait_for 'test -s stopped/two-*/checkpoint/1.bin'
+	tap_until 'test -s stopped/two-*/checkpoint/1.bin'
 	kill -s TERM $pid
 	wait $pid
 }
@@ -127,7 +127,7 @@ for f in 0 1; do cp "$f.keep" "$run/checkpoint/$f.bin"; done
 damage "$newest"
 "$QCNN" train --no-progress --set=train.epochs=1000000 --set=log.checkpoint_steps=1 --set=log.dir=stopped table.yaml 2>err &
 pid=$!
-wait_for 'grep -q "going on with" err'
+tap_until 'grep -q "going on with" err'
 kill -s TERM $pid
 wait $pid
 tap_is $? 75 "the newest is damaged: the one before is taken"

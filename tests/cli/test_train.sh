@@ -104,8 +104,7 @@ tap_exit 73 "a folder that cannot be made" "$QCNN" train -q --set log.dir=file/x
 for s in INT TERM ABRT; do
 	sh -c "exec '$QCNN' train --no-progress --set train.epochs=1000000 --set log.dir=stopped -o first.bin config.yaml" 2>err &
 	pid=$!
-	i=0
-	while [ ! -s "$(echo stopped/cluster-*/metrics.jsonl)" ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	tap_until 'test -s stopped/cluster-*/metrics.jsonl'
 	# A shell starts its background jobs with INT ignored; the program must not care.
 	kill -s $s $pid
 	wait $pid

@@ -31,8 +31,7 @@ lab_hold() {
 	shift
 	$lab_how sh -c 'echo $$ >"$0.pid"; '"$*"' read end; kill $! 2>/dev/null' "$lab/host.$lab_k" <"$lab/leash" >"$lab/hold.$lab_k" 2>&1 9>&- &
 	lab_holders="$lab_holders $!"
-	for lab_i in $(seq 200); do [ -s "$lab/host.$lab_k.pid" ] && return 0; sleep 0.02; done
-	return 1
+	tap_until '[ -s "$lab/host.$lab_k.pid" ]'
 }
 
 lab_on() {
@@ -75,7 +74,7 @@ lab_open_net() {
 	lab_hold "unshare --net" "ip link set lo up; sleep 0 &" || return 1
 	for lab_k in $(seq $lab_n); do
 		lab_config $lab_k "$(lab_address $lab_k)" 22
-		lab_hold "unshare --net" "ip link set lo up; for i in \$(seq 500); do ip -o addr show dev up 2>/dev/null | grep -q 10.77 && break; sleep 0.02; done; '$lab_sshd' -D -e -f $lab/sshd_config.$lab_k &" || return 1
+		lab_hold "unshare --net" "ip link set lo up; for i in \$(seq 5000); do ip -o addr show dev up 2>/dev/null | grep -q 10.77 && break; sleep 0.02; done; '$lab_sshd' -D -e -f $lab/sshd_config.$lab_k &" || return 1
 		ip link add name h$lab_k netns "$(cat "$lab/host.0.pid")" type veth peer name up netns "$(cat "$lab/host.$lab_k.pid")" || return 1
 		lab_h=$lab_k
 		lab_on 0 sh -c "ip addr add 10.77.$lab_h.1/24 dev h$lab_h && ip link set h$lab_h up" || return 1
@@ -90,11 +89,8 @@ lab_open_loopback() {
 		lab_config 1 127.0.0.1 $lab_port
 		"$lab_sshd" -D -e -f "$lab/sshd_config.1" >"$lab/hold.1" 2>&1 9>&- &
 		lab_holders=$!
-		for lab_i in $(seq 100); do
-			grep -q 'Server listening' "$lab/hold.1" && return 0
-			kill -0 $lab_holders 2>/dev/null || break
-			sleep 0.02
-		done
+		tap_until 'grep -q "Server listening" "$lab/hold.1" || ! kill -0 $lab_holders'
+		! grep -q 'Server listening' "$lab/hold.1" || return 0
 	done
 	return 1
 }
@@ -122,11 +118,7 @@ lab_open() {
 	fi
 	lab_ssh_config
 	for lab_h in $(seq $lab_n); do
-		for lab_i in $(seq 100); do
-			lab_on 0 ssh h$lab_h true 2>"$lab/err" </dev/null && break
-			sleep 0.05
-		done
-		[ $lab_i -lt 100 ] || { lab_why="this sshd lets nobody in: $(head -1 "$lab/err")"; return 1; }
+		tap_until 'lab_on 0 ssh h$lab_h true 2>"$lab/err" </dev/null' 20 || { lab_why="this sshd lets nobody in: $(head -1 "$lab/err")"; return 1; }
 	done
 }
 
@@ -139,12 +131,9 @@ lab_drop() {
 	rm -f "$lab/drop.$1.$2"
 	(lab_exec $lab_at "$top_builddir/tests/net/net_drop" $lab_dev "$3" <"$lab/leash" >"$lab/drop.$1.$2" 2>&1) &
 	echo $! >"$lab/drop.$1.$2.pid"
-	for lab_i in $(seq 100); do
-		grep -q ready "$lab/drop.$1.$2" 2>/dev/null && return 0
-		kill -0 "$(cat "$lab/drop.$1.$2.pid")" 2>/dev/null || return 1
-		sleep 0.02
-	done
-	return 1
+	lab_f=$lab/drop.$1.$2
+	tap_until 'grep -q ready "$lab_f" || ! kill -0 "$(cat "$lab_f.pid")"'
+	grep -q ready "$lab_f"
 }
 lab_undrop() {
 	for lab_f in "$lab/drop.$1".*.pid; do

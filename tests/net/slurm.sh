@@ -3,7 +3,7 @@
 # start_slurm: leaves SLURM_CONF in the environment, or returns 1 with the reason in $slurm_why; end_slurm ends all.
 
 slurm_here=$PWD/slurm
-slurm_wait() { for i in $(seq 200); do "$@" >/dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
+slurm_wait() { tap_until "$* >/dev/null"; }
 slurm_alive() { [ "$(sinfo -h -p low -N -o '%t' 2>/dev/null | grep -c idle)" = 3 ]; }
 
 start_slurm() {

@@ -24,7 +24,7 @@ for list in 'n[1-3,7]' 'm[08-11],x' 'rack[1-2]n[09-10]' 'a,b-1,c[3]'; do
 	scontrol show hostnames "$list" | sort >named
 	rm -f asked
 	SLURM_JOB_NODELIST="$list" "$QCNN" train config.yaml $few --iface 127.0.0.1 --launcher "exec:$PWD/agent" >out 2>err
-	for i in $(seq 30); do [ "$(cat asked 2>/dev/null | wc -l)" -ge "$(wc -l <named)" ] && break; sleep 0.1; done
+	tap_until '[ "$(cat asked | wc -l)" -ge "$(wc -l <named)" ]'
 	sort asked >asked.sorted
 	tap_ok "$list is what scontrol makes of it" cmp named asked.sorted
 done
@@ -58,12 +58,12 @@ export TICK=0.1
 job=$(sbatch --parsable --time=60 -o batch.out slurm.sh config.yaml $long -o got.bin)
 rm -f got.bin
 for k in 1 2 3; do
-	for i in $(seq 200); do [ "$(cat batch.out 2>/dev/null | grep -c 'ready after')" -ge $k ] && break; sleep 0.1; done
+	tap_until '[ "$(grep -c "ready after" batch.out)" -ge $k ]'
 	sleep 0.7
 	tap_ok "preemption $k: a job that is more urgent runs" timeout 60 srun -p high -N3 --exclusive true
 	slurm_wait has_state $job PENDING && scontrol update JobId=$job StartTime=now      # Slurm lets it wait for two minutes
 done
-for i in $(seq 400); do ended $job && break; sleep 0.1; done
+tap_until 'ended $job'
 tap_is "$(grep -c 'same command' batch.out)" 3 "it was stopped and has saved three times" || tap_note "$(tail -30 batch.out)"
 tap_ok "and the weights are those of the calm run" cmp calm.bin got.bin
 tap_is "$(ls -d preempted/hybrid-* | wc -l)" 1 "in one folder"

@@ -22,22 +22,6 @@ length=$((($(date +%s%N) - begin) / 1000000))
 tap_ok "the calm run with workers, of $length ms" cmp want.bin got.bin
 workers_of() { ps -o pid=,stat= --ppid "$1" 2>/dev/null | awk '$2 !~ /^Z/ { print $1 }'; }
 
-# gone SECONDS PID...
-gone() {
-	until=$(($(date +%s) + $1))
-	shift
-	while [ "$(date +%s)" -le $until ]; do
-		left=
-		for p in "$@"; do
-			case $(ps -o stat= -p "$p" 2>/dev/null) in '' | Z*) ;; *) left="$left $p" ;; esac
-		done
-		[ -z "$left" ] && return 0
-		sleep 0.2
-	done
-	echo "still there:$left"
-	return 1
-}
-
 # drawn: a number below $1, from a sequence of this test's own.
 seed=20261121
 draw() { seed=$(((seed * 1103515245 + 12345) % 2147483648)); drawn=$((seed / 65536 % $1)); }
@@ -64,7 +48,7 @@ for moment in $(seq $moments); do
 	status=$?
 	case $what:$status in [012]:0 | 3:137 | 3:0 | 4:0 | 4:75 | 4:143) ok=0 ;; *) ok=1 ;; esac
 	tap_result $ok "$told after $delay ms: exit status $status" || sed 's/^/# /' err
-	tap_ok "no worker is left" gone 15 $all || kill -9 $all 2>/dev/null
+	tap_ok "no worker is left" tap_gone $all || kill -9 $all 2>/dev/null
 	if [ ! -f got.bin ]; then
 		run -o got.bin --hosts local:2 2>err || sed 's/^/# /' err
 	fi

@@ -119,23 +119,13 @@ tap_has other.err "did not accept this worker's proof of the job's key" "it says
 environment() { echo PMI_RANK=$1 PMI_SIZE=$2; }
 long="--set train.epochs=4000 --set log.dir=$PWD/long"
 began() {
-	for i in $(seq 600); do grep -q 'ready after' $1.0.err && break; sleep 0.05; done
+	tap_until "grep -q 'ready after' $1.0.err"
 	sleep 0.3
-}
-gone() {
-	for i in $(seq 150); do
-		left=
-		for p in "$@"; do case $(ps -o stat= -p $p 2>/dev/null) in '' | Z*) ;; *) left="$left $p" ;; esac; done
-		[ -z "$left" ] && return 0
-		sleep 0.1
-	done
-	echo "still there:$left"
-	return 1
 }
 start_ranks 3 kill "$QCNN" train config.yaml $few $long --fresh
 began kill
 kill -9 $(echo $pids | cut -d' ' -f1)
-tap_ok "when rank 0 is killed the others go" gone $pids
+tap_ok "when rank 0 is killed the others go" tap_gone $pids
 end_ranks
 tap_is "$statuses" " 137 75 75" "with 75"
 # The same where rank 0 has left signs of life unread, which makes the system break the connections off.
@@ -144,7 +134,7 @@ began broken
 kill -STOP $(echo $pids | cut -d' ' -f1)
 sleep 2.5
 kill -9 $(echo $pids | cut -d' ' -f1)
-tap_ok "when its connections break the others go" gone $pids
+tap_ok "when its connections break the others go" tap_gone $pids
 end_ranks
 tap_is "$statuses" " 137 75 75" "with 75 too"
 
@@ -173,7 +163,7 @@ began lose
 kill -9 $(echo $pids | cut -d' ' -f3)
 env $(environment 2 3) "$QCNN" train config.yaml $few --fresh --set train.epochs=4000 >again.out 2>again.err &
 again=$!
-for i in $(seq 100); do grep -q 'takes part' lose.0.err && break; sleep 0.1; done
+tap_until "grep -q 'takes part' lose.0.err"
 kill -INT $(echo $pids | cut -d' ' -f1)
 end_ranks
 tap_is "$statuses" " 75 75 137" "a rank that is killed does not end the others"

@@ -12,7 +12,7 @@ lab_on 1 ip -6 addr add fd77::2/64 dev up nodad 2>/dev/null && lab_on 0 ip -6 ad
 lab_config v6 :: 2200
 (lab_exec 1 "$lab_sshd" -D -e -f "$lab/sshd_config.v6" >"$lab/v6" 2>&1) &
 sshd=$!
-for i in $(seq 200); do grep -q 'Server listening' "$lab/v6" && break; sleep 0.02; done
+tap_until 'grep -q "Server listening" "$lab/v6"'
 printf 'Host *:*\n\tPort 2200\n' >>"$lab/ssh_config"
 cp "$top_srcdir"/examples/cluster/* .
 train() {

@@ -19,20 +19,6 @@ train() {
 # Workers that a process has started and that run (not those that wait to be reaped).
 workers_of() { ps -o pid=,stat= --ppid "$1" 2>/dev/null | awk '$2 !~ /^Z/ { print $1 }'; }
 
-# gone PID...: none of them runs, within ten seconds.
-gone() {
-	for i in $(seq 100); do
-		left=
-		for p in "$@"; do
-			case $(ps -o stat= -p "$p" 2>/dev/null) in '' | Z*) ;; *) left="$left $p" ;; esac
-		done
-		[ -z "$left" ] && return 0
-		sleep 0.1
-	done
-	echo "still there:$left"
-	return 1
-}
-
 # ---- the same bits ----
 few="--set train.epochs=2 --set train.restarts=1"
 for name in cluster cluster-hybrid; do
@@ -121,10 +107,7 @@ start_run() {
 	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
 		--set run.threads=1 --no-progress -o got.bin $long --hosts local:3 "$@" >out 2>err &
 	coordinator=$!
-	for i in $(seq 100); do
-		grep -q 'ready after' err && break
-		sleep 0.05
-	done
+	tap_until "grep -q 'ready after' err"
 	sleep 0.2
 	all=$(workers_of $coordinator)
 }
@@ -158,7 +141,7 @@ kill -9 $all
 wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
 tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"
-tap_ok "no worker is left" gone $all
+tap_ok "no worker is left" tap_gone $all
 
 # Agents that start a worker once; later they fail, or nothing comes of it.
 start_once() {
@@ -171,10 +154,7 @@ start_once fails false
 fails=$!
 start_once hangs 'sleep 30'
 hangs=$!
-for i in $(seq 200); do
-	grep -q 'ready after' err.fails && grep -q 'ready after' err.hangs && break
-	sleep 0.05
-done
+tap_until "grep -q 'ready after' err.fails && grep -q 'ready after' err.hangs"
 sleep 0.2
 kill -9 $(workers_of $fails) $(workers_of $hangs)
 wait $fails
@@ -188,13 +168,13 @@ tap_has err.hangs "no worker is left; the first that was lost is 127.0.0.1[0]: i
 start_run --fresh
 kill -9 $coordinator
 wait $coordinator 2>/dev/null
-tap_ok "when the coordinator is killed no worker is left" gone $all
+tap_ok "when the coordinator is killed no worker is left" tap_gone $all
 
 start_run --fresh
 kill -STOP $(echo $all | cut -d' ' -f2)
 kill -9 $coordinator
 wait $coordinator 2>/dev/null
-tap_ok "nor one that was stopped" gone $all
+tap_ok "nor one that was stopped" tap_gone $all
 
 start_run --fresh
 kill -STOP $all
@@ -203,14 +183,14 @@ sleep 0.2
 kill -INT $coordinator
 wait $coordinator 2>/dev/null
 tap_is $? 130 "a second INT ends a step that does not"
-tap_ok "and no worker is left" gone $all
+tap_ok "and no worker is left" tap_gone $all
 
 rm -f got.bin
 start_run --fresh
 kill -INT $coordinator
 wait $coordinator
 tap_is $? 75 "a signal ends training with 75"
-tap_ok "and no worker is left" gone $all
+tap_ok "and no worker is left" tap_gone $all
 timeout $timeout "$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false \
 	--set log.tensorboard=false --set run.threads=1 --no-progress -o got.bin $long --hosts local:2 >out 2>err
 tap_ok "the same command, with other workers, ends with the same weights" cmp want.bin got.bin

@@ -20,7 +20,7 @@ port=$((lab_port + 2000))
 lab_config pw "$(lab_address 1)" $port yes
 (lab_exec 1 "$lab_sshd" -D -e -f "$lab/sshd_config.pw" >"$lab/pw" 2>&1) &
 sshd=$!
-for i in $(seq 200); do grep -q 'Server listening' "$lab/pw" && break; sleep 0.02; done
+tap_until 'grep -q "Server listening" "$lab/pw"'
 printf 'Host wants-password\n\tHostName %s\n\tPort %s\n' "$(lab_address 1)" $port >>"$lab/ssh_config.first"
 cat "$lab/ssh_config" >>"$lab/ssh_config.first"
 mv "$lab/ssh_config.first" "$lab/ssh_config"

@@ -13,10 +13,10 @@ MARK=found-in-a-core-file "$QCNN" train config.yaml --set log.dir="$PWD/runs" --
 	--set run.threads=1 --no-progress --verbose --encrypt --hosts local,127.0.0.1 --launcher "exec:$PWD/agent" -o got.bin >out 2>err &
 pid=$!
 trap 'kill -9 $pid 2>/dev/null' EXIT
-for i in $(seq 600); do grep -q 'ready after' err && break; sleep 0.05; done
+tap_until "grep -q 'ready after' err"
 tap_has err "ready after" "a job runs"
 epochs() { cat runs/*/metrics.jsonl 2>/dev/null | wc -l; }
-grows() { had=$(epochs); for i in $(seq 600); do [ "$(epochs)" -gt $((had + 5)) ] && return 0; sleep 0.05; done; return 1; }
+grows() { had=$(epochs); tap_until '[ "$(epochs)" -gt $((had + 5)) ]'; }
 tap_ok "and gets on" grows
 
 # listens PID: the addresses, in hexadecimal.
@@ -57,7 +57,7 @@ if LC_ALL=C grep -a -q -P "$raw" boot 2>/dev/null; then
 		kill -STOP $pid
 		MARK=found-in-a-core-file RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train config.yaml --key-file key >/dev/null 2>&1 &
 		guest=$!
-		for i in $(seq 200); do [ -n "$(find /proc/$guest/fd -lname 'socket:*' 2>/dev/null)" ] && break; sleep 0.05; done
+		tap_until '[ -n "$(find /proc/$guest/fd -lname "socket:*")" ]'
 		in_core $guest
 		kill -9 $guest
 		kill -CONT $pid
@@ -75,7 +75,7 @@ for p in $(ps -o pid= --ppid $pid); do listens $p; done >others
 tap_is "$(cat others)" "" "workers listen nowhere"
 "$QCNN" train config.yaml --set log.dir="$PWD/alone" --set log.report=false --set train.epochs=100000000 --set train.restarts=1 --no-progress >out 2>&1 &
 alone=$!
-for i in $(seq 600); do [ -s alone/*/metrics.jsonl ] && break; sleep 0.05; done 2>/dev/null
+tap_until '[ -s alone/*/metrics.jsonl ]'
 tap_is "$(listens $alone)" "" "and without workers nothing does"
 kill -9 $alone
 
@@ -90,7 +90,7 @@ if [ -x "$crowd" ]; then
 	mkfifo end
 	"$crowd" $port 10000 50 <end >told 2>&1 &
 	exec 8>end
-	for i in $(seq 1200); do [ -s told ] && break; sleep 0.05; done
+	tap_until '[ -s told ]'
 	tap_is "$(cat told)" "made 10000" "ten thousand strangers come"
 	tap_ok "the job goes on" grows
 	nfd=$(ls "/proc/$pid/fd" | wc -l)
@@ -98,13 +98,12 @@ if [ -x "$crowd" ]; then
 	tap_result $? "and has few of them at a time ($nfd open files in all)"
 	victim=$(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn" { print $1; exit }')
 	kill -9 $victim
-	for i in $(seq 600); do [ "$(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn"' | grep -cv " *$victim ")" -ge 1 ] && break; sleep 0.05; done
-	for i in $(seq 600); do grep -q 'takes part' err && break; sleep 0.05; done
+	tap_until "grep -q 'takes part' err"
 	tap_note "$(grep 'local\[' err | tail -3)"
 	tap_ok "a worker is started again among them" grep -q 'has been started again, and takes part' err
 	tap_ok "and the job goes on" grows
 	exec 8>&-
-	for i in $(seq 200); do grep -q told told && break; sleep 0.05; done
+	tap_until 'grep -q told told'
 	tap_has told "told 0" "nobody of them was told a byte"
 else
 	tap_result 1 "tests/net/crowd is built"

@@ -30,7 +30,7 @@ start_sshd() {
 		MaxStartups 4:60:10
 		END
 		"$sshd" -f "$here/sshd_config" -E "$here/sshd.log" 2>sshd.err
-		for i in $(seq 50); do
+		for i in $(seq 400); do
 			[ -s sshd.pid ] && return 0
 			grep -q 'Cannot bind' sshd.log 2>/dev/null && break
 			sleep 0.05
@@ -101,22 +101,22 @@ cp "$QCNN" copy
 "$PWD/copy" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --fresh --no-progress \
 	--set train.epochs=1000000 --hosts a,b >out 2>err &
 coordinator=$!
-for i in $(seq 200); do grep -q 'ready after' err && break; sleep 0.05; done
+tap_until "grep -q 'ready after' err"
 # Workers and, as their parents, those that look after them.
 workers() { ps -eo pid=,args= | awk -v q="$PWD/copy" '$2 == q && $3 == "worker" { print $1 }'; }
 tap_is "$(workers | wc -w)" 4 "two workers run, with a guard each"
 kill -9 "$(ps -o pid= --ppid $coordinator | awk 'NR == 1 { print $1 }')"
-for i in $(seq 100); do grep -q 'is lost' err && break; sleep 0.1; done
+tap_until "grep -q 'is lost' err"
 tap_has err "its ssh ended with signal 9 (Killed)" "an ssh that is killed is named"
-for i in $(seq 100); do [ "$(workers | wc -w)" = 2 ] && break; sleep 0.1; done
+tap_until '[ "$(workers | wc -w)" = 2 ]'
 tap_is "$(workers | wc -w)" 2 "and its worker goes"
 kill -9 $coordinator
 wait $coordinator 2>/dev/null
-for i in $(seq 150); do [ -z "$(workers)" ] && break; sleep 0.1; done
+tap_until '[ -z "$(workers)" ]'
 tap_is "$(workers)" "" "when the coordinator is killed, no worker is left"
 
 end_sshd
-for i in $(seq 50); do ssh a true 2>/dev/null || break; sleep 0.1; done
+tap_until '! ssh a true'
 train got --hosts a
 tap_is $? 69 "a host without sshd"
 tap_has err "a[0]: its ssh ended with exit status 255; the last it said: ssh: connect to host 127.0.0.1 port $port: Connection refused" \

@@ -321,6 +321,8 @@ static bool welcome(struct coordinator *c, struct stranger *s, double now)
 	s->peer = (struct peer){ .fd = -1 };
 	m->state = MEMBER_PROVED;
 	m->heard = now;
+	m->beaten = 0;
+	beat(c, m, now);             /* at once: so it knows that it is in */
 	return true;
 }
 
@@ -351,8 +353,9 @@ void stranger_read(struct coordinator *c, struct stranger *s, double now)
 {
 	bool ok = !peer_fill(&s->peer, NULL) && stranger_step(c, s, now);
 
-	if (ok && s->peer.fd < 0)            /* now a worker's, which may have said more */
-		member_read(c, &c->member[s->hs->rank], now);
-	else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
+	if (ok && s->peer.fd < 0) {          /* now a worker's, which may have said more */
+		if (c->member[s->hs->rank].peer.fd >= 0)
+			member_read(c, &c->member[s->hs->rank], now);
+	} else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
 		peer_close(&s->peer);
 }

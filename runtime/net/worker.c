@@ -18,7 +18,7 @@
 #include "runtime/net/peer.h"
 #include "runtime/net/spin.h"
 
-enum { HANDSHAKE_S = 10, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
+enum { HANDSHAKE_S = 10, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
 
 struct worker {
 	int leash;
@@ -67,6 +67,21 @@ static int send_body(struct worker *w, const struct buf *body, struct err *e)
 	return code;
 }
 
+/* The coordinator says nothing to a proof that came too late.  What it says next, with which it does not wait, tells
+ * that this one did not. */
+static int await_welcome(struct worker *w, double until, struct err *e)
+{
+	uint64_t before = w->peer.nread;
+	int code = 0;
+
+	while (!code && w->peer.nread == before) {
+		if (!dial_wait(w->peer.fd, POLLIN, until))
+			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer to the proof of the job's key");
+		code = peer_fill(&w->peer, NULL);
+	}
+	return code ? err_set(e, code, "the coordinator did not wait for the proof of the job's key") : 0;
+}
+
 static int shake_hands(struct worker *w, const struct wire_boot *boot, double until, struct err *e)
 {
 	struct handshake *h = crypto_secret_new(sizeof *h);
@@ -90,16 +105,18 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 		code = send_body(w, &b, e);
 	if (!code && !peer_trust(&w->peer, h))
 		code = err_set(e, -ERR_CONFIG, "no memory for keys");
+	if (!code)
+		code = await_welcome(w, until, e);
 	crypto_secret_free(h, sizeof *h);
 	buf_release(&b);
 	return code;
 }
 
 /* Connect and prove.  A coordinator that many strangers crowd may cut a connection off before it has
- * read a word: that is tried again. */
+ * read a word, and any when this machine was too slow for it: that is tried again. */
 static int get_in(struct worker *w, const struct wire_boot *boot, struct err *e)
 {
-	double until = clock_seconds() + HANDSHAKE_S;
+	double until = clock_seconds() + GET_IN_S;
 
 	for (int try = 1, pause_ms = AGAIN_MS; ; try++, pause_ms *= 2) {
 		int fd = dial(boot, e), code;
@@ -107,8 +124,8 @@ static int get_in(struct worker *w, const struct wire_boot *boot, struct err *e)
 		if (fd < 0)
 			return -ERR_UNREACHABLE;
 		peer_init(&w->peer, fd);
-		code = shake_hands(w, boot, until, e);
-		if (code != -ERR_AUTH || w->peer.nread || try == TRIES_MAX || clock_seconds() > until)
+		code = shake_hands(w, boot, clock_seconds() + HANDSHAKE_S, e);
+		if ((code != -ERR_UNREACHABLE && (code != -ERR_AUTH || w->peer.nread)) || try == TRIES_MAX || clock_seconds() > until)
 			return code;
 		peer_close(&w->peer);
 		nanosleep(&(struct timespec){ pause_ms / 1000, pause_ms % 1000 * 1000000L }, NULL);

@@ -16,7 +16,7 @@ enum {
 	PENDING_MAX = 2,             /* messages of work that one worker has: the next while it computes one */
 	WORK_BYTES_MAX = 8 << 20     /* of samples in a message, unless one unit has more */
 };
-#define SHORT_STEP_S 0.005               /* what is left is dealt at once when it takes no longer: messages cost as well */
+#define SHORT_STEP_S 0.05                /* what is left is dealt at once when it takes no longer: messages cost as well */
 
 #define FORGET 0.98                      /* of what is known of a worker's pace, a step in which it got nothing */
 

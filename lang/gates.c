@@ -10,7 +10,7 @@
 /* Short words of gates.def. */
 enum {
 	DIA = GATE_DIAGONAL, PER = GATE_PERMUTATION, REA = GATE_REAL, INV = GATE_SELF_INVERSE,
-	SYM = GATE_SYMMETRIC, WORD = GATE_WORD, COMPOSITE = GATE_COMPOSITE, STEP = GATE_STEP
+	SYM = GATE_SYMMETRIC, WORD = GATE_WORD, COMPOSITE = GATE_COMPOSITE, STEP = GATE_STEP, EVN = GATE_PARITY
 };
 #define S0 { SHIFT_NONE }
 #define S1(a) { SHIFT_##a }
@@ -116,10 +116,11 @@ unsigned gate_ntarget(enum gate g, uint8_t word)
 
 unsigned gate_flags(enum gate g, uint8_t word)
 {
-	unsigned flags = gate_row(g)->flags, ny = 0, nz = 0, n = gate_word_length(word);
+	unsigned flags = gate_row(g)->flags, nx = 0, ny = 0, nz = 0, n = gate_word_length(word);
 	if (!(flags & GATE_WORD))
 		return flags;
 	for (unsigned i = 0; i < n; i++) {
+		nx += (word >> 2 * i & 3) == 1;
 		ny += (word >> 2 * i & 3) == 2;
 		nz += (word >> 2 * i & 3) == 3;
 	}
@@ -129,6 +130,8 @@ unsigned gate_flags(enum gate g, uint8_t word)
 		flags |= GATE_SYMMETRIC;
 	if (g != GATE_PPAULI && (ny % 2 == 0) == (g == GATE_PAULI))
 		flags |= GATE_REAL;
+	if (g != GATE_PPAULI && (nx % 2 == 0) == (g == GATE_PAULI))   /* a word is i^ny times a real matrix that turns nx + ny bits */
+		flags |= GATE_PARITY;
 	return flags;
 }
 

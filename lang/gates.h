@@ -37,7 +37,8 @@ enum gate_flag {             /* of the target matrix */
 	GATE_SYMMETRIC   = 1 << 4,   /* equal to its transpose */
 	GATE_WORD        = 1 << 5,   /* a family of Pauli words */
 	GATE_COMPOSITE   = 1 << 6,   /* has steps instead of a matrix (rc3x) */
-	GATE_STEP        = 1 << 7    /* made from a modifier (pow(t) @ h) by the compiler; a model cannot name it */
+	GATE_STEP        = 1 << 7,   /* made from a modifier (pow(t) @ h) by the compiler; a model cannot name it */
+	GATE_PARITY      = 1 << 8    /* real where row and column differ in an even number of bits, else imaginary (rx) */
 };
 
 /* How expectations depend on an angle: a trigonometric polynomial with frequencies

@@ -31,7 +31,8 @@ void plan_fuse(struct plan_build *b, struct plan_circuit *c);
 /* Pair one-qubit steps within the stages of c.  pl->set is that of b so far. */
 void plan_pair(struct plan_build *b, struct plan_circuit *c);
 
-/* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag). */
+/* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag), and of its cross matrix. */
 double plan_cost(unsigned ntarget, unsigned flags);
+double plan_cross_cost(unsigned ntarget, unsigned flags);
 
 #endif

@@ -38,11 +38,22 @@ struct fuse {
 	uint64_t drawn;
 };
 
+/* An entry of a dense matrix has one part where its structure says so. */
+static double dense_cost(unsigned ntarget, unsigned flags)
+{
+	return (flags & (MATRIX_REAL | MATRIX_PARITY) ? 4 : 8) << ntarget;
+}
+
 double plan_cost(unsigned ntarget, unsigned flags)
 {
 	if (flags & MATRIX_DIAGONAL)
 		return 6;
-	return flags & MATRIX_PERMUTATION ? 4 : 8 << ntarget;
+	return flags & MATRIX_PERMUTATION ? 4 : dense_cost(ntarget, flags);
+}
+
+double plan_cross_cost(unsigned ntarget, unsigned flags)
+{
+	return flags & MATRIX_DIAGONAL ? 8 : dense_cost(ntarget, flags);
 }
 
 static double group_cost(const struct group *g)
@@ -165,7 +176,7 @@ static bool worth_it(struct fuse *f, const struct group *wide, const struct grou
 		return false;
 	if (f->b->o->random)
 		return rng_u64(f->b->o->random, RNG_TEST, f->drawn++, 0) & 1;
-	return merged < group_cost(wide) + group_cost(narrow);
+	return merged <= group_cost(wide) + group_cost(narrow);   /* one visit is better than two */
 }
 
 /* Is g the last group on all bits of `of`? */

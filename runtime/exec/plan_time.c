@@ -66,7 +66,7 @@ static double step_forward(const struct clock *t, const struct plan_step *s, dou
 static double step_back(const struct clock *t, const struct plan_step *s, double n)
 {
 	unsigned flags = t->pl->set.def[s->matrix]->flags;
-	double cross = flags & MATRIX_DIAGONAL ? 8 : 8 << s->ntarget;
+	double cross = plan_cross_cost(s->ntarget, flags);
 
 	n = ldexp(n, -(int)s->ncontrol);
 	return (s->undo ? 2 * visit(t, n, plan_cost(s->ntarget, flags)) : 0) + (s->cross ? visit(t, n, cross) : 0);

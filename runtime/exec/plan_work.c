@@ -42,6 +42,11 @@ static double step_cost(const struct plan *pl, const struct plan_step *s)
 	return ldexp(cost, -(int)s->ncontrol);
 }
 
+static double cross_cost(const struct plan *pl, const struct plan_step *s)
+{
+	return ldexp(plan_cross_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
+}
+
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
  * live: bits that steps before the stage have turned; left: those that the way back finds turned besides. */
 struct visited { uint64_t hot, live, left; double there, back; };
@@ -74,7 +79,7 @@ static double stage_flops(const struct plan *pl, const struct plan_circuit *c, c
 		if (gradient && st->undo)
 			flops += 2 * step_cost(pl, st) * back;
 		if (gradient && st->cross)
-			flops += ldexp(plan_diagonal(pl, st) ? 8 : 8 << st->ntarget, -(int)st->ncontrol) * back;
+			flops += cross_cost(pl, st) * back;
 		v.live |= own;
 	}
 	return flops;
@@ -101,7 +106,7 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 		if (gradient && s->undo)
 			per_amplitude += 2 * step_cost(pl, s);
 		if (gradient && s->cross)
-			per_amplitude += ldexp(plan_diagonal(pl, s) ? 8 : 8 << s->ntarget, -(int)s->ncontrol);
+			per_amplitude += cross_cost(pl, s);
 	}
 	return ldexp(per_amplitude, (int)c->nbit);
 }

@@ -114,12 +114,12 @@ static enum value_class expr_class(const struct program *p, const struct expr *x
 }
 
 /* Structure that holds for all angles, from the items' own: products of diagonals are
- * diagonal and so on, and controls keep all three. */
+ * diagonal and so on, and controls keep all four. */
 static unsigned gate_structure(enum gate g, uint8_t word)
 {
 	unsigned f = gate_flags(g, word);
 	return (f & GATE_DIAGONAL ? MATRIX_DIAGONAL : 0) | (f & GATE_PERMUTATION ? MATRIX_PERMUTATION : 0) |
-		(f & GATE_REAL ? MATRIX_REAL : 0);
+		(f & GATE_REAL ? MATRIX_REAL : 0) | (f & GATE_PARITY ? MATRIX_PARITY : 0);
 }
 
 static enum value_class angles_class(const struct program *p, const struct item *it)
@@ -133,7 +133,7 @@ static enum value_class angles_class(const struct program *p, const struct item 
 void matrix_derive(const struct program *p, const struct matrix *const *def, struct matrix *m)
 {
 	m->cls = VALUE_CONSTANT;
-	m->flags = MATRIX_DIAGONAL | MATRIX_PERMUTATION | MATRIX_REAL;
+	m->flags = MATRIX_DIAGONAL | MATRIX_PERMUTATION | MATRIX_REAL | MATRIX_PARITY;
 	for (uint32_t i = 0; i < m->nitem; i++) {
 		const struct item *it = &m->item[i];
 		if (it->gate == GATE_NONE) {

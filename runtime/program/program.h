@@ -98,7 +98,8 @@ struct item {                    /* one factor of a matrix, acting on wires loca
 	uint32_t angle[GATE_ANGLES_MAX];   /* expression numbers, as many as the gate has */
 };
 
-enum matrix_flag { MATRIX_DIAGONAL = 1, MATRIX_PERMUTATION = 2, MATRIX_REAL = 4 };  /* structure for all angles */
+/* Structure for all angles; PARITY: see GATE_PARITY. */
+enum matrix_flag { MATRIX_DIAGONAL = 1, MATRIX_PERMUTATION = 2, MATRIX_REAL = 4, MATRIX_PARITY = 8 };
 
 struct matrix {                  /* product of its items, the first acts first */
 	const char *name;            /* block's or gate's name, for people; may be NULL */

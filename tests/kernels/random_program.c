@@ -121,6 +121,8 @@ static void choose_gate(struct maker *m, unsigned ntarget, struct item *it)
 				it->word |= (uint8_t)((1 + below(&m->dice, 3)) << 2 * k);
 		if (m->diagonal && !(gate_flags(row->id, it->word) & GATE_DIAGONAL))
 			continue;
+		if (m->r->gate_flags & ~gate_flags(row->id, it->word))
+			continue;
 		if (gate_ntarget(row->id, it->word) >= 1 && gate_ntarget(row->id, it->word) <= ntarget)
 			break;
 	}

@@ -12,7 +12,7 @@
 #include "tests/kernels/build.h"
 #include "runtime/exec/cpu/kernels.h"
 
-enum { NSAMPLE = 19, NPROGRAM = 12, MANY = 150 };
+enum { NSAMPLE = 19, NRANDOM = 12, NPROGRAM = NRANDOM + 4 /* of one structure */, MANY = 150 };
 
 struct job { struct program *p; double *weight, *input; struct outcome want; unsigned seed; };
 
@@ -26,6 +26,15 @@ static struct job job_of(const struct random_shape *r, uint32_t nsample)
 	random_numbers(j.seed + 100, 2, (size_t)j.p->ninput * nsample, j.input);
 	j.want = outcome_new(j.p, nsample);
 	return j;
+}
+
+/* Matrices of one structure alone, also those of samples. */
+static struct job job_of_structure(unsigned seed, unsigned gate_flags)
+{
+	struct random_shape r = { .seed = seed, .nwire = 3 + seed % 3, .napply = 20, .ncircuit = 1, .nweight = 5, .ninput = 3,
+		.sample_matrices = true, .controls = seed % 2, .wide = true, .gate_flags = gate_flags };
+
+	return job_of(&r, NSAMPLE);
 }
 
 static struct job job_new(unsigned seed, unsigned nwire, uint32_t nsample)
@@ -95,7 +104,8 @@ static void test_kernel_sets(void)
 	struct job job[NPROGRAM];
 
 	for (unsigned k = 0; k < NPROGRAM; k++) {
-		job[k] = job_new(k + 1, 1 + k % 7, NSAMPLE);
+		job[k] = k < NRANDOM ? job_new(k + 1, 1 + k % 7, NSAMPLE)
+			: job_of_structure(k + 1, k % 2 ? GATE_REAL : GATE_PARITY);
 		if (!run(&job[k], &ref, NSAMPLE, &job[k].want))
 			tap_bail("ref does not run");
 	}

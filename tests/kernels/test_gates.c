@@ -183,7 +183,7 @@ static void multiply(unsigned d, const cplx *a, const cplx *b, cplx *out)
 /* What the flags would be if read off this one matrix. */
 static unsigned measured_flags(unsigned d, const cplx *u)
 {
-	unsigned f = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_SYMMETRIC | GATE_SELF_INVERSE;
+	unsigned f = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_PARITY | GATE_SYMMETRIC | GATE_SELF_INVERSE;
 	cplx square[64];
 	multiply(d, u, u, square);
 	for (unsigned i = 0; i < d; i++)
@@ -196,6 +196,8 @@ static unsigned measured_flags(unsigned d, const cplx *u)
 				f &= ~(unsigned)GATE_PERMUTATION;
 			if (fabs(cimag(x)) > 1e-14)
 				f &= ~(unsigned)GATE_REAL;
+			if (fabs(__builtin_parity(i ^ j) ? creal(x) : cimag(x)) > 1e-14)
+				f &= ~(unsigned)GATE_PARITY;
 			if (cabs(x - u[j * d + i]) > 1e-14)
 				f &= ~(unsigned)GATE_SYMMETRIC;
 			if (cabs(square[i * d + j] - (i == j)) > 1e-14)
@@ -280,7 +282,7 @@ static void check_base(enum gate g, uint8_t word)
 	for (unsigned i = 0; i < d * d; i++)
 		off = tap_worst(off, cabs(product[i]));
 	tap_ok(off < 1e-14, "%s: unitary (%g)", name, off);
-	unsigned mask = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_SYMMETRIC | GATE_SELF_INVERSE;
+	unsigned mask = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_PARITY | GATE_SYMMETRIC | GATE_SELF_INVERSE;
 	tap_is_int(gate_flags(g, word) & mask, measured_flags(d, u), "%s: flags", name);
 	for (unsigned k = 0; k < nangle; k++) {
 		check_derivative(g, word, angle, k, name);

@@ -59,6 +59,16 @@ static void real(struct build *b, unsigned n, struct items *m)
 	turn(m, b, Y, 1, &at[n - 1], 3);
 }
 
+/* Entries are real or imaginary by the parity of the bits that they turn. */
+static void parity(struct build *b, unsigned n, struct items *m)
+{
+	for (uint8_t k = 0; k < n; k++)
+		turn(m, b, X, 1, &at[k], k);
+	for (uint8_t k = 0; k + 1u < n; k++)
+		turn(m, b, X | Z << 2, 2, &at[k], 3);
+	turn(m, b, X, 1, &at[n - 1], 4);
+}
+
 static void diagonal(struct build *b, unsigned n, struct items *m)
 {
 	turn(m, b, n == 1 ? Z : n == 2 ? ZZ : ZZZ, n, at, 0);
@@ -98,6 +108,7 @@ static const struct family {
 } family[] = {
 	{ "dense, 1 qubit", dense, 1, 0 }, { "dense, 2 qubits", dense, 2, 0 }, { "dense, 3 qubits", dense, 3, 0 },
 	{ "real, 1 qubit", real, 1, 0 }, { "real, 2 qubits", real, 2, 0 }, { "real, 3 qubits", real, 3, 0 },
+	{ "parity, 1 qubit", parity, 1, 0 }, { "parity, 2 qubits", parity, 2, 0 }, { "parity, 3 qubits", parity, 3, 0 },
 	{ "diagonal, 1 qubit", diagonal, 1, 0 }, { "diagonal, 2 qubits", diagonal, 2, 0 }, { "diagonal, 3 qubits", diagonal, 3, 0 },
 	{ "one phase, 1 qubit", phase, 1, 0 }, { "one phase, 2 qubits", phase, 2, 0 }, { "one phase, 3 qubits", phase, 3, 0 },
 	{ "permutation, 1 qubit", permutation, 1, 0 }, { "permutation, 2 qubits", permutation, 2, 0 },
@@ -105,6 +116,7 @@ static const struct family {
 	{ "permutation with factors, 3 qubits", signs, 3, 0 },
 	{ "dense, 1 qubit, 1 control", dense, 1, 1 }, { "dense, 2 qubits, 1 control", dense, 2, 1 },
 	{ "dense, 1 qubit, 2 controls", dense, 1, 2 }, { "real, 2 qubits, 1 control", real, 2, 1 },
+	{ "parity, 2 qubits, 1 control", parity, 2, 1 },
 	{ "diagonal, 2 qubits, 1 control", diagonal, 2, 1 }, { "permutation, 1 qubit, 1 control", permutation, 1, 1 },
 	{ "permutation, 1 qubit, 2 controls", permutation, 1, 2 }, { "permutation, 2 qubits, 1 control", permutation, 2, 1 },
 };

@@ -139,7 +139,7 @@ static void structure(void)
 	tap_is_int(m.flags, MATRIX_DIAGONAL | MATRIX_PERMUTATION, "s is diagonal");
 	m.item++;
 	matrix_derive(&prog, NULL, &m);
-	tap_is_int(m.flags, MATRIX_DIAGONAL | MATRIX_PERMUTATION | MATRIX_REAL, "cz is diagonal and real");
+	tap_is_int(m.flags, MATRIX_DIAGONAL | MATRIX_PERMUTATION | MATRIX_REAL | MATRIX_PARITY, "cz is diagonal and real");
 }
 
 static void products(const double *weight, const double *input)

@@ -201,6 +201,11 @@ static void place_target(const struct backend_state *b, const struct layout *l, 
 		s->lane_part[lane] |= (lane >> l->lane_bit[bit]) & 1 ? (uint8_t)part : 0;
 }
 
+static enum kernel_form form_of(const struct matrix *m)
+{
+	return m->flags & MATRIX_REAL ? FORM_REAL : m->flags & MATRIX_PARITY ? FORM_PARITY : FORM_COMPLEX;
+}
+
 static void compile_step(const struct backend_state *b, const struct plan_step *ps,
 	const struct layout *l, struct cpu_stage *stage, struct cpu_step *s)
 {
@@ -212,6 +217,7 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 		place_target(b, l, ps->bit[k], 1u << k, s);
 	compile_controls(b, ps, l, s);
 	s->spread |= s->lane_masked;
+	s->kernel.form = form_of(b->plan->set.def[ps->matrix]);
 	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;

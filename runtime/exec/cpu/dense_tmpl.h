@@ -5,9 +5,29 @@
 
 #include "runtime/exec/cpu/vectors_tmpl.h"
 
-/* y = U x for d amplitudes. */
-INLINE void multiply(unsigned d, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
+/* y = U x for d amplitudes, where an entry has one part. */
+INLINE void multiply_half(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
 {
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec a = entry(u, r * d, turns(form, r, 0), lanewise);
+		vec re = turns(form, r, 0) ? -(a * xi[0]) : a * xr[0];
+		vec im = turns(form, r, 0) ? a * xr[0] : a * xi[0];
+		UNROLL for (unsigned c = 1; c < d; c++) {
+			a = entry(u, r * d + c, turns(form, r, c), lanewise);
+			re = turns(form, r, c) ? re - a * xi[c] : re + a * xr[c];
+			im = turns(form, r, c) ? im + a * xr[c] : im + a * xi[c];
+		}
+		yr[r] = re;
+		yi[r] = im;
+	}
+}
+
+INLINE void multiply(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
+{
+	if (form != FORM_COMPLEX) {
+		multiply_half(d, form, u, lanewise, xr, xi, yr, yi);
+		return;
+	}
 	UNROLL for (unsigned r = 0; r < d; r++) {
 		vec a = entry(u, r * d, 0, lanewise), b = entry(u, r * d, 1, lanewise);
 		vec re = a * xr[0] - b * xi[0];
@@ -57,7 +77,7 @@ INLINE void save_rows(unsigned d, real *const *row, const vec *xr, const vec *xi
 }
 
 INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
-	unsigned ntarget, bool lanewise)
+	unsigned ntarget, bool lanewise, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
@@ -68,20 +88,29 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 		vec xr[8], xi[8], yr[8], yi[8];
 		group_at(d, first + at, stride, p);
 		load_rows(d, p, xr, xi);
-		multiply(d, u, lanewise, xr, xi, yr, yi);
+		multiply(d, form, u, lanewise, xr, xi, yr, yi);
 		save_rows(d, p, yr, yi);
+	}
+}
+
+INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, enum kernel_form form)
+{
+	switch (2 * s->ntarget + s->lanewise) {
+	case 2: apply_body(psi, nbit, s, u, 1, false, form); break;
+	case 3: apply_body(psi, nbit, s, u, 1, true, form); break;
+	case 4: apply_body(psi, nbit, s, u, 2, false, form); break;
+	case 5: apply_body(psi, nbit, s, u, 2, true, form); break;
+	case 6: apply_body(psi, nbit, s, u, 3, false, form); break;
+	case 7: apply_body(psi, nbit, s, u, 3, true, form); break;
 	}
 }
 
 static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u)
 {
-	switch (2 * s->ntarget + s->lanewise) {
-	case 2: apply_body(psi, nbit, s, u, 1, false); break;
-	case 3: apply_body(psi, nbit, s, u, 1, true); break;
-	case 4: apply_body(psi, nbit, s, u, 2, false); break;
-	case 5: apply_body(psi, nbit, s, u, 2, true); break;
-	case 6: apply_body(psi, nbit, s, u, 3, false); break;
-	case 7: apply_body(psi, nbit, s, u, 3, true); break;
+	switch (s->form) {
+	case FORM_COMPLEX: apply_form(psi, nbit, s, u, FORM_COMPLEX); break;
+	case FORM_REAL: apply_form(psi, nbit, s, u, FORM_REAL); break;
+	case FORM_PARITY: apply_form(psi, nbit, s, u, FORM_PARITY); break;
 	}
 }
 

@@ -84,7 +84,8 @@ static void table_scale(void *table, unsigned nbit, const struct kernel_step *s,
 	}
 }
 
-INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table, unsigned ntarget)
+INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table, unsigned ntarget,
+	enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, stride[3];
@@ -105,17 +106,27 @@ INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step 
 			xr[r] = a * yr[r] - b * yi[r];
 			xi[r] = a * yi[r] + b * yr[r];
 		}
-		multiply(d, u, false, xr, xi, yr, yi);
+		multiply(d, form, u, false, xr, xi, yr, yi);
 		save_rows(d, p, yr, yi);
+	}
+}
+
+INLINE void apply_table_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table,
+	enum kernel_form form)
+{
+	switch (s->ntarget) {
+	case 1: apply_table_body(psi, nbit, s, u, table, 1, form); break;
+	case 2: apply_table_body(psi, nbit, s, u, table, 2, form); break;
+	case 3: apply_table_body(psi, nbit, s, u, table, 3, form); break;
 	}
 }
 
 static void apply_table(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, const void *table)
 {
-	switch (s->ntarget) {
-	case 1: apply_table_body(psi, nbit, s, u, table, 1); break;
-	case 2: apply_table_body(psi, nbit, s, u, table, 2); break;
-	case 3: apply_table_body(psi, nbit, s, u, table, 3); break;
+	switch (s->form) {
+	case FORM_COMPLEX: apply_table_form(psi, nbit, s, u, table, FORM_COMPLEX); break;
+	case FORM_REAL: apply_table_form(psi, nbit, s, u, table, FORM_REAL); break;
+	case FORM_PARITY: apply_table_form(psi, nbit, s, u, table, FORM_PARITY); break;
 	}
 }
 

@@ -19,6 +19,11 @@
 
 enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */ };
 
+/* What is known of a dense matrix's entries: half the arithmetic where it is real, or where entry (r, c) is real
+ * if r and c differ in an even number of bits and else imaginary.  The parts that are 0 are not read, and of a
+ * cross matrix only those are summed that such matrices have. */
+enum kernel_form { FORM_COMPLEX, FORM_REAL, FORM_PARITY };
+
 /* Where a matrix acts inside a block of rows. */
 struct kernel_step {
 	uint8_t ntarget;
@@ -27,6 +32,7 @@ struct kernel_step {
 	size_t control;              /* row offset where the row controls hold */
 	size_t target[8];            /* row offset of the target index 0 .. 2^ntarget-1, from `control` on */
 	bool lanewise;               /* the matrix differs from lane to lane: [d*d][2][lanes], else [d*d][2] */
+	enum kernel_form form;       /* of dense matrices */
 };
 
 /* Lane bits (a mask) and the row bit of a block that each changes places with. */
@@ -69,14 +75,14 @@ struct kernels {
 	/* The same for a permutation without phases: target index r takes the rows of source[r]. */
 	void (*permute)(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source);
 	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
-	 * controls); 8 * 2^ntarget flops an amplitude. */
+	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form. */
 	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
 	/* The backward visit: psi <- V psi; R[r,c] += conj(lam[r]) psi[c]; lam <- V lam, with V
 	 * the inverse of the step.  r: [d*d][2] doubles, or [d*d][2][lanes] when R is wanted lane
-	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude. */
+	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude, or half. */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
 		const void *v, double *r, bool per_lane);
-	/* The sums alone: R[r,c] += conj(lam[r]) psi[c].  8 * 2^ntarget flops an amplitude. */
+	/* The sums alone: R[r,c] += conj(lam[r]) psi[c].  8 * 2^ntarget flops an amplitude, or half. */
 	void (*cross)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane);
 
 	/* A diagonal step: the rows of target index r are multiplied by phase[r * stride], [2] or, lanewise,

@@ -31,20 +31,27 @@ INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, boo
 	}
 }
 
-/* R += conj(l) y^T for one group of rows. */
-INLINE void cross_add(unsigned d, const vec *lr, const vec *li, const vec *yr, const vec *yi, vec *rr, vec *ri)
+/* R += conj(l) y^T for one group of rows and rows first .. first+nrow-1 of R; those parts of it that the form has. */
+INLINE void cross_add(unsigned d, enum kernel_form form, unsigned first, unsigned nrow, const vec *lr, const vec *li,
+	const vec *yr, const vec *yi, vec *rr, vec *ri)
 {
-	UNROLL for (unsigned a = 0; a < d; a++)
+	UNROLL for (unsigned k = 0; k < nrow; k++)
 		UNROLL for (unsigned b = 0; b < d; b++) {
-			vec re = rr[a * d + b] + lr[a] * yr[b];
-			vec im = ri[a * d + b] + lr[a] * yi[b];
-			rr[a * d + b] = re + li[a] * yi[b];
-			ri[a * d + b] = im - li[a] * yr[b];
+			unsigned a = first + k, e = k * d + b;
+			if (form == FORM_COMPLEX || !turns(form, a, b)) {
+				vec re = rr[e] + lr[k] * yr[b];
+				rr[e] = re + li[k] * yi[b];
+			}
+			if (form == FORM_COMPLEX || turns(form, a, b)) {
+				vec im = ri[e] + lr[k] * yi[b];
+				ri[e] = im - li[k] * yr[b];
+			}
 		}
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *r, bool per_lane, unsigned ntarget, bool lanewise, bool cross)
+	double *r, bool per_lane, unsigned ntarget, bool lanewise, bool cross,
+	enum kernel_form form)
 {
 	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
@@ -62,13 +69,13 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 			vec xr[8], xi[8], yr[8], yi[8];
 			group_at(d, psi_first + at, stride, p);
 			load_rows(d, p, xr, xi);
-			multiply(d, v, lanewise, xr, xi, yr, yi);
+			multiply(d, form, v, lanewise, xr, xi, yr, yi);
 			save_rows(d, p, yr, yi);
 			group_at(d, lam_first + at, stride, p);
 			load_rows(d, p, xr, xi);
 			if (cross)
-				cross_add(d, xr, xi, yr, yi, rr, ri);
-			multiply(d, v, lanewise, xr, xi, yr, yi);
+				cross_add(d, form, 0, d, xr, xi, yr, yi, rr, ri);
+			multiply(d, form, v, lanewise, xr, xi, yr, yi);
 			save_rows(d, p, yr, yi);
 		}
 		if (cross)
@@ -76,28 +83,38 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 	}
 }
 
+INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *r, bool per_lane, enum kernel_form form)
+{
+	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
+	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false, form); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true, form); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false, form); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true, form); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false, form); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true, form); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false, form); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true, form); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false, form); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true, form); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false, form); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true, form); break;
+	}
+}
+
 static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
 	double *r, bool per_lane)
 {
-	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true); break;
+	switch (s->form) {
+	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, r, per_lane, FORM_COMPLEX); break;
+	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, r, per_lane, FORM_REAL); break;
+	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, r, per_lane, FORM_PARITY); break;
 	}
 }
 
 /* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
-INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam, const size_t *stride,
-	size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
+INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsigned nrow, const real *psi, const real *lam,
+	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
 {
 	vec re[16], im[16];
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
@@ -112,11 +129,7 @@ INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *
 		group_at(d, lam + at, stride, p);
 		UNROLL for (unsigned a = 0; a < nrow; a++) {
 			vec lr = load(p[first + a]), li = load(p[first + a] + LANES);
-			UNROLL for (unsigned b = 0; b < d; b++) {
-				vec x = re[a * d + b] + lr * yr[b], y = im[a * d + b] + lr * yi[b];
-				re[a * d + b] = x + li * yi[b];
-				im[a * d + b] = y - li * yr[b];
-			}
+			cross_add(d, form, first + a, 1, &lr, &li, yr, yi, re + a * d, im + a * d);
 		}
 	}
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
@@ -128,7 +141,7 @@ INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *
 
 /* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
 INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r,
-	bool per_lane, unsigned ntarget)
+	bool per_lane, unsigned ntarget, enum kernel_form form)
 {
 	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
 	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
@@ -142,20 +155,30 @@ INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const st
 			rr[e] = ri[e] = splat(0);
 		for (size_t k = begin; k < end; k += NEAR) {
 			size_t next = at;
-			for (unsigned a = 0; a < d; a += tile)
-				next = cross_tile(d, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+			UNROLL for (unsigned a = 0; a < d; a += tile)
+				next = cross_tile(d, form, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
 			at = next;
 		}
 		cross_flush(d, rr, ri, r, per_lane);
 	}
 }
 
-static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
+INLINE void cross_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane,
+	enum kernel_form form)
 {
 	switch (s->ntarget) {
-	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1); break;
-	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2); break;
-	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3); break;
+	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1, form); break;
+	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2, form); break;
+	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3, form); break;
+	}
+}
+
+static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
+{
+	switch (s->form) {
+	case FORM_COMPLEX: cross_form(psi, lam, nbit, s, r, per_lane, FORM_COMPLEX); break;
+	case FORM_REAL: cross_form(psi, lam, nbit, s, r, per_lane, FORM_REAL); break;
+	case FORM_PARITY: cross_form(psi, lam, nbit, s, r, per_lane, FORM_PARITY); break;
 	}
 }
 

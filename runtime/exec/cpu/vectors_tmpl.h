@@ -66,6 +66,9 @@ INLINE size_t row_next(size_t row, size_t mask) { return ((row | mask) + 1) & ~m
 /* The same mask for places counted in reals, each row's first. */
 INLINE size_t place_mask(size_t mask) { return mask * ROW | (ROW - 1); }
 
+/* Is entry (r, c) of such a matrix imaginary? */
+INLINE bool turns(enum kernel_form form, unsigned r, unsigned c) { return form == FORM_PARITY && __builtin_parity(r ^ c); }
+
 /* Entry e of a matrix: real and imaginary part. */
 INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)
 {

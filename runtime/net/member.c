@@ -14,7 +14,7 @@
 #include "runtime/base/clock.h"
 
 #define STRANGER_S 2.0                   /* for the whole handshake */
-#define REASON_S 0.5                     /* from the end of a connection to that of its process */
+#define REASON_S 3.0                     /* from the end of a connection to that of its process: a busy machine takes its time */
 #define AGAIN_S 0.5                      /* before a dropped start is tried again */
 
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...)

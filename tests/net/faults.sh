@@ -10,18 +10,23 @@
 
 fault_last_s=120                         # for what has no limit of its own, on a busy machine
 
-# Leaves want.bin, and the options of a training of about $1 ms in fault_options.
+# Leaves want.WHEN.bin, of trainings of $1 updates; of an eighth of them where each is saved.
 fault_prepare() {
 	cp "$top_srcdir"/examples/cluster/*.* .
-	fault_epochs=50
-	fault_begin=$(date +%s%N)
-	fault_train --set train.epochs=$fault_epochs --fresh -o want.bin 2>err || return 1
-	fault_epochs=$((50 * $1 * 1000000 / ($(date +%s%N) - fault_begin) + 50))
-	fault_train --set train.epochs=$fault_epochs --fresh -o want.bin 2>err
+	gate_open
+	fault_updates=$1 fault_disk=.
+	for fault_when in step save; do
+		fault_words
+		"$QCNN" train $fault_words --fresh -o want.$fault_when.bin 2>err || return 1
+	done
+	cp want.step.bin want.starting.bin
 }
-fault_train() {
-	"$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set train.restarts=1 --set run.threads=1 --no-progress "$@"
+# The training that all speak of.
+fault_words() {
+	case $fault_when in save) gate_options $((fault_updates / 8)) ;; *) gate_options $fault_updates ;; esac
+	fault_words="config.yaml --set log.dir=$fault_disk/runs --set log.report=false --set log.tensorboard=false --set run.threads=1 \
+		--set cluster.start_seconds=$fault_last_s --no-progress $gate_options"
+	[ $fault_when != save ] || fault_words="$fault_words --set log.checkpoint_steps=1"
 }
 
 # The cell's processes, "PID PPID COMMAND" a line: all have its folder among their words.
@@ -53,15 +58,13 @@ fault_begin_run() {
 	case $fault_event:$fault_whom in down:coordinator | to:coordinator | from:coordinator) fault_hosts=h$fault_k ;; esac
 	ln -s "$QCNN" qcnn
 	if [ $fault_when = starting ]; then  # the second worker of the host comes late, and the start waits for it
-		printf '#!/bin/sh\nmkdir "%s" 2>/dev/null || sleep 3\nexec "%s" "$@"\n' "$PWD/lock" "$PWD/qcnn" >late
+		printf '#!/bin/sh\nmkdir "%s" 2>/dev/null || until [ -e "%s" ]; do sleep 0.1; done\nexec "%s" "$@"\n' "$PWD/lock" "$PWD/open" "$PWD/qcnn" >late
 		chmod +x late
 		fault_remote=$PWD/late fault_hosts=h$fault_k:2
 	fi
-	[ $fault_when != save ] || fault_steps="--set log.checkpoint_steps=1"
-	(lab_exec 0 "$QCNN" train config.yaml --set log.dir="$PWD/$fault_disk/runs" --set log.report=false --set log.tensorboard=false \
-		--set train.restarts=1 --set run.threads=1 --no-progress --set train.epochs=$fault_epochs $fault_steps -o "$PWD/$fault_disk/got.bin" \
-		--hosts "$fault_hosts" --remote-path "$fault_remote" --fresh >out 2>err
-	) &
+	fault_words
+	(lab_exec 0 "$QCNN" train $fault_words -o "$PWD/$fault_disk/got.bin" --hosts "$fault_hosts" --remote-path "$fault_remote" \
+		--fresh >out 2>err) &
 	fault_pid=$!
 }
 
@@ -111,7 +114,7 @@ fault_judge() {
 
 # fault_cell K EVENT WHOM WHEN: writes `result` in a folder of its own; returns at its end.
 fault_cell() {
-	fault_k=$1 fault_event=$2 fault_whom=$3 fault_when=$4 fault_name="$2, $3, $4" fault_steps= fault_disk=.
+	fault_k=$1 fault_event=$2 fault_whom=$3 fault_when=$4 fault_name="$2, $3, $4" fault_disk=.
 	mkdir "cell.$fault_event.$fault_whom.$fault_when" && cd "cell.$fault_event.$fault_whom.$fault_when" || return
 	cp ../*.yaml ../*.qcnn ../*.csv . 2>/dev/null
 	: >err >result
@@ -124,6 +127,7 @@ fault_cell() {
 	[ $fault_when = starting ] || sleep 0.3
 	fault_begin=$(date +%s)
 	fault_strike
+	gate_open
 	fault_until $fault_last_s fault_ended || { fault_told 1 "has no end"; kill -9 $fault_pid; }
 	fault_status=0
 	wait $fault_pid 2>/dev/null || fault_status=$?
@@ -135,16 +139,12 @@ fault_cell() {
 	fault_processes | while read -r fault_p fault_rest; do kill -9 $fault_p; done
 	fault_mend
 	if [ $fault_status != 0 ]; then
-		(fault_exec_again) >>out 2>again
+		"$QCNN" train $fault_words -o "$PWD/$fault_disk/got.bin" >>out 2>again
 		fault_told $? "the same command goes on to the end"
 	fi
-	cmp -s ../want.bin $fault_disk/got.bin
+	cmp -s ../want.$fault_when.bin $fault_disk/got.bin
 	fault_told $? "the calm run's bits"
 	[ $fault_disk = . ] || umount disk
-}
-fault_exec_again() {
-	exec "$QCNN" train config.yaml --set log.dir="$PWD/$fault_disk/runs" --set log.report=false --set log.tensorboard=false \
-		--set train.restarts=1 --set run.threads=1 --no-progress --set train.epochs=$fault_epochs $fault_steps -o "$PWD/$fault_disk/got.bin"
 }
 
 # Can it be played here?  Leaves why not.

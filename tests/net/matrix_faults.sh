@@ -4,10 +4,11 @@
 [ -n "$own_mounts" ] || ! unshare -m true 2>/dev/null || own_mounts=1 exec unshare -m sh "$0"
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
+. "$top_srcdir/tests/net/gate.sh"
 . "$top_srcdir/tests/net/faults.sh"
 
 lab_open ${QCNN_CELLS:-6} || tap_skip_all "$lab_why"
-fault_prepare 2000 || tap_note "$(cat err)"
+fault_prepare 12000 || tap_note "$(cat err)"
 for when in starting step save; do
 	for event in KILL STOP CONT; do
 		for whom in coordinator worker ssh; do echo $event $whom $when; done

@@ -3,17 +3,16 @@
 # Workers of this machine: the same bits as one process for any number of them, also when some are
 # killed, stopped or late; no process is left, however it ends.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/net/gate.sh"
 
 examples=$top_srcdir/examples
-timeout=${QCNN_SANITIZED:+300}
-timeout=${timeout:-60}
-
 # train NAME CONFIG [options]: writes NAME.bin.
 train() {
 	out=$1 config=$2
 	shift 2
-	timeout $timeout "$QCNN" train "$config" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set run.threads=1 --fresh --no-progress -o "$out.bin" "$@" >out 2>err
+	rm -f "$out.bin"
+	"$QCNN" train "$config" --set cluster.start_seconds=100 --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
+		--set run.threads=1 --fresh --no-progress -o "$out.bin" "$@" >out 2>err || { sed "s/^/# $out: /" err | tail -5; return 1; }
 }
 
 # Workers that a process has started and that run (not those that wait to be reaped).
@@ -42,7 +41,7 @@ train got "$examples/cluster/config.yaml" --set train.epochs=2 --set train.resta
 tap_ok "several starts" cmp want.bin got.bin
 
 # An optimiser that asks for losses, class weights, and states that a worker's threads share.
-spsa="$few --set train.optimizer=spsa --set train.class_weight={1:2}"
+spsa="$few --set train.optimizer=spsa --set train.class_weight.1=2"
 train want "$examples/cluster/config.yaml" $spsa
 train got "$examples/cluster/config.yaml" $spsa --hosts local:2
 tap_ok "losses alone, with weights of classes" cmp want.bin got.bin
@@ -92,20 +91,15 @@ tap_ok "kept inputs are sent once ($mb_off MB, $mb_data MB, $mb_auto MB)" \
 tap_same got.json want.json "infer prints the same"
 
 # ---- losing workers ----
-# Long enough to be hurt in the middle: the number of epochs follows from how long some take.
-# Counted is processor time, ms: that of other programs does not matter.
-times >before
-train want "$examples/cluster/config.yaml" --set train.epochs=50 --set train.restarts=1 --set run.threads=1
-times >after
-spent=$(awk -F '[ms ]+' 'FNR == 2 { n = 1000 * (60 * ($1 + $3) + $2 + $4) - n } END { printf "%d", n }' before after)
-epochs=$((50 * 2500 / (spent + 1) + 50))
-long="--set train.epochs=$epochs --set train.restarts=1"
-train want "$examples/cluster/config.yaml" $long
+gate_options $([ -n "${QCNN_SANITIZED:-}" ] && echo 2000 || echo 8000)
+gate_open
+train want "$examples/cluster/config.yaml" $gate_options
 
-# start_run [options]: a run with three workers; leaves $coordinator and $all, its workers.
+# start_run [options]: a run with three workers that does not end by itself before gate_open; leaves $coordinator and $all, its workers.
 start_run() {
+	gate_shut
 	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set run.threads=1 --no-progress -o got.bin $long --hosts local:3 "$@" >out 2>err &
+		--set run.threads=1 --no-progress -o got.bin $gate_options --hosts local:3 "$@" >out 2>err &
 	coordinator=$!
 	tap_until "grep -q 'ready after' err"
 	sleep 0.2
@@ -115,6 +109,8 @@ rm -f got.bin
 start_run --fresh --replacements 0
 tap_is "$(echo $all | wc -w)" 3 "three workers run"
 kill -9 $(echo $all | cut -d' ' -f2)
+tap_until "grep -q 'is lost' err"
+gate_open
 wait $coordinator
 tap_is $? 0 "a worker that is killed does not end the run"
 tap_has err "is lost: its process ended with signal 9 (Killed)" "who is lost, and why, is said"
@@ -125,6 +121,8 @@ tap_is "$(grep -o '"units":[1-9]' runs/latest/run.json | wc -l)" 3 "and that all
 rm -f got.bin
 start_run --fresh --set cluster.shard=data
 kill -9 $all
+tap_until '[ "$(grep -c "takes part" err)" = 3 ]'
+gate_open
 wait $coordinator
 tap_is $? 0 "when all are killed, they are started again"
 for k in 0 1 2; do
@@ -138,6 +136,7 @@ tap_is "$(grep -o '"lost":[a-z]*,"name":"[^"]*","replaced":[0-9]*' runs/latest/r
 rm -f got.bin
 start_run --fresh --set cluster.replacements=0
 kill -9 $all
+gate_open
 wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
 tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"
@@ -148,8 +147,9 @@ start_once() {
 	printf '#!/bin/sh\n[ -e %s.used ] && exec %s\n>%s.used\nshift\nexec sh -c "$*"\n' "$1" "$2" "$1" >agent.$1
 	chmod +x agent.$1
 	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs.$1" --set log.report=false --set log.tensorboard=false \
-		--set run.threads=1 --no-progress $long --hosts 127.0.0.1 --launcher exec:./agent.$1 --replacements 2 >/dev/null 2>err.$1 &
+		--set run.threads=1 --no-progress $gate_options --hosts 127.0.0.1 --launcher exec:./agent.$1 --replacements 2 >/dev/null 2>err.$1 &
 }
+gate_shut
 start_once fails false
 fails=$!
 start_once hangs 'sleep 30'
@@ -157,6 +157,7 @@ hangs=$!
 tap_until "grep -q 'ready after' err.fails && grep -q 'ready after' err.hangs"
 sleep 0.2
 kill -9 $(workers_of $fails) $(workers_of $hangs)
+gate_open
 wait $fails
 tap_is $? 69 "a worker that cannot be started again: 69"
 tap_has err.fails "its agent ended with exit status 1; it is started again in 1 s" "it was tried, and later once more"
@@ -188,11 +189,12 @@ tap_ok "and no worker is left" tap_gone $all
 rm -f got.bin
 start_run --fresh
 kill -INT $coordinator
+gate_open
 wait $coordinator
 tap_is $? 75 "a signal ends training with 75"
 tap_ok "and no worker is left" tap_gone $all
-timeout $timeout "$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false \
-	--set log.tensorboard=false --set run.threads=1 --no-progress -o got.bin $long --hosts local:2 >out 2>err
+"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false \
+	--set log.tensorboard=false --set run.threads=1 --no-progress -o got.bin $gate_options --hosts local:2 >out 2>err
 tap_ok "the same command, with other workers, ends with the same weights" cmp want.bin got.bin
 
 # ---- what cannot be ----
@@ -229,7 +231,7 @@ mkdir fake
 printf '#!/bin/sh\nwhile case $1 in --*) true ;; *) false ;; esac; do shift; done\nexec "$@"\n' >fake/srun
 chmod +x fake/srun
 tap_ok "two hosts of a Slurm job" env PATH="$PWD/fake:$PATH" SLURM_JOB_NODELIST='127.0.0.[1-2]' \
-	timeout $timeout "$QCNN" train config.yaml $few --set run.threads=1 --fresh --no-progress -o got.bin
+	"$QCNN" train config.yaml $few --set run.threads=1 --fresh --no-progress -o got.bin
 tap_has tap.out "computing on the 2 hosts of this Slurm job" "it says so"
 tap_ok "and the weights are the same" cmp want.bin got.bin
 tap_exit 78 "a list of hosts that is none" env SLURM_JOB_NODELIST='n[1-' "$QCNN" train config.yaml

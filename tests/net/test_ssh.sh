@@ -69,8 +69,9 @@ cp "$top_srcdir"/examples/cluster-hybrid/* .
 train() {
 	out=$1
 	shift
+	rm -f $out.bin
 	timeout ${QCNN_SANITIZED:+3}00 "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set train.epochs=2 --set train.restarts=1 --fresh --no-progress -o "$out.bin" "$@" >out 2>err
+		--set cluster.start_seconds=100 --set train.epochs=2 --set train.restarts=1 --fresh --no-progress -o "$out.bin" "$@" >out 2>err
 }
 train want
 tap_ok "two hosts by ssh" train got --hosts a,b

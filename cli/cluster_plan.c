@@ -44,6 +44,10 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 {
 	struct buf place = BUF_INIT;
 
+	if (!k->guests.n && !k->hosts.n) {
+		buf_printf(out, "workers   none: %s\n", why_of(k));
+		return;
+	}
 	buf_printf(out, "start     %s: %s\n", mode_of(k), why_of(k));
 	if (k->guests.n) {
 		rank_0(k, &place);

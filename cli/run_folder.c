@@ -164,6 +164,8 @@ const char *run_state(const struct run_folder *r)
 {
 	const char *s = json_string_value(json_object_get(r->record, "state"));
 
+	if (s && !strcmp(s, "running") && !run_is_open(r->path))
+		return "cut off";
 	return s ? s : "unknown";
 }
 

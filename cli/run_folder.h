@@ -23,7 +23,8 @@ int run_list_unfinished(const char *dir, struct run_list *l, struct err *e);
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
 void run_list_release(struct run_list *l);
 
-const char *run_state(const struct run_folder *r);               /* "finished", ... */
+/* "finished", ...; "cut off" where no process goes on with what the record calls running. */
+const char *run_state(const struct run_folder *r);
 /* A number of the record, "metrics.loss"; NaN where there is none. */
 double run_number(const struct run_folder *r, const char *section, const char *key);
 /* Delete the folder and all in it; `latest` then points to the newest that is left. */

@@ -196,12 +196,16 @@ static int begin_folder(struct training *t, struct err *e)
 }
 
 /* The weights are safe by now: what fails here is noted. */
-static void write_report(struct training *t, const struct train_result *r)
+static bool write_report(struct training *t, const struct train_result *r)
 {
 	struct err e;
 
-	if (t->report && train_report_write(t->report, t->run, r, clock_seconds() - t->begin, &e))
-		cli_note(t->cli, "there is no report.html: %s", e.text);
+	if (!t->report)
+		return false;
+	if (!train_report_write(t->report, t->run, r, clock_seconds() - t->begin, &e))
+		return true;
+	cli_note(t->cli, "there is no report.html: %s", e.text);
+	return false;
 }
 
 static const char *ending_of(int code)
@@ -252,13 +256,14 @@ static void close_writers(struct training *t, bool well)
 static int end_folder(struct training *t, int code, const struct train_result *r, struct err *e)
 {
 	struct err ignored;
+	bool reported = false;
 
 	if (code && !t->stepped && !t->resume.note) {
 		run_discard(t->run, &ignored);
 		return code;
 	}
 	if (!code) {
-		write_report(t, r);
+		reported = write_report(t, r);
 		run_point_latest(t->run);
 		code = record_run(t->run, t->cli, t->job, "finished", clock_seconds() - t->begin, r, e);
 	} else {
@@ -266,7 +271,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 	}
 	if (!code) {
 		run_finish(t->run);
-		train_summary(t->cli, t->job, &(struct train_words){ t->number, t->at, t->nnumber, t->shows_progress, run_path(t->run) }, r);
+		train_summary(t->cli, t->job, &(struct train_words){ t->number, t->at, t->nnumber, t->shows_progress, run_path(t->run), reported }, r);
 	}
 	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
 	return code;

@@ -51,5 +51,7 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	cli_note(c, "the weights are in %s; to evaluate them: qcnn infer %s%s", weights,
 		j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow ? "" : "--split=train ",
 		weights);
+	if (w->reported)
+		cli_note(c, "to look at it: %s/report.html", w->folder);
 	buf_release(&b);
 }

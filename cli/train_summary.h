@@ -11,6 +11,7 @@ struct train_words {
 	unsigned nnumber;
 	bool shows_progress;         /* which names the best start itself */
 	const char *folder;          /* of the run */
+	bool reported;               /* there is a report.html in it */
 };
 
 /* Notes on stderr; none with --quiet. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
@@ -133,6 +134,37 @@ static void sign(int fd)
 		return;              /* it is for people only */
 }
 
+bool run_is_open(const char *path)
+{
+	struct buf file = BUF_INIT;
+	bool is = false;
+	int fd;
+
+	buf_printf(&file, "%s/checkpoint/lock", path);
+	fd = open(file.data, O_RDONLY | O_CLOEXEC);
+	buf_release(&file);
+	if (fd >= 0)
+		is = flock(fd, LOCK_SH | LOCK_NB) != 0;
+	else
+		is = errno != ENOENT;
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* Whoever only looks (run_is_open) has it for less than a moment. */
+static int lock_patiently(int fd)
+{
+	static const struct timespec moment = { 0, 10000000 };
+	int code = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int k = 0; code && errno == EWOULDBLOCK && k < 5; k++) {
+		nanosleep(&moment, NULL);
+		code = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return code;
+}
+
 /* Where locks do not work there is none: *fd is -1 then. */
 static int take_lock(const char *path, int *fd, struct err *e)
 {
@@ -146,7 +178,7 @@ static int take_lock(const char *path, int *fd, struct err *e)
 	*fd = code ? -1 : open(file.data, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (!code && *fd < 0)
 		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", file.data, strerror(errno));
-	if (!code && flock(*fd, LOCK_EX | LOCK_NB)) {
+	if (!code && lock_patiently(*fd)) {
 		if (errno == EWOULDBLOCK)
 			code = is_taken(*fd, path, e);
 		close(*fd);

@@ -42,5 +42,7 @@ void run_finish(struct run *r);
 int run_discard(struct run *r, struct err *e);
 int folder_remove(const char *path, struct err *e);
 void run_close(struct run *r);
+/* Does a process write into the folder now?  Where the file system has no locks it may be so. */
+bool run_is_open(const char *path);
 
 #endif

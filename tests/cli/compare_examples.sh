@@ -8,7 +8,7 @@
 row() {
 	floor=$1
 	shift
-	words="$1${5:+ $5} seeds 1 to $2"
+	words="$1${5:+ $5}${7:+ $7} seeds 1 to $2"
 	seeds "$@" >values
 	tap_is "$(wc -l <values | tr -d ' ')" "$2" "$words ran"
 	tap_note "| $words | $3 | mean $(mean values) | least $(least values) |"

@@ -63,10 +63,34 @@ tap_exit 0 "remove" "$QCNN" runs remove latest
 tap_ok "it is gone" sh -c "! test -e 'runs/$newest'"
 tap_is "$(cd runs && test -d "$(readlink latest)" && ls -d */ | grep -c -e '^one' -e '^two')" 2 "the others are there, and latest is one of them"
 sed -i.bak 's/"finished"/"running"/' runs/one-*/run.json
-tap_exit 2 "remove a run that goes on" "$QCNN" runs remove one "$two"
-tap_is "$(ls -d runs/one-* runs/two-* | wc -l | tr -d ' ')" 2 "nothing is removed"
+tap_exit 0 "a run that nobody goes on with" "$QCNN" runs
+tap_ok "is called cut off" grep -q '^one-[-0-9]*  *cut off ' out
+# One that goes on for longer than this test looks at it.
+begin() {
+	"$QCNN" train -q --set log.name=long --set train.epochs=1000000 --set log.tensorboard=false config.yaml 2>/dev/null &
+	long=$!
+	tries=0
+	while ! ls runs/long-*/metrics.jsonl >/dev/null 2>&1 && [ $tries -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+}
+begin
+tap_exit 0 "a run that goes on" "$QCNN" runs
+tap_ok "is running" grep -q '^long-[-0-9]*  *running ' out
+tap_exit 2 "remove a run that goes on" "$QCNN" runs remove "$two" long
+tap_has err "has not ended; --force removes it all the same" "says what to do"
+tap_is "$(ls -d runs/long-* runs/two-* | wc -l | tr -d ' ')" 2 "nothing is removed"
+kill -9 $long
+wait $long 2>/dev/null
+tap_exit 0 "it is killed" "$QCNN" runs
+tap_ok "and cut off" grep -q '^long-[-0-9]*  *cut off ' out
+tap_exit 0 "what is cut off can be removed" "$QCNN" runs remove long
+begin
+kill -STOP $long             # else it writes while its files go
+tap_exit 0 "a run that goes on, with --force" "$QCNN" runs remove --force long
+kill -9 $long
+wait $long 2>/dev/null
+rm -rf runs/long-*
 ln -s "$PWD/config.yaml" "$(ls -d runs/one-*)/link"
-tap_exit 0 "with --force" "$QCNN" runs remove --force one
+tap_exit 0 "one with a link in it" "$QCNN" runs remove one
 tap_ok "a link's target stays" test -s config.yaml
 tap_exit 0 "the last one" "$QCNN" runs remove "$two"
 tap_ok "latest is gone with it" sh -c '! test -L runs/latest'

@@ -27,6 +27,7 @@ check_PROGRAMS += tests/net/test_attach
 check_PROGRAMS += tests/net/test_coordinator
 check_PROGRAMS += tests/net/test_hosts
 check_PROGRAMS += tests/net/test_spin
+check_PROGRAMS += tests/net/test_strangers
 check_PROGRAMS += tests/net/test_wire
 check_PROGRAMS += tests/net/test_worker
 check_PROGRAMS += tests/train/test_callback

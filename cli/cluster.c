@@ -96,6 +96,11 @@ static enum shard shard_of(const char *word)
 	return !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
 }
 
+static enum carry transport_of(const char *word)
+{
+	return !word || !strcmp(word, "auto") ? CARRY_AUTO : !strcmp(word, "stdio") ? CARRY_STDIO : CARRY_TCP;
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -117,6 +122,8 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		return cli_usage(c, "no launcher is called `%s`; there are local, ssh, srun and exec:WORDS", launcher);
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
+	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
 	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
 	if (config)
 		out->shard = shard_of(config_text(config, KEY_CLUSTER_SHARD));
@@ -208,7 +215,7 @@ static void say_ready(const struct cluster *k, double seconds)
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
-		.iface = k->iface, .encrypt = k->encrypt, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
+		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
 		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
 	double begin = clock_seconds();
 	struct buf program = BUF_INIT;

@@ -16,7 +16,8 @@ struct cluster {
 	enum launcher launcher; const char *agent;
 	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
 	const char *program, *iface;
-	bool encrypt, same_isa;
+	bool encrypt, same_isa, push;
+	enum carry transport;
 	unsigned replacements;
 	enum shard shard;
 	double start_s;              /* 0: as usual */

@@ -24,7 +24,8 @@ static const char *why_of(const struct cluster *k)
 /* NULL at the end; launch_argv_free. */
 static char **command_of(const struct cluster *k, const struct host *h)
 {
-	struct launch_place p = { host_is_local(h) ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name, host_is_local(h) ? NULL : k->program };
+	struct launch_place p = { host_is_local(h) ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name, host_is_local(h) ? NULL : k->program,
+		!host_is_local(h) && k->push };
 
 	return launch_argv(&p);
 }

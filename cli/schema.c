@@ -85,6 +85,11 @@ static size_t names_of_sharding(const char **name)
 	return copy_words(name, (const char *const[]){ "off", "data", "auto", NULL });
 }
 
+static size_t names_of_transports(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "auto", "tcp", "stdio", NULL });
+}
+
 static size_t names_of_agreements(const char **name)
 {
 	return copy_words(name, (const char *const[]){ "common", "same", NULL });

@@ -33,6 +33,12 @@ static short wanted(const struct peer *p)
 	return (short)(POLLIN | (peer_waits(p) ? POLLOUT : 0));
 }
 
+/* As long as it is not a connection's. */
+static int leash_of(const struct member *m)
+{
+	return launch_events(&m->process) ? m->process.leash : -1;
+}
+
 static size_t gather_fds(struct coordinator *c)
 {
 	size_t n = 0;
@@ -40,6 +46,7 @@ static size_t gather_fds(struct coordinator *c)
 	for (unsigned i = 0; i < c->nmember; i++) {
 		watch_fd(c, &n, c->member[i].peer.fd, wanted(&c->member[i].peer));
 		watch_fd(c, &n, c->member[i].process.talk, POLLIN);
+		watch_fd(c, &n, leash_of(&c->member[i]), launch_events(&c->member[i].process));
 	}
 	for (unsigned i = 0; i < c->nlistener; i++)
 		watch_fd(c, &n, c->listener[i].fd, POLLIN);
@@ -66,6 +73,7 @@ static void see_to(struct coordinator *c, size_t n, double now)
 		struct err e = { 0, "" };
 
 		c->watch_at = heard_of(c, n, &at, m->process.talk) ? 0 : c->watch_at;
+		c->watch_at = heard_of(c, n, &at, leash_of(m)) ? 0 : c->watch_at;
 		if (events & ~POLLOUT)
 			member_read(c, m, now);
 		if (events & POLLOUT && m->peer.fd >= 0 && peer_flush(&m->peer, &e))
@@ -163,7 +171,8 @@ static void add_guests(struct coordinator *c)
 		m->rank = c->nmember++;
 		m->share = 1;
 		m->guest = true;
-		m->peer.fd = m->process.leash = m->process.talk = -1;
+		m->peer.fd = -1;
+		m->process = LAUNCHED_NONE;
 		snprintf(m->name, sizeof m->name, "rank %u", m->rank);
 	}
 }
@@ -180,10 +189,11 @@ static void add_members(struct coordinator *c)
 
 			m->rank = c->nmember++;
 			m->share = h->host[i].nworker * share;
-			m->peer.fd = m->process.leash = m->process.talk = -1;
-			m->place = (struct launch_place){ c->o.launcher, c->o.agent, h->host[i].name, c->o.program };
+			m->peer.fd = -1;
+			m->process = LAUNCHED_NONE;
+			m->place = (struct launch_place){ c->o.launcher, c->o.agent, h->host[i].name, c->o.program, c->o.push };
 			if (host_is_local(&h->host[i]))
-				m->place = (struct launch_place){ LAUNCHER_LOCAL, NULL, h->host[i].name, NULL };
+				m->place = (struct launch_place){ LAUNCHER_LOCAL, NULL, h->host[i].name, NULL, false };
 			snprintf(m->name, sizeof m->name, "%s[%u]", h->host[i].name, m->rank);
 		}
 	if (c->o.guests)
@@ -225,7 +235,7 @@ static unsigned long steps_taken(const struct coordinator *c)
 	unsigned long n = 0;
 
 	for (unsigned i = 0; i < c->nmember; i++)
-		n += c->member[i].state + (MEMBER_LOST + 1ul) * c->member[i].nstart;
+		n += c->member[i].state + (MEMBER_LOST + 1ul) * c->member[i].nstart + (unsigned long)c->member[i].process.sent;
 	return n;
 }
 

@@ -36,7 +36,8 @@ struct coordinator_options {
 	enum launcher launcher;      /* of hosts that are not local */
 	const char *agent, *program; /* as in launch_place */
 	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
-	bool encrypt;
+	bool encrypt, push;          /* push: as in launch_place */
+	enum carry transport;
 	enum shard shard;
 	uint8_t job[WIRE_DIGEST];
 	unsigned replacements;       /* starts of a lost worker without a result in between */

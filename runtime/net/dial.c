@@ -14,7 +14,7 @@
 
 #include "runtime/base/clock.h"
 
-enum { BOOT_S = 30, CONNECT_MS = 3000 };
+enum { BOOT_S = 30, CONNECT_MS = 3000, STAGGER_MS = 250 };
 
 /* ---- the first frame ---- */
 
@@ -73,41 +73,17 @@ int dial_read_boot(int fd, struct wire_boot *boot, struct err *e)
 
 /* ---- connecting ---- */
 
-static int connect_one(const struct addrinfo *a)
-{
-	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fault = 0;
-	socklen_t len = sizeof fault;
-
-	if (fd < 0)
-		return -1;
-	if (!connect(fd, a->ai_addr, a->ai_addrlen))
-		return fd;
-	if (errno == EINPROGRESS && dial_wait(fd, POLLOUT, clock_seconds() + CONNECT_MS / 1000.0)
-			&& !getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &len) && !fault)
-		return fd;
-	if (fault)
-		errno = fault;
-	else if (errno == EINPROGRESS)
-		errno = ETIMEDOUT;
-	len = (socklen_t)errno;
-	close(fd);
-	errno = (int)len;
-	return -1;
-}
-
-static int connect_to(const char *host, const char *port)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
-	int fd;
-
-	if (getaddrinfo(host, port, &hints, &found)) {
-		errno = EADDRNOTAVAIL;
-		return -1;
-	}
-	fd = connect_one(found->ai_addr ? found : NULL);
-	freeaddrinfo(found);
-	return fd;
-}
+struct try {
+	const char *port;
+	char host[64];
+	double until;
+};
+struct tries {
+	struct try at[2 * WIRE_ADDRESSES_MAX]; unsigned n, nbegun;
+	struct pollfd f[2 * WIRE_ADDRESSES_MAX];     /* fd -1: failed, or not begun */
+	int fault;                   /* of the first */
+	double next;                 /* begins then */
+};
 
 /* "192.0.2.1:4711" or "[2001:db8::1]:4711" in two. */
 static bool split_address(const char *address, char *host, size_t size, const char **port)
@@ -123,23 +99,94 @@ static bool split_address(const char *address, char *host, size_t size, const ch
 }
 
 /* The addresses we were told; then the machine that came by ssh, where a translation lies between. */
+static void gather(const struct wire_boot *boot, struct tries *t)
+{
+	const char *ssh = getenv("SSH_CONNECTION");
+	struct try *one;
+
+	for (uint32_t i = 0; i < boot->naddress; i++) {
+		one = &t->at[t->n];
+		t->n += split_address(boot->address[i], one->host, sizeof one->host, &one->port);
+	}
+	for (uint32_t i = 0; i < boot->naddress && ssh; i++) {
+		one = &t->at[t->n];
+		t->n += split_address(boot->address[i], one->host, sizeof one->host, &one->port);
+		snprintf(one->host, sizeof one->host, "%.*s", (int)strcspn(ssh, " "), ssh);
+	}
+	for (unsigned i = 0; i < t->n; i++)
+		t->f[i] = (struct pollfd){ .fd = -1, .events = POLLOUT };
+}
+
+static void try_failed(struct tries *t, unsigned i, int fault)
+{
+	if (t->f[i].fd >= 0)
+		close(t->f[i].fd);
+	t->f[i].fd = -1;
+	if (!i)
+		t->fault = fault;
+	t->next = 0;                         /* no reason to wait */
+}
+
+static void try_begin(struct tries *t, double now)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
+	unsigned i = t->nbegun++;
+
+	t->next = now + STAGGER_MS / 1000.0;
+	t->at[i].until = now + CONNECT_MS / 1000.0;
+	if (getaddrinfo(t->at[i].host, t->at[i].port, &hints, &found)) {
+		try_failed(t, i, EADDRNOTAVAIL);
+		return;
+	}
+	t->f[i].fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (t->f[i].fd < 0 || (connect(t->f[i].fd, found->ai_addr, found->ai_addrlen) && errno != EINPROGRESS))
+		try_failed(t, i, errno);
+	freeaddrinfo(found);
+}
+
+/* Is one through?  Those that have failed are closed. */
+static int try_results(struct tries *t, double now)
+{
+	int fault;
+	socklen_t len;
+
+	for (unsigned i = 0; i < t->nbegun; i++) {
+		if (t->f[i].fd < 0)
+			continue;
+		fault = now > t->at[i].until ? ETIMEDOUT : 0;
+		len = sizeof fault;
+		if (t->f[i].revents && !getsockopt(t->f[i].fd, SOL_SOCKET, SO_ERROR, &fault, &len) && !fault)
+			return t->f[i].fd;
+		if (fault)
+			try_failed(t, i, fault);
+	}
+	return -1;
+}
+
+/* One address after the other begins, each a moment after the one before, or when that has failed. */
 int dial(const struct wire_boot *boot, struct err *e)
 {
-	const char *ssh = getenv("SSH_CONNECTION"), *port;
-	char host[64], client[64] = "";
-	int fd = -1, fault = 0;
+	struct tries t = { .n = 0 };
+	int fd = -1;
 
-	for (uint32_t i = 0; i < boot->naddress && fd < 0; i++)
-		if (split_address(boot->address[i], host, sizeof host, &port)) {
-			fd = connect_to(host, port);
-			fault = errno;
-		}
-	if (fd < 0 && ssh)
-		snprintf(client, sizeof client, "%.*s", (int)strcspn(ssh, " "), ssh);
-	for (uint32_t i = 0; i < boot->naddress && fd < 0 && *client; i++)
-		if (split_address(boot->address[i], host, sizeof host, &port))
-			fd = connect_to(client, port);
+	gather(boot, &t);
+	while (fd < 0) {
+		double now = clock_seconds();
+		bool open = false;
+
+		while (t.nbegun < t.n && now >= t.next)
+			try_begin(&t, now);
+		for (unsigned i = 0; i < t.nbegun; i++)
+			open |= t.f[i].fd >= 0;
+		if (!open && t.nbegun == t.n)
+			break;
+		poll(t.f, t.nbegun, STAGGER_MS / 10);
+		fd = try_results(&t, clock_seconds());
+	}
+	for (unsigned i = 0; i < t.nbegun; i++)
+		if (t.f[i].fd >= 0 && t.f[i].fd != fd)
+			close(t.f[i].fd);
 	if (fd < 0)
-		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(fault));
+		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(t.fault));
 	return fd;
 }

@@ -55,9 +55,11 @@ static void turn(struct coordinator *c)
 		c->fds[n++] = (struct pollfd){ .fd = p->fd, .events = (short)(POLLIN | (peer_waits(p) ? POLLOUT : 0)) };
 	}
 	poll(c->fds, (nfds_t)n, TURN_MS);
-	for (unsigned i = 0; i < c->nmember; i++)
+	for (unsigned i = 0; i < c->nmember; i++) {
 		if (c->member[i].peer.fd >= 0)
 			listen_on(&c->member[i], c->fds[i].revents);
+		member_listen(c, &c->member[i], clock_seconds());        /* its last lines */
+	}
 }
 
 /* Is there one that may still go by itself? */

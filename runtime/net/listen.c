@@ -126,8 +126,8 @@ static bool way_to(const struct sockaddr *to, socklen_t tolen, struct sockaddr_s
 	return ok;
 }
 
-/* The name that ssh makes of a host: its HostName, where its configuration gives one. */
-static bool name_of_ssh(const char *host, char *out, size_t size)
+/* The name that ssh makes of a host: its HostName, where its configuration gives one; and whether it goes by others. */
+static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
 {
 	char line[512], command[HOST_NAME_LONGEST + 32];
 	bool found = false;
@@ -136,7 +136,9 @@ static bool name_of_ssh(const char *host, char *out, size_t size)
 	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* checked: letters that are no quotes */
 	f = popen(command, "re");
 	while (f && fgets(line, sizeof line, f))
-		if (!strncmp(line, "hostname ", 9)) {
+		if (!strncmp(line, "proxy", 5) && !strstr(line, " none")) {
+			*others = true;
+		} else if (!strncmp(line, "hostname ", 9)) {
 			snprintf(out, size, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);
 			found = true;
 		}
@@ -159,11 +161,14 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	struct sockaddr_storage own;
 	char name[HOST_NAME_LONGEST + 1], other[HOST_NAME_LONGEST + 1];
 	int code, status;
+	bool others = false;
 
 	bare_name(host, name, sizeof name);
-	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other))
+	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other, &others))
 		snprintf(name, sizeof name, "%s", other);
 	status = getaddrinfo(name, "9", &hints, &found);
+	if (status && others && c->o.transport == CARRY_AUTO)
+		return 0;                    /* no way back is known */
 	if (status)
 		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s): check its name; for one that ssh "
 			"alone knows, --iface says where to listen", host, gai_strerror(status));
@@ -260,13 +265,14 @@ static int listen_for_guests(struct coordinator *c, struct err *e)
 int listeners_open(struct coordinator *c, struct err *e)
 {
 	const struct hosts *h = c->o.hosts;
+	bool alone = c->o.transport == CARRY_STDIO;  /* nobody connects but guests */
 	int code = 0;
 
-	if (c->o.iface)
+	if (c->o.iface && (!alone || c->o.guests))
 		code = listen_iface(c, e);
 	else if (c->o.guests)
 		code = listen_for_guests(c, e);
-	for (size_t i = 0; i < h->n && !code; i++)
+	for (size_t i = 0; i < h->n && !code && !alone; i++)
 		if (host_is_local(&h->host[i]))
 			code = listen_loopback(c, e);
 		else if (!c->o.iface)

@@ -8,6 +8,8 @@ libnet_a_SOURCES = \
 	runtime/net/attach.c \
 	runtime/net/attach.def \
 	runtime/net/attach.h \
+	runtime/net/carry.c \
+	runtime/net/carry.h \
 	runtime/net/coordinator.c \
 	runtime/net/coordinator.h \
 	runtime/net/coordinator_step.c \
@@ -25,6 +27,7 @@ libnet_a_SOURCES = \
 	runtime/net/launch.c \
 	runtime/net/launch.def \
 	runtime/net/launch.h \
+	runtime/net/launch_process.c \
 	runtime/net/ledger.c \
 	runtime/net/ledger.h \
 	runtime/net/listen.c \
@@ -40,6 +43,7 @@ libnet_a_SOURCES = \
 	runtime/net/shard.c \
 	runtime/net/spin.c \
 	runtime/net/spin.h \
+	runtime/net/stranger.c \
 	runtime/net/wire.c \
 	runtime/net/wire.def \
 	runtime/net/wire.h \

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A worker's way in (started, connected, proved) and out (lost). */
+ * A worker's start, its watch, and its way out (lost). */
 #include "config.h"
 #include "runtime/net/member.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 
-#define STRANGER_S 2.0                   /* for the whole handshake */
 #define REASON_S 3.0                     /* from the end of a connection to that of its process: a busy machine takes its time */
 #define AGAIN_S 0.5                      /* before a dropped start is tried again */
 
@@ -32,8 +28,9 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 
 /* ---- out ---- */
 
-static void member_disconnect(struct member *m)
+static void member_disconnect(struct coordinator *c, struct member *m)
 {
+	strangers_forget(c, m);
 	m->nsent += m->peer.nwritten;
 	peer_close(&m->peer);
 	shard_forget(m);
@@ -49,7 +46,7 @@ void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 		return;
 	m->state = MEMBER_LOST;
 	nopen = m->nlost + ledger_lose(&c->ledger, m->rank);
-	member_disconnect(m);
+	member_disconnect(c, m);
 	launch_let_go(&m->process, true);
 	if (!c->first.code)
 		err_set(&c->first, why->code, "%s: %s", m->name, why->text);
@@ -71,7 +68,7 @@ void member_leave(struct coordinator *c, struct member *m, const struct err *why
 		return;
 	}
 	m->nlost += ledger_lose(&c->ledger, m->rank);
-	member_disconnect(m);
+	member_disconnect(c, m);
 	m->state = MEMBER_LEAVING;
 	m->left = *why;
 	m->leaves_at = now + REASON_S;
@@ -155,10 +152,11 @@ static struct buf first_frame(struct coordinator *c, unsigned rank)
 
 	boot->version = WIRE_VERSION;
 	boot->rank = rank;
-	boot->naddress = c->nlistener;
+	boot->carry = c->nlistener ? c->o.transport : CARRY_STDIO;
+	boot->naddress = boot->carry == CARRY_STDIO ? 0 : c->nlistener;
 	memcpy(boot->key, c->secrets->key, sizeof boot->key);
 	memcpy(boot->job, c->o.job, sizeof boot->job);
-	for (unsigned i = 0; i < c->nlistener; i++)
+	for (unsigned i = 0; i < boot->naddress; i++)
 		memcpy(boot->address[i], c->listener[i].address, sizeof boot->address[i]);
 	wire_put_boot(&body, boot);
 	buf_u32(&frame, (uint32_t)body.len);
@@ -166,20 +164,29 @@ static struct buf first_frame(struct coordinator *c, unsigned rank)
 	return frame;
 }
 
-void member_start(struct coordinator *c, struct member *m, double now)
+static void send_boot(struct coordinator *c, struct member *m)
 {
 	struct buf frame = first_frame(c, m->rank);
+
+	launch_boot(&m->process, frame.data, frame.len);
+	crypto_wipe(frame.data, frame.len);
+	crypto_forget();
+}
+
+void member_start(struct coordinator *c, struct member *m, double now)
+{
 	struct err why;
 
 	launch_release(&m->process);         /* of the one before it, which has ended */
 	m->nstart++;
 	m->heard = now;
-	if (launch_start(&m->place, frame.data, frame.len, &m->process, &why))
+	if (launch_start(&m->place, &m->process, &why)) {
 		member_lose(c, m, &why);
-	else
-		m->state = MEMBER_STARTED;
-	crypto_wipe(frame.data, frame.len);
-	crypto_forget();
+		return;
+	}
+	m->state = MEMBER_STARTED;
+	if (m->process.wants_boot)
+		send_boot(c, m);
 }
 
 static void start_some(struct coordinator *c, double now)
@@ -202,7 +209,7 @@ static void start_some(struct coordinator *c, double now)
 	}
 }
 
-static void beat(struct coordinator *c, struct member *m, double now)
+void member_beat(struct coordinator *c, struct member *m, double now)
 {
 	struct wire_beat beat = { 0 };
 	struct err why = { 0, "" };
@@ -226,136 +233,39 @@ static void tell(void *ctx, const char *line)
 	coordinator_say(t->c, t->m->name, "%s", line);
 }
 
+void member_listen(struct coordinator *c, struct member *m, double now)
+{
+	struct teller t = { c, m };
+	off_t sent = m->process.sent;
+
+	launch_relay(&m->process, tell, &t);
+	if (m->process.sent > sent)
+		m->heard = now;              /* it takes the program */
+	if (m->process.sent > sent && m->process.sent == launch_program_bytes())
+		coordinator_say(c, NULL, "%s got this program, %.1f MB", m->name, (double)m->process.sent / 1e6);
+	if (m->process.wants_boot)
+		send_boot(c, m);
+	if (m->process.begun && m->state == MEMBER_STARTED)
+		stranger_carried(c, m, now);
+}
+
 void members_watch(struct coordinator *c, double now)
 {
 	if (!c->first.code || c->started)
 		start_some(c, now);
 	for (unsigned i = 0; i < c->nmember; i++) {
 		struct member *m = &c->member[i];
-		struct teller t = { c, m };
 
-		launch_relay(&m->process, tell, &t);
+		member_listen(c, m, now);
 		if (m->state != MEMBER_WAITING)
 			watch_process(c, m, now);
 		if (m->state == MEMBER_LEAVING && now > m->leaves_at)
 			member_lose(c, m, &m->left);
 		if (m->peer.fd >= 0)
-			beat(c, m, now);
+			member_beat(c, m, now);
 		if (m->peer.fd >= 0)
 			watch_silence(c, m, now);
 	}
 	replace_watch(c, now);
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
-		if (c->stranger[i].peer.fd >= 0 && now > c->stranger[i].until)
-			peer_close(&c->stranger[i].peer);
-}
-
-/* A free place, or that of the oldest; whoever has shown a first proof goes last. */
-static struct stranger *place_for_stranger(struct coordinator *c)
-{
-	struct stranger *best = &c->stranger[0];
-
-	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
-		struct stranger *s = &c->stranger[i];
-
-		if (s->peer.fd < 0)
-			return s;
-		if (s->challenged != best->challenged ? best->challenged : s->until < best->until)
-			best = s;
-	}
-	return best;
-}
-
-static bool stranger_accept(struct coordinator *c, int listener, double now)
-{
-	struct stranger *s = place_for_stranger(c);
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	/* Without a descriptor left the oldest makes room, for the next turn. */
-	if (fd < 0 && errno != EMFILE && errno != ENFILE)
-		return false;
-	peer_close(&s->peer);
-	if (fd < 0)
-		return false;
-	peer_init(&s->peer, fd);
-	memset(s->hs, 0, sizeof *s->hs);
-	memcpy(s->hs->key, c->secrets->key, sizeof s->hs->key);
-	s->hs->encrypt = c->o.encrypt;
-	s->challenged = false;
-	s->until = now + STRANGER_S;
-	stranger_read(c, s, now);    /* a worker speaks first, and may have */
-	return true;
-}
-
-void strangers_accept(struct coordinator *c, int listener, double now)
-{
-	for (unsigned i = 0; i < STRANGERS_MAX && stranger_accept(c, listener, now); i++)
-		;
-}
-
-/* A HELLO that was answered once is not answered again. */
-static bool is_new(struct coordinator *c, const uint8_t nonce[CRYPTO_NONCE])
-{
-	for (size_t i = 0; i < c->nnonce; i++)
-		if (!memcmp(c->nonce[i], nonce, CRYPTO_NONCE))
-			return false;
-	if (c->nnonce == NONCES_MAX)
-		return false;
-	mem_reserve(c->nonce, c->nnonce, c->nonce_cap);
-	memcpy(c->nonce[c->nnonce++], nonce, CRYPTO_NONCE);
-	return true;
-}
-
-/* The connection is that of a worker we started, and its only one. */
-static bool welcome(struct coordinator *c, struct stranger *s, double now)
-{
-	struct member *m = s->hs->rank < c->nmember ? &c->member[s->hs->rank] : NULL;
-
-	if (!m || m->state != MEMBER_STARTED)
-		return false;
-	if (!peer_trust(&s->peer, s->hs))
-		return false;
-	crypto_wipe(s->hs->key, sizeof s->hs->key);
-	m->peer = s->peer;
-	m->near = peer_near(&m->peer);
-	s->peer = (struct peer){ .fd = -1 };
-	m->state = MEMBER_PROVED;
-	m->heard = now;
-	m->beaten = 0;
-	beat(c, m, now);             /* at once: so it knows that it is in */
-	return true;
-}
-
-/* One step of the handshake; false: nothing more is said to this connection. */
-static bool stranger_step(struct coordinator *c, struct stranger *s, double now)
-{
-	struct buf answer = BUF_INIT;
-	const uint8_t *body;
-	size_t len;
-	bool ok;
-	int n = peer_next(&s->peer, &body, &len, NULL);
-
-	if (n <= 0)
-		return n == 0;
-	if (s->challenged)
-		return handshake_proved(s->hs, body, len) && welcome(c, s, now);
-	ok = handshake_challenge(s->hs, body, len, &answer) && is_new(c, s->hs->nonce_worker);
-	if (ok) {
-		s->challenged = true;
-		peer_put(&s->peer, &answer);
-		ok = !peer_flush(&s->peer, NULL);
-	}
-	buf_release(&answer);
-	return ok;
-}
-
-void stranger_read(struct coordinator *c, struct stranger *s, double now)
-{
-	bool ok = !peer_fill(&s->peer, NULL) && stranger_step(c, s, now);
-
-	if (ok && s->peer.fd < 0) {          /* now a worker's, which may have said more */
-		if (c->member[s->hs->rank].peer.fd >= 0)
-			member_read(c, &c->member[s->hs->rank], now);
-	} else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
-		peer_close(&s->peer);
+	strangers_watch(c, now);
 }

@@ -62,7 +62,8 @@ struct member {
 	double pace;                 /* while units are dealt: units per second, 0 where it gets none */
 };
 
-struct stranger { struct peer peer; struct handshake *hs; bool challenged; double until; };
+/* by: the member whose process speaks by its standard output; NULL: whoever came to a listener. */
+struct stranger { struct peer peer; struct handshake *hs; struct member *by; bool challenged; double until; };
 
 /* What no core file may have (crypto_secret_new). */
 struct secrets {
@@ -124,11 +125,19 @@ void member_start(struct coordinator *c, struct member *m, double now);
 void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now);
 /* It is gone: say why, open its units. */
 void member_lose(struct coordinator *c, struct member *m, const struct err *why);
+/* BEAT, where it is time. */
+void member_beat(struct coordinator *c, struct member *m, double now);
+/* What its process says and wants. */
+void member_listen(struct coordinator *c, struct member *m, double now);
 /* Processes that have ended, lines that they said, silence. */
 void members_watch(struct coordinator *c, double now);
-/* Those who wait at a listener, as many as there are places. */
+/* stranger.c.  Those who wait at a listener, as many as there are places. */
 void strangers_accept(struct coordinator *c, int listener, double now);
 void stranger_read(struct coordinator *c, struct stranger *s, double now);
+/* A worker whose process has begun to speak by its standard output. */
+void stranger_carried(struct coordinator *c, struct member *m, double now);
+void strangers_forget(struct coordinator *c, const struct member *m);
+void strangers_watch(struct coordinator *c, double now);
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* replace.c: the job, for those that start with it and for those that come again. */

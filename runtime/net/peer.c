@@ -39,7 +39,7 @@ bool peer_near(const struct peer *p)
 	memset(&own, 0, sizeof own);
 	memset(&other, 0, sizeof other);
 	if (getsockname(p->fd, (struct sockaddr *)&own, &nown) || getpeername(p->fd, (struct sockaddr *)&other, &nother)
-			|| own.ss_family != other.ss_family)
+			|| own.ss_family != other.ss_family || own.ss_family == AF_UNIX)
 		return false;
 	a = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr : &((struct sockaddr_in *)&own)->sin_addr;
 	b = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&other)->sin6_addr : &((struct sockaddr_in *)&other)->sin_addr;

@@ -39,13 +39,17 @@ enum wire_type {
 /* "WORK", or "?" */
 const char *wire_name(int type);
 
+/* What carries a connection: TCP alone; TCP, else the worker's standard input and output; these. */
+enum carry { CARRY_TCP = 0, CARRY_AUTO, CARRY_STDIO };
+
 /* What the launcher writes to the worker's standard input: how to reach whom, with which key. */
 struct wire_boot {
 	uint16_t version;            /* of the protocol; the rest is there only where it is ours */
 	uint8_t key[CRYPTO_KEY];
 	uint32_t rank;
 	uint8_t job[WIRE_DIGEST];    /* hash of the job, for people */
-	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* "192.0.2.1:4711", "[2001:db8::1]:4711" */
+	uint8_t carry;               /* enum carry */
+	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* 0 with CARRY_STDIO alone: "192.0.2.1:4711", "[2001:db8::1]:4711" */
 };
 
 /* The handshake: see handshake.h for what the proofs cover. */

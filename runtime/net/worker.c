@@ -9,19 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/net/carry.h"
 #include "runtime/net/dial.h"
 #include "runtime/net/peer.h"
 #include "runtime/net/spin.h"
 
-enum { HANDSHAKE_S = 10, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
+enum { HANDSHAKE_S = 10, CARRIED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
 
 struct worker {
 	int leash;
+	bool carried;                /* the connection is by the standard input and output */
 	struct peer peer;
 	struct spin spin;
 	pthread_mutex_t out;         /* of the peer's sending half */
@@ -100,7 +103,8 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 		code = err_set(e, -ERR_AUTH, "the coordinator did not accept this worker's proof of the job's key");
 	buf_clear(&b);
 	if (!code && !handshake_answer(h, body, len, &b))
-		code = err_set(e, -ERR_AUTH, "who answers at %s does not hold the job's key", boot->address[0]);
+		code = err_set(e, -ERR_AUTH, "who answers%s%s does not hold the job's key", boot->naddress ? " at " : "",
+			boot->naddress ? boot->address[0] : "");
 	if (!code)
 		code = send_body(w, &b, e);
 	if (!code && !peer_trust(&w->peer, h))
@@ -112,15 +116,32 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 	return code;
 }
 
+/* By the standard input and output, which nobody crowds. */
+static int get_in_carried(struct worker *w, const struct wire_boot *boot, const char *why, struct err *e)
+{
+	int fd = carry_open(why, e);
+
+	if (fd < 0)
+		return fd;
+	w->carried = true;
+	w->leash = carry_leash();
+	peer_init(&w->peer, fd);
+	return shake_hands(w, boot, clock_seconds() + CARRIED_S, e);
+}
+
 /* Connect and prove.  A coordinator that many strangers crowd may cut a connection off before it has
  * read a word, and any when this machine was too slow for it: that is tried again. */
 static int get_in(struct worker *w, const struct wire_boot *boot, struct err *e)
 {
 	double until = clock_seconds() + GET_IN_S;
 
+	if (boot->carry == CARRY_STDIO)
+		return get_in_carried(w, boot, "", e);
 	for (int try = 1, pause_ms = AGAIN_MS; ; try++, pause_ms *= 2) {
 		int fd = dial(boot, e), code;
 
+		if (fd < 0 && boot->carry == CARRY_AUTO)
+			return get_in_carried(w, boot, e->text, e);
 		if (fd < 0)
 			return -ERR_UNREACHABLE;
 		peer_init(&w->peer, fd);
@@ -174,7 +195,8 @@ static void *keep_alive(void *arg)
 	double next = clock_seconds();
 
 	for (;;) {
-		struct pollfd f[2] = { { .fd = w->leash, .events = POLLIN }, { .fd = w->peer.fd, .events = POLLRDHUP } };
+		struct pollfd f[2] = { { .fd = w->leash, .events = w->carried ? POLLRDHUP : POLLIN },
+			{ .fd = w->peer.fd, .events = POLLRDHUP } };
 		double now = clock_seconds();
 
 		if (now >= next) {
@@ -184,7 +206,7 @@ static void *keep_alive(void *arg)
 		poll(f, 2, (int)((next - now) * 1000) + 1);
 		if ((f[1].revents & POLLERR) && !w->ending)
 			_exit(err_exit_status(-ERR_UNREACHABLE));    /* it broke: for whoever is told of our end */
-		if ((f[0].revents && leash_ended(w->leash)) || f[1].revents)
+		if ((f[0].revents && (w->carried || leash_ended(w->leash))) || f[1].revents)
 			end_here(w);         /* nobody wants a result any more */
 	}
 	return NULL;
@@ -380,7 +402,12 @@ int worker_run(int leash, const struct wire_about *about, const struct worker_op
 		code = get_in(&self, boot, e);
 	}
 	crypto_secret_free(boot, sizeof *boot);
-	return code ? code : serve(&self, about, e);
+	code = code ? code : serve(&self, about, e);
+	if (self.carried) {                  /* its last words */
+		shutdown(self.peer.fd, SHUT_WR);
+		carry_end();
+	}
+	return code;
 }
 
 /* One try: 0 when both sides have proved the key. */

@@ -2,6 +2,7 @@
 # Hosts for the tests, on one machine: network namespaces 0 (the coordinator's) to N, a veth pair from 0 to each, and a real
 # sshd in each but 0. Without the right to make them: one sshd on the loopback interface, that all names lead to.
 # Use: source tap.sh and this, `lab_open N`; then `ssh hK` works, and so does `qcnn train --hosts hK` behind lab_on 0.
+# lab_unshare="--net --mount" gives each a view of the files, too, which lab_at K changes.
 # Everything ends with the test: by its trap, and by a leash (file descriptor 9) when it is killed.
 
 lab_why=
@@ -42,6 +43,12 @@ lab_on() {
 	*) "$@" 9>&- ;;
 	esac
 }
+# Where the files of host K are what it sees (lab_unshare).
+lab_at() {
+	lab_k=$1
+	shift
+	nsenter --net="/proc/$(cat "$lab/host.$lab_k.pid")/ns/net" --mount="/proc/$(cat "$lab/host.$lab_k.pid")/ns/mnt" "$@" 9>&-
+}
 # The same in place of a shell: for use in the background, where $! is then the command's.
 lab_exec() {
 	lab_k=$1
@@ -71,10 +78,10 @@ lab_open_net() {
 	lab_kind=net
 	lab_port=22
 	lab_k=0
-	lab_hold "unshare --net" "ip link set lo up; sleep 0 &" || return 1
+	lab_hold "unshare ${lab_unshare:---net}" "ip link set lo up; sleep 0 &" || return 1
 	for lab_k in $(seq $lab_n); do
 		lab_config $lab_k "$(lab_address $lab_k)" 22
-		lab_hold "unshare --net" "ip link set lo up; for i in \$(seq 5000); do ip -o addr show dev up 2>/dev/null | grep -q 10.77 && break; sleep 0.02; done; '$lab_sshd' -D -e -f $lab/sshd_config.$lab_k &" || return 1
+		lab_hold "unshare ${lab_unshare:---net}" "ip link set lo up; for i in \$(seq 5000); do ip -o addr show dev up 2>/dev/null | grep -q 10.77 && break; sleep 0.02; done; '$lab_sshd' -D -e -f $lab/sshd_config.$lab_k &" || return 1
 		ip link add name h$lab_k netns "$(cat "$lab/host.0.pid")" type veth peer name up netns "$(cat "$lab/host.$lab_k.pid")" || return 1
 		lab_h=$lab_k
 		lab_on 0 sh -c "ip addr add 10.77.$lab_h.1/24 dev h$lab_h && ip link set h$lab_h up" || return 1

@@ -32,6 +32,10 @@ tap_ok "an allocation of two nodes: workers by srun" timeout 60 salloc -Q -N2 "$
 	--fresh -o got.bin --iface 127.0.0.1
 tap_has tap.out "computing on the 2 hosts of this Slurm job" "it says so"
 tap_ok "the weights are the same" cmp want.bin got.bin
+rm -f got.bin
+tap_ok "by srun's standard input and output, with a program that is sent" timeout 60 salloc -Q -N2 "$QCNN" train config.yaml $few \
+	--set train.epochs=2 --fresh -o got.bin --transport=stdio --push --remote-path /nowhere/qcnn
+tap_ok "the weights are the same" cmp want.bin got.bin
 tap_ok "one task alone is one process" timeout 60 srun -N1 -n1 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh -o got.bin -q
 tap_ok "the weights are the same" cmp want.bin got.bin
 

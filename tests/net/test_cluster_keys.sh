@@ -48,7 +48,7 @@ advice() {
 	train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/unable" --set cluster.iface=127.0.0.1
 	tap_has err "$3" "$1"
 }
-advice "sh: 1: qcnn: not found" 127 "(--remote-path says where qcnn is there)"
+advice "sh: 1: qcnn: not found" 127 "(--remote-path says where qcnn is there, --push sends this one)"
 advice "sh: 1: /opt/qcnn: Permission denied" 126 "(the file is there, but may not be executed)"
 advice "qcnn: error while loading shared libraries: libsodium.so.23: cannot open shared object file" 127 "(install that library there"
 advice "qcnn: /lib/libc.so.6: version \`GLIBC_2.38' not found" 1 "(its C library is older"

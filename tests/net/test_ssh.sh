@@ -91,7 +91,7 @@ tap_has err "a[0]: Welcome to this host" "which is shown with host and rank"
 train got --hosts a,b --remote-path /nowhere/qcnn
 tap_is $? 69 "qcnn at no place"
 tap_has err "ssh ended with exit status 127" "its exit status is shown"
-tap_has err "(--remote-path says where qcnn is there)" "and what to do"
+tap_has err "(--remote-path says where qcnn is there, --push sends this one)" "and what to do"
 printf '#!/bin/sh\nexit 77\n' >refuses
 chmod +x refuses
 train got --hosts a --remote-path "$PWD/refuses"
@@ -99,7 +99,7 @@ tap_is $? 77 "an exit status that means something is passed on"
 
 # A client that is killed takes its worker along.  A copy of the program tells its workers from those of other tests.
 cp "$QCNN" copy
-"$PWD/copy" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --fresh --no-progress \
+"$PWD/copy" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 --fresh --no-progress \
 	--set train.epochs=1000000 --hosts a,b >out 2>err &
 coordinator=$!
 tap_until "grep -q 'ready after' err"

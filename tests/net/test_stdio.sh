@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Work that is carried by the workers' standard input and output: the same bits, behind noise too; who breaks the rules is
+# named; whatever process ends, nothing is left.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/net/lab.sh"
+. "$top_srcdir/tests/net/gate.sh"
+
+lab_open 2 || tap_skip_all "$lab_why"
+cp "$top_srcdir"/examples/cluster/*.* .
+limit=${QCNN_SANITIZED:+120}
+limit=${limit:-30}
+train() {
+	rm -f got.bin
+	lab_on 0 timeout $((4 * limit)) "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
+		--set train.max_steps=10 --set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
+}
+train -o want.bin
+same() {
+	name=$1
+	shift
+	tap_ok "$name" train -o got.bin --transport=stdio "$@" || tap_note "$(tail -3 err)"
+	tap_ok "the same bits" cmp want.bin got.bin
+}
+same "ssh and this machine" --hosts h1:2,h2,local
+same "encrypted" --hosts h1,h2 --encrypt
+tap_ok "cluster.transport" train -o got.bin --set cluster.transport=stdio --hosts local:2
+tap_ok "the same bits" cmp want.bin got.bin
+
+# What others say before the worker does, with and without an end of line, and beginnings of marks.
+cat >noisy <<END
+#!/bin/sh
+printf 'Welcome to this host\n\001QCNN \001QC\001\nno end of line'
+echo "and an error" >&2
+exec "$QCNN" "\$@"
+END
+chmod +x noisy
+same "behind a greeting" --hosts h1,h2 --remote-path "$PWD/noisy"
+tap_has err "h1[0]: Welcome to this host" "which is shown"
+tap_has err "h2[1]: and an error" "as is the standard error"
+
+# Agents that are no worker: PIPE and what no frame is; PIPE and nothing; a frame that is no HELLO; another key.
+printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; head -c 100000 /dev/zero; sleep 20\n' >zeros
+printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; exit 3\n' >short
+printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n\\010\\000\\000\\000\\002QCNNWIR"; sleep 20\n' >untrue
+cat >otherkey <<'END'
+#!/bin/sh
+shift
+exec 3<&0
+mkfifo other
+(head -c 15; dd bs=1 count=1 2>/dev/null | tr '\000-\377' '\001-\377\000'; exec cat) <&3 >other &
+status=0
+sh -c "$*" <other || status=$?
+kill $!
+exit $status
+END
+chmod +x zeros short untrue otherkey
+for agent in zeros:77 short:69 untrue:77 otherkey:77; do
+	got=0
+	train -o got.bin --transport=stdio --hosts h1 --launcher "exec:$PWD/${agent%:*}" || got=$?
+	tap_is $got ${agent#*:} "${agent%:*}: refused"
+	tap_has err "h1[0]" "and named"
+done
+
+# ---- ends ----
+# A copy of the program tells its processes from those of other tests.
+cp "$QCNN" copy
+workers() { ps -eo pid=,stat=,args= | awk -v q="$PWD/copy" '$2 !~ /Z/ && $3 == q && $4 == "worker" { print $1 }'; }
+run() {
+	"$@" train config.yaml --set log.dir="$PWD/long" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
+		--set run.threads=1 --no-progress --fresh $gate_options -o "$out" $hosts >out 2>err
+}
+begin() {
+	rm -f got.bin err
+	gate_shut
+	out=got.bin hosts="--transport=stdio --hosts h1,h2"
+	(run lab_exec 0 "$PWD/copy") &
+	coordinator=$!
+	tap_until 'grep -q "ready after" err'
+}
+gone() {
+	tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
+	tap_is "$(workers)" "" "$1"
+}
+gate_options 400
+gate_open
+out=calm.bin hosts=
+run "$QCNN"
+begin
+tap_is "$(workers | wc -w)" 4 "two workers, with a guard each"
+kill -9 $(workers | sed -n '$p')
+tap_until 'grep -q "is lost" err'
+kill -9 $(ps -o pid=,comm= --ppid $coordinator | awk '$2 == "ssh" { print $1; exit }')
+tap_until '[ $(grep -c "is lost" err) -ge 2 ]'
+gate_open
+status=0
+wait $coordinator || status=$?
+tap_is $status 0 "a worker is killed, and an ssh"
+tap_is "$(grep -c 'is lost: its ssh ended with' err)" 2 "both are told of"
+tap_ok "the same bits" cmp calm.bin got.bin
+gone "no worker is left"
+begin
+kill -9 $coordinator
+gone "the coordinator is killed: no worker is left"
+wait $coordinator 2>/dev/null
+tap_done

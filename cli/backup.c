@@ -37,7 +37,6 @@ int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct
 void backup_close(struct backup *b)
 {
 	record_texts_release(&b->texts);
-	buf_release(&b->file);
 }
 
 /* run.json says which configuration it is: a checkpoint is found by it, also after a power failure, and after someone
@@ -61,8 +60,8 @@ static void keep_record(struct backup *b)
 	buf_release(&path);
 }
 
-static int format(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct err *e)
+static int make_image(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct checkpoint_image *out, struct err *e)
 {
 	struct metadata meta[RECORD_METADATA];
 	struct buf note = BUF_INIT;
@@ -74,9 +73,8 @@ static int format(struct backup *b, const struct train_state *s, struct train_lo
 	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
 	json_write(v, &note);
 	json_decref(v);
-	buf_clear(&b->file);
-	code = checkpoint_format(&b->job->train, s, own, nown, meta,
-		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), &b->file);
+	code = checkpoint_image(&b->job->train, s, own, nown, meta,
+		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), out);
 	buf_release(&note);
 	return record_too_long(code, e);
 }
@@ -85,15 +83,17 @@ static int write_slot(struct backup *b, const struct train_state *s, struct trai
 	const struct weights_vector *own, unsigned nown, struct err *e)
 {
 	char file[32];
-	int code = format(b, s, log, own, nown, e);
+	struct checkpoint_image image;
+	int code = make_image(b, s, log, own, nown, &image, e);
 
 	backup_file((unsigned)(b->count % BACKUP_SLOTS), file, sizeof file);
 	if (!code)
 		keep_record(b);
 	if (!code)
-		code = run_write(b->run, file, &b->file, 1, e);
+		code = run_write_parts(b->run, file, &image.weights.file, e);
 	if (!code)
 		b->count++;
+	checkpoint_image_release(&image);
 	b->last = clock_seconds();
 	b->nstep = 0;
 	return code;

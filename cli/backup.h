@@ -20,7 +20,6 @@ struct backup {
 	double last, begin;          /* clock: of the last one; of the run, as if it had never been left */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	bool synced;
-	struct buf file;             /* scratch */
 };
 
 /* Path of a slot. */

@@ -47,6 +47,8 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
  * An existing file is untouched on failure, but for one: -ERR_IO when the folder cannot be synced after the
  * rename. Then the new file is there and whole, and the text says that a power cut may undo it. */
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);
+/* The same for whatever `put` writes to a file that is open and empty: 0, or -1 and errno. */
+int file_replace(const char *path, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e);
 /* Is that the name of such a temporary file?  One that was killed leaves it behind. */
 bool buf_is_temporary(const char *name);
 /* The same for a secret: mode 0600, and what lies there, a link or whatever, is replaced. */

@@ -232,20 +232,29 @@ static int sync_folder(int fd, const char *path, struct err *e)
 		strerror(errno));
 }
 
+struct writing { int (*put)(const void *what, int fd); const void *what; };
+
+static int put_buf(const void *what, int fd)
+{
+	const struct buf *b = what;
+
+	return fd_write(fd, b->data, b->len);
+}
+
 /* Pipes, terminals and /dev/null are written to, never replaced. */
-static int write_in_place(const struct buf *b, const char *path, struct err *e)
+static int write_in_place(const struct writing *w, const char *path, struct err *e)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), code;
 
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot write %s: %s", path, strerror(errno));
-	code = fd_write(fd, b->data, b->len);
+	code = w->put(w->what, fd);
 	if (close(fd) || code)
 		return err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
 	return 0;
 }
 
-static int write_beside(const struct buf *b, const char *path, mode_t mode, int sync, struct err *e)
+static int write_beside(const struct writing *w, const char *path, mode_t mode, int sync, struct err *e)
 {
 	char name[PATH_MAX];
 	int folder = sync ? open_folder_of(path) : -1, fd = -1, code, saved;
@@ -258,7 +267,7 @@ static int write_beside(const struct buf *b, const char *path, mode_t mode, int 
 			close(folder);
 		return code;
 	}
-	code = fd_write(fd, b->data, b->len);
+	code = w->put(w->what, fd);
 	if (!code && sync)
 		code = fsync(fd);
 	saved = errno;
@@ -281,8 +290,9 @@ static int write_beside(const struct buf *b, const char *path, mode_t mode, int 
 	return code;
 }
 
-int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e)
+int file_replace(const char *path, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e)
 {
+	const struct writing w = { put, what };
 	char real[PATH_MAX];
 	mode_t mode = 0666;
 	struct stat st;
@@ -291,16 +301,21 @@ int buf_write_file(const struct buf *b, const char *path, int sync, struct err *
 		if (S_ISDIR(st.st_mode))
 			return err_set(e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
 		if (!S_ISREG(st.st_mode))
-			return write_in_place(b, path, e);
+			return write_in_place(&w, path, e);
 		mode = st.st_mode & 0777;
 		/* Behind a link the file is replaced, not the link. */
 		if (realpath(path, real))
 			path = real;
 	}
-	return write_beside(b, path, mode, sync, e);
+	return write_beside(&w, path, mode, sync, e);
+}
+
+int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e)
+{
+	return file_replace(path, put_buf, b, sync, e);
 }
 
 int buf_write_secret(const struct buf *b, const char *path, struct err *e)
 {
-	return write_beside(b, path, 0600, 1, e);
+	return write_beside(&(struct writing){ put_buf, b }, path, 0600, 1, e);
 }

@@ -28,6 +28,8 @@ libbase_a_SOURCES = \
 	runtime/base/err.c \
 	runtime/base/err.def \
 	runtime/base/err.h \
+	runtime/base/file_parts.c \
+	runtime/base/file_parts.h \
 	runtime/base/fixed.c \
 	runtime/base/fixed.h \
 	runtime/base/inflate.c \

@@ -267,6 +267,19 @@ int run_write(struct run *r, const char *file, const struct buf *content, int sy
 	return code;
 }
 
+int run_write_parts(struct run *r, const char *file, const struct file_parts *content, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int code;
+
+	path_of(r, file, &path);
+	code = file_parts_write(content, path.data, e);
+	if (code && remake(r))
+		code = file_parts_write(content, path.data, e);
+	buf_release(&path);
+	return code;
+}
+
 /* ---- files of lines ---- */
 
 /* All of it, or the file stays as it was. */

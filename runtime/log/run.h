@@ -10,6 +10,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
+#include "runtime/base/file_parts.h"
 
 struct run;
 
@@ -24,6 +25,7 @@ int run_reopen(const char *path, struct run **out, struct err *e);
 const char *run_path(const struct run *r);                      /* the folder */
 /* Write a file of the folder atomically (sync: fsynced). A folder that was removed meanwhile is made again. */
 int run_write(struct run *r, const char *file, const struct buf *content, int sync, struct err *e);
+int run_write_parts(struct run *r, const char *file, const struct file_parts *content, struct err *e);
 /* Append one line to a file of the folder (metrics.jsonl), flushed at once. A line that cannot be written
  * is kept, up to RUN_WAITING_MAX bytes, and goes before the next one, so that files have no gaps. */
 enum { RUN_WAITING_MAX = 16 << 20, RUN_LINES_MAX = 4 };

@@ -169,8 +169,8 @@ static void add_others(struct writer *w, const struct train_state *s)
 	free(other);
 }
 
-int checkpoint_format(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
-	unsigned nown, const struct metadata *meta, unsigned nmeta, struct buf *out)
+int checkpoint_image(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
+	unsigned nown, const struct metadata *meta, unsigned nmeta, struct checkpoint_image *out)
 {
 	struct writer w = { .job = j };
 	int code;
@@ -180,15 +180,22 @@ int checkpoint_format(const struct train_job *j, const struct train_state *s, co
 	add_best(&w, s);
 	for (unsigned k = 0; k < nown; k++)
 		add(&w, "", own[k].name, own[k].value, own[k].n);
-	code = weights_format_more(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta, nmeta, out);
+	code = weights_image(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta, nmeta, &out->weights);
 	for (size_t k = 0; k < w.n; k++)
 		free((char *)w.vector[k].name);
 	free(w.vector);
-	for (size_t k = 0; k < w.nown; k++)
-		free(w.own[k]);
-	free(w.own);
 	buf_release(&w.name);
+	out->own = w.own;
+	out->nown = w.nown;
 	return code;
+}
+
+void checkpoint_image_release(struct checkpoint_image *m)
+{
+	weights_image_release(&m->weights);
+	for (size_t k = 0; k < m->nown; k++)
+		free(m->own[k]);
+	free(m->own);
 }
 
 /* ---- reading ---- */

@@ -13,9 +13,12 @@
 #include "runtime/train/state.h"
 #include "runtime/train/weights.h"
 
-/* Behind *out; own: further vectors of the caller. 0, or -ERR_CONFIG when the metadata are too long. */
-int checkpoint_format(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
-	unsigned nown, const struct metadata *meta, unsigned nmeta, struct buf *out);
+/* The file, in parts that borrow from the state; own: further vectors of the caller. 0, or -ERR_CONFIG when the
+ * metadata are too long; release in any case. */
+struct checkpoint_image { struct weights_image weights; double **own; size_t nown; };
+int checkpoint_image(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
+	unsigned nown, const struct metadata *meta, unsigned nmeta, struct checkpoint_image *out);
+void checkpoint_image_release(struct checkpoint_image *m);
 
 /* A state that was read; borrows from the weights it came from. */
 struct checkpoint {

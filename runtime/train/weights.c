@@ -134,32 +134,31 @@ size_t weights_digest_place(const char *header, size_t len)
 	return at && len - place > SHA256_HEX && header[place + SHA256_HEX] == '"' ? place : 0;
 }
 
-void weights_digest(const void *bytes, size_t len, size_t place, char hex[SHA256_HEX + 1])
+void weights_digest(const struct file_parts *f, char hex[SHA256_HEX + 1])
 {
-	const char *p = bytes;
+	const struct file_part *first = &f->part[0];
+	size_t behind = f->seal_at + SHA256_HEX;
 	char zeros[SHA256_HEX];
 	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 
 	memset(zeros, '0', sizeof zeros);
 	sha256_init(&h);
-	sha256_add(&h, p, place);
+	sha256_add(&h, first->p, f->seal_at);
 	sha256_add(&h, zeros, sizeof zeros);
-	sha256_add(&h, p + place + SHA256_HEX, len - place - SHA256_HEX);
+	sha256_add(&h, first->p + behind, first->len - behind);
+	for (size_t i = 1; i < f->npart; i++)
+		sha256_add(&h, f->part[i].p, f->part[i].len);
 	sha256_end(&h, digest);
 	sha256_hex(digest, hex);
 }
 
-/* The file begins at `at`. */
-static void seal(struct buf *b, size_t at, size_t header_len)
+static void make_digest(const struct file_parts *f, char *seal)
 {
-	char *file = b->data + at, hex[SHA256_HEX + 1];
-	size_t place = weights_digest_place(file + 8, header_len);
+	char hex[SHA256_HEX + 1];
 
-	if (!place)
-		BUG("no place for the digest");
-	weights_digest(file, b->len - at, place + 8, hex);
-	memcpy(file + place + 8, hex, SHA256_HEX);
+	weights_digest(f, hex);
+	memcpy(seal, hex, SHA256_HEX);
 }
 
 static size_t data_bytes(const struct program *p, const struct weights_vector *vector, unsigned nvector)
@@ -171,39 +170,80 @@ static size_t data_bytes(const struct program *p, const struct weights_vector *v
 	return n * sizeof(double);
 }
 
+/* From where they are, or turned around first. */
+static void add_numbers(struct weights_image *m, const double *v, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	file_parts_add(&m->file, v, n * sizeof *v);
+#else
+	size_t begin = m->numbers.len;
+
+	buf_f64s(&m->numbers, v, n);
+	file_parts_add(&m->file, m->numbers.data + begin, n * sizeof *v);
+#endif
+}
+
+/* The length, and what it is of. */
+static int format_header(const struct program *p, const struct weights_vector *vector, unsigned nvector,
+	const struct metadata *meta, unsigned nmeta, struct weights_image *m)
+{
+	struct buf json = BUF_INIT;
+	size_t len;
+
+	buf_str(&json, "{\"__metadata__\":");
+	format_metadata(p, meta, nmeta, &json);
+	format_tensors(p, vector, nvector, m->program.len, &json);
+	buf_char(&json, '}');
+	buf_pad(&json, ' ', -json.len & 7);
+	len = json.len;
+	buf_u64(&m->header, len);
+	buf_add(&m->header, json.data, len);
+	buf_release(&json);
+	return len > WEIGHTS_HEADER_MAX ? -ERR_CONFIG : 0;
+}
+
+int weights_image(const struct program *p, const double *weight, const struct weights_vector *vector,
+	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct weights_image *out)
+{
+	struct file_parts *f = &out->file;
+	int code;
+
+	memset(out, 0, sizeof *out);
+	program_write(p, &out->program);
+	code = format_header(p, vector, nvector, meta, nmeta, out);
+	if (code)
+		return code;
+	f->seal_at = weights_digest_place(out->header.data + 8, out->header.len - 8) + 8;
+	f->seal_len = SHA256_HEX;
+	f->make = make_digest;
+	if (f->seal_at == 8)
+		BUG("no place for the digest");
+	buf_reserve(&out->numbers, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : data_bytes(p, vector, nvector));
+	file_parts_add(f, out->header.data, out->header.len);
+	add_numbers(out, weight, p->nweight);
+	for (unsigned k = 0; k < nvector; k++)
+		add_numbers(out, vector[k].value, vector[k].n);
+	file_parts_add(f, out->program.data, out->program.len);
+	return 0;
+}
+
+void weights_image_release(struct weights_image *m)
+{
+	file_parts_release(&m->file);
+	buf_release(&m->header);
+	buf_release(&m->numbers);
+	buf_release(&m->program);
+}
+
 int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
 	unsigned nmeta, struct buf *out)
 {
-	return weights_format_more(p, weight, NULL, 0, meta, nmeta, out);
-}
+	struct weights_image m;
+	int code = weights_image(p, weight, NULL, 0, meta, nmeta, &m);
 
-int weights_format_more(const struct program *p, const double *weight, const struct weights_vector *vector,
-	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct buf *out)
-{
-	struct buf header = BUF_INIT, program = BUF_INIT;
-	size_t begin = out->len;
-	int code = 0;
-
-	program_write(p, &program);
-	buf_str(&header, "{\"__metadata__\":");
-	format_metadata(p, meta, nmeta, &header);
-	format_tensors(p, vector, nvector, program.len, &header);
-	buf_char(&header, '}');
-	buf_pad(&header, ' ', -header.len & 7);
-	if (header.len > WEIGHTS_HEADER_MAX)
-		code = -ERR_CONFIG;
-	if (!code) {
-		buf_reserve(out, 8 + header.len + data_bytes(p, vector, nvector) + program.len);
-		buf_u64(out, header.len);
-		buf_add(out, header.data, header.len);
-		buf_f64s(out, weight, p->nweight);
-		for (unsigned k = 0; k < nvector; k++)
-			buf_f64s(out, vector[k].value, vector[k].n);
-		buf_add(out, program.data, program.len);
-		seal(out, begin, header.len);
-	}
-	buf_release(&program);
-	buf_release(&header);
+	if (!code)
+		file_parts_join(&m.file, out);
+	weights_image_release(&m);
 	return code;
 }
 

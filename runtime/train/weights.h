@@ -12,6 +12,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
+#include "runtime/base/file_parts.h"
 #include "runtime/program/program.h"
 
 enum { WEIGHTS_HEADER_MAX = 16 << 20, WEIGHTS_FORMAT = 1 };
@@ -36,9 +37,11 @@ struct weights {
  * larger than its limit; *out is then unchanged. */
 int weights_format(const struct program *p, const double *weight, const struct metadata *meta,
 	unsigned nmeta, struct buf *out);
-/* The same with vectors, whose names differ. */
-int weights_format_more(const struct program *p, const double *weight, const struct weights_vector *vector,
-	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct buf *out);
+/* The same with vectors, whose names differ, in parts that borrow the numbers; release in any case. */
+struct weights_image { struct file_parts file; struct buf header, numbers, program; };
+int weights_image(const struct program *p, const double *weight, const struct weights_vector *vector,
+	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct weights_image *out);
+void weights_image_release(struct weights_image *m);
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e);
 int weights_open(const char *path, struct weights **out, struct err *e);
 void weights_free(struct weights *w);

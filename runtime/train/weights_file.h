@@ -18,7 +18,7 @@ extern const char weights_made_here[WEIGHTS_MADE_HERE][8];
 
 /* Where in the header the 64 digits begin; 0 when there are none. */
 size_t weights_digest_place(const char *header, size_t len);
-/* SHA-256 of the file with the 64 digits at `place` read as zeros. */
-void weights_digest(const void *bytes, size_t len, size_t place, char hex[SHA256_HEX + 1]);
+/* SHA-256 of the file with its seal, 64 digits, read as zeros. */
+void weights_digest(const struct file_parts *f, char hex[SHA256_HEX + 1]);
 
 #endif

@@ -164,11 +164,12 @@ static int check_digest(struct reader *r)
 {
 	const char *want = json_string_value(json_object_get(r->meta, "sha256"));
 	size_t place = weights_digest_place(r->header, r->header_len);
+	struct file_part whole = { (const char *)r->bytes, r->len };
 	char hex[SHA256_HEX + 1];
 
 	if (!want || !place || strlen(want) != SHA256_HEX || memcmp(want, r->header + place, SHA256_HEX))
 		return bad(r, "__metadata__.sha256: no digest of 64 digits");
-	weights_digest(r->bytes, r->len, place + 8, hex);
+	weights_digest(&(struct file_parts){ .part = &whole, .npart = 1, .seal_at = place + 8, .seal_len = SHA256_HEX }, hex);
 	if (strcmp(hex, want))
 		return bad(r, "damaged: its SHA-256 is not the one it names");
 	return 0;

@@ -90,6 +90,7 @@ wait $pid
 tap_is $? 130 "the second ends the process"
 kill "$(cat twice/cluster-*/command.log)"
 
+rm -f place/w.bin.tmp-*    # a killed one leaves what it was writing
 # No room: a limit on a file's size stands for a full disk, /dev/full for a full output.
 cp old.bin w.bin
 tap_exit 74 "weights larger than a file may be" sh -c "ulimit -f 1; exec '$QCNN' train -q --set model.file=cluster.qcnn --set data.rounds=10 -o w.bin config.yaml"

@@ -55,11 +55,14 @@ struct watch {
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct watch *w = ctx;
+	struct checkpoint_image image;
 
 	if (++w->steps != w->stop_after)
 		return 0;
 	buf_clear(&w->file);
-	checkpoint_format(w->job, s, NULL, 0, meta, 1, &w->file);
+	checkpoint_image(w->job, s, NULL, 0, meta, 1, &image);
+	file_parts_join(&image.weights.file, &w->file);
+	checkpoint_image_release(&image);
 	return err_set(e, -ERR_STOPPED, "enough");
 }
 

@@ -115,12 +115,15 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct heard *h = ctx;
 	static const struct metadata meta[] = { { "config", "{}" } };
+	struct checkpoint_image image;
 
 	if (++h->steps != h->stop_after)
 		return 0;
 	if (h->patience_us)
 		usleep(h->patience_us);      /* the other lanes go ahead */
-	checkpoint_format(h->job, s, NULL, 0, meta, 1, &h->file);
+	checkpoint_image(h->job, s, NULL, 0, meta, 1, &image);
+	file_parts_join(&image.weights.file, &h->file);
+	checkpoint_image_release(&image);
 	return err_set(e, -ERR_STOPPED, "enough");
 }
 

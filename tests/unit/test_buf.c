@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/file_parts.h"
 #include "runtime/base/json.h"
 #include "runtime/base/rng.h"
 #include "tests/tap.h"
@@ -173,6 +174,58 @@ static void syncing(void)
 	buf_release(&got);
 }
 
+/* The sum of all bytes but the seal's, as two hexadecimal digits. */
+static void make_sum(const struct file_parts *f, char *seal)
+{
+	unsigned char sum = 0;
+	char digits[3];
+
+	for (size_t i = 0; i < f->npart; i++)
+		for (size_t k = 0; k < f->part[i].len; k++)
+			if (i || k < f->seal_at || k >= f->seal_at + f->seal_len)
+				sum += (unsigned char)f->part[i].p[k];
+	snprintf(digits, sizeof digits, "%02x", sum);
+	memcpy(seal, digits, f->seal_len);
+}
+
+/* Small files are joined, large ones written from where they are, with the seal behind all. */
+static void parts(void)
+{
+	static const struct { size_t first, at, n, size; } f[] = { { 2, 0, 0, 0 }, { 100, 98, 3, 7 }, { 10, 4, 1, 1 << 18 }, { 70000, 5000, 300, 1000 },
+		{ 66000, 65990, 3, 1 << 20 }, { 40, 8, 5, 65535 }, { 40, 8, 5, 65536 }, { 3 << 20, (3 << 20) - 2, 2, 0 } };
+	struct err e;
+
+	for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+		struct file_parts parts = { .seal_at = f[i].at, .seal_len = 2, .make = make_sum };
+		struct buf all = BUF_INIT, want = BUF_INIT, got = BUF_INIT;
+
+		for (size_t k = 0; k < f[i].first + f[i].n * f[i].size; k++)
+			buf_char(&all, (int)(k * k % 251));
+		file_parts_add(&parts, all.data, f[i].first);
+		for (size_t k = 0; k < f[i].n; k++)
+			file_parts_add(&parts, all.data + f[i].first + k * f[i].size, f[i].size);
+		buf_add(&want, all.data, all.len);
+		make_sum(&parts, want.data + f[i].at);
+		tap_is_int((long long)file_parts_size(&parts), (long long)all.len, "%zu bytes in %zu parts", all.len, parts.npart);
+		file_parts_join(&parts, &got);
+		tap_ok(got.len == want.len && !memcmp(got.data, want.data, want.len), "joined and sealed");
+		fsync_fails_for = S_IFREG;
+		unlink("sealed");
+		tap_ok(file_parts_write(&parts, "sealed", &e) == -ERR_IO && access("sealed", F_OK), "nothing is there when it cannot be synced");
+		fsync_fails_for = 0;
+		tap_is_int(file_parts_write(&parts, "sealed", &e), 0, "then it is written");
+		tap_ok(!buf_read_file(&got, "sealed", want.len, &e) && got.len == want.len && !memcmp(got.data, want.data, want.len),
+			"and sealed");
+		parts.make = NULL;
+		tap_ok(!file_parts_write(&parts, "sealed", &e) && !buf_read_file(&got, "sealed", want.len, &e) && got.len == want.len
+			&& !memcmp(got.data, all.data, all.len), "without a seal it is what the parts are");
+		file_parts_release(&parts);
+		buf_release(&all);
+		buf_release(&want);
+		buf_release(&got);
+	}
+}
+
 static void taking(void)
 {
 	struct buf b = BUF_INIT;
@@ -195,6 +248,7 @@ int main(void)
 	bytes();
 	files();
 	syncing();
+	parts();
 	taking();
 	return tap_done();
 }

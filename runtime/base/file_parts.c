@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Small parts go to the file together, large ones from where they are; a thread makes the digest beside that. */
+#include "config.h"
+#include "runtime/base/file_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+
+/* Files below PARTED_MIN are gone before a thread has started; parts below TOGETHER wait for the next. */
+enum { PARTED_MIN = 1 << 18, TOGETHER = 1 << 16 };
+
+void file_parts_add(struct file_parts *f, const void *p, size_t len)
+{
+	mem_reserve(f->part, f->npart, f->cap);
+	f->part[f->npart++] = (struct file_part){ p, len };
+}
+
+void file_parts_release(struct file_parts *f)
+{
+	free(f->part);
+	memset(f, 0, sizeof *f);
+}
+
+size_t file_parts_size(const struct file_parts *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->npart; i++)
+		n += f->part[i].len;
+	return n;
+}
+
+void file_parts_join(const struct file_parts *f, struct buf *out)
+{
+	size_t begin = out->len;
+
+	buf_reserve(out, file_parts_size(f));
+	for (size_t i = 0; i < f->npart; i++)
+		buf_add(out, f->part[i].p, f->part[i].len);
+	if (f->make)
+		f->make(f, out->data + begin + f->seal_at);
+}
+
+static int put_joined(const struct file_parts *f, int fd)
+{
+	struct buf whole = BUF_INIT;
+	int code, saved;
+
+	file_parts_join(f, &whole);
+	code = fd_write(fd, whole.data, whole.len);
+	saved = errno;
+	buf_release(&whole);
+	errno = saved;
+	return code;
+}
+
+static int put_parts(const struct file_parts *f, int fd)
+{
+	struct buf small = BUF_INIT;
+	int code = 0, saved;
+
+	for (size_t i = 0; !code && i < f->npart; i++) {
+		const struct file_part *part = &f->part[i];
+
+		if (part->len < TOGETHER)
+			buf_add(&small, part->p, part->len);
+		if (small.len >= TOGETHER || (part->len >= TOGETHER && small.len)) {
+			code = fd_write(fd, small.data, small.len);
+			buf_clear(&small);
+		}
+		if (!code && part->len >= TOGETHER)
+			code = fd_write(fd, part->p, part->len);
+	}
+	if (!code && small.len)
+		code = fd_write(fd, small.data, small.len);
+	saved = errno;
+	buf_release(&small);
+	errno = saved;
+	return code;
+}
+
+/* The disk begins with all whole pages behind the seal, which so are not written twice; what fails here fails in fsync. */
+static void begin_transfer(const struct file_parts *f, int fd)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (f->seal_at + f->seal_len + page - 1) / page * page;
+
+	sync_file_range(fd, (off_t)from, 0, SYNC_FILE_RANGE_WRITE);
+#else
+	(void)f, (void)fd;
+#endif
+}
+
+/* ---- the seal ---- */
+
+struct sealing { const struct file_parts *file; char seal[FILE_SEAL_MAX]; pthread_t thread; bool runs; };
+
+static void *make_seal(void *ctx)
+{
+	struct sealing *s = ctx;
+
+	s->file->make(s->file, s->seal);
+	return NULL;
+}
+
+/* Signals are for the others; where there is no thread, it is made at the end. */
+static void begin_seal(struct sealing *s)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	s->runs = !pthread_create(&s->thread, NULL, make_seal, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_seal(struct sealing *s)
+{
+	if (s->runs)
+		pthread_join(s->thread, NULL);
+	else
+		make_seal(s);
+}
+
+static int put_and_seal(const struct file_parts *f, int fd)
+{
+	struct sealing s = { .file = f };
+	int code, saved;
+
+	begin_seal(&s);
+	code = put_parts(f, fd);
+	saved = errno;
+	if (!code)
+		begin_transfer(f, fd);
+	end_seal(&s);
+	errno = saved;
+	if (code)
+		return code;
+	return lseek(fd, (off_t)f->seal_at, SEEK_SET) < 0 ? -1 : fd_write(fd, s.seal, f->seal_len);
+}
+
+/* A pipe has no place to come back to. */
+static int put(const void *file, int fd)
+{
+	const struct file_parts *f = file;
+
+	if (file_parts_size(f) < PARTED_MIN || lseek(fd, 0, SEEK_CUR) < 0)
+		return put_joined(f, fd);
+	return f->make ? put_and_seal(f, fd) : put_parts(f, fd);
+}
+
+int file_parts_write(const struct file_parts *f, const char *path, struct err *e)
+{
+	return file_replace(path, put, f, 1, e);
+}

@@ -2,6 +2,7 @@
  * From options to a coordinator with its workers at hand. */
 #include "config.h"
 #include "cli/cluster.h"
+#include "cli/cluster_files.h"
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ static const char *why_hosts(const struct options *o, const struct config *confi
 
 static enum shard shard_of(const char *word)
 {
-	return !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
+	return !strcmp(word, "file") ? SHARD_FILE : !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
 }
 
 static enum carry transport_of(const char *word)
@@ -181,7 +182,7 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 	return code;
 }
 
-static int give_job(struct cluster *k, const struct cluster_work *w, struct err *e)
+static int give_job(struct cluster *k, const struct cluster_work *w, const struct cluster_files *files, struct err *e)
 {
 	struct buf program = BUF_INIT;
 	struct wire_ready own;
@@ -192,6 +193,7 @@ static int give_job(struct cluster *k, const struct cluster_work *w, struct err 
 	if (!code) {
 		remote_job(w->program, w->exec, w->loss, w->nlabel, &program, &job);
 		job.threads = w->threads;
+		cluster_files_name(files, &job);
 		code = coordinator_job(k->coordinator, &job, done ? &own : NULL, e);
 	}
 	buf_release(&program);
@@ -220,6 +222,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	double begin = clock_seconds();
 	struct buf program = BUF_INIT;
 	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */
+	struct cluster_files files;
 	struct arena arena;
 	struct err e;
 	int code;
@@ -227,6 +230,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	*pool = NULL;
 	if (!k->hosts.n)
 		return 0;
+	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
 	program_write(w->program, &program);
 	sha256_of(program.data, program.len, o.job);
 	buf_release(&program);
@@ -236,9 +240,10 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	arena_init(&arena);
 	if (!code) {
 		mine.program = evaluator_program(w->program, w->exec, &arena);
-		code = give_job(k, &mine, &e);
+		code = give_job(k, &mine, &files, &e);
 	}
 	arena_release(&arena);
+	cluster_files_release(&files);
 	if (code) {
 		cluster_end(k, err_exit_status(code));
 		return cli_fail(k->cli, &e);

@@ -7,6 +7,7 @@
 #include "cli/attached.h"
 #include "cli/command.h"
 #include "cli/configuration.h"
+#include "cli/samples.h"
 #include "runtime/net/coordinator.h"
 #include "runtime/train/train.h"
 
@@ -39,6 +40,7 @@ struct cluster_work {
 	bool any_isa;
 	uint32_t threads;            /* of each worker; 0: its part of its machine */
 	const struct loss_choice *loss; uint32_t nlabel;
+	struct samples *samples;     /* of which cluster.shard: file lets workers read the files themselves; NULL: none */
 };
 /* Start the workers that were wished for; *pool is theirs, NULL where there are none. */
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);

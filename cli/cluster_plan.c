@@ -6,6 +6,15 @@
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
 
+/* How inputs come to the workers. */
+static const char *const shard_word[] = { [SHARD_OFF] = "off", [SHARD_DATA] = "data", [SHARD_AUTO] = "auto", [SHARD_FILE] = "file" };
+static const char *const shard_text[] = {
+	[SHARD_OFF] = "inputs go to the workers with the work",
+	[SHARD_DATA] = "inputs go to the workers once, and are kept there",
+	[SHARD_AUTO] = "inputs of 64 numbers or more go to the workers once, and are kept there; others go with the work",
+	[SHARD_FILE] = "each worker reads the data files itself; what is generated goes to them once",
+};
+
 static const char *mode_of(const struct cluster *k)
 {
 	if (k->guests.n)
@@ -64,6 +73,8 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 		buf_char(out, '\n');
 		launch_argv_free(argv);
 	}
+	if (k->hosts.n)
+		buf_printf(out, "shard     %s\n", shard_text[k->shard]);
 	buf_printf(out, "lost      %s\n", k->hosts.n ? worker_lost : none_lost);
 }
 
@@ -85,8 +96,8 @@ json_t *cluster_plan_json(const struct cluster *k)
 
 	for (size_t i = 0; i < k->hosts.n; i++)
 		json_array_append_new(hosts, host_json(k, &k->hosts.host[i]));
-	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:o}", "mode", mode_of(k), "why", why_of(k), "processes",
-		k->guests.n ? (int)k->attached.attach.size : 1, "encrypt", k->encrypt, "lost", k->hosts.n ? worker_lost : none_lost, "hosts", hosts);
+	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k), "processes",
+		k->guests.n ? (int)k->attached.attach.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", k->hosts.n ? worker_lost : none_lost, "hosts", hosts);
 	if (k->guests.n) {
 		rank_0(k, &place);
 		json_object_set_new(all, "rank_0", json_string(place.data));

@@ -51,7 +51,7 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 	struct evaluator_options exec = t->exec;
 	struct cluster_work w = { .program = t->program, .exec = &exec, .any_isa = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
 		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS), .loss = gradient ? &t->measures.loss : NULL,
-		.nlabel = t->train.data->ny };
+		.nlabel = t->train.data->ny, .samples = &j->samples };
 	int status;
 
 	if (!gradient)

@@ -21,6 +21,8 @@ libcli_a_SOURCES = \
 	cli/child.h \
 	cli/cluster.c \
 	cli/cluster.h \
+	cli/cluster_files.c \
+	cli/cluster_files.h \
 	cli/cluster_plan.c \
 	cli/cluster_plan.h \
 	cli/cmd_bench.c \

@@ -29,7 +29,7 @@ static struct values *result(struct run_values *r, const char *name, unsigned nd
 static int emit_readouts(struct run_values *r, bool head, struct err *e)
 {
 	const struct program *p = r->program;
-	struct batch b = { r->nsample, NULL, row_of(r, 0), NULL, 0 };
+	struct batch b = { .nsample = r->nsample, .input = row_of(r, 0) };
 	uint64_t dim[2] = { r->nsample, p->nreadout };
 	struct values *readout = result(r, head ? "outputs" : "readouts", 2, dim, false, e), *output;
 	double *tape;
@@ -98,7 +98,7 @@ static int derive_all(struct run_values *r, struct unit_slope *u, uint64_t nout,
 {
 	for (uint32_t s = 0; s < r->nsample; s++)
 		for (u->output = 0; u->output < nout; u->output++) {
-			struct batch b = { 1, NULL, row_of(r, s), NULL, 0 };
+			struct batch b = { .nsample = 1, .input = row_of(r, s) };
 			int code;
 
 			evaluator_draws(r->ev, r->key, s);

@@ -300,11 +300,13 @@ int samples_open(const struct samples_wish *w, struct diags *d, struct samples *
 	for (unsigned k = PART_VALIDATION; k < PART_COUNT; k++)
 		if (s.set[k])
 			s.part[k] = (struct part){ s.set[k], NULL, s.set[k]->nrow };
-	if (code)
+	if (code) {
 		samples_release(&s);
-	else
-		*out = s;
-	return code;
+		return code;
+	}
+	*out = s;
+	out->through = nwish && !w->learnt ? &out->transform : w->learnt;
+	return 0;
 }
 
 void samples_release(struct samples *s)

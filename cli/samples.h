@@ -13,7 +13,8 @@ struct samples {
 	uint32_t *order;                     /* rows of set[0], by parts */
 	struct part part[PART_COUNT];        /* nrow 0: there is none */
 	bool used[PART_COUNT];               /* set k was read */
-	struct transform transform;          /* that the inputs have gone through */
+	struct transform transform;          /* that the inputs have gone through, where it was learnt here */
+	const struct transform *through;     /* that, or what was learnt before; NULL: they are as they were */
 };
 
 /* Where a file that the configuration names lies: a path in the arena, or NULL. */

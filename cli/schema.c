@@ -82,7 +82,7 @@ static size_t names_of_streaming(const char **name)
 
 static size_t names_of_sharding(const char **name)
 {
-	return copy_words(name, (const char *const[]){ "off", "data", "auto", NULL });
+	return copy_words(name, (const char *const[]){ "off", "data", "file", "auto", NULL });
 }
 
 static size_t names_of_transports(const char **name)

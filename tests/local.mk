@@ -125,6 +125,7 @@ shell_tests += tests/net/test_attached.sh
 shell_tests += tests/net/test_cluster_keys.sh
 shell_tests += tests/net/test_faults.sh
 shell_tests += tests/net/test_firewall.sh
+shell_tests += tests/net/test_files.sh
 shell_tests += tests/net/test_ipv6.sh
 shell_tests += tests/net/test_local.sh
 shell_tests += tests/net/test_refused.sh

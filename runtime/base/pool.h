@@ -26,10 +26,11 @@ struct pool_step {
 	uint32_t nin, nout;          /* numbers of a sample: to the worker, and back */
 	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
 	void *ctx;
-	/* Where inputs, the first nx of a sample's numbers, are rows of data that stay as they are: all, (nall, nx), and
-	 * which row a sample is.  NULL: they are of this step alone. */
+	/* Where inputs, the first nx of a sample's numbers, are rows of data that stay as they are: all, (nall, nx; NULL
+	 * where they are of this step alone), and which row a sample is. */
 	const double *all; uint32_t nall, nx;
 	uint32_t (*row)(void *ctx, uint32_t sample);
+	uint32_t file;               /* or rows of the job's file of that number, from 1 on; 0: of none */
 	/* in[nin] of a sample; out[nout] of a sample has come. */
 	void (*give)(void *ctx, uint32_t sample, double *in);
 	void (*take)(void *ctx, uint32_t sample, const double *out);

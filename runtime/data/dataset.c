@@ -11,6 +11,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
 #include "runtime/base/spool.h"
+#include "runtime/data/dataset_spec.h"
 #include "runtime/data/generate.h"
 #include "runtime/data/reader.h"
 #include "runtime/data/row_store.h"
@@ -119,6 +120,7 @@ void dataset_free(struct dataset *d)
 	free(d->y);
 	free(d->weight);
 	free(d->source);
+	free(d->spec);
 	free(d);
 }
 
@@ -263,8 +265,7 @@ static bool names_idx(const char *path)
 	return strstr(slash ? slash : path, "idx") != NULL;
 }
 
-int dataset_read(const char *path, const struct read_options *o, struct diags *d,
-	struct dataset **out, struct err *e)
+static int read_format(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e)
 {
 	static const struct {
 		const char *ending;
@@ -287,6 +288,22 @@ int dataset_read(const char *path, const struct read_options *o, struct diags *d
 	if (names_idx(path))
 		return dataset_read_idx(path, o, d, out, e);
 	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy, or have idx in their names", path);
+}
+
+int dataset_read(const char *path, const struct read_options *o, struct diags *d,
+	struct dataset **out, struct err *e)
+{
+	struct buf spec = BUF_INIT;
+	int code;
+
+	*out = NULL;
+	code = read_format(path, o, d, out, e);
+	if (!code && *out) {
+		dataset_spec_format(o, &spec);
+		(*out)->spec = mem_strdup(spec.data);
+		buf_release(&spec);
+	}
+	return code;
 }
 
 uint64_t dataset_memory(const char *path)

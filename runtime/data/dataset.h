@@ -31,6 +31,8 @@ struct dataset {
 	double *weight;              /* (nrow) of the samples in the loss, or NULL: all 1 */
 	char *source;                /* path or generator, for messages */
 	uint8_t digest[32];          /* SHA-256 of the file's bytes; of the arrays when generated */
+	char *spec;                  /* how dataset_read has read it (dataset_spec.h); NULL: generated */
+	uint32_t file;               /* its number among those that workers elsewhere open themselves, from 1 on; 0: none */
 };
 
 void dataset_free(struct dataset *d);

@@ -18,6 +18,8 @@ libdata_a_SOURCES = \
 	runtime/data/dataset_arrays.c \
 	runtime/data/dataset_csv.c \
 	runtime/data/dataset_idx.c \
+	runtime/data/dataset_spec.c \
+	runtime/data/dataset_spec.h \
 	runtime/data/eigen.c \
 	runtime/data/eigen.h \
 	runtime/data/gen_cluster.c \

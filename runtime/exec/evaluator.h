@@ -39,6 +39,9 @@ struct batch {
 	const double *input;         /* (rows, program->ninput) row-major; NULL when ninput is 0 */
 	/* All rows of the data that input points into, which stay as they are; NULL: these are for this batch alone. */
 	const double *all; uint32_t nall;
+	/* Where they are rows of a file that workers elsewhere open themselves: its number among these, from 1 on, and the
+	 * samples' rows in it (NULL: file_first, file_first + 1, ...). */
+	uint32_t file; const uint32_t *file_row; uint32_t file_first;
 };
 
 /* Per sample, after its readouts are known (called from any compute thread, never

@@ -45,6 +45,8 @@ static uint32_t row(void *ctx, uint32_t sample)
 {
 	const struct evaluator *ev = ctx;
 
+	if (ev->batch.file)
+		return ev->batch.file_row ? ev->batch.file_row[sample] : ev->batch.file_first + sample;
 	return (uint32_t)((size_t)(ev->batch.input - ev->batch.all) / ev->p->ninput) + unit_row(ev, sample);
 }
 
@@ -80,6 +82,7 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 		.nin = ev->p->ninput + (ev->gradient ? ev->needs.n : 0), .nout = ev->p->nreadout,
 		.draw_key = ev->draw_key, .draw_first = ev->draw_first,
 		.all = ev->p->ninput ? ev->batch.all : NULL, .nall = ev->batch.nall, .nx = ev->p->ninput, .row = row,
+		.file = ev->batch.file,
 		.ctx = ev, .give = give, .take = take, .redo = redo };
 	int code;
 

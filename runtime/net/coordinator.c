@@ -394,7 +394,7 @@ void coordinator_free(struct coordinator *c)
 	pthread_mutex_destroy(&c->lock);
 	ledger_release(&c->ledger);
 	buf_release(&c->body);
-	free(c->program);
+	buf_release(&c->job_body);
 	free(c->nonce);
 	free(c->fds);
 	free(c->id);

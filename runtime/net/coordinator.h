@@ -27,8 +27,9 @@ struct coordinator_guests {
 	double seconds;              /* to wait for them */
 };
 
-/* How samples' inputs come to the workers: with the work each time; once, to be kept; once where rows are long. */
-enum shard { SHARD_OFF = 0, SHARD_DATA, SHARD_AUTO };
+/* How samples' inputs come to the workers: with the work each time; once, to be kept; once where rows are long; they read
+ * the files of the job themselves, and what is in none comes as with SHARD_DATA. */
+enum shard { SHARD_OFF = 0, SHARD_DATA, SHARD_AUTO, SHARD_FILE };
 
 struct coordinator_options {
 	const struct hosts *hosts;   /* borrowed */

@@ -87,7 +87,7 @@ struct coordinator {
 	int ending;                  /* what guests are told in the end */
 	bool met;                    /* the meeting file is there */
 	bool started;                /* all were there once: from now on a loss is no failure */
-	struct wire_job job; uint8_t *program;       /* job.program: what late comers get */
+	struct wire_job job; struct buf job_body;    /* what late comers get: job borrows from its body */
 	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */
 	double alone_since;          /* clock: no worker is connected since */
 	unsigned ncore;              /* that this process may use */

@@ -56,14 +56,10 @@ void replace_watch(struct coordinator *c, double now)
 
 int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e)
 {
-	uint8_t *program = mem_try(job->nprogram + 1, 1);
-
-	if (!program)
-		return err_set(e, -ERR_CONFIG, "no memory for a program of %zu bytes", job->nprogram);
-	if (job->nprogram)
-		memcpy(program, job->program, job->nprogram);
-	c->job = *job;
-	c->job.program = c->program = program;
+	buf_clear(&c->job_body);
+	wire_put_job(&c->job_body, job);
+	if (c->job_body.len > WIRE_BODY_MAX || !wire_get_job((const uint8_t *)c->job_body.data, c->job_body.len, &c->job))
+		return err_set(e, -ERR_CONFIG, "a job of %zu bytes is too large for a message to a worker", c->job_body.len);
 	return 0;
 }
 

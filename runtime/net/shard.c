@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Inputs that workers keep: each row of the data goes to a worker at most once.
+ * Inputs that workers keep: each row of the data goes to a worker at most once, and none of files that it reads.
  *
  * A worker holds at most a part of its free memory; the rows beyond that come with the work, each time. */
 #include "config.h"
@@ -74,11 +74,15 @@ static void send_rows(struct coordinator *c, struct member *m, int set, uint32_t
 bool shard_rows(struct coordinator *c, struct member *m, const uint32_t *id, uint32_t nid, uint32_t *set)
 {
 	const struct pool_step *s = c->step;
-	int k = s->all && s->nx && c->o.shard && (c->o.shard == SHARD_DATA || s->nx >= WORTH_NUMBERS) ? find_set(c) : -1;
+	int k = s->all && s->nx && c->o.shard && (c->o.shard != SHARD_AUTO || s->nx >= WORTH_NUMBERS) ? find_set(c) : -1;
 	bool *kept = k < 0 ? NULL : kept_of(m, k, s->nall);
 	uint64_t each, most = m->about.memory / MEMORY_PART / m->share;
 	uint32_t n;
 
+	if (s->file && s->nx) {
+		*set = WIRE_SETS_MAX + s->file - 1;
+		return true;
+	}
 	if (!kept || !MEMBER_ROOM(c->row, c->row_cap, (size_t)nid * s->width))
 		return false;
 	n = missing(c, kept, id, nid);

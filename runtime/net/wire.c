@@ -143,6 +143,40 @@ bool wire_get_about(const uint8_t *p, size_t len, struct wire_about *m)
 	return part_whole(&r);
 }
 
+static void put_long_text(struct buf *b, const char *text, uint32_t len)
+{
+	buf_u32(b, len);
+	buf_add(b, text, len);
+}
+
+static void get_long_text(struct rd *r, const char **text, uint32_t *len)
+{
+	*len = rd_u32(r);
+	*text = (const char *)part_array(r, *len, 1);
+}
+
+static void put_file(struct buf *b, const struct wire_file *f)
+{
+	buf_add(b, f->digest, sizeof f->digest);
+	buf_u32(b, f->nrow);
+	buf_u32(b, f->nx);
+	put_long_text(b, f->path, f->npath);
+	put_long_text(b, f->spec, f->nspec);
+	put_long_text(b, f->through, f->nthrough);
+}
+
+static void get_file(struct rd *r, struct wire_file *f)
+{
+	part_bytes(r, f->digest, sizeof f->digest);
+	f->nrow = rd_u32(r);
+	f->nx = rd_u32(r);
+	get_long_text(r, &f->path, &f->npath);
+	get_long_text(r, &f->spec, &f->nspec);
+	get_long_text(r, &f->through, &f->nthrough);
+	if (!r->bad && (!f->npath || f->npath > WIRE_PATH_MAX || memchr(f->path, 0, f->npath)))
+		r->bad = 1;
+}
+
 void wire_put_job(struct buf *b, const struct wire_job *m)
 {
 	buf_u8(b, WIRE_JOB);
@@ -160,6 +194,9 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	wire_put_doubles(b, m->option, m->noption);
 	buf_u64(b, m->nprogram);
 	buf_add(b, m->program, m->nprogram);
+	buf_u32(b, m->nfile);
+	for (uint32_t i = 0; i < m->nfile; i++)
+		put_file(b, &m->file[i]);
 }
 
 bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
@@ -186,6 +223,11 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 		wire_doubles(option, m->noption, m->option);
 	m->nprogram = rd_u64(&r);
 	m->program = part_array(&r, m->nprogram, 1);
+	m->nfile = rd_u32(&r);
+	if (r.bad || m->nfile > WIRE_FILES_MAX)
+		return false;
+	for (uint32_t i = 0; i < m->nfile; i++)
+		get_file(&r, &m->file[i]);
 	return part_whole(&r);
 }
 

@@ -26,6 +26,8 @@ enum {
 	WIRE_UNITS_MAX = FIXED_TERMS_MAX,    /* units of a step */
 	WIRE_OPTIONS_MAX = 64,
 	WIRE_SETS_MAX = 4,           /* data sets of which inputs are kept */
+	WIRE_FILES_MAX = 4,          /* that workers open themselves; their sets are numbered behind those */
+	WIRE_PATH_MAX = 4095,
 	WIRE_DIGEST = 32
 };
 
@@ -66,6 +68,14 @@ struct wire_about {
 	char version[64], host[256], processor[128];
 };
 
+/* A data file that the worker opens itself; texts are borrowed, without an end. */
+struct wire_file {
+	uint8_t digest[WIRE_DIGEST]; /* that the worker has to find as well */
+	uint32_t nrow, nx;           /* samples; numbers of one */
+	const char *path, *spec, *through;   /* how it is read, and changed by what was learnt: texts of the room data */
+	uint32_t npath, nspec, nthrough;
+};
+
 /* What is to be computed; a text is what the room train put there (see train/remote.h). */
 struct wire_job {
 	uint8_t isa, precision, gradient, device;    /* as the evaluator's enums; device 0 cpu, 1 ref */
@@ -76,6 +86,7 @@ struct wire_job {
 	uint32_t shots;              /* that readouts are frequencies of; 0: they are exact */
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
 	const uint8_t *program; size_t nprogram;
+	uint32_t nfile; struct wire_file file[WIRE_FILES_MAX];
 };
 struct wire_ready { uint32_t width, nvector, nout, nthread; uint8_t digest[WIRE_DIGEST]; };
 
@@ -95,7 +106,7 @@ struct wire_work {
 	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
 	struct wire_units units;
 	uint32_t nsample, nin;       /* numbers of a sample: inputs, with a gradient what its slope needs */
-	uint32_t nkept, set;         /* so many of them, the inputs, are rows of that set which are kept; 0: none */
+	uint32_t nkept, set;         /* so many of them, the inputs, are rows of that set which the worker has; 0: none */
 	const uint8_t *row;          /* (nsample) u32, where nkept is not 0 */
 	const uint8_t *value;        /* (nsample, nin - nkept) doubles */
 };

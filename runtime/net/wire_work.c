@@ -95,7 +95,7 @@ bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m)
 	m->nkept = rd_u32(&r);
 	m->set = m->nkept ? rd_u32(&r) : 0;
 	m->row = m->nkept ? part_array(&r, m->nsample, sizeof(uint32_t)) : NULL;
-	if (r.bad || m->nkept > m->nin || m->set >= WIRE_SETS_MAX)
+	if (r.bad || m->nkept > m->nin || m->set >= (uint32_t)WIRE_SETS_MAX + WIRE_FILES_MAX)
 		return false;
 	m->value = part_array(&r, (uint64_t)m->nsample * (m->nin - m->nkept), sizeof(double));
 	return part_whole(&r) && gradient <= 1 && m->nsample;

@@ -46,6 +46,8 @@ libtrain_a_SOURCES = \
 	runtime/train/regularizer.def \
 	runtime/train/remote.c \
 	runtime/train/remote.h \
+	runtime/train/remote_rows.c \
+	runtime/train/remote_rows.h \
 	runtime/train/rotosolve.c \
 	runtime/train/schedule.c \
 	runtime/train/schedule.def \

@@ -12,6 +12,7 @@
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
+#include "runtime/train/remote_rows.h"
 #include "runtime/train/score.h"
 
 /* ---- the job ---- */
@@ -67,7 +68,7 @@ static int test_unit(struct evaluator *ev, bool gradient, const double *weight, 
 	struct sha256 *h, struct err *e)
 {
 	const struct plan *pl = evaluator_plan(ev);
-	struct batch b = { pl->width, NULL, pl->program->ninput ? input : NULL, NULL, 0 };
+	struct batch b = { .nsample = pl->width, .input = pl->program->ninput ? input : NULL };
 	uint32_t nreadout = pl->program->nreadout;
 	struct pool *pool = pool_threads_new(THREADS_MAX);
 	int code = evaluator_weights(ev, weight, e);
@@ -115,13 +116,6 @@ int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, str
 
 /* ---- the worker ---- */
 
-/* Rows of a data set. */
-struct kept {
-	uint32_t nrow, n;
-	uint32_t *place;             /* (nrow) 1 + where a row is; 0: it is not here */
-	double *x; size_t cap;       /* (n, ninput); room for so many rows */
-};
-
 struct remote_worker {
 	struct program *program;
 	struct evaluator *ev;
@@ -129,7 +123,7 @@ struct remote_worker {
 	struct loss_choice loss;
 	uint32_t nlabel, need;       /* numbers of a sample's slope */
 	double *weight;              /* (nweight) */
-	struct kept kept[WIRE_SETS_MAX];
+	struct remote_rows rows;
 	/* Of the units that are done now, for `cap` samples */
 	uint32_t cap;
 	double *number;              /* (nin) */
@@ -164,10 +158,7 @@ void remote_worker_free(struct remote_worker *w)
 	if (!w)
 		return;
 	release_samples(w);
-	for (unsigned k = 0; k < WIRE_SETS_MAX; k++) {
-		free(w->kept[k].place);
-		free(w->kept[k].x);
-	}
+	remote_rows_release(&w->rows);
 	free(w->weight);
 	if (w->pool)
 		w->pool->ops->free(w->pool);
@@ -223,6 +214,10 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 		code = program_read(job->program, job->nprogram, &w->program, e);
 	if (!code)
 		code = evaluator_new(w->program, &o, &w->ev, e);
+	if (!code) {
+		w->rows.nx = w->program->ninput;
+		code = remote_rows_open(&w->rows, job, e);
+	}
 	if (!code)
 		code = remote_test(w->ev, o.gradient != GRADIENT_NONE, out, e);
 	if (code)
@@ -243,62 +238,11 @@ static int take_weights(void *ctx, const double *weight, uint32_t n, struct err 
 	return evaluator_weights(w->ev, w->weight, e);
 }
 
-static bool room_for_rows(struct kept *k, size_t n, size_t row)
-{
-	size_t cap = n + n / 2;
-	double *x;
-
-	if (n <= k->cap)
-		return true;
-	x = mem_try(cap, row);
-	if (!x)
-		return false;
-	if (k->n)
-		memcpy(x, k->x, k->n * row);
-	free(k->x);
-	k->x = x;
-	k->cap = cap;
-	return true;
-}
-
 static int take_data(void *ctx, const struct wire_data *d, struct err *e)
 {
 	struct remote_worker *w = ctx;
-	struct kept *k = &w->kept[d->set];
-	size_t nx = d->nx;
 
-	if (!w->ev || nx != w->program->ninput || (k->nrow && k->nrow != d->nrow))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u numbers a sample of %u, which are none of this job", d->nx, d->nrow);
-	if (!k->place)
-		k->place = mem_try(d->nrow, sizeof *k->place);
-	if (!k->place || !room_for_rows(k, (size_t)k->n + d->n, nx * sizeof(double)))
-		return err_set(e, -ERR_CONFIG, "no memory for %u samples of %u numbers; cluster.shard: off keeps none", d->n, d->nx);
-	k->nrow = d->nrow;
-	for (uint32_t i = 0; i < d->n; i++) {
-		uint32_t row = wire_row(d->row, i);
-
-		if (k->place[row])
-			return err_set(e, -ERR_PROTOCOL, "the coordinator sent sample %u twice", row);
-		wire_doubles(d->value + i * nx * sizeof(double), nx, k->x + k->n * nx);
-		k->place[row] = ++k->n;
-	}
-	return 0;
-}
-
-/* Are all rows that the work names here? */
-static bool has_rows(const struct remote_worker *w, const struct wire_work *work)
-{
-	const struct kept *k = &w->kept[work->set];
-
-	if (work->nkept && work->nkept != w->program->ninput)
-		return false;
-	for (uint32_t s = 0; work->nkept && s < work->nsample; s++) {
-		uint32_t row = wire_row(work->row, s);
-
-		if (row >= k->nrow || !k->place[row])
-			return false;
-	}
-	return true;
+	return w->ev ? remote_rows_take(&w->rows, d, e) : err_set(e, -ERR_PROTOCOL, "the coordinator sent samples before it said what for");
 }
 
 static bool room(struct remote_worker *w, uint32_t n)
@@ -338,14 +282,14 @@ static void place_samples(struct remote_worker *w, const struct wire_work *work)
 }
 
 /* The samples' numbers into rows. */
-static void unpack(struct remote_worker *w, const struct wire_work *work)
+static int unpack(struct remote_worker *w, const struct wire_work *work, struct err *e)
 {
 	uint32_t nx = w->program->ninput, ny = w->nlabel, nhere = work->nkept, ncome = work->nin - nhere;
-	const struct kept *k = &w->kept[work->set];
+	int code = 0;
 
-	for (uint32_t s = 0; s < work->nsample; s++) {
+	for (uint32_t s = 0; s < work->nsample && !code; s++) {
 		if (nhere)
-			memcpy(w->number, k->x + (size_t)(k->place[wire_row(work->row, s)] - 1) * nx, nx * sizeof(double));
+			code = remote_rows_get(&w->rows, work->set, wire_row(work->row, s), w->number, e);
 		wire_doubles(work->value + (size_t)s * ncome * sizeof(double), ncome, w->number + nhere);
 		memcpy(w->input + (size_t)s * nx, w->number, nx * sizeof(double));
 		if (!work->gradient)
@@ -359,6 +303,7 @@ static void unpack(struct remote_worker *w, const struct wire_work *work)
 	w->part = (struct part){ &w->data, NULL, work->nsample };
 	w->score = (struct score){ .program = w->program, .weight = w->weight, .loss = &w->loss, .part = &w->part,
 		.output = w->output, .value = w->value, .tape = w->tape, .stride = score_stride(w->program) };
+	return code;
 }
 
 static int remote_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
@@ -381,7 +326,7 @@ static int check_work(const struct remote_worker *w, const struct wire_work *wor
 	if (work->nin != nin || (work->nsample - 1) / width + 1 != nunit)
 		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u samples of %u numbers for %u units of %u samples of %u numbers",
 			work->nsample, work->nin, nunit, width, nin);
-	if (!has_rows(w, work))
+	if (!remote_rows_has(&w->rows, work))
 		return err_set(e, -ERR_PROTOCOL, "the coordinator names samples that it did not send");
 	return 0;
 }
@@ -397,7 +342,9 @@ static int do_work(void *ctx, const struct wire_work *work, const double **value
 		return code;
 	if (!room(w, work->nsample))
 		return err_set(e, -ERR_CONFIG, "no memory for %u samples", work->nsample);
-	unpack(w, work);
+	code = unpack(w, work, e);
+	if (code)
+		return code;
 	place_samples(w, work);
 	b.input = w->program->ninput ? w->input : NULL;
 	evaluator_prepare(w->ev, &b, work->gradient, work->gradient ? remote_slope : NULL, w, w->readout);

@@ -224,10 +224,14 @@ int part_batch(const struct part *part, const uint32_t *row, uint32_t first, uin
 {
 	const struct dataset *d = part->data;
 
+	*out = (struct batch){ .nsample = n, .file = d->file, .file_row = row, .file_first = first };
 	if (d->rows) {
-		*out = (struct batch){ n, NULL, input, NULL, 0 };
+		out->input = input;
 		return dataset_rows(d, row, first, n, input, e);
 	}
-	*out = (struct batch){ n, row, row || !d->x ? d->x : d->x + (size_t)first * d->nx, d->x, d->nrow };
+	out->row = row;
+	out->input = row || !d->x ? d->x : d->x + (size_t)first * d->nx;
+	out->all = d->x;
+	out->nall = d->nrow;
 	return 0;
 }

@@ -175,7 +175,7 @@ static struct evaluator *open_evaluator(const struct program *p, const char *dev
 static void evaluate(struct evaluator *ev, unsigned nthread, uint32_t from, uint32_t to, uint64_t key, double *readout, double *gradient)
 {
 	struct pool *pool = pool_threads_new(nthread);
-	struct batch b = { to - from, NULL, input + from, NULL, 0 };
+	struct batch b = { .nsample = to - from, .input = input + from };
 	struct err e = { 0 };
 
 	evaluator_draws(ev, key, from);

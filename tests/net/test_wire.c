@@ -49,7 +49,8 @@ static void put_all(struct buf b[MESSAGES])
 	struct wire_proof proof = { { 6 }, { 7 } };
 	struct wire_about about = { 3, 2, 1u << 30, 42, 99, "0.1.0", "host", "a processor" };
 	struct wire_job job = { .isa = 3, .precision = 1, .gradient = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
-		.option = { 0.5, -1 }, .program = (const uint8_t *)"bytes", .nprogram = 5 };
+		.option = { 0.5, -1 }, .program = (const uint8_t *)"bytes", .nprogram = 5,
+		.nfile = 1, .file = { { { 8 }, 100, 4, "/a/b", "{}", "[1]", 4, 2, 3 } } };
 	struct wire_ready ready = { 16, 100, 3, 2, { 9 } };
 	uint8_t bit[8];
 	struct wire_work work = { .step = 11, .weights = 12, .gradient = true, .nsample = 2, .nin = 3 };
@@ -96,6 +97,8 @@ static void test_values(const struct buf b[MESSAGES])
 	tap_ok(v[1].a == INT64_MAX && v[1].b == INT64_MIN && v[0].b == -1, "and so do sums");
 	wire_get_job((const uint8_t *)b[6].data, b[6].len, &j);
 	tap_ok(!strcmp(j.loss, "mse") && j.option[1] == -1 && j.nprogram == 5 && !memcmp(j.program, "bytes", 5), "a job keeps its fields");
+	tap_ok(j.nfile == 1 && j.file[0].digest[0] == 8 && j.file[0].nrow == 100 && j.file[0].npath == 4 && !memcmp(j.file[0].path, "/a/b", 4)
+		&& j.file[0].nthrough == 3 && !memcmp(j.file[0].through, "[1]", 3), "and its files");
 	wire_get_boot((const uint8_t *)b[1].data, b[1].len, &boot);
 	tap_ok(boot.rank == 5 && !strcmp(boot.address[1], "[::1]:65535"), "and so does the first frame");
 	b[1].data[9] = 2;
@@ -112,7 +115,8 @@ static void test_wrong(struct buf b[MESSAGES])
 		{ 10, 39, UINT32_MAX, "more sums than bytes" }, { 1, 79, 17, "too many addresses" }, { 1, 79, 0, "no address" },
 		{ 9, 47, 4, "more kept numbers than there are" }, { 14, 1, 4, "more data sets than there may be" },
 		{ 14, 5, 7, "a row beyond all" }, { 14, 9, 0, "rows without numbers" }, { 14, 13, UINT32_MAX, "more rows than bytes" },
-		{ 14, 17, 7, "a row twice" },
+		{ 14, 17, 7, "a row twice" }, { 6, 63, 5, "more files than there may be" }, { 6, 107, 0, "a file without a name" },
+		{ 6, 107, UINT32_MAX, "a name longer than all" }, { 6, 110, 0, "a name with a NUL" }, { 6, 115, UINT32_MAX, "a text longer than all" },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,17 +66,24 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 {
 	struct metadata meta[RECORD_METADATA];
 	struct buf note = BUF_INIT;
-	json_t *v = train_log_files(log);
+	json_t *v = train_log_files(log, &b->waiting);
+	struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
+	unsigned n = 0;
 	int code;
 
+	for (unsigned k = 0; k < nown; k++)
+		all[n++] = own[k];
+	for (unsigned k = 0; k < b->waiting.n; k++)
+		all[n++] = b->waiting.vector[k];
 	json_object_set_new(v, "count", json_integer((json_int_t)b->count + 1));
 	json_object_set_new(v, "seconds", json_real(clock_seconds() - b->begin));
 	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
 	json_write(v, &note);
 	json_decref(v);
-	code = checkpoint_image(&b->job->train, s, own, nown, meta,
+	code = checkpoint_image(&b->job->train, s, all, n, meta,
 		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), out);
 	buf_release(&note);
+	free(all);
 	return record_too_long(code, e);
 }
 
@@ -94,6 +102,7 @@ static int write_slot(struct backup *b, const struct train_state *s, struct trai
 	if (!code)
 		b->count++;
 	checkpoint_image_release(&image);
+	train_log_waiting_release(&b->waiting);
 	b->last = clock_seconds();
 	b->nstep = 0;
 	return code;

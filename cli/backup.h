@@ -20,6 +20,7 @@ struct backup {
 	double last, begin;          /* clock: of the last one; of the run, as if it had never been left */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	bool synced;
+	struct train_log_waiting waiting;    /* while one is written */
 };
 
 /* Path of a slot. */

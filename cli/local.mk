@@ -100,6 +100,7 @@ libcli_a_SOURCES = \
 	cli/train_log.c \
 	cli/train_log.h \
 	cli/train_log_files.c \
+	cli/train_log_waiting.c \
 	cli/train_preview.c \
 	cli/train_preview.h \
 	cli/train_preview_parts.h \

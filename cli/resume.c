@@ -228,7 +228,7 @@ static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 		return cli_fail(s->cli, &e);
 	}
 	s->job->train.resume = &r->checkpoint.state;
-	if (train_log_cut(r->run, &s->job->train, r->note, &e))
+	if (train_log_cut(r->run, &s->job->train, r->note, r->weights, &e))
 		return cli_fail(s->cli, &e);
 	*usable = true;
 	say(s);

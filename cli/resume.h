@@ -9,7 +9,7 @@ struct resume {
 	struct run *run;             /* locked; NULL: a new one is to be made */
 	struct weights *weights;     /* that the checkpoint borrows from */
 	struct checkpoint checkpoint;
-	json_t *note;                /* metadata "checkpoint": {"count", "events", "lines", "seconds", "version", "waiting"} */
+	json_t *note;                /* metadata "checkpoint": {"count", "events", "lines", "seconds", "version"} */
 };
 
 /* By --resume and --fresh; j->resume is set where a state is found. Says what it does and what is wrong: 0, or the

@@ -11,6 +11,7 @@
 #include "compiler/draw.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/tfevents.h"
+#include "runtime/train/state.h"
 
 enum { TEXT_MAX = 1 << 18 };         /* of a text in an event file: what a browser still shows */
 
@@ -24,6 +25,8 @@ struct train_log {
 	struct tfevents *own, *train, *validation;
 	uint32_t start;              /* that train and validation are of */
 	json_t *kept;                /* event files of an earlier process, of the run and of that start */
+	const struct weights *from;  /* the checkpoint that the run goes on from, else NULL */
+	json_t *taken;               /* what waited in it and has been taken over */
 };
 
 /* ---- failures ---- */
@@ -45,12 +48,43 @@ static void finish(struct train_log *l, struct tfevents **f)
 
 /* ---- opening ---- */
 
-static bool open_in(struct train_log *l, const char *folder, struct tfevents **f)
+/* "events/train" of the file's path. */
+static void name_waiting(const struct train_log *l, const struct tfevents *f, struct buf *name)
+{
+	const char *path = tfevents_path(f) + strlen(run_path(l->run)) + 1, *slash = strrchr(path, '/');
+
+	buf_str(name, "events");
+	if (slash)
+		buf_printf(name, "/%.*s", (int)(slash - path), path);
+}
+
+/* Records of an earlier process that have found no room; are there some? */
+static bool take_waiting(struct train_log *l, struct tfevents *f)
+{
+	struct buf name = BUF_INIT, records = BUF_INIT;
+	bool there;
+
+	name_waiting(l, f, &name);
+	there = !json_object_get(l->taken, name.data) && train_log_unpack(l->from, name.data, &records);
+	if (there) {
+		tfevents_add(f, &records);
+		json_object_set_new(l->taken, name.data, json_true());
+	}
+	buf_release(&name);
+	buf_release(&records);
+	return there;
+}
+
+/* *begun: records of an earlier process wait for it. */
+static bool open_in(struct train_log *l, const char *folder, struct tfevents **f, bool *begun)
 {
 	struct err e;
 
+	*begun = false;
 	if (l->tensorboard)
 		trouble_note(l->trouble, tfevents_open(folder, f, &e), &e);
+	if (*f)
+		*begun = take_waiting(l, *f);
 	return *f != NULL;
 }
 
@@ -136,19 +170,53 @@ static void begin_session(struct train_log *l)
 	buf_release(&out);
 }
 
-struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed)
+/* What waits for a start that has ended in the meantime has a file of its own. */
+static void write_ended(struct train_log *l, const char *folder)
+{
+	struct buf path = BUF_INIT, name = BUF_INIT, records = BUF_INIT;
+	struct tfevents *f = NULL;
+	bool begun;
+
+	buf_printf(&path, "%s/%s", run_path(l->run), folder);
+	buf_printf(&name, "events/%s", folder);
+	if (train_log_unpack(l->from, name.data, &records) && open_in(l, path.data, &f, &begun))
+		finish(l, &f);
+	buf_release(&path);
+	buf_release(&name);
+	buf_release(&records);
+}
+
+static void write_all_ended(struct train_log *l)
+{
+	const struct train_job *j = &l->job->train;
+	char folder[64];
+
+	for (uint32_t i = 0; l->from && j->restarts > 1 && j->resume && i < j->resume->ndone; i++) {
+		snprintf(folder, sizeof folder, "start-%u/train", i + 1);
+		write_ended(l, folder);
+		snprintf(folder, sizeof folder, "start-%u/validation", i + 1);
+		write_ended(l, folder);
+	}
+}
+
+struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed,
+	const struct weights *from)
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
+	struct buf lines = BUF_INIT;
+	bool begun;
 
-	*l = (struct train_log){ .trouble = t, .job = j, .run = run, .start = UINT32_MAX,
+	*l = (struct train_log){ .trouble = t, .job = j, .run = run, .start = UINT32_MAX, .from = from, .taken = json_object(),
 		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
 	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
 	/* A file that was cut to nothing has no header either. */
 	l->csv_begun = json_integer_value(json_object_get(json_object_get(resumed, "lines"), "history.csv")) > 0
-		|| json_object_get(json_object_get(resumed, "waiting"), "history.csv");
-	if (open_in(l, run_path(run), &l->own) && !was_begun(l, ""))
+		|| train_log_unpack(from, "lines/history.csv", &lines);
+	buf_release(&lines);
+	write_all_ended(l);
+	if (open_in(l, run_path(run), &l->own, &begun) && !begun && !was_begun(l, ""))
 		begin_session(l);
 	return l;
 }
@@ -169,6 +237,7 @@ static void forget(struct train_log *l)
 static void open_start(struct train_log *l, uint32_t start)
 {
 	struct buf folder = BUF_INIT;
+	bool begun;
 
 	finish(l, &l->train);
 	finish(l, &l->validation);
@@ -176,18 +245,16 @@ static void open_start(struct train_log *l, uint32_t start)
 		forget(l);
 	l->start = start;
 	buf_str(&folder, run_path(l->run));
-	if (l->job->train.restarts > 1) {
+	if (l->job->train.restarts > 1)
 		buf_printf(&folder, "/start-%u", start + 1);
-		mkdir(folder.data, 0777);    /* what fails here fails again below, with a message */
-	}
 	buf_str(&folder, "/train");
-	if (open_in(l, folder.data, &l->train) && !start && !was_begun(l, folder.data + strlen(run_path(l->run)) + 1))
+	if (open_in(l, folder.data, &l->train, &begun) && !start && !begun && !was_begun(l, folder.data + strlen(run_path(l->run)) + 1))
 		add_texts(l, l->train);
 	folder.len -= strlen("train");
 	folder.data[folder.len] = 0;
 	buf_str(&folder, "validation");
 	if (l->job->train.validation.nrow)
-		open_in(l, folder.data, &l->validation);
+		open_in(l, folder.data, &l->validation, &begun);
 	buf_release(&folder);
 }
 
@@ -310,30 +377,42 @@ void train_log_state(struct train_log *l, const struct epoch_result *r, const st
 
 /* ---- where the files are ---- */
 
-static void note_events(struct train_log *l, struct tfevents *f, json_t *events)
+static void note_events(struct train_log *l, struct tfevents *f, json_t *events, struct train_log_waiting *w)
 {
+	struct buf name = BUF_INIT;
+	const void *records;
 	struct stat st;
+	size_t n;
 
+	if (!f)
+		return;
 	check(l, f);
-	if (f && !stat(tfevents_path(f), &st))
+	records = tfevents_waiting(f, &n);
+	name_waiting(l, f, &name);
+	train_log_pack(w, name.data, records, n);
+	buf_release(&name);
+	if (!stat(tfevents_path(f), &st))
 		json_object_set_new(events, tfevents_path(f) + strlen(run_path(l->run)) + 1, json_integer(st.st_size));
 }
 
-json_t *train_log_files(struct train_log *l)
+json_t *train_log_files(struct train_log *l, struct train_log_waiting *w)
 {
-	json_t *lines = json_object(), *waiting = json_object(), *events = json_copy(l->kept);
+	json_t *lines = json_object(), *events = json_copy(l->kept);
+	struct buf name = BUF_INIT;
 	const char *file, *text;
 	uint64_t size;
 
 	for (unsigned k = 0; run_lines(l->run, k, &file, &size, &text); k++) {
 		json_object_set_new(lines, file, json_integer((json_int_t)size));
-		if (text)
-			json_object_set_new(waiting, file, json_string(text));
+		buf_clear(&name);
+		buf_printf(&name, "lines/%s", file);
+		train_log_pack(w, name.data, text, text ? strlen(text) : 0);
 	}
-	note_events(l, l->own, events);
-	note_events(l, l->train, events);
-	note_events(l, l->validation, events);
-	return json_pack("{s:o,s:o,s:o}", "lines", lines, "waiting", waiting, "events", events);
+	buf_release(&name);
+	note_events(l, l->own, events, w);
+	note_events(l, l->train, events, w);
+	note_events(l, l->validation, events, w);
+	return json_pack("{s:o,s:o}", "lines", lines, "events", events);
 }
 
 void train_log_close(struct train_log *l, bool well)
@@ -346,5 +425,6 @@ void train_log_close(struct train_log *l, bool well)
 	finish(l, &l->validation);
 	finish(l, &l->own);
 	json_decref(l->kept);
+	json_decref(l->taken);
 	free(l);
 }

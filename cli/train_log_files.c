@@ -12,17 +12,24 @@
 #include "runtime/train/state.h"
 
 /* metrics.jsonl and history.csv. */
-static int cut_lines(struct run *run, const json_t *resumed, struct err *e)
+static int cut_lines(struct run *run, const json_t *resumed, const struct weights *from, struct err *e)
 {
 	static const char *const name[] = { "metrics.jsonl", "history.csv" };
-	const json_t *lines = json_object_get(resumed, "lines"), *waiting = json_object_get(resumed, "waiting");
+	const json_t *lines = json_object_get(resumed, "lines");
+	struct buf key = BUF_INIT, waiting = BUF_INIT;
 	int code = 0;
 
 	for (size_t k = 0; !code && k < sizeof name / sizeof *name; k++) {
 		json_int_t size = json_integer_value(json_object_get(lines, name[k]));
 
-		code = run_cut(run, name[k], size > 0 ? (uint64_t)size : 0, json_string_value(json_object_get(waiting, name[k])), e);
+		buf_clear(&key);
+		buf_clear(&waiting);
+		buf_printf(&key, "lines/%s", name[k]);
+		code = run_cut(run, name[k], size > 0 ? (uint64_t)size : 0,
+			train_log_unpack(from, key.data, &waiting) ? waiting.data : NULL, e);
 	}
+	buf_release(&key);
+	buf_release(&waiting);
 	return code;
 }
 
@@ -80,10 +87,10 @@ static int cut_start(struct run *run, const struct train_job *j, uint32_t start,
 	return code;
 }
 
-int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, struct err *e)
+int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, const struct weights *from, struct err *e)
 {
 	const json_t *events = json_object_get(resumed, "events");
-	int code = cut_lines(run, resumed, e);
+	int code = cut_lines(run, resumed, from, e);
 
 	if (!code)
 		code = cut_events(run, "", events, e);

@@ -231,7 +231,7 @@ static int open_writers(struct training *t, struct err *e)
 	t->callbacks.progress = t->progress;
 	t->cli->before_talk = clear_progress;
 	t->cli->talk_ctx = t->progress;
-	t->log = train_log_new(&t->trouble, t->job, t->run, resumed);
+	t->log = train_log_new(&t->trouble, t->job, t->run, resumed, t->resume.weights);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
 	if (t->report && t->resume.weights)

@@ -19,6 +19,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/proto.h"
+#include "runtime/log/run.h"
 
 enum { WAITING_MAX = 1 << 16, BUCKETS = 30 };
 static const double waiting_seconds = 1;
@@ -37,6 +38,7 @@ struct tfevents {
 	int fd;                      /* -1: not made yet */
 	char *path;
 	struct buf waiting;
+	size_t nfirst;               /* bytes of it that begin the file; 0: it is begun */
 	double written;              /* when it last went to the file */
 	struct err failed;
 	struct buf event, value, inner, part;        /* scratch, kept from record to record */
@@ -88,18 +90,10 @@ uint32_t crc32c_masked(const void *p, size_t len)
 
 /* ---- records ---- */
 
-/* The file and its folder, where they are not there yet. */
+/* The file and its folders, where they are not there yet. */
 static void make_file(struct tfevents *f)
 {
-	char *slash = strrchr(f->path, '/');
-
-	if (f->fd >= 0)
-		return;
-	*slash = 0;
-	if (mkdir(f->path, 0777) && errno != EEXIST)
-		err_set(&f->failed, -ERR_CANT_CREATE, "cannot create the folder %s: %s", f->path, strerror(errno));
-	*slash = '/';
-	if (f->failed.code)
+	if (f->fd >= 0 || run_make_parents(f->path, &f->failed))
 		return;
 	f->fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
 	if (f->fd < 0)
@@ -125,9 +119,10 @@ static void put_waiting(struct tfevents *f)
 		else
 			at += (size_t)n;
 	}
-	if (!f->failed.code)
+	if (!f->failed.code) {
 		buf_clear(&f->waiting);
-	else if (before >= 0 && at && ftruncate(f->fd, before))
+		f->nfirst = 0;
+	} else if (before >= 0 && at && ftruncate(f->fd, before))
 		err_set(&f->failed, -ERR_IO, "cannot shorten %s: %s", f->path, strerror(errno));
 	f->written = clock_seconds();
 }
@@ -184,6 +179,7 @@ int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
 	proto_str(&source, 1, "qcnn");
 	proto_message(&f->event, EVENT_SOURCE, &source);
 	add_record(f);
+	f->nfirst = f->waiting.len;
 	buf_release(&source);
 	*out = f;
 	if (f->failed.code && e)
@@ -194,6 +190,17 @@ int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
 const char *tfevents_path(const struct tfevents *f)
 {
 	return f->path;
+}
+
+const void *tfevents_waiting(const struct tfevents *f, size_t *n)
+{
+	*n = f->waiting.len - f->nfirst;
+	return f->waiting.data + f->nfirst;
+}
+
+void tfevents_add(struct tfevents *f, const struct buf *records)
+{
+	buf_add(&f->waiting, records->data, records->len);
 }
 
 int tfevents_flush(struct tfevents *f, struct err *e)

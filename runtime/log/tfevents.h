@@ -13,7 +13,7 @@
 
 struct tfevents;
 
-/* A new file in `dir`, which is made where it is missing. *out is set in any case: a file that cannot be made now
+/* A new file in `dir`, which is made where it is missing, and what it lies in. *out is set in any case: a file that cannot be made now
  * is told, and made when that is possible; the records wait. */
 int tfevents_open(const char *dir, struct tfevents **out, struct err *e);
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value);
@@ -35,6 +35,9 @@ void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, doubl
 void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds);
 
 const char *tfevents_path(const struct tfevents *f);
+/* The records that wait, without the one that begins a file; and such records of another file, to wait in this one. */
+const void *tfevents_waiting(const struct tfevents *f, size_t *n);
+void tfevents_add(struct tfevents *f, const struct buf *records);
 /* 0, or why not: records that find no room wait for the next time, up to TFEVENTS_WAITING_MAX bytes. */
 enum { TFEVENTS_WAITING_MAX = 16 << 20 };
 int tfevents_flush(struct tfevents *f, struct err *e);

@@ -58,6 +58,8 @@ __attribute__((constructor)) static void read_fault(void)
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		if (!strcmp(fault.what, signals[i].name))
 			fault.signal = signals[i].number;
+	if (fault.signal && fault.signal != SIGKILL)
+		signal(fault.signal, SIG_DFL);       /* under nohup HUP would be ignored */
 	if (!fault.signal && strcmp(fault.what, "tear") && strcmp(fault.what, "full"))
 		abort();
 }

@@ -51,4 +51,22 @@ wait $pid
 tap_is $? 73 "where it cannot be made again, the run ends with 73"
 tap_has err "the weights are in last.bin" "and its weights are where --output says"
 tap_ok "whole" "$QCNN" weights show last.bin
+
+# Event files that cannot be made: a file lies where the second start's folder has to be. A checkpoint has what waits, so
+# that it is not lost with the process either.
+several="--set=train.restarts=3 --set=log.checkpoint_steps=1 --set=train.epochs=20 --set=log.histograms=1"
+cat >kill.sh <<'END'
+[ $QCNN_START -ne 1 ] || [ $QCNN_EPOCH -ne 20 ] || : >"$QCNN_RUN/start-2"
+[ $QCNN_START -ne 2 ] || [ $QCNN_EPOCH -ne 15 ] || kill -s KILL $PPID
+END
+"$QCNN" train -q --set=log.dir=calm $several config.yaml
+"$QCNN" train --no-progress --set=log.dir=waits $several "--set=train.callbacks={command: {run: [sh, $PWD/kill.sh], on: epoch}}" config.yaml 2>err
+tap_is $? 137 "killed in the second start"
+tap_is "$(grep -c 'training goes on' err)" 1 "whose records cannot be written, which is told once"
+rm waits/cluster-*/start-2
+tap_exit 0 "the same command goes on" "$QCNN" train --set=log.dir=waits $several config.yaml
+tap_has err "going on with waits/cluster-" "from where it was"
+for tag in batch_loss epoch_loss /histogram epoch_gradient_norm _vs_iterations session_start_info; do
+	tap_is "$(tags waits/latest/ $tag)" "$(tags calm/latest/ $tag)" "$tag: of three starts none is lost, none twice"
+done
 tap_done

@@ -134,22 +134,31 @@ static void test_file(void)
 static void test_failures(void)
 {
 	static const struct rlimit small = { 4096, RLIM_INFINITY }, large = { RLIM_INFINITY, RLIM_INFINITY };
-	struct buf path = BUF_INIT, b = BUF_INIT;
+	struct buf path = BUF_INIT, b = BUF_INIT, records = BUF_INIT;
 	struct tfevents *f;
 	struct err e;
+	size_t n = 0;
 
+	buf_write_file(&b, "no", 0, NULL);
 	tap_is_int(tfevents_open("no/folder", &f, &e), -ERR_CANT_CREATE, "a folder that cannot be made");
 	tfevents_scalar(f, "t", 1, 1);
 	tap_is_int(tfevents_flush(f, &e), -ERR_CANT_CREATE, "is told again");
-	mkdir("no", 0777);
-	tap_is_int(tfevents_flush(f, &e), 0, "until it can be made");
+	tap_ok(tfevents_waiting(f, &n) != NULL && n > 0, "%zu bytes wait", n);
+	buf_add(&records, tfevents_waiting(f, &n), n);
+	unlink("no");
+	tap_is_int(tfevents_flush(f, &e), 0, "until it can be made, with what it lies in");
+	tfevents_waiting(f, &n);
+	tap_is_int((long long)n, 0, "then nothing waits");
+	tfevents_add(f, &records);
 	tap_is_int(tfevents_close(f, &e), 0, "and closed");
 	read_folder("no/folder", &b);
-	tap_is_int(count_records(&b), 2, "with all that had been added");
+	tap_is_int(count_records(&b), 3, "with all that had been added, and what waited once more");
 	buf_clear(&b);
+	buf_write_file(&b, "none", 0, NULL);
 	tap_is_int(tfevents_open("none/folder", &f, &e), -ERR_CANT_CREATE, "another");
 	tap_is_int(tfevents_close(f, &e), -ERR_CANT_CREATE, "is missing in the end");
 	tap_is_int(tfevents_close(NULL, &e), 0, "nothing to close");
+	buf_release(&records);
 	/* A file that may not grow stands for a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (tfevents_open("full", &f, &e))

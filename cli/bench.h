@@ -80,9 +80,13 @@ struct bench_run { uint64_t runs /* 0: about a second */, seed; };
 int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
 	struct bench_result *out, struct err *e);
 
-/* bench_workers.c: the same with the workers that the options name, started for this case.  0, or said and the status. */
-bool bench_has_workers(const struct options *o);
-int bench_measure_far(struct cli *c, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out);
+/* bench_workers.c: the same with the workers that the options name, or that others have started with this process: they
+ * are started for the first case, and take the others as well.  0, or said and the status. */
+bool bench_has_workers(struct cli *c);
+struct bench_workers *bench_workers_new(struct cli *c);
+int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out);
+/* status: that the command ends with. */
+void bench_workers_free(struct bench_workers *w, int status);
 
 struct bench_report {
 	struct bench_result *result; unsigned n;

@@ -214,13 +214,23 @@ static void say_ready(const struct cluster *k, double seconds)
 			k->hosts.n == 1 ? "" : "s", seconds);
 }
 
-int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
+static int start_workers(struct cluster *k, const struct cluster_work *w, struct err *e)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
 		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
 		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
-	double begin = clock_seconds();
 	struct buf program = BUF_INIT;
+
+	program_write(w->program, &program);
+	sha256_of(program.data, program.len, o.job);
+	buf_release(&program);
+	return coordinator_new(&o, &k->coordinator, e);
+}
+
+int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
+{
+	double begin = clock_seconds();
+	bool first = !k->coordinator;
 	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */
 	struct cluster_files files;
 	struct arena arena;
@@ -231,10 +241,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	if (!k->hosts.n)
 		return 0;
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
-	program_write(w->program, &program);
-	sha256_of(program.data, program.len, o.job);
-	buf_release(&program);
-	code = coordinator_new(&o, &k->coordinator, &e);
+	code = first ? start_workers(k, w, &e) : 0;
 	if (!code)
 		code = agree(k, w, &e);
 	arena_init(&arena);
@@ -248,7 +255,8 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 		cluster_end(k, err_exit_status(code));
 		return cli_fail(k->cli, &e);
 	}
-	say_ready(k, clock_seconds() - begin);
+	if (first)
+		say_ready(k, clock_seconds() - begin);
 	*pool = coordinator_pool(k->coordinator);
 	return 0;
 }

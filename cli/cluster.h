@@ -42,7 +42,8 @@ struct cluster_work {
 	const struct loss_choice *loss; uint32_t nlabel;
 	struct samples *samples;     /* of which cluster.shard: file lets workers read the files themselves; NULL: none */
 };
-/* Start the workers that were wished for; *pool is theirs, NULL where there are none. */
+/* Start the workers that were wished for, unless they are there; *pool is theirs, NULL where there are none.  A call
+ * after the first gives them another job. */
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);
 /* status: that the command ends with. */
 void cluster_end(struct cluster *k, int status);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/attached.h"
 #include "cli/bench.h"
 #include "cli/execution.h"
 #include "cli/job.h"
@@ -27,6 +28,7 @@ struct bench_job {
 	struct bench_program *program; unsigned nprogram;
 	struct bench_case *cases; unsigned ncase;
 	struct bench_report report;
+	struct bench_workers *workers;       /* NULL: this process measures itself */
 };
 
 /* ---- what to run ---- */
@@ -221,7 +223,7 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
 		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
 			p->nreadout ? "weights" : "outputs");
-	if (!bench_has_workers(&j->cli->options) && memory_check_states(&need, &e)) {
+	if (!j->workers && memory_check_states(&need, &e)) {
 		err_prefix(&e, "%s", bc->program->name);
 		return cli_fail(j->cli, &e);
 	}
@@ -277,7 +279,7 @@ static int limits(struct bench_job *j)
 	const struct evaluator_options *o = &j->cases->options;
 	struct err e;
 
-	if (j->cli->options.given[OPT_NO_LIMITS] || bench_has_workers(&j->cli->options) || o->isa == ISA_NONE)
+	if (j->cli->options.given[OPT_NO_LIMITS] || j->workers || o->isa == ISA_NONE)
 		return 0;
 	for (unsigned k = 0; k < j->threads.n; k++) {
 		say(j, "the machine", "on threads:", j->threads.v[k]);
@@ -307,8 +309,8 @@ static int measure(struct bench_job *j)
 	for (unsigned k = 0; k < j->ncase; k++) {
 		const struct bench_case *bc = &j->cases[k];
 
-		if (bench_has_workers(o)) {
-			status = bench_measure_far(j->cli, bc, &how, &j->report.result[k]);
+		if (j->workers) {
+			status = bench_measure_far(j->workers, bc, &how, &j->report.result[k]);
 			if (status)
 				return status;
 			j->report.n++;
@@ -395,6 +397,8 @@ static int run(struct bench_job *j)
 		status = programs(j);
 	if (!status && j->cli->options.given[OPT_SHOW])
 		return show(j);
+	if (!status && bench_has_workers(j->cli))
+		j->workers = bench_workers_new(j->cli);
 	if (!status)
 		status = cases(j);
 	if (!status)
@@ -404,8 +408,9 @@ static int run(struct bench_job *j)
 	return status ? status : report(j);
 }
 
-static void release(struct bench_job *j)
+static void release(struct bench_job *j, int status)
 {
+	bench_workers_free(j->workers, status);
 	for (unsigned k = 0; k < j->nprogram; k++) {
 		model_file_release(&j->program[k].model);
 		free(j->program[k].name);
@@ -428,6 +433,8 @@ static int bench(struct cli *c)
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] + o->given[OPT_MARKDOWN] > 1)
 		return cli_usage(c, "only one of --json, --csv and --markdown can be had");
+	if (!o->given[OPT_SHOW] && attached_work(c, NULL, "bench", &status))
+		return status;
 	j = mem_alloc(1, sizeof *j);
 	j->cli = c;
 	j->sources = source_set_new();
@@ -442,7 +449,7 @@ static int bench(struct cli *c)
 		}
 		status = run(j);
 	}
-	release(j);
+	release(j, status);
 	return status;
 }
 

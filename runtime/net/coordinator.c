@@ -342,11 +342,27 @@ static int same_answers(struct coordinator *c, const struct wire_ready *own, str
 	return 0;
 }
 
+/* What workers know of the job before is forgotten. */
+static void forget_job(struct coordinator *c)
+{
+	for (unsigned i = 0; i < c->nmember; i++) {
+		struct member *m = &c->member[i];
+
+		shard_forget(m);
+		m->weights = 0;
+		m->unit_seconds = 0;
+		m->state = m->state == MEMBER_READY ? MEMBER_HERE : m->state;
+	}
+	memset(c->set, 0, sizeof c->set);
+	c->started = false;
+}
+
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e)
 {
 	int code;
 
 	pthread_mutex_lock(&c->lock);
+	forget_job(c);
 	code = job_keep(c, job, e);
 	for (unsigned i = 0; i < c->nmember && !code; i++) {
 		struct err why = { 0, "" };

@@ -53,8 +53,8 @@ struct coordinator_options {
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e);
 /* The best kernel set that all have (enum isa); *worker: one that has no better. */
 unsigned coordinator_isa(const struct coordinator *c, const char **worker);
-/* Tell all what the job is; all must get the same readings of its test, those of *own where that
- * is given. */
+/* Tell all what the job is, the first or, between steps, another one; all must be there, and get the same readings of
+ * its test, those of *own where that is given. */
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);
 struct pool *coordinator_pool(struct coordinator *c);
 /* With which code the job ends; guests end with it too (default: 0, all is done). */

@@ -160,11 +160,11 @@ static bool take_message(struct coordinator *c, struct member *m, const uint8_t 
 
 	switch (body[0]) {
 	case WIRE_RESULT:
-		return m->state == MEMBER_READY ? take_result(c, m, body, len, why) : said_wrong(why, "a result");
+		return m->state == MEMBER_READY || m->npending ? take_result(c, m, body, len, why) : said_wrong(why, "a result");
 	case WIRE_BEAT:
 		return wire_get_beat(body, len, &beat) || said_wrong(why, "a sign of life");
 	case WIRE_FAILED:
-		return m->state == MEMBER_READY ? take_failed(c, m, body, len, why) : said_wrong(why, "a failure");
+		return m->state == MEMBER_READY || m->npending ? take_failed(c, m, body, len, why) : said_wrong(why, "a failure");
 	case WIRE_ABOUT:
 		return take_about(c, m, body, len, why);
 	case WIRE_READY:

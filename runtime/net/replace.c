@@ -63,11 +63,21 @@ int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e)
 	return 0;
 }
 
+/* Workers on the machine of one that others have started, as far as names of machines tell. */
+static unsigned sharers(const struct coordinator *c, const struct member *m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->nmember; i++)
+		n += !strcmp(c->member[i].about.host, m->about.host);
+	return n;
+}
+
 bool job_send(struct coordinator *c, struct member *m, struct err *why)
 {
 	struct wire_job mine = c->job;
 
-	mine.share = m->share;
+	mine.share = m->guest ? sharers(c, m) : m->share;
 	if (m->guest && !mine.threads)
 		mine.threads = m->about.threads;
 	buf_clear(&c->body);

@@ -15,6 +15,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/cpus.h"
 #include "runtime/net/carry.h"
 #include "runtime/net/dial.h"
 #include "runtime/net/peer.h"
@@ -345,12 +346,13 @@ static void send_bye(struct worker *w, const struct err *why)
 static int serve(struct worker *w, const struct wire_about *about, struct err *e)
 {
 	struct wire_about mine = *about;
+	const char *rule;
 	struct buf b = BUF_INIT;
 	pthread_t keeper;
 	bool over = false;
 	int code;
 
-	w->ncore = about->threads;
+	w->ncore = cpus_threads(&rule);
 	mine.pid = (uint64_t)getpid();
 	wire_put_about(&b, &mine);
 	code = send_body(w, &b, e);

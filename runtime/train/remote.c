@@ -153,10 +153,9 @@ static void release_samples(struct remote_worker *w)
 	w->cap = 0;
 }
 
-void remote_worker_free(struct remote_worker *w)
+/* Nothing is left of a job. */
+static void clear(struct remote_worker *w)
 {
-	if (!w)
-		return;
 	release_samples(w);
 	remote_rows_release(&w->rows);
 	free(w->weight);
@@ -164,6 +163,13 @@ void remote_worker_free(struct remote_worker *w)
 		w->pool->ops->free(w->pool);
 	evaluator_free(w->ev);
 	program_free(w->program);
+	memset(w, 0, sizeof *w);
+}
+
+void remote_worker_free(struct remote_worker *w)
+{
+	if (w)
+		clear(w);
 	free(w);
 }
 
@@ -206,8 +212,7 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 	struct evaluator_options o;
 	int code = options_of(job, &o, e);
 
-	if (w->ev)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sends a second job");
+	clear(w);
 	if (!code)
 		code = take_loss(w, job, e);
 	if (!code)

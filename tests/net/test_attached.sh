@@ -72,6 +72,12 @@ ranks 2 dry timeout 100 "$QCNN" train config.yaml --dry-run --json
 tap_has dry.0.out '"mode":"mpiexec"' "a dry run tells the mode"
 tap_has dry.0.out '"why":"PMI_RANK is 0, PMI_SIZE is 2"' "and why"
 
+ranks 3 bench timeout 100 "$QCNN" bench --circuit qcnn --qubits 4,6 --gradient --batch 16,64 --runs 2
+tap_is "$statuses $(grep -c '^qcnn gradient .* 3 x [0-9]' bench.0.out)$(cat bench.[12].out bench.[12].err)" " 0 0 0 4" \
+	"bench measures all its cases with the same three workers" || tap_note "$(cat bench.?.err)"
+ranks 2 show "$QCNN" bench --circuit qcnn --qubits 4 --show
+tap_is "$statuses" " 0 0" "what bench shows needs no workers"
+
 # ---- what people copy ----
 for script in "$top_srcdir"/examples/batch/*.sh; do tap_ok "a shell reads $(basename $script)" sh -n "$script"; done
 job=$top_srcdir/examples/kubernetes/train.yaml

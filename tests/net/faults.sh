@@ -3,12 +3,13 @@
 # `EVENT WHOM WHEN`, each of which has a host of the lab for itself.
 #   EVENT  KILL; STOP, for good; CONT, stopped for ten seconds; down, the link is; to, from: nothing reaches, or comes
 #          from, the host; loss: one packet in twenty; full: the disk is
-#   WHOM   coordinator, worker, ssh; of a link: worker when others are left, coordinator when none is
+#   WHOM   coordinator, worker; on the way between them ssh, sshd, and the guard that looks after a worker of another host;
+#          of a link: worker when others are left, coordinator when none is
 #   WHEN   starting, step, save
 # The oracle: the calm run's bits; or an exit status within 20 s that says "rerun", with the first cause named, and the bits
 # after the same command again.  No process is left 15 s after the end.
 
-fault_last_s=120                         # for what has no limit of its own, on a busy machine
+fault_last_s=200                         # for what has no limit of its own, on a busy machine
 
 # Leaves want.WHEN.bin, of trainings of $1 updates; of an eighth of them where each is saved.
 fault_prepare() {
@@ -36,6 +37,7 @@ fault_worker() {
 	fault_processes | awk -v not="$fault_pid" '$3 == "qcnn" && $1 != not && $2 != not { parent[$1] = $2 }
 		END { for (p in parent) if (parent[p] in parent) { print p; exit } for (p in parent) { print p; exit } }'
 }
+fault_parent() { ps -o ppid= -p "$1" | tr -d ' '; }
 fault_ssh() { ps -o pid=,comm= --ppid $fault_pid | awk '$2 == "ssh" { print $1; exit }'; }
 fault_told() { printf '%s %s\n' "$1" "$fault_name: $2" >>result; }
 fault_until() { # SECONDS COMMAND...
@@ -69,7 +71,10 @@ fault_begin_run() {
 }
 
 fault_strike() {
-	case $fault_whom in coordinator) fault_victim=$fault_pid ;; worker) fault_victim=$(fault_worker) ;; ssh) fault_victim=$(fault_ssh) ;; esac
+	case $fault_whom in coordinator) fault_victim=$fault_pid ;; worker) fault_victim=$(fault_worker) ;; ssh) fault_victim=$(fault_ssh) ;;
+	guard) fault_victim=$(fault_parent "$(fault_worker)") ;;
+	sshd) fault_victim=$(fault_parent "$(fault_parent "$(fault_worker)")") ;;
+	esac
 	case $fault_event in
 	KILL) kill -9 $fault_victim ;;
 	STOP)
@@ -108,7 +113,7 @@ fault_judge() {
 	*) fault_told 1 "ends with $fault_status after $fault_took s" ;;
 	esac
 	case $fault_status:$fault_event:$fault_whom in
-	0:KILL:worker | 0:KILL:ssh | 0:STOP:worker | 0:down:* | 0:from:*) fault_named; fault_told $? "who was lost is named" ;;
+	0:KILL:worker | 0:KILL:ssh | 0:KILL:sshd | 0:KILL:guard | 0:STOP:worker | 0:down:* | 0:from:*) fault_named; fault_told $? "who was lost is named" ;;
 	esac
 }
 
@@ -124,7 +129,7 @@ fault_cell() {
 	fi
 	fault_begin_run
 	fault_until $fault_last_s fault_started || fault_told 1 "has not come to the moment"
-	[ $fault_when = starting ] || sleep 0.3
+	[ $fault_when = starting ] || sleep 0.05
 	fault_begin=$(date +%s)
 	fault_strike
 	gate_open
@@ -170,6 +175,14 @@ fault_cells() {
 	done
 	[ -z "$fault_running" ] || wait $fault_running
 	fault_report
+}
+
+# A row for each event and process, a column for each moment: how the job ended, and how long after the event.
+fault_table() {
+	for fault_f in cell.*; do
+		sed -n "s/.* \\(ends with [0-9]*\\|was killed\\)\\( after [0-9]* s\\)*.*/\\1\\2/p" "$fault_f/result" | sed "1!d; s/^/$fault_f./; s/ends with 0.*/same bits/; s/ends with //"
+	done | awk -F. '{ row = $2 " | " $3; if (!(row in seen)) { seen[row] = 1; order[++n] = row } cell[row, $4] = $5 }
+		END { for (i = 1; i <= n; i++) printf "| %s | %s | %s | %s |\n", order[i], cell[order[i], "starting"], cell[order[i], "step"], cell[order[i], "save"] }'
 }
 
 # What all cells have found.

@@ -1,19 +1,41 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The same weights, byte for byte, by 1, 2, 3, 4 and 8 workers, each of which takes part: of this machine and by ssh,
-# encrypted and not, and with one at half speed; of the multi-worker job, of large batches and of 18 qubits.
+# The same weights, byte for byte, by 1, 2, 3, 4 and 8 workers, each of which takes part: of this machine, by ssh, and
+# started together by srun of a real Slurm and by mpirun; encrypted and not, and with one at half speed; of the
+# multi-worker job, of large batches and of 18 qubits.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
+. "$top_srcdir/tests/net/slurm.sh"
 
 lab_open 4 || tap_skip_all "$lab_why"
+trap 'end_slurm; lab_close' EXIT
+hows="local ssh"
+start_slurm && hows="$hows srun" || tap_skip "$slurm_why"
+if command -v mpirun.openmpi >/dev/null; then
+	mpirun="mpirun.openmpi --oversubscribe"
+	[ "$(id -u)" != 0 ] || mpirun="$mpirun --allow-run-as-root"
+	hows="$hows mpirun"
+else
+	tap_skip "Open MPI is not installed"
+fi
 examples=$top_srcdir/examples
+few="--set log.dir=runs --set log.report=false --set log.tensorboard=false --set train.restarts=1 --set run.threads=1 --fresh --no-progress"
 exec_train() {
 	config=$1
 	shift
-	lab_exec 0 "$QCNN" train "$config" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
+	lab_exec 0 "$QCNN" train "$config" $few "$@" >out 2>err
 }
 train() { (exec_train "$@"); }
+# train_by HOW N CONFIG OPTIONS...
+train_by() {
+	by=$1 config=$3
+	case $by in local | ssh) hosts=$(hosts_of $1 $2) ;; srun) together="srun --overcommit -N $(($2 < 3 ? $2 : 3)) -n $2" ;; mpirun) together="$mpirun -n $2" ;; esac
+	shift 3
+	case $by in
+	local | ssh) train "$config" --hosts "$hosts" "$@" ;;
+	*) $together "$QCNN" train "$config" $few "$@" >out 2>err </dev/null ;;
+	esac
+}
 # All have done some units, or as many as a step has units.
 all_work() {
 	working=$(grep -o '"units":[1-9]' runs/latest/run.json | wc -l)
@@ -39,11 +61,11 @@ same() {
 	shift 3
 	train "$config" "$@" -o want.bin || tap_note "$(tail -3 err)"
 	for n in 1 2 3 4 8; do
-		for how in local ssh; do
+		for how in $hows; do
 			for encrypt in '' --encrypt; do
-				train "$config" "$@" -o got.bin --hosts "$(hosts_of $how $n)" $encrypt || tap_note "$(tail -3 err)"
+				train_by $how $n "$config" "$@" -o got.bin $encrypt || tap_note "$(tail -3 err)"
 				tap_ok "$name: $n workers, $how${encrypt:+, encrypted}" cmp want.bin got.bin
-				tap_ok "all of them work" all_work
+				case $how:$n in srun:1 | mpirun:1) ;; *) tap_ok "all of them work" all_work ;; esac
 				rm -f got.bin
 			done
 		done

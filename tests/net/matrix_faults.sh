@@ -8,15 +8,17 @@
 . "$top_srcdir/tests/net/faults.sh"
 
 lab_open ${QCNN_CELLS:-6} || tap_skip_all "$lab_why"
-fault_prepare 12000 || tap_note "$(cat err)"
+fault_prepare 4000 || tap_note "$(cat err)"
 for when in starting step save; do
 	for event in KILL STOP CONT; do
-		for whom in coordinator worker ssh; do echo $event $whom $when; done
+		for whom in coordinator worker ssh sshd; do echo $event $whom $when; done
 	done
+	echo KILL guard $when
 	for event in down to from loss; do
 		for whom in worker coordinator; do echo $event $whom $when; done
 	done
 	echo full coordinator $when
 done | grep -E "${QCNN_MATRIX:-.}" >cells
 fault_cells <cells
+tap_note "$(fault_table)"
 tap_done

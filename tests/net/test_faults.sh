@@ -8,7 +8,7 @@
 . "$top_srcdir/tests/net/faults.sh"
 
 lab_open 9 || tap_skip_all "$lab_why"
-fault_prepare $([ -n "${QCNN_SANITIZED:-}" ] && echo 1000 || echo 4000) || tap_note "$(cat err)"
+fault_prepare $([ -n "${QCNN_SANITIZED:-}" ] && echo 500 || echo 1200) || tap_note "$(cat err)"
 fault_cells <<END
 KILL worker step
 KILL ssh starting

@@ -230,61 +230,6 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 	}
 }
 
-/* ---- the way forward ---- */
-
-/* Diagonal steps are put off until a step changes a bit that they look at. */
-struct delay { struct cpu_stage *s; const struct cpu_step **diagonal; uint32_t first, n; uint64_t looked; };
-
-static void put_op(struct cpu_stage *s, const struct cpu_step *st)
-{
-	s->op[s->nop++] = (struct cpu_op){ .step = st };
-}
-
-static void put_delayed(struct delay *d)
-{
-	for (uint32_t k = d->first; k < d->n; k++)
-		put_op(d->s, d->diagonal[k]);
-	d->first = d->n;
-	d->looked = 0;
-}
-
-/* A dense matrix on all rows of every block multiplies them by a table on the way. */
-static bool takes_along(const struct cpu_step *st)
-{
-	return !st->diagonal && !st->permutes && !st->kernel.lanewise && !st->plan->ncontrol;
-}
-
-static void compile_op(const struct plan *pl, struct delay *d, const struct cpu_step *st)
-{
-	if (st->diagonal && !st->kernel.lanewise) {
-		d->diagonal[d->n++] = st;
-		d->looked |= plan_looked(pl, st->plan);
-		return;
-	}
-	if (!(plan_moved(pl, st->plan) & d->looked)) {
-		put_op(d->s, st);
-		return;
-	}
-	if (d->n - d->first < 2 || !takes_along(st)) {
-		put_delayed(d);
-		put_op(d->s, st);
-		return;
-	}
-	d->s->op[d->s->nop++] = (struct cpu_op){ .step = st, .ndiagonal = d->n - d->first, .diagonal = d->diagonal + d->first };
-	d->first = d->n;
-	d->looked = 0;
-}
-
-static void compile_ops(struct backend_state *b, struct cpu_stage *s)
-{
-	struct delay d = { .s = s, .diagonal = arena_alloc(&b->arena, s->nstep, sizeof *d.diagonal) };
-	s->op = arena_alloc(&b->arena, s->nstep, sizeof *s->op);
-	for (uint32_t k = 0; k < s->nstep; k++)
-		if (!s->step[k].on_the_way)
-			compile_op(b->plan, &d, &s->step[k]);
-	put_delayed(&d);
-}
-
 static void number_blocks(struct cpu_blocks *k)
 {
 	k->nblock = UINT64_C(1) << k->nouter;
@@ -321,8 +266,12 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	if (b->lane_bits) {
 		uint64_t live = plan_turned(b->plan, c->plan, ps->first);
 		cpu_ways(b, s, settled(&l, live));
+		cpu_flips(b, s, 0);
 		fix_idle_steps(b->plan, s, &l, live, plan_left(b->plan, c->plan, ps->first));
-		compile_ops(b, s);
+		cpu_ops(b, s, 0);
+	} else {
+		cpu_flips(b, s, c->plan->nstart);
+		cpu_ops(b, s, c->plan->nstart);
 	}
 	number_blocks(&s->forward);
 	number_blocks(&s->back);

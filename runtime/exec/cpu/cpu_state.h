@@ -24,7 +24,7 @@ struct cpu_step {
 	size_t cross;                /* place of its sums in a thread's: [d*d][2], or [d*d][2][lanes] */
 	size_t sum;                  /* place among the stage's sums: [d*d][2] */
 	bool permutes;               /* constant and without phases: rows change places */
-	bool on_the_way;             /* and they do so where the block is fetched or put back */
+	bool on_the_way;             /* and they do so where the block is fetched or put back, or a later step's rows are */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
 	/* A diagonal matrix may have targets outside the block's rows. */
 	bool diagonal;
@@ -37,8 +37,13 @@ struct cpu_step {
  * block, where flip is the sum of the masks of outer bits that are 1. */
 struct cpu_way { uint32_t *place; unsigned nflip; struct { uint8_t outer; uint32_t mask; } flip[64]; };
 
-/* What forward does: a step, after diagonal steps that its visit of the rows takes along. */
-struct cpu_op { const struct cpu_step *step; uint32_t ndiagonal; const struct cpu_step **diagonal; };
+/* What forward does: a step, after diagonal steps that its visit of the rows takes along, or some matrices on one
+ * qubit each in one visit. */
+struct cpu_op {
+	const struct cpu_step *step;
+	uint32_t ndiagonal; const struct cpu_step **diagonal;
+	unsigned none; const struct cpu_step *one[KERNEL_ONES_MAX];
+};
 
 /* The blocks of a stage that are not known to be 0. */
 struct cpu_blocks {
@@ -50,7 +55,7 @@ struct cpu_blocks {
 
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
-	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; not SHAPE_SAMPLES */
+	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; SHAPE_SAMPLES: behind the constant start */
 	unsigned nhot;               /* a block has 2^nhot rows */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
 	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
@@ -113,6 +118,10 @@ struct backend_state {
 
 /* cpu_compile.c: plan -> compiled circuits, in b->arena. */
 void cpu_compile(struct backend_state *b);
+
+/* cpu_ops.c: what the way forward does, from step `first` of a stage on; and flips: cx that steps behind them do. */
+void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first);
+void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
 
 /* cpu_way.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
  * its beginning, out of its steps and into its ways. */

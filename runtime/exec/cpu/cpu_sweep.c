@@ -60,11 +60,27 @@ static void forward_step(const struct sweep *w, const struct cpu_step *st, void 
 	}
 }
 
-/* Steps first .. last-1 of SHAPE_SAMPLES' one stage. */
-static void forward_whole(const struct sweep *w, uint32_t first, uint32_t last, void *psi)
+/* Matrices on one qubit each, to a block from it or another. */
+static void forward_ones(const struct sweep *w, const struct cpu_op *op, const void *from, void *block)
 {
-	for (uint32_t k = first; k < last; k++)
-		forward_step(w, &w->stage->step[k], psi, 0);
+	const struct kernel_step *step[KERNEL_ONES_MAX];
+	const void *u[KERNEL_ONES_MAX];
+	for (unsigned k = 0; k < op->none; k++) {
+		step[k] = &op->one[k]->kernel;
+		u[k] = cpu_step_matrix(w, op->one[k], false, NULL);
+	}
+	w->b->k->apply_ones(block, from, w->stage->nhot, step, u, op->none);
+}
+
+/* All ops of SHAPE_SAMPLES' one stage; the first reads `from` where that is not psi. */
+static void forward_whole(const struct sweep *w, const void *from, void *psi)
+{
+	const struct cpu_stage *s = w->stage;
+	for (uint32_t k = 0; k < s->nop; k++)
+		if (s->op[k].none)
+			forward_ones(w, &s->op[k], k ? psi : from, psi);
+		else
+			forward_step(w, s->op[k].step, psi, 0);
 }
 
 /* A dense step that takes diagonal steps along. */
@@ -91,6 +107,8 @@ static void forward_block(const struct sweep *w, void *block, size_t base, struc
 		cpu_ask_ahead(w, ahead, s->nop);
 		if (s->op[k].ndiagonal)
 			forward_op(w, &s->op[k], block, base, table);
+		else if (s->op[k].none > 1)
+			forward_ones(w, &s->op[k], block, block);
 		else
 			forward_step(w, s->op[k].step, block, base);
 	}
@@ -208,14 +226,16 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 {
 	const struct cpu_circuit *c = &b->circuit[number];
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .stage = c->stage };
+	bool from_start = c->start && !b->lane_bits && c->stage->nop && c->stage->op[0].none;   /* read where it is kept */
 	cpu_sample_matrices(b, w, c, in);
-	start_state(b, w, c, psi);
+	if (!from_start)
+		start_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
 		clear_idle(b, w, c, c->start || c->plan->nprepare ? 0 : c->idle, psi);
 	} else {
-		forward_whole(&sweep, c->plan->nstart, c->stage->nstep, psi);
+		forward_whole(&sweep, from_start ? c->start : psi, psi);
 	}
 }
 
@@ -228,7 +248,8 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
 		clear_idle(b, b->worker, c, c->start_idle, room);
 	} else {
-		forward_whole(&sweep, 0, c->plan->nstart, room);
+		for (uint32_t k = 0; k < c->plan->nstart; k++)
+			forward_step(&sweep, &c->stage->step[k], room, 0);
 	}
 	c->start = room;
 }

@@ -76,32 +76,67 @@ INLINE void save_rows(unsigned d, real *const *row, const vec *xr, const vec *xi
 	}
 }
 
+/* Flips in numbers of reals. */
+struct flips { unsigned n; struct { size_t bit, value, mask; } flip[KERNEL_FLIPS_MAX]; };
+
+INLINE struct flips flips_of(const struct kernel_step *s)
+{
+	struct flips f = { .n = s->nflip };
+	for (unsigned k = 0; k < f.n; k++) {
+		f.flip[k].bit = ((size_t)1 << s->flip[k].row_bit) * ROW;
+		f.flip[k].value = s->flip[k].value ? f.flip[k].bit : 0;
+		f.flip[k].mask = s->flip[k].mask * ROW;
+	}
+	return f;
+}
+
+/* The rows of a group on two targets as the flips find them. */
+INLINE void flipped_at(const struct flips *f, const real *p, size_t at, const size_t *stride, real **row)
+{
+	size_t move = 0, turned[2];
+	for (unsigned k = 0; k < f->n; k++)
+		move ^= f->flip[k].mask & -(size_t)((at & f->flip[k].bit) == f->flip[k].value);
+	for (unsigned k = 0; k < 2; k++)
+		turned[k] = stride[k] - 2 * (move & stride[k]);
+	group_at(4, p + at + move, turned, row);
+}
+
 INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
-	unsigned ntarget, bool lanewise, enum kernel_form form)
+	unsigned ntarget, bool lanewise, enum kernel_form form, bool flip)
 {
 	unsigned d = 1u << ntarget;
+	struct flips flips = flips_of(s);
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	real *first = row_at(psi, s->control);
 	strides(s, d, stride);
 	for (size_t k = n; k > 0; k--, at = row_next(at, mask)) {   /* k: groups of d rows that are left */
 		real *p[8];
 		vec xr[8], xi[8], yr[8], yi[8];
-		group_at(d, first + at, stride, p);
+		if (flip)
+			flipped_at(&flips, first, at, stride, p);
+		else
+			group_at(d, first + at, stride, p);
 		load_rows(d, p, xr, xi);
 		multiply(d, form, u, lanewise, xr, xi, yr, yi);
+		if (flip)
+			group_at(d, first + at, stride, p);
 		save_rows(d, p, yr, yi);
 	}
 }
 
 INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, enum kernel_form form)
 {
+	if (s->nflip) {
+		apply_body(psi, nbit, s, u, 2, false, form, true);
+		return;
+	}
 	switch (2 * s->ntarget + s->lanewise) {
-	case 2: apply_body(psi, nbit, s, u, 1, false, form); break;
-	case 3: apply_body(psi, nbit, s, u, 1, true, form); break;
-	case 4: apply_body(psi, nbit, s, u, 2, false, form); break;
-	case 5: apply_body(psi, nbit, s, u, 2, true, form); break;
-	case 6: apply_body(psi, nbit, s, u, 3, false, form); break;
-	case 7: apply_body(psi, nbit, s, u, 3, true, form); break;
+	case 2: apply_body(psi, nbit, s, u, 1, false, form, false); break;
+	case 3: apply_body(psi, nbit, s, u, 1, true, form, false); break;
+	case 4: apply_body(psi, nbit, s, u, 2, false, form, false); break;
+	case 5: apply_body(psi, nbit, s, u, 2, true, form, false); break;
+	case 6: apply_body(psi, nbit, s, u, 3, false, form, false); break;
+	case 7: apply_body(psi, nbit, s, u, 3, true, form, false); break;
 	}
 }
 

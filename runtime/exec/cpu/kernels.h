@@ -17,12 +17,16 @@
 #include "runtime/base/maths.h"
 #include "runtime/exec/plan.h"
 
-enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */ };
+enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */,
+	KERNEL_ONES_MAX = 3, KERNEL_FLIPS_MAX = 4 };
 
 /* What is known of a dense matrix's entries: half the arithmetic where it is real, or where entry (r, c) is real
  * if r and c differ in an even number of bits and else imaginary.  The parts that are 0 are not read, and of a
  * cross matrix only those are summed that such matrices have. */
 enum kernel_form { FORM_COMPLEX, FORM_REAL, FORM_PARITY };
+
+/* In rows where `row_bit` has this value, the target that is `mask` of the row's number changes its value. */
+struct kernel_flip { uint8_t row_bit; bool value; size_t mask; };
 
 /* Where a matrix acts inside a block of rows. */
 struct kernel_step {
@@ -33,6 +37,10 @@ struct kernel_step {
 	size_t target[8];            /* row offset of the target index 0 .. 2^ntarget-1, from `control` on */
 	bool lanewise;               /* the matrix differs from lane to lane: [d*d][2][lanes], else [d*d][2] */
 	enum kernel_form form;       /* of dense matrices */
+	/* Of matrices on two targets that are not lanewise and have no controls: done before the matrix (apply), or after it
+	 * (unapply), where its rows are read or written. */
+	uint8_t nflip;
+	struct kernel_flip flip[KERNEL_FLIPS_MAX];
 };
 
 /* Lane bits (a mask) and the row bit of a block that each changes places with. */
@@ -77,6 +85,9 @@ struct kernels {
 	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
 	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form. */
 	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
+	/* to <- U_n .. U_1 from, for n matrices on one qubit each, at most KERNEL_ONES_MAX, without controls, all of one form
+	 * and all lanewise or none; `from` may be `to`.  16 flops an amplitude and matrix, or half. */
+	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
 	/* The backward visit: psi <- V psi; R[r,c] += conj(lam[r]) psi[c]; lam <- V lam, with V
 	 * the inverse of the step.  r: [d*d][2] doubles, or [d*d][2][lanes] when R is wanted lane
 	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude, or half. */

@@ -10,6 +10,7 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_fork.c \
 	runtime/exec/cpu/cpu_fork.h \
 	runtime/exec/cpu/cpu_matrix.c \
+	runtime/exec/cpu/cpu_ops.c \
 	runtime/exec/cpu/cpu_readout.c \
 	runtime/exec/cpu/cpu_state.h \
 	runtime/exec/cpu/cpu_sweep.c \
@@ -30,6 +31,7 @@ kernel_sources = \
 	runtime/exec/cpu/diagonal_tmpl.h \
 	runtime/exec/cpu/kernels_tmpl.c \
 	runtime/exec/cpu/limits_tmpl.c \
+	runtime/exec/cpu/ones_tmpl.h \
 	runtime/exec/cpu/pairs_tmpl.h \
 	runtime/exec/cpu/readouts_tmpl.h \
 	runtime/exec/cpu/totals_tmpl.h \

@@ -51,11 +51,12 @@ INLINE void cross_add(unsigned d, enum kernel_form form, unsigned first, unsigne
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *r, bool per_lane, unsigned ntarget, bool lanewise, bool cross,
-	enum kernel_form form)
+	enum kernel_form form, bool flip)
 {
 	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
+	struct flips flips = flips_of(s);
 	real *psi_first = row_at(psi, s->control), *lam_first = row_at(lam, s->control);
 	strides(s, d, stride);
 	for (size_t left = n, run; left > 0; left -= run) {
@@ -70,12 +71,16 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 			group_at(d, psi_first + at, stride, p);
 			load_rows(d, p, xr, xi);
 			multiply(d, form, v, lanewise, xr, xi, yr, yi);
+			if (flip)
+				flipped_at(&flips, psi_first, at, stride, p);
 			save_rows(d, p, yr, yi);
 			group_at(d, lam_first + at, stride, p);
 			load_rows(d, p, xr, xi);
 			if (cross)
 				cross_add(d, form, 0, d, xr, xi, yr, yi, rr, ri);
 			multiply(d, form, v, lanewise, xr, xi, yr, yi);
+			if (flip)
+				flipped_at(&flips, lam_first, at, stride, p);
 			save_rows(d, p, yr, yi);
 		}
 		if (cross)
@@ -86,19 +91,26 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *r, bool per_lane, enum kernel_form form)
 {
+	if (s->nflip) {
+		if (r)
+			unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true, form, true);
+		else
+			unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false, form, true);
+		return;
+	}
 	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false, form); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true, form); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false, form); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true, form); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false, form); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true, form); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false, form); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true, form); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false, form); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true, form); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false, form); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true, form); break;
+	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false, form, false); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true, form, false); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false, form, false); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true, form, false); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false, form, false); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true, form, false); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false, form, false); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true, form, false); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false, form, false); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true, form, false); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false, form, false); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true, form, false); break;
 	}
 }
 

@@ -88,10 +88,29 @@ static void expect_z(const void *psi, size_t first, size_t last, const size_t *s
 	}
 }
 
+/* Of one product. */
+static void lambda_one_z(void *lam, const void *psi, size_t first, size_t last, size_t sign_row, const double *c)
+{
+	vec factor;
+	for (unsigned l = 0; l < LANES; l++)
+		factor[l] = (real)c[l];
+	for (size_t row = first; row < last; row++) {
+		const real *p = row_of(psi, row);
+		real *q = row_at(lam, row);
+		vec f = factor * sign_of(row & sign_row);
+		save(q, f * load(p));
+		save(q + LANES, f * load(p + LANES));
+	}
+}
+
 static void lambda_z(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c)
 {
 	unsigned tile = tile_of(first, last);
 	vec factor[KERNEL_TERMS_MAX];
+	if (n == 1) {
+		lambda_one_z(lam, psi, first, last, sign_row[0], c);
+		return;
+	}
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned l = 0; l < LANES; l++)
 			factor[k][l] = (real)c[k * LANES + l];

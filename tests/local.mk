@@ -114,6 +114,7 @@ shell_tests += tests/cli/test_shortcuts.sh
 shell_tests += tests/cli/test_shots.sh
 shell_tests += tests/cli/test_slips.sh
 shell_tests += tests/cli/test_streaming.sh
+shell_tests += tests/cli/test_terminal.sh
 shell_tests += tests/cli/test_threads_rule.sh
 shell_tests += tests/cli/test_train.sh
 shell_tests += tests/cli/test_weights.sh

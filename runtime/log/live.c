@@ -198,12 +198,19 @@ static void add_label(struct buf *out, double v, bool there, bool utf8)
 	buf_str(out, utf8 ? " │" : " |");
 }
 
-static void add_legend(const struct scale *s, bool validation, bool utf8, bool colour, struct buf *out)
+/* What has no room in less than `columns` is left out: blanks, the word for the scale, validation. */
+static void add_legend(const struct scale *s, unsigned columns, bool validation, bool utf8, bool colour, struct buf *out)
 {
-	buf_printf(out, "%*s  %s%s%s training", LABEL, "loss", colour ? "\033[32m" : "", utf8 ? "⠤⠤" : "**", colour ? "\033[0m" : "");
+	unsigned training = sizeof "loss  ** training" - 1, both = training + (validation ? sizeof "  oo validation" - 1 : 0);
+	bool logarithmic = s->logarithmic && both + sizeof ", log" - 1 < columns;
+	unsigned wide = both + (logarithmic ? sizeof ", log" - 1 : 0) + LABEL - 4;
+
+	validation = validation && both < columns;
+	buf_printf(out, "%*s  %s%s%s training", wide < columns ? LABEL : 4, "loss", colour ? "\033[32m" : "", utf8 ? "⠤⠤" : "**",
+		colour ? "\033[0m" : "");
 	if (validation)
 		buf_printf(out, "  %s%s%s validation", colour ? "\033[33m" : "", utf8 ? "⠄⠄" : "oo", colour ? "\033[0m" : "");
-	buf_str(out, s->logarithmic ? ", log\n" : "\n");
+	buf_str(out, logarithmic ? ", log\n" : "\n");
 }
 
 static void add_epochs(const struct live *l, unsigned columns, struct buf *out)
@@ -221,6 +228,7 @@ void live_draw(const struct live *l, unsigned rows, unsigned columns, bool utf8,
 	struct scale s;
 	struct grid g;
 	bool validation = false;
+	const unsigned given = columns;
 
 	columns = columns < COLUMNS_MOST ? columns : COLUMNS_MOST;
 	if (l->n < 2 || rows < LIVE_ROWS_LEAST || columns < LIVE_COLUMNS_LEAST)
@@ -234,7 +242,7 @@ void live_draw(const struct live *l, unsigned rows, unsigned columns, bool utf8,
 		validation = validation || isfinite(l->validation[i]);
 	curve(&g, &s, l->validation, l->n, 1);
 	curve(&g, &s, l->training, l->n, 0);
-	add_legend(&s, validation, utf8, colour, out);
+	add_legend(&s, given, validation, utf8, colour, out);
 	for (unsigned k = 0; k < rows; k++) {
 		add_label(out, k ? s.low : s.high, !k || k + 1 == rows, utf8);
 		add_row(&g, k, utf8, colour, out);

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Progress in a real terminal (tmux draws it), wide and narrow, with --live and with a key pressed; and in a pipe.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+make_models
+make_configs
+
+# Beside no terminal: one line an epoch, no control characters; -q says nothing.
+tap_exit 0 "in a pipe" sh -c '"$QCNN" train --fresh config.yaml 2>&1 | cat >piped'
+tap_is "$(grep -c '^epoch [12]/2  loss [0-9.]*  sign_accuracy' piped)" 2 "one line an epoch"
+tap_is "$(tr -d '\n -~' <piped | wc -c | tr -d ' ')" 0 "nothing but text"
+tap_exit 0 "-q" "$QCNN" train -q --fresh config.yaml
+tap_is "$(cat out err)" "" "says nothing"
+
+command -v tmux >/dev/null || { tap_skip "tmux is not installed"; tap_done; }
+export LC_ALL=C.UTF-8
+unset TMUX
+terminal() { tmux -L "qcnn-$$" -f /dev/null "$@"; }
+terminal new-session -d -s t -x 80 -y 24 2>tmux.err || { tap_skip "tmux does not start"; tap_done; }
+trap 'terminal kill-server 2>/dev/null' EXIT
+
+# show COLUMNS COMMAND: in a terminal of that width; its exit status comes into the file status.
+show() {
+	rm -f status
+	terminal kill-window -a -t t 2>/dev/null
+	terminal new-window -t t -n "$1" "TERM=screen; export TERM; $2; echo \$? >status.new; mv status.new status; sleep 600"
+	terminal resize-window -t t -x "$1" -y 24
+}
+# The screen now, without trailing blanks.
+screen() { terminal capture-pane -p -t t >screen; }
+seen() { screen; grep -Eq -- "$1" screen; }
+widest() { awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }' screen; }
+# More than a look takes, so that there is something to see.
+slow="--fresh --set train.epochs=1000000 --set log.tensorboard=false"
+
+for columns in 80 34; do     # the narrow one has no room for a bar
+	show $columns "'$QCNN' train $slow config.yaml"
+	tap_ok "$columns columns: lines of epochs come" tap_until "seen '^epoch +[0-9]+/1000000'"
+	tap_ok "$columns columns: nothing is wider ($(widest))" test "$(widest)" -le $columns
+	terminal send-keys -t t C-c
+	tap_ok "$columns columns: Ctrl-C ends it" tap_until "test -s status"
+	tap_is "$(cat status)" 75 "$columns columns: with the status of a run that goes on later"
+	tap_ok "$columns columns: how, is said" tap_until "screen; tr -d '\\n ' <screen | grep -q 'thesamecommand'"
+	tap_is "$(grep -c '\[=' screen)" 0 "$columns columns: no bar is left"
+done
+show 34 "'$QCNN' train --live $slow config.yaml"
+tap_ok "--live draws curves, the legend on one line" tap_until "seen '^loss  ⠤⠤ training  ⠄⠄ validation$'"
+tap_ok "braille and the axis" tap_until "seen '│[⡀⡄⡆⡇⣇⣧⣷⣿]'"
+terminal send-keys -t t C-c
+tap_ok "Ctrl-C ends it" tap_until "test -s status"
+tap_is "$(cat status)" 75 "likewise"
+
+show 80 "'$QCNN' train --fresh config.yaml"
+tap_ok "a training to its end" tap_until "test -s status"
+tap_is "$(cat status)" 0 "ends well"
+tap_ok "the report's place is told" tap_until "seen 'report.html'"
+tap_ok "its epochs stand there" seen '^epoch 2/2  loss'
+tap_done

@@ -13,6 +13,37 @@
 #define COMPILER "unknown"
 #endif
 
+#if !QCNN_HDF5
+#define QCNN_HDF5 0
+#endif
+#if !QCNN_NLOPT
+#define QCNN_NLOPT 0
+#endif
+
+/* What configure may find or not, and what it is for. */
+static const struct { const char *name, *use; bool built; } optional[] = {
+	{ "HDF5", ".h5 files of weights", QCNN_HDF5 },
+	{ "NLopt", "the optimisers cobyla, bobyqa, nelder_mead and lbfgs", QCNN_NLOPT },
+};
+
+enum { OPTIONAL = sizeof optional / sizeof *optional };
+
+static void optional_text(struct buf *out)
+{
+	for (int i = 0; i < OPTIONAL; i++)
+		buf_printf(out, "%-14s%s: %s\n", i ? "" : "libraries", optional[i].name,
+			optional[i].built ? optional[i].use : "not built in; configure tells why");
+}
+
+static void optional_json(struct buf *out)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < OPTIONAL; i++)
+		if (optional[i].built)
+			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", optional[i].name);
+}
+
 struct measured { struct limits limits[MACHINE_LIMITS_MAX]; unsigned n; };
 
 static int measure(struct cli *c, struct measured *m)
@@ -42,7 +73,9 @@ static void print_json(const struct measured *m, struct buf *out)
 	machine_json(out);
 	buf_str(out, ", \"build\": {\"compiler\": ");
 	buf_json_str(out, COMPILER);
-	buf_str(out, ", \"backends\": [\"ref\", \"cpu\"]}, \"limits\": ");
+	buf_str(out, ", \"backends\": [\"ref\", \"cpu\"], \"libraries\": [");
+	optional_json(out);
+	buf_str(out, "]}, \"limits\": ");
 	machine_limits_json(m->limits, m->n, out);
 	buf_str(out, "}\n");
 }
@@ -52,6 +85,7 @@ static void print_text(const struct measured *m, struct buf *out)
 	buf_printf(out, "version       qcnn %s\n", PACKAGE_VERSION);
 	machine_text(out);
 	buf_printf(out, "build         compiler %s; backends ref, cpu\n", COMPILER);
+	optional_text(out);
 	machine_limits_text(m->limits, m->n, out);
 }
 

@@ -127,4 +127,11 @@ tap_exit 78 "a schedule" "$QCNN" train -q --set train.optimizer=spsa --set train
 tap_has err "schedule cosine changes a learning rate; the optimizer spsa takes none from outside" "is said"
 tap_exit 78 "an option of other optimisers" "$QCNN" train -q --set train.optimizer.spsa.momentum=0.9 config.yaml
 tap_has err 'spsa has no option `momentum`' "is said"
+# What is built in is told, and it is so.
+tap_exit 0 "info" "$QCNN" info --json
+grep -q '"libraries": \[[^]]*"NLopt"' out && has=0 || has=78
+"$QCNN" check --set train.optimizer=cobyla config.yaml >/dev/null 2>&1 && can=0 || can=$?
+tap_is "$can" "$has" "cobyla is there where info says so"
+tap_exit 0 "for people" "$QCNN" info
+tap_ok "HDF5 and NLopt, each on a line" sh -c "grep -q '^libraries  *HDF5: ' out && grep -q '^  *NLopt: ' out"
 tap_done

@@ -294,10 +294,11 @@ static void add_point(struct progress *p, const struct progress_epoch *r)
 		live_add(&p->live, r->epoch, r->loss, r->has_validation ? r->val_loss : NAN);
 }
 
-/* The last column stays empty: some terminals wrap when it is written. */
+/* The last columns stay empty: some terminals wrap when the last is written, and the ^C that they show must not wrap
+ * either, else the bar stays above the line that is cleared. */
 static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now)
 {
-	size_t room = width_of(p->o.out, NULL) - 1;
+	size_t room = width_of(p->o.out, NULL) - sizeof "^C";
 	struct buf line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
 	size_t spare;
 

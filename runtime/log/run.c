@@ -423,6 +423,7 @@ void run_finish(struct run *r)
 	run_point_latest(r);
 	path_of(r, "checkpoint", &path);
 	folder_remove(path.data, NULL);      /* what stays is of no use, and does no harm */
+	nftw(r->path, remove_temporary, FOLDERS_OPEN_MAX, FTW_PHYS);    /* that could not be removed at once */
 	buf_release(&path);
 }
 

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainings with a fault at a chosen call to the file system, for test_faults.sh and soak_resume.sh; after resume.sh.
 
+# The training of both: an update is a step to the disk, with all files that there can be.
+faulty_more="--set=log.checkpoint_steps=1 --set=train.epochs=2 --set=train.batch_size=8 --set=log.histograms=1"
+faulty_callbacks="--set=train.callbacks={checkpoint: {path: 'best/{epoch}.bin', keep: 1}, csv: {}}"
+
 # faulty_train FAULT DIR OPTIONS...
 faulty_train() {
 	faulty_what=$1

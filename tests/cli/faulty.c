@@ -3,7 +3,8 @@
  * cuts or removes is counted, and FAULT="WHAT N [COUNT]" says what happens at the N-th.
  *
  * kill: the process is killed before the call. tear: it is killed when half of what is to be written has been.
- * full: that call and the COUNT - 1 after it (0: all) find no room. TERM, INT, ...: the signal comes before the call.
+ * full, quota: that call and the COUNT - 1 after it (0: all) find no room. broken, readonly: these calls fail, also those that
+ * take no room. TERM, INT, ...: the signal comes before the call.
  * FAULT_CALLS=FILE gets the number of calls when the process ends. Nothing is really synced: a fault is no power cut. */
 #include "config.h"
 
@@ -32,7 +33,10 @@ int __real_remove(const char *path);
 static const struct { const char *name; int number; } signals[] = { { "kill", SIGKILL }, { "INT", SIGINT }, { "TERM", SIGTERM },
 	{ "HUP", SIGHUP }, { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "XCPU", SIGXCPU } };
 
-static struct { char what[8]; unsigned long at, count; int signal; } fault;
+static const struct { const char *name; int error; int all; } failures[] = { { "full", ENOSPC, 0 }, { "quota", EDQUOT, 0 },
+	{ "broken", EIO, 1 }, { "readonly", EROFS, 1 } };
+
+static struct { char what[9]; unsigned long at, count; int signal, error, all; } fault;
 static atomic_ulong calls;
 
 static void tell_calls(void)
@@ -53,18 +57,23 @@ __attribute__((constructor)) static void read_fault(void)
 	atexit(tell_calls);
 	if (!text)
 		return;
-	if (sscanf(text, "%7s %lu %lu", fault.what, &fault.at, &fault.count) < 2)
+	if (sscanf(text, "%8s %lu %lu", fault.what, &fault.at, &fault.count) < 2)
 		abort();
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		if (!strcmp(fault.what, signals[i].name))
 			fault.signal = signals[i].number;
 	if (fault.signal && fault.signal != SIGKILL)
 		signal(fault.signal, SIG_DFL);       /* under nohup HUP would be ignored */
-	if (!fault.signal && strcmp(fault.what, "tear") && strcmp(fault.what, "full"))
+	for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+		if (!strcmp(fault.what, failures[i].name)) {
+			fault.error = failures[i].error;
+			fault.all = failures[i].all;
+		}
+	if (!fault.signal && !fault.error && strcmp(fault.what, "tear"))
 		abort();
 }
 
-/* Counts the call; is there no room for it?  *tear: the process dies in it. */
+/* Counts the call; does it fail?  *tear: the process dies in it. */
 static int meets(int takes_room, int *tear)
 {
 	unsigned long n = atomic_fetch_add(&calls, 1) + 1;
@@ -77,9 +86,9 @@ static int meets(int takes_room, int *tear)
 		*tear = 1;
 		return 0;
 	}
-	if (strcmp(fault.what, "full") || !takes_room || (fault.count && n >= fault.at + fault.count))
+	if (!fault.error || !(takes_room || fault.all) || (fault.count && n >= fault.at + fault.count))
 		return 0;
-	errno = ENOSPC;
+	errno = fault.error;
 	return 1;
 }
 
@@ -102,7 +111,7 @@ int __wrap_open(const char *path, int flags, ...)
 		mode = va_arg(ap, mode_t);
 		va_end(ap);
 	}
-	if (simple(flags & O_CREAT && access(path, F_OK)))
+	if (simple(flags & O_CREAT && access(path, F_OK)) && flags & (O_CREAT | O_WRONLY | O_RDWR))
 		return -1;
 	return __real_open(path, flags, mode);
 }
@@ -111,15 +120,15 @@ int __wrap_open(const char *path, int flags, ...)
 static ssize_t put(int fd, const void *p, size_t n, off_t at)
 {
 	int tear = 0, full = fd > STDERR_FILENO && meets(1, &tear);
-	size_t fits = full || tear ? n / 2 : n;
+	size_t fits = fault.all && full ? 0 : full || tear ? n / 2 : n;
 	ssize_t got = 0;
 
-	if (fits || !n)
+	if (fits || (!n && !full))
 		got = at < 0 ? __real_write(fd, p, fits) : __real_pwrite(fd, p, fits, at);
 	if (tear)
 		kill(getpid(), SIGKILL);
 	if (full && got <= 0) {
-		errno = ENOSPC;
+		errno = fault.error;
 		return -1;
 	}
 	return got;

@@ -32,12 +32,10 @@ killed 100 streaming $more
 mv keep.yaml config.yaml
 
 # A fault at each call to the file system.
-more="--set=log.checkpoint_steps=1 --set=train.epochs=2 --set=train.batch_size=8 --set=log.histograms=1"
-callbacks="--set=train.callbacks={checkpoint: {path: 'best/{epoch}.bin', keep: 1}, csv: {}}"
-for what in kill tear; do faults $what "137 0" 1 1 "$what" $more "$callbacks"; done
-for what in "full 1" "full 2" "full 3" "full 7" "full 0"; do faults "$what" "0 73 74" 1 1 "$what" $more "$callbacks"; done
-for what in TERM INT HUP USR1 USR2 XCPU; do faults $what "0 75" 1 1 $what $more "$callbacks"; done
-faults tear "137 0" 1 1 "starts, torn" $more --set=train.restarts=3
-faults "full 2" "0 73 74" 1 1 "starts, no room" $more --set=train.restarts=3
-faults TERM "0 75" 1 1 "starts, stopped" $more --set=train.restarts=3
+for what in kill tear; do faults $what "137 0" 1 1 "$what" $faulty_more "$faulty_callbacks"; done
+for what in "full 1" "full 2" "full 3" "full 7" "full 0" "quota 3" "broken 1" "broken 0" "readonly 0"; do faults "$what" "0 73 74" 1 1 "$what" $faulty_more "$faulty_callbacks"; done
+for what in TERM INT HUP USR1 USR2 XCPU; do faults $what "0 75" 1 1 $what $faulty_more "$faulty_callbacks"; done
+faults tear "137 0" 1 1 "starts, torn" $faulty_more --set=train.restarts=3
+faults "full 2" "0 73 74" 1 1 "starts, no room" $faulty_more --set=train.restarts=3
+faults TERM "0 75" 1 1 "starts, stopped" $faulty_more --set=train.restarts=3
 tap_done

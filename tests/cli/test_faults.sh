@@ -7,16 +7,16 @@
 . "$top_srcdir/tests/cli/faults.sh"
 make_files
 make_learner
-more="--set=log.checkpoint_steps=1 --set=train.epochs=2 --set=train.batch_size=8 --set=log.histograms=1"
-callbacks="--set=train.callbacks={checkpoint: {path: 'best/{epoch}.bin', keep: 1}, csv: {}}"
 slow=${QCNN_SANITIZED:+4}
 
-faults kill "137 0" $((${slow:-1} * 17)) 6 "killed" $more "$callbacks"
-faults tear "137 0" $((${slow:-1} * 11)) 2 "torn" $more "$callbacks"
-faults "full 1" "0 73 74" $((${slow:-1} * 11)) 4 "no room once" $more "$callbacks"
-faults "full 0" "0 73 74" $((${slow:-1} * 21)) 8 "no room any more" $more "$callbacks"
-faults TERM "0 75" $((${slow:-1} * 17)) 3 "TERM" $more "$callbacks"
-faults XCPU "0 75" $((${slow:-1} * 60)) 1 "XCPU" $more "$callbacks"
+faults kill "137 0" $((${slow:-1} * 17)) 6 "killed" $faulty_more "$faulty_callbacks"
+faults tear "137 0" $((${slow:-1} * 11)) 2 "torn" $faulty_more "$faulty_callbacks"
+faults "full 1" "0 73 74" $((${slow:-1} * 11)) 4 "no room once" $faulty_more "$faulty_callbacks"
+faults "full 0" "0 73 74" $((${slow:-1} * 21)) 8 "no room any more" $faulty_more "$faulty_callbacks"
+faults "broken 0" "0 73 74" $((${slow:-1} * 23)) 5 "a disk that fails" $faulty_more "$faulty_callbacks"
+faults "readonly 0" "0 73 74" $((${slow:-1} * 29)) 11 "a disk that is read-only from then on" $faulty_more "$faulty_callbacks"
+faults TERM "0 75" $((${slow:-1} * 17)) 3 "TERM" $faulty_more "$faulty_callbacks"
+faults XCPU "0 75" $((${slow:-1} * 60)) 1 "XCPU" $faulty_more "$faulty_callbacks"
 
 # A folder that is removed while its training runs is made again, with what comes from then on.
 gone() {

@@ -10,6 +10,7 @@
 
 #include "cli/execution.h"
 #include "cli/named_model.h"
+#include "cli/weights_files.h"
 #include "runtime/exec/cpu/limits.h"
 #include "runtime/train/weights.h"
 #include "runtime/base/json.h"
@@ -74,7 +75,9 @@ static int print_circuit(struct cli *c, const struct program *p, struct buf *out
 	/* The head's weights are of no use here, and may be missing. */
 	if (code == -ERR_BAD_DATA && p->ndense)
 		code = weights_import(p, o->value[OPT_WEIGHTS], true, weight, &e);
-	if (!code && !o->given[OPT_WEIGHTS] && p->nweight_circuit)
+	if (!code && o->given[OPT_WEIGHTS])
+		weights_file_say_orders(c, o->value[OPT_WEIGHTS], p);
+	else if (!code && p->nweight_circuit)
 		cli_note(c, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
 	if (!code)
 		code = model_print(p, weight, out, &e);

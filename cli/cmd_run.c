@@ -9,6 +9,7 @@
 
 #include "cli/job.h"
 #include "cli/run_values.h"
+#include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
@@ -96,6 +97,8 @@ static int open_weights(struct running *r, enum emit what)
 		/* Where the head is of no use its weights may be missing. */
 		if (code == -ERR_BAD_DATA && !needs_head(what) && p->ndense)
 			code = weights_import(p, o->value[OPT_WEIGHTS], true, r->weight, &e);
+		if (!code)
+			weights_file_say_orders(r->cli, o->value[OPT_WEIGHTS], p);
 		return code ? cli_fail(r->cli, &e) : 0;
 	}
 	program_init_weights(p, options_count(o, OPT_SEED), 0, r->weight);

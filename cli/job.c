@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/changes.h"
+#include "cli/weights_files.h"
 
 /* ---- compiling ---- */
 
@@ -151,15 +152,19 @@ static int open_init(struct cli *c, struct job *j)
 {
 	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
 	uint32_t n = j->model.program->nweight;
+	const char *path;
 	struct err e;
 
 	if (!v || v->kind != YNODE_MAP)
 		return 0;
+	path = config_path(j->config, v->entry[0].value->text);
 	j->init = mem_try(n ? n : 1, sizeof *j->init);
 	if (!j->init)
 		err_set(&e, -ERR_CONFIG, "no memory for %u weights", n);
-	else if (!weights_import(j->model.program, config_path(j->config, v->entry[0].value->text), false, j->init, &e))
+	else if (!weights_import(j->model.program, path, false, j->init, &e)) {
+		weights_file_say_orders(c, path, j->model.program);
 		return 0;
+	}
 	return cli_fail(c, &e);
 }
 

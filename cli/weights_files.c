@@ -66,7 +66,7 @@ static void say_order(struct cli *c, const char *path, const struct program *p, 
 	buf_release(&b);
 }
 
-static void say_orders(struct cli *c, const char *path, const struct program *p)
+void weights_file_say_orders(struct cli *c, const char *path, const struct program *p)
 {
 	struct keras_arrays file;
 	uint32_t k = 0;
@@ -92,7 +92,7 @@ int weights_file_open(struct cli *c, const char *path, const struct program *p, 
 		: err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 	if (code)
 		return cli_fail(c, &e);
-	say_orders(c, path, p);
+	weights_file_say_orders(c, path, p);
 	f->program = p;
 	f->weight = f->own;
 	return 0;

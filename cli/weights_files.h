@@ -24,6 +24,8 @@ bool weights_file_is_bin(const char *path);     /* by its ending: none of the ot
 /* A weights.bin where p is NULL, else any file for that program.  0 or the exit status. */
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);
 void weights_file_release(struct weights_file *f);
+/* Says which weights the numbers of an .h5 file that was imported were taken for; of other files nothing. */
+void weights_file_say_orders(struct cli *c, const char *path, const struct program *p);
 
 /* The two actions with functions of their own; 0 or the exit status. */
 int weights_convert(struct cli *c);

@@ -226,14 +226,16 @@ static const char *layer_name(struct arena *a, const char *kind, uint32_t k)
 	return k ? arena_printf(a, "%s_%u", kind, k) : kind;
 }
 
-static struct keras_array circuit_array(struct arena *a, const struct block *b, uint32_t k, const double *weight, double *sorted)
+/* place: (b->count) scratch. */
+static struct keras_array circuit_array(struct arena *a, const struct block *b, uint32_t k, const bool *used, const double *weight,
+	uint32_t *place, double *sorted)
 {
-	uint32_t symbol = 0;
+	uint32_t n = sorted_block(b, used, place);
 
-	for (uint32_t i = 0; i < b->count; i++, symbol = keras_next_symbol(symbol, b->count))
-		sorted[b->first + i] = weight[b->first + symbol];
-	return (struct keras_array){ .layer = layer_name(a, "pqc", k), .name = "parameters:0", .ndim = 1, .dim = { b->count },
-		.count = b->count, .value = sorted + b->first };
+	for (uint32_t i = 0; i < n; i++)
+		sorted[b->first + i] = weight[place[i]];
+	return (struct keras_array){ .layer = layer_name(a, "pqc", k), .name = "parameters:0", .ndim = 1, .dim = { n },
+		.count = n, .value = sorted + b->first };
 }
 
 static struct keras_array dense_array(struct arena *a, const struct weight_group *g, const char *layer, const char *name,
@@ -253,20 +255,23 @@ int keras_export(const struct program *p, const double *weight, const char *path
 	struct arena names;
 	struct keras_array *array = mem_alloc(b.n + 2 * p->ndense + 1, sizeof *array);
 	double *sorted = mem_try((size_t)p->nweight_circuit + 1, sizeof *sorted);
-	uint32_t n = 0;
+	uint32_t n = 0, *place = mem_try((size_t)p->nweight_circuit + 1, sizeof *place);
+	bool *used = weights_in_gates(p), enough = sorted && place && used;
 	int code;
 
 	arena_init(&names);
-	for (uint32_t k = 0; sorted && k < b.n; k++)
-		array[n++] = circuit_array(&names, &b.block[k], k, weight, sorted);
+	for (uint32_t k = 0; enough && k < b.n; k++)
+		array[n++] = circuit_array(&names, &b.block[k], k, used, weight, place, sorted);
 	for (uint32_t k = 0; k < p->ndense; k++) {
 		const char *layer = layer_name(&names, "dense", k);
 
 		array[n++] = dense_array(&names, &p->weight_group[p->dense[k].kernel], layer, "kernel", weight);
 		array[n++] = dense_array(&names, &p->weight_group[p->dense[k].bias], layer, "bias", weight);
 	}
-	code = sorted ? keras_h5_write(path, array, n, e) : err_set(e, -ERR_CONFIG, "no memory for %u weights", p->nweight_circuit);
+	code = enough ? keras_h5_write(path, array, n, e) : err_set(e, -ERR_CONFIG, "no memory for %u weights", p->nweight_circuit);
 	free(sorted);
+	free(place);
+	free(used);
 	free(array);
 	free(b.block);
 	arena_release(&names);

@@ -5,7 +5,7 @@
  * circuit's symbols as strings, so that with names that count from 0 (theta0, theta1, ...) the
  * weights stand in the order 0, 1, 10, 11, ..., 2, 20, ...  A symbol that its circuit does not
  * contain has no number there: a list that is as long as there are weights in the program's gates
- * is read as one with these gaps, and the other weights become 0.  Each dense layer is `kernel`
+ * is read as one with these gaps, and the other weights become 0; so is it written.  Each dense layer is `kernel`
  * (nin, nout) and `bias` (nout), in the order of the layers. */
 #ifndef QCNN_KERAS_H
 #define QCNN_KERAS_H

@@ -62,6 +62,37 @@ echo kept >kept.h5
 tap_exit 65 "a failing conversion" "$QCNN" weights convert --model cluster.qcnn cut.h5 kept.h5
 tap_is "$(cat kept.h5)" kept "loses nothing"
 
+# Weights that no gate has are not in the file, as in those of TensorFlow Quantum; every command says what numbers mean.
+cat >gaps.qcnn <<-'END'
+QCNN 1;
+qubit[2] q;
+input float[2] x;
+param float[12] t;
+param float[2] none;
+rx(each x) on q;
+ry(t[0]) q[0];
+ry(t[10]) q[0];
+ry(t[2]) q[1];
+cx q[1], q[0];
+observe z(q[0]);
+END
+printf 'QCNN 1;\nqubit[1] q;\nparam float[2] t;\nx q;\nobserve z(q);\n' >idle.qcnn
+echo '[0,1,2,3,4,5,6,7,8,9,10,11,12,13]' >all.json
+echo '[0,1]' >idle.json
+tap_exit 0 "weights that no gate has are left out" "$QCNN" weights convert --model gaps.qcnn all.json gaps.h5
+tap_exit 0 "and become 0" "$QCNN" weights convert --model gaps.qcnn gaps.h5 gaps.json
+tap_is "$(tr -d ' \n' <gaps.json)" '{"t":[0,0,2,0,0,0,0,0,0,0,10,0],"none":[0,0]}' "the others stay"
+taken="gaps.h5: pqc: the numbers are taken for t[0], t[10], t[2]: symbols sorted"
+tap_has err "$taken" "in this order"
+tap_exit 0 "run says the order" "$QCNN" run --data new.csv --weights gaps.h5 gaps.qcnn
+tap_has err "$taken" "as well"
+tap_exit 0 "compile says it" "$QCNN" compile --emit circuit --weights gaps.h5 gaps.qcnn
+tap_has err "$taken" "as well"
+tap_exit 0 "train says it" "$QCNN" train --set 'train.init={from: gaps.h5}' --set model.file=gaps.qcnn --set log.dir=gaps table.yaml
+tap_has err "$taken" "as well"
+tap_exit 0 "no gate has a weight" "$QCNN" weights convert --model idle.qcnn idle.json idle.h5
+tap_exit 0 "and back" "$QCNN" weights convert --model idle.qcnn idle.h5 idle2.json
+
 # Layouts that h5py writes.
 if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
 	cat >layout.py <<-'END'

@@ -92,6 +92,10 @@ const char *gate_word_name(enum gate g, uint8_t word, char *buf);
 void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u);
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du);
 
+/* Families whose derivative is D times the matrix, with a D that no angle changes and that commutes with it
+ * (rpauli: -i/2 P; ppauli: i pi/2 (1 - P)): d = D, 4^ntarget entries; false for all others. */
+bool gate_generator(enum gate g, uint8_t word, cplx *d);
+
 /* A composite row's steps, in order; wires are operand numbers. Angles constant. */
 struct gate_step { enum gate gate; uint8_t word; uint8_t wire[GATE_WIRES_MAX]; double angle[GATE_ANGLES_MAX]; };
 size_t gate_steps(enum gate g, const struct gate_step **steps);

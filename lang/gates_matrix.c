@@ -96,9 +96,25 @@ struct halves power_slope(double t)
 	return (struct halves){ e, -e };
 }
 
+/* one + g P; one letter is written down, as most blocks are made of those. */
 void u_ppauli(uint8_t word, const double *a, cplx *u)
 {
 	struct halves h = power_halves(a[0]);
+	switch (word) {
+	case 1:
+		u[0] = u[3] = h.one;
+		u[1] = u[2] = h.g;
+		return;
+	case 2:
+		u[0] = u[3] = h.one;
+		u[1] = cplx_of(cimag(h.g), -creal(h.g));
+		u[2] = cplx_of(-cimag(h.g), creal(h.g));
+		return;
+	case 3:
+		u[0] = h.one + h.g;
+		u[3] = h.one - h.g;
+		return;
+	}
 	add_identity(gate_word_length(word), h.one, u);
 	add_word(word, h.g, u);
 }
@@ -150,4 +166,15 @@ void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k,
 		BUG("gate %s has no angle %u of its own", gate_row(g)->name, k);
 	clear(g, word, du);
 	functions[g].derivative(word, angle, k, du);
+}
+
+bool gate_generator(enum gate g, uint8_t word, cplx *d)
+{
+	if (g != GATE_RPAULI && g != GATE_PPAULI)
+		return false;
+	clear(g, word, d);
+	if (g == GATE_PPAULI)
+		add_identity(gate_word_length(word), cplx_of(0, PI / 2), d);
+	add_word(word, cplx_of(0, g == GATE_PPAULI ? -PI / 2 : -0.5), d);
+	return true;
 }

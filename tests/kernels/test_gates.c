@@ -3,6 +3,7 @@
  * flags, frequencies, powers and names against the matrices themselves. */
 #include "config.h"
 #include "lang/gates.h"
+#include "runtime/program/matrix.h"
 
 #include "runtime/base/buf.h"
 #include "runtime/base/rng.h"
@@ -224,6 +225,16 @@ static void check_derivative(enum gate g, uint8_t word, const double *angle, uns
 	}
 	double off = distance(du, sum, n);
 	tap_ok(off < 1e-10, "%s: derivative %u against differences (%g)", name, k, off);
+	if (!gate_generator(g, word, near))
+		return;
+	cplx u[64], product[64];
+	unsigned d = 1u << gate_ntarget(g, word);
+	gate_matrix(g, word, angle, u);
+	matrix_multiply(d, near, u, product);
+	off = distance(du, product, n);
+	matrix_multiply(d, u, near, product);
+	off = fmax(off, distance(du, product, n));
+	tap_ok(off < 1e-14, "%s: derivative from the generator, on either side (%g)", name, off);
 }
 
 /* Parameter shift (arXiv:2107.12390 eq. 22) of an expectation: exact if the row's frequencies hold. */

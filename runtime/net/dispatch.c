@@ -3,8 +3,9 @@
 #include "config.h"
 #include "runtime/net/member.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
@@ -199,6 +200,8 @@ void member_read(struct coordinator *c, struct member *m, double now)
 	}
 	if (n < 0)
 		member_lose(c, m, &why);
+	else if (code && m->peer.fault == ETIMEDOUT)
+		member_lose(c, m, &closed);  /* the way there is cut: its process tells nothing */
 	else if (code)
 		member_leave(c, m, &closed, now);
 }

@@ -124,6 +124,7 @@ int peer_fill(struct peer *p, struct err *e)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
+		p->fault = n < 0 ? errno : 0;
 		if (n <= 0)
 			return err_set(e, -ERR_UNREACHABLE, "the connection %s%s", n ? "broke: " : "was closed", n ? strerror(errno) : "");
 		p->in_len += (size_t)n;

@@ -86,9 +86,22 @@ tap_ok "kept inputs are sent once ($mb_off MB, $mb_data MB, $mb_auto MB)" \
 	awk "BEGIN { exit !($mb_data > 0 && $mb_data < $mb_off / 2 && $mb_auto > 0 && $mb_auto < $mb_off / 2) }"
 
 # ---- infer ----
-"$QCNN" infer --json --split=train want.bin >want.json
-"$QCNN" infer --json --split=train --hosts local:3 want.bin >got.json 2>err
-tap_same got.json want.json "infer prints the same"
+train few "$examples/cluster/config.yaml" $few
+"$QCNN" infer --json --split=train few.bin >want.json 2>err
+tap_is $? 0 "infer"
+"$QCNN" infer --json --split=train --hosts local:3 few.bin >got.json 2>err
+tap_is $? 0 "infer by three workers"
+tap_same got.json want.json "prints the same"
+train big "$examples/cluster-hybrid/config.yaml" --set model.const.n=16 --set data.rounds=20 --set data.split=0.95 --set train.batch_size=2 \
+	--set train.max_steps=1 --set train.restarts=1
+"$QCNN" infer --json --split=train big.bin >want.json
+"$QCNN" infer --json --split=train --hosts local:2 big.bin >got.json 2>err &
+inferring=$!
+tap_until "grep -q 'ready after' err"
+kill -9 $(workers_of $inferring | head -1) 2>/dev/null
+wait $inferring
+tap_is $? 0 "infer goes on when a worker is killed"
+tap_same got.json want.json "and prints the same" || tap_note "$(cat err)"
 
 # ---- losing workers ----
 gate_options $([ -n "${QCNN_SANITIZED:-}" ] && echo 2000 || echo 8000)

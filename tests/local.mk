@@ -214,6 +214,7 @@ endif
 net_programs = tests/net/crowd tests/net/net_drop
 EXTRA_PROGRAMS += $(net_programs)
 net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
+EXTRA_DIST += tests/net/README.md tests/net/played.h
 EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/faults.sh tests/net/gate.sh $(net_tests)
 check-net: check-programs
 	@$(run_tests) -j 1 -t 3600 $(net_tests)

@@ -239,25 +239,44 @@ static unsigned long steps_taken(const struct coordinator *c)
 	return n;
 }
 
-/* Turn until all are in a state; a loss on the way is the end, and so are so many seconds in which nobody gets on. */
-static int wait_for(struct coordinator *c, enum member_state state, double seconds, const char *what, struct err *e)
+/* Seconds in which nobody gets on before one is given up.  --wait, which is for guests, hurries nobody else. */
+static double patience(const struct coordinator *c, const struct member *m, enum member_state state)
+{
+	if (state > MEMBER_HERE)
+		return 10 * c->o.start_s;
+	if (!c->o.guests)
+		return c->o.start_s;
+	return m->guest || c->o.guests->seconds > c->o.start_s ? c->o.guests->seconds : c->o.start_s;
+}
+
+/* Who is not in a state yet, and has had its time; NULL: nobody. */
+static const struct member *who_is_late(const struct coordinator *c, enum member_state state, double seconds)
+{
+	for (unsigned i = 0; i < c->nmember; i++)
+		if (c->member[i].state < state && seconds > patience(c, &c->member[i], state))
+			return &c->member[i];
+	return NULL;
+}
+
+/* Turn until all are in a state; a loss on the way is the end, and so is one that is late. */
+static int wait_for(struct coordinator *c, enum member_state state, const char *what, struct err *e)
 {
 	unsigned long seen = steps_taken(c);
-	double until = clock_seconds() - c->slept + seconds;
+	double since = clock_seconds() - c->slept;
+	const struct member *m = NULL;
 
-	while (!c->first.code && !all_in(c, state) && clock_seconds() - c->slept < until) {
+	while (!c->first.code && !all_in(c, state) && !m) {
 		coordinator_turn(c, KEEPER_MS / 5);
 		if (steps_taken(c) != seen)
-			until = clock_seconds() - c->slept + seconds;
+			since = clock_seconds() - c->slept;
 		seen = steps_taken(c);
+		m = who_is_late(c, state, clock_seconds() - c->slept - since);
 	}
 	if (c->first.code)
 		return err_set(e, c->first.code, "%s", c->first.text);
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (c->member[i].state < state)
-			return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", c->member[i].name, what, seconds,
-				c->member[i].guest ? "--wait" : "cluster.start_seconds",
-				c->member[i].process.last[0] ? "; the last it said: " : "", c->member[i].process.last);
+	if (m)
+		return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", m->name, what, patience(c, m, state),
+			m->guest ? "--wait" : "cluster.start_seconds", m->process.last[0] ? "; the last it said: " : "", m->process.last);
 	return 0;
 }
 
@@ -306,7 +325,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	if (!code && o->guests && o->guests->meeting)
 		code = write_meeting(c, e);
 	if (!code)
-		code = wait_for(c, MEMBER_HERE, o->guests ? o->guests->seconds : c->o.start_s, "come", e);
+		code = wait_for(c, MEMBER_HERE, "come", e);
 	pthread_mutex_unlock(&c->lock);
 	if (code) {
 		coordinator_free(c);
@@ -371,7 +390,7 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 			member_lose(c, &c->member[i], &why);
 	}
 	if (!code)
-		code = wait_for(c, MEMBER_READY, 10 * c->o.start_s, "prepared the job", e);
+		code = wait_for(c, MEMBER_READY, "prepared the job", e);
 	if (!code)
 		code = same_answers(c, own, e);
 	c->started = !code;

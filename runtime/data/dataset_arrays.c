@@ -247,21 +247,6 @@ static int copy_weights(const struct source *s, const struct array *a, struct da
 	return 0;
 }
 
-static int copy_inputs(const struct source *s, struct shared x, struct dataset *d, struct err *e)
-{
-	uint64_t first = 0;
-	int code = 0;
-
-	for (unsigned i = 0; !code && i < s->o->nwant; first += s->o->want[i++].count) {
-		const struct input_want *w = &s->o->want[i];
-		const struct array *a = own_array(s, w);
-
-		code = copy_input(s, a ? missing(s, w) : "x", a ? a : x.a, a ? 0 : x.from, w, first, d, e);
-		x.from += a ? 0 : w->count;
-	}
-	return code;
-}
-
 /* ---- inputs that stay in the file ---- */
 
 static const struct array_place *place_of(const struct source *s, const struct array *a)
@@ -294,19 +279,30 @@ static int store_input(const struct source *s, const char *key, const struct arr
 	return 0;
 }
 
-static int store_inputs(const struct source *s, struct shared x, uint64_t nx, struct row_store **out, struct err *e)
+/* Each input from its array, or from its columns of the shared one: to d, or where d is NULL as places to rows. */
+static int feed_inputs(const struct source *s, struct shared x, struct dataset *d, struct row_store *rows, struct err *e)
 {
-	struct row_store *rows = row_store_new(s->path, (uint32_t)nx);
 	uint64_t first = 0;
 	int code = 0;
 
 	for (unsigned i = 0; !code && i < s->o->nwant; first += s->o->want[i++].count) {
 		const struct input_want *w = &s->o->want[i];
 		const struct array *a = own_array(s, w);
+		const char *key = a ? missing(s, w) : "x";
+		uint64_t from = a ? 0 : x.from;
 
-		code = store_input(s, a ? missing(s, w) : "x", a ? a : x.a, a ? 0 : x.from, w, first, rows, e);
+		code = d ? copy_input(s, key, a ? a : x.a, from, w, first, d, e)
+			: store_input(s, key, a ? a : x.a, from, w, first, rows, e);
 		x.from += a ? 0 : w->count;
 	}
+	return code;
+}
+
+static int store_inputs(const struct source *s, struct shared x, uint64_t nx, struct row_store **out, struct err *e)
+{
+	struct row_store *rows = row_store_new(s->path, (uint32_t)nx);
+	int code = feed_inputs(s, x, NULL, rows, e);
+
 	if (code)
 		row_store_free(rows);
 	else
@@ -387,7 +383,7 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 			row_store_free(rows);
 	}
 	if (!code && !rows)
-		code = copy_inputs(s, x, d, e);
+		code = feed_inputs(s, x, d, NULL, e);
 	if (!code && ny)
 		code = copy_labels(s, label, d, e);
 	if (!code && weight)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 static void varint(struct buf *out, uint64_t v)
 {
@@ -29,15 +29,6 @@ void proto_f64(struct buf *out, unsigned field, double v)
 {
 	tag(out, field, WIRE_FIXED64);
 	buf_f64(out, v);
-}
-
-void proto_f32(struct buf *out, unsigned field, float v)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	tag(out, field, WIRE_FIXED32);
-	buf_u32(out, bits);
 }
 
 void proto_bytes(struct buf *out, unsigned field, const void *p, size_t len)

@@ -10,7 +10,6 @@
 
 void proto_u64(struct buf *out, unsigned field, uint64_t v);         /* also int64, enum, bool */
 void proto_f64(struct buf *out, unsigned field, double v);
-void proto_f32(struct buf *out, unsigned field, float v);
 void proto_bytes(struct buf *out, unsigned field, const void *p, size_t len);
 void proto_str(struct buf *out, unsigned field, const char *s);
 void proto_message(struct buf *out, unsigned field, const struct buf *inner);

@@ -5,6 +5,7 @@
 check_PROGRAMS +=
 check_PROGRAMS += tests/kernels/test_cpu
 check_PROGRAMS += tests/kernels/test_evaluator
+check_PROGRAMS += tests/kernels/test_far
 check_PROGRAMS += tests/kernels/test_fork
 check_PROGRAMS += tests/kernels/test_gates
 check_PROGRAMS += tests/kernels/test_pages
@@ -74,6 +75,7 @@ check_PROGRAMS += tests/unit/test_transform
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_shortcuts_SOURCES = tests/kernels/test_shortcuts.c $(random_program)
 tests_kernels_test_cpu_SOURCES = tests/kernels/test_cpu.c $(random_program)
+tests_kernels_test_far_SOURCES = tests/kernels/test_far.c $(random_program)
 tests_kernels_test_positions_SOURCES = tests/kernels/test_positions.c $(random_program)
 tests_kernels_test_ref_SOURCES = tests/kernels/test_ref.c $(random_program)
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)

@@ -42,6 +42,10 @@ struct batch {
 	/* Where they are rows of a file that workers elsewhere open themselves: its number among these, from 1 on, and the
 	 * samples' rows in it (NULL: file_first, file_first + 1, ...). */
 	uint32_t file; const uint32_t *file_row; uint32_t file_first;
+	/* input NULL though the program has some: those rows, (nsample, ninput), from source, for a unit that is done here
+	 * after all. */
+	int (*fetch)(const void *source, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);
+	const void *source;
 };
 
 /* Per sample, after its readouts are known (called from any compute thread, never
@@ -55,6 +59,10 @@ typedef int (*slope_fn)(void *ctx, uint32_t sample, const double *readout, doubl
 struct slope_needs { uint32_t n; void (*give)(void *ctx, uint32_t sample, double *out); };
 
 struct evaluator;
+
+/* Does it look at the inputs of a batch of so many samples itself?  Not where all units are done elsewhere and batch rank
+ * is out of the question: there a batch of a file may come with fetch alone. */
+bool evaluator_reads(const struct evaluator *ev, uint32_t nsample);
 
 /* The program that an evaluator of p with these options evaluates: p, or, where the shortcut light_cone is
  * worth it, one of p's cones in a: the same weights, inputs and readouts, other circuits. */

@@ -2,10 +2,14 @@
  * A batch whose units are done by other processes: samples go out, readouts and sums come back,
  * and the head runs once more here, so that outputs and losses are where they always are. */
 #include "config.h"
+#include "runtime/exec/rank.h"
 #include "runtime/exec/units.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "runtime/base/arena.h"
 
 uint64_t weights_version(void)
 {
@@ -35,7 +39,7 @@ static void give(void *ctx, uint32_t sample, double *in)
 	const struct evaluator *ev = ctx;
 	uint32_t n = ev->p->ninput;
 
-	if (n)
+	if (n && ev->batch.input)
 		memcpy(in, ev->batch.input + (size_t)unit_row(ev, sample) * n, n * sizeof *in);
 	if (ev->gradient)
 		ev->needs.give(ev->ctx, sample, in + n);
@@ -57,11 +61,38 @@ static void take(void *ctx, uint32_t sample, const double *out)
 	memcpy(ev->readout + (size_t)sample * ev->p->nreadout, out, ev->p->nreadout * sizeof *out);
 }
 
+bool evaluator_reads(const struct evaluator *ev, uint32_t nsample)
+{
+	return !ev->o.far || rank_looks(ev, nsample);
+}
+
+/* All rows of a batch that came without: *x, the caller's to free. */
+static int fetch(struct evaluator *ev, double **x, struct err *e)
+{
+	const struct batch *b = &ev->batch;
+
+	*x = mem_try((size_t)b->nsample * ev->p->ninput, sizeof **x);
+	if (!*x)
+		return err_set(e, -ERR_CONFIG, "no memory for %u samples of %u numbers", b->nsample, ev->p->ninput);
+	return b->fetch(b->source, b->file_row, b->file_first, b->nsample, *x, e);
+}
+
 static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 {
-	int code = evaluator_need_states(ctx, e);
+	struct evaluator *ev = ctx;
+	const double *given = ev->batch.input;
+	double *x = NULL;
+	int code = evaluator_need_states(ev, e);
 
-	return code ? code : evaluator_unit(ctx, 0, unit, v, e);
+	if (!code && !given && ev->batch.fetch)
+		code = fetch(ev, &x, e);
+	if (!code) {
+		ev->batch.input = x ? x : given;
+		code = evaluator_unit(ev, 0, unit, v, e);
+		ev->batch.input = given;
+	}
+	free(x);
+	return code;
 }
 
 static int outputs(struct evaluator *ev, struct err *e)

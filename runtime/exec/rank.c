@@ -212,6 +212,11 @@ static int reserve(struct evaluator *ev, struct err *e)
 	return 0;
 }
 
+bool rank_looks(const struct evaluator *ev, uint32_t nsample)
+{
+	return ev->rank && (ev->o.shortcuts_always || rank_worth(ev->pl, nsample, false) || rank_worth(ev->pl, nsample, true));
+}
+
 void rank_prepare(struct evaluator *ev)
 {
 	struct rank *k = ev->rank;
@@ -220,6 +225,10 @@ void rank_prepare(struct evaluator *ev)
 		return;
 	k->on = k->begun = false;
 	k->fault.code = 0;
+	if (ev->p->ninput && !ev->batch.input) {
+		forget(k);               /* rank_looks said so */
+		return;
+	}
 	if (!same_batch(ev))
 		find_anew(ev);
 	if (!k->kept_on)

@@ -34,6 +34,8 @@ double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient);
 double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient);
 /* Operations executed, as plan_flops counts them. */
 double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient);
+/* Could a batch of so many samples have one, with or without a gradient?  Else it may come without inputs. */
+bool rank_looks(const struct evaluator *ev, uint32_t nsample);
 /* The most dimensions for which it is taken; 0: never for so few samples. */
 uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient);
 

@@ -52,7 +52,7 @@ static int evaluation_chunk(struct evaluation *v, const struct part *part, uint3
 	double *output, struct err *e)
 {
 	struct batch batch;
-	int code = part_batch(part, part->row ? part->row + at : NULL, at, n, v->input, &batch, e), bad;
+	int code = part_batch(part, v->ev, part->row ? part->row + at : NULL, at, n, v->input, &batch, e), bad;
 
 	if (code)
 		return code;

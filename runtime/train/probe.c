@@ -22,7 +22,7 @@ int trainer_loss(struct trainer *t, const double *weight, double *output, double
 	struct score *s = &t->score;
 	uint32_t n = t->batch_n;
 	struct batch batch;
-	int code = part_batch(&t->job->train, t->row + t->batch_at, 0, n, t->input, &batch, e), bad;
+	int code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, n, t->input, &batch, e), bad;
 
 	if (code)
 		return code;
@@ -74,7 +74,7 @@ static int probe_readouts(struct probe *p, const double *weight, const double **
 	*readout = t->probe_readout;
 	if (!weight)
 		return 0;
-	code = part_batch(&t->job->train, t->row + t->batch_at, 0, t->batch_n, t->input, &batch, e);
+	code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, t->batch_n, t->input, &batch, e);
 	if (!code)
 		code = evaluator_weights(t->ev, weight, e);
 	if (code)

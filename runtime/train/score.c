@@ -219,12 +219,22 @@ size_t part_input(const struct part *part, uint32_t n)
 	return part->data->rows ? (size_t)n * part->data->nx : 0;
 }
 
-int part_batch(const struct part *part, const uint32_t *row, uint32_t first, uint32_t n, double *input,
+static int fetch_rows(const void *source, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e)
+{
+	return dataset_rows(source, row, first, n, x, e);
+}
+
+int part_batch(const struct part *part, const struct evaluator *ev, const uint32_t *row, uint32_t first, uint32_t n, double *input,
 	struct batch *out, struct err *e)
 {
 	const struct dataset *d = part->data;
 
 	*out = (struct batch){ .nsample = n, .file = d->file, .file_row = row, .file_first = first };
+	if (d->rows && d->file && !evaluator_reads(ev, n)) {
+		out->fetch = fetch_rows;
+		out->source = d;
+		return 0;
+	}
 	if (d->rows) {
 		out->input = input;
 		return dataset_rows(d, row, first, n, input, e);

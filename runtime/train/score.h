@@ -41,9 +41,9 @@ double score_sum(const struct score *s, uint32_t n);
  * `what` is the part's name. */
 int part_check(const struct program *p, const struct part *part, const char *what, const struct measures *m,
 	struct err *e);
-/* Rows row[0..n) of the part's data (NULL: first, first + 1, ...) as a batch; those that are in a file are read to
- * input[(n, nx)], which may be NULL for others (part_input). */
-int part_batch(const struct part *part, const uint32_t *row, uint32_t first, uint32_t n, double *input,
+/* Rows row[0..n) of the part's data (NULL: first, first + 1, ...) as a batch for ev; those that are in a file are read to
+ * input[(n, nx)], which may be NULL for others (part_input), unless workers read that file themselves. */
+int part_batch(const struct part *part, const struct evaluator *ev, const uint32_t *row, uint32_t first, uint32_t n, double *input,
 	struct batch *out, struct err *e);
 /* Doubles that part_batch needs for n rows: 0 where the data are in memory. */
 size_t part_input(const struct part *part, uint32_t n);

@@ -32,6 +32,15 @@ same "inputs that are changed by what was learnt" --set 'data.transform=[standar
 same "the same, from disk" --set 'data.transform=[standardize, {min_max: {low: 0, high: 1}}]' --set data.streaming=on
 same "a second file" --set data.validation=other.csv --set 'data.split={train: 1, validation: 0, test: 0}'
 
+# More than is kept in memory (64 MB as doubles): 135,000 samples of 64 bytes, read row by row on both sides.
+{ printf '\000\000\010\003\000\002\017\130\000\000\000\010\000\000\000\010'; seq 2000000 | head -c 8640000; } >big-images-idx3-ubyte
+{ printf '\000\000\010\001\000\002\017\130'; seq 2000000 | head -c 135000 | tr '0-9\n' '\000\001\000\001\000\001\000\001\000\001\000'; } >big-labels-idx1-ubyte
+same "rows that are read when they are wanted" --set data.train=big-images-idx3-ubyte --set data.label=null --set data.streaming=on \
+	--set 'data.split={train: 160, validation: 64, test: 64}'
+tap_is "$(timeout 100 "$QCNN" train config.yaml $few --dry-run --json --hosts local:1 --set cluster.shard=file --set data.train=big-images-idx3-ubyte \
+	--set data.label=null --set data.streaming=on --set 'data.split={train: 160, validation: 64, test: 64}' 2>err | grep -o '"streamed":true' | sort -u)" \
+	'"streamed":true' "they are streamed"
+
 cp "$top_srcdir"/examples/cluster/* .
 train want --set data.rounds=8
 train file --set data.rounds=8 --hosts local:2 --set cluster.shard=file

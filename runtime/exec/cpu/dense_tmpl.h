@@ -101,27 +101,69 @@ INLINE void flipped_at(const struct flips *f, const real *p, size_t at, const si
 	group_at(4, p + at + move, turned, row);
 }
 
+/* Amplitudes of one or two groups. */
+typedef vec groups[2][8];
+
+/* Two groups, of a complex matrix, share its entries while these are in registers. */
+INLINE void multiply_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *u, bool lanewise, groups xr, groups xi,
+	groups yr, groups yi)
+{
+	if (ngroup == 1) {
+		multiply(d, form, u, lanewise, xr[0], xi[0], yr[0], yi[0]);
+		return;
+	}
+	UNROLL for (unsigned r = 0; r < d; r++)
+		UNROLL for (unsigned c = 0; c < d; c++) {
+			vec a = entry(u, r * d + c, 0, lanewise), b = entry(u, r * d + c, 1, lanewise);
+			UNROLL for (unsigned g = 0; g < 2; g++) {
+				if (c == 0) {
+					yr[g][r] = a * xr[g][c] - b * xi[g][c];
+					yi[g][r] = a * xi[g][c] + b * xr[g][c];
+					continue;
+				}
+				yr[g][r] = yr[g][r] + a * xr[g][c];
+				yi[g][r] = yi[g][r] + a * xi[g][c];
+				yr[g][r] = yr[g][r] - b * xi[g][c];
+				yi[g][r] = yi[g][r] + b * xr[g][c];
+			}
+		}
+}
+
+/* The groups at *at and behind it; *at is then the next one. */
+INLINE void apply_groups(unsigned ngroup, real *first, size_t *at, size_t mask, const size_t *stride, const struct flips *flips,
+	const real *u, unsigned d, bool lanewise, enum kernel_form form, bool flip)
+{
+	real *p[2][8];
+	groups xr, xi, yr, yi;
+	UNROLL for (unsigned g = 0; g < ngroup; g++) {
+		if (flip)
+			flipped_at(flips, first, *at, stride, p[g]);
+		else
+			group_at(d, first + *at, stride, p[g]);
+		load_rows(d, p[g], xr[g], xi[g]);
+		if (flip)
+			group_at(d, first + *at, stride, p[g]);
+		*at = row_next(*at, mask);
+	}
+	multiply_groups(ngroup, d, form, u, lanewise, xr, xi, yr, yi);
+	UNROLL for (unsigned g = 0; g < ngroup; g++)
+		save_rows(d, p[g], yr[g], yi[g]);
+}
+
 INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
 	unsigned ntarget, bool lanewise, enum kernel_form form, bool flip)
 {
 	unsigned d = 1u << ntarget;
+	bool two = VECTOR_BYTES == 64 && d <= 4 && form == FORM_COMPLEX;   /* 32 registers hold the amplitudes of two groups */
 	struct flips flips = flips_of(s);
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	real *first = row_at(psi, s->control);
 	strides(s, d, stride);
-	for (size_t k = n; k > 0; k--, at = row_next(at, mask)) {   /* k: groups of d rows that are left */
-		real *p[8];
-		vec xr[8], xi[8], yr[8], yi[8];
-		if (flip)
-			flipped_at(&flips, first, at, stride, p);
-		else
-			group_at(d, first + at, stride, p);
-		load_rows(d, p, xr, xi);
-		multiply(d, form, u, lanewise, xr, xi, yr, yi);
-		if (flip)
-			group_at(d, first + at, stride, p);
-		save_rows(d, p, yr, yi);
-	}
+	if (two)
+		for (; n > 1; n -= 2)
+			apply_groups(2, first, &at, mask, stride, &flips, u, d, lanewise, form, flip);
+	for (; n > 0; n--)   /* n: groups of d rows that are left */
+		apply_groups(1, first, &at, mask, stride, &flips, u, d, lanewise, form, flip);
 }
 
 INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, enum kernel_form form)

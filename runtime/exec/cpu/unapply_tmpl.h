@@ -31,22 +31,25 @@ INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, boo
 	}
 }
 
-/* R += conj(l) y^T for one group of rows and rows first .. first+nrow-1 of R; those parts of it that the form has. */
-INLINE void cross_add(unsigned d, enum kernel_form form, unsigned first, unsigned nrow, const vec *lr, const vec *li,
-	const vec *yr, const vec *yi, vec *rr, vec *ri)
+/* Entry (a, b) of R += conj(l) y, or that part of it that the form has. */
+INLINE void cross_entry(enum kernel_form form, unsigned a, unsigned b, vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
 {
-	UNROLL for (unsigned k = 0; k < nrow; k++)
-		UNROLL for (unsigned b = 0; b < d; b++) {
-			unsigned a = first + k, e = k * d + b;
-			if (form == FORM_COMPLEX || !turns(form, a, b)) {
-				vec re = rr[e] + lr[k] * yr[b];
-				rr[e] = re + li[k] * yi[b];
-			}
-			if (form == FORM_COMPLEX || turns(form, a, b)) {
-				vec im = ri[e] + lr[k] * yi[b];
-				ri[e] = im - li[k] * yr[b];
-			}
-		}
+	if (form == FORM_COMPLEX || !turns(form, a, b)) {
+		vec re = *rr + lr * yr;
+		*rr = re + li * yi;
+	}
+	if (form == FORM_COMPLEX || turns(form, a, b)) {
+		vec im = *ri + lr * yi;
+		*ri = im - li * yr;
+	}
+}
+
+/* R += conj(l) y^T for one group of rows. */
+INLINE void cross_add(unsigned d, enum kernel_form form, const vec *lr, const vec *li, const vec *yr, const vec *yi, vec *rr, vec *ri)
+{
+	UNROLL for (unsigned a = 0; a < d; a++)
+		UNROLL for (unsigned b = 0; b < d; b++)
+			cross_entry(form, a, b, lr[a], li[a], yr[b], yi[b], &rr[a * d + b], &ri[a * d + b]);
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
@@ -77,7 +80,7 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 			group_at(d, lam_first + at, stride, p);
 			load_rows(d, p, xr, xi);
 			if (cross)
-				cross_add(d, form, 0, d, xr, xi, yr, yi, rr, ri);
+				cross_add(d, form, xr, xi, yr, yi, rr, ri);
 			multiply(d, form, v, lanewise, xr, xi, yr, yi);
 			if (flip)
 				flipped_at(&flips, lam_first, at, stride, p);
@@ -134,14 +137,15 @@ INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsi
 		im[e] = ri[first * d + e];
 	}
 	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
-		real *p[8];
-		vec yr[8], yi[8];
+		real *p[8], *q[8];
+		vec lr[2], li[2];
 		group_at(d, psi + at, stride, p);
-		load_rows(d, p, yr, yi);
-		group_at(d, lam + at, stride, p);
-		UNROLL for (unsigned a = 0; a < nrow; a++) {
-			vec lr = load(p[first + a]), li = load(p[first + a] + LANES);
-			cross_add(d, form, first + a, 1, &lr, &li, yr, yi, re + a * d, im + a * d);
+		group_at(d, lam + at, stride, q);
+		load_rows(nrow, q + first, lr, li);
+		UNROLL for (unsigned b = 0; b < d; b++) {   /* one row of psi at a time: registers are for the sums */
+			vec yr = load(p[b]), yi = load(p[b] + LANES);
+			UNROLL for (unsigned a = 0; a < nrow; a++)
+				cross_entry(form, first + a, b, lr[a], li[a], yr, yi, &re[a * d + b], &im[a * d + b]);
 		}
 	}
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {

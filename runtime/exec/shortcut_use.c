@@ -115,6 +115,8 @@ static void cone_text(const struct shortcut_use *u, struct buf *out)
 
 void shortcut_use_text(const struct shortcut_use *u, struct buf *out)
 {
+	double gain;
+
 	if (u->ncone)
 		cone_text(u, out);
 	if (u->ncone && u->nrank)
@@ -123,7 +125,9 @@ void shortcut_use_text(const struct shortcut_use *u, struct buf *out)
 		rank_text(u, out);
 	if (!u->ncone && !u->nrank)
 		return;
+	gain = round(10 * shortcut_use_gain(u)) / 10;
 	buf_str(out, "; ");
-	number(out, round(10 * shortcut_use_gain(u)) / 10);
-	buf_str(out, " times fewer operations");
+	if (gain > 1)
+		number(out, gain);
+	buf_str(out, gain > 1 ? " times fewer operations" : "hardly fewer operations");
 }

@@ -11,6 +11,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/exec/cones.h"
 #include "runtime/exec/evaluator.h"
+#include "runtime/exec/shortcut_use.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/program/verify.h"
 #include "tests/kernels/random_program.h"
@@ -306,6 +307,26 @@ static void wide(void)
 	program_free(p);
 }
 
+/* What is said of batches that were few among many. */
+static void test_words(void)
+{
+	static const struct { struct shortcut_use use; const char *want; } row[] = {
+		{ { .nbatch = 10, .nrank = 10, .nstate = 90, .nsample = 1120, .flops = 100, .plain_flops = 630 },
+			"batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations" },
+		{ { .nbatch = 1000, .nrank = 2, .nstate = 14, .nsample = 32, .flops = 1000, .plain_flops = 1001 },
+			"batch_rank: 7 states instead of 16 in 2 of 1000 batches; hardly fewer operations" },
+		{ { .nbatch = 10, .flops = 10, .plain_flops = 10 }, "" },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf b = BUF_INIT;
+
+		shortcut_use_text(&row[i].use, &b);
+		tap_is_str(b.len ? b.data : "", row[i].want, "what was saved, in words");
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	cones(pairs, "8", true, 4, 4, "pairs");
@@ -320,5 +341,6 @@ int main(void)
 	everywhere(again, "5", ANY, 36, "inputs between layers");
 	everywhere(phases, "5", ONE_ANGLE, 6, "one phase");
 	everywhere(amplitudes, "5", ANY, 3, "three amplitudes");
+	test_words();
 	return tap_done();
 }

@@ -48,6 +48,7 @@ libcli_a_SOURCES = \
 	cli/configuration_print.c \
 	cli/configuration_train.c \
 	cli/configuration_tree.h \
+	cli/elsewhere.def \
 	cli/execution.c \
 	cli/execution.h \
 	cli/guard.c \

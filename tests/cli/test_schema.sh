@@ -19,6 +19,7 @@ tap_same described keys "qcnn-config(5) describes every key once"
 for word in 'Unit: [a-z]' 'Type: [a-z]' 'Default: [^ ]|Must be given' 'Example: .Ql "'; do
 	tap_is "$(grep -Ev "$word" items | cut -f1 | paste -sd ' ')" "" "each with $word"
 done
+tap_is "$(grep '_seconds	' items | grep -v 'Unit: seconds' | cut -f1)" "" "seconds are the unit of keys that are called so"
 tap_is "$(grep -E 'e-308|e\+308|1\.79769' "$page")" "" "no bound of the machine's numbers is shown"
 
 # KEY, a tab, VALUE.
@@ -87,6 +88,22 @@ while IFS='	' read -r key words; do
 	told_with "$key" "$words"
 done <words >>refused
 tap_is "$(cat refused)" "" "a value of another kind: what is allowed is told"
+
+# What Keras, PyTorch and PennyLane call it: each row is found by a key that takes our word.
+while IFS='	' read -r theirs ours; do
+	set --
+	for key in train.loss train.optimizer train.schedule train.metrics train.callbacks train.constraints data.transform run.gradient run.precision; do
+		set -- "$@" --set "$key=$theirs"
+	done
+	"$QCNN" config "$@" config.yaml >out 2>err
+	grep -q "here it is called \`$ours\`" err || echo "$theirs"
+done <<END >refused
+$(sed -n 's/^ELSEWHERE("\(.*\)", "\(.*\)")/\1	\2/p' "$top_srcdir/cli/elsewhere.def")
+END
+tap_is "$(cat refused)" "" "names of other programs lead to ours"
+tap_exit 78 "as they are written there" "$QCNN" config --set train.loss=mean_squared_error --set train.callbacks=CSVLogger config.yaml
+tap_has err 'here it is called `mse`' "a loss"
+tap_has err 'here it is called `csv`' "a callback"
 
 # Options of the tables: each is shown with its range, and refused beyond it.
 tap_exit 78 "an option beyond its range" "$QCNN" config --set train.callbacks.reduce_lr_on_plateau.factor=1 config.yaml

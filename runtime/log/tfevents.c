@@ -220,6 +220,8 @@ int tfevents_close(struct tfevents *f, struct err *e)
 	if (!f)
 		return 0;
 	code = tfevents_flush(f, e);
+	if (code)                    /* nobody comes back to it later */
+		code = tfevents_flush(f, e);
 	if (f->fd >= 0 && close(f->fd) && !code)
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", f->path, strerror(errno));
 	buf_release(&f->waiting);

@@ -113,7 +113,8 @@ static int put(int fd, const struct buf *b)
 	return 0;
 }
 
-static int write_row(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
+/* All that waits; r is for the names of the columns. */
+static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
 {
 	struct column v[COLUMNS_MAX];
 	unsigned n = columns(c->job, r, v);
@@ -121,8 +122,6 @@ static int write_row(const struct callbacks *c, struct csv_file *f, const char *
 	off_t size = 0;
 	int fd, code = 0;
 
-	if (f->waiting.len < CSV_WAITING_MAX)
-		add_row(v, n, *o->text[CSV_SEPARATOR], r->epoch, &f->waiting);
 	if (!f->begun)
 		code = run_make_parents(path, e);
 	if (code)
@@ -146,14 +145,29 @@ static int write_row(const struct callbacks *c, struct csv_file *f, const char *
 	return code;
 }
 
-int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
+static int write_waiting(const struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
 {
 	const struct callback_choice *o = p->choice;
 	struct buf path = BUF_INIT;
 	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_result){ .start = c->start }, 0, &path, e);
 
 	if (!code)
-		code = write_row(c, &p->csv, path.data, o, r, e);
+		code = write_rows(c, &p->csv, path.data, o, r, e);
 	buf_release(&path);
 	return code;
+}
+
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
+{
+	struct column v[COLUMNS_MAX];
+	unsigned n = columns(c->job, r, v);
+
+	if (p->csv.waiting.len < CSV_WAITING_MAX)
+		add_row(v, n, *p->choice->text[CSV_SEPARATOR], r->epoch, &p->csv.waiting);
+	return write_waiting(c, p, r, e);
+}
+
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_result *last, struct err *e)
+{
+	return p->csv.waiting.len ? write_waiting(c, p, last, e) : 0;
 }

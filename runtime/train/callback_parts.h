@@ -47,7 +47,8 @@ void callback_names(const struct train_job *j, struct buf *out);
 int callback_path(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
 	struct buf *out, struct err *e);
 
-/* callback_csv.c: a row. */
+/* callback_csv.c: a row, behind those that wait for room; and at the end what waits then. */
 int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e);
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_result *last, struct err *e);
 
 #endif

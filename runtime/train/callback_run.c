@@ -348,7 +348,11 @@ void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const 
 void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_result *last, double *weight)
 {
 	const struct stopping *s = c->restorer ? &c->restorer->stop : NULL;
+	struct err e;
 
+	for (unsigned i = 0; i < c->npart; i++)
+		if (c->part[i].choice->id == CALLBACK_csv && callback_csv_end(c, &c->part[i], last, &e))
+			tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, last);
 	if (!s || !s->has_best)
 		return;
 	memcpy(weight, c->best_weight, c->job->program->nweight * sizeof *weight);

@@ -65,7 +65,7 @@ for k in 1 2 3; do
 	tap_until '[ "$(grep -c "ready after" batch.out)" -ge $k ]'
 	sleep 0.7
 	tap_ok "preemption $k: a job that is more urgent runs" timeout 60 srun -p high -N3 --exclusive true
-	slurm_wait has_state $job PENDING && scontrol update JobId=$job StartTime=now      # Slurm lets it wait for two minutes
+	slurm_wait has_state $job PENDING && scontrol update JobId=$job StartTime=now+2    # Slurm lets it wait for two minutes; within a second it would revoke it
 done
 tap_until 'ended $job'
 tap_is "$(grep -c 'same command' batch.out)" 3 "it was stopped and has saved three times" || tap_note "$(tail -30 batch.out)"

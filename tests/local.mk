@@ -92,6 +92,7 @@ shell_tests += tests/cli/test_dry_run.sh
 shell_tests += tests/cli/test_emit_circuit.sh
 shell_tests += tests/cli/test_examples.sh
 shell_tests += tests/cli/test_faults.sh
+shell_tests += tests/cli/test_reads.sh
 shell_tests += tests/cli/test_formats.sh
 shell_tests += tests/cli/test_full_disk.sh
 shell_tests += tests/cli/test_generators.sh
@@ -192,7 +193,8 @@ perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels
 fault_programs = tests/cli/faulty
 tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c
 tests_cli_faulty_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open,--wrap=write,--wrap=pwrite,--wrap=fsync,--wrap=rename,--wrap=symlink \
-	-Wl,--wrap=mkdir,--wrap=truncate,--wrap=ftruncate,--wrap=unlink,--wrap=remove
+	-Wl,--wrap=mkdir,--wrap=truncate,--wrap=ftruncate,--wrap=unlink,--wrap=remove \
+	-Wl,--wrap=fopen,--wrap=fread,--wrap=fgets,--wrap=read,--wrap=pread
 EXTRA_PROGRAMS = $(perf_programs) $(fault_programs)
 # Every example as shipped, then over seeds beside published results: `make examples`.
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh

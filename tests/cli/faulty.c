@@ -5,7 +5,8 @@
  * kill: the process is killed before the call. tear: it is killed when half of what is to be written has been.
  * full, quota: that call and the COUNT - 1 after it (0: all) find no room. broken, readonly: these calls fail, also those that
  * take no room. TERM, INT, ...: the signal comes before the call.
- * FAULT_CALLS=FILE gets the number of calls when the process ends. Nothing is really synced: a fault is no power cut. */
+ * FAULT_CALLS=FILE gets the number of calls when the process ends, FAULT_READS=FILE how often a file was opened to be
+ * read or was read (no faults come there). Nothing is really synced: a fault is no power cut. */
 #include "config.h"
 
 #include <errno.h>
@@ -20,6 +21,11 @@
 #include <unistd.h>
 
 int __real_open(const char *path, int flags, ...);
+FILE *__real_fopen(const char *path, const char *mode);
+size_t __real_fread(void *p, size_t size, size_t n, FILE *f);
+char *__real_fgets(char *p, int n, FILE *f);
+ssize_t __real_read(int fd, void *p, size_t n);
+ssize_t __real_pread(int fd, void *p, size_t n, off_t at);
 ssize_t __real_write(int fd, const void *p, size_t n);
 ssize_t __real_pwrite(int fd, const void *p, size_t n, off_t at);
 int __real_rename(const char *from, const char *to);
@@ -37,17 +43,23 @@ static const struct { const char *name; int error; int all; } failures[] = { { "
 	{ "broken", EIO, 1 }, { "readonly", EROFS, 1 } };
 
 static struct { char what[9]; unsigned long at, count; int signal, error, all; } fault;
-static atomic_ulong calls;
+static atomic_ulong calls, reads;
+
+static void tell(const char *variable, unsigned long n)
+{
+	const char *path = getenv(variable);
+	FILE *f = path ? __real_fopen(path, "w") : NULL;
+
+	if (f) {
+		fprintf(f, "%lu\n", n);
+		fclose(f);
+	}
+}
 
 static void tell_calls(void)
 {
-	const char *path = getenv("FAULT_CALLS");
-	FILE *f = path ? fopen(path, "w") : NULL;
-
-	if (f) {
-		fprintf(f, "%lu\n", atomic_load(&calls));
-		fclose(f);
-	}
+	tell("FAULT_CALLS", atomic_load(&calls));
+	tell("FAULT_READS", atomic_load(&reads));
 }
 
 __attribute__((constructor)) static void read_fault(void)
@@ -113,7 +125,38 @@ int __wrap_open(const char *path, int flags, ...)
 	}
 	if (simple(flags & O_CREAT && access(path, F_OK)) && flags & (O_CREAT | O_WRONLY | O_RDWR))
 		return -1;
+	reads += (flags & O_ACCMODE) == O_RDONLY;
 	return __real_open(path, flags, mode);
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	reads += mode[0] == 'r';
+	return __real_fopen(path, mode);
+}
+
+size_t __wrap_fread(void *p, size_t size, size_t n, FILE *f)
+{
+	reads++;
+	return __real_fread(p, size, n, f);
+}
+
+char *__wrap_fgets(char *p, int n, FILE *f)
+{
+	reads++;
+	return __real_fgets(p, n, f);
+}
+
+ssize_t __wrap_read(int fd, void *p, size_t n)
+{
+	reads++;
+	return __real_read(fd, p, n);
+}
+
+ssize_t __wrap_pread(int fd, void *p, size_t n, off_t at)
+{
+	reads++;
+	return __real_pread(fd, p, n, at);
 }
 
 /* A full disk takes what still fits. */

@@ -134,6 +134,7 @@ shell_tests += tests/net/test_ipv6.sh
 shell_tests += tests/net/test_local.sh
 shell_tests += tests/net/test_refused.sh
 shell_tests += tests/net/test_security.sh
+shell_tests += tests/net/test_logins.sh
 shell_tests += tests/net/test_mpi.sh
 shell_tests += tests/net/test_push.sh
 shell_tests += tests/net/test_stdio.sh

@@ -138,7 +138,8 @@ static bool take_about(struct coordinator *c, struct member *m, const uint8_t *b
 	if (m->state != MEMBER_PROVED || !wire_get_about(body, len, &m->about) || !m->about.threads)
 		return said_wrong(why, "a description");
 	if (strcmp(m->about.version, PACKAGE_VERSION)) {
-		err_set(why, -ERR_PROTOCOL, "it is version %.40s of qcnn, this is %s", m->about.version, PACKAGE_VERSION);
+		err_set(why, -ERR_PROTOCOL, "it is version %.40s of qcnn, this is %s (the same has to be on all hosts: "
+			"--remote-path names another one there, --push sends this one)", m->about.version, PACKAGE_VERSION);
 		return false;
 	}
 	if (m->guest)

@@ -58,6 +58,7 @@ struct launched {
 	struct buf line, said;       /* what it has said of a line, on the standard error and output */
 	struct buf mark;             /* what has come of a mark */
 	char why[LAUNCH_MARK_MAX];   /* begun: why there is no other way */
+	bool complained;             /* last is of the standard error, which counts more */
 	char last[LAUNCH_LINE_MAX + 1];      /* its last whole line, for telling why it ended */
 };
 #define LAUNCHED_NONE ((struct launched){ .leash = -1, .talk = -1, .program = -1 })

@@ -126,13 +126,17 @@ struct listener { void (*say)(void *ctx, const char *line); void *ctx; };
 static void end_line(struct launched *l, struct buf *line, const struct listener *to)
 {
 	size_t len = line->len < LAUNCH_LINE_MAX ? line->len : LAUNCH_LINE_MAX;
+	char text[LAUNCH_LINE_MAX + 1];
 
 	if (!len)
 		return;
-	memcpy(l->last, line->data, len);
-	l->last[len] = 0;
+	memcpy(text, line->data, len);
+	text[len] = 0;
+	if (line == &l->line || !l->complained)
+		memcpy(l->last, text, len + 1);
+	l->complained |= line == &l->line;
 	buf_clear(line);
-	to->say(to->ctx, l->last);
+	to->say(to->ctx, text);
 }
 
 /* Long lines are cut into several; what is no text is shown as such. */

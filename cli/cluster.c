@@ -105,7 +105,7 @@ static enum carry transport_of(const char *word)
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
-	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER);
+	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER), *agreement;
 	struct err e;
 	int status;
 
@@ -127,9 +127,11 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
 	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
 	if (config)
-		out->shard = shard_of(config_text(config, KEY_CLUSTER_SHARD));
-	out->same_isa = config && !strcmp(config_text(config, KEY_CLUSTER_ISA), "same");
-	out->start_s = config ? (double)config_int(config, KEY_CLUSTER_START_SECONDS) : 0;
+		out->shard = shard_of(o->given[OPT_SHARD] ? o->value[OPT_SHARD] : config_text(config, KEY_CLUSTER_SHARD));
+	agreement = word_of(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);
+	out->same_isa = agreement && !strcmp(agreement, "same");
+	out->start_s = o->given[OPT_START_SECONDS] || !config ? (double)options_count(o, OPT_START_SECONDS)
+		: (double)config_int(config, KEY_CLUSTER_START_SECONDS);
 	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	return 0;
@@ -157,7 +159,7 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 		return 0;
 	if (!w->any_isa || k->same_isa)
 		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that%s, or leave the host out",
-			worker, isa_name(w->exec->isa), isa_name(common), w->any_isa ? ", cluster.isa to common" : "");
+			worker, isa_name(w->exec->isa), isa_name(common), w->any_isa ? ", --hosts-isa to common" : "");
 	w->exec->isa = common;
 	cli_note(k->cli, "all workers use %s, the best that %s has", isa_name(common), worker);
 	return 0;

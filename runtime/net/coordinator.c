@@ -276,7 +276,7 @@ static int wait_for(struct coordinator *c, enum member_state state, const char *
 		return err_set(e, c->first.code, "%s", c->first.text);
 	if (m)
 		return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", m->name, what, patience(c, m, state),
-			m->guest ? "--wait" : "cluster.start_seconds", m->process.last[0] ? "; the last it said: " : "", m->process.last);
+			m->guest ? "--wait" : "--start-seconds", m->process.last[0] ? "; the last it said: " : "", m->process.last);
 	return 0;
 }
 

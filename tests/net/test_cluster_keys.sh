@@ -31,7 +31,7 @@ if [ "$("$QCNN" info | grep -c '^kernels *avx')" -gt 0 ]; then
 	tap_ok "hosts that differ" "$QCNN" train --fresh --no-progress --set run.threads=1 --set log.report=false -o got.bin $unlike config.yaml
 	tap_has tap.out "all workers use baseline, the best that second[1] has" "agree on what all have, and say so"
 	tap_same got.bin want.bin "the same weights"
-	for wish in "--set cluster.isa=same" "--set run.isa=avx2"; do
+	for wish in "--set cluster.isa=same" --hosts-isa=same "--set run.isa=avx2"; do
 		got=0
 		train got.bin $unlike $wish || got=$?
 		tap_is $got 76 "$wish: an error"
@@ -70,5 +70,15 @@ chmod +x sleeper
 got=0
 train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/sleeper" --set cluster.iface=127.0.0.1 --set cluster.start_seconds=1 || got=$?
 tap_is $got 69 "cluster.start_seconds: hosts that do not come"
-tap_has err "first[0] has not come within 1 s" "the first of them is named"
+tap_has err "first[0] has not come within 1 s (--start-seconds gives more)" "the first of them is named"
+got=0
+train got.bin --set cluster.hostfile=there --launcher "exec:$PWD/sleeper" --iface=127.0.0.1 --start-seconds=2 || got=$?
+tap_is $got 69 "--start-seconds"
+tap_has err "first[0] has not come within 2 s" "counts"
+# Bytes that come to the worker: with the samples each time, or once.
+for how in off data; do
+	"$QCNN" train --fresh --set run.threads=1 --set log.report=false --set train.epochs=20 -o got.bin --no-progress --verbose --shard=$how --hosts=local config.yaml >out 2>err
+	sed -n 's/.*got \([0-9.]*\) MB.*/\1/p' err >got.$how
+done
+tap_ok "--shard: $(cat got.off) MB come off, $(cat got.data) with data" awk -v off="$(cat got.off)" -v data="$(cat got.data)" 'BEGIN { exit !(off > 1.2 * data && data > 0) }'
 tap_done

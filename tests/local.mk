@@ -135,6 +135,7 @@ shell_tests += tests/net/test_local.sh
 shell_tests += tests/net/test_refused.sh
 shell_tests += tests/net/test_security.sh
 shell_tests += tests/net/test_logins.sh
+shell_tests += tests/net/test_manifests.sh
 shell_tests += tests/net/test_mpi.sh
 shell_tests += tests/net/test_push.sh
 shell_tests += tests/net/test_stdio.sh
@@ -187,6 +188,7 @@ perf_tests += tests/cli/perf_checkpoint.sh
 perf_tests += tests/cli/perf_dry_run.sh
 perf_tests += tests/cli/perf_log.sh
 perf_tests += tests/cli/perf_limits.sh
+perf_tests += tests/net/perf_start.sh
 perf_tests += tests/net/perf_step.sh
 # Programs that these use.
 perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels

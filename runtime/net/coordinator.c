@@ -265,6 +265,7 @@ static int wait_for(struct coordinator *c, enum member_state state, const char *
 	double since = clock_seconds() - c->slept;
 	const struct member *m = NULL;
 
+	members_watch(c, clock_seconds());   /* they wait for their first frame */
 	while (!c->first.code && !all_in(c, state) && !m) {
 		coordinator_turn(c, KEEPER_MS / 5);
 		if (steps_taken(c) != seen)
@@ -278,6 +279,15 @@ static int wait_for(struct coordinator *c, enum member_state state, const char *
 		return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", m->name, what, patience(c, m, state),
 			m->guest ? "--wait" : "--start-seconds", m->process.last[0] ? "; the last it said: " : "", m->process.last);
 	return 0;
+}
+
+/* Nobody will hear of those that were started: their complaints would hide the reason. */
+static void forget_starts(struct coordinator *c)
+{
+	for (unsigned i = 0; i < c->nmember; i++) {
+		launch_let_go(&c->member[i].process, true);
+		launch_release(&c->member[i].process);
+	}
 }
 
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
@@ -321,7 +331,11 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	}
 	add_members(c);
 	pthread_mutex_lock(&c->lock);
+	members_start(c, clock_seconds());   /* logging in takes the longest: where to listen is found out meanwhile */
 	code = listeners_open(c, e);
+	c->listening = !code;
+	if (code)
+		forget_starts(c);
 	if (!code && o->guests && o->guests->meeting)
 		code = write_meeting(c, e);
 	if (!code)

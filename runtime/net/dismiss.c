@@ -87,7 +87,7 @@ void members_dismiss(struct coordinator *c)
 
 		if (m->peer.fd >= 0)
 			say_bye(c, m);
-		launch_let_go(&m->process, m->state == MEMBER_LOST);
+		launch_let_go(&m->process, m->state == MEMBER_LOST || m->state == MEMBER_STARTED);   /* waits for an answer */
 		m->state = MEMBER_LOST;
 	}
 	while (is_left(c, clock_seconds() - begin))

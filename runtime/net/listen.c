@@ -136,7 +136,7 @@ static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
 	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* checked: letters that are no quotes */
 	f = popen(command, "re");
 	while (f && fgets(line, sizeof line, f))
-		if (!strncmp(line, "proxy", 5) && !strstr(line, " none")) {
+		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13)) && strcmp(strchr(line, ' '), " none\n")) {
 			*others = true;
 		} else if (!strncmp(line, "hostname ", 9)) {
 			snprintf(out, size, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);

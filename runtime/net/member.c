@@ -185,11 +185,11 @@ void member_start(struct coordinator *c, struct member *m, double now)
 		return;
 	}
 	m->state = MEMBER_STARTED;
-	if (m->process.wants_boot)
+	if (m->process.wants_boot && c->listening)
 		send_boot(c, m);
 }
 
-static void start_some(struct coordinator *c, double now)
+void members_start(struct coordinator *c, double now)
 {
 	unsigned nstarting = 0;
 
@@ -243,7 +243,7 @@ void member_listen(struct coordinator *c, struct member *m, double now)
 		m->heard = now;              /* it takes the program */
 	if (m->process.sent > sent && m->process.sent == launch_program_bytes())
 		coordinator_say(c, NULL, "%s got this program, %.1f MB", m->name, (double)m->process.sent / 1e6);
-	if (m->process.wants_boot)
+	if (m->process.wants_boot && c->listening)
 		send_boot(c, m);
 	if (m->process.begun && m->state == MEMBER_STARTED)
 		stranger_carried(c, m, now);
@@ -252,7 +252,7 @@ void member_listen(struct coordinator *c, struct member *m, double now)
 void members_watch(struct coordinator *c, double now)
 {
 	if (!c->first.code || c->started)
-		start_some(c, now);
+		members_start(c, now);
 	for (unsigned i = 0; i < c->nmember; i++) {
 		struct member *m = &c->member[i];
 

@@ -86,6 +86,7 @@ struct coordinator {
 	struct err first;            /* the first cause of a worker's loss */
 	int ending;                  /* what guests are told in the end */
 	bool met;                    /* the meeting file is there */
+	bool listening;              /* workers can be told where */
 	bool started;                /* all were there once: from now on a loss is no failure */
 	struct wire_job job; struct buf job_body;    /* what late comers get: job borrows from its body */
 	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */
@@ -121,6 +122,8 @@ int listeners_open(struct coordinator *c, struct err *e);
 
 /* member.c: start, connect, prove, lose.  With the lock held. */
 void member_start(struct coordinator *c, struct member *m, double now);
+/* All that wait to be started, as many as may start at a time. */
+void members_start(struct coordinator *c, double now);
 /* Its connection has ended: open its units, wait a moment for the reason. */
 void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now);
 /* It is gone: say why, open its units. */

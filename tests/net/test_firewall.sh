@@ -48,6 +48,17 @@ for what in drop:Connection.timed.out reject:Connection.refused; do
 	tap_ok "of the other host, none" sh -c '! grep -q "h2\[1\] cannot" err'
 done
 
+
+# ---- a host that ssh alone knows, by another ----
+{ printf 'Host behind\n\tHostName behind.invalid\n\tProxyCommand ssh -W 10.77.1.2:22 h1\n'; cat "$lab/ssh_config"; } >"$lab/ssh_config.more"
+mv "$lab/ssh_config.more" "$lab/ssh_config"
+tap_ok "a host behind another" train -o got.bin --hosts behind,h2 || tap_note "$(tail -3 err)"
+tap_ok "the same bits" cmp want.bin got.bin
+got=0
+train -o got.bin --hosts behind,h2 --transport=tcp || got=$?
+tap_is $got 69 "by TCP alone it is unknown"
+tap_has err "the host behind is not known" "and named"
+
 tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
 tap_is "$(workers)" "" "a cable is pulled: no worker is left"
 kill -9 $coordinator

@@ -161,7 +161,7 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	struct sockaddr_storage own;
 	char name[HOST_NAME_LONGEST + 1], other[HOST_NAME_LONGEST + 1];
 	int code, status;
-	bool others = false;
+	bool others = launcher != LAUNCHER_SSH;      /* which know names of their own */
 
 	bare_name(host, name, sizeof name);
 	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other, &others))

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The scripts of examples/batch for PBS and LSF, with what these put into the environment and commands that play theirs, on
+# hosts by a real sshd: the job ends in time with 75, goes back to the queue, and the same job again has the calm run's bits.
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/net/lab.sh"
+. "$top_srcdir/tests/net/gate.sh"
+
+lab_open 2 || tap_skip_all "$lab_why"
+cp "$top_srcdir"/examples/cluster/*.* "$top_srcdir"/examples/batch/*.sh .
+gate_options 40
+# The program with this test's options.
+cat >program <<END
+#!/bin/sh
+exec "$QCNN" "\$@" --set log.report=false --set log.tensorboard=false --set run.threads=1 --set cluster.start_seconds=100 --no-progress $gate_options \$MORE
+END
+chmod +x program
+QCNN=$PWD/program
+export QCNN
+gate_open
+MORE="--fresh -o want.bin --set log.dir=calm" "$QCNN" train config.yaml >out 2>err
+
+# ---- PBS ----
+printf '#!/bin/sh\necho "$1" >>reruns\n' >"$lab/bin/qrerun"
+chmod +x "$lab/bin/qrerun"
+printf 'h1\nh1\nh2\n' >nodes
+export PBS_O_WORKDIR="$PWD" PBS_NODEFILE="$PWD/nodes" PBS_JOBID=7.server MORE="-o got.bin"
+gate_shut
+(lab_exec 0 sh pbs.sh >out 2>err) &
+job=$!
+tap_until 'grep -q "ready after" err'
+tap_has err "computing on the 2 hosts of this PBS job" "pbs.sh: the hosts of the job"
+kill -TERM $job
+gate_open
+status=0
+wait $job || status=$?
+tap_is $status 75 "pbs.sh: stopped early, after TERM"
+tap_is "$(cat reruns 2>/dev/null)" 7.server "and put back into the queue"
+tap_ok "the weights are not there yet" [ ! -e got.bin ]
+tap_ok "the job again" lab_on 0 sh pbs.sh
+tap_ok "the calm run's bits" cmp want.bin got.bin
+tap_is "$(cat reruns)" 7.server "it is not put back any more"
+# The time is over, and PBS says nothing.
+rm -rf got.bin reruns runs
+gate_shut
+(QCNN_SECONDS=1 lab_exec 0 sh pbs.sh >out 2>err) &
+job=$!
+tap_until 'grep -q "stop" err'
+gate_open
+status=0
+wait $job || status=$?
+tap_is $status 75 "pbs.sh: stopped before the time is over" || tap_note "$(tail -3 err)"
+tap_is "$(cat reruns 2>/dev/null)" 7.server "and put back"
+unset PBS_O_WORKDIR PBS_NODEFILE PBS_JOBID
+
+# ---- LSF ----
+# Names that LSF alone knows.
+printf '#!/bin/sh\nhost=${1#lsf-}\nshift\nexec ssh "$host" "$@"\n' >"$lab/bin/blaunch"
+chmod +x "$lab/bin/blaunch"
+rm -rf got.bin runs
+export LSB_MCPU_HOSTS="lsf-h1 8 lsf-h2 8"
+gate_shut
+(lab_exec 0 sh lsf.sh >out 2>err) &
+job=$!
+tap_until 'grep -q "ready after" err'
+tap_has err "computing on the 2 hosts of this LSF job" "lsf.sh: the hosts of the job, by blaunch"
+kill -USR1 $job
+gate_open
+status=0
+wait $job || status=$?
+tap_is $status 75 "lsf.sh: stopped early, after USR1: #BSUB -Q puts it back"
+tap_ok "the job again" lab_on 0 sh lsf.sh
+tap_ok "the calm run's bits" cmp want.bin got.bin
+tap_done

@@ -201,6 +201,9 @@ static void describe(struct bench *b, struct bench_result *r)
 			pl->ncircuit, program_nwire(pl->program));
 	if (evaluator_rank(b->ev, &rank, &nsample))
 		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%sbatch_rank %u of %u", used ? ", " : "", rank, nsample);
+	else if (plan_tail_qubits(pl))
+		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%ssmall_tail of %u qubit%s", used ? ", " : "",
+			plan_tail_qubits(pl), plan_tail_qubits(pl) == 1 ? "" : "s");
 	r->shortcuts = r->shortcut_text;
 }
 

@@ -51,7 +51,8 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_usage(c, "--shortcuts: %s", e.text);
 	if (execution_options(&w, &eo, &e))
 		return cli_fail(c, &e);
-	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa, .shortcuts = shortcuts }, &e);
+	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa, .shortcuts = shortcuts,
+		.small_tail = shortcuts & SHORTCUT_SMALL_TAIL }, &e);
 	if (!pl)
 		return cli_fail(c, &e);
 	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], &limits, &e);

@@ -238,9 +238,11 @@ json_t *record_shortcuts(const struct shortcut_use *u)
 	if (u->nrank)
 		json_object_set_new(all, "batch_rank", json_pack("{s:I, s:f, s:f}", "batches", (json_int_t)u->nrank,
 			"samples", (double)u->nsample / (double)u->nrank, "states", (double)u->nstate / (double)u->nrank));
+	if (u->ntail)
+		json_object_set_new(all, "small_tail", json_pack("{s:I, s:i}", "batches", (json_int_t)u->ntail, "qubits", (int)u->tail_qubits));
 	json_object_set_new(all, "batches", json_integer((json_int_t)u->nbatch));
 	json_object_set_new(all, "flops", json_real(u->flops));
-	json_object_set_new(all, "flops_without", json_real(u->ncone || u->nrank ? u->plain_flops : u->flops));
+	json_object_set_new(all, "flops_without", json_real(u->ncone || u->nrank || u->ntail ? u->plain_flops : u->flops));
 	return all;
 }
 

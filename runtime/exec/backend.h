@@ -20,6 +20,7 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
+	bool whole;                  /* the final state itself is wanted: small_tail is not taken */
 };
 
 /* What a worker thread runs: pull units until -1. */

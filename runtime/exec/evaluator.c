@@ -42,6 +42,7 @@ static int make_plan(struct evaluator *ev, struct err *e)
 {
 	struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape,
 		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan,
+		.small_tail = ev->o.shortcuts & SHORTCUT_SMALL_TAIL && !ev->o.shots && ev->o.gradient <= GRADIENT_ADJOINT,
 		.own_matrices = ev->o.gradient == GRADIENT_SHIFT || ev->o.gradient == GRADIENT_DIFFERENCE };
 
 	ev->pl = plan_new(ev->p, &po, e);
@@ -303,6 +304,7 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 	if (!code)
 		code = unit_fill(ev, w, 0, 1, e);
 	if (!code) {
+		w->input.whole = true;
 		ev->backend->forward(ev->state, 0, c, &w->input, true, w->readout[c]);
 		ev->backend->amplitudes(ev->state, 0, c, 0, out);
 	}

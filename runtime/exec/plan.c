@@ -312,6 +312,8 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 		plan_fuse(b, c);
 	}
 	make_outputs(b->pl, c);
+	if (b->o->small_tail && !b->o->own_matrices && !b->o->no_fuse && b->pl->isa != ISA_NONE)
+		plan_tail(b, c);
 }
 
 static void make_circuits(struct plan_build *b)
@@ -368,8 +370,10 @@ static int make_stages(struct plan_build *b, struct err *e)
 			plan_pair(b, &pl->circuit[i]);
 		close_set(b);
 	}
-	for (uint32_t i = 0; i < pl->ncircuit; i++)
+	for (uint32_t i = 0; i < pl->ncircuit; i++) {
+		plan_tail_last(&pl->circuit[i]);
 		plan_way_back(pl, &pl->circuit[i]);
+	}
 	return 0;
 }
 

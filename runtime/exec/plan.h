@@ -35,6 +35,7 @@ struct plan_step {
 	bool adjoint;
 	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
 	bool undo;                   /* the way back needs the states before it: see plan_way_back */
+	bool tail;                   /* the shortcut small_tail: no state goes through it (plan_tail.c) */
 	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
 	uint64_t control_mask, control_value;    /* acts where (index & mask) == value */
 	const uint8_t *bit;          /* targets in order, then controls; PREPARE: bits of the vector's index */
@@ -82,12 +83,17 @@ struct plan_options {
 	bool no_fuse;                /* one step per apply */
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
+	bool small_tail;             /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
 	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
 };
 
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *pl);
+
+/* Is the circuit's last step the shortcut small_tail?  Qubits of the widest one, or 0. */
+bool plan_has_tail(const struct plan_circuit *c);
+uint32_t plan_tail_qubits(const struct plan *pl);
 
 /* What a machine can do at best, all threads together (l2: per thread). */
 struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };

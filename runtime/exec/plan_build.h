@@ -28,6 +28,14 @@ void plan_split(struct plan_build *b, struct plan_circuit *c);
 /* Merge steps of c where that saves arithmetic. */
 void plan_fuse(struct plan_build *b, struct plan_circuit *c);
 
+/* The whole step as one item: its matrix, under its controls; wires are places in s->bit. */
+struct item plan_item(const struct plan_step *s);
+
+/* Where that saves arithmetic, make the last steps before the outputs of c one that is marked as its tail; c->output is there. */
+void plan_tail(struct plan_build *b, struct plan_circuit *c);
+/* Once stages are cut: bring the tail to the end, or mark it no more where it is not in the last stage. */
+void plan_tail_last(struct plan_circuit *c);
+
 /* Pair one-qubit steps within the stages of c.  pl->set is that of b so far. */
 void plan_pair(struct plan_build *b, struct plan_circuit *c);
 

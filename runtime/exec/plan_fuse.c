@@ -70,8 +70,7 @@ static void add_item(struct group *g, const struct item *it)
 	g->item[g->nitem++] = *it;
 }
 
-/* The whole step as one item: its matrix, under its controls. */
-static struct item step_item(const struct plan_step *s)
+struct item plan_item(const struct plan_step *s)
 {
 	struct item it = { .adjoint = s->adjoint, .ncontrol = s->ncontrol,
 		.nwire = (uint8_t)(s->ncontrol + s->ntarget), .ref = s->matrix };
@@ -98,7 +97,7 @@ static void group_init(struct group *g, const struct plan_build *b, const struct
 	g->cls = b->def[s->matrix]->cls;
 	g->flags = b->def[s->matrix]->flags;
 	add_item(g, &(struct item){ 0 });
-	g->item[0] = step_item(s);
+	g->item[0] = plan_item(s);
 }
 
 static int place_of(const struct group *g, uint8_t bit)

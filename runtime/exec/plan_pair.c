@@ -17,7 +17,7 @@ enum { PAIR_AHEAD = 64 };        /* steps that are looked through for a partner 
 /* One dense matrix on one bit, no controls? */
 static bool is_single(const struct plan *pl, const struct plan_step *s)
 {
-	return s->op == STEP_UNITARY && s->ntarget == 1 && !s->ncontrol
+	return s->op == STEP_UNITARY && s->ntarget == 1 && !s->ncontrol && !s->tail
 		&& !(pl->set.def[s->matrix]->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION));
 }
 

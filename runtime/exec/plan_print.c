@@ -56,6 +56,8 @@ static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const
 	print_bits(out, s);
 	if (m->name)
 		buf_printf(out, "  %s", m->name);
+	if (s->tail)
+		buf_str(out, "  tail");
 	buf_char(out, '\n');
 }
 

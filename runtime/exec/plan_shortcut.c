@@ -40,6 +40,22 @@ static const char *cones_line(struct plan *pl, bool gradient)
 		cones->ncircuit, program_nwire(cones), on, worth ? "taken" : "not taken");
 }
 
+static const char *tail_line(struct plan *pl, bool gradient)
+{
+	struct plan_options o = { .precision = pl->precision, .isa = pl->isa };
+	uint32_t nqubit = plan_tail_qubits(pl);
+	struct plan *plain = nqubit ? plan_new(pl->program, &o, &(struct err){ 0 }) : NULL;
+	double off, on, nominal;
+
+	if (!plain)
+		return "small_tail: no gates on 3 qubits at the end that are worth it";
+	plan_flops(plain, gradient, &off, &nominal);
+	plan_flops(pl, gradient, &on, &nominal);
+	plan_free(plain);
+	return arena_printf(&pl->arena, "small_tail: %s, a sample costs %.4g flops, with the last gates on %u qubit%s as one matrix %.4g; taken",
+		gradient ? "with gradient" : "forward", off, nqubit, nqubit == 1 ? "" : "s", on);
+}
+
 void plan_shortcuts(struct plan *pl, unsigned allowed)
 {
 	const char **line = arena_alloc(&pl->arena, LINES_MAX, sizeof *line);
@@ -54,4 +70,6 @@ void plan_shortcuts(struct plan *pl, unsigned allowed)
 	}
 	if (allowed & SHORTCUT_LIGHT_CONE)
 		line[pl->nshortcut++] = cones_line(pl, pl->program->nweight_circuit > 0);
+	if (allowed & SHORTCUT_SMALL_TAIL)
+		line[pl->nshortcut++] = tail_line(pl, pl->program->nweight_circuit > 0);
 }

@@ -307,7 +307,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		const struct plan_step *s = &c->step[k];
 		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
-		taken[k] = pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !is_held(&held, moved, looked);
+		taken[k] = !s->tail && pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !is_held(&held, moved, looked);
 		if (taken[k])
 			order[n++] = *s;
 		else

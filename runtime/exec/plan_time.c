@@ -69,6 +69,8 @@ static double step_back(const struct clock *t, const struct plan_step *s, double
 	double cross = plan_cross_cost(s->ntarget, flags);
 
 	n = ldexp(n, -(int)s->ncontrol);
+	if (s->tail)
+		return visit(t, n, plan_cost(s->ntarget, flags));
 	return (s->undo ? 2 * visit(t, n, plan_cost(s->ntarget, flags)) : 0) + (s->cross ? visit(t, n, cross) : 0);
 }
 
@@ -190,6 +192,8 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
 		all->forward += stage[k].forward;
 		all->back += stage[k].back;
 	}
+	if (plan_has_tail(c))
+		return;
 	all->forward += fmax(whole, arithmetic(&t, n, READ_FLOPS + TERM_FLOPS * terms(c)));
 	all->back += 2 * whole;  /* lambda */
 }

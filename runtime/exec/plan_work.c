@@ -38,6 +38,8 @@ static double step_cost(const struct plan *pl, const struct plan_step *s)
 
 	if (s->op != STEP_UNITARY)
 		return 0;
+	if (s->tail)   /* P forward, lambda back */
+		return 8 << s->ntarget;
 	cost = plan_cost(s->ntarget, m->flags) * (m->flags & MATRIX_DIAGONAL ? active_share(m) : 1);
 	return ldexp(cost, -(int)s->ncontrol);
 }
@@ -45,6 +47,14 @@ static double step_cost(const struct plan *pl, const struct plan_step *s)
 static double cross_cost(const struct plan *pl, const struct plan_step *s)
 {
 	return ldexp(plan_cross_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
+}
+
+/* The way back alone: psi and lambda undone, the cross matrix; a tail makes lambda. */
+static double back_cost(const struct plan *pl, const struct plan_step *s)
+{
+	if (s->tail)
+		return step_cost(pl, s);
+	return (s->undo ? 2 * step_cost(pl, s) : 0) + (s->cross ? cross_cost(pl, s) : 0);
 }
 
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
@@ -75,11 +85,7 @@ static double stage_flops(const struct plan *pl, const struct plan_circuit *c, c
 		uint64_t own = plan_moved(pl, st), idle = own ? v.hot & ~(v.live | own | plan_looked(pl, st)) : 0;
 		double back = ldexp(v.back, -(int)count(idle & ~v.left));
 
-		flops += step_cost(pl, st) * ldexp(v.there, -(int)count(idle));
-		if (gradient && st->undo)
-			flops += 2 * step_cost(pl, st) * back;
-		if (gradient && st->cross)
-			flops += cross_cost(pl, st) * back;
+		flops += step_cost(pl, st) * ldexp(v.there, -(int)count(idle)) + (gradient ? back_cost(pl, st) * back : 0);
 		v.live |= own;
 	}
 	return flops;
@@ -102,11 +108,7 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 	for (uint32_t k = c->nstart; k < c->nstep; k++) {   /* the kept start costs nothing */
 		const struct plan_step *s = &c->step[k];
 
-		per_amplitude += step_cost(pl, s);
-		if (gradient && s->undo)
-			per_amplitude += 2 * step_cost(pl, s);
-		if (gradient && s->cross)
-			per_amplitude += cross_cost(pl, s);
+		per_amplitude += step_cost(pl, s) + (gradient ? back_cost(pl, s) : 0);
 	}
 	return ldexp(per_amplitude, (int)c->nbit);
 }
@@ -196,6 +198,6 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 			*passes += 1 + gradient;
 			*bytes += state * (gradient ? 6 : 2);
 		}
-		*bytes += any ? 2 * state : 0;
+		*bytes += any && !plan_has_tail(pc) ? 2 * state : 0;
 	}
 }

@@ -249,6 +249,7 @@ static int forward_part(struct evaluator *ev, unsigned worker, uint32_t unit, st
 	uint32_t first, count = unit_samples(ev, unit, &first);
 	int code = unit_fill(ev, w, first, count, e);
 
+	w->input.whole = true;
 	for (uint32_t c = 0; c < ev->pl->ncircuit && !code; c++) {
 		ev->backend->forward(ev->state, worker, c, &w->input, true, w->readout[c]);
 		ev->backend->bank->keep(ev->state, worker, c, unit);
@@ -318,6 +319,7 @@ int rank_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed
 	if (code)
 		return code;
 	adjoint_clear(ev, w);
+	w->input.whole = true;
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
 		ev->backend->bank->backward(ev->state, worker, c, &w->input, unit, k->r,
 			k->a + (size_t)k->first_form[c] * k->r * k->r, w->r_shared, w->r_sample);

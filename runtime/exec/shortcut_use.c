@@ -14,12 +14,18 @@
 static double plain_flops(const struct evaluator *ev)
 {
 	const struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape, .no_fuse = ev->o.no_fuse };
+	bool gradient = ev->o.gradient != GRADIENT_NONE;
 	double off, on, nominal;
+	struct plan *plain;
+	struct err e;
 
-	if (evaluator_cones(ev))
-		cones_worth(ev->whole, ev->p, &po, ev->o.gradient != GRADIENT_NONE, &off, &on);
-	else
-		plan_flops(ev->pl, ev->o.gradient != GRADIENT_NONE, &off, &nominal);
+	if (evaluator_cones(ev)) {
+		cones_worth(ev->whole, ev->p, &po, gradient, &off, &on);
+		return off;
+	}
+	plain = plan_tail_qubits(ev->pl) ? plan_new(ev->p, &po, &e) : NULL;
+	plan_flops(plain ? plain : ev->pl, gradient, &off, &nominal);
+	plan_free(plain);
 	return off;
 }
 
@@ -50,6 +56,7 @@ void use_batch(struct evaluator *ev)
 	w->n++;
 	ev->use.nbatch++;
 	ev->use.nrank += rank;
+	ev->use.ntail += !rank && plan_tail_qubits(ev->pl);
 	ev->use.nstate += r;
 	ev->use.nsample += rank ? nsample : 0;
 }
@@ -61,6 +68,7 @@ void evaluator_use(const struct evaluator *ev, struct shortcut_use *out)
 	out->ncircuit = ev->whole->ncircuit;
 	out->qubits = program_nwire(ev->whole);
 	out->ncone = evaluator_cones(ev) ? ev->p->ncircuit : 0;
+	out->tail_qubits = plan_tail_qubits(ev->pl);
 	out->cone_qubits = evaluator_cones(ev) ? program_nwire(ev->p) : 0;
 }
 
@@ -70,6 +78,8 @@ void shortcut_use_add(struct shortcut_use *u, const struct shortcut_use *more)
 	u->nrank += more->nrank;
 	u->nstate += more->nstate;
 	u->nsample += more->nsample;
+	u->ntail += more->ntail;
+	u->tail_qubits = more->tail_qubits;
 	u->ncone = more->ncone;
 	u->cone_qubits = more->cone_qubits;
 	u->ncircuit = more->ncircuit;
@@ -80,7 +90,7 @@ void shortcut_use_add(struct shortcut_use *u, const struct shortcut_use *more)
 
 double shortcut_use_gain(const struct shortcut_use *u)
 {
-	return (u->nrank || u->ncone) && u->flops > 0 ? u->plain_flops / u->flops : 1;
+	return (u->nrank || u->ncone || u->ntail) && u->flops > 0 ? u->plain_flops / u->flops : 1;
 }
 
 static void number(struct buf *out, double v)
@@ -91,16 +101,27 @@ static void number(struct buf *out, double v)
 		buf_printf(out, v < 100 ? "%.1f" : "%.0f", v);
 }
 
+static void in_batches(const struct shortcut_use *u, uint64_t n, struct buf *out)
+{
+	if (n == u->nbatch)
+		buf_str(out, " in every batch");
+	else
+		buf_printf(out, " in %llu of %llu batches", (unsigned long long)n, (unsigned long long)u->nbatch);
+}
+
 static void rank_text(const struct shortcut_use *u, struct buf *out)
 {
 	buf_str(out, "batch_rank: ");
 	number(out, (double)u->nstate / (double)u->nrank);
 	buf_str(out, u->nstate == u->nrank ? " state instead of " : " states instead of ");
 	number(out, (double)u->nsample / (double)u->nrank);
-	if (u->nrank == u->nbatch)
-		buf_str(out, " in every batch");
-	else
-		buf_printf(out, " in %llu of %llu batches", (unsigned long long)u->nrank, (unsigned long long)u->nbatch);
+	in_batches(u, u->nrank, out);
+}
+
+static void tail_text(const struct shortcut_use *u, struct buf *out)
+{
+	buf_printf(out, "small_tail: the last gates on %u qubit%s as one matrix", u->tail_qubits, u->tail_qubits == 1 ? "" : "s");
+	in_batches(u, u->ntail, out);
 }
 
 static void cone_text(const struct shortcut_use *u, struct buf *out)
@@ -123,7 +144,11 @@ void shortcut_use_text(const struct shortcut_use *u, struct buf *out)
 		buf_str(out, "; ");
 	if (u->nrank)
 		rank_text(u, out);
-	if (!u->ncone && !u->nrank)
+	if ((u->ncone || u->nrank) && u->ntail)
+		buf_str(out, "; ");
+	if (u->ntail)
+		tail_text(u, out);
+	if (!u->ncone && !u->nrank && !u->ntail)
 		return;
 	gain = round(10 * shortcut_use_gain(u)) / 10;
 	buf_str(out, "; ");

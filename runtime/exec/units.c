@@ -388,6 +388,7 @@ static void repeat_first(const struct evaluator *ev, struct scratch *w, uint32_t
 
 int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
 {
+	w->input.whole = false;
 	for (uint32_t s = 0; s < count; s++) {
 		int code;
 

@@ -17,15 +17,19 @@ tap_is "$(taken)" "batch_rank 11 of 200" "likewise"
 tap_exit 0 "--shortcuts=none" run --shortcuts=none
 tap_is "$(taken)" "" "none"
 tap_exit 0 "few samples" run --shortcuts --batch 16
-tap_is "$(taken)" "" "are not worth it"
+tap_is "$(taken)" "small_tail of 3 qubits" "are not worth a basis"
+tap_exit 0 "--shortcuts=small_tail" run --shortcuts=small_tail
+tap_is "$(taken)" "small_tail of 3 qubits" "names it"
 tap_exit 2 "a wrong name" run --shortcuts=batch_rank,rank
-tap_has err '`rank` is no shortcut; there are auto, none, batch_rank, light_cone' "is told, with the right ones"
+tap_has err '`rank` is no shortcut; there are auto, none, batch_rank, light_cone, small_tail' "is told, with the right ones"
 tap_exit 2 "an empty list" run --shortcuts=
 tap_exit 0 "the plan" "$QCNN" compile --emit=plan cluster.qcnn
 tap_is "$(grep -c '^shortcut   batch_rank: .* 1000 samples cost .* flops, from a basis of 9 states' out)" 2 \
 	"predicts forward and gradient, on and off"
+tap_is "$(grep -c '^shortcut   small_tail: with gradient, .* the last gates on 2 qubits as one matrix .* taken' out)" 1 "and the tail"
+tap_is "$(grep -c '^  step .*  tail$' out)" 1 "which it marks"
 tap_exit 0 "and without" "$QCNN" compile --emit=plan --shortcuts=none cluster.qcnn
-tap_is "$(grep -c '^shortcut' out)" 0 "none"
+tap_is "$(grep -Ec '^shortcut|tail$' out)" 0 "none"
 
 # ---- training ----
 
@@ -46,7 +50,8 @@ tap_has aloud/latest/report.html '<tr><th>exact shortcuts</th><td>batch_rank: 9 
 tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
 tap_has out 'shortcuts batch_rank: 9 states instead of 320 in every batch; ' "foretells it"
 tap_exit 0 "three starts" "$QCNN" train --no-progress --set log.dir=three --set train.restarts=3 --set run.threads=2 --set train.batch_size=300 config.yaml
-tap_has err 'exact shortcuts: batch_rank: 9 states instead of 300 in 12 of 24 batches; ' "count together"
+tap_has err 'exact shortcuts: batch_rank: 9 states instead of 300 in 12 of 24 batches; small_tail: the last gates on 2 qubits as one matrix in 12 of 24 batches; ' \
+	"count together"
 tap_exit 0 "without" "$QCNN" train --no-progress --set log.dir=aloud --set run.shortcuts=none config.yaml
 tap_is "$(grep -c shortcuts: err)" 0 "there is nothing to tell"
 tap_has aloud/latest/report.html '<tr><th>exact shortcuts</th><td>none taken</td>' "the report says so"
@@ -54,6 +59,14 @@ tap_exit 0 "with workers" train --set cluster.hosts=local:2
 tap_same auto.json w.json "the same bits"
 tap_exit 0 "with more threads" train --set run.threads=3
 tap_same auto.json w.json "the same bits"
+tap_exit 0 "small_tail alone" train --set run.shortcuts=small_tail
+mv w.json tail.json
+tap_exit 0 "with workers" train --set run.shortcuts=small_tail --set cluster.hosts=local:2
+tap_same tail.json w.json "the same bits"
+tap_exit 0 "small_tail aloud" "$QCNN" train --no-progress --set log.dir=aloud --set run.shortcuts=small_tail config.yaml
+tap_has err 'exact shortcuts: small_tail: the last gates on 2 qubits as one matrix in every batch; ' "is named"
+tap_ok "and how little it saves" grep -Eq 'in every batch; (hardly|1\.[0-9] times) fewer operations$' err
+tap_has aloud/latest/run.json '"small_tail":{"batches":4,"qubits":2}' "and in its record"
 tap_exit 0 "none" train --set run.shortcuts=none
 tap_is "$(cmp -s auto.json w.json && echo same)" "" "other last digits: it was taken"
 tap_exit 0 "auto, double" train --set run.precision=double
@@ -103,7 +116,7 @@ refuse() {
 	tap_exit 78 "run.shortcuts: $1" "$QCNN" train -q --set "run.shortcuts=$1" config.yaml
 	tap_has err "$2" "says why"
 }
-refuse rank 'one of: auto, none, batch_rank, light_cone'
+refuse rank 'one of: auto, none, batch_rank, light_cone, small_tail'
 refuse '[batch_rank, none]' '`none` stands alone'
 refuse 3 'cannot be'
 tap_done

@@ -14,10 +14,11 @@
 #include "runtime/exec/shortcut_use.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/program/verify.h"
+#include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
 
-enum { SAMPLES = 60 };
+enum { SAMPLES = 60, TAIL_SAMPLES = 19 };
 
 static struct program *compile(const char *text, const char *n)
 {
@@ -268,6 +269,85 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 	program_free(p);
 }
 
+/* ---- small tails ---- */
+
+/* Pooling down to two qubits; a tail of one, of two, of three; outputs of every kind. */
+static const char pooled[] =
+	"QCNN 1; const int n = 6; qubit[n] q; input float[n] x;\n"
+	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
+	"embed { rx(each x) on q; }\n"
+	"param float[3] t; u(t) on ring(q); discard q[0]; cx q[1], q[2];\n"
+	"param float[3] s; u(s) q[2], q[3]; param float[3] v; u(v) q[4], q[3]; discard q[5];\n";
+
+static void tail(const char *outputs, uint32_t nqubit, const char *what)
+{
+	char text[1024];
+	struct program *p;
+	double *x, *weight;
+
+	snprintf(text, sizeof text, "%s%s", pooled, outputs);
+	p = compile(text, "6");
+	x = samples(ANY, SAMPLES, p->ninput);
+	weight = calloc(p->nweight + 1, sizeof *weight);
+	random_numbers(29, 3, p->nweight, weight);
+	for (enum isa isa = ISA_BASELINE; isa <= isa_best(); isa++) {
+		struct plan *pl = plan_new(p, &(struct plan_options){ .isa = isa, .small_tail = true }, &(struct err){ 0 });
+
+		tap_is_int(plan_tail_qubits(pl), nqubit, "%s, %s: qubits of the tail", what, isa_name(isa));
+		plan_free(pl);
+		allowed = SHORTCUT_SMALL_TAIL;
+		for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
+			for (enum precision k = isa == isa_best() ? PRECISION_SINGLE : PRECISION_DOUBLE; k <= PRECISION_DOUBLE; k++)
+				for (unsigned random = 0; random < 3; random += 1 + (isa != isa_best()))
+					compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = k,
+						.isa = isa, .random_plan = random, .gradient = random == 2 ? GRADIENT_NONE : GRADIENT_ADJOINT },
+						TAIL_SAMPLES, weight, x, 0, what);
+	}
+	allowed |= SHORTCUT_BATCH_RANK;
+	free(x);
+	x = samples(ONE_ANGLE, SAMPLES, p->ninput);
+	compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .precision = PRECISION_DOUBLE, .isa = isa_best(),
+		.gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, 7, what);
+	allowed = SHORTCUT_BATCH_RANK;
+	free(x);
+	free(weight);
+	program_free(p);
+}
+
+/* Gates that no output sees stand behind the tail and between its gates; no pass has dropped them. */
+static void unseen(void)
+{
+	enum { N = 11 };
+	struct build b = build_new(3, 1, 1);
+	uint32_t rxx = build_gate(&b, GATE_RPAULI, 0x5, (uint32_t[]){ build_weight(&b, 0) });
+	uint32_t ry = build_gate(&b, GATE_RPAULI, 2, (uint32_t[]){ build_weight(&b, 1) });
+	uint32_t rzz = build_gate(&b, GATE_RPAULI, 0xf, (uint32_t[]){ build_weight(&b, 2) });
+	double x[TAIL_SAMPLES] = { 0 }, weight[3] = { 0.4, 0.9, 1.3 };
+	struct program *p;
+
+	build_wires(&b, 0, N);
+	for (uint32_t w = 0; w < N; w++)
+		build_apply(&b, 0, ry, 1, &w);
+	build_apply(&b, 0, rxx, 2, (uint32_t[]){ 2, 3 });
+	build_apply(&b, 0, rzz, 2, (uint32_t[]){ 1, 2 });
+	build_apply(&b, 0, rxx, 2, (uint32_t[]){ 3, 2 });
+	build_apply(&b, 0, ry, 1, (uint32_t[]){ 3 });
+	for (uint32_t w = 3; w + 1 < N; w++)
+		build_apply(&b, 0, w % 2 ? ry : rxx, w % 2 ? 1 : 2, (uint32_t[]){ w + 1, w + 2 < N ? w + 2 : 4 });
+	build_apply(&b, 0, rxx, 2, (uint32_t[]){ 1, 0 });
+	build_apply(&b, 0, ry, 1, (uint32_t[]){ 1 });
+	build_apply(&b, 0, rzz, 2, (uint32_t[]){ 2, 1 });
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	allowed = SHORTCUT_SMALL_TAIL;
+	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
+		for (unsigned random = 0; random < 6; random++)
+			compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = PRECISION_DOUBLE,
+				.isa = isa_best(), .random_plan = random, .gradient = GRADIENT_ADJOINT }, 1, weight, x, 0, "gates that no output sees");
+	allowed = SHORTCUT_BATCH_RANK;
+	program_free(p);
+}
+
 /* The cones are a program like any other: it verifies, and its bytes read back. */
 static void bytes_of_cones(void)
 {
@@ -333,6 +413,11 @@ int main(void)
 	cones(cluster, "6", false, 1, 6, "a ring");
 	bytes_of_cones();
 	wide();
+	tail("observe z(q[3]);\n", 3, "a tail");
+	tail("observe 0.5 * x(q[3]) * y(q[4]) + 2; observe z(q[3]); observe -0.3 * y(q[4]);\n", 3, "a tail with three outputs");
+	tail("observe probs(q[3:4]);\n", 3, "a tail of probabilities");
+	tail("observe z(q[1]); observe z(q[2]); observe z(q[3]); observe z(q[4]);\n", 0, "outputs of four qubits");
+	unseen();
 	refused();
 	everywhere(cluster, "6", ONE_ANGLE, 7, "one angle");
 	everywhere(cluster, "5", EQUAL_ANGLES, 6, "equal angles");

@@ -31,6 +31,7 @@ struct sizes {
 	uint64_t state;              /* of the largest circuit */
 	uint64_t nslot;
 	uint64_t block, matrix, cross, bins, table;
+	uint64_t tail;               /* of one worker */
 	uint64_t shared_matrix, chunk;   /* chunk: of one worker */
 };
 
@@ -82,6 +83,8 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	struct sizes s = { 0 };
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
+		if (plan_has_tail(pc))
+			s.tail = (pl->ncircuit + UINT64_C(1)) * CPU_TAIL_DOUBLES * sizeof(double);
 		unsigned nbit = samples ? pc->nbit + lanes_log2(k) : plan_stored_bits(pl->isa, pl->precision, pc->nbit);
 		uint64_t nterm = 0;
 		s.state = larger(s.state, (UINT64_C(2) << nbit) * k->real_bytes);
@@ -99,7 +102,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	s.matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes;
 	s.cross = gradient ? 2 * entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
-	s.chunk = samples ? 0 : CPU_CHUNKS * larger(terms, gradient ? 2 * entries : 0) * sizeof(double);
+	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 0, larger(terms, gradient ? 2 * entries : 0)) * sizeof(double);
 	return s;
 }
 
@@ -116,7 +119,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	struct sizes s = sizes_of(pl, gradient);
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
-		+ nthread * (s.block * (1 + gradient) + s.cross + s.table)
+		+ nthread * (s.block * (1 + gradient) + s.cross + s.table + s.tail)
 		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
 }
 
@@ -157,7 +160,8 @@ static bool take_worker(struct backend_state *b, struct cpu_worker *w, const str
 		ok = ok && (w->matrix[0] = take(b, s->matrix)) && (w->matrix[1] = take(b, s->matrix))
 			&& (w->bins = take(b, s->bins)) && (!b->gradient || (w->lambda = take(b, s->state)));
 	return ok && (w->block_psi = take(b, s->block)) && (w->block_lambda = take(b, b->gradient ? s->block : 0))
-		&& (w->cross = take(b, s->cross)) && (w->table = take(b, s->table));
+		&& (w->cross = take(b, s->cross)) && (w->table = take(b, s->table))
+		&& (w->tail = take(b, s->tail));
 }
 
 static void cpu_free(struct backend_state *b)
@@ -241,7 +245,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
 	b->chunk_stride = s.chunk / sizeof(double);
-	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (8 + b->nslot), sizeof *b->memory);
+	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (9 + b->nslot), sizeof *b->memory);
 	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
 	for (unsigned t = 0; ok && t < nthread; t++)
 		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);

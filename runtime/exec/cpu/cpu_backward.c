@@ -69,7 +69,7 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		const struct cpu_step *st = &s->step[n];
 		if (ahead)
 			cpu_ask_ahead(w, ahead, s->nstep - s->first_cross);
-		if (st->on_the_way || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
+		if (st->on_the_way || (w->tail && st->plan->tail) || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
 			continue;
 		if (st->permutes) {
 			k->permute(psi, s->nhot, &st->back, st->target);
@@ -103,12 +103,15 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		size_t base = cpu_block_base(&s->back, k);
 		struct ahead ahead = cpu_look_ahead(&s->back, k + 1, end);
 		cpu_fetch(w, w->psi, base, thread->block_psi);
-		cpu_fetch(w, w->lambda, base, thread->block_lambda);
+		if (w->tail)
+			cpu_tail_lambda(w, thread->block_psi, thread->block_lambda);
+		else
+			cpu_fetch(w, w->lambda, base, thread->block_lambda);
 		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross, &ahead);
-		if (!w->last && s->undoes) {
+		if (!w->last && s->undoes)
 			cpu_put_back(w, thread->block_psi, base, w->psi);
+		if (!w->last && (s->undoes || w->tail))
 			cpu_put_back(w, thread->block_lambda, base, w->lambda);
-		}
 		thread->blocks++;
 	}
 	double *out = cpu_chunk_sums(b, thread) + s->nsum * chunk;
@@ -216,20 +219,23 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 }
 
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, cplx *r_shared, cplx *const *r_sample)
+	void *psi, const void *tail, cplx *r_shared, cplx *const *r_sample)
 {
 	uint32_t first = 0;
 	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
 		first++;
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .lambda = w->lambda };
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = tail };
 	for (uint32_t k = c->nstage; k-- > first; ) {
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
+		sweep.tail = tail && k + 1 == c->nstage;
 		if (b->lane_bits) {
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
 			collect_chunks(b, w, sweep.stage, in, r_shared, r_sample);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
+			if (tail)
+				cpu_tail_lambda(&sweep, psi, w->lambda);
 			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
 			collect_lanes(b, w->cross, sweep.stage, in, r_shared, r_sample);
 		}
@@ -246,6 +252,12 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	if (w->resident[slot] != number)
 		cpu_forward_sweep(b, w, number, in, psi);
 	w->resident[slot] = INDEX_NONE;
+	if (cpu_tail_taken(c, in)) {
+		matrix_room room;
+		cpu_tail_slopes(b, w, c, slope, &room, r_shared);
+		cpu_unsweep(b, w, c, in, psi, &room, r_shared, r_sample);
+		return;
+	}
 	cpu_lambda(b, w, c, psi, w->lambda, slope);
-	cpu_unsweep(b, w, c, in, psi, r_shared, r_sample);
+	cpu_unsweep(b, w, c, in, psi, NULL, r_shared, r_sample);
 }

@@ -4,7 +4,7 @@
 #include "config.h"
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/cpu/cpu_state.h"
+#include "runtime/exec/cpu/cpu_sweep.h"
 #include "runtime/exec/plan_stage.h"
 
 /* Where index bits are while a stage runs. */
@@ -217,7 +217,7 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 		place_target(b, l, ps->bit[k], 1u << k, s);
 	compile_controls(b, ps, l, s);
 	s->spread |= s->lane_masked;
-	s->kernel.form = form_of(b->plan->set.def[ps->matrix]);
+	s->kernel.form = ps->tail ? FORM_COMPLEX : form_of(b->plan->set.def[ps->matrix]);   /* of the tail, P is wanted */
 	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
@@ -417,6 +417,7 @@ void cpu_compile(struct backend_state *b)
 		c->idle = (c->nrow - 1) & ~(size_t)(plan_turned(pl, c->plan, c->plan->nstep) >> b->lane_bits);
 		compile_stages(b, c);
 		compile_outputs(b, c);
+		cpu_tail_compile(b, c);
 		find_sample_matrices(b, c);
 	}
 }

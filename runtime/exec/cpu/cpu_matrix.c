@@ -32,6 +32,8 @@ void cpu_matrices(struct backend_state *b, const cplx *u)
 			b->k->store(real_at(b, b->matrix[adjoint], 2 * (size_t)set->offset[m]), flat, 2 * d * d);
 		}
 	}
+	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++)
+		cpu_tail_matrices(b, &b->circuit[k]);
 }
 
 /* The unit's own matrices: lane by lane in SHAPE_SAMPLES, else one sample's. */

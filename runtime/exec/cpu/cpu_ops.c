@@ -32,7 +32,7 @@ static bool takes_flip(const struct cpu_step *st, const struct cpu_step *cx, str
 	const struct kernel_step *k = &st->kernel;
 	bool has_target = k->target[1] == f.mask || k->target[2] == f.mask;
 	bool has_control = f.row_bit == k->fixed[0] || f.row_bit == k->fixed[1];
-	return !st->diagonal && !st->permutes && k->ntarget == 2 && !k->lanewise && on_rows(st, 0) && has_target && !has_control
+	return !st->diagonal && !st->permutes && !st->plan->tail && k->ntarget == 2 && !k->lanewise && on_rows(st, 0) && has_target && !has_control
 		&& k->nflip < KERNEL_FLIPS_MAX && st->plan->undo == cx->plan->undo;
 }
 
@@ -130,7 +130,9 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 	struct delay d = { .s = s, .diagonal = arena_alloc(&b->arena, s->nstep, sizeof *d.diagonal) };
 	s->op = arena_alloc(&b->arena, s->nstep, sizeof *s->op);
 	for (uint32_t k = first; k < s->nstep; k++)
-		if (!s->step[k].on_the_way)
+		if (!s->step[k].on_the_way && !s->step[k].plan->tail)
 			compile_op(b, &d, &s->step[k]);
 	put_delayed(&d);
+	if (s->nstep > first && s->step[s->nstep - 1].plan->tail)   /* the last one, that it may be left out */
+		s->op[s->nop++] = (struct cpu_op){ .step = &s->step[s->nstep - 1] };
 }

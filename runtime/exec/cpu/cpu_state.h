@@ -69,6 +69,10 @@ struct cpu_stage {
 struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };
 struct cpu_probs { struct kernel_bins bins; uint32_t readout, nbit; uint32_t row_bin[64]; uint32_t lane_bin[KERNEL_LANES_MAX]; };
 
+/* A readout is (nreadout) matrices d x d: O_j, O_j U and U^+ O_j U. */
+struct cpu_tail { const struct cpu_step *step; cplx *o, *ou, *uou; double *constant; };
+enum { CPU_TAIL_DOUBLES = 2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX };
+
 struct cpu_circuit {
 	const struct plan_circuit *plan;
 	unsigned nbit;               /* as stored */
@@ -81,6 +85,7 @@ struct cpu_circuit {
 	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
 	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */
 	bool *sample_inverse;        /* (nsample_matrix): the inverse is wanted too */
+	struct cpu_tail *tail;       /* or NULL */
 	void *start;                 /* the state after the plan's constant start, or NULL */
 	size_t nbin;                 /* doubles of the largest probs, lanes included */
 };
@@ -94,6 +99,7 @@ struct cpu_worker {
 	void *matrix[2];             /* per-sample matrices and their inverses, kernels' precision */
 	double *cross;               /* sums of one stage or step, lane by lane */
 	double *bins;
+	double *tail;                /* (ncircuit + 1, CPU_TAIL_DOUBLES) where a circuit has one */
 	uint64_t blocks;             /* of a shared state, done by this thread */
 };
 
@@ -143,11 +149,11 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const st
 	const double *slope, cplx *r_shared, cplx *const *r_sample);
 
 /* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
- * the way back from psi and w->lambda. */
+ * the way back from psi and w->lambda, or where `tail` is given (cpu_tail.c) from psi alone. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in);
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, cplx *r_shared, cplx *const *r_sample);
+	void *psi, const void *tail, cplx *r_shared, cplx *const *r_sample);
 
 /* cpu_bank.c: states kept side by side. */
 extern const struct bank_ops cpu_bank_ops;

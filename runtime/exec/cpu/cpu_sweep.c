@@ -38,7 +38,7 @@ void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
 	if (!a->any)
 		return;
 	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, w->lambda ? cpu_blocks(w)->absent : 0);
-	if (w->lambda)
+	if (w->lambda && !w->tail)
 		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_blocks(w)->absent);
 }
 /* ---- forward ---- */
@@ -76,7 +76,7 @@ static void forward_ones(const struct sweep *w, const struct cpu_op *op, const v
 static void forward_whole(const struct sweep *w, const void *from, void *psi)
 {
 	const struct cpu_stage *s = w->stage;
-	for (uint32_t k = 0; k < s->nop; k++)
+	for (uint32_t k = 0; k < s->nop - w->tail; k++)
 		if (s->op[k].none)
 			forward_ones(w, &s->op[k], k ? psi : from, psi);
 		else
@@ -103,7 +103,7 @@ static void forward_op(const struct sweep *w, const struct cpu_op *op, void *blo
 static void forward_block(const struct sweep *w, void *block, size_t base, struct ahead *ahead, void *table)
 {
 	const struct cpu_stage *s = w->stage;
-	for (uint32_t k = 0; k < s->nop; k++) {
+	for (uint32_t k = 0; k < s->nop - w->tail; k++) {
 		cpu_ask_ahead(w, ahead, s->nop);
 		if (s->op[k].ndiagonal)
 			forward_op(w, &s->op[k], block, base, table);
@@ -119,14 +119,20 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	struct sweep *w = ctx;
 	const struct cpu_blocks *s = &w->stage->forward;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	if (w->tail)
+		cpu_tail_begin(w, thread);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
 		struct ahead ahead = cpu_look_ahead(s, k + 1, end);
 		cpu_fetch(w, w->psi, base, thread->block_psi);
 		forward_block(w, thread->block_psi, base, &ahead, thread->table);
+		if (w->tail)
+			cpu_tail_add(w, thread, thread->block_psi);
 		cpu_put_back(w, thread->block_psi, base, w->psi);
 		thread->blocks++;
 	}
+	if (w->tail)
+		cpu_tail_chunk(w, thread, chunk);
 }
 
 struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; size_t idle; };
@@ -218,14 +224,17 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 	struct sweep sweep = *like;
 	for (uint32_t k = first; k < last; k++) {
 		sweep.stage = &c->stage[k];
+		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
+		if (sweep.tail)
+			cpu_tail_total(&sweep, w);
 	}
 }
 
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .stage = c->stage };
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage };
 	bool from_start = c->start && !b->lane_bits && c->stage->nop && c->stage->op[0].none;   /* read where it is kept */
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
@@ -235,14 +244,19 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
 		clear_idle(b, w, c, c->start || c->plan->nprepare ? 0 : c->idle, psi);
 	} else {
+		sweep.tail = cpu_tail_taken(c, in);
 		forward_whole(&sweep, from_start ? c->start : psi, psi);
+		if (sweep.tail) {
+			cpu_tail_begin(&sweep, w);
+			cpu_tail_add(&sweep, w, psi);
+		}
 	}
 }
 
 /* Leading constant steps act on |0...0> alike for every sample: done once. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
-	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .stage = c->stage };
+	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .circuit = c, .stage = c->stage };
 	start_state(b, b->worker, c, room);
 	if (b->lane_bits) {
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
@@ -262,5 +276,8 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	(void)keep;
 	cpu_forward_sweep(b, w, c, in, w->psi[slot]);
 	w->resident[slot] = c;
-	cpu_readouts(b, w, &b->circuit[c], w->psi[slot], readout);
+	if (cpu_tail_taken(&b->circuit[c], in))
+		cpu_tail_readouts(b, w, &b->circuit[c], readout);
+	else
+		cpu_readouts(b, w, &b->circuit[c], w->psi[slot], readout);
 }

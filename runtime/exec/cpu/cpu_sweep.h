@@ -9,9 +9,12 @@
 struct sweep {
 	struct backend_state *b;
 	const struct cpu_worker *owner;      /* whose per-sample matrices */
+	const struct cpu_circuit *circuit;
 	const struct cpu_stage *stage;
 	const struct unit_input *in;
 	void *psi, *lambda;
+	bool tail;                   /* the stage ends with the tail, which is taken */
+	const void *tail_matrix;     /* on the way back: of lambda = matrix psi */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
@@ -70,6 +73,24 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 struct ahead { bool any; size_t base; uint32_t step; };
 struct ahead cpu_look_ahead(const struct cpu_blocks *s, uint64_t next, uint64_t end);
 void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep);
+
+/* ---- cpu_tail.c ---- */
+
+void cpu_tail_compile(struct backend_state *b, struct cpu_circuit *c);
+/* With the matrices that b->u holds now. */
+void cpu_tail_matrices(struct backend_state *b, struct cpu_circuit *c);
+bool cpu_tail_taken(const struct cpu_circuit *c, const struct unit_input *in);
+/* P of the circuit (a whole state, or chunk by chunk and their total): begin, add blocks before the tail. */
+void cpu_tail_begin(const struct sweep *w, struct cpu_worker *thread);
+void cpu_tail_add(const struct sweep *w, struct cpu_worker *thread, const void *block);
+void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk);
+void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
+/* readout[(width, nreadout)] from P. */
+void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
+/* The matrix of lambda, lane by lane in SHAPE_SAMPLES, and the tail's own cross matrix added to r_shared. */
+void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
+	void *matrix, cplx *r_shared);
+void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
 /* ---- ways ---- */
 

@@ -15,6 +15,7 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_state.h \
 	runtime/exec/cpu/cpu_sweep.c \
 	runtime/exec/cpu/cpu_sweep.h \
+	runtime/exec/cpu/cpu_tail.c \
 	runtime/exec/cpu/cpu_way.c \
 	runtime/exec/cpu/kernels.c \
 	runtime/exec/cpu/kernels.h \

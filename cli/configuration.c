@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/configuration_tree.h"
+#include "cli/elsewhere.h"
 
 /* ---- changes ---- */
 
@@ -129,7 +130,7 @@ static void apply_change(struct config *c, const struct config_change *change)
 
 static void unknown_key(struct config *c, const char *prefix, const struct yentry *entry)
 {
-	const char *name[KEY_COUNT + 8], *near;
+	const char *name[KEY_COUNT + 8], *near, *here;
 	size_t n = 0, len = strlen(prefix);
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "unknown key `%s%s`", prefix, entry->key);
 
@@ -145,8 +146,11 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		if (!n || strcmp(name[n - 1], path))
 			name[n++] = path;
 	}
-	near = diag_nearest(entry->key, name, n);
-	if (near)
+	here = elsewhere_find(entry->key, name, n);
+	near = here ? here : diag_nearest(entry->key, name, n);
+	if (here)
+		diag_help(g, "here it is called `%s%s`", prefix, here);
+	else if (near)
 		diag_help(g, "did you mean `%s%s`?", prefix, near);
 	for (int i = 0; i < KEY_COUNT && !near; i++)
 		if (!strcmp(strchr(schema_row((enum key_id)i)->path, '.') + 1, entry->key))

@@ -48,7 +48,9 @@ libcli_a_SOURCES = \
 	cli/configuration_print.c \
 	cli/configuration_train.c \
 	cli/configuration_tree.h \
+	cli/elsewhere.c \
 	cli/elsewhere.def \
+	cli/elsewhere.h \
 	cli/execution.c \
 	cli/execution.h \
 	cli/guard.c \
@@ -65,6 +67,8 @@ libcli_a_SOURCES = \
 	cli/options.c \
 	cli/options.def \
 	cli/options.h \
+	cli/options_unknown.c \
+	cli/options_unknown.h \
 	cli/predictions.c \
 	cli/predictions.h \
 	cli/record.c \

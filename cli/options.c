@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/schema.h"
-#include "runtime/base/diag.h"
+#include "cli/options_unknown.h"
 
 static const struct option_row rows[OPT_IDS] = {
 #define TOP COMMAND_TOP
@@ -64,42 +63,9 @@ static const struct option_row *find_letter(enum command_bit command, char lette
 	return NULL;
 }
 
-/* `--epochs` for `--set train.epochs`: the key whose last word this is, where keys can be set. */
-static const char *key_of_option(const struct reader *r, const char *word)
+static const char *next_word(const struct reader *r)
 {
-	if (!find_long(r->command, "set", strlen("set")))
-		return NULL;
-	for (int k = 0; k < KEY_COUNT; k++) {
-		const char *path = schema_row((enum key_id)k)->path, *a = strchr(path, '.') + 1, *b = word;
-
-		while (*a && (*a == *b || (*a == '_' && *b == '-'))) {
-			a++;
-			b++;
-		}
-		if (!*a && !*b)
-			return path;
-	}
-	return NULL;
-}
-
-static int unknown_long(struct reader *r, const char *name, size_t len)
-{
-	const char *names[OPT_IDS], *near;
-	char word[64];
-	size_t n = 0;
-
-	for (int i = 0; i < OPT_IDS; i++)
-		if (rows[i].commands & r->command)
-			names[n++] = rows[i].name;
-	if (len >= sizeof word)
-		len = sizeof word - 1;
-	memcpy(word, name, len);
-	word[len] = 0;
-	near = diag_nearest(word, names, n);
-	if (!near && key_of_option(r, word))
-		return err_set(r->e, -ERR_USAGE, "unknown option `--%s`: it is a key, `--set %s=...`", word, key_of_option(r, word));
-	return near ? err_set(r->e, -ERR_USAGE, "unknown option `--%s`: did you mean `--%s`?", word, near)
-		: err_set(r->e, -ERR_USAGE, "unknown option `--%s`", word);
+	return r->at < r->narg ? r->arg[r->at] : NULL;
 }
 
 /* Is value one of the words between bars? *nth gets its position. */
@@ -178,7 +144,7 @@ static int read_long(struct reader *r, const char *word)
 	const char *attached = word[len] ? word + len + 1 : NULL;
 
 	if (!row)
-		return unknown_long(r, word, len);
+		return options_unknown(r->command, "--", word, len, attached, next_word(r), r->e);
 	if (row->argument && (row->kind != OPTION_OPTIONAL || attached))
 		return take_argument(r, row, attached);
 	if (attached)
@@ -186,14 +152,26 @@ static int read_long(struct reader *r, const char *word)
 	return keep(r, row, "", false);
 }
 
+/* A word that begins with an unknown letter is an option with one dash too few, or letters. */
+static int unknown_letter(struct reader *r, const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	if (len < 2)
+		return err_set(r->e, -ERR_USAGE, "unknown option `-%c`", *word);
+	return options_unknown(r->command, "-", word, len, word[len] ? word + len + 1 : NULL, next_word(r), r->e);
+}
+
 static int read_letters(struct reader *r, const char *word)
 {
+	const char *first = word;
+
 	for (; *word; word++) {
 		const struct option_row *row = find_letter(r->command, *word);
 		int code;
 
 		if (!row)
-			return err_set(r->e, -ERR_USAGE, "unknown option `-%c`", *word);
+			return word == first ? unknown_letter(r, word) : err_set(r->e, -ERR_USAGE, "unknown option `-%c`", *word);
 		if (row->argument && row->kind != OPTION_OPTIONAL)
 			return take_argument(r, row, word[1] ? word + 1 : NULL);
 		code = keep(r, row, "", false);

@@ -3,13 +3,13 @@
 #include "config.h"
 #include "cli/schema_check.h"
 
-#include <ctype.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/elsewhere.h"
 #include "cli/schema_text.h"
 #include "runtime/base/cpus.h"
 #include "runtime/data/transform.h"
@@ -250,28 +250,6 @@ bool check_text(const struct check *c, const struct ynode *v)
 	return true;
 }
 
-/* The one of name[n] that goes by this word elsewhere, or NULL. */
-static const char *called_elsewhere(const char *word, const char *const *name, size_t n)
-{
-	static const struct { const char *theirs, *ours; } row[] = {
-#define ELSEWHERE(theirs, ours) { theirs, ours },
-#include "cli/elsewhere.def"
-#undef ELSEWHERE
-	};
-	char plain[32];
-	size_t len = 0;
-
-	for (; *word && len + 1 < sizeof plain; word++)
-		if (*word != '_' && *word != '-')
-			plain[len++] = (char)tolower((unsigned char)*word);
-	plain[len] = 0;
-	for (size_t k = 0; k < sizeof row / sizeof *row; k++)
-		for (size_t i = 0; i < n && !strcmp(row[k].theirs, plain); i++)
-			if (!strcmp(row[k].ours, name[i]))
-				return name[i];
-	return NULL;
-}
-
 bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
 {
 	const char *name[SCHEMA_NAMES_MAX], *near, *here;
@@ -289,7 +267,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
-	here = called_elsewhere(word, name, n);
+	here = elsewhere_find(word, name, n);
 	if (c->row->id == KEY_RUN_DEVICE && (!strcmp(word, "gpu") || !strcmp(word, "cuda")))
 		diag_help(g, "this program computes on processors alone; `auto` takes all of them");
 	else if (here)

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "cli/elsewhere.h"
 #include "runtime/base/maths.h"
 #include "runtime/data/transform.h"
 #include "runtime/train/option_table.h"
@@ -121,12 +122,15 @@ static void label_options(struct diag *g, const char *before, const struct table
 
 static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
 {
-	const char *name[TRAIN_OPTIONS_MAX], *near;
+	const char *name[TRAIN_OPTIONS_MAX], *near, *here;
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
 
 	label_options(g, "", row, name);
+	here = elsewhere_find(entry->key, name, row->noption);
 	near = diag_nearest(entry->key, name, row->noption);
-	if (near)
+	if (here)
+		diag_help(g, "here it is called `%s`", here);
+	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
 	return false;
 }

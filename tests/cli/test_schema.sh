@@ -89,14 +89,15 @@ while IFS='	' read -r key words; do
 done <words >>refused
 tap_is "$(cat refused)" "" "a value of another kind: what is allowed is told"
 
-# What Keras, PyTorch and PennyLane call it: each row is found by a key that takes our word.
+# What Keras, PyTorch and PennyLane call it: each row is found by a key that takes our word, or as an option that is a key here.
 while IFS='	' read -r theirs ours; do
 	set --
 	for key in train.loss train.optimizer train.schedule train.metrics train.callbacks train.constraints data.transform run.gradient run.precision; do
 		set -- "$@" --set "$key=$theirs"
 	done
 	"$QCNN" config "$@" config.yaml >out 2>err
-	grep -q "here it is called \`$ours\`" err || echo "$theirs"
+	"$QCNN" train "--$theirs=1" config.yaml 2>>err
+	grep -q "here it is called \`\(--set [a-z._]*\.\)*$ours\(=1\)*\`" err || echo "$theirs"
 done <<END >refused
 $(sed -n 's/^ELSEWHERE("\(.*\)", "\(.*\)")/\1	\2/p' "$top_srcdir/cli/elsewhere.def")
 END

@@ -42,8 +42,33 @@ tap_exit 0 "the same run, told" "$QCNN" train --set train.restarts=3 config.yaml
 best=$(sed -n 's/.*best of 3 starts: start \([0-9]*\).*/\1/p' err)
 tap_ok "the best start has one number everywhere" grep -Eq "\"start\": ?$best," runs/latest/run.json
 
-tap_exit 2 "a key for an option" "$QCNN" train --batch-size=3 config.yaml
-tap_has err 'unknown option `--batch-size`: it is a key, `--set train.batch_size=...`' "names --set"
+# What an unknown option was meant to be; what is suggested is taken.
+meant() {   # COMMAND OPTION SENTENCE
+	"$QCNN" $1 $2 config.yaml >out 2>err
+	tap_is "$?" 2 "qcnn $1 $2"
+	tap_is "$(sed -n 's/.*error: unknown option //p' err)" "$3" "says what was meant"
+	set=$(sed -n 's/.*`--set \([^`]*[^.]\)`.*/\1/p' err)
+	[ -z "$set" ] || tap_exit 0 "--set $set is taken" "$QCNN" config --set "$set" config.yaml
+}
+meant train --batch-size=3 '`--batch-size`: it is a key, `--set train.batch_size=3`'
+meant train --epoch=3 '`--epoch`: did you mean `--set train.epochs=3`?'
+meant train --thread=2 '`--thread`: did you mean `--set run.threads=2`?'
+meant train '--lr 0.1' '`--lr`: here it is called `--set train.optimizer.adam.learning_rate=0.1`'
+meant train '-lr 0.1' '`-lr`: here it is called `--set train.optimizer.adam.learning_rate=0.1`'
+meant train '--momentum=0.9' '`--momentum`: it is a key, `--set train.optimizer.sgd.momentum=0.9`'
+meant train '--patience 3' '`--patience`: it is a key, `--set train.callbacks.early_stopping.patience=3`'
+meant train --train.epochs=3 '`--train.epochs`: it is a key, `--set train.epochs=3`'
+meant train --n-epochs '`--n-epochs`: here it is called `--set train.epochs=...`'
+meant train --emit=plan '`--emit`: it is an option of `qcnn run`, `qcnn compile`'
+meant train --batch=3 '`--batch`: did you mean `--set train.batch_size=3`? It is an option of `qcnn bench`'
+meant infer --thread=2 '`--thread`: did you mean `--threads`?'
+meant infer --rounds=4 '`--rounds`: it is a key, `--set data.rounds=4`'
+meant infer --epochs=4 '`--epochs`'
+meant train --xyzzy=4 '`--xyzzy`'
+sed 's/epochs:/n_epochs:/; s/learning_rate:/lr:/' config.yaml >torch.yaml
+tap_exit 78 "the words of others in a configuration" "$QCNN" config torch.yaml
+tap_has err 'here it is called `train.epochs`' "a key is named"
+tap_has err 'here it is called `learning_rate`' "an option is named"
 
 printf '0.1,0.2,0.3,0.4\n' >angles.csv
 tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Suggestions for unknown options, from the rows of options, keys, their tables, and what these are called elsewhere. */
+#include "config.h"
+#include "cli/options_unknown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/elsewhere.h"
+#include "cli/schema.h"
+#include "runtime/base/buf.h"
+#include "runtime/base/diag.h"
+
+enum { WORD_MAX = 63, VALUE_MAX = 40 };   /* of these, no more is shown */
+
+/* What a word may stand for: an option, or a key with a path; its option, where the key's value is a row that has some. */
+struct meaning {
+	const struct schema_row *key;    /* NULL: an option of the command */
+	const char *row, *option;        /* NULL: the key itself */
+};
+
+struct meanings {
+	struct arena a;                  /* of the words */
+	const char **word;               /* n of them; - stands for _ */
+	struct meaning *of;
+	size_t n, word_room, of_room;
+};
+
+static char *with_dashes(struct arena *a, const char *word, size_t len)
+{
+	char *copy = arena_strndup(a, word, len);
+
+	for (char *p = copy; (p = strchr(p, '_')); p++)
+		*p = '-';
+	return copy;
+}
+
+static void add(struct meanings *m, const char *word, struct meaning of)
+{
+	mem_reserve(m->word, m->n + 1, m->word_room);
+	mem_reserve(m->of, m->n + 1, m->of_room);
+	m->word[m->n] = with_dashes(&m->a, word, strlen(word));
+	m->of[m->n++] = of;
+}
+
+static bool has_word(const struct meanings *m, const char *word)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (!strcmp(m->word[i], word))
+			return true;
+	return false;
+}
+
+/* The options of the rows that a key's value may name, each once: of its preset, if that has it. */
+static void add_row(struct meanings *m, const struct schema_row *key, const char *name)
+{
+	struct table_row row;
+
+	if (!schema_table_row(key->type, name, &row))
+		return;
+	for (unsigned k = 0; k < row.noption; k++)
+		if (!has_word(m, with_dashes(&m->a, row.option[k].name, strlen(row.option[k].name))))
+			add(m, row.option[k].name, (struct meaning){ key, row.name, row.option[k].name });
+}
+
+static void add_rows(struct meanings *m, const struct schema_row *key)
+{
+	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = key->choices(name);
+
+	if (key->preset)
+		add_row(m, key, key->preset);
+	for (size_t i = 0; i < n; i++)
+		add_row(m, key, name[i]);
+}
+
+/* The keys that --set of this row takes: infer's are of the data. */
+static bool can_set(enum option_id set, const struct schema_row *key)
+{
+	return set == OPT_SET || key->id == KEY_RUN_SEED || !strncmp(key->path, "data.", strlen("data."));
+}
+
+static void add_keys(struct meanings *m, enum option_id set, bool paths)
+{
+	for (int k = 0; k < KEY_COUNT; k++) {
+		const struct schema_row *key = schema_row((enum key_id)k);
+
+		if (can_set(set, key))
+			add(m, paths ? key->path : strchr(key->path, '.') + 1, (struct meaning){ .key = key });
+	}
+	for (int k = 0; k < KEY_COUNT; k++) {
+		const struct schema_row *key = schema_row((enum key_id)k);
+
+		if (can_set(set, key) && (schema_has_rows(key->type) || key->type == TYPE_CALLBACKS))
+			add_rows(m, key);
+	}
+}
+
+/* paths: keys are written with their sections. */
+static void find_meanings(struct meanings *m, enum command_bit command, bool paths)
+{
+	const struct option_row *set = NULL;
+
+	for (int i = 0; i < OPT_IDS; i++) {
+		const struct option_row *row = &option_rows()[i];
+
+		if (!(row->commands & command))
+			continue;
+		add(m, row->name, (struct meaning){ .key = NULL });
+		if (!strcmp(row->name, "set"))
+			set = row;
+	}
+	if (set)
+		add_keys(m, set->id, paths);
+}
+
+static bool is_number(const char *text)
+{
+	char *end;
+
+	strtod(text, &end);
+	return end != text && !*end;
+}
+
+/* `--hosts`, or `--set train.epochs=3`. */
+static void print_meaning(const struct meanings *m, size_t nth, const char *value, const char *next, struct buf *out)
+{
+	const struct meaning *of = &m->of[nth];
+
+	if (!of->key) {
+		buf_printf(out, "`--%s`", m->word[nth]);
+		return;
+	}
+	buf_printf(out, "`--set %s", of->key->path);
+	if (of->row)
+		buf_printf(out, ".%s.%s", of->row, of->option);
+	if (!value && next && is_number(next))
+		value = next;
+	buf_printf(out, "=%s`", value && strlen(value) <= VALUE_MAX ? value : "...");
+}
+
+static size_t position(const struct meanings *m, const char *word)
+{
+	size_t i = 0;
+
+	while (i < m->n && m->word[i] != word)
+		i++;
+	return i;
+}
+
+/* The commands that have this option, as `qcnn run`, with commas between. */
+static void print_commands(const char *word, struct buf *out)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		for (int i = 0; i < OPT_IDS; i++)
+			if ((option_rows()[i].commands & (*c)->bit) && !strcmp(option_rows()[i].name, word))
+				buf_printf(out, "%s`qcnn %s`", out->len ? ", " : "", (*c)->name);
+}
+
+/* What was meant, behind a colon; nothing where nothing is likely. */
+static void print_suggestion(const struct meanings *m, const char *word, const char *value, const char *next, struct buf *out)
+{
+	const char *elsewhere = elsewhere_find(word, m->word, m->n), *near = diag_nearest(word, m->word, m->n);
+	struct buf others = BUF_INIT;
+	size_t nth = position(m, near ? near : "");
+
+	print_commands(word, &others);
+	if (near && !strcmp(near, word)) {
+		buf_str(out, ": it is a key, ");
+		print_meaning(m, nth, value, next, out);
+		buf_clear(&others);
+	} else if (elsewhere) {
+		buf_str(out, ": here it is called ");
+		print_meaning(m, position(m, elsewhere), value, next, out);
+	} else if (near) {
+		buf_str(out, ": did you mean ");
+		print_meaning(m, nth, value, next, out);
+		buf_char(out, '?');
+	}
+	if (others.len)
+		buf_printf(out, "%s an option of %s", near || elsewhere ? " It is" : ": it is", others.data);
+	buf_release(&others);
+}
+
+int options_unknown(enum command_bit command, const char *dashes, const char *word, size_t len, const char *value,
+	const char *next, struct err *e)
+{
+	struct meanings m = { .n = 0 };
+	struct buf b = BUF_INIT;
+
+	if (len > WORD_MAX)
+		len = WORD_MAX;
+	buf_printf(&b, "unknown option `%s%.*s`", dashes, (int)len, word);
+	find_meanings(&m, command, memchr(word, '.', len));
+	print_suggestion(&m, with_dashes(&m.a, word, len), value, next, &b);
+	err_set(e, -ERR_USAGE, "%s", b.data);
+	buf_release(&b);
+	arena_release(&m.a);
+	free(m.word);
+	free(m.of);
+	return -ERR_USAGE;
+}

@@ -70,11 +70,12 @@ struct bench_result {
 	double min, median, max, deviation;          /* seconds of one call over the whole batch */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */
+	double parts[LAP_COUNT], waiting;           /* seconds of a call (laps.def), and what is in none; NAN: not measured */
 	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by the median; NAN: no limits */
 	char shortcut_text[256];
 };
 
-struct bench_run { uint64_t runs /* 0: about a second */, seed; };
+struct bench_run { uint64_t runs /* 0: about a second */, seed; bool parts; };
 
 /* Allocate, warm up, measure.  l: limits for this number of threads, or NULL. */
 int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,

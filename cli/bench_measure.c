@@ -14,7 +14,7 @@
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/score.h"
 
-enum { RUNS_MIN = 3, RUNS_MAX = 100000 };
+enum { RUNS_MIN = 3, RUNS_MAX = 100000, PARTS_RUNS_MAX = 4000 };
 static const double BUDGET_SECONDS = 1, WARM_SECONDS = 0.1;
 
 struct bench {
@@ -136,6 +136,38 @@ static int measure(struct bench *b, uint64_t runs, struct err *e)
 		code = call(b, &b->seconds[b->nrun], e);
 		b->nrun++;
 	}
+	return code;
+}
+
+/* ---- parts ---- */
+
+struct parts_call { double seconds, parts[LAP_COUNT]; };
+
+static int by_size(const void *x, const void *y);
+
+/* Of calls of their own, as looking at the clock takes time: the mean of the faster half of them. */
+static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
+{
+	uint64_t n = b->nrun < PARTS_RUNS_MAX ? b->nrun : PARTS_RUNS_MAX, half = (n + 1) / 2;
+	struct parts_call *call_of = mem_alloc(n, sizeof *call_of);
+	int code = 0;
+
+	for (uint64_t k = 0; !code && k < n; k++) {
+		evaluator_measure(b->ev, true);
+		code = call(b, &call_of[k].seconds, e);
+		memcpy(call_of[k].parts, evaluator_parts(b->ev), sizeof call_of[k].parts);
+	}
+	qsort(call_of, n, sizeof *call_of, by_size);
+	r->waiting = 0;
+	for (uint64_t k = 0; k < half; k++)
+		r->waiting += call_of[k].seconds / (double)half;
+	for (unsigned p = LAP_NONE + 1; p < LAP_COUNT; p++) {
+		r->parts[p] = 0;
+		for (uint64_t k = 0; k < half; k++)
+			r->parts[p] += call_of[k].parts[p] / (double)half;
+		r->waiting -= r->parts[p];
+	}
+	free(call_of);
 	return code;
 }
 
@@ -276,6 +308,10 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 		code = warm(&b, how->runs, e);
 	if (!code)
 		code = measure(&b, how->runs, e);
+	for (unsigned p = 0; p < LAP_COUNT; p++)
+		out->parts[p] = out->waiting = NAN;
+	if (!code && how->parts)
+		code = measure_parts(&b, out, e);
 	if (!code) {
 		statistics(&b, out);
 		describe(&b, out);

@@ -21,7 +21,10 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "shape", TEXT, shape), FIELD(NULL, "shortcuts", TEXT, shortcuts),
 	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "max", REAL, max),
 	FIELD("seconds", "deviation", REAL, deviation), FIELD("seconds", "runs", COUNT, runs),
-	FIELD(NULL, "compile_seconds", REAL, compile_seconds), FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
+#define LAP(id, name, text) FIELD("parts_seconds", name, REAL, parts[LAP_##id]),
+#include "runtime/exec/laps.def"
+#undef LAP
+	FIELD("parts_seconds", "waiting", REAL, waiting), FIELD(NULL, "compile_seconds", REAL, compile_seconds), FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
 	FIELD(NULL, "first_seconds", REAL, first_seconds), FIELD(NULL, "passes", COUNT, passes),
 	FIELD(NULL, "bytes", REAL, bytes), FIELD(NULL, "flops_nominal", REAL, flops_nominal),
 	FIELD(NULL, "flops_executed", REAL, flops_executed), FIELD(NULL, "gates_s", REAL, gates_s),
@@ -226,6 +229,32 @@ void bench_markdown(const struct bench_report *r, struct buf *out)
 	put_rows(r, width, "| ", " | ", out);
 }
 
+static void put_part(const char *name, double seconds, double all, const char *before, struct buf *out)
+{
+	char text[BENCH_TEXT_MAX];
+
+	bench_seconds_text(fmax(seconds, 0), text);
+	buf_printf(out, "%s%s %s (%.1f %%)", before, name, text, 100 * fmax(seconds, 0) / all);
+}
+
+static void put_parts(const struct bench_result *r, struct buf *out)
+{
+	double all = r->waiting;
+	char text[BENCH_TEXT_MAX];
+
+	if (isnan(all))
+		return;
+	for (unsigned p = LAP_NONE + 1; p < LAP_COUNT; p++)
+		all += r->parts[p];
+	bench_seconds_text(all, text);
+	buf_printf(out, "  parts of %s", text);
+#define LAP(id, name, meaning) put_part(name, r->parts[LAP_##id], all, LAP_##id == 1 ? ": " : ", ", out);
+#include "runtime/exec/laps.def"
+#undef LAP
+	put_part("waiting", r->waiting, all, ", ", out);
+	buf_char(out, '\n');
+}
+
 void bench_text(const struct bench_report *r, struct buf *out)
 {
 	size_t width[COLUMNS];
@@ -246,5 +275,6 @@ void bench_text(const struct bench_report *r, struct buf *out)
 		buf_printf(out, "%.40s on %llu qubits: planned and allocated in %s, first call %s; %llu runs; nominal %.4g GFLOP, "
 			"%.1f GFLOP/s%s%s\n", x->circuit, (unsigned long long)x->qubits, made, first, (unsigned long long)x->runs,
 			x->flops_nominal / 1e9, x->nominal_gflop_s, *x->shortcuts ? "; shortcuts: " : "", x->shortcuts);
+		put_parts(x, out);
 	}
 }

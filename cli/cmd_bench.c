@@ -301,7 +301,7 @@ static const struct limits *limits_of(const struct bench_report *r, unsigned nth
 static int measure(struct bench_job *j)
 {
 	const struct options *o = &j->cli->options;
-	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->seed };
+	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->seed, o->given[OPT_PARTS] };
 	struct err e;
 	int status;
 
@@ -456,6 +456,7 @@ static int bench(struct cli *c)
 static const char *const examples[] = {
 	"qcnn bench --qubits 12 --runs 3",
 	"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
+	"qcnn bench --circuit qcnn --qubits 8 --gradient --batch 16 --runs 100 --parts",
 	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --shortcuts=batch_rank --runs 1",
 	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 64 --runs 3 --hosts local:2",
 	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",

@@ -152,6 +152,15 @@ void section_shortcuts(struct buf *out, const char *name)
 	buf_str(out, ".El\n");
 }
 
+/* Items of a list that the template begins and ends. */
+void section_parts(struct buf *out, const char *name)
+{
+	(void)name;
+#define LAP(id, word, text) mdoc_item(out, word, text);
+#include "runtime/exec/laps.def"
+#undef LAP
+}
+
 void section_generators(struct buf *out, const char *name)
 {
 	struct table_row row;

@@ -38,8 +38,10 @@ void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsig
 	adjoint_clear(ev, w);
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
 		ev->backend->backward(ev->state, worker, c, &w->input, w->slope[c], w->r_shared, w->r_sample);
+	stopwatch_lap(&w->watch, LAP_STATES);
 	for (uint32_t s = 0; s < count && ev->direct; s++)
 		reverse_sample(ev, w, s);
+	stopwatch_lap(&w->watch, LAP_CHAIN);
 }
 
 int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t first, uint32_t count,

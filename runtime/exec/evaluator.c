@@ -250,6 +250,7 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	for (uint32_t i = 0; i < ev->p->nweight; i++)
 		if (!isfinite(weight[i]))
 			return err_set(e, -ERR_NOT_FINITE, "weight %u is not finite", i);
+	stopwatch_lap(&ev->watch, LAP_NONE);
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
 	ev->version = weights_version();
 	program_eval(ev->p, weight, NULL, ev->value);
@@ -258,6 +259,7 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 		ev->backend->matrices(ev->state, ev->u);
 	units_weights(ev);
 	rank_weights(ev);
+	stopwatch_lap(&ev->watch, LAP_MATRICES);
 	return 0;
 }
 
@@ -327,6 +329,16 @@ void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
 	plan_traffic(ev->pl, ev->gradient, bytes, &passes);
 	*flops = rank ? rank_flops(ev->pl, nsample, r, ev->gradient) : *flops * nsample;
 	*bytes *= rank ? r : nsample;
+}
+
+void evaluator_measure(struct evaluator *ev, bool on)
+{
+	ev->watch = (struct stopwatch){ .on = on };
+}
+
+const double *evaluator_parts(const struct evaluator *ev)
+{
+	return ev->watch.seconds;
 }
 
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)

@@ -83,7 +83,10 @@ static int backward_unit(struct evaluator *ev, struct scratch *w, unsigned worke
 		code = shift_unit(ev, w, count, worker, e);
 	else
 		difference_unit(ev, w, count, worker);
-	return code ? code : adjoint_vector(ev, w, first, count, v, e);
+	stopwatch_lap(&w->watch, LAP_STATES);
+	code = code ? code : adjoint_vector(ev, w, first, count, v, e);
+	stopwatch_lap(&w->watch, LAP_SUMS);
+	return code;
 }
 
 int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e)
@@ -98,10 +101,13 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 	if (rank_on(ev))
 		return rank_unit(ev, worker, unit, v, e);
 	code = unit_fill(ev, w, first, count, e);
+	stopwatch_lap(&w->watch, LAP_ENCODING);
 	if (!code)
 		code = forward_unit(ev, w, worker, first, count, e);
+	stopwatch_lap(&w->watch, LAP_STATES);
 	if (!code)
 		code = slope_unit(ev, w, first, count, e);
+	stopwatch_lap(&w->watch, LAP_SLOPES);
 	if (!code && ev->gradient)
 		code = backward_unit(ev, w, worker, first, count, v, e);
 	return code;
@@ -113,6 +119,10 @@ static void claim(void *ctx, unsigned worker)
 {
 	struct evaluator *ev = ctx;
 
+	struct stopwatch *watch = &ev->scratch[worker].watch;
+
+	*watch = (struct stopwatch){ .on = ev->watch.on };
+	stopwatch_lap(watch, LAP_NONE);
 	ev->scratch[worker].claimed = ev->pool->ops->pull(ev->pool, worker);
 }
 
@@ -131,6 +141,23 @@ static void work(void *ctx, unsigned worker)
 			pool->ops->abort(pool, &e);
 		else
 			pool->ops->push(pool, worker, &unit, 1, v);
+		stopwatch_lap(&ev->scratch[worker].watch, LAP_SUMS);
+	}
+}
+
+/* Workers that had a unit worked side by side. */
+static void add_watches(struct evaluator *ev)
+{
+	unsigned nworker = 0;
+
+	for (unsigned k = 0; k < ev->nworker; k++)
+		nworker += ev->scratch[k].watch.on;
+	for (unsigned k = 0; k < ev->nworker; k++) {
+		struct stopwatch *w = &ev->scratch[k].watch;
+
+		for (unsigned p = 0; w->on && p < LAP_COUNT; p++)
+			ev->watch.seconds[p] += w->seconds[p] / nworker;
+		*w = (struct stopwatch){ 0 };
 	}
 }
 
@@ -160,20 +187,30 @@ static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 		return code;
 	ev->pool = pool;
 	ev->backend->run(ev->state, &job);
-	return pool->ops->end(pool, ev->sum, e);
+	if (ev->watch.on)
+		add_watches(ev);
+	stopwatch_lap(&ev->watch, LAP_NONE);
+	code = pool->ops->end(pool, ev->sum, e);
+	stopwatch_lap(&ev->watch, LAP_SUMS);
+	return code;
 }
 
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
 {
 	int code;
 
+	stopwatch_lap(&ev->watch, LAP_NONE);
 	use_batch(ev);
-	if (rank_on(ev))
+	if (rank_on(ev)) {
 		code = rank_run(ev, e);
-	else
+		stopwatch_lap(&ev->watch, LAP_STATES);
+	} else {
 		code = pool->ops->offer ? evaluator_run_far(ev, pool, e) : run_here(ev, pool, e);
+		stopwatch_lap(&ev->watch, LAP_NONE);
+	}
 	if (!code && ev->gradient && gradient)
 		code = evaluator_finish(ev, ev->sum, gradient, e);
+	stopwatch_lap(&ev->watch, LAP_CHAIN);
 	return code;
 }
 

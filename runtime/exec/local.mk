@@ -15,6 +15,8 @@ libexec_a_SOURCES = \
 	runtime/exec/evaluator_run.c \
 	runtime/exec/forms.c \
 	runtime/exec/forms.h \
+	runtime/exec/laps.def \
+	runtime/exec/laps.h \
 	runtime/exec/memory.c \
 	runtime/exec/memory.h \
 	runtime/exec/observable.c \

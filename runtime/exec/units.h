@@ -32,6 +32,7 @@ struct scratch {
 	uint32_t first, variant;
 	int64_t claimed;             /* the first unit of this batch, or -1 */
 	uint64_t nunit;              /* done since the evaluator was made */
+	struct stopwatch watch;      /* of this batch */
 };
 
 struct rank;
@@ -83,6 +84,7 @@ struct evaluator {
 	struct rank *rank;           /* the shortcut batch_rank, or NULL */
 	struct shortcut_use use;     /* but for the batches that were seen last */
 	struct work_seen seen;
+	struct stopwatch watch;      /* of the steps since evaluator_measure; what workers did, by their mean */
 };
 
 /* Bytes that the evaluator takes besides the backend. */

@@ -9,13 +9,22 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches circuit compile_seconds deviation device double first_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places passes precision processor processors qubits results runs schema seconds shape share_of_limit shared_by shortcuts single threads threads_rule version weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double encoding first_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_limit shared_by shortcuts single slopes states sums threads threads_rule version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
 	"the case"
 tap_has out '"flops_nominal": 11010048' "nominal work: 21 blocks, 128 flops an amplitude, 16 samples"
 tap_has out '"runs": 3}' "as many runs as asked for"
+tap_has out '"parts_seconds": {"matrices": null, ' "parts of a call are measured where they are asked for"
+part() { sed -n 's/.*"parts_seconds": {[^}]*"'"$1"'": \([-0-9.e]*\).*/\1/p' out; }
+tap_exit 0 "--parts" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 40 --parts --json
+tap_is "$(for p in matrices encoding states slopes chain sums; do part $p; done | awk '$1 > 0 { n++ } END { print n }')" 6 "every part takes time"
+tap_exit 0 "--parts of threads" "$QCNN" bench --no-limits --runs 20 --threads 2 --circuit qcnn --qubits 8 --batch 64 --parts --json
+tap_is "$(part chain | awk '{ print ($1 >= 0 && $1 < 1e-5) }')" 1 "without a gradient there is no chain rule"
+tap_is "$({ part waiting; part states; } | awk '{ t[NR] = $1 } END { print (t[1] > -0.1 * t[2]) }')" 1 "threads side by side count once"
+tap_exit 0 "--parts for people" "$QCNN" bench $quick --qubits 4 --parts
+tap_is "$(grep -c '^  parts of .*: matrices .* %), encoding .*, waiting .* %)$' out)" 1 "a line a case"
 
 tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --json
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
@@ -25,7 +34,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,6,9 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 33 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 40 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double

@@ -28,13 +28,14 @@ int bench_list_read(const char *name, const char *text, uint64_t low, uint64_t h
 
 /* ---- named circuits ---- */
 
-struct bench_size { unsigned n, layers; uint64_t seed; };
+struct bench_size { unsigned n, layers; uint64_t seed; bool product; /* begin with a product state of random rotations */ };
 
 struct bench_circuit {
 	const char *name;
 	unsigned min_qubits;
 	unsigned layers;             /* when none are given; 0: it has no layers; BENCH_LAYERS_N: as many as qubits */
 	bool excitations;            /* samples are cluster excitations: one angle, the rest 0 */
+	bool product;                /* begins with a product state whatever is asked for */
 	void (*write)(struct buf *out, const struct bench_size *s);
 };
 enum { BENCH_LAYERS_N = ~0u };
@@ -46,6 +47,7 @@ struct bench_program {
 	char *name;                  /* of the circuit, or the file as given */
 	const struct bench_circuit *named;   /* NULL: a file */
 	unsigned qubits, layers;     /* layers 0: none */
+	const char *start;           /* "zero", "product"; a file: "" */
 	uint64_t gates;              /* applies of a call's circuits */
 	double compile_seconds;
 	struct model_file model;     /* .program */
@@ -66,12 +68,14 @@ struct bench_result {
 	uint64_t workers;            /* on other hosts, of `threads` each (0: they differ); 0: this process */
 	bool gradient;
 	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
+	const char *start;           /* of bench_program */
 	const char *shortcuts;       /* names between ", "; "" when none */
 	double min, median, max, deviation;          /* seconds of one call over the whole batch */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */
 	double parts[LAP_COUNT], waiting;           /* seconds of a call (laps.def), and what is in none; NAN: not measured */
 	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by the median; NAN: no limits */
+	double floor_seconds, share_of_floor;        /* plan_floor; NAN: no limits, or batch rank */
 	char shortcut_text[256];
 };
 

@@ -16,9 +16,18 @@ static const char su4[] =
 	"}\n";
 static const char turn[] = "block turn(float[3] t) a { Rot(t[0], t[1], t[2]) a; }\n";
 
-static void begin(struct buf *out, const char *what, unsigned n)
+/* A product state of random rotations, where it is asked for. */
+static void put_start(struct buf *out, const struct bench_size *s)
 {
-	buf_printf(out, "// %s\nQCNN 1;\nqubit[%u] q;\n", what, n);
+	if (s->product)
+		buf_printf(out, "block start(float[3] t) a { Rot(t[0], t[1], t[2]) a; }\n"
+			"param float[%u, 3] beginning;\nstart(each beginning) on q;\n", s->n);
+}
+
+static void begin(struct buf *out, const char *what, const struct bench_size *s)
+{
+	buf_printf(out, "// %s\nQCNN 1;\nqubit[%u] q;\n", what, s->n);
+	put_start(out, s);
 }
 
 /* The model of examples/cluster. */
@@ -27,8 +36,9 @@ static void write_qcnn(struct buf *out, const struct bench_size *s)
 	buf_printf(out, "// The quantum convolutional network of TensorFlow Quantum's tutorial.\n"
 		"QCNN 1;\n"
 		"const int n = %u;\n"
-		"qubit[n] q;\n"
-		"input float[n] x;\n"
+		"qubit[n] q;\n", s->n);
+	put_start(out, s);
+	buf_str(out, "input float[n] x;\n"
 		"block rotate(float[3] t) a { pow(t[0]) @ x a;  pow(t[1]) @ y a;  pow(t[2]) @ z a; }\n"
 		"block entangle(float[15] t) a, b {\n"
 		"  rotate(t[0:2]) a;  rotate(t[3:5]) b;\n"
@@ -49,13 +59,13 @@ static void write_qcnn(struct buf *out, const struct bench_size *s)
 		"  layer pool { param float[6] t;  merge(t) on zip(w[0:half-1], w[half:-1]); }\n"
 		"  w = w[half:-1];\n"
 		"}\n"
-		"observe z(w);\n", s->n);
+		"observe z(w);\n");
 }
 
 /* Schuld, Bocharov, Svore, Wiebe (arXiv:1804.00633), with PennyLane's ranges. */
 static void write_sel(struct buf *out, const struct bench_size *s)
 {
-	begin(out, "Strongly entangling layers.", s->n);
+	begin(out, "Strongly entangling layers.", s);
 	buf_str(out, turn);
 	buf_printf(out, "param float[%u, %u, 3] t;\n"
 		"for int l in [0:%u] { turn(each t[l]) on q;  cx on cycle(q, l %% %u + 1); }\n"
@@ -64,16 +74,13 @@ static void write_sel(struct buf *out, const struct bench_size *s)
 
 static void write_qft(struct buf *out, const struct bench_size *s)
 {
-	begin(out, "The quantum Fourier transform of a product state of random rotations.", s->n);
-	buf_str(out, turn);
-	buf_printf(out, "param float[%u, 3] t;\n"
-		"turn(each t) on q;\n"
-		"for int i in [%u:-1:0] {\n"
+	begin(out, "The quantum Fourier transform of a product state of random rotations.", s);
+	buf_printf(out, "for int i in [%u:-1:0] {\n"
 		"  h q[i];\n"
 		"  for int j in [i-1:-1:0] { cp(pi / 2.0 ** (i - j)) q[j], q[i]; }\n"
 		"}\n"
 		"for int i in [0:%u] { swap q[i], q[%u - i]; }\n"
-		"observe z(q[0]);\n", s->n, s->n - 1, s->n / 2 - 1, s->n - 1);
+		"observe z(q[0]);\n", s->n - 1, s->n / 2 - 1, s->n - 1);
 }
 
 /* Cross, Bishop, Sheldon, Nation, Gambetta (arXiv:1811.12926): random pairs in every layer. */
@@ -81,7 +88,7 @@ static void write_qv(struct buf *out, const struct bench_size *s)
 {
 	uint32_t order[BENCH_QUBITS_MAX];
 
-	begin(out, "Quantum volume: random two-qubit gates on random pairs.", s->n);
+	begin(out, "Quantum volume: random two-qubit gates on random pairs.", s);
 	buf_str(out, su4);
 	buf_printf(out, "param float[%u, %u, 15] t;\n", s->layers, s->n / 2);
 	for (unsigned l = 0; l < s->layers; l++) {
@@ -96,13 +103,13 @@ static void write_qv(struct buf *out, const struct bench_size *s)
 
 static void write_ghz(struct buf *out, const struct bench_size *s)
 {
-	begin(out, "A Greenberger-Horne-Zeilinger state.", s->n);
+	begin(out, "A Greenberger-Horne-Zeilinger state.", s);
 	buf_str(out, "h q[0];\ncx on windows(q, 2, 1);\nobserve z(q[0]);\n");
 }
 
 static void write_brickwork(struct buf *out, const struct bench_size *s)
 {
-	begin(out, "Two-qubit gates on neighbours, in bricks.", s->n);
+	begin(out, "Two-qubit gates on neighbours, in bricks.", s);
 	buf_str(out, su4);
 	buf_printf(out, "for int l in [0:%u] {\n"
 		"  if (l %% 2 == 0) { layer even { param float[len(even(q)), 15] t;  su4(each t) on even(q); } }\n"
@@ -175,7 +182,7 @@ static void write_random(struct buf *out, const struct bench_size *s)
 	uint8_t gate[BENCH_QUBITS_MAX] = { 0 };
 	bool busy[BENCH_QUBITS_MAX] = { false };
 
-	begin(out, "A random circuit on a grid.", s->n);
+	begin(out, "A random circuit on a grid.", s);
 	buf_str(out, "h q;\n");
 	for (unsigned k = 0; k < s->layers; k++)
 		random_cycle(out, &g, k, gate, busy);
@@ -183,13 +190,13 @@ static void write_random(struct buf *out, const struct bench_size *s)
 }
 
 static const struct bench_circuit table[] = {
-	{ "qcnn", 2, 0, true, write_qcnn },
-	{ "sel", 2, 1, false, write_sel },
-	{ "qft", 2, 0, false, write_qft },
-	{ "qv", 2, BENCH_LAYERS_N, false, write_qv },
-	{ "ghz", 2, 0, false, write_ghz },
-	{ "brickwork", 2, 8, false, write_brickwork },
-	{ "random", 2, 100, false, write_random },
+	{ "qcnn", 2, 0, true, false, write_qcnn },
+	{ "sel", 2, 1, false, false, write_sel },
+	{ "qft", 2, 0, false, true, write_qft },
+	{ "qv", 2, BENCH_LAYERS_N, false, false, write_qv },
+	{ "ghz", 2, 0, false, false, write_ghz },
+	{ "brickwork", 2, 8, false, false, write_brickwork },
+	{ "random", 2, 100, false, false, write_random },
 };
 
 const struct bench_circuit *bench_circuit_find(const char *name)

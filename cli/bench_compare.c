@@ -32,7 +32,7 @@ static bool same_workers(const json_t *old, uint64_t n)
 static bool same_case(const json_t *old, const struct bench_result *r)
 {
 	return same_text(old, "circuit", r->circuit) && same_count(old, "qubits", r->qubits)
-		&& same_count(old, "layers", r->layers) && same_count(old, "batch", r->batch)
+		&& same_count(old, "layers", r->layers) && same_count(old, "gates", r->gates) && same_count(old, "batch", r->batch)
 		&& same_count(old, "threads", r->threads) && same_workers(old, r->workers) && json_is_true(json_object_get(old, "gradient")) == r->gradient
 		&& same_text(old, "precision", r->precision) && same_text(old, "device", r->device)
 		&& same_text(old, "isa", r->isa) && (!*r->shortcuts) == same_text(old, "shortcuts", "");

@@ -15,6 +15,7 @@ enum field_kind { FIELD_NONE = 0, FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_FLA
 static const struct field { const char *group, *key; enum field_kind kind; size_t at; } fields[] = {
 #define FIELD(group, key, kind, member) { group, key, FIELD_##kind, offsetof(struct bench_result, member) }
 	FIELD(NULL, "circuit", TEXT, circuit), FIELD(NULL, "qubits", COUNT, qubits), FIELD(NULL, "layers", COUNT, layers),
+	FIELD(NULL, "start", TEXT, start),
 	FIELD(NULL, "gates", COUNT, gates), FIELD(NULL, "weights", COUNT, weights), FIELD(NULL, "batch", COUNT, batch),
 	FIELD(NULL, "gradient", FLAG, gradient), FIELD(NULL, "precision", TEXT, precision),
 	FIELD(NULL, "threads", COUNT, threads), FIELD(NULL, "workers", COUNT, workers), FIELD(NULL, "device", TEXT, device), FIELD(NULL, "isa", TEXT, isa),
@@ -31,6 +32,7 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "gb_s", REAL, gb_s), FIELD(NULL, "gflop_s", REAL, gflop_s),
 	FIELD(NULL, "gflop_s_nominal", REAL, nominal_gflop_s), FIELD(NULL, "limit", TEXT, limit),
 	FIELD(NULL, "limit_seconds", REAL, limit_seconds), FIELD(NULL, "share_of_limit", REAL, share_of_limit),
+	FIELD(NULL, "floor_seconds", REAL, floor_seconds), FIELD(NULL, "share_of_floor", REAL, share_of_floor),
 #undef FIELD
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -117,7 +119,7 @@ void bench_csv(const struct bench_report *r, struct buf *out)
 
 /* ---- for people ---- */
 
-enum { COLUMNS = 13, CELL_MAX = 64 };
+enum { COLUMNS = 13, CELL_MAX = 80 };
 
 void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX])
 {
@@ -152,8 +154,8 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 {
 	char text[BENCH_TEXT_MAX];
 
-	snprintf(cell[0], CELL_MAX, "%.40s%s%s", r->circuit, r->gradient ? " gradient" : "",
-		!strcmp(r->precision, "double") ? " double" : "");
+	snprintf(cell[0], CELL_MAX, "%.40s%s%s%s", r->circuit, !strcmp(r->start, "product") ? " product" : "",
+		r->gradient ? " gradient" : "", !strcmp(r->precision, "double") ? " double" : "");
 	snprintf(cell[1], CELL_MAX, "%llu", (unsigned long long)r->qubits);
 	r->layers ? snprintf(cell[2], CELL_MAX, "%llu", (unsigned long long)r->layers) : snprintf(cell[2], CELL_MAX, "-");
 	snprintf(cell[3], CELL_MAX, "%llu", (unsigned long long)r->batch);
@@ -255,10 +257,26 @@ static void put_parts(const struct bench_result *r, struct buf *out)
 	buf_char(out, '\n');
 }
 
+/* What the table has no column for. */
+static void put_details(const struct bench_result *r, struct buf *out)
+{
+	char text[BENCH_TEXT_MAX];
+
+	bench_seconds_text(r->allocate_seconds, text);
+	buf_printf(out, "%.40s on %llu qubits: planned and allocated in %s", r->circuit, (unsigned long long)r->qubits, text);
+	bench_seconds_text(r->first_seconds, text);
+	buf_printf(out, ", first call %s; %llu runs; nominal %.4g GFLOP, %.1f GFLOP/s", text, (unsigned long long)r->runs,
+		r->flops_nominal / 1e9, r->nominal_gflop_s);
+	if (isfinite(r->floor_seconds)) {
+		bench_seconds_text(r->floor_seconds, text);
+		buf_printf(out, "; floor of the plan %s, %.0f %%", text, 100 * r->share_of_floor);
+	}
+	buf_printf(out, "%s%s\n", *r->shortcuts ? "; shortcuts: " : "", r->shortcuts);
+}
+
 void bench_text(const struct bench_report *r, struct buf *out)
 {
 	size_t width[COLUMNS];
-	char first[BENCH_TEXT_MAX], made[BENCH_TEXT_MAX];
 
 	machine_limits_text(r->limits, r->nlimit, out);
 	if (r->nlimit)
@@ -268,13 +286,7 @@ void bench_text(const struct bench_report *r, struct buf *out)
 	put_rows(r, width, "", "  ", out);
 	buf_char(out, '\n');
 	for (unsigned k = 0; k < r->n; k++) {
-		const struct bench_result *x = &r->result[k];
-
-		bench_seconds_text(x->allocate_seconds, made);
-		bench_seconds_text(x->first_seconds, first);
-		buf_printf(out, "%.40s on %llu qubits: planned and allocated in %s, first call %s; %llu runs; nominal %.4g GFLOP, "
-			"%.1f GFLOP/s%s%s\n", x->circuit, (unsigned long long)x->qubits, made, first, (unsigned long long)x->runs,
-			x->flops_nominal / 1e9, x->nominal_gflop_s, *x->shortcuts ? "; shortcuts: " : "", x->shortcuts);
-		put_parts(x, out);
+		put_details(&r->result[k], out);
+		put_parts(&r->result[k], out);
 	}
 }

@@ -82,6 +82,7 @@ static struct bench_program *add_program(struct bench_job *j, const char *name)
 		return NULL;
 	bp = &j->program[j->nprogram++];
 	bp->name = mem_strdup(name);
+	bp->start = "";
 	return bp;
 }
 
@@ -104,10 +105,16 @@ static void compile_text(struct bench_job *j, struct bench_program *bp, const st
 	ast_free(t);
 }
 
+static bool starts_as_product(const struct bench_job *j)
+{
+	return options_choice(&j->cli->options, OPT_BENCH_START) == 1;
+}
+
 static int compile_named(struct bench_job *j, const struct bench_circuit *bc, unsigned n, unsigned layers)
 {
 	struct bench_program *bp = add_program(j, bc->name);
-	struct bench_size size = { n, layers == BENCH_LAYERS_N ? n : layers, j->seed };
+	struct bench_size size = { n, layers == BENCH_LAYERS_N ? n : layers, j->seed,
+		bc->product || starts_as_product(j) };
 	struct buf text = BUF_INIT;
 	double began = clock_seconds();
 
@@ -116,6 +123,7 @@ static int compile_named(struct bench_job *j, const struct bench_circuit *bc, un
 	if (n < bc->min_qubits)
 		return cli_usage(j->cli, "the circuit %s needs at least %u qubits", bc->name, bc->min_qubits);
 	bp->named = bc;
+	bp->start = size.product ? "product" : "zero";
 	bp->qubits = n;
 	bp->layers = size.layers;
 	bc->write(&text, &size);
@@ -177,6 +185,8 @@ static int file(struct bench_job *j, const char *path)
 
 	if (j->layers.n)
 		return cli_usage(j->cli, "--layers is for named circuits; %s has the layers that it has", path);
+	if (starts_as_product(j))
+		return cli_usage(j->cli, "--start=product is for named circuits; %s begins as it stands", path);
 	if (!j->qubits.n)
 		return compile_file_at(j, path, 0);
 	for (unsigned k = 0; !status && k < j->qubits.n; k++)

@@ -24,6 +24,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan.c \
 	runtime/exec/plan.h \
 	runtime/exec/plan_build.h \
+	runtime/exec/plan_floor.c \
 	runtime/exec/plan_fuse.c \
 	runtime/exec/plan_pair.c \
 	runtime/exec/plan_print.c \
@@ -34,6 +35,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_tail.c \
 	runtime/exec/plan_time.c \
 	runtime/exec/plan_work.c \
+	runtime/exec/plan_work.h \
 	runtime/exec/rank.c \
 	runtime/exec/rank.h \
 	runtime/exec/rank_basis.c \

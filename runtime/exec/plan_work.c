@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a plan costs, counted: floating-point operations, passes, bytes. */
 #include "config.h"
-#include "runtime/exec/plan.h"
+#include "runtime/exec/plan_work.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static double active_share(const struct matrix *m)
 	}
 }
 
-static double step_cost(const struct plan *pl, const struct plan_step *s)
+double plan_step_flops(const struct plan *pl, const struct plan_step *s)
 {
 	const struct matrix *m = pl->set.def[s->matrix];
 	double cost;
@@ -49,23 +49,18 @@ static double cross_cost(const struct plan *pl, const struct plan_step *s)
 	return ldexp(plan_cross_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
 }
 
-/* The way back alone: psi and lambda undone, the cross matrix; a tail makes lambda. */
-static double back_cost(const struct plan *pl, const struct plan_step *s)
+double plan_back_flops(const struct plan *pl, const struct plan_step *s)
 {
 	if (s->tail)
-		return step_cost(pl, s);
-	return (s->undo ? 2 * step_cost(pl, s) : 0) + (s->cross ? cross_cost(pl, s) : 0);
+		return plan_step_flops(pl, s);
+	return (s->undo ? 2 * plan_step_flops(pl, s) : 0) + (s->cross ? cross_cost(pl, s) : 0);
 }
-
-/* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
- * live: bits that steps before the stage have turned; left: those that the way back finds turned besides. */
-struct visited { uint64_t hot, live, left; double there, back; };
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
-static struct visited visit_stage(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
+struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
-	struct visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
+	struct plan_visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
 	uint64_t all = v.live | plan_turned(pl, c, s->first + s->count);
 
 	for (unsigned k = 0; k < s->nhot; k++)
@@ -75,18 +70,28 @@ static struct visited visit_stage(const struct plan *pl, const struct plan_circu
 	return v;
 }
 
+double plan_visit_read(const struct plan_visited *v)
+{
+	return ldexp(v->there, -(int)count(v->hot & ~v->live));
+}
+
+void plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s, double *there, double *back)
+{
+	uint64_t own = plan_moved(pl, s), idle = own ? v->hot & ~(v->live | own | plan_looked(pl, s)) : 0;
+
+	*there = ldexp(v->there, -(int)count(idle));
+	*back = ldexp(v->back, -(int)count(idle & ~v->left));
+	v->live |= own;
+}
+
 static double stage_flops(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient)
 {
-	struct visited v = visit_stage(pl, c, s);
-	double flops = 0;
+	struct plan_visited v = plan_visit(pl, c, s);
+	double flops = 0, there, back;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		const struct plan_step *st = &c->step[k];
-		uint64_t own = plan_moved(pl, st), idle = own ? v.hot & ~(v.live | own | plan_looked(pl, st)) : 0;
-		double back = ldexp(v.back, -(int)count(idle & ~v.left));
-
-		flops += step_cost(pl, st) * ldexp(v.there, -(int)count(idle)) + (gradient ? back_cost(pl, st) * back : 0);
-		v.live |= own;
+		plan_visit_step(pl, &v, &c->step[k], &there, &back);
+		flops += plan_step_flops(pl, &c->step[k]) * there + (gradient ? plan_back_flops(pl, &c->step[k]) * back : 0);
 	}
 	return flops;
 }
@@ -108,7 +113,7 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 	for (uint32_t k = c->nstart; k < c->nstep; k++) {   /* the kept start costs nothing */
 		const struct plan_step *s = &c->step[k];
 
-		per_amplitude += step_cost(pl, s) + (gradient ? back_cost(pl, s) : 0);
+		per_amplitude += plan_step_flops(pl, s) + (gradient ? plan_back_flops(pl, s) : 0);
 	}
 	return ldexp(per_amplitude, (int)c->nbit);
 }
@@ -168,10 +173,9 @@ void plan_flops(const struct plan *pl, bool gradient, double *executed, double *
 /* Bytes that go between the state and a stage's blocks, forward and, with the gradient, back. */
 static double stage_bytes(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back)
 {
-	struct visited v = visit_stage(pl, c, s);
-	double read = ldexp(v.there, -(int)count(v.hot & ~v.live));
+	struct plan_visited v = plan_visit(pl, c, s);
 
-	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (read + v.there + (back ? 4 * v.back : 0));
+	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? 4 * v.back : 0));
 }
 
 /* Forward a pass reads and writes psi, as far as it is not known to be 0; backward psi and lambda, in the stages with

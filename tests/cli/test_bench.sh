@@ -9,10 +9,10 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double encoding first_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_limit shared_by shortcuts single slopes states sums threads threads_rule version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
-tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
+tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
 	"the case"
 tap_has out '"flops_nominal": 11010048' "nominal work: 21 blocks, 128 flops an amplitude, 16 samples"
 tap_has out '"runs": 3}' "as many runs as asked for"
@@ -28,13 +28,21 @@ tap_is "$(grep -c '^  parts of .*: matrices .* %), encoding .*, waiting .* %)$' 
 
 tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --json
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
-tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*}' out)" 1 "a share of them"
+tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*}' out)" 1 "a share of them"
+
+# A unit of four samples is one thread's: half of one takes as long as all of it.
+tap_exit 0 "the floor of a plan" "$QCNN" bench --runs 1 --qubits 6 --circuit qcnn --gradient --threads 2 --isa baseline --batch 1,4,8,9 --csv
+tap_is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { f[NR] = $at["floor_seconds"]; l[NR] = $at["limit_seconds"] }
+	END { printf "%.3f %.3f %.3f %d", f[3] / f[2], f[4] / f[2], f[5] / f[2], (f[4] >= 0.999 * l[4] && f[4] < 100 * l[4]) }' out)" \
+	"1.000 1.000 2.000 1" "counts units that threads wait for, and is no less than the limit"
+tap_exit 0 "no limits, no floor" "$QCNN" bench $quick --qubits 6 --json
+tap_has out '"floor_seconds": null, "share_of_floor": null' "it is null"
 
 tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8+2,9 --threads 1,2 --batch 1,3 --csv
-tap_is "$(sed 1d out | cut -d, -f1-3,6,9 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
+tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 40 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 43 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
@@ -58,6 +66,9 @@ tap_same shown.asm example.asm "qcnn is the model of examples/cluster"
 "$QCNN" bench --circuit random --qubits 9 --layers 20 --seed 4 --show >three
 tap_same one two "a seed gives the same circuit"
 tap_is "$(cmp -s one three && echo same)" "" "another gives another"
+tap_exit 0 "--start=product" "$QCNN" bench $quick --start product --circuit qcnn --circuit sel --circuit qft --circuit ghz --qubits 4 --csv
+tap_is "$(sed 1d out | cut -d, -f1,4,5 | tr -d '"' | tr '\n' ' ')" "qcnn,product,25 sel,product,12 qft,product,16 ghz,product,8 " \
+	"a rotation of every qubit more, but for qft, which begins so"
 tap_exit 0 "a model by file" "$QCNN" bench $quick --circuit "$top_srcdir/examples/cluster/cluster.qcnn" --qubits 3,4 --gradient --csv
 tap_is "$(sed 1d out | cut -d, -f2 | tr '\n' ' ')" "3 4 " "with its constant n"
 
@@ -78,6 +89,8 @@ refuse 2 '--batch gives more than 256 numbers' --batch 1-257
 refuse 2 'the circuit sel needs at least 2 qubits' --qubits 1
 refuse 2 'the circuit ghz has no layers to be counted' --circuit ghz --layers 3
 refuse 2 'ghz has no weights, so that it has no gradient' --circuit ghz --gradient
+refuse 2 'begins as it stands' --circuit shown.qcnn --start product
+refuse 2 '--start takes zero|product, not `one`' --start one
 refuse 2 'only one of --json, --csv and --markdown can be had' --json --csv
 refuse 66 'nothing.qcnn' --circuit nothing.qcnn
 refuse 78 'sel: needs 8.0 TiB for 1 state of 40 qubits in single precision' --qubits 40
@@ -98,6 +111,7 @@ tap_has err "slower: qcnn" "the verdict is beside the results"
 tap_exit 65 "other cases" "$QCNN" bench $quick --qubits 4 --compare old.json
 tap_has err "none of these cases" "it is said"
 echo '{}' >empty.json
+tap_exit 65 "another start" "$QCNN" bench $quick $same --start product --compare old.json
 tap_exit 65 "another file" "$QCNN" bench $quick --qubits 4 --compare empty.json
 tap_exit 66 "no file" "$QCNN" bench $quick --qubits 4 --compare nothing.json
 

@@ -109,7 +109,7 @@ static int open_model(struct cli *c, struct job *j)
 	compile_words_release(&w);
 	if (code)
 		return cli_fail(c, &e);
-	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_BAD_DATA)) : 0;
+	return diags_errors(j->d) ? cli_diags_fail(c, j->d, model_fault_status(j->d, true)) : 0;
 }
 
 /* What no training can change or measure. */

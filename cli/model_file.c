@@ -140,6 +140,11 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	return 0;
 }
 
+int model_fault_status(const struct diags *d, bool configured)
+{
+	return err_exit_status(configured && diags_errors_of(d, DIAG_OVERRIDE) == diags_errors(d) ? -ERR_CONFIG : -ERR_BAD_DATA);
+}
+
 void model_file_release(struct model_file *m)
 {
 	program_free(m->program);

@@ -18,6 +18,8 @@ struct model_file {
 int model_file_open(const char *path, struct diags *d, const struct lang_options *lo,
 	const struct compile_options *co, struct model_file *out, struct err *e);
 void model_file_release(struct model_file *m);
+/* The exit status for a model with errors: configured, its constants are a configuration's, whose fault a wrong one is. */
+int model_fault_status(const struct diags *d, bool configured);
 
 /* What a program's inputs want, without places: malloc'ed. */
 struct input_want *input_wants(const struct program *p);

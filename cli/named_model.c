@@ -62,7 +62,7 @@ static int open_model(struct cli *c, const struct model_wish *wish, struct named
 		status = cli_fail(c, &e);
 	compile_words_release(&w);
 	if (!status && diags_errors(m->d))
-		status = cli_diags_fail(c, m->d, err_exit_status(-ERR_BAD_DATA));
+		status = cli_diags_fail(c, m->d, model_fault_status(m->d, path_is_config(wish->path)));
 	return status;
 }
 

@@ -25,12 +25,22 @@ void table_add_number(struct table *t, double v, const char *format)
 	table_add(t, s);
 }
 
+/* Characters of a text in UTF-8. */
+static size_t length(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
 static size_t width_of(const struct table *t, unsigned column)
 {
 	size_t w = 0;
 
 	for (size_t i = column; i < t->n; i += t->ncolumn)
-		w = strlen(t->cell[i]) > w ? strlen(t->cell[i]) : w;
+		w = length(t->cell[i]) > w ? length(t->cell[i]) : w;
 	return w;
 }
 
@@ -43,7 +53,7 @@ void table_print(const struct table *t, struct buf *out)
 			const char *s = t->cell[i + k];
 
 			buf_str(out, s);
-			buf_pad(out, ' ', width_of(t, k) + 2 - strlen(s));
+			buf_pad(out, ' ', width_of(t, k) + 2 - length(s));
 		}
 		while (out->len > begin && out->data[out->len - 1] == ' ')
 			out->len--;

@@ -14,7 +14,7 @@
 
 #include "runtime/base/arena.h"
 
-enum { CHUNK = 1 << 16, TEMPORARY_TRIES = 100 };
+enum { CHUNK = 1 << 16, TEMPORARY_TRIES = 100, LINKS_MAX = 40 };
 
 static int too_large(const char *path, size_t max_bytes, struct err *e)
 {
@@ -290,6 +290,27 @@ static int write_beside(const struct writing *w, const char *path, mode_t mode, 
 	return code;
 }
 
+/* Where the links that begin at `path` lead though nothing is there yet; path itself where it is no link. */
+static int follow(const char *path, char real[PATH_MAX])
+{
+	char link[PATH_MAX];
+
+	snprintf(real, PATH_MAX, "%s", path);
+	for (int k = 0; k < LINKS_MAX; k++) {
+		ssize_t n = readlink(real, link, sizeof link - 1);
+		size_t folder;
+
+		if (n < 0)
+			return 0;
+		link[n] = '\0';
+		folder = link[0] == '/' || !strrchr(real, '/') ? 0 : (size_t)(strrchr(real, '/') - real) + 1;
+		if (folder + (size_t)n >= PATH_MAX)
+			break;
+		memcpy(real + folder, link, (size_t)n + 1);
+	}
+	return -1;
+}
+
 int file_replace(const char *path, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e)
 {
 	const struct writing w = { put, what };
@@ -306,6 +327,8 @@ int file_replace(const char *path, int (*put)(const void *what, int fd), const v
 		/* Behind a link the file is replaced, not the link. */
 		if (realpath(path, real))
 			path = real;
+	} else if (errno == ENOENT && strlen(path) < PATH_MAX && !follow(path, real)) {
+		path = real;
 	}
 	return write_beside(&w, path, mode, sync, e);
 }

@@ -166,6 +166,15 @@ unsigned diags_errors(const struct diags *d)
 	return d->nerror;
 }
 
+unsigned diags_errors_of(const struct diags *d, enum diag_code code)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		n += d->v[i]->row->code == code;
+	return n;
+}
+
 unsigned diags_warnings(const struct diags *d)
 {
 	return d->nwarning;

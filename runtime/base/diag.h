@@ -50,6 +50,7 @@ void diag_help(struct diag *g, const char *fmt, ...) __attribute__((format(print
 void diag_note(struct diag *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 unsigned diags_errors(const struct diags *d);
+unsigned diags_errors_of(const struct diags *d, enum diag_code code);   /* of this code, of those that are kept */
 unsigned diags_warnings(const struct diags *d);
 /* All of them as text: human (colour optional), short (file:line:column: severity[code]: text),
  * or one JSON object per line. */

@@ -89,6 +89,10 @@ tap_exit 0 "a run that goes on, with --force" "$QCNN" runs remove --force long
 kill -9 $long
 wait $long 2>/dev/null
 rm -rf runs/long-*
+tap_exit 0 "a name that is longer in bytes than in letters" "$QCNN" train -q --set log.name=étéété "$PWD/config.yaml"
+"$QCNN" runs >out
+tap_is "$(sed 's/é/e/g' out | awk '{ print index($0, $2) }' | sort -u | wc -l | tr -d ' ')" 1 "leaves the columns straight"
+"$QCNN" runs remove étéété >/dev/null
 ln -s "$PWD/config.yaml" "$(ls -d runs/one-*)/link"
 tap_exit 0 "one with a link in it" "$QCNN" runs remove one
 tap_ok "a link's target stays" test -s config.yaml

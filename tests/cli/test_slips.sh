@@ -33,8 +33,13 @@ tap_exit 65 "so it has for run" "$QCNN" run --data=kinds.csv two.qcnn
 tap_has err '`label` is the name by which it would be known' "names the column"
 
 sed 's/{file: cluster.qcnn}/{file: cluster.qcnn, const: {m: 3}}/' config.yaml >const.yaml
-tap_exit 65 "a constant that is not there" "$QCNN" check const.yaml
+for command in check draw train; do
+	tap_exit 78 "$command: a constant that is not there" "$QCNN" $command const.yaml
+done
 tap_has err ' --> const.yaml:1:37' "is shown in the configuration"
+tap_exit 65 "a model alone" "$QCNN" check --const m=3 cluster.qcnn
+sed 's/observe.*/observe zz(w);/' cluster.qcnn >both.qcnn
+tap_exit 65 "a faulty model, and a constant" "$QCNN" check --set model.file=both.qcnn const.yaml
 
 tap_exit 0 "a run of three starts" "$QCNN" train -q --set train.restarts=3 config.yaml
 tap_is "$(sed 's/.*"start": \([0-9]*\).*/\1/' runs/latest/metrics.jsonl | sort -u | tr '\n' ' ')" "1 2 3 " "starts are counted from 1, as epochs"

@@ -132,6 +132,10 @@ static void files(void)
 	tap_ok(!symlink("f", "link") && !buf_write_file(&b, "link", 0, &e) && !lstat("link", &st)
 		&& S_ISLNK(st.st_mode), "a link stays a link");
 	tap_ok(!buf_read_file(&c, "f", 10, &e) && c.len == 0, "and its file is replaced");
+	tap_ok(!mkdir("folder", 0777) && !symlink("second", "folder/first") && !symlink("folder/first", "far") && !buf_write_file(&b, "far", 0, &e)
+		&& !lstat("far", &st) && S_ISLNK(st.st_mode) && !lstat("folder/first", &st) && S_ISLNK(st.st_mode), "so do links to what is not there");
+	tap_ok(!lstat("folder/second", &st) && S_ISREG(st.st_mode), "and that is written");
+	tap_ok(!symlink("none/f", "lost") && buf_write_file(&b, "lost", 0, &e) == -ERR_CANT_CREATE && strstr(e.text, "none/f"), "unless its folder is missing");
 	buf_release(&b);
 	buf_release(&c);
 }

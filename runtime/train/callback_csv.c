@@ -15,7 +15,7 @@
 
 #include "runtime/log/run.h"
 
-enum { CSV_WAITING_MAX = 16 << 20, COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
+enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
 
 struct column { char name[80]; double value; };
 

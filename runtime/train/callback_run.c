@@ -11,12 +11,6 @@
 
 /* ---- opening ---- */
 
-/* How many files are remembered so that they can be removed; 0: none. */
-static size_t files_kept(const struct callback_choice *o)
-{
-	return o->id == CALLBACK_checkpoint && value_given(o->option[SAVE_KEEP]) ? (size_t)o->option[SAVE_KEEP] : 0;
-}
-
 /* Where its monitor is: STOP_MONITOR and so on. */
 static void find_monitor(const struct train_job *j, const struct callback_choice *o, unsigned name, unsigned mode, struct monitor *m)
 {
@@ -48,7 +42,7 @@ static bool add_parts(struct callbacks *c, enum callback_id id)
 			find_monitor(c->job, o, PLATEAU_MONITOR, PLATEAU_MODE, &p->plateau.monitor);
 		} else if (id == CALLBACK_checkpoint) {
 			find_monitor(c->job, o, SAVE_MONITOR, SAVE_MODE, &p->save.monitor);
-			if (files_kept(o) && !(p->save.saved = mem_try(files_kept(o) + 1, sizeof *p->save.saved)))
+			if (callback_files_kept(o) && !(p->save.saved = mem_try(callback_files_kept(o) + 1, sizeof *p->save.saved)))
 				return false;
 		}
 	}
@@ -81,7 +75,7 @@ void callbacks_free(struct callbacks *c)
 {
 	for (unsigned i = 0; c && i < c->npart; i++)
 		if (c->part[i].choice->id == CALLBACK_checkpoint)
-			free(c->part[i].save.saved);
+			callback_save_free(&c->part[i].save);
 		else if (c->part[i].choice->id == CALLBACK_csv)
 			buf_release(&c->part[i].csv.waiting);
 	if (c)
@@ -99,6 +93,7 @@ static void begin_part(struct callback_part *p)
 		p->plateau = (struct plateau){ .monitor = p->plateau.monitor, .best = NAN };
 		break;
 	case CALLBACK_checkpoint:
+		callback_save_forget(&p->save);
 		p->save = (struct saving){ .monitor = p->save.monitor, .saved = p->save.saved,
 			.best = p->choice->option[SAVE_INITIAL_VALUE_THRESHOLD] };
 		break;
@@ -124,8 +119,7 @@ void callbacks_begin(struct callbacks *c, uint32_t start)
 
 /* ---- what is better ---- */
 
-/* MonitorCallback._is_improvement: reference NaN is Keras's None. */
-static bool improves(const struct monitor *m, double value, double reference, double min_delta)
+bool monitor_improves(const struct monitor *m, double value, double reference, double min_delta)
 {
 	if (isnan(value))
 		return false;
@@ -134,13 +128,12 @@ static bool improves(const struct monitor *m, double value, double reference, do
 	return m->rises ? value - min_delta > reference : value + min_delta < reference;
 }
 
-/* Has the epoch what is monitored?  NaN may also be its value. */
-static bool has_value(const struct monitor *m, const struct epoch_result *r)
+bool monitor_has_value(const struct monitor *m, const struct epoch_result *r)
 {
 	return !m->validation || r->has_validation;
 }
 
-static int tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_result *r)
+int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_result *r)
 {
 	v->start = c->start;
 	v->result = r;
@@ -167,21 +160,21 @@ static void watch_for_stop(struct callbacks *c, struct callback_part *p, const s
 	struct stopping *s = &p->stop;
 	double value = monitor_value(c->job, &s->monitor, r);
 
-	if (!has_value(&s->monitor, r) || r->epoch - 1 < opt[STOP_START_FROM_EPOCH])
+	if (!monitor_has_value(&s->monitor, r) || r->epoch - 1 < opt[STOP_START_FROM_EPOCH])
 		return;
 	if (!s->has_best)
 		keep_best(c, p, r, weight);
 	s->wait++;
-	if (improves(&s->monitor, value, s->best, opt[STOP_MIN_DELTA])) {
+	if (monitor_improves(&s->monitor, value, s->best, opt[STOP_MIN_DELTA])) {
 		s->best = value;
 		keep_best(c, p, r, weight);
-		if (improves(&s->monitor, value, opt[STOP_BASELINE], opt[STOP_MIN_DELTA]))
+		if (monitor_improves(&s->monitor, value, opt[STOP_BASELINE], opt[STOP_MIN_DELTA]))
 			s->wait = 0;
 		return;
 	}
 	if (s->wait >= opt[STOP_PATIENCE] && r->epoch > 1) {
 		s->stopped = r->epoch;
-		tell(o, &(struct train_event){ .kind = TRAIN_STOPPED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
+		callback_tell(o, &(struct train_event){ .kind = TRAIN_STOPPED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 			.best_epoch = s->best_epoch }, c, r);
 	}
 }
@@ -214,13 +207,13 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 	struct plateau *p = &part->plateau;
 	double value = monitor_value(c->job, &p->monitor, r);
 
-	if (!has_value(&p->monitor, r))
+	if (!monitor_has_value(&p->monitor, r))
 		return;
 	if (p->cooldown > 0) {
 		p->cooldown--;
 		p->wait = 0;
 	}
-	if (improves(&p->monitor, value, p->best, opt[PLATEAU_MIN_DELTA])) {
+	if (monitor_improves(&p->monitor, value, p->best, opt[PLATEAU_MIN_DELTA])) {
 		p->best = value;
 		p->wait = 0;
 		return;
@@ -230,91 +223,7 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 	c->rate = fmax(c->rate * opt[PLATEAU_FACTOR], opt[PLATEAU_MIN_LR]);
 	p->cooldown = opt[PLATEAU_COOLDOWN];
 	p->wait = 0;
-	tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = c->rate }, c, r);
-}
-
-/* ---- checkpoint ---- */
-
-bool callbacks_step(struct callbacks *c)
-{
-	bool any = false;
-
-	for (unsigned i = 0; i < c->npart; i++) {
-		struct callback_part *p = &c->part[i];
-
-		if (p->choice->id != CALLBACK_checkpoint || !value_given(p->choice->option[SAVE_FREQ])
-			|| ++p->save.since < p->choice->option[SAVE_FREQ])
-			continue;
-		p->save.since = 0;
-		p->save.due = any = true;
-	}
-	return any;
-}
-
-static void path_of(const struct callbacks *c, const struct callback_part *p, const struct saved *s, struct buf *path)
-{
-	if (callback_path(c->job, p->choice->text[SAVE_PATH], &s->result, s->batch, path, NULL))
-		BUG("the path of train.callbacks.checkpoint was not checked");
-}
-
-/* One more is known; the oldest beyond keep is dropped. */
-static void remember(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, const char *path)
-{
-	struct saving *s = &p->save;
-	struct buf old = BUF_INIT, other = BUF_INIT;
-	uint32_t keep = (uint32_t)files_kept(p->choice), n = 0;
-
-	if (!keep)
-		return;
-	for (uint32_t i = 0; i < s->nsaved; i++) {       /* an older one of this name is gone */
-		buf_clear(&other);
-		path_of(c, p, &s->saved[i], &other);
-		if (strcmp(other.data, path))
-			s->saved[n++] = s->saved[i];
-	}
-	s->saved[n++] = *now;
-	s->nsaved = n;
-	if (n > keep) {
-		path_of(c, p, &s->saved[0], &old);
-		tell(o, &(struct train_event){ .kind = TRAIN_DROP, .path = old.data }, c, &s->saved[0].result);
-		memmove(s->saved, s->saved + 1, (n - 1) * sizeof *s->saved);
-		s->nsaved = n - 1;
-	}
-	buf_release(&old);
-	buf_release(&other);
-}
-
-static void save_one(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_result *r,
-	uint32_t step_in_epoch, const double *weight)
-{
-	const double *opt = p->choice->option;
-	struct saving *s = &p->save;
-	const struct saved now = { r->epoch, step_in_epoch, *r };
-	double value = NAN;
-	struct buf path = BUF_INIT;
-
-	if (opt[SAVE_BEST_ONLY] != 0) {
-		value = monitor_value(c->job, &s->monitor, r);
-		if (!has_value(&s->monitor, r) || !improves(&s->monitor, value, s->best, 0))
-			return;
-	}
-	path_of(c, p, &now, &path);
-	if (!tell(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = step_in_epoch }, c, r)) {
-		if (opt[SAVE_BEST_ONLY] != 0)
-			s->best = value;
-		remember(c, p, o, &now, path.data);
-	}
-	buf_release(&path);
-}
-
-void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
-	uint32_t step_in_epoch, const double *weight)
-{
-	for (unsigned i = 0; i < c->npart; i++)
-		if (c->part[i].choice->id == CALLBACK_checkpoint && c->part[i].save.due) {
-			c->part[i].save.due = false;
-			save_one(c, &c->part[i], o, r, step_in_epoch, weight);
-		}
+	callback_tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = c->rate }, c, r);
 }
 
 /* ---- epochs ---- */
@@ -324,7 +233,7 @@ static void write_csv(struct callbacks *c, struct callback_part *p, const struct
 	struct err e;
 
 	if (callback_csv(c, p, r, &e))
-		tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
+		callback_tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
 }
 
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
@@ -340,8 +249,10 @@ void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const 
 			watch_for_plateau(c, p, o, r);
 		else if (p->choice->id == CALLBACK_early_stopping)
 			watch_for_stop(c, p, o, r, weight);
-		else if (!value_given(p->choice->option[SAVE_FREQ]))
-			save_one(c, p, o, r, step_in_epoch, weight);
+		else if (value_given(p->choice->option[SAVE_FREQ]))
+			callback_save_late(c, p, o);
+		else
+			callback_save(c, p, o, &(struct saved){ r->epoch, step_in_epoch, *r }, weight);
 	}
 }
 
@@ -352,13 +263,15 @@ void callbacks_finish(struct callbacks *c, const struct train_observer *o, struc
 
 	for (unsigned i = 0; i < c->npart; i++)
 		if (c->part[i].choice->id == CALLBACK_csv && callback_csv_end(c, &c->part[i], last, &e))
-			tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, last);
+			callback_tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, last);
+		else if (c->part[i].choice->id == CALLBACK_checkpoint)
+			callback_save_late(c, &c->part[i], o);
 	if (!s || !s->has_best)
 		return;
 	memcpy(weight, c->best_weight, c->job->program->nweight * sizeof *weight);
 	c->restored = c->best_result.epoch;
 	*last = c->best_result;
-	tell(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
+	callback_tell(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 		.best_epoch = c->restored }, c, last);
 }
 

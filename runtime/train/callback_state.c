@@ -7,7 +7,7 @@
 
 #include "runtime/base/arena.h"
 
-enum { STATE_VERSION = 1 };
+enum { STATE_VERSION = 1, BYTES_A_NUMBER = 6 };
 
 /* A cursor over the list: it counts, and where there is room it writes or reads. */
 struct walk { double *out; const double *in; size_t max, n; bool bad; };
@@ -121,12 +121,48 @@ static void saving(struct walk *w, struct callbacks *c, struct callback_part *p)
 	}
 }
 
+/* Six bytes of a text as a number. */
+static uint64_t six_bytes(const struct buf *b, uint64_t at)
+{
+	uint64_t bits = 0;
+
+	for (unsigned k = 0; k < BYTES_A_NUMBER && at + k < b->len; k++)
+		bits |= (uint64_t)(uint8_t)b->data[at + k] << 8 * k;
+	return bits;
+}
+
+/* Text at the end of a section: nothing where there is none, else its length and six bytes a number. What is read
+ * replaces *b when all is well. */
+static void text(struct walk *w, struct buf *b, uint64_t most)
+{
+	struct buf in = BUF_INIT;
+	uint64_t n = b->len, bits;
+
+	if (w->in ? w->bad || w->n >= w->max : !n)
+		return;
+	count(w, &n, (double)most);
+	w->bad |= w->in && !w->bad && w->max - w->n != (n + BYTES_A_NUMBER - 1) / BYTES_A_NUMBER;
+	for (uint64_t i = 0; i < n && !w->bad; i += BYTES_A_NUMBER) {
+		bits = w->in ? 0 : six_bytes(b, i);
+		count(w, &bits, 0x1p48 - 1);
+		for (unsigned k = 0; w->in && k < BYTES_A_NUMBER && i + k < n; k++)
+			buf_char(&in, (int)(bits >> 8 * k & 255));
+	}
+	if (w->in && !w->bad) {
+		buf_release(b);
+		*b = in;
+	} else {
+		buf_release(&in);
+	}
+}
+
 static void csv_file(struct walk *w, struct callbacks *c, struct callback_part *p)
 {
 	(void)c;
 	same_path(w, p->choice->text[CSV_PATH]);
 	flag(w, &p->csv.begun);
 	count(w, &p->csv.nbyte, 9e15);
+	text(w, &p->csv.waiting, 2 * CSV_WAITING_MAX);
 }
 
 static void (*const sections[CALLBACK_COUNT])(struct walk *w, struct callbacks *c, struct callback_part *p) = {

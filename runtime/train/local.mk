@@ -10,6 +10,7 @@ libtrain_a_SOURCES = \
 	runtime/train/callback_parts.h \
 	runtime/train/callback_path.c \
 	runtime/train/callback_run.c \
+	runtime/train/callback_save.c \
 	runtime/train/callback_state.c \
 	runtime/train/checkpoint.c \
 	runtime/train/checkpoint.h \

@@ -120,6 +120,27 @@ tap_exit 0 "room again" train --set=train.epochs=4 "--set=train.callbacks={csv: 
 tap_is "$(cut -d, -f1 room/full.csv | tr -d '\r' | tr '\n' ' ')" "epoch 0 1 2 3 " "and no line is lost"
 tap_ok "the weights are there" test -s $run/weights.bin
 
+# Rows that wait for room are in a checkpoint; files of weights are written when there is room, the newest of a name.
+ln -s /dev/full room/stop.csv
+cat >stopper.sh <<'END'
+[ "$QCNN_EPOCH" -ne 2 ] || [ -e stopped ] || { touch stopped; kill -s TERM $PPID; }
+END
+stopped() { "$QCNN" train --no-progress --set=log.dir=stopped-runs --set=train.epochs=4 "--set=train.callbacks={csv: {path: \"$PWD/room/stop.csv\"}, command: {run: [sh, stopper.sh], on: epoch}}" config.yaml; }
+tap_exit 75 "stopped without room" stopped
+rm room/stop.csv
+tap_exit 0 "gone on with room" stopped
+tap_is "$(ls stopped-runs | wc -l | tr -d ' ')" 2 "by the same run and latest"
+tap_is "$(cut -d, -f1 room/stop.csv | tr -d '\r' | tr '\n' ' ')" "epoch 0 1 2 3 " "and no line is lost"
+cat >later.sh <<'END'
+if [ "$QCNN_EPOCH" -eq 3 ]; then chmod 755 room/2.bin room/same.bin; rm -r room/2.bin room/same.bin; fi
+END
+mkdir room/2.bin room/same.bin
+tap_exit 0 "no room for files of weights" train --set=train.epochs=4 \
+	"--set=train.callbacks=[{checkpoint: {path: \"$PWD/room/{epoch}.bin\"}}, {checkpoint: {path: \"$PWD/room/same.bin\", save_freq: 3}}, {command: {run: [sh, later.sh], on: epoch}}]"
+tap_is "$(cd room && ls | grep bin | tr '\n' ' ')" "1.bin 2.bin 3.bin 4.bin same.bin " "all are there in the end"
+tap_exit 0 "as they would have been" train --set=train.epochs=4 "--set=train.callbacks=[{checkpoint: {path: \"$PWD/abs/{epoch}.bin\"}}, {checkpoint: {path: \"$PWD/abs/same.bin\", save_freq: 3}}]"
+tap_ok "bit for bit" sh -c 'for f in 1 2 3 4 same; do cmp room/$f.bin abs/$f.bin || exit 1; done'
+
 # Refused, before anything is done.
 refused() {
 	tap_exit 78 "refused: $1" train "--set=train.callbacks=$1"

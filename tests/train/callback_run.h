@@ -34,7 +34,7 @@ static inline struct train_job job_of(struct callback_set *s)
 
 /* ---- a start without a training ---- */
 
-struct seen { uint32_t stopped, restored; double best; char file[NFILE][80]; unsigned nfile, ndrop; bool full; };
+struct seen { uint32_t stopped, restored; double best, saved /* its first weight */; char file[NFILE][80]; unsigned nfile, ndrop; bool full; };
 
 static inline int on_event(void *ctx, const struct train_event *v)
 {
@@ -48,6 +48,7 @@ static inline int on_event(void *ctx, const struct train_event *v)
 	} else if (v->kind == TRAIN_SAVE) {
 		if (s->full)
 			return -ERR_IO;
+		s->saved = v->weight[0];
 		snprintf(s->file[s->nfile++ % NFILE], sizeof *s->file, "%s", v->path);
 	} else if (v->kind == TRAIN_DROP) {
 		s->ndrop++;

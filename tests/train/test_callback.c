@@ -113,7 +113,7 @@ static void test_checkpoint(void)
 	want_files(&j, 2, "best best best best best", "one name is overwritten, never removed");
 }
 
-/* A file that could not be written is no best one, and costs no older file. */
+/* A file that could not be written costs no older file, and is written later, unless there is a better one. */
 static void test_full_disk(void)
 {
 	struct callback_set set;
@@ -134,11 +134,29 @@ static void test_full_disk(void)
 		struct epoch_result r = epoch_of(e, e == 1 ? 1 : e == 2 ? .25 : .5);
 
 		s.full = e == 2;
+		weight[0] = e;
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
 		if (e == 2)
 			tap_ok(s.nfile == 1 && !s.ndrop, "the old file stays where the new one fails");
 	}
-	tap_ok(s.nfile == 2 && !strcmp(s.file[1], "3") && s.ndrop == 1, "and the next better one is written");
+	tap_ok(s.nfile == 2 && !strcmp(s.file[1], "2") && s.saved == 2 && s.ndrop == 1, "and is written when there is room, not the worse one after it");
+	callbacks_free(c);
+
+	/* Twelve epochs of which each is a file of its own, all but the last without room. */
+	o->option[SAVE_BEST_ONLY] = 0;
+	o->option[SAVE_KEEP] = NAN;
+	c = callbacks_new(&j, NULL);
+	callbacks_begin(c, 0);
+	s = (struct seen){ .full = true };
+	for (uint32_t e = 1; e <= 12; e++) {
+		struct epoch_result r = epoch_of(e, 1);
+
+		s.full = e < 12;
+		weight[0] = e;
+		callbacks_epoch(c, &observer, &r, NSTEP, weight);
+	}
+	tap_ok(s.nfile == 9 && !strcmp(s.file[0], "4") && !strcmp(s.file[7], "11") && !strcmp(s.file[8], "12") && s.saved == 12,
+		"eight that wait, then the new one");
 	callbacks_free(c);
 }
 

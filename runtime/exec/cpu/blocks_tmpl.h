@@ -3,6 +3,9 @@
 #ifndef QCNN_BLOCKS_TMPL_H
 #define QCNN_BLOCKS_TMPL_H
 
+#if defined __AVX2__
+#include <immintrin.h>
+#endif
 #include "runtime/exec/cpu/vectors_tmpl.h"
 
 static void zero(void *psi, size_t first, size_t last)
@@ -86,10 +89,30 @@ struct places { const uint32_t *table; size_t flip; };
 
 INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->table[k ^ p->flip] : k; }
 
-/* Row `to` of k = row `from` of k, or 0 where k has a bit of `absent`, with the lanes of `lanes` (a constant)
- * exchanged, 2^(bits of lanes) rows at a time in registers. */
+/* A vector that is not read again soon goes to memory, past the caches, where rows are whole lines of them. */
+INLINE void save_past(real *p, vec v)
+{
+#if defined __AVX512F__
+	_mm512_stream_si512((void *)p, (__m512i)v);
+#elif defined __AVX2__
+	_mm256_stream_si256((void *)p, (__m256i)v);
+#else
+	save(p, v);
+#endif
+}
+
+/* Before another thread reads what went past the caches. */
+INLINE void past_is_there(void)
+{
+#if defined __AVX2__
+	_mm_sfence();
+#endif
+}
+
+/* Row `to` of k = row `from` of k, with the lanes of `lanes` (a constant) exchanged, 2^(bits of lanes) rows at a time
+ * in registers.  Where k has a bit of `absent` it is 0 instead; of `past`, it goes past the caches. */
 INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, unsigned nbit,
-	const uint8_t *row_bit, size_t absent, unsigned lanes)
+	const uint8_t *row_bit, size_t absent, size_t past, unsigned lanes)
 {
 	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
 	size_t n = (size_t)1 << (nbit - nswap), mask = 0, row = 0, member[16] = { 0 };
@@ -115,17 +138,22 @@ INLINE void move_rows(const real *from, const struct places *at_from, real *to, 
 					if (!(g & step))
 						lane_exchange(b, &v[g], &v[g | step]);
 			}
-			UNROLL for (unsigned g = 0; g < nmember; g++)
-				save(to + place_of(at_to, row | member[g]) * ROW + part * LANES, v[g]);
+			UNROLL for (unsigned g = 0; g < nmember; g++) {
+				real *p = to + place_of(at_to, row | member[g]) * ROW + part * LANES;
+				if ((row | member[g]) & past)
+					save_past(p, v[g]);
+				else
+					save(p, v[g]);
+			}
 		}
 }
 
 /* Every mask of lane bits has code of its own. */
 INLINE void move_block(const real *from, const struct places *at_from, real *to, const struct places *at_to,
-	const struct kernel_rows *w, size_t absent)
+	const struct kernel_rows *w, size_t absent, size_t past)
 {
 	switch (w->swap.lanes) {
-#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, lanes); break;
+#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, past, lanes); break;
 	CASE(0) CASE(1)
 #if LANE_BITS > 1
 	CASE(2) CASE(3)
@@ -143,13 +171,18 @@ INLINE void move_block(const real *from, const struct places *at_from, real *to,
 static void gather(void *block, const void *state, size_t base, const struct kernel_rows *r)
 {
 	struct places from = { r->row, 0 }, to = { r->place, r->flip };
-	move_block(row_of(state, base), &from, block, &to, r, r->absent);
+	move_block(row_of(state, base), &from, block, &to, r, r->absent, 0);
 }
 
 static void scatter(const void *block, void *state, size_t base, const struct kernel_rows *r)
 {
 	struct places from = { r->place, r->flip }, to = { r->row, 0 };
-	move_block(block, &from, row_at(state, base), &to, r, 0);
+	if (r->absent == 0) {
+		move_block(block, &from, row_at(state, base), &to, r, 0, 0);
+		return;
+	}
+	move_block(block, &from, row_at(state, base), &to, r, 0, r->absent);
+	past_is_there();
 }
 
 static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent)

@@ -2,6 +2,7 @@
  * From a plan's stages to lists of kernel calls: where every bit of an amplitude's
  * index lies inside a block. */
 #include "config.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/exec/cpu/cpu_sweep.h"
@@ -230,6 +231,14 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 	}
 }
 
+/* Rows that are written and were not read do not have to be read first, where all of them are more than caches hold. */
+static void write_past(const struct backend_state *b, struct cpu_stage *s)
+{
+	enum { NEAR_BYTES = 32 << 20 };
+	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes, (int)(s->nhot + s->forward.nouter));
+	s->forward.past = bytes > NEAR_BYTES ? s->forward.absent : 0;
+}
+
 static void number_blocks(struct cpu_blocks *k)
 {
 	k->nblock = UINT64_C(1) << k->nouter;
@@ -273,6 +282,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		cpu_flips(b, s, c->plan->nstart);
 		cpu_ops(b, s, c->plan->nstart);
 	}
+	write_past(b, s);
 	number_blocks(&s->forward);
 	number_blocks(&s->back);
 }

@@ -51,6 +51,7 @@ struct cpu_blocks {
 	uint64_t nblock;
 	unsigned nchunk;             /* parts that they are cut into */
 	size_t absent;               /* bits of a block's row number: where one is 1, psi is 0 when the block is fetched */
+	size_t past;                 /* and where one of these is 1, the row is written past the caches */
 };
 
 struct cpu_stage {

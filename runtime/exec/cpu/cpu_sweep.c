@@ -37,7 +37,7 @@ void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
 	a->step++;
 	if (!a->any)
 		return;
-	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, w->lambda ? cpu_blocks(w)->absent : 0);
+	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, w->lambda ? cpu_blocks(w)->absent : cpu_blocks(w)->past);
 	if (w->lambda && !w->tail)
 		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_blocks(w)->absent);
 }

@@ -66,6 +66,7 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
 	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->in : &w->stage->out, base);
+	r.absent = cpu_blocks(w)->past;
 	w->b->k->scatter(block, state, base, &r);
 }
 

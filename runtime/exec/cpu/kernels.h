@@ -48,7 +48,7 @@ struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
 
 /* Row base + row[k] of a state is row place[k ^ flip] of a block, or k without a `place`, for k < 2^nbit, after
  * the lane bits in swap.lanes have changed places with bits of k.  Where k has a bit of `absent`, gather puts 0
- * and does not read. */
+ * and does not read, and scatter writes past the caches. */
 struct kernel_rows {
 	unsigned nbit;
 	const uint32_t *row;

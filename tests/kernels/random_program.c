@@ -280,8 +280,8 @@ static void add_circuit(struct maker *m, uint32_t c)
 		}
 		add_apply(m, c, nwire);
 	}
-	add_sum(m, c, nwire);
-	add_sum(m, c, nwire);
+	for (unsigned k = 0; k < 2 && !m->r->only_z; k++)
+		add_sum(m, c, nwire);
 	add_products(m, c, nwire);
 	choose(m, nwire < 2 ? 1 : 2, nwire, wire);
 	build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);

@@ -22,6 +22,7 @@ struct random_shape {
 	bool permutes;               /* the other half are permutations without phases */
 	unsigned gate_flags;         /* every gate has these (of enum gate_flag) */
 	unsigned nz;                 /* products of Z read besides, up to 256 */
+	bool only_z;                 /* and no other Pauli products */
 };
 
 /* Verified; free with program_free. */

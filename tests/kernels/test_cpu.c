@@ -177,6 +177,109 @@ static void test_blocks(unsigned napply, bool permutes)
 		permutes ? ", many of them permutations," : "", readout, slope);
 }
 
+/* Products of Z alone, which are summed while blocks of the last stage are near, behind permutations on the way. */
+static void test_near(enum isa isa, enum precision precision)
+{
+	struct evaluator_options ref = { .device = "ref", .nthread = 1 };
+	double worst = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+	bool ran = true;
+
+	for (unsigned seed = 1; seed <= 24 && ran; seed++) {
+		struct random_shape r = { .seed = 900 + seed, .nwire = 5 + seed % 9, .napply = 10 + seed, .ncircuit = 1, .nweight = 4, .ninput = 2,
+			.controls = seed % 4 != 0, .permutes = seed % 3 != 0, .swaps = seed % 2, .wide = true, .only_z = true, .nz = 2 + seed };
+		struct job j = job_of(&r, 2);
+		struct outcome got = outcome_new(j.p, 2), again = outcome_new(j.p, 2);
+
+		ran = run(&j, &ref, 2, &j.want);
+		for (unsigned plan = 0; plan < 4 && ran; plan++) {
+			struct evaluator_options o = { .device = "cpu", .nthread = 1 + plan % 3, .isa = isa, .precision = precision,
+				.random_plan = plan, .shape = plan & 1 ? SHAPE_STATE : SHAPE_SHARED, .no_fuse = seed % 2 };
+
+			ran = run(&j, &o, 2, &got);
+			o.nthread = 4;
+			ran = ran && run(&j, &o, 2, &again) && !memcmp(got.readout, again.readout, 2 * j.p->nreadout * sizeof(double));
+			worst = tap_worst(worst, largest_difference(got.readout, j.want.readout, 2 * (size_t)j.p->nreadout));
+		}
+		outcome_release(&got);
+		outcome_release(&again);
+		job_release(&j);
+	}
+	tap_ok(ran && worst < most, "%s, %s: products of Z read on the way are off by %.2g, with the same bits for any number of threads",
+		isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single", worst);
+}
+
+/* A layer of rotations and a ring of cx: in plans with small blocks the last ones have their control outside. */
+static struct program *entangling_layer(unsigned n)
+{
+	struct build b = build_new(n, 0, 1);
+	uint32_t x = build_gate(&b, GATE_PAULI, 1, NULL);
+
+	build_wires(&b, 0, n);
+	for (uint32_t w = 0; w < n; w++)
+		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 2, (uint32_t[]){ build_weight(&b, w) }), 1, (uint32_t[]){ w });
+	for (uint32_t w = 0; w < n; w++)
+		build_controlled(&b, 0, x, 1, 2, (uint32_t[]){ w, (w + 1) % n })->control_ones = w % 3 != 0;
+	for (uint32_t w = 0; w < n; w++)
+		build_z(&b, 0, w);
+	return build_done(&b);
+}
+
+static void test_ring(void)
+{
+	struct job j = { .p = entangling_layer(11) };
+	struct outcome got = outcome_new(j.p, 1);
+	struct evaluator_options ref = { .device = "ref", .nthread = 1 };
+	double worst = 0;
+	bool ran;
+
+	j.weight = mem_alloc(j.p->nweight, sizeof(double));
+	j.want = outcome_new(j.p, 1);
+	random_numbers(3, 2, j.p->nweight, j.weight);
+	ran = run(&j, &ref, 1, &j.want);
+	for (unsigned plan = 0; plan < 12 && ran; plan++) {
+		struct evaluator_options o = { .device = "cpu", .nthread = 2, .precision = PRECISION_DOUBLE, .random_plan = plan,
+			.shape = SHAPE_SHARED, .no_fuse = true };
+
+		ran = run(&j, &o, 1, &got);
+		worst = tap_worst(worst, largest_difference(got.readout, j.want.readout, j.p->nreadout));
+	}
+	tap_ok(ran && worst < 1e-12, "a ring of cx, whose last ones are done on the way: readouts off by %.2g", worst);
+	outcome_release(&got);
+	job_release(&j);
+}
+
+/* Rows that go past the caches are where the others are, with any lanes exchanged. */
+static void test_past(enum isa isa, enum precision precision)
+{
+	enum { BITS = 6, ROWS = 1 << BITS };
+	const struct kernels *k = kernels_find(isa, precision);
+	size_t nbyte = (size_t)ROWS * 2 * k->lanes * k->real_bytes;
+	char *block = aligned_alloc(64, nbyte), *want = aligned_alloc(64, nbyte), *got = aligned_alloc(64, nbyte);
+	uint32_t row[ROWS];
+	bool same = true;
+
+	if (!block || !want || !got)
+		tap_bail("no memory");
+	for (size_t r = 0; r < ROWS; r++) {
+		row[r] = (uint32_t)(r ^ 5);
+		for (unsigned lane = 0; lane < k->lanes; lane++)
+			k->put(block, r, lane, (double)(r * k->lanes + lane), -(double)lane);
+	}
+	for (unsigned lanes = 0; lanes < k->lanes; lanes++) {
+		struct kernel_rows r = { .nbit = BITS, .row = row, .swap = { lanes, { 5, 1, 3, 2 } } };
+
+		k->scatter(block, want, 0, &r);
+		r.absent = 0x29;
+		memset(got, 1, nbyte);
+		k->scatter(block, got, 0, &r);
+		same = same && !memcmp(want, got, nbyte);
+	}
+	tap_ok(same, "%s, %s: rows written past the caches", isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single");
+	free(block);
+	free(want);
+	free(got);
+}
+
 /* ---- threads ---- */
 
 static void test_threads(enum shape shape, enum precision precision, unsigned nwire)
@@ -264,9 +367,14 @@ int main(void)
 	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
 		test_cancellation((enum isa)isa, PRECISION_SINGLE);
 		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
+		test_near((enum isa)isa, PRECISION_SINGLE);
+		test_near((enum isa)isa, PRECISION_DOUBLE);
+		test_past((enum isa)isa, PRECISION_SINGLE);
+		test_past((enum isa)isa, PRECISION_DOUBLE);
 	}
 	for (unsigned n = 1; n <= 14; n++)
 		test_size(n, isa_best());
+	test_ring();
 	test_blocks(3, false);
 	test_blocks(9, false);
 	test_blocks(30, true);

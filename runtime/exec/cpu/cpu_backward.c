@@ -250,7 +250,7 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	uint32_t slot = cpu_slot(b, number);
 	void *psi = w->psi[slot];
 	if (w->resident[slot] != number)
-		cpu_forward_sweep(b, w, number, in, psi);
+		cpu_forward_sweep(b, w, number, in, psi, false);
 	w->resident[slot] = INDEX_NONE;
 	if (cpu_tail_taken(c, in)) {
 		matrix_room room;

@@ -427,6 +427,7 @@ void cpu_compile(struct backend_state *b)
 		c->idle = (c->nrow - 1) & ~(size_t)(plan_turned(pl, c->plan, c->plan->nstep) >> b->lane_bits);
 		compile_stages(b, c);
 		compile_outputs(b, c);
+		cpu_z_compile(b, c);
 		cpu_tail_compile(b, c);
 		find_sample_matrices(b, c);
 	}

@@ -21,12 +21,6 @@ static double lanes_total(const double *v, unsigned lanes)
 	return sum;
 }
 
-static bool identity(const struct cpu_term *t)
-{
-	const struct kernel_term *k = &t->kernel;
-	return !(k->flip_row | k->sign_row | k->flip_lane | k->sign_lane);
-}
-
 static double lane_sign(const struct cpu_term *t, unsigned lane)
 {
 	return __builtin_parity(lane & t->kernel.sign_lane) ? -1 : 1;
@@ -62,7 +56,7 @@ static void expect_terms(const struct reading *r, size_t first, size_t last, uin
 	for (size_t end; first < last; first = end) {
 		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
 		for (uint32_t k = 0; k < n; k++)
-			if (!identity(&r->c->term[t + k]))
+			if (!cpu_is_identity(&r->c->term[t + k]))
 				r->b->k->expect(r->psi, first, end, &r->c->term[t + k].kernel, out + (size_t)k * lanes);
 	}
 }
@@ -83,15 +77,17 @@ static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	}
 }
 
-static void expect_state(struct reading *r, struct cpu_worker *w, double *readout)
+static void expect_state(struct reading *r, struct cpu_worker *w, unsigned nsum, double *readout)
 {
-	cpu_chunks(r->b, w, r->c->nchunk, expect_chunk, r);
+	unsigned nchunk = nsum ? nsum : r->c->nchunk;
+	if (!nsum)
+		cpu_chunks(r->b, w, nchunk, expect_chunk, r);
 	for (uint32_t t = 0; t < r->c->nterm; t++) {
 		const struct cpu_term *term = &r->c->term[t];
 		double sum = 0;
-		for (unsigned chunk = 0; chunk < r->c->nchunk; chunk++)
+		for (unsigned chunk = 0; chunk < nchunk; chunk++)
 			sum += r->part[(size_t)chunk * r->c->nterm + t];
-		readout[term->readout] += term->coefficient * (identity(term) ? 1 : sum);
+		readout[term->readout] += term->coefficient * (cpu_is_identity(term) ? 1 : sum);
 	}
 }
 
@@ -105,7 +101,7 @@ static void expect_samples(const struct reading *r, double *readout)
 		for (uint32_t k = 0; k < n; k++)
 			for (unsigned l = 0; l < lanes; l++) {
 				const struct cpu_term *term = &r->c->term[t + k];
-				readout[l * r->c->plan->nreadout + term->readout] += term->coefficient * (identity(term) ? 1 : out[k * lanes + l]);
+				readout[l * r->c->plan->nreadout + term->readout] += term->coefficient * (cpu_is_identity(term) ? 1 : out[k * lanes + l]);
 			}
 	}
 }
@@ -153,13 +149,13 @@ static void lambda_probs(const struct reading *r, struct cpu_worker *w)
 /* ---- both ---- */
 
 void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
-	const void *psi, double *readout)
+	const void *psi, unsigned nsum, double *readout)
 {
 	struct reading r = { .b = b, .c = c, .psi = psi };
 	memset(readout, 0, (size_t)b->plan->width * c->plan->nreadout * sizeof *readout);
 	if (b->lane_bits) {
 		r.part = cpu_chunk_sums(b, w);
-		expect_state(&r, w, readout);
+		expect_state(&r, w, nsum, readout);
 	} else {
 		expect_samples(&r, readout);
 	}
@@ -200,7 +196,7 @@ static void lambda_rows(const struct reading *r, size_t first, size_t last)
 		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
 		for (uint32_t t = done; t < r->c->nterm; t++) {
 			double c[KERNEL_LANES_MAX];
-			if (identity(&r->c->term[t]))
+			if (cpu_is_identity(&r->c->term[t]))
 				continue;   /* a multiple of psi has no real slope */
 			term_slopes(r, &r->c->term[t], c);
 			r->b->k->lambda(r->lambda, r->psi, first, end, &r->c->term[t].kernel, c);

@@ -68,6 +68,13 @@ struct cpu_stage {
 };
 
 struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };
+static inline bool cpu_is_identity(const struct cpu_term *t)
+{
+	const struct kernel_term *k = &t->kernel;
+	return !(k->flip_row | k->sign_row | k->flip_lane | k->sign_lane);
+}
+/* The sign of a product of Z in a block of the last stage, before it is put back: of its rows, lanes and first row. */
+struct cpu_sign { size_t row, base; unsigned lane; bool minus; };
 struct cpu_probs { struct kernel_bins bins; uint32_t readout, nbit; uint32_t row_bin[64]; uint32_t lane_bin[KERNEL_LANES_MAX]; };
 
 /* A readout is (nreadout) matrices d x d: O_j, O_j U and U^+ O_j U. */
@@ -81,6 +88,7 @@ struct cpu_circuit {
 	uint32_t nstage; struct cpu_stage *stage;
 	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
 	uint32_t nz; size_t *sign_row;           /* (nz) of those */
+	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
 	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
@@ -134,9 +142,10 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
  * its beginning, out of its steps and into its ways. */
 void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled);
 
-/* cpu_readout.c: expectations and probabilities of psi, and lambda = sum slope O psi. */
+/* cpu_readout.c: expectations and probabilities of psi, and lambda = sum slope O psi.  nsum: parts of the sums that the
+ * last stage has left (cpu_z.c), or 0. */
 void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
-	const void *psi, double *readout);
+	const void *psi, unsigned nsum, double *readout);
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const void *psi, void *lambda, const double *slope);
 

@@ -119,6 +119,7 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	struct sweep *w = ctx;
 	const struct cpu_blocks *s = &w->stage->forward;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	double *sum = w->sums ? cpu_z_begin(w, chunk) : NULL;
 	if (w->tail)
 		cpu_tail_begin(w, thread);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
@@ -128,6 +129,8 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		forward_block(w, thread->block_psi, base, &ahead, thread->table);
 		if (w->tail)
 			cpu_tail_add(w, thread, thread->block_psi);
+		if (sum)
+			cpu_z_add(w, thread->block_psi, base, sum);
 		cpu_put_back(w, thread->block_psi, base, w->psi);
 		thread->blocks++;
 	}
@@ -225,16 +228,18 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 	for (uint32_t k = first; k < last; k++) {
 		sweep.stage = &c->stage[k];
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
+		sweep.sums = k + 1 == c->nstage && like->sums;
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
 	}
 }
 
-void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi)
+void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
+	bool sums)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage };
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near };
 	bool from_start = c->start && !b->lane_bits && c->stage->nop && c->stage->op[0].none;   /* read where it is kept */
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
@@ -272,12 +277,14 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	bool keep, double *readout)
 {
 	struct cpu_worker *w = &b->worker[worker];
+	const struct cpu_circuit *circuit = &b->circuit[c];
 	uint32_t slot = cpu_slot(b, c);
+	bool tail = cpu_tail_taken(circuit, in);
 	(void)keep;
-	cpu_forward_sweep(b, w, c, in, w->psi[slot]);
+	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail);
 	w->resident[slot] = c;
-	if (cpu_tail_taken(&b->circuit[c], in))
-		cpu_tail_readouts(b, w, &b->circuit[c], readout);
+	if (tail)
+		cpu_tail_readouts(b, w, circuit, readout);
 	else
-		cpu_readouts(b, w, &b->circuit[c], w->psi[slot], readout);
+		cpu_readouts(b, w, circuit, w->psi[slot], circuit->near ? circuit->stage[circuit->nstage - 1].forward.nchunk : 0, readout);
 }

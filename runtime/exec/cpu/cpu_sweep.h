@@ -13,6 +13,7 @@ struct sweep {
 	const struct cpu_stage *stage;
 	const struct unit_input *in;
 	void *psi, *lambda;
+	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
 	bool tail;                   /* the stage ends with the tail, which is taken */
 	const void *tail_matrix;     /* on the way back: of lambda = matrix psi */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
@@ -93,12 +94,21 @@ void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const 
 	void *matrix, cplx *r_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
+/* ---- cpu_z.c ---- */
+
+/* Sets c->near where the last stage can sum all that is read.  After compile_outputs. */
+void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c);
+/* The sums of a chunk, (nterm), then those of its blocks added, each before it is put back. */
+double *cpu_z_begin(const struct sweep *w, unsigned chunk);
+void cpu_z_add(const struct sweep *w, const void *block, size_t base, double *sum);
+
 /* ---- ways ---- */
 
 /* Where a worker keeps the state of circuit c. */
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
 
-/* w->psi becomes the final state of the circuit. */
-void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi);
+/* psi becomes the final state of the circuit.  sums: and where that has c->near, its last stage sums the products of Z. */
+void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
+	bool sums);
 
 #endif

@@ -17,6 +17,7 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_sweep.h \
 	runtime/exec/cpu/cpu_tail.c \
 	runtime/exec/cpu/cpu_way.c \
+	runtime/exec/cpu/cpu_z.c \
 	runtime/exec/cpu/kernels.c \
 	runtime/exec/cpu/kernels.h \
 	runtime/exec/cpu/limits.c \

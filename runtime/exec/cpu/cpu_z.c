@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Products of Z summed block by block while the last stage has a block near: outputs need no pass of their own.
+ *
+ * As a block lies after the stage's steps, bits of the state's index are bits of its rows and lanes or of its first row,
+ * and permutations on the way out are still to come: signs are those of the state, seen through both. */
+#include "config.h"
+#include <string.h>
+#include "runtime/exec/cpu/cpu_sweep.h"
+
+/* Are products of Z all that a state has to be read for? */
+static bool only_z(const struct cpu_circuit *c)
+{
+	for (uint32_t t = c->nz; t < c->nterm; t++)
+		if (!cpu_is_identity(&c->term[t]))
+			return false;
+	return c->nz > 0 && c->nz <= KERNEL_TERMS_MAX;
+}
+
+/* The sign of the state's rows as one of a block's: row k of it is row s->row[k] behind the first. */
+static size_t block_sign(const struct cpu_stage *s, size_t *sign_row)
+{
+	size_t sign = 0;
+	for (unsigned j = 0; j < s->nhot; j++) {
+		size_t bit = s->row[(size_t)1 << j];
+		sign |= *sign_row & bit ? (size_t)1 << j : 0;
+		*sign_row &= ~bit;
+	}
+	return sign;
+}
+
+/* Lane bits and the row bits that they change places with. */
+static void exchange(const struct kernel_swap *swap, size_t *sign, unsigned *lane)
+{
+	for (unsigned a = 0; swap->lanes >> a; a++) {
+		if (!((swap->lanes >> a) & 1) || ((*lane >> a) & 1) == ((*sign >> swap->row_bit[a]) & 1))
+			continue;
+		*lane ^= 1u << a;
+		*sign ^= (size_t)1 << swap->row_bit[a];
+	}
+}
+
+/* Row k comes from row place[k ^ flip] of the block: the sign of that one which is `sign` of k, and what is left of it for
+ * the first row and for all. */
+static void see_through(const struct cpu_stage *s, size_t sign, struct cpu_sign *z)
+{
+	const uint32_t *place = s->out.place;
+	size_t rows = (size_t)1 << s->nhot;
+	for (unsigned k = 0; k < s->out.nflip; k++)
+		if (__builtin_parityll(sign & s->out.flip[k].mask))
+			z->base ^= (size_t)1 << s->out.flip[k].outer;
+	z->row = place ? 0 : sign;
+	for (size_t k = 0; place && k < rows; k++) {
+		size_t to = place[k] ^ place[0];
+		if ((to & (to - 1)) == 0 && __builtin_parityll(sign & k))
+			z->row |= to;
+	}
+	z->minus = place && __builtin_parityll(z->row & place[0]);
+}
+
+void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
+{
+	if (!b->lane_bits || c->nstage == c->plan->nstart_stage || !only_z(c))
+		return;
+	const struct cpu_stage *s = &c->stage[c->nstage - 1];
+	c->near_row = arena_alloc(&b->arena, c->nz, sizeof *c->near_row);
+	c->near = arena_alloc(&b->arena, c->nz, sizeof *c->near);
+	for (uint32_t k = 0; k < c->nz; k++) {
+		struct cpu_sign *z = &c->near[k];
+		size_t sign;
+		z->base = c->term[k].kernel.sign_row;
+		z->lane = c->term[k].kernel.sign_lane;
+		sign = block_sign(s, &z->base);
+		exchange(&s->swap, &sign, &z->lane);
+		see_through(s, sign, z);
+		c->near_row[k] = z->row;
+	}
+}
+
+double *cpu_z_begin(const struct sweep *w, unsigned chunk)
+{
+	double *sum = cpu_chunk_sums(w->b, w->owner) + (size_t)chunk * w->circuit->nterm;
+	memset(sum, 0, w->circuit->nterm * sizeof *sum);
+	return sum;
+}
+
+/* Of the lanes, with the signs of those in `minus`: pairwise, which depends on fewer sums before. */
+static double lanes_total(const double *v, unsigned lanes, unsigned minus)
+{
+	double sum[KERNEL_LANES_MAX];
+	for (unsigned l = 0; l < lanes; l++)
+		sum[l] = __builtin_parity(l & minus) ? -v[l] : v[l];
+	for (unsigned n = lanes / 2; n > 0; n /= 2)
+		for (unsigned l = 0; l < n; l++)
+			sum[l] += sum[l + n];
+	return sum[0];
+}
+
+void cpu_z_add(const struct sweep *w, const void *block, size_t base, double *sum)
+{
+	const struct cpu_circuit *c = w->circuit;
+	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	unsigned lanes = w->b->k->lanes;
+	memset(out, 0, (size_t)c->nz * lanes * sizeof *out);
+	w->b->k->expect_z(block, 0, (size_t)1 << w->stage->nhot, c->near_row, c->nz, out);
+	for (uint32_t k = 0; k < c->nz; k++) {
+		const struct cpu_sign *z = &c->near[k];
+		bool minus = z->minus ^ (bool)__builtin_parityll(base & z->base);
+		double total = lanes_total(out + k * lanes, lanes, z->lane);
+		sum[k] += minus ? -total : total;
+	}
+}

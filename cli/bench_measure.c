@@ -228,6 +228,8 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->device = bc->options.device;
 	r->isa = isa_name(pl->isa);
 	r->shape = shape_word(pl->shape);
+	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1) * pl->width,
+		(int)program_nwire(pl->program));
 	r->compile_seconds = bc->program->compile_seconds;
 	plan_flops(pl, bc->gradient, &r->flops_executed, &r->flops_nominal);
 	plan_traffic(pl, bc->gradient, &r->bytes, &passes);

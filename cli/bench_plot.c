@@ -9,13 +9,16 @@
 #include <string.h>
 
 enum {
-	WIDTH = 760, HEIGHT = 440, LEFT = 78, TOP = 24, RIGHT = 226, BOTTOM = 58,
-	SERIES_MAX = 24, NAME_MAX = 128, LEGEND_STEP = 20
+	LEFT = 78, TOP = 32, AREA_WIDTH = 480, AREA_HEIGHT = 358, BOTTOM = 58,   /* the area between the axes, and beside it */
+	SERIES_MAX = 24, NAME_MAX = 128, LEGEND_STEP = 20, LEGEND_LEFT = 16, LEGEND_TEXT = 34, LETTER = 7, LEGEND_LETTERS_MIN = 26,
+	CACHE_LEVELS = 3
 };
 
 /* Colours that stay apart for colour-blind readers (Okabe and Ito), and marks for those who print in grey. */
 static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000" };
 enum { COLOURS = sizeof colours / sizeof *colours, MARKS = 4 };
+
+static const double FEW_DECADES = 2.5;
 
 /* What runs along the x axis: the first of these that varies. */
 static const struct axis { const char *label; size_t at; } axes[] = {
@@ -30,8 +33,9 @@ struct plot {
 	unsigned axis;
 	bool log_x;
 	double x0, x1, y0, y1;       /* of the axes; y in decades */
+	bool splits[AXES];           /* results differ in it that are the same circuit at the same x */
 	char name[SERIES_MAX][NAME_MAX];
-	unsigned nseries;
+	unsigned nseries, left_out;  /* results of series beyond SERIES_MAX */
 	struct buf *out;
 };
 
@@ -57,12 +61,12 @@ static double y_of(const struct plot *p, const struct bench_result *r, double se
 
 static double at_x(const struct plot *p, double x)
 {
-	return LEFT + (x - p->x0) / (p->x1 - p->x0) * (WIDTH - LEFT - RIGHT);
+	return LEFT + (x - p->x0) / (p->x1 - p->x0) * AREA_WIDTH;
 }
 
 static double at_y(const struct plot *p, double y)
 {
-	return TOP + (p->y1 - y) / (p->y1 - p->y0) * (HEIGHT - TOP - BOTTOM);
+	return TOP + (p->y1 - y) / (p->y1 - p->y0) * AREA_HEIGHT;
 }
 
 /* ---- series ---- */
@@ -82,18 +86,32 @@ static bool varies(const struct bench_report *r, unsigned axis)
 	return false;
 }
 
-/* The circuit and whatever else differs between results. */
+static bool same_point(const struct bench_result *a, const struct bench_result *b, unsigned axis)
+{
+	return !strcmp(a->circuit, b->circuit) && count_of(a, axis) == count_of(b, axis);
+}
+
+/* A batch that depends on the number of qubits alone makes one series, not many. */
+static void find_splits(struct plot *p)
+{
+	for (unsigned i = 0; i < p->r->n; i++)
+		for (unsigned j = 0; j < i; j++)
+			for (unsigned a = 0; a < AXES && same_point(&p->r->result[i], &p->r->result[j], p->axis); a++)
+				p->splits[a] |= count_of(&p->r->result[i], a) != count_of(&p->r->result[j], a);
+}
+
+/* The circuit and whatever else differs between results at the same x. */
 static void series_name(const struct plot *p, const struct bench_result *r, char name[NAME_MAX])
 {
 	const char *slash = strrchr(r->circuit, '/');
-	size_t n = (size_t)snprintf(name, NAME_MAX, "%.60s%s%s", slash ? slash + 1 : r->circuit,
-		r->gradient ? ", gradient" : "", !strcmp(r->precision, "double") ? ", double" : "");
+	size_t n = (size_t)snprintf(name, NAME_MAX, "%.60s%s%s%s", slash ? slash + 1 : r->circuit,
+		!strcmp(r->start, "product") ? ", product" : "", r->gradient ? ", gradient" : "", !strcmp(r->precision, "double") ? ", double" : "");
 
 	for (unsigned a = 0; a < AXES && n < NAME_MAX; a++) {
 		static const char *const word[AXES] = { "qubit", "sample", "thread", "layer" };
 		uint64_t v = count_of(r, a);
 
-		if (a != p->axis && v && varies(p->r, a))
+		if (a != p->axis && v && p->splits[a])
 			n += (size_t)snprintf(name + n, NAME_MAX - n, ", %llu %s%s", (unsigned long long)v, word[a], v == 1 ? "" : "s");
 	}
 }
@@ -111,12 +129,37 @@ static unsigned series_of(const struct plot *p, const struct bench_result *r)
 
 static void find_series(struct plot *p)
 {
-	for (unsigned k = 0; k < p->r->n; k++)
-		if (series_of(p, &p->r->result[k]) == p->nseries && p->nseries < SERIES_MAX)
+	for (unsigned k = 0; k < p->r->n; k++) {
+		if (series_of(p, &p->r->result[k]) < p->nseries)
+			continue;
+		if (p->nseries < SERIES_MAX)
 			series_name(p, &p->r->result[k], p->name[p->nseries++]);
+		else
+			p->left_out++;
+	}
 }
 
 /* ---- axes ---- */
+
+/* What the plan allows, or where that is not known what the machine does; 0: neither. */
+static double least_seconds(const struct bench_result *r)
+{
+	double s = isfinite(r->floor_seconds) ? r->floor_seconds : r->limit_seconds;
+
+	return isfinite(s) && s > 0 ? s : 0;
+}
+
+/* The next 1, 2 or 5 times a power of ten below (-1) or above (1), all as logarithms; itself where it is one. */
+static double snap(double y, int way)
+{
+	static const double step[] = { 0, 0.30102999566398120, 0.69897000433601880, 1 };
+	double decade = floor(y + 1e-9);
+	unsigned k = 0;
+
+	while (k < 3 && step[k + (way < 0)] <= y - decade + (way < 0 ? 1e-9 : -1e-9))
+		k++;
+	return decade + step[k];
+}
 
 static void find_ranges(struct plot *p)
 {
@@ -136,11 +179,11 @@ static void find_ranges(struct plot *p)
 		p->x1 = fmax(p->x1, x_of(p, r));
 		p->y0 = fmin(p->y0, y_of(p, r, r->min));
 		p->y1 = fmax(p->y1, y_of(p, r, r->max));
-		if (isfinite(r->limit_seconds) && r->limit_seconds > 0)
-			p->y0 = fmin(p->y0, y_of(p, r, r->limit_seconds));
+		if (least_seconds(r) > 0)
+			p->y0 = fmin(p->y0, y_of(p, r, least_seconds(r)));
 	}
-	p->y0 = floor(p->y0);
-	p->y1 = ceil(p->y1);
+	p->y0 = snap(p->y0, -1);
+	p->y1 = snap(p->y1, 1);
 	if (p->y1 <= p->y0)
 		p->y1 = p->y0 + 1;
 	if (p->x1 <= p->x0) {
@@ -170,36 +213,46 @@ static void put_line(struct buf *out, double x0, double y0, double x1, double y1
 	buf_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x0, y0, x1, y1, style);
 }
 
-/* 10 to the power of d with its unit: seconds by thousands, other numbers as they are. */
-static void decade_text(const struct plot *p, int d, char text[BENCH_TEXT_MAX])
+/* m times 10 to the power of d with its unit: seconds by thousands, other numbers as they are. */
+static void tick_text(const struct plot *p, int m, int d, char text[BENCH_TEXT_MAX])
 {
 	if (!p->per_amplitude && d >= -9 && d < 0) {
 		static const char *const unit[] = { "ns", "us", "ms" };
 		int k = (d + 9) / 3;
 
-		snprintf(text, BENCH_TEXT_MAX, "%.0f %s", pow(10, d + 9 - 3 * k), k == 1 ? "\xc2\xb5s" : unit[k]);
+		snprintf(text, BENCH_TEXT_MAX, "%.0f %s", m * pow(10, d + 9 - 3 * k), k == 1 ? "\xc2\xb5s" : unit[k]);
 	} else if (d >= -4 && d <= 5) {
-		snprintf(text, BENCH_TEXT_MAX, "%.*f%s", d < 0 ? -d : 0, pow(10, d), p->per_amplitude ? "" : " s");
+		snprintf(text, BENCH_TEXT_MAX, "%.*f%s", d < 0 ? -d : 0, m * pow(10, d), p->per_amplitude ? "" : " s");
 	} else {
-		snprintf(text, BENCH_TEXT_MAX, "1e%d%s", d, p->per_amplitude ? "" : " s");
+		snprintf(text, BENCH_TEXT_MAX, "%de%d%s", m, d, p->per_amplitude ? "" : " s");
 	}
+}
+
+/* Lines at powers of ten, and at 2 and 5 times where there is room for their numbers. */
+static void put_tick(const struct plot *p, int m, int d)
+{
+	double y = d + log10(m);
+	bool large = m == 1 || (p->y1 - p->y0 < FEW_DECADES && (m == 2 || m == 5));
+	char text[BENCH_TEXT_MAX];
+
+	if (y < p->y0 - 1e-9 || y > p->y1 + 1e-9)
+		return;
+	if (!large) {
+		put_line(p->out, LEFT, at_y(p, y), LEFT + 4, at_y(p, y), "stroke=\"#888888\"");
+		return;
+	}
+	put_line(p->out, LEFT, at_y(p, y), LEFT + AREA_WIDTH, at_y(p, y), "stroke=\"#cccccc\"");
+	tick_text(p, m, d, text);
+	put_text(p->out, LEFT - 8, at_y(p, y) + 4, "end", text);
 }
 
 static void put_y_axis(const struct plot *p)
 {
-	char text[BENCH_TEXT_MAX];
-
-	for (int d = (int)p->y0; d <= (int)p->y1; d++) {
-		double y = at_y(p, d);
-
-		put_line(p->out, LEFT, y, WIDTH - RIGHT, y, "stroke=\"#cccccc\"");
-		decade_text(p, d, text);
-		put_text(p->out, LEFT - 8, y + 4, "end", text);
-		for (int m = 2; m < 10 && d < (int)p->y1; m++)
-			put_line(p->out, LEFT, at_y(p, d + log10(m)), LEFT + 4, at_y(p, d + log10(m)), "stroke=\"#888888\"");
-	}
+	for (int d = (int)floor(p->y0); d <= (int)ceil(p->y1); d++)
+		for (int m = 1; m < 10; m++)
+			put_tick(p, m, d);
 	buf_printf(p->out, "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-		TOP + (HEIGHT - TOP - BOTTOM) / 2,
+		TOP + AREA_HEIGHT / 2,
 		p->per_amplitude ? "time per amplitude and apply (ns)" : "time of one call");
 }
 
@@ -220,14 +273,14 @@ static void put_x_axis(const struct plot *p)
 		if (!isfinite(next))
 			break;
 		x = next;
-		put_line(p->out, at_x(p, x), HEIGHT - BOTTOM, at_x(p, x), HEIGHT - BOTTOM + 5, "stroke=\"#444444\"");
+		put_line(p->out, at_x(p, x), TOP + AREA_HEIGHT, at_x(p, x), TOP + AREA_HEIGHT + 5, "stroke=\"#444444\"");
 		snprintf(text, sizeof text, "%.0f", p->log_x ? pow(10, x) : x);
 		if (at_x(p, x) - last > 12 + 7 * (double)strlen(text)) {
-			put_text(p->out, at_x(p, x), HEIGHT - BOTTOM + 20, "middle", text);
+			put_text(p->out, at_x(p, x), TOP + AREA_HEIGHT + 20, "middle", text);
 			last = at_x(p, x);
 		}
 	}
-	put_text(p->out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, HEIGHT - 16, "middle", axes[p->axis].label);
+	put_text(p->out, LEFT + AREA_WIDTH / 2.0, TOP + AREA_HEIGHT + 42, "middle", axes[p->axis].label);
 }
 
 /* ---- lines ---- */
@@ -273,9 +326,9 @@ static void put_path(const struct plot *p, const struct bench_result *const *lis
 	buf_printf(p->out, "%s\" %s d=\"", colours[series % COLOURS],
 		limits ? "stroke-width=\"1.1\" stroke-dasharray=\"2 4\"" : "stroke-width=\"1.8\"");
 	for (unsigned k = 0; k < n; k++) {
-		double seconds = limits ? list[k]->limit_seconds : list[k]->median;
+		double seconds = limits ? least_seconds(list[k]) : list[k]->median;
 
-		if (!isfinite(seconds) || seconds <= 0)
+		if (seconds <= 0)
 			continue;
 		buf_printf(p->out, "%c%.1f %.1f", open ? 'L' : 'M', at_x(p, x_of(p, list[k])), at_y(p, y_of(p, list[k], seconds)));
 		open = true;
@@ -300,9 +353,56 @@ static void put_series(const struct plot *p, unsigned series, const struct bench
 	}
 }
 
+/* ---- caches ---- */
+
+#define CACHE_STYLE "stroke=\"#888888\" stroke-dasharray=\"6 4\""
+
+/* A line where the states that are worked on at once begin to be more than a cache holds, or are less again. */
+static void put_crossing(const struct plot *p, const struct bench_result *a, const struct bench_result *b, unsigned level)
+{
+	double bytes = (double)cpus_cache(level, NULL), x = at_x(p, (x_of(p, a) + x_of(p, b)) / 2);
+	char text[BENCH_TEXT_MAX];
+
+	if (!(bytes > 0) || (a->unit_bytes > bytes) == (b->unit_bytes > bytes))
+		return;
+	put_line(p->out, x, TOP, x, TOP + AREA_HEIGHT, CACHE_STYLE);
+	snprintf(text, sizeof text, b->unit_bytes > bytes ? "> L%u" : "L%u", level);
+	put_text(p->out, x, TOP - 6, "middle", text);
+}
+
+/* Of the first series, along an axis of qubits: a state of n qubits has 2^n amplitudes whatever the circuit. */
+static void put_caches(const struct plot *p, const struct bench_result **list)
+{
+	unsigned n = p->axis == 0 && p->nseries ? sorted(p, 0, list) : 0;
+
+	for (unsigned k = 0; k + 1 < n; k++)
+		for (unsigned level = 1; level <= CACHE_LEVELS; level++)
+			put_crossing(p, list[k], list[k + 1], level);
+}
+
+/* ---- the page ---- */
+
+static unsigned legend_rows(const struct plot *p) { return p->nseries + (p->r->nlimit > 0) + (p->axis == 0) + (p->left_out > 0) + 1; }
+
+static unsigned width_of(const struct plot *p)
+{
+	size_t letters = LEGEND_LETTERS_MIN;
+
+	for (unsigned k = 0; k < p->nseries; k++)
+		letters = strlen(p->name[k]) > letters ? strlen(p->name[k]) : letters;
+	return LEFT + AREA_WIDTH + LEGEND_LEFT + LEGEND_TEXT + LETTER * (unsigned)letters;
+}
+
+static unsigned height_of(const struct plot *p)
+{
+	unsigned legend = TOP + LEGEND_STEP * legend_rows(p) + LEGEND_STEP, area = TOP + AREA_HEIGHT + BOTTOM;
+
+	return legend > area ? legend : area;
+}
+
 static void put_legend(const struct plot *p)
 {
-	double x = WIDTH - RIGHT + 16, y = TOP + 10;
+	double x = LEFT + AREA_WIDTH + LEGEND_LEFT, y = TOP + 10;
 
 	for (unsigned k = 0; k < p->nseries; k++, y += LEGEND_STEP) {
 		char style[64];
@@ -310,11 +410,23 @@ static void put_legend(const struct plot *p)
 		snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"1.8\"", colours[k % COLOURS]);
 		put_line(p->out, x, y, x + 26, y, style);
 		put_mark(p->out, k, x + 13, y);
-		put_text(p->out, x + 34, y + 4, "start", p->name[k]);
+		put_text(p->out, x + LEGEND_TEXT, y + 4, "start", p->name[k]);
 	}
 	if (p->r->nlimit) {
 		put_line(p->out, x, y, x + 26, y, "stroke=\"#444444\" stroke-width=\"1.1\" stroke-dasharray=\"2 4\"");
-		put_text(p->out, x + 34, y + 4, "start", "limit of the machine");
+		put_text(p->out, x + LEGEND_TEXT, y + 4, "start", "floor of the plan");
+		y += LEGEND_STEP;
+	}
+	if (p->axis == 0) {
+		put_line(p->out, x, y, x + 26, y, CACHE_STYLE);
+		put_text(p->out, x + LEGEND_TEXT, y + 4, "start", "states beyond a cache");
+		y += LEGEND_STEP;
+	}
+	if (p->left_out) {
+		char text[BENCH_TEXT_MAX];
+
+		snprintf(text, sizeof text, "%u results not drawn", p->left_out);
+		put_text(p->out, x, y + 4, "start", text);
 		y += LEGEND_STEP;
 	}
 	put_text(p->out, x, y + 4, "start", "marks: medians; bars: range");
@@ -326,16 +438,18 @@ void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *ou
 	const struct bench_result **list = mem_alloc(r->n + 1, sizeof *list);
 
 	find_ranges(&p);
+	find_splits(&p);
 	find_series(&p);
 	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
 		"font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12.5\" fill=\"#222222\">\n"
 		"<title>qcnn bench: time against %s</title>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", WIDTH, HEIGHT, WIDTH, HEIGHT, axes[p.axis].label);
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", width_of(&p), height_of(&p), width_of(&p), height_of(&p), axes[p.axis].label);
 	put_y_axis(&p);
 	put_x_axis(&p);
 	buf_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#444444\"/>\n", LEFT, TOP,
-		WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+		AREA_WIDTH, AREA_HEIGHT);
+	put_caches(&p, list);
 	for (unsigned k = 0; k < p.nseries; k++)
 		put_series(&p, k, list);
 	put_legend(&p);

@@ -258,15 +258,29 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 	return check_case(j, bc);
 }
 
+/* The samples of a call of one program: those that are asked for, or what fills --amplitudes. */
+static struct bench_list batches(const struct bench_job *j, const struct bench_program *bp)
+{
+	uint64_t n;
+
+	if (!j->cli->options.given[OPT_AMPLITUDES])
+		return j->batch;
+	n = bp->qubits < 63 ? options_count(&j->cli->options, OPT_AMPLITUDES) >> bp->qubits : 0;
+	return (struct bench_list){ { n < 1 ? 1 : n > BENCH_BATCH_MAX ? BENCH_BATCH_MAX : n }, 1 };
+}
+
 static int cases(struct bench_job *j)
 {
 	int status = 0;
 
 	j->cases = mem_alloc(BENCH_CASES_MAX, sizeof *j->cases);
-	for (unsigned p = 0; !status && p < j->nprogram; p++)
-		for (unsigned b = 0; !status && b < j->batch.n; b++)
+	for (unsigned p = 0; !status && p < j->nprogram; p++) {
+		struct bench_list batch = batches(j, &j->program[p]);
+
+		for (unsigned b = 0; !status && b < batch.n; b++)
 			for (unsigned t = 0; !status && t < j->threads.n; t++)
-				status = add_case(j, &j->program[p], j->batch.v[b], j->threads.v[t]);
+				status = add_case(j, &j->program[p], batch.v[b], j->threads.v[t]);
+	}
 	return status;
 }
 
@@ -443,6 +457,8 @@ static int bench(struct cli *c)
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] + o->given[OPT_MARKDOWN] > 1)
 		return cli_usage(c, "only one of --json, --csv and --markdown can be had");
+	if (o->given[OPT_AMPLITUDES] && o->given[OPT_BATCH])
+		return cli_usage(c, "--amplitudes and --batch both say how many samples are in a call");
 	if (!o->given[OPT_SHOW] && attached_work(c, NULL, "bench", &status))
 		return status;
 	j = mem_alloc(1, sizeof *j);
@@ -469,6 +485,7 @@ static const char *const examples[] = {
 	"qcnn bench --circuit qcnn --qubits 8 --gradient --batch 16 --runs 100 --parts",
 	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --shortcuts=batch_rank --runs 1",
 	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 64 --runs 3 --hosts local:2",
+	"qcnn bench --circuit brickwork --qubits 4-12 --amplitudes 65536 --plot growth.svg --plot-of amplitude",
 	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",
 	NULL
 };

@@ -9,7 +9,7 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule unit_bytes version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -42,7 +42,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 43 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 44 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
@@ -72,6 +72,9 @@ tap_is "$(sed 1d out | cut -d, -f1,4,5 | tr -d '"' | tr '\n' ' ')" "qcnn,product
 tap_exit 0 "a model by file" "$QCNN" bench $quick --circuit "$top_srcdir/examples/cluster/cluster.qcnn" --qubits 3,4 --gradient --csv
 tap_is "$(sed 1d out | cut -d, -f2 | tr '\n' ' ')" "3 4 " "with its constant n"
 
+tap_exit 0 "--amplitudes" "$QCNN" bench $quick --circuit ghz --qubits 4,8,11,12 --amplitudes 2048 --csv
+tap_is "$(sed 1d out | cut -d, -f2,7 | tr '\n' ' ')" "4,128 8,8 11,1 12,1 " "the samples that fill them, at least one"
+
 # ---- what cannot be ----
 
 refuse() {
@@ -91,6 +94,8 @@ refuse 2 'the circuit ghz has no layers to be counted' --circuit ghz --layers 3
 refuse 2 'ghz has no weights, so that it has no gradient' --circuit ghz --gradient
 refuse 2 'begins as it stands' --circuit shown.qcnn --start product
 refuse 2 '--start takes zero|product, not `one`' --start one
+refuse 2 '--amplitudes and --batch both say' --amplitudes 16 --batch 2
+refuse 2 '--amplitudes takes' --amplitudes 0
 refuse 2 'only one of --json, --csv and --markdown can be had' --json --csv
 refuse 66 'nothing.qcnn' --circuit nothing.qcnn
 refuse 78 'sel: needs 8.0 TiB for 1 state of 40 qubits in single precision' --qubits 40
@@ -122,12 +127,20 @@ tap_is "$(grep -c '<circle' times.svg)$(grep -c '<rect x=.*6.6' times.svg)" 66 "
 tap_has times.svg '>qubits</text>' "the axis is named"
 tap_exit 0 "--plot-of amplitude" "$QCNN" bench $quick --qubits 4 --threads 1,2 --plot amplitude.svg --plot-of amplitude
 tap_has amplitude.svg 'time per amplitude and apply (ns)' "the axis is named"
+tap_is "$(grep -c 'states beyond a cache' amplitude.svg)" 0 "no caches along an axis of threads"
+tap_exit 0 "batches by qubits" "$QCNN" bench $quick --isa baseline --circuit ghz --qubits 11-16 --amplitudes 8192 --plot growth.svg --plot-of amplitude
+tap_is "$(grep -c '<circle' growth.svg)" 7 "are one series: six marks, and one in the legend"
+tap_has growth.svg '>ghz</text>' "its name tells no batch"
+tap_is "$(grep -c '&gt; L1</text>' growth.svg)" "$("$QCNN" info --json | grep -c '"level": 1')" "a line where a state is beyond L1"
+tap_exit 0 "more than can be drawn" "$QCNN" bench $quick --circuit ghz --qubits 4,5 --batch 1-26 --plot many.svg
+tap_has many.svg '>4 results not drawn</text>' "is said"
+tap_is "$(sed -n 's/.* height="\([0-9]*\)" viewBox.*/\1/p' many.svg)" 592 "the legend has room"
 if command -v xmllint >/dev/null; then
-	tap_ok "both are well-formed" xmllint --noout times.svg amplitude.svg
+	tap_ok "they are well-formed" xmllint --noout times.svg amplitude.svg growth.svg many.svg
 elif command -v python3 >/dev/null; then
-	tap_ok "both are well-formed" python3 -c "
+	tap_ok "they are well-formed" python3 -c "
 import sys, xml.dom.minidom
-for f in sys.argv[1:]: xml.dom.minidom.parse(f)" times.svg amplitude.svg
+for f in sys.argv[1:]: xml.dom.minidom.parse(f)" times.svg amplitude.svg growth.svg many.svg
 else
 	tap_skip "neither xmllint nor python3 is installed"
 fi

@@ -12,6 +12,7 @@
 #include "cli/execution.h"
 #include "cli/predictions.h"
 #include "cli/run_folder.h"
+#include "cli/sample_names.h"
 #include "cli/samples.h"
 #include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
@@ -222,7 +223,7 @@ static int not_found(struct inference *f, const struct err *e)
 
 static int read_part(struct inference *f, enum sample_part k)
 {
-	struct samples_wish w = { f->config, f->weights->program, f->want, 1u << k, find_data, f, &f->learnt };
+	struct samples_wish w = { f->config, f->weights->program, f->want, 1u << k, find_data, f, &f->learnt, NULL };
 	struct err e;
 	int code = samples_open(&w, f->d, &f->samples, &e);
 
@@ -268,15 +269,18 @@ static int open_changed(struct inference *f)
 
 static int open_own(struct inference *f)
 {
+	const struct samples_wish w = { .config = f->config, .program = f->weights->program, .want = f->want, .learnt = &f->learnt,
+		.columns = weights_meta(f->weights, "columns") };
 	struct err e;
-	int code = samples_file(f->config, f->weights->program, f->want, &f->learnt, f->cli->options.value[OPT_DATA], false,
-		f->d, &f->own, &e);
+	int code = samples_file(&w, f->cli->options.value[OPT_DATA], f->d, &f->own, &e);
 
 	if (diags_errors(f->d))
 		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
 	if (code)
 		return cli_fail(f->cli, &e);
 	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
+	if (w.columns && sample_names_differ(w.columns, f->own))
+		cli_note(f->cli, "the columns of %s have other names than those of the training, they are taken in their order", f->own->source);
 	if (!f->own->ny)
 		cli_note(f->cli, "no labels in %s: no loss or metrics", f->own->source);
 	return 0;

@@ -119,7 +119,7 @@ static int open_data(struct running *r)
 		return o->given[OPT_DATA] ? cli_usage(r->cli, "the model has no inputs, --data has no use") : 0;
 	if (!o->given[OPT_DATA])
 		return cli_usage(r->cli, "the model has the input `%s`; give samples with --data", p->input_group[0].name);
-	code = samples_file(NULL, p, r->model.want, NULL, o->value[OPT_DATA], false, r->d, &r->data, &e);
+	code = samples_file(&(struct samples_wish){ .program = p, .want = r->model.want }, o->value[OPT_DATA], r->d, &r->data, &e);
 	if (diags_errors(r->d))
 		return cli_diags_fail(r->cli, r->d, err_exit_status(-ERR_BAD_DATA));
 	if (code)

@@ -139,7 +139,7 @@ static const char *find_beside_config(void *ctx, const char *path)
 /* A fault of the configuration ends with 78, one in a data file with 65. */
 static int open_samples(struct cli *c, struct job *j)
 {
-	struct samples_wish w = { j->config, j->model.program, j->model.want, ~0u, find_beside_config, j, NULL };
+	struct samples_wish w = { j->config, j->model.program, j->model.want, ~0u, find_beside_config, j, NULL, NULL };
 	struct err e;
 	int code = samples_open(&w, j->d, &j->samples, &e);
 

@@ -84,6 +84,8 @@ libcli_a_SOURCES = \
 	cli/run_values.h \
 	cli/runs_compare.c \
 	cli/runs_compare.h \
+	cli/sample_names.c \
+	cli/sample_names.h \
 	cli/samples.c \
 	cli/samples.h \
 	cli/schema.c \

@@ -98,6 +98,7 @@ int record_texts(const struct job *j, struct record_texts *t, struct err *e)
 	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
 		execution_isa(&j->train.exec)), &t->config);
 	transform_format(&j->samples.transform, &t->transform);
+	samples_columns(&j->samples, j->config, &t->columns);
 	buf_printf(&t->seed, "%llu", (unsigned long long)j->train.seed);
 	return samples_describe(&j->samples, j->config, &t->split, e);
 }
@@ -105,6 +106,7 @@ int record_texts(const struct job *j, struct record_texts *t, struct err *e)
 void record_texts_release(struct record_texts *t)
 {
 	buf_release(&t->config);
+	buf_release(&t->columns);
 	buf_release(&t->split);
 	buf_release(&t->seed);
 	buf_release(&t->transform);
@@ -115,6 +117,8 @@ unsigned record_metadata(const struct job *j, const struct record_texts *t, cons
 {
 	unsigned n = 0;
 
+	if (t->columns.len)
+		meta[n++] = (struct metadata){ "columns", t->columns.data };
 	meta[n++] = (struct metadata){ "config", t->config.data };
 	meta[n++] = (struct metadata){ key, value };
 	meta[n++] = (struct metadata){ "seed", t->seed.data };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/sample_names.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
 
@@ -97,40 +98,41 @@ static bool is_streamed(const struct config *c, const char *path)
 	return !strcmp(wish, "on") || (!strcmp(wish, "auto") && dataset_memory(path) > cpus_memory_available() / 2);
 }
 
-/* keep: nothing is to be learnt from its rows, they may be taken into memory. */
-static int read_file(const struct config *c, const struct program *p, const struct input_want *want,
-	const struct transform *learnt, const char *path, bool label_required, bool keep, struct diags *d, struct dataset **out,
-	struct err *e)
+/* file: one for its own sake, of which nothing is to be learnt; it may be taken into memory, and lack labels. */
+static int read_file(const struct samples_wish *w, const struct transform *learnt, const char *path, bool file, struct diags *d,
+	struct dataset **out, struct err *e)
 {
+	const struct program *p = w->program;
+	const struct config *c = w->config;
 	struct input_want raw;
-	struct reading r = { .options = { .want = want, .nwant = p->ninput_group, .label_required = label_required } };
+	struct reading r = { .options = { .want = w->want, .nwant = p->ninput_group, .label_required = !file } };
 	unsigned errors = diags_errors(d);
 	int code = 0;
 
 	if (c) {
-		read_inputs(c, want, p->ninput_group, d, &r);
+		read_inputs(c, w->want, p->ninput_group, d, &r);
 		read_label_map(c, &r);
 		r.options.label = config_text(c, KEY_DATA_LABEL);
 		r.options.weight = config_text(c, KEY_DATA_SAMPLE_WEIGHT);
 	}
 	r.options.streamed = is_streamed(c, path);
 	if (p->ninput_group == 1)
-		r.options.want = raw_want(c, want, learnt, &raw);
+		r.options.want = raw_want(c, w->want, learnt, &raw);
+	if (file && w->columns && !r.options.nmap)
+		r.options.nmap = sample_names_map(w->columns, path, &r.options, &r.arena, &r.options.map);
 	if (diags_errors(d) == errors)
 		code = dataset_read(path, &r.options, d, out, e);
 	if (learnt && !code && diags_errors(d) == errors)
 		code = transform_apply(learnt, *out, e);
-	if (keep && !code && diags_errors(d) == errors)
+	if (file && !code && diags_errors(d) == errors)
 		code = dataset_keep(*out, STREAM_KEEP_BYTES, e);
 	arena_release(&r.arena);
 	return code;
 }
 
-int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
-	const struct transform *learnt, const char *path, bool label_required, struct diags *d, struct dataset **out,
-	struct err *e)
+int samples_file(const struct samples_wish *w, const char *path, struct diags *d, struct dataset **out, struct err *e)
 {
-	return read_file(c, p, want, learnt, path, label_required, true, d, out, e);
+	return read_file(w, w->learnt, path, true, d, out, e);
 }
 
 /* ---- generated ---- */
@@ -180,7 +182,7 @@ static int read_set(const struct samples_wish *w, enum sample_part k, struct dia
 	path = w->find(w->ctx, name);
 	if (!path)
 		return err_set(e, -ERR_NO_INPUT, "the data file %s is not there", name);
-	return read_file(w->config, w->program, w->want, w->learnt, path, true, false, d, &s->set[k], e);
+	return read_file(w, w->learnt, path, false, d, &s->set[k], e);
 }
 
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
@@ -369,4 +371,10 @@ int samples_describe(const struct samples *s, const struct config *c, struct buf
 	json_decref(all);
 	buf_release(&rows);
 	return code;
+}
+
+void samples_columns(const struct samples *s, const struct config *c, struct buf *out)
+{
+	if (s->set[0] && !config_node(c, KEY_DATA_INPUTS))
+		sample_names_format(s->set[0], out);
 }

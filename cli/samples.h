@@ -27,6 +27,7 @@ struct samples_wish {
 	unsigned parts;              /* bits 1 << enum sample_part: only what these need is read */
 	find_fn find; void *ctx;
 	const struct transform *learnt;      /* of the weights; NULL: to be learnt from the training part */
+	const char *columns;         /* samples_columns of the training, for samples_file; may be NULL */
 };
 
 /* 0 (then look at diags_errors), or a negative code and *e. */
@@ -40,10 +41,12 @@ const char *sample_part_name(enum sample_part p);
 /* What a file's inputs may take in memory before they are streamed, and what is kept of streamed ones. */
 #define STREAM_KEEP_BYTES ((uint64_t)64 << 20)
 
-/* One file for the program's inputs, read as the configuration (may be NULL) says, and changed by what
- * was learnt (NULL: left as it is). */
-int samples_file(const struct config *c, const struct program *p, const struct input_want *want,
-	const struct transform *learnt, const char *path, bool label_required, struct diags *d, struct dataset **out,
-	struct err *e);
+/* The names of the columns that were taken in the order of a CSV file, as JSON; nothing where there are none. */
+void samples_columns(const struct samples *s, const struct config *c, struct buf *out);
+
+/* One file for the program's inputs, read as the configuration (may be NULL) says, and changed by what was learnt (NULL:
+ * left as it is); labels may be missing. Columns that the training had are found by their names, wherever they stand,
+ * if there is one of these names. */
+int samples_file(const struct samples_wish *w, const char *path, struct diags *d, struct dataset **out, struct err *e);
 
 #endif

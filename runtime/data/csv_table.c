@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/base/arena.h"
 
@@ -63,6 +64,43 @@ void csv_table_names(struct csv_table *t)
 		t->name[i] = t->has_header ? csv_text(&t->csv, i) : mem_strdup(number);
 		t->to[i] = TO_NOTHING;
 	}
+}
+
+size_t csv_header(const char *path, const struct read_options *o, struct arena *a, const char ***name)
+{
+	struct source_set *sources = source_set_new();
+	struct csv_table t = { .o = o, .diags = diags_new(sources) };
+	struct data_file f;
+	struct stat st;
+	size_t n = 0;
+
+	if (path_ends(path, ".csv") && !stat(path, &st) && S_ISREG(st.st_mode) && !data_file_open(&f, path, NULL)) {
+		if (!csv_init_file(&t.csv, t.diags, f.fd, path, f.size, NULL) && csv_next(&t.csv) > 0) {
+			csv_table_names(&t);
+			n = t.has_header ? t.ncolumn : 0;
+			*name = arena_alloc(a, n, sizeof **name);
+			for (size_t i = 0; i < n; i++)
+				(*name)[i] = arena_strdup(a, t.name[i]);
+		}
+		data_file_close(&f);
+	}
+	csv_table_release(&t);
+	diags_free(t.diags);
+	source_set_free(sources);
+	return n;
+}
+
+void csv_table_release(struct csv_table *t)
+{
+	for (size_t i = 0; i < t->ncolumn; i++)
+		free(t->name[i]);
+	free(t->name);
+	free(t->to);
+	label_words_release(&t->words);
+	free(t->x);
+	free(t->y);
+	free(t->w);
+	csv_release(&t->csv);
 }
 
 /* The column of this name, or -1; a name that stands twice is reported. */

@@ -3,6 +3,7 @@
 #ifndef QCNN_CSV_TABLE_H
 #define QCNN_CSV_TABLE_H
 
+#include "runtime/base/arena.h"
 #include "runtime/data/csv.h"
 #include "runtime/data/label_words.h"
 #include "runtime/data/reader.h"
@@ -34,6 +35,9 @@ struct csv_table {
 unsigned csv_table_faults(const struct csv_table *t);
 /* Looks at the first row, which csv_next has read: names, and whether it is a header. */
 void csv_table_names(struct csv_table *t);
+void csv_table_release(struct csv_table *t);
+/* The names in the first row of a CSV file, in the arena; 0 where it has none, or cannot be read twice. */
+size_t csv_header(const char *path, const struct read_options *o, struct arena *a, const char ***name);
 /* Says which column feeds what; reports what does not fit. */
 void csv_table_columns(struct csv_table *t);
 

@@ -119,6 +119,9 @@ void dataset_free(struct dataset *d)
 	free(d->x);
 	free(d->y);
 	free(d->weight);
+	for (uint32_t i = 0; i < d->ncolumn; i++)
+		free(d->column[i]);
+	free(d->column);
 	free(d->source);
 	free(d->spec);
 	free(d);

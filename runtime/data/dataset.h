@@ -32,6 +32,7 @@ struct dataset {
 	char *source;                /* path or generator, for messages */
 	uint8_t digest[32];          /* SHA-256 of the file's bytes; of the arrays when generated */
 	char *spec;                  /* how dataset_read has read it (dataset_spec.h); NULL: generated */
+	char **column; uint32_t ncolumn;     /* what a CSV file's header calls the numbers of a row, as they were read; none without one */
 	uint32_t file;               /* its number among those that workers elsewhere open themselves, from 1 on; 0: none */
 };
 

@@ -214,6 +214,20 @@ static int read_table(struct csv_table *t, struct err *e)
 	return csv_table_faults(t) ? 0 : read_rows(t, e);
 }
 
+/* The names of the numbers of a row. */
+static void keep_names(struct csv_table *t, struct dataset *d)
+{
+	if (!t->has_header || !t->nx)
+		return;
+	d->ncolumn = (uint32_t)t->nx;
+	d->column = mem_alloc(t->nx, sizeof *d->column);
+	for (size_t i = 0; i < t->ncolumn; i++)
+		if (t->to[i] >= 0) {
+			d->column[t->to[i]] = t->name[i];
+			t->name[i] = NULL;
+		}
+}
+
 /* Hands the table's memory over. */
 static void finish(struct csv_table *t, const char *path, struct dataset **out)
 {
@@ -226,6 +240,7 @@ static void finish(struct csv_table *t, const char *path, struct dataset **out)
 	d->y = d->ny ? t->y : NULL;
 	d->weight = t->weight >= 0 ? t->w : NULL;
 	d->source = mem_strdup(path);
+	keep_names(t, d);
 	if (!t->spool) {
 		sha256_of(t->csv.text, t->csv.len, d->digest);
 		t->x = NULL;
@@ -235,19 +250,6 @@ static void finish(struct csv_table *t, const char *path, struct dataset **out)
 	if (d->weight)
 		t->w = NULL;
 	*out = d;
-}
-
-static void table_release(struct csv_table *t)
-{
-	for (size_t i = 0; i < t->ncolumn; i++)
-		free(t->name[i]);
-	free(t->name);
-	free(t->to);
-	label_words_release(&t->words);
-	free(t->x);
-	free(t->y);
-	free(t->w);
-	csv_release(&t->csv);
 }
 
 /* Whatever was read, and what was wrong with it. */
@@ -307,7 +309,7 @@ static int read_streamed(const char *path, const struct read_options *o, struct 
 		spool_release(&spool);
 	}
 	data_file_close(&f);
-	table_release(&t);
+	csv_table_release(&t);
 	return code;
 }
 
@@ -324,6 +326,6 @@ int dataset_read_csv(const char *path, const struct read_options *o, struct diag
 		return file;
 	csv_init(&t.csv, d, (uint32_t)file);
 	code = read_and_judge(&t, path, out, e);
-	table_release(&t);
+	csv_table_release(&t);
 	return code;
 }

@@ -162,6 +162,37 @@ tap_is "$("$QCNN" infer --split=train w.bin | awk '/^[0-9]/ { printf "%.10f %s "
 printf 'a,b,c\n0.003,0.001,0.002\n' >unnamed.csv
 tap_exit 0 "new data by the same names" "$QCNN" infer --data=unnamed.csv w.bin
 
+# Without data.inputs, names of the training's columns are in the weights.
+cat >order.yaml <<'END'
+model: {file: pair.qcnn}
+data: {train: named.csv, label: kind, label_map: {7: -1, 8.5: 1}}
+train: {epochs: 1, optimizer: {sgd: {learning_rate: 0}}}
+run: {precision: double}
+END
+tap_exit 0 "columns in their order" "$QCNN" train -q -o w.bin order.yaml
+outputs() { "$QCNN" infer "$@" w.bin 2>err | awk '/^[0-9]/ { printf "%.10f ", $2 }'; }
+printf 'a,b,c\n0.003,0.001,0.002\n' >same.csv
+want=$(outputs --data=same.csv)
+tap_ok "an output" test -n "$want"
+printf 'c,id,b,a\n0.002,7,0.001,0.003\n' >mixed.csv
+tap_is "$(outputs --data=mixed.csv)" "$want" "a file with them in another order, and another column"
+printf '0.003,0.001,0.002\n' >bare.csv
+tap_is "$(outputs --data=bare.csv)" "$want" "one without names: by their order"
+tap_ok "without a word" sh -c '! grep -q names err'
+printf 'u,v,w\n0.003,0.001,0.002\n' >other.csv
+tap_is "$(outputs --data=other.csv)" "$want" "so are others"
+tap_has err "the columns of other.csv have other names than those of the training, they are taken in their order" "which is said"
+printf 'a,b,cc\n0.003,0.001,0.002\n' >slip.csv
+tap_exit 65 "one that is not there" "$QCNN" infer --data=slip.csv w.bin
+tap_has err 'no column `c` for an input' "is named"
+printf 'a,b,c,a\n0.003,0.001,0.002,1\n' >twice.csv
+tap_exit 65 "one that is there twice" "$QCNN" infer --data=twice.csv w.bin
+tap_has err 'two columns are named `a`' "is named"
+tap_is "$("$QCNN" infer --hosts local:2 --data=mixed.csv w.bin 2>err | awk '/^[0-9]/ { printf "%.10f ", $2 }')" "$want" "workers have them so, too"
+mkfifo pipe.csv
+cat mixed.csv >pipe.csv &
+tap_exit 65 "a pipe cannot be looked at first" "$QCNN" infer --data=pipe.csv w.bin
+
 # Classes by name, and what the inputs go through before the model gets them.
 cat >plain.qcnn <<'END'
 QCNN 1;

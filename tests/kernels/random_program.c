@@ -266,6 +266,34 @@ static void add_products(struct maker *m, uint32_t c, unsigned nwire)
 	}
 }
 
+/* Outputs of the wires seen[0..n) alone, of all kinds or of one. */
+static void add_seen(struct maker *m, uint32_t c, const uint32_t *seen, unsigned n)
+{
+	struct pauli_factor factor[3][64];
+	struct pauli_term term[3];
+	unsigned kinds = 1 + below(&m->dice, 7);
+
+	for (unsigned t = 0; t < 3; t++) {
+		term[t] = (struct pauli_term){ .coefficient = real(&m->dice, 1), .factor = factor[t] };
+		for (unsigned w = 0; w < n; w++)
+			if (t == 0 || below(&m->dice, 2))
+				factor[t][term[t].nfactor++] = (struct pauli_factor){ seen[w], (uint8_t)(1 + below(&m->dice, 3)) };
+		for (unsigned f = 1; f < term[t].nfactor; f++)   /* in order of wires */
+			for (unsigned g = f; g > 0 && factor[t][g].wire < factor[t][g - 1].wire; g--) {
+				struct pauli_factor s = factor[t][g];
+
+				factor[t][g] = factor[t][g - 1];
+				factor[t][g - 1] = s;
+			}
+	}
+	if (kinds & 1)
+		build_pauli(&m->b, c, 3, term);
+	if (kinds & 2)
+		build_probs(&m->b, c, n, seen);
+	if (kinds & 4)
+		build_z(&m->b, c, seen[0]);
+}
+
 static void add_circuit(struct maker *m, uint32_t c)
 {
 	unsigned nwire = c == 0 ? m->r->nwire : 1 + below(&m->dice, m->r->nwire);
@@ -279,6 +307,13 @@ static void add_circuit(struct maker *m, uint32_t c)
 			build_swap(&m->b, c, wire[0], wire[1]);
 		}
 		add_apply(m, c, nwire);
+	}
+	if (m->r->nseen) {
+		unsigned n = m->r->nseen < nwire ? m->r->nseen : nwire;
+
+		choose(m, n, nwire, wire);
+		add_seen(m, c, wire, n);
+		return;
 	}
 	for (unsigned k = 0; k < 2 && !m->r->only_z; k++)
 		add_sum(m, c, nwire);

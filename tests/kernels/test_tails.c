@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The shortcut small_tail on random circuits: the same readouts and gradients as without, wherever it is taken. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/rng.h"
+#include "runtime/exec/plan.h"
+#include "runtime/exec/shortcut.h"
+#include "tests/kernels/random_program.h"
+#include "tests/tap.h"
+
+enum { NSAMPLE = 5, NPROGRAM = 1200 };
+
+static unsigned among(uint64_t seed, uint32_t k, unsigned n)
+{
+	return (unsigned)(rng_u64(seed, RNG_TEST, 9, k) % n);
+}
+
+/* Everything about circuit, outputs and execution from a seed. */
+static struct random_shape shape_of(uint64_t seed)
+{
+	return (struct random_shape){ .seed = seed, .nwire = 1 + among(seed, 0, 7), .napply = 1 + among(seed, 1, 12), .ncircuit = 1 + among(seed, 2, 2),
+		.nweight = 4, .ninput = 3, .sample_matrices = among(seed, 3, 2), .controls = among(seed, 4, 2), .swaps = among(seed, 5, 2),
+		.frozen = among(seed, 6, 2), .wide = among(seed, 7, 2), .diagonals = among(seed, 8, 4) == 0, .permutes = among(seed, 9, 8) == 0,
+		.nseen = 1 + among(seed, 10, 4) };
+}
+
+static struct evaluator_options options_of(uint64_t seed)
+{
+	return (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = SHAPE_SAMPLES + among(seed, 11, 3),
+		.precision = PRECISION_DOUBLE, .isa = among(seed, 12, (unsigned)isa_best() + 1), .random_plan = among(seed, 13, 3),
+		.gradient = among(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE, .shortcuts_always = true };
+}
+
+/* Qubits of the tail that a plan has. */
+static uint32_t tail_of(const struct program *p, const struct evaluator_options *o)
+{
+	struct plan *pl = plan_new(p, &(struct plan_options){ .isa = o->isa, .small_tail = true }, NULL);
+	uint32_t n = pl ? plan_tail_qubits(pl) : 0;
+
+	plan_free(pl);
+	return n;
+}
+
+static void one(uint64_t seed, unsigned *ntail)
+{
+	const struct random_shape r = shape_of(seed);
+	struct evaluator_options o = options_of(seed);
+	struct program *p = random_program(&r);
+	struct outcome off = outcome_new(p, NSAMPLE), on = outcome_new(p, NSAMPLE);
+	double weight[8], input[NSAMPLE * 3], readouts, gradients;
+	struct err e = { 0 };
+	int code;
+
+	random_numbers(seed, 2, p->nweight, weight);
+	random_numbers(seed + 1, 2, NSAMPLE * 3, input);
+	ntail[tail_of(p, &o)]++;
+	o.shortcuts = SHORTCUT_NONE;
+	code = outcome_of(p, &o, NSAMPLE, weight, input, &off, &e);
+	o.shortcuts = SHORTCUT_SMALL_TAIL;
+	if (!code)
+		code = outcome_of(p, &o, NSAMPLE, weight, input, &on, &e);
+	readouts = largest_difference(on.readout, off.readout, (size_t)NSAMPLE * p->nreadout);
+	gradients = largest_difference(on.gradient, off.gradient, p->nweight);
+	tap_ok(!code && readouts < 1e-11 && gradients < 1e-10, "circuit %llu, %u wires, outputs of %u: readouts differ by %.1e, gradients by %.1e %s",
+		(unsigned long long)seed, r.nwire, r.nseen, readouts, gradients, e.text);
+	outcome_release(&off);
+	outcome_release(&on);
+	program_free(p);
+}
+
+int main(void)
+{
+	unsigned ntail[4] = { 0 };
+
+	for (uint64_t seed = 1; seed <= NPROGRAM; seed++)
+		one(seed, ntail);
+	tap_ok(ntail[0] >= NPROGRAM / 16 && ntail[1] >= NPROGRAM / 16 && ntail[2] >= NPROGRAM / 16 && ntail[3] >= NPROGRAM / 16,
+		"tails of no, one, two and three qubits: %u, %u, %u, %u", ntail[0], ntail[1], ntail[2], ntail[3]);
+	return tap_done();
+}

@@ -19,6 +19,31 @@ INLINE void walsh(vec *v, unsigned n)
 			}
 }
 
+/* Sums and differences of those that are `half` (a constant) apart, of TILE. */
+INLINE void walsh_step(vec *v, unsigned half)
+{
+	UNROLL for (unsigned k = 0; k < TILE; k++)
+		if (!(k & half)) {
+			vec low = v[k], high = v[k | half];
+			v[k] = low + high;
+			v[k | half] = low - high;
+		}
+}
+
+/* The same for TILE, in registers. */
+INLINE void walsh_tile(vec *v)
+{
+	vec t[TILE];
+	UNROLL for (unsigned k = 0; k < TILE; k++)
+		t[k] = v[k];
+	walsh_step(t, 1);
+	walsh_step(t, 2);
+	walsh_step(t, 4);
+	walsh_step(t, 8);
+	UNROLL for (unsigned k = 0; k < TILE; k++)
+		v[k] = t[k];
+}
+
 /* Rows in a tile; first and last are multiples of it. */
 INLINE unsigned tile_of(size_t first, size_t last)
 {
@@ -43,7 +68,7 @@ static void expect_z_tiles(const void *psi, size_t begin, const size_t *sign_row
 	unsigned have = 0;
 	for (unsigned j = 0; j < TILE; j++) {
 		tile_squares(psi, begin + j * TILE, TILE, low[j]);
-		walsh(low[j], TILE);
+		walsh_tile(low[j]);
 	}
 	for (unsigned k = 0; k < n; k++) {
 		unsigned l = sign_row[k] & (TILE - 1), h = sign_row[k] / TILE & (TILE - 1);
@@ -51,7 +76,7 @@ static void expect_z_tiles(const void *psi, size_t begin, const size_t *sign_row
 		if (!((have >> l) & 1)) {
 			for (unsigned j = 0; j < TILE; j++)
 				sum[l][j] = low[j][l];
-			walsh(sum[l], TILE);
+			walsh_tile(sum[l]);
 			have |= 1u << l;
 		}
 		for (unsigned i = 0; i < LANES; i++)
@@ -76,7 +101,7 @@ static void expect_z(const void *psi, size_t first, size_t last, const size_t *s
 			vec v[TILE];
 			tile_squares(psi, row, tile, v);
 			if (tile == TILE)
-				walsh(v, TILE);
+				walsh_tile(v);
 			else
 				walsh(v, tile);
 			for (unsigned k = 0; k < n; k++)
@@ -121,7 +146,7 @@ static void lambda_z(void *lam, const void *psi, size_t first, size_t last, cons
 		for (unsigned k = 0; k < n; k++)
 			v[sign_row[k] & (tile - 1)] += factor[k] * sign_of(row & sign_row[k]);
 		if (tile == TILE)
-			walsh(v, TILE);
+			walsh_tile(v);
 		else
 			walsh(v, tile);
 		for (unsigned j = 0; j < tile; j++) {

@@ -110,12 +110,13 @@ INLINE void past_is_there(void)
 }
 
 /* Row `to` of k = row `from` of k, with the lanes of `lanes` (a constant) exchanged, 2^(bits of lanes) rows at a time
- * in registers.  Where k has a bit of `absent` it is 0 instead; of `past`, it goes past the caches. */
+ * in registers.  Where k has a bit of `absent` it is 0 instead; of `past`, it goes past the caches; of `unset`, it is
+ * left out. */
 INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, unsigned nbit,
-	const uint8_t *row_bit, size_t absent, size_t past, unsigned lanes)
+	const uint8_t *row_bit, size_t absent, size_t past, size_t unset, unsigned lanes)
 {
 	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
-	size_t n = (size_t)1 << (nbit - nswap), mask = 0, row = 0, member[16] = { 0 };
+	size_t n = (size_t)1 << (nbit - nswap - (unsigned)__builtin_popcountll(unset)), mask = unset, row = 0, member[16] = { 0 };
 	for (unsigned b = 0, s = 0; b < LANE_BITS; b++)
 		if ((lanes >> b) & 1) {
 			mask |= (size_t)1 << row_bit[b];
@@ -150,10 +151,10 @@ INLINE void move_rows(const real *from, const struct places *at_from, real *to, 
 
 /* Every mask of lane bits has code of its own. */
 INLINE void move_block(const real *from, const struct places *at_from, real *to, const struct places *at_to,
-	const struct kernel_rows *w, size_t absent, size_t past)
+	const struct kernel_rows *w, size_t absent, size_t past, size_t unset)
 {
 	switch (w->swap.lanes) {
-#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, past, lanes); break;
+#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, past, unset, lanes); break;
 	CASE(0) CASE(1)
 #if LANE_BITS > 1
 	CASE(2) CASE(3)
@@ -171,17 +172,17 @@ INLINE void move_block(const real *from, const struct places *at_from, real *to,
 static void gather(void *block, const void *state, size_t base, const struct kernel_rows *r)
 {
 	struct places from = { r->row, 0 }, to = { r->place, r->flip };
-	move_block(row_of(state, base), &from, block, &to, r, r->absent, 0);
+	move_block(row_of(state, base), &from, block, &to, r, r->absent, 0, r->unset);
 }
 
 static void scatter(const void *block, void *state, size_t base, const struct kernel_rows *r)
 {
 	struct places from = { r->place, r->flip }, to = { r->row, 0 };
 	if (r->absent == 0) {
-		move_block(block, &from, row_at(state, base), &to, r, 0, 0);
+		move_block(block, &from, row_at(state, base), &to, r, 0, 0, 0);
 		return;
 	}
-	move_block(block, &from, row_at(state, base), &to, r, 0, r->absent);
+	move_block(block, &from, row_at(state, base), &to, r, 0, r->absent, 0);
 	past_is_there();
 }
 

@@ -245,13 +245,14 @@ static void number_blocks(struct cpu_blocks *k)
 	k->nchunk = k->nblock < CPU_CHUNKS ? (unsigned)k->nblock : CPU_CHUNKS;
 }
 
-/* Has some step before changed every bit of the block's rows? */
-static bool settled(const struct layout *l, uint64_t live)
+/* Bits of the block's rows that no step before has changed. */
+static size_t idle_rows(const struct layout *l, uint64_t live)
 {
+	size_t idle = 0;
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (l->row_bit[bit] >= 0 && !((live >> bit) & 1))
-			return false;
-	return true;
+			idle |= (size_t)1 << l->row_bit[bit];
+	return idle;
 }
 
 static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps,
@@ -274,10 +275,12 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	}
 	if (b->lane_bits) {
 		uint64_t live = plan_turned(b->plan, c->plan, ps->first);
-		cpu_ways(b, s, settled(&l, live));
+		size_t idle = idle_rows(&l, live);
+		cpu_ways(b, s, idle == 0);
 		cpu_flips(b, s, 0);
 		fix_idle_steps(b->plan, s, &l, live, plan_left(b->plan, c->plan, ps->first));
 		cpu_ops(b, s, 0);
+		cpu_fresh(b, s, live, idle);
 	} else {
 		cpu_flips(b, s, c->plan->nstart);
 		cpu_ops(b, s, c->plan->nstart);

@@ -136,3 +136,42 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 	if (s->nstep > first && s->step[s->nstep - 1].plan->tail)   /* the last one, that it may be left out */
 		s->op[s->nop++] = (struct cpu_op){ .step = &s->step[s->nstep - 1] };
 }
+
+/* ---- fresh qubits ---- */
+
+static bool is_fresh(const struct cpu_op *op, uint64_t moved, uint64_t turned)
+{
+	const struct cpu_step *st = op->step;
+	return op->ndiagonal == 0 && op->none <= 1 && !st->diagonal && !st->permutes && !st->plan->tail && !st->plan->ncontrol
+		&& !st->kernel.lanewise && !st->kernel.nflip && !(moved & turned);
+}
+
+/* Row bits of a step's targets that stand for bits of the state's rows. */
+static size_t rows_first_written(const struct cpu_stage *s, const struct cpu_step *st)
+{
+	size_t bits = 0;
+	for (unsigned k = 0; k < st->kernel.ntarget; k++)
+		bits |= st->kernel.target[1u << k];
+	for (unsigned a = 0; s->swap.lanes >> a; a++)
+		if ((s->swap.lanes >> a) & 1)
+			bits &= ~((size_t)1 << s->swap.row_bit[a]);
+	return bits;
+}
+
+/* Where fresh ops are the first to touch all idle bits, they write what rows with a 1 there hold before it is read. */
+void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, size_t idle)
+{
+	size_t written = 0;
+	for (uint32_t k = 0; k < s->nop; k++) {
+		struct cpu_op *op = &s->op[k];
+		uint64_t moved = 0;
+		for (unsigned n = 0; n < op->none; n++)
+			moved |= plan_moved(b->plan, op->one[n]->plan);
+		moved |= plan_moved(b->plan, op->step->plan);
+		op->fresh = is_fresh(op, moved, turned);
+		if (op->fresh)
+			written |= rows_first_written(s, op->step);
+		turned |= moved;
+	}
+	s->forward.unset = idle & ~written ? 0 : written;
+}

@@ -43,6 +43,7 @@ struct cpu_op {
 	const struct cpu_step *step;
 	uint32_t ndiagonal; const struct cpu_step **diagonal;
 	unsigned none; const struct cpu_step *one[KERNEL_ONES_MAX];
+	bool fresh;                  /* one dense step, on targets that are |0> still */
 };
 
 /* The blocks of a stage that are not known to be 0. */
@@ -52,6 +53,7 @@ struct cpu_blocks {
 	unsigned nchunk;             /* parts that they are cut into */
 	size_t absent;               /* bits of a block's row number: where one is 1, psi is 0 when the block is fetched */
 	size_t past;                 /* and where one of these is 1, the row is written past the caches */
+	size_t unset;                /* and of these, it is first written by a fresh op */
 };
 
 struct cpu_stage {
@@ -137,6 +139,9 @@ void cpu_compile(struct backend_state *b);
 /* cpu_ops.c: what the way forward does, from step `first` of a stage on; and flips: cx that steps behind them do. */
 void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first);
 void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
+/* Mark ops as fresh, and rows that they write first; turned: bits that steps before the stage have turned; idle: bits
+ * of the block's rows that they have not. */
+void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, size_t idle);
 
 /* cpu_way.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
  * its beginning, out of its steps and into its ways. */

@@ -60,6 +60,12 @@ static void forward_step(const struct sweep *w, const struct cpu_step *st, void 
 	}
 }
 
+static void forward_fresh(const struct sweep *w, const struct cpu_step *st, void *block)
+{
+	matrix_room room;
+	w->b->k->apply_fresh(block, w->stage->nhot, &st->kernel, cpu_step_matrix(w, st, false, &room));
+}
+
 /* Matrices on one qubit each, to a block from it or another. */
 static void forward_ones(const struct sweep *w, const struct cpu_op *op, const void *from, void *block)
 {
@@ -109,6 +115,8 @@ static void forward_block(const struct sweep *w, void *block, size_t base, struc
 			forward_op(w, &s->op[k], block, base, table);
 		else if (s->op[k].none > 1)
 			forward_ones(w, &s->op[k], block, block);
+		else if (s->op[k].fresh)
+			forward_fresh(w, s->op[k].step, block);
 		else
 			forward_step(w, s->op[k].step, block, base);
 	}

@@ -61,6 +61,7 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 {
 	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->out : &w->stage->in, base);
 	r.absent = cpu_blocks(w)->absent;
+	r.unset = cpu_blocks(w)->unset;
 	w->b->k->gather(block, state, base, &r);
 }
 

@@ -48,12 +48,13 @@ struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
 
 /* Row base + row[k] of a state is row place[k ^ flip] of a block, or k without a `place`, for k < 2^nbit, after
  * the lane bits in swap.lanes have changed places with bits of k.  Where k has a bit of `absent`, gather puts 0
- * and does not read, and scatter writes past the caches. */
+ * and does not read, and scatter writes past the caches; where it has one of `unset` (none of swap), gather leaves the
+ * block's row as it is. */
 struct kernel_rows {
 	unsigned nbit;
 	const uint32_t *row;
 	struct kernel_swap swap;
-	size_t absent;
+	size_t absent, unset;
 	const uint32_t *place;
 	size_t flip;
 };
@@ -85,6 +86,9 @@ struct kernels {
 	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
 	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form. */
 	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
+	/* The same where all targets are |0>: rows where one is 1 are written and not read, and the matrix is not lanewise and
+	 * has neither controls nor flips.  8 flops an amplitude. */
+	void (*apply_fresh)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
 	/* to <- U_n .. U_1 from, for n matrices on one qubit each, at most KERNEL_ONES_MAX, without controls, all of one form
 	 * and all lanewise or none; `from` may be `to`.  16 flops an amplitude and matrix, or half. */
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);

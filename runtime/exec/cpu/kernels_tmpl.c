@@ -4,6 +4,7 @@
 #include "config.h"
 #include "runtime/exec/cpu/vectors_tmpl.h"
 #include "runtime/exec/cpu/dense_tmpl.h"
+#include "runtime/exec/cpu/fresh_tmpl.h"
 #include "runtime/exec/cpu/ones_tmpl.h"
 #include "runtime/exec/cpu/totals_tmpl.h"
 #include "runtime/exec/cpu/unapply_tmpl.h"
@@ -17,7 +18,8 @@ extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store,
-	.permute = permute, .apply = apply, .apply_ones = apply_ones, .unapply = unapply, .cross = cross, .scale = scale, .unscale = unscale,
+	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
+	.unapply = unapply, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
 	.gather = gather, .scatter = scatter, .prefetch = prefetch,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,

@@ -31,6 +31,7 @@ kernel_sources = \
 	runtime/exec/cpu/blocks_tmpl.h \
 	runtime/exec/cpu/dense_tmpl.h \
 	runtime/exec/cpu/diagonal_tmpl.h \
+	runtime/exec/cpu/fresh_tmpl.h \
 	runtime/exec/cpu/kernels_tmpl.c \
 	runtime/exec/cpu/limits_tmpl.c \
 	runtime/exec/cpu/ones_tmpl.h \

@@ -86,6 +86,7 @@ tests_train_test_search_nlopt_LDADD = $(LDADD) $(NLOPT_LIBS)
 
 shell_tests =
 shell_tests += tests/cli/test_bench.sh
+shell_tests += tests/cli/test_bench_page.sh
 shell_tests += tests/cli/test_callbacks.sh
 shell_tests += tests/cli/test_config.sh
 shell_tests += tests/cli/test_data_files.sh
@@ -250,14 +251,17 @@ examples: all
 	@status=0; $(run_tests) -t 3600 $(example_tests) || status=$$?; \
 	sed -n 's/^# |/|/p' tests/logs/cli-compare_examples.sh.log; exit $$status
 
-# The table of tests/bench/README.md, with peers when PEER_PYTHON_NAME says where they are.
+# The page tests/bench/README.md, with peers when PEER_PYTHON_NAME says where they are; only printed with other BENCH_ROWS.
 BENCH_ROWS = .
-EXTRA_DIST += tests/bench/run.sh tests/bench/README.md
+EXTRA_DIST += tests/bench/run.sh tests/bench/rows tests/bench/peer_qsim.py tests/bench/growth.awk tests/bench/tried.md tests/bench/README.md tests/bench/growth.svg
 bench: all tests/bench/kernels$(EXEEXT)
 	@$(MKDIR_P) tests/bench
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; export QCNN_SHARED; \
-	QCNN=./qcnn KERNELS=tests/bench/kernels $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' | tee tests/bench/README.md.tmp
-	@mv tests/bench/README.md.tmp tests/bench/README.md
+	QCNN=./qcnn KERNELS=tests/bench/kernels PLOT=tests/bench/growth.svg.tmp $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' | \
+		tee tests/bench/README.md.tmp
+	@if test '$(BENCH_ROWS)' = .; then mv tests/bench/growth.svg.tmp tests/bench/growth.svg; \
+		mv tests/bench/README.md.tmp tests/bench/README.md; \
+		else rm -f tests/bench/README.md.tmp tests/bench/growth.svg.tmp; fi
 
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
 # ones), since a configured source folder cannot serve a second build. CHECK_JOBS bounds its compilers.

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The benchmark page of tests/bench/run.sh: its works are those of qcnn bench, its goals are judged, growth is explained.
+. "$top_srcdir/tests/tap.sh"
+
+bench=$top_srcdir/tests/bench
+export QCNN_REAL="$QCNN"
+
+# ---- the works ----
+
+sed '/^#/d; s/|\([^|]*\)|.*/|\1/; s|@circuits[^ ]*|all.qsim|; s/.*|//; s/--batch [0-9]*//; s/--qubits [0-9]*/--qubits 4/' "$bench/rows" | sort -u >options
+printf '2\n0 h 0\n1 cz 0 1\n' >all.qsim
+while read -r words; do
+	# shellcheck disable=SC2086
+	"$QCNN" bench $words --show >shown 2>err || { echo "$words"; cat err; }
+done <options >faults
+tap_is "$(cat faults)" "" "bench knows all options of the works"
+tap_is "$(awk -F'|' '!/^#/ && NF != 7' "$bench/rows")" "" "seven fields a work"
+tap_is "$(awk -F'|' '!/^#/ { n = split($4, g, " "); for (k = 1; k <= n; k++) if (g[k] !~ /^[a-z]+[<>]=[0-9.]+$/) print g[k] }' "$bench/rows")" "" "goals can be read"
+
+# ---- the page ----
+
+# A program that measures once, and says what the machine can do.
+cat >fast <<'END'
+#!/bin/sh
+case "$*" in
+*--measure*) printf 'version       qcnn\nlimits        1 thread: stream 1 GB/s in place, L2 1 GB/s a core, multiply-add %s GFLOP/s single, %s double (x)\n' "$FMA" "$FMA" ;;
+bench*) exec "$QCNN_REAL" "$@" --no-limits --runs 1 ;;
+*) exec "$QCNN_REAL" "$@" ;;
+esac
+END
+printf '#!/bin/sh\necho "{\\"median\\": 1000}"\n' >python
+chmod +x fast python
+mkdir -p shared/tools/peers
+: >shared/tools/peers/peer_qsim.py
+page() { FMA=$1 QCNN=./fast BENCH_THREADS=1 QCNN_SHARED=$PWD/shared PEER_PYTHON_QSIM=$PWD/python KERNELS='' sh "$bench/run.sh" "$2"; }
+tap_exit 0 "a page" page 1 '(qcnn 8, gradient, batch 1|qcnn 16, forward)'
+tap_is "$(grep -c '^| qcnn 8, gradient, batch' out)" 3 "a line a work"
+tap_is "$(grep -c '| 60 % executed ✓, 85 % nominal ✓ |$' out)" 1 "goals that are reached"
+tap_is "$(grep -c '^## ' out)" 0 "no section that was not asked for"
+tap_is "$(grep -c '^| qcnn 8: a sample in a batch of 16, of 1,024 | [0-9.]* | 2.6 | ' out)" 1 "a ratio of two works"
+tap_exit 0 "on a machine that can do more" page 100000000 'qcnn 8, gradient, batch 1,024'
+tap_has out '| 60 % executed short, 85 % nominal short |' "goals that are not"
+tap_has out '## Where a goal is not reached' "have a section"
+tap_is "$(grep -c '^| qcnn 8, gradient, batch 1,024 | 0 % | - | - | [0-9]* % | [0-9]* % | [0-9]* % |$' out)" 1 "which tells where the time goes"
+tap_exit 0 "beside a peer" page 1 'qcnn 20, forward'
+tap_is "$(grep -c '^| qcnn 20, forward | .* | 1000 s | [0-9.e+]* | - |$' out)" 1 "its time over ours"
+
+# ---- growth ----
+
+head='"qubits","batch","gates","shape","passes","seconds_median","unit_bytes","floor_seconds","share_of_floor"'
+printf '%s\n' 'qubits,parts_seconds_states,parts_seconds_sums,seconds_median' '4,1,3,1' '5,3,1,1' >parts
+printf '%s\n' 'qubits,seconds_median' '4,2e-6' '5,3e-3' >single
+# Nanoseconds 4, 2, 2, 4, 4.4, 8.8, 17.6: fixed cost, nothing, beyond L1, nothing, the floor, nothing that is known.
+{
+	echo "$head"
+	printf '%s\n' '4,1,1,"samples",1,64e-9,100,16e-9,0.25' '5,1,1,"samples",1,64e-9,200,32e-9,0.5' \
+		'6,1,1,"samples",1,128e-9,400,64e-9,0.5' '7,1,1,"state",2,512e-9,2000,128e-9,0.25' '8,1,1,"state",2,1126.4e-9,4000,256e-9,0.2' \
+		'9,1,1,"state",2,4505.6e-9,6000,1024e-9,0.2' '10,1,1,"state",2,18022.4e-9,8000,2048e-9,0.1'
+} >all
+awk -F, -v caches="1000 10000" -f "$bench/growth.awk" parts single all >got
+cat >want <<'END'
+| 4 | 1 | samples | 1 | 4 | - | 25 % | 2 µs |  |
+| 5 | 1 | samples | 1 | 2 | 0.50 | 50 % | 3 ms | kernels are 75 % of the time, 25 % before; the rest is the same for each sample |
+| 6 | 1 | samples | 1 | 2 | 1.00 | 50 % | - |  |
+| 7 | 1 | state | 2 | 4 | 2.00 | 25 % | - | a unit of work is beyond L1 |
+| 8 | 1 | state | 2 | 4.4 | 1.10 | 20 % | - |  |
+| 9 | 1 | state | 2 | 8.8 | 2.00 | 20 % | - | the floor of the plan is 2.00 times that before |
+| 10 | 1 | state | 2 | 17.6 | 2.00 | 10 % | - | not explained by a limit |
+END
+tap_same got want "jumps are explained by what was measured"
+tap_done

@@ -92,9 +92,24 @@ const char *gate_word_name(enum gate g, uint8_t word, char *buf);
 void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u);
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du);
 
-/* Families whose derivative is D times the matrix, with a D that no angle changes and that commutes with it
- * (rpauli: -i/2 P; ppauli: i pi/2 (1 - P)): d = D, 4^ntarget entries; false for all others. */
-bool gate_generator(enum gate g, uint8_t word, cplx *d);
+/* How a word acts on an index: P has i^ny (-1)^parity(c & sign) in row c ^ flip of column c. */
+struct gate_word { uint8_t flip, sign, ny; };
+struct gate_word gate_word_of(uint8_t word);
+static inline cplx gate_word_turned(cplx z, unsigned ny)         /* i^ny z */
+{
+	switch (ny % 4) {
+	case 1: return cplx_of(-cimag(z), creal(z));
+	case 2: return cplx_of(-creal(z), -cimag(z));
+	case 3: return cplx_of(cimag(z), -creal(z));
+	default: return z;
+	}
+}
+
+/* A gate of the families is one + p P. */
+void gate_word_terms(enum gate g, const double *angle, cplx *one, cplx *p);
+/* The derivative of rpauli and ppauli is D times the matrix, with a D = i (one + p P) that no angle changes and that
+ * commutes with it; false for all others. */
+bool gate_generator(enum gate g, double *one, double *p);
 
 /* A composite row's steps, in order; wires are operand numbers. Angles constant. */
 struct gate_step { enum gate gate; uint8_t word; uint8_t wire[GATE_WIRES_MAX]; double angle[GATE_ANGLES_MAX]; };

@@ -10,9 +10,16 @@
 typedef void (*matrix_fn)(uint8_t word, const double *a, cplx *u);
 typedef void (*derivative_fn)(uint8_t word, const double *a, unsigned k, cplx *du);
 
+/* Half to even, as rint() of what is not too large. */
+static inline double nearest(double x)
+{
+	const double shift = 0x1.8p52;
+	return fabs(x) < 0x1p51 ? x + shift - shift : rint(x);
+}
+
 cplx exp_i_pi(double t)
 {
-	double r = t - 2 * rint(t / 2), quarter = rint(2 * r);
+	double r = t - 2 * nearest(t / 2), quarter = nearest(2 * r);
 	cplx e = cplx_exp_i(PI * (r - quarter / 2));
 	double c = creal(e), s = cimag(e);
 	switch ((int)quarter & 3) {
@@ -25,19 +32,25 @@ cplx exp_i_pi(double t)
 
 /* ---- Pauli words ---- */
 
+struct gate_word gate_word_of(uint8_t word)
+{
+	struct gate_word w = { 0, 0, 0 };
+	for (unsigned i = 0, n = gate_word_length(word); i < n; i++) {
+		unsigned letter = word >> 2 * i & 3;
+		w.flip |= (unsigned)(letter != 3) << i;
+		w.sign |= (unsigned)(letter != 1) << i;
+		w.ny += letter == 2;
+	}
+	return w;
+}
+
 void add_word(uint8_t word, cplx factor, cplx *u)
 {
-	static const signed char quarter[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
-	unsigned n = gate_word_length(word), flip = 0, sign = 0, ny = 0;
-	for (unsigned i = 0; i < n; i++) {
-		unsigned letter = word >> 2 * i & 3;
-		flip |= (unsigned)(letter != 3) << i;
-		sign |= (unsigned)(letter != 1) << i;
-		ny += letter == 2;
-	}
-	cplx q = cplx_mul(factor, cplx_of(quarter[ny % 4][0], quarter[ny % 4][1]));
+	struct gate_word w = gate_word_of(word);
+	unsigned n = gate_word_length(word);
+	cplx q = gate_word_turned(factor, w.ny);
 	for (unsigned c = 0; c < 1u << n; c++)
-		u[(c ^ flip) << n | c] += __builtin_parity(c & sign) ? -q : q;
+		u[(c ^ w.flip) << n | c] += __builtin_parity(c & w.sign) ? -q : q;
 }
 
 void add_identity(unsigned n, cplx factor, cplx *u)
@@ -52,28 +65,13 @@ void u_pauli(uint8_t word, const double *a, cplx *u)
 	add_word(word, 1, u);
 }
 
-/* cos - i sin P.  Rotations by one letter encode data, so they are written down. */
+/* cos - i sin P */
 void u_rpauli(uint8_t word, const double *a, cplx *u)
 {
-	cplx e = cplx_exp_i(a[0] / 2);
-	double c = creal(e), s = cimag(e);
-	switch (word) {
-	case 1:
-		u[0] = u[3] = c;
-		u[1] = u[2] = cplx_of(0, -s);
-		return;
-	case 2:
-		u[0] = u[3] = c;
-		u[1] = -s;
-		u[2] = s;
-		return;
-	case 3:
-		u[0] = conj(e);
-		u[3] = e;
-		return;
-	}
-	add_identity(gate_word_length(word), c, u);
-	add_word(word, cplx_of(0, -s), u);
+	cplx one, p;
+	gate_word_terms(GATE_RPAULI, a, &one, &p);
+	add_identity(gate_word_length(word), one, u);
+	add_word(word, p, u);
 }
 
 void d_rpauli(uint8_t word, const double *a, unsigned k, cplx *du)
@@ -96,27 +94,13 @@ struct halves power_slope(double t)
 	return (struct halves){ e, -e };
 }
 
-/* one + g P; one letter is written down, as most blocks are made of those. */
+/* one + g P */
 void u_ppauli(uint8_t word, const double *a, cplx *u)
 {
-	struct halves h = power_halves(a[0]);
-	switch (word) {
-	case 1:
-		u[0] = u[3] = h.one;
-		u[1] = u[2] = h.g;
-		return;
-	case 2:
-		u[0] = u[3] = h.one;
-		u[1] = cplx_of(cimag(h.g), -creal(h.g));
-		u[2] = cplx_of(-cimag(h.g), creal(h.g));
-		return;
-	case 3:
-		u[0] = h.one + h.g;
-		u[3] = h.one - h.g;
-		return;
-	}
-	add_identity(gate_word_length(word), h.one, u);
-	add_word(word, h.g, u);
+	cplx one, p;
+	gate_word_terms(GATE_PPAULI, a, &one, &p);
+	add_identity(gate_word_length(word), one, u);
+	add_word(word, p, u);
 }
 
 void d_ppauli(uint8_t word, const double *a, unsigned k, cplx *du)
@@ -168,13 +152,23 @@ void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k,
 	functions[g].derivative(word, angle, k, du);
 }
 
-bool gate_generator(enum gate g, uint8_t word, cplx *d)
+bool gate_generator(enum gate g, double *one, double *p)
 {
-	if (g != GATE_RPAULI && g != GATE_PPAULI)
-		return false;
-	clear(g, word, d);
-	if (g == GATE_PPAULI)
-		add_identity(gate_word_length(word), cplx_of(0, PI / 2), d);
-	add_word(word, cplx_of(0, g == GATE_PPAULI ? -PI / 2 : -0.5), d);
-	return true;
+	*one = g == GATE_PPAULI ? PI / 2 : 0;
+	*p = g == GATE_PPAULI ? -PI / 2 : -0.5;
+	return g == GATE_RPAULI || g == GATE_PPAULI;
+}
+
+void gate_word_terms(enum gate g, const double *angle, cplx *one, cplx *p)
+{
+	struct halves h = { 0, 1 };
+	cplx e;
+	if (g == GATE_RPAULI) {
+		e = cplx_exp_i(angle[0] / 2);
+		h = (struct halves){ creal(e), cplx_of(0, -cimag(e)) };
+	} else if (g == GATE_PPAULI) {
+		h = power_halves(angle[0]);
+	}
+	*one = h.one;
+	*p = h.g;
 }

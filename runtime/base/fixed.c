@@ -42,6 +42,10 @@ bool fixed_from_all(const double *x, size_t n, struct fixed *f)
 
 double fixed_value(struct fixed f)
 {
+	const int64_t exact = INT64_C(1) << 53;
+	if (f.a < exact && f.a > -exact && f.b < exact && f.b > -exact)     /* both are doubles: their sum is rounded once */
+		return (double)f.a * 0x1p-20 + (double)f.b * 0x1p-60;
+
 	__int128 sum = (__int128)f.a * ((__int128)1 << 40) + f.b;
 
 	return (double)sum * 0x1p-60;

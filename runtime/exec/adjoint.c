@@ -21,7 +21,7 @@ static void clear_marked(const struct evaluator *ev, const bool *mark, cplx *r)
 static void reverse_sample(const struct evaluator *ev, struct scratch *w, uint32_t s)
 {
 	memset(w->slope_expr, 0, ev->p->nexpr * sizeof *w->slope_expr);
-	matrix_reverse(&ev->pl->set, w->value[s], w->u[s], VALUE_CONSTANT, VALUE_SAMPLE,
+	matrix_reverse(&ev->pl->set, w->value[s], w->u[s], NULL, VALUE_CONSTANT, VALUE_SAMPLE,
 		ev->reverse_sample, w->r_sample[s], w->slope_expr);
 	program_eval_reverse(ev->p, w->value[s], w->slope_expr, w->gradient);
 }
@@ -88,7 +88,7 @@ void adjoint_finish(struct evaluator *ev, const struct fixed *sum, double *gradi
 			r[i] = cplx_of(fixed_value(sum[at]), fixed_value(sum[at + 1]));
 	}
 	memset(ev->slope_expr, 0, p->nexpr * sizeof *ev->slope_expr);
-	matrix_reverse(&ev->pl->set, ev->value, ev->u, VALUE_CONSTANT, VALUE_SHARED, ev->reverse_shared,
+	matrix_reverse(&ev->pl->set, ev->value, ev->u, ev->kept, VALUE_CONSTANT, VALUE_SHARED, ev->reverse_shared,
 		ev->r, ev->slope_expr);
 	program_eval_reverse(p, ev->value, ev->slope_expr, gradient);
 	for (uint32_t i = ev->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)

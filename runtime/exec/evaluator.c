@@ -254,10 +254,11 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
 	ev->version = weights_version();
 	program_eval(ev->p, weight, NULL, ev->value);
-	matrix_build(&ev->pl->set, ev->value, VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u);
+	matrix_build(&ev->pl->set, ev->value, ev->weighted ? VALUE_SHARED : VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u, ev->kept);
 	if (ev->state)
 		ev->backend->matrices(ev->state, ev->u);
 	units_weights(ev);
+	ev->weighted = true;
 	rank_weights(ev);
 	stopwatch_lap(&ev->watch, LAP_MATRICES);
 	return 0;

@@ -344,6 +344,7 @@ static void close_set(struct plan_build *b)
 		offset[m + 1] = offset[m] + (UINT32_C(1) << 2 * b->def[m]->ntarget);
 	pl->set = (struct matrix_set){ .program = pl->program, .n = b->ndef, .offset = offset,
 		.def = arena_copy(&pl->arena, b->def, b->ndef, sizeof *b->def) };
+	matrix_places(&pl->set, &pl->arena);
 	pl->nmatrix_entry = offset[b->ndef];
 	pl->cross = arena_alloc(&pl->arena, b->ndef, sizeof *pl->cross);
 	for (uint32_t i = 0; i < pl->ncircuit; i++)

@@ -183,7 +183,7 @@ static void rebuild(const struct shift *sh)
 
 	for (uint32_t s = 0; s < sh->count; s++) {
 		program_eval(ev->p, sh->w->weight, sh->w->row[s], sh->w->value[s]);
-		matrix_build(&ev->pl->set, sh->w->value[s], VALUE_SHARED, VALUE_SAMPLE, ev->need_sample, sh->w->own_u[s]);
+		matrix_build(&ev->pl->set, sh->w->value[s], VALUE_SHARED, VALUE_SAMPLE, ev->need_sample, sh->w->own_u[s], NULL);
 	}
 }
 

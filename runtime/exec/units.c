@@ -50,7 +50,7 @@ uint64_t units_bytes(const struct evaluator *ev)
 
 	if (ev->shot_group)
 		worker += shot_bytes(ev) + (sizeof(cplx) << program_nwire(p));
-	return worker * (ev->nworker + 1);
+	return worker * (ev->nworker + 1) + pl->set.nkept * sizeof(cplx);
 }
 
 /* Arena memory that is refused, not fatal, when the system has none. */
@@ -172,13 +172,57 @@ static void mark_matrices(struct evaluator *ev)
 	close_over(s, ev->need_sample);
 	close_over(s, ev->reverse_sample);
 	close_over(s, ev->reverse_shared);
+	for (uint32_t m = 0; m < s->n; m++)
+		if (ev->need_sample[m] && s->def[m]->cls == VALUE_SAMPLE)
+			ev->sample_matrix[ev->nsample_matrix++] = m;
+		else if (ev->need_sample[m])
+			ev->referred[ev->nreferred++] = m;
 }
 
-static void list_exprs(struct evaluator *ev)
+/* Operands of expressions, angles of matrices and entries of vectors that differ between samples. */
+static void mark_copied(const struct evaluator *ev, bool *mark)
 {
+	const struct matrix_set *set = &ev->pl->set;
+
+	for (uint32_t k = 0; k < ev->nsample_expr; k++) {
+		const struct expr *x = &ev->p->expr[ev->sample_expr[k]];
+
+		if (expr_noperand(x->op) > 0)
+			mark[x->a] = true;
+		if (expr_noperand(x->op) > 1)
+			mark[x->b] = true;
+	}
+	for (uint32_t m = 0; m < set->n; m++)
+		for (uint32_t i = 0; ev->need_sample[m] && i < set->def[m]->nitem; i++) {
+			const struct item *it = &set->def[m]->item[i];
+
+			for (unsigned k = 0; it->gate != GATE_NONE && k < gate_row(it->gate)->nangle; k++)
+				mark[it->angle[k]] = true;
+		}
+	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
+		for (uint32_t v = 0; v < ev->pl->circuit[c].nprepare; v++) {
+			const struct apply *a = ev->pl->circuit[c].prepare[v];
+
+			for (uint32_t j = 0; a->op != APPLY_STATE && j < a->nexpr; j++)
+				mark[a->expr[j]] = true;
+		}
+}
+
+/* Where weight gradients are made unit by unit, all shared values are looked at. */
+static void list_exprs(struct taker *t, struct evaluator *ev)
+{
+	bool *mark;
+
 	for (uint32_t i = 0; i < ev->p->nexpr; i++)
 		if (ev->p->expr[i].cls == VALUE_SAMPLE)
 			ev->sample_expr[ev->nsample_expr++] = i;
+	mark = take(t, ev->p->nexpr, sizeof *mark);
+	if (t->failed)
+		return;
+	mark_copied(ev, mark);
+	for (uint32_t i = 0; i < ev->p->nexpr; i++)
+		if (ev->p->expr[i].cls != VALUE_SAMPLE && (mark[i] || ev->direct))
+			ev->copied_expr[ev->ncopied_expr++] = i;
 }
 
 static void list_lengths(struct taker *t, struct evaluator *ev)
@@ -223,13 +267,17 @@ static void take_lists(struct taker *t, struct evaluator *ev)
 	ev->value = take(t, ev->p->nexpr, sizeof *ev->value);
 	ev->slope_expr = take(t, ev->p->nexpr, sizeof *ev->slope_expr);
 	ev->u = take(t, pl->nmatrix_entry, sizeof *ev->u);
+	ev->kept = take(t, pl->set.nkept, sizeof *ev->kept);
 	ev->r = take(t, pl->nmatrix_entry, sizeof *ev->r);
 	ev->need = take(t, n, sizeof *ev->need);
 	ev->need_sample = take(t, n, sizeof *ev->need_sample);
 	ev->reverse_shared = take(t, n, sizeof *ev->reverse_shared);
 	ev->reverse_sample = take(t, n, sizeof *ev->reverse_sample);
 	ev->cross = take(t, n, sizeof *ev->cross);
+	ev->sample_matrix = take(t, n, sizeof *ev->sample_matrix);
+	ev->referred = take(t, n, sizeof *ev->referred);
 	ev->sample_expr = take(t, ev->p->nexpr, sizeof *ev->sample_expr);
+	ev->copied_expr = take(t, ev->p->nexpr, sizeof *ev->copied_expr);
 	ev->scratch = take(t, ev->nworker, sizeof *ev->scratch);
 }
 
@@ -242,8 +290,10 @@ int units_new(struct evaluator *ev, struct err *e)
 		list_lengths(&t, ev);
 	if (!t.failed) {
 		mark_matrices(ev);
-		list_exprs(ev);
 		lay_out(ev);
+		list_exprs(&t, ev);
+	}
+	if (!t.failed) {
 		ev->sum = take(&t, ev->nvector, sizeof *ev->sum);
 	}
 	for (unsigned k = 0; k < ev->nworker && !t.failed; k++)
@@ -296,17 +346,19 @@ static void copy_referred(const struct evaluator *ev, cplx *u)
 {
 	const struct matrix_set *s = &ev->pl->set;
 
-	for (uint32_t m = 0; m < s->n; m++)
-		if (ev->need_sample[m] && s->def[m]->cls != VALUE_SAMPLE)
-			memcpy(u + s->offset[m], ev->u + s->offset[m],
-				(s->offset[m + 1] - s->offset[m]) * sizeof *u);
+	for (uint32_t k = 0; k < ev->nreferred; k++) {
+		uint32_t m = ev->referred[k];
+
+		memcpy(u + s->offset[m], ev->u + s->offset[m], (s->offset[m + 1] - s->offset[m]) * sizeof *u);
+	}
 }
 
 void units_weights(struct evaluator *ev)
 {
 	for (unsigned k = 0; k < ev->nworker; k++)
 		for (uint32_t s = 0; s < ev->pl->width; s++) {
-			memcpy(ev->scratch[k].value[s], ev->value, ev->p->nexpr * sizeof *ev->value);
+			for (uint32_t i = 0; i < ev->ncopied_expr; i++)
+				ev->scratch[k].value[s][ev->copied_expr[i]] = ev->value[ev->copied_expr[i]];
 			copy_referred(ev, ev->scratch[k].own_u[s]);
 		}
 }
@@ -394,7 +446,8 @@ int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t 
 
 		w->row[s] = ev->batch.input ? ev->batch.input + (size_t)unit_row(ev, first + s) * ev->p->ninput : NULL;
 		eval_sample(ev, w->row[s], w->value[s]);
-		matrix_build(&ev->pl->set, w->value[s], VALUE_SAMPLE, VALUE_SAMPLE, ev->need_sample, w->own_u[s]);
+		for (uint32_t k = 0; k < ev->nsample_matrix; k++)
+			matrix_build_one(&ev->pl->set, ev->sample_matrix[k], w->value[s], w->own_u[s], NULL);
 		w->u[s] = w->own_u[s];
 		code = fill_vectors(ev, w, s, first + s, e);
 		if (code)

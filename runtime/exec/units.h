@@ -51,12 +51,17 @@ struct evaluator {
 	/* With these weights. */
 	double *weight;              /* (nweight) */
 	uint64_t version;            /* of the weights: no two are alike in a process */
+	bool weighted;               /* there were some before: what is constant is there */
 	double *value;               /* (nexpr) constant and shared expressions */
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
+	cplx *kept;                  /* (set.nkept) numbers of their build for the way back */
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
 	 * gets slopes from shared cross matrices, from per-sample ones. */
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;
+	uint32_t *sample_matrix, nsample_matrix; /* of class SAMPLE, ascending */
+	uint32_t *referred, nreferred;           /* matrices that per-sample ones refer to, none of these itself */
 	uint32_t *sample_expr, nsample_expr;     /* expressions of class SAMPLE, ascending */
+	uint32_t *copied_expr, ncopied_expr;     /* the others that units look at */
 	const uint32_t *const *length;           /* [circuit][v] of the vectors to prepare */
 	/* The vector of a unit: cross matrices, weight gradients, head gradient. */
 	uint32_t *cross, ncross;     /* matrices whose cross matrices are summed over units */

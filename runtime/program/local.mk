@@ -9,8 +9,9 @@ libprogram_a_SOURCES = \
 	runtime/program/expr.def \
 	runtime/program/matrix.c \
 	runtime/program/matrix.h \
-	runtime/program/matrix_reverse.c \
-	runtime/program/matrix_seat.h \
+	runtime/program/matrix_place.c \
+	runtime/program/matrix_place.h \
+	runtime/program/matrix_tmpl.h \
 	runtime/program/program.c \
 	runtime/program/program.h \
 	runtime/program/program_eval.c \

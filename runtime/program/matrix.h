@@ -22,22 +22,33 @@ struct matrix_set {
 	const struct matrix *const *def; /* def[0 .. n) */
 	uint32_t n;
 	const uint32_t *offset;          /* of each matrix's entries in a flat array; offset[n] = total */
+	/* How the items act (matrix_place.h); of matrix m from first_place[m] on. */
+	const uint32_t *first_place; const struct item_place *place;
+	uint32_t nkept;                  /* numbers of a build that its reverse can use again */
 };
+
+/* Fill the last three from the others; the tables live in a. */
+void matrix_places(struct matrix_set *s, struct arena *a);
 
 /* The program's own matrices as a set; its tables live in a. */
 void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *a);
 
 /* u + offset[m] = matrix m for the expression values, for every m with cls in
  * [lo, hi] that need[m] marks (NULL: all).  Smaller numbers a definition refers to
- * must have been built before (in this or an earlier call). */
+ * must have been built before (in this or an earlier call). kept[nkept]: numbers of
+ * shared matrices for matrix_reverse, or NULL. */
 void matrix_build(const struct matrix_set *s, const double *expr_value, enum value_class lo,
-	enum value_class hi, const bool *need, cplx *u);
+	enum value_class hi, const bool *need, cplx *u, cplx *kept);
+
+/* The same for one. */
+void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, cplx *kept);
 
 /* Reverse: r + offset[m] holds the cross matrix R of matrix m (sum over its uses and
  * samples), defined by dL = 2 Re sum_rc dU[r,c] R[r,c].  Goes from high numbers to
  * low, adds into the R of matrices that definitions refer to (r is destroyed), and
- * adds dL/d(expression) into slope_expr[program->nexpr]. */
-void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u,
+ * adds dL/d(expression) into slope_expr[program->nexpr].  u, kept: of matrix_build with
+ * the same values; kept may be NULL, for the same result later. */
+void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
 	enum value_class lo, enum value_class hi, const bool *need, cplx *r, double *slope_expr);
 
 /* One item as a 2^ntarget square matrix embedded on the local wires (controls
@@ -48,5 +59,8 @@ void item_matrix(const struct matrix_set *s, const struct item *it, unsigned nta
 /* c = a b for d x d; out = conjugate transpose. */
 void matrix_multiply(unsigned d, const cplx *a, const cplx *b, cplx *c);
 void matrix_adjoint(unsigned d, const cplx *a, cplx *out);
+
+/* For tests: take no wide vectors from now on, as where the processor has none; the results are the same bits. */
+void matrix_plain(bool on);
 
 #endif

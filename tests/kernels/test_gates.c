@@ -225,10 +225,14 @@ static void check_derivative(enum gate g, uint8_t word, const double *angle, uns
 	}
 	double off = distance(du, sum, n);
 	tap_ok(off < 1e-10, "%s: derivative %u against differences (%g)", name, k, off);
-	if (!gate_generator(g, word, near))
+	double one, by_word;
+	if (!gate_generator(g, &one, &by_word))
 		return;
 	cplx u[64], product[64];
 	unsigned d = 1u << gate_ntarget(g, word);
+	gate_matrix(GATE_PAULI, word, NULL, near);
+	for (unsigned i = 0; i < d * d; i++)
+		near[i] = cplx_mul(cplx_of(0, 1), by_word * near[i] + (i % (d + 1) == 0) * one);
 	gate_matrix(g, word, angle, u);
 	matrix_multiply(d, near, u, product);
 	off = distance(du, product, n);

@@ -14,7 +14,7 @@ enum { WIRES = 5, DIM = 1 << WIRES };
 
 /* ---- a program's unitary, column by column ---- */
 
-struct built { struct matrix_set set; const struct matrix **def; uint32_t *offset; cplx *u; double *value; };
+struct built { struct arena arena; struct matrix_set set; cplx *u; double *value; };
 
 static void build(const struct program *p, struct built *b)
 {
@@ -22,23 +22,17 @@ static void build(const struct program *p, struct built *b)
 
 	for (int k = 0; k < 64; k++)
 		weight[k] = 0.37 + 0.61 * k;
-	b->def = calloc(p->nmatrix + 1, sizeof *b->def);
-	b->offset = calloc(p->nmatrix + 1, sizeof *b->offset);
+	arena_init(&b->arena);
 	b->value = calloc(p->nexpr + 1, sizeof *b->value);
-	for (uint32_t m = 0; m < p->nmatrix; m++) {
-		b->def[m] = &p->matrix[m];
-		b->offset[m + 1] = b->offset[m] + matrix_dim(&p->matrix[m]) * matrix_dim(&p->matrix[m]);
-	}
-	b->u = calloc(b->offset[p->nmatrix] + 1, sizeof *b->u);
-	b->set = (struct matrix_set){ p, b->def, p->nmatrix, b->offset };
+	matrix_set_of(&b->set, p, &b->arena);
+	b->u = calloc(b->set.offset[p->nmatrix] + 1, sizeof *b->u);
 	program_eval(p, weight, NULL, b->value);
-	matrix_build(&b->set, b->value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, b->u);
+	matrix_build(&b->set, b->value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, b->u, NULL);
 }
 
 static void release(struct built *b)
 {
-	free(b->def);
-	free(b->offset);
+	arena_release(&b->arena);
 	free(b->value);
 	free(b->u);
 }
@@ -66,7 +60,7 @@ static bool controlled(const struct apply *a, unsigned k)
 static void unitary(const struct built *b, const struct apply *a, cplx *s)
 {
 	unsigned n = a->nwire - a->ncontrol, dim = 1u << n, at[8];
-	const cplx *u = b->u + b->offset[a->matrix];
+	const cplx *u = b->u + b->set.offset[a->matrix];
 	cplx t[8];
 
 	for (unsigned k = 0; k < DIM; k++) {

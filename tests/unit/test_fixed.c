@@ -82,7 +82,9 @@ static void order(void)
 static void overflow(void)
 {
 	struct fixed v = { INT64_MAX, 0 }, one = { 1, 1 }, f, sum = { 0, 0 };
+	const int64_t half = INT64_C(1) << 39;
 	bool fits = true;
+	int off = 0;
 
 	tap_ok(!fixed_add(&v, &one, 1), "an overflow of the high limb is told");
 	v = (struct fixed){ 0, INT64_MIN };
@@ -93,6 +95,11 @@ static void overflow(void)
 		fits &= fixed_add(&sum, &f, 1);
 	tap_ok(fits, "the largest sum fits");
 	tap_ok(fixed_value(sum) == -0x1.fffffffffffffp41, "and is exact");
+	for (int64_t a = (INT64_C(1) << 53) - 2; a <= (INT64_C(1) << 53) + 2; a++)
+		for (int64_t b = -3 * half; b <= 3 * half; b += half)
+			if (fixed_value((struct fixed){ a, b }) != (double)((__int128)a * ((__int128)1 << 40) + b) * 0x1p-60)
+				off++;
+	tap_is_int(off, 0, "sums where a limb is no double any more are rounded once");
 	tap_ok(fixed_value((struct fixed){ 1, -(1ll << 40) }) == 0, "limbs of different signs cancel");
 	tap_ok(fixed_value((struct fixed){ INT64_MAX, INT64_MAX }) > 0x1p42, "the largest limbs can be read");
 }

@@ -111,8 +111,8 @@ static void make_program(void)
 static void build_all(const double *weight, const double *input, double *value, cplx *u)
 {
 	program_eval(&prog, weight, input, value);
-	matrix_build(&set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, u);
-	matrix_build(&set, value, VALUE_SHARED, VALUE_SAMPLE, NULL, u);
+	matrix_build(&set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, u, NULL);
+	matrix_build(&set, value, VALUE_SHARED, VALUE_SAMPLE, NULL, u, NULL);
 }
 
 /* L = 2 Re sum of U R over the matrices, R constant: its differential is what R means. */
@@ -185,8 +185,8 @@ static void reverse(double *weight, const double *input)
 		keep[i] = r[i] = cplx_of(draw(), draw());
 	build_all(weight, input, value, u);
 	/* In two calls, as a sample's and a step's: first what depends on the sample. */
-	matrix_reverse(&set, value, u, VALUE_SAMPLE, VALUE_SAMPLE, NULL, r, slope);
-	matrix_reverse(&set, value, u, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
+	matrix_reverse(&set, value, u, NULL, VALUE_SAMPLE, VALUE_SAMPLE, NULL, r, slope);
+	matrix_reverse(&set, value, u, NULL, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
 	program_eval_reverse(&prog, value, slope, got);
 	for (unsigned k = 0; k < NWEIGHT; k++) {
 		static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
@@ -206,8 +206,28 @@ static void only_needed(const double *weight, const double *input)
 	bool need[NMATRIX] = { false, true };
 	cplx u[NMATRIX * MATRIX_ENTRIES_MAX] = { 0 };
 	program_eval(&prog, weight, input, value);
-	matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, need, u);
+	matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, need, u, NULL);
 	tap_ok(u[0] == 0 && u[set.offset[1]] != 0 && u[set.offset[2]] == 0, "only marked matrices are built");
+}
+
+/* Whatever vectors the processor has, and whether the build's numbers were kept: the same bits. */
+static void same_bits(const double *weight, const double *input)
+{
+	double value[NEXPR], slope[3][NEXPR] = { 0 };
+	cplx u[3][NMATRIX * MATRIX_ENTRIES_MAX] = { 0 }, r[3][NMATRIX * MATRIX_ENTRIES_MAX], kept[NMATRIX * MATRIX_ENTRIES_MAX * 4];
+	tap_ok(set.nkept > 0 && set.nkept <= sizeof kept / sizeof *kept, "%u numbers are kept", set.nkept);
+	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
+		r[0][i] = r[1][i] = r[2][i] = cplx_of(draw(), draw());
+	program_eval(&prog, weight, input, value);
+	for (unsigned k = 0; k < 3; k++) {
+		matrix_plain(k == 2);
+		matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, u[k], k ? kept : NULL);
+		matrix_reverse(&set, value, u[k], k ? kept : NULL, VALUE_SHARED, VALUE_SAMPLE, NULL, r[k], slope[k]);
+	}
+	matrix_plain(false);
+	tap_ok(!memcmp(u[0], u[1], sizeof u[0]) && !memcmp(u[0], u[2], sizeof u[0]), "matrices are the same bits however they are made");
+	tap_ok(!memcmp(slope[0], slope[1], sizeof slope[0]) && !memcmp(slope[0], slope[2], sizeof slope[0]) && slope[0][0] != 0,
+		"and so are slopes");
 }
 
 /* The block of 15 angles on two qubits of the cluster models. */
@@ -234,11 +254,11 @@ static void speed(void)
 	cplx u[16], r[16];
 	double start = clock_seconds(), built, reversed;
 	for (unsigned i = 0; i < ROUNDS; i++)
-		matrix_build(&s, value, VALUE_SHARED, VALUE_SHARED, NULL, u);
+		matrix_build(&s, value, VALUE_SHARED, VALUE_SHARED, NULL, u, NULL);
 	built = clock_seconds();
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		memcpy(r, u, sizeof r);
-		matrix_reverse(&s, value, u, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
+		matrix_reverse(&s, value, u, NULL, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
 	}
 	reversed = clock_seconds();
 	tap_note("a block of %d angles: build %.2f us, reverse %.2f us", N, (built - start) / ROUNDS * 1e6,
@@ -258,6 +278,7 @@ int main(void)
 	control_on_zero();
 	reverse(weight, input);
 	only_needed(weight, input);
+	same_bits(weight, input);
 	speed();
 	arena_release(&prog.arena);
 	return tap_done();

@@ -175,6 +175,23 @@ static void cpu_free(struct backend_state *b)
 	free(b);
 }
 
+static void list_used(struct backend_state *b)
+{
+	const struct plan *pl = b->plan;
+	bool *mark = mem_alloc(pl->set.n + 1, sizeof *mark);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
+			if (pl->circuit[c].step[k].op == STEP_UNITARY)
+				mark[pl->circuit[c].step[k].matrix] = true;
+	for (unsigned cls = VALUE_CONSTANT; cls <= VALUE_SHARED; cls++) {
+		b->used[cls] = arena_alloc(&b->arena, pl->set.n, sizeof *b->used[cls]);
+		for (uint32_t m = 0; m < pl->set.n; m++)
+			if (mark[m] && pl->set.def[m]->cls == cls)
+				b->used[cls][b->nused[cls]++] = m;
+	}
+	free(mark);
+}
+
 /* The constant matrices, which no weights change. */
 static void make_constants(struct backend_state *b)
 {
@@ -184,9 +201,9 @@ static void make_constants(struct backend_state *b)
 	double *input = mem_alloc(b->plan->program->ninput + 1, sizeof *input);
 	memset(b->u, 0, b->plan->nmatrix_entry * sizeof *b->u);
 	program_eval(b->plan->program, weight, input, value);
-	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u);
+	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u, NULL);
 	b->constant = b->u;
-	cpu_matrices(b, b->u);
+	cpu_constants(b);
 	free(value);
 	free(weight);
 	free(input);
@@ -257,6 +274,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 			(double)cpu_bytes(pl, nthread, gradient) / 1048576);
 	}
 	touch_states(b, &s);
+	list_used(b);
 	make_constants(b);
 	cpu_compile(b);
 	if (!make_starts(b, &s)) {

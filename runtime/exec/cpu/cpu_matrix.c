@@ -17,21 +17,31 @@ static void flatten(const cplx *u, unsigned d, bool adjoint, double *out)
 
 static void *real_at(const struct backend_state *b, void *base, size_t n) { return (char *)base + n * b->k->real_bytes; }
 
-void cpu_matrices(struct backend_state *b, const cplx *u)
+/* The matrices of class cls that steps use. */
+static void store_all(struct backend_state *b, enum value_class cls, const cplx *u)
 {
 	const struct matrix_set *set = &b->plan->set;
 	double flat[2 * MATRIX_ENTRIES_MAX];
-	if (u != b->u)
-		memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
-	for (uint32_t m = 0; m < set->n; m++) {
+	for (uint32_t k = 0; k < b->nused[cls]; k++) {
+		uint32_t m = b->used[cls][k];
 		unsigned d = matrix_dim(set->def[m]);
-		if (set->def[m]->cls == VALUE_SAMPLE)
-			continue;
+		if (u != b->u)
+			memcpy(b->u + set->offset[m], u + set->offset[m], d * d * sizeof *u);
 		for (unsigned adjoint = 0; adjoint < 2; adjoint++) {
 			flatten(u + set->offset[m], d, adjoint, flat);
 			b->k->store(real_at(b, b->matrix[adjoint], 2 * (size_t)set->offset[m]), flat, 2 * d * d);
 		}
 	}
+}
+
+void cpu_constants(struct backend_state *b)
+{
+	store_all(b, VALUE_CONSTANT, b->u);
+}
+
+void cpu_matrices(struct backend_state *b, const cplx *u)
+{
+	store_all(b, VALUE_SHARED, u);
 	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++)
 		cpu_tail_matrices(b, &b->circuit[k]);
 }

@@ -124,6 +124,7 @@ struct backend_state {
 	struct cpu_worker *worker;
 	cplx *u;                     /* constant and shared matrices */
 	cplx *constant;              /* while compiling: the constant ones */
+	uint32_t *used[2], nused[2]; /* which of them steps use, by class */
 	void *matrix[2];             /* the same and their inverses, kernels' precision */
 	double *chunk;               /* partial sums: (CPU_CHUNKS, entries) for every worker that holds states */
 	size_t chunk_stride;         /* doubles of one worker */
@@ -156,6 +157,8 @@ void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_
 
 /* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
 void cpu_matrices(struct backend_state *b, const cplx *u);
+/* The constant ones, from b->u. */
+void cpu_constants(struct backend_state *b);
 /* Compute c->start in `room` (a state) once the constant matrices are in b->matrix. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
 void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,

@@ -32,10 +32,6 @@ struct compile_options {
 /* NULL when d has errors (they are reported there).  The program is verified. */
 struct program *compile_tree(struct ast *t, struct diags *d, const struct compile_options *o);
 
-/* All in one: open path, parse, resolve, compile. */
-struct program *compile_file(const char *path, struct diags *d, const struct lang_options *lo,
-	const struct compile_options *o, struct err *e);
-
 /* The program as text, and back to the same bytes (see qcnn-bytecode(5)). */
 void asm_print(const struct program *p, struct buf *out);
 struct program *asm_read(struct diags *d, uint32_t file);

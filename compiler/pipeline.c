@@ -91,19 +91,3 @@ struct program *compile_tree(struct ast *t, struct diags *diags, const struct co
 	arena_release(&arena);
 	return p;
 }
-
-struct program *compile_file(const char *path, struct diags *diags, const struct lang_options *lo,
-	const struct compile_options *o, struct err *e)
-{
-	int file = source_open(diags_sources(diags), path, SOURCE_BYTES_MAX, e);
-
-	if (file < 0)
-		return NULL;
-	struct ast *t = lang_parse(diags, (uint32_t)file, lo);
-	lang_resolve(t, diags);
-	struct program *p = compile_tree(t, diags, o);
-	if (!p && e)
-		err_set(e, -ERR_BAD_DATA, "%s has errors", path);
-	ast_free(t);
-	return p;
-}

@@ -207,7 +207,7 @@ EXTRA_PROGRAMS = $(perf_programs) $(fault_programs)
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
 EXTRA_DIST += tests/train/callback_run.h tests/train/small_job.h tests/train/tiny.h tests/net/allreduce.c
-EXTRA_DIST += tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
+EXTRA_DIST += tests/compile_file.h tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
 	$(shell_tests) $(soak_tests) $(perf_tests) tests/cli/compare_examples.sh
 
 all_tests = $(check_PROGRAMS) $(shell_tests)

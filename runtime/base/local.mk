@@ -12,8 +12,6 @@ libbase_a_SOURCES = \
 	runtime/base/cgroup.h \
 	runtime/base/clock.c \
 	runtime/base/clock.h \
-	runtime/base/comm.h \
-	runtime/base/comm_self.c \
 	runtime/base/cpus.c \
 	runtime/base/cpus.h \
 	runtime/base/crypto.c \

@@ -157,7 +157,7 @@ static bool put_work(struct coordinator *c, struct member *m, const uint32_t *id
 	for (uint32_t k = 0; k < nid; k++)
 		for (uint32_t i = 0, n = step_samples(s, id[k]); i < n; i++) {
 			s->give(s->ctx, id[k] * s->width + i, c->number);
-			wire_put_doubles(&c->body, c->number + w.nkept, s->nin - w.nkept);
+			buf_f64s(&c->body, c->number + w.nkept, s->nin - w.nkept);
 		}
 	peer_put(&m->peer, &c->body);
 	m->since = m->npending++ ? m->since : c->turned;

@@ -67,7 +67,7 @@ static void send_rows(struct coordinator *c, struct member *m, int set, uint32_t
 	buf_clear(&c->body);
 	wire_put_data(&c->body, &d, c->row);
 	for (uint32_t k = 0; k < n; k++)
-		wire_put_doubles(&c->body, s->all + (size_t)c->row[k] * s->nx, s->nx);
+		buf_f64s(&c->body, s->all + (size_t)c->row[k] * s->nx, s->nx);
 	peer_put(&m->peer, &c->body);
 }
 

@@ -191,7 +191,7 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	buf_u32(b, m->shots);
 	part_put_text(b, m->loss);
 	buf_u32(b, m->noption);
-	wire_put_doubles(b, m->option, m->noption);
+	buf_f64s(b, m->option, m->noption);
 	buf_u64(b, m->nprogram);
 	buf_add(b, m->program, m->nprogram);
 	buf_u32(b, m->nfile);

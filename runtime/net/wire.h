@@ -129,17 +129,16 @@ void wire_put_about(struct buf *b, const struct wire_about *m);
 void wire_put_job(struct buf *b, const struct wire_job *m);
 void wire_put_ready(struct buf *b, const struct wire_ready *m);
 void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n);
-/* Without the rows' inputs, which follow by wire_put_doubles. */
+/* Without the rows' inputs, which follow by buf_f64s. */
 void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row);
 /* Everything but, where nkept is set, the samples' rows, and their numbers: these follow by wire_put_row and
- * wire_put_doubles. */
+ * buf_f64s. */
 void wire_put_work(struct buf *b, const struct wire_work *m);
 void wire_put_result(struct buf *b, const struct wire_result *m, const double *value, const struct fixed *vector);
 void wire_put_failed(struct buf *b, const struct wire_failed *m);
 void wire_put_beat(struct buf *b, const struct wire_beat *m);
 void wire_put_bye(struct buf *b, const struct wire_bye *m);
 void wire_put_row(struct buf *b, uint32_t row);
-void wire_put_doubles(struct buf *b, const double *value, size_t n);
 
 /* p[0..len) is a body with its type. */
 bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);

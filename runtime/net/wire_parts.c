@@ -106,16 +106,6 @@ struct wire_units wire_units_of(const uint32_t *id, uint32_t nid, uint8_t *bit)
 	return u;
 }
 
-void wire_put_doubles(struct buf *b, const double *value, size_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	buf_add(b, value, n * sizeof *value);
-#else
-	for (size_t i = 0; i < n; i++)
-		buf_f64(b, value[i]);
-#endif
-}
-
 void wire_doubles(const uint8_t *p, size_t n, double *out)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

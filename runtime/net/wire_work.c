@@ -8,7 +8,7 @@ void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint
 	buf_u8(b, WIRE_WEIGHTS);
 	buf_u64(b, version);
 	buf_u32(b, n);
-	wire_put_doubles(b, value, n);
+	buf_f64s(b, value, n);
 }
 
 bool wire_get_weights(const uint8_t *p, size_t len, struct wire_weights *m)
@@ -110,7 +110,7 @@ void wire_put_result(struct buf *b, const struct wire_result *m, const double *v
 	buf_u32(b, m->nsample);
 	buf_u32(b, m->nout);
 	buf_u32(b, m->n);
-	wire_put_doubles(b, value, (size_t)m->nsample * m->nout);
+	buf_f64s(b, value, (size_t)m->nsample * m->nout);
 	part_put_fixed(b, vector, m->n);
 }
 

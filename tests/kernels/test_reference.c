@@ -8,10 +8,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <unistd.h>
-#include "compiler/compile.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/model.h"
+#include "tests/compile_file.h"
 #include "tests/tap.h"
 
 /* ---- where a model runs, and how close it must come ---- */
@@ -69,8 +69,7 @@ static struct program *compile(const char *name, unsigned nconst, const struct c
 	struct buf text = BUF_INIT;
 	struct err e = { 0 };
 	snprintf(path, sizeof path, "%s/%s", model_dir, name);
-	struct program *p = compile_file(path, d, &(struct lang_options){ 0 },
-		&(struct compile_options){ .constant = constant, .nconstant = nconst }, &e);
+	struct program *p = compile_file(path, d, &(struct compile_options){ .constant = constant, .nconstant = nconst }, &e);
 	if (p == NULL) {
 		diags_print(d, DIAG_HUMAN, false, &text);
 		tap_note("%s %s", text.data ? text.data : "", e.text);
@@ -321,8 +320,7 @@ static void check_cluster(const char *file, const char *model)
 				struct diags *d = diags_new(s);
 				static const char *const without[] = { "cone" };
 				snprintf(path, sizeof path, "%s/%s", model_dir, model);
-				struct program *all = compile_file(path, d, &(struct lang_options){ 0 },
-					&(struct compile_options){ .without = without, .nwithout = 1 }, NULL);
+				struct program *all = compile_file(path, d, &(struct compile_options){ .without = without, .nwithout = 1 }, NULL);
 				if (tap_ok(all != NULL, "%s compiles without the light cone", model))
 					check_state(all, w, x + 3 * 8, state);
 				program_free(all);

@@ -3,7 +3,7 @@
  * NAME.asm the program, NAME.<pass> the circuit as text after that pass. */
 #include "config.h"
 
-#include "compiler/compile.h"
+#include "tests/compile_file.h"
 #include "tests/lang/golden.h"
 
 static void compile(const char *model, const char *pass, bool want_program, struct buf *out)
@@ -18,7 +18,7 @@ static void compile(const char *model, const char *pass, bool want_program, stru
 		if (pass && !strcmp(row[k].name, pass))
 			letter[0] = row[k].letter;
 	struct compile_options o = { .dump = letter, .dump_out = out };
-	struct program *p = compile_file(model, d, NULL, &o, &e);
+	struct program *p = compile_file(model, d, &o, &e);
 	if (!pass)
 		diags_print(d, DIAG_HUMAN, false, out);
 	if (p && want_program)

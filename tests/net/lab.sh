@@ -149,6 +149,35 @@ lab_undrop() {
 	return 0
 }
 
+# ---- what tests do there ----
+
+# A training of the example in the current folder that says and writes little, and waits for slow starts.
+lab_options='--set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 --set train.restarts=1 --set run.threads=1
+	--fresh --no-progress'
+
+# lab_train OPTIONS...: ten steps of it, led from host 0; what it says in out and err, the weights where -o says; got.bin is gone before.
+lab_train() {
+	rm -f got.bin
+	lab_seconds=${QCNN_SANITIZED:+480}
+	lab_on 0 timeout "${lab_seconds:-200}" "$QCNN" train config.yaml --set log.dir="$PWD/runs" $lab_options --set train.max_steps=10 "$@" >out 2>err
+}
+
+# lab_turning_agent FILE: a launcher that turns one bit of the key which the first frame brings.
+lab_turning_agent() {
+	cat >"$1" <<-'END'
+	#!/bin/sh
+	shift
+	exec 3<&0
+	mkfifo turned
+	(head -c 15; dd bs=1 count=1 2>/dev/null | tr '\000-\377' '\001-\377\000'; exec cat) <&3 >turned &
+	status=0
+	sh -c "$*" <turned || status=$?
+	kill $!
+	exit $status
+	END
+	chmod +x "$1"
+}
+
 # Processes of a namespace.
 lab_processes() {
 	lab_ns=$(readlink "/proc/$(cat "$lab/host.$1.pid")/ns/net") || return 0

@@ -20,25 +20,33 @@ export QCNN
 gate_open
 MORE="--fresh -o want.bin --set log.dir=calm" "$QCNN" train config.yaml >out 2>err
 
+# stops SCRIPT SYSTEM SIGNAL: the job that runs the script computes on its hosts, and ends with 75 after the signal.
+stops() {
+	gate_shut
+	(lab_exec 0 sh "$1" >out 2>err) &
+	job=$!
+	tap_until 'grep -q "ready after" err'
+	tap_has err "computing on the 2 hosts of this $2 job" "$1: the hosts of the job"
+	kill -$3 $job
+	gate_open
+	status=0
+	wait $job || status=$?
+	tap_is $status 75 "$1: stopped early, after $3"
+}
+goes_on() {
+	tap_ok "$1: the job again" lab_on 0 sh "$1"
+	tap_ok "the calm run's bits" cmp want.bin got.bin
+}
+
 # ---- PBS ----
 printf '#!/bin/sh\necho "$1" >>reruns\n' >"$lab/bin/qrerun"
 chmod +x "$lab/bin/qrerun"
 printf 'h1\nh1\nh2\n' >nodes
 export PBS_O_WORKDIR="$PWD" PBS_NODEFILE="$PWD/nodes" PBS_JOBID=7.server MORE="-o got.bin"
-gate_shut
-(lab_exec 0 sh pbs.sh >out 2>err) &
-job=$!
-tap_until 'grep -q "ready after" err'
-tap_has err "computing on the 2 hosts of this PBS job" "pbs.sh: the hosts of the job"
-kill -TERM $job
-gate_open
-status=0
-wait $job || status=$?
-tap_is $status 75 "pbs.sh: stopped early, after TERM"
+stops pbs.sh PBS TERM
 tap_is "$(cat reruns 2>/dev/null)" 7.server "and put back into the queue"
 tap_ok "the weights are not there yet" [ ! -e got.bin ]
-tap_ok "the job again" lab_on 0 sh pbs.sh
-tap_ok "the calm run's bits" cmp want.bin got.bin
+goes_on pbs.sh
 tap_is "$(cat reruns)" 7.server "it is not put back any more"
 # The time is over, and PBS says nothing.
 rm -rf got.bin reruns runs
@@ -59,16 +67,7 @@ printf '#!/bin/sh\nhost=${1#lsf-}\nshift\nexec ssh "$host" "$@"\n' >"$lab/bin/bl
 chmod +x "$lab/bin/blaunch"
 rm -rf got.bin runs
 export LSB_MCPU_HOSTS="lsf-h1 8 lsf-h2 8"
-gate_shut
-(lab_exec 0 sh lsf.sh >out 2>err) &
-job=$!
-tap_until 'grep -q "ready after" err'
-tap_has err "computing on the 2 hosts of this LSF job" "lsf.sh: the hosts of the job, by blaunch"
-kill -USR1 $job
-gate_open
-status=0
-wait $job || status=$?
-tap_is $status 75 "lsf.sh: stopped early, after USR1: #BSUB -Q puts it back"
-tap_ok "the job again" lab_on 0 sh lsf.sh
-tap_ok "the calm run's bits" cmp want.bin got.bin
+# #BSUB -Q puts a job that ends so back.
+stops lsf.sh LSF USR1
+goes_on lsf.sh
 tap_done

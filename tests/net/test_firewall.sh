@@ -18,31 +18,23 @@ cp "$top_srcdir"/examples/cluster/*.* .
 # ---- the cable ----
 cp "$QCNN" copy
 workers() { ps -eo pid=,stat=,args= | awk -v q="$PWD/copy" '$2 !~ /Z/ && $3 == q && $4 == "worker" { print $1 }'; }
-(lab_exec 0 "$PWD/copy" train config.yaml --set log.dir="$PWD/long" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 --set train.restarts=1 \
-	--set run.threads=1 --no-progress --fresh --set train.epochs=1000000 --transport=stdio -o never.bin --hosts h3 >out3 2>err3) &
+(lab_exec 0 "$PWD/copy" train config.yaml --set log.dir="$PWD/long" $lab_options --set train.epochs=1000000 --transport=stdio -o never.bin --hosts h3 >out3 2>err3) &
 coordinator=$!
 tap_until 'grep -q "ready after" err3'
 tap_is "$(workers | wc -w)" 2 "a worker and its guard"
 lab_link 3 down
 
 # ---- the filters ----
-limit=${QCNN_SANITIZED:+120}
-limit=${limit:-20}
-train() {
-	rm -f got.bin
-	lab_on 0 timeout $((4 * limit)) "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
-		--set train.max_steps=10 --set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
-}
-train -o want.bin
+lab_train -o want.bin
 for what in drop:Connection.timed.out reject:Connection.refused; do
 	how=${what%:*}
 	wall ${how%reject} $([ $how = drop ] || echo reject with tcp reset)
 	got=0
-	train -o got.bin --hosts h1,h2 --transport=tcp || got=$?
+	lab_train -o got.bin --hosts h1,h2 --transport=tcp || got=$?
 	tap_is $got 69 "$how, by TCP alone"
 	tap_ok "host, cause and cure are named" grep -q "h1\[0\].*cannot connect to the coordinator at 10.77.1.1:[0-9]*: ${what#*:} (a firewall blocks its way back: .*--transport=stdio" err ||
 		tap_note "$(tail -2 err)"
-	tap_ok "$how, as usual" train -o got.bin --hosts h1,h2
+	tap_ok "$how, as usual" lab_train -o got.bin --hosts h1,h2
 	tap_ok "the same bits" cmp want.bin got.bin
 	tap_ok "a note says so" grep -q "h1\[0\] cannot connect to the coordinator at .*: ${what#*:}; its standard input and output carry the work" err
 	tap_ok "of the other host, none" sh -c '! grep -q "h2\[1\] cannot" err'
@@ -52,10 +44,10 @@ done
 # ---- a host that ssh alone knows, by another ----
 { printf 'Host behind\n\tHostName behind.invalid\n\tProxyCommand ssh -W 10.77.1.2:22 h1\n'; cat "$lab/ssh_config"; } >"$lab/ssh_config.more"
 mv "$lab/ssh_config.more" "$lab/ssh_config"
-tap_ok "a host behind another" train -o got.bin --hosts behind,h2 || tap_note "$(tail -3 err)"
+tap_ok "a host behind another" lab_train -o got.bin --hosts behind,h2 || tap_note "$(tail -3 err)"
 tap_ok "the same bits" cmp want.bin got.bin
 got=0
-train -o got.bin --hosts behind,h2 --transport=tcp || got=$?
+lab_train -o got.bin --hosts behind,h2 --transport=tcp || got=$?
 tap_is $got 69 "by TCP alone it is unknown"
 tap_has err "the host behind is not known" "and named"
 

@@ -9,14 +9,9 @@ lab_unshare="--net --mount"
 lab_open 2 || tap_skip_all "$lab_why"
 [ $lab_kind = net ] || tap_skip_all "$lab_why"
 cp "$top_srcdir"/examples/cluster/*.* .
-train() {
-	rm -f got.bin
-	lab_on 0 timeout 200 "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set cluster.start_seconds=100 --set train.max_steps=10 --set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
-}
 refused() { # STATUS NAME HOST... TEXT: each host is named with the text
 	got=0
-	train -o got.bin --hosts "$3" $5 || got=$?
+	lab_train -o got.bin --hosts "$3" $5 || got=$?
 	tap_is $got $1 "$2"
 	tap_ok "$2: host, cause and cure" grep -q "error: $3\[0\]: $4" err || tap_note "$(tail -2 err)"
 }
@@ -66,9 +61,9 @@ if [ -d locale/tr_TR.UTF-8 ]; then
 else
 	tap_skip "localedef is not installed"
 fi
-train -o want.bin
+lab_train -o want.bin
 for how in auto stdio; do
-	tap_ok "both accounts, $how" train -o got.bin --hosts h1,h2 --transport=$how || tap_note "$(tail -3 err)"
+	tap_ok "both accounts, $how" lab_train -o got.bin --hosts h1,h2 --transport=$how || tap_note "$(tail -3 err)"
 	tap_ok "the same bits" cmp want.bin got.bin
 	tap_has err "h1[0]: Willkommen auf diesem Rechner" "what .bashrc says is shown"
 	[ -z "$csh" ] || tap_has err "h2[1]: Welcome to this host" "what .cshrc says is shown"
@@ -87,7 +82,7 @@ for k in 1 2; do
 	refused 69 "no qcnn on h$k" h$k "its ssh ended with exit status [0-9]*; the last it said: .* (--remote-path says where qcnn is there, --push sends this one)" "--remote-path /nowhere/qcnn"
 done
 for k in 1 2; do lab_at $k mount --bind /dev/null "$QCNN"; done
-tap_ok "--push" train -o got.bin --hosts h1,h2 --push || tap_note "$(tail -3 err)"
+tap_ok "--push" lab_train -o got.bin --hosts h1,h2 --push || tap_note "$(tail -3 err)"
 tap_ok "the same bits" cmp want.bin got.bin
 refused 69 "no qcnn in PATH" h1 "its ssh ended with exit status 127; the last it said: .* (--remote-path says where qcnn is there, --push sends this one)"
 refused 69 "no qcnn in PATH of csh" h2 "its ssh ended with exit status 127; the last it said: .* (--remote-path says where qcnn is there, --push sends this one)"
@@ -98,7 +93,7 @@ for k in 1 2; do
 	lab_at $k umount "$QCNN"
 	lab_at $k sh -c "for f in /tmp /var/tmp /dev/shm '$PWD'; do mount --bind \$f \$f && mount -o remount,ro,bind \$f; done"
 done
-tap_ok "folders that nobody may write to" train -o got.bin --hosts h1,h2 || tap_note "$(tail -3 err)"
+tap_ok "folders that nobody may write to" lab_train -o got.bin --hosts h1,h2 || tap_note "$(tail -3 err)"
 tap_ok "the same bits" cmp want.bin got.bin
 lab_at 1 mount --bind /dev/null "$QCNN"
 refused 69 "a program for which there is no folder" h1 "its ssh ended with exit status 73; the last it said: push: no folder .*(make room there, or let TMPDIR there name another folder" --push

@@ -9,20 +9,13 @@ lab_unshare="--net --mount"
 lab_open 2 || tap_skip_all "$lab_why"
 [ $lab_kind = net ] || tap_skip_all "$lab_why"
 cp "$top_srcdir"/examples/cluster/*.* .
-limit=${QCNN_SANITIZED:+120}
-limit=${limit:-30}
-train() {
-	rm -f got.bin
-	lab_on 0 timeout $((4 * limit)) "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
-		--set train.max_steps=10 --set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
-}
-train -o want.bin
-tap_ok "hosts that have it" train -o got.bin --hosts h1,h2 --push --verbose
+lab_train -o want.bin
+tap_ok "hosts that have it" lab_train -o got.bin --hosts h1,h2 --push --verbose
 tap_ok "the same bits" cmp want.bin got.bin
 tap_ok "get nothing" sh -c '! grep -q "got this program" err'
 for k in 1 2; do lab_at $k mount --bind /dev/null "$QCNN"; done
 got=0
-train -o got.bin --hosts h1 || got=$?
+lab_train -o got.bin --hosts h1 || got=$?
 tap_is $got 69 "a host that has none"
 tap_has err "(--remote-path says where qcnn is there, --push sends this one)" "is told what to do"
 
@@ -33,29 +26,28 @@ for k in 1 2; do
 done
 left() { for k in 1 2; do lab_at $k find /tmp /var/tmp /dev/shm "$HOME" -maxdepth 1 -name 'qcnn.????????' 2>/dev/null; done; }
 for how in auto stdio; do
-	tap_ok "--push, $how" train -o got.bin --hosts h1:2,h2,local --push --transport=$how || tap_note "$(tail -3 err)"
+	tap_ok "--push, $how" lab_train -o got.bin --hosts h1:2,h2,local --push --transport=$how || tap_note "$(tail -3 err)"
 	tap_ok "the same bits" cmp want.bin got.bin
 	tap_has err "h1[0] got this program" "a note says so"
 	tap_is "$(left)" "" "no file is left"
 done
-tap_ok "cluster.push, encrypted" train -o got.bin --set cluster.push=true --hosts h1,h2 --encrypt
+tap_ok "cluster.push, encrypted" lab_train -o got.bin --set cluster.push=true --hosts h1,h2 --encrypt
 tap_ok "the same bits" cmp want.bin got.bin
 printf '#!/bin/sh\necho "qcnn 0.0.9"\n' >old
 chmod +x old
-tap_ok "a host with another version" train -o got.bin --hosts h1 --push --remote-path "$PWD/old"
+tap_ok "a host with another version" lab_train -o got.bin --hosts h1 --push --remote-path "$PWD/old"
 tap_has err "h1[0] got this program" "gets this one"
 
 # cover K FOLDER OPTIONS: another file system there, through which this test's folder, with the keys of sshd, stays where it is.
 cover() { lab_at $1 sh -c "mount --bind '$PWD' /mnt && mount -t tmpfs -o $3 none '$2' && mkdir -p '$PWD' && { [ -e '$lab' ] || mount --bind /mnt '$PWD'; }"; }
 cover 1 /tmp size=64k
 cover 2 /tmp size=64m,noexec
-tap_ok "/tmp has no space, or runs nothing" train -o got.bin --hosts h1,h2 --push || tap_note "$(tail -3 err)"
+tap_ok "/tmp has no space, or runs nothing" lab_train -o got.bin --hosts h1,h2 --push || tap_note "$(tail -3 err)"
 tap_ok "the same bits" cmp want.bin got.bin
 
 # ---- nothing is left ----
 workers() { for k in 1 2; do for p in $(lab_processes $k); do [ "$(tr '\0' ' ' </proc/$p/cmdline 2>/dev/null)" = "/proc/self/fd/4 worker " ] && echo $p; done; done; }
-(lab_exec 0 "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 --set train.restarts=1 \
-	--set run.threads=1 --no-progress --fresh --set train.epochs=1000000 --push -o got.bin --hosts h1,h2 >out 2>err) &
+(lab_exec 0 "$QCNN" train config.yaml --set log.dir="$PWD/runs" $lab_options --set train.epochs=1000000 --push -o got.bin --hosts h1,h2 >out 2>err) &
 coordinator=$!
 tap_until 'grep -q "ready after" err'
 tap_is "$(workers | wc -w)" 4 "two workers that were sent, with a guard each"
@@ -69,7 +61,7 @@ tap_is "$(left)" "" "and no file"
 # ---- hosts that cannot ----
 refused() { # STATUS TEXT...
 	got=0
-	train -o got.bin --hosts h1 --push || got=$?
+	lab_train -o got.bin --hosts h1 --push || got=$?
 	tap_is $got $1 "$2"
 	tap_has err "$3" "host, cause"
 	tap_has err "$4" "and cure"

@@ -47,18 +47,7 @@ tap_is $? 0 "with the right key it works"
 
 # ---- somebody else answers ----
 # The first frame with one bit of the key turned: whoever holds that key is no coordinator of ours, and we no worker of its.
-cat >agent <<'END'
-#!/bin/sh
-shift
-exec 3<&0
-mkfifo turned
-(head -c 15; dd bs=1 count=1 2>/dev/null | tr '\000-\377' '\001-\377\000'; exec cat) <&3 >turned &
-status=0
-sh -c "$*" <turned || status=$?
-kill $!
-exit $status
-END
-chmod +x agent
+lab_turning_agent agent
 train --hosts 127.0.0.1 --launcher "exec:$PWD/agent" --set cluster.encrypt=true
 tap_is $? 77 "a worker with another key"
 tap_has err "the coordinator did not accept this worker's proof" "says so"

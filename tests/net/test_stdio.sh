@@ -8,23 +8,16 @@
 
 lab_open 2 || tap_skip_all "$lab_why"
 cp "$top_srcdir"/examples/cluster/*.* .
-limit=${QCNN_SANITIZED:+120}
-limit=${limit:-30}
-train() {
-	rm -f got.bin
-	lab_on 0 timeout $((4 * limit)) "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
-		--set train.max_steps=10 --set train.restarts=1 --set run.threads=1 --fresh --no-progress "$@" >out 2>err
-}
-train -o want.bin
+lab_train -o want.bin
 same() {
 	name=$1
 	shift
-	tap_ok "$name" train -o got.bin --transport=stdio "$@" || tap_note "$(tail -3 err)"
+	tap_ok "$name" lab_train -o got.bin --transport=stdio "$@" || tap_note "$(tail -3 err)"
 	tap_ok "the same bits" cmp want.bin got.bin
 }
 same "ssh and this machine" --hosts h1:2,h2,local
 same "encrypted" --hosts h1,h2 --encrypt
-tap_ok "cluster.transport" train -o got.bin --set cluster.transport=stdio --hosts local:2
+tap_ok "cluster.transport" lab_train -o got.bin --set cluster.transport=stdio --hosts local:2
 tap_ok "the same bits" cmp want.bin got.bin
 
 # What others say before the worker does, with and without an end of line, and beginnings of marks.
@@ -43,21 +36,11 @@ tap_has err "h2[1]: and an error" "as is the standard error"
 printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; head -c 100000 /dev/zero; sleep 20\n' >zeros
 printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; exit 3\n' >short
 printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n\\010\\000\\000\\000\\002QCNNWIR"; sleep 20\n' >untrue
-cat >otherkey <<'END'
-#!/bin/sh
-shift
-exec 3<&0
-mkfifo other
-(head -c 15; dd bs=1 count=1 2>/dev/null | tr '\000-\377' '\001-\377\000'; exec cat) <&3 >other &
-status=0
-sh -c "$*" <other || status=$?
-kill $!
-exit $status
-END
-chmod +x zeros short untrue otherkey
+lab_turning_agent otherkey
+chmod +x zeros short untrue
 for agent in zeros:77 short:69 untrue:77 otherkey:77; do
 	got=0
-	train -o got.bin --transport=stdio --hosts h1 --launcher "exec:$PWD/${agent%:*}" || got=$?
+	lab_train -o got.bin --transport=stdio --hosts h1 --launcher "exec:$PWD/${agent%:*}" || got=$?
 	tap_is $got ${agent#*:} "${agent%:*}: refused"
 	tap_has err "h1[0]" "and named"
 done

@@ -70,13 +70,13 @@ static void put_all(struct buf b[MESSAGES])
 	wire_put_ready(&b[7], &ready);
 	wire_put_weights(&b[8], 12, value, 6);
 	wire_put_work(&b[9], &work);
-	wire_put_doubles(&b[9], value, 6);
+	buf_f64s(&b[9], value, 6);
 	wire_put_result(&b[10], &result, value, vector);
 	wire_put_failed(&b[11], &failed);
 	wire_put_beat(&b[12], &(struct wire_beat){ 1234567 });
 	wire_put_bye(&b[13], &(struct wire_bye){ -5, "the end" });
 	wire_put_data(&b[14], &(struct wire_data){ .set = 3, .nrow = 8, .nx = 3, .n = 2 }, rows);
-	wire_put_doubles(&b[14], value, 6);
+	buf_f64s(&b[14], value, 6);
 }
 
 static void test_values(const struct buf b[MESSAGES])
@@ -143,7 +143,7 @@ static void test_kept(void)
 	wire_put_work(&b, &w);
 	wire_put_row(&b, 70000);
 	wire_put_row(&b, 5);
-	wire_put_doubles(&b, value, 2);
+	buf_f64s(&b, value, 2);
 	test_cuts("WORK with rows", &b);
 	if (tap_ok(wire_get_work((const uint8_t *)b.data, b.len, &got) && got.nkept == 2 && got.set == 1, "work names rows of a set")) {
 		wire_doubles(got.value, 2, read);

@@ -8,9 +8,9 @@
 
 #include <unistd.h>
 
-#include "compiler/compile.h"
 #include "runtime/base/json.h"
 #include "runtime/net/pool_threads.h"
+#include "tests/compile_file.h"
 #include "tests/tap.h"
 
 enum { STEPS = 21, STEPS_PER_EPOCH = 7, NQUBIT = 8, NTRAIN = 112, NALL = 160, NWEIGHT_MAX = 256 };
@@ -66,7 +66,7 @@ static struct program *compile(const char *name)
 	struct program *p;
 
 	buf_printf(&path, "%s/examples/%s", source_dir, name);
-	p = compile_file(path.data, d, &(struct lang_options){ 0 }, &(struct compile_options){ 0 }, &e);
+	p = compile_file(path.data, d, &(struct compile_options){ 0 }, &e);
 	if (!p) {
 		diags_print(d, DIAG_HUMAN, false, &text);
 		tap_bail("%s %s", e.text, text.data ? text.data : "");

@@ -4,7 +4,6 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/comm.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
 #include "runtime/base/err.h"
@@ -166,23 +165,6 @@ static void maths(void)
 	tap_ok(maths_digest() == maths_digest() && maths_digest(), "the digest is steady");
 }
 
-static void group_of_one(void)
-{
-	struct comm *c = comm_self_open();
-	unsigned rank = 9, size = 9;
-	int64_t v = 5;
-	char in[] = "ab", out[] = "xx";
-
-	c->ops->rank(c, &rank, &size);
-	tap_ok(rank == 0 && size == 1, "rank 0 of 1");
-	tap_ok(!c->ops->allreduce_i64(c, &v, 1, 0, NULL) && v == 5, "a sum over one");
-	tap_ok(!c->ops->exchange(c, 0, in, out, 3, 0, NULL) && !strcmp(out, "ab"), "an exchange with itself");
-	tap_ok(!c->ops->bcast(c, 0, in, 3, 0, NULL) && c->ops->bcast(c, 1, in, 3, 0, NULL) < 0,
-		"only rank 0 can send");
-	c->ops->abort(c, "done");
-	c->ops->close(c);
-}
-
 int main(void)
 {
 	sha256();
@@ -191,6 +173,5 @@ int main(void)
 	arenas();
 	machine();
 	maths();
-	group_of_one();
 	return tap_done();
 }

@@ -10,7 +10,7 @@
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
 
-enum { NSAMPLE = 5, NPROGRAM = 1200 };
+enum { NSAMPLE = 5, NPROGRAM = 1500, NSMALL = 1200 };      /* behind the small ones, some of several stages */
 
 static unsigned among(uint64_t seed, uint32_t k, unsigned n)
 {
@@ -20,7 +20,10 @@ static unsigned among(uint64_t seed, uint32_t k, unsigned n)
 /* Everything about circuit, outputs and execution from a seed. */
 static struct random_shape shape_of(uint64_t seed)
 {
-	return (struct random_shape){ .seed = seed, .nwire = 1 + among(seed, 0, 7), .napply = 1 + among(seed, 1, 12), .ncircuit = 1 + among(seed, 2, 2),
+	const bool large = seed > NSMALL;
+
+	return (struct random_shape){ .seed = seed, .nwire = large ? 8 + among(seed, 0, 5) : 1 + among(seed, 0, 7),
+		.napply = large ? 20 + among(seed, 1, 40) : 1 + among(seed, 1, 12), .ncircuit = 1 + among(seed, 2, 2),
 		.nweight = 4, .ninput = 3, .sample_matrices = among(seed, 3, 2), .controls = among(seed, 4, 2), .swaps = among(seed, 5, 2),
 		.frozen = among(seed, 6, 2), .wide = among(seed, 7, 2), .diagonals = among(seed, 8, 4) == 0, .permutes = among(seed, 9, 8) == 0,
 		.nseen = 1 + among(seed, 10, 4) };

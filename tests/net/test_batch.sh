@@ -22,6 +22,7 @@ MORE="--fresh -o want.bin --set log.dir=calm" "$QCNN" train config.yaml >out 2>e
 
 # stops SCRIPT SYSTEM SIGNAL: the job that runs the script computes on its hosts, and ends with 75 after the signal.
 stops() {
+	rm -f err
 	gate_shut
 	(lab_exec 0 sh "$1" >out 2>err) &
 	job=$!

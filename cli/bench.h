@@ -40,6 +40,8 @@ struct bench_circuit {
 };
 enum { BENCH_LAYERS_N = ~0u };
 const struct bench_circuit *bench_circuit_find(const char *name);     /* NULL: not a name */
+/* "qcnn, sel, ..."; *near: the name that may have been meant, or NULL. */
+void bench_circuit_names(const char *name, struct buf *out, const char **near);
 
 /* ---- a case and its result ---- */
 
@@ -109,6 +111,8 @@ void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX]);
 /* An SVG of the results; per_amplitude: nanoseconds per amplitude and apply. */
 void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *out);
 
+/* Is it a file of --json?  Before anything is measured. */
+int bench_compare_check(const char *path, struct err *e);
 /* Compare with a file of --json: lines for people to out; *slower counts regressions. */
 int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e);
 

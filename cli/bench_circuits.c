@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "runtime/base/diag.h"
 #include "runtime/base/rng.h"
 
 /* Any two-qubit gate: 15 weights. */
@@ -205,4 +206,16 @@ const struct bench_circuit *bench_circuit_find(const char *name)
 		if (!strcmp(table[k].name, name))
 			return &table[k];
 	return NULL;
+}
+
+void bench_circuit_names(const char *name, struct buf *out, const char **near)
+{
+	const char *names[sizeof table / sizeof *table];
+	size_t n = sizeof table / sizeof *table;
+
+	for (size_t k = 0; k < n; k++) {
+		names[k] = table[k].name;
+		buf_printf(out, "%s%s", k ? ", " : "", names[k]);
+	}
+	*near = diag_nearest(name, names, n);
 }

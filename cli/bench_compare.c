@@ -46,7 +46,8 @@ static const json_t *find(const json_t *results, const struct bench_result *r)
 	return NULL;
 }
 
-static bool compare_one(const json_t *old, const struct bench_result *r, struct buf *out)
+/* -ERR_BAD_DATA where the file's times are none; *slower_count is counted up. */
+static int compare_one(const json_t *old, const struct bench_result *r, struct buf *out, unsigned *slower_count, struct err *e)
 {
 	const json_t *seconds = json_object_get(old, "seconds");
 	double min = json_number_value(json_object_get(seconds, "min"));
@@ -56,48 +57,73 @@ static bool compare_one(const json_t *old, const struct bench_result *r, struct 
 	bool slower;
 
 	if (!(min > 0) || !(median >= min))
-		return false;
+		return err_set(e, -ERR_BAD_DATA, "it has no times of %s on %llu qubits", r->circuit, (unsigned long long)r->qubits);
 	noise += (median - min) / median + (r->median - r->min) / r->median;
 	ratio = r->median / median;
 	slower = ratio > 1 + noise && r->min > min * (1 + noise);
 	bench_seconds_text(median, before);
 	bench_seconds_text(r->median, after);
-	buf_printf(out, "%s: %.40s on %llu qubits, batch %llu, %llu threads%s: %s, was %s (%+.1f %%, noise %.1f %%)\n",
+	buf_printf(out, "%s: %.40s on %llu qubits, batch %llu, %llu thread%s%s: %s, was %s (%+.1f %%, noise %.1f %%)\n",
 		slower ? "slower" : ratio < 1 - noise ? "faster" : "same", r->circuit, (unsigned long long)r->qubits,
-		(unsigned long long)r->batch, (unsigned long long)r->threads, r->gradient ? ", gradient" : "", after, before,
+		(unsigned long long)r->batch, (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
+		r->gradient ? ", gradient" : "", after, before,
 		100 * (ratio - 1), 100 * noise);
-	return slower;
+	*slower_count += slower;
+	return 0;
 }
 
-static int compare_all(const struct bench_report *r, const json_t *root, struct buf *out, unsigned *slower, struct err *e)
+/* Results of a file of --json, borrowed from *root, or NULL. */
+static const json_t *open_results(const char *path, json_t **root, struct err *e)
 {
-	const json_t *results = json_object_get(root, "results"), *old;
-	unsigned matched = 0;
+	struct buf text = BUF_INIT;
+	const json_t *results = NULL;
 
-	if (!same_count(root, "schema", 1) || !json_is_array(results))
-		return err_set(e, -ERR_BAD_DATA, "this is no output of `qcnn bench --json`");
-	for (unsigned k = 0; k < r->n; k++) {
-		old = find(results, &r->result[k]);
-		matched += old != NULL;
-		*slower += old && compare_one(old, &r->result[k], out);
+	*root = NULL;
+	if (buf_read_file(&text, path, JSON_BYTES_MAX, e))
+		return NULL;
+	*root = json_read(text.data, text.len, e);
+	results = json_object_get(*root, "results");
+	if (*root && (!same_count(*root, "schema", 1) || !json_is_array(results))) {
+		err_set(e, -ERR_BAD_DATA, "this is no output of `qcnn bench --json`");
+		results = NULL;
 	}
-	return matched ? 0 : err_set(e, -ERR_BAD_DATA, "it has none of these cases, so that nothing can be compared");
+	if (!results)
+		err_prefix(e, "%s", path);
+	buf_release(&text);
+	return results;
+}
+
+int bench_compare_check(const char *path, struct err *e)
+{
+	json_t *root;
+	int code = open_results(path, &root, e) ? 0 : e->code;
+
+	json_decref(root);
+	return code;
 }
 
 int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e)
 {
-	struct buf text = BUF_INIT;
-	json_t *root = NULL;
-	int code = buf_read_file(&text, path, JSON_BYTES_MAX, e);
+	const json_t *results, *old;
+	json_t *root;
+	unsigned matched = 0;
+	int code = 0;
 
 	*slower = 0;
-	if (code)
-		return code;
-	root = json_read(text.data, text.len, e);
-	code = root ? compare_all(r, root, out, slower, e) : -ERR_BAD_DATA;
+	results = open_results(path, &root, e);
+	if (!results) {
+		json_decref(root);
+		return e->code;
+	}
+	for (unsigned k = 0; !code && k < r->n; k++) {
+		old = find(results, &r->result[k]);
+		matched += old != NULL;
+		code = old ? compare_one(old, &r->result[k], out, slower, e) : 0;
+	}
+	if (!code && !matched)
+		code = err_set(e, -ERR_BAD_DATA, "it has none of these cases, so that nothing can be compared");
 	if (code)
 		err_prefix(e, "%s", path);
 	json_decref(root);
-	buf_release(&text);
 	return code;
 }

@@ -142,6 +142,8 @@ static int named(struct bench_job *j, const struct bench_circuit *bc)
 	struct bench_list layers = j->layers.n ? j->layers : (struct bench_list){ { bc->layers }, 1 };
 	int status = 0;
 
+	if (j->words.compile.nconstant)
+		return cli_usage(j->cli, "--const is for files; the circuit %s takes --qubits and --layers", bc->name);
 	if (j->layers.n && !bc->layers)
 		return cli_usage(j->cli, "the circuit %s has no layers to be counted", bc->name);
 	for (unsigned k = 0; !status && k < n.n; k++)
@@ -162,6 +164,9 @@ static int compile_file_at(struct bench_job *j, const char *path, unsigned n)
 
 	if (!bp)
 		return cli_usage(j->cli, "more than %d circuits", BENCH_CASES_MAX);
+	for (unsigned k = 0; n && k < co.nconstant; k++)
+		if (!strcmp(co.constant[k].name, "n"))
+			return cli_usage(j->cli, "--qubits and --const both set n of %s", path);
 	if (n) {
 		snprintf(value, sizeof value, "%u", n);
 		for (unsigned k = 0; k < co.nconstant; k++)
@@ -194,10 +199,26 @@ static int file(struct bench_job *j, const char *path)
 	return status;
 }
 
+/* Neither a file nor a name. */
+static int unknown_circuit(struct bench_job *j, const char *word)
+{
+	struct buf names = BUF_INIT;
+	const char *near;
+	struct err e;
+
+	bench_circuit_names(word, &names, &near);
+	err_set(&e, -ERR_NO_INPUT, "there is no file %s, and no circuit of that name, but %s%s%s%s", word, names.data,
+		near ? ": did you mean `" : "", near ? near : "", near ? "`?" : "");
+	buf_release(&names);
+	return cli_fail(j->cli, &e);
+}
+
 static int circuit(struct bench_job *j, const char *word)
 {
 	const struct bench_circuit *bc = bench_circuit_find(word);
 
+	if (!bc && access(word, F_OK))
+		return unknown_circuit(j, word);
 	return bc ? named(j, bc) : file(j, word);
 }
 
@@ -413,10 +434,25 @@ static int report(struct bench_job *j)
 	return status;
 }
 
+/* What is only read and written at the end is looked at before hours of measuring. */
+static int check_files(struct bench_job *j)
+{
+	const struct options *o = &j->cli->options;
+	struct err e;
+
+	if (o->given[OPT_PLOT_OF] && !o->value[OPT_PLOT])
+		return cli_usage(j->cli, "--plot-of says what --plot draws, which is missing");
+	if (o->value[OPT_COMPARE] && bench_compare_check(o->value[OPT_COMPARE], &e))
+		return cli_fail(j->cli, &e);
+	return o->value[OPT_PLOT] && strcmp(o->value[OPT_PLOT], "-") ? cli_can_write(j->cli, o->value[OPT_PLOT]) : 0;
+}
+
 static int run(struct bench_job *j)
 {
 	int status = read_lists(j);
 
+	if (!status)
+		status = check_files(j);
 	if (!status)
 		status = programs(j);
 	if (!status && j->cli->options.given[OPT_SHOW])

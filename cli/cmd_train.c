@@ -3,10 +3,7 @@
 #include "config.h"
 #include "cli/commands.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cluster.h"
 #include "cli/job.h"
@@ -18,29 +15,9 @@
 /* Where --output goes, looked at before hours are spent. */
 static int output_is_possible(const struct cli *c)
 {
-	const char *path = c->options.value[OPT_WEIGHTS_OUT], *slash;
-	struct buf folder = BUF_INIT;
-	struct stat st;
-	struct err e;
-	int status = 0;
+	const char *path = c->options.value[OPT_WEIGHTS_OUT];
 
-	if (!path)
-		return 0;
-	slash = strrchr(path, '/');
-	if (!slash)
-		buf_str(&folder, ".");
-	else
-		buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
-	buf_str(&folder, "/.");
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		err_set(&e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
-		status = cli_fail(c, &e);
-	} else if (access(folder.data, W_OK | X_OK)) {
-		err_set(&e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
-		status = cli_fail(c, &e);
-	}
-	buf_release(&folder);
-	return status;
+	return path ? cli_can_write(c, path) : 0;
 }
 
 /* With the workers of other hosts, where some are named. */

@@ -59,6 +59,8 @@ int cli_diags_fail(const struct cli *c, const struct diags *d, int status);
 
 /* Write b to a file, or behind c->out when path is NULL; 0 or the exit status. */
 int cli_write(struct cli *c, const struct buf *b, const char *path);
+/* Before long work: 0 when a file could be written there now, else the exit status of what was said. */
+int cli_can_write(const struct cli *c, const char *path);
 /* Put all of b on stdout now: 0, or the exit status. */
 int cli_flush(const struct cli *c, const struct buf *b);
 

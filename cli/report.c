@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void to_stderr(const struct buf *b)
@@ -183,4 +184,28 @@ int cli_write(struct cli *c, const struct buf *b, const char *path)
 		return 0;
 	}
 	return buf_write_file(b, path, 0, &e) ? cli_fail(c, &e) : 0;
+}
+
+int cli_can_write(const struct cli *c, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct buf folder = BUF_INIT;
+	struct stat st;
+	struct err e;
+	int status = 0;
+
+	if (!slash)
+		buf_str(&folder, ".");
+	else
+		buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
+	buf_str(&folder, "/.");
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		err_set(&e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
+		status = cli_fail(c, &e);
+	} else if (access(folder.data, W_OK | X_OK)) {
+		err_set(&e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+		status = cli_fail(c, &e);
+	}
+	buf_release(&folder);
+	return status;
 }

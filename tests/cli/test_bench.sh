@@ -97,7 +97,11 @@ refuse 2 '--start takes zero|product, not `one`' --start one
 refuse 2 '--amplitudes and --batch both say' --amplitudes 16 --batch 2
 refuse 2 '--amplitudes takes' --amplitudes 0
 refuse 2 'only one of --json, --csv and --markdown can be had' --json --csv
-refuse 66 'nothing.qcnn' --circuit nothing.qcnn
+refuse 66 'there is no file nothing.qcnn, and no circuit of that name, but qcnn, sel, qft, qv, ghz, brickwork, random' --circuit nothing.qcnn
+refuse 66 'did you mean `ghz`?' --circuit ghx
+refuse 2 '--const is for files' --circuit qcnn --const n=4
+refuse 2 '--qubits and --const both set n of shown.qcnn' --circuit shown.qcnn --const n=4 --qubits 6
+refuse 2 'which is missing' --qubits 4 --plot-of amplitude
 refuse 78 'sel: needs 8.0 TiB for 1 state of 40 qubits in single precision' --qubits 40
 refuse 78 'sel: needs 32.0 TiB for 2 states of 40 qubits in double precision' --qubits 40 --gradient --precision double
 refuse 78 'needs 2^' --qubits 300
@@ -108,7 +112,7 @@ sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1e-9, "median": 1e-9/' ol
 sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1000, "median": 1000/' old.json >slow.json
 same="--circuit qcnn --qubits 8 --gradient --batch 16"
 tap_exit 1 "slower than before" "$QCNN" bench $quick $same --compare fast.json
-tap_has out "slower: qcnn on 8 qubits, batch 16, 1 threads, gradient:" "the case is named"
+tap_has out "slower: qcnn on 8 qubits, batch 16, 1 thread, gradient:" "the case is named"
 tap_exit 0 "faster than before" "$QCNN" bench $quick $same --compare slow.json
 tap_has out "faster: qcnn" "it is said"
 tap_exit 1 "with --json" "$QCNN" bench $quick $same --compare fast.json --json
@@ -118,6 +122,14 @@ tap_has err "none of these cases" "it is said"
 echo '{}' >empty.json
 tap_exit 65 "another start" "$QCNN" bench $quick $same --start product --compare old.json
 tap_exit 65 "another file" "$QCNN" bench $quick --qubits 4 --compare empty.json
+sed 's/"median": [0-9.e-]*/"median": "long"/' old.json >times.json
+tap_exit 65 "no times" "$QCNN" bench $quick $same --compare times.json
+tap_has err "times.json: it has no times of qcnn on 8 qubits" "it is said"
+# What is read and written at the end is looked at first: 40 qubits would be refused after it.
+tap_exit 65 "a file that is none, at once" "$QCNN" bench $quick --qubits 40 --compare empty.json
+tap_exit 73 "no folder for the plot, at once" "$QCNN" bench $quick --qubits 40 --plot nowhere/times.svg
+tap_has err "cannot create nowhere/times.svg" "it is said"
+tap_exit 73 "a folder for the plot" "$QCNN" bench $quick --qubits 40 --plot .
 tap_exit 66 "no file" "$QCNN" bench $quick --qubits 4 --compare nothing.json
 
 # ---- the plot ----

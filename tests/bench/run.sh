@@ -98,6 +98,10 @@ peer_seconds() {
 
 # ---- one line ----
 
+# Peak memory in KiB, where it can be had, is the last line on the standard error.
+timed=
+[ ! -x /usr/bin/time ] || timed='/usr/bin/time -f %M'
+
 # wanted SECTION: is it?
 wanted() { echo "$1" | grep -qE "^$rows"; }
 
@@ -112,6 +116,7 @@ reached() {
 	executed) have=$(calc 'f/l*s' %.1f f="$(column "$work/csv" gflop_s)" l="$fma" s=100) ;;
 	nominal) have=$(calc 'f/l*s' %.1f f="$(column "$work/csv" gflop_s_nominal)" l="$fma" s=100) ;;
 	passes) have=$(column "$work/csv" passes) ;;
+	mib) have=$(calc k/1024 %.1f k="$(tail -n 1 "$work/kib" | grep '^[0-9]*$')") ;;
 	*) have=$(sed -n "s/^$what //p" "$work/times") ;;
 	esac
 	case ${have:--} in -) echo unknown; return ;; esac
@@ -121,7 +126,7 @@ reached() {
 	esac | sed 's/1/yes/; s/0/no/'
 }
 
-goal_text() { echo "$1" | sed 's/^\(executed\|nominal\)>=\(.*\)/\2 % \1/; s/^passes<=\(.*\)/\1 passes/; s/^\(.*\)>=\(.*\)/\2 × \1/'; }
+goal_text() { echo "$1" | sed 's/^\(executed\|nominal\)>=\(.*\)/\2 % \1/; s/^passes<=\(.*\)/\1 passes/; s/^mib<=\(.*\)/\1 MiB/; s/^\(.*\)>=\(.*\)/\2 × \1/'; }
 
 put_goals() {
 	text=
@@ -151,7 +156,7 @@ row() {
 		options=$(echo "$options" | sed "s|@circuits|$circuits|") ;;
 	esac
 	# shellcheck disable=SC2086
-	"$QCNN" bench $options --threads "$threads" --csv -q >"$work/csv" || return
+	$timed "$QCNN" bench $options --threads "$threads" --csv -q >"$work/csv" 2>"$work/kib" || return
 	ours=$(column "$work/csv" seconds_median)
 	keep "$ours"
 	fma=$(column "$work/limits" "$(column "$work/csv" precision)")   # the most that was seen

@@ -2,12 +2,13 @@
  * What the files of qcnn bench share: circuits, cases, results.
  *
  * A case is one circuit at one size, batch and number of threads; a result is what was
- * measured of it.  bench_circuits.c writes circuits, bench_measure.c measures,
+ * measured of it.  bench_circuits.c writes circuits, bench_programs.c compiles them, bench_measure.c measures,
  * bench_print.c, bench_plot.c and bench_compare.c show. */
 #ifndef QCNN_BENCH_H
 #define QCNN_BENCH_H
 
 #include "cli/command.h"
+#include "cli/job.h"
 #include "cli/machine.h"
 #include "cli/model_file.h"
 #include "runtime/exec/evaluator.h"
@@ -54,6 +55,21 @@ struct bench_program {
 	double compile_seconds;
 	struct model_file model;     /* .program */
 };
+
+/* What the options name, at every size.  The caller fills all but the programs. */
+struct bench_programs {
+	struct cli *cli;
+	struct source_set *sources;
+	struct diags *d;
+	struct compile_words words;
+	struct bench_list qubits, layers;    /* n 0: not given */
+	uint64_t seed;
+	struct bench_program *program; unsigned nprogram;    /* at most BENCH_CASES_MAX */
+};
+
+/* 0, or said and the status. */
+int bench_programs_compile(struct bench_programs *j);
+void bench_programs_release(struct bench_programs *j);
 
 struct bench_case {
 	const struct bench_program *program;

@@ -14,6 +14,7 @@ libcli_a_SOURCES = \
 	cli/bench_measure.c \
 	cli/bench_plot.c \
 	cli/bench_print.c \
+	cli/bench_programs.c \
 	cli/bench_workers.c \
 	cli/changes.c \
 	cli/changes.h \

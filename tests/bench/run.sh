@@ -200,12 +200,14 @@ printf '    measured      %s, %s threads\n\n' "$(date +%Y-%m-%d)" "$threads"
 
 : >"$work/kept"
 : >"$work/short"
-printf '| work | qcnn | of limit | of floor | GFLOP/s executed | nominal | passes |'
-for p in $peers; do printf ' %s | × |' "$p"; done
-printf ' goal |\n|---|--:|--:|--:|--:|--:|--:|'
-for p in $peers; do printf -- '--:|--:|'; done
-printf -- '---|\n'
 grep -v '^#' "$here/rows" | grep -E "^$rows" >"$work/rows"
+if [ -s "$work/rows" ]; then
+	printf '| work | qcnn | of limit | of floor | GFLOP/s executed | nominal | passes |'
+	for p in $peers; do printf ' %s | × |' "$p"; done
+	printf ' goal |\n|---|--:|--:|--:|--:|--:|--:|'
+	for p in $peers; do printf -- '--:|--:|'; done
+	printf -- '---|\n'
+fi
 while IFS='|' read -r name options qubits goals qsim others case <&3; do
 	row
 done 3<"$work/rows"

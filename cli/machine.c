@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "runtime/exec/plan.h"
+
 enum { CACHE_LEVELS = 3 };
 
 static void isa_list(struct buf *out, const char *before, const char *between, const char *quote)

@@ -90,6 +90,8 @@ const char *gate_word_name(enum gate g, uint8_t word, char *buf);
 /* u = the target matrix (4^ntarget entries, one for gphase); du = its derivative by angle k. Base rows
  * (ncontrol == 0, not composite) only. */
 void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u);
+/* u[k] the same from its own angles, for k < n: of matrix k, angle[i * n + k] is number i. */
+void gate_matrices(enum gate g, uint8_t word, size_t n, const double *angle, cplx *const *u);
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du);
 
 /* How a word acts on an index: P has i^ny (-1)^parity(c & sign) in row c ^ flip of column c. */

@@ -10,26 +10,6 @@
 typedef void (*matrix_fn)(uint8_t word, const double *a, cplx *u);
 typedef void (*derivative_fn)(uint8_t word, const double *a, unsigned k, cplx *du);
 
-/* Half to even, as rint() of what is not too large. */
-static inline double nearest(double x)
-{
-	const double shift = 0x1.8p52;
-	return fabs(x) < 0x1p51 ? x + shift - shift : rint(x);
-}
-
-cplx exp_i_pi(double t)
-{
-	double r = t - 2 * nearest(t / 2), quarter = nearest(2 * r);
-	cplx e = cplx_exp_i(PI * (r - quarter / 2));
-	double c = creal(e), s = cimag(e);
-	switch ((int)quarter & 3) {
-	case 1: return cplx_of(-s, c);
-	case 2: return cplx_of(-c, -s);
-	case 3: return cplx_of(s, -c);
-	default: return e;
-	}
-}
-
 /* ---- Pauli words ---- */
 
 struct gate_word gate_word_of(uint8_t word)
@@ -65,13 +45,32 @@ void u_pauli(uint8_t word, const double *a, cplx *u)
 	add_word(word, 1, u);
 }
 
-/* cos - i sin P */
+/* cos - i sin P, e being cos + i sin.  Rotations by one letter encode data, so they are written down. */
+static void set_rotation(uint8_t word, cplx e, cplx *u)
+{
+	double c = creal(e), s = cimag(e);
+	switch (word) {
+	case 1:
+		u[0] = u[3] = c;
+		u[1] = u[2] = cplx_of(0, -s);
+		return;
+	case 2:
+		u[0] = u[3] = c;
+		u[1] = -s;
+		u[2] = s;
+		return;
+	case 3:
+		u[0] = conj(e);
+		u[3] = e;
+		return;
+	}
+	add_identity(gate_word_length(word), c, u);
+	add_word(word, cplx_of(0, -s), u);
+}
+
 void u_rpauli(uint8_t word, const double *a, cplx *u)
 {
-	cplx one, p;
-	gate_word_terms(GATE_RPAULI, a, &one, &p);
-	add_identity(gate_word_length(word), one, u);
-	add_word(word, p, u);
+	set_rotation(word, cplx_exp_i(a[0] / 2), u);
 }
 
 void d_rpauli(uint8_t word, const double *a, unsigned k, cplx *du)
@@ -84,13 +83,13 @@ void d_rpauli(uint8_t word, const double *a, unsigned k, cplx *du)
 
 struct halves power_halves(double t)
 {
-	cplx e = exp_i_pi(t);
+	cplx e = cplx_exp_i_pi(t);
 	return (struct halves){ (1 + e) / 2, (1 - e) / 2 };
 }
 
 struct halves power_slope(double t)
 {
-	cplx e = cplx_mul(cplx_of(0, PI / 2), exp_i_pi(t));
+	cplx e = cplx_mul(cplx_of(0, PI / 2), cplx_exp_i_pi(t));
 	return (struct halves){ e, -e };
 }
 
@@ -142,6 +141,38 @@ void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u)
 		BUG("gate %s has no matrix of its own", gate_row(g)->name);
 	clear(g, word, u);
 	functions[g].matrix(word, angle, u);
+}
+
+/* Their cosines and sines side by side. */
+static void rotations(uint8_t word, size_t n, const double *angle, cplx *const *u)
+{
+	enum { SOME = 16 };
+	for (size_t k = 0; k < n; k += SOME) {
+		size_t some = n - k < SOME ? n - k : SOME;
+		double half[SOME];
+		cplx e[SOME];
+		for (size_t j = 0; j < some; j++)
+			half[j] = angle[k + j] / 2;
+		cplx_exp_i_all(some, half, e);
+		for (size_t j = 0; j < some; j++) {
+			clear(GATE_RPAULI, word, u[k + j]);
+			set_rotation(word, e[j], u[k + j]);
+		}
+	}
+}
+
+void gate_matrices(enum gate g, uint8_t word, size_t n, const double *angle, cplx *const *u)
+{
+	double own[GATE_ANGLES_MAX];
+	if (g == GATE_RPAULI) {
+		rotations(word, n, angle, u);
+		return;
+	}
+	for (size_t k = 0; k < n; k++) {
+		for (unsigned i = 0; i < gate_row(g)->nangle; i++)
+			own[i] = angle[i * n + k];
+		gate_matrix(g, word, own, u[k]);
+	}
 }
 
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du)

@@ -19,9 +19,6 @@
 #define CONSTANT(name) MATRIX(name)
 #define NO_ANGLE ((void)word, (void)a)
 
-/* e^(i pi t), exact where t is a multiple of 1/2. */
-cplx exp_i_pi(double t);
-
 /* u += factor P for a word; u += factor on 2^n rows of the diagonal. */
 void add_word(uint8_t word, cplx factor, cplx *u);
 void add_identity(unsigned n, cplx factor, cplx *u);

@@ -54,14 +54,14 @@ void d_pow_swap(uint8_t word, const double *a, unsigned k, cplx *du)
 void u_pow_iswap(uint8_t word, const double *a, cplx *u)
 {
 	(void)word;
-	cplx e = exp_i_pi(a[0] / 2), is = cplx_of(0, cimag(e));
+	cplx e = cplx_exp_i_pi(a[0] / 2), is = cplx_of(0, cimag(e));
 	set_middle(u, 1, 1, creal(e), is, is, creal(e));
 }
 
 void d_pow_iswap(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word, (void)k;
-	cplx e = PI / 2 * exp_i_pi(a[0] / 2), ic = cplx_of(0, creal(e));
+	cplx e = PI / 2 * cplx_exp_i_pi(a[0] / 2), ic = cplx_of(0, creal(e));
 	set_middle(du, 0, 0, -cimag(e), ic, ic, -cimag(e));
 }
 

@@ -8,6 +8,8 @@
 
 /* Kernel sets, worst to best; the order is the order of preference. */
 enum isa { ISA_NONE = 0, ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_COUNT };
+/* What kernels compute in. */
+enum precision { PRECISION_NONE = 0, PRECISION_SINGLE, PRECISION_DOUBLE };
 
 enum isa isa_best(void);                     /* best that processor and OS support */
 const char *isa_name(enum isa i);            /* "baseline", "avx2", "avx512" */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The functions of libm whose last bits results depend on, in one place, and a
- * digest of them for comparing machines; complex numbers for small matrices. */
+ * The functions whose last bits results depend on, in one place, and a digest of
+ * them for comparing machines; complex numbers for small matrices. */
 #ifndef QCNN_MATHS_H
 #define QCNN_MATHS_H
 
 #include <complex.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef double _Complex cplx;
@@ -22,9 +23,13 @@ static inline cplx cplx_mul(cplx x, cplx y)
 	double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y);
 	return CMPLX(a * c - b * d, a * d + b * c);
 }
-cplx cplx_exp_i(double angle_rad);                   /* e^(i angle) */
+/* e^(i angle), within 2^-52 of the parts' true values; one angle has the same bits in both. */
+cplx cplx_exp_i(double angle_rad);
+/* e^(i pi t), exact where t is a multiple of 1/2. */
+cplx cplx_exp_i_pi(double t);
+void cplx_exp_i_all(size_t n, const double *angle_rad, cplx *e);
 
-/* Digest of a fixed self-test of sin, cos, exp, log, pow, tanh: two machines
+/* Digest of a fixed self-test of e^(i angle), sin, cos, exp, log, pow, tanh: two machines
  * whose libm rounds differently get different digests. */
 uint64_t maths_digest(void);
 

@@ -11,8 +11,6 @@
 #include "runtime/base/cpus.h"
 #include "runtime/program/matrix.h"
 
-enum precision { PRECISION_NONE = 0, PRECISION_SINGLE, PRECISION_DOUBLE };
-
 enum shape {
 	SHAPE_AUTO = 0,
 	SHAPE_SAMPLES,       /* many small states: one sample per SIMD lane (n <= PLAN_SAMPLES_WIRES_MAX) */

@@ -446,13 +446,13 @@ int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t 
 
 		w->row[s] = ev->batch.input ? ev->batch.input + (size_t)unit_row(ev, first + s) * ev->p->ninput : NULL;
 		eval_sample(ev, w->row[s], w->value[s]);
-		for (uint32_t k = 0; k < ev->nsample_matrix; k++)
-			matrix_build_one(&ev->pl->set, ev->sample_matrix[k], w->value[s], w->own_u[s], NULL);
 		w->u[s] = w->own_u[s];
 		code = fill_vectors(ev, w, s, first + s, e);
 		if (code)
 			return code;
 	}
+	for (uint32_t k = 0; k < ev->nsample_matrix; k++)
+		matrix_build_samples(&ev->pl->set, ev->sample_matrix[k], count, w->value, w->own_u);
 	for (uint32_t s = count; s < ev->pl->width; s++)
 		repeat_first(ev, w, s);
 	return 0;

@@ -127,6 +127,37 @@ void matrix_reverse(const struct matrix_set *s, const double *expr_value, const 
 			c->reverse[s->def[i]->ntarget](s, i, expr_value, u, kept, r, slope_expr);
 }
 
+enum { SAMPLES_TOGETHER = 16 };
+
+/* A matrix that is one gate. */
+static void build_gate(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u)
+{
+	const struct item *it = s->def[m]->item;
+	unsigned nangle = gate_row(it->gate)->nangle;
+	for (uint32_t first = 0; first < nsample; first += SAMPLES_TOGETHER) {
+		uint32_t n = nsample - first < SAMPLES_TOGETHER ? nsample - first : SAMPLES_TOGETHER;
+		double angle[GATE_ANGLES_MAX * SAMPLES_TOGETHER];
+		cplx *out[SAMPLES_TOGETHER];
+		for (uint32_t k = 0; k < n; k++) {
+			out[k] = u[first + k] + s->offset[m];
+			for (unsigned i = 0; i < nangle; i++)
+				angle[i * n + k] = expr_value[first + k][it->angle[i]];
+		}
+		gate_matrices(it->gate, it->word, n, angle, out);
+	}
+}
+
+void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u)
+{
+	const struct matrix *def = s->def[m];
+	if (def->nitem == 1 && def->item->gate != GATE_NONE && !def->item->adjoint && item_is_whole(def->item, def->ntarget)) {
+		build_gate(s, m, nsample, expr_value, u);
+		return;
+	}
+	for (uint32_t k = 0; k < nsample; k++)
+		matrix_build_one(s, m, expr_value[k], u[k], NULL);
+}
+
 void item_matrix(const struct matrix_set *s, const struct item *it, unsigned ntarget,
 	const double *expr_value, const cplx *u, cplx *out)
 {

@@ -43,6 +43,9 @@ void matrix_build(const struct matrix_set *s, const double *expr_value, enum val
 /* The same for one. */
 void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, cplx *kept);
 
+/* Matrix m for nsample samples with their own expression values: u[s] + offset[m]. */
+void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u);
+
 /* Reverse: r + offset[m] holds the cross matrix R of matrix m (sum over its uses and
  * samples), defined by dL = 2 Re sum_rc dU[r,c] R[r,c].  Goes from high numbers to
  * low, adds into the R of matrices that definitions refer to (r is destroyed), and

@@ -2,6 +2,7 @@
  * The gate table: matrices and derivatives against other simulators' numbers, the rows'
  * flags, frequencies, powers and names against the matrices themselves. */
 #include "config.h"
+#include <string.h>
 #include "lang/gates.h"
 #include "runtime/program/matrix.h"
 
@@ -278,6 +279,28 @@ static void check_shift(enum gate g, uint8_t word, const double *angle, unsigned
 		control ? " under a control" : "");
 }
 
+/* Many matrices of one gate, each as if it were alone. */
+static void check_many(enum gate g, uint8_t word, const char *name)
+{
+	enum { N = 19 };
+	static cplx u[N][64], alone[64];
+	unsigned nangle = gate_row(g)->nangle, different = 0;
+	double angle[GATE_ANGLES_MAX * N], own[GATE_ANGLES_MAX];
+	cplx *at[N];
+	for (unsigned k = 0; k < N; k++)
+		at[k] = u[k];
+	for (unsigned i = 0; i < GATE_ANGLES_MAX * N; i++)
+		angle[i] = 3 * draw(i);
+	gate_matrices(g, word, N, angle, at);
+	for (unsigned k = 0; k < N; k++) {
+		for (unsigned i = 0; i < nangle; i++)
+			own[i] = angle[i * N + k];
+		gate_matrix(g, word, own, alone);
+		different += memcmp(alone, u[k], sizeof *alone << 2 * gate_ntarget(g, word)) != 0;
+	}
+	tap_is_int(different, 0, "%s: many at once", name);
+}
+
 static void check_base(enum gate g, uint8_t word)
 {
 	char name[16];
@@ -299,6 +322,7 @@ static void check_base(enum gate g, uint8_t word)
 	tap_ok(off < 1e-14, "%s: unitary (%g)", name, off);
 	unsigned mask = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_PARITY | GATE_SYMMETRIC | GATE_SELF_INVERSE;
 	tap_is_int(gate_flags(g, word) & mask, measured_flags(d, u), "%s: flags", name);
+	check_many(g, word, name);
 	for (unsigned k = 0; k < nangle; k++) {
 		check_derivative(g, word, angle, k, name);
 		check_shift(g, word, angle, k, 0, name);

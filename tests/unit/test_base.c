@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hashes, inflate, errors, arenas, clocks, libm's digest, processors, the group of one. */
 #include "config.h"
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
@@ -154,6 +157,49 @@ static void machine(void)
 	tap_ok(clock_seconds() <= clock_seconds() && clock_wall() > 1.6e9, "clocks run forwards");
 }
 
+/* Largest error of e^(i angle) over many angles, and whether an angle has the same bits alone and among others. */
+static double worst_turn(double range, bool *same)
+{
+	enum { N = 4001 };
+	static double angle[N];
+	static cplx e[N];
+	double worst = 0;
+
+	for (int k = 0; k < N; k++)
+		angle[k] = range * (k - N / 2) / (N / 2) + 1e-3 * (k % 3);
+	cplx_exp_i_all(N, angle, e);
+	*same = true;
+	for (int k = 0; k < N; k++) {
+		cplx one = cplx_exp_i(angle[k]);
+
+		worst = fmax(worst, fmax(fabs((double)(creal(e[k]) - cosl(angle[k]))), fabs((double)(cimag(e[k]) - sinl(angle[k])))));
+		*same = *same && memcmp(&one, &e[k], sizeof one) == 0;
+	}
+	return worst;
+}
+
+static void turns(void)
+{
+	static const double range[] = { 1e-6, 0.8, 7, 1e3, 5e5, 1e6, 1e15 };
+	static const cplx quarter[] = { 1, CMPLX(0, 1), -1, CMPLX(0, -1) };
+	bool exact = true, same;
+	cplx odd[3];
+
+	for (size_t k = 0; k < sizeof range / sizeof *range; k++) {
+		double worst = worst_turn(range[k], &same);
+
+		tap_ok(worst < 2.3e-16, "e^(i angle) up to %g is off by at most %.2g", range[k], worst);
+		tap_ok(same, "and has the same bits alone and among others");
+	}
+	for (int k = -9; k < 9; k++)
+		exact = exact && cplx_exp_i_pi(k / 2.0) == quarter[k & 3] && cplx_exp_i_pi(k / 2.0 + 8e14) == quarter[k & 3];
+	tap_ok(exact, "quarter turns are exact");
+	tap_close(creal(cplx_exp_i_pi(1 / 3.0)), 0.5, 1e-15, "cos(pi/3) by parts of pi");
+	cplx_exp_i_all(3, (double[]){ 0, INFINITY, NAN }, odd);
+	tap_ok(odd[0] == 1 && isnan(creal(odd[1])) && isnan(cimag(odd[1])) && isnan(creal(odd[2])) && isnan(creal(cplx_exp_i(-INFINITY)))
+		&& isnan(creal(cplx_exp_i_pi(NAN))), "what is not finite has no cosine");
+}
+
 static void maths(void)
 {
 	cplx v = cplx_exp_i(PI / 3), w = cplx_mul(v, cplx_of(2, 1));
@@ -173,5 +219,6 @@ int main(void)
 	arenas();
 	machine();
 	maths();
+	turns();
 	return tap_done();
 }

@@ -46,6 +46,34 @@ void cpu_matrices(struct backend_state *b, const cplx *u)
 		cpu_tail_matrices(b, &b->circuit[k]);
 }
 
+/* Is that part (0 real, 1 imaginary) of entry (r, c) 0 whatever the weights and inputs? */
+static bool is_zero(const struct matrix *m, unsigned r, unsigned c, unsigned part)
+{
+	if (m->flags & MATRIX_REAL)
+		return part == 1;
+	return m->flags & MATRIX_PARITY && part != (unsigned)__builtin_parity(r ^ c);
+}
+
+/* One of the unit's own matrices, entry by entry and lane by lane. */
+static void sample_matrix(const struct backend_state *b, uint32_t m, bool adjoint, const struct unit_input *in, unsigned lanes,
+	double *wide)
+{
+	const struct matrix *def = b->plan->set.def[m];
+	unsigned d = matrix_dim(def);
+	size_t at = b->plan->set.offset[m];
+	for (unsigned e = 0; e < d * d; e++) {
+		unsigned from = adjoint ? e % d * d + e / d : e;
+		for (unsigned part = 0; part < 2; part++, wide += lanes) {
+			double sign = adjoint && part ? -1 : 1;
+			if (is_zero(def, e / d, e % d, part))
+				memset(wide, 0, lanes * sizeof *wide);
+			else
+				for (unsigned s = 0; s < lanes; s++)
+					wide[s] = sign * ((const double *)(in->u[s] + at + from))[part];
+		}
+	}
+}
+
 /* The unit's own matrices: lane by lane in SHAPE_SAMPLES, else one sample's. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 	const struct cpu_circuit *c, const struct unit_input *in)
@@ -55,17 +83,10 @@ void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 	double wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
 	for (uint32_t k = 0; k < c->nsample_matrix; k++) {
 		uint32_t m = c->sample_matrix[k];
-		unsigned d = matrix_dim(set->def[m]), n = d * d;
+		unsigned d = matrix_dim(set->def[m]);
 		for (unsigned adjoint = 0; adjoint <= c->sample_inverse[k]; adjoint++) {
-			for (unsigned e = 0; e < n; e++) {
-				unsigned from = adjoint ? e % d * d + e / d : e;
-				for (unsigned s = 0; s < lanes; s++) {
-					cplx z = in->u[s][set->offset[m] + from];
-					wide[2 * e * lanes + s] = creal(z);
-					wide[(2 * e + 1) * lanes + s] = adjoint ? -cimag(z) : cimag(z);
-				}
-			}
-			b->k->store(real_at(b, w->matrix[adjoint], 2 * (size_t)set->offset[m] * lanes), wide, 2 * (size_t)n * lanes);
+			sample_matrix(b, m, adjoint, in, lanes, wide);
+			b->k->store(real_at(b, w->matrix[adjoint], 2 * (size_t)set->offset[m] * lanes), wide, 2 * (size_t)d * d * lanes);
 		}
 	}
 }

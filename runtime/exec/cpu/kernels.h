@@ -14,8 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/base/cpus.h"
-#include "runtime/base/maths.h"
-#include "runtime/exec/plan.h"
 
 enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */,
 	KERNEL_ONES_MAX = 3, KERNEL_FLIPS_MAX = 4 };

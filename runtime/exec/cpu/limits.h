@@ -6,7 +6,9 @@
 #ifndef QCNN_LIMITS_H
 #define QCNN_LIMITS_H
 
-#include "runtime/exec/plan.h"
+#include <stddef.h>
+#include "runtime/base/cpus.h"
+#include "runtime/base/err.h"
 
 /* One table per precision and instruction set (limits_tmpl.c). */
 struct limit_loops {

@@ -207,7 +207,18 @@ static enum kernel_form form_of(const struct matrix *m)
 	return m->flags & MATRIX_REAL ? FORM_REAL : m->flags & MATRIX_PARITY ? FORM_PARITY : FORM_COMPLEX;
 }
 
-static void compile_step(const struct backend_state *b, const struct plan_step *ps,
+/* Room for the masked matrices of a step, as the kernels want it. */
+static void take_masked(struct backend_state *b, unsigned d, struct cpu_step *s)
+{
+	enum { LINE = 64 };
+	size_t nbyte = (size_t)2 * d * d * b->k->lanes * b->k->real_bytes;
+	char *p = arena_alloc(&b->arena, 2 * nbyte + LINE, 1);
+	p += -(uintptr_t)p % LINE;
+	s->masked[0] = p;
+	s->masked[1] = p + nbyte;
+}
+
+static void compile_step(struct backend_state *b, const struct plan_step *ps,
 	const struct layout *l, struct cpu_stage *stage, struct cpu_step *s)
 {
 	unsigned d = 1u << ps->ntarget;
@@ -222,6 +233,8 @@ static void compile_step(const struct backend_state *b, const struct plan_step *
 	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
+	if (s->lane_masked && !s->diagonal && !sample)
+		take_masked(b, d, s);
 	s->back = s->kernel;
 	if (ps->cross) {
 		s->cross = stage->ncross;
@@ -433,5 +446,6 @@ void cpu_compile(struct backend_state *b)
 		cpu_z_compile(b, c);
 		cpu_tail_compile(b, c);
 		find_sample_matrices(b, c);
+		cpu_masked_matrices(b, c);
 	}
 }

@@ -42,8 +42,10 @@ void cpu_constants(struct backend_state *b)
 void cpu_matrices(struct backend_state *b, const cplx *u)
 {
 	store_all(b, VALUE_SHARED, u);
-	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++)
+	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++) {
+		cpu_masked_matrices(b, &b->circuit[k]);
 		cpu_tail_matrices(b, &b->circuit[k]);
+	}
 }
 
 /* Is that part (0 real, 1 imaginary) of entry (r, c) 0 whatever the weights and inputs? */
@@ -91,21 +93,26 @@ void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 	}
 }
 
-/* A matrix that is the identity in lanes where the controls do not hold. */
-static const void *masked_matrix(const struct sweep *w, const struct cpu_step *s, bool adjoint, matrix_room *room)
+/* A matrix that is the identity in lanes where the controls do not hold; u: the set it is of. */
+static void masked_matrix(const struct backend_state *b, const struct cpu_step *s, const cplx *u, bool adjoint, void *to)
 {
-	const struct backend_state *b = w->b;
-	const struct matrix_set *set = &b->plan->set;
 	uint32_t m = s->plan->matrix;
-	unsigned d = matrix_dim(set->def[m]), n = 2 * d * d, lanes = b->k->lanes;
-	const cplx *u = set->def[m]->cls == VALUE_SAMPLE ? w->in->u[0] : b->u;
+	unsigned d = matrix_dim(b->plan->set.def[m]), n = 2 * d * d, lanes = b->k->lanes;
 	double flat[2 * MATRIX_ENTRIES_MAX], wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
-	flatten(u + set->offset[m], d, adjoint, flat);
+	flatten(u + b->plan->set.offset[m], d, adjoint, flat);
 	for (unsigned e = 0; e < n; e++)
 		for (unsigned l = 0; l < lanes; l++)
 			wide[e * lanes + l] = (s->lane_on >> l) & 1 ? flat[e] : e % (2 * d + 2) == 0;
-	b->k->store(room, wide, n * lanes);
-	return room;
+	b->k->store(to, wide, n * lanes);
+}
+
+void cpu_masked_matrices(struct backend_state *b, const struct cpu_circuit *c)
+{
+	for (uint32_t k = 0; k < c->nstage; k++)
+		for (uint32_t n = 0; n < c->stage[k].nstep; n++)
+			for (unsigned adjoint = 0; adjoint < 2; adjoint++)
+				if (c->stage[k].step[n].masked[adjoint])
+					masked_matrix(b, &c->stage[k].step[n], b->u, adjoint, c->stage[k].step[n].masked[adjoint]);
 }
 
 const void *cpu_step_matrix(const struct sweep *w, const struct cpu_step *s, bool inverse, matrix_room *room)
@@ -114,8 +121,12 @@ const void *cpu_step_matrix(const struct sweep *w, const struct cpu_step *s, boo
 	const struct matrix_set *set = &b->plan->set;
 	size_t offset = 2 * (size_t)set->offset[s->plan->matrix];
 	bool adjoint = s->plan->adjoint != inverse;
-	if (s->lane_masked)
-		return masked_matrix(w, s, adjoint, room);
+	if (s->masked[adjoint])
+		return s->masked[adjoint];
+	if (s->lane_masked) {
+		masked_matrix(b, s, w->in->u[0], adjoint, room);
+		return room;
+	}
 	if (set->def[s->plan->matrix]->cls == VALUE_SAMPLE)
 		return real_at(b, w->owner->matrix[adjoint], offset * (b->lane_bits ? 1 : b->k->lanes));
 	return real_at(b, b->matrix[adjoint], offset);

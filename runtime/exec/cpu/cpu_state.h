@@ -19,6 +19,7 @@ struct cpu_step {
 	const struct plan_step *plan;
 	uint32_t lane_on;            /* lanes that the lane controls allow */
 	bool lane_masked;            /* some lane is off */
+	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
 	bool per_lane;               /* its cross matrix is wanted lane by lane */
 	size_t cross;                /* place of its sums in a thread's: [d*d][2], or [d*d][2][lanes] */
@@ -157,6 +158,8 @@ void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_
 
 /* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
 void cpu_matrices(struct backend_state *b, const cplx *u);
+/* With the matrices that b->u holds now: those of steps that some lanes are left out of. */
+void cpu_masked_matrices(struct backend_state *b, const struct cpu_circuit *c);
 /* The constant ones, from b->u. */
 void cpu_constants(struct backend_state *b);
 /* Compute c->start in `room` (a state) once the constant matrices are in b->matrix. */

@@ -37,7 +37,7 @@ void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
 	a->step++;
 	if (!a->any)
 		return;
-	w->b->k->prefetch(w->psi, a->base, w->stage->row, first, last, w->lambda ? cpu_blocks(w)->absent : cpu_blocks(w)->past);
+	w->b->k->prefetch(w->lambda ? w->psi : w->from, a->base, w->stage->row, first, last, w->lambda ? cpu_blocks(w)->absent : cpu_blocks(w)->past);
 	if (w->lambda && !w->tail)
 		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_blocks(w)->absent);
 }
@@ -133,7 +133,7 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
 		struct ahead ahead = cpu_look_ahead(s, k + 1, end);
-		cpu_fetch(w, w->psi, base, thread->block_psi);
+		cpu_fetch(w, w->from, base, thread->block_psi);
 		forward_block(w, thread->block_psi, base, &ahead, thread->table);
 		if (w->tail)
 			cpu_tail_add(w, thread, thread->block_psi);
@@ -235,6 +235,7 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 	struct sweep sweep = *like;
 	for (uint32_t k = first; k < last; k++) {
 		sweep.stage = &c->stage[k];
+		sweep.from = k == first ? like->from : like->psi;
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		sweep.sums = k + 1 == c->nstage && like->sums;
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
@@ -243,12 +244,25 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 	}
 }
 
+/* Can the kept start be read where it is kept: does what comes first write the whole state? */
+static bool reads_start(const struct backend_state *b, const struct cpu_circuit *c)
+{
+	const struct cpu_stage *s;
+	if (!c->start)
+		return false;
+	if (!b->lane_bits)
+		return c->stage->nop && c->stage->op[0].none;
+	s = &c->stage[c->plan->nstart_stage];
+	return c->plan->nstart_stage < c->nstage && !c->plan->nprepare && s->forward.nblock << s->nhot == c->nrow;
+}
+
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
 	bool sums)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near };
-	bool from_start = c->start && !b->lane_bits && c->stage->nop && c->stage->op[0].none;   /* read where it is kept */
+	bool from_start = reads_start(b, c);
+	sweep.from = from_start ? c->start : psi;
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
 		start_state(b, w, c, psi);
@@ -258,7 +272,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 		clear_idle(b, w, c, c->start || c->plan->nprepare ? 0 : c->idle, psi);
 	} else {
 		sweep.tail = cpu_tail_taken(c, in);
-		forward_whole(&sweep, from_start ? c->start : psi, psi);
+		forward_whole(&sweep, sweep.from, psi);
 		if (sweep.tail) {
 			cpu_tail_begin(&sweep, w);
 			cpu_tail_add(&sweep, w, psi);
@@ -269,7 +283,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 /* Leading constant steps act on |0...0> alike for every sample: done once. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
-	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .circuit = c, .stage = c->stage };
+	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .from = room, .circuit = c, .stage = c->stage };
 	start_state(b, b->worker, c, room);
 	if (b->lane_bits) {
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);

@@ -13,6 +13,7 @@ struct sweep {
 	const struct cpu_stage *stage;
 	const struct unit_input *in;
 	void *psi, *lambda;
+	const void *from;            /* forward: what blocks are fetched from, psi or the kept start */
 	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
 	bool tail;                   /* the stage ends with the tail, which is taken */
 	const void *tail_matrix;     /* on the way back: of lambda = matrix psi */

@@ -257,8 +257,9 @@ EXTRA_DIST += tests/bench/run.sh tests/bench/rows tests/bench/peer_qsim.py tests
 bench: all tests/bench/kernels$(EXEEXT)
 	@$(MKDIR_P) tests/bench
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; export QCNN_SHARED; \
-	QCNN=./qcnn KERNELS=tests/bench/kernels PLOT=tests/bench/growth.svg.tmp $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' | \
-		tee tests/bench/README.md.tmp
+	{ QCNN=./qcnn KERNELS=tests/bench/kernels PLOT=tests/bench/growth.svg.tmp $(SHELL) $(srcdir)/tests/bench/run.sh '$(BENCH_ROWS)' || \
+		touch tests/bench/failed.tmp; } | tee tests/bench/README.md.tmp
+	@if test -e tests/bench/failed.tmp; then rm -f tests/bench/*.tmp; exit 1; fi
 	@if test '$(BENCH_ROWS)' = .; then mv tests/bench/growth.svg.tmp tests/bench/growth.svg; \
 		mv tests/bench/README.md.tmp tests/bench/README.md; \
 		else rm -f tests/bench/README.md.tmp tests/bench/growth.svg.tmp; fi

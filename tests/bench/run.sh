@@ -17,7 +17,9 @@ memory=$("$QCNN" info --json | sed 's/.*"memory_available_bytes": \([0-9]*\).*/\
 drivers=${QCNN_SHARED:-}/tools/peers
 circuits=${QCNN_SHARED:-}/reference/circuits
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT INT TERM
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 rows=${1:-.}
 
 python_of() { eval "echo \"\${PEER_PYTHON_$(echo "$1" | tr "[:lower:]" "[:upper:]"):-}\""; }

@@ -104,10 +104,11 @@ static void bad_headers(void)
 static void orders(void)
 {
 	static const double data[] = { 1, 2, 3, 4, 5, 6 }, want[] = { 1, 3, 5, 2, 4, 6 };
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, little = BUF_INIT;
 	struct array a;
 
-	make(&b, "{'shape': (2, 3,), \"fortran_order\":True,'descr':'<f8'}", 7, data, sizeof data);
+	buf_f64s(&little, data, sizeof data / sizeof *data);
+	make(&b, "{'shape': (2, 3,), \"fortran_order\":True,'descr':'<f8'}", 7, little.data, little.len);
 	if (tap_ok(!npy_parse(b.data, b.len, &a, NULL) && a.dim[0] == 2 && a.dim[1] == 3, "Fortran order")) {
 		tap_is_mem(a.value, want, sizeof want, "becomes C order");
 		array_free(&a);
@@ -121,6 +122,7 @@ static void orders(void)
 	make(&b, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1), }", 0, data, 8);
 	if (tap_ok(!npy_parse(b.data, b.len, &a, NULL) && a.ndim == 8, "eight dimensions"))
 		array_free(&a);
+	buf_release(&little);
 	buf_release(&b);
 }
 

@@ -80,6 +80,14 @@ struct bench_case {
 	struct pool *pool; unsigned nworker; uint32_t worker_threads;
 };
 
+/* A pass over a state that all threads share: a stage, or readouts (back: lambda) behind all. */
+struct bench_pass {
+	uint32_t circuit, stage;
+	bool outputs, back;
+	double seconds;              /* the least of the calls; 0: there was none */
+	double flops, bytes, expected, stream_share, fma_share;    /* of one sample; NAN: no limits */
+};
+
 struct bench_result {
 	const char *circuit;
 	uint64_t qubits, layers, batch, threads, gates, runs, passes, weights;
@@ -95,6 +103,7 @@ struct bench_result {
 	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by the median; NAN: no limits */
 	double unit_bytes;           /* states that are worked on at once: of one sample, or of those in the lanes */
 	double floor_seconds, share_of_floor;        /* plan_floor; NAN: no limits, or batch rank */
+	struct bench_pass *pass; uint32_t npass;     /* NULL: not measured, or no state is shared */
 	char shortcut_text[256];
 };
 
@@ -103,6 +112,13 @@ struct bench_run { uint64_t runs /* 0: about a second */, seed; bool parts; };
 /* Allocate, warm up, measure.  l: limits for this number of threads, or NULL. */
 int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
 	struct bench_result *out, struct err *e);
+
+/* bench_passes.c: after a call, keep the least seconds of each pass; then what a machine should take and its shares of l
+ * (or NULL). */
+void bench_passes_note(struct bench_result *r, const struct evaluator *ev, bool gradient);
+void bench_passes_expect(struct bench_result *r, const struct plan *pl, const struct plan_limits *l);
+void bench_passes_json(const struct bench_result *r, struct buf *out);
+void bench_passes_text(const struct bench_result *r, struct buf *out);
 
 /* bench_workers.c: the same with the workers that the options name, or that others have started with this process: they
  * are started for the first case, and take the others as well.  0, or said and the status. */

@@ -161,6 +161,8 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 		evaluator_measure(b->ev, true);
 		code = call(b, &call_of[k].seconds, e);
 		memcpy(call_of[k].parts, evaluator_parts(b->ev), sizeof call_of[k].parts);
+		if (!code)
+			bench_passes_note(r, b->ev, b->bc->gradient);
 	}
 	qsort(call_of, n, sizeof *call_of, by_size);
 	r->waiting = 0;
@@ -267,6 +269,11 @@ static void rates(struct bench_result *r, const struct limits *l)
 	r->share_of_limit = r->limit_seconds / r->median;
 }
 
+static struct plan_limits plan_limits_of(const struct limits *l)
+{
+	return (struct plan_limits){ l->nthread, true, l->stream_gb_s, l->l2_gb_s, l->single_gflop_s, l->double_gflop_s };
+}
+
 /* What the plan itself allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
 static void floor_of(const struct bench *b, const struct limits *l, struct bench_result *r)
 {
@@ -275,9 +282,18 @@ static void floor_of(const struct bench *b, const struct limits *l, struct bench
 	r->floor_seconds = r->share_of_floor = NAN;
 	if (!l || evaluator_rank(b->ev, &rank, &nsample))
 		return;
-	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch,
-		&(struct plan_limits){ l->nthread, true, l->stream_gb_s, l->l2_gb_s, l->single_gflop_s, l->double_gflop_s });
+	struct plan_limits limits = plan_limits_of(l);
+	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
 	r->share_of_floor = r->floor_seconds / r->median;
+}
+
+static void passes_of(const struct bench *b, const struct limits *l, struct bench_result *r)
+{
+	struct plan_limits limits;
+
+	if (l)
+		limits = plan_limits_of(l);
+	bench_passes_expect(r, evaluator_plan(b->ev), l ? &limits : NULL);
 }
 
 static void release(struct bench *b)
@@ -338,6 +354,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 		describe(&b, out);
 		rates(out, l);
 		floor_of(&b, l, out);
+		passes_of(&b, l, out);
 	}
 	release(&b);
 	return code;

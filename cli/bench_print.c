@@ -74,6 +74,8 @@ static void json_result(const struct bench_result *r, struct buf *out)
 		buf_str(out, ": ");
 		put_value(f, r, false, out);
 	}
+	buf_str(out, ", \"each_pass\": ");
+	bench_passes_json(r, out);
 	buf_char(out, '}');
 }
 
@@ -289,5 +291,6 @@ void bench_text(const struct bench_report *r, struct buf *out)
 	for (unsigned k = 0; k < r->n; k++) {
 		put_details(&r->result[k], out);
 		put_parts(&r->result[k], out);
+		bench_passes_text(&r->result[k], out);
 	}
 }

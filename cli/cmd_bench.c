@@ -292,6 +292,8 @@ static void release(struct bench_job *j, int status)
 	bench_workers_free(j->workers, status);
 	bench_programs_release(&j->what);
 	free(j->cases);
+	for (unsigned k = 0; j->report.result && k < j->ncase; k++)
+		free(j->report.result[k].pass);
 	free(j->report.result);
 	free(j);
 }

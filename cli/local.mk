@@ -13,6 +13,7 @@ libcli_a_SOURCES = \
 	cli/bench_list.c \
 	cli/bench_measure.c \
 	cli/bench_plot.c \
+	cli/bench_passes.c \
 	cli/bench_print.c \
 	cli/bench_programs.c \
 	cli/bench_workers.c \

@@ -84,6 +84,9 @@ struct backend {
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
 	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
 	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);
+	/* Optional (NULL): seconds of the latest forward (and backward) of circuit c, pass by pass: [nstage] of its stages, then
+	 * readouts and lambda; NULL where no state is shared. */
+	const struct plan_seconds *(*passes)(const struct backend_state *b, uint32_t c);
 	/* Optional (NULL): many final states side by side, for batch rank. */
 	const struct bank_ops *bank;
 	void (*free)(struct backend_state *b);

@@ -342,6 +342,11 @@ const double *evaluator_parts(const struct evaluator *ev)
 	return ev->watch.seconds;
 }
 
+const struct plan_seconds *evaluator_passes(const struct evaluator *ev, uint32_t c)
+{
+	return ev->state && ev->backend->passes ? ev->backend->passes(ev->state, c) : NULL;
+}
+
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)
 {
 	if (ev->state && ev->backend->shares && ev->backend->shares(ev->state, count, nthread))

@@ -133,6 +133,10 @@ void evaluator_measure(struct evaluator *ev, bool on);
  * missing from the time of the calls is waiting for each other, or for workers elsewhere. */
 const double *evaluator_parts(const struct evaluator *ev);
 
+/* Seconds of the latest call's passes over circuit c of a state that all threads share: [nstage], then readouts and
+ * lambda; of its last sample. NULL where states are not shared. */
+const struct plan_seconds *evaluator_passes(const struct evaluator *ev, uint32_t c);
+
 /* Units done by each worker thread since evaluator_new (every thread's part). In
  * SHAPE_SHARED, blocks done by each thread. */
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread);

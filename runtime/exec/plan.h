@@ -97,9 +97,17 @@ uint32_t plan_tail_qubits(const struct plan *pl);
 struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
 /* Of one sample; back: the way back without the way forward. */
 struct plan_seconds { double forward, back; };
-/* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage], and with readouts all. */
+/* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
+ * and lambda, and all. */
 void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
 	struct plan_seconds *all);
+/* Are products of Z and constants all whose expectations are read, so that the circuit's last stage sums them?  At most
+ * PLAN_NEAR_TERMS_MAX. */
+enum { PLAN_NEAR_TERMS_MAX = 128 };
+bool plan_sums_near(const struct plan_circuit *c);
+/* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
+ * k = nstage readouts and lambda. */
+void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);
 /* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan). */
 void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out);
 /* Floating-point operations of one sample: executed by this plan, and nominal: 32 per

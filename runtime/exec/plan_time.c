@@ -8,6 +8,7 @@
 
 #include "runtime/exec/plan_build.h"
 #include "runtime/exec/plan_stage.h"
+#include "runtime/exec/plan_work.h"
 
 /* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
 static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7;
@@ -172,16 +173,85 @@ static double terms(const struct plan_circuit *c)
 	return n;
 }
 
+static bool has_probs(const struct plan_circuit *c)
+{
+	for (uint32_t k = 0; k < c->noutput; k++)
+		if (c->output[k].kind == OUTPUT_PROBS)
+			return true;
+	return false;
+}
+
+/* Readouts and lambda: passes of their own, but for sums that the last stage has made. */
+static struct plan_seconds outputs(const struct clock *t, const struct plan_circuit *c, double n)
+{
+	double whole = stream(t, c->nbit, t->amplitude * n), sums = arithmetic(t, n, READ_FLOPS + TERM_FLOPS * terms(c));
+
+	return (struct plan_seconds){ plan_sums_near(c) ? has_probs(c) ? whole : 0 : fmax(whole, sums), 2 * whole };
+}
+
+static bool only_z(const struct pauli_term *t)
+{
+	for (uint32_t f = 0; f < t->nfactor; f++)
+		if (t->factor[f].letter != 3)
+			return false;
+	return true;
+}
+
+bool plan_sums_near(const struct plan_circuit *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->noutput; k++)
+		for (uint32_t t = 0; t < c->output[k].nterm; t++) {
+			if (!only_z(&c->output[k].term[t]))
+				return false;
+			n += c->output[k].term[t].nfactor > 0;
+		}
+	return c->nstage > c->nstart_stage && n > 0 && n <= PLAN_NEAR_TERMS_MAX;
+}
+
+static void stage_pass(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back, double *flops,
+	double *amplitudes)
+{
+	struct plan_visited v = plan_visit(pl, c, s);
+	bool undo = false, cross = false;
+
+	*amplitudes = plan_visit_read(&v) + v.there;
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		const struct plan_step *st = &c->step[k];
+		double there, behind;
+
+		plan_visit_step(pl, &v, st, &there, &behind);
+		*flops += back ? plan_back_flops(pl, st) * behind : plan_step_flops(pl, st) * there;
+		undo |= st->undo;
+		cross |= st->cross;
+	}
+	if (back)
+		*amplitudes = undo ? 4 * v.back : cross ? 2 * v.back : 0;
+}
+
+void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)
+{
+	double whole = ldexp(1, (int)c->nbit), amplitudes = 0;
+
+	*flops = 0;
+	if (k < c->nstage)
+		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
+	else if (!plan_has_tail(c))
+		amplitudes = back ? 2 * whole : plan_sums_near(c) && !has_probs(c) ? 0 : whole;
+	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
+}
+
 void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
 	struct plan_seconds *all)
 {
 	struct clock t = { pl, l, pl->precision == PRECISION_DOUBLE ? 16 : 8 };
-	double n = ldexp(1, (int)c->nbit), whole = stream(&t, c->nbit, t.amplitude * n);
+	double n = ldexp(1, (int)c->nbit);
 	uint64_t live = 0;
 
 	for (uint32_t k = 0; k < c->nstart; k++)
 		live |= plan_moved(pl, &c->step[k]);
-	*all = (struct plan_seconds){ 0 };
+	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
 	if (pl->shape == SHAPE_SAMPLES)
 		*all = (struct plan_seconds){ all_forward(&t, c, n), all_back(&t, c, n) };
 	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
@@ -192,8 +262,8 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
 		all->forward += stage[k].forward;
 		all->back += stage[k].back;
 	}
-	if (plan_has_tail(c))
-		return;
-	all->forward += fmax(whole, arithmetic(&t, n, READ_FLOPS + TERM_FLOPS * terms(c)));
-	all->back += 2 * whole;  /* lambda */
+	if (!plan_has_tail(c))
+		stage[c->nstage] = outputs(&t, c, n);
+	all->forward += stage[c->nstage].forward;
+	all->back += stage[c->nstage].back;
 }

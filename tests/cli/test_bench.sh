@@ -9,7 +9,7 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule unit_bytes version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule unit_bytes version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -23,12 +23,21 @@ tap_is "$(for p in matrices encoding states slopes chain sums; do part $p; done 
 tap_exit 0 "--parts of threads" "$QCNN" bench --no-limits --runs 20 --threads 2 --circuit qcnn --qubits 8 --batch 64 --parts --json
 tap_is "$(part chain | awk '{ print ($1 >= 0 && $1 < 1e-5) }')" 1 "without a gradient there is no chain rule"
 tap_is "$({ part waiting; part states; } | awk '{ t[NR] = $1 } END { print (t[1] > -0.1 * t[2]) }')" 1 "threads side by side count once"
+# Forward and back: every stage, readouts unless the last stage sums them, lambda.
+tap_exit 0 "passes of a shared state" "$QCNN" bench $quick --runs 1 --qubits 18 --gradient --parts --json
+tap_is "$(grep -o '"stage": [0-9]*, "back": false, "pass_seconds": [0-9.e-]*, "expected_seconds": null' out | wc -l)" \
+	"$("$QCNN" bench --qubits 18 --show >sel18.qcnn && "$QCNN" compile --emit plan sel18.qcnn | grep -c '^  stage')" "each stage forward"
+tap_has out '"stage": null, "back": true' "lambda"
+awk_sum='{ n = split($0, part, "\"pass_seconds\": "); for (k = 2; k <= n; k++) sum += part[k] } /"pass_seconds"/ { split($0, p, "\"states\": "); states = p[2] + 0 } END { print (sum > 0.5 * states && sum < 1.01 * states) }'
+tap_is "$(awk "$awk_sum" out)" 1 "they are most of the time of states"
+tap_exit 0 "passes for people" "$QCNN" bench --runs 1 --qubits 18 --threads 1 --parts
+tap_is "$(grep -c '^  pass stage [0-9] forward: .*; [0-9]* % of stream, [0-9]* % of multiply-add, expected ' out)" 2 "with shares of limits and what the plan expects"
 tap_exit 0 "--parts for people" "$QCNN" bench $quick --qubits 4 --parts
 tap_is "$(grep -c '^  parts of .*: matrices .* %), encoding .*, waiting .* %)$' out)" 1 "a line a case"
 
 tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --json
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
-tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*}' out)" 1 "a share of them"
+tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "each_pass": null}' out)" 1 "a share of them"
 
 # A unit of four samples is one thread's: half of one takes as long as all of it.
 tap_exit 0 "the floor of a plan" "$QCNN" bench --runs 1 --qubits 6 --circuit qcnn --gradient --threads 2 --isa baseline --batch 1,4,8,9 --csv

@@ -345,6 +345,11 @@ static bool cpu_shares(const struct backend_state *b, uint64_t *count, unsigned 
 	return true;
 }
 
+static const struct plan_seconds *cpu_passes(const struct backend_state *b, uint32_t c)
+{
+	return b->shared ? b->circuit[c].seconds : NULL;
+}
+
 const struct backend backend_cpu = {
 	.name = "cpu",
 	.supports = cpu_supports,
@@ -356,6 +361,7 @@ const struct backend backend_cpu = {
 	.backward = cpu_backward,
 	.amplitudes = cpu_amplitudes,
 	.shares = cpu_shares,
+	.passes = cpu_passes,
 	.bank = &cpu_bank_ops,
 	.free = cpu_free,
 };

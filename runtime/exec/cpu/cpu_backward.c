@@ -230,8 +230,10 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		sweep.last = k == first;
 		sweep.tail = tail && k + 1 == c->nstage;
 		if (b->lane_bits) {
+			double began = cpu_began(b);
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
 			collect_chunks(b, w, sweep.stage, in, r_shared, r_sample);
+			cpu_took(b, began, &c->seconds[k].back);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			if (tail)
@@ -258,6 +260,8 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 		cpu_unsweep(b, w, c, in, psi, &room, r_shared, r_sample);
 		return;
 	}
+	double began = cpu_began(b);
 	cpu_lambda(b, w, c, psi, w->lambda, slope);
+	cpu_took(b, began, &c->seconds[c->nstage].back);
 	cpu_unsweep(b, w, c, in, psi, NULL, r_shared, r_sample);
 }

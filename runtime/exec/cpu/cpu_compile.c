@@ -444,6 +444,7 @@ void cpu_compile(struct backend_state *b)
 		compile_stages(b, c);
 		compile_outputs(b, c);
 		cpu_z_compile(b, c);
+		c->seconds = arena_alloc(&b->arena, c->nstage + (size_t)1, sizeof *c->seconds);
 		cpu_tail_compile(b, c);
 		find_sample_matrices(b, c);
 		cpu_masked_matrices(b, c);

@@ -7,6 +7,7 @@
 #ifndef QCNN_CPU_STATE_H
 #define QCNN_CPU_STATE_H
 
+#include "runtime/base/clock.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/cpu/cpu_fork.h"
 #include "runtime/exec/cpu/kernels.h"
@@ -99,6 +100,7 @@ struct cpu_circuit {
 	bool *sample_inverse;        /* (nsample_matrix): the inverse is wanted too */
 	struct cpu_tail *tail;       /* or NULL */
 	void *start;                 /* the state after the plan's constant start, or NULL */
+	struct plan_seconds *seconds;            /* (nstage + 1) of the latest passes; the last: readouts and lambda */
 	size_t nbin;                 /* doubles of the largest probs, lanes included */
 };
 
@@ -134,6 +136,14 @@ struct backend_state {
 	void **memory; unsigned nmemory;         /* all that free gives back */
 	struct arena arena;
 };
+
+/* Seconds of a pass over a shared state, of which one runs at a time. */
+static inline double cpu_began(const struct backend_state *b) { return b->shared ? clock_seconds() : 0; }
+static inline void cpu_took(const struct backend_state *b, double began, double *seconds)
+{
+	if (b->shared)
+		*seconds = clock_seconds() - began;
+}
 
 /* cpu_compile.c: plan -> compiled circuits, in b->arena. */
 void cpu_compile(struct backend_state *b);

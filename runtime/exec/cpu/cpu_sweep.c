@@ -238,9 +238,11 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.from = k == first ? like->from : like->psi;
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		sweep.sums = k + 1 == c->nstage && like->sums;
+		double began = cpu_began(sweep.b);
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
+		cpu_took(sweep.b, began, &c->seconds[k].forward);
 	}
 }
 
@@ -302,11 +304,14 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	const struct cpu_circuit *circuit = &b->circuit[c];
 	uint32_t slot = cpu_slot(b, c);
 	bool tail = cpu_tail_taken(circuit, in);
+	double began;
 	(void)keep;
 	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail);
 	w->resident[slot] = c;
+	began = cpu_began(b);
 	if (tail)
 		cpu_tail_readouts(b, w, circuit, readout);
 	else
 		cpu_readouts(b, w, circuit, w->psi[slot], circuit->near ? circuit->stage[circuit->nstage - 1].forward.nchunk : 0, readout);
+	cpu_took(b, began, &circuit->seconds[circuit->nstage].forward);
 }

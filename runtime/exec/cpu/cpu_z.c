@@ -7,14 +7,7 @@
 #include <string.h>
 #include "runtime/exec/cpu/cpu_sweep.h"
 
-/* Are products of Z all that a state has to be read for? */
-static bool only_z(const struct cpu_circuit *c)
-{
-	for (uint32_t t = c->nz; t < c->nterm; t++)
-		if (!cpu_is_identity(&c->term[t]))
-			return false;
-	return c->nz > 0 && c->nz <= KERNEL_TERMS_MAX;
-}
+_Static_assert((int)KERNEL_TERMS_MAX >= (int)PLAN_NEAR_TERMS_MAX, "all in one call");
 
 /* The sign of the state's rows as one of a block's: row k of it is row s->row[k] behind the first. */
 static size_t block_sign(const struct cpu_stage *s, size_t *sign_row)
@@ -59,7 +52,7 @@ static void see_through(const struct cpu_stage *s, size_t sign, struct cpu_sign 
 
 void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
 {
-	if (!b->lane_bits || c->nstage == c->plan->nstart_stage || !only_z(c))
+	if (!plan_sums_near(c->plan))
 		return;
 	const struct cpu_stage *s = &c->stage[c->nstage - 1];
 	c->near_row = arena_alloc(&b->arena, c->nz, sizeof *c->near_row);

@@ -5,6 +5,9 @@
 
 #include "runtime/exec/plan.h"
 
+/* A stage that writes more bytes than caches hold writes what it has not read past them. */
+enum { PLAN_PAST_BYTES = 32 << 20 };
+
 /* Numbers in a SIMD vector of a kernel set: samples in the lanes of SHAPE_SAMPLES. 1 for
  * ISA_NONE (ref). */
 unsigned plan_lanes(enum isa isa, enum precision p);

@@ -11,10 +11,11 @@
 #include "runtime/exec/plan_work.h"
 
 /* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
-static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7;
+static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.75;
+static const double PASS_SECONDS = 5e-5;     /* of all threads over one state: they meet, and its first blocks are far */
 /* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
- * and, once and for a product of Z, as reading expectations. */
-static const double ALONG_FLOPS = 5, READ_FLOPS = 10, TERM_FLOPS = 3;
+ * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
+static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, TERM_FLOPS = 3, NEAR_FLOPS = 14, NEAR_TERM_FLOPS = 0.3;
 static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays near */
 
 struct clock { const struct plan *pl; const struct plan_limits *l; double amplitude; /* bytes */ };
@@ -50,16 +51,34 @@ static uint64_t hot_bits(const struct plan_stage *s)
 	return bits;
 }
 
-/* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along. */
-static double step_forward(const struct clock *t, const struct plan_step *s, double n, unsigned *waiting)
+/* Bits of the index that a row's lanes are, whatever is |0>. */
+static uint64_t lane_bits(const struct clock *t) { return plan_lanes(t->pl->isa, t->pl->precision) - 1; }
+
+/* Those that are in the lanes of a block: the lowest ones take the places of hot ones. */
+static uint64_t lanes_inside(const struct clock *t, uint64_t hot)
+{
+	uint64_t lanes = lane_bits(t), inside = lanes & ~hot, free = ~(lanes | hot);
+
+	for (unsigned k = count(lanes & hot); k > 0; k--, free &= free - 1)
+		inside |= free & -free;
+	return inside;
+}
+
+/* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
+ * in the lanes, which visit half of the rows.  fresh: none of its qubits was turned before. */
+static double step_forward(const struct clock *t, const struct plan_step *s, double n, uint64_t lanes, bool fresh, unsigned *waiting)
 {
 	unsigned flags = t->pl->set.def[s->matrix]->flags, along = *waiting;
 
+	if ((flags & MATRIX_DIAGONAL) && (plan_looked(t->pl, s) & lanes))
+		return visit(t, n / 2, 6);
 	if (flags & MATRIX_DIAGONAL) {
 		(*waiting)++;
 		return 0;
 	}
 	*waiting = 0;
+	if (fresh && !along && !s->ncontrol && !(flags & MATRIX_PERMUTATION))
+		return visit(t, n / 2, 8);
 	return visit(t, ldexp(n, -(int)s->ncontrol), plan_cost(s->ntarget, flags)) + (along ? visit(t, n, 6) / 2 : 0)
 		+ arithmetic(t, n, ALONG_FLOPS * along);
 }
@@ -98,16 +117,26 @@ static bool at_the_end(const struct plan *pl, const struct plan_circuit *c, cons
 	return true;
 }
 
+static double terms(const struct plan_circuit *c)
+{
+	double n = 0;
+
+	for (uint32_t k = 0; k < c->noutput; k++)
+		n += c->output[k].nterm;
+	return n;
+}
+
 /* live: bits that steps before have turned; those of the stage are added. */
 static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
 {
-	uint64_t hot = hot_bits(s), before = *live, all;
+	uint64_t hot = hot_bits(s), before = *live, lanes = lanes_inside(t, hot), all;
 	unsigned waiting = 0;
-	double n, inside = 0, read;
+	double n, inside = 0, read, written;
+	bool shared = t->pl->shape == SHAPE_SHARED;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
-	all = *live | hot;
+	all = *live | hot | lane_bits(t);
 	n = ldexp(1, (int)count(all));
 	read = ldexp(n, -(int)count(hot & ~before));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
@@ -115,12 +144,21 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 		unsigned idle = own ? count(hot & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
 
 		if (!at_the_end(t->pl, c, s, k)) {
-			inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), &waiting);
+			inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes, own && !(own & before), &waiting);
 			before |= own;
 		}
 	}
 	inside += waiting * visit(t, n, 3) + 2 * visit(t, n, 0);
-	return fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * t->amplitude * (n - read));
+	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
+		inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
+	if (shared)   /* threads without a block wait */
+		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(hot)));
+	written = t->amplitude * (n - read);
+	if (t->amplitude * n > PLAN_PAST_BYTES)
+		written = written / (PAST_SHARE * t->l->stream_gb_s) * 1e-9;
+	else
+		written = stream(t, c->nbit, 2 * written);
+	return fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + written + (shared ? PASS_SECONDS : 0);
 }
 
 /* live: bits that steps before have turned. */
@@ -140,7 +178,10 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 		any |= c->step[k].undo || c->step[k].cross;
 		undo |= c->step[k].undo;
 	}
-	return any ? fmax(inside + 4 * visit(t, n, 0), stream(t, c->nbit, t->amplitude * n * (undo ? 4 : 2))) : 0;
+	if (!any)
+		return 0;
+	inside += 4 * visit(t, n, 0);
+	return fmax(inside, stream(t, c->nbit, t->amplitude * n * (undo ? 4 : 2))) + (t->pl->shape == SHAPE_SHARED ? PASS_SECONDS : 0);
 }
 
 static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
@@ -150,7 +191,7 @@ static double all_forward(const struct clock *t, const struct plan_circuit *c, d
 
 	for (uint32_t k = c->nstart; k < c->nstep; k++)
 		if (c->step[k].op == STEP_UNITARY)
-			inside += step_forward(t, &c->step[k], n, &waiting);
+			inside += step_forward(t, &c->step[k], n, 0, false, &waiting);
 	return inside;
 }
 
@@ -162,15 +203,6 @@ static double all_back(const struct clock *t, const struct plan_circuit *c, doub
 		if (c->step[k].op == STEP_UNITARY)
 			inside += step_back(t, &c->step[k], n);
 	return inside;
-}
-
-static double terms(const struct plan_circuit *c)
-{
-	double n = 0;
-
-	for (uint32_t k = 0; k < c->noutput; k++)
-		n += c->output[k].nterm;
-	return n;
 }
 
 static bool has_probs(const struct plan_circuit *c)

@@ -247,9 +247,8 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 /* Rows that are written and were not read do not have to be read first, where all of them are more than caches hold. */
 static void write_past(const struct backend_state *b, struct cpu_stage *s)
 {
-	enum { NEAR_BYTES = 32 << 20 };
 	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes, (int)(s->nhot + s->forward.nouter));
-	s->forward.past = bytes > NEAR_BYTES ? s->forward.absent : 0;
+	s->forward.past = bytes > PLAN_PAST_BYTES ? s->forward.absent : 0;
 }
 
 static void number_blocks(struct cpu_blocks *k)

@@ -186,11 +186,4 @@ static void scatter(const void *block, void *state, size_t base, const struct ke
 	past_is_there();
 }
 
-static void prefetch(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent)
-{
-	for (size_t k = first; k < last; k++)
-		for (size_t line = 0; line < ROW * sizeof(real) && !(k & absent); line += 64)
-			__builtin_prefetch((const char *)row_of(state, base + row[k]) + line, 1, 2);
-}
-
 #endif

@@ -59,16 +59,13 @@ static void step_sums(const struct backend_state *b, const struct cpu_step *st, 
 			: cross[st->cross + e];
 }
 
-static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross,
-	struct ahead *ahead)
+static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross)
 {
 	const struct cpu_stage *s = w->stage;
 	const struct kernels *k = w->b->k;
 	matrix_room room;
 	for (uint32_t n = s->nstep; n-- > s->first_cross; ) {
 		const struct cpu_step *st = &s->step[n];
-		if (ahead)
-			cpu_ask_ahead(w, ahead, s->nstep - s->first_cross);
 		if (st->on_the_way || (w->tail && st->plan->tail) || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
 			continue;
 		if (st->permutes) {
@@ -101,13 +98,12 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	memset(thread->cross, 0, s->ncross * sizeof(double));
 	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(&s->back, k);
-		struct ahead ahead = cpu_look_ahead(&s->back, k + 1, end);
 		cpu_fetch(w, w->psi, base, thread->block_psi);
 		if (w->tail)
 			cpu_tail_lambda(w, thread->block_psi, thread->block_lambda);
 		else
 			cpu_fetch(w, w->lambda, base, thread->block_lambda);
-		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross, &ahead);
+		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, thread->block_psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail))
@@ -238,7 +234,7 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			if (tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
-			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
+			backward_block(&sweep, psi, w->lambda, 0, w->cross);
 			collect_lanes(b, w->cross, sweep.stage, in, r_shared, r_sample);
 		}
 	}

@@ -25,22 +25,6 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk
 	}
 }
 
-struct ahead cpu_look_ahead(const struct cpu_blocks *s, uint64_t next, uint64_t end)
-{
-	return (struct ahead){ .any = next < end, .base = next < end ? cpu_block_base(s, next) : 0 };
-}
-
-void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep)
-{
-	size_t rows = (size_t)1 << w->stage->nhot;
-	size_t first = rows * a->step / nstep, last = rows * (a->step + 1) / nstep;
-	a->step++;
-	if (!a->any)
-		return;
-	w->b->k->prefetch(w->lambda ? w->psi : w->from, a->base, w->stage->row, first, last, w->lambda ? cpu_blocks(w)->absent : cpu_blocks(w)->past);
-	if (w->lambda && !w->tail)
-		w->b->k->prefetch(w->lambda, a->base, w->stage->row, first, last, cpu_blocks(w)->absent);
-}
 /* ---- forward ---- */
 
 static void forward_step(const struct sweep *w, const struct cpu_step *st, void *block, size_t base)
@@ -106,11 +90,10 @@ static void forward_op(const struct sweep *w, const struct cpu_op *op, void *blo
 	k->apply_table(block, nbit, &op->step->kernel, cpu_step_matrix(w, op->step, false, &room), table);
 }
 
-static void forward_block(const struct sweep *w, void *block, size_t base, struct ahead *ahead, void *table)
+static void forward_block(const struct sweep *w, void *block, size_t base, void *table)
 {
 	const struct cpu_stage *s = w->stage;
 	for (uint32_t k = 0; k < s->nop - w->tail; k++) {
-		cpu_ask_ahead(w, ahead, s->nop);
 		if (s->op[k].ndiagonal)
 			forward_op(w, &s->op[k], block, base, table);
 		else if (s->op[k].none > 1)
@@ -132,9 +115,8 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		cpu_tail_begin(w, thread);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
-		struct ahead ahead = cpu_look_ahead(s, k + 1, end);
 		cpu_fetch(w, w->from, base, thread->block_psi);
-		forward_block(w, thread->block_psi, base, &ahead, thread->table);
+		forward_block(w, thread->block_psi, base, thread->table);
 		if (w->tail)
 			cpu_tail_add(w, thread, thread->block_psi);
 		if (sum)

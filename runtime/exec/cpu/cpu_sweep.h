@@ -73,11 +73,6 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 	w->b->k->scatter(block, state, base, &r);
 }
 
-/* The block that comes next, asked for part by part between the steps of this one. */
-struct ahead { bool any; size_t base; uint32_t step; };
-struct ahead cpu_look_ahead(const struct cpu_blocks *s, uint64_t next, uint64_t end);
-void cpu_ask_ahead(const struct sweep *w, struct ahead *a, uint32_t nstep);
-
 /* ---- cpu_tail.c ---- */
 
 void cpu_tail_compile(struct backend_state *b, struct cpu_circuit *c);

@@ -117,9 +117,6 @@ struct kernels {
 	void (*gather)(void *block, const void *state, size_t base, const struct kernel_rows *r);
 	void (*scatter)(const void *block, void *state, size_t base, const struct kernel_rows *r);
 
-	/* Ask for rows [first, last) of such a block, except those that are absent. */
-	void (*prefetch)(const void *state, size_t base, const uint32_t *row, size_t first, size_t last, size_t absent);
-
 	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
 	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's. */
 	void (*expect_z)(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out);

@@ -21,7 +21,7 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
 	.unapply = unapply, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
-	.gather = gather, .scatter = scatter, .prefetch = prefetch,
+	.gather = gather, .scatter = scatter,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
 	.probs = probs, .lambda_probs = lambda_probs,
 	.overlap = overlap, .mix = mix, .overlap_lanes = overlap_lanes, .lambda_lanes = lambda_lanes,

@@ -16,7 +16,7 @@ check_PROGRAMS += tests/kernels/test_reference
 check_PROGRAMS += tests/kernels/test_shortcuts
 check_PROGRAMS += tests/kernels/test_shots
 check_PROGRAMS += tests/kernels/test_spectrum
-check_PROGRAMS += tests/kernels/test_tails
+check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_tails
 check_PROGRAMS += tests/kernels/test_threads
 check_PROGRAMS += tests/lang/test_compile
 check_PROGRAMS += tests/lang/test_front
@@ -75,6 +75,7 @@ check_PROGRAMS += tests/unit/test_transform
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_shortcuts_SOURCES = tests/kernels/test_shortcuts.c $(random_program)
+tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
 tests_kernels_test_tails_SOURCES = tests/kernels/test_tails.c $(random_program)
 tests_kernels_test_cpu_SOURCES = tests/kernels/test_cpu.c $(random_program)
 tests_kernels_test_far_SOURCES = tests/kernels/test_far.c $(random_program)

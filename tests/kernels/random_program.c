@@ -403,3 +403,28 @@ double largest_difference(const double *a, const double *b, size_t n)
 	}
 	return most;
 }
+
+struct apart outcomes_apart(const struct program *p, const struct evaluator_options *a, const struct evaluator_options *b,
+	uint32_t nsample, uint64_t seed, struct err *e)
+{
+	struct outcome one = outcome_new(p, nsample), other = outcome_new(p, nsample);
+	double *weight = mem_alloc(p->nweight, sizeof *weight), *input = mem_alloc((size_t)nsample * p->ninput, sizeof *input);
+	struct apart apart = { HUGE_VAL, HUGE_VAL };
+
+	random_numbers(seed, 2, p->nweight, weight);
+	random_numbers(seed + 1, 2, (size_t)nsample * p->ninput, input);
+	if (!outcome_of(p, a, nsample, weight, input, &one, e) && !outcome_of(p, b, nsample, weight, input, &other, e)) {
+		apart.readouts = largest_difference(one.readout, other.readout, (size_t)nsample * p->nreadout);
+		apart.gradients = largest_difference(one.gradient, other.gradient, p->nweight);
+	}
+	outcome_release(&one);
+	outcome_release(&other);
+	free(weight);
+	free(input);
+	return apart;
+}
+
+unsigned random_below(uint64_t seed, uint32_t k, unsigned n)
+{
+	return (unsigned)(rng_u64(seed, RNG_TEST, 9, k) % n);
+}

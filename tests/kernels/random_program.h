@@ -42,6 +42,14 @@ int outcome_of(const struct program *p, const struct evaluator_options *o, uint3
 struct outcome outcome_new(const struct program *p, uint32_t nsample);
 void outcome_release(struct outcome *o);
 
+/* How far two ways of evaluating a program are apart, weights and inputs from a seed; infinitely where one fails (*e says why). */
+struct apart { double readouts, gradients; };
+struct apart outcomes_apart(const struct program *p, const struct evaluator_options *a, const struct evaluator_options *b,
+	uint32_t nsample, uint64_t seed, struct err *e);
+
+/* A number below n that seed and k decide. */
+unsigned random_below(uint64_t seed, uint32_t k, unsigned n);
+
 /* Largest |a - b|; infinite where one is not a number. */
 double largest_difference(const double *a, const double *b, size_t n);
 

@@ -2,44 +2,25 @@
  * One-qubit steps that a stage takes in pairs: random circuits with random plans, which leave many, against ref. */
 #include "config.h"
 
-#include "runtime/base/rng.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
 
 enum { NSAMPLE = 2, NPROGRAM = 200 };
 
-static unsigned among(uint64_t seed, uint32_t k, unsigned n)
-{
-	return (unsigned)(rng_u64(seed, RNG_TEST, 10, k) % n);
-}
-
 static void one(uint64_t seed)
 {
-	const struct random_shape r = { .seed = seed, .nwire = 4 + among(seed, 0, 6), .napply = 20 + among(seed, 1, 40), .ncircuit = 1,
-		.nweight = 6, .ninput = 2, .sample_matrices = among(seed, 2, 2), .controls = among(seed, 3, 2), .swaps = among(seed, 4, 2) };
-	struct evaluator_options o = { .device = "ref", .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
+	const struct random_shape r = { .seed = seed, .nwire = 4 + random_below(seed, 0, 6), .napply = 20 + random_below(seed, 1, 40),
+		.ncircuit = 1, .nweight = 6, .ninput = 2, .sample_matrices = random_below(seed, 2, 2), .controls = random_below(seed, 3, 2),
+		.swaps = random_below(seed, 4, 2) };
+	const struct evaluator_options ref = { .device = "ref", .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
+	const struct evaluator_options cpu = { .device = "cpu", .nthread = 2, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT,
+		.shape = SHAPE_SHARED, .isa = random_below(seed, 5, (unsigned)isa_best() + 1), .random_plan = seed };
 	struct program *p = random_program(&r);
-	struct outcome want = outcome_new(p, NSAMPLE), got = outcome_new(p, NSAMPLE);
-	double weight[8], input[NSAMPLE * 2], readouts, gradients;
 	struct err e = { 0 };
-	int code;
+	struct apart apart = outcomes_apart(p, &cpu, &ref, NSAMPLE, seed, &e);
 
-	random_numbers(seed, 2, p->nweight, weight);
-	random_numbers(seed + 1, 2, NSAMPLE * 2, input);
-	code = outcome_of(p, &o, NSAMPLE, weight, input, &want, &e);
-	o.device = "cpu";
-	o.nthread = 2;
-	o.shape = SHAPE_SHARED;
-	o.isa = among(seed, 5, (unsigned)isa_best() + 1);
-	o.random_plan = seed;
-	if (!code)
-		code = outcome_of(p, &o, NSAMPLE, weight, input, &got, &e);
-	readouts = largest_difference(got.readout, want.readout, (size_t)NSAMPLE * p->nreadout);
-	gradients = largest_difference(got.gradient, want.gradient, p->nweight);
-	tap_ok(!code && readouts < 1e-11 && gradients < 1e-10, "circuit %llu, %u wires: readouts differ by %.1e, gradients by %.1e %s",
-		(unsigned long long)seed, r.nwire, readouts, gradients, e.text);
-	outcome_release(&want);
-	outcome_release(&got);
+	tap_ok(apart.readouts < 1e-11 && apart.gradients < 1e-10, "circuit %llu, %u wires: readouts differ by %.1e, gradients by %.1e %s",
+		(unsigned long long)seed, r.nwire, apart.readouts, apart.gradients, e.text);
 	program_free(p);
 }
 

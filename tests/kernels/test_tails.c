@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/rng.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/shortcut.h"
 #include "tests/kernels/random_program.h"
@@ -12,28 +11,23 @@
 
 enum { NSAMPLE = 5, NPROGRAM = 1500, NSMALL = 1200 };      /* behind the small ones, some of several stages */
 
-static unsigned among(uint64_t seed, uint32_t k, unsigned n)
-{
-	return (unsigned)(rng_u64(seed, RNG_TEST, 9, k) % n);
-}
-
 /* Everything about circuit, outputs and execution from a seed. */
 static struct random_shape shape_of(uint64_t seed)
 {
 	const bool large = seed > NSMALL;
 
-	return (struct random_shape){ .seed = seed, .nwire = large ? 8 + among(seed, 0, 5) : 1 + among(seed, 0, 7),
-		.napply = large ? 20 + among(seed, 1, 40) : 1 + among(seed, 1, 12), .ncircuit = 1 + among(seed, 2, 2),
-		.nweight = 4, .ninput = 3, .sample_matrices = among(seed, 3, 2), .controls = among(seed, 4, 2), .swaps = among(seed, 5, 2),
-		.frozen = among(seed, 6, 2), .wide = among(seed, 7, 2), .diagonals = among(seed, 8, 4) == 0, .permutes = among(seed, 9, 8) == 0,
-		.nseen = 1 + among(seed, 10, 4) };
+	return (struct random_shape){ .seed = seed, .nwire = large ? 8 + random_below(seed, 0, 5) : 1 + random_below(seed, 0, 7),
+		.napply = large ? 20 + random_below(seed, 1, 40) : 1 + random_below(seed, 1, 12), .ncircuit = 1 + random_below(seed, 2, 2),
+		.nweight = 4, .ninput = 3, .sample_matrices = random_below(seed, 3, 2), .controls = random_below(seed, 4, 2), .swaps = random_below(seed, 5, 2),
+		.frozen = random_below(seed, 6, 2), .wide = random_below(seed, 7, 2), .diagonals = random_below(seed, 8, 4) == 0, .permutes = random_below(seed, 9, 8) == 0,
+		.nseen = 1 + random_below(seed, 10, 4) };
 }
 
 static struct evaluator_options options_of(uint64_t seed)
 {
-	return (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = SHAPE_SAMPLES + among(seed, 11, 3),
-		.precision = PRECISION_DOUBLE, .isa = among(seed, 12, (unsigned)isa_best() + 1), .random_plan = among(seed, 13, 3),
-		.gradient = among(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE, .shortcuts_always = true };
+	return (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = SHAPE_SAMPLES + random_below(seed, 11, 3),
+		.precision = PRECISION_DOUBLE, .isa = random_below(seed, 12, (unsigned)isa_best() + 1), .random_plan = random_below(seed, 13, 3),
+		.gradient = random_below(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE, .shortcuts_always = true };
 }
 
 /* Qubits of the tail that a plan has. */
@@ -51,25 +45,16 @@ static void one(uint64_t seed, unsigned *ntail)
 	const struct random_shape r = shape_of(seed);
 	struct evaluator_options o = options_of(seed);
 	struct program *p = random_program(&r);
-	struct outcome off = outcome_new(p, NSAMPLE), on = outcome_new(p, NSAMPLE);
-	double weight[8], input[NSAMPLE * 3], readouts, gradients;
+	struct evaluator_options off = o;
 	struct err e = { 0 };
-	int code;
+	struct apart apart;
 
-	random_numbers(seed, 2, p->nweight, weight);
-	random_numbers(seed + 1, 2, NSAMPLE * 3, input);
 	ntail[tail_of(p, &o)]++;
-	o.shortcuts = SHORTCUT_NONE;
-	code = outcome_of(p, &o, NSAMPLE, weight, input, &off, &e);
+	off.shortcuts = SHORTCUT_NONE;
 	o.shortcuts = SHORTCUT_SMALL_TAIL;
-	if (!code)
-		code = outcome_of(p, &o, NSAMPLE, weight, input, &on, &e);
-	readouts = largest_difference(on.readout, off.readout, (size_t)NSAMPLE * p->nreadout);
-	gradients = largest_difference(on.gradient, off.gradient, p->nweight);
-	tap_ok(!code && readouts < 1e-11 && gradients < 1e-10, "circuit %llu, %u wires, outputs of %u: readouts differ by %.1e, gradients by %.1e %s",
-		(unsigned long long)seed, r.nwire, r.nseen, readouts, gradients, e.text);
-	outcome_release(&off);
-	outcome_release(&on);
+	apart = outcomes_apart(p, &o, &off, NSAMPLE, seed, &e);
+	tap_ok(apart.readouts < 1e-11 && apart.gradients < 1e-10, "circuit %llu, %u wires, outputs of %u: readouts differ by %.1e, gradients by %.1e %s",
+		(unsigned long long)seed, r.nwire, r.nseen, apart.readouts, apart.gradients, e.text);
 	program_free(p);
 }
 

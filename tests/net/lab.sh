@@ -129,6 +129,11 @@ lab_open() {
 	done
 }
 
+# lab_namespaces N: the same in network namespaces, without which the test is skipped.
+lab_namespaces() {
+	lab_open "$1" && [ $lab_kind = net ] || tap_skip_all "$lab_why"
+}
+
 # lab_link K up|down
 lab_link() { lab_on 0 ip link set dev h$1 "$2"; }
 

@@ -6,8 +6,7 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
-lab_open 3 || tap_skip_all "$lab_why"
-[ $lab_kind = net ] || tap_skip_all "$lab_why"
+lab_namespaces 3
 PATH=$PATH:/usr/sbin:/sbin
 command -v nft >/dev/null || tap_skip_all "nft is not installed"
 lab_on 0 nft add table inet filter 2>/dev/null || tap_skip_all "the kernel has no nft"

@@ -5,8 +5,7 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
-lab_open 1 || tap_skip_all "$lab_why"
-[ $lab_kind = net ] || tap_skip_all "$lab_why"
+lab_namespaces 1
 lab_on 1 ip -6 addr add fd77::2/64 dev up nodad 2>/dev/null && lab_on 0 ip -6 addr add fd77::1/64 dev h1 nodad 2>/dev/null ||
 	tap_skip_all "no IPv6 addresses can be given"
 lab_config v6 :: 2200

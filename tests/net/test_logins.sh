@@ -6,8 +6,7 @@
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_unshare="--net --mount"
-lab_open 2 || tap_skip_all "$lab_why"
-[ $lab_kind = net ] || tap_skip_all "$lab_why"
+lab_namespaces 2
 cp "$top_srcdir"/examples/cluster/*.* .
 refused() { # STATUS NAME HOST... TEXT: each host is named with the text
 	got=0

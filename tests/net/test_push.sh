@@ -6,8 +6,7 @@
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_unshare="--net --mount"
-lab_open 2 || tap_skip_all "$lab_why"
-[ $lab_kind = net ] || tap_skip_all "$lab_why"
+lab_namespaces 2
 cp "$top_srcdir"/examples/cluster/*.* .
 lab_train -o want.bin
 tap_ok "hosts that have it" lab_train -o got.bin --hosts h1,h2 --push --verbose

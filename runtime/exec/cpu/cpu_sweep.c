@@ -228,7 +228,7 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 	}
 }
 
-/* Can the kept start be read where it is kept: does what comes first write the whole state? */
+/* Can the kept start be read where it is kept: does what comes first write the whole state? (With one, no vectors are prepared.) */
 static bool reads_start(const struct backend_state *b, const struct cpu_circuit *c)
 {
 	const struct cpu_stage *s;
@@ -237,7 +237,7 @@ static bool reads_start(const struct backend_state *b, const struct cpu_circuit 
 	if (!b->lane_bits)
 		return c->stage->nop && c->stage->op[0].none;
 	s = &c->stage[c->plan->nstart_stage];
-	return c->plan->nstart_stage < c->nstage && !c->plan->nprepare && s->forward.nblock << s->nhot == c->nrow;
+	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nhot == c->nrow;
 }
 
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,

@@ -96,13 +96,13 @@ struct bench_result {
 	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
 	const char *start;           /* of bench_program */
 	const char *shortcuts;       /* names between ", "; "" when none */
-	double min, median, max, deviation;          /* seconds of one call over the whole batch */
+	double min, median, mean, max, deviation;    /* seconds of one call over the whole batch */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */
 	double parts[LAP_COUNT], waiting;           /* seconds of a call (laps.def), and what is in none; NAN: not measured */
-	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by the median; NAN: no limits */
+	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by min; NAN: no limits */
 	double unit_bytes;           /* states that are worked on at once: of one sample, or of those in the lanes */
-	double floor_seconds, share_of_floor;        /* plan_floor; NAN: no limits, or batch rank */
+	double floor_seconds, share_of_floor;        /* plan_floor, by min; NAN: no limits, or batch rank */
 	struct bench_pass *pass; uint32_t npass;     /* NULL: not measured, or no state is shared */
 	char shortcut_text[256];
 };

@@ -198,6 +198,7 @@ static void statistics(struct bench *b, struct bench_result *r)
 	for (uint64_t k = 0; k < n; k++)
 		squares += (t[k] - sum / (double)n) * (t[k] - sum / (double)n);
 	r->runs = n;
+	r->mean = sum / (double)n;
 	r->min = t[0];
 	r->max = t[n - 1];
 	r->median = n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
@@ -249,15 +250,16 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->shortcuts = r->shortcut_text;
 }
 
-/* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache. */
+/* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache.  Limits are those
+ * of the fastest loops, so it is the fastest call whose rates are compared with them. */
 static void rates(struct bench_result *r, const struct limits *l)
 {
 	double stream, fma;
 
-	r->gates_s = (double)r->gates * (double)r->batch / r->median;
-	r->gb_s = r->bytes / r->median / 1e9;
-	r->gflop_s = r->flops_executed / r->median / 1e9;
-	r->nominal_gflop_s = r->flops_nominal / r->median / 1e9;
+	r->gates_s = (double)r->gates * (double)r->batch / r->min;
+	r->gb_s = r->bytes / r->min / 1e9;
+	r->gflop_s = r->flops_executed / r->min / 1e9;
+	r->nominal_gflop_s = r->flops_nominal / r->min / 1e9;
 	r->limit_seconds = r->share_of_limit = NAN;
 	r->limit = "none";
 	if (!l)
@@ -266,7 +268,7 @@ static void rates(struct bench_result *r, const struct limits *l)
 	stream = strcmp(r->shape, "shared") ? 0 : r->bytes / l->stream_gb_s / 1e9;
 	r->limit = stream > fma ? "stream" : "fma";
 	r->limit_seconds = fmax(stream, fma);
-	r->share_of_limit = r->limit_seconds / r->median;
+	r->share_of_limit = r->limit_seconds / r->min;
 }
 
 static struct plan_limits plan_limits_of(const struct limits *l)
@@ -284,7 +286,7 @@ static void floor_of(const struct bench *b, const struct limits *l, struct bench
 		return;
 	struct plan_limits limits = plan_limits_of(l);
 	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
-	r->share_of_floor = r->floor_seconds / r->median;
+	r->share_of_floor = r->floor_seconds / r->min;
 }
 
 static void passes_of(const struct bench *b, const struct limits *l, struct bench_result *r)

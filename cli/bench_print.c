@@ -11,7 +11,7 @@
 
 enum field_kind { FIELD_NONE = 0, FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_FLAG };
 
-/* Keys with units; `seconds` is an object in JSON and four columns in CSV. */
+/* Keys with units; those of a group are an object in JSON, and columns with its name before them in CSV. */
 static const struct field { const char *group, *key; enum field_kind kind; size_t at; } fields[] = {
 #define FIELD(group, key, kind, member) { group, key, FIELD_##kind, offsetof(struct bench_result, member) }
 	FIELD(NULL, "circuit", TEXT, circuit), FIELD(NULL, "qubits", COUNT, qubits), FIELD(NULL, "layers", COUNT, layers),
@@ -21,8 +21,8 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "threads", COUNT, threads), FIELD(NULL, "workers", COUNT, workers), FIELD(NULL, "device", TEXT, device), FIELD(NULL, "isa", TEXT, isa),
 	FIELD(NULL, "shape", TEXT, shape), FIELD(NULL, "unit_bytes", REAL, unit_bytes),
 	 FIELD(NULL, "shortcuts", TEXT, shortcuts),
-	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "max", REAL, max),
-	FIELD("seconds", "deviation", REAL, deviation), FIELD("seconds", "runs", COUNT, runs),
+	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "mean", REAL, mean),
+	FIELD("seconds", "max", REAL, max), FIELD("seconds", "deviation", REAL, deviation), FIELD("seconds", "runs", COUNT, runs),
 #define LAP(id, name, text) FIELD("parts_seconds", name, REAL, parts[LAP_##id]),
 #include "runtime/exec/laps.def"
 #undef LAP
@@ -287,7 +287,7 @@ void bench_text(const struct bench_report *r, struct buf *out)
 	widths_of(r, width);
 	put_row(out, heads, width, "", "  ");
 	put_rows(r, width, "", "  ", out);
-	buf_char(out, '\n');
+	buf_str(out, "times: medians; rates and shares: of the fastest call, as limits are of the fastest loops\n\n");
 	for (unsigned k = 0; k < r->n; k++) {
 		put_details(&r->result[k], out);
 		put_parts(&r->result[k], out);

@@ -107,6 +107,20 @@ timed=
 # wanted SECTION: is it?
 wanted() { echo "$1" | grep -qE "^$rows"; }
 
+# Mean seconds of a row's work on one sample.
+single_seconds() {
+	words=$(echo "$options" | sed 's/--batch *[0-9]*//; s/--runs *[0-9]*//; s/--shortcuts[^ ]*//; s/--parts//')
+	# shellcheck disable=SC2086
+	"$QCNN" bench $words --no-limits --threads "$threads" --csv -q >"$work/one" && column "$work/one" seconds_mean
+}
+
+# keep_single AT_MOST BEFORE AFTER: a line of the ratios, the call over those of one sample.
+keep_single() {
+	r=$(calc '2*t/(a+b)' %.4g t="$(column "$work/csv" seconds_mean)" a="$2" b="$3")
+	[ "$r" = - ] || printf '| %s: over one sample right before and after | %s | %s | %s |\n' "$name" "$r" "$1" \
+		"$(calc 'r<=m' %d r="$r" m="$1" | sed 's/1/✓/; s/0/short/')" >>"$work/ratios"
+}
+
 # The seconds of a work by its name, for what is said below the table.
 keep() { printf '%s|%s\n' "$name" "$1" >>"$work/kept"; }
 kept() { sed -n "s/^$1|//p" "$work/kept"; }
@@ -133,6 +147,7 @@ goal_text() { echo "$1" | sed 's/^\(executed\|nominal\)>=\(.*\)/\2 % \1/; s/^pas
 put_goals() {
 	text=
 	for goal in $goals; do
+		[ "${goal#single}" = "$goal" ] || continue   # keep_single
 		case $(reached "$goal") in yes) mark=✓ ;; no) mark=short; short=1 ;; *) mark=\? ;; esac
 		text="$text${text:+, }$(goal_text "$goal") $mark"
 	done
@@ -157,10 +172,14 @@ row() {
 		[ -f "$circuits/circuit_q24.qsim" ] || return
 		options=$(echo "$options" | sed "s|@circuits|$circuits|") ;;
 	esac
+	single=$(echo "$goals" | sed -n 's/.*single<=\([0-9]*\).*/\1/p')
+	before=
+	[ -z "$single" ] || before=$(single_seconds)
 	# shellcheck disable=SC2086
 	$timed "$QCNN" bench $options --threads "$threads" --csv -q >"$work/csv" 2>"$work/kib" || return
 	ours=$(column "$work/csv" seconds_median)
 	keep "$ours"
+	[ -z "$single" ] || keep_single "$single" "$before" "$(single_seconds)"
 	fma=$(column "$work/limits" "$(column "$work/csv" precision)")   # the most that was seen
 	[ "$(column "$work/csv" limit)" != fma ] || fma=$(calc 'l>m?l:m' %g m="$fma" \
 		l="$(calc 'f/s/1e9' %g f="$(column "$work/csv" flops_executed)" s="$(column "$work/csv" limit_seconds)")")
@@ -188,11 +207,14 @@ cat <<EOT
 
 This page is what \`make bench\` prints (\`tests/bench/run.sh\`), losses as well as wins. Each line is one call: the median of
 several, buffers resident, everything that a step needs inside the time; a call that takes seconds is measured once. Single
-precision and no shortcuts unless said. \`of limit\` is the share of what the machine does at best, measured in the same run:
-arithmetic (fma) or streaming. \`of floor\` is the share of the plan's own roofline: each stage takes the longer of its visits of
-blocks and of streaming the state, each visit the longer of its arithmetic and of moving the block at the rate of L2, and threads
-wait where there are fewer units of work than threads. \`nominal\` counts 32 flops an amplitude and two-qubit block of the text (128
-with the gradient). Peers run right after, with as many threads; × is their time over ours.
+precision and no shortcuts unless said. Shares and GFLOP/s are those of the fastest call, as limits are those of the fastest
+loops. \`of limit\` is the share of what the machine does at best, measured in the same run: arithmetic (fma) or streaming.
+\`of floor\` is the share of the plan's own roofline: each stage takes the longer of its visits of blocks and of streaming the
+state, each visit the longer of its arithmetic and of moving the block at the rate of L2, and threads wait where there are fewer
+units of work than threads. \`nominal\` counts 32 flops an amplitude and two-qubit block of the text (128 with the gradient).
+Peers run right after, with as many threads; × is the median of their calls over that of ours. A call of 1,000 samples is one
+long one, in which the machine has its average speed: it is compared with the mean of the calls of one sample, measured right
+before and right after it.
 
 EOT
 "$QCNN" info --measure --threads "$threads" >"$work/info"
@@ -202,6 +224,7 @@ printf '    measured      %s, %s threads\n\n' "$(date +%Y-%m-%d)" "$threads"
 
 : >"$work/kept"
 : >"$work/short"
+: >"$work/ratios"
 grep -v '^#' "$here/rows" | grep -E "^$rows" >"$work/rows"
 if [ -s "$work/rows" ]; then
 	printf '| work | qcnn | of limit | of floor | GFLOP/s executed | nominal | passes |'
@@ -226,10 +249,9 @@ ratio() {
 	ratio "qcnn 8: a sample in a batch of 16, of 1,024" "qcnn 8, gradient, batch 16" "qcnn 8, gradient, batch 1,024" "a/16/(b/1024)" 2.6
 	ratio "qcnn 20, gradient: double, single" "qcnn 20, gradient, double" "qcnn 20, gradient" "a/b" 2.2
 	ratio "qcnn 23, gradient: double, single" "qcnn 23, gradient, double" "qcnn 23, gradient" "a/b" 2.2
-	ratio "qcnn 23, gradient: 1,000 samples, one" "qcnn 23, gradient, batch 1,000" "qcnn 23, gradient" "a/b" 1,000
-	ratio "the same with batch rank" "qcnn 23, gradient, batch 1,000, batch rank" "qcnn 23, gradient" "a/b" 40
-} >"$work/ratios"
-[ ! -s "$work/ratios" ] || { printf '\n| ratio of times | measured | goal, at most | |\n|---|--:|--:|---|\n'; cat "$work/ratios"; }
+} >"$work/medians"
+cat "$work/medians" "$work/ratios" >"$work/all_ratios"
+[ ! -s "$work/all_ratios" ] || { printf '\n| ratio of times | measured | goal, at most | |\n|---|--:|--:|---|\n'; cat "$work/all_ratios"; }
 
 # ---- whole processes ----
 
@@ -278,8 +300,8 @@ if wanted threads && [ "$threads" -gt 1 ]; then
 
 	## Threads
 
-	How many times as fast $threads threads are as one, beside the same of the limit that bounds the work: arithmetic, or streaming
-	where there is more of it.
+	How many times as fast $threads threads are as one, fastest call against fastest call, beside the same of the limit that bounds
+	the work: arithmetic, or streaming where there is more of it. Times are medians.
 
 	| work | one thread | $threads threads | gain | of the limit | share | goal |
 	|---|--:|--:|--:|--:|--:|---|
@@ -289,7 +311,7 @@ if wanted threads && [ "$threads" -gt 1 ]; then
 		[ $n -gt 16 ] || batch=16
 		"$QCNN" bench --circuit qcnn --qubits $n --gradient --batch $batch --threads "1,$threads" --csv -q >"$work/csv" || continue
 		one=$(column "$work/csv" seconds_median 2) all=$(column "$work/csv" seconds_median 3)
-		gain=$(calc a/b %.3f a="$one" b="$all")
+		gain=$(calc a/b %.3f a="$(column "$work/csv" seconds_min 2)" b="$(column "$work/csv" seconds_min 3)")
 		limit=$(calc a/b %.3f a="$(column "$work/csv" limit_seconds 2)" b="$(column "$work/csv" limit_seconds 3)")
 		share=$(calc '100*g/l' %.0f g="$gain" l="$limit")
 		printf '| qcnn %s, gradient, batch %s | %s | %s | %.2f | %.2f | %s %% | 95 %% %s |\n' $n $batch "$(nice_seconds "$one")" \

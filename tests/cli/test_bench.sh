@@ -9,7 +9,7 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule unit_bytes version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max mean median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule unit_bytes version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -44,6 +44,20 @@ tap_exit 0 "the floor of a plan" "$QCNN" bench --runs 1 --qubits 6 --circuit qcn
 tap_is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { f[NR] = $at["floor_seconds"]; l[NR] = $at["limit_seconds"] }
 	END { printf "%.3f %.3f %.3f %d", f[3] / f[2], f[4] / f[2], f[5] / f[2], (f[4] >= 0.999 * l[4] && f[4] < 100 * l[4]) }' out)" \
 	"1.000 1.000 2.000 1" "counts units that threads wait for, and is no less than the limit"
+# Rates are those of the fastest call; the mean lies between it and the slowest.
+tap_exit 0 "calls that differ" "$QCNN" bench --runs 50 --circuit qcnn --qubits 8 --threads 1 --gradient --batch 3 --csv
+cat >rates.awk <<'END'
+function near(x, y) { return x > 0.999999 * y && x < 1.000001 * y }
+NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+{
+	t = $at["seconds_min"]
+	print near($at["gates_s"], $at["gates"] * $at["batch"] / t), near($at["gb_s"], $at["bytes"] / t / 1e9),
+		near($at["gflop_s"], $at["flops_executed"] / t / 1e9), near($at["gflop_s_nominal"], $at["flops_nominal"] / t / 1e9),
+		near($at["share_of_limit"], $at["limit_seconds"] / t), near($at["share_of_floor"], $at["floor_seconds"] / t),
+		(t < $at["seconds_median"] && t < $at["seconds_mean"] && $at["seconds_mean"] < $at["seconds_max"])
+}
+END
+tap_is "$(awk -F, -f rates.awk out)" "1 1 1 1 1 1 1" "rates and shares are those of the fastest"
 tap_exit 0 "no limits, no floor" "$QCNN" bench $quick --qubits 6 --json
 tap_has out '"floor_seconds": null, "share_of_floor": null' "it is null"
 
@@ -51,7 +65,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 44 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 45 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double

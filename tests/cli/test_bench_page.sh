@@ -46,6 +46,33 @@ tap_is "$(grep -c '^| qcnn 8, gradient, batch 1,024 | 0 % | - | - | [0-9]* % | [
 tap_exit 0 "beside a peer" page 1 'qcnn 20, forward'
 tap_is "$(grep -c '^| qcnn 20, forward | .* | 1000 s | [0-9.e+]* | - |$' out)" 1 "its time over ours"
 
+# ---- a long call beside calls of one sample ----
+
+# The samples take 1 s before it and 3 s after it, on average.
+cat >wavers <<'END'
+#!/bin/sh
+case "$*" in
+*--measure*) printf 'limits        1 thread: stream 1 GB/s in place, multiply-add 1 GFLOP/s single, 1 double (x)\n' ;;
+bench*)
+	echo "$*" >>asked
+	case "$*" in *--batch*) mean=$LONG ;; *) mean=$(($(wc -l <asked))) ;; esac
+	printf 'seconds_median,seconds_mean,precision\n5,%s,single\n' "$mean" ;;
+*) exec "$QCNN_REAL" "$@" ;;
+esac
+END
+chmod +x wavers
+mkdir small
+cp "$bench/run.sh" small/
+echo 'five samples|--circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --runs 1 --parts|4|single<=5|||' >small/rows
+long() { rm -f asked; LONG=$1 QCNN=./wavers BENCH_THREADS=1 QCNN_SHARED=$PWD KERNELS='' sh small/run.sh five; }
+tap_exit 0 "a call that takes as long as its samples" long 8
+tap_is "$(sed 's/ --threads.*//; s/  */ /g' asked | tr '\n' ';')" \
+	"bench --circuit qcnn --qubits 4 --no-limits;bench --circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --runs 1 --parts;bench --circuit qcnn --qubits 4 --no-limits;" \
+	"one sample is measured before and after"
+tap_has out '| five samples: over one sample right before and after | 4 | 5 | ✓ |' "their mean is what it is compared with"
+tap_exit 0 "a call that takes longer" long 11
+tap_has out '| 5.5 | 5 | short |' "is short of the goal"
+
 # ---- growth ----
 
 head='"qubits","batch","gates","shape","passes","seconds_median","unit_bytes","floor_seconds","share_of_floor"'

@@ -45,12 +45,14 @@ static double step_seconds(const struct roof *r, const struct plan_step *s, doub
 }
 
 /* Both ways of a step; psi and lambda are in the block on the way back. */
-static void add_step(const struct roof *r, const struct plan_step *s, double there, double back, double block, double *forward,
-	double *backward)
+static void add_step(const struct roof *r, const struct plan_step *s, const struct plan_visited_step *n, double block,
+	double *forward, double *backward)
 {
-	*forward += step_seconds(r, s, there, plan_step_flops(r->pl, s), block, 2);
+	double moves = n->fresh ? 1 + ldexp(1, -(int)s->ntarget) : 2;
+
+	*forward += step_seconds(r, s, n->there, plan_step_flops(r->pl, s, n->fresh), block, moves);
 	if (r->gradient && (s->undo || s->cross || s->tail))
-		*backward += step_seconds(r, s, back, plan_back_flops(r->pl, s), 2 * block, s->undo ? 4 : 2);
+		*backward += step_seconds(r, s, n->back, plan_back_flops(r->pl, s), 2 * block, s->undo ? 4 : 2);
 }
 
 static double state_seconds(const struct roof *r, uint32_t nbit, double bytes)
@@ -64,15 +66,16 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 {
 	struct plan_visited v = plan_visit(r->pl, c, s);
 	uint64_t lanes = plan_lanes(r->pl->isa, r->pl->precision) - 1;    /* a power of 2: these bits are in every block */
-	double block = ldexp(r->amplitude, (int)count(v.hot | lanes)), forward = 0, backward = 0, there, back, seconds;
+	double block = ldexp(r->amplitude, (int)count(v.hot | lanes)), forward = 0, backward = 0, seconds;
 	double moved = plan_visit_read(&v) + v.there;
 	bool undo = false, cross = false;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		const struct plan_step *st = &c->step[k];
 
-		plan_visit_step(r->pl, &v, st, &there, &back);
-		add_step(r, st, there, back, block, &forward, &backward);
+		struct plan_visited_step n = plan_visit_step(r->pl, &v, st);
+
+		add_step(r, st, &n, block, &forward, &backward);
 		undo |= st->undo;
 		cross |= st->cross;
 	}
@@ -85,10 +88,11 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 /* A state that is one block from the first step to the last. */
 static double whole_seconds(const struct roof *r, const struct plan_circuit *c)
 {
-	double n = ldexp(1, (int)c->nbit), block = n * r->amplitude * r->pl->width, forward = 0, backward = 0;
+	struct plan_visited_step n = { ldexp(1, (int)c->nbit), ldexp(1, (int)c->nbit), false };
+	double block = n.there * r->amplitude * r->pl->width, forward = 0, backward = 0;
 
 	for (uint32_t k = c->nstart; k < c->nstep; k++)
-		add_step(r, &c->step[k], n, n, block, &forward, &backward);
+		add_step(r, &c->step[k], &n, block, &forward, &backward);
 	return forward + backward;
 }
 

@@ -251,10 +251,9 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	*amplitudes = plan_visit_read(&v) + v.there;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		const struct plan_step *st = &c->step[k];
-		double there, behind;
+		struct plan_visited_step n = plan_visit_step(pl, &v, st);
 
-		plan_visit_step(pl, &v, st, &there, &behind);
-		*flops += back ? plan_back_flops(pl, st) * behind : plan_step_flops(pl, st) * there;
+		*flops += back ? plan_back_flops(pl, st) * n.back : plan_step_flops(pl, st, n.fresh) * n.there;
 		undo |= st->undo;
 		cross |= st->cross;
 	}

@@ -31,7 +31,20 @@ static double active_share(const struct matrix *m)
 	}
 }
 
-double plan_step_flops(const struct plan *pl, const struct plan_step *s)
+/* Is it made of x and swap, so that amplitudes are moved and nothing is computed? */
+static bool only_moves(const struct plan *pl, const struct matrix *m)
+{
+	for (uint32_t i = 0; i < m->nitem; i++) {
+		const struct item *it = &m->item[i];
+
+		if (it->gate == GATE_NONE ? !only_moves(pl, pl->set.def[it->ref])
+				: it->gate != GATE_SWAP && (it->gate != GATE_PAULI || it->word & 0xaa))   /* 0xaa: y or z among its letters */
+			return false;
+	}
+	return true;
+}
+
+double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh)
 {
 	const struct matrix *m = pl->set.def[s->matrix];
 	double cost;
@@ -40,7 +53,14 @@ double plan_step_flops(const struct plan *pl, const struct plan_step *s)
 		return 0;
 	if (s->tail)   /* P forward, lambda back */
 		return 8 << s->ntarget;
-	cost = plan_cost(s->ntarget, m->flags) * (m->flags & MATRIX_DIAGONAL ? active_share(m) : 1);
+	if (fresh)     /* by one entry of the matrix's first column */
+		return 8;
+	if (only_moves(pl, m))
+		return 0;
+	if (m->flags & MATRIX_DIAGONAL)
+		cost = plan_cost(s->ntarget, m->flags) * active_share(m);
+	else           /* a permutation with factors is a matrix like any other */
+		cost = plan_cost(s->ntarget, m->flags & ~(unsigned)MATRIX_PERMUTATION);
 	return ldexp(cost, -(int)s->ncontrol);
 }
 
@@ -52,8 +72,8 @@ static double cross_cost(const struct plan *pl, const struct plan_step *s)
 double plan_back_flops(const struct plan *pl, const struct plan_step *s)
 {
 	if (s->tail)
-		return plan_step_flops(pl, s);
-	return (s->undo ? 2 * plan_step_flops(pl, s) : 0) + (s->cross ? cross_cost(pl, s) : 0);
+		return plan_step_flops(pl, s, false);
+	return (s->undo ? 2 * plan_step_flops(pl, s, false) : 0) + (s->cross ? cross_cost(pl, s) : 0);
 }
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
@@ -75,23 +95,32 @@ double plan_visit_read(const struct plan_visited *v)
 	return ldexp(v->there, -(int)count(v->hot & ~v->live));
 }
 
-void plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s, double *there, double *back)
+/* May forward write what it has not read? own: its targets, but of a diagonal step; live: bits turned before. */
+static bool is_fresh(const struct plan *pl, const struct plan_step *s, uint64_t own, uint64_t live)
+{
+	return own && !(own & live) && !s->ncontrol && !s->tail && !only_moves(pl, pl->set.def[s->matrix]) && pl->isa != ISA_NONE;
+}
+
+struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
 {
 	uint64_t own = plan_moved(pl, s), idle = own ? v->hot & ~(v->live | own | plan_looked(pl, s)) : 0;
+	struct plan_visited_step visited = { ldexp(v->there, -(int)count(idle)), ldexp(v->back, -(int)count(idle & ~v->left)),
+		is_fresh(pl, s, own, v->live) };
 
-	*there = ldexp(v->there, -(int)count(idle));
-	*back = ldexp(v->back, -(int)count(idle & ~v->left));
 	v->live |= own;
+	return visited;
 }
 
 static double stage_flops(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient)
 {
 	struct plan_visited v = plan_visit(pl, c, s);
-	double flops = 0, there, back;
+	double flops = 0;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		plan_visit_step(pl, &v, &c->step[k], &there, &back);
-		flops += plan_step_flops(pl, &c->step[k]) * there + (gradient ? plan_back_flops(pl, &c->step[k]) * back : 0);
+		const struct plan_step *st = &c->step[k];
+		struct plan_visited_step n = plan_visit_step(pl, &v, st);
+
+		flops += plan_step_flops(pl, st, n.fresh) * n.there + (gradient ? plan_back_flops(pl, st) * n.back : 0);
 	}
 	return flops;
 }
@@ -113,7 +142,7 @@ static double circuit_flops(const struct plan *pl, const struct plan_circuit *c,
 	for (uint32_t k = c->nstart; k < c->nstep; k++) {   /* the kept start costs nothing */
 		const struct plan_step *s = &c->step[k];
 
-		per_amplitude += plan_step_flops(pl, s) + (gradient ? plan_back_flops(pl, s) : 0);
+		per_amplitude += plan_step_flops(pl, s, false) + (gradient ? plan_back_flops(pl, s) : 0);
 	}
 	return ldexp(per_amplitude, (int)c->nbit);
 }

@@ -271,11 +271,6 @@ static void rates(struct bench_result *r, const struct limits *l)
 	r->share_of_limit = r->limit_seconds / r->min;
 }
 
-static struct plan_limits plan_limits_of(const struct limits *l)
-{
-	return (struct plan_limits){ l->nthread, true, l->stream_gb_s, l->l2_gb_s, l->single_gflop_s, l->double_gflop_s };
-}
-
 /* What the plan itself allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
 static void floor_of(const struct bench *b, const struct limits *l, struct bench_result *r)
 {
@@ -284,7 +279,7 @@ static void floor_of(const struct bench *b, const struct limits *l, struct bench
 	r->floor_seconds = r->share_of_floor = NAN;
 	if (!l || evaluator_rank(b->ev, &rank, &nsample))
 		return;
-	struct plan_limits limits = plan_limits_of(l);
+	struct plan_limits limits = machine_plan_limits(l);
 	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
 	r->share_of_floor = r->floor_seconds / r->min;
 }
@@ -294,7 +289,7 @@ static void passes_of(const struct bench *b, const struct limits *l, struct benc
 	struct plan_limits limits;
 
 	if (l)
-		limits = plan_limits_of(l);
+		limits = machine_plan_limits(l);
 	bench_passes_expect(r, evaluator_plan(b->ev), l ? &limits : NULL);
 }
 

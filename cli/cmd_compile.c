@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cli/execution.h"
+#include "cli/machine.h"
 #include "cli/named_model.h"
 #include "cli/weights_files.h"
-#include "runtime/exec/cpu/limits.h"
 #include "runtime/train/weights.h"
 #include "runtime/base/json.h"
 
@@ -20,18 +20,19 @@ enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 /* The machine's limits, measured, or those of a common one. */
 static int limits_of(const struct evaluator_options *eo, bool measure, struct plan_limits *out, struct err *e)
 {
-	static const double stream = 25, l2 = 50, flops[ISA_COUNT] = { [ISA_NONE] = 4, [ISA_BASELINE] = 25, [ISA_AVX2] = 80, [ISA_AVX512] = 160 };
+	static const double stream = 25, write = 20, l2 = 50, flops[ISA_COUNT] = { [ISA_NONE] = 4, [ISA_BASELINE] = 25, [ISA_AVX2] = 80, [ISA_AVX512] = 160 };
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
 	struct limits l;
 	int code;
 
-	*out = (struct plan_limits){ n, measure, stream * n, l2, flops[eo->isa] * n, flops[eo->isa] * n / 2 };
+	*out = (struct plan_limits){ .nthread = n, .measured = measure, .stream_gb_s = stream * n, .write_gb_s = write * n, .l2_gb_s = l2,
+		.single_gflop_s = flops[eo->isa] * n, .double_gflop_s = flops[eo->isa] * n / 2 };
 	if (!measure)
 		return 0;
 	code = limits_measure(eo->isa ? eo->isa : ISA_BASELINE, n, &l, e);
 	if (!code)
-		*out = (struct plan_limits){ n, true, l.stream_gb_s, l.l2_gb_s, l.single_gflop_s, l.double_gflop_s };
+		*out = machine_plan_limits(&l);
 	return code;
 }
 

@@ -117,7 +117,8 @@ const struct command command_info = {
 	.operands = "",
 	.text = "Prints processor, caches, instruction sets, memory, the largest number of qubits that fits, the number of "
 		"threads and the rule that set it. With --measure it also measures what the machine can do at best: "
-		"the rate of streaming through memory in place, of the second-level cache, and of multiply-adds.",
+		"the rate of streaming through memory in place, of writing to memory that was not read, of the second-level cache, "
+		"and of multiply-adds.",
 	.example = examples,
 	.run = info,
 };

@@ -4,9 +4,8 @@
 #include "cli/machine.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
-
-#include "runtime/exec/plan.h"
 
 enum { CACHE_LEVELS = 3 };
 
@@ -84,19 +83,23 @@ void machine_json(struct buf *out)
 	buf_char(out, '}');
 }
 
+static const struct { const char *key; size_t at; } rates[] = {
+	{ "stream_gb_s", offsetof(struct limits, stream_gb_s) },
+	{ "write_gb_s", offsetof(struct limits, write_gb_s) },
+	{ "l2_gb_s_per_core", offsetof(struct limits, l2_gb_s) },
+	{ "fma_gflop_s_single", offsetof(struct limits, single_gflop_s) },
+	{ "fma_gflop_s_double", offsetof(struct limits, double_gflop_s) },
+};
+
 void machine_limits_json(const struct limits *l, unsigned n, struct buf *out)
 {
 	buf_char(out, '[');
 	for (unsigned k = 0; k < n; k++) {
-		buf_printf(out, "%s{\"threads\": %u, \"isa\": \"%s\", \"stream_gb_s\": ", k ? ", " : "", l[k].nthread,
-			isa_name(l[k].isa));
-		buf_json_f64(out, l[k].stream_gb_s);
-		buf_str(out, ", \"l2_gb_s_per_core\": ");
-		buf_json_f64(out, l[k].l2_gb_s);
-		buf_str(out, ", \"fma_gflop_s_single\": ");
-		buf_json_f64(out, l[k].single_gflop_s);
-		buf_str(out, ", \"fma_gflop_s_double\": ");
-		buf_json_f64(out, l[k].double_gflop_s);
+		buf_printf(out, "%s{\"threads\": %u, \"isa\": \"%s\"", k ? ", " : "", l[k].nthread, isa_name(l[k].isa));
+		for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
+			buf_printf(out, ", \"%s\": ", rates[r].key);
+			buf_json_f64(out, *(const double *)((const char *)&l[k] + rates[r].at));
+		}
 		buf_char(out, '}');
 	}
 	buf_char(out, ']');
@@ -177,10 +180,17 @@ void machine_text(struct buf *out)
 void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
 {
 	for (unsigned k = 0; k < n; k++)
-		buf_printf(out, "limits        %u thread%s: stream %.1f GB/s in place, L2 %.0f GB/s a core, "
+		buf_printf(out, "limits        %u thread%s: stream %.1f GB/s in place, write %.1f GB/s%s, L2 %.0f GB/s a core, "
 			"multiply-add %.0f GFLOP/s single, %.0f double (%s)\n",
-			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s, l[k].l2_gb_s, l[k].single_gflop_s,
+			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s, l[k].write_gb_s,
+			l[k].isa == ISA_BASELINE ? "" : " past the caches", l[k].l2_gb_s, l[k].single_gflop_s,
 			l[k].double_gflop_s, isa_name(l[k].isa));
+}
+
+struct plan_limits machine_plan_limits(const struct limits *l)
+{
+	return (struct plan_limits){ .nthread = l->nthread, .measured = true, .stream_gb_s = l->stream_gb_s, .write_gb_s = l->write_gb_s,
+		.l2_gb_s = l->l2_gb_s, .single_gflop_s = l->single_gflop_s, .double_gflop_s = l->double_gflop_s };
 }
 
 unsigned machine_thread_counts(unsigned most, unsigned *thread)

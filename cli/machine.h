@@ -5,6 +5,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/exec/cpu/limits.h"
+#include "runtime/exec/plan.h"
 
 enum { MACHINE_LIMITS_MAX = 16 };
 
@@ -15,6 +16,9 @@ void machine_text(struct buf *out);
 /* Limits for several numbers of threads: a list of objects; a table. */
 void machine_limits_json(const struct limits *l, unsigned n, struct buf *out);
 void machine_limits_text(const struct limits *l, unsigned n, struct buf *out);
+
+/* As plans reckon with them. */
+struct plan_limits machine_plan_limits(const struct limits *l);
 
 /* 1, 2, 4, ... and `most`: thread[MACHINE_LIMITS_MAX]; returns how many. */
 unsigned machine_thread_counts(unsigned most, unsigned *thread);

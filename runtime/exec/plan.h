@@ -93,8 +93,8 @@ void plan_free(struct plan *pl);
 bool plan_has_tail(const struct plan_circuit *c);
 uint32_t plan_tail_qubits(const struct plan *pl);
 
-/* What a machine can do at best, all threads together (l2: per thread). */
-struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
+/* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, past the caches). */
+struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
 /* Of one sample; back: the way back without the way forward. */
 struct plan_seconds { double forward, back; };
 /* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
@@ -120,7 +120,7 @@ double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
 /* Seconds that the limits allow at best for a batch: the sum over the stages of the larger of their visits of blocks
- * and, where the state is beyond the caches of the threads, of streaming it; a visit of a block takes the larger of
+ * and, where the state is beyond the caches of the threads, of streaming it and of writing what it has not read; a visit of a block takes the larger of
  * its arithmetic and, where the block is beyond L1, of moving it at the rate of L2.  Units are one thread's where the
  * shape says so.  Encoding, readouts, matrices and sums are for nothing.  Not for ref. */
 double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l);

@@ -12,7 +12,7 @@
 enum { L1_BYTES = 32 << 10, L2_BYTES = 256 << 10,     /* where the machine does not tell */
 	ONES_A_VISIT = 3 };                               /* matrices on one qubit that share a visit */
 
-struct roof { const struct plan *pl; bool gradient; double amplitude /* bytes */, flop_s, l2, stream, l1_bytes, l2_bytes; };
+struct roof { const struct plan *pl; bool gradient; double amplitude /* bytes */, flop_s, l2, stream, write, l1_bytes, l2_bytes; };
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
@@ -27,7 +27,7 @@ static struct roof roof_of(const struct plan *pl, bool gradient, const struct pl
 {
 	return (struct roof){ .pl = pl, .gradient = gradient, .amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8,
 		.flop_s = 1e9 * (pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s),
-		.l2 = 1e9 * l->l2_gb_s * l->nthread, .stream = 1e9 * l->stream_gb_s,
+		.l2 = 1e9 * l->l2_gb_s * l->nthread, .stream = 1e9 * l->stream_gb_s, .write = 1e9 * l->write_gb_s,
 		.l1_bytes = cache_bytes(1, L1_BYTES),
 		.l2_bytes = cache_bytes(2, L2_BYTES) * (pl->shape == SHAPE_SHARED ? l->nthread : 1) };
 }
@@ -55,11 +55,12 @@ static void add_step(const struct roof *r, const struct plan_step *s, const stru
 		*backward += step_seconds(r, s, n->back, plan_back_flops(r->pl, s), 2 * block, s->undo ? 4 : 2);
 }
 
-static double state_seconds(const struct roof *r, uint32_t nbit, double bytes)
+/* Seconds of bytes between a state and blocks, and of those that go past the caches. */
+static double state_seconds(const struct roof *r, uint32_t nbit, double bytes, double past)
 {
 	double state = ldexp(r->amplitude, (int)nbit);
 
-	return state > r->l2_bytes ? bytes / r->stream : state > r->l1_bytes ? bytes / r->l2 : 0;
+	return past / r->write + (state > r->l2_bytes ? bytes / r->stream : state > r->l1_bytes ? bytes / r->l2 : 0);
 }
 
 static double stage_seconds(const struct roof *r, const struct plan_circuit *c, const struct plan_stage *s)
@@ -67,7 +68,7 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 	struct plan_visited v = plan_visit(r->pl, c, s);
 	uint64_t lanes = plan_lanes(r->pl->isa, r->pl->precision) - 1;    /* a power of 2: these bits are in every block */
 	double block = ldexp(r->amplitude, (int)count(v.hot | lanes)), forward = 0, backward = 0, seconds;
-	double moved = plan_visit_read(&v) + v.there;
+	double read = plan_visit_read(&v), past = v.there * r->amplitude > PLAN_PAST_BYTES ? v.there - read : 0;
 	bool undo = false, cross = false;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
@@ -79,9 +80,9 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 		undo |= st->undo;
 		cross |= st->cross;
 	}
-	seconds = fmax(forward, state_seconds(r, c->nbit, moved * r->amplitude));
+	seconds = fmax(forward, state_seconds(r, c->nbit, (read + v.there - past) * r->amplitude, past * r->amplitude));
 	if (r->gradient && (undo || cross))
-		seconds += fmax(backward, state_seconds(r, c->nbit, (undo ? 4 : 2) * v.back * r->amplitude));
+		seconds += fmax(backward, state_seconds(r, c->nbit, (undo ? 4 : 2) * v.back * r->amplitude, 0));
 	return seconds;
 }
 

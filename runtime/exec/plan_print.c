@@ -131,8 +131,8 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
 	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
 		forward, both, nominal_forward, nominal_both);
 	if (pl->isa != ISA_NONE)
-		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
-			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->l2_gb_s,
+		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s past the caches, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
+			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
 			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
 	for (uint32_t k = 0; k < pl->nshortcut; k++)
 		buf_printf(out, "shortcut   %s\n", pl->shortcut[k]);

@@ -276,7 +276,7 @@ static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool turned
 /* On a machine like many, whatever this one is: the plan is the same everywhere. */
 static double seconds_back(const struct plan *pl, const struct plan_circuit *c)
 {
-	static const struct plan_limits usual = { .nthread = 2, .stream_gb_s = 50, .l2_gb_s = 100, .single_gflop_s = 350,
+	static const struct plan_limits usual = { .nthread = 2, .stream_gb_s = 50, .write_gb_s = 40, .l2_gb_s = 100, .single_gflop_s = 350,
 		.double_gflop_s = 175 };
 	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
 	plan_seconds(pl, c, &usual, stage, &all);

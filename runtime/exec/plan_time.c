@@ -11,7 +11,7 @@
 #include "runtime/exec/plan_work.h"
 
 /* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
-static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.75;
+static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.9;
 static const double PASS_SECONDS = 5e-5;     /* of all threads over one state: they meet, and its first blocks are far */
 /* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
  * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
@@ -155,7 +155,7 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(hot)));
 	written = t->amplitude * (n - read);
 	if (t->amplitude * n > PLAN_PAST_BYTES)
-		written = written / (PAST_SHARE * t->l->stream_gb_s) * 1e-9;
+		written = written / (PAST_SHARE * t->l->write_gb_s) * 1e-9;
 	else
 		written = stream(t, c->nbit, 2 * written);
 	return fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + written + (shared ? PASS_SECONDS : 0);

@@ -37,6 +37,8 @@ tap_is "$(grep -c '^  parts of .*: matrices .* %), encoding .*, waiting .* %)$' 
 
 tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --json
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
+tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "write_gb_s": [0-9.]*, "l2_gb_s_per_core": [0-9.]*, "fma_gflop_s_single": [0-9.]*, "fma_gflop_s_double": [0-9.]*}' out)" 1 \
+	"writing to memory is one of them"
 tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "each_pass": null}' out)" 1 "a share of them"
 
 # A unit of four samples is one thread's: half of one takes as long as all of it.

@@ -9,7 +9,8 @@
 
 static const struct plan_options single = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2 };
 
-static const struct plan_limits limits = { 2, false, 50, 50, 300, 150 };
+static const struct plan_limits limits = { .nthread = 2, .stream_gb_s = 50, .write_gb_s = 40, .l2_gb_s = 50, .single_gflop_s = 300,
+	.double_gflop_s = 150 };
 
 static struct plan *plan_of(const struct program *p, const struct plan_options *o)
 {
@@ -274,6 +275,7 @@ static void test_seconds(void)
 		"stages and lambda: back %g of %g s", back, all.back);
 	tap_ok(all.back > all.forward, "the way back takes longer");
 	twice.stream_gb_s *= 2;
+	twice.write_gb_s *= 2;
 	twice.l2_gb_s *= 2;
 	twice.single_gflop_s *= 2;
 	plan_seconds(pl, pl->circuit, &twice, part, &half);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a plan costs: operations and bytes by hand, and steps on fresh qubits as the kernels take them. */
 #include "config.h"
+#include <math.h>
 
 #include "runtime/exec/backend.h"
 #include "runtime/exec/cpu/cpu_state.h"
+#include "runtime/exec/plan_stage.h"
 #include "runtime/exec/plan_work.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
@@ -108,6 +110,33 @@ static void test_layer(void)
 	program_free(p);
 }
 
+/* On a machine that computes and reads for nothing, the floor is what is written and was not read: of 24 qubits the last
+ * stage writes 128 MiB and has read the part where its own qubits are 0.  32 MiB and less stay in caches. */
+static void test_written(void)
+{
+	struct build b = build_new(72, 0, 1);
+	struct plan_limits l = { .nthread = 2, .stream_gb_s = 1e30, .write_gb_s = 10, .l2_gb_s = 1e30, .single_gflop_s = 1e30 };
+	const struct plan_stage *last;
+	struct program *p;
+	struct plan *pl;
+	double seconds, written;
+
+	build_wires(&b, 0, 24);
+	rotations(&b, 0, 24);
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	pl = plan_of(p, SHAPE_SHARED, 0);
+	last = &pl->circuit->stage[pl->circuit->nstage - 1];
+	written = 8 * (double)((1 << 24) - (1 << __builtin_popcountll(plan_turned(pl, pl->circuit, last->first))));
+	seconds = plan_floor(pl, false, 1, &l);
+	tap_ok(pl->circuit->nstage > 1 && written > 64e6 && fabs(seconds / (written / 10e9) - 1) < 1e-9, "%g bytes are written at 10 GB/s: %g s",
+		written, seconds);
+	l.stream_gb_s = 10;
+	tap_ok(plan_floor(pl, false, 1, &l) < 2.5 * seconds, "the rest is streamed, as much as that");
+	plan_free(pl);
+	program_free(p);
+}
+
 /* Whatever the circuit: a step that is not counted as fresh is not done so, and most that are counted are done. */
 static void test_random(void)
 {
@@ -133,6 +162,7 @@ int main(void)
 {
 	test_fresh();
 	test_layer();
+	test_written();
 	test_random();
 	return tap_done();
 }

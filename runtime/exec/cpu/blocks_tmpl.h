@@ -89,18 +89,6 @@ struct places { const uint32_t *table; size_t flip; };
 
 INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->table[k ^ p->flip] : k; }
 
-/* A vector that is not read again soon goes to memory, past the caches, where rows are whole lines of them. */
-INLINE void save_past(real *p, vec v)
-{
-#if defined __AVX512F__
-	_mm512_stream_si512((void *)p, (__m512i)v);
-#elif defined __AVX2__
-	_mm256_stream_si256((void *)p, (__m256i)v);
-#else
-	save(p, v);
-#endif
-}
-
 /* Before another thread reads what went past the caches. */
 INLINE void past_is_there(void)
 {

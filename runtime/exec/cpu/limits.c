@@ -69,6 +69,13 @@ static double stream_narrow(const struct work *w, unsigned thread)
 	return 2.0 * (double)w->bytes;
 }
 
+/* Threads meet behind it: what is on the way to memory has left them. */
+static double write_past(const struct work *w, unsigned thread)
+{
+	w->loops->write_past(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 1);
+	return (double)w->bytes;
+}
+
 static double cache(const struct work *w, unsigned thread)
 {
 	for (size_t r = 0; r < w->rounds; r++)
@@ -156,18 +163,36 @@ static size_t whole(uint64_t nbytes)
 	return (size_t)(nbytes / (STEP_NUMBERS * sizeof(double)) * (STEP_NUMBERS * sizeof(double)));
 }
 
-static int measure_array(struct work *w, uint64_t nbytes, work_fn fn, unsigned runs, double *rate, struct err *e)
+static int take_array(struct work *w, uint64_t nbytes, struct err *e)
 {
 	w->bytes = whole(nbytes / w->nthread);
 	w->array = take(w->bytes * w->nthread);
 	if (!w->array)
 		return err_set(e, -ERR_CONFIG, "no memory to measure the stream rate with");
 	touch(w);
-	if (fn == cache)
-		calibrate(w, fn);
-	*rate = rate_best(w, fn, runs);
-	if (fn == stream)
-		*rate = fmax(*rate, rate_best(w, stream_narrow, runs));
+	return 0;
+}
+
+static int measure_memory(struct work *w, struct limits *l, struct err *e)
+{
+	int code = take_array(w, l->stream_bytes, e);
+
+	if (code)
+		return code;
+	l->stream_gb_s = fmax(rate_best(w, stream, STREAM_RUNS), rate_best(w, stream_narrow, STREAM_RUNS)) / 1e9;
+	l->write_gb_s = rate_best(w, write_past, STREAM_RUNS) / 1e9;
+	free(w->array);
+	return 0;
+}
+
+static int measure_cache(struct work *w, uint64_t nbytes, struct limits *l, struct err *e)
+{
+	int code = take_array(w, nbytes * w->nthread, e);
+
+	if (code)
+		return code;
+	calibrate(w, cache);
+	l->l2_gb_s = rate_best(w, cache, CACHE_RUNS) / w->nthread / 1e9;
 	free(w->array);
 	return 0;
 }
@@ -196,13 +221,11 @@ int limits_measure(enum isa isa, unsigned nthread, struct limits *out, struct er
 
 	if (!single || isa > isa_best())
 		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", isa_name(isa));
-	code = measure_array(&w, stream_bytes, stream, STREAM_RUNS, &l.stream_gb_s, e);
+	code = measure_memory(&w, &l, e);
 	if (!code)
-		code = measure_array(&w, l2_bytes * nthread, cache, CACHE_RUNS, &l.l2_gb_s, e);
+		code = measure_cache(&w, l2_bytes, &l, e);
 	if (code)
 		return code;
-	l.stream_gb_s /= 1e9;
-	l.l2_gb_s /= 1e9 * nthread;
 	l.single_gflop_s = measure_arithmetic(nthread, single) / 1e9;
 	l.double_gflop_s = measure_arithmetic(nthread, limit_loops_find(isa, PRECISION_DOUBLE)) / 1e9;
 	*out = l;

@@ -4,19 +4,10 @@
 #include "config.h"
 #include "runtime/exec/cpu/limits.h"
 
-#if defined __AVX512F__
-#define VECTOR_BYTES 64
-#elif defined __AVX2__
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-
-typedef REAL real;
-typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
+#include "runtime/exec/cpu/vectors_tmpl.h"
 
 /* Chains: enough to hide a latency of 4 on two pipes, few enough to stay in 16 registers. */
-enum { LANES = VECTOR_BYTES / sizeof(real), CHAINS = 12 };
+enum { CHAINS = 12 };
 
 /* n is a multiple of LANES. Reads and writes n numbers, one vector at a time: the order that
  * the memory's own prefetching likes best. */
@@ -45,6 +36,15 @@ static void scale_narrow(void *v, size_t n, double c)
 	}
 }
 
+/* Writes n numbers that it has not read, as kernels put back rows that were 0. */
+static void write_past(void *v, size_t n, double c)
+{
+	real *p = v;
+
+	for (size_t i = 0; i < n; i += LANES)
+		save_past(p + i, splat((real)c));
+}
+
 /* Twelve chains by hand: in a loop over an array, compilers spill them. */
 static double multiply_add(size_t rounds, double *sink)
 {
@@ -66,4 +66,4 @@ static double multiply_add(size_t rounds, double *sink)
 #define TABLE(suffix) NAMED(suffix)
 extern const struct limit_loops TABLE(KERNEL);
 const struct limit_loops TABLE(KERNEL) = { .scale = scale, .scale_narrow = scale_narrow,
-	.multiply_add = multiply_add, .real_bytes = sizeof(real) };
+	.write_past = write_past, .multiply_add = multiply_add, .real_bytes = sizeof(real) };

@@ -7,6 +7,9 @@
 #define QCNN_VECTORS_TMPL_H
 
 #include <string.h>
+#if defined __AVX2__
+#include <immintrin.h>
+#endif
 #include "runtime/exec/cpu/kernels.h"
 
 #if defined __AVX512F__
@@ -44,6 +47,18 @@ INLINE real *row_at(void *psi, size_t row) { return (real *)psi + row * ROW; }
 INLINE const real *row_of(const void *psi, size_t row) { return (const real *)psi + row * ROW; }
 INLINE vec load(const real *p) { return *(const vec *)p; }
 INLINE void save(real *p, vec v) { *(vec *)p = v; }
+
+/* A vector that is not read again soon goes to memory, past the caches, where rows are whole lines of them. */
+INLINE void save_past(real *p, vec v)
+{
+#if defined __AVX512F__
+	_mm512_stream_si512((void *)p, (__m512i)v);
+#elif defined __AVX2__
+	_mm256_stream_si256((void *)p, (__m256i)v);
+#else
+	save(p, v);
+#endif
+}
 
 /* x in every lane.  x - 0 is x for all x, so that the compiler drops it; 0 + x would stay. */
 INLINE vec splat(real x)

@@ -43,7 +43,9 @@ libbase_a_SOURCES = \
 	runtime/base/room.h \
 	runtime/base/sha256_blocks.h \
 	runtime/base/sha256_x86.c \
+	runtime/base/shuffle.h \
 	runtime/base/source.c \
 	runtime/base/source.h \
 	runtime/base/spool.c \
-	runtime/base/spool.h
+	runtime/base/spool.h \
+	runtime/base/turns_tmpl.h

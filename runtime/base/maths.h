@@ -23,11 +23,13 @@ static inline cplx cplx_mul(cplx x, cplx y)
 	double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y);
 	return CMPLX(a * c - b * d, a * d + b * c);
 }
-/* e^(i angle), within 2^-52 of the parts' true values; one angle has the same bits in both. */
+/* e^(i angle), within 2^-52 of the parts' true values; one angle has the same bits alone and among others. */
 cplx cplx_exp_i(double angle_rad);
 /* e^(i pi t), exact where t is a multiple of 1/2. */
 cplx cplx_exp_i_pi(double t);
+/* Of n angles; e may not overlap them. */
 void cplx_exp_i_all(size_t n, const double *angle_rad, cplx *e);
+void cplx_exp_i_pi_all(size_t n, const double *t, cplx *e);
 
 /* Digest of a fixed self-test of e^(i angle), sin, cos, exp, log, pow, tanh: two machines
  * whose libm rounds differently get different digests. */

@@ -157,23 +157,25 @@ static void machine(void)
 	tap_ok(clock_seconds() <= clock_seconds() && clock_wall() > 1.6e9, "clocks run forwards");
 }
 
-/* Largest error of e^(i angle) over many angles, and whether an angle has the same bits alone and among others. */
+/* Largest error of e^(i angle) over many angles, and whether an angle has the same bits alone and among others; so has
+ * e^(i pi t). */
 static double worst_turn(double range, bool *same)
 {
 	enum { N = 4001 };
 	static double angle[N];
-	static cplx e[N];
+	static cplx e[N], of_pi[N];
 	double worst = 0;
 
 	for (int k = 0; k < N; k++)
 		angle[k] = range * (k - N / 2) / (N / 2) + 1e-3 * (k % 3);
 	cplx_exp_i_all(N, angle, e);
+	cplx_exp_i_pi_all(N, angle, of_pi);
 	*same = true;
 	for (int k = 0; k < N; k++) {
-		cplx one = cplx_exp_i(angle[k]);
+		cplx one = cplx_exp_i(angle[k]), one_pi = cplx_exp_i_pi(angle[k]);
 
 		worst = fmax(worst, fmax(fabs((double)(creal(e[k]) - cosl(angle[k]))), fabs((double)(cimag(e[k]) - sinl(angle[k])))));
-		*same = *same && memcmp(&one, &e[k], sizeof one) == 0;
+		*same = *same && memcmp(&one, &e[k], sizeof one) == 0 && memcmp(&one_pi, &of_pi[k], sizeof one) == 0;
 	}
 	return worst;
 }
@@ -183,7 +185,7 @@ static void turns(void)
 	static const double range[] = { 1e-6, 0.8, 7, 1e3, 5e5, 1e6, 1e15 };
 	static const cplx quarter[] = { 1, CMPLX(0, 1), -1, CMPLX(0, -1) };
 	bool exact = true, same;
-	cplx odd[3];
+	cplx odd[3], odd_pi[3];
 
 	for (size_t k = 0; k < sizeof range / sizeof *range; k++) {
 		double worst = worst_turn(range[k], &same);
@@ -196,8 +198,10 @@ static void turns(void)
 	tap_ok(exact, "quarter turns are exact");
 	tap_close(creal(cplx_exp_i_pi(1 / 3.0)), 0.5, 1e-15, "cos(pi/3) by parts of pi");
 	cplx_exp_i_all(3, (double[]){ 0, INFINITY, NAN }, odd);
+	cplx_exp_i_pi_all(3, (double[]){ 0.5, INFINITY, NAN }, odd_pi);
 	tap_ok(odd[0] == 1 && isnan(creal(odd[1])) && isnan(cimag(odd[1])) && isnan(creal(odd[2])) && isnan(creal(cplx_exp_i(-INFINITY)))
-		&& isnan(creal(cplx_exp_i_pi(NAN))), "what is not finite has no cosine");
+		&& isnan(creal(cplx_exp_i_pi(NAN))) && odd_pi[0] == cplx_of(0, 1) && isnan(creal(odd_pi[1])) && isnan(creal(odd_pi[2])),
+		"what is not finite has no cosine");
 }
 
 static void maths(void)

@@ -107,8 +107,11 @@ static inline cplx gate_word_turned(cplx z, unsigned ny)         /* i^ny z */
 	}
 }
 
-/* A gate of the families is one + p P. */
-void gate_word_terms(enum gate g, const double *angle, cplx *one, cplx *p);
+/* What angles give words: e^(i a/2) for rpauli, e^(i pi t) for ppauli, 1 for pauli, which has none. */
+cplx gate_word_turn(enum gate g, const double *angle);
+void gate_word_turns(enum gate g, size_t n, const double *angle, cplx *e);
+/* A gate of the families whose angle gives e is one + p P. */
+void gate_word_terms(enum gate g, cplx e, cplx *one, cplx *p);
 /* The derivative of rpauli and ppauli is D times the matrix, with a D = i (one + p P) that no angle changes and that
  * commutes with it; false for all others. */
 bool gate_generator(enum gate g, double *one, double *p);

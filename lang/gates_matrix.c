@@ -83,8 +83,9 @@ void d_rpauli(uint8_t word, const double *a, unsigned k, cplx *du)
 
 struct halves power_halves(double t)
 {
-	cplx e = cplx_exp_i_pi(t);
-	return (struct halves){ (1 + e) / 2, (1 - e) / 2 };
+	struct halves h;
+	gate_word_terms(GATE_PPAULI, cplx_exp_i_pi(t), &h.one, &h.g);
+	return h;
 }
 
 struct halves power_slope(double t)
@@ -96,10 +97,9 @@ struct halves power_slope(double t)
 /* one + g P */
 void u_ppauli(uint8_t word, const double *a, cplx *u)
 {
-	cplx one, p;
-	gate_word_terms(GATE_PPAULI, a, &one, &p);
-	add_identity(gate_word_length(word), one, u);
-	add_word(word, p, u);
+	struct halves h = power_halves(a[0]);
+	add_identity(gate_word_length(word), h.one, u);
+	add_word(word, h.g, u);
 }
 
 void d_ppauli(uint8_t word, const double *a, unsigned k, cplx *du)
@@ -149,11 +149,8 @@ static void rotations(uint8_t word, size_t n, const double *angle, cplx *const *
 	enum { SOME = 16 };
 	for (size_t k = 0; k < n; k += SOME) {
 		size_t some = n - k < SOME ? n - k : SOME;
-		double half[SOME];
 		cplx e[SOME];
-		for (size_t j = 0; j < some; j++)
-			half[j] = angle[k + j] / 2;
-		cplx_exp_i_all(some, half, e);
+		gate_word_turns(GATE_RPAULI, some, angle + k, e);
 		for (size_t j = 0; j < some; j++) {
 			clear(GATE_RPAULI, word, u[k + j]);
 			set_rotation(word, e[j], u[k + j]);
@@ -190,16 +187,43 @@ bool gate_generator(enum gate g, double *one, double *p)
 	return g == GATE_RPAULI || g == GATE_PPAULI;
 }
 
-void gate_word_terms(enum gate g, const double *angle, cplx *one, cplx *p)
+cplx gate_word_turn(enum gate g, const double *angle)
 {
-	struct halves h = { 0, 1 };
-	cplx e;
-	if (g == GATE_RPAULI) {
-		e = cplx_exp_i(angle[0] / 2);
-		h = (struct halves){ creal(e), cplx_of(0, -cimag(e)) };
-	} else if (g == GATE_PPAULI) {
-		h = power_halves(angle[0]);
+	if (g == GATE_RPAULI)
+		return cplx_exp_i(angle[0] / 2);
+	return g == GATE_PPAULI ? cplx_exp_i_pi(angle[0]) : 1;
+}
+
+void gate_word_turns(enum gate g, size_t n, const double *angle, cplx *e)
+{
+	enum { SOME = 64 };
+	double half[SOME];
+	if (g == GATE_PPAULI) {
+		cplx_exp_i_pi_all(n, angle, e);
+		return;
 	}
-	*one = h.one;
-	*p = h.g;
+	for (size_t k = 0; k < n; k += SOME) {
+		size_t some = n - k < SOME ? n - k : SOME;
+		for (size_t j = 0; j < some; j++)
+			half[j] = angle[k + j] / 2;
+		cplx_exp_i_all(some, half, e + k);
+	}
+}
+
+void gate_word_terms(enum gate g, cplx e, cplx *one, cplx *p)
+{
+	double c = creal(e), s = cimag(e);
+	switch (g) {
+	case GATE_RPAULI:
+		*one = c;
+		*p = cplx_of(0, -s);
+		return;
+	case GATE_PPAULI:
+		*one = cplx_of(0.5 + 0.5 * c, 0.5 * s);
+		*p = cplx_of(0.5 - 0.5 * c, -0.5 * s);
+		return;
+	default:
+		*one = 0;
+		*p = 1;
+	}
 }

@@ -15,24 +15,40 @@
 #include <string.h>
 
 #include "runtime/base/cpus.h"
+#include "runtime/base/shuffle.h"
 
 typedef double vec2 __attribute__((vector_size(16), may_alias));
 typedef double vec4 __attribute__((vector_size(32), may_alias));
+typedef double loose2 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double loose4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t index2 __attribute__((vector_size(16)));
+typedef int64_t index4 __attribute__((vector_size(32)));
+
+/* What becomes of an item's matrix before it meets rows. */
+enum form { FORM_ITSELF = 0, FORM_TRANSPOSED = 1, FORM_CONJUGATE = 2, FORM_ADJOINT = 3 };
+
+static const double sign_of[2] = { 1, -1 };
 
 #define TARGET
 #define D 2
 #define WIDTH 2
 #define VEC vec2
+#define LOOSE loose2
+#define INDEX index2
 #define NAME(name) name##_2
 #include "runtime/program/matrix_tmpl.h"
 #define D 4
 #define WIDTH 2
 #define VEC vec2
+#define LOOSE loose2
+#define INDEX index2
 #define NAME(name) name##_4
 #include "runtime/program/matrix_tmpl.h"
 #define D 8
 #define WIDTH 2
 #define VEC vec2
+#define LOOSE loose2
+#define INDEX index2
 #define NAME(name) name##_8
 #include "runtime/program/matrix_tmpl.h"
 #undef TARGET
@@ -42,16 +58,22 @@ typedef double vec4 __attribute__((vector_size(32), may_alias));
 #define D 2
 #define WIDTH 2
 #define VEC vec2
+#define LOOSE loose2
+#define INDEX index2
 #define NAME(name) name##_2_avx2
 #include "runtime/program/matrix_tmpl.h"
 #define D 4
 #define WIDTH 4
 #define VEC vec4
+#define LOOSE loose4
+#define INDEX index4
 #define NAME(name) name##_4_avx2
 #include "runtime/program/matrix_tmpl.h"
 #define D 8
 #define WIDTH 4
 #define VEC vec4
+#define LOOSE loose4
+#define INDEX index4
 #define NAME(name) name##_8_avx2
 #include "runtime/program/matrix_tmpl.h"
 #undef TARGET
@@ -59,7 +81,8 @@ typedef double vec4 __attribute__((vector_size(32), may_alias));
 
 /* By the number of targets. */
 struct matrix_code {
-	void (*build[MATRIX_TARGETS_MAX + 1])(const struct matrix_set *s, uint32_t number, const double *expr_value, cplx *u, cplx *kept);
+	void (*build[MATRIX_TARGETS_MAX + 1])(const struct matrix_set *s, uint32_t number, const double *expr_value, cplx *u,
+		const cplx *kept);
 	void (*reverse[MATRIX_TARGETS_MAX + 1])(const struct matrix_set *s, uint32_t number, const double *expr_value, const cplx *u,
 		const cplx *kept, cplx *r, double *slope_expr);
 };
@@ -102,7 +125,7 @@ void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *
 	matrix_places(s, a);
 }
 
-void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, cplx *kept)
+void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, const cplx *kept)
 {
 	if (s->def[m]->nitem == 1)
 		place_one(s, s->def[m], s->place + s->first_place[m], expr_value, u, kept, u + s->offset[m]);
@@ -113,6 +136,8 @@ void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr
 void matrix_build(const struct matrix_set *s, const double *expr_value, enum value_class lo,
 	enum value_class hi, const bool *need, cplx *u, cplx *kept)
 {
+	if (kept)
+		keep_all(s, need, expr_value, kept);
 	for (uint32_t i = 0; i < s->n; i++)
 		if (wanted(s, i, lo, hi, need))
 			matrix_build_one(s, i, expr_value, u, kept);

@@ -24,10 +24,11 @@ struct matrix_set {
 	const uint32_t *offset;          /* of each matrix's entries in a flat array; offset[n] = total */
 	/* How the items act (matrix_place.h); of matrix m from first_place[m] on. */
 	const uint32_t *first_place; const struct item_place *place;
+	const struct keeping *keeping;   /* of shared matrices (matrix_place.c) */
 	uint32_t nkept;                  /* numbers of a build that its reverse can use again */
 };
 
-/* Fill the last three from the others; the tables live in a. */
+/* Fill the last four from the others; the tables live in a. */
 void matrix_places(struct matrix_set *s, struct arena *a);
 
 /* The program's own matrices as a set; its tables live in a. */
@@ -40,8 +41,8 @@ void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *
 void matrix_build(const struct matrix_set *s, const double *expr_value, enum value_class lo,
 	enum value_class hi, const bool *need, cplx *u, cplx *kept);
 
-/* The same for one. */
-void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, cplx *kept);
+/* The same for one; kept: of a build with the same values, or NULL. */
+void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, const cplx *kept);
 
 /* Matrix m for nsample samples with their own expression values: u[s] + offset[m]. */
 void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u);

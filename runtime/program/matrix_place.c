@@ -70,7 +70,7 @@ static uint8_t spread(const struct item *it, unsigned bits)
 	return (uint8_t)out;
 }
 
-static struct item_place place_of(const struct matrix_set *s, const struct item *it, unsigned ntarget)
+static struct item_place place_of(const struct matrix_set *s, const struct item *it, unsigned ntarget, struct arena *a)
 {
 	struct item_place pl = { .kind = PLACE_DENSE, .varies = item_varies(s, it), .kept = INDEX_NONE };
 	struct gate_word w = gate_word_of(it->word);
@@ -85,101 +85,208 @@ static struct item_place place_of(const struct matrix_set *s, const struct item 
 		pl.ny = w.ny;
 		for (unsigned r = 0; r < seat.d; r++)
 			pl.minus |= (unsigned)__builtin_parity((r ^ pl.flip) & spread(it, w.sign)) << r;
+		gate_generator(it->gate, &pl.by_one, &pl.by_word);
 	} else if (seat.dim == 2) {
 		pl.kind = PLACE_ONE;
 		pl.flip = (uint8_t)seat.at[1];
+	} else {
+		pl.seat = arena_copy(a, &seat, 1, sizeof seat);
 	}
 	return pl;
 }
 
-void matrix_places(struct matrix_set *s, struct arena *a)
-{
-	uint32_t *first = arena_alloc(a, s->n, sizeof *first), n = 0;
-	struct item_place *place;
-	for (uint32_t m = 0; m < s->n; m++) {
-		first[m] = n;
-		n += s->def[m]->nitem;
-	}
-	place = arena_alloc(a, n, sizeof *place);
-	s->nkept = 0;
-	for (uint32_t m = 0; m < s->n; m++)
-		for (uint32_t i = 0; i < s->def[m]->nitem; i++) {
-			struct item_place *pl = &place[first[m] + i];
-			*pl = place_of(s, &s->def[m]->item[i], s->def[m]->ntarget);
-			if (s->def[m]->cls != VALUE_SHARED || pl->kind == PLACE_DENSE)
-				continue;
-			pl->kept = s->nkept;
-			s->nkept += 2 * matrix_dim(s->def[m]);
-		}
-	s->first_place = first;
-	s->place = place;
-}
-
 /* ---- their numbers ---- */
+
+static void gate_of(const struct item *it, const double *expr_value, cplx *g)
+{
+	double angle[GATE_ANGLES_MAX] = { 0 };
+	for (unsigned k = 0, n = gate_row(it->gate)->nangle; k < n; k++)
+		angle[k] = expr_value[it->angle[k]];
+	gate_matrix(it->gate, it->word, angle, g);
+}
 
 void item_small(const struct matrix_set *s, const struct item *it, unsigned dim,
 	const double *expr_value, const cplx *u, cplx *g)
 {
 	cplx plain[MATRIX_ENTRIES_MAX];
 	cplx *to = it->adjoint ? plain : g;
-	if (it->gate == GATE_NONE) {
+	if (it->gate == GATE_NONE)
 		memcpy(to, u + s->offset[it->ref], dim * dim * sizeof *to);
-	} else {
-		double angle[GATE_ANGLES_MAX] = { 0 };
-		for (unsigned k = 0, n = gate_row(it->gate)->nangle; k < n; k++)
-			angle[k] = expr_value[it->angle[k]];
-		gate_matrix(it->gate, it->word, angle, to);
-	}
+	else
+		gate_of(it, expr_value, to);
 	if (it->adjoint)
 		matrix_adjoint(dim, plain, g);
 }
 
-void place_terms(const struct matrix_set *s, const struct item *it, const struct item_place *pl, unsigned d,
-	const double *expr_value, const cplx *u, cplx *t)
+/* The numbers of a word whose angle gives c + i s (gate_word_turn), re and im, are by[0] + by[1] c + by[2] s. */
+struct word_by { double by[3][4]; };
+
+static struct word_by word_by_of(const struct item *it, unsigned ny)
 {
-	cplx g[4], one;
-	if (pl->kind == PLACE_WORD) {
-		gate_word_terms(it->gate, &expr_value[it->angle[0]], &one, g);
-		if (it->adjoint) {
-			one = conj(one);
-			g[0] = conj(g[0]);
-		}
-		g[0] = gate_word_turned(g[0], pl->ny);
-		g[1] = -g[0];
-		for (unsigned r = 0; r < d; r++) {
-			t[d + r] = g[pl->minus >> r & 1];
-			t[r] = pl->flip ? one : one + t[d + r];
-		}
+	static const cplx at[3] = { 0, 1, CMPLX(0, 1) };
+	struct word_by w;
+	for (unsigned k = 0; k < 3; k++) {
+		cplx x[2];
+		gate_word_terms(it->gate, at[k], &x[0], &x[1]);
+		for (unsigned n = 0; n < 2 && it->adjoint; n++)
+			x[n] = conj(x[n]);
+		x[1] = gate_word_turned(x[1], ny);
+		memcpy(w.by[k], x, sizeof x);
+		for (unsigned n = 0; n < 4 && k; n++)
+			w.by[k][n] -= w.by[0][n];
+	}
+	return w;
+}
+
+static inline void word_numbers(const struct word_by *w, cplx e, cplx *to)
+{
+	double x[4];
+	for (unsigned k = 0; k < 4; k++)
+		x[k] = w->by[0][k] + w->by[1][k] * creal(e) + w->by[2][k] * cimag(e);
+	memcpy(to, x, sizeof x);
+}
+
+void item_make(const struct item *it, const struct item_place *pl, const double *expr_value, cplx *own)
+{
+	struct word_by w;
+	if (pl->kind != PLACE_WORD) {
+		gate_of(it, expr_value, own);
 		return;
 	}
-	item_small(s, it, 2, expr_value, u, g);
+	w = word_by_of(it, pl->ny);
+	word_numbers(&w, gate_word_turn(it->gate, &expr_value[it->angle[0]]), own);
+}
+
+/* A matrix that is one word. */
+static void place_word(const struct item_place *pl, unsigned d, const cplx *x, cplx *out)
+{
+	memset(out, 0, d * d * sizeof *out);
 	for (unsigned r = 0; r < d; r++) {
-		unsigned i = (r & pl->flip) != 0;
-		t[r] = g[3 * i];
-		t[d + r] = g[1 + i];
+		bool on = pl->rows >> r & 1;
+		out[r * d + r] = on ? x[0] : 1;
+		if (on)
+			out[r * d + (r ^ pl->flip)] += pl->minus >> r & 1 ? -x[1] : x[1];
 	}
 }
 
 void place_one(const struct matrix_set *s, const struct matrix *m, const struct item_place *pl, const double *expr_value,
-	const cplx *u, cplx *kept, cplx *out)
+	const cplx *u, const cplx *kept, cplx *out)
 {
 	unsigned d = matrix_dim(m);
-	cplx own[2 * MATRIX_DIM_MAX], g[MATRIX_ENTRIES_MAX], *t = kept && pl->kept != INDEX_NONE ? kept + pl->kept : own;
+	cplx g[MATRIX_ENTRIES_MAX];
 	struct seat seat;
-	if (pl->kind == PLACE_DENSE) {
-		seat_find(m->item, m->ntarget, &seat);
-		item_small(s, m->item, seat.dim, expr_value, u, g);
-		seat_place(&seat, g, out);
+	if (pl->kind == PLACE_WORD) {
+		place_word(pl, d, item_numbers(s, m->item, pl, expr_value, u, kept, g), out);
 		return;
 	}
-	place_terms(s, m->item, pl, d, expr_value, u, t);
-	memset(out, 0, d * d * sizeof *out);
-	for (unsigned r = 0; r < d; r++) {
-		bool on = pl->rows >> r & 1;
-		if (on && pl->flip)
-			out[r * d + (r ^ pl->flip)] = t[d + r];
-		out[r * d + r] = on ? t[r] : 1;
+	seat_find(m->item, m->ntarget, &seat);
+	if (item_is_whole(m->item, m->ntarget)) {
+		item_small(s, m->item, seat.dim, expr_value, u, out);
+		return;
 	}
+	item_small(s, m->item, seat.dim, expr_value, u, g);
+	seat_place(&seat, g, out);
+}
+
+/* ---- what is kept ---- */
+
+enum { WORD_GATES = 2, WORD_KINDS = 8 /* conjugate-transposed or not, i^0 to i^3 */ };
+
+/* Words lie together by their gate, so that all their turns are made by one call; then gates on one wire. */
+struct keeping {
+	struct kept_words {
+		enum gate gate;
+		uint32_t n, *angle;              /* (n) number of the expression */
+		uint8_t *kind;                   /* (n) which of by[] */
+		struct word_by by[WORD_KINDS];
+	} word[WORD_GATES];
+	uint32_t nsmall;
+	struct small { uint32_t matrix, kept; const struct item *item; } *small;
+};
+
+static uint8_t word_kind(const struct item *it, unsigned ny) { return (uint8_t)((ny & 3) << 1 | it->adjoint); }
+
+static void keep_words(struct matrix_set *s, struct kept_words *w, struct item_place *place, struct arena *a)
+{
+	w->angle = arena_alloc(a, s->first_place[s->n], sizeof *w->angle);
+	w->kind = arena_alloc(a, s->first_place[s->n], sizeof *w->kind);
+	for (uint32_t m = 0; m < s->n; m++)
+		for (uint32_t i = 0; s->def[m]->cls == VALUE_SHARED && i < s->def[m]->nitem; i++) {
+			const struct item *it = &s->def[m]->item[i];
+			struct item_place *pl = &place[s->first_place[m] + i];
+			if (it->gate != w->gate)
+				continue;
+			w->angle[w->n] = it->angle[0];
+			w->kind[w->n] = word_kind(it, pl->ny);
+			w->by[w->kind[w->n++]] = word_by_of(it, pl->ny);
+			pl->kept = s->nkept;
+			s->nkept += 2;
+		}
+}
+
+static void keep_smalls(struct matrix_set *s, struct keeping *k, struct item_place *place, struct arena *a)
+{
+	k->small = arena_alloc(a, s->first_place[s->n], sizeof *k->small);
+	for (uint32_t m = 0; m < s->n; m++)
+		for (uint32_t i = 0; s->def[m]->cls == VALUE_SHARED && s->def[m]->nitem > 1 && i < s->def[m]->nitem; i++) {
+			const struct item *it = &s->def[m]->item[i];
+			struct item_place *pl = &place[s->first_place[m] + i];
+			if (pl->kind != PLACE_ONE || it->gate == GATE_NONE)
+				continue;
+			pl->kept = s->nkept;
+			k->small[k->nsmall++] = (struct small){ m, s->nkept, it };
+			s->nkept += 4;
+		}
+}
+
+void matrix_places(struct matrix_set *s, struct arena *a)
+{
+	static const enum gate gate[WORD_GATES] = { GATE_RPAULI, GATE_PPAULI };
+	uint32_t *first = arena_alloc(a, (size_t)s->n + 1, sizeof *first);
+	struct keeping *k = arena_alloc(a, 1, sizeof *k);
+	struct item_place *place;
+	for (uint32_t m = 0; m < s->n; m++)
+		first[m + 1] = first[m] + s->def[m]->nitem;
+	place = arena_alloc(a, first[s->n], sizeof *place);
+	for (uint32_t m = 0; m < s->n; m++)
+		for (uint32_t i = 0; i < s->def[m]->nitem; i++)
+			place[first[m] + i] = place_of(s, &s->def[m]->item[i], s->def[m]->ntarget, a);
+	s->first_place = first;
+	s->place = place;
+	s->keeping = k;
+	s->nkept = 0;
+	for (unsigned w = 0; w < WORD_GATES; w++) {
+		k->word[w].gate = gate[w];
+		keep_words(s, &k->word[w], place, a);
+	}
+	keep_smalls(s, k, place, a);
+}
+
+/* Of all words of one gate: 2 n numbers. */
+static void make_words(const struct kept_words *w, const double *expr_value, cplx *kept)
+{
+	enum { SOME = 64 };
+	double angle[SOME];
+	cplx e[SOME];
+	for (uint32_t first = 0; first < w->n; first += SOME) {
+		uint32_t n = w->n - first < SOME ? w->n - first : SOME;
+		for (uint32_t i = 0; i < n; i++)
+			angle[i] = expr_value[w->angle[first + i]];
+		gate_word_turns(w->gate, n, angle, e);
+		for (uint32_t i = 0; i < n; i++, kept += 2)
+			word_numbers(&w->by[w->kind[first + i]], e[i], kept);
+	}
+}
+
+void keep_all(const struct matrix_set *s, const bool *need, const double *expr_value, cplx *kept)
+{
+	const struct keeping *k = s->keeping;
+	cplx *to = kept;
+	for (unsigned w = 0; w < WORD_GATES; to += 2 * (size_t)k->word[w++].n)
+		make_words(&k->word[w], expr_value, to);
+	for (uint32_t i = 0; i < k->nsmall; i++)
+		if (!need || need[k->small[i].matrix])
+			gate_of(k->small[i].item, expr_value, kept + k->small[i].kept);
 }
 
 /* ---- the way back ---- */

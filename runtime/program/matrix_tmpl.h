@@ -11,22 +11,37 @@ struct NAME(rows) { VEC re[D][D / WIDTH], im[D][D / WIDTH]; };
 
 TARGET static inline double *NAME(numbers)(VEC *row) { return (double *)row; }
 
+/* A complex number is its two parts (C17 6.2.5): a row is D / WIDTH pairs of vectors. */
 TARGET static inline void NAME(load)(const cplx *m, struct NAME(rows) *x)
 {
 	for (unsigned r = 0; r < D; r++)
-		_Pragma("GCC unroll 8")
-		for (unsigned c = 0; c < D; c++) {
-			NAME(numbers)(x->re[r])[c] = creal(m[r * D + c]);
-			NAME(numbers)(x->im[r])[c] = cimag(m[r * D + c]);
+		PARTS(k) {
+			const LOOSE *from = (const LOOSE *)(m + r * D + k * WIDTH);
+			VEC low = from[0], high = from[1];
+#if WIDTH == 2
+			x->re[r][k] = SHUFFLED(INDEX, low, high, 0, 2);
+			x->im[r][k] = SHUFFLED(INDEX, low, high, 1, 3);
+#else
+			x->re[r][k] = SHUFFLED(INDEX, low, high, 0, 2, 4, 6);
+			x->im[r][k] = SHUFFLED(INDEX, low, high, 1, 3, 5, 7);
+#endif
 		}
 }
 
-TARGET static inline void NAME(store)(struct NAME(rows) *x, cplx *m)
+TARGET static inline void NAME(store)(const struct NAME(rows) *x, cplx *m)
 {
 	for (unsigned r = 0; r < D; r++)
-		_Pragma("GCC unroll 8")
-		for (unsigned c = 0; c < D; c++)
-			m[r * D + c] = cplx_of(NAME(numbers)(x->re[r])[c], NAME(numbers)(x->im[r])[c]);
+		PARTS(k) {
+			VEC re = x->re[r][k], im = x->im[r][k];
+			LOOSE *to = (LOOSE *)(m + r * D + k * WIDTH);
+#if WIDTH == 2
+			to[0] = SHUFFLED(INDEX, re, im, 0, 2);
+			to[1] = SHUFFLED(INDEX, re, im, 1, 3);
+#else
+			to[0] = SHUFFLED(INDEX, re, im, 0, 4, 1, 5);
+			to[1] = SHUFFLED(INDEX, re, im, 2, 6, 3, 7);
+#endif
+		}
 }
 
 TARGET static inline void NAME(identity)(struct NAME(rows) *x)
@@ -36,55 +51,67 @@ TARGET static inline void NAME(identity)(struct NAME(rows) *x)
 		NAME(numbers)(x->re[r])[r] = 1;
 }
 
-/* One item's two terms on rows that hold 1: what it is itself. */
-TARGET static inline void NAME(place)(const struct item_place *pl, const cplx *t, struct NAME(rows) *x)
+/* Rows r and q become a r + b q and c r + d q. */
+TARGET static inline void NAME(pair)(struct NAME(rows) *x, unsigned r, unsigned q, cplx a, cplx b, cplx c, cplx d)
 {
-	NAME(identity)(x);
-	for (unsigned r = 0; r < D; r++) {
-		double *re = NAME(numbers)(x->re[r]), *im = NAME(numbers)(x->im[r]);
-		if (!(pl->rows >> r & 1))
-			continue;
-		re[r] = creal(t[r]);
-		im[r] = cimag(t[r]);
-		if (pl->flip) {
-			re[r ^ pl->flip] = creal(t[D + r]);
-			im[r ^ pl->flip] = cimag(t[D + r]);
-		}
+	double ar = creal(a), ai = cimag(a), br = creal(b), bi = cimag(b), cr = creal(c), ci = cimag(c), dr = creal(d), di = cimag(d);
+	PARTS(k) {
+		VEC xr = x->re[r][k], xi = x->im[r][k], yr = x->re[q][k], yi = x->im[q][k];
+		x->re[r][k] = (ar * xr - ai * xi) + (br * yr - bi * yi);
+		x->im[r][k] = (ar * xi + ai * xr) + (br * yi + bi * yr);
+		x->re[q][k] = (cr * xr - ci * xi) + (dr * yr - di * yi);
+		x->im[q][k] = (cr * xi + ci * xr) + (dr * yi + di * yr);
 	}
 }
 
-/* x <- I x; the transpose of I where `transposed`; conjugated where sign is -1. */
-TARGET static inline void NAME(terms)(const struct item_place *pl, const cplx *t, bool transposed, double sign,
-	struct NAME(rows) *x)
+/* The k-th row whose bit `bit` is 0. */
+#define ROW_WITHOUT(k, bit) (((k) & ~((bit) - 1)) << 1 | ((k) & ((bit) - 1)))
+
+/* x <- I x for an item on one wire whose 2 x 2 matrix is g: itself, or one of the forms of enum form. */
+TARGET static inline void NAME(one)(const struct item_place *pl, const cplx *g, unsigned form, struct NAME(rows) *x)
 {
-	for (unsigned r = 0; r < D; r++) {
-		unsigned q = r ^ pl->flip;
-		if (q < r || !(pl->rows >> r & 1))
-			continue;
-		double ar = creal(t[r]), ai = sign * cimag(t[r]);
-		if (q == r) {
-			PARTS(k) {
-				VEC xr = x->re[r][k], xi = x->im[r][k];
-				x->re[r][k] = ar * xr - ai * xi;
-				x->im[r][k] = ar * xi + ai * xr;
-			}
-			continue;
+	cplx a = g[0], b = g[form & FORM_TRANSPOSED ? 2 : 1], c = g[form & FORM_TRANSPOSED ? 1 : 2], d = g[3];
+	if (form & FORM_CONJUGATE) {
+		a = conj(a);
+		b = conj(b);
+		c = conj(c);
+		d = conj(d);
+	}
+	for (unsigned k = 0; k < D / 2; k++) {
+		unsigned r = ROW_WITHOUT(k, pl->flip);
+		if (pl->rows >> r & 1)
+			NAME(pair)(x, r, r | pl->flip, a, b, c, d);
+	}
+}
+
+/* The same of a word: its numbers are w. */
+TARGET static inline void NAME(word)(const struct item_place *pl, const cplx *w, unsigned form, struct NAME(rows) *x)
+{
+	cplx one = form & FORM_CONJUGATE ? conj(w[0]) : w[0], turn = form & FORM_CONJUGATE ? conj(w[1]) : w[1];
+	unsigned lowest = pl->flip & -pl->flip, minus = pl->minus;
+	if (!pl->flip) {
+		for (unsigned r = 0; r < D; r++) {
+			double sign = sign_of[minus >> r & 1], ar = creal(one) + sign * creal(turn), ai = cimag(one) + sign * cimag(turn);
+			if (pl->rows >> r & 1)
+				PARTS(k) {
+					VEC xr = x->re[r][k], xi = x->im[r][k];
+					x->re[r][k] = ar * xr - ai * xi;
+					x->im[r][k] = ar * xi + ai * xr;
+				}
 		}
-		cplx to_r = transposed ? t[D + q] : t[D + r], to_q = transposed ? t[D + r] : t[D + q];
-		double br = creal(to_r), bi = sign * cimag(to_r), cr = creal(to_q), ci = sign * cimag(to_q);
-		double dr = creal(t[q]), di = sign * cimag(t[q]);
-		PARTS(k) {
-			VEC xr = x->re[r][k], xi = x->im[r][k], yr = x->re[q][k], yi = x->im[q][k];
-			x->re[r][k] = (ar * xr - ai * xi) + (br * yr - bi * yi);
-			x->im[r][k] = (ar * xi + ai * xr) + (br * yi + bi * yr);
-			x->re[q][k] = (cr * xr - ci * xi) + (dr * yr - di * yi);
-			x->im[q][k] = (cr * xi + ci * xr) + (dr * yi + di * yr);
-		}
+		return;
+	}
+	for (unsigned k = 0; k < D / 2; k++) {
+		unsigned r = ROW_WITHOUT(k, lowest), q = r ^ pl->flip, to_r = form & FORM_TRANSPOSED ? q : r;
+		double sign = sign_of[minus >> to_r & 1];
+		cplx b = cplx_of(sign * creal(turn), sign * cimag(turn));
+		if (pl->rows >> r & 1)
+			NAME(pair)(x, r, q, one, b, pl->ny & 1 ? -b : b, one);
 	}
 }
 
 /* The same of a dense item g. */
-TARGET static inline void NAME(dense)(const struct seat *s, const cplx *g, bool transposed, double sign, struct NAME(rows) *x)
+TARGET static inline void NAME(dense)(const struct seat *s, const cplx *g, unsigned form, struct NAME(rows) *x)
 {
 	for (unsigned b = 0; b < s->nbase; b++)
 		for (unsigned k = 0; k < D / WIDTH; k++) {
@@ -96,8 +123,8 @@ TARGET static inline void NAME(dense)(const struct seat *s, const cplx *g, bool 
 			for (unsigned i = 0; i < s->dim; i++) {
 				VEC sr = { 0 }, si = { 0 };
 				for (unsigned j = 0; j < s->dim; j++) {
-					cplx f = transposed ? g[j * s->dim + i] : g[i * s->dim + j];
-					double fr = creal(f), fi = sign * cimag(f);
+					cplx f = form & FORM_TRANSPOSED ? g[j * s->dim + i] : g[i * s->dim + j];
+					double fr = creal(f), fi = form & FORM_CONJUGATE ? -cimag(f) : cimag(f);
 					sr += fr * re[j] - fi * im[j];
 					si += fr * im[j] + fi * re[j];
 				}
@@ -107,43 +134,44 @@ TARGET static inline void NAME(dense)(const struct seat *s, const cplx *g, bool 
 		}
 }
 
+/* The sum of a row's numbers. */
 TARGET static inline double NAME(total)(const VEC *v)
 {
 	const double *x = (const double *)v;
-	double sum = x[0];
-	_Pragma("GCC unroll 8")
-	for (unsigned c = 1; c < D; c++)
-		sum += x[c];
-	return sum;
+#if D == 2
+	return x[0] + x[1];
+#elif D == 4
+	return (x[0] + x[1]) + (x[2] + x[3]);
+#else
+	return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+#endif
 }
 
 /* ---- build ---- */
 
-TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, const double *expr_value, cplx *u, cplx *kept)
+TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, const double *expr_value, cplx *u, const cplx *kept)
 {
 	const struct matrix *m = s->def[number];
 	const struct item_place *place = s->place + s->first_place[number];
 	struct NAME(rows) x;
-	if (!m->nitem || place[0].kind == PLACE_DENSE)
+	bool whole = m->nitem && place->kind != PLACE_WORD && item_is_whole(&m->item[0], m->ntarget);
+	cplx g[MATRIX_ENTRIES_MAX];
+	if (!whole)
 		NAME(identity)(&x);
 	for (uint32_t i = 0; i < m->nitem; i++) {
-		cplx own[2 * D], *t = kept && place[i].kept != INDEX_NONE ? kept + place[i].kept : own;
-		if (place[i].kind == PLACE_DENSE) {
-			struct seat seat;
-			cplx g[MATRIX_ENTRIES_MAX];
-			seat_find(&m->item[i], m->ntarget, &seat);
-			item_small(s, &m->item[i], seat.dim, expr_value, u, g);
-			if (i == 0 && item_is_whole(&m->item[0], m->ntarget))
-				NAME(load)(g, &x);
-			else
-				NAME(dense)(&seat, g, false, 1, &x);
-			continue;
+		const struct item *it = &m->item[i];
+		const struct item_place *pl = &place[i];
+		if (pl->kind == PLACE_WORD) {
+			NAME(word)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), FORM_ITSELF, &x);
+		} else if (i == 0 && whole) {
+			item_small(s, it, D, expr_value, u, g);
+			NAME(load)(g, &x);
+		} else if (pl->kind == PLACE_ONE) {
+			NAME(one)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), it->adjoint ? FORM_ADJOINT : FORM_ITSELF, &x);
+		} else {
+			item_small(s, it, pl->seat->dim, expr_value, u, g);
+			NAME(dense)(pl->seat, g, FORM_ITSELF, &x);
 		}
-		place_terms(s, &m->item[i], &place[i], D, expr_value, u, t);
-		if (i == 0)
-			NAME(place)(&place[i], t, &x);
-		else
-			NAME(terms)(&place[i], t, false, 1, &x);
 	}
 	NAME(store)(&x, u + s->offset[number]);
 }
@@ -159,7 +187,7 @@ TARGET static inline double NAME(word_slope)(const struct item_place *pl, double
 		unsigned q = r ^ pl->flip;
 		if (!(pl->rows >> r & 1))
 			continue;
-		double sign = ((pl->minus >> q) ^ (pl->ny >> 1)) & 1 ? -1 : 1;
+		double sign = sign_of[(pl->minus >> q ^ pl->ny >> 1) & 1];
 		PARTS(k) {
 			VEC br = b->re[q][k], bi = b->im[q][k];
 			if (pl->ny & 1)      /* Im(i z) */
@@ -190,7 +218,28 @@ TARGET static inline void NAME(cross)(const struct seat *s, const struct NAME(ro
 		}
 }
 
-/* The same where P is 1. */
+/* The same of an item on one wire. */
+TARGET static inline void NAME(cross_one)(const struct item_place *pl, const struct NAME(rows) *b, const struct NAME(rows) *p, cplx *q)
+{
+	VEC re[4][D / WIDTH] = { { { 0 } } }, im[4][D / WIDTH] = { { { 0 } } };
+	for (unsigned n = 0; n < D / 2; n++) {
+		unsigned r = ROW_WITHOUT(n, pl->flip);
+		if (!(pl->rows >> r & 1))
+			continue;
+		_Pragma("GCC unroll 4")
+		for (unsigned e = 0; e < 4; e++) {
+			unsigned x = e & 2 ? r | pl->flip : r, y = e & 1 ? r | pl->flip : r;
+			PARTS(k) {
+				re[e][k] += b->re[x][k] * p->re[y][k] - b->im[x][k] * p->im[y][k];
+				im[e][k] += b->re[x][k] * p->im[y][k] + b->im[x][k] * p->re[y][k];
+			}
+		}
+	}
+	for (unsigned e = 0; e < 4; e++)
+		q[e] = cplx_of(NAME(total)(re[e]), NAME(total)(im[e]));
+}
+
+/* The same of any item where P is 1. */
 TARGET static inline void NAME(cross_first)(const struct seat *s, struct NAME(rows) *b, cplx *q)
 {
 	for (unsigned i = 0; i < s->dim; i++)
@@ -218,49 +267,54 @@ TARGET static void NAME(reverse)(const struct matrix_set *s, uint32_t number, co
 	for (uint32_t i = m->nitem; i-- > first; ) {
 		const struct item *it = &m->item[i];
 		const struct item_place *pl = &place[i];
-		bool dense = pl->kind == PLACE_DENSE;
-		cplx own[2 * D], g[MATRIX_ENTRIES_MAX], q[MATRIX_ENTRIES_MAX];
-		const cplx *t = kept && pl->kept != INDEX_NONE ? kept + pl->kept : own;
-		struct seat seat;
-		double one, by_word;
-		bool word = it->gate != GATE_NONE && gate_generator(it->gate, &one, &by_word);
-		if (word && pl->varies) {    /* d(G^+) = -D G^+ where D commutes with G */
-			double slope = NAME(word_slope)(pl, one, by_word, &b, &p);
-			slope_expr[it->angle[0]] += it->adjoint ? -slope : slope;
-		}
-		if (i == first && (i == 0 || word)) {
-			if (word)
+		cplx own[MATRIX_ENTRIES_MAX], q[MATRIX_ENTRIES_MAX];
+		if (pl->kind == PLACE_WORD) {
+			if (pl->varies) {    /* d(G^+) = -D G^+ where D commutes with G */
+				double slope = NAME(word_slope)(pl, pl->by_one, pl->by_word, &b, &p);
+				slope_expr[it->angle[0]] += it->adjoint ? -slope : slope;
+			}
+			if (i == first)
 				break;
+			const cplx *w = item_numbers(s, it, pl, expr_value, u, kept, own);
+			NAME(word)(pl, w, FORM_ADJOINT, &p);
+			NAME(word)(pl, w, FORM_TRANSPOSED, &b);
+			continue;
+		}
+		if (i == 0) {
+			struct seat seat;
 			seat_find(it, m->ntarget, &seat);
 			NAME(cross_first)(&seat, &b, q);
 			item_hand_on(s, it, seat.dim, expr_value, q, r, slope_expr);
 			break;
 		}
-		if (dense || (pl->varies && !word))
-			seat_find(it, m->ntarget, &seat);
-		if (dense) {
-			item_small(s, it, seat.dim, expr_value, u, g);
-			NAME(dense)(&seat, g, true, -1, &p);
+		if (pl->kind == PLACE_ONE) {
+			unsigned form = it->adjoint ? FORM_ADJOINT : FORM_ITSELF;
+			const cplx *g = item_numbers(s, it, pl, expr_value, u, kept, own);
+			NAME(one)(pl, g, form ^ FORM_ADJOINT, &p);
+			if (pl->varies) {
+				NAME(cross_one)(pl, &b, &p, q);
+				item_hand_on(s, it, 2, expr_value, q, r, slope_expr);
+			}
+			if (i > first)
+				NAME(one)(pl, g, form ^ FORM_TRANSPOSED, &b);
 		} else {
-			if (t == own)
-				place_terms(s, it, pl, D, expr_value, u, own);
-			NAME(terms)(pl, t, true, -1, &p);
+			item_small(s, it, pl->seat->dim, expr_value, u, own);
+			NAME(dense)(pl->seat, own, FORM_ADJOINT, &p);
+			if (pl->varies) {
+				NAME(cross)(pl->seat, &b, &p, q);
+				item_hand_on(s, it, pl->seat->dim, expr_value, q, r, slope_expr);
+			}
+			if (i > first)
+				NAME(dense)(pl->seat, own, FORM_TRANSPOSED, &b);
 		}
-		if (pl->varies && !word) {
-			NAME(cross)(&seat, &b, &p, q);
-			item_hand_on(s, it, seat.dim, expr_value, q, r, slope_expr);
-		}
-		if (i == first)
-			break;
-		if (dense)
-			NAME(dense)(&seat, g, true, 1, &b);
-		else
-			NAME(terms)(pl, t, true, 1, &b);
 	}
 }
 
+#undef ROW_WITHOUT
+#undef INDEX
 #undef PARTS
 #undef D
 #undef VEC
+#undef LOOSE
 #undef WIDTH
 #undef NAME

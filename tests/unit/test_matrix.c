@@ -30,13 +30,14 @@ static struct expr node(enum expr_op op, uint32_t a, uint32_t b)
 /* Weights 0-5, inputs 6-7, a constant 8, then compounds. */
 static struct expr exprs[NEXPR];
 
-/* 0: one qubit, weights. 1: two qubits, every kind of item. 2: three qubits, of 0 and 1 in both
+/* 0: one qubit, weights. 1: two qubits, every kind of item, words conjugate-transposed too. 2: three qubits, of 0 and 1 in both
  * ways. 3: per sample. 4: constant. */
 static struct item m0[] = {
 	{ .gate = GATE_RPAULI, .word = 1, .nwire = 1, .angle = { 0 } },
 	{ .gate = GATE_H, .nwire = 1 },
 	{ .gate = GATE_U3, .nwire = 1, .adjoint = true, .angle = { 1, 8, 9 } },
 	{ .gate = GATE_PPAULI, .word = 3, .nwire = 1, .angle = { 10 } },
+	{ .gate = GATE_PPAULI, .word = 2, .adjoint = true, .nwire = 1, .angle = { 3 } },
 };
 static struct item m1[] = {
 	{ .gate = GATE_T, .nwire = 1, .wire = { 1 } },
@@ -47,6 +48,8 @@ static struct item m1[] = {
 	{ .gate = GATE_NONE, .ref = 0, .adjoint = true, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 }, .control_ones = 1 },
 	{ .gate = GATE_XX_PLUS_YY, .adjoint = true, .nwire = 2, .wire = { 0, 1 }, .angle = { 4, 5 } },
 	{ .gate = GATE_SWAP, .nwire = 2, .wire = { 0, 1 } },
+	{ .gate = GATE_RPAULI, .word = 1 | 2 << 2, .adjoint = true, .nwire = 2, .wire = { 0, 1 }, .angle = { 0 } },
+	{ .gate = GATE_PAULI, .word = 2, .adjoint = true, .nwire = 1, .wire = { 1 } },
 };
 static struct item m2[] = {
 	{ .gate = GATE_NONE, .ref = 1, .nwire = 2, .wire = { 2, 0 } },
@@ -63,7 +66,7 @@ static struct item m3[] = {
 static struct item m4[] = { { .gate = GATE_H, .nwire = 1 }, { .gate = GATE_S, .nwire = 1 } };
 
 static struct matrix matrices[NMATRIX] = {
-	{ .ntarget = 1, .nitem = 4, .item = m0 }, { .ntarget = 2, .nitem = 8, .item = m1 },
+	{ .ntarget = 1, .nitem = 5, .item = m0 }, { .ntarget = 2, .nitem = 10, .item = m1 },
 	{ .ntarget = 3, .nitem = 5, .item = m2 }, { .ntarget = 2, .nitem = 3, .item = m3 },
 	{ .ntarget = 1, .nitem = 2, .item = m4 },
 };
@@ -192,8 +195,8 @@ static void reverse(double *weight, const double *input)
 		static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
 		double want = 0, was = weight[k];
 		for (unsigned p = 0; p < 4; p++) {
-			weight[k] = was + at[p] * 1e-3;
-			want += factor[p] / 1e-3 * loss(weight, input, keep);
+			weight[k] = was + at[p] * 5e-4;
+			want += factor[p] / 5e-4 * loss(weight, input, keep);
 		}
 		weight[k] = was;
 		tap_close(got[k], want, 1e-9, "derivative by weight %u", k);

@@ -32,11 +32,11 @@ static struct roof roof_of(const struct plan *pl, bool gradient, const struct pl
 		.l2_bytes = cache_bytes(2, L2_BYTES) * (pl->shape == SHAPE_SHARED ? l->nthread : 1) };
 }
 
-/* Seconds of one step: n amplitudes, flops on each, in a block of so many bytes of which `moves` amplitudes are
+/* Seconds of one step: so many operations on n amplitudes, in a block of so many bytes of which `moves` amplitudes are
  * read or written for one that is worked on.  Diagonals and permutations go along with others. */
 static double step_seconds(const struct roof *r, const struct plan_step *s, double n, double flops, double block, double moves)
 {
-	double fma = n * flops / r->flop_s, bytes;
+	double fma = flops / r->flop_s, bytes;
 
 	if (s->op != STEP_UNITARY || r->pl->set.def[s->matrix]->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION) || block <= r->l1_bytes)
 		return fma;
@@ -50,9 +50,9 @@ static void add_step(const struct roof *r, const struct plan_step *s, const stru
 {
 	double moves = n->fresh ? 1 + ldexp(1, -(int)s->ntarget) : 2;
 
-	*forward += step_seconds(r, s, n->there, plan_step_flops(r->pl, s, n->fresh), block, moves);
+	*forward += step_seconds(r, s, n->there, n->forward_flops, block, moves);
 	if (r->gradient && (s->undo || s->cross || s->tail))
-		*backward += step_seconds(r, s, n->back, plan_back_flops(r->pl, s), 2 * block, s->undo ? 4 : 2);
+		*backward += step_seconds(r, s, n->back, n->back_flops, 2 * block, s->undo ? 4 : 2);
 }
 
 /* Seconds of bytes between a state and blocks, and of those that go past the caches. */
@@ -80,6 +80,7 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 		undo |= st->undo;
 		cross |= st->cross;
 	}
+	forward += plan_visit_rest(&v) / r->flop_s;
 	seconds = fmax(forward, state_seconds(r, c->nbit, (read + v.there - past) * r->amplitude, past * r->amplitude));
 	if (r->gradient && (undo || cross))
 		seconds += fmax(backward, state_seconds(r, c->nbit, (undo ? 4 : 2) * v.back * r->amplitude, 0));
@@ -89,11 +90,15 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 /* A state that is one block from the first step to the last. */
 static double whole_seconds(const struct roof *r, const struct plan_circuit *c)
 {
-	struct plan_visited_step n = { ldexp(1, (int)c->nbit), ldexp(1, (int)c->nbit), false };
-	double block = n.there * r->amplitude * r->pl->width, forward = 0, backward = 0;
+	double all = ldexp(1, (int)c->nbit), block = all * r->amplitude * r->pl->width, forward = 0, backward = 0;
 
-	for (uint32_t k = c->nstart; k < c->nstep; k++)
-		add_step(r, &c->step[k], &n, block, &forward, &backward);
+	for (uint32_t k = c->nstart; k < c->nstep; k++) {
+		const struct plan_step *s = &c->step[k];
+		struct plan_visited_step n = { .there = all, .back = all, .forward_flops = plan_step_flops(r->pl, s, false) * all,
+			.back_flops = plan_back_flops(r->pl, s) * all };
+
+		add_step(r, s, &n, block, &forward, &backward);
+	}
 	return forward + backward;
 }
 

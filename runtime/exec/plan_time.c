@@ -54,16 +54,6 @@ static uint64_t hot_bits(const struct plan_stage *s)
 /* Bits of the index that a row's lanes are, whatever is |0>. */
 static uint64_t lane_bits(const struct clock *t) { return plan_lanes(t->pl->isa, t->pl->precision) - 1; }
 
-/* Those that are in the lanes of a block: the lowest ones take the places of hot ones. */
-static uint64_t lanes_inside(const struct clock *t, uint64_t hot)
-{
-	uint64_t lanes = lane_bits(t), inside = lanes & ~hot, free = ~(lanes | hot);
-
-	for (unsigned k = count(lanes & hot); k > 0; k--, free &= free - 1)
-		inside |= free & -free;
-	return inside;
-}
-
 /* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
  * in the lanes, which visit half of the rows.  fresh: none of its qubits was turned before. */
 static double step_forward(const struct clock *t, const struct plan_step *s, double n, uint64_t lanes, bool fresh, unsigned *waiting)
@@ -129,7 +119,7 @@ static double terms(const struct plan_circuit *c)
 /* live: bits that steps before have turned; those of the stage are added. */
 static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
 {
-	uint64_t hot = hot_bits(s), before = *live, lanes = lanes_inside(t, hot), all;
+	uint64_t hot = hot_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, hot), all;
 	unsigned waiting = 0;
 	double n, inside = 0, read, written;
 	bool shared = t->pl->shape == SHAPE_SHARED;
@@ -253,10 +243,11 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 		const struct plan_step *st = &c->step[k];
 		struct plan_visited_step n = plan_visit_step(pl, &v, st);
 
-		*flops += back ? plan_back_flops(pl, st) * n.back : plan_step_flops(pl, st, n.fresh) * n.there;
+		*flops += back ? n.back_flops : n.forward_flops;
 		undo |= st->undo;
 		cross |= st->cross;
 	}
+	*flops += back ? 0 : plan_visit_rest(&v);
 	if (back)
 		*amplitudes = undo ? 4 * v.back : cross ? 2 * v.back : 0;
 }

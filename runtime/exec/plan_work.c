@@ -78,6 +78,15 @@ double plan_back_flops(const struct plan *pl, const struct plan_step *s)
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
+uint64_t plan_lanes_inside(const struct plan *pl, uint64_t hot)
+{
+	uint64_t lanes = plan_lanes(pl->isa, pl->precision) - 1, inside = lanes & ~hot, free = ~(lanes | hot);
+
+	for (unsigned k = count(lanes & hot); k > 0; k--, free &= free - 1)
+		inside |= free & -free;
+	return inside;
+}
+
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
@@ -85,6 +94,7 @@ struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit 
 
 	for (unsigned k = 0; k < s->nhot; k++)
 		v.hot |= UINT64_C(1) << s->hot[k];
+	v.lanes = plan_lanes_inside(pl, v.hot);
 	v.there = ldexp(1, (int)count(all | v.hot));
 	v.back = ldexp(1, (int)count(all | v.hot | v.left));
 	return v;
@@ -95,21 +105,39 @@ double plan_visit_read(const struct plan_visited *v)
 	return ldexp(v->there, -(int)count(v->hot & ~v->live));
 }
 
-/* May forward write what it has not read? own: its targets, but of a diagonal step; live: bits turned before. */
-static bool is_fresh(const struct plan *pl, const struct plan_step *s, uint64_t own, uint64_t live)
+/* A step that is not diagonal: is it a matrix on all amplitudes?  Then it may write what it has not read, and multiply
+ * amplitudes by a table of factors. */
+static bool is_plain(const struct plan *pl, const struct plan_step *s)
 {
-	return own && !(own & live) && !s->ncontrol && !s->tail && !only_moves(pl, pl->set.def[s->matrix]) && pl->isa != ISA_NONE;
+	return !s->ncontrol && !s->tail && !only_moves(pl, pl->set.def[s->matrix]) && pl->isa != ISA_NONE;
 }
 
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
 {
 	uint64_t own = plan_moved(pl, s), idle = own ? v->hot & ~(v->live | own | plan_looked(pl, s)) : 0;
-	struct plan_visited_step visited = { ldexp(v->there, -(int)count(idle)), ldexp(v->back, -(int)count(idle & ~v->left)),
-		is_fresh(pl, s, own, v->live) };
+	struct plan_visited_step n = { .there = ldexp(v->there, -(int)count(idle)), .back = ldexp(v->back, -(int)count(idle & ~v->left)) };
 
+	n.along = (own & v->looked) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
+	n.fresh = own && !n.along && !(own & v->live) && is_plain(pl, s);
+	n.forward_flops = plan_step_flops(pl, s, n.fresh) * n.there;
+	n.back_flops = plan_back_flops(pl, s) * n.back;
 	v->live |= own;
-	return visited;
+	if (s->op == STEP_UNITARY && !own && !(plan_looked(pl, s) & v->lanes)) {
+		v->waiting++;
+		v->looked |= plan_looked(pl, s);
+		v->waits += n.forward_flops;
+		n.forward_flops = 0;
+	} else if (own & v->looked) {
+		/* A table has a factor for a row: it serves all lanes. */
+		n.forward_flops += n.along ? 6 * n.there + v->waits / plan_lanes(pl->isa, pl->precision) : v->waits;
+		v->waiting = 0;
+		v->looked = 0;
+		v->waits = 0;
+	}
+	return n;
 }
+
+double plan_visit_rest(const struct plan_visited *v) { return v->waits; }
 
 static double stage_flops(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient)
 {
@@ -117,12 +145,11 @@ static double stage_flops(const struct plan *pl, const struct plan_circuit *c, c
 	double flops = 0;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		const struct plan_step *st = &c->step[k];
-		struct plan_visited_step n = plan_visit_step(pl, &v, st);
+		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 
-		flops += plan_step_flops(pl, st, n.fresh) * n.there + (gradient ? plan_back_flops(pl, st) * n.back : 0);
+		flops += n.forward_flops + (gradient ? n.back_flops : 0);
 	}
-	return flops;
+	return flops + plan_visit_rest(&v);
 }
 
 static double staged_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)

@@ -11,19 +11,26 @@
 double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh);
 double plan_back_flops(const struct plan *pl, const struct plan_step *s);
 
+/* Bits of the index that are in the lanes of a block: the lowest ones take the places of hot ones. */
+uint64_t plan_lanes_inside(const struct plan *pl, uint64_t hot);
+
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
- * live: bits that steps before the stage have turned; left: those that the way back finds turned besides. */
-struct plan_visited { uint64_t hot, live, left; double there, back; };
+ * live: bits that steps before the stage have turned; left: those that the way back finds turned besides.  Diagonal steps
+ * wait for the step that changes a bit which they look at: how many, those bits, and their operations one by one. */
+struct plan_visited { uint64_t hot, live, left, lanes, looked; unsigned waiting; double there, back, waits; };
 
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s);
-/* Amplitudes that a step works on, forward and back.  fresh: forward it writes them all and reads only those where its
- * targets are 0, since no step before has turned one of these. */
-struct plan_visited_step { double there, back; bool fresh; };
+/* Amplitudes that a step works on, and operations, forward and back.  fresh: forward it writes all amplitudes and reads only
+ * those where its targets are 0, since no step before has turned one of these.  along: diagonal steps that go with it as
+ * one table of factors, a product for each amplitude; their operations count with those of the step that they wait for. */
+struct plan_visited_step { double there, back, forward_flops, back_flops; bool fresh; unsigned along; };
 
 /* The stage's next step; they are asked for in their order.  Fresh is what the kernels make of it where nothing hinders
- * them: diagonal steps that it takes along, one-qubit steps that share its visit and targets in the lanes do (cpu_ops.c),
- * so that operations forward are never counted too high. */
+ * them: one-qubit steps that share its visit and targets in the lanes do (cpu_ops.c), so that operations forward are not
+ * counted too high. */
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s);
+/* Behind the last one: operations forward of steps that wait still. */
+double plan_visit_rest(const struct plan_visited *v);
 /* Amplitudes that the stage reads before its first step; `there` are written. */
 double plan_visit_read(const struct plan_visited *v);
 

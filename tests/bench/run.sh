@@ -210,11 +210,11 @@ several, buffers resident, everything that a step needs inside the time; a call 
 precision and no shortcuts unless said. Shares and GFLOP/s are those of the fastest call, as limits are those of the fastest
 loops. \`of limit\` is the share of what the machine does at best, measured in the same run: arithmetic (fma) or streaming.
 \`of floor\` is the share of the plan's own roofline: each stage takes the longer of its visits of blocks and of streaming the
-state, each visit the longer of its arithmetic and of moving the block at the rate of L2, and threads wait where there are fewer
-units of work than threads. \`nominal\` counts 32 flops an amplitude and two-qubit block of the text (128 with the gradient).
-Peers run right after, with as many threads; × is the median of their calls over that of ours. A call of 1,000 samples is one
-long one, in which the machine has its average speed: it is compared with the mean of the calls of one sample, measured right
-before and right after it.
+state, or writing what it has not read past the caches; each visit the longer of its arithmetic and of moving the block at the
+rate of L2; and threads wait where there are fewer units of work than threads. \`nominal\` counts 32 flops an amplitude and
+two-qubit block of the text (128 with the gradient). Peers run right after, with as many threads; × is the median of their calls
+over that of ours. A call of 1,000 samples is one long one, in which the machine has its average speed: it is compared with the
+mean of the calls of one sample, measured right before and right after it.
 
 EOT
 "$QCNN" info --measure --threads "$threads" >"$work/info"

@@ -11,10 +11,11 @@
 #include "tests/kernels/random_program.h"
 
 enum { NPROGRAM = 100 };
+static enum isa isa;             /* the kernel set of all plans */
 
 static struct plan *plan_of(const struct program *p, enum shape shape, uint64_t random)
 {
-	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = isa_best(), .shape = shape, .random = random };
+	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = isa, .shape = shape, .random = random };
 	struct err e = { 0 };
 	struct plan *pl = plan_new(p, &o, &e);
 
@@ -43,12 +44,14 @@ static void rotations(struct build *b, uint32_t first, uint32_t nwire)
 	}
 }
 
-/* Rotations of 8 qubits, as four matrices on two, each of which writes four times what those before wrote; then cx. */
+/* Rotations of 8 qubits, alone or in pairs, each of which writes all amplitudes where the qubits of those behind it are 0;
+ * then cx. */
 static void test_fresh(void)
 {
 	struct build b = build_new(24, 0, 1);
 	uint32_t x = build_gate(&b, GATE_PAULI, 1, NULL);
-	double executed, nominal, first = 8 * (4 + 16 + 64 + 256);
+	double executed, nominal, want = 0;
+	unsigned turned = 0;
 	struct program *p;
 	struct plan *pl;
 
@@ -59,40 +62,54 @@ static void test_fresh(void)
 	build_z(&b, 0, 0);
 	p = build_done(&b);
 	pl = plan_of(p, SHAPE_SHARED, 0);
+	for (uint32_t k = 0; k < pl->circuit->nstep; k++)
+		if (!pl->circuit->step[k].ncontrol)
+			want += 8 * (1 << (turned += pl->circuit->step[k].ntarget));
 	plan_flops(pl, false, &executed, &nominal);
-	tap_ok(executed == first, "one product for each amplitude that is written, none where rows are moved: %g of %g", executed, first);
+	tap_ok(turned == 8 && executed == want, "one product for each amplitude that is written, none where rows are moved: %g of %g",
+		executed, want);
 	plan_free(pl);
 	program_free(p);
 }
 
-/* Of a circuit's dense steps: those that kernels do as fresh; *more: and the plan does not, *less: the other way round. */
-static unsigned compare(const struct plan *pl, const struct cpu_circuit *c, unsigned *more, unsigned *less)
-{
-	unsigned both = 0;
+/* Of a circuit's steps: for how many the plan counts what the kernels do. */
+struct counted { unsigned fresh, fresh_done, fresh_planned, along, along_wrong; };
 
+static const struct cpu_op *op_of(const struct cpu_stage *s, const struct plan_step *st)
+{
+	for (uint32_t o = 0; o < s->nop; o++)
+		if (s->op[o].step->plan == st)
+			return &s->op[o];
+	return NULL;
+}
+
+static void compare(const struct plan *pl, const struct cpu_circuit *c, struct counted *n)
+{
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		struct plan_visited v = plan_visit(pl, c->plan, &c->plan->stage[k]);
 		const struct plan_stage *s = &c->plan->stage[k];
 
 		for (uint32_t j = s->first; j < s->first + s->count; j++) {
 			const struct plan_step *st = &c->plan->step[j];
-			bool counted = plan_visit_step(pl, &v, st).fresh, done = false;
+			struct plan_visited_step planned = plan_visit_step(pl, &v, st);
+			const struct cpu_op *op = op_of(&c->stage[k], st);
+			bool fresh = op && op->fresh;
+			unsigned along = op ? op->ndiagonal : 0;
 
-			for (uint32_t o = 0; o < c->stage[k].nop; o++)
-				done |= c->stage[k].op[o].fresh && c->stage[k].op[o].step->plan == st;
-			both += counted && done;
-			*more += done && !counted;
-			*less += counted && !done;
+			n->fresh += fresh && planned.fresh;
+			n->fresh_done += fresh && !planned.fresh;
+			n->fresh_planned += planned.fresh && !fresh;
+			n->along += along && along == planned.along;
+			n->along_wrong += along != planned.along;
 		}
 	}
-	return both;
 }
 
 /* Layers of rotations on a large state: the plan counts what the kernels do. */
 static void test_layer(void)
 {
 	struct build b = build_new(54, 0, 1);
-	unsigned more = 0, less = 0, both;
+	struct counted n = { 0 };
 	struct backend_state *s;
 	struct program *p;
 	struct plan *pl;
@@ -103,8 +120,43 @@ static void test_layer(void)
 	p = build_done(&b);
 	pl = plan_of(p, SHAPE_SHARED, 0);
 	s = state_of(pl);
-	both = compare(pl, s->circuit, &more, &less);
-	tap_ok(both >= 9 && more == 0 && less == 0, "a layer: %u steps are fresh, %u more for the kernels, %u for the plan", both, more, less);
+	compare(pl, s->circuit, &n);
+	tap_ok(n.fresh >= 9 && n.fresh_done + n.fresh_planned == 0, "a layer: %u steps are fresh, %u for the kernels alone, %u for the plan alone",
+		n.fresh, n.fresh_done, n.fresh_planned);
+	backend_cpu.free(s);
+	plan_free(pl);
+	program_free(p);
+}
+
+/* The quantum Fourier transform of a state: the controlled phases of a qubit go along with its h, but for those with a bit
+ * in the lanes, which visit a quarter of the state each. */
+static void test_along(void)
+{
+	enum { WIRES = 18 };
+	struct build b = build_new(3 * WIRES, 0, 1);
+	struct counted n = { 0 };
+	uint32_t h = build_gate(&b, GATE_H, 0, NULL);
+	struct backend_state *s;
+	struct program *p;
+	struct plan *pl;
+
+	build_wires(&b, 0, WIRES);
+	rotations(&b, 0, WIRES);
+	for (uint32_t w = 0; w < WIRES; w++) {
+		build_apply(&b, 0, h, 1, &w);
+		for (uint32_t v = w + 1; v < WIRES; v++) {
+			uint32_t phase = build_gate(&b, GATE_P, 0, (uint32_t[]){ build_const(&b, ldexp(3, -(int)(v - w))) });
+
+			build_controlled(&b, 0, phase, 1, 2, (uint32_t[]){ v, w });
+		}
+	}
+	build_z(&b, 0, 3);
+	p = build_done(&b);
+	pl = plan_of(p, SHAPE_SHARED, 0);
+	s = state_of(pl);
+	compare(pl, s->circuit, &n);
+	tap_ok(n.along > 5 && n.along_wrong == 0, "a Fourier transform: %u steps take diagonal ones along as planned, %u otherwise", n.along,
+		n.along_wrong);
 	backend_cpu.free(s);
 	plan_free(pl);
 	program_free(p);
@@ -140,29 +192,35 @@ static void test_written(void)
 /* Whatever the circuit: a step that is not counted as fresh is not done so, and most that are counted are done. */
 static void test_random(void)
 {
-	unsigned more = 0, less = 0, both = 0;
+	struct counted n = { 0 };
 
 	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
 		struct random_shape r = { .seed = seed, .nwire = 8 + random_below(seed, 0, 4), .napply = 10 + random_below(seed, 1, 30), .ncircuit = 1,
-			.nweight = 6, .ninput = 2, .controls = random_below(seed, 3, 2), .swaps = random_below(seed, 4, 2), .wide = true };
+			.nweight = 6, .ninput = 2, .controls = random_below(seed, 3, 2), .swaps = random_below(seed, 4, 2), .wide = true, .diagonals = seed % 8 < 4 };
 		struct program *p = random_program(&r);
 		struct plan *pl = plan_of(p, seed % 2 ? SHAPE_SHARED : SHAPE_STATE, seed % 4 < 2 ? seed : 0);
 		struct backend_state *s = state_of(pl);
 
-		both += compare(pl, s->circuit, &more, &less);
+		compare(pl, s->circuit, &n);
 		backend_cpu.free(s);
 		plan_free(pl);
 		program_free(p);
 	}
-	tap_ok(more == 0, "random circuits: %u steps are fresh for the kernels alone", more);
-	tap_ok(both > NPROGRAM && less < both, "%u are for both, %u for the plan alone", both, less);
+	tap_ok(n.fresh > NPROGRAM && n.fresh_done == 0 && n.fresh_planned < n.fresh,
+		"random circuits: %u steps are fresh, %u for the kernels alone, %u for the plan alone", n.fresh, n.fresh_done, n.fresh_planned);
+	tap_ok(n.along > 0 && n.along_wrong <= n.along, "%u take diagonal steps along as planned, %u otherwise", n.along, n.along_wrong);
 }
 
 int main(void)
 {
-	test_fresh();
-	test_layer();
-	test_written();
-	test_random();
+	for (int k = ISA_BASELINE; k <= (int)isa_best(); k++) {
+		isa = (enum isa)k;
+		tap_note("%s", isa_name(isa));
+		test_fresh();
+		test_layer();
+		test_along();
+		test_written();
+		test_random();
+	}
 	return tap_done();
 }

@@ -164,8 +164,9 @@ TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, cons
 		if (pl->kind == PLACE_WORD) {
 			NAME(word)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), FORM_ITSELF, &x);
 		} else if (i == 0 && whole) {
-			item_small(s, it, D, expr_value, u, g);
-			NAME(load)(g, &x);
+			if (it->gate != GATE_NONE || it->adjoint)
+				item_small(s, it, D, expr_value, u, g);
+			NAME(load)(it->gate != GATE_NONE || it->adjoint ? g : u + s->offset[it->ref], &x);
 		} else if (pl->kind == PLACE_ONE) {
 			NAME(one)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), it->adjoint ? FORM_ADJOINT : FORM_ITSELF, &x);
 		} else {

@@ -7,11 +7,13 @@
 /* Entries of m (or its conjugate transpose) as re, im pairs. */
 static void flatten(const cplx *u, unsigned d, bool adjoint, double *out)
 {
+	unsigned to_row = adjoint ? 1 : d, to_column = adjoint ? d : 1;
+	double sign = adjoint ? -1 : 1;
 	for (unsigned r = 0; r < d; r++)
-		for (unsigned c = 0; c < d; c++) {
-			cplx z = adjoint ? conj(u[c * d + r]) : u[r * d + c];
-			out[2 * (r * d + c)] = creal(z);
-			out[2 * (r * d + c) + 1] = cimag(z);
+		for (unsigned c = 0; c < d; c++, u++) {
+			double *to = out + 2 * (r * to_row + c * to_column);
+			to[0] = creal(*u);
+			to[1] = sign * cimag(*u);
 		}
 }
 
@@ -23,14 +25,13 @@ static void store_all(struct backend_state *b, enum value_class cls, const cplx 
 	const struct matrix_set *set = &b->plan->set;
 	double flat[2 * MATRIX_ENTRIES_MAX];
 	for (uint32_t k = 0; k < b->nused[cls]; k++) {
-		uint32_t m = b->used[cls][k];
-		unsigned d = matrix_dim(set->def[m]);
+		uint32_t m = b->used[cls][k], at = set->offset[m], n = set->offset[m + 1] - at;
 		if (u != b->u)
-			memcpy(b->u + set->offset[m], u + set->offset[m], d * d * sizeof *u);
-		for (unsigned adjoint = 0; adjoint < 2; adjoint++) {
-			flatten(u + set->offset[m], d, adjoint, flat);
-			b->k->store(real_at(b, b->matrix[adjoint], 2 * (size_t)set->offset[m]), flat, 2 * d * d);
-		}
+			memcpy(b->u + at, u + at, n * sizeof *u);
+		/* A complex number is its two parts (C17 6.2.5). */
+		b->k->store(real_at(b, b->matrix[0], 2 * (size_t)at), (const double *)(u + at), 2 * (size_t)n);
+		flatten(u + at, matrix_dim(set->def[m]), true, flat);
+		b->k->store(real_at(b, b->matrix[1], 2 * (size_t)at), flat, 2 * (size_t)n);
 	}
 }
 
@@ -43,7 +44,8 @@ void cpu_matrices(struct backend_state *b, const cplx *u)
 {
 	store_all(b, VALUE_SHARED, u);
 	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++) {
-		cpu_masked_matrices(b, &b->circuit[k]);
+		if (b->lane_bits)
+			cpu_masked_matrices(b, &b->circuit[k]);
 		cpu_tail_matrices(b, &b->circuit[k]);
 	}
 }

@@ -97,7 +97,7 @@ void cpu_tail_matrices(struct backend_state *b, struct cpu_circuit *c)
 		memset(uou, 0, (size_t)d * d * sizeof *uou);
 		for (unsigned r = 0; r < d; r++)
 			for (unsigned k = 0; k < d; k++)
-				for (unsigned i = 0; i < d; i++)
+				for (unsigned i = 0; i < d && o[r * d + k] != 0; i++)
 					ou[r * d + i] += cplx_mul(o[r * d + k], u[k * d + i]);
 		for (unsigned r = 0; r < d; r++)
 			for (unsigned k = 0; k < d; k++)

@@ -253,18 +253,18 @@ static double planned(const struct program *p, const struct plan_options *o, boo
 	enum { AMPLITUDE_FLOPS = 8 };
 	struct plan_options mine = *o;
 	struct plan *pl;
-	double executed, nominal;
+	double effort;
 	struct err e;
 
 	mine.shortcuts = 0;
 	pl = plan_new(p, &mine, &e);
 	if (!pl)
 		return HUGE_VAL;
-	plan_flops(pl, gradient, &executed, &nominal);
+	effort = plan_effort(pl, gradient);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		executed += ldexp(AMPLITUDE_FLOPS, (int)pl->circuit[c].nbit);
+		effort += ldexp(AMPLITUDE_FLOPS, (int)pl->circuit[c].nbit);
 	plan_free(pl);
-	return executed;
+	return effort;
 }
 
 bool cones_worth(const struct program *p, const struct program *cones, const struct plan_options *o, bool gradient,

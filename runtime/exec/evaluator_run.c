@@ -161,17 +161,15 @@ static void add_watches(struct evaluator *ev)
 	}
 }
 
-/* Operations of one unit; 0 where more than the circuits, once, makes its time. */
+/* What one unit takes, in operations; 0 where more than the circuits, once, makes its time. */
 static double unit_flops(struct evaluator *ev)
 {
-	double *known = &ev->unit_flops[ev->gradient], nominal;
+	double *known = &ev->unit_flops[ev->gradient];
 
 	if (ev->o.threads_always || ev->o.shots || (ev->gradient && ev->o.gradient != GRADIENT_ADJOINT))
 		return 0;
-	if (*known == 0) {
-		plan_flops(ev->pl, ev->gradient, known, &nominal);
-		*known *= ev->pl->width;
-	}
+	if (*known == 0)
+		*known = plan_effort(ev->pl, ev->gradient) * ev->pl->width;
 	return *known;
 }
 

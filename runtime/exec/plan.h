@@ -115,6 +115,8 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
  * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
  * gradient. */
 void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+/* What a sample takes, in operations: the executed ones, and a few for each amplitude that x, cx or swap move. */
+double plan_effort(const struct plan *pl, bool gradient);
 /* The nominal ones of a program. */
 double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */

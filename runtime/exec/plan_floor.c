@@ -90,14 +90,12 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 /* A state that is one block from the first step to the last. */
 static double whole_seconds(const struct roof *r, const struct plan_circuit *c)
 {
-	double all = ldexp(1, (int)c->nbit), block = all * r->amplitude * r->pl->width, forward = 0, backward = 0;
+	double block = ldexp(r->amplitude, (int)c->nbit) * r->pl->width, forward = 0, backward = 0;
 
 	for (uint32_t k = c->nstart; k < c->nstep; k++) {
-		const struct plan_step *s = &c->step[k];
-		struct plan_visited_step n = { .there = all, .back = all, .forward_flops = plan_step_flops(r->pl, s, false) * all,
-			.back_flops = plan_back_flops(r->pl, s) * all };
+		struct plan_visited_step n = plan_visit_whole(r->pl, c, &c->step[k]);
 
-		add_step(r, s, &n, block, &forward, &backward);
+		add_step(r, &c->step[k], &n, block, &forward, &backward);
 	}
 	return forward + backward;
 }

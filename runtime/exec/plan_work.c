@@ -109,7 +109,7 @@ double plan_visit_read(const struct plan_visited *v)
  * amplitudes by a table of factors. */
 static bool is_plain(const struct plan *pl, const struct plan_step *s)
 {
-	return !s->ncontrol && !s->tail && !only_moves(pl, pl->set.def[s->matrix]) && pl->isa != ISA_NONE;
+	return s->op == STEP_UNITARY && !s->ncontrol && !s->tail && !only_moves(pl, pl->set.def[s->matrix]) && pl->isa != ISA_NONE;
 }
 
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
@@ -139,39 +139,64 @@ struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visi
 
 double plan_visit_rest(const struct plan_visited *v) { return v->waits; }
 
-static double stage_flops(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient)
+/* Operations, and amplitudes that are moved without any. */
+struct cost { double flops, moves; };
+
+/* Forward once; backward undoes psi and lambda, and forms a cross matrix, where these are wanted. */
+static void add_step(const struct plan *pl, const struct plan_step *s, const struct plan_visited_step *n, bool gradient, struct cost *sum)
+{
+	sum->flops += n->forward_flops + (gradient ? n->back_flops : 0);
+	if (s->op == STEP_UNITARY && only_moves(pl, pl->set.def[s->matrix]))
+		sum->moves += ldexp(n->there + (gradient && s->undo ? 2 * n->back : 0), -(int)s->ncontrol);
+}
+
+static void add_stage(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient, struct cost *sum)
 {
 	struct plan_visited v = plan_visit(pl, c, s);
-	double flops = 0;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 
-		flops += n.forward_flops + (gradient ? n.back_flops : 0);
+		add_step(pl, &c->step[k], &n, gradient, sum);
 	}
-	return flops + plan_visit_rest(&v);
+	sum->flops += plan_visit_rest(&v);
 }
 
-static double staged_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
+struct plan_visited_step plan_visit_whole(const struct plan *pl, const struct plan_circuit *c, const struct plan_step *s)
 {
-	double flops = 0;
+	double all = ldexp(1, (int)c->nbit);
 
-	for (uint32_t k = c->nstart_stage; k < c->nstage; k++)   /* the kept start costs nothing */
-		flops += stage_flops(pl, c, &c->stage[k], gradient);
-	return flops;
+	return (struct plan_visited_step){ .there = all, .back = all, .forward_flops = plan_step_flops(pl, s, false) * all,
+		.back_flops = plan_back_flops(pl, s) * all };
 }
 
-/* Forward once; backward undoes psi and lambda, and forms a cross matrix, where these are wanted. */
-static double circuit_flops(const struct plan *pl, const struct plan_circuit *c, bool gradient)
+/* The kept start costs nothing. */
+static void add_circuit(const struct plan *pl, const struct plan_circuit *c, bool gradient, struct cost *sum)
 {
-	double per_amplitude = 0;
+	for (uint32_t k = c->nstart_stage; k < c->nstage; k++)
+		add_stage(pl, c, &c->stage[k], gradient, sum);
+	for (uint32_t k = c->nstart; !c->nstage && k < c->nstep; k++) {
+		struct plan_visited_step n = plan_visit_whole(pl, c, &c->step[k]);
 
-	for (uint32_t k = c->nstart; k < c->nstep; k++) {   /* the kept start costs nothing */
-		const struct plan_step *s = &c->step[k];
-
-		per_amplitude += plan_step_flops(pl, s, false) + (gradient ? plan_back_flops(pl, s) : 0);
+		add_step(pl, &c->step[k], &n, gradient, sum);
 	}
-	return ldexp(per_amplitude, (int)c->nbit);
+}
+
+static struct cost cost_of(const struct plan *pl, bool gradient)
+{
+	struct cost sum = { 0 };
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		add_circuit(pl, &pl->circuit[c], gradient, &sum);
+	return sum;
+}
+
+double plan_effort(const struct plan *pl, bool gradient)
+{
+	enum { MOVE_FLOPS = 4 };
+	struct cost sum = cost_of(pl, gradient);
+
+	return sum.flops + MOVE_FLOPS * sum.moves;
 }
 
 /* ---- nominal ---- */
@@ -218,9 +243,7 @@ double plan_nominal(const struct program *p, bool gradient)
 
 void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
 {
-	*executed = 0;
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		*executed += pl->circuit[c].nstage ? staged_flops(pl, &pl->circuit[c], gradient) : circuit_flops(pl, &pl->circuit[c], gradient);
+	*executed = cost_of(pl, gradient).flops;
 	*nominal = plan_nominal(pl->program, gradient);
 }
 

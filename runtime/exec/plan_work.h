@@ -29,6 +29,8 @@ struct plan_visited_step { double there, back, forward_flops, back_flops; bool f
  * them: one-qubit steps that share its visit and targets in the lanes do (cpu_ops.c), so that operations forward are not
  * counted too high. */
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s);
+/* A step of a state that is one block from the first step to the last. */
+struct plan_visited_step plan_visit_whole(const struct plan *pl, const struct plan_circuit *c, const struct plan_step *s);
 /* Behind the last one: operations forward of steps that wait still. */
 double plan_visit_rest(const struct plan_visited *v);
 /* Amplitudes that the stage reads before its first step; `there` are written. */

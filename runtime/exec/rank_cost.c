@@ -59,12 +59,9 @@ static uint64_t units(const struct plan *pl, uint32_t n)
 	return (n + (uint64_t)pl->width - 1) / pl->width;
 }
 
-static double sweeps(const struct plan *pl, uint32_t n, bool gradient)
+static double sweeps(const struct plan *pl, uint32_t n, double sample)
 {
-	double executed, nominal;
-
-	plan_flops(pl, gradient, &executed, &nominal);
-	return executed * (double)(units(pl, n) * pl->width);
+	return sample * (double)(units(pl, n) * pl->width);
 }
 
 static uint64_t count_terms(const struct plan_circuit *c)
@@ -98,17 +95,20 @@ static double analysis(const struct plan *pl, double n, uint32_t r)
 
 double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
 {
-	return sweeps(pl, nsample, gradient);
+	return sweeps(pl, nsample, plan_effort(pl, gradient));
 }
 
 double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
 {
-	return sweeps(pl, r, gradient) + combination(pl, nsample, r, gradient, &measured) + analysis(pl, nsample, r);
+	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &measured) + analysis(pl, nsample, r);
 }
 
 double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
 {
-	return sweeps(pl, r, gradient) + combination(pl, nsample, r, gradient, &plain);
+	double executed, nominal;
+
+	plan_flops(pl, gradient, &executed, &nominal);
+	return sweeps(pl, r, executed) + combination(pl, nsample, r, gradient, &plain);
 }
 
 static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)

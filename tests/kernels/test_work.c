@@ -66,6 +66,7 @@ static void test_fresh(void)
 		if (!pl->circuit->step[k].ncontrol)
 			want += 8 * (1 << (turned += pl->circuit->step[k].ntarget));
 	plan_flops(pl, false, &executed, &nominal);
+	tap_ok(plan_effort(pl, false) > executed, "moves are no operations, but take time");
 	tap_ok(turned == 8 && executed == want, "one product for each amplitude that is written, none where rows are moved: %g of %g",
 		executed, want);
 	plan_free(pl);
@@ -196,7 +197,8 @@ static void test_random(void)
 
 	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
 		struct random_shape r = { .seed = seed, .nwire = 8 + random_below(seed, 0, 4), .napply = 10 + random_below(seed, 1, 30), .ncircuit = 1,
-			.nweight = 6, .ninput = 2, .controls = random_below(seed, 3, 2), .swaps = random_below(seed, 4, 2), .wide = true, .diagonals = seed % 8 < 4 };
+			.nweight = 6, .ninput = 2, .controls = random_below(seed, 3, 2), .swaps = random_below(seed, 4, 2), .wide = true, .diagonals = seed % 8 < 4,
+			.vectors = seed % 3 == 0 };
 		struct program *p = random_program(&r);
 		struct plan *pl = plan_of(p, seed % 2 ? SHAPE_SHARED : SHAPE_STATE, seed % 4 < 2 ? seed : 0);
 		struct backend_state *s = state_of(pl);

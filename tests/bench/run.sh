@@ -107,11 +107,11 @@ timed=
 # wanted SECTION: is it?
 wanted() { echo "$1" | grep -qE "^$rows"; }
 
-# Mean seconds of a row's work on one sample.
+# Mean seconds of a row's work on one sample, of so many calls that a slow one does not decide.
 single_seconds() {
 	words=$(echo "$options" | sed 's/--batch *[0-9]*//; s/--runs *[0-9]*//; s/--shortcuts[^ ]*//; s/--parts//')
 	# shellcheck disable=SC2086
-	"$QCNN" bench $words --no-limits --threads "$threads" --csv -q >"$work/one" && column "$work/one" seconds_mean
+	"$QCNN" bench $words --runs 30 --no-limits --threads "$threads" --csv -q >"$work/one" && column "$work/one" seconds_mean
 }
 
 # keep_single AT_MOST BEFORE AFTER: a line of the ratios, the call over those of one sample.

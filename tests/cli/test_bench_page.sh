@@ -67,7 +67,7 @@ echo 'five samples|--circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --
 long() { rm -f asked; LONG=$1 QCNN=./wavers BENCH_THREADS=1 QCNN_SHARED=$PWD KERNELS='' sh small/run.sh five; }
 tap_exit 0 "a call that takes as long as its samples" long 8
 tap_is "$(sed 's/ --threads.*//; s/  */ /g' asked | tr '\n' ';')" \
-	"bench --circuit qcnn --qubits 4 --no-limits;bench --circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --runs 1 --parts;bench --circuit qcnn --qubits 4 --no-limits;" \
+	"bench --circuit qcnn --qubits 4 --runs 30 --no-limits;bench --circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --runs 1 --parts;bench --circuit qcnn --qubits 4 --runs 30 --no-limits;" \
 	"one sample is measured before and after"
 tap_has out '| five samples: over one sample right before and after | 4 | 5 | ✓ |' "their mean is what it is compared with"
 tap_exit 0 "a call that takes longer" long 11

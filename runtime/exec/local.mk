@@ -27,6 +27,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_floor.c \
 	runtime/exec/plan_fuse.c \
 	runtime/exec/plan_pair.c \
+	runtime/exec/plan_place.c \
 	runtime/exec/plan_print.c \
 	runtime/exec/plan_shortcut.c \
 	runtime/exec/plan_split.c \

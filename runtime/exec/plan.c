@@ -374,6 +374,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 	for (uint32_t i = 0; i < pl->ncircuit; i++) {
 		plan_tail_last(&pl->circuit[i]);
 		plan_way_back(pl, &pl->circuit[i]);
+		plan_place(pl, &pl->circuit[i], b->o->random);
 	}
 	return 0;
 }

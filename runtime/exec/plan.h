@@ -42,7 +42,12 @@ struct plan_step {
 
 /* A stage: `nhot` index bits are brought near, and steps first .. first+count-1 touch
  * only those (as targets; diagonals and controls may look at any bit). */
-struct plan_stage { uint32_t first, count; uint8_t nhot; const uint8_t *hot; };
+struct plan_stage {
+	uint32_t first, count;
+	uint8_t nhot; const uint8_t *hot;
+	const uint8_t *partner;      /* (bits in the lanes) the bit that changes places with one that is hot */
+	const uint8_t *place;        /* (bits as stored) where each bit of the index lies in the state before the stage */
+};
 
 struct plan_circuit {
 	const struct circuit_code *code;
@@ -56,7 +61,8 @@ struct plan_circuit {
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
 	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
-	const uint8_t *bit_of_wire;  /* final place of each wire, for reading the state */
+	const uint8_t *bit_of_wire;  /* the bit that carries each wire in the end, for reading the state */
+	const uint8_t *place;        /* where each bit lies in the state in the end */
 };
 
 struct plan {

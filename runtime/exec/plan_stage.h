@@ -46,4 +46,11 @@ void plan_start(struct plan *pl, struct plan_circuit *c);
  * hot; those they look at may be any.  random: another legal cut, into smaller blocks (tests). */
 int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e);
 
+/* Once steps stay where they are and the way back is known: fill the blocks of c's stages up, and set where bits lie in the state, of stages and in
+ * the end (without stages: bit b at b).  random: any legal places (tests). */
+void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random);
+
+/* Amplitudes of a block that lie side by side in the state, as a power of two. */
+unsigned plan_run(const struct plan *pl, const struct plan_stage *s);
+
 #endif

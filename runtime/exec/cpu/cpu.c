@@ -69,7 +69,7 @@ static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, co
 		const struct output *out = &c->output[o];
 		unsigned nrow_bit = 0;
 		for (uint32_t w = 0; w < out->nwire; w++)
-			nrow_bit += out->wire[w] >= lane_bits;
+			nrow_bit += c->place[out->wire[w]] >= lane_bits;
 		most = larger(most, (UINT64_C(1) << nrow_bit) * k->lanes);
 	}
 	return most;
@@ -329,7 +329,7 @@ static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 		size_t at = 0;
 		double re, im;
 		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= ((i >> w) & 1) << pc->bit_of_wire[w];
+			at |= ((i >> w) & 1) << pc->place[pc->bit_of_wire[w]];
 		unsigned lane = b->lane_bits ? (unsigned)(at & (b->k->lanes - 1)) : s;
 		b->k->get(psi, at >> b->lane_bits, lane, &re, &im);
 		out[i] = cplx_of(re, im);

@@ -70,6 +70,15 @@ void cpu_bank_free(struct cpu_bank *k)
 	free(k);
 }
 
+/* Bits of an index at their places in the state. */
+static uint64_t places_of(const uint8_t *place, uint64_t bits)
+{
+	uint64_t at = 0;
+	for (; bits; bits &= bits - 1)
+		at |= UINT64_C(1) << place[__builtin_ctzll(bits)];
+	return at;
+}
+
 static void compile_terms(struct backend_state *b, uint32_t c, struct bank_circuit *out)
 {
 	uint64_t lane_mask = (UINT64_C(1) << b->lane_bits) - 1;
@@ -77,10 +86,11 @@ static void compile_terms(struct backend_state *b, uint32_t c, struct bank_circu
 	forms_of(&b->plan->circuit[c], &b->bank->arena, &f);
 	*out = (struct bank_circuit){ f.nform, f.nterm, arena_alloc(&b->bank->arena, f.nterm, sizeof *out->term) };
 	for (uint32_t t = 0; t < f.nterm; t++) {
-		const struct pauli_mask *m = &f.term[t].mask;
+		const uint8_t *place = b->plan->circuit[c].place;
+		uint64_t flip = places_of(place, f.term[t].mask.flip), sign = places_of(place, f.term[t].mask.sign);
 		out->term[t] = (struct bank_term){ .coefficient = f.term[t].coefficient, .form = f.term[t].form,
-			.kernel = { .flip_row = m->flip >> b->lane_bits, .sign_row = m->sign >> b->lane_bits,
-				.flip_lane = (unsigned)(m->flip & lane_mask), .sign_lane = (unsigned)(m->sign & lane_mask), .ny = m->ny % 4 } };
+			.kernel = { .flip_row = flip >> b->lane_bits, .sign_row = sign >> b->lane_bits,
+				.flip_lane = (unsigned)(flip & lane_mask), .sign_lane = (unsigned)(sign & lane_mask), .ny = f.term[t].mask.ny % 4 } };
 	}
 }
 

@@ -23,61 +23,74 @@ static bool is_hot(const struct plan_stage *s, unsigned bit)
 	return false;
 }
 
-/* Lowest bit that is neither hot nor taken, at or above `from`. */
-static unsigned substitute(const struct plan_stage *s, unsigned from, const bool *taken)
+/* The bit at every place. */
+static void bits_at(const uint8_t *place, unsigned nbit, uint8_t *bit)
 {
-	while (is_hot(s, from) || taken[from])
-		from++;
-	return from;
+	for (unsigned b = 0; b < nbit; b++)
+		bit[place[b]] = (uint8_t)b;
 }
 
-/* Rows of the block: hot bits outside the lanes and, for each hot bit inside, another that
- * changes places with it. */
-static void lay_out(const struct backend_state *b, const struct cpu_circuit *c,
-	const struct plan_stage *ps, struct cpu_stage *s, struct layout *l)
+/* Row bits of the block from those of the state: hot bits outside the lanes, and bits that change places with hot ones
+ * inside, in the order of their places.  after: places behind the stage. */
+static void lay_out_rows(const struct backend_state *b, const struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
+	struct cpu_stage *s, struct layout *l, uint8_t *row_of_place)
 {
-	bool in_block[64] = { 0 };
-	unsigned partner[8];
-	memset(l, -1, sizeof *l);
-	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++)
-		in_block[bit] = is_hot(ps, bit);
-	for (unsigned a = 0; a < b->lane_bits; a++) {
-		l->lane_bit[a] = (int8_t)a;
-		if (!is_hot(ps, a))
-			continue;
-		partner[a] = substitute(ps, b->lane_bits, in_block);
-		in_block[partner[a]] = true;
-	}
 	uint64_t before = plan_turned(b->plan, c->plan, ps->first), live = plan_turned(b->plan, c->plan, ps->first + ps->count);
 	uint64_t back = live | plan_left(b->plan, c->plan, ps->first + ps->count);
-	uint8_t memory_bit[64];
-	for (unsigned bit = b->lane_bits; bit < c->nbit; bit++) {
+	uint8_t bit_at[64], bit_after[64];
+	bool in_block[64] = { 0 };
+	bits_at(ps->place, c->nbit, bit_at);
+	bits_at(after, c->nbit, bit_after);
+	for (unsigned at = 0; at < c->nbit; at++)
+		if (is_hot(ps, bit_at[at]))
+			in_block[at < b->lane_bits ? ps->partner[at] : bit_at[at]] = true;
+	for (unsigned at = b->lane_bits; at < c->nbit; at++) {
+		unsigned bit = bit_at[at];
+		uint8_t row = (uint8_t)(at - b->lane_bits);
 		if (in_block[bit]) {
+			row_of_place[at] = (uint8_t)s->nhot;
 			l->row_bit[bit] = (int8_t)s->nhot;
 			s->forward.absent |= (size_t)(~before >> bit & 1) << s->nhot;
-			s->back.absent |= (size_t)(~back >> bit & 1) << s->nhot;
-			memory_bit[s->nhot++] = (uint8_t)(bit - b->lane_bits);
+			s->back.absent |= (size_t)(~back >> bit_after[at] & 1) << s->nhot;
+			s->row_bit[s->nhot++] = row;
 		} else {
-			l->outer_bit[bit] = (int8_t)(bit - b->lane_bits);
+			l->outer_bit[bit] = (int8_t)row;
 			if ((live >> bit) & 1)   /* elsewhere psi is 0, and stays so */
-				s->forward.outer[s->forward.nouter++] = (uint8_t)(bit - b->lane_bits);
+				s->forward.outer[s->forward.nouter++] = row;
 			if ((back >> bit) & 1)
-				s->back.outer[s->back.nouter++] = (uint8_t)(bit - b->lane_bits);
+				s->back.outer[s->back.nouter++] = row;
 		}
 	}
-	for (unsigned a = 0; a < b->lane_bits; a++)
-		if (is_hot(ps, a)) {
-			unsigned p = partner[a];
-			s->swap.lanes |= 1u << a;
-			s->swap.row_bit[a] = (uint8_t)l->row_bit[p];
-			l->row_bit[a] = l->row_bit[p];
-			l->lane_bit[p] = (int8_t)a;
-			l->row_bit[p] = l->lane_bit[a] = -1;
-		}
+	s->moves = arena_alloc((struct arena *)&b->arena, s->nhot, sizeof *s->moves);
+	for (unsigned j = 0; j < s->nhot; j++)
+		s->moves[j] = UINT32_C(1) << row_of_place[after[bit_at[s->row_bit[j] + b->lane_bits]]];
+}
+
+/* Where everything is while the stage runs. */
+static void lay_out(const struct backend_state *b, const struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
+	struct cpu_stage *s, struct layout *l)
+{
+	uint8_t bit_at[64], row_of_place[64];
+	memset(l, -1, sizeof *l);
+	lay_out_rows(b, c, ps, after, s, l, row_of_place);
+	bits_at(ps->place, c->nbit, bit_at);
+	for (unsigned a = 0; a < b->lane_bits; a++) {
+		unsigned bit = bit_at[a], partner = ps->partner[a];
+		l->lane_bit[bit] = (int8_t)a;
+		if (!is_hot(ps, bit))
+			continue;
+		s->in.swap.lanes |= 1u << a;
+		s->in.swap.row_bit[a] = (uint8_t)l->row_bit[partner];
+		s->out.swap.lanes |= 1u << a;
+		s->out.swap.row_bit[a] = row_of_place[after[partner]];
+		l->row_bit[bit] = l->row_bit[partner];
+		l->lane_bit[partner] = (int8_t)a;
+		l->row_bit[partner] = l->lane_bit[bit] = -1;
+	}
 	s->row = arena_alloc((struct arena *)&b->arena, (size_t)1 << s->nhot, sizeof *s->row);
 	for (uint32_t k = 0; k < UINT32_C(1) << s->nhot; k++)
 		for (unsigned bit = 0; bit < s->nhot; bit++)
-			s->row[k] |= ((k >> bit) & 1) << memory_bit[bit];
+			s->row[k] |= ((k >> bit) & 1) << s->row_bit[bit];
 }
 
 /* SHAPE_SAMPLES: every bit is a row bit of the one block. */
@@ -267,14 +280,15 @@ static size_t idle_rows(const struct layout *l, uint64_t live)
 	return idle;
 }
 
-static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps,
+/* after: places of bits behind the stage. */
+static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
 	struct cpu_stage *s)
 {
 	struct layout l;
 	if (b->plan->shape == SHAPE_SAMPLES)
 		lay_out_whole(c, s, &l);
 	else
-		lay_out(b, c, ps, s, &l);
+		lay_out(b, c, ps, after, s, &l);
 	s->step = arena_alloc(&b->arena, ps->count, sizeof *s->step);
 	for (uint32_t k = ps->first; k < ps->first + ps->count; k++) {
 		const struct plan_step *step = &c->plan->step[k];
@@ -308,21 +322,21 @@ static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 	if (b->plan->shape != SHAPE_SAMPLES) {
 		c->stage = arena_alloc(&b->arena, pc->nstage, sizeof *c->stage);
 		for (uint32_t k = 0; k < pc->nstage; k++)
-			compile_stage(b, c, &pc->stage[k], &c->stage[c->nstage++]);
+			compile_stage(b, c, &pc->stage[k], k + 1 < pc->nstage ? pc->stage[k + 1].place : pc->place, &c->stage[c->nstage++]);
 		return;
 	}
 	struct plan_stage whole = { .first = 0, .count = pc->nstep };
 	c->stage = arena_alloc(&b->arena, 1, sizeof *c->stage);
 	c->nstage = 1;
-	compile_stage(b, c, &whole, c->stage);
+	compile_stage(b, c, &whole, pc->place, c->stage);
 }
 
-static struct kernel_term compile_term(const struct backend_state *b, const struct pauli_term *t)
+static struct kernel_term compile_term(const struct backend_state *b, const struct plan_circuit *c, const struct pauli_term *t)
 {
 	uint64_t flip = 0, sign = 0;
 	struct kernel_term k = { 0 };
 	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t bit = UINT64_C(1) << t->factor[f].wire;
+		uint64_t bit = UINT64_C(1) << c->place[t->factor[f].wire];
 		flip |= t->factor[f].letter != 3 ? bit : 0;
 		sign |= t->factor[f].letter != 1 ? bit : 0;
 		k.ny += t->factor[f].letter == 2;
@@ -336,11 +350,11 @@ static struct kernel_term compile_term(const struct backend_state *b, const stru
 }
 
 /* Row bits give consecutive bins; where these and the lanes lie in the readout's index is kept beside. */
-static void compile_probs(const struct backend_state *b, const struct output *o, struct cpu_probs *p)
+static void compile_probs(const struct backend_state *b, const struct plan_circuit *c, const struct output *o, struct cpu_probs *p)
 {
 	p->nbit = o->nwire;
 	for (uint32_t k = 0; k < o->nwire; k++) {
-		unsigned bit = o->wire[k];
+		unsigned bit = c->place[o->wire[k]];
 		if (bit >= b->lane_bits) {
 			p->row_bin[p->bins.nbit] = UINT32_C(1) << k;
 			p->bins.row_bit[p->bins.nbit] = (uint8_t)(bit - b->lane_bits);
@@ -373,7 +387,7 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 		}
 		for (uint32_t t = 0; t < o->nterm; t++)
 			if (is_z(&o->term[t]) == z)
-				c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, &o->term[t]),
+				c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, c->plan, &o->term[t]),
 					.coefficient = o->term[t].coefficient, .readout = readout };
 		readout++;
 	}
@@ -401,7 +415,7 @@ static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 		}
 		struct cpu_probs *p = &c->probs[c->nprobs++];
 		p->readout = readout;
-		compile_probs(b, o, p);
+		compile_probs(b, pc, o, p);
 		size_t n = ((size_t)1 << p->bins.nbit) * b->k->lanes;
 		c->nbin = n > c->nbin ? n : c->nbin;
 		readout += UINT32_C(1) << o->nwire;
@@ -428,6 +442,17 @@ static void find_sample_matrices(struct backend_state *b, struct cpu_circuit *c)
 	free(seen);
 }
 
+/* Row bits of the state before stage k where it is |0> still after nstep steps. */
+static size_t idle_places(const struct backend_state *b, const struct cpu_circuit *c, uint32_t nstep, uint32_t k)
+{
+	const struct plan_circuit *pc = c->plan;
+	const uint8_t *place = k < pc->nstage ? pc->stage[k].place : pc->place;
+	uint64_t turned = plan_turned(b->plan, pc, nstep), at = 0;
+	for (unsigned bit = 0; bit < pc->nbit; bit++)
+		at |= ((turned >> bit) & 1) << place[bit];
+	return (c->nrow - 1) & ~(size_t)(at >> b->lane_bits);
+}
+
 void cpu_compile(struct backend_state *b)
 {
 	const struct plan *pl = b->plan;
@@ -438,8 +463,8 @@ void cpu_compile(struct backend_state *b)
 		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
 		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
 		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
-		c->start_idle = (c->nrow - 1) & ~(size_t)(plan_turned(pl, c->plan, c->plan->nstart) >> b->lane_bits);
-		c->idle = (c->nrow - 1) & ~(size_t)(plan_turned(pl, c->plan, c->plan->nstep) >> b->lane_bits);
+		c->start_idle = idle_places(b, c, c->plan->nstart, c->plan->nstart_stage);
+		c->idle = idle_places(b, c, c->plan->nstep, c->plan->nstage);
 		compile_stages(b, c);
 		compile_outputs(b, c);
 		cpu_z_compile(b, c);

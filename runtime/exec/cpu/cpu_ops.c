@@ -152,9 +152,9 @@ static size_t rows_first_written(const struct cpu_stage *s, const struct cpu_ste
 	size_t bits = 0;
 	for (unsigned k = 0; k < st->kernel.ntarget; k++)
 		bits |= st->kernel.target[1u << k];
-	for (unsigned a = 0; s->swap.lanes >> a; a++)
-		if ((s->swap.lanes >> a) & 1)
-			bits &= ~((size_t)1 << s->swap.row_bit[a]);
+	for (unsigned a = 0; s->in.swap.lanes >> a; a++)
+		if ((s->in.swap.lanes >> a) & 1)
+			bits &= ~((size_t)1 << s->in.swap.row_bit[a]);
 	return bits;
 }
 

@@ -35,9 +35,14 @@ struct cpu_step {
 	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
 };
 
-/* Permutations done on the way between state and block: row k of the state's part is row place[k ^ flip] of the
- * block, where flip is the sum of the masks of outer bits that are 1. */
-struct cpu_way { uint32_t *place; unsigned nflip; struct { uint8_t outer; uint32_t mask; } flip[64]; };
+/* What is done on the way between state and block: hot bits that lie in the lanes change places with bits of the rows; then
+ * row k of the state's part is row place[k ^ flip] of the block, where flip is the sum of the masks of outer bits that
+ * are 1. */
+struct cpu_way {
+	struct kernel_swap swap;
+	uint32_t *place;
+	unsigned nflip; struct { uint8_t outer; uint32_t mask; } flip[64];
+};
 
 /* What forward does: a step, after diagonal steps that its visit of the rows takes along, or some matrices on one
  * qubit each in one visit. */
@@ -62,8 +67,9 @@ struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
 	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; SHAPE_SAMPLES: behind the constant start */
 	unsigned nhot;               /* a block has 2^nhot rows */
+	uint8_t row_bit[64];         /* (nhot) bits of a block's rows among the state's, ascending */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
-	struct kernel_swap swap;     /* hot bits that lie in the lanes, and what changes places with them */
+	uint32_t *moves;             /* (nhot) as a mask: the bit of those that bit j goes to when the block is put back */
 	struct cpu_way in, out;      /* before the first step, after the last */
 	struct cpu_blocks forward, back;
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */

@@ -51,7 +51,7 @@ static inline const struct cpu_blocks *cpu_blocks(const struct sweep *w) { retur
 
 static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struct cpu_way *way, size_t base)
 {
-	struct kernel_rows r = { .nbit = s->nhot, .row = s->row, .swap = s->swap, .place = way->place };
+	struct kernel_rows r = { .nbit = s->nhot, .row = s->row, .swap = way->swap, .place = way->place };
 	for (unsigned k = 0; k < way->nflip; k++)
 		r.flip ^= (base >> way->flip[k].outer) & 1 ? way->flip[k].mask : 0;
 	return r;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Permutations on the way: those at a stage's beginning and end cost nothing where they are affine, that is
- * XORs of bits: they are put into the tables by which blocks are fetched and put back. */
+ * XORs of bits: they are put into the tables by which blocks are fetched and put back.  So are the new places of bits. */
 #include "config.h"
 #include <stdlib.h>
+#include <string.h>
 #include "runtime/exec/cpu/cpu_state.h"
 #include "runtime/exec/plan_stage.h"
 
@@ -114,19 +115,42 @@ static bool collect(const struct plan *pl, struct cpu_stage *s, bool end, struct
 	return any;
 }
 
+/* Bits of a block's rows to their places in the state. */
+static struct affine moves_of(const struct cpu_stage *s)
+{
+	struct affine a = { .nbit = s->nhot };
+	memcpy(a.column, s->moves, s->nhot * sizeof *a.column);
+	return a;
+}
+
+static bool moves(const struct cpu_stage *s)
+{
+	for (unsigned j = 0; j < s->nhot; j++)
+		if (s->moves[j] != UINT32_C(1) << j)
+			return true;
+	return false;
+}
+
+static void take_flips(struct cpu_way *way, const struct affine *a)
+{
+	way->nflip = a->flips.nflip;
+	memcpy(way->flip, a->flips.flip, sizeof way->flip);
+}
+
 void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled)
 {
 	uint32_t n = UINT32_C(1) << s->nhot;
-	struct affine a;
-	if (collect(b->plan, s, true, &a)) {
-		s->out = a.flips;   /* in the order of the state's rows already */
+	struct affine a, places = moves_of(s);
+	if (collect(b->plan, s, true, &a) | moves(s)) {
+		a = then(&a, &places);
+		take_flips(&s->out, &a);   /* in the order of the state's rows already */
 		s->out.place = arena_alloc(&b->arena, n, sizeof *s->out.place);
 		for (uint32_t k = 0; k < n; k++)
 			s->out.place[image(&a, k)] = k;
 	}
 	if (settled && collect(b->plan, s, false, &a)) {
 		uint32_t *from = mem_alloc(n, sizeof *from);
-		s->in = a.flips;
+		take_flips(&s->in, &a);
 		s->in.place = arena_alloc(&b->arena, n, sizeof *s->in.place);
 		for (uint32_t k = 0; k < n; k++) {
 			s->in.place[k] = image(&a, k);

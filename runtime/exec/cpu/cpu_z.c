@@ -63,7 +63,7 @@ void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
 		z->base = c->term[k].kernel.sign_row;
 		z->lane = c->term[k].kernel.sign_lane;
 		sign = block_sign(s, &z->base);
-		exchange(&s->swap, &sign, &z->lane);
+		exchange(&s->out.swap, &sign, &z->lane);
 		see_through(s, sign, z);
 		c->near_row[k] = z->row;
 	}

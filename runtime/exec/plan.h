@@ -111,6 +111,8 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
  * PLAN_NEAR_TERMS_MAX. */
 enum { PLAN_NEAR_TERMS_MAX = 128 };
 bool plan_sums_near(const struct plan_circuit *c);
+/* Does the way back make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
+bool plan_lambda_near(const struct plan_circuit *c);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
  * k = nstage readouts and lambda. */
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);

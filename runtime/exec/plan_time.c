@@ -171,7 +171,7 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 	if (!any)
 		return 0;
 	inside += 4 * visit(t, n, 0);
-	return fmax(inside, stream(t, c->nbit, t->amplitude * n * (undo ? 4 : 2))) + (t->pl->shape == SHAPE_SHARED ? PASS_SECONDS : 0);
+	return fmax(inside, stream(t, c->nbit, t->amplitude * n * plan_moves_back(c, s, undo))) + (t->pl->shape == SHAPE_SHARED ? PASS_SECONDS : 0);
 }
 
 static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
@@ -195,41 +195,13 @@ static double all_back(const struct clock *t, const struct plan_circuit *c, doub
 	return inside;
 }
 
-static bool has_probs(const struct plan_circuit *c)
-{
-	for (uint32_t k = 0; k < c->noutput; k++)
-		if (c->output[k].kind == OUTPUT_PROBS)
-			return true;
-	return false;
-}
-
 /* Readouts and lambda: passes of their own, but for sums that the last stage has made. */
 static struct plan_seconds outputs(const struct clock *t, const struct plan_circuit *c, double n)
 {
 	double whole = stream(t, c->nbit, t->amplitude * n), sums = arithmetic(t, n, READ_FLOPS + TERM_FLOPS * terms(c));
 
-	return (struct plan_seconds){ plan_sums_near(c) ? has_probs(c) ? whole : 0 : fmax(whole, sums), 2 * whole };
-}
-
-static bool only_z(const struct pauli_term *t)
-{
-	for (uint32_t f = 0; f < t->nfactor; f++)
-		if (t->factor[f].letter != 3)
-			return false;
-	return true;
-}
-
-bool plan_sums_near(const struct plan_circuit *c)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < c->noutput; k++)
-		for (uint32_t t = 0; t < c->output[k].nterm; t++) {
-			if (!only_z(&c->output[k].term[t]))
-				return false;
-			n += c->output[k].term[t].nfactor > 0;
-		}
-	return c->nstage > c->nstart_stage && n > 0 && n <= PLAN_NEAR_TERMS_MAX;
+	return (struct plan_seconds){ plan_sums_near(c) ? plan_has_probs(c) ? whole : 0 : fmax(whole, sums),
+		plan_lambda_near(c) ? 0 : 2 * whole };
 }
 
 static void stage_pass(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back, double *flops,
@@ -249,7 +221,7 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	}
 	*flops += back ? 0 : plan_visit_rest(&v);
 	if (back)
-		*amplitudes = undo ? 4 * v.back : cross ? 2 * v.back : 0;
+		*amplitudes = undo || cross ? plan_moves_back(c, s, undo) * v.back : 0;
 }
 
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)
@@ -259,8 +231,8 @@ void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, 
 	*flops = 0;
 	if (k < c->nstage)
 		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
-	else if (!plan_has_tail(c))
-		amplitudes = back ? 2 * whole : plan_sums_near(c) && !has_probs(c) ? 0 : whole;
+	else if (!plan_lambda_near(c))
+		amplitudes = back ? 2 * whole : plan_sums_near(c) && !plan_has_probs(c) ? 0 : whole;
 	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
 }
 

@@ -247,6 +247,44 @@ void plan_flops(const struct plan *pl, bool gradient, double *executed, double *
 	*nominal = plan_nominal(pl->program, gradient);
 }
 
+/* ---- outputs that are made block by block ---- */
+
+bool plan_has_probs(const struct plan_circuit *c)
+{
+	for (uint32_t k = 0; k < c->noutput; k++)
+		if (c->output[k].kind == OUTPUT_PROBS)
+			return true;
+	return false;
+}
+
+static bool only_z(const struct pauli_term *t)
+{
+	for (uint32_t f = 0; f < t->nfactor; f++)
+		if (t->factor[f].letter != 3)
+			return false;
+	return true;
+}
+
+bool plan_sums_near(const struct plan_circuit *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->noutput; k++)
+		for (uint32_t t = 0; t < c->output[k].nterm; t++) {
+			if (!only_z(&c->output[k].term[t]))
+				return false;
+			n += c->output[k].term[t].nfactor > 0;
+		}
+	return c->nstage > c->nstart_stage && n > 0 && n <= PLAN_NEAR_TERMS_MAX;
+}
+
+bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
+
+double plan_moves_back(const struct plan_circuit *c, const struct plan_stage *s, bool undo)
+{
+	return (undo ? 4 : 2) - (s == &c->stage[c->nstage - 1] && plan_lambda_near(c));
+}
+
 /* ---- traffic ---- */
 
 /* Bytes that go between the state and a stage's blocks, forward and, with the gradient, back. */
@@ -254,7 +292,7 @@ static double stage_bytes(const struct plan *pl, const struct plan_circuit *c, c
 {
 	struct plan_visited v = plan_visit(pl, c, s);
 
-	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? 4 * v.back : 0));
+	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? plan_moves_back(c, s, true) * v.back : 0));
 }
 
 /* Forward a pass reads and writes psi, as far as it is not known to be 0; backward psi and lambda, in the stages with
@@ -281,6 +319,6 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 			*passes += 1 + gradient;
 			*bytes += state * (gradient ? 6 : 2);
 		}
-		*bytes += any && !plan_has_tail(pc) ? 2 * state : 0;
+		*bytes += any && !plan_lambda_near(pc) ? 2 * state : 0;
 	}
 }

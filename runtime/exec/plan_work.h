@@ -36,4 +36,9 @@ double plan_visit_rest(const struct plan_visited *v);
 /* Amplitudes that the stage reads before its first step; `there` are written. */
 double plan_visit_read(const struct plan_visited *v);
 
+/* Is some output probabilities? */
+bool plan_has_probs(const struct plan_circuit *c);
+/* Times that a state goes between memory and the blocks of a stage on the way back, which undoes a step or none. */
+double plan_moves_back(const struct plan_circuit *c, const struct plan_stage *s, bool undo);
+
 #endif

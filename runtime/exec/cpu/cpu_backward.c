@@ -101,12 +101,14 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		cpu_fetch(w, w->psi, base, thread->block_psi);
 		if (w->tail)
 			cpu_tail_lambda(w, thread->block_psi, thread->block_lambda);
+		else if (w->slope)
+			cpu_z_lambda(w, thread->block_psi, base, thread->block_lambda);
 		else
 			cpu_fetch(w, w->lambda, base, thread->block_lambda);
 		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, thread->block_psi, base, w->psi);
-		if (!w->last && (s->undoes || w->tail))
+		if (!w->last && (s->undoes || w->tail || w->slope))
 			cpu_put_back(w, thread->block_lambda, base, w->lambda);
 		thread->blocks++;
 	}
@@ -215,7 +217,7 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 }
 
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const void *tail, cplx *r_shared, cplx *const *r_sample)
+	void *psi, const void *tail, const double *slope, cplx *r_shared, cplx *const *r_sample)
 {
 	uint32_t first = 0;
 	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
@@ -225,6 +227,7 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		sweep.tail = tail && k + 1 == c->nstage;
+		sweep.slope = k + 1 == c->nstage ? slope : NULL;
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
@@ -253,11 +256,15 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	if (cpu_tail_taken(c, in)) {
 		matrix_room room;
 		cpu_tail_slopes(b, w, c, slope, &room, r_shared);
-		cpu_unsweep(b, w, c, in, psi, &room, r_shared, r_sample);
+		cpu_unsweep(b, w, c, in, psi, &room, NULL, r_shared, r_sample);
+		return;
+	}
+	if (c->near && !c->nprobs) {
+		cpu_unsweep(b, w, c, in, psi, NULL, slope, r_shared, r_sample);
 		return;
 	}
 	double began = cpu_began(b);
 	cpu_lambda(b, w, c, psi, w->lambda, slope);
 	cpu_took(b, began, &c->seconds[c->nstage].back);
-	cpu_unsweep(b, w, c, in, psi, NULL, r_shared, r_sample);
+	cpu_unsweep(b, w, c, in, psi, NULL, NULL, r_shared, r_sample);
 }

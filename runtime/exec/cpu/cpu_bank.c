@@ -356,7 +356,7 @@ static void bank_backward(struct backend_state *b, unsigned worker, uint32_t num
 		cpu_chunks(b, w, c->nchunk, mix_chunk, &x);
 	else
 		mix_lanes(&x);
-	cpu_unsweep(b, w, c, in, psi, NULL, r_shared, r_sample);
+	cpu_unsweep(b, w, c, in, psi, NULL, NULL, r_shared, r_sample);
 }
 
 const struct bank_ops cpu_bank_ops = {

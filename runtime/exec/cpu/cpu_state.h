@@ -186,11 +186,12 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const st
 	const double *slope, cplx *r_shared, cplx *const *r_sample);
 
 /* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
- * the way back from psi and w->lambda, or where `tail` is given (cpu_tail.c) from psi alone. */
+ * the way back from psi and w->lambda, or where `tail` (cpu_tail.c) or slopes of readouts (cpu_z.c) are given from psi
+ * alone. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in);
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const void *tail, cplx *r_shared, cplx *const *r_sample);
+	void *psi, const void *tail, const double *slope, cplx *r_shared, cplx *const *r_sample);
 
 /* cpu_bank.c: states kept side by side. */
 extern const struct bank_ops cpu_bank_ops;

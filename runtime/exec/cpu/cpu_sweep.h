@@ -17,6 +17,7 @@ struct sweep {
 	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
 	bool tail;                   /* the stage ends with the tail, which is taken */
 	const void *tail_matrix;     /* on the way back: of lambda = matrix psi */
+	const double *slope;         /* on the way back, in the last stage: slopes of readouts that lambda is made of, or NULL where it is there */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
@@ -98,6 +99,8 @@ void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c);
 /* The sums of a chunk, (nterm), then those of its blocks added, each before it is put back. */
 double *cpu_z_begin(const struct sweep *w, unsigned chunk);
 void cpu_z_add(const struct sweep *w, const void *block, size_t base, double *sum);
+/* lambda = sum of slope * Z products psi, on a block as cpu_z_add finds it. */
+void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda);
 
 /* ---- ways ---- */
 

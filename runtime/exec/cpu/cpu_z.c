@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Products of Z summed block by block while the last stage has a block near: outputs need no pass of their own.
+ * Products of Z block by block while the last stage has a block near: outputs and lambda need no pass of their own.
  *
  * As a block lies after the stage's steps, bits of the state's index are bits of its rows and lanes or of its first row,
  * and permutations on the way out are still to come: signs are those of the state, seen through both. */
@@ -101,4 +101,19 @@ void cpu_z_add(const struct sweep *w, const void *block, size_t base, double *su
 		double total = lanes_total(out + k * lanes, lanes, z->lane);
 		sum[k] += minus ? -total : total;
 	}
+}
+
+void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda)
+{
+	const struct cpu_circuit *c = w->circuit;
+	double factor[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	unsigned lanes = w->b->k->lanes;
+	for (uint32_t k = 0; k < c->nz; k++) {
+		const struct cpu_sign *z = &c->near[k];
+		bool minus = z->minus ^ (bool)__builtin_parityll(base & z->base);
+		double x = c->term[k].coefficient * w->slope[c->term[k].readout];
+		for (unsigned l = 0; l < lanes; l++)
+			factor[k * lanes + l] = minus ^ __builtin_parity(l & z->lane) ? -x : x;
+	}
+	w->b->k->lambda_z(lambda, psi, 0, (size_t)1 << w->stage->nhot, c->near_row, c->nz, factor);
 }

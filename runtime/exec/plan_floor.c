@@ -66,8 +66,7 @@ static double state_seconds(const struct roof *r, uint32_t nbit, double bytes, d
 static double stage_seconds(const struct roof *r, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = plan_visit(r->pl, c, s);
-	uint64_t lanes = plan_lanes(r->pl->isa, r->pl->precision) - 1;    /* a power of 2: these bits are in every block */
-	double block = ldexp(r->amplitude, (int)count(v.hot | lanes)), forward = 0, backward = 0, seconds;
+	double block = ldexp(r->amplitude, (int)count(v.hot | v.lanes)), forward = 0, backward = 0, seconds;
 	double read = plan_visit_read(&v), past = v.there * r->amplitude > PLAN_PAST_BYTES ? v.there - read : 0;
 	bool undo = false, cross = false;
 
@@ -83,7 +82,7 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 	forward += plan_visit_rest(&v) / r->flop_s;
 	seconds = fmax(forward, state_seconds(r, c->nbit, (read + v.there - past) * r->amplitude, past * r->amplitude));
 	if (r->gradient && (undo || cross))
-		seconds += fmax(backward, state_seconds(r, c->nbit, (undo ? 4 : 2) * v.back * r->amplitude, 0));
+		seconds += fmax(backward, state_seconds(r, c->nbit, plan_moves_back(c, s, undo) * v.back * r->amplitude, 0));
 	return seconds;
 }
 

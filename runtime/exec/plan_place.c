@@ -6,6 +6,7 @@
  * memory, which come several times as fast as single rows.  Bits in the lanes keep their places. */
 #include "config.h"
 #include "runtime/exec/plan_stage.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/base/rng.h"
@@ -14,8 +15,9 @@ struct placing {
 	struct plan *pl;
 	struct plan_circuit *c;
 	unsigned nlane, nbit;        /* bits in the lanes, bits of the state as stored */
+	uint64_t lanes;              /* those that lie in the lanes */
 	uint64_t *moved, *rows;      /* (nstage) bits that its steps change; bits that are rows of its blocks */
-	uint32_t first_large;        /* the first stage whose way through memory matters */
+	uint32_t first_visit, first_read;    /* the first large stages */
 	uint64_t random;
 	uint8_t *at;                 /* (nbit) places as they are now */
 };
@@ -23,7 +25,6 @@ struct placing {
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 static bool has(uint64_t bits, unsigned b) { return (bits >> b) & 1; }
-static uint64_t lanes_of(const struct placing *p) { return bit(p->nlane) - 1; }
 
 static uint64_t stage_hot(const struct plan_stage *s)
 {
@@ -41,28 +42,123 @@ static uint64_t stage_looked(const struct placing *p, const struct plan_stage *s
 	return bits;
 }
 
-/* ---- what blocks are made of ---- */
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/* How well bit b fills a block of stage k up: it should not be |0> still, which would make zeros part of the block; nor, in
- * the lanes, be one that steps look at; and be in the blocks of the stages beside. */
-static unsigned worth(const struct placing *p, uint32_t k, unsigned b, uint64_t live, uint64_t avoid)
+/* ---- what lanes are made of ---- */
+
+/* What bit b costs in the lanes: of every large stage that changes it, an exchange with the rows on both ways; else, of
+ * steps that look at it, masks; and zeros where it is |0> still. */
+static uint32_t lane_cost(const struct placing *p, unsigned b)
 {
-	uint64_t before = k > 0 ? p->rows[k - 1] : 0, next = k + 1 < p->c->nstage ? p->moved[k + 1] : 0;
+	enum { EXCHANGE = 2, LOOK = 1, ZEROS = 16 };
+	uint32_t cost = 0;
 	if (p->random)
-		return (unsigned)(rng_u64(p->random, RNG_TEST, k, b) % 8);
-	return 8 * has(live, b) + 4 * !has(avoid, b) + has(before, b) + 2 * has(next, b);
+		return (uint32_t)rng_u64(p->random, RNG_TEST, 2000, b);
+	for (uint32_t k = p->first_visit; k < p->c->nstage; k++) {
+		const struct plan_stage *s = &p->c->stage[k];
+		if (!has(plan_turned(p->pl, p->c, s->first + s->count), b))
+			cost += ZEROS;
+		if (has(p->moved[k], b)) {
+			cost += EXCHANGE;
+			continue;
+		}
+		for (uint32_t n = s->first; n < s->first + s->count; n++)
+			cost += LOOK * has(plan_looked(p->pl, &p->c->step[n]), b);
+	}
+	return cost;
 }
 
-/* The best bit that is free, the lowest of them. */
-static unsigned best_bit(const struct placing *p, uint32_t k, uint64_t free, uint64_t live, uint64_t avoid)
+/* The cheapest ones, the lowest of them first. */
+static void choose_lanes(struct placing *p)
 {
-	unsigned best = (unsigned)__builtin_ctzll(free), most = worth(p, k, best, live, avoid);
+	uint32_t cost[64];
+	for (unsigned b = 0; b < p->nbit; b++)
+		cost[b] = lane_cost(p, b);
+	p->lanes = 0;
+	for (unsigned a = 0; a < p->nlane; a++) {
+		unsigned best = 64, there = 0;
+		for (unsigned b = 0; b < p->nbit; b++)
+			if (!has(p->lanes, b) && (best == 64 || cost[b] < cost[best]))
+				best = b;
+		p->lanes |= bit(best);
+		while (p->at[there] != a)
+			there++;
+		p->at[there] = p->at[best];
+		p->at[best] = (uint8_t)a;
+	}
+}
+
+/* ---- what changes its place ---- */
+
+static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
+{
+	for (uint32_t k = s->first; k < s->first + s->count; k++)
+		if (c->step[k].undo)
+			return true;
+	return false;
+}
+
+/* Bits that stage k can put back in any order.  On the way back, a stage that undoes nothing leaves the state as it is. */
+static uint64_t put_back(const struct placing *p, uint32_t k)
+{
+	const struct plan_stage *s = &p->c->stage[k];
+	return s->first + s->count <= p->c->first_cross || undoes(p->c, s) ? p->rows[k] : 0;
+}
+
+/* Bits of the first state that can be in any order: of |0...0>, all. */
+static uint64_t at_first(const struct placing *p) { return p->c->nprepare ? 0 : (bit(p->nbit) - 1) & ~p->lanes; }
+
+/* ---- what blocks are made of ---- */
+
+/* A block while it is filled up: bits that are its rows, and how many are missing. */
+struct block { uint32_t k; uint64_t rows, live, avoid; unsigned missing; };
+
+/* How well bit b fills a block up: it should not be |0> still, which would make zeros part of the block; nor one that steps
+ * look at, where some go to the lanes; and be in the blocks of the stages beside. */
+static unsigned worth(const struct placing *p, const struct block *f, unsigned b)
+{
+	uint64_t before = f->k > 0 ? p->rows[f->k - 1] : 0, next = f->k + 1 < p->c->nstage ? p->moved[f->k + 1] : 0;
+	if (p->random)
+		return (unsigned)(rng_u64(p->random, RNG_TEST, f->k, b) % 8);
+	return 8 * has(f->live, b) + 4 * !has(f->avoid, b) + has(before, b) + 2 * has(next, b);
+}
+
+/* Add the best of these bits, the lowest of them. */
+static unsigned add_best(const struct placing *p, struct block *f, uint64_t of)
+{
+	unsigned best = (unsigned)__builtin_ctzll(of);
 	for (unsigned b = best + 1; b < p->nbit; b++)
-		if (has(free, b) && worth(p, k, b, live, avoid) > most) {
-			most = worth(p, k, b, live, avoid);
+		if (has(of, b) && worth(p, f, b) > worth(p, f, best))
 			best = b;
-		}
+	f->rows |= bit(best);
+	f->missing--;
 	return best;
+}
+
+static unsigned bit_at(const struct placing *p, unsigned place)
+{
+	unsigned b = 0;
+	while (p->at[b] != place)
+		b++;
+	return b;
+}
+
+/* Bits that are at the lowest places, or can be brought there by the stage before: some of `mobile`, which has all of
+ * them up to the first large stage. */
+static void add_run(const struct placing *p, struct block *f, uint64_t mobile)
+{
+	enum { RUN = 6 };   /* rows, as a power of two: longer runs are not faster */
+	unsigned common = count(mobile & f->rows);
+	for (unsigned place = p->nlane; place < p->nlane + RUN && place < p->nbit; place++) {
+		unsigned b = bit_at(p, place);
+		uint64_t can = (has(mobile, b) ? mobile : bit(b)) & f->live & ~f->rows;
+		if (has(mobile, b) ? common > 0 : has(f->rows, b))
+			common -= has(mobile, b);
+		else if (can && f->missing > 0)
+			add_best(p, f, can);
+		else
+			break;
+	}
 }
 
 /* The rows of a block of stage k: bits that its steps change, those that change places with the ones in the lanes, and
@@ -70,22 +166,22 @@ static unsigned best_bit(const struct placing *p, uint32_t k, uint64_t free, uin
 static void fill_block(struct placing *p, uint32_t k)
 {
 	struct plan_stage *s = &p->c->stage[k];
-	uint64_t moved = p->moved[k], live = plan_turned(p->pl, p->c, s->first + s->count), looked = stage_looked(p, s);
-	uint64_t rows = moved & ~lanes_of(p), hot = moved, all = bit(p->nbit) - 1;
+	uint64_t moved = p->moved[k], inside = moved & p->lanes, outside = (bit(p->nbit) - 1) & ~p->lanes, spare, hot;
+	struct block f = { k, moved & outside, plan_turned(p->pl, p->c, s->first + s->count), inside ? stage_looked(p, s) : 0, 0 };
 	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1), *near = arena_alloc(&p->pl->arena, s->nhot, 1);
 	unsigned n = 0;
-	for (unsigned a = 0; a < p->nlane; a++)
-		if (has(moved, a)) {
-			partner[a] = (uint8_t)best_bit(p, k, all & ~(rows | lanes_of(p)), live, looked);
-			rows |= bit(partner[a]);
-		}
-	while (count(rows) < s->nhot) {
-		unsigned b = best_bit(p, k, all & ~(rows | lanes_of(p)), live, 0);
-		rows |= bit(b);
-		hot |= bit(b);
+	f.missing = s->nhot - count(f.rows);
+	if (!p->random)
+		add_run(p, &f, k == 0 || (k <= p->first_read && at_first(p)) ? at_first(p) : put_back(p, k - 1));
+	while (f.missing > 0)
+		add_best(p, &f, outside & ~f.rows);
+	p->rows[k] = hot = f.rows;
+	for (spare = f.rows & ~moved, f.rows = 0; inside; inside &= inside - 1) {
+		unsigned b = add_best(p, &f, spare & ~f.rows);
+		partner[p->at[__builtin_ctzll(inside)]] = (uint8_t)b;
+		hot &= ~bit(b);
 	}
-	p->rows[k] = rows;
-	for (; hot; hot &= hot - 1)
+	for (hot |= moved; hot; hot &= hot - 1)
 		near[n++] = (uint8_t)__builtin_ctzll(hot);
 	s->hot = near;
 	s->partner = partner;
@@ -93,29 +189,42 @@ static void fill_block(struct placing *p, uint32_t k)
 
 /* ---- where they lie ---- */
 
-/* From which stage on, k or later, bit b is no row of a block. */
-static uint32_t stays(const struct placing *p, uint32_t k, unsigned b)
+static bool is_row(const struct placing *p, uint32_t k, unsigned b) { return has(p->rows[k] | p->moved[k], b); }
+
+/* How low bit b should lie before stage k: most of all where it is a row of a block then, or of the first stage that reads
+ * much; then for large ones between them; then for as many as follow. */
+static uint32_t nearness(const struct placing *p, uint32_t k, unsigned b)
 {
+	enum { NOW = 1 << 20, BETWEEN = 1 << 10 };
+	uint32_t at = larger(k, p->first_read), from = larger(k, p->first_visit), value = 0;
 	if (p->random)
 		return (uint32_t)rng_u64(p->random, RNG_TEST, 1000 + k, b);
-	while (k < p->c->nstage && has(p->rows[k], b))
-		k++;
-	return k;
+	for (uint32_t n = at; n > from && is_row(p, n - 1, b); n--)
+		value += BETWEEN;
+	if (at < p->c->nstage && is_row(p, at, b))
+		value += NOW;
+	for (uint32_t n = at; n < p->c->nstage && n < at + BETWEEN && is_row(p, n, b); n++)
+		value++;
+	return value;
 }
 
-/* Give the places that `bits` have to the same bits: the lowest to those that stay longest in blocks from stage k on. */
+/* Give the places that `bits` have to the same bits, as stage k and the next want them. */
 static void sort_places(struct placing *p, uint64_t bits, uint32_t k)
 {
 	uint64_t places = 0, left = bits;
+	uint32_t near[64];
 	uint8_t before[64];
 	memcpy(before, p->at, p->nbit);
-	for (; left; left &= left - 1)
-		places |= bit(before[__builtin_ctzll(left)]);
+	for (; left; left &= left - 1) {
+		unsigned b = (unsigned)__builtin_ctzll(left);
+		places |= bit(before[b]);
+		near[b] = nearness(p, k, b);
+	}
 	for (left = bits; left; places &= places - 1) {
 		unsigned best = 64;
 		for (uint64_t rest = left; rest; rest &= rest - 1) {
 			unsigned b = (unsigned)__builtin_ctzll(rest);
-			if (best == 64 || stays(p, k, b) > stays(p, k, best) || (stays(p, k, b) == stays(p, k, best) && before[b] < before[best]))
+			if (best == 64 || near[b] > near[best] || (near[b] == near[best] && before[b] < before[best]))
 				best = b;
 		}
 		p->at[best] = (uint8_t)__builtin_ctzll(places);
@@ -123,34 +232,30 @@ static void sort_places(struct placing *p, uint64_t bits, uint32_t k)
 	}
 }
 
-static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
-
 static const uint8_t *places_now(struct placing *p) { return arena_copy(&p->pl->arena, p->at, p->nbit, 1); }
 
-/* The first stage that visits an eighth of the state. */
-static uint32_t first_large(const struct placing *p)
+/* The first stage that visits an eighth of the state, or that also reads it: what is written past the caches alone may be
+ * in any order. */
+static uint32_t first_large(const struct placing *p, bool reads)
 {
 	uint32_t k = 0;
-	while (k < p->c->nstage && count(plan_turned(p->pl, p->c, p->c->stage[k].first + p->c->stage[k].count)
-			| stage_hot(&p->c->stage[k])) + 3 < p->nbit)
+	if (ldexp(p->pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)p->nbit) <= PLAN_PAST_BYTES)
+		reads = false;
+	while (k < p->c->nstage) {
+		const struct plan_stage *s = &p->c->stage[k];
+		uint64_t there = reads ? plan_turned(p->pl, p->c, s->first)
+			: plan_turned(p->pl, p->c, s->first + s->count) | stage_hot(s);
+		if (count(there) + 3 >= p->nbit)
+			break;
 		k++;
+	}
 	return k;
-}
-
-/* On the way back, where it has to be visited?  A stage that undoes nothing leaves the state as it is. */
-static bool is_put_back(const struct plan_circuit *c, const struct plan_stage *s)
-{
-	if (s->first + s->count <= c->first_cross)
-		return true;
-	for (uint32_t k = s->first; k < s->first + s->count; k++)
-		if (c->step[k].undo)
-			return true;
-	return false;
 }
 
 void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 {
 	uint8_t at[64];
+	uint32_t filled = 0;
 	struct placing p = { .pl = pl, .c = c, .nbit = c->nbit, .random = random, .at = at };
 	if (c->nstage) {
 		p.nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
@@ -163,19 +268,36 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	for (uint32_t k = 0; k < c->nstage; k++)
 		for (uint32_t s = c->stage[k].first; s < c->stage[k].first + c->stage[k].count; s++)
 			p.moved[k] |= plan_moved(pl, &c->step[s]);
-	for (uint32_t k = 0; k < c->nstage; k++)
-		fill_block(&p, k);
-	p.first_large = first_large(&p);
-	if (c->nprepare == 0 && c->nstage)   /* |0...0> is the same with its bits in any order */
-		sort_places(&p, (bit(p.nbit) - 1) & ~lanes_of(&p), p.first_large);
+	p.first_visit = first_large(&p, false);
+	p.first_read = first_large(&p, true);
+	p.lanes = bit(p.nlane) - 1;
+	if (c->nprepare == 0 && c->nstage)
+		choose_lanes(&p);
+	while (filled < c->nstage && filled <= p.first_read)   /* the first places are made for all of these */
+		fill_block(&p, filled++);
 	for (uint32_t k = 0; k < c->nstage; k++) {
+		if (k == filled)
+			fill_block(&p, filled++);
+		sort_places(&p, k == 0 ? at_first(&p) : put_back(&p, k - 1), k);
 		c->stage[k].place = places_now(&p);
-		if (is_put_back(c, &c->stage[k]))
-			sort_places(&p, p.rows[k], larger(k + 1, p.first_large));
 	}
 	c->place = places_now(&p);
 	free(p.moved);
 	free(p.rows);
+}
+
+uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
+{
+	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl->isa, pl->precision)), nbit = 0;
+	uint64_t lanes = 0, hot = stage_hot(s);
+	if (!s->place)
+		return bit(nlane) - 1;
+	for (unsigned found = 0; found < nlane; nbit++)
+		if (s->place[nbit] < nlane) {
+			lanes |= bit(has(hot, nbit) ? s->partner[s->place[nbit]] : nbit);
+			found++;
+		}
+	return lanes;
 }
 
 unsigned plan_run(const struct plan *pl, const struct plan_stage *s)
@@ -183,8 +305,8 @@ unsigned plan_run(const struct plan *pl, const struct plan_stage *s)
 	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl->isa, pl->precision)), run = nlane;
 	uint64_t places = 0;
 	for (unsigned k = 0; k < s->nhot; k++) {
-		unsigned b = s->hot[k] < nlane ? s->partner[s->hot[k]] : s->hot[k];
-		places |= bit(s->place[b]);
+		unsigned b = s->hot[k];
+		places |= bit(s->place[s->place[b] < nlane ? s->partner[s->place[b]] : b]);
 	}
 	while (has(places, run))
 		run++;

@@ -3,6 +3,10 @@
 #include "config.h"
 #include "runtime/exec/plan.h"
 
+#include <math.h>
+
+#include "runtime/exec/plan_stage.h"
+
 #include <stdlib.h>
 
 #include "runtime/exec/plan_build.h"
@@ -61,12 +65,18 @@ static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const
 	buf_char(out, '\n');
 }
 
-static void print_stage(struct buf *out, uint32_t k, const struct plan_stage *s, const struct plan_seconds *t)
+/* Bytes that lie side by side in a block's part of the state. */
+static double run_bytes(const struct plan *pl, const struct plan_stage *s)
+{
+	return ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)plan_run(pl, s));
+}
+
+static void print_stage(const struct plan *pl, struct buf *out, uint32_t k, const struct plan_stage *s, const struct plan_seconds *t)
 {
 	buf_printf(out, "  stage %-4u %u steps, bits near:", k, s->count);
 	for (unsigned b = 0; b < s->nhot; b++)
 		buf_printf(out, " %u", s->hot[b]);
-	buf_printf(out, "; %.3g s forward, %.3g s back\n", t->forward, t->back);
+	buf_printf(out, "; runs of %.0f bytes; %.3g s forward, %.3g s back\n", run_bytes(pl, s), t->forward, t->back);
 }
 
 /* Steps whose cross matrix is summed and that stay done. */
@@ -90,7 +100,7 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	if (c->nstart)
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
-		print_stage(out, k, &c->stage[k], &stage[k]);
+		print_stage(pl, out, k, &c->stage[k], &stage[k]);
 	if (pl->isa != ISA_NONE)
 		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
 	for (uint32_t k = 0; k < c->nstep; k++)

@@ -51,9 +51,6 @@ static uint64_t hot_bits(const struct plan_stage *s)
 	return bits;
 }
 
-/* Bits of the index that a row's lanes are, whatever is |0>. */
-static uint64_t lane_bits(const struct clock *t) { return plan_lanes(t->pl->isa, t->pl->precision) - 1; }
-
 /* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
  * in the lanes, which visit half of the rows.  fresh: none of its qubits was turned before. */
 static double step_forward(const struct clock *t, const struct plan_step *s, double n, uint64_t lanes, bool fresh, unsigned *waiting)
@@ -119,14 +116,14 @@ static double terms(const struct plan_circuit *c)
 /* live: bits that steps before have turned; those of the stage are added. */
 static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
 {
-	uint64_t hot = hot_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, hot), all;
+	uint64_t hot = hot_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
 	unsigned waiting = 0;
 	double n, inside = 0, read, written;
 	bool shared = t->pl->shape == SHAPE_SHARED;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
-	all = *live | hot | lane_bits(t);
+	all = *live | hot | lanes;
 	n = ldexp(1, (int)count(all));
 	read = ldexp(n, -(int)count(hot & ~before));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {

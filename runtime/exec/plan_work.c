@@ -78,15 +78,6 @@ double plan_back_flops(const struct plan *pl, const struct plan_step *s)
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
-uint64_t plan_lanes_inside(const struct plan *pl, uint64_t hot)
-{
-	uint64_t lanes = plan_lanes(pl->isa, pl->precision) - 1, inside = lanes & ~hot, free = ~(lanes | hot);
-
-	for (unsigned k = count(lanes & hot); k > 0; k--, free &= free - 1)
-		inside |= free & -free;
-	return inside;
-}
-
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
@@ -94,7 +85,7 @@ struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit 
 
 	for (unsigned k = 0; k < s->nhot; k++)
 		v.hot |= UINT64_C(1) << s->hot[k];
-	v.lanes = plan_lanes_inside(pl, v.hot);
+	v.lanes = plan_lanes_inside(pl, s);
 	v.there = ldexp(1, (int)count(all | v.hot));
 	v.back = ldexp(1, (int)count(all | v.hot | v.left));
 	return v;

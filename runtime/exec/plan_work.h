@@ -11,9 +11,6 @@
 double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh);
 double plan_back_flops(const struct plan *pl, const struct plan_step *s);
 
-/* Bits of the index that are in the lanes of a block: the lowest ones take the places of hot ones. */
-uint64_t plan_lanes_inside(const struct plan *pl, uint64_t hot);
-
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
  * live: bits that steps before the stage have turned; left: those that the way back finds turned besides.  Diagonal steps
  * wait for the step that changes a bit which they look at: how many, those bits, and their operations one by one. */

@@ -23,13 +23,17 @@ tap_is "$(for p in matrices encoding states slopes chain sums; do part $p; done 
 tap_exit 0 "--parts of threads" "$QCNN" bench --no-limits --runs 20 --threads 2 --circuit qcnn --qubits 8 --batch 64 --parts --json
 tap_is "$(part chain | awk '{ print ($1 >= 0 && $1 < 1e-5) }')" 1 "without a gradient there is no chain rule"
 tap_is "$({ part waiting; part states; } | awk '{ t[NR] = $1 } END { print (t[1] > -0.1 * t[2]) }')" 1 "threads side by side count once"
-# Forward and back: every stage, readouts unless the last stage sums them, lambda.
+# Forward and back: every stage; readouts and lambda unless the blocks of the last stage give them.
 tap_exit 0 "passes of a shared state" "$QCNN" bench $quick --runs 1 --qubits 18 --gradient --parts --json
 tap_is "$(grep -o '"stage": [0-9]*, "back": false, "pass_seconds": [0-9.e-]*, "expected_seconds": null' out | wc -l)" \
 	"$("$QCNN" bench --qubits 18 --show >sel18.qcnn && "$QCNN" compile --emit plan sel18.qcnn | grep -c '^  stage')" "each stage forward"
-tap_has out '"stage": null, "back": true' "lambda"
+tap_is "$(grep -c '"stage": null, "back": true' out)" 0 "products of Z are summed, and lambda made of them, in the last stage"
 awk_sum='{ n = split($0, part, "\"pass_seconds\": "); for (k = 2; k <= n; k++) sum += part[k] } /"pass_seconds"/ { split($0, p, "\"states\": "); states = p[2] + 0 } END { print (sum > 0.5 * states && sum < 1.01 * states) }'
 tap_is "$(awk "$awk_sum" out)" 1 "they are most of the time of states"
+sed 's/observe z/observe x/' sel18.qcnn >selx18.qcnn
+tap_exit 0 "passes where X is observed" "$QCNN" bench $quick --runs 1 --circuit selx18.qcnn --gradient --parts --json
+tap_has out '"stage": null, "back": false' "readouts"
+tap_has out '"stage": null, "back": true' "lambda"
 tap_exit 0 "passes for people" "$QCNN" bench --runs 1 --qubits 18 --threads 1 --parts
 tap_is "$(grep -c '^  pass stage [0-9] forward: .*; [0-9]* % of stream, [0-9]* % of multiply-add, expected ' out)" 2 "with shares of limits and what the plan expects"
 tap_exit 0 "--parts for people" "$QCNN" bench $quick --qubits 4 --parts

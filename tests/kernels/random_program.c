@@ -319,7 +319,8 @@ static void add_circuit(struct maker *m, uint32_t c)
 		add_sum(m, c, nwire);
 	add_products(m, c, nwire);
 	choose(m, nwire < 2 ? 1 : 2, nwire, wire);
-	build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);
+	if (!m->r->no_probs)
+		build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);
 	build_z(&m->b, c, below(&m->dice, nwire));
 }
 

@@ -177,35 +177,38 @@ static void test_blocks(unsigned napply, bool permutes)
 		permutes ? ", many of them permutations," : "", readout, slope);
 }
 
-/* Products of Z alone, which are summed while blocks of the last stage are near, behind permutations on the way. */
+/* Products of Z alone, which are summed, and lambda made of them, while blocks of the last stage are near, behind
+ * permutations on the way. */
 static void test_near(enum isa isa, enum precision precision)
 {
-	struct evaluator_options ref = { .device = "ref", .nthread = 1 };
-	double worst = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	double worst = 0, slope = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	bool ran = true;
 
 	for (unsigned seed = 1; seed <= 24 && ran; seed++) {
 		struct random_shape r = { .seed = 900 + seed, .nwire = 5 + seed % 9, .napply = 10 + seed, .ncircuit = 1, .nweight = 4, .ninput = 2,
-			.controls = seed % 4 != 0, .permutes = seed % 3 != 0, .swaps = seed % 2, .wide = true, .only_z = true, .nz = 2 + seed };
+			.controls = seed % 4 != 0, .permutes = seed % 3 != 0, .swaps = seed % 2, .wide = true, .only_z = true, .no_probs = seed % 5 != 0, .nz = 2 + seed };
 		struct job j = job_of(&r, 2);
 		struct outcome got = outcome_new(j.p, 2), again = outcome_new(j.p, 2);
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .device = "cpu", .nthread = 1 + plan % 3, .isa = isa, .precision = precision,
+			struct evaluator_options o = { .device = "cpu", .nthread = 1 + plan % 3, .gradient = GRADIENT_ADJOINT, .isa = isa, .precision = precision,
 				.random_plan = plan, .shape = plan & 1 ? SHAPE_STATE : SHAPE_SHARED, .no_fuse = seed % 2 };
 
 			ran = run(&j, &o, 2, &got);
 			o.nthread = 4;
-			ran = ran && run(&j, &o, 2, &again) && !memcmp(got.readout, again.readout, 2 * j.p->nreadout * sizeof(double));
+			ran = ran && run(&j, &o, 2, &again) && !memcmp(got.readout, again.readout, 2 * j.p->nreadout * sizeof(double))
+				&& !memcmp(got.gradient, again.gradient, j.p->nweight * sizeof(double));
+			slope = tap_worst(slope, largest_difference(got.gradient, j.want.gradient, j.p->nweight));
 			worst = tap_worst(worst, largest_difference(got.readout, j.want.readout, 2 * (size_t)j.p->nreadout));
 		}
 		outcome_release(&got);
 		outcome_release(&again);
 		job_release(&j);
 	}
-	tap_ok(ran && worst < most, "%s, %s: products of Z read on the way are off by %.2g, with the same bits for any number of threads",
-		isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single", worst);
+	tap_ok(ran && worst < most && slope < 100 * most, "%s, %s: products of Z on the way are off by %.2g, their gradients by %.2g, with the same bits for any number of threads",
+		isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single", worst, slope);
 }
 
 /* A layer of rotations and a ring of cx: in plans with small blocks the last ones have their control outside. */

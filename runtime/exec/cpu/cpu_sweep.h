@@ -67,9 +67,10 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 	w->b->k->gather(block, state, base, &r);
 }
 
+/* On the way back a stage that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
-	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->in : &w->stage->out, base);
+	struct kernel_rows r = cpu_rows(w->stage, w->lambda && w->stage->undoes ? &w->stage->in : &w->stage->out, base);
 	r.absent = cpu_blocks(w)->past;
 	w->b->k->scatter(block, state, base, &r);
 }

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where the bits of the index lie in a state, stage by stage: nothing of it shows in what comes out, places stay within the
+ * rows of a stage's blocks, and blocks of large states are made of long runs. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/exec/plan_stage.h"
+#include "runtime/exec/shortcut.h"
+#include "tests/kernels/build.h"
+#include "tests/kernels/random_program.h"
+
+enum { NSAMPLE = 3, NPROGRAM = 400, LONG = 4096 };
+
+/* ---- against the reference ---- */
+
+static struct random_shape shape_of(uint64_t seed)
+{
+	return (struct random_shape){ .seed = 7000 + seed, .nwire = 4 + random_below(seed, 0, 8), .napply = 6 + random_below(seed, 1, 30),
+		.ncircuit = 1 + random_below(seed, 2, 2), .nweight = 4, .ninput = 3, .sample_matrices = random_below(seed, 3, 2),
+		.controls = random_below(seed, 4, 2), .vectors = random_below(seed, 5, 4) == 0, .swaps = random_below(seed, 6, 2),
+		.wide = random_below(seed, 7, 2), .diagonals = random_below(seed, 8, 3) == 0, .permutes = random_below(seed, 9, 3) == 0,
+		.only_z = random_below(seed, 10, 2), .no_probs = random_below(seed, 18, 2),
+		.nz = random_below(seed, 11, 6) };
+}
+
+static struct evaluator_options options_of(uint64_t seed)
+{
+	return (struct evaluator_options){ .device = "cpu", .nthread = 1 + (random_below(seed, 12, 8) == 0), .shape = SHAPE_STATE + random_below(seed, 13, 2),
+		.precision = PRECISION_DOUBLE, .isa = random_below(seed, 14, (unsigned)isa_best() + 1), .random_plan = random_below(seed, 15, 4),
+		.gradient = GRADIENT_ADJOINT, .no_fuse = random_below(seed, 16, 3) == 0, .shortcuts_always = true,
+		.shortcuts = random_below(seed, 17, 2) ? SHORTCUT_NONE : SHORTCUT_BATCH_RANK };
+}
+
+/* The amplitudes of circuit 0, in memory of the caller's to free; NULL where it fails. */
+static double *amplitudes(const struct program *p, const struct evaluator_options *with, uint64_t seed, struct err *e)
+{
+	struct evaluator_options o = *with;
+	struct evaluator *ev = NULL;
+	double weight[4], input[3];
+	double *psi = mem_alloc((size_t)2 << p->circuit[0].nwire, sizeof *psi);
+
+	o.gradient = GRADIENT_NONE;
+	o.shortcuts = SHORTCUT_NONE;
+	random_numbers(seed, 2, 4, weight);
+	random_numbers(seed + 1, 2, 3, input);
+	if (evaluator_new(p, &o, &ev, e) || evaluator_weights(ev, weight, e) || evaluator_state(ev, 0, input, (cplx *)psi, e)) {
+		free(psi);
+		psi = NULL;
+	}
+	evaluator_free(ev);
+	return psi;
+}
+
+static double states_apart(const struct program *p, const struct evaluator_options *a, const struct evaluator_options *b, uint64_t seed,
+	struct err *e)
+{
+	double *one = amplitudes(p, a, seed, e), *other = one ? amplitudes(p, b, seed, e) : NULL;
+	double apart = other ? largest_difference(one, other, (size_t)2 << p->circuit[0].nwire) : HUGE_VAL;
+
+	free(one);
+	free(other);
+	return apart;
+}
+
+static void test_random(void)
+{
+	const struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	unsigned wrong = 0;
+
+	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
+		const struct random_shape r = shape_of(seed);
+		const struct evaluator_options o = options_of(seed);
+		struct program *p = random_program(&r);
+		struct err e = { 0 };
+		struct apart apart = outcomes_apart(p, &o, &ref, NSAMPLE, seed, &e);
+		double state = states_apart(p, &o, &ref, seed, &e);
+
+		if (!(apart.readouts < 1e-11 && apart.gradients < 1e-10 && state < 1e-12) && wrong++ < 5)
+			tap_note("circuit %llu: readouts differ by %.1e, gradients by %.1e, amplitudes by %.1e %s", (unsigned long long)seed,
+				apart.readouts, apart.gradients, state, e.text);
+		program_free(p);
+	}
+	tap_ok(wrong == 0, "%d random circuits in stages, %u of them otherwise than the reference", NPROGRAM, wrong);
+}
+
+/* ---- the places themselves ---- */
+
+static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
+
+/* Bits that are rows of the stage's blocks. */
+static uint64_t rows_of(const struct plan_stage *s, unsigned nlane)
+{
+	uint64_t rows = 0;
+
+	for (unsigned k = 0; k < s->nhot; k++)
+		rows |= bit(s->place[s->hot[k]] < nlane ? s->partner[s->place[s->hot[k]]] : s->hot[k]);
+	return rows;
+}
+
+/* Each place once, and what is not a row of the block stays where it is; |moved| bits that do not. */
+static bool legal(const uint8_t *before, const uint8_t *after, unsigned nbit, uint64_t rows, unsigned *moved)
+{
+	uint64_t all = 0;
+
+	for (unsigned b = 0; b < nbit; b++) {
+		all |= bit(after[b]);
+		*moved += before[b] != after[b];
+		if (!((rows >> b) & 1) && before[b] != after[b])
+			return false;
+	}
+	return all == bit(nbit) - 1;
+}
+
+static void test_legal(void)
+{
+	unsigned nlane = 3, moved = 0, prepared = 0;
+	bool good = true, kept = true;
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct random_shape r = shape_of(seed);
+		const struct plan_options o = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2, .shape = SHAPE_SHARED, .random = random_below(seed, 15, 4) };
+
+		r.nwire += 8;
+		struct program *p = random_program(&r);
+		struct plan *pl = plan_new(p, &o, NULL);
+
+		for (uint32_t n = 0; n < pl->ncircuit; n++) {
+			const struct plan_circuit *c = &pl->circuit[n];
+			unsigned nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
+
+			for (uint32_t k = 0; k < c->nstage; k++) {
+				const struct plan_stage *s = &c->stage[k];
+				uint64_t rows = rows_of(s, nlane);
+
+				good = good && (unsigned)__builtin_popcountll(rows) == s->nhot
+					&& legal(s->place, k + 1 < c->nstage ? s[1].place : c->place, nbit, rows, &moved);
+			}
+			for (unsigned b = 0; c->nprepare && c->nstage && b < nbit; b++)
+				kept = kept && c->stage[0].place[b] == b;
+			prepared += c->nprepare > 0;
+		}
+		plan_free(pl);
+		program_free(p);
+	}
+	tap_ok(good && moved > 1000, "every place once, and only rows of a stage's blocks change theirs (%u did)", moved);
+	tap_ok(kept && prepared > 20, "where vectors are prepared (%u circuits), bits begin where these have them", prepared);
+}
+
+/* ---- runs ---- */
+
+/* A convolutional network: neighbours, and every second qubit goes. */
+static struct program *network(unsigned n)
+{
+	struct build b = build_new(3, 0, 1);
+	struct item item[3] = { { .gate = GATE_RPAULI, .word = 1, .nwire = 1, .wire = { 0 }, .angle = { build_weight(&b, 0) } },
+		{ .gate = GATE_RPAULI, .word = 2, .nwire = 1, .wire = { 1 }, .angle = { build_weight(&b, 1) } },
+		{ .gate = GATE_RPAULI, .word = 0xe, .nwire = 2, .wire = { 0, 1 }, .angle = { build_weight(&b, 2) } } };
+	uint32_t block = build_matrix(&b, 2, 3, item);
+
+	build_wires(&b, 0, n);
+	for (unsigned step = 1; step < n; step *= 2)
+		for (unsigned odd = 0; odd < 2; odd++)
+			for (unsigned w = odd * step; w + step < n; w += 2 * step)
+				build_apply(&b, 0, block, 2, (uint32_t[]){ w, w + step });
+	build_z(&b, 0, 0);
+	return build_done(&b);
+}
+
+static void test_runs(unsigned n)
+{
+	struct program *p = network(n);
+	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = ISA_AVX512 };
+	struct plan *pl = plan_new(p, &o, NULL);
+	const struct plan_circuit *c = pl->circuit;
+	unsigned least = 60, large = 0;
+
+	for (uint32_t k = 0; k < c->nstage; k++)
+		if ((unsigned)__builtin_popcountll(plan_turned(pl, c, c->stage[k].first)) + 3 >= n) {
+			unsigned run = plan_run(pl, &c->stage[k]);
+
+			least = run < least ? run : least;
+			large++;
+		}
+	tap_ok(large > 0 && 8 << least >= LONG, "%u qubits, %u stages that read much: blocks of runs of %u bytes and more", n, large, 8 << least);
+	plan_free(pl);
+	program_free(p);
+}
+
+int main(void)
+{
+	test_random();
+	test_legal();
+	for (unsigned n = 20; n <= 26; n += 2)
+		test_runs(n);
+	return tap_done();
+}

@@ -98,10 +98,13 @@ static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
 	return false;
 }
 
-/* Bits that stage k can put back in any order.  On the way back, a stage that undoes nothing leaves the state as it is. */
+/* Bits that stage k can put back in any order, where it does not hold the whole state.  On the way back, a stage that undoes
+ * nothing leaves the state as it is. */
 static uint64_t put_back(const struct placing *p, uint32_t k)
 {
 	const struct plan_stage *s = &p->c->stage[k];
+	if (s->nhot + p->nlane == p->nbit && !p->random)
+		return 0;
 	return s->first + s->count <= p->c->first_cross || undoes(p->c, s) ? p->rows[k] : 0;
 }
 

@@ -95,21 +95,22 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	const struct cpu_stage *s = w->stage;
 	struct backend_state *b = w->b;
 	uint64_t end = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk + 1);
+	void *psi = cpu_block(w, w->psi, thread->block_psi), *lambda = cpu_block(w, w->lambda, thread->block_lambda);
 	memset(thread->cross, 0, s->ncross * sizeof(double));
 	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(&s->back, k);
-		cpu_fetch(w, w->psi, base, thread->block_psi);
+		cpu_fetch(w, w->psi, base, psi);
 		if (w->tail)
-			cpu_tail_lambda(w, thread->block_psi, thread->block_lambda);
+			cpu_tail_lambda(w, psi, lambda);
 		else if (w->slope)
-			cpu_z_lambda(w, thread->block_psi, base, thread->block_lambda);
+			cpu_z_lambda(w, psi, base, lambda);
 		else
-			cpu_fetch(w, w->lambda, base, thread->block_lambda);
-		backward_block(w, thread->block_psi, thread->block_lambda, base, thread->cross);
+			cpu_fetch(w, w->lambda, base, lambda);
+		backward_block(w, psi, lambda, base, thread->cross);
 		if (!w->last && s->undoes)
-			cpu_put_back(w, thread->block_psi, base, w->psi);
+			cpu_put_back(w, psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail || w->slope))
-			cpu_put_back(w, thread->block_lambda, base, w->lambda);
+			cpu_put_back(w, lambda, base, w->lambda);
 		thread->blocks++;
 	}
 	double *out = cpu_chunk_sums(b, thread) + s->nsum * chunk;

@@ -270,6 +270,15 @@ static void number_blocks(struct cpu_blocks *k)
 	k->nchunk = k->nblock < CPU_CHUNKS ? (unsigned)k->nblock : CPU_CHUNKS;
 }
 
+static bool is_straight(const struct cpu_way *way) { return !way->swap.lanes && !way->place; }
+
+/* Is the state one block, whose rows are in order there and all there? */
+static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s)
+{
+	return (size_t)1 << s->nhot == c->nrow && is_straight(&s->in) && is_straight(&s->out)
+		&& !(s->forward.absent | s->forward.past | s->forward.unset | s->back.absent | s->back.past);
+}
+
 /* Bits of the block's rows that no step before has changed. */
 static size_t idle_rows(const struct layout *l, uint64_t live)
 {
@@ -314,6 +323,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	write_past(b, s);
 	number_blocks(&s->forward);
 	number_blocks(&s->back);
+	s->in_place = b->lane_bits && is_whole(c, s);
 }
 
 static void compile_stages(struct backend_state *b, struct cpu_circuit *c)

@@ -75,6 +75,7 @@ struct cpu_stage {
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
 	uint32_t first_cross;        /* steps before it need no backward visit */
 	bool undoes;                 /* the way back changes psi and lambda */
+	bool in_place;               /* its one block is the state as it lies there */
 };
 
 struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };

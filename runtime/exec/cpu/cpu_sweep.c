@@ -113,15 +113,16 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	double *sum = w->sums ? cpu_z_begin(w, chunk) : NULL;
 	if (w->tail)
 		cpu_tail_begin(w, thread);
+	void *block = cpu_block(w, w->psi, thread->block_psi);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
-		cpu_fetch(w, w->from, base, thread->block_psi);
-		forward_block(w, thread->block_psi, base, thread->table);
+		cpu_fetch(w, w->from, base, block);
+		forward_block(w, block, base, thread->table);
 		if (w->tail)
-			cpu_tail_add(w, thread, thread->block_psi);
+			cpu_tail_add(w, thread, block);
 		if (sum)
-			cpu_z_add(w, thread->block_psi, base, sum);
-		cpu_put_back(w, thread->block_psi, base, w->psi);
+			cpu_z_add(w, block, base, sum);
+		cpu_put_back(w, block, base, w->psi);
 		thread->blocks++;
 	}
 	if (w->tail)

@@ -58,13 +58,17 @@ static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struc
 	return r;
 }
 
+/* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
+static inline void *cpu_block(const struct sweep *w, void *state, void *room) { return w->stage->in_place ? state : room; }
+
 /* A block as it is before the stage's first step (forward) or after its last one (backward). */
 static inline void cpu_fetch(const struct sweep *w, const void *state, size_t base, void *block)
 {
 	struct kernel_rows r = cpu_rows(w->stage, w->lambda ? &w->stage->out : &w->stage->in, base);
 	r.absent = cpu_blocks(w)->absent;
 	r.unset = cpu_blocks(w)->unset;
-	w->b->k->gather(block, state, base, &r);
+	if (block != state)
+		w->b->k->gather(block, state, base, &r);
 }
 
 /* On the way back a stage that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
@@ -72,7 +76,8 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 {
 	struct kernel_rows r = cpu_rows(w->stage, w->lambda && w->stage->undoes ? &w->stage->in : &w->stage->out, base);
 	r.absent = cpu_blocks(w)->past;
-	w->b->k->scatter(block, state, base, &r);
+	if (block != state)
+		w->b->k->scatter(block, state, base, &r);
 }
 
 /* ---- cpu_tail.c ---- */

@@ -237,6 +237,12 @@ static void sort_places(struct placing *p, uint64_t bits, uint32_t k)
 
 static const uint8_t *places_now(struct placing *p) { return arena_copy(&p->pl->arena, p->at, p->nbit, 1); }
 
+/* Bits that the way back, where it visits the stage, finds turned by later ones. */
+static uint64_t left(const struct placing *p, const struct plan_stage *s)
+{
+	return s->first + s->count > p->c->first_cross ? plan_left(p->pl, p->c, s->first) : 0;
+}
+
 /* The first stage that visits an eighth of the state, or that also reads it: what is written past the caches alone may be
  * in any order. */
 static uint32_t first_large(const struct placing *p, bool reads)
@@ -247,7 +253,7 @@ static uint32_t first_large(const struct placing *p, bool reads)
 	while (k < p->c->nstage) {
 		const struct plan_stage *s = &p->c->stage[k];
 		uint64_t there = reads ? plan_turned(p->pl, p->c, s->first)
-			: plan_turned(p->pl, p->c, s->first + s->count) | stage_hot(s);
+			: plan_turned(p->pl, p->c, s->first + s->count) | stage_hot(s) | left(p, s);
 		if (count(there) + 3 >= p->nbit)
 			break;
 		k++;

@@ -21,16 +21,16 @@ static void clear_marked(const struct evaluator *ev, const bool *mark, cplx *r)
 static void reverse_sample(const struct evaluator *ev, struct scratch *w, uint32_t s)
 {
 	memset(w->slope_expr, 0, ev->p->nexpr * sizeof *w->slope_expr);
-	matrix_reverse(&ev->pl->set, w->value[s], w->u[s], NULL, VALUE_CONSTANT, VALUE_SAMPLE,
-		ev->reverse_sample, w->r_sample[s], w->slope_expr);
+	matrix_reverse(&ev->pl->set, w->value[s], w->u[s], NULL, ev->reverse_sample, ev->cross_sample, w->r_sample[s], w->torque,
+		w->slope_expr);
 	program_eval_reverse(ev->p, w->value[s], w->slope_expr, w->gradient);
 }
 
 void adjoint_clear(const struct evaluator *ev, struct scratch *w)
 {
-	clear_marked(ev, ev->reverse_shared, w->r_shared);
+	clear_marked(ev, ev->cross_shared, w->r_shared);
 	for (uint32_t s = 0; s < ev->pl->width && ev->direct; s++)
-		clear_marked(ev, ev->reverse_sample, w->r_sample[s]);
+		clear_marked(ev, ev->cross_sample, w->r_sample[s]);
 }
 
 void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker)
@@ -80,7 +80,6 @@ void adjoint_finish(struct evaluator *ev, const struct fixed *sum, double *gradi
 	size_t at = 0;
 
 	memset(gradient, 0, p->nweight * sizeof *gradient);
-	clear_marked(ev, ev->reverse_shared, ev->r);
 	for (uint32_t k = 0; k < ev->ncross; k++) {
 		cplx *r = ev->r + ev->pl->set.offset[ev->cross[k]];
 
@@ -88,8 +87,8 @@ void adjoint_finish(struct evaluator *ev, const struct fixed *sum, double *gradi
 			r[i] = cplx_of(fixed_value(sum[at]), fixed_value(sum[at + 1]));
 	}
 	memset(ev->slope_expr, 0, p->nexpr * sizeof *ev->slope_expr);
-	matrix_reverse(&ev->pl->set, ev->value, ev->u, ev->kept, VALUE_CONSTANT, VALUE_SHARED, ev->reverse_shared,
-		ev->r, ev->slope_expr);
+	matrix_reverse(&ev->pl->set, ev->value, ev->u, ev->kept, ev->reverse_shared, ev->cross_shared, ev->r, ev->torque,
+		ev->slope_expr);
 	program_eval_reverse(p, ev->value, ev->slope_expr, gradient);
 	for (uint32_t i = ev->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)
 		gradient[i] += fixed_value(sum[at++]);

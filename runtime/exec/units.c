@@ -45,7 +45,7 @@ uint64_t units_bytes(const struct evaluator *ev)
 	const struct program *p = pl->program;
 	uint64_t sample = p->nexpr * sizeof(double) + 2 * (uint64_t)pl->nmatrix_entry * sizeof(cplx)
 		+ vector_entries(pl) * sizeof(cplx) + 4 * (uint64_t)p->nreadout * sizeof(double);
-	uint64_t worker = sample * pl->width + (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(struct fixed) * 2)
+	uint64_t worker = sample * pl->width + (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(double) + sizeof(struct fixed) * 2)
 		+ p->nexpr * sizeof(double) + (uint64_t)p->nweight * (2 * sizeof(double) + sizeof(struct fixed));
 
 	if (ev->shot_group)
@@ -129,6 +129,7 @@ static void scratch_take(struct taker *t, const struct evaluator *ev, struct scr
 	take_vectors(t, ev, w);
 	take_readouts(t, pl, w);
 	w->r_shared = take(t, pl->nmatrix_entry, sizeof *w->r_shared);
+	w->torque = take(t, pl->nmatrix_entry, sizeof *w->torque);
 	w->slope_expr = take(t, p->nexpr, sizeof *w->slope_expr);
 	w->slope_row = take(t, p->nreadout, sizeof *w->slope_row);
 	w->gradient = take(t, p->nweight, sizeof *w->gradient);
@@ -165,8 +166,8 @@ static void mark_matrices(struct evaluator *ev)
 		bool sample = s->def[m]->cls == VALUE_SAMPLE;
 
 		ev->need_sample[m] = ev->need[m] && sample;
-		ev->reverse_sample[m] = ev->pl->cross[m] && sample;
-		ev->reverse_shared[m] = ev->pl->cross[m] && !sample;
+		ev->reverse_sample[m] = ev->cross_sample[m] = ev->pl->cross[m] && sample;
+		ev->reverse_shared[m] = ev->cross_shared[m] = ev->pl->cross[m] && !sample;
 	}
 	close_over(s, ev->need);
 	close_over(s, ev->need_sample);
@@ -269,10 +270,13 @@ static void take_lists(struct taker *t, struct evaluator *ev)
 	ev->u = take(t, pl->nmatrix_entry, sizeof *ev->u);
 	ev->kept = take(t, pl->set.nkept, sizeof *ev->kept);
 	ev->r = take(t, pl->nmatrix_entry, sizeof *ev->r);
+	ev->torque = take(t, pl->nmatrix_entry, sizeof *ev->torque);
 	ev->need = take(t, n, sizeof *ev->need);
 	ev->need_sample = take(t, n, sizeof *ev->need_sample);
 	ev->reverse_shared = take(t, n, sizeof *ev->reverse_shared);
 	ev->reverse_sample = take(t, n, sizeof *ev->reverse_sample);
+	ev->cross_shared = take(t, n, sizeof *ev->cross_shared);
+	ev->cross_sample = take(t, n, sizeof *ev->cross_sample);
 	ev->cross = take(t, n, sizeof *ev->cross);
 	ev->sample_matrix = take(t, n, sizeof *ev->sample_matrix);
 	ev->referred = take(t, n, sizeof *ev->referred);

@@ -21,6 +21,7 @@ struct scratch {
 	double **readout, **slope;   /* [circuit][sample * nreadout + k] */
 	struct unit_input input;
 	cplx *r_shared;              /* (nmatrix_entry) */
+	double *torque;              /* (nmatrix_entry) of matrix_reverse */
 	double *slope_expr;          /* (nexpr) */
 	double *slope_row;           /* (nreadout) of one sample, circuits together */
 	double *gradient;            /* (nweight): by the circuit's weights, then the head's */
@@ -58,6 +59,7 @@ struct evaluator {
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
 	 * gets slopes from shared cross matrices, from per-sample ones. */
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;
+	bool *cross_shared, *cross_sample;       /* have a cross matrix of that kind themselves */
 	uint32_t *sample_matrix, nsample_matrix; /* of class SAMPLE, ascending */
 	uint32_t *referred, nreferred;           /* matrices that per-sample ones refer to, none of these itself */
 	uint32_t *sample_expr, nsample_expr;     /* expressions of class SAMPLE, ascending */
@@ -68,7 +70,7 @@ struct evaluator {
 	bool direct;                 /* weight gradients are made unit by unit */
 	size_t nvector;
 	cplx *r;                     /* (nmatrix_entry) for the finish */
-	double *slope_expr;          /* (nexpr) likewise */
+	double *slope_expr, *torque; /* (nexpr), (nmatrix_entry) likewise */
 	struct fixed *sum;           /* (nvector) */
 	struct shot_groups **shot_group;     /* (ncircuit), with shots */
 	uint64_t draw_key;

@@ -11,6 +11,7 @@ libprogram_a_SOURCES = \
 	runtime/program/matrix.h \
 	runtime/program/matrix_place.c \
 	runtime/program/matrix_place.h \
+	runtime/program/matrix_reverse.c \
 	runtime/program/matrix_tmpl.h \
 	runtime/program/program.c \
 	runtime/program/program.h \

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Small matrices from their definitions, and from cross matrices back to angles.
- *
- * M = I_n ... I_1 is built by row operations on the d x d product, one item after the other.
- *
- * Back: M has the cross matrix R. With P = I_(k-1) ... I_1 and S = I_n ... I_(k+1), dM = S dI_k P gives item k the
- * cross matrix Q = S^T R P^T. Carried from item to item are B = S^T R, which begins as R and goes on as I_k^T B, and
- * P, which begins as M and goes on as I_k^+ P: the items are unitary. So both are row operations again, nothing has to be
- * kept, and Q's entries are products of rows of B and P, summed over the index bits outside the item. Where dI_k = D I_k
- * with a D = i (one + p W) for a Pauli word W, which no angle changes, sum dI_k Q = sum D B (I_k P)^T: 2 Re of it needs
- * but one product of rows a row of the word. */
+ * Small matrices from their definitions: M = I_n ... I_1 is built by row operations on the d x d product, one item after the
+ * other. */
 #include "config.h"
 #include "runtime/program/matrix_place.h"
 
@@ -23,9 +15,6 @@ typedef double loose2 __attribute__((vector_size(16), aligned(8), may_alias));
 typedef double loose4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t index2 __attribute__((vector_size(16)));
 typedef int64_t index4 __attribute__((vector_size(32)));
-
-/* What becomes of an item's matrix before it meets rows. */
-enum form { FORM_ITSELF = 0, FORM_TRANSPOSED = 1, FORM_CONJUGATE = 2, FORM_ADJOINT = 3 };
 
 static const double sign_of[2] = { 1, -1 };
 
@@ -83,8 +72,7 @@ static const double sign_of[2] = { 1, -1 };
 struct matrix_code {
 	void (*build[MATRIX_TARGETS_MAX + 1])(const struct matrix_set *s, uint32_t number, const double *expr_value, cplx *u,
 		const cplx *kept);
-	void (*reverse[MATRIX_TARGETS_MAX + 1])(const struct matrix_set *s, uint32_t number, const double *expr_value, const cplx *u,
-		const cplx *kept, cplx *r, double *slope_expr);
+	void (*apply[MATRIX_TARGETS_MAX + 1])(const struct seat *seat, const cplx *g, unsigned form, const cplx *in, cplx *out);
 };
 
 static bool plain_only;
@@ -94,14 +82,23 @@ void matrix_plain(bool on)
 	plain_only = on;
 }
 
+bool matrix_wide(void)
+{
+#ifdef QCNN_X86_KERNELS
+	return !plain_only && __builtin_cpu_supports("avx2");
+#else
+	return false;
+#endif
+}
+
 /* Any gives the same bits: there is no fused multiplication and addition in either. */
 static const struct matrix_code *code(void)
 {
-	static const struct matrix_code plain = { { NULL, build_2, build_4, build_8 }, { NULL, reverse_2, reverse_4, reverse_8 } };
+	static const struct matrix_code plain = { { NULL, build_2, build_4, build_8 }, { NULL, apply_2, apply_4, apply_8 } };
 #ifdef QCNN_X86_KERNELS
 	static const struct matrix_code avx2 = { { NULL, build_2_avx2, build_4_avx2, build_8_avx2 },
-		{ NULL, reverse_2_avx2, reverse_4_avx2, reverse_8_avx2 } };
-	if (!plain_only && __builtin_cpu_supports("avx2"))
+		{ NULL, apply_2_avx2, apply_4_avx2, apply_8_avx2 } };
+	if (matrix_wide())
 		return &avx2;
 #endif
 	return &plain;
@@ -143,13 +140,9 @@ void matrix_build(const struct matrix_set *s, const double *expr_value, enum val
 			matrix_build_one(s, i, expr_value, u, kept);
 }
 
-void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
-	enum value_class lo, enum value_class hi, const bool *need, cplx *r, double *slope_expr)
+void seat_apply(const struct seat *s, const cplx *g, enum form form, const cplx *in, cplx *out)
 {
-	const struct matrix_code *c = code();
-	for (uint32_t i = s->n; i-- > 0; )
-		if (s->def[i]->cls != VALUE_CONSTANT && wanted(s, i, lo, hi, need))
-			c->reverse[s->def[i]->ntarget](s, i, expr_value, u, kept, r, slope_expr);
+	code()->apply[__builtin_ctz(s->d)](s, g, form, in, out);
 }
 
 enum { SAMPLES_TOGETHER = 16 };

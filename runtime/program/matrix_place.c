@@ -28,6 +28,16 @@ void seat_find(const struct item *it, unsigned ntarget, struct seat *s)
 			s->base[s->nbase++] = i;
 }
 
+const struct seat *seat_whole(unsigned ntarget)
+{
+	static const struct seat whole[MATRIX_TARGETS_MAX + 1] = {
+#define WHOLE(dim_) { .d = dim_, .dim = dim_, .nbase = 1, .base = { 0 }, .at = { 0, 1, 2, 3, 4, 5, 6, 7 } }
+		WHOLE(1), WHOLE(2), WHOLE(4), WHOLE(8),
+#undef WHOLE
+	};
+	return &whole[ntarget];
+}
+
 bool item_is_whole(const struct item *it, unsigned ntarget)
 {
 	if (it->ncontrol != 0 || it->nwire != ntarget)
@@ -74,6 +84,7 @@ static struct item_place place_of(const struct matrix_set *s, const struct item 
 {
 	struct item_place pl = { .kind = PLACE_DENSE, .varies = item_varies(s, it), .kept = INDEX_NONE };
 	struct gate_word w = gate_word_of(it->word);
+	uint8_t outside[MATRIX_ENTRIES_MAX];
 	struct seat seat;
 	seat_find(it, ntarget, &seat);
 	for (unsigned b = 0; b < seat.nbase; b++)
@@ -86,12 +97,18 @@ static struct item_place place_of(const struct matrix_set *s, const struct item 
 		for (unsigned r = 0; r < seat.d; r++)
 			pl.minus |= (unsigned)__builtin_parity((r ^ pl.flip) & spread(it, w.sign)) << r;
 		gate_generator(it->gate, &pl.by_one, &pl.by_word);
+		pl.word = torque_outside(it, torque_word(it->word));
+		pl.pairs = torque_pairs(pl.word, ntarget);
 	} else if (seat.dim == 2) {
 		pl.kind = PLACE_ONE;
 		pl.flip = (uint8_t)seat.at[1];
 	} else {
 		pl.seat = arena_copy(a, &seat, 1, sizeof seat);
 	}
+	for (unsigned p = 0; p < seat.dim * seat.dim; p++)
+		outside[p] = torque_outside(it, p);
+	if (pl.kind != PLACE_WORD)
+		pl.outside = arena_copy(a, outside, seat.dim * seat.dim, sizeof *outside);
 	return pl;
 }
 
@@ -146,17 +163,6 @@ static inline void word_numbers(const struct word_by *w, cplx e, cplx *to)
 	memcpy(to, x, sizeof x);
 }
 
-void item_make(const struct item *it, const struct item_place *pl, const double *expr_value, cplx *own)
-{
-	struct word_by w;
-	if (pl->kind != PLACE_WORD) {
-		gate_of(it, expr_value, own);
-		return;
-	}
-	w = word_by_of(it, pl->ny);
-	word_numbers(&w, gate_word_turn(it->gate, &expr_value[it->angle[0]]), own);
-}
-
 /* A matrix that is one word. */
 static void place_word(const struct item_place *pl, unsigned d, const cplx *x, cplx *out)
 {
@@ -190,15 +196,15 @@ void place_one(const struct matrix_set *s, const struct matrix *m, const struct 
 
 /* ---- what is kept ---- */
 
-enum { WORD_GATES = 2, WORD_KINDS = 8 /* conjugate-transposed or not, i^0 to i^3 */ };
+enum { WORD_GATES = 3, WORD_KINDS = 8 /* conjugate-transposed or not, i^0 to i^3 */ };
+static const enum gate word_gate[WORD_GATES] = { GATE_RPAULI, GATE_PPAULI, GATE_PAULI };
 
 /* Words lie together by their gate, so that all their turns are made by one call; then gates on one wire. */
 struct keeping {
 	struct kept_words {
-		enum gate gate;
-		uint32_t n, *angle;              /* (n) number of the expression */
-		uint8_t *kind;                   /* (n) which of by[] */
 		struct word_by by[WORD_KINDS];
+		uint32_t n, *angle;              /* (n) number of the expression; no angle, none kept */
+		uint8_t *kind;                   /* (n) which of by[] */
 	} word[WORD_GATES];
 	uint32_t nsmall;
 	struct small { uint32_t matrix, kept; const struct item *item; } *small;
@@ -206,19 +212,34 @@ struct keeping {
 
 static uint8_t word_kind(const struct item *it, unsigned ny) { return (uint8_t)((ny & 3) << 1 | it->adjoint); }
 
-static void keep_words(struct matrix_set *s, struct kept_words *w, struct item_place *place, struct arena *a)
+void item_make(const struct matrix_set *s, const struct item *it, const struct item_place *pl, const double *expr_value, cplx *own)
 {
+	const struct kept_words *w = s->keeping->word;
+	if (pl->kind != PLACE_WORD) {
+		gate_of(it, expr_value, own);
+		return;
+	}
+	while (word_gate[w - s->keeping->word] != it->gate)
+		w++;
+	word_numbers(&w->by[word_kind(it, pl->ny)], gate_word_turn(it->gate, &expr_value[it->angle[0]]), own);
+}
+
+static void keep_words(struct matrix_set *s, enum gate gate, struct kept_words *w, struct item_place *place, struct arena *a)
+{
+	for (unsigned kind = 0; kind < WORD_KINDS; kind++)
+		w->by[kind] = word_by_of(&(struct item){ .gate = gate, .adjoint = kind & 1 }, kind >> 1);
+	if (!gate_row(gate)->nangle)
+		return;
 	w->angle = arena_alloc(a, s->first_place[s->n], sizeof *w->angle);
 	w->kind = arena_alloc(a, s->first_place[s->n], sizeof *w->kind);
 	for (uint32_t m = 0; m < s->n; m++)
 		for (uint32_t i = 0; s->def[m]->cls == VALUE_SHARED && i < s->def[m]->nitem; i++) {
 			const struct item *it = &s->def[m]->item[i];
 			struct item_place *pl = &place[s->first_place[m] + i];
-			if (it->gate != w->gate)
+			if (it->gate != gate)
 				continue;
 			w->angle[w->n] = it->angle[0];
-			w->kind[w->n] = word_kind(it, pl->ny);
-			w->by[w->kind[w->n++]] = word_by_of(it, pl->ny);
+			w->kind[w->n++] = word_kind(it, pl->ny);
 			pl->kept = s->nkept;
 			s->nkept += 2;
 		}
@@ -241,7 +262,6 @@ static void keep_smalls(struct matrix_set *s, struct keeping *k, struct item_pla
 
 void matrix_places(struct matrix_set *s, struct arena *a)
 {
-	static const enum gate gate[WORD_GATES] = { GATE_RPAULI, GATE_PPAULI };
 	uint32_t *first = arena_alloc(a, (size_t)s->n + 1, sizeof *first);
 	struct keeping *k = arena_alloc(a, 1, sizeof *k);
 	struct item_place *place;
@@ -255,15 +275,13 @@ void matrix_places(struct matrix_set *s, struct arena *a)
 	s->place = place;
 	s->keeping = k;
 	s->nkept = 0;
-	for (unsigned w = 0; w < WORD_GATES; w++) {
-		k->word[w].gate = gate[w];
-		keep_words(s, &k->word[w], place, a);
-	}
+	for (unsigned w = 0; w < WORD_GATES; w++)
+		keep_words(s, word_gate[w], &k->word[w], place, a);
 	keep_smalls(s, k, place, a);
 }
 
 /* Of all words of one gate: 2 n numbers. */
-static void make_words(const struct kept_words *w, const double *expr_value, cplx *kept)
+static void make_words(enum gate gate, const struct kept_words *w, const double *expr_value, cplx *kept)
 {
 	enum { SOME = 64 };
 	double angle[SOME];
@@ -272,7 +290,7 @@ static void make_words(const struct kept_words *w, const double *expr_value, cpl
 		uint32_t n = w->n - first < SOME ? w->n - first : SOME;
 		for (uint32_t i = 0; i < n; i++)
 			angle[i] = expr_value[w->angle[first + i]];
-		gate_word_turns(w->gate, n, angle, e);
+		gate_word_turns(gate, n, angle, e);
 		for (uint32_t i = 0; i < n; i++, kept += 2)
 			word_numbers(&w->by[w->kind[first + i]], e[i], kept);
 	}
@@ -283,7 +301,7 @@ void keep_all(const struct matrix_set *s, const bool *need, const double *expr_v
 	const struct keeping *k = s->keeping;
 	cplx *to = kept;
 	for (unsigned w = 0; w < WORD_GATES; to += 2 * (size_t)k->word[w++].n)
-		make_words(&k->word[w], expr_value, to);
+		make_words(word_gate[w], &k->word[w], expr_value, to);
 	for (uint32_t i = 0; i < k->nsmall; i++)
 		if (!need || need[k->small[i].matrix])
 			gate_of(k->small[i].item, expr_value, kept + k->small[i].kept);
@@ -317,19 +335,11 @@ static void gate_slopes(const struct program *p, const struct item *it, unsigned
 	}
 }
 
-void item_hand_on(const struct matrix_set *s, const struct item *it, unsigned dim,
-	const double *expr_value, const cplx *q, cplx *r, double *slope_expr)
+void item_slopes(const struct matrix_set *s, const struct item *it, unsigned dim,
+	const double *expr_value, const cplx *q, double *slope_expr)
 {
 	cplx turned[MATRIX_ENTRIES_MAX];
-	if (it->adjoint) {           /* Re tr(dG^+T q) = Re tr(dG^T q^+) */
+	if (it->adjoint)             /* Re tr(dG^+T q) = Re tr(dG^T q^+) */
 		matrix_adjoint(dim, q, turned);
-		q = turned;
-	}
-	if (it->gate != GATE_NONE) {
-		gate_slopes(s->program, it, dim, expr_value, q, slope_expr);
-		return;
-	}
-	cplx *to = r + s->offset[it->ref];
-	for (unsigned i = 0; i < dim * dim; i++)
-		to[i] += q[i];
+	gate_slopes(s->program, it, dim, expr_value, it->adjoint ? turned : q, slope_expr);
 }

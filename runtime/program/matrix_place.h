@@ -17,6 +17,12 @@ struct seat {
 	unsigned at[MATRIX_DIM_MAX];         /* target index -> index bits */
 };
 void seat_find(const struct item *it, unsigned ntarget, struct seat *s);
+const struct seat *seat_whole(unsigned ntarget);     /* of one that fills it */
+
+/* What becomes of an item's matrix before it meets rows. */
+enum form { FORM_ITSELF = 0, FORM_TRANSPOSED = 1, FORM_CONJUGATE = 2, FORM_ADJOINT = 3 };
+/* out[d][d] <- G in, for G in its seat (matrix.c); in and out may be one. */
+void seat_apply(const struct seat *s, const cplx *g, enum form form, const cplx *in, cplx *out);
 
 struct item_place {
 	uint8_t kind;                /* of enum place_kind */
@@ -25,7 +31,11 @@ struct item_place {
 	uint8_t flip;
 	uint8_t ny, minus;           /* WORD: bit r of minus: its entry in row r is -i^ny, else i^ny */
 	uint32_t kept;               /* where its numbers are kept; INDEX_NONE: never */
-	double by_one, by_word;      /* WORD: gate_generator */
+	/* For the way back: WORD: gate_generator, torque_word, torque_pairs; others: torque_outside of each word. */
+	double by_one, by_word;
+	uint8_t word;
+	uint64_t pairs;
+	const uint8_t *outside;
 	const struct seat *seat;     /* DENSE */
 };
 
@@ -47,7 +57,7 @@ void item_small(const struct matrix_set *s, const struct item *it, unsigned dim,
 	const double *expr_value, const cplx *u, cplx *g);
 /* The numbers of an item that is not dense: of one on one wire its 2 x 2 matrix, before it is conjugate-transposed; of a
  * word two, what is in the rows it acts on, and what across its pairs, times -1 where `minus` says so. */
-void item_make(const struct item *it, const struct item_place *pl, const double *expr_value, cplx *own);
+void item_make(const struct matrix_set *s, const struct item *it, const struct item_place *pl, const double *expr_value, cplx *own);
 /* They are in u, in kept, or made in own[4]. */
 static inline const cplx *item_numbers(const struct matrix_set *s, const struct item *it, const struct item_place *pl,
 	const double *expr_value, const cplx *u, const cplx *kept, cplx *own)
@@ -56,12 +66,20 @@ static inline const cplx *item_numbers(const struct matrix_set *s, const struct 
 		return u + s->offset[it->ref];
 	if (kept && pl->kept != INDEX_NONE)
 		return kept + pl->kept;
-	item_make(it, pl, expr_value, own);
+	item_make(s, it, pl, expr_value, own);
 	return own;
 }
 
-/* The cross matrix q of an item's own matrix: to the matrix it refers to, or to the gate's angles. */
-void item_hand_on(const struct matrix_set *s, const struct item *it, unsigned dim,
-	const double *expr_value, const cplx *q, cplx *r, double *slope_expr);
+/* The cross matrix q of a gate gives the slopes by its angles. */
+void item_slopes(const struct matrix_set *s, const struct item *it, unsigned dim,
+	const double *expr_value, const cplx *q, double *slope_expr);
+
+bool matrix_wide(void);              /* are AVX2's vectors taken? (matrix.c) */
+
+/* Words as the way back counts them (matrix_reverse.c): two bits a wire; that of a gate, the words P whose product with it
+ * is i times another, and word p of the item's own wires on those of its matrix. */
+unsigned torque_word(uint8_t word);
+uint64_t torque_pairs(unsigned word, unsigned ntarget);
+uint8_t torque_outside(const struct item *it, unsigned p);
 
 #endif

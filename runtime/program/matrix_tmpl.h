@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Building matrices with D rows, and their reverse. Included once a D and instruction set: VEC is a vector of WIDTH
+ * Rows of matrices with D rows. Included once a D and instruction set: VEC is a vector of WIDTH
  * doubles, WIDTH divides D, NAME() tells the functions apart, TARGET is their attribute.
  *
  * Real and imaginary parts lie apart, so that every step multiplies and adds whole rows: the same numbers in the same order,
@@ -67,14 +67,14 @@ TARGET static inline void NAME(pair)(struct NAME(rows) *x, unsigned r, unsigned 
 /* The k-th row whose bit `bit` is 0. */
 #define ROW_WITHOUT(k, bit) (((k) & ~((bit) - 1)) << 1 | ((k) & ((bit) - 1)))
 
-/* x <- I x for an item on one wire whose 2 x 2 matrix is g: itself, or one of the forms of enum form. */
-TARGET static inline void NAME(one)(const struct item_place *pl, const cplx *g, unsigned form, struct NAME(rows) *x)
+/* x <- I x for an item on one wire whose 2 x 2 matrix, before it is conjugate-transposed, is g. */
+TARGET static inline void NAME(one)(const struct item_place *pl, const cplx *g, bool adjoint, struct NAME(rows) *x)
 {
-	cplx a = g[0], b = g[form & FORM_TRANSPOSED ? 2 : 1], c = g[form & FORM_TRANSPOSED ? 1 : 2], d = g[3];
-	if (form & FORM_CONJUGATE) {
+	cplx a = g[0], b = g[1], c = g[2], d = g[3];
+	if (adjoint) {
 		a = conj(a);
-		b = conj(b);
-		c = conj(c);
+		b = conj(g[2]);
+		c = conj(g[1]);
 		d = conj(d);
 	}
 	for (unsigned k = 0; k < D / 2; k++) {
@@ -85,10 +85,10 @@ TARGET static inline void NAME(one)(const struct item_place *pl, const cplx *g, 
 }
 
 /* The same of a word: its numbers are w. */
-TARGET static inline void NAME(word)(const struct item_place *pl, const cplx *w, unsigned form, struct NAME(rows) *x)
+TARGET static inline void NAME(word)(const struct item_place *pl, const cplx *w, struct NAME(rows) *x)
 {
-	cplx one = form & FORM_CONJUGATE ? conj(w[0]) : w[0], turn = form & FORM_CONJUGATE ? conj(w[1]) : w[1];
 	unsigned lowest = pl->flip & -pl->flip, minus = pl->minus;
+	cplx one = w[0], turn = w[1];
 	if (!pl->flip) {
 		for (unsigned r = 0; r < D; r++) {
 			double sign = sign_of[minus >> r & 1], ar = creal(one) + sign * creal(turn), ai = cimag(one) + sign * cimag(turn);
@@ -102,28 +102,31 @@ TARGET static inline void NAME(word)(const struct item_place *pl, const cplx *w,
 		return;
 	}
 	for (unsigned k = 0; k < D / 2; k++) {
-		unsigned r = ROW_WITHOUT(k, lowest), q = r ^ pl->flip, to_r = form & FORM_TRANSPOSED ? q : r;
-		double sign = sign_of[minus >> to_r & 1];
+		unsigned r = ROW_WITHOUT(k, lowest);
+		double sign = sign_of[minus >> r & 1];
 		cplx b = cplx_of(sign * creal(turn), sign * cimag(turn));
 		if (pl->rows >> r & 1)
-			NAME(pair)(x, r, q, one, b, pl->ny & 1 ? -b : b, one);
+			NAME(pair)(x, r, r ^ pl->flip, one, b, pl->ny & 1 ? -b : b, one);
 	}
 }
 
-/* The same of a dense item g. */
-TARGET static inline void NAME(dense)(const struct seat *s, const cplx *g, unsigned form, struct NAME(rows) *x)
+/* The same of a dense item g with dim rows, in a form of its own. */
+TARGET static inline __attribute__((always_inline)) void NAME(dense_of)(unsigned dim, const struct seat *s, const cplx *g, unsigned form,
+	struct NAME(rows) *x)
 {
 	for (unsigned b = 0; b < s->nbase; b++)
 		for (unsigned k = 0; k < D / WIDTH; k++) {
 			VEC re[D], im[D];
-			for (unsigned j = 0; j < s->dim; j++) {
+			_Pragma("GCC unroll 8")
+			for (unsigned j = 0; j < dim; j++) {
 				re[j] = x->re[s->base[b] | s->at[j]][k];
 				im[j] = x->im[s->base[b] | s->at[j]][k];
 			}
-			for (unsigned i = 0; i < s->dim; i++) {
+			for (unsigned i = 0; i < dim; i++) {
 				VEC sr = { 0 }, si = { 0 };
-				for (unsigned j = 0; j < s->dim; j++) {
-					cplx f = form & FORM_TRANSPOSED ? g[j * s->dim + i] : g[i * s->dim + j];
+				_Pragma("GCC unroll 8")
+				for (unsigned j = 0; j < dim; j++) {
+					cplx f = form & FORM_TRANSPOSED ? g[j * dim + i] : g[i * dim + j];
 					double fr = creal(f), fi = form & FORM_CONJUGATE ? -cimag(f) : cimag(f);
 					sr += fr * re[j] - fi * im[j];
 					si += fr * im[j] + fi * re[j];
@@ -134,17 +137,17 @@ TARGET static inline void NAME(dense)(const struct seat *s, const cplx *g, unsig
 		}
 }
 
-/* The sum of a row's numbers. */
-TARGET static inline double NAME(total)(const VEC *v)
+TARGET static void NAME(dense)(const struct seat *s, const cplx *g, unsigned form, struct NAME(rows) *x)
 {
-	const double *x = (const double *)v;
-#if D == 2
-	return x[0] + x[1];
-#elif D == 4
-	return (x[0] + x[1]) + (x[2] + x[3]);
-#else
-	return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+	switch (s->dim) {            /* loops of known lengths */
+	case 2: NAME(dense_of)(2, s, g, form, x); return;
+#if D >= 4
+	case 4: NAME(dense_of)(4, s, g, form, x); return;
 #endif
+#if D >= 8
+	case 8: NAME(dense_of)(8, s, g, form, x); return;
+#endif
+	}
 }
 
 /* ---- build ---- */
@@ -162,13 +165,13 @@ TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, cons
 		const struct item *it = &m->item[i];
 		const struct item_place *pl = &place[i];
 		if (pl->kind == PLACE_WORD) {
-			NAME(word)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), FORM_ITSELF, &x);
+			NAME(word)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), &x);
 		} else if (i == 0 && whole) {
 			if (it->gate != GATE_NONE || it->adjoint)
 				item_small(s, it, D, expr_value, u, g);
 			NAME(load)(it->gate != GATE_NONE || it->adjoint ? g : u + s->offset[it->ref], &x);
 		} else if (pl->kind == PLACE_ONE) {
-			NAME(one)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), it->adjoint ? FORM_ADJOINT : FORM_ITSELF, &x);
+			NAME(one)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), it->adjoint, &x);
 		} else {
 			item_small(s, it, pl->seat->dim, expr_value, u, g);
 			NAME(dense)(pl->seat, g, FORM_ITSELF, &x);
@@ -177,138 +180,13 @@ TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, cons
 	NAME(store)(&x, u + s->offset[number]);
 }
 
-/* ---- reverse ---- */
-
-/* The slope by the angle of a word: see matrix.c. */
-TARGET static inline double NAME(word_slope)(const struct item_place *pl, double one, double by_word, const struct NAME(rows) *b,
-	const struct NAME(rows) *p)
+/* out <- I in, of a dense item. */
+TARGET static void NAME(apply)(const struct seat *seat, const cplx *g, unsigned form, const cplx *in, cplx *out)
 {
-	VEC t0[D / WIDTH] = { { 0 } }, t1[D / WIDTH] = { { 0 } };
-	for (unsigned r = 0; r < D; r++) {
-		unsigned q = r ^ pl->flip;
-		if (!(pl->rows >> r & 1))
-			continue;
-		double sign = sign_of[(pl->minus >> q ^ pl->ny >> 1) & 1];
-		PARTS(k) {
-			VEC br = b->re[q][k], bi = b->im[q][k];
-			if (pl->ny & 1)      /* Im(i z) */
-				t1[k] += sign * (br * p->re[r][k] - bi * p->im[r][k]);
-			else
-				t1[k] += sign * (br * p->im[r][k] + bi * p->re[r][k]);
-			if (one != 0)
-				t0[k] += b->re[r][k] * p->im[r][k] + b->im[r][k] * p->re[r][k];
-		}
-	}
-	return -2 * (one * NAME(total)(t0) + by_word * NAME(total)(t1));
-}
-
-/* q[i][j] = sum over the rows outside the item of B's row i times P's row j. */
-TARGET static inline void NAME(cross)(const struct seat *s, const struct NAME(rows) *b, const struct NAME(rows) *p, cplx *q)
-{
-	for (unsigned i = 0; i < s->dim; i++)
-		for (unsigned j = 0; j < s->dim; j++) {
-			VEC re[D / WIDTH] = { { 0 } }, im[D / WIDTH] = { { 0 } };
-			for (unsigned n = 0; n < s->nbase; n++) {
-				unsigned x = s->base[n] | s->at[i], y = s->base[n] | s->at[j];
-				PARTS(k) {
-					re[k] += b->re[x][k] * p->re[y][k] - b->im[x][k] * p->im[y][k];
-					im[k] += b->re[x][k] * p->im[y][k] + b->im[x][k] * p->re[y][k];
-				}
-			}
-			q[i * s->dim + j] = cplx_of(NAME(total)(re), NAME(total)(im));
-		}
-}
-
-/* The same of an item on one wire. */
-TARGET static inline void NAME(cross_one)(const struct item_place *pl, const struct NAME(rows) *b, const struct NAME(rows) *p, cplx *q)
-{
-	VEC re[4][D / WIDTH] = { { { 0 } } }, im[4][D / WIDTH] = { { { 0 } } };
-	for (unsigned n = 0; n < D / 2; n++) {
-		unsigned r = ROW_WITHOUT(n, pl->flip);
-		if (!(pl->rows >> r & 1))
-			continue;
-		_Pragma("GCC unroll 4")
-		for (unsigned e = 0; e < 4; e++) {
-			unsigned x = e & 2 ? r | pl->flip : r, y = e & 1 ? r | pl->flip : r;
-			PARTS(k) {
-				re[e][k] += b->re[x][k] * p->re[y][k] - b->im[x][k] * p->im[y][k];
-				im[e][k] += b->re[x][k] * p->im[y][k] + b->im[x][k] * p->re[y][k];
-			}
-		}
-	}
-	for (unsigned e = 0; e < 4; e++)
-		q[e] = cplx_of(NAME(total)(re[e]), NAME(total)(im[e]));
-}
-
-/* The same of any item where P is 1. */
-TARGET static inline void NAME(cross_first)(const struct seat *s, struct NAME(rows) *b, cplx *q)
-{
-	for (unsigned i = 0; i < s->dim; i++)
-		for (unsigned j = 0; j < s->dim; j++) {
-			double re = 0, im = 0;
-			for (unsigned k = 0; k < s->nbase; k++) {
-				re += NAME(numbers)(b->re[s->base[k] | s->at[i]])[s->base[k] | s->at[j]];
-				im += NAME(numbers)(b->im[s->base[k] | s->at[i]])[s->base[k] | s->at[j]];
-			}
-			q[i * s->dim + j] = cplx_of(re, im);
-		}
-}
-
-TARGET static void NAME(reverse)(const struct matrix_set *s, uint32_t number, const double *expr_value, const cplx *u, const cplx *kept,
-	cplx *r, double *slope_expr)
-{
-	const struct matrix *m = s->def[number];
-	const struct item_place *place = s->place + s->first_place[number];
-	struct NAME(rows) b, p;
-	uint32_t first = 0;
-	while (first < m->nitem && !place[first].varies)
-		first++;
-	NAME(load)(r + s->offset[number], &b);
-	NAME(load)(u + s->offset[number], &p);
-	for (uint32_t i = m->nitem; i-- > first; ) {
-		const struct item *it = &m->item[i];
-		const struct item_place *pl = &place[i];
-		cplx own[MATRIX_ENTRIES_MAX], q[MATRIX_ENTRIES_MAX];
-		if (pl->kind == PLACE_WORD) {
-			if (pl->varies) {    /* d(G^+) = -D G^+ where D commutes with G */
-				double slope = NAME(word_slope)(pl, pl->by_one, pl->by_word, &b, &p);
-				slope_expr[it->angle[0]] += it->adjoint ? -slope : slope;
-			}
-			if (i == first)
-				break;
-			const cplx *w = item_numbers(s, it, pl, expr_value, u, kept, own);
-			NAME(word)(pl, w, FORM_ADJOINT, &p);
-			NAME(word)(pl, w, FORM_TRANSPOSED, &b);
-			continue;
-		}
-		if (i == 0) {
-			struct seat seat;
-			seat_find(it, m->ntarget, &seat);
-			NAME(cross_first)(&seat, &b, q);
-			item_hand_on(s, it, seat.dim, expr_value, q, r, slope_expr);
-			break;
-		}
-		if (pl->kind == PLACE_ONE) {
-			unsigned form = it->adjoint ? FORM_ADJOINT : FORM_ITSELF;
-			const cplx *g = item_numbers(s, it, pl, expr_value, u, kept, own);
-			NAME(one)(pl, g, form ^ FORM_ADJOINT, &p);
-			if (pl->varies) {
-				NAME(cross_one)(pl, &b, &p, q);
-				item_hand_on(s, it, 2, expr_value, q, r, slope_expr);
-			}
-			if (i > first)
-				NAME(one)(pl, g, form ^ FORM_TRANSPOSED, &b);
-		} else {
-			item_small(s, it, pl->seat->dim, expr_value, u, own);
-			NAME(dense)(pl->seat, own, FORM_ADJOINT, &p);
-			if (pl->varies) {
-				NAME(cross)(pl->seat, &b, &p, q);
-				item_hand_on(s, it, pl->seat->dim, expr_value, q, r, slope_expr);
-			}
-			if (i > first)
-				NAME(dense)(pl->seat, own, FORM_TRANSPOSED, &b);
-		}
-	}
+	struct NAME(rows) x;
+	NAME(load)(in, &x);
+	NAME(dense)(seat, g, form, &x);
+	NAME(store)(&x, out);
 }
 
 #undef ROW_WITHOUT

@@ -9,7 +9,7 @@
 #include "runtime/base/rng.h"
 #include "tests/tap.h"
 
-enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 5 };
+enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 6 };
 
 static unsigned drawn;
 static double draw(void)
@@ -31,7 +31,7 @@ static struct expr node(enum expr_op op, uint32_t a, uint32_t b)
 static struct expr exprs[NEXPR];
 
 /* 0: one qubit, weights. 1: two qubits, every kind of item, words conjugate-transposed too. 2: three qubits, of 0 and 1 in both
- * ways. 3: per sample. 4: constant. */
+ * ways. 3: per sample. 4: constant. 5: of 0, conjugate-transposed. */
 static struct item m0[] = {
 	{ .gate = GATE_RPAULI, .word = 1, .nwire = 1, .angle = { 0 } },
 	{ .gate = GATE_H, .nwire = 1 },
@@ -63,12 +63,13 @@ static struct item m3[] = {
 	{ .gate = GATE_NONE, .ref = 0, .nwire = 1, .wire = { 1 } },
 	{ .gate = GATE_PAULI, .word = 1, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 }, .control_ones = 1 },
 };
+static struct item m5[] = { { .gate = GATE_NONE, .ref = 0, .adjoint = true, .nwire = 1 } };
 static struct item m4[] = { { .gate = GATE_H, .nwire = 1 }, { .gate = GATE_S, .nwire = 1 } };
 
 static struct matrix matrices[NMATRIX] = {
 	{ .ntarget = 1, .nitem = 5, .item = m0 }, { .ntarget = 2, .nitem = 10, .item = m1 },
 	{ .ntarget = 3, .nitem = 5, .item = m2 }, { .ntarget = 2, .nitem = 3, .item = m3 },
-	{ .ntarget = 1, .nitem = 2, .item = m4 },
+	{ .ntarget = 1, .nitem = 2, .item = m4 }, { .ntarget = 1, .nitem = 1, .item = m5 },
 };
 
 /* Matrix 2 refers to 4: the order of a program's matrices is by reference. */
@@ -183,20 +184,19 @@ static void control_on_zero(void)
 static void reverse(double *weight, const double *input)
 {
 	double value[NEXPR], slope[NEXPR] = { 0 }, got[NWEIGHT] = { 0 };
-	cplx u[NMATRIX * MATRIX_ENTRIES_MAX], r[NMATRIX * MATRIX_ENTRIES_MAX], keep[NMATRIX * MATRIX_ENTRIES_MAX];
+	double torque[NMATRIX * MATRIX_ENTRIES_MAX];
+	cplx u[NMATRIX * MATRIX_ENTRIES_MAX], r[NMATRIX * MATRIX_ENTRIES_MAX];
 	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
-		keep[i] = r[i] = cplx_of(draw(), draw());
+		r[i] = cplx_of(draw(), draw());
 	build_all(weight, input, value, u);
-	/* In two calls, as a sample's and a step's: first what depends on the sample. */
-	matrix_reverse(&set, value, u, NULL, VALUE_SAMPLE, VALUE_SAMPLE, NULL, r, slope);
-	matrix_reverse(&set, value, u, NULL, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
+	matrix_reverse(&set, value, u, NULL, NULL, NULL, r, torque, slope);
 	program_eval_reverse(&prog, value, slope, got);
 	for (unsigned k = 0; k < NWEIGHT; k++) {
 		static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
 		double want = 0, was = weight[k];
 		for (unsigned p = 0; p < 4; p++) {
 			weight[k] = was + at[p] * 5e-4;
-			want += factor[p] / 5e-4 * loss(weight, input, keep);
+			want += factor[p] / 5e-4 * loss(weight, input, r);
 		}
 		weight[k] = was;
 		tap_close(got[k], want, 1e-9, "derivative by weight %u", k);
@@ -217,15 +217,16 @@ static void only_needed(const double *weight, const double *input)
 static void same_bits(const double *weight, const double *input)
 {
 	double value[NEXPR], slope[3][NEXPR] = { 0 };
-	cplx u[3][NMATRIX * MATRIX_ENTRIES_MAX] = { 0 }, r[3][NMATRIX * MATRIX_ENTRIES_MAX], kept[NMATRIX * MATRIX_ENTRIES_MAX * 4];
+	double torque[NMATRIX * MATRIX_ENTRIES_MAX];
+	cplx u[3][NMATRIX * MATRIX_ENTRIES_MAX] = { 0 }, r[NMATRIX * MATRIX_ENTRIES_MAX], kept[NMATRIX * MATRIX_ENTRIES_MAX * 4];
 	tap_ok(set.nkept > 0 && set.nkept <= sizeof kept / sizeof *kept, "%u numbers are kept", set.nkept);
 	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
-		r[0][i] = r[1][i] = r[2][i] = cplx_of(draw(), draw());
+		r[i] = cplx_of(draw(), draw());
 	program_eval(&prog, weight, input, value);
 	for (unsigned k = 0; k < 3; k++) {
 		matrix_plain(k == 2);
 		matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, u[k], k ? kept : NULL);
-		matrix_reverse(&set, value, u[k], k ? kept : NULL, VALUE_SHARED, VALUE_SAMPLE, NULL, r[k], slope[k]);
+		matrix_reverse(&set, value, u[k], k ? kept : NULL, NULL, NULL, r, torque, slope[k]);
 	}
 	matrix_plain(false);
 	tap_ok(!memcmp(u[0], u[1], sizeof u[0]) && !memcmp(u[0], u[2], sizeof u[0]), "matrices are the same bits however they are made");
@@ -254,15 +255,15 @@ static void speed(void)
 	arena_init(&a);
 	program_derive(&p);
 	matrix_set_of(&s, &p, &a);
+	double torque[16];
 	cplx u[16], r[16];
 	double start = clock_seconds(), built, reversed;
 	for (unsigned i = 0; i < ROUNDS; i++)
 		matrix_build(&s, value, VALUE_SHARED, VALUE_SHARED, NULL, u, NULL);
 	built = clock_seconds();
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		memcpy(r, u, sizeof r);
-		matrix_reverse(&s, value, u, NULL, VALUE_SHARED, VALUE_SHARED, NULL, r, slope);
-	}
+	memcpy(r, u, sizeof r);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		matrix_reverse(&s, value, u, NULL, NULL, NULL, r, torque, slope);
 	reversed = clock_seconds();
 	tap_note("a block of %d angles: build %.2f us, reverse %.2f us", N, (built - start) / ROUNDS * 1e6,
 		(reversed - built) / ROUNDS * 1e6);

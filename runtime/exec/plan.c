@@ -359,6 +359,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 	struct plan *pl = b->pl;
 	int code = 0;
 
+	pl->past_bytes = b->o->random % 2 ? 0 : PLAN_PAST_BYTES;
 	for (uint32_t i = 0; i < pl->ncircuit && !code; i++) {
 		plan_start(pl, &pl->circuit[i]);
 		if (pl->isa != ISA_NONE && pl->shape != SHAPE_SAMPLES)

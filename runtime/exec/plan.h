@@ -74,6 +74,7 @@ struct plan {
 	uint32_t width;              /* samples in a unit: lanes for SHAPE_SAMPLES, else 1 */
 	struct matrix_set set;       /* the program's matrices, then products made by fusion */
 	uint32_t nmatrix_entry;      /* set.offset[set.n] */
+	double past_bytes;           /* a stage that writes more writes what it has not read past the caches */
 	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
 	const bool *expr_trainable;  /* (program->nexpr): depends on a weight that is not frozen */
 	uint32_t ncircuit; struct plan_circuit *circuit;

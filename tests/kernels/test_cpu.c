@@ -227,9 +227,9 @@ static struct program *entangling_layer(unsigned n)
 	return build_done(&b);
 }
 
-static void test_ring(void)
+static void test_ring(unsigned n, enum precision precision, double most)
 {
-	struct job j = { .p = entangling_layer(11) };
+	struct job j = { .p = entangling_layer(n) };
 	struct outcome got = outcome_new(j.p, 1);
 	struct evaluator_options ref = { .device = "ref", .nthread = 1 };
 	double worst = 0;
@@ -240,13 +240,13 @@ static void test_ring(void)
 	random_numbers(3, 2, j.p->nweight, j.weight);
 	ran = run(&j, &ref, 1, &j.want);
 	for (unsigned plan = 0; plan < 12 && ran; plan++) {
-		struct evaluator_options o = { .device = "cpu", .nthread = 2, .precision = PRECISION_DOUBLE, .random_plan = plan,
-			.shape = SHAPE_SHARED, .no_fuse = true };
+		struct evaluator_options o = { .device = "cpu", .nthread = 2, .precision = precision, .random_plan = plan,
+			.shape = SHAPE_SHARED, .no_fuse = plan % 4 < 2 };
 
 		ran = run(&j, &o, 1, &got);
 		worst = tap_worst(worst, largest_difference(got.readout, j.want.readout, j.p->nreadout));
 	}
-	tap_ok(ran && worst < 1e-12, "a ring of cx, whose last ones are done on the way: readouts off by %.2g", worst);
+	tap_ok(ran && worst < most, "a ring of %u cx, whose last ones are done on the way: readouts off by %.2g", n, worst);
 	outcome_release(&got);
 	job_release(&j);
 }
@@ -279,6 +279,76 @@ static void test_past(enum isa isa, enum precision precision)
 	}
 	tap_ok(same, "%s, %s: rows written past the caches", isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single");
 	free(block);
+	free(want);
+	free(got);
+}
+
+enum { FINISH_BITS = 6, FINISH_ROWS = 1 << FINISH_BITS, FINISH_SIGNS = 3 };
+
+/* Sums of the lanes' squares by three signs, and where rows that belong together lie in tiles: targets 1 and 3, tiles and
+ * rows in another order, and two outer bits that are 1. */
+struct finish_case { struct kernel_step step; struct kernel_rows rows; size_t sign[FINISH_SIGNS]; uint32_t row[FINISH_ROWS], place[FINISH_ROWS]; };
+
+static struct finish_case *finish_case(void)
+{
+	struct finish_case *c = mem_alloc(1, sizeof *c);
+
+	c->step = (struct kernel_step){ .ntarget = 2, .nfixed = 2, .fixed = { 1, 3 }, .target = { 0, 2, 8, 10 } };
+	for (uint32_t k = 0; k < FINISH_ROWS; k++) {
+		c->row[k] = k ^ 5;
+		c->place[k] = (k & 15) ^ (k & 1) << 2 ^ (k >> 5 & 1) ^ (k >> 4 & 1) << 5 ^ (k >> 5 & 1) << 4;
+	}
+	c->rows = (struct kernel_rows){ .nbit = FINISH_BITS, .row = c->row, .place = c->place, .flip = 0x13 };
+	c->sign[1] = 0x2b;
+	c->sign[2] = 0x30;
+	return c;
+}
+
+/* Put back after a last step, with sums, is what the three are one after the other. */
+static void test_finish(enum isa isa, enum precision precision)
+{
+	const struct kernels *k = kernels_find(isa, precision);
+	size_t n = (size_t)k->lanes * FINISH_ROWS * 2, nbyte = n * k->real_bytes, nsum = (size_t)FINISH_SIGNS * k->lanes;
+	char *block = aligned_alloc(64, nbyte), *part = aligned_alloc(64, nbyte), *want = aligned_alloc(64, nbyte), *got = aligned_alloc(64, nbyte);
+	double *number = mem_alloc(2 * n, sizeof *number), sum[FINISH_SIGNS * KERNEL_LANES_MAX], u[32], worst = 0;
+	_Alignas(64) char matrix[sizeof u], out[sizeof sum];
+	struct finish_case *c = finish_case();
+
+	if (!block || !part || !want || !got)
+		tap_bail("no memory");
+	random_numbers(7, 1, (uint32_t)n, number);
+	random_numbers(7, 2, 32, u);
+	k->store(block, number, n);
+	k->store(matrix, u, 32);
+	for (unsigned lanes = 0; lanes < k->lanes; lanes++)
+		for (unsigned past = 0; past < 3; past++) {
+			struct kernel_last last = { .step = &c->step, .u = matrix, .nz = FINISH_SIGNS, .sign_row = c->sign, .first = FINISH_ROWS, .out = out };
+
+			c->rows.swap = (struct kernel_swap){ lanes, { 3, 1, 0, 2 } };
+			c->rows.absent = 0;
+			memcpy(part, block, nbyte);
+			k->apply_fresh(part, FINISH_BITS, &c->step, matrix);
+			memset(sum, 0, sizeof sum);
+			k->expect_z(part, FINISH_ROWS, 2 * FINISH_ROWS, c->sign, FINISH_SIGNS, sum);
+			k->scatter(part, want, 0, &c->rows);
+			c->rows.absent = past ? 0x52 : 0;
+			c->rows.above = past == 2 ? 0x40 : 0;
+			memcpy(part, block, nbyte);
+			memset(out, 0, sizeof out);
+			k->finish(part, got, 0, &c->rows, &last);
+			c->rows.above = 0;
+			k->fetch(number, want, n);
+			k->fetch(number + n, got, n);
+			worst = tap_worst(worst, largest_difference(number, number + n, n));
+			k->fetch(number, out, nsum);
+			worst = tap_worst(worst, largest_difference(number, sum, nsum) / FINISH_ROWS);
+		}
+	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4), "%s, %s: the last step, sums and the way back in one are off by %.2g", isa_name(isa),
+		precision == PRECISION_DOUBLE ? "double" : "single", worst);
+	free(c);
+	free(number);
+	free(block);
+	free(part);
 	free(want);
 	free(got);
 }
@@ -374,10 +444,14 @@ int main(void)
 		test_near((enum isa)isa, PRECISION_DOUBLE);
 		test_past((enum isa)isa, PRECISION_SINGLE);
 		test_past((enum isa)isa, PRECISION_DOUBLE);
+		test_finish((enum isa)isa, PRECISION_SINGLE);
+		test_finish((enum isa)isa, PRECISION_DOUBLE);
 	}
 	for (unsigned n = 1; n <= 14; n++)
 		test_size(n, isa_best());
-	test_ring();
+	test_ring(11, PRECISION_DOUBLE, 1e-12);
+	test_ring(14, PRECISION_DOUBLE, 1e-12);
+	test_ring(14, PRECISION_SINGLE, 1e-5);
 	test_blocks(3, false);
 	test_blocks(9, false);
 	test_blocks(30, true);

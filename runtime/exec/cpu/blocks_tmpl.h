@@ -34,6 +34,13 @@ static void store(void *to, const double *from, size_t n)
 		p[k] = (real)from[k];
 }
 
+static void fetch(double *to, const void *from, size_t n)
+{
+	const real *p = from;
+	for (size_t k = 0; k < n; k++)
+		to[k] = (double)p[k];
+}
+
 /* Lanes of a where bit m of their number is 0 and, where it is 1, those of b without it;
  * and the other half. */
 #define LOW(l, m) ((l) & (m) ? LANES + ((l) ^ (m)) : (l))
@@ -44,17 +51,26 @@ static void store(void *to, const double *from, size_t n)
 #define LIST16(F, m) LIST8(F, m), F(8, m), F(9, m), F(10, m), F(11, m), F(12, m), F(13, m), F(14, m), F(15, m)
 #if VECTOR_BYTES / REAL_BYTES == 2
 #define LIST LIST2
+#define EACH_LANES EACH2   /* every mask of lane bits */
 #define LANE_BITS 1
 #elif VECTOR_BYTES / REAL_BYTES == 4
 #define LIST LIST4
+#define EACH_LANES EACH4
 #define LANE_BITS 2
 #elif VECTOR_BYTES / REAL_BYTES == 8
 #define LIST LIST8
+#define EACH_LANES EACH8
 #define LANE_BITS 3
 #else
 #define LIST LIST16
+#define EACH_LANES EACH16
 #define LANE_BITS 4
 #endif
+
+#define EACH2(F) F(0) F(1)
+#define EACH4(F) EACH2(F) F(2) F(3)
+#define EACH8(F) EACH4(F) F(4) F(5) F(6) F(7)
+#define EACH16(F) EACH8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
 #if defined __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -90,51 +106,70 @@ struct places { const uint32_t *table; size_t flip; };
 INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->table[k ^ p->flip] : k; }
 
 /* Before another thread reads what went past the caches. */
-INLINE void past_is_there(void)
+static void past_is_there(void)
 {
 #if defined __AVX2__
 	_mm_sfence();
 #endif
 }
 
-/* Row `to` of k = row `from` of k, with the lanes of `lanes` (a constant) exchanged, 2^(bits of lanes) rows at a time
- * in registers.  Where k has a bit of `absent` it is 0 instead; of `past`, it goes past the caches; of `unset`, it is
- * left out. */
-INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, unsigned nbit,
-	const uint8_t *row_bit, size_t absent, size_t past, size_t unset, unsigned lanes)
+/* Groups of rows whose lanes are exchanged: a group's rows are member[g] from its first, whose bits of the mask are 0
+ * but for those of `unset`, which are left out. */
+struct move { size_t n, mask, member[16]; };
+
+INLINE struct move move_of(unsigned nbit, const uint8_t *row_bit, size_t unset, unsigned lanes)
 {
-	unsigned nswap = (unsigned)__builtin_popcount(lanes), nmember = 1u << nswap;
-	size_t n = (size_t)1 << (nbit - nswap - (unsigned)__builtin_popcountll(unset)), mask = unset, row = 0, member[16] = { 0 };
+	unsigned nswap = (unsigned)__builtin_popcount(lanes);
+	struct move m = { .n = (size_t)1 << (nbit - nswap - (unsigned)__builtin_popcountll(unset)), .mask = unset };
 	for (unsigned b = 0, s = 0; b < LANE_BITS; b++)
 		if ((lanes >> b) & 1) {
-			mask |= (size_t)1 << row_bit[b];
-			for (unsigned g = 0; g < nmember; g++)
-				member[g] |= (size_t)((g >> s) & 1) << row_bit[b];
+			m.mask |= (size_t)1 << row_bit[b];
+			for (unsigned g = 0; g < 1u << nswap; g++)
+				m.member[g] |= (size_t)((g >> s) & 1) << row_bit[b];
 			s++;
 		}
-	for (size_t k = 0; k < n; k++, row = row_next(row, mask))   /* k: number of a group of rows */
-		UNROLL for (unsigned part = 0; part < 2; part++) {
-			vec v[16];
-			UNROLL for (unsigned g = 0; g < nmember; g++) {
-				size_t r = row | member[g];
-				v[g] = r & absent ? splat(0) : load(from + place_of(at_from, r) * ROW + part * LANES);
-			}
-			UNROLL for (unsigned b = 0; b < LANE_BITS; b++) {
-				unsigned step = 1u << __builtin_popcount(lanes & ((1u << b) - 1));
-				if (!((lanes >> b) & 1))
-					continue;
-				UNROLL for (unsigned g = 0; g < nmember; g++)
-					if (!(g & step))
-						lane_exchange(b, &v[g], &v[g | step]);
-			}
-			UNROLL for (unsigned g = 0; g < nmember; g++) {
-				real *p = to + place_of(at_to, row | member[g]) * ROW + part * LANES;
-				if ((row | member[g]) & past)
-					save_past(p, v[g]);
-				else
-					save(p, v[g]);
-			}
+	return m;
+}
+
+/* Row `to` of k = row `from` of k, with the lanes of `lanes` (a constant) exchanged, for the k of one group, in registers.
+ * Where k | above has a bit of `absent` it is 0 instead; of `past`, it goes past the caches. */
+INLINE void move_group(const real *from, const struct places *at_from, real *to, const struct places *at_to, const struct move *m,
+	size_t row, size_t above, size_t absent, size_t past, unsigned lanes)
+{
+	unsigned nmember = 1u << __builtin_popcount(lanes);
+	const real *in[16];
+	real *out[16];
+	UNROLL for (unsigned g = 0; g < nmember; g++) {   /* once: stores might change the tables, for all that the compiler knows */
+		in[g] = from + place_of(at_from, row | m->member[g]) * ROW;
+		out[g] = to + place_of(at_to, row | m->member[g]) * ROW;
+	}
+	UNROLL for (unsigned part = 0; part < 2; part++) {
+		vec v[16];
+		UNROLL for (unsigned g = 0; g < nmember; g++)
+			v[g] = (row | m->member[g] | above) & absent ? splat(0) : load(in[g] + part * LANES);
+		UNROLL for (unsigned b = 0; b < LANE_BITS; b++) {
+			unsigned step = 1u << __builtin_popcount(lanes & ((1u << b) - 1));
+			if (!((lanes >> b) & 1))
+				continue;
+			UNROLL for (unsigned g = 0; g < nmember; g++)
+				if (!(g & step))
+					lane_exchange(b, &v[g], &v[g | step]);
 		}
+		UNROLL for (unsigned g = 0; g < nmember; g++) {
+			if ((row | m->member[g] | above) & past)
+				save_past(out[g] + part * LANES, v[g]);
+			else
+				save(out[g] + part * LANES, v[g]);
+		}
+	}
+}
+
+INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, const struct kernel_rows *w,
+	size_t absent, size_t past, size_t unset, unsigned lanes)
+{
+	struct move m = move_of(w->nbit, w->swap.row_bit, unset, lanes);
+	for (size_t k = 0, row = 0; k < m.n; k++, row = row_next(row, m.mask))
+		move_group(from, at_from, to, at_to, &m, row, w->above, absent, past, lanes);
 }
 
 /* Every mask of lane bits has code of its own. */
@@ -142,17 +177,8 @@ INLINE void move_block(const real *from, const struct places *at_from, real *to,
 	const struct kernel_rows *w, size_t absent, size_t past, size_t unset)
 {
 	switch (w->swap.lanes) {
-#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w->nbit, w->swap.row_bit, absent, past, unset, lanes); break;
-	CASE(0) CASE(1)
-#if LANE_BITS > 1
-	CASE(2) CASE(3)
-#endif
-#if LANE_BITS > 2
-	CASE(4) CASE(5) CASE(6) CASE(7)
-#endif
-#if LANE_BITS > 3
-	CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15)
-#endif
+#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w, absent, past, unset, lanes); break;
+	EACH_LANES(CASE)
 #undef CASE
 	}
 }
@@ -166,12 +192,10 @@ static void gather(void *block, const void *state, size_t base, const struct ker
 static void scatter(const void *block, void *state, size_t base, const struct kernel_rows *r)
 {
 	struct places from = { r->place, r->flip }, to = { r->row, 0 };
-	if (r->absent == 0) {
+	if (r->absent == 0)
 		move_block(block, &from, row_at(state, base), &to, r, 0, 0, 0);
-		return;
-	}
-	move_block(block, &from, row_at(state, base), &to, r, 0, r->absent, 0);
-	past_is_there();
+	else
+		move_block(block, &from, row_at(state, base), &to, r, 0, r->absent, 0);
 }
 
 #endif

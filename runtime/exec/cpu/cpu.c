@@ -30,7 +30,7 @@ static int cpu_supports(const struct plan *pl, struct err *e)
 struct sizes {
 	uint64_t state;              /* of the largest circuit */
 	uint64_t nslot;
-	uint64_t block, matrix, cross, bins, table;
+	uint64_t block, part, matrix, cross, bins, table;
 	uint64_t tail;               /* of one worker */
 	uint64_t shared_matrix, chunk;   /* chunk: of one worker */
 };
@@ -98,6 +98,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	}
 	s.nslot = gradient && samples && pl->ncircuit > 1 && s.state <= KEEP_BYTES_MAX / pl->ncircuit ? pl->ncircuit : 1;
 	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << hot;
+	s.part = samples ? 0 : (2 * k->real_bytes * k->lanes) << CPU_PART_BITS;
 	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << hot, k->lanes);
 	s.matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes;
@@ -119,7 +120,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	struct sizes s = sizes_of(pl, gradient);
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
-		+ nthread * (s.block * (1 + gradient) + s.cross + s.table + s.tail)
+		+ nthread * (s.block * (1 + gradient) + s.part + s.cross + s.table + s.tail)
 		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
 }
 
@@ -161,7 +162,7 @@ static bool take_worker(struct backend_state *b, struct cpu_worker *w, const str
 			&& (w->bins = take(b, s->bins)) && (!b->gradient || (w->lambda = take(b, s->state)));
 	return ok && (w->block_psi = take(b, s->block)) && (w->block_lambda = take(b, b->gradient ? s->block : 0))
 		&& (w->cross = take(b, s->cross)) && (w->table = take(b, s->table))
-		&& (w->tail = take(b, s->tail));
+		&& (w->tail = take(b, s->tail)) && (w->part = take(b, s->part));
 }
 
 static void cpu_free(struct backend_state *b)
@@ -262,7 +263,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
 	b->chunk_stride = s.chunk / sizeof(double);
-	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (9 + b->nslot), sizeof *b->memory);
+	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (10 + b->nslot), sizeof *b->memory);
 	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
 	for (unsigned t = 0; ok && t < nthread; t++)
 		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);

@@ -261,7 +261,7 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 static void write_past(const struct backend_state *b, struct cpu_stage *s)
 {
 	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes, (int)(s->nhot + s->forward.nouter));
-	s->forward.past = bytes > PLAN_PAST_BYTES ? s->forward.absent : 0;
+	s->forward.past = bytes > b->plan->past_bytes ? s->forward.absent : 0;
 }
 
 static void number_blocks(struct cpu_blocks *k)
@@ -321,6 +321,8 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		cpu_ops(b, s, c->plan->nstart);
 	}
 	write_past(b, s);
+	if (b->lane_bits)
+		cpu_part_compile(b, s);
 	number_blocks(&s->forward);
 	number_blocks(&s->back);
 	s->in_place = b->lane_bits && is_whole(c, s);

@@ -26,6 +26,8 @@ static double lane_sign(const struct cpu_term *t, unsigned lane)
 	return __builtin_parity(lane & t->kernel.sign_lane) ? -1 : 1;
 }
 
+static const void *row_of(const struct reading *r, size_t row) { return (const char *)r->psi + row * 2 * r->b->k->lanes * r->b->k->real_bytes; }
+
 enum {
 	Z_TERMS_MIN = 3,             /* fewer products of Z are read one by one */
 	SUB_ROWS = 1024              /* rows that are read for all other terms while they are near */
@@ -47,7 +49,7 @@ static void expect_terms(const struct reading *r, size_t first, size_t last, uin
 	unsigned lanes = r->b->k->lanes;
 	memset(out, 0, (size_t)n * lanes * sizeof *out);
 	if (t < one_by_one(r->c)) {
-		r->b->k->expect_z(r->psi, first, last, r->c->sign_row + t, n, out);
+		r->b->k->expect_z(row_of(r, first), first, last, r->c->sign_row + t, n, out);
 		for (uint32_t k = 0; k < n; k++)
 			for (unsigned l = 0; l < lanes; l++)
 				out[k * lanes + l] *= lane_sign(&r->c->term[t + k], l);

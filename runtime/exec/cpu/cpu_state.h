@@ -12,7 +12,7 @@
 #include "runtime/exec/cpu/cpu_fork.h"
 #include "runtime/exec/cpu/kernels.h"
 
-enum { CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
+enum { CPU_PART_BITS = 7 /* rows of a part of a block: 2^ */, CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
 
 struct cpu_step {
 	struct kernel_step kernel;
@@ -63,6 +63,21 @@ struct cpu_blocks {
 	size_t unset;                /* and of these, it is first written by a fresh op */
 };
 
+/* Rows of a block that the last ops are done on and that are put back together (cpu_part.c). */
+struct cpu_part {
+	unsigned nbit;               /* a part has 2^nbit rows; 0: there are none */
+	size_t mask, state_mask;     /* row bits of the block that number them, and of the state, */
+	uint8_t bit[KERNEL_FINISH_BITS], state_bit[KERNEL_FINISH_BITS];      /* in their order there */
+	uint32_t nop; struct cpu_op *op;         /* the last of the stage's, */
+	const struct cpu_step *last; /* but for a fresh one that is done tile by tile while rows are put back, or NULL */
+	uint32_t *near, *row;        /* (2^nbit) rows of the block from a part's first, and of the state */
+	uint32_t *place;             /* (2^nbit) permutation on the way out */
+	uint32_t *first;             /* first rows of all parts in the block */
+	uint32_t *inside, *outside;  /* which row of the state's they go to: its bits that number a part's rows, and the others */
+	struct kernel_swap swap;
+	size_t unset, past;          /* as of cpu_blocks; past has bit nbit for parts all of whose rows are */
+};
+
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
 	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; SHAPE_SAMPLES: behind the constant start */
@@ -71,6 +86,7 @@ struct cpu_stage {
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
 	uint32_t *moves;             /* (nhot) as a mask: the bit of those that bit j goes to when the block is put back */
 	struct cpu_way in, out;      /* before the first step, after the last */
+	struct cpu_part part;
 	struct cpu_blocks forward, back;
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
 	uint32_t first_cross;        /* steps before it need no backward visit */
@@ -84,8 +100,9 @@ static inline bool cpu_is_identity(const struct cpu_term *t)
 	const struct kernel_term *k = &t->kernel;
 	return !(k->flip_row | k->sign_row | k->flip_lane | k->sign_lane);
 }
-/* The sign of a product of Z in a block of the last stage, before it is put back: of its rows, lanes and first row. */
-struct cpu_sign { size_t row, base; unsigned lane; bool minus; };
+/* The sign of a product of Z in a block of the last stage, before it is put back: of its lanes and
+ * first row, and of its rows: near_row, or by parts part_row[part]. */
+struct cpu_sign { size_t base; unsigned lane; bool minus; uint32_t part; };
 struct cpu_probs { struct kernel_bins bins; uint32_t readout, nbit; uint32_t row_bin[64]; uint32_t lane_bin[KERNEL_LANES_MAX]; };
 
 /* A readout is (nreadout) matrices d x d: O_j, O_j U and U^+ O_j U. */
@@ -100,6 +117,7 @@ struct cpu_circuit {
 	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
 	uint32_t nz; size_t *sign_row;           /* (nz) of those */
 	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
+	uint32_t npart_row; size_t *part_row;    /* signs of rows that occur where that is done by parts */
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
 	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
@@ -115,7 +133,7 @@ struct cpu_worker {
 	void **psi;                  /* (nslot) */
 	uint32_t *resident;          /* (nslot) circuit whose final state is there, or INDEX_NONE */
 	void *lambda;
-	void *block_psi, *block_lambda;
+	void *block_psi, *block_lambda, *part;
 	void *table;                 /* factors of a block's rows */
 	void *matrix[2];             /* per-sample matrices and their inverses, kernels' precision */
 	double *cross;               /* sums of one stage or step, lane by lane */

@@ -27,31 +27,31 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk
 
 /* ---- forward ---- */
 
-static void forward_step(const struct sweep *w, const struct cpu_step *st, void *block, size_t base)
+/* One step to 2^nbit rows of the block that begins at `base`. */
+static void forward_step(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit, size_t base)
 {
 	const struct kernels *k = w->b->k;
-	unsigned nbit = w->stage->nhot;
 	matrix_room room;
 	if (!cpu_is_on(st, base))
 		return;
 	if (st->permutes) {
-		k->permute(block, nbit, &st->kernel, st->source);
+		k->permute(rows, nbit, &st->kernel, st->source);
 	} else if (st->diagonal) {
 		struct phases p = cpu_step_phases(w, st, false, base, &room);
-		k->scale(block, nbit, &st->kernel, p.phase, p.stride, p.active);
+		k->scale(rows, nbit, &st->kernel, p.phase, p.stride, p.active);
 	} else {
-		k->apply(block, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
+		k->apply(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
 	}
 }
 
-static void forward_fresh(const struct sweep *w, const struct cpu_step *st, void *block)
+static void forward_fresh(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit)
 {
 	matrix_room room;
-	w->b->k->apply_fresh(block, w->stage->nhot, &st->kernel, cpu_step_matrix(w, st, false, &room));
+	w->b->k->apply_fresh(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
 }
 
-/* Matrices on one qubit each, to a block from it or another. */
-static void forward_ones(const struct sweep *w, const struct cpu_op *op, const void *from, void *block)
+/* Matrices on one qubit each, to rows from these or others. */
+static void forward_ones(const struct sweep *w, const struct cpu_op *op, const void *from, void *rows, unsigned nbit)
 {
 	const struct kernel_step *step[KERNEL_ONES_MAX];
 	const void *u[KERNEL_ONES_MAX];
@@ -59,7 +59,7 @@ static void forward_ones(const struct sweep *w, const struct cpu_op *op, const v
 		step[k] = &op->one[k]->kernel;
 		u[k] = cpu_step_matrix(w, op->one[k], false, NULL);
 	}
-	w->b->k->apply_ones(block, from, w->stage->nhot, step, u, op->none);
+	w->b->k->apply_ones(rows, from, nbit, step, u, op->none);
 }
 
 /* All ops of SHAPE_SAMPLES' one stage; the first reads `from` where that is not psi. */
@@ -68,13 +68,13 @@ static void forward_whole(const struct sweep *w, const void *from, void *psi)
 	const struct cpu_stage *s = w->stage;
 	for (uint32_t k = 0; k < s->nop - w->tail; k++)
 		if (s->op[k].none)
-			forward_ones(w, &s->op[k], k ? psi : from, psi);
+			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nhot);
 		else
-			forward_step(w, s->op[k].step, psi, 0);
+			forward_step(w, s->op[k].step, psi, s->nhot, 0);
 }
 
 /* A dense step that takes diagonal steps along. */
-static void forward_op(const struct sweep *w, const struct cpu_op *op, void *block, size_t base, void *table)
+static void forward_taking(const struct sweep *w, const struct cpu_op *op, void *block, size_t base, void *table)
 {
 	const struct kernels *k = w->b->k;
 	unsigned nbit = w->stage->nhot;
@@ -90,19 +90,47 @@ static void forward_op(const struct sweep *w, const struct cpu_op *op, void *blo
 	k->apply_table(block, nbit, &op->step->kernel, cpu_step_matrix(w, op->step, false, &room), table);
 }
 
-static void forward_block(const struct sweep *w, void *block, size_t base, void *table)
+static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows, unsigned nbit, size_t base, void *table)
+{
+	for (uint32_t k = 0; k < nop; k++) {
+		if (op[k].ndiagonal)
+			forward_taking(w, &op[k], rows, base, table);
+		else if (op[k].none > 1)
+			forward_ones(w, &op[k], rows, rows, nbit);
+		else if (op[k].fresh)
+			forward_fresh(w, op[k].step, rows, nbit);
+		else
+			forward_step(w, op[k].step, rows, nbit, base);
+	}
+}
+
+/* The last ops and sums, and the block put back: part by part, or at once where it has none. */
+static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size_t base, struct z_sums *z)
 {
 	const struct cpu_stage *s = w->stage;
-	for (uint32_t k = 0; k < s->nop - w->tail; k++) {
-		if (s->op[k].ndiagonal)
-			forward_op(w, &s->op[k], block, base, table);
-		else if (s->op[k].none > 1)
-			forward_ones(w, &s->op[k], block, block);
-		else if (s->op[k].fresh)
-			forward_fresh(w, s->op[k].step, block);
-		else
-			forward_step(w, s->op[k].step, block, base);
+	const struct cpu_part *p = &s->part;
+	struct part_way way = cpu_part_way(w, base);
+	for (uint32_t k = 0; k < UINT32_C(1) << (s->nhot - p->nbit); k++) {
+		cpu_part_fetch(w, thread->block_psi, k, thread->part);
+		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, NULL);
+		cpu_part_put_back(w, thread->part, &way, k, z);
 	}
+}
+
+static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base, struct z_sums *z)
+{
+	const struct cpu_stage *s = w->stage;
+	cpu_fetch(w, w->from, base, block);
+	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block, s->nhot, base, thread->table);
+	if (s->part.nbit) {
+		forward_parts(w, thread, base, z);
+		return;
+	}
+	if (w->tail)
+		cpu_tail_add(w, thread, block);
+	if (z)
+		cpu_z_block(w, block, z);
+	cpu_put_back(w, block, base, w->psi);
 }
 
 static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -110,21 +138,24 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	struct sweep *w = ctx;
 	const struct cpu_blocks *s = &w->stage->forward;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
-	double *sum = w->sums ? cpu_z_begin(w, chunk) : NULL;
+	struct z_sums z;
+	if (w->sums)
+		cpu_z_begin(w, &z);
 	if (w->tail)
 		cpu_tail_begin(w, thread);
 	void *block = cpu_block(w, w->psi, thread->block_psi);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
-		cpu_fetch(w, w->from, base, block);
-		forward_block(w, block, base, thread->table);
-		if (w->tail)
-			cpu_tail_add(w, thread, block);
-		if (sum)
-			cpu_z_add(w, block, base, sum);
-		cpu_put_back(w, block, base, w->psi);
+		if (w->sums)
+			cpu_z_clear(w, &z);
+		forward_block(w, thread, block, base, w->sums ? &z : NULL);
+		if (w->sums)
+			cpu_z_add(w, &z, base);
 		thread->blocks++;
 	}
+	w->b->k->past_is_there();
+	if (w->sums)
+		cpu_z_end(w, &z, chunk);
 	if (w->tail)
 		cpu_tail_chunk(w, thread, chunk);
 }
@@ -275,7 +306,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 		clear_idle(b, b->worker, c, c->start_idle, room);
 	} else {
 		for (uint32_t k = 0; k < c->plan->nstart; k++)
-			forward_step(&sweep, &c->stage->step[k], room, 0);
+			forward_step(&sweep, &c->stage->step[k], room, c->stage->nhot, 0);
 	}
 	c->start = room;
 }

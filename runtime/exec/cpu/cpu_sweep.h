@@ -21,6 +21,11 @@ struct sweep {
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
+/* Sums of products of Z, lane by lane: of a chunk; of a block, by the signs of its rows; of its parts, in the kernels'
+ * precision. */
+enum { Z_SUMS = KERNEL_TERMS_MAX * KERNEL_LANES_MAX };
+struct z_sums { double total[Z_SUMS], out[Z_SUMS]; char part[Z_SUMS * sizeof(double)] __attribute__((aligned(64))); };
+
 /* ---- cpu_matrix.c: what a step's kernel is given; V instead of U where `inverse` ---- */
 
 /* Room for one matrix, lane by lane. */
@@ -50,12 +55,17 @@ static inline size_t cpu_block_base(const struct cpu_blocks *s, uint64_t k)
 
 static inline const struct cpu_blocks *cpu_blocks(const struct sweep *w) { return w->lambda ? &w->stage->back : &w->stage->forward; }
 
+static inline size_t cpu_flip(const struct cpu_way *way, size_t base)
+{
+	size_t flip = 0;
+	for (unsigned k = 0; k < way->nflip; k++)
+		flip ^= (base >> way->flip[k].outer) & 1 ? way->flip[k].mask : 0;
+	return flip;
+}
+
 static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struct cpu_way *way, size_t base)
 {
-	struct kernel_rows r = { .nbit = s->nhot, .row = s->row, .swap = way->swap, .place = way->place };
-	for (unsigned k = 0; k < way->nflip; k++)
-		r.flip ^= (base >> way->flip[k].outer) & 1 ? way->flip[k].mask : 0;
-	return r;
+	return (struct kernel_rows){ .nbit = s->nhot, .row = s->row, .swap = way->swap, .place = way->place, .flip = cpu_flip(way, base) };
 }
 
 /* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
@@ -98,14 +108,31 @@ void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const 
 	void *matrix, cplx *r_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
+/* ---- cpu_part.c ---- */
+
+/* After the stage's ops. */
+void cpu_part_compile(struct backend_state *b, struct cpu_stage *s);
+/* Row of the block as number of the part << nbit | row of it; also of a mask of row bits. */
+size_t cpu_part_row(const struct cpu_stage *s, size_t row);
+void cpu_part_fetch(const struct sweep *w, const void *block, uint32_t k, void *part);
+/* Where parts of the block that begins at `base` go. */
+struct part_way { size_t inside, outside, base; };
+struct part_way cpu_part_way(const struct sweep *w, size_t base);
+/* Part k to psi, after its last step where that is done on the way, and where z is given its sums to those. */
+void cpu_part_put_back(const struct sweep *w, void *part, const struct part_way *way, uint32_t k, struct z_sums *z);
+
 /* ---- cpu_z.c ---- */
 
 /* Sets c->near where the last stage can sum all that is read.  After compile_outputs. */
 void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c);
-/* The sums of a chunk, (nterm), then those of its blocks added, each before it is put back. */
-double *cpu_z_begin(const struct sweep *w, unsigned chunk);
-void cpu_z_add(const struct sweep *w, const void *block, size_t base, double *sum);
-/* lambda = sum of slope * Z products psi, on a block as cpu_z_add finds it. */
+/* The sums of a chunk: those of its blocks are added, each of which is cleared, added itself or part by part before it is
+ * put back, and done; in the end they are left for cpu_readouts. */
+void cpu_z_begin(const struct sweep *w, struct z_sums *z);
+void cpu_z_clear(const struct sweep *w, struct z_sums *z);
+void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z);
+void cpu_z_add(const struct sweep *w, struct z_sums *z, size_t base);
+void cpu_z_end(const struct sweep *w, const struct z_sums *z, unsigned chunk);
+/* lambda = sum of slope * Z products psi, on a block as cpu_z_block finds it. */
 void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda);
 
 /* ---- ways ---- */

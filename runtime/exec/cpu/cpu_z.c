@@ -34,20 +34,30 @@ static void exchange(const struct kernel_swap *swap, size_t *sign, unsigned *lan
 
 /* Row k comes from row place[k ^ flip] of the block: the sign of that one which is `sign` of k, and what is left of it for
  * the first row and for all. */
-static void see_through(const struct cpu_stage *s, size_t sign, struct cpu_sign *z)
+static size_t see_through(const struct cpu_stage *s, size_t sign, struct cpu_sign *z)
 {
 	const uint32_t *place = s->out.place;
-	size_t rows = (size_t)1 << s->nhot;
+	size_t rows = (size_t)1 << s->nhot, row = place ? 0 : sign;
 	for (unsigned k = 0; k < s->out.nflip; k++)
 		if (__builtin_parityll(sign & s->out.flip[k].mask))
 			z->base ^= (size_t)1 << s->out.flip[k].outer;
-	z->row = place ? 0 : sign;
 	for (size_t k = 0; place && k < rows; k++) {
 		size_t to = place[k] ^ place[0];
 		if ((to & (to - 1)) == 0 && __builtin_parityll(sign & k))
-			z->row |= to;
+			row |= to;
 	}
-	z->minus = place && __builtin_parityll(z->row & place[0]);
+	z->minus = place && __builtin_parityll(row & place[0]);
+	return row;
+}
+
+/* Which of the signs of parts' rows it is, from now on. */
+static uint32_t number_row(struct cpu_circuit *c, size_t row)
+{
+	for (uint32_t k = 0; k < c->npart_row; k++)
+		if (c->part_row[k] == row)
+			return k;
+	c->part_row[c->npart_row] = row;
+	return c->npart_row++;
 }
 
 void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
@@ -56,6 +66,7 @@ void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
 		return;
 	const struct cpu_stage *s = &c->stage[c->nstage - 1];
 	c->near_row = arena_alloc(&b->arena, c->nz, sizeof *c->near_row);
+	c->part_row = arena_alloc(&b->arena, c->nz, sizeof *c->part_row);
 	c->near = arena_alloc(&b->arena, c->nz, sizeof *c->near);
 	for (uint32_t k = 0; k < c->nz; k++) {
 		struct cpu_sign *z = &c->near[k];
@@ -64,16 +75,14 @@ void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
 		z->lane = c->term[k].kernel.sign_lane;
 		sign = block_sign(s, &z->base);
 		exchange(&s->out.swap, &sign, &z->lane);
-		see_through(s, sign, z);
-		c->near_row[k] = z->row;
+		c->near_row[k] = see_through(s, sign, z);
+		z->part = s->part.nbit ? number_row(c, cpu_part_row(s, c->near_row[k])) : 0;
 	}
 }
 
-double *cpu_z_begin(const struct sweep *w, unsigned chunk)
+void cpu_z_begin(const struct sweep *w, struct z_sums *z)
 {
-	double *sum = cpu_chunk_sums(w->b, w->owner) + (size_t)chunk * w->circuit->nterm;
-	memset(sum, 0, w->circuit->nterm * sizeof *sum);
-	return sum;
+	memset(z->total, 0, (size_t)w->circuit->nz * w->b->k->lanes * sizeof *z->total);
 }
 
 /* Of the lanes, with the signs of those in `minus`: pairwise, which depends on fewer sums before. */
@@ -88,19 +97,44 @@ static double lanes_total(const double *v, unsigned lanes, unsigned minus)
 	return sum[0];
 }
 
-void cpu_z_add(const struct sweep *w, const void *block, size_t base, double *sum)
+void cpu_z_clear(const struct sweep *w, struct z_sums *z)
+{
+	unsigned lanes = w->b->k->lanes;
+	if (w->stage->part.nbit)
+		memset(z->part, 0, (size_t)w->circuit->npart_row * lanes * w->b->k->real_bytes);
+	else
+		memset(z->out, 0, (size_t)w->circuit->nz * lanes * sizeof *z->out);
+}
+
+void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z)
+{
+	w->b->k->expect_z(block, 0, (size_t)1 << w->stage->nhot, w->circuit->near_row, w->circuit->nz, z->out);
+}
+
+void cpu_z_add(const struct sweep *w, struct z_sums *sums, size_t base)
 {
 	const struct cpu_circuit *c = w->circuit;
-	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	bool parts = w->stage->part.nbit > 0;
 	unsigned lanes = w->b->k->lanes;
-	memset(out, 0, (size_t)c->nz * lanes * sizeof *out);
-	w->b->k->expect_z(block, 0, (size_t)1 << w->stage->nhot, c->near_row, c->nz, out);
+	if (parts)
+		w->b->k->fetch(sums->out, sums->part, (size_t)c->npart_row * lanes);
 	for (uint32_t k = 0; k < c->nz; k++) {
 		const struct cpu_sign *z = &c->near[k];
-		bool minus = z->minus ^ (bool)__builtin_parityll(base & z->base);
-		double total = lanes_total(out + k * lanes, lanes, z->lane);
-		sum[k] += minus ? -total : total;
+		double sign = z->minus ^ (bool)__builtin_parityll(base & z->base) ? -1 : 1;
+		const double *out = sums->out + (size_t)(parts ? z->part : k) * lanes;
+		for (unsigned l = 0; l < lanes; l++)
+			sums->total[k * lanes + l] += sign * out[l];
 	}
+}
+
+void cpu_z_end(const struct sweep *w, const struct z_sums *z, unsigned chunk)
+{
+	const struct cpu_circuit *c = w->circuit;
+	unsigned lanes = w->b->k->lanes;
+	double *sum = cpu_chunk_sums(w->b, w->owner) + (size_t)chunk * c->nterm;
+	memset(sum, 0, c->nterm * sizeof *sum);
+	for (uint32_t k = 0; k < c->nz; k++)
+		sum[k] = lanes_total(z->total + (size_t)k * lanes, lanes, c->near[k].lane);
 }
 
 void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda)

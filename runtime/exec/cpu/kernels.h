@@ -16,7 +16,7 @@
 #include "runtime/base/cpus.h"
 
 enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */,
-	KERNEL_ONES_MAX = 3, KERNEL_FLIPS_MAX = 4 };
+	KERNEL_ONES_MAX = 3, KERNEL_FLIPS_MAX = 4, KERNEL_TILE_BITS = 4, KERNEL_FINISH_BITS = 8 };
 
 /* What is known of a dense matrix's entries: half the arithmetic where it is real, or where entry (r, c) is real
  * if r and c differ in an even number of bits and else imaginary.  The parts that are 0 are not read, and of a
@@ -47,14 +47,27 @@ struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
 /* Row base + row[k] of a state is row place[k ^ flip] of a block, or k without a `place`, for k < 2^nbit, after
  * the lane bits in swap.lanes have changed places with bits of k.  Where k has a bit of `absent`, gather puts 0
  * and does not read, and scatter writes past the caches; where it has one of `unset` (none of swap), gather leaves the
- * block's row as it is. */
+ * block's row as it is.  Where rows are a part of more, what is asked of k is asked of k | above. */
 struct kernel_rows {
 	unsigned nbit;
 	const uint32_t *row;
 	struct kernel_swap swap;
-	size_t absent, unset;
+	size_t absent, unset, above;
 	const uint32_t *place;
 	size_t flip;
+};
+
+/* What is done to rows before they are put back.  step, or NULL: as apply_fresh does it, in tiles: its fixed bits are among the
+ * lowest KERNEL_TILE_BITS, and rows of a tile stay together by swap and place.  The sums of expect_z for nz products:
+ * `first` is the number that signs see of the first row; out[k * lanes + lane], in the kernels' precision and aligned to a
+ * vector, is for blocks of rows that are then summed in double. */
+struct kernel_last {
+	const struct kernel_step *step;
+	const void *u;
+	unsigned nz;
+	const size_t *sign_row;
+	size_t first;
+	void *out;
 };
 
 /* A Pauli product on an amplitude's index: P psi [i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]. */
@@ -76,8 +89,9 @@ struct kernels {
 	void (*zero)(void *psi, size_t first, size_t last);
 	void (*put)(void *psi, size_t row, unsigned lane, double re, double im);
 	void (*get)(const void *psi, size_t row, unsigned lane, double *re, double *im);
-	/* n numbers from double to the kernels' precision. */
+	/* n numbers from double to the kernels' precision, and back. */
 	void (*store)(void *to, const double *from, size_t n);
+	void (*fetch)(double *to, const void *from, size_t n);
 
 	/* The same for a permutation without phases: target index r takes the rows of source[r]. */
 	void (*permute)(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source);
@@ -116,10 +130,14 @@ struct kernels {
 	/* A block from a state, and back. */
 	void (*gather)(void *block, const void *state, size_t base, const struct kernel_rows *r);
 	void (*scatter)(const void *block, void *state, size_t base, const struct kernel_rows *r);
+	/* Before another thread reads what scatter wrote past the caches. */
+	void (*past_is_there)(void);
 
 	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
-	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's. */
+	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's.  Row `first` is at psi. */
 	void (*expect_z)(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out);
+	/* scatter of 2^KERNEL_TILE_BITS to 2^KERNEL_FINISH_BITS rows, with a `place`, tile by tile after what comes last. */
+	void (*finish)(void *block, void *state, size_t base, const struct kernel_rows *r, const struct kernel_last *last);
 	/* lam = sum_k c[k * lanes + lane] (-1)^|row & sign_row[k]| psi over rows [first, last). */
 	void (*lambda_z)(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c);
 	/* out[lane] += Re conj(psi) P psi over rows [first, last). */

@@ -12,16 +12,17 @@
 #include "runtime/exec/cpu/blocks_tmpl.h"
 #include "runtime/exec/cpu/readouts_tmpl.h"
 #include "runtime/exec/cpu/z_products_tmpl.h"
+#include "runtime/exec/cpu/finish_tmpl.h"
 #include "runtime/exec/cpu/pairs_tmpl.h"
 
 extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
-	.zero = zero, .put = put, .get = get, .store = store,
+	.zero = zero, .put = put, .get = get, .store = store, .fetch = fetch,
 	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
 	.unapply = unapply, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
-	.gather = gather, .scatter = scatter,
+	.gather = gather, .scatter = scatter, .finish = finish, .past_is_there = past_is_there,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
 	.probs = probs, .lambda_probs = lambda_probs,
 	.overlap = overlap, .mix = mix, .overlap_lanes = overlap_lanes, .lambda_lanes = lambda_lanes,

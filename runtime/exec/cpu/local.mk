@@ -11,6 +11,7 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_fork.h \
 	runtime/exec/cpu/cpu_matrix.c \
 	runtime/exec/cpu/cpu_ops.c \
+	runtime/exec/cpu/cpu_part.c \
 	runtime/exec/cpu/cpu_readout.c \
 	runtime/exec/cpu/cpu_state.h \
 	runtime/exec/cpu/cpu_sweep.c \
@@ -31,6 +32,7 @@ kernel_sources = \
 	runtime/exec/cpu/blocks_tmpl.h \
 	runtime/exec/cpu/dense_tmpl.h \
 	runtime/exec/cpu/diagonal_tmpl.h \
+	runtime/exec/cpu/finish_tmpl.h \
 	runtime/exec/cpu/fresh_tmpl.h \
 	runtime/exec/cpu/kernels_tmpl.c \
 	runtime/exec/cpu/limits_tmpl.c \

@@ -5,7 +5,7 @@
 
 #include "runtime/exec/cpu/readouts_tmpl.h"
 
-enum { TILE = 16 };   /* rows that are transformed together */
+enum { TILE_BITS = KERNEL_TILE_BITS, TILE = 1 << TILE_BITS };   /* rows that are transformed together */
 
 /* v[L] <- sum over j of (-1)^|j & L| v[j], n a power of two: the Walsh-Hadamard transform. */
 INLINE void walsh(vec *v, unsigned n)
@@ -62,12 +62,12 @@ INLINE void tile_squares(const void *psi, size_t row, unsigned n, vec *v)
 
 /* TILE tiles from row `begin` on: signs of the low row bits are summed tile by tile, those of the next over the
  * tiles, for the low signs that occur; terms then only pick. */
-static void expect_z_tiles(const void *psi, size_t begin, const size_t *sign_row, unsigned n, double *out)
+static void expect_z_tiles(const real *psi, size_t begin, const size_t *sign_row, unsigned n, double *out)
 {
 	vec low[TILE][TILE], sum[TILE][TILE];
 	unsigned have = 0;
 	for (unsigned j = 0; j < TILE; j++) {
-		tile_squares(psi, begin + j * TILE, TILE, low[j]);
+		tile_squares(psi, j * TILE, TILE, low[j]);
 		walsh_tile(low[j]);
 	}
 	for (unsigned k = 0; k < n; k++) {
@@ -88,9 +88,11 @@ static void expect_z(const void *psi, size_t first, size_t last, const size_t *s
 {
 	enum { RUN = 8 };   /* tiles summed in the kernels' precision before they go to double */
 	unsigned tile = tile_of(first, last);
+	const real *at = psi;   /* row `first` */
 	while (tile == TILE && first % (TILE * TILE) == 0 && last - first >= TILE * TILE) {
-		expect_z_tiles(psi, first, sign_row, n, out);
+		expect_z_tiles(at, first, sign_row, n, out);
 		first += TILE * TILE;
+		at += TILE * TILE * ROW;
 	}
 	for (size_t begin = first; begin < last; begin += RUN * tile) {
 		size_t end = last - begin < RUN * tile ? last : begin + RUN * tile;
@@ -99,7 +101,7 @@ static void expect_z(const void *psi, size_t first, size_t last, const size_t *s
 			sum[k] = splat(0);
 		for (size_t row = begin; row < end; row += tile) {
 			vec v[TILE];
-			tile_squares(psi, row, tile, v);
+			tile_squares(at, row - first, tile, v);
 			if (tile == TILE)
 				walsh_tile(v);
 			else

@@ -55,6 +55,16 @@ bool item_is_whole(const struct item *it, unsigned ntarget);
 /* The item's own dim x dim matrix, conjugate-transposed if it says so. */
 void item_small(const struct matrix_set *s, const struct item *it, unsigned dim,
 	const double *expr_value, const cplx *u, cplx *g);
+/* The same where it lies, or made in own. */
+static inline const cplx *item_dense(const struct matrix_set *s, const struct item *it, unsigned dim,
+	const double *expr_value, const cplx *u, cplx *own)
+{
+	if (it->gate == GATE_NONE && !it->adjoint)
+		return u + s->offset[it->ref];
+	item_small(s, it, dim, expr_value, u, own);
+	return own;
+}
+
 /* The numbers of an item that is not dense: of one on one wire its 2 x 2 matrix, before it is conjugate-transposed; of a
  * word two, what is in the rows it acts on, and what across its pairs, times -1 where `minus` says so. */
 void item_make(const struct matrix_set *s, const struct item *it, const struct item_place *pl, const double *expr_value, cplx *own);

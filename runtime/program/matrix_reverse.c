@@ -199,9 +199,8 @@ INLINE void turn(const struct back *b, unsigned d, double *t, const struct item 
 		turn_on_wire(d * d, it->wire[0], o, t);
 	} else {
 		seat_find(it, (unsigned)__builtin_ctz(d), &seat);
-		item_small(b->set, it, seat.dim, b->expr_value, b->u, g);
 		matrix_with(d, t, y);
-		turn_matrix(d, &seat, g, y);
+		turn_matrix(d, &seat, item_dense(b->set, it, seat.dim, b->expr_value, b->u, g), y);
 		memset(t, 0, d * d * sizeof *t);
 		add_torques(d, y, t);
 	}

@@ -167,14 +167,11 @@ TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, cons
 		if (pl->kind == PLACE_WORD) {
 			NAME(word)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), &x);
 		} else if (i == 0 && whole) {
-			if (it->gate != GATE_NONE || it->adjoint)
-				item_small(s, it, D, expr_value, u, g);
-			NAME(load)(it->gate != GATE_NONE || it->adjoint ? g : u + s->offset[it->ref], &x);
+			NAME(load)(item_dense(s, it, D, expr_value, u, g), &x);
 		} else if (pl->kind == PLACE_ONE) {
 			NAME(one)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), it->adjoint, &x);
 		} else {
-			item_small(s, it, pl->seat->dim, expr_value, u, g);
-			NAME(dense)(pl->seat, g, FORM_ITSELF, &x);
+			NAME(dense)(pl->seat, item_dense(s, it, pl->seat->dim, expr_value, u, g), FORM_ITSELF, &x);
 		}
 	}
 	NAME(store)(&x, u + s->offset[number]);

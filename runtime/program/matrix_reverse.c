@@ -267,6 +267,34 @@ INLINE void to_angles(const struct back *b, unsigned d, const double *t, const s
 	}
 }
 
+/* t += the torques that the matrix' own cross matrix gives. */
+INLINE void begin(const struct back *b, unsigned d, uint32_t number, double *t)
+{
+	const cplx *u = b->u + b->set->offset[number], *r = b->r + b->set->offset[number];
+	cplx other[MATRIX_ENTRIES_MAX], y[MATRIX_ENTRIES_MAX];
+	if (d == 2) {
+		UNROLL for (unsigned k = 0; k < 4; k++)
+			y[k] = cplx_mul(r[k & 2], u[2 * (k & 1)]) + cplx_mul(r[(k & 2) + 1], u[2 * (k & 1) + 1]);
+	} else {
+		transpose(d, u, other);
+		seat_apply(seat_whole((unsigned)__builtin_ctz(d)), r, FORM_ITSELF, other, y);
+	}
+	add_torques(d, y, t);
+}
+
+static bool is_gate_alone(const struct matrix *m, const struct item_place *place)
+{
+	return m->item->gate != GATE_NONE && place->kind != PLACE_WORD && item_is_whole(m->item, m->ntarget);
+}
+
+INLINE bool any(unsigned n, const double *t)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (t[k] != 0)
+			return true;
+	return false;
+}
+
 INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool cross)
 {
 	const struct matrix *m = b->set->def[number];
@@ -275,11 +303,13 @@ INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool
 	uint32_t first = 0;
 	while (first < m->nitem && !place[first].varies)
 		first++;
-	if (cross) {
-		cplx other[MATRIX_ENTRIES_MAX], y[MATRIX_ENTRIES_MAX];
-		transpose(d, b->u + b->set->offset[number], other);
-		seat_apply(seat_whole(m->ntarget), b->r + b->set->offset[number], FORM_ITSELF, other, y);
-		add_torques(d, y, t);
+	if (m->nitem == 1 && is_gate_alone(m, place)) {      /* its cross matrix is the gate's own */
+		if (cross)
+			item_slopes(b->set, m->item, d, b->expr_value, b->r + b->set->offset[number], b->slope_expr);
+		if (!any(d * d, t))
+			return;
+	} else if (cross) {
+		begin(b, d, number, t);
 	}
 	for (uint32_t i = m->nitem; i-- > first; ) {
 		const struct item *it = &m->item[i];

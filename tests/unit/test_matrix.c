@@ -9,7 +9,7 @@
 #include "runtime/base/rng.h"
 #include "tests/tap.h"
 
-enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 6 };
+enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 7 };
 
 static unsigned drawn;
 static double draw(void)
@@ -31,7 +31,7 @@ static struct expr node(enum expr_op op, uint32_t a, uint32_t b)
 static struct expr exprs[NEXPR];
 
 /* 0: one qubit, weights. 1: two qubits, every kind of item, words conjugate-transposed too. 2: three qubits, of 0 and 1 in both
- * ways. 3: per sample. 4: constant. 5: of 0, conjugate-transposed. */
+ * ways. 3: per sample. 4: constant. 5: one gate. 6: of 0, conjugate-transposed, and 5. */
 static struct item m0[] = {
 	{ .gate = GATE_RPAULI, .word = 1, .nwire = 1, .angle = { 0 } },
 	{ .gate = GATE_H, .nwire = 1 },
@@ -63,13 +63,15 @@ static struct item m3[] = {
 	{ .gate = GATE_NONE, .ref = 0, .nwire = 1, .wire = { 1 } },
 	{ .gate = GATE_PAULI, .word = 1, .ncontrol = 1, .nwire = 2, .wire = { 0, 1 }, .control_ones = 1 },
 };
-static struct item m5[] = { { .gate = GATE_NONE, .ref = 0, .adjoint = true, .nwire = 1 } };
+static struct item m5[] = { { .gate = GATE_U3, .nwire = 1, .adjoint = true, .angle = { 9, 5, 2 } } };
+static struct item m6[] = { { .gate = GATE_NONE, .ref = 0, .adjoint = true, .nwire = 1 }, { .gate = GATE_NONE, .ref = 5, .nwire = 1 } };
 static struct item m4[] = { { .gate = GATE_H, .nwire = 1 }, { .gate = GATE_S, .nwire = 1 } };
 
 static struct matrix matrices[NMATRIX] = {
 	{ .ntarget = 1, .nitem = 5, .item = m0 }, { .ntarget = 2, .nitem = 10, .item = m1 },
 	{ .ntarget = 3, .nitem = 5, .item = m2 }, { .ntarget = 2, .nitem = 3, .item = m3 },
 	{ .ntarget = 1, .nitem = 2, .item = m4 }, { .ntarget = 1, .nitem = 1, .item = m5 },
+	{ .ntarget = 1, .nitem = 2, .item = m6 },
 };
 
 /* Matrix 2 refers to 4: the order of a program's matrices is by reference. */
@@ -82,7 +84,7 @@ static void order_matrices(void)
 		for (unsigned i = 0; i < matrices[m].nitem; i++) {
 			struct item *it = &matrices[m].item[i];
 			if (it->gate == GATE_NONE)
-				it->ref = it->ref == 4 ? 0 : it->ref + 1;
+				it->ref = it->ref == 4 ? 0 : it->ref + (it->ref < 4);
 		}
 }
 

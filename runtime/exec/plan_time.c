@@ -11,7 +11,7 @@
 #include "runtime/exec/plan_work.h"
 
 /* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
-static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.9;
+static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.8;
 static const double PASS_SECONDS = 5e-5;     /* of all threads over one state: they meet, and its first blocks are far */
 /* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
  * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
@@ -119,13 +119,14 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 	uint64_t hot = hot_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
 	unsigned waiting = 0;
 	double n, inside = 0, read, written;
-	bool shared = t->pl->shape == SHAPE_SHARED;
+	bool shared = t->pl->shape == SHAPE_SHARED, past;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
 	all = *live | hot | lanes;
 	n = ldexp(1, (int)count(all));
 	read = ldexp(n, -(int)count(hot & ~before));
+	past = read < n && t->amplitude * n > PLAN_PAST_BYTES;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
 		unsigned idle = own ? count(hot & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
@@ -135,17 +136,18 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 			before |= own;
 		}
 	}
-	inside += waiting * visit(t, n, 3) + 2 * visit(t, n, 0);
+	inside += waiting * visit(t, n, 3) + 2 * visit(t, past ? read : n, 0);
 	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
 		inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
 	if (shared)   /* threads without a block wait */
 		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(hot)));
 	written = t->amplitude * (n - read);
-	if (t->amplitude * n > PLAN_PAST_BYTES)
-		written = written / (PAST_SHARE * t->l->write_gb_s) * 1e-9;
+	inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read));
+	if (past)   /* on its way while the rest is computed */
+		inside = fmax(inside, written / (PAST_SHARE * t->l->write_gb_s) * 1e-9);
 	else
-		written = stream(t, c->nbit, 2 * written);
-	return fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + written + (shared ? PASS_SECONDS : 0);
+		inside += stream(t, c->nbit, 2 * written);
+	return inside + (shared ? PASS_SECONDS : 0);
 }
 
 /* live: bits that steps before have turned. */

@@ -413,7 +413,7 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	k->expect(psi, 0, SUM_ROWS, &term, one);
 	k->expect_z(psi, 0, SUM_ROWS, sign, 3, z);
 	k->store(u, unit, 8);
-	k->unapply(psi, lam, 12, &step, u, r, false);
+	k->unapply(psi, lam, 12, &step, u, r, false, NULL);
 	for (unsigned lane = 0; lane < k->lanes; lane++) {
 		worst = tap_worst(worst, fabs(one[lane] - 1));
 		worst = tap_worst(worst, fabs(z[2 * k->lanes + lane] - 1));

@@ -59,7 +59,7 @@ static void step_sums(const struct backend_state *b, const struct cpu_step *st, 
 			: cross[st->cross + e];
 }
 
-static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross)
+static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead)
 {
 	const struct cpu_stage *s = w->stage;
 	const struct kernels *k = w->b->k;
@@ -83,10 +83,19 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 		}
 		if (st->plan->undo)
 			k->unapply(psi, lambda, s->nhot, &st->back, cpu_step_matrix(w, st, true, &room),
-				st->plan->cross ? cross + st->cross : NULL, st->per_lane);
+				st->plan->cross ? cross + st->cross : NULL, st->per_lane, ahead);
 		else
 			k->cross(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
 	}
+}
+
+/* What is fetched for block k, where there is one; of small states everything is near. */
+static struct kernel_ahead next_block(const struct sweep *w, uint64_t k, uint64_t end)
+{
+	const struct cpu_stage *s = w->stage;
+	size_t base = k < end ? cpu_block_base(&s->back, k) * 2 * w->b->k->lanes * w->b->k->real_bytes : 0;
+	return (struct kernel_ahead){ { (const char *)w->psi + base, w->tail || w->slope ? NULL : (const char *)w->lambda + base }, s->row, 0,
+		k < end && w->b->shared ? (size_t)1 << s->nhot : 0, s->back.absent };
 }
 
 static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -99,6 +108,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	memset(thread->cross, 0, s->ncross * sizeof(double));
 	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(&s->back, k);
+		struct kernel_ahead ahead = next_block(w, k + 1, end);
 		cpu_fetch(w, w->psi, base, psi);
 		if (w->tail)
 			cpu_tail_lambda(w, psi, lambda);
@@ -106,7 +116,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_z_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
-		backward_block(w, psi, lambda, base, thread->cross);
+		backward_block(w, psi, lambda, base, thread->cross, &ahead);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail || w->slope))
@@ -238,7 +248,7 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			if (tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
-			backward_block(&sweep, psi, w->lambda, 0, w->cross);
+			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
 			collect_lanes(b, w->cross, sweep.stage, in, r_shared, r_sample);
 		}
 	}

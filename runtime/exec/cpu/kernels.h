@@ -80,6 +80,10 @@ struct kernel_term {
 /* A diagonal readout: bin of row r, from its bits; bits in the lanes are the caller's. */
 struct kernel_bins { uint8_t nbit; uint8_t row_bit[64]; uint8_t bin_bit[64]; };
 
+/* Rows that are wanted soon, and that a kernel asks the processor for now and then while it computes: row[next] .. row[n - 1] of
+ * one state or two (or NULL), but for those whose number has a bit of `absent`. */
+struct kernel_ahead { const void *state[2]; const uint32_t *row; size_t next, n, absent; };
+
 struct kernels {
 	enum isa isa;
 	unsigned lanes;              /* real numbers in a vector */
@@ -106,9 +110,10 @@ struct kernels {
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
 	/* The backward visit: psi <- V psi; R[r,c] += conj(lam[r]) psi[c]; lam <- V lam, with V
 	 * the inverse of the step.  r: [d*d][2] doubles, or [d*d][2][lanes] when R is wanted lane
-	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude, or half. */
+	 * by lane, or NULL when it is not wanted.  24 * 2^ntarget flops an amplitude, or half.  On the way it asks for
+	 * rows of `ahead` (or NULL). */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
-		const void *v, double *r, bool per_lane);
+		const void *v, double *r, bool per_lane, struct kernel_ahead *ahead);
 	/* The sums alone: R[r,c] += conj(lam[r]) psi[c].  8 * 2^ntarget flops an amplitude, or half. */
 	void (*cross)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane);
 

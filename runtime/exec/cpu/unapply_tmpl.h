@@ -52,11 +52,22 @@ INLINE void cross_add(unsigned d, enum kernel_form form, const vec *lr, const ve
 			cross_entry(form, a, b, lr[a], li[a], yr[b], yi[b], &rr[a * d + b], &ri[a * d + b]);
 }
 
+/* Ask for the next row: near, but not for the caches of this step. */
+INLINE void ask(struct kernel_ahead *a)
+{
+	size_t k = a->next++, at = (size_t)a->row[k] * ROW * sizeof(real);
+	if (k & a->absent)
+		return;
+	for (unsigned n = 0; n < 2 && a->state[n]; n++)
+		for (size_t line = 0; line < ROW * sizeof(real); line += 64)
+			__builtin_prefetch((const char *)a->state[n] + at + line, 0, 2);
+}
+
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *r, bool per_lane, unsigned ntarget, bool lanewise, bool cross,
+	double *r, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
 	enum kernel_form form, bool flip)
 {
-	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
+	enum { RUN = 128 /* groups summed in the kernels' precision before they go to double */, PACE = 4 /* groups for a row ahead */ };
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	struct flips flips = flips_of(s);
@@ -71,6 +82,8 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 		for (size_t k = run; k > 0; k--, at = row_next(at, mask)) {
 			real *p[8];
 			vec xr[8], xi[8], yr[8], yi[8];
+			if (k % PACE == 0 && ahead->next < ahead->n)
+				ask(ahead);
 			group_at(d, psi_first + at, stride, p);
 			load_rows(d, p, xr, xi);
 			multiply(d, form, v, lanewise, xr, xi, yr, yi);
@@ -92,38 +105,39 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 }
 
 INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *r, bool per_lane, enum kernel_form form)
+	double *r, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
 {
 	if (s->nflip) {
 		if (r)
-			unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true, form, true);
+			unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, true, form, true);
 		else
-			unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false, form, true);
+			unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, false, form, true);
 		return;
 	}
 	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, false, form, false); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, false, true, form, false); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, false, form, false); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, 1, true, true, form, false); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, false, form, false); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, false, true, form, false); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, false, form, false); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, 2, true, true, form, false); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, false, form, false); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, false, true, form, false); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, false, form, false); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, 3, true, true, form, false); break;
+	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, false, false, form, false); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, false, true, form, false); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, true, false, form, false); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, true, true, form, false); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, false, form, false); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, true, form, false); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, true, false, form, false); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, true, true, form, false); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, false, false, form, false); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, false, true, form, false); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, true, false, form, false); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, true, true, form, false); break;
 	}
 }
 
 static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
-	double *r, bool per_lane)
+	double *r, bool per_lane, struct kernel_ahead *wanted)
 {
+	struct kernel_ahead none = { .n = 0 }, *ahead = wanted ? wanted : &none;
 	switch (s->form) {
-	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, r, per_lane, FORM_COMPLEX); break;
-	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, r, per_lane, FORM_REAL); break;
-	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, r, per_lane, FORM_PARITY); break;
+	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, r, per_lane, ahead, FORM_COMPLEX); break;
+	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, r, per_lane, ahead, FORM_REAL); break;
+	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, r, per_lane, ahead, FORM_PARITY); break;
 	}
 }
 

@@ -40,7 +40,7 @@ static struct kernel_step step_on(unsigned ntarget)
 
 struct bench { const struct kernels *k; float *psi, *lambda, *u; double sum[128]; unsigned nbit; struct kernel_step step; };
 
-static void run_apply(struct bench *b) { b->k->apply(b->psi, b->nbit, &b->step, b->u); }
+static void run_apply(struct bench *b) { b->k->apply(b->psi, b->nbit, &b->step, b->u, NULL); }
 static void run_unapply(struct bench *b) { b->k->unapply(b->psi, b->lambda, b->nbit, &b->step, b->u, b->sum, false, NULL); }
 static void run_cross(struct bench *b) { b->k->cross(b->psi, b->lambda, b->nbit, &b->step, b->sum, false); }
 

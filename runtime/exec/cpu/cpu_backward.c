@@ -89,15 +89,6 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 	}
 }
 
-/* What is fetched for block k, where there is one; of small states everything is near. */
-static struct kernel_ahead next_block(const struct sweep *w, uint64_t k, uint64_t end)
-{
-	const struct cpu_stage *s = w->stage;
-	size_t base = k < end ? cpu_block_base(&s->back, k) * 2 * w->b->k->lanes * w->b->k->real_bytes : 0;
-	return (struct kernel_ahead){ { (const char *)w->psi + base, w->tail || w->slope ? NULL : (const char *)w->lambda + base }, s->row, 0,
-		k < end && w->b->shared ? (size_t)1 << s->nhot : 0, s->back.absent };
-}
-
 static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct sweep *w = ctx;
@@ -108,7 +99,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	memset(thread->cross, 0, s->ncross * sizeof(double));
 	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(&s->back, k);
-		struct kernel_ahead ahead = next_block(w, k + 1, end);
+		cpu_look_ahead(w, thread, k + 1, end);
 		cpu_fetch(w, w->psi, base, psi);
 		if (w->tail)
 			cpu_tail_lambda(w, psi, lambda);
@@ -116,7 +107,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_z_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
-		backward_block(w, psi, lambda, base, thread->cross, &ahead);
+		backward_block(w, psi, lambda, base, thread->cross, &thread->ahead);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail || w->slope))

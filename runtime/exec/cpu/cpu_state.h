@@ -134,6 +134,7 @@ struct cpu_worker {
 	uint32_t *resident;          /* (nslot) circuit whose final state is there, or INDEX_NONE */
 	void *lambda;
 	void *block_psi, *block_lambda, *part;
+	struct kernel_ahead ahead;   /* the next block of a shared state */
 	void *table;                 /* factors of a block's rows */
 	void *matrix[2];             /* per-sample matrices and their inverses, kernels' precision */
 	double *cross;               /* sums of one stage or step, lane by lane */

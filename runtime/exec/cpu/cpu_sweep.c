@@ -28,7 +28,8 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk
 /* ---- forward ---- */
 
 /* One step to 2^nbit rows of the block that begins at `base`. */
-static void forward_step(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit, size_t base)
+static void forward_step(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit, size_t base,
+	struct kernel_ahead *ahead)
 {
 	const struct kernels *k = w->b->k;
 	matrix_room room;
@@ -40,7 +41,7 @@ static void forward_step(const struct sweep *w, const struct cpu_step *st, void 
 		struct phases p = cpu_step_phases(w, st, false, base, &room);
 		k->scale(rows, nbit, &st->kernel, p.phase, p.stride, p.active);
 	} else {
-		k->apply(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
+		k->apply(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room), ahead);
 	}
 }
 
@@ -70,7 +71,7 @@ static void forward_whole(const struct sweep *w, const void *from, void *psi)
 		if (s->op[k].none)
 			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nhot);
 		else
-			forward_step(w, s->op[k].step, psi, s->nhot, 0);
+			forward_step(w, s->op[k].step, psi, s->nhot, 0, NULL);
 }
 
 /* A dense step that takes diagonal steps along. */
@@ -90,17 +91,18 @@ static void forward_taking(const struct sweep *w, const struct cpu_op *op, void 
 	k->apply_table(block, nbit, &op->step->kernel, cpu_step_matrix(w, op->step, false, &room), table);
 }
 
-static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows, unsigned nbit, size_t base, void *table)
+static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows, unsigned nbit, size_t base,
+	struct cpu_worker *thread)
 {
 	for (uint32_t k = 0; k < nop; k++) {
 		if (op[k].ndiagonal)
-			forward_taking(w, &op[k], rows, base, table);
+			forward_taking(w, &op[k], rows, base, thread->table);
 		else if (op[k].none > 1)
 			forward_ones(w, &op[k], rows, rows, nbit);
 		else if (op[k].fresh)
 			forward_fresh(w, op[k].step, rows, nbit);
 		else
-			forward_step(w, op[k].step, rows, nbit, base);
+			forward_step(w, op[k].step, rows, nbit, base, &thread->ahead);
 	}
 }
 
@@ -112,7 +114,7 @@ static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size
 	struct part_way way = cpu_part_way(w, base);
 	for (uint32_t k = 0; k < UINT32_C(1) << (s->nhot - p->nbit); k++) {
 		cpu_part_fetch(w, thread->block_psi, k, thread->part);
-		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, NULL);
+		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
 		cpu_part_put_back(w, thread->part, &way, k, z);
 	}
 }
@@ -121,7 +123,7 @@ static void forward_block(const struct sweep *w, struct cpu_worker *thread, void
 {
 	const struct cpu_stage *s = w->stage;
 	cpu_fetch(w, w->from, base, block);
-	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block, s->nhot, base, thread->table);
+	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block, s->nhot, base, thread);
 	if (s->part.nbit) {
 		forward_parts(w, thread, base, z);
 		return;
@@ -148,6 +150,7 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		size_t base = cpu_block_base(s, k);
 		if (w->sums)
 			cpu_z_clear(w, &z);
+		cpu_look_ahead(w, thread, k + 1, end);
 		forward_block(w, thread, block, base, w->sums ? &z : NULL);
 		if (w->sums)
 			cpu_z_add(w, &z, base);
@@ -306,7 +309,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 		clear_idle(b, b->worker, c, c->start_idle, room);
 	} else {
 		for (uint32_t k = 0; k < c->plan->nstart; k++)
-			forward_step(&sweep, &c->stage->step[k], room, c->stage->nhot, 0);
+			forward_step(&sweep, &c->stage->step[k], room, c->stage->nhot, 0, NULL);
 	}
 	c->start = room;
 }

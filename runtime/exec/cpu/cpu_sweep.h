@@ -71,6 +71,17 @@ static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struc
 /* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
 static inline void *cpu_block(const struct sweep *w, void *state, void *room) { return w->stage->in_place ? state : room; }
 
+/* What is fetched for block k, where there is one before `end`: kernels ask for it on the way.  Of small states everything is near. */
+static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thread, uint64_t k, uint64_t end)
+{
+	const struct cpu_blocks *s = cpu_blocks(w);
+	size_t base = k < end ? cpu_block_base(s, k) * 2 * w->b->k->lanes * w->b->k->real_bytes : 0;
+	thread->ahead = (struct kernel_ahead){ .state = { (const char *)(w->lambda ? w->psi : w->from) + base }, .row = w->stage->row,
+		.n = k < end && w->b->shared ? (size_t)1 << w->stage->nhot : 0, .absent = s->absent };
+	if (w->lambda && !w->tail && !w->slope)
+		thread->ahead.state[1] = (const char *)w->lambda + base;
+}
+
 /* A block as it is before the stage's first step (forward) or after its last one (backward). */
 static inline void cpu_fetch(const struct sweep *w, const void *state, size_t base, void *block)
 {

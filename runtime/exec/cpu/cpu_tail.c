@@ -210,5 +210,5 @@ void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda)
 	struct kernel_step at = w->circuit->tail->step->back;
 	at.lanewise = w->b->lane_bits == 0;
 	memcpy(lambda, psi, ((size_t)2 << w->stage->nhot) * k->lanes * k->real_bytes);
-	k->apply(lambda, w->stage->nhot, &at, w->tail_matrix);
+	k->apply(lambda, w->stage->nhot, &at, w->tail_matrix, NULL);
 }

@@ -150,8 +150,21 @@ INLINE void apply_groups(unsigned ngroup, real *first, size_t *at, size_t mask, 
 		save_rows(d, p[g], yr[g], yi[g]);
 }
 
+enum { PACE = 2, PACE_BACK = 4 };     /* times that a kernel visits rows for one row ahead */
+
+/* Ask for the next row: near, but not for the caches of this step. */
+INLINE void ask(struct kernel_ahead *a)
+{
+	size_t k = a->next++, at = (size_t)a->row[k] * ROW * sizeof(real);
+	if (k & a->absent)
+		return;
+	for (unsigned n = 0; n < 2 && a->state[n]; n++)
+		for (size_t line = 0; line < ROW * sizeof(real); line += 64)
+			__builtin_prefetch((const char *)a->state[n] + at + line, 0, 2);
+}
+
 INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
-	unsigned ntarget, bool lanewise, enum kernel_form form, bool flip)
+	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form, bool flip)
 {
 	unsigned d = 1u << ntarget;
 	bool two = VECTOR_BYTES == 64 && d <= 4 && form == FORM_COMPLEX;   /* 32 registers hold the amplitudes of two groups */
@@ -160,34 +173,45 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 	real *first = row_at(psi, s->control);
 	strides(s, d, stride);
 	if (two)
-		for (; n > 1; n -= 2)
+		for (; n > 1; n -= 2) {
+			if (ahead && n / 2 % PACE == 0 && ahead->next < ahead->n)
+				ask(ahead);
 			apply_groups(2, first, &at, mask, stride, &flips, u, d, lanewise, form, flip);
-	for (; n > 0; n--)   /* n: groups of d rows that are left */
+		}
+	for (; n > 0; n--) {   /* n: groups of d rows that are left */
+		if (ahead && n % PACE == 0 && ahead->next < ahead->n)
+			ask(ahead);
 		apply_groups(1, first, &at, mask, stride, &flips, u, d, lanewise, form, flip);
+	}
 }
 
-INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, enum kernel_form form)
+INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, struct kernel_ahead *ahead,
+	enum kernel_form form)
 {
 	if (s->nflip) {
-		apply_body(psi, nbit, s, u, 2, false, form, true);
+		apply_body(psi, nbit, s, u, NULL, 2, false, form, true);
+		return;
+	}
+	if (ahead && ahead->next < ahead->n && s->ntarget == 2 && !s->lanewise) {   /* the most of large states */
+		apply_body(psi, nbit, s, u, ahead, 2, false, form, false);
 		return;
 	}
 	switch (2 * s->ntarget + s->lanewise) {
-	case 2: apply_body(psi, nbit, s, u, 1, false, form, false); break;
-	case 3: apply_body(psi, nbit, s, u, 1, true, form, false); break;
-	case 4: apply_body(psi, nbit, s, u, 2, false, form, false); break;
-	case 5: apply_body(psi, nbit, s, u, 2, true, form, false); break;
-	case 6: apply_body(psi, nbit, s, u, 3, false, form, false); break;
-	case 7: apply_body(psi, nbit, s, u, 3, true, form, false); break;
+	case 2: apply_body(psi, nbit, s, u, NULL, 1, false, form, false); break;
+	case 3: apply_body(psi, nbit, s, u, NULL, 1, true, form, false); break;
+	case 4: apply_body(psi, nbit, s, u, NULL, 2, false, form, false); break;
+	case 5: apply_body(psi, nbit, s, u, NULL, 2, true, form, false); break;
+	case 6: apply_body(psi, nbit, s, u, NULL, 3, false, form, false); break;
+	case 7: apply_body(psi, nbit, s, u, NULL, 3, true, form, false); break;
 	}
 }
 
-static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u)
+static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead)
 {
 	switch (s->form) {
-	case FORM_COMPLEX: apply_form(psi, nbit, s, u, FORM_COMPLEX); break;
-	case FORM_REAL: apply_form(psi, nbit, s, u, FORM_REAL); break;
-	case FORM_PARITY: apply_form(psi, nbit, s, u, FORM_PARITY); break;
+	case FORM_COMPLEX: apply_form(psi, nbit, s, u, ahead, FORM_COMPLEX); break;
+	case FORM_REAL: apply_form(psi, nbit, s, u, ahead, FORM_REAL); break;
+	case FORM_PARITY: apply_form(psi, nbit, s, u, ahead, FORM_PARITY); break;
 	}
 }
 

@@ -100,8 +100,9 @@ struct kernels {
 	/* The same for a permutation without phases: target index r takes the rows of source[r]. */
 	void (*permute)(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source);
 	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
-	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form. */
-	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
+	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form.  On the way it asks for
+	 * rows of `ahead` (or NULL). */
+	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead);
 	/* The same where all targets are |0>: rows where one is 1 are written and not read, and the matrix is not lanewise and
 	 * has neither controls nor flips.  8 flops an amplitude. */
 	void (*apply_fresh)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);

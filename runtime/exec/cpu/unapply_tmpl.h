@@ -52,22 +52,11 @@ INLINE void cross_add(unsigned d, enum kernel_form form, const vec *lr, const ve
 			cross_entry(form, a, b, lr[a], li[a], yr[b], yi[b], &rr[a * d + b], &ri[a * d + b]);
 }
 
-/* Ask for the next row: near, but not for the caches of this step. */
-INLINE void ask(struct kernel_ahead *a)
-{
-	size_t k = a->next++, at = (size_t)a->row[k] * ROW * sizeof(real);
-	if (k & a->absent)
-		return;
-	for (unsigned n = 0; n < 2 && a->state[n]; n++)
-		for (size_t line = 0; line < ROW * sizeof(real); line += 64)
-			__builtin_prefetch((const char *)a->state[n] + at + line, 0, 2);
-}
-
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *r, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
 	enum kernel_form form, bool flip)
 {
-	enum { RUN = 128 /* groups summed in the kernels' precision before they go to double */, PACE = 4 /* groups for a row ahead */ };
+	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	struct flips flips = flips_of(s);
@@ -82,7 +71,7 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 		for (size_t k = run; k > 0; k--, at = row_next(at, mask)) {
 			real *p[8];
 			vec xr[8], xi[8], yr[8], yi[8];
-			if (k % PACE == 0 && ahead->next < ahead->n)
+			if (k % PACE_BACK == 0 && ahead->next < ahead->n)
 				ask(ahead);
 			group_at(d, psi_first + at, stride, p);
 			load_rows(d, p, xr, xi);

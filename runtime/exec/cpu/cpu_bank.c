@@ -27,6 +27,8 @@ struct cpu_bank {
 	uint32_t nunit;
 	void ***state;               /* [circuit][unit] */
 	uint32_t ncircuit;
+	void *next;                  /* of a shared state: lambda of the unit that comes next, mixed while the states were near, */
+	uint32_t next_circuit, next_unit;    /* and which one that is, or INDEX_NONE */
 };
 
 /* ---- memory ---- */
@@ -46,6 +48,15 @@ static uint64_t tiles_of(uint32_t nstate)
 	return n * (n + 1) / 2;
 }
 
+/* Of the largest circuit's lambda. */
+static uint64_t next_bytes(const struct plan *pl, const struct kernels *k)
+{
+	uint64_t most = 0;
+	for (uint32_t c = 0; pl->shape == SHAPE_SHARED && c < pl->ncircuit; c++)
+		most = state_bytes(pl, k, c) > most ? state_bytes(pl, k, c) : most;
+	return most;
+}
+
 static uint64_t bank_bytes(const struct plan *pl, uint32_t nstate)
 {
 	const struct kernels *k = kernels_find(pl->isa, pl->precision);
@@ -53,7 +64,7 @@ static uint64_t bank_bytes(const struct plan *pl, uint32_t nstate)
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c), &sum))
 			return UINT64_MAX;
-	return sum;
+	return __builtin_add_overflow(sum, next_bytes(pl, k), &sum) ? UINT64_MAX : sum;
 }
 
 void cpu_bank_free(struct cpu_bank *k)
@@ -66,6 +77,7 @@ void cpu_bank_free(struct cpu_bank *k)
 		free(k->state[c]);
 	}
 	free(k->state);
+	free(k->next);
 	arena_release(&k->arena);
 	free(k);
 }
@@ -121,6 +133,9 @@ static int bank_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 		compile_terms(b, c, &b->bank->circuit[c]);
 		ok = take_circuit(b, b->bank, c);
 	}
+	b->bank->next_unit = INDEX_NONE;
+	if (ok && b->shared)
+		ok = (b->bank->next = cpu_aligned(next_bytes(b->plan, b->k))) != NULL;
 	if (ok)
 		return 0;
 	cpu_bank_free(b->bank);
@@ -287,7 +302,7 @@ struct mixing {
 	const struct cpu_circuit *c;
 	const struct bank_circuit *bc;
 	void *const *state;
-	void *lambda;
+	void *lambda, *next;         /* of the unit, and of the next one or NULL */
 	uint32_t unit, nstate;
 	const cplx *a;
 };
@@ -298,16 +313,25 @@ static cplx factor_of(const struct mixing *x, const struct bank_term *t, uint32_
 	return t->coefficient * z;
 }
 
-/* States l .. l + n - 1 of one term. */
-static void add_states(const struct mixing *x, const struct bank_term *term, uint32_t l, unsigned n, size_t first, size_t last)
+/* States l .. l + n - 1 of one term to the lambda of a unit. */
+static void add_states(const struct mixing *x, void *lambda, uint32_t unit, const struct bank_term *term, uint32_t l, unsigned n,
+	size_t first, size_t last)
 {
 	double c[2 * KERNEL_MIX_MAX];
 	for (unsigned k = 0; k < n; k++) {
-		cplx z = factor_of(x, term, x->unit, l + k);
+		cplx z = factor_of(x, term, unit, l + k);
 		c[2 * k] = creal(z);
 		c[2 * k + 1] = cimag(z);
 	}
-	x->b->k->mix(x->lambda, (const void *const *)x->state + l, n, first, last, &term->kernel, c);
+	x->b->k->mix(lambda, (const void *const *)x->state + l, n, first, last, &term->kernel, c);
+}
+
+static void mix_rows(const struct mixing *x, void *lambda, uint32_t unit, size_t first, size_t last)
+{
+	x->b->k->zero(lambda, first, last);
+	for (uint32_t l = 0; l < x->nstate; l += KERNEL_MIX_MAX)
+		for (uint32_t t = 0; t < x->bc->nterm; t++)
+			add_states(x, lambda, unit, &x->bc->term[t], l, x->nstate - l < KERNEL_MIX_MAX ? x->nstate - l : KERNEL_MIX_MAX, first, last);
 }
 
 static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -317,10 +341,9 @@ static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	(void)thread;
 	for (size_t row = first; row < last; row += BANK_ROWS) {
 		size_t end = row + BANK_ROWS < last ? row + BANK_ROWS : last;
-		x->b->k->zero(x->lambda, row, end);
-		for (uint32_t l = 0; l < x->nstate; l += KERNEL_MIX_MAX)
-			for (uint32_t t = 0; t < x->bc->nterm; t++)
-				add_states(x, &x->bc->term[t], l, x->nstate - l < KERNEL_MIX_MAX ? x->nstate - l : KERNEL_MIX_MAX, row, end);
+		mix_rows(x, x->lambda, x->unit, row, end);
+		if (x->next)
+			mix_rows(x, x->next, x->unit + 1, row, end);
 	}
 }
 
@@ -342,21 +365,40 @@ static void mix_lanes(const struct mixing *x)
 		}
 }
 
+/* The lambda of x's unit, which the unit before may have left; that of the next one of a shared state is made on the way,
+ * since reading all states takes longer than mixing them. */
+static void *mixed(struct mixing *x, struct cpu_worker *w, uint32_t number)
+{
+	struct cpu_bank *k = x->b->bank;
+	if (x->unit > 0 && k->next_unit == x->unit && k->next_circuit == number) {
+		k->next_unit = INDEX_NONE;
+		return k->next;
+	}
+	x->next = x->unit + 1 < x->nstate ? k->next : NULL;
+	cpu_chunks(x->b, w, x->c->nchunk, mix_chunk, x);
+	if (x->next) {
+		k->next_unit = x->unit + 1;
+		k->next_circuit = number;
+	}
+	return x->lambda;
+}
+
 static void bank_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
 	uint32_t unit, uint32_t nstate, const cplx *a, cplx *r_shared, cplx *const *r_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct mixing x = { b, c, &b->bank->circuit[number], b->bank->state[number], w->lambda, unit, nstate, a };
-	void *psi = psi_of(b, w, number);
+	struct mixing x = { b, c, &b->bank->circuit[number], b->bank->state[number], w->lambda, NULL, unit, nstate, a };
+	void *psi = psi_of(b, w, number), *own = w->lambda;
 	w->resident[b->nslot == 1 ? 0 : number] = INDEX_NONE;
 	copy_state(b, w, c, psi, x.state[unit]);
 	cpu_sample_matrices(b, w, c, in);
 	if (b->lane_bits)
-		cpu_chunks(b, w, c->nchunk, mix_chunk, &x);
+		w->lambda = mixed(&x, w, number);
 	else
 		mix_lanes(&x);
 	cpu_unsweep(b, w, c, in, psi, NULL, NULL, r_shared, r_sample);
+	w->lambda = own;
 }
 
 const struct bank_ops cpu_bank_ops = {

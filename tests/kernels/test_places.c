@@ -38,18 +38,20 @@ static double *amplitudes(const struct program *p, const struct evaluator_option
 {
 	struct evaluator_options o = *with;
 	struct evaluator *ev = NULL;
-	double weight[4], input[3];
+	double *weight = mem_alloc(p->nweight, sizeof *weight), *input = mem_alloc(p->ninput, sizeof *input);
 	double *psi = mem_alloc((size_t)2 << p->circuit[0].nwire, sizeof *psi);
 
 	o.gradient = GRADIENT_NONE;
 	o.shortcuts = SHORTCUT_NONE;
-	random_numbers(seed, 2, 4, weight);
-	random_numbers(seed + 1, 2, 3, input);
+	random_numbers(seed, 2, p->nweight, weight);
+	random_numbers(seed + 1, 2, p->ninput, input);
 	if (evaluator_new(p, &o, &ev, e) || evaluator_weights(ev, weight, e) || evaluator_state(ev, 0, input, (cplx *)psi, e)) {
 		free(psi);
 		psi = NULL;
 	}
 	evaluator_free(ev);
+	free(weight);
+	free(input);
 	return psi;
 }
 

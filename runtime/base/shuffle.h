@@ -11,4 +11,10 @@
 #define SHUFFLED(index, a, b, ...) __builtin_shuffle(a, b, (index){ __VA_ARGS__ })
 #endif
 
+/* Numbers of a and of b in turns, of vectors of `width` (2 or 4): the first half (0) of what they give together, or the second (1). */
+#define INTERLEAVED_2(index, a, b, half) SHUFFLED(index, a, b, half, 2 + half)
+#define INTERLEAVED_4(index, a, b, half) SHUFFLED(index, a, b, 2 * half, 4 + 2 * half, 1 + 2 * half, 5 + 2 * half)
+#define INTERLEAVED_(width, index, a, b, half) INTERLEAVED_##width(index, a, b, half)
+#define INTERLEAVED(width, index, a, b, half) INTERLEAVED_(width, index, a, b, half)
+
 #endif

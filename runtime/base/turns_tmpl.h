@@ -68,13 +68,8 @@ TARGET static inline void NAME(some)(bool pi, LOOSE x, LOOSE e[2], WORDS *far)
 		NAME(turns_of_pi)(x, &c, &s);
 	else
 		NAME(turns_of)(x, &c, &s);
-#if WIDTH == 2
-	e[0] = SHUFFLED(WORDS, c, s, 0, 2);
-	e[1] = SHUFFLED(WORDS, c, s, 1, 3);
-#else
-	e[0] = SHUFFLED(WORDS, c, s, 0, 4, 1, 5);
-	e[1] = SHUFFLED(WORDS, c, s, 2, 6, 3, 7);
-#endif
+	e[0] = INTERLEAVED(WIDTH, WORDS, c, s, 0);
+	e[1] = INTERLEAVED(WIDTH, WORDS, c, s, 1);
 }
 
 /* e[k] for k < n, right where angle[k] is near. Are all? */

@@ -34,13 +34,8 @@ TARGET static inline void NAME(store)(const struct NAME(rows) *x, cplx *m)
 		PARTS(k) {
 			VEC re = x->re[r][k], im = x->im[r][k];
 			LOOSE *to = (LOOSE *)(m + r * D + k * WIDTH);
-#if WIDTH == 2
-			to[0] = SHUFFLED(INDEX, re, im, 0, 2);
-			to[1] = SHUFFLED(INDEX, re, im, 1, 3);
-#else
-			to[0] = SHUFFLED(INDEX, re, im, 0, 4, 1, 5);
-			to[1] = SHUFFLED(INDEX, re, im, 2, 6, 3, 7);
-#endif
+			to[0] = INTERLEAVED(WIDTH, INDEX, re, im, 0);
+			to[1] = INTERLEAVED(WIDTH, INDEX, re, im, 1);
 		}
 }
 

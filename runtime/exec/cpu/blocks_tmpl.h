@@ -6,6 +6,7 @@
 #if defined __AVX2__
 #include <immintrin.h>
 #endif
+#include "runtime/base/shuffle.h"
 #include "runtime/exec/cpu/vectors_tmpl.h"
 
 static void zero(void *psi, size_t first, size_t last)
@@ -72,14 +73,10 @@ static void fetch(double *to, const void *from, size_t n)
 #define EACH8(F) EACH4(F) F(4) F(5) F(6) F(7)
 #define EACH16(F) EACH8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
-#if defined __clang__
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#elif REAL_BYTES == 4
+#if REAL_BYTES == 4
 typedef int32_t ivec __attribute__((vector_size(VECTOR_BYTES)));
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
 #else
 typedef int64_t ivec __attribute__((vector_size(VECTOR_BYTES)));
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ivec){ __VA_ARGS__ })
 #endif
 
 /* Lane bit b of the vectors' numbers and the bit that tells x from y change places. */
@@ -87,15 +84,15 @@ INLINE void lane_exchange(unsigned b, vec *x, vec *y)
 {
 	vec low = *x, high = *y;
 	switch (b) {
-	case 0: *x = SHUFFLE(low, high, LIST(LOW, 1)); *y = SHUFFLE(low, high, LIST(HIGH, 1)); break;
+	case 0: *x = SHUFFLED(ivec, low, high, LIST(LOW, 1)); *y = SHUFFLED(ivec, low, high, LIST(HIGH, 1)); break;
 #if LANE_BITS > 1
-	case 1: *x = SHUFFLE(low, high, LIST(LOW, 2)); *y = SHUFFLE(low, high, LIST(HIGH, 2)); break;
+	case 1: *x = SHUFFLED(ivec, low, high, LIST(LOW, 2)); *y = SHUFFLED(ivec, low, high, LIST(HIGH, 2)); break;
 #endif
 #if LANE_BITS > 2
-	case 2: *x = SHUFFLE(low, high, LIST(LOW, 4)); *y = SHUFFLE(low, high, LIST(HIGH, 4)); break;
+	case 2: *x = SHUFFLED(ivec, low, high, LIST(LOW, 4)); *y = SHUFFLED(ivec, low, high, LIST(HIGH, 4)); break;
 #endif
 #if LANE_BITS > 3
-	case 3: *x = SHUFFLE(low, high, LIST(LOW, 8)); *y = SHUFFLE(low, high, LIST(HIGH, 8)); break;
+	case 3: *x = SHUFFLED(ivec, low, high, LIST(LOW, 8)); *y = SHUFFLED(ivec, low, high, LIST(HIGH, 8)); break;
 #endif
 	}
 }

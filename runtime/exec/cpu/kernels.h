@@ -80,8 +80,8 @@ struct kernel_term {
 /* A diagonal readout: bin of row r, from its bits; bits in the lanes are the caller's. */
 struct kernel_bins { uint8_t nbit; uint8_t row_bit[64]; uint8_t bin_bit[64]; };
 
-/* Rows that are wanted soon, and that a kernel asks the processor for now and then while it computes: row[next] .. row[n - 1] of
- * one state or two (or NULL), but for those whose number has a bit of `absent`. */
+/* Rows of the block that is fetched next: a kernel has the processor bring them near, one every few groups that it computes.
+ * row[next] .. row[n - 1] of one state or two (or NULL), but for those whose number has a bit of `absent`. */
 struct kernel_ahead { const void *state[2]; const uint32_t *row; size_t next, n, absent; };
 
 struct kernels {

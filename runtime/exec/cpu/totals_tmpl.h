@@ -3,6 +3,7 @@
 #ifndef QCNN_TOTALS_TMPL_H
 #define QCNN_TOTALS_TMPL_H
 
+#include "runtime/base/shuffle.h"
 #include "runtime/exec/cpu/vectors_tmpl.h"
 
 /* The lanes of v added in double, halves first. */
@@ -30,13 +31,8 @@ enum { WIDE = VECTOR_BYTES / 8 };
 #else
 #define WIDE_LIST(F, h) F(0, h), F(1, h)
 #endif
-#if defined __clang__
-#define WIDE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
 typedef int64_t wide_index __attribute__((vector_size(VECTOR_BYTES)));
-#define WIDE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (wide_index){ __VA_ARGS__ })
-#endif
-#define WIDE_FOLD(a, b, h) (WIDE_SHUFFLE(a, b, WIDE_LIST(UNDER, h)) + WIDE_SHUFFLE(a, b, WIDE_LIST(OVER, h)))
+#define WIDE_FOLD(a, b, h) (SHUFFLED(wide_index, a, b, WIDE_LIST(UNDER, h)) + SHUFFLED(wide_index, a, b, WIDE_LIST(OVER, h)))
 
 /* The lanes of a vector in double, those of one half added to those of the other where they are too many. */
 INLINE wide widen(const vec *v)

@@ -67,7 +67,7 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 {
 	struct plan_visited v = plan_visit(r->pl, c, s);
 	double block = ldexp(r->amplitude, (int)count(v.hot | v.lanes)), forward = 0, backward = 0, seconds;
-	double read = plan_visit_read(&v), past = v.there * r->amplitude > PLAN_PAST_BYTES ? v.there - read : 0;
+	double read = plan_visit_read(&v), past = v.there * r->amplitude > r->pl->past_bytes ? v.there - read : 0;
 	bool undo = false, cross = false;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {

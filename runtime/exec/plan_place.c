@@ -17,6 +17,7 @@ struct placing {
 	unsigned nlane, nbit;        /* bits in the lanes, bits of the state as stored */
 	uint64_t lanes;              /* those that lie in the lanes */
 	uint64_t *moved, *rows;      /* (nstage) bits that its steps change; bits that are rows of its blocks */
+	uint64_t *turned;            /* (nstage + 1) bits that steps before a stage turn away from |0> */
 	uint32_t first_visit, first_read;    /* the first large stages */
 	uint64_t random;
 	uint8_t *at;                 /* (nbit) places as they are now */
@@ -46,34 +47,28 @@ static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* ---- what lanes are made of ---- */
 
-/* What bit b costs in the lanes: of every large stage that changes it, an exchange with the rows on both ways; else, of
- * steps that look at it, masks; and zeros where it is |0> still. */
-static uint32_t lane_cost(const struct placing *p, unsigned b)
+/* What bits cost in the lanes: of every large stage that changes them, an exchange with the rows on both ways; else, of
+ * steps that look at them, masks; and zeros where they are |0> still. */
+static void lane_costs(const struct placing *p, uint32_t *cost)
 {
 	enum { EXCHANGE = 2, LOOK = 1, ZEROS = 16 };
-	uint32_t cost = 0;
-	if (p->random)
-		return (uint32_t)rng_u64(p->random, RNG_TEST, 2000, b);
-	for (uint32_t k = p->first_visit; k < p->c->nstage; k++) {
+	for (unsigned b = 0; b < p->nbit; b++)
+		cost[b] = p->random ? (uint32_t)rng_u64(p->random, RNG_TEST, 2000, b) : 0;
+	for (uint32_t k = p->first_visit; k < p->c->nstage && !p->random; k++) {
 		const struct plan_stage *s = &p->c->stage[k];
-		if (!has(plan_turned(p->pl, p->c, s->first + s->count), b))
-			cost += ZEROS;
-		if (has(p->moved[k], b)) {
-			cost += EXCHANGE;
-			continue;
-		}
+		for (unsigned b = 0; b < p->nbit; b++)
+			cost[b] += ZEROS * !has(p->turned[k + 1], b) + EXCHANGE * has(p->moved[k], b);
 		for (uint32_t n = s->first; n < s->first + s->count; n++)
-			cost += LOOK * has(plan_looked(p->pl, &p->c->step[n]), b);
+			for (uint64_t looked = plan_looked(p->pl, &p->c->step[n]) & ~p->moved[k]; looked; looked &= looked - 1)
+				cost[__builtin_ctzll(looked)] += LOOK;
 	}
-	return cost;
 }
 
 /* The cheapest ones, the lowest of them first. */
 static void choose_lanes(struct placing *p)
 {
 	uint32_t cost[64];
-	for (unsigned b = 0; b < p->nbit; b++)
-		cost[b] = lane_cost(p, b);
+	lane_costs(p, cost);
 	p->lanes = 0;
 	for (unsigned a = 0; a < p->nlane; a++) {
 		unsigned best = 64, there = 0;
@@ -170,7 +165,7 @@ static void fill_block(struct placing *p, uint32_t k)
 {
 	struct plan_stage *s = &p->c->stage[k];
 	uint64_t moved = p->moved[k], inside = moved & p->lanes, outside = (bit(p->nbit) - 1) & ~p->lanes, spare, hot;
-	struct block f = { k, moved & outside, plan_turned(p->pl, p->c, s->first + s->count), inside ? stage_looked(p, s) : 0, 0 };
+	struct block f = { k, moved & outside, p->turned[k + 1], inside ? stage_looked(p, s) : 0, 0 };
 	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1), *near = arena_alloc(&p->pl->arena, s->nhot, 1);
 	unsigned n = 0;
 	f.missing = s->nhot - count(f.rows);
@@ -214,15 +209,12 @@ static uint32_t nearness(const struct placing *p, uint32_t k, unsigned b)
 /* Give the places that `bits` have to the same bits, as stage k and the next want them. */
 static void sort_places(struct placing *p, uint64_t bits, uint32_t k)
 {
-	uint64_t places = 0, left = bits;
+	uint64_t places = plan_places(p->at, bits), left = bits;
 	uint32_t near[64];
 	uint8_t before[64];
 	memcpy(before, p->at, p->nbit);
-	for (; left; left &= left - 1) {
-		unsigned b = (unsigned)__builtin_ctzll(left);
-		places |= bit(before[b]);
-		near[b] = nearness(p, k, b);
-	}
+	for (; left; left &= left - 1)
+		near[__builtin_ctzll(left)] = nearness(p, k, (unsigned)__builtin_ctzll(left));
 	for (left = bits; left; places &= places - 1) {
 		unsigned best = 64;
 		for (uint64_t rest = left; rest; rest &= rest - 1) {
@@ -248,12 +240,11 @@ static uint64_t left(const struct placing *p, const struct plan_stage *s)
 static uint32_t first_large(const struct placing *p, bool reads)
 {
 	uint32_t k = 0;
-	if (ldexp(p->pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)p->nbit) <= PLAN_PAST_BYTES)
+	if (ldexp(p->pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)p->nbit) <= p->pl->past_bytes)
 		reads = false;
 	while (k < p->c->nstage) {
 		const struct plan_stage *s = &p->c->stage[k];
-		uint64_t there = reads ? plan_turned(p->pl, p->c, s->first)
-			: plan_turned(p->pl, p->c, s->first + s->count) | stage_hot(s) | left(p, s);
+		uint64_t there = reads ? p->turned[k] : p->turned[k + 1] | stage_hot(s) | left(p, s);
 		if (count(there) + 3 >= p->nbit)
 			break;
 		k++;
@@ -272,11 +263,15 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	}
 	for (unsigned b = 0; b < p.nbit; b++)
 		at[b] = (uint8_t)b;
-	p.moved = mem_alloc(c->nstage + 1, sizeof *p.moved);
-	p.rows = mem_alloc(c->nstage + 1, sizeof *p.rows);
-	for (uint32_t k = 0; k < c->nstage; k++)
+	p.moved = mem_alloc(c->nstage, sizeof *p.moved);
+	p.rows = mem_alloc(c->nstage, sizeof *p.rows);
+	p.turned = mem_alloc(c->nstage + (size_t)1, sizeof *p.turned);
+	for (uint32_t k = 0; k < c->nstage; k++) {
 		for (uint32_t s = c->stage[k].first; s < c->stage[k].first + c->stage[k].count; s++)
 			p.moved[k] |= plan_moved(pl, &c->step[s]);
+		p.turned[k] = k > 0 ? p.turned[k - 1] | p.moved[k - 1] : plan_turned(pl, c, c->stage[0].first);
+		p.turned[k + 1] = p.turned[k] | p.moved[k];
+	}
 	p.first_visit = first_large(&p, false);
 	p.first_read = first_large(&p, true);
 	p.lanes = bit(p.nlane) - 1;
@@ -293,6 +288,15 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	c->place = places_now(&p);
 	free(p.moved);
 	free(p.rows);
+	free(p.turned);
+}
+
+uint64_t plan_places(const uint8_t *place, uint64_t bits)
+{
+	uint64_t at = 0;
+	for (; bits; bits &= bits - 1)
+		at |= bit(place[__builtin_ctzll(bits)]);
+	return at;
 }
 
 uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
@@ -314,8 +318,8 @@ unsigned plan_run(const struct plan *pl, const struct plan_stage *s)
 	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl->isa, pl->precision)), run = nlane;
 	uint64_t places = 0;
 	for (unsigned k = 0; k < s->nhot; k++) {
-		unsigned b = s->hot[k];
-		places |= bit(s->place[s->place[b] < nlane ? s->partner[s->place[b]] : b]);
+		unsigned at = s->place[s->hot[k]];
+		places |= bit(at < nlane ? s->place[s->partner[at]] : at);
 	}
 	while (has(places, run))
 		run++;

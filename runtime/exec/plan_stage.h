@@ -50,6 +50,9 @@ int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct
  * the end (without stages: bit b at b).  random: any legal places (tests). */
 void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random);
 
+/* Bits of the index at their places. */
+uint64_t plan_places(const uint8_t *place, uint64_t bits);
+
 /* Bits that are in the lanes of the stage's blocks (before plan_place, those that are in the lanes of any state). */
 uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s);
 

@@ -126,7 +126,7 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 	all = *live | hot | lanes;
 	n = ldexp(1, (int)count(all));
 	read = ldexp(n, -(int)count(hot & ~before));
-	past = read < n && t->amplitude * n > PLAN_PAST_BYTES;
+	past = read < n && t->amplitude * n > t->pl->past_bytes;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
 		unsigned idle = own ? count(hot & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;

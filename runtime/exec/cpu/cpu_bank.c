@@ -82,15 +82,6 @@ void cpu_bank_free(struct cpu_bank *k)
 	free(k);
 }
 
-/* Bits of an index at their places in the state. */
-static uint64_t places_of(const uint8_t *place, uint64_t bits)
-{
-	uint64_t at = 0;
-	for (; bits; bits &= bits - 1)
-		at |= UINT64_C(1) << place[__builtin_ctzll(bits)];
-	return at;
-}
-
 static void compile_terms(struct backend_state *b, uint32_t c, struct bank_circuit *out)
 {
 	uint64_t lane_mask = (UINT64_C(1) << b->lane_bits) - 1;
@@ -99,7 +90,7 @@ static void compile_terms(struct backend_state *b, uint32_t c, struct bank_circu
 	*out = (struct bank_circuit){ f.nform, f.nterm, arena_alloc(&b->bank->arena, f.nterm, sizeof *out->term) };
 	for (uint32_t t = 0; t < f.nterm; t++) {
 		const uint8_t *place = b->plan->circuit[c].place;
-		uint64_t flip = places_of(place, f.term[t].mask.flip), sign = places_of(place, f.term[t].mask.sign);
+		uint64_t flip = plan_places(place, f.term[t].mask.flip), sign = plan_places(place, f.term[t].mask.sign);
 		out->term[t] = (struct bank_term){ .coefficient = f.term[t].coefficient, .form = f.term[t].form,
 			.kernel = { .flip_row = flip >> b->lane_bits, .sign_row = sign >> b->lane_bits,
 				.flip_lane = (unsigned)(flip & lane_mask), .sign_lane = (unsigned)(sign & lane_mask), .ny = f.term[t].mask.ny % 4 } };

@@ -5,102 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/exec/cpu/cpu_layout.h"
 #include "runtime/exec/cpu/cpu_sweep.h"
 #include "runtime/exec/plan_stage.h"
-
-/* Where index bits are while a stage runs. */
-struct layout {
-	int8_t row_bit[64];          /* of the block, or -1 */
-	int8_t lane_bit[64];         /* or -1 */
-	int8_t outer_bit[64];        /* of the state's rows, or -1 */
-};
-
-static bool is_hot(const struct plan_stage *s, unsigned bit)
-{
-	for (unsigned k = 0; k < s->nhot; k++)
-		if (s->hot[k] == bit)
-			return true;
-	return false;
-}
-
-/* The bit at every place. */
-static void bits_at(const uint8_t *place, unsigned nbit, uint8_t *bit)
-{
-	for (unsigned b = 0; b < nbit; b++)
-		bit[place[b]] = (uint8_t)b;
-}
-
-/* Row bits of the block from those of the state: hot bits outside the lanes, and bits that change places with hot ones
- * inside, in the order of their places.  after: places behind the stage. */
-static void lay_out_rows(const struct backend_state *b, const struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
-	struct cpu_stage *s, struct layout *l, uint8_t *row_of_place)
-{
-	uint64_t before = plan_turned(b->plan, c->plan, ps->first), live = plan_turned(b->plan, c->plan, ps->first + ps->count);
-	uint64_t back = live | plan_left(b->plan, c->plan, ps->first + ps->count);
-	uint8_t bit_at[64], bit_after[64];
-	bool in_block[64] = { 0 };
-	bits_at(ps->place, c->nbit, bit_at);
-	bits_at(after, c->nbit, bit_after);
-	for (unsigned at = 0; at < c->nbit; at++)
-		if (is_hot(ps, bit_at[at]))
-			in_block[at < b->lane_bits ? ps->partner[at] : bit_at[at]] = true;
-	for (unsigned at = b->lane_bits; at < c->nbit; at++) {
-		unsigned bit = bit_at[at];
-		uint8_t row = (uint8_t)(at - b->lane_bits);
-		if (in_block[bit]) {
-			row_of_place[at] = (uint8_t)s->nhot;
-			l->row_bit[bit] = (int8_t)s->nhot;
-			s->forward.absent |= (size_t)(~before >> bit & 1) << s->nhot;
-			s->back.absent |= (size_t)(~back >> bit_after[at] & 1) << s->nhot;
-			s->row_bit[s->nhot++] = row;
-		} else {
-			l->outer_bit[bit] = (int8_t)row;
-			if ((live >> bit) & 1)   /* elsewhere psi is 0, and stays so */
-				s->forward.outer[s->forward.nouter++] = row;
-			if ((back >> bit) & 1)
-				s->back.outer[s->back.nouter++] = row;
-		}
-	}
-	s->moves = arena_alloc((struct arena *)&b->arena, s->nhot, sizeof *s->moves);
-	for (unsigned j = 0; j < s->nhot; j++)
-		s->moves[j] = UINT32_C(1) << row_of_place[after[bit_at[s->row_bit[j] + b->lane_bits]]];
-}
-
-/* Where everything is while the stage runs. */
-static void lay_out(const struct backend_state *b, const struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
-	struct cpu_stage *s, struct layout *l)
-{
-	uint8_t bit_at[64], row_of_place[64];
-	memset(l, -1, sizeof *l);
-	lay_out_rows(b, c, ps, after, s, l, row_of_place);
-	bits_at(ps->place, c->nbit, bit_at);
-	for (unsigned a = 0; a < b->lane_bits; a++) {
-		unsigned bit = bit_at[a], partner = ps->partner[a];
-		l->lane_bit[bit] = (int8_t)a;
-		if (!is_hot(ps, bit))
-			continue;
-		s->in.swap.lanes |= 1u << a;
-		s->in.swap.row_bit[a] = (uint8_t)l->row_bit[partner];
-		s->out.swap.lanes |= 1u << a;
-		s->out.swap.row_bit[a] = row_of_place[after[partner]];
-		l->row_bit[bit] = l->row_bit[partner];
-		l->lane_bit[partner] = (int8_t)a;
-		l->row_bit[partner] = l->lane_bit[bit] = -1;
-	}
-	s->row = arena_alloc((struct arena *)&b->arena, (size_t)1 << s->nhot, sizeof *s->row);
-	for (uint32_t k = 0; k < UINT32_C(1) << s->nhot; k++)
-		for (unsigned bit = 0; bit < s->nhot; bit++)
-			s->row[k] |= ((k >> bit) & 1) << s->row_bit[bit];
-}
-
-/* SHAPE_SAMPLES: every bit is a row bit of the one block. */
-static void lay_out_whole(const struct cpu_circuit *c, struct cpu_stage *s, struct layout *l)
-{
-	memset(l, -1, sizeof *l);
-	for (unsigned bit = 0; bit < c->nbit; bit++)
-		l->row_bit[bit] = (int8_t)bit;
-	s->nhot = c->nbit;
-}
 
 static void fix_bit(struct kernel_step *k, uint8_t bit)
 {
@@ -111,7 +18,7 @@ static void fix_bit(struct kernel_step *k, uint8_t bit)
 }
 
 /* Leave out rows where a bit that is still |0> is 1. */
-static void fix_idle(const struct layout *l, uint64_t known, struct kernel_step *k)
+static void fix_idle(const struct cpu_layout *l, uint64_t known, struct kernel_step *k)
 {
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (l->row_bit[bit] >= 0 && !((known >> bit) & 1))
@@ -120,7 +27,7 @@ static void fix_idle(const struct layout *l, uint64_t known, struct kernel_step 
 
 /* In all steps but the diagonal ones, which may be put off, and those on the way.  live: bits that steps before
  * the stage have turned; left: those that the way back finds turned. */
-static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct layout *l, uint64_t live, uint64_t left)
+static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct cpu_layout *l, uint64_t live, uint64_t left)
 {
 	for (uint32_t k = 0; k < s->nstep; k++) {
 		struct cpu_step *st = &s->step[k];
@@ -136,7 +43,7 @@ static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const str
 }
 
 static void compile_controls(const struct backend_state *b, const struct plan_step *ps,
-	const struct layout *l, struct cpu_step *s)
+	const struct cpu_layout *l, struct cpu_step *s)
 {
 	uint64_t mask = ps->control_mask;
 	s->lane_on = (uint32_t)((UINT64_C(1) << b->k->lanes) - 1);
@@ -198,7 +105,7 @@ static void add_target(struct cpu_step *s, unsigned row_bit, unsigned part)
 }
 
 /* A diagonal step's target wherever it is. */
-static void place_target(const struct backend_state *b, const struct layout *l, unsigned bit, unsigned part, struct cpu_step *s)
+static void place_target(const struct backend_state *b, const struct cpu_layout *l, unsigned bit, unsigned part, struct cpu_step *s)
 {
 	if (l->row_bit[bit] >= 0) {
 		add_target(s, (unsigned)l->row_bit[bit], part);
@@ -232,7 +139,7 @@ static void take_masked(struct backend_state *b, unsigned d, struct cpu_step *s)
 }
 
 static void compile_step(struct backend_state *b, const struct plan_step *ps,
-	const struct layout *l, struct cpu_stage *stage, struct cpu_step *s)
+	const struct cpu_layout *l, struct cpu_stage *stage, struct cpu_step *s)
 {
 	unsigned d = 1u << ps->ntarget;
 	bool sample = b->plan->set.def[ps->matrix]->cls == VALUE_SAMPLE;
@@ -280,7 +187,7 @@ static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s)
 }
 
 /* Bits of the block's rows that no step before has changed. */
-static size_t idle_rows(const struct layout *l, uint64_t live)
+static size_t idle_rows(const struct cpu_layout *l, uint64_t live)
 {
 	size_t idle = 0;
 	for (unsigned bit = 0; bit < 64; bit++)
@@ -293,11 +200,11 @@ static size_t idle_rows(const struct layout *l, uint64_t live)
 static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
 	struct cpu_stage *s)
 {
-	struct layout l;
+	struct cpu_layout l;
 	if (b->plan->shape == SHAPE_SAMPLES)
-		lay_out_whole(c, s, &l);
+		cpu_lay_out_whole(c, s, &l);
 	else
-		lay_out(b, c, ps, after, s, &l);
+		cpu_lay_out(b, c, ps, after, s, &l);
 	s->step = arena_alloc(&b->arena, ps->count, sizeof *s->step);
 	for (uint32_t k = ps->first; k < ps->first + ps->count; k++) {
 		const struct plan_step *step = &c->plan->step[k];
@@ -459,9 +366,7 @@ static size_t idle_places(const struct backend_state *b, const struct cpu_circui
 {
 	const struct plan_circuit *pc = c->plan;
 	const uint8_t *place = k < pc->nstage ? pc->stage[k].place : pc->place;
-	uint64_t turned = plan_turned(b->plan, pc, nstep), at = 0;
-	for (unsigned bit = 0; bit < pc->nbit; bit++)
-		at |= ((turned >> bit) & 1) << place[bit];
+	uint64_t at = plan_places(place, plan_turned(b->plan, pc, nstep));
 	return (c->nrow - 1) & ~(size_t)(at >> b->lane_bits);
 }
 

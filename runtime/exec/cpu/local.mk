@@ -9,6 +9,8 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_compile.c \
 	runtime/exec/cpu/cpu_fork.c \
 	runtime/exec/cpu/cpu_fork.h \
+	runtime/exec/cpu/cpu_layout.c \
+	runtime/exec/cpu/cpu_layout.h \
 	runtime/exec/cpu/cpu_matrix.c \
 	runtime/exec/cpu/cpu_ops.c \
 	runtime/exec/cpu/cpu_part.c \

@@ -52,13 +52,15 @@ INLINE void totals_add(const vec *const *v, double *sum)
 	wide w[WIDE];
 	UNROLL for (unsigned k = 0; k < WIDE; k++)
 		w[k] = widen(v[k]);
-	UNROLL for (unsigned n = WIDE / 2; n > 0; n /= 2)
-		UNROLL for (unsigned k = 0; k < n; k++)
-			switch (n) {
-			case 4: w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 4); break;
-			case 2: w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 2); break;
-			case 1: w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 1); break;
-			}
+#if VECTOR_BYTES == 64
+	UNROLL for (unsigned k = 0; k < 4; k++)
+		w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 4);
+#endif
+#if VECTOR_BYTES >= 32
+	UNROLL for (unsigned k = 0; k < 2; k++)
+		w[k] = WIDE_FOLD(w[2 * k], w[2 * k + 1], 2);
+#endif
+	w[0] = WIDE_FOLD(w[0], w[1], 1);
 	*(wide *)sum += w[0];
 }
 

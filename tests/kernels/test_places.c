@@ -11,7 +11,7 @@
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 
-enum { NSAMPLE = 3, NPROGRAM = 400, LONG = 4096 };
+enum { NSAMPLE = 3, NPROGRAM = 400 };
 
 /* ---- against the reference ---- */
 
@@ -91,6 +91,15 @@ static void test_random(void)
 
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
+static uint64_t hot_of(const struct plan_stage *s)
+{
+	uint64_t hot = 0;
+
+	for (unsigned k = 0; k < s->nhot; k++)
+		hot |= bit(s->hot[k]);
+	return hot;
+}
+
 /* Bits that are rows of the stage's blocks. */
 static uint64_t rows_of(const struct plan_stage *s, unsigned nlane)
 {
@@ -99,6 +108,19 @@ static uint64_t rows_of(const struct plan_stage *s, unsigned nlane)
 	for (unsigned k = 0; k < s->nhot; k++)
 		rows |= bit(s->place[s->hot[k]] < nlane ? s->partner[s->place[s->hot[k]]] : s->hot[k]);
 	return rows;
+}
+
+/* Lanes, and places above them one after the other that are rows of the stage's blocks: as a power of two. */
+static unsigned run_of(const struct plan_stage *s, unsigned nbit, unsigned nlane, uint64_t rows)
+{
+	unsigned run = nlane;
+
+	for (unsigned b = 0; b < nbit; b++)
+		if (s->place[b] == run && ((rows >> b) & 1)) {
+			run++;
+			b = (unsigned)-1;
+		}
+	return run;
 }
 
 /* Each place once, and what is not a row of the block stays where it is; |moved| bits that do not. */
@@ -117,8 +139,8 @@ static bool legal(const uint8_t *before, const uint8_t *after, unsigned nbit, ui
 
 static void test_legal(void)
 {
-	unsigned nlane = 3, moved = 0, prepared = 0;
-	bool good = true, kept = true;
+	unsigned nlane = 3, moved = 0, prepared = 0, exchanged = 0;
+	bool good = true, kept = true, runs = true;
 
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random_shape r = shape_of(seed);
@@ -138,6 +160,8 @@ static void test_legal(void)
 
 				good = good && (unsigned)__builtin_popcountll(rows) == s->nhot
 					&& legal(s->place, k + 1 < c->nstage ? s[1].place : c->place, nbit, rows, &moved);
+				runs = runs && plan_run(pl, s) == run_of(s, nbit, nlane, rows);
+				exchanged += rows != hot_of(s);
 			}
 			for (unsigned b = 0; c->nprepare && c->nstage && b < nbit; b++)
 				kept = kept && c->stage[0].place[b] == b;
@@ -147,13 +171,14 @@ static void test_legal(void)
 		program_free(p);
 	}
 	tap_ok(good && moved > 1000, "every place once, and only rows of a stage's blocks change theirs (%u did)", moved);
+	tap_ok(runs && exchanged > 100, "runs of memory are counted as they lie (%u stages with bits in the lanes)", exchanged);
 	tap_ok(kept && prepared > 20, "where vectors are prepared (%u circuits), bits begin where these have them", prepared);
 }
 
 /* ---- runs ---- */
 
-/* A convolutional network: neighbours, and every second qubit goes. */
-static struct program *network(unsigned n)
+/* Convolutional networks one after the other: neighbours, and every second qubit goes. */
+static struct program *networks(unsigned n, unsigned times)
 {
 	struct build b = build_new(3, 0, 1);
 	struct item item[3] = { { .gate = GATE_RPAULI, .word = 1, .nwire = 1, .wire = { 0 }, .angle = { build_weight(&b, 0) } },
@@ -162,30 +187,47 @@ static struct program *network(unsigned n)
 	uint32_t block = build_matrix(&b, 2, 3, item);
 
 	build_wires(&b, 0, n);
-	for (unsigned step = 1; step < n; step *= 2)
-		for (unsigned odd = 0; odd < 2; odd++)
-			for (unsigned w = odd * step; w + step < n; w += 2 * step)
-				build_apply(&b, 0, block, 2, (uint32_t[]){ w, w + step });
+	for (unsigned time = 0; time < times; time++)
+		for (unsigned step = 1; step < n; step *= 2)
+			for (unsigned odd = 0; odd < 2; odd++)
+				for (unsigned w = odd * step; w + step < n; w += 2 * step)
+					build_apply(&b, 0, block, 2, (uint32_t[]){ w, w + step });
 	build_z(&b, 0, 0);
 	return build_done(&b);
 }
 
-static void test_runs(unsigned n)
+/* Turns of every qubit, and each flips its neighbour, from layer to layer a farther one. */
+static struct program *layers(unsigned n, unsigned times)
 {
-	struct program *p = network(n);
+	struct build b = build_new(3, 0, 1);
+	uint32_t turn = build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_weight(&b, 0) }), not = build_gate(&b, GATE_PAULI, 1, NULL);
+
+	build_wires(&b, 0, n);
+	for (unsigned time = 0; time < times; time++) {
+		for (unsigned w = 0; w < n; w++)
+			build_apply(&b, 0, turn, 1, &w);
+		for (unsigned w = 0; w < n; w++)
+			build_controlled(&b, 0, not, 1, 2, (uint32_t[]){ w, (w + time + 1) % n });
+	}
+	build_z(&b, 0, 0);
+	return build_done(&b);
+}
+
+/* The geometric mean of the runs of stages that read much is at least 2^lg amplitudes. */
+static void test_runs(const char *name, struct program *p, unsigned lg)
+{
 	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = ISA_AVX512 };
 	struct plan *pl = plan_new(p, &o, NULL);
 	const struct plan_circuit *c = pl->circuit;
-	unsigned least = 60, large = 0;
+	unsigned total = 0, large = 0;
 
 	for (uint32_t k = 0; k < c->nstage; k++)
-		if ((unsigned)__builtin_popcountll(plan_turned(pl, c, c->stage[k].first)) + 3 >= n) {
-			unsigned run = plan_run(pl, &c->stage[k]);
-
-			least = run < least ? run : least;
+		if ((unsigned)__builtin_popcountll(plan_turned(pl, c, c->stage[k].first)) + 3 >= c->nbit) {
+			total += plan_run(pl, &c->stage[k]);
 			large++;
 		}
-	tap_ok(large > 0 && 8 << least >= LONG, "%u qubits, %u stages that read much: blocks of runs of %u bytes and more", n, large, 8 << least);
+	tap_ok(large > 0 && total >= large * lg, "%s of %u qubits, %u stages that read much: blocks of runs of 2^%.2f amplitudes", name, c->nbit,
+		large, (double)total / large);
 	plan_free(pl);
 	program_free(p);
 }
@@ -194,7 +236,15 @@ int main(void)
 {
 	test_random();
 	test_legal();
-	for (unsigned n = 20; n <= 26; n += 2)
-		test_runs(n);
+	test_runs("a network", networks(20, 1), 11);
+	test_runs("three networks", networks(20, 3), 11);
+	test_runs("a network", networks(22, 1), 9);
+	test_runs("two networks", networks(22, 2), 10);
+	test_runs("a network", networks(24, 1), 15);
+	test_runs("two networks", networks(24, 2), 12);
+	test_runs("three networks", networks(26, 3), 9);
+	test_runs("three layers", layers(28, 3), 10);
+	test_runs("five layers", layers(29, 5), 9);
+	test_runs("three layers", layers(30, 3), 9);
 	return tap_done();
 }

@@ -190,19 +190,17 @@ static void fill_block(struct placing *p, uint32_t k)
 static bool is_row(const struct placing *p, uint32_t k, unsigned b) { return has(p->rows[k] | p->moved[k], b); }
 
 /* How low bit b should lie before stage k: most of all where it is a row of a block then, or of the first stage that reads
- * much; then for large ones between them; then for as many as follow. */
+ * much; then for as many large ones before that. */
 static uint32_t nearness(const struct placing *p, uint32_t k, unsigned b)
 {
-	enum { NOW = 1 << 20, BETWEEN = 1 << 10 };
+	enum { NOW = 64 };
 	uint32_t at = larger(k, p->first_read), from = larger(k, p->first_visit), value = 0;
 	if (p->random)
 		return (uint32_t)rng_u64(p->random, RNG_TEST, 1000 + k, b);
 	for (uint32_t n = at; n > from && is_row(p, n - 1, b); n--)
-		value += BETWEEN;
+		value++;
 	if (at < p->c->nstage && is_row(p, at, b))
 		value += NOW;
-	for (uint32_t n = at; n < p->c->nstage && n < at + BETWEEN && is_row(p, n, b); n++)
-		value++;
 	return value;
 }
 

@@ -29,7 +29,7 @@ libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 
 # One library per precision and instruction set, which alone carries that set's flags.
 # KERNEL is the suffix of the set's one table of functions.
-kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(SANITIZE_CFLAGS)
+kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_CFLAGS) $(SANITIZE_CFLAGS)
 kernel_sources = \
 	runtime/exec/cpu/blocks_tmpl.h \
 	runtime/exec/cpu/dense_tmpl.h \

@@ -53,7 +53,7 @@ double plan_cost(unsigned ntarget, unsigned flags)
 
 double plan_cross_cost(unsigned ntarget, unsigned flags)
 {
-	return flags & MATRIX_DIAGONAL ? 8 : dense_cost(ntarget, flags);
+	return flags & MATRIX_DIAGONAL ? 4 : dense_cost(ntarget, flags) - 4;
 }
 
 static double group_cost(const struct group *g)

@@ -322,7 +322,7 @@ int rank_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed
 	w->input.whole = true;
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
 		ev->backend->bank->backward(ev->state, worker, c, &w->input, unit, k->r,
-			k->a + (size_t)k->first_form[c] * k->r * k->r, w->r_shared, w->r_sample);
+			k->a + (size_t)k->first_form[c] * k->r * k->r, w->skew_shared, w->skew_sample);
 	memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
 	code = adjoint_vector(ev, w, first, count, v, e);
 	if (!code && !unit)

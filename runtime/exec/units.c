@@ -43,9 +43,9 @@ uint64_t units_bytes(const struct evaluator *ev)
 {
 	const struct plan *pl = ev->pl;
 	const struct program *p = pl->program;
-	uint64_t sample = p->nexpr * sizeof(double) + 2 * (uint64_t)pl->nmatrix_entry * sizeof(cplx)
+	uint64_t sample = p->nexpr * sizeof(double) + (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(double))
 		+ vector_entries(pl) * sizeof(cplx) + 4 * (uint64_t)p->nreadout * sizeof(double);
-	uint64_t worker = sample * pl->width + (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(double) + sizeof(struct fixed) * 2)
+	uint64_t worker = sample * pl->width + (uint64_t)pl->nmatrix_entry * (2 * sizeof(double) + sizeof(struct fixed))
 		+ p->nexpr * sizeof(double) + (uint64_t)p->nweight * (2 * sizeof(double) + sizeof(struct fixed));
 
 	if (ev->shot_group)
@@ -123,12 +123,14 @@ static void scratch_take(struct taker *t, const struct evaluator *ev, struct scr
 	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
 		w->value[s] = take(t, p->nexpr, sizeof **w->value);
 	w->own_u = take_entries(t, pl);
-	w->r_sample = take_entries(t, pl);
+	w->skew_sample = take(t, pl->width, sizeof *w->skew_sample);
+	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+		w->skew_sample[s] = take(t, pl->nmatrix_entry, sizeof **w->skew_sample);
 	w->u = take(t, pl->width, sizeof *w->u);
 	w->row = take(t, pl->width, sizeof *w->row);
 	take_vectors(t, ev, w);
 	take_readouts(t, pl, w);
-	w->r_shared = take(t, pl->nmatrix_entry, sizeof *w->r_shared);
+	w->skew_shared = take(t, pl->nmatrix_entry, sizeof *w->skew_shared);
 	w->torque = take(t, pl->nmatrix_entry, sizeof *w->torque);
 	w->slope_expr = take(t, p->nexpr, sizeof *w->slope_expr);
 	w->slope_row = take(t, p->nreadout, sizeof *w->slope_row);
@@ -254,7 +256,7 @@ static void lay_out(struct evaluator *ev)
 			continue;
 		}
 		ev->cross[ev->ncross++] = m;
-		nsum += 2 * (ev->pl->set.offset[m + 1] - ev->pl->set.offset[m]);
+		nsum += ev->pl->set.offset[m + 1] - ev->pl->set.offset[m];
 	}
 	ev->nvector = nsum + (ev->direct ? ev->p->nweight_circuit : 0) + ev->p->nweight - ev->p->nweight_circuit;
 }
@@ -269,7 +271,7 @@ static void take_lists(struct taker *t, struct evaluator *ev)
 	ev->slope_expr = take(t, ev->p->nexpr, sizeof *ev->slope_expr);
 	ev->u = take(t, pl->nmatrix_entry, sizeof *ev->u);
 	ev->kept = take(t, pl->set.nkept, sizeof *ev->kept);
-	ev->r = take(t, pl->nmatrix_entry, sizeof *ev->r);
+	ev->skew = take(t, pl->nmatrix_entry, sizeof *ev->skew);
 	ev->torque = take(t, pl->nmatrix_entry, sizeof *ev->torque);
 	ev->need = take(t, n, sizeof *ev->need);
 	ev->need_sample = take(t, n, sizeof *ev->need_sample);

@@ -14,13 +14,13 @@ struct scratch {
 	/* Per sample of the unit, (width) each. */
 	double **value;              /* (nexpr) of every expression */
 	cplx **u, **own_u;           /* (nmatrix_entry): of the unit (copies of a short unit: sample 0's), memory */
-	cplx **r_sample;             /* (nmatrix_entry) cross matrices of class SAMPLE */
+	double **skew_sample;        /* (nmatrix_entry) cross matrices of class SAMPLE (skew.h) */
 	const double **row;          /* (ninput) the sample's inputs */
 	/* Per circuit: vectors to prepare, readouts and slopes of all samples. */
 	cplx ***vector, ***own_vector;   /* [circuit][v * width + sample] */
 	double **readout, **slope;   /* [circuit][sample * nreadout + k] */
 	struct unit_input input;
-	cplx *r_shared;              /* (nmatrix_entry) */
+	double *skew_shared;         /* (nmatrix_entry) of the others */
 	double *torque;              /* (nmatrix_entry) of matrix_reverse */
 	double *slope_expr;          /* (nexpr) */
 	double *slope_row;           /* (nreadout) of one sample, circuits together */
@@ -69,7 +69,7 @@ struct evaluator {
 	uint32_t *cross, ncross;     /* matrices whose cross matrices are summed over units */
 	bool direct;                 /* weight gradients are made unit by unit */
 	size_t nvector;
-	cplx *r;                     /* (nmatrix_entry) for the finish */
+	double *skew;                /* (nmatrix_entry) for the finish */
 	double *slope_expr, *torque; /* (nexpr), (nmatrix_entry) likewise */
 	struct fixed *sum;           /* (nvector) */
 	struct shot_groups **shot_group;     /* (ncircuit), with shots */

@@ -12,6 +12,7 @@ libprogram_a_SOURCES = \
 	runtime/program/matrix_place.c \
 	runtime/program/matrix_place.h \
 	runtime/program/matrix_reverse.c \
+	runtime/program/skew.h \
 	runtime/program/matrix_tmpl.h \
 	runtime/program/program.c \
 	runtime/program/program.h \

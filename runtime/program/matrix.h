@@ -47,13 +47,13 @@ void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr
 /* Matrix m for nsample samples with their own expression values: u[s] + offset[m]. */
 void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u);
 
-/* Reverse (matrix_reverse.c): r + offset[m] holds the cross matrix R of matrix m (sum over its uses and samples), defined by
- * dL = 2 Re sum_rc dU[r,c] R[r,c], for every m that cross[m] marks (NULL: all). Goes from high numbers to low through the
+/* Reverse (matrix_reverse.c): skew + offset[m] holds what gradients need of the cross matrix Y of matrix m (skew.h; sum over its
+ * uses and samples), dL = -2 Im sum_rc A[r,c] Y[r,c] for dU = i A U, for every m that cross[m] marks (NULL: all). Goes from high numbers to low through the
  * matrices that need[m] marks (NULL: all; with each those it refers to), and adds dL/d(expression) into
  * slope_expr[program->nexpr]. u, kept: of matrix_build with the same values; kept may be NULL, for the same result later.
  * torque[offset[n]]: scratch. */
 void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
-	const bool *need, const bool *cross, const cplx *r, double *torque, double *slope_expr);
+	const bool *need, const bool *cross, const double *skew, double *torque, double *slope_expr);
 
 /* One item as a 2^ntarget square matrix embedded on the local wires (controls
  * included); used by build, ref, the verifier's tests and the plan. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From cross matrices back to angles, by torques.
  *
- * M = I_n ... I_1 has the cross matrix R: dL = 2 Re sum dM[r,c] R[r,c]. An item that changes by dI_k = i A I_k, A Hermitian,
- * gives dL = t_k(A) = -2 Im sum A[r,c] Y_k[r,c] with Y_k = (I_n ... I_(k+1))^T R (I_k ... I_1)^T. So t_k is linear in A, and all
- * of it is known from its values at the 4^wires Pauli words: real numbers, the torques. They begin from Y_n = R M^T; the items
- * being unitary, Y_(k-1) = I_k^T Y_k conj(I_k), so that t_(k-1)(A) = t_k(I_k A I_k^+):
+ * M = I_n ... I_1 has the cross matrix Y_n (skew.h): dL = t_n(A) = -2 Im sum A[r,c] Y_n[r,c] for dM = i A M, A Hermitian. So t_n is
+ * linear in A, and all of it is known from its values at the 4^wires Pauli words: real numbers, the torques. An item that changes
+ * by dI_k = i A I_k gives t_k(A), of Y_k; the items being unitary, Y_(k-1) = I_k^T Y_k conj(I_k), so that
+ * t_(k-1)(A) = t_k(I_k A I_k^+):
  *  - an item one + p W with a word W turns each word that does not commute with W, and what their product is, by one angle;
  *  - one on one wire turns x, y and z there, as a rotation of space does;
  *  - any other turns Y itself.
@@ -12,6 +12,7 @@
  * takes the part of Y where they are met. */
 #include "config.h"
 #include "runtime/program/matrix_place.h"
+#include "runtime/program/skew.h"
 
 #include <string.h>
 
@@ -182,7 +183,8 @@ INLINE void turn_matrix(unsigned d, const struct seat *seat, const cplx *g, cplx
 struct back {
 	const struct matrix_set *set;
 	const double *expr_value;
-	const cplx *u, *kept, *r;
+	const cplx *u, *kept;
+	const double *skew;
 	double *torque, *slope_expr;
 };
 
@@ -242,19 +244,25 @@ INLINE void hand_on(const struct back *b, unsigned d, const double *t, const str
 	add_own(d, t, it, pl, sign, b->torque + b->set->offset[it->ref]);
 }
 
-/* To the angles of a gate of any kind: q = Y conj(I) is its own cross matrix. */
+/* To the angles of a gate of any kind with the matrix g: dL = 2 Re sum dg[r,c] q[r,c] with q = Y conj(g). */
+static void gate_slopes(const struct back *b, const struct item *it, unsigned dim, const cplx *y, const cplx *g)
+{
+	cplx other[MATRIX_ENTRIES_MAX], q[MATRIX_ENTRIES_MAX];
+	for (unsigned k = 0; k < dim * dim; k++)
+		other[k] = conj(g[k]);
+	matrix_multiply(dim, y, other, q);
+	item_slopes(b->set, it, dim, b->expr_value, q, b->slope_expr);
+}
+
 static void gate_back(const struct back *b, unsigned d, const double *t, const struct item *it, const struct item_place *pl)
 {
 	unsigned dim = 1u << (it->nwire - it->ncontrol);
-	cplx y[MATRIX_ENTRIES_MAX], g[MATRIX_ENTRIES_MAX], q[MATRIX_ENTRIES_MAX];
+	cplx y[MATRIX_ENTRIES_MAX], g[MATRIX_ENTRIES_MAX];
 	double own[TORQUES_MAX] = { 0 };
 	add_own(d, t, it, pl, 1, own);
 	matrix_with(dim, own, y);
 	item_small(b->set, it, dim, b->expr_value, b->u, g);
-	for (unsigned k = 0; k < dim * dim; k++)
-		g[k] = conj(g[k]);
-	matrix_multiply(dim, y, g, q);
-	item_slopes(b->set, it, dim, b->expr_value, q, b->slope_expr);
+	gate_slopes(b, it, dim, y, g);
 }
 
 INLINE void to_angles(const struct back *b, unsigned d, const double *t, const struct item *it, const struct item_place *pl)
@@ -270,21 +278,21 @@ INLINE void to_angles(const struct back *b, unsigned d, const double *t, const s
 /* t += the torques that the matrix' own cross matrix gives. */
 INLINE void begin(const struct back *b, unsigned d, uint32_t number, double *t)
 {
-	const cplx *u = b->u + b->set->offset[number], *r = b->r + b->set->offset[number];
-	cplx other[MATRIX_ENTRIES_MAX], y[MATRIX_ENTRIES_MAX];
-	if (d == 2) {
-		UNROLL for (unsigned k = 0; k < 4; k++)
-			y[k] = cplx_mul(r[k & 2], u[2 * (k & 1)]) + cplx_mul(r[(k & 2) + 1], u[2 * (k & 1) + 1]);
-	} else {
-		transpose(d, u, other);
-		seat_apply(seat_whole((unsigned)__builtin_ctz(d)), r, FORM_ITSELF, other, y);
-	}
+	cplx y[MATRIX_ENTRIES_MAX];
+	skew_cross(d, b->skew + b->set->offset[number], y);
 	add_torques(d, y, t);
 }
 
 static bool is_gate_alone(const struct matrix *m, const struct item_place *place)
 {
 	return m->item->gate != GATE_NONE && place->kind != PLACE_WORD && item_is_whole(m->item, m->ntarget);
+}
+
+static void alone_back(const struct back *b, const struct item *it, unsigned d, uint32_t number)
+{
+	cplx y[MATRIX_ENTRIES_MAX];
+	skew_cross(d, b->skew + b->set->offset[number], y);
+	gate_slopes(b, it, d, y, b->u + b->set->offset[number]);
 }
 
 INLINE bool any(unsigned n, const double *t)
@@ -303,9 +311,9 @@ INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool
 	uint32_t first = 0;
 	while (first < m->nitem && !place[first].varies)
 		first++;
-	if (m->nitem == 1 && is_gate_alone(m, place)) {      /* its cross matrix is the gate's own */
+	if (m->nitem == 1 && is_gate_alone(m, place)) {      /* its Y is the gate's own */
 		if (cross)
-			item_slopes(b->set, m->item, d, b->expr_value, b->r + b->set->offset[number], b->slope_expr);
+			alone_back(b, m->item, d, number);
 		if (!any(d * d, t))
 			return;
 	} else if (cross) {
@@ -338,10 +346,10 @@ BACK(back_8_avx2, __attribute__((target("avx2"))), 8)
 #endif
 
 void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
-	const bool *need, const bool *cross, const cplx *r, double *torque, double *slope_expr)
+	const bool *need, const bool *cross, const double *skew, double *torque, double *slope_expr)
 {
 	void (*back[MATRIX_TARGETS_MAX + 1])(const struct back *b, uint32_t number, bool cross) = { NULL, back_2, back_4, back_8 };
-	struct back b = { .set = s, .expr_value = expr_value, .u = u, .kept = kept, .torque = torque, .slope_expr = slope_expr, .r = r };
+	struct back b = { .set = s, .expr_value = expr_value, .u = u, .kept = kept, .torque = torque, .slope_expr = slope_expr, .skew = skew };
 #ifdef QCNN_X86_KERNELS
 	if (matrix_wide()) {         /* the same operations, and so the same bits */
 		back[1] = back_2_avx2;

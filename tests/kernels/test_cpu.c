@@ -379,7 +379,7 @@ static void test_threads(enum shape shape, enum precision precision, unsigned nw
 enum { SUM_ROWS = 4096, SUM_HALF = SUM_ROWS / 2, SUM_SMALL = 512 };
 
 /* A state whose squares add up to 1 in each lane, but for 1e8 in its first row, and in the first of its second
- * half: far apart, so that blocks of rows are added in double.  lam is psi, the other sign in the second half. */
+ * half: far apart, so that blocks of rows are added in double.  psi is i lam, the other sign in the second half. */
 static void fill_sum(const struct kernels *k, void *psi, void *lam)
 {
 	double small = sqrt(1.0 / (SUM_HALF - SUM_SMALL));
@@ -391,7 +391,7 @@ static void fill_sum(const struct kernels *k, void *psi, void *lam)
 
 		for (unsigned lane = 0; lane < k->lanes; lane++) {
 			k->put(psi, row, lane, 0, x);
-			k->put(lam, row, lane, 0, row < SUM_HALF ? x : -x);
+			k->put(lam, row, lane, row < SUM_HALF ? x : -x, 0);
 		}
 	}
 }
@@ -404,7 +404,7 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	const struct kernel_term term = { .sign_row = SUM_HALF };
 	/* The identity on row bit 1, whose rows 0 and 1 hold the large ones. */
 	const struct kernel_step step = { .ntarget = 1, .nfixed = 1, .fixed = { 1 }, .target = { 0, 2 } };
-	double one[KERNEL_LANES_MAX] = { 0 }, z[3 * KERNEL_LANES_MAX] = { 0 }, r[8] = { 0 }, unit[8] = { 1, 0, 0, 0, 0, 0, 1, 0 }, u[8];
+	double one[KERNEL_LANES_MAX] = { 0 }, z[3 * KERNEL_LANES_MAX] = { 0 }, skew[4] = { 0 }, alone[4] = { 0 }, r[8] = { 0 }, unit[8] = { 1, 0, 0, 0, 0, 0, 1, 0 }, u[8];
 	double worst = 0;
 
 	if (!psi || !lam)
@@ -413,12 +413,16 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	k->expect(psi, 0, SUM_ROWS, &term, one);
 	k->expect_z(psi, 0, SUM_ROWS, sign, 3, z);
 	k->store(u, unit, 8);
-	k->unapply(psi, lam, 12, &step, u, r, false, NULL);
+	k->skew(psi, lam, 12, &step, alone, false);
+	k->cross(psi, lam, 12, &step, r, false);
+	k->unapply(psi, lam, 12, &step, u, skew, false, NULL);
 	for (unsigned lane = 0; lane < k->lanes; lane++) {
 		worst = tap_worst(worst, fabs(one[lane] - 1));
 		worst = tap_worst(worst, fabs(z[2 * k->lanes + lane] - 1));
 	}
-	worst = tap_worst(worst, fabs((r[0] + r[6]) / k->lanes - 1));
+	worst = tap_worst(worst, fabs((skew[0] + skew[3]) / k->lanes - 1));
+	worst = tap_worst(worst, fabs((alone[0] + alone[3]) / k->lanes - 1));
+	worst = tap_worst(worst, fabs((r[1] + r[7]) / k->lanes - 1));
 	tap_ok(worst < 1e-6, "%s, %s: 1e8 that cancels leaves sums of 1 off by %.2g", isa_name(isa),
 		precision == PRECISION_DOUBLE ? "double" : "single", worst);
 	free(psi);

@@ -223,6 +223,7 @@ static void refused(void)
 	tap_ok(!r.code, "a limit of memory that is enough without shortcuts");
 	release(&r);
 	o.shortcuts = SHORTCUT_BATCH_RANK;
+	o.shortcuts_always = true;
 	r = evaluate(p, &o, SAMPLES, weight, x);
 	tap_ok(r.code == -ERR_CONFIG && strstr(r.e.text, "batch_rank needs") && strstr(r.e.text, "run.shortcuts: none"),
 		"is refused with batch rank: %s", r.e.text);

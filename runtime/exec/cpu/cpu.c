@@ -102,8 +102,8 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << hot, k->lanes);
 	s.matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes;
-	s.cross = gradient ? 2 * entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
-	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 0, larger(terms, gradient ? 2 * entries : 0)) * sizeof(double);
+	s.cross = gradient ? entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
+	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 0, larger(terms, gradient ? entries : 0)) * sizeof(double);
 	return s;
 }
 

@@ -3,6 +3,7 @@
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/cpu/cpu_sweep.h"
+#include "runtime/program/skew.h"
 
 /* Place of the sums of a block with these base targets among a diagonal step's. */
 static size_t base_place(const struct backend_state *b, const struct cpu_step *s, size_t base)
@@ -10,7 +11,7 @@ static size_t base_place(const struct backend_state *b, const struct cpu_step *s
 	size_t place = 0;
 	for (unsigned k = 0; k < s->nbase; k++)
 		place |= ((base >> s->base[k].outer) & 1) << k;
-	return place * (2u << s->kernel.ntarget) * (s->per_lane ? b->k->lanes : 1);
+	return (place << s->kernel.ntarget) * (s->per_lane ? b->k->lanes : 1);
 }
 
 /* Sum of the lanes, in their order, where the controls hold. */
@@ -23,7 +24,7 @@ static double lane_sum(const double *r, unsigned lanes, uint32_t on)
 	return sum;
 }
 
-static unsigned step_doubles(const struct cpu_step *st) { return 2u << (2 * st->plan->ntarget); }
+static unsigned step_doubles(const struct cpu_step *st) { return 1u << (2 * st->plan->ntarget); }
 
 /* Diagonal entries from the sums of rows, base targets and lanes. */
 static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
@@ -37,11 +38,8 @@ static void diagonal_sums(const struct backend_state *b, const struct cpu_step *
 		for (unsigned row = 0; row < nrow; row++)
 			for (unsigned l = 0; l < lanes; l++) {
 				unsigned t = part | st->row_part[row] | st->lane_part[l];
-				const double *sum = cross + st->cross + 2 * (size_t)(k * nrow + row) * lanes + l;
-				if (!((st->lane_on >> l) & 1))
-					continue;
-				r[2 * t * (d + 1)] += sum[0];
-				r[2 * t * (d + 1) + 1] += sum[lanes];
+				if ((st->lane_on >> l) & 1)
+					r[t * (d + 1)] += cross[st->cross + (size_t)(k * nrow + row) * lanes + l];
 			}
 	}
 }
@@ -85,7 +83,7 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 			k->unapply(psi, lambda, s->nhot, &st->back, cpu_step_matrix(w, st, true, &room),
 				st->plan->cross ? cross + st->cross : NULL, st->per_lane, ahead);
 		else
-			k->cross(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
+			k->skew(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
 	}
 }
 
@@ -120,39 +118,28 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			step_sums(b, &s->step[k], thread->cross, out + s->step[k].sum);
 }
 
-/* Sums over a state that is still after the step: psi before it is V psi, so R = R' V^T.  u: the step's matrix. */
-static void cross_before(const struct cpu_step *st, const cplx *u, cplx *r)
-{
-	unsigned d = 1u << st->plan->ntarget;
-	for (unsigned i = 0; i < d; i++) {
-		cplx after[MATRIX_DIM_MAX];
-		memcpy(after, r + i * d, d * sizeof *after);
-		for (unsigned j = 0; j < d; j++) {
-			cplx z = 0;
-			for (unsigned k = 0; k < d; k++)
-				z += cplx_mul(after[k], st->plan->adjoint ? u[j * d + k] : conj(u[k * d + j]));
-			r[i * d + j] = z;
-		}
-	}
-}
-
-/* Where step st's cross matrix goes, from its sums and matrix; adjoint steps give that of the conjugate
- * transpose: dL = 2 Re sum d(U^+)[r,c] R[r,c] = 2 Re sum dU[c,r] conj(R[r,c]). */
-static void add_cross(const struct backend_state *b, const struct cpu_step *st, const cplx *u, const double *sum, cplx *to)
+/* Step st's sums to its matrix' own, u being all matrices.  Where the step does U^+ they are those of U^+; as
+ * d(U^+) = -U^+ dU U^+, those of U are of Y = -conj(U) Y' U^T. */
+static void add_sums(const struct backend_state *b, const struct cpu_step *st, const cplx *u, const double *sum, double *to)
 {
 	unsigned d = 1u << st->plan->ntarget;
 	size_t offset = b->plan->set.offset[st->plan->matrix];
-	cplx r[MATRIX_ENTRIES_MAX];
-	for (unsigned e = 0; e < d * d; e++)
-		r[e] = cplx_of(sum[2 * e], sum[2 * e + 1]);
-	if (!st->plan->undo)
-		cross_before(st, u + offset, r);
+	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 }, whole[MATRIX_ENTRIES_MAX] = { 0 };
+	if (!st->plan->adjoint) {
+		for (unsigned e = 0; e < d * d; e++)
+			to[offset + e] += sum[e];
+		return;
+	}
+	skew_cross(d, sum, y);
 	for (unsigned i = 0; i < d; i++)
 		for (unsigned j = 0; j < d; j++)
-			if (st->plan->adjoint)
-				to[offset + j * d + i] += conj(r[i * d + j]);
-			else
-				to[offset + i * d + j] += r[i * d + j];
+			for (unsigned k = 0; k < d; k++)
+				part[i * d + j] += cplx_mul(y[i * d + k], u[offset + j * d + k]);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			for (unsigned k = 0; k < d; k++)
+				whole[i * d + j] -= cplx_mul(conj(u[offset + i * d + k]), part[k * d + j]);
+	skew_add(d, whole, to + offset);
 }
 
 static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
@@ -161,22 +148,22 @@ static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
 }
 
 static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w,
-	const struct cpu_stage *s, const struct unit_input *in, cplx *r_shared, cplx *const *r_sample)
+	const struct cpu_stage *s, const struct unit_input *in, double *skew_shared, double *const *skew_sample)
 {
 	const double *part = cpu_chunk_sums(b, w);
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		unsigned n = step_doubles(st);
-		double r[2 * MATRIX_ENTRIES_MAX] = { 0 };
+		double r[MATRIX_ENTRIES_MAX] = { 0 };
 		if (!st->plan->cross)
 			continue;
 		for (unsigned chunk = 0; chunk < s->back.nchunk; chunk++)
 			for (unsigned e = 0; e < n; e++)
 				r[e] += part[s->nsum * chunk + st->sum + e];
 		if (of_sample(b, st))
-			add_cross(b, st, in->u[0], r, r_sample[0]);
+			add_sums(b, st, in->u[0], r, skew_sample[0]);
 		else
-			add_cross(b, st, b->u, r, r_shared);
+			add_sums(b, st, b->u, r, skew_shared);
 	}
 }
 
@@ -190,36 +177,34 @@ static void sample_sums(const struct cpu_step *st, const double *cross, unsigned
 		return;
 	}
 	memset(r, 0, n * sizeof *r);
-	for (unsigned t = 0; t < d; t++) {
-		r[2 * t * (d + 1)] = cross[2 * (size_t)t * lanes];
-		r[2 * t * (d + 1) + 1] = cross[(2 * (size_t)t + 1) * lanes];
-	}
+	for (unsigned t = 0; t < d; t++)
+		r[t * (d + 1)] = cross[(size_t)t * lanes];
 }
 
 /* SHAPE_SAMPLES: a lane is a sample. */
 static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
-	const struct unit_input *in, cplx *r_shared, cplx *const *r_sample)
+	const struct unit_input *in, double *skew_shared, double *const *skew_sample)
 {
 	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
-		double r[2 * MATRIX_ENTRIES_MAX];
+		double r[MATRIX_ENTRIES_MAX];
 		if (!st->plan->cross)
 			continue;
 		if (!of_sample(b, st)) {
 			step_sums(b, st, cross, r);
-			add_cross(b, st, b->u, r, r_shared);
+			add_sums(b, st, b->u, r, skew_shared);
 			continue;
 		}
 		for (uint32_t sample = 0; sample < in->nsample; sample++) {
 			sample_sums(st, cross + st->cross + sample, lanes, r);
-			add_cross(b, st, in->u[sample], r, r_sample[sample]);
+			add_sums(b, st, in->u[sample], r, skew_sample[sample]);
 		}
 	}
 }
 
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const void *tail, const double *slope, cplx *r_shared, cplx *const *r_sample)
+	void *psi, const void *tail, const double *slope, double *skew_shared, double *const *skew_sample)
 {
 	uint32_t first = 0;
 	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
@@ -233,20 +218,20 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
-			collect_chunks(b, w, sweep.stage, in, r_shared, r_sample);
+			collect_chunks(b, w, sweep.stage, in, skew_shared, skew_sample);
 			cpu_took(b, began, &c->seconds[k].back);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			if (tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
 			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
-			collect_lanes(b, w->cross, sweep.stage, in, r_shared, r_sample);
+			collect_lanes(b, w->cross, sweep.stage, in, skew_shared, skew_sample);
 		}
 	}
 }
 
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	const double *slope, cplx *r_shared, cplx *const *r_sample)
+	const double *slope, double *skew_shared, double *const *skew_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
@@ -257,16 +242,16 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	w->resident[slot] = INDEX_NONE;
 	if (cpu_tail_taken(c, in)) {
 		matrix_room room;
-		cpu_tail_slopes(b, w, c, slope, &room, r_shared);
-		cpu_unsweep(b, w, c, in, psi, &room, NULL, r_shared, r_sample);
+		cpu_tail_slopes(b, w, c, slope, &room, skew_shared);
+		cpu_unsweep(b, w, c, in, psi, &room, NULL, skew_shared, skew_sample);
 		return;
 	}
 	if (c->near && !c->nprobs) {
-		cpu_unsweep(b, w, c, in, psi, NULL, slope, r_shared, r_sample);
+		cpu_unsweep(b, w, c, in, psi, NULL, slope, skew_shared, skew_sample);
 		return;
 	}
 	double began = cpu_began(b);
 	cpu_lambda(b, w, c, psi, w->lambda, slope);
 	cpu_took(b, began, &c->seconds[c->nstage].back);
-	cpu_unsweep(b, w, c, in, psi, NULL, NULL, r_shared, r_sample);
+	cpu_unsweep(b, w, c, in, psi, NULL, NULL, skew_shared, skew_sample);
 }

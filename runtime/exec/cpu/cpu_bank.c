@@ -375,7 +375,7 @@ static void *mixed(struct mixing *x, struct cpu_worker *w, uint32_t number)
 }
 
 static void bank_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	uint32_t unit, uint32_t nstate, const cplx *a, cplx *r_shared, cplx *const *r_sample)
+	uint32_t unit, uint32_t nstate, const cplx *a, double *skew_shared, double *const *skew_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
@@ -388,7 +388,7 @@ static void bank_backward(struct backend_state *b, unsigned worker, uint32_t num
 		w->lambda = mixed(&x, w, number);
 	else
 		mix_lanes(&x);
-	cpu_unsweep(b, w, c, in, psi, NULL, NULL, r_shared, r_sample);
+	cpu_unsweep(b, w, c, in, psi, NULL, NULL, skew_shared, skew_sample);
 	w->lambda = own;
 }
 

@@ -159,8 +159,8 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 	if (ps->cross) {
 		s->cross = stage->ncross;
 		s->sum = stage->nsum;
-		stage->ncross += 2 * (s->diagonal ? d : d * d) * (s->per_lane ? b->k->lanes : 1);
-		stage->nsum += 2 * d * d;
+		stage->ncross += (s->diagonal ? d : d * d) * (s->per_lane ? b->k->lanes : 1);
+		stage->nsum += d * d;
 	}
 }
 

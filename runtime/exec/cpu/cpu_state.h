@@ -23,8 +23,8 @@ struct cpu_step {
 	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
 	bool per_lane;               /* its cross matrix is wanted lane by lane */
-	size_t cross;                /* place of its sums in a thread's: [d*d][2], or [d*d][2][lanes] */
-	size_t sum;                  /* place among the stage's sums: [d*d][2] */
+	size_t cross;                /* place of its sums (skew.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
+	size_t sum;                  /* place among the stage's sums: [d*d] */
 	bool permutes;               /* constant and without phases: rows change places */
 	bool on_the_way;             /* and they do so where the block is fetched or put back, or a later step's rows are */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
@@ -203,7 +203,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
 void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
 	bool keep, double *readout);
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-	const double *slope, cplx *r_shared, cplx *const *r_sample);
+	const double *slope, double *skew_shared, double *const *skew_sample);
 
 /* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
  * the way back from psi and w->lambda, or where `tail` (cpu_tail.c) or slopes of readouts (cpu_z.c) are given from psi
@@ -211,7 +211,7 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const st
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in);
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const void *tail, const double *slope, cplx *r_shared, cplx *const *r_sample);
+	void *psi, const void *tail, const double *slope, double *skew_shared, double *const *skew_sample);
 
 /* cpu_bank.c: states kept side by side. */
 extern const struct bank_ops cpu_bank_ops;

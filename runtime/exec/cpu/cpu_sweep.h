@@ -114,9 +114,9 @@ void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsi
 void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
 /* readout[(width, nreadout)] from P. */
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
-/* The matrix of lambda, lane by lane in SHAPE_SAMPLES, and the tail's own cross matrix added to r_shared. */
+/* The matrix of lambda, lane by lane in SHAPE_SAMPLES, and the tail's own cross matrix added to skew_shared. */
 void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	void *matrix, cplx *r_shared);
+	void *matrix, double *skew_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
 /* ---- cpu_part.c ---- */

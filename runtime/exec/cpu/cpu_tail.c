@@ -3,10 +3,11 @@
  *
  * P[k,c] = sum conj(psi[k]) psi[c] over what U does not touch is a kernel's cross matrix of psi with itself.  With
  * the matrices O_j of the readouts, y_j = sum_kc (U^+ O_j U)[k,c] P[k,c]; lambda = U^+ D U psi, D = sum_j slope_j O_j;
- * and U's own cross matrix is R[r,c] = sum_k conj((D U)[r,k]) P[k,c]. */
+ * and U's own cross matrix (skew.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. */
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/cpu/cpu_sweep.h"
+#include "runtime/program/skew.h"
 
 static unsigned dim(const struct cpu_tail *t) { return 1u << t->step->plan->ntarget; }
 
@@ -168,7 +169,7 @@ void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, cons
 /* ---- back ---- */
 
 /* R += sum_k conj((O_j U)[r,k]) G[k,c], G being the samples' P weighted by their slopes. */
-static void add_cross(const cplx *ou, const cplx *g, unsigned d, cplx *r)
+static void add_before(const cplx *ou, const cplx *g, unsigned d, cplx *r)
 {
 	for (unsigned i = 0; i < d; i++)
 		for (unsigned k = 0; k < d; k++)
@@ -176,13 +177,25 @@ static void add_cross(const cplx *ou, const cplx *g, unsigned d, cplx *r)
 				r[i * d + j] += cplx_mul(conj(ou[i * d + k]), g[k * d + j]);
 }
 
+/* Of Y = R U^T. */
+static void add_behind(const cplx *r, const cplx *u, unsigned d, double *skew)
+{
+	cplx y[MATRIX_ENTRIES_MAX] = { 0 };
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			for (unsigned k = 0; k < d; k++)
+				y[i * d + j] += cplx_mul(r[i * d + k], u[j * d + k]);
+	skew_add(d, y, skew);
+}
+
 void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	void *matrix, cplx *r_shared)
+	void *matrix, double *skew_shared)
 {
 	const struct plan_step *s = c->tail->step->plan;
 	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
 	double flat[CPU_TAIL_DOUBLES];
 	const double *p = sums(b, w, c);
+	cplx before[MATRIX_ENTRIES_MAX] = { 0 };
 	memset(flat, 0, (size_t)ndouble(c->tail) * lanes * sizeof *flat);
 	for (uint32_t j = 0; j < n; j++) {
 		const cplx *m = c->tail->uou + (size_t)j * d * d;
@@ -199,8 +212,10 @@ void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const 
 			g[e] = cplx_of(gr, gi);
 		}
 		if (s->cross)
-			add_cross(c->tail->ou + (size_t)j * d * d, g, d, r_shared + b->plan->set.offset[s->matrix]);
+			add_before(c->tail->ou + (size_t)j * d * d, g, d, before);
 	}
+	if (s->cross)
+		add_behind(before, b->u + b->plan->set.offset[s->matrix], d, skew_shared + b->plan->set.offset[s->matrix]);
 	b->k->store(matrix, flat, (size_t)ndouble(c->tail) * lanes);
 }
 

@@ -129,26 +129,34 @@ INLINE void multiply_groups(unsigned ngroup, unsigned d, enum kernel_form form, 
 		}
 }
 
+/* Where rows are found, or put, as a step's flips have them. */
+enum flipped { FLIP_NONE, FLIP_READ, FLIP_WRITE };
+
 /* The groups at *at and behind it; *at is then the next one. */
 INLINE void apply_groups(unsigned ngroup, real *first, size_t *at, size_t mask, const size_t *stride, const struct flips *flips,
-	const real *u, unsigned d, bool lanewise, enum kernel_form form, bool flip)
+	const real *u, unsigned d, bool lanewise, enum kernel_form form, enum flipped flip)
 {
 	real *p[2][8];
 	groups xr, xi, yr, yi;
 	UNROLL for (unsigned g = 0; g < ngroup; g++) {
-		if (flip)
+		if (flip == FLIP_READ)
 			flipped_at(flips, first, *at, stride, p[g]);
 		else
 			group_at(d, first + *at, stride, p[g]);
 		load_rows(d, p[g], xr[g], xi[g]);
-		if (flip)
+		if (flip == FLIP_READ)
 			group_at(d, first + *at, stride, p[g]);
+		if (flip == FLIP_WRITE)
+			flipped_at(flips, first, *at, stride, p[g]);
 		*at = row_next(*at, mask);
 	}
 	multiply_groups(ngroup, d, form, u, lanewise, xr, xi, yr, yi);
 	UNROLL for (unsigned g = 0; g < ngroup; g++)
 		save_rows(d, p[g], yr[g], yi[g]);
 }
+
+/* Groups that a kernel takes together: 32 registers hold the amplitudes of two. */
+INLINE bool in_twos(unsigned d, enum kernel_form form) { return VECTOR_BYTES == 64 && d <= 4 && form == FORM_COMPLEX; }
 
 enum { PACE = 2, PACE_BACK = 4 };     /* times that a kernel visits rows for one row ahead */
 
@@ -167,21 +175,21 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form, bool flip)
 {
 	unsigned d = 1u << ntarget;
-	bool two = VECTOR_BYTES == 64 && d <= 4 && form == FORM_COMPLEX;   /* 32 registers hold the amplitudes of two groups */
+	enum flipped flipped = flip ? FLIP_READ : FLIP_NONE;
 	struct flips flips = flips_of(s);
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	real *first = row_at(psi, s->control);
 	strides(s, d, stride);
-	if (two)
+	if (in_twos(d, form))
 		for (; n > 1; n -= 2) {
 			if (ahead && n / 2 % PACE == 0 && ahead->next < ahead->n)
 				ask(ahead);
-			apply_groups(2, first, &at, mask, stride, &flips, u, d, lanewise, form, flip);
+			apply_groups(2, first, &at, mask, stride, &flips, u, d, lanewise, form, flipped);
 		}
 	for (; n > 0; n--) {   /* n: groups of d rows that are left */
 		if (ahead && n % PACE == 0 && ahead->next < ahead->n)
 			ask(ahead);
-		apply_groups(1, first, &at, mask, stride, &flips, u, d, lanewise, form, flip);
+		apply_groups(1, first, &at, mask, stride, &flips, u, d, lanewise, form, flipped);
 	}
 }
 

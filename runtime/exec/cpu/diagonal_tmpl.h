@@ -4,7 +4,7 @@
 #define QCNN_DIAGONAL_TMPL_H
 
 #include "runtime/exec/cpu/dense_tmpl.h"
-#include "runtime/exec/cpu/unapply_tmpl.h"
+#include "runtime/exec/cpu/skew_tmpl.h"
 
 /* Phase of target index r. */
 INLINE void phase_of(const real *phase, unsigned stride, unsigned r, bool lanewise, vec *re, vec *im)
@@ -130,47 +130,43 @@ static void apply_table(void *psi, unsigned nbit, const struct kernel_step *s, c
 	}
 }
 
-INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *r, bool per_lane)
+INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *skew, bool per_lane)
 {
 	enum { RUN = 256 };   /* rows summed in the kernels' precision before they go to double */
 	size_t row = 0;
 	for (size_t begin = 0; begin < n; begin += RUN) {
 		size_t end = begin + RUN < n ? begin + RUN : n;
-		vec rr = splat(0), ri = splat(0);
+		vec sum = splat(0);
 		for (size_t k = begin; k < end; k++, row = row_next(row, mask)) {
 			real *p = psi + row * ROW, *q = lam + row * ROW;
-			vec yr = load(p), yi = load(p + LANES), lr, li;
-			if (active)
+			vec yr, yi;
+			if (cross)
+				sum = sum + load(q) * load(p + LANES) - load(q + LANES) * load(p);
+			if (active) {
 				scale_row(p, a, b, &yr, &yi);
-			if (cross) {
-				lr = load(q);
-				li = load(q + LANES);
-				rr = rr + lr * yr + li * yi;
-				ri = ri + lr * yi - li * yr;
+				scale_row(q, a, b, &yr, &yi);
 			}
-			if (active)
-				scale_row(q, a, b, &lr, &li);
 		}
 		if (cross)
-			cross_flush(1, &rr, &ri, r, per_lane);
+			skew_flush(1, &sum, skew, per_lane);
 	}
 }
 
 static void unscale(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride,
-	unsigned active, double *r, bool per_lane)
+	unsigned active, double *skew, bool per_lane)
 {
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s);
 	for (unsigned t = 0; t < 1u << s->ntarget; t++) {
 		real *p = row_at(psi, s->control + s->target[t]), *q = row_at(lam, s->control + s->target[t]);
-		double *sum = r ? r + 2 * (size_t)t * (per_lane ? LANES : 1) : NULL;
+		double *sum = skew ? skew + (size_t)t * (per_lane ? LANES : 1) : NULL;
 		bool on = (active >> t) & 1;
 		vec a, b;
 		phase_of(phase, stride, t, s->lanewise, &a, &b);
-		if (on && r)
+		if (on && skew)
 			unscale_rows(p, q, n, mask, a, b, true, true, sum, per_lane);
 		else if (on)
 			unscale_rows(p, q, n, mask, a, b, true, false, sum, per_lane);
-		else if (r)
+		else if (skew)
 			unscale_rows(p, q, n, mask, a, b, false, true, sum, per_lane);
 	}
 }

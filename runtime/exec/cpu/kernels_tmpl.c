@@ -7,7 +7,9 @@
 #include "runtime/exec/cpu/fresh_tmpl.h"
 #include "runtime/exec/cpu/ones_tmpl.h"
 #include "runtime/exec/cpu/totals_tmpl.h"
+#include "runtime/exec/cpu/skew_tmpl.h"
 #include "runtime/exec/cpu/unapply_tmpl.h"
+#include "runtime/exec/cpu/cross_tmpl.h"
 #include "runtime/exec/cpu/diagonal_tmpl.h"
 #include "runtime/exec/cpu/blocks_tmpl.h"
 #include "runtime/exec/cpu/readouts_tmpl.h"
@@ -20,7 +22,7 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store, .fetch = fetch,
 	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
-	.unapply = unapply, .cross = cross, .scale = scale, .unscale = unscale,
+	.unapply = unapply, .skew = skew, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
 	.gather = gather, .scatter = scatter, .finish = finish, .past_is_there = past_is_there,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,

@@ -32,6 +32,7 @@ libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_CFLAGS) $(SANITIZE_CFLAGS)
 kernel_sources = \
 	runtime/exec/cpu/blocks_tmpl.h \
+	runtime/exec/cpu/cross_tmpl.h \
 	runtime/exec/cpu/dense_tmpl.h \
 	runtime/exec/cpu/diagonal_tmpl.h \
 	runtime/exec/cpu/finish_tmpl.h \
@@ -41,6 +42,7 @@ kernel_sources = \
 	runtime/exec/cpu/ones_tmpl.h \
 	runtime/exec/cpu/pairs_tmpl.h \
 	runtime/exec/cpu/readouts_tmpl.h \
+	runtime/exec/cpu/skew_tmpl.h \
 	runtime/exec/cpu/totals_tmpl.h \
 	runtime/exec/cpu/unapply_tmpl.h \
 	runtime/exec/cpu/vectors_tmpl.h \

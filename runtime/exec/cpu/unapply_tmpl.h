@@ -1,203 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: dense matrices on the way back, and cross matrices. */
+ * Template: dense matrices on the way back. */
 #ifndef QCNN_UNAPPLY_TMPL_H
 #define QCNN_UNAPPLY_TMPL_H
 
-#include "runtime/exec/cpu/dense_tmpl.h"
-#include "runtime/exec/cpu/totals_tmpl.h"
+#include "runtime/exec/cpu/skew_tmpl.h"
 
-/* Sums of one run of groups, entry by entry, into doubles. */
-INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, bool per_lane)
+/* Sums, while both states are as the step left them; then both are undone. */
+INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t *at, size_t mask, const size_t *stride, const struct flips *flips,
+	const real *v, unsigned d, bool lanewise, enum kernel_form form, enum flipped flip, vec *sum)
 {
-	if (!per_lane && 2 * d * d >= WIDE) {
-		UNROLL for (unsigned e = 0; e < d * d; e += WIDE / 2) {
-			const vec *v[WIDE];
-			UNROLL for (unsigned k = 0; k < WIDE; k++)
-				v[k] = k % 2 ? &ri[e + k / 2] : &rr[e + k / 2];
-			totals_add(v, r + 2 * e);
-		}
-		return;
-	}
-	for (unsigned e = 0; e < d * d; e++) {
-		if (!per_lane) {
-			r[2 * e] += lane_total(&rr[e]);
-			r[2 * e + 1] += lane_total(&ri[e]);
-			continue;
-		}
-		for (unsigned l = 0; l < LANES; l++) {
-			r[2 * e * LANES + l] += rr[e][l];
-			r[(2 * e + 1) * LANES + l] += ri[e][l];
-		}
-	}
-}
-
-/* Entry (a, b) of R += conj(l) y, or that part of it that the form has. */
-INLINE void cross_entry(enum kernel_form form, unsigned a, unsigned b, vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
-{
-	if (form == FORM_COMPLEX || !turns(form, a, b)) {
-		vec re = *rr + lr * yr;
-		*rr = re + li * yi;
-	}
-	if (form == FORM_COMPLEX || turns(form, a, b)) {
-		vec im = *ri + lr * yi;
-		*ri = im - li * yr;
-	}
-}
-
-/* R += conj(l) y^T for one group of rows. */
-INLINE void cross_add(unsigned d, enum kernel_form form, const vec *lr, const vec *li, const vec *yr, const vec *yi, vec *rr, vec *ri)
-{
-	UNROLL for (unsigned a = 0; a < d; a++)
-		UNROLL for (unsigned b = 0; b < d; b++)
-			cross_entry(form, a, b, lr[a], li[a], yr[b], yi[b], &rr[a * d + b], &ri[a * d + b]);
+	size_t first = *at;
+	if (sum)
+		skew_groups(ngroup, d, form, psi, lam, first, mask, stride, sum);
+	apply_groups(ngroup, psi, at, mask, stride, flips, v, d, lanewise, form, flip);
+	apply_groups(ngroup, lam, &first, mask, stride, flips, v, d, lanewise, form, flip);
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *r, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
+	double *skew, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
 	enum kernel_form form, bool flip)
 {
-	enum { RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
 	unsigned d = 1u << ntarget;
+	enum flipped flipped = flip ? FLIP_WRITE : FLIP_NONE;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	struct flips flips = flips_of(s);
-	real *psi_first = row_at(psi, s->control), *lam_first = row_at(lam, s->control);
+	real *p = row_at(psi, s->control), *q = row_at(lam, s->control);
 	strides(s, d, stride);
 	for (size_t left = n, run; left > 0; left -= run) {
-		run = left < RUN ? left : RUN;
-		vec rr[64], ri[64];
+		vec sums[64], *sum = cross ? sums : NULL;
+		size_t k = run = left < SKEW_RUN ? left : SKEW_RUN;
 		if (cross)
-			for (unsigned e = 0; e < d * d; e++)
-				rr[e] = ri[e] = splat(0);
-		for (size_t k = run; k > 0; k--, at = row_next(at, mask)) {
-			real *p[8];
-			vec xr[8], xi[8], yr[8], yi[8];
+			skew_begin(d, sum);
+		if (in_twos(d, form))
+			for (; k > 1; k -= 2) {
+				if (k % PACE_BACK == 0 && ahead->next < ahead->n)
+					ask(ahead);
+				unapply_groups(2, p, q, &at, mask, stride, &flips, v, d, lanewise, form, flipped, sum);
+			}
+		for (; k > 0; k--) {
 			if (k % PACE_BACK == 0 && ahead->next < ahead->n)
 				ask(ahead);
-			group_at(d, psi_first + at, stride, p);
-			load_rows(d, p, xr, xi);
-			multiply(d, form, v, lanewise, xr, xi, yr, yi);
-			if (flip)
-				flipped_at(&flips, psi_first, at, stride, p);
-			save_rows(d, p, yr, yi);
-			group_at(d, lam_first + at, stride, p);
-			load_rows(d, p, xr, xi);
-			if (cross)
-				cross_add(d, form, xr, xi, yr, yi, rr, ri);
-			multiply(d, form, v, lanewise, xr, xi, yr, yi);
-			if (flip)
-				flipped_at(&flips, lam_first, at, stride, p);
-			save_rows(d, p, yr, yi);
+			unapply_groups(1, p, q, &at, mask, stride, &flips, v, d, lanewise, form, flipped, sum);
 		}
 		if (cross)
-			cross_flush(d, rr, ri, r, per_lane);
+			skew_flush(d, sum, skew, per_lane);
 	}
 }
 
 INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *r, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
+	double *skew, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
 {
 	if (s->nflip) {
-		if (r)
-			unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, true, form, true);
+		if (skew)
+			unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form, true);
 		else
-			unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, false, form, true);
+			unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form, true);
 		return;
 	}
-	switch (4 * s->ntarget + 2 * s->lanewise + (r != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, false, false, form, false); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, false, true, form, false); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, true, false, form, false); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 1, true, true, form, false); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, false, form, false); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, false, true, form, false); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, true, false, form, false); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 2, true, true, form, false); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, false, false, form, false); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, false, true, form, false); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, true, false, form, false); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, r, per_lane, ahead, 3, true, true, form, false); break;
+	switch (4 * s->ntarget + 2 * s->lanewise + (skew != NULL)) {
+	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, false, form, false); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, true, form, false); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, false, form, false); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, true, form, false); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form, false); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form, false); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, false, form, false); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, true, form, false); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, false, form, false); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, true, form, false); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, false, form, false); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, true, form, false); break;
 	}
 }
 
 static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
-	double *r, bool per_lane, struct kernel_ahead *wanted)
+	double *skew, bool per_lane, struct kernel_ahead *wanted)
 {
 	struct kernel_ahead none = { .n = 0 }, *ahead = wanted ? wanted : &none;
 	switch (s->form) {
-	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, r, per_lane, ahead, FORM_COMPLEX); break;
-	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, r, per_lane, ahead, FORM_REAL); break;
-	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, r, per_lane, ahead, FORM_PARITY); break;
-	}
-}
-
-/* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
-INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsigned nrow, const real *psi, const real *lam,
-	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
-{
-	vec re[16], im[16];
-	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
-		re[e] = rr[first * d + e];
-		im[e] = ri[first * d + e];
-	}
-	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
-		real *p[8], *q[8];
-		vec lr[2], li[2];
-		group_at(d, psi + at, stride, p);
-		group_at(d, lam + at, stride, q);
-		load_rows(nrow, q + first, lr, li);
-		UNROLL for (unsigned b = 0; b < d; b++) {   /* one row of psi at a time: registers are for the sums */
-			vec yr = load(p[b]), yi = load(p[b] + LANES);
-			UNROLL for (unsigned a = 0; a < nrow; a++)
-				cross_entry(form, first + a, b, lr[a], li[a], yr, yi, &re[a * d + b], &im[a * d + b]);
-		}
-	}
-	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
-		rr[first * d + e] = re[e];
-		ri[first * d + e] = im[e];
-	}
-	return at;
-}
-
-/* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
-INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r,
-	bool per_lane, unsigned ntarget, enum kernel_form form)
-{
-	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
-	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
-	const real *p = row_of(psi, s->control), *q = row_of(lam, s->control);
-	strides(s, d, stride);
-	for (size_t begin = 0; begin < n; begin += RUN) {
-		size_t end = begin + RUN < n ? begin + RUN : n;
-		vec rr[64], ri[64];
-		for (unsigned e = 0; e < d * d; e++)
-			rr[e] = ri[e] = splat(0);
-		for (size_t k = begin; k < end; k += NEAR) {
-			size_t next = at;
-			UNROLL for (unsigned a = 0; a < d; a += tile)
-				next = cross_tile(d, form, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
-			at = next;
-		}
-		cross_flush(d, rr, ri, r, per_lane);
-	}
-}
-
-INLINE void cross_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane,
-	enum kernel_form form)
-{
-	switch (s->ntarget) {
-	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1, form); break;
-	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2, form); break;
-	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3, form); break;
-	}
-}
-
-static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
-{
-	switch (s->form) {
-	case FORM_COMPLEX: cross_form(psi, lam, nbit, s, r, per_lane, FORM_COMPLEX); break;
-	case FORM_REAL: cross_form(psi, lam, nbit, s, r, per_lane, FORM_REAL); break;
-	case FORM_PARITY: cross_form(psi, lam, nbit, s, r, per_lane, FORM_PARITY); break;
+	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_COMPLEX); break;
+	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_REAL); break;
+	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_PARITY); break;
 	}
 }
 

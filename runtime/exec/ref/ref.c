@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/exec/observable.h"
+#include "runtime/program/skew.h"
 
 struct backend_state {
 	const struct plan *pl;
@@ -72,24 +73,21 @@ void ref_load(const struct plan_step *s, unsigned nbit, const cplx *v, uint32_t 
 	}
 }
 
-/* R[row, col] = sum over the rest of conj(lambda[row]) psi[col], for the matrix that acted;
- * added into the R of the step's own matrix, of which that is the adjoint or not. */
-static void add_cross(const struct plan_step *s, unsigned nbit, const cplx *psi, const cplx *lambda, cplx *sum)
+/* What gradients need of the step's cross matrix (skew.h), `sign` times. */
+static void add_skew(const struct plan_step *s, unsigned nbit, const cplx *psi, const cplx *lambda, double sign, double *skew)
 {
 	unsigned d = 1u << s->ntarget;
 	uint64_t targets = spread(s, d - 1);
-	cplx r[MATRIX_ENTRIES_MAX] = { 0 };
+	cplx y[MATRIX_ENTRIES_MAX] = { 0 };
 
 	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++) {
 		if (!starts_group(s, targets, i))
 			continue;
 		for (unsigned row = 0; row < d; row++)
 			for (unsigned col = 0; col < d; col++)
-				r[row * d + col] += cplx_mul(conj(lambda[i | spread(s, row)]), psi[i | spread(s, col)]);
+				y[row * d + col] += sign * cplx_mul(conj(lambda[i | spread(s, row)]), psi[i | spread(s, col)]);
 	}
-	for (unsigned row = 0; row < d; row++)
-		for (unsigned col = 0; col < d; col++)
-			sum[row * d + col] += s->adjoint ? conj(r[col * d + row]) : r[row * d + col];
+	skew_add(d, y, skew);
 }
 
 static const cplx *matrix_of(const struct backend_state *b, const struct unit_input *in, uint32_t s, uint32_t m)
@@ -185,7 +183,7 @@ static void ref_forward(struct backend_state *b, unsigned worker, uint32_t c, co
 }
 
 static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-	const double *slope, cplx *r_shared, cplx *const *r_sample)
+	const double *slope, double *skew_shared, double *const *skew_sample)
 {
 	const struct plan_circuit *pc = &b->pl->circuit[c];
 
@@ -198,11 +196,14 @@ static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c, c
 		bool own = b->pl->set.def[s->matrix]->cls == VALUE_SAMPLE;
 		const cplx *u = matrix_of(b, in, 0, s->matrix);
 
+		double *skew = (own ? skew_sample[0] : skew_shared) + b->pl->set.offset[s->matrix];
+
+		if (s->cross && !s->adjoint)
+			add_skew(s, pc->nbit, b->psi, b->lambda, 1, skew);
 		ref_apply(s, pc->nbit, u, true, b->psi);
-		if (s->cross)
-			add_cross(s, pc->nbit, b->psi, b->lambda,
-				(own ? r_sample[0] : r_shared) + b->pl->set.offset[s->matrix]);
 		ref_apply(s, pc->nbit, u, true, b->lambda);
+		if (s->cross && s->adjoint)      /* before U^+ is behind U, and d(U^+) = -U^+ dU U^+ */
+			add_skew(s, pc->nbit, b->psi, b->lambda, -1, skew);
 	}
 	b->holds = -1;
 }

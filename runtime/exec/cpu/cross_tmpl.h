@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: whole cross matrices. */
+#ifndef QCNN_CROSS_TMPL_H
+#define QCNN_CROSS_TMPL_H
+
+#include "runtime/exec/cpu/skew_tmpl.h"
+
+/* Sums of one run of groups, entry by entry, into doubles. */
+INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, bool per_lane)
+{
+	if (!per_lane && 2 * d * d >= WIDE) {
+		UNROLL for (unsigned e = 0; e < d * d; e += WIDE / 2) {
+			const vec *v[WIDE];
+			UNROLL for (unsigned k = 0; k < WIDE; k++)
+				v[k] = k % 2 ? &ri[e + k / 2] : &rr[e + k / 2];
+			totals_add(v, r + 2 * e);
+		}
+		return;
+	}
+	for (unsigned e = 0; e < d * d; e++) {
+		if (!per_lane) {
+			r[2 * e] += lane_total(&rr[e]);
+			r[2 * e + 1] += lane_total(&ri[e]);
+			continue;
+		}
+		for (unsigned l = 0; l < LANES; l++) {
+			r[2 * e * LANES + l] += rr[e][l];
+			r[(2 * e + 1) * LANES + l] += ri[e][l];
+		}
+	}
+}
+
+/* Entry (a, b) of R += conj(l) y, or that part of it that the form has. */
+INLINE void cross_entry(enum kernel_form form, unsigned a, unsigned b, vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
+{
+	if (form == FORM_COMPLEX || !turns(form, a, b)) {
+		vec re = *rr + lr * yr;
+		*rr = re + li * yi;
+	}
+	if (form == FORM_COMPLEX || turns(form, a, b)) {
+		vec im = *ri + lr * yi;
+		*ri = im - li * yr;
+	}
+}
+
+/* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
+INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsigned nrow, const real *psi, const real *lam,
+	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
+{
+	vec re[16], im[16];
+	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
+		re[e] = rr[first * d + e];
+		im[e] = ri[first * d + e];
+	}
+	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
+		real *p[8], *q[8];
+		vec lr[2], li[2];
+		group_at(d, psi + at, stride, p);
+		group_at(d, lam + at, stride, q);
+		load_rows(nrow, q + first, lr, li);
+		UNROLL for (unsigned b = 0; b < d; b++) {   /* one row of psi at a time: registers are for the sums */
+			vec yr = load(p[b]), yi = load(p[b] + LANES);
+			UNROLL for (unsigned a = 0; a < nrow; a++)
+				cross_entry(form, first + a, b, lr[a], li[a], yr, yi, &re[a * d + b], &im[a * d + b]);
+		}
+	}
+	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
+		rr[first * d + e] = re[e];
+		ri[first * d + e] = im[e];
+	}
+	return at;
+}
+
+/* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
+INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r,
+	bool per_lane, unsigned ntarget, enum kernel_form form)
+{
+	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
+	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
+	const real *p = row_of(psi, s->control), *q = row_of(lam, s->control);
+	strides(s, d, stride);
+	for (size_t begin = 0; begin < n; begin += RUN) {
+		size_t end = begin + RUN < n ? begin + RUN : n;
+		vec rr[64], ri[64];
+		for (unsigned e = 0; e < d * d; e++)
+			rr[e] = ri[e] = splat(0);
+		for (size_t k = begin; k < end; k += NEAR) {
+			size_t next = at;
+			UNROLL for (unsigned a = 0; a < d; a += tile)
+				next = cross_tile(d, form, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+			at = next;
+		}
+		cross_flush(d, rr, ri, r, per_lane);
+	}
+}
+
+INLINE void cross_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane,
+	enum kernel_form form)
+{
+	switch (s->ntarget) {
+	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1, form); break;
+	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2, form); break;
+	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3, form); break;
+	}
+}
+
+static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
+{
+	switch (s->form) {
+	case FORM_COMPLEX: cross_form(psi, lam, nbit, s, r, per_lane, FORM_COMPLEX); break;
+	case FORM_REAL: cross_form(psi, lam, nbit, s, r, per_lane, FORM_REAL); break;
+	case FORM_PARITY: cross_form(psi, lam, nbit, s, r, per_lane, FORM_PARITY); break;
+	}
+}
+
+#endif

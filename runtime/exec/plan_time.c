@@ -142,11 +142,10 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 	if (shared)   /* threads without a block wait */
 		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(hot)));
 	written = t->amplitude * (n - read);
-	inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read));
 	if (past)   /* on its way while the rest is computed */
-		inside = fmax(inside, written / (PAST_SHARE * t->l->write_gb_s) * 1e-9);
+		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read) + written / (PAST_SHARE * t->l->write_gb_s) * 1e-9);
 	else
-		inside += stream(t, c->nbit, 2 * written);
+		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * written);
 	return inside + (shared ? PASS_SECONDS : 0);
 }
 

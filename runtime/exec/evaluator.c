@@ -41,7 +41,7 @@ static unsigned states_per_sample(const struct evaluator *ev)
 static int make_plan(struct evaluator *ev, struct err *e)
 {
 	struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape,
-		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan,
+		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan, .forward = ev->o.gradient != GRADIENT_ADJOINT,
 		.small_tail = ev->o.shortcuts & SHORTCUT_SMALL_TAIL && !ev->o.shots && ev->o.gradient <= GRADIENT_ADJOINT,
 		.own_matrices = ev->o.gradient == GRADIENT_SHIFT || ev->o.gradient == GRADIENT_DIFFERENCE };
 

@@ -33,6 +33,7 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_split.c \
 	runtime/exec/plan_stage.c \
 	runtime/exec/plan_stage.h \
+	runtime/exec/plan_try.c \
 	runtime/exec/plan_tail.c \
 	runtime/exec/plan_time.c \
 	runtime/exec/plan_work.c \

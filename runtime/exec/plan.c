@@ -357,19 +357,24 @@ static void close_set(struct plan_build *b)
 static int make_stages(struct plan_build *b, struct err *e)
 {
 	struct plan *pl = b->pl;
-	int code = 0;
 
 	pl->past_bytes = b->o->random % 2 ? 0 : PLAN_PAST_BYTES;
-	for (uint32_t i = 0; i < pl->ncircuit && !code; i++) {
-		plan_start(pl, &pl->circuit[i]);
-		if (pl->isa != ISA_NONE && pl->shape != SHAPE_SAMPLES)
-			code = plan_stages(pl, &pl->circuit[i], b->o->random, e);
+	for (uint32_t i = 0; i < pl->ncircuit; i++) {
+		struct plan_circuit *c = &pl->circuit[i];
+		struct plan_cut cut = { 0 };
+
+		if (plan_stored_bits(pl->isa, pl->precision, c->nbit) > 63)
+			return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
+		plan_start(pl, c);
+		if (pl->isa == ISA_NONE || pl->shape == SHAPE_SAMPLES)
+			continue;
+		if (!b->o->random)
+			cut = plan_try(b, c);
+		plan_cut(pl, c, &cut, b->o->random);
 	}
-	if (code)
-		return code;
-	if (!b->o->no_fuse && !b->o->own_matrices && pl->isa != ISA_NONE && pl->shape == SHAPE_SHARED) {
+	if (pl->isa != ISA_NONE && pl->shape == SHAPE_SHARED) {
 		for (uint32_t i = 0; i < pl->ncircuit; i++)
-			plan_pair(b, &pl->circuit[i]);
+			plan_pairs(b, &pl->circuit[i]);
 		close_set(b);
 	}
 	for (uint32_t i = 0; i < pl->ncircuit; i++) {

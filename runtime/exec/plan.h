@@ -88,6 +88,7 @@ struct plan_options {
 	bool no_fuse;                /* one step per apply */
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
+	bool forward;                /* no gradients: stages are cut for the way forward alone */
 	bool small_tail;             /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
 	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */

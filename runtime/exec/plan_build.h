@@ -6,6 +6,7 @@
 #define QCNN_PLAN_BUILD_H
 
 #include "runtime/exec/plan.h"
+#include "runtime/exec/plan_stage.h"
 
 struct plan_build {
 	struct plan *pl;
@@ -36,8 +37,12 @@ void plan_tail(struct plan_build *b, struct plan_circuit *c);
 /* Once stages are cut: bring the tail to the end, or mark it no more where it is not in the last stage. */
 void plan_tail_last(struct plan_circuit *c);
 
-/* Pair one-qubit steps within the stages of c.  pl->set is that of b so far. */
-void plan_pair(struct plan_build *b, struct plan_circuit *c);
+/* The cut into stages that is expected to be the fastest of some; c is left as it is. */
+struct plan_cut plan_try(const struct plan_build *b, const struct plan_circuit *c);
+
+/* Pair one-qubit steps within the stages of c, where all threads share a state and steps may be merged.  pl->set is that of b
+ * so far. */
+void plan_pairs(struct plan_build *b, struct plan_circuit *c);
 
 /* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag), and of its cross matrix. */
 double plan_cost(unsigned ntarget, unsigned flags);

@@ -88,11 +88,13 @@ static void hold(struct held *h, uint64_t moved, uint64_t looked)
 /* The schedule as it grows: steps in their new order. */
 struct schedule {
 	const struct plan *pl;
-	const struct plan_circuit *c;
+	const struct plan_circuit *c;    /* its steps are those to be scheduled */
 	struct plan_step *order;
 	bool *done;
 	uint32_t n;
-	unsigned limit;
+	struct plan_stage *stage;
+	uint32_t nstage, nstart_stage;
+	unsigned limit;                  /* hot bits of the stage that is made */
 	uint64_t random, visits;
 };
 
@@ -273,15 +275,14 @@ static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool turned
 	}
 }
 
-/* On a machine like many, whatever this one is: the plan is the same everywhere. */
-static double seconds_back(const struct plan *pl, const struct plan_circuit *c)
+struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_circuit *c)
 {
 	static const struct plan_limits usual = { .nthread = 2, .stream_gb_s = 50, .write_gb_s = 40, .l2_gb_s = 100, .single_gflop_s = 350,
 		.double_gflop_s = 175 };
 	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
 	plan_seconds(pl, c, &usual, stage, &all);
 	free(stage);
-	return all.back;
+	return all;
 }
 
 void plan_way_back(const struct plan *pl, struct plan_circuit *c)
@@ -290,9 +291,9 @@ void plan_way_back(const struct plan *pl, struct plan_circuit *c)
 	mark_undo(pl, c, false);
 	if (pl->shape == SHAPE_SAMPLES || pl->isa == ISA_NONE)
 		return;
-	all = seconds_back(pl, c);
+	all = plan_usual_seconds(pl, c).back;
 	mark_undo(pl, c, true);
-	if (seconds_back(pl, c) > all)
+	if (plan_usual_seconds(pl, c).back > all)
 		mark_undo(pl, c, false);
 }
 
@@ -320,32 +321,46 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 	c->step = order;
 }
 
-int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e)
+/* Hot bits of a stage at most. */
+static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut, uint32_t stage)
 {
-	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision));
-	unsigned nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
-	struct schedule s = { .pl = pl, .c = c, .limit = hot_limit(pl, c, random), .random = random };
-	if (nbit > 63)
-		return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
-	s.order = arena_alloc(&pl->arena, c->nstep, sizeof *s.order);
-	s.done = arena_alloc(&pl->arena, c->nstep, sizeof *s.done);
-	c->stage = arena_alloc(&pl->arena, c->nstep, sizeof *c->stage);
-	c->nstage = 0;
-	prepare_first(&s);
-	for (uint32_t begin = 0; s.n < c->nstep; ) {
-		uint32_t first = s.n;
-		bool start = first < c->nstart;
-		while (s.done[begin])
+	unsigned all = hot_limit(s->pl, s->c, s->random ? s->random + stage : 0);
+	unsigned less = stage >= s->nstart_stage && stage - s->nstart_stage < PLAN_CUT_STAGES ? cut->less[stage - s->nstart_stage] : 0;
+	return all < STAGE_SPARE_ROWS + less ? all : all - less;
+}
+
+static void make_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
+{
+	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision)), nbit = plan_stored_bits(pl->isa, pl->precision, s->c->nbit);
+	prepare_first(s);
+	for (uint32_t begin = 0; s->n < s->c->nstep; ) {
+		uint32_t first = s->n;
+		bool start = first < s->c->nstart;
+		while (s->done[begin])
 			begin++;
-		c->nstart_stage += start;
-		uint32_t end = start ? c->nstart : c->nstep;
-		uint64_t hot = choose_hot(&s, begin, end);
-		fill_stage(&s, begin, end, hot, false);
-		if (all_moved(&s, begin, end))
-			fill_stage(&s, begin, end, hot, true);
-		hot = fill_hot(hot, s.limit, nbit, lanes_log2);
-		put_stage(pl, &c->stage[c->nstage++], first, s.n, hot);
+		s->nstart_stage += start;
+		s->limit = stage_limit(s, cut, s->nstage);
+		uint32_t end = start ? s->c->nstart : s->c->nstep;
+		uint64_t hot = choose_hot(s, begin, end);
+		fill_stage(s, begin, end, hot, false);
+		if (all_moved(s, begin, end))
+			fill_stage(s, begin, end, hot, true);
+		hot = fill_hot(hot, s->limit, nbit, lanes_log2);
+		put_stage(pl, &s->stage[s->nstage++], first, s->n, hot);
 	}
+}
+
+void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uint64_t random)
+{
+	struct schedule s = { .pl = pl, .c = c, .random = random };
+	s.order = arena_alloc(&pl->arena, c->nstep, sizeof *s.order);
+	s.stage = arena_alloc(&pl->arena, c->nstep, sizeof *s.stage);
+	s.done = mem_alloc(c->nstep + (size_t)1, sizeof *s.done);
+	make_stages(pl, &s, cut);
+	free(s.done);
+	cut->visits = s.visits;
 	c->step = s.order;
-	return 0;
+	c->stage = s.stage;
+	c->nstage = s.nstage;
+	c->nstart_stage = s.nstart_stage;
 }

@@ -41,10 +41,18 @@ void plan_way_back(const struct plan *pl, struct plan_circuit *c);
  * keeps the rest in order.  Before plan_stages. */
 void plan_start(struct plan *pl, struct plan_circuit *c);
 
+/* How a circuit is cut: hot bits that the first stages behind the kept start have fewer than fit; and visits of steps that the
+ * search for hot bits made. */
+enum { PLAN_CUT_STAGES = 3 };
+struct plan_cut { unsigned less[PLAN_CUT_STAGES]; uint64_t visits; };
+
 /* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
  * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
- * hot; those they look at may be any.  random: another legal cut, into smaller blocks (tests). */
-int plan_stages(struct plan *pl, struct plan_circuit *c, uint64_t random, struct err *e);
+ * hot; those they look at may be any.  At most 63 bits are stored.  random: another legal cut, into smaller blocks (tests). */
+void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uint64_t random);
+
+/* What the circuit is expected to take on a machine like many, whatever this one is: plans are the same everywhere. */
+struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_circuit *c);
 
 /* Once steps stay where they are and the way back is known: fill the blocks of c's stages up, and set where bits lie in the state, of stages and in
  * the end (without stages: bit b at b).  random: any legal places (tests). */

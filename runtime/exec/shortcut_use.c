@@ -13,8 +13,9 @@
 /* Operations of a sample by the circuits as they are written, as planned without shortcuts. */
 static double plain_flops(const struct evaluator *ev)
 {
-	const struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape, .no_fuse = ev->o.no_fuse };
 	bool gradient = ev->o.gradient != GRADIENT_NONE;
+	const struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape, .no_fuse = ev->o.no_fuse,
+		.forward = !gradient };
 	double off, on, nominal;
 	struct plan *plain;
 	struct err e;

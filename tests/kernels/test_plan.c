@@ -316,8 +316,8 @@ static void test_turned(void)
 		build_wires(&b, 0, 21);
 		for (uint32_t w = 0; before && w < 21; w++)
 			build_apply(&b, 0, h, 1, &w);
-		for (uint32_t w = 0; before && w < 21; w++)
-			build_controlled(&b, 0, x, 1, 2, (uint32_t[]){ w, (w + 1) % 21 });
+		for (uint32_t w = 0; before && w < 2 * 21; w++)   /* all of the first round comes before the second is through */
+			build_controlled(&b, 0, x, 1, 2, (uint32_t[]){ w % 21, (w + 1) % 21 });
 		for (uint32_t w = 0; w < 21; w++)
 			build_apply(&b, 0, ry, 1, &w);
 		for (uint32_t w = 0; w < 21; w++)

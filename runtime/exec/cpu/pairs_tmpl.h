@@ -30,8 +30,9 @@ static void overlap(const void *a, const void *b, size_t first, size_t last, con
 	}
 }
 
-static void mix(void *lam, const void *const *psi, unsigned n, size_t first, size_t last, const struct kernel_term *t,
-	const double *c)
+/* plain: P changes signs alone, or nothing. */
+INLINE void mix_body(void *lam, const void *const *psi, unsigned n, size_t first, size_t last, const struct kernel_term *t,
+	const double *c, bool plain)
 {
 	vec lanes = sign_lanes(t->sign_lane), cr[KERNEL_MIX_MAX], ci[KERNEL_MIX_MAX];
 	for (unsigned k = 0; k < n; k++) {
@@ -41,15 +42,30 @@ static void mix(void *lam, const void *const *psi, unsigned n, size_t first, siz
 	for (size_t row = first; row < last; row++) {
 		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
 		vec sum = splat(0), turned = splat(0);
-		for (unsigned k = 0; k < n; k++) {
+		UNROLL for (unsigned k = 0; k < n; k++) {
 			vec re, im;
-			pauli_row(psi[k], row, t, &re, &im);
+			if (plain) {
+				re = load(row_of(psi[k], row));
+				im = load(row_of(psi[k], row) + LANES);
+			} else {
+				pauli_row(psi[k], row, t, &re, &im);
+			}
 			sum += cr[k] * re - ci[k] * im;
 			turned += cr[k] * im + ci[k] * re;
 		}
 		save(p, load(p) + sum * sign);
 		save(p + LANES, load(p + LANES) + turned * sign);
 	}
+}
+
+static void mix(void *lam, const void *const *psi, unsigned n, size_t first, size_t last, const struct kernel_term *t,
+	const double *c)
+{
+	bool plain = !t->flip_row && !t->flip_lane && t->ny == 0;
+	if (plain && n == KERNEL_MIX_MAX)
+		mix_body(lam, psi, KERNEL_MIX_MAX, first, last, t, c, true);
+	else
+		mix_body(lam, psi, n, first, last, t, c, false);
 }
 
 static void overlap_lanes(const void *a, const void *b, size_t nrow, const struct kernel_term *t, double *out)

@@ -372,7 +372,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 			cut = plan_try(b, c);
 		plan_cut(pl, c, &cut, b->o->random);
 	}
-	if (pl->isa != ISA_NONE && pl->shape == SHAPE_SHARED) {
+	if (pl->shape == SHAPE_SHARED) {
 		for (uint32_t i = 0; i < pl->ncircuit; i++)
 			plan_pairs(b, &pl->circuit[i]);
 		close_set(b);

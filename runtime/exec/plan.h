@@ -2,7 +2,7 @@
  * A plan fits a program to a kernel set and precision: which matrices are merged,
  * which shape runs, which stages a large state is cut into.
  *
- * The numerical plan depends on program, precision and kernel set alone, never on
+ * The numerical plan depends on program, precision, kernel set and whether gradients are wanted, never on
  * batch size, threads, this host's caches or measured times: equal plans, equal
  * bits.  A plan is constant once made and may be shared by threads. */
 #ifndef QCNN_PLAN_H

@@ -35,7 +35,8 @@ unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit)
 	return isa != ISA_NONE && nbit < least ? least : nbit;
 }
 
-static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random)
+/* random: of the stage with that number. */
+static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random, uint32_t stage)
 {
 	unsigned lanes = plan_lanes(pl->isa, pl->precision);
 	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
@@ -44,7 +45,7 @@ static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, u
 	if (hot > rows)
 		hot = rows;
 	if (random && hot > STAGE_SPARE_ROWS)
-		hot = STAGE_SPARE_ROWS + (unsigned)(rng_u64(random, RNG_TEST, 3, 0) % (hot - STAGE_SPARE_ROWS));
+		hot = STAGE_SPARE_ROWS + (unsigned)(rng_u64(random, RNG_TEST, 3, stage) % (hot - STAGE_SPARE_ROWS));
 	return hot > STAGE_HOT_MAX ? STAGE_HOT_MAX : hot;
 }
 
@@ -98,7 +99,7 @@ struct schedule {
 	uint64_t random, visits;
 };
 
-/* Visits of steps that the search for hot bits may look at, for one circuit, and steps ahead in one look. */
+/* Visits of steps that the search for hot bits may look at, for one cut, and steps ahead in one look. */
 enum { SEARCH_VISITS = 20000000, SEARCH_AHEAD = 2048 };
 
 static bool is_near(const struct schedule *s, const struct plan_step *st, uint64_t hot)
@@ -324,12 +325,12 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 /* Hot bits of a stage at most. */
 static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut, uint32_t stage)
 {
-	unsigned all = hot_limit(s->pl, s->c, s->random ? s->random + stage : 0);
+	unsigned all = hot_limit(s->pl, s->c, s->random, stage);
 	unsigned less = stage >= s->nstart_stage && stage - s->nstart_stage < PLAN_CUT_STAGES ? cut->less[stage - s->nstart_stage] : 0;
 	return all < STAGE_SPARE_ROWS + less ? all : all - less;
 }
 
-static void make_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
+static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
 {
 	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision)), nbit = plan_stored_bits(pl->isa, pl->precision, s->c->nbit);
 	prepare_first(s);
@@ -356,7 +357,7 @@ void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uin
 	s.order = arena_alloc(&pl->arena, c->nstep, sizeof *s.order);
 	s.stage = arena_alloc(&pl->arena, c->nstep, sizeof *s.stage);
 	s.done = mem_alloc(c->nstep + (size_t)1, sizeof *s.done);
-	make_stages(pl, &s, cut);
+	cut_stages(pl, &s, cut);
 	free(s.done);
 	cut->visits = s.visits;
 	c->step = s.order;

@@ -38,7 +38,7 @@ uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t
 void plan_way_back(const struct plan *pl, struct plan_circuit *c);
 
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
- * keeps the rest in order.  Before plan_stages. */
+ * keeps the rest in order.  Before plan_cut. */
 void plan_start(struct plan *pl, struct plan_circuit *c);
 
 /* How a circuit is cut: hot bits that the first stages behind the kept start have fewer than fit; and visits of steps that the

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hot bits that a stage is tried without; and where one cut looks at more steps than that, no others are tried. */
-enum { LESS_MAX = 5, VISITS_MAX = 500000 };
+/* Hot bits that a stage is tried without; visits of steps by the greedy cut beyond which no others are tried, and by all. */
+enum { LESS_MAX = 5, VISITS_MAX = 500000, VISITS_ALL = 20000000 };
 /* What another cut must be expected to take at most, of the greedy one's time. */
 static const double WORTH = 0.985;
 
@@ -27,7 +27,7 @@ static void *copy(const void *from, size_t n, size_t size)
 	return to;
 }
 
-/* With tables and memory of its own, which go when it is done.  Outputs alone are wanted as often as gradients. */
+/* With tables and memory of its own, which go when it is done.  Where gradients are wanted, outputs alone are as often. */
 static struct expected expect_cut(const struct plan_build *b, const struct plan_circuit *c, struct plan_cut *cut)
 {
 	struct plan pl = *b->pl;
@@ -45,7 +45,8 @@ static struct expected expect_cut(const struct plan_build *b, const struct plan_
 	plan_pairs(&own, &trial);
 	pl.set.def = own.def;
 	plan_tail_last(&trial);
-	plan_way_back(&pl, &trial);
+	if (!b->o->forward)
+		plan_way_back(&pl, &trial);
 	all = plan_usual_seconds(&pl, &trial);
 	x = (struct expected){ b->o->forward ? all.forward : 2 * all.forward + all.back, trial.nstage - trial.nstart_stage };
 	free(own.def);
@@ -55,29 +56,35 @@ static struct expected expect_cut(const struct plan_build *b, const struct plan_
 	return x;
 }
 
-static void better(const struct plan_build *b, const struct plan_circuit *c, struct plan_cut t, struct plan_cut *best, double *least)
-{
-	double seconds = expect_cut(b, c, &t).seconds;
+struct search { const struct plan_build *b; const struct plan_circuit *c; struct plan_cut best; double least; uint64_t spent; };
 
-	if (seconds < *least) {
-		*least = seconds;
-		*best = t;
+static void better(struct search *s, struct plan_cut t)
+{
+	double seconds;
+
+	if (s->spent > VISITS_ALL)
+		return;
+	seconds = expect_cut(s->b, s->c, &t).seconds;
+	s->spent += t.visits;
+	if (seconds < s->least) {
+		s->least = seconds;
+		s->best = t;
 	}
 }
 
 struct plan_cut plan_try(const struct plan_build *b, const struct plan_circuit *c)
 {
-	struct plan_cut best = { 0 }, t = best;
+	struct plan_cut t = { 0 };
 	struct expected greedy = expect_cut(b, c, &t);
-	double least = WORTH * greedy.seconds;
+	struct search s = { .b = b, .c = c, .least = WORTH * greedy.seconds, .spent = t.visits };
 
 	if (greedy.nstage < 2 || t.visits > VISITS_MAX)
-		return best;
+		return s.best;
 	for (unsigned first = 0; first <= LESS_MAX; first++)
-		for (unsigned second = 0; second <= LESS_MAX; second++)
-			better(b, c, (struct plan_cut){ .less = { first, second } }, &best, &least);
-	t = best;
+		for (unsigned second = !first; second <= LESS_MAX; second++)
+			better(&s, (struct plan_cut){ .less = { first, second } });
+	t = s.best;
 	for (t.less[2] = 1; t.less[2] <= LESS_MAX; t.less[2]++)
-		better(b, c, t, &best, &least);
-	return best;
+		better(&s, t);
+	return s.best;
 }

@@ -240,7 +240,7 @@ static void list_lengths(struct taker *t, struct evaluator *ev)
 	ev->length = (const uint32_t *const *)length;
 }
 
-/* The vector's layout: cross matrices of shared matrices as re, im; gradients by the
+/* The vector's layout: what is summed of cross matrices (skew.h) of shared matrices; gradients by the
  * circuit's weights where they are made unit by unit; the head's gradient. */
 static void lay_out(struct evaluator *ev)
 {

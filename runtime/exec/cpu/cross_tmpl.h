@@ -30,21 +30,16 @@ INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, boo
 	}
 }
 
-/* Entry (a, b) of R += conj(l) y, or that part of it that the form has. */
-INLINE void cross_entry(enum kernel_form form, unsigned a, unsigned b, vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
+/* An entry of R += conj(l) y. */
+INLINE void cross_entry(vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
 {
-	if (form == FORM_COMPLEX || !turns(form, a, b)) {
-		vec re = *rr + lr * yr;
-		*rr = re + li * yi;
-	}
-	if (form == FORM_COMPLEX || turns(form, a, b)) {
-		vec im = *ri + lr * yi;
-		*ri = im - li * yr;
-	}
+	vec re = *rr + lr * yr, im = *ri + lr * yi;
+	*rr = re + li * yi;
+	*ri = im - li * yr;
 }
 
 /* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
-INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsigned nrow, const real *psi, const real *lam,
+INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam,
 	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
 {
 	vec re[16], im[16];
@@ -61,7 +56,7 @@ INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsi
 		UNROLL for (unsigned b = 0; b < d; b++) {   /* one row of psi at a time: registers are for the sums */
 			vec yr = load(p[b]), yi = load(p[b] + LANES);
 			UNROLL for (unsigned a = 0; a < nrow; a++)
-				cross_entry(form, first + a, b, lr[a], li[a], yr, yi, &re[a * d + b], &im[a * d + b]);
+				cross_entry(lr[a], li[a], yr, yi, &re[a * d + b], &im[a * d + b]);
 		}
 	}
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
@@ -73,7 +68,7 @@ INLINE size_t cross_tile(unsigned d, enum kernel_form form, unsigned first, unsi
 
 /* Sums alone: as many rows of R at a time as the registers hold, over rows of the state that stay near. */
 INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r,
-	bool per_lane, unsigned ntarget, enum kernel_form form)
+	bool per_lane, unsigned ntarget)
 {
 	enum { NEAR = 16, RUN = 128 };   /* groups visited at a time, and summed before they go to double */
 	unsigned d = 1u << ntarget, tile = d == 8 ? 1 : 2;
@@ -88,29 +83,19 @@ INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const st
 		for (size_t k = begin; k < end; k += NEAR) {
 			size_t next = at;
 			UNROLL for (unsigned a = 0; a < d; a += tile)
-				next = cross_tile(d, form, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+				next = cross_tile(d, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
 			at = next;
 		}
 		cross_flush(d, rr, ri, r, per_lane);
 	}
 }
 
-INLINE void cross_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane,
-	enum kernel_form form)
-{
-	switch (s->ntarget) {
-	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1, form); break;
-	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2, form); break;
-	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3, form); break;
-	}
-}
-
 static void cross(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane)
 {
-	switch (s->form) {
-	case FORM_COMPLEX: cross_form(psi, lam, nbit, s, r, per_lane, FORM_COMPLEX); break;
-	case FORM_REAL: cross_form(psi, lam, nbit, s, r, per_lane, FORM_REAL); break;
-	case FORM_PARITY: cross_form(psi, lam, nbit, s, r, per_lane, FORM_PARITY); break;
+	switch (s->ntarget) {
+	case 1: cross_body(psi, lam, nbit, s, r, per_lane, 1); break;
+	case 2: cross_body(psi, lam, nbit, s, r, per_lane, 2); break;
+	case 3: cross_body(psi, lam, nbit, s, r, per_lane, 3); break;
 	}
 }
 

@@ -111,14 +111,14 @@ struct kernels {
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
 	/* The backward visit: what gradients need of Y[r,c] = conj(lam[r]) psi[c] is added to `skew` (runtime/program/skew.h); then
 	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  skew: [d*d] doubles, or [d*d][lanes] when it is wanted
-	 * lane by lane, or NULL when it is not wanted.  24 * 2^ntarget - 4 flops an amplitude, or half.  On the way it asks for
+	 * lane by lane, or NULL when it is not wanted.  24 * 2^ntarget - 4 flops an amplitude, or 12 * 2^ntarget - 4.  On the way it asks for
 	 * rows of `ahead` (or NULL). */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
 		const void *v, double *skew, bool per_lane, struct kernel_ahead *ahead);
-	/* The sums alone.  8 * 2^ntarget - 4 flops an amplitude, or half. */
+	/* The sums alone.  8 * 2^ntarget - 4 flops an amplitude, or 4 * 2^ntarget - 4. */
 	void (*skew)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *skew, bool per_lane);
-	/* All of a cross matrix: R[r,c] += conj(lam[r]) psi[c], [d*d][2] doubles, or [d*d][2][lanes].  8 * 2^ntarget flops an
-	 * amplitude, or half. */
+	/* All of a cross matrix, whatever the step's form: R[r,c] += conj(lam[r]) psi[c], [d*d][2] doubles, or [d*d][2][lanes].
+	 * 8 * 2^ntarget flops an amplitude. */
 	void (*cross)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane);
 
 	/* A diagonal step: the rows of target index r are multiplied by phase[r * stride], [2] or, lanewise,

@@ -33,9 +33,9 @@ libexec_a_SOURCES = \
 	runtime/exec/plan_split.c \
 	runtime/exec/plan_stage.c \
 	runtime/exec/plan_stage.h \
-	runtime/exec/plan_try.c \
 	runtime/exec/plan_tail.c \
 	runtime/exec/plan_time.c \
+	runtime/exec/plan_try.c \
 	runtime/exec/plan_work.c \
 	runtime/exec/plan_work.h \
 	runtime/exec/rank.c \

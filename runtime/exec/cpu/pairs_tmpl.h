@@ -30,7 +30,13 @@ static void overlap(const void *a, const void *b, size_t first, size_t last, con
 	}
 }
 
-/* plain: P changes signs alone, or nothing. */
+INLINE void mix_add(vec cr, vec ci, vec re, vec im, vec *sum, vec *turned)
+{
+	*sum += cr * re - ci * im;
+	*turned += cr * im + ci * re;
+}
+
+/* plain: P changes signs alone, or nothing, and there are as many states as fit. */
 INLINE void mix_body(void *lam, const void *const *psi, unsigned n, size_t first, size_t last, const struct kernel_term *t,
 	const double *c, bool plain)
 {
@@ -42,17 +48,15 @@ INLINE void mix_body(void *lam, const void *const *psi, unsigned n, size_t first
 	for (size_t row = first; row < last; row++) {
 		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
 		vec sum = splat(0), turned = splat(0);
-		UNROLL for (unsigned k = 0; k < n; k++) {
-			vec re, im;
-			if (plain) {
-				re = load(row_of(psi[k], row));
-				im = load(row_of(psi[k], row) + LANES);
-			} else {
+		if (plain)
+			UNROLL for (unsigned k = 0; k < KERNEL_MIX_MAX; k++)
+				mix_add(cr[k], ci[k], load(row_of(psi[k], row)), load(row_of(psi[k], row) + LANES), &sum, &turned);
+		else
+			for (unsigned k = 0; k < n; k++) {
+				vec re, im;
 				pauli_row(psi[k], row, t, &re, &im);
+				mix_add(cr[k], ci[k], re, im, &sum, &turned);
 			}
-			sum += cr[k] * re - ci[k] * im;
-			turned += cr[k] * im + ci[k] * re;
-		}
 		save(p, load(p) + sum * sign);
 		save(p + LANES, load(p + LANES) + turned * sign);
 	}

@@ -73,8 +73,9 @@ struct backend {
 	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, bool keep, double *readout);
 	/* lambda = sum_k slope[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what
-	 * gradients need of the cross matrix (see skew.h) of every matrix m that plan->cross marks into skew_shared + offset[m] (classes CONSTANT, SHARED: summed over the
-	 * samples of the unit in a fixed order) or skew_sample[s] + offset[m] (class SAMPLE).
+	 * gradients need of the cross matrix (see skew.h) of every matrix m that plan->cross marks into
+	 * skew_shared + offset[m] (classes CONSTANT, SHARED: summed over the samples of the unit in a fixed
+	 * order) or skew_sample[s] + offset[m] (class SAMPLE).
 	 * Follows forward(c, keep) with the same input. */
 	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, const double *slope, double *skew_shared, double *const *skew_sample);

@@ -12,7 +12,6 @@ libprogram_a_SOURCES = \
 	runtime/program/matrix_place.c \
 	runtime/program/matrix_place.h \
 	runtime/program/matrix_reverse.c \
-	runtime/program/skew.h \
 	runtime/program/matrix_tmpl.h \
 	runtime/program/program.c \
 	runtime/program/program.h \
@@ -20,6 +19,7 @@ libprogram_a_SOURCES = \
 	runtime/program/program_init.c \
 	runtime/program/program_read.c \
 	runtime/program/program_write.c \
+	runtime/program/skew.h \
 	runtime/program/spectrum.c \
 	runtime/program/spectrum.h \
 	runtime/program/verify.c \

@@ -48,7 +48,7 @@ void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr
 void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u);
 
 /* Reverse (matrix_reverse.c): skew + offset[m] holds what gradients need of the cross matrix Y of matrix m (skew.h; sum over its
- * uses and samples), dL = -2 Im sum_rc A[r,c] Y[r,c] for dU = i A U, for every m that cross[m] marks (NULL: all). Goes from high numbers to low through the
+ * uses and samples) for every m that cross[m] marks (NULL: all). Goes from high numbers to low through the
  * matrices that need[m] marks (NULL: all; with each those it refers to), and adds dL/d(expression) into
  * slope_expr[program->nexpr]. u, kept: of matrix_build with the same values; kept may be NULL, for the same result later.
  * torque[offset[n]]: scratch. */

@@ -5,31 +5,6 @@
 
 #include "runtime/exec/cpu/skew_tmpl.h"
 
-/* Sums of one run of groups, entry by entry, into doubles. */
-INLINE void cross_flush(unsigned d, const vec *rr, const vec *ri, double *r, bool per_lane)
-{
-	if (!per_lane && 2 * d * d >= WIDE) {
-		UNROLL for (unsigned e = 0; e < d * d; e += WIDE / 2) {
-			const vec *v[WIDE];
-			UNROLL for (unsigned k = 0; k < WIDE; k++)
-				v[k] = k % 2 ? &ri[e + k / 2] : &rr[e + k / 2];
-			totals_add(v, r + 2 * e);
-		}
-		return;
-	}
-	for (unsigned e = 0; e < d * d; e++) {
-		if (!per_lane) {
-			r[2 * e] += lane_total(&rr[e]);
-			r[2 * e + 1] += lane_total(&ri[e]);
-			continue;
-		}
-		for (unsigned l = 0; l < LANES; l++) {
-			r[2 * e * LANES + l] += rr[e][l];
-			r[(2 * e + 1) * LANES + l] += ri[e][l];
-		}
-	}
-}
-
 /* An entry of R += conj(l) y. */
 INLINE void cross_entry(vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
 {
@@ -40,12 +15,12 @@ INLINE void cross_entry(vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
 
 /* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
 INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *psi, const real *lam,
-	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec *rr, vec *ri)
+	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec (*r)[2])
 {
 	vec re[16], im[16];
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
-		re[e] = rr[first * d + e];
-		im[e] = ri[first * d + e];
+		re[e] = r[first * d + e][0];
+		im[e] = r[first * d + e][1];
 	}
 	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
 		real *p[8], *q[8];
@@ -60,8 +35,8 @@ INLINE size_t cross_tile(unsigned d, unsigned first, unsigned nrow, const real *
 		}
 	}
 	UNROLL for (unsigned e = 0; e < nrow * d; e++) {
-		rr[first * d + e] = re[e];
-		ri[first * d + e] = im[e];
+		r[first * d + e][0] = re[e];
+		r[first * d + e][1] = im[e];
 	}
 	return at;
 }
@@ -77,16 +52,16 @@ INLINE void cross_body(const void *psi, const void *lam, unsigned nbit, const st
 	strides(s, d, stride);
 	for (size_t begin = 0; begin < n; begin += RUN) {
 		size_t end = begin + RUN < n ? begin + RUN : n;
-		vec rr[64], ri[64];
+		vec sum[64][2];
 		for (unsigned e = 0; e < d * d; e++)
-			rr[e] = ri[e] = splat(0);
+			sum[e][0] = sum[e][1] = splat(0);
 		for (size_t k = begin; k < end; k += NEAR) {
 			size_t next = at;
 			UNROLL for (unsigned a = 0; a < d; a += tile)
-				next = cross_tile(d, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, rr, ri);
+				next = cross_tile(d, a, tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, sum);
 			at = next;
 		}
-		cross_flush(d, rr, ri, r, per_lane);
+		totals_flush(2 * d * d, sum[0], r, per_lane);
 	}
 }
 

@@ -148,7 +148,7 @@ INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec
 			}
 		}
 		if (cross)
-			skew_flush(1, &sum, skew, per_lane);
+			totals_flush(1, &sum, skew, per_lane);
 	}
 }
 

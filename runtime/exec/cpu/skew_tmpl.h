@@ -6,28 +6,6 @@
 #include "runtime/exec/cpu/dense_tmpl.h"
 #include "runtime/exec/cpu/totals_tmpl.h"
 
-/* Sums of one run of groups, into doubles. */
-INLINE void skew_flush(unsigned d, const vec *sum, double *skew, bool per_lane)
-{
-	if (!per_lane && d * d >= WIDE) {
-		UNROLL for (unsigned e = 0; e < d * d; e += WIDE) {
-			const vec *v[WIDE];
-			UNROLL for (unsigned k = 0; k < WIDE; k++)
-				v[k] = &sum[e + k];
-			totals_add(v, skew + e);
-		}
-		return;
-	}
-	for (unsigned e = 0; e < d * d; e++) {
-		if (!per_lane) {
-			skew[e] += lane_total(&sum[e]);
-			continue;
-		}
-		for (unsigned l = 0; l < LANES; l++)
-			skew[e * LANES + l] += sum[e][l];
-	}
-}
-
 /* One part l of row a of lambda with all of psi: products with x to the sums of real parts, `sign` those with y to the others. */
 INLINE void skew_part(unsigned d, enum kernel_form form, unsigned a, vec l, const vec *x, const vec *y, int sign, vec *sum)
 {
@@ -88,7 +66,7 @@ INLINE void skew_body(const void *psi, const void *lam, unsigned nbit, const str
 		if (apart > 1)
 			UNROLL for (unsigned e = 0; e < d * d; e++)
 				sum[0][e] = sum[0][e] + sum[1][e];
-		skew_flush(d, sum[0], skew, per_lane);
+		totals_flush(d * d, sum[0], skew, per_lane);
 	}
 }
 

@@ -64,4 +64,26 @@ INLINE void totals_add(const vec *const *v, double *sum)
 	*(wide *)sum += w[0];
 }
 
+/* n sums of vectors, of one run of groups, into doubles: their lanes added, or [n][LANES]. */
+INLINE void totals_flush(unsigned n, const vec *sum, double *to, bool per_lane)
+{
+	if (!per_lane && n >= WIDE) {
+		UNROLL for (unsigned e = 0; e < n; e += WIDE) {
+			const vec *v[WIDE];
+			UNROLL for (unsigned k = 0; k < WIDE; k++)
+				v[k] = &sum[e + k];
+			totals_add(v, to + e);
+		}
+		return;
+	}
+	for (unsigned e = 0; e < n; e++) {
+		if (!per_lane) {
+			to[e] += lane_total(&sum[e]);
+			continue;
+		}
+		for (unsigned l = 0; l < LANES; l++)
+			to[e * LANES + l] += sum[e][l];
+	}
+}
+
 #endif

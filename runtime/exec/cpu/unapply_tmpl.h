@@ -43,7 +43,7 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 			unapply_groups(1, p, q, &at, mask, stride, &flips, v, d, lanewise, form, flipped, sum);
 		}
 		if (cross)
-			skew_flush(d, sum, skew, per_lane);
+			totals_flush(d * d, sum, skew, per_lane);
 	}
 }
 

@@ -313,6 +313,7 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	int code;
 
 	o.far = b->bc->pool != NULL;
+	o.outputs_alone = !b->bc->gradient && !o.far;
 	if (o.far)
 		o.nthread = 1;
 	code = evaluator_new(p, &o, &b->ev, e);

@@ -167,6 +167,7 @@ static int open_evaluator(struct running *r, enum emit what)
 	struct err e;
 	int code = execution_options(&w, &eo, &e);
 
+	eo.outputs_alone = !w.gradient;
 	if (!code)
 		code = evaluator_new(r->program, &eo, &r->ev, &e);
 	if (!code)

@@ -257,7 +257,6 @@ static double planned(const struct program *p, const struct plan_options *o, boo
 	struct err e;
 
 	mine.shortcuts = 0;
-	mine.forward = !gradient;
 	pl = plan_new(p, &mine, &e);
 	if (!pl)
 		return HUGE_VAL;

@@ -41,7 +41,7 @@ static unsigned states_per_sample(const struct evaluator *ev)
 static int make_plan(struct evaluator *ev, struct err *e)
 {
 	struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape,
-		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan, .forward = ev->o.gradient != GRADIENT_ADJOINT,
+		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan, .forward = ev->o.outputs_alone,
 		.small_tail = ev->o.shortcuts & SHORTCUT_SMALL_TAIL && !ev->o.shots && ev->o.gradient <= GRADIENT_ADJOINT,
 		.own_matrices = ev->o.gradient == GRADIENT_SHIFT || ev->o.gradient == GRADIENT_DIFFERENCE };
 
@@ -179,7 +179,7 @@ static int build(struct evaluator *ev, struct err *e)
 
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a)
 {
-	struct plan_options po = { .precision = o->precision, .isa = o->isa, .shape = o->shape, .no_fuse = o->no_fuse };
+	struct plan_options po = { .precision = o->precision, .isa = o->isa, .shape = o->shape, .no_fuse = o->no_fuse, .forward = o->outputs_alone };
 	bool adjoint = o->gradient <= GRADIENT_ADJOINT, cpu = !strcmp(o->device, "cpu");
 	const struct program *cones;
 	double off, on;

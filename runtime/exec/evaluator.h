@@ -23,6 +23,7 @@ struct evaluator_options {
 	unsigned nthread;            /* at least 1 */
 	bool far;                    /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
+	bool outputs_alone;          /* planned for outputs: faster, not the last digits of training.  Not with workers elsewhere */
 	enum shape shape;            /* SHAPE_AUTO unless a test says so */
 	bool no_fuse;
 	uint64_t random_plan;

@@ -2,7 +2,7 @@
  * A plan fits a program to a kernel set and precision: which matrices are merged,
  * which shape runs, which stages a large state is cut into.
  *
- * The numerical plan depends on program, precision, kernel set and whether gradients are wanted, never on
+ * The numerical plan depends on program, precision, kernel set and what it is made for (forward), never on
  * batch size, threads, this host's caches or measured times: equal plans, equal
  * bits.  A plan is constant once made and may be shared by threads. */
 #ifndef QCNN_PLAN_H
@@ -88,7 +88,7 @@ struct plan_options {
 	bool no_fuse;                /* one step per apply */
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
-	bool forward;                /* no gradients: stages are cut for the way forward alone */
+	bool forward;                /* stages are cut for the way forward alone, whether gradients follow or not */
 	bool small_tail;             /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
 	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */

@@ -252,6 +252,32 @@ static void test_ring(unsigned n, enum precision precision, double most)
 	job_release(&j);
 }
 
+/* A model is trained and used with the same bits; where outputs alone are wanted there may be another plan, for the same numbers. */
+static void test_alone(unsigned n)
+{
+	struct job j = { .p = entangling_layer(n) };
+	struct outcome trained = outcome_new(j.p, 1), used = outcome_new(j.p, 1), alone = outcome_new(j.p, 1);
+	struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT };
+	size_t nbyte = j.p->nreadout * sizeof(double);
+	bool ran;
+
+	j.weight = mem_alloc(j.p->nweight, sizeof(double));
+	random_numbers(3, 2, j.p->nweight, j.weight);
+	ran = run(&j, &o, 1, &trained);
+	o.gradient = GRADIENT_NONE;
+	ran = ran && run(&j, &o, 1, &used);
+	o.outputs_alone = true;
+	ran = ran && run(&j, &o, 1, &alone);
+	tap_ok(ran && !memcmp(trained.readout, used.readout, nbyte), "%u qubits: the same bits with gradients and without", n);
+	tap_ok(ran && memcmp(alone.readout, used.readout, nbyte) && largest_difference(alone.readout, used.readout, j.p->nreadout) < 1e-5,
+		"and planned for outputs alone, the same numbers");
+	outcome_release(&trained);
+	outcome_release(&used);
+	outcome_release(&alone);
+	free(j.weight);
+	program_free(j.p);
+}
+
 /* Rows that go past the caches are where the others are, with any lanes exchanged. */
 static void test_past(enum isa isa, enum precision precision)
 {
@@ -543,6 +569,8 @@ int main(void)
 		test_finish((enum isa)isa, PRECISION_SINGLE);
 		test_finish((enum isa)isa, PRECISION_DOUBLE);
 	}
+	test_alone(18);
+	test_alone(20);
 	for (unsigned n = 1; n <= 14; n++)
 		test_size(n, isa_best());
 	test_ring(11, PRECISION_DOUBLE, 1e-12);

@@ -76,83 +76,55 @@ INLINE void save_rows(unsigned d, real *const *row, const vec *xr, const vec *xi
 	}
 }
 
-/* Flips in numbers of reals. */
-struct flips { unsigned n; struct { size_t bit, value, mask; } flip[KERNEL_FLIPS_MAX]; };
-
-INLINE struct flips flips_of(const struct kernel_step *s)
-{
-	struct flips f = { .n = s->nflip };
-	for (unsigned k = 0; k < f.n; k++) {
-		f.flip[k].bit = ((size_t)1 << s->flip[k].row_bit) * ROW;
-		f.flip[k].value = s->flip[k].value ? f.flip[k].bit : 0;
-		f.flip[k].mask = s->flip[k].mask * ROW;
-	}
-	return f;
-}
-
-/* The rows of a group on two targets as the flips find them. */
-INLINE void flipped_at(const struct flips *f, const real *p, size_t at, const size_t *stride, real **row)
-{
-	size_t move = 0, turned[2];
-	for (unsigned k = 0; k < f->n; k++)
-		move ^= f->flip[k].mask & -(size_t)((at & f->flip[k].bit) == f->flip[k].value);
-	for (unsigned k = 0; k < 2; k++)
-		turned[k] = stride[k] - 2 * (move & stride[k]);
-	group_at(4, p + at + move, turned, row);
-}
-
 /* Amplitudes of one or two groups. */
 typedef vec groups[2][8];
 
-/* Two groups, of a complex matrix, share its entries while these are in registers. */
+/* Two groups, of a complex matrix, share its entries while these are in registers; each row is put back when it is there, so that
+ * registers need not hold it. */
 INLINE void multiply_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *u, bool lanewise, groups xr, groups xi,
-	groups yr, groups yi)
+	real *p[2][8])
 {
 	if (ngroup == 1) {
-		multiply(d, form, u, lanewise, xr[0], xi[0], yr[0], yi[0]);
+		vec yr[8], yi[8];
+		multiply(d, form, u, lanewise, xr[0], xi[0], yr, yi);
+		save_rows(d, p[0], yr, yi);
 		return;
 	}
-	UNROLL for (unsigned r = 0; r < d; r++)
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec yr[2], yi[2];
 		UNROLL for (unsigned c = 0; c < d; c++) {
 			vec a = entry(u, r * d + c, 0, lanewise), b = entry(u, r * d + c, 1, lanewise);
 			UNROLL for (unsigned g = 0; g < 2; g++) {
 				if (c == 0) {
-					yr[g][r] = a * xr[g][c] - b * xi[g][c];
-					yi[g][r] = a * xi[g][c] + b * xr[g][c];
+					yr[g] = a * xr[g][c] - b * xi[g][c];
+					yi[g] = a * xi[g][c] + b * xr[g][c];
 					continue;
 				}
-				yr[g][r] = yr[g][r] + a * xr[g][c];
-				yi[g][r] = yi[g][r] + a * xi[g][c];
-				yr[g][r] = yr[g][r] - b * xi[g][c];
-				yi[g][r] = yi[g][r] + b * xr[g][c];
+				yr[g] = yr[g] + a * xr[g][c];
+				yi[g] = yi[g] + a * xi[g][c];
+				yr[g] = yr[g] - b * xi[g][c];
+				yi[g] = yi[g] + b * xr[g][c];
 			}
 		}
+		UNROLL for (unsigned g = 0; g < 2; g++) {
+			save(p[g][r], yr[g]);
+			save(p[g][r] + LANES, yi[g]);
+		}
+	}
 }
 
-/* Where rows are found, or put, as a step's flips have them. */
-enum flipped { FLIP_NONE, FLIP_READ, FLIP_WRITE };
-
 /* The groups at *at and behind it; *at is then the next one. */
-INLINE void apply_groups(unsigned ngroup, real *first, size_t *at, size_t mask, const size_t *stride, const struct flips *flips,
-	const real *u, unsigned d, bool lanewise, enum kernel_form form, enum flipped flip)
+INLINE void apply_groups(unsigned ngroup, real *first, size_t *at, size_t mask, const size_t *stride, const real *u, unsigned d,
+	bool lanewise, enum kernel_form form)
 {
 	real *p[2][8];
-	groups xr, xi, yr, yi;
+	groups xr, xi;
 	UNROLL for (unsigned g = 0; g < ngroup; g++) {
-		if (flip == FLIP_READ)
-			flipped_at(flips, first, *at, stride, p[g]);
-		else
-			group_at(d, first + *at, stride, p[g]);
+		group_at(d, first + *at, stride, p[g]);
 		load_rows(d, p[g], xr[g], xi[g]);
-		if (flip == FLIP_READ)
-			group_at(d, first + *at, stride, p[g]);
-		if (flip == FLIP_WRITE)
-			flipped_at(flips, first, *at, stride, p[g]);
 		*at = row_next(*at, mask);
 	}
-	multiply_groups(ngroup, d, form, u, lanewise, xr, xi, yr, yi);
-	UNROLL for (unsigned g = 0; g < ngroup; g++)
-		save_rows(d, p[g], yr[g], yi[g]);
+	multiply_groups(ngroup, d, form, u, lanewise, xr, xi, p);
 }
 
 /* Groups that a kernel takes together: 32 registers hold the amplitudes of two. */
@@ -172,11 +144,9 @@ INLINE void ask(struct kernel_ahead *a)
 }
 
 INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
-	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form, bool flip)
+	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
-	enum flipped flipped = flip ? FLIP_READ : FLIP_NONE;
-	struct flips flips = flips_of(s);
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
 	real *first = row_at(psi, s->control);
 	strides(s, d, stride);
@@ -184,38 +154,91 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 		for (; n > 1; n -= 2) {
 			if (ahead && n / 2 % PACE == 0 && ahead->next < ahead->n)
 				ask(ahead);
-			apply_groups(2, first, &at, mask, stride, &flips, u, d, lanewise, form, flipped);
+			apply_groups(2, first, &at, mask, stride, u, d, lanewise, form);
 		}
 	for (; n > 0; n--) {   /* n: groups of d rows that are left */
 		if (ahead && n % PACE == 0 && ahead->next < ahead->n)
 			ask(ahead);
-		apply_groups(1, first, &at, mask, stride, &flips, u, d, lanewise, form, flipped);
+		apply_groups(1, first, &at, mask, stride, u, d, lanewise, form);
 	}
+}
+
+/* Flips exchange columns of the matrix, or rows of that which undoes it, for all groups with the same bits where flips look:
+ * these are the rows of one step without flips.  The matrix is on two targets, not lanewise and without controls. */
+struct flipped { size_t looked; struct kernel_step step; real u[32]; };
+
+INLINE void flipped_begin(struct flipped *f, const struct kernel_step *s)
+{
+	f->looked = 0;
+	for (unsigned k = 0; k < s->nflip; k++)
+		f->looked |= (size_t)1 << s->flip[k].row_bit;
+	f->step = *s;
+	f->step.nflip = 0;
+	for (size_t left = f->looked; left; left &= left - 1)
+		f->step.fixed[f->step.nfixed++] = (uint8_t)__builtin_ctzll(left);
+}
+
+INLINE bool flipped_next(struct flipped *f)
+{
+	f->step.control = (f->step.control - f->looked) & f->looked;
+	return f->step.control != 0;
+}
+
+/* The matrix for the rows of f->step; exchanged by one target alone, parity's entries are elsewhere. */
+INLINE void flipped_matrix(struct flipped *f, const struct kernel_step *s, const real *u, bool columns)
+{
+	size_t move = 0;
+	unsigned turn = 0;
+	for (unsigned k = 0; k < s->nflip; k++)
+		move ^= (f->step.control >> s->flip[k].row_bit & 1) == s->flip[k].value ? s->flip[k].mask : 0;
+	while (s->target[turn] != move)
+		turn++;
+	f->step.form = s->form == FORM_PARITY && __builtin_parity(turn) ? FORM_COMPLEX : s->form;
+	for (unsigned r = 0; r < 4; r++)
+		for (unsigned c = 0; c < 4; c++) {
+			unsigned row = columns ? r : r ^ turn, column = columns ? c ^ turn : c;
+			for (unsigned part = 0; part < 2; part++) {
+				bool there = s->form == FORM_COMPLEX || part == turns(s->form, row, column);
+				f->u[2 * (4 * r + c) + part] = there ? u[2 * (4 * row + column) + part] : 0;
+			}
+		}
+}
+
+static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead);
+
+static void apply_flipped(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, struct kernel_ahead *ahead)
+{
+	struct flipped f;
+	flipped_begin(&f, s);
+	do {
+		flipped_matrix(&f, s, u, true);
+		apply(psi, nbit, &f.step, f.u, ahead);
+	} while (flipped_next(&f));
 }
 
 INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, struct kernel_ahead *ahead,
 	enum kernel_form form)
 {
-	if (s->nflip) {
-		apply_body(psi, nbit, s, u, NULL, 2, false, form, true);
-		return;
-	}
 	if (ahead && ahead->next < ahead->n && s->ntarget == 2 && !s->lanewise) {   /* the most of large states */
-		apply_body(psi, nbit, s, u, ahead, 2, false, form, false);
+		apply_body(psi, nbit, s, u, ahead, 2, false, form);
 		return;
 	}
 	switch (2 * s->ntarget + s->lanewise) {
-	case 2: apply_body(psi, nbit, s, u, NULL, 1, false, form, false); break;
-	case 3: apply_body(psi, nbit, s, u, NULL, 1, true, form, false); break;
-	case 4: apply_body(psi, nbit, s, u, NULL, 2, false, form, false); break;
-	case 5: apply_body(psi, nbit, s, u, NULL, 2, true, form, false); break;
-	case 6: apply_body(psi, nbit, s, u, NULL, 3, false, form, false); break;
-	case 7: apply_body(psi, nbit, s, u, NULL, 3, true, form, false); break;
+	case 2: apply_body(psi, nbit, s, u, NULL, 1, false, form); break;
+	case 3: apply_body(psi, nbit, s, u, NULL, 1, true, form); break;
+	case 4: apply_body(psi, nbit, s, u, NULL, 2, false, form); break;
+	case 5: apply_body(psi, nbit, s, u, NULL, 2, true, form); break;
+	case 6: apply_body(psi, nbit, s, u, NULL, 3, false, form); break;
+	case 7: apply_body(psi, nbit, s, u, NULL, 3, true, form); break;
 	}
 }
 
 static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead)
 {
+	if (s->nflip) {
+		apply_flipped(psi, nbit, s, u, ahead);
+		return;
+	}
 	switch (s->form) {
 	case FORM_COMPLEX: apply_form(psi, nbit, s, u, ahead, FORM_COMPLEX); break;
 	case FORM_REAL: apply_form(psi, nbit, s, u, ahead, FORM_REAL); break;

@@ -6,24 +6,22 @@
 #include "runtime/exec/cpu/skew_tmpl.h"
 
 /* Sums, while both states are as the step left them; then both are undone. */
-INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t *at, size_t mask, const size_t *stride, const struct flips *flips,
-	const real *v, unsigned d, bool lanewise, enum kernel_form form, enum flipped flip, vec *sum)
+INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t *at, size_t mask, const size_t *stride,
+	const real *v, unsigned d, bool lanewise, enum kernel_form form, vec *sum)
 {
 	size_t first = *at;
 	if (sum)
 		skew_groups(ngroup, d, form, psi, lam, first, mask, stride, sum);
-	apply_groups(ngroup, psi, at, mask, stride, flips, v, d, lanewise, form, flip);
-	apply_groups(ngroup, lam, &first, mask, stride, flips, v, d, lanewise, form, flip);
+	apply_groups(ngroup, psi, at, mask, stride, v, d, lanewise, form);
+	apply_groups(ngroup, lam, &first, mask, stride, v, d, lanewise, form);
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *skew, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
-	enum kernel_form form, bool flip)
+	enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
-	enum flipped flipped = flip ? FLIP_WRITE : FLIP_NONE;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
-	struct flips flips = flips_of(s);
 	real *p = row_at(psi, s->control), *q = row_at(lam, s->control);
 	strides(s, d, stride);
 	for (size_t left = n, run; left > 0; left -= run) {
@@ -35,12 +33,12 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 			for (; k > 1; k -= 2) {
 				if (k % PACE_BACK == 0 && ahead->next < ahead->n)
 					ask(ahead);
-				unapply_groups(2, p, q, &at, mask, stride, &flips, v, d, lanewise, form, flipped, sum);
+				unapply_groups(2, p, q, &at, mask, stride, v, d, lanewise, form, sum);
 			}
 		for (; k > 0; k--) {
 			if (k % PACE_BACK == 0 && ahead->next < ahead->n)
 				ask(ahead);
-			unapply_groups(1, p, q, &at, mask, stride, &flips, v, d, lanewise, form, flipped, sum);
+			unapply_groups(1, p, q, &at, mask, stride, v, d, lanewise, form, sum);
 		}
 		if (cross)
 			totals_flush(d * d, sum, skew, per_lane);
@@ -50,33 +48,48 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *skew, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
 {
-	if (s->nflip) {
-		if (skew)
-			unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form, true);
-		else
-			unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form, true);
-		return;
-	}
 	switch (4 * s->ntarget + 2 * s->lanewise + (skew != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, false, form, false); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, true, form, false); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, false, form, false); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, true, form, false); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form, false); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form, false); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, false, form, false); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, true, form, false); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, false, form, false); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, true, form, false); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, false, form, false); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, true, form, false); break;
+	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, false, form); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, true, form); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, false, form); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, true, form); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, false, form); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, true, form); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, false, form); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, true, form); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, false, form); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, true, form); break;
 	}
+}
+
+static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
+	double *skew, bool per_lane, struct kernel_ahead *wanted);
+
+static void unapply_flipped(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *sum, bool per_lane, struct kernel_ahead *ahead)
+{
+	struct flipped f;
+	flipped_begin(&f, s);
+	if (sum && s->form == FORM_PARITY) {
+		skew(psi, lam, nbit, s, sum, per_lane);
+		sum = NULL;
+	}
+	do {
+		flipped_matrix(&f, s, v, false);
+		unapply(psi, lam, nbit, &f.step, f.u, sum, per_lane, ahead);
+	} while (flipped_next(&f));
 }
 
 static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
 	double *skew, bool per_lane, struct kernel_ahead *wanted)
 {
 	struct kernel_ahead none = { .n = 0 }, *ahead = wanted ? wanted : &none;
+	if (s->nflip) {
+		unapply_flipped(psi, lam, nbit, s, v, skew, per_lane, ahead);
+		return;
+	}
 	switch (s->form) {
 	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_COMPLEX); break;
 	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_REAL); break;

@@ -17,6 +17,7 @@ check_PROGRAMS += tests/kernels/test_shortcuts
 check_PROGRAMS += tests/kernels/test_shots
 check_PROGRAMS += tests/kernels/test_spectrum
 check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_places tests/kernels/test_tails
+check_PROGRAMS += tests/kernels/test_steps
 check_PROGRAMS += tests/kernels/test_threads
 check_PROGRAMS += tests/kernels/test_work
 check_PROGRAMS += tests/lang/test_compile
@@ -85,6 +86,7 @@ tests_kernels_test_positions_SOURCES = tests/kernels/test_positions.c $(random_p
 tests_kernels_test_ref_SOURCES = tests/kernels/test_ref.c $(random_program)
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)
 tests_kernels_test_spectrum_SOURCES = tests/kernels/test_spectrum.c $(random_program)
+tests_kernels_test_steps_SOURCES = tests/kernels/test_steps.c $(random_program)
 tests_kernels_test_work_SOURCES = tests/kernels/test_work.c $(random_program)
 tests_train_test_search_nlopt_LDADD = $(LDADD) $(NLOPT_LIBS)
 

@@ -11,7 +11,6 @@
 #include "tests/kernels/random_program.h"
 #include "tests/kernels/build.h"
 #include "runtime/exec/cpu/kernels.h"
-#include "runtime/program/skew.h"
 
 enum { NSAMPLE = 19, NRANDOM = 12, NPROGRAM = NRANDOM + 4 /* of one structure */, MANY = 150 };
 
@@ -458,93 +457,6 @@ static void test_cancellation(enum isa isa, enum precision precision)
 
 /* ---- what gradients need of cross matrices ---- */
 
-enum { SKEW_BITS = 9, SKEW_ROWS = 1 << SKEW_BITS };
-
-/* The part of s that matrices of this form have. */
-static void keep_form(enum kernel_form form, unsigned d, double *s)
-{
-	for (unsigned r = 0; r < d; r++)
-		for (unsigned c = 0; c < d; c++) {
-			bool imaginary = form == FORM_PARITY && __builtin_parity(r ^ c);
-
-			if (form != FORM_COMPLEX && (r < c ? imaginary : r == c || !imaginary))
-				s[r * d + c] = 0;
-		}
-}
-
-/* The largest difference between what `cross` says of lane `lane` (or all, -1) and the sums s, which are `stride` apart. */
-static double skew_apart(const struct kernels *k, const struct kernel_step *step, const double *all, int lane, const double *s, unsigned stride)
-{
-	unsigned d = 1u << step->ntarget;
-	cplx y[64];
-	double want[64] = { 0 }, worst = 0;
-
-	for (unsigned e = 0; e < d * d; e++) {
-		double re = 0, im = 0;
-
-		for (unsigned l = 0; l < k->lanes; l++)
-			if (lane < 0 || (unsigned)lane == l) {
-				re += all[2 * e * k->lanes + l];
-				im += all[(2 * e + 1) * k->lanes + l];
-			}
-		y[e] = cplx_of(re, im);
-	}
-	skew_add(d, y, want);
-	keep_form(step->form, d, want);
-	for (unsigned e = 0; e < d * d; e++)
-		worst = tap_worst(worst, fabs(s[e * stride] - want[e]));
-	return worst;
-}
-
-/* The sums alone and those of the way back, of each form, for all lanes and lane by lane, are those of the whole cross
- * matrix. */
-static void test_skew(enum isa isa, enum precision precision)
-{
-	const struct kernels *k = kernels_find(isa, precision);
-	size_t n = (size_t)SKEW_ROWS * 2 * k->lanes, nbyte = n * k->real_bytes;
-	char *psi = aligned_alloc(64, nbyte), *lam = aligned_alloc(64, nbyte);
-	double *number = mem_alloc(n, sizeof *number), *all = mem_alloc(2 * 64 * KERNEL_LANES_MAX, sizeof *all), unit[128], worst = 0;
-	_Alignas(64) char u[sizeof unit];
-
-	if (!psi || !lam)
-		tap_bail("no memory");
-	random_numbers(11, 1, (uint32_t)n, number);
-	k->store(psi, number, n);
-	random_numbers(12, 1, (uint32_t)n, number);
-	k->store(lam, number, n);
-	for (unsigned ntarget = 1; ntarget <= 3; ntarget++)
-		for (unsigned kind = 0; kind < 6; kind++) {
-			struct kernel_step step = { .ntarget = (uint8_t)ntarget, .nfixed = (uint8_t)ntarget, .form = (enum kernel_form)(kind % 3) };
-			unsigned d = 1u << ntarget, lanes = kind < 3 ? 1 : k->lanes;
-			double sum[2][64 * KERNEL_LANES_MAX] = { { 0 } };
-
-			for (unsigned t = 0; t < ntarget; t++)
-				step.fixed[t] = (uint8_t)(3 * t);
-			for (unsigned r = 0; r < d; r++) {
-				for (unsigned t = 0; t < ntarget; t++)
-					step.target[r] |= (size_t)(r >> t & 1) << 3 * t;
-				for (unsigned c = 0; c < d; c++) {
-					unit[2 * (r * d + c)] = r == c;
-					unit[2 * (r * d + c) + 1] = 0;
-				}
-			}
-			k->store(u, unit, 2 * d * d);
-			memset(all, 0, 2 * 64 * KERNEL_LANES_MAX * sizeof *all);
-			k->cross(psi, lam, SKEW_BITS, &step, all, true);
-			k->skew(psi, lam, SKEW_BITS, &step, sum[0], lanes > 1);
-			k->unapply(psi, lam, SKEW_BITS, &step, u, sum[1], lanes > 1, NULL);
-			for (unsigned way = 0; way < 2; way++)
-				for (unsigned l = 0; l < lanes; l++)
-					worst = tap_worst(worst, skew_apart(k, &step, all, lanes > 1 ? (int)l : -1, sum[way] + l, lanes));
-		}
-	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-11 : 1e-3), "%s, %s: sums of the way back are off by %.2g", isa_name(isa),
-		precision == PRECISION_DOUBLE ? "double" : "single", worst);
-	free(psi);
-	free(lam);
-	free(number);
-	free(all);
-}
-
 /* Memory comes filled with huge numbers: what a kernel reads must have been written. */
 static void fill_memory(void)
 {
@@ -560,8 +472,6 @@ int main(void)
 	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
 		test_cancellation((enum isa)isa, PRECISION_SINGLE);
 		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
-		test_skew((enum isa)isa, PRECISION_SINGLE);
-		test_skew((enum isa)isa, PRECISION_DOUBLE);
 		test_near((enum isa)isa, PRECISION_SINGLE);
 		test_near((enum isa)isa, PRECISION_DOUBLE);
 		test_past((enum isa)isa, PRECISION_SINGLE);

@@ -3,7 +3,7 @@
 #ifndef QCNN_DENSE_TMPL_H
 #define QCNN_DENSE_TMPL_H
 
-#include "runtime/exec/cpu/vectors_tmpl.h"
+#include "runtime/exec/cpu/flips_tmpl.h"
 
 /* y = U x for d amplitudes, where an entry has one part. */
 INLINE void multiply_half(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
@@ -113,16 +113,15 @@ INLINE void multiply_groups(unsigned ngroup, unsigned d, enum kernel_form form, 
 	}
 }
 
-/* The groups at *at and behind it; *at is then the next one. */
-INLINE void apply_groups(unsigned ngroup, real *first, size_t *at, size_t mask, const size_t *stride, const real *u, unsigned d,
+/* The groups at p, and `step` behind it. */
+INLINE void apply_groups(unsigned ngroup, real *first, size_t step, const size_t *stride, const real *u, unsigned d,
 	bool lanewise, enum kernel_form form)
 {
 	real *p[2][8];
 	groups xr, xi;
 	UNROLL for (unsigned g = 0; g < ngroup; g++) {
-		group_at(d, first + *at, stride, p[g]);
+		group_at(d, first + g * step, stride, p[g]);
 		load_rows(d, p[g], xr[g], xi[g]);
-		*at = row_next(*at, mask);
 	}
 	multiply_groups(ngroup, d, form, u, lanewise, xr, xi, p);
 }
@@ -147,61 +146,25 @@ INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, co
 	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
+	struct walk w = walk_of(nbit, fixed_mask(s));
+	size_t stride[3];
 	real *first = row_at(psi, s->control);
 	strides(s, d, stride);
-	if (in_twos(d, form))
-		for (; n > 1; n -= 2) {
-			if (ahead && n / 2 % PACE == 0 && ahead->next < ahead->n)
-				ask(ahead);
-			apply_groups(2, first, &at, mask, stride, u, d, lanewise, form);
-		}
-	for (; n > 0; n--) {   /* n: groups of d rows that are left */
-		if (ahead && n % PACE == 0 && ahead->next < ahead->n)
-			ask(ahead);
-		apply_groups(1, first, &at, mask, stride, u, d, lanewise, form);
-	}
-}
-
-/* Flips exchange columns of the matrix, or rows of that which undoes it, for all groups with the same bits where flips look:
- * these are the rows of one step without flips.  The matrix is on two targets, not lanewise and without controls. */
-struct flipped { size_t looked; struct kernel_step step; real u[32]; };
-
-INLINE void flipped_begin(struct flipped *f, const struct kernel_step *s)
-{
-	f->looked = 0;
-	for (unsigned k = 0; k < s->nflip; k++)
-		f->looked |= (size_t)1 << s->flip[k].row_bit;
-	f->step = *s;
-	f->step.nflip = 0;
-	for (size_t left = f->looked; left; left &= left - 1)
-		f->step.fixed[f->step.nfixed++] = (uint8_t)__builtin_ctzll(left);
-}
-
-INLINE bool flipped_next(struct flipped *f)
-{
-	f->step.control = (f->step.control - f->looked) & f->looked;
-	return f->step.control != 0;
-}
-
-/* The matrix for the rows of f->step; exchanged by one target alone, parity's entries are elsewhere. */
-INLINE void flipped_matrix(struct flipped *f, const struct kernel_step *s, const real *u, bool columns)
-{
-	size_t move = 0;
-	unsigned turn = 0;
-	for (unsigned k = 0; k < s->nflip; k++)
-		move ^= (f->step.control >> s->flip[k].row_bit & 1) == s->flip[k].value ? s->flip[k].mask : 0;
-	while (s->target[turn] != move)
-		turn++;
-	f->step.form = s->form == FORM_PARITY && __builtin_parity(turn) ? FORM_COMPLEX : s->form;
-	for (unsigned r = 0; r < 4; r++)
-		for (unsigned c = 0; c < 4; c++) {
-			unsigned row = columns ? r : r ^ turn, column = columns ? c ^ turn : c;
-			for (unsigned part = 0; part < 2; part++) {
-				bool there = s->form == FORM_COMPLEX || part == turns(s->form, row, column);
-				f->u[2 * (4 * r + c) + part] = there ? u[2 * (4 * row + column) + part] : 0;
+	for (size_t r = 0, begin = 0; r < w.nrun; r++, begin = row_next(begin, w.mask)) {
+		real *p = first + begin;
+		size_t n = w.run;   /* groups of d rows that are left */
+		if (in_twos(d, form))
+			for (; n > 1; n -= 2, p += 2 * w.step) {
+				if (ahead && n / 2 % PACE == 0 && ahead->next < ahead->n)
+					ask(ahead);
+				apply_groups(2, p, w.step, stride, u, d, lanewise, form);
 			}
+		for (; n > 0; n--, p += w.step) {
+			if (ahead && n % PACE == 0 && ahead->next < ahead->n)
+				ask(ahead);
+			apply_groups(1, p, w.step, stride, u, d, lanewise, form);
 		}
+	}
 }
 
 static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead);

@@ -35,8 +35,8 @@ struct kernel_step {
 	size_t target[8];            /* row offset of the target index 0 .. 2^ntarget-1, from `control` on */
 	bool lanewise;               /* the matrix differs from lane to lane: [d*d][2][lanes], else [d*d][2] */
 	enum kernel_form form;       /* of dense matrices */
-	/* Of matrices on two targets that are not lanewise and have no controls: done before the matrix (apply), or after it
-	 * (unapply), where its rows are read or written. */
+	/* Of matrices on two targets that are not lanewise and have no controls: done before the matrix (apply), as exchanged
+	 * columns of it, or after it (unapply), as exchanged rows. */
 	uint8_t nflip;
 	struct kernel_flip flip[KERNEL_FLIPS_MAX];
 };

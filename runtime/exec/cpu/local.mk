@@ -36,6 +36,7 @@ kernel_sources = \
 	runtime/exec/cpu/dense_tmpl.h \
 	runtime/exec/cpu/diagonal_tmpl.h \
 	runtime/exec/cpu/finish_tmpl.h \
+	runtime/exec/cpu/flips_tmpl.h \
 	runtime/exec/cpu/fresh_tmpl.h \
 	runtime/exec/cpu/kernels_tmpl.c \
 	runtime/exec/cpu/limits_tmpl.c \

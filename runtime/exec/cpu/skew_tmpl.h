@@ -19,24 +19,30 @@ INLINE void skew_part(unsigned d, enum kernel_form form, unsigned a, vec l, cons
 }
 
 /* Row after row of lambda; one part of it after the other, so that no sum waits for its last product. */
-INLINE void skew_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *psi, const real *lam, size_t at, size_t mask,
+INLINE void skew_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *psi, const real *lam, size_t step,
 	const size_t *stride, vec *sum)
 {
-	UNROLL for (unsigned g = 0; g < ngroup; g++, at = row_next(at, mask)) {
+	UNROLL for (unsigned g = 0; g < ngroup; g++) {
 		real *p[8], *q[8];
 		vec yr[8], yi[8];
-		group_at(d, psi + at, stride, p);
-		group_at(d, lam + at, stride, q);
+		group_at(d, psi + g * step, stride, p);
+		group_at(d, lam + g * step, stride, q);
 		load_rows(d, p, yr, yi);
+		if (d == 2) {
+			hold(d, yr);
+			hold(d, yi);
+		}
 		UNROLL for (unsigned a = 0; a < d; a++) {
-			vec lr = load(q[a]), li = load(q[a] + LANES);
-			skew_part(d, form, a, lr, yr, yi, 1, sum);
-			skew_part(d, form, a, li, yi, yr, -1, sum);
+			vec l[2] = { load(q[a]), load(q[a] + LANES) };
+			if (d == 2)
+				hold(2, l);
+			skew_part(d, form, a, l[0], yr, yi, 1, sum);
+			skew_part(d, form, a, l[1], yi, yr, -1, sum);
 		}
 	}
 }
 
-enum { SKEW_RUN = 128 };   /* groups summed in the kernels' precision before they go to double */
+enum { SKEW_GROUPS = 1 << WALK_BITS };   /* summed in the kernels' precision before they go to double */
 
 INLINE void skew_begin(unsigned d, vec *sum)
 {
@@ -49,20 +55,25 @@ INLINE void skew_body(const void *psi, const void *lam, unsigned nbit, const str
 	unsigned ntarget, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget, apart = d == 2 ? 2 : 1;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
-	const real *p = row_of(psi, s->control), *q = row_of(lam, s->control);
+	struct walk w = walk_of(nbit, fixed_mask(s));
+	size_t at = 0, stride[3];
+	const real *first = row_of(psi, s->control), *first_lam = row_of(lam, s->control);
 	strides(s, d, stride);
-	for (size_t left = n, run; left > 0; left -= run) {
+	for (size_t left = w.nrun; left > 0;) {
 		vec sum[2][64];
-		run = left < SKEW_RUN ? left : SKEW_RUN;
+		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
 		skew_begin(d, sum[0]);
 		skew_begin(d, sum[1]);
-		size_t k = run;
-		for (; k >= apart; k -= apart)
-			UNROLL for (unsigned g = 0; g < apart; g++, at = row_next(at, mask))
-				skew_groups(1, d, form, p, q, at, mask, stride, sum[g]);
-		for (; k > 0; k--, at = row_next(at, mask))
-			skew_groups(1, d, form, p, q, at, mask, stride, sum[0]);
+		left -= run;
+		for (; run > 0; run--, at = row_next(at, w.mask)) {
+			const real *p = first + at, *q = first_lam + at;
+			size_t n = w.run;
+			for (; n >= apart; n -= apart, p += apart * w.step, q += apart * w.step)
+				UNROLL for (unsigned g = 0; g < apart; g++)
+					skew_groups(1, d, form, p + g * w.step, q + g * w.step, w.step, stride, sum[g]);
+			for (; n > 0; n--)
+				skew_groups(1, d, form, p, q, w.step, stride, sum[0]);
+		}
 		if (apart > 1)
 			UNROLL for (unsigned e = 0; e < d * d; e++)
 				sum[0][e] = sum[0][e] + sum[1][e];

@@ -6,14 +6,13 @@
 #include "runtime/exec/cpu/skew_tmpl.h"
 
 /* Sums, while both states are as the step left them; then both are undone. */
-INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t *at, size_t mask, const size_t *stride,
-	const real *v, unsigned d, bool lanewise, enum kernel_form form, vec *sum)
+INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t step, const size_t *stride, const real *v, unsigned d,
+	bool lanewise, enum kernel_form form, vec *sum)
 {
-	size_t first = *at;
 	if (sum)
-		skew_groups(ngroup, d, form, psi, lam, first, mask, stride, sum);
-	apply_groups(ngroup, psi, at, mask, stride, v, d, lanewise, form);
-	apply_groups(ngroup, lam, &first, mask, stride, v, d, lanewise, form);
+		skew_groups(ngroup, d, form, psi, lam, step, stride, sum);
+	apply_groups(ngroup, psi, step, stride, v, d, lanewise, form);
+	apply_groups(ngroup, lam, step, stride, v, d, lanewise, form);
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
@@ -21,24 +20,30 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 	enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
-	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0, stride[3];
-	real *p = row_at(psi, s->control), *q = row_at(lam, s->control);
+	struct walk w = walk_of(nbit, fixed_mask(s));
+	size_t at = 0, stride[3];
+	real *first = row_at(psi, s->control), *first_lam = row_at(lam, s->control);
 	strides(s, d, stride);
-	for (size_t left = n, run; left > 0; left -= run) {
+	for (size_t left = w.nrun; left > 0;) {
 		vec sums[64], *sum = cross ? sums : NULL;
-		size_t k = run = left < SKEW_RUN ? left : SKEW_RUN;
+		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
 		if (cross)
 			skew_begin(d, sum);
-		if (in_twos(d, form))
-			for (; k > 1; k -= 2) {
-				if (k % PACE_BACK == 0 && ahead->next < ahead->n)
+		left -= run;
+		for (; run > 0; run--, at = row_next(at, w.mask)) {
+			real *p = first + at, *q = first_lam + at;
+			size_t n = w.run;
+			if (in_twos(d, form))
+				for (; n > 1; n -= 2, p += 2 * w.step, q += 2 * w.step) {
+					if (n % PACE_BACK == 0 && ahead->next < ahead->n)
+						ask(ahead);
+					unapply_groups(2, p, q, w.step, stride, v, d, lanewise, form, sum);
+				}
+			for (; n > 0; n--, p += w.step, q += w.step) {
+				if (n % PACE_BACK == 0 && ahead->next < ahead->n)
 					ask(ahead);
-				unapply_groups(2, p, q, &at, mask, stride, v, d, lanewise, form, sum);
+				unapply_groups(1, p, q, w.step, stride, v, d, lanewise, form, sum);
 			}
-		for (; k > 0; k--) {
-			if (k % PACE_BACK == 0 && ahead->next < ahead->n)
-				ask(ahead);
-			unapply_groups(1, p, q, &at, mask, stride, v, d, lanewise, form, sum);
 		}
 		if (cross)
 			totals_flush(d * d, sum, skew, per_lane);

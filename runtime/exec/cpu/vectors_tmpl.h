@@ -48,6 +48,17 @@ INLINE const real *row_of(const void *psi, size_t row) { return (const real *)ps
 INLINE vec load(const real *p) { return *(const vec *)p; }
 INLINE void save(real *p, vec v) { *(vec *)p = v; }
 
+/* n vectors that the compiler keeps in registers, rather than to read them from memory for each use. */
+INLINE void hold(unsigned n, vec *x)
+{
+#if defined __AVX2__
+	UNROLL for (unsigned k = 0; k < n; k++)
+		__asm__("" : "+v"(x[k]));
+#else
+	(void)n, (void)x;
+#endif
+}
+
 /* A vector that is not read again soon goes to memory, past the caches, where rows are whole lines of them. */
 INLINE void save_past(real *p, vec v)
 {
@@ -80,6 +91,25 @@ INLINE size_t row_next(size_t row, size_t mask) { return ((row | mask) + 1) & ~m
 
 /* The same mask for places counted in reals, each row's first. */
 INLINE size_t place_mask(size_t mask) { return mask * ROW | (ROW - 1); }
+
+/* The groups of a step's rows in runs, in which each is `step` reals behind the last, so that few instructions lie between them.
+ * A run's first group is row_next(first, mask) of the run before. */
+struct walk { size_t nrun, run, step, mask; };
+
+enum { WALK_LONG = 3 /* bits of a run that is long enough */, WALK_BITS = 7 /* at most */ };
+
+INLINE struct walk walk_of(unsigned nbit, size_t fixed)
+{
+	size_t begins = 0, low, all = ~fixed & (((size_t)1 << nbit) - 1);
+	unsigned n = 0;
+	for (size_t free = all; free && n < WALK_LONG; n++, free &= free >> 1)
+		begins = free;
+	low = begins & -begins;
+	for (; n < WALK_BITS && all & low << n; n++)
+		;
+	fixed |= (low << n) - low;
+	return (struct walk){ (size_t)1 << (nbit - (unsigned)__builtin_popcountll(fixed)), (size_t)1 << n, low * ROW, place_mask(fixed) };
+}
 
 /* Is entry (r, c) of such a matrix imaginary? */
 INLINE bool turns(enum kernel_form form, unsigned r, unsigned c) { return form == FORM_PARITY && __builtin_parity(r ^ c); }

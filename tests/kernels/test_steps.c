@@ -111,7 +111,7 @@ static struct kernel_step cx_of(struct kernel_flip f)
 	return s;
 }
 
-/* A matrix on two row bits; its flips look at others, some at the same one. */
+/* A matrix on two row bits; its flips look at others, the fourth at the same one as the first. */
 static struct kernel_step flipping_step(unsigned low, unsigned high, unsigned nflip, enum kernel_form form)
 {
 	struct kernel_step s = { .ntarget = 2, .nfixed = 2, .fixed = { (uint8_t)low, (uint8_t)high }, .form = form, .nflip = (uint8_t)nflip,
@@ -122,7 +122,7 @@ static struct kernel_step flipping_step(unsigned low, unsigned high, unsigned nf
 		if (bit != low && bit != high)
 			other[n++] = bit;
 	for (unsigned f = 0; f < nflip; f++)
-		s.flip[f] = (struct kernel_flip){ other[(5 * f + low) % (n - 2)], f % 3 != 1, s.target[f % 2 ? 2 : 1] };
+		s.flip[f] = (struct kernel_flip){ other[(f == 3 ? low : 5 * f + low) % n], f % 3 != 1, s.target[f % 2 ? 2 : 1] };
 	return s;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the steps of a stage do together: diagonal ones and those on one qubit that share a visit of the rows, and
- * cx that are done where a later step reads its rows. */
+ * cx that a later step does in its matrix. */
 #include "config.h"
 #include "runtime/exec/cpu/cpu_state.h"
 #include "runtime/exec/plan_stage.h"
@@ -26,7 +26,7 @@ static struct kernel_flip flip_of(const struct cpu_step *st)
 	return (struct kernel_flip){ control, k->control != 0, k->target[1] };
 }
 
-/* Can it turn a target as a flip says, where it reads its rows? */
+/* Can its matrix turn a target as a flip says? */
 static bool takes_flip(const struct cpu_step *st, const struct cpu_step *cx, struct kernel_flip f)
 {
 	const struct kernel_step *k = &st->kernel;

@@ -14,6 +14,7 @@ INLINE void flipped_begin(struct flipped *f, const struct kernel_step *s)
 	f->looked = 0;
 	for (unsigned k = 0; k < s->nflip; k++)
 		f->looked |= (size_t)1 << s->flip[k].row_bit;
+	f->looked &= ~fixed_mask(s);   /* a bit that is fixed is as `control` has it */
 	f->step = *s;
 	f->step.nflip = 0;
 	for (size_t left = f->looked; left; left &= left - 1)

@@ -20,7 +20,7 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
-	bool whole;                  /* the final state itself is wanted: small_tail is not taken */
+	bool whole;                  /* the final state itself is wanted: small_tail is not taken, the way back does not begin early */
 };
 
 /* What a worker thread runs: pull units until -1. */
@@ -69,7 +69,8 @@ struct backend {
 	/* Circuit c from |0...0>: readout[s * nreadout(c) + k] for every sample of the unit.  The
 	 * final state stays with the worker until the next forward of the same circuit or until
 	 * backward consumed it. keep: backward will follow (for several circuits the states of all
-	 * may be kept, or recomputed: the backend's choice, the result is the same). */
+	 * may be kept, or recomputed: the backend's choice, the result is the same); unless in->whole, forward may
+	 * begin with that, and the final state is not there (plan_turns). */
 	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, bool keep, double *readout);
 	/* lambda = sum_k slope[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what

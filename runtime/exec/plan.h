@@ -115,6 +115,10 @@ enum { PLAN_NEAR_TERMS_MAX = 128 };
 bool plan_sums_near(const struct plan_circuit *c);
 /* Does the way back make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
 bool plan_lambda_near(const struct plan_circuit *c);
+/* Does the way back begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
+ * one readout alone: what follows lambda is linear in its slope, which is known when all blocks have been there.  Batch rank does
+ * not, but is counted as if. */
+bool plan_turns(const struct plan *pl, const struct plan_circuit *c);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
  * k = nstage readouts and lambda. */
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);

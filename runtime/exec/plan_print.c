@@ -101,6 +101,8 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
 		print_stage(pl, out, k, &c->stage[k], &stage[k]);
+	if (pl->isa != ISA_NONE && plan_turns(pl, c))
+		buf_printf(out, "  turn       the way back begins in stage %u on the way forward, block by block\n", c->nstage - 1);
 	if (pl->isa != ISA_NONE)
 		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
 	for (uint32_t k = 0; k < c->nstep; k++)

@@ -154,7 +154,7 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 {
 	uint64_t hot = hot_bits(s), left = plan_left(t->pl, c, s->first);
 	double n, inside = 0;
-	bool any = false, undo = false;
+	bool any = false, undo = false, turn = s == &c->stage[c->nstage - 1] && plan_turns(t->pl, c);
 
 	n = ldexp(1, (int)count(plan_turned(t->pl, c, s->first + s->count) | hot | left));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
@@ -168,8 +168,9 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 	}
 	if (!any)
 		return 0;
-	inside += 4 * visit(t, n, 0);
-	return fmax(inside, stream(t, c->nbit, t->amplitude * n * plan_moves_back(c, s, undo))) + (t->pl->shape == SHAPE_SHARED ? PASS_SECONDS : 0);
+	inside += (turn ? 2 : 4) * visit(t, n, 0);
+	return fmax(inside, stream(t, c->nbit, t->amplitude * n * plan_moves_back(t->pl, c, s, undo)))
+		+ (t->pl->shape == SHAPE_SHARED && !turn ? PASS_SECONDS : 0);
 }
 
 static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
@@ -219,7 +220,7 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	}
 	*flops += back ? 0 : plan_visit_rest(&v);
 	if (back)
-		*amplitudes = undo || cross ? plan_moves_back(c, s, undo) * v.back : 0;
+		*amplitudes = undo || cross ? plan_moves_back(pl, c, s, undo) * v.back : 0;
 }
 
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)

@@ -271,9 +271,31 @@ bool plan_sums_near(const struct plan_circuit *c)
 
 bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
 
-double plan_moves_back(const struct plan_circuit *c, const struct plan_stage *s, bool undo)
+static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
 {
-	return (undo ? 4 : 2) - (s == &c->stage[c->nstage - 1] && plan_lambda_near(c));
+	for (uint32_t k = s->first; k < s->first + s->count; k++)
+		if (c->step[k].undo)
+			return true;
+	return false;
+}
+
+bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
+{
+	const struct plan_stage *s;
+	struct plan_visited v;
+
+	if (pl->shape == SHAPE_SAMPLES || pl->ncircuit > 1 || c->nreadout != 1 || c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
+		return false;
+	s = &c->stage[c->nstage - 1];
+	v = plan_visit(pl, c, s);
+	return c->first_cross < s->first && undoes(c, s) && plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
+}
+
+double plan_moves_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo)
+{
+	bool last = s == &c->stage[c->nstage - 1];
+
+	return (undo ? 4 : 2) - (last && plan_lambda_near(c)) - 2 * (last && undo && plan_turns(pl, c));
 }
 
 /* ---- traffic ---- */
@@ -283,7 +305,7 @@ static double stage_bytes(const struct plan *pl, const struct plan_circuit *c, c
 {
 	struct plan_visited v = plan_visit(pl, c, s);
 
-	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? plan_moves_back(c, s, true) * v.back : 0));
+	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? plan_moves_back(pl, c, s, true) * v.back : 0));
 }
 
 /* Forward a pass reads and writes psi, as far as it is not known to be 0; backward psi and lambda, in the stages with
@@ -302,7 +324,7 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 		for (uint32_t k = 0; k < pc->nstage; k++) {
 			bool back = gradient && pc->stage[k].first + pc->stage[k].count > pc->first_cross;
 
-			*passes += 1 + back;
+			*passes += 1 + (back && !(k + 1 == pc->nstage && plan_turns(pl, pc)));
 			*bytes += stage_bytes(pl, pc, &pc->stage[k], back);
 			any |= back;
 		}

@@ -35,7 +35,8 @@ double plan_visit_read(const struct plan_visited *v);
 
 /* Is some output probabilities? */
 bool plan_has_probs(const struct plan_circuit *c);
-/* Times that a state goes between memory and the blocks of a stage on the way back, which undoes a step or none. */
-double plan_moves_back(const struct plan_circuit *c, const struct plan_stage *s, bool undo);
+/* Times that a state goes between memory and the blocks of a stage on the way back, which undoes a step or none; where it
+ * turns less the one that forward is spared. */
+double plan_moves_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo);
 
 #endif

@@ -446,7 +446,7 @@ static void repeat_first(const struct evaluator *ev, struct scratch *w, uint32_t
 
 int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
 {
-	w->input.whole = false;
+	w->input.whole = ev->shot_group != NULL;
 	for (uint32_t s = 0; s < count; s++) {
 		int code;
 

@@ -34,6 +34,11 @@ sed 's/observe z/observe x/' sel18.qcnn >selx18.qcnn
 tap_exit 0 "passes where X is observed" "$QCNN" bench $quick --runs 1 --circuit selx18.qcnn --gradient --parts --json
 tap_has out '"stage": null, "back": false' "readouts"
 tap_has out '"stage": null, "back": true' "lambda"
+tap_exit 0 "passes of one output" "$QCNN" bench $quick --runs 1 --circuit qcnn --qubits 18 --gradient --parts --json
+# Every stage goes back but one that turns; readouts only forward.
+tap_is "$(($(grep -o '"back": false' out | wc -l) - $(grep -o '"back": true' out | wc -l)))" "$((1 + $(grep -o '"turns": true' out | wc -l)))" \
+	"a last stage that turns is one pass forward and back"
+tap_is "$(awk "$awk_sum" out)" 1 "and has the time of both"
 tap_exit 0 "passes for people" "$QCNN" bench --runs 1 --qubits 18 --threads 1 --parts
 tap_is "$(grep -c '^  pass stage [0-9] forward: .*; [0-9]* % of stream, [0-9]* % of multiply-add, expected ' out)" 2 "with shares of limits and what the plan expects"
 tap_exit 0 "--parts for people" "$QCNN" bench $quick --qubits 4 --parts

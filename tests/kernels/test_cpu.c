@@ -212,24 +212,26 @@ static void test_near(enum isa isa, enum precision precision)
 }
 
 /* A layer of rotations and a ring of cx: in plans with small blocks the last ones have their control outside. */
-static struct program *entangling_layer(unsigned n)
+static struct program *entangling_layers(unsigned n, unsigned nlayer, unsigned nreadout)
 {
 	struct build b = build_new(n, 0, 1);
 	uint32_t x = build_gate(&b, GATE_PAULI, 1, NULL);
 
 	build_wires(&b, 0, n);
-	for (uint32_t w = 0; w < n; w++)
-		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 2, (uint32_t[]){ build_weight(&b, w) }), 1, (uint32_t[]){ w });
-	for (uint32_t w = 0; w < n; w++)
-		build_controlled(&b, 0, x, 1, 2, (uint32_t[]){ w, (w + 1) % n })->control_ones = w % 3 != 0;
-	for (uint32_t w = 0; w < n; w++)
+	for (unsigned layer = 0; layer < nlayer; layer++) {
+		for (uint32_t w = 0; w < n; w++)
+			build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 2 - layer % 2, (uint32_t[]){ build_weight(&b, w) }), 1, (uint32_t[]){ w });
+		for (uint32_t w = 0; w < n; w++)
+			build_controlled(&b, 0, x, 1, 2, (uint32_t[]){ w, (w + 1) % n })->control_ones = w % 3 != 0;
+	}
+	for (uint32_t w = 0; w < nreadout; w++)
 		build_z(&b, 0, w);
 	return build_done(&b);
 }
 
 static void test_ring(unsigned n, enum precision precision, double most)
 {
-	struct job j = { .p = entangling_layer(n) };
+	struct job j = { .p = entangling_layers(n, 1, n) };
 	struct outcome got = outcome_new(j.p, 1);
 	struct evaluator_options ref = { .device = "ref", .nthread = 1 };
 	double worst = 0;
@@ -254,7 +256,7 @@ static void test_ring(unsigned n, enum precision precision, double most)
 /* A model is trained and used with the same bits; where outputs alone are wanted there may be another plan, for the same numbers. */
 static void test_alone(unsigned n)
 {
-	struct job j = { .p = entangling_layer(n) };
+	struct job j = { .p = entangling_layers(n, 1, n) };
 	struct outcome trained = outcome_new(j.p, 1), used = outcome_new(j.p, 1), alone = outcome_new(j.p, 1);
 	struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT };
 	size_t nbyte = j.p->nreadout * sizeof(double);
@@ -275,6 +277,36 @@ static void test_alone(unsigned n)
 	outcome_release(&alone);
 	free(j.weight);
 	program_free(j.p);
+}
+
+/* The way back that begins in forward's blocks: gradients are those of ref, readouts the bits of the way forward alone. */
+static void test_turn(unsigned n, enum shape shape, enum isa isa)
+{
+	enum { SAMPLES = 3 };
+	struct job j = { .p = entangling_layers(n, 4, 1) };
+	struct plan_options po = { .precision = PRECISION_DOUBLE, .isa = isa, .shape = shape };
+	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT, .isa = isa, .shape = shape,
+		.precision = PRECISION_DOUBLE };
+	struct outcome turned = outcome_new(j.p, SAMPLES), forward = outcome_new(j.p, SAMPLES);
+	struct err e = { 0, "" };
+	struct plan *pl = plan_new(j.p, &po, &e);
+	bool ran, turns = pl && plan_turns(pl, pl->circuit);
+	double worst;
+
+	j.weight = mem_alloc(j.p->nweight, sizeof(double));
+	j.want = outcome_new(j.p, SAMPLES);
+	random_numbers(5, 2, j.p->nweight, j.weight);
+	ran = run(&j, &ref, SAMPLES, &j.want) && run(&j, &o, SAMPLES, &turned);
+	o.gradient = GRADIENT_NONE;
+	ran = ran && run(&j, &o, SAMPLES, &forward);
+	worst = largest_difference(turned.gradient, j.want.gradient, j.p->nweight);
+	tap_ok(ran && turns && worst < 1e-12, "%s, %u qubits: the way back begins on the way forward, gradients off by %.2g", isa_name(isa), n, worst);
+	tap_ok(ran && !memcmp(turned.readout, forward.readout, SAMPLES * sizeof(double)), "and readouts are those without it");
+	plan_free(pl);
+	outcome_release(&turned);
+	outcome_release(&forward);
+	job_release(&j);
 }
 
 /* Rows that go past the caches are where the others are, with any lanes exchanged. */
@@ -478,6 +510,8 @@ int main(void)
 		test_past((enum isa)isa, PRECISION_DOUBLE);
 		test_finish((enum isa)isa, PRECISION_SINGLE);
 		test_finish((enum isa)isa, PRECISION_DOUBLE);
+		test_turn(16, SHAPE_STATE, (enum isa)isa);
+		test_turn(16, SHAPE_SHARED, (enum isa)isa);
 	}
 	test_alone(18);
 	test_alone(20);

@@ -32,7 +32,8 @@ struct sizes {
 	uint64_t nslot;
 	uint64_t block, part, matrix, cross, bins, table;
 	uint64_t tail;               /* of one worker */
-	uint64_t shared_matrix, chunk;   /* chunk: of one worker */
+	uint64_t shared_matrix;
+	uint64_t chunk, turned;      /* of one worker; sums of one pass, and those kept from forward to backward */
 };
 
 static unsigned lanes_log2(const struct kernels *k) { return (unsigned)__builtin_ctz(k->lanes); }
@@ -89,6 +90,8 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 		uint64_t nterm = 0;
 		s.state = larger(s.state, (UINT64_C(2) << nbit) * k->real_bytes);
 		entries = larger(entries, stage_entries(pl, pc));
+		if (gradient && plan_turns(pl, pc))
+			s.turned = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
 		s.bins = larger(s.bins, probs_doubles(pl, k, pc) * sizeof(double));
 		for (uint32_t o = 0; o < pc->noutput; o++)
 			nterm += pc->output[o].nterm;
@@ -121,7 +124,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
 		+ nthread * (s.block * (1 + gradient) + s.part + s.cross + s.table + s.tail)
-		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * s.chunk + pl->nmatrix_entry * sizeof(cplx);
+		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * (s.chunk + s.turned) + pl->nmatrix_entry * sizeof(cplx);
 }
 
 /* ---- memory ---- */
@@ -262,13 +265,14 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	b->gradient = gradient;
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
-	b->chunk_stride = s.chunk / sizeof(double);
+	b->chunk_turned = s.chunk / sizeof(double);
+	b->chunk_stride = (s.chunk + s.turned) / sizeof(double);
 	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (10 + b->nslot), sizeof *b->memory);
 	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
 	for (unsigned t = 0; ok && t < nthread; t++)
 		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);
 	ok = ok && (b->matrix[0] = take(b, s.shared_matrix)) && (b->matrix[1] = take(b, s.shared_matrix))
-		&& (b->chunk = take(b, s.chunk * (b->shared ? 1 : nthread))) && (b->u = take(b, pl->nmatrix_entry * sizeof *b->u));
+		&& (b->chunk = take(b, (s.chunk + s.turned) * (b->shared ? 1 : nthread))) && (b->u = take(b, pl->nmatrix_entry * sizeof *b->u));
 	if (!ok) {
 		cpu_free(b);
 		return err_set(e, -ERR_CONFIG, "the system has no memory for %.1f MiB of states and buffers",

@@ -57,7 +57,7 @@ static void step_sums(const struct backend_state *b, const struct cpu_step *st, 
 			: cross[st->cross + e];
 }
 
-static void backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead)
+void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead)
 {
 	const struct cpu_stage *s = w->stage;
 	const struct kernels *k = w->b->k;
@@ -87,11 +87,19 @@ static void backward_block(const struct sweep *w, void *psi, void *lambda, size_
 	}
 }
 
+void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place)
+{
+	const struct cpu_stage *s = w->stage;
+	double *out = cpu_chunk_sums(w->b, w->owner) + place + s->nsum * chunk;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++)
+		if (s->step[k].plan->cross)
+			step_sums(w->b, &s->step[k], thread->cross, out + s->step[k].sum);
+}
+
 static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct sweep *w = ctx;
 	const struct cpu_stage *s = w->stage;
-	struct backend_state *b = w->b;
 	uint64_t end = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk + 1);
 	void *psi = cpu_block(w, w->psi, thread->block_psi), *lambda = cpu_block(w, w->lambda, thread->block_lambda);
 	memset(thread->cross, 0, s->ncross * sizeof(double));
@@ -105,17 +113,14 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_z_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
-		backward_block(w, psi, lambda, base, thread->cross, &thread->ahead);
+		cpu_backward_block(w, psi, lambda, base, thread->cross, &thread->ahead);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail || w->slope))
 			cpu_put_back(w, lambda, base, w->lambda);
 		thread->blocks++;
 	}
-	double *out = cpu_chunk_sums(b, thread) + s->nsum * chunk;
-	for (uint32_t k = s->first_cross; k < s->nstep; k++)
-		if (s->step[k].plan->cross)
-			step_sums(b, &s->step[k], thread->cross, out + s->step[k].sum);
+	cpu_backward_sums(w, thread, chunk, 0);
 }
 
 /* Of U, from those of a step that does U^+: as d(U^+) = -U^+ dU U^+, of Y = -conj(U) Y' U^T. */
@@ -151,10 +156,11 @@ static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
 	return b->plan->set.def[st->plan->matrix]->cls == VALUE_SAMPLE;
 }
 
-static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w,
-	const struct cpu_stage *s, const struct unit_input *in, double *skew_shared, double *const *skew_sample)
+/* The chunks' sums from `place` on, times `scale`, to the matrices they are of. */
+static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_stage *s,
+	const struct unit_input *in, size_t place, double scale, double *skew_shared, double *const *skew_sample)
 {
-	const double *part = cpu_chunk_sums(b, w);
+	const double *part = cpu_chunk_sums(b, w) + place;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		unsigned n = step_doubles(st);
@@ -164,6 +170,8 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 		for (unsigned chunk = 0; chunk < s->back.nchunk; chunk++)
 			for (unsigned e = 0; e < n; e++)
 				r[e] += part[s->nsum * chunk + st->sum + e];
+		for (unsigned e = 0; e < n; e++)
+			r[e] *= scale;
 		if (of_sample(b, st))
 			add_sums(b, st, in->u[0], r, skew_sample[0]);
 		else
@@ -208,27 +216,33 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 }
 
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const void *tail, const double *slope, double *skew_shared, double *const *skew_sample)
+	void *psi, const struct cpu_begin *begin, double *skew_shared, double *const *skew_sample)
 {
-	uint32_t first = 0;
+	uint32_t first = 0, from = c->nstage;
+	double scale = 1;
 	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
 		first++;
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = tail };
-	for (uint32_t k = c->nstage; k-- > first; ) {
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = begin->tail };
+	if (begin->turned) {   /* all sums are linear in the slope */
+		scale = begin->slope[0];
+		from--;
+		collect_chunks(b, w, &c->stage[from], in, b->chunk_turned, scale, skew_shared, skew_sample);
+	}
+	for (uint32_t k = from; k-- > first; ) {
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
-		sweep.tail = tail && k + 1 == c->nstage;
-		sweep.slope = k + 1 == c->nstage ? slope : NULL;
+		sweep.tail = begin->tail && k + 1 == c->nstage;
+		sweep.slope = k + 1 == c->nstage ? begin->slope : NULL;
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
-			collect_chunks(b, w, sweep.stage, in, skew_shared, skew_sample);
+			collect_chunks(b, w, sweep.stage, in, 0, scale, skew_shared, skew_sample);
 			cpu_took(b, began, &c->seconds[k].back);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
-			if (tail)
+			if (sweep.tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
-			backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
+			cpu_backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
 			collect_lanes(b, w->cross, sweep.stage, in, skew_shared, skew_sample);
 		}
 	}
@@ -242,20 +256,21 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	uint32_t slot = cpu_slot(b, number);
 	void *psi = w->psi[slot];
 	if (w->resident[slot] != number)
-		cpu_forward_sweep(b, w, number, in, psi, false);
+		cpu_forward_sweep(b, w, number, in, psi, false, false);
 	w->resident[slot] = INDEX_NONE;
-	if (cpu_tail_taken(c, in)) {
-		matrix_room room;
-		cpu_tail_slopes(b, w, c, slope, &room, skew_shared);
-		cpu_unsweep(b, w, c, in, psi, &room, NULL, skew_shared, skew_sample);
-		return;
+	struct cpu_begin begin = { .turned = w->turned };
+	matrix_room room;
+	if (cpu_tail_taken(c, in))
+		cpu_tail_sums(b, w, c, slope, skew_shared);
+	if (begin.turned || (!cpu_tail_taken(c, in) && c->near && !c->nprobs)) {
+		begin.slope = slope;
+	} else if (cpu_tail_taken(c, in)) {
+		cpu_tail_matrix(b, c, slope, &room);
+		begin.tail = &room;
+	} else {
+		double began = cpu_began(b);
+		cpu_lambda(b, w, c, psi, w->lambda, slope);
+		cpu_took(b, began, &c->seconds[c->nstage].back);
 	}
-	if (c->near && !c->nprobs) {
-		cpu_unsweep(b, w, c, in, psi, NULL, slope, skew_shared, skew_sample);
-		return;
-	}
-	double began = cpu_began(b);
-	cpu_lambda(b, w, c, psi, w->lambda, slope);
-	cpu_took(b, began, &c->seconds[c->nstage].back);
-	cpu_unsweep(b, w, c, in, psi, NULL, NULL, skew_shared, skew_sample);
+	cpu_unsweep(b, w, c, in, psi, &begin, skew_shared, skew_sample);
 }

@@ -388,7 +388,7 @@ static void bank_backward(struct backend_state *b, unsigned worker, uint32_t num
 		w->lambda = mixed(&x, w, number);
 	else
 		mix_lanes(&x);
-	cpu_unsweep(b, w, c, in, psi, NULL, NULL, skew_shared, skew_sample);
+	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, skew_shared, skew_sample);
 	w->lambda = own;
 }
 

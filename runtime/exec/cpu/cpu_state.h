@@ -26,7 +26,7 @@ struct cpu_step {
 	size_t cross;                /* place of its sums (skew.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
 	size_t sum;                  /* place among the stage's sums: [d*d] */
 	bool permutes;               /* constant and without phases: rows change places */
-	bool on_the_way;             /* and they do so where the block is fetched or put back, or a later step's rows are */
+	bool on_the_way;             /* and they do so where the block is fetched or put back, or in a later step's matrix */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
 	/* A diagonal matrix may have targets outside the block's rows. */
 	bool diagonal;
@@ -114,6 +114,7 @@ struct cpu_circuit {
 	unsigned nbit;               /* as stored */
 	size_t nrow;
 	uint32_t nstage; struct cpu_stage *stage;
+	bool turns;                  /* the way back begins on the way forward (plan_turns) */
 	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
 	uint32_t nz; size_t *sign_row;           /* (nz) of those */
 	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
@@ -132,6 +133,7 @@ struct cpu_circuit {
 struct cpu_worker {
 	void **psi;                  /* (nslot) */
 	uint32_t *resident;          /* (nslot) circuit whose final state is there, or INDEX_NONE */
+	bool turned;                 /* not the final one: the last stage has been undone, for a slope of 1 */
 	void *lambda;
 	void *block_psi, *block_lambda, *part;
 	struct kernel_ahead ahead;   /* the next block of a shared state */
@@ -155,7 +157,8 @@ struct backend_state {
 	cplx *constant;              /* while compiling: the constant ones */
 	uint32_t *used[2], nused[2]; /* which of them steps use, by class */
 	void *matrix[2];             /* the same and their inverses, kernels' precision */
-	double *chunk;               /* partial sums: (CPU_CHUNKS, entries) for every worker that holds states */
+	double *chunk;               /* partial sums of CPU_CHUNKS chunks, for every worker that holds states: those of one pass, then */
+	size_t chunk_turned;         /* from this number on, those that the way forward makes for the way back (turns) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
 	struct cpu_bank *bank;       /* NULL until it is wanted */
@@ -206,12 +209,16 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const st
 	const double *slope, double *skew_shared, double *const *skew_sample);
 
 /* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
- * the way back from psi and w->lambda, or where `tail` (cpu_tail.c) or slopes of readouts (cpu_z.c) are given from psi
- * alone. */
+ * the way back from psi and what lambda is made of. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in);
+struct cpu_begin {
+	const void *tail;            /* lambda = matrix psi (cpu_tail.c), */
+	const double *slope;         /* or of slopes of readouts (cpu_z.c), or if both are NULL it is in w->lambda */
+	bool turned;                 /* forward has undone the last stage for a slope of 1; slope[0] is the true one */
+};
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const void *tail, const double *slope, double *skew_shared, double *const *skew_sample);
+	void *psi, const struct cpu_begin *begin, double *skew_shared, double *const *skew_sample);
 
 /* cpu_bank.c: states kept side by side. */
 extern const struct bank_ops cpu_bank_ops;

@@ -119,6 +119,23 @@ static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size
 	}
 }
 
+/* The block as forward leaves it goes back, with lambda for a slope of 1. */
+static void turn_block(const struct sweep *w, struct cpu_worker *thread, void *psi, size_t base)
+{
+	static const double one = 1;
+	struct sweep back = *w;
+	back.lambda = w->owner->lambda;
+	back.slope = w->tail ? NULL : &one;
+	void *lambda = cpu_block(w, back.lambda, thread->block_lambda);
+	if (w->tail)
+		cpu_tail_lambda(&back, psi, lambda);
+	else
+		cpu_z_lambda(&back, psi, base, lambda);
+	cpu_backward_block(&back, psi, lambda, base, thread->cross, &thread->ahead);
+	cpu_put_back(&back, psi, base, back.psi);
+	cpu_put_back(&back, lambda, base, back.lambda);
+}
+
 static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base, struct z_sums *z)
 {
 	const struct cpu_stage *s = w->stage;
@@ -132,7 +149,10 @@ static void forward_block(const struct sweep *w, struct cpu_worker *thread, void
 		cpu_tail_add(w, thread, block);
 	if (z)
 		cpu_z_block(w, block, z);
-	cpu_put_back(w, block, base, w->psi);
+	if (w->turn)
+		turn_block(w, thread, block, base);
+	else
+		cpu_put_back(w, block, base, w->psi);
 }
 
 static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -145,6 +165,8 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		cpu_z_begin(w, &z);
 	if (w->tail)
 		cpu_tail_begin(w, thread);
+	if (w->turn)
+		memset(thread->cross, 0, w->stage->ncross * sizeof(double));
 	void *block = cpu_block(w, w->psi, thread->block_psi);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
@@ -159,6 +181,8 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	w->b->k->past_is_there();
 	if (w->sums)
 		cpu_z_end(w, &z, chunk);
+	if (w->turn)
+		cpu_backward_sums(w, thread, chunk, w->b->chunk_turned);
 	if (w->tail)
 		cpu_tail_chunk(w, thread, chunk);
 }
@@ -255,10 +279,13 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.from = k == first ? like->from : like->psi;
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		sweep.sums = k + 1 == c->nstage && like->sums;
+		sweep.turn = k + 1 == c->nstage && like->turn;
 		double began = cpu_began(sweep.b);
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
+		if (sweep.turn && sweep.b->shared)
+			c->seconds[k].back = 0;   /* it is in the way forward */
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
 	}
 }
@@ -276,19 +303,25 @@ static bool reads_start(const struct backend_state *b, const struct cpu_circuit 
 }
 
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
-	bool sums)
+	bool sums, bool turn)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near };
+	matrix_room room;
 	bool from_start = reads_start(b, c);
 	sweep.from = from_start ? c->start : psi;
+	w->turned = sweep.turn = turn && !in->whole && c->turns;
+	if (w->turned && cpu_tail_taken(c, in)) {
+		cpu_tail_matrix(b, c, &(double){ 1 }, &room);
+		sweep.tail_matrix = &room;
+	}
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
 		start_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
-		clear_idle(b, w, c, c->start || c->plan->nprepare ? 0 : c->idle, psi);
+		clear_idle(b, w, c, c->start || c->plan->nprepare || w->turned ? 0 : c->idle, psi);
 	} else {
 		sweep.tail = cpu_tail_taken(c, in);
 		forward_whole(&sweep, sweep.from, psi);
@@ -322,8 +355,7 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	uint32_t slot = cpu_slot(b, c);
 	bool tail = cpu_tail_taken(circuit, in);
 	double began;
-	(void)keep;
-	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail);
+	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep);
 	w->resident[slot] = c;
 	began = cpu_began(b);
 	if (tail)

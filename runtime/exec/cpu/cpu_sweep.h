@@ -16,8 +16,9 @@ struct sweep {
 	const void *from;            /* forward: what blocks are fetched from, psi or the kept start */
 	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
 	bool tail;                   /* the stage ends with the tail, which is taken */
-	const void *tail_matrix;     /* on the way back: of lambda = matrix psi */
-	const double *slope;         /* on the way back, in the last stage: slopes of readouts that lambda is made of, or NULL where it is there */
+	const void *tail_matrix;     /* where lambda is made: it is matrix psi, */
+	const double *slope;         /* or of these slopes of readouts, or if NULL on the way back it is there */
+	bool turn;                   /* forward: the way back begins in the last stage's blocks; in the stage: it is that one */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
@@ -101,6 +102,13 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 		w->b->k->scatter(block, state, base, &r);
 }
 
+/* ---- cpu_backward.c ---- */
+
+/* A block's way back through the stage, psi and lambda as its steps left them; sums are added to `cross`. */
+void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead);
+/* The sums of a thread's chunk to the worker's sums from `place` on. */
+void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place);
+
 /* ---- cpu_tail.c ---- */
 
 void cpu_tail_compile(struct backend_state *b, struct cpu_circuit *c);
@@ -114,9 +122,11 @@ void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsi
 void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
 /* readout[(width, nreadout)] from P. */
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
-/* The matrix of lambda, lane by lane in SHAPE_SAMPLES, and the tail's own cross matrix added to skew_shared. */
-void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	void *matrix, double *skew_shared);
+/* The matrix of lambda, lane by lane in SHAPE_SAMPLES. */
+void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c, const double *slope, void *matrix);
+/* The tail's own cross matrix added to skew_shared. */
+void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
+	double *skew_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
 /* ---- cpu_part.c ---- */
@@ -151,8 +161,9 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 /* Where a worker keeps the state of circuit c. */
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
 
-/* psi becomes the final state of the circuit.  sums: and where that has c->near, its last stage sums the products of Z. */
+/* psi becomes the final state of the circuit, or where it may turn and does (w->turned), that before the last stage.  sums: and
+ * where that has c->near, its last stage sums the products of Z. */
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
-	bool sums);
+	bool sums, bool turn);
 
 #endif

@@ -188,35 +188,46 @@ static void add_behind(const cplx *r, const cplx *u, unsigned d, double *skew)
 	skew_add(d, y, skew);
 }
 
-void cpu_tail_slopes(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	void *matrix, double *skew_shared)
+void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c, const double *slope, void *matrix)
 {
-	const struct plan_step *s = c->tail->step->plan;
 	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
 	double flat[CPU_TAIL_DOUBLES];
-	const double *p = sums(b, w, c);
-	cplx before[MATRIX_ENTRIES_MAX] = { 0 };
 	memset(flat, 0, (size_t)ndouble(c->tail) * lanes * sizeof *flat);
 	for (uint32_t j = 0; j < n; j++) {
 		const cplx *m = c->tail->uou + (size_t)j * d * d;
+		for (unsigned e = 0; e < d * d; e++) {
+			double re = creal(m[e]), im = cimag(m[e]);
+			for (unsigned l = 0; l < lanes; l++) {
+				flat[2 * e * lanes + l] += slope[(size_t)l * n + j] * re;
+				flat[(2 * e + 1) * lanes + l] += slope[(size_t)l * n + j] * im;
+			}
+		}
+	}
+	b->k->store(matrix, flat, (size_t)ndouble(c->tail) * lanes);
+}
+
+void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
+	double *skew_shared)
+{
+	const struct plan_step *s = c->tail->step->plan;
+	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
+	const double *p = sums(b, w, c);
+	cplx before[MATRIX_ENTRIES_MAX] = { 0 };
+	if (!s->cross)
+		return;
+	for (uint32_t j = 0; j < n; j++) {
 		cplx g[MATRIX_ENTRIES_MAX];
 		for (unsigned e = 0; e < d * d; e++) {
-			double re = creal(m[e]), im = cimag(m[e]), gr = 0, gi = 0;
+			double gr = 0, gi = 0;
 			for (unsigned l = 0; l < lanes; l++) {
-				double x = slope[(size_t)l * n + j];
-				flat[2 * e * lanes + l] += x * re;
-				flat[(2 * e + 1) * lanes + l] += x * im;
-				gr += x * p[2 * e * lanes + l];
-				gi += x * p[(2 * e + 1) * lanes + l];
+				gr += slope[(size_t)l * n + j] * p[2 * e * lanes + l];
+				gi += slope[(size_t)l * n + j] * p[(2 * e + 1) * lanes + l];
 			}
 			g[e] = cplx_of(gr, gi);
 		}
-		if (s->cross)
-			add_before(c->tail->ou + (size_t)j * d * d, g, d, before);
+		add_before(c->tail->ou + (size_t)j * d * d, g, d, before);
 	}
-	if (s->cross)
-		add_behind(before, b->u + b->plan->set.offset[s->matrix], d, skew_shared + b->plan->set.offset[s->matrix]);
-	b->k->store(matrix, flat, (size_t)ndouble(c->tail) * lanes);
+	add_behind(before, b->u + b->plan->set.offset[s->matrix], d, skew_shared + b->plan->set.offset[s->matrix]);
 }
 
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The examples beside what others published, over seeds: the numbers of examples/README.md, printed as its rows are.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/examples.sh"
 
 # row FLOOR NAME LAST KEY [options]: mean and least over the seeds; the mean is at least FLOOR.

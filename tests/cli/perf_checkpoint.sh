@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a checkpoint after every update costs, beside a bare write + fsync + rename + fsync of that size: a small one,
 # and one of megabytes.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 make_files

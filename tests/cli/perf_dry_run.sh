@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What --dry-run foretells of an epoch is within 30 % of what the epoch in the middle of a run then takes.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cluster=$top_srcdir/examples/cluster/config.yaml
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The limits that info measures agree with those of a program of another hand, machine_ceiling.c beside the reference numbers.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 source=$QCNN_SHARED/tools/machine_ceiling.c
 [ -f "$source" ] || tap_skip_all "no machine_ceiling.c in $QCNN_SHARED/tools"

@@ -3,7 +3,7 @@
 # What logging costs: trainings on 12 qubits, 64 samples a step, with nothing logged and with more and more up to
 # all that can be, in turn. Nothing of it waits for the disk, so that processor time (user and system) on one thread
 # is what it costs, whatever else the machine does; the least of each counts.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cat >config.yaml <<END
 model: {file: $top_srcdir/examples/cluster/cluster.qcnn, const: {n: 12}}

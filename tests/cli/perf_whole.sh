@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Whole-process times, start included: minimum of several runs, as a share of the time that a user may wait.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cluster=$top_srcdir/examples/cluster
 

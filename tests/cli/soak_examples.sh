@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The examples over many seeds: how often a start of `cluster` succeeds, and the medians of the models with heads.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 examples=$top_srcdir/examples
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Trainings killed at a hundred moments each go on to the bits of the one that never stopped.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 . "$top_srcdir/tests/cli/faults.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # qcnn bench: what it prints, refuses and compares; qsim's circuits.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 quick="--no-limits --runs 3 --threads 1"
 

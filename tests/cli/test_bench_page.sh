@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The benchmark page of tests/bench/run.sh: its works are those of qcnn bench, its goals are judged, growth is explained.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 bench=$top_srcdir/tests/bench
 export QCNN_REAL="$QCNN"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Callbacks of a training: what they write, run, refuse and change, and that a killed run goes on with them.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 cp "$top_srcdir/examples/cluster/cluster.qcnn" .

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Configurations: faults against golden texts, --set and --const, the resolved form.
 # QCNN_REWRITE=1 rewrites the expectations beside the configurations.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Files for training, validation and test in every format, in memory and streamed; states as inputs; weights of samples.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 # ---- files by hand: numbers are bytes (numbers of 0 to 255), so that the shell can write them ----
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Drawings: golden texts, SVG that is well formed, folding, collapsing, expanding, and what is refused.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_models
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # qcnn train --dry-run: it tells what would be done, and does nothing.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 export TMPDIR="$PWD/tmp"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # qcnn compile --emit=circuit: the text compiles to the same states and readouts.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cat >parts.qcnn <<'END'
 QCNN 1;

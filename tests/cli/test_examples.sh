@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Every example shows the result that its file `expect` states; the digits over ten seeds.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 . "$top_srcdir/tests/cli/examples.sh"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainings that are killed, that find no room or are stopped at one call to the file system go on to what the calm
 # run leaves. Here at some of the calls; soak_resume.sh takes each.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 . "$top_srcdir/tests/cli/faults.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whatever is printed, as JSON, CSV, JSON lines or NPY, reads back to the same bits; weights survive
 # every conversion; derivatives agree whatever computes them, for all examples.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 # Three samples of n numbers and a label.
 make_data() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A training whose disk is full: it goes on, its checkpoint stays whole, one note says so, and nothing is lost
 # when there is room again. The disk is a tmpfs in a mount namespace of the test's own.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 if [ -z "$own_mounts" ]; then
 	for how in -m -rm; do
 		unshare $how sh -c 'mkdir -p mount.probe && mount -t tmpfs -o size=64k none mount.probe' 2>/dev/null &&

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Generators with options, and qcnn infer --set: trained weights on other data.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cat >chain.qcnn <<'END'
 QCNN 1;

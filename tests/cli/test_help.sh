@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # --help, --version, unknown words; every row of the option table has help and manual text.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 commands=$(sed -n 's/^	\.name = "\(.*\)",$/\1/p' "$top_srcdir"/cli/cmd_*.c | sort)
 tap_is "$(echo $commands)" "bench check compile completions config draw explain infer info init run runs train weights worker" "the commands"

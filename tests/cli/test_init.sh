@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # qcnn init: the starter trains at once and learns; qcnn completions: what the shells make of it.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 tap_exit 0 "init" "$QCNN" init mine
 tap_has err "now: qcnn train mine/config.yaml" "what to do next"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainings that are stopped, find no room or no folder: the right status, old files whole, nothing half-written.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 # One thread: several would wait for one another in turns where other tests run besides.

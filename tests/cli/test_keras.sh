@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Weights in Keras's .h5 files: those of TensorFlow Quantum give its stored outputs, ours come back to the
 # same bits, Python's h5py finds Keras's layout, and wrong files are refused.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 
 : "${PYTHON:=python3}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a run writes while it goes: history.csv and TensorBoard's event files, by the keys of the section log.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_models
 make_configs

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The manual pages: clean by mandoc, complete by the tables, and their examples run.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 
 pages=

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Losses, schedules, optimisers' shared options, regularisers and weights of samples in a configuration,
 # by numbers worked out by hand; metrics that are matrices, in all that is printed.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/one_weight.sh"
 
 make_one

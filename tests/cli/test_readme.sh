@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What README.md shows is true: its model compiles to the example's program, its configuration trains, its
 # error looks as printed, its commands and files exist.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 readme=$top_srcdir/README.md
 

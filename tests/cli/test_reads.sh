@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A training reads its files when it begins and when an epoch does, none in a step: ten times the steps read as often.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # report.html: one file that needs nothing else, well formed, with what a run of each kind has to show.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 : "${PYTHON:=python3}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainings that were stopped or killed go on: the bits, the lines and the events of one that never stopped.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
 make_files

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # run, check, compile and weights: what they print, in each format.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 run() { "$QCNN" run -q --precision=double --isa=baseline "$@"; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # qcnn runs: finding runs by name, the tables, the curves, and what may be removed.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_models
 make_configs

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The same seed gives the same weights.bin, byte for byte, and the same metrics: for 1, 2, 3 and 4
 # threads, for two runs, for every example, for large batches and for states that all threads share.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 examples=$top_srcdir/examples
 

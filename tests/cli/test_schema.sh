@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every key of the schema: qcnn-config(5) has its unit, type, range, default and an example that works, and
 # every wrong value is refused with its place and what is allowed.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 echo 'model: {file: one.qcnn}' >config.yaml
 page=$top_builddir/man/qcnn-config.5

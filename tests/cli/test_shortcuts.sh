@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Exact shortcuts from outside: named, switched off, refused, and of no consequence but rounding.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cp "$top_srcdir/examples/cluster/cluster.qcnn" .
 run() { "$QCNN" bench --circuit qcnn --qubits 10 --gradient --batch 200 --runs 1 --no-limits --json "$@"; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Shots in train, infer and run: frequencies near what is exact, the same bytes for any number of threads, and what is refused.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cat >one.qcnn <<'END'
 QCNN 1;

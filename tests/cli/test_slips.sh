@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What people get wrong on their first day, and the words that must help them on.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 

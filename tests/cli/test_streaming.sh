@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # data.streaming: the same weights as with all inputs in memory, and what can go wrong.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 export TMPDIR="$PWD/tmp"

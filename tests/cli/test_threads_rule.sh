@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which rule sets the number of threads: environment, places, affinity mask, quotas of both versions of cgroups.
 # The cgroup is played by files in a mount namespace of the test's own.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 rule() { "$QCNN" info | sed -n 's/^threads *//p'; }
 have=$(nproc)

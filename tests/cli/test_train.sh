@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Training and inference from the command line: the run's folder, equal bits, signals, moved and changed data.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 

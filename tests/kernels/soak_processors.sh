@@ -3,7 +3,7 @@
 # The portable kernels on other processors: the tests of kernels and units are built by a cross compiler, linked
 # statically, and run under qemu: aarch64; s390x, whose numbers have their most significant byte first.
 # Headers are taken from this machine, libraries are not: tests that need one are left out.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 work=$PWD
 processors='aarch64 s390x'

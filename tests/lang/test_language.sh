@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The language, sentence by sentence: the cases of language.txt, whose head says how to read them.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 run() { "$QCNN" run -q --precision=double --format=csv "$@"; }
 
 awk '

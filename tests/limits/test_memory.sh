@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # States that no memory holds are refused beforehand, whatever asks for them; so are limits set with ulimit.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 cat >big.qcnn <<'END_OF_MODEL'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Files that are no files of ours: every command that reads one ends with a documented status and a reason.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 "$QCNN" train -q -o w.bin table.yaml

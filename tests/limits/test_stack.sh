@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What recurses over a model runs to its limits, however small `ulimit -s` is.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 repeat() { awk -v text="$1" -v n="$2" 'BEGIN { while (n--) printf "%s", text }'; }
 {

@@ -3,7 +3,7 @@
 # The same weights, byte for byte, by 1, 2, 3, 4 and 8 workers, each of which takes part: of this machine, by ssh, and
 # started together by srun of a real Slurm and by mpirun; encrypted and not, and with one at half speed; of the
 # multi-worker job, of large batches and of 18 qubits.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 . "$top_srcdir/tests/net/slurm.sh"
 

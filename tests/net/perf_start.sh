@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How long it takes until four hosts have computed the first update, beside four `ssh host true` side by side: alternating,
 # medians. The time of an update includes the first units of all, their sums and the validation behind it.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_open 4 || tap_skip_all "$lab_why"

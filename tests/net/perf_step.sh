@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a step by workers costs beyond its computing, beside Open MPI's allreduce of as many numbers; how
 # well workers of different speeds share a step; two workers beside two threads.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 sleepers=$top_builddir/tests/net/sleepers
 # value NAME < line of name=value

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Real Slurm, started and ended by this test: by srun, in an allocation, by the scripts of examples/batch, and through
 # three preemptions; always the bits of one process.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/slurm.sh"
 
 trap end_slurm EXIT

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Workers and coordinators are killed, stopped and let go on at random moments: the weights are those of the
 # calm run, or training ends with 69 or 75 and the same command finishes it; no process is ever left.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 moments=${QCNN_MOMENTS:-30}
 cp "$top_srcdir"/examples/cluster-hybrid/* .

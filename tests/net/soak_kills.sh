@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Workers of one job are killed at random two hundred times while it gets on, and started again by it: its weights are
 # those of the calm run, and as many work units counted.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 kills=${QCNN_KILLS:-200}
 cp "$top_srcdir"/examples/cluster-hybrid/* .

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # A thousand starts of workers on four hosts, and some of 24 through one sshd as it is delivered: none may fail.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_open 4 || tap_skip_all "$lab_why"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Processes that others have started together do one job: what mpirun and the like put into the environment is put
 # there by this test.  The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* .
 head -c 32 /dev/urandom >key

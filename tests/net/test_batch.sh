@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The scripts of examples/batch for PBS and LSF, with what these put into the environment and commands that play theirs, on
 # hosts by a real sshd: the job ends in time with 75, goes back to the queue, and the same job again has the calm run's bits.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 . "$top_srcdir/tests/net/gate.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The keys of a configuration that say which hosts compute, and how workers are started there.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 

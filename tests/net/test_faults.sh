@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One of each kind of fault, on hosts of a lab, all at the same time; `make check-net` runs the whole matrix.
 [ -n "$own_mounts" ] || ! unshare -m true 2>/dev/null || own_mounts=1 exec unshare -m sh "$0"
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 . "$top_srcdir/tests/net/gate.sh"
 . "$top_srcdir/tests/net/faults.sh"

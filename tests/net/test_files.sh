@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cluster.shard: file: workers read the data files themselves, to the same bits; a host where a file is missing or is
 # another one is named.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cp "$top_srcdir"/examples/digits/* .
 cp digits01.csv other.csv

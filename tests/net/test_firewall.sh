@@ -3,7 +3,7 @@
 # A host that reaches this machine by nothing but the ssh that came: with real packet filters that drop or reject. By TCP
 # alone that is an error with host, cause and cure; else ssh carries the work, with the same bits. A cable that is pulled
 # then leaves no worker.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_namespaces 3

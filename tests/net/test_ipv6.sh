@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hosts that are IPv6 addresses, written in all the ways there are: bare, in brackets, with a user, a number of
 # workers, the interface of a link-local address.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_namespaces 1

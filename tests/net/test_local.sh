@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Workers of this machine: the same bits as one process for any number of them, also when some are
 # killed, stopped or late; no process is left, however it ends.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/gate.sh"
 
 examples=$top_srcdir/examples

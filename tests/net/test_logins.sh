@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How people have set up their accounts: a .bashrc and a .cshrc that talk, csh as login shell, German and Turkish, folders
 # that nobody may write to; with qcnn elsewhere, and of another version. It works, or one message says what to do.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_unshare="--net --mount"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The manifests of examples/kubernetes: valid by Kubernetes' own schemas (of the Python package kubernetes-validate), with
 # the fields that its reference requires, and with numbers, names and options that fit each other and qcnn.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 manifest=$top_srcdir/examples/kubernetes/train.yaml
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The launchers of Open MPI and MPICH, as Debian has them: several processes, one job, the bits of one process.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* "$top_srcdir"/examples/batch/mpi.sh .
 few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1 --set train.epochs=2"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # This program, sent to hosts that lack it: the same bits, no file left, whoever is killed; a host that has it gets nothing;
 # what lacks on a host is said. The hosts of the lab do not see the program's file.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_unshare="--net --mount"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hosts that let nobody in: one that wants a password, and one whose key is another than it was, end the start soon,
 # by name and with what ssh says; a listener that does not hold the job's key gets no worker.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 
 lab_open 1 || tap_skip_all "$lab_why"

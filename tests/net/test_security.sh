@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A running job among strangers: where it listens, where its key is to be found (nowhere), and that ten thousand
 # connections which prove nothing neither get a byte nor keep it from going on.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 crowd=$top_builddir/tests/net/crowd
 cp "$top_srcdir"/examples/cluster/* .

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Workers by ssh, through a real sshd that this test starts on the loopback interface with keys of its own.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 sshd=$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v sshd) || tap_skip_all "sshd is not installed"
 command -v ssh >/dev/null || tap_skip_all "ssh is not installed"

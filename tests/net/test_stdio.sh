@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Work that is carried by the workers' standard input and output: the same bits, behind noise too; who breaks the rules is
 # named; whatever process ends, nothing is left.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 . "$top_srcdir/tests/net/gate.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # weights.bin opens in Python's package safetensors, with the shapes and numbers that `qcnn weights show` prints.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 : "${PYTHON:=python3}"
 "$PYTHON" -c 'import safetensors, numpy' 2>/dev/null || tap_skip_all "no Python package safetensors"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads every include of the sources and fails on one from a room that the table does not allow.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 # room: what it may include besides itself (a folder, or one file). `any` is everything.
 # Deeper folders come first where their rule differs; a room without a row is an error.

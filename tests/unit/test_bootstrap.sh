@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # bootstrap on a system that lacks everything: it names what is missing and touches nothing.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 mkdir bin
 for name in sh dirname id sed grep tr tail cat env; do

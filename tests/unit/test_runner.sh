@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The test runner itself: it must see every way in which a test can fail, and name every skip.
-. "$top_srcdir/tests/tap.sh"
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 mkdir -p tests/t
 cat >tests/t/good.sh <<'END'
@@ -38,6 +38,12 @@ runs "1 passed, 1 failed, 0 skipped" 1 "a bad exit status" tests/t/status.sh
 runs "1 passed, 1 failed, 0 skipped" 1 "a crash" tests/t/crash.sh
 runs "1 passed, 1 failed, 0 skipped" 1 "a test that takes too long" -t 1 tests/t/slow.sh
 runs "0 passed, 1 failed, 0 skipped" 1 "a test that does not exist" tests/t/absent.sh
+
+mkdir hand
+for shell in sh bash; do
+	(cd hand && env -u top_srcdir $shell "$top_srcdir/tests/unit/test_arrows.sh" >../hand.out 2>&1) && status=0 || status=1
+	tap_is "$status $(ls -A hand) $(grep -c 'run this test through tests/run-tests' hand.out)" "1  1" "run by hand with $shell, a test says how and leaves nothing"
+done
 runs "0 passed, 0 failed, 2 skipped" 0 "tests that skip as a whole" tests/t/none.sh tests/t/old.sh
 runs "2 passed, 0 failed, 0 skipped" 0 "each test has an empty folder" -j 2 tests/t/alone1.sh tests/t/alone2.sh
 tap_done

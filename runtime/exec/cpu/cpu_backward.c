@@ -258,15 +258,18 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	if (w->resident[slot] != number)
 		cpu_forward_sweep(b, w, number, in, psi, false, false);
 	w->resident[slot] = INDEX_NONE;
-	struct cpu_begin begin = { .turned = w->turned };
+	struct cpu_begin begin = { .turned = cpu_turns(c, in) };
+	bool tail = cpu_tail_taken(c, in);
 	matrix_room room;
-	if (cpu_tail_taken(c, in))
+	if (tail)
 		cpu_tail_sums(b, w, c, slope, skew_shared);
-	if (begin.turned || (!cpu_tail_taken(c, in) && c->near && !c->nprobs)) {
+	if (begin.turned) {
 		begin.slope = slope;
-	} else if (cpu_tail_taken(c, in)) {
+	} else if (tail) {
 		cpu_tail_matrix(b, c, slope, &room);
 		begin.tail = &room;
+	} else if (c->near && !c->nprobs) {
+		begin.slope = slope;
 	} else {
 		double began = cpu_began(b);
 		cpu_lambda(b, w, c, psi, w->lambda, slope);

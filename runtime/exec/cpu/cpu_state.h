@@ -132,8 +132,7 @@ struct cpu_circuit {
 
 struct cpu_worker {
 	void **psi;                  /* (nslot) */
-	uint32_t *resident;          /* (nslot) circuit whose final state is there, or INDEX_NONE */
-	bool turned;                 /* not the final one: the last stage has been undone, for a slope of 1 */
+	uint32_t *resident;          /* (nslot) circuit whose state forward left there, or INDEX_NONE */
 	void *lambda;
 	void *block_psi, *block_lambda, *part;
 	struct kernel_ahead ahead;   /* the next block of a shared state */

@@ -306,12 +306,11 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	bool sums, bool turn)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near };
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near, .turn = turn };
 	matrix_room room;
 	bool from_start = reads_start(b, c);
 	sweep.from = from_start ? c->start : psi;
-	w->turned = sweep.turn = turn && !in->whole && c->turns;
-	if (w->turned && cpu_tail_taken(c, in)) {
+	if (turn && cpu_tail_taken(c, in)) {
 		cpu_tail_matrix(b, c, &(double){ 1 }, &room);
 		sweep.tail_matrix = &room;
 	}
@@ -321,7 +320,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	prepare_vectors(b, number, in, psi);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
-		clear_idle(b, w, c, c->start || c->plan->nprepare || w->turned ? 0 : c->idle, psi);
+		clear_idle(b, w, c, c->start || c->plan->nprepare || turn ? 0 : c->idle, psi);
 	} else {
 		sweep.tail = cpu_tail_taken(c, in);
 		forward_whole(&sweep, sweep.from, psi);
@@ -355,7 +354,7 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	uint32_t slot = cpu_slot(b, c);
 	bool tail = cpu_tail_taken(circuit, in);
 	double began;
-	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep);
+	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep && cpu_turns(circuit, in));
 	w->resident[slot] = c;
 	began = cpu_began(b);
 	if (tail)

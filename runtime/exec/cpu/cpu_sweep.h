@@ -161,8 +161,11 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 /* Where a worker keeps the state of circuit c. */
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
 
-/* psi becomes the final state of the circuit, or where it may turn and does (w->turned), that before the last stage.  sums: and
- * where that has c->near, its last stage sums the products of Z. */
+/* Where backward follows: does the way back begin on the way forward? */
+static inline bool cpu_turns(const struct cpu_circuit *c, const struct unit_input *in) { return c->turns && !in->whole; }
+
+/* psi becomes the final state of the circuit, or with `turn` that before the last stage.  sums: and where the circuit has
+ * c->near, its last stage sums the products of Z. */
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
 	bool sums, bool turn);
 

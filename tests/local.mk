@@ -228,7 +228,7 @@ check-local: $(fault_programs) $(net_programs)
 endif
 
 # The whole matrix of faults, on hosts of a lab.
-net_programs = tests/net/crowd tests/net/net_drop
+net_programs = tests/net/crowd tests/net/deaf tests/net/net_drop
 EXTRA_PROGRAMS += $(net_programs)
 net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
 EXTRA_DIST += tests/net/README.md tests/net/played.h

@@ -70,14 +70,13 @@ static void see_to(struct coordinator *c, size_t n, double now)
 	for (unsigned i = 0; i < c->nmember; i++) {
 		struct member *m = &c->member[i];
 		short events = heard_of(c, n, &at, m->peer.fd);
-		struct err e = { 0, "" };
 
 		c->watch_at = heard_of(c, n, &at, m->process.talk) ? 0 : c->watch_at;
 		c->watch_at = heard_of(c, n, &at, leash_of(m)) ? 0 : c->watch_at;
 		if (events & ~POLLOUT)
 			member_read(c, m, now);
-		if (events & POLLOUT && m->peer.fd >= 0 && peer_flush(&m->peer, &e))
-			member_lose(c, m, &e);
+		if (events & POLLOUT)
+			member_flush(m);
 	}
 	for (unsigned i = 0; i < c->nlistener; i++)
 		if (heard_of(c, n, &at, c->listener[i].fd))
@@ -397,12 +396,9 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	pthread_mutex_lock(&c->lock);
 	forget_job(c);
 	code = job_keep(c, job, e);
-	for (unsigned i = 0; i < c->nmember && !code; i++) {
-		struct err why = { 0, "" };
-
-		if (c->member[i].state == MEMBER_HERE && !job_send(c, &c->member[i], &why))
-			member_lose(c, &c->member[i], &why);
-	}
+	for (unsigned i = 0; i < c->nmember && !code; i++)
+		if (c->member[i].state == MEMBER_HERE)
+			job_send(c, &c->member[i]);
 	if (!code)
 		code = wait_for(c, MEMBER_READY, "prepared the job", e);
 	if (!code)

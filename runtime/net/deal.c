@@ -166,14 +166,6 @@ static bool put_work(struct coordinator *c, struct member *m, const uint32_t *id
 	return true;
 }
 
-static void flush(struct coordinator *c, struct member *m)
-{
-	struct err why = { 0, "" };
-
-	if (m->peer.fd >= 0 && peer_waits(&m->peer) && peer_flush(&m->peer, &why))
-		member_lose(c, m, &why);
-}
-
 /* A message of n units for one worker, sent at once: it begins while others' are made. */
 static void deal(struct coordinator *c, struct member *m, uint32_t n)
 {
@@ -190,7 +182,7 @@ static void deal(struct coordinator *c, struct member *m, uint32_t n)
 		c->id[nid++] = (uint32_t)unit;
 	if (nid && !put_work(c, m, c->id, nid))
 		coordinator_no_memory(c);
-	flush(c, m);
+	member_flush(m);
 }
 
 /* What is left is short: all get their shares, whole units that together are all that is open. */
@@ -247,5 +239,5 @@ void members_assign(struct coordinator *c)
 		for (unsigned pending = 1; nopen && pending <= PENDING_MAX; pending++)
 			deal_some(c, pending);
 	for (unsigned i = 0; i < c->nmember; i++)
-		flush(c, &c->member[i]);
+		member_flush(&c->member[i]);
 }

@@ -199,9 +199,13 @@ void member_read(struct coordinator *c, struct member *m, double now)
 			return;
 		}
 	}
-	if (n < 0)
+	if (n < 0) {
 		member_lose(c, m, &why);
-	else if (code && m->peer.fault == ETIMEDOUT)
+		return;
+	}
+	if (!code && m->peer.fault)          /* it takes nothing more, but did not end */
+		code = err_set(&closed, -ERR_UNREACHABLE, "the connection broke: %s", strerror(m->peer.fault));
+	if (code && m->peer.fault == ETIMEDOUT)
 		member_lose(c, m, &closed);  /* the way there is cut: its process tells nothing */
 	else if (code)
 		member_leave(c, m, &closed, now);

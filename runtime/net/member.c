@@ -209,10 +209,15 @@ void members_start(struct coordinator *c, double now)
 	}
 }
 
+void member_flush(struct member *m)
+{
+	if (m->peer.fd >= 0 && peer_waits(&m->peer))
+		peer_flush(&m->peer, NULL);
+}
+
 void member_beat(struct coordinator *c, struct member *m, double now)
 {
 	struct wire_beat beat = { 0 };
-	struct err why = { 0, "" };
 
 	if (now - m->beaten < c->o.beat_s)
 		return;
@@ -220,8 +225,7 @@ void member_beat(struct coordinator *c, struct member *m, double now)
 	buf_clear(&c->body);
 	wire_put_beat(&c->body, &beat);
 	peer_put(&m->peer, &c->body);
-	if (peer_flush(&m->peer, &why))
-		member_lose(c, m, &why);
+	member_flush(m);
 }
 
 struct teller { struct coordinator *c; struct member *m; };
@@ -261,6 +265,8 @@ void members_watch(struct coordinator *c, double now)
 			watch_process(c, m, now);
 		if (m->state == MEMBER_LEAVING && now > m->leaves_at)
 			member_lose(c, m, &m->left);
+		if (m->peer.fault)
+			member_read(c, m, now);
 		if (m->peer.fd >= 0)
 			member_beat(c, m, now);
 		if (m->peer.fd >= 0)

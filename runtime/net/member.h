@@ -128,6 +128,8 @@ void members_start(struct coordinator *c, double now);
 void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now);
 /* It is gone: say why, open its units. */
 void member_lose(struct coordinator *c, struct member *m, const struct err *why);
+/* Send of what waits as much as goes.  A connection that breaks at it ends when it is read: what came before counts. */
+void member_flush(struct member *m);
 /* BEAT, where it is time. */
 void member_beat(struct coordinator *c, struct member *m, double now);
 /* What its process says and wants. */
@@ -145,7 +147,7 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 
 /* replace.c: the job, for those that start with it and for those that come again. */
 int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e);
-bool job_send(struct coordinator *c, struct member *m, struct err *why);
+void job_send(struct coordinator *c, struct member *m);
 bool job_same_answer(const struct coordinator *c, const struct member *m, struct err *why);
 /* m is lost: true, and it waits for another start at m->start_at; false: there will be none. */
 bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now);

@@ -124,9 +124,11 @@ int peer_fill(struct peer *p, struct err *e)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
-		p->fault = n < 0 ? errno : 0;
+		if (n < 0)
+			p->fault = errno;
 		if (n <= 0)
-			return err_set(e, -ERR_UNREACHABLE, "the connection %s%s", n ? "broke: " : "was closed", n ? strerror(errno) : "");
+			return err_set(e, -ERR_UNREACHABLE, "the connection %s%s", p->fault ? "broke: " : "was closed",
+				p->fault ? strerror(p->fault) : "");
 		p->in_len += (size_t)n;
 		p->nread += (uint64_t)n;
 		if (p->in_len < p->in_cap || has_whole(p) || p->in_len - p->in_at > p->body_max + WIRE_HEADER)
@@ -200,8 +202,10 @@ int peer_flush(struct peer *p, struct err *e)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
-		if (n < 0)
-			return err_set(e, -ERR_UNREACHABLE, "the connection broke: %s", strerror(errno));
+		if (n < 0) {
+			p->fault = errno;
+			return err_set(e, -ERR_UNREACHABLE, "the connection broke: %s", strerror(p->fault));
+		}
 		p->out_at += (size_t)n;
 		p->nwritten += (uint64_t)n;
 	}

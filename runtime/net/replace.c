@@ -73,7 +73,7 @@ static unsigned sharers(const struct coordinator *c, const struct member *m)
 	return n;
 }
 
-bool job_send(struct coordinator *c, struct member *m, struct err *why)
+void job_send(struct coordinator *c, struct member *m)
 {
 	struct wire_job mine = c->job;
 
@@ -84,7 +84,7 @@ bool job_send(struct coordinator *c, struct member *m, struct err *why)
 	wire_put_job(&c->body, &mine);
 	peer_put(&m->peer, &c->body);
 	m->state = MEMBER_PREPARING;
-	return !peer_flush(&m->peer, why);
+	member_flush(m);
 }
 
 bool job_same_answer(const struct coordinator *c, const struct member *m, struct err *why)
@@ -101,10 +101,12 @@ bool job_same_answer(const struct coordinator *c, const struct member *m, struct
 
 bool replace_come(struct coordinator *c, struct member *m, struct err *why)
 {
-	if (c->job.isa <= m->about.isa)
-		return job_send(c, m, why);
-	err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
-	return false;
+	if (c->job.isa > m->about.isa) {
+		err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
+		return false;
+	}
+	job_send(c, m);
+	return true;
 }
 
 bool replace_ready(struct coordinator *c, struct member *m, struct err *why)

@@ -82,6 +82,33 @@ tap_is $status 0 "a worker is killed, and an ssh"
 tap_is "$(grep -c 'is lost: its ssh ended with' err)" 2 "both are told of"
 tap_ok "the same bits" cmp calm.bin got.bin
 gone "no worker is left"
+
+# An agent whose input breaks before the rest of it ends: why it ended is told, and not that a write failed.
+cat >breaks <<END
+#!/bin/sh
+shift
+[ ! -e broken ] || exec sh -c "\$*"
+exec 3<&0
+sh -c "\$*" <&3 &
+while [ ! -e broken ]; do sleep 0.05; done
+"$top_builddir/tests/net/deaf"
+: >deaf.\$\$
+sleep 1
+exit 5
+END
+chmod +x breaks
+gate_shut
+out=got.bin hosts="--transport=stdio --hosts h1:2 --launcher exec:$PWD/breaks"
+(run "$QCNN") &
+coordinator=$!
+tap_until 'grep -q "ready after" err || ! kill -0 $coordinator'
+: >broken
+tap_until '[ $(ls | grep -c deaf) -ge 2 ]'
+gate_open
+status=0
+wait $coordinator || status=$?
+tap_is $status 0 "inputs of two agents break, then they end"
+tap_is "$(grep -c 'is lost: its agent ended with exit status 5' err)" 2 "as is told" || tap_note "$(cat err)"
 begin
 kill -9 $coordinator
 gone "the coordinator is killed: no worker is left"

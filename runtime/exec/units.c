@@ -361,7 +361,7 @@ static void copy_referred(const struct evaluator *ev, cplx *u)
 
 void units_weights(struct evaluator *ev)
 {
-	for (unsigned k = 0; k < ev->nworker; k++)
+	for (unsigned k = 0; k < ev->nworker && (ev->ncopied_expr || ev->nreferred); k++)
 		for (uint32_t s = 0; s < ev->pl->width; s++) {
 			for (uint32_t i = 0; i < ev->ncopied_expr; i++)
 				ev->scratch[k].value[s][ev->copied_expr[i]] = ev->value[ev->copied_expr[i]];

@@ -17,6 +17,8 @@ typedef int64_t index2 __attribute__((vector_size(16)));
 typedef int64_t index4 __attribute__((vector_size(32)));
 
 static const double sign_of[2] = { 1, -1 };
+/* Row r of an identity begins r numbers before the 1. */
+static const double unit_rows[2 * MATRIX_DIM_MAX - 1] = { [MATRIX_DIM_MAX - 1] = 1 };
 
 #define TARGET
 #define D 2

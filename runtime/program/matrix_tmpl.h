@@ -9,8 +9,6 @@ struct NAME(rows) { VEC re[D][D / WIDTH], im[D][D / WIDTH]; };
 
 #define PARTS(k) _Pragma("GCC unroll 4") for (unsigned k = 0; k < D / WIDTH; k++)
 
-TARGET static inline double *NAME(numbers)(VEC *row) { return (double *)row; }
-
 /* A complex number is its two parts (C17 6.2.5): a row is D / WIDTH pairs of vectors. */
 TARGET static inline void NAME(load)(const cplx *m, struct NAME(rows) *x)
 {
@@ -39,11 +37,19 @@ TARGET static inline void NAME(store)(const struct NAME(rows) *x, cplx *m)
 		}
 }
 
+/* Part k of row r of an identity. */
+TARGET static inline VEC NAME(unit)(unsigned r, unsigned k)
+{
+	return *(const LOOSE *)(unit_rows + MATRIX_DIM_MAX - 1 - r + k * WIDTH);
+}
+
 TARGET static inline void NAME(identity)(struct NAME(rows) *x)
 {
-	memset(x, 0, sizeof *x);
 	for (unsigned r = 0; r < D; r++)
-		NAME(numbers)(x->re[r])[r] = 1;
+		PARTS(k) {
+			x->re[r][k] = NAME(unit)(r, k);
+			x->im[r][k] = (VEC){ 0 };
+		}
 }
 
 /* Rows r and q become a r + b q and c r + d q. */
@@ -105,6 +111,21 @@ TARGET static inline void NAME(word)(const struct item_place *pl, const cplx *w,
 	}
 }
 
+/* x <- I of a word: what its rows are of an identity. */
+TARGET static inline void NAME(word_alone)(const struct item_place *pl, const cplx *w, struct NAME(rows) *x)
+{
+	NAME(identity)(x);
+	for (unsigned r = 0; r < D; r++) {
+		double sign = sign_of[pl->minus >> r & 1];
+		if (pl->rows >> r & 1)
+			PARTS(k) {
+				VEC own = NAME(unit)(r, k), other = NAME(unit)(r ^ pl->flip, k);
+				x->re[r][k] = creal(w[0]) * own + sign * creal(w[1]) * other;
+				x->im[r][k] = cimag(w[0]) * own + sign * cimag(w[1]) * other;
+			}
+	}
+}
+
 /* The same of a dense item g with dim rows, in a form of its own. */
 TARGET static inline __attribute__((always_inline)) void NAME(dense_of)(unsigned dim, const struct seat *s, const cplx *g, unsigned form,
 	struct NAME(rows) *x)
@@ -152,14 +173,16 @@ TARGET static void NAME(build)(const struct matrix_set *s, uint32_t number, cons
 	const struct matrix *m = s->def[number];
 	const struct item_place *place = s->place + s->first_place[number];
 	struct NAME(rows) x;
-	bool whole = m->nitem && place->kind != PLACE_WORD && item_is_whole(&m->item[0], m->ntarget);
+	bool word = m->nitem && place->kind == PLACE_WORD, whole = m->nitem && !word && item_is_whole(&m->item[0], m->ntarget);
 	cplx g[MATRIX_ENTRIES_MAX];
-	if (!whole)
+	if (!whole && !word)
 		NAME(identity)(&x);
 	for (uint32_t i = 0; i < m->nitem; i++) {
 		const struct item *it = &m->item[i];
 		const struct item_place *pl = &place[i];
-		if (pl->kind == PLACE_WORD) {
+		if (i == 0 && word) {
+			NAME(word_alone)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), &x);
+		} else if (pl->kind == PLACE_WORD) {
 			NAME(word)(pl, item_numbers(s, it, pl, expr_value, u, kept, g), &x);
 		} else if (i == 0 && whole) {
 			NAME(load)(item_dense(s, it, D, expr_value, u, g), &x);

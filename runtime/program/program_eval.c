@@ -5,13 +5,6 @@
 
 #include <math.h>
 
-static double leaf(const struct expr *x, const double *weight, const double *input)
-{
-	if (x->op == EXPR_WEIGHT)
-		return weight[x->a];
-	return x->op == EXPR_INPUT ? input[x->a] : x->value;
-}
-
 static double one_operand(enum expr_op op, double a)
 {
 	switch (op) {
@@ -53,10 +46,13 @@ void program_eval(const struct program *p, const double *weight, const double *i
 {
 	for (uint32_t i = 0; i < p->nexpr; i++) {
 		const struct expr *x = &p->expr[i];
-		switch (expr_noperand(x->op)) {
-		case 0:  value[i] = x->op == EXPR_INPUT && !input ? 0 : leaf(x, weight, input); break;
-		case 1:  value[i] = one_operand(x->op, value[x->a]); break;
-		default: value[i] = two_operands(x->op, value[x->a], value[x->b]); break;
+		switch (x->op) {
+		case EXPR_CONST:  value[i] = x->value; break;
+		case EXPR_WEIGHT: value[i] = weight[x->a]; break;
+		case EXPR_INPUT:  value[i] = input ? input[x->a] : 0; break;
+		default:
+			value[i] = expr_noperand(x->op) == 1 ? one_operand(x->op, value[x->a])
+				: two_operands(x->op, value[x->a], value[x->b]);
 		}
 	}
 }

@@ -120,6 +120,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_put_back(w, lambda, base, w->lambda);
 		thread->blocks++;
 	}
+	w->b->k->past_is_there();
 	cpu_backward_sums(w, thread, chunk, 0);
 }
 

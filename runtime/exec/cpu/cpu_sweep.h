@@ -96,8 +96,12 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 /* On the way back a stage that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
-	struct kernel_rows r = cpu_rows(w->stage, w->lambda && w->stage->undoes ? &w->stage->in : &w->stage->out, base);
+	const struct cpu_stage *s = w->stage;
+	bool made = state == w->lambda && (w->tail || w->slope);
+	struct kernel_rows r = cpu_rows(s, w->lambda && s->undoes ? &s->in : &s->out, base);
 	r.absent = cpu_blocks(w)->past;
+	if (made && s->past)
+		r.absent = r.above = (size_t)1 << s->nhot;   /* all rows */
 	if (block != state)
 		w->b->k->scatter(block, state, base, &r);
 }

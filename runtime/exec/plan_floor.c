@@ -81,10 +81,10 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 	}
 	forward += plan_visit_rest(&v) / r->flop_s;
 	if (r->gradient && s == &c->stage[c->nstage - 1] && plan_turns(r->pl, c))   /* read once, written as psi and lambda */
-		return fmax(forward + backward, state_seconds(r, c->nbit, 3 * v.there * r->amplitude, 0));
+		return fmax(forward + backward, state_seconds(r, c->nbit, (v.there + 2 * v.kept) * r->amplitude, 0));
 	seconds = fmax(forward, state_seconds(r, c->nbit, (read + v.there - past) * r->amplitude, past * r->amplitude));
 	if (r->gradient && (undo || cross))
-		seconds += fmax(backward, state_seconds(r, c->nbit, plan_moves_back(r->pl, c, s, undo) * v.back * r->amplitude, 0));
+		seconds += fmax(backward, state_seconds(r, c->nbit, plan_moved_back(r->pl, c, s, undo) * r->amplitude, 0));
 	return seconds;
 }
 

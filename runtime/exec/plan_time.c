@@ -153,23 +153,23 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 static double stage_back(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t live)
 {
 	uint64_t hot = hot_bits(s), left = plan_left(t->pl, c, s->first);
-	double n, inside = 0;
+	struct plan_visited v = plan_visit(t->pl, c, s);
+	double inside = 0;
 	bool any = false, undo = false, turn = s == &c->stage[c->nstage - 1] && plan_turns(t->pl, c);
 
-	n = ldexp(1, (int)count(plan_turned(t->pl, c, s->first + s->count) | hot | left));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
 		unsigned idle = own ? count(hot & ~(live | left | own | plan_looked(t->pl, &c->step[k]))) : 0;
 
-		inside += step_back(t, &c->step[k], ldexp(n, -(int)idle));
+		inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
 		live |= own;
 		any |= c->step[k].undo || c->step[k].cross;
 		undo |= c->step[k].undo;
 	}
 	if (!any)
 		return 0;
-	inside += (turn ? 2 : 4) * visit(t, n, 0);
-	return fmax(inside, stream(t, c->nbit, t->amplitude * n * plan_moves_back(t->pl, c, s, undo)))
+	inside += (turn ? 0 : 2 * visit(t, v.back, 0)) + 2 * visit(t, v.kept, 0);
+	return fmax(inside, stream(t, c->nbit, t->amplitude * plan_moved_back(t->pl, c, s, undo)))
 		+ (t->pl->shape == SHAPE_SHARED && !turn ? PASS_SECONDS : 0);
 }
 
@@ -220,7 +220,7 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	}
 	*flops += back ? 0 : plan_visit_rest(&v);
 	if (back)
-		*amplitudes = undo || cross ? plan_moves_back(pl, c, s, undo) * v.back : 0;
+		*amplitudes = undo || cross ? plan_moved_back(pl, c, s, undo) : 0;
 }
 
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)

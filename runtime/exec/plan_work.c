@@ -81,13 +81,18 @@ static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bit
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
-	uint64_t all = v.live | plan_turned(pl, c, s->first + s->count);
+	uint64_t all = v.live | plan_turned(pl, c, s->first + s->count), in_lanes = 0;
 
-	for (unsigned k = 0; k < s->nhot; k++)
-		v.hot |= UINT64_C(1) << s->hot[k];
+	for (unsigned k = 0; k < s->nhot; k++) {
+		uint64_t bit = UINT64_C(1) << s->hot[k];
+
+		v.hot |= bit;
+		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->hot[k]] : s->hot[k]) < plan_lanes(pl->isa, pl->precision) ? bit : 0;
+	}
 	v.lanes = plan_lanes_inside(pl, s);
 	v.there = ldexp(1, (int)count(all | v.hot));
 	v.back = ldexp(1, (int)count(all | v.hot | v.left));
+	v.kept = c->first_cross < s->first ? ldexp(v.back, -(int)count(v.hot & ~(v.live | v.left | in_lanes))) : 0;
 	return v;
 }
 
@@ -291,11 +296,14 @@ bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
 	return c->first_cross < s->first && undoes(c, s) && plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
 }
 
-double plan_moves_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo)
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo)
 {
-	bool last = s == &c->stage[c->nstage - 1];
+	bool last = s == &c->stage[c->nstage - 1], made = last && plan_lambda_near(c);
+	struct plan_visited v = plan_visit(pl, c, s);
 
-	return (undo ? 4 : 2) - (last && plan_lambda_near(c)) - 2 * (last && undo && plan_turns(pl, c));
+	if (last && undo && plan_turns(pl, c))
+		return 2 * v.kept - v.there;
+	return (made ? 1 : 2) * v.back + (undo ? 2 * v.kept : made && v.kept > 0 ? v.back : 0);
 }
 
 /* ---- traffic ---- */
@@ -305,7 +313,7 @@ static double stage_bytes(const struct plan *pl, const struct plan_circuit *c, c
 {
 	struct plan_visited v = plan_visit(pl, c, s);
 
-	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? plan_moves_back(pl, c, s, true) * v.back : 0));
+	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? plan_moved_back(pl, c, s, undoes(c, s)) : 0));
 }
 
 /* Forward a pass reads and writes psi, as far as it is not known to be 0; backward psi and lambda, in the stages with

@@ -12,9 +12,10 @@ double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fr
 double plan_back_flops(const struct plan *pl, const struct plan_step *s);
 
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
- * live: bits that steps before the stage have turned; left: those that the way back finds turned besides.  Diagonal steps
+ * live: bits that steps before the stage have turned; left: those that the way back finds turned besides; kept: amplitudes that
+ * the way back puts back, since stages before read them.  Diagonal steps
  * wait for the step that changes a bit which they look at: how many, those bits, and their operations one by one. */
-struct plan_visited { uint64_t hot, live, left, lanes, looked; unsigned waiting; double there, back, waits; };
+struct plan_visited { uint64_t hot, live, left, lanes, looked; unsigned waiting; double there, back, kept, waits; };
 
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s);
 /* Amplitudes that a step works on, and operations, forward and back.  fresh: forward it writes all amplitudes and reads only
@@ -35,8 +36,8 @@ double plan_visit_read(const struct plan_visited *v);
 
 /* Is some output probabilities? */
 bool plan_has_probs(const struct plan_circuit *c);
-/* Times that a state goes between memory and the blocks of a stage on the way back, which undoes a step or none; where it
- * turns less the one that forward is spared. */
-double plan_moves_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo);
+/* Amplitudes that go between memory and the blocks of a stage on the way back, which undoes a step or none; where it turns
+ * less those that forward is spared. */
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo);
 
 #endif

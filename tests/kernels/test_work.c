@@ -75,6 +75,8 @@ static void test_fresh(void)
 
 /* Of a circuit's steps: for how many the plan counts what the kernels do. */
 struct counted { unsigned fresh, fresh_done, fresh_planned, along, along_wrong; };
+/* Of its stages: which put back less than all on the way back, and where the plan counts something else. */
+struct put_back { unsigned less, wrong; };
 
 static const struct cpu_op *op_of(const struct cpu_stage *s, const struct plan_step *st)
 {
@@ -103,6 +105,20 @@ static void compare(const struct plan *pl, const struct cpu_circuit *c, struct c
 			n->along += along && along == planned.along;
 			n->along_wrong += along != planned.along;
 		}
+	}
+}
+
+static void compare_back(const struct plan *pl, const struct cpu_circuit *c, struct put_back *n)
+{
+	for (uint32_t k = 0; k < c->nstage; k++) {
+		const struct plan_stage *s = &c->plan->stage[k];
+		struct plan_visited v = plan_visit(pl, c->plan, s);
+		unsigned unread = (unsigned)__builtin_popcountll(c->stage[k].unread);
+
+		if (c->plan->first_cross >= s->first)
+			continue;        /* it puts nothing back */
+		n->less += unread > 0;
+		n->wrong += v.kept != ldexp(v.back, -(int)unread);
 	}
 }
 
@@ -212,6 +228,7 @@ static void test_written(void)
 static void test_random(void)
 {
 	struct counted n = { 0 };
+	struct put_back back = { 0 };
 	unsigned apart = 0;
 
 	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
@@ -223,6 +240,8 @@ static void test_random(void)
 		struct backend_state *s = state_of(pl);
 
 		compare(pl, s->circuit, &n);
+		if (pl->shape == SHAPE_SHARED)
+			compare_back(pl, s->circuit, &back);
 		apart += pl->shape == SHAPE_SHARED && !passes_agree(pl);
 		backend_cpu.free(s);
 		plan_free(pl);
@@ -231,6 +250,7 @@ static void test_random(void)
 	tap_ok(n.fresh > NPROGRAM && n.fresh_done == 0 && n.fresh_planned < n.fresh,
 		"random circuits: %u steps are fresh, %u for the kernels alone, %u for the plan alone", n.fresh, n.fresh_done, n.fresh_planned);
 	tap_ok(n.along > 0 && n.along_wrong <= n.along, "%u take diagonal steps along as planned, %u otherwise", n.along, n.along_wrong);
+	tap_ok(back.less > 0 && back.wrong == 0, "%u stages put back what is read before them and no more, %u not what is planned", back.less, back.wrong);
 	tap_ok(apart == 0, "passes have the operations of their plans, but for %u circuits", apart);
 }
 

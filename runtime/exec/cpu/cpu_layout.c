@@ -26,7 +26,7 @@ static void lay_out_rows(const struct backend_state *b, const struct cpu_circuit
 	struct cpu_stage *s, struct cpu_layout *l, uint8_t *row_of_place)
 {
 	uint64_t before = plan_turned(b->plan, c->plan, ps->first), live = plan_turned(b->plan, c->plan, ps->first + ps->count);
-	uint64_t back = live | plan_left(b->plan, c->plan, ps->first + ps->count);
+	uint64_t back = live | plan_left(b->plan, c->plan, ps->first + ps->count), read = before | plan_left(b->plan, c->plan, ps->first);
 	uint8_t bit_at[64], bit_after[64];
 	bool in_block[64] = { 0 };
 	bits_at(ps->place, c->nbit, bit_at);
@@ -42,6 +42,7 @@ static void lay_out_rows(const struct backend_state *b, const struct cpu_circuit
 			l->row_bit[bit] = (int8_t)s->nhot;
 			s->forward.absent |= (size_t)(~before >> bit & 1) << s->nhot;
 			s->back.absent |= (size_t)(~back >> bit_after[at] & 1) << s->nhot;
+			s->unread |= (size_t)(~read >> bit & 1) << s->nhot;
 			s->row_bit[s->nhot++] = row;
 		} else {
 			l->outer_bit[bit] = (int8_t)row;
@@ -70,6 +71,7 @@ void cpu_lay_out(const struct backend_state *b, const struct cpu_circuit *c, con
 			continue;
 		s->in.swap.lanes |= 1u << a;
 		s->in.swap.row_bit[a] = (uint8_t)l->row_bit[partner];
+		s->unread &= ~((size_t)1 << s->in.swap.row_bit[a]);
 		s->out.swap.lanes |= 1u << a;
 		s->out.swap.row_bit[a] = row_of_place[after[partner]];
 		l->row_bit[bit] = l->row_bit[partner];

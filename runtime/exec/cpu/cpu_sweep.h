@@ -97,9 +97,10 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
 	const struct cpu_stage *s = w->stage;
-	bool made = state == w->lambda && (w->tail || w->slope);
-	struct kernel_rows r = cpu_rows(s, w->lambda && s->undoes ? &s->in : &s->out, base);
+	bool undone = w->lambda && s->undoes, made = state == w->lambda && (w->tail || w->slope);
+	struct kernel_rows r = cpu_rows(s, undone ? &s->in : &s->out, base);
 	r.absent = cpu_blocks(w)->past;
+	r.unset = undone ? s->unread : 0;
 	if (made && s->past)
 		r.absent = r.above = (size_t)1 << s->nhot;   /* all rows */
 	if (block != state)

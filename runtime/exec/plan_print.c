@@ -71,12 +71,26 @@ static double run_bytes(const struct plan *pl, const struct plan_stage *s)
 	return ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)plan_run(pl, s));
 }
 
-static void print_stage(const struct plan *pl, struct buf *out, uint32_t k, const struct plan_stage *s, const struct plan_seconds *t)
+/* Stage k, or with k = nstage what comes behind the last: flops, bytes between the state and blocks, seconds expected. */
+static void print_pass(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, bool back, double seconds)
 {
+	double flops, bytes;
+
+	plan_pass(pl, c, k, back, &flops, &bytes);
+	if (flops > 0 || bytes > 0)
+		buf_printf(out, "    %-8s %.4g flops, %.4g bytes, %.3g s\n", back ? "back" : "forward", flops, bytes, seconds);
+}
+
+static void print_stage(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
+{
+	const struct plan_stage *s = &c->stage[k];
+
 	buf_printf(out, "  stage %-4u %u steps, bits near:", k, s->count);
 	for (unsigned b = 0; b < s->nhot; b++)
 		buf_printf(out, " %u", s->hot[b]);
-	buf_printf(out, "; runs of %.0f bytes; %.3g s forward, %.3g s back\n", run_bytes(pl, s), t->forward, t->back);
+	buf_printf(out, "; runs of %.0f bytes\n", run_bytes(pl, s));
+	for (unsigned back = 0; back < 2 && k >= c->nstart_stage; back++)
+		print_pass(pl, out, c, k, back, back ? t->back : t->forward);
 }
 
 /* Steps whose cross matrix is summed and that stay done. */
@@ -100,7 +114,12 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	if (c->nstart)
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
-		print_stage(pl, out, k, &c->stage[k], &stage[k]);
+		print_stage(pl, out, c, k, &stage[k]);
+	if (c->nstage && !plan_lambda_near(c)) {
+		buf_str(out, "  outputs    readouts, and lambda for the way back\n");
+		print_pass(pl, out, c, c->nstage, false, stage[c->nstage].forward);
+		print_pass(pl, out, c, c->nstage, true, stage[c->nstage].back);
+	}
 	if (pl->isa != ISA_NONE && plan_turns(pl, c))
 		buf_printf(out, "  turn       the way back begins in stage %u on the way forward, block by block\n", c->nstage - 1);
 	if (pl->isa != ISA_NONE)
@@ -129,6 +148,17 @@ static uint32_t count_used(const struct plan *pl)
 	return n;
 }
 
+static void print_traffic(const struct plan *pl, struct buf *out)
+{
+	double forward, both;
+	uint32_t npass, npass_both;
+
+	plan_traffic(pl, false, &forward, &npass);
+	plan_traffic(pl, true, &both, &npass_both);
+	buf_printf(out, "bytes      %.4g forward in %u pass%s over the state, %.4g with gradient in %u, a sample\n", forward, npass,
+		npass == 1 ? "" : "es", both, npass_both);
+}
+
 void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out)
 {
 	double forward, both, nominal_forward, nominal_both;
@@ -142,6 +172,8 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
 		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
 	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
 		forward, both, nominal_forward, nominal_both);
+	if (pl->isa != ISA_NONE)
+		print_traffic(pl, out);
 	if (pl->isa != ISA_NONE)
 		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s past the caches, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
 			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,

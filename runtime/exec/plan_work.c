@@ -308,16 +308,20 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, cons
 
 /* ---- traffic ---- */
 
-/* Bytes that go between the state and a stage's blocks, forward and, with the gradient, back. */
-static double stage_bytes(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back)
+/* Bytes of the passes over a state in stages, one way.  Where the last stage turns it is no pass of its own back. */
+static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, bool back, uint32_t *passes)
 {
-	struct plan_visited v = plan_visit(pl, c, s);
+	double sum = 0, flops, bytes;
 
-	return (pl->precision == PRECISION_DOUBLE ? 16 : 8) * (plan_visit_read(&v) + v.there + (back ? plan_moved_back(pl, c, s, undoes(c, s)) : 0));
+	for (uint32_t k = c->nstart_stage; k <= c->nstage; k++) {
+		plan_pass(pl, c, k, back, &flops, &bytes);
+		sum += bytes;
+		*passes += k < c->nstage && bytes > 0 && !(back && k + 1 == c->nstage && plan_turns(pl, c));
+	}
+	return sum;
 }
 
-/* Forward a pass reads and writes psi, as far as it is not known to be 0; backward psi and lambda, in the stages with
- * a step from first_cross on; lambda is written once from psi. */
+/* Samples in lanes are one pass a way: psi forward, psi and lambda back. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
 {
 	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;
@@ -326,20 +330,12 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 	*passes = 0;
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
-		bool in_lanes = pl->shape == SHAPE_SAMPLES, any = gradient && in_lanes;
-		double state = ldexp(amplitude, (int)(in_lanes ? pc->nbit : plan_stored_bits(pl->isa, pl->precision, pc->nbit)));
 
-		for (uint32_t k = 0; k < pc->nstage; k++) {
-			bool back = gradient && pc->stage[k].first + pc->stage[k].count > pc->first_cross;
-
-			*passes += 1 + (back && !(k + 1 == pc->nstage && plan_turns(pl, pc)));
-			*bytes += stage_bytes(pl, pc, &pc->stage[k], back);
-			any |= back;
-		}
-		if (in_lanes) {
+		if (pc->nstage) {
+			*bytes += passes_bytes(pl, pc, false, passes) + (gradient ? passes_bytes(pl, pc, true, passes) : 0);
+		} else if (pl->shape == SHAPE_SAMPLES) {
 			*passes += 1 + gradient;
-			*bytes += state * (gradient ? 6 : 2);
+			*bytes += ldexp(amplitude, (int)pc->nbit) * (gradient ? 6 : 2);
 		}
-		*bytes += any && !plan_lambda_near(pc) ? 2 * state : 0;
 	}
 }

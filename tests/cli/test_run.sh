@@ -80,6 +80,16 @@ tap_exit 0 "a plan" "$QCNN" compile --emit=plan --isa=baseline bell.qcnn
 tap_has out "circuit 2 qubits" "names the circuit"
 tap_has out "limits     assumed" "and whose limits its times are from"
 tap_has out "  expected   " "it says how long it is expected to take"
+"$QCNN" bench --circuit qcnn --qubits 12 --gradient --show >qcnn12.qcnn
+"$QCNN" compile --emit=plan --isa=baseline qcnn12.qcnn >plan
+# way WORD FIELD: sum of a field over the stages' lines of that way, in per mille of the wanted number.
+way() { awk -v w="$1" -v f="$2" -v want="$3" '$1 == w { sum += $f } END { printf "%.0f", 1000 * sum / want }' plan; }
+flops=$(awk '$1 == "flops" { print $2 }' plan)
+bytes=$(awk '$1 == "bytes" { print $2 }' plan)
+tap_is "$(way forward 2 "$flops") $(way forward 4 "$bytes")" "1000 1000" "its stages have the operations and bytes of a sample"
+tap_is "$(grep -c '^    forward .* flops, .* bytes, .* s$' plan)" "$(sed -n 's/^bytes .* forward in \([0-9]*\) pass.*/\1/p' plan)" \
+	"a line for each pass; what is done once is none"
+tap_ok "the way back has lines, too" grep -q '^    back  .* flops, .* bytes, .* s$' plan
 tap_exit 0 "a plan by this machine's limits" "$QCNN" compile --emit=plan --measure --isa=baseline bell.qcnn
 tap_has out "limits     measured" "which were measured"
 tap_exit 0 "a plan of the reference" "$QCNN" compile --emit=plan --device=ref bell.qcnn

@@ -29,7 +29,9 @@ port=$(printf '%d' "0x$(sed 's/.*://;q' addresses)")
 
 # ---- the key ----
 hex=$(od -An -v -tx1 -j15 -N32 boot | tr -d ' \n')
-raw=$(printf %s "$hex" | sed 's/../\\x&/g')
+# pattern HEX: its bytes for grep -P, or the most of them side by side that have no end of line among them.
+pattern() { printf %s "$1" | sed 's/../\\x&/g; s/\\x0a/\n/g' | awk 'length > n { n = length; best = $0 } END { print best }'; }
+raw=$(pattern "$hex")
 tap_is ${#hex} 64 "the agent has seen the key"
 # has_key FILE...: as bytes, or in hexadecimal.
 has_key() { LC_ALL=C grep -a -l -P "$raw" "$@" || grep -a -i -l "$hex" "$@"; }
@@ -42,7 +44,10 @@ if LC_ALL=C grep -a -q -P "$raw" boot 2>/dev/null; then
 		tap_skip "the memory of a program under the sanitizers fills any disk"
 	elif command -v gcore >/dev/null; then
 		in_core() { # PID
-			(ulimit -f 2097152; gcore -o core $1) >gcore.out 2>&1
+			for try in 1 2 3; do
+				(ulimit -f 2097152; gcore -o core $1) >gcore.out 2>&1
+				[ ! -s core.$1 ] || break
+			done
 			[ -s core.$1 ] || { tap_skip "gcore writes no core file"; return; }
 			tap_ok "a core file of $(ps -o args= -p $1 | awk '{ print $2 }') can be read" grep -a -q found-in-a-core-file core.$1
 			tap_is "$(has_key core.$1)" "" "the key is not in it"
@@ -53,7 +58,7 @@ if LC_ALL=C grep -a -q -P "$raw" boot 2>/dev/null; then
 		head -c 32 /dev/urandom | base64 >key
 		chmod 600 key
 		hex=$(tr -d '\n' <key | sha256sum | cut -d' ' -f1)
-		raw="$(printf %s "$hex" | sed 's/../\\x&/g')|\Q$(cat key)\E"
+		raw="$(pattern "$hex")|\Q$(cat key)\E"
 		kill -STOP $pid
 		MARK=found-in-a-core-file RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train config.yaml --key-file key >/dev/null 2>&1 &
 		guest=$!

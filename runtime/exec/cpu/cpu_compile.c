@@ -180,10 +180,10 @@ static void number_blocks(struct cpu_blocks *k)
 
 static bool is_straight(const struct cpu_way *way) { return !way->swap.lanes && !way->place; }
 
-/* Is the state one block, whose rows are in order there and all there? */
-static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s)
+/* Is the state one block, whose rows are in order there and all there?  A stage that turns has no way out. */
+static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s, bool turns)
 {
-	return (size_t)1 << s->nhot == c->nrow && is_straight(&s->in) && is_straight(&s->out)
+	return (size_t)1 << s->nhot == c->nrow && is_straight(&s->in) && (turns || is_straight(&s->out))
 		&& !(s->forward.absent | s->forward.past | s->forward.unset | s->back.absent | s->back.past);
 }
 
@@ -233,7 +233,8 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		cpu_part_compile(b, s);
 	number_blocks(&s->forward);
 	number_blocks(&s->back);
-	s->in_place = b->lane_bits && is_whole(c, s);
+	s->in_place = b->lane_bits && is_whole(c, s, false);
+	s->turns_in_place = b->lane_bits && is_whole(c, s, true);
 }
 
 static void compile_stages(struct backend_state *b, struct cpu_circuit *c)

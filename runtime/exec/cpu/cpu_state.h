@@ -93,7 +93,7 @@ struct cpu_stage {
 	bool undoes;                 /* the way back changes psi and lambda */
 	size_t unread;               /* row bits: where one is 1, no stage before reads the row on the way back */
 	bool past;                   /* the way back writes a lambda that is made here past the caches */
-	bool in_place;               /* its one block is the state as it lies there */
+	bool in_place, turns_in_place;       /* its one block is the state as it lies there; is where it turns */
 };
 
 struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };

@@ -70,7 +70,10 @@ static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struc
 }
 
 /* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
-static inline void *cpu_block(const struct sweep *w, void *state, void *room) { return w->stage->in_place ? state : room; }
+static inline void *cpu_block(const struct sweep *w, void *state, void *room)
+{
+	return w->stage->in_place || (w->turn && w->stage->turns_in_place) ? state : room;
+}
 
 /* What is fetched for block k, where there is one before `end`: kernels ask for it on the way.  Of small states everything is near. */
 static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thread, uint64_t k, uint64_t end)

@@ -49,7 +49,7 @@ void coordinator_no_memory(struct coordinator *c)
 
 static bool can_work(const struct member *m)
 {
-	return m->state == MEMBER_READY && !m->suspected;
+	return m->state == MEMBER_READY && !m->suspected && !m->peer.fault;
 }
 
 /* Paces of those that can work, units per second; of who is new, what its threads would do at the

@@ -128,13 +128,13 @@ void members_start(struct coordinator *c, double now);
 void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now);
 /* It is gone: say why, open its units. */
 void member_lose(struct coordinator *c, struct member *m, const struct err *why);
-/* Send of what waits as much as goes.  A connection that breaks at it ends when it is read: what came before counts. */
+/* Send of what waits as much as goes.  A connection that breaks at it ends when member_read finds that: what came before counts. */
 void member_flush(struct member *m);
 /* BEAT, where it is time. */
 void member_beat(struct coordinator *c, struct member *m, double now);
 /* What its process says and wants. */
 void member_listen(struct coordinator *c, struct member *m, double now);
-/* Processes that have ended, lines that they said, silence. */
+/* Processes that have ended, lines that they said, broken connections, silence. */
 void members_watch(struct coordinator *c, double now);
 /* stranger.c.  Those who wait at a listener, as many as there are places. */
 void strangers_accept(struct coordinator *c, int listener, double now);

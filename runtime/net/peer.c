@@ -124,7 +124,7 @@ int peer_fill(struct peer *p, struct err *e)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
-		if (n < 0)
+		if (n < 0 && !p->fault)
 			p->fault = errno;
 		if (n <= 0)
 			return err_set(e, -ERR_UNREACHABLE, "the connection %s%s", p->fault ? "broke: " : "was closed",
@@ -202,10 +202,10 @@ int peer_flush(struct peer *p, struct err *e)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
-		if (n < 0) {
-			p->fault = errno;
+		if (n < 0 && !p->fault)
+			p->fault = errno;    /* a system tells why once, then EPIPE */
+		if (n < 0)
 			return err_set(e, -ERR_UNREACHABLE, "the connection broke: %s", strerror(p->fault));
-		}
 		p->out_at += (size_t)n;
 		p->nwritten += (uint64_t)n;
 	}

@@ -17,7 +17,7 @@ struct peer {
 	uint8_t *plain; size_t plain_cap;    /* the last sealed body, opened */
 	struct buf out; size_t out_at;
 	uint64_t nread, nwritten;    /* bytes so far */
-	int fault;                   /* errno that broke it; 0: none */
+	int fault;                   /* errno that broke it, the first; 0: none */
 };
 
 /* Takes over a connected socket. */

@@ -53,13 +53,14 @@ run() {
 	"$@" train config.yaml --set log.dir="$PWD/long" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
 		--set run.threads=1 --no-progress --fresh $gate_options -o "$out" $hosts >out 2>err
 }
+# begin OPTIONS
 begin() {
 	rm -f got.bin err
 	gate_shut
-	out=got.bin hosts="--transport=stdio --hosts h1,h2"
+	out=got.bin hosts="--transport=stdio $*"
 	(run lab_exec 0 "$PWD/copy") &
 	coordinator=$!
-	tap_until 'grep -q "ready after" err'
+	tap_until 'grep -q "ready after" err || ! kill -0 $coordinator'
 }
 gone() {
 	tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
@@ -69,7 +70,7 @@ gate_options 400
 gate_open
 out=calm.bin hosts=
 run "$QCNN"
-begin
+begin --hosts h1,h2
 tap_is "$(workers | wc -w)" 4 "two workers, with a guard each"
 kill -9 $(workers | sed -n '$p')
 tap_until 'grep -q "is lost" err'
@@ -97,11 +98,7 @@ sleep 1
 exit 5
 END
 chmod +x breaks
-gate_shut
-out=got.bin hosts="--transport=stdio --hosts h1:2 --launcher exec:$PWD/breaks"
-(run "$QCNN") &
-coordinator=$!
-tap_until 'grep -q "ready after" err || ! kill -0 $coordinator'
+begin --hosts h1:2 --launcher "exec:$PWD/breaks"
 : >broken
 tap_until '[ $(ls | grep -c deaf) -ge 2 ]'
 gate_open
@@ -109,7 +106,9 @@ status=0
 wait $coordinator || status=$?
 tap_is $status 0 "inputs of two agents break, then they end"
 tap_is "$(grep -c 'is lost: its agent ended with exit status 5' err)" 2 "as is told" || tap_note "$(cat err)"
-begin
+tap_ok "the same bits" cmp calm.bin got.bin
+gone "no worker is left"
+begin --hosts h1,h2
 kill -9 $coordinator
 gone "the coordinator is killed: no worker is left"
 wait $coordinator 2>/dev/null

@@ -190,6 +190,55 @@ static void products(const double *weight, const double *input)
 	}
 }
 
+/* How far a product of an item and h on one wire is from what it should be. */
+static double product_of_two(const struct item *first, unsigned ntarget)
+{
+	struct item item[2] = { *first, { .gate = GATE_H, .nwire = 1 } };
+	struct expr x = leaf(EXPR_WEIGHT, 0, 0);
+	struct matrix m = { .ntarget = ntarget, .nitem = 2, .item = item };
+	struct program p = { .nexpr = 1, .expr = &x, .nmatrix = 1, .matrix = &m };
+	double value = draw(), off = 0;
+	cplx u[MATRIX_ENTRIES_MAX], a[MATRIX_ENTRIES_MAX], b[MATRIX_ENTRIES_MAX], c[MATRIX_ENTRIES_MAX];
+	struct matrix_set s;
+	struct arena room;
+	arena_init(&room);
+	program_derive(&p);
+	matrix_set_of(&s, &p, &room);
+	matrix_build(&s, &value, VALUE_CONSTANT, VALUE_SHARED, NULL, u, NULL);
+	item_matrix(&s, &item[0], ntarget, &value, u, a);
+	item_matrix(&s, &item[1], ntarget, &value, u, b);
+	matrix_multiply(matrix_dim(&m), b, a, c);
+	for (unsigned i = 0; i < matrix_dim(&m) * matrix_dim(&m); i++)
+		off = tap_worst(off, cabs(c[i] - u[i]));
+	arena_release(&room);
+	return off;
+}
+
+/* Products that begin with a word: every word on up to three wires, with the other wires as controls and without, turned about. */
+static void first_words(void)
+{
+	static const enum gate gate[3] = { GATE_RPAULI, GATE_PPAULI, GATE_PAULI };
+	unsigned n = 0;
+	double off = 0;
+	for (unsigned ntarget = 1; ntarget <= 3; ntarget++)
+		for (unsigned nt = 1; nt <= ntarget; nt++)
+			for (unsigned word = 1; word < 1u << 2 * nt; word++)
+				for (unsigned k = 0; k < 3 * 2 * 3 * 4; k++, n++) {
+					struct item it = { .gate = gate[k % 3], .adjoint = k / 3 % 2, .ncontrol = (uint8_t)(k / 6 % (ntarget - nt + 1)),
+						.control_ones = (uint8_t)(k / 18), .word = (uint8_t)word };
+					bool whole = true;
+					for (unsigned w = 0; w < nt; w++)
+						whole &= (word >> 2 * w & 3) != 0;
+					it.nwire = (uint8_t)(nt + it.ncontrol);
+					it.control_ones &= (uint8_t)((1u << it.ncontrol) - 1);
+					for (unsigned w = 0; w < it.nwire; w++)
+						it.wire[w] = (uint8_t)((w + k / 6) % ntarget);
+					if (whole)       /* no letter is the identity */
+						off = tap_worst(off, product_of_two(&it, ntarget));
+				}
+	tap_ok(n > 0 && off < 1e-14, "products that begin with a word (%g)", off);
+}
+
 /* Controls by hand: x on wire 1 where wire 0 is 0. */
 static void control_on_zero(void)
 {
@@ -300,6 +349,7 @@ int main(void)
 		weight[i] = draw();
 	structure();
 	products(weight, input);
+	first_words();
 	control_on_zero();
 	reverse(weight, input);
 	only_needed(weight, input);

@@ -120,7 +120,7 @@ bool plan_lambda_near(const struct plan_circuit *c);
  * not, but is counted as if. */
 bool plan_turns(const struct plan *pl, const struct plan_circuit *c);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
- * k = nstage readouts and lambda. */
+ * k = nstage readouts and lambda.  The way back of a stage that turns has less bytes by those that forward is spared then. */
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);
 /* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan). */
 void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out);

@@ -68,7 +68,7 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 	struct plan_visited v = plan_visit(r->pl, c, s);
 	double block = ldexp(r->amplitude, (int)count(v.hot | v.lanes)), forward = 0, backward = 0, seconds;
 	double read = plan_visit_read(&v), past = v.there * r->amplitude > r->pl->past_bytes ? v.there - read : 0;
-	bool undo = false, cross = false;
+	double made_past, moved = r->gradient ? plan_moved_back(r->pl, c, s, &made_past) : 0;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		const struct plan_step *st = &c->step[k];
@@ -76,15 +76,13 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 		struct plan_visited_step n = plan_visit_step(r->pl, &v, st);
 
 		add_step(r, st, &n, block, &forward, &backward);
-		undo |= st->undo;
-		cross |= st->cross;
 	}
 	forward += plan_visit_rest(&v) / r->flop_s;
 	if (r->gradient && s == &c->stage[c->nstage - 1] && plan_turns(r->pl, c))   /* read once, written as psi and lambda */
-		return fmax(forward + backward, state_seconds(r, c->nbit, (v.there + 2 * v.kept) * r->amplitude, 0));
+		return fmax(forward + backward, state_seconds(r, c->nbit, (read + v.there + moved - made_past) * r->amplitude, made_past * r->amplitude));
 	seconds = fmax(forward, state_seconds(r, c->nbit, (read + v.there - past) * r->amplitude, past * r->amplitude));
-	if (r->gradient && (undo || cross))
-		seconds += fmax(backward, state_seconds(r, c->nbit, plan_moved_back(r->pl, c, s, undo) * r->amplitude, 0));
+	if (moved > 0)
+		seconds += fmax(backward, state_seconds(r, c->nbit, (moved - made_past) * r->amplitude, made_past * r->amplitude));
 	return seconds;
 }
 

@@ -71,14 +71,25 @@ static double run_bytes(const struct plan *pl, const struct plan_stage *s)
 	return ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)plan_run(pl, s));
 }
 
-/* Stage k, or with k = nstage what comes behind the last: flops, bytes between the state and blocks, seconds expected. */
-static void print_pass(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, bool back, double seconds)
+static void print_way(struct buf *out, const char *way, double flops, double bytes, double seconds)
 {
-	double flops, bytes;
-
-	plan_pass(pl, c, k, back, &flops, &bytes);
 	if (flops > 0 || bytes > 0)
-		buf_printf(out, "    %-8s %.4g flops, %.4g bytes, %.3g s\n", back ? "back" : "forward", flops, bytes, seconds);
+		buf_printf(out, "    %-9s%.4g flops, %.4g bytes, %.3g s\n", way, flops, bytes, seconds);
+}
+
+/* Stage k, or with k = nstage what comes behind the last: operations, bytes between the state and blocks, seconds expected. */
+static void print_pass(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
+{
+	double flops[2], bytes[2];
+
+	for (unsigned back = 0; back < 2; back++)
+		plan_pass(pl, c, k, back, &flops[back], &bytes[back]);
+	if (k + 1 == c->nstage && plan_turns(pl, c)) {
+		print_way(out, "both", flops[0] + flops[1], bytes[0] + bytes[1], t->forward + t->back);
+		return;
+	}
+	print_way(out, "forward", flops[0], bytes[0], t->forward);
+	print_way(out, "back", flops[1], bytes[1], t->back);
 }
 
 static void print_stage(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
@@ -89,8 +100,8 @@ static void print_stage(const struct plan *pl, struct buf *out, const struct pla
 	for (unsigned b = 0; b < s->nhot; b++)
 		buf_printf(out, " %u", s->hot[b]);
 	buf_printf(out, "; runs of %.0f bytes\n", run_bytes(pl, s));
-	for (unsigned back = 0; back < 2 && k >= c->nstart_stage; back++)
-		print_pass(pl, out, c, k, back, back ? t->back : t->forward);
+	if (k >= c->nstart_stage)
+		print_pass(pl, out, c, k, t);
 }
 
 /* Steps whose cross matrix is summed and that stay done. */
@@ -116,9 +127,8 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	for (uint32_t k = 0; k < c->nstage; k++)
 		print_stage(pl, out, c, k, &stage[k]);
 	if (c->nstage && !plan_lambda_near(c)) {
-		buf_str(out, "  outputs    readouts, and lambda for the way back\n");
-		print_pass(pl, out, c, c->nstage, false, stage[c->nstage].forward);
-		print_pass(pl, out, c, c->nstage, true, stage[c->nstage].back);
+		buf_str(out, "  outputs    readouts, and what the way back begins with\n");
+		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
 	}
 	if (pl->isa != ISA_NONE && plan_turns(pl, c))
 		buf_printf(out, "  turn       the way back begins in stage %u on the way forward, block by block\n", c->nstage - 1);
@@ -155,8 +165,8 @@ static void print_traffic(const struct plan *pl, struct buf *out)
 
 	plan_traffic(pl, false, &forward, &npass);
 	plan_traffic(pl, true, &both, &npass_both);
-	buf_printf(out, "bytes      %.4g forward in %u pass%s over the state, %.4g with gradient in %u, a sample\n", forward, npass,
-		npass == 1 ? "" : "es", both, npass_both);
+	buf_printf(out, "bytes      %.4g forward, %.4g with gradient, a sample, in %u and %u passes over the state\n", forward, both,
+		npass, npass_both);
 }
 
 void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out)

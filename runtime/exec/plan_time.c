@@ -154,8 +154,8 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 {
 	uint64_t hot = hot_bits(s), left = plan_left(t->pl, c, s->first);
 	struct plan_visited v = plan_visit(t->pl, c, s);
-	double inside = 0;
-	bool any = false, undo = false, turn = s == &c->stage[c->nstage - 1] && plan_turns(t->pl, c);
+	double inside = 0, past, moved = plan_moved_back(t->pl, c, s, &past);
+	bool undo = false, turn = s == &c->stage[c->nstage - 1] && plan_turns(t->pl, c);
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
@@ -163,13 +163,12 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 
 		inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
 		live |= own;
-		any |= c->step[k].undo || c->step[k].cross;
 		undo |= c->step[k].undo;
 	}
-	if (!any)
+	if (!moved)
 		return 0;
-	inside += (turn ? 0 : 2 * visit(t, v.back, 0)) + 2 * visit(t, v.kept, 0);
-	return fmax(inside, stream(t, c->nbit, t->amplitude * plan_moved_back(t->pl, c, s, undo)))
+	inside += (turn ? 0 : 2 * visit(t, v.back, 0)) + (undo ? 2 * visit(t, v.kept, 0) : 0);
+	return fmax(inside, stream(t, c->nbit, t->amplitude * (moved - past)) + t->amplitude * past / (PAST_SHARE * t->l->write_gb_s) * 1e-9)
 		+ (t->pl->shape == SHAPE_SHARED && !turn ? PASS_SECONDS : 0);
 }
 
@@ -207,31 +206,26 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	double *amplitudes)
 {
 	struct plan_visited v = plan_visit(pl, c, s);
-	bool undo = false, cross = false;
+	double past;
 
-	*amplitudes = plan_visit_read(&v) + v.there;
+	*amplitudes = back ? plan_moved_back(pl, c, s, &past) : plan_visit_read(&v) + v.there;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		const struct plan_step *st = &c->step[k];
-		struct plan_visited_step n = plan_visit_step(pl, &v, st);
+		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 
 		*flops += back ? n.back_flops : n.forward_flops;
-		undo |= st->undo;
-		cross |= st->cross;
 	}
 	*flops += back ? 0 : plan_visit_rest(&v);
-	if (back)
-		*amplitudes = undo || cross ? plan_moved_back(pl, c, s, undo) : 0;
 }
 
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)
 {
-	double whole = ldexp(1, (int)c->nbit), amplitudes = 0;
+	double amplitudes = 0;
 
 	*flops = 0;
 	if (k < c->nstage)
 		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
-	else if (!plan_lambda_near(c))
-		amplitudes = back ? 2 * whole : plan_sums_near(c) && !plan_has_probs(c) ? 0 : whole;
+	else if (!plan_lambda_near(c) && !(back && c->first_cross == c->nstep))
+		amplitudes = ldexp(back ? 2 : 1, (int)c->nbit);
 	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
 }
 

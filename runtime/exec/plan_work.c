@@ -276,12 +276,18 @@ bool plan_sums_near(const struct plan_circuit *c)
 
 bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
 
-static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
+/* What the way back has to do in a stage. */
+struct duties { bool undo, cross; };
+
+static struct duties duties_of(const struct plan_circuit *c, const struct plan_stage *s)
 {
-	for (uint32_t k = s->first; k < s->first + s->count; k++)
-		if (c->step[k].undo)
-			return true;
-	return false;
+	struct duties d = { false, false };
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		d.undo |= c->step[k].undo;
+		d.cross |= c->step[k].cross;
+	}
+	return d;
 }
 
 bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
@@ -293,17 +299,22 @@ bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
 		return false;
 	s = &c->stage[c->nstage - 1];
 	v = plan_visit(pl, c, s);
-	return c->first_cross < s->first && undoes(c, s) && plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
+	return c->first_cross < s->first && duties_of(c, s).undo && plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
 }
 
-double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool undo)
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, double *past)
 {
 	bool last = s == &c->stage[c->nstage - 1], made = last && plan_lambda_near(c);
 	struct plan_visited v = plan_visit(pl, c, s);
+	struct duties d = duties_of(c, s);
+	double put = d.undo ? v.kept : made && v.kept > 0 ? v.back : 0;     /* of each state that is put back */
 
-	if (last && undo && plan_turns(pl, c))
-		return 2 * v.kept - v.there;
-	return (made ? 1 : 2) * v.back + (undo ? 2 * v.kept : made && v.kept > 0 ? v.back : 0);
+	*past = made && (pl->precision == PRECISION_DOUBLE ? 16 : 8) * put > pl->past_bytes ? put : 0;
+	if (last && plan_turns(pl, c))
+		return 2 * put - v.there;
+	if (!d.undo && !d.cross && !put)
+		return 0;
+	return (made ? 1 : 2) * v.back + (d.undo ? 2 : 1) * put;
 }
 
 /* ---- traffic ---- */
@@ -316,12 +327,12 @@ static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, 
 	for (uint32_t k = c->nstart_stage; k <= c->nstage; k++) {
 		plan_pass(pl, c, k, back, &flops, &bytes);
 		sum += bytes;
-		*passes += k < c->nstage && bytes > 0 && !(back && k + 1 == c->nstage && plan_turns(pl, c));
+		*passes += bytes > 0 && !(back && k + 1 == c->nstage && plan_turns(pl, c));
 	}
 	return sum;
 }
 
-/* Samples in lanes are one pass a way: psi forward, psi and lambda back. */
+/* Samples in lanes are one pass a way: psi forward, psi and lambda back, which is made of psi before. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
 {
 	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;
@@ -335,7 +346,7 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 			*bytes += passes_bytes(pl, pc, false, passes) + (gradient ? passes_bytes(pl, pc, true, passes) : 0);
 		} else if (pl->shape == SHAPE_SAMPLES) {
 			*passes += 1 + gradient;
-			*bytes += ldexp(amplitude, (int)pc->nbit) * (gradient ? 6 : 2);
+			*bytes += ldexp(amplitude, (int)pc->nbit) * (!gradient ? 2 : plan_lambda_near(pc) ? 6 : 8);
 		}
 	}
 }

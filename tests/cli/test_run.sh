@@ -80,16 +80,23 @@ tap_exit 0 "a plan" "$QCNN" compile --emit=plan --isa=baseline bell.qcnn
 tap_has out "circuit 2 qubits" "names the circuit"
 tap_has out "limits     assumed" "and whose limits its times are from"
 tap_has out "  expected   " "it says how long it is expected to take"
-"$QCNN" bench --circuit qcnn --qubits 12 --gradient --show >qcnn12.qcnn
-"$QCNN" compile --emit=plan --isa=baseline qcnn12.qcnn >plan
-# way WORD FIELD: sum of a field over the stages' lines of that way, in per mille of the wanted number.
-way() { awk -v w="$1" -v f="$2" -v want="$3" '$1 == w { sum += $f } END { printf "%.0f", 1000 * sum / want }' plan; }
-flops=$(awk '$1 == "flops" { print $2 }' plan)
-bytes=$(awk '$1 == "bytes" { print $2 }' plan)
-tap_is "$(way forward 2 "$flops") $(way forward 4 "$bytes")" "1000 1000" "its stages have the operations and bytes of a sample"
-tap_is "$(grep -c '^    forward .* flops, .* bytes, .* s$' plan)" "$(sed -n 's/^bytes .* forward in \([0-9]*\) pass.*/\1/p' plan)" \
-	"a line for each pass; what is done once is none"
-tap_ok "the way back has lines, too" grep -q '^    back  .* flops, .* bytes, .* s$' plan
+# Of small states, what is done once is no pass; with one output the last pass goes both ways; of x all outputs are a pass of their own.
+"$QCNN" bench --circuit qcnn --qubits 12 --show >turning.qcnn
+printf 'QCNN 1;\nqubit[20] q;\nparam float[20] t;\nry(each t) on q;\ncx on cycle(q);\nobserve x(q[0]), x(q[1]);\n' >apart.qcnn
+# adds_up FIELD NAME: the passes of a plan have the operations or bytes that its head says, but for digits that are not printed.
+adds_up() {
+	awk -v f="$1" -v name="$2" '$1 == name { forward = $2; both = $4 } $1 ~ /^(forward|back|both)$/ { sum += $f; if ($1 == "forward") one += $f }
+		$1 == "both" { turns = 1 }
+		END { exit !(sum > both * 0.999 && sum < both * 1.001 && (turns || (one > forward * 0.999 && one < forward * 1.001))) }' plan
+}
+for model in turning apart; do
+	"$QCNN" compile --emit=plan --isa=baseline $model.qcnn >plan
+	tap_ok "$model: passes have the operations of the plan" adds_up 2 flops
+	tap_ok "and its bytes" adds_up 4 bytes
+	passes=$(sed -n 's/^bytes .* in \([0-9]*\) and \([0-9]*\) passes over the state$/\1 \2/p' plan)
+	tap_is "$(grep -c '^    \(forward\|both\) .* s$' plan) $(grep -c '^    [a-z]* .* flops, .* bytes, .* s$' plan)" "$passes" "a line for each"
+done
+tap_has plan "  outputs " "readouts that no block gives are one"
 tap_exit 0 "a plan by this machine's limits" "$QCNN" compile --emit=plan --measure --isa=baseline bell.qcnn
 tap_has out "limits     measured" "which were measured"
 tap_exit 0 "a plan of the reference" "$QCNN" compile --emit=plan --device=ref bell.qcnn

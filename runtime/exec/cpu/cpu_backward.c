@@ -234,6 +234,8 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		sweep.last = k == first;
 		sweep.tail = begin->tail && k + 1 == c->nstage;
 		sweep.slope = k + 1 == c->nstage ? begin->slope : NULL;
+		if (!sweep.stage->undoes && !sweep.stage->ncross && !sweep.tail && !sweep.slope)
+			continue;        /* psi and lambda are as the stage before wants them */
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);

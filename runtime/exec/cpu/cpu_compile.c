@@ -169,7 +169,8 @@ static void write_past(const struct backend_state *b, struct cpu_stage *s)
 {
 	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes, (int)(s->nhot + s->forward.nouter));
 	s->forward.past = bytes > b->plan->past_bytes ? s->forward.absent : 0;
-	s->past = ldexp(bytes, (int)s->back.nouter - (int)s->forward.nouter) > b->plan->past_bytes;
+	bytes = ldexp(bytes, (int)s->back.nouter - (int)s->forward.nouter - (s->undoes ? __builtin_popcountll(s->unread) : 0));
+	s->past = bytes > b->plan->past_bytes;
 }
 
 static void number_blocks(struct cpu_blocks *k)

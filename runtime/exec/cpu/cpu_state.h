@@ -91,7 +91,7 @@ struct cpu_stage {
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
 	uint32_t first_cross;        /* steps before it need no backward visit */
 	bool undoes;                 /* the way back changes psi and lambda */
-	size_t unread;               /* row bits: where one is 1, no stage before reads the row on the way back */
+	size_t unread;               /* bits of a block's row number: where one is 1, no stage before reads the row on the way back */
 	bool past;                   /* the way back writes a lambda that is made here past the caches */
 	bool in_place, turns_in_place;       /* its one block is the state as it lies there; is where it turns */
 };

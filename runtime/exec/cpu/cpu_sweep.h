@@ -96,7 +96,8 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 		w->b->k->gather(block, state, base, &r);
 }
 
-/* On the way back a stage that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
+/* On the way back only rows that are read again are put back, and a large lambda that is made here goes past the caches.  A stage
+ * that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
 	const struct cpu_stage *s = w->stage;

@@ -47,7 +47,7 @@ struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
 /* Row base + row[k] of a state is row place[k ^ flip] of a block, or k without a `place`, for k < 2^nbit, after
  * the lane bits in swap.lanes have changed places with bits of k.  Where k has a bit of `absent`, gather puts 0
  * and does not read, and scatter writes past the caches; where it has one of `unset` (none of swap), gather leaves the
- * block's row as it is, and scatter the state's.  Where rows are a part of more, what is asked of k is asked of k | above. */
+ * block's row as it is, and scatter the state's.  Where rows are a part of more, `absent` is asked of k | above. */
 struct kernel_rows {
 	unsigned nbit;
 	const uint32_t *row;

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/net/peer.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -279,6 +280,28 @@ static void test_peers(struct buf b[MESSAGES], bool encrypt)
 	buf_release(&large);
 }
 
+/* A connection that breaks while something is sent: the first reason is what all later ones tell. */
+static void test_broken(void)
+{
+	struct peer p[2];
+	struct buf b = BUF_INIT;
+	struct err e = { 0, "" };
+
+	open_pair(p);
+	buf_pad(&b, 'x', 1000);
+	peer_close(&p[1]);
+	peer_put(&p[0], &b);
+	tap_is_int(peer_flush(&p[0], &e), -ERR_UNREACHABLE, "who has closed takes nothing");
+	tap_is_int(p[0].fault, EPIPE, "and why is kept");
+	p[0].fault = ETIMEDOUT;  /* as the first of two tells where a way is cut */
+	peer_flush(&p[0], &e);
+	tap_ok(strstr(e.text, strerror(ETIMEDOUT)), "another try does not change it: %s", e.text);
+	tap_is_int(peer_fill(&p[0], &e), -ERR_UNREACHABLE, "its end is seen");
+	tap_ok(p[0].fault == ETIMEDOUT && strstr(e.text, strerror(ETIMEDOUT)), "and told with that reason: %s", e.text);
+	peer_close(&p[0]);
+	buf_release(&b);
+}
+
 static void test_early(void)
 {
 	struct peer p[2];
@@ -326,6 +349,7 @@ int main(void)
 	test_noise(b);
 	test_peers(b, false);
 	test_peers(b, true);
+	test_broken();
 	test_early();
 	for (int i = 1; i < MESSAGES; i++)
 		buf_release(&b[i]);

@@ -165,9 +165,10 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		unsigned n = step_doubles(st);
-		double r[MATRIX_ENTRIES_MAX] = { 0 };
+		double r[MATRIX_ENTRIES_MAX];
 		if (!st->plan->cross)
 			continue;
+		memset(r, 0, n * sizeof *r);
 		for (unsigned chunk = 0; chunk < s->back.nchunk; chunk++)
 			for (unsigned e = 0; e < n; e++)
 				r[e] += part[s->nsum * chunk + st->sum + e];

@@ -13,7 +13,8 @@
 
 enum {
 	TILE = 8,                    /* states on each side of a tile */
-	BANK_ROWS = 64               /* rows that a tile visits at once: 8 KiB of a state, 2 * TILE of them in L2 */
+	BANK_ROWS = 64,              /* rows that a tile visits at once: 8 KiB of a state, 2 * TILE of them in L2 */
+	NEXT = 3                     /* of one circuit's shared state: units whose lambda is made together with that of the one before */
 };
 
 /* A term of a form. */
@@ -27,8 +28,8 @@ struct cpu_bank {
 	uint32_t nunit;
 	void ***state;               /* [circuit][unit] */
 	uint32_t ncircuit;
-	void *next;                  /* of a shared state: lambda of the unit that comes next, mixed while the states were near, */
-	uint32_t next_circuit, next_unit;    /* and which one that is, or INDEX_NONE */
+	void *next[NEXT];            /* lambda of units next_first to next_end - 1, mixed while the states were near; or NULL */
+	uint32_t next_first, next_end;
 };
 
 /* ---- memory ---- */
@@ -48,13 +49,10 @@ static uint64_t tiles_of(uint32_t nstate)
 	return n * (n + 1) / 2;
 }
 
-/* Of the largest circuit's lambda. */
+/* Of each lambda that is made before its turn; 0: none is. */
 static uint64_t next_bytes(const struct plan *pl, const struct kernels *k)
 {
-	uint64_t most = 0;
-	for (uint32_t c = 0; pl->shape == SHAPE_SHARED && c < pl->ncircuit; c++)
-		most = state_bytes(pl, k, c) > most ? state_bytes(pl, k, c) : most;
-	return most;
+	return pl->shape == SHAPE_SHARED && pl->ncircuit == 1 ? state_bytes(pl, k, 0) : 0;
 }
 
 static uint64_t bank_bytes(const struct plan *pl, uint32_t nstate)
@@ -64,7 +62,7 @@ static uint64_t bank_bytes(const struct plan *pl, uint32_t nstate)
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c), &sum))
 			return UINT64_MAX;
-	return __builtin_add_overflow(sum, next_bytes(pl, k), &sum) ? UINT64_MAX : sum;
+	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k), &sum) ? UINT64_MAX : sum;
 }
 
 void cpu_bank_free(struct cpu_bank *k)
@@ -77,7 +75,8 @@ void cpu_bank_free(struct cpu_bank *k)
 		free(k->state[c]);
 	}
 	free(k->state);
-	free(k->next);
+	for (unsigned n = 0; n < NEXT; n++)
+		free(k->next[n]);
 	arena_release(&k->arena);
 	free(k);
 }
@@ -124,9 +123,8 @@ static int bank_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 		compile_terms(b, c, &b->bank->circuit[c]);
 		ok = take_circuit(b, b->bank, c);
 	}
-	b->bank->next_unit = INDEX_NONE;
-	if (ok && b->shared)
-		ok = (b->bank->next = cpu_aligned(next_bytes(b->plan, b->k))) != NULL;
+	for (unsigned n = 0; ok && next_bytes(b->plan, b->k) > 0 && n < NEXT; n++)
+		ok = (b->bank->next[n] = cpu_aligned(next_bytes(b->plan, b->k))) != NULL;
 	if (ok)
 		return 0;
 	cpu_bank_free(b->bank);
@@ -293,7 +291,8 @@ struct mixing {
 	const struct cpu_circuit *c;
 	const struct bank_circuit *bc;
 	void *const *state;
-	void *lambda, *next;         /* of the unit, and of the next one or NULL */
+	void *lambda[1 + NEXT];      /* of the unit and of those behind it */
+	unsigned nlambda;
 	uint32_t unit, nstate;
 	const cplx *a;
 };
@@ -332,9 +331,8 @@ static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	(void)thread;
 	for (size_t row = first; row < last; row += BANK_ROWS) {
 		size_t end = row + BANK_ROWS < last ? row + BANK_ROWS : last;
-		mix_rows(x, x->lambda, x->unit, row, end);
-		if (x->next)
-			mix_rows(x, x->next, x->unit + 1, row, end);
+		for (unsigned k = 0; k < x->nlambda; k++)
+			mix_rows(x, x->lambda[k], x->unit + k, row, end);
 	}
 }
 
@@ -343,7 +341,7 @@ static void mix_lanes(const struct mixing *x)
 	unsigned lanes = x->b->k->lanes;
 	uint32_t nunit = (uint32_t)units_of(x->b->plan, x->nstate);
 	double c[2 * KERNEL_LANES_MAX * KERNEL_LANES_MAX];
-	x->b->k->zero(x->lambda, 0, x->c->nrow);
+	x->b->k->zero(x->lambda[0], 0, x->c->nrow);
 	for (uint32_t t = 0; t < x->bc->nterm; t++)
 		for (uint32_t h = 0; h < nunit; h++) {
 			for (unsigned k = 0; k < lanes; k++)
@@ -352,26 +350,25 @@ static void mix_lanes(const struct mixing *x)
 					c[2 * lanes * k + l] = creal(z);
 					c[2 * lanes * k + lanes + l] = cimag(z);
 				}
-			x->b->k->lambda_lanes(x->lambda, x->state[h], x->c->nrow, &x->bc->term[t].kernel, c);
+			x->b->k->lambda_lanes(x->lambda[0], x->state[h], x->c->nrow, &x->bc->term[t].kernel, c);
 		}
 }
 
-/* The lambda of x's unit, which the unit before may have left; that of the next one of a shared state is made on the way,
- * since reading all states takes longer than mixing them. */
-static void *mixed(struct mixing *x, struct cpu_worker *w, uint32_t number)
+/* The lambda of x's unit, which one before may have left; those of the next ones are made on the way where there is room for
+ * them, since reading all states takes longer than mixing them.  Units come in their order, from 0. */
+static void *mixed(struct mixing *x, struct cpu_worker *w)
 {
 	struct cpu_bank *k = x->b->bank;
-	if (x->unit > 0 && k->next_unit == x->unit && k->next_circuit == number) {
-		k->next_unit = INDEX_NONE;
-		return k->next;
-	}
-	x->next = x->unit + 1 < x->nstate ? k->next : NULL;
+	if (x->unit >= k->next_first && x->unit < k->next_end)
+		return k->next[x->unit - k->next_first];
+	for (; x->nlambda < 1 + NEXT && x->unit + x->nlambda < x->nstate && k->next[0]; x->nlambda++)
+		x->lambda[x->nlambda] = k->next[x->nlambda - 1];
 	cpu_chunks(x->b, w, x->c->nchunk, mix_chunk, x);
-	if (x->next) {
-		k->next_unit = x->unit + 1;
-		k->next_circuit = number;
+	if (x->nlambda > 1) {   /* else several threads may be here */
+		k->next_first = x->unit + 1;
+		k->next_end = x->unit + x->nlambda;
 	}
-	return x->lambda;
+	return x->lambda[0];
 }
 
 static void bank_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
@@ -379,13 +376,13 @@ static void bank_backward(struct backend_state *b, unsigned worker, uint32_t num
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct mixing x = { b, c, &b->bank->circuit[number], b->bank->state[number], w->lambda, NULL, unit, nstate, a };
+	struct mixing x = { b, c, &b->bank->circuit[number], b->bank->state[number], { w->lambda }, 1, unit, nstate, a };
 	void *psi = psi_of(b, w, number), *own = w->lambda;
 	w->resident[b->nslot == 1 ? 0 : number] = INDEX_NONE;
 	copy_state(b, w, c, psi, x.state[unit]);
 	cpu_sample_matrices(b, w, c, in);
 	if (b->lane_bits)
-		w->lambda = mixed(&x, w, number);
+		w->lambda = mixed(&x, w);
 	else
 		mix_lanes(&x);
 	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, skew_shared, skew_sample);

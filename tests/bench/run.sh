@@ -125,6 +125,22 @@ keep_single() {
 keep() { printf '%s|%s\n' "$name" "$1" >>"$work/kept"; }
 kept() { sed -n "s/^$1|//p" "$work/kept"; }
 
+# Seconds of a part of the row's step, and as a share of all parts: share SECONDS FORMAT.
+part() { column "$work/csv" "parts_seconds_$1"; }
+share() {
+	calc 'p/(a+b+c+d+e+f+g)*s' "$2" p="$1" a="$(part matrices)" b="$(part encoding)" c="$(part states)" d="$(part slopes)" \
+		e="$(part chain)" f="$(part sums)" g="$(part waiting)" s=100
+}
+
+# The least share of the stream, in percent, among the row's passes that move a tenth of its bytes or more: others stay in caches.
+slowest_pass() {
+	# shellcheck disable=SC2086
+	"$QCNN" bench $options --parts --threads "$threads" --json -q | tr '{' '\n' | awk -v all="$(column "$work/csv" bytes)" '
+		function number(name) { return match($0, "\"" name "\": [0-9.e+-]*") ? substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 4) + 0 : 0 }
+		/"pass_seconds"/ && number("bytes") >= all / 10 { s = 100 * number("share_of_stream"); least = least == "" || s < least ? s : least }
+		END { if (least != "") printf "%.1f\n", least }'
+}
+
 # reached GOAL: is it? Where the peer is not there nobody knows.
 reached() {
 	want=${1##*=} what=${1%%[<>]*}
@@ -132,6 +148,8 @@ reached() {
 	executed) have=$(calc 'f/l*s' %.1f f="$(column "$work/csv" gflop_s)" l="$fma" s=100) ;;
 	nominal) have=$(calc 'f/l*s' %.1f f="$(column "$work/csv" gflop_s_nominal)" l="$fma" s=100) ;;
 	passes) have=$(column "$work/csv" passes) ;;
+	stream) have=$(slowest_pass) ;;
+	matrices) have=$(share "$(part matrices)" %.1f) ;;
 	mib) have=$(calc k/1024 %.1f k="$(tail -n 1 "$work/kib" | grep '^[0-9]*$')") ;;
 	*) have=$(sed -n "s/^$what //p" "$work/times") ;;
 	esac
@@ -142,7 +160,7 @@ reached() {
 	esac | sed 's/1/yes/; s/0/no/'
 }
 
-goal_text() { echo "$1" | sed 's/^\(executed\|nominal\)>=\(.*\)/\2 % \1/; s/^passes<=\(.*\)/\1 passes/; s/^mib<=\(.*\)/\1 MiB/; s/^\(.*\)>=\(.*\)/\2 × \1/'; }
+goal_text() { echo "$1" | sed 's/^\(executed\|nominal\)>=\(.*\)/\2 % \1/; s/^passes<=\(.*\)/\1 passes/; s/^matrices<=\(.*\)/\1 % of it matrices/; s/^stream>=\(.*\)/each pass \1 % of the stream/; s/^mib<=\(.*\)/\1 MiB/; s/^\(.*\)>=\(.*\)/\2 × \1/'; }
 
 put_goals() {
 	text=
@@ -156,13 +174,10 @@ put_goals() {
 
 # What a row that is short of a goal spends: kernels, the floor of its plan.
 keep_short() {
-	share() { calc 'p/(a+b+c+d+e+f+g)*s' '%.0f %%' p="$1" a="$(part matrices)" b="$(part encoding)" c="$(part states)" d="$(part slopes)" \
-		e="$(part chain)" f="$(part sums)" g="$(part waiting)" s=100; }
-	part() { column "$work/csv" "parts_seconds_$1"; }
 	printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "$(calc 'f/l*s' '%.0f %%' f="$(column "$work/csv" gflop_s)" l="$fma" s=100)" \
 		"$(nice_seconds "$(column "$work/csv" floor_seconds)")" "$(calc 's*h' '%.0f %%' s="$(column "$work/csv" share_of_floor)" h=100)" \
-		"$(share "$(part states)")" "$(share "$(calc a+b %g a="$(part matrices)" b="$(part chain)")")" \
-		"$(share "$(calc a+b+c %g a="$(part encoding)" b="$(part sums)" c="$(part waiting)")")" >>"$work/short"
+		"$(share "$(part states)" '%.0f %%')" "$(share "$(calc a+b %g a="$(part matrices)" b="$(part chain)")" '%.0f %%')" \
+		"$(share "$(calc a+b+c %g a="$(part encoding)" b="$(part sums)" c="$(part waiting)")" '%.0f %%')" >>"$work/short"
 }
 
 row() {

@@ -25,6 +25,7 @@ cat >fast <<'END'
 #!/bin/sh
 case "$*" in
 *--measure*) printf 'version       qcnn\nlimits        1 thread: stream 1 GB/s in place, L2 1 GB/s a core, multiply-add %s GFLOP/s single, %s double (x)\n' "$FMA" "$FMA" ;;
+bench*"--batch 16 "*) exec "$QCNN_REAL" $(echo "$@" | sed 's/--parts//') --no-limits --runs 1 ;;   # one call says nothing of shares
 bench*) exec "$QCNN_REAL" "$@" --no-limits --runs 1 ;;
 *) exec "$QCNN_REAL" "$@" ;;
 esac
@@ -45,6 +46,30 @@ tap_has out '## Where a goal is not reached' "have a section"
 tap_is "$(grep -c '^| qcnn 8, gradient, batch 1,024 | 0 % | - | - | [0-9]* % | [0-9]* % | [0-9]* % |$' out)" 1 "which tells where the time goes"
 tap_exit 0 "beside a peer" page 1 'qcnn 20, forward'
 tap_is "$(grep -c '^| qcnn 20, forward | .* | 1000 s | [0-9.e+]* | - |$' out)" 1 "its time over ours"
+
+# ---- goals of passes and of parts ----
+
+cat >told <<'END'
+#!/bin/sh
+case "$*" in
+*--measure*) printf 'limits        1 thread: stream 1 GB/s in place, multiply-add 1 GFLOP/s single, 1 double (x)\n' ;;
+info*) echo '{"threads": 1, "memory_available_bytes": 99999999999}' ;;
+*--json*) printf '{"each_pass": [{"pass_seconds": 1e-3, "bytes": 2, "share_of_stream": 0.1}, {"pass_seconds": 1, "bytes": 900, "share_of_stream": %s}]}\n' "$SHARE" ;;
+*) printf 'seconds_median,precision,bytes,passes'
+	printf ',parts_seconds_%s' matrices encoding states slopes chain sums waiting
+	printf '\n5,single,1000,2,%s,0,%s,0,0,0,0\n' "$SHARE" "$(echo "$SHARE" | awk '{ print 1 - $1 }')" ;;
+esac
+END
+chmod +x told
+goals() { SHARE=$1 QCNN=./told BENCH_THREADS=1 KERNELS='' PEER_PYTHON_QSIM='' sh "$bench/run.sh" "$2"; }
+tap_exit 0 "a pass that streams enough" goals 0.81 'sel 28, 1 layer[|]'
+tap_has out 'each pass 80 % of the stream ✓' "and one that stays in caches is none"
+tap_exit 0 "a pass that does not" goals 0.79 'sel 28, 1 layer[|]'
+tap_has out 'each pass 80 % of the stream short' "is short"
+tap_exit 0 "matrices of a small step" goals 0.049 'qcnn 8, gradient, batch 16[|]'
+tap_has out '| 5 % of it matrices ✓ |' "as few as are wanted"
+tap_exit 0 "more of them" goals 0.06 'qcnn 8, gradient, batch 16[|]'
+tap_has out '| 5 % of it matrices short |' "are too many"
 
 # ---- a long call beside calls of one sample ----
 

@@ -40,15 +40,33 @@ bool fixed_from_all(const double *x, size_t n, struct fixed *f)
 	return good;
 }
 
+/* a 2^40 + b in two words of 64 bits, of which the 64 leading bits and whether others follow are rounded once. */
+static double rounded(struct fixed f)
+{
+	uint64_t low = (uint64_t)f.a << 40, high = (uint64_t)(f.a >> 24), top;
+	bool minus;
+	int n;
+
+	low += (uint64_t)f.b;
+	high += (f.b < 0 ? UINT64_MAX : 0) + (low < (uint64_t)f.b);
+	minus = high >> 63;
+	if (minus) {
+		low = 0 - low;
+		high = ~high + (low == 0);
+	}
+	if (high == 0)
+		return minus ? -(double)low : (double)low;
+	n = __builtin_clzll(high);
+	top = (n ? high << n | low >> (64 - n) : high) | (low << n != 0);
+	return ldexp(minus ? -(double)top : (double)top, 64 - n);
+}
+
 double fixed_value(struct fixed f)
 {
 	const int64_t exact = INT64_C(1) << 53;
 	if (f.a < exact && f.a > -exact && f.b < exact && f.b > -exact)     /* both are doubles: their sum is rounded once */
 		return (double)f.a * 0x1p-20 + (double)f.b * 0x1p-60;
-
-	__int128 sum = (__int128)f.a * ((__int128)1 << 40) + f.b;
-
-	return (double)sum * 0x1p-60;
+	return rounded(f) * 0x1p-60;
 }
 
 bool fixed_add(struct fixed *v, const struct fixed *w, size_t n)

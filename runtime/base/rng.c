@@ -76,8 +76,9 @@ double rng_normal(uint64_t seed, enum rng_purpose p, uint64_t a, uint64_t b)
 void rng_shuffle(uint64_t seed, enum rng_purpose p, uint64_t a, uint32_t *order, size_t n)
 {
 	for (size_t i = n; i-- > 1; ) {
-		/* High part of the product: the bias is below n / 2^64. */
-		size_t j = (size_t)((unsigned __int128)rng_u64(seed, p, a, i) * (i + 1) >> 64);
+		/* High part of the product, from those of its halves (n is at most 2^32): the bias is below n / 2^64. */
+		uint64_t drawn = rng_u64(seed, p, a, i), size = i + 1;
+		size_t j = (size_t)(((drawn >> 32) * size + ((drawn & UINT32_MAX) * size >> 32)) >> 32);
 		uint32_t t = order[i];
 
 		order[i] = order[j];

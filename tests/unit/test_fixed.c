@@ -100,7 +100,8 @@ static void overflow(void)
 	enum { NNEAR = sizeof near / sizeof *near };
 	for (int i = 0; i < NNEAR * NNEAR; i++)
 		for (int k = 0; k < 4 * 25; k++) {
-			struct fixed x = { (near[i % NNEAR] + k / 20 % 5 - 2) * (k & 1 ? -1 : 1), (near[i / NNEAR] + k / 4 % 5 - 2) * (k & 2 ? -1 : 1) };
+			struct fixed x = { (near[i % NNEAR] + (k / 20 % 5 - 2)) * (k & 1 ? -1 : 1),
+				(near[i / NNEAR] + (k / 4 % 5 - 2)) * (k & 2 ? -1 : 1) };
 
 			off += fixed_value(x) != (double)((__int128)x.a * ((__int128)1 << 40) + x.b) * 0x1p-60;
 		}

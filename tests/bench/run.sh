@@ -316,7 +316,7 @@ if wanted threads && [ "$threads" -gt 1 ]; then
 	## Threads
 
 	How many times as fast $threads threads are as one, fastest call against fastest call, beside the same of the limit that bounds
-	the work: arithmetic, or streaming where there is more of it. Times are medians.
+	the work: arithmetic, or streaming where there is more of it. Times are medians. Of three runs, each number's least.
 
 	| work | one thread | $threads threads | gain | of the limit | share | goal |
 	|---|--:|--:|--:|--:|--:|---|
@@ -324,13 +324,18 @@ if wanted threads && [ "$threads" -gt 1 ]; then
 	for n in 16 18 20 23; do
 		batch=1
 		[ $n -gt 16 ] || batch=16
-		"$QCNN" bench --circuit qcnn --qubits $n --gradient --batch $batch --threads "1,$threads" --csv -q >"$work/csv" || continue
-		one=$(column "$work/csv" seconds_median 2) all=$(column "$work/csv" seconds_median 3)
-		gain=$(calc a/b %.3f a="$(column "$work/csv" seconds_min 2)" b="$(column "$work/csv" seconds_min 3)")
-		limit=$(calc a/b %.3f a="$(column "$work/csv" limit_seconds 2)" b="$(column "$work/csv" limit_seconds 3)")
+		for run in 1 2 3; do
+			"$QCNN" bench --circuit qcnn --qubits $n --gradient --batch $batch --threads "1,$threads" --csv -q >"$work/csv" || continue 2
+			echo "$(column "$work/csv" seconds_median 2) $(column "$work/csv" seconds_median 3)" \
+				"$(column "$work/csv" seconds_min 2) $(column "$work/csv" seconds_min 3)" \
+				"$(column "$work/csv" limit_seconds 2) $(column "$work/csv" limit_seconds 3)"
+		done >"$work/runs"
+		# shellcheck disable=SC2046
+		set -- $(awk '{ for (i = 1; i <= 6; i++) if (NR == 1 || $i < least[i]) least[i] = $i } END { for (i = 1; i <= 6; i++) print least[i] }' "$work/runs")
+		gain=$(calc a/b %.3f a="$3" b="$4") limit=$(calc a/b %.3f a="$5" b="$6")
 		share=$(calc '100*g/l' %.0f g="$gain" l="$limit")
-		printf '| qcnn %s, gradient, batch %s | %s | %s | %.2f | %.2f | %s %% | 95 %% %s |\n' $n $batch "$(nice_seconds "$one")" \
-			"$(nice_seconds "$all")" "$gain" "$limit" "$share" "$(calc 's>=95' %d s="$share" | sed 's/1/✓/; s/0/short/')"
+		printf '| qcnn %s, gradient, batch %s | %s | %s | %.2f | %.2f | %s %% | 95 %% %s |\n' $n $batch "$(nice_seconds "$1")" \
+			"$(nice_seconds "$2")" "$gain" "$limit" "$share" "$(calc 's>=95' %d s="$share" | sed 's/1/✓/; s/0/short/')"
 	done
 fi
 
@@ -401,6 +406,7 @@ if wanted growth; then
 fi
 cat <<'EOT'
 
+Another machine: [a Xeon](xeon.md).
 Where peers have no number they cannot do the work, or their driver does not have it, or it would take minutes.
 To repeat it: `make bench`; with peers
 `make bench PEER_PYTHON_QSIM=/path/to/python PEER_PYTHON_LIGHTNING=…`.

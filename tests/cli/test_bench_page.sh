@@ -98,6 +98,27 @@ tap_has out '| five samples: over one sample right before and after | 4 | 5 | âœ
 tap_exit 0 "a call that takes longer" long 11
 tap_has out '| 5.5 | 5 | short |' "is short of the goal"
 
+# ---- threads ----
+
+# Of three runs, one is slow with one thread, one with two, and one where limits are measured.
+cat >unsteady <<'END'
+#!/bin/sh
+case "$*" in
+*--measure*) printf 'limits        1 thread: stream 1 GB/s in place, multiply-add 1 GFLOP/s single, 1 double (x)\n' ;;
+info*) echo '{"memory_available_bytes": 99999999999}' ;;
+bench*)
+	echo "$*" >>asked
+	run=$((($(wc -l <asked) - 1) % 3))
+	printf 'seconds_median,seconds_min,limit_seconds\n%s,%s,8\n%s,%s,%s\n' \
+		$((run == 0 ? 9 : 5)) $((run == 0 ? 7 : 4)) $((run == 1 ? 9 : 3)) $((run == 1 ? 6 : 2)) $((run == 2 ? 5 : 4)) ;;
+esac
+END
+chmod +x unsteady
+rm -f asked
+tap_exit 0 "two threads beside one" env QCNN=./unsteady BENCH_THREADS=2 KERNELS='' sh "$bench/run.sh" threads
+tap_has out '| qcnn 16, gradient, batch 16 | 5 s | 3 s | 2.00 | 2.00 | 100 % | 95 % âœ“ |' "each number is the least of three runs"
+tap_is "$(wc -l <asked)" 12 "of each work"
+
 # ---- growth ----
 
 head='"qubits","batch","gates","shape","passes","seconds_median","unit_bytes","floor_seconds","share_of_floor"'

@@ -92,6 +92,7 @@ struct bench_pass {
 struct bench_result {
 	const char *circuit;
 	uint64_t qubits, layers, batch, threads, gates, runs, passes, weights;
+	uint64_t start_steps;        /* of the plan, constant at the start: done once a call for all samples */
 	uint64_t workers;            /* on other hosts, of `threads` each (0: they differ); 0: this process */
 	bool gradient;
 	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */

@@ -238,6 +238,8 @@ static void describe(struct bench *b, struct bench_result *r)
 	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
 	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
 	r->passes = passes;
+	for (uint32_t k = 0; k < pl->ncircuit; k++)
+		r->start_steps += pl->circuit[k].nstart;
 	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */
 	if (evaluator_cones(b->ev))
 		used = (size_t)snprintf(r->shortcut_text, sizeof r->shortcut_text, "light_cone %u circuits of at most %u qubits",
@@ -280,7 +282,10 @@ static void floor_of(const struct bench *b, const struct limits *l, struct bench
 	if (!l || evaluator_rank(b->ev, &rank, &nsample))
 		return;
 	struct plan_limits limits = machine_plan_limits(l);
+	double rate = evaluator_plan(b->ev)->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s;
+
 	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
+	r->floor_seconds += plan_start_flops(evaluator_plan(b->ev)) / (rate / l->nthread * 1e9);   /* one thread's */
 	r->share_of_floor = r->floor_seconds / r->min;
 }
 

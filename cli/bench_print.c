@@ -34,6 +34,7 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "gflop_s_nominal", REAL, nominal_gflop_s), FIELD(NULL, "limit", TEXT, limit),
 	FIELD(NULL, "limit_seconds", REAL, limit_seconds), FIELD(NULL, "share_of_limit", REAL, share_of_limit),
 	FIELD(NULL, "floor_seconds", REAL, floor_seconds), FIELD(NULL, "share_of_floor", REAL, share_of_floor),
+	FIELD(NULL, "start_steps", COUNT, start_steps),
 #undef FIELD
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -274,6 +275,9 @@ static void put_details(const struct bench_result *r, struct buf *out)
 		bench_seconds_text(r->floor_seconds, text);
 		buf_printf(out, "; floor of the plan %s, %.0f %%", text, 100 * r->share_of_floor);
 	}
+	if (r->start_steps)
+		buf_printf(out, "; once a call for all samples: %llu constant step%s at the start", (unsigned long long)r->start_steps,
+			r->start_steps == 1 ? "" : "s");
 	buf_printf(out, "%s%s\n", *r->shortcuts ? "; shortcuts: " : "", r->shortcuts);
 }
 

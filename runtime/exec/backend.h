@@ -64,6 +64,8 @@ struct backend {
 		struct backend_state **out, struct err *e);
 	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
 	void (*matrices)(struct backend_state *b, const cplx *u);
+	/* Optional (NULL): do again what prepare has done of circuits that begin with constant steps. Before units run. */
+	void (*start)(struct backend_state *b);
 	/* The one parallel region: run job->work on nthread workers (SHAPE_SHARED, or b NULL: on one). */
 	void (*run)(struct backend_state *b, const struct unit_job *job);
 	/* Circuit c from |0...0>: readout[s * nreadout(c) + k] for every sample of the unit.  The

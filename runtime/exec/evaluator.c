@@ -261,6 +261,9 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	ev->weighted = true;
 	rank_weights(ev);
 	stopwatch_lap(&ev->watch, LAP_MATRICES);
+	if (ev->o.start_again && ev->state && ev->backend->start)
+		ev->backend->start(ev->state);
+	stopwatch_lap(&ev->watch, LAP_STATES);
 	return 0;
 }
 
@@ -329,6 +332,7 @@ void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
 	plan_flops(ev->pl, ev->gradient, flops, &nominal);
 	plan_traffic(ev->pl, ev->gradient, bytes, &passes);
 	*flops = rank ? rank_flops(ev->pl, nsample, r, ev->gradient) : *flops * nsample;
+	*flops += ev->o.start_again ? plan_start_flops(ev->pl) : 0;
 	*bytes *= rank ? r : nsample;
 }
 

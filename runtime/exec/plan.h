@@ -54,7 +54,7 @@ struct plan_circuit {
 	uint32_t nbit;               /* = nwire: the state has 2^nbit amplitudes */
 	uint32_t nstep; struct plan_step *step;
 	uint32_t nstart;             /* leading steps that are constant: done once for all samples and kept
-	                              * (not SHAPE_SHARED, nor after a prepared vector) */
+	                              * (not SHAPE_SHARED, nor after a prepared vector, nor a whole circuit) */
 	uint32_t nstart_stage;       /* the stages that hold them */
 	uint32_t first_cross;        /* the first step whose cross matrix is wanted, or nstep: those before need no way back */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
@@ -129,6 +129,8 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
  * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
  * gradient. */
 void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+/* Of the starts that are kept, all circuits together; plan_flops leaves them out. */
+double plan_start_flops(const struct plan *pl);
 /* What a sample takes, in operations: the executed ones, and a few for each amplitude that x, cx or swap move. */
 double plan_effort(const struct plan *pl, bool gradient);
 /* The nominal ones of a program. */

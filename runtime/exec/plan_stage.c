@@ -303,18 +303,21 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 	struct plan_step *order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
 	bool *taken = arena_alloc(&pl->arena, c->nstep, sizeof *taken);
 	struct held held = { 0, 0 };
-	uint32_t n = 0;
+	uint32_t n = 0, ntail = 0;
 	if (c->nprepare > 0 || pl->isa == ISA_NONE || pl->shape == SHAPE_SHARED)
 		return;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		const struct plan_step *s = &c->step[k];
 		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
 		taken[k] = !s->tail && pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !is_held(&held, moved, looked);
+		ntail += s->tail;
 		if (taken[k])
 			order[n++] = *s;
 		else
 			hold(&held, moved, looked);
 	}
+	if (n + ntail == c->nstep)
+		return;
 	c->nstart = n;
 	for (uint32_t k = 0; k < c->nstep; k++)
 		if (!taken[k])

@@ -187,6 +187,24 @@ static struct cost cost_of(const struct plan *pl, bool gradient)
 	return sum;
 }
 
+double plan_start_flops(const struct plan *pl)
+{
+	struct cost sum = { 0 };
+
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+
+		for (uint32_t s = 0; s < c->nstart_stage; s++)
+			add_stage(pl, c, &c->stage[s], false, &sum);
+		for (uint32_t s = 0; !c->nstage && s < c->nstart; s++) {
+			struct plan_visited_step n = plan_visit_whole(pl, c, &c->step[s]);
+
+			add_step(pl, &c->step[s], &n, false, &sum);
+		}
+	}
+	return sum.flops;
+}
+
 double plan_effort(const struct plan *pl, bool gradient)
 {
 	enum { MOVE_FLOPS = 4 };

@@ -184,6 +184,7 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	buf_u8(b, m->precision);
 	buf_u8(b, m->gradient);
 	buf_u8(b, m->device);
+	buf_u8(b, m->again);
 	buf_u32(b, m->share);
 	buf_u32(b, m->threads);
 	buf_u32(b, m->nlabel);
@@ -209,6 +210,7 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	m->precision = rd_u8(&r);
 	m->gradient = rd_u8(&r);
 	m->device = rd_u8(&r);
+	m->again = rd_u8(&r);
 	m->share = rd_u32(&r);
 	m->threads = rd_u32(&r);
 	m->nlabel = rd_u32(&r);

@@ -79,6 +79,7 @@ struct wire_file {
 /* What is to be computed; a text is what the room train put there (see train/remote.h). */
 struct wire_job {
 	uint8_t isa, precision, gradient, device;    /* as the evaluator's enums; device 0 cpu, 1 ref */
+	uint8_t again;               /* 1: what is constant at the start of a circuit is done with all new weights */
 	uint32_t share;              /* workers on that machine: each takes its part of the threads */
 	uint32_t threads;            /* or this many; 0: its part */
 	uint32_t nlabel;             /* labels of a sample */

@@ -28,7 +28,7 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 	_Static_assert((int)TRAIN_OPTIONS_MAX <= (int)WIRE_OPTIONS_MAX, "options of a loss fit into a message");
 
 	*out = (struct wire_job){ .isa = (uint8_t)o->isa, .precision = (uint8_t)o->precision,
-		.gradient = (uint8_t)o->gradient, .device = !strcmp(o->device, "ref"), .share = 1,
+		.gradient = (uint8_t)o->gradient, .device = !strcmp(o->device, "ref"), .share = 1, .again = o->start_again,
 		.shots = o->shots, .shortcuts = remote_shortcuts(o) };
 	if (loss) {
 		out->nlabel = nlabel;
@@ -178,7 +178,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
 
-	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->isa >= ISA_COUNT || job->device > 1
+	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->isa >= ISA_COUNT || job->device > 1 || job->again > 1
 			|| job->shortcuts & ~(unsigned)(SHORTCUT_ALL & ~SHORTCUT_BATCH_RANK))
 		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a device, precision or method that is none");
 	if (job->isa > isa_best())
@@ -186,7 +186,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 			isa_name(isa_best()));
 	*o = (struct evaluator_options){ .device = job->device ? "ref" : "cpu", .precision = (enum precision)job->precision,
 		.isa = (enum isa)job->isa, .gradient = (enum gradient_method)job->gradient, .shots = job->shots,
-		.shortcuts = job->shortcuts };
+		.shortcuts = job->shortcuts, .start_again = job->again };
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);

@@ -9,7 +9,7 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max mean median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start states sums threads threads_rule unit_bytes version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max mean median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -48,10 +48,10 @@ tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --j
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "write_gb_s": [0-9.]*, "l2_gb_s_per_core": [0-9.]*, "fma_gflop_s_single": [0-9.]*, "fma_gflop_s_double": [0-9.]*}' out)" 1 \
 	"writing to memory is one of them"
-tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "each_pass": null}' out)" 1 "a share of them"
+tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "start_steps": 0, "each_pass": null}' out)" 1 "a share of them"
 
 # A unit of four samples is one thread's: half of one takes as long as all of it.
-tap_exit 0 "the floor of a plan" "$QCNN" bench --runs 1 --qubits 6 --circuit qcnn --gradient --threads 2 --isa baseline --batch 1,4,8,9 --csv
+tap_exit 0 "the floor of a plan" "$QCNN" bench --runs 1 --qubits 6 --circuit brickwork --gradient --threads 2 --isa baseline --batch 1,4,8,9 --csv
 tap_is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { f[NR] = $at["floor_seconds"]; l[NR] = $at["limit_seconds"] }
 	END { printf "%.3f %.3f %.3f %d", f[3] / f[2], f[4] / f[2], f[5] / f[2], (f[4] >= 0.999 * l[4] && f[4] < 100 * l[4]) }' out)" \
 	"1.000 1.000 2.000 1" "counts units that threads wait for, and is no less than the limit"
@@ -76,7 +76,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 45 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 46 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
@@ -90,6 +90,11 @@ for c in qcnn sel qft qv brickwork; do
 done
 tap_exit 0 "random and ghz" "$QCNN" bench $quick --circuit random --circuit ghz --qubits 2,7,12 --device ref
 tap_exit 0 "--shortcuts" "$QCNN" bench $quick --circuit random --qubits 6 --shortcuts --isa baseline
+tap_exit 0 "as much is done with each call" "$QCNN" bench $quick --circuit random --circuit qcnn --qubits 8 --isa baseline --json
+tap_is "$(grep -o '"start_steps": [0-9]*' out | tr '\n' ' ')" '"start_steps": 0 "start_steps": 16 ' "of a circuit that is constant, and where it begins so"
+tap_is "$(grep -c '"flops_executed": [1-9]' out)" 2 "and counted"
+tap_exit 0 "in words" "$QCNN" bench $quick --circuit qcnn --qubits 8
+tap_has out '; once a call for all samples: 16 constant steps at the start' "behind the table"
 plain() { sed -e '/^spans/,$d' -e 's/ *;.*//' -e 's/ span [0-9]*//' -e '/register/d'; }
 "$QCNN" bench --circuit qcnn --qubits 12 --show >shown.qcnn
 "$QCNN" compile shown.qcnn | plain >shown.asm

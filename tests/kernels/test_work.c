@@ -2,6 +2,7 @@
  * What a plan costs: operations and bytes by hand, and steps on fresh qubits as the kernels take them. */
 #include "config.h"
 #include <math.h>
+#include <string.h>
 
 #include "runtime/exec/backend.h"
 #include "runtime/exec/cpu/cpu_state.h"
@@ -224,6 +225,51 @@ static void test_written(void)
 	program_free(p);
 }
 
+/* Rotations by pi/4 of 6 qubits and cz between all, then, if turned, by a weight each. */
+static struct program *constant_start(bool turned)
+{
+	struct build b = build_new(turned ? 18 : 0, 0, 1);
+	uint32_t z = build_gate(&b, GATE_PAULI, 3, NULL);
+	uint32_t half = build_const(&b, 0.25 * 3.14159265358979);
+	uint32_t m = build_gate(&b, GATE_ROT, 0, (uint32_t[]){ half, half, half });
+
+	build_wires(&b, 0, 6);
+	for (uint32_t w = 0; w < 6; w++)
+		build_apply(&b, 0, m, 1, (uint32_t[]){ w });
+	for (uint32_t w = 0; w < 36; w++)
+		if (w % 6 < w / 6)
+			build_controlled(&b, 0, z, 1, 2, (uint32_t[]){ w % 6, w / 6 });
+	if (turned)
+		rotations(&b, 0, 6);
+	build_z(&b, 0, 5);
+	return build_done(&b);
+}
+
+/* The state behind constant steps is kept, and made again when that is asked for; a circuit without others is a step's own work. */
+static void test_start(enum shape shape)
+{
+	struct program *all = constant_start(false), *p = constant_start(true);
+	struct plan *whole = plan_of(all, shape, 0), *pl = plan_of(p, shape, 0);
+	struct backend_state *s = state_of(pl);
+	char kept[512];              /* no more than the state of a sample */
+	double executed, none, nominal;
+
+	plan_flops(whole, false, &executed, &nominal);
+	plan_flops(pl, false, &none, &nominal);
+	tap_ok(whole->circuit->nstart == 0 && executed > 0 && plan_start_flops(whole) == 0, "constant from end to end: nothing is kept");
+	tap_ok(pl->circuit->nstart > 0 && pl->circuit->nstart < pl->circuit->nstep && plan_start_flops(pl) > 0 && none > 0,
+		"a constant start is, of %g operations beside %g", plan_start_flops(pl), none);
+	memcpy(kept, s->circuit->start, sizeof kept);
+	memset(s->circuit->start, 0, sizeof kept);
+	backend_cpu.start(s);
+	tap_ok(!memcmp(kept, s->circuit->start, sizeof kept), "and the same when it is made again");
+	backend_cpu.free(s);
+	plan_free(pl);
+	plan_free(whole);
+	program_free(p);
+	program_free(all);
+}
+
 /* Whatever the circuit: a step that is not counted as fresh is not done so, and most that are counted are done. */
 static void test_random(void)
 {
@@ -263,6 +309,8 @@ int main(void)
 		test_layer();
 		test_along();
 		test_written();
+		test_start(SHAPE_SAMPLES);
+		test_start(SHAPE_STATE);
 		test_random();
 	}
 	return tap_done();

@@ -49,7 +49,7 @@ static void put_all(struct buf b[MESSAGES])
 	struct wire_challenge challenge = { true, { 3 }, { 4 }, { 5 } };
 	struct wire_proof proof = { { 6 }, { 7 } };
 	struct wire_about about = { 3, 2, 1u << 30, 42, 99, "0.1.0", "host", "a processor" };
-	struct wire_job job = { .isa = 3, .precision = 1, .gradient = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
+	struct wire_job job = { .isa = 3, .precision = 1, .gradient = 1, .again = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
 		.option = { 0.5, -1 }, .program = (const uint8_t *)"bytes", .nprogram = 5,
 		.nfile = 1, .file = { { { 8 }, 100, 4, "/a/b", "{}", "[1]", 4, 2, 3 } } };
 	struct wire_ready ready = { 16, 100, 3, 2, { 9 } };
@@ -97,7 +97,7 @@ static void test_values(const struct buf b[MESSAGES])
 	tap_ok(value[1] == -2 && value[3] == 1e300, "readouts keep their bits");
 	tap_ok(v[1].a == INT64_MAX && v[1].b == INT64_MIN && v[0].b == -1, "and so do sums");
 	wire_get_job((const uint8_t *)b[6].data, b[6].len, &j);
-	tap_ok(!strcmp(j.loss, "mse") && j.option[1] == -1 && j.nprogram == 5 && !memcmp(j.program, "bytes", 5), "a job keeps its fields");
+	tap_ok(!strcmp(j.loss, "mse") && j.again == 1 && j.option[1] == -1 && j.nprogram == 5 && !memcmp(j.program, "bytes", 5), "a job keeps its fields");
 	tap_ok(j.nfile == 1 && j.file[0].digest[0] == 8 && j.file[0].nrow == 100 && j.file[0].npath == 4 && !memcmp(j.file[0].path, "/a/b", 4)
 		&& j.file[0].nthrough == 3 && !memcmp(j.file[0].through, "[1]", 3), "and its files");
 	wire_get_boot((const uint8_t *)b[1].data, b[1].len, &boot);

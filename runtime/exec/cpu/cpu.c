@@ -251,6 +251,13 @@ static bool make_starts(struct backend_state *b, const struct sizes *s)
 	return true;
 }
 
+static void start_again(struct backend_state *b)
+{
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
+		if (b->circuit[k].start)
+			cpu_start(b, &b->circuit[k], b->circuit[k].start);
+}
+
 static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	struct backend_state **out, struct err *e)
 {
@@ -361,6 +368,7 @@ const struct backend backend_cpu = {
 	.bytes = cpu_bytes,
 	.prepare = cpu_prepare,
 	.matrices = cpu_matrices,
+	.start = start_again,
 	.run = cpu_run,
 	.forward = cpu_forward,
 	.backward = cpu_backward,

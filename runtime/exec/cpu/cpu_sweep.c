@@ -335,6 +335,9 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
 	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .from = room, .circuit = c, .stage = c->stage };
+	unsigned saved = kernels_flush_enter();
+
+	c->start = NULL;             /* from |0...0> */
 	start_state(b, b->worker, c, room);
 	if (b->lane_bits) {
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
@@ -343,6 +346,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 		for (uint32_t k = 0; k < c->plan->nstart; k++)
 			forward_step(&sweep, &c->stage->step[k], room, c->stage->nhot, 0, NULL);
 	}
+	kernels_flush_leave(saved);
 	c->start = room;
 }
 

@@ -85,7 +85,7 @@ void bench_json(const struct bench_report *r, struct buf *out)
 	const struct limits *l = r->nlimit ? &r->limits[r->nlimit - 1] : NULL;
 
 	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
-	machine_json(out);
+	machine_json(&(struct machine_asked){ 0 }, out);
 	buf_str(out, ", \"limits\": ");
 	if (l) {
 		buf_printf(out, "{\"threads\": %u, \"stream_gb_s\": ", l->nthread);

@@ -11,6 +11,7 @@
 #include "cli/attached.h"
 #include "cli/bench.h"
 #include "cli/execution.h"
+#include "runtime/base/room.h"
 #include "runtime/exec/memory.h"
 
 struct bench_job {
@@ -37,7 +38,6 @@ static int read_list(struct bench_job *j, enum option_id id, uint64_t high, stru
 
 static int read_lists(struct bench_job *j)
 {
-	const char *rule;
 	struct err e;
 	int status = read_list(j, OPT_QUBITS, BENCH_QUBITS_MAX, &j->what.qubits);
 
@@ -47,8 +47,11 @@ static int read_lists(struct bench_job *j)
 		status = read_list(j, OPT_BATCH, BENCH_BATCH_MAX, &j->batch);
 	if (!status)
 		status = read_list(j, OPT_BENCH_THREADS, BENCH_THREADS_MAX, &j->threads);
+	for (unsigned k = 0; !status && k < j->threads.n && !bench_has_workers(j->cli); k++)
+		if (execution_threads((unsigned)j->threads.v[k], &e))
+			status = cli_usage(j->cli, "%s", e.text);
 	if (!status && !j->threads.n)
-		j->threads = (struct bench_list){ { cpus_threads(&rule) }, 1 };
+		j->threads = (struct bench_list){ { room_threads(cpus_threads(NULL)) }, 1 };
 	if (!status && j->cli->options.given[OPT_SHORTCUTS]
 			&& execution_shortcuts(j->cli->options.value[OPT_SHORTCUTS], &j->shortcuts, &e))
 		return cli_usage(j->cli, "--shortcuts: %s", e.text);

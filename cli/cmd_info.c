@@ -3,7 +3,9 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include "cli/execution.h"
 #include "cli/machine.h"
+#include "runtime/base/room.h"
 
 #if defined __clang__
 #define COMPILER __VERSION__
@@ -44,23 +46,23 @@ static void optional_json(struct buf *out)
 			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", optional[i].name);
 }
 
-struct measured { struct limits limits[MACHINE_LIMITS_MAX]; unsigned n; };
+struct measured { struct machine_asked asked; struct limits limits[MACHINE_LIMITS_MAX]; unsigned n; };
 
 static int measure(struct cli *c, struct measured *m)
 {
-	const char *word = c->options.value[OPT_ISA];
-	enum isa isa = isa_find(word);
-	unsigned thread[MACHINE_LIMITS_MAX], most, n;
-	const char *rule;
+	unsigned thread[MACHINE_LIMITS_MAX], most = room_threads(cpus_threads(NULL)), n;
 	struct err e;
 
-	m->n = 0;
+	*m = (struct measured){ .asked.isa = isa_find(c->options.value[OPT_ISA]) };
+	if (c->options.given[OPT_THREADS])
+		most = m->asked.threads = (unsigned)options_count(&c->options, OPT_THREADS);
+	if (m->asked.threads && execution_threads(most, &e))
+		return cli_usage(c, "%s", e.text);
 	if (!c->options.given[OPT_MEASURE])
 		return 0;
-	most = c->options.given[OPT_THREADS] ? (unsigned)options_count(&c->options, OPT_THREADS) : cpus_threads(&rule);
 	n = machine_thread_counts(most, thread);
 	for (unsigned k = 0; k < n; k++) {
-		if (limits_measure(isa ? isa : isa_best(), thread[k], &m->limits[k], &e))
+		if (limits_measure(m->asked.isa ? m->asked.isa : isa_best(), thread[k], &m->limits[k], &e))
 			return cli_fail(c, &e);
 		m->n++;
 	}
@@ -70,7 +72,7 @@ static int measure(struct cli *c, struct measured *m)
 static void print_json(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
-	machine_json(out);
+	machine_json(&m->asked, out);
 	buf_str(out, ", \"build\": {\"compiler\": ");
 	buf_json_str(out, COMPILER);
 	buf_str(out, ", \"backends\": [\"ref\", \"cpu\"], \"libraries\": [");
@@ -83,7 +85,7 @@ static void print_json(const struct measured *m, struct buf *out)
 static void print_text(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "version       qcnn %s\n", PACKAGE_VERSION);
-	machine_text(out);
+	machine_text(&m->asked, out);
 	buf_printf(out, "build         compiler %s; backends ref, cpu\n", COMPILER);
 	optional_text(out);
 	machine_limits_text(m->limits, m->n, out);

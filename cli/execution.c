@@ -7,6 +7,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/base/cpus.h"
+#include "runtime/base/room.h"
 
 static enum gradient_method gradient_of(const char *word)
 {
@@ -40,6 +41,14 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	}
 	*out = o;
 	return 0;
+}
+
+int execution_threads(unsigned n, struct err *e)
+{
+	unsigned possible = room_threads(n);
+
+	return possible == n ? 0 : err_set(e, -ERR_USAGE,
+		"%u threads cannot run here: OMP_THREAD_LIMIT, or the processes that ulimit allows, leave %u", n, possible);
 }
 
 static int unknown_shortcut(const char *word, size_t len, struct err *e)

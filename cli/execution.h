@@ -12,6 +12,8 @@ struct execution_words { const char *device, *precision, *isa, *gradient; uint32
 
 /* -ERR_CONFIG when this machine lacks the instruction set. */
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);
+/* Can so many threads be measured here?  Evaluators take fewer where not; -ERR_USAGE. */
+int execution_threads(unsigned n, struct err *e);
 /* The set that a text names: "" or auto for all, none, or names between commas; -ERR_USAGE. */
 int execution_shortcuts(const char *text, unsigned *out, struct err *e);
 struct execution_words execution_of_config(const struct config *c);

@@ -61,15 +61,25 @@ static void json_largest(struct buf *out)
 	buf_char(out, '}');
 }
 
-void machine_json(struct buf *out)
+static unsigned threads_of(const struct machine_asked *a, const char **rule)
+{
+	unsigned threads = cpus_threads(rule);
+
+	if (!a->threads)
+		return threads;
+	*rule = "--threads";
+	return a->threads;
+}
+
+void machine_json(const struct machine_asked *a, struct buf *out)
 {
 	const char *rule, *places = getenv("OMP_PLACES");
-	unsigned threads = cpus_threads(&rule);
+	unsigned threads = threads_of(a, &rule);
 
 	buf_str(out, "{\"processor\": ");
 	buf_json_str(out, cpus_model());
 	buf_printf(out, ", \"processors\": %u, \"numa_nodes\": %u, \"isa\": \"%s\", \"isa_available\": [", cpus_online(),
-		cpus_numa_nodes(), isa_name(isa_best()));
+		cpus_numa_nodes(), isa_name(a->isa ? a->isa : isa_best()));
 	isa_list(out, "", ", ", "\"");
 	buf_str(out, "], ");
 	json_caches(out);
@@ -160,15 +170,15 @@ static void text_largest(struct buf *out)
 		machine_largest(available, PRECISION_DOUBLE, 1), machine_largest(available, PRECISION_DOUBLE, 2));
 }
 
-void machine_text(struct buf *out)
+void machine_text(const struct machine_asked *a, struct buf *out)
 {
 	const char *rule, *places = getenv("OMP_PLACES");
-	unsigned threads = cpus_threads(&rule);
+	unsigned threads = threads_of(a, &rule);
 
 	buf_printf(out, "processor     %s\nprocessors    %u in %u NUMA node%s\n", cpus_model(), cpus_online(),
 		cpus_numa_nodes(), cpus_numa_nodes() == 1 ? "" : "s");
 	text_caches(out);
-	buf_printf(out, "kernels       %s (there are", isa_name(isa_best()));
+	buf_printf(out, "kernels       %s%s (there are", isa_name(a->isa ? a->isa : isa_best()), a->isa ? ", by --isa" : "");
 	isa_list(out, " ", ", ", "");
 	buf_str(out, ")\n");
 	text_memory(out);

@@ -9,9 +9,12 @@
 
 enum { MACHINE_LIMITS_MAX = 16 };
 
+/* What options ask for in place of the machine's own. */
+struct machine_asked { unsigned threads; enum isa isa; };    /* 0, ISA_NONE: nothing */
+
 /* {"processor": ..., ...}, without a newline. */
-void machine_json(struct buf *out);
-void machine_text(struct buf *out);
+void machine_json(const struct machine_asked *a, struct buf *out);
+void machine_text(const struct machine_asked *a, struct buf *out);
 
 /* Limits for several numbers of threads: a list of objects; a table. */
 void machine_limits_json(const struct limits *l, unsigned n, struct buf *out);

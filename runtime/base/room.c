@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/base/room.h"
 
+#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,9 +69,13 @@ static void *wait_for_end(void *lock)
 unsigned room_threads(unsigned wanted)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	pthread_t *thread = mem_alloc(wanted, sizeof *thread);
+	int limit = omp_get_thread_limit();
+	pthread_t *thread;
 	unsigned n = 0;
 
+	if (limit > 0 && (unsigned)limit < wanted)
+		wanted = (unsigned)limit;
+	thread = mem_alloc(wanted, sizeof *thread);
 	pthread_mutex_lock(&lock);
 	while (n + 1 < wanted && !pthread_create(&thread[n], NULL, wait_for_end, &lock))
 		n++;

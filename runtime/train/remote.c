@@ -11,6 +11,7 @@
 #include "runtime/base/crypto.h"
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/room.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/remote_rows.h"
 #include "runtime/train/score.h"
@@ -190,6 +191,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);
+	o->nthread = room_threads(o->nthread);
 	return 0;
 }
 

@@ -20,6 +20,19 @@ tap_is "$(OMP_PLACES=threads OMP_NUM_THREADS=1 rule)" "1, by OMP_NUM_THREADS; OM
 used() { "$QCNN" bench --circuit ghz --qubits 4 --runs 1 --no-limits --json | sed -n 's/.*"gradient": [a-z]*, "precision": "single", "threads": \([0-9]*\),.*/\1/p'; }
 tap_is "$(OMP_PLACES="{$first}" used)" 1 "bench takes so many"
 
+# ---- options ----
+
+tap_is "$("$QCNN" info --threads 5 --isa baseline | sed -n 's/^threads *//p; s/^\(kernels.*--isa\).*/\1/p')" "kernels       baseline, by --isa
+5, by --threads" "what options say"
+tap_is "$("$QCNN" info --threads 5 --isa baseline --json | grep -o '"isa": "[a-z]*"\|"threads": [0-9]*, "threads_rule": "[-a-z]*"' | tr '\n' ' ')" \
+	'"isa": "baseline" "threads": 5, "threads_rule": "--threads" ' "for programs"
+for words in "info --threads 3" "bench --qubits 4 --no-limits --runs 1 --threads 1,3"; do
+	tap_exit 2 "more than OMP_THREAD_LIMIT, $words" env OMP_THREAD_LIMIT=2 "$QCNN" $words
+	tap_has err "3 threads cannot run here: OMP_THREAD_LIMIT, or the processes that ulimit allows, leave 2" "is told"
+done
+OMP_NUM_THREADS=4 OMP_THREAD_LIMIT=3 "$QCNN" bench --qubits 4 --no-limits --runs 1 --csv | sed 1d | cut -d, -f10 >threads
+tap_is "$(cat threads)" 3 "a table has the threads that ran"
+
 # in_group VERSION QUOTA: what info says where the cgroup grants that.
 in_group() {
 	unshare $how sh -c '

@@ -106,19 +106,25 @@ static unsigned granted(const char **rule)
 	return n;
 }
 
+unsigned cpus_thread_limit(void)
+{
+	int limit = omp_get_thread_limit();
+
+	return limit > 0 ? (unsigned)limit : 1;
+}
+
 unsigned cpus_threads(const char **rule)
 {
 	const char *text = getenv("OMP_NUM_THREADS"), *ignored;
 	long asked = text ? strtol(text, NULL, 10) : 0;
-	int limit = omp_get_thread_limit();
-	unsigned n;
+	unsigned n, limit = cpus_thread_limit();
 
 	rule = rule ? rule : &ignored;
 	*rule = "OMP_NUM_THREADS";
 	n = asked > 0 && asked <= THREADS_LIMIT ? (unsigned)asked : granted(rule);
-	if (limit > 0 && (unsigned)limit < n) {
+	if (limit < n) {
 		*rule = "OMP_THREAD_LIMIT";
-		n = (unsigned)limit;
+		n = limit;
 	}
 	return n;
 }
@@ -138,7 +144,8 @@ uint64_t cpus_memory_available(void)
 		free_bytes = number(text) * 1024;
 	else
 		free_bytes = cpus_memory_total();
-	return free_bytes && free_bytes < left ? free_bytes : left;
+	left = free_bytes && free_bytes < left ? free_bytes : left;
+	return left < SIZE_MAX / 2 ? left : SIZE_MAX / 2;    /* what addresses of 32 bits reach at best */
 }
 
 uint64_t cpus_memory_total(void)

@@ -19,8 +19,9 @@ enum isa isa_find(const char *name);         /* ISA_NONE if unknown */
  * OMP_PROC_BIND) or of the affinity mask, at most the cgroup quota rounded up; never more than OMP_THREAD_LIMIT.
  * *rule names which one set it. */
 unsigned cpus_threads(const char **rule);
+unsigned cpus_thread_limit(void);            /* OMP_THREAD_LIMIT, else more than there can be */
 /* Memory that can still be taken, bytes: the smaller of MemAvailable and what
- * the cgroup leaves. */
+ * the cgroup leaves, and no more than half of what addresses reach. */
 uint64_t cpus_memory_available(void);
 /* Memory of the machine; the tightest cgroup limit, 0 when there is none. */
 uint64_t cpus_memory_total(void);

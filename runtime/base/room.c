@@ -3,7 +3,6 @@
 #include "config.h"
 #include "runtime/base/room.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/cpus.h"
 
 enum { STACK_DEFAULT = 8 << 20, STATM_FIELDS = 6 };
 
@@ -69,12 +69,10 @@ static void *wait_for_end(void *lock)
 unsigned room_threads(unsigned wanted)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int limit = omp_get_thread_limit();
+	unsigned n = 0, limit = cpus_thread_limit();
 	pthread_t *thread;
-	unsigned n = 0;
 
-	if (limit > 0 && (unsigned)limit < wanted)
-		wanted = (unsigned)limit;
+	wanted = limit < wanted ? limit : wanted;
 	thread = mem_alloc(wanted, sizeof *thread);
 	pthread_mutex_lock(&lock);
 	while (n + 1 < wanted && !pthread_create(&thread[n], NULL, wait_for_end, &lock))

@@ -22,7 +22,7 @@ enum {
 	CSV_BYTES_MAX = 1 << 28,
 	CSV_ROW_BYTES_MAX = 1 << 25        /* of a file that is read window by window */
 };
-#define DATASET_BYTES_MAX ((uint64_t)1 << 36)
+#define DATASET_BYTES_MAX ((uint64_t)1 << (SIZE_MAX > UINT32_MAX ? 36 : 31))
 
 struct dataset {
 	uint32_t nrow, nx, ny;

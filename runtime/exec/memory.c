@@ -25,25 +25,27 @@ const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_
 	return text;
 }
 
-static int refuse(const struct memory_need *n, const char *needed, struct err *e)
+/* fits: qubits of the largest state for which there is room; 0: not said. */
+static int refuse(const struct memory_need *n, const char *needed, unsigned fits, struct err *e)
 {
-	char available[MEMORY_TEXT_MAX];
+	char available[MEMORY_TEXT_MAX], enough[32] = "";
 
-	return err_set(e, -ERR_CONFIG, "needs %s for %u state%s of %u qubits in %s precision, %s available",
+	if (fits)
+		snprintf(enough, sizeof enough, ", enough for %u", fits);
+	return err_set(e, -ERR_CONFIG, "needs %s for %u state%s of %u qubits in %s precision, %s available%s",
 		needed, n->nstate, n->nstate == 1 ? "" : "s", n->nqubit,
 		n->precision == PRECISION_DOUBLE ? "double" : "single",
-		memory_text((double)n->available, 0, available));
+		memory_text((double)n->available, 0, available), enough);
 }
 
 int memory_check_states(const struct memory_need *n, struct err *e)
 {
-	double amplitude = n->precision == PRECISION_DOUBLE ? 16 : 8;
+	double amplitude = n->precision == PRECISION_DOUBLE ? 16 : 8, most = (double)n->available / (amplitude * n->nstate);
 	char needed[MEMORY_TEXT_MAX];
 
-	if (n->nqubit <= EXACT_QUBITS_MAX
-			&& ldexp(amplitude * n->nstate, (int)n->nqubit) <= (double)n->available)
+	if (n->nqubit <= EXACT_QUBITS_MAX && ldexp(1, (int)n->nqubit) <= most)
 		return 0;
-	return refuse(n, memory_text(amplitude * n->nstate, n->nqubit, needed), e);
+	return refuse(n, memory_text(amplitude * n->nstate, n->nqubit, needed), most >= 2 ? (unsigned)log2(most) : 0, e);
 }
 
 int memory_check(const struct memory_need *n, uint64_t nbyte, struct err *e)
@@ -52,5 +54,5 @@ int memory_check(const struct memory_need *n, uint64_t nbyte, struct err *e)
 
 	if (nbyte <= n->available)
 		return 0;
-	return refuse(n, memory_text((double)nbyte, 0, needed), e);
+	return refuse(n, memory_text((double)nbyte, 0, needed), 0, e);
 }

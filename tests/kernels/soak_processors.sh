@@ -1,13 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The portable kernels on other processors: the tests of kernels and units are built by a cross compiler, linked
-# statically, and run under qemu: aarch64; s390x, whose numbers have their most significant byte first.
+# statically, and run under qemu: aarch64; s390x, whose numbers have their most significant byte first; and as they are:
+# i686, with addresses of 32 bits.
 # Headers are taken from this machine, libraries are not: tests that need one are left out.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 work=$PWD
-processors='aarch64 s390x'
-emulator() { command -v "qemu-$1-static" || command -v "qemu-$1"; }
+processors='i686 aarch64 s390x'
+emulator() {
+	case $1 in
+	i686) [ "$(uname -m)" != x86_64 ] || command -v env ;;
+	*) command -v "qemu-$1-static" || command -v "qemu-$1" ;;
+	esac
+}
 
 # The sources as they are shipped, since a configured folder cannot serve a second build.
 mkdir include tests

@@ -27,21 +27,21 @@ static char *first_fault(const char *text)
 	return buf_take(&out);
 }
 
-static void check(const char *name, const char *format, long at, long beyond, const char *code)
+static void check(const char *name, const char *format, long long at, long long beyond, const char *code)
 {
-	long n[2] = { at, beyond };
+	long long n[2] = { at, beyond };
 
 	for (int k = 0; k < 2; k++) {
 		struct buf text = BUF_INIT;
 		buf_str(&text, "QCNN 1;\n");
 		for (const char *p = format; *p; p++)
 			if (*p == '$')
-				buf_printf(&text, "%ld", n[k]);
+				buf_printf(&text, "%lld", n[k]);
 			else
 				buf_char(&text, *p);
 		char *fault = first_fault(text.data);
 		bool fine = k ? strstr(fault, code) != NULL : !*fault;
-		if (!tap_ok(fine, "%s: %ld %s", name, n[k], k ? "is refused" : "is allowed"))
+		if (!tap_ok(fine, "%s: %lld %s", name, n[k], k ? "is refused" : "is allowed"))
 			tap_note("%s", *fault ? fault : "no fault");
 		free(fault);
 		buf_release(&text);
@@ -130,7 +130,7 @@ int main(void)
 	check("outputs one by one", "qubit[1024] q; for int k in [1:1024] { observe z(q); } for int k in [1:$] { observe z(q[0]); }",
 		0, 1, "Q0307");
 	check("range of all numbers", "qubit q; for int k in [-9223372036854775807:$:9223372036854775807] { h q; }",
-		(long)1 << 62, 1, "Q0302");
+		1ll << 62, 1, "Q0302");
 	check("controls", "qubit[70] q; ctrl($) @ gphase(1) on windows(q, $, 70);", 60, 61, "Q0");
 	check("controls in all", "qubit[70] q; ctrl(60) @ x on windows(q, 61, 70); ctrl(59) @ ctrl($) @ x on windows(q, 61, 70);", 1, 2, "Q0308");
 	check("calls", "qubit[1024] q; for int k in [1:1024] { h q; } for int k in [1:$] { h q[0]; }", 0, 1, "Q0302");

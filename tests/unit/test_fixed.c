@@ -83,7 +83,6 @@ static void overflow(void)
 {
 	struct fixed v = { INT64_MAX, 0 }, one = { 1, 1 }, f, sum = { 0, 0 };
 	bool fits = true;
-	int off = 0;
 
 	tap_ok(!fixed_add(&v, &one, 1), "an overflow of the high limb is told");
 	v = (struct fixed){ 0, INT64_MIN };
@@ -98,6 +97,8 @@ static void overflow(void)
 	static const int64_t near[] = { 0, 1, 3, INT64_C(1) << 24, INT64_C(1) << 39, INT64_C(1) << 40, INT64_C(3) << 39,
 		(INT64_C(1) << 53) - 2, INT64_C(1) << 53, INT64_C(3) << 52, (INT64_C(1) << 61) + 12345, INT64_MAX - 2 };
 	enum { NNEAR = sizeof near / sizeof *near };
+	int off = 0;
+
 	for (int i = 0; i < NNEAR * NNEAR; i++)
 		for (int k = 0; k < 4 * 25; k++) {
 			struct fixed x = { (near[i % NNEAR] + (k / 20 % 5 - 2)) * (k & 1 ? -1 : 1),

@@ -54,15 +54,17 @@ static void types(void)
 
 static void bad_headers(void)
 {
-	static const struct { const char *head, *want; size_t len; } row[] = {
+	const char *beyond = sizeof(size_t) > 4 ? "the array's shape is beyond the limit of 4294967296 numbers"
+		: "the array's shape is beyond the limit of 134217728 numbers";
+	const struct { const char *head, *want; size_t len; } row[] = {
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
 			"the array's shape needs 24 bytes, the file has 8", 8 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }",
 			"the array's shape needs 8 bytes, the file has 9", 9 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
-			"the array's shape is beyond the limit of 4294967296 numbers", 8 },
+			beyond, 8 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (8589934593,), }",
-			"the array's shape is beyond the limit of 4294967296 numbers", 8 },
+			beyond, 8 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1), }",
 			"an array has at most 8 dimensions", 8 },
 		{ "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }",

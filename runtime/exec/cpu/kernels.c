@@ -3,7 +3,7 @@
 #include "config.h"
 #include "runtime/exec/cpu/kernels.h"
 
-#if defined __x86_64__
+#if defined __SSE2__
 #include <xmmintrin.h>
 #endif
 
@@ -29,7 +29,7 @@ const struct kernels *kernels_find(enum isa isa, enum precision p)
 	return NULL;
 }
 
-#if defined __x86_64__
+#if defined __SSE2__
 enum { MXCSR_FLUSH_TO_ZERO = 0x8000, MXCSR_DENORMALS_ARE_ZERO = 0x0040 };
 
 unsigned kernels_flush_enter(void)

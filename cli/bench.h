@@ -139,6 +139,8 @@ void bench_text(const struct bench_report *r, struct buf *out);
 void bench_markdown(const struct bench_report *r, struct buf *out);
 void bench_csv(const struct bench_report *r, struct buf *out);
 void bench_json(const struct bench_report *r, struct buf *out);
+/* "sel gradient on 4 qubits, 2 layers, batch 16, 2 threads": what tells cases of one report apart. */
+void bench_case_text(const struct bench_result *r, struct buf *out);
 /* "12.3 ms" */
 void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX]);
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "runtime/base/cpus.h"
 #include "runtime/base/json.h"
 
 /* Slower by less than this, and by what either run varied, is noise. */
@@ -63,13 +64,64 @@ static int compare_one(const json_t *old, const struct bench_result *r, struct b
 	slower = ratio > 1 + noise && r->min > min * (1 + noise);
 	bench_seconds_text(median, before);
 	bench_seconds_text(r->median, after);
-	buf_printf(out, "%s: %.40s on %llu qubits, batch %llu, %llu thread%s%s: %s, was %s (%+.1f %%, noise %.1f %%)\n",
-		slower ? "slower" : ratio < 1 - noise ? "faster" : "same", r->circuit, (unsigned long long)r->qubits,
-		(unsigned long long)r->batch, (unsigned long long)r->threads, r->threads == 1 ? "" : "s",
-		r->gradient ? ", gradient" : "", after, before,
-		100 * (ratio - 1), 100 * noise);
+	buf_printf(out, "%s: ", slower ? "slower" : ratio < 1 - noise ? "faster" : "same");
+	bench_case_text(r, out);
+	buf_printf(out, ": %s, was %s (%+.1f %%, noise %.1f %%)\n", after, before, 100 * (ratio - 1), 100 * noise);
 	*slower_count += slower;
 	return 0;
+}
+
+static const char *text_of(const json_t *old, const char *key)
+{
+	const char *text = json_string_value(json_object_get(old, key));
+
+	return text ? text : "";
+}
+
+static uint64_t count_of(const json_t *old, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(old, key));
+}
+
+/* What a case is, and by what it was done. */
+static void put_case(const struct bench_result *r, struct buf *out)
+{
+	bench_case_text(r, out);
+	buf_printf(out, ", %s, %s%s%s", r->precision, strcmp(r->device, "ref") ? r->isa : "ref", *r->shortcuts ? ", with " : "", r->shortcuts);
+}
+
+static void put_old(const json_t *old, struct buf *out)
+{
+	struct bench_result r = { .circuit = text_of(old, "circuit"), .qubits = count_of(old, "qubits"), .layers = count_of(old, "layers"),
+		.batch = count_of(old, "batch"), .threads = count_of(old, "threads"), .workers = count_of(old, "workers"),
+		.gradient = json_is_true(json_object_get(old, "gradient")), .precision = text_of(old, "precision"), .isa = text_of(old, "isa"),
+		.device = text_of(old, "device"), .start = text_of(old, "start"), .shortcuts = text_of(old, "shortcuts") };
+
+	put_case(&r, out);
+}
+
+/* The file has nothing that was measured here: the first case of each side tells in what they differ. */
+static int none_alike(const struct bench_report *r, const json_t *results, struct err *e)
+{
+	struct buf mine = BUF_INIT, theirs = BUF_INIT;
+	int code;
+
+	put_case(r->result, &mine);
+	put_old(json_array_get(results, 0), &theirs);
+	code = err_set(e, -ERR_BAD_DATA, "it has none of these cases, so that nothing can be compared: measured was %s; the file has %s", mine.data,
+		json_array_size(results) ? theirs.data : "none");
+	buf_release(&mine);
+	buf_release(&theirs);
+	return code;
+}
+
+/* Times of other processors tell of these. */
+static void put_processor(const json_t *root, const char *path, struct buf *out)
+{
+	const char *old = text_of(json_object_get(root, "machine"), "processor");
+
+	if (*old && strcmp(old, cpus_model()))
+		buf_printf(out, "%s was measured on another processor: %s, this is %s\n", path, old, cpus_model());
 }
 
 /* Results of a file of --json, borrowed from *root, or NULL. */
@@ -84,7 +136,7 @@ static const json_t *open_results(const char *path, json_t **root, struct err *e
 	*root = json_read(text.data, text.len, e);
 	results = json_object_get(*root, "results");
 	if (*root && (!same_count(*root, "schema", 1) || !json_is_array(results))) {
-		err_set(e, -ERR_BAD_DATA, "this is no output of `qcnn bench --json`");
+		err_set(e, -ERR_BAD_DATA, "this is no output of `qcnn bench --json` of this version");
 		results = NULL;
 	}
 	if (!results)
@@ -115,13 +167,20 @@ int bench_compare(const struct bench_report *r, const char *path, struct buf *ou
 		json_decref(root);
 		return e->code;
 	}
+	put_processor(root, path, out);
 	for (unsigned k = 0; !code && k < r->n; k++) {
 		old = find(results, &r->result[k]);
 		matched += old != NULL;
-		code = old ? compare_one(old, &r->result[k], out, slower, e) : 0;
+		if (old) {
+			code = compare_one(old, &r->result[k], out, slower, e);
+		} else {
+			buf_str(out, "new: ");
+			put_case(&r->result[k], out);
+			buf_printf(out, ": not in %s\n", path);
+		}
 	}
 	if (!code && !matched)
-		code = err_set(e, -ERR_BAD_DATA, "it has none of these cases, so that nothing can be compared");
+		code = none_alike(r, results, e);
 	if (code)
 		err_prefix(e, "%s", path);
 	json_decref(root);

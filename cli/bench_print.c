@@ -153,13 +153,28 @@ static const char *const heads[COLUMNS] = {
 	"passes", "of limit",
 };
 
+static void put_count(uint64_t n, const char *what, struct buf *out)
+{
+	buf_printf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+/* As in the table's first column. */
+static void put_name(const struct bench_result *r, struct buf *out)
+{
+	buf_printf(out, "%.40s%s%s%s", r->circuit, !strcmp(r->start, "product") ? " product" : "",
+		r->gradient ? " gradient" : "", !strcmp(r->precision, "double") ? " double" : "");
+}
+
 /* The machine's spread: how far the slowest and the fastest lie from the median. */
 static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 {
 	char text[BENCH_TEXT_MAX];
 
-	snprintf(cell[0], CELL_MAX, "%.40s%s%s%s", r->circuit, !strcmp(r->start, "product") ? " product" : "",
-		r->gradient ? " gradient" : "", !strcmp(r->precision, "double") ? " double" : "");
+	struct buf name = BUF_INIT;
+
+	put_name(r, &name);
+	snprintf(cell[0], CELL_MAX, "%s", name.data);
+	buf_release(&name);
 	snprintf(cell[1], CELL_MAX, "%llu", (unsigned long long)r->qubits);
 	r->layers ? snprintf(cell[2], CELL_MAX, "%llu", (unsigned long long)r->layers) : snprintf(cell[2], CELL_MAX, "-");
 	snprintf(cell[3], CELL_MAX, "%llu", (unsigned long long)r->batch);
@@ -261,23 +276,47 @@ static void put_parts(const struct bench_result *r, struct buf *out)
 	buf_char(out, '\n');
 }
 
+void bench_case_text(const struct bench_result *r, struct buf *out)
+{
+	put_name(r, out);
+	buf_str(out, " on ");
+	put_count(r->qubits, "qubit", out);
+	if (r->layers) {
+		buf_str(out, ", ");
+		put_count(r->layers, "layer", out);
+	}
+	buf_printf(out, ", batch %llu, ", (unsigned long long)r->batch);
+	if (r->workers) {
+		put_count(r->workers, "worker", out);
+		buf_str(out, " of ");
+	}
+	if (r->threads)
+		put_count(r->threads, "thread", out);
+	else
+		buf_str(out, "different threads");
+}
+
 /* What the table has no column for. */
 static void put_details(const struct bench_result *r, struct buf *out)
 {
 	char text[BENCH_TEXT_MAX];
 
+	bench_case_text(r, out);
 	bench_seconds_text(r->allocate_seconds, text);
-	buf_printf(out, "%.40s on %llu qubits: planned and allocated in %s", r->circuit, (unsigned long long)r->qubits, text);
+	buf_printf(out, ": planned and allocated in %s", text);
 	bench_seconds_text(r->first_seconds, text);
-	buf_printf(out, ", first call %s; %llu runs; nominal %.4g GFLOP, %.1f GFLOP/s", text, (unsigned long long)r->runs,
-		r->flops_nominal / 1e9, r->nominal_gflop_s);
+	buf_printf(out, ", first call %s; ", text);
+	put_count(r->runs, "run", out);
+	buf_printf(out, "; nominal %.4g GFLOP, %.4g GFLOP/s", r->flops_nominal / 1e9, r->nominal_gflop_s);
 	if (isfinite(r->floor_seconds)) {
 		bench_seconds_text(r->floor_seconds, text);
 		buf_printf(out, "; floor of the plan %s, %.0f %%", text, 100 * r->share_of_floor);
 	}
-	if (r->start_steps)
-		buf_printf(out, "; once a call for all samples: %llu constant step%s at the start", (unsigned long long)r->start_steps,
-			r->start_steps == 1 ? "" : "s");
+	if (r->start_steps) {
+		buf_str(out, "; once a call for all samples: ");
+		put_count(r->start_steps, "constant step", out);
+		buf_str(out, " at the start");
+	}
 	buf_printf(out, "%s%s\n", *r->shortcuts ? "; shortcuts: " : "", r->shortcuts);
 }
 

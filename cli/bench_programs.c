@@ -109,6 +109,7 @@ static int compile_file_at(struct bench_programs *j, const char *path, unsigned 
 	double began = clock_seconds();
 	char value[16];
 	struct err e;
+	int status;
 
 	if (!bp)
 		return cli_usage(j->cli, "more than %d circuits", BENCH_CASES_MAX);
@@ -124,8 +125,12 @@ static int compile_file_at(struct bench_programs *j, const char *path, unsigned 
 	}
 	if (model_file_open(path, j->d, &j->words.lang, &co, &bp->model, &e))
 		return cli_fail(j->cli, &e);
-	if (diags_errors(j->d))
-		return cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
+	if (diags_errors(j->d)) {
+		status = cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
+		if (n)
+			cli_note(j->cli, "--qubits sets the constant n of %s; a file that has none is measured without --qubits", path);
+		return status;
+	}
 	bp->compile_seconds = clock_seconds() - began;
 	bp->qubits = program_nwire(bp->model.program);
 	bp->gates = count_gates(bp->model.program);

@@ -80,7 +80,7 @@ tap_is "$(awk -F, '{ print NF }' out | sort -u)" 46 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
-tap_is "$(grep -c '^sel double ' out)" 2 "a row a case"
+tap_is "$(grep -c '^sel double  ' out)" 2 "a row a case"
 tap_has out "planned and allocated in" "allocation is told apart"
 
 # ---- circuits ----
@@ -151,13 +151,21 @@ sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1e-9, "median": 1e-9/' ol
 sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1000, "median": 1000/' old.json >slow.json
 same="--circuit qcnn --qubits 8 --gradient --batch 16"
 tap_exit 1 "slower than before" "$QCNN" bench $quick $same --compare fast.json
-tap_has out "slower: qcnn on 8 qubits, batch 16, 1 thread, gradient:" "the case is named"
+tap_has out "slower: qcnn gradient on 8 qubits, batch 16, 1 thread:" "the case is named"
 tap_exit 0 "faster than before" "$QCNN" bench $quick $same --compare slow.json
 tap_has out "faster: qcnn" "it is said"
 tap_exit 1 "with --json" "$QCNN" bench $quick $same --compare fast.json --json
 tap_has err "slower: qcnn" "the verdict is beside the results"
 tap_exit 65 "other cases" "$QCNN" bench $quick --qubits 4 --compare old.json
-tap_has err "none of these cases" "it is said"
+tap_has err "measured was sel on 4 qubits, 1 layer, batch 1, 1 thread, single, " "it is said"
+tap_has err "; the file has qcnn gradient on 8 qubits, batch 16, 1 thread, single, " "with what differs"
+sed 's/"processor": "[^"]*"/"processor": "another"/' slow.json >there.json
+tap_exit 0 "more cases than the file has" "$QCNN" bench $quick --circuit qcnn --qubits 8,9 --gradient --batch 16 --compare there.json
+tap_is "$(sed -n 's/^new: \([^,]*\), .*: not in there.json$/\1/p' out)" "qcnn gradient on 9 qubits" "are named"
+tap_has out "there.json was measured on another processor: another, this is " "so is another processor"
+printf '2\n0 h 0\n1 cz 0 1\n' >two.qsim
+tap_exit 65 "a file without n" "$QCNN" bench $quick --circuit two.qsim --qubits 4
+tap_has err "a file that has none is measured without --qubits" "it is said"
 echo '{}' >empty.json
 tap_exit 65 "another start" "$QCNN" bench $quick $same --start product --compare old.json
 tap_exit 65 "another file" "$QCNN" bench $quick --qubits 4 --compare empty.json

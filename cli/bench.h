@@ -98,6 +98,7 @@ struct bench_result {
 	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
 	const char *start;           /* of bench_program */
 	const char *shortcuts;       /* names between ", "; "" when none */
+	uint64_t seed;
 	double min, median, mean, max, deviation;    /* seconds of one call over the whole batch */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */

@@ -23,6 +23,12 @@ static bool same_count(const json_t *old, const char *key, uint64_t n)
 	return json_is_integer(json_object_get(old, key)) && json_integer_value(json_object_get(old, key)) == (json_int_t)n;
 }
 
+/* Older files have no seed. */
+static bool same_seed(const json_t *old, uint64_t n)
+{
+	return !json_object_get(old, "seed") || same_count(old, "seed", n);
+}
+
 /* Older files have none. */
 static bool same_workers(const json_t *old, uint64_t n)
 {
@@ -36,7 +42,7 @@ static bool same_case(const json_t *old, const struct bench_result *r)
 		&& same_count(old, "layers", r->layers) && same_count(old, "gates", r->gates) && same_count(old, "batch", r->batch)
 		&& same_count(old, "threads", r->threads) && same_workers(old, r->workers) && json_is_true(json_object_get(old, "gradient")) == r->gradient
 		&& same_text(old, "precision", r->precision) && same_text(old, "device", r->device)
-		&& same_text(old, "isa", r->isa) && (!*r->shortcuts) == same_text(old, "shortcuts", "");
+		&& same_text(old, "isa", r->isa) && same_text(old, "shortcuts", r->shortcuts) && same_seed(old, r->seed);
 }
 
 static const json_t *find(const json_t *results, const struct bench_result *r)

@@ -2,6 +2,7 @@
  * Measuring one case: everything a step needs is inside the time, allocation is not. */
 #include "config.h"
 #include "cli/bench.h"
+#include "cli/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,8 +103,11 @@ static int call(struct bench *b, double *seconds, struct err *e)
 {
 	bool gradient = b->bc->gradient;
 	double began = clock_seconds();
-	int code = evaluator_weights(b->ev, b->weight, e);
+	int code;
 
+	if (stop_asked())
+		return err_set(e, -ERR_STOPPED, "stopped by %s", stop_asked());
+	code = evaluator_weights(b->ev, b->weight, e);
 	if (!code) {
 		evaluator_prepare(b->ev, &b->batch, gradient, gradient ? slope : NULL, b, b->readout);
 		code = evaluator_run(b->ev, b->pool, gradient ? b->gradient : NULL, e);
@@ -354,6 +358,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 		code = measure_parts(&b, out, e);
 	if (!code) {
 		statistics(&b, out);
+		out->seed = how->seed;
 		describe(&b, out);
 		rates(out, l);
 		floor_of(&b, l, out);

@@ -34,10 +34,19 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "gflop_s_nominal", REAL, nominal_gflop_s), FIELD(NULL, "limit", TEXT, limit),
 	FIELD(NULL, "limit_seconds", REAL, limit_seconds), FIELD(NULL, "share_of_limit", REAL, share_of_limit),
 	FIELD(NULL, "floor_seconds", REAL, floor_seconds), FIELD(NULL, "share_of_floor", REAL, share_of_floor),
-	FIELD(NULL, "start_steps", COUNT, start_steps),
+	FIELD(NULL, "start_steps", COUNT, start_steps), FIELD(NULL, "seed", COUNT, seed),
 #undef FIELD
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* RFC 4180: between quotes, which are doubled. */
+static void csv_text(const char *s, struct buf *out)
+{
+	buf_char(out, '"');
+	for (; *s; s++)
+		buf_printf(out, *s == '"' ? "\"\"" : "%c", *s);
+	buf_char(out, '"');
+}
 
 static void put_value(const struct field *f, const struct bench_result *r, bool csv, struct buf *out)
 {
@@ -45,7 +54,7 @@ static void put_value(const struct field *f, const struct bench_result *r, bool 
 
 	switch (f->kind) {
 	case FIELD_NONE: break;
-	case FIELD_TEXT: buf_json_str(out, *(const char *const *)p); break;
+	case FIELD_TEXT: csv ? csv_text(*(const char *const *)p, out) : buf_json_str(out, *(const char *const *)p); break;
 	case FIELD_COUNT: buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)p); break;
 	case FIELD_FLAG: buf_str(out, *(const bool *)p ? "true" : "false"); break;
 	case FIELD_REAL:
@@ -123,7 +132,7 @@ void bench_csv(const struct bench_report *r, struct buf *out)
 
 /* ---- for people ---- */
 
-enum { COLUMNS = 13, CELL_MAX = 80 };
+enum { COLUMNS = 13, CELL_MAX = 80, NAME_MAX_SHOWN = 40 };
 
 void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX])
 {
@@ -161,7 +170,10 @@ static void put_count(uint64_t n, const char *what, struct buf *out)
 /* As in the table's first column. */
 static void put_name(const struct bench_result *r, struct buf *out)
 {
-	buf_printf(out, "%.40s%s%s%s", r->circuit, !strcmp(r->start, "product") ? " product" : "",
+	size_t len = strlen(r->circuit);
+
+	/* The end of a path tells more than its beginning. */
+	buf_printf(out, "%s%s%s%s%s", len > NAME_MAX_SHOWN ? "..." : "", r->circuit + (len > NAME_MAX_SHOWN ? len - NAME_MAX_SHOWN + 3 : 0), !strcmp(r->start, "product") ? " product" : "",
 		r->gradient ? " gradient" : "", !strcmp(r->precision, "double") ? " double" : "");
 }
 

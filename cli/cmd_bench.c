@@ -11,6 +11,7 @@
 #include "cli/attached.h"
 #include "cli/bench.h"
 #include "cli/execution.h"
+#include "cli/stop.h"
 #include "runtime/base/room.h"
 #include "runtime/exec/memory.h"
 
@@ -61,6 +62,19 @@ static int read_lists(struct bench_job *j)
 
 /* ---- cases ---- */
 
+/* Inputs and readouts of a call, which this process holds whoever computes. */
+static int check_samples(const struct bench_case *bc, uint64_t available, struct err *e)
+{
+	const struct program *p = bc->program->model.program;
+	double bytes = sizeof(double) * (double)bc->batch * ((double)p->ninput + p->nreadout);
+	char needed[MEMORY_TEXT_MAX], there[MEMORY_TEXT_MAX];
+
+	if (bytes <= (double)available)
+		return 0;
+	return err_set(e, -ERR_CONFIG, "needs %s for the inputs and readouts of %u samples, %s available: --batch",
+		memory_text(bytes, 0, needed), bc->batch, memory_text((double)available, 0, there));
+}
+
 /* Everything that can be refused is refused before memory is taken. */
 static int check_case(struct bench_job *j, const struct bench_case *bc)
 {
@@ -76,7 +90,7 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
 		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
 			p->nreadout ? "weights" : "outputs");
-	if (!j->workers && memory_check_states(&need, &e)) {
+	if ((!j->workers && memory_check_states(&need, &e)) || check_samples(bc, need.available, &e)) {
 		err_prefix(&e, "%s", bc->program->name);
 		return cli_fail(j->cli, &e);
 	}
@@ -174,6 +188,7 @@ static int measure(struct bench_job *j)
 	int status;
 
 	j->report.result = mem_alloc(j->ncase, sizeof *j->report.result);
+	stop_catch();
 	for (unsigned k = 0; k < j->ncase; k++) {
 		const struct bench_case *bc = &j->cases[k];
 
@@ -288,6 +303,11 @@ static int run(struct bench_job *j)
 		status = limits(j);
 	if (!status)
 		status = measure(j);
+	if (status && j->report.n) {
+		cli_note(j->cli, "%u of %u cases were measured", j->report.n, j->ncase);
+		report(j);
+		return status;
+	}
 	return status ? status : report(j);
 }
 

@@ -56,6 +56,8 @@ static int unknown_shortcut(const char *word, size_t len, struct err *e)
 	struct buf b = BUF_INIT;
 	int code;
 
+	if (len == 4 && (!memcmp(word, "none", len) || !memcmp(word, "auto", len)))
+		return err_set(e, -ERR_USAGE, "`%.4s` stands alone, without other words", word);
 	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
 		buf_printf(&b, ", %s", shortcut_name[k]);
 	code = err_set(e, -ERR_USAGE, "`%.*s` is no shortcut; there are auto, none%s", (int)len, word, b.data);

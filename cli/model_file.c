@@ -114,6 +114,10 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 		code = read_bytecode(path, &m, &is_bytecode, e);
 	if (code)
 		return code;
+	if (co->nconstant && (is_bytecode || path_ends(path, ".asm"))) {
+		program_free(m.program);
+		return err_set(e, -ERR_USAGE, "%s is compiled already: its constants, such as %s, are what they were then", path, co->constant->name);
+	}
 	if (!is_bytecode) {
 		file = source_open(diags_sources(d), path, SOURCE_BYTES_MAX, e);
 		if (file < 0)

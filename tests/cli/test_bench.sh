@@ -9,7 +9,7 @@ quick="--no-limits --runs 3 --threads 1"
 tap_exit 0 "--json" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 16 --json
 cp out old.json
 tap_is "$(grep -o '"[a-z_0-9]*":' old.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max mean median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient isa isa_available largest_qubits layers level limit limit_seconds limits machine matrices max mean median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -48,7 +48,7 @@ tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --j
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "write_gb_s": [0-9.]*, "l2_gb_s_per_core": [0-9.]*, "fma_gflop_s_single": [0-9.]*, "fma_gflop_s_double": [0-9.]*}' out)" 1 \
 	"writing to memory is one of them"
-tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "start_steps": 0, "each_pass": null}' out)" 1 "a share of them"
+tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "start_steps": 0, "seed": [0-9]*, "each_pass": null}' out)" 1 "a share of them"
 
 # A unit of four samples is one thread's: half of one takes as long as all of it.
 tap_exit 0 "the floor of a plan" "$QCNN" bench --runs 1 --qubits 6 --circuit brickwork --gradient --threads 2 --isa baseline --batch 1,4,8,9 --csv
@@ -76,7 +76,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 46 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 47 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
@@ -163,6 +163,26 @@ sed 's/"processor": "[^"]*"/"processor": "another"/' slow.json >there.json
 tap_exit 0 "more cases than the file has" "$QCNN" bench $quick --circuit qcnn --qubits 8,9 --gradient --batch 16 --compare there.json
 tap_is "$(sed -n 's/^new: \([^,]*\), .*: not in there.json$/\1/p' out)" "qcnn gradient on 9 qubits" "are named"
 tap_has out "there.json was measured on another processor: another, this is " "so is another processor"
+"$QCNN" bench --circuit ghz --qubits 4 --show >ghz.qcnn
+"$QCNN" compile --emit=bytecode -o ghz.qbc ghz.qcnn
+"$QCNN" compile ghz.qcnn >ghz.asm
+for f in ghz.qbc ghz.asm; do
+	tap_exit 2 "$f has no constants" "$QCNN" bench $quick --circuit $f --qubits 5
+	tap_has err "$f is compiled already: its constants, such as n, are what they were then" "it is said"
+done
+cp ghz.qcnn 'a "b".qcnn'
+tap_exit 0 "a name with quotes" "$QCNN" bench $quick --circuit 'a "b".qcnn' --csv
+tap_is "$(sed 1d out | cut -d, -f1)" '"a ""b"".qcnn"' "is quoted as CSV is"
+tap_exit 0 "a long path" "$QCNN" bench $quick --circuit ././././././././././././././././././././ghz.qcnn
+tap_is "$(sed -n 's,^\.\.\.[./]*\(ghz.qcnn\)  .*,\1,p' out)" ghz.qcnn "shows its end"
+echo 'QCNN 1; qubit q; input float[1000000] x; rx(x[0]) q; observe z(q);' >wide.qcnn
+tap_exit 78 "more samples than memory holds" "$QCNN" bench $quick --circuit wide.qcnn --batch 16777216
+tap_has err "wide.qcnn: needs 122.1 TiB for the inputs and readouts of 16777216 samples, " "are refused beforehand"
+tap_exit 75 "a stop" sh -c '"$1" bench --no-limits --threads 1 --runs 90000 --qubits 4,22 >stopped 2>err & sleep 2; kill -INT $!; wait $!' - "$QCNN"
+tap_is "$(grep -c '^sel  *4 ' stopped) $(grep -c 'stopped by INT' err)" "1 1" "prints the cases that were measured"
+tap_has err "1 of 2 cases were measured" "and how many"
+tap_exit 2 "a word that stands alone" "$QCNN" bench $quick --qubits 4 --shortcuts=light_cone,none
+tap_has err '`none` stands alone, without other words' "it is said"
 printf '2\n0 h 0\n1 cz 0 1\n' >two.qsim
 tap_exit 65 "a file without n" "$QCNN" bench $quick --circuit two.qsim --qubits 4
 tap_has err "a file that has none is measured without --qubits" "it is said"

@@ -42,7 +42,7 @@ ln -s "$QCNN" qcnn
 PATH=$PWD:$PATH
 printf 'a,b,c,d\n0.1,0.2,0.3,0.4\n' >new.csv
 block 'qcnn init mine' 'eval' | sed 's/  *#.*//' >hour
-tap_is "$(wc -l <hour | tr -d ' ')" 9 "the first hour has nine lines"
+tap_is "$(wc -l <hour | tr -d ' ')" 10 "the first hour has ten lines"
 while IFS= read -r line; do
 	case $line in
 	eval*) command -v bash >/dev/null && tap_ok "$line" bash -c "set -e; $line; complete -p qcnn" ;;

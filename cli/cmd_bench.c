@@ -111,7 +111,7 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 	*bc = (struct bench_case){ .program = bp, .batch = (uint32_t)batch, .gradient = o->given[OPT_BENCH_GRADIENT] };
 	if (execution_options(&w, &bc->options, &e))
 		return cli_fail(j->cli, &e);
-	bc->options.start_again = true;
+	bc->options.start_again = bc->options.batch_again = true;
 	j->ncase++;
 	return check_case(j, bc);
 }

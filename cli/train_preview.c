@@ -170,6 +170,7 @@ static int try_rows(struct preview *p, struct part *part, struct err *e)
 	int code;
 
 	exec.far = j->pool != NULL;
+	exec.batch_again = train_batch_size(j) >= j->train.nrow;
 	if (p->nlane > 1)
 		exec.nthread = p->nlane;
 	code = evaluator_new(j->program, &exec, &ev, e);

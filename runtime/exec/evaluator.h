@@ -29,6 +29,7 @@ struct evaluator_options {
 	uint64_t random_plan;
 	uint32_t shots;              /* readouts are frequencies of so many shots (shots.h); 0: exact */
 	unsigned shortcuts;          /* of enum shortcut: those that may be taken where they are worth it */
+	bool batch_again;            /* the same batch comes again and again: what a shortcut learns of it is learnt once */
 	bool shortcuts_always;       /* wherever they apply, worth it or not (tests) */
 	bool start_again;            /* what is constant at the start of a circuit is done with each evaluator_weights (bench), not once */
 	bool threads_always;         /* threads share work of any size (tests) */

@@ -11,7 +11,7 @@ enum { EXAMPLE_SAMPLES = 1000, LINES_MAX = 2 * SHORTCUTS_COUNT };
 /* The largest r is the one where the shortcut is only just taken. */
 static const char *rank_line(struct plan *pl, bool gradient)
 {
-	uint32_t most = rank_worth(pl, EXAMPLE_SAMPLES, gradient), example = program_nwire(pl->program) + 1;
+	uint32_t most = rank_worth(pl, EXAMPLE_SAMPLES, gradient, true), example = program_nwire(pl->program) + 1;
 	const char *why, *what = gradient ? "with gradient" : "forward";
 
 	if (!rank_possible(pl, gradient, &why))
@@ -20,9 +20,9 @@ static const char *rank_line(struct plan *pl, bool gradient)
 		return arena_printf(&pl->arena, "batch_rank: %s, %d samples cost %.4g flops; no basis is worth it", what,
 			EXAMPLE_SAMPLES, rank_cost_off(pl, EXAMPLE_SAMPLES, gradient));
 	example = example < most ? example : most;
-	return arena_printf(&pl->arena, "batch_rank: %s, %d samples cost %.4g flops, from a basis of %u states %.4g; taken up to %u states",
-		what, EXAMPLE_SAMPLES, rank_cost_off(pl, EXAMPLE_SAMPLES, gradient), example,
-		rank_cost_on(pl, EXAMPLE_SAMPLES, example, gradient), most);
+	return arena_printf(&pl->arena, "batch_rank: %s, %d samples cost %.4g flops, from a basis of %u states %.4g; taken up to %u states, "
+		"up to %u where each batch is another one", what, EXAMPLE_SAMPLES, rank_cost_off(pl, EXAMPLE_SAMPLES, gradient), example,
+		rank_cost_on(pl, EXAMPLE_SAMPLES, example, gradient, true), most, rank_worth(pl, EXAMPLE_SAMPLES, gradient, false));
 }
 
 static const char *cones_line(struct plan *pl, bool gradient)

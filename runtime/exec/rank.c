@@ -175,7 +175,7 @@ static uint32_t limit_of(uint32_t nsample)
 static void find_anew(struct evaluator *ev)
 {
 	struct rank *k = ev->rank;
-	uint32_t n = ev->batch.nsample, max = ev->o.shortcuts_always ? limit_of(n) : rank_worth(ev->pl, n, ev->gradient);
+	uint32_t n = ev->batch.nsample, max = ev->o.shortcuts_always ? limit_of(n) : rank_worth(ev->pl, n, ev->gradient, ev->o.batch_again);
 
 	forget(k);
 	if (!max)
@@ -202,7 +202,7 @@ static int reserve(struct evaluator *ev, struct err *e)
 	have = evaluator_memory_left(ev);
 	if (need > have)
 		return err_set(e, -ERR_CONFIG, "the shortcut batch_rank needs %s for %u states of %u qubits side by side, %s available; "
-			"smaller batches need fewer, and without the shortcut (run.shortcuts: none) there are none",
+			"smaller batches need fewer, and without the shortcut (run.shortcuts: none, --shortcuts=none) there are none",
 			memory_text((double)need, 0, needed), ev->rank->r, program_nwire(ev->p),
 			memory_text((double)have, 0, available));
 	ev->rank->nbank = 0;
@@ -214,7 +214,8 @@ static int reserve(struct evaluator *ev, struct err *e)
 
 bool rank_looks(const struct evaluator *ev, uint32_t nsample)
 {
-	return ev->rank && (ev->o.shortcuts_always || rank_worth(ev->pl, nsample, false) || rank_worth(ev->pl, nsample, true));
+	return ev->rank && (ev->o.shortcuts_always || rank_worth(ev->pl, nsample, false, ev->o.batch_again)
+		|| rank_worth(ev->pl, nsample, true, ev->o.batch_again));
 }
 
 void rank_prepare(struct evaluator *ev)

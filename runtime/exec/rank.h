@@ -29,15 +29,16 @@ struct rank;
 /* Can it apply?  Outputs are forms, the encoding has no trained weight and is not too
  * large.  Otherwise *why is a phrase. */
 bool rank_possible(const struct plan *pl, bool gradient, const char **why);
-/* Floating-point operations of a batch: as it is, and with a basis of r states. */
+/* Floating-point operations of a batch: as it is, and with a basis of r states, which is looked for each time or, where
+ * the same batch comes again, once. */
 double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient);
-double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient);
+double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again);
 /* Operations executed, as plan_flops counts them. */
 double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient);
 /* Could a batch of so many samples have one, with or without a gradient?  Else it may come without inputs. */
 bool rank_looks(const struct evaluator *ev, uint32_t nsample);
 /* The most dimensions for which it is taken; 0: never for so few samples. */
-uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient);
+uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient, bool again);
 
 /* The line of each allowed shortcut into pl->shortcut: predicted costs with and without. */
 void plan_shortcuts(struct plan *pl, unsigned allowed);

@@ -10,9 +10,10 @@
 #include "runtime/exec/rank_sketch.h"
 
 /* What an operation costs beside one of a dense step: overlaps and mixtures read more for
- * what they compute, the host's loops are not vectorised as kernels are. */
-struct weights { double overlap, mixture, host; };
-static const struct weights plain = { 1, 1, 1 }, measured = { 1.5, 2, 4 };
+ * what they compute, the host's loops are not vectorised as kernels are, and looking for a basis is most of all
+ * sines, cosines and random phases. */
+struct weights { double overlap, mixture, host, basis; };
+static const struct weights plain = { 1, 1, 1, 1 }, measured = { 1.5, 2, 4, 50 };
 static const double GAIN = 2;    /* taken where it is at least that much cheaper */
 
 /* ---- does it apply? ---- */
@@ -85,12 +86,12 @@ static double combination(const struct plan *pl, double n, uint32_t r, bool grad
 	return sum + w->host * outer * (gradient ? 1 : 0.5);
 }
 
-/* Projections of all samples and two passes over them for every dimension. */
-static double analysis(const struct plan *pl, double n, uint32_t r)
+/* Projections of all samples and two passes over them for every dimension; where the batch comes again, once for many times. */
+static double analysis(const struct plan *pl, double n, uint32_t r, bool again)
 {
 	double columns = 2.0 * r + 8;
 
-	return measured.host * n * columns * 8 * ((double)sketch_entries(pl) + (double)pl->ncircuit * r);
+	return (again ? measured.host : measured.basis) * n * columns * 8 * ((double)sketch_entries(pl) + (double)pl->ncircuit * r);
 }
 
 double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
@@ -98,9 +99,9 @@ double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
 	return sweeps(pl, nsample, plan_effort(pl, gradient));
 }
 
-double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
+double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
 {
-	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &measured) + analysis(pl, nsample, r);
+	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &measured) + analysis(pl, nsample, r, again);
 }
 
 double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
@@ -111,23 +112,23 @@ double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool grad
 	return sweeps(pl, r, executed) + combination(pl, nsample, r, gradient, &plain);
 }
 
-static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
+static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
 {
 	return (uint64_t)r * r * pl->program->nreadout <= RANK_ENTRIES_MAX
 		&& (2 * (uint64_t)r + 8) * sketch_entries(pl) <= RANK_ENTRIES_MAX
 		&& backend_cpu.bank->bytes(pl, r) <= RANK_BYTES_MAX
-		&& GAIN * rank_cost_on(pl, nsample, r, gradient) <= rank_cost_off(pl, nsample, gradient);
+		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again) <= rank_cost_off(pl, nsample, gradient);
 }
 
 /* Costs grow with r. */
-uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient)
+uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient, bool again)
 {
 	uint32_t low = 0, high = nsample < RANK_MAX ? nsample : RANK_MAX;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low + 1) / 2;
 
-		if (worth(pl, nsample, middle, gradient))
+		if (worth(pl, nsample, middle, gradient, again))
 			low = middle;
 		else
 			high = middle - 1;

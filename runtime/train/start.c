@@ -70,6 +70,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
 	exec.far = j->pool != NULL;
+	exec.batch_again = t->batch_size >= j->train.nrow;
 	if (j->pool && !exec.shortcuts)
 		exec.nthread = 1;        /* it computes only what workers cannot, and what a shortcut leaves */
 	code = evaluator_new(j->program, &exec, &t->ev, e);
@@ -127,7 +128,8 @@ void trainer_close(struct trainer *t, const struct train_observer *o)
 }
 
 /* The order of a pass through the data (an epoch, unless steps_per_epoch says else): that of the
- * part, or shuffled by (seed, pass), alike for all starts. */
+ * part, or shuffled by (seed, pass), alike for all starts.  A batch of all samples stays as it is, so that it is the same one:
+ * its sums do not depend on the order. */
 static void order_rows(struct trainer *t, uint64_t pass)
 {
 	const struct train_job *j = t->job;
@@ -137,7 +139,7 @@ static void order_rows(struct trainer *t, uint64_t pass)
 	t->pass = pass;
 	for (uint32_t i = 0; i < j->train.nrow; i++)
 		t->row[i] = j->train.row ? j->train.row[i] : i;
-	if (j->shuffle && !optimizer_takes_all(j->optimizer))
+	if (j->shuffle && !optimizer_takes_all(j->optimizer) && t->batch_size < j->train.nrow)
 		rng_shuffle(j->seed, RNG_SHUFFLE, pass, t->row, j->train.nrow);
 }
 

@@ -49,8 +49,12 @@ tap_has aloud/latest/run.json '"shortcuts":{"batch_rank":{"batches":4,"samples":
 tap_has aloud/latest/report.html '<tr><th>exact shortcuts</th><td>batch_rank: 9 states instead of 320 in every batch; ' "and its report"
 tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
 tap_has out 'shortcuts batch_rank: 9 states instead of 320 in every batch; ' "foretells it"
-tap_exit 0 "three starts" "$QCNN" train --no-progress --set log.dir=three --set train.restarts=3 --set run.threads=2 --set train.batch_size=300 config.yaml
-tap_has err 'exact shortcuts: batch_rank: 9 states instead of 300 in 12 of 24 batches; small_tail: the last gates on 2 qubits as one matrix in 12 of 24 batches; ' \
+tap_exit 0 "each batch another one" "$QCNN" train --no-progress --set log.dir=other --set train.batch_size=300 config.yaml
+tap_is "$(grep -c batch_rank err)" 0 "a basis for each costs more than it saves"
+tap_exit 0 "as the data have them" train --set run.threads=1 --set train.shuffle=false
+tap_same auto.json w.json "a batch of all samples is not shuffled"
+tap_exit 0 "three starts" "$QCNN" train --no-progress --set log.dir=three --set model.const.n=12 --set train.restarts=3 --set run.threads=2 --set train.batch_size=450 config.yaml
+tap_has err 'exact shortcuts: batch_rank: 13 states instead of 450 in 12 of 24 batches; small_tail: the last gates on 3 qubits as one matrix in 12 of 24 batches; ' \
 	"count together"
 tap_exit 0 "without" "$QCNN" train --no-progress --set log.dir=aloud --set run.shortcuts=none config.yaml
 tap_is "$(grep -c shortcuts: err)" 0 "there is nothing to tell"

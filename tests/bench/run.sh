@@ -394,7 +394,8 @@ if wanted growth; then
 
 	Nanoseconds per amplitude and apply of eight layers of two-qubit matrices (`--circuit brickwork`), forward, in calls of 2^20
 	amplitudes and more (`--amplitudes 1048576`): × is the ratio to the line above, and a jump beyond 1.5 either way is explained
-	by what was measured. `one sample` is a call of a single one.
+	by what was measured. `one sample` is a call of a single one: up to 10 qubits it takes as long as one of as many samples as a
+	vector has numbers, in whose lanes they lie, since the bits of a sample must not depend on how many come with it.
 
 	![Time per amplitude and apply against the number of qubits](growth.svg)
 

@@ -149,12 +149,12 @@ void bench_seconds_text(double seconds, char text[BENCH_TEXT_MAX])
 
 static void rate_text(double x, char cell[CELL_MAX])
 {
-	static const char *const unit[] = { "", " k", " M", " G", " T" };
+	static const char *const unit[] = { "", " k", " M", " G", " T", " P", " E" };
 	unsigned k = 0;
 
-	for (; x >= 1000 && k < 4; k++)
+	for (; x >= 999.5 && k < 6; k++)
 		x /= 1000;
-	snprintf(cell, CELL_MAX, "%.3g%s", x, unit[k]);
+	snprintf(cell, CELL_MAX, x >= 100 && x < 999.5 ? "%.0f%s" : "%.3g%s", x, unit[k]);
 }
 
 static const char *const heads[COLUMNS] = {
@@ -201,7 +201,7 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 	snprintf(cell[7], CELL_MAX, "%s", text);
 	rate_text(r->gates_s, cell[8]);
 	snprintf(cell[9], CELL_MAX, "%.1f", r->gb_s);
-	snprintf(cell[10], CELL_MAX, "%.1f", r->gflop_s);
+	snprintf(cell[10], CELL_MAX, r->gflop_s < 1e6 ? "%.1f" : "%.3g", r->gflop_s);
 	snprintf(cell[11], CELL_MAX, "%llu", (unsigned long long)r->passes);
 	if (isfinite(r->share_of_limit))
 		snprintf(cell[12], CELL_MAX, "%.0f %% %s", 100 * r->share_of_limit, r->limit);
@@ -311,7 +311,7 @@ void bench_case_text(const struct bench_result *r, struct buf *out)
 /* What the table has no column for. */
 static void put_details(const struct bench_result *r, struct buf *out)
 {
-	char text[BENCH_TEXT_MAX];
+	char text[BENCH_TEXT_MAX], rate[CELL_MAX];
 
 	bench_case_text(r, out);
 	bench_seconds_text(r->allocate_seconds, text);
@@ -319,7 +319,10 @@ static void put_details(const struct bench_result *r, struct buf *out)
 	bench_seconds_text(r->first_seconds, text);
 	buf_printf(out, ", first call %s; ", text);
 	put_count(r->runs, "run", out);
-	buf_printf(out, "; nominal %.4g GFLOP, %.4g GFLOP/s", r->flops_nominal / 1e9, r->nominal_gflop_s);
+	rate_text(r->flops_nominal, rate);
+	buf_printf(out, "; nominal %s%sFLOP", rate, strchr(rate, ' ') ? "" : " ");
+	rate_text(r->nominal_gflop_s * 1e9, rate);
+	buf_printf(out, ", %s%sFLOP/s", rate, strchr(rate, ' ') ? "" : " ");
 	if (isfinite(r->floor_seconds)) {
 		bench_seconds_text(r->floor_seconds, text);
 		buf_printf(out, "; floor of the plan %s, %.0f %%", text, 100 * r->share_of_floor);

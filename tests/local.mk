@@ -13,6 +13,7 @@ check_PROGRAMS += tests/kernels/test_plan
 check_PROGRAMS += tests/kernels/test_positions
 check_PROGRAMS += tests/kernels/test_ref
 check_PROGRAMS += tests/kernels/test_reference
+check_PROGRAMS += tests/kernels/test_proof
 check_PROGRAMS += tests/kernels/test_shortcuts
 check_PROGRAMS += tests/kernels/test_shots
 check_PROGRAMS += tests/kernels/test_spectrum
@@ -77,6 +78,8 @@ check_PROGRAMS += tests/unit/test_transform
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_shortcuts_SOURCES = tests/kernels/test_shortcuts.c $(random_program)
+tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
+tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
 tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
 tests_kernels_test_tails_SOURCES = tests/kernels/test_tails.c $(random_program)

@@ -296,6 +296,19 @@ uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gra
 
 /* ---- the rest ---- */
 
+struct one_forward { struct evaluator *ev; uint32_t circuit; };
+
+static void claim_one(void *ctx, unsigned worker) { (void)ctx, (void)worker; }
+
+static void forward_one(void *ctx, unsigned worker)
+{
+	struct one_forward *f = ctx;
+	struct scratch *w = &f->ev->scratch[worker];
+
+	w->input.whole = true;
+	f->ev->backend->forward(f->ev->state, worker, f->circuit, &w->input, true, w->readout[f->circuit]);
+}
+
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e)
 {
 	struct scratch *w = &ev->scratch[0];
@@ -310,8 +323,8 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 	if (!code)
 		code = unit_fill(ev, w, 0, 1, e);
 	if (!code) {
-		w->input.whole = true;
-		ev->backend->forward(ev->state, 0, c, &w->input, true, w->readout[c]);
+		/* As units are done: small numbers are 0 then, too. */
+		ev->backend->run(ev->state, &(struct unit_job){ &(struct one_forward){ ev, c }, 1, 0, claim_one, forward_one });
 		ev->backend->amplitudes(ev->state, 0, c, 0, out);
 	}
 	ev->batch = kept;

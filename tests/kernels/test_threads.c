@@ -3,7 +3,9 @@
  * a state that all threads share; and the gradient is the same bits. */
 #include "config.h"
 #include <float.h>
+#include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #include "compiler/compile.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/pool_threads.h"
@@ -15,11 +17,15 @@ static const char model_text[] =
 	"embed { h q; rx(each x) on q; }\n"
 	"param float[3] t; u(t) on ring(q); u(t) on cycle(q, 3); observe z(q[0]);\n";
 
-static struct program *compile(const char *n)
+/* Where its first four qubits are 1 amplitudes are 1e-40 and less, the product of matrices on up to three. */
+static const char small_text[] =
+	"QCNN 1; const int n = 8; qubit[n] q; param float t; rx(t) q[0:3]; h q[4:n-1]; observe z(q);\n";
+
+static struct program *compile(const char *text, const char *n)
 {
 	struct source_set *s = source_set_new();
 	struct diags *d = diags_new(s);
-	int file = source_add(s, "threads.qcnn", model_text, sizeof model_text - 1);
+	int file = source_add(s, "threads.qcnn", text, strlen(text));
 	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
 	lang_resolve(t, d);
 	struct const_override c = { "n", n };
@@ -49,7 +55,7 @@ static int slope(void *ctx, uint32_t sample, const double *readout, double *out,
 
 static void check(const char *n, uint32_t nsample, const char *what)
 {
-	struct program *p = compile(n);
+	struct program *p = compile(model_text, n);
 	double want[3] = { 0 };
 	double *x = calloc((size_t)nsample * p->ninput, sizeof *x), *readout = calloc(nsample, sizeof *readout);
 	for (size_t k = 0; k < (size_t)nsample * p->ninput; k++)
@@ -84,13 +90,52 @@ static void check(const char *n, uint32_t nsample, const char *what)
 	program_free(p);
 }
 
+#if defined __SSE2__ || defined __aarch64__
+#define FLUSHES 1
+#else
+#define FLUSHES 0            /* the processor has no such mode */
+#endif
+
+/* So they are in all threads that share a state: no amplitude is a number too small for a normal one. */
+static void check_state(const char *n, unsigned nqubit, enum shape shape, unsigned nthread, enum isa isa)
+{
+	struct program *p = compile(small_text, n);
+	size_t namp = (size_t)1 << nqubit, small = 0, normal = 0;
+	cplx *psi = calloc(namp, sizeof *psi);
+	struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .nthread = nthread, .isa = isa,
+		.gradient = GRADIENT_NONE, .shape = shape, .threads_always = true };
+	struct evaluator *ev = NULL;
+	struct err e = { 0 };
+	bool ran = !evaluator_new(p, &o, &ev, &e) && !evaluator_weights(ev, &(double){ 2e-10 }, &e)
+		&& !evaluator_state(ev, 0, NULL, psi, &e);
+
+	for (size_t k = 0; k < namp; k++) {
+		double size = fmax(fabs(creal(psi[k])), fabs(cimag(psi[k])));
+
+		small += size > 0 && size < FLT_MIN;
+		normal += size >= FLT_MIN;
+	}
+	tap_ok(ran && normal > 0 && small == 0, "%s, %u threads, shape %u: %zu of %zu amplitudes are too small %s", isa_name(isa), nthread, shape, small,
+		namp, e.text);
+	evaluator_free(ev);
+	free(psi);
+	program_free(p);
+}
+
 int main(void)
 {
+	for (int isa = ISA_BASELINE; FLUSHES && isa <= (int)isa_best(); isa++)
+		for (unsigned nthread = 1; nthread <= 3; nthread++) {
+			check_state("6", 6, SHAPE_SAMPLES, nthread, (enum isa)isa);
+			check_state("10", 10, SHAPE_STATE, nthread, (enum isa)isa);
+			check_state("15", 15, SHAPE_SHARED, nthread, (enum isa)isa);
+		}
+
 	check("8", 250, "8 qubits, 250 samples");
 	check("8", 64, "8 qubits, as many samples as four threads need");
 	check("12", 4, "12 qubits, four samples");
 	check("18", 1, "18 qubits, one state");
-#if defined __x86_64__ || defined __aarch64__
+#if FLUSHES
 	tap_is_int(kept_small, 0, "every thread flushes small numbers to zero, for each of its samples");
 	volatile float small = FLT_MIN;
 	small *= 0.5f;

@@ -93,14 +93,15 @@ static uint64_t count_of(const json_t *old, const char *key)
 static void put_case(const struct bench_result *r, struct buf *out)
 {
 	bench_case_text(r, out);
-	buf_printf(out, ", %s, %s%s%s", r->precision, strcmp(r->device, "ref") ? r->isa : "ref", *r->shortcuts ? ", with " : "", r->shortcuts);
+	buf_printf(out, ", %llu gates, seed %llu, %s, %s%s%s", (unsigned long long)r->gates, (unsigned long long)r->seed, r->precision,
+		strcmp(r->device, "ref") ? r->isa : "ref", *r->shortcuts ? ", with " : "", r->shortcuts);
 }
 
 static void put_old(const json_t *old, struct buf *out)
 {
 	struct bench_result r = { .circuit = text_of(old, "circuit"), .qubits = count_of(old, "qubits"), .layers = count_of(old, "layers"),
 		.batch = count_of(old, "batch"), .threads = count_of(old, "threads"), .workers = count_of(old, "workers"),
-		.gradient = json_is_true(json_object_get(old, "gradient")), .precision = text_of(old, "precision"), .isa = text_of(old, "isa"),
+		.gates = count_of(old, "gates"), .seed = count_of(old, "seed"), .gradient = json_is_true(json_object_get(old, "gradient")), .precision = text_of(old, "precision"), .isa = text_of(old, "isa"),
 		.device = text_of(old, "device"), .start = text_of(old, "start"), .shortcuts = text_of(old, "shortcuts") };
 
 	put_case(&r, out);

@@ -347,7 +347,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 	int code = allocate(&b, how->seed, &out->allocate_seconds, e);
 
 	if (!code)
-		code = call(&b, &out->first_seconds, e);
+		code = (stop_catch(), call(&b, &out->first_seconds, e));
 	if (!code)
 		code = warm(&b, how->runs, out->first_seconds, e);
 	if (!code)

@@ -11,7 +11,6 @@
 #include "cli/attached.h"
 #include "cli/bench.h"
 #include "cli/execution.h"
-#include "cli/stop.h"
 #include "runtime/base/room.h"
 #include "runtime/exec/memory.h"
 
@@ -188,7 +187,6 @@ static int measure(struct bench_job *j)
 	int status;
 
 	j->report.result = mem_alloc(j->ncase, sizeof *j->report.result);
-	stop_catch();
 	for (unsigned k = 0; k < j->ncase; k++) {
 		const struct bench_case *bc = &j->cases[k];
 

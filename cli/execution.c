@@ -33,6 +33,8 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	o.shots = w->shots;
 	o.shortcuts = w->shortcuts;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
+	if (o.nthread > cpus_thread_limit())
+		o.nthread = cpus_thread_limit();
 	if (strcmp(o.device, "ref")) {
 		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
 		if (o.isa > isa_best())

@@ -116,7 +116,7 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 		return code;
 	if (co->nconstant && (is_bytecode || path_ends(path, ".asm"))) {
 		program_free(m.program);
-		return err_set(e, -ERR_USAGE, "%s is compiled already: its constants, such as %s, are what they were then", path, co->constant->name);
+		return err_set(e, -ERR_CONFIG, "%s is compiled already: its constants, such as %s, are what they were then", path, co->constant->name);
 	}
 	if (!is_bytecode) {
 		file = source_open(diags_sources(d), path, SOURCE_BYTES_MAX, e);

@@ -46,6 +46,8 @@ struct batch {
 	/* Where they are rows of a file that workers elsewhere open themselves: its number among these, from 1 on, and the
 	 * samples' rows in it (NULL: file_first, file_first + 1, ...). */
 	uint32_t file; const uint32_t *file_row; uint32_t file_first;
+	/* Each sample by itself, as in any other batch: batch rank is not taken, and keeps what it knows of the one before. */
+	bool alone;
 	/* input NULL though the program has some: those rows, (nsample, ninput), from source, for a unit that is done here
 	 * after all. */
 	int (*fetch)(const void *source, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);

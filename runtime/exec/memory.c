@@ -45,6 +45,7 @@ int memory_check_states(const struct memory_need *n, struct err *e)
 
 	if (n->nqubit <= EXACT_QUBITS_MAX && ldexp(1, (int)n->nqubit) <= most)
 		return 0;
+	most *= 15 / 16.0;               /* buffers come besides */
 	return refuse(n, memory_text(amplitude * n->nstate, n->nqubit, needed), most >= 2 ? (unsigned)log2(most) : 0, e);
 }
 

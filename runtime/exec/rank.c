@@ -172,10 +172,16 @@ static uint32_t limit_of(uint32_t nsample)
 	return nsample - 1 < RANK_MAX ? nsample - 1 : RANK_MAX;
 }
 
+/* Is what is learnt of a batch of n samples there when it comes again? */
+static bool learns_once(const struct evaluator *ev, uint32_t n)
+{
+	return ev->o.batch_again && ev->rank->keeps && n <= KEPT_MAX / ev->p->ninput;
+}
+
 static void find_anew(struct evaluator *ev)
 {
 	struct rank *k = ev->rank;
-	uint32_t n = ev->batch.nsample, max = ev->o.shortcuts_always ? limit_of(n) : rank_worth(ev->pl, n, ev->gradient, ev->o.batch_again);
+	uint32_t n = ev->batch.nsample, max = ev->o.shortcuts_always ? limit_of(n) : rank_worth(ev->pl, n, ev->gradient, learns_once(ev, n));
 
 	forget(k);
 	if (!max)
@@ -214,8 +220,8 @@ static int reserve(struct evaluator *ev, struct err *e)
 
 bool rank_looks(const struct evaluator *ev, uint32_t nsample)
 {
-	return ev->rank && (ev->o.shortcuts_always || rank_worth(ev->pl, nsample, false, ev->o.batch_again)
-		|| rank_worth(ev->pl, nsample, true, ev->o.batch_again));
+	return ev->rank && (ev->o.shortcuts_always || rank_worth(ev->pl, nsample, false, learns_once(ev, nsample))
+		|| rank_worth(ev->pl, nsample, true, learns_once(ev, nsample)));
 }
 
 void rank_prepare(struct evaluator *ev)
@@ -226,6 +232,8 @@ void rank_prepare(struct evaluator *ev)
 		return;
 	k->on = k->begun = false;
 	k->fault.code = 0;
+	if (ev->batch.alone)
+		return;
 	if (ev->p->ninput && !ev->batch.input) {
 		forget(k);               /* rank_looks said so */
 		return;

@@ -329,9 +329,9 @@ if wanted threads && [ "$threads" -gt 1 ]; then
 			echo "$(column "$work/csv" seconds_median 2) $(column "$work/csv" seconds_median 3)" \
 				"$(column "$work/csv" seconds_min 2) $(column "$work/csv" seconds_min 3)" \
 				"$(column "$work/csv" limit_seconds 2) $(column "$work/csv" limit_seconds 3)"
-		done >"$work/runs"
+		done >"$work/gains"
 		# shellcheck disable=SC2046
-		set -- $(awk '{ for (i = 1; i <= 6; i++) if (NR == 1 || $i < least[i]) least[i] = $i } END { for (i = 1; i <= 6; i++) print least[i] }' "$work/runs")
+		set -- $(awk '{ for (i = 1; i <= 6; i++) if (NR == 1 || $i < least[i]) least[i] = $i } END { for (i = 1; i <= 6; i++) print least[i] }' "$work/gains")
 		gain=$(calc a/b %.3f a="$3" b="$4") limit=$(calc a/b %.3f a="$5" b="$6")
 		share=$(calc '100*g/l' %.0f g="$gain" l="$limit")
 		printf '| qcnn %s, gradient, batch %s | %s | %s | %.2f | %.2f | %s %% | 95 %% %s |\n' $n $batch "$(nice_seconds "$1")" \

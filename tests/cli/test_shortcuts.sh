@@ -53,6 +53,11 @@ tap_exit 0 "each batch another one" "$QCNN" train --no-progress --set log.dir=ot
 tap_is "$(grep -c batch_rank err)" 0 "a basis for each costs more than it saves"
 tap_exit 0 "as the data have them" train --set run.threads=1 --set train.shuffle=false
 tap_same auto.json w.json "a batch of all samples is not shuffled"
+tap_exit 0 "validation beside it" "$QCNN" train --no-progress --set log.dir=beside --set data.rounds=80 --set data.split=0.5 config.yaml
+tap_has err 'batch_rank: 9 states instead of 320 in every batch; ' "training takes the shortcut"
+tap_exit 0 "infer" "$QCNN" infer -q --split validation --json beside/latest
+tap_is "$(sed -n 's/.*"loss": *\([-0-9.e]*\).*/\1/p' out)" "$(sed -n 's/.*"val_loss": *\([-0-9.e]*\).*/\1/p' beside/latest/metrics.jsonl | tail -n 1)" \
+	"prints training's validation loss, to the last digit"
 tap_exit 0 "three starts" "$QCNN" train --no-progress --set log.dir=three --set model.const.n=12 --set train.restarts=3 --set run.threads=2 --set train.batch_size=450 config.yaml
 tap_has err 'exact shortcuts: batch_rank: 13 states instead of 450 in 12 of 24 batches; small_tail: the last gates on 3 qubits as one matrix in 12 of 24 batches; ' \
 	"count together"

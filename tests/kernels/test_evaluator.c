@@ -114,10 +114,10 @@ static void test_memory(void)
 	tap_is_int(evaluator_new(p, &o, &ev, NULL), 0, "20 qubits fit in 64 MiB");
 	evaluator_free(ev);
 	program_free(p);
-	refuse(31, "needs 64.0 GiB for 2 states of 31 qubits in double precision, 64.0 MiB available, enough for 21");
-	refuse(60, "needs 32.0 EiB for 2 states of 60 qubits in double precision, 64.0 MiB available, enough for 21");
-	refuse(64, "needs 512.0 EiB for 2 states of 64 qubits in double precision, 64.0 MiB available, enough for 21");
-	refuse(4096, "needs 2^4101 bytes for 2 states of 4096 qubits in double precision, 64.0 MiB available, enough for 21");
+	refuse(31, "needs 64.0 GiB for 2 states of 31 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(60, "needs 32.0 EiB for 2 states of 60 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(64, "needs 512.0 EiB for 2 states of 64 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(4096, "needs 2^4101 bytes for 2 states of 4096 qubits in double precision, 64.0 MiB available, enough for 20");
 }
 
 /* One wire gets the two numbers of a sample. */

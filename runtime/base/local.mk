@@ -36,6 +36,7 @@ libbase_a_SOURCES = \
 	runtime/base/json.h \
 	runtime/base/maths.c \
 	runtime/base/maths.h \
+	runtime/base/numerical_version.h \
 	runtime/base/pool.h \
 	runtime/base/rng.c \
 	runtime/base/rng.h \

@@ -411,6 +411,8 @@ static int infer(struct cli *c)
 	if (!status)
 		status = c->options.given[OPT_DATA] ? open_own(&f) : c->options.given[OPT_SET_DATA] ? open_changed(&f) : open_described(&f);
 	if (!status)
+		status = cli_warnings(c, f.d);
+	if (!status)
 		status = evaluate(&f);
 	if (!status)
 		status = write_predictions(&f);

@@ -241,10 +241,9 @@ static int evaluate(struct running *r, enum emit what)
 		status = states_fit(r, what);
 	if (!status)
 		status = open_evaluator(r, what);
-	if (status)
-		return status;
-	cli_diags(r->cli, r->d);
-	return print_values(r, what);
+	if (!status)
+		status = cli_warnings(r->cli, r->d);
+	return status ? status : print_values(r, what);
 }
 
 static int run(struct cli *c)

@@ -17,6 +17,7 @@ struct cli {
 	const struct command *command;
 	enum diag_format error_format;
 	bool colour, quiet, verbose;
+	bool strict;                 /* warnings are errors: cli_warnings */
 	int argc;
 	char *const *argv;           /* the whole command line, for run.json */
 	void (*before_talk)(void *ctx); void *talk_ctx;      /* what clears a drawing from the terminal, or NULL */
@@ -54,6 +55,9 @@ void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out);
 int cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Print what was diagnosed (warnings not with -q). */
 void cli_diags(const struct cli *c, const struct diags *d);
+/* Print d, which holds no errors: to be called when the inputs have been read and before long work.  A warning is a
+ * row of diag.def with severity WARNING, added by diag_at.  0; with --strict 65 if there is a warning, also with -q. */
+int cli_warnings(const struct cli *c, const struct diags *d);
 /* "3 errors" as a last line for people; returns status. */
 int cli_diags_fail(const struct cli *c, const struct diags *d, int status);
 

@@ -242,9 +242,7 @@ int job_open(struct cli *c, const char *path, struct job *j)
 		status = open_init(c, j);
 	if (!status)
 		status = fill_train(c, j);
-	if (!status)
-		cli_diags(c, j->d);          /* warnings */
-	return status;
+	return status ? status : cli_warnings(c, j->d);
 }
 
 void job_release(struct job *j)

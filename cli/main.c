@@ -54,6 +54,7 @@ static void common_options(struct cli *c, const struct options *o)
 	}
 	c->quiet |= o->given[OPT_QUIET];
 	c->verbose |= o->given[OPT_VERBOSE];
+	c->strict |= o->given[OPT_STRICT];
 }
 
 /* --error-format holds for faults of the command line too, also behind them. */

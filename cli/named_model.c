@@ -77,9 +77,7 @@ int named_model_open(struct cli *c, const struct model_wish *wish, struct named_
 	status = open_config(c, wish, m);
 	if (!status)
 		status = open_model(c, wish, m);
-	if (!status)
-		cli_diags(c, m->d);
-	return status;
+	return status ? status : cli_warnings(c, m->d);
 }
 
 void named_model_release(struct named_model *m)

@@ -139,11 +139,23 @@ void cli_diags(const struct cli *c, const struct diags *d)
 {
 	struct buf b = BUF_INIT;
 
-	if (c->quiet && !diags_errors(d))
+	if (c->quiet && !c->strict && !diags_errors(d))
 		return;
 	diags_print(d, c->error_format, c->colour, &b);
 	to_stderr(&b);
 	buf_release(&b);
+}
+
+int cli_warnings(const struct cli *c, const struct diags *d)
+{
+	unsigned n = diags_warnings(d);
+	struct err e;
+
+	cli_diags(c, d);
+	if (!c->strict || !n)
+		return 0;
+	err_set(&e, -ERR_BAD_DATA, "%u warning%s treated as error%s (--strict)", n, n == 1 ? " is" : "s are", n == 1 ? "" : "s");
+	return cli_fail(c, &e);
 }
 
 int cli_diags_fail(const struct cli *c, const struct diags *d, int status)

@@ -170,7 +170,7 @@ static int remove_runs(struct cli *c, struct run_list *l)
 		if (!strcmp(run_state(&l->run[i]), "running") && !c->options.given[OPT_FORCE])
 			return cli_usage(c, "%s has not ended; --force removes it all the same", l->run[i].name);
 	for (size_t i = 0; i < l->n; i++) {
-		if (run_remove(folder(c), &l->run[i], &e))
+		if (run_remove(&l->run[i], &e))
 			return cli_fail(c, &e);
 		cli_note(c, "removed %s", l->run[i].path);
 	}
@@ -188,11 +188,11 @@ static const struct { const char *word; unsigned min, max; const char *operands;
 
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-/* Named twice is meant once. */
+/* Is run `at` one of those before it? */
 static bool has_run(const struct run_list *l, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
-		if (!strcmp(l->run[i].name, l->run[at].name))
+		if (run_is_same(&l->run[i], &l->run[at]))
 			return true;
 	return false;
 }
@@ -209,7 +209,7 @@ static int read_runs(struct cli *c, struct run_list *l)
 		if (run_list_find(folder(c), o->operand[i], l, &e))
 			return cli_fail(c, &e);
 		if (has_run(l, l->n - 1))
-			return cli_usage(c, "the run %s is named twice", l->run[l->n - 1].name);
+			return cli_usage(c, "the run %s is named twice", o->operand[i]);
 	}
 	return 0;
 }

@@ -107,7 +107,7 @@ int run_list_unfinished(const char *dir, struct run_list *l, struct err *e)
 	return read_runs(dir, true, l, e);
 }
 
-/* The only name that begins so. */
+/* The only run whose name begins with `word`. */
 static int find_beginning(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
 	struct run_list all;
@@ -116,8 +116,7 @@ static int find_beginning(const char *dir, const char *word, struct run_list *l,
 
 	for (size_t i = 0; !code && i < all.n; i++)
 		if (!strncmp(all.run[i].name, word, strlen(word))) {
-			at = i;
-			found++;
+			at = found++ ? at : i;
 		}
 	if (!code && !found)
 		code = err_set(e, -ERR_NO_INPUT, "there is no run `%s` in %s", word, dir);
@@ -176,6 +175,13 @@ double run_number(const struct run_folder *r, const char *section, const char *k
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+bool run_is_same(const struct run_folder *a, const struct run_folder *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a->path, &sa) && !stat(b->path, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
 /* ---- removing ---- */
 
 static void point_latest(const char *dir)
@@ -195,15 +201,18 @@ static void point_latest(const char *dir)
 	buf_release(&latest);
 }
 
-int run_remove(const char *dir, const struct run_folder *r, struct err *e)
+int run_remove(const struct run_folder *r, struct err *e)
 {
-	char *real = realpath(r->path, NULL);
+	char *real = realpath(r->path, NULL), *slash;     /* the run itself, also where it was named by a link */
 	int code;
 
-	/* The run itself, also where it was named by a link. */
-	code = real ? folder_remove(real, e) : err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
+	if (!real)
+		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
+	code = folder_remove(real, e);
+	slash = strrchr(real, '/');
+	*slash = 0;
+	point_latest(*real ? real : "/");
 	free(real);
-	point_latest(dir);
 	return code;
 }
 

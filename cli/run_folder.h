@@ -27,8 +27,10 @@ void run_list_release(struct run_list *l);
 const char *run_state(const struct run_folder *r);
 /* A number of the record, "metrics.loss"; NaN where there is none. */
 double run_number(const struct run_folder *r, const char *section, const char *key);
-/* Delete the folder and all in it; `latest` then points to the newest that is left. */
-int run_remove(const char *dir, const struct run_folder *r, struct err *e);
+/* Whether two paths lead to one folder. */
+bool run_is_same(const struct run_folder *a, const struct run_folder *b);
+/* Delete the folder and all in it; `latest` in the folder that contained it then points to the newest remaining run. */
+int run_remove(const struct run_folder *r, struct err *e);
 
 /* What to read where weights are named: `path`, or, where it is the folder of a run, its weights.bin as written into *own. */
 const char *run_weights(const char *path, struct buf *own);

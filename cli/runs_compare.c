@@ -11,8 +11,6 @@
 #include "cli/configuration.h"
 #include "cli/table.h"
 
-enum { LEAVES_MAX = 1024 };
-
 /* The configuration of a run as a tree of its results' keys, or NULL. */
 static json_t *config_of(const struct run_folder *r)
 {
@@ -34,38 +32,39 @@ static json_t *config_of(const struct run_folder *r)
 	return v;
 }
 
-struct leaves { char *path[LEAVES_MAX]; unsigned n; };
-
-static void add_leaves(const json_t *v, const char *prefix, struct leaves *l)
+/* Add the values of a tree to `flat`, each under the names on its path joined by dots. */
+static void flatten(const json_t *v, const char *prefix, json_t *flat)
 {
 	const char *key;
 	json_t *member;
 
 	json_object_foreach((json_t *)v, key, member) {
 		struct buf path = BUF_INIT;
-		unsigned k = 0;
 
 		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(member))
-			add_leaves(member, path.data, l);
-		while (k < l->n && strcmp(l->path[k], path.data))
-			k++;
-		if (!json_is_object(member) && k == l->n && l->n < LEAVES_MAX)
-			l->path[l->n++] = mem_strdup(path.data);
+			flatten(member, path.data, flat);
+		else
+			json_object_set(flat, path.data, member);
 		buf_release(&path);
 	}
 }
 
-static void leaf_text(const json_t *v, const char *path, struct buf *out)
+/* The flat trees of all runs: flat[i] for run i. Returns the keys of all of them, in the order of their first appearance. */
+static json_t *flatten_all(json_t *const *tree, size_t n, json_t **flat)
 {
-	while (v && *path) {
-		size_t n = strcspn(path, ".");
-		char key[256];
+	json_t *keys = json_object();
 
-		snprintf(key, sizeof key, "%.*s", (int)n, path);
-		v = json_object_get(v, key);
-		path += n + (path[n] == '.');
+	for (size_t i = 0; i < n; i++) {
+		flat[i] = json_object();
+		flatten(tree[i], "", flat[i]);
+		json_object_update_missing(keys, flat[i]);
 	}
+	return keys;
+}
+
+static void value_text(const json_t *v, struct buf *out)
+{
 	buf_clear(out);
 	if (json_is_string(v))
 		buf_str(out, json_string_value(v));
@@ -78,46 +77,70 @@ static void leaf_text(const json_t *v, const char *path, struct buf *out)
 /* A row for each key whose values differ. */
 static void compare_configs(const struct run_list *l, struct table *t)
 {
-	json_t *config[RUNS_COMPARED_MAX];
+	json_t *config[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
 	struct buf text[RUNS_COMPARED_MAX] = { BUF_INIT };
-	struct leaves leaves = { .n = 0 };
+	const char *key;
 
 	for (size_t i = 0; i < l->n; i++)
-		add_leaves(config[i] = config_of(&l->run[i]), "", &leaves);
-	for (unsigned k = 0; k < leaves.n; k++) {
+		config[i] = config_of(&l->run[i]);
+	keys = flatten_all(config, l->n, flat);
+	json_object_foreach(keys, key, first) {
 		bool differ = false;
 
 		for (size_t i = 0; i < l->n; i++) {
-			leaf_text(config[i], leaves.path[k], &text[i]);
+			value_text(json_object_get(flat[i], key), &text[i]);
 			differ |= strcmp(text[i].data, text[0].data) != 0;
 		}
 		for (size_t i = 0; differ && i <= l->n; i++)
-			table_add(t, i ? text[i - 1].data : leaves.path[k]);
-		free(leaves.path[k]);
+			table_add(t, i ? text[i - 1].data : key);
 	}
 	for (size_t i = 0; i < l->n; i++) {
 		json_decref(config[i]);
+		json_decref(flat[i]);
 		buf_release(&text[i]);
 	}
+	json_decref(keys);
 }
 
+/* A row for each number of the metrics that any of the runs has. */
 static void compare_metrics(const struct run_list *l, struct table *t)
 {
-	struct leaves leaves = { .n = 0 };
+	json_t *metrics[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
+	const char *key;
 
 	for (size_t i = 0; i < l->n; i++)
-		add_leaves(json_object_get(l->run[i].record, "metrics"), "", &leaves);
-	for (unsigned k = 0; k < leaves.n; k++) {
-		if (!isnan(run_number(&l->run[0], "metrics", leaves.path[k]))) {
-			table_add(t, leaves.path[k]);
-			for (size_t i = 0; i < l->n; i++)
-				table_add_number(t, run_number(&l->run[i], "metrics", leaves.path[k]), "%.6g");
+		metrics[i] = json_object_get(l->run[i].record, "metrics");
+	keys = flatten_all(metrics, l->n, flat);
+	json_object_foreach(keys, key, first) {
+		double v[RUNS_COMPARED_MAX];
+		bool any = false;
+
+		for (size_t i = 0; i < l->n; i++) {
+			const json_t *number = json_object_get(flat[i], key);
+
+			any |= json_is_number(number);
+			v[i] = json_is_number(number) ? json_number_value(number) : NAN;
 		}
-		free(leaves.path[k]);
+		if (any)
+			table_add(t, key);
+		for (size_t i = 0; any && i < l->n; i++)
+			table_add_number(t, v[i], "%.6g");
 	}
+	for (size_t i = 0; i < l->n; i++)
+		json_decref(flat[i]);
+	json_decref(keys);
 	table_add(t, "seconds");
 	for (size_t i = 0; i < l->n; i++)
 		table_add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
+}
+
+/* The heading of a run: its name, or its path where another run has the same name. */
+static const char *title_of(const struct run_list *l, size_t at)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (i != at && !strcmp(l->run[i].name, l->run[at].name))
+			return l->run[at].path;
+	return l->run[at].name;
 }
 
 int runs_compare_text(struct cli *c, const struct run_list *l)
@@ -126,7 +149,7 @@ int runs_compare_text(struct cli *c, const struct run_list *l)
 
 	table_add(&t, "");
 	for (size_t i = 0; i < l->n; i++)
-		table_add(&t, l->run[i].name);
+		table_add(&t, title_of(l, i));
 	compare_metrics(l, &t);
 	compare_configs(l, &t);
 	table_print(&t, &c->out);
@@ -167,9 +190,10 @@ static int read_histories(struct cli *c, const struct run_list *l, struct histor
 }
 
 /* Training drawn through, validation dashed. */
-static unsigned add_curves(const struct run_folder *r, const struct history *h, const char *metric, unsigned colour,
-	struct svg_series *s)
+static unsigned add_curves(const struct run_list *l, size_t at, const struct history *h, const char *metric, struct svg_series *s)
 {
+	const struct run_folder *r = &l->run[at];
+	const char *title = title_of(l, at);
 	const double *epoch = history_column(h, "epoch"), *v;
 	size_t first, n = rows_of(r, h, &first);
 	char other[128];
@@ -177,9 +201,9 @@ static unsigned add_curves(const struct run_folder *r, const struct history *h, 
 
 	snprintf(other, sizeof other, "val_%s", metric);
 	if (n && epoch && (v = history_column(h, metric)))
-		s[k++] = (struct svg_series){ .name = r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour };
+		s[k++] = (struct svg_series){ .name = title, .x = epoch + first, .y = v + first, .n = n, .colour = (unsigned)at };
 	if (n && epoch && (v = history_column(h, other))) {
-		s[k] = (struct svg_series){ .name = k ? NULL : r->name, .x = epoch + first, .y = v + first, .n = n, .colour = colour,
+		s[k] = (struct svg_series){ .name = k ? NULL : title, .x = epoch + first, .y = v + first, .n = n, .colour = (unsigned)at,
 			.dashed = true };
 		k++;
 	}
@@ -197,7 +221,7 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	int status = read_histories(c, l, h);
 
 	for (size_t i = 0; !status && i < l->n; i++)
-		n += add_curves(&l->run[i], &h[i], metric, (unsigned)i, s + n);
+		n += add_curves(l, i, &h[i], metric, s + n);
 	if (!status && !n)
 		status = cli_usage(c, "none of the runs has `%s`", metric);
 	if (!status) {

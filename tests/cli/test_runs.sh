@@ -98,6 +98,37 @@ tap_exit 0 "one with a link in it" "$QCNN" runs remove one
 tap_ok "a link's target stays" test -s config.yaml
 tap_exit 0 "the last one" "$QCNN" runs remove "$two"
 tap_ok "latest is gone with it" sh -c '! test -L runs/latest'
+
+# Records written by hand: names, times and metrics that no training here would give.
+record() {
+	mkdir -p "$1"
+	printf '{"schema":1,"state":"finished","written":"%s","metrics":{%s},"seconds":1}\n' "$2" "$3" >"$1/run.json"
+}
+record a/run-1 2026-01-01T00:00:01Z '"loss":0.5,"gap":null'
+record a/run-3 2026-01-01T00:00:03Z '"loss":0.25,"val_accuracy":0.75,"gap":0.5'
+record a/run-2 2026-01-01T00:00:02Z '"loss":0.75'
+record b/run-1 2026-01-02T00:00:01Z '"loss":0.125'
+record b/run-2 2026-01-02T00:00:02Z '"loss":0.125'
+tap_exit 2 "a beginning of three names" "$QCNN" runs --dir=a show run
+tap_has err "3 runs in a begin with \`run\`; the newest is run-3" "the newest of them is named"
+tap_exit 0 "compare where the second run alone has a metric" "$QCNN" runs --dir=a compare run-1 run-3
+tap_is "$(grep '^val_accuracy' out | tr -s ' ')" "val_accuracy 0.75" "it has a row"
+tap_is "$(grep '^gap' out | tr -s ' ')" "gap 0.5" "so has one that is null in the first run"
+tap_exit 0 "compare runs of one name in two folders" "$QCNN" runs compare a/run-1 b/run-1
+tap_is "$(sed -n 1p out | tr -s ' ')" " a/run-1 b/run-1" "their paths tell them apart"
+tap_exit 2 "compare a run with itself by another path" "$QCNN" runs compare a/run-1 b/../a/run-1
+tap_has err "the run b/../a/run-1 is named twice" "it says so"
+printf 'a,b,label\n0.1,0.2,0.25\n0.3,0.4,0.5\n' >samples.csv
+for map in '{0.25: -1, 0.5: 1}' '{0.25: 1, 0.5: -1}'; do
+	"$QCNN" train -q --set log.dir=maps --set data.split=null --set "data.label_map=$map" table.yaml 2>/dev/null
+done
+tap_exit 0 "compare keys that contain dots" "$QCNN" runs compare maps/*-*
+tap_is "$(grep '^data.label_map' out | tr -s ' ')" "data.label_map.0.25 -1 1
+data.label_map.0.5 1 -1" "their values are found"
+ln -s run-2 b/latest
+ln -s run-3 a/latest
+tap_exit 0 "remove a run of another folder" "$QCNN" runs --dir=a remove b/run-2
+tap_is "$(readlink a/latest) $(readlink b/latest)" "run-3 run-1" "latest of that folder is updated"
 tap_exit 66 "remove what is no run" "$QCNN" runs remove runs/other
 tap_ok "it is still there" test -d runs/other
 tap_done

@@ -123,7 +123,7 @@ void preview_text(const struct preview *p, struct buf *out)
 		print_workers(p->job->workers, out);
 	shortcut_use_text(&p->shortcuts, &b);
 	if (b.len)
-		buf_printf(out, "shortcuts %s\n", b.data);
+		buf_printf(out, "optimised %s\n", b.data);
 	buf_release(&b);
 	buf_printf(out, "memory    %s were taken, %s are free\n", memory_text((double)p->memory, 0, taken),
 		memory_text((double)cpus_memory_available(), 0, free_text));

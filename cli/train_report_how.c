@@ -120,7 +120,7 @@ static void machine(const struct train_report *p, struct buf *out)
 	row("computed with", b.data, out);
 	buf_clear(&b);
 	shortcut_use_text(&p->job->shortcuts, &b);
-	row("exact shortcuts", b.len ? b.data : "none taken", out);
+	row("exact optimisations", b.len ? b.data : "none that reduced the number of operations", out);
 	report_seconds(median_of(p, "seconds"), &b);
 	row("an epoch takes (median)", b.data, out);
 	buf_clear(&b);

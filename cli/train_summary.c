@@ -37,7 +37,7 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	buf_clear(&b);
 	shortcut_use_text(&j->shortcuts, &b);
 	if (b.len)
-		cli_note(c, "exact shortcuts: %s", b.data);
+		cli_note(c, "exact optimisations: %s", b.data);
 	if (j->train.restarts > 1 && !w->shows_progress)
 		cli_note(c, "start %u of %u was the best", r->winner + 1, j->train.restarts);
 	buf_clear(&b);

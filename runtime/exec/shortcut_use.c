@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The shortcuts that were taken, in numbers and in words. */
+ * The exact optimisations that were used, in numbers and in words. */
 #include "config.h"
 #include "runtime/exec/shortcut_use.h"
 
@@ -135,10 +135,16 @@ static void cone_text(const struct shortcut_use *u, struct buf *out)
 		buf_printf(out, "%u of at most %u", u->ncircuit, u->qubits);
 }
 
+/* As it is printed, with one decimal. */
+static double rounded_gain(const struct shortcut_use *u)
+{
+	return round(10 * shortcut_use_gain(u)) / 10;
+}
+
 void shortcut_use_text(const struct shortcut_use *u, struct buf *out)
 {
-	double gain;
-
+	if (rounded_gain(u) <= 1)
+		return;
 	if (u->ncone)
 		cone_text(u, out);
 	if (u->ncone && u->nrank)
@@ -149,11 +155,7 @@ void shortcut_use_text(const struct shortcut_use *u, struct buf *out)
 		buf_str(out, "; ");
 	if (u->ntail)
 		tail_text(u, out);
-	if (!u->ncone && !u->nrank && !u->ntail)
-		return;
-	gain = round(10 * shortcut_use_gain(u)) / 10;
 	buf_str(out, "; ");
-	if (gain > 1)
-		number(out, gain);
-	buf_str(out, gain > 1 ? " times fewer operations" : "hardly fewer operations");
+	number(out, rounded_gain(u));
+	buf_str(out, " times fewer operations");
 }

@@ -395,7 +395,10 @@ static void test_words(void)
 		{ { .nbatch = 10, .nrank = 10, .nstate = 90, .nsample = 1120, .flops = 100, .plain_flops = 630 },
 			"batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations" },
 		{ { .nbatch = 1000, .nrank = 2, .nstate = 14, .nsample = 32, .flops = 1000, .plain_flops = 1001 },
-			"batch_rank: 7 states instead of 16 in 2 of 1000 batches; hardly fewer operations" },
+			"" },
+		{ { .nbatch = 10, .ntail = 10, .tail_qubits = 2, .flops = 110, .plain_flops = 100 }, "" },
+		{ { .nbatch = 10, .ntail = 10, .tail_qubits = 2, .flops = 100, .plain_flops = 105 },
+			"small_tail: the last gates on 2 qubits as one matrix in every batch; 1.1 times fewer operations" },
 		{ { .nbatch = 10, .flops = 10, .plain_flops = 10 }, "" },
 	};
 

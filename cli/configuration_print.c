@@ -39,33 +39,41 @@ static void print_real(double v, struct buf *out)
 		buf_real(out, v);
 }
 
-static void print_flow(const struct ynode *v, struct buf *out)
+static void print_key_of_map(const char *text, struct buf *out)
 {
-	switch (v->kind) {
-	case YNODE_NONE:
-	case YNODE_NULL: buf_str(out, "null"); break;
-	case YNODE_BOOL: buf_str(out, v->b ? "true" : "false"); break;
-	case YNODE_INT: buf_printf(out, "%lld", (long long)v->i); break;
-	case YNODE_REAL: print_real(v->f, out); break;
-	case YNODE_TEXT: print_text(v->text, out); break;
-	case YNODE_LIST:
-	case YNODE_MAP:
+	struct ynode key = { .kind = YNODE_TEXT };
+
+	yaml_resolve(&key, text);
+	if (key.kind == YNODE_INT || key.kind == YNODE_REAL)
+		buf_str(out, text);
+	else
+		print_text(text, out);
+}
+
+/* texts: every scalar is a text, as it was written, even where it looks like a number or a truth value (01, 1e3, true). */
+static void print_flow(const struct ynode *v, bool texts, struct buf *out)
+{
+	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP) {
 		buf_char(out, v->kind == YNODE_LIST ? '[' : '{');
 		for (uint32_t i = 0; i < v->n; i++) {
-			struct ynode key = { .kind = YNODE_TEXT };
-
 			buf_str(out, i ? ", " : "");
 			if (v->kind == YNODE_MAP) {
-				yaml_resolve(&key, v->entry[i].key);
-				if (key.kind == YNODE_INT || key.kind == YNODE_REAL)
-					buf_str(out, v->entry[i].key);
-				else
-					print_text(v->entry[i].key, out);
+				print_key_of_map(v->entry[i].key, out);
 				buf_str(out, ": ");
 			}
-			print_flow(v->entry[i].value, out);
+			print_flow(v->entry[i].value, texts, out);
 		}
 		buf_char(out, v->kind == YNODE_LIST ? ']' : '}');
+	} else if (v->kind == YNODE_NONE || v->kind == YNODE_NULL) {
+		buf_str(out, "null");
+	} else if (v->kind == YNODE_TEXT || texts) {
+		print_text(v->text, out);
+	} else if (v->kind == YNODE_BOOL) {
+		buf_str(out, v->b ? "true" : "false");
+	} else if (v->kind == YNODE_INT) {
+		buf_printf(out, "%lld", (long long)v->i);
+	} else {
+		print_real(v->f, out);
 	}
 }
 
@@ -106,7 +114,7 @@ static void print_value(const struct train_option *o, double value, const struct
 	char word[OPTION_WORD_MAX];
 
 	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
-		print_flow(entry->value, out);
+		print_flow(entry->value, o->kind == VALUE_COMMAND, out);
 	else if (o->kind == VALUE_TEXT)
 		print_text(entry ? entry->value->text : o->words, out);
 	else if (o->kind == VALUE_WORD)
@@ -188,7 +196,7 @@ static void print_consts(const struct config *c, struct buf *out)
 		buf_str(out, "    ");
 		print_text(v->entry[i].key, out);
 		buf_str(out, ": ");
-		print_flow(v->entry[i].value, out);
+		print_flow(v->entry[i].value, false, out);
 		finish_line(c, start, v->entry[i].value->at, out);
 	}
 }
@@ -211,7 +219,7 @@ static void print_key(const struct config *c, const struct schema_row *row, cons
 		return;
 	}
 	buf_printf(out, "  %s: ", name);
-	print_flow(v, out);
+	print_flow(v, schema_is_text(row->type), out);
 	finish_line(c, start, v->at, out);
 }
 
@@ -233,29 +241,30 @@ void config_print(const struct config *c, struct buf *out)
 
 /* ---- JSON ---- */
 
-static json_t *json_of(const struct ynode *v)
+/* texts: as for print_flow. */
+static json_t *json_of(const struct ynode *v, bool texts)
 {
 	json_t *j;
 
-	switch (v->kind) {
-	case YNODE_BOOL: return json_boolean(v->b);
-	case YNODE_INT: return json_integer(v->i);
-	case YNODE_REAL: return json_real(v->f);
-	case YNODE_TEXT: return json_string(v->text);
-	case YNODE_LIST:
+	if (v->kind == YNODE_LIST) {
 		j = json_array();
 		for (uint32_t i = 0; i < v->n; i++)
-			json_array_append_new(j, json_of(v->entry[i].value));
+			json_array_append_new(j, json_of(v->entry[i].value, texts));
 		return j;
-	case YNODE_MAP:
+	}
+	if (v->kind == YNODE_MAP) {
 		j = json_object();
 		for (uint32_t i = 0; i < v->n; i++)
-			json_object_set_new(j, v->entry[i].key, json_of(v->entry[i].value));
+			json_object_set_new(j, v->entry[i].key, json_of(v->entry[i].value, texts));
 		return j;
-	case YNODE_NONE:
-	case YNODE_NULL: break;
 	}
-	return json_null();
+	if (v->kind == YNODE_NONE || v->kind == YNODE_NULL)
+		return json_null();
+	if (v->kind == YNODE_TEXT || texts)
+		return json_string(v->text);
+	if (v->kind == YNODE_BOOL)
+		return json_boolean(v->b);
+	return v->kind == YNODE_INT ? json_integer(v->i) : json_real(v->f);
 }
 
 static json_t *words_json(const char *words, unsigned bits)
@@ -274,7 +283,7 @@ static json_t *value_json(const struct train_option *o, double value, const stru
 	char word[OPTION_WORD_MAX];
 
 	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
-		return json_of(entry->value);
+		return json_of(entry->value, o->kind == VALUE_COMMAND);
 	if (o->kind == VALUE_TEXT)
 		return json_string(entry ? entry->value->text : o->words);
 	if (o->kind == VALUE_WORD)
@@ -362,10 +371,7 @@ static json_t *key_json(const struct config *c, const struct schema_row *row, en
 		return json_string(device);
 	if (row->id == KEY_RUN_ISA && isa)
 		return json_string(isa);
-	/* A column or label written as a number is still a text. */
-	if ((row->type == TYPE_TEXT || row->type == TYPE_PATH) && config_has(c, row->id))
-		return json_string(c->value[row->id]->text);
-	return json_of(c->value[row->id]);
+	return json_of(c->value[row->id], schema_is_text(row->type));
 }
 
 json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa)

@@ -502,6 +502,12 @@ const char *schema_type_text(enum key_type t)
 	return types[t].text;
 }
 
+bool schema_is_text(enum key_type t)
+{
+	return t == TYPE_TEXT || t == TYPE_PATH || t == TYPE_CHOICE || t == TYPE_WORDS || t == TYPE_INPUTS || t == TYPE_INIT
+		|| t == TYPE_HOSTS || t == TYPE_LAUNCHER;
+}
+
 bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v)
 {
 	struct check c = { d, r, r->path, NULL };

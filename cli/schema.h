@@ -49,6 +49,9 @@ bool schema_is_section(const char *section);
 /* What the values of a type look like, for messages and the manual. */
 const char *schema_type_text(enum key_type t);
 
+/* Is each scalar in a value of this type a text, also one that looks like a number? */
+bool schema_is_text(enum key_type t);
+
 /* Report what is wrong with value v of row r; true when all is well. */
 bool schema_check(struct diags *d, const struct schema_row *r, const struct ynode *v);
 

@@ -162,6 +162,22 @@ tap_is "$("$QCNN" infer --split=train w.bin | awk '/^[0-9]/ { printf "%.10f %s "
 printf 'a,b,c\n0.003,0.001,0.002\n' >unnamed.csv
 tap_exit 0 "new data by the same names" "$QCNN" infer --data=unnamed.csv w.bin
 
+# Names of columns that look like numbers, in the weights and in the resolved configuration.
+printf '01,02,1e1,007,w\n0.003,0.002,0.001,1,1\n0.006,0.005,0.004,-1,1\n' >digits.csv
+cat >digits.yaml <<'END'
+model: {file: pair.qcnn}
+data: {train: digits.csv, inputs: {x: [01, 02], y: 1e1}, label: 007, sample_weight: w}
+train: {epochs: 1, optimizer: {sgd: {learning_rate: 0}}, callbacks: {command: {run: [printf, "%s ", 010, true], on: end}}}
+run: {precision: double}
+END
+tap_exit 0 "columns whose names are digits" "$QCNN" train -q -o w.bin --set log.name=digits digits.yaml
+tap_exit 0 "infer finds them" "$QCNN" infer --split=train w.bin
+cp "$(ls -d runs/digits-*)/config.yaml" resolved.yaml
+tap_ok "the resolved configuration names them as they were written" \
+	sh -c 'grep -F "inputs: {x: [\"01\", \"02\"], y: \"1e1\"}" resolved.yaml && grep -F "label: \"007\"" resolved.yaml &&
+	grep -F "run: [printf, \"%s \", \"010\", \"true\"]" resolved.yaml'
+tap_exit 0 "training works with it" "$QCNN" train -q --fresh --set log.name=again resolved.yaml
+
 # Without data.inputs, names of the training's columns are in the weights.
 cat >order.yaml <<'END'
 model: {file: pair.qcnn}

@@ -280,7 +280,15 @@ static int check_files(struct bench_job *j)
 		return cli_usage(j->cli, "--plot-of says what --plot draws, which is missing");
 	if (o->value[OPT_COMPARE] && bench_compare_check(o->value[OPT_COMPARE], &e))
 		return cli_fail(j->cli, &e);
-	return o->value[OPT_PLOT] && strcmp(o->value[OPT_PLOT], "-") ? cli_can_write(j->cli, o->value[OPT_PLOT]) : 0;
+	return 0;
+}
+
+/* When the circuits have been read: the plot replaces none of them. */
+static int check_plot(struct bench_job *j)
+{
+	const char *path = j->cli->options.value[OPT_PLOT];
+
+	return path && strcmp(path, "-") ? cli_can_write(j->cli, path) : 0;
 }
 
 static int run(struct bench_job *j)
@@ -291,6 +299,8 @@ static int run(struct bench_job *j)
 		status = check_files(j);
 	if (!status)
 		status = bench_programs_compile(&j->what);
+	if (!status)
+		status = check_plot(j);
 	if (!status && j->cli->options.given[OPT_SHOW])
 		return show(j);
 	if (!status && bench_has_workers(j->cli))

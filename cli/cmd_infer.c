@@ -410,6 +410,8 @@ static int infer(struct cli *c)
 		status = open_weights(&f);
 	if (!status)
 		status = c->options.given[OPT_DATA] ? open_own(&f) : c->options.given[OPT_SET_DATA] ? open_changed(&f) : open_described(&f);
+	if (!status && c->options.given[OPT_PREDICTIONS_OUT])
+		status = cli_can_write(c, c->options.value[OPT_PREDICTIONS_OUT]);
 	if (!status)
 		status = cli_warnings(c, f.d);
 	if (!status)

@@ -112,6 +112,7 @@ static const char *const examples[] = {
 	"qcnn weights show weights.bin",
 	"qcnn weights show --json weights.bin",
 	"qcnn weights convert weights.bin weights.npz",
+	"qcnn weights convert weights.bin weights.safetensors",
 	"qcnn weights convert --model=config.yaml weights.bin again.bin",
 	"qcnn weights diff weights.bin weights.bin",
 	NULL
@@ -125,9 +126,9 @@ const struct command command_weights = {
 	.min_operands = 1,
 	.max_operands = 3,
 	.text = "Shows the weights and metadata of a weights.bin; writes weights to another file: .npz (one array per path), "
-		".json (one object, path to nested lists), .h5 (as Keras and TensorFlow Quantum keep them) or .bin; or says by path "
-		"how much two files differ. All four kinds are read, by `qcnn run --weights` and train.init too; files other than "
-		".bin have no model, so --model names it.",
+		".json (one object, path to nested lists), .h5 (as Keras and TensorFlow Quantum keep them) or .bin or "
+		".safetensors (with model and metadata); or says by path how much two files differ. All kinds are read, by `qcnn run "
+		"--weights` and train.init too; .npz, .json and .h5 have no model, so --model names it.",
 	.example = examples,
 	.run = weights,
 };

@@ -291,12 +291,13 @@ struct config *config_read(uint32_t file, const struct config_change *change, un
 {
 	struct config *c = mem_alloc(1, sizeof *c);
 	unsigned errors = diags_errors(d);
-	size_t len;
+	size_t len, mark;
 	const char *text = source_text(diags_sources(d), file, &len);
 
 	c->d = d;
 	c->file = file;
-	c->root = yaml_read(d, file, 0, text, len, &c->arena);
+	mark = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;      /* some editors begin UTF-8 with one */
+	c->root = yaml_read(d, file, mark, text + mark, len - mark, &c->arena);
 	if (c->root && c->root->kind != YNODE_MAP && c->root->kind != YNODE_NULL)
 		diag_at(d, DIAG_CONFIG_KIND, c->root->at, "a configuration is a map of keys");
 	if (diags_errors(d) > errors)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/qsim.h"
+#include "runtime/base/inputs.h"
 #include "runtime/program/bytecode.h"
 
 struct input_want *input_wants(const struct program *p)
@@ -78,25 +79,33 @@ static void compile_qsim(struct diags *d, uint32_t file, const struct compile_op
 	buf_release(&name);
 }
 
-/* Bytecode begins with its magic, whatever the file is called. */
-static int read_bytecode(const char *path, struct model_file *m, bool *is_bytecode, struct err *e)
+static bool has_magic(const struct buf *b)
 {
-	struct buf b = BUF_INIT;
-	uint64_t size;
-	int code = buf_read_part(&b, path, BYTECODE_MAGIC_BYTES, false, &size, e);
+	return b->len >= BYTECODE_MAGIC_BYTES && !memcmp(b->data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES);
+}
 
-	if (!code && size && (b.len < BYTECODE_MAGIC_BYTES || memcmp(b.data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES)))
-		goto done;
-	if (!code)
-		code = buf_read_file(&b, path, PROGRAM_BYTES_MAX, e);
-	*is_bytecode = !code && b.len >= BYTECODE_MAGIC_BYTES && !memcmp(b.data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES);
-	if (*is_bytecode) {
-		code = program_read(b.data, b.len, &m->program, e);
-		if (code)
-			err_prefix(e, "%s", path);
+/* Bytecode begins with its magic, whatever the file is called.  A text that was read to find out, from a pipe, is
+ * left in *text: it cannot be read again. */
+static int read_bytecode(const char *path, struct model_file *m, bool *is_bytecode, struct buf *text, struct err *e)
+{
+	uint64_t size;
+	int code = buf_read_part(text, path, BYTECODE_MAGIC_BYTES, false, &size, e);
+
+	if (!code && size && !has_magic(text)) {
+		buf_release(text);
+		return 0;
 	}
-done:
-	buf_release(&b);
+	if (!code)
+		code = buf_read_file(text, path, PROGRAM_BYTES_MAX, e);
+	*is_bytecode = !code && has_magic(text);
+	if (!code && !*is_bytecode)
+		return 0;
+	if (*is_bytecode) {
+		code = program_read(text->data, text->len, &m->program, e);
+		if (code)
+			err_prefix(e, "%s", input_name(path));
+	}
+	buf_release(text);
 	return code;
 }
 
@@ -104,6 +113,7 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	const struct compile_options *co, struct model_file *out, struct err *e)
 {
 	struct model_file m = { NULL, NULL, 0, NULL };
+	struct buf text = BUF_INIT;
 	bool is_bytecode = false;
 	int code = 0, file;
 
@@ -111,15 +121,16 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s` or `qcnn draw %s`, or give the model that "
 			"it names at `model: {file: ...}`", path, path, path);
 	if (!path_ends(path, ".qcnn") && !path_ends(path, ".asm"))
-		code = read_bytecode(path, &m, &is_bytecode, e);
+		code = read_bytecode(path, &m, &is_bytecode, &text, e);
 	if (code)
 		return code;
 	if (co->nconstant && (is_bytecode || path_ends(path, ".asm"))) {
 		program_free(m.program);
+		buf_release(&text);
 		return err_set(e, -ERR_CONFIG, "%s is compiled already: its constants, such as %s, are what they were then", path, co->constant->name);
 	}
 	if (!is_bytecode) {
-		file = source_open(diags_sources(d), path, SOURCE_BYTES_MAX, e);
+		file = text.data ? source_take(diags_sources(d), path, &text, e) : source_open(diags_sources(d), path, SOURCE_BYTES_MAX, e);
 		if (file < 0)
 			return file;
 		m.text = source_text(diags_sources(d), (uint32_t)file, &m.len);

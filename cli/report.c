@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/inputs.h"
+
 static void to_stderr(const struct buf *b)
 {
 	if (b->len)
@@ -195,7 +197,7 @@ int cli_write(struct cli *c, const struct buf *b, const char *path)
 		buf_add(&c->out, b->data, b->len);
 		return 0;
 	}
-	return buf_write_file(b, path, 0, &e) ? cli_fail(c, &e) : 0;
+	return inputs_check(path, &e) || buf_write_file(b, path, 0, &e) ? cli_fail(c, &e) : 0;
 }
 
 int cli_can_write(const struct cli *c, const char *path)
@@ -206,6 +208,8 @@ int cli_can_write(const struct cli *c, const char *path)
 	struct err e;
 	int status = 0;
 
+	if (inputs_check(path, &e))
+		return cli_fail(c, &e);
 	if (!slash)
 		buf_str(&folder, ".");
 	else

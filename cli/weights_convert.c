@@ -47,6 +47,19 @@ static int write_bin(struct cli *c, const struct named_model *m, const struct we
 	return status;
 }
 
+/* A weights.bin that has its own model keeps all its metadata. */
+static int copy_bin(struct cli *c, const struct weights *w, const char *target)
+{
+	struct buf b = BUF_INIT;
+	struct err e;
+	int code = weights_format(w->program, w->weight, w->meta, w->nmeta, &b);
+	int status = code ? err_set(&e, code, "%s: its metadata are too long", c->options.operand[1]), cli_fail(c, &e)
+		: cli_write(c, &b, target);
+
+	buf_release(&b);
+	return status;
+}
+
 static int convert(struct cli *c, const struct named_model *m)
 {
 	const char *target = c->options.operand[2];
@@ -54,8 +67,10 @@ static int convert(struct cli *c, const struct named_model *m)
 	struct err e;
 	int status = weights_file_open(c, c->options.operand[1], m->model.program, &f);
 
+	if (!status)
+		status = cli_can_write(c, target);
 	if (!status && weights_file_is_bin(target))
-		status = write_bin(c, m, &f, target);
+		status = f.bin ? copy_bin(c, f.bin, target) : write_bin(c, m, &f, target);
 	else if (!status && weights_export(f.program, f.weight, target, &e))
 		status = cli_fail(c, &e);
 	weights_file_release(&f);
@@ -65,14 +80,15 @@ static int convert(struct cli *c, const struct named_model *m)
 int weights_convert(struct cli *c)
 {
 	const struct options *o = &c->options;
-	const char *target = o->operand[2], *dot = strrchr(target, '.');
+	const char *target = o->operand[2];
 	struct named_model m;
 	int status;
 
-	if (weights_file_is_bin(target) && (!dot || strcmp(dot, ".bin")))
-		return cli_usage(c, "the target must end in .npz, .json, .h5 or .bin, not `%s`", target);
-	if (weights_file_is_bin(target) && !o->given[OPT_MODEL])
-		return cli_usage(c, "a weights.bin holds its model; name it with --model");
+	if (weights_file_is_bin(target) && !path_ends(target, ".bin") && !path_ends(target, ".safetensors"))
+		return cli_usage(c, "the target must end in .npz, .json, .h5, .bin or .safetensors, not `%s`", target);
+	if (weights_file_is_bin(target) && !weights_file_is_bin(o->operand[1]) && !o->given[OPT_MODEL])
+		return cli_usage(c, "%s has weights without a model, and %s would hold both; name the model with --model", o->operand[1],
+			target);
 	status = weights_model_open(c, &m);
 	if (!status)
 		status = convert(c, &m);

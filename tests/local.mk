@@ -110,6 +110,7 @@ shell_tests += tests/cli/test_full_disk.sh
 shell_tests += tests/cli/test_generators.sh
 shell_tests += tests/cli/test_help.sh
 shell_tests += tests/cli/test_init.sh
+shell_tests += tests/cli/test_inputs.sh
 shell_tests += tests/cli/test_interrupted.sh
 shell_tests += tests/cli/test_keras.sh
 shell_tests += tests/cli/test_keys.sh

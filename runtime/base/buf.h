@@ -37,7 +37,7 @@ void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped */
 char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
 
 /* Files.  max_bytes is checked before memory is taken; what has no size (a pipe, a device) may give
- * BUF_STREAM_MAX bytes at most. */
+ * BUF_STREAM_MAX bytes at most.  The path `-` is the standard input (inputs.h), which has no parts. */
 enum { BUF_STREAM_MAX = 256 << 20 };
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e);
 /* The first (or last) len bytes of a regular file, and its size: a look at its header before its length is

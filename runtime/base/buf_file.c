@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/inputs.h"
 
 enum { CHUNK = 1 << 16, TEMPORARY_TRIES = 100, LINKS_MAX = 40 };
 
@@ -80,13 +81,30 @@ static int read_all(struct buf *b, int fd, const char *path, size_t max_bytes, s
 	return 0;
 }
 
+/* The file, or the standard input, which may be a socket, so that /dev/stdin could not be opened. */
+static int open_input(const char *path, int *fd, struct err *e)
+{
+	int code = 0;
+
+	if (input_is_stdin(path))
+		code = inputs_take_stdin(e);
+	if (code)
+		return code;
+	*fd = input_is_stdin(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (*fd < 0)
+		return cannot_read(path, e);
+	inputs_note(*fd, path);
+	return 0;
+}
+
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e)
 {
 	struct buf new = BUF_INIT;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), code;
+	int fd, code = open_input(path, &fd, e);
 
-	if (fd < 0)
-		return cannot_read(path, e);
+	if (code)
+		return code;
+	path = input_name(path);
 	code = first_memory(&new, fd, path, &max_bytes, e);
 	if (!code)
 		code = read_all(&new, fd, path, max_bytes, e);
@@ -128,13 +146,14 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 
 	*size = 0;
 	/* Opening a pipe and closing it would end its writer; there are no parts of it to read. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	if (input_is_stdin(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
 		buf_clear(b);
 		return 0;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return cannot_read(path, e);
+	inputs_note(fd, path);
 	if (fstat(fd, &st))
 		code = cannot_read(path, e);
 	if (!code && S_ISREG(st.st_mode)) {

@@ -32,6 +32,8 @@ libbase_a_SOURCES = \
 	runtime/base/fixed.h \
 	runtime/base/inflate.c \
 	runtime/base/inflate.h \
+	runtime/base/inputs.c \
+	runtime/base/inputs.h \
 	runtime/base/json.c \
 	runtime/base/json.h \
 	runtime/base/maths.c \

@@ -8,6 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
+#include "runtime/base/inputs.h"
 
 struct source {
 	char *name, *text;
@@ -80,20 +81,40 @@ static int too_many(const struct source_set *s, struct err *e)
 	return err_set(e, -ERR_BAD_DATA, "more than %d source files", SOURCE_FILES_MAX);
 }
 
+int text_check_encoding(const char *text, size_t len, struct err *e)
+{
+	/* A byte order mark, or an ASCII character with its other byte. */
+	if (len < 2 || (memcmp(text, "\xff\xfe", 2) && memcmp(text, "\xfe\xff", 2) && !text[0] == !text[1]))
+		return 0;
+	return err_set(e, -ERR_BAD_DATA, "the text is UTF-16; save it as UTF-8, or: iconv -f UTF-16 -t UTF-8");
+}
+
+int source_take(struct source_set *s, const char *path, struct buf *b, struct err *e)
+{
+	size_t len = b->len;
+	int code = too_many(s, e);
+
+	if (!code && text_check_encoding(b->data, len, e)) {
+		err_prefix(e, "%s", input_name(path));
+		code = -ERR_BAD_DATA;
+	}
+	if (code) {
+		buf_release(b);
+		return code;
+	}
+	return take(s, input_name(path), buf_take(b), len);
+}
+
 int source_open(struct source_set *s, const char *path, size_t max_bytes, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	size_t len;
 	int code = too_many(s, e);
 
 	if (max_bytes > SOURCE_OPEN_MAX)
 		max_bytes = SOURCE_OPEN_MAX;
 	if (!code)
 		code = buf_read_file(&b, path, max_bytes, e);
-	if (code)
-		return code;
-	len = b.len;
-	return take(s, path, buf_take(&b), len);
+	return code ? code : source_take(s, path, &b, e);
 }
 
 int source_add(struct source_set *s, const char *name, const char *text, size_t len)

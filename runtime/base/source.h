@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/base/buf.h"
 #include "runtime/base/err.h"
 
 /* SOURCE_BYTES_MAX: models and texts taken from memory; data files may be larger. */
@@ -24,6 +25,10 @@ void source_set_free(struct source_set *s);
 /* Read a file or take a text (copied); the id (>= 1) or a negative error code. */
 int source_open(struct source_set *s, const char *path, size_t max_bytes, struct err *e);
 int source_add(struct source_set *s, const char *name, const char *text, size_t len);
+/* The same of a file that was read already: takes *b, which is empty afterwards. */
+int source_take(struct source_set *s, const char *path, struct buf *b, struct err *e);
+/* -ERR_BAD_DATA with what to do about it where the bytes are text, but UTF-16. */
+int text_check_encoding(const char *text, size_t len, struct err *e);
 /* A part of a file, whose first line has this number: a source of its own (file 0), or in the place of source
  * `file`, to whose text no diagnostic points. The id or a negative error code. */
 int source_window(struct source_set *s, uint32_t file, const char *name, const char *text, size_t len, uint32_t first_line,

@@ -12,12 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/inputs.h"
+
 enum { SPOOL_WAITING_MAX = 1 << 18 };
 
 int file_open(const char *path, uint64_t *size, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = input_is_stdin(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat st;
+
+	if (input_is_stdin(path))
+		return err_set(e, -ERR_NO_INPUT, "parts of the standard input cannot be read in any order; give a file");
 
 	if (fd < 0 || fstat(fd, &st)) {
 		int code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
@@ -30,6 +35,7 @@ int file_open(const char *path, uint64_t *size, struct err *e)
 		close(fd);
 		return err_set(e, -ERR_NO_INPUT, "cannot read parts of %s: it is no regular file", path);
 	}
+	inputs_note(fd, path);
 	*size = (uint64_t)st.st_size;
 	return fd;
 }

@@ -10,6 +10,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
+#include "runtime/base/inputs.h"
 #include "runtime/base/spool.h"
 #include "runtime/data/dataset_spec.h"
 #include "runtime/data/generate.h"
@@ -288,6 +289,8 @@ static int read_format(const char *path, const struct read_options *o, struct di
 	for (size_t i = 0; i < sizeof format / sizeof *format; i++)
 		if (len > 4 && !strcmp(path + len - 4, format[i].ending))
 			return format[i].read(path, o, d, out, e);
+	if (input_is_stdin(path))
+		return dataset_read_csv(path, o, d, out, e);
 	if (names_idx(path))
 		return dataset_read_idx(path, o, d, out, e);
 	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy, or have idx in their names", path);

@@ -186,8 +186,8 @@ static int check_text(const struct csv *c, struct err *e)
 {
 	const char *cr = memchr(c->text, '\r', c->len);
 
-	if (c->len >= 2 && (!memcmp(c->text, "\xff\xfe", 2) || !memcmp(c->text, "\xfe\xff", 2)))
-		return err_set(e, -ERR_BAD_DATA, "the text is UTF-16; save it as UTF-8, or: iconv -f UTF-16 -t UTF-8");
+	if (text_check_encoding(c->text, c->len, e))
+		return -ERR_BAD_DATA;
 	if (cr && !memchr(c->text, '\n', c->len) && cr + 1 < c->text + c->len)
 		return err_set(e, -ERR_BAD_DATA, "lines end in a carriage return alone; save the file with other line ends, or: tr '\\r' '\\n'");
 	return 0;

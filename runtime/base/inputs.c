@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A hash table of devices and inodes. */
+#include "config.h"
+#include "runtime/base/inputs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/base/arena.h"
+
+enum { BUCKETS = 1024 };
+
+struct input { dev_t device; ino_t inode; char *path; struct input *next; };
+
+static struct { struct input *bucket[BUCKETS]; bool stdin_taken; pthread_mutex_t lock; } inputs = {
+	.lock = PTHREAD_MUTEX_INITIALIZER
+};
+
+bool input_is_stdin(const char *path)
+{
+	return !strcmp(path, INPUT_STDIN);
+}
+
+const char *input_name(const char *path)
+{
+	return input_is_stdin(path) ? "(standard input)" : path;
+}
+
+static struct input **bucket_of(const struct stat *st)
+{
+	return &inputs.bucket[st->st_ino % BUCKETS];
+}
+
+static const struct input *find(const struct stat *st)
+{
+	const struct input *i = *bucket_of(st);
+
+	while (i && (i->inode != st->st_ino || i->device != st->st_dev))
+		i = i->next;
+	return i;
+}
+
+static void add(const struct stat *st, const char *path)
+{
+	struct input **bucket = bucket_of(st), *i = mem_alloc(1, sizeof *i);
+
+	*i = (struct input){ st->st_dev, st->st_ino, mem_strdup(path), *bucket };
+	*bucket = i;
+}
+
+void inputs_note(int fd, const char *path)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	pthread_mutex_lock(&inputs.lock);
+	if (!find(&st))
+		add(&st, input_name(path));
+	pthread_mutex_unlock(&inputs.lock);
+}
+
+int inputs_check(const char *path, struct err *e)
+{
+	const struct input *same;
+	struct stat st;
+	int code = 0;
+
+	if (stat(path, &st))
+		return 0;
+	pthread_mutex_lock(&inputs.lock);
+	same = find(&st);
+	if (same && !strcmp(same->path, path))
+		code = err_set(e, -ERR_USAGE, "the output %s is also an input, which would be lost; name another file for the output", path);
+	else if (same)
+		code = err_set(e, -ERR_USAGE, "the output %s is the same file as the input %s, which would be lost; name another file "
+			"for the output", path, same->path);
+	pthread_mutex_unlock(&inputs.lock);
+	return code;
+}
+
+int inputs_take_stdin(struct err *e)
+{
+	bool taken;
+
+	pthread_mutex_lock(&inputs.lock);
+	taken = inputs.stdin_taken;
+	inputs.stdin_taken = true;
+	pthread_mutex_unlock(&inputs.lock);
+	return taken ? err_set(e, -ERR_USAGE, "`-` is given for two inputs, but the standard input can be read only once; "
+		"give one of them as a file") : 0;
+}

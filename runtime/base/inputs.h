@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The files that this process has read, so that no output replaces one of them.
+ *
+ * The readers of runtime/base note each regular file by device and inode when they open it; whoever is
+ * about to write a file that a user named asks inputs_check first. Safe to call from any thread. */
+#ifndef QCNN_INPUTS_H
+#define QCNN_INPUTS_H
+
+#include <stdbool.h>
+#include "runtime/base/err.h"
+
+/* `-` where a file is read: the standard input. A file of this name is ./- */
+#define INPUT_STDIN "-"
+bool input_is_stdin(const char *path);
+/* What messages call it: "(standard input)", or the path itself. */
+const char *input_name(const char *path);
+
+/* The file that was opened as `path`; files without contents of their own (pipes, terminals, devices) are not noted. */
+void inputs_note(int fd, const char *path);
+/* -ERR_USAGE when `path` is a file that has been read, under this name or another (a link, ./); 0 otherwise. */
+int inputs_check(const char *path, struct err *e);
+/* Called once before the standard input is read: -ERR_USAGE the second time. */
+int inputs_take_stdin(struct err *e);
+
+#endif

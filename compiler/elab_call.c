@@ -226,25 +226,46 @@ static bool eval_args(struct elab *e, const struct node *call, uint32_t ntuple, 
 
 /* ---- what a call does, on its own operands ---- */
 
-static const char *signature(const struct node *call, char *buf, size_t len)
+/* "name(t, k) a, b", from the declaration. */
+static void declared_signature(const struct node *decl, struct buf *out)
 {
-	size_t at = (size_t)snprintf(buf, len, "%s", call->name), nangle = 0;
-	const struct gate_row *r = gate_row(call->gate);
-	uint32_t nwire = call->decl ? 0 : r->ncontrol + gate_ntarget(call->gate, call->word);
+	uint32_t nangle = 0, nqubit = 0;
 
-	for (uint32_t i = 0; call->decl && i < call->decl->list.n && at < len; i++) {
-		const struct node *f = call->decl->list.v[i];
-		bool qubit = f->op == AST_TYPE_QUBIT;
-		at += (size_t)snprintf(buf + at, len - at, "%s%s", qubit ? (nwire++ ? ", " : nangle ? ") " : " ")
-			: nangle++ ? ", " : "(", f->name);
+	buf_str(out, decl->name);
+	for (uint32_t i = 0; i < decl->list.n; i++) {
+		const struct node *f = decl->list.v[i];
+
+		if (f->op == AST_TYPE_QUBIT)
+			buf_str(out, nqubit++ ? ", " : nangle ? ") " : " ");
+		else
+			buf_str(out, nangle++ ? ", " : "(");
+		buf_str(out, f->name);
 	}
-	for (uint32_t k = 0; !call->decl && k < r->nangle && at < len; k++)
-		at += (size_t)snprintf(buf + at, len - at, k ? ", angle" : "(angle");
-	if (!call->decl && r->nangle && at < len)
-		at += (size_t)snprintf(buf + at, len - at, ")");
-	for (uint32_t k = 0; !call->decl && k < nwire && at < len; k++)
-		at += (size_t)snprintf(buf + at, len - at, "%s%c", k ? ", " : " ", 'a' + (int)k);
-	return buf;
+}
+
+static void gate_signature(const struct node *call, struct buf *out)
+{
+	const struct gate_row *r = gate_row(call->gate);
+	uint32_t nqubit = r->ncontrol + gate_ntarget(call->gate, call->word);
+
+	buf_str(out, call->name);
+	for (uint32_t k = 0; k < r->nangle; k++)
+		buf_str(out, k ? ", angle" : "(angle");
+	buf_str(out, r->nangle ? ")" : "");
+	for (uint32_t k = 0; k < nqubit; k++)
+		buf_printf(out, "%s%c", k ? ", " : " ", 'a' + (int)k);
+}
+
+static void note_signature(struct diag *g, const struct node *call)
+{
+	struct buf text = BUF_INIT;
+
+	if (call->decl)
+		declared_signature(call->decl, &text);
+	else
+		gate_signature(call, &text);
+	diag_note(g, "signature: %s", text.data);
+	buf_release(&text);
 }
 
 /* The front end has checked their number. */
@@ -365,7 +386,6 @@ static void emit_on(struct elab *e, const struct node *call, const struct calls 
 static bool right_width(struct elab *e, const struct node *call, const struct wire_list *w)
 {
 	uint32_t extra, want = callee_wires(call);
-	char text[256];
 
 	if (!elab_count_controls(e, call, &extra))
 		return false;
@@ -374,7 +394,7 @@ static bool right_width(struct elab *e, const struct node *call, const struct wi
 	struct diag *g = elab_error(e, call->a ? DIAG_TUPLE_WIDTH : DIAG_CALL_QUBITS, call->a ? call->a->span : call->span,
 		"`%s` acts on %u qubit%s%s, %u given", call->name, want + extra, want + extra == 1 ? "" : "s",
 		extra ? " with its controls" : "", w->width);
-	diag_note(g, "signature: %s", signature(call, text, sizeof text));
+	note_signature(g, call);
 	if (call->decl)
 		diag_second(g, call->decl->name_span, "declared here");
 	return false;

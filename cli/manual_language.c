@@ -56,8 +56,14 @@ void section_builtins(struct buf *out, const char *name)
 {
 	(void)name;
 	buf_str(out, ".Bl -tag -width windows\n");
-	for (int i = 1; i < BUILTIN_COUNT; i++)
-		mdoc_item(out, builtin_row((enum builtin)i)->name, builtin_row((enum builtin)i)->doc);
+	for (int i = 1; i < BUILTIN_COUNT; i++) {
+		const struct builtin_row *row = builtin_row((enum builtin)i);
+
+		buf_str(out, ".It Cm ");
+		mdoc_argument(out, row->name);
+		buf_str(out, row->takes == TAKES_NUMBERS ? " No (w)\n" : "\n");
+		mdoc_sentence(out, row->doc);
+	}
 	buf_str(out, ".El\n");
 }
 

@@ -30,31 +30,110 @@ static struct value of_ints(struct elab *e, const struct node *n, int64_t a, int
 
 static bool keeps_ints(int builtin)
 {
-	return builtin == BUILTIN_ABS || builtin == BUILTIN_MIN || builtin == BUILTIN_MAX;
+	return builtin_row(builtin)->result == KIND_UNKNOWN;
+}
+
+static struct value not_finite(struct elab *e, const struct node *n, double x, double f)
+{
+	struct diag *g = elab_error(e, DIAG_NOT_FINITE_VALUE, n->span, isnan(f) ? "`%s` of %g is not a real number" : "`%s` of %g is not finite",
+		n->name, x);
+
+	diag_note(g, "`%s`: %s", n->name, builtin_row(n->builtin)->doc);
+	return value_unknown();
+}
+
+/* The arguments in v; false when one is unknown or was reported. */
+static bool numbers(struct elab *e, const struct node *n, struct value v[2])
+{
+	const struct builtin_row *b = builtin_row(n->builtin);
+
+	v[1] = value_int(0);
+	for (uint32_t i = 0; i < n->args.n && i < 2; i++) {
+		const struct node *at = n->args.v[i];
+
+		v[i] = elab_eval(e, at);
+		if (v[i].kind == KIND_UNKNOWN)
+			return false;
+		if (!value_is_number(&v[i]) || (b->takes == TAKES_INTS && v[i].kind == KIND_FLOAT)) {
+			elab_error(e, DIAG_WRONG_KIND, at->span, "`%s` takes %s, not %s", n->name,
+				b->takes == TAKES_INTS ? "an int" : "numbers", value_kind_text(v[i].kind));
+			return false;
+		}
+		if (b->takes != TAKES_NUMBERS && v[i].kind == KIND_ANGLE) {
+			elab_error(e, DIAG_NOT_CONSTANT, at->span, "`%s` cannot act on weights or inputs", n->name);
+			return false;
+		}
+	}
+	return true;
 }
 
 static struct value function(struct elab *e, const struct node *n)
 {
-	struct value v[2] = { value_unknown(), value_int(0) };
 	enum expr_op op = maths[n->builtin];
+	struct value v[2];
 
-	for (uint32_t i = 0; i < n->args.n && i < 2; i++) {
-		v[i] = elab_eval(e, n->args.v[i]);
-		if (v[i].kind == KIND_UNKNOWN)
-			return v[i];
-		if (!value_is_number(&v[i]))
-			return elab_fail(e, DIAG_WRONG_KIND, n->args.v[i]->span, "`%s` takes numbers, not %s",
-				n->name, value_kind_text(v[i].kind));
-	}
+	if (!numbers(e, n, v))
+		return value_unknown();
 	if (v[0].kind == KIND_ANGLE || v[1].kind == KIND_ANGLE)
 		return value_angle(exprs_node(&e->design.exprs, op, value_expr(&e->design.exprs, &v[0]),
 			n->args.n > 1 ? value_expr(&e->design.exprs, &v[1]) : 0));
 	if (keeps_ints(n->builtin) && v[0].kind == KIND_INT && v[1].kind == KIND_INT)
 		return of_ints(e, n, v[0].i, v[1].i);
 	double f = expr_apply(op, value_number(&v[0]), value_number(&v[1]));
-	if (!isfinite(f))
-		return elab_fail(e, DIAG_NOT_FINITE_VALUE, n->span, "`%s` of %g is no finite number", n->name, value_number(&v[0]));
-	return value_float(f);
+	return isfinite(f) ? value_float(f) : not_finite(e, n, value_number(&v[0]), f);
+}
+
+/* pow(a, b) is a ** b and mod(a, b) is a % b. */
+static struct value operator(struct elab *e, const struct node *n)
+{
+	struct node both = { .kind = NODE_BINARY, .op = n->builtin == BUILTIN_POW ? AST_POW : AST_MOD, .span = n->span,
+		.a = n->args.v[0], .b = n->args.v[1] };
+
+	return elab_eval(e, &both);
+}
+
+static struct value rounded(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	return value_float(n->builtin == BUILTIN_FLOOR ? floor(value_number(&v[0])) : ceil(value_number(&v[0])));
+}
+
+static struct value bits(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	uint64_t a = (uint64_t)v[0].i, k = (n->builtin == BUILTIN_ROTR ? -(uint64_t)v[1].i : (uint64_t)v[1].i) % 64;
+	if (n->builtin == BUILTIN_POPCOUNT)
+		return value_int(__builtin_popcountll(a));
+	return value_int((int64_t)(k ? a << k | a >> (64 - k) : a));
+}
+
+static struct value to_int(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	if (v[0].kind == KIND_INT)
+		return v[0];
+	double f = trunc(v[0].f);
+	if (f < -0x1p63 || f >= 0x1p63)
+		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "int(%g) does not fit into 64 bits", v[0].f);
+	return value_int((int64_t)f);
+}
+
+static struct value to_float(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	return v[0].kind == KIND_INT ? value_float((double)v[0].i) : v[0];
 }
 
 static struct value length(struct elab *e, const struct node *n)
@@ -194,6 +273,8 @@ static const builtin_fn row[BUILTIN_COUNT] = {
 	[BUILTIN_ARCSIN] = function, [BUILTIN_ARCCOS] = function, [BUILTIN_ARCTAN] = function,
 	[BUILTIN_EXP] = function, [BUILTIN_LOG] = function, [BUILTIN_SQRT] = function,
 	[BUILTIN_ABS] = function, [BUILTIN_MIN] = function, [BUILTIN_MAX] = function,
+	[BUILTIN_POW] = operator, [BUILTIN_MOD] = operator, [BUILTIN_CEILING] = rounded, [BUILTIN_FLOOR] = rounded,
+	[BUILTIN_POPCOUNT] = bits, [BUILTIN_ROTL] = bits, [BUILTIN_ROTR] = bits, [BUILTIN_INT] = to_int, [BUILTIN_FLOAT] = to_float,
 	[BUILTIN_LEN] = length, [BUILTIN_EVEN] = pairs, [BUILTIN_ODD] = pairs, [BUILTIN_CHAIN] = pairs,
 	[BUILTIN_RING] = pairs, [BUILTIN_ALL_PAIRS] = pairs, [BUILTIN_CYCLE] = cycle,
 	[BUILTIN_WINDOWS] = windows, [BUILTIN_ZIP] = zip,

@@ -56,7 +56,7 @@ static struct value finite_value(struct elab *e, double f, struct span at)
 {
 	if (isfinite(f))
 		return value_float(f);
-	return elab_fail(e, DIAG_NOT_FINITE_VALUE, at, "this is no finite number");
+	return elab_fail(e, DIAG_NOT_FINITE_VALUE, at, isnan(f) ? "this is not a real number" : "this number is not finite");
 }
 
 static struct value int_binary(struct elab *e, const struct node *n, int64_t a, int64_t b)

@@ -365,19 +365,29 @@ static enum kind expr_binary(struct resolver *r, struct node *n)
 
 /* ---- functions ---- */
 
-/* Kinds of the arguments: the first, the others.  Mathematical functions take numbers. */
-static const struct { unsigned first, others; const char *first_text, *others_text; } takes[BUILTIN_COUNT] = {
-#define QUBITS KIND_BIT(KIND_QUBITS), KIND_BIT(KIND_QUBITS), "qubits", "qubits"
-#define QUBITS_INTS KIND_BIT(KIND_QUBITS), KIND_BIT(KIND_INT), "qubits", "an int"
-	[BUILTIN_LEN] = { KINDS_ARRAY | KINDS_WIRES, 0, "a list or an array", "" },
-	[BUILTIN_EVEN] = { QUBITS }, [BUILTIN_ODD] = { QUBITS }, [BUILTIN_CHAIN] = { QUBITS },
-	[BUILTIN_RING] = { QUBITS }, [BUILTIN_CYCLE] = { QUBITS_INTS }, [BUILTIN_WINDOWS] = { QUBITS_INTS },
-	[BUILTIN_ZIP] = { QUBITS }, [BUILTIN_ALL_PAIRS] = { QUBITS },
-	[BUILTIN_X] = { QUBITS }, [BUILTIN_Y] = { QUBITS }, [BUILTIN_Z] = { QUBITS },
-	[BUILTIN_PROBS] = { QUBITS },
-#undef QUBITS
-#undef QUBITS_INTS
+/* Kinds of the first argument and of the others. */
+static const struct { unsigned first, others; const char *first_text, *others_text; } takes[TAKES_COUNT] = {
+	[TAKES_NUMBERS] = { KINDS_NUMBER, KINDS_NUMBER, "a number", "a number" },
+	[TAKES_CONSTANTS] = { KINDS_CONSTANT, KINDS_CONSTANT, "a number", "a number" },
+	[TAKES_INTS] = { KIND_BIT(KIND_INT), KIND_BIT(KIND_INT), "an int", "an int" },
+	[TAKES_ELEMENTS] = { KINDS_ARRAY | KINDS_WIRES, 0, "a list or an array", "" },
+	[TAKES_QUBITS] = { KIND_BIT(KIND_QUBITS), KIND_BIT(KIND_QUBITS), "qubits", "qubits" },
+	[TAKES_QUBITS_INTS] = { KIND_BIT(KIND_QUBITS), KIND_BIT(KIND_INT), "qubits", "an int" },
 };
+
+/* Names of these functions in Python and C. */
+static const struct { const char *name, *here; } elsewhere[] = {
+	{ "asin", "arcsin" }, { "acos", "arccos" }, { "atan", "arctan" }, { "ln", "log" }, { "fabs", "abs" }, { "fmod", "mod" },
+	{ "ceil", "ceiling" }, { "bit_count", "popcount" }, { "sizeof", "len" },
+};
+
+static const char *name_here(const char *name)
+{
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (!strcmp(elsewhere[i].name, name))
+			return elsewhere[i].here;
+	return NULL;
+}
 
 static void unknown_function(struct resolver *r, struct node *n)
 {
@@ -392,6 +402,8 @@ static void unknown_function(struct resolver *r, struct node *n)
 	near = diag_nearest(n->name, names, BUILTIN_COUNT - 1);
 	if (!strcmp(n->name, "range"))
 		diag_help(g, "a range is written `[0:n-1]`; it holds both ends");
+	else if (name_here(n->name))
+		diag_help(g, "here it is called `%s`", name_here(n->name));
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
 	else if (gate_find(n->name, &word, &of) && of && builtin_find(of))
@@ -422,27 +434,20 @@ static void check_arguments(struct resolver *r, struct node *n, const struct bui
 	char role[64] = "an argument of `";
 
 	strcat(strcat(role, b->name), "`");
-	for (uint32_t i = 0; i < n->args.n; i++) {
-		unsigned kinds = i ? takes[b->id].others : takes[b->id].first;
-		const char *text = i ? takes[b->id].others_text : takes[b->id].first_text;
-
-		if (!takes[b->id].first)
-			kinds_require(r, n->args.v[i], KINDS_NUMBER, role, "a number");
-		else
-			kinds_require(r, n->args.v[i], kinds, role, text);
-	}
+	for (uint32_t i = 0; i < n->args.n; i++)
+		kinds_require(r, n->args.v[i], i ? takes[b->takes].others : takes[b->takes].first, role,
+			i ? takes[b->takes].others_text : takes[b->takes].first_text);
 }
 
 static enum kind function_kind(const struct node *n, const struct builtin_row *b)
 {
-	bool keeps_int = b->id == BUILTIN_ABS || b->id == BUILTIN_MIN || b->id == BUILTIN_MAX;
 	enum kind k = KIND_INT;
 
-	if (b->kind != KIND_ANGLE)
-		return b->kind;
+	if (b->result != KIND_ANGLE && b->result != KIND_UNKNOWN)
+		return b->result;
 	for (uint32_t i = 0; i < n->args.n; i++)
 		k = is_number(n->args.v[i]->rank) ? kinds_join(k, n->args.v[i]->rank) : KIND_ANGLE;
-	return k == KIND_INT && !keeps_int ? KIND_FLOAT : k;
+	return k == KIND_INT && b->result == KIND_ANGLE ? KIND_FLOAT : k;
 }
 
 static enum kind expr_apply(struct resolver *r, struct node *n)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const struct builtin_row rows[BUILTIN_COUNT] = {
-#define BUILTIN(id, name, min_args, max_args, kind, doc) \
-	[BUILTIN_##id] = { BUILTIN_##id, name, min_args, max_args, kind, doc },
+#define BUILTIN(id, name, min_args, max_args, takes, result, doc) \
+	[BUILTIN_##id] = { BUILTIN_##id, name, min_args, max_args, TAKES_##takes, result, doc },
 #include "lang/builtins.def"
 #undef BUILTIN
 };

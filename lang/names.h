@@ -7,7 +7,7 @@
 
 enum builtin {
 	BUILTIN_NONE = 0,
-#define BUILTIN(id, name, min_args, max_args, kind, doc) BUILTIN_##id,
+#define BUILTIN(id, name, min_args, max_args, takes, result, doc) BUILTIN_##id,
 #include "lang/builtins.def"
 #undef BUILTIN
 	BUILTIN_COUNT
@@ -16,7 +16,17 @@ enum builtin {
 /* node.builtin of a CALL of `amplitudes`, which is neither a gate nor declared. */
 enum { CALL_AMPLITUDES = BUILTIN_COUNT };
 
-struct builtin_row { enum builtin id; const char *name; unsigned min_args, max_args; enum kind kind; const char *doc; };
+/* The arguments: numbers; numbers known while compiling; ints; a list or an array; qubits; qubits, then ints. */
+enum builtin_takes { TAKES_NUMBERS, TAKES_CONSTANTS, TAKES_INTS, TAKES_ELEMENTS, TAKES_QUBITS, TAKES_QUBITS_INTS, TAKES_COUNT };
+
+struct builtin_row {
+	enum builtin id;
+	const char *name;
+	unsigned min_args, max_args;
+	enum builtin_takes takes;
+	enum kind result;            /* see builtins.def */
+	const char *doc;
+};
 const struct builtin_row *builtin_row(enum builtin b);
 enum builtin builtin_find(const char *name);
 

@@ -33,6 +33,7 @@ static void qcnn_yyerror(const struct span *at, struct parser *p, const char *te
 #define TWO(kind_, op_, left, right, at) \
 	NODE_OF(.kind = NODE_##kind_, .op = (op_), .a = (left), .b = (right), .span = (at))
 
+static struct node *function(struct parser *p, const char *name, struct node_list args, struct span name_span, struct span at);
 static struct node *call(struct parser *p, struct modifiers m, struct node *callee,
 	struct node *on, struct node_list operands, struct span at);
 static struct node *body_of(struct parser *p, struct node *statement, struct span at);
@@ -357,12 +358,21 @@ primary:
 | ID                          { $$ = NODE_OF(.kind = NODE_NAME, .name = $1, .name_span = @1, .span = @$); }
 | ID '(' exprs ')'            { $$ = NODE_OF(.kind = NODE_APPLY, .name = $1, .name_span = @1, .args = $3,
                                 .has_args = true, .span = @$); }
+| "pow" '(' exprs ')'         { $$ = function(p, "pow", $3, @1, @$); }
+| "int" '(' exprs ')'         { $$ = function(p, "int", $3, @1, @$); }
+| "float" '(' exprs ')'       { $$ = function(p, "float", $3, @1, @$); }
 | primary '[' subscripts ']'  { $$ = NODE_OF(.kind = NODE_INDEX, .a = $1, .list = $3, .span = @$); }
 | '(' expr ')'                { $$ = $2; }
 | '(' expr ',' exprs ')'      { $$ = NODE_OF(.kind = NODE_TUPLE, .span = @$,
                                 .list = parser_prepended(p, $2, $4)); }
 | '{' exprs '}'               { $$ = NODE_OF(.kind = NODE_SET, .list = $2, .span = @$); }
 %%
+
+/* A function whose name is a reserved word. */
+static struct node *function(struct parser *p, const char *name, struct node_list args, struct span name_span, struct span at)
+{
+	return NODE_OF(.kind = NODE_APPLY, .name = name, .name_span = name_span, .args = args, .has_args = true, .span = at);
+}
 
 static struct node *call(struct parser *p, struct modifiers m, struct node *callee,
 	struct node *on, struct node_list operands, struct span at)

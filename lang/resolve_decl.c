@@ -57,7 +57,7 @@ static void check_value(struct resolver *r, struct node *n, struct node *value, 
 		diag_label(g, "this is %s", kind_text(value->rank));
 		diag_second(g, n->name_span, "%s here", what);
 		if (n->rank == KIND_INT && value->rank == KIND_FLOAT)
-			diag_help(g, "declare it `float`");
+			diag_help(g, "declare it `float`, or drop the fraction with `int(...)`");
 	} else if (value->ndim && n->ndim && value->ndim != n->ndim) {
 		g = diag_at(r->diags, DIAG_WRONG_KIND, value->span, "`%s` has %u dimension%s", n->name, n->ndim,
 			n->ndim == 1 ? "" : "s");
@@ -215,7 +215,7 @@ static void assign_name(struct resolver *r, struct node *n, enum kind k)
 	diag_label(g, "assigned %s", kind_text(k));
 	diag_second(g, decl->name_span, "declared here");
 	if (decl->rank == KIND_INT && k == KIND_FLOAT)
-		diag_help(g, "declare it `float`");
+		diag_help(g, "declare it `float`, or drop the fraction with `int(...)`");
 }
 
 void decl_assign(struct resolver *r, struct node *n)

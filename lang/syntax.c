@@ -39,7 +39,7 @@ static const struct { const char *text; bool within; const char *proof[2], *memb
 		"block", "layer", "embed", "discard", "observe", "circuit", "head", "end of file" } },
 	{ "a gate or block", true, { "ctrl", "a name" }, { "a name", "ctrl", "negctrl", "inv", "pow" } },
 	{ "an expression", false, { "an integer", "'!'" },
-		{ "an integer", "a number", "a name", "'-'", "'+'", "'!'", "'('", "'{'" } },
+		{ "an integer", "a number", "a name", "'-'", "'+'", "'!'", "'('", "'{'", "int", "float", "pow" } },
 	{ "an operator", false, { "&&", "'%'" },
 		{ "'('", "'['", "'+'", "'-'", "'*'", "'/'", "'%'", "**", "++", "'<'", "'>'", "<=", ">=", "==", "!=", "&&",
 		"||" } },
@@ -167,7 +167,7 @@ static const struct { int token; const char *help; } hints[] = {
 	{ TOKEN_MEASURE, "`measure` stands in `if (measure a) u(t) b; else v(t) b;`; results are listed by `observe`" },
 	{ TOKEN_EACH, "`each` stands before an argument of a call: `conv(each t) on ring(w);`" },
 	{ TOKEN_INCLUDE, "`include` stands at file level" },
-	{ TOKEN_POW, "a power in an expression is written `a ** b`" },
+	{ TOKEN_POW, "a power of a number is written `a ** b` or `pow(a, b)`" },
 	{ TOKEN_QCNN, "the version line stands first in its file" },
 	{ TOKEN_ELSE, "`else` follows the body of an `if`" },
 };

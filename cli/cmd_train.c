@@ -101,7 +101,7 @@ const struct command command_train = {
 	.max_operands = 1,
 	.text = "Trains the model that the configuration names with the data that it describes. Everything goes into a "
 		"new folder, runs/NAME-TIME: the resolved configuration, the model, the weights, one line of metrics per epoch, "
-		"and a record of the run; runs/latest points to the newest that has finished. A run that was stopped or cut off goes "
+		"and a record of the run; runs/latest has links to the files of the newest that has finished. A run that was stopped or cut off goes "
 		"on from its last checkpoint when the command is given again, to the same bits.",
 	.example = examples,
 	.run = train,

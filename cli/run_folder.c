@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/log/latest.h"
 #include "runtime/log/run.h"
 
 /* The record of a folder, or NULL when it is no run's. */
@@ -83,7 +84,8 @@ static int read_runs(const char *dir, bool unfinished, struct run_list *l, struc
 	for (struct dirent *f; !code && (f = readdir(d)); ) {
 		buf_clear(&path);
 		buf_printf(&path, "%s/%s", dir, f->d_name);
-		if (*f->d_name == '.' || lstat(path.data, &st) || !S_ISDIR(st.st_mode))
+		if (*f->d_name == '.' || lstat(path.data, &st) || !S_ISDIR(st.st_mode)
+				|| (!strcmp(f->d_name, "latest") && latest_is(path.data)))
 			continue;
 		if (l->n == RUNS_MAX)
 			code = err_set(e, -ERR_CONFIG, "%s has more than %d runs", dir, RUNS_MAX);
@@ -128,6 +130,21 @@ static int find_beginning(const char *dir, const char *word, struct run_list *l,
 	return code;
 }
 
+/* The path of a link to a run becomes that of the run itself: beside the link where it is there, else the whole path. */
+static void name_run(const char *real, struct buf *path)
+{
+	const char *slash = strrchr(path->data, '/'), *name = strrchr(real, '/') + 1;
+	struct buf beside = BUF_INIT;
+	char *same;
+
+	buf_printf(&beside, "%.*s%s", slash ? (int)(slash - path->data) + 1 : 0, path->data, name);
+	same = realpath(beside.data, NULL);
+	buf_clear(path);
+	buf_str(path, same && !strcmp(same, real) ? beside.data : real);
+	free(same);
+	buf_release(&beside);
+}
+
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
 	struct buf path = BUF_INIT;
@@ -141,7 +158,9 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 	} else {
 		buf_printf(&path, "%s/%s", dir, word);
 	}
-	real = realpath(path.data, NULL);
+	real = latest_run(path.data);
+	if (real && latest_is(path.data))
+		name_run(real, &path);
 	found = real && add_run(l, strrchr(real, '/') + 1, path.data);
 	buf_release(&path);
 	free(real);
@@ -184,21 +203,16 @@ bool run_is_same(const struct run_folder *a, const struct run_folder *b)
 
 /* ---- removing ---- */
 
+/* Only where the run that it names no longer exists. */
 static void point_latest(const char *dir)
 {
-	struct buf latest = BUF_INIT;
 	struct run_list all;
-	struct stat st;
 
-	buf_printf(&latest, "%s/latest", dir);
-	/* Only where it is a link that leads nowhere now. */
-	if (!lstat(latest.data, &st) && S_ISLNK(st.st_mode) && stat(latest.data, &st) && !unlink(latest.data)
-			&& !run_list_read(dir, &all, NULL)) {
-		if (all.n && symlink(all.run[0].name, latest.data))
-			unlink(latest.data);
-		run_list_release(&all);
-	}
-	buf_release(&latest);
+	if (!latest_remove_dangling(dir) || run_list_read(dir, &all, NULL))
+		return;
+	if (all.n)
+		latest_point(dir, all.run[0].name);
+	run_list_release(&all);
 }
 
 int run_remove(const struct run_folder *r, struct err *e)

@@ -29,7 +29,7 @@ const char *run_state(const struct run_folder *r);
 double run_number(const struct run_folder *r, const char *section, const char *key);
 /* Whether two paths lead to one folder. */
 bool run_is_same(const struct run_folder *a, const struct run_folder *b);
-/* Delete the folder and all in it; `latest` in the folder that contained it then points to the newest remaining run. */
+/* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run. */
 int run_remove(const struct run_folder *r, struct err *e);
 
 /* What to read where weights are named: `path`, or, where it is the folder of a run, its weights.bin as written into *own. */

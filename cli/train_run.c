@@ -274,6 +274,8 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 		train_summary(t->cli, t->job, &(struct train_words){ t->number, t->at, t->nnumber, t->shows_progress, run_path(t->run), reported }, r);
 	}
 	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
+	if (!code)
+		run_point_latest(t->run);      /* once more: the command callback may have added files */
 	return code;
 }
 

@@ -50,6 +50,9 @@ tap_is() {
 	tap_result $? "$3" || { tap_note "got      '$1'"; tap_note "expected '$2'"; return 1; }
 }
 
+# tap_run DIR: the folder of the run that DIR/latest has links to.
+tap_run() { printf '%s\n' "$1/$(basename "$(dirname "$(readlink "$1/latest/run.json")")")"; }
+
 # tap_same FILE WANTED NAME: passes when the two files are equal; the difference is shown.
 tap_same() {
 	cmp -s "$1" "$2"

@@ -5,6 +5,8 @@ noinst_LIBRARIES += liblog.a
 liblog_a_SOURCES = \
 	runtime/log/history.c \
 	runtime/log/history.h \
+	runtime/log/latest.c \
+	runtime/log/latest.h \
 	runtime/log/live.c \
 	runtime/log/live.h \
 	runtime/log/metrics.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A run's folder: made exclusively, its files written whole, `latest` moved in one step. */
+ * A run's folder: made exclusively, its files written whole. */
 #include "config.h"
 #include "runtime/log/run.h"
 
@@ -17,6 +17,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/log/latest.h"
 
 enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100, FOLDERS_OPEN_MAX = 16 };
 
@@ -94,20 +95,6 @@ static int make_own(const char *dir, const char *name, struct buf *base, struct 
 			return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", path->data, strerror(errno));
 	}
 	return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %d folders of that name are there", path->data, SUFFIX_MAX);
-}
-
-/* A convenience: where links are impossible, or `latest` is something else, there is none. */
-static void point_latest(const char *dir, const char *base)
-{
-	struct buf temporary = BUF_INIT, latest = BUF_INIT;
-
-	buf_printf(&temporary, "%s/.latest-%s", dir, base);
-	buf_printf(&latest, "%s/latest", dir);
-	unlink(temporary.data);
-	if (!symlink(base, temporary.data) && rename(temporary.data, latest.data))
-		unlink(temporary.data);
-	buf_release(&temporary);
-	buf_release(&latest);
 }
 
 /* ---- the lock ---- */
@@ -411,7 +398,7 @@ void run_point_latest(const struct run *r)
 
 	if (slash && slash > real) {
 		*slash = 0;
-		point_latest(real, slash + 1);
+		latest_point(real, slash + 1);
 	}
 	free(real);
 }

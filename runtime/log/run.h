@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A run's folder: runs/<name>-<time>/ with config.yaml, model.qcnn, weights.bin,
- * metrics.jsonl, run.json, and while it is not finished checkpoint/; runs/latest points to the
- * newest that has finished.
+ * metrics.jsonl, run.json, and while it is not finished checkpoint/; runs/latest (latest.h) has
+ * links to the files of the newest that has finished.
  *
  * One process writes into a folder: it holds a lock on checkpoint/lock, which the system lets go
  * however the process ends. */
@@ -36,9 +36,9 @@ int run_flush(struct run *r, struct err *e);
 bool run_lines(const struct run *r, unsigned k, const char **file, uint64_t *size, const char **waiting);
 /* Make it so again: cut to size, and these lines wait. */
 int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting, struct err *e);
-/* latest points to it. */
+/* latest has links to its files. */
 void run_point_latest(const struct run *r);
-/* Its result is there: latest points to it, and checkpoints and lock are removed, in this order. */
+/* Its result is complete: latest gets links to its files, then checkpoints and lock are removed. */
 void run_finish(struct run *r);
 /* Remove the folder with all that is in it. */
 int run_discard(struct run *r, struct err *e);

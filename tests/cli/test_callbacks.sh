@@ -82,7 +82,7 @@ cat >told.sh <<'END'
 echo "$1 $QCNN_EVENT ${QCNN_EPOCH:-} ${QCNN_STEP:-} ${QCNN_METRIC_VAL_SIGN_ACCURACY:+there} ${QCNN_STATE:-} ${QCNN_FILE##*/} ${QCNN_RUN##*/}"
 END
 tap_exit 0 "command" train --set=train.epochs=2 "--set=train.callbacks={checkpoint: {}, command: {run: [sh, \"$PWD/told.sh\", 'a;\$b'], on: [epoch, checkpoint, end]}}"
-name=$(basename "$(readlink $run)")
+name=$(basename "$(tap_run runs)")
 cat >want <<END
 a;\$b epoch 1 4 there   $name
 a;\$b checkpoint 1 4 there  epoch-0001.bin $name

@@ -68,6 +68,6 @@ rm waits/cluster-*/start-2
 tap_exit 0 "the same command goes on" "$QCNN" train --set=log.dir=waits $several config.yaml
 tap_has err "going on with waits/cluster-" "from where it was"
 for tag in batch_loss epoch_loss /histogram epoch_gradient_norm _vs_iterations session_start_info; do
-	tap_is "$(tags waits/latest/ $tag)" "$(tags calm/latest/ $tag)" "$tag: of three starts none is lost, none twice"
+	tap_is "$(tags "$(tap_run waits)"/ $tag)" "$(tags "$(tap_run calm)"/ $tag)" "$tag: of three starts none is lost, none twice"
 done
 tap_done

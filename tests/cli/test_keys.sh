@@ -257,7 +257,7 @@ tap_exit 78 "an unknown step" "$QCNN" train -q --set 'data.transform=[minmax]' c
 
 # Where the run is kept.
 train --set log.dir=there --set log.name=mine
-tap_ok "log.dir, log.name" sh -c 'test -s there/mine-*/weights.bin && test there/latest -ef there/mine-*'
+tap_ok "log.dir, log.name" sh -c 'test -s there/mine-*/weights.bin && test there/latest/weights.bin -ef there/mine-*/weights.bin'
 
 # Every key of the schema is set above, or in another test of the commands.
 missing=

@@ -9,7 +9,7 @@ make_configs
 count() { LC_ALL=C grep -a -o "$2" "$1"/events.out.tfevents.* | wc -l | tr -d ' '; }
 
 tap_exit 0 "train" "$QCNN" train -q --set log.histograms=1 config.yaml
-run=runs/latest
+run=$(tap_run runs)
 tap_is "$(ls -d $run/train $run/validation | wc -l | tr -d ' ')" 2 "folders for training and validation"
 tap_is "$(ls $run/events* $run/train/events* $run/validation/events* | wc -l | tr -d ' ')" 3 "a file in each, and one of the run"
 # 10 rounds of 4 qubits, three quarters of them in batches of 8, twice: 8 updates.
@@ -34,23 +34,23 @@ tap_is "$(sed 1d $run/history.csv | cut -d, -f1-7)" \
 	"$(sed 's/"[a-z_]*": //g; s/[{} ]//g' $run/metrics.jsonl | cut -d, -f1-7)" "and its numbers"
 
 tap_exit 0 "every third update" "$QCNN" train -q --set log.update_freq=3 config.yaml
-tap_is "$(count runs/latest/train batch_loss) $(count runs/latest/train /histogram)" "2 0" "update_freq: 3, histograms: 0"
+tap_is "$(count "$(tap_run runs)"/train batch_loss) $(count "$(tap_run runs)"/train /histogram)" "2 0" "update_freq: 3, histograms: 0"
 tap_exit 0 "never" "$QCNN" train -q --set log.update_freq=0 config.yaml
-tap_is "$(count runs/latest/train batch_loss)" 0 "update_freq: 0"
+tap_is "$(count "$(tap_run runs)"/train batch_loss)" 0 "update_freq: 0"
 for words in "batch 8" "epoch 0"; do
 	tap_exit 0 "by ${words% *}" "$QCNN" train -q --set log.update_freq="${words% *}" config.yaml
-	tap_is "$(count runs/latest/train batch_loss) $(count runs/latest/train epoch_loss)" "${words#* } 2" "update_freq: ${words% *}"
+	tap_is "$(count "$(tap_run runs)"/train batch_loss) $(count "$(tap_run runs)"/train epoch_loss)" "${words#* } 2" "update_freq: ${words% *}"
 done
 tap_exit 78 "by nothing known" "$QCNN" train -q --set log.update_freq=epochs config.yaml
 tap_has err "did you mean \`epoch\`" "says what it may be"
 tap_exit 0 "every second epoch" "$QCNN" train -q --set log.histograms=2 --set train.epochs=3 config.yaml
-tap_is "$(count runs/latest/train readouts/histogram)" 2 "histograms: 2"
+tap_is "$(count "$(tap_run runs)"/train readouts/histogram)" 2 "histograms: 2"
 tap_exit 0 "no event files" "$QCNN" train -q --set log.tensorboard=false config.yaml
-tap_is "$(ls runs/latest | grep -c -e events -e '^train' -e '^validation')" 0 "tensorboard: false"
+tap_is "$(ls "$(tap_run runs)" | grep -c -e events -e '^train' -e '^validation')" 0 "tensorboard: false"
 tap_exit 0 "three starts" "$QCNN" train -q --set train.restarts=3 config.yaml
-tap_is "$(cd runs/latest && ls -d start-*/train start-*/validation | tr '\n' ' ')" \
+tap_is "$(cd "$(tap_run runs)" && ls -d start-*/train start-*/validation | tr '\n' ' ')" \
 	"start-1/train start-1/validation start-2/train start-2/validation start-3/train start-3/validation " "folders for each start"
-tap_is "$(count runs/latest/start-3/train batch_loss)" 8 "the last start's updates"
+tap_is "$(count "$(tap_run runs)"/start-3/train batch_loss)" 8 "the last start's updates"
 tap_is "$(sed 1d runs/latest/history.csv | cut -d, -f1,2 | tr '\n' ' ')" "1,1 1,2 2,1 2,2 3,1 3,2 " "history.csv has all"
 
 # Logging changes no weights.
@@ -92,7 +92,7 @@ assert h.shape == (30, 3) and h[:, 2].sum() == 3, h
 assert a.Graph() and {"config", "model", "circuit"} <= set(a.Tags()["tensors"])
 END
 	"$QCNN" train -q --set log.histograms=1 config.yaml
-	tap_ok "TensorBoard reads the same tags, steps and values" "$PYTHON" compare.py runs/latest
+	tap_ok "TensorBoard reads the same tags, steps and values" "$PYTHON" compare.py "$(tap_run runs)"
 else
 	tap_skip "no Python package tensorboard"
 fi

@@ -80,7 +80,7 @@ again 78 "another configuration is named" --resume=cluster --set=train.epochs=3
 tap_has err "train.epochs is 3 here and 1000000 there" "with what differs"
 again 0 "another configuration begins a new run" --set=train.epochs=3
 tap_is "$(ls -d stopped/cluster-* | wc -l | tr -d ' ')" 2 "in a folder of its own"
-finished=$(readlink stopped/latest)
+finished=$(basename "$(tap_run stopped)")
 again 2 "a finished run" --resume="$finished" --set=train.epochs=3
 tap_has err "has finished" "is not gone on with"
 again 0 "nor by itself" --set=train.epochs=3

@@ -68,7 +68,7 @@ tap_ok "metrics.jsonl names workers and their paces" grep -q '"workers": \[{"nam
 tap_is "$(sed 's/.*"workers"//; s/}/}\n/g' runs/latest/metrics.jsonl | sed -n 's/.*"share": \([^,]*\).*/\1/p' | awk '{ s += $1 } END { printf "%.6f", s }')" 2.000000 \
 	"their shares are all of each epoch"
 tap_is "$(grep -c 'qcnn train: local\[[01]\] *[0-9.]* % *[0-9]* samples/s  heard' err)" 4 "--verbose tells after each epoch"
-tap_ok "event files have them" grep -q -a 'worker_samples_per_second/local\[1\]' runs/latest/train/events*
+tap_ok "event files have them" grep -q -a 'worker_samples_per_second/local\[1\]' "$(tap_run runs)"/train/events*
 
 # ---- inputs that workers keep ----
 digits=$examples/digits/config.yaml

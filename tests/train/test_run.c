@@ -23,13 +23,15 @@ static void is_file(const struct run *r, const char *file, const char *want, con
 
 static void is_latest(const char *dir, const struct run *r)
 {
-	struct buf link = BUF_INIT;
+	struct buf link = BUF_INIT, want = BUF_INIT;
 	char target[4096] = "";
 
-	buf_printf(&link, "%s/latest", dir);
-	tap_ok(readlink(link.data, target, sizeof target - 1) > 0, "latest is a link");
-	tap_is_str(target, strrchr(run_path(r), '/') + 1, "latest points to the newest run");
+	buf_printf(&link, "%s/latest/run.json", dir);
+	buf_printf(&want, "../%s/run.json", strrchr(run_path(r), '/') + 1);
+	tap_ok(readlink(link.data, target, sizeof target - 1) > 0, "latest has links");
+	tap_is_str(target, want.data, "to the files of the newest run");
 	buf_release(&link);
+	buf_release(&want);
 }
 
 static void test_folder(void)
@@ -43,6 +45,10 @@ static void test_folder(void)
 			tap_bail("%s", e.text);
 	tap_ok(strstr(run_path(r[0]), "deep/er/runs/a_b_c-2") != NULL, "the name is one component");
 	tap_ok(strcmp(run_path(r[0]), run_path(r[1])) && strcmp(run_path(r[1]), run_path(r[2])), "runs are kept apart");
+	buf_str(&text, "{}");
+	for (int i = 1; i < 3; i++)
+		tap_is_int(run_write(r[i], "run.json", &text, 0, &e), 0, "a record is written");
+	buf_clear(&text);
 	run_finish(r[2]);
 	is_latest("deep/er/runs", r[2]);
 	run_finish(r[1]);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * <log.dir>/latest: the newest run under a name that does not change.
+ *
+ * It is a folder of symbolic links to the run's files, not a link to the run's folder: TensorBoard follows links
+ * between folders and would list every curve of that run twice.  Event files and the folders of event files have no link
+ * here.  The file names are those of the run, so `latest/weights.bin` and `cd latest` work. */
+#ifndef QCNN_LATEST_H
+#define QCNN_LATEST_H
+
+#include <stdbool.h>
+
+#include "runtime/base/buf.h"
+
+/* Replace dir/latest by links to the files of dir/name, in one atomic step where the file system can exchange two
+ * names.  Failures are ignored: without symbolic links there is no `latest`.  A `latest` that qcnn did not make is
+ * left unchanged. */
+void latest_point(const char *dir, const char *name);
+/* Whether `path` is such a folder, or a symbolic link, as earlier versions made it. */
+bool latest_is(const char *path);
+/* The real folder of the run that `path` (a run's folder, or a `latest`) leads to; NULL: none. The caller frees it. */
+char *latest_run(const char *path);
+/* Remove dir/latest where the run that it names no longer exists; whether it was removed. */
+bool latest_remove_dangling(const char *dir);
+
+#endif

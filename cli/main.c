@@ -2,6 +2,7 @@
  * The program's entry: finds the command, parses its options, runs it. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,15 @@ static void exhausted(size_t nbytes)
 {
 	fprintf(stderr, "qcnn: error: out of memory: %zu bytes cannot be had\n", nbytes);
 	_exit(err_exit_status(-ERR_CONFIG));
+}
+
+/* Occupy those of the descriptors 0 to 2 that are closed, so that no file that is opened later gets one of their numbers and
+ * receives messages. Reading from stdin and writing to stdout and stderr still fail with EBADF. */
+static void standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			open("/", O_RDONLY | O_DIRECTORY);       /* a chroot without /dev */
 }
 
 /* BUG() and assert abort: the text is already out, the exit status is ours. */
@@ -159,6 +169,7 @@ int main(int argc, char **argv)
 	struct cli c = { .argc = argc, .argv = argv };
 	int status, written;
 
+	standard_descriptors();
 	handlers();
 	status = stack_run(dispatch, &c);
 	written = cli_flush(&c, &c.out);

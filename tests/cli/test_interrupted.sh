@@ -122,8 +122,10 @@ got=0
 "$QCNN" infer old.bin >&- 2>err || got=$?
 tap_is $got 74 "a closed output"
 got=0
-"$QCNN" train -q -o closed.bin config.yaml <&- >&- 2>&- || got=$?
+"$QCNN" train --verbose --set log.dir=closed --set 'train.callbacks.command={run: [no-such-program], on: epoch}' -o closed.bin \
+	config.yaml <&- >&- 2>&- || got=$?
 tap_is $got 0 "everything closed"
+tap_is "$(grep -r -a -l 'qcnn train: ' closed)" "" "no message is written into a file of the run"
 tap_same closed.bin old.bin "the files are what they should be"
 {
 	while [ ! -e gone ]; do sleep 0.02; done

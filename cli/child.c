@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/spawn.h"
 
 enum { POLL_LEAST_NS = 500000, POLL_MOST_NS = 20000000 };
 static const double grace_seconds = 1;       /* between TERM and KILL */
@@ -26,7 +26,7 @@ static int start(const struct child *c, pid_t *pid)
 
 	if ((failed = posix_spawn_file_actions_init(&files)))
 		return failed;
-	if ((failed = posix_spawnattr_init(&how))) {
+	if ((failed = spawn_attributes(&how))) {
 		posix_spawn_file_actions_destroy(&files);
 		return failed;
 	}
@@ -35,10 +35,6 @@ static int start(const struct child *c, pid_t *pid)
 		failed = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, c->output, O_WRONLY | O_CREAT | O_APPEND, 0666);
 	if (!failed)
 		failed = posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-	if (!failed)
-		failed = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
-	if (!failed)
-		failed = posix_spawnattr_setpgroup(&how, 0);
 	if (!failed)
 		failed = posix_spawnp(pid, c->word[0], &files, &how, (char *const *)c->word, c->environment);
 	posix_spawnattr_destroy(&how);

@@ -49,6 +49,8 @@ libbase_a_SOURCES = \
 	runtime/base/shuffle.h \
 	runtime/base/source.c \
 	runtime/base/source.h \
+	runtime/base/spawn.c \
+	runtime/base/spawn.h \
 	runtime/base/spool.c \
 	runtime/base/spool.h \
 	runtime/base/turns_tmpl.h

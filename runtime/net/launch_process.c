@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/spawn.h"
 
 enum { PARTS_AT_ONCE = 16, PUSH_AT_ONCE = 1 << 20 };     /* of what one says or gets: others want to be seen to, too */
 
@@ -43,23 +43,15 @@ static int spawn(char **argv, char **environment, int leash, int talk, pid_t *pi
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none, usual;
-	int code;
+	int code = spawn_attributes(&attr);
 
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	sigaddset(&usual, SIGXFSZ);
+	if (code)
+		return code;
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, leash, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&files, leash, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, talk, STDERR_FILENO);
-	posix_spawnattr_init(&attr);
-	/* A group of its own: INT from the terminal is for us to pass on. */
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigdefault(&attr, &usual);
-	posix_spawnattr_setsigmask(&attr, &none);
+	/* Its process group is its own: INT from the terminal reaches it only through us. */
 	code = posix_spawnp(pid, argv[0], &files, &attr, argv, environment ? environment : environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);

@@ -92,6 +92,10 @@ a;\$b end 2 8 there finished weights.bin $name
 END
 tap_same $run/command.log want "knows the event, the place and the file, and gets its words as they are"
 tap_is "$(wc -l <out | tr -d ' ')" 0 "what it prints is in command.log alone"
+tap_exit 0 "command under the usual signals" train --set=train.epochs=1 \
+	'--set=train.callbacks={command: {run: [awk, "/^Sig(Blk|Ign)/ { print $2 }", /proc/self/status], on: end}}'
+mask=$((1 << (13 - 1) | 1 << (25 - 1)))         # SIGPIPE, SIGXFSZ
+tap_is "$(while read -r bits; do printf '%d ' $((0x$bits & mask)); done <$run/command.log)" "0 0 " "neither blocks nor ignores SIGPIPE and SIGXFSZ"
 tap_exit 0 "a shell's text that fails" train --set=train.epochs=4 '--set=train.callbacks={command: {run: "echo no >&2; exit 3", on: epoch}}'
 tap_is "$(grep -c 'ended with status 3' err) $(grep -c no $run/command.log)" "1 4" "is told once, and tried each time"
 tap_exit 0 "a program that is not there" train --set=train.epochs=1 '--set=train.callbacks={command: {run: [no-such-program]}}'

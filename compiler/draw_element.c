@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From one apply to boxes and symbols, each in the first column that is free. */
+ * From one operation to boxes and symbols. */
 #include "config.h"
 #include "compiler/draw_build.h"
 
@@ -19,22 +19,8 @@ static int new_element(struct builder *b, struct element **out)
 			DRAW_ELEMENTS_MAX);
 	mem_reserve(s->element, s->nelement, s->cap_element);
 	*out = &s->element[s->nelement++];
-	**out = (struct element){ .first = UINT32_MAX, .layer = b->layer, .label = { "", "", "", "", "" } };
+	**out = (struct element){ .first = UINT32_MAX, .bundle = INDEX_NONE, .layer = b->layer, .label = { "", "", "", "", "" } };
 	return 0;
-}
-
-/* The first column where all rows of the element are free. */
-static void place(struct builder *b, struct element *x)
-{
-	uint32_t at = 0;
-
-	for (uint32_t r = x->first; r <= x->last; r++)
-		at = b->next[r] > at ? b->next[r] : at;
-	x->column = at;
-	for (uint32_t r = x->first; r <= x->last; r++)
-		b->next[r] = at + 1;
-	if (at + 1 > b->s->ncolumn)
-		b->s->ncolumn = at + 1;
 }
 
 static int by_row(const void *x, const void *y)
@@ -299,6 +285,25 @@ int add_apply(struct builder *b, const struct apply *a)
 	default:
 		BUG("apply %d cannot be drawn", a->op);
 	}
+}
+
+/* Wires end here, unless an expectation value of one qubit stands behind. */
+int add_distribution(struct builder *b, const struct output *o)
+{
+	struct use u = { .nwire = o->nwire, .wire = o->wire };
+	struct element *x;
+	int code = new_element(b, &x);
+
+	if (code)
+		return code;
+	x->label = label_words(&b->s->arena, "probs");
+	add_boxes(b, x, o->wire, o->nwire);
+	set_operands(b, x, &u, true);
+	finish(b, x);
+	for (uint32_t k = 0; k < o->nwire; k++)
+		if (!b->s->row_output[o->wire[k]])
+			b->s->row_end[o->wire[k]] = x->column;
+	return 0;
 }
 
 int add_layer_box(struct builder *b, const char *title, const uint32_t *row, uint32_t n)

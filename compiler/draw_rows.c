@@ -25,7 +25,7 @@ static uint32_t simple_wire(const struct output *o)
 		? o->term[0].factor[0].wire : INDEX_NONE;
 }
 
-/* Outputs of one wire stand at its end, others below. */
+/* Expectation values of one wire stand at its end, others below; distributions are elements. */
 static void name_outputs(struct scene *s)
 {
 	const struct circuit_code *c = s->circuit;
@@ -42,10 +42,12 @@ static void name_outputs(struct scene *s)
 				" XYZ"[c->output[i].term[0].factor[0].letter]);
 			continue;
 		}
+		if (c->output[i].kind == OUTPUT_PROBS)
+			continue;
 		buf_clear(&b);
-		buf_str(&b, c->output[i].kind == OUTPUT_PROBS ? "" : "⟨");
+		buf_str(&b, "⟨");
 		label_output(s, &c->output[i], &b);
-		buf_str(&b, c->output[i].kind == OUTPUT_PROBS ? "" : "⟩");
+		buf_str(&b, "⟩");
 		s->note[s->nnote++] = arena_strdup(&s->arena, b.data);
 	}
 	buf_release(&b);

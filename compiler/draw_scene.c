@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a circuit's applies to a scene: layers, framed or as one box each, in columns of their own. */
+ * From a circuit's operations to a scene: layers, framed or as one box each, in columns of their own. */
 #include "config.h"
 #include "compiler/draw_build.h"
 
@@ -17,8 +17,7 @@ static const char *layer_title(const struct circuit_code *c, const char *path)
 /* Columns of layers are shared with nothing else. */
 static void barrier(struct builder *b)
 {
-	for (uint32_t r = 0; r < b->s->nrow; r++)
-		b->next[r] = b->s->ncolumn;
+	b->base = b->s->ncolumn;
 }
 
 /* Is `path` that layer, or one of that name with an index? */
@@ -139,6 +138,20 @@ static int add_layers(struct builder *b)
 	return code;
 }
 
+/* Distributions in columns of their own at the end. */
+static int add_distributions(struct builder *b)
+{
+	const struct circuit_code *c = b->s->circuit;
+	int code = 0;
+
+	b->layer = INDEX_NONE;
+	barrier(b);
+	for (uint32_t i = 0; !code && i < c->noutput; i++)
+		if (c->output[i].kind == OUTPUT_PROBS)
+			code = add_distribution(b, &c->output[i]);
+	return code;
+}
+
 /* ---- the whole ---- */
 
 int scene_build(const struct program *p, uint32_t circuit, const struct draw_options *o, struct scene *s, struct err *e)
@@ -156,11 +169,15 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 	if (!s->stamp)
 		return err_set(e, -ERR_CONFIG, "no memory for a drawing");
 	scene_rows(s);
-	b.next = mem_alloc(s->nrow + 1, sizeof *b.next);
+	b.row = mem_alloc(s->nrow + 1, sizeof *b.row);
 	b.operand = mem_alloc(s->nrow + 1, sizeof *b.operand);
 	b.touched = mem_alloc(s->nrow + 1, sizeof *b.touched);
 	code = add_layers(&b);
-	free(b.next);
+	if (!code)
+		code = add_distributions(&b);
+	for (uint32_t r = 0; r < s->nrow; r++)
+		free(b.row[r].taken);
+	free(b.row);
 	free(b.operand);
 	free(b.touched);
 	free(s->stamp);
@@ -168,10 +185,27 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 	return code;
 }
 
+uint32_t scene_break(const struct scene *s, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < s->nframe; i++) {
+		const struct frame *f = &s->frame[i];
+
+		if (f->column > from && f->column < to && f->column + f->ncolumn > to)
+			return f->column;
+	}
+	return to;
+}
+
+bool scene_in_lanes(const struct scene *s, const struct element *x)
+{
+	return x->bundle != INDEX_NONE && s->bundle[x->bundle].nlane > 1;
+}
+
 void scene_release(struct scene *s)
 {
 	free(s->element);
 	free(s->frame);
+	free(s->bundle);
 	free(s->stamp);
 	arena_release(&s->arena);
 	memset(s, 0, sizeof *s);

@@ -22,6 +22,7 @@ static uint32_t band_end(const struct svg_drawing *d)
 	while (to < d->s->ncolumn && (!d->o->width || to == d->from
 			|| x + d->width[to] + (to + 1 == d->s->ncolumn ? d->end_width : 12) <= width))
 		x += d->width[to++];
+	to = scene_break(d->s, d->from, to);
 	d->start[d->from] = d->x0;
 	for (uint32_t k = d->from; k < to; k++)
 		d->start[k + 1] = d->start[k] + d->width[k];
@@ -114,6 +115,7 @@ static double draw_scene(struct scene *s, const struct draw_options *o, double y
 	d.width = mem_alloc(s->ncolumn + 1, sizeof *d.width);
 	d.left = mem_alloc(s->ncolumn + 1, sizeof *d.left);
 	d.right = mem_alloc(s->ncolumn + 1, sizeof *d.right);
+	d.bundle_box = mem_alloc(s->nbundle + 1, sizeof *d.bundle_box);
 	d.start = mem_alloc(s->ncolumn + 1, sizeof *d.start);
 	svg_measure(&d);
 	d.x0 = margin + d.name_width;
@@ -135,6 +137,7 @@ static double draw_scene(struct scene *s, const struct draw_options *o, double y
 	free(d.width);
 	free(d.left);
 	free(d.right);
+	free(d.bundle_box);
 	free(d.start);
 	return y;
 }

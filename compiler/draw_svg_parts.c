@@ -9,8 +9,8 @@
 #include "compiler/draw_ink.h"
 
 /* px */
-static const double box_height = 32, box_least = 32, box_room = 8, gap = 9, frame_room = 9, small_size = 10, title_size = 11.5,
-	operand_room = 11, dot_radius = 4, plus_radius = 9.5, cross_half = 6;
+static const double box_height = 36, box_least = 32, box_room = 11, gap = 9, frame_room = 9, small_size = 10, title_size = 11.5,
+	operand_room = 11, dot_radius = 4, plus_radius = 9.5, cross_half = 6, lane = 14, lane_edge = 7;   /* from a line to the next, to its box's edge */
 
 /* ---- sizes ---- */
 
@@ -34,12 +34,41 @@ static double element_width(const struct element *x)
 	return x->mark[0].kind == MARK_METER ? box_least : 2 * plus_radius;
 }
 
-void svg_measure(struct svg_drawing *d)
+/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other stand behind their lines;
+ * else the first boxes stand behind, the second ones before them. */
+static double first_lane(const struct svg_drawing *d, const struct element *x)
+{
+	return d->s->bundle[x->bundle].nested ? lane_edge : d->bundle_box[x->bundle] - lane_edge;
+}
+
+/* Of all that shares the element's bundle. */
+static double shared_width(const struct svg_drawing *d, const struct element *x)
+{
+	if (!scene_in_lanes(d->s, x))
+		return element_width(x);
+	return first_lane(d, x) - lane_edge + lane * (d->s->bundle[x->bundle].nlane - 1) + d->bundle_box[x->bundle];
+}
+
+static void measure_bundles(struct svg_drawing *d)
 {
 	const struct scene *s = d->s;
 
 	for (uint32_t i = 0; i < s->nelement; i++) {
 		double w = element_width(&s->element[i]);
+		uint32_t u = s->element[i].bundle;
+
+		if (u != INDEX_NONE && w > d->bundle_box[u])
+			d->bundle_box[u] = w;
+	}
+}
+
+void svg_measure(struct svg_drawing *d)
+{
+	const struct scene *s = d->s;
+
+	measure_bundles(d);
+	for (uint32_t i = 0; i < s->nelement; i++) {
+		double w = shared_width(d, &s->element[i]);
 
 		if (w > d->width[s->element[i].column])
 			d->width[s->element[i].column] = w;
@@ -223,14 +252,32 @@ static void draw_mark(struct svg_drawing *d, const struct element *x, const stru
 	}
 }
 
-void svg_element(struct svg_drawing *d, const struct element *x)
+/* The line of an element. */
+static double line_of(const struct svg_drawing *d, const struct element *x)
 {
 	double cx = centre_of(d, x->column);
 
+	return scene_in_lanes(d->s, x) ? cx - shared_width(d, x) / 2 + first_lane(d, x) + lane * x->lane : cx;
+}
+
+/* The middle of a mark: that of the line, but boxes in lanes keep clear of the other lines. */
+static double middle_of(const struct svg_drawing *d, const struct element *x, uint32_t mark, double line)
+{
+	double half = element_width(x) / 2 - lane_edge;
+
+	if (!scene_in_lanes(d->s, x))
+		return line;
+	return mark && !d->s->bundle[x->bundle].nested ? line - half : line + half;
+}
+
+void svg_element(struct svg_drawing *d, const struct element *x)
+{
+	double line = line_of(d, x);
+
 	for (uint32_t k = 0; k + 1 < x->nmark; k++)
-		ink_line(d->out, "q-line", cx, svg_row(d, x->mark[k].last), cx, svg_row(d, x->mark[k + 1].first));
+		ink_line(d->out, "q-line", line, svg_row(d, x->mark[k].last), line, svg_row(d, x->mark[k + 1].first));
 	for (uint32_t k = 0; k < x->nmark; k++)
-		draw_mark(d, x, &x->mark[k], cx);
+		draw_mark(d, x, &x->mark[k], middle_of(d, x, k, line));
 }
 
 /* ---- wires, frames ---- */

@@ -5,7 +5,7 @@
 
 #include "compiler/draw_scene.h"
 
-static const double pitch = 44, name_size = 14;      /* of the wires; of their names and those of gates */
+static const double pitch = 46, name_size = 14;      /* of the wires; of their names and those of gates */
 
 struct svg_drawing {
 	const struct scene *s;
@@ -13,13 +13,14 @@ struct svg_drawing {
 	struct buf *out;
 	double *width, *left, *right;        /* (ncolumn) */
 	double *start;                       /* (ncolumn + 1) where columns of this band begin, and its end */
+	double *bundle_box;                  /* (nbundle) width of the widest box */
 	double name_width, end_width;
 	uint32_t from, to;                   /* columns of this band */
 	uint32_t first, last;                /* its rows: those that go on, and what is between */
 	double top, x0;                      /* of the first wire, of the first column */
 };
 
-/* Fills width, left, right, name_width and end_width. */
+/* Fills width, left, bundle_box, right, name_width and end_width. */
 void svg_measure(struct svg_drawing *d);
 /* The y of a wire. */
 double svg_row(const struct svg_drawing *d, uint32_t row);

@@ -13,6 +13,7 @@ struct text_drawing {
 	const struct draw_options *o;
 	unsigned *width;             /* (ncolumn) of the scene's columns, frames' lines included */
 	unsigned *left, *right;      /* (ncolumn) cells of a column before and behind elements */
+	unsigned *bundle_box;        /* (nbundle) width of the widest box */
 	unsigned name_width, end_width;
 	struct canvas c;
 	uint32_t from, to;           /* columns of this band */
@@ -44,6 +45,24 @@ static unsigned element_width(const struct element *x, bool ascii)
 {
 	return has_box(x) ? canvas_columns(x->label.plain, ascii) + operand_width(x) + 4
 		: x->mark[0].kind == MARK_METER ? 5 : 1;
+}
+
+/* Cells from a lane to the next: the line, a blank, the edge of the next box. */
+enum { LANE = 3 };
+
+/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other stand behind their lines;
+ * else the first boxes stand behind, the second ones before them. */
+static unsigned first_lane(const struct text_drawing *d, const struct element *x)
+{
+	return d->s->bundle[x->bundle].nested ? 1 : d->bundle_box[x->bundle] - 2;
+}
+
+/* Of all that shares the element's bundle. */
+static unsigned shared_width(const struct text_drawing *d, const struct element *x)
+{
+	if (!scene_in_lanes(d->s, x))
+		return element_width(x, d->o->ascii);
+	return first_lane(d, x) - 1 + LANE * (d->s->bundle[x->bundle].nlane - 1) + d->bundle_box[x->bundle];
 }
 
 static void draw_box(struct text_drawing *d, const struct element *x, const struct mark *m, unsigned left, unsigned width)
@@ -111,10 +130,24 @@ static unsigned left_in(const struct text_drawing *d, uint32_t column, unsigned 
 	return d->left[column] + (d->width[column] - d->left[column] - d->right[column] - width) / 2;
 }
 
+/* An element of a bundle: its line at `middle`, its boxes on the sides that keep clear of the other lines. */
+static void draw_lane(struct text_drawing *d, const struct element *x, unsigned middle, unsigned width)
+{
+	bool nested = d->s->bundle[x->bundle].nested;
+
+	for (uint32_t k = 0; k < x->nmark; k++)
+		draw_mark(d, x, &x->mark[k], k && !nested ? middle + 2 - width : middle - 1, width);
+	draw_links(d, x, middle);
+}
+
 static void draw_element(struct text_drawing *d, const struct element *x, unsigned column_left)
 {
-	unsigned width = element_width(x, d->o->ascii), left = column_left + left_in(d, x->column, width);
+	unsigned width = element_width(x, d->o->ascii), left = column_left + left_in(d, x->column, shared_width(d, x));
 
+	if (scene_in_lanes(d->s, x)) {
+		draw_lane(d, x, left + first_lane(d, x) + LANE * x->lane, width);
+		return;
+	}
 	for (uint32_t k = 0; k < x->nmark; k++)
 		draw_mark(d, x, &x->mark[k], left, width);
 	draw_links(d, x, left + (width - 1) / 2);
@@ -190,14 +223,28 @@ static void draw_frame(struct text_drawing *d, const struct frame *f)
 
 /* ---- bands ---- */
 
+static void measure_bundles(struct text_drawing *d)
+{
+	const struct scene *s = d->s;
+
+	for (uint32_t i = 0; i < s->nelement; i++) {
+		unsigned w = element_width(&s->element[i], d->o->ascii);
+		uint32_t u = s->element[i].bundle;
+
+		if (u != INDEX_NONE && w > d->bundle_box[u])
+			d->bundle_box[u] = w;
+	}
+}
+
 static void measure(struct text_drawing *d)
 {
 	const struct scene *s = d->s;
 
+	measure_bundles(d);
 	for (uint32_t k = 0; k < s->ncolumn; k++)
 		d->width[k] = 1;
 	for (uint32_t i = 0; i < s->nelement; i++) {
-		unsigned w = element_width(&s->element[i], d->o->ascii);
+		unsigned w = shared_width(d, &s->element[i]);
 
 		if (w > d->width[s->element[i].column])
 			d->width[s->element[i].column] = w;
@@ -237,7 +284,7 @@ static uint32_t band_end(const struct text_drawing *d)
 	while (to < d->s->ncolumn && (!width || to == d->from
 			|| x + d->width[to] + (to + 1 == d->s->ncolumn ? d->end_width : 0) <= width))
 		x += d->width[to++];
-	return to;
+	return scene_break(d->s, d->from, to);
 }
 
 static void draw_ends(struct text_drawing *d, unsigned x)
@@ -303,6 +350,7 @@ static int draw_scene(const struct scene *s, const struct draw_options *o, struc
 	d.width = mem_alloc(s->ncolumn + 1, sizeof *d.width);
 	d.left = mem_alloc(s->ncolumn + 1, sizeof *d.left);
 	d.right = mem_alloc(s->ncolumn + 1, sizeof *d.right);
+	d.bundle_box = mem_alloc(s->nbundle + 1, sizeof *d.bundle_box);
 	measure(&d);
 	do {
 		d.to = band_end(&d);
@@ -315,6 +363,7 @@ static int draw_scene(const struct scene *s, const struct draw_options *o, struc
 	free(d.width);
 	free(d.left);
 	free(d.right);
+	free(d.bundle_box);
 	for (uint32_t i = 0; !code && i < s->nnote; i++) {
 		buf_printf(out, i ? "" : "\n");
 		canvas_words(out, s->note[i], o->ascii);

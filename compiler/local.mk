@@ -20,6 +20,7 @@ libcompiler_a_SOURCES = \
 	compiler/draw_ink.c \
 	compiler/draw_ink.h \
 	compiler/draw_label.c \
+	compiler/draw_place.c \
 	compiler/draw_rows.c \
 	compiler/draw_scene.c \
 	compiler/draw_scene.h \

@@ -63,7 +63,7 @@ observe z(q[2]), z(a) - 0.5*x(a), probs(q[0]);
 END
 tap_exit 0 "many kinds" "$QCNN" draw --width=0 all.qcnn
 for text in 'rx(π/2)' 'rz(2*x[0]+w[0,1])' '╳' '○' '⊕' '0         ' '  rzx(s)' 'rzz(s)' 'two†(w[1,0:1])' '─ last[0] ─' 'two(t)' \
-	'⟨Z⟩' '⟨-0.5*x(a) + z(a)⟩' 'probs(q[0])'; do
+	'⟨Z⟩' '⟨-0.5*x(a) + z(a)⟩' '┤ probs │'; do
 	tap_has out "$text" "there is $text"
 done
 tap_exit 0 "as ASCII" "$QCNN" draw --ascii --width=0 all.qcnn
@@ -94,6 +94,43 @@ tap_same out wanted "the wire is double behind it"
 printf 'QCNN 1;\nqubit q;\nobserve z(q);\n' >empty.qcnn
 tap_exit 0 "no gates" "$QCNN" draw empty.qcnn
 tap_is "$(cat out)" "q ─ ⟨Z⟩" "a wire"
+
+# Columns: elements that act alike on the rows they share commute, so that a ring of cz needs three; boxes of parallel
+# pooling share a column, each with a line of its own; a layer that does not fit begins the next line.
+cat >ring.qcnn <<'END'
+QCNN 1;
+qubit[6] q;
+block merge(float t) a, b { ry(t) a; cx a, b; ry(t) b; discard a; }
+layer ring { cz on cycle(q); }
+layer pool { param float t; merge(t) on zip(q[0:1], q[3:4]); }
+layer fold { param float t; merge(t) q[2], q[5]; merge(t) q[3], q[4]; }
+observe probs(q[4:5]), z(q[5]);
+END
+cat >wanted <<'END'
+      ┌─ ring[0] ─┐┌─ pool[0] ───────────────────────┐┌─ fold[0] ────────────┐
+      ╎           ╎╎            ┌────────────┐       ╎╎                      ╎
+q[0] ───●──────●────────────────┤0  merge(t) ├─────┤ ╎╎                      ╎
+      ╎ │      │  ╎╎            └┬─┬─────────┴──┐    ╎╎                      ╎
+q[1] ───●──●───┼─────────────────┼─┤0  merge(t) ├──┤ ╎╎                      ╎
+      ╎    │   │  ╎╎             │ └┬───────────┘    ╎╎ ┌────────────┐       ╎
+q[2] ───●──●───┼─────────────────┼──┼───────────────────┤0  merge(t) ├─────┤ ╎
+      ╎ │      │  ╎╎ ┌───────────┴┐ │                ╎╎ └┬─┬─────────┴──┐    ╎
+q[3] ───●──●───┼─────┤1  merge(t) ├─┼────────────────────┼─┤0           ├──┤ ╎
+      ╎    │   │  ╎╎ └──┬─────────┴─┴┐               ╎╎  │ │   merge(t) │    ╎ ┌─────────┐
+q[4] ───●──●───┼────────┤1  merge(t) ├───────────────────┼─┤1           ├──────┤0        │
+      ╎ │      │  ╎╎    └────────────┘               ╎╎ ┌┴─┴─────────┬──┘    ╎ │   probs │
+q[5] ───●──────●────────────────────────────────────────┤1  merge(t) ├─────────┤1        ├─ ⟨Z⟩
+      ╎           ╎╎                                 ╎╎ └────────────┘       ╎ └─────────┘
+      └───────────┘└─────────────────────────────────┘└──────────────────────┘
+END
+tap_exit 0 "a ring and pooling" "$QCNN" draw --width=0 ring.qcnn
+tap_same out wanted "take few columns"
+cat >wanted <<'END'
+      ┌─ ring[0] ─┐┌─ pool[0] ───────────────────────┐
+      ┌─ fold[0] ────────────┐
+END
+"$QCNN" draw --width=70 ring.qcnn | grep '─ [a-z]*\[0\] ─' >out
+tap_same out wanted "a layer is not cut where it fits into the next line"
 
 tap_exit 0 "--collapse" "$QCNN" draw --collapse=conv --width=0 cluster.qcnn
 tap_has out "│ conv[0] │" "the layer is a box"
@@ -129,7 +166,7 @@ elif command -v python3 >/dev/null; then
 else
 	tap_skip "neither xmllint nor python3 to read XML"
 fi
-tap_is "$(grep -c 'class="q-box"' out.svg)" 8 "its boxes"
+tap_is "$(grep -c 'class="q-box"' out.svg)" 9 "its boxes"
 tap_is "$(grep -c 'q-frame' out.svg)" 2 "its frame, and the style"
 tap_is "$(grep -c -e '<script' -e 'http://[^w]' -e 'xlink' out.svg)" 0 "it needs nothing else"
 "$QCNN" draw --svg=wide.svg cluster.qcnn

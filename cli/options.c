@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/options_unknown.h"
 
@@ -95,6 +96,19 @@ static bool count_in_range(const char *range, const char *value)
 	return isdigit((unsigned char)*value) && !*end && !errno && v >= low && v <= high;
 }
 
+/* Does the name of a file end like one of another format than `format`?  Words that are no formats may end it. */
+static bool has_other_format(const char *value, const char *format)
+{
+	static const char *const formats[] = { "svg", "png", "pdf", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "eps", "ps",
+		"tex", "html", "txt", "md", "json", "csv" };
+	const char *slash = strrchr(value, '/'), *dot = strrchr(slash ? slash : value, '.');
+
+	for (size_t k = 0; dot && strcasecmp(dot + 1, format) && k < sizeof formats / sizeof *formats; k++)
+		if (!strcasecmp(dot + 1, formats[k]))
+			return true;
+	return false;
+}
+
 static int check_value(struct reader *r, const struct option_row *row, const char *value, bool attached)
 {
 	unsigned nth;
@@ -104,6 +118,9 @@ static int check_value(struct reader *r, const struct option_row *row, const cha
 	if (row->kind == OPTION_COUNT && !count_in_range(row->values, value))
 		return err_set(r->e, -ERR_USAGE, "--%s takes a whole number in the range %s, not `%s`",
 			row->name, row->values, value);
+	if (row->kind == OPTION_TEXT && row->values && has_other_format(value, row->values))
+		return err_set(r->e, -ERR_USAGE, "--%s writes an %s file, but `%s` names another format: write `%.*s%s` and convert it",
+			row->name, row->values, value, (int)(strrchr(value, '.') - value + 1), value, row->values);
 	if (row->argument && !*value && (row->kind != OPTION_OPTIONAL || attached))
 		return err_set(r->e, -ERR_USAGE, "--%s needs %s", row->name, row->argument);
 	return 0;

@@ -179,6 +179,8 @@ printf 'QCNN 1;\nqubit[1100] q;\nh q;\nobserve z(q);\n' >wide.qcnn
 tap_exit 78 "too many wires" "$QCNN" draw wide.qcnn
 tap_has err "1100 wires are more than the 1024 that are drawn" "the limit is named"
 tap_exit 66 "a missing file" "$QCNN" draw nothing.qcnn
+tap_exit 2 "a picture of another format" "$QCNN" draw --svg=b.png bell.qcnn
+tap_has err '--svg writes an svg file, but `b.png` names another format: write `b.svg` and convert it' "is refused"
 tap_exit 73 "a folder that is not there" "$QCNN" draw --svg=no/where.svg bell.qcnn
 
 # Names beyond the first 65536 characters, as other programs' assembler text may have them.

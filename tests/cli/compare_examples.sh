@@ -45,7 +45,8 @@ for exact in '-0.6 1.79' '-0.3 1.39' '0 1.00' '0.3 0.64' '0.6 0.32'; do
 	tap_ok "cong: the boundary $at at xx ${exact% *} is near ${exact#* }" \
 		holds "$(awk -v a="$at" -v b="${exact#* }" 'BEGIN { print (a > b ? a - b : b - a) }')" '<' 0.25
 done
-row 0.78 iris 10 accuracy
+row 0.95 iris 20 accuracy
+row 0.78 iris 20 accuracy --set model.file=tutorial.qcnn
 row 0.92 quanvolution 10 accuracy
 row 0.94 quanvolution 10 accuracy --const depth=0
 row 0.96 digits 10 sign_accuracy

@@ -193,6 +193,19 @@ int fd_write(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
+/* Give the file the group and the mode of the one that it replaces. A file that cannot have that group grants it nothing beyond what
+ * all others may do. What cannot be changed stays: some file systems know neither. */
+static void keep_access(int fd, const struct stat *replaced)
+{
+	mode_t mode = replaced->st_mode & 0777;
+	struct stat st;
+
+	if (!fstat(fd, &st) && st.st_gid != replaced->st_gid && fchown(fd, (uid_t)-1, replaced->st_gid))
+		mode &= 0707 | (mode & 07) << 3;
+	if (fchmod(fd, mode))
+		return;
+}
+
 /* A new file beside `path`; its name in name[PATH_MAX]. */
 static int open_temporary(const char *path, mode_t mode, char *name)
 {
@@ -273,19 +286,22 @@ static int write_in_place(const struct writing *w, const char *path, struct err 
 	return 0;
 }
 
-static int write_beside(const struct writing *w, const char *path, mode_t mode, int sync, struct err *e)
+/* replaced: the file that lies there, or NULL; a new one gets `mode` under the umask. */
+static int write_beside(const struct writing *w, const char *path, mode_t mode, const struct stat *replaced, int sync, struct err *e)
 {
 	char name[PATH_MAX];
 	int folder = sync ? open_folder_of(path) : -1, fd = -1, code, saved;
 
 	if (folder >= 0 || !sync)
-		fd = open_temporary(path, mode, name);
+		fd = open_temporary(path, replaced ? replaced->st_mode & 0700 : mode, name);
 	if (fd < 0) {
 		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
 		if (folder >= 0)
 			close(folder);
 		return code;
 	}
+	if (replaced)
+		keep_access(fd, replaced);
 	code = w->put(w->what, fd);
 	if (!code && sync)
 		code = fsync(fd);
@@ -334,22 +350,21 @@ int file_replace(const char *path, int (*put)(const void *what, int fd), const v
 {
 	const struct writing w = { put, what };
 	char real[PATH_MAX];
-	mode_t mode = 0666;
 	struct stat st;
+	bool exists = !stat(path, &st);
 
-	if (!stat(path, &st)) {
+	if (exists) {
 		if (S_ISDIR(st.st_mode))
 			return err_set(e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
 		if (!S_ISREG(st.st_mode))
 			return write_in_place(&w, path, e);
-		mode = st.st_mode & 0777;
 		/* Behind a link the file is replaced, not the link. */
 		if (realpath(path, real))
 			path = real;
 	} else if (errno == ENOENT && strlen(path) < PATH_MAX && !follow(path, real)) {
 		path = real;
 	}
-	return write_beside(&w, path, mode, sync, e);
+	return write_beside(&w, path, 0666, exists ? &st : NULL, sync, e);
 }
 
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e)
@@ -359,5 +374,5 @@ int buf_write_file(const struct buf *b, const char *path, int sync, struct err *
 
 int buf_write_secret(const struct buf *b, const char *path, struct err *e)
 {
-	return write_beside(&(struct writing){ put_buf, b }, path, 0600, 1, e);
+	return write_beside(&(struct writing){ put_buf, b }, path, 0600, NULL, 1, e);
 }

@@ -135,6 +135,11 @@ static void files(void)
 	tap_ok(!mkdir("folder", 0777) && !symlink("second", "folder/first") && !symlink("folder/first", "far") && !buf_write_file(&b, "far", 0, &e)
 		&& !lstat("far", &st) && S_ISLNK(st.st_mode) && !lstat("folder/first", &st) && S_ISLNK(st.st_mode), "so do links to what is not there");
 	tap_ok(!lstat("folder/second", &st) && S_ISREG(st.st_mode), "and that is written");
+	tap_ok(!chmod("f", 0664) && !buf_write_file(&b, "f", 0, &e) && !stat("f", &st) && (st.st_mode & 07777) == 0664,
+		"a replaced file keeps its mode, whatever the umask");
+	/* Only root may give a file to a foreign group. */
+	tap_ok(chown("f", (uid_t)-1, 12345) || (!chmod("f", 0640) && !buf_write_file(&b, "f", 0, &e) && !stat("f", &st)
+		&& st.st_gid == 12345 && (st.st_mode & 07777) == 0640), "and its group");
 	tap_ok(!symlink("none/f", "lost") && buf_write_file(&b, "lost", 0, &e) == -ERR_CANT_CREATE && strstr(e.text, "none/f"), "unless its folder is missing");
 	buf_release(&b);
 	buf_release(&c);

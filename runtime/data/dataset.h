@@ -83,7 +83,10 @@ size_t generator_names(const char *const **names);
 /* Is the input a state of nqubit qubits, instead of nqubit numbers? */
 bool generator_makes_states(const char *name);
 
-/* Splits: fractions in order; part k has floor(f_k * N + 1e-9) rows, the last takes the
+/* Rows of a part: floor(fraction * nrow + 1e-9), where fraction, from 0 to 1, stands for the shortest decimal that reads as it
+ * (0.7 is 7/10), without rounding. For nrow up to 2^53. */
+uint64_t split_count(double fraction, uint64_t nrow);
+/* Splits: fractions in order; part k has split_count(f_k, nrow) rows, the last takes the
  * rest.  Rows in file order unless shuffled by (seed). order[nrow] and count[npart]. */
 int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuffle, uint64_t seed,
 	uint32_t *order, uint32_t *count, struct err *e);

@@ -3,7 +3,11 @@
 #include "config.h"
 #include "runtime/data/dataset.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/rng.h"
 
@@ -32,18 +36,54 @@ static void put_in_order(uint32_t nrow, bool shuffle, uint64_t seed, uint32_t *o
 		rng_shuffle(seed, RNG_SPLIT, 0, order, nrow);
 }
 
+/* Write the shortest decimal that reads as f: its digits d0.d1d2... times 10^returned. */
+static int decimal_of(double f, char digits[32])
+{
+	char text[40];
+	size_t n = 0;
+
+	for (int precision = 0; precision < DBL_DECIMAL_DIG; precision++) {
+		snprintf(text, sizeof text, "%.*e", precision, f);
+		if (strtod(text, NULL) == f)
+			break;
+	}
+	for (const char *c = text; *c != 'e'; c++)
+		if (*c >= '0' && *c <= '9')
+			digits[n++] = *c;
+	digits[n] = 0;
+	return atoi(strchr(text, 'e') + 1);
+}
+
+uint64_t split_count(double fraction, uint64_t nrow)
+{
+	char digits[32];
+	int exponent = decimal_of(fraction, digits);
+	uint64_t whole = 0, all;
+	double part = 0;
+
+	if (exponent >= 0)
+		return fraction >= 1 ? nrow : 0;
+	/* Horner's rule from the last digit: (nrow * d + v) / 10, which stays below 10 nrow, in whole rows and a part of one. */
+	for (size_t k = strlen(digits); k-- > 0; whole = all / 10) {
+		all = nrow * (uint64_t)(digits[k] - '0') + whole;
+		part = ((double)(all % 10) + part) / 10;
+	}
+	for (; exponent < -1 && (whole || part > 0); exponent++, whole /= 10)
+		part = ((double)(whole % 10) + part) / 10;
+	return whole + (part > 1 - 1e-9);
+}
+
 int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuffle, uint64_t seed,
 	uint32_t *order, uint32_t *count, struct err *e)
 {
 	uint32_t left = nrow;
-	double rows;
 	int code = check(fraction, npart, e);
 
 	if (code)
 		return code;
 	for (unsigned k = 0; k + 1 < npart; k++) {
-		/* 0.7 * 160 is 111.99999999999999 in binary. */
-		rows = floor(fraction[k] * nrow + 1e-9);
+		uint64_t rows = split_count(fraction[k], nrow);
+
 		count[k] = rows < left ? (uint32_t)rows : left;
 		left -= count[k];
 	}

@@ -216,6 +216,27 @@ static void splits(void)
 	tap_ok(!split_rows(0, train, 2, true, 0, order, count, &e) && !count[0] && !count[1], "no rows");
 }
 
+/* Against whole numbers: the part of `nrow` rows that numerator / 10^digits is. */
+static void split_counts(void)
+{
+	static const uint64_t nrow[] = { 1, 3, 7, 10, 160, 1000, 42000010, 99999999, UINT32_MAX, UINT64_C(1) << 52, (UINT64_C(1) << 53) - 1,
+		UINT64_C(1) << 53 };
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < sizeof nrow / sizeof *nrow; i++)
+		for (uint64_t p = 0; p <= 1000; p++) {
+			uint64_t n = nrow[i], want = n / 1000 * p + n % 1000 * p / 1000, got = split_count((double)p / 1000, n);
+
+			if (got != want && !wrong++)
+				tap_note("0.%03d of %llu rows: %llu, expected %llu", (int)p, (unsigned long long)n, (unsigned long long)got,
+					(unsigned long long)want);
+		}
+	tap_is_int(wrong, 0, "thousandths of up to 2^53 rows are counted exactly");
+	tap_ok(split_count(0.333333333333, 3) == 1 && split_count(0.33333333, 3) == 0, "a fraction within 1e-9 of a whole row");
+	tap_ok(split_count(1e-300, UINT64_C(1) << 53) == 0 && split_count(5e-324, 10) == 0 && split_count(1, 7) == 7 && split_count(1 - 0x1p-53, 7) == 7,
+		"the smallest and largest fractions");
+}
+
 /* The same samples as CSV and as arrays, written by others. */
 static void reference_files(void)
 {
@@ -380,6 +401,7 @@ int main(void)
 	npy();
 	generated();
 	splits();
+	split_counts();
 	reference_files();
 	stripes();
 	numbers();

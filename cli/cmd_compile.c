@@ -63,14 +63,18 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	return code ? cli_fail(c, &e) : 0;
 }
 
-static int print_circuit(struct cli *c, const struct program *p, struct buf *out)
+static int print_circuit(struct cli *c, const struct model_file *m, struct buf *out)
 {
 	const struct options *o = &c->options;
+	const struct program *p = m->program;
+	const bool own = m->weights && !o->given[OPT_WEIGHTS];
 	double *weight = mem_try((size_t)p->nweight + 1, sizeof *weight);
 	struct err e;
 	int code = weight ? 0 : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 
-	if (!code && o->given[OPT_WEIGHTS])
+	if (!code && own)
+		memcpy(weight, m->weights->weight, p->nweight * sizeof *weight);
+	else if (!code && o->given[OPT_WEIGHTS])
 		code = weights_import(p, o->value[OPT_WEIGHTS], false, weight, &e);
 	else if (!code)
 		program_init_weights(p, options_count(o, OPT_SEED), 0, weight);
@@ -79,7 +83,7 @@ static int print_circuit(struct cli *c, const struct program *p, struct buf *out
 		code = weights_import(p, o->value[OPT_WEIGHTS], true, weight, &e);
 	if (!code && o->given[OPT_WEIGHTS])
 		weights_file_say_orders(c, o->value[OPT_WEIGHTS], p);
-	else if (!code && p->nweight_circuit)
+	else if (!code && p->nweight_circuit && !own)
 		cli_note(c, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
 	if (!code)
 		code = model_print(p, weight, out, &e);
@@ -87,8 +91,9 @@ static int print_circuit(struct cli *c, const struct program *p, struct buf *out
 	return code ? cli_fail(c, &e) : 0;
 }
 
-static int emit_program(struct cli *c, const struct program *p)
+static int emit_program(struct cli *c, const struct model_file *m)
 {
+	const struct program *p = m->program;
 	const char *path = c->options.value[OPT_PROGRAM_OUT];
 	enum emit what = (enum emit)options_choice(&c->options, OPT_EMIT_PROGRAM);
 	struct buf b = BUF_INIT;
@@ -99,7 +104,7 @@ static int emit_program(struct cli *c, const struct program *p)
 	if (what == EMIT_PLAN)
 		status = print_plan(c, p, &b);
 	else if (what == EMIT_CIRCUIT)
-		status = print_circuit(c, p, &b);
+		status = print_circuit(c, m, &b);
 	else if (what == EMIT_BYTECODE)
 		program_write(p, &b);
 	else
@@ -117,13 +122,17 @@ static int compile(struct cli *c)
 		/* The light cone keeps observables right, not the state. */
 		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT ? "cone" : NULL };
 	struct named_model m;
+	struct buf weights = BUF_INIT;
 	int status = named_model_open(c, &wish, &m);
 
+	if (!status)
+		status = weights_named(c, &c->options.value[OPT_WEIGHTS], &weights);
 	if (dump.len)
 		fwrite(dump.data, 1, dump.len, stderr);
 	if (!status)
-		status = emit_program(c, m.model.program);
+		status = emit_program(c, &m.model);
 	buf_release(&dump);
+	buf_release(&weights);
 	named_model_release(&m);
 	return status;
 }
@@ -141,7 +150,7 @@ const struct command command_compile = {
 	.bit = COMMAND_COMPILE,
 	.name = "compile",
 	.summary = "compile a model and print its program or plan",
-	.operands = "MODEL|CONFIG",
+	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Compiles a model and prints the program as assembler text, as bytecode, the plan by which it is "

@@ -60,6 +60,7 @@ static const char *const examples[] = {
 	"qcnn draw cluster.qcnn",
 	"qcnn draw --collapse=all cluster.qcnn",
 	"qcnn draw config.yaml",
+	"qcnn draw latest",
 	"qcnn draw --svg=cluster.svg --const n=8 cluster.qcnn",
 	"qcnn draw --expand --ascii bell.qcnn",
 	NULL
@@ -69,11 +70,11 @@ const struct command command_draw = {
 	.bit = COMMAND_DRAW,
 	.name = "draw",
 	.summary = "draw a model's circuits as text or SVG",
-	.operands = "MODEL|CONFIG",
+	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Draws the circuits of a model, or of the one that a configuration (a name ending in .yaml) names, with their "
-		"layers, blocks, gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. Assembler text and bytecode are read too.",
+		"layers, blocks, gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. Assembler text, bytecode and the weights.bin of a run are read too; a run may be named.",
 	.example = examples,
 	.run = draw,
 };

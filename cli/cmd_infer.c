@@ -11,7 +11,6 @@
 #include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
-#include "cli/run_folder.h"
 #include "cli/sample_names.h"
 #include "cli/samples.h"
 #include "cli/weights_files.h"
@@ -31,7 +30,7 @@ struct inference {
 	struct samples samples;
 	struct transform learnt;     /* of the training data; without steps where there were none */
 	struct dataset *own;         /* of --data */
-	struct buf path;             /* of the weights, where a run's folder is named */
+	struct buf path;             /* of the weights, where a run is named */
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
 	struct predictions p;
@@ -128,7 +127,7 @@ static char *noted_folder(const char *weights_path)
 
 static int open_weights(struct inference *f)
 {
-	const char *path = f->cli->options.operand[0] = run_weights(f->cli->options.operand[0], &f->path);
+	const char *path = f->cli->options.operand[0];
 	struct err e;
 
 	if (!weights_file_is_bin(path))
@@ -394,8 +393,11 @@ static int infer(struct cli *c)
 	struct err e;
 	int status;
 
-	if (attached_work(c, NULL, c->options.operand[0], &status))
+	status = weights_named(c, &c->options.operand[0], &f.path);
+	if (status || attached_work(c, NULL, c->options.operand[0], &status)) {
+		buf_release(&f.path);
 		return status;
+	}
 	f.sources = source_set_new();
 	f.d = diags_new(f.sources);
 	if (c->options.given[OPT_PREDICTIONS_OUT] && predictions_ending(c->options.value[OPT_PREDICTIONS_OUT], &e))
@@ -447,7 +449,7 @@ const struct command command_infer = {
 	.bit = COMMAND_INFER,
 	.name = "infer",
 	.summary = "evaluate trained weights on data",
-	.operands = "WEIGHTS",
+	.operands = "WEIGHTS|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "

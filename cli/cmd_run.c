@@ -25,6 +25,7 @@ struct running {
 	struct evaluator *ev;
 	struct pool *pool;
 	uint32_t nsample;
+	struct buf path, weights_path;       /* of the model and the weights, where a run is named */
 };
 
 static uint32_t shots_of(const struct running *r)
@@ -70,6 +71,12 @@ static int open_model(struct running *r, enum emit what)
 	if (!code && needs_state(what))
 		w.without[w.compile.nwithout++] = "cone";
 	if (!code)
+		status = weights_named(c, &c->options.operand[0], &r->path);
+	if (status) {
+		compile_words_release(&w);
+		return status;
+	}
+	if (!code)
 		code = model_file_open(c->options.operand[0], r->d, &w.lang, &w.compile, &r->model, &e);
 	compile_words_release(&w);
 	if (code)
@@ -82,15 +89,22 @@ static int open_model(struct running *r, enum emit what)
 
 static int open_weights(struct running *r, enum emit what)
 {
-	const struct options *o = &r->cli->options;
+	struct options *o = &r->cli->options;
 	const struct program *p = r->program;
 	struct err e;
-	int code;
+	int code = weights_named(r->cli, &o->value[OPT_WEIGHTS], &r->weights_path);
+
+	if (code)
+		return code;
 
 	r->weight = mem_try((size_t)p->nweight + 1, sizeof *r->weight);
 	if (!r->weight) {
 		err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 		return cli_fail(r->cli, &e);
+	}
+	if (r->model.weights && !o->given[OPT_WEIGHTS]) {
+		memcpy(r->weight, r->model.weights->weight, p->nweight * sizeof *r->weight);
+		return 0;
 	}
 	if (o->given[OPT_WEIGHTS]) {
 		code = weights_import(p, o->value[OPT_WEIGHTS], false, r->weight, &e);
@@ -261,12 +275,15 @@ static int run(struct cli *c)
 	model_file_release(&r.model);
 	diags_free(r.d);
 	source_set_free(r.sources);
+	buf_release(&r.path);
+	buf_release(&r.weights_path);
 	return status;
 }
 
 static const char *const examples[] = {
 	"qcnn run bell.qcnn",
 	"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",
+	"qcnn run --data=new.npz latest",
 	"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
 	"qcnn run --emit=state --format=npy -o state.npy bell.qcnn",
 	"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn",
@@ -277,11 +294,12 @@ const struct command command_run = {
 	.bit = COMMAND_RUN,
 	.name = "run",
 	.summary = "evaluate a model: outputs, derivatives, states, shots",
-	.operands = "MODEL",
+	.operands = "MODEL|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Evaluates a model, as text, assembler text (.asm) or bytecode, with the given weights for each sample of "
-		"the given data, and prints an array whose first dimension counts samples.",
+		"the given data, and prints an array whose first dimension counts samples. A run, or its weights.bin, is a model "
+		"with its weights.",
 	.example = examples,
 	.run = run,
 };

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "cli/run_folder.h"
 #include "cli/weights_files.h"
 #include "runtime/base/json.h"
 
@@ -90,7 +89,7 @@ static int weights(struct cli *c)
 {
 	struct options *o = &c->options;
 	struct buf own[OPTIONS_OPERANDS_MAX] = { BUF_INIT };
-	int i = 0, status;
+	int i = 0, status = 0;
 
 	while (i < ACTIONS && strcmp(actions[i].word, o->operand[0]))
 		i++;
@@ -100,9 +99,10 @@ static int weights(struct cli *c)
 		return cli_usage(c, "use: qcnn weights %s", actions[i].operands);
 	if (o->given[OPT_MODEL] && actions[i].run == show)
 		return cli_usage(c, "show reads a weights.bin, which has its model; --model is for convert and diff");
-	for (unsigned k = 1; k < o->noperand && (k == 1 || actions[i].run == weights_diff); k++)
-		o->operand[k] = run_weights(o->operand[k], &own[k]);
-	status = actions[i].run(c);
+	for (unsigned k = 1; !status && k < o->noperand && (k == 1 || actions[i].run == weights_diff); k++)
+		status = weights_named(c, &o->operand[k], &own[k]);
+	if (!status)
+		status = actions[i].run(c);
 	for (unsigned k = 0; k < o->noperand; k++)
 		buf_release(&own[k]);
 	return status;

@@ -5,8 +5,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/changes.h"
+#include "cli/run_folder.h"
 #include "cli/weights_files.h"
 
 /* ---- compiling ---- */
@@ -152,12 +154,19 @@ static int open_init(struct cli *c, struct job *j)
 {
 	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
 	uint32_t n = j->model.program->nweight;
-	const char *path;
+	const char *path, *from;
 	struct err e;
 
 	if (!v || v->kind != YNODE_MAP)
 		return 0;
-	path = config_path(j->config, v->entry[0].value->text);
+	from = v->entry[0].value->text;
+	path = config_path(j->config, from);
+	if (access(path, F_OK))
+		path = from;
+	if (run_file(config_text(j->config, KEY_LOG_DIR), path, &j->init_path, &path, &e))
+		return cli_fail(c, &e);
+	if (path == from)
+		path = config_path(j->config, from);
 	j->init = mem_try(n ? n : 1, sizeof *j->init);
 	if (!j->init)
 		err_set(&e, -ERR_CONFIG, "no memory for %u weights", n);
@@ -248,6 +257,7 @@ int job_open(struct cli *c, const char *path, struct job *j)
 void job_release(struct job *j)
 {
 	free(j->init);
+	buf_release(&j->init_path);
 	samples_release(&j->samples);
 	model_file_release(&j->model);
 	config_free(j->config);

@@ -22,6 +22,7 @@ struct job {
 	struct shortcut_use shortcuts;       /* that training has taken in this process */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
+	struct buf init_path;        /* of their file, where a run is named */
 };
 
 /* Read everything; faults are printed.  0 or the exit status; release in any case. */

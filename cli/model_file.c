@@ -79,28 +79,54 @@ static void compile_qsim(struct diags *d, uint32_t file, const struct compile_op
 	buf_release(&name);
 }
 
+enum { LOOK_BYTES = BYTECODE_MAGIC_BYTES > 9 ? BYTECODE_MAGIC_BYTES : 9 };
+
 static bool has_magic(const struct buf *b)
 {
 	return b->len >= BYTECODE_MAGIC_BYTES && !memcmp(b->data, BYTECODE_MAGIC, BYTECODE_MAGIC_BYTES);
 }
 
-/* Bytecode begins with its magic, whatever the file is called.  A text that was read to find out, from a pipe, is
+/* The length of a header, which is an object; as a text it would have control characters. */
+static bool is_weights(const struct buf *b)
+{
+	struct rd r = { (const uint8_t *)b->data, b->len, 0, 0 };
+
+	return b->len >= 9 && rd_u64(&r) <= WEIGHTS_HEADER_MAX && b->data[8] == '{';
+}
+
+/* The program of a weights.bin, and the text that it was compiled from. */
+static int read_weights(const char *path, const struct buf *b, struct diags *d, struct model_file *m, struct err *e)
+{
+	int code = input_is_stdin(path) ? weights_parse(b->data, b->len, &m->weights, e) : weights_open(path, &m->weights, e);
+	const char *text = code ? NULL : weights_meta(m->weights, "source");
+	int file = text && *text ? source_add(diags_sources(d), path, text, strlen(text)) : -1;
+
+	if (code)
+		return code;
+	m->program = m->weights->program;
+	if (file > 0)
+		m->text = source_text(diags_sources(d), (uint32_t)file, &m->len);
+	return 0;
+}
+
+/* Bytecode and weights are known by how they begin, whatever the file is called.  A text that was read to find out, from a pipe, is
  * left in *text: it cannot be read again. */
-static int read_bytecode(const char *path, struct model_file *m, bool *is_bytecode, struct buf *text, struct err *e)
+static int read_compiled(const char *path, struct diags *d, struct model_file *m, struct buf *text, struct err *e)
 {
 	uint64_t size;
-	int code = buf_read_part(text, path, BYTECODE_MAGIC_BYTES, false, &size, e);
+	int code = buf_read_part(text, path, LOOK_BYTES, false, &size, e);
 
-	if (!code && size && !has_magic(text)) {
+	if (!code && size && !has_magic(text) && !is_weights(text)) {
 		buf_release(text);
 		return 0;
 	}
-	if (!code)
+	if (!code && !(size && is_weights(text)))
 		code = buf_read_file(text, path, PROGRAM_BYTES_MAX, e);
-	*is_bytecode = !code && has_magic(text);
-	if (!code && !*is_bytecode)
+	if (!code && !has_magic(text) && !is_weights(text))
 		return 0;
-	if (*is_bytecode) {
+	if (!code && is_weights(text)) {
+		code = read_weights(path, text, d, m, e);
+	} else if (!code) {
 		code = program_read(text->data, text->len, &m->program, e);
 		if (code)
 			err_prefix(e, "%s", input_name(path));
@@ -112,24 +138,23 @@ static int read_bytecode(const char *path, struct model_file *m, bool *is_byteco
 int model_file_open(const char *path, struct diags *d, const struct lang_options *lo,
 	const struct compile_options *co, struct model_file *out, struct err *e)
 {
-	struct model_file m = { NULL, NULL, 0, NULL };
+	struct model_file m = { .program = NULL };
 	struct buf text = BUF_INIT;
-	bool is_bytecode = false;
 	int code = 0, file;
 
 	if (path_ends(path, ".yaml") || path_ends(path, ".yml"))
 		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s` or `qcnn draw %s`, or give the model that "
 			"it names at `model: {file: ...}`", path, path, path);
 	if (!path_ends(path, ".qcnn") && !path_ends(path, ".asm"))
-		code = read_bytecode(path, &m, &is_bytecode, &text, e);
+		code = read_compiled(path, d, &m, &text, e);
 	if (code)
 		return code;
-	if (co->nconstant && (is_bytecode || path_ends(path, ".asm"))) {
-		program_free(m.program);
+	if (co->nconstant && (m.program || path_ends(path, ".asm"))) {
+		model_file_release(&m);
 		buf_release(&text);
 		return err_set(e, -ERR_CONFIG, "%s is compiled already: its constants, such as %s, are what they were then", path, co->constant->name);
 	}
-	if (!is_bytecode) {
+	if (!m.program) {
 		file = text.data ? source_take(diags_sources(d), path, &text, e) : source_open(diags_sources(d), path, SOURCE_BYTES_MAX, e);
 		if (file < 0)
 			return file;
@@ -142,10 +167,7 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 			compile_source(d, (uint32_t)file, lo, co, &m);
 	}
 	if (diags_errors(d)) {
-		program_free(m.program);
-		free(m.want);
-		m.program = NULL;
-		m.want = NULL;
+		model_file_release(&m);
 	} else if (!m.program) {
 		BUG("%s: no program and no error", path);
 	} else if (!m.want) {
@@ -162,8 +184,12 @@ int model_fault_status(const struct diags *d, bool configured)
 
 void model_file_release(struct model_file *m)
 {
-	program_free(m->program);
+	if (m->weights)
+		weights_free(m->weights);
+	else
+		program_free(m->program);
 	free(m->want);
+	m->weights = NULL;
 	m->program = NULL;
 	m->want = NULL;
 }

@@ -6,15 +6,18 @@
 
 #include "compiler/compile.h"
 #include "runtime/data/dataset.h"
+#include "runtime/train/weights.h"
 
 struct model_file {
-	struct program *program;     /* owned; NULL when the text has errors */
+	struct program *program;     /* owned (by weights, where there are some); NULL when the text has errors */
+	struct weights *weights;     /* owned: of a weights.bin, which is a model with its weights; else NULL */
 	const char *text;            /* the model's source; NULL for bytecode; lives in the source set */
 	size_t len;
 	struct input_want *want;     /* (program->ninput_group) owned; with places where known */
 };
 
-/* 0 (then look at diags_errors), or a negative code and *e when the file cannot be had. */
+/* A model as text, assembler text, bytecode, qsim's text, or in a weights.bin, by what the file holds.
+ * 0 (then look at diags_errors), or a negative code and *e when the file cannot be had. */
 int model_file_open(const char *path, struct diags *d, const struct lang_options *lo,
 	const struct compile_options *co, struct model_file *out, struct err *e);
 void model_file_release(struct model_file *m);

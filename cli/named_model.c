@@ -5,6 +5,7 @@
 
 #include "cli/changes.h"
 #include "cli/job.h"
+#include "cli/weights_files.h"
 
 bool path_is_config(const char *path)
 {
@@ -70,13 +71,17 @@ int named_model_open(struct cli *c, const struct model_wish *wish, struct named_
 {
 	int status;
 
+	struct model_wish named = *wish;
+
 	*m = (struct named_model){ .sources = source_set_new() };
 	m->d = diags_new(m->sources);
 	if (!wish->path)
 		return 0;
-	status = open_config(c, wish, m);
+	status = weights_named(c, &named.path, &m->path);
 	if (!status)
-		status = open_model(c, wish, m);
+		status = open_config(c, &named, m);
+	if (!status)
+		status = open_model(c, &named, m);
 	return status ? status : cli_warnings(c, m->d);
 }
 
@@ -86,4 +91,5 @@ void named_model_release(struct named_model *m)
 	config_free(m->config);
 	diags_free(m->d);
 	source_set_free(m->sources);
+	buf_release(&m->path);
 }

@@ -13,10 +13,11 @@ struct named_model {
 	struct diags *d;
 	struct config *config;       /* NULL: a model alone, without defaults */
 	struct model_file model;
+	struct buf path;             /* of the file, where a run is named */
 };
 
 struct model_wish {
-	const char *path;            /* NULL: there is none; model.program stays NULL */
+	const char *path;            /* or the name of a run; NULL: there is none, and model.program stays NULL */
 	bool defaults;               /* to a model alone belong the defaults of a configuration */
 	const char *without;         /* a pass to leave out besides those of --no-pass, or NULL */
 	const char *dump;            /* letters of passes, or NULL */

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/diag.h"
+#include "runtime/base/inputs.h"
 #include "runtime/log/latest.h"
 #include "runtime/log/run.h"
 
@@ -230,12 +232,70 @@ int run_remove(const struct run_folder *r, struct err *e)
 	return code;
 }
 
-const char *run_weights(const char *path, struct buf *own)
-{
-	struct stat st;
+/* ---- the file of a run ---- */
 
-	if (stat(path, &st) || !S_ISDIR(st.st_mode))
-		return path;
+/* The run's weights.bin, which only a finished run has. */
+static int weights_of(const char *path, struct buf *own, const char **out, struct err *e)
+{
+	struct run_list l = { NULL, 0, 0 };
+	struct stat st;
+	int code = 0;
+
 	buf_printf(own, "%s%sweights.bin", path, *path && path[strlen(path) - 1] == '/' ? "" : "/");
-	return stat(own->data, &st) ? path : own->data;
+	*out = own->data;
+	if (!stat(own->data, &st))
+		return 0;
+	if (!add_run(&l, path, path))
+		return err_set(e, -ERR_NO_INPUT, "%s is a folder without weights.bin, and not that of a run (it has no run.json); name a file "
+			"of weights or a run (`qcnn runs` lists those in runs)", path);
+	code = err_set(e, -ERR_NO_INPUT, "the run %s (%s) has no weights.bin, since its training did not finish; the command that "
+		"started it (`qcnn runs show %s`) continues it", path, run_state(&l.run[0]), path);
+	run_list_release(&l);
+	return code;
+}
+
+/* No file and no run: runs have names without an ending. */
+static int no_such(const char *dir, const char *word, const struct run_list *all, struct err *e)
+{
+	const char **name = mem_alloc(all->n + 1, sizeof *name), *near;
+
+	for (size_t i = 0; i < all->n; i++)
+		name[i] = all->run[i].name;
+	name[all->n] = "latest";
+	near = diag_nearest(word, name, all->n + 1);
+	if (near)
+		err_set(e, -ERR_NO_INPUT, "there is no file `%s` and no run of this name in %s; did you mean `%s`?", word, dir, near);
+	else
+		err_set(e, -ERR_NO_INPUT, "there is no file `%s` and no run of this name in %s; `qcnn runs` lists the runs", word, dir);
+	free(name);
+	return -ERR_NO_INPUT;
+}
+
+int run_file(const char *dir, const char *word, struct buf *own, const char **out, struct err *e)
+{
+	struct run_list l = { NULL, 0, 0 }, all;
+	struct stat st;
+	struct err why;
+	int code;
+
+	*out = word;
+	if (input_is_stdin(word) || (!stat(word, &st) && !S_ISDIR(st.st_mode)))
+		return 0;
+	if (!stat(word, &st))
+		return weights_of(word, own, out, e);
+	if (!*word || strchr(word, '/'))
+		return 0;
+	code = run_list_find(dir, word, &l, &why);
+	if (!code)
+		code = weights_of(l.run[0].path, own, out, e);
+	else if (code == -ERR_USAGE)
+		code = err_set(e, code, "%s", why.text);
+	else if (strchr(word, '.') || run_list_read(dir, &all, NULL))
+		code = 0;
+	else {
+		code = no_such(dir, word, &all, e);
+		run_list_release(&all);
+	}
+	run_list_release(&l);
+	return code;
 }

@@ -32,7 +32,9 @@ bool run_is_same(const struct run_folder *a, const struct run_folder *b);
 /* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run. */
 int run_remove(const struct run_folder *r, struct err *e);
 
-/* What to read where weights are named: `path`, or, where it is the folder of a run, its weights.bin as written into *own. */
-const char *run_weights(const char *path, struct buf *own);
+/* What a word that names a file of weights or a model means: itself where it is a file (or `-`), or else the weights.bin
+ * of a run: of its folder, its name in dir (`latest` too) or the only name there that begins so.  *out is word or
+ * own->data.  A word that is neither is itself where it looks like a file; -ERR_NO_INPUT or -ERR_USAGE otherwise. */
+int run_file(const char *dir, const char *word, struct buf *own, const char **out, struct err *e);
 
 #endif

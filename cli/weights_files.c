@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run_folder.h"
 #include "cli/values.h"
 #include "runtime/train/keras.h"
 #include "runtime/train/keras_h5.h"
@@ -20,6 +21,13 @@ bool weights_file_is_bin(const char *path)
 		if (path_ends(path, other[i]))
 			return false;
 	return true;
+}
+
+int weights_named(struct cli *c, const char **word, struct buf *own)
+{
+	struct err e;
+
+	return *word && run_file(RUNS_FOLDER, *word, own, word, &e) ? cli_fail(c, &e) : 0;
 }
 
 int weights_model_open(struct cli *c, struct named_model *m)

@@ -20,6 +20,12 @@ struct weights_file {
 	double *own;                 /* owned */
 };
 
+/* Where runs are looked for by name. */
+#define RUNS_FOLDER "runs"
+/* *word, which names a file or a run, becomes the path of a file (run_file); the text may be in *own.  0, or the exit
+ * status after a message. */
+int weights_named(struct cli *c, const char **word, struct buf *own);
+
 bool weights_file_is_bin(const char *path);     /* by its ending: none of the other files' */
 /* A weights.bin where p is NULL, else any file for that program.  0 or the exit status. */
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);

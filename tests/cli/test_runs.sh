@@ -123,6 +123,51 @@ tap_exit 0 "compare runs of one name in two folders" "$QCNN" runs compare a/run-
 tap_is "$(sed -n 1p out | tr -s ' ')" " a/run-1 b/run-1" "their paths tell them apart"
 tap_exit 2 "compare a run with itself by another path" "$QCNN" runs compare a/run-1 b/../a/run-1
 tap_has err "the run b/../a/run-1 is named twice" "it says so"
+
+# ---- other commands take runs by name ----
+
+rm -rf runs
+for name in two two one; do "$QCNN" train -q --fresh --set log.name=$name config.yaml 2>/dev/null; done
+mkdir runs/cut-1 runs/other
+printf '{"schema":1,"state":"interrupted"}\n' >runs/cut-1/run.json
+full=$(ls -d runs/one-*)
+"$QCNN" infer "$full/weights.bin" >wanted
+for name in latest one "${full#runs/}" "$full" "$full/"; do
+	tap_exit 0 "infer $name" "$QCNN" infer "$name"
+	tap_same out wanted "as with the path of its weights"
+done
+"$QCNN" weights show "$full/weights.bin" >wanted
+tap_exit 0 "weights show by name" "$QCNN" weights show one
+tap_same out wanted "the same weights"
+tap_exit 0 "weights diff by name" "$QCNN" weights diff one latest
+tap_exit 0 "weights convert by name" "$QCNN" weights convert latest copy.bin
+tap_same copy.bin "$full/weights.bin" "the same file"
+"$QCNN" draw cluster.qcnn >wanted
+tap_exit 0 "draw a run" "$QCNN" draw latest
+tap_same out wanted "its model"
+tap_exit 0 "check a run" "$QCNN" check one
+printf '0.1,0.2,0.3,0.4\n' >four.csv
+"$QCNN" run --data four.csv --weights "$full/weights.bin" cluster.qcnn >wanted
+tap_exit 0 "run: weights by name" "$QCNN" run --data four.csv --weights one cluster.qcnn
+tap_same out wanted "the same outputs"
+tap_exit 0 "run a run" "$QCNN" run --data four.csv one
+tap_same out wanted "with its weights"
+"$QCNN" compile cluster.qcnn >wanted
+tap_exit 0 "compile a run" "$QCNN" compile latest
+tap_same out wanted "its program"
+tap_exit 0 "gate by gate" "$QCNN" compile -e circuit latest
+tap_has out "rz(0.2499" "with its weights"
+tap_exit 0 "start from a run" "$QCNN" train -q --dry-run --set train.init.from=one config.yaml
+tap_exit 66 "infer on a run that was cut off" "$QCNN" infer cut
+tap_has err "the run runs/cut-1 (interrupted) has no weights.bin, since its training did not finish" "it says why"
+tap_exit 66 "a name that is near" "$QCNN" infer latst
+tap_has err 'there is no file `latst` and no run of this name in runs; did you mean `latest`?' "is suggested"
+tap_exit 2 "the beginning of two names" "$QCNN" draw two
+tap_has err '2 runs in runs begin with `two`' "it says so"
+tap_exit 66 "a folder that is no run" "$QCNN" infer runs/other
+tap_has err 'not that of a run (it has no run.json)' "it says so"
+tap_exit 78 "constants of a run" "$QCNN" draw --const n=8 latest
+
 printf 'a,b,label\n0.1,0.2,0.25\n0.3,0.4,0.5\n' >samples.csv
 for map in '{0.25: -1, 0.5: 1}' '{0.25: 1, 0.5: -1}'; do
 	"$QCNN" train -q --set log.dir=maps --set data.split=null --set "data.label_map=$map" table.yaml 2>/dev/null

@@ -3,10 +3,15 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/yaml_read.h"
+#include "runtime/base/json.h"
 
 static const char model_text[] =
 	"QCNN 1;\n"
@@ -70,6 +75,11 @@ static const char config_text_[] =
 	"run:\n"
 	"  seed: 1\n";
 
+/* Behind it: what the folders of its runs are called. */
+static const char name_text[] =
+	"log:\n"
+	"  name: %s%*s# the folders of its runs are runs/NAME-TIME\n";
+
 static const struct { const char *name, *text; } files[] = {
 	{ "model.qcnn", model_text }, { "config.yaml", config_text_ },
 };
@@ -105,6 +115,30 @@ static int nothing_is_lost(struct cli *c, const char *folder)
 	return status;
 }
 
+/* The name of the folder as the value of a key in YAML; nothing for the root folder and for names that are not UTF-8. */
+static void add_name(const char *folder, struct buf *text)
+{
+	char *real = realpath(folder, NULL), *name = real ? strrchr(real, '/') + 1 : NULL;
+	struct ynode value = { .kind = YNODE_NONE };
+	struct buf shown = BUF_INIT;
+	bool plain = name && isalpha((unsigned char)*name);
+	json_t *utf8 = name && *name ? json_string(name) : NULL;
+
+	for (const char *p = name; plain && *p; p++)
+		plain = isalnum((unsigned char)*p) || strchr("._-", *p);
+	if (plain)
+		yaml_resolve(&value, name);
+	if (plain && value.kind == YNODE_TEXT)
+		buf_str(&shown, name);
+	else if (utf8)
+		buf_json_str(&shown, name);
+	if (utf8)
+		buf_printf(text, name_text, shown.data, shown.len < 24 ? (int)(25 - shown.len) : 1, "");
+	json_decref(utf8);
+	buf_release(&shown);
+	free(real);
+}
+
 static int init(struct cli *c)
 {
 	const char *folder = c->options.noperand ? c->options.operand[0] : ".";
@@ -119,6 +153,8 @@ static int init(struct cli *c)
 		buf_clear(&text);
 		buf_printf(&path, "%s/%s", folder, files[i].name);
 		buf_str(&text, files[i].text);
+		if (files[i].text == config_text_)
+			add_name(folder, &text);
 		if (buf_write_file(&text, path.data, 0, &e))
 			status = cli_fail(c, &e);
 	}

@@ -9,6 +9,7 @@ tap_is "$(cat err)" "" "and no warning"
 tap_exit 0 "nor for eight qubits" "$QCNN" check --const n=8 mine/model.qcnn
 tap_exit 0 "it can be drawn" "$QCNN" draw mine/model.qcnn
 tap_exit 0 "it trains" "$QCNN" train -q mine/config.yaml
+tap_ok "its runs have the name of the folder" sh -c 'test -d runs/mine-*'
 loss=$(sed 's/.*"metrics":{[^}]*"val_sign_accuracy":\([0-9.]*\).*/\1/' runs/latest/run.json)
 awk -v a="$loss" 'BEGIN { exit !(a >= 0.85) }'
 tap_result $? "it learns: accuracy $loss of validation"
@@ -30,6 +31,11 @@ tap_exit 0 "with --force" "$QCNN" init --force mine
 tap_ok "it is replaced" grep -q learning_rate mine/config.yaml
 (mkdir here && cd here && "$QCNN" init -q) && test -s here/model.qcnn
 tap_result $? "init in the current folder"
+for name in 'two words: #1' 1e3 null été; do
+	tap_exit 0 "init in a folder called $name" "$QCNN" init -q "$name"
+	tap_is "$("$QCNN" config --json "$name/config.yaml" | sed 's/.*"log":{[^}]*"name":"\([^"]*\)".*/\1/')" "$name" "its name is kept"
+done
+tap_is "$("$QCNN" config --json here/config.yaml | sed 's/.*"log":{[^}]*"name":"\([^"]*\)".*/\1/')" here "init in the current folder: its name"
 tap_exit 73 "where no folder can be made" "$QCNN" init no/such/folder
 
 tap_exit 2 "an unknown shell" "$QCNN" completions tcsh
@@ -65,7 +71,7 @@ if command -v bash >/dev/null; then
 	tap_is "$(bash ask.sh qcnn train --set train.ep)" "train.epochs=" "a key of the configuration"
 	tap_is "$(bash ask.sh qcnn train --set = run.se)" "run.seed=" "behind = too"
 	tap_is "$(bash ask.sh qcnn weights '')" "show convert diff" "what a command does"
-	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn runs show m)" "$(ls runs | grep model)" "a run"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn runs show m)" "$(ls runs | grep mine)" "a run"
 else
 	tap_skip "bash is not installed"
 fi

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/configuration.h"
+#include "cli/run_metrics.h"
 #include "cli/runs_compare.h"
 #include "cli/table.h"
 
@@ -30,7 +31,8 @@ static void add_time(struct table *t, const struct run_folder *r)
 	table_add(t, shown);
 }
 
-static void list_json(const struct run_list *l, struct buf *out)
+/* best: which runs have the best value of each metric, or NULL; taken over. */
+static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 {
 	json_t *all = json_object(), *runs = json_array();
 
@@ -43,6 +45,8 @@ static void list_json(const struct run_list *l, struct buf *out)
 	}
 	json_object_set_new(all, "schema", json_integer(1));
 	json_object_set_new(all, "runs", runs);
+	if (best)
+		json_object_set_new(all, "best", best);
 	json_write(all, out);
 	buf_char(out, '\n');
 	json_decref(all);
@@ -50,7 +54,7 @@ static void list_json(const struct run_list *l, struct buf *out)
 
 static void list_text(const struct run_list *l, struct buf *out)
 {
-	static const char *const title[] = { "run", "state", "ended", "epochs", "loss", "val_loss", "seconds" };
+	static const char *const title[] = { "run", "state", "ended", "epochs", "best_epoch", "loss", "val_loss", "seconds" };
 	struct table t = { .ncolumn = sizeof title / sizeof *title };
 
 	for (unsigned k = 0; k < t.ncolumn; k++)
@@ -62,6 +66,7 @@ static void list_text(const struct run_list *l, struct buf *out)
 		table_add(&t, run_state(r));
 		add_time(&t, r);
 		table_add_number(&t, run_number(r, "metrics", "epochs"), "%.0f");
+		table_add_number(&t, run_number(r, "metrics", "best_epoch"), "%.0f");
 		table_add_number(&t, run_number(r, "metrics", "loss"), "%.6g");
 		table_add_number(&t, run_number(r, "metrics", "val_loss"), "%.6g");
 		table_add_number(&t, run_number(r, NULL, "seconds"), "%.3g");
@@ -70,10 +75,17 @@ static void list_text(const struct run_list *l, struct buf *out)
 	table_release(&t);
 }
 
+static void complete(struct run_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		run_metrics_complete(&l->run[i]);
+}
+
 static int list(struct cli *c, struct run_list *l)
 {
+	complete(l);
 	if (c->options.given[OPT_JSON])
-		list_json(l, &c->out);
+		list_json(l, NULL, &c->out);
 	else if (l->n)
 		list_text(l, &c->out);
 	else
@@ -131,10 +143,12 @@ static void show_value(const char *key, int columns, const json_t *v, struct buf
 
 static int show(struct cli *c, struct run_list *l)
 {
-	int columns = key_columns(0, l->run[0].record);
 	const char *key;
+	int columns;
 	json_t *v;
 
+	complete(l);
+	columns = key_columns(0, l->run[0].record);
 	if (c->options.given[OPT_JSON]) {
 		json_write(l->run[0].record, &c->out);
 		buf_char(&c->out, '\n');
@@ -153,8 +167,9 @@ static int compare(struct cli *c, struct run_list *l)
 {
 	if (c->options.given[OPT_SVG])
 		return runs_compare_svg(c, l);
+	complete(l);
 	if (c->options.given[OPT_JSON]) {
-		list_json(l, &c->out);
+		list_json(l, runs_compare_best(l), &c->out);
 		return 0;
 	}
 	return runs_compare_text(c, l);

@@ -82,6 +82,8 @@ libcli_a_SOURCES = \
 	cli/resume_isa.h \
 	cli/run_folder.c \
 	cli/run_folder.h \
+	cli/run_metrics.c \
+	cli/run_metrics.h \
 	cli/run_values.c \
 	cli/run_values.h \
 	cli/runs_compare.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/run_metrics.h"
 #include "runtime/net/coordinator.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
@@ -250,6 +251,20 @@ json_t *record_shortcuts(const struct shortcut_use *u)
 	return all;
 }
 
+/* The best epoch, as the run's metrics.jsonl has it. */
+static json_t *add_best(const struct run *run, json_t *metrics)
+{
+	struct buf path = BUF_INIT;
+	struct history h;
+
+	buf_printf(&path, "%s/metrics.jsonl", run_path(run));
+	if (!history_read(path.data, &h, NULL))
+		run_metrics_best(metrics, &h, json_number_value(json_object_get(metrics, "start")));
+	history_release(&h);
+	buf_release(&path);
+	return metrics;
+}
+
 int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
 	const struct train_result *r, struct err *e)
 {
@@ -276,7 +291,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	if (j->shortcuts.nbatch)
 		json_object_set_new(all, "shortcuts", record_shortcuts(&j->shortcuts));
 	if (r)
-		json_object_set_new(all, "metrics", metrics_json(&j->train, r));
+		json_object_set_new(all, "metrics", add_best(run, metrics_json(&j->train, r)));
 	json_write(all, &b);
 	buf_char(&b, '\n');
 	code = run_write(run, "run.json", &b, 0, e);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/configuration.h"
+#include "cli/run_metrics.h"
 #include "cli/table.h"
 
 /* The configuration of a run as a tree of its results' keys, or NULL. */
@@ -102,8 +103,28 @@ static void compare_configs(const struct run_list *l, struct table *t)
 	json_decref(keys);
 }
 
-/* A row for each number of the metrics that any of the runs has. */
-static void compare_metrics(const struct run_list *l, struct table *t)
+/* ---- results ---- */
+
+/* A number of the metrics: NaN where a run has none; best: the runs whose value is the best of different ones. */
+struct row { const char *key; double v[RUNS_COMPARED_MAX]; bool best[RUNS_COMPARED_MAX]; };
+
+static void find_best(struct row *r, size_t n)
+{
+	int rise = run_metrics_rise(r->key);
+	double best = NAN, worst = NAN;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = rise ? r->v[i] : -r->v[i];
+
+		best = fmax(best, v);
+		worst = fmin(worst, v);
+	}
+	for (size_t i = 0; i < n; i++)
+		r->best[i] = rise >= 0 && best > worst && (rise ? r->v[i] : -r->v[i]) == best;
+}
+
+/* Call f for each number that the metrics of any of the runs have. */
+static void each_row(const struct run_list *l, void (*f)(void *ctx, const struct run_list *l, const struct row *r), void *ctx)
 {
 	json_t *metrics[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
 	const char *key;
@@ -112,26 +133,56 @@ static void compare_metrics(const struct run_list *l, struct table *t)
 		metrics[i] = json_object_get(l->run[i].record, "metrics");
 	keys = flatten_all(metrics, l->n, flat);
 	json_object_foreach(keys, key, first) {
-		double v[RUNS_COMPARED_MAX];
+		struct row r = { .key = key };
 		bool any = false;
 
 		for (size_t i = 0; i < l->n; i++) {
 			const json_t *number = json_object_get(flat[i], key);
 
 			any |= json_is_number(number);
-			v[i] = json_is_number(number) ? json_number_value(number) : NAN;
+			r.v[i] = json_is_number(number) ? json_number_value(number) : NAN;
 		}
+		find_best(&r, l->n);
 		if (any)
-			table_add(t, key);
-		for (size_t i = 0; any && i < l->n; i++)
-			table_add_number(t, v[i], "%.6g");
+			f(ctx, l, &r);
 	}
 	for (size_t i = 0; i < l->n; i++)
 		json_decref(flat[i]);
 	json_decref(keys);
-	table_add(t, "seconds");
+}
+
+struct compared { struct table table; bool marked; };
+
+/* A star behind the best value. */
+static void add_row(void *ctx, const struct run_list *l, const struct row *r)
+{
+	struct compared *c = ctx;
+
+	table_add(&c->table, r->key);
+	for (size_t i = 0; i < l->n; i++) {
+		table_add_number(&c->table, r->v[i], r->best[i] ? "%.6g *" : "%.6g");
+		c->marked |= r->best[i];
+	}
+}
+
+static void add_paths(void *ctx, const struct run_list *l, const struct row *r)
+{
+	json_t *paths = json_array();
+
 	for (size_t i = 0; i < l->n; i++)
-		table_add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
+		if (r->best[i])
+			json_array_append_new(paths, json_string(l->run[i].path));
+	if (json_array_size(paths))
+		json_object_set(ctx, r->key, paths);
+	json_decref(paths);
+}
+
+json_t *runs_compare_best(const struct run_list *l)
+{
+	json_t *all = json_object();
+
+	each_row(l, add_paths, all);
+	return all;
 }
 
 /* The heading of a run: its name, or its path where another run has the same name. */
@@ -145,17 +196,25 @@ static const char *title_of(const struct run_list *l, size_t at)
 
 int runs_compare_text(struct cli *c, const struct run_list *l)
 {
-	struct table t = { .ncolumn = (unsigned)l->n + 1 };
+	struct compared all = { .table = { .ncolumn = (unsigned)l->n + 1 } };
+	struct table *t = &all.table;
 
-	table_add(&t, "");
+	table_add(t, "");
 	for (size_t i = 0; i < l->n; i++)
-		table_add(&t, title_of(l, i));
-	compare_metrics(l, &t);
-	compare_configs(l, &t);
-	table_print(&t, &c->out);
-	table_release(&t);
+		table_add(t, title_of(l, i));
+	each_row(l, add_row, &all);
+	table_add(t, "seconds");
+	for (size_t i = 0; i < l->n; i++)
+		table_add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
+	compare_configs(l, t);
+	table_print(t, &c->out);
+	if (all.marked)
+		buf_str(&c->out, "* best value of the row\n");
+	table_release(t);
 	return 0;
 }
+
+/* ---- curves ---- */
 
 /* The best start's rows: with one start, all. */
 static size_t rows_of(const struct run_folder *r, const struct history *h, size_t *first)

@@ -94,3 +94,23 @@ const double *history_column(const struct history *h, const char *name)
 			return h->value + k * h->nrow;
 	return NULL;
 }
+
+static struct history_best lowest(const struct history *h, double start, const char *column)
+{
+	const double *starts = history_column(h, "start"), *epoch = history_column(h, "epoch"), *v = history_column(h, column);
+	struct history_best best = { column, NAN, NAN };
+
+	for (size_t i = 0; starts && epoch && v && i < h->nrow; i++)
+		if (starts[i] == start && isfinite(v[i]) && !(v[i] >= best.value)) {
+			best.epoch = epoch[i];
+			best.value = v[i];
+		}
+	return best;
+}
+
+struct history_best history_best(const struct history *h, double start)
+{
+	struct history_best best = lowest(h, start, "val_loss");
+
+	return isnan(best.epoch) ? lowest(h, start, "loss") : best;
+}

@@ -17,7 +17,7 @@ tap_is "$(cat out)" '{"runs":[],"schema":1}' "an empty list"
 mkdir runs/other
 tap_exit 0 "list" "$QCNN" runs list
 tap_is "$(sed 1d out | awk '{ print $1 }' | sed 's/-.*//' | sort | tr '\n' ' ')" "one two two " "three runs; latest and other folders are none"
-tap_is "$(sed -n 1p out | tr -s ' ')" "run state ended epochs loss val_loss seconds" "titles"
+tap_is "$(sed -n 1p out | tr -s ' ')" "run state ended epochs best_epoch loss val_loss seconds" "titles"
 tap_is "$(grep -c 'finished' out)" 3 "their states"
 tap_exit 0 "list is the default" "$QCNN" runs
 tap_exit 0 "as JSON" "$QCNN" runs --json
@@ -116,6 +116,22 @@ record b/run-1 2026-01-02T00:00:01Z '"loss":0.125'
 record b/run-2 2026-01-02T00:00:02Z '"loss":0.125'
 tap_exit 2 "a beginning of three names" "$QCNN" runs --dir=a show run
 tap_has err "3 runs in a begin with \`run\`; the newest is run-3" "the newest of them is named"
+printf '{"start":1,"epoch":%s,"step":%s,"loss":%s,"val_loss":%s,"seconds":1}\n' 1 4 0.5 0.4 2 8 0.3 0.2 3 12 0.25 0.3 >a/run-2/metrics.jsonl
+printf '{"schema":1,"state":"interrupted","written":"2026-01-01T00:00:02Z","seconds":1}\n' >a/run-2/run.json
+tap_exit 0 "an interrupted run" "$QCNN" runs --dir=a
+tap_is "$(grep '^run-2' out | tr -s ' ')" "run-2 interrupted 2026-01-01 00:00 3 2 0.25 0.3 1" "has its last epoch, the best one, and the losses"
+tap_exit 0 "show it" "$QCNN" runs --dir=a show run-2
+tap_is "$(grep -e best -e epochs out | tr -s ' ' | tr '\n' ' ')" "metrics.epochs 3 metrics.best_epoch 2 metrics.best_val_loss 0.2 " "the same"
+tap_exit 0 "compare it with a finished one" "$QCNN" runs --dir=a compare run-2 run-3
+tap_is "$(grep -e '^loss' -e '^epochs' -e '^\*' out | tr -s ' ' | sed 's/ *$//' | tr '\n' ,)" "loss 0.25 0.25,epochs 3," "equal values and counts are not marked"
+tap_exit 0 "compare different losses and accuracies" "$QCNN" runs --dir=a compare run-1 run-3
+tap_is "$(grep '^loss' out | tr -s ' ')" "loss 0.5 0.25 *" "the lower loss is marked"
+tap_exit 0 "in JSON" "$QCNN" runs --json --dir=a compare run-1 run-3
+tap_has out '"best":{"loss":["a/run-3"]' "it is named"
+record c/run-1 2026-01-01T00:00:01Z '"auc":0.5,"mae":0.5,"val_f1":0.25,"best_loss":1'
+record c/run-2 2026-01-01T00:00:02Z '"auc":0.75,"mae":0.25,"val_f1":0.5,"best_loss":2'
+tap_exit 0 "compare other metrics" "$QCNN" runs --dir=c compare run-1 run-2
+tap_is "$(sed '1d;/^seconds/,$d' out | tr -s ' ' | tr '\n' ,)" "auc 0.5 0.75 *,mae 0.5 0.25 *,val_f1 0.25 0.5 *,best_loss 1 * 2," "each in its direction"
 tap_exit 0 "compare where the second run alone has a metric" "$QCNN" runs --dir=a compare run-1 run-3
 tap_is "$(grep '^val_accuracy' out | tr -s ' ')" "val_accuracy 0.75" "it has a row"
 tap_is "$(grep '^gap' out | tr -s ' ')" "gap 0.5" "so has one that is null in the first run"

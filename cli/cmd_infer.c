@@ -102,7 +102,14 @@ static int open_config(struct inference *f)
 	return open_transform(f);
 }
 
-/* config_folder out of the run.json beside the weights; nothing when there is none. */
+/* Whether the folder, written with its last slash, is that of a run's checkpoints. */
+static bool is_checkpoint(const struct buf *folder)
+{
+	return folder->len && path_ends(folder->data, "checkpoint/") && (folder->len == strlen("checkpoint/")
+		|| path_ends(folder->data, "/checkpoint/"));
+}
+
+/* config_folder of the run.json beside the weights, or above a checkpoint; NULL without one. */
 static char *noted_folder(const char *weights_path)
 {
 	const char *slash = strrchr(weights_path, '/');
@@ -113,6 +120,8 @@ static char *noted_folder(const char *weights_path)
 
 	if (slash)
 		buf_add(&path, weights_path, (size_t)(slash - weights_path) + 1);
+	if (is_checkpoint(&path))
+		buf_str(&path, "../");
 	buf_str(&path, "run.json");
 	if (!buf_read_file(&text, path.data, 1 << 20, NULL))
 		run = json_read(text.data, text.len, NULL);

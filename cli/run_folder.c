@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/backup.h"
+#include "cli/run_metrics.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/diag.h"
 #include "runtime/base/inputs.h"
@@ -234,6 +236,49 @@ int run_remove(const struct run_folder *r, struct err *e)
 
 /* ---- the file of a run ---- */
 
+/* The checkpoint of the run that was written last; false: there is none. */
+static bool newest_checkpoint(const char *run, struct buf *path)
+{
+	struct buf slot = BUF_INIT;
+	struct timespec newest = { 0, 0 };
+	struct stat st;
+
+	for (unsigned k = 0; k < BACKUP_SLOTS; k++) {
+		buf_clear(&slot);
+		backup_path(run, k, &slot);
+		if (stat(slot.data, &st) || st.st_mtim.tv_sec < newest.tv_sec
+				|| (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec))
+			continue;
+		newest = st.st_mtim;
+		buf_clear(path);
+		buf_str(path, slot.data);
+	}
+	buf_release(&slot);
+	return path->len > 0;
+}
+
+/* A run that has not finished: its state, and what can be done. */
+static int no_weights(const struct run_folder *r, struct err *e)
+{
+	const bool running = !strcmp(run_state(r), "running");
+	double epoch = run_number(r, "metrics", "epochs");
+	struct buf checkpoint = BUF_INIT, text = BUF_INIT;
+	int code;
+
+	buf_printf(&text, "the run %s (%s", r->path, run_state(r));
+	if (!isnan(epoch))
+		buf_printf(&text, " after epoch %.0f", epoch);
+	buf_printf(&text, ") has no weights.bin, since its training %s", running ? "has not finished" : "did not finish");
+	if (!running)
+		buf_printf(&text, "; the command that started it (`qcnn runs show %s`) continues it", r->path);
+	if (newest_checkpoint(r->path, &checkpoint))
+		buf_printf(&text, "; the weights of its last checkpoint are in %s", checkpoint.data);
+	code = err_set(e, -ERR_NO_INPUT, "%s", text.data);
+	buf_release(&checkpoint);
+	buf_release(&text);
+	return code;
+}
+
 /* The run's weights.bin, which only a finished run has. */
 static int weights_of(const char *path, struct buf *own, const char **out, struct err *e)
 {
@@ -248,8 +293,8 @@ static int weights_of(const char *path, struct buf *own, const char **out, struc
 	if (!add_run(&l, path, path))
 		return err_set(e, -ERR_NO_INPUT, "%s is a folder without weights.bin, and not that of a run (it has no run.json); name a file "
 			"of weights or a run (`qcnn runs` lists those in runs)", path);
-	code = err_set(e, -ERR_NO_INPUT, "the run %s (%s) has no weights.bin, since its training did not finish; the command that "
-		"started it (`qcnn runs show %s`) continues it", path, run_state(&l.run[0]), path);
+	run_metrics_complete(&l.run[0]);
+	code = no_weights(&l.run[0], e);
 	run_list_release(&l);
 	return code;
 }

@@ -87,6 +87,15 @@ kill -9 $long
 wait $long 2>/dev/null
 tap_exit 0 "it is killed" "$QCNN" runs
 tap_ok "and cut off" grep -q '^long-[-0-9]*  *cut off ' out
+tap_exit 66 "infer on it" "$QCNN" infer "$(ls -d runs/long-*)"
+tap_ok "names the state and what to do" grep -Eq 'error: the run runs/long-[-0-9]* \(cut off after epoch [0-9]*\) has no weights\.bin, since its training did not finish; the command that started it' err
+tap_exit 66 "weights show on it" "$QCNN" weights show "$(ls -d runs/long-*)"
+tap_has err "has no weights.bin" "likewise"
+"$QCNN" train -q --fresh --set log.name=halted --set log.checkpoint_steps=1 --set "train.callbacks={command: {run: [sh, -c, 'test \$QCNN_EPOCH = 2 && kill -s TERM \$PPID'], on: epoch}}" --set train.epochs=9 config.yaml 2>/dev/null
+tap_exit 66 "infer on an interrupted run" "$QCNN" infer "$(ls -d runs/halted-*)"
+tap_ok "names its newest checkpoint" grep -Eq '\(interrupted after epoch 2\) .*; the weights of its last checkpoint are in runs/halted-[-0-9]*/checkpoint/[01]\.bin$' err
+tap_exit 0 "which infer reads" "$QCNN" infer "$(sed 's/.*checkpoint are in //' err)"
+"$QCNN" runs remove halted 2>/dev/null
 tap_exit 0 "what is cut off can be removed" "$QCNN" runs remove long
 begin
 kill -STOP $long             # else it writes while its files go

@@ -61,15 +61,25 @@ static void options_of(struct buf *out, enum command_bit bit)
 {
 	const struct option_row *rows = option_rows();
 
-	buf_str(out, "\nOptions:\n");
-	for (int i = 0; i < OPT_IDS; i++)
-		if (rows[i].commands & bit)
-			option_line(out, &rows[i]);
+	bool first = true;
+
+	for (int i = 0; i < OPT_IDS; i++) {
+		const char *heading = rows[i].commands & bit ? option_heading(bit, i) : NULL;
+
+		if (!(rows[i].commands & bit))
+			continue;
+		if (heading)
+			buf_printf(out, "\n%s:\n", heading);
+		else if (first)
+			buf_str(out, "\nOptions:\n");
+		option_line(out, &rows[i]);
+		first = false;
+	}
 }
 
 void help_top(struct buf *out)
 {
-	buf_str(out, "Use: qcnn [options] COMMAND ...\n\n"
+	buf_str(out, "Usage: qcnn [options] COMMAND ...\n\n"
 		"Compiles, trains and runs quantum convolutional neural networks.\n\nCommands:\n");
 	for (const struct command *const *c = commands; *c; c++)
 		buf_printf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
@@ -79,7 +89,7 @@ void help_top(struct buf *out)
 
 void help_command(const struct command *c, struct buf *out)
 {
-	buf_printf(out, "Use: qcnn %s [options]%s%s\n\n", c->name, *c->operands ? " " : "", c->operands);
+	buf_printf(out, "Usage: qcnn %s [options]%s%s\n\n", c->name, *c->operands ? " " : "", c->operands);
 	wrap(out, c->text, 0, 0);
 	options_of(out, c->bit);
 	buf_str(out, "\nExamples:\n");

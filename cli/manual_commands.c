@@ -36,7 +36,7 @@ static void option_item(struct buf *out, const struct option_row *row)
 	}
 	buf_char(out, '\n');
 	mdoc_text(out, row->text);
-	if (row->values) {
+	if (row->kind == OPTION_CHOICE || row->kind == OPTION_COUNT) {
 		struct buf b = BUF_INIT;
 
 		buf_str(&b, row->kind == OPTION_CHOICE ? "One of " : "Range: ");
@@ -55,10 +55,20 @@ void section_options(struct buf *out, const char *name)
 	const struct command *c = command_of(name);
 	unsigned bit = c ? c->bit : COMMAND_TOP;
 
-	buf_str(out, ".Bl -tag -width Ds\n");
-	for (int i = 0; i < OPT_IDS; i++)
-		if (option_rows()[i].commands & bit)
-			option_item(out, &option_rows()[i]);
+	bool open = false;
+
+	for (int i = 0; i < OPT_IDS; i++) {
+		const char *heading = option_rows()[i].commands & bit ? option_heading(bit, i) : NULL;
+
+		if (!(option_rows()[i].commands & bit))
+			continue;
+		if (heading)
+			buf_printf(out, "%s.Ss %s\n", open ? ".El\n" : "", heading);
+		if (heading || !open)
+			buf_str(out, ".Bl -tag -width Ds\n");
+		option_item(out, &option_rows()[i]);
+		open = true;
+	}
 	buf_str(out, ".El\n");
 }
 

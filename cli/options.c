@@ -28,15 +28,45 @@ static const struct option_row rows[OPT_IDS] = {
 #define BENCH COMMAND_BENCH
 #define WORKER COMMAND_WORKER
 #define EVERY COMMAND_EVERY
+#define GROUP(id, heading)
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \
 	[OPT_##id] = { OPT_##id, commands, name, letter, argument, OPTION_##kind, values, preset, text },
 #include "cli/options.def"
 #undef OPTION
+#undef GROUP
+};
+
+static const struct { int first; const char *heading; } groups[] = {
+#define GROUP(id, heading) { OPT_GROUP_##id, heading },
+#define OPTION(id, commands, name, letter, argument, kind, values, preset, text)
+#include "cli/options.def"
+#undef OPTION
+#undef GROUP
 };
 
 const struct option_row *option_rows(void)
 {
 	return rows;
+}
+
+static int group_of(int i)
+{
+	int k = sizeof groups / sizeof *groups - 1;
+
+	while (groups[k].first > i)
+		k--;
+	return k;
+}
+
+const char *option_heading(enum command_bit command, int i)
+{
+	int n = 0, before = i - 1;
+
+	for (int k = 0; k < OPT_IDS; k++)
+		n += (rows[k].commands & command) != 0;
+	while (before >= 0 && !(rows[before].commands & command))
+		before--;
+	return n < OPTION_GROUPED_FROM || (before >= 0 && group_of(before) == group_of(i)) ? NULL : groups[group_of(i)].heading;
 }
 
 /* The words being read. */

@@ -33,10 +33,13 @@ enum command_bit {
 
 enum option_kind { OPTION_NONE = 0, OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE, OPTION_COUNT, OPTION_OPTIONAL };
 
+/* OPT_GROUP_X is the first option of group X: the enumerator after it begins at the same number again. */
 enum option_id {
+#define GROUP(id, heading) OPT_GROUP_##id, OPT_BEFORE_##id = OPT_GROUP_##id - 1,
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) OPT_##id,
 #include "cli/options.def"
 #undef OPTION
+#undef GROUP
 	OPT_IDS
 };
 
@@ -63,6 +66,10 @@ struct options {
 };
 
 const struct option_row *option_rows(void);          /* OPT_IDS of them */
+
+enum { OPTION_GROUPED_FROM = 11 };   /* with fewer options a command's are one list */
+/* The heading before option i of a command: NULL where the option before it has the same group, or where they are one list. */
+const char *option_heading(enum command_bit command, int i);
 
 /* Parse arg[0..narg) for one command; *o is filled with presets first.  Returns 0 or
  * -ERR_USAGE with a sentence that holds a suggestion where one is likely.  stop: end at

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Test results as TAP, for the shell tests. Use: `. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"`, points,
+# Test results as TAP, for the shell tests. Usage: `. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"`, points,
 # `tap_done`: a test that is run by hand ends there and leaves nothing behind.
 # The runner sets top_srcdir, top_builddir, QCNN (the program), QCNN_SHARED (reference numbers, may
 # be empty), QCNN_SANITIZED (1 in a build with sanitizers, else unset) and starts the test in an empty folder of its own.

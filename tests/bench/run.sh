@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Prints tests/bench/README.md: qcnn bench on the works of tests/bench/rows, beside other simulators where they are
 # installed, and what the results say together. Writes the plot of its section Growth into the file $PLOT.
-# Use: run.sh [ROWS]     (ROWS: an extended regular expression for how the names of works and of the sections processes,
+# Usage: run.sh [ROWS]     (ROWS: an extended regular expression for how the names of works and of the sections processes,
 # threads, kernels and growth begin; the default is all)
 #
 # QCNN is the program, KERNELS tests/bench/kernels. A peer NAME is run by $QCNN_SHARED/tools/peers/peer_NAME.py, qsim by

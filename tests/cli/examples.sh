@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Training and judging the examples, for the tests that do. Use: after tap.sh, `. "$top_srcdir/tests/cli/examples.sh"`.
+# Training and judging the examples, for the tests that do. Usage: after tap.sh, `. "$top_srcdir/tests/cli/examples.sh"`.
 
 examples=$top_srcdir/examples
 

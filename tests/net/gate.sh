@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainings that are not over before something has happened to them, however fast or slow the machine is: after three
-# quarters of their updates they wait for a file. Use: source this; `gate_options UPDATES` makes the program that waits,
+# quarters of their updates they wait for a file. Usage: source this; `gate_options UPDATES` makes the program that waits,
 # and leaves the options of a training in gate_options; `gate_shut` before it, `gate_open` when it may go on.
 
 gate_options() {

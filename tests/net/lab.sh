@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hosts for the tests, on one machine: network namespaces 0 (the coordinator's) to N, a veth pair from 0 to each, and a real
 # sshd in each but 0. Without the right to make them: one sshd on the loopback interface, that all names lead to.
-# Use: source tap.sh and this, `lab_open N`; then `ssh hK` works, and so does `qcnn train --hosts hK` behind lab_on 0.
+# Usage: source tap.sh and this, `lab_open N`; then `ssh hK` works, and so does `qcnn train --hosts hK` behind lab_on 0.
 # lab_unshare="--net --mount" gives each a view of the files, too, which lab_at K changes.
 # Everything ends with the test: by its trap, and by a leash (file descriptor 9) when it is killed.
 

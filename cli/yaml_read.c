@@ -65,14 +65,23 @@ static bool looks_int(const char *s)
 	return *s && strspn(s, "0123456789") == strlen(s);
 }
 
+static double octal_value(const char *digits)
+{
+	double v = 0;
+
+	for (; *digits; digits++)
+		v = 8 * v + (*digits - '0');
+	return v;
+}
+
 static void resolve_int(struct ynode *v, const char *text)
 {
 	bool octal = text[0] == '0' && text[1] == 'o', hex = text[0] == '0' && text[1] == 'x';
 
 	errno = 0;
 	v->i = strtoll(octal || hex ? text + 2 : text, NULL, octal ? 8 : hex ? 16 : 10);
-	v->kind = errno ? YNODE_REAL : YNODE_INT;    /* beyond 64 bits it is only about right */
-	v->f = errno ? strtod(text, NULL) : (double)v->i;
+	v->kind = errno ? YNODE_REAL : YNODE_INT;    /* beyond 64 bits: the nearest double, about */
+	v->f = !errno ? (double)v->i : octal ? octal_value(text + 2) : strtod(text, NULL);
 }
 
 void yaml_resolve(struct ynode *v, const char *text)

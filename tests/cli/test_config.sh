@@ -60,6 +60,8 @@ has_line 'did you mean `train.epochs`?' "has a suggestion" --set train.epoch=3
 has_line 'PATH=VALUE is wanted' "no value" --set train.epochs
 has_line '`train.epochs` takes a whole number' "a wrong value" --set train.epochs=two
 has_line '1 | train.epochs=two' "is shown" --set train.epochs=two
+has_line 'n: 1.8446744073709552e+19 ' "octal digits beyond 64 bits" --const n=0o2000000000000000000000
+has_line 'n: 1.8446744073709552e+19 ' "hexadecimal digits beyond 64 bits" --const n=0x10000000000000000
 has_line 'seed: 9223372036854775807 ' "the largest seed" --set run.seed=9223372036854775807
 has_line '`run.seed` is out of range' "one more" --set run.seed=9223372036854775808
 has_line 'restarts: 10000 ' "the most restarts" --set train.restarts=10000

@@ -165,15 +165,18 @@ void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 	buf_release(&config);
 }
 
+/* Arguments and paths may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
+static json_t *any_text(const char *s)
+{
+	return json_string_nocheck(s);
+}
+
 static json_t *command_json(const struct cli *c)
 {
 	json_t *all = json_array();
 
-	for (int i = 0; i < c->argc; i++) {
-		json_t *word = json_string(c->argv[i]);
-
-		json_array_append_new(all, word ? word : json_string("(not UTF-8)"));
-	}
+	for (int i = 0; i < c->argc; i++)
+		json_array_append_new(all, any_text(c->argv[i]));
 	return all;
 }
 
@@ -199,10 +202,10 @@ static json_t *machine_json(const struct job *j)
 static json_t *folder_json(const char *folder)
 {
 	char *absolute = realpath(folder, NULL);
-	json_t *v = json_string(absolute ? absolute : folder);
+	json_t *v = any_text(absolute ? absolute : folder);
 
 	free(absolute);
-	return v ? v : json_string("");
+	return v;
 }
 
 static json_t *samples_json(const struct samples *s)

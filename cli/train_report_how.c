@@ -3,7 +3,6 @@
 #include "config.h"
 #include "cli/train_report.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,24 +21,14 @@ static void row(const char *name, const char *value, struct buf *out)
 	buf_str(out, "</td></tr>\n");
 }
 
-/* A word as a shell takes it. */
+/* A word as a shell takes it, for HTML. */
 static void shell_word(const char *word, struct buf *out)
 {
-	bool plain = *word;
+	struct buf b = BUF_INIT;
 
-	for (const char *c = word; *c; c++)
-		plain &= isalnum((unsigned char)*c) || strchr("-_./=:,+@%", *c);
-	if (plain) {
-		svg_text(word, out);
-		return;
-	}
-	buf_char(out, '\'');
-	for (const char *c = word; *c; c++) {
-		char one[2] = { *c, 0 };
-
-		*c == '\'' ? buf_str(out, "'\\''") : svg_text(one, out);
-	}
-	buf_char(out, '\'');
+	buf_shell_word(&b, word);
+	svg_text(b.data, out);
+	buf_release(&b);
 }
 
 static void again(const struct train_report *p, struct buf *out)

@@ -19,6 +19,16 @@ static bool search_ended(const struct train_job *j, const struct train_result *r
 		&& !(j->max_steps && r->step >= j->max_steps);
 }
 
+/* With the command that evaluates them: by default on the part that was held out. */
+static void say_weights(const struct cli *c, const char *path, bool held_out)
+{
+	struct buf word = BUF_INIT;
+
+	buf_shell_word(&word, path);
+	cli_note(c, "the weights are in %s; to evaluate them: qcnn infer %s%s", path, held_out ? "" : "--split=train ", word.data);
+	buf_release(&word);
+}
+
 void train_summary(const struct cli *c, const struct job *j, const struct train_words *w, const struct train_result *r)
 {
 	struct buf b = BUF_INIT;
@@ -48,9 +58,7 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	if (search_ended(&j->train, r))
 		cli_note(c, "%s ended the search after %llu evaluations, by its tolerances", j->train.optimizer->name,
 			(unsigned long long)r->step);
-	cli_note(c, "the weights are in %s; to evaluate them: qcnn infer %s%s", weights,
-		j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow ? "" : "--split=train ",
-		weights);
+	say_weights(c, weights, j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow);
 	if (w->reported)
 		cli_note(c, "to look at it: %s/report.html", w->folder);
 	buf_release(&b);

@@ -34,6 +34,7 @@ void buf_reserve(struct buf *b, size_t more);       /* memory for so many bytes 
 void buf_real(struct buf *b, double v);
 void buf_json_f64(struct buf *b, double v);
 void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped */
+void buf_shell_word(struct buf *b, const char *s);  /* one word for a POSIX shell, in single quotes where it needs them */
 char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
 
 /* Files.  max_bytes is checked before memory is taken; what has no size (a pipe, a device) may give

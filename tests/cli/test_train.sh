@@ -16,6 +16,15 @@ tap_same runs/latest/weights.bin first.bin "--output has the same weights"
 tap_is "$(wc -l <runs/latest/metrics.jsonl)" 2 "a line of metrics per epoch"
 tap_has runs/latest/run.json '"state":"finished"' "the run is recorded"
 tap_has runs/latest/run.json "\"config_folder\":\"$PWD\"" "with the folder"
+tap_exit 0 "an output whose name a shell would split" "$QCNN" train --fresh -o "it's \$HOME.bin" config.yaml
+hint=$(sed -n 's/.*to evaluate them: qcnn //p' err)
+tap_is "$hint" "infer 'it'\\''s \$HOME.bin'" "is quoted in the command that is proposed"
+tap_exit 0 "which a shell runs as it is" sh -c '"$0" '"$hint" "$QCNN"
+byte=$(printf 'folder\377')
+mkdir "$byte" && cp config.yaml cluster.qcnn "$byte"
+tap_exit 0 "a folder whose name is not UTF-8" "$QCNN" train --fresh --set "model.const={n: 6}" "$byte/config.yaml"
+tap_has runs/latest/run.json "\"config_folder\":\"$PWD/folder\\ufffd\"" "is recorded, with U+FFFD for the byte"
+tap_has runs/latest/run.json "\"folder\\ufffd/config.yaml\"" "so is the command"
 tap_exit 0 "no progress" "$QCNN" train --no-progress config.yaml
 tap_is "$(grep -c epoch err)" 0 "no line per epoch"
 tap_exit 0 "quiet" "$QCNN" train -q -o second.bin config.yaml

@@ -356,6 +356,7 @@ static int evaluate(struct inference *f)
 	if (far)
 		o.nthread = 1;
 	config_measures(f->config, &p->measures);
+	classes_init(&p->classes, f->config, f->weights->program, weights_meta(f->weights, "labels"));
 	p->noutput = f->weights->program->noutput;
 	p->has_loss = p->part.data->ny > 0;
 	p->output = mem_try(p->part.nrow + 1, p->noutput * sizeof *p->output);
@@ -462,8 +463,8 @@ const struct command command_infer = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
-		"validation part), as the file of weights describes it, and prints the outputs, labels, loss and metrics "
-		"with all digits. Data files that are missing or have changed are named, never replaced. --data and --set "
+		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
+		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
 		"give other data.",
 	.example = examples,
 	.run = infer,

@@ -21,6 +21,8 @@ libcli_a_SOURCES = \
 	cli/changes.h \
 	cli/child.c \
 	cli/child.h \
+	cli/classes.c \
+	cli/classes.h \
 	cli/cluster.c \
 	cli/cluster.h \
 	cli/cluster_files.c \

@@ -3,20 +3,22 @@
 #ifndef QCNN_PREDICTIONS_H
 #define QCNN_PREDICTIONS_H
 
+#include "cli/classes.h"
 #include "runtime/train/train.h"
 
 struct predictions {
 	struct part part;
 	uint32_t noutput;
 	double *output;              /* (part.nrow, noutput) row-major */
-	bool has_loss;               /* labels were there */
+	bool has_loss;               /* the data have labels */
+	struct classes classes;
 	struct measures measures;
 	double loss_value, metric_value[TRAIN_VALUES_MAX];
 };
 
-/* For people: samples (if wanted) and numbers, tabs between columns, all digits. */
+/* For people: samples (if requested), loss and metrics, tabs between columns, numbers in 6 digits. */
 void predictions_text(const struct predictions *p, bool samples, struct buf *out);
-/* {"schema", "outputs", "labels", "metrics"} */
+/* {"schema", "outputs", "labels", "classes", "probabilities", "scores", "metrics"} */
 void predictions_json(const struct predictions *p, struct buf *out);
 /* By the path's ending: .npy (outputs alone), .csv, .jsonl. */
 int predictions_format(const struct predictions *p, const char *path, struct buf *out, struct err *e);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/run_metrics.h"
+#include "cli/classes.h"
 #include "runtime/net/coordinator.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
@@ -100,6 +101,7 @@ int record_texts(const struct job *j, struct record_texts *t, struct err *e)
 		execution_isa(&j->train.exec)), &t->config);
 	transform_format(&j->samples.transform, &t->transform);
 	samples_columns(&j->samples, j->config, &t->columns);
+	classes_labels(&j->samples.part[PART_TRAIN], &t->labels);
 	buf_printf(&t->seed, "%llu", (unsigned long long)j->train.seed);
 	return samples_describe(&j->samples, j->config, &t->split, e);
 }
@@ -108,6 +110,7 @@ void record_texts_release(struct record_texts *t)
 {
 	buf_release(&t->config);
 	buf_release(&t->columns);
+	buf_release(&t->labels);
 	buf_release(&t->split);
 	buf_release(&t->seed);
 	buf_release(&t->transform);
@@ -121,6 +124,8 @@ unsigned record_metadata(const struct job *j, const struct record_texts *t, cons
 	if (t->columns.len)
 		meta[n++] = (struct metadata){ "columns", t->columns.data };
 	meta[n++] = (struct metadata){ "config", t->config.data };
+	if (t->labels.len)
+		meta[n++] = (struct metadata){ "labels", t->labels.data };
 	meta[n++] = (struct metadata){ key, value };
 	meta[n++] = (struct metadata){ "seed", t->seed.data };
 	meta[n++] = (struct metadata){ "source", j->model.text ? j->model.text : "" };

@@ -164,7 +164,7 @@ wild() {
 	printf "$2" >wild.csv
 	for streaming in off on; do
 		"$QCNN" train -q --fresh -o wild.bin --set data.streaming=$streaming wild.yaml 2>err
-		tap_is "$("$QCNN" infer -q --split=train wild.bin | awk '/^[0-9]/ { printf "%.6f %d ", $2, $3 }')" \
+		tap_is "$("$QCNN" infer -q --split=train wild.bin | awk '/^[0-9]/ { printf "%.6f %d ", $2, $NF }')" \
 			"$(awk 'BEGIN { printf "%.6f 1 %.6f -1 ", cos(0.1), cos(0.3) }')" "$1, streaming $streaming" || sed 's/^/# /' err
 	done
 }

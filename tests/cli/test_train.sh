@@ -50,12 +50,12 @@ trained=$(tail -n 1 runs/latest/metrics.jsonl)
 "$QCNN" train -q -o first.bin config.yaml
 trained=$(value val_loss <runs/latest/metrics.jsonl)
 tap_exit 0 "infer" "$QCNN" infer first.bin
-tap_is "$(sed -n 's/^loss	//p' out)" "$trained" "the validation loss, to the last digit"
+tap_is "$(sed -n 's/^loss	//p' out)" "$(printf %.6g "$trained")" "the validation loss, in 6 digits"
 tap_is "$(sed -n 's/^sign_accuracy	//p' out)" "$(value val_sign_accuracy <runs/latest/metrics.jsonl)" "the metric, too"
 tap_is "$(grep -c '^[0-9]' out)" 10 "a line per sample"
 tap_exit 0 "infer --json" "$QCNN" infer --json first.bin
-tap_is "$(value loss <out)" "$trained" "the same in JSON"
-tap_is "$(grep -c '^{"schema": 1, "outputs": \[\[.*\]\], "labels": \[\[.*\]\], "metrics": {"loss": .*, "sign_accuracy": .*}}$' out)" 1 "its form"
+tap_is "$(value loss <out)" "$trained" "in JSON to the last digit"
+tap_is "$(grep -c '^{"schema": 1, "outputs": \[\[.*\]\], "labels": \[\[.*\]\], "classes": \["-*1", .*\], "probabilities": null, "scores": \[.*\], "metrics": {"loss": .*, "sign_accuracy": .*}}$' out)" 1 "its form"
 tap_exit 0 "the training part" "$QCNN" infer --split=train first.bin
 tap_is "$(grep -c '^[0-9]' out)" 30 "its samples"
 tap_exit 2 "a part that does not exist" "$QCNN" infer --split=test first.bin
@@ -64,7 +64,7 @@ for ending in csv jsonl npy; do
 	tap_exit 0 "infer to .$ending" "$QCNN" infer -o "out.$ending" first.bin
 	tap_is "$(sed -n 1p out | cut -f1)" loss "stdout has the numbers alone"
 done
-tap_is "$(wc -l <out.csv) $(wc -l <out.jsonl) $(head -n 1 out.csv)" "11 10 sample,output,label" "the rows"
+tap_is "$(wc -l <out.csv) $(wc -l <out.jsonl) $(head -n 1 out.csv)" "11 10 sample,output,class,score,label" "the rows"
 
 # Data from files.
 tap_exit 0 "train on a table" "$QCNN" train -q -o table.bin table.yaml

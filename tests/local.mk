@@ -105,6 +105,7 @@ shell_tests += tests/cli/test_dry_run.sh
 shell_tests += tests/cli/test_emit_circuit.sh
 shell_tests += tests/cli/test_examples.sh
 shell_tests += tests/cli/test_faults.sh
+shell_tests += tests/cli/test_nested.sh
 shell_tests += tests/cli/test_reads.sh
 shell_tests += tests/cli/test_formats.sh
 shell_tests += tests/cli/test_full_disk.sh

@@ -12,6 +12,7 @@
 #include "runtime/exec/cones.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/rank.h"
+#include "runtime/exec/shift.h"
 #include "runtime/exec/units.h"
 
 /* ---- life ---- */
@@ -162,6 +163,8 @@ static int build(struct evaluator *ev, struct err *e)
 
 	if (!code)
 		code = make_plan(ev, e);
+	if (!code && ev->o.gradient == GRADIENT_SHIFT)
+		code = shift_prepare(ev, e);
 	if (code)
 		return code;
 	ev->nworker = count_workers(ev);

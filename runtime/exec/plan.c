@@ -334,6 +334,19 @@ static void make_circuits(struct plan_build *b)
 	}
 }
 
+/* Made of x and swap, so that amplitudes are moved and nothing is computed?  moves: of the matrices before it. */
+static bool only_moves(const struct matrix *m, const bool *moves)
+{
+	for (uint32_t i = 0; i < m->nitem; i++) {
+		const struct item *it = &m->item[i];
+
+		if (it->gate == GATE_NONE ? !moves[it->ref]
+				: it->gate != GATE_SWAP && (it->gate != GATE_PAULI || it->word & 0xaa))   /* 0xaa: y or z among its letters */
+			return false;
+	}
+	return true;
+}
+
 /* What the table of matrices holds so far. */
 static void close_set(struct plan_build *b)
 {
@@ -346,6 +359,9 @@ static void close_set(struct plan_build *b)
 		.def = arena_copy(&pl->arena, b->def, b->ndef, sizeof *b->def) };
 	matrix_places(&pl->set, &pl->arena);
 	pl->nmatrix_entry = offset[b->ndef];
+	pl->moves = arena_alloc(&pl->arena, b->ndef, sizeof *pl->moves);
+	for (uint32_t m = 0; m < b->ndef; m++)
+		pl->moves[m] = only_moves(b->def[m], pl->moves);
 	pl->cross = arena_alloc(&pl->arena, b->ndef, sizeof *pl->cross);
 	for (uint32_t i = 0; i < pl->ncircuit; i++)
 		for (uint32_t k = 0; k < pl->circuit[i].nstep; k++)

@@ -76,6 +76,7 @@ struct plan {
 	uint32_t nmatrix_entry;      /* set.offset[set.n] */
 	double past_bytes;           /* a stage that writes more writes what it has not read past the caches */
 	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
+	bool *moves;                 /* per matrix of the set: it is made of x and swap */
 	const bool *expr_trainable;  /* (program->nexpr): depends on a weight that is not frozen */
 	uint32_t ncircuit; struct plan_circuit *circuit;
 	const char *const *shortcut; uint32_t nshortcut;   /* named in every output that shows the plan */

@@ -31,19 +31,6 @@ static double active_share(const struct matrix *m)
 	}
 }
 
-/* Is it made of x and swap, so that amplitudes are moved and nothing is computed? */
-static bool only_moves(const struct plan *pl, const struct matrix *m)
-{
-	for (uint32_t i = 0; i < m->nitem; i++) {
-		const struct item *it = &m->item[i];
-
-		if (it->gate == GATE_NONE ? !only_moves(pl, pl->set.def[it->ref])
-				: it->gate != GATE_SWAP && (it->gate != GATE_PAULI || it->word & 0xaa))   /* 0xaa: y or z among its letters */
-			return false;
-	}
-	return true;
-}
-
 double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh)
 {
 	const struct matrix *m = pl->set.def[s->matrix];
@@ -55,7 +42,7 @@ double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fr
 		return 8 << s->ntarget;
 	if (fresh)     /* by one entry of the matrix's first column */
 		return 8;
-	if (only_moves(pl, m))
+	if (pl->moves[s->matrix])
 		return 0;
 	if (m->flags & MATRIX_DIAGONAL)
 		cost = plan_cost(s->ntarget, m->flags) * active_share(m);
@@ -105,7 +92,7 @@ double plan_visit_read(const struct plan_visited *v)
  * amplitudes by a table of factors. */
 static bool is_plain(const struct plan *pl, const struct plan_step *s)
 {
-	return s->op == STEP_UNITARY && !s->ncontrol && !s->tail && !only_moves(pl, pl->set.def[s->matrix]) && pl->isa != ISA_NONE;
+	return s->op == STEP_UNITARY && !s->ncontrol && !s->tail && !pl->moves[s->matrix] && pl->isa != ISA_NONE;
 }
 
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
@@ -142,7 +129,7 @@ struct cost { double flops, moves; };
 static void add_step(const struct plan *pl, const struct plan_step *s, const struct plan_visited_step *n, bool gradient, struct cost *sum)
 {
 	sum->flops += n->forward_flops + (gradient ? n->back_flops : 0);
-	if (s->op == STEP_UNITARY && only_moves(pl, pl->set.def[s->matrix]))
+	if (s->op == STEP_UNITARY && pl->moves[s->matrix])
 		sum->moves += ldexp(n->there + (gradient && s->undo ? 2 * n->back : 0), -(int)s->ncontrol);
 }
 

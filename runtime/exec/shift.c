@@ -119,6 +119,36 @@ static void shift_angle(const struct shift *sh, const struct place *p, unsigned 
 	}
 }
 
+static double uses_of_item(const struct evaluator *ev, const struct item *it)
+{
+	double n = 0;
+
+	if (it->gate == GATE_NONE)
+		return ev->shift_use[it->ref];
+	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
+		n += ev->pl->expr_trainable[it->angle[k]];
+	return n;
+}
+
+/* Definitions refer to earlier ones, so one pass counts all, however often a block calls blocks. */
+int shift_prepare(struct evaluator *ev, struct err *e)
+{
+	const struct matrix_set *set = &ev->pl->set;
+	double n = 0;
+
+	ev->shift_use = arena_alloc(&ev->arena, set->n, sizeof *ev->shift_use);
+	for (uint32_t m = 0; m < set->n; m++)
+		for (uint32_t i = 0; i < set->def[m]->nitem; i++)
+			ev->shift_use[m] += uses_of_item(ev, &set->def[m]->item[i]);
+	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
+		for (uint32_t k = 0; k < ev->pl->circuit[c].nstep; k++)
+			n += ev->pl->circuit[c].step[k].cross ? ev->shift_use[ev->pl->circuit[c].step[k].matrix] : 0;
+	if (n <= SHIFT_USES_MAX)
+		return 0;
+	return err_set(e, -ERR_CONFIG, "parameter shift runs the circuit at least twice for each use of a trained angle: %.4g uses, "
+		"at most %d are possible; the adjoint method has no such limit", n, SHIFT_USES_MAX);
+}
+
 /* All trained angles within matrix m, which stands where `up` says. */
 static int shift_within(const struct shift *sh, uint32_t m, const struct place *up)
 {
@@ -132,6 +162,8 @@ static int shift_within(const struct shift *sh, uint32_t m, const struct place *
 		const struct item *it = &def->item[here.item];
 
 		here.under_control = up->under_control || it->ncontrol;
+		if (it->gate == GATE_NONE && sh->ev->shift_use[it->ref] == 0)
+			continue;
 		if (it->gate == GATE_NONE) {
 			code = shift_within(sh, it->ref, &here);
 			continue;

@@ -8,6 +8,12 @@
 
 #include "runtime/exec/units.h"
 
+enum { SHIFT_USES_MAX = 1 << 20 };   /* uses of trained angles: each is at least two circuits per sample */
+
+/* Counts the uses of trained angles in the matrices of ev's plan, for shift_unit.  -ERR_CONFIG: the circuits have more
+ * than SHIFT_USES_MAX together. */
+int shift_prepare(struct evaluator *ev, struct err *e);
+
 /* w->gradient[circuit weights] += the unit's gradient by parameter shift: every angle of
  * every use of a gate is shifted alone, by its row's frequencies (Wierichs et al.,
  * arXiv:2107.12390, eq. 22); exact but for rounding. */

@@ -56,6 +56,7 @@ struct evaluator {
 	double *value;               /* (nexpr) constant and shared expressions */
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
 	cplx *kept;                  /* (set.nkept) numbers of their build for the way back */
+	double *shift_use;           /* (set.n) uses of trained angles in a matrix, for parameter shift; or NULL */
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
 	 * gets slopes from shared cross matrices, from per-sample ones. */
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;

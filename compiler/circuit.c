@@ -22,6 +22,7 @@ void design_release(struct design *d)
 	}
 	exprs_release(&d->exprs);
 	free(d->matrix);
+	free(d->gates);
 	free(d->table);
 	free(d->circuit);
 	free(d->weight);
@@ -105,10 +106,12 @@ uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, con
 		return 0;
 	}
 	mem_reserve(d->matrix, d->nmatrix, d->cap_matrix);
+	mem_reserve(d->gates, d->nmatrix, d->cap_gates);
 	d->matrix[d->nmatrix] = (struct matrix){
 		.name = name, .ntarget = (uint8_t)ntarget, .nitem = n,
 		.item = arena_copy(d->arena, item, n, sizeof *item),
 	};
+	d->gates[d->nmatrix] = matrix_gates(&d->matrix[d->nmatrix], d->gates);
 	d->nitem += n;
 	d->table[k] = d->nmatrix;
 	return d->nmatrix++;

@@ -42,6 +42,7 @@ struct design {
 	struct arena *arena;
 	struct exprs exprs;
 	struct matrix *matrix; uint32_t nmatrix, cap_matrix;
+	uint64_t *gates; uint32_t cap_gates;     /* (nmatrix) matrix_gates of each */
 	uint32_t *table; uint32_t ntable;        /* hash of matrix definitions */
 	uint64_t nitem;
 	bool full;                       /* a limit on matrices or items was reached */

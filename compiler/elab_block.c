@@ -108,6 +108,19 @@ static void run_block(struct elab *e, const struct node *call, const struct node
 	calls_fold(&e->design, out, def->name, INDEX_NONE, INDEX_NONE);
 }
 
+/* A block that became one matrix: of how many gates? */
+static void check_gates(struct elab *e, const struct node *call, const struct calls *c)
+{
+	uint64_t n = c->n && c->v[0].op == APPLY_UNITARY && c->v[0].matrix < e->design.nmatrix ? e->design.gates[c->v[0].matrix] : 0;
+
+	if (n <= PROGRAM_GATES_MAX || e->stop)
+		return;
+	struct diag *g = elab_error(e, DIAG_LIMIT_CALLS, call->name_span, "`%s` multiplies more than %d gates", call->name, PROGRAM_GATES_MAX);
+	diag_label(g, "%.4g gates, those of the blocks it calls counted for each call", (double)n);
+	diag_note(g, "after so many, rounding would be seen in the results");
+	e->stop = true;
+}
+
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node)
 {
@@ -126,5 +139,6 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 	}
 	calls_wires(&m->calls, count_formals(def, true));
 	run_block(e, call, def, &m->calls);
+	check_gates(e, call, &m->calls);
 	return &m->calls;
 }

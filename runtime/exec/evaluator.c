@@ -312,6 +312,18 @@ static void forward_one(void *ctx, unsigned worker)
 	f->ev->backend->forward(f->ev->state, worker, f->circuit, &w->input, true, w->readout[f->circuit]);
 }
 
+static int check_norm(const struct evaluator *ev, uint32_t c, const cplx *psi, struct err *e)
+{
+	double sum = 0, one = norm_tolerance(ev);
+
+	for (uint64_t i = 0; i < UINT64_C(1) << ev->p->circuit[c].nwire; i++)
+		sum += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+	if (fabs(sum - 1) <= one)
+		return 0;
+	return err_set(e, -ERR_NOT_FINITE, "the probabilities of the state add up to %.6g, not 1: rounding has changed the norm%s", sum,
+		ev->pl->precision == PRECISION_SINGLE ? "; compute in double precision" : "");
+}
+
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e)
 {
 	struct scratch *w = &ev->scratch[0];
@@ -329,6 +341,7 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 		/* As units are done: small numbers are 0 then, too. */
 		ev->backend->run(ev->state, &(struct unit_job){ &(struct one_forward){ ev, c }, 1, 0, claim_one, forward_one });
 		ev->backend->amplitudes(ev->state, 0, c, 0, out);
+		code = check_norm(ev, c, out, e);
 	}
 	ev->batch = kept;
 	return code;

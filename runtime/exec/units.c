@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/exec/units.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ uint64_t units_bytes(const struct evaluator *ev)
 	const struct plan *pl = ev->pl;
 	const struct program *p = pl->program;
 	uint64_t sample = p->nexpr * sizeof(double) + (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(double))
-		+ vector_entries(pl) * sizeof(cplx) + 4 * (uint64_t)p->nreadout * sizeof(double);
+		+ vector_entries(pl) * sizeof(cplx) + 5 * (uint64_t)p->nreadout * sizeof(double);
 	uint64_t worker = sample * pl->width + (uint64_t)pl->nmatrix_entry * (2 * sizeof(double) + sizeof(struct fixed))
 		+ p->nexpr * sizeof(double) + (uint64_t)p->nweight * (2 * sizeof(double) + sizeof(struct fixed));
 
@@ -283,8 +284,27 @@ static void take_lists(struct taker *t, struct evaluator *ev)
 	ev->sample_matrix = take(t, n, sizeof *ev->sample_matrix);
 	ev->referred = take(t, n, sizeof *ev->referred);
 	ev->sample_expr = take(t, ev->p->nexpr, sizeof *ev->sample_expr);
+	ev->readout_most = take(t, ev->p->nreadout, sizeof *ev->readout_most);
 	ev->copied_expr = take(t, ev->p->nexpr, sizeof *ev->copied_expr);
 	ev->scratch = take(t, ev->nworker, sizeof *ev->scratch);
+}
+
+/* The sum of the coefficients' magnitudes; 1 of a probability. */
+static void bound_readouts(struct evaluator *ev)
+{
+	double *most = ev->readout_most;
+
+	for (uint32_t c = 0; c < ev->p->ncircuit; c++)
+		for (uint32_t i = 0; i < ev->p->circuit[c].noutput; i++) {
+			const struct output *o = &ev->p->circuit[c].output[i];
+			uint32_t n = o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
+
+			for (uint32_t k = 0; o->kind == OUTPUT_PROBS && k < n; k++)
+				most[k] = 1;
+			for (uint32_t k = 0; o->kind != OUTPUT_PROBS && k < o->nterm; k++)
+				*most += fabs(o->term[k].coefficient);
+			most += n;
+		}
 }
 
 int units_new(struct evaluator *ev, struct err *e)
@@ -295,6 +315,7 @@ int units_new(struct evaluator *ev, struct err *e)
 	if (!t.failed)
 		list_lengths(&t, ev);
 	if (!t.failed) {
+		bound_readouts(ev);
 		mark_matrices(ev);
 		lay_out(ev);
 		list_exprs(&t, ev);
@@ -325,11 +346,26 @@ uint32_t unit_row(const struct evaluator *ev, uint32_t sample)
 	return ev->batch.row ? ev->batch.row[sample] : sample;
 }
 
+double norm_tolerance(const struct evaluator *ev)
+{
+	return ev->pl->precision == PRECISION_SINGLE ? 1e-3 : 1e-6;
+}
+
+static int out_of_range(const struct evaluator *ev, double readout, uint32_t k, uint32_t row, struct err *e)
+{
+	if (!isfinite(readout))
+		return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite", row, k);
+	return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is %.6g, and a state of norm 1 gives at most %.6g: rounding has changed "
+		"the norm%s", row, k, readout, ev->readout_most[k], ev->pl->precision == PRECISION_SINGLE ? "; compute in double precision" : "");
+}
+
 int unit_finite(const struct evaluator *ev, const double *readout, uint32_t row, struct err *e)
 {
+	double most = 1 + norm_tolerance(ev);
+
 	for (uint32_t k = 0; k < ev->p->nreadout; k++)
-		if (!isfinite(readout[k]))
-			return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite", row, k);
+		if (!(fabs(readout[k]) <= fmin(ev->readout_most[k] * most, DBL_MAX)))
+			return out_of_range(ev, readout[k], k, row, e);
 	return 0;
 }
 

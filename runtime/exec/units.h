@@ -61,6 +61,7 @@ struct evaluator {
 	 * gets slopes from shared cross matrices, from per-sample ones. */
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;
 	bool *cross_shared, *cross_sample;       /* have a cross matrix of that kind themselves */
+	double *readout_most;        /* (nreadout) largest magnitude of a readout while states have norm 1 */
 	uint32_t *sample_matrix, nsample_matrix; /* of class SAMPLE, ascending */
 	uint32_t *referred, nreferred;           /* matrices that per-sample ones refer to, none of these itself */
 	uint32_t *sample_expr, nsample_expr;     /* expressions of class SAMPLE, ascending */
@@ -109,7 +110,10 @@ uint32_t unit_samples(const struct evaluator *ev, uint32_t unit, uint32_t *first
 /* Row number in the caller's data of a sample of the batch, for messages. */
 uint32_t unit_row(const struct evaluator *ev, uint32_t sample);
 
-/* A sample's readouts as they were read: -ERR_NOT_FINITE naming its row of the caller's data. */
+/* By how much the square of a state's norm may differ from 1 before its numbers are refused. */
+double norm_tolerance(const struct evaluator *ev);
+/* A sample's readouts as they were read: -ERR_NOT_FINITE, naming its row of the caller's data, where one is not finite or
+ * larger than any state of norm 1 gives: then rounding has changed the norm. */
 int unit_finite(const struct evaluator *ev, const double *readout, uint32_t row, struct err *e);
 /* The slopes of a sample whose readouts are known into w->slope_row (where a gradient is wanted), the
  * head's gradient added into w->gradient. */

@@ -28,6 +28,7 @@ enum {
 	PROGRAM_EXPRS_MAX = 1 << 24,
 	PROGRAM_MATRICES_MAX = 1 << 22,
 	PROGRAM_ITEMS_MAX = 1 << 24,       /* of all matrices together */
+	PROGRAM_GATES_MAX = 1 << 30,       /* multiplied into one matrix: with more, rounding would be seen in the results */
 	PROGRAM_APPLIES_MAX = 1 << 24,     /* of all circuits together */
 	PROGRAM_CIRCUITS_MAX = 4096,
 	PROGRAM_OUTPUTS_MAX = 1 << 20,
@@ -199,6 +200,9 @@ uint32_t program_weight_group(const struct program *p, uint32_t weight);
 uint32_t program_input_group(const struct program *p, uint32_t input);
 /* Elements of a shape, max + 1 if there are more than max. */
 uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max);
+
+/* Gates that are multiplied into m, those of the matrices it refers to (gates[]) for each use; saturates. */
+uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates);
 
 /* Fill the derived fields (classes, flags) of a verified program; called by the reader
  * and by lowering.  matrix_derive: of one matrix, after those it refers to, which are

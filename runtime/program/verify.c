@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int verify_fail(struct verifier *v, const char *fmt, ...)
@@ -258,17 +259,47 @@ static int check_matrix(struct verifier *v, uint32_t m)
 	return 0;
 }
 
+uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < m->nitem; i++) {
+		n += m->item[i].gate == GATE_NONE ? gates[m->item[i].ref] : 1;
+		n = n > UINT64_MAX / 2 ? UINT64_MAX / 2 : n;
+	}
+	return n;
+}
+
+/* gates: of the matrices so far. */
+static int check_next_matrix(struct verifier *v, uint32_t i, uint64_t *nitem, uint64_t *gates)
+{
+	const struct matrix *m = &v->p->matrix[i];
+	int rc;
+
+	verify_at(v, "matrices: matrix %u: ", i);
+	*nitem += m->nitem;
+	rc = verify_count(v, "items of all matrices so far", *nitem, PROGRAM_ITEMS_MAX);
+	if (!rc)
+		rc = check_matrix(v, i);
+	if (rc)
+		return rc;
+	gates[i] = matrix_gates(m, gates);
+	verify_at(v, "matrices: matrix %u: ", i);
+	return verify_count(v, "gates multiplied", gates[i], PROGRAM_GATES_MAX);
+}
+
 static int check_matrices(struct verifier *v)
 {
 	const struct program *p = v->p;
-	uint64_t nitem = 0;
+	uint64_t nitem = 0, *gates;
 	int rc = verify_count(v, "matrices", p->nmatrix, PROGRAM_MATRICES_MAX);
-	for (uint32_t i = 0; !rc && i < p->nmatrix; i++) {
-		verify_at(v, "matrices: matrix %u: ", i);
-		nitem += p->matrix[i].nitem;
-		if (!(rc = verify_count(v, "items of all matrices so far", nitem, PROGRAM_ITEMS_MAX)))
-			rc = check_matrix(v, i);
-	}
+
+	if (rc)
+		return rc;
+	gates = mem_alloc((size_t)p->nmatrix + 1, sizeof *gates);
+	for (uint32_t i = 0; !rc && i < p->nmatrix; i++)
+		rc = check_next_matrix(v, i, &nitem, gates);
+	free(gates);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "tests/kernels/random_program.h"
 #include "tests/kernels/build.h"
+#include "runtime/exec/units.h"
 #include "runtime/net/pool_threads.h"
 
 enum { NSAMPLE = 3 };
@@ -187,6 +188,37 @@ static void test_steep(double slope, const char *want)
 	program_free(p);
 }
 
+/* Matrices that are unitary but for a factor, as if rounding had changed them. */
+static void scale_matrices(struct evaluator *ev, double by)
+{
+	for (uint32_t i = 0; i < ev->pl->nmatrix_entry; i++)
+		ev->u[i] *= by;
+	ev->backend->matrices(ev->state, ev->u);
+}
+
+static void test_norm(const char *device, enum precision precision, double by, int want)
+{
+	struct evaluator_options o = { .device = device, .precision = precision, .nthread = 1 };
+	struct program *p = wide_program(3);
+	struct pool *pool = pool_threads_new(1);
+	struct evaluator *ev = NULL;
+	struct err e = { 0, "" };
+	double weight = 0, readout;
+	cplx psi[8];
+
+	evaluator_new(p, &o, &ev, NULL);
+	evaluator_weights(ev, &weight, NULL);
+	scale_matrices(ev, by);
+	evaluator_prepare(ev, &(struct batch){ .nsample = 1 }, false, NULL, NULL, &readout);
+	tap_is_int(evaluator_run(ev, pool, NULL, &e), by > 1 ? want : 0, "%s: a readout of %g^2 times its most", device, by);
+	tap_ok(!want || by < 1 || strstr(e.text, "and a state of norm 1 gives at most 1: rounding has changed the norm"), "says so: %s", e.text);
+	tap_is_int(evaluator_state(ev, 0, NULL, psi, &e), want, "%s: a state with %g times its norm", device, by);
+	tap_ok(!want || strstr(e.text, "the probabilities of the state add up to "), "says so: %s", e.text);
+	evaluator_free(ev);
+	pool->ops->free(pool);
+	program_free(p);
+}
+
 int main(void)
 {
 	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
@@ -195,6 +227,13 @@ int main(void)
 	test_memory();
 	test_bad_samples();
 	test_steep(1e30, "sample 3: its gradient is not finite or too large");
+	test_norm("cpu", PRECISION_SINGLE, 1 + 1e-5, 0);
+	test_norm("cpu", PRECISION_SINGLE, 1.001, -ERR_NOT_FINITE);
+	test_norm("cpu", PRECISION_SINGLE, 0.999, -ERR_NOT_FINITE);
+	test_norm("cpu", PRECISION_DOUBLE, 1 + 1e-8, 0);
+	test_norm("cpu", PRECISION_DOUBLE, 1.00001, -ERR_NOT_FINITE);
+	test_norm("ref", PRECISION_DOUBLE, 1.00001, -ERR_NOT_FINITE);
+	test_norm("ref", PRECISION_DOUBLE, 1e10, -ERR_NOT_FINITE);
 	test_steep(NAN, "sample 3: its loss has a slope that is not finite");
 	return tap_done();
 }

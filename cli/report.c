@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/log/terminal.h"
+
 #include "runtime/base/inputs.h"
 
 static void to_stderr(const struct buf *b)
@@ -45,13 +47,17 @@ static void format(const struct cli *c, const char *severity, int code, const ch
 
 static void say(const struct cli *c, const char *severity, int code, const char *text)
 {
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, wrapped = BUF_INIT;
+	bool wrap = c->error_format != DIAG_JSON && isatty(STDERR_FILENO);
 
 	format(c, severity, code, text, &b);
+	if (wrap)
+		terminal_wrap(b.data, terminal_width(stderr, NULL), &wrapped);
 	if (c->before_talk)
 		c->before_talk(c->talk_ctx);
-	to_stderr(&b);
+	to_stderr(wrap ? &wrapped : &b);
 	buf_release(&b);
+	buf_release(&wrapped);
 }
 
 static void say_list(const struct cli *c, const char *severity, int code, const char *fmt, va_list ap)

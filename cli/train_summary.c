@@ -25,7 +25,8 @@ static void say_weights(const struct cli *c, const char *path, bool held_out)
 	struct buf word = BUF_INIT;
 
 	buf_shell_word(&word, path);
-	cli_note(c, "the weights are in %s; to evaluate them: qcnn infer %s%s", path, held_out ? "" : "--split=train ", word.data);
+	cli_note(c, "the weights are in %s", path);
+	cli_note(c, "to evaluate them: qcnn infer %s%s", held_out ? "" : "--split=train ", word.data);
 	buf_release(&word);
 }
 

@@ -19,5 +19,7 @@ liblog_a_SOURCES = \
 	runtime/log/run.h \
 	runtime/log/svg.c \
 	runtime/log/svg.h \
+	runtime/log/terminal.c \
+	runtime/log/terminal.h \
 	runtime/log/tfevents.c \
 	runtime/log/tfevents.h

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/train_run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "cli/train_summary.h"
 #include "cli/train_workers.h"
 #include "runtime/base/clock.h"
+#include "runtime/log/history.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/progress.h"
 
@@ -129,6 +131,32 @@ static void clear_progress(void *ctx)
 	progress_clear(ctx);
 }
 
+/* NULL: the losses. */
+static const char *live_metric(const struct cli *c)
+{
+	const char *metric = c->options.value[OPT_LIVE];
+
+	return metric && *metric && strcmp(metric, "loss") ? metric : NULL;
+}
+
+static int check_live(const struct training *t)
+{
+	const char *metric = live_metric(t->cli);
+	struct buf names = BUF_INIT;
+	int status;
+
+	for (unsigned k = 0; metric && k < t->nnumber; k++)
+		if (!strcmp(metric, t->number[k]))
+			return 0;
+	if (!metric)
+		return 0;
+	for (unsigned k = 0; k < t->nnumber; k++)
+		buf_printf(&names, ", %s", t->number[k]);
+	status = cli_usage(t->cli, "--live=%s: the training does not compute it; available: loss%s", metric, names.data ? names.data : "");
+	buf_release(&names);
+	return status;
+}
+
 static struct progress *open_progress(struct training *t)
 {
 	const struct train_job *j = &t->job->train;
@@ -139,6 +167,7 @@ static struct progress *open_progress(struct training *t)
 		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
 		.colour = t->cli->colour,
 		.live = t->cli->options.given[OPT_LIVE],
+		.live_metric = live_metric(t->cli),
 		.epochs = j->epochs,
 		.steps_per_epoch = train_steps_per_epoch(j),
 		.starts = j->restarts,
@@ -154,6 +183,29 @@ static struct progress *open_progress(struct training *t)
 		o.best_loss = j->resume->best->last.loss;
 	}
 	return progress_new(&o);
+}
+
+/* The curves begin with the first epoch: those before a resume are in metrics.jsonl. */
+static void show_past(const struct training *t)
+{
+	const char *metric = live_metric(t->cli) ? live_metric(t->cli) : "loss";
+	struct buf path = BUF_INIT, val = BUF_INIT;
+	struct history h;
+
+	if (!t->resume.note || !t->cli->options.given[OPT_LIVE])
+		return;
+	buf_printf(&path, "%s/metrics.jsonl", run_path(t->run));
+	buf_printf(&val, "val_%s", metric);
+	if (!history_read(path.data, &h, NULL)) {
+		const double *start = history_column(&h, "start"), *epoch = history_column(&h, "epoch");
+		const double *training = history_column(&h, metric), *validation = history_column(&h, val.data);
+
+		for (size_t i = 0; start && epoch && training && i < h.nrow; i++)
+			progress_past(t->progress, (uint32_t)start[i] - 1, (uint32_t)epoch[i], training[i], validation ? validation[i] : NAN);
+	}
+	history_release(&h);
+	buf_release(&path);
+	buf_release(&val);
 }
 
 /* ---- results ---- */
@@ -228,6 +280,7 @@ static int open_writers(struct training *t, struct err *e)
 	if (code)
 		return code;
 	t->progress = open_progress(t);
+	show_past(t);
 	t->callbacks.progress = t->progress;
 	t->cli->before_talk = clear_progress;
 	t->cli->talk_ctx = t->progress;
@@ -343,6 +396,8 @@ int train_run_job(struct cli *c, struct job *j)
 
 	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
 	list_metrics(&t);
+	if (check_live(&t))
+		return err_exit_status(-ERR_USAGE);
 	stop_catch();                /* from here on there are files to leave whole */
 	status = resume_find(c, j, &t.resume);
 	if (status)

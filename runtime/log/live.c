@@ -11,7 +11,7 @@
 #include "runtime/base/arena.h"
 
 enum { LABEL = 10, MARGIN = LABEL + 2, COLUMNS_MOST = 120 };
-static const double logarithmic_beyond = 30;
+enum { MARK_EVERY = 3 };             /* columns between the marks of validation */
 
 /* ---- what was seen ---- */
 
@@ -86,7 +86,7 @@ static struct scale scale_of(const struct live *l)
 	widen(&s, l->validation, l->n);
 	if (s.low > s.high)
 		s.low = s.high = 0;
-	s.logarithmic = s.low > 0 && s.high > s.low * logarithmic_beyond;
+	s.logarithmic = plot_is_logarithmic(s.low, s.high);
 	if (s.low == s.high) {
 		double around = s.low != 0 ? fabs(s.low) * 0.1 : 1;
 
@@ -96,20 +96,25 @@ static struct scale scale_of(const struct live *l)
 	return s;
 }
 
+bool plot_is_logarithmic(double low, double high)
+{
+	return low > 0 && high >= 10 * low;
+}
+
 /* ---- dots ---- */
 
-/* wide x tall dots; bit 0: training, bit 1: validation. */
-struct grid { unsigned wide, tall; uint8_t *dot; };
+/* wide x tall dots of training, in characters of across x down dots; mark: where validation has one, a character each. */
+struct grid { unsigned wide, tall, across, down; uint8_t *dot, *mark; };
 
-static unsigned row_of(const struct grid *g, const struct scale *s, double v)
+static unsigned row_of(const struct scale *s, double v, unsigned rows)
 {
 	double low = scaled(s, s->low), share = (scaled(s, v) - low) / (scaled(s, s->high) - low);
 
-	return (unsigned)lround((1 - fmin(fmax(share, 0), 1)) * (g->tall - 1));
+	return (unsigned)lround((1 - fmin(fmax(share, 0), 1)) * (rows - 1));
 }
 
-/* From one point, a column and a row, to the next; dotted: every third column. */
-static void segment(struct grid *g, unsigned bit, bool dotted, const unsigned from[2], const unsigned to[2])
+/* From one point, a column and a row, to the next. */
+static void segment(struct grid *g, const unsigned from[2], const unsigned to[2])
 {
 	unsigned across = to[0] - from[0];
 	unsigned down = from[1] > to[1] ? from[1] - to[1] : to[1] - from[1], steps = across > down ? across : down;
@@ -119,12 +124,11 @@ static void segment(struct grid *g, unsigned bit, bool dotted, const unsigned fr
 		unsigned x = from[0] + (unsigned)lround(t * across);
 		unsigned y = (unsigned)lround(from[1] + t * ((double)to[1] - from[1]));
 
-		if (!dotted || x % 3 == 0)
-			g->dot[y * g->wide + x] |= (uint8_t)(1u << bit);
+		g->dot[y * g->wide + x] = 1;
 	}
 }
 
-static void curve(struct grid *g, const struct scale *s, const double *v, size_t n, unsigned bit)
+static void curve(struct grid *g, const struct scale *s, const double *v, size_t n)
 {
 	unsigned before[2] = { 0, 0 };
 	bool begun = false;
@@ -134,10 +138,38 @@ static void curve(struct grid *g, const struct scale *s, const double *v, size_t
 
 		if (!isfinite(v[i]))
 			continue;
-		at[1] = row_of(g, s, v[i]);
-		segment(g, bit, bit == 1, begun ? before : at, at);
+		at[1] = row_of(s, v[i], g->tall);
+		segment(g, begun ? before : at, at);
 		memcpy(before, at, sizeof at);
 		begun = true;
+	}
+}
+
+/* The value at a share of the way along the points, between the finite ones around it; NaN: beyond these. */
+static double value_at(const struct scale *s, const double *v, size_t n, double share)
+{
+	double at = share * (double)(n - 1), t;
+	size_t before = (size_t)at, after = (size_t)ceil(at);
+
+	while (before > 0 && !isfinite(v[before]))
+		before--;
+	while (after + 1 < n && !isfinite(v[after]))
+		after++;
+	if (!isfinite(v[before]) || !isfinite(v[after]))
+		return NAN;
+	t = after > before ? (at - (double)before) / (double)(after - before) : 0;
+	return s->logarithmic ? exp((1 - t) * log(v[before]) + t * log(v[after])) : (1 - t) * v[before] + t * v[after];
+}
+
+static void marks(struct grid *g, const struct scale *s, const double *v, size_t n)
+{
+	unsigned columns = g->wide / g->across, rows = g->tall / g->down;
+
+	for (unsigned k = 0; k < columns; k += MARK_EVERY) {
+		double y = value_at(s, v, n, columns > 1 ? (double)k / (columns - 1) : 0);
+
+		if (isfinite(y))
+			g->mark[row_of(s, y, rows) * columns + k] = 1;
 	}
 }
 
@@ -158,33 +190,32 @@ static void add_braille(const struct grid *g, unsigned column, unsigned row, str
 	buf_char(out, (int)(0x80 | (code & 0x3f)));
 }
 
-/* Which curves a character has. */
-static unsigned curves_in(const struct grid *g, unsigned column, unsigned row, unsigned across, unsigned down)
+static bool has_dot(const struct grid *g, unsigned column, unsigned row)
 {
-	unsigned found = 0;
-
-	for (unsigned y = 0; y < down; y++)
-		for (unsigned x = 0; x < across; x++)
-			found |= g->dot[(down * row + y) * g->wide + across * column + x];
-	return found;
+	for (unsigned y = 0; y < g->down; y++)
+		for (unsigned x = 0; x < g->across; x++)
+			if (g->dot[(g->down * row + y) * g->wide + g->across * column + x])
+				return true;
+	return false;
 }
 
+/* A mark stands above the curve of training: without colours it is another character. */
 static void add_row(const struct grid *g, unsigned row, bool utf8, bool colour, struct buf *out)
 {
-	unsigned columns = utf8 ? g->wide / 2 : g->wide;
+	unsigned columns = g->wide / g->across;
 
 	for (unsigned k = 0; k < columns; k++) {
-		unsigned found = curves_in(g, k, row, utf8 ? 2 : 1, utf8 ? 4 : 1);
+		bool mark = g->mark[row * columns + k];
 
-		if (!found) {
+		if (!mark && !has_dot(g, k, row)) {
 			buf_char(out, ' ');
 			continue;
 		}
-		buf_str(out, !colour ? "" : found & 1 ? "\033[32m" : "\033[33m");
-		if (utf8)
+		buf_str(out, !colour ? "" : mark ? "\033[33m" : "\033[32m");
+		if (utf8 && !mark)
 			add_braille(g, k, row, out);
 		else
-			buf_char(out, " *o#"[found]);
+			buf_char(out, mark ? 'o' : '*');
 		buf_str(out, colour ? "\033[0m" : "");
 	}
 }
@@ -198,18 +229,26 @@ static void add_label(struct buf *out, double v, bool there, bool utf8)
 	buf_str(out, utf8 ? " │" : " |");
 }
 
-/* What has no room in less than `columns` is left out: blanks, the word for the scale, validation. */
-static void add_legend(const struct scale *s, unsigned columns, bool validation, bool utf8, bool colour, struct buf *out)
+/* "loss  ** training  o validation, log": what has no room in `columns` is left out, the scale first, then
+ * validation; then the name of the metric is cut. */
+static void add_legend(const struct scale *s, const char *metric, unsigned columns, bool validation, bool utf8, bool colour, struct buf *out)
 {
-	unsigned training = sizeof "loss  ** training" - 1, both = training + (validation ? sizeof "  oo validation" - 1 : 0);
-	bool logarithmic = s->logarithmic && both + sizeof ", log" - 1 < columns;
-	unsigned wide = both + (logarithmic ? sizeof ", log" - 1 : 0) + LABEL - 4;
+	enum { TRAINING = sizeof "  ** training" - 1, VALIDATION = sizeof "  o validation" - 1, LOG = sizeof ", log" - 1 };
+	const unsigned room = columns - 1 - TRAINING;
+	unsigned name = (unsigned)strlen(metric), used;
+	bool logarithmic;
 
-	validation = validation && both < columns;
-	buf_printf(out, "%*s  %s%s%s training", wide < columns ? LABEL : 4, "loss", colour ? "\033[32m" : "", utf8 ? "⠤⠤" : "**",
-		colour ? "\033[0m" : "");
+	name = name < room ? name : room;
+	used = name + TRAINING;
+	validation = validation && used + VALIDATION < columns;
+	used += validation ? VALIDATION : 0;
+	logarithmic = s->logarithmic && used + LOG < columns;
+	used += logarithmic ? LOG : 0;
+	buf_pad(out, ' ', name < LABEL && used + LABEL - name < columns ? LABEL - name : 0);
+	buf_add(out, metric, name);
+	buf_printf(out, "  %s%s%s training", colour ? "\033[32m" : "", utf8 ? "⠤⠤" : "**", colour ? "\033[0m" : "");
 	if (validation)
-		buf_printf(out, "  %s%s%s validation", colour ? "\033[33m" : "", utf8 ? "⠄⠄" : "oo", colour ? "\033[0m" : "");
+		buf_printf(out, "  %so%s validation", colour ? "\033[33m" : "", colour ? "\033[0m" : "");
 	buf_str(out, logarithmic ? ", log\n" : "\n");
 }
 
@@ -223,7 +262,7 @@ static void add_epochs(const struct live *l, unsigned columns, struct buf *out)
 	buf_printf(out, "%u\n", l->last);
 }
 
-void live_draw(const struct live *l, unsigned rows, unsigned columns, bool utf8, bool colour, struct buf *out)
+void live_draw(const struct live *l, const char *metric, unsigned rows, unsigned columns, bool utf8, bool colour, struct buf *out)
 {
 	struct scale s;
 	struct grid g;
@@ -236,13 +275,16 @@ void live_draw(const struct live *l, unsigned rows, unsigned columns, bool utf8,
 	s = scale_of(l);
 	columns -= MARGIN + 1;
 	rows -= 2;
-	g = (struct grid){ .wide = utf8 ? 2 * columns : columns, .tall = utf8 ? 4 * rows : rows };
+	g = (struct grid){ .across = utf8 ? 2 : 1, .down = utf8 ? 4 : 1 };
+	g.wide = g.across * columns;
+	g.tall = g.down * rows;
 	g.dot = mem_alloc((size_t)g.wide * g.tall, 1);
+	g.mark = mem_alloc((size_t)columns * rows, 1);
 	for (size_t i = 0; i < l->n; i++)
 		validation = validation || isfinite(l->validation[i]);
-	curve(&g, &s, l->validation, l->n, 1);
-	curve(&g, &s, l->training, l->n, 0);
-	add_legend(&s, given, validation, utf8, colour, out);
+	marks(&g, &s, l->validation, l->n);
+	curve(&g, &s, l->training, l->n);
+	add_legend(&s, metric, given, validation, utf8, colour, out);
 	for (unsigned k = 0; k < rows; k++) {
 		add_label(out, k ? s.low : s.high, !k || k + 1 == rows, utf8);
 		add_row(&g, k, utf8, colour, out);
@@ -250,6 +292,7 @@ void live_draw(const struct live *l, unsigned rows, unsigned columns, bool utf8,
 	}
 	add_epochs(l, columns, out);
 	free(g.dot);
+	free(g.mark);
 }
 
 bool live_utf8(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Curves of the losses as text: dots of braille where the terminal has UTF-8, else characters of
- * ASCII.  Training is a line, validation a dotted one. */
+ * Curves of a metric as text. Training is a line: dots of braille where the terminal has UTF-8, else stars.
+ * Validation has a small o in every third column, so that the two differ without colours. */
 #ifndef QCNN_LIVE_H
 #define QCNN_LIVE_H
 
@@ -23,7 +23,9 @@ void live_release(struct live *l);
 void live_add(struct live *l, uint32_t epoch, double training, double validation);
 /* `rows` lines of less than `columns` characters each, with newlines: a legend, the curves, the epochs.
  * Nothing for fewer than two points, or where there is too little room. */
-void live_draw(const struct live *l, unsigned rows, unsigned columns, bool utf8, bool colour, struct buf *out);
+void live_draw(const struct live *l, const char *metric, unsigned rows, unsigned columns, bool utf8, bool colour, struct buf *out);
+/* Whether a plot of values from low to high has a logarithmic scale: they are positive and span a decade or more. */
+bool plot_is_logarithmic(double low, double high);
 /* Does the environment say that text is UTF-8? */
 bool live_utf8(void);
 

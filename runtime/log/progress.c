@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/clock.h"
 #include "runtime/log/live.h"
+#include "runtime/log/terminal.h"
 
-enum { WIDTH_UNKNOWN = 80, HEIGHT_UNKNOWN = 24, PLOT_MOST = 14, WIDTH_LEAST = 20, WIDTH_MOST = 1000, BAR_LEAST = 8, BAR_MOST = 30, BAR_FRAME = 4 };
+enum { PLOT_MOST = 14, BAR_LEAST = 8, BAR_MOST = 30, BAR_FRAME = 4 };
 static const double redraw_seconds = 1.0 / 20, slow_epoch_seconds = 1;
 
 struct progress {
@@ -128,24 +128,6 @@ static void put_line(struct progress *p, const struct buf *b)
 
 /* ---- folding ---- */
 
-/* Asked each time: windows change.  height may be NULL. */
-static unsigned width_of(FILE *out, unsigned *height)
-{
-	struct winsize size = { .ws_row = 0 };
-	const char *columns = getenv("COLUMNS");
-	long width = 0;
-
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size))
-		width = size.ws_col;
-	if (!width && columns)
-		width = strtol(columns, NULL, 10);
-	if (width <= 0)
-		width = WIDTH_UNKNOWN;
-	if (height)
-		*height = size.ws_row ? size.ws_row : HEIGHT_UNKNOWN;
-	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : (unsigned)width;
-}
-
 /* Items that each begin with two spaces, behind what is in `line`; where they would pass the width, on
  * further lines below the first, as far to the left as a long item needs. */
 static void add_folded(struct buf *line, size_t *start, size_t indent, const char *items, size_t width)
@@ -169,7 +151,7 @@ static void add_folded(struct buf *line, size_t *start, size_t indent, const cha
  * then validation begins a line. */
 static void put_values(struct progress *p, const struct buf *head, const struct buf *tail)
 {
-	size_t width = width_of(p->o.out, NULL) - 1, start = 0, indent = head->len;
+	size_t width = terminal_width(p->o.out, NULL) - 1, start = 0, indent = head->len;
 	struct buf line = BUF_INIT;
 
 	buf_add(&line, head->data, head->len);
@@ -264,10 +246,10 @@ static void add_lines(const struct progress *p, unsigned most, size_t width, str
 /* How many lines: a third of the window, and none in a small one. */
 static void draw_plot(struct progress *p, struct buf *out)
 {
-	unsigned height, width = width_of(p->o.out, &height), rows = height / 3 < PLOT_MOST ? height / 3 : PLOT_MOST;
+	unsigned height, width = terminal_width(p->o.out, &height), rows = height / 3 < PLOT_MOST ? height / 3 : PLOT_MOST;
 
 	if (live(p))
-		live_draw(&p->live, rows, width, live_utf8(), p->o.colour, out);
+		live_draw(&p->live, p->o.live_metric ? p->o.live_metric : "loss", rows, width, live_utf8(), p->o.colour, out);
 	if (p->o.lines)
 		add_lines(p, rows, width - 1, out);
 }
@@ -282,23 +264,41 @@ static unsigned lines_of(const struct buf *b)
 }
 
 /* The first start that is not done, where several run side by side. */
-static void add_point(struct progress *p, const struct progress_epoch *r)
+static void add_point(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation)
 {
 	if (!live(p))
 		return;
 	if (p->live_start == UINT32_MAX) {
-		p->live_start = r->start;
+		p->live_start = start;
 		live_clear(&p->live);
 	}
-	if (r->start == p->live_start)
-		live_add(&p->live, r->epoch, r->loss, r->has_validation ? r->val_loss : NAN);
+	if (start == p->live_start)
+		live_add(&p->live, epoch, training, validation);
+}
+
+static void add_epoch_point(struct progress *p, const struct progress_epoch *r)
+{
+	double training = r->loss, validation = r->val_loss;
+
+	for (unsigned k = 0; p->o.live_metric && k < p->o.nmetric; k++)
+		if (!strcmp(p->o.metric[k], p->o.live_metric)) {
+			training = r->metric[k];
+			validation = r->val_metric[k];
+		}
+	add_point(p, r->start, r->epoch, training, r->has_validation ? validation : NAN);
+}
+
+void progress_past(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation)
+{
+	if (start >= p->o.starts_done)
+		add_point(p, start, epoch, training, validation);
 }
 
 /* The last columns stay empty: some terminals wrap when the last is written, and the ^C that they show must not wrap
  * either, else the bar stays above the line that is cleared. */
 static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now)
 {
-	size_t room = width_of(p->o.out, NULL) - sizeof "^C";
+	size_t room = terminal_width(p->o.out, NULL) - sizeof "^C";
 	struct buf line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
 	size_t spare;
 
@@ -353,7 +353,7 @@ void progress_epoch(struct progress *p, const struct progress_epoch *r)
 
 	if (p->o.quiet)
 		return;
-	add_point(p, r);
+	add_epoch_point(p, r);
 	buf_clear(&p->last);
 	buf_clear(&p->last_val);
 	add_values(p, "", r->loss, r->metric, &p->last);

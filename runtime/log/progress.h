@@ -16,7 +16,8 @@
 struct progress_options {
 	FILE *out;                   /* stderr */
 	bool quiet, terminal, colour;
-	bool live;                   /* on a terminal: curves of the losses above the bar */
+	bool live;                   /* on a terminal: curves above the bar */
+	const char *live_metric;     /* of which metric; NULL: of the losses */
 	uint32_t epochs, steps_per_epoch, starts;
 	uint32_t starts_done, best; double best_loss;  /* that ended before a resume; the best of them */
 	const char *const *metric; unsigned nmetric;   /* borrowed */
@@ -34,6 +35,8 @@ struct progress_epoch { uint32_t start, epoch; double loss, val_loss; const doub
 struct progress *progress_new(const struct progress_options *o);
 void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss);
 void progress_epoch(struct progress *p, const struct progress_epoch *r);
+/* An epoch of the run before a resume, for the curves: its value of the metric that they show; validation NaN: none. */
+void progress_past(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation);
 /* A line of its own (p may be NULL); with several starts it goes behind that of the start. */
 void progress_note(struct progress *p, uint32_t start, const char *text);
 /* Before others write to the same terminal (p may be NULL). */

@@ -46,12 +46,23 @@ for columns in 80 34; do     # the narrow one has no room for a bar
 	wait_for "$columns columns: how, is said" "screen; tr -d '\\n ' <screen | grep -q 'thesamecommand'"
 done
 show 34 "'$QCNN' train --live $slow config.yaml"
-wait_for "--live draws curves, the legend on one line" "seen '^loss  ⠤⠤ training  ⠄⠄ validation$'"
+wait_for "--live draws curves, the legend on one line" "seen '^loss  ⠤⠤ training  o validation$'"
 wait_for "braille and the axis" "seen '│[⡀⡄⡆⡇⣇⣧⣷⣿]'"
 terminal send-keys -t t: C-c
 wait_for "Ctrl-C ends it" "test -s status"
 tap_is "$(cat status)" 75 "likewise"
 
+show 60 "'$QCNN' train --live=sign_accuracy ${slow#--fresh} config.yaml"
+wait_for "after a resume another metric is drawn" "seen '^ *sign_accuracy  ⠤⠤ training  o validation$'"
+tap_ok "from the first epoch on" seen '^ +epoch 1  '
+terminal send-keys -t t: C-c
+wait_for "Ctrl-C ends it again" "test -s status"
+
+show 40 "'$QCNN' train --fresh config.yaml"
+wait_for "a training in 40 columns" "test -s status"
+wait_for "its summary" "seen 'to look at it'"
+tap_is "$(grep -c '^  ' screen | awk '{ print ($1 > 2) }')" 1 "lines that continue are indented" || cat screen
+tap_ok "words are whole" seen '^  (sign_accuracy|0\.[0-9]+)[,;]?'
 show 80 "'$QCNN' train --fresh config.yaml"
 wait_for "a training to its end" "test -s status"
 tap_is "$(cat status)" 0 "ends well"

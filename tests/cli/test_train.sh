@@ -8,6 +8,8 @@ tap_exit 0 "train" "$QCNN" train -o first.bin config.yaml
 tap_is "$(cat out)" "" "nothing on stdout"
 tap_has err "epoch 2/2" "one line per epoch"
 tap_has err "to evaluate them: qcnn infer first.bin" "what to do next"
+tap_exit 2 "--live of a metric that is not computed" "$QCNN" train --live=auc config.yaml
+tap_has err "--live=auc: the training does not compute it; available: loss, sign_accuracy" "names those that are"
 for f in config.yaml model.qcnn weights.bin metrics.jsonl run.json; do
 	tap_ok "runs/latest/$f" test -s runs/latest/$f
 done

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/log/live.h"
+#include "runtime/log/terminal.h"
 #include "tests/tap.h"
 
 static const char *const metric[] = { "sign_accuracy" };
@@ -152,24 +153,24 @@ static void test_curves(void)
 
 	live_clear(&l);
 	live_add(&l, 1, 1, NAN);
-	live_draw(&l, 7, 44, false, false, &b);
+	live_draw(&l, "loss", 7, 44, false, false, &b);
 	tap_is_int((long long)b.len, 0, "one point is no curve");
 	live_add(&l, 2, 0.5, 0.75);
 	live_add(&l, 3, 0.75, 0.5);
-	live_draw(&l, 7, 44, false, false, &b);
+	live_draw(&l, "loss", 7, 44, false, false, &b);
 	tap_is_str(b.data,
-		"      loss  ** training  oo validation\n"
+		"      loss  ** training  o validation\n"
 		"    1.0000 |**                             \n"
 		"           |  ****                         \n"
 		"           |      ****     o  o        ****\n"
-		"           |          ****     **#**#**    \n"
+		"           |          ****     **o**o**    \n"
 		"    0.5000 |              *****        o  o\n"
 		"            epoch 1                       3\n", "three epochs");
 	buf_clear(&b);
-	live_draw(&l, 4, 44, false, false, &b);
-	live_draw(&l, 7, 20, false, false, &b);
+	live_draw(&l, "loss", 4, 44, false, false, &b);
+	live_draw(&l, "loss", 7, 20, false, false, &b);
 	tap_is_int((long long)b.len, 0, "nothing where there is no room");
-	live_draw(&l, 12, 60, true, true, &b);
+	live_draw(&l, "loss", 12, 60, true, true, &b);
 	for (const char *at = b.data; *at; at++)
 		lines += *at == '\n';
 	tap_is_int(lines, 12, "as many lines as asked for");
@@ -182,7 +183,7 @@ static void test_curves(void)
 			size_t line = 0;
 
 			buf_clear(&b);
-			live_draw(&l, rows, columns, false, false, &b);
+			live_draw(&l, "loss", rows, columns, false, false, &b);
 			for (const char *at = b.len ? b.data : ""; *at; at++, line++) {
 				wrong += *at != '\n' && line >= columns;
 				line = *at == '\n' ? (size_t)-1 : line;
@@ -190,13 +191,62 @@ static void test_curves(void)
 		}
 	tap_is_int(wrong, 0, "no line is wider than the window");
 	buf_clear(&b);
+	live_draw(&l, "sign_accuracy_of_all", 7, 32, false, false, &b);
+	tap_ok(!strncmp(b.data, "sign_accuracy_of_a  ** training\n", 32), "a long name is cut: %.32s", b.data);
+	buf_clear(&b);
+	live_clear(&l);
+	live_add(&l, 1, 0.9, NAN);
+	live_add(&l, 2, 0.1, NAN);
+	live_draw(&l, "mae", 8, 60, false, false, &b);
+	tap_ok(!strstr(b.data, "log") && strstr(b.data, "       mae  ** training\n"), "less than a decade: linear, and the metric has its name");
+	buf_clear(&b);
 	live_clear(&l);
 	for (uint32_t e = 1; e < 9; e++)
 		live_add(&l, e, pow(10, -(double)e), NAN);
-	live_draw(&l, 8, 60, false, false, &b);
+	live_draw(&l, "loss", 8, 60, false, false, &b);
 	tap_ok(strstr(b.data, "training, log\n") && strstr(b.data, "1.00e-08 |") && !strstr(b.data, "validation"), "far apart: a logarithmic scale");
 	buf_release(&b);
 	live_release(&l);
+}
+
+/* After a resume: the epochs before it belong to the curves, those of starts that are done do not. */
+static void test_past(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	struct progress_options o = { .out = out, .terminal = true, .live = true, .epochs = 9, .steps_per_epoch = 1, .starts = 2,
+		.starts_done = 1, .metric = metric, .nmetric = 1, .live_metric = "sign_accuracy" };
+	struct progress *p = progress_new(&o);
+	struct progress_epoch r = epoch(1, 8, (double[]){ 9, 0.625, 9, 0.5 }, 0);
+
+	for (uint32_t s = 0; s < 2; s++)
+		for (uint32_t e = 1; e < 8; e++)
+			progress_past(p, s, e, s ? 1 : 9, 0.25 + e / 32.0);
+	progress_epoch(p, &r);
+	progress_free(p);
+	fclose(out);
+	tap_ok(strstr(text, "epoch 1 ") && strstr(text, " 8\n"), "the curves begin with epoch 1");
+	tap_ok(strstr(text, "1.0000") && strstr(text, "0.2812") && !strstr(text, "9.0000"), "with the metric that is asked for: %s", text);
+	free(text);
+}
+
+static void wraps(const char *text, size_t width, const char *want)
+{
+	struct buf b = BUF_INIT;
+
+	terminal_wrap(text, width, &b);
+	tap_is_str(b.data, want, "wrapped at words");
+	buf_release(&b);
+}
+
+static void test_wrap(void)
+{
+	wraps("the weights are in runs/a\n", 80, "the weights are in runs/a\n");
+	wraps("the weights are in runs/a\nnext\n", 12, "the weights\n  are in\n  runs/a\nnext\n");
+	wraps("a averyveryverylongword b\n", 12, "a\n  averyveryverylongword\n  b\n");
+	wraps("a \033[1;31merror\033[0m: été\n", 13, "a \033[1;31merror\033[0m: été\n");
+	wraps("    indented by four\n", 16, "    indented by\n  four\n");
 }
 
 /* --live on a terminal, and elsewhere. */
@@ -274,6 +324,8 @@ int main(void)
 	test_folds();
 	test_curves();
 	test_live();
+	test_past();
+	test_wrap();
 	test_workers();
 	test_notes();
 	test_bar("100", 100);

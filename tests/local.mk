@@ -3,6 +3,7 @@
 # a shell test tests/KIND/test_NAME.sh: one line in shell_tests; files they read: one line in EXTRA_DIST.
 
 check_PROGRAMS +=
+check_PROGRAMS += tests/kernels/test_basis
 check_PROGRAMS += tests/kernels/test_cpu
 check_PROGRAMS += tests/kernels/test_evaluator
 check_PROGRAMS += tests/kernels/test_far
@@ -80,6 +81,7 @@ random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kern
 tests_kernels_test_shortcuts_SOURCES = tests/kernels/test_shortcuts.c $(random_program)
 tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
 tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
+tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
 tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
 tests_kernels_test_tails_SOURCES = tests/kernels/test_tails.c $(random_program)

@@ -92,7 +92,7 @@ static struct program *wide_program(uint32_t nwire)
 	return build_done(&b);
 }
 
-static void refuse(uint32_t nwire, const char *want)
+static void refuse(enum gradient_method gradient, uint32_t nwire, const char *want)
 {
 	struct program *p = wide_program(nwire);
 	struct evaluator_options o = plain;
@@ -100,6 +100,7 @@ static void refuse(uint32_t nwire, const char *want)
 	struct err e = { 0, "" };
 
 	o.memory_limit = 64 << 20;
+	o.gradient = gradient;
 	tap_is_int(evaluator_new(p, &o, &ev, &e), -ERR_CONFIG, "%u qubits are refused", nwire);
 	tap_is_str(e.text, want, "with needed and available memory");
 	program_free(p);
@@ -115,10 +116,12 @@ static void test_memory(void)
 	tap_is_int(evaluator_new(p, &o, &ev, NULL), 0, "20 qubits fit in 64 MiB");
 	evaluator_free(ev);
 	program_free(p);
-	refuse(31, "needs 64.0 GiB for 2 states of 31 qubits in double precision, 64.0 MiB available, enough for 20");
-	refuse(60, "needs 32.0 EiB for 2 states of 60 qubits in double precision, 64.0 MiB available, enough for 20");
-	refuse(64, "needs 512.0 EiB for 2 states of 64 qubits in double precision, 64.0 MiB available, enough for 20");
-	refuse(4096, "needs 2^4101 bytes for 2 states of 4096 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(GRADIENT_ADJOINT, 31, "needs 64.0 GiB for 2 states of 31 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(GRADIENT_ADJOINT, 60, "needs 32.0 EiB for 2 states of 60 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(GRADIENT_ADJOINT, 64, "needs 512.0 EiB for 2 states of 64 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(GRADIENT_ADJOINT, 4096, "needs 2^4101 bytes for 2 states of 4096 qubits in double precision, 64.0 MiB available, enough for 20");
+	refuse(GRADIENT_SHIFT, 31, "needs 32.0 GiB for 1 state of 31 qubits in double precision, 64.0 MiB available, enough for 21");
+	refuse(GRADIENT_NONE, 31, "needs 32.0 GiB for 1 state of 31 qubits in double precision, 64.0 MiB available, enough for 21");
 }
 
 /* One wire gets the two numbers of a sample. */

@@ -218,12 +218,38 @@ static void test_bad_states(void)
 	callbacks_free(c);
 }
 
+/* An observer may leave out `event`: what it would do counts as done. */
+static void test_no_observer(void)
+{
+	static const struct train_observer none = { .ctx = NULL };
+	struct callback_set set;
+	struct train_job j = job_of(&set);
+	struct callbacks *c;
+	double weight[8] = { 0 };
+
+	callback_defaults(&set);
+	callback_add(&set, CALLBACK_checkpoint)->text[SAVE_PATH] = "a{epoch}";
+	callback_add(&set, CALLBACK_early_stopping)->option[STOP_PATIENCE] = 2;
+	tap_is_int(callbacks_check(&j, NULL), 0, "callbacks without an observer of events");
+	c = callbacks_new(&j, NULL);
+	callbacks_begin(c, 0);
+	for (uint32_t e = 1; e <= 3; e++) {
+		struct epoch_result r = epoch_of(e, 1);
+
+		callbacks_epoch(c, &none, &r, NSTEP, weight);
+	}
+	tap_ok(callbacks_stopped(c), "end the start");
+	tap_is_int(part_of(c, CALLBACK_checkpoint)->save.nwaiting, 0, "and no file waits to be written");
+	callbacks_free(c);
+}
+
 int main(void)
 {
 	program = tiny_program(ACTIVATION_LINEAR, ACTIVATION_LINEAR, 0);
 	test_paths();
 	test_refusals();
 	test_several();
+	test_no_observer();
 	test_bad_states();
 	program_free(program);
 	return tap_done();

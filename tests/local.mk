@@ -162,6 +162,7 @@ shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_arrows.sh
 shell_tests += tests/unit/test_bootstrap.sh
+shell_tests += tests/unit/test_mutants.sh
 shell_tests += tests/unit/test_runner.sh
 
 # Files and folders that tests read.
@@ -259,6 +260,12 @@ check-fuzz: all
 		$(ZLIB_LIBS) $(JANSSON_LIBS) || { echo "check-fuzz needs clang with libFuzzer"; exit 1; }
 	@cd tests/net && ./fuzz_wire -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 && rm -f fuzz_wire
 
+# Random mutants of the sources against the tests. CONTRIBUTING.md has the settings (MUTANTS, MUTANTS_SEED ...).
+EXTRA_DIST += tests/mutants/apply.awk tests/mutants/check.sh tests/mutants/confine.sh tests/mutants/equivalent \
+	tests/mutants/pick.awk tests/mutants/table.awk tests/mutants/tests
+check-mutants: check-programs
+	@MAKE='$(MAKE)' nice -n 15 $(SHELL) $(srcdir)/tests/mutants/check.sh
+
 check-perf: check-programs $(perf_programs)
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
@@ -304,5 +311,5 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 clean-local:
 	rm -rf tests/logs
 distclean-local:
-	rm -rf sanitize
-.PHONY: bench check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs
+	rm -rf sanitize mutants
+.PHONY: bench check-mutants check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs

@@ -32,6 +32,7 @@ check_PROGRAMS += tests/limits/test_lang_limits
 check_PROGRAMS += tests/net/test_attach
 check_PROGRAMS += tests/net/test_coordinator
 check_PROGRAMS += tests/net/test_hosts
+check_PROGRAMS += tests/net/test_member
 check_PROGRAMS += tests/net/test_spin
 check_PROGRAMS += tests/net/test_strangers
 check_PROGRAMS += tests/net/test_wire

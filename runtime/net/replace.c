@@ -15,6 +15,7 @@
 #define AGAIN_LONGEST_S 60.0
 #define ALONE_S 5.0                      /* without any worker before the job ends */
 #define SILENT_S 15.0                    /* or without a sign of any, where there is none */
+#define TRY_S 4.0                        /* that the first replacement of a worker has, before either ends the job */
 
 bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now)
 {
@@ -32,9 +33,17 @@ bool replace_later(struct coordinator *c, struct member *m, const struct err *wh
 	return true;
 }
 
+/* Its first replacement is still to be started, or may still come. */
+static bool is_untried(const struct member *m, double now)
+{
+	if (m->guest || m->nvain != 1)
+		return false;
+	return m->state == MEMBER_WAITING || (m->state == MEMBER_STARTED && now - m->heard < TRY_S);
+}
+
 void replace_watch(struct coordinator *c, double now)
 {
-	bool alone = true, hope = false;
+	bool alone = true, hope = false, untried = false, over;
 
 	if (!c->started)
 		return;
@@ -48,9 +57,11 @@ void replace_watch(struct coordinator *c, double now)
 		}
 		alone &= m->peer.fd < 0;
 		hope |= m->state != MEMBER_LOST;
+		untried |= is_untried(m, now);
 	}
 	c->alone_since = alone && c->alone_since > 0 ? c->alone_since : now;
-	if ((!hope || now - c->alone_since > ALONE_S || (alone && now - c->heard > SILENT_S)) && !c->fault.code)
+	over = now - c->alone_since > ALONE_S || (alone && now - c->heard > SILENT_S);
+	if ((!hope || (over && !untried)) && !c->fault.code)
 		err_set(&c->fault, -ERR_UNREACHABLE, "no worker is left; the first that was lost is %s", c->first.text);
 }
 

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "cli/guard.h"
@@ -25,6 +26,7 @@ const struct command command_worker = {
 	.bit = COMMAND_WORKER,
 	.name = "worker",
 	.summary = "compute for a training on another host",
+	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */
 	.operands = "",
 	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it: the standard input brings the "
 		"address and the key of that process, and when it ends, so does the worker. It needs neither the "

@@ -38,15 +38,22 @@ enum launcher launcher_find(const char *word, const char **agent)
 
 /* ---- the command line ---- */
 
+/* Where this program was when it was first asked for: a file that has been replaced since then keeps its name. */
 static const char *own_program(void)
 {
+	static const char gone[] = " (deleted)";
 	static char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	ssize_t n = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
+	size_t len = strlen(path), tail = sizeof gone - 1;
 
-	if (n <= 0)
-		return "qcnn";
-	path[n] = 0;
-	return path;
+	if (n > 0 && len > tail && !strcmp(path + len - tail, gone) && access(path, F_OK))
+		path[len - tail] = 0;
+	return *path ? path : "qcnn";
+}
+
+const char *launch_file(const struct launch_place *p)
+{
+	return p->launcher == LAUNCHER_LOCAL && !p->program && !access(LAUNCH_SELF, X_OK) ? LAUNCH_SELF : NULL;
 }
 
 /* In single quotes, for any shell. */

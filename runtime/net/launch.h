@@ -42,6 +42,10 @@ struct launch_place {
 /* The command line as words, NULL at the end; malloc'ed, words too. */
 char **launch_argv(const struct launch_place *p);
 void launch_argv_free(char **argv);
+/* The file to run where it is not the first word of that line: a worker of this machine is the very program that
+ * runs here, also when another one has taken its name; else NULL. */
+#define LAUNCH_SELF "/proc/self/exe"
+const char *launch_file(const struct launch_place *p);
 /* Bytes at the beginning of this program's file that it needs to run: what push sends. */
 long long launch_program_bytes(void);
 

@@ -39,7 +39,7 @@ static char **passive_environment(void)
 	return copy;
 }
 
-static int spawn(char **argv, char **environment, int leash, int talk, pid_t *pid)
+static int spawn(const char *file, char **argv, char **environment, int leash, int talk, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -52,7 +52,7 @@ static int spawn(char **argv, char **environment, int leash, int talk, pid_t *pi
 	posix_spawn_file_actions_adddup2(&files, leash, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, talk, STDERR_FILENO);
 	/* Its process group is its own: INT from the terminal reaches it only through us. */
-	code = posix_spawnp(pid, argv[0], &files, &attr, argv, environment ? environment : environ);
+	code = posix_spawnp(pid, file ? file : argv[0], &files, &attr, argv, environment ? environment : environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return code;
@@ -83,7 +83,7 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 	}
 	argv = launch_argv(p);
 	environment = p->launcher == LAUNCHER_LOCAL ? passive_environment() : NULL;
-	code = spawn(argv, environment, leash[1], talk[1], &l.pid);
+	code = spawn(launch_file(p), argv, environment, leash[1], talk[1], &l.pid);
 	if (code)
 		err_set(e, -ERR_UNREACHABLE, "cannot start %s: %s", argv[0], strerror(code));
 	free(environment);
@@ -157,7 +157,7 @@ static void take_mark(struct launched *l)
 	} else if (is_mark(text, LAUNCH_BOOT)) {
 		l->wants_boot = true;
 	} else if (is_mark(text, LAUNCH_NEED) && l->program < 0 && !l->sent) {
-		l->program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+		l->program = open(LAUNCH_SELF, O_RDONLY | O_CLOEXEC);
 	}
 }
 

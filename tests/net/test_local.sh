@@ -150,6 +150,25 @@ rm -f got.bin
 start_run --fresh --set cluster.replacements=0
 kill -9 $all
 gate_open
+# The file of the program is replaced in the run: workers that are started again are still the program that runs.
+rm -f got.bin
+cp "$QCNN" program
+mkdir other
+printf '#!/bin/sh\nexit 3\n' >other/qcnn
+chmod +x other/qcnn
+before=$QCNN path=$PATH
+QCNN=$PWD/program PATH=$PWD/other:$PATH
+start_run --fresh
+mv other/qcnn program
+kill -9 $all
+tap_until '[ "$(grep -c "takes part" err)" = 3 ] || grep -q "no worker is left" err'
+tap_is "$(ps -o comm= -p $(workers_of $coordinator | head -1))" qcnn "the name of a worker is that of the program"
+gate_open
+wait $coordinator
+tap_is $? 0 "when the program's file is replaced, workers are started again from the program that runs"
+tap_ok "and the weights are the same" cmp want.bin got.bin
+QCNN=$before PATH=$path
+
 wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
 tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"

@@ -36,6 +36,17 @@ static void hash_words(const struct cli *c, uint8_t out[SHA256_BYTES])
 	sha256_end(&h, out);
 }
 
+/* What the environment says of the job alike to all of its processes. */
+static void hash_job(const struct attach *a, uint8_t out[SHA256_BYTES])
+{
+	const char *name = attach_row(a->mode)->name;
+	struct buf b = BUF_INIT;
+
+	buf_printf(&b, "qcnn job\n%s\n%s\n%u\n%u\n", name, a->job, a->size, a->port);
+	sha256_of(b.data, b.len, out);
+	buf_release(&b);
+}
+
 static const char *key_file_of(const struct options *o, const struct config *config)
 {
 	if (o->given[OPT_KEY_FILE])
@@ -55,6 +66,7 @@ int attached_open(struct cli *c, const struct attach *a, const struct config *co
 
 	*out = (struct attached){ .attach = *a, .seconds = seconds_of(&c->options, config) };
 	hash_words(c, out->words);
+	hash_job(a, out->job);
 	if (file)
 		out->key = crypto_start() ? crypto_secret_new(CRYPTO_KEY) : NULL;
 	if (file && (out->key ? key_file_read(file, out->key, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key")))
@@ -74,7 +86,7 @@ void attached_release(struct attached *a)
 void attached_guests(const struct attached *a, struct coordinator_guests *g)
 {
 	*g = (struct coordinator_guests){ .n = a->attach.size - 1, .share = a->attach.local, .near = a->attach.local == a->attach.size,
-		.host = a->attach.host, .port = a->attach.port, .key = a->key, .words = a->words,
+		.host = a->attach.host, .port = a->attach.port, .key = a->key, .job = a->meeting.len ? NULL : a->job, .words = a->words,
 		.meeting = a->meeting.len ? a->meeting.data : NULL, .seconds = a->seconds };
 }
 
@@ -106,6 +118,7 @@ static int find(void *ctx, struct wire_boot *out, struct err *e)
 	int code;
 
 	*out = (struct wire_boot){ .version = WIRE_VERSION, .rank = a->attach.rank };
+	memcpy(out->job, a->job, sizeof out->job);
 	if (a->key)
 		memcpy(out->key, a->key, sizeof out->key);
 	if (a->meeting.len) {
@@ -116,6 +129,7 @@ static int find(void *ctx, struct wire_boot *out, struct err *e)
 			return err_set(e, -ERR_UNREACHABLE, "%s holds no key: all ranks need the same --key-file", a->meeting.data);
 		if (!a->key)
 			memcpy(out->key, s->meeting->key, sizeof out->key);
+		memcpy(out->job, s->meeting->job, sizeof out->job);
 		out->naddress = s->meeting->naddress;
 		memcpy(out->address, s->meeting->address, sizeof out->address);
 	}

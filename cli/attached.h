@@ -15,6 +15,7 @@ struct attached {
 	struct attach attach;        /* mode ATTACH_NONE: this process is alone */
 	uint8_t *key;                /* of the key file (crypto_secret_new), or NULL */
 	uint8_t words[SHA256_BYTES]; /* hash of the command line */
+	uint8_t job[SHA256_BYTES];   /* the job's id, where there is no file to meet by */
 	struct buf meeting;          /* the file by which they find each other; empty: there is no need */
 	double seconds;              /* to wait for each other */
 };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/crypto.h"
 #include "runtime/log/run.h"
 #include "runtime/net/allocation.h"
 #include "runtime/train/remote.h"
@@ -102,6 +101,12 @@ static enum carry transport_of(const char *word)
 	return !word || !strcmp(word, "auto") ? CARRY_AUTO : !strcmp(word, "stdio") ? CARRY_STDIO : CARRY_TCP;
 }
 
+/* Without a word behind it the option means on. */
+static bool encrypts(const char *word)
+{
+	return strcmp(word, "off") && strcmp(word, "false");
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -125,7 +130,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
-	out->encrypt = o->given[OPT_ENCRYPT] || (config && config_bool(config, KEY_CLUSTER_ENCRYPT));
+	out->encrypt = encrypts(o->given[OPT_ENCRYPT] ? o->value[OPT_ENCRYPT] : config ? config_text(config, KEY_CLUSTER_ENCRYPT) : "on");
 	if (config)
 		out->shard = shard_of(o->given[OPT_SHARD] ? o->value[OPT_SHARD] : config_text(config, KEY_CLUSTER_SHARD));
 	agreement = word_of(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);
@@ -216,16 +221,12 @@ static void say_ready(const struct cluster *k, double seconds)
 			k->hosts.n == 1 ? "" : "s", seconds);
 }
 
-static int start_workers(struct cluster *k, const struct cluster_work *w, struct err *e)
+static int start_workers(struct cluster *k, struct err *e)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
 		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
 		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
-	struct buf program = BUF_INIT;
 
-	program_write(w->program, &program);
-	sha256_of(program.data, program.len, o.job);
-	buf_release(&program);
 	return coordinator_new(&o, &k->coordinator, e);
 }
 
@@ -243,7 +244,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	if (!k->hosts.n)
 		return 0;
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
-	code = first ? start_workers(k, w, &e) : 0;
+	code = first ? start_workers(k, &e) : 0;
 	if (!code)
 		code = agree(k, w, &e);
 	arena_init(&arena);

@@ -47,13 +47,13 @@ static void option_line(struct buf *out, const struct option_row *row)
 		buf_pad(out, ' ', HELP_INDENT - used);
 	}
 	wrap(out, row->text, HELP_INDENT, HELP_INDENT);
-	if (row->kind == OPTION_CHOICE || row->kind == OPTION_COUNT)
+	if (row->values && row->kind != OPTION_TEXT)
 		buf_printf(out, "%*s%s", HELP_INDENT, "", row->values);
 	else if (row->preset)
 		buf_printf(out, "%*s", HELP_INDENT - 1, "");
 	if (row->preset)
 		buf_printf(out, " [%s]", row->preset);
-	if (row->kind == OPTION_CHOICE || row->kind == OPTION_COUNT || row->preset)
+	if ((row->values && row->kind != OPTION_TEXT) || row->preset)
 		buf_char(out, '\n');
 }
 

@@ -143,7 +143,7 @@ static int check_value(struct reader *r, const struct option_row *row, const cha
 {
 	unsigned nth;
 
-	if (row->kind == OPTION_CHOICE && !among(row->values, value, &nth))
+	if ((row->kind == OPTION_CHOICE || (row->kind == OPTION_OPTIONAL && row->values && attached)) && !among(row->values, value, &nth))
 		return err_set(r->e, -ERR_USAGE, "--%s takes %s, not `%s`", row->name, row->values, value);
 	if (row->kind == OPTION_COUNT && !count_in_range(row->values, value))
 		return err_set(r->e, -ERR_USAGE, "--%s takes a whole number in the range %s, not `%s`",

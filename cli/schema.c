@@ -81,6 +81,11 @@ static size_t names_of_streaming(const char **name)
 	return copy_words(name, (const char *const[]){ "auto", "on", "off", NULL });
 }
 
+static size_t names_of_encryption(const char **name)
+{
+	return copy_words(name, (const char *const[]){ "on", "off", "true", "false", NULL });
+}
+
 static size_t names_of_sharding(const char **name)
 {
 	return copy_words(name, (const char *const[]){ "off", "data", "file", "auto", NULL });

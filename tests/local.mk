@@ -147,6 +147,7 @@ shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/net/test_attached.sh
 shell_tests += tests/net/test_batch.sh
 shell_tests += tests/net/test_cluster_keys.sh
+shell_tests += tests/net/test_damage.sh
 shell_tests += tests/net/test_faults.sh
 shell_tests += tests/net/test_firewall.sh
 shell_tests += tests/net/test_files.sh
@@ -239,7 +240,7 @@ check-local: $(fault_programs) $(net_programs)
 endif
 
 # The whole matrix of faults, on hosts of a lab.
-net_programs = tests/net/crowd tests/net/deaf tests/net/net_drop
+net_programs = tests/net/crowd tests/net/damage tests/net/deaf tests/net/net_drop
 EXTRA_PROGRAMS += $(net_programs)
 net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
 EXTRA_DIST += tests/net/README.md tests/net/played.h

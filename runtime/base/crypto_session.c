@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Thin names over libsodium's crypto_auth and crypto_secretstream. */
+ * Thin names over libsodium's crypto_auth, crypto_scalarmult, crypto_aead and crypto_shorthash. */
 #include "config.h"
 #include "runtime/base/crypto_session.h"
 
@@ -8,16 +8,11 @@
 
 enum { STACK_BYTES = 16384 };            /* more than hashing, copying and the loader's saved registers take */
 
-_Static_assert(CRYPTO_KEY == crypto_auth_KEYBYTES && CRYPTO_KEY == crypto_secretstream_xchacha20poly1305_KEYBYTES, "one key length");
+_Static_assert(CRYPTO_KEY == crypto_auth_KEYBYTES && CRYPTO_KEY == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "one key length");
 _Static_assert(CRYPTO_MAC == crypto_auth_BYTES, "length of a proof");
-_Static_assert(CRYPTO_STREAM_HEADER == crypto_secretstream_xchacha20poly1305_HEADERBYTES, "length of a header");
-_Static_assert(CRYPTO_STREAM_MORE == crypto_secretstream_xchacha20poly1305_ABYTES, "length of a seal");
-_Static_assert(sizeof(struct crypto_stream) >= sizeof(crypto_secretstream_xchacha20poly1305_state), "state fits");
-
-static crypto_secretstream_xchacha20poly1305_state *state(struct crypto_stream *s)
-{
-	return (crypto_secretstream_xchacha20poly1305_state *)(void *)s->opaque;
-}
+_Static_assert(CRYPTO_KEY == crypto_scalarmult_SCALARBYTES && CRYPTO_PUBLIC == crypto_scalarmult_BYTES, "lengths of X25519");
+_Static_assert(CRYPTO_LENGTH_KEY == crypto_shorthash_KEYBYTES && CRYPTO_LENGTH_TAG == crypto_shorthash_BYTES, "lengths of SipHash");
+_Static_assert(CRYPTO_SEAL == crypto_aead_chacha20poly1305_ietf_ABYTES, "length of a seal");
 
 bool crypto_start(void)
 {
@@ -89,24 +84,61 @@ void crypto_secret_buf_free(struct buf *b)
 	*b = (struct buf)BUF_INIT;
 }
 
-void crypto_stream_write(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], uint8_t header[CRYPTO_STREAM_HEADER])
+void crypto_exchange_new(uint8_t secret[CRYPTO_KEY], uint8_t public[CRYPTO_PUBLIC])
 {
-	crypto_secretstream_xchacha20poly1305_init_push(state(s), header, key);
+	randombytes_buf(secret, CRYPTO_KEY);
+	crypto_scalarmult_base(public, secret);
+	crypto_forget();
 }
 
-bool crypto_stream_read(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], const uint8_t header[CRYPTO_STREAM_HEADER])
+bool crypto_exchange(const uint8_t secret[CRYPTO_KEY], const uint8_t public[CRYPTO_PUBLIC], uint8_t shared[CRYPTO_KEY])
 {
-	return crypto_secretstream_xchacha20poly1305_init_pull(state(s), header, key) == 0;
+	bool ok = crypto_scalarmult(shared, secret, public) == 0;
+
+	crypto_forget();
+	return ok;
 }
 
-void crypto_seal(struct crypto_stream *s, const void *p, size_t len, uint8_t *out)
+static void put_le64(uint8_t out[8], uint64_t v)
 {
-	crypto_secretstream_xchacha20poly1305_push(state(s), out, NULL, p, len, NULL, 0, 0);
+	for (int i = 0; i < 8; i++)
+		out[i] = (uint8_t)(v >> 8 * i);
 }
 
-bool crypto_open(struct crypto_stream *s, const uint8_t *p, size_t len, uint8_t *out)
+void crypto_tag_length(const struct crypto_channel *c, uint32_t len, uint8_t tag[CRYPTO_LENGTH_TAG])
 {
-	unsigned char tag;
+	uint8_t said[12];
 
-	return crypto_secretstream_xchacha20poly1305_pull(state(s), out, NULL, &tag, p, len, NULL, 0) == 0;
+	put_le64(said, c->count);
+	for (int i = 0; i < 4; i++)
+		said[8 + i] = (uint8_t)(len >> 8 * i);
+	crypto_shorthash(tag, said, sizeof said, c->length_key);
+}
+
+struct nonce { uint8_t byte[crypto_aead_chacha20poly1305_ietf_NPUBBYTES]; };
+
+/* Four zero bytes, then the number of the message: used once with a key. */
+static struct nonce next_nonce(struct crypto_channel *c)
+{
+	struct nonce n = { { 0 } };
+
+	put_le64(n.byte + 4, c->count++);
+	return n;
+}
+
+/* A body that stays readable is the additional data of an empty message. */
+void crypto_seal(struct crypto_channel *c, uint8_t *p, size_t len, uint8_t tag[CRYPTO_SEAL])
+{
+	struct nonce n = next_nonce(c);
+	size_t hidden = c->encrypt ? len : 0;
+
+	crypto_aead_chacha20poly1305_ietf_encrypt_detached(p, tag, NULL, p, hidden, p, len - hidden, NULL, n.byte, c->key);
+}
+
+bool crypto_open(struct crypto_channel *c, uint8_t *p, size_t len, const uint8_t tag[CRYPTO_SEAL])
+{
+	struct nonce n = next_nonce(c);
+	size_t hidden = c->encrypt ? len : 0;
+
+	return !crypto_aead_chacha20poly1305_ietf_decrypt_detached(p, NULL, p, hidden, tag, p, len - hidden, n.byte, c->key);
 }

@@ -9,9 +9,9 @@
 #include "runtime/base/buf.h"
 
 enum {
-	CRYPTO_KEY = 32, CRYPTO_NONCE = 32, CRYPTO_MAC = 32,
-	CRYPTO_STREAM_HEADER = 24,   /* what the reading side needs before the first message */
-	CRYPTO_STREAM_MORE = 17      /* bytes that a sealed message is longer */
+	CRYPTO_KEY = 32, CRYPTO_PUBLIC = 32, CRYPTO_MAC = 32,
+	CRYPTO_LENGTH_KEY = 16, CRYPTO_LENGTH_TAG = 8,
+	CRYPTO_SEAL = 16             /* bytes of the tag of a sealed message */
 };
 
 /* Before anything else here; false where the system has no random numbers. */
@@ -32,13 +32,24 @@ void crypto_secret_free(void *p, size_t size);
 bool crypto_secret_buf(struct buf *b, size_t size);
 void crypto_secret_buf_free(struct buf *b);
 
-/* One direction of a connection: XChaCha20-Poly1305, messages in order, none lost or doubled. */
-struct crypto_stream { uint64_t opaque[8]; };
-void crypto_stream_write(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], uint8_t header[CRYPTO_STREAM_HEADER]);
-bool crypto_stream_read(struct crypto_stream *s, const uint8_t key[CRYPTO_KEY], const uint8_t header[CRYPTO_STREAM_HEADER]);
-/* out has len + CRYPTO_STREAM_MORE bytes; may not overlap p. */
-void crypto_seal(struct crypto_stream *s, const void *p, size_t len, uint8_t *out);
-/* out has len - CRYPTO_STREAM_MORE bytes; false: not what the other side sealed next. */
-bool crypto_open(struct crypto_stream *s, const uint8_t *p, size_t len, uint8_t *out);
+/* X25519: a new secret and its public half. */
+void crypto_exchange_new(uint8_t secret[CRYPTO_KEY], uint8_t public[CRYPTO_PUBLIC]);
+/* What both sides get from their own secret and the other's public half; false: that is a point of small order, which
+ * gives the same to everybody. */
+bool crypto_exchange(const uint8_t secret[CRYPTO_KEY], const uint8_t public[CRYPTO_PUBLIC], uint8_t shared[CRYPTO_KEY]);
+
+/* One direction of a connection.  Messages are numbered from 0, and the number is part of every tag: a message that was
+ * changed, repeated, left out or moved is refused.  Bodies by ChaCha20-Poly1305 (RFC 8439), lengths by SipHash-2-4. */
+struct crypto_channel {
+	uint8_t key[CRYPTO_KEY], length_key[CRYPTO_LENGTH_KEY];
+	uint64_t count;              /* messages so far */
+	bool encrypt;                /* false: bodies stay readable, and have the tag alone */
+};
+/* The tag of the next message's length: with it a receiver need not wait for a length that nobody sent. */
+void crypto_tag_length(const struct crypto_channel *c, uint32_t len, uint8_t tag[CRYPTO_LENGTH_TAG]);
+/* Seals the next message in place. */
+void crypto_seal(struct crypto_channel *c, uint8_t *p, size_t len, uint8_t tag[CRYPTO_SEAL]);
+/* Opens the next message in place; false: it is not what the other side sealed next, and p holds nothing of use. */
+bool crypto_open(struct crypto_channel *c, uint8_t *p, size_t len, const uint8_t tag[CRYPTO_SEAL]);
 
 #endif

@@ -210,6 +210,7 @@ static int write_meeting(struct coordinator *c, struct err *e)
 		return err_set(e, -ERR_CONFIG, "no memory for the job's key");
 	m->has_key = !g->key;
 	m->naddress = c->nlistener;
+	memcpy(m->job, c->job_id, sizeof m->job);
 	memcpy(m->key, c->secrets->key, sizeof m->key);
 	memcpy(m->words, g->words, sizeof m->words);
 	for (unsigned i = 0; i < c->nlistener; i++)
@@ -313,6 +314,10 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 		memcpy(secrets->key, o->guests->key, sizeof secrets->key);
 	else
 		crypto_random(secrets->key, sizeof secrets->key);
+	if (o->guests && o->guests->job)
+		memcpy(c->job_id, o->guests->job, sizeof c->job_id);
+	else
+		crypto_random(c->job_id, sizeof c->job_id);
 	c->o.start_s = o->start_s > 0 ? o->start_s : 15;
 	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
@@ -440,7 +445,7 @@ void coordinator_free(struct coordinator *c)
 	ledger_release(&c->ledger);
 	buf_release(&c->body);
 	buf_release(&c->job_body);
-	free(c->nonce);
+	free(c->hello);
 	free(c->fds);
 	free(c->id);
 	free(c->bit);

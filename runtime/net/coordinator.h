@@ -22,6 +22,7 @@ struct coordinator_guests {
 	bool near;                   /* all are on this machine */
 	const char *host; uint16_t port;     /* where they look for this process; host "": they read the meeting file */
 	const uint8_t *key;          /* that they have already; NULL: a new one */
+	const uint8_t *job;          /* the job's id, which they know; NULL: a new one, which they read in the meeting file */
 	const uint8_t *words;        /* hash of the command line, for the meeting file */
 	const char *meeting;         /* the file to write for them, removed in the end, or NULL */
 	double seconds;              /* to wait for them */
@@ -40,7 +41,6 @@ struct coordinator_options {
 	bool encrypt, push;          /* push: as in launch_place */
 	enum carry transport;
 	enum shard shard;
-	uint8_t job[WIRE_DIGEST];
 	unsigned replacements;       /* starts of a lost worker without a result in between */
 	double start_s, beat_s, suspect_s, dead_s;       /* 0: 15 (in which none of those that start gets on), 1, 5, 15 */
 	/* A line that a worker ("b[2]") has printed, or (NULL) one about what happens; from any thread. */

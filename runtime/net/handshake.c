@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Proofs over what was said so far. */
+ * Proofs over what was said so far, and the keys that follow from it. */
 #include "config.h"
 #include "runtime/net/handshake.h"
 
 #include <string.h>
 
-enum { LABEL = 16, SAID_MAX = LABEL + 2 + 4 + 2 * CRYPTO_NONCE + 1 + 2 * CRYPTO_STREAM_HEADER };
+enum { LABEL = 16, SAID_MAX = LABEL + CRYPTO_KEY + WIRE_JOB_ID + 2 + 4 + 4 + 1 + 2 * CRYPTO_PUBLIC };
 
-/* What a proof covers. */
+/* What a MAC covers. */
 struct said { uint8_t byte[SAID_MAX]; size_t len; };
+
+static struct said said_label(const char *label)
+{
+	struct said s = { .len = LABEL };
+
+	memcpy(s.byte, label, strlen(label));
+	return s;
+}
 
 static void say(struct said *s, const void *p, size_t len)
 {
@@ -16,94 +24,89 @@ static void say(struct said *s, const void *p, size_t len)
 	s->len += len;
 }
 
-static struct said said_hello(const struct handshake *h, const char *label)
+static void say_number(struct said *s, uint32_t v, int nbyte)
 {
-	struct said s = { .len = LABEL };
-	uint16_t version = WIRE_VERSION;
-	uint8_t number[6] = { (uint8_t)version, (uint8_t)(version >> 8), (uint8_t)h->rank, (uint8_t)(h->rank >> 8),
-		(uint8_t)(h->rank >> 16), (uint8_t)(h->rank >> 24) };
-
-	memcpy(s.byte, label, strlen(label));
-	say(&s, number, sizeof number);
-	say(&s, h->nonce_worker, sizeof h->nonce_worker);
-	return s;
+	for (int i = 0; i < nbyte; i++)
+		s->byte[s->len++] = (uint8_t)(v >> 8 * i);
 }
 
-static struct said said_challenge(const struct handshake *h, const char *label)
+static void say_hello(struct said *s, const struct handshake *h)
 {
-	struct said s = said_hello(h, label);
-	uint8_t encrypt = h->encrypt;
-
-	say(&s, &encrypt, 1);
-	say(&s, h->nonce_coordinator, sizeof h->nonce_coordinator);
-	say(&s, h->header_coordinator, sizeof h->header_coordinator);
-	return s;
+	say(s, h->job, sizeof h->job);
+	say_number(s, WIRE_VERSION, 2);
+	say_number(s, h->numerical, 4);
+	say_number(s, h->rank, 4);
+	say(s, h->public_worker, sizeof h->public_worker);
 }
 
-static void prove(const struct handshake *h, const struct said *s, uint8_t proof[CRYPTO_MAC])
+static void mac(const uint8_t key[CRYPTO_KEY], struct said *s, uint8_t out[CRYPTO_MAC])
 {
-	crypto_mac(h->key, s->byte, s->len, proof);
+	crypto_mac(key, s->byte, s->len, out);
+	crypto_wipe(s, sizeof *s);
 }
 
-static bool proves(const struct handshake *h, const struct said *s, const uint8_t proof[CRYPTO_MAC])
+static bool mac_is(const uint8_t key[CRYPTO_KEY], struct said *s, const uint8_t proof[CRYPTO_MAC])
 {
 	uint8_t right[CRYPTO_MAC];
+	bool same;
 
-	prove(h, s, right);
-	return crypto_equal(right, proof, sizeof right);
+	mac(key, s, right);
+	same = crypto_equal(right, proof, sizeof right);
+	crypto_wipe(right, sizeof right);
+	return same;
 }
 
 static void prove_hello(const struct handshake *h, uint8_t proof[CRYPTO_MAC])
 {
-	struct said s = said_hello(h, "qcnn hello");
+	struct said s = said_label("qcnn hello");
 
-	prove(h, &s, proof);
+	say_hello(&s, h);
+	mac(h->key, &s, proof);
 }
 
-/* The key of one direction. */
-static void stream_key(const struct handshake *h, const char *label, uint8_t key[CRYPTO_KEY])
+/* The secret of this connection; the own half of the exchange is used up. */
+static bool agree(struct handshake *h, const uint8_t other[CRYPTO_PUBLIC])
 {
-	struct said s = { .len = LABEL };
+	struct said s = said_label("qcnn secret");
+	bool ok = crypto_exchange(h->own, other, s.byte + s.len);
 
-	memcpy(s.byte, label, strlen(label));
-	say(&s, h->nonce_worker, sizeof h->nonce_worker);
-	say(&s, h->nonce_coordinator, sizeof h->nonce_coordinator);
-	crypto_mac(h->key, s.byte, s.len, key);
-}
-
-static void open_write(struct handshake *h, const char *label, uint8_t header[CRYPTO_STREAM_HEADER])
-{
-	uint8_t key[CRYPTO_KEY];
-
-	memset(header, 0, CRYPTO_STREAM_HEADER);
-	if (!h->encrypt)
-		return;
-	stream_key(h, label, key);
-	crypto_stream_write(&h->write, key, header);
-	crypto_wipe(key, sizeof key);
-}
-
-static bool open_read(struct handshake *h, const char *label, const uint8_t header[CRYPTO_STREAM_HEADER])
-{
-	uint8_t key[CRYPTO_KEY];
-	bool ok;
-
-	if (!h->encrypt)
-		return true;
-	stream_key(h, label, key);
-	ok = crypto_stream_read(&h->read, key, header);
-	crypto_wipe(key, sizeof key);
+	crypto_wipe(h->own, sizeof h->own);
+	s.len += CRYPTO_KEY;
+	say_hello(&s, h);
+	say_number(&s, h->encrypt, 1);
+	say(&s, h->public_coordinator, sizeof h->public_coordinator);
+	mac(h->key, &s, h->secret);
 	return ok;
+}
+
+static void open_channel(const struct handshake *h, const char *label, const char *length_label, struct crypto_channel *c)
+{
+	struct said s = said_label(label), lengths = said_label(length_label);
+	uint8_t key[CRYPTO_MAC];
+
+	*c = (struct crypto_channel){ .encrypt = h->encrypt };
+	mac(h->secret, &s, c->key);
+	mac(h->secret, &lengths, key);
+	memcpy(c->length_key, key, sizeof c->length_key);
+	crypto_wipe(key, sizeof key);
+}
+
+/* Both sides have proved: nothing but the keys of the connection is left. */
+static void open_channels(struct handshake *h, struct crypto_channel *to_worker, struct crypto_channel *to_coordinator)
+{
+	open_channel(h, "qcnn to worker", "qcnn len worker", to_worker);
+	open_channel(h, "qcnn to coord", "qcnn len coord", to_coordinator);
+	crypto_wipe(h->secret, sizeof h->secret);
 }
 
 /* ---- the worker ---- */
 
 void handshake_hello(struct handshake *h, struct buf *out)
 {
-	struct wire_hello m = { .version = WIRE_VERSION, .rank = h->rank };
+	struct wire_hello m = { .version = WIRE_VERSION, .numerical = h->numerical, .rank = h->rank };
 
-	crypto_random(h->nonce_worker, sizeof h->nonce_worker);
-	memcpy(m.nonce, h->nonce_worker, sizeof m.nonce);
+	crypto_exchange_new(h->own, h->public_worker);
+	memcpy(m.public, h->public_worker, sizeof m.public);
 	prove_hello(h, m.proof);
 	wire_put_hello(out, &m);
 }
@@ -112,21 +115,17 @@ bool handshake_answer(struct handshake *h, const uint8_t *body, size_t len, stru
 {
 	struct wire_challenge c;
 	struct wire_proof p;
-	struct said s;
+	struct said theirs = said_label("qcnn challenge"), ours = said_label("qcnn proof");
 
 	if (!wire_get_challenge(body, len, &c))
 		return false;
 	h->encrypt = c.encrypt;
-	memcpy(h->nonce_coordinator, c.nonce, sizeof c.nonce);
-	memcpy(h->header_coordinator, c.header, sizeof c.header);
-	s = said_challenge(h, "qcnn challenge");
-	if (!proves(h, &s, c.proof) || !open_read(h, "qcnn to worker", c.header))
+	memcpy(h->public_coordinator, c.public, sizeof c.public);
+	if (!agree(h, c.public) || !mac_is(h->secret, &theirs, c.proof))
 		return false;
-	open_write(h, "qcnn to coord", p.header);
-	s = said_challenge(h, "qcnn proof");
-	say(&s, p.header, sizeof p.header);
-	prove(h, &s, p.proof);
+	mac(h->secret, &ours, p.proof);
 	wire_put_proof(out, &p);
+	open_channels(h, &h->read, &h->write);
 	return true;
 }
 
@@ -136,33 +135,33 @@ bool handshake_challenge(struct handshake *h, const uint8_t *body, size_t len, s
 {
 	struct wire_hello m;
 	struct wire_challenge c = { .encrypt = h->encrypt };
-	struct said s;
+	struct said ours = said_label("qcnn challenge");
+	uint8_t right[CRYPTO_MAC];
 
 	if (!wire_get_hello(body, len, &m) || m.version != WIRE_VERSION)
 		return false;
 	h->rank = m.rank;
-	memcpy(h->nonce_worker, m.nonce, sizeof m.nonce);
-	s = said_hello(h, "qcnn hello");
-	if (!proves(h, &s, m.proof))
+	h->numerical = m.numerical;
+	memcpy(h->public_worker, m.public, sizeof m.public);
+	prove_hello(h, right);
+	if (!crypto_equal(right, m.proof, sizeof right))
 		return false;
-	crypto_random(h->nonce_coordinator, sizeof h->nonce_coordinator);
-	memcpy(c.nonce, h->nonce_coordinator, sizeof c.nonce);
-	open_write(h, "qcnn to worker", h->header_coordinator);
-	memcpy(c.header, h->header_coordinator, sizeof c.header);
-	s = said_challenge(h, "qcnn challenge");
-	prove(h, &s, c.proof);
+	crypto_exchange_new(h->own, h->public_coordinator);
+	memcpy(c.public, h->public_coordinator, sizeof c.public);
+	if (!agree(h, m.public))
+		return false;
+	mac(h->secret, &ours, c.proof);
 	wire_put_challenge(out, &c);
 	return true;
 }
 
 bool handshake_proved(struct handshake *h, const uint8_t *body, size_t len)
 {
+	struct said theirs = said_label("qcnn proof");
 	struct wire_proof p;
-	struct said s;
 
-	if (!wire_get_proof(body, len, &p))
+	if (!wire_get_proof(body, len, &p) || !mac_is(h->secret, &theirs, p.proof))
 		return false;
-	s = said_challenge(h, "qcnn proof");
-	say(&s, p.header, sizeof p.header);
-	return proves(h, &s, p.proof) && open_read(h, "qcnn to coord", p.header);
+	open_channels(h, &h->write, &h->read);
+	return true;
 }

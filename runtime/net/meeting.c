@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[] = "qcnn meeting 1\n";
+static const char magic[] = "qcnn meeting 2\n";
 
 void meeting_path(const char *folder, const char *job, struct buf *out)
 {
@@ -138,6 +138,7 @@ static bool take_line(struct meeting *m, const char *p, size_t len)
 
 static bool parse(const char *text, struct meeting *m)
 {
+	put_hex(&b, "job", m->job, sizeof m->job);
 	if (strncmp(text, magic, sizeof magic - 1))
 		return false;
 	for (text += sizeof magic - 1; strcmp(text, "end\n"); ) {
@@ -168,6 +169,8 @@ int meeting_read(const char *path, struct meeting *out, struct err *e)
 	char *text = crypto_secret_new(MEETING_MOST);
 	ssize_t n;
 	int code = 0;
+	if (len > 4 && !strncmp(p, "job ", 4))
+		return get_hex(p + 4, len - 4, m->job, sizeof m->job);
 
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");

@@ -10,7 +10,7 @@
 
 struct meeting {
 	bool has_key;
-	uint8_t key[CRYPTO_KEY];
+	uint8_t key[CRYPTO_KEY], job[WIRE_JOB_ID];
 	uint8_t words[SHA256_BYTES];         /* of the command line */
 	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];
 };

@@ -155,7 +155,7 @@ static struct buf first_frame(struct coordinator *c, unsigned rank)
 	boot->carry = c->nlistener ? c->o.transport : CARRY_STDIO;
 	boot->naddress = boot->carry == CARRY_STDIO ? 0 : c->nlistener;
 	memcpy(boot->key, c->secrets->key, sizeof boot->key);
-	memcpy(boot->job, c->o.job, sizeof boot->job);
+	memcpy(boot->job, c->job_id, sizeof boot->job);
 	for (unsigned i = 0; i < boot->naddress; i++)
 		memcpy(boot->address[i], c->listener[i].address, sizeof boot->address[i]);
 	wire_put_boot(&body, boot);

@@ -15,7 +15,7 @@ enum {
 	LISTENERS_MAX = WIRE_ADDRESSES_MAX,
 	STARTS_AT_ONCE = 8,          /* sshd drops more at a time; one less whenever it does */
 	STARTS_MAX = 16,             /* of one worker whose connection was dropped like that */
-	NONCES_MAX = 1 << 16,        /* HELLOs that one job answers */
+	HELLOS_MAX = 1 << 16,        /* HELLOs that one job answers */
 	KEEPER_MS = 250              /* between two turns at the latest */
 };
 
@@ -42,6 +42,7 @@ struct member {
 	unsigned nvain, nreplaced;   /* starts after losses: without a result since; all */
 	double start_at;             /* not before */
 	struct peer peer;
+	uint32_t numerical;          /* its NUMERICAL_VERSION */
 	struct wire_about about;
 	struct wire_ready ready;
 	double heard, beaten;        /* clock of its last sign, of ours */
@@ -80,7 +81,8 @@ struct coordinator {
 	struct member *member; unsigned nmember;
 	struct stranger stranger[STRANGERS_MAX];     /* fd -1: free */
 	struct { int fd; char address[64]; } listener[LISTENERS_MAX]; unsigned nlistener;
-	uint8_t (*nonce)[CRYPTO_NONCE]; size_t nnonce, nonce_cap;
+	uint8_t job_id[WIRE_JOB_ID];
+	uint8_t (*hello)[CRYPTO_PUBLIC]; size_t nhello, hello_cap;   /* that were answered */
 	struct pollfd *fds; size_t fds_cap;
 	unsigned starts_at_once;
 	struct err first;            /* the first cause of a worker's loss */

@@ -51,7 +51,6 @@ void peer_close(struct peer *p)
 	if (p->fd >= 0)
 		close(p->fd);
 	free(p->in);
-	free(p->plain);
 	buf_release(&p->out);
 	crypto_secret_free(p->keys, sizeof *p->keys);
 	crypto_wipe(p, sizeof *p);
@@ -60,12 +59,11 @@ void peer_close(struct peer *p)
 
 bool peer_trust(struct peer *p, const struct handshake *h)
 {
-	if (h->encrypt && !(p->keys = crypto_secret_new(sizeof *p->keys)))
+	p->keys = crypto_secret_new(sizeof *p->keys);
+	if (!p->keys)
 		return false;
-	if (p->keys) {
-		p->keys->read = h->read;
-		p->keys->write = h->write;
-	}
+	p->keys->read = h->read;
+	p->keys->write = h->write;
 	p->body_max = WIRE_BODY_MAX;
 	return true;
 }
@@ -103,13 +101,19 @@ static struct rd unread(const struct peer *p)
 	return (struct rd){ .p = p->in ? p->in + p->in_at : NULL, .len = p->in_len - p->in_at };
 }
 
+/* Bytes of a frame beside its body. */
+static size_t frame_more(const struct peer *p)
+{
+	return WIRE_HEADER + (p->keys ? CRYPTO_LENGTH_TAG + CRYPTO_SEAL : 0);
+}
+
 /* Is the first frame complete? */
 static bool has_whole(const struct peer *p)
 {
 	struct rd r = unread(p);
 	uint32_t len = rd_u32(&r);
 
-	return !r.bad && r.len - r.at >= len;
+	return !r.bad && r.len >= frame_more(p) + len;
 }
 
 int peer_fill(struct peer *p, struct err *e)
@@ -131,61 +135,74 @@ int peer_fill(struct peer *p, struct err *e)
 				p->fault ? strerror(p->fault) : "");
 		p->in_len += (size_t)n;
 		p->nread += (uint64_t)n;
-		if (p->in_len < p->in_cap || has_whole(p) || p->in_len - p->in_at > p->body_max + WIRE_HEADER)
-			return 0;                    /* whoever says more than is allowed gets no memory for it */
+		if (p->in_len < p->in_cap || has_whole(p) || p->in_len - p->in_at > p->body_max + frame_more(p))
+			return 0;                    /* a peer that sends more than is allowed gets no memory for it */
 	}
 }
 
-static int open_body(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
+static int refuse(struct peer *p, struct err *e)
 {
-	if (*len <= CRYPTO_STREAM_MORE)
-		return err_set(e, -ERR_PROTOCOL, "a sealed message has %zu bytes", *len);
-	if (*len > p->plain_cap) {
-		uint8_t *plain = mem_try(*len, 1);
+	p->fault = EBADMSG;
+	return err_set(e, -ERR_UNREACHABLE, "the connection brought a message that was damaged or forged on its way");
+}
 
-		if (!plain)
-			return err_set(e, -ERR_CONFIG, "no memory for a message of %zu bytes", *len);
-		free(p->plain);
-		p->plain = plain;
-		p->plain_cap = *len;
-	}
-	if (!crypto_open(&p->keys->read, *body, *len, p->plain))
-		return err_set(e, -ERR_AUTH, "a message is not what the other side sealed");
-	*body = p->plain;
-	*len -= CRYPTO_STREAM_MORE;
-	return 1;
+/* The tag of the length, as soon as it is there: a length that nobody sent is not waited for. */
+static bool length_is_right(const struct peer *p, struct rd *r, uint32_t len)
+{
+	uint8_t right[CRYPTO_LENGTH_TAG];
+	const uint8_t *tag = rd_bytes(r, sizeof right);
+
+	if (!tag)
+		return true;
+	crypto_tag_length(&p->keys->read, len, right);
+	return crypto_equal(right, tag, sizeof right);
 }
 
 int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
 {
 	struct rd r = unread(p);
 	uint32_t n = rd_u32(&r);
+	const uint8_t *frame;
 
+	if (p->fault == EBADMSG || (p->keys && !length_is_right(p, &r, n)))
+		return refuse(p, e);
 	if (r.bad)
 		return 0;
 	if (!n || n > p->body_max)
 		return err_set(e, -ERR_PROTOCOL, "a message of %u bytes where 1 to %zu are allowed", n, p->body_max);
-	*body = rd_bytes(&r, n);
-	if (!*body)
+	frame = rd_bytes(&r, n + (p->keys ? (size_t)CRYPTO_SEAL : 0));
+	if (!frame)
 		return 0;
-	*len = n;
+	if (p->keys && !crypto_open(&p->keys->read, p->in + (frame - p->in), n, frame + n))
+		return refuse(p, e);
 	p->in_at += r.at;
-	return p->keys ? open_body(p, body, len, e) : 1;
+	*body = frame;
+	*len = n;
+	return 1;
+}
+
+static void put_sealed(struct peer *p, const struct buf *body)
+{
+	uint8_t tag[CRYPTO_LENGTH_TAG];
+	size_t at;
+
+	crypto_tag_length(&p->keys->write, (uint32_t)body->len, tag);
+	buf_add(&p->out, tag, sizeof tag);
+	at = p->out.len;
+	buf_add(&p->out, body->data, body->len);
+	buf_pad(&p->out, 0, CRYPTO_SEAL);
+	crypto_seal(&p->keys->write, (uint8_t *)p->out.data + at, body->len, (uint8_t *)p->out.data + at + body->len);
 }
 
 void peer_put(struct peer *p, const struct buf *body)
 {
-	size_t at = p->out.len + WIRE_HEADER;
-
 	if (p->fd < 0)
 		return;
-	buf_u32(&p->out, (uint32_t)(body->len + (p->keys ? CRYPTO_STREAM_MORE : 0)));
-	if (!p->keys) {
+	buf_u32(&p->out, (uint32_t)body->len);
+	if (p->keys)
+		put_sealed(p, body);
+	else
 		buf_add(&p->out, body->data, body->len);
-		return;
-	}
-	buf_pad(&p->out, 0, body->len + CRYPTO_STREAM_MORE);
-	crypto_seal(&p->keys->write, body->data, body->len, (uint8_t *)p->out.data + at);
 }
 
 bool peer_waits(const struct peer *p)

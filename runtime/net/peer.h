@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One connection: frames in and out of a socket that never blocks, sealed where that was agreed.
+ * One connection: frames in and out of a socket that never blocks, sealed once both sides have proved the key.
  *
  * It has no lock: its owner sees to that. */
 #ifndef QCNN_PEER_H
@@ -7,17 +7,16 @@
 
 #include "runtime/net/handshake.h"
 
-struct peer_keys { struct crypto_stream read, write; };  /* crypto_secret_new */
+struct peer_keys { struct crypto_channel read, write; }; /* crypto_secret_new */
 
 struct peer {
 	int fd;                      /* -1: closed */
-	struct peer_keys *keys;      /* NULL: frames are not sealed */
+	struct peer_keys *keys;      /* NULL: before the end of the handshake, frames are not sealed */
 	size_t body_max;             /* of a body that may come */
 	uint8_t *in; size_t in_at, in_len, in_cap;
-	uint8_t *plain; size_t plain_cap;    /* the last sealed body, opened */
 	struct buf out; size_t out_at;
 	uint64_t nread, nwritten;    /* bytes so far */
-	int fault;                   /* errno that broke it, the first; 0: none */
+	int fault;                   /* errno that broke it, the first; 0: none; EBADMSG: a frame was damaged or forged */
 };
 
 /* Takes over a connected socket. */
@@ -30,8 +29,8 @@ bool peer_trust(struct peer *p, const struct handshake *h);
 
 /* Read what has come: 0, or -ERR_UNREACHABLE when the other side has closed. */
 int peer_fill(struct peer *p, struct err *e);
-/* The next whole body: 1; 0: none yet.  -ERR_PROTOCOL: too long or empty; -ERR_AUTH: its seal is
- * broken; -ERR_CONFIG: no memory.  *body is good until the next call. */
+/* The next whole body: 1; 0: none yet.  -ERR_PROTOCOL: too long or empty; -ERR_UNREACHABLE: the frame is not what the
+ * other side sealed next, and no later one will be given out.  *body is good until the next call. */
 int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e);
 /* Put a body behind what is to be sent. */
 void peer_put(struct peer *p, const struct buf *body);

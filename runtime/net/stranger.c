@@ -37,6 +37,7 @@ static void stranger_init(struct coordinator *c, struct stranger *s, int fd, str
 	peer_init(&s->peer, fd);
 	memset(s->hs, 0, sizeof *s->hs);
 	memcpy(s->hs->key, c->secrets->key, sizeof s->hs->key);
+	memcpy(s->hs->job, c->job_id, sizeof s->hs->job);
 	s->hs->encrypt = c->o.encrypt;
 	s->challenged = false;
 	s->by = by;
@@ -124,15 +125,15 @@ void strangers_accept(struct coordinator *c, int listener, double now)
 }
 
 /* A HELLO that was answered once is not answered again. */
-static bool is_new(struct coordinator *c, const uint8_t nonce[CRYPTO_NONCE])
+static bool is_new(struct coordinator *c, const uint8_t public[CRYPTO_PUBLIC])
 {
-	for (size_t i = 0; i < c->nnonce; i++)
-		if (!memcmp(c->nonce[i], nonce, CRYPTO_NONCE))
+	for (size_t i = 0; i < c->nhello; i++)
+		if (!memcmp(c->hello[i], public, CRYPTO_PUBLIC))
 			return false;
-	if (c->nnonce == NONCES_MAX)
+	if (c->nhello == HELLOS_MAX)
 		return false;
-	mem_reserve(c->nonce, c->nnonce, c->nonce_cap);
-	memcpy(c->nonce[c->nnonce++], nonce, CRYPTO_NONCE);
+	mem_reserve(c->hello, c->nhello, c->hello_cap);
+	memcpy(c->hello[c->nhello++], public, CRYPTO_PUBLIC);
 	return true;
 }
 
@@ -145,7 +146,10 @@ static bool welcome(struct coordinator *c, struct stranger *s, double now)
 		return false;
 	if (!peer_trust(&s->peer, s->hs))
 		return false;
+	m->numerical = s->hs->numerical;
 	crypto_wipe(s->hs->key, sizeof s->hs->key);
+	crypto_wipe(&s->hs->read, sizeof s->hs->read);
+	crypto_wipe(&s->hs->write, sizeof s->hs->write);
 	m->peer = s->peer;
 	m->near = peer_near(&m->peer) || m->place.launcher == LAUNCHER_LOCAL;
 	s->peer = (struct peer){ .fd = -1 };
@@ -170,7 +174,7 @@ static bool stranger_step(struct coordinator *c, struct stranger *s, double now)
 		return n == 0;
 	if (s->challenged)
 		return handshake_proved(s->hs, body, len) && welcome(c, s, now);
-	ok = handshake_challenge(s->hs, body, len, &answer) && is_new(c, s->hs->nonce_worker);
+	ok = handshake_challenge(s->hs, body, len, &answer) && is_new(c, s->hs->public_worker);
 	if (ok) {
 		s->challenged = true;
 		peer_put(&s->peer, &answer);

@@ -60,8 +60,9 @@ void wire_put_hello(struct buf *b, const struct wire_hello *m)
 	buf_u8(b, WIRE_HELLO);
 	buf_add(b, hello_magic, sizeof hello_magic);
 	buf_u16(b, m->version);
+	buf_u32(b, m->numerical);
 	buf_u32(b, m->rank);
-	buf_add(b, m->nonce, sizeof m->nonce);
+	buf_add(b, m->public, sizeof m->public);
 	buf_add(b, m->proof, sizeof m->proof);
 }
 
@@ -72,8 +73,9 @@ bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m)
 
 	part_bytes(&r, magic, sizeof magic);
 	m->version = rd_u16(&r);
+	m->numerical = rd_u32(&r);
 	m->rank = rd_u32(&r);
-	part_bytes(&r, m->nonce, sizeof m->nonce);
+	part_bytes(&r, m->public, sizeof m->public);
 	part_bytes(&r, m->proof, sizeof m->proof);
 	return part_whole(&r) && !memcmp(magic, hello_magic, sizeof magic);
 }
@@ -82,8 +84,7 @@ void wire_put_challenge(struct buf *b, const struct wire_challenge *m)
 {
 	buf_u8(b, WIRE_CHALLENGE);
 	buf_u8(b, m->encrypt);
-	buf_add(b, m->nonce, sizeof m->nonce);
-	buf_add(b, m->header, sizeof m->header);
+	buf_add(b, m->public, sizeof m->public);
 	buf_add(b, m->proof, sizeof m->proof);
 }
 
@@ -93,8 +94,7 @@ bool wire_get_challenge(const uint8_t *p, size_t len, struct wire_challenge *m)
 	uint8_t encrypt = rd_u8(&r);
 
 	m->encrypt = encrypt;
-	part_bytes(&r, m->nonce, sizeof m->nonce);
-	part_bytes(&r, m->header, sizeof m->header);
+	part_bytes(&r, m->public, sizeof m->public);
 	part_bytes(&r, m->proof, sizeof m->proof);
 	return part_whole(&r) && encrypt <= 1;
 }
@@ -102,7 +102,6 @@ bool wire_get_challenge(const uint8_t *p, size_t len, struct wire_challenge *m)
 void wire_put_proof(struct buf *b, const struct wire_proof *m)
 {
 	buf_u8(b, WIRE_PROOF);
-	buf_add(b, m->header, sizeof m->header);
 	buf_add(b, m->proof, sizeof m->proof);
 }
 
@@ -110,7 +109,6 @@ bool wire_get_proof(const uint8_t *p, size_t len, struct wire_proof *m)
 {
 	struct rd r = part_begin(p, len, WIRE_PROOF);
 
-	part_bytes(&r, m->header, sizeof m->header);
 	part_bytes(&r, m->proof, sizeof m->proof);
 	return part_whole(&r);
 }

@@ -17,8 +17,8 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 1,
-	WIRE_HEADER = 4,                     /* bytes before a body */
+	WIRE_VERSION = 2,
+	WIRE_HEADER = 4,                     /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024,               /* a body before the sender has proved the key */
 	WIRE_BODY_MAX = 1 << 30,
 	WIRE_TEXT_MAX = 4096,
@@ -28,7 +28,8 @@ enum {
 	WIRE_SETS_MAX = 4,           /* data sets of which inputs are kept */
 	WIRE_FILES_MAX = 4,          /* that workers open themselves; their sets are numbered behind those */
 	WIRE_PATH_MAX = 4095,
-	WIRE_DIGEST = 32
+	WIRE_DIGEST = 32,
+	WIRE_JOB_ID = 32
 };
 
 enum wire_type {
@@ -49,15 +50,15 @@ struct wire_boot {
 	uint16_t version;            /* of the protocol; the rest is there only where it is ours */
 	uint8_t key[CRYPTO_KEY];
 	uint32_t rank;
-	uint8_t job[WIRE_DIGEST];    /* hash of the job, for people */
+	uint8_t job[WIRE_JOB_ID];    /* no other job has it: part of the proofs */
 	uint8_t carry;               /* enum carry */
 	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* 0 with CARRY_STDIO alone: "192.0.2.1:4711", "[2001:db8::1]:4711" */
 };
 
 /* The handshake: see handshake.h for what the proofs cover. */
-struct wire_hello { uint16_t version; uint32_t rank; uint8_t nonce[CRYPTO_NONCE], proof[CRYPTO_MAC]; };
-struct wire_challenge { bool encrypt; uint8_t nonce[CRYPTO_NONCE], header[CRYPTO_STREAM_HEADER], proof[CRYPTO_MAC]; };
-struct wire_proof { uint8_t header[CRYPTO_STREAM_HEADER], proof[CRYPTO_MAC]; };
+struct wire_hello { uint16_t version; uint32_t numerical, rank; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
+struct wire_challenge { bool encrypt; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
+struct wire_proof { uint8_t proof[CRYPTO_MAC]; };
 
 /* What the worker's machine is. */
 struct wire_about {

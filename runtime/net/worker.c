@@ -16,6 +16,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
+#include "runtime/base/numerical_version.h"
 #include "runtime/net/carry.h"
 #include "runtime/net/dial.h"
 #include "runtime/net/peer.h"
@@ -97,7 +98,9 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 	if (!h)
 		return err_set(e, -ERR_CONFIG, "no memory for keys");
 	h->rank = boot->rank;
+	h->numerical = NUMERICAL_VERSION;
 	memcpy(h->key, boot->key, sizeof h->key);
+	memcpy(h->job, boot->job, sizeof h->job);
 	handshake_hello(h, &b);
 	code = send_body(w, &b, e);
 	if (!code && next_body(w, &body, &len, until, NULL))
@@ -366,7 +369,7 @@ static int serve(struct worker *w, const struct wire_about *about, struct err *e
 		code = next_body(w, &body, &len, clock_seconds() + 1e6, e);
 		if (!code)
 			code = take_message(w, body, len, &over, e);
-		else if (code == -ERR_UNREACHABLE)
+		else if (code == -ERR_UNREACHABLE && w->peer.fault != EBADMSG)
 			_exit(err_exit_status(w->ending));     /* as the second thread does */
 	}
 	if (code && !over)

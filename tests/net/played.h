@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/numerical_version.h"
 #include "runtime/net/coordinator.h"
 #include "runtime/net/peer.h"
 #include "tests/tap.h"
@@ -72,7 +73,7 @@ static void put(unsigned k, const struct buf *b)
 static void become_worker(unsigned k, uint64_t memory)
 {
 	struct buf b = BUF_INIT;
-	struct wire_about about = { .isa = 1 + k, .threads = 1, .memory = memory, .version = PACKAGE_VERSION, .host = "here", .processor = "any" };
+	struct wire_about about = { .isa = 1 + k, .threads = 1, .memory = memory, .host = "here", .processor = "any" };
 	double until = clock_seconds() + PATIENCE_S;
 	const uint8_t *body;
 	size_t len;
@@ -81,7 +82,9 @@ static void become_worker(unsigned k, uint64_t memory)
 	memcpy(hand[k].key, boot[k].key, sizeof hand[k].key);
 	peer_init(&peer[k], connect_there());
 	handshake_hello(&hand[k], &b);
+	hand[k].numerical = numerical;
 	put(k, &b);
+	memcpy(hand[k].job, boot[k].job, sizeof hand[k].job);
 	while (clock_seconds() < until && peer_next(&peer[k], &body, &len, NULL) == 0) {
 		struct pollfd f = { .fd = peer[k].fd, .events = POLLIN };
 

@@ -43,7 +43,7 @@ for mode in "Open MPI" mpiexec srun torchrun Kubernetes TF_CONFIG; do
 	torchrun) environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port; } ;;
 	Kubernetes)
 		environment() { echo JOB_COMPLETION_INDEX=$1 WORLD_SIZE=$2 MASTER_ADDR=localhost MASTER_PORT=$port; }
-		more="--key-file key --encrypt" ;;
+		more="--key-file key" ;;
 	TF_CONFIG)
 		environment() {
 			type=worker index=$(($1 - 1))

@@ -27,9 +27,13 @@ for name in cluster cluster-hybrid; do
 		tap_ok "and the weights are the same" cmp want.bin got.bin
 	done
 done
-train got "$examples/cluster-hybrid/config.yaml" $few --hosts local:2 --encrypt
-tap_ok "encrypted they are the same" cmp want.bin got.bin
-train got "$examples/cluster-hybrid/config.yaml" $few --set 'cluster.hosts=[local:2]' --set cluster.encrypt=true
+for encrypt in --encrypt --encrypt=on --encrypt=off "--set cluster.encrypt=off" "--set cluster.encrypt=true" "--set cluster.encrypt=false"; do
+	train got "$examples/cluster-hybrid/config.yaml" $few --hosts local:2 $encrypt
+	tap_ok "with $encrypt they are the same" cmp want.bin got.bin
+done
+tap_exit 2 "a word that --encrypt does not take" "$QCNN" train "$examples/cluster/config.yaml" --hosts local --encrypt=no
+tap_has err "--encrypt takes on|off, not \`no\`" "the words are listed"
+train got "$examples/cluster-hybrid/config.yaml" $few --set 'cluster.hosts=[local:2]' --set cluster.encrypt=on
 tap_ok "hosts of the configuration give the same" cmp want.bin got.bin
 printf '# ours\nlocal slots=2 # two\n' >hosts
 train got "$examples/cluster-hybrid/config.yaml" $few --hostfile hosts
@@ -146,10 +150,6 @@ tap_ok "and the weights are the same" cmp want.bin got.bin
 tap_is "$(grep -o '"lost":[a-z]*,"name":"[^"]*","replaced":[0-9]*' runs/latest/run.json | cut -d, -f1,3 | tr '\n' ' ')" \
 	'"lost":false,"replaced":1 "lost":false,"replaced":1 "lost":false,"replaced":1 ' "run.json counts them"
 
-rm -f got.bin
-start_run --fresh --set cluster.replacements=0
-kill -9 $all
-gate_open
 # The file of the program is replaced in the run: workers that are started again are still the program that runs.
 rm -f got.bin
 cp "$QCNN" program
@@ -169,6 +169,10 @@ tap_is $? 0 "when the program's file is replaced, workers are started again from
 tap_ok "and the weights are the same" cmp want.bin got.bin
 QCNN=$before PATH=$path
 
+rm -f got.bin
+start_run --fresh --set cluster.replacements=0
+kill -9 $all
+gate_open
 wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
 tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"

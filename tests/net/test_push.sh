@@ -30,7 +30,7 @@ for how in auto stdio; do
 	tap_has err "h1[0] got this program" "a note says so"
 	tap_is "$(left)" "" "no file is left"
 done
-tap_ok "cluster.push, encrypted" lab_train -o got.bin --set cluster.push=true --hosts h1,h2 --encrypt
+tap_ok "cluster.push, not encrypted" lab_train -o got.bin --set cluster.push=true --hosts h1,h2 --encrypt=off
 tap_ok "the same bits" cmp want.bin got.bin
 printf '#!/bin/sh\necho "qcnn 0.0.9"\n' >old
 chmod +x old

@@ -48,7 +48,7 @@ tap_is $? 0 "with the right key it works"
 # ---- somebody else answers ----
 # The first frame with one bit of the key turned: whoever holds that key is no coordinator of ours, and we no worker of its.
 lab_turning_agent agent
-train --hosts 127.0.0.1 --launcher "exec:$PWD/agent" --set cluster.encrypt=true
+train --hosts 127.0.0.1 --launcher "exec:$PWD/agent"
 tap_is $? 77 "a worker with another key"
 tap_has err "the coordinator did not accept this worker's proof" "says so"
 tap_done

@@ -10,7 +10,7 @@ cp "$top_srcdir"/examples/cluster/* .
 printf '#!/bin/sh\nshift\ntee boot | sh -c "$*"\n' >agent
 chmod +x agent
 MARK=found-in-a-core-file "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set train.epochs=100000000 --set train.restarts=1 \
-	--set run.threads=1 --no-progress --verbose --encrypt --hosts local,127.0.0.1 --launcher "exec:$PWD/agent" -o got.bin >out 2>err &
+	--set run.threads=1 --no-progress --verbose --hosts local,127.0.0.1 --launcher "exec:$PWD/agent" -o got.bin >out 2>err &
 pid=$!
 trap 'kill -9 $pid 2>/dev/null' EXIT
 tap_until "grep -q 'ready after' err"

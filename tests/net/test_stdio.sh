@@ -16,7 +16,7 @@ same() {
 	tap_ok "the same bits" cmp want.bin got.bin
 }
 same "ssh and this machine" --hosts h1:2,h2,local
-same "encrypted" --hosts h1,h2 --encrypt
+same "without encryption" --hosts h1,h2 --encrypt=off
 tap_ok "cluster.transport" lab_train -o got.bin --set cluster.transport=stdio --hosts local:2
 tap_ok "the same bits" cmp want.bin got.bin
 

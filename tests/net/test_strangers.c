@@ -49,7 +49,7 @@ static long stranger(const struct buf *body)
 
 static void test_strangers(void)
 {
-	enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 1 + CRYPTO_NONCE + CRYPTO_STREAM_HEADER + CRYPTO_MAC };
+	enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 1 + CRYPTO_PUBLIC + CRYPTO_MAC };
 	struct handshake h = { .rank = 0 };
 	struct buf b = BUF_INIT, wrong = BUF_INIT, reply = BUF_INIT;
 	uint8_t challenge[CHALLENGE_BYTES];
@@ -61,10 +61,16 @@ static void test_strangers(void)
 	buf_pad(&b, 'x', WIRE_EARLY_MAX + 1);
 	tap_is_int(stranger(&b), 0, "nor who says more than is allowed");
 	memcpy(h.key, boot[0].key, sizeof h.key);
+	memcpy(h.job, boot[0].job, sizeof h.job);
 	buf_clear(&b);
 	handshake_hello(&h, &b);
 	tap_is_int(stranger(&b), CHALLENGE_BYTES, "a right first message is answered, once");
 	tap_is_int(stranger(&b), 0, "the same message again is not");
+	h.job[0] ^= 1;
+	buf_clear(&b);
+	handshake_hello(&h, &b);
+	tap_is_int(stranger(&b), 0, "nor is one of another job with the same key");
+	h.job[0] ^= 1;
 	/* A whole handshake for a worker that nobody started. */
 	h.rank = 99;
 	buf_clear(&b);
@@ -104,6 +110,7 @@ static void test_frames(void)
 	long told = 0;
 
 	memcpy(h.key, boot[0].key, sizeof h.key);
+	memcpy(h.job, boot[0].job, sizeof h.job);
 	handshake_hello(&h, &hello);
 	buf_u32(&frame, (uint32_t)hello.len);
 	buf_add(&frame, hello.data, hello.len);
@@ -152,6 +159,7 @@ static void test_crowd(void)
 	for (int i = 0; i < CROWD; i++)
 		fd[i] = connect_there();
 	memcpy(h.key, boot[0].key, sizeof h.key);
+	memcpy(h.job, boot[0].job, sizeof h.job);
 	handshake_hello(&h, &b);
 	tap_ok(stranger(&b) > 0, "behind %d others who say nothing a right first message is answered", CROWD);
 	for (int i = 0; i < CROWD; i++) {

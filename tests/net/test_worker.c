@@ -14,7 +14,7 @@
 #include "runtime/net/peer.h"
 #include "tests/tap.h"
 
-enum { PATIENCE_S = 60, CHALLENGE_BYTES = 1 + 1 + CRYPTO_NONCE + CRYPTO_STREAM_HEADER + CRYPTO_MAC };
+enum { PATIENCE_S = 60, CHALLENGE_BYTES = 1 + 1 + CRYPTO_PUBLIC + CRYPTO_MAC };
 
 static uint8_t key[CRYPTO_KEY];
 static int listener;
@@ -186,7 +186,7 @@ static long rest(void)
 static void test_hurry(struct buf *overheard)
 {
 	struct buf b = BUF_INIT;
-	uint8_t nonce[CRYPTO_NONCE];
+	uint8_t public[CRYPTO_PUBLIC];
 	bool ok;
 
 	start_worker();
@@ -197,9 +197,9 @@ static void test_hurry(struct buf *overheard)
 
 	start_worker();
 	tap_ok(meet(&b), "a worker comes");
-	memcpy(nonce, hand.nonce_worker, sizeof nonce);
+	memcpy(public, hand.public_worker, sizeof public);
 	peer_close(&peer);
-	tap_ok(meet(&b) && memcmp(nonce, hand.nonce_worker, sizeof nonce), "and again when it is cut off without a word, with other words");
+	tap_ok(meet(&b) && memcmp(public, hand.public_worker, sizeof public), "and again when it is cut off without a word, with other words");
 	say(&b);
 	ok = prove();
 	tap_ok(ok, "it answers a challenge");
@@ -283,7 +283,7 @@ static bool says_bye(void)
 /* Who holds the key says nonsense: the worker tells that, and ends with 76. */
 static void test_nonsense(void)
 {
-	static const uint8_t huge[4] = { 1, 0, 0, 64 };
+	uint8_t huge[4 + CRYPTO_LENGTH_TAG] = { 1, 0, 0, 64 };
 	struct buf b = BUF_INIT;
 	uint32_t state = 4711;
 	int status;
@@ -291,6 +291,7 @@ static void test_nonsense(void)
 
 	start_worker();
 	ok = let_in(&b);
+	crypto_tag_length(&peer.keys->write, WIRE_BODY_MAX + 1, huge + 4);
 	send(peer.fd, huge, sizeof huge, MSG_NOSIGNAL);
 	tap_ok(ok && says_bye(), "a message of more than a gigabyte is refused before it comes");
 	tap_is_int(worker_status(), err_exit_status(-ERR_PROTOCOL), "with 76");

@@ -36,10 +36,10 @@ static void option_item(struct buf *out, const struct option_row *row)
 	}
 	buf_char(out, '\n');
 	mdoc_text(out, row->text);
-	if (row->kind == OPTION_CHOICE || row->kind == OPTION_COUNT) {
+	if (row->values && row->kind != OPTION_TEXT) {
 		struct buf b = BUF_INIT;
 
-		buf_str(&b, row->kind == OPTION_CHOICE ? "One of " : "Range: ");
+		buf_str(&b, row->kind != OPTION_COUNT ? "One of " : "Range: ");
 		for (const char *p = row->values; *p; p++)
 			*p == '|' ? buf_str(&b, ", ") : buf_char(&b, *p);
 		if (row->preset)

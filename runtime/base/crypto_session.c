@@ -3,7 +3,9 @@
 #include "config.h"
 #include "runtime/base/crypto_session.h"
 
+#include <ctype.h>
 #include <sodium.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { STACK_BYTES = 16384 };            /* more than hashing, copying and the loader's saved registers take */
@@ -33,6 +35,30 @@ void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_
 	crypto_auth_hmacsha512256_final(&s, out);
 	sodium_memzero(&s, sizeof s);
 	crypto_forget();
+}
+
+static bool is_printable(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && (isprint((unsigned char)text[i]) || isspace((unsigned char)text[i])))
+		i++;
+	return i == len;
+}
+
+bool crypto_key_of_text(const char *text, size_t len, uint8_t key[CRYPTO_KEY])
+{
+	size_t n = 0;
+
+	if (len == CRYPTO_KEY) {
+		memcpy(key, text, len);
+		return !is_printable(text, len);
+	}
+	if (len == 2 * CRYPTO_KEY)
+		return !sodium_hex2bin(key, CRYPTO_KEY, text, len, NULL, &n, NULL) && n == CRYPTO_KEY;
+	if (len && text[len - 1] == '=')
+		len--;
+	return !sodium_base642bin(key, CRYPTO_KEY, text, len, NULL, &n, NULL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING) && n == CRYPTO_KEY;
 }
 
 bool crypto_equal(const void *a, const void *b, size_t len)

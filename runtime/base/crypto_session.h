@@ -19,6 +19,9 @@ bool crypto_start(void);
 void crypto_random(void *p, size_t len);
 /* HMAC-SHA512-256 of p[0..len). */
 void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_t out[CRYPTO_MAC]);
+/* The 32 bytes that a text gives: as 64 hexadecimal digits, as base64, or as they are, unless all of them are printable:
+ * that is a passphrase, which can be guessed.  False: it is none of these. */
+bool crypto_key_of_text(const char *text, size_t len, uint8_t key[CRYPTO_KEY]);
 /* In a time that does not tell where they differ. */
 bool crypto_equal(const void *a, const void *b, size_t len);
 void crypto_wipe(void *p, size_t len);

@@ -56,26 +56,67 @@ static ssize_t read_private(const char *path, char *out, size_t size)
 	return fault ? -1 : (ssize_t)len;
 }
 
+static size_t without_end(const char *text, size_t n)
+{
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		n--;
+	return n;
+}
+
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 {
-	char *text = crypto_secret_new(KEY_FILE_MOST + 1);
-	ssize_t n = text ? read_private(path, text, KEY_FILE_MOST + 1) : 0;
+	char *text = crypto_secret_new(KEY_FILE_MOST);
+	ssize_t n = text ? read_private(path, text, KEY_FILE_MOST) : 0;
 	int code = 0;
 
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
-	while (n > 0 && isspace((unsigned char)text[n - 1]))
-		n--;
 	if (n < 0 && errno == EPERM)
 		code = err_set(e, -ERR_AUTH, "others may read the key file %s, or it is not yours: chmod 600 %s", path, path);
 	else if (n < 0)
 		code = err_set(e, -ERR_NO_INPUT, "cannot read the key file %s: %s", path, strerror(errno));
-	else if (n < KEY_FILE_LEAST || n > KEY_FILE_MOST)
-		code = err_set(e, -ERR_AUTH, "the key file %s has %zd bytes where %d to %d are wanted; `head -c 32 /dev/urandom | base64` makes a good one",
-			path, n, KEY_FILE_LEAST, KEY_FILE_MOST);
+	else if (!(n == CRYPTO_KEY && crypto_key_of_text(text, CRYPTO_KEY, key)) && !crypto_key_of_text(text, without_end(text, (size_t)n), key))
+		code = err_set(e, -ERR_AUTH, "the key file %s does not hold 32 random bytes, as 64 hexadecimal digits or base64 (a passphrase "
+			"could be guessed): `qcnn worker --new-key FILE` makes one that does", path);
+	crypto_secret_free(text, KEY_FILE_MOST);
+	return code;
+}
+
+/* A file that this process has made: all of it is there, or nothing. */
+static int write_new(int fd, const char *path, const char *text, size_t len, struct err *e)
+{
+	bool ok = write(fd, text, len) == (ssize_t)len && !fsync(fd);
+	int fault = errno;
+
+	if (close(fd) && ok) {
+		fault = errno;
+		ok = false;
+	}
+	if (ok)
+		return 0;
+	unlink(path);
+	return err_set(e, -ERR_IO, "cannot write the key file %s: %s", path, strerror(fault));
+}
+
+int key_file_new(const char *path, struct err *e)
+{
+	enum { DIGITS = 2 * CRYPTO_KEY, SIZE = CRYPTO_KEY + DIGITS + 2 };
+	char *text = crypto_secret_new(SIZE);
+	uint8_t *key = (uint8_t *)text + DIGITS + 2;
+	int fd, code;
+
+	if (!text)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	crypto_random(key, CRYPTO_KEY);
+	for (int i = 0; i < CRYPTO_KEY; i++)
+		snprintf(text + 2 * i, 3, "%02x", key[i]);
+	text[DIGITS] = '\n';
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		code = err_set(e, -ERR_CANT_CREATE, "cannot make the key file %s: %s", path, strerror(errno));
 	else
-		sha256_of(text, (size_t)n, key);
-	crypto_secret_free(text, KEY_FILE_MOST + 1);
+		code = write_new(fd, path, text, DIGITS + 1, e);
+	crypto_secret_free(text, SIZE);
 	return code;
 }
 
@@ -97,6 +138,7 @@ int meeting_write(const char *path, const struct meeting *m, struct err *e)
 	if (!crypto_secret_buf(&b, MEETING_MOST))
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	buf_str(&b, magic);
+	put_hex(&b, "job", m->job, sizeof m->job);
 	put_hex(&b, "words", m->words, sizeof m->words);
 	if (m->has_key)
 		put_hex(&b, "key", m->key, sizeof m->key);
@@ -127,6 +169,8 @@ static bool take_line(struct meeting *m, const char *p, size_t len)
 {
 	if (len > 6 && !strncmp(p, "words ", 6))
 		return get_hex(p + 6, len - 6, m->words, sizeof m->words);
+	if (len > 4 && !strncmp(p, "job ", 4))
+		return get_hex(p + 4, len - 4, m->job, sizeof m->job);
 	if (len > 4 && !strncmp(p, "key ", 4))
 		return m->has_key = get_hex(p + 4, len - 4, m->key, sizeof m->key);
 	if (len > 8 && len - 8 < sizeof m->address[0] && !strncmp(p, "address ", 8) && m->naddress < WIRE_ADDRESSES_MAX) {
@@ -138,7 +182,6 @@ static bool take_line(struct meeting *m, const char *p, size_t len)
 
 static bool parse(const char *text, struct meeting *m)
 {
-	put_hex(&b, "job", m->job, sizeof m->job);
 	if (strncmp(text, magic, sizeof magic - 1))
 		return false;
 	for (text += sizeof magic - 1; strcmp(text, "end\n"); ) {
@@ -169,8 +212,6 @@ int meeting_read(const char *path, struct meeting *out, struct err *e)
 	char *text = crypto_secret_new(MEETING_MOST);
 	ssize_t n;
 	int code = 0;
-	if (len > 4 && !strncmp(p, "job ", 4))
-		return get_hex(p + 4, len - 4, m->job, sizeof m->job);
 
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");

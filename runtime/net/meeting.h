@@ -22,9 +22,12 @@ int meeting_write(const char *path, const struct meeting *m, struct err *e);
 int meeting_read(const char *path, struct meeting *out, struct err *e);
 
 enum { MEETING_MOST = 8192 };           /* bytes of such a file */
-enum { KEY_FILE_LEAST = 16, KEY_FILE_MOST = 4096 };
-/* The key that a file's bytes give, KEY_FILE_LEAST at least without the white space at the end.
- * -ERR_NO_INPUT, or -ERR_AUTH where others may read it or it is too short. */
+enum { KEY_FILE_MOST = 4096 };
+/* The key in a file (crypto_key_of_text, without the white space at the end).
+ * -ERR_NO_INPUT, or -ERR_AUTH where others may read it or it holds no key. */
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e);
+
+/* Make a file with a new key, which only its owner may read; -ERR_CANT_CREATE, also where there is one already. */
+int key_file_new(const char *path, struct err *e);
 
 #endif

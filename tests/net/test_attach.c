@@ -123,23 +123,43 @@ static void put(const char *path, const char *text, size_t len, mode_t mode)
 
 static void test_key_files(void)
 {
-	char text[KEY_FILE_MOST + 2];
-	uint8_t one[CRYPTO_KEY], two[CRYPTO_KEY];
+	static const char hex[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
+	static const char base64[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+	static const struct { const char *what, *text; } wrong[] = {
+		{ "a passphrase", "correct horse battery staple\n" }, { "a passphrase of 32 letters", "correct horse battery staple 1234\n" },
+		{ "31 bytes", "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e\n" },
+		{ "no digit", "g00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n" },
+		{ "no second digit", "0g0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n" },
+		{ "base64 of 31 bytes", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==\n" }, { "nothing", "" }, { "an empty line", "\n" },
+	};
+	uint8_t raw[CRYPTO_KEY], one[CRYPTO_KEY], two[CRYPTO_KEY];
 	struct err e = { 0, "" };
+	struct stat st;
 
-	put("key", "0123456789abcdef\n", 17, 0600);
-	put("same", "0123456789abcdef", 16, 0400);
-	tap_ok(!key_file_read("key", one, &e) && !key_file_read("same", two, &e) && !memcmp(one, two, sizeof one), "the end of the line does not count");
-	put("other", "0123456789abcdeg", 16, 0600);
-	tap_ok(!key_file_read("other", two, &e) && memcmp(one, two, sizeof one), "every letter does");
-	put("key", "0123456789abcde\n", 16, 0600);
-	tap_ok(key_file_read("key", one, &e) == -ERR_AUTH && strstr(e.text, "15 bytes"), "a key that is too short: %s", e.text);
-	memset(text, 'k', sizeof text);
-	put("key", text, KEY_FILE_MOST, 0600);
-	tap_ok(!key_file_read("key", one, &e), "the longest");
-	put("key", text, KEY_FILE_MOST + 1, 0600);
-	tap_ok(key_file_read("key", one, &e) == -ERR_AUTH, "one byte more");
-	put("key", "0123456789abcdef\n", 17, 0604);
+	for (unsigned i = 0; i < sizeof raw; i++)
+		raw[i] = (uint8_t)i;
+	put("key", hex, strlen(hex), 0600);
+	tap_ok(!key_file_read("key", one, &e) && !memcmp(one, raw, sizeof raw), "64 hexadecimal digits, and an end of line");
+	put("key", base64, strlen(base64), 0400);
+	tap_ok(!key_file_read("key", one, &e) && !memcmp(one, raw, sizeof raw), "base64");
+	put("key", base64, strlen(base64) - 2, 0600);
+	tap_ok(!key_file_read("key", one, &e) && !memcmp(one, raw, sizeof raw), "without its last sign");
+	put("key", (const char *)raw, sizeof raw, 0600);
+	tap_ok(!key_file_read("key", one, &e) && !memcmp(one, raw, sizeof raw), "32 bytes as they are");
+	raw[31] = '\n';
+	put("key", (const char *)raw, sizeof raw, 0600);
+	tap_ok(!key_file_read("key", one, &e) && !memcmp(one, raw, sizeof raw), "also where the last is an end of line");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		put("key", wrong[i].text, strlen(wrong[i].text), 0600);
+		tap_ok(key_file_read("key", one, &e) == -ERR_AUTH && strstr(e.text, "`qcnn worker --new-key FILE` makes one"), "%s: %s", wrong[i].what, e.text);
+	}
+	umask(0);
+	tap_ok(!key_file_new("new", &e) && !stat("new", &st) && (st.st_mode & 0777) == 0600, "a new key is private %s", e.text);
+	tap_ok(!key_file_read("new", one, &e), "and is one %s", e.text);
+	tap_ok(key_file_new("new", &e) == -ERR_CANT_CREATE && !key_file_read("new", two, &e) && !memcmp(one, two, sizeof one),
+		"a file that is there is not overwritten: %s", e.text);
+	tap_ok(!key_file_new("other", &e) && !key_file_read("other", two, &e) && memcmp(one, two, sizeof one), "each is another one");
+	put("key", hex, strlen(hex), 0604);
 	tap_ok(key_file_read("key", one, &e) == -ERR_AUTH && strstr(e.text, "chmod 600 key"), "others may read it: %s", e.text);
 	tap_ok(key_file_read("nowhere", one, &e) == -ERR_NO_INPUT, "no such file: %s", e.text);
 	tap_ok(key_file_read(".", one, &e) == -ERR_NO_INPUT, "a folder: %s", e.text);
@@ -157,6 +177,7 @@ static void broken(const char *what, const char *text, size_t len)
 static void test_meetings(void)
 {
 	struct meeting m = { .has_key = true, .naddress = 2 }, got;
+	int nwrong = 0;
 	struct buf path = BUF_INIT;
 	struct err e = { 0, "" };
 	struct stat st;
@@ -166,12 +187,14 @@ static void test_meetings(void)
 	for (unsigned i = 0; i < sizeof m.key; i++)
 		m.key[i] = (uint8_t)(7 * i + 250);
 	memset(m.words, 0xa5, sizeof m.words);
+	memset(m.job, 0x5a, sizeof m.job);
 	strcpy(m.address[0], "192.0.2.1:4711");
 	strcpy(m.address[1], "[2001:db8::1]:4711");
 	umask(0);
 	put(path.data, "an old one that all may read", 28, 0666);
 	tap_ok(!meeting_write(path.data, &m, &e) && !stat(path.data, &st) && (st.st_mode & 0777) == 0600, "it is private %s", e.text);
 	tap_ok(!meeting_read(path.data, &got, &e) && got.has_key && !memcmp(got.key, m.key, sizeof m.key) && !memcmp(got.words, m.words, sizeof m.words)
+		&& !memcmp(got.job, m.job, sizeof m.job)
 		&& got.naddress == 2 && !strcmp(got.address[0], m.address[0]) && !strcmp(got.address[1], m.address[1]), "and comes back %s", e.text);
 	m.has_key = false;
 	tap_ok(!meeting_write(path.data, &m, &e) && !meeting_read(path.data, &got, &e) && !got.has_key, "without a key");
@@ -182,10 +205,19 @@ static void test_meetings(void)
 	unlink(path.data);
 	tap_ok(meeting_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);
 	broken("an empty one", "", 0);
-	broken("half of one", "qcnn meeting 1\naddress 192.0.2.1:4711\n", 38);
-	broken("a long address", "qcnn meeting 1\naddress 0123456789012345678901234567890123456789012345678901234567890123\nend\n", 93);
-	broken("a short key", "qcnn meeting 1\nkey 00\nend\n", 26);
-	broken("other words", "qcnn meeting 1\nhost a\nend\n", 26);
+	broken("half of one", "qcnn meeting 2\naddress 192.0.2.1:4711\n", 38);
+	broken("a long address", "qcnn meeting 2\naddress 0123456789012345678901234567890123456789012345678901234567890123\nend\n", 93);
+	broken("a short key", "qcnn meeting 2\nkey 00\nend\n", 26);
+	for (size_t i = 0; i < 2 * CRYPTO_KEY; i++) {
+		char text[128];
+		int len = sprintf(text, "qcnn meeting 2\nkey %064d\nend\n", 0);
+
+		text[strlen("qcnn meeting 2\nkey ") + i] = 'g';
+		put("meeting", text, (size_t)len, 0600);
+		nwrong += meeting_read("meeting", &got, &e) != -ERR_UNREACHABLE;
+	}
+	tap_is_int(nwrong, 0, "a letter that is no hexadecimal digit, in any place of a key");
+	broken("other words", "qcnn meeting 2\nhost a\nend\n", 26);
 	buf_release(&path);
 }
 

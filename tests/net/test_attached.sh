@@ -5,8 +5,7 @@
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* .
-head -c 32 /dev/urandom >key
-chmod 600 key
+"$QCNN" worker --new-key key
 port=$((20000 + $$ % 20000))
 few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1"
 
@@ -100,6 +99,10 @@ wait $other
 tap_is "$?$(cat other.err)" 78 "by rank 0 alone"
 chmod 644 key
 PMI_RANK=0 PMI_SIZE=2 tap_exit 77 "a key that others may read" "$QCNN" train config.yaml $few --key-file key
+echo "a passphrase of more than sixteen bytes" >words
+chmod 600 words
+PMI_RANK=0 PMI_SIZE=2 tap_exit 77 "a passphrase instead of a key" "$QCNN" train config.yaml $few --key-file words
+tap_has err "\`qcnn worker --new-key FILE\` makes one" "it says what makes a key"
 PMI_RANK=0 PMI_SIZE=2 tap_exit 66 "no such key" "$QCNN" train config.yaml $few --key-file nowhere
 PMI_RANK=0 PMI_SIZE=2 tap_exit 77 "the same by a key of the configuration" "$QCNN" train config.yaml $few --set cluster.key_file=key
 PMI_RANK=2 PMI_SIZE=2 tap_exit 78 "a rank that cannot be" "$QCNN" train config.yaml $few
@@ -111,8 +114,7 @@ tap_is $? 78 "an address that this machine does not have"
 tap_has err "rank 0 cannot listen at 192.0.2.77, port $port, where the others look for it" "it is named"
 # Another key: nobody says anything, and time passes.
 environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port; }
-head -c 32 /dev/urandom >wrong
-chmod 600 wrong
+"$QCNN" worker --new-key wrong
 env $(environment 1 2) "$QCNN" train config.yaml $few --key-file wrong --wait 2 >other.out 2>other.err &
 other=$!
 env $(environment 0 2) "$QCNN" train config.yaml $few --key-file key --wait 2 >out 2>err

@@ -57,7 +57,7 @@ if LC_ALL=C grep -a -q -P "$raw" boot 2>/dev/null; then
 		# One in the middle of a handshake: who listens there is stopped.
 		head -c 32 /dev/urandom | base64 >key
 		chmod 600 key
-		hex=$(tr -d '\n' <key | sha256sum | cut -d' ' -f1)
+		hex=$(base64 -d key | od -An -v -tx1 | tr -d ' \n')
 		raw="$(pattern "$hex")|\Q$(cat key)\E"
 		kill -STOP $pid
 		MARK=found-in-a-core-file RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train config.yaml --key-file key >/dev/null 2>&1 &

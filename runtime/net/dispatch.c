@@ -10,6 +10,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/numerical_version.h"
 
 /* ---- results ---- */
 
@@ -137,13 +138,17 @@ static bool take_about(struct coordinator *c, struct member *m, const uint8_t *b
 {
 	if (m->state != MEMBER_PROVED || !wire_get_about(body, len, &m->about) || !m->about.threads)
 		return said_wrong(why, "a description");
-	if (strcmp(m->about.version, PACKAGE_VERSION)) {
-		err_set(why, -ERR_PROTOCOL, "it is version %.40s of qcnn, this is %s (the same has to be on all hosts: "
-			"--remote-path names another one there, --push sends this one)", m->about.version, PACKAGE_VERSION);
-		return false;
-	}
 	if (m->guest)
 		snprintf(m->name, sizeof m->name, "%s[%u]", m->about.host, m->rank);
+	if (m->numerical != NUMERICAL_VERSION) {
+		err_set(why, -ERR_PROTOCOL, "it is qcnn %.40s with numerical version %u, and this is qcnn %s with numerical version %d, which "
+			"gives other bits (--remote-path names another program there, --push sends this one)", m->about.version,
+			(unsigned)m->numerical, PACKAGE_VERSION, NUMERICAL_VERSION);
+		return false;
+	}
+	if (strcmp(m->about.version, PACKAGE_VERSION))
+		coordinator_say(c, NULL, "%s is qcnn %.40s, and this is qcnn %s; both have numerical version %d, so the bits are the same",
+			m->name, m->about.version, PACKAGE_VERSION, NUMERICAL_VERSION);
 	m->state = MEMBER_HERE;
 	return !c->started || replace_come(c, m, why);
 }

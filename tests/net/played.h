@@ -22,6 +22,8 @@ enum { NWORKER = 2, PATIENCE_S = 60 };
 static struct wire_boot boot[NWORKER];
 static struct peer peer[NWORKER];
 static struct handshake hand[NWORKER];
+static uint32_t numerical = NUMERICAL_VERSION;       /* of the workers that follow, and their program */
+static const char *program_version = PACKAGE_VERSION;
 static pthread_mutex_t told = PTHREAD_MUTEX_INITIALIZER;
 static struct buf notes = BUF_INIT;
 
@@ -78,13 +80,14 @@ static void become_worker(unsigned k, uint64_t memory)
 	const uint8_t *body;
 	size_t len;
 
+	snprintf(about.version, sizeof about.version, "%s", program_version);
 	hand[k].rank = k;
+	hand[k].numerical = numerical;
 	memcpy(hand[k].key, boot[k].key, sizeof hand[k].key);
+	memcpy(hand[k].job, boot[k].job, sizeof hand[k].job);
 	peer_init(&peer[k], connect_there());
 	handshake_hello(&hand[k], &b);
-	hand[k].numerical = numerical;
 	put(k, &b);
-	memcpy(hand[k].job, boot[k].job, sizeof hand[k].job);
 	while (clock_seconds() < until && peer_next(&peer[k], &body, &len, NULL) == 0) {
 		struct pollfd f = { .fd = peer[k].fd, .events = POLLIN };
 

@@ -129,6 +129,7 @@ static void *others(void *arg)
 	for (unsigned k = 0; k < NWORKER; k++)
 		read_boot(k);
 	become_worker(0, MEMORY);
+	program_version = "0.0.9";
 	become_worker(1, 0);
 	be_workers();
 	return NULL;
@@ -262,6 +263,8 @@ int main(void)
 	pthread_create(&thread, NULL, others, NULL);
 	if (tap_is_int(coordinator_new(&o, &c, &e), 0, "all workers come (%s)", e.text)) {
 		tap_ok(coordinator_isa(c, &worker) == 1 && !strcmp(worker, "127.0.0.1[0]"), "the least instruction set, and whose it is");
+		tap_ok(was_told("127.0.0.1[1] is qcnn 0.0.9, and this is qcnn " PACKAGE_VERSION "; both have numerical version"), "one of another program version is named, and takes part");
+		tap_ok(!was_told("127.0.0.1[0] is qcnn"), "the other is not");
 		tap_is_int(coordinator_job(c, &job, NULL, &e), 0, "all prepare the job (%s)", e.text);
 		test_steps();
 		coordinator_free(c);

@@ -187,6 +187,35 @@ static void *others(void *arg)
 	return NULL;
 }
 
+static void *other_numbers(void *arg)
+{
+	(void)arg;
+	read_boot(0);
+	numerical = NUMERICAL_VERSION + 1;
+	program_version = "9.9.9";
+	become_worker(0, 0);
+	return NULL;
+}
+
+/* A worker that holds the key, and computes other bits. */
+static void test_numerical_version(const struct coordinator_options *o)
+{
+	struct coordinator *c;
+	struct err e = { 0, "" };
+	struct buf want = BUF_INIT;
+	pthread_t thread;
+
+	unlink("boot.0");
+	rmdir("lock0");
+	pthread_create(&thread, NULL, other_numbers, NULL);
+	tap_is_int(coordinator_new(o, &c, &e), -ERR_PROTOCOL, "a worker of another numerical version is refused");
+	buf_printf(&want, "127.0.0.1[0]: it is qcnn 9.9.9 with numerical version %d, and this is qcnn %s with numerical version %d",
+		NUMERICAL_VERSION + 1, PACKAGE_VERSION, NUMERICAL_VERSION);
+	tap_ok(strstr(e.text, want.data), "both are named: %s", e.text);
+	pthread_join(thread, NULL);
+	buf_release(&want);
+}
+
 int main(void)
 {
 	struct host host = { "127.0.0.1", 1 };
@@ -202,6 +231,8 @@ int main(void)
 	if (tap_is_int(coordinator_new(&o, &c, &e), 0, "the worker has come (%s)", e.text))
 		coordinator_free(c);
 	pthread_join(thread, NULL);
+	peer_close(&peer[0]);
+	test_numerical_version(&o);
 	peer_close(&peer[0]);
 	buf_release(&notes);
 	return tap_done();

@@ -100,6 +100,10 @@ struct bench_result {
 	const char *shortcuts;       /* names between ", "; "" when none */
 	uint64_t seed;
 	double min, median, mean, max, deviation;    /* seconds of one call over the whole batch */
+	double low, high;            /* ends of the middle 90 % of the calls */
+	bool reliable;
+	const char *doubt;           /* why it is not reliable, or "" */
+	uint64_t measured;           /* times that the case was measured; the most reliable one is kept */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */
 	double parts[LAP_COUNT], waiting;           /* seconds of a call (laps.def), and what is in none; NAN: not measured */
@@ -109,6 +113,18 @@ struct bench_result {
 	struct bench_pass *pass; uint32_t npass;     /* NULL: not measured, or no state is shared */
 	char shortcut_text[256];
 };
+
+/* bench_reliable.c, by increasing weight. */
+enum bench_doubt { BENCH_RELIABLE = 0, BENCH_DOUBT_SPREAD, BENCH_DOUBT_SHARE };
+enum { BENCH_REPEATS = 2 };          /* further measurements of a case that is not reliable */
+/* Sorts seconds[n], n above 0, and sets the statistics of r. */
+void bench_statistics(double *seconds, uint64_t n, struct bench_result *r);
+enum bench_doubt bench_doubt(const struct bench_result *r);
+/* Measure once; doubt: why the measurement before is not reliable. */
+typedef int (*bench_once_fn)(void *ctx, enum bench_doubt doubt, struct bench_result *out, struct err *e);
+/* Measure until the result is reliable, at most 1 + BENCH_REPEATS times, and keep the most reliable result. */
+int bench_repeat(bench_once_fn once, void *ctx, struct bench_result *out, struct err *e);
+const char *bench_doubt_text(enum bench_doubt doubt);
 
 struct bench_run { uint64_t runs /* 0: about a second */, seed; bool parts; };
 

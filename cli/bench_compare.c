@@ -61,7 +61,7 @@ static int compare_one(const json_t *old, const struct bench_result *r, struct b
 	double median = json_number_value(json_object_get(seconds, "median"));
 	double noise = NOISE_LEAST, ratio;
 	char before[BENCH_TEXT_MAX], after[BENCH_TEXT_MAX];
-	bool slower;
+	bool slower, was_reliable = !json_is_false(json_object_get(old, "reliable"));   /* older files do not say */
 
 	if (!(min > 0) || !(median >= min))
 		return err_set(e, -ERR_BAD_DATA, "it has no times of %s on %llu qubits", r->circuit, (unsigned long long)r->qubits);
@@ -70,7 +70,9 @@ static int compare_one(const json_t *old, const struct bench_result *r, struct b
 	slower = ratio > 1 + noise && r->min > min * (1 + noise);
 	bench_seconds_text(median, before);
 	bench_seconds_text(r->median, after);
-	buf_printf(out, "%s: ", slower ? "slower" : ratio < 1 - noise ? "faster" : "same");
+	buf_printf(out, "%s%s: ", slower ? "slower" : ratio < 1 - noise ? "faster" : "same",
+		!r->reliable ? ", but not reliable, as the machine is busy"
+			: !was_reliable ? ", but not reliable, as the machine was busy then" : "");
 	bench_case_text(r, out);
 	buf_printf(out, ": %s, was %s (%+.1f %%, noise %.1f %%)\n", after, before, 100 * (ratio - 1), 100 * noise);
 	*slower_count += slower;

@@ -191,24 +191,6 @@ static int by_size(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void statistics(struct bench *b, struct bench_result *r)
-{
-	double sum = 0, squares = 0, *t = b->seconds;
-	uint64_t n = b->nrun;
-
-	qsort(t, n, sizeof *t, by_size);
-	for (uint64_t k = 0; k < n; k++)
-		sum += t[k];
-	for (uint64_t k = 0; k < n; k++)
-		squares += (t[k] - sum / (double)n) * (t[k] - sum / (double)n);
-	r->runs = n;
-	r->mean = sum / (double)n;
-	r->min = t[0];
-	r->max = t[n - 1];
-	r->median = n % 2 ? t[n / 2] : (t[n / 2 - 1] + t[n / 2]) / 2;
-	r->deviation = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
-}
-
 static const char *shape_word(enum shape s)
 {
 	return s == SHAPE_SAMPLES ? "samples" : s == SHAPE_STATE ? "state" : "shared";
@@ -357,7 +339,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 	if (!code && how->parts)
 		code = measure_parts(&b, out, e);
 	if (!code) {
-		statistics(&b, out);
+		bench_statistics(b.seconds, b.nrun, out);
 		out->seed = how->seed;
 		describe(&b, out);
 		rates(out, l);

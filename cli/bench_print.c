@@ -22,7 +22,10 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD(NULL, "shape", TEXT, shape), FIELD(NULL, "unit_bytes", REAL, unit_bytes),
 	 FIELD(NULL, "shortcuts", TEXT, shortcuts),
 	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "mean", REAL, mean),
-	FIELD("seconds", "max", REAL, max), FIELD("seconds", "deviation", REAL, deviation), FIELD("seconds", "runs", COUNT, runs),
+	FIELD("seconds", "low", REAL, low),
+	FIELD("seconds", "high", REAL, high), FIELD("seconds", "max", REAL, max), FIELD("seconds", "deviation", REAL, deviation),
+	FIELD("seconds", "runs", COUNT, runs),
+	FIELD(NULL, "reliable", FLAG, reliable), FIELD(NULL, "doubt", TEXT, doubt), FIELD(NULL, "measured", COUNT, measured),
 #define LAP(id, name, text) FIELD("parts_seconds", name, REAL, parts[LAP_##id]),
 #include "runtime/exec/laps.def"
 #undef LAP
@@ -177,7 +180,7 @@ static void put_name(const struct bench_result *r, struct buf *out)
 		r->gradient ? " gradient" : "", !strcmp(r->precision, "double") ? " double" : "");
 }
 
-/* The machine's spread: how far the slowest and the fastest lie from the median. */
+/* The spread: the middle 90 % of the calls, relative to the median. */
 static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 {
 	char text[BENCH_TEXT_MAX];
@@ -196,7 +199,8 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 		snprintf(cell[4], CELL_MAX, "%llu", (unsigned long long)r->threads);
 	bench_seconds_text(r->median, text);
 	snprintf(cell[5], CELL_MAX, "%s", text);
-	snprintf(cell[6], CELL_MAX, "-%.0f+%.0f %%", 100 * (1 - r->min / r->median), 100 * (r->max / r->median - 1));
+	snprintf(cell[6], CELL_MAX, "%s-%.0f+%.0f %%", r->reliable ? "" : "busy ", 100 * (1 - r->low / r->median),
+		100 * (r->high / r->median - 1));
 	bench_seconds_text(r->median / (double)r->batch, text);
 	snprintf(cell[7], CELL_MAX, "%s", text);
 	rate_text(r->gates_s, cell[8]);
@@ -247,6 +251,22 @@ static void put_rows(const struct bench_report *r, const size_t width[COLUMNS], 
 	}
 }
 
+/* A line for each result that is not reliable. */
+static void put_doubts(const struct bench_report *r, struct buf *out)
+{
+	for (unsigned k = 0; k < r->n; k++) {
+		const struct bench_result *x = &r->result[k];
+
+		if (x->reliable)
+			continue;
+		buf_str(out, "the machine is busy: not reliable: ");
+		bench_case_text(x, out);
+		buf_printf(out, ": %s, measured ", x->doubt);
+		put_count(x->measured, "time", out);
+		buf_char(out, '\n');
+	}
+}
+
 void bench_markdown(const struct bench_report *r, struct buf *out)
 {
 	size_t width[COLUMNS];
@@ -260,6 +280,12 @@ void bench_markdown(const struct bench_report *r, struct buf *out)
 	}
 	buf_str(out, "|\n");
 	put_rows(r, width, "| ", " | ", out);
+	for (unsigned k = 0; k < r->n; k++)
+		if (!r->result[k].reliable) {
+			buf_char(out, '\n');
+			put_doubts(r, out);
+			break;
+		}
 }
 
 static void put_part(const char *name, double seconds, double all, const char *before, struct buf *out)
@@ -345,7 +371,9 @@ void bench_text(const struct bench_report *r, struct buf *out)
 	widths_of(r, width);
 	put_row(out, heads, width, "", "  ");
 	put_rows(r, width, "", "  ", out);
-	buf_str(out, "times: medians; rates and shares: of the fastest call, as limits are of the fastest loops\n\n");
+	buf_str(out, "times: medians; spread: of the middle 90 % of the calls; rates and shares: of the fastest call, like the limits\n");
+	put_doubts(r, out);
+	buf_char(out, '\n');
 	for (unsigned k = 0; k < r->n; k++) {
 		put_details(&r->result[k], out);
 		put_parts(&r->result[k], out);

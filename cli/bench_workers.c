@@ -60,6 +60,16 @@ static void look_after(struct bench_workers *w)
 	w->wished = false;
 }
 
+struct trial { const struct bench_case *bc; const struct bench_run *how; };
+
+static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *out, struct err *e)
+{
+	const struct trial *t = ctx;
+
+	(void)doubt;
+	return bench_measure(t->bc, t->how, NULL, out, e);
+}
+
 int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out)
 {
 	struct cli *c = w->cli;
@@ -81,7 +91,7 @@ int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, cons
 	if (status)
 		return status;
 	mine.nworker = count_workers(w->k.coordinator, &mine.worker_threads);
-	if (bench_measure(&mine, how, NULL, out, &e)) {
+	if (bench_repeat(measure_once, &(struct trial){ &mine, how }, out, &e)) {
 		err_prefix(&e, "%s", bc->program->name);
 		return cli_fail(c, &e);
 	}

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,48 @@ static const struct limits *limits_of(const struct bench_report *r, unsigned nth
 	return NULL;
 }
 
+/* One case while it is measured. */
+struct trial { struct bench_job *job; const struct bench_case *bc; const struct bench_run *how; };
+
+/* A busy machine makes limits smaller, never larger. */
+static void keep_best(struct limits *l, const struct limits *again)
+{
+	l->stream_gb_s = fmax(l->stream_gb_s, again->stream_gb_s);
+	l->write_gb_s = fmax(l->write_gb_s, again->write_gb_s);
+	l->l2_gb_s = fmax(l->l2_gb_s, again->l2_gb_s);
+	l->single_gflop_s = fmax(l->single_gflop_s, again->single_gflop_s);
+	l->double_gflop_s = fmax(l->double_gflop_s, again->double_gflop_s);
+}
+
+static int limits_again(struct bench_job *j, unsigned nthread, struct err *e)
+{
+	struct limits again;
+	int code = 0;
+
+	for (unsigned k = 0; !code && k < j->report.nlimit; k++) {
+		struct limits *l = &j->report.limits[k];
+
+		if (l->nthread != nthread)
+			continue;
+		code = limits_measure(l->isa, nthread, &again, e);
+		if (!code)
+			keep_best(l, &again);
+	}
+	return code;
+}
+
+static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *out, struct err *e)
+{
+	struct trial *t = ctx;
+	unsigned nthread = t->bc->options.nthread;
+	int code = 0;
+
+	say(t->job, t->bc->program->name, doubt ? "again, as the machine is busy, on qubits:" : "on qubits:", t->bc->program->qubits);
+	if (doubt == BENCH_DOUBT_SHARE)
+		code = limits_again(t->job, nthread, e);
+	return code ? code : bench_measure(t->bc, t->how, limits_of(&t->job->report, nthread), out, e);
+}
+
 static int measure(struct bench_job *j)
 {
 	const struct options *o = &j->cli->options;
@@ -197,8 +240,7 @@ static int measure(struct bench_job *j)
 			j->report.n++;
 			continue;
 		}
-		say(j, bc->program->name, "on qubits:", bc->program->qubits);
-		if (bench_measure(bc, &how, limits_of(&j->report, bc->options.nthread), &j->report.result[k], &e)) {
+		if (bench_repeat(measure_once, &(struct trial){ j, bc, &how }, &j->report.result[k], &e)) {
 			said(j);
 			err_prefix(&e, "%s", bc->program->name);
 			return cli_fail(j->cli, &e);

@@ -16,6 +16,7 @@ libcli_a_SOURCES = \
 	cli/bench_passes.c \
 	cli/bench_print.c \
 	cli/bench_programs.c \
+	cli/bench_reliable.c \
 	cli/bench_workers.c \
 	cli/changes.c \
 	cli/changes.h \

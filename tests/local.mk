@@ -57,6 +57,7 @@ check_PROGRAMS += tests/train/test_trajectory
 check_PROGRAMS += tests/train/test_weights
 check_PROGRAMS += tests/unit/test_asm
 check_PROGRAMS += tests/unit/test_base
+check_PROGRAMS += tests/unit/test_bench_reliable
 check_PROGRAMS += tests/unit/test_buf
 check_PROGRAMS += tests/unit/test_csv
 check_PROGRAMS += tests/unit/test_dataset

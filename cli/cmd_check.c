@@ -183,7 +183,7 @@ static void print(struct cli *c, const struct program *p, const struct job *j)
 
 static int check_model(struct cli *c, const char *path)
 {
-	const struct model_wish wish = { .path = path };
+	const struct model_wish wish = { .path = path, .whole = true };
 	struct named_model m;
 	int status = named_model_open(c, &wish, &m);
 
@@ -229,7 +229,7 @@ const struct command command_check = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data, and reports "
-		"every fault with its place. When there is none, it prints circuits, inputs, weights, and the work and memory of one sample.",
+		"every error with its place, and warns about what no output depends on. When there is no error, it prints circuits, inputs, weights, and the work and memory of one sample.",
 	.example = examples,
 	.run = check,
 };

@@ -105,6 +105,7 @@ static int open_model(struct cli *c, struct job *j)
 	struct err e;
 	int code = compile_words_init(&w, &c->options, j->config, &e);
 
+	w.compile.whole = true;
 	if (!code)
 		code = model_file_open(config_path(j->config, config_text(j->config, KEY_MODEL_FILE)), j->d,
 			&w.lang, &w.compile, &j->model, &e);
@@ -251,6 +252,8 @@ int job_open(struct cli *c, const char *path, struct job *j)
 		status = open_init(c, j);
 	if (!status)
 		status = fill_train(c, j);
+	if (!status && c->command->bit == COMMAND_CHECK)     /* training asks the evaluator, or other hosts */
+		model_warn_large(j->d, j->model.program);
 	return status ? status : cli_warnings(c, j->d);
 }
 

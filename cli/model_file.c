@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "compiler/qsim.h"
+#include "runtime/base/cpus.h"
 #include "runtime/base/inputs.h"
+#include "runtime/exec/memory.h"
 #include "runtime/program/bytecode.h"
 
 struct input_want *input_wants(const struct program *p)
@@ -180,6 +182,16 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 int model_fault_status(const struct diags *d, bool configured)
 {
 	return err_exit_status(configured && diags_errors_of(d, DIAG_OVERRIDE) == diags_errors(d) ? -ERR_CONFIG : -ERR_BAD_DATA);
+}
+
+void model_warn_large(struct diags *d, const struct program *p)
+{
+	struct memory_need need = { .nqubit = program_nwire(p), .nstate = 1, .precision = PRECISION_SINGLE,
+		.available = cpus_memory_available() };
+	struct err e;
+
+	if (memory_check_states(&need, &e))
+		diag_at(d, DIAG_LARGE_STATE, (struct span){ 0, 0, 0 }, "a state of this model does not fit this machine: it %s", e.text);
 }
 
 void model_file_release(struct model_file *m)

@@ -24,6 +24,9 @@ void model_file_release(struct model_file *m);
 /* The exit status for a model with errors: configured, its constants are a configuration's, whose fault a wrong one is. */
 int model_fault_status(const struct diags *d, bool configured);
 
+/* Warns where one state of p takes more memory than this machine can give. */
+void model_warn_large(struct diags *d, const struct program *p);
+
 /* What a program's inputs want, without places: malloc'ed. */
 struct input_want *input_wants(const struct program *p);
 

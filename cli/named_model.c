@@ -54,6 +54,7 @@ static int open_model(struct cli *c, const struct model_wish *wish, struct named
 	int code = compile_words_init(&w, &c->options, m->config, &e);
 	int status;
 
+	w.compile.whole = wish->whole;
 	w.compile.dump = wish->dump;
 	w.compile.dump_out = wish->dump_out;
 	status = code ? cli_fail(c, &e) : compile_words_check(c, &w.compile);
@@ -82,6 +83,8 @@ int named_model_open(struct cli *c, const struct model_wish *wish, struct named_
 		status = open_config(c, &named, m);
 	if (!status)
 		status = open_model(c, &named, m);
+	if (!status && wish->whole)
+		model_warn_large(m->d, m->model.program);
 	return status ? status : cli_warnings(c, m->d);
 }
 

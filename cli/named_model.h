@@ -19,6 +19,7 @@ struct named_model {
 struct model_wish {
 	const char *path;            /* or the name of a run; NULL: there is none, and model.program stays NULL */
 	bool defaults;               /* to a model alone belong the defaults of a configuration */
+	bool whole;                  /* the model is to give outputs: warn about what is missing or useless in it */
 	const char *without;         /* a pass to leave out besides those of --no-pass, or NULL */
 	const char *dump;            /* letters of passes, or NULL */
 	struct buf *dump_out;        /* gets what they print */

@@ -19,6 +19,7 @@ void design_release(struct design *d)
 		calls_release(&d->circuit[i]->calls);
 		free(d->circuit[i]->output);
 		free(d->circuit[i]->reg);
+		free(d->circuit[i]->reg_at);
 	}
 	exprs_release(&d->exprs);
 	free(d->matrix);
@@ -27,6 +28,7 @@ void design_release(struct design *d)
 	free(d->circuit);
 	free(d->weight);
 	free(d->input);
+	free(d->input_at);
 	free(d->layer);
 	free(d->dense);
 	free(d->place);

@@ -29,6 +29,7 @@ struct circuit {                 /* one instance */
 	struct output *output; uint32_t noutput, cap_output;
 	uint64_t nreadout;           /* numbers that the outputs make */
 	struct wire_register *reg; uint32_t nreg, cap_reg;
+	struct span *reg_at; uint32_t cap_reg_at;        /* where each is declared */
 	struct span observed;        /* first `observe`; file 0: none yet */
 };
 
@@ -51,6 +52,7 @@ struct design {
 	struct paths weight_path, layer_path;
 	uint32_t nscalar;
 	struct input_group *input; uint32_t ninput, cap_input, ninput_scalar;
+	struct span *input_at; uint32_t cap_input_at;    /* where each is declared */
 	struct layer_note *layer; uint32_t nlayer, cap_layer;
 	struct dense *dense; uint32_t ndense, cap_dense;
 	struct span *place; uint32_t nplace, cap_place;

@@ -25,6 +25,7 @@ struct compile_options {
 	const struct const_override *constant; unsigned nconstant;
 	const struct span *constant_at;                  /* where each is given; NULL: on the command line */
 	const char *const *without; unsigned nwithout;   /* names of optional passes */
+	bool whole;                                      /* also warn about inputs, qubits and outputs that are missing or useless */
 	const char *dump;                                /* letters, or NULL */
 	struct buf *dump_out;
 };

@@ -28,6 +28,8 @@ void elab_qubit(struct elab *e, const struct node *n)
 		wire[k] = first + (uint32_t)k;
 	calls_wires(&c->calls, (uint32_t)size);
 	mem_reserve(c->reg, c->nreg, c->cap_reg);
+	mem_reserve(c->reg_at, c->nreg, c->cap_reg_at);
+	c->reg_at[c->nreg] = n->name_span;
 	c->reg[c->nreg++] = (struct wire_register){ .name = n->name, .first = first, .count = (uint32_t)size };
 	elab_bind(e, n, (struct value){ .kind = KIND_QUBITS, .list = { (uint32_t)size, 1, wire } });
 }
@@ -180,13 +182,20 @@ void elab_param(struct elab *e, const struct node *n)
 
 /* ---- inputs ---- */
 
+static void add_input(struct design *d, const struct node *n, const struct input_group *g)
+{
+	mem_reserve(d->input, d->ninput, d->cap_input);
+	mem_reserve(d->input_at, d->ninput, d->cap_input_at);
+	d->input_at[d->ninput] = n->name_span;
+	d->input[d->ninput++] = *g;
+}
+
 static void input_state(struct elab *e, const struct node *n)
 {
 	struct design *d = &e->design;
 
-	mem_reserve(d->input, d->ninput, d->cap_input);
-	d->input[d->ninput] = (struct input_group){ .name = n->name, .is_state = true, .ndim = 1 };
-	elab_bind(e, n, (struct value){ .kind = KIND_STATE, .input = d->ninput++ });
+	elab_bind(e, n, (struct value){ .kind = KIND_STATE, .input = d->ninput });
+	add_input(d, n, &(struct input_group){ .name = n->name, .is_state = true, .ndim = 1 });
 }
 
 /* Inputs are numbered here without the states, whose sizes come with their use;
@@ -210,8 +219,7 @@ void elab_input(struct elab *e, const struct node *n)
 		return;
 	}
 	d->ninput_scalar += g.count;
-	mem_reserve(d->input, d->ninput, d->cap_input);
-	d->input[d->ninput++] = g;
+	add_input(d, n, &g);
 	elab_bind(e, n, g.ndim ? value_array(array_of_leaves(e->arena, &d->exprs, EXPR_INPUT, g.first, g.ndim, g.dim))
 		: value_angle(exprs_leaf(&d->exprs, EXPR_INPUT, g.first)));
 }

@@ -66,4 +66,6 @@ libcompiler_a_SOURCES = \
 	compiler/qsim.h \
 	compiler/used.c \
 	compiler/value.c \
-	compiler/value.h
+	compiler/value.h \
+	compiler/warn.c \
+	compiler/warn.h

@@ -11,14 +11,14 @@ struct diags;
 void pass_fold(struct design *d);
 void pass_cancel(struct design *d);
 void pass_cone(struct design *d);
+/* The wires of c that are in the light cone of an output somewhere; malloc'ed. */
+bool *pass_cone_wires(const struct design *d, const struct circuit *c);
 
 /* What the applies of a design use: flags by number, malloc'ed. */
 struct used { bool *matrix, *expr; };
 void used_mark(const struct design *d, struct used *u);
 void used_release(struct used *u);
-/* Which weights (scalars) stand in used angles. */
-bool *used_weights(const struct design *d);
-/* Warn about declared weights: in no angle (before) or in none that is left (after). */
-void warn_unused(const struct design *d, const bool *before, const bool *after, struct diags *diags);
+/* Which scalars of EXPR_WEIGHT or EXPR_INPUT stand in used angles and amplitudes; malloc'ed. */
+bool *used_scalars(const struct design *d, enum expr_op op);
 
 #endif

@@ -8,6 +8,7 @@
 #include "compiler/pass.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void mark_outputs(const struct circuit *c, bool *alive)
 {
@@ -39,6 +40,21 @@ static bool reaches(const struct design *d, const struct apply *p, bool *alive)
 	for (uint32_t k = 0; any && k < p->nwire; k++)
 		alive[p->wire[k]] = true;
 	return any;
+}
+
+bool *pass_cone_wires(const struct design *d, const struct circuit *c)
+{
+	const struct calls *l = &c->calls;
+	bool *alive = mem_alloc(l->nwire + 1, sizeof *alive), *ever = mem_alloc(l->nwire + 1, sizeof *ever);
+
+	mark_outputs(c, alive);
+	memcpy(ever, alive, l->nwire * sizeof *ever);
+	for (uint32_t i = l->n; i-- > 0; )
+		if (reaches(d, &l->v[i], alive))
+			for (uint32_t k = 0; k < l->v[i].nwire; k++)
+				ever[l->v[i].wire[k]] |= alive[l->v[i].wire[k]];
+	free(alive);
+	return ever;
 }
 
 static void cone(const struct design *d, struct circuit *c)

@@ -8,7 +8,7 @@
 
 #include "compiler/elaborate.h"
 #include "compiler/lower.h"
-#include "compiler/pass.h"
+#include "compiler/warn.h"
 
 enum { PASS_UNROLL, PASS_FOLD, PASS_CANCEL, PASS_CONE, PASS_COUNT };
 
@@ -56,16 +56,40 @@ static void run_passes(struct design *d, const struct compile_options *o)
 	}
 }
 
+struct use { bool *weights, *inputs; };
+
+static struct use use_of(const struct design *d)
+{
+	return (struct use){ used_scalars(d, EXPR_WEIGHT), used_scalars(d, EXPR_INPUT) };
+}
+
+static void use_release(struct use *u)
+{
+	free(u->weights);
+	free(u->inputs);
+}
+
+/* before: in the text; after: in what the passes have left. */
+static void warn_use(const struct design *d, const struct compile_options *o, const struct use *before, const struct use *after,
+	struct diags *diags)
+{
+	warn_weights(d, before->weights, after->weights, diags);
+	if (o && o->whole)
+		warn_inputs(d, before->inputs, after->inputs, diags);
+}
+
 static struct program *finish(struct design *d, struct diags *diags, const struct compile_options *o)
 {
+	struct use before = use_of(d), after;
 	struct err e = { 0 };
-	bool *before = used_weights(d), *after;
 
+	if (o && o->whole && !warn_outputs(d, diags))
+		warn_qubits(d, diags);
 	run_passes(d, o);
-	after = used_weights(d);
-	warn_unused(d, before, without(o, rows[PASS_CONE].name) ? before : after, diags);
-	free(before);
-	free(after);
+	after = use_of(d);
+	warn_use(d, o, &before, without(o, rows[PASS_CONE].name) ? &before : &after, diags);
+	use_release(&before);
+	use_release(&after);
 	struct program *p = lower(d, diags_sources(diags));
 	if (program_verify(p, &e))
 		BUG("the compiled program is not valid: %s", e.text);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the applies of a design use, and warnings about weights that none uses. */
+ * What the applies of a design use. */
 #include "config.h"
 #include "compiler/pass.h"
 
 #include <stdlib.h>
-
-#include "runtime/base/diag.h"
 
 static void mark_circuits(const struct design *d, struct used *u)
 {
@@ -49,62 +47,15 @@ void used_release(struct used *u)
 	free(u->expr);
 }
 
-bool *used_weights(const struct design *d)
+bool *used_scalars(const struct design *d, enum expr_op op)
 {
-	bool *w = mem_alloc(d->nscalar + 1, sizeof *w);
+	bool *w = mem_alloc((op == EXPR_WEIGHT ? d->nscalar : d->ninput_scalar) + 1, sizeof *w);
 	struct used u;
 
 	used_mark(d, &u);
 	for (uint32_t i = 0; i < d->exprs.n; i++)
-		if (u.expr[i] && d->exprs.v[i].op == EXPR_WEIGHT)
+		if (u.expr[i] && d->exprs.v[i].op == op)
 			w[d->exprs.v[i].a] = true;
 	used_release(&u);
 	return w;
-}
-
-/* Unused weights of a group, and the first of them. */
-static uint32_t count(const struct weight_group *g, const bool *used, uint32_t *first)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = g->count; k-- > 0; )
-		if (!used[g->first + k]) {
-			*first = k;
-			n++;
-		}
-	return n;
-}
-
-static void warn_group(const struct weights *w, const bool *used, const char *why, struct diags *diags)
-{
-	uint32_t first = 0, n = count(&w->g, used, &first);
-
-	if (!n)
-		return;
-	struct diag *g = diag_at(diags, DIAG_UNUSED_WEIGHT, w->at, n == w->g.count ? "no %s `%s`" : "no %s all of `%s`", why, w->g.path);
-	if (n < w->g.count)
-		diag_label(g, "%u of %u, beginning with element %u", n, w->g.count, first);
-}
-
-static bool first_at_place(const struct design *d, uint32_t i)
-{
-	for (uint32_t k = 0; k < i; k++)
-		if (d->weight[k].at.file == d->weight[i].at.file && d->weight[k].at.begin == d->weight[i].at.begin)
-			return false;
-	return true;
-}
-
-void warn_unused(const struct design *d, const bool *before, const bool *after, struct diags *diags)
-{
-	uint32_t ignored;
-
-	for (uint32_t i = 0; i < d->nweight && i < 4096; i++) {
-		const struct weights *w = &d->weight[i];
-		if (!w->at.file || !first_at_place(d, i))
-			continue;
-		if (count(&w->g, before, &ignored))
-			warn_group(w, before, "gate uses", diags);
-		else
-			warn_group(w, after, "output depends on", diags);
-	}
 }

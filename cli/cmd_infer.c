@@ -11,7 +11,6 @@
 #include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
-#include "cli/sample_names.h"
 #include "cli/samples.h"
 #include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
@@ -287,8 +286,6 @@ static int open_own(struct inference *f)
 	if (code)
 		return cli_fail(f->cli, &e);
 	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
-	if (w.columns && sample_names_differ(w.columns, f->own))
-		cli_note(f->cli, "the columns of %s have other names than those of the training, they are taken in their order", f->own->source);
 	if (!f->own->ny)
 		cli_note(f->cli, "no labels in %s: no loss or metrics", f->own->source);
 	return 0;

@@ -44,24 +44,24 @@ void sample_names_format(const struct dataset *d, struct buf *out)
 		buf_clear(out);
 }
 
-/* The list's names in the arena; none where it is not one of texts. */
-static size_t read_list(const char *text, struct arena *a, const char ***name)
+uint32_t sample_names_read(const char *list, struct arena *a, const char *const **name)
 {
-	json_t *list = json_read(text, strlen(text), NULL);
-	size_t n = json_array_size(list);
+	json_t *names = json_read(list, strlen(list), NULL);
+	size_t n = json_array_size(names);
+	const char **copy = arena_alloc(a, n, sizeof *copy);
 
-	*name = arena_alloc(a, n, sizeof **name);
 	for (size_t i = 0; i < n; i++) {
-		const char *s = json_string_value(json_array_get(list, i));
+		const char *s = json_string_value(json_array_get(names, i));
 
 		if (!s) {
 			n = 0;
 			break;
 		}
-		(*name)[i] = arena_strdup(a, s);
+		copy[i] = arena_strdup(a, s);
 	}
-	json_decref(list);
-	return n;
+	json_decref(names);
+	*name = copy;
+	return (uint32_t)n;
 }
 
 /* Is one of a[na] among b[nb]? */
@@ -74,33 +74,21 @@ static bool meet(const char *const *a, size_t na, const char *const *b, size_t n
 	return false;
 }
 
-unsigned sample_names_map(const char *list, const char *path, const struct read_options *o, struct arena *a,
-	const struct input_map **map)
+unsigned sample_names_map(const struct read_options *o, const char *path, struct arena *a, const struct input_map **map)
 {
-	const char **name, **header = NULL;
-	size_t n = read_list(list, a, &name), nheader, wanted = 0, first = 0;
+	const char **header = NULL;
+	size_t nheader, wanted = 0, first = 0;
 	struct input_map *m;
 
 	for (unsigned i = 0; i < o->nwant; i++)
 		wanted += o->want[i].count;
-	if (!n || n != wanted)
+	if (!o->ntrained || o->ntrained != wanted)
 		return 0;
 	nheader = csv_header(path, o, a, &header);
-	if (!meet(header, nheader, name, n))
+	if (!meet(header, nheader, o->trained, o->ntrained))
 		return 0;
 	*map = m = arena_alloc(a, o->nwant, sizeof *m);
 	for (unsigned i = 0; i < o->nwant; first += o->want[i++].count)
-		m[i] = (struct input_map){ o->want[i].name, name + first, o->want[i].count };
+		m[i] = (struct input_map){ o->want[i].name, o->trained + first, o->want[i].count };
 	return o->nwant;
-}
-
-bool sample_names_differ(const char *list, const struct dataset *d)
-{
-	struct arena a = { 0 };
-	const char **name;
-	size_t n = read_list(list, &a, &name);
-	bool differ = n && d->ncolumn && !meet(name, n, (const char *const *)d->column, d->ncolumn);
-
-	arena_release(&a);
-	return differ;
 }

@@ -12,12 +12,11 @@ enum { SAMPLE_NAMES_BYTES_MAX = 1 << 20 };
 /* The columns of a data set, as a JSON list; nothing where it has no names, one twice, or more text than the limit. */
 void sample_names_format(const struct dataset *d, struct buf *out);
 
-/* Which columns of the CSV file at path feed the inputs that o wants: those of such a list, where its header has one of
- * them at least. How many maps, in the arena; 0: columns are taken in their order. */
-unsigned sample_names_map(const char *list, const char *path, const struct read_options *o, struct arena *a,
-	const struct input_map **map);
-
-/* Has the data set names, but none of the list? */
-bool sample_names_differ(const char *list, const struct dataset *d);
+/* The names of such a list, in the arena; 0 where it is none. */
+uint32_t sample_names_read(const char *list, struct arena *a, const char *const **name);
+/* Which columns of the CSV file at path feed the inputs that o wants: those of o->trained, where its header has one of
+ * them at least. How many maps, in the arena; 0: columns are taken in their order, or the file can be read only once, and
+ * its reader looks for the names. */
+unsigned sample_names_map(const struct read_options *o, const char *path, struct arena *a, const struct input_map **map);
 
 #endif

@@ -118,8 +118,10 @@ static int read_file(const struct samples_wish *w, const struct transform *learn
 	r.options.streamed = is_streamed(c, path);
 	if (p->ninput_group == 1)
 		r.options.want = raw_want(c, w->want, learnt, &raw);
-	if (file && w->columns && !r.options.nmap)
-		r.options.nmap = sample_names_map(w->columns, path, &r.options, &r.arena, &r.options.map);
+	if (file && w->columns && !r.options.nmap) {
+		r.options.ntrained = sample_names_read(w->columns, &r.arena, &r.options.trained);
+		r.options.nmap = sample_names_map(&r.options, path, &r.arena, &r.options.map);
+	}
 	if (diags_errors(d) == errors)
 		code = dataset_read(path, &r.options, d, out, e);
 	if (learnt && !code && diags_errors(d) == errors)

@@ -60,6 +60,9 @@ struct read_options {
 	const struct input_map *map; unsigned nmap;      /* may be empty */
 	const char *label;           /* column or key; NULL: "label" (CSV), "y" (npz) */
 	const char *weight;          /* column or key of the samples' weights; NULL: there are none */
+	/* Names of the columns of x in the training, or none: where a CSV file has one of them, its columns are found by them;
+	 * messages name them. */
+	const char *const *trained; uint32_t ntrained;
 	bool label_required;         /* else data without labels or weights are taken too */
 	bool streamed;               /* x stays in the file (or, decoded, in a temporary one): see dataset_rows */
 	struct label_map label_map;

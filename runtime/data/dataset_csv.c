@@ -6,20 +6,50 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto.h"
+#include "runtime/base/inputs.h"
 #include "runtime/base/spool.h"
 #include "runtime/data/csv_table.h"
 #include "runtime/data/row_store.h"
 
 enum { CSV_FAULTS_MAX = 5 };         /* what is wrong in every row is not said for every row */
 
+/* How programs write that there is no value. */
+static bool is_missing(const char *text)
+{
+	static const char *const word[] = { "", "nan", "na", "n/a", "#n/a", "null", "none", "nil", "?", "-", "missing" };
+
+	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+		if (!strcasecmp(text, word[i]))
+			return true;
+	return false;
+}
+
+static void help_number(const struct csv_table *t, size_t field, const char *text, struct diag *g)
+{
+	if (strchr(text, ';'))
+		diag_help(g, "the first row has commas, so these part the fields; semicolons do where it has none, and numbers have a point");
+	else if (strchr(text, ','))
+		diag_help(g, "numbers have a decimal point, not a comma");
+	else if (is_missing(text) && t->to[field] == TO_LABEL)
+		diag_help(g, "a sample without a label cannot be learnt from: remove its row");
+	else if (is_missing(text) && t->to[field] == TO_WEIGHT)
+		diag_help(g, "remove the row, or give it a weight (0 leaves it out)");
+	else if (is_missing(text))
+		diag_help(g, "missing values have to be filled before, for example by the mean of the column, or their rows removed");
+	else if (t->to[field] != TO_LABEL && !strpbrk(text, "0123456789"))
+		diag_help(g, "an input is a number: write each category as a column of 0 and 1, or name the columns that are inputs with "
+			"`data.inputs`");
+}
+
 static void bad_number(struct csv_table *t, size_t field)
 {
 	struct span at = csv_span(&t->csv, field);
 	char *text = csv_text(&t->csv, field);
-	bool word = t->to[field] == TO_LABEL && *text && !strchr(text, ';');
+	bool word = t->to[field] == TO_LABEL && !is_missing(text) && !strchr(text, ';');
 	struct diag *g;
 
 	if (word && !label_words_add(&t->words, text)) {
@@ -32,11 +62,8 @@ static void bad_number(struct csv_table *t, size_t field)
 	if (!*text)
 		diag_label(g, "empty");
 	else
-		diag_label(g, "not a decimal number");
-	if (strchr(text, ';'))
-		diag_help(g, "the first row has commas, so these part the fields; semicolons do where it has none, and numbers have a point");
-	else if (strchr(text, ','))
-		diag_help(g, "numbers have a decimal point, not a comma");
+		diag_label(g, is_missing(text) ? "a missing value" : "not a decimal number");
+	help_number(t, field, text, g);
 	if (t->at_first && !t->has_header)
 		diag_note(g, "the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
 	free(text);
@@ -181,12 +208,35 @@ static int keep_header(struct csv_table *t, struct err *e)
 	return file > 0 ? 0 : file;
 }
 
+/* What a file begins with that is no text. */
+static const struct { const char *bytes; size_t n; const char *what; } binary[] = {
+	{ "\x93NUMPY", 6, "a NumPy array; give it a name that ends in .npy" },
+	{ "PK\x03\x04", 4, "a ZIP archive, such as .npz (give it that ending) or a spreadsheet (.xlsx: save it as CSV)" },
+	{ "\x1f\x8b", 2, "compressed; unpack it with gunzip" },
+	{ "PAR1", 4, "a Parquet file; write it as CSV or .npz" },
+	{ "\x89HDF", 4, "an HDF5 file; write its arrays as .npz" },
+	{ "\xd0\xcf\x11\xe0", 4, "a spreadsheet (.xls); save it as CSV" },
+};
+
+static int check_binary(const struct csv *c, struct err *e)
+{
+	const char *nul = memchr(c->text, 0, c->len);
+
+	for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
+		if (c->len >= binary[i].n && !memcmp(c->text, binary[i].bytes, binary[i].n))
+			return err_set(e, -ERR_BAD_DATA, "this is no CSV text, but %s", binary[i].what);
+	if (!nul)
+		return 0;
+	return err_set(e, -ERR_BAD_DATA, "this is no CSV text: byte %zu is 0; data files are CSV texts, .npz, .npy or IDX",
+		(size_t)(nul - c->text) + 1);
+}
+
 /* Texts of bytes that are no CSV, though some programs call them so. */
 static int check_text(const struct csv *c, struct err *e)
 {
 	const char *cr = memchr(c->text, '\r', c->len);
 
-	if (text_check_encoding(c->text, c->len, e))
+	if (text_check_encoding(c->text, c->len, e) || check_binary(c, e))
 		return -ERR_BAD_DATA;
 	if (cr && !memchr(c->text, '\n', c->len) && cr + 1 < c->text + c->len)
 		return err_set(e, -ERR_BAD_DATA, "lines end in a carriage return alone; save the file with other line ends, or: tr '\\r' '\\n'");
@@ -239,7 +289,7 @@ static void finish(struct csv_table *t, const char *path, struct dataset **out)
 	d->x = t->spool ? NULL : t->x;
 	d->y = d->ny ? t->y : NULL;
 	d->weight = t->weight >= 0 ? t->w : NULL;
-	d->source = mem_strdup(path);
+	d->source = mem_strdup(input_name(path));
 	keep_names(t, d);
 	if (!t->spool) {
 		sha256_of(t->csv.text, t->csv.len, d->digest);

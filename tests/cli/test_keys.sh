@@ -199,17 +199,25 @@ tap_is "$(outputs --data=bare.csv)" "$want" "one without names: by their order"
 tap_ok "without a word" sh -c '! grep -q names err'
 printf 'u,v,w\n0.003,0.001,0.002\n' >other.csv
 tap_is "$(outputs --data=other.csv)" "$want" "so are others"
-tap_has err "the columns of other.csv have other names than those of the training, they are taken in their order" "which is said"
+tap_has err "warning[Q0612]: the columns have other names than those of the training; they are taken in their order" "with a warning"
+tap_has err 'the training took the 3 columns `a`, `b` and `c`; this file has `u`, `v` and `w`' "and both lists of names"
+tap_exit 65 "which is an error with --strict" "$QCNN" infer --strict --data=other.csv w.bin
+printf 'u,v\n0.003,0.001\n' >few.csv
+tap_exit 65 "too few of others" "$QCNN" infer --data=few.csv w.bin
+tap_has err 'the training took the 3 columns `a`, `b` and `c`; this file has `u` and `v`' "the names are given"
+tap_ok "--const, which infer does not have, is not proposed" sh -c '! grep -e --const err'
 printf 'a,b,cc\n0.003,0.001,0.002\n' >slip.csv
 tap_exit 65 "one that is not there" "$QCNN" infer --data=slip.csv w.bin
-tap_has err 'no column `c` for an input' "is named"
+tap_has err 'no column `c`, which the training had' "is named"
+tap_has err 'the training took the 3 columns `a`, `b` and `c`; this file has `a`, `b` and `cc`' "with all names"
 printf 'a,b,c,a\n0.003,0.001,0.002,1\n' >twice.csv
 tap_exit 65 "one that is there twice" "$QCNN" infer --data=twice.csv w.bin
 tap_has err 'two columns are named `a`' "is named"
 tap_is "$(outputs --hosts local:2 --data=mixed.csv)" "$want" "workers have them so, too"
 mkfifo pipe.csv
 cat mixed.csv >pipe.csv &
-tap_exit 65 "a pipe cannot be looked at first" "$QCNN" infer --data=pipe.csv w.bin
+tap_is "$(outputs --data=pipe.csv)" "$want" "a pipe is read by the names, too"
+tap_is "$("$QCNN" infer --data=- w.bin <mixed.csv 2>err | awk '/^[0-9]/ { printf "%s ", $2 }')" "$want" "so is the standard input"
 
 # Classes by name, and what the inputs go through before the model gets them.
 cat >plain.qcnn <<'END'

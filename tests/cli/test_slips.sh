@@ -112,6 +112,32 @@ for gate in pow_h pow_iswap pow_swap pow_zz phase_all; do
 	tap_has err "unknown gate \`$gate\`" "and is named"
 done
 tap_has err 'a global phase is written `gphase(a);`' "with what is meant"
+
+# Files of data: what is wrong, and what to do about it.
+printf 'model: {file: two.qcnn}\ndata: {train: d.csv}\ntrain: {epochs: 1}\n' >d.yaml
+# data TEXT NAME HINT: a training with this CSV ends with 65, and the message has the hint.
+data() {
+	printf "$1" >d.csv
+	tap_exit 65 "$2" "$QCNN" train -q d.yaml
+	tap_has err "$3" "says what to do"
+}
+data 'id,a,b,label\n1,0.1,0.2,1\n2,0.3,0.4,-1\n' "a column of row numbers" 'to leave it out: `data.inputs: {x: [a, b]}`'
+data 'a,b,label,\n0.1,0.2,1,\n' "commas at the ends of rows" "the rows end in a separator, so that the last column has no name: remove it, for example with sed 's/,\$//'"
+data 'a b label\n0.1 0.2 1\n' "spaces between fields" "the first row is 3 words with spaces between, but commas, semicolons or tabs separate fields"
+data 'a,b,label\n0.1,,1\n' "an empty cell" 'missing values have to be filled before'
+data 'a,b,label\n0.1,NaN,1\n' "NaN" 'missing values have to be filled before'
+data 'a,b,label\n0.1,0.2,nan\n' "a label NaN" 'a sample without a label cannot be learnt from: remove its row'
+tap_ok "no label_map is proposed" sh -c '! grep label_map err'
+data 'a,b,label\nred,0.2,1\n' "a category" 'write each category as a column of 0 and 1'
+data 'a,b\n1,\0002\n' "bytes that are no text" 'this is no CSV text: byte 7 is 0'
+data 'PK\003\004abcd' "a spreadsheet" 'this is no CSV text, but a ZIP archive'
+data '\037\213abcd' "a compressed file" 'unpack it with gunzip'
+printf 'a,a,label\n0.1,0.2,1\n0.3,0.4,-1\n' >d.csv
+tap_exit 0 "two columns of one name" "$QCNN" train --fresh d.yaml
+tap_has err 'warning[Q0611]: two columns are named `a`' "have a warning"
+tap_exit 65 "with --strict" "$QCNN" train --fresh --strict d.yaml
+tap_has err '1 warning is treated as error (--strict)' "it is an error"
+
 tap_exit 65 "one output for several classes" "$QCNN" train -q --set train.loss=categorical_crossentropy table.yaml
 tap_has err 'loss categorical_crossentropy compares the outputs of several classes, the model has one' "says so"
 tap_done

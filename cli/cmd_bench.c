@@ -419,9 +419,9 @@ const struct command command_bench = {
 	.name = "bench",
 	.summary = "measure circuits and gradients, and their share of the machine's limits",
 	.operands = "",
-	.text = "Measures how long circuits take, named ones or files, with outputs alone or with the gradient by all weights, "
-		"and compares with what the machine can do at best, measured in the same run. Without --circuit it runs "
-		"strongly entangling layers and reads <Z> of every qubit.",
+	.text = "Measures the time of circuits, named ones or files, for outputs only or with the gradient, and compares it with "
+		"the limits of the machine, which are measured in the same run. The default circuit is strongly entangling "
+		"layers, with <Z> of every qubit as outputs.",
 	.example = examples,
 	.run = bench,
 };

@@ -224,12 +224,13 @@ static const char *const examples[] = {
 const struct command command_check = {
 	.bit = COMMAND_CHECK,
 	.name = "check",
-	.summary = "diagnose a model or a configuration and say its size",
+	.summary = "check a model or a configuration and print its size",
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data, and reports "
-		"every error with its place, and warns about what no output depends on. When there is no error, it prints circuits, inputs, weights, and the work and memory of one sample.",
+	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data. Reports each error "
+		"with its location, and warns about parts that no output depends on. If there is no error, prints the circuits, "
+		"inputs and weights, and the work and memory that one sample needs.",
 	.example = examples,
 	.run = check,
 };

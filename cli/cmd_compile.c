@@ -153,9 +153,9 @@ const struct command command_compile = {
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Compiles a model and prints the program as assembler text, as bytecode, the plan by which it is "
-		"executed, or the circuit gate by gate, as a model with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read too, so that each can be turned "
-		"into the other.",
+	.text = "Compiles a model and prints the program as assembler text or bytecode, its execution plan, or the circuit gate "
+		"by gate, as a model with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read, "
+		"too, so that each can be converted to the other.",
 	.example = examples,
 	.run = compile,
 };

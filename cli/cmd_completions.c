@@ -296,7 +296,7 @@ const struct command command_completions = {
 	.operands = "bash | zsh | fish",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Prints what the shell needs to complete qcnn's commands, options and their words.",
+	.text = "Prints a script with which the shell completes the commands, options and option values of qcnn.",
 	.example = examples,
 	.run = completions,
 };

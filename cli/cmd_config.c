@@ -53,8 +53,8 @@ const struct command command_config = {
 	.operands = "CONFIG",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Reads a configuration, checks it, and prints all keys with their values as YAML. A comment behind "
-		"each value says where it came from: a line of the file, --set, or the default.",
+	.text = "Reads and checks a configuration, and prints all keys with their values as YAML. A comment after each value "
+		"gives its source: a line of the file, --set, or the default.",
 	.example = examples,
 	.run = print_config,
 };

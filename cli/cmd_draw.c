@@ -73,8 +73,9 @@ const struct command command_draw = {
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Draws the circuits of a model, or of the one that a configuration (a name ending in .yaml) names, with their "
-		"layers, blocks, gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. Assembler text, bytecode and the weights.bin of a run are read too; a run may be named.",
+	.text = "Draws the circuits of a model, or of the model of a configuration (a name ending in .yaml), with layers, blocks, "
+		"gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. "
+		"Assembler text, bytecode and the weights.bin of a run are read, too; a run may be given by its name.",
 	.example = examples,
 	.run = draw,
 };

@@ -57,11 +57,11 @@ static const char *const examples[] = { "qcnn explain Q0107", "qcnn explain", NU
 const struct command command_explain = {
 	.bit = COMMAND_EXPLAIN,
 	.name = "explain",
-	.summary = "say what a diagnostic means and how to mend it",
+	.summary = "explain a diagnostic and how to fix it",
 	.operands = "[CODE]",
 	.max_operands = 1,
-	.text = "Explains the diagnostic with this code, as printed in brackets behind `error` or `warning`: "
-		"what is wrong, why it is refused, and what a mended text looks like. Without a code, lists all of them.",
+	.text = "Explains the diagnostic with this code, which messages print in brackets after `error` or `warning`: what is "
+		"wrong, why it is an error, and a corrected example. Without a code, lists all diagnostics.",
 	.example = examples,
 	.run = explain,
 };

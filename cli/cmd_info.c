@@ -115,12 +115,11 @@ static const char *const examples[] = {
 const struct command command_info = {
 	.bit = COMMAND_INFO,
 	.name = "info",
-	.summary = "say what this machine and this build offer",
+	.summary = "describe this machine and this build",
 	.operands = "",
-	.text = "Prints processor, caches, instruction sets, memory, the largest number of qubits that fits, the number of "
-		"threads and the rule that set it. With --measure it also measures what the machine can do at best: "
-		"the rate of streaming through memory in place, of writing to memory that was not read, of the second-level cache, "
-		"and of multiply-adds.",
+	.text = "Prints the processor, caches, instruction sets, memory, the largest number of qubits that fits into memory, and "
+		"the number of threads with the rule that determined it. With --measure, also measures the limits of the machine: "
+		"the rates of streaming through memory, of writing to memory, of the second-level cache, and of multiply-adds.",
 	.example = examples,
 	.run = info,
 };

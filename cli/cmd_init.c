@@ -178,9 +178,9 @@ const struct command command_init = {
 	.operands = "[FOLDER]",
 	.min_operands = 0,
 	.max_operands = 1,
-	.text = "Writes model.qcnn and config.yaml into the folder (this one, unless another is named; it is made where it is "
-		"missing): a small quantum convolutional network with data that are generated, which trains in a moment, with "
-		"comments that say where to go on. Files that are there already are left as they are.",
+	.text = "Writes model.qcnn and config.yaml to the folder, by default the current one, and creates the folder if it does "
+		"not exist: a small quantum convolutional network with generated data that trains within a second. Comments "
+		"describe the next steps. Existing files are not changed.",
 	.example = examples,
 	.run = init,
 };

@@ -264,9 +264,9 @@ const struct command command_runs = {
 	.operands = "show RUN | compare RUN RUN... | remove RUN... | list",
 	.min_operands = 0,
 	.max_operands = OPTIONS_OPERANDS_MAX,
-	.text = "Lists the runs of a folder, the newest first; shows the record of one; prints the results of several side by "
-		"side with the keys of their configurations that differ, or draws their curves over each other; or removes "
-		"runs. A run is named by its folder, or by the beginning of its name, or as latest.",
+	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
+		"side by side, with the configuration keys that differ, or plots their curves together; or removes runs. A run is "
+		"given by its folder, by the beginning of its name, or as latest.",
 	.example = examples,
 	.run = runs,
 };

@@ -99,10 +99,10 @@ const struct command command_train = {
 	.operands = "CONFIG",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Trains the model that the configuration names with the data that it describes. Everything goes into a "
-		"new folder, runs/NAME-TIME: the resolved configuration, the model, the weights, one line of metrics per epoch, "
-		"and a record of the run; runs/latest has links to the files of the newest that has finished. A run that was stopped or cut off goes "
-		"on from its last checkpoint when the command is given again, to the same bits.",
+	.text = "Trains the model of a configuration with its data. All results are written to a new folder, runs/NAME-TIME: the "
+		"resolved configuration, the model, the weights, one line of metrics per epoch, and a record of the run. "
+		"runs/latest links to the files of the newest finished run. The same command resumes an interrupted run from its "
+		"last checkpoint, with the same bits as an uninterrupted run.",
 	.example = examples,
 	.run = train,
 };

@@ -125,10 +125,10 @@ const struct command command_weights = {
 	.operands = "show FILE | convert FILE TARGET | diff FILE FILE",
 	.min_operands = 1,
 	.max_operands = 3,
-	.text = "Shows the weights and metadata of a weights.bin; writes weights to another file: .npz (one array per path), "
-		".json (one object, path to nested lists), .h5 (as Keras and TensorFlow Quantum keep them) or .bin or "
-		".safetensors (with model and metadata); or says by path how much two files differ. All kinds are read, by `qcnn run "
-		"--weights` and train.init too; .npz, .json and .h5 have no model, so --model names it.",
+	.text = "Shows the weights and metadata of a file; converts weights to .npz (one array per path), .json (an object from "
+		"path to nested lists), .h5 (the format of Keras and TensorFlow Quantum), or .bin or .safetensors (with model and "
+		"metadata); or prints, by path, how two files differ. `qcnn run --weights` and train.init read all these formats, "
+		"too. .npz, .json and .h5 contain no model; --model names it.",
 	.example = examples,
 	.run = weights,
 };

@@ -39,10 +39,10 @@ const struct command command_worker = {
 	.name = "worker",
 	.summary = "compute for a training on another host",
 	.operands = "",
-	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it: the standard input brings the "
-		"address and the key of that process, and when it ends, so does the worker. It needs neither the "
-		"configuration nor the data. On another host a second process looks after it: it tells which signal ended the "
-		"worker, and ends one that is stopped.",
+	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it and sends the address and key on "
+		"standard input. The worker exits when that process exits. It needs neither the configuration nor the data. On "
+		"another host a second process supervises it: it reports the signal that ended the worker, and ends a worker that "
+		"is stopped.",
 	.example = examples,
 	.run = worker,
 };

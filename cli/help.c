@@ -84,7 +84,7 @@ void help_top(struct buf *out)
 	for (const struct command *const *c = commands; *c; c++)
 		buf_printf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
 	options_of(out, COMMAND_TOP);
-	buf_str(out, "\n`qcnn COMMAND --help` says more; so do the manual pages, from qcnn(1) on.\n");
+	buf_str(out, "\nFor more information, use `qcnn COMMAND --help`, or read qcnn(1).\n");
 }
 
 void help_command(const struct command *c, struct buf *out)
@@ -95,5 +95,5 @@ void help_command(const struct command *c, struct buf *out)
 	buf_str(out, "\nExamples:\n");
 	for (const char *const *p = c->example; *p; p++)
 		buf_printf(out, "  %s\n", *p);
-	buf_printf(out, "\nThe exit status is 0 when all went well; qcnn-%s(1) lists the others.\n", c->name);
+	buf_printf(out, "\nThe exit status is 0 on success; qcnn-%s(1) lists the others.\n", c->name);
 }

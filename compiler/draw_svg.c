@@ -13,6 +13,15 @@ static const double margin = 12, title_height = 15, line_height = 18, note_width
 
 /* ---- bands ---- */
 
+/* The end of the layer that a band would cut. */
+static uint32_t layer_end(const struct scene *s, uint32_t to)
+{
+	for (uint32_t i = 0; i < s->nframe; i++)
+		if (s->frame[i].column < to && s->frame[i].column + s->frame[i].ncolumn > to)
+			return s->frame[i].column + s->frame[i].ncolumn;
+	return to;
+}
+
 /* Also says where the band's columns begin. */
 static uint32_t band_end(const struct svg_drawing *d)
 {
@@ -23,6 +32,8 @@ static uint32_t band_end(const struct svg_drawing *d)
 			|| x + d->width[to] + (to + 1 == d->s->ncolumn ? d->end_width : 12) <= width))
 		x += d->width[to++];
 	to = scene_break(d->s, d->from, to);
+	if (d->o->whole_layers)
+		to = layer_end(d->s, to);
 	d->start[d->from] = d->x0;
 	for (uint32_t k = d->from; k < to; k++)
 		d->start[k + 1] = d->start[k] + d->width[k];

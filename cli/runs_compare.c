@@ -286,7 +286,7 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	if (!status) {
 		buf_printf(&title, "%s: training, and dashed validation", metric);
 		svg_plot(&(struct svg_plot){ .title = title.data, .x_label = "epoch", .y_label = metric, .series = s, .nseries = n,
-			.whole_x = true }, &size, &out);
+			.whole_x = true, .may_log_y = run_metrics_rise(metric) == 0, .hover = true }, &size, &out);
 		status = cli_write(c, &out, c->options.value[OPT_SVG]);
 	}
 	for (size_t i = 0; i < l->n; i++)

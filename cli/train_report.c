@@ -82,7 +82,7 @@ static int evaluate_parts(struct train_report *p, struct err *e)
 		if (!part->nrow)
 			continue;
 		shown.nrow = part->nrow < REPORT_ROWS_MAX ? part->nrow : REPORT_ROWS_MAX;
-		*to = (struct report_part){ .name = sample_part_name(k), .nrow = shown.nrow, .nleft_out = part->nrow - shown.nrow, .part = part };
+		*to = (struct report_part){ .name = k == PART_TRAIN ? "training" : sample_part_name(k), .nrow = shown.nrow, .nleft_out = part->nrow - shown.nrow, .part = part };
 		to->measured = k == PART_TEST && !to->nleft_out && !o.shots;
 		to->output = mem_try((size_t)shown.nrow, program->noutput * sizeof *to->output);
 		if (!to->output)
@@ -228,6 +228,7 @@ int train_report_write(struct train_report *p, struct run *run, const struct tra
 	if (!code)
 		code = evaluate_parts(p, e);
 	if (!code) {
+		p->best = history_best(&p->history, r->winner + 1.0);
 		find_classes(p);
 		p->threshold = threshold_of(&p->job->train);
 		report_page(p, &page);

@@ -7,6 +7,7 @@
 #include "cli/job.h"
 #include "runtime/log/history.h"
 #include "runtime/log/run.h"
+#include "runtime/log/svg.h"
 
 enum {
 	REPORT_ROWS_MAX = 4096,      /* samples of a part that figures show, the first ones */
@@ -34,6 +35,8 @@ struct train_report {
 	struct report_part part[PART_COUNT]; unsigned npart;
 	/* Labels that are classes: their values, their names (words of data.label_map, else numbers), and where one ends and the next begins; nclass 0: numbers */
 	unsigned nclass; double class_value[REPORT_CLASSES_MAX]; char class_name[REPORT_CLASSES_MAX][REPORT_NAME_MAX + 1];
+	struct history_best best;    /* epoch of the best start */
+	struct svg_size size;        /* that figures are drawn in */
 	double threshold;            /* between two classes of one output; NaN: halfway */
 	struct { uint32_t start, epoch; double norm; } *norm; size_t nnorm, cap_norm;
 	double *flat; size_t cap_flat;       /* norm[] as numbers */
@@ -59,6 +62,8 @@ void report_section(const char *title, struct buf *out);
 void report_section_end(struct buf *out);
 /* A text of several lines. */
 void report_lines(const char *text, size_t len, struct buf *out);
+/* The name of a loss or metric as people write it, behind `out`: "AUC", "mean squared error", "sign accuracy". */
+void report_name(const char *name, bool capital, struct buf *out);
 /* A duration in words; replaces what `out` holds. */
 void report_seconds(double s, struct buf *out);
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run_metrics.h"
 #include "runtime/log/svg.h"
 
 enum { BINS = 24, STARTS_DRAWN_MAX = 64, SERIES_TOLD_APART = 4, MATRIX_FRAME = 90, MATRIX_CELL = 27 };
-static const struct svg_size small = { 420, 270, false };
 
 static double *row_numbers(size_t n)
 {
@@ -54,7 +54,7 @@ static bool add_series(const struct train_report *p, const char *column, uint32_
 static void curves(const struct train_report *p, const char *column, const char *title, bool others, struct buf *out)
 {
 	struct svg_series s[STARTS_DRAWN_MAX + 2];
-	char other[128];
+	char other[128], mark[40];
 	unsigned n = 0;
 
 	for (uint32_t k = 0; others && k < p->job->train.restarts && n < STARTS_DRAWN_MAX; k++) {
@@ -65,32 +65,33 @@ static void curves(const struct train_report *p, const char *column, const char 
 	snprintf(other, sizeof other, "val_%s", column);
 	s[n] = (struct svg_series){ .name = "training", .colour = 0 };
 	n += add_series(p, column, p->result->winner, &s[n]);
-	s[n] = (struct svg_series){ .name = "validation", .colour = 1 };
+	s[n] = (struct svg_series){ .name = "validation", .colour = 1, .dashed = true };
 	n += add_series(p, other, p->result->winner, &s[n]);
+	snprintf(mark, sizeof mark, "best epoch %.0f", p->best.epoch);
 	if (n)
-		svg_plot(&(struct svg_plot){ .title = title, .x_label = "epoch", .series = s, .nseries = n, .whole_x = true }, &small, out);
+		svg_plot(&(struct svg_plot){ .title = title, .x_label = "epoch", .series = s, .nseries = n, .whole_x = true, .hover = true,
+			.may_log_y = run_metrics_rise(column) == 0, .mark = isnan(p->best.epoch) ? NULL : mark, .mark_x = p->best.epoch },
+			&p->size, out);
 }
 
 void figure_loss(const struct train_report *p, struct buf *out)
 {
 	struct buf title = BUF_INIT;
 
-	buf_printf(&title, "Loss (%s)", p->job->train.measures.loss.row->name);
+	buf_str(&title, "Loss (");
+	report_name(p->job->train.measures.loss.row->name, false, &title);
+	buf_char(&title, ')');
 	curves(p, "loss", title.data, true, out);
 	buf_release(&title);
 }
 
-/* "sign_accuracy" as "Sign accuracy". */
 void figure_metric(const struct train_report *p, const char *name, struct buf *out)
 {
-	char title[128];
+	struct buf title = BUF_INIT;
 
-	snprintf(title, sizeof title, "%s", name);
-	if (*title >= 'a' && *title <= 'z')
-		*title -= 'a' - 'A';
-	for (char *c = title; *c; c++)
-		*c = *c == '_' ? ' ' : *c;
-	curves(p, name, title, false, out);
+	report_name(name, true, &title);
+	curves(p, name, title.data, false, out);
+	buf_release(&title);
 }
 
 void figure_column(const struct train_report *p, const char *column, const char *title, struct buf *out)
@@ -98,7 +99,8 @@ void figure_column(const struct train_report *p, const char *column, const char 
 	struct svg_series s = { .colour = 0 };
 
 	if (add_series(p, column, p->result->winner, &s))
-		svg_plot(&(struct svg_plot){ .title = title, .x_label = "epoch", .series = &s, .nseries = 1, .whole_x = true }, &small, out);
+		svg_plot(&(struct svg_plot){ .title = title, .x_label = "epoch", .series = &s, .nseries = 1, .whole_x = true,
+			.may_log_y = true, .hover = true }, &p->size, out);
 }
 
 void figure_norm(const struct train_report *p, struct buf *out)
@@ -114,8 +116,8 @@ void figure_norm(const struct train_report *p, struct buf *out)
 			positive &= p->norm[i].norm > 0;
 		}
 	if (s.n)
-		svg_plot(&(struct svg_plot){ .title = "Norm of the gradient, last update of an epoch", .x_label = "epoch", .series = &s,
-			.nseries = 1, .whole_x = true, .log_y = positive }, &small, out);
+		svg_plot(&(struct svg_plot){ .title = "Norm of the gradient", .x_label = "epoch (its last update)", .series = &s,
+			.nseries = 1, .whole_x = true, .log_y = positive, .hover = true }, &p->size, out);
 	free(x);
 	free(y);
 }
@@ -126,14 +128,14 @@ void figure_starts(const struct train_report *p, struct buf *out)
 	double *x = row_numbers(n), winner = w + 1.0;
 	struct svg_series s[] = {
 		{ .name = "starts", .x = x, .y = p->result->start_loss, .n = n, .colour = 6, .points = true },
-		{ .name = "the best", .x = &winner, .y = p->result->start_loss + w, .n = 1, .colour = 1, .points = true },
+		{ .name = "best start", .x = &winner, .y = p->result->start_loss + w, .n = 1, .colour = 1, .points = true },
 	};
 
 	for (uint32_t i = 0; i < n; i++)
 		x[i]++;
 	if (n > 1)
-		svg_plot(&(struct svg_plot){ .title = "Final training loss of each start", .x_label = "start", .series = s, .nseries = 2,
-			.whole_x = true }, &small, out);
+		svg_plot(&(struct svg_plot){ .title = "Final training loss of each start", .x_label = "start", .y_label = "loss", .series = s,
+			.nseries = 2, .whole_x = true, .hover = true }, &p->size, out);
 	free(x);
 }
 
@@ -143,13 +145,15 @@ void figure_confusion(const struct train_report *p, const struct report_part *pa
 {
 	double count[REPORT_CLASSES_MAX * REPORT_CLASSES_MAX] = { 0 };
 	const char *name[REPORT_CLASSES_MAX];
-	struct svg_size size = small;
+	struct svg_size size = p->size;
 	char title[64];
 
 	if (!p->nclass)
 		return;
 	if (size.height < MATRIX_FRAME + p->nclass * MATRIX_CELL)
 		size.height = MATRIX_FRAME + p->nclass * MATRIX_CELL;
+	if (size.width < MATRIX_FRAME + p->nclass * MATRIX_CELL)
+		size.width = MATRIX_FRAME + p->nclass * MATRIX_CELL;
 	for (unsigned k = 0; k < p->nclass; k++)
 		name[k] = p->class_name[k];
 	for (uint32_t i = 0; i < part->nrow; i++)
@@ -210,7 +214,7 @@ void figure_outputs(const struct train_report *p, const struct report_part *part
 		name[k] = label[k];
 	}
 	snprintf(title, sizeof title, "Outputs%s, %s", several && p->nclass ? " of the true class" : several ? " (the first)" : "", part->name);
-	svg_bars(&(struct svg_bars){ title, "output", "samples", low, high, BINS, n, apart ? name : NULL, count }, &small, out);
+	svg_bars(&(struct svg_bars){ title, "output", "samples", low, high, BINS, n, apart ? name : NULL, count }, &p->size, out);
 	free(count);
 }
 
@@ -228,12 +232,15 @@ static void label_series(const struct train_report *p, const struct report_part 
 
 void figure_labels(const struct train_report *p, struct buf *out)
 {
+	const char *name[REPORT_CLASSES_MAX];
 	struct svg_series s[PART_COUNT];
 	double gap = INFINITY;
 	unsigned n = 0;
 
 	if (p->job->model.program->noutput != 1)
 		return;
+	for (unsigned k = 0; k < p->nclass; k++)
+		name[k] = p->class_name[k];
 	for (unsigned k = 0; k + 1 < p->nclass; k++)
 		gap = p->class_value[k + 1] - p->class_value[k] < gap ? p->class_value[k + 1] - p->class_value[k] : gap;
 	for (unsigned k = 0; k < p->npart; k++) {
@@ -245,7 +252,8 @@ void figure_labels(const struct train_report *p, struct buf *out)
 	}
 	if (n)
 		svg_plot(&(struct svg_plot){ .title = "Output against label", .x_label = "label", .y_label = "output", .series = s,
-			.nseries = n, .x_tick = p->nclass ? p->class_value : NULL, .nx_tick = p->nclass }, &small, out);
+			.nseries = n, .x_tick = p->nclass ? p->class_value : NULL, .nx_tick = p->nclass,
+			.x_name = name, .hover = true }, &p->size, out);
 	for (unsigned k = 0; k < n; k++) {
 		free((double *)s[k].x);
 		free((double *)s[k].y);

@@ -4,6 +4,7 @@
 #include "cli/train_report.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "compiler/draw.h"
 #include "runtime/log/svg.h"
@@ -28,6 +29,27 @@ void report_lines(const char *text, size_t len, struct buf *out)
 			: text[i] == '>' ? buf_str(out, "&gt;") : buf_char(out, text[i]);
 }
 
+void report_name(const char *name, bool capital, struct buf *out)
+{
+	/* Those that are more than their words. */
+	static const struct { const char *name, *shown; } other[] = {
+		{ "auc", "AUC" }, { "binary_crossentropy", "binary cross-entropy" }, { "categorical_crossentropy", "categorical cross-entropy" },
+		{ "f1", "F1 score" }, { "kl", "Kullback\u2013Leibler divergence" }, { "log_cosh", "log-cosh" }, { "mae", "mean absolute error" },
+		{ "mse", "mean squared error" }, { "poisson", "Poisson loss" },
+	};
+	size_t from = out->len;
+
+	for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+		if (!strcmp(name, other[k].name))
+			name = other[k].shown;
+	buf_str(out, name);
+	for (size_t i = from; i < out->len; i++)
+		if (out->data[i] == '_')
+			out->data[i] = ' ';
+	if (capital && out->data[from] >= 'a' && out->data[from] <= 'z')
+		out->data[from] -= 'a' - 'A';
+}
+
 void report_seconds(double s, struct buf *out)
 {
 	buf_clear(out);
@@ -49,13 +71,16 @@ static const char page_style[] =
 	"h1{font-size:1.9rem;line-height:1.2;margin:0 0 2px}\n"
 	"h2{font-size:1.2rem;margin:0 0 12px}\n"
 	".sub{color:var(--soft);margin:0 0 22px;font-size:.95rem;overflow-wrap:anywhere}\n"
-	".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px;margin:0 0 14px}\n"
-	".card{background:var(--sheet);border:1px solid var(--edge);border-radius:8px;padding:10px 12px}\n"
+	".cards{display:flex;flex-wrap:wrap;gap:10px;margin:0 0 14px}\n"
+	".card{flex:1 1 130px;background:var(--sheet);border:1px solid var(--edge);border-radius:8px;padding:10px 12px}\n"
 	".card b{display:block;font-size:1.3rem;font-weight:600;font-variant-numeric:tabular-nums;line-height:1.3}\n"
 	".card span{color:var(--soft);font-size:.82rem}\n"
 	"section{background:var(--sheet);border:1px solid var(--edge);border-radius:8px;padding:18px 18px 16px;margin:14px 0}\n"
-	".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:14px 22px}\n"
-	"figure{margin:0}\n.qcnn-plot{display:block;width:100%;height:auto}\n"
+	/* Two figures a row, of an odd number the last three in one; one below the other where that is too narrow. */
+	".figures{display:grid;grid-template-columns:repeat(6,1fr);gap:14px 22px}\n"
+	"figure{margin:0;grid-column:span 3}figure.third{grid-column:span 2}figure.alone{grid-column:1/-1;max-width:560px}\n"
+	"@media screen and (max-width:820px){.figures{display:block;max-width:560px;margin:0 auto}figure+figure{margin-top:14px}}\n"
+	".qcnn-plot{display:block;width:100%;height:auto}\n"
 	".scroll{overflow-x:auto;padding-bottom:6px}\n.scroll svg{display:block}\n"
 	"table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
 	"th,td{text-align:left;padding:5px 10px 5px 0;border-bottom:1px solid var(--edge);vertical-align:middle}\n"
@@ -72,7 +97,7 @@ static const char page_style[] =
 	"th{white-space:normal}}\n"
 	"@page{margin:14mm}\n"
 	"@media print{body{font-size:10pt;background:#fff}main{max-width:none;padding:0 1px}section,.card{border-color:#ccc}"
-	"section{padding:10px 12px}figure,table,pre,.card{break-inside:avoid}h2{break-after:avoid}.figures{grid-template-columns:1fr 1fr}"
+	"section{padding:10px 12px}figure,table,pre,.card{break-inside:avoid}h2{break-after:avoid}"
 	".scroll{overflow:visible}.scroll svg{max-width:100%;height:auto}pre{white-space:pre-wrap}details:not([open]){display:none}}\n";
 
 static void colours(bool dark, struct buf *out)

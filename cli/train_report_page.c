@@ -53,64 +53,97 @@ static void sentence(const struct train_report *p, struct buf *out)
 	buf_printf(out, ". %.10s %.5s UTC.</p>\n", now, now + 11);
 }
 
-static void number_card(double v, const char *prefix, const char *name, struct buf *out)
+static void number_card(double v, const char *part, const char *name, struct buf *out)
 {
 	struct buf value = BUF_INIT, what = BUF_INIT;
 
 	buf_printf(&value, "%.4g", v);
-	buf_printf(&what, "%s%s", prefix, name);
-	for (char *c = what.data; *c; c++)
-		*c = *c == '_' ? ' ' : *c;
+	buf_printf(&what, "%s ", part);
+	report_name(name, false, &what);
 	card(value.data, what.data, out);
 	buf_release(&value);
 	buf_release(&what);
 }
 
-static void metric_cards(const struct train_report *p, const char *prefix, const double *value, struct buf *out)
+/* Loss and metrics of a part: metric NULL for one that was not evaluated. */
+struct measured { const char *part; double loss; const double *metric; };
+
+/* A number of all parts, then the next number. */
+static void measure_cards(const struct train_report *p, const struct measured *part, unsigned n, struct buf *out)
 {
 	const struct measures *m = &p->job->train.measures;
-	uint32_t n = p->job->model.program->noutput;
+	uint32_t noutput = p->job->model.program->noutput;
 
+	for (unsigned i = 0; i < n; i++)
+		if (part[i].metric)
+			number_card(part[i].loss, part[i].part, "loss", out);
 	for (unsigned k = 0; k < m->nmetric; k++)
-		if (!metric_side(m->metric[k].row, n))
-			number_card(value[measures_at(m, k, n)], prefix, m->metric[k].row->name, out);
+		for (unsigned i = 0; i < n; i++)
+			if (part[i].metric && !metric_side(m->metric[k].row, noutput))
+				number_card(part[i].metric[measures_at(m, k, noutput)], part[i].part, m->metric[k].row->name, out);
 }
 
 static void cards(const struct train_report *p, struct buf *out)
 {
 	const struct epoch_result *r = &p->result->last;
 	const struct report_part *test = p->npart && p->part[p->npart - 1].measured ? &p->part[p->npart - 1] : NULL;
+	const struct measured part[] = {
+		{ "training", r->loss, r->metric },
+		{ "validation", r->val_loss, r->has_validation ? r->val_metric : NULL },
+		{ "test", test ? test->loss : 0, test ? test->metric : NULL },
+	};
 	struct buf b = BUF_INIT;
 
 	buf_str(out, "<div class=\"cards\">\n");
-	number_card(r->loss, "training ", "loss", out);
-	if (r->has_validation)
-		number_card(r->val_loss, "validation ", "loss", out);
-	if (test)
-		number_card(test->loss, "test ", "loss", out);
-	if (!r->has_validation && !test)
-		metric_cards(p, "training ", r->metric, out);
-	if (r->has_validation)
-		metric_cards(p, "validation ", r->val_metric, out);
-	if (test)
-		metric_cards(p, "test ", test->metric, out);
+	measure_cards(p, part, sizeof part / sizeof *part, out);
+	if (!isnan(p->best.epoch)) {
+		buf_printf(&b, "%.0f of %u", p->best.epoch, r->epoch);
+		card(b.data, strcmp(p->best.column, "loss") ? "best epoch, by validation loss" : "best epoch, by training loss", out);
+	}
+	buf_clear(&b);
 	buf_printf(&b, "%llu", (unsigned long long)p->result->step);
-	card(b.data, "updates", out);
+	card(b.data, "optimizer steps", out);
 	report_seconds(p->seconds, &b);
-	card(b.data, "in all", out);
+	card(b.data, "total time", out);
 	buf_str(out, "</div>\n");
 	buf_release(&b);
 }
 
 /* ---- sections ---- */
 
-static void figure(const struct buf *svg, struct buf *out)
+/* Draw the k-th figure of a section, or nothing where it has nothing to show; false: there is no k-th one. */
+typedef bool draw_fn(const struct train_report *p, unsigned k, struct buf *out);
+
+static const struct svg_size half = { 420, 270, false }, third = { 320, 250, false };
+
+/* Rows of two, of an odd number a last row of three, so that no row is half empty. */
+static void figures(const struct train_report *p, draw_fn *draw, struct buf *out)
 {
-	if (!svg->len)
-		return;
-	buf_str(out, "<figure>");
-	buf_add(out, svg->data, svg->len);
-	buf_str(out, "</figure>\n");
+	struct train_report wide = *p, narrow = *p;
+	struct buf b = BUF_INIT;
+	unsigned n = 0, at = 0;
+
+	wide.size = half;
+	narrow.size = third;
+	for (unsigned k = 0; draw(&wide, k, &b); k++) {
+		n += b.len > 0;
+		buf_clear(&b);
+	}
+	buf_str(out, "<div class=\"figures\">\n");
+	for (unsigned k = 0; at < n; k++) {
+		const bool is_third = n % 2 && n > 1 && at + 3 >= n;
+
+		buf_clear(&b);
+		draw(is_third ? &narrow : &wide, k, &b);
+		if (!b.len)
+			continue;
+		buf_str(out, n == 1 ? "<figure class=\"alone\">" : is_third ? "<figure class=\"third\">" : "<figure>");
+		buf_add(out, b.data, b.len);
+		buf_str(out, "</figure>\n");
+		at++;
+	}
+	buf_str(out, "</div>\n");
+	buf_release(&b);
 }
 
 static bool varies(const struct train_report *p, const char *column)
@@ -123,33 +156,29 @@ static bool varies(const struct train_report *p, const char *column)
 	return false;
 }
 
-static void curves(const struct train_report *p, struct buf *out)
+static bool learning_figure(const struct train_report *p, unsigned k, struct buf *out)
 {
 	const struct measures *m = &p->job->train.measures;
+
+	if (k == 0)
+		figure_loss(p, out);
+	else if (k <= m->nmetric && !metric_side(m->metric[k - 1].row, p->job->model.program->noutput))
+		figure_metric(p, m->metric[k - 1].row->name, out);
+	else if (k == m->nmetric + 1)
+		figure_norm(p, out);
+	else if (k == m->nmetric + 2)
+		figure_starts(p, out);
+	else if (k == m->nmetric + 3 && varies(p, "learning_rate"))
+		figure_column(p, "learning_rate", "Learning rate", out);
+	return k < m->nmetric + 4;
+}
+
+static void curves(const struct train_report *p, struct buf *out)
+{
 	struct buf b = BUF_INIT;
 
 	report_section("Learning", out);
-	buf_str(out, "<div class=\"figures\">\n");
-	figure_loss(p, &b);
-	figure(&b, out);
-	for (unsigned k = 0; k < m->nmetric; k++) {
-		buf_clear(&b);
-		if (!metric_side(m->metric[k].row, p->job->model.program->noutput))
-			figure_metric(p, m->metric[k].row->name, &b);
-		figure(&b, out);
-	}
-	buf_clear(&b);
-	figure_norm(p, &b);
-	figure(&b, out);
-	buf_clear(&b);
-	figure_starts(p, &b);
-	figure(&b, out);
-	buf_clear(&b);
-	if (varies(p, "learning_rate"))
-		figure_column(p, "learning_rate", "Learning rate", &b);
-	figure(&b, out);
-	buf_str(out, "</div>\n");
-	buf_clear(&b);
+	figures(p, learning_figure, out);
 	train_callbacks_ending(&p->job->train, p->result, &b);
 	if (b.len) {
 		buf_printf(out, "<p class=\"note\">%s: ", p->job->train.restarts > 1 ? "The best start" : "Training");
@@ -166,41 +195,39 @@ static const struct report_part *judged(const struct train_report *p)
 	return p->npart ? &p->part[p->npart - 1] : NULL;
 }
 
-static void predictions(const struct train_report *p, struct buf *out)
+static bool prediction_figure(const struct train_report *p, unsigned k, struct buf *out)
 {
 	const struct report_part *part = judged(p);
-	struct buf b = BUF_INIT;
 
-	if (!part)
+	if (k == 0)
+		figure_confusion(p, part, out);
+	else if (k == 1)
+		figure_outputs(p, part, out);
+	else if (k == 2 && part != &p->part[0])
+		figure_outputs(p, &p->part[0], out);
+	else if (k == 3)
+		figure_labels(p, out);
+	return k < 4;
+}
+
+static void predictions(const struct train_report *p, struct buf *out)
+{
+	if (!judged(p))
 		return;
 	report_section("Predictions", out);
-	buf_str(out, "<div class=\"figures\">\n");
-	figure_confusion(p, part, &b);
-	figure(&b, out);
-	buf_clear(&b);
-	figure_outputs(p, part, &b);
-	figure(&b, out);
-	buf_clear(&b);
-	if (part != &p->part[0])
-		figure_outputs(p, &p->part[0], &b);
-	figure(&b, out);
-	buf_clear(&b);
-	figure_labels(p, &b);
-	figure(&b, out);
-	buf_str(out, "</div>\n");
+	figures(p, prediction_figure, out);
 	for (unsigned k = 0; k < p->npart; k++)
 		if (p->part[k].nleft_out)
 			buf_printf(out, "<p class=\"note\">Of the %u samples for %s the first %u are shown.</p>\n",
 				p->part[k].nrow + p->part[k].nleft_out, p->part[k].name, p->part[k].nrow);
 	report_section_end(out);
-	buf_release(&b);
 }
 
 /* Gates and blocks, or layers as one box each where that would be too much; false: even that. */
 static bool drawing(const struct train_report *p, struct buf *out)
 {
 	static const char *const all[] = { "all" };
-	struct draw_options o = { .embedded = true, .width = CIRCUIT_WIDTH, .collapse = all };
+	struct draw_options o = { .embedded = true, .whole_layers = true, .width = CIRCUIT_WIDTH, .collapse = all };
 	struct buf b = BUF_INIT;
 	struct err e;
 	bool drawn = false;

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKS_MAX = 12, TICKS_WANTED = 5, STRIP_MAX = 600, LEGEND_MAX = 12, POINTS_DRAWN_MAX = 4000 };
+#include "runtime/log/live.h"
+
+enum { TICKS_MAX = 12, TICKS_WANTED = 5, STRIP_MAX = 600, LEGEND_MAX = 12, POINTS_DRAWN_MAX = 4000, BANDS_MAX = 120, DOTS_NAMED_MAX = 500 };
 static const double left_room = 52, right_room = 12, top_room = 34, bottom_room = 40, legend_height = 16, char_width = 6.1;
 
 struct scale { double low, high, from, to; bool log; };
@@ -125,9 +127,9 @@ static struct ticks log_ticks(struct scale *s)
 }
 
 /* The range of what can be drawn; something even for nothing or one value. */
-static struct scale range_of(const struct svg_plot *p, bool y)
+static struct scale range_of(const struct svg_plot *p, bool y, bool log)
 {
-	struct scale s = { INFINITY, -INFINITY, 0, 0, y && p->log_y };
+	struct scale s = { INFINITY, -INFINITY, 0, 0, y && log };
 
 	for (unsigned k = 0; k < p->nseries; k++)
 		for (size_t i = 0; i < p->series[k].n; i++) {
@@ -138,6 +140,8 @@ static struct scale range_of(const struct svg_plot *p, bool y)
 			s.low = v < s.low ? v : s.low;
 			s.high = v > s.high ? v : s.high;
 		}
+	if (y && !log && p->may_log_y && plot_is_logarithmic(s.low, s.high))
+		return range_of(p, y, true);
 	if (!(s.low <= s.high))
 		s.low = s.log ? 1 : 0, s.high = 1;
 	if (s.log && s.high < s.low * 1.5)
@@ -148,6 +152,27 @@ static struct scale range_of(const struct svg_plot *p, bool y)
 }
 
 /* ---- axes ---- */
+
+/* A name under a column, cut to what the column holds. */
+static void column_name(const char *name, double x, double y, double width, struct buf *out)
+{
+	const size_t room = (size_t)(width / 6);
+	struct buf b = BUF_INIT;
+	size_t n = 0, len = 0;
+
+	for (; name[len] && n < room; len++)
+		n += ((unsigned char)name[len + 1] & 0xc0) != 0x80;
+	buf_add(&b, name, len);
+	if (name[len]) {
+		while (b.len && ((unsigned char)b.data[b.len - 1] & 0xc0) == 0x80)
+			b.len--;
+		b.len -= b.len > 0;
+		b.data[b.len] = 0;
+		buf_str(&b, "\u2026");
+	}
+	words(out, "p-tick p-middle", x, y, b.data);
+	buf_release(&b);
+}
 
 static void tick_words(double v, double step, struct buf *out)
 {
@@ -182,7 +207,8 @@ static void y_axis(const struct scale *x, const struct scale *y, const struct ti
 	buf_release(&b);
 }
 
-static void x_axis(const struct scale *x, const struct scale *y, const struct ticks *t, const char *label, struct buf *out)
+static void x_axis(const struct scale *x, const struct scale *y, const struct ticks *t, const char *const *name, const char *label,
+	struct buf *out)
 {
 	struct buf b = BUF_INIT;
 
@@ -192,7 +218,10 @@ static void x_axis(const struct scale *x, const struct scale *y, const struct ti
 
 		buf_printf(out, "<line class=\"p-axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", at, at, y->from, y->from + 4);
 		tick_words(t->at[k], t->step, &b);
-		words(out, "p-tick p-middle", at, y->from + 16, b.data);
+		if (name)
+			column_name(name[k], at, y->from + 16, (x->to - x->from) / t->n, out);
+		else
+			words(out, "p-tick p-middle", at, y->from + 16, b.data);
 	}
 	if (label)
 		words(out, "p-label p-middle", (x->from + x->to) / 2, y->from + 33, label);
@@ -200,7 +229,7 @@ static void x_axis(const struct scale *x, const struct scale *y, const struct ti
 }
 
 /* Names behind short strokes, below the title; as many rows as needed. Returns the height. */
-struct key { const char *name; unsigned colour; bool dashed, point; };
+struct key { const char *name; unsigned colour; bool dashed, point, mark; };
 
 static double legend(const struct key *key, unsigned n, double x0, double x1, double y, struct buf *out)
 {
@@ -217,6 +246,8 @@ static double legend(const struct key *key, unsigned n, double x0, double x1, do
 		}
 		if (key[k].point)
 			buf_printf(out, "<circle class=\"p-dot p-c%u\" r=\"4\" cx=\"%.1f\" cy=\"%.1f\"/>\n", key[k].colour, x + 4, y - 4);
+		else if (key[k].mark)
+			buf_printf(out, "<line class=\"p-mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", x, x + 16, y - 4, y - 4);
 		else
 			buf_printf(out, "<line class=\"p-line p-c%u%s p-key\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", key[k].colour,
 				key[k].dashed ? " p-dashed" : "", x, x + 16, y - 4, y - 4);
@@ -246,15 +277,104 @@ static void curve(const struct svg_series *s, const struct scale *x, const struc
 		buf_printf(out, "<circle class=\"p-dot p-c%u\" r=\"3\" cx=\"%.1f\" cy=\"%.1f\"/>\n", s->colour, place(x, s->x[0]), place(y, s->y[0]));
 }
 
-static void dots(const struct svg_series *s, const struct scale *x, const struct scale *y, struct buf *out)
+/* "label calm, output 0.41 (validation)". */
+static void dot_words(const struct svg_plot *p, const struct svg_series *s, size_t i, struct buf *out)
+{
+	unsigned nearest = 0;
+
+	for (unsigned k = 1; p->x_tick && k < p->nx_tick; k++)
+		if (fabs(p->x_tick[k] - s->x[i]) < fabs(p->x_tick[nearest] - s->x[i]))
+			nearest = k;
+	buf_printf(out, "<title>%s ", p->x_label);
+	if (p->x_tick && p->x_name)
+		svg_text(p->x_name[nearest], out);
+	else
+		buf_printf(out, "%.4g", p->x_tick ? p->x_tick[nearest] : s->x[i]);
+	buf_printf(out, ", %s %.4g (", p->y_label ? p->y_label : "value", s->y[i]);
+	svg_text(s->name, out);
+	buf_str(out, ")</title>");
+}
+
+static void dots(const struct svg_plot *p, const struct svg_series *s, const struct scale *x, const struct scale *y, struct buf *out)
 {
 	size_t by = s->n > POINTS_DRAWN_MAX ? s->n / POINTS_DRAWN_MAX + 1 : 1;
 
 	buf_printf(out, "<g class=\"p-dot p-c%u\">\n", s->colour);
-	for (size_t i = 0; i < s->n; i += by)
-		if (isfinite(s->x[i]) && isfinite(s->y[i]))
-			buf_printf(out, "<circle r=\"%.1f\" cx=\"%.1f\" cy=\"%.1f\"/>\n", s->n > 100 ? 2.4 : 3.2, place(x, s->x[i]), place(y, s->y[i]));
+	for (size_t i = 0; i < s->n; i += by) {
+		if (!isfinite(s->x[i]) || !isfinite(s->y[i]))
+			continue;
+		buf_printf(out, "<circle r=\"%.1f\" cx=\"%.1f\" cy=\"%.1f\"", s->n > 100 ? 2.4 : 3.2, place(x, s->x[i]), place(y, s->y[i]));
+		if (p->hover && s->n <= DOTS_NAMED_MAX) {
+			buf_char(out, '>');
+			dot_words(p, s, i, out);
+			buf_str(out, "</circle>\n");
+		} else {
+			buf_str(out, "/>\n");
+		}
+	}
 	buf_str(out, "</g>\n");
+}
+
+/* ---- tooltips of curves ---- */
+
+/* The value of a series at x, whose index is likely i; NaN: it has none. */
+static double value_at(const struct svg_series *s, size_t i, double x)
+{
+	if (i < s->n && s->x[i] == x)
+		return s->y[i];
+	for (size_t k = 0; k < s->n; k++)
+		if (s->x[k] == x)
+			return s->y[k];
+	return NAN;
+}
+
+static bool is_named_curve(const struct svg_series *s)
+{
+	return !s->points && s->colour != SVG_FAINT;
+}
+
+/* The longest curve: its points are where the tooltips are. */
+static const struct svg_series *longest(const struct svg_plot *p)
+{
+	const struct svg_series *best = NULL;
+
+	for (unsigned k = 0; k < p->nseries; k++)
+		if (is_named_curve(&p->series[k]) && (!best || p->series[k].n > best->n))
+			best = &p->series[k];
+	return best;
+}
+
+static void band_words(const struct svg_plot *p, size_t i, double x, struct buf *out)
+{
+	buf_printf(out, "<title>%s %.6g", p->x_label ? p->x_label : "", x);
+	for (unsigned k = 0; k < p->nseries; k++) {
+		double v = is_named_curve(&p->series[k]) ? value_at(&p->series[k], i, x) : NAN;
+
+		if (!isfinite(v))
+			continue;
+		buf_str(out, "&#10;");
+		if (p->series[k].name)
+			svg_text(p->series[k].name, out);
+		buf_printf(out, "%s%.5g", p->series[k].name ? " " : "", v);
+	}
+	buf_str(out, "</title>");
+}
+
+/* A band from top to bottom around each of at most BANDS_MAX points, seen when the pointer is on it. */
+static void bands(const struct svg_plot *p, const struct scale *x, const struct scale *y, struct buf *out)
+{
+	const struct svg_series *s = longest(p);
+	size_t by = s ? s->n / BANDS_MAX + 1 : 1;
+
+	for (size_t i = 0; s && i < s->n; i += by) {
+		double at = place(x, s->x[i]), left = i ? (at + place(x, s->x[i - by])) / 2 : x->from;
+		double right = i + by < s->n ? (at + place(x, s->x[i + by])) / 2 : x->to;
+
+		buf_printf(out, "<rect class=\"p-band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">", left, y->to, right - left,
+			y->from - y->to);
+		band_words(p, i, s->x[i], out);
+		buf_str(out, "</rect>\n");
+	}
 }
 
 static double plot_legend(const struct svg_plot *p, double x0, double x1, double y, struct buf *out)
@@ -264,13 +384,15 @@ static double plot_legend(const struct svg_plot *p, double x0, double x1, double
 
 	for (unsigned k = 0; k < p->nseries && n < LEGEND_MAX; k++)
 		if (p->series[k].name)
-			key[n++] = (struct key){ p->series[k].name, p->series[k].colour, p->series[k].dashed, p->series[k].points };
+			key[n++] = (struct key){ p->series[k].name, p->series[k].colour, p->series[k].dashed, p->series[k].points, false };
+	if (p->mark && n < LEGEND_MAX)
+		key[n++] = (struct key){ .name = p->mark, .mark = true };
 	return legend(key, n, x0, x1, y, out);
 }
 
 void svg_plot(const struct svg_plot *p, const struct svg_size *z, struct buf *out)
 {
-	struct scale x = range_of(p, false), y = range_of(p, true);
+	struct scale x = range_of(p, false, false), y = range_of(p, true, p->log_y);
 	struct ticks tx, ty;
 	double used;
 
@@ -299,14 +421,31 @@ void svg_plot(const struct svg_plot *p, const struct svg_size *z, struct buf *ou
 		x.low = (x.low < tx.at[0] ? x.low : tx.at[0]) - pad;
 		x.high = (x.high > tx.at[tx.n - 1] ? x.high : tx.at[tx.n - 1]) + pad;
 	}
-	y_axis(&x, &y, &ty, p->y_label, out);
-	x_axis(&x, &y, &tx, p->x_label, out);
+	y_axis(&x, &y, &ty, p->y_label ? p->y_label : y.log ? "log scale" : NULL, out);
+	x_axis(&x, &y, &tx, p->x_tick ? p->x_name : NULL, p->x_label, out);
 	for (unsigned k = 0; k < p->nseries; k++)
-		p->series[k].points ? dots(&p->series[k], &x, &y, out) : curve(&p->series[k], &x, &y, out);
+		p->series[k].points ? dots(p, &p->series[k], &x, &y, out) : curve(&p->series[k], &x, &y, out);
+	if (p->mark && isfinite(p->mark_x))
+		buf_printf(out, "<line class=\"p-mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", place(&x, p->mark_x),
+			place(&x, p->mark_x), y.from, y.to);
+	if (p->hover)
+		bands(p, &x, &y, out);
 	buf_str(out, "</svg>\n");
 }
 
 /* ---- histograms ---- */
+
+static void bar(const struct svg_bars *b, unsigned series, unsigned bin, double x, double y, double width, double height, struct buf *out)
+{
+	double step = (b->high - b->low) / b->nbin, v = b->count[(size_t)series * b->nbin + bin];
+
+	buf_printf(out, "<rect class=\"p-bar p-c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>", series % SVG_COLOURS, x, y,
+		width, height);
+	if (b->name)
+		svg_text(b->name[series], out);
+	buf_printf(out, "%s%s %.3g to %.3g, %s %.0f</title></rect>\n", b->name ? ", " : "", b->x_label, b->low + bin * step,
+		b->low + (bin + 1) * step, b->y_label, v);
+}
 
 void svg_bars(const struct svg_bars *b, const struct svg_size *z, struct buf *out)
 {
@@ -319,7 +458,7 @@ void svg_bars(const struct svg_bars *b, const struct svg_size *z, struct buf *ou
 	for (size_t i = 0; i < (size_t)b->nseries * b->nbin; i++)
 		y.high = b->count[i] > y.high ? b->count[i] : y.high;
 	for (; b->name && nkey < b->nseries && nkey < SVG_COLOURS; nkey++)
-		key[nkey] = (struct key){ b->name[nkey], nkey, false, false };
+		key[nkey] = (struct key){ .name = b->name[nkey], .colour = nkey };
 	open_svg(z, b->title, out);
 	if (b->title)
 		words(out, "p-title", x.from, 16, b->title);
@@ -335,10 +474,9 @@ void svg_bars(const struct svg_bars *b, const struct svg_size *z, struct buf *ou
 			double v = b->count[(size_t)k * b->nbin + i], at = place(&y, v), w = (slot - 2) / b->nseries;
 
 			if (v > 0)
-				buf_printf(out, "<rect class=\"p-bar p-c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-					k % SVG_COLOURS, x.from + i * slot + 1 + k * w, at, w > 0.5 ? w : 0.5, y.from - at);
+				bar(b, k, i, x.from + i * slot + 1 + k * w, at, w > 0.5 ? w : 0.5, y.from - at, out);
 		}
-	x_axis(&x, &y, &tx, b->x_label, out);
+	x_axis(&x, &y, &tx, NULL, b->x_label, out);
 	buf_str(out, "</svg>\n");
 }
 
@@ -359,6 +497,11 @@ static void cell(const struct svg_matrix *m, unsigned row, unsigned column, doub
 	double v = m->count[row * m->n + column], sum = row_sum(m, row), share = sum > 0 ? v / sum : 0;
 	struct buf b = BUF_INIT;
 
+	buf_printf(out, "<g><title>%s ", m->row_label);
+	svg_text(m->name[row], out);
+	buf_printf(out, ", %s ", m->column_label);
+	svg_text(m->name[column], out);
+	buf_printf(out, ": %.0f of %.0f (%.3g %%)</title>\n", v, sum, 100 * share);
 	buf_printf(out, "<rect class=\"p-cell\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x, y, side, side);
 	buf_printf(out, "<rect class=\"p-bar p-c%d\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
 		row == column ? 0 : 1, 0.6 * share, x + 1, y + 1, side - 2, side - 2);
@@ -369,27 +512,7 @@ static void cell(const struct svg_matrix *m, unsigned row, unsigned column, doub
 		buf_printf(&b, "%.0f %%", 100 * share);
 		words(out, "p-share p-middle", x + side / 2, y + side / 2 + 16, b.data);
 	}
-	buf_release(&b);
-}
-
-/* A name under a column, cut to what the column holds. */
-static void column_name(const char *name, double x, double y, double width, struct buf *out)
-{
-	const size_t room = (size_t)(width / 6);
-	struct buf b = BUF_INIT;
-	size_t n = 0, len = 0;
-
-	for (; name[len] && n < room; len++)
-		n += ((unsigned char)name[len + 1] & 0xc0) != 0x80;
-	buf_add(&b, name, len);
-	if (name[len]) {
-		while (b.len && ((unsigned char)b.data[b.len - 1] & 0xc0) == 0x80)
-			b.len--;
-		b.len -= b.len > 0;
-		b.data[b.len] = 0;
-		buf_str(&b, "\u2026");
-	}
-	words(out, "p-tick p-middle", x, y, b.data);
+	buf_str(out, "</g>\n");
 	buf_release(&b);
 }
 
@@ -451,9 +574,11 @@ void svg_style(bool dark, struct buf *out)
 		".qcnn-plot .p-grid{stroke:%s;stroke-width:1}\n.qcnn-plot .p-axis{stroke:%s;stroke-width:1}\n"
 		".qcnn-plot .p-line{fill:none;stroke-width:1.6;stroke-linejoin:round}\n.qcnn-plot .p-key{stroke-width:3}\n"
 		".qcnn-plot .p-line.p-c%d{stroke-width:.9}\n"
+		".qcnn-plot .p-mark{stroke:%s;stroke-width:1.2;stroke-dasharray:2 3}\n.qcnn-plot .p-band{fill:%s;fill-opacity:0}\n"
+		".qcnn-plot .p-band:hover{fill-opacity:.1}\n"
 		".qcnn-plot .p-dashed{stroke-dasharray:5 3}\n.qcnn-plot .p-tickmark{stroke-width:1.2;stroke-opacity:.8}\n"
 		".qcnn-plot .p-dot{fill-opacity:.7}\n.qcnn-plot .p-cell{fill:%s;stroke:%s;stroke-width:1}\n", ink, soft, soft, grid, soft,
-		SVG_FAINT, ground, grid);
+		SVG_FAINT, soft, ink, ground, grid);
 	for (unsigned k = 0; k <= SVG_COLOURS; k++)
 		buf_printf(out, ".qcnn-plot .p-line.p-c%u,.qcnn-plot .p-tickmark.p-c%u{stroke:%s}\n"
 			".qcnn-plot .p-dot.p-c%u,.qcnn-plot .p-bar.p-c%u{fill:%s}\n", k, k, colour[dark][k], k, k, colour[dark][k]);

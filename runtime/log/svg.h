@@ -25,8 +25,12 @@ struct svg_plot {
 	const char *title, *x_label, *y_label;
 	const struct svg_series *series; unsigned nseries;
 	bool log_y;                  /* where all values are positive */
+	bool may_log_y;              /* where they are and span a decade or more */
 	bool whole_x;                /* ticks at whole numbers only */
 	const double *x_tick; unsigned nx_tick;      /* instead of chosen ones; NULL: chosen */
+	const char *const *x_name;   /* of these ticks instead of their numbers; NULL: numbers */
+	const char *mark; double mark_x;     /* a vertical line and its name in the legend; NULL: none */
+	bool hover;                  /* values in tooltips, as <title> elements */
 };
 void svg_plot(const struct svg_plot *p, const struct svg_size *size, struct buf *out);
 

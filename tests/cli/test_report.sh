@@ -45,19 +45,31 @@ whole() {
 tap_exit 0 "train" "$QCNN" train -q --set train.epochs=3 config.yaml
 r=runs/latest/report.html
 whole $r "classes of -1 and 1"
-for text in "Learning" "Loss (mse)" "Sign accuracy" "Norm of the gradient" "Confusion matrix, validation" "Outputs, validation" \
+for text in "Learning" "Loss (mean squared error)" "Sign accuracy" "Norm of the gradient" "Confusion matrix, validation" "Outputs, validation" \
 	"Output against label" "Circuit" "entangle" "Weights" "conv[0].t" "cluster-excitation" "To run it again" "train -q --set train.epochs=3" \
 	"prefers-color-scheme" "@media print" "last[0].s" "report: true"; do
 	tap_has $r "$text" "it has: $text" || true
 done
 tap_is "$(grep -c 'Final training loss of each start' $r)" 0 "one start is not compared"
+for card in "training loss" "validation loss" "training sign accuracy" "validation sign accuracy" "best epoch, by validation loss" "optimizer steps" "total time"; do
+	tap_has $r "<span>$card</span>" "a card: $card"
+done
+best=$(sed -n 's/.*"best_epoch":\([0-9]*\).*/\1/p' runs/latest/run.json)
+tap_is "$(grep -c ">best epoch $best<" $r)" 2 "the best epoch is marked in the curves of loss and metric"
+tap_has $r "<b>$best of 3</b><span>best epoch, by" "and named in a card"
+# Values are in tooltips, without scripts.
+value() { sed -n "s/.*\"epoch\": $2,.*\"$1\": \([-0-9.e]*\).*/\1/p" runs/latest/metrics.jsonl | awk '{ printf "%.5g", $1 }'; }
+tap_has $r "<title>epoch 2&#10;training $(value loss 2)&#10;validation $(value val_loss 2)</title>" "an epoch's losses"
+tap_ok "a sample's output" grep -q '<title>label -1, output [-0-9.e]* (validation)</title>' $r
+tap_ok "the samples of a bar" grep -q '<title>label 1, output [-0-9.]* to [-0-9.]*, samples [0-9]*</title>' $r
+tap_ok "the samples of a cell of the matrix" grep -q '<title>label 1, prediction -1: [0-9]* of [0-9]* ([0-9.]* %)</title>' $r
 [ "$(wc -c <$r)" -lt 200000 ]
 tap_result $? "its size is $(wc -c <$r) bytes"
 
 tap_exit 0 "three starts, no validation" "$QCNN" train -q --set train.restarts=3 --set data.split=null config.yaml
 whole runs/latest/report.html "three starts"
 tap_has runs/latest/report.html "Final training loss of each start" "starts are compared"
-tap_has runs/latest/report.html "Confusion matrix, train" "without validation, training is shown"
+tap_has runs/latest/report.html "Confusion matrix, training" "without validation, training is shown"
 tap_has runs/latest/report.html "infer --split=train" "and how to use the weights then"
 
 tap_exit 0 "a head and a CSV file" "$QCNN" train -q table.yaml
@@ -112,7 +124,35 @@ tap_exit 0 "names of classes" "$QCNN" train -q words.yaml
 whole runs/latest/report.html "names of classes"
 tap_has runs/latest/report.html ">calm<" "a name in the matrix"
 tap_has runs/latest/report.html ">label wavy<" "a name in a legend"
+tap_is "$(grep -c '<figure class="third">' runs/latest/report.html)" 3 "an odd number of figures ends with three in a row"
 tap_has runs/latest/report.html ">extraordinarilyst…<" "a long name is cut"
+# Losses that fall by more than a decade have a logarithmic axis; labels of one output have their words in each figure; metrics their usual names.
+awk 'BEGIN { print "a,b,label"; for (i = 0; i < 40; i++) printf "%g,%g,%s\n", i % 2 * 3, 0, i % 2 ? "wavy" : "calm" }' >easy.csv
+cat >easy.yaml <<'END'
+model: {file: two.qcnn}
+data: {train: easy.csv, split: 0.5, label_map: {calm: 1, wavy: -1}}
+train: {epochs: 40, batch_size: 5, metrics: [auc, f1], optimizer: {adam: {learning_rate: 0.2}}}
+END
+tap_exit 0 "an easy task" "$QCNN" train -q easy.yaml
+whole runs/latest/report.html "an easy task"
+tap_ok "its losses fall by a decade" awk '{ split($0, p, "\"loss\": "); v = p[2] + 0; if (NR == 1) first = v; if (!low || v < low) low = v } END { exit !(first > 10 * low) }' runs/latest/metrics.jsonl
+svg() { awk -v want="<title>$1</title>" '/<svg/ { n = 0 } { line[n++] = $0 } /<\/svg>/ { for (i = 0; i < n; i++) if (index(line[i], want)) { for (k = 0; k < n; k++) print line[k]; exit } }' runs/latest/report.html; }
+svg "Loss (mean squared error)" >loss.svg
+tap_has loss.svg ">log scale<" "so the axis of the loss is logarithmic"
+svg "AUC" >auc.svg
+tap_is "$(grep -c '<svg' auc.svg) $(grep -c '>log scale<' auc.svg)" "1 0" "that of AUC is not, and it is called so"
+tap_has runs/latest/report.html "<span>validation F1 score</span>" "likewise F1"
+svg "Output against label" >labels.svg
+for word in calm wavy; do
+	tap_ok "a tick is $word" grep -q "p-tick p-middle.*>$word<" labels.svg
+done
+# A layer that is wider than the page stays whole.
+{ echo 'QCNN 1; qubit[2] q; input float[2] x; rx(x[0]) q[0]; rx(x[1]) q[1];'
+	for k in 1 2; do echo "layer wide$k { param float[40] w; $(for i in $(seq 0 39); do printf 'ry(w[%d]) q[0]; ' "$i"; done)cx q[0], q[1]; }"; done
+	echo 'observe z(q[1]);'; } >wide.qcnn
+sed 's/two.qcnn/wide.qcnn/; s/epochs: 40/epochs: 1/' easy.yaml >wide.yaml
+tap_exit 0 "wide layers" "$QCNN" train -q wide.yaml
+tap_is "$(grep -o 'class="q-frame' runs/latest/report.html | wc -l | tr -d ' ')" 2 "two layers are two frames: none is cut"
 cat >six.qcnn <<'END'
 QCNN 1;
 qubit[3] q;

@@ -8,13 +8,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { NONCE = 12 };
 enum { STACK_BYTES = 16384 };            /* more than hashing, copying and the loader's saved registers take */
 
 _Static_assert(CRYPTO_KEY == crypto_auth_KEYBYTES && CRYPTO_KEY == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "one key length");
 _Static_assert(CRYPTO_MAC == crypto_auth_BYTES, "length of a proof");
 _Static_assert(CRYPTO_KEY == crypto_scalarmult_SCALARBYTES && CRYPTO_PUBLIC == crypto_scalarmult_BYTES, "lengths of X25519");
 _Static_assert(CRYPTO_LENGTH_KEY == crypto_shorthash_KEYBYTES && CRYPTO_LENGTH_TAG == crypto_shorthash_BYTES, "lengths of SipHash");
-_Static_assert(CRYPTO_SEAL == crypto_aead_chacha20poly1305_ietf_ABYTES, "length of a seal");
+_Static_assert(CRYPTO_SEAL == crypto_aead_chacha20poly1305_ietf_ABYTES && CRYPTO_SEAL == crypto_aead_aes256gcm_ABYTES, "length of a seal");
+_Static_assert(CRYPTO_KEY == crypto_aead_aes256gcm_KEYBYTES && sizeof(crypto_aead_aes256gcm_state) == CRYPTO_AES_STATE, "AES fits");
+_Static_assert(NONCE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES && NONCE == crypto_aead_aes256gcm_NPUBBYTES, "one length of nonces");
 
 bool crypto_start(void)
 {
@@ -138,10 +141,30 @@ void crypto_tag_length(const struct crypto_channel *c, uint32_t len, uint8_t tag
 	put_le64(said, c->count);
 	for (int i = 0; i < 4; i++)
 		said[8 + i] = (uint8_t)(len >> 8 * i);
-	crypto_shorthash(tag, said, sizeof said, c->length_key);
+	crypto_shorthash(tag, said, sizeof said, c->keys.length);
 }
 
-struct nonce { uint8_t byte[crypto_aead_chacha20poly1305_ietf_NPUBBYTES]; };
+bool crypto_has_aes(void)
+{
+	return crypto_aead_aes256gcm_is_available() != 0;
+}
+
+static crypto_aead_aes256gcm_state *aes_state(struct crypto_channel *c)
+{
+	return (crypto_aead_aes256gcm_state *)(void *)c->aes_state;
+}
+
+void crypto_channel_open(struct crypto_channel *c, const struct crypto_keys *keys, bool encrypt, bool aes)
+{
+	c->keys = *keys;
+	c->count = 0;
+	c->encrypt = encrypt;
+	c->aes = aes;
+	if (aes)
+		crypto_aead_aes256gcm_beforenm(aes_state(c), keys->body);
+}
+
+struct nonce { uint8_t byte[NONCE]; };
 
 /* Four zero bytes, then the number of the message: used once with a key. */
 static struct nonce next_nonce(struct crypto_channel *c)
@@ -156,15 +179,20 @@ static struct nonce next_nonce(struct crypto_channel *c)
 void crypto_seal(struct crypto_channel *c, uint8_t *p, size_t len, uint8_t tag[CRYPTO_SEAL])
 {
 	struct nonce n = next_nonce(c);
-	size_t hidden = c->encrypt ? len : 0;
+	size_t hidden = c->encrypt ? len : 0, open = len - hidden;
 
-	crypto_aead_chacha20poly1305_ietf_encrypt_detached(p, tag, NULL, p, hidden, p, len - hidden, NULL, n.byte, c->key);
+	if (c->aes)
+		crypto_aead_aes256gcm_encrypt_detached_afternm(p, tag, NULL, p, hidden, p, open, NULL, n.byte, aes_state(c));
+	else
+		crypto_aead_chacha20poly1305_ietf_encrypt_detached(p, tag, NULL, p, hidden, p, open, NULL, n.byte, c->keys.body);
 }
 
 bool crypto_open(struct crypto_channel *c, uint8_t *p, size_t len, const uint8_t tag[CRYPTO_SEAL])
 {
 	struct nonce n = next_nonce(c);
-	size_t hidden = c->encrypt ? len : 0;
+	size_t hidden = c->encrypt ? len : 0, open = len - hidden;
 
-	return !crypto_aead_chacha20poly1305_ietf_decrypt_detached(p, NULL, p, hidden, tag, p, len - hidden, n.byte, c->key);
+	if (c->aes)
+		return !crypto_aead_aes256gcm_decrypt_detached_afternm(p, NULL, p, hidden, tag, p, open, n.byte, aes_state(c));
+	return !crypto_aead_chacha20poly1305_ietf_decrypt_detached(p, NULL, p, hidden, tag, p, open, n.byte, c->keys.body);
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LABEL = 16, SAID_MAX = LABEL + CRYPTO_KEY + WIRE_JOB_ID + 2 + 4 + 4 + 1 + 2 * CRYPTO_PUBLIC };
+enum { LABEL = 16, SAID_MAX = LABEL + CRYPTO_KEY + WIRE_JOB_ID + 2 + 4 + 4 + 1 + 1 + 1 + 2 * CRYPTO_PUBLIC };
 
 /* What a MAC covers. */
 struct said { uint8_t byte[SAID_MAX]; size_t len; };
@@ -30,12 +30,13 @@ static void say_number(struct said *s, uint32_t v, int nbyte)
 		s->byte[s->len++] = (uint8_t)(v >> 8 * i);
 }
 
-static void say_hello(struct said *s, const struct handshake *h)
+static void say_hello(struct said *s, const struct handshake *h, bool aes)
 {
 	say(s, h->job, sizeof h->job);
 	say_number(s, WIRE_VERSION, 2);
 	say_number(s, h->numerical, 4);
 	say_number(s, h->rank, 4);
+	say_number(s, aes, 1);
 	say(s, h->public_worker, sizeof h->public_worker);
 }
 
@@ -56,46 +57,47 @@ static bool mac_is(const uint8_t key[CRYPTO_KEY], struct said *s, const uint8_t 
 	return same;
 }
 
-static void prove_hello(const struct handshake *h, uint8_t proof[CRYPTO_MAC])
+/* aes: what the worker said of itself. */
+static void prove_hello(const struct handshake *h, bool aes, uint8_t proof[CRYPTO_MAC])
 {
 	struct said s = said_label("qcnn hello");
 
-	say_hello(&s, h);
+	say_hello(&s, h, aes);
 	mac(h->key, &s, proof);
 }
 
 /* The secret of this connection; the own half of the exchange is used up. */
-static bool agree(struct handshake *h, const uint8_t other[CRYPTO_PUBLIC])
+static bool agree(struct handshake *h, bool worker_aes, const uint8_t other[CRYPTO_PUBLIC])
 {
 	struct said s = said_label("qcnn secret");
 	bool ok = crypto_exchange(h->own, other, s.byte + s.len);
 
 	crypto_wipe(h->own, sizeof h->own);
 	s.len += CRYPTO_KEY;
-	say_hello(&s, h);
+	say_hello(&s, h, worker_aes);
 	say_number(&s, h->encrypt, 1);
+	say_number(&s, h->aes, 1);
 	say(&s, h->public_coordinator, sizeof h->public_coordinator);
 	mac(h->key, &s, h->secret);
 	return ok;
 }
 
-static void open_channel(const struct handshake *h, const char *label, const char *length_label, struct crypto_channel *c)
+static void derive(const struct handshake *h, const char *label, const char *length_label, struct crypto_keys *out)
 {
 	struct said s = said_label(label), lengths = said_label(length_label);
 	uint8_t key[CRYPTO_MAC];
 
-	*c = (struct crypto_channel){ .encrypt = h->encrypt };
-	mac(h->secret, &s, c->key);
+	mac(h->secret, &s, out->body);
 	mac(h->secret, &lengths, key);
-	memcpy(c->length_key, key, sizeof c->length_key);
+	memcpy(out->length, key, sizeof out->length);
 	crypto_wipe(key, sizeof key);
 }
 
 /* Both sides have proved: nothing but the keys of the connection is left. */
-static void open_channels(struct handshake *h, struct crypto_channel *to_worker, struct crypto_channel *to_coordinator)
+static void derive_both(struct handshake *h, struct crypto_keys *to_worker, struct crypto_keys *to_coordinator)
 {
-	open_channel(h, "qcnn to worker", "qcnn len worker", to_worker);
-	open_channel(h, "qcnn to coord", "qcnn len coord", to_coordinator);
+	derive(h, "qcnn to worker", "qcnn len worker", to_worker);
+	derive(h, "qcnn to coord", "qcnn len coord", to_coordinator);
 	crypto_wipe(h->secret, sizeof h->secret);
 }
 
@@ -103,11 +105,11 @@ static void open_channels(struct handshake *h, struct crypto_channel *to_worker,
 
 void handshake_hello(struct handshake *h, struct buf *out)
 {
-	struct wire_hello m = { .version = WIRE_VERSION, .numerical = h->numerical, .rank = h->rank };
+	struct wire_hello m = { .version = WIRE_VERSION, .numerical = h->numerical, .rank = h->rank, .aes = h->aes };
 
 	crypto_exchange_new(h->own, h->public_worker);
 	memcpy(m.public, h->public_worker, sizeof m.public);
-	prove_hello(h, m.proof);
+	prove_hello(h, h->aes, m.proof);
 	wire_put_hello(out, &m);
 }
 
@@ -115,17 +117,20 @@ bool handshake_answer(struct handshake *h, const uint8_t *body, size_t len, stru
 {
 	struct wire_challenge c;
 	struct wire_proof p;
+	bool has;
 	struct said theirs = said_label("qcnn challenge"), ours = said_label("qcnn proof");
 
-	if (!wire_get_challenge(body, len, &c))
+	if (!wire_get_challenge(body, len, &c) || (c.aes && !h->aes))
 		return false;
 	h->encrypt = c.encrypt;
+	has = h->aes;
+	h->aes = c.aes;
 	memcpy(h->public_coordinator, c.public, sizeof c.public);
-	if (!agree(h, c.public) || !mac_is(h->secret, &theirs, c.proof))
+	if (!agree(h, has, c.public) || !mac_is(h->secret, &theirs, c.proof))
 		return false;
 	mac(h->secret, &ours, p.proof);
 	wire_put_proof(out, &p);
-	open_channels(h, &h->read, &h->write);
+	derive_both(h, &h->read, &h->write);
 	return true;
 }
 
@@ -143,12 +148,13 @@ bool handshake_challenge(struct handshake *h, const uint8_t *body, size_t len, s
 	h->rank = m.rank;
 	h->numerical = m.numerical;
 	memcpy(h->public_worker, m.public, sizeof m.public);
-	prove_hello(h, right);
+	prove_hello(h, m.aes, right);
 	if (!crypto_equal(right, m.proof, sizeof right))
 		return false;
 	crypto_exchange_new(h->own, h->public_coordinator);
 	memcpy(c.public, h->public_coordinator, sizeof c.public);
-	if (!agree(h, m.public))
+	c.aes = h->aes = h->aes && m.aes;
+	if (!agree(h, m.aes, m.public))
 		return false;
 	mac(h->secret, &ours, c.proof);
 	wire_put_challenge(out, &c);
@@ -162,6 +168,6 @@ bool handshake_proved(struct handshake *h, const uint8_t *body, size_t len)
 
 	if (!wire_get_proof(body, len, &p) || !mac_is(h->secret, &theirs, p.proof))
 		return false;
-	open_channels(h, &h->write, &h->read);
+	derive_both(h, &h->write, &h->read);
 	return true;
 }

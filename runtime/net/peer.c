@@ -62,8 +62,8 @@ bool peer_trust(struct peer *p, const struct handshake *h)
 	p->keys = crypto_secret_new(sizeof *p->keys);
 	if (!p->keys)
 		return false;
-	p->keys->read = h->read;
-	p->keys->write = h->write;
+	crypto_channel_open(&p->keys->read, &h->read, h->encrypt, h->aes);
+	crypto_channel_open(&p->keys->write, &h->write, h->encrypt, h->aes);
 	p->body_max = WIRE_BODY_MAX;
 	return true;
 }

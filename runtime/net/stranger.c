@@ -39,6 +39,7 @@ static void stranger_init(struct coordinator *c, struct stranger *s, int fd, str
 	memcpy(s->hs->key, c->secrets->key, sizeof s->hs->key);
 	memcpy(s->hs->job, c->job_id, sizeof s->hs->job);
 	s->hs->encrypt = c->o.encrypt;
+	s->hs->aes = crypto_has_aes();
 	s->challenged = false;
 	s->by = by;
 	s->until = until;

@@ -62,6 +62,7 @@ void wire_put_hello(struct buf *b, const struct wire_hello *m)
 	buf_u16(b, m->version);
 	buf_u32(b, m->numerical);
 	buf_u32(b, m->rank);
+	buf_u8(b, m->aes);
 	buf_add(b, m->public, sizeof m->public);
 	buf_add(b, m->proof, sizeof m->proof);
 }
@@ -70,20 +71,24 @@ bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m)
 {
 	struct rd r = part_begin(p, len, WIRE_HELLO);
 	char magic[8];
+	uint8_t aes;
 
 	part_bytes(&r, magic, sizeof magic);
 	m->version = rd_u16(&r);
 	m->numerical = rd_u32(&r);
 	m->rank = rd_u32(&r);
+	aes = rd_u8(&r);
+	m->aes = aes;
 	part_bytes(&r, m->public, sizeof m->public);
 	part_bytes(&r, m->proof, sizeof m->proof);
-	return part_whole(&r) && !memcmp(magic, hello_magic, sizeof magic);
+	return part_whole(&r) && aes <= 1 && !memcmp(magic, hello_magic, sizeof magic);
 }
 
 void wire_put_challenge(struct buf *b, const struct wire_challenge *m)
 {
 	buf_u8(b, WIRE_CHALLENGE);
 	buf_u8(b, m->encrypt);
+	buf_u8(b, m->aes);
 	buf_add(b, m->public, sizeof m->public);
 	buf_add(b, m->proof, sizeof m->proof);
 }
@@ -91,12 +96,13 @@ void wire_put_challenge(struct buf *b, const struct wire_challenge *m)
 bool wire_get_challenge(const uint8_t *p, size_t len, struct wire_challenge *m)
 {
 	struct rd r = part_begin(p, len, WIRE_CHALLENGE);
-	uint8_t encrypt = rd_u8(&r);
+	uint8_t encrypt = rd_u8(&r), aes = rd_u8(&r);
 
 	m->encrypt = encrypt;
+	m->aes = aes;
 	part_bytes(&r, m->public, sizeof m->public);
 	part_bytes(&r, m->proof, sizeof m->proof);
-	return part_whole(&r) && encrypt <= 1;
+	return part_whole(&r) && encrypt <= 1 && aes <= 1;
 }
 
 void wire_put_proof(struct buf *b, const struct wire_proof *m)

@@ -56,8 +56,8 @@ struct wire_boot {
 };
 
 /* The handshake: see handshake.h for what the proofs cover. */
-struct wire_hello { uint16_t version; uint32_t numerical, rank; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
-struct wire_challenge { bool encrypt; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
+struct wire_hello { uint16_t version; uint32_t numerical, rank; bool aes; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
+struct wire_challenge { bool encrypt, aes; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
 struct wire_proof { uint8_t proof[CRYPTO_MAC]; };
 
 /* What the worker's machine is. */

@@ -99,6 +99,7 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 		return err_set(e, -ERR_CONFIG, "no memory for keys");
 	h->rank = boot->rank;
 	h->numerical = NUMERICAL_VERSION;
+	h->aes = crypto_has_aes();
 	memcpy(h->key, boot->key, sizeof h->key);
 	memcpy(h->job, boot->job, sizeof h->job);
 	handshake_hello(h, &b);

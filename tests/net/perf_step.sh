@@ -26,6 +26,17 @@ for row in 2:60 4:150; do
 		holds "$over <= $most"
 done
 
+# ---- what encryption costs: least of runs that take turns ----
+for n in 2 4; do
+	on= off=
+	for i in 1 2 3 4 5; do
+		on="$on $("$sleepers" $n 63 $n 2000 50 | value least)"
+		off="$off $("$sleepers" $n 63 $n 2000 50 off | value least)"
+	done
+	ratio=$(echo "$on / $off" | awk '{ for (i = 1; $i != "/"; i++) if (!a || $i < a) a = $i; for (i++; i <= NF; i++) if (!b || $i < b) b = $i; print a / b }')
+	tap_ok "$n workers, 63 weights: encryption makes a step $ratio times as long (at most 1.5)" holds "$ratio <= 1.5"
+done
+
 # ---- 100,000 weights ----
 line=$(for i in 1 2 3; do "$sleepers" 2 100000 2 200 100; done | sort | head -1)
 median=$(echo "$line" | value median) bytes=$(echo "$line" | value bytes) rate=$("$sleepers" swap 4800000 | value rate)

@@ -2,11 +2,11 @@
  * Steps by workers that sleep instead of computing: what a step costs beyond its work, and how well
  * workers of different speeds share it.
  *
- *   sleepers WORKERS WEIGHTS UNITS STEPS US[,US...]
+ *   sleepers WORKERS WEIGHTS UNITS STEPS US[,US...] [off]
  *       That many workers, the k-th of which takes US[k] microseconds a unit (the last number for all
  *       that follow), do the steps.  Below 500 they turn instead of sleeping, which is not that exact.  Prints one line of name=value: microseconds
  *       of a step (least, median), of the same work by workers that never wait (ideal), bytes of a step,
- *       and the units that each worker did.
+ *       and the units that each worker did.  off: without encryption.
  *   sleepers swap BYTES
  *       Two processes send each other that many bytes at once by TCP: bytes a second each way, the best of ten.
  *   sleepers worker US[,US...] HOST COMMAND
@@ -167,7 +167,7 @@ static int ascending(const void *a, const void *b)
 	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-struct task { unsigned nworker; uint32_t nweight, nunit; unsigned nstep; const char *list; };
+struct task { unsigned nworker; uint32_t nweight, nunit; unsigned nstep; const char *list; bool plain; };
 
 static void report(struct coordinator *c, const struct task *t, double *took)
 {
@@ -213,7 +213,7 @@ static int be_coordinator(const struct task *t)
 	struct hosts hosts = { host, t->nworker, t->nworker };
 	struct coordinator *c = NULL;
 	struct buf agent = BUF_INIT;
-	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .say = say };
+	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .encrypt = !t->plain, .say = say };
 	char own[4096];
 	ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
 	struct err e = { 0, "" };
@@ -304,10 +304,10 @@ int main(int argc, char **argv)
 		return swap((size_t)atol(argv[2]));
 	if (argc == 5 && !strcmp(argv[1], "worker"))
 		return be_worker(argv[2], argv[3]);
-	if (argc == 6)
-		t = (struct task){ (unsigned)atoi(argv[1]), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), (unsigned)atoi(argv[4]), argv[5] };
+	if (argc == 6 || (argc == 7 && !strcmp(argv[6], "off")))
+		t = (struct task){ (unsigned)atoi(argv[1]), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), (unsigned)atoi(argv[4]), argv[5], argc == 7 };
 	if (!t.nworker || t.nworker > WORKERS_MAX || !t.nweight || !t.nunit || !t.nstep) {
-		fprintf(stderr, "use: sleepers WORKERS WEIGHTS UNITS STEPS US[,US...]\n");
+		fprintf(stderr, "use: sleepers WORKERS WEIGHTS UNITS STEPS US[,US...] [off]\n");
 		return 2;
 	}
 	return be_coordinator(&t);

@@ -49,7 +49,7 @@ static long stranger(const struct buf *body)
 
 static void test_strangers(void)
 {
-	enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 1 + CRYPTO_PUBLIC + CRYPTO_MAC };
+	enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 2 + CRYPTO_PUBLIC + CRYPTO_MAC };
 	struct handshake h = { .rank = 0 };
 	struct buf b = BUF_INIT, wrong = BUF_INIT, reply = BUF_INIT;
 	uint8_t challenge[CHALLENGE_BYTES];

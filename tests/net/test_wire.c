@@ -45,8 +45,8 @@ static const uint32_t ids[] = { 3, 4, 7, 19 };
 static void put_all(struct buf b[MESSAGES])
 {
 	struct wire_boot boot = { .version = WIRE_VERSION, .rank = 5, .naddress = 2, .address = { "127.0.0.1:1", "[::1]:65535" } };
-	struct wire_hello hello = { WIRE_VERSION, 3, 7, { 1 }, { 2 } };
-	struct wire_challenge challenge = { true, { 3 }, { 5 } };
+	struct wire_hello hello = { WIRE_VERSION, 3, 7, true, { 1 }, { 2 } };
+	struct wire_challenge challenge = { true, false, { 3 }, { 5 } };
 	struct wire_proof proof = { { 7 } };
 	struct wire_about about = { 3, 2, 1u << 30, 42, 99, "0.1.0", "host", "a processor" };
 	struct wire_job job = { .isa = 3, .precision = 1, .gradient = 1, .again = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
@@ -204,7 +204,7 @@ static void open_pair(struct peer p[2])
 }
 
 /* Worker h[0] and coordinator h[1] of the same job, before their first word. */
-static void begin(struct handshake h[2], bool encrypt)
+static void begin(struct handshake h[2], bool encrypt, bool aes)
 {
 	memset(h, 0, 2 * sizeof *h);
 	crypto_random(h[0].key, sizeof h[0].key);
@@ -214,6 +214,8 @@ static void begin(struct handshake h[2], bool encrypt)
 	h[0].rank = 3;
 	h[0].numerical = 7;
 	h[1].encrypt = encrypt;
+	h[0].aes = true;             /* the other side decides */
+	h[1].aes = aes;
 }
 
 /* b: HELLO, CHALLENGE, PROOF; before[k]: the state of the side that is to read b[k]. */
@@ -244,16 +246,17 @@ static bool takes(struct handshake h, int k, const struct buf *b)
 	return ok;
 }
 
-static void test_handshake(bool encrypt)
+static void test_handshake(bool encrypt, bool aes)
 {
 	struct buf b[3] = { BUF_INIT, BUF_INIT, BUF_INIT }, other[3] = { BUF_INIT, BUF_INIT, BUF_INIT };
 	struct handshake h[2], before[3], ignored[3], another[2], changed;
 	uint8_t zero[CRYPTO_KEY] = { 0 };
 
-	begin(h, encrypt);
-	tap_ok(shake(h, b, before) && h[1].rank == 3 && h[1].numerical == 7 && h[0].encrypt == encrypt, "a handshake%s", encrypt ? ", encrypted" : "");
-	tap_ok(!memcmp(h[0].write.key, h[1].read.key, CRYPTO_KEY) && !memcmp(h[0].read.key, h[1].write.key, CRYPTO_KEY)
-		&& memcmp(h[0].write.key, h[0].read.key, CRYPTO_KEY), "both sides get the same keys, one for each direction");
+	begin(h, encrypt, aes);
+	tap_ok(shake(h, b, before) && h[1].rank == 3 && h[1].numerical == 7 && h[0].encrypt == encrypt && h[0].aes == aes && h[1].aes == aes,
+		"a handshake%s%s", encrypt ? ", encrypted" : "", aes ? ", with AES" : "");
+	tap_ok(!memcmp(h[0].write.body, h[1].read.body, CRYPTO_KEY) && !memcmp(h[0].read.body, h[1].write.body, CRYPTO_KEY)
+		&& memcmp(h[0].write.body, h[0].read.body, CRYPTO_KEY), "both sides get the same keys, one for each direction");
 	for (int k = 0; k < 3; k++) {
 		unsigned wrong = 0;
 
@@ -278,14 +281,14 @@ static void test_handshake(bool encrypt)
 	changed = before[1];
 	changed.job[31] ^= 1;
 	tap_ok(!takes(changed, 1, &b[1]), "nor is a CHALLENGE taken there");
-	begin(another, encrypt);
+	begin(another, encrypt, aes);
 	for (int k = 0; k < 2; k++) {
 		memcpy(another[k].key, before[0].key, CRYPTO_KEY);
 		memcpy(another[k].job, before[0].job, WIRE_JOB_ID);
 	}
 	shake(another, other, ignored);
 	tap_ok(!takes(ignored[1], 1, &b[1]) && !takes(ignored[2], 2, &b[2]), "CHALLENGE and PROOF of another connection of the job are refused");
-	tap_ok(memcmp(another[0].write.key, h[0].write.key, CRYPTO_KEY) && memcmp(another[0].read.key, h[0].read.key, CRYPTO_KEY),
+	tap_ok(memcmp(another[0].write.body, h[0].write.body, CRYPTO_KEY) && memcmp(another[0].read.body, h[0].read.body, CRYPTO_KEY),
 		"which has keys of its own");
 
 	/* The job's key is disclosed afterwards: all that was said and the key do not give the keys of the connection. */
@@ -295,7 +298,7 @@ static void test_handshake(bool encrypt)
 	crypto_random(changed.own, sizeof changed.own);
 	tap_ok(!takes(changed, 1, &b[1]), "without them, the key and a record of the handshake give nothing");
 	changed = before[1];
-	memset(b[1].data + 2, 0, CRYPTO_PUBLIC);
+	memset(b[1].data + 3, 0, CRYPTO_PUBLIC);
 	tap_ok(!takes(changed, 1, &b[1]), "a point that gives everybody the same secret is refused");
 	for (int k = 0; k < 3; k++) {
 		buf_release(&b[k]);
@@ -303,18 +306,18 @@ static void test_handshake(bool encrypt)
 	}
 }
 
-static void agree(struct handshake h[2], bool encrypt)
+static void agree(struct handshake h[2], bool encrypt, bool aes)
 {
 	struct buf b[3] = { BUF_INIT, BUF_INIT, BUF_INIT };
 	struct handshake ignored[3];
 
-	begin(h, encrypt);
+	begin(h, encrypt, aes);
 	tap_ok(shake(h, b, ignored), "two sides agree");
 	for (int k = 0; k < 3; k++)
 		buf_release(&b[k]);
 }
 
-static void test_peers(struct buf b[MESSAGES], bool encrypt)
+static void test_peers(struct buf b[MESSAGES], bool encrypt, bool aes)
 {
 	struct handshake h[2];
 	struct peer p[2];
@@ -324,7 +327,7 @@ static void test_peers(struct buf b[MESSAGES], bool encrypt)
 	size_t len;
 
 	open_pair(p);
-	agree(h, encrypt);
+	agree(h, encrypt, aes);
 	peer_put(&p[0], &b[2]);
 	peer_flush(&p[0], &e);
 	peer_fill(&p[1], &e);
@@ -408,7 +411,7 @@ static size_t swap_words(uint8_t *p, size_t len)
 }
 
 /* `hurt` returns the first byte that it has changed: what came before is delivered, nothing else is, and the connection ends. */
-static void test_damage(struct buf b[MESSAGES], bool encrypt, const char *what, size_t (*hurt)(uint8_t *p, size_t len))
+static void test_damage(struct buf b[MESSAGES], bool encrypt, bool aes, const char *what, size_t (*hurt)(uint8_t *p, size_t len))
 {
 	enum { TRIES = 1000 };
 	const struct buf *want[SENT] = { &b[10], &b[12], &b[10], &b[13] };
@@ -419,7 +422,7 @@ static void test_damage(struct buf b[MESSAGES], bool encrypt, const char *what, 
 	unsigned refused = 0;
 	int code;
 
-	agree(h, encrypt);
+	agree(h, encrypt, aes);
 	open_pair(p);
 	peer_trust(&p[0], &h[0]);
 	for (int i = 0; i < SENT; i++) {
@@ -446,7 +449,7 @@ static void test_damage(struct buf b[MESSAGES], bool encrypt, const char *what, 
 }
 
 /* Whole frames that are repeated, left out, moved, cut, or sent back where they came from. */
-static void test_order(struct buf b[MESSAGES], bool encrypt)
+static void test_order(struct buf b[MESSAGES], bool encrypt, bool aes)
 {
 	static const struct { const char *what; int frame[SENT]; unsigned come; bool back; } row[] = {
 		{ "as they were sent", { 0, 1, 2, 3 }, 4, false }, { "the first twice", { 0, 0, 1, 2 }, 1, false }, { "without the second", { 0, 2, 3, -1 }, 1, false },
@@ -458,7 +461,7 @@ static void test_order(struct buf b[MESSAGES], bool encrypt)
 	size_t at[SENT + 1] = { 0 };
 	int code;
 
-	agree(h, encrypt);
+	agree(h, encrypt, aes);
 	open_pair(p);
 	peer_trust(&p[0], &h[0]);
 	for (int i = 0; i < SENT; i++) {
@@ -547,12 +550,18 @@ int main(void)
 	test_wrong(b);
 	test_kept();
 	test_noise(b);
-	for (int encrypt = 0; encrypt < 2; encrypt++) {
-		test_handshake(encrypt);
-		test_peers(b, encrypt);
-		test_damage(b, encrypt, "a bit is flipped", flip_bit);
-		test_damage(b, encrypt, "two 16-bit words change places", swap_words);
-		test_order(b, encrypt);
+	for (int mode = 0; mode < 4; mode++) {
+		bool encrypt = mode & 1, aes = mode & 2;
+
+		if (aes && !crypto_has_aes()) {
+			tap_skip("this processor has no AES");
+			continue;
+		}
+		test_handshake(encrypt, aes);
+		test_peers(b, encrypt, aes);
+		test_damage(b, encrypt, aes, "a bit is flipped", flip_bit);
+		test_damage(b, encrypt, aes, "two 16-bit words change places", swap_words);
+		test_order(b, encrypt, aes);
 	}
 	test_broken();
 	test_early();

@@ -14,7 +14,7 @@
 #include "runtime/net/peer.h"
 #include "tests/tap.h"
 
-enum { PATIENCE_S = 60, CHALLENGE_BYTES = 1 + 1 + CRYPTO_PUBLIC + CRYPTO_MAC };
+enum { PATIENCE_S = 60, CHALLENGE_BYTES = 1 + 2 + CRYPTO_PUBLIC + CRYPTO_MAC };
 
 static uint8_t key[CRYPTO_KEY];
 static int listener;

@@ -55,6 +55,13 @@ static bool needs_head(enum emit what)
 	return what == EMIT_OUTPUTS || what == EMIT_JACOBIAN;
 }
 
+/* Derivatives are with respect to all weights: frozen ones stay as they are in training alone. */
+static void thaw(struct program *p)
+{
+	for (uint32_t i = 0; i < p->nweight_group; i++)
+		p->weight_group[i].frozen = false;
+}
+
 static int open_model(struct running *r, enum emit what)
 {
 	struct cli *c = r->cli;
@@ -83,6 +90,8 @@ static int open_model(struct running *r, enum emit what)
 		return cli_fail(c, &e);
 	if (diags_errors(r->d))
 		return cli_diags_fail(c, r->d, err_exit_status(-ERR_BAD_DATA));
+	if (needs_gradient(what))
+		thaw(r->model.program);
 	r->program = r->model.program;
 	return 0;
 }

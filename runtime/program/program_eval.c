@@ -118,12 +118,19 @@ static void push_back(const struct program *p, const struct expr *x, double v, d
 		slope_expr[x->b] += s * db;
 }
 
+/* Operations whose derivative is infinite at some finite values.  There a slope of 0 gives 0 * inf, which is no number and
+ * stays one, so that the gradient is reported as not finite and not as 0. */
+static bool singular(enum expr_op op)
+{
+	return op == EXPR_SQRT || op == EXPR_POW || op == EXPR_ARCSIN || op == EXPR_ARCCOS;
+}
+
 void program_eval_reverse(const struct program *p, const double *value, double *slope_expr, double *slope_weight)
 {
 	for (uint32_t i = p->nexpr; i-- > 0;) {
 		const struct expr *x = &p->expr[i];
 		double s = slope_expr[i];
-		if (s == 0 || x->cls == VALUE_CONSTANT)
+		if ((s == 0 && !singular(x->op)) || x->cls == VALUE_CONSTANT)
 			continue;
 		if (x->op == EXPR_WEIGHT)
 			slope_weight[x->a] += s;

@@ -181,6 +181,17 @@ head -c 300 w.bin >cut.bin
 tap_exit 65 "cut weights" "$QCNN" weights show cut.bin
 tap_exit 65 "of another model" "$QCNN" run -w w.bin -D samples.csv cluster.qcnn
 
+# An infinite derivative is no 0, also where the observable is stationary.
+for angle in 'sqrt(t)' 't**0.5' 'sqrt(t) + 0.5' 'arccos(1 - t)'; do
+	echo "qubit q; param float t = 0; ry($angle) q; observe z(q);" >steep.qcnn
+	for gradient in adjoint shift difference; do
+		tap_exit 1 "ry($angle) at t = 0 by $gradient" "$QCNN" run -q --emit=jacobian --gradient=$gradient steep.qcnn
+		tap_has err 'not finite' "its derivative is not finite"
+	done
+done
+echo 'qubit q; param float t = 0.5; const float x = 0; ry(sqrt(x)*t) q; observe z(q);' >flat.qcnn
+tap_exit 0 "a constant has no derivative" "$QCNN" run -q --emit=jacobian flat.qcnn
+
 # Failing outputs.
 if [ -c /dev/full ]; then
 	for command in "run -q bell.qcnn" "--help" "explain" "check two.qcnn"; do

@@ -9,6 +9,7 @@
 
 enum {
 	COMPILE_STEPS_MAX = 4 << 20,     /* statements run by elaboration: an endless `while` ends here */
+	COMPILE_IDLE_MAX = 1 << 17,      /* runs of a `while` in which no gate and no term of an observable is added */
 	COMPILE_CALLS_MAX = 1 << 20,     /* calls after unrolling */
 	COMPILE_DEPTH_MAX = 128,         /* blocks calling blocks */
 	COMPILE_NESTING_MAX = 4000,      /* statements inside each other, those of called blocks too */

@@ -51,6 +51,7 @@ struct elab {
 	const struct node *head;
 	const struct node *loop;         /* the innermost `while` that runs, and how often it has */
 	uint64_t nloop;
+	bool changed;                    /* the run of its body has given a variable from outside another value */
 };
 
 /* elaborate.c */

@@ -222,6 +222,21 @@ static struct value new_value(struct elab *e, const struct node *n)
 	return elab_eval(e, &both);
 }
 
+/* What a body declares is declared anew in each of its runs. */
+static bool declared_in(const struct node *decl, const struct node *body)
+{
+	return decl->name_span.file == body->span.file && decl->name_span.begin >= body->span.begin && decl->name_span.end <= body->span.end;
+}
+
+static void assign(struct elab *e, const struct node *decl, struct value v)
+{
+	struct value old;
+
+	if (e->loop && !e->changed && !declared_in(decl, e->loop->c))
+		e->changed = !elab_lookup(e, decl, &old) || !value_same(&old, &v);
+	elab_bind(e, decl, v);
+}
+
 /* One element of an array variable; the array is copied, other names keep theirs. */
 static void assign_element(struct elab *e, const struct node *n, const struct node *decl)
 {
@@ -266,7 +281,7 @@ static void assign_element(struct elab *e, const struct node *n, const struct no
 		else
 			((uint32_t *)to)[k] = value_expr(&e->design.exprs, &x);
 	}
-	elab_bind(e, decl, value_array(a));
+	assign(e, decl, value_array(a));
 }
 
 void elab_assign(struct elab *e, const struct node *n)
@@ -285,5 +300,5 @@ void elab_assign(struct elab *e, const struct node *n)
 	struct value v = new_value(e, n);
 	if (decl->kind == NODE_VAR)
 		v = elab_convert(e, v, decl->op, decl->a, n->b->span, decl);
-	elab_bind(e, decl, v);
+	assign(e, decl, v);
 }

@@ -213,20 +213,60 @@ static void run_if(struct elab *e, const struct node *n)
 		elab_body(e, n->b);
 }
 
+static void endless(struct elab *e, const struct node *n, unsigned nerror)
+{
+	if (e->stop || diags_errors(e->diags) > nerror)      /* what was reported may have kept a variable as it is */
+		return;
+	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, n->a->span, "this `while` never ends: its body changes no variable");
+	diag_label(g, "true, and stays so");
+	diag_help(g, "assign to what the condition asks for, for example `w = w[len(w)/2:-1];`");
+	e->stop = true;
+}
+
+static void too_idle(struct elab *e, const struct node *n)
+{
+	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, n->a->span, "this `while` runs more than %d times without adding a gate", COMPILE_IDLE_MAX);
+	diag_label(g, "still true");
+	elab_in_loop(e, g);
+	e->stop = true;
+}
+
+/* One run of the body.  What it does depends on the variables alone: when it changes none, the next run does the same. */
+static bool run_body(struct elab *e, const struct node *n, uint64_t *idle)
+{
+	uint64_t before = (uint64_t)e->ncall + e->nterm;
+	unsigned nerror = diags_errors(e->diags);
+
+	e->changed = false;
+	elab_body(e, n->c);
+	if (!e->changed) {
+		endless(e, n, nerror);
+		return false;
+	}
+	*idle = (uint64_t)e->ncall + e->nterm == before ? *idle + 1 : 0;
+	if (*idle > COMPILE_IDLE_MAX)
+		too_idle(e, n);
+	return !e->stop;
+}
+
 static void run_while(struct elab *e, const struct node *n)
 {
 	const struct node *outer = e->loop;
-	uint64_t nouter = e->nloop;
+	uint64_t nouter = e->nloop, idle = 0;
+	bool changed = e->changed;
 
 	for (uint64_t k = 1; !e->stop && truth(e, n->a) > 0; k++) {
 		e->loop = n;
 		e->nloop = k;
 		if (!elab_work(e, 1, n->a->span))
 			return;
-		elab_body(e, n->c);
+		if (!run_body(e, n, &idle))
+			break;
+		changed = true;
 	}
 	e->loop = outer;
 	e->nloop = nouter;
+	e->changed = changed;
 }
 
 static void for_range(struct elab *e, const struct node *n)

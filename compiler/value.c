@@ -189,6 +189,9 @@ bool value_same(const struct value *a, const struct value *b)
 			&& !memcmp(a->array->i, b->array->i, a->array->count * element_size(a->array->element));
 	if (a->kind == KIND_ANGLE)
 		return a->expr == b->expr;
+	if (value_is_list(a))
+		return a->list.n == b->list.n && a->list.width == b->list.width
+			&& !memcmp(a->list.wire, b->list.wire, (size_t)a->list.n * a->list.width * sizeof *a->list.wire);
 	return (a->kind == KIND_INT || a->kind == KIND_FLOAT) && !memcmp(&a->i, &b->i, sizeof a->i);
 }
 

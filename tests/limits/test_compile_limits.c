@@ -140,9 +140,10 @@ int main(void)
 	check_nesting();
 	check_conditions();
 	check_endless("while (len(w) > 1) { k = 1 - k; }", "Q0301");
-	check_endless("while (len(w) > 1) { h w; }", "Q0302");
+	check_endless("while (len(w) > 1) { h w; }", "Q0301");
+	check_endless("while (len(w) > 1) { k = 1 - k; h w; }", "Q0302");
 	check_endless("while (len(w) > 1) { w = w ++ w; }", "Q0306");
 	check_endless("while (k < 1) { let c = z(q[0]); for int i in [1:100] { c += c; } }", "Q030");
-	check_endless("while (k < 1) { param float[1000000] t; }", "Q0221");
+	check_endless("while (len(w) > 1) { k = 1 - k; param float[1000000] t; }", "Q0221");
 	return tap_done();
 }

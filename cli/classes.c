@@ -32,21 +32,30 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void classes_labels(const struct part *p, struct buf *out)
+unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX])
 {
 	struct label_set s = { .n = 0 };
 
 	if (!p->nrow || !p->data->y || p->data->ny != 1)
-		return;
+		return 0;
 	for (uint32_t i = 0; i < p->nrow; i++)
 		if (!add_label(&s, p->data->y[p->row ? p->row[i] : i]))
-			return;
+			return 0;
 	qsort(s.value, s.n, sizeof *s.value, by_value);
-	for (unsigned i = 0; i < s.n; i++) {
+	memcpy(value, s.value, s.n * sizeof *value);
+	return s.n;
+}
+
+void classes_labels(const struct part *p, struct buf *out)
+{
+	double value[CLASSES_MAX];
+	unsigned n = classes_distinct(p, value);
+
+	for (unsigned i = 0; i < n; i++) {
 		buf_str(out, i ? "," : "[");
-		buf_json_f64(out, s.value[i]);
+		buf_json_f64(out, value[i]);
 	}
-	buf_char(out, ']');
+	buf_str(out, n ? "]" : "");
 }
 
 static void labels_of_text(const char *text, struct label_set *s)

@@ -38,6 +38,9 @@ const char *classes_score_name(const struct classes *k);
 /* What a label is called: the key of data.label_map that has this number (several: with | between), else the number. */
 void classes_name(const struct classes *k, double label, struct buf *out);
 
+/* The different labels of a part with one label a row, in ascending order; 0: there are more than CLASSES_MAX, or the
+ * part is empty or has another number of labels. */
+unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX]);
 /* The different labels of a part with one label a row, in ascending order, as a JSON list; nothing where there are more
  * than CLASSES_MAX. */
 void classes_labels(const struct part *p, struct buf *out);

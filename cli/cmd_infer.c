@@ -11,6 +11,7 @@
 #include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
+#include "cli/sample_checks.h"
 #include "cli/samples.h"
 #include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
@@ -421,6 +422,8 @@ static int infer(struct cli *c)
 		status = c->options.given[OPT_DATA] ? open_own(&f) : c->options.given[OPT_SET_DATA] ? open_changed(&f) : open_described(&f);
 	if (!status && c->options.given[OPT_PREDICTIONS_OUT])
 		status = cli_can_write(c, c->options.value[OPT_PREDICTIONS_OUT]);
+	if (!status)
+		sample_angles_check(f.weights->program, &f.p.part, (struct span){ 0, 0, 0 }, f.d);
 	if (!status)
 		status = cli_warnings(c, f.d);
 	if (!status)

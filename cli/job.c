@@ -9,6 +9,7 @@
 
 #include "cli/changes.h"
 #include "cli/run_folder.h"
+#include "cli/sample_checks.h"
 #include "cli/weights_files.h"
 
 /* ---- compiling ---- */
@@ -228,6 +229,17 @@ static int fill_train(struct cli *c, struct job *j)
 	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG)) : 0;
 }
 
+static void check_samples(struct job *j)
+{
+	const struct train_job *t = &j->train;
+	struct span at = config_span(j->config, config_has(j->config, KEY_DATA_GENERATE) ? KEY_DATA_GENERATE : KEY_DATA_TRAIN);
+
+	sample_labels_check(t->program, &t->train, &t->measures, at, j->d);
+	sample_angles_check(t->program, &t->train, at, j->d);
+	if (t->validation.nrow)
+		sample_angles_check(t->program, &t->validation, at, j->d);
+}
+
 int job_open(struct cli *c, const char *path, struct job *j)
 {
 	struct config_change change[OPTIONS_LIST_MAX];
@@ -254,6 +266,8 @@ int job_open(struct cli *c, const char *path, struct job *j)
 		status = fill_train(c, j);
 	if (!status && c->command->bit == COMMAND_CHECK)     /* training asks the evaluator, or other hosts */
 		model_warn_large(j->d, j->model.program);
+	if (!status)
+		check_samples(j);
 	return status ? status : cli_warnings(c, j->d);
 }
 

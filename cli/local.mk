@@ -91,6 +91,8 @@ libcli_a_SOURCES = \
 	cli/run_values.h \
 	cli/runs_compare.c \
 	cli/runs_compare.h \
+	cli/sample_checks.c \
+	cli/sample_checks.h \
 	cli/sample_names.c \
 	cli/sample_names.h \
 	cli/samples.c \

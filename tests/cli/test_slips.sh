@@ -138,6 +138,46 @@ tap_has err 'warning[Q0611]: two columns are named `a`' "have a warning"
 tap_exit 65 "with --strict" "$QCNN" train --fresh --strict d.yaml
 tap_has err '1 warning is treated as error (--strict)' "it is an error"
 
+# Data that can be trained with, but hardly are meant so.
+cat >plain.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+input float[2] x;
+param float w = 0.1;
+rx(each x) on q;
+ry(w) q[0];
+cx q[0], q[1];
+observe z(q[1]);
+END
+printf 'model: {file: plain.qcnn}\ndata: {train: d.csv}\ntrain: {epochs: 1, metrics: [accuracy]}\n' >d.yaml
+# doubted CODE WORDS TEXT OPTIONS...: a training with this CSV has this warning, which is an error with --strict.
+doubted() {
+	code=$1 words=$2
+	printf "$3" >d.csv
+	shift 3
+	tap_exit 0 "$words" "$QCNN" train --dry-run "$@" d.yaml
+	tap_has err "warning[$code]" "a warning"
+	tap_has err "$words" "says why"
+	tap_exit 65 "$words: --strict" "$QCNN" train --fresh --strict "$@" d.yaml
+}
+doubted Q0613 'the labels are 0, 1 and 2, but metric accuracy of one output tells two classes apart' 'a,b,label\n.1,.2,0\n.3,.4,1\n.5,.6,2\n'
+doubted Q0613 'the label 7 of row 2 is outside of -1 to 1, where the output always is' 'a,b,label\n.1,.2,0.5\n.3,.4,7\n' --set train.metrics=[]
+doubted Q0613 'metric accuracy takes the labels 1 and 2 for one class' 'a,b,label\n.1,.2,1\n.3,.4,2\n.5,.6,2\n'
+tap_has err '`data.label_map: {1: -1, 2: 1}`' "and what to write"
+doubted Q0614 'all 2 labels of the training data are 1' 'a,b,label\n.1,.2,1\n.3,.4,1\n'
+doubted Q0615 'input number 2 of row 2 is 1e+300, which the model takes for an angle' 'a,b,label\n.1,.2,1\n.3,1e300,-1\n'
+printf 'a,b,label\n.1,.2,1\n.3,.4,-1\n' >d.csv
+tap_exit 0 "labels -1 and 1" "$QCNN" train -q --strict --fresh -o d.bin d.yaml
+printf 'a,b,label\n.1,.2,0\n.3,.4,1\n' >d.csv
+tap_exit 0 "labels 0 and 1" "$QCNN" train -q --strict --fresh d.yaml
+printf 'a,b\n2e6,.2\n' >far.csv
+tap_exit 0 "infer: a large angle" "$QCNN" infer --data far.csv d.bin
+tap_has err 'input number 1 of row 1 is 2e+06' "has a warning, too"
+tap_exit 65 "infer --strict" "$QCNN" infer --strict --data far.csv d.bin
+sed -i 's/observe z(q.1.)/observe 3*z(q[1])/' plain.qcnn
+printf 'a,b,label\n.1,.2,3\n.3,.4,-2.5\n' >d.csv
+tap_exit 0 "an observable that reaches its labels" "$QCNN" train -q --strict --fresh d.yaml
+
 tap_exit 65 "one output for several classes" "$QCNN" train -q --set train.loss=categorical_crossentropy table.yaml
 tap_has err 'loss categorical_crossentropy compares the outputs of several classes, the model has one' "says so"
 tap_done

@@ -24,14 +24,19 @@ static void check_units(const uint8_t *p, size_t len)
 	free(id);
 }
 
-static void check_stream(const uint8_t *p, size_t len)
+/* NULL: before the handshake is over. */
+static void check_stream(const struct handshake *trusted, const uint8_t *p, size_t len)
 {
 	struct peer peer = { .fd = -1, .body_max = WIRE_BODY_MAX, .in = malloc(len + 1), .in_len = len, .in_cap = len + 1 };
 	const uint8_t *body;
 	size_t n;
 
 	memcpy(peer.in, p, len);
+	if (trusted && !peer_trust(&peer, trusted))
+		abort();
 	while (peer_next(&peer, &body, &n, NULL) == 1) {
+		if (trusted)                 /* a tag that was guessed */
+			abort();
 		get_any(body, n);
 		check_units(body, n);
 	}
@@ -40,14 +45,16 @@ static void check_stream(const uint8_t *p, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 {
-	struct handshake coordinator = { .key = { 0 } };
+	struct handshake coordinator = { .key = { 0 } }, worker = { .aes = true };
 	struct buf answer = BUF_INIT;
 
 	get_any(p, len);
 	check_units(p, len);
-	check_stream(p, len);
+	check_stream(NULL, p, len);
+	check_stream(&coordinator, p, len);
 	handshake_challenge(&coordinator, p, len, &answer);
 	handshake_proved(&coordinator, p, len);
+	handshake_answer(&worker, p, len, &answer);
 	buf_release(&answer);
 	return 0;
 }

@@ -3,27 +3,17 @@
 #include "config.h"
 #include "cli/backup.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/stop.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/folder.h"
 
-static void backup_file(unsigned slot, char *file, size_t size)
+void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
 {
-	snprintf(file, size, "checkpoint/%u.bin", slot);
-}
-
-void backup_path(const char *run, unsigned slot, struct buf *path)
-{
-	char file[32];
-
-	backup_file(slot, file, sizeof file);
-	buf_clear(path);
-	buf_printf(path, "%s/%s", run, file);
+	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);
 }
 
 int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
@@ -41,24 +31,15 @@ void backup_close(struct backup *b)
 }
 
 /* run.json says which configuration it is: a checkpoint is found by it, also after a power failure, and after someone
- * has removed the folder. */
-static void keep_record(struct backup *b)
+ * has removed the folder. What else the checkpoint counts on, lines and events up to now, goes to the disk before it too. */
+static void sync_others(struct backup *b)
 {
-	struct buf path = BUF_INIT;
-	struct err ignored;
-	int fd;
+	struct stat st;
+	struct err e;
 
-	buf_printf(&path, "%s/run.json", run_path(b->run));
-	if (access(path.data, F_OK)) {
-		record_run(b->run, b->trouble->cli, b->job, "running", 0, NULL, &ignored);
-		b->synced = false;
-	}
-	fd = b->synced ? -1 : open(path.data, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		b->synced = !fsync(fd);
-		close(fd);
-	}
-	buf_release(&path);
+	if (folder_stat(run_folder(b->run), "run.json", &st))
+		record_run(b->run, b->trouble->cli, b->job, "running", 0, NULL, &e);
+	trouble_note(b->trouble, run_sync(b->run, &e), &e);
 }
 
 static int make_image(struct backup *b, const struct train_state *s, struct train_log *log,
@@ -90,13 +71,13 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 static int write_slot(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e)
 {
-	char file[32];
+	char file[BACKUP_FILE_MAX];
 	struct checkpoint_image image;
 	int code = make_image(b, s, log, own, nown, &image, e);
 
-	backup_file((unsigned)(b->count % BACKUP_SLOTS), file, sizeof file);
+	backup_file((unsigned)(b->count % BACKUP_SLOTS), file);
 	if (!code)
-		keep_record(b);
+		sync_others(b);
 	if (!code)
 		code = run_write_parts(b->run, file, &image.weights.file, e);
 	if (!code)

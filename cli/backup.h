@@ -9,7 +9,7 @@
 #include "cli/trouble.h"
 #include "runtime/train/checkpoint.h"
 
-enum { BACKUP_SLOTS = 2 };
+enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 
 struct backup {
 	struct trouble *trouble;
@@ -19,12 +19,11 @@ struct backup {
 	double every_seconds; uint64_t every_steps;  /* 0: not so */
 	double last, begin;          /* clock: of the last one; of the run, as if it had never been left */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
-	bool synced;
 	struct train_log_waiting waiting;    /* while one is written */
 };
 
-/* Path of a slot. */
-void backup_path(const char *run, unsigned slot, struct buf *path);
+/* The file of a slot, in the run's folder. */
+void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
 
 /* count: of the checkpoint that the run goes on from, else 0. */
 int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,

@@ -32,7 +32,7 @@ static int start(const struct child *c, pid_t *pid)
 	}
 	failed = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!failed)
-		failed = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, c->output, O_WRONLY | O_CREAT | O_APPEND, 0666);
+		failed = posix_spawn_file_actions_adddup2(&files, c->output, STDOUT_FILENO);
 	if (!failed)
 		failed = posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
 	if (!failed)

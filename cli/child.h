@@ -9,7 +9,7 @@
 struct child {
 	const char *const *word;     /* the program, looked for in PATH, and its arguments; NULL at the end */
 	char *const *environment;    /* NULL at the end */
-	const char *output;          /* both its outputs go behind this file; it reads nothing */
+	int output;                  /* a descriptor that both its outputs go to; it reads nothing */
 	double timeout_seconds;
 	const char *(*stop)(void);   /* not NULL: a reason to end it earlier; may be NULL */
 };

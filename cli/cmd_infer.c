@@ -11,11 +11,13 @@
 #include "cli/cluster.h"
 #include "cli/execution.h"
 #include "cli/predictions.h"
+#include "cli/run_config.h"
 #include "cli/sample_checks.h"
 #include "cli/samples.h"
 #include "cli/weights_files.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
+#include "runtime/base/numerical_version.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/weights.h"
@@ -134,6 +136,14 @@ static char *noted_folder(const char *weights_path)
 	return copy;
 }
 
+/* Results agree within the tolerances of the tests whatever the version: of interest for last digits alone. */
+static void say_version(const struct inference *f, int version)
+{
+	if (version != NUMERICAL_VERSION)
+		cli_detail(f->cli, "the weights have numerical version %d, this program has %d: last digits may differ from those of the training",
+			version, NUMERICAL_VERSION);
+}
+
 static int open_weights(struct inference *f)
 {
 	const char *path = f->cli->options.operand[0];
@@ -145,6 +155,7 @@ static int open_weights(struct inference *f)
 	if (weights_open(path, &f->weights, &e))
 		return cli_fail(f->cli, &e);
 	f->want = input_wants(f->weights->program);
+	say_version(f, numerical_version_of(weights_meta(f->weights, "numerical_version")));
 	f->run_folder = noted_folder(path);
 	return open_config(f);
 }

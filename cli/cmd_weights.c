@@ -54,6 +54,8 @@ static void show_group(const struct weights *w, const struct weight_group *g, st
 
 static void show_text(const struct weights *w, struct buf *out)
 {
+	if (!weights_meta(w, "numerical_version"))
+		buf_str(out, "# numerical_version: 0 (none in the file)\n");
 	for (unsigned i = 0; i < w->nmeta; i++)
 		if (strchr(w->meta[i].value, '\n'))
 			buf_printf(out, "# %s: %zu bytes of text\n", w->meta[i].key, strlen(w->meta[i].value));

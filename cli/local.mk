@@ -83,6 +83,8 @@ libcli_a_SOURCES = \
 	cli/resume.h \
 	cli/resume_isa.c \
 	cli/resume_isa.h \
+	cli/run_config.c \
+	cli/run_config.h \
 	cli/run_folder.c \
 	cli/run_folder.h \
 	cli/run_metrics.c \

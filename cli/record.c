@@ -13,6 +13,11 @@
 #include "runtime/net/coordinator.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
+#include "runtime/base/numerical_version.h"
+
+#define TEXT_OF(x) TEXT_OF_VALUE(x)
+#define TEXT_OF_VALUE(x) #x
+#define NUMERICAL_VERSION_TEXT TEXT_OF(NUMERICAL_VERSION)
 
 /* A number, or rows of them. */
 static json_t *value_json(unsigned side, const double *value)
@@ -127,6 +132,7 @@ unsigned record_metadata(const struct job *j, const struct record_texts *t, cons
 	if (t->labels.len)
 		meta[n++] = (struct metadata){ "labels", t->labels.data };
 	meta[n++] = (struct metadata){ key, value };
+	meta[n++] = (struct metadata){ "numerical_version", NUMERICAL_VERSION_TEXT };
 	meta[n++] = (struct metadata){ "seed", t->seed.data };
 	meta[n++] = (struct metadata){ "source", j->model.text ? j->model.text : "" };
 	meta[n++] = (struct metadata){ "split", t->split.data };
@@ -158,15 +164,25 @@ int record_weights(const struct job *j, const struct train_result *r, struct buf
 	return code;
 }
 
+void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1])
+{
+	uint8_t digest[SHA256_BYTES];
+	struct buf all = BUF_INIT;
+
+	buf_add(&all, config->data, config->len);
+	buf_printf(&all, "\nnumerical_version %s\n", NUMERICAL_VERSION_TEXT);
+	sha256_of(all.data, all.len, digest);
+	sha256_hex(digest, hex);
+	buf_release(&all);
+}
+
 void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 {
 	struct buf config = BUF_INIT;
-	uint8_t digest[SHA256_BYTES];
 
 	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
 		execution_isa(&j->train.exec)), &config);
-	sha256_of(config.data, config.len, digest);
-	sha256_hex(digest, hex);
+	record_text_digest(&config, hex);
 	buf_release(&config);
 }
 
@@ -262,14 +278,15 @@ json_t *record_shortcuts(const struct shortcut_use *u)
 /* The best epoch, as the run's metrics.jsonl has it. */
 static json_t *add_best(const struct run *run, json_t *metrics)
 {
-	struct buf path = BUF_INIT;
+	struct buf text = BUF_INIT;
 	struct history h;
 
-	buf_printf(&path, "%s/metrics.jsonl", run_path(run));
-	if (!history_read(path.data, &h, NULL))
+	if (!run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &text, NULL)) {
+		history_parse(text.data, text.len, &h);
 		run_metrics_best(metrics, &h, json_number_value(json_object_get(metrics, "start")));
-	history_release(&h);
-	buf_release(&path);
+		history_release(&h);
+	}
+	buf_release(&text);
 	return metrics;
 }
 
@@ -286,6 +303,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "schema", json_integer(1));
 	json_object_set_new(all, "state", json_string(state));
 	json_object_set_new(all, "version", json_string(PACKAGE_VERSION));
+	json_object_set_new(all, "numerical_version", json_integer(NUMERICAL_VERSION));
 	json_object_set_new(all, "command", command_json(c));
 	json_object_set_new(all, "config_sha256", json_string(hex));
 	json_object_set_new(all, "folder", folder_json("."));

@@ -18,8 +18,10 @@ unsigned record_metadata(const struct job *j, const struct record_texts *t, cons
 	struct metadata meta[RECORD_METADATA]);
 /* What weights_format says, as an error. */
 int record_too_long(int code, struct err *e);
-/* SHA-256 of the configuration in the result scope: equal ones give equal weights. */
+/* SHA-256 of the configuration in the result scope and of NUMERICAL_VERSION: equal ones give equal weights. And of a
+ * configuration that is written out. */
 void record_digest(const struct job *j, char hex[SHA256_HEX + 1]);
+void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1]);
 
 /* The bytes of weights.bin. */
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);

@@ -3,11 +3,15 @@
 #include "config.h"
 #include "cli/resume.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run_folder.h"
+#include "cli/run_config.h"
+#include "runtime/base/folder.h"
+#include "runtime/base/numerical_version.h"
 
 /* What is looked for, and what was found of it. */
 struct search {
@@ -103,13 +107,29 @@ static const char *meta_of(const struct resume *r, const char *key)
 	return text ? text : "";
 }
 
+/* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
+static int check_config(struct search *s)
+{
+	struct buf theirs = BUF_INIT;
+	int status = 0;
+
+	if (!strcmp(meta_of(s->r, "config"), s->texts.config.data))
+		return 0;
+	run_config_complete(meta_of(s->r, "config"), &theirs);
+	if (strcmp(theirs.data, s->texts.config.data))
+		status = other_configuration(s, theirs.data);
+	buf_release(&theirs);
+	return status;
+}
+
 /* Everything that decides the result: 0, or said and the status. */
 static int check_same(struct search *s)
 {
 	const struct resume *r = s->r;
+	int status = check_config(s);
 
-	if (strcmp(meta_of(r, "config"), s->texts.config.data))
-		return other_configuration(s, meta_of(r, "config"));
+	if (status)
+		return status;
 	if (!program_same(r->weights->program, s->job->model.program))
 		return fail(s, -ERR_BAD_DATA, "the model has changed since %s was interrupted; put it back, or begin anew with --fresh",
 			run_path(r->run));
@@ -127,18 +147,25 @@ static uint64_t count_of(const json_t *note)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* One slot: *w and *note, or NULL; a damaged one is told in *e. */
-static int open_slot(const char *run, unsigned slot, struct weights **w, json_t **note, struct err *e)
+/* One slot: *w and *note, or NULL; a damaged one is an error. */
+static int open_slot(const struct run *run, unsigned slot, struct weights **w, json_t **note, struct err *e)
 {
+	char file[BACKUP_FILE_MAX];
 	struct buf path = BUF_INIT;
 	const char *text;
-	int code = 0;
+	int fd, code = 0;
 
 	*w = NULL;
 	*note = NULL;
-	backup_path(run, slot, &path);
-	if (!access(path.data, F_OK))
-		code = weights_open(path.data, w, e);
+	backup_file(slot, file);
+	run_full_path(run, file, &path);
+	fd = folder_file(run_folder(run), file, O_RDONLY);
+	if (fd >= 0)
+		code = weights_open_fd(fd, path.data, w, e);
+	else if (errno != ENOENT)
+		code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data, folder_reason(errno));
+	if (fd >= 0)
+		close(fd);
 	text = *w ? weights_meta(*w, "checkpoint") : NULL;
 	if (text)
 		*note = json_read(text, strlen(text), NULL);
@@ -162,7 +189,7 @@ static int open_newest(struct search *s)
 	json_t *note;
 
 	for (unsigned k = 0; k < BACKUP_SLOTS; k++) {
-		if (open_slot(run_path(r->run), k, &w, &note, &e))
+		if (open_slot(r->run, k, &w, &note, &e))
 			bad = e;
 		if (w && (!r->weights || count_of(note) > count_of(r->note))) {
 			weights_free(r->weights);
@@ -192,47 +219,125 @@ static void leave(struct resume *r)
 	memset(r, 0, sizeof *r);
 }
 
+/* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
+static void say_empty(struct search *s)
+{
+	struct buf path = BUF_INIT;
+
+	cli_note(s->cli, "%s was cut off before its first checkpoint, so that nothing of it can be continued; `qcnn runs remove` removes it",
+		run_path(s->r->run));
+	run_full_path(s->r->run, "checkpoint", &path);
+	folder_remove(path.data, NULL);
+	buf_release(&path);
+}
+
+/* The result would depend on which program did which part: the user decides. */
+static bool other_version(const struct search *s, int version, const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	if (version != NUMERICAL_VERSION)
+		cli_note(s->cli, "%s, which has not ended and has the same configuration, was begun with numerical version %d; this program has %d, "
+			"and its last digits may differ; a new run begins (--resume=%s continues that one)", path, version, NUMERICAL_VERSION, name);
+	return version != NUMERICAL_VERSION;
+}
+
 static void say(const struct search *s)
 {
 	const struct start_state *at = s->r->checkpoint.running;
-	const char *version = json_string_value(json_object_get(s->r->note, "version"));
+	int version = numerical_version_of(weights_meta(s->r->weights, "numerical_version"));
 	char start[32] = "";
 
 	if (s->job->train.restarts > 1)
 		snprintf(start, sizeof start, "start %u, ", at->start + 1);
 	cli_note(s->cli, "going on with %s after %sstep %llu (epoch %u); --fresh begins a new run", run_path(s->r->run),
 		start, (unsigned long long)at->step, at->epoch);
-	if (!version || strcmp(version, PACKAGE_VERSION))
-		cli_note(s->cli, "it was begun with qcnn %s; the last digits may differ from one run of a single version",
-			version ? version : "of another version");
+	if (version != NUMERICAL_VERSION)
+		cli_note(s->cli, "warning: its checkpoint has numerical version %d, this program has %d: the last digits may differ from "
+			"those of a run without interruption", version, NUMERICAL_VERSION);
 }
 
-/* Lock the run, read where it is. *usable: there is something to go on from. */
-static int try_run(struct search *s, const struct run_folder *f, bool *usable)
+/* Lines and events of the checkpoint's time. */
+static int cut_files(struct search *s)
+{
+	struct buf lost = BUF_INIT;
+	struct err e;
+	int code = train_log_cut(s->r->run, &s->job->train, s->r->note, s->r->weights, &lost, &e);
+
+	if (!code && lost.len)
+		cli_note(s->cli, "warning: %s lacks the end of files that its checkpoint counts on, as after a power failure: %s; what they "
+			"said of that time is missing, the weights are not touched by it", run_path(s->r->run), lost.data);
+	buf_release(&lost);
+	return code ? cli_fail(s->cli, &e) : 0;
+}
+
+/* What the checkpoint of the open run says. *usable: there is something to go on from. */
+static int read_run(struct search *s, bool *usable)
 {
 	struct resume *r = s->r;
 	struct err e;
-	int status;
+	int status = open_newest(s);
 
-	*usable = false;
-	if (run_reopen(f->path, &r->run, &e))
-		return cli_fail(s->cli, &e);
-	status = open_newest(s);
+	if (!status && !r->weights && !s->named)
+		say_empty(s);
 	if (status || !r->weights)
 		return status;
+	if (!s->named && other_version(s, numerical_version_of(weights_meta(r->weights, "numerical_version")), run_path(r->run)))
+		return 0;
 	status = check_same(s);
 	if (status)
 		return status;
 	if (checkpoint_read(&s->job->train, r->weights, &r->checkpoint, &e)) {
-		err_prefix(&e, "%s: the checkpoint is damaged; begin anew with --fresh", f->path);
+		err_prefix(&e, "%s: the checkpoint is damaged; begin anew with --fresh", run_path(r->run));
 		return cli_fail(s->cli, &e);
 	}
 	s->job->train.resume = &r->checkpoint.state;
-	if (train_log_cut(r->run, &s->job->train, r->note, r->weights, &e))
+	status = cut_files(s);
+	if (!status) {
+		*usable = true;
+		say(s);
+	}
+	return status;
+}
+
+/* Lock the run, where it is the user's own, and read where it is. */
+static int try_run(struct search *s, const struct run_folder *f, bool *usable)
+{
+	struct buf foreign = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	*usable = false;
+	if (run_reopen(f->path, &foreign, &s->r->run, &e))
+		status = cli_fail(s->cli, &e);
+	else if (!s->r->run)
+		cli_note(s->cli, "%s, which has not ended and has the same configuration, is not continued by itself: %s; a new run begins "
+			"(--resume=%s continues it)", f->path, foreign.data, f->name);
+	else
+		status = read_run(s, usable);
+	buf_release(&foreign);
+	return status;
+}
+
+/* A run that the user names may be somebody else's. */
+static int try_named(struct search *s, const struct run_folder *f, bool *usable)
+{
+	struct buf foreign = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	*usable = false;
+	if (run_reopen(f->path, NULL, &s->r->run, &e)) {
+		if (access(f->path, W_OK))
+			err_prefix(&e, "%s is not yours to write to; begin a run of your own with --fresh", f->path);
 		return cli_fail(s->cli, &e);
-	*usable = true;
-	say(s);
-	return 0;
+	}
+	if (!folder_is_own(run_folder(s->r->run), &foreign))
+		cli_note(s->cli, "warning: %s: %s; whoever can write there decides what weights and state this training begins with",
+			f->path, foreign.data);
+	status = read_run(s, usable);
+	buf_release(&foreign);
+	return status;
 }
 
 /* ---- which run ---- */
@@ -249,18 +354,25 @@ static int named_run(struct search *s, const char *word)
 	else if (!strcmp(run_state(&l.run[0]), "finished"))
 		status = fail(s, -ERR_USAGE, "%s has finished; there is nothing to go on with", l.run[0].path);
 	else
-		status = try_run(s, &l.run[0], &usable);
+		status = try_named(s, &l.run[0], &usable);
 	if (!status && !usable)
 		status = fail(s, -ERR_NO_INPUT, "%s has no checkpoint: it ended before the first one; begin anew with --fresh", l.run[0].path);
 	run_list_release(&l);
 	return status;
 }
 
+/* By the digest that it was begun with, or, where keys or the numerical version are newer, by one that is made now. */
 static bool is_ours(const struct run_folder *f, const char *digest)
 {
 	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
+	char now[SHA256_HEX + 1];
 
-	return theirs && !strcmp(theirs, digest) && strcmp(run_state(f), "finished");
+	if (!theirs || !strcmp(run_state(f), "finished"))
+		return false;
+	if (!strcmp(theirs, digest))
+		return true;
+	run_config_digest(f, now);
+	return !strcmp(now, digest);
 }
 
 static int newest_run(struct search *s)
@@ -291,6 +403,7 @@ int resume_find(struct cli *c, struct job *j, struct resume *r)
 	struct err e;
 	int status = 0;
 
+	s.named = strcmp(word, "auto") != 0;
 	memset(r, 0, sizeof *r);
 	if (c->options.given[OPT_FRESH] && c->options.given[OPT_RESUME])
 		return cli_usage(c, "--fresh and --resume exclude each other");
@@ -299,7 +412,7 @@ int resume_find(struct cli *c, struct job *j, struct resume *r)
 	if (record_texts(j, &s.texts, &e))
 		status = cli_fail(c, &e);
 	else
-		status = strcmp(word, "auto") ? named_run(&s, word) : newest_run(&s);
+		status = s.named ? named_run(&s, word) : newest_run(&s);
 	record_texts_release(&s.texts);
 	if (status) {
 		j->train.resume = NULL;

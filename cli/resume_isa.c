@@ -8,7 +8,9 @@
 
 #include "cli/backup.h"
 #include "cli/record.h"
-#include "cli/run_folder.h"
+#include "cli/run_config.h"
+#include "runtime/base/folder.h"
+#include "runtime/base/numerical_version.h"
 
 enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, bool given)
 {
@@ -19,32 +21,50 @@ enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, boo
 	return run <= best ? ISA_ANSWER_TAKE : ISA_ANSWER_REFUSE;
 }
 
-/* Of a run that ended before its first one nothing is left to go on with. */
-static bool has_checkpoint(const struct run_folder *f)
+/* Could the run be continued?  Not one that ended before its first checkpoint, and without a name (any) neither one of
+ * somebody else nor one of another numerical version. */
+static bool may_resume(const struct run_folder *f, bool any)
 {
-	struct buf path = BUF_INIT;
+	int folder = folder_open(f->path, !any);
+	struct buf why = BUF_INIT;
+	char file[BACKUP_FILE_MAX];
 	bool found = false;
+	struct stat st;
 
-	for (unsigned slot = 0; !found && slot < BACKUP_SLOTS; slot++) {
-		buf_clear(&path);
-		backup_path(f->path, slot, &path);
-		found = !access(path.data, F_OK);
+	for (unsigned slot = 0; folder >= 0 && !found && slot < BACKUP_SLOTS; slot++) {
+		backup_file(slot, file);
+		found = !folder_stat(folder, file, &st);
 	}
-	buf_release(&path);
+	if (found && any)
+		found = run_numerical_version(f) == NUMERICAL_VERSION && folder_is_own(folder, &why);
+	if (folder >= 0)
+		close(folder);
+	buf_release(&why);
 	return found;
 }
 
-/* The set with which the configuration is that of the run; ISA_NONE: with none. */
-static enum isa isa_of(const struct run_folder *f, char digest[ISA_COUNT][SHA256_HEX + 1])
+static enum isa isa_with(const char *theirs, char digest[ISA_COUNT][SHA256_HEX + 1])
 {
-	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
-
-	if (!theirs || !strcmp(run_state(f), "finished") || !has_checkpoint(f))
-		return ISA_NONE;
 	for (int i = ISA_BASELINE; i < ISA_COUNT; i++)
 		if (!strcmp(theirs, digest[i]))
 			return (enum isa)i;
 	return ISA_NONE;
+}
+
+/* The set with which the configuration is that of the run; ISA_NONE: with none. */
+static enum isa isa_of(const struct run_folder *f, bool any, char digest[ISA_COUNT][SHA256_HEX + 1])
+{
+	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
+	char now[SHA256_HEX + 1];
+	enum isa isa;
+
+	if (!theirs || !strcmp(run_state(f), "finished") || !may_resume(f, any))
+		return ISA_NONE;
+	isa = isa_with(theirs, digest);
+	if (isa)
+		return isa;
+	run_config_digest(f, now);
+	return isa_with(now, digest);
 }
 
 static void digests(struct job *j, char digest[ISA_COUNT][SHA256_HEX + 1])
@@ -59,14 +79,14 @@ static void digests(struct job *j, char digest[ISA_COUNT][SHA256_HEX + 1])
 }
 
 /* The newest of the same configuration; one with our own set first where that was asked for. NULL: none. */
-static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, enum isa *isa)
+static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, bool any, enum isa *isa)
 {
 	char digest[ISA_COUNT][SHA256_HEX + 1];
 	const struct run_folder *found = NULL;
 
 	digests(j, digest);
 	for (size_t i = 0; i < l->n; i++) {
-		enum isa theirs = isa_of(&l->run[i], digest);
+		enum isa theirs = isa_of(&l->run[i], any, digest);
 
 		if (!theirs || (found && !(given && theirs == j->train.exec.isa)))
 			continue;
@@ -121,7 +141,7 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 		run_list_unfinished(dir, &l, NULL);
 	else
 		run_list_find(dir, word, &l, NULL);
-	f = find(&l, j, given, &isa);
+	f = find(&l, j, given, any, &isa);
 	if (f)
 		status = act(c, j, f, isa, given, taken);
 	run_list_release(&l);

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "cli/run_metrics.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/diag.h"
+#include "runtime/base/folder.h"
 #include "runtime/base/inputs.h"
 #include "runtime/log/latest.h"
 #include "runtime/log/run.h"
@@ -23,29 +25,41 @@
 /* The record of a folder, or NULL when it is no run's. */
 static json_t *read_record(const char *path)
 {
-	struct buf file = BUF_INIT, text = BUF_INIT;
+	struct buf text = BUF_INIT;
 	json_t *v = NULL;
 
-	buf_printf(&file, "%s/run.json", path);
-	if (!buf_read_file(&text, file.data, RUN_RECORD_BYTES_MAX, NULL))
+	if (!folder_read_in(&text, path, "run.json", RUN_RECORD_BYTES_MAX, NULL))
 		v = json_read(text.data ? text.data : "", text.len, NULL);
 	if (!json_is_object(v)) {
 		json_decref(v);
 		v = NULL;
 	}
-	buf_release(&file);
 	buf_release(&text);
 	return v;
+}
+
+/* A training that was killed before it could write a record: it has its lock alone. */
+static bool was_begun(const char *path)
+{
+	int folder = folder_open(path, false);
+	struct stat st;
+	bool begun = folder >= 0 && !folder_stat(folder, "checkpoint/lock", &st) && folder_stat(folder, "run.json", &st) && errno == ENOENT;
+
+	if (folder >= 0)
+		close(folder);
+	return begun;
 }
 
 static bool add_run(struct run_list *l, const char *name, const char *path)
 {
 	json_t *record = read_record(path);
 
+	if (!record && was_begun(path))
+		record = json_pack("{s:s}", "state", "running");
 	if (!record)
 		return false;
 	mem_reserve(l->run, l->n, l->cap);
-	l->run[l->n++] = (struct run_folder){ mem_strdup(name), mem_strdup(path), record };
+	l->run[l->n++] = (struct run_folder){ mem_strdup(name), mem_strdup(path), record, false };
 	return true;
 }
 
@@ -134,26 +148,30 @@ static int find_beginning(const char *dir, const char *word, struct run_list *l,
 	return code;
 }
 
-/* The path of a link to a run becomes that of the run itself: beside the link where it is there, else the whole path. */
-static void name_run(const char *real, struct buf *path)
+/* The path of a link to a run becomes that of the run itself: beside the link where it is there, else the whole path, and
+ * the result is true: the link leads away. */
+static bool name_run(const char *real, struct buf *path)
 {
 	const char *slash = strrchr(path->data, '/'), *name = strrchr(real, '/') + 1;
 	struct buf beside = BUF_INIT;
 	char *same;
+	bool away;
 
 	buf_printf(&beside, "%.*s%s", slash ? (int)(slash - path->data) + 1 : 0, path->data, name);
 	same = realpath(beside.data, NULL);
 	buf_clear(path);
-	buf_str(path, same && !strcmp(same, real) ? beside.data : real);
+	away = !same || strcmp(same, real);
+	buf_str(path, away ? real : beside.data);
 	free(same);
 	buf_release(&beside);
+	return away;
 }
 
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	char *real;
-	bool found;
+	bool found, away = false;
 
 	if (strchr(word, '/') || !strcmp(word, ".")) {
 		buf_str(&path, word);
@@ -163,9 +181,13 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 		buf_printf(&path, "%s/%s", dir, word);
 	}
 	real = latest_run(path.data);
+	if (!real && was_begun(path.data))
+		real = realpath(path.data, NULL);
 	if (real && latest_is(path.data))
-		name_run(real, &path);
+		away = name_run(real, &path);
 	found = real && add_run(l, strrchr(real, '/') + 1, path.data);
+	if (found)
+		l->run[l->n - 1].away = away;
 	buf_release(&path);
 	free(real);
 	return found ? 0 : find_beginning(dir, word, l, e);
@@ -215,15 +237,18 @@ static void point_latest(const char *dir)
 	if (!latest_remove_dangling(dir) || run_list_read(dir, &all, NULL))
 		return;
 	if (all.n)
-		latest_point(dir, all.run[0].name);
+		latest_point(dir, all.run[0].name, NULL);
 	run_list_release(&all);
 }
 
 int run_remove(const struct run_folder *r, struct err *e)
 {
-	char *real = realpath(r->path, NULL), *slash;     /* the run itself, also where it was named by a link */
+	char *real, *slash;
 	int code;
 
+	if (r->away)
+		return err_set(e, -ERR_USAGE, "a link leads to %s, in another folder; it is not followed: name the folder of the run itself", r->path);
+	real = realpath(r->path, NULL);
 	if (!real)
 		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
 	code = folder_remove(real, e);
@@ -240,12 +265,14 @@ int run_remove(const struct run_folder *r, struct err *e)
 static bool newest_checkpoint(const char *run, struct buf *path)
 {
 	struct buf slot = BUF_INIT;
+	char file[BACKUP_FILE_MAX];
 	struct timespec newest = { 0, 0 };
 	struct stat st;
 
 	for (unsigned k = 0; k < BACKUP_SLOTS; k++) {
 		buf_clear(&slot);
-		backup_path(run, k, &slot);
+		backup_file(k, file);
+		buf_printf(&slot, "%s/%s", run, file);
 		if (stat(slot.data, &st) || st.st_mtim.tv_sec < newest.tv_sec
 				|| (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec))
 			continue;

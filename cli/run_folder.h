@@ -11,6 +11,7 @@ enum { RUNS_MAX = 100000, RUN_RECORD_BYTES_MAX = 16 << 20 };
 struct run_folder {
 	char *name, *path;           /* "cluster-20261121-093000", "runs/" name */
 	json_t *record;              /* run.json */
+	bool away;                   /* it was named by a link to another folder */
 };
 struct run_list { struct run_folder *run; size_t n, cap; };
 
@@ -29,7 +30,8 @@ const char *run_state(const struct run_folder *r);
 double run_number(const struct run_folder *r, const char *section, const char *key);
 /* Whether two paths lead to one folder. */
 bool run_is_same(const struct run_folder *a, const struct run_folder *b);
-/* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run. */
+/* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run.
+ * -ERR_USAGE for a run that was named by a link to another folder. */
 int run_remove(const struct run_folder *r, struct err *e);
 
 /* What a word that names a file of weights or a model means: itself where it is a file (or `-`), or else the weights.bin

@@ -68,13 +68,11 @@ static json_t *last_epoch(const struct history *h)
 void run_metrics_complete(struct run_folder *r)
 {
 	json_t *metrics = json_object_get(r->record, "metrics");
-	struct buf path = BUF_INIT;
 	struct history h;
 
 	if (json_object_get(metrics, "best_epoch"))
 		return;
-	buf_printf(&path, "%s/metrics.jsonl", r->path);
-	if (!history_read(path.data, &h, NULL) && h.nrow) {
+	if (!history_read(r->path, &h, NULL) && h.nrow) {
 		if (!json_is_object(metrics)) {
 			metrics = last_epoch(&h);
 			json_object_set_new(r->record, "metrics", metrics);
@@ -82,7 +80,6 @@ void run_metrics_complete(struct run_folder *r)
 		run_metrics_best(metrics, &h, run_number(r, "metrics", "start"));
 	}
 	history_release(&h);
-	buf_release(&path);
 }
 
 /* ---- which value is better ---- */

@@ -8,30 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/configuration.h"
+#include "cli/run_config.h"
 #include "cli/run_metrics.h"
 #include "cli/table.h"
-
-/* The configuration of a run as a tree of its results' keys, or NULL. */
-static json_t *config_of(const struct run_folder *r)
-{
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	struct buf path = BUF_INIT;
-	struct config *config;
-	json_t *v = NULL;
-	struct err e;
-
-	buf_printf(&path, "%s/config.yaml", r->path);
-	config = config_open(path.data, NULL, 0, d, &e);
-	if (config && !diags_errors(d))
-		v = config_json(config, SCOPE_RESULT, NULL, NULL);
-	config_free(config);
-	diags_free(d);
-	source_set_free(sources);
-	buf_release(&path);
-	return v;
-}
 
 /* Add the values of a tree to `flat`, each under the names on its path joined by dots. */
 static void flatten(const json_t *v, const char *prefix, json_t *flat)
@@ -83,7 +62,7 @@ static void compare_configs(const struct run_list *l, struct table *t)
 	const char *key;
 
 	for (size_t i = 0; i < l->n; i++)
-		config[i] = config_of(&l->run[i]);
+		config[i] = run_config(&l->run[i], NULL, NULL);
 	keys = flatten_all(config, l->n, flat);
 	json_object_foreach(keys, key, first) {
 		bool differ = false;
@@ -234,17 +213,12 @@ static size_t rows_of(const struct run_folder *r, const struct history *h, size_
 
 static int read_histories(struct cli *c, const struct run_list *l, struct history *h)
 {
-	struct buf path = BUF_INIT;
 	struct err e;
 	int status = 0;
 
-	for (size_t i = 0; !status && i < l->n; i++) {
-		buf_clear(&path);
-		buf_printf(&path, "%s/metrics.jsonl", l->run[i].path);
-		if (history_read(path.data, &h[i], &e))
+	for (size_t i = 0; !status && i < l->n; i++)
+		if (history_read(l->run[i].path, &h[i], &e))
 			status = cli_fail(c, &e);
-	}
-	buf_release(&path);
 	return status;
 }
 

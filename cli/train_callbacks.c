@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,18 +99,20 @@ static void set_others(struct environment *v)
 static void run_one(struct train_callbacks *t, const struct callback_choice *o, unsigned event, const char *name, const struct environment *v)
 {
 	bool *failed = &t->command_failed[o - t->job->callbacks.of];
-	struct buf output = BUF_INIT;
 	struct err e;
+	int output = run_open_file(t->run, "command.log", O_WRONLY | O_APPEND | O_CREAT, &e), code = output < 0 ? output : 0;
 
-	buf_printf(&output, "%s/command.log", run_path(t->run));
 	/* At the end of a run that was stopped the signal is old. */
-	if (child_run(&(struct child){ o->command, v->value, output.data, o->option[HOOK_TIMEOUT],
-		event == ON_END ? NULL : stop_asked }, &e) && !*failed) {
-		cli_note(t->cli, "train.callbacks.command, event %s: %s; what it printed is in %s; later failures are not told",
-			name, e.text, output.data);
+	if (!code)
+		code = child_run(&(struct child){ o->command, v->value, output, o->option[HOOK_TIMEOUT],
+			event == ON_END ? NULL : stop_asked }, &e);
+	if (code && !*failed) {
+		cli_note(t->cli, "train.callbacks.command, event %s: %s; what it printed is in %s/command.log; later failures are not reported",
+			name, e.text, run_path(t->run));
 		*failed = true;
 	}
-	buf_release(&output);
+	if (output >= 0)
+		close(output);
 }
 
 /* file, state, r: may be NULL. */
@@ -161,15 +164,15 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 	int code = record_weights(t->job, &r, &b, &e);
 
 	if (!code)
-		code = run_make_parents(v->path, &e);
-	if (!code)
-		code = buf_write_file(&b, v->path, 0, &e);
+		code = run_write(t->run, v->path, &b, 0, &e);
 	buf_release(&b);
+	run_full_path(t->run, v->path, &b);
 	if (code)
 		err_prefix(&e, "train.callbacks.checkpoint");
 	trouble_note(t->trouble, code, &e);
 	if (!code)
-		run_commands(t, ON_CHECKPOINT, "checkpoint", v->path, NULL, v->result);
+		run_commands(t, ON_CHECKPOINT, "checkpoint", b.data, NULL, v->result);
+	buf_release(&b);
 	return code;
 }
 
@@ -177,7 +180,7 @@ static void drop(struct train_callbacks *t, const struct train_event *v)
 {
 	struct err e;
 
-	if (unlink(v->path) && errno != ENOENT)
+	if (run_unlink(t->run, v->path) && errno != ENOENT)
 		trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.checkpoint: cannot remove %s: %s", v->path,
 			strerror(errno)), &e);
 }

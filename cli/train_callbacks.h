@@ -12,7 +12,7 @@
 struct train_callbacks {
 	const struct cli *cli;
 	const struct job *job;
-	const struct run *run;
+	struct run *run;
 	struct progress *progress;
 	const char *const *metric; const unsigned *at; unsigned nmetric;     /* those that are numbers */
 	struct trouble *trouble;

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "compiler/draw.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/folder.h"
 #include "runtime/log/tfevents.h"
 #include "runtime/train/state.h"
 
@@ -49,9 +49,9 @@ static void finish(struct train_log *l, struct tfevents **f)
 /* ---- opening ---- */
 
 /* "events/train" of the file's path. */
-static void name_waiting(const struct train_log *l, const struct tfevents *f, struct buf *name)
+static void name_waiting(const struct tfevents *f, struct buf *name)
 {
-	const char *path = tfevents_path(f) + strlen(run_path(l->run)) + 1, *slash = strrchr(path, '/');
+	const char *path = tfevents_path(f), *slash = strrchr(path, '/');
 
 	buf_str(name, "events");
 	if (slash)
@@ -64,7 +64,7 @@ static bool take_waiting(struct train_log *l, struct tfevents *f)
 	struct buf name = BUF_INIT, records = BUF_INIT;
 	bool there;
 
-	name_waiting(l, f, &name);
+	name_waiting(f, &name);
 	there = !json_object_get(l->taken, name.data) && train_log_unpack(l->from, name.data, &records);
 	if (there) {
 		tfevents_add(f, &records);
@@ -82,7 +82,7 @@ static bool open_in(struct train_log *l, const char *folder, struct tfevents **f
 
 	*begun = false;
 	if (l->tensorboard)
-		trouble_note(l->trouble, tfevents_open(folder, f, &e), &e);
+		trouble_note(l->trouble, tfevents_open(l->run, folder, f, &e), &e);
 	if (*f)
 		*begun = take_waiting(l, *f);
 	return *f != NULL;
@@ -173,15 +173,13 @@ static void begin_session(struct train_log *l)
 /* What waits for a start that has ended in the meantime has a file of its own. */
 static void write_ended(struct train_log *l, const char *folder)
 {
-	struct buf path = BUF_INIT, name = BUF_INIT, records = BUF_INIT;
+	struct buf name = BUF_INIT, records = BUF_INIT;
 	struct tfevents *f = NULL;
 	bool begun;
 
-	buf_printf(&path, "%s/%s", run_path(l->run), folder);
 	buf_printf(&name, "events/%s", folder);
-	if (train_log_unpack(l->from, name.data, &records) && open_in(l, path.data, &f, &begun))
+	if (train_log_unpack(l->from, name.data, &records) && open_in(l, folder, &f, &begun))
 		finish(l, &f);
-	buf_release(&path);
 	buf_release(&name);
 	buf_release(&records);
 }
@@ -199,6 +197,13 @@ static void write_all_ended(struct train_log *l)
 	}
 }
 
+static bool has_lines(const struct run *run, const char *name)
+{
+	struct stat st;
+
+	return !folder_stat(run_folder(run), name, &st) && st.st_size > 0;
+}
+
 struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed,
 	const struct weights *from)
 {
@@ -212,11 +217,10 @@ struct train_log *train_log_new(struct trouble *t, const struct job *j, struct r
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
 	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
 	/* A file that was cut to nothing has no header either. */
-	l->csv_begun = json_integer_value(json_object_get(json_object_get(resumed, "lines"), "history.csv")) > 0
-		|| train_log_unpack(from, "lines/history.csv", &lines);
+	l->csv_begun = (resumed && has_lines(run, "history.csv")) || train_log_unpack(from, "lines/history.csv", &lines);
 	buf_release(&lines);
 	write_all_ended(l);
-	if (open_in(l, run_path(run), &l->own, &begun) && !begun && !was_begun(l, ""))
+	if (open_in(l, "", &l->own, &begun) && !begun && !was_begun(l, ""))
 		begin_session(l);
 	return l;
 }
@@ -244,11 +248,10 @@ static void open_start(struct train_log *l, uint32_t start)
 	if (l->start != UINT32_MAX)
 		forget(l);
 	l->start = start;
-	buf_str(&folder, run_path(l->run));
 	if (l->job->train.restarts > 1)
-		buf_printf(&folder, "/start-%u", start + 1);
-	buf_str(&folder, "/train");
-	if (open_in(l, folder.data, &l->train, &begun) && !start && !begun && !was_begun(l, folder.data + strlen(run_path(l->run)) + 1))
+		buf_printf(&folder, "start-%u/", start + 1);
+	buf_str(&folder, "train");
+	if (open_in(l, folder.data, &l->train, &begun) && !start && !begun && !was_begun(l, folder.data))
 		add_texts(l, l->train);
 	folder.len -= strlen("train");
 	folder.data[folder.len] = 0;
@@ -381,18 +384,17 @@ static void note_events(struct train_log *l, struct tfevents *f, json_t *events,
 {
 	struct buf name = BUF_INIT;
 	const void *records;
-	struct stat st;
 	size_t n;
 
 	if (!f)
 		return;
 	check(l, f);
 	records = tfevents_waiting(f, &n);
-	name_waiting(l, f, &name);
+	name_waiting(f, &name);
 	train_log_pack(w, name.data, records, n);
 	buf_release(&name);
-	if (!stat(tfevents_path(f), &st))
-		json_object_set_new(events, tfevents_path(f) + strlen(run_path(l->run)) + 1, json_integer(st.st_size));
+	if (tfevents_size(f))
+		json_object_set_new(events, tfevents_path(f), json_integer((json_int_t)tfevents_size(f)));
 }
 
 json_t *train_log_files(struct train_log *l, struct train_log_waiting *w)

@@ -32,8 +32,9 @@ void train_log_state(struct train_log *l, const struct epoch_result *r, const st
 void train_log_close(struct train_log *l, bool well);
 
 /* train_log_files.c: cut the files of a run to what `resumed` says; event files that it does not know are removed,
- * but for those of the starts before the one that runs. */
-int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, const struct weights *from, struct err *e);
+ * but for those of the starts before the one that runs. *lost: the files that are shorter, "metrics.jsonl (80 bytes), ...". */
+int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, const struct weights *from, struct buf *lost,
+	struct err *e);
 
 /* train_log_waiting.c: n bytes as one more vector (none: no vector), and back behind *out; false where there is none. */
 #define TRAIN_LOG_WAITING "log/"

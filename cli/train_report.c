@@ -218,15 +218,16 @@ unsigned report_class(const struct train_report *p, const struct report_part *pa
 
 int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e)
 {
-	struct buf path = BUF_INIT, page = BUF_INIT;
+	struct buf lines = BUF_INIT, page = BUF_INIT;
 	int code;
 
 	p->result = r;
 	p->seconds = seconds;
-	buf_printf(&path, "%s/metrics.jsonl", run_path(run));
-	code = history_read(path.data, &p->history, e);
-	if (!code)
+	code = run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, e);
+	if (!code) {
+		history_parse(lines.data, lines.len, &p->history);
 		code = evaluate_parts(p, e);
+	}
 	if (!code) {
 		p->best = history_best(&p->history, r->winner + 1.0);
 		find_classes(p);
@@ -234,7 +235,7 @@ int train_report_write(struct train_report *p, struct run *run, const struct tra
 		report_page(p, &page);
 		code = run_write(run, "report.html", &page, 0, e);
 	}
-	buf_release(&path);
+	buf_release(&lines);
 	buf_release(&page);
 	return code;
 }

@@ -317,7 +317,8 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 	}
 	if (!code) {
 		reported = write_report(t, r);
-		run_point_latest(t->run);
+		if (run_point_latest(t->run, e))
+			cli_note(t->cli, "%s", e->text);
 		code = record_run(t->run, t->cli, t->job, "finished", clock_seconds() - t->begin, r, e);
 	} else {
 		record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, NULL, &ignored);
@@ -328,7 +329,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 	}
 	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
 	if (!code)
-		run_point_latest(t->run);      /* once more: the command callback may have added files */
+		run_point_latest(t->run, &ignored);    /* once more: the command callback may have added files */
 	return code;
 }
 
@@ -342,7 +343,7 @@ static int train_and_keep(struct training *t)
 
 	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble,
 		.metric = t->number, .at = t->at, .nmetric = t->nnumber };
-	t->job->train.folder = run_path(t->run);
+	t->job->train.run = t->run;
 	t->workers = train_workers_new(t->job->workers);
 	code = open_writers(t, &e);
 	if (!code)

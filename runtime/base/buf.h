@@ -41,15 +41,22 @@ char *buf_take(struct buf *b);                      /* hands over the memory (fr
  * BUF_STREAM_MAX bytes at most.  The path `-` is the standard input (inputs.h), which has no parts. */
 enum { BUF_STREAM_MAX = 256 << 20 };
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e);
+int buf_open_file(const char *path, int *fd, struct err *e);    /* as buf_read_file does; `-` is the standard input */
+int buf_read_fd(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e);      /* path: for errors */
 /* The first (or last) len bytes of a regular file, and its size: a look at its header before its length is
  * believed. Other files give nothing and size 0. */
 int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e);
+int buf_read_part_fd(struct buf *b, int fd, const char *path, size_t len, bool tail, uint64_t *size, struct err *e);
 /* Atomic: temporary file beside it, optional fsync (file and folder), rename.
  * An existing file is untouched on failure, but for one: -ERR_IO when the folder cannot be synced after the
  * rename. Then the new file is there and whole, and the text says that a power cut may undo it. */
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e);
 /* The same for whatever `put` writes to a file that is open and empty: 0, or -1 and errno. */
 int file_replace(const char *path, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e);
+/* The same for a plain name in an open folder, where links and other special files are replaced, not followed. */
+int file_replace_at(int folder, const char *name, const char *shown, int (*put)(const void *what, int fd), const void *what,
+	int sync, struct err *e);
+int buf_put(const void *buf, int fd);               /* `put` of a struct buf */
 /* Is that the name of such a temporary file?  One that was killed leaves it behind. */
 bool buf_is_temporary(const char *name);
 /* The same for a secret: mode 0600, and what lies there, a link or whatever, is replaced. */

@@ -82,7 +82,7 @@ static int read_all(struct buf *b, int fd, const char *path, size_t max_bytes, s
 }
 
 /* The file, or the standard input, which may be a socket, so that /dev/stdin could not be opened. */
-static int open_input(const char *path, int *fd, struct err *e)
+int buf_open_file(const char *path, int *fd, struct err *e)
 {
 	int code = 0;
 
@@ -97,18 +97,13 @@ static int open_input(const char *path, int *fd, struct err *e)
 	return 0;
 }
 
-int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e)
+int buf_read_fd(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e)
 {
 	struct buf new = BUF_INIT;
-	int fd, code = open_input(path, &fd, e);
+	int code = first_memory(&new, fd, path, &max_bytes, e);
 
-	if (code)
-		return code;
-	path = input_name(path);
-	code = first_memory(&new, fd, path, &max_bytes, e);
 	if (!code)
 		code = read_all(&new, fd, path, max_bytes, e);
-	close(fd);
 	if (code) {
 		buf_release(&new);
 		return code;
@@ -116,6 +111,17 @@ int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err 
 	buf_release(b);
 	*b = new;
 	return 0;
+}
+
+int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e)
+{
+	int fd, code = buf_open_file(path, &fd, e);
+
+	if (code)
+		return code;
+	code = buf_read_fd(b, fd, input_name(path), max_bytes, e);
+	close(fd);
+	return code;
 }
 
 /* Up to len bytes from `at` on, fewer at the end of the file. */
@@ -138,11 +144,33 @@ static int read_at(struct buf *b, int fd, uint64_t at, size_t len)
 	return 0;
 }
 
-int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)
+int buf_read_part_fd(struct buf *b, int fd, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)
 {
 	struct buf new = BUF_INIT;
 	struct stat st;
-	int fd, code = 0;
+	int code = 0;
+
+	*size = 0;
+	if (fstat(fd, &st))
+		return cannot_read(path, e);
+	if (S_ISREG(st.st_mode)) {
+		*size = (uint64_t)st.st_size;
+		if (read_at(&new, fd, tail && *size > len ? *size - len : 0, len))
+			code = cannot_read(path, e);
+	}
+	if (code) {
+		buf_release(&new);
+		return code;
+	}
+	buf_release(b);
+	*b = new;
+	return 0;
+}
+
+int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)
+{
+	struct stat st;
+	int fd, code;
 
 	*size = 0;
 	/* Opening a pipe and closing it would end its writer; there are no parts of it to read. */
@@ -154,21 +182,9 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 	if (fd < 0)
 		return cannot_read(path, e);
 	inputs_note(fd, path);
-	if (fstat(fd, &st))
-		code = cannot_read(path, e);
-	if (!code && S_ISREG(st.st_mode)) {
-		*size = (uint64_t)st.st_size;
-		if (read_at(&new, fd, tail && *size > len ? *size - len : 0, len))
-			code = cannot_read(path, e);
-	}
+	code = buf_read_part_fd(b, fd, path, len, tail, size, e);
 	close(fd);
-	if (code) {
-		buf_release(&new);
-		return code;
-	}
-	buf_release(b);
-	*b = new;
-	return 0;
+	return code;
 }
 
 bool path_ends(const char *path, const char *ending)
@@ -206,8 +222,8 @@ static void keep_access(int fd, const struct stat *replaced)
 		return;
 }
 
-/* A new file beside `path`; its name in name[PATH_MAX]. */
-static int open_temporary(const char *path, mode_t mode, char *name)
+/* A new file beside `path`, which is relative to the folder `at`; its name in name[PATH_MAX]. */
+static int open_temporary(int at, const char *path, mode_t mode, char *name)
 {
 	int fd = -1;
 
@@ -216,7 +232,7 @@ static int open_temporary(const char *path, mode_t mode, char *name)
 			errno = ENAMETOOLONG;
 			return -1;
 		}
-		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
@@ -266,7 +282,7 @@ static int sync_folder(int fd, const char *path, struct err *e)
 
 struct writing { int (*put)(const void *what, int fd); const void *what; };
 
-static int put_buf(const void *what, int fd)
+int buf_put(const void *what, int fd)
 {
 	const struct buf *b = what;
 
@@ -286,16 +302,17 @@ static int write_in_place(const struct writing *w, const char *path, struct err 
 	return 0;
 }
 
-/* replaced: the file that lies there, or NULL; a new one gets `mode` under the umask. */
-static int write_beside(const struct writing *w, const char *path, mode_t mode, const struct stat *replaced, int sync, struct err *e)
+/* shown: `path` as errors name it; replaced: the file that lies there, or NULL; a new one gets `mode` under the umask. */
+static int write_beside(const struct writing *w, int at, const char *path, const char *shown, mode_t mode, const struct stat *replaced,
+	int sync, struct err *e)
 {
 	char name[PATH_MAX];
-	int folder = sync ? open_folder_of(path) : -1, fd = -1, code, saved;
+	int folder = !sync ? -1 : at == AT_FDCWD ? open_folder_of(path) : fcntl(at, F_DUPFD_CLOEXEC, 0), fd = -1, code, saved;
 
 	if (folder >= 0 || !sync)
-		fd = open_temporary(path, replaced ? replaced->st_mode & 0700 : mode, name);
+		fd = open_temporary(at, path, replaced ? replaced->st_mode & 0700 : mode, name);
 	if (fd < 0) {
-		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", shown, strerror(errno));
 		if (folder >= 0)
 			close(folder);
 		return code;
@@ -310,19 +327,30 @@ static int write_beside(const struct writing *w, const char *path, mode_t mode, 
 		code = -1;
 		saved = errno;
 	}
-	if (!code && rename(name, path)) {
+	if (!code && renameat(at, name, at, path)) {
 		code = -1;
 		saved = errno;
 	}
 	if (code) {
-		unlink(name);
-		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(saved));
+		unlinkat(at, name, 0);
+		code = err_set(e, -ERR_IO, "cannot write %s: %s", shown, strerror(saved));
 	} else if (sync) {
-		code = sync_folder(folder, path, e);
+		code = sync_folder(folder, shown, e);
 	}
 	if (folder >= 0)
 		close(folder);
 	return code;
+}
+
+int file_replace_at(int folder, const char *name, const char *shown, int (*put)(const void *what, int fd), const void *what,
+	int sync, struct err *e)
+{
+	struct stat st;
+	bool is_there = !fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (is_there && S_ISDIR(st.st_mode))
+		return err_set(e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", shown);
+	return write_beside(&(struct writing){ put, what }, folder, name, shown, 0666, is_there && S_ISREG(st.st_mode) ? &st : NULL, sync, e);
 }
 
 /* Where the links that begin at `path` lead though nothing is there yet; path itself where it is no link. */
@@ -364,15 +392,15 @@ int file_replace(const char *path, int (*put)(const void *what, int fd), const v
 	} else if (errno == ENOENT && strlen(path) < PATH_MAX && !follow(path, real)) {
 		path = real;
 	}
-	return write_beside(&w, path, 0666, exists ? &st : NULL, sync, e);
+	return write_beside(&w, AT_FDCWD, path, path, 0666, exists ? &st : NULL, sync, e);
 }
 
 int buf_write_file(const struct buf *b, const char *path, int sync, struct err *e)
 {
-	return file_replace(path, put_buf, b, sync, e);
+	return file_replace(path, buf_put, b, sync, e);
 }
 
 int buf_write_secret(const struct buf *b, const char *path, struct err *e)
 {
-	return write_beside(&(struct writing){ put_buf, b }, path, 0600, NULL, 1, e);
+	return write_beside(&(struct writing){ buf_put, b }, AT_FDCWD, path, path, 0600, NULL, 1, e);
 }

@@ -147,7 +147,7 @@ static int put_and_seal(const struct file_parts *f, int fd)
 }
 
 /* A pipe has no place to come back to. */
-static int put(const void *file, int fd)
+int file_parts_put(const void *file, int fd)
 {
 	const struct file_parts *f = file;
 
@@ -158,5 +158,5 @@ static int put(const void *file, int fd)
 
 int file_parts_write(const struct file_parts *f, const char *path, struct err *e)
 {
-	return file_replace(path, put, f, 1, e);
+	return file_replace(path, file_parts_put, f, 1, e);
 }

@@ -30,6 +30,8 @@ libbase_a_SOURCES = \
 	runtime/base/file_parts.h \
 	runtime/base/fixed.c \
 	runtime/base/fixed.h \
+	runtime/base/folder.c \
+	runtime/base/folder.h \
 	runtime/base/inflate.c \
 	runtime/base/inflate.h \
 	runtime/base/inputs.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/folder.h"
 #include "runtime/base/json.h"
 
 struct rows { double *value; size_t n, cap; };   /* (n, HISTORY_COLUMNS_MAX) while it is read */
@@ -53,17 +54,15 @@ static void turn(struct history *h, const struct rows *r)
 			h->value[k * r->n + i] = r->value[i * HISTORY_COLUMNS_MAX + k];
 }
 
-int history_read(const char *path, struct history *h, struct err *e)
+void history_parse(const char *text, size_t len, struct history *h)
 {
-	struct buf text = BUF_INIT;
 	struct rows r = { NULL, 0, 0 };
-	int code = buf_read_file(&text, path, HISTORY_BYTES_MAX, e);
 
 	memset(h, 0, sizeof *h);
-	for (size_t at = 0; !code && at < text.len && r.n < HISTORY_ROWS_MAX; ) {
-		const char *end = memchr(text.data + at, '\n', text.len - at);
-		size_t len = end ? (size_t)(end - text.data) - at : text.len - at;
-		json_t *line = json_read(text.data + at, len, NULL);
+	for (size_t at = 0; at < len && r.n < HISTORY_ROWS_MAX; ) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t n = end ? (size_t)(end - text) - at : len - at;
+		json_t *line = json_read(text + at, n, NULL);
 
 		if (!json_is_object(line)) {
 			json_decref(line);
@@ -71,10 +70,18 @@ int history_read(const char *path, struct history *h, struct err *e)
 		}
 		add_row(h, &r, line);
 		json_decref(line);
-		at += len + 1;
+		at += n + 1;
 	}
 	turn(h, &r);
 	free(r.value);
+}
+
+int history_read(const char *run, struct history *h, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	int code = folder_read_in(&text, run, "metrics.jsonl", HISTORY_BYTES_MAX, e);
+
+	history_parse(text.data, text.len, h);
 	buf_release(&text);
 	return code;
 }

@@ -15,8 +15,10 @@ struct history {
 	double *value;               /* (ncolumn, nrow): a column's values are neighbours; NaN: not there */
 };
 
-/* Lines that are no JSON object (a run that was cut off) end the table.  -ERR_NO_INPUT without a file. */
-int history_read(const char *path, struct history *h, struct err *e);
+/* Lines that are no JSON object (a run that was cut off) end the table. */
+void history_parse(const char *text, size_t len, struct history *h);
+/* metrics.jsonl of a run's folder; -ERR_NO_INPUT without that file. Release *h in any case. */
+int history_read(const char *run, struct history *h, struct err *e);
 void history_release(struct history *h);
 /* The values of a column, or NULL. */
 const double *history_column(const struct history *h, const char *name);

@@ -149,32 +149,35 @@ static bool exchange(const char *a, const char *b)
 }
 
 /* `made` takes the name `latest`. */
-static void take_name(const char *made, const char *latest)
+static int take_name(const char *made, const char *latest, struct err *e)
 {
 	struct stat st;
 
 	if (lstat(latest, &st) && errno == ENOENT && !rename(made, latest))
-		return;
+		return 0;
 	if (!latest_is(latest))
-		return;
+		return err_set(e, -ERR_CANT_CREATE, "%s was not made by qcnn: it is left as it is, and does not lead to the newest run", latest);
 	if (!exchange(made, latest)) {       /* this file system cannot: for a moment there is none */
 		remove_links(latest);
 		rename(made, latest);
 	}
+	return 0;
 }
 
-void latest_point(const char *dir, const char *name)
+int latest_point(const char *dir, const char *name, struct err *e)
 {
 	struct buf run = BUF_INIT, made = BUF_INIT, latest = BUF_INIT;
+	int code = 0;
 
 	buf_printf(&run, "%s/%s", dir, name);
 	buf_printf(&made, "%s/.latest-%s", dir, name);
 	buf_printf(&latest, "%s/latest", dir);
 	remove_links(made.data);
 	if (!mkdir(made.data, 0777) && each_entry(run.data, link_entry, &(struct linking){ made.data, name }))
-		take_name(made.data, latest.data);
+		code = take_name(made.data, latest.data, e);
 	remove_links(made.data);
 	buf_release(&run);
 	buf_release(&made);
 	buf_release(&latest);
+	return code;
 }

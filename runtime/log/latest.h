@@ -12,9 +12,9 @@
 #include "runtime/base/buf.h"
 
 /* Replace dir/latest by links to the files of dir/name, in one atomic step where the file system can exchange two
- * names.  Failures are ignored: without symbolic links there is no `latest`.  A `latest` that qcnn did not make is
- * left unchanged. */
-void latest_point(const char *dir, const char *name);
+ * names.  Failures are ignored: without symbolic links there is no `latest`.  -ERR_CANT_CREATE for a `latest` that qcnn
+ * did not make, which is left unchanged. */
+int latest_point(const char *dir, const char *name, struct err *e);
 /* Whether `path` is such a folder, or a symbolic link, as earlier versions made it. */
 bool latest_is(const char *path);
 /* The real folder of the run that `path` (a run's folder, or a `latest`) leads to; NULL: none. The caller frees it. */

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +16,21 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/folder.h"
+#include "runtime/base/json.h"
 #include "runtime/log/latest.h"
 
-enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100, FOLDERS_OPEN_MAX = 16 };
+enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100, LINE_LOOKED_MAX = 1 << 16 };
 
 /* A file of lines, and those of it that found no room yet. */
 struct lines { char *file; struct buf waiting; };
 
 struct run {
 	char *path;
+	int folder;                  /* everything below it is reached from here: folder.h */
 	int lock;                    /* -1: the file system has none */
+	json_t *unsynced;            /* a set: names of files written since run_sync */
+	bool entered;                /* the entries of the folder itself and of those above it are synced */
 	struct lines lines[RUN_LINES_MAX]; unsigned nlines;
 };
 
@@ -123,19 +127,13 @@ static void sign(int fd)
 
 bool run_is_open(const char *path)
 {
-	struct buf file = BUF_INIT;
-	bool is = false;
-	int fd;
+	int folder = folder_open(path, true), fd = folder < 0 ? -1 : folder_file(folder, "checkpoint/lock", O_RDONLY);
+	bool is = fd >= 0 ? flock(fd, LOCK_SH | LOCK_NB) != 0 : errno != ENOENT && errno != ELOOP && errno != ENXIO;
 
-	buf_printf(&file, "%s/checkpoint/lock", path);
-	fd = open(file.data, O_RDONLY | O_CLOEXEC);
-	buf_release(&file);
-	if (fd >= 0)
-		is = flock(fd, LOCK_SH | LOCK_NB) != 0;
-	else
-		is = errno != ENOENT;
 	if (fd >= 0)
 		close(fd);
+	if (folder >= 0)
+		close(folder);
 	return is;
 }
 
@@ -153,61 +151,76 @@ static int lock_patiently(int fd)
 }
 
 /* Where locks do not work there is none: *fd is -1 then. */
-static int take_lock(const char *path, int *fd, struct err *e)
+static int take_lock(int folder, const char *path, int *fd, struct err *e)
 {
-	struct buf file = BUF_INIT;
-	int code = 0;
+	*fd = -1;
+	if (folder_parents(folder, "checkpoint/lock"))
+		return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s/checkpoint: %s", path, folder_reason(errno));
+	*fd = folder_file(folder, "checkpoint/lock", O_RDWR | O_CREAT);
+	if (*fd < 0)
+		return err_set(e, -ERR_CANT_CREATE, "cannot create %s/checkpoint/lock: %s", path, folder_reason(errno));
+	if (lock_patiently(*fd)) {
+		int code = errno == EWOULDBLOCK ? is_taken(*fd, path, e) : 0;
 
-	buf_printf(&file, "%s/checkpoint", path);
-	if (mkdir(file.data, 0777) && errno != EEXIST)
-		code = err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", file.data, strerror(errno));
-	buf_str(&file, "/lock");
-	*fd = code ? -1 : open(file.data, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (!code && *fd < 0)
-		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", file.data, strerror(errno));
-	if (!code && lock_patiently(*fd)) {
-		if (errno == EWOULDBLOCK)
-			code = is_taken(*fd, path, e);
 		close(*fd);
 		*fd = -1;
+		return code;
 	}
-	if (*fd >= 0)
-		sign(*fd);
-	buf_release(&file);
-	return code;
-}
-
-static int remove_temporary(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	if (kind == FTW_F && buf_is_temporary(path + at->base))
-		unlink(path);
+	sign(*fd);
 	return 0;
 }
 
-int run_reopen(const char *path, struct run **out, struct err *e)
+static int remove_temporary(void *ctx, int at, const char *name, const char *path, const struct stat *st)
+{
+	(void)ctx;
+	(void)path;
+	if (S_ISREG(st->st_mode) && buf_is_temporary(name))
+		unlinkat(at, name, 0);
+	return 0;
+}
+
+/* Takes the descriptor. */
+static int take_folder(const char *path, int folder, struct run **out, struct err *e)
 {
 	struct run *r;
-	int lock, code = take_lock(path, &lock, e);
+	int lock, code = take_lock(folder, path, &lock, e);
 
-	if (code)
+	if (code) {
+		close(folder);
 		return code;
-	nftw(path, remove_temporary, FOLDERS_OPEN_MAX, FTW_PHYS);    /* of a process that was killed: nobody else writes here */
+	}
+	folder_walk(folder, remove_temporary, NULL);    /* of a process that was killed: no other one writes here */
 	r = mem_alloc(1, sizeof *r);
-	*r = (struct run){ .path = mem_strdup(path), .lock = lock };
+	*r = (struct run){ .path = mem_strdup(path), .folder = folder, .lock = lock, .unsynced = json_object() };
 	*out = r;
 	return 0;
+}
+
+int run_reopen(const char *path, struct buf *foreign, struct run **out, struct err *e)
+{
+	int folder = folder_open(path, !foreign);
+
+	*out = NULL;
+	if (folder < 0)
+		return err_set(e, -ERR_NO_INPUT, "cannot open the folder %s: %s", path, strerror(errno));
+	if (foreign && !folder_is_own(folder, foreign)) {
+		close(folder);
+		return 0;
+	}
+	return take_folder(path, folder, out, e);
 }
 
 int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 {
 	struct buf base = BUF_INIT, path = BUF_INIT;
-	int code = make_folders(dir, e);
+	int code = make_folders(dir, e), folder = -1;
 
 	if (!code)
 		code = make_own(dir, name, &base, &path, e);
+	if (!code && (folder = folder_open(path.data, false)) < 0)
+		code = err_set(e, -ERR_CANT_CREATE, "cannot open the folder %s: %s", path.data, strerror(errno));
 	if (!code)
-		code = run_reopen(path.data, out, e);
+		code = take_folder(path.data, folder, out, e);
 	buf_release(&base);
 	buf_release(&path);
 	return code;
@@ -218,22 +231,38 @@ const char *run_path(const struct run *r)
 	return r->path;
 }
 
-static void path_of(const struct run *r, const char *file, struct buf *path)
+/* Does a path of the configuration stay in the run's folder?  Another one is taken as the user wrote it. */
+static bool is_inside(const char *file)
 {
-	buf_printf(path, "%s/%s", r->path, file);
+	for (const char *at = file; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+		if (!strncmp(at, "..", 2) && (at[2] == '/' || !at[2]))
+			return false;
+	return *file != '/';
+}
+
+void run_full_path(const struct run *r, const char *file, struct buf *path)
+{
+	if (r && *file != '/')
+		buf_printf(path, "%s/", r->path);
+	buf_str(path, file);
 }
 
 /* Someone has removed the folder of a training that runs: it is made again, so that what comes now is kept. */
 static bool remake(struct run *r)
 {
-	struct buf path = BUF_INIT;
-	bool gone;
-	int lock;
+	struct stat st;
+	int folder, lock;
 
-	path_of(r, "checkpoint", &path);
-	gone = access(path.data, F_OK) && errno == ENOENT;
-	buf_release(&path);
-	if (!gone || make_folders(r->path, NULL) || take_lock(r->path, &lock, NULL))
+	if (!folder_stat(r->folder, "checkpoint", &st) || errno != ENOENT)
+		return false;
+	if (!fstat(r->folder, &st) && !st.st_nlink) {
+		if (make_folders(r->path, NULL) || (folder = folder_open(r->path, false)) < 0)
+			return false;
+		close(r->folder);
+		r->folder = folder;
+		r->entered = false;
+	}
+	if (take_lock(r->folder, r->path, &lock, NULL))
 		return false;
 	if (r->lock >= 0)
 		close(r->lock);
@@ -241,29 +270,172 @@ static bool remake(struct run *r)
 	return true;
 }
 
-int run_write(struct run *r, const char *file, const struct buf *content, int sync, struct err *e)
+void run_written(struct run *r, const char *file)
+{
+	if (r)
+		json_object_set_new(r->unsynced, file, json_true());
+}
+
+/* The folders that hold the run's, up to where its path begins: their entries, once. What cannot be synced is left. */
+static void sync_entry(struct run *r)
+{
+	struct buf path = BUF_INIT;
+	int fd;
+
+	if (r->entered)
+		return;
+	buf_str(&path, r->path);
+	for (char *slash; (slash = strrchr(path.data, '/')); ) {
+		slash[slash == path.data] = 0;
+		fd = folder_open(path.data, true);
+		if (fd >= 0 && !fsync(fd))
+			r->entered = true;
+		if (fd >= 0)
+			close(fd);
+		if (slash == path.data)
+			break;
+	}
+	if (*r->path != '/' && (fd = folder_open(".", true)) >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	buf_release(&path);
+}
+
+static int replace(struct run *r, const char *file, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e)
 {
 	struct buf path = BUF_INIT;
 	int code;
 
-	path_of(r, file, &path);
-	code = buf_write_file(content, path.data, sync, e);
-	if (code && remake(r))
-		code = buf_write_file(content, path.data, sync, e);
-	buf_release(&path);
+	if (!is_inside(file)) {
+		run_full_path(r, file, &path);
+		code = run_make_parents(path.data, e);
+		if (!code)
+			code = file_replace(path.data, put, what, sync, e);
+		buf_release(&path);
+	} else {
+		folder_parents(r->folder, file);        /* what fails here fails again below, and is reported there */
+		code = folder_replace(r->folder, r->path, file, put, what, sync, e);
+	}
 	return code;
+}
+
+static int replace_always(struct run *r, const char *file, int (*put)(const void *what, int fd), const void *what, int sync,
+	struct err *e)
+{
+	int code = replace(r, file, put, what, sync, e);
+
+	if (code && remake(r))
+		code = replace(r, file, put, what, sync, e);
+	if (!code && sync)
+		sync_entry(r);
+	else if (!code)
+		run_written(r, file);
+	return code;
+}
+
+int run_write(struct run *r, const char *file, const struct buf *content, int sync, struct err *e)
+{
+	return replace_always(r, file, buf_put, content, sync, e);
 }
 
 int run_write_parts(struct run *r, const char *file, const struct file_parts *content, struct err *e)
 {
+	return replace_always(r, file, file_parts_put, content, 1, e);
+}
+
+static int open_file(struct run *r, const char *file, int flags)
+{
+	struct buf path = BUF_INIT;
+	int fd;
+
+	if (r && is_inside(file)) {
+		if (flags & O_CREAT)
+			folder_parents(r->folder, file);
+		return folder_file(r->folder, file, flags);
+	}
+	run_full_path(r, file, &path);
+	if (flags & O_CREAT)
+		run_make_parents(path.data, NULL);
+	fd = open(path.data, flags | O_CLOEXEC, 0666);
+	buf_release(&path);
+	return fd;
+}
+
+int run_open_file(struct run *r, const char *file, int flags, struct err *e)
+{
+	struct buf path = BUF_INIT;
+	int fd = open_file(r, file, flags);
+
+	if (fd < 0 && r && (flags & O_CREAT) && errno == ENOENT && remake(r))
+		fd = open_file(r, file, flags);
+	if (fd < 0) {
+		int reason = errno;
+
+		run_full_path(r, file, &path);
+		err_set(e, flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT, "cannot %s %s: %s", flags & O_CREAT ? "create" : "open",
+			path.data, folder_reason(reason));
+		buf_release(&path);
+		errno = reason;
+		return flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT;
+	}
+	if ((flags & O_ACCMODE) != O_RDONLY)
+		run_written(r, file);
+	return fd;
+}
+
+int run_read(const struct run *r, const char *file, size_t max_bytes, struct buf *b, struct err *e)
+{
+	return folder_read(b, r->folder, r->path, file, max_bytes, e);
+}
+
+int run_unlink(struct run *r, const char *file)
+{
 	struct buf path = BUF_INIT;
 	int code;
 
-	path_of(r, file, &path);
-	code = file_parts_write(content, path.data, e);
-	if (code && remake(r))
-		code = file_parts_write(content, path.data, e);
+	if (is_inside(file))
+		return folder_unlink(r->folder, file);
+	run_full_path(r, file, &path);
+	code = unlink(path.data);
 	buf_release(&path);
+	return code;
+}
+
+int run_folder(const struct run *r)
+{
+	return r->folder;
+}
+
+/* ---- to the disk ---- */
+
+/* A file that is gone needs no sync. */
+static int sync_file(struct run *r, const char *file)
+{
+	int fd = open_file(r, file, O_RDONLY), code;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	code = fsync(fd);
+	if (close(fd) || code)
+		return -1;
+	return is_inside(file) ? folder_sync(r->folder, file) : 0;
+}
+
+int run_sync(struct run *r, struct err *e)
+{
+	const char *file;
+	json_t *value;
+	void *next;
+	int code = 0;
+
+	json_object_foreach_safe(r->unsynced, next, file, value) {
+		if (!sync_file(r, file))
+			json_object_del(r->unsynced, file);
+		else if (!code)
+			code = err_set(e, -ERR_IO, "cannot sync %s/%s: %s", r->path, file, strerror(errno));
+	}
+	sync_entry(r);
 	return code;
 }
 
@@ -299,24 +471,18 @@ static struct lines *lines_of(struct run *r, const char *file)
 
 static int put_waiting(struct run *r, struct lines *l, struct err *e)
 {
-	struct buf path = BUF_INIT;
 	int fd, code = 0;
 
 	if (!l->waiting.len)
 		return 0;
-	path_of(r, l->file, &path);
-	do
-		fd = open(path.data, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	while (fd < 0 && errno == ENOENT && remake(r));
+	fd = run_open_file(r, l->file, O_WRONLY | O_APPEND | O_CREAT, e);
 	if (fd < 0)
-		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data, strerror(errno));
-	else if (append_whole(fd, &l->waiting))
-		code = err_set(e, -ERR_IO, "cannot write %s: %s", path.data, strerror(errno));
-	if (fd >= 0)
-		close(fd);
+		return fd;
+	if (append_whole(fd, &l->waiting))
+		code = err_set(e, -ERR_IO, "cannot write %s/%s: %s", r->path, l->file, strerror(errno));
+	close(fd);
 	if (!code)
 		buf_clear(&l->waiting);
-	buf_release(&path);
 	return code;
 }
 
@@ -346,71 +512,74 @@ int run_flush(struct run *r, struct err *e)
 
 bool run_lines(const struct run *r, unsigned k, const char **file, uint64_t *size, const char **waiting)
 {
-	struct buf path = BUF_INIT;
 	struct stat st;
 
 	if (k >= r->nlines)
 		return false;
-	path_of(r, r->lines[k].file, &path);
 	*file = r->lines[k].file;
-	*size = stat(path.data, &st) ? 0 : (uint64_t)st.st_size;
+	*size = folder_stat(r->folder, r->lines[k].file, &st) ? 0 : (uint64_t)st.st_size;
 	*waiting = r->lines[k].waiting.len ? r->lines[k].waiting.data : NULL;
-	buf_release(&path);
 	return true;
 }
 
-int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting, struct err *e)
+/* Where the last whole line ends. */
+static uint64_t whole_lines(int fd, uint64_t size)
+{
+	char end[LINE_LOOKED_MAX];
+	uint64_t from = size > sizeof end ? size - sizeof end : 0;
+	ssize_t n = pread(fd, end, (size_t)(size - from), (off_t)from);
+
+	while (n > 0 && end[n - 1] != '\n')
+		n--;
+	return n > 0 ? from + (uint64_t)n : from;
+}
+
+int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting, uint64_t *lost, struct err *e)
 {
 	struct lines *l = lines_of(r, file);
-	struct buf path = BUF_INIT;
-	struct stat st;
-	int code = 0;
+	int fd = folder_file(r->folder, file, O_RDWR), code = 0;
+	struct stat st = { .st_size = 0 };
+	uint64_t keep = size;
 
-	path_of(r, file, &path);
-	if (!stat(path.data, &st) && (uint64_t)st.st_size > size && truncate(path.data, (off_t)size))
-		code = err_set(e, -ERR_IO, "cannot shorten %s: %s", path.data, strerror(errno));
+	*lost = 0;
+	if ((fd < 0 && errno != ENOENT) || (fd >= 0 && fstat(fd, &st)))
+		code = err_set(e, -ERR_IO, "cannot shorten %s/%s: %s", r->path, file, folder_reason(errno));
+	if (!code && (uint64_t)st.st_size < size) {
+		keep = fd < 0 ? 0 : whole_lines(fd, (uint64_t)st.st_size);
+		*lost = size - keep;
+	}
+	if (!code && fd >= 0 && (uint64_t)st.st_size > keep && ftruncate(fd, (off_t)keep))
+		code = err_set(e, -ERR_IO, "cannot shorten %s/%s: %s", r->path, file, strerror(errno));
+	if (fd >= 0)
+		close(fd);
 	buf_clear(&l->waiting);
 	buf_str(&l->waiting, waiting ? waiting : "");
-	buf_release(&path);
 	return code;
 }
 
 /* ---- the end ---- */
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
-int folder_remove(const char *path, struct err *e)
-{
-	if (nftw(path, remove_one, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS))
-		return err_set(e, -ERR_IO, "cannot remove %s: %s", path, strerror(errno));
-	return 0;
-}
-
-void run_point_latest(const struct run *r)
+int run_point_latest(const struct run *r, struct err *e)
 {
 	char *real = realpath(r->path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+	int code = 0;
 
 	if (slash && slash > real) {
 		*slash = 0;
-		latest_point(real, slash + 1);
+		code = latest_point(real, slash + 1, e);
 	}
 	free(real);
+	return code;
 }
 
 void run_finish(struct run *r)
 {
 	struct buf path = BUF_INIT;
 
-	run_point_latest(r);
-	path_of(r, "checkpoint", &path);
+	run_point_latest(r, NULL);
+	run_full_path(r, "checkpoint", &path);
 	folder_remove(path.data, NULL);      /* what stays is of no use, and does no harm */
-	nftw(r->path, remove_temporary, FOLDERS_OPEN_MAX, FTW_PHYS);    /* that could not be removed at once */
+	folder_walk(r->folder, remove_temporary, NULL);         /* that could not be removed at once */
 	buf_release(&path);
 }
 
@@ -429,6 +598,8 @@ void run_close(struct run *r)
 	}
 	if (r->lock >= 0)
 		close(r->lock);
+	close(r->folder);
+	json_decref(r->unsynced);
 	free(r->path);
 	free(r);
 }

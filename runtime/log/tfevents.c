@@ -36,7 +36,7 @@ enum hparams_field { HPARAMS_BEGIN = 3, HPARAMS_END = 4, BEGIN_HPARAM = 1, BEGIN
 
 struct tfevents {
 	int fd;                      /* -1: not made yet */
-	char *path;
+	struct run *run; char *path; /* path: in the run's folder; run NULL: in the current one */
 	struct buf waiting;
 	size_t nfirst;               /* bytes of it that begin the file; 0: it is begun */
 	double written;              /* when it last went to the file */
@@ -93,11 +93,24 @@ uint32_t crc32c_masked(const void *p, size_t len)
 /* The file and its folders, where they are not there yet. */
 static void make_file(struct tfevents *f)
 {
-	if (f->fd >= 0 || run_make_parents(f->path, &f->failed))
+	int fd;
+
+	if (f->fd >= 0)
 		return;
-	f->fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-	if (f->fd < 0)
-		err_set(&f->failed, -ERR_CANT_CREATE, "cannot create %s: %s", f->path, strerror(errno));
+	fd = run_open_file(f->run, f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, &f->failed);
+	if (fd >= 0)
+		f->fd = fd;
+}
+
+static int failed(struct tfevents *f, const char *what)
+{
+	struct buf path = BUF_INIT;
+	int code, reason = errno;
+
+	run_full_path(f->run, f->path, &path);
+	code = err_set(&f->failed, -ERR_IO, "cannot %s %s: %s", what, path.data, strerror(reason));
+	buf_release(&path);
+	return code;
 }
 
 /* All of it, or the file stays as it was, and it waits on. */
@@ -115,15 +128,16 @@ static void put_waiting(struct tfevents *f)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			err_set(&f->failed, -ERR_IO, "cannot write %s: %s", f->path, strerror(errno));
+			failed(f, "write");
 		else
 			at += (size_t)n;
 	}
 	if (!f->failed.code) {
+		run_written(f->run, f->path);
 		buf_clear(&f->waiting);
 		f->nfirst = 0;
 	} else if (before >= 0 && at && ftruncate(f->fd, before))
-		err_set(&f->failed, -ERR_IO, "cannot shorten %s: %s", f->path, strerror(errno));
+		failed(f, "shorten");
 	f->written = clock_seconds();
 }
 
@@ -160,17 +174,18 @@ static void file_name(const char *dir, struct buf *path)
 	for (char *c = host; *c; c++)
 		if (*c == '/' || (unsigned char)*c <= ' ')
 			*c = '_';
-	buf_printf(path, "%s/events.out.tfevents.%.0f.%s.%ld.%u.v2", dir, floor(clock_wall()), *host ? host : "host",
+	buf_printf(path, "%s%sevents.out.tfevents.%.0f.%s.%ld.%u.v2", dir, *dir ? "/" : "", floor(clock_wall()), *host ? host : "host",
 		(long)getpid(), atomic_fetch_add(&count, 1));
 }
 
-int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
+int tfevents_open(struct run *run, const char *dir, struct tfevents **out, struct err *e)
 {
 	struct buf path = BUF_INIT, source = BUF_INIT;
 	struct tfevents *f = mem_alloc(1, sizeof *f);
 
 	file_name(dir, &path);
 	f->fd = -1;
+	f->run = run;
 	f->path = buf_take(&path);
 	f->written = clock_seconds();
 	make_file(f);
@@ -190,6 +205,13 @@ int tfevents_open(const char *dir, struct tfevents **out, struct err *e)
 const char *tfevents_path(const struct tfevents *f)
 {
 	return f->path;
+}
+
+uint64_t tfevents_size(const struct tfevents *f)
+{
+	struct stat st;
+
+	return f->fd < 0 || fstat(f->fd, &st) ? 0 : (uint64_t)st.st_size;
 }
 
 const void *tfevents_waiting(const struct tfevents *f, size_t *n)

@@ -9,13 +9,15 @@
 #define QCNN_TFEVENTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "runtime/base/buf.h"
 
 struct tfevents;
 
-/* A new file in `dir`, which is made where it is missing, and what it lies in. *out is set in any case: a file that cannot be made now
- * is told, and made when that is possible; the records wait. */
-int tfevents_open(const char *dir, struct tfevents **out, struct err *e);
+/* A new file in the folder `dir` of a run (run NULL: of the current folder), which is made where it is missing, and what it
+ * lies in. *out is set in any case: a file that cannot be made now is an error, and is made when that is possible; the records wait. */
+struct run;
+int tfevents_open(struct run *run, const char *dir, struct tfevents **out, struct err *e);
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value);
 /* Bucketed as tf.summary.histogram does: 30 buckets from the least to the greatest value. */
 void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, const double *value, size_t n);
@@ -34,7 +36,8 @@ void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v);
 void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds);
 void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds);
 
-const char *tfevents_path(const struct tfevents *f);
+const char *tfevents_path(const struct tfevents *f);         /* in the run's folder */
+uint64_t tfevents_size(const struct tfevents *f);
 /* The records that wait, without the one that begins a file; and such records of another file, to wait in this one. */
 const void *tfevents_waiting(const struct tfevents *f, size_t *n);
 void tfevents_add(struct tfevents *f, const struct buf *records);

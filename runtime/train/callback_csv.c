@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/folder.h"
 #include "runtime/log/run.h"
 
 enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
@@ -74,9 +75,9 @@ static void add_row(const struct column *v, unsigned n, char separator, uint32_t
 }
 
 /* The file, cut to what this start knows of; -1 and errno. */
-static int open_at_end(const struct csv_file *f, const char *path, bool append, off_t *size)
+static int open_at_end(struct run *run, const struct csv_file *f, const char *path, bool append, off_t *size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), saved;
+	int fd = run_open_file(run, path, O_WRONLY | O_CREAT, NULL), saved;
 	off_t wanted;
 	struct stat st;
 
@@ -113,6 +114,17 @@ static int put(int fd, const struct buf *b)
 	return 0;
 }
 
+static int failed(const struct run *run, int code, const char *what, const char *path, struct err *e)
+{
+	struct buf whole = BUF_INIT;
+	const char *reason = folder_reason(errno);
+
+	run_full_path(run, path, &whole);
+	err_set(e, code, "cannot %s %s: %s", what, whole.data, reason);
+	buf_release(&whole);
+	return code;
+}
+
 /* All that waits; r is for the names of the columns. */
 static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
 {
@@ -120,22 +132,17 @@ static int write_rows(const struct callbacks *c, struct csv_file *f, const char 
 	unsigned n = columns(c->job, r, v);
 	struct buf b = BUF_INIT;
 	off_t size = 0;
-	int fd, code = 0;
+	int fd = open_at_end(c->job->run, f, path, o->option[CSV_APPEND] != 0, &size), code = 0;
 
-	if (!f->begun)
-		code = run_make_parents(path, e);
-	if (code)
-		return code;
-	fd = open_at_end(f, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
-		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+		return failed(c->job->run, -ERR_CANT_CREATE, "create", path, e);
 	if (!size)
 		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
 	buf_add(&b, f->waiting.data ? f->waiting.data : "", f->waiting.len);
 	if (put(fd, &b))
-		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
+		code = failed(c->job->run, -ERR_IO, "write", path, e);
 	if (close(fd) && !code)
-		code = err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));
+		code = failed(c->job->run, -ERR_IO, "write", path, e);
 	if (!code) {
 		f->begun = true;
 		f->nbyte = (uint64_t)size + b.len;

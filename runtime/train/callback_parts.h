@@ -50,7 +50,7 @@ bool monitor_improves(const struct monitor *m, double value, double reference, d
 /* All names that can be monitored, "loss, accuracy, ...". */
 void callback_names(const struct train_job *j, struct buf *out);
 
-/* callback_path.c: the path that a template means for the numbers of an epoch; batch 0: {batch} is the
+/* callback_path.c: the path that a template means for the numbers of an epoch, for run_open_file; batch 0: {batch} is the
  * epoch's last.  -ERR_CONFIG when the template is none. */
 int callback_path(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
 	struct buf *out, struct err *e);

@@ -166,8 +166,6 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 	if (!code && name.len > CALLBACK_PATH_MAX)
 		code = err_set(e, -ERR_CONFIG, "the path has %zu characters, more than %d", name.len, CALLBACK_PATH_MAX);
 	if (!code) {
-		if (*name.data != '/' && j->folder)
-			buf_printf(out, "%s/", j->folder);
 		base = strrchr(name.data, '/');
 		base = base ? base + 1 : name.data;
 		buf_add(out, name.data, (size_t)(base - name.data));

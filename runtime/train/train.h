@@ -47,7 +47,7 @@ struct train_job {
 	uint32_t restarts;                   /* k starts; the lowest final training loss wins */
 	const double *init;                  /* nweight given weights (start 0), or NULL */
 	const struct callback_set *callbacks;        /* NULL: none */
-	const char *folder;                  /* that relative paths of callbacks are in; NULL: the current one */
+	struct run *run;                     /* in whose folder relative paths of callbacks are; NULL: the current one */
 	const struct train_state *resume;    /* go on from here (state.h); NULL: from the beginning */
 };
 

@@ -44,6 +44,7 @@ int weights_image(const struct program *p, const double *weight, const struct we
 void weights_image_release(struct weights_image *m);
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e);
 int weights_open(const char *path, struct weights **out, struct err *e);
+int weights_open_fd(int fd, const char *path, struct weights **out, struct err *e);     /* path: for errors */
 void weights_free(struct weights *w);
 const char *weights_meta(const struct weights *w, const char *key);   /* NULL if absent */
 const struct weights_vector *weights_vector(const struct weights *w, const char *name);          /* NULL if absent */

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/inputs.h"
 #include "runtime/base/json.h"
 #include "runtime/train/weights_file.h"
 
@@ -423,13 +425,13 @@ int weights_parse(const void *bytes, size_t len, struct weights **out, struct er
 }
 
 /* Length and header alone, before memory is taken for the rest: a file's length proves nothing. */
-static int check_outline(const char *path, struct err *e)
+static int check_outline(int fd, const char *path, struct err *e)
 {
 	static int (*const part[])(struct reader *) = { read_header, read_tensors, check_cover };
 	struct reader r = { .e = e };
 	struct buf head = BUF_INIT;
 	uint64_t size;
-	int code = buf_read_part(&head, path, 8, false, &size, e);
+	int code = buf_read_part_fd(&head, fd, path, 8, false, &size, e);
 
 	r.len = size;
 	r.bytes = (const uint8_t *)head.data;
@@ -437,7 +439,7 @@ static int check_outline(const char *path, struct err *e)
 		goto done;
 	code = head.len < 8 ? bad(&r, "not a weights file: only %zu bytes", head.len) : read_length(&r);
 	if (!code)
-		code = buf_read_part(&head, path, 8 + r.header_len, false, &size, e);
+		code = buf_read_part_fd(&head, fd, path, 8 + r.header_len, false, &size, e);
 	if (!code && head.len < 8 + r.header_len)
 		code = bad(&r, "truncated while it was read");
 	r.header = head.data + 8;
@@ -452,18 +454,29 @@ done:
 	return code;
 }
 
-int weights_open(const char *path, struct weights **out, struct err *e)
+int weights_open_fd(int fd, const char *path, struct weights **out, struct err *e)
 {
 	struct buf file = BUF_INIT;
-	int code = check_outline(path, e);
+	int code = check_outline(fd, path, e);
 
 	if (!code)
-		code = buf_read_file(&file, path, WEIGHTS_BYTES_MAX, e);
+		code = buf_read_fd(&file, fd, path, WEIGHTS_BYTES_MAX, e);
 	if (!code) {
 		code = weights_parse(file.data, file.len, out, e);
 		if (code)
 			err_prefix(e, "%s", path);
 	}
 	buf_release(&file);
+	return code;
+}
+
+int weights_open(const char *path, struct weights **out, struct err *e)
+{
+	int fd, code = buf_open_file(path, &fd, e);
+
+	if (code)
+		return code;
+	code = weights_open_fd(fd, input_name(path), out, e);
+	close(fd);
 	return code;
 }

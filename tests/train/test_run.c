@@ -60,7 +60,7 @@ static void test_folder(void)
 	buf_str(&text, " more\n");
 	tap_is_int(run_append(r[0], "metrics.jsonl", &text, &e), 0, "and another");
 	is_file(r[0], "metrics.jsonl", "one\none more\n", "two lines");
-	tap_is_int(run_write(r[0], "no/such/file", &text, 0, &e), -ERR_CANT_CREATE, "a file that cannot be made is an error");
+	tap_is_int(run_write(r[0], "metrics.jsonl/file", &text, 0, &e), -ERR_CANT_CREATE, "a file that cannot be made is an error");
 	for (int i = 0; i < 3; i++)
 		run_close(r[i]);
 	run_close(NULL);
@@ -78,23 +78,30 @@ static void test_again(void)
 	struct run *r, *other;
 	struct buf line = BUF_INIT, path = BUF_INIT;
 	const char *file, *waiting;
-	uint64_t size;
+	uint64_t size, lost = 1;
 	struct err e = { 0 };
 
 	if (run_open("again", "x", &r, &e))
 		tap_bail("%s", e.text);
-	tap_is_int(run_reopen(run_path(r), &other, &e), -ERR_CANT_CREATE, "a second writer is refused: %s", e.text);
+	tap_is_int(run_reopen(run_path(r), NULL, &other, &e), -ERR_CANT_CREATE, "a second writer is refused: %s", e.text);
 	tap_ok(strstr(e.text, "process ") != NULL, "the first is named");
 	buf_str(&line, "one\n");
 	run_append(r, "lines", &line, &e);
 	run_append(r, "lines", &line, &e);
 	tap_ok(run_lines(r, 0, &file, &size, &waiting) && size == 8 && !strcmp(file, "lines") && !waiting, "its size is known");
 	tap_ok(!run_lines(r, 1, &file, &size, &waiting), "there is no other");
-	tap_is_int(run_cut(r, "lines", 4, NULL, &e), 0, "it is cut");
+	tap_is_int(run_cut(r, "lines", 4, NULL, &lost, &e), 0, "it is cut");
 	is_file(r, "lines", "one\n", "to a line");
-	tap_is_int(run_cut(r, "lines", 400, "two\n", &e), 0, "it is not made longer");
+	tap_is_int((long long)lost, 0, "nothing was missing");
+	tap_is_int(run_cut(r, "lines", 400, "two\n", &lost, &e), 0, "it is not made longer");
+	tap_is_int((long long)lost, 396, "and what is missing is counted");
 	tap_is_int(run_flush(r, &e), 0, "what waited is written");
 	is_file(r, "lines", "one\ntwo\n", "behind the rest");
+	tap_is_int(run_sync(r, &e), 0, "all that was written is synced");
+	run_write(r, "torn", &(struct buf){ "one\ntw", 6, 6 }, 0, &e);
+	tap_is_int(run_cut(r, "torn", 8, NULL, &lost, &e), 0, "a file that lost its end");
+	is_file(r, "torn", "one\n", "ends with a whole line");
+	tap_is_int((long long)lost, 4, "what it lacks then is counted");
 	buf_printf(&path, "%s/full", run_path(r));
 	mkdir(path.data, 0777);
 	tap_is_int(run_append(r, "full", &line, &e), -ERR_CANT_CREATE, "a line that cannot be written: %s", e.text);
@@ -104,7 +111,7 @@ static void test_again(void)
 	buf_clear(&path);
 	buf_str(&path, run_path(r));
 	run_close(r);
-	tap_is_int(run_reopen(path.data, &r, &e), 0, "the folder is opened again when the first has closed it");
+	tap_is_int(run_reopen(path.data, NULL, &r, &e), 0, "the folder is opened again when the first has closed it");
 	tap_is_int(run_discard(r, &e), 0, "and removed");
 	tap_ok(!is_there(path.data), "with all that is in it");
 	run_close(r);
@@ -124,8 +131,16 @@ static void test_obstacles(void)
 	mkdir("other/latest", 0777);
 	tap_is_int(run_open("other", "x", &r, &e), 0, "a folder called latest does not stop a run");
 	tap_ok(!lstat("other/latest", &st) && S_ISDIR(st.st_mode), "and is left alone");
-	run_finish(r);
+	run_write(r, "run.json", &(struct buf){ "{}", 2, 2 }, 0, &e);
+	tap_is_int(run_point_latest(r, &e), -ERR_CANT_CREATE, "which is an error to report: %s", e.text);
 	tap_ok(!lstat("other/latest", &st) && S_ISDIR(st.st_mode), "also at its end");
+	rmdir("other/latest");
+	buf_str(&text, "notes");
+	buf_write_file(&text, "other/latest", 0, NULL);
+	tap_is_int(run_point_latest(r, &e), -ERR_CANT_CREATE, "a file called latest is not replaced");
+	tap_ok(!lstat("other/latest", &st) && S_ISREG(st.st_mode), "and stays");
+	buf_clear(&text);
+	run_finish(r);
 	run_close(r);
 	buf_str(&text, "file");
 	buf_write_file(&text, "plain", 0, NULL);

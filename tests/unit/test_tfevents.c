@@ -104,7 +104,7 @@ static void test_file(void)
 	struct tfevents *f;
 	struct err e;
 
-	if (tfevents_open("train", &f, &e))
+	if (tfevents_open(NULL, "train", &f, &e))
 		tap_bail("%s", e.text);
 	tfevents_scalar(f, "epoch_loss", 3, 0.5);
 	tfevents_histogram(f, "t/histogram", 1, value, 5);
@@ -139,7 +139,7 @@ static void test_failures(void)
 	size_t n = 0;
 
 	buf_write_file(&b, "no", 0, NULL);
-	tap_is_int(tfevents_open("no/folder", &f, &e), -ERR_CANT_CREATE, "a folder that cannot be made");
+	tap_is_int(tfevents_open(NULL, "no/folder", &f, &e), -ERR_CANT_CREATE, "a folder that cannot be made");
 	tfevents_scalar(f, "t", 1, 1);
 	tap_is_int(tfevents_flush(f, &e), -ERR_CANT_CREATE, "is told again");
 	tap_ok(tfevents_waiting(f, &n) != NULL && n > 0, "%zu bytes wait", n);
@@ -154,13 +154,13 @@ static void test_failures(void)
 	tap_is_int(count_records(&b), 3, "with all that had been added, and what waited once more");
 	buf_clear(&b);
 	buf_write_file(&b, "none", 0, NULL);
-	tap_is_int(tfevents_open("none/folder", &f, &e), -ERR_CANT_CREATE, "another");
+	tap_is_int(tfevents_open(NULL, "none/folder", &f, &e), -ERR_CANT_CREATE, "another");
 	tap_is_int(tfevents_close(f, &e), -ERR_CANT_CREATE, "is missing in the end");
 	tap_is_int(tfevents_close(NULL, &e), 0, "nothing to close");
 	buf_release(&records);
 	/* A file that may not grow stands for a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (tfevents_open("full", &f, &e))
+	if (tfevents_open(NULL, "full", &f, &e))
 		tap_bail("%s", e.text);
 	tfevents_flush(f, &e);
 	if (setrlimit(RLIMIT_FSIZE, &small)) {

@@ -138,14 +138,10 @@ static bool override_value(const struct const_override *o, int type, struct valu
 	char *end;
 
 	errno = 0;
-	if (type == AST_TYPE_INT) {
-		*v = value_int(strtoll(o->value, &end, 10));
-	} else {
-		*v = value_float(strtod(o->value, &end));
-		if (!isfinite(v->f))
-			return false;
-	}
-	return end != o->value && !*end && errno != ERANGE;
+	*v = type == AST_TYPE_INT ? value_int(strtoll(o->value, &end, 10)) : value_float(strtod(o->value, &end));
+	if (end == o->value || *end)
+		return false;
+	return type == AST_TYPE_INT ? errno != ERANGE : isfinite(v->f);      /* a tiny number is rounded, as in the text */
 }
 
 void elab_overrides(struct elab *e)

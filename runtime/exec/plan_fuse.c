@@ -9,6 +9,7 @@
 #include "config.h"
 #include "runtime/exec/plan_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ double plan_cross_cost(unsigned ntarget, unsigned flags)
 static double group_cost(const struct group *g)
 {
 	return g->merged ? plan_cost(g->nbit, g->flags)
-		: plan_cost(g->step.ntarget, g->flags) / (1 << g->step.ncontrol);
+		: ldexp(plan_cost(g->step.ntarget, g->flags), -(int)g->step.ncontrol);
 }
 
 /* ---- groups ---- */

@@ -8,6 +8,7 @@
 #include "config.h"
 #include "runtime/exec/plan_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,7 +186,7 @@ static double run_cost(struct split *s, uint32_t run, uint32_t neighbour)
 static bool worth_it(struct split *s, uint32_t k, const struct parts *p)
 {
 	const struct plan_step *st = &s->c->step[k];
-	double cost = plan_cost(p->nwire - p->ncontrol, s->b->def[p->core]->flags) / (1 << p->ncontrol);
+	double cost = ldexp(plan_cost(p->nwire - p->ncontrol, s->b->def[p->core]->flags), -(int)p->ncontrol);
 
 	if (s->b->o->random)
 		return rng_u64(s->b->o->random, RNG_TEST, 1, k) & 1;

@@ -20,6 +20,9 @@ printf 'qubit[30] q; h q; observe z(q);\n' >large.qcnn
 tap_exit 0 "a model larger than many machines" "$QCNN" check large.qcnn
 tap_has out 'state     8.0 GiB in single precision, 16.0 GiB in double; a gradient takes two' "says what it takes"
 
+echo 'qubit[44] q; param float t; ctrl(32) @ rx(t) on windows(q, 33, 1); ctrl(40) @ ry(t) on windows(q, 41, 1); observe z(q[43]);' >controls.qcnn
+tap_exit 0 "gates under 32 and 40 controls are planned" "$QCNN" check controls.qcnn
+
 # A fault in every row is not told for every row.
 { echo a,b,label; for i in 1 2 3 4 5 6 7 8 9; do echo "0.$i,cat,0"; done; } >words.csv
 tap_exit 65 "inputs that are words" "$QCNN" train --set data.train=words.csv table.yaml
@@ -38,6 +41,11 @@ for command in check draw train; do
 done
 tap_has err ' --> const.yaml:1:37' "is shown in the configuration"
 tap_exit 65 "a model alone" "$QCNN" check --const m=3 cluster.qcnn
+echo 'const float f = 1e-310; qubit q; observe f*z(q);' >tiny.qcnn
+for f in 1e-310 1e-400 -4.9e-324 1e308; do tap_exit 0 "--const f=$f, as in a text" "$QCNN" check --const f=$f tiny.qcnn; done
+for f in 1e309 -1e309 nan inf 1x ''; do tap_exit 65 "--const f=$f" "$QCNN" check --const "f=${f:- }" tiny.qcnn; done
+echo 'const int n = 1; qubit[n] q; observe z(q);' >sized.qcnn
+tap_exit 65 "an int beyond 64 bits" "$QCNN" check --const n=9223372036854775808 sized.qcnn
 sed 's/observe.*/observe zz(w);/' cluster.qcnn >both.qcnn
 tap_exit 65 "a faulty model, and a constant" "$QCNN" check --set model.file=both.qcnn const.yaml
 

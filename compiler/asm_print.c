@@ -105,7 +105,7 @@ static void print_input_name(const struct program *p, uint32_t scalar, struct bu
 	uint32_t i = program_input_group(p, scalar);
 	const struct input_group *g = &p->input_group[i];
 
-	if (i != INDEX_NONE && !g->is_state)
+	if (i != INDEX_NONE)         /* the verifier refuses expressions of a state's numbers */
 		print_element(g->name, g->ndim, g->dim, scalar - g->first, out);
 }
 

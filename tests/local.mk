@@ -69,6 +69,7 @@ check_PROGRAMS += tests/unit/test_lists
 check_PROGRAMS += tests/unit/test_matrix
 check_PROGRAMS += tests/unit/test_npy
 check_PROGRAMS += tests/unit/test_npz
+check_PROGRAMS += tests/unit/test_paths
 check_PROGRAMS += tests/unit/test_pool
 check_PROGRAMS += tests/unit/test_program
 check_PROGRAMS += tests/unit/test_resume_isa

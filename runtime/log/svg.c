@@ -352,6 +352,10 @@ static void band_words(const struct svg_plot *p, size_t i, double x, struct buf 
 
 		if (!isfinite(v))
 			continue;
+		if (!p->series[k].name && k) {       /* beside the one that has their name in the legend */
+			buf_printf(out, ", dashed %.5g", v);
+			continue;
+		}
 		buf_str(out, "&#10;");
 		if (p->series[k].name)
 			svg_text(p->series[k].name, out);

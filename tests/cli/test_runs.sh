@@ -51,7 +51,7 @@ tap_has out "val_loss" "the results"
 tap_exit 0 "compare as SVG" "$QCNN" runs compare --svg=c.svg one "$two"
 tap_is "$(grep -c '<path' c.svg)" 4 "training and validation of both"
 tap_is "$(grep '<text' c.svg | grep -c "$two")" 1 "its name in the legend"
-tap_ok "the losses of an epoch in a tooltip" grep -q "<title>epoch 2" c.svg
+tap_ok "the losses of an epoch in a tooltip" grep -Eq "<title>epoch 2&#10;one-[-0-9]+ [0-9.]+, dashed [0-9.]+&#10;$two [0-9.]+, dashed [0-9.]+</title>" c.svg
 tap_exit 0 "compare another metric" "$QCNN" runs compare --metric=sign_accuracy --svg=- one "$two"
 tap_has out "sign_accuracy: training, and dashed validation" "it is drawn"
 tap_exit 2 "compare what no run has" "$QCNN" runs compare --metric=wit --svg=- one "$two"

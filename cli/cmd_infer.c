@@ -319,8 +319,8 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
 	} else if (strcmp(w.isa, "auto") && isa_find(w.isa) > isa_best()) {
-		cli_note(f->cli, "this machine has no %s, with which the weights were trained; with %s the last digits may differ",
-			w.isa, isa_name(isa_best()));
+		cli_note(f->cli, "%s %s, with which the weights were trained; with %s the last digits may differ",
+			isa_obstacle(isa_find(w.isa)), w.isa, isa_name(isa_best()));
 		w.isa = "auto";
 	}
 	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;

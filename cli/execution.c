@@ -38,7 +38,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	if (strcmp(o.device, "ref")) {
 		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
 		if (o.isa > isa_best())
-			return err_set(e, -ERR_CONFIG, "this machine has no %s; its best instruction set is %s",
+			return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", isa_obstacle(o.isa),
 				isa_name(o.isa), isa_name(isa_best()));
 	}
 	*out = o;

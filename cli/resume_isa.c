@@ -119,7 +119,7 @@ static int act(struct cli *c, struct job *j, const struct run_folder *f, enum is
 	case ISA_ANSWER_REFUSE:
 		break;
 	}
-	err_set(&e, -ERR_CONFIG, "%s was begun with %s, which this machine lacks, so that it cannot end here with the same bits; go on with it on a "
+	err_set(&e, -ERR_CONFIG, "%s was begun with %s, which cannot run here, so that it cannot end here with the same bits; go on with it on a "
 		"machine that has %s, or begin anew with --fresh", f->path, theirs, theirs);
 	return cli_fail(c, &e);
 }

@@ -168,6 +168,7 @@ shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_arrows.sh
 shell_tests += tests/unit/test_bootstrap.sh
+shell_tests += tests/unit/test_configure.sh
 shell_tests += tests/unit/test_mutants.sh
 shell_tests += tests/unit/test_runner.sh
 

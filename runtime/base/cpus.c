@@ -22,7 +22,8 @@ static const char *const isa_names[ISA_COUNT] = {
 	[ISA_AVX512] = "avx512",
 };
 
-enum isa isa_best(void)
+/* The best set that processor and operating system support. */
+static enum isa supported(void)
 {
 #if defined __x86_64__
 	__builtin_cpu_init();
@@ -35,6 +36,20 @@ enum isa isa_best(void)
 #else
 	return ISA_BASELINE;
 #endif
+}
+
+enum isa isa_best(void)
+{
+#ifdef QCNN_X86_KERNELS
+	return supported();
+#else
+	return ISA_BASELINE;
+#endif
+}
+
+const char *isa_obstacle(enum isa i)
+{
+	return i > supported() ? "this machine has no" : "this qcnn was built without";
 }
 
 const char *isa_name(enum isa i)

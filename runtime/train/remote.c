@@ -183,8 +183,8 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 			|| job->shortcuts & ~(unsigned)(SHORTCUT_ALL & ~SHORTCUT_BATCH_RANK))
 		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a device, precision or method that is none");
 	if (job->isa > isa_best())
-		return err_set(e, -ERR_CONFIG, "this machine has no %s; its best instruction set is %s", isa_name((enum isa)job->isa),
-			isa_name(isa_best()));
+		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", isa_obstacle((enum isa)job->isa),
+			isa_name((enum isa)job->isa), isa_name(isa_best()));
 	*o = (struct evaluator_options){ .device = job->device ? "ref" : "cpu", .precision = (enum precision)job->precision,
 		.isa = (enum isa)job->isa, .gradient = (enum gradient_method)job->gradient, .shots = job->shots,
 		.shortcuts = job->shortcuts, .start_again = job->again };

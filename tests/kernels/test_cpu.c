@@ -109,6 +109,7 @@ static void test_kernel_sets(void)
 		if (!run(&job[k], &ref, NSAMPLE, &job[k].want))
 			tap_bail("ref does not run");
 	}
+	tap_ok(kernels_find(isa_best(), PRECISION_SINGLE) != NULL, "the set that is taken by itself, %s, was built", isa_name(isa_best()));
 	for (int isa = ISA_BASELINE; isa < ISA_COUNT; isa++) {
 		if ((enum isa)isa > isa_best()) {
 			tap_skip("no %s here", isa_name((enum isa)isa));

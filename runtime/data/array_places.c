@@ -111,8 +111,8 @@ static int open_member(const struct data_file *f, const struct npz_entry *m, str
 
 static int open_npz(const struct data_file *f, struct npz *z, struct array_place **place, struct err *e)
 {
-	struct npz_entry *entry;
-	unsigned n;
+	struct npz_entry *entry = NULL;      /* set for compilers that do not see that npz_look sets both */
+	unsigned n = 0;
 	int code = npz_look(f, &entry, &n, e);
 
 	if (code)

@@ -128,9 +128,74 @@ static void apply_change(struct config *c, const struct config_change *change)
 
 /* ---- the walk ---- */
 
+/* The path of a key of another section, by its own name or the one that other programs give it; NULL: none. */
+static const char *key_elsewhere(const char *word)
+{
+	const char *last[KEY_COUNT], *found;
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		last[i] = strchr(schema_row((enum key_id)i)->path, '.') + 1;
+		if (!strcmp(last[i], word))
+			return schema_row((enum key_id)i)->path;
+	}
+	found = elsewhere_find(word, last, KEY_COUNT);
+	for (int i = 0; found && i < KEY_COUNT; i++)
+		if (last[i] == found)
+			return schema_row((enum key_id)i)->path;
+	return NULL;
+}
+
+static bool has_option(enum key_type t, const char *name, const char *option)
+{
+	struct table_row row;
+
+	if (!schema_table_row(t, name, &row))
+		return false;
+	for (unsigned i = 0; i < row.noption; i++)
+		if (!strcmp(row.option[i].name, option))
+			return true;
+	return false;
+}
+
+/* A key that is an option of a value of the section, such as the learning rate: that of the chosen value first. */
+static bool help_option(struct config *c, struct diag *g, const char *prefix, const char *word)
+{
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *key = schema_row((enum key_id)i);
+		const struct ynode *v = c->value[i];
+		const char *name[SCHEMA_NAMES_MAX], *chosen = key->preset;
+		size_t n;
+
+		if (strncmp(key->path, prefix, strlen(prefix)) || !schema_has_rows(key->type))
+			continue;
+		if (v && (v->kind == YNODE_TEXT || (v->kind == YNODE_MAP && v->n)))
+			chosen = v->kind == YNODE_TEXT ? v->text : v->entry[0].key;
+		n = key->choices(name);
+		for (size_t k = 0; !(chosen && has_option(key->type, chosen, word)) && k < n; k++)
+			chosen = name[k];
+		if (!chosen || !has_option(key->type, chosen, word))
+			continue;
+		diag_help(g, "it is an option of `%s`: `%s: {%s: {%s: ...}}`", chosen, key->path, chosen, word);
+		return true;
+	}
+	return false;
+}
+
+/* Elsewhere the part that is taken away, here the part that is left. */
+static bool help_validation_split(struct diag *g, const struct yentry *entry)
+{
+	double part = entry->value->f;
+
+	if ((strcmp(entry->key, "validation_split") && strcmp(entry->key, "test_size"))
+			|| entry->value->kind != YNODE_REAL || !(part > 0 && part < 1))
+		return false;
+	diag_help(g, "write `data.split: %.6g`, the part of the rows to train with; the rest is for validation", 1 - part);
+	return true;
+}
+
 static void unknown_key(struct config *c, const char *prefix, const struct yentry *entry)
 {
-	const char *name[KEY_COUNT + 8], *near, *here;
+	const char *name[KEY_COUNT + 8], *near, *here, *other;
 	size_t n = 0, len = strlen(prefix);
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "unknown key `%s%s`", prefix, entry->key);
 
@@ -147,15 +212,21 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 			name[n++] = path;
 	}
 	here = elsewhere_find(entry->key, name, n);
+	other = len ? key_elsewhere(entry->key) : NULL;
 	near = here ? here : diag_nearest(entry->key, name, n);
+	if (help_validation_split(g, entry))
+		return;
 	if (here)
 		diag_help(g, "here it is called `%s%s`", prefix, here);
+	else if (other)
+		diag_help(g, "here it is called `%s`", other);
+	else if (len && help_option(c, g, prefix, entry->key))
+		return;
 	else if (near)
 		diag_help(g, "did you mean `%s%s`?", prefix, near);
-	for (int i = 0; i < KEY_COUNT && !near; i++)
-		if (!strcmp(strchr(schema_row((enum key_id)i)->path, '.') + 1, entry->key))
-			diag_help(g, "there is `%s`", schema_row((enum key_id)i)->path);
-	if (!near && len)
+	else if ((other = key_elsewhere(entry->key)))
+		diag_help(g, "there is `%s`", other);
+	if (!near && !other && len)
 		diag_note(g, "keys of `%.*s` are listed in qcnn-config(5)", (int)len - 1, prefix);
 }
 
@@ -385,6 +456,19 @@ const struct ynode *config_node(const struct config *c, enum key_id k)
 struct span config_span(const struct config *c, enum key_id k)
 {
 	return c->value[k] ? c->value[k]->at : (struct span){ 0, 0, 0 };
+}
+
+void config_blame(const struct config *c, enum key_id k, struct err *e)
+{
+	struct span at = config_span(c, k);
+	struct place p;
+
+	if (!at.file || !e) {
+		err_prefix(e, "%s", schema_row(k)->path);
+		return;
+	}
+	p = source_place(diags_sources(c->d), at);
+	err_prefix(e, "%s:%u:%u: %s", p.name, p.line, p.column, schema_row(k)->path);
 }
 
 const char *config_folder(const struct config *c)

@@ -31,6 +31,8 @@ const char *config_text(const struct config *c, enum key_id k);  /* TEXT, PATH, 
 const struct ynode *config_node(const struct config *c, enum key_id k);
 /* A path as the config means it: relative to the config's folder. In c's arena. */
 const char *config_path(const struct config *c, const char *path);
+/* Put the place and the path of a key before the text of *e, which its value has caused. */
+void config_blame(const struct config *c, enum key_id k, struct err *e);
 const char *config_folder(const struct config *c);   /* "." or as in the path given */
 struct span config_span(const struct config *c, enum key_id k);  /* of the value; file 0: default */
 

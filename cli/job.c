@@ -111,6 +111,8 @@ static int open_model(struct cli *c, struct job *j)
 		code = model_file_open(config_path(j->config, config_text(j->config, KEY_MODEL_FILE)), j->d,
 			&w.lang, &w.compile, &j->model, &e);
 	compile_words_release(&w);
+	if (code == -ERR_NO_INPUT)
+		config_blame(j->config, KEY_MODEL_FILE, &e);
 	if (code)
 		return cli_fail(c, &e);
 	return diags_errors(j->d) ? cli_diags_fail(c, j->d, model_fault_status(j->d, true)) : 0;

@@ -60,8 +60,11 @@ static int open_model(struct cli *c, const struct model_wish *wish, struct named
 	status = code ? cli_fail(c, &e) : compile_words_check(c, &w.compile);
 	if (wish->without)
 		w.without[w.compile.nwithout++] = wish->without;
-	if (!status && model_file_open(path, m->d, &w.lang, &w.compile, &m->model, &e))
+	if (!status && model_file_open(path, m->d, &w.lang, &w.compile, &m->model, &e)) {
+		if (e.code == -ERR_NO_INPUT && path_is_config(wish->path))
+			config_blame(m->config, KEY_MODEL_FILE, &e);
 		status = cli_fail(c, &e);
+	}
 	compile_words_release(&w);
 	if (!status && diags_errors(m->d))
 		status = cli_diags_fail(c, m->d, model_fault_status(m->d, path_is_config(wish->path)));

@@ -27,6 +27,17 @@ struct reading {
 	struct read_options options;
 };
 
+static void unknown_input(const struct input_want *want, unsigned nwant, const struct yentry *entry, struct diags *d)
+{
+	struct diag *g = diag_at(d, DIAG_CONFIG_VALUE, entry->key_at, "the model has no input `%s`", entry->key);
+	struct buf b = BUF_INIT;
+
+	for (unsigned k = 0; k < nwant; k++)
+		buf_printf(&b, "%s`%s`", k ? ", " : "", want[k].name);
+	diag_help(g, nwant ? "its inputs are: %s" : "it has no inputs%s", nwant ? b.data : "");
+	buf_release(&b);
+}
+
 static void read_inputs(const struct config *c, const struct input_want *want, unsigned nwant, struct diags *d,
 	struct reading *r)
 {
@@ -47,7 +58,7 @@ static void read_inputs(const struct config *c, const struct input_want *want, u
 		for (unsigned k = 0; k < nwant; k++)
 			known |= !strcmp(want[k].name, v->entry[i].key);
 		if (!known)
-			diag_at(d, DIAG_CONFIG_VALUE, v->entry[i].key_at, "the model has no input `%s`", v->entry[i].key);
+			unknown_input(want, nwant, &v->entry[i], d);
 		map[i] = (struct input_map){ v->entry[i].key, column, n };
 	}
 	r->options.map = map;
@@ -184,7 +195,10 @@ static int read_set(const struct samples_wish *w, enum sample_part k, struct dia
 	path = w->find(w->ctx, name);
 	if (!path)
 		return err_set(e, -ERR_NO_INPUT, "the data file %s is not there", name);
-	return read_file(w, w->learnt, path, false, d, &s->set[k], e);
+	code = read_file(w, w->learnt, path, false, d, &s->set[k], e);
+	if (code == -ERR_NO_INPUT && !w->learnt)
+		config_blame(w->config, file_key[k], e);
+	return code;
 }
 
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
@@ -217,7 +231,11 @@ static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 		at += count[k];
 	}
 	if (!code && !count[PART_TRAIN])
-		return err_set(e, -ERR_CONFIG, "the split leaves no row to train with, of %u", s->set[0]->nrow);
+		code = err_set(e, -ERR_CONFIG, "the split leaves no row to train with, of %u; give a larger fraction", s->set[0]->nrow);
+	if (code == -ERR_CONFIG) {
+		err_prefix(e, "%s", s->set[0]->source);
+		config_blame(w->config, KEY_DATA_SPLIT, e);
+	}
 	return code;
 }
 

@@ -199,6 +199,11 @@ bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *
 	buf_release(&b);
 	if (v->kind == YNODE_TEXT && !strncmp(wanted, "true", 4))
 		diag_help(g, "by YAML 1.2 only true and false are such values; on, off, yes and no are texts");
+	else if (v->kind == YNODE_REAL && !strncmp(wanted, "a whole", 7) && v->f == floor(v->f) && fabs(v->f) < 1e15)
+		diag_help(g, "a whole number has no point and no exponent: %.0f", v->f);
+	else if (v->kind == YNODE_NULL && strchr(c->what, ':'))
+		diag_help(g, "a colon that separates a key from its value needs a space behind it: `%.*s: %s`", (int)strcspn(c->what, ":"),
+			c->what, strchr(c->what, ':') + 1);
 	return false;
 }
 

@@ -258,6 +258,38 @@ static bool check_required(const struct check *c, const struct table_row *row, c
 
 /* ---- rows ---- */
 
+static bool is_choice(const struct check *c, const char *word)
+{
+	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = c->row->choices(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name[i], word))
+			return true;
+	return false;
+}
+
+/* A flat map as it is to be written: {adam: {learning_rate: 0.1}}. */
+static void help_nested(const struct check *c, struct diag *g, const struct ynode *v)
+{
+	const struct yentry *first = &v->entry[0];
+	bool named = first->value->kind == YNODE_TEXT && is_choice(c, first->value->text);
+	const char *name = named ? first->value->text : first->key;
+	struct buf b = BUF_INIT;
+
+	if (is_choice(c, v->entry[1].key)) {
+		diag_help(g, "keep one of them, for example `%s: {%s: {}}`", c->row->path, name);
+		return;
+	}
+	for (uint32_t i = 1; i < v->n; i++) {
+		const struct ynode *value = v->entry[i].value;
+
+		buf_printf(&b, "%s%s: %s", i > 1 ? ", " : "", v->entry[i].key, value->text && *value->text ? value->text : "...");
+	}
+	diag_help(g, "options stand in a map of their own: `{%s: {%s}}`", name, b.data);
+	buf_release(&b);
+}
+
 /* {adam: {}, sgd: {}}, or more often {adam: , learning_rate: 0.1}. */
 static bool second_name(const struct check *c, const struct ynode *v)
 {
@@ -265,7 +297,7 @@ static bool second_name(const struct check *c, const struct ynode *v)
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, entry->key_at, "`%s` takes one name, or a map from one name to its options", c->what);
 
 	diag_label(g, "this is a second name");
-	diag_help(g, "options stand in a map of their own: {%s: {option: value}}", v->entry[0].key);
+	help_nested(c, g, v);
 	return false;
 }
 

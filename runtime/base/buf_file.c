@@ -24,7 +24,12 @@ static int too_large(const char *path, size_t max_bytes, struct err *e)
 
 static int cannot_read(const char *path, struct err *e)
 {
-	return err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
+	int why = errno;
+
+	err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(why));
+	if (why == ENOENT && e)
+		input_hint(path, e);
+	return -ERR_NO_INPUT;
 }
 
 /* The file's memory; the size is a promise only for regular files, and what promises none ends sooner. */

@@ -3,12 +3,15 @@
 #include "config.h"
 #include "runtime/base/inputs.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/buf.h"
+#include "runtime/base/diag.h"
 
 enum { BUCKETS = 1024 };
 
@@ -27,6 +30,65 @@ const char *input_name(const char *path)
 {
 	return input_is_stdin(path) ? "(standard input)" : path;
 }
+
+/* ---- files that do not exist ---- */
+
+static void add_hint(struct err *e, const char *text, const char *word)
+{
+	char old[ERR_TEXT_MAX];
+	struct buf b = BUF_INIT;
+
+	memcpy(old, e->text, sizeof old);
+	buf_printf(&b, text, word);
+	err_set(e, e->code, "%s; %s", old, b.data);
+	buf_release(&b);
+}
+
+enum { NAMES_MAX = 1000 };
+
+/* The file in the folder of `path` whose name is nearest, "" where there is none. */
+static void nearest_file(const char *path, struct buf *out)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *near;
+	char *name[NAMES_MAX];
+	struct buf folder = BUF_INIT;
+	size_t n = 0;
+	DIR *d;
+
+	buf_add(&folder, slash ? path : "./", slash ? (size_t)(base - path) : 2);
+	d = opendir(folder.data);
+	for (struct dirent *f; d && n < NAMES_MAX && (f = readdir(d)); )
+		if (*f->d_name != '.')
+			name[n++] = mem_strdup(f->d_name);
+	near = diag_nearest(base, (const char *const *)name, n);
+	if (near)
+		buf_printf(out, "%.*s%s", (int)(base - path), path, near);
+	for (size_t i = 0; i < n; i++)
+		free(name[i]);
+	if (d)
+		closedir(d);
+	buf_release(&folder);
+}
+
+void input_hint(const char *path, struct err *e)
+{
+	struct buf near = BUF_INIT;
+
+	if (strstr(path, "://")) {
+		add_hint(e, "files are read from disks, not from the net; download it first: curl -O %s", path);
+		return;
+	}
+	if (path[0] == '~' || strstr(path, "/~/")) {
+		add_hint(e, "`~` is expanded by shells alone, at the beginning of a word; write the whole path%s", "");
+		return;
+	}
+	nearest_file(path, &near);
+	if (near.len)
+		add_hint(e, "did you mean %s?", near.data);
+	buf_release(&near);
+}
+
+/* ---- the table ---- */
 
 static struct input **bucket_of(const struct stat *st)
 {

@@ -15,6 +15,10 @@ bool input_is_stdin(const char *path);
 /* What messages call it: "(standard input)", or the path itself. */
 const char *input_name(const char *path);
 
+/* Behind the text of *e, which says that there is no file `path`: what may be meant, where it is a URL or begins with ~,
+ * or a file beside it has a similar name. */
+void input_hint(const char *path, struct err *e);
+
 /* The file that was opened as `path`; files without contents of their own (pipes, terminals, devices) are not noted. */
 void inputs_note(int fd, const char *path);
 /* -ERR_USAGE when `path` is a file that has been read, under this name or another (a link, ./); 0 otherwise. */

@@ -46,6 +46,15 @@ static int bad(const struct reader *r, const char *fmt, ...)
 
 /* ---- structure ---- */
 
+/* The eight bytes of the length, as those of a text. */
+static bool is_text(const uint8_t *p)
+{
+	for (int i = 0; i < 8; i++)
+		if ((p[i] < ' ' && p[i] != '\n' && p[i] != '\t' && p[i] != '\r') || p[i] == 0x7f)
+			return false;
+	return true;
+}
+
 static int read_length(struct reader *r)
 {
 	struct rd rd = { r->bytes, r->len, 0, 0 };
@@ -53,6 +62,9 @@ static int read_length(struct reader *r)
 
 	if (rd.bad)
 		return bad(r, "not a weights file: only %zu bytes", r->len);
+	if (n > WEIGHTS_HEADER_MAX && is_text(r->bytes))
+		return bad(r, "not a weights file, but a text; models are read by `qcnn run`, `draw` and `check`, configurations by "
+			"`qcnn train`, which writes weights.bin");
 	if (n > WEIGHTS_HEADER_MAX)
 		return bad(r, "header length: %llu bytes, the limit is %d: damaged, or not a weights file",
 			(unsigned long long)n, WEIGHTS_HEADER_MAX);

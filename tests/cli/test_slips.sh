@@ -146,6 +146,45 @@ tap_has err 'warning[Q0611]: two columns are named `a`' "have a warning"
 tap_exit 65 "with --strict" "$QCNN" train --fresh --strict d.yaml
 tap_has err '1 warning is treated as error (--strict)' "it is an error"
 
+# Names of other programs, and forms of values.
+# hinted SET HINT: a configuration with this change is refused with this hint.
+hinted() {
+	tap_exit 78 "--set $1" "$QCNN" config --set "$1" table.yaml
+	tap_has err "$2" "has a hint"
+}
+hinted 'train.metrics=[acc]' 'here it is called `accuracy`'
+hinted 'train.optimizer={name: adam, learning_rate: 0.1}' '`{adam: {learning_rate: 0.1}}`'
+hinted 'train.optimizer={adam: , learning_rate: 0.1}' '`{adam: {learning_rate: 0.1}}`'
+hinted 'train.learning_rate=0.1' 'it is an option of `adam`: `train.optimizer: {adam: {learning_rate: ...}}`'
+hinted 'train.momentum=0.9' '`train.optimizer: {sgd: {momentum: ...}}`'
+hinted 'train.validation_split=0.2' 'write `data.split: 0.8`'
+hinted 'data.validation_split=0.25' 'write `data.split: 0.75`'
+hinted 'train.split=0.2' 'here it is called `data.split`'
+hinted 'train.epochs=1e3' 'a whole number has no point and no exponent: 1000'
+hinted 'data.label_map={1:1}' 'a colon that separates a key from its value needs a space behind it: `1: 1`'
+tap_exit 78 "an input that does not exist" "$QCNN" train --set 'data.inputs={y: [a, b]}' table.yaml
+tap_has err 'its inputs are: `x`' "the inputs are listed"
+tap_exit 65 "a constant that does not exist" "$QCNN" draw --const m=8 cluster.qcnn
+tap_has err 'its constants are: `n`' "the constants are listed"
+
+# Files that do not exist, and files of another kind.
+sed 's/two.qcnn/tow.qcnn/' table.yaml >moved.yaml
+tap_exit 66 "no model" "$QCNN" train moved.yaml
+tap_has err 'moved.yaml:1:15: model.file: cannot read tow.qcnn: No such file or directory; did you mean two.qcnn?' "with its place and a name"
+tap_exit 66 "no model, for draw" "$QCNN" draw moved.yaml
+tap_has err 'moved.yaml:1:15: model.file' "with its place"
+sed 's/samples.csv/sample.csv/' table.yaml >moved.yaml
+tap_exit 66 "no data" "$QCNN" train moved.yaml
+tap_has err 'moved.yaml:3:10: data.train: cannot read sample.csv: No such file or directory; did you mean samples.csv?' "with its place and a name"
+tap_exit 66 "a ~" "$QCNN" infer --data '~/x.csv' runs/latest
+tap_has err '`~` is expanded by shells alone' "says why"
+tap_exit 66 "a URL" "$QCNN" draw https://example.com/m.qcnn
+tap_has err 'download it first: curl -O https://example.com/m.qcnn' "says what to do"
+tap_exit 78 "a split that leaves nothing" "$QCNN" train --set data.split=0.001 table.yaml
+tap_has err 'data.split: samples.csv: the split leaves no row to train with' "with key and file"
+tap_exit 65 "infer of a model" "$QCNN" infer two.qcnn
+tap_has err 'not a weights file, but a text; models are read by `qcnn run`' "says what it is"
+
 # Data that can be trained with, but hardly are meant so.
 cat >plain.qcnn <<'END'
 QCNN 1;

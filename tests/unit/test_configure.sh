@@ -9,8 +9,8 @@ for file in configure config.h.in Makefile.in build-aux runtime/base/err.def; do
 done
 grep '^ac_cv_' "$top_builddir/config.log" | grep -v '^ac_cv_env_' >cache
 # configured WORDS...: what configure prints, with the compiler of this build.
-configured() {
-	eval "set -- $("$top_builddir/config.status" --config) --without-hdf5 --without-nlopt --cache-file=known \"\$@\""
+configured() {   # --srcdir: distcheck gives another one
+	eval "set -- $("$top_builddir/config.status" --config) --srcdir=. --without-hdf5 --without-nlopt --cache-file=known \"\$@\""
 	cp cache known
 	sh ./configure "$@"
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A connection that damages what it carries, in a way that TCP's checksum does not see or as a single bit:
- * damage to|from flip|swap N COMMAND... runs COMMAND with this process's standard input and output, and behind
- * byte N of what goes `to` or comes `from` it flips a bit or swaps two 16-bit words, once. */
+ * A connection that damages what it carries, in a way that TCP's checksum does not see or as a single bit: behind
+ * byte N of what goes `to` one end or comes `from` it a bit is flipped, or two 16-bit words are swapped, once.
+ *
+ *   damage to|from flip|swap N COMMAND...   between this process's standard input and output and COMMAND
+ *   damage to|from flip|swap N PORT TO      between who connects to PORT of 127.0.0.1, the end that counts, and its port TO */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,20 +78,14 @@ static pid_t start(char **argv, int in[2], int out[2])
 	_exit(127);
 }
 
-int main(int argc, char **argv)
+static struct way way(int from, int to, bool hurts, char **argv)
 {
-	int in[2], out[2], status = 0;
-	struct way to, from;
-	pid_t pid;
+	return (struct way){ from, to, hurts ? atol(argv[3]) : -1, !strcmp(argv[2], "swap") };
+}
 
-	if (argc < 5 || pipe(in) || pipe(out))
-		return 2;
-	signal(SIGPIPE, SIG_IGN);
-	pid = start(argv + 4, in, out);
-	close(in[0]);
-	close(out[1]);
-	to = (struct way){ STDIN_FILENO, in[1], strcmp(argv[1], "to") ? -1 : atol(argv[3]), !strcmp(argv[2], "swap") };
-	from = (struct way){ out[0], STDOUT_FILENO, strcmp(argv[1], "from") ? -1 : atol(argv[3]), !strcmp(argv[2], "swap") };
+/* Until nothing comes from the other end, or, with `both`, from one of them. */
+static void carry_all(struct way to, struct way from, bool both)
+{
 	for (bool ended = false; !ended; ) {
 		struct pollfd f[2] = { { .fd = to.from, .events = POLLIN }, { .fd = from.from, .events = POLLIN } };
 
@@ -94,10 +93,50 @@ int main(int argc, char **argv)
 		if (f[0].revents && !carry(&to)) {
 			close(to.to);
 			to.from = -1;
+			ended = both;
 		}
-		ended = f[1].revents && !carry(&from);
+		ended |= f[1].revents && !carry(&from);
 	}
+}
+
+static int run_command(char **argv)
+{
+	int in[2], out[2], status = 0;
+	bool to = !strcmp(argv[1], "to");
+	pid_t pid;
+
+	if (pipe(in) || pipe(out))
+		return 2;
+	pid = start(argv + 4, in, out);
+	close(in[0]);
+	close(out[1]);
+	carry_all(way(STDIN_FILENO, in[1], to, argv), way(out[0], STDOUT_FILENO, !to, argv), false);
 	close(STDOUT_FILENO);
 	waitpid(pid, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* One connection, from PORT to TO. */
+static int relay(char **argv)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[4])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM, 0), there = socket(AF_INET, SOCK_STREAM, 0), here;
+	bool to = !strcmp(argv[1], "to");
+
+	if (bind(listener, (struct sockaddr *)&a, sizeof a) || listen(listener, 1))
+		return 1;
+	here = accept(listener, NULL, NULL);
+	a.sin_port = htons((uint16_t)atoi(argv[5]));
+	if (here < 0 || connect(there, (struct sockaddr *)&a, sizeof a))
+		return 1;
+	carry_all(way(there, here, to, argv), way(here, there, !to, argv), true);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 5)
+		return 2;
+	signal(SIGPIPE, SIG_IGN);
+	return argc == 6 && isdigit((unsigned char)*argv[4]) ? relay(argv) : run_command(argv);
 }

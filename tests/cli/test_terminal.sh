@@ -54,7 +54,7 @@ tap_is "$(cat status)" 75 "likewise"
 
 show 60 "'$QCNN' train --live=sign_accuracy ${slow#--fresh} config.yaml"
 wait_for "after a resume another metric is drawn" "seen '^ *sign_accuracy  ⠤⠤ training  o validation$'"
-tap_ok "from the first epoch on" seen '^ +epoch 1  '
+wait_for "from the first epoch on" "seen '^ +epoch 1  '"
 terminal send-keys -t t: C-c
 wait_for "Ctrl-C ends it again" "test -s status"
 

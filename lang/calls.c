@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- signatures ---- */
 
@@ -262,6 +263,18 @@ static void call_amplitudes(struct resolver *r, struct node *n)
 		diag_help(g, "write `amplitudes(x) w;`, with `++` if w is of several parts");
 }
 
+/* Words of noise channels in other languages. */
+static bool is_noise(const char *name)
+{
+	static const char *const word[] = { "depolar", "bit_flip", "bitflip", "phase_flip", "phaseflip", "amplitude_damp", "amplitudedamp",
+		"phase_damp", "phasedamp", "pauli_channel", "kraus", "thermal_relax", "noise" };
+
+	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+		if (!strncasecmp(name, word[i], strlen(word[i])))
+			return true;
+	return false;
+}
+
 static void unknown_callee(struct resolver *r, struct node *n)
 {
 	static const char *const amplitudes = "amplitudes";      /* called like a gate, but none */
@@ -285,7 +298,9 @@ static void unknown_callee(struct resolver *r, struct node *n)
 			diag_help(g, "a global phase is written `gphase(a);`");
 		return;
 	}
-	if (diag_nearest(n->name, &amplitudes, 1))
+	if (is_noise(n->name))
+		diag_help(g, "models have no noise: states are pure and gates are unitary; shots are drawn by `--shots` and `run.shots`");
+	else if (diag_nearest(n->name, &amplitudes, 1))
 		diag_help(g, "did you mean `%s`?", amplitudes);
 	else
 		scope_suggest(r, g, SPACE_CALL, n->name, names, nname);

@@ -116,6 +116,8 @@ bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const cha
 	diag_label(g, "this is %s", kind_text(k));
 	if (kinds & KIND_BIT(KIND_INT) && k == KIND_FLOAT && n->kind == NODE_BINARY && n->op == AST_DIV)
 		diag_note(g, "`/` of two ints drops the fraction and is an int; with a float all is float");
+	if (kinds == KINDS_CONDITION && k == KIND_QUBITS)
+		diag_help(g, "a gate that depends on a measurement is written `if (measure a) x b;`");
 	if (kinds == KINDS_NUMBER && is_array(k))
 		diag_help(g, "an element is written `t[i]`; `u(each t) on w;` hands one to each tuple of w");
 	return false;

@@ -265,6 +265,11 @@ bool parser_end_of_file(struct parser *p)
 	return true;
 }
 
+static bool is_openqasm_2(const char *text)
+{
+	return !strncmp(text, "OPENQASM", 8) && text[8 + strspn(text + 8, " \t")] == '2';
+}
+
 /* The version line selects the dialect, else the file's ending does. */
 static bool is_model(struct parser *p, uint32_t file)
 {
@@ -292,7 +297,12 @@ static bool is_model(struct parser *p, uint32_t file)
 			"this is an OpenQASM circuit, not a model");
 
 		diag_label(g, "this version reads .qcnn models");
-		diag_help(g, "gates, registers and loops read the same in a model that begins with `QCNN 1;`");
+		if (is_openqasm_2(text + i))
+			diag_help(g, "begin with `QCNN 1;`, write `qubit[2] q;` for `qreg q[2];`, leave out `creg` and `measure`, and end with "
+				"`observe z(q);`; gates and their definitions stay");
+		else
+			diag_help(g, "begin with `QCNN 1;`, leave out bits and measurements, and end with `observe z(q);`; qubits, gates, their "
+				"definitions and loops stay");
 	}
 	return !qasm;
 }

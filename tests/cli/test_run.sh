@@ -181,6 +181,16 @@ head -c 300 w.bin >cut.bin
 tap_exit 65 "cut weights" "$QCNN" weights show cut.bin
 tap_exit 65 "of another model" "$QCNN" run -w w.bin -D samples.csv cluster.qcnn
 
+# Subnormal numbers, as the manual says of the devices.
+echo 'qubit[2] q; ry(2e-160) q[0]; ry(2e-160) q[1]; observe z(q);' >small.qcnn
+amplitude() { "$QCNN" run -q --format=csv --emit=state "$@" small.qcnn | awk -F, 'NR == 5 { print $3 }'; }
+tap_is "$(amplitude --device=ref)" 1e-320 "ref keeps an amplitude of 1e-320"
+tap_is "$(amplitude --device=cpu --precision=double)" 0 "cpu makes it 0"
+sed -i 's/2e-160/4e-154/g' small.qcnn
+tap_is "$(amplitude --device=cpu --precision=double)" "$(amplitude --device=ref)" "both keep 4e-308"
+sed -i 's/4e-154/2e-22/g' small.qcnn
+tap_is "$(amplitude --device=cpu --precision=single)" 0 "cpu in single precision makes 1e-44 0"
+
 # An infinite derivative is no 0, also where the observable is stationary.
 for angle in 'sqrt(t)' 't**0.5' 'sqrt(t) + 0.5' 'arccos(1 - t)'; do
 	echo "qubit q; param float t = 0; ry($angle) q; observe z(q);" >steep.qcnn

@@ -167,6 +167,22 @@ gate_open
 wait $coordinator
 tap_is $? 0 "when the program's file is replaced, workers are started again from the program that runs"
 tap_ok "and the weights are the same" cmp want.bin got.bin
+
+# By an agent it is the program of that name, and none of PATH.
+rm -f got.bin
+printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' >by_name
+printf '#!/bin/sh\nexit 3\n' >other/qcnn
+chmod +x by_name other/qcnn
+cp "$before" program.new
+cp "$before" program
+start_run --fresh --hosts 127.0.0.1:2 --launcher "exec:$PWD/by_name"
+mv program.new program
+kill -9 $all
+tap_until '[ "$(grep -c "takes part" err)" = 2 ] || grep -q "no worker is left" err'
+gate_open
+wait $coordinator
+tap_is $? 0 "by an agent they are started again by the program's name" || tap_note "$(grep lost err | tail -2)"
+tap_ok "and the weights are the same" cmp want.bin got.bin
 QCNN=$before PATH=$path
 
 rm -f got.bin

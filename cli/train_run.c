@@ -189,22 +189,25 @@ static struct progress *open_progress(struct training *t)
 static void show_past(const struct training *t)
 {
 	const char *metric = live_metric(t->cli) ? live_metric(t->cli) : "loss";
-	struct buf path = BUF_INIT, val = BUF_INIT;
+	struct buf lines = BUF_INIT, val = BUF_INIT;
 	struct history h;
 
 	if (!t->resume.note || !t->cli->options.given[OPT_LIVE])
 		return;
-	buf_printf(&path, "%s/metrics.jsonl", run_path(t->run));
 	buf_printf(&val, "val_%s", metric);
-	if (!history_read(path.data, &h, NULL)) {
-		const double *start = history_column(&h, "start"), *epoch = history_column(&h, "epoch");
-		const double *training = history_column(&h, metric), *validation = history_column(&h, val.data);
+	if (!run_read(t->run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, NULL)) {
+		const double *start, *epoch, *training, *validation;
 
+		history_parse(lines.data, lines.len, &h);
+		start = history_column(&h, "start");
+		epoch = history_column(&h, "epoch");
+		training = history_column(&h, metric);
+		validation = history_column(&h, val.data);
 		for (size_t i = 0; start && epoch && training && i < h.nrow; i++)
 			progress_past(t->progress, (uint32_t)start[i] - 1, (uint32_t)epoch[i], training[i], validation ? validation[i] : NAN);
+		history_release(&h);
 	}
-	history_release(&h);
-	buf_release(&path);
+	buf_release(&lines);
 	buf_release(&val);
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/base/cpus.h"
 #include "runtime/base/crypto.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/visible.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/weights.h"
@@ -400,7 +401,7 @@ static int write_predictions(struct inference *f)
 			predictions_json(&f->p, &b);
 		else
 			predictions_text(&f->p, !path, &b);
-		status = cli_write(c, &b, NULL);
+		visible_text(&c->out, b.data ? b.data : "", b.len, VISIBLE_TABS | VISIBLE_LINES);
 	}
 	buf_release(&b);
 	return status;

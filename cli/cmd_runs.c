@@ -12,6 +12,7 @@
 #include "cli/run_metrics.h"
 #include "cli/runs_compare.h"
 #include "cli/table.h"
+#include "runtime/base/visible.h"
 
 /* ---- list ---- */
 
@@ -111,6 +112,14 @@ static int key_columns(size_t before, const json_t *v)
 	return most;
 }
 
+static void add_key(const char *key, int columns, struct buf *out)
+{
+	size_t begin = out->len, width = (size_t)columns;
+
+	visible_str(out, key);
+	buf_pad(out, ' ', 2 + (out->len - begin < width ? width - (out->len - begin) : 0));
+}
+
 static void show_value(const char *key, int columns, const json_t *v, struct buf *out)
 {
 	struct buf b = BUF_INIT;
@@ -126,13 +135,13 @@ static void show_value(const char *key, int columns, const json_t *v, struct buf
 		buf_release(&b);
 		return;
 	}
-	buf_printf(out, "%-*s  ", columns, key);
+	add_key(key, columns, out);
 	if (json_is_string(v))
-		buf_str(out, json_string_value(v));
+		visible_str(out, json_string_value(v));
 	else if (json_is_array(v))
 		for (size_t i = 0; i < json_array_size(v); i++) {
 			buf_str(out, i ? " " : "");
-			json_is_string(json_array_get(v, i)) ? buf_str(out, json_string_value(json_array_get(v, i)))
+			json_is_string(json_array_get(v, i)) ? visible_str(out, json_string_value(json_array_get(v, i)))
 				: json_write(json_array_get(v, i), out);
 		}
 	else
@@ -154,7 +163,9 @@ static int show(struct cli *c, struct run_list *l)
 		buf_char(&c->out, '\n');
 		return 0;
 	}
-	buf_printf(&c->out, "%-*s  %s\n", columns, "run", l->run[0].path);
+	add_key("run", columns, &c->out);
+	visible_str(&c->out, l->run[0].path);
+	buf_char(&c->out, '\n');
 	json_object_foreach(l->run[0].record, key, v)
 		if (strcmp(key, "schema"))
 			show_value(key, columns, v, &c->out);

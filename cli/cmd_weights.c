@@ -3,10 +3,12 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/weights_files.h"
 #include "runtime/base/json.h"
+#include "runtime/base/visible.h"
 
 /* ---- show ---- */
 
@@ -40,7 +42,8 @@ static void show_json(const struct weights *w, struct buf *out)
 
 static void show_group(const struct weights *w, const struct weight_group *g, struct buf *out)
 {
-	buf_printf(out, "%s [", g->path);
+	visible_str(out, g->path);
+	buf_str(out, " [");
 	for (uint32_t k = 0; k < g->ndim; k++)
 		buf_printf(out, k ? ", %u" : "%u", g->dim[k]);
 	buf_str(out, g->frozen ? "] frozen\n" : "]\n");
@@ -52,15 +55,25 @@ static void show_group(const struct weights *w, const struct weight_group *g, st
 	}
 }
 
+static void show_line(const char *key, const char *value, struct buf *out)
+{
+	buf_str(out, "# ");
+	visible_str(out, key);
+	buf_str(out, ": ");
+	visible_str(out, value);
+	buf_char(out, '\n');
+}
+
 static void show_text(const struct weights *w, struct buf *out)
 {
 	if (!weights_meta(w, "numerical_version"))
 		buf_str(out, "# numerical_version: 0 (none in the file)\n");
-	for (unsigned i = 0; i < w->nmeta; i++)
-		if (strchr(w->meta[i].value, '\n'))
-			buf_printf(out, "# %s: %zu bytes of text\n", w->meta[i].key, strlen(w->meta[i].value));
-		else
-			buf_printf(out, "# %s: %s\n", w->meta[i].key, w->meta[i].value);
+	for (unsigned i = 0; i < w->nmeta; i++) {
+		char size[64];
+
+		snprintf(size, sizeof size, "%zu bytes of text", strlen(w->meta[i].value));
+		show_line(w->meta[i].key, strchr(w->meta[i].value, '\n') ? size : w->meta[i].value, out);
+	}
 	for (uint32_t i = 0; i < w->program->nweight_group; i++)
 		show_group(w, &w->program->weight_group[i], out);
 }

@@ -13,6 +13,7 @@
 #include "runtime/log/terminal.h"
 
 #include "runtime/base/inputs.h"
+#include "runtime/base/visible.h"
 
 static void to_stderr(const struct buf *b)
 {
@@ -41,7 +42,9 @@ static void format(const struct cli *c, const char *severity, int code, const ch
 			buf_printf(out, " %s", c->command->name);
 		if (is_error)
 			buf_printf(out, ": %serror%s", c->colour ? "\033[1;31m" : "", c->colour ? "\033[0m" : "");
-		buf_printf(out, ": %s\n", text);
+		buf_str(out, ": ");
+		visible_str(out, text);
+		buf_char(out, '\n');
 	}
 }
 
@@ -111,7 +114,10 @@ void cli_relay(const struct cli *c, const char *worker, const char *line)
 		buf_json_str(&b, line);
 		buf_str(&b, "}\n");
 	} else {
-		buf_printf(&b, "%s: %s\n", worker, line);
+		visible_str(&b, worker);
+		buf_str(&b, ": ");
+		visible_text(&b, line, strlen(line), VISIBLE_TABS);
+		buf_char(&b, '\n');
 	}
 	to_stderr(&b);
 	buf_release(&b);
@@ -179,7 +185,7 @@ int cli_diags_fail(const struct cli *c, const struct diags *d, int status)
 	return status;
 }
 
-int cli_flush(const struct cli *c, const struct buf *b)
+static int put_out(const struct cli *c, const struct buf *b)
 {
 	for (size_t at = 0; at < b->len; ) {
 		ssize_t n = write(STDOUT_FILENO, b->data + at, b->len - at);
@@ -193,6 +199,20 @@ int cli_flush(const struct cli *c, const struct buf *b)
 		at += (size_t)n;
 	}
 	return 0;
+}
+
+/* Whatever a command prints: on a terminal nothing of it is an escape sequence. */
+int cli_flush(const struct cli *c, const struct buf *b)
+{
+	struct buf shown = BUF_INIT;
+	int status;
+
+	if (!isatty(STDOUT_FILENO))
+		return put_out(c, b);
+	visible_text(&shown, b->data, b->len, VISIBLE_TABS | VISIBLE_LINES);
+	status = put_out(c, &shown);
+	buf_release(&shown);
+	return status;
 }
 
 int cli_write(struct cli *c, const struct buf *b, const char *path)

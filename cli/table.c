@@ -9,11 +9,16 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/visible.h"
 
 void table_add(struct table *t, const char *text)
 {
+	struct buf shown = BUF_INIT;
+
+	visible_str(&shown, text);
+	buf_str(&shown, "");
 	mem_reserve(t->cell, t->n, t->cap);
-	t->cell[t->n++] = mem_strdup(text);
+	t->cell[t->n++] = buf_take(&shown);
 }
 
 void table_add_number(struct table *t, double v, const char *format)

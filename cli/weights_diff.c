@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/values.h"
+#include "runtime/base/visible.h"
 
 /* One path of either file. */
 struct path_difference {
@@ -148,7 +149,8 @@ static void shape_text(const struct weight_group *g, struct buf *out)
 
 static void path_text(const struct comparison *c, const struct path_difference *d, struct buf *out)
 {
-	buf_printf(out, "%s: ", (d->group[0] ? d->group[0] : d->group[1])->path);
+	visible_str(out, (d->group[0] ? d->group[0] : d->group[1])->path);
+	buf_str(out, ": ");
 	if (!d->group[0] || !d->group[1]) {
 		buf_printf(out, "only in %s\n", c->file[d->group[0] ? 0 : 1].path);
 		return;
@@ -170,7 +172,9 @@ static void path_text(const struct comparison *c, const struct path_difference *
 
 static void metadata_text(void *ctx, const char *key, enum presence p)
 {
-	buf_printf(ctx, "# %s: %s\n", key, presence_name[p]);
+	buf_str(ctx, "# ");
+	visible_str(ctx, key);
+	buf_printf(ctx, ": %s\n", presence_name[p]);
 }
 
 static void diff_text(struct comparison *c, struct buf *out)

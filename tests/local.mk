@@ -143,6 +143,7 @@ shell_tests += tests/cli/test_terminal.sh
 shell_tests += tests/cli/test_threads_rule.sh
 shell_tests += tests/cli/test_train.sh
 shell_tests += tests/cli/test_warnings.sh
+shell_tests += tests/cli/test_untrusted_text.sh
 shell_tests += tests/cli/test_weights.sh
 shell_tests += tests/lang/test_language.sh
 shell_tests += tests/limits/test_memory.sh

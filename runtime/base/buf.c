@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/visible.h"
 
 void buf_init(struct buf *b)
 {
@@ -160,8 +161,7 @@ void buf_json_f64(struct buf *b, double v)
 		buf_str(b, "null");
 }
 
-/* Bytes of the valid UTF-8 character at s (RFC 3629), or 0. */
-static size_t utf8_bytes(const unsigned char *s)
+size_t utf8_bytes(const unsigned char *s)
 {
 	static const struct { unsigned char from, to, second_from, second_to, len; } lead[] = {
 		{ 0x01, 0x7f, 0, 0, 1 },          { 0xc2, 0xdf, 0x80, 0xbf, 2 },
@@ -214,6 +214,9 @@ void buf_json_str(struct buf *b, const char *s)
 			buf_printf(b, "\\%c", letter[special - plain]);
 		else if (*p < ' ' || *p == 0x7f)
 			buf_printf(b, "\\u%04x", *p);
+		else if (len && len < 4 && visible_is_control(p, len))
+			buf_printf(b, "\\u%04x", len == 2 ? (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu)
+				: (p[0] & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));
 		else if (len)
 			buf_add(b, p, len);
 		else

@@ -33,7 +33,9 @@ void buf_reserve(struct buf *b, size_t more);       /* memory for so many bytes 
  * buf_json_f64 is the same but always valid JSON (non-finite: null). */
 void buf_real(struct buf *b, double v);
 void buf_json_f64(struct buf *b, double v);
-void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped */
+void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped, also what visible.h makes visible */
+/* Bytes of the valid UTF-8 character at s (RFC 3629), or 0; reads no further than the first byte that is none of it. */
+size_t utf8_bytes(const unsigned char *s);
 void buf_shell_word(struct buf *b, const char *s);  /* one word for a POSIX shell, in single quotes where it needs them */
 char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/visible.h"
+
 /* A line longer than this is shown as a window around its place. */
 enum { SHOWN_MAX = 160, SHOWN_BEFORE = 60 };
 
@@ -28,19 +30,10 @@ static const char *severity_name(const struct diag *g)
 	return g->row->severity == DIAG_ERROR ? "error" : "warning";
 }
 
-/* Control characters of a file never reach the terminal. */
+/* Control characters of a file never reach the terminal; each takes one column, as the marks below a line expect. */
 static void add_clean(struct buf *out, const char *s, size_t len, bool keep_tabs)
 {
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if (c == '\t' && keep_tabs)
-			buf_char(out, c);
-		else if (c < ' ' || c == 0x7f)
-			buf_char(out, '?');
-		else
-			buf_char(out, c);
-	}
+	visible_text(out, s, len, VISIBLE_ONE_COLUMN | (keep_tabs ? VISIBLE_TABS : 0));
 }
 
 static void add_text(struct buf *out, const char *s)

@@ -55,4 +55,6 @@ libbase_a_SOURCES = \
 	runtime/base/spawn.h \
 	runtime/base/spool.c \
 	runtime/base/spool.h \
-	runtime/base/turns_tmpl.h
+	runtime/base/turns_tmpl.h \
+	runtime/base/visible.c \
+	runtime/base/visible.h

@@ -107,6 +107,20 @@ static bool encrypts(const char *word)
 	return strcmp(word, "off") && strcmp(word, "false");
 }
 
+/* Would starting workers run what the configuration names?  Workers on this machine are this program itself. */
+static bool is_of_config(const struct cluster *k, const struct config *config)
+{
+	const struct options *o = &k->cli->options;
+	bool hosts = !o->given[OPT_HOSTS] && !o->given[OPT_HOSTFILE], others = false;
+
+	for (size_t i = 0; i < k->hosts.n; i++)
+		others |= !host_is_local(&k->hosts.host[i]);
+	return config && others
+		&& ((hosts && (config_has(config, KEY_CLUSTER_HOSTS) || config_has(config, KEY_CLUSTER_HOSTFILE)))
+			|| (!o->given[OPT_LAUNCHER] && config_has(config, KEY_CLUSTER_LAUNCHER) && k->launcher == LAUNCHER_EXEC)
+			|| (!o->given[OPT_REMOTE_PATH] && config_has(config, KEY_CLUSTER_REMOTE_PATH)));
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -139,6 +153,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		: (double)config_int(config, KEY_CLUSTER_START_SECONDS);
 	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
+	out->of_config = is_of_config(out, config);
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct cluster {
 	unsigned replacements;
 	enum shard shard;
 	double start_s;              /* 0: as usual */
+	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
 	struct attached attached;
 	struct coordinator_guests guests;    /* n 0: none */
 	struct coordinator *coordinator;

@@ -31,6 +31,11 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 		.nlabel = t->train.data->ny, .samples = &j->samples };
 	int status;
 
+	if (k->of_config && k->cli->options.given[OPT_DRY_RUN]) {
+		cli_note(k->cli, "--dry-run runs no program and logs in to no host that the configuration names: no worker was started, and times are "
+			"those of this process; give --hosts, --launcher and --remote-path to measure with workers");
+		return 0;
+	}
 	if (!gradient)
 		exec.gradient = GRADIENT_NONE;
 	status = cluster_start(k, &w, &t->pool);

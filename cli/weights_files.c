@@ -79,7 +79,7 @@ void weights_file_say_orders(struct cli *c, const char *path, const struct progr
 	struct keras_arrays file;
 	uint32_t k = 0;
 
-	if ((!path_ends(path, ".h5") && !path_ends(path, ".hdf5")) || keras_h5_read(path, &file, NULL))
+	if ((!path_ends(path, ".h5") && !path_ends(path, ".hdf5")) || keras_h5_read(path, p->nweight, &file, NULL))
 		return;
 	for (uint32_t i = 0; i < file.n; i++)
 		if (file.array[i].ndim == 1 && !strstr(file.array[i].name, "bias"))

@@ -202,7 +202,7 @@ static int check_counts(const struct reading *r)
 int keras_import(const struct program *p, const char *path, bool circuit_only, double *weight, struct err *e)
 {
 	struct reading r = { .program = p, .circuit_only = circuit_only, .weight = weight, .e = e };
-	int code = keras_h5_read(path, &r.file, e);
+	int code = keras_h5_read(path, p->nweight, &r.file, e);
 
 	if (code)
 		return code;

@@ -190,7 +190,7 @@ static int put_values(struct source *s, const char *name, hid_t data, uint64_t c
 	if (!value)
 		return err_set(s->e, -ERR_CONFIG, "%s: no memory for %llu numbers", name, (unsigned long long)count);
 	if (count && lib.H5Dread(data, *lib.H5T_NATIVE_DOUBLE_g, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0)
-		return err_set(s->e, -ERR_BAD_DATA, "%s: its numbers cannot be read: the file is damaged", name);
+		return err_set(s->e, -ERR_BAD_DATA, "%s: its numbers cannot be read: the file is damaged, or they need more memory than its size accounts for", name);
 	for (uint64_t i = 0; i < count; i++)
 		buf_f64(s->out, value[i]);
 	free(value);
@@ -219,7 +219,9 @@ static int read_array(struct source *s, hid_t at, const char *layer, const char 
 		return err_set(s->e, -ERR_BAD_DATA, "%s: no array %s, which weight_names lists", layer, name);
 	if (class != H5T_FLOAT && class != H5T_INTEGER)
 		return err_set(s->e, -ERR_BAD_DATA, "%s: %s does not hold real numbers", layer, name);
-	if (count < 0 || (uint64_t)count > s->left || !is_stored_here(data))
+	if (count >= 0 && (uint64_t)count > s->left)
+		return err_set(s->e, -ERR_BAD_DATA, "%s: %s: more numbers than a file of this size, or this model, needs", layer, name);
+	if (count < 0 || !is_stored_here(data))
 		return err_set(s->e, -ERR_BAD_DATA, "%s: %s: more than %d numbers or %d dimensions, or not stored in this file", layer,
 			name, KERAS_NUMBERS_MAX, KERAS_DIMS_MAX);
 	if (++s->n > KERAS_ARRAYS_MAX)
@@ -247,10 +249,10 @@ static int read_layer(struct source *s, const char *layer)
 	return code;
 }
 
-int keras_h5_read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e)
+int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *out, uint32_t *narray, struct err *e)
 {
 	hid_t file = memory_file(image);
-	struct source s = { .group = file, .left = KERAS_NUMBERS_MAX, .out = out, .e = e };
+	struct source s = { .group = file, .left = numbers, .out = out, .e = e };
 	struct names layers;
 	int code;
 
@@ -383,9 +385,10 @@ int keras_h5_load(struct err *e)
 		"libhdf5-dev), configure and build again");
 }
 
-int keras_h5_read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e)
+int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *out, uint32_t *narray, struct err *e)
 {
 	(void)image;
+	(void)numbers;
 	(void)out;
 	(void)narray;
 	return keras_h5_load(e);

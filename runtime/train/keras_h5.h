@@ -19,6 +19,7 @@ enum {
 	KERAS_DIMS_MAX = 8,
 	KERAS_NAME_MAX = 1023,
 	KERAS_NUMBERS_MAX = 1 << 24, /* of all arrays together */
+	KERAS_NUMBERS_LEAST = 1 << 20,       /* that a file of any size may have; more by its bytes and the model's weights */
 	KERAS_BYTES_MAX = 1 << 28    /* of a file */
 };
 
@@ -32,9 +33,10 @@ struct keras_array {
 
 struct keras_arrays { uint32_t n; struct keras_array *array; struct arena arena; };
 
-/* Fills *out, to be released; 0, -ERR_NO_INPUT, -ERR_BAD_DATA with what is wrong where, or -ERR_CONFIG
+/* nweight: of the model. Takes no more memory and time than a file of that size and the model's weights account for.
+ * Fills *out, to be released; 0, -ERR_NO_INPUT, -ERR_BAD_DATA with what is wrong where, or -ERR_CONFIG
  * (no HDF5, no memory). */
-int keras_h5_read(const char *path, struct keras_arrays *out, struct err *e);
+int keras_h5_read(const char *path, uint64_t nweight, struct keras_arrays *out, struct err *e);
 void keras_arrays_release(struct keras_arrays *a);
 /* Arrays of a layer are neighbours.  The file is replaced as a whole; doubles. */
 int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n, struct err *e);
@@ -42,6 +44,6 @@ int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n
 /* For keras_h5_process.c: load the library, -ERR_CONFIG where there is none; then read a file's bytes into
  * `out` (for each of *narray arrays: texts of layer and name, u32 dimensions, u64 each, f64 numbers). */
 int keras_h5_load(struct err *e);
-int keras_h5_read_image(const struct buf *image, struct buf *out, uint32_t *narray, struct err *e);
+int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *out, uint32_t *narray, struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,8 +18,41 @@
 
 enum { READER_SECONDS = 5 };
 
+/* Sanitizers reserve terabytes of addresses: with them the count of numbers (numbers_max) is the only limit. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define LIMITS_ADDRESSES 0
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define LIMITS_ADDRESSES 0
+#endif
+#endif
+#ifndef LIMITS_ADDRESSES
+#define LIMITS_ADDRESSES 1
+#endif
+
+enum { READER_BYTES_LEAST = 256 << 20, BYTES_A_NUMBER = 32 };   /* as the library has it, its buffers, and ours while it grows */
+
+/* Beyond what this process has now: memory for the numbers that the file may have, and for its image in the library. */
+static void limit_memory(size_t nimage, uint64_t numbers)
+{
+	FILE *f = LIMITS_ADDRESSES ? fopen("/proc/self/statm", "r") : NULL;
+	unsigned long long pages = 0;
+	struct rlimit r;
+
+	if (f && fscanf(f, "%llu", &pages) == 1 && !getrlimit(RLIMIT_AS, &r)) {
+		uint64_t most = pages * (uint64_t)sysconf(_SC_PAGESIZE) + READER_BYTES_LEAST + 4 * (uint64_t)nimage + BYTES_A_NUMBER * numbers;
+
+		if (most < r.rlim_max && (rlim_t)most == most) {
+			r.rlim_cur = r.rlim_max = (rlim_t)most;
+			setrlimit(RLIMIT_AS, &r);
+		}
+	}
+	if (f)
+		fclose(f);
+}
+
 /* Answers with a code, the number of arrays, the length of what follows: an error's text, or the arrays. */
-static _Noreturn void reader_process(const struct buf *image, const int pipe_end[2])
+static _Noreturn void reader_process(const struct buf *image, uint64_t numbers, const int pipe_end[2])
 {
 	int fd = pipe_end[1];
 	struct rlimit seconds = { READER_SECONDS, READER_SECONDS }, core = { 0, 0 };
@@ -37,7 +71,8 @@ static _Noreturn void reader_process(const struct buf *image, const int pipe_end
 		signal(k, k == SIGINT || k == SIGTERM || k == SIGHUP ? SIG_IGN : SIG_DFL);
 	setrlimit(RLIMIT_CPU, &seconds);
 	setrlimit(RLIMIT_CORE, &core);
-	code = keras_h5_read_image(image, &body, &n, &e);
+	limit_memory(image->len, numbers);
+	code = keras_h5_read_image(image, numbers, &body, &n, &e);
 	if (code) {
 		buf_clear(&body);
 		buf_str(&body, e.text);
@@ -89,7 +124,7 @@ static int read_answer(int fd, struct buf *body, uint32_t *n, struct err *e)
 	return code ? err_set(e, -(int)code, "%s", body->data) : 0;
 }
 
-static int ask_process(const struct buf *image, struct buf *body, uint32_t *n, struct err *e)
+static int ask_process(const struct buf *image, uint64_t numbers, struct buf *body, uint32_t *n, struct err *e)
 {
 	int fd[2], code;
 	pid_t pid;
@@ -98,7 +133,7 @@ static int ask_process(const struct buf *image, struct buf *body, uint32_t *n, s
 		return err_set(e, -ERR_CONFIG, "no pipe: %s", strerror(errno));
 	pid = fork();
 	if (!pid)
-		reader_process(image, fd);
+		reader_process(image, numbers, fd);
 	close(fd[1]);
 	code = pid < 0 ? err_set(e, -ERR_CONFIG, "no process to read with: %s", strerror(errno)) : read_answer(fd[0], body, n, e);
 	close(fd[0]);
@@ -157,7 +192,15 @@ static int take_arrays(const struct buf *body, uint32_t n, struct keras_arrays *
 	return err_set(e, -ERR_BAD_DATA, "damaged: the HDF5 library fails on this file");
 }
 
-int keras_h5_read(const char *path, struct keras_arrays *out, struct err *e)
+/* Far more than a file of that length or the model can need; a small file may claim any number of equal ones. */
+static uint64_t numbers_max(size_t nimage, uint64_t nweight)
+{
+	uint64_t n = KERAS_NUMBERS_LEAST + (uint64_t)nimage + 4 * nweight;
+
+	return n < KERAS_NUMBERS_MAX ? n : KERAS_NUMBERS_MAX;
+}
+
+int keras_h5_read(const char *path, uint64_t nweight, struct keras_arrays *out, struct err *e)
 {
 	struct buf image = BUF_INIT, body = BUF_INIT;
 	uint32_t n = 0;
@@ -167,7 +210,7 @@ int keras_h5_read(const char *path, struct keras_arrays *out, struct err *e)
 		return code;
 	code = keras_h5_load(e);
 	if (!code)
-		code = ask_process(&image, &body, &n, e);
+		code = ask_process(&image, numbers_max(image.len, nweight), &body, &n, e);
 	if (!code)
 		code = take_arrays(&body, n, out, e);
 	if (code)

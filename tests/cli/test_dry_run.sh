@@ -45,6 +45,18 @@ tap_same after before "which is not touched"
 tap_exit 0 "callbacks write nothing" "$QCNN" train -q --dry-run --set 'train.callbacks={csv: {path: log.csv}}' config.yaml
 tap_ok "no file of theirs" test ! -e log.csv
 
+# A configuration may name programs: none of them runs.
+printf '#!/bin/sh\n: >"%s/ran"\nexit 1\n' "$PWD" >program
+chmod +x program
+for words in "hosts: [far], launcher: \"exec:$PWD/program\"" "hosts: [far], launcher: local, remote_path: $PWD/program"; do
+	{ cat config.yaml; echo "cluster: {$words}"; } >untrusted.yaml
+	tap_exit 0 "programs of a configuration" "$QCNN" train --dry-run --set "train.callbacks={command: {run: [$PWD/program]}}" untrusted.yaml
+	tap_has err "runs no program and logs in to no host that the configuration names" "a note says that they do not run"
+	tap_ok "and they do not" test ! -e ran
+done
+tap_exit 69 "the options may name them" "$QCNN" train --dry-run --launcher="exec:$PWD/program" --hosts=far --start-seconds=1 config.yaml
+tap_ok "and they run" test -e ran
+
 tap_exit 2 "--json alone" "$QCNN" train --json config.yaml
 tap_has err '--json is for --dry-run' "has no use"
 tap_exit 65 "a fault in the data" "$QCNN" train --dry-run --set data.train=two.qcnn table.yaml

@@ -3,6 +3,7 @@
  * error or numbers, never a crash. */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "runtime/base/buf.h"
@@ -74,7 +75,7 @@ static unsigned changed_files(const struct buf *file, unsigned step, int flip, u
 		if (flip)
 			copy.data[at] ^= (char)flip;
 		buf_write_file(&copy, "changed.h5", 0, NULL);
-		code = keras_h5_read("changed.h5", &a, &e);
+		code = keras_h5_read("changed.h5", 12, &a, &e);
 		if (code == 0) {
 			keras_arrays_release(&a);
 			++*nread;
@@ -109,12 +110,103 @@ static void test_refusals(const struct keras_array *array)
 	struct err e;
 	struct buf empty = BUF_INIT;
 
-	tap_is_int(keras_h5_read("none.h5", &a, &e), -ERR_NO_INPUT, "a missing file");
+	tap_is_int(keras_h5_read("none.h5", 12, &a, &e), -ERR_NO_INPUT, "a missing file");
 	buf_write_file(&empty, "empty.h5", 0, NULL);
-	tap_is_int(keras_h5_read("empty.h5", &a, &e), -ERR_BAD_DATA, "an empty file: %s", e.text);
+	tap_is_int(keras_h5_read("empty.h5", 12, &a, &e), -ERR_BAD_DATA, "an empty file: %s", e.text);
 	tap_is_int(keras_h5_write("no/folder/w.h5", array, 1, &e), -ERR_CANT_CREATE, "no folder to write to");
 	tap_is_int(keras_h5_write("w2.h5", array, KERAS_ARRAYS_MAX + 1, &e), -ERR_BAD_DATA, "too many arrays: %s", e.text);
 }
+
+/* ---- small files that expand ---- */
+
+/* The shape (2, 3) becomes (2, 2000000). */
+static void test_claim(void)
+{
+	static const uint64_t shape[] = { 2, 3 };
+	struct buf file = BUF_INIT;
+	struct keras_arrays a;
+	struct err e = { 0 };
+	uint64_t more = 2000000;
+	char *at;
+
+	buf_read_file(&file, "w.h5", KERAS_BYTES_MAX, NULL);
+	at = memmem(file.data, file.len, shape, sizeof shape);
+	if (!at)
+		tap_bail("the file has no shape (2, 3)");
+	memcpy(at + 8, &more, sizeof more);
+	buf_write_file(&file, "claim.h5", 0, NULL);
+	tap_is_int(keras_h5_read("claim.h5", 12, &a, &e), -ERR_BAD_DATA, "more numbers than a file of its size needs: %s", e.text);
+	tap_ok(strstr(e.text, "more numbers than") != NULL, "it is refused before memory is taken");
+	buf_release(&file);
+}
+
+#if QCNN_HDF5
+
+/* A chunk of 320 MiB that is compressed to a thousandth, in the place of dense/kernel:0. The library is loaded as the program does. */
+static bool write_bomb(const char *path)
+{
+	typedef int64_t id;
+	void *h = dlopen(QCNN_HDF5_LIBRARY, RTLD_NOW);
+	int (*opened)(void), (*set_chunk)(id, int, const uint64_t *), (*deflate)(id, unsigned), (*drop)(id, const char *, id), (*shut)(id), (*close_data)(id);
+	int (*put)(id, id, id, id, id, const void *);
+	id (*open_file)(const char *, unsigned, id), (*create)(id), (*simple)(int, const uint64_t *, const uint64_t *), *class, *real;
+	id (*make)(id, const char *, id, id, id, id, id), file, list, space, data;
+	static const uint64_t dim[] = { 2, 3 }, most[] = { 2, UINT64_MAX }, chunk[] = { 2, 20 << 20 };
+	static const double zero[6];
+
+#define TAKE(to, name) do { void *p = h ? dlsym(h, name) : NULL; if (!p) return false; memcpy(&to, &p, sizeof p); } while (0)
+	TAKE(opened, "H5open");
+	TAKE(set_chunk, "H5Pset_chunk");
+	TAKE(deflate, "H5Pset_deflate");
+	TAKE(drop, "H5Ldelete");
+	TAKE(shut, "H5Fclose");
+	TAKE(close_data, "H5Dclose");
+	TAKE(put, "H5Dwrite");
+	TAKE(open_file, "H5Fopen");
+	TAKE(create, "H5Pcreate");
+	TAKE(simple, "H5Screate_simple");
+	TAKE(make, "H5Dcreate2");
+	opened();
+	TAKE(class, "H5P_CLS_DATASET_CREATE_ID_g");
+	TAKE(real, "H5T_NATIVE_DOUBLE_g");
+	file = open_file(path, 1, 0);        /* 1: H5F_ACC_RDWR */
+	list = create(*class);
+	set_chunk(list, 2, chunk);
+	if (deflate(list, 1) < 0)
+		return false;
+	space = simple(2, dim, most);
+	drop(file, "dense/dense/kernel:0", 0);
+	data = make(file, "dense/dense/kernel:0", *real, space, 0, list, 0);
+	if (data < 0 || put(data, *real, 0, 0, 0, zero) < 0)
+		return false;
+	return close_data(data) >= 0 && shut(file) >= 0;
+}
+
+static void test_bomb(const struct keras_array *array)
+{
+	struct keras_arrays a;
+	struct err e = { 0 };
+
+	if (getenv("QCNN_SANITIZED")) {
+		tap_skip("a program under the sanitizers has no limit on addresses");
+		return;
+	}
+	keras_h5_write("bomb.h5", array, 3, &e);
+	if (!write_bomb("bomb.h5")) {
+		tap_skip("this HDF5 library compresses nothing");
+		return;
+	}
+	tap_is_int(keras_h5_read("bomb.h5", 12, &a, &e), -ERR_BAD_DATA, "a small file that expands: %s", e.text);
+}
+
+#else
+
+static void test_bomb(const struct keras_array *array)
+{
+	(void)array;
+}
+
+#endif
 
 int main(void)
 {
@@ -138,13 +230,15 @@ int main(void)
 		}
 		tap_bail("%s", e.text);
 	}
-	tap_is_int(keras_h5_read("w.h5", &got, &e), 0, "a file is read again: %s", e.text);
+	tap_is_int(keras_h5_read("w.h5", 12, &got, &e), 0, "a file is read again: %s", e.text);
 	tap_ok(same_arrays(&got, array, 3), "its layers, names, shapes and numbers are the same");
 	keras_arrays_release(&got);
 	sleep(1);
 	keras_h5_write("later.h5", array, 3, &e);
 	tap_ok(same_files("w.h5", "later.h5"), "the same weights give the same file at any time");
 	test_refusals(array);
+	test_claim();
+	test_bomb(array);
 	test_damage();
 	return tap_done();
 }

@@ -29,16 +29,18 @@ static int draw_program(struct cli *c, const struct program *p)
 	const struct options *o = &c->options;
 	const char *collapse[OPTIONS_LIST_MAX];
 	struct draw_options d = { .collapse = collapse, .expand = o->given[OPT_EXPAND], .ascii = o->given[OPT_ASCII] };
-	bool svg = o->given[OPT_SVG];
+	bool svg = o->given[OPT_SVG], json = o->given[OPT_JSON];
 	struct buf b = BUF_INIT;
 	struct err e;
 	int status, code;
 
+	if (svg && json)
+		return cli_usage(c, "--svg and --json exclude each other");
 	for (unsigned i = 0; i < o->nlist; i++)
 		if (o->list[i].id == OPT_COLLAPSE)
 			collapse[d.ncollapse++] = o->list[i].value;
 	d.width = o->given[OPT_WIDTH] ? (unsigned)options_count(o, OPT_WIDTH) : svg ? 0 : terminal_width();
-	code = svg ? draw_svg(p, &d, &b, &e) : draw_text(p, &d, &b, &e);
+	code = json ? draw_json(p, &d, &b, &e) : svg ? draw_svg(p, &d, &b, &e) : draw_text(p, &d, &b, &e);
 	status = code ? cli_fail(c, &e) : cli_write(c, &b, svg ? o->value[OPT_SVG] : NULL);
 	buf_release(&b);
 	return status;
@@ -61,6 +63,7 @@ static const char *const examples[] = {
 	"qcnn draw --collapse=all cluster.qcnn",
 	"qcnn draw config.yaml",
 	"qcnn draw latest",
+	"qcnn draw --json cluster.qcnn",
 	"qcnn draw --svg=cluster.svg --const n=8 cluster.qcnn",
 	"qcnn draw --expand --ascii bell.qcnn",
 	NULL

@@ -14,14 +14,31 @@ static void print_row(struct buf *out, const struct diag_row *r)
 	buf_printf(out, "%s[Q%04u]: %s\n\n%s\n", severity_text(r), r->number, r->title, r->explain);
 }
 
-static void print_json(struct buf *out, const struct diag_row *r)
+static void json_row(struct buf *out, const struct diag_row *r)
 {
-	buf_printf(out, "{\"schema\": 1, \"code\": \"Q%04u\", \"severity\": \"%s\", \"title\": ", r->number,
+	buf_printf(out, "\"code\": \"Q%04u\", \"severity\": \"%s\", \"title\": ", r->number,
 		severity_text(r));
 	buf_json_str(out, r->title);
 	buf_str(out, ", \"text\": ");
 	buf_json_str(out, r->explain);
+}
+
+static void print_json(struct buf *out, const struct diag_row *r)
+{
+	buf_str(out, "{\"schema\": 1, ");
+	json_row(out, r);
 	buf_str(out, "}\n");
+}
+
+static void list_json(struct buf *out)
+{
+	buf_str(out, "{\"schema\": 1, \"codes\": [");
+	for (int i = 1; i < DIAG_COUNT; i++) {
+		buf_str(out, i > 1 ? ", {" : "{");
+		json_row(out, diag_row((enum diag_code)i));
+		buf_char(out, '}');
+	}
+	buf_str(out, "]}\n");
 }
 
 static void print_list(struct buf *out)
@@ -38,7 +55,7 @@ static int explain(struct cli *c)
 	const struct diag_row *r;
 
 	if (!c->options.noperand) {
-		print_list(&c->out);
+		(c->options.given[OPT_JSON] ? list_json : print_list)(&c->out);
 		return 0;
 	}
 	r = diag_row_find(c->options.operand[0]);

@@ -30,7 +30,7 @@ static void format(const struct cli *c, const char *severity, int code, const ch
 	if (c->error_format == DIAG_JSON) {
 		buf_printf(out, "{\"schema\": 1, \"severity\": \"%s\", \"code\": ", severity);
 		if (code)
-			buf_printf(out, "%d", err_exit_status(code));
+			buf_printf(out, "\"%s\", \"status\": %d", err_name(code), err_exit_status(code));
 		else
 			buf_str(out, "null");
 		buf_str(out, ", \"message\": ");

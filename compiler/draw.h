@@ -27,6 +27,8 @@ struct draw_options {
 /* 0, or -ERR_USAGE where `collapse` names no layer, or -ERR_CONFIG where the drawing would be too large. */
 int draw_text(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e);
 int draw_svg(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e);
+/* The same scenes as one JSON object; qcnn-draw(1) has its keys. */
+int draw_json(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e);
 /* The colours of the SVG's classes: light, or dark where `dark` is set. */
 void draw_svg_style(bool dark, struct buf *out);
 

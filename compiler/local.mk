@@ -19,6 +19,7 @@ libcompiler_a_SOURCES = \
 	compiler/draw_element.c \
 	compiler/draw_ink.c \
 	compiler/draw_ink.h \
+	compiler/draw_json.c \
 	compiler/draw_label.c \
 	compiler/draw_place.c \
 	compiler/draw_rows.c \

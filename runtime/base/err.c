@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct err_row { int status; const char *text; };
+struct err_row { int status; const char *text, *name; };
 
 static const struct err_row row[ERR_COUNT] = {
-	[ERR_NONE] = { 0, "success" },
-#define ERR(name, status, text) [ERR_##name] = { status, text },
+	[ERR_NONE] = { 0, "success", "NONE" },
+#define ERR(name, status, text) [ERR_##name] = { status, text, #name },
 #include "runtime/base/err.def"
 #undef ERR
 };
@@ -70,6 +70,11 @@ int err_exit_status(int code)
 const char *err_text(int code)
 {
 	return row_of(code)->text;
+}
+
+const char *err_name(int code)
+{
+	return row_of(code)->name;
 }
 
 void bug_at(const char *file, int line, const char *fmt, ...)

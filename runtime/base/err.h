@@ -38,6 +38,7 @@ void err_prefix(struct err *e, const char *fmt, ...)
 /* The process's exit status for a code (0 for 0), and the row's text. */
 int err_exit_status(int code);
 const char *err_text(int code);
+const char *err_name(int code);      /* "NO_INPUT" */
 
 /* Our own fault: prints file, line and text to stderr and aborts (70 from the
  * handler that cli installs).  Never for input. */

@@ -240,4 +240,22 @@ sed 's/x(q\[7-i\])/1/' long.qcnn >sum.qcnn
 "$QCNN" draw --svg=long.svg --width=400 sum.qcnn
 tap_ok "a long output takes several lines" test "$(grep -c q-note long.svg)" -ge 3
 tap_is "$(sed -n 's/.*q-note[^>]*>//p' long.svg | sed 's/<.*//' | tr -d '\n ' | sed 's/[^+]//g')" "++++++" "all its terms are there"
+
+# ---- JSON ----
+
+cat >bell.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+h q[0];
+cx q[0], q[1];
+observe z(q[0])*z(q[1]), x(q[0]);
+END
+tap_exit 0 "draw --json" "$QCNN" draw --json bell.qcnn
+tap_has out '"wires": [{"name": "q[0]", "output": "⟨X⟩"}, {"name": "q[1]", "output": null}]' "wires"
+tap_has out '{"column": 0, "first": 0, "last": 0, "label": "h", "operands": [], "layer": null, "marks": [{"kind": "box", "first": 0, "last": 0}]}' "a gate"
+tap_has out '{"column": 1, "first": 0, "last": 1, "label": null, "operands": [], "layer": null, "marks": [{"kind": "control", "first": 0, "last": 0}, {"kind": "plus", "first": 1, "last": 1}]}' "a gate with a control"
+tap_has out '"columns": 2' "their number"
+tap_has out '"outputs": ["' "outputs that are on no single wire"
+tap_exit 2 "a layer that does not exist" "$QCNN" draw --json --collapse nothing bell.qcnn
+tap_exit 2 "--json and --svg" "$QCNN" draw --json --svg x.svg bell.qcnn
 tap_done

@@ -87,11 +87,14 @@ done <codes
 tap_is "$missing" "" "every code is explained, and listed in the manual"
 tap_exit 0 "explain --json" "$QCNN" explain --json 0505
 tap_has out '"code": "Q0505"' "as JSON"
+tap_exit 0 "explain --json without a code" "$QCNN" explain --json
+tap_is "$(grep -c '^{"schema": 1, "codes": \[{"code": "Q0001", .*}\]}$' out) $(grep -o '"code": "Q' out | wc -l)" \
+	"1 $("$QCNN" explain | wc -l)" "lists all of them as JSON"
 
 tap_exit 2 "a fault as JSON" "$QCNN" train --error-format=json --nonsense config.yaml
-tap_has err '{"schema": 1, "severity": "error", "code": 2, "message": "unknown option `--nonsense`"}' "one object"
+tap_has err '{"schema": 1, "severity": "error", "code": "USAGE", "status": 2, "message": "unknown option `--nonsense`"}' "one object"
 tap_exit 66 "a missing file as JSON" "$QCNN" train --error-format=json nothing.yaml
-tap_has err '"code": 66' "with its exit status"
+tap_has err '"code": "NO_INPUT", "status": 66' "with its exit status"
 
 printf 'x: 1\n' >bad.yaml
 tap_exit 78 "colour when asked for" "$QCNN" config --color=always bad.yaml

@@ -18,7 +18,7 @@ tap_is "$(cat out)" "" "there is no result"
 tap_exit 65 "also with -q" "$QCNN" check -q --strict unused.qcnn
 tap_has err 'warning[Q0401]' "where the warning is printed too"
 tap_exit 65 "as JSON" "$QCNN" check --strict --error-format=json unused.qcnn
-tap_has err '"severity": "error", "code": 65, "message": "1 warning is treated' "an object a message"
+tap_has err '"severity": "error", "code": "BAD_DATA", "status": 65, "message": "1 warning is treated' "an object a message"
 tap_exit 0 "check --strict: a model without warnings" "$QCNN" check --strict clean.qcnn
 tap_exit 65 "run --strict" "$QCNN" run --strict --data=new.csv unused.qcnn
 tap_exit 0 "run --strict: a model without warnings" "$QCNN" run --strict --data=new.csv clean.qcnn

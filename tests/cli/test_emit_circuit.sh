@@ -93,9 +93,9 @@ tap_exit 65 "an angle that is not finite" "$QCNN" compile --emit=circuit nan.qcn
 tap_has err "an angle is not finite" "is said"
 awk 'BEGIN {
 	print "qcnn_asm 1\nmatrices\n  m0 1 {\n    x 0\n  }"
-	for (i = 1; i < 60; i++) printf "  m%d 1 {\n    m%d 0\n    m%d 0\n  }\n", i, i - 1, i - 1
-	print "circuits\n  0 \"\" wires 1 {\n    m59 0\n    pauli 1 z0\n  }"
+	for (i = 1; i < 30; i++) printf "  m%d 1 {\n    m%d 0\n    m%d 0\n  }\n", i, i - 1, i - 1
+	print "circuits\n  0 \"\" wires 1 {\n    m29 0\n    pauli 1 z0\n  }"
 }' >doubling.asm
-tap_exit 65 "2^59 gates" "$QCNN" compile --emit=circuit doubling.asm
+tap_exit 65 "2^29 gates" "$QCNN" compile --emit=circuit doubling.asm
 tap_has err "too large to be written gate by gate" "is said"
 tap_done

@@ -13,7 +13,7 @@ struct record_texts { struct buf config, columns, labels, split, seed, transform
 int record_texts(const struct job *j, struct record_texts *t, struct err *e);
 void record_texts_release(struct record_texts *t);
 /* These as metadata, and one more; how many. They borrow from the arguments. */
-enum { RECORD_METADATA = 8 };
+enum { RECORD_METADATA = 9 };
 unsigned record_metadata(const struct job *j, const struct record_texts *t, const char *key, const char *value,
 	struct metadata meta[RECORD_METADATA]);
 /* What weights_format says, as an error. */

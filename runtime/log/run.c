@@ -276,29 +276,32 @@ void run_written(struct run *r, const char *file)
 		json_object_set_new(r->unsynced, file, json_true());
 }
 
-/* The folders that hold the run's, up to where its path begins: their entries, once. What cannot be synced is left. */
+static void sync_folder(const char *path)
+{
+	int fd = folder_open(path, true);
+
+	if (fd < 0)
+		return;
+	if (fsync(fd))               /* some file systems cannot */
+		errno = 0;
+	close(fd);
+}
+
+/* The entries of the run's folder and of those above it, up to where its path begins: once. */
 static void sync_entry(struct run *r)
 {
 	struct buf path = BUF_INIT;
-	int fd;
+	char *slash = NULL;
 
 	if (r->entered)
 		return;
+	r->entered = true;
 	buf_str(&path, r->path);
-	for (char *slash; (slash = strrchr(path.data, '/')); ) {
-		slash[slash == path.data] = 0;
-		fd = folder_open(path.data, true);
-		if (fd >= 0 && !fsync(fd))
-			r->entered = true;
-		if (fd >= 0)
-			close(fd);
-		if (slash == path.data)
-			break;
+	while ((slash = strrchr(path.data, '/')) && slash > path.data) {
+		*slash = 0;
+		sync_folder(path.data);
 	}
-	if (*r->path != '/' && (fd = folder_open(".", true)) >= 0) {
-		fsync(fd);
-		close(fd);
-	}
+	sync_folder(slash ? "/" : ".");
 	buf_release(&path);
 }
 
@@ -327,9 +330,7 @@ static int replace_always(struct run *r, const char *file, int (*put)(const void
 
 	if (code && remake(r))
 		code = replace(r, file, put, what, sync, e);
-	if (!code && sync)
-		sync_entry(r);
-	else if (!code)
+	if (!code && !sync)
 		run_written(r, file);
 	return code;
 }

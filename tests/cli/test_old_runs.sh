@@ -13,7 +13,7 @@ stop() {
 	wait $pid
 }
 begin
-stop 'test "$(wc -l <runs/cluster-*/metrics.jsonl)" -ge 4 && test -s runs/cluster-*/checkpoint/1.bin'
+stop 'test "$(cat runs/cluster-*/metrics.jsonl | wc -l)" -ge 4 && test -s runs/cluster-*/checkpoint/1.bin'
 mv runs kept
 name=$(ls kept)
 fresh_copy() { rm -rf runs; cp -a kept runs; }

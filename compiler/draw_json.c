@@ -66,7 +66,7 @@ static void add_layers(const struct scene *s, struct buf *out)
 	buf_char(out, ']');
 }
 
-static void add_scene(const struct scene *s, struct buf *out)
+static void add_scene(struct scene *s, struct buf *out)
 {
 	buf_str(out, "{\"name\": ");
 	add_text(out, *s->circuit->name ? scene_title(s) : NULL);

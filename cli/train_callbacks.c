@@ -14,6 +14,7 @@
 #include "cli/child.h"
 #include "cli/record.h"
 #include "cli/stop.h"
+#include "runtime/base/inputs.h"
 
 extern char **environ;
 
@@ -159,20 +160,23 @@ void train_callbacks_end(struct train_callbacks *t, const char *state, const str
 static int save(struct train_callbacks *t, const struct train_event *v)
 {
 	const struct train_result r = { .weight = (double *)v->weight, .winner = v->start, .last = *v->result, .step = v->result->step };
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, path = BUF_INIT;
 	struct err e;
-	int code = record_weights(t->job, &r, &b, &e);
+	int code;
 
+	run_full_path(t->run, v->path, &path);
+	code = inputs_check(path.data, &e);
+	if (!code)
+		code = record_weights(t->job, &r, &b, &e);
 	if (!code)
 		code = run_write(t->run, v->path, &b, 0, &e);
-	buf_release(&b);
-	run_full_path(t->run, v->path, &b);
 	if (code)
 		err_prefix(&e, "train.callbacks.checkpoint");
 	trouble_note(t->trouble, code, &e);
 	if (!code)
-		run_commands(t, ON_CHECKPOINT, "checkpoint", b.data, NULL, v->result);
+		run_commands(t, ON_CHECKPOINT, "checkpoint", path.data, NULL, v->result);
 	buf_release(&b);
+	buf_release(&path);
 	return code;
 }
 

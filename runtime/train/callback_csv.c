@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/base/folder.h"
+#include "runtime/base/inputs.h"
 #include "runtime/log/run.h"
 
 enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
@@ -83,6 +84,10 @@ static int open_at_end(struct run *run, const struct csv_file *f, const char *pa
 
 	if (fd < 0 || fstat(fd, &st))
 		goto failed;
+	if (inputs_has(fd)) {
+		errno = EEXIST;              /* as an input of this training, which would be lost */
+		goto failed;
+	}
 	*size = st.st_size;
 	wanted = f->begun ? (off_t)f->nbyte : append ? *size : 0;
 	if (*size > wanted) {

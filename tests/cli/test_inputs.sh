@@ -45,6 +45,16 @@ tap_exit 0 'infer reads it' "$QCNN" infer w.safetensors
 tap_exit 2 'a file without a model needs --model' "$QCNN" weights convert pair/w.json again.bin
 tap_has err 'name the model with --model' 'and the message says so'
 
+# Nor does the callback csv: training goes on without its file.
+cp samples.csv before
+tap_exit 0 'callback csv with the path of the data' "$QCNN" train --fresh --set "train.callbacks={csv: {path: $PWD/samples.csv}}" table.yaml
+tap_has err 'samples.csv: File exists' 'says so'
+tap_same samples.csv before 'the data are as they were'
+tap_exit 0 'callback checkpoint' "$QCNN" train --fresh --set "train.callbacks={checkpoint: {path: $PWD/samples.csv}}" table.yaml
+tap_has err 'samples.csv' 'says so'
+tap_has err 'which would be lost' 'and why'
+tap_same samples.csv before 'the data are as they were'
+
 # An output that was not read is replaced.
 echo old >out.csv
 tap_exit 0 'another output is replaced' "$QCNN" infer --data v.csv -o out.csv w.bin

@@ -66,6 +66,11 @@ tap_exit 78 "a pattern for nothing" "$QCNN" train -q --set 'train.regularizers=[
 tap_has err 'no weights that may move match `head.*`' "is named"
 tap_exit 78 "a constraint for nothing" "$QCNN" train -q --set 'train.constraints=[{non_neg: , weights: head.*}]' config.yaml
 tap_has err 'constraint non_neg: no weights that may move match `head.*`' "is named"
+list=non_neg
+for i in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do list="$list, non_neg"; done
+tap_exit 0 "16 constraints" "$QCNN" config --set "train.constraints=[$list]" config.yaml
+tap_exit 78 "17 constraints" "$QCNN" config --set "train.constraints=[$list, non_neg]" config.yaml
+tap_has err 'more than 16 constraints' "are refused"
 tap_exit 78 "an unknown constraint" "$QCNN" train -q --set 'train.constraints=[max_nrom]' config.yaml
 tap_has err 'did you mean `max_norm`?' "gets a suggestion"
 tap_exit 78 "an option of another one" "$QCNN" train -q --set 'train.constraints=[{non_neg: {axis: 0}}]' config.yaml

@@ -127,6 +127,8 @@ int main(void)
 	check("inputs", "input float[$] x; qubit q; rx(x[0]) q;", 1 << 24, (1 << 24) + 1, "Q0308");
 	check("outputs", "qubit[24] q; observe probs(q[0:$]);", 19, 20, "Q0307");
 	check("outputs of several", "qubit[24] q; observe probs(q[0:18]), probs(q[0:$]);", 18, 19, "Q0307");
+	check("outputs of all circuits", "circuit a { qubit[20] q; observe probs(q[0:18]); } circuit b { qubit[21] q; observe probs(q[0:$]); } head (a x, b y) { dense(1); }",
+		18, 19, "Q0307");
 	check("outputs one by one", "qubit[1024] q; for int k in [1:1024] { observe z(q); } for int k in [1:$] { observe z(q[0]); }",
 		0, 1, "Q0307");
 	check("range of all numbers", "qubit q; for int k in [-9223372036854775807:$:9223372036854775807] { h q; }",

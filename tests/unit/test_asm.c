@@ -60,6 +60,7 @@ static void faults(void)
 	fault("rx(%0)", "cnot(%0)", "sample.asm:23:5: error[Q0071]: unknown gate `cnot`\n");
 	fault("rx(%0)", "rx(%0, %1)", "sample.asm:23:16: error[Q0070]: rpauli has 1 angles, here are 2\n");
 	fault("m2 3", "m2 4", "sample.asm:33:8: error[Q0070]: 4 targets: a matrix has 1 to 3\n");
+	fault("x 0 1 2\n", "x 0 1 2 0\n", "sample.asm:34:26: error[Q0070]: more than 3 wires\n");
 	fault("m2 3", "m7 3", "sample.asm:33:3: error[Q0072]: matrix 7 where matrix 2 belongs\n");
 	fault("swap 0 1", "swop 0 1", "sample.asm:46:5: error[Q0071]: an operation, an output or `}` belongs here\n");
 	fault("pauli\n", "swap 0 1\n", "sample.asm:51:5: error[Q0070]: an output or `}` belongs here: applies come before outputs\n");

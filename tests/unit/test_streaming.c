@@ -11,7 +11,7 @@
 #include "runtime/base/rng.h"
 #include "tests/tap.h"
 
-enum { ROWS = 700, COLUMNS = 9 };
+enum { ROWS = 700, COLUMNS = 9, LARGE = 12 };
 
 static const struct input_want whole = { .name = "x", .count = COLUMNS };
 static const struct input_want parts[] = { { .name = "a", .count = 4 }, { .name = "b", .count = 5 } };
@@ -31,6 +31,14 @@ static void write_bytes(const char *path, const void *p, size_t len)
 	if (buf_write_file(&b, path, 0, &e))
 		tap_bail("%s", e.text);
 	buf_release(&b);
+}
+
+static void append(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "ab");
+
+	fputs(text, f);
+	fclose(f);
 }
 
 static struct dataset *open_as(const char *path, struct read_options o, bool streamed, struct err *e)
@@ -252,6 +260,7 @@ static void idx(void)
 {
 	struct read_options o = { .want = &whole, .nwant = 1, .label_required = true };
 	unsigned char head[12] = { 0, 0, 8, 2, 0, 0, ROWS >> 8, ROWS & 255, 0, 0, 0, COLUMNS }, value[ROWS * COLUMNS];
+	struct dataset *in_file, *in_memory;
 	struct buf b = BUF_INIT;
 	struct err e = { 0 };
 	gzFile g;
@@ -273,6 +282,17 @@ static void idx(void)
 	for (int i = 0; i < 100; i++)
 		gzwrite(g, value, sizeof value);
 	gzclose(g);
+	/* Longer than what is inflated at a time. */
+	g = gzopen("large-images-idx2-ubyte.gz", "wb");
+	gzwrite(g, (const unsigned char[]){ 0, 0, 8, 2, 0, 0, LARGE * ROWS >> 8, LARGE * ROWS & 255, 0, 0, 0, COLUMNS }, 12);
+	for (int i = 0; i < LARGE; i++)
+		gzwrite(g, value, sizeof value);
+	gzclose(g);
+	/* A finished stream with a byte behind it. */
+	g = gzopen("behind-images-idx2-ubyte.gz", "wb");
+	gzwrite(g, b.data, (unsigned)b.len);
+	gzclose(g);
+	append("behind-images-idx2-ubyte.gz", "x");
 	buf_clear(&b);
 	buf_add(&b, (const unsigned char[]){ 0, 0, 8, 1, 0, 0, ROWS >> 8, ROWS & 255 }, 8);
 	buf_add(&b, value, ROWS);
@@ -282,6 +302,12 @@ static void idx(void)
 	compare("z-images-idx2-ubyte.gz", &o, "compressed IDX");
 	o.label_required = false;
 	tap_ok(!open_as("long-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "6300 numbers of 1 bytes, 6301 bytes follow"), "too many bytes: %s", e.text);
+	in_file = open_as("large-images-idx2-ubyte.gz", o, true, &e);
+	in_memory = in_file ? open_as("large-images-idx2-ubyte.gz", o, false, &e) : NULL;
+	tap_ok(in_memory && same_rows(in_file, in_memory, &e), "a large compressed IDX, in any order%s", e.text);
+	dataset_free(in_file);
+	dataset_free(in_memory);
+	tap_ok(!open_as("behind-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "bytes behind the end"), "bytes behind its end: %s", e.text);
 	tap_ok(!open_as("bomb-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "it inflates to more bytes than its header states"), "far too many: %s", e.text);
 	/* A terabyte of nothing is not read to see that it is too much. */
 	if (!truncate("p-images-idx2-ubyte", (off_t)1 << 40))

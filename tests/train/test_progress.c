@@ -318,6 +318,24 @@ static void test_notes(void)
 	free(text);
 }
 
+/* Which variable says that the terminal has UTF-8: the first of the three that is set and not empty. */
+static void test_utf8(void)
+{
+	static const char *const name[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (int k = 0; k < 3; k++)
+		unsetenv(name[k]);
+	tap_ok(!live_utf8(), "no locale is set: no UTF-8");
+	setenv("LANG", "de_DE.UTF-8", 1);
+	tap_ok(live_utf8(), "LANG");
+	setenv("LC_ALL", "", 1);
+	tap_ok(live_utf8(), "an empty LC_ALL counts as not set");
+	setenv("LC_CTYPE", "C", 1);
+	tap_ok(!live_utf8(), "LC_CTYPE comes before LANG");
+	setenv("LC_ALL", "C.utf8", 1);
+	tap_ok(live_utf8(), "LC_ALL comes before both");
+}
+
 int main(void)
 {
 	test_lines();
@@ -333,5 +351,6 @@ int main(void)
 	test_bar("1", 20);
 	test_bar("nonsense", 80);
 	test_rate();
+	test_utf8();
 	return tap_done();
 }

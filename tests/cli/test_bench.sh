@@ -290,6 +290,8 @@ x h 0
 5 h 0 1
 6 c x 0
 7 cz 0
++8 h 0
+9 h 0000000000000000001
 END
 tap_exit 65 "faults in a circuit of qsim" "$QCNN" bench $quick --circuit bad.qsim --error-format=short
 cat >bad.want <<'END'
@@ -303,6 +305,8 @@ bad.qsim:9:8: error[Q0080]: not a parameter
 bad.qsim:10:7: error[Q0080]: something behind the gate
 bad.qsim:11:5: error[Q0080]: no controls
 bad.qsim:12:7: error[Q0080]: the line ends too early
+bad.qsim:13:1: error[Q0080]: a line begins with its time
+bad.qsim:14:5: error[Q0080]: not the number of a qubit
 END
 grep '^bad' err >bad.got
 tap_same bad.got bad.want "each at its line and column"

@@ -300,6 +300,26 @@ static void test_random(void)
 	tap_ok(apart == 0, "passes have the operations of their plans, but for %u circuits", apart);
 }
 
+/* The bytes that a cache of states asks for cover the states: n more states, n times the amplitudes of one. */
+static void test_cache_bytes(enum shape shape)
+{
+	struct build b = build_new(24, 0, 1);
+	struct program *p;
+	struct plan *pl;
+	uint64_t most, n = 64, one = 2 * sizeof(float) << 8;
+
+	build_wires(&b, 0, 8);
+	rotations(&b, 0, 8);
+	build_z(&b, 0, 0);
+	p = build_done(&b);
+	pl = plan_of(p, shape, 0);
+	most = backend_cpu.bank->bytes(pl, (uint32_t)(2 * n)) - backend_cpu.bank->bytes(pl, (uint32_t)n);
+	tap_ok(most >= n * one, "%s: a cache of %llu more states asks for %llu bytes", shape == SHAPE_SAMPLES ? "batched" : "shared",
+		(unsigned long long)n, (unsigned long long)most);
+	plan_free(pl);
+	program_free(p);
+}
+
 int main(void)
 {
 	for (int k = ISA_BASELINE; k <= (int)isa_best(); k++) {
@@ -311,6 +331,8 @@ int main(void)
 		test_written();
 		test_start(SHAPE_SAMPLES);
 		test_start(SHAPE_STATE);
+		test_cache_bytes(SHAPE_SAMPLES);
+		test_cache_bytes(SHAPE_SHARED);
 		test_random();
 	}
 	return tap_done();

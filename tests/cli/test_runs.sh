@@ -31,6 +31,7 @@ tap_is "$(grep . out | sed 's/^\([^ ]* *\).*/\1/' | awk '{ print length }' | sor
 tap_exit 0 "show by path, as JSON" "$QCNN" runs show --json "$(ls -d runs/one-*)/"
 cp out shown
 tap_same shown "$(ls -d runs/one-*)/run.json" "the record"
+tap_has shown "\"version\":\"$("$QCNN" --version | sed -n '1s/.* //p')\"" "it names the version that made it"
 tap_exit 2 "show two that begin alike" "$QCNN" runs show two
 tap_has err "2 runs in runs begin with \`two\`" "it says so"
 tap_exit 66 "show what is not there" "$QCNN" runs show three

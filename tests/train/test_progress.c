@@ -209,6 +209,40 @@ static void test_curves(void)
 	live_release(&l);
 }
 
+/* A falling line in braille: two by four dots a character, each column one below the other, from the first row to the last. */
+static void test_braille(void)
+{
+	static const unsigned dot[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
+	enum { ROWS = 5, COLUMNS = 33 };
+	struct live l = { .training = NULL };
+	struct buf b = BUF_INIT;
+	unsigned height[2 * COLUMNS] = { 0 }, wrong = 0, row = 0;
+
+	live_clear(&l);
+	live_add(&l, 1, 1, NAN);
+	live_add(&l, 2, 0.5, NAN);
+	live_draw(&l, "loss", ROWS + 2, COLUMNS + 13, true, false, &b);
+	for (const char *at = b.data; (at = strstr(at, "\xe2\x94\x82")); row++) {
+		unsigned column = 0;
+
+		for (at += 3; *at != '\n'; column += 2) {
+			const unsigned char *c = (const unsigned char *)at;
+			unsigned code = *at == ' ' ? 0 : (unsigned)(c[1] & 0x3f) << 6 | (c[2] & 0x3f);
+
+			for (unsigned k = 0; k < 8 && column + k % 2 < 2 * COLUMNS; k++)
+				if (code & dot[k / 2][k % 2])
+					height[column + k % 2] = 4 * row + k / 2 + 1;
+			at += *at == ' ' ? 1 : 3;
+		}
+	}
+	for (unsigned k = 1; k < 2 * COLUMNS; k++)
+		wrong += height[k] < height[k - 1] || height[k] > height[k - 1] + 1;
+	tap_ok(row == ROWS && wrong == 0 && height[0] == 1 && height[2 * COLUMNS - 1] == 4 * ROWS, "a line of braille falls from %u to %u, %u gaps",
+		height[0], height[2 * COLUMNS - 1], wrong);
+	buf_release(&b);
+	live_release(&l);
+}
+
 /* After a resume: the epochs before it belong to the curves, those of starts that are done do not. */
 static void test_past(void)
 {
@@ -341,6 +375,7 @@ int main(void)
 	test_lines();
 	test_folds();
 	test_curves();
+	test_braille();
 	test_live();
 	test_past();
 	test_wrap();

@@ -48,6 +48,7 @@ for command in check run draw compile; do
 	tap_exit 65 "2^59 gates: $command" timeout 60 "$QCNN" $command beyond.qcnn
 done
 tap_has err 'error[Q0302]: `b31` multiplies more than 1073741824 gates' "named with the block"
+tap_is "$(grep -c '^error' err)" 1 "once, not again for each block around it"
 tap_exit 65 "2^31 gates" timeout 60 "$QCNN" check just_beyond.qcnn
 # Assembler text and bytecode are refused by the verifier.
 "$QCNN" compile limit.qcnn | sed '/ "b30" /a\    m28 0' >beyond.asm

@@ -74,6 +74,7 @@ tap_has runs/latest/report.html "infer --split=train" "and how to use the weight
 
 tap_exit 0 "a head and a CSV file" "$QCNN" train -q table.yaml
 whole runs/latest/report.html "a head"
+tap_has runs/latest/report.html "<title>table</title>" "the page has the name of the run"
 tap_has runs/latest/report.html "head: dense 2 → 1" "the head is drawn"
 tap_has runs/latest/report.html "samples.csv" "the file is named"
 

@@ -169,6 +169,33 @@ static void test_limits(void)
 	program_free(beyond);
 }
 
+/* Amplitudes of weights, in each of two circuits: a state is loaded, not differentiated. */
+static void test_trained_amplitudes(void)
+{
+	for (uint32_t trained = 0; trained < 3; trained++) {
+		struct build b = build_new(1, 0, 2);
+		uint32_t number[2] = { build_const(&b, 0.6), build_const(&b, 0.8) }, weight[2] = { build_weight(&b, 0), build_const(&b, 1) };
+		struct err e = { 0, "" };
+		struct program *p;
+		struct plan *pl;
+
+		for (uint32_t c = 0; c < 2; c++) {
+			build_wires(&b, c, 1);
+			build_amplitudes(&b, c, 2, c == trained ? weight : number, 1, (uint32_t[]){ 0 });
+			build_z(&b, c, 0);
+		}
+		p = build_done(&b);
+		pl = plan_new(p, &single, &e);
+		if (trained < 2)
+			tap_ok(!pl && e.code == -ERR_CONFIG && !strcmp(e.text, "amplitudes that depend on trained weights have no gradient"),
+				"amplitudes of weights in circuit %u are refused: %s", trained, e.text);
+		else
+			tap_ok(pl != NULL, "those of numbers are not");
+		plan_free(pl);
+		program_free(p);
+	}
+}
+
 static void test_shapes(void)
 {
 	static const struct { uint32_t nwire; enum shape shape; uint32_t width; } want[] = {
@@ -334,6 +361,7 @@ int main(void)
 	test_pooling();
 	test_sharing();
 	test_limits();
+	test_trained_amplitudes();
 	test_shapes();
 	test_flops();
 	test_way_back();

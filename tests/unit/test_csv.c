@@ -99,6 +99,9 @@ static void faults(void)
 	struct input_map map = { "x", twice, 2 };
 	struct read_options o = { .want = one, .nwant = 1, .map = &map, .nmap = 1 };
 	static const double from[] = { 0 }, to[] = { 1 };
+	struct buf text = BUF_INIT;
+	struct dataset *d;
+	struct err e;
 
 	bad("", &plain, "d.csv:1:1: error[Q0608]: the file is empty\n", "an empty file");
 	bad("a,b\n", &plain, "d.csv:1:1: error[Q0608]: the file has a header but no rows\n", "only a header");
@@ -115,6 +118,9 @@ static void faults(void)
 	bad("0.l,2\n1,2\n", &plain, "d.csv:1:1: error[Q0601]: column `1` holds no number\n", "a slip in the first row");
 	bad("1,\n1,2\n", &plain, "d.csv:1:3: error[Q0601]: column `2` holds no number\n", "nothing in it");
 	bad("a,b\n1,2\n", &labelled, "d.csv:1:1: error[Q0604]: no column `label` for the label\n", "no label");
+	read_text("a,b\n1,2\n", 8, &labelled, DIAG_HUMAN, &text, &d, &e);
+	tap_ok(strstr(text.data, "`data.label` says which column holds the labels"), "with the key that names another column: %s", text.data);
+	buf_release(&text);
 	bad("a,b,c\n1,2,3\n", &plain, "d.csv:1:1: error[Q0606]: the file has 3 columns, but input `x` takes 2\n",
 		"a column too many");
 	bad("1\n", &plain, "d.csv:1:1: error[Q0606]: the file has 1 column, but input `x` takes 2\n",

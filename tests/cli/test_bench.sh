@@ -48,7 +48,7 @@ tap_exit 0 "--parts for people" "$QCNN" bench $quick --qubits 4 --parts
 tap_is "$(grep -c '^  parts of .*: matrices .* %), encoding .*, waiting .* %)$' out)" 1 "a line a case"
 
 tap_exit 0 "limits and shares" "$QCNN" bench --runs 3 --qubits 6 --threads 1 --json
-tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads"' out)" 1 "limits are measured"
+tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "fma_gflop_s": [0-9.]*, "by_threads": \[{"threads": 1, .*}\]}' out)" 1 "limits are measured"
 tap_is "$(grep -c '"stream_gb_s": [0-9.]*, "write_gb_s": [0-9.]*, "l2_gb_s_per_core": [0-9.]*, "fma_gflop_s_single": [0-9.]*, "fma_gflop_s_double": [0-9.]*}' out)" 1 \
 	"writing to memory is one of them"
 tap_is "$(grep -c '"limit": "fma", "limit_seconds": [0-9.e-]*, "share_of_limit": [0-9.e-]*, "floor_seconds": [0-9.e-]*, "share_of_floor": [0-9.e-]*, "start_steps": 0, "seed": [0-9]*, "each_pass": null}' out)" 1 "a share of them"
@@ -207,6 +207,11 @@ tap_exit 66 "no file" "$QCNN" bench $quick --qubits 4 --compare nothing.json
 tap_exit 0 "--plot" "$QCNN" bench $quick --circuit sel --circuit ghz --qubits 4-8 --plot times.svg
 tap_is "$(grep -c '<circle' times.svg)$(grep -c '<rect x=.*6.6' times.svg)" 66 "five marks a circuit, and one in the legend"
 tap_has times.svg '>qubits</text>' "the axis is named"
+grep -o '>[0-9.]* [^<0-9 ]*s</text>' times.svg | sed 's/^>//; s/<.*//' >ticks
+tap_ok "times with their units, upwards: $(tr '\n' ' ' <ticks)" awk '
+	BEGIN { power["ns"] = 1e-9; power["\302\265s"] = 1e-6; power["ms"] = 1e-3; power["s"] = 1 }
+	{ t = $1 * power[$2]; wrong += t <= before; before = t }
+	END { exit wrong > 0 || NR < 1 }' ticks
 tap_exit 0 "--plot-of amplitude" "$QCNN" bench $quick --qubits 4 --threads 1,2 --plot amplitude.svg --plot-of amplitude
 tap_has amplitude.svg 'time per amplitude and apply (ns)' "the axis is named"
 tap_is "$(grep -c 'states beyond a cache' amplitude.svg)" 0 "no caches along an axis of threads"

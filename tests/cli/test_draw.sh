@@ -169,10 +169,13 @@ fi
 tap_is "$(grep -c 'class="q-box"' out.svg)" 9 "its boxes"
 tap_is "$(grep -c 'q-frame' out.svg)" 2 "its frame, and the style"
 tap_is "$(grep -c -e '<script' -e 'http://[^w]' -e 'xlink' out.svg)" 0 "it needs nothing else"
-printf 'QCNN 1;\nqubit[3] q;\nblock f a, b { cx a, b; rx(0.1) a; }\nf q[2], q[0];\nobserve z(q[0]);\n' >operands.qcnn
-"$QCNN" draw --svg=operands.svg operands.qcnn
-tap_is "$(sed -n 's/.*"q-operand".* y="\([0-9.]*\)">\([0-9]*\)<.*/\1 \2/p' operands.svg | sort -n | cut -d ' ' -f 2 | tr '\n' ' ')" "1 0 " \
-	"the numbers of a block's operands, from the top to the bottom"
+for operands in 'q[2], q[0]' 'q[1], q[0]'; do
+	printf 'QCNN 1;\nqubit[3] q;\nblock f a, b { cx a, b; rx(0.1) a; }\nf %s;\niswap q[0], q[1];\nobserve z(q[0]);\n' "$operands" >operands.qcnn
+	"$QCNN" draw --svg=operands.svg operands.qcnn
+	tap_is "$(sed -n 's/.*"q-operand".* y="\([0-9.]*\)">\([0-9]*\)<.*/\1 \2/p' operands.svg | sort -n | cut -d ' ' -f 2 | head -n 2 | tr '\n' ' ')" \
+		"1 0 " "the numbers of a block's operands, from the top to the bottom: f $operands"
+done
+tap_has operands.svg '>iswap<' "a gate without a sign of its own has its name"
 "$QCNN" draw --svg=wide.svg cluster.qcnn
 "$QCNN" draw --svg=narrow.svg --width=400 cluster.qcnn
 width() { sed -n 's/^<svg.* width="\([0-9]*\).*/\1/p' "$1"; }

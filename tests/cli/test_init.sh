@@ -51,6 +51,7 @@ for s in bash zsh fish; do
 		tap_skip "$s is not installed"
 	fi
 done
+tap_has complete.fish "complete -c qcnn -n '__fish_use_subcommand' -l version " "fish completes options before any command"
 if command -v bash >/dev/null; then
 	cat >ask.sh <<-'END'
 	. ./complete.bash

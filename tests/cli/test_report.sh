@@ -74,7 +74,6 @@ tap_has runs/latest/report.html "infer --split=train" "and how to use the weight
 
 tap_exit 0 "a head and a CSV file" "$QCNN" train -q table.yaml
 whole runs/latest/report.html "a head"
-tap_has runs/latest/report.html "<title>table</title>" "the page has the name of the run"
 tap_has runs/latest/report.html "head: dense 2 → 1" "the head is drawn"
 tap_has runs/latest/report.html "samples.csv" "the file is named"
 
@@ -104,6 +103,7 @@ train: {epochs: 2, loss: {categorical_crossentropy: {from_logits: true}}, metric
 END
 tap_exit 0 "several outputs" "$QCNN" train -q three.yaml
 whole runs/latest/report.html "several outputs"
+tap_has runs/latest/report.html "<title>three</title>" "the page is named after the model"
 tap_has runs/latest/report.html "Outputs of the true class" "what its outputs are"
 
 # What is mailed is what came of samples for a test, as infer says it.

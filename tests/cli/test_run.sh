@@ -147,6 +147,7 @@ state     32 bytes in single precision, 64 bytes in double; a gradient takes two
 END
 tap_same got expected "its text"
 tap_exit 0 "check --json" "$QCNN" check --json two.qcnn
+tap_has out '"circuits": [{"name": "", "qubits": 2, "applies": 4, "readouts": 2}], ' "its circuits"
 tap_has out '"params": {"w": {"shape": [2], "init": "values", "frozen": false}' "its JSON"
 tap_exit 0 "check of a configuration" "$QCNN" check config.yaml
 tap_has out "data      30 samples for train" "counts samples"

@@ -410,6 +410,8 @@ static void faults(void)
 	b.data[100] ^= 1;
 	write_bytes("g.npz", b.data, b.len);
 	tap_ok(!open_as("g.npz", o, true, &e) && strstr(e.text, "g.npz: member \"x\": the CRC-32 is wrong"), "a flipped bit: %s", e.text);
+	write_bytes("i.npz", "PK\5\6", 4);
+	tap_ok(!open_as("i.npz", o, true, &e) && strstr(e.text, "does not end as a ZIP archive does"), "four bytes: %s", e.text);
 	write_bytes("h.npz", b.data, b.len - 1);
 	tap_ok(!open_as("h.npz", o, true, &e) && strstr(e.text, "damaged"), "cut off: %s", e.text);
 	d = open_as("f.npz", o, true, &e);

@@ -3,6 +3,7 @@
 # `tap_done`: a test that is run by hand ends there and leaves nothing behind.
 # The runner sets top_srcdir, top_builddir, QCNN (the program), QCNN_SHARED (reference numbers, may
 # be empty), QCNN_SANITIZED (1 in a build with sanitizers, else unset) and starts the test in an empty folder of its own.
+# With TAP_FAIL_FAST the first point that fails ends the test.
 
 tap_count=0
 tap_failures=0
@@ -17,6 +18,7 @@ tap_result() {
 	else
 		tap_failures=$((tap_failures + 1))
 		printf 'not ok %d - %s\n' $tap_count "$2"
+		[ -z "${TAP_FAIL_FAST:-}" ] || exit 1
 		return 1
 	fi
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Picks random one-line mutants of C sources: awk -v count=N -v seed=S -v folders='A B ...' -f pick.awk FILE...
-# One line a mutant, separated by tabs: index, folder, file, line number, operator, the line before, the line after.
+# One line a mutant, separated by tabs: index, folder, file, line number, operator, the line before, the line after, function.
 # The choice is a function of the seed, the index and the sources; a larger count keeps the mutants of a smaller one.
 
 # The line with its comments removed and the text of its strings blanked, of the same length up to the comment.
@@ -190,10 +190,12 @@ FNR == 1 { in_comment = in_body = in_macro = 0; complete = 1; where = folder_of(
 		if (ncandidate > 0) {
 			n = ++nline[where]
 			line_file[where, n] = FILENAME; line_number[where, n] = FNR
+			line_function[where, n] = name_of_function
 			line_text[where, n] = text; line_code[where, n] = code; line_complete[where, n] = complete
 		}
 	}
 	if ($0 == "{") in_body = 1
+	if (!in_body && match(code, /[A-Za-z_0-9]+\(/) && indent == 0) name_of_function = substr(code, RSTART, RLENGTH - 1)
 	if (code != "" && !macro)
 		complete = code ~ /[;{}:]$/ || code ~ /(^|[^A-Za-z0-9_])else$/ || (code ~ /^(} )?(else )?(if|for|while) \(.*\)$/ && balanced(code))
 }
@@ -226,6 +228,7 @@ END {
 			if (!((name, n, c) in taken)) break
 		}
 		taken[name, n, c] = 1
-		printf "%d\t%s\t%s\t%d\t%s\t%s\t%s\n", i, name, line_file[name, n], line_number[name, n], operator[c], line_text[name, n], after[c]
+		printf "%d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i, name, line_file[name, n], line_number[name, n], operator[c],
+			line_text[name, n], after[c], line_function[name, n]
 	}
 }

@@ -79,6 +79,7 @@ tap_same four head "a larger number keeps the mutants of a smaller one"
 pick 8 6 'a b' a/nine.c b/three.c >other
 tap_ok "another seed picks others" sh -c '! cmp -s eight other'
 tap_is "$(cut -f 2 eight | sort | uniq -c | tr -s ' \n' ' ')" " 6 a 2 b " "each folder in proportion to its lines"
+tap_is "$(cut -f 8 eight | sort -u)" f "with the function"
 tap_is "$(cut -f 3,4,7 eight | sort -u | wc -l | tr -d ' ')" 8 "no mutant twice"
 
 body 'x = 1;' 'y = 2;' 'x = 1;' >c.c
@@ -88,21 +89,22 @@ tap_same applied wanted "the line nearest to the number is replaced, letter by l
 tap_exit 1 "a line that is gone" env before='z = 1;' after=';' awk -v line=5 -f "$mutants/apply.awk" c.c
 
 # row INDEX FOLDER BEFORE VERDICT TEST
-row() { printf '%s\t%s\t%s/x.c\t7\tconstant\t%s\tafter\t%s\t%s\t1\n' "$1" "$2" "$2" "$3" "$4" "$5"; }
+row() { printf '%s\t%s\t%s/x.c\t7\tconstant\t%s\tafter\t%s\t%s\t1\tf\n' "$1" "$2" "$2" "$3" "$4" "$5"; }
 {
 	row 1 a one killed tests/t; row 2 a two survived ''; row 3 b three survived ''; row 4 b four 'same code' ''
 	row 5 b five 'not compiled' ''; row 6 a six gone ''; row 7 b seven survived ''; row 7 b seven killed tests/t
 } >log
-printf '# file, before, after, why\nb/x.c\tthree\tafter\tchanges nothing\n' >equivalent
-table() { awk -F '\t' -v equivalents=equivalent -v goal="$1" -f "$mutants/table.awk" log; }
+printf '# file, function, before, after, why\nb/x.c\tf\tthree\tafter\tchanges nothing\na/x.c\tg\ttwo\tafter\tof another function\n' >equivalent
+table() { awk -F '\t' -v equivalents=equivalent -v goal="$1" -v again="${2:-}" -f "$mutants/table.awk" log; }
 table 0 | tr -s ' ' >table
 tap_has table "a 2 0 0 0 1 1 50.0%" "a folder's row"
 tap_has table "b 4 1 1 1 1 0 100.0%" "the last result of a mutant counts; equivalent ones count neither way"
 tap_has table "all 6 1 1 1 2 1 66.7%" "the row of all folders"
-tap_has table "2 a/x.c:7 (constant)" "survivors are shown"
+tap_has table "2 a/x.c:7 f (constant)" "survivors are shown"
+tap_is "$(table 0 again | cut -f 1,3,8)" "2${tab}a/x.c${tab}f" "and tried again, without those that are equivalent"
 tap_ok "a goal that is reached" table 66
 tap_ok "a goal that is missed" sh -c "! awk -F '\t' -v equivalents=equivalent -v goal=67 -f '$mutants/table.awk' log >/dev/null"
-tap_is "$(awk -F '\t' '!/^#/ && (NF != 4 || $4 == "")' "$mutants/equivalent")" "" "each line of the list of equivalent mutants has its reason"
+tap_is "$(awk -F '\t' '!/^#/ && (NF != 5 || $5 == "")' "$mutants/equivalent")" "" "each line of the list of equivalent mutants has its reason"
 missing=
 for t in $(sed '/^#/d; s/^[^[:blank:]]*//' "$mutants/tests"); do
 	[ -e "$top_srcdir/$t" ] || [ -e "$top_srcdir/$t.c" ] || missing="$missing $t"

@@ -117,7 +117,7 @@ tap_is "$(card 'test loss')" "$(said loss)" "so is the loss"
 tap_has runs/latest/report.html "<span>validation accuracy<" "those of the validation stand beside"
 tap_has runs/latest/report.html "Confusion matrix, test" "and the matrix is its"
 tap_is "$(grep -o "Outputs[^<]*, [a-z]*" runs/latest/report.html | sort -u)" "Outputs of the true class, test
-Outputs of the true class, train" "the outputs for training stand beside those for the test"
+Outputs of the true class, training" "the outputs for training stand beside those for the test"
 tap_is "$(grep -c '<svg.*qcnn-circuit' runs/latest/report.html)" 1 "the circuit is drawn once, for screen and paper"
 
 # Classes have the names that the configuration gives them, cut where long; many classes share their bars.

@@ -21,7 +21,8 @@ enum rng_purpose {
 	RNG_TEST,
 	RNG_PERTURB,     /* a = step, b = start << 42 | direction << 24 | weight index */
 	RNG_SHOT_KEY,    /* a = step, b = start << 32 | evaluation within the step */
-	RNG_BASIS        /* a = entry of a functional, b = projection */
+	RNG_BASIS,       /* a = entry of a functional, b = projection */
+	RNG_ROUND        /* seed = 0; a = step of a plan, b = entry of its matrix */
 };
 
 /* The bare function, for its published vectors. */

@@ -35,6 +35,53 @@ static void store(void *to, const double *from, size_t n)
 		p[k] = (real)from[k];
 }
 
+/* ---- rounding ---- */
+
+enum { DOUBLES = VECTOR_BYTES / sizeof(double) };
+typedef double wide_vec __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
+typedef uint64_t wide_bits __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(8)));
+typedef float narrow_vec __attribute__((vector_size(VECTOR_BYTES / 2), may_alias, aligned(4)));
+typedef uint32_t narrow_bits __attribute__((vector_size(VECTOR_BYTES / 2), may_alias, aligned(4)));
+
+/* DOUBLES numbers; single precision drops 29 bits of each. */
+INLINE void round_some(real *to, const double *from, wide_bits noise)
+{
+	wide_bits kept = (*(const wide_bits *)from + noise) & ~((UINT64_C(1) << 29) - 1);
+	*(narrow_vec *)to = __builtin_convertvector((wide_vec)kept, narrow_vec);
+}
+
+static void round_entries(void *to, const double *from, size_t n, unsigned lanes, const uint32_t *noise)
+{
+	real *p = to;
+	if (sizeof(real) == sizeof(double)) {
+		store(to, from, n * lanes);
+		return;
+	}
+	for (size_t k = 0; lanes == 1 && k < n; k += DOUBLES)
+		round_some(p + k, from + k, __builtin_convertvector(*(const narrow_bits *)(noise + k), wide_bits));
+	for (size_t k = 0; lanes > 1 && k < n; k++)
+		UNROLL for (unsigned l = 0; l < LANES; l += DOUBLES)
+			round_some(p + k * LANES + l, from + k * LANES + l, (wide_bits){ 0 } + noise[k]);
+}
+
+INLINE void adjoint_body(real *to, const real *u, unsigned d)
+{
+	UNROLL for (unsigned r = 0; r < d; r++)
+		UNROLL for (unsigned c = 0; c < d; c++) {
+			to[2 * (r * d + c)] = u[2 * (c * d + r)];
+			to[2 * (r * d + c) + 1] = -u[2 * (c * d + r) + 1];
+		}
+}
+
+static void adjoint(void *to, const void *from, unsigned d)
+{
+	switch (d) {
+	case 2: adjoint_body(to, from, 2); break;
+	case 4: adjoint_body(to, from, 4); break;
+	case 8: adjoint_body(to, from, 8); break;
+	}
+}
+
 static void fetch(double *to, const void *from, size_t n)
 {
 	const real *p = from;

@@ -60,6 +60,19 @@ static uint64_t stage_entries(const struct plan *pl, const struct plan_circuit *
 	return most;
 }
 
+/* Entries of the matrices of all steps: of class SAMPLE, or of the others. */
+static uint64_t step_entries(const struct plan *pl, bool sample)
+{
+	uint64_t n = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
+			const struct plan_step *s = &pl->circuit[c].step[k];
+			if (s->op == STEP_UNITARY && (pl->set.def[s->matrix]->cls == VALUE_SAMPLE) == sample)
+				n += UINT64_C(1) << (2 * s->ntarget);
+		}
+	return n;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, const struct plan_circuit *c)
@@ -103,8 +116,8 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << hot;
 	s.part = samples ? 0 : (2 * k->real_bytes * k->lanes) << CPU_PART_BITS;
 	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << hot, k->lanes);
-	s.matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes * (samples ? k->lanes : 1);
-	s.shared_matrix = 2 * (uint64_t)pl->nmatrix_entry * k->real_bytes;
+	s.matrix = 2 * step_entries(pl, true) * k->real_bytes * (samples ? k->lanes : 1);
+	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
 	s.cross = gradient ? entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
 	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 0, larger(terms, gradient ? entries : 0)) * sizeof(double);
 	return s;
@@ -187,12 +200,10 @@ static void list_used(struct backend_state *b)
 		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
 			if (pl->circuit[c].step[k].op == STEP_UNITARY)
 				mark[pl->circuit[c].step[k].matrix] = true;
-	for (unsigned cls = VALUE_CONSTANT; cls <= VALUE_SHARED; cls++) {
-		b->used[cls] = arena_alloc(&b->arena, pl->set.n, sizeof *b->used[cls]);
-		for (uint32_t m = 0; m < pl->set.n; m++)
-			if (mark[m] && pl->set.def[m]->cls == cls)
-				b->used[cls][b->nused[cls]++] = m;
-	}
+	b->used = arena_alloc(&b->arena, pl->set.n, sizeof *b->used);
+	for (uint32_t m = 0; m < pl->set.n; m++)
+		if (mark[m] && pl->set.def[m]->cls == VALUE_SHARED)
+			b->used[b->nused++] = m;
 	free(mark);
 }
 
@@ -207,7 +218,6 @@ static void make_constants(struct backend_state *b)
 	program_eval(b->plan->program, weight, input, value);
 	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u, NULL);
 	b->constant = b->u;
-	cpu_constants(b);
 	free(value);
 	free(weight);
 	free(input);

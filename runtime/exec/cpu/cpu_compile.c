@@ -138,12 +138,22 @@ static void take_masked(struct backend_state *b, unsigned d, struct cpu_step *s)
 	s->masked[1] = p + nbyte;
 }
 
+/* Place for the step's own image of its matrix, and how it is rounded. */
+static void take_matrix(struct backend_state *b, const struct plan_step *ps, bool sample, struct cpu_step *s)
+{
+	s->at = b->nentry[sample];
+	b->nentry[sample] += (size_t)1 << (2 * ps->ntarget);
+	if (b->plan->precision == PRECISION_SINGLE)
+		cpu_noise(b, b->nstep++, 1u << ps->ntarget, s);
+}
+
 static void compile_step(struct backend_state *b, const struct plan_step *ps,
 	const struct cpu_layout *l, struct cpu_stage *stage, struct cpu_step *s)
 {
 	unsigned d = 1u << ps->ntarget;
 	bool sample = b->plan->set.def[ps->matrix]->cls == VALUE_SAMPLE;
 	s->plan = ps;
+	take_matrix(b, ps, sample, s);
 	s->diagonal = plan_diagonal(b->plan, ps);
 	for (unsigned k = 0; k < ps->ntarget; k++)
 		place_target(b, l, ps->bit[k], 1u << k, s);
@@ -345,24 +355,24 @@ static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 	}
 }
 
-static void find_sample_matrices(struct backend_state *b, struct cpu_circuit *c)
+static int by_matrix(const void *a, const void *b)
 {
-	const struct matrix_set *set = &b->plan->set;
-	uint32_t *seen = mem_alloc(set->n, sizeof *seen);   /* 1 + place in the list */
-	c->sample_matrix = arena_alloc(&b->arena, set->n, sizeof *c->sample_matrix);
-	c->sample_inverse = arena_alloc(&b->arena, set->n, sizeof *c->sample_inverse);
-	for (uint32_t k = 0; k < c->plan->nstep; k++) {
-		const struct plan_step *s = &c->plan->step[k];
-		if (s->op != STEP_UNITARY || set->def[s->matrix]->cls != VALUE_SAMPLE)
-			continue;
-		if (!seen[s->matrix]) {
-			c->sample_matrix[c->nsample_matrix++] = s->matrix;
-			seen[s->matrix] = c->nsample_matrix;
-		}
-		if (s->adjoint || s->undo)
-			c->sample_inverse[seen[s->matrix] - 1] = true;
-	}
-	free(seen);
+	const struct cpu_step *x = *(const struct cpu_step *const *)a, *y = *(const struct cpu_step *const *)b;
+	if (x->plan->matrix != y->plan->matrix)
+		return x->plan->matrix < y->plan->matrix ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Steps whose matrix differs from sample to sample; those with the same one follow each other. */
+static void find_sample_steps(struct backend_state *b, struct cpu_circuit *c)
+{
+	c->sample_step = arena_alloc(&b->arena, c->plan->nstep, sizeof *c->sample_step);
+	for (uint32_t k = 0; k < c->nstage; k++)
+		for (uint32_t n = 0; n < c->stage[k].nstep; n++)
+			if (b->plan->set.def[c->stage[k].step[n].plan->matrix]->cls == VALUE_SAMPLE)
+				c->sample_step[c->nsample_step++] = &c->stage[k].step[n];
+	if (c->nsample_step)
+		qsort(c->sample_step, c->nsample_step, sizeof *c->sample_step, by_matrix);
 }
 
 /* Row bits of the state before stage k where it is |0> still after nstep steps. */
@@ -391,7 +401,8 @@ void cpu_compile(struct backend_state *b)
 		cpu_z_compile(b, c);
 		c->seconds = arena_alloc(&b->arena, c->nstage + (size_t)1, sizeof *c->seconds);
 		cpu_tail_compile(b, c);
-		find_sample_matrices(b, c);
+		find_sample_steps(b, c);
 		cpu_masked_matrices(b, c);
 	}
+	cpu_constants(b);
 }

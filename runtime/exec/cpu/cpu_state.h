@@ -25,6 +25,8 @@ struct cpu_step {
 	bool per_lane;               /* its cross matrix is wanted lane by lane */
 	size_t cross;                /* place of its sums (skew.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
 	size_t sum;                  /* place among the stage's sums: [d*d] */
+	size_t at;                   /* entries before its matrix and inverse in b->matrix, or of class SAMPLE in a worker's */
+	uint32_t *noise[2];          /* (2*d*d) of their entries, or NULL: see kernels.h, round */
 	bool permutes;               /* constant and without phases: rows change places */
 	bool on_the_way;             /* and they do so where the block is fetched or put back, or in a later step's matrix */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
@@ -124,8 +126,7 @@ struct cpu_circuit {
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
 	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
-	uint32_t nsample_matrix; uint32_t *sample_matrix;    /* of class VALUE_SAMPLE */
-	bool *sample_inverse;        /* (nsample_matrix): the inverse is wanted too */
+	uint32_t nsample_step; const struct cpu_step **sample_step;  /* with a matrix of class VALUE_SAMPLE, in the order of these */
 	struct cpu_tail *tail;       /* or NULL */
 	void *start;                 /* the state after the plan's constant start, or NULL */
 	struct plan_seconds *seconds;            /* (nstage + 1) of the latest passes; the last: readouts and lambda */
@@ -139,7 +140,7 @@ struct cpu_worker {
 	void *block_psi, *block_lambda, *part;
 	struct kernel_ahead ahead;   /* the next block of a shared state */
 	void *table;                 /* factors of a block's rows */
-	void *matrix[2];             /* per-sample matrices and their inverses, kernels' precision */
+	void *matrix[2];             /* per-sample matrices of all steps and their inverses, kernels' precision */
 	double *cross;               /* sums of one stage or step, lane by lane */
 	double *bins;
 	double *tail;                /* (ncircuit + 1, CPU_TAIL_DOUBLES) where a circuit has one */
@@ -156,8 +157,10 @@ struct backend_state {
 	struct cpu_worker *worker;
 	cplx *u;                     /* constant and shared matrices */
 	cplx *constant;              /* while compiling: the constant ones */
-	uint32_t *used[2], nused[2]; /* which of them steps use, by class */
-	void *matrix[2];             /* the same and their inverses, kernels' precision */
+	uint32_t *used, nused;       /* the shared ones that steps use */
+	void *matrix[2];             /* of all steps: the same and their inverses, kernels' precision */
+	size_t nentry[2];            /* while compiling: entries that steps have in these, and in a worker's, */
+	uint32_t nstep;              /* and steps */
 	double *chunk;               /* partial sums of CPU_CHUNKS chunks, for every worker that holds states: those of one pass, then */
 	size_t chunk_turned;         /* from this number on, those that the way forward makes for the way back (turns) */
 	size_t chunk_stride;         /* doubles of one worker */
@@ -202,6 +205,8 @@ void cpu_matrices(struct backend_state *b, const cplx *u);
 void cpu_masked_matrices(struct backend_state *b, const struct cpu_circuit *c);
 /* The constant ones, from b->u. */
 void cpu_constants(struct backend_state *b);
+/* How the entries of the matrix of step number `index`, d x d, are rounded. */
+void cpu_noise(struct backend_state *b, uint32_t index, unsigned d, struct cpu_step *s);
 /* Compute c->start in `room` (a state) once the constant matrices are in b->matrix. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
 void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,

@@ -95,6 +95,12 @@ struct kernels {
 	void (*get)(const void *psi, size_t row, unsigned lane, double *re, double *im);
 	/* n numbers from double to the kernels' precision, and back. */
 	void (*store)(void *to, const double *from, size_t n);
+	/* The same for n entries, [n][lanes] (1 lane or all), rounded away from 0 with the probability that makes the mean exact: noise[k] < 2^29
+	 * is added to the bits of entry k that single precision drops, and what remains of these is dropped.  A number that single
+	 * precision holds stays as it is.  Double precision: nothing is rounded. */
+	void (*round)(void *to, const double *from, size_t n, unsigned lanes, const uint32_t *noise);
+	/* to <- the conjugate transpose of a d x d matrix, [d*d][2]. */
+	void (*adjoint)(void *to, const void *from, unsigned d);
 	void (*fetch)(double *to, const void *from, size_t n);
 
 	/* The same for a permutation without phases: target index r takes the rows of source[r]. */

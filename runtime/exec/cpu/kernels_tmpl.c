@@ -20,7 +20,7 @@
 extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
-	.zero = zero, .put = put, .get = get, .store = store, .fetch = fetch,
+	.zero = zero, .put = put, .get = get, .store = store, .round = round_entries, .adjoint = adjoint, .fetch = fetch,
 	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
 	.unapply = unapply, .skew = skew, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,

@@ -20,7 +20,8 @@ enum shape {
 
 enum {
 	PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17,
-	PLAN_WIRES_MAX = 60          /* index bits and masks are 64-bit numbers */
+	PLAN_WIRES_MAX = 60,         /* index bits and masks are 64-bit numbers */
+	PLAN_DEEP_STEPS = 1024       /* a state that has gone through as many is normalised before it is read */
 };
 
 /* One thing to do to a state.  Bits are positions in the amplitude's index, after
@@ -94,6 +95,9 @@ struct plan_options {
 	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
 };
+
+/* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no small_tail. */
+static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= PLAN_DEEP_STEPS; }
 
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *pl);

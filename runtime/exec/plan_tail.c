@@ -152,8 +152,11 @@ void plan_tail(struct plan_build *b, struct plan_circuit *c)
 		struct plan_step s = one_step(b, c, bits, mine);
 		uint32_t n = 0;
 
-		/* A kernel of its own applies what is diagonal or a permutation, and there is little to save. */
-		if (!(b->def[s.matrix]->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION))) {
+		for (uint32_t k = 0; k < c->nstep; k++)
+			n += !mine[k];
+		/* A kernel of its own applies what is diagonal or a permutation, and there is little to save; nor is there in a deep circuit. */
+		if (!(b->def[s.matrix]->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION)) && n + 1 < PLAN_DEEP_STEPS) {
+			n = 0;
 			for (uint32_t k = 0; k < c->nstep; k++)
 				if (!mine[k])
 					c->step[n++] = c->step[k];

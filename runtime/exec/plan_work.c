@@ -276,7 +276,7 @@ bool plan_sums_near(const struct plan_circuit *c)
 				return false;
 			n += c->output[k].term[t].nfactor > 0;
 		}
-	return c->nstage > c->nstart_stage && n > 0 && n <= PLAN_NEAR_TERMS_MAX;
+	return c->nstage > c->nstart_stage && n > 0 && n <= PLAN_NEAR_TERMS_MAX && !plan_deep(c);
 }
 
 bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }

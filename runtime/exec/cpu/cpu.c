@@ -119,7 +119,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	s.matrix = 2 * step_entries(pl, true) * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
 	s.cross = gradient ? entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
-	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 0, larger(terms, gradient ? entries : 0)) * sizeof(double);
+	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1, larger(terms, gradient ? entries : 0)) * sizeof(double);
 	return s;
 }
 

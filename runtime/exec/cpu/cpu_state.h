@@ -199,6 +199,9 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const void *psi, void *lambda, const double *slope);
 
+/* cpu_norm.c: psi <- psi / |psi|, in SHAPE_SAMPLES lane by lane. */
+void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi);
+
 /* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
 void cpu_matrices(struct backend_state *b, const cplx *u);
 /* With the matrices that b->u holds now: those of steps that some lanes are left out of. */

@@ -329,6 +329,8 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 			cpu_tail_add(&sweep, w, psi);
 		}
 	}
+	if (plan_deep(c->plan))
+		cpu_normalise(b, w, c, psi);
 }
 
 /* Leading constant steps act on |0...0> alike for every sample: done once. */

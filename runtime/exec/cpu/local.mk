@@ -12,6 +12,7 @@ libcpu_a_SOURCES = \
 	runtime/exec/cpu/cpu_layout.c \
 	runtime/exec/cpu/cpu_layout.h \
 	runtime/exec/cpu/cpu_matrix.c \
+	runtime/exec/cpu/cpu_norm.c \
 	runtime/exec/cpu/cpu_ops.c \
 	runtime/exec/cpu/cpu_part.c \
 	runtime/exec/cpu/cpu_readout.c \

@@ -45,6 +45,7 @@ whole() {
 tap_exit 0 "train" "$QCNN" train -q --set train.epochs=3 config.yaml
 r=runs/latest/report.html
 whole $r "classes of -1 and 1"
+tap_is "$(sed -n 's/.*<path class="p-line p-c0" d="\(M[^"]*\)".*/\1/p' $r | head -n 1 | tr -cd 'ML')" MLL "a curve has a point for each of three epochs"
 for text in "Learning" "Loss (mean squared error)" "Sign accuracy" "Norm of the gradient" "Confusion matrix, validation" "Outputs, validation" \
 	"Output against label" "Circuit" "entangle" "Weights" "conv[0].t" "cluster-excitation" "To run it again" "train -q --set train.epochs=3" \
 	"prefers-color-scheme" "@media print" "last[0].s" "report: true"; do

@@ -19,16 +19,21 @@ static bool is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Call f(name) for each entry of a folder until it returns false; false: one did, or the folder cannot be read. */
-static bool each_entry(const char *path, bool (*f)(void *ctx, const char *name), void *ctx)
+/* Call f for each entry of the folder `path`, which is relative to the folder `at`, until it returns false; `folder` is
+ * the open folder.  False: one did, or the folder cannot be read, or it is a symbolic link, which somebody else may have
+ * put there. */
+static bool each_entry(int at, const char *path, bool (*f)(void *ctx, int folder, const char *name), void *ctx)
 {
-	DIR *d = opendir(path);
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	bool all = d != NULL;
 
 	for (struct dirent *entry; all && (entry = readdir(d)); )
-		all = is_dots(entry->d_name) || f(ctx, entry->d_name);
+		all = is_dots(entry->d_name) || f(ctx, dirfd(d), entry->d_name);
 	if (d)
 		closedir(d);
+	else if (fd >= 0)
+		close(fd);
 	return all;
 }
 
@@ -50,50 +55,50 @@ char *latest_run(const char *path)
 
 /* ---- recognising and removing ---- */
 
-struct entries { const char *path; size_t nlink; };
-
 /* A link into a folder beside this one. */
-static bool is_own_link(void *ctx, const char *name)
+static bool is_own_link(void *ctx, int folder, const char *name)
 {
-	struct entries *all = ctx;
-	struct buf path = BUF_INIT;
+	size_t *nlink = ctx;
 	char target[4] = "";
 
-	buf_printf(&path, "%s/%s", all->path, name);
-	all->nlink += readlink(path.data, target, 3) == 3 && !strcmp(target, "../");
-	buf_release(&path);
+	*nlink += readlinkat(folder, name, target, 3) == 3 && !strcmp(target, "../");
 	return target[0] != 0;
+}
+
+static bool is_latest(int at, const char *path)
+{
+	size_t nlink = 0;
+	struct stat st;
+
+	if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW))
+		return false;
+	if (S_ISLNK(st.st_mode))
+		return true;
+	return S_ISDIR(st.st_mode) && each_entry(at, path, is_own_link, &nlink) && nlink > 0;
 }
 
 bool latest_is(const char *path)
 {
-	struct entries all = { path, 0 };
-	struct stat st;
-
-	if (lstat(path, &st))
-		return false;
-	if (S_ISLNK(st.st_mode))
-		return true;
-	return S_ISDIR(st.st_mode) && each_entry(path, is_own_link, &all) && all.nlink > 0;
+	return is_latest(AT_FDCWD, path);
 }
 
-static bool unlink_entry(void *ctx, const char *name)
+static bool unlink_link(void *ctx, int folder, const char *name)
 {
-	struct buf path = BUF_INIT;
+	struct stat st;
 
-	buf_printf(&path, "%s/%s", (const char *)ctx, name);
-	unlink(path.data);
-	buf_release(&path);
+	(void)ctx;
+	if (!fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))
+		unlinkat(folder, name, 0);
 	return true;
 }
 
 /* The links, not what they lead to. */
-static void remove_links(const char *path)
+static void remove_links(int at, const char *path)
 {
-	if (!unlink(path) || errno == ENOENT)
+	if (!unlinkat(at, path, 0) || errno == ENOENT)
 		return;
-	each_entry(path, unlink_entry, (void *)path);
-	rmdir(path);
+	each_entry(at, path, unlink_link, NULL);
+	unlinkat(at, path, AT_REMOVEDIR);
 }
 
 bool latest_remove_dangling(const char *dir)
@@ -105,7 +110,7 @@ bool latest_remove_dangling(const char *dir)
 	buf_printf(&path, "%s/latest", dir);
 	gone = latest_is(path.data) && !(run = latest_run(path.data));
 	if (gone)
-		remove_links(path.data);
+		remove_links(AT_FDCWD, path.data);
 	buf_release(&path);
 	free(run);
 	return gone;
@@ -119,29 +124,40 @@ static bool has_events(const char *name)
 	return strstr(name, "tfevents") || !strcmp(name, "train") || !strcmp(name, "validation") || !strncmp(name, "start-", 6);
 }
 
-struct linking { const char *to, *name; };
+struct linking { int to; const char *name; };
 
-static bool link_entry(void *ctx, const char *file)
+static bool link_entry(void *ctx, int folder, const char *file)
 {
 	const struct linking *l = ctx;
-	struct buf target = BUF_INIT, path = BUF_INIT;
+	struct buf target = BUF_INIT;
 	bool made = true;
 
+	(void)folder;
 	if (!has_events(file) && strcmp(file, "checkpoint") && !buf_is_temporary(file)) {
 		buf_printf(&target, "../%s/%s", l->name, file);
-		buf_printf(&path, "%s/%s", l->to, file);
-		made = !symlink(target.data, path.data);
+		made = !symlinkat(target.data, l->to, file);
 	}
 	buf_release(&target);
-	buf_release(&path);
 	return made;
 }
 
-static bool exchange(const char *a, const char *b)
+/* The folder `path` of links to the files of the run `name`. */
+static bool make_links(int at, const char *path, const char *name)
+{
+	int to = mkdirat(at, path, 0777) ? -1 : openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool made = to >= 0 && each_entry(at, name, link_entry, &(struct linking){ to, name });
+
+	if (to >= 0)
+		close(to);
+	return made;
+}
+
+static bool exchange(int at, const char *a, const char *b)
 {
 #ifdef RENAME_EXCHANGE
-	return !renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+	return !renameat2(at, a, at, b, RENAME_EXCHANGE);
 #else
+	(void)at;
 	(void)a;
 	(void)b;
 	return false;
@@ -149,35 +165,37 @@ static bool exchange(const char *a, const char *b)
 }
 
 /* `made` takes the name `latest`. */
-static int take_name(const char *made, const char *latest, struct err *e)
+static int take_name(int at, const char *made, const char *dir, struct err *e)
 {
+	static const char latest[] = "latest";
 	struct stat st;
 
-	if (lstat(latest, &st) && errno == ENOENT && !rename(made, latest))
+	if (fstatat(at, latest, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT && !renameat(at, made, at, latest))
 		return 0;
-	if (!latest_is(latest))
-		return err_set(e, -ERR_CANT_CREATE, "%s was not made by qcnn: it is left as it is, and does not lead to the newest run", latest);
-	if (!exchange(made, latest)) {       /* this file system cannot: for a moment there is none */
-		remove_links(latest);
-		rename(made, latest);
-	}
+	if (!is_latest(at, latest))
+		return err_set(e, -ERR_CANT_CREATE, "%s/%s was not made by qcnn: it is left as it is, and does not lead to the newest run",
+			dir, latest);
+	if (exchange(at, made, latest))
+		return 0;
+	remove_links(at, latest);            /* this file system cannot exchange: for a moment there is none */
+	if (renameat(at, made, at, latest))
+		return err_set(e, -ERR_CANT_CREATE, "%s/%s cannot be replaced (%s): it does not lead to the newest run", dir, latest, strerror(errno));
 	return 0;
 }
 
 int latest_point(const char *dir, const char *name, struct err *e)
 {
-	struct buf run = BUF_INIT, made = BUF_INIT, latest = BUF_INIT;
-	int code = 0;
+	struct buf made = BUF_INIT;
+	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code = 0;
 
-	buf_printf(&run, "%s/%s", dir, name);
-	buf_printf(&made, "%s/.latest-%s", dir, name);
-	buf_printf(&latest, "%s/latest", dir);
-	remove_links(made.data);
-	if (!mkdir(made.data, 0777) && each_entry(run.data, link_entry, &(struct linking){ made.data, name }))
-		code = take_name(made.data, latest.data, e);
-	remove_links(made.data);
-	buf_release(&run);
+	if (at < 0)
+		return 0;
+	buf_printf(&made, ".latest-%s", name);
+	remove_links(at, made.data);
+	if (make_links(at, made.data, name))
+		code = take_name(at, made.data, dir, e);
+	remove_links(at, made.data);
 	buf_release(&made);
-	buf_release(&latest);
+	close(at);
 	return code;
 }

@@ -99,6 +99,18 @@ if [ "$(id -u)" -eq 0 ] && chown 65534 victim; then
 		tap_is "$(runs)" 2 "where another user's training begins a new one"
 		tap_exit 73 "which that user cannot continue by name" $as_nobody "$QCNN" train $more --resume="$name" config.yaml
 		tap_has err "begin a run of your own with --fresh" "and is told what to do"
+
+		# In a folder of a group with the sticky bit nobody can remove the link that root has put there.
+		rm -rf runs
+		mkdir runs precious
+		echo data >precious/file
+		chown -R 65534 precious
+		chgrp 65534 runs
+		chmod 3770 runs
+		ln -s "$PWD/precious" runs/latest
+		tap_exit 0 "a link of another user as latest" $as_nobody "$QCNN" train $more --set=train.epochs=1 config.yaml
+		tap_is "$(cat precious/file)" data "what it leads to stays"
+		tap_has err "runs/latest cannot be replaced" "a note says that latest is not the newest run"
 	else
 		tap_skip "another user cannot reach the files of this test"
 	fi

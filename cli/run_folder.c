@@ -241,6 +241,28 @@ static void point_latest(const char *dir)
 	run_list_release(&all);
 }
 
+/* realpath() of a folder, or NULL and errno; ELOOP where `path` itself is a link, or becomes one meanwhile. */
+static char *real_folder(const char *path)
+{
+	int fd = folder_open(path, false), saved = errno;
+	char *real = fd < 0 ? NULL : realpath(path, NULL);
+	struct stat opened, named;
+
+	if (fd >= 0) {
+		saved = real ? ELOOP : errno;
+		if (real && !fstat(fd, &opened) && !lstat(real, &named) && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
+			saved = 0;
+		close(fd);
+	}
+	if (saved) {
+		free(real);
+		real = NULL;
+	}
+	errno = saved;
+	return real;
+}
+
+/* Whoever owns the run can put a link in its place after it was looked at. */
 int run_remove(const struct run_folder *r, struct err *e)
 {
 	char *real, *slash;
@@ -248,9 +270,9 @@ int run_remove(const struct run_folder *r, struct err *e)
 
 	if (r->away)
 		return err_set(e, -ERR_USAGE, "a link leads to %s, in another folder; it is not followed: name the folder of the run itself", r->path);
-	real = realpath(r->path, NULL);
+	real = real_folder(r->path);
 	if (!real)
-		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, strerror(errno));
+		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, folder_reason(errno));
 	code = folder_remove(real, e);
 	slash = strrchr(real, '/');
 	*slash = 0;

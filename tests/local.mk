@@ -74,6 +74,7 @@ check_PROGRAMS += tests/unit/test_pool
 check_PROGRAMS += tests/unit/test_program
 check_PROGRAMS += tests/unit/test_resume_isa
 check_PROGRAMS += tests/unit/test_rng
+check_PROGRAMS += tests/unit/test_run_folder
 check_PROGRAMS += tests/unit/test_streaming
 check_PROGRAMS += tests/unit/test_tfevents
 check_PROGRAMS += tests/unit/test_train_workers

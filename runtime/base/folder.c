@@ -25,11 +25,6 @@ static void drop(int fd)
 	errno = saved;
 }
 
-int folder_open(const char *path, bool follow)
-{
-	return open(path, folder_flags | (follow ? 0 : O_NOFOLLOW));
-}
-
 static bool is_link(int at, const char *name)
 {
 	struct stat st;
@@ -45,6 +40,11 @@ static int step(int at, const char *name)
 	if (fd < 0)
 		errno = is_link(at, name) ? ELOOP : saved;
 	return fd;
+}
+
+int folder_open(const char *path, bool follow)
+{
+	return follow ? open(path, folder_flags) : step(AT_FDCWD, path);
 }
 
 /* The folder that holds the last component of `file`, the caller's to close; *base: that component. */

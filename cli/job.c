@@ -235,8 +235,17 @@ static void check_samples(struct job *j)
 {
 	const struct train_job *t = &j->train;
 	struct span at = config_span(j->config, config_has(j->config, KEY_DATA_GENERATE) ? KEY_DATA_GENERATE : KEY_DATA_TRAIN);
+	struct buf labels = BUF_INIT;
+	struct classes k;
 
+	classes_labels(&t->train, &labels);
+	classes_init(&k, j->config, t->program, labels.len ? labels.data : NULL);
+	buf_release(&labels);
 	sample_labels_check(t->program, &t->train, &t->measures, at, j->d);
+	sample_outputs_check(t->program, &t->measures, config_has(j->config, KEY_TRAIN_LOSS)
+		? config_span(j->config, KEY_TRAIN_LOSS) : at, j->d);
+	for (enum sample_part i = PART_VALIDATION; i < PART_COUNT; i++)
+		sample_parts_check(&k, &t->train, &j->samples.part[i], sample_part_name(i), at, j->d);
 	sample_angles_check(t->program, &t->train, at, j->d);
 	if (t->validation.nrow)
 		sample_angles_check(t->program, &t->validation, at, j->d);

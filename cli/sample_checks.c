@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/classes.h"
 
 /* ---- what an output can be ---- */
 
@@ -169,6 +168,94 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 		check_range(p, part, m->loss.row, at, d);
 	}
 	buf_release(&list);
+}
+
+/* ---- outputs as probabilities ---- */
+
+static bool takes_logits(const struct loss_choice *loss)
+{
+	for (unsigned i = 0; i < loss->row->noption; i++)
+		if (!strcmp(loss->row->option[i].name, "from_logits"))
+			return loss->option[i] != 0;
+	return false;
+}
+
+static bool takes_probabilities(const struct loss_choice *loss)
+{
+	static const char *const name[] = { "binary_crossentropy", "categorical_crossentropy", "kl", "one_minus_probability" };
+
+	for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+		if (!strcmp(loss->row->name, name[i]))
+			return !takes_logits(loss);
+	return false;
+}
+
+/* range_of_output is exact unless an observable sums several Pauli terms, whose least values need not occur together. */
+static bool has_sums(const struct program *p)
+{
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		for (uint32_t i = 0; i < p->circuit[c].noutput; i++) {
+			uint32_t n = 0;
+
+			for (uint32_t k = 0; k < p->circuit[c].output[i].nterm; k++)
+				n += p->circuit[c].output[i].term[k].nfactor > 0;
+			if (n > 1)
+				return true;
+		}
+	return false;
+}
+
+void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d)
+{
+	const char *loss = m->loss.row->name;
+	struct diag *g;
+
+	if (!takes_probabilities(&m->loss) || (!p->ndense && has_sums(p)))
+		return;
+	for (uint32_t k = 0; k < p->noutput; k++) {
+		struct range r = range_of_output(p, k);
+
+		if (r.low >= 0)
+			continue;
+		g = diag_at(d, DIAG_TRAIN_OUTPUTS, at, "loss %s takes the outputs as probabilities, but output %u can be negative", loss, k);
+		if (m->loss.row->noption)
+			diag_help(g, "end the model with `head { dense(%u, %s); }`, or set `train.loss: {%s: {from_logits: true}}`",
+				p->noutput, p->noutput == 1 ? "sigmoid" : "softmax", loss);
+		else
+			diag_help(g, "end the model with `head { dense(%u, %s); }`, or use `observe probs(...)`", p->noutput,
+				p->noutput == 1 ? "sigmoid" : "softmax");
+		return;
+	}
+}
+
+/* ---- classes of the parts ---- */
+
+static bool is_among(double v, const double *value, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (value[i] == v)
+			return true;
+	return false;
+}
+
+void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
+	struct span at, struct diags *d)
+{
+	double known[CLASSES_MAX], value[CLASSES_MAX];
+	unsigned nknown = classes_distinct(train, known), n = classes_distinct(other, value);
+	struct buf word = BUF_INIT;
+
+	for (unsigned i = 0; k->rule != CLASS_NONE && nknown > 1 && i < n; i++) {
+		struct diag *g;
+
+		if (is_among(value[i], known, nknown))
+			continue;
+		classes_name(k, value[i], &word);
+		g = diag_at(d, DIAG_DATA_CLASS_MISSING, at, "the %s data have the class %s, which no training sample has", name, word.data);
+		diag_help(g, "if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
+		break;
+	}
+	buf_release(&word);
 }
 
 /* ---- angles ---- */

@@ -3,6 +3,7 @@
 #ifndef QCNN_SAMPLE_CHECKS_H
 #define QCNN_SAMPLE_CHECKS_H
 
+#include "cli/classes.h"
 #include "runtime/base/diag.h"
 #include "runtime/train/train.h"
 
@@ -13,6 +14,11 @@
  * which data these are. */
 void sample_labels_check(const struct program *p, const struct part *part, const struct measures *m, struct span at,
 	struct diags *d);
+/* A loss that takes the outputs as probabilities, of outputs that can be negative.  at: where the loss is set. */
+void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d);
+/* Classes of another part, called `name`, that the training part lacks. */
+void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
+	struct span at, struct diags *d);
 /* Inputs in angles beyond SAMPLE_ANGLE_MAX; streamed rows are not looked at. */
 void sample_angles_check(const struct program *p, const struct part *part, struct span at, struct diags *d);
 

@@ -213,6 +213,13 @@ doubted Q0613 'metric accuracy takes the labels 1 and 2 for one class' 'a,b,labe
 tap_has err '`data.label_map: {1: -1, 2: 1}`' "and what to write"
 doubted Q0614 'all 2 labels of the training data are 1' 'a,b,label\n.1,.2,1\n.3,.4,1\n'
 doubted Q0615 'input number 2 of row 2 is 1e+300, which the model takes for an angle' 'a,b,label\n.1,.2,1\n.3,1e300,-1\n'
+doubted Q0616 'loss binary_crossentropy takes the outputs as probabilities, but output 0 can be negative' 'a,b,label\n.1,.2,0\n.3,.4,1\n' --set train.loss=binary_crossentropy
+tap_has err 'dense(1, sigmoid)' "and what to write"
+tap_exit 0 "logits" "$QCNN" train -q --strict --fresh --set 'train.loss={binary_crossentropy: {from_logits: true}}' --set train.metrics=[] d.yaml
+sed 's/^observe.*/observe z(q); head { dense(3, softmax); }/' plain.qcnn >three.qcnn
+doubted Q0617 'the validation data have the class c, which no training sample has' 'a,b,label\n.1,.2,a\n.3,.4,b\n.5,.6,c\n' \
+	--set model.file=three.qcnn --set data.split=2 --set 'data.label_map={a: 0, b: 1, c: 2}' --set train.loss=categorical_crossentropy
+tap_has err 'data.split_shuffle' "and the cure"
 printf 'a,b,label\n.1,.2,1\n.3,.4,-1\n' >d.csv
 tap_exit 0 "labels -1 and 1" "$QCNN" train -q --strict --fresh -o d.bin d.yaml
 printf 'a,b,label\n.1,.2,0\n.3,.4,1\n' >d.csv

@@ -27,7 +27,7 @@ static const char *mode_of(const struct cluster *k)
 
 static const char *why_of(const struct cluster *k)
 {
-	return k->why ? k->why : "nothing names hosts";
+	return k->why ? k->why : "no hosts are given";
 }
 
 /* NULL at the end; launch_argv_free. */

@@ -253,7 +253,7 @@ static int runs(struct cli *c)
 	if (i == ACTIONS)
 		return cli_usage(c, "`%s` is neither list, show, compare nor remove", word);
 	if (n < actions[i].min || n > actions[i].max)
-		return cli_usage(c, "use: qcnn runs %s", actions[i].operands);
+		return cli_usage(c, "usage: qcnn runs %s", actions[i].operands);
 	status = read_runs(c, &l);
 	if (!status)
 		status = actions[i].run(c, &l);

@@ -111,7 +111,7 @@ static int weights(struct cli *c)
 	if (i == ACTIONS)
 		return cli_usage(c, "`%s` is neither show, convert nor diff", o->operand[0]);
 	if (o->noperand != actions[i].noperand)
-		return cli_usage(c, "use: qcnn weights %s", actions[i].operands);
+		return cli_usage(c, "usage: qcnn weights %s", actions[i].operands);
 	if (o->given[OPT_MODEL] && actions[i].run == show)
 		return cli_usage(c, "show reads a weights.bin, which has its model; --model is for convert and diff");
 	for (unsigned k = 1; !status && k < o->noperand && (k == 1 || actions[i].run == weights_diff); k++)

@@ -193,7 +193,7 @@ void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
 		buf_printf(out, "limits        %u thread%s: stream %.1f GB/s in place, write %.1f GB/s%s, L2 %.0f GB/s a core, "
 			"multiply-add %.0f GFLOP/s single, %.0f double (%s)\n",
 			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s, l[k].write_gb_s,
-			l[k].isa == ISA_BASELINE ? "" : " past the caches", l[k].l2_gb_s, l[k].single_gflop_s,
+			l[k].isa == ISA_BASELINE ? "" : " by non-temporal stores", l[k].l2_gb_s, l[k].single_gflop_s,
 			l[k].double_gflop_s, isa_name(l[k].isa));
 }
 

@@ -81,7 +81,7 @@ static int operands_fit(const struct cli *c)
 	const struct command *k = c->command;
 
 	if (c->options.noperand < k->min_operands)
-		return cli_usage(c, "it needs %s", k->operands);
+		return cli_usage(c, "missing %s", k->operands);
 	if (c->options.noperand > k->max_operands)
 		return cli_usage(c, "one operand too many: `%s`", c->options.operand[k->max_operands]);
 	return 0;
@@ -124,7 +124,7 @@ static int no_command(struct cli *c)
 
 	for (const struct command *const *k = commands; *k; k++)
 		buf_printf(&names, "%s%s", k == commands ? "" : ", ", (*k)->name);
-	status = cli_usage(c, "it needs a command: %s", names.data);
+	status = cli_usage(c, "missing command: one of %s", names.data);
 	buf_release(&names);
 	return status;
 }

@@ -125,13 +125,13 @@ void preview_text(const struct preview *p, struct buf *out)
 	if (b.len)
 		buf_printf(out, "optimised %s\n", b.data);
 	buf_release(&b);
-	buf_printf(out, "memory    %s were taken, %s are free\n", memory_text((double)p->memory, 0, taken),
+	buf_printf(out, "memory    %s used, %s available\n", memory_text((double)p->memory, 0, taken),
 		memory_text((double)cpus_memory_available(), 0, free_text));
 	buf_str(out, "time      ");
 	print_duration(out, p->step_seconds);
-	buf_printf(out, " a step (%llu were taken), ", (unsigned long long)p->nstep);
+	buf_printf(out, " a step (%llu measured), ", (unsigned long long)p->nstep);
 	print_duration(out, p->epoch_seconds);
 	buf_str(out, j->validation.nrow ? " an epoch with its validation, " : " an epoch, ");
 	print_duration(out, all_seconds(p));
-	buf_str(out, " in all\n");
+	buf_str(out, " in total\n");
 }

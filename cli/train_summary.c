@@ -61,6 +61,6 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 			(unsigned long long)r->step);
 	say_weights(c, weights, j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow);
 	if (w->reported)
-		cli_note(c, "to look at it: %s/report.html", w->folder);
+		cli_note(c, "the report is in %s/report.html", w->folder);
 	buf_release(&b);
 }

@@ -14,8 +14,8 @@ tap_has out 'data      30 samples for train: cluster-excitation, 4 inputs, 1 lab
 tap_has out 'data      10 samples for validation' "of those for validation"
 tap_has out 'weights   5' "of the weights"
 tap_has out 'steps     4 an epoch, of 8 samples; 2 epochs' "of the steps"
-tap_ok "of memory" grep -Eq '^memory    [0-9.]+ MiB were taken, [0-9.]+ [MGT]iB are free$' out
-tap_ok "and of time" grep -Eq '^time      .* a step \([0-9]+ were taken\), .* an epoch with its validation, .* in all$' out
+tap_ok "of memory" grep -Eq '^memory    [0-9.]+ MiB used, [0-9.]+ [MGT]iB available$' out
+tap_ok "and of time" grep -Eq '^time      .* a step \([0-9]+ measured\), .* an epoch with its validation, .* in total$' out
 tap_has err 'nothing was trained, and no file was written' "says that this is all"
 everything >after
 tap_same after before "no file is there, or changed"

@@ -63,7 +63,7 @@ tap_has err '--set needs PATH=VALUE' "what is missing is named"
 tap_exit 2 "an argument too many" "$QCNN" train --quiet=3 config.yaml
 tap_has err '--quiet takes no argument' "it is named"
 tap_exit 2 "no operand" "$QCNN" train
-tap_has err 'it needs CONFIG' "the operand is named"
+tap_has err 'missing CONFIG' "the operand is named"
 tap_exit 2 "an operand too many" "$QCNN" config a.yaml b.yaml
 tap_has err '`b.yaml`' "it is named"
 tap_exit 2 "a wrong choice" "$QCNN" run --format=xml model.qcnn

@@ -17,7 +17,7 @@ tap_exit 0 "its weights are used" "$QCNN" infer runs/latest/weights.bin
 
 # What the configuration says of one's own data.
 sed -e '/generate:/d' -e '/rounds:/d' -e 's/# train:/train:/' -e 's/# label/label/' mine/config.yaml >mine/own.yaml
-awk 'BEGIN { print "a,b,c,d,kind"; for (i = 0; i < 20; i++) print i % 3, i % 5, i % 7, i % 2, i % 2 ? "calm" : "excited" }' | tr ' ' , >mine/samples.csv
+awk 'BEGIN { print "a,b,c,d,kind"; for (i = 0; i < 20; i++) print i % 3, i % 5, i % 7, i % 2, i % 2 ? "normal" : "excited" }' | tr ' ' , >mine/samples.csv
 tap_exit 0 "its comments on one's own data" "$QCNN" train -q --set log.dir=own mine/own.yaml
 tap_has own/latest/report.html ">label excited<" "make it train on them"
 

@@ -95,7 +95,7 @@ tap_has err 'did you mean `accuracy`?' "is found"
 tap_exit 65 "run of a configuration" "$QCNN" run table.yaml
 tap_has err 'table.yaml is a configuration, not a model; try `qcnn train table.yaml`' "says what it is"
 tap_exit 2 "nothing to do" "$QCNN"
-tap_has err 'it needs a command: train, infer, run' "lists the commands"
+tap_has err 'missing command: one of train, infer, run' "lists the commands"
 tap_exit 78 "a device that is not there" "$QCNN" train --set run.device=gpu table.yaml
 tap_has err 'this program computes on processors alone' "says so"
 printf 'qubit q; param float w; ry(w) q; observe z(q);\n' >deaf.qcnn

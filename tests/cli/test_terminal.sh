@@ -60,7 +60,7 @@ wait_for "Ctrl-C ends it again" "test -s status"
 
 show 40 "'$QCNN' train --fresh config.yaml"
 wait_for "a training in 40 columns" "test -s status"
-wait_for "its summary" "seen 'to look at it'"
+wait_for "its summary" "seen 'the report is in'"
 tap_is "$(grep -c '^  ' screen | awk '{ print ($1 > 2) }')" 1 "lines that continue are indented" || cat screen
 tap_ok "words are whole" seen '^  (sign_accuracy|0\.[0-9]+)[,;]?'
 show 80 "'$QCNN' train --fresh config.yaml"

@@ -410,17 +410,30 @@ int run_folder(const struct run *r)
 
 /* ---- to the disk ---- */
 
-/* A file that is gone needs no sync. */
+/* A file that no longer exists, a pipe and a device need no sync. O_NONBLOCK: opening a pipe does not wait for its writer. */
 static int sync_file(struct run *r, const char *file)
 {
-	int fd = open_file(r, file, O_RDONLY), code;
+	int fd = open_file(r, file, O_RDONLY | O_NONBLOCK), code;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
 	code = fsync(fd);
+	if (code && (errno == EINVAL || errno == EROFS))
+		code = 0;
 	if (close(fd) || code)
 		return -1;
 	return is_inside(file) ? folder_sync(r->folder, file) : 0;
+}
+
+static int cannot_sync(const struct run *r, const char *file, struct err *e)
+{
+	const char *reason = folder_reason(errno);
+	struct buf path = BUF_INIT;
+
+	run_full_path(r, file, &path);
+	err_set(e, -ERR_IO, "cannot sync %s: %s", path.data, reason);
+	buf_release(&path);
+	return -ERR_IO;
 }
 
 int run_sync(struct run *r, struct err *e)
@@ -434,7 +447,7 @@ int run_sync(struct run *r, struct err *e)
 		if (!sync_file(r, file))
 			json_object_del(r->unsynced, file);
 		else if (!code)
-			code = err_set(e, -ERR_IO, "cannot sync %s/%s: %s", r->path, file, strerror(errno));
+			code = cannot_sync(r, file, e);
 	}
 	sync_entry(r);
 	return code;

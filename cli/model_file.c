@@ -96,10 +96,10 @@ static bool is_weights(const struct buf *b)
 	return b->len >= 9 && rd_u64(&r) <= WEIGHTS_HEADER_MAX && b->data[8] == '{';
 }
 
-/* The program of a weights.bin, and the text that it was compiled from. */
+/* The program of a weights.bin, and the text that it was compiled from. b: all of the file, or NULL where it can be read again. */
 static int read_weights(const char *path, const struct buf *b, struct diags *d, struct model_file *m, struct err *e)
 {
-	int code = input_is_stdin(path) ? weights_parse(b->data, b->len, &m->weights, e) : weights_open(path, &m->weights, e);
+	int code = b ? weights_parse(b->data, b->len, &m->weights, e) : weights_open(path, &m->weights, e);
 	const char *text = code ? NULL : weights_meta(m->weights, "source");
 	int file = text && *text ? source_add(diags_sources(d), path, text, strlen(text)) : -1;
 
@@ -127,7 +127,7 @@ static int read_compiled(const char *path, struct diags *d, struct model_file *m
 	if (!code && !has_magic(text) && !is_weights(text))
 		return 0;
 	if (!code && is_weights(text)) {
-		code = read_weights(path, text, d, m, e);
+		code = read_weights(path, size ? NULL : text, d, m, e);
 	} else if (!code) {
 		code = program_read(text->data, text->len, &m->program, e);
 		if (code)

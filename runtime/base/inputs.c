@@ -143,19 +143,6 @@ int inputs_check(const char *path, struct err *e)
 	return code;
 }
 
-bool inputs_has(int fd)
-{
-	struct stat st;
-	bool has;
-
-	if (fstat(fd, &st))
-		return false;
-	pthread_mutex_lock(&inputs.lock);
-	has = find(&st) != NULL;
-	pthread_mutex_unlock(&inputs.lock);
-	return has;
-}
-
 int inputs_take_stdin(struct err *e)
 {
 	bool taken;

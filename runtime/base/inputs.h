@@ -23,8 +23,6 @@ void input_hint(const char *path, struct err *e);
 void inputs_note(int fd, const char *path);
 /* -ERR_USAGE when `path` is a file that has been read, under this name or another (a link, ./); 0 otherwise. */
 int inputs_check(const char *path, struct err *e);
-/* Whether the open file has been read under any name. */
-bool inputs_has(int fd);
 /* Called once before the standard input is read: -ERR_USAGE the second time. */
 int inputs_take_stdin(struct err *e);
 

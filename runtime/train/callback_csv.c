@@ -84,10 +84,6 @@ static int open_at_end(struct run *run, const struct csv_file *f, const char *pa
 
 	if (fd < 0 || fstat(fd, &st))
 		goto failed;
-	if (inputs_has(fd)) {
-		errno = EEXIST;              /* as an input of this training, which would be lost */
-		goto failed;
-	}
 	*size = st.st_size;
 	wanted = f->begun ? (off_t)f->nbyte : append ? *size : 0;
 	if (*size > wanted) {
@@ -130,6 +126,18 @@ static int failed(const struct run *run, int code, const char *what, const char 
 	return code;
 }
 
+/* The file is not one that this process has read. */
+static int check_input(const struct run *run, const char *path, struct err *e)
+{
+	struct buf whole = BUF_INIT;
+	int code;
+
+	run_full_path(run, path, &whole);
+	code = inputs_check(whole.data, e);
+	buf_release(&whole);
+	return code;
+}
+
 /* All that waits; r is for the names of the columns. */
 static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
 {
@@ -137,8 +145,11 @@ static int write_rows(const struct callbacks *c, struct csv_file *f, const char 
 	unsigned n = columns(c->job, r, v);
 	struct buf b = BUF_INIT;
 	off_t size = 0;
-	int fd = open_at_end(c->job->run, f, path, o->option[CSV_APPEND] != 0, &size), code = 0;
+	int fd, code = check_input(c->job->run, path, e);
 
+	if (code)
+		return code;
+	fd = open_at_end(c->job->run, f, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
 		return failed(c->job->run, -ERR_CANT_CREATE, "create", path, e);
 	if (!size)

@@ -65,6 +65,7 @@ check_PROGRAMS += tests/unit/test_diag
 check_PROGRAMS += tests/unit/test_fixed
 check_PROGRAMS += tests/unit/test_idx
 check_PROGRAMS += tests/unit/test_ising
+check_PROGRAMS += tests/unit/test_folder
 check_PROGRAMS += tests/unit/test_lists
 check_PROGRAMS += tests/unit/test_matrix
 check_PROGRAMS += tests/unit/test_npy

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 
 static const int folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -80,16 +83,30 @@ static int open_parent(int folder, const char *file, bool make, const char **bas
 	return at;
 }
 
+/* Has the open file one name alone, this one?  Its owner could remove another one between openat() and fstat(): the name
+ * still has to lead to the file when the names are counted. 0, or -1 and errno. */
+static int check_name(int at, const char *name, const struct stat *opened)
+{
+	struct stat st;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -1;
+	if (st.st_dev == opened->st_dev && st.st_ino == opened->st_ino && st.st_nlink <= 1)
+		return 0;
+	errno = EMLINK;
+	return -1;
+}
+
 /* What may be read or written as a run's file. */
-static int check_file(int fd, int flags)
+static int check_file(int at, const char *name, int fd, int flags)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return -1;
-	if (S_ISREG(st.st_mode) && (st.st_nlink <= 1 || (flags & O_ACCMODE) == O_RDONLY))
-		return 0;
-	errno = S_ISREG(st.st_mode) ? EMLINK : S_ISDIR(st.st_mode) ? EISDIR : ENXIO;
+	if (S_ISREG(st.st_mode))
+		return (flags & O_ACCMODE) == O_RDONLY ? 0 : check_name(at, name, &st);
+	errno = S_ISDIR(st.st_mode) ? EISDIR : ENXIO;
 	return -1;
 }
 
@@ -101,11 +118,11 @@ int folder_file(int folder, const char *file, int flags)
 	/* O_NONBLOCK: a pipe that was put there must not stop us; of a regular file it changes nothing. */
 	if (at >= 0)
 		fd = openat(at, base, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-	drop(at);
-	if (fd >= 0 && check_file(fd, flags)) {
+	if (fd >= 0 && check_file(at, base, fd, flags)) {
 		drop(fd);
 		fd = -1;
 	}
+	drop(at);
 	return fd;
 }
 
@@ -311,6 +328,22 @@ static bool is_private_group(gid_t group)
 	return true;
 }
 
+/* Does an access control list say more than the mode?  Its mask stands where the bits of the group were. */
+static bool has_list(int at, const char *name)
+{
+	bool has = false;
+#ifdef __linux__
+	int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	has = fd < 0 || fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0;
+	drop(fd);
+#else
+	(void)at;
+	(void)name;
+#endif
+	return has;
+}
+
 static void not_own(struct buf *why, const char *path, const struct stat *st)
 {
 	const struct passwd *user = getpwuid(st->st_uid);
@@ -323,15 +356,13 @@ static void not_own(struct buf *why, const char *path, const struct stat *st)
 /* 0: it is the user's own. */
 static int check_own(void *why, int at, const char *name, const char *path, const struct stat *st)
 {
-	(void)at;
-	(void)name;
 	if (S_ISLNK(st->st_mode))
 		buf_printf(why, "%s is a symbolic link", path);
 	else if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
 		buf_printf(why, "%s is neither a file nor a folder", path);
 	else if (st->st_uid != geteuid())
 		not_own(why, path, st);
-	else if ((st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && !is_private_group(st->st_gid)))
+	else if ((st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && (!is_private_group(st->st_gid) || has_list(at, name))))
 		buf_printf(why, "others may write to %s", path);
 	else
 		return 0;

@@ -49,7 +49,7 @@ int folder_remove(const char *path, struct err *e);
 
 /* Do the folder and all in it belong to the effective user, with nobody else allowed to write, and are they folders and
  * regular files only?  Otherwise *why says what is wrong. A group that is the user's own (of the same name, without
- * further members) may write. */
+ * further members) may write, where no access control list lets others. */
 bool folder_is_own(int folder, struct buf *why);
 
 #endif

@@ -145,16 +145,20 @@ static const char *key_elsewhere(const char *word)
 	return NULL;
 }
 
-static bool has_option(enum key_type t, const char *name, const char *option)
+/* The option of a table's row that has this name, here or elsewhere; or NULL. */
+static const char *find_option(enum key_type t, const char *name, const char *word)
 {
+	const char *option[TRAIN_OPTIONS_MAX];
 	struct table_row row;
 
 	if (!schema_table_row(t, name, &row))
-		return false;
-	for (unsigned i = 0; i < row.noption; i++)
-		if (!strcmp(row.option[i].name, option))
-			return true;
-	return false;
+		return NULL;
+	for (unsigned i = 0; i < row.noption; i++) {
+		option[i] = row.option[i].name;
+		if (!strcmp(option[i], word))
+			return option[i];
+	}
+	return elsewhere_find(word, option, row.noption);
 }
 
 /* A key that is an option of a value of the section, such as the learning rate: that of the chosen value first. */
@@ -163,7 +167,7 @@ static bool help_option(struct config *c, struct diag *g, const char *prefix, co
 	for (int i = 0; i < KEY_COUNT; i++) {
 		const struct schema_row *key = schema_row((enum key_id)i);
 		const struct ynode *v = c->value[i];
-		const char *name[SCHEMA_NAMES_MAX], *chosen = key->preset;
+		const char *name[SCHEMA_NAMES_MAX], *chosen = key->preset, *option;
 		size_t n;
 
 		if (strncmp(key->path, prefix, strlen(prefix)) || !schema_has_rows(key->type))
@@ -171,11 +175,12 @@ static bool help_option(struct config *c, struct diag *g, const char *prefix, co
 		if (v && (v->kind == YNODE_TEXT || (v->kind == YNODE_MAP && v->n)))
 			chosen = v->kind == YNODE_TEXT ? v->text : v->entry[0].key;
 		n = key->choices(name);
-		for (size_t k = 0; !(chosen && has_option(key->type, chosen, word)) && k < n; k++)
+		for (size_t k = 0; !(chosen && find_option(key->type, chosen, word)) && k < n; k++)
 			chosen = name[k];
-		if (!chosen || !has_option(key->type, chosen, word))
+		option = chosen ? find_option(key->type, chosen, word) : NULL;
+		if (!option)
 			continue;
-		diag_help(g, "it is an option of `%s`: `%s: {%s: {%s: ...}}`", chosen, key->path, chosen, word);
+		diag_help(g, "it is an option of `%s`: `%s: {%s: {%s: ...}}`", chosen, key->path, chosen, option);
 		return true;
 	}
 	return false;

@@ -315,6 +315,21 @@ static bool impossible_split(const struct check *c, struct span at, const char *
 	return false;
 }
 
+/* 80%, or [0.7, 0.15, 0.15]. */
+static bool wrong_split(const struct check *c, const struct ynode *v)
+{
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, "`%s` takes a number or a map", c->what);
+	char *end = NULL;
+	double percent = v->kind == YNODE_TEXT ? strtod(v->text, &end) : 0;
+
+	diag_label(g, "this is %s", ynode_kind_text(v->kind));
+	if (percent > 0 && percent < 100 && !strcmp(end, "%"))
+		diag_help(g, "write the fraction: %.6g", percent / 100);
+	else
+		diag_help(g, "for example 0.8, or with the parts by name: `{train: 0.7, validation: 0.15, test: 0.15}`");
+	return false;
+}
+
 static bool check_split(const struct check *c, const struct ynode *v)
 {
 	static const char *const part[] = { "train", "validation", "test" };
@@ -326,7 +341,7 @@ static bool check_split(const struct check *c, const struct ynode *v)
 	if (v->kind == YNODE_INT || v->kind == YNODE_REAL)
 		return (v->f > 0 && v->f <= 1) || impossible_split(c, v->at, "above 0, at most 1, or a whole number of samples");
 	if (v->kind != YNODE_MAP)
-		return check_wrong_kind(c, v, "a number or a map");
+		return wrong_split(c, v);
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct ynode *f = v->entry[i].value;
 		const char *near = diag_nearest(v->entry[i].key, part, 3);

@@ -108,7 +108,7 @@ static int nothing_is_lost(struct cli *c, const char *folder)
 		buf_printf(&path, "%s/%s", folder, files[i].name);
 		if (access(path.data, F_OK))
 			continue;
-		err_set(&e, -ERR_CANT_CREATE, "%s is there already; --force replaces it", path.data);
+		err_set(&e, -ERR_CANT_CREATE, "%s already exists; --force replaces it", path.data);
 		status = cli_fail(c, &e);
 	}
 	buf_release(&path);

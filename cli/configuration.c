@@ -118,7 +118,7 @@ static void apply_change(struct config *c, const struct config_change *change)
 		struct diag *g = diag_at(c->d, DIAG_CONFIG_SYNTAX,
 			(struct span){ (uint32_t)file, 0, (uint32_t)len }, "this is no change");
 
-		diag_label(g, change->is_const ? "NAME=VALUE is wanted" : "PATH=VALUE is wanted");
+		diag_label(g, change->is_const ? "expected NAME=VALUE" : "expected PATH=VALUE");
 		return;
 	}
 	value = yaml_read(c->d, (uint32_t)file, name_len + 1, equals + 1, len - name_len - 1, &c->arena);

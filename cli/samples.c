@@ -386,7 +386,7 @@ int samples_describe(const struct samples *s, const struct config *c, struct buf
 			describe_part(s, c, k, all, &rows);
 	json_write(all, out);
 	if (out->len > ROWS_TEXT_MAX)
-		code = err_set(e, -ERR_CONFIG, "the shuffled split of so many rows does not fit into weights.bin; "
+		code = err_set(e, -ERR_CONFIG, "the shuffled split has too many rows for weights.bin; "
 			"shuffle the file and set data.split_shuffle: false");
 	json_decref(all);
 	buf_release(&rows);

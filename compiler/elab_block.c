@@ -117,7 +117,7 @@ static void check_gates(struct elab *e, const struct node *call, const struct ca
 		return;
 	struct diag *g = elab_error(e, DIAG_LIMIT_CALLS, call->name_span, "`%s` multiplies more than %d gates", call->name, PROGRAM_GATES_MAX);
 	diag_label(g, "%.4g gates, those of the blocks it calls counted for each call", (double)n);
-	diag_note(g, "after so many, rounding would be seen in the results");
+	diag_note(g, "with more gates, rounding errors would be visible in the results");
 	e->stop = true;
 }
 

@@ -17,7 +17,7 @@ watch=$!
 # A signal ends `wait`, not qcnn: wait until it has saved.
 while wait $qcnn; status=$?; [ $status -gt 128 ] && kill -0 $qcnn 2>/dev/null; do :; done
 kill $watch 2>/dev/null
-# 75: stopped early, saved; the same job once more goes on from there.
+# 75: stopped early, saved; the same job, started again, resumes from there.
 if [ $status -eq 75 ]; then
 	qrerun "$PBS_JOBID"
 fi

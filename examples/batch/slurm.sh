@@ -14,7 +14,7 @@
 trap : TERM USR1    # these are for qcnn; this script has to see how it ends
 srun "${QCNN:-qcnn}" train "$@"
 status=$?
-# 75: stopped early, saved; the same job once more goes on from there.
+# 75: stopped early, saved; the same job, started again, resumes from there.
 if [ $status -eq 75 ]; then
 	scontrol requeue "$SLURM_JOB_ID"
 fi

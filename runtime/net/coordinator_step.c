@@ -91,7 +91,7 @@ static void lose(struct pool *p, unsigned worker)
 	struct err e;
 
 	pthread_mutex_lock(&c->lock);
-	err_set(&e, -ERR_STOPPED, "it was told to go");
+	err_set(&e, -ERR_STOPPED, "it was asked to stop");
 	if (worker < c->nmember)
 		member_lose(c, &c->member[worker], &e);
 	pthread_mutex_unlock(&c->lock);

@@ -212,7 +212,7 @@ static int check_csv(const struct train_job *j, const struct callback_choice *o,
 
 	if (!s[0] || s[1] || (unsigned char)s[0] > 0x7e || strchr("\"'\r\n.+-_", s[0]) || (s[0] >= '0' && s[0] <= '9')
 		|| (s[0] >= 'A' && s[0] <= 'Z') || (s[0] >= 'a' && s[0] <= 'z'))
-		return err_set(e, -ERR_CONFIG, "train.callbacks.csv.separator is \"%s\"; one character is wanted that no number or name has, for example \",\", \";\" or \"\\t\"", s);
+		return err_set(e, -ERR_CONFIG, "train.callbacks.csv.separator is \"%s\"; it must be one character that is in no number or name, for example \",\", \";\" or \"\\t\"", s);
 	return check_path(j, CALLBACK_csv, o->text[CSV_PATH], e);
 }
 

@@ -224,7 +224,7 @@ static int get(const struct reader *r, const char *name, size_t n, const double 
 	const struct weights_vector *v = find(r, name);
 
 	if (!v || v->n != n)
-		return err_set(r->e, -ERR_BAD_DATA, "%s%s: %s%zu numbers are wanted", r->prefix, name, v ? "" : "missing, ", n);
+		return err_set(r->e, -ERR_BAD_DATA, "%s%s: %sexpected %zu numbers", r->prefix, name, v ? "" : "missing, ", n);
 	*out = v->value;
 	return 0;
 }

@@ -126,7 +126,7 @@ static int check_piecewise(const struct schedule *s, struct err *e)
 	unsigned nboundary = (unsigned)s->option[0], nvalue = (unsigned)s->option[1];
 
 	if (nvalue != nboundary + 1)
-		return err_set(e, -ERR_CONFIG, "schedule piecewise has %u boundaries and %u values; one more value than boundaries is wanted",
+		return err_set(e, -ERR_CONFIG, "schedule piecewise has %u boundaries and %u values; it needs one more value than boundaries",
 			nboundary, nvalue);
 	for (unsigned k = 1; k < nboundary; k++)
 		if (s->list[0][k] <= s->list[0][k - 1])

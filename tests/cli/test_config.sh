@@ -59,7 +59,7 @@ has_line "  metrics: [accuracy, mse]                    # --set" "a list" --set 
 has_line "  max_steps: null                             # --set" "null leaves out" --set train.max_steps=
 has_line 'unknown key `train.epoch`' "an unknown path" --set train.epoch=3
 has_line 'did you mean `train.epochs`?' "has a suggestion" --set train.epoch=3
-has_line 'PATH=VALUE is wanted' "no value" --set train.epochs
+has_line 'expected PATH=VALUE' "no value" --set train.epochs
 has_line '`train.epochs` takes a whole number' "a wrong value" --set train.epochs=two
 has_line '1 | train.epochs=two' "is shown" --set train.epochs=two
 has_line 'n: 1.8446744073709552e+19 ' "octal digits beyond 64 bits" --const n=0o2000000000000000000000

@@ -22,7 +22,7 @@ tap_exit 0 "its comments on one's own data" "$QCNN" train -q --set log.dir=own m
 tap_has own/latest/report.html ">label excited<" "make it train on them"
 
 tap_exit 73 "init once more" "$QCNN" init mine
-tap_has err "mine/model.qcnn is there already" "it says so"
+tap_has err "mine/model.qcnn already exists" "it says so"
 rm mine/model.qcnn
 echo mine >mine/config.yaml
 tap_exit 73 "with one of the files" "$QCNN" init mine

@@ -36,7 +36,7 @@ stop_after
 kill -s USR1 $pid
 wait $pid
 tap_is $? 75 "USR1 stops with 75"
-tap_is "$(grep -c 'the same command goes on from there' err)" 1 "one line says how it goes on"
+tap_is "$(grep -c 'the same command resumes from there' err)" 1 "one line says how it goes on"
 tap_ok "a checkpoint is a file of weights" "$QCNN" weights show stopped/cluster-*/checkpoint/1.bin
 tap_ok "that infer takes" "$QCNN" infer stopped/cluster-*/checkpoint/0.bin
 

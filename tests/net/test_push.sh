@@ -80,7 +80,7 @@ lab_at 1 umount /bin/uname 2>/dev/null
 library=$(ldd "$QCNN" | awk '/libjansson/ { print $3 }')
 if [ -n "$library" ]; then
 	lab_at 1 mount --bind /dev/null "$(readlink -f "$library")"
-	refused 69 "a library lacks" "push: the program does not run there: " "(install what lacks, or let --remote-path"
+	refused 69 "a library lacks" "push: the program does not run there: " "(install the missing libraries, or set --remote-path"
 	tap_has err "libjansson" "which is named"
 else
 	tap_skip "qcnn needs no libjansson"

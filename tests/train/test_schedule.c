@@ -92,7 +92,7 @@ static void test_piecewise(void)
 	struct err e;
 
 	tap_is_int(schedule_check(&s, &e), -ERR_CONFIG, "too few values");
-	tap_is_str(e.text, "schedule piecewise has 2 boundaries and 2 values; one more value than boundaries is wanted", "are named");
+	tap_is_str(e.text, "schedule piecewise has 2 boundaries and 2 values; it needs one more value than boundaries", "are named");
 	s.option[1] = 3;
 	tap_is_int(schedule_check(&s, &e), -ERR_CONFIG, "boundaries that do not rise");
 	tap_is_str(e.text, "the boundaries of schedule piecewise do not rise at entry 1", "are named");

@@ -88,6 +88,8 @@ static int cut_events(struct run *run, const char *folder, const json_t *events,
 	}
 	if (d)
 		closedir(d);
+	else if (fd >= 0)
+		close(fd);
 	buf_release(&path);
 	return code;
 }

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/run_metrics.h"
 #include "cli/classes.h"
-#include "runtime/net/coordinator.h"
+#include "cli/run_metrics.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/net/coordinator.h"
 
 #define TEXT_OF(x) TEXT_OF_VALUE(x)
 #define TEXT_OF_VALUE(x) #x

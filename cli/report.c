@@ -10,10 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/log/terminal.h"
-
 #include "runtime/base/inputs.h"
 #include "runtime/base/visible.h"
+#include "runtime/log/terminal.h"
 
 static void to_stderr(const struct buf *b)
 {

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-
 /* ---- what an output can be ---- */
 
 struct range { double low, high; };

@@ -16,7 +16,6 @@ void table_add(struct table *t, const char *text)
 	struct buf shown = BUF_INIT;
 
 	visible_str(&shown, text);
-	buf_str(&shown, "");
 	mem_reserve(t->cell, t->n, t->cap);
 	t->cell[t->n++] = buf_take(&shown);
 }

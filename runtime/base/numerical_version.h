@@ -6,8 +6,8 @@
  * of the configuration and the handshake of workers carry it: a checkpoint goes on to the same bits,
  * and several processes compute the same bits, only where the versions are equal.
  */
-#ifndef QCNN_BASE_NUMERICAL_VERSION_H
-#define QCNN_BASE_NUMERICAL_VERSION_H
+#ifndef QCNN_NUMERICAL_VERSION_H
+#define QCNN_NUMERICAL_VERSION_H
 
 #define NUMERICAL_VERSION 2
 

@@ -314,11 +314,11 @@ static void forward_one(void *ctx, unsigned worker)
 
 static int check_norm(const struct evaluator *ev, uint32_t c, const cplx *psi, struct err *e)
 {
-	double sum = 0, one = norm_tolerance(ev);
+	double sum = 0;
 
 	for (uint64_t i = 0; i < UINT64_C(1) << ev->p->circuit[c].nwire; i++)
 		sum += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
-	if (fabs(sum - 1) <= one)
+	if (fabs(sum - 1) <= norm_tolerance(ev))
 		return 0;
 	return err_set(e, -ERR_NOT_FINITE, "the probabilities of the state add up to %.6g, not 1: rounding has changed the norm%s", sum,
 		ev->pl->precision == PRECISION_SINGLE ? "; compute in double precision" : "");

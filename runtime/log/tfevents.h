@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include "runtime/base/buf.h"
 
+struct run;
 struct tfevents;
 
 /* A new file in the folder `dir` of a run (run NULL: of the current folder), which is made where it is missing, and what it
  * lies in. *out is set in any case: a file that cannot be made now is an error, and is made when that is possible; the records wait. */
-struct run;
 int tfevents_open(struct run *run, const char *dir, struct tfevents **out, struct err *e);
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value);
 /* Bucketed as tf.summary.histogram does: 30 buckets from the least to the greatest value. */

@@ -152,8 +152,6 @@ static int measure(struct bench *b, uint64_t runs, double first, struct err *e)
 
 struct parts_call { double seconds, parts[LAP_COUNT]; };
 
-static int by_size(const void *x, const void *y);
-
 /* Of calls of their own, as looking at the clock takes time: the mean of the faster half of them. */
 static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 {
@@ -168,7 +166,7 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 		if (!code)
 			bench_passes_note(r, b->ev, b->bc->gradient);
 	}
-	qsort(call_of, n, sizeof *call_of, by_size);
+	qsort(call_of, n, sizeof *call_of, bench_by_size);
 	r->waiting = 0;
 	for (uint64_t k = 0; k < half; k++)
 		r->waiting += call_of[k].seconds / (double)half;
@@ -183,13 +181,6 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 }
 
 /* ---- results ---- */
-
-static int by_size(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
 
 static const char *shape_word(enum shape s)
 {

@@ -16,7 +16,7 @@ static const double SHARE_MAX = 1.1;
 /* A case that takes longer is not measured again. */
 static const double REPEAT_SECONDS_MAX = 20;
 
-static int by_size(const void *x, const void *y)
+int bench_by_size(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
 
@@ -28,7 +28,7 @@ void bench_statistics(double *t, uint64_t n, struct bench_result *r)
 	const uint64_t outliers = (uint64_t)(OUTLIERS * (double)n);
 	double sum = 0, squares = 0;
 
-	qsort(t, n, sizeof *t, by_size);
+	qsort(t, n, sizeof *t, bench_by_size);
 	for (uint64_t k = 0; k < n; k++)
 		sum += t[k];
 	for (uint64_t k = 0; k < n; k++)

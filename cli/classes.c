@@ -171,16 +171,6 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 
 /* ---- one sample ---- */
 
-static uint32_t largest(const double *v, uint32_t n)
-{
-	uint32_t at = 0;
-
-	for (uint32_t j = 1; j < n; j++)
-		if (v[j] > v[at])
-			at = j;
-	return at;
-}
-
 static double clipped(double p)
 {
 	return fmin(fmax(p, 0), 1);
@@ -216,7 +206,7 @@ double classes_choose(const struct classes *k, const double *output, double *sco
 	bool positive;
 
 	if (k->rule == CLASS_BY_LARGEST) {
-		at = largest(output, k->noutput);
+		at = metric_largest(output, k->noutput);
 		*score = score_of_several(k, output, at);
 		return at;
 	}

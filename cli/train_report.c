@@ -182,16 +182,6 @@ static double threshold_of(const struct train_job *j)
 	return NAN;
 }
 
-static unsigned largest(const double *v, uint32_t n)
-{
-	unsigned best = 0;
-
-	for (uint32_t k = 1; k < n; k++)
-		if (v[k] > v[best])
-			best = k;
-	return best;
-}
-
 static unsigned nearest(const struct train_report *p, double v)
 {
 	unsigned best = 0;
@@ -208,7 +198,7 @@ unsigned report_class(const struct train_report *p, const struct report_part *pa
 	const double *y = labels_of(part, row), *output = part->output + (size_t)row * n;
 
 	if (n > 1)
-		return label && ny == 1 ? (*y >= 0 && *y < n ? (unsigned)*y : 0) : largest(label ? y : output, n);
+		return label && ny == 1 ? (*y >= 0 && *y < n ? (unsigned)*y : 0) : metric_largest(label ? y : output, n);
 	if (!label && p->nclass == 2 && !isnan(p->threshold))
 		return *output > p->threshold;
 	return nearest(p, label ? *y : *output);

@@ -45,5 +45,7 @@ const struct metric_row *metric_find(const char *name);
 size_t metric_rows(const struct metric_row **rows);
 /* Rows and columns of a metric for n outputs; 0: it is a number. */
 unsigned metric_side(const struct metric_row *row, uint32_t n);
+/* The class that n outputs choose: the place of the largest, the first of equal ones, as Keras's argmax. */
+uint32_t metric_largest(const double *v, uint32_t n);
 
 #endif

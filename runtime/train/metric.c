@@ -26,8 +26,7 @@ static void metric_sign_accuracy(const struct metric_set *s, double *out)
 
 /* ---- classes ---- */
 
-/* The first of equal largest ones, as Keras's argmax. */
-static uint32_t largest(const double *v, uint32_t n)
+uint32_t metric_largest(const double *v, uint32_t n)
 {
 	uint32_t at = 0;
 
@@ -45,7 +44,7 @@ static uint32_t label_class(const struct metric_set *s, uint32_t sample)
 	if (s->n == 1)
 		return number > 0.5;
 	if (s->nlabel == s->n)
-		return largest(s->label + (size_t)sample * s->n, s->n);
+		return metric_largest(s->label + (size_t)sample * s->n, s->n);
 	return number >= 0 && number < s->n && number == (uint32_t)number ? (uint32_t)number : s->n;
 }
 
@@ -71,7 +70,7 @@ static uint32_t answer_class(const struct metric_set *s, double threshold, uint3
 {
 	const double *output = s->output + (size_t)sample * s->n;
 
-	return s->n == 1 ? *output > threshold : largest(output, s->n);
+	return s->n == 1 ? *output > threshold : metric_largest(output, s->n);
 }
 
 static void metric_categorical_accuracy(const struct metric_set *s, double *out)
@@ -79,7 +78,7 @@ static void metric_categorical_accuracy(const struct metric_set *s, double *out)
 	uint64_t right = 0;
 
 	for (uint32_t i = 0; i < s->nsample; i++)
-		right += label_class(s, i) == largest(s->output + (size_t)i * s->n, s->n);
+		right += label_class(s, i) == metric_largest(s->output + (size_t)i * s->n, s->n);
 	*out = share((double)right, s->nsample);
 }
 

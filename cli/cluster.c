@@ -101,7 +101,7 @@ static enum carry transport_of(const char *word)
 	return !word || !strcmp(word, "auto") ? CARRY_AUTO : !strcmp(word, "stdio") ? CARRY_STDIO : CARRY_TCP;
 }
 
-/* Without a word behind it the option means on. */
+/* The option without a value means on. */
 static bool encrypts(const char *word)
 {
 	return strcmp(word, "off") && strcmp(word, "false");

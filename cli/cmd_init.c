@@ -75,7 +75,7 @@ static const char config_text_[] =
 	"run:\n"
 	"  seed: 1\n";
 
-/* Behind it: what the folders of its runs are called. */
+/* After it: how the folders of its runs are called. */
 static const char name_text[] =
 	"log:\n"
 	"  name: %s%*s# the folders of its runs are runs/NAME-TIME\n";

@@ -132,7 +132,7 @@ static void each_row(const struct run_list *l, void (*f)(void *ctx, const struct
 
 struct compared { struct table table; bool marked; };
 
-/* A star behind the best value. */
+/* A star after the best value. */
 static void add_row(void *ctx, const struct run_list *l, const struct row *r)
 {
 	struct compared *c = ctx;

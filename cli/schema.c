@@ -202,7 +202,7 @@ bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *
 	else if (v->kind == YNODE_REAL && !strncmp(wanted, "a whole", 7) && v->f == floor(v->f) && fabs(v->f) < 1e15)
 		diag_help(g, "a whole number has no point and no exponent: %.0f", v->f);
 	else if (v->kind == YNODE_NULL && strchr(c->what, ':'))
-		diag_help(g, "a colon that separates a key from its value needs a space behind it: `%.*s: %s`", (int)strcspn(c->what, ":"),
+		diag_help(g, "a colon that separates a key from its value needs a space after it: `%.*s: %s`", (int)strcspn(c->what, ":"),
 			c->what, strchr(c->what, ':') + 1);
 	return false;
 }

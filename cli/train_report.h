@@ -62,7 +62,7 @@ void report_section(const char *title, struct buf *out);
 void report_section_end(struct buf *out);
 /* A text of several lines. */
 void report_lines(const char *text, size_t len, struct buf *out);
-/* The name of a loss or metric as people write it, behind `out`: "AUC", "mean squared error", "sign accuracy". */
+/* The name of a loss or metric as people write it, appended to `out`: "AUC", "mean squared error", "sign accuracy". */
 void report_name(const char *name, bool capital, struct buf *out);
 /* A duration in words; replaces what `out` holds. */
 void report_seconds(double s, struct buf *out);

@@ -34,8 +34,8 @@ static double element_width(const struct element *x)
 	return x->mark[0].kind == MARK_METER ? box_least : 2 * plus_radius;
 }
 
-/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other stand behind their lines;
- * else the first boxes stand behind, the second ones before them. */
+/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other are right of their lines;
+ * else the first boxes are right, the second ones left of them. */
 static double first_lane(const struct svg_drawing *d, const struct element *x)
 {
 	return d->s->bundle[x->bundle].nested ? lane_edge : d->bundle_box[x->bundle] - lane_edge;

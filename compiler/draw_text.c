@@ -50,8 +50,8 @@ static unsigned element_width(const struct element *x, bool ascii)
 /* Cells from a lane to the next: the line, a blank, the edge of the next box. */
 enum { LANE = 3 };
 
-/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other stand behind their lines;
- * else the first boxes stand behind, the second ones before them. */
+/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other are right of their lines;
+ * else the first boxes are right, the second ones left of them. */
 static unsigned first_lane(const struct text_drawing *d, const struct element *x)
 {
 	return d->s->bundle[x->bundle].nested ? 1 : d->bundle_box[x->bundle] - 2;

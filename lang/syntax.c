@@ -201,7 +201,7 @@ static void add_hints(struct parser *p, struct diag *g, const char *const *want,
 	if (word && !hinted && wants("a name", want, n) && !wants("on", want, n) && !wants("let", want, n))
 		diag_note(g, "`%s` is a reserved word and cannot be a name", word);
 	if (p->last.token == '@' && wants("'*'", want, n))
-		diag_help(g, "a product of observables is written `z(a) * z(b)`; `@` stands behind a modifier of a gate");
+		diag_help(g, "a product of observables is written `z(a) * z(b)`; `@` follows a modifier of a gate");
 	if (p->last.token == '=' && wants("==", want, n))
 		diag_help(g, "equality is written `==`");
 	if (p->last.token == '(' && wants("';'", want, n) && wants("','", want, n) && !wants("'+'", want, n))

@@ -176,9 +176,9 @@ int folder_sync(int folder, const char *file)
 const char *folder_reason(int errnum)
 {
 	switch (errnum) {
-	case ELOOP: return "a symbolic link is in the way, which is not followed in the folder of a run";
-	case ENXIO: return "it is no regular file";
-	case EMLINK: return "the file has another name too (a hard link), and would change there";
+	case ELOOP: return "a symbolic link is in its path, and links are not followed in the folder of a run";
+	case ENXIO: return "it is not a regular file";
+	case EMLINK: return "the file has further hard links, and would change there, too";
 	default: return strerror(errnum);
 	}
 }

@@ -75,11 +75,11 @@ void input_hint(const char *path, struct err *e)
 	struct buf near = BUF_INIT;
 
 	if (strstr(path, "://")) {
-		add_hint(e, "files are read from disks, not from the net; download it first: curl -O %s", path);
+		add_hint(e, "files are not read from the network; download it first: curl -O %s", path);
 		return;
 	}
 	if (path[0] == '~' || strstr(path, "/~/")) {
-		add_hint(e, "`~` is expanded by shells alone, at the beginning of a word; write the whole path%s", "");
+		add_hint(e, "only shells expand `~`, at the beginning of a word; write the whole path%s", "");
 		return;
 	}
 	nearest_file(path, &near);

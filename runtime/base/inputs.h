@@ -15,8 +15,8 @@ bool input_is_stdin(const char *path);
 /* What messages call it: "(standard input)", or the path itself. */
 const char *input_name(const char *path);
 
-/* Behind the text of *e, which says that there is no file `path`: what may be meant, where it is a URL or begins with ~,
- * or a file beside it has a similar name. */
+/* Append a hint to the text of *e, which says that the file `path` does not exist: if it is a URL or begins with ~, or if
+ * a file in the same folder has a similar name. */
 void input_hint(const char *path, struct err *e);
 
 /* The file that was opened as `path`; files without contents of their own (pipes, terminals, devices) are not noted. */

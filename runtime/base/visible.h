@@ -11,7 +11,7 @@
 
 enum { VISIBLE_TABS = 1, VISIBLE_LINES = 2, VISIBLE_ONE_COLUMN = 4 };
 
-/* Behind *out. keep: VISIBLE_TABS and VISIBLE_LINES stay as they are; VISIBLE_ONE_COLUMN: `?` stands for each, so that
+/* Append to *out. keep: VISIBLE_TABS and VISIBLE_LINES stay as they are; VISIBLE_ONE_COLUMN: `?` stands for each, so that
  * columns can be counted. */
 void visible_text(struct buf *out, const char *s, size_t len, unsigned keep);
 void visible_str(struct buf *out, const char *s);

@@ -31,7 +31,7 @@ static bool is_missing(const char *text)
 static void help_number(const struct csv_table *t, size_t field, const char *text, struct diag *g)
 {
 	if (strchr(text, ';'))
-		diag_help(g, "the first row has commas, so these part the fields; semicolons do where it has none, and numbers have a point");
+		diag_help(g, "fields are separated by commas, because the first row has some; semicolons separate them only if it has none, and numbers have a decimal point");
 	else if (strchr(text, ','))
 		diag_help(g, "numbers have a decimal point, not a comma");
 	else if (is_missing(text) && t->to[field] == TO_LABEL)
@@ -208,7 +208,7 @@ static int keep_header(struct csv_table *t, struct err *e)
 	return file > 0 ? 0 : file;
 }
 
-/* What a file begins with that is no text. */
+/* How files begin that are not text. */
 static const struct { const char *bytes; size_t n; const char *what; } binary[] = {
 	{ "\x93NUMPY", 6, "a NumPy array; give it a name that ends in .npy" },
 	{ "PK\x03\x04", 4, "a ZIP archive, such as .npz (give it that ending) or a spreadsheet (.xlsx: save it as CSV)" },
@@ -224,10 +224,10 @@ static int check_binary(const struct csv *c, struct err *e)
 
 	for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
 		if (c->len >= binary[i].n && !memcmp(c->text, binary[i].bytes, binary[i].n))
-			return err_set(e, -ERR_BAD_DATA, "this is no CSV text, but %s", binary[i].what);
+			return err_set(e, -ERR_BAD_DATA, "this is not CSV text but %s", binary[i].what);
 	if (!nul)
 		return 0;
-	return err_set(e, -ERR_BAD_DATA, "this is no CSV text: byte %zu is 0; data files are CSV texts, .npz, .npy or IDX",
+	return err_set(e, -ERR_BAD_DATA, "this is not CSV text: byte %zu is 0; data files are CSV texts, .npz, .npy or IDX",
 		(size_t)(nul - c->text) + 1);
 }
 

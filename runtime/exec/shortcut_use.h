@@ -23,7 +23,7 @@ struct shortcut_use {
 void evaluator_use(const struct evaluator *ev, struct shortcut_use *out);
 /* Another evaluator of the same job. */
 void shortcut_use_add(struct shortcut_use *u, const struct shortcut_use *more);
-/* How many times more operations there were without; 1 where no shortcut was taken. */
+/* How many times more operations there were without; 1 where no exact optimisation was used. */
 double shortcut_use_gain(const struct shortcut_use *u);
 /* "batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations", without an end of line. Nothing
  * where they did not reduce the number of operations by a twentieth or more. */

@@ -28,7 +28,7 @@ enum {
 	PROGRAM_EXPRS_MAX = 1 << 24,
 	PROGRAM_MATRICES_MAX = 1 << 22,
 	PROGRAM_ITEMS_MAX = 1 << 24,       /* of all matrices together */
-	PROGRAM_GATES_MAX = 1 << 30,       /* multiplied into one matrix: with more, rounding would be seen in the results */
+	PROGRAM_GATES_MAX = 1 << 30,       /* multiplied into one matrix: with more, rounding errors would be visible in the results */
 	PROGRAM_APPLIES_MAX = 1 << 24,     /* of all circuits together */
 	PROGRAM_CIRCUITS_MAX = 4096,
 	PROGRAM_OUTPUTS_MAX = 1 << 20,

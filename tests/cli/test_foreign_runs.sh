@@ -56,13 +56,13 @@ for file in train checkpoint; do
 done
 plant metrics.jsonl "$PWD/victim"
 tap_exit 74 "a link, by name" "$QCNN" train $more --resume="$name" config.yaml
-tap_has err "a symbolic link is in the way" "is not followed"
+tap_has err "a symbolic link is in its path" "is not followed"
 tap_is "$(cat victim)" precious "and nothing outside is written"
 plant metrics.jsonl "$PWD/victim"
 rm "runs/$name/metrics.jsonl"
 ln victim "runs/$name/metrics.jsonl"
 tap_exit 74 "a hard link, by name" "$QCNN" train $more --resume="$name" config.yaml
-tap_has err "another name" "is not written through"
+tap_has err "further hard links" "is not written through"
 tap_is "$(cat victim)" precious "so that nothing outside changes"
 
 # Others may write there.

@@ -137,8 +137,8 @@ data 'a,b,label\n0.1,NaN,1\n' "NaN" 'missing values have to be filled before'
 data 'a,b,label\n0.1,0.2,nan\n' "a label NaN" 'a sample without a label cannot be learnt from: remove its row'
 tap_ok "no label_map is proposed" sh -c '! grep label_map err'
 data 'a,b,label\nred,0.2,1\n' "a category" 'write each category as a column of 0 and 1'
-data 'a,b\n1,\0002\n' "bytes that are no text" 'this is no CSV text: byte 7 is 0'
-data 'PK\003\004abcd' "a spreadsheet" 'this is no CSV text, but a ZIP archive'
+data 'a,b\n1,\0002\n' "bytes that are no text" 'this is not CSV text: byte 7 is 0'
+data 'PK\003\004abcd' "a spreadsheet" 'this is not CSV text but a ZIP archive'
 data '\037\213abcd' "a compressed file" 'unpack it with gunzip'
 printf 'a,a,label\n0.1,0.2,1\n0.3,0.4,-1\n' >d.csv
 tap_exit 0 "two columns of one name" "$QCNN" train --fresh d.yaml
@@ -164,7 +164,7 @@ hinted 'train.validation_split=0.2' 'write `data.split: 0.8`'
 hinted 'data.validation_split=0.25' 'write `data.split: 0.75`'
 hinted 'train.split=0.2' 'here it is called `data.split`'
 hinted 'train.epochs=1e3' 'a whole number has no point and no exponent: 1000'
-hinted 'data.label_map={1:1}' 'a colon that separates a key from its value needs a space behind it: `1: 1`'
+hinted 'data.label_map={1:1}' 'a colon that separates a key from its value needs a space after it: `1: 1`'
 tap_exit 78 "an input that does not exist" "$QCNN" train --set 'data.inputs={y: [a, b]}' table.yaml
 tap_has err 'its inputs are: `x`' "the inputs are listed"
 tap_exit 65 "a constant that does not exist" "$QCNN" draw --const m=8 cluster.qcnn
@@ -180,7 +180,7 @@ sed 's/samples.csv/sample.csv/' table.yaml >moved.yaml
 tap_exit 66 "no data" "$QCNN" train moved.yaml
 tap_has err 'moved.yaml:3:10: data.train: cannot read sample.csv: No such file or directory; did you mean samples.csv?' "with its place and a name"
 tap_exit 66 "a ~" "$QCNN" infer --data '~/x.csv' runs/latest
-tap_has err '`~` is expanded by shells alone' "says why"
+tap_has err 'only shells expand `~`' "says why"
 tap_exit 66 "a URL" "$QCNN" draw https://example.com/m.qcnn
 tap_has err 'download it first: curl -O https://example.com/m.qcnn' "says what to do"
 tap_exit 78 "a split that leaves nothing" "$QCNN" train --set data.split=0.001 table.yaml

@@ -182,17 +182,23 @@ static bool help_spaces(const struct csv_table *t, struct diag *g)
 static void unknown_column(struct csv_table *t, const char *name, const char *wanted_by)
 {
 	bool trained = is_trained(t->o, name);
-	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, trained ? "no column `%s`, which the training had"
-		: "no column `%s` for %s", name, wanted_by);
 	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
+	struct diag *g;
 
+	if (trained && t->trained_listed && !near)           /* one list names all that are missing */
+		return;
+	g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, trained ? "no column `%s`, which the training had"
+		: "no column `%s` for %s", name, wanted_by);
 	if (t->ncolumn == 1 && help_spaces(t, g))
 		return;
 	if (trained && near)
 		diag_help(g, "did you mean `%s`?", near);
-	if (trained)
+	if (trained && !t->trained_listed)
 		help_trained(t, g);
-	else if (!t->has_header)
+	t->trained_listed |= trained;
+	if (trained)
+		return;
+	if (!t->has_header)
 		diag_help(g, "this file has no header: its columns are named 1 to %zu", t->ncolumn);
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);

@@ -29,6 +29,7 @@ struct csv_table {
 	struct spool *spool;             /* where rows of x go (x is then one row); NULL: they stay in x */
 	size_t nrow, cap, nx;
 	struct diag *last;               /* the last fault of a row */
+	bool trained_listed;             /* an error lists the columns of the training */
 	struct label_words words;        /* labels that have no number */
 };
 

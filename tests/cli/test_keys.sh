@@ -210,6 +210,9 @@ printf 'a,b,cc\n0.003,0.001,0.002\n' >slip.csv
 tap_exit 65 "one that is not there" "$QCNN" infer --data=slip.csv w.bin
 tap_has err 'no column `c`, which the training had' "is named"
 tap_has err 'the training took the 3 columns `a`, `b` and `c`; this file has `a`, `b` and `cc`' "with all names"
+printf 'a,xyz\n0.003,1\n' >lone.csv
+tap_exit 65 "one of three" "$QCNN" infer --data=lone.csv w.bin
+tap_is "$(grep -c -e '^error' -e 'the training took' err)" 2 "one error, with the lists once"
 printf 'a,b,c,a\n0.003,0.001,0.002,1\n' >twice.csv
 tap_exit 65 "one that is there twice" "$QCNN" infer --data=twice.csv w.bin
 tap_has err 'two columns are named `a`' "is named"

@@ -28,7 +28,7 @@ row 0.6 hur 5 accuracy --const ansatz=3 --const chain=1
 boundary() {
 	for file in cong.*.bin; do
 		"$QCNN" infer --set data.rounds=41 --set data.generate.cluster-ising.high=2.5 --set data.generate.cluster-ising.xx="$1" $file |
-			awk '$1 ~ /^[0-9]+$/ && NF == 3 { if (above > 0 && $2 <= 0) print 0.0625 * ($1 - 1 + above / (above - $2)); above = $2 }'
+			crossing 0.0625
 	done >values
 	mean values
 }

@@ -38,3 +38,10 @@ seeds() {
 holds() { awk -v a="$1" -v b="$3" "BEGIN { n = \"^[-+]?[0-9.]+(e[-+]?[0-9]+)?\$\"; exit !(a ~ n && b ~ n && a + 0 $2 b + 0) }"; }
 mean() { awk '{ sum += $1 } END { if (NR) printf "%.4f\n", sum / NR }' "$1"; }
 least() { sort -g "$1" | head -1; }
+
+# crossing STEP: from the text of infer, samples STEP apart: where the outputs cross zero from above, between two samples.
+crossing() {
+	awk -v step="$1" '
+		!column { for (i = 1; i <= NF; i++) if ($i == "output") column = i; next }
+		/^[0-9]/ { y = $column; if (above > 0 && y <= 0) print step * ($1 - 1 + above / (above - y)); above = y }'
+}

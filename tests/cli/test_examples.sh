@@ -85,7 +85,7 @@ tap_is "$(tr '\n' ' ' <weights)" "12 36 36 12 24 24 18 24 51 " "hur: weights of 
 # The phase boundary where it is known, and that it moves the right way where the model was not trained.
 boundary() {
 	"$QCNN" infer --set data.rounds=41 --set data.generate.cluster-ising.xx="$1" cong.bin |
-		awk '$1 ~ /^[0-9]+$/ && NF == 3 { if (above > 0 && $2 <= 0) print 0.05 * ($1 - 1 + above / (above - $2)); above = $2 }'
+		crossing 0.05
 }
 tap_ok "cong: the boundary $(boundary 0) is above 0.9" holds "$(boundary 0)" '>' 0.9
 tap_ok "cong: and below 1.1" holds "$(boundary 0)" '<' 1.1

@@ -108,7 +108,7 @@ if "$QCNN" train -q --set train.optimizer=cobyla config.yaml 2>err; then
 		tap_ok "$name: losses never rise, and end well" awk '{ sub(/.*"loss": /, ""); sub(/,.*/, ""); if (NR > 1 && $0 > last) exit 1; last = $0 }
 			END { exit !(NR > 10 && last < 0.74) }' runs/latest/metrics.jsonl
 		last=$(sed -n '$s/.*"loss": \([^,]*\),.*/\1/p' runs/latest/metrics.jsonl)
-		tap_is "$("$QCNN" infer --split=train w.bin | sed -n 's/^loss	//p')" "$last" "$name: the weights have the loss of the last epoch"
+		tap_is "$("$QCNN" infer --split=train --json w.bin | sed 's/.*"loss": \([^,}]*\).*/\1/')" "$last" "$name: the weights have the loss of the last epoch"
 		cp w.bin one.bin
 		train --set model.file=three.qcnn --set data.train=four.csv --set train.optimizer=$name --set train.epochs=200 --set run.threads=3
 		tap_ok "$name: the same bytes with three threads" cmp one.bin w.bin

@@ -35,7 +35,9 @@ rm -f open
 echo to flip 3000 >how
 train -o got.bin --transport=stdio --hosts 127.0.0.1 --launcher "exec:$PWD/agent"
 tap_is $? 69 "damage before the start is over ends the job"
-tap_has err "127.0.0.1[0]: the connection brought a message that was damaged" "and is named"
+# The coordinator reads the worker's last message, or sees its agent end first.
+tap_ok "and is named" grep -q '^qcnn train: error: 127\.0\.0\.1\[0\]: .*the connection brought a message that was damaged or forged' err ||
+	tap_note "$(cat err)"
 
 # ---- by TCP: rank 1 finds rank 0 behind a relay, and the job waits until the damage is found ----
 gate_options 1000

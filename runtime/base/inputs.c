@@ -46,28 +46,57 @@ static void add_hint(struct err *e, const char *text, const char *word)
 
 enum { NAMES_MAX = 1000 };
 
+static char *without(const char *name, size_t ending)
+{
+	char *s = mem_strdup(name);
+
+	s[strlen(s) - ending] = 0;
+	return s;
+}
+
+/* The name in the folder that is nearest to `base`, "" where there is none. Endings that are equal do not count: a.qcnn is
+ * not like b.qcnn. */
+static void nearest_name(DIR *d, const char *base, struct buf *out)
+{
+	const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : "", *near;
+	char *stem = without(base, strlen(ending)), *same[NAMES_MAX], *other[NAMES_MAX];
+	size_t nsame = 0, nother = 0, len = strlen(ending), n;
+
+	for (struct dirent *f; nsame < NAMES_MAX && nother < NAMES_MAX && (f = readdir(d)); )
+		if (*f->d_name == '.')
+			continue;
+		else if ((n = strlen(f->d_name)) > len && !strcmp(f->d_name + n - len, ending))
+			same[nsame++] = without(f->d_name, len);
+		else
+			other[nother++] = mem_strdup(f->d_name);
+	if ((near = diag_nearest(stem, (const char *const *)same, nsame)))
+		buf_printf(out, "%s%s", near, ending);
+	else if ((near = diag_nearest(base, (const char *const *)other, nother)))
+		buf_str(out, near);
+	while (nsame)
+		free(same[--nsame]);
+	while (nother)
+		free(other[--nother]);
+	free(stem);
+}
+
 /* The file in the folder of `path` whose name is nearest, "" where there is none. */
 static void nearest_file(const char *path, struct buf *out)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *near;
-	char *name[NAMES_MAX];
-	struct buf folder = BUF_INIT;
-	size_t n = 0;
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	struct buf folder = BUF_INIT, name = BUF_INIT;
 	DIR *d;
 
 	buf_add(&folder, slash ? path : "./", slash ? (size_t)(base - path) : 2);
 	d = opendir(folder.data);
-	for (struct dirent *f; d && n < NAMES_MAX && (f = readdir(d)); )
-		if (*f->d_name != '.')
-			name[n++] = mem_strdup(f->d_name);
-	near = diag_nearest(base, (const char *const *)name, n);
-	if (near)
-		buf_printf(out, "%.*s%s", (int)(base - path), path, near);
-	for (size_t i = 0; i < n; i++)
-		free(name[i]);
+	if (d)
+		nearest_name(d, base, &name);
+	if (name.len)
+		buf_printf(out, "%.*s%s", (int)(base - path), path, name.data);
 	if (d)
 		closedir(d);
 	buf_release(&folder);
+	buf_release(&name);
 }
 
 void input_hint(const char *path, struct err *e)

@@ -46,11 +46,11 @@ static int bad(const struct reader *r, const char *fmt, ...)
 
 /* ---- structure ---- */
 
-/* The eight bytes of the length, as those of a text. */
+/* The eight bytes of the length, as those of a text: no control characters, and no bytes that UTF-8 never has. */
 static bool is_text(const uint8_t *p)
 {
 	for (int i = 0; i < 8; i++)
-		if ((p[i] < ' ' && p[i] != '\n' && p[i] != '\t' && p[i] != '\r') || p[i] == 0x7f)
+		if ((p[i] < ' ' && p[i] != '\n' && p[i] != '\t' && p[i] != '\r') || p[i] == 0x7f || p[i] > 0xf4)
 			return false;
 	return true;
 }

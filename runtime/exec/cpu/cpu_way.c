@@ -141,7 +141,9 @@ void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled)
 {
 	uint32_t n = UINT32_C(1) << s->nhot;
 	struct affine a, places = moves_of(s);
-	if (collect(b->plan, s, true, &a) | moves(s)) {
+	bool flips = collect(b->plan, s, true, &a);
+
+	if (flips || moves(s)) {
 		a = then(&a, &places);
 		take_flips(&s->out, &a);   /* in the order of the state's rows already */
 		s->out.place = arena_alloc(&b->arena, n, sizeof *s->out.place);

@@ -27,7 +27,9 @@ gone() {
 }
 gone
 run=$(echo gone/cluster-*)
-mv gone/cluster-* away
+kill -s STOP $pid
+rm -r "$run"
+kill -s CONT $pid
 tap_until 'test -s "$run"/checkpoint/1.bin -a -s "$run"/metrics.jsonl'
 "$QCNN" train -q --set=log.dir=gone --set=log.checkpoint_steps=1 --set=train.epochs=1000000 config.yaml 2>again
 tap_is $? 73 "a second process is refused in it, too"
@@ -45,7 +47,7 @@ pid=$!
 tap_until 'test -s last/cluster-*/metrics.jsonl'
 run=$(echo last/cluster-*)
 kill -s STOP $pid
-mv "$run" last.away
+rm -r "$run"
 : >"$run"
 kill -s CONT $pid
 wait $pid

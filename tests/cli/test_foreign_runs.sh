@@ -7,14 +7,15 @@ make_files
 umask 022
 more="--no-progress --set=log.checkpoint_steps=1 --set=train.epochs=1000000 --set=log.dir=runs"
 
-# stop N: ends the training $pid, which never ends, where it has continued a run or begun the Nth.
+checkpoints() { ls runs/*/checkpoint/?.bin 2>/dev/null | wc -l; }
+# stop N: ends the training $pid, which never ends, when it has continued a run, or when there are more than N checkpoints.
 stop() {
-	tap_until 'grep -q "going on with" err || [ "$(ls runs/*/checkpoint/?.bin | wc -l)" -gt '"$1"' ] || ! kill -0 $pid' 60
+	tap_until 'grep -q "going on with" err || [ "$(checkpoints)" -gt '"$1"' ] || ! kill -0 $pid' 60
 	kill -s TERM $pid
 	wait $pid
 }
 runs() { ls runs | grep -c cluster-; }
-train() { : >err; "$QCNN" train $more "$@" config.yaml 2>err & pid=$!; stop 2; }
+train() { : >err; before=$(checkpoints); "$QCNN" train $more "$@" config.yaml 2>err & pid=$!; stop "$before"; }
 : >err
 "$QCNN" train $more config.yaml 2>err & pid=$!
 stop 1

@@ -101,20 +101,6 @@ failed:
 	return -1;
 }
 
-static int put(int fd, const struct buf *b)
-{
-	for (size_t at = 0; at < b->len; ) {
-		ssize_t n = write(fd, b->data + at, b->len - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
 static int failed(const struct run *run, int code, const char *what, const char *path, struct err *e)
 {
 	struct buf whole = BUF_INIT;
@@ -155,7 +141,7 @@ static int write_rows(const struct callbacks *c, struct csv_file *f, const char 
 	if (!size)
 		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
 	buf_add(&b, f->waiting.data ? f->waiting.data : "", f->waiting.len);
-	if (put(fd, &b))
+	if (fd_write(fd, b.data, b.len))
 		code = failed(c->job->run, -ERR_IO, "write", path, e);
 	if (close(fd) && !code)
 		code = failed(c->job->run, -ERR_IO, "write", path, e);

@@ -228,6 +228,7 @@ perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels
 fault_programs = tests/cli/faulty
 tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c
 tests_cli_faulty_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open,--wrap=write,--wrap=pwrite,--wrap=fsync,--wrap=rename,--wrap=symlink \
+	-Wl,--wrap=openat,--wrap=renameat,--wrap=renameat2,--wrap=symlinkat,--wrap=mkdirat,--wrap=unlinkat \
 	-Wl,--wrap=mkdir,--wrap=truncate,--wrap=ftruncate,--wrap=unlink,--wrap=remove \
 	-Wl,--wrap=fopen,--wrap=fread,--wrap=fgets,--wrap=read,--wrap=pread
 EXTRA_PROGRAMS = $(perf_programs) $(fault_programs)

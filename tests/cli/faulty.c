@@ -29,6 +29,12 @@ ssize_t __real_pread(int fd, void *p, size_t n, off_t at);
 ssize_t __real_write(int fd, const void *p, size_t n);
 ssize_t __real_pwrite(int fd, const void *p, size_t n, off_t at);
 int __real_rename(const char *from, const char *to);
+int __real_openat(int at, const char *path, int flags, ...);
+int __real_renameat(int at, const char *from, int to_at, const char *to);
+int __real_renameat2(int at, const char *from, int to_at, const char *to, unsigned flags);
+int __real_symlinkat(const char *to, int at, const char *path);
+int __real_mkdirat(int at, const char *path, mode_t mode);
+int __real_unlinkat(int at, const char *path, int flags);
 int __real_symlink(const char *to, const char *path);
 int __real_mkdir(const char *path, mode_t mode);
 int __real_truncate(const char *path, off_t n);
@@ -129,6 +135,22 @@ int __wrap_open(const char *path, int flags, ...)
 	return __real_open(path, flags, mode);
 }
 
+int __wrap_openat(int at, const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode = 0;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, mode_t);
+		va_end(ap);
+	}
+	if (flags & (O_CREAT | O_WRONLY | O_RDWR) && simple(flags & O_CREAT && faccessat(at, path, F_OK, 0)))
+		return -1;
+	reads += (flags & O_ACCMODE) == O_RDONLY;
+	return __real_openat(at, path, flags, mode);
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	reads += mode[0] == 'r';
@@ -226,4 +248,29 @@ int __wrap_unlink(const char *path)
 int __wrap_remove(const char *path)
 {
 	return simple(0) ? -1 : __real_remove(path);
+}
+
+int __wrap_renameat(int at, const char *from, int to_at, const char *to)
+{
+	return simple(1) ? -1 : __real_renameat(at, from, to_at, to);
+}
+
+int __wrap_renameat2(int at, const char *from, int to_at, const char *to, unsigned flags)
+{
+	return simple(1) ? -1 : __real_renameat2(at, from, to_at, to, flags);
+}
+
+int __wrap_symlinkat(const char *to, int at, const char *path)
+{
+	return simple(1) ? -1 : __real_symlinkat(to, at, path);
+}
+
+int __wrap_mkdirat(int at, const char *path, mode_t mode)
+{
+	return simple(1) ? -1 : __real_mkdirat(at, path, mode);
+}
+
+int __wrap_unlinkat(int at, const char *path, int flags)
+{
+	return simple(0) ? -1 : __real_unlinkat(at, path, flags);
 }

@@ -22,6 +22,13 @@ tap_ok "cluster.launcher, cluster.remote_path, cluster.iface" train got.bin --se
 	--set cluster.launcher="exec:$PWD/agent" --set cluster.remote_path="$QCNN" --set cluster.iface=127.0.0.1
 tap_same got.bin want.bin "the same weights"
 tap_is "$(sort asked | tr '\n' ' ')" "first second " "the agent was asked for both"
+# The loopback interface by its name, as Linux and others call it.
+if [ -d /sys/class/net/lo ]; then
+	tap_ok "cluster.iface: the name of an interface" train got.bin --set cluster.hostfile=there \
+		--set cluster.launcher="exec:$PWD/agent" --set cluster.remote_path="$QCNN" --set cluster.iface=lo
+else
+	tap_skip "there is no interface lo"
+fi
 # Two hosts, the second of which has less.
 printf '#!/bin/sh\nhost=$1\nshift\n[ "$host" = second ] && exec "$QCNN" worker --isa baseline\nexec sh -c "$*"\n' >unlike
 chmod +x unlike
@@ -54,6 +61,9 @@ advice "qcnn: error while loading shared libraries: libsodium.so.23: cannot open
 advice "qcnn: /lib/libc.so.6: version \`GLIBC_2.38' not found" 1 "(its C library is older"
 advice "sh: 1: qcnn: Exec format error" 126 "(it is of another architecture"
 advice "qcnn worker: error: cannot connect to the coordinator at 192.0.2.1:4711: Connection timed out" 69 "(a firewall blocks its way back"
+printf '#!/bin/sh\necho "a line that is longer than the next" >&2\necho "a short line" >&2\nexit 1\n' >unable
+train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/unable" --set cluster.iface=127.0.0.1
+tap_ok "a line is shown without the end of the line before" grep -q 'a short line$' err
 if command -v csh >/dev/null; then
 	printf '#!/bin/sh\nshift\nexec csh -c "$*"\n' >csh-agent
 	chmod +x csh-agent

@@ -65,6 +65,7 @@ tap_is $? 0 "a dry run with workers"
 tap_is "$(grep -c '^worker    local\[[01]\]: [0-9]* thread' out)" 2 "names them"
 "$QCNN" train "$examples/cluster/config.yaml" --dry-run --json --hosts local:2 >out 2>err
 tap_has out '"workers":[{"lost":false,"name":"local[0]"' "in JSON too"
+tap_ok "and the command that starts them" grep -q '"command":\["[^"]*qcnn","worker"' out
 
 # ---- what each did ----
 "$QCNN" train "$examples/cluster/config.yaml" --fresh $few --set log.dir="$PWD/runs" --set log.report=false --no-progress -v -o got.bin --hosts local:2 >out 2>err

@@ -534,6 +534,30 @@ static void test_early(void)
 	buf_release(&b);
 }
 
+/* The nonce is four zero bytes, then the number of the message in little endian: ciphertext and tag come from another
+ * implementation of ChaCha20-Poly1305 and of AES-256-GCM. */
+static void test_nonce(bool aes)
+{
+	static const uint8_t want[2][7 + CRYPTO_SEAL] = {
+		{ 0x8d, 0xf4, 0x98, 0x17, 0x81, 0xff, 0x47, 0x3c, 0x4e, 0x14, 0x76, 0x9f, 0xf3, 0xd5, 0xf4, 0x37, 0xe9, 0xa9, 0x4f,
+			0xcf, 0xaf, 0x15, 0xbb },
+		{ 0x3d, 0xe4, 0xa4, 0x8a, 0xa8, 0x01, 0x1b, 0x6e, 0x0b, 0xad, 0xaa, 0x74, 0xb1, 0x10, 0x37, 0xda, 0x02, 0xd3, 0xd6,
+			0x6d, 0xe5, 0x11, 0xba },
+	};
+	struct crypto_keys keys = { .body = { 0 } };
+	struct crypto_channel c;
+	uint8_t text[7], tag[CRYPTO_SEAL];
+
+	for (unsigned i = 0; i < CRYPTO_KEY; i++)
+		keys.body[i] = (uint8_t)i;
+	memcpy(text, "quantum", sizeof text);
+	crypto_channel_open(&c, &keys, true, aes);
+	c.count = 256;
+	crypto_seal(&c, text, sizeof text, tag);
+	tap_ok(!memcmp(text, want[aes], sizeof text) && !memcmp(tag, want[aes] + sizeof text, sizeof tag),
+		"%s: message 256 is sealed as another implementation seals it", aes ? "AES-256-GCM" : "ChaCha20-Poly1305");
+}
+
 int main(void)
 {
 	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT", "JOB", "READY", "WEIGHTS", "WORK",
@@ -557,6 +581,8 @@ int main(void)
 			tap_skip("this processor has no AES");
 			continue;
 		}
+		if (encrypt)
+			test_nonce(aes);
 		test_handshake(encrypt, aes);
 		test_peers(b, encrypt, aes);
 		test_damage(b, encrypt, aes, "a bit is flipped", flip_bit);

@@ -74,10 +74,10 @@ static void weights(void)
 	tap_ok(d && d->weight && d->weight[1] == 0 && d->weight[2] == 2.5, "weights of the samples");
 	dataset_free(d);
 	often[1] = -1;
-	dataset_free(read_npz(m, 3, &o, &e));
+	tap_ok(!read_npz(m, 3, &o, &e), "a negative weight is refused");
 	tap_is_str(e.text, "d.npz: array \"often\", row 1: the weight -1 is negative", "a negative one");
 	m[2].array = (struct array){ 2, { 3, 2 }, false, 6, x_value };
-	dataset_free(read_npz(m, 3, &o, &e));
+	tap_ok(!read_npz(m, 3, &o, &e), "two weights for each row are refused");
 	tap_is_str(e.text, "d.npz: array \"often\" is to hold one weight for each row", "two for each row");
 	tap_ok(!read_npz(m, 2, &o, &e), "weights that are not there");
 	o.label_required = false;

@@ -72,7 +72,7 @@ static void reading(void)
 		"byte order mark, CRLF, blanks, blank lines");
 	good("\"a \"\"b\"\"\",\"c,\nd\"\n\"1\",2\n", &plain, "1 2 ; ", "quoted names and numbers");
 	good("u,v,w,c\n1,2,3,4\n", &o, "3 2 1 -> 4; ", "columns by name, the rest in order");
-	o = (struct read_options){ .want = one, .nwant = 1, .label = "3", .label_map = { from, to, 2 } };
+	o = (struct read_options){ .want = one, .nwant = 1, .label = "3", .label_map = { from, to, 2, NULL } };
 	good("1,2,0\n3,4,1\n", &o, "1 2 -> -1; 3 4 -> 1; ", "labels by number and mapped");
 	good("0,1,label\n5,6,7\n", &labelled, "5 6 -> 7; ", "names that are numbers, beside one that is asked for");
 	o = (struct read_options){ .want = one, .nwant = 1, .label = "3", .label_map = { (double[]){ NAN, NAN }, to, 2,
@@ -133,7 +133,7 @@ static void faults(void)
 	map = (struct input_map){ "x", few, 1 };
 	bad("p,q\n1,2\n", &o, "d.csv:1:1: error[Q0606]: `inputs` names 1 column, but input `x` takes 2\n",
 		"too few names");
-	o = (struct read_options){ .want = one, .nwant = 1, .label = "c", .label_map = { from, to, 1 } };
+	o = (struct read_options){ .want = one, .nwant = 1, .label = "c", .label_map = { from, to, 1, NULL } };
 	bad("a,b,c\n1,2,0\n1,2,3\n", &o, "d.csv:3:5: error[Q0607]: label 3 is not in `label_map`\n",
 		"a label outside the map");
 }

@@ -36,7 +36,7 @@ static void arrays(void)
 		{ "psi", { 2, { 1, 2 }, true, 2, x_value } }, { "a", { 1, { 3 }, false, 3, x_value } },
 	};
 	static const double from[] = { 0, 1 }, to[] = { -1, 1 };
-	struct read_options o = { .want = &x2, .nwant = 1, .label_required = true, .label_map = { from, to, 2 } };
+	struct read_options o = { .want = &x2, .nwant = 1, .label_required = true, .label_map = { from, to, 2, NULL } };
 	struct err e;
 	struct dataset *d = read_npz(m, 2, &o, &e);
 
@@ -103,7 +103,7 @@ static void refused(void)
 		named = { .want = &x2, .nwant = 1, .label = "l", .label_required = true },
 		listed = { .want = &x2, .nwant = 1, .map = &list, .nmap = 1 },
 		mapped = { .want = &x2, .nwant = 1, .map = &map, .nmap = 1 },
-		relabelled = { .want = &x2, .nwant = 1, .label = "x", .label_map = { from, to, 1 } };
+		relabelled = { .want = &x2, .nwant = 1, .label = "x", .label_map = { from, to, 1, NULL } };
 	const struct { struct npz_member *m; unsigned n; const struct read_options *o; const char *want; } row[] = {
 		{ m, 2, &plain, "d.npz: array \"y\" has 2 rows, the others have 3" },
 		{ m + 2, 1, &plain, "d.npz: array \"x\", row 1, column 1 (from 0) is not finite" },

@@ -16,6 +16,8 @@
 #include <sys/xattr.h>
 #endif
 
+enum { NAME_CHECKS = 6 };
+
 static const int folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 /* close() that keeps errno. */
@@ -89,12 +91,16 @@ static int check_name(int at, const char *name, const struct stat *opened)
 {
 	struct stat st;
 
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW))
-		return -1;
-	if (st.st_dev == opened->st_dev && st.st_ino == opened->st_ino && st.st_nlink <= 1)
-		return 0;
-	errno = EMLINK;
-	return -1;
+	/* Several times: a name may also be removed within fstatat(), between lookup and count. */
+	for (int k = 0; k < NAME_CHECKS; k++) {
+		if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW))
+			return -1;
+		if (st.st_dev != opened->st_dev || st.st_ino != opened->st_ino || st.st_nlink > 1) {
+			errno = EMLINK;
+			return -1;
+		}
+	}
+	return 0;
 }
 
 /* What may be read or written as a run's file. */

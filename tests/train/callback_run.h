@@ -34,7 +34,7 @@ static inline struct train_job job_of(struct callback_set *s)
 
 /* ---- a start without a training ---- */
 
-struct seen { uint32_t stopped, restored; double best, saved /* its first weight */; char file[NFILE][80]; unsigned nfile, ndrop; bool full; };
+struct seen { uint32_t stopped, restored; double best, saved /* its first weight */; char file[NFILE][80]; unsigned nfile, ndrop, nrate; double rate /* the last of nrate events */; bool full; };
 
 static inline int on_event(void *ctx, const struct train_event *v)
 {
@@ -50,6 +50,9 @@ static inline int on_event(void *ctx, const struct train_event *v)
 			return -ERR_IO;
 		s->saved = v->weight[0];
 		snprintf(s->file[s->nfile++ % NFILE], sizeof *s->file, "%s", v->path);
+	} else if (v->kind == TRAIN_RATE) {
+		s->nrate++;
+		s->rate = v->rate;
 	} else if (v->kind == TRAIN_DROP) {
 		s->ndrop++;
 		for (unsigned i = 0; i < s->nfile; i++)

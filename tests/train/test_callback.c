@@ -63,6 +63,7 @@ static void test_plateau(void)
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct callback_set set;
 		double weight[8] = { 0 }, rate[NEPOCH], *opt = set.of[CALLBACK_reduce_lr_on_plateau].option;
+		int nchange = 0;
 		struct seen s = { 0 };
 		struct train_job j = job_of(&set);
 
@@ -77,6 +78,10 @@ static void test_plateau(void)
 		tap_is_int(callbacks_check(&j, NULL), 0, "plateau %zu is well", i);
 		tap_is_int(run(&j, series[row[i].series], rate, &s, weight), NEPOCH, "plateau %zu ends no start", i);
 		tap_is_mem(rate, row[i].rate, sizeof rate, "plateau %zu: rates", i);
+		for (unsigned e = 0; e < NEPOCH; e++)
+			nchange += rate[e] != (e ? rate[e - 1] : 0.5);
+		tap_is_int(s.nrate, nchange, "plateau %zu: each change is an event", i);
+		tap_ok(!nchange || s.rate == rate[NEPOCH - 1], "plateau %zu: with the new rate", i);
 	}
 }
 

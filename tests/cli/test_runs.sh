@@ -38,7 +38,7 @@ tap_exit 66 "show what is not there" "$QCNN" runs show three
 tap_has err "there is no run \`three\` in runs" "it says so"
 tap_exit 66 "show a folder that is no run" "$QCNN" runs show runs/other
 tap_exit 2 "show nothing" "$QCNN" runs show
-tap_has err "use: qcnn runs show RUN" "how it is used"
+tap_has err "usage: qcnn runs show RUN" "how it is used"
 tap_exit 2 "an unknown action" "$QCNN" runs shwo one
 tap_exit 0 "another folder" "$QCNN" runs --dir=nowhere
 
@@ -183,7 +183,9 @@ tap_same out wanted "with its weights"
 tap_exit 0 "compile a run" "$QCNN" compile latest
 tap_same out wanted "its program"
 tap_exit 0 "gate by gate" "$QCNN" compile -e circuit latest
-tap_has out "rz(0.2499" "with its weights"
+"$QCNN" weights convert latest latest.json
+angle=$(sed -n 's/.*"last[^:]*: *\[.*, *\([^]]*\)\].*/\1/p' latest.json)
+tap_has out "rz(${angle:-no angle}) q[3]" "with its weights"
 tap_exit 0 "start from a run" "$QCNN" train -q --dry-run --set train.init.from=one config.yaml
 tap_exit 66 "infer on a run that was cut off" "$QCNN" infer cut
 tap_has err "the run runs/cut-1 (interrupted) has no weights.bin, since its training did not finish" "it says why"

@@ -17,8 +17,12 @@ stop 'test "$(cat runs/cluster-*/metrics.jsonl | wc -l)" -ge 4 && test -s runs/c
 mv runs kept
 name=$(ls kept)
 fresh_copy() { rm -rf runs; cp -a kept runs; }
-# What a resumed run says first, or a new one: it is then stopped.
-continued() { begin "$@"; stop 'grep -q "going on with" err || [ "$(ls runs/*/checkpoint/?.bin | wc -l)" -gt 2 ]'; }
+# What a resumed run says first, or a new one beside those that are there: it is then stopped.
+continued() {
+	before=$(ls runs/*/checkpoint/?.bin 2>/dev/null | wc -l)
+	begin "$@"
+	stop 'grep -q "going on with" err || [ "$(ls runs/*/checkpoint/?.bin | wc -l)" -gt "$before" ]'
+}
 
 # edit FILE WORDS: changes the metadata of weights by sed, to text of equal length, and the file's digest with it.
 zeros=0000000000000000000000000000000000000000000000000000000000000000

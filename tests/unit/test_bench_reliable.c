@@ -32,6 +32,7 @@ static int once(void *ctx, enum bench_doubt doubt, struct bench_result *out, str
 	calls(out, p->slow[p->at], p->share[p->at]);
 	if (p->scale)
 		out->mean *= p->scale;
+	out->shortcuts = strcpy(out->shortcut_text, "batch_rank");
 	p->at++;
 	return 0;
 }
@@ -45,6 +46,7 @@ static void check_repeat(const char *what, struct series p, uint64_t measured, b
 	tap_is_int((long long)r.measured, (long long)measured, "%s: measured %llu times", what, (unsigned long long)measured);
 	tap_is_int(r.reliable, reliable, "%s: %s", what, reliable ? "reliable" : "not reliable");
 	tap_is_str(r.doubt, doubt, "%s: the reason", what);
+	tap_ok(r.shortcuts == r.shortcut_text, "%s: texts are those of the result", what);
 }
 
 static void check_statistics(void)

@@ -31,6 +31,8 @@ static const struct repeated { const char *name, *start, *body; } kinds[] = {
 	{ "controlled rotations", "ry(0.4) on q;", "cry(0.3) on ring(q); crz(0.7) on ring(q);" },
 };
 
+static const double no_weights[1];
+
 static struct program *compile(const char *text)
 {
 	struct source_set *s = source_set_new();
@@ -66,7 +68,7 @@ static void state(const struct program *p, enum precision precision, cplx *out)
 	struct err e = { 0 };
 	struct evaluator *ev = NULL;
 
-	if (evaluator_new(p, &o, &ev, &e) || evaluator_weights(ev, NULL, &e) || evaluator_state(ev, 0, NULL, out, &e))
+	if (evaluator_new(p, &o, &ev, &e) || evaluator_weights(ev, no_weights, &e) || evaluator_state(ev, 0, NULL, out, &e))
 		tap_bail("%s", e.text);
 	evaluator_free(ev);
 }
@@ -153,10 +155,10 @@ static void test_probabilities(void)
 		struct err e = { 0 };
 		double error;
 
-		if (outcome_of(p, &o, 1, NULL, NULL, &a, &e))
+		if (outcome_of(p, &o, 1, no_weights, NULL, &a, &e))
 			tap_bail("%s", e.text);
 		o.precision = PRECISION_DOUBLE;
-		if (outcome_of(p, &o, 1, NULL, NULL, &b, &e))
+		if (outcome_of(p, &o, 1, no_weights, NULL, &b, &e))
 			tap_bail("%s", e.text);
 		error = largest_difference(a.readout, b.readout, p->nreadout);
 		tap_ok(error <= 2e-6, "%s: probabilities of 1,000 times h, cx, t within %.2g of double", isa_name(isa), error);

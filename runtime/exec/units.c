@@ -285,11 +285,12 @@ static void take_lists(struct taker *t, struct evaluator *ev)
 	ev->referred = take(t, n, sizeof *ev->referred);
 	ev->sample_expr = take(t, ev->p->nexpr, sizeof *ev->sample_expr);
 	ev->readout_most = take(t, ev->p->nreadout, sizeof *ev->readout_most);
+	ev->readout_limit = take(t, ev->p->nreadout, sizeof *ev->readout_limit);
 	ev->copied_expr = take(t, ev->p->nexpr, sizeof *ev->copied_expr);
 	ev->scratch = take(t, ev->nworker, sizeof *ev->scratch);
 }
 
-/* The sum of the coefficients' magnitudes; 1 of a probability. */
+/* The sum of the coefficients' magnitudes; 1 of a probability.  And what is refused above. */
 static void bound_readouts(struct evaluator *ev)
 {
 	double *most = ev->readout_most;
@@ -305,6 +306,8 @@ static void bound_readouts(struct evaluator *ev)
 				*most += fabs(o->term[k].coefficient);
 			most += n;
 		}
+	for (uint32_t k = 0; k < ev->p->nreadout; k++)
+		ev->readout_limit[k] = fmin(ev->readout_most[k] * (1 + norm_tolerance(ev)), DBL_MAX);
 }
 
 int units_new(struct evaluator *ev, struct err *e)
@@ -361,10 +364,8 @@ static int out_of_range(const struct evaluator *ev, double readout, uint32_t k, 
 
 int unit_finite(const struct evaluator *ev, const double *readout, uint32_t row, struct err *e)
 {
-	double most = 1 + norm_tolerance(ev);
-
 	for (uint32_t k = 0; k < ev->p->nreadout; k++)
-		if (!(fabs(readout[k]) <= fmin(ev->readout_most[k] * most, DBL_MAX)))
+		if (!(fabs(readout[k]) <= ev->readout_limit[k]))
 			return out_of_range(ev, readout[k], k, row, e);
 	return 0;
 }

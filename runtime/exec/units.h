@@ -62,6 +62,7 @@ struct evaluator {
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;
 	bool *cross_shared, *cross_sample;       /* have a cross matrix of that kind themselves */
 	double *readout_most;        /* (nreadout) largest magnitude of a readout while states have norm 1 */
+	double *readout_limit;       /* (nreadout) the same with the tolerance of the norm */
 	uint32_t *sample_matrix, nsample_matrix; /* of class SAMPLE, ascending */
 	uint32_t *referred, nreferred;           /* matrices that per-sample ones refer to, none of these itself */
 	uint32_t *sample_expr, nsample_expr;     /* expressions of class SAMPLE, ascending */

@@ -29,6 +29,7 @@ fill_up() {
 }
 lines() { cat disk/runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l | tr -d ' '; }
 start() {
+	: >err                       # so that nothing of the run before is read
 	"$QCNN" train --no-progress --set=log.dir=disk/runs --set=log.checkpoint_steps=1 --set=log.report=false \
 		--set=train.epochs=1000000 "$@" config.yaml 2>err &
 	pid=$!

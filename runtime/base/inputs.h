@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The files that this process has read, so that no output replaces one of them.
  *
- * The readers of runtime/base note each regular file by device and inode when they open it; whoever is
- * about to write a file that a user named asks inputs_check first. Safe to call from any thread. */
+ * The readers of runtime/base note each regular file by device and inode when they open it; code that
+ * is about to write a file that the user named calls inputs_check first. Safe to call from any thread. */
 #ifndef QCNN_INPUTS_H
 #define QCNN_INPUTS_H
 

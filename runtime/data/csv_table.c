@@ -360,7 +360,7 @@ static void choose_trained(struct csv_table *t)
 	t->o = &t->own;
 }
 
-/* Columns of one name that are told apart by their order alone. */
+/* Columns that have the same name: only their order distinguishes them. */
 static void warn_twice(struct csv_table *t)
 {
 	for (size_t i = 1; t->has_header && i < t->ncolumn && i < TWICE_LOOKED; i++)

@@ -99,7 +99,7 @@ if [ "$(id -u)" -eq 0 ] && chown 65534 victim; then
 		tap_has err "the folder belongs to root" "nor when root's run lies in a shared folder"
 		tap_is "$(runs)" 2 "where another user's training begins a new one"
 		tap_exit 73 "which that user cannot continue by name" $as_nobody "$QCNN" train $more --resume="$name" config.yaml
-		tap_has err "begin a run of your own with --fresh" "and is told what to do"
+		tap_has err "begin a run of your own with --fresh" "and learns what to do"
 
 		# In a folder of a group with the sticky bit nobody can remove the link that root has put there.
 		rm -rf runs

@@ -10,7 +10,7 @@
 #include "cli/job.h"
 #include "cli/named_model.h"
 #include "cli/values.h"
-#include "compiler/asm.h"
+#include "compiler/asm/asm.h"
 #include "runtime/base/json.h"
 #include "runtime/exec/memory.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/named_model.h"
-#include "compiler/draw.h"
+#include "compiler/draw/draw.h"
 
 enum { WIDTH_UNKNOWN = 80 };
 

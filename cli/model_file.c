@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/qsim.h"
+#include "compiler/import/qsim.h"
 #include "runtime/base/cpus.h"
 #include "runtime/base/inputs.h"
 #include "runtime/exec/memory.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/draw.h"
+#include "compiler/draw/draw.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/folder.h"
 #include "runtime/log/tfevents.h"

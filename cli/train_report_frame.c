@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/draw.h"
+#include "compiler/draw/draw.h"
 #include "runtime/log/svg.h"
 
 void report_section(const char *title, struct buf *out)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/train_callbacks.h"
-#include "compiler/draw.h"
+#include "compiler/draw/draw.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/crypto.h"
 #include "runtime/log/svg.h"

@@ -10,7 +10,7 @@
 #define QCNN_CIRCUIT_H
 
 #include "compiler/exprs.h"
-#include "compiler/paths.h"
+#include "compiler/path_table.h"
 #include "runtime/base/source.h"
 
 enum wire_use { WIRE_FRESH = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A circuit as text, for looking at what a pass did. */
 #include "config.h"
-#include "compiler/asm.h"
+#include "compiler/asm/asm.h"
 #include "compiler/circuit.h"
 
 static void print_expr(const struct design *d, uint32_t e, unsigned depth, struct buf *out)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/pass.h"
+#include "compiler/passes/pass.h"
 
 struct lowering {
 	const struct design *d;

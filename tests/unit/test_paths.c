@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/paths.h"
+#include "compiler/path_table.h"
 #include "tests/tap.h"
 
 enum { NPATH = 1000 };

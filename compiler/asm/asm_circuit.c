@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Text to program: circuits, their applies and outputs. */
+#include "config.h"
+#include "compiler/asm/asm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lists {
+	struct circuit_code *c;
+	struct wire_register *reg;
+	struct apply *apply;
+	struct output *output;
+	uint32_t cap_register, cap_apply, cap_output;
+};
+
+static bool read_register(struct asm_reader *r, struct wire_register *g)
+{
+	return asm_want_text(r, "a register's name", &g->name) &&
+		asm_want_u32(&r->s, "its first wire", &g->first) && asm_want_u32(&r->s, "its number of wires", &g->count);
+}
+
+/* ---- applies ---- */
+
+static bool read_amplitudes(struct asm_reader *r, struct apply *a)
+{
+	return asm_read_values(r, PROGRAM_EXPRS_MAX, &a->expr, &a->nexpr);
+}
+
+static bool read_state(struct asm_reader *r, struct apply *a)
+{
+	return asm_want_sign(&r->s, '(') && asm_want_u32(&r->s, "an input", &a->matrix) && asm_want_sign(&r->s, ')');
+}
+
+/* The operation's word and what belongs to it. */
+static bool read_operation(struct asm_reader *r, struct apply *a)
+{
+	if (r->s.kind == ASM_WORD && asm_split_word(r->s.word, 'm', &a->matrix)) {
+		a->op = APPLY_UNITARY;
+		asm_next(&r->s);
+		return true;
+	}
+	for (unsigned op = APPLY_UNITARY + 1; op < APPLY_COUNT; op++)
+		if (asm_accept_word(&r->s, asm_apply_name[op])) {
+			a->op = op;
+			return op == APPLY_AMPLITUDES ? read_amplitudes(r, a) : op == APPLY_STATE ? read_state(r, a) : true;
+		}
+	return asm_fail(&r->s, DIAG_ASM_WORD, "an operation, an output or `}` belongs here");
+}
+
+static bool read_apply(struct asm_reader *r, struct apply *a)
+{
+	uint32_t ncontrol, nwire;
+	a->layer = a->span = INDEX_NONE;
+	if (!asm_read_prefix(r, &a->adjoint, PROGRAM_CONTROLS_MAX, &ncontrol, &a->control_ones) ||
+	    !read_operation(r, a) || !asm_read_u32s(r, PROGRAM_WIRES_MAX, &a->wire, &nwire))
+		return false;
+	a->ncontrol = (uint16_t)ncontrol;
+	a->nwire = (uint16_t)nwire;
+	if (asm_accept_word(&r->s, "layer") && !asm_want_u32(&r->s, "a layer", &a->layer))
+		return false;
+	return !asm_accept_word(&r->s, "span") || asm_want_u32(&r->s, "a span", &a->span);
+}
+
+/* ---- outputs ---- */
+
+static bool read_factors(struct asm_reader *r, struct pauli_term *t)
+{
+	struct pauli_factor *list = NULL;
+	uint32_t cap = 0, wire;
+	while (r->s.kind == ASM_WORD && strchr("xyz", r->s.word[0]) && asm_split_word(r->s.word, r->s.word[0], &wire)) {
+		struct pauli_factor *f = ASM_PUSH(list, t->nfactor, cap);
+		f->letter = (uint8_t)(r->s.word[0] - 'x' + 1);
+		f->wire = wire;
+		asm_next(&r->s);
+	}
+	t->factor = asm_keep(r->p, list, t->nfactor, sizeof *list);
+	return !r->s.failed;
+}
+
+static bool read_pauli(struct asm_reader *r, struct output *o)
+{
+	struct pauli_term *list = NULL;
+	uint32_t cap = 0;
+	bool ok = true;
+	o->kind = OUTPUT_PAULI;
+	if (r->s.kind == ASM_NUMBER)
+		do {
+			struct pauli_term *t = ASM_PUSH(list, o->nterm, cap);
+			ok = asm_want_number(&r->s, "a coefficient", &t->coefficient) && read_factors(r, t);
+		} while (ok && asm_accept_sign(&r->s, '+'));
+	o->term = asm_keep(r->p, list, o->nterm, sizeof *list);
+	return ok;
+}
+
+static bool read_probs(struct asm_reader *r, struct output *o)
+{
+	o->kind = OUTPUT_PROBS;
+	return asm_read_u32s(r, PROGRAM_WIRES_MAX, &o->wire, &o->nwire);
+}
+
+/* ---- circuits ---- */
+
+static bool read_statement(struct asm_reader *r, struct lists *l)
+{
+	if (asm_accept_word(&r->s, "register"))
+		return read_register(r, ASM_PUSH(l->reg, l->c->nregister, l->cap_register));
+	if (asm_accept_word(&r->s, "pauli"))
+		return read_pauli(r, ASM_PUSH(l->output, l->c->noutput, l->cap_output));
+	if (asm_accept_word(&r->s, "probs"))
+		return read_probs(r, ASM_PUSH(l->output, l->c->noutput, l->cap_output));
+	if (l->c->noutput)
+		return asm_fail(&r->s, DIAG_ASM_SYNTAX, "an output or `}` belongs here: applies come before outputs");
+	return read_apply(r, ASM_PUSH(l->apply, l->c->napply, l->cap_apply));
+}
+
+static bool read_circuit(struct asm_reader *r, struct circuit_code *c)
+{
+	struct lists l = { .c = c };
+	bool ok = asm_want_text(r, "the circuit's name", &c->name) && asm_want_word(&r->s, "wires") &&
+		asm_want_u32(&r->s, "the number of wires", &c->nwire) && asm_want_sign(&r->s, '{');
+	while (ok && !asm_accept_sign(&r->s, '}'))
+		ok = read_statement(r, &l);
+	c->reg = asm_keep(r->p, l.reg, c->nregister, sizeof *l.reg);
+	c->apply = asm_keep(r->p, l.apply, c->napply, sizeof *l.apply);
+	c->output = asm_keep(r->p, l.output, c->noutput, sizeof *l.output);
+	return ok;
+}
+
+bool asm_read_circuits(struct asm_reader *r)
+{
+	struct circuit_code *list = NULL;
+	uint32_t n = 0, cap = 0;
+	bool ok = true;
+	while (ok && r->s.kind == ASM_NUMBER)
+		ok = asm_want_place(&r->s, "circuit", n) && read_circuit(r, ASM_PUSH(list, n, cap));
+	r->p->ncircuit = n;
+	r->p->circuit = asm_keep(r->p, list, n, sizeof *list);
+	return ok;
+}

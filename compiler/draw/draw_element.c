@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From one operation to boxes and symbols. */
+#include "config.h"
+#include "compiler/draw/draw_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXPAND_DEPTH_MAX = 128, CONTROLS_MAX = 64 };
+
+/* ---- placing ---- */
+
+static int new_element(struct builder *b, struct element **out)
+{
+	struct scene *s = b->s;
+
+	if (s->nelement == DRAW_ELEMENTS_MAX)
+		return err_set(b->e, -ERR_CONFIG, "more than %d boxes and symbols to draw; show layers as one box each",
+			DRAW_ELEMENTS_MAX);
+	mem_reserve(s->element, s->nelement, s->cap_element);
+	*out = &s->element[s->nelement++];
+	**out = (struct element){ .first = UINT32_MAX, .bundle = INDEX_NONE, .layer = b->layer, .label = { "", "", "", "", "" } };
+	return 0;
+}
+
+static int by_row(const void *x, const void *y)
+{
+	const struct mark *a = x, *b = y;
+
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+static void add_mark(struct builder *b, struct element *x, enum mark_kind kind, uint32_t first, uint32_t last)
+{
+	/* Full at every power of two; most elements have one mark or two. */
+	if (!(x->nmark & (x->nmark - 1))) {
+		struct mark *more = arena_alloc(&b->s->arena, x->nmark ? 2 * (size_t)x->nmark : 1, sizeof *more);
+
+		if (x->nmark)
+			memcpy(more, x->mark, x->nmark * sizeof *more);
+		x->mark = more;
+	}
+	x->mark[x->nmark++] = (struct mark){ kind, first, last };
+	if (first < x->first)
+		x->first = first;
+	if (last > x->last)
+		x->last = last;
+}
+
+static int u32_order(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* One box for each run of neighbouring rows. */
+static void add_boxes(struct builder *b, struct element *x, const uint32_t *row, uint32_t n)
+{
+	uint32_t *sorted = arena_copy(&b->s->arena, row, n, sizeof *row);
+
+	qsort(sorted, n, sizeof *sorted, u32_order);
+	for (uint32_t i = 0, from = 0; i < n; i++)
+		if (i + 1 == n || sorted[i + 1] != sorted[i] + 1) {
+			add_mark(b, x, MARK_BOX, sorted[from], sorted[i]);
+			from = i + 1;
+		}
+}
+
+static void finish(struct builder *b, struct element *x)
+{
+	qsort(x->mark, x->nmark, sizeof *x->mark, by_row);
+	place(b, x);
+}
+
+/* ---- gates and blocks ---- */
+
+const char *layer_path(const struct builder *b)
+{
+	return b->layer == INDEX_NONE ? NULL : b->s->program->layer[b->layer].path;
+}
+
+struct use {                     /* controls, then targets, as rows */
+	uint32_t ncontrol, nwire, *wire;
+	uint64_t ones;
+	bool adjoint;
+};
+
+static void add_controls(struct builder *b, struct element *x, const struct use *u)
+{
+	for (uint32_t k = 0; k < u->ncontrol; k++)
+		add_mark(b, x, u->ones >> k & 1 ? MARK_CONTROL : MARK_ANTICONTROL, u->wire[k], u->wire[k]);
+}
+
+/* Symbols that need no box: cx, cz, swap. */
+static bool add_symbols(struct builder *b, struct element *x, const struct item *it, const struct use *u)
+{
+	const uint32_t *target = u->wire + u->ncontrol;
+	enum mark_kind kind = MARK_NONE;
+
+	if (it->gate == GATE_PAULI && u->nwire == u->ncontrol + 1 && u->ncontrol)
+		kind = it->word == 1 ? MARK_PLUS : it->word == 3 ? MARK_CONTROL : MARK_NONE;
+	else if (it->gate == GATE_SWAP)
+		kind = MARK_CROSS;
+	for (uint32_t k = 0; kind && k < u->nwire - u->ncontrol; k++)
+		add_mark(b, x, kind, target[k], target[k]);
+	return kind != MARK_NONE;
+}
+
+static void set_operands(struct builder *b, struct element *x, const struct use *u, bool ordered)
+{
+	uint32_t n = u->nwire - u->ncontrol;
+
+	if (!ordered || n < 2)
+		return;
+	x->noperand = n;
+	x->operand = arena_copy(&b->s->arena, u->wire + u->ncontrol, n, sizeof *x->operand);
+}
+
+/* Index i with bits k and k+1 exchanged. */
+static unsigned exchanged(unsigned i, unsigned k)
+{
+	unsigned low = i >> k & 1, high = i >> (k + 1) & 1;
+
+	return (i & ~(3u << k)) | low << (k + 1) | high << k;
+}
+
+/* Is the gate the same whatever the order of its targets?  Asked of its matrix, at angles that mean nothing. */
+static bool exchangeable(const struct item *it)
+{
+	static const double angle[GATE_ANGLES_MAX] = { 0.31, 0.47, 0.59, 0.73 };
+	unsigned n = gate_ntarget(it->gate, it->word), size = 1u << n;
+	cplx u[1 << 2 * MATRIX_TARGETS_MAX];
+
+	if (n > MATRIX_TARGETS_MAX)
+		return false;
+	gate_matrix(it->gate, it->word, angle, u);
+	for (unsigned k = 0; k + 1 < n; k++)
+		for (unsigned i = 0; i < size * size; i++) {
+			unsigned j = exchanged(i / size, k) * size + exchanged(i % size, k);
+
+			if (cabs(u[i] - u[j]) > 1e-12)
+				return false;
+		}
+	return true;
+}
+
+static int add_gate(struct builder *b, const struct item *it, const struct use *u)
+{
+	struct element *x;
+	int code = new_element(b, &x);
+
+	if (code)
+		return code;
+	add_controls(b, x, u);
+	if (!add_symbols(b, x, it, u)) {
+		x->label = label_gate(b->s, it, u->adjoint, layer_path(b));
+		add_boxes(b, x, u->wire + u->ncontrol, u->nwire - u->ncontrol);
+		set_operands(b, x, u, !exchangeable(it));
+	}
+	finish(b, x);
+	return 0;
+}
+
+static int add_block(struct builder *b, const struct matrix *m, const struct use *u)
+{
+	struct element *x;
+	int code = new_element(b, &x);
+
+	if (code)
+		return code;
+	add_controls(b, x, u);
+	x->label = label_matrix(b->s, m, u->adjoint, layer_path(b));
+	add_boxes(b, x, u->wire + u->ncontrol, u->nwire - u->ncontrol);
+	set_operands(b, x, u, true);
+	finish(b, x);
+	return 0;
+}
+
+static int add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth);
+
+/* An item of a matrix on the rows of its use: controls of both in front. */
+static int add_item(struct builder *b, const struct item *it, const struct use *u, unsigned depth)
+{
+	struct use inner = { .ncontrol = u->ncontrol + it->ncontrol, .nwire = u->ncontrol + it->nwire, .adjoint = u->adjoint };
+	int code;
+
+	if (inner.ncontrol >= CONTROLS_MAX)
+		return err_set(b->e, -ERR_CONFIG, "a gate under %u controls is not drawn", inner.ncontrol);
+	inner.wire = mem_alloc(inner.nwire, sizeof *inner.wire);
+	memcpy(inner.wire, u->wire, u->ncontrol * sizeof *u->wire);
+	for (uint32_t k = 0; k < it->nwire; k++)
+		inner.wire[u->ncontrol + k] = u->wire[u->ncontrol + it->wire[k]];
+	inner.ones = u->ones | (uint64_t)it->control_ones << u->ncontrol;
+	if (it->gate == GATE_NONE) {
+		inner.adjoint = u->adjoint != it->adjoint;
+		code = add_unitary(b, &b->s->program->matrix[it->ref], &inner, depth + 1);
+	} else {
+		code = add_gate(b, it, &inner);
+	}
+	free(inner.wire);
+	return code;
+}
+
+/* A matrix of one gate is that gate; others are blocks, or what is in them. */
+static int add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth)
+{
+	int code = 0;
+
+	if (depth == EXPAND_DEPTH_MAX)
+		return err_set(b->e, -ERR_CONFIG, "blocks nest deeper than %d", EXPAND_DEPTH_MAX);
+	if (m->nitem == 1 && m->item[0].gate != GATE_NONE)
+		return add_item(b, &m->item[0], u, depth);
+	if (!b->o->expand)
+		return add_block(b, m, u);
+	for (uint32_t i = 0; !code && i < m->nitem; i++)
+		code = add_item(b, &m->item[u->adjoint ? m->nitem - 1 - i : i], u, depth);
+	return code;
+}
+
+/* ---- other applies ---- */
+
+static int add_words(struct builder *b, const struct apply *a, const char *words)
+{
+	struct element *x;
+	int code = new_element(b, &x);
+
+	if (code)
+		return code;
+	x->label = label_words(&b->s->arena, words);
+	add_boxes(b, x, a->wire, a->nwire);
+	finish(b, x);
+	return 0;
+}
+
+static int add_ends(struct builder *b, const struct apply *a, enum mark_kind kind, uint32_t *end)
+{
+	for (uint32_t k = 0; k < a->nwire; k++) {
+		struct element *x;
+		int code = new_element(b, &x);
+
+		if (code)
+			return code;
+		add_mark(b, x, kind, a->wire[k], a->wire[k]);
+		finish(b, x);
+		end[a->wire[k]] = x->column;
+	}
+	return 0;
+}
+
+static int add_amplitudes(struct builder *b, const struct apply *a)
+{
+	const struct program *p = b->s->program;
+	const char *name = "amplitudes";
+	uint32_t k = 0;
+
+	/* Where all entries are of one input, its name says more. */
+	for (; k < a->nexpr && p->expr[a->expr[k]].op == EXPR_INPUT; k++)
+		;
+	for (uint32_t i = 0; k && k == a->nexpr && i < p->ninput_group; i++)
+		if (p->expr[a->expr[0]].a - p->input_group[i].first < p->input_group[i].count)
+			name = arena_printf(&b->s->arena, "amplitudes(%s)", p->input_group[i].name);
+	return add_words(b, a, name);
+}
+
+int add_apply(struct builder *b, const struct apply *a)
+{
+	const struct program *p = b->s->program;
+	static const struct item swap = { .gate = GATE_SWAP };
+	struct use u = { a->ncontrol, a->nwire, a->wire, a->control_ones, a->adjoint };
+
+	switch (a->op) {
+	case APPLY_UNITARY:
+		return add_unitary(b, &p->matrix[a->matrix], &u, 0);
+	case APPLY_SWAP:
+		return add_gate(b, &swap, &(struct use){ 0, 2, a->wire, 0, false });
+	case APPLY_AMPLITUDES:
+		return add_amplitudes(b, a);
+	case APPLY_STATE:
+		return add_words(b, a, arena_printf(&b->s->arena, "state(%s)", p->input_group[a->matrix].name));
+	case APPLY_DISCARD:
+		return add_ends(b, a, MARK_DISCARD, b->s->row_end);
+	case APPLY_MEASURE:
+		return add_ends(b, a, MARK_METER, b->s->row_classical);
+	default:
+		BUG("apply %d cannot be drawn", a->op);
+	}
+}
+
+/* Wires end here, unless an expectation value of one qubit stands behind. */
+int add_distribution(struct builder *b, const struct output *o)
+{
+	struct use u = { .nwire = o->nwire, .wire = o->wire };
+	struct element *x;
+	int code = new_element(b, &x);
+
+	if (code)
+		return code;
+	x->label = label_words(&b->s->arena, "probs");
+	add_boxes(b, x, o->wire, o->nwire);
+	set_operands(b, x, &u, true);
+	finish(b, x);
+	for (uint32_t k = 0; k < o->nwire; k++)
+		if (!b->s->row_output[o->wire[k]])
+			b->s->row_end[o->wire[k]] = x->column;
+	return 0;
+}
+
+int add_layer_box(struct builder *b, const char *title, const uint32_t *row, uint32_t n)
+{
+	struct element *x;
+	int code = new_element(b, &x);
+
+	if (code)
+		return code;
+	x->label = label_words(&b->s->arena, title);
+	x->is_layer = true;
+	add_boxes(b, x, row, n);
+	finish(b, x);
+	return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Inside elaboration: the state that its files share.  Not for other folders.
+ *
+ * The text runs once, statement by statement.  A fault is reported where it is,
+ * the statement is abandoned, and its names are KIND_UNKNOWN, which stays silent. */
+#ifndef QCNN_ELAB_H
+#define QCNN_ELAB_H
+
+#include "compiler/circuit.h"
+#include "compiler/compile.h"
+#include "compiler/elaborate/value.h"
+#include "compiler/path_table.h"
+#include "lang/names.h"
+
+/* Where applies go: a circuit's list, or that of the block whose body runs. */
+struct frame { struct calls *calls; const struct node *block, *call; struct frame *up; };
+
+/* One run of a layer; `count` numbers the runs of layers inside it. */
+struct layer_run {
+	const char *path;                /* "conv[0]", "" at the top; with the instance's prefix */
+	uint32_t note;                   /* number in design.layer */
+	bool embed;
+	struct layer_run *up;
+	struct paths count;              /* runs by name */
+};
+
+struct condition { uint32_t wire; bool one; };
+
+struct block_memo;                       /* bodies already elaborated, by block and arguments */
+
+struct elab {
+	struct ast *tree;
+	struct diags *diags, *mute;      /* mute swallows repetitions of one fault in a loop */
+	uint64_t *seen; uint32_t nseen, cap_seen; uint32_t nmute;
+	const struct compile_options *options;
+	struct arena *arena;
+	struct design design;
+	struct { const struct node **key; struct value *value; uint32_t n, size; } names;
+	uint64_t nstep;
+	uint32_t ncall, depth, nesting, instance;
+	bool stop;                       /* a limit was passed: run nothing more */
+	bool has_circuits;
+	unsigned in_angle;               /* inside the angle of a gate: 1/2 gets a warning */
+	struct frame *frame;             /* NULL: file level of a file with circuits */
+	struct circuit *circuit;
+	struct layer_run *layer;
+	const char *prefix;              /* of weights' paths: "a." or "" */
+	struct condition *condition; uint32_t ncondition, cap_condition;
+	struct block_memo *memo;
+	uint32_t nterm;                  /* of all observables */
+	const struct node *head;
+	const struct node *loop;         /* the innermost `while` that runs, and how often it has */
+	uint64_t nloop;
+	bool changed;                    /* the run of its body has given a variable from outside another value */
+};
+
+/* elaborate.c */
+struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+struct value elab_fail(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void elab_run(struct elab *e, const struct node *statement);
+void elab_body(struct elab *e, const struct node *scope);
+void elab_bind(struct elab *e, const struct node *decl, struct value v);
+bool elab_lookup(struct elab *e, const struct node *decl, struct value *v);
+/* Where a limit was passed: the `while` that runs. */
+void elab_in_loop(struct elab *e, struct diag *g);
+/* Counts work done without statements (elements copied); false when the limit is passed. */
+bool elab_work(struct elab *e, uint64_t n, struct span at);
+/* The qubit as its register or operand is called: "q[3]". */
+const char *elab_wire_name(struct elab *e, uint32_t wire, char *buf, size_t len);
+/* A second span at the declaration of the name that n is or indexes, if there is one. */
+void elab_declared(struct diag *g, const struct node *n, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* elab_expr.c */
+struct value elab_eval(struct elab *e, const struct node *n);
+bool elab_int(struct elab *e, const struct node *n, int64_t *out);   /* reports */
+bool elab_qubits(struct elab *e, const struct node *n, struct wire_list *out);
+struct value elab_join(struct elab *e, const struct value *a, const struct value *b, struct span at);
+struct value elab_set(struct elab *e, const struct node *n);
+/* elab_builtin.c */
+struct value elab_apply(struct elab *e, const struct node *n);
+/* elab_observe.c */
+struct value elab_observable(struct elab *e, int op, struct span at, const struct value *a, const struct value *b);
+struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter);
+void elab_observe(struct elab *e, const struct node *n);
+/* elab_index.c */
+struct value elab_index(struct elab *e, const struct node *n);
+/* The numbers of [a:b], [a:s:b] or {..} as written, for `for`. */
+bool elab_range(struct elab *e, const struct node *n, int64_t *first, int64_t *step, uint32_t *count);
+/* elab_decl.c */
+bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t most,
+	enum diag_code limit, uint32_t *ndim, uint32_t *dim);
+/* v as the declared type (int to float); reports at `at` what does not fit. */
+struct value elab_convert(struct elab *e, struct value v, int type, const struct node *dims,
+	struct span at, const struct node *decl);
+void elab_const(struct elab *e, const struct node *n);
+void elab_var(struct elab *e, const struct node *n);
+void elab_let(struct elab *e, const struct node *n);
+void elab_assign(struct elab *e, const struct node *n);
+void elab_overrides(struct elab *e);
+/* elab_param.c */
+void elab_qubit(struct elab *e, const struct node *n);
+void elab_param(struct elab *e, const struct node *n);
+void elab_input(struct elab *e, const struct node *n);
+void elab_layer(struct elab *e, const struct node *n);
+/* elab_call.c */
+void elab_call(struct elab *e, const struct node *n);
+void elab_emit(struct elab *e, const struct apply *p, struct span at);
+/* Whether the qubits may be acted upon by `at`; reports. */
+bool elab_wires_free(struct elab *e, const uint32_t *wire, uint32_t n, struct span at);
+/* elab_wires.c */
+bool elab_operands(struct elab *e, const struct node *call, struct wire_list *out);
+void elab_discard(struct elab *e, const struct node *n);
+void elab_if_measure(struct elab *e, const struct node *n);
+void elab_amplitudes(struct elab *e, const struct node *n);
+/* elab_block.c */
+const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
+	const struct value *arg, const struct node *const *arg_node);
+bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at);
+void elab_memo_free(struct elab *e);
+/* elab_modifier.c */
+/* Rewrites the callee's applies under the call's modifiers; *nwire counts the operands. */
+bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire);
+bool elab_count_controls(struct elab *e, const struct node *call, uint32_t *n);
+/* elab_circuit.c */
+void elab_file(struct elab *e);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: functions in expressions: mathematics, len, lists of tuples. */
+#include "config.h"
+#include "compiler/elaborate/elab.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "compiler/elaborate/lists.h"
+
+typedef struct value (*builtin_fn)(struct elab *e, const struct node *n);
+
+/* ---- mathematics ---- */
+
+static const enum expr_op maths[BUILTIN_COUNT] = {
+	[BUILTIN_SIN] = EXPR_SIN, [BUILTIN_COS] = EXPR_COS, [BUILTIN_TAN] = EXPR_TAN,
+	[BUILTIN_ARCSIN] = EXPR_ARCSIN, [BUILTIN_ARCCOS] = EXPR_ARCCOS, [BUILTIN_ARCTAN] = EXPR_ARCTAN,
+	[BUILTIN_EXP] = EXPR_EXP, [BUILTIN_LOG] = EXPR_LOG, [BUILTIN_SQRT] = EXPR_SQRT,
+	[BUILTIN_ABS] = EXPR_ABS, [BUILTIN_MIN] = EXPR_MIN, [BUILTIN_MAX] = EXPR_MAX,
+};
+
+static struct value of_ints(struct elab *e, const struct node *n, int64_t a, int64_t b)
+{
+	if (n->builtin == BUILTIN_ABS && a == INT64_MIN)
+		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "abs(%lld) does not fit into 64 bits", (long long)a);
+	if (n->builtin == BUILTIN_ABS)
+		return value_int(a < 0 ? -a : a);
+	return value_int((n->builtin == BUILTIN_MIN) == (a < b) ? a : b);
+}
+
+static bool keeps_ints(int builtin)
+{
+	return builtin_row(builtin)->result == KIND_UNKNOWN;
+}
+
+static struct value not_finite(struct elab *e, const struct node *n, double x, double f)
+{
+	struct diag *g = elab_error(e, DIAG_NOT_FINITE_VALUE, n->span, isnan(f) ? "`%s` of %g is not a real number" : "`%s` of %g is not finite",
+		n->name, x);
+
+	diag_note(g, "`%s`: %s", n->name, builtin_row(n->builtin)->doc);
+	return value_unknown();
+}
+
+/* The arguments in v; false when one is unknown or was reported. */
+static bool numbers(struct elab *e, const struct node *n, struct value v[2])
+{
+	const struct builtin_row *b = builtin_row(n->builtin);
+
+	v[1] = value_int(0);
+	for (uint32_t i = 0; i < n->args.n && i < 2; i++) {
+		const struct node *at = n->args.v[i];
+
+		v[i] = elab_eval(e, at);
+		if (v[i].kind == KIND_UNKNOWN)
+			return false;
+		if (!value_is_number(&v[i]) || (b->takes == TAKES_INTS && v[i].kind == KIND_FLOAT)) {
+			elab_error(e, DIAG_WRONG_KIND, at->span, "`%s` takes %s, not %s", n->name,
+				b->takes == TAKES_INTS ? "an int" : "numbers", value_kind_text(v[i].kind));
+			return false;
+		}
+		if (b->takes != TAKES_NUMBERS && v[i].kind == KIND_ANGLE) {
+			elab_error(e, DIAG_NOT_CONSTANT, at->span, "`%s` cannot act on weights or inputs", n->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static struct value function(struct elab *e, const struct node *n)
+{
+	enum expr_op op = maths[n->builtin];
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	if (v[0].kind == KIND_ANGLE || v[1].kind == KIND_ANGLE)
+		return value_angle(exprs_node(&e->design.exprs, op, value_expr(&e->design.exprs, &v[0]),
+			n->args.n > 1 ? value_expr(&e->design.exprs, &v[1]) : 0));
+	if (keeps_ints(n->builtin) && v[0].kind == KIND_INT && v[1].kind == KIND_INT)
+		return of_ints(e, n, v[0].i, v[1].i);
+	double f = expr_apply(op, value_number(&v[0]), value_number(&v[1]));
+	return isfinite(f) ? value_float(f) : not_finite(e, n, value_number(&v[0]), f);
+}
+
+/* pow(a, b) is a ** b and mod(a, b) is a % b. */
+static struct value operator(struct elab *e, const struct node *n)
+{
+	struct node both = { .kind = NODE_BINARY, .op = n->builtin == BUILTIN_POW ? AST_POW : AST_MOD, .span = n->span,
+		.a = n->args.v[0], .b = n->args.v[1] };
+
+	return elab_eval(e, &both);
+}
+
+static struct value rounded(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	return value_float(n->builtin == BUILTIN_FLOOR ? floor(value_number(&v[0])) : ceil(value_number(&v[0])));
+}
+
+static struct value bits(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	uint64_t a = (uint64_t)v[0].i, k = (n->builtin == BUILTIN_ROTR ? -(uint64_t)v[1].i : (uint64_t)v[1].i) % 64;
+	if (n->builtin == BUILTIN_POPCOUNT)
+		return value_int(__builtin_popcountll(a));
+	return value_int((int64_t)(k ? a << k | a >> (64 - k) : a));
+}
+
+static struct value to_int(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	if (v[0].kind == KIND_INT)
+		return v[0];
+	double f = trunc(v[0].f);
+	if (f < -0x1p63 || f >= 0x1p63)
+		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "int(%g) does not fit into 64 bits", v[0].f);
+	return value_int((int64_t)f);
+}
+
+static struct value to_float(struct elab *e, const struct node *n)
+{
+	struct value v[2];
+
+	if (!numbers(e, n, v))
+		return value_unknown();
+	return v[0].kind == KIND_INT ? value_float((double)v[0].i) : v[0];
+}
+
+static struct value length(struct elab *e, const struct node *n)
+{
+	struct value v = elab_eval(e, n->args.v[0]);
+	uint32_t len;
+
+	if (v.kind == KIND_UNKNOWN)
+		return v;
+	if (!value_len(&v, &len))
+		return elab_fail(e, DIAG_WRONG_KIND, n->args.v[0]->span, "`len` takes a list or an array, not %s",
+			value_kind_text(v.kind));
+	return value_int(len);
+}
+
+/* ---- lists of tuples ---- */
+
+static struct value too_long(struct elab *e, const struct node *n)
+{
+	return elab_fail(e, DIAG_LIMIT_LIST, n->span, "`%s` would give more than %d elements", n->name, COMPILE_LIST_MAX);
+}
+
+/* Positions become qubits; takes over t. */
+static struct value at_positions(struct elab *e, const struct wire_list *w, struct tuples *t)
+{
+	uint32_t *wire = arena_alloc(e->arena, t->n * t->width + 1, sizeof *wire);
+
+	for (size_t k = 0; k < t->n * t->width; k++)
+		wire[k] = w->wire[t->pos[k]];
+	struct value v = { .kind = KIND_TUPLES, .list = { (uint32_t)t->n, t->width, wire } };
+	tuples_release(t);
+	return v;
+}
+
+static void (*const simple[BUILTIN_COUNT])(struct tuples *, uint32_t) = {
+	[BUILTIN_EVEN] = list_even, [BUILTIN_ODD] = list_odd, [BUILTIN_CHAIN] = list_chain,
+	[BUILTIN_RING] = list_ring, [BUILTIN_ALL_PAIRS] = list_all_pairs,
+};
+
+static struct value pairs(struct elab *e, const struct node *n)
+{
+	struct tuples t = { 0 };
+	struct wire_list w;
+
+	if (!elab_qubits(e, n->args.v[0], &w))
+		return value_unknown();
+	uint64_t count = n->builtin == BUILTIN_ALL_PAIRS ? (uint64_t)w.n * (w.n - (w.n > 0)) / 2 : w.n;
+	if (count > COMPILE_LIST_MAX)
+		return too_long(e, n);
+	if (!elab_work(e, count, n->span))
+		return value_unknown();
+	simple[n->builtin](&t, w.n);
+	return at_positions(e, &w, &t);
+}
+
+static struct value cycle(struct elab *e, const struct node *n)
+{
+	struct tuples t = { 0 };
+	struct wire_list w;
+	int64_t r = 1;
+
+	if (!elab_qubits(e, n->args.v[0], &w) || (n->args.n > 1 && !elab_int(e, n->args.v[1], &r)))
+		return value_unknown();
+	if (!elab_work(e, w.n, n->span))
+		return value_unknown();
+	if (w.n >= 2 && r % (int64_t)w.n == 0)
+		return elab_fail(e, DIAG_LIST_ARGUMENT, n->args.n > 1 ? n->args.v[1]->span : n->span,
+			"a cycle of %u with distance %lld pairs every qubit with itself", w.n, (long long)r);
+	list_cycle(&t, w.n, r);
+	return at_positions(e, &w, &t);
+}
+
+static struct value windows(struct elab *e, const struct node *n)
+{
+	struct tuples t = { 0 };
+	struct wire_list w;
+	int64_t k, s;
+
+	if (!elab_qubits(e, n->args.v[0], &w) || !elab_int(e, n->args.v[1], &k) || !elab_int(e, n->args.v[2], &s))
+		return value_unknown();
+	if (k < 1 || s < 1)
+		return elab_fail(e, DIAG_LIST_ARGUMENT, n->args.v[k < 1 ? 1 : 2]->span, "the %s of windows must be at least 1, not %lld",
+			k < 1 ? "size" : "step", (long long)(k < 1 ? k : s));
+	k = k > (int64_t)w.n + 1 ? (int64_t)w.n + 1 : k;
+	s = s > (int64_t)w.n + 1 ? (int64_t)w.n + 1 : s;
+	if (((uint64_t)w.n / (uint64_t)s + 1) * (uint64_t)k > COMPILE_LIST_MAX)
+		return too_long(e, n);
+	list_windows(&t, w.n, (uint32_t)k, (uint32_t)s);
+	if (!elab_work(e, t.n * t.width / 4, n->span)) {
+		tuples_release(&t);
+		return value_unknown();
+	}
+	return at_positions(e, &w, &t);
+}
+
+static struct value zip(struct elab *e, const struct node *n)
+{
+	struct wire_list *w = mem_alloc(n->args.n, sizeof *w);
+	uint32_t least = UINT32_MAX, width = 0, k = 0;
+	struct value r = value_unknown();
+
+	for (uint32_t i = 0; i < n->args.n; i++) {
+		if (!elab_qubits(e, n->args.v[i], &w[i]))
+			goto out;
+		least = w[i].n < least ? w[i].n : least;
+		width += w[i].width;
+	}
+	if (!elab_work(e, (uint64_t)least * width / 4, n->span))
+		goto out;
+	uint32_t *wire = arena_alloc(e->arena, (size_t)least * width + 1, sizeof *wire);
+	for (uint32_t t = 0; t < least; t++)
+		for (uint32_t i = 0; i < n->args.n; i++)
+			wire[k++] = w[i].wire[t];
+	r = (struct value){ .kind = KIND_TUPLES, .list = { least, width, wire } };
+out:
+	free(w);
+	return r;
+}
+
+/* ---- observables ---- */
+
+static struct value pauli_x(struct elab *e, const struct node *n) { return elab_pauli(e, n, 1); }
+static struct value pauli_y(struct elab *e, const struct node *n) { return elab_pauli(e, n, 2); }
+static struct value pauli_z(struct elab *e, const struct node *n) { return elab_pauli(e, n, 3); }
+
+static struct value probs(struct elab *e, const struct node *n)
+{
+	struct wire_list w;
+
+	if (!elab_qubits(e, n->args.v[0], &w))
+		return value_unknown();
+	return (struct value){ .kind = KIND_PROBS, .list = w };
+}
+
+static const builtin_fn row[BUILTIN_COUNT] = {
+	[BUILTIN_SIN] = function, [BUILTIN_COS] = function, [BUILTIN_TAN] = function,
+	[BUILTIN_ARCSIN] = function, [BUILTIN_ARCCOS] = function, [BUILTIN_ARCTAN] = function,
+	[BUILTIN_EXP] = function, [BUILTIN_LOG] = function, [BUILTIN_SQRT] = function,
+	[BUILTIN_ABS] = function, [BUILTIN_MIN] = function, [BUILTIN_MAX] = function,
+	[BUILTIN_POW] = operator, [BUILTIN_MOD] = operator, [BUILTIN_CEILING] = rounded, [BUILTIN_FLOOR] = rounded,
+	[BUILTIN_POPCOUNT] = bits, [BUILTIN_ROTL] = bits, [BUILTIN_ROTR] = bits, [BUILTIN_INT] = to_int, [BUILTIN_FLOAT] = to_float,
+	[BUILTIN_LEN] = length, [BUILTIN_EVEN] = pairs, [BUILTIN_ODD] = pairs, [BUILTIN_CHAIN] = pairs,
+	[BUILTIN_RING] = pairs, [BUILTIN_ALL_PAIRS] = pairs, [BUILTIN_CYCLE] = cycle,
+	[BUILTIN_WINDOWS] = windows, [BUILTIN_ZIP] = zip,
+	[BUILTIN_X] = pauli_x, [BUILTIN_Y] = pauli_y, [BUILTIN_Z] = pauli_z, [BUILTIN_PROBS] = probs,
+};
+
+struct value elab_apply(struct elab *e, const struct node *n)
+{
+	builtin_fn fn = n->builtin > 0 && n->builtin < BUILTIN_COUNT ? row[n->builtin] : NULL;
+
+	if (!fn || n->args.n < builtin_row(n->builtin)->min_args || n->args.n > builtin_row(n->builtin)->max_args)
+		return value_unknown();
+	return fn(e, n);
+}

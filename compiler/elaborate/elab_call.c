@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: calls of gates and blocks. */
+#include "config.h"
+#include "compiler/elaborate/elab.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- emitting ---- */
+
+static struct apply under_conditions(struct elab *e, const struct apply *p)
+{
+	uint32_t n = e->ncondition;
+	struct apply q = apply_copy(e->arena, p, n);
+
+	for (uint32_t k = 0; k < n; k++)
+		q.wire[k] = e->condition[k].wire;
+	q.control_ones <<= n;
+	for (uint32_t k = 0; k < n; k++)
+		q.control_ones |= (uint64_t)e->condition[k].one << k;
+	q.ncontrol += (uint16_t)n;
+	q.nwire += (uint16_t)n;
+	return q;
+}
+
+static bool any_free_wire(const struct calls *c, uint32_t *wire)
+{
+	for (*wire = 0; *wire < c->nwire; ++*wire)
+		if (c->wire[*wire].use < WIRE_MEASURED)
+			return true;
+	return false;
+}
+
+static void note_use(struct elab *e, const struct apply *p)
+{
+	struct calls *c = e->frame->calls;
+	static const enum wire_use use[APPLY_COUNT] = {
+		[APPLY_UNITARY] = WIRE_USED, [APPLY_SWAP] = WIRE_USED, [APPLY_AMPLITUDES] = WIRE_USED,
+		[APPLY_STATE] = WIRE_USED, [APPLY_DISCARD] = WIRE_DISCARDED, [APPLY_MEASURE] = WIRE_MEASURED,
+	};
+
+	for (uint32_t k = 0; k < p->nwire; k++) {
+		struct wire_state *s = &c->wire[p->wire[k]];
+		if (use[p->op] <= s->use)
+			continue;
+		s->use = use[p->op];
+		if (p->span != INDEX_NONE)
+			s->at = e->design.place[p->span];
+	}
+}
+
+void elab_emit(struct elab *e, const struct apply *p, struct span at)
+{
+	struct apply q = *p;
+	uint32_t wire = 0, ncondition = p->op == APPLY_UNITARY ? e->ncondition : 0;
+
+	if (++e->ncall > COMPILE_CALLS_MAX || e->design.full || e->design.exprs.full) {
+		elab_in_loop(e, elab_error(e, DIAG_LIMIT_CALLS, at, "the model has more than %d calls of gates", COMPILE_CALLS_MAX));
+		e->stop = true;
+		return;
+	}
+	if (p->op == APPLY_MEASURE && e->frame->calls->wire[p->wire[0]].use == WIRE_MEASURED)
+		return;
+	if (p->ncontrol + ncondition > PROGRAM_CONTROLS_MAX) {
+		elab_error(e, DIAG_LIMIT_SIZE, at, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
+		return;
+	}
+	if (ncondition)
+		q = under_conditions(e, p);
+	if (!e->frame->block) {
+		q.layer = e->layer->note;
+		if (q.op == APPLY_UNITARY && q.nwire == 0 && !any_free_wire(e->frame->calls, &wire)) {
+			elab_error(e, DIAG_NO_QUBITS, at, "no qubit is there that a phase could act on");
+			return;
+		}
+		call_settle(&e->design, &q, wire);
+	}
+	note_use(e, &q);
+	calls_add(e->frame->calls, &q);
+}
+
+/* ---- qubits ---- */
+
+static bool distinct(struct elab *e, const uint32_t *wire, uint32_t n, struct span at)
+{
+	char name[80];
+
+	for (uint32_t j = 1; j < n; j++)
+		for (uint32_t i = 0; i < j; i++)
+			if (wire[i] == wire[j]) {
+				struct diag *g = elab_error(e, DIAG_SAME_QUBIT, at, "qubit %s twice in one gate",
+					elab_wire_name(e, wire[i], name, sizeof name));
+				diag_label(g, "its operands must be different qubits");
+				return false;
+			}
+	return true;
+}
+
+static bool alive(struct elab *e, uint32_t wire, bool measured_allowed, struct span at)
+{
+	const struct wire_state *s = &e->frame->calls->wire[wire];
+	char name[80];
+
+	elab_wire_name(e, wire, name, sizeof name);
+	if (s->use == WIRE_DISCARDED) {
+		struct diag *g = elab_error(e, DIAG_AFTER_DISCARD, at, "qubit %s is used after it was discarded", name);
+		diag_second(g, s->at, "discarded here");
+		return false;
+	}
+	if (s->use == WIRE_MEASURED && !measured_allowed) {
+		struct diag *g = elab_error(e, DIAG_AFTER_MEASURE, at, "qubit %s is used after it was measured", name);
+		diag_second(g, s->at, "measured here");
+		diag_help(g, "it may be measured again by `if (measure ...)`, discarded, or read by `z` and `probs`");
+		return false;
+	}
+	return true;
+}
+
+static bool before_observe(struct elab *e, struct span at)
+{
+	if (!e->circuit->observed.file || e->frame->block)
+		return true;
+	struct diag *g = elab_error(e, DIAG_AFTER_OBSERVE, at, "a gate after `observe`");
+	diag_second(g, e->circuit->observed, "the outputs are fixed here");
+	return false;
+}
+
+bool elab_wires_free(struct elab *e, const uint32_t *wire, uint32_t n, struct span at)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (!alive(e, wire[k], false, at))
+			return false;
+	return before_observe(e, at) && distinct(e, wire, n, at);
+}
+
+/* The first thing that the applies do with an operand. */
+static enum apply_op first_use(const struct calls *ops, uint32_t wire)
+{
+	for (uint32_t i = 0; i < ops->n; i++)
+		for (uint32_t k = 0; k < ops->v[i].nwire; k++)
+			if (ops->v[i].wire[k] == wire)
+				return ops->v[i].op;
+	return APPLY_NONE;
+}
+
+static bool usable(struct elab *e, const struct node *call, const struct calls *ops, const uint32_t *wire, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		struct span at = call->a || k >= call->list.n ? call->span : call->list.v[k]->span;
+		bool measured = e->frame->calls->wire[wire[k]].use == WIRE_MEASURED;
+		enum apply_op first = measured ? first_use(ops, k) : APPLY_NONE;
+		if (!alive(e, wire[k], first == APPLY_MEASURE || first == APPLY_DISCARD, at))
+			return false;
+	}
+	return before_observe(e, call->span) && distinct(e, wire, n, call->a ? call->a->span : call->span);
+}
+
+/* ---- arguments ---- */
+
+struct args { uint32_t n; struct value *v; const struct node **at; bool each; };
+
+static const struct node *angle_formal(const struct node *def, uint32_t k)
+{
+	for (uint32_t i = 0; i < def->list.n; i++)
+		if (def->list.v[i]->op != AST_TYPE_QUBIT && k-- == 0)
+			return def->list.v[i];
+	return NULL;
+}
+
+/* A written number beyond two turns: rx(90) is 90 radians. */
+static void warn_degrees(struct elab *e, const struct node *n, const struct value *v)
+{
+	const struct node *l = n->kind == NODE_UNARY && n->op == AST_NEG ? n->a : n;
+
+	if ((l->kind != NODE_INT && l->kind != NODE_REAL) || (v->kind != KIND_INT && v->kind != KIND_FLOAT)
+	    || fabs(value_number(v)) <= 4 * PI)
+		return;
+	struct diag *g = elab_error(e, DIAG_DEGREES, n->span, "an angle of %g radians looks like degrees", value_number(v));
+	diag_help(g, "%g degrees are %g*pi/180", value_number(v), value_number(v));
+}
+
+static bool eval_arg(struct elab *e, const struct node *call, const struct node *n, uint32_t k, uint32_t ntuple, struct value *v)
+{
+	bool each = n->kind == NODE_EACH;
+	const struct node *formal = call->decl ? angle_formal(call->decl, k) : NULL;
+	uint32_t len;
+
+	e->in_angle = !formal || formal->op != AST_TYPE_INT;
+	*v = elab_eval(e, each ? n->a : n);
+	e->in_angle = 0;
+	if (v->kind == KIND_UNKNOWN)
+		return false;
+	if (!call->decl)
+		warn_degrees(e, n, v);
+	if (!each)
+		return true;
+	if (!value_is_array(v)) {
+		elab_error(e, DIAG_WRONG_KIND, n->span, "`each` takes an array, not %s", value_kind_text(v->kind));
+		return false;
+	}
+	if (value_len(v, &len) && len == ntuple)
+		return true;
+	struct diag *g = elab_error(e, DIAG_EACH_LENGTH, n->span, "`each` over %u element%s for %u uses", len, len == 1 ? "" : "s", ntuple);
+	elab_declared(g, n->a, "declared here");
+	if (call->a)
+		diag_second(g, call->a->span, "%u tuples", ntuple);
+	return false;
+}
+
+static bool eval_args(struct elab *e, const struct node *call, uint32_t ntuple, struct args *a)
+{
+	bool fine = true;
+
+	a->n = call->args.n;
+	a->v = mem_alloc(a->n + 1, sizeof *a->v);
+	a->at = mem_alloc(a->n + 1, sizeof *a->at);
+	for (uint32_t k = 0; k < a->n; k++) {
+		a->at[k] = call->args.v[k];
+		a->each = a->each || a->at[k]->kind == NODE_EACH;
+		fine = eval_arg(e, call, a->at[k], k, ntuple, &a->v[k]) && fine;
+	}
+	return fine;
+}
+
+/* ---- what a call does, on its own operands ---- */
+
+/* "name(t, k) a, b", from the declaration. */
+static void declared_signature(const struct node *decl, struct buf *out)
+{
+	uint32_t nangle = 0, nqubit = 0;
+
+	buf_str(out, decl->name);
+	for (uint32_t i = 0; i < decl->list.n; i++) {
+		const struct node *f = decl->list.v[i];
+
+		if (f->op == AST_TYPE_QUBIT)
+			buf_str(out, nqubit++ ? ", " : nangle ? ") " : " ");
+		else
+			buf_str(out, nangle++ ? ", " : "(");
+		buf_str(out, f->name);
+	}
+}
+
+static void gate_signature(const struct node *call, struct buf *out)
+{
+	const struct gate_row *r = gate_row(call->gate);
+	uint32_t nqubit = r->ncontrol + gate_ntarget(call->gate, call->word);
+
+	buf_str(out, call->name);
+	for (uint32_t k = 0; k < r->nangle; k++)
+		buf_str(out, k ? ", angle" : "(angle");
+	buf_str(out, r->nangle ? ")" : "");
+	for (uint32_t k = 0; k < nqubit; k++)
+		buf_printf(out, "%s%c", k ? ", " : " ", 'a' + (int)k);
+}
+
+static void note_signature(struct diag *g, const struct node *call)
+{
+	struct buf text = BUF_INIT;
+
+	if (call->decl)
+		declared_signature(call->decl, &text);
+	else
+		gate_signature(call, &text);
+	diag_note(g, "signature: %s", text.data);
+	buf_release(&text);
+}
+
+/* The front end has checked their number. */
+static bool gate_angles(struct elab *e, const struct args *a, const struct value *v, uint32_t *angle)
+{
+	for (uint32_t i = 0; i < a->n && i < GATE_ANGLES_MAX; i++) {
+		if (!value_is_number(&v[i])) {
+			struct diag *g = elab_error(e, DIAG_WRONG_KIND, a->at[i]->span, "an angle is needed here, not %s", value_kind_text(v[i].kind));
+			if (a->at[i]->kind == NODE_EACH)
+				diag_help(g, "`each` gives one element (of an array of arrays one row) to each use");
+			return false;
+		}
+		angle[i] = value_expr(&e->design.exprs, &v[i]);
+	}
+	return true;
+}
+
+static void add_gate(struct elab *e, enum gate gate, uint8_t word, const uint32_t *angle, const uint32_t *wire, struct calls *out)
+{
+	const struct gate_row *r = gate_row(gate);
+	struct apply p = { .op = APPLY_UNITARY, .ncontrol = (uint16_t)r->ncontrol, .layer = INDEX_NONE, .span = INDEX_NONE };
+	bool own = r->base == gate;
+	enum gate base = gate == GATE_GPHASE ? GATE_PHASE_ALL : r->base;
+	uint8_t base_word = own ? word : r->base_word;
+	unsigned ntarget = gate_ntarget(gate, word);
+	char name[16];
+
+	p.matrix = design_gate(&e->design, NULL, base, base_word, angle);
+	if (p.matrix < e->design.nmatrix && !e->design.matrix[p.matrix].name)
+		e->design.matrix[p.matrix].name = arena_strdup(e->arena, gate_word_name(base, base_word, name));
+	p.control_ones = ((uint64_t)1 << r->ncontrol) - 1;
+	p.nwire = (uint16_t)(r->ncontrol + ntarget);
+	p.wire = arena_copy(e->arena, wire, p.nwire, sizeof *wire);
+	calls_add(out, &p);
+}
+
+static void gate_ops(struct elab *e, const struct node *call, const uint32_t *angle, struct calls *out)
+{
+	static const uint32_t in_order[GATE_WIRES_MAX] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const struct gate_step *step;
+
+	if (!(gate_row(call->gate)->flags & GATE_COMPOSITE)) {
+		add_gate(e, call->gate, call->word, angle, in_order, out);
+		return;
+	}
+	size_t n = gate_steps(call->gate, &step);
+	for (size_t i = 0; i < n; i++) {
+		const struct gate_row *r = gate_row(step[i].gate);
+		uint32_t wire[GATE_WIRES_MAX], x[GATE_ANGLES_MAX];
+		for (unsigned k = 0; k < GATE_WIRES_MAX; k++)
+			wire[k] = step[i].wire[k];
+		for (unsigned k = 0; k < r->nangle; k++)
+			x[k] = exprs_const(&e->design.exprs, step[i].angle[k]);
+		add_gate(e, step[i].gate, step[i].word, x, wire, out);
+	}
+}
+
+static uint32_t callee_wires(const struct node *call)
+{
+	uint32_t n = 0;
+
+	if (!call->decl)
+		return gate_row(call->gate)->ncontrol + gate_ntarget(call->gate, call->word);
+	for (uint32_t i = 0; i < call->decl->list.n; i++)
+		n += call->decl->list.v[i]->op == AST_TYPE_QUBIT;
+	return n;
+}
+
+/* The callee's applies for the k-th use, modifiers included. */
+static bool callee_ops(struct elab *e, const struct node *call, const struct args *a, uint32_t k, struct calls *out)
+{
+	struct value *v = mem_alloc(a->n + 1, sizeof *v);
+	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(call);
+	const struct calls *body = NULL;
+	bool fine;
+
+	for (uint32_t i = 0; i < a->n; i++)
+		v[i] = a->at[i]->kind == NODE_EACH ? array_row(e->arena, a->v[i].array, k) : a->v[i];
+	out->n = 0;
+	if (call->decl) {
+		body = elab_block(e, call, call->decl, v, a->at);
+		fine = body != NULL;
+		for (uint32_t i = 0; body && i < body->n; i++)
+			calls_add(out, &body->v[i]);
+	} else {
+		fine = gate_angles(e, a, v, angle);
+		if (fine)
+			gate_ops(e, call, angle, out);
+	}
+	free(v);
+	return fine && elab_modify(e, call, out, &nwire);
+}
+
+/* ---- calls ---- */
+
+static void emit_on(struct elab *e, const struct node *call, const struct calls *ops, const uint32_t *wire, uint32_t width)
+{
+	if (!usable(e, call, ops, wire, width))
+		return;
+	for (uint32_t i = 0; i < ops->n && !e->stop; i++) {
+		struct apply p = apply_copy(e->arena, &ops->v[i], 0);
+		if (p.op == APPLY_DISCARD && e->ncondition) {
+			elab_error(e, DIAG_TRACES, call->span, "a block that discards a qubit under `if (measure ...)`");
+			return;
+		}
+		for (uint32_t k = 0; k < p.nwire; k++)
+			p.wire[k] = wire[p.wire[k]];
+		if (p.span == INDEX_NONE)
+			p.span = design_place(&e->design, call->span);
+		elab_emit(e, &p, call->span);
+	}
+	/* operands that the callee leaves alone were acted upon all the same */
+	for (uint32_t k = 0; k < width; k++)
+		if (e->frame->calls->wire[wire[k]].use == WIRE_FRESH)
+			e->frame->calls->wire[wire[k]].use = WIRE_USED;
+}
+
+static bool right_width(struct elab *e, const struct node *call, const struct wire_list *w)
+{
+	uint32_t extra, want = callee_wires(call);
+
+	if (!elab_count_controls(e, call, &extra))
+		return false;
+	if (w->width == want + extra || (call->a && w->n == 0))
+		return true;
+	struct diag *g = elab_error(e, call->a ? DIAG_TUPLE_WIDTH : DIAG_CALL_QUBITS, call->a ? call->a->span : call->span,
+		"`%s` acts on %u qubit%s%s, %u given", call->name, want + extra, want + extra == 1 ? "" : "s",
+		extra ? " with its controls" : "", w->width);
+	note_signature(g, call);
+	if (call->decl)
+		diag_second(g, call->decl->name_span, "declared here");
+	return false;
+}
+
+static bool resolved(const struct node *call)
+{
+	return call->decl ? call->decl->kind == NODE_BLOCK_DEF || call->decl->kind == NODE_GATE_DEF : call->gate != GATE_NONE;
+}
+
+void elab_call(struct elab *e, const struct node *n)
+{
+	struct args a = { 0 };
+	struct calls ops = { 0 };
+	struct wire_list w;
+
+	if (!n->decl && n->gate == GATE_NONE && !strcmp(n->name, "amplitudes")) {
+		elab_amplitudes(e, n);
+		return;
+	}
+	if (!resolved(n) || !elab_operands(e, n, &w) || !right_width(e, n, &w))
+		return;
+	if (eval_args(e, n, w.n, &a)) {
+		bool fine = true;
+		for (uint32_t k = 0; k < w.n && fine && elab_work(e, 1, n->span); k++) {
+			if (k == 0 || a.each)
+				fine = callee_ops(e, n, &a, k, &ops);
+			if (fine)
+				emit_on(e, n, &ops, w.wire + (size_t)k * w.width, w.width);
+		}
+	}
+	calls_release(&ops);
+	free(a.v);
+	free(a.at);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: the file, circuits, their instances, and the head. */
+#include "config.h"
+#include "compiler/asm/asm.h"
+#include "compiler/elaborate/elab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- circuits ---- */
+
+static struct circuit *new_circuit(struct elab *e, const char *name)
+{
+	struct design *d = &e->design;
+	struct circuit *c = arena_alloc(e->arena, 1, sizeof *c);
+
+	c->name = name;
+	mem_reserve(d->circuit, d->ncircuit, d->cap_circuit);
+	return d->circuit[d->ncircuit++] = c;
+}
+
+static void run_circuit(struct elab *e, const char *name, const struct node_list *body, struct span at)
+{
+	struct circuit *c = new_circuit(e, name);
+	struct frame f = { .calls = &c->calls };
+	struct layer_run top = { .path = "", .note = INDEX_NONE };
+
+	e->circuit = c;
+	e->frame = &f;
+	e->layer = &top;
+	e->instance++;
+	e->prefix = *name ? arena_printf(e->arena, "%s.", name) : "";
+	for (uint32_t i = 0; i < body->n && !e->stop; i++)
+		elab_run(e, body->v[i]);
+	if (!c->calls.nwire && !diags_errors(e->diags))
+		elab_error(e, DIAG_NO_QUBITS, at, "the circuit has no qubits");
+	paths_release(&top.count);
+	e->circuit = NULL;
+	e->frame = NULL;
+	e->layer = NULL;
+	e->prefix = "";
+}
+
+static void run_instance(struct elab *e, const char *name, const struct node *circuit,
+	const struct value *arg, const struct node *const *at)
+{
+	if (e->design.ncircuit >= PROGRAM_CIRCUITS_MAX) {
+		elab_error(e, DIAG_LIMIT_SIZE, circuit->name_span, "more than %d circuits", PROGRAM_CIRCUITS_MAX);
+		e->stop = true;
+		return;
+	}
+	if (elab_bind_formals(e, circuit, arg, at))
+		run_circuit(e, name, &circuit->c->list, circuit->name_span);
+}
+
+/* ---- instances in the head ---- */
+
+static bool instance_args(struct elab *e, const struct node *n, struct value *v, uint32_t *times)
+{
+	*times = 1;
+	for (uint32_t k = 0; k < n->args.n; k++) {
+		const struct node *a = n->args.v[k];
+		uint32_t len;
+		v[k] = elab_eval(e, a->kind == NODE_EACH ? a->a : a);
+		if (v[k].kind == KIND_UNKNOWN)
+			return false;
+		if (a->kind != NODE_EACH)
+			continue;
+		if (!value_is_array(&v[k])) {
+			elab_error(e, DIAG_WRONG_KIND, a->span, "`each` takes an array, not %s", value_kind_text(v[k].kind));
+			return false;
+		}
+		value_len(&v[k], &len);
+		if (*times != 1 && len != *times) {
+			elab_error(e, DIAG_EACH_LENGTH, a->span, "`each` over %u elements beside one over %u", len, *times);
+			return false;
+		}
+		*times = len;
+	}
+	return true;
+}
+
+static void run_instances(struct elab *e, const struct node *n)
+{
+	const struct node *circuit = n->decl;
+	struct value *v = mem_alloc(n->args.n + 1, sizeof *v), *arg = mem_alloc(n->args.n + 1, sizeof *arg);
+	uint32_t times;
+
+	if (!circuit || circuit->kind != NODE_CIRCUIT)
+		goto out;
+	if (n->args.n != circuit->list.n) {
+		struct diag *g = elab_error(e, DIAG_CALL_ARGUMENTS, n->span, "circuit `%s` takes %u arguments, %u given",
+			circuit->name, circuit->list.n, n->args.n);
+		diag_second(g, circuit->name_span, "declared here");
+		goto out;
+	}
+	if (!instance_args(e, n, v, &times))
+		goto out;
+	for (uint32_t i = 0; i < times && !e->stop; i++) {
+		for (uint32_t k = 0; k < n->args.n; k++)
+			arg[k] = n->args.v[k]->kind == NODE_EACH ? array_row(e->arena, v[k].array, i) : v[k];
+		run_instance(e, n->name, circuit, arg, (const struct node *const *)n->args.v);
+	}
+out:
+	free(v);
+	free(arg);
+}
+
+/* The only circuit of the file, for `head { ... }` and files without a head. */
+static const struct node *only_circuit(struct elab *e, const struct node_list *l, const struct node **second)
+{
+	const struct node *found = NULL;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct node *n = l->v[i];
+		const struct node *c = n->kind == NODE_CIRCUIT ? n : n->kind == NODE_INCLUDE ? only_circuit(e, &n->list, second) : NULL;
+		if (c && found && !*second)
+			*second = c;
+		if (c && !found)
+			found = c;
+	}
+	return found;
+}
+
+static void run_only(struct elab *e)
+{
+	const struct node *second = NULL;
+	const struct node *c = only_circuit(e, &e->tree->file->list, &second);
+
+	if (second) {
+		struct diag *g = elab_error(e, DIAG_SEVERAL_CIRCUITS, second->name_span, "which of several circuits is meant?");
+		diag_second(g, c->name_span, "another circuit is declared here");
+		diag_help(g, "name the instances: head (%s a, %s b) { ... }", c->name, second->name);
+	} else if (c->list.n) {
+		diag_help(elab_error(e, DIAG_SEVERAL_CIRCUITS, c->name_span, "circuit `%s` takes arguments", c->name),
+			"give them where it is used: head (%s(...) a) { ... }", c->name);
+	} else {
+		run_instance(e, "", c, NULL, NULL);
+	}
+}
+
+/* ---- the head ---- */
+
+static uint32_t count_readouts(const struct design *d)
+{
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < d->ncircuit; c++)
+		for (uint32_t i = 0; i < d->circuit[c]->noutput; i++)
+			n += d->circuit[c]->output[i].kind == OUTPUT_PROBS ? (uint64_t)1 << d->circuit[c]->output[i].nwire : 1;
+	return n > PROGRAM_OUTPUTS_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+static uint32_t dense_weights(struct elab *e, const struct weight_group *g)
+{
+	struct design *d = &e->design;
+
+	mem_reserve(d->weight, d->nweight, d->cap_weight);
+	d->weight[d->nweight] = (struct weights){ .g = *g, .instance = e->instance };
+	d->weight[d->nweight].g.first = d->nscalar;
+	d->nscalar += g->count;
+	return d->nweight++;
+}
+
+static bool activation(struct elab *e, const struct node *n, enum activation *out)
+{
+	const char *const *text = asm_activation_name;
+	struct buf known = BUF_INIT;
+
+	for (int k = 0; k < ACTIVATION_COUNT; k++)
+		if (!n->text || !strcmp(n->text, text[k])) {
+			*out = (enum activation)k;
+			return true;
+		}
+	const char *near = diag_nearest(n->text, text, ACTIVATION_COUNT);
+	struct diag *g = elab_error(e, DIAG_ACTIVATION, n->callee_span, "unknown activation `%s`", n->text);
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	for (int k = 0; k < ACTIVATION_COUNT; k++)
+		buf_printf(&known, "%s%s", k ? ", " : "", text[k]);
+	diag_note(g, "known are %s", known.data);
+	buf_release(&known);
+	return false;
+}
+
+static bool dense(struct elab *e, const struct node *n, uint32_t *nin)
+{
+	struct design *d = &e->design;
+	struct dense layer = { .nin = *nin };
+	int64_t units;
+
+	if (!elab_int(e, n->a, &units) || !activation(e, n, &layer.activation))
+		return false;
+	if (units > PROGRAM_OUTPUTS_MAX) {
+		elab_error(e, DIAG_LIMIT_OUTPUTS, n->span, "a dense layer of %lld units, at most %d are possible", (long long)units, PROGRAM_OUTPUTS_MAX);
+		return false;
+	}
+	if (units < 1 || d->ndense >= PROGRAM_DENSE_MAX
+	    || units > (PROGRAM_WEIGHTS_MAX - (int64_t)d->nscalar) / ((int64_t)*nin + 1)) {
+		elab_error(e, units < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_WEIGHTS, n->span, units < 1 ? "a dense layer of %lld units, at least 1 is needed"
+			: d->ndense >= PROGRAM_DENSE_MAX ? "too many dense layers (%lld units)" : "too many weights in a dense layer of %lld units", (long long)units);
+		return false;
+	}
+	layer.nout = (uint32_t)units;
+	struct weight_group kernel = { .ndim = 2, .dim = { layer.nin, layer.nout }, .count = layer.nin * layer.nout,
+		.init = INIT_GLOROT_UNIFORM, .init_a = layer.nin, .init_b = layer.nout };
+	struct weight_group bias = { .ndim = 1, .dim = { layer.nout }, .count = layer.nout, .init = INIT_VALUES };
+	kernel.path = arena_printf(e->arena, "head.dense[%u].kernel", d->ndense);
+	bias.path = arena_printf(e->arena, "head.dense[%u].bias", d->ndense);
+	bias.init_value = arena_alloc(e->arena, layer.nout, sizeof *bias.init_value);
+	layer.kernel = dense_weights(e, &kernel);
+	layer.bias = dense_weights(e, &bias);
+	mem_reserve(d->dense, d->ndense, d->cap_dense);
+	d->dense[d->ndense++] = layer;
+	*nin = layer.nout;
+	return true;
+}
+
+static void run_dense(struct elab *e, const struct node *head)
+{
+	uint32_t nin = count_readouts(&e->design);
+
+	if (diags_errors(e->diags))
+		return;
+	if (nin == 0)
+		elab_error(e, DIAG_NO_OUTPUTS, head->span, "the head gets no outputs: nothing is observed");
+	if (nin == UINT32_MAX)
+		elab_error(e, DIAG_LIMIT_OUTPUTS, head->span, "the circuits have more than %d outputs", PROGRAM_OUTPUTS_MAX);
+	if (nin == 0 || nin == UINT32_MAX)
+		return;
+	for (uint32_t i = 0; i < head->list.n; i++)
+		if (head->list.v[i]->kind == NODE_DENSE && !dense(e, head->list.v[i], &nin))
+			return;
+}
+
+/* ---- the file ---- */
+
+static void run_with_circuits(struct elab *e)
+{
+	const struct node_list *l = &e->tree->file->list;
+	bool named = false;
+
+	for (uint32_t i = 0; i < l->n && !e->stop; i++)
+		elab_run(e, l->v[i]);
+	for (uint32_t i = 0; e->head && i < e->head->list.n; i++)
+		named = named || e->head->list.v[i]->kind == NODE_INSTANCE;
+	if (!named && !e->stop)
+		run_only(e);
+	for (uint32_t i = 0; named && i < e->head->list.n && !e->stop; i++)
+		if (e->head->list.v[i]->kind == NODE_INSTANCE)
+			run_instances(e, e->head->list.v[i]);
+}
+
+void elab_file(struct elab *e)
+{
+	const struct node *second = NULL;
+
+	e->has_circuits = only_circuit(e, &e->tree->file->list, &second) != NULL;
+	if (e->has_circuits)
+		run_with_circuits(e);
+	else
+		run_circuit(e, "", &e->tree->file->list, e->tree->file->span);
+	if (e->head && !e->stop)
+		run_dense(e, e->head);
+	if ((e->design.full || e->design.exprs.full) && !diags_errors(e->diags))
+		elab_error(e, DIAG_LIMIT_CALLS, e->tree->file->span, "the model has too many matrices or angles");
+	for (uint32_t i = 0; i < e->design.ninput; i++)
+		if (e->design.input[i].is_state && !e->design.input[i].count && !diags_errors(e->diags))
+			elab_error(e, DIAG_AMPLITUDES, e->tree->file->span, "input state `%s` is never put on qubits", e->design.input[i].name);
+}

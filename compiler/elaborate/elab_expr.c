@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: expressions of numbers, angles and lists. */
+#include "config.h"
+#include "compiler/elaborate/elab.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const op_text[] = {
+	[AST_ADD] = "+", [AST_SUB] = "-", [AST_MUL] = "*", [AST_DIV] = "/", [AST_MOD] = "%", [AST_POW] = "**",
+	[AST_JOIN] = "++", [AST_LT] = "<", [AST_LE] = "<=", [AST_GT] = ">", [AST_GE] = ">=", [AST_EQ] = "==",
+	[AST_NE] = "!=", [AST_AND] = "&&", [AST_OR] = "||", [AST_NEG] = "-", [AST_NOT] = "!", [AST_PLUS] = "+",
+};
+
+static const enum expr_op angle_op[] = {
+	[AST_ADD] = EXPR_ADD, [AST_SUB] = EXPR_SUB, [AST_MUL] = EXPR_MUL, [AST_DIV] = EXPR_DIV,
+	[AST_POW] = EXPR_POW, [AST_NEG] = EXPR_NEG,
+};
+
+/* ---- numbers ---- */
+
+static bool int_power(int64_t a, int64_t b, int64_t *out)
+{
+	int64_t r = 1;
+
+	for (; b > 0; b >>= 1) {
+		if (b & 1 && __builtin_mul_overflow(r, a, &r))
+			return false;
+		if (b > 1 && __builtin_mul_overflow(a, a, &a))
+			return false;
+	}
+	*out = r;
+	return true;
+}
+
+static bool int_result(int op, int64_t a, int64_t b, int64_t *out)
+{
+	switch (op) {
+	case AST_ADD: return !__builtin_add_overflow(a, b, out);
+	case AST_SUB: return !__builtin_sub_overflow(a, b, out);
+	case AST_MUL: return !__builtin_mul_overflow(a, b, out);
+	case AST_POW: return int_power(a, b, out);
+	case AST_DIV:
+		if (a == INT64_MIN && b == -1)
+			return false;
+		*out = a / b;
+		return true;
+	default:
+		*out = b == -1 ? 0 : a % b;
+		return true;
+	}
+}
+
+static struct value finite_value(struct elab *e, double f, struct span at)
+{
+	if (isfinite(f))
+		return value_float(f);
+	return elab_fail(e, DIAG_NOT_FINITE_VALUE, at, isnan(f) ? "this is not a real number" : "this number is not finite");
+}
+
+static struct value int_binary(struct elab *e, const struct node *n, int64_t a, int64_t b)
+{
+	int64_t r;
+
+	if (n->op == AST_POW && b < 0)
+		return finite_value(e, pow((double)a, (double)b), n->span);
+	if (!int_result(n->op, a, b, &r))
+		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "%lld %s %lld does not fit into 64 bits",
+			(long long)a, op_text[n->op], (long long)b);
+	if (n->op == AST_DIV && e->in_angle && a % b) {
+		struct diag *g = elab_error(e, DIAG_INT_DIVISION, n->span, "%lld/%lld of ints is %lld in an angle",
+			(long long)a, (long long)b, (long long)r);
+		diag_help(g, "write %lld.0/%lld for the fraction", (long long)a, (long long)b);
+	}
+	return value_int(r);
+}
+
+static double float_result(int op, double a, double b)
+{
+	switch (op) {
+	case AST_ADD: return a + b;
+	case AST_SUB: return a - b;
+	case AST_MUL: return a * b;
+	case AST_DIV: return a / b;
+	case AST_POW: return pow(a, b);
+	default: return fmod(a, b);
+	}
+}
+
+static struct value angle_binary(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
+{
+	if (n->op == AST_MOD)
+		return elab_fail(e, DIAG_NOT_CONSTANT, n->span, "`%%` cannot act on weights or inputs");
+	return value_angle(exprs_node(&e->design.exprs, angle_op[n->op],
+		value_expr(&e->design.exprs, a), value_expr(&e->design.exprs, b)));
+}
+
+static struct value arithmetic(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
+{
+	bool divides = n->op == AST_DIV || n->op == AST_MOD;
+
+	if (divides && b->kind != KIND_ANGLE && value_number(b) == 0)
+		return elab_fail(e, DIAG_DIVISION_BY_ZERO, n->span, "division by zero");
+	if (a->kind == KIND_ANGLE || b->kind == KIND_ANGLE)
+		return angle_binary(e, n, a, b);
+	if (a->kind == KIND_INT && b->kind == KIND_INT)
+		return int_binary(e, n, a->i, b->i);
+	return finite_value(e, float_result(n->op, value_number(a), value_number(b)), n->span);
+}
+
+static bool compare(int op, double c)
+{
+	switch (op) {
+	case AST_LT: return c < 0;
+	case AST_LE: return c <= 0;
+	case AST_GT: return c > 0;
+	case AST_GE: return c >= 0;
+	case AST_EQ: return c == 0;
+	default: return c != 0;
+	}
+}
+
+static struct value comparison(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
+{
+	if (a->kind == KIND_ANGLE || b->kind == KIND_ANGLE)
+		return elab_fail(e, DIAG_NOT_CONSTANT, n->span, "weights and inputs cannot be compared while compiling");
+	if (a->kind == KIND_FLOAT || b->kind == KIND_FLOAT) {
+		double x = value_number(a), y = value_number(b);
+		return value_bool(compare(n->op, (x > y) - (x < y)));
+	}
+	return value_bool(compare(n->op, (a->i > b->i) - (a->i < b->i)));
+}
+
+/* ---- operators ---- */
+
+static struct value mismatch(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
+{
+	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s and %s", op_text[n->op],
+		value_kind_text(a->kind), value_kind_text(b->kind));
+}
+
+static bool condition(const struct value *v)
+{
+	return v->kind == KIND_BOOL || v->kind == KIND_INT;
+}
+
+static struct value logic(struct elab *e, const struct node *n)
+{
+	struct value a = elab_eval(e, n->a);
+
+	if (a.kind == KIND_UNKNOWN)
+		return a;
+	bool decided = n->op == AST_AND ? !a.i : a.i;
+	if (condition(&a) && decided)
+		return value_bool(a.i);
+	struct value b = elab_eval(e, n->b);
+	if (b.kind == KIND_UNKNOWN)
+		return b;
+	return condition(&a) && condition(&b) ? value_bool(b.i) : mismatch(e, n, &a, &b);
+}
+
+static struct value binary(struct elab *e, const struct node *n)
+{
+	if (n->op == AST_AND || n->op == AST_OR)
+		return logic(e, n);
+	struct value a = elab_eval(e, n->a), b = elab_eval(e, n->b);
+	if (a.kind == KIND_UNKNOWN || b.kind == KIND_UNKNOWN)
+		return value_unknown();
+	bool compares = n->op >= AST_LT && n->op <= AST_NE;
+	if (n->op == AST_JOIN)
+		return elab_join(e, &a, &b, n->span);
+	if (a.kind == KIND_OBSERVABLE || b.kind == KIND_OBSERVABLE)
+		return elab_observable(e, n->op, n->span, &a, &b);
+	if (a.kind == KIND_BOOL && b.kind == KIND_BOOL && (n->op == AST_EQ || n->op == AST_NE))
+		return value_bool((a.i == b.i) == (n->op == AST_EQ));
+	if (!value_is_number(&a) || !value_is_number(&b))
+		return mismatch(e, n, &a, &b);
+	return compares ? comparison(e, n, &a, &b) : arithmetic(e, n, &a, &b);
+}
+
+static struct value negated(struct elab *e, const struct node *n, const struct value *v)
+{
+	struct value minus = value_int(-1);
+
+	if (v->kind == KIND_INT && v->i == INT64_MIN)
+		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "-(%lld) does not fit into 64 bits", (long long)v->i);
+	if (v->kind == KIND_INT)
+		return value_int(-v->i);
+	if (v->kind == KIND_FLOAT)
+		return value_float(-v->f);
+	if (v->kind == KIND_ANGLE)
+		return value_angle(exprs_node(&e->design.exprs, EXPR_NEG, v->expr, 0));
+	return elab_observable(e, AST_MUL, n->span, &minus, v);
+}
+
+static struct value unary(struct elab *e, const struct node *n)
+{
+	struct value v = elab_eval(e, n->a);
+	bool summable = value_is_number(&v) || v.kind == KIND_OBSERVABLE;
+
+	if (v.kind == KIND_UNKNOWN)
+		return v;
+	if (n->op == AST_NOT && condition(&v))
+		return value_bool(!v.i);
+	if (n->op == AST_PLUS && summable)
+		return v;
+	if (n->op == AST_NEG && summable)
+		return negated(e, n, &v);
+	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s", op_text[n->op], value_kind_text(v.kind));
+}
+
+/* ---- lists ---- */
+
+static struct value list_of(struct elab *e, enum kind kind, uint32_t width, const struct value *v, uint32_t n, struct span at)
+{
+	uint64_t total = 0;
+	uint32_t *wire, k = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += v[i].list.n;
+	if (total > COMPILE_LIST_MAX)
+		return elab_fail(e, DIAG_LIMIT_LIST, at, "a list of more than %d elements", COMPILE_LIST_MAX);
+	if (!elab_work(e, total * width / 4, at))
+		return value_unknown();
+	wire = arena_alloc(e->arena, total * width + 1, sizeof *wire);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < v[i].list.n * v[i].list.width; j++)
+			wire[k++] = v[i].list.wire[j];
+	return (struct value){ .kind = kind, .list = { (uint32_t)total, width, wire } };
+}
+
+static enum kind wider(enum kind a, enum kind b)
+{
+	return a == KIND_ANGLE || b == KIND_ANGLE ? KIND_ANGLE : a == KIND_FLOAT || b == KIND_FLOAT ? KIND_FLOAT : KIND_INT;
+}
+
+static void copy_elements(struct elab *e, const struct array *from, enum kind element, void *to, uint32_t at)
+{
+	for (uint32_t k = 0; k < from->count; k++) {
+		struct value v = array_at(from, k);
+		if (element == KIND_INT)
+			((int64_t *)to)[at + k] = v.i;
+		else if (element == KIND_FLOAT)
+			((double *)to)[at + k] = value_number(&v);
+		else
+			((uint32_t *)to)[at + k] = value_expr(&e->design.exprs, &v);
+	}
+}
+
+static struct value join_arrays(struct elab *e, const struct value *a, const struct value *b, struct span at)
+{
+	const struct array *x = a->array, *y = b->array;
+	uint32_t dim[PROGRAM_DIMS_MAX];
+	void *p;
+
+	if (x->ndim != y->ndim || memcmp(x->dim + 1, y->dim + 1, (x->ndim - 1) * sizeof *x->dim))
+		return elab_fail(e, DIAG_JOIN, at, "`++` joins arrays whose rows have one shape");
+	if ((uint64_t)x->count + y->count > COMPILE_LIST_MAX)
+		return elab_fail(e, DIAG_LIMIT_LIST, at, "an array of more than %d elements", COMPILE_LIST_MAX);
+	if (!elab_work(e, (x->count + y->count) / 4, at))
+		return value_unknown();
+	memcpy(dim, x->dim, sizeof dim);
+	dim[0] += y->dim[0];
+	struct array *r = array_new(e->arena, wider(x->element, y->element), x->ndim, dim, &p);
+	copy_elements(e, x, r->element, p, 0);
+	copy_elements(e, y, r->element, p, x->count);
+	return value_array(r);
+}
+
+struct value elab_join(struct elab *e, const struct value *a, const struct value *b, struct span at)
+{
+	struct value both[2] = { *a, *b };
+
+	if (value_is_array(a) && value_is_array(b))
+		return join_arrays(e, a, b, at);
+	if (!value_is_list(a) || a->kind != b->kind)
+		return elab_fail(e, DIAG_JOIN, at, "`++` joins lists of one kind, not %s and %s",
+			value_kind_text(a->kind), value_kind_text(b->kind));
+	if (a->list.n && b->list.n && a->list.width != b->list.width)
+		return elab_fail(e, DIAG_JOIN, at, "`++` joins tuples of one width, not of %u and %u qubits",
+			a->list.width, b->list.width);
+	return list_of(e, a->kind, a->list.n ? a->list.width : b->list.width, both, 2, at);
+}
+
+static struct value set_of_numbers(struct elab *e, const struct node *n, const struct value *v)
+{
+	enum kind element = v[0].kind;
+	uint32_t count = n->list.n;
+	void *p;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!value_is_number(&v[i]))
+			return elab_fail(e, DIAG_WRONG_KIND, n->list.v[i]->span, "%s among numbers", value_kind_text(v[i].kind));
+		element = wider(element, v[i].kind);
+	}
+	struct array *a = array_new(e->arena, element, 1, &count, &p);
+	for (uint32_t i = 0; i < count; i++) {
+		if (element == KIND_INT)
+			((int64_t *)p)[i] = v[i].i;
+		else if (element == KIND_FLOAT)
+			((double *)p)[i] = value_number(&v[i]);
+		else
+			((uint32_t *)p)[i] = value_expr(&e->design.exprs, &v[i]);
+	}
+	return value_array(a);
+}
+
+static struct value set_of_arrays(struct elab *e, const struct node *n, const struct value *v)
+{
+	uint32_t dim[PROGRAM_DIMS_MAX] = { n->list.n };
+	enum kind element = KIND_INT;
+	void *p;
+
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		if (!value_is_array(&v[i]) || !array_same_shape(v[i].array, v[0].array))
+			return elab_fail(e, DIAG_ARRAY_SIZE, n->list.v[i]->span, "the rows of an array have one shape");
+		element = wider(element, v[i].array->element);
+	}
+	if (v[0].array->ndim + 1 > PROGRAM_DIMS_MAX)
+		return elab_fail(e, DIAG_LIMIT_LIST, n->span, "an array of more than %d dimensions", PROGRAM_DIMS_MAX);
+	uint64_t total = (uint64_t)n->list.n * v[0].array->count;
+	if (total > COMPILE_LIST_MAX)
+		return elab_fail(e, DIAG_LIMIT_LIST, n->span, "an array of more than %d elements", COMPILE_LIST_MAX);
+	if (!elab_work(e, total / 4, n->span))
+		return value_unknown();
+	memcpy(dim + 1, v[0].array->dim, v[0].array->ndim * sizeof *dim);
+	struct array *a = array_new(e->arena, element, v[0].array->ndim + 1, dim, &p);
+	for (uint32_t i = 0; i < n->list.n; i++)
+		copy_elements(e, v[i].array, element, p, i * v[0].array->count);
+	return value_array(a);
+}
+
+static struct value set_of_lists(struct elab *e, const struct node *n, const struct value *v)
+{
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		if (v[i].kind != v[0].kind)
+			return elab_fail(e, DIAG_JOIN, n->list.v[i]->span, "%s in a list that began with %s",
+				value_kind_text(v[i].kind), value_kind_text(v[0].kind));
+		if (v[i].list.width != v[0].list.width)
+			return elab_fail(e, DIAG_JOIN, n->list.v[i]->span, "a tuple of %u qubits in a list of tuples of %u",
+				v[i].list.width, v[0].list.width);
+	}
+	return list_of(e, v[0].kind, v[0].list.width, v, n->list.n, n->span);
+}
+
+struct value elab_set(struct elab *e, const struct node *n)
+{
+	struct value r = value_unknown();
+	struct value *v = mem_alloc(n->list.n + 1, sizeof *v);
+	bool fine = elab_work(e, n->list.n / 4, n->span);
+
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		v[i] = elab_eval(e, n->list.v[i]);
+		fine = fine && v[i].kind != KIND_UNKNOWN;
+	}
+	if (fine && n->list.n)
+		r = value_is_list(&v[0]) ? set_of_lists(e, n, v)
+			: value_is_array(&v[0]) ? set_of_arrays(e, n, v) : set_of_numbers(e, n, v);
+	free(v);
+	return r;
+}
+
+static struct value tuple(struct elab *e, const struct node *n)
+{
+	uint32_t *wire = arena_alloc(e->arena, n->list.n + 1, sizeof *wire);
+
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		struct wire_list w;
+		if (!elab_qubits(e, n->list.v[i], &w))
+			return value_unknown();
+		if (w.n != 1)
+			return elab_fail(e, DIAG_TUPLE_WIDTH, n->list.v[i]->span, "a tuple has one qubit per place, not a list of %u", w.n);
+		wire[i] = w.wire[0];
+	}
+	return (struct value){ .kind = KIND_TUPLES, .list = { 1, n->list.n, wire } };
+}
+
+/* ---- names and literals ---- */
+
+static struct value name(struct elab *e, const struct node *n)
+{
+	static const struct { const char *name; double value; } constant[] = {
+		{ "pi", PI }, { "tau", 2 * PI }, { "euler", 2.7182818284590452354 },
+	};
+	struct value v;
+
+	if (n->decl)
+		return elab_lookup(e, n->decl, &v) ? v : value_unknown();
+	for (size_t i = 0; i < sizeof constant / sizeof *constant; i++)
+		if (!strcmp(n->name, constant[i].name))
+			return value_float(constant[i].value);
+	return value_unknown();
+}
+
+static struct value misplaced(struct elab *e, const struct node *n)
+{
+	return elab_fail(e, DIAG_MISPLACED, n->span, "`%s` cannot stand here", node_kind_text(n->kind));
+}
+
+struct value elab_eval(struct elab *e, const struct node *n)
+{
+	if (e->stop)
+		return value_unknown();
+	switch (n->kind) {
+	case NODE_INT: return value_int(n->value.i);
+	case NODE_REAL: return finite_value(e, n->value.f, n->span);
+	case NODE_NAME: return name(e, n);
+	case NODE_INDEX: return elab_index(e, n);
+	case NODE_SET: return elab_set(e, n);
+	case NODE_TUPLE: return tuple(e, n);
+	case NODE_UNARY: return unary(e, n);
+	case NODE_BINARY: return binary(e, n);
+	case NODE_APPLY: return elab_apply(e, n);
+	default: return misplaced(e, n);
+	}
+}
+
+bool elab_int(struct elab *e, const struct node *n, int64_t *out)
+{
+	unsigned in_angle = e->in_angle;
+
+	e->in_angle = 0;
+	struct value v = elab_eval(e, n);
+	e->in_angle = in_angle;
+	if (v.kind == KIND_ANGLE)
+		elab_error(e, DIAG_NOT_CONSTANT, n->span, "this must be known while compiling, it cannot depend on weights or inputs");
+	else if (v.kind != KIND_INT && v.kind != KIND_UNKNOWN)
+		elab_error(e, DIAG_WRONG_KIND, n->span, "an int is needed here, not %s", value_kind_text(v.kind));
+	*out = v.i;
+	return v.kind == KIND_INT;
+}
+
+bool elab_qubits(struct elab *e, const struct node *n, struct wire_list *out)
+{
+	struct value v = elab_eval(e, n);
+
+	if (v.kind != KIND_QUBITS && v.kind != KIND_UNKNOWN)
+		elab_error(e, DIAG_WRONG_KIND, n->span, "qubits are needed here, not %s", value_kind_text(v.kind));
+	*out = v.list;
+	return v.kind == KIND_QUBITS;
+}

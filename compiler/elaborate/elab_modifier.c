@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: ctrl, negctrl, inv and pow on what a call does. */
+#include "config.h"
+#include "compiler/elaborate/elab.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/elaborate/principal_power.h"
+
+static bool controls(struct elab *e, const struct modifier *m, uint32_t *n)
+{
+	int64_t k = 1;
+
+	if (m->arg && !elab_int(e, m->arg, &k))
+		return false;
+	if (k < 1 || k > PROGRAM_CONTROLS_MAX) {
+		elab_error(e, DIAG_BAD_SIZE, m->span, "%lld controls, 1 to %d are possible", (long long)k, PROGRAM_CONTROLS_MAX);
+		return false;
+	}
+	*n = (uint32_t)k;
+	return true;
+}
+
+bool elab_count_controls(struct elab *e, const struct node *call, uint32_t *n)
+{
+	uint32_t k;
+
+	*n = 0;
+	for (uint32_t i = 0; i < call->nmodifier; i++) {
+		enum modifier_kind kind = call->modifier[i].kind;
+		if (kind != MODIFIER_CTRL && kind != MODIFIER_NEGCTRL)
+			continue;
+		if (!controls(e, &call->modifier[i], &k))
+			return false;
+		*n += k;
+	}
+	if (*n <= PROGRAM_CONTROLS_MAX)
+		return true;
+	elab_error(e, DIAG_LIMIT_SIZE, call->span, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
+	return false;
+}
+
+/* New controls in front of all operands. */
+static bool control(struct elab *e, const struct modifier *m, struct calls *ops, uint32_t *nwire)
+{
+	bool one = m->kind == MODIFIER_CTRL;
+	uint32_t n;
+
+	if (!controls(e, m, &n))
+		return false;
+	for (uint32_t i = 0; i < ops->n; i++) {
+		struct apply p = apply_copy(e->arena, &ops->v[i], n);
+		for (uint32_t k = 0; k < p.nwire; k++)
+			p.wire[n + k] += n;
+		for (uint32_t k = 0; k < n; k++)
+			p.wire[k] = k;
+		p.control_ones = p.control_ones << n | (one ? ((uint64_t)1 << n) - 1 : 0);
+		p.ncontrol += (uint16_t)n;
+		p.nwire += (uint16_t)n;
+		if (p.ncontrol > PROGRAM_CONTROLS_MAX) {
+			elab_error(e, DIAG_LIMIT_SIZE, m->span, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
+			return false;
+		}
+		ops->v[i] = p;
+	}
+	*nwire += n;
+	return true;
+}
+
+static void invert(struct elab *e, struct calls *ops)
+{
+	for (uint32_t i = 0; i < ops->n / 2; i++) {
+		struct apply t = ops->v[i];
+		ops->v[i] = ops->v[ops->n - 1 - i];
+		ops->v[ops->n - 1 - i] = t;
+	}
+	for (uint32_t i = 0; i < ops->n; i++)
+		if (!design_self_inverse(&e->design, ops->v[i].matrix))
+			ops->v[i].adjoint = !ops->v[i].adjoint;
+}
+
+static bool repeat(struct elab *e, const struct modifier *m, struct calls *ops, int64_t times)
+{
+	uint32_t n = ops->n;
+	uint64_t k = times < 0 ? -(uint64_t)times : (uint64_t)times;
+
+	if (times < 0)
+		invert(e, ops);
+	if (n == 1 && design_self_inverse(&e->design, ops->v[0].matrix))
+		k %= 2;
+	if (n && k > COMPILE_CALLS_MAX / n) {
+		elab_error(e, DIAG_LIMIT_CALLS, m->span, "the power gives more than %d calls of gates", COMPILE_CALLS_MAX);
+		return false;
+	}
+	for (uint64_t i = 1; i < k; i++)
+		for (uint32_t j = 0; j < n; j++) {
+			struct apply p = ops->v[j];
+			calls_add(ops, &p);
+		}
+	if (k == 0)
+		ops->n = 0;
+	return true;
+}
+
+/* The row of pow(t) @ of the only gate, or NULL. */
+static const struct item *power_item(struct elab *e, const struct calls *ops)
+{
+	const struct item *it = ops->n == 1 ? design_single(&e->design, ops->v[0].matrix) : NULL;
+
+	return it && gate_row(it->gate)->power != GATE_NONE ? it : NULL;
+}
+
+static void by_row(struct elab *e, const struct item *it, struct apply *p, const struct value *t)
+{
+	const struct gate_row *r = gate_row(it->gate);
+	uint32_t angle = value_expr(&e->design.exprs, t);
+	uint8_t word = r->power_word ? r->power_word : it->word;
+	char name[16];
+
+	p->matrix = design_gate(&e->design, NULL, r->power, word, &angle);
+	if (!e->design.matrix[p->matrix].name)
+		e->design.matrix[p->matrix].name = arena_strdup(e->arena, gate_word_name(r->power, word, name));
+}
+
+static bool fraction(struct elab *e, const struct node *call, const struct modifier *m, struct calls *ops, double t)
+{
+	struct apply *p = &ops->v[0];
+	bool constant = true;
+
+	if (ops->n == 0)
+		return true;
+	if (ops->n == 1 && principal_power(&e->design, p->matrix, t, &p->matrix, &constant))
+		return true;
+	if (!constant)
+		diag_help(elab_error(e, DIAG_POWER, m->span, "a fractional power of `%s` needs constant angles", call->name),
+			"multiply the angle instead, or use one of x y z and their words, h, cx, cz, swap, iswap");
+	else
+		diag_help(elab_error(e, DIAG_POWER, m->span, "`%s` has no exact form for the power %g", call->name, t),
+			"fractional powers exist of one-qubit gates, Pauli words and their rotations, swap, iswap, and these under controls");
+	return false;
+}
+
+static bool power(struct elab *e, const struct node *call, const struct modifier *m, struct calls *ops)
+{
+	const struct item *it = power_item(e, ops);
+	bool block = call->decl && call->decl->kind == NODE_BLOCK_DEF;
+
+	e->in_angle = 1;
+	struct value t = elab_eval(e, m->arg);
+	e->in_angle = 0;
+	if (t.kind == KIND_UNKNOWN)
+		return false;
+	if (!value_is_number(&t)) {
+		elab_error(e, DIAG_WRONG_KIND, m->span, "an exponent is a number, not %s", value_kind_text(t.kind));
+		return false;
+	}
+	if (t.kind == KIND_INT)
+		return repeat(e, m, ops, t.i);
+	if (it && !block) {
+		by_row(e, it, &ops->v[0], &t);
+		return true;
+	}
+	if (t.kind == KIND_ANGLE || (block && t.f != nearbyint(t.f))) {
+		struct diag *g = elab_error(e, DIAG_POWER, m->span, t.kind == KIND_ANGLE
+			? "the exponent of `%s` must be constant" : "the exponent of block `%s` must be an integer", call->name);
+		diag_help(g, "exponents that are weights or data go with x y z and their words, h, cx, cz, swap, iswap");
+		return false;
+	}
+	if (t.f == nearbyint(t.f) && fabs(t.f) <= COMPILE_CALLS_MAX)
+		return repeat(e, m, ops, (int64_t)t.f);
+	return fraction(e, call, m, ops, t.f);
+}
+
+/* Marks say what happens to a qubit whatever else happens; they have no inverse. */
+static bool no_marks(struct elab *e, const struct node *call, const struct calls *ops)
+{
+	for (uint32_t i = 0; i < ops->n; i++) {
+		const struct apply *p = &ops->v[i];
+		if (p->op == APPLY_UNITARY)
+			continue;
+		bool discard = p->op == APPLY_DISCARD;
+		struct diag *g = elab_error(e, DIAG_TRACES, call->modifier[0].span, "block `%s` %s a qubit and cannot stand under a modifier",
+			call->name, discard ? "discards" : "measures");
+		if (p->span != INDEX_NONE)
+			diag_second(g, e->design.place[p->span], discard ? "discarded here" : "measured here");
+		return false;
+	}
+	return true;
+}
+
+bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire)
+{
+	if (call->nmodifier && !no_marks(e, call, ops))
+		return false;
+	for (uint32_t i = call->nmodifier; i-- > 0; ) {
+		const struct modifier *m = &call->modifier[i];
+		bool fine = true;
+		if (m->kind == MODIFIER_INV)
+			invert(e, ops);
+		else if (m->kind == MODIFIER_POW)
+			fine = power(e, call, m, ops);
+		else
+			fine = control(e, m, ops, nwire);
+		if (!fine)
+			return false;
+	}
+	return true;
+}

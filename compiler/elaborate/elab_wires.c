@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: the qubits of calls, `discard`, `measure` and `amplitudes`. */
+#include "config.h"
+#include "compiler/elaborate/elab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- operands ---- */
+
+static bool operand_on(struct elab *e, const struct node *n, struct wire_list *out)
+{
+	struct value v = elab_eval(e, n);
+
+	if (v.kind == KIND_UNKNOWN)
+		return false;
+	*out = v.list;
+	if (value_is_list(&v))
+		return true;
+	elab_error(e, DIAG_WRONG_KIND, n->span, "`on` needs a list of qubits or tuples, not %s", value_kind_text(v.kind));
+	return false;
+}
+
+/* One length for all lists longer than 1; *n is set to it. */
+static bool broadcast_length(struct elab *e, const struct node *call, const struct wire_list *w, uint32_t *n)
+{
+	uint32_t longest = 0;
+
+	*n = 1;
+	for (uint32_t i = 0; i < call->list.n; i++) {
+		if (w[i].n == 1)
+			continue;
+		if (*n != 1 && w[i].n != *n) {
+			struct diag *g = elab_error(e, DIAG_BROADCAST, call->list.v[i]->span, "%u qubits beside a list of %u", w[i].n, *n);
+			diag_label(g, "%u qubits", w[i].n);
+			diag_second(g, call->list.v[longest]->span, "%u qubits", *n);
+			diag_help(g, "lists in one call have one length; single qubits are repeated");
+			return false;
+		}
+		*n = w[i].n;
+		longest = i;
+	}
+	return true;
+}
+
+static bool operands_broadcast(struct elab *e, const struct node *call, const struct wire_list *w, struct wire_list *out)
+{
+	uint32_t n, width = call->list.n;
+
+	if (!broadcast_length(e, call, w, &n) || !elab_work(e, (uint64_t)n * width / 4, call->span))
+		return false;
+	uint32_t *wire = arena_alloc(e->arena, (size_t)n * width + 1, sizeof *wire);
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < width; i++)
+			wire[(size_t)k * width + i] = w[i].wire[w[i].n == 1 ? 0 : k];
+	*out = (struct wire_list){ n, width, wire };
+	return true;
+}
+
+bool elab_operands(struct elab *e, const struct node *call, struct wire_list *out)
+{
+	bool fine = true;
+
+	if (call->a)
+		return operand_on(e, call->a, out);
+	struct wire_list *w = mem_alloc(call->list.n + 1, sizeof *w);
+	for (uint32_t i = 0; i < call->list.n; i++)
+		fine = elab_qubits(e, call->list.v[i], &w[i]) && fine;
+	fine = fine && operands_broadcast(e, call, w, out);
+	free(w);
+	return fine;
+}
+
+/* ---- discard ---- */
+
+static bool all_operands(struct elab *e, const struct node *n, struct wire_list *out)
+{
+	uint32_t count = 0, *wire;
+	bool fine = true;
+	struct wire_list w;
+
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		fine = elab_qubits(e, n->list.v[i], &w) && fine;
+		count += fine ? w.n : 0;
+	}
+	if (!fine)
+		return false;
+	wire = arena_alloc(e->arena, count + 1, sizeof *wire);
+	count = 0;
+	for (uint32_t i = 0; i < n->list.n && elab_qubits(e, n->list.v[i], &w); i++)
+		for (uint32_t k = 0; k < w.n; k++)
+			wire[count++] = w.wire[k];
+	*out = (struct wire_list){ count, 1, wire };
+	return true;
+}
+
+static void mark(struct elab *e, enum apply_op op, uint32_t wire, struct span at)
+{
+	struct apply p = { .op = op, .nwire = 1, .span = design_place(&e->design, at) };
+
+	p.wire = arena_copy(e->arena, &wire, 1, sizeof wire);
+	elab_emit(e, &p, at);
+}
+
+void elab_discard(struct elab *e, const struct node *n)
+{
+	struct wire_list w;
+	char name[80];
+
+	if (!all_operands(e, n, &w))
+		return;
+	for (uint32_t k = 0; k < w.n; k++) {
+		const struct wire_state *s = &e->frame->calls->wire[w.wire[k]];
+		if (s->use == WIRE_DISCARDED) {
+			struct diag *g = elab_error(e, DIAG_AFTER_DISCARD, n->span, "qubit %s is discarded twice",
+				elab_wire_name(e, w.wire[k], name, sizeof name));
+			diag_second(g, s->at, "discarded here");
+			return;
+		}
+		if (e->circuit->observed.file && !e->frame->block) {
+			struct diag *g = elab_error(e, DIAG_AFTER_OBSERVE, n->span, "`discard` after `observe`");
+			diag_second(g, e->circuit->observed, "the outputs are fixed here");
+			return;
+		}
+		mark(e, APPLY_DISCARD, w.wire[k], n->span);
+	}
+}
+
+/* ---- measurement-conditioned pooling ---- */
+
+static bool measure(struct elab *e, const struct node *n, uint32_t wire)
+{
+	const struct wire_state *s = &e->frame->calls->wire[wire];
+
+	for (uint32_t i = 0; i < e->ncondition; i++)
+		if (e->condition[i].wire == wire) {
+			elab_error(e, DIAG_SAME_QUBIT, n->a->span, "this qubit is measured already by an enclosing `if`");
+			return false;
+		}
+	if (s->use == WIRE_MEASURED)
+		return true;
+	if (!elab_wires_free(e, &wire, 1, n->a->span))
+		return false;
+	mark(e, APPLY_MEASURE, wire, n->a->span);
+	return true;
+}
+
+static void branch(struct elab *e, const struct node *body, uint32_t wire, bool one)
+{
+	mem_reserve(e->condition, e->ncondition, e->cap_condition);
+	e->condition[e->ncondition++] = (struct condition){ wire, one };
+	elab_body(e, body);
+	e->ncondition--;
+}
+
+void elab_if_measure(struct elab *e, const struct node *n)
+{
+	struct wire_list w;
+
+	if (!elab_qubits(e, n->a, &w))
+		return;
+	if (w.n != 1) {
+		elab_error(e, DIAG_CALL_QUBITS, n->a->span, "`measure` takes one qubit, not %u", w.n);
+		return;
+	}
+	uint32_t wire = w.wire[0];
+	if (!measure(e, n, wire))
+		return;
+	branch(e, n->c, wire, true);
+	if (n->b)
+		branch(e, n->b, wire, false);
+}
+
+/* ---- amplitudes ---- */
+
+static bool untouched(struct elab *e, const struct wire_list *w, struct span at)
+{
+	char name[80];
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		elab_wire_name(e, w->wire[k], name, sizeof name);
+		if (e->frame->calls->wire[w->wire[k]].use != WIRE_FRESH) {
+			struct diag *g = elab_error(e, DIAG_AMPLITUDES, at, "qubit %s was acted upon before `amplitudes`", name);
+			diag_help(g, "amplitudes are prepared on fresh qubits, before any gate");
+			return false;
+		}
+		for (uint32_t j = 0; j < k; j++)
+			if (w->wire[j] == w->wire[k]) {
+				elab_error(e, DIAG_SAME_QUBIT, at, "qubit %s twice in `amplitudes`", name);
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool put_state(struct elab *e, const struct node *n, const struct value *v, struct apply *p)
+{
+	struct input_group *g = &e->design.input[v->input];
+	uint32_t dim = p->nwire <= 23 ? 1u << p->nwire : 0;
+
+	if (!dim) {
+		elab_error(e, DIAG_LIMIT_SIZE, n->span, "a state of %u qubits is more than %d input numbers", p->nwire, PROGRAM_INPUTS_MAX);
+		return false;
+	}
+	if (g->count && g->dim[0] != dim) {
+		elab_error(e, DIAG_AMPLITUDES, n->span, "input state `%s` stands on %u amplitudes here and on %u elsewhere",
+			g->name, dim, g->dim[0]);
+		return false;
+	}
+	uint64_t total = e->design.ninput_scalar + (g->count ? 0 : 2 * (uint64_t)dim);
+	for (uint32_t i = 0; i < e->design.ninput; i++)
+		total += e->design.input[i].is_state ? e->design.input[i].count : 0;
+	if (total > PROGRAM_INPUTS_MAX) {
+		elab_error(e, DIAG_LIMIT_SIZE, n->span, "more than %d input numbers, those of states counted twice", PROGRAM_INPUTS_MAX);
+		return false;
+	}
+	g->dim[0] = dim;
+	g->count = 2 * dim;
+	p->op = APPLY_STATE;
+	p->matrix = v->input;
+	return true;
+}
+
+static bool put_numbers(struct elab *e, const struct node *n, const struct value *v, struct apply *p)
+{
+	const struct array *a = v->array;
+
+	if (p->nwire > 24 || !a->count) {
+		elab_error(e, a->count ? DIAG_LIMIT_SIZE : DIAG_AMPLITUDES, n->span, "amplitudes of %u qubits from %u numbers", p->nwire, a->count);
+		return false;
+	}
+	if (p->nwire < 32 && a->count > (uint64_t)1 << p->nwire) {
+		struct diag *g = elab_error(e, DIAG_AMPLITUDES, n->args.v[0]->span, "%u numbers do not fit into the %llu amplitudes of %u qubits",
+			a->count, 1ull << p->nwire, p->nwire);
+		diag_second(g, n->list.n ? n->list.v[0]->span : n->span, "%u qubits", p->nwire);
+		return false;
+	}
+	if (!elab_work(e, a->count / 8, n->span))
+		return false;
+	p->op = APPLY_AMPLITUDES;
+	p->nexpr = a->count;
+	p->expr = arena_alloc(e->arena, a->count + 1, sizeof *p->expr);
+	for (uint32_t k = 0; k < a->count; k++) {
+		p->expr[k] = array_expr(&e->design.exprs, a, k);
+		if (e->design.exprs.depends[p->expr[k]] & EXPRS_WEIGHT) {
+			elab_error(e, DIAG_AMPLITUDES, n->args.v[0]->span, "amplitudes cannot depend on weights");
+			return false;
+		}
+	}
+	return true;
+}
+
+void elab_amplitudes(struct elab *e, const struct node *n)
+{
+	struct apply p = { .span = design_place(&e->design, n->span) };
+	struct wire_list w;
+
+	if (n->nmodifier || n->a || n->args.n != 1 || n->args.v[0]->kind == NODE_EACH || e->frame->block || e->ncondition) {
+		struct diag *g = elab_error(e, DIAG_AMPLITUDES, n->span, "`amplitudes` stands in a circuit as `amplitudes(x) qubits;`");
+		diag_help(g, "no modifier, `on`, `each`, block or condition goes with it");
+		return;
+	}
+	struct value v = elab_eval(e, n->args.v[0]);
+	if (!all_operands(e, n, &w) || v.kind == KIND_UNKNOWN || !untouched(e, &w, n->span))
+		return;
+	p.nwire = (uint16_t)w.n;
+	p.wire = arena_copy(e->arena, w.wire, w.n, sizeof *w.wire);
+	if (v.kind == KIND_STATE ? !put_state(e, n, &v, &p) : value_is_array(&v) && !put_numbers(e, n, &v, &p))
+		return;
+	if (!p.op) {
+		elab_error(e, DIAG_AMPLITUDES, n->args.v[0]->span, "amplitudes come from an array or an input state, not %s", value_kind_text(v.kind));
+		return;
+	}
+	if (elab_wires_free(e, w.wire, w.n, n->span))
+		elab_emit(e, &p, n->span);
+}

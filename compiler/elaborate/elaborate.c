@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: statements, names, and the reporting of faults. */
+#include "config.h"
+#include "compiler/elaborate/elaborate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elaborate/elab.h"
+
+enum { ELAB_MUTE_MAX = 20000 };          /* repetitions of known faults before we give up */
+
+/* ---- faults ---- */
+
+static bool seen_before(struct elab *e, enum diag_code code, struct span at)
+{
+	uint64_t key = (uint64_t)code << 40 ^ (uint64_t)at.file << 32 ^ at.begin;
+
+	for (uint32_t i = 0; i < e->nseen; i++)
+		if (e->seen[i] == key)
+			return true;
+	if (e->nseen > 4 * DIAG_ERRORS_MAX) {
+		e->stop = true;
+		return true;
+	}
+	mem_reserve(e->seen, e->nseen, e->cap_seen);
+	e->seen[e->nseen++] = key;
+	return false;
+}
+
+static struct diag *report(struct elab *e, enum diag_code code, struct span at, const char *fmt, va_list ap)
+{
+	char text[512];
+	bool old = seen_before(e, code, at);
+
+	if (old && ++e->nmute > ELAB_MUTE_MAX)
+		e->stop = true;
+	vsnprintf(text, sizeof text, fmt, ap);
+	struct diag *g = diag_at(old ? e->mute : e->diags, code, at, "%s", text);
+	if (e->frame && e->frame->call)
+		diag_second(g, e->frame->call->span, "in this call");
+	return g;
+}
+
+struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	struct diag *g = report(e, code, at, fmt, ap);
+	va_end(ap);
+	return g;
+}
+
+struct value elab_fail(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(e, code, at, fmt, ap);
+	va_end(ap);
+	return value_unknown();
+}
+
+bool elab_work(struct elab *e, uint64_t n, struct span at)
+{
+	if (e->stop)
+		return false;
+	e->nstep += n;
+	if (e->nstep <= COMPILE_STEPS_MAX)
+		return true;
+	e->stop = true;
+	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, at, "the model runs more than %d steps while compiling", COMPILE_STEPS_MAX);
+	diag_label(g, "still running here");
+	elab_in_loop(e, g);
+	return false;
+}
+
+void elab_in_loop(struct elab *e, struct diag *g)
+{
+	if (!e->loop)
+		return;
+	diag_second(g, e->loop->a->span, "the condition of this `while` was true %llu times", (unsigned long long)e->nloop);
+	diag_help(g, "does the loop change what its condition asks for?");
+}
+
+void elab_declared(struct diag *g, const struct node *n, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	while (n && n->kind == NODE_INDEX)
+		n = n->a;
+	if (!n || !n->decl)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	diag_second(g, n->decl->name_span, "%s", text);
+}
+
+/* ---- names ---- */
+
+static uint32_t slot(const struct elab *e, const struct node *key)
+{
+	uint32_t k = (uint32_t)(((uintptr_t)key >> 4) * 2654435761u) & (e->names.size - 1);
+
+	while (e->names.key[k] && e->names.key[k] != key)
+		k = (k + 1) & (e->names.size - 1);
+	return k;
+}
+
+static void grow_names(struct elab *e)
+{
+	uint32_t old = e->names.size;
+	const struct node **key = e->names.key;
+	struct value *value = e->names.value;
+
+	e->names.size = old ? 2 * old : 64;
+	e->names.key = mem_alloc(e->names.size, sizeof *e->names.key);
+	e->names.value = mem_alloc(e->names.size, sizeof *e->names.value);
+	for (uint32_t i = 0; i < old; i++) {
+		if (!key[i])
+			continue;
+		uint32_t k = slot(e, key[i]);
+		e->names.key[k] = key[i];
+		e->names.value[k] = value[i];
+	}
+	free(key);
+	free(value);
+}
+
+void elab_bind(struct elab *e, const struct node *decl, struct value v)
+{
+	if (2 * (e->names.n + 1) > e->names.size)
+		grow_names(e);
+	uint32_t k = slot(e, decl);
+	if (!e->names.key[k])
+		e->names.n++;
+	e->names.key[k] = decl;
+	e->names.value[k] = v;
+}
+
+bool elab_lookup(struct elab *e, const struct node *decl, struct value *v)
+{
+	if (!e->names.size)
+		return false;
+	uint32_t k = slot(e, decl);
+	if (!e->names.key[k])
+		return false;
+	*v = e->names.value[k];
+	return true;
+}
+
+static const char *operand_name(const struct node *block, uint32_t wire)
+{
+	for (uint32_t i = 0; i < block->list.n; i++)
+		if (block->list.v[i]->op == AST_TYPE_QUBIT && wire-- == 0)
+			return block->list.v[i]->name;
+	return "?";
+}
+
+const char *elab_wire_name(struct elab *e, uint32_t wire, char *buf, size_t len)
+{
+	snprintf(buf, len, "%u", wire);
+	if (e->frame && e->frame->block)
+		snprintf(buf, len, "%s", operand_name(e->frame->block, wire));
+	else if (e->circuit)
+		for (uint32_t i = 0; i < e->circuit->nreg; i++) {
+			const struct wire_register *r = &e->circuit->reg[i];
+			if (wire >= r->first && wire - r->first < r->count)
+				snprintf(buf, len, "%s[%u]", r->name, wire - r->first);
+		}
+	return buf;
+}
+
+/* ---- statements ---- */
+
+void elab_body(struct elab *e, const struct node *body)
+{
+	if (body->kind != NODE_SCOPE) {
+		elab_run(e, body);
+		return;
+	}
+	for (uint32_t i = 0; i < body->list.n && !e->stop; i++)
+		elab_run(e, body->list.v[i]);
+}
+
+/* 1, 0, or -1 when a fault was reported. */
+static int truth(struct elab *e, const struct node *n)
+{
+	struct value v = elab_eval(e, n);
+
+	if (v.kind == KIND_BOOL || v.kind == KIND_INT)
+		return v.i != 0;
+	if (v.kind == KIND_ANGLE)
+		diag_help(elab_error(e, DIAG_NOT_CONSTANT, n->span,
+			"a condition cannot depend on weights or inputs"), "only angles may; the text runs while compiling");
+	else if (v.kind != KIND_UNKNOWN)
+		elab_error(e, DIAG_WRONG_KIND, n->span, "a condition is needed here, not %s", value_kind_text(v.kind));
+	return -1;
+}
+
+static void run_if(struct elab *e, const struct node *n)
+{
+	int t = truth(e, n->a);
+
+	if (t > 0)
+		elab_body(e, n->c);
+	else if (t == 0 && n->b)
+		elab_body(e, n->b);
+}
+
+static void endless(struct elab *e, const struct node *n, unsigned nerror)
+{
+	if (e->stop || diags_errors(e->diags) > nerror)      /* what was reported may have kept a variable as it is */
+		return;
+	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, n->a->span, "this `while` never ends: its body changes no variable");
+	diag_label(g, "true, and stays so");
+	diag_help(g, "assign to what the condition asks for, for example `w = w[len(w)/2:-1];`");
+	e->stop = true;
+}
+
+static void too_idle(struct elab *e, const struct node *n)
+{
+	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, n->a->span, "this `while` runs more than %d times without adding a gate", COMPILE_IDLE_MAX);
+	diag_label(g, "still true");
+	elab_in_loop(e, g);
+	e->stop = true;
+}
+
+/* One run of the body.  What it does depends on the variables alone: when it changes none, the next run does the same. */
+static bool run_body(struct elab *e, const struct node *n, uint64_t *idle)
+{
+	uint64_t before = (uint64_t)e->ncall + e->nterm;
+	unsigned nerror = diags_errors(e->diags);
+
+	e->changed = false;
+	elab_body(e, n->c);
+	if (!e->changed) {
+		endless(e, n, nerror);
+		return false;
+	}
+	*idle = (uint64_t)e->ncall + e->nterm == before ? *idle + 1 : 0;
+	if (*idle > COMPILE_IDLE_MAX)
+		too_idle(e, n);
+	return !e->stop;
+}
+
+static void run_while(struct elab *e, const struct node *n)
+{
+	const struct node *outer = e->loop;
+	uint64_t nouter = e->nloop, idle = 0;
+	bool changed = e->changed;
+
+	for (uint64_t k = 1; !e->stop && truth(e, n->a) > 0; k++) {
+		e->loop = n;
+		e->nloop = k;
+		if (!elab_work(e, 1, n->a->span))
+			return;
+		if (!run_body(e, n, &idle))
+			break;
+		changed = true;
+	}
+	e->loop = outer;
+	e->nloop = nouter;
+	e->changed = changed;
+}
+
+static void for_range(struct elab *e, const struct node *n)
+{
+	int64_t first, step;
+	uint32_t count;
+
+	if (!elab_range(e, n->a, &first, &step, &count))
+		return;
+	for (uint32_t k = 0; k < count && elab_work(e, 1, n->span); k++) {
+		elab_bind(e, n, value_int((int64_t)((uint64_t)first + k * (uint64_t)step)));
+		elab_body(e, n->c);
+	}
+}
+
+static struct value list_element(const struct wire_list *l, enum kind kind, uint32_t k)
+{
+	return (struct value){ .kind = kind, .list = { 1, l->width, l->wire + (size_t)k * l->width } };
+}
+
+static void run_for(struct elab *e, const struct node *n)
+{
+	uint32_t count;
+
+	if (n->a->kind == NODE_RANGE) {
+		for_range(e, n);
+		return;
+	}
+	struct value v = elab_eval(e, n->a);
+	if (v.kind == KIND_UNKNOWN)
+		return;
+	if (!value_len(&v, &count)) {
+		elab_error(e, DIAG_WRONG_KIND, n->a->span, "`for` needs a range, an array or a list, not %s",
+			value_kind_text(v.kind));
+		return;
+	}
+	for (uint32_t k = 0; k < count && elab_work(e, 1, n->span); k++) {
+		struct value x = value_is_array(&v) ? array_row(e->arena, v.array, k) : list_element(&v.list, v.kind, k);
+		if (n->op)
+			x = elab_convert(e, x, n->op, NULL, n->a->span, n);
+		elab_bind(e, n, x);
+		elab_body(e, n->c);
+	}
+}
+
+static void run_barrier(struct elab *e, const struct node *n)
+{
+	struct wire_list w;
+
+	for (uint32_t i = 0; i < n->list.n; i++)
+		elab_qubits(e, n->list.v[i], &w);
+}
+
+static void run_include(struct elab *e, const struct node *n)
+{
+	for (uint32_t i = 0; i < n->list.n && !e->stop; i++)
+		elab_run(e, n->list.v[i]);
+}
+
+static void run_head(struct elab *e, const struct node *n)
+{
+	e->head = n;
+}
+
+static void declared_only(struct elab *e, const struct node *n)
+{
+	(void)e;
+	(void)n;
+}
+
+/* where: what a statement needs. */
+enum { ANYWHERE, IN_CIRCUIT, NO_BLOCK, FILE_LEVEL, GATES };
+static const struct { void (*run)(struct elab *, const struct node *); int where; bool conditional; } row[NODE_COUNT] = {
+	[NODE_INCLUDE] = { run_include, ANYWHERE, false },
+	[NODE_CONST] = { elab_const, ANYWHERE, false },
+	[NODE_VAR] = { elab_var, ANYWHERE, false },
+	[NODE_LET] = { elab_let, ANYWHERE, false },
+	[NODE_ASSIGN] = { elab_assign, ANYWHERE, false },
+	[NODE_QUBIT] = { elab_qubit, IN_CIRCUIT, false },
+	[NODE_GATE_DEF] = { declared_only, ANYWHERE, false },
+	[NODE_BLOCK_DEF] = { declared_only, ANYWHERE, false },
+	[NODE_SCOPE] = { elab_body, ANYWHERE, true },
+	[NODE_CALL] = { elab_call, GATES, true },
+	[NODE_BARRIER] = { run_barrier, GATES, true },
+	[NODE_FOR] = { run_for, ANYWHERE, false },
+	[NODE_WHILE] = { run_while, ANYWHERE, false },
+	[NODE_IF] = { run_if, ANYWHERE, false },
+	[NODE_IF_MEASURE] = { elab_if_measure, GATES, true },
+	[NODE_PARAM] = { elab_param, IN_CIRCUIT, false },
+	[NODE_INPUT] = { elab_input, FILE_LEVEL, false },
+	[NODE_DISCARD] = { elab_discard, GATES, false },
+	[NODE_OBSERVE] = { elab_observe, IN_CIRCUIT, false },
+	[NODE_LAYER] = { elab_layer, IN_CIRCUIT, false },
+	[NODE_EMBED] = { elab_layer, IN_CIRCUIT, false },
+	[NODE_CIRCUIT] = { declared_only, FILE_LEVEL, false },
+	[NODE_HEAD] = { run_head, FILE_LEVEL, false },
+};
+
+static const char *wrong_place(const struct elab *e, const struct node *n)
+{
+	int where = row[n->kind].where;
+	bool in_block = e->frame && e->frame->block;
+
+	if (e->ncondition && !row[n->kind].conditional)
+		return "under `if (measure ...)`";
+	if (in_block && (where == IN_CIRCUIT || where == FILE_LEVEL))
+		return "inside a block";
+	if (where == FILE_LEVEL && (e->layer && (e->layer->up || (e->has_circuits && e->circuit))))
+		return "inside a circuit or layer";
+	if ((where == IN_CIRCUIT || where == GATES) && !e->frame)
+		return "at file level, beside circuits";
+	return NULL;
+}
+
+void elab_run(struct elab *e, const struct node *n)
+{
+	if (!elab_work(e, 1, n->span) || !row[n->kind].run)
+		return;
+	const char *place = wrong_place(e, n);
+	if (place) {
+		elab_error(e, DIAG_MISPLACED, n->span, "`%s` cannot stand %s", node_kind_text(n->kind), place);
+		return;
+	}
+	if (e->nesting >= COMPILE_NESTING_MAX) {
+		elab_error(e, DIAG_LIMIT_DEPTH, n->span, "more than %d statements inside each other, those of called blocks counted",
+			COMPILE_NESTING_MAX);
+		e->stop = true;
+		return;
+	}
+	e->nesting++;
+	row[n->kind].run(e, n);
+	e->nesting--;
+}
+
+void elaborate(struct ast *t, struct diags *diags, const struct compile_options *o, struct design *d)
+{
+	struct elab e = { .tree = t, .diags = diags, .options = o, .arena = d->arena, .prefix = "" };
+
+	e.mute = diags_new(diags_sources(diags));
+	e.design = *d;
+	elab_overrides(&e);
+	if (!diags_errors(diags))
+		elab_file(&e);
+	*d = e.design;
+	elab_memo_free(&e);
+	diags_free(e.mute);
+	free(e.seen);
+	free(e.names.key);
+	free(e.names.value);
+	free(e.condition);
+}

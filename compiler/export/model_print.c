@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A program as a model again: its circuits gate by gate, weights as numbers.
+ *
+ * What passes and lowering did is kept; blocks, loops and layers are written out.  Angles
+ * that depend on inputs stay expressions.  Measurements are left out: they were deferred, and
+ * what followed from them is controlled gates. */
+#include "config.h"
+#include "compiler/export/model_print.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool is_reserved(const char *s)
+{
+	static const char *const words[] = {
+#define KEYWORD(token, word, class) word,
+#define FOREIGN(word, help) word,
+#include "lang/tokens.def"
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(s, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_name(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	return n && !s[n] && n <= LANG_IDENT_MAX && !strchr("0123456789", *s) && !is_reserved(s);
+}
+
+/* The registers are names, differ from inputs and each other, and have every wire once, in order. */
+static bool registers_are_named(const struct program *p, const struct circuit_code *c)
+{
+	uint32_t next = 0;
+
+	for (uint32_t r = 0; r < c->nregister; r++) {
+		if (!is_name(c->reg[r].name) || c->reg[r].first != next || !c->reg[r].count)
+			return false;
+		next += c->reg[r].count;
+		for (uint32_t k = 0; k < r; k++)
+			if (!strcmp(c->reg[k].name, c->reg[r].name))
+				return false;
+		for (uint32_t i = 0; i < p->ninput_group; i++)
+			if (!strcmp(p->input_group[i].name, c->reg[r].name))
+				return false;
+	}
+	return next == c->nwire;
+}
+
+/* Vectors are put on a list, and only wires of one register make one. */
+static bool vectors_are_inside(const struct circuit_code *c)
+{
+	for (uint32_t i = 0; i < c->napply; i++) {
+		const struct apply *a = &c->apply[i];
+
+		if (a->op != APPLY_AMPLITUDES && a->op != APPLY_STATE)
+			continue;
+		for (uint32_t r = 0; r < c->nregister; r++)
+			for (uint32_t k = 1; k < a->nwire; k++)
+				if ((a->wire[0] - c->reg[r].first < c->reg[r].count) != (a->wire[k] - c->reg[r].first < c->reg[r].count))
+					return false;
+	}
+	return true;
+}
+
+static int by_text(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* Are n texts names, all different? */
+static bool are_names(const char **name, uint32_t n)
+{
+	bool good = true;
+
+	qsort(name, n, sizeof *name, by_text);
+	for (uint32_t i = 0; i < n; i++)
+		good = good && is_name(name[i]) && (!i || strcmp(name[i - 1], name[i]));
+	return good;
+}
+
+static void choose_names(struct printer *w)
+{
+	static const char *const registers[] = { "q", "qubits", "wires" };
+	const struct program *p = w->p;
+	uint32_t n = p->ninput_group > p->ncircuit ? p->ninput_group : p->ncircuit;
+	const char **name = mem_alloc((size_t)n + 1, sizeof *name);
+
+	for (uint32_t i = 0; i < p->ncircuit; i++)
+		name[i] = p->circuit[i].name;
+	w->plain = p->ncircuit > 1 && !are_names(name, p->ncircuit);
+	for (uint32_t i = 0; !w->plain && i < p->ncircuit; i++)
+		w->plain = !registers_are_named(p, &p->circuit[i]) || !vectors_are_inside(&p->circuit[i]);
+	for (uint32_t i = 0; i < p->ninput_group; i++)
+		name[i] = p->input_group[i].name;
+	w->plain_inputs = !are_names(name, p->ninput_group);
+	for (size_t k = 0; k < sizeof registers / sizeof *registers && !w->register_name; k++) {
+		w->register_name = registers[k];
+		for (uint32_t i = 0; i < p->ninput_group; i++)
+			if (!strcmp(name[i], registers[k]))
+				w->register_name = NULL;
+	}
+	w->plain_inputs |= !w->register_name;
+	w->plain |= w->plain_inputs;
+	w->register_name = w->register_name ? w->register_name : registers[0];
+	free(name);
+}
+
+static void put_wire(struct printer *w, uint32_t wire)
+{
+	buf_printf(w->out, "%s[%u]", w->register_of[wire], w->place[wire]);
+}
+
+/* Wires of one register as one operand. */
+static void put_list(struct printer *w, const uint32_t *wire, uint32_t n)
+{
+	buf_printf(w->out, "%s[{", w->register_of[wire[0]]);
+	for (uint32_t k = 0; k < n; k++)
+		buf_printf(w->out, k ? ", %u" : "%u", w->place[wire[k]]);
+	buf_str(w->out, "}]");
+}
+
+static void put_circuit_name(struct printer *w, uint32_t number)
+{
+	if (w->plain)
+		buf_printf(w->out, "c%u", number);
+	else
+		buf_str(w->out, w->p->circuit[number].name);
+}
+
+/* ---- other applies ---- */
+
+/* An input as it is, or a slice of it, where the amplitudes are one; else INDEX_NONE. */
+static uint32_t input_behind(const struct program *p, const struct apply *a)
+{
+	const struct expr *x = &p->expr[a->expr[0]];
+	uint32_t first = x->a, group;
+
+	for (uint32_t k = 0; k < a->nexpr; k++)
+		if (p->expr[a->expr[k]].op != EXPR_INPUT || p->expr[a->expr[k]].a != first + k)
+			return INDEX_NONE;
+	group = program_input_group(p, first);
+	return p->input_group[group].ndim == 1 && first - p->input_group[group].first + a->nexpr <= p->input_group[group].count
+		? group : INDEX_NONE;
+}
+
+static int put_amplitudes(struct printer *w, const struct apply *a)
+{
+	uint32_t group = input_behind(w->p, a);
+	int code = 0;
+
+	buf_printf(w->out, "%samplitudes(", w->indent);
+	if (group != INDEX_NONE) {
+		uint32_t first = w->p->expr[a->expr[0]].a - w->p->input_group[group].first;
+
+		model_put_input_name(w, group);
+		if (a->nexpr < w->p->input_group[group].count)
+			buf_printf(w->out, "[%u:%u]", first, first + a->nexpr - 1);
+	}
+	for (uint32_t k = 0; !code && group == INDEX_NONE && k < a->nexpr; k++) {
+		if (w->out->len > MODEL_TEXT_MAX)
+			return err_set(w->e, -ERR_BAD_DATA, "the circuit's text is longer than %d MiB", MODEL_TEXT_MAX >> 20);
+		buf_str(w->out, k ? ", " : "{");
+		code = model_put_angle(w, a->expr[k]);
+	}
+	buf_str(w->out, group == INDEX_NONE ? "}) " : ") ");
+	put_list(w, a->wire, a->nwire);
+	buf_str(w->out, ";\n");
+	return code;
+}
+
+static int put_apply(struct printer *w, const struct apply *a)
+{
+	if (a->layer != w->layer && a->layer != INDEX_NONE)
+		buf_printf(w->out, "%s// %s\n", w->indent, w->plain ? "next layer" : w->p->layer[a->layer].path);
+	w->layer = a->layer;
+	switch (a->op) {
+	case APPLY_UNITARY: return model_put_unitary(w, a);
+	case APPLY_AMPLITUDES: return put_amplitudes(w, a);
+	case APPLY_STATE:
+		buf_printf(w->out, "%samplitudes(", w->indent);
+		model_put_input_name(w, a->matrix);
+		buf_str(w->out, ") ");
+		put_list(w, a->wire, a->nwire);
+		buf_str(w->out, ";\n");
+		return 0;
+	case APPLY_SWAP: buf_printf(w->out, "%sswap ", w->indent); break;
+	case APPLY_DISCARD: buf_printf(w->out, "%sdiscard ", w->indent); break;
+	case APPLY_MEASURE: return 0;
+	case APPLY_NONE: case APPLY_COUNT: BUG("no operation number %d", (int)a->op);
+	}
+	model_put_wires(w, a->wire, a->nwire, ", ");
+	buf_str(w->out, ";\n");
+	return 0;
+}
+
+/* ---- observables ---- */
+
+/* "- 0.5*z(q[0])*x(q[1])": one term of a sum, or its first. */
+static void put_term(struct printer *w, const struct pauli_term *t, bool first)
+{
+	double c = t->coefficient;
+
+	buf_str(w->out, first ? signbit(c) ? "-" : "" : signbit(c) ? " - " : " + ");
+	if (!t->nfactor || fabs(c) != 1)
+		model_put_number(w, fabs(c));
+	for (uint32_t k = 0; k < t->nfactor; k++) {
+		buf_printf(w->out, "%s%c(", k || fabs(c) != 1 ? "*" : "", "?xyz"[t->factor[k].letter & 3]);
+		put_wire(w, t->factor[k].wire);
+		buf_char(w->out, ')');
+	}
+}
+
+static void put_sum(struct printer *w, const struct output *o)
+{
+	/* A sum of numbers alone is no observable. */
+	bool numbers = !o->nterm || (o->nterm == 1 && !o->term[0].nfactor);
+
+	for (uint32_t k = 0; k < o->nterm; k++)
+		put_term(w, &o->term[k], !k);
+	if (numbers && w->c->nwire) {
+		buf_str(w->out, o->nterm ? " + 0.0*z(" : "0.0*z(");
+		put_wire(w, 0);
+		buf_char(w->out, ')');
+	}
+}
+
+static void put_output(struct printer *w, const struct output *o)
+{
+	buf_printf(w->out, "%sobserve ", w->indent);
+	if (o->kind == OUTPUT_PROBS) {
+		buf_str(w->out, "probs(");
+		model_put_wires(w, o->wire, o->nwire, " ++ ");
+		buf_char(w->out, ')');
+	} else {
+		put_sum(w, o);
+	}
+	buf_str(w->out, ";\n");
+}
+
+/* ---- the whole ---- */
+
+static void put_registers(struct printer *w)
+{
+	const struct circuit_code *c = w->c;
+
+	for (uint32_t k = 0; w->plain && k < c->nwire; k++) {
+		w->register_of[k] = w->register_name;
+		w->place[k] = k;
+	}
+	if (w->plain && c->nwire)
+		buf_printf(w->out, "%squbit[%u] %s;\n", w->indent, c->nwire, w->register_name);
+	for (uint32_t r = 0; !w->plain && r < c->nregister; r++) {
+		buf_printf(w->out, "%squbit[%u] %s;\n", w->indent, c->reg[r].count, c->reg[r].name);
+		for (uint32_t k = 0; k < c->reg[r].count; k++) {
+			w->register_of[c->reg[r].first + k] = c->reg[r].name;
+			w->place[c->reg[r].first + k] = k;
+		}
+	}
+}
+
+static int put_circuit(struct printer *w, uint32_t number)
+{
+	bool alone = w->p->ncircuit == 1;
+	int code = 0;
+
+	w->c = &w->p->circuit[number];
+	w->indent = alone ? "" : "  ";
+	w->layer = INDEX_NONE;
+	if (!alone) {
+		buf_str(w->out, "\ncircuit ");
+		put_circuit_name(w, number);
+		buf_str(w->out, " {\n");
+	}
+	put_registers(w);
+	for (uint32_t i = 0; !code && i < w->c->napply; i++)
+		code = put_apply(w, &w->c->apply[i]);
+	for (uint32_t i = 0; !code && i < w->c->noutput; i++)
+		put_output(w, &w->c->output[i]);
+	buf_str(w->out, alone ? "" : "}\n");
+	return code;
+}
+
+static void put_inputs(struct printer *w)
+{
+	for (uint32_t i = 0; i < w->p->ninput_group; i++) {
+		const struct input_group *g = &w->p->input_group[i];
+
+		buf_str(w->out, g->is_state ? "input state" : "input float");
+		for (uint32_t k = 0; !g->is_state && k < g->ndim; k++)
+			buf_printf(w->out, k ? ", %u" : "[%u", g->dim[k]);
+		buf_str(w->out, !g->is_state && g->ndim ? "] " : " ");
+		model_put_input_name(w, i);
+		buf_str(w->out, ";\n");
+	}
+}
+
+/* All circuits' readouts, one behind the other, as the program has them. */
+static void put_instances(struct printer *w)
+{
+	buf_str(w->out, "\nhead (");
+	for (uint32_t i = 0; i < w->p->ncircuit; i++) {
+		buf_str(w->out, i ? ", " : "");
+		put_circuit_name(w, i);
+		buf_char(w->out, ' ');
+		put_circuit_name(w, i);
+	}
+	buf_str(w->out, ") { }\n");
+}
+
+/* Gates of a matrix, those of matrices inside of it counted too; no deeper than blocks in a model are. */
+static int check_size(const struct program *p, struct err *e)
+{
+	uint64_t *ngate = mem_try((size_t)p->nmatrix + 1, sizeof *ngate), total = 0;
+	uint32_t *depth = mem_try((size_t)p->nmatrix + 1, sizeof *depth);
+	int code = ngate && depth ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u matrices", p->nmatrix);
+
+	for (uint32_t m = 0; !code && m < p->nmatrix; m++)
+		for (uint32_t i = 0; i < p->matrix[m].nitem; i++) {
+			const struct item *it = &p->matrix[m].item[i];
+			uint32_t inner = it->gate == GATE_NONE ? depth[it->ref] + 1 : 1;
+
+			ngate[m] += it->gate == GATE_NONE ? ngate[it->ref] : 1;
+			if (ngate[m] > COMPILE_CALLS_MAX)
+				ngate[m] = COMPILE_CALLS_MAX + 1;
+			depth[m] = inner > depth[m] ? inner : depth[m];
+		}
+	for (uint32_t c = 0; !code && c < p->ncircuit; c++)
+		for (uint32_t i = 0; !code && i < p->circuit[c].napply; i++) {
+			const struct apply *a = &p->circuit[c].apply[i];
+
+			total += a->op == APPLY_UNITARY ? ngate[a->matrix] : 1;
+			if (total > COMPILE_CALLS_MAX || (a->op == APPLY_UNITARY && depth[a->matrix] > COMPILE_DEPTH_MAX))
+				code = err_set(e, -ERR_BAD_DATA, "more than %d gates, or blocks deeper than %d: too large to be written "
+					"gate by gate", COMPILE_CALLS_MAX, COMPILE_DEPTH_MAX);
+		}
+	free(ngate);
+	free(depth);
+	return code;
+}
+
+int model_print(const struct program *p, const double *weight, struct buf *out, struct err *e)
+{
+	struct printer *w;
+	double *value, *input;
+	int code = check_size(p, e);
+
+	if (code)
+		return code;
+	w = mem_alloc(1, sizeof *w);
+	value = mem_try((size_t)p->nexpr + 1, sizeof *value);
+	input = mem_try((size_t)p->ninput + 1, sizeof *input);
+	*w = (struct printer){ .p = p, .value = value, .out = out, .e = e };
+	choose_names(w);
+	if (!value || !input)
+		code = err_set(e, -ERR_CONFIG, "no memory for %u angles", p->nexpr);
+	else
+		program_eval(p, weight, input, value);
+	if (!code) {
+		buf_str(out, "QCNN 1;\n");
+		if (p->ndense)
+			buf_printf(out, "// The circuits alone: their %u readouts went into a head.\n", p->nreadout);
+		put_inputs(w);
+	}
+	for (uint32_t c = 0; !code && c < p->ncircuit; c++)
+		code = put_circuit(w, c);
+	if (!code && p->ncircuit > 1)
+		put_instances(w);
+	free(input);
+	free(value);
+	free(w);
+	return code;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Gates and their angles as statements of a model. */
+#include "config.h"
+#include "compiler/export/model_print.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	NODES_MAX = 1024,                /* of one angle, written out */
+	/* An item's wires are wires of its matrix, so that only an apply adds any. */
+	SITE_WIRES_MAX = PROGRAM_CONTROLS_MAX + MATRIX_TARGETS_MAX
+};
+
+/* ---- names ---- */
+
+void model_put_wires(struct printer *w, const uint32_t *wire, uint32_t n, const char *between)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		buf_str(w->out, k ? between : "");
+		buf_printf(w->out, "%s[%u]", w->register_of[wire[k]], w->place[wire[k]]);
+	}
+}
+
+void model_put_input_name(struct printer *w, uint32_t group)
+{
+	if (w->plain_inputs)
+		buf_printf(w->out, "x%u", group);
+	else
+		buf_str(w->out, w->p->input_group[group].name);
+}
+
+/* ---- angles ---- */
+
+static void put_input(struct printer *w, uint32_t scalar)
+{
+	uint32_t number = program_input_group(w->p, scalar), at[PROGRAM_DIMS_MAX];
+	const struct input_group *g = &w->p->input_group[number];
+	uint32_t k = scalar - g->first;
+
+	model_put_input_name(w, number);
+	for (uint32_t i = g->ndim; i-- > 0; k /= g->dim[i])
+		at[i] = k % g->dim[i];
+	for (uint32_t i = 0; i < g->ndim; i++)
+		buf_printf(w->out, i ? ", %u" : "[%u", at[i]);
+	buf_str(w->out, g->ndim ? "]" : "");
+}
+
+void model_put_number(struct printer *w, double v)
+{
+	size_t begin = w->out->len;
+
+	buf_real(w->out, v);
+	if (!strpbrk(w->out->data + begin, ".e"))
+		buf_str(w->out, ".0");
+}
+
+static int put_expr(struct printer *w, uint32_t e, bool inside);
+
+/* inside: an operand of an operation, in parentheses. */
+static int put_operation(struct printer *w, const struct expr *x, bool inside)
+{
+	static const char *const infix[EXPR_COUNT] = { [EXPR_ADD] = " + ", [EXPR_SUB] = " - ", [EXPR_MUL] = "*", [EXPR_DIV] = "/",
+		[EXPR_POW] = "**" };
+	static const char *const name[EXPR_COUNT] = {
+#define EXPR(id, text, noperand) [EXPR_##id] = text,
+#include "runtime/program/expr.def"
+#undef EXPR
+	};
+	bool sign = infix[x->op] || x->op == EXPR_NEG, parentheses = !sign || inside;
+	int code;
+
+	buf_printf(w->out, "%s%s%s", sign ? "" : name[x->op], parentheses ? "(" : "", x->op == EXPR_NEG ? "-" : "");
+	code = put_expr(w, x->a, sign);
+	if (!code && expr_noperand(x->op) > 1) {
+		buf_str(w->out, infix[x->op] ? infix[x->op] : ", ");
+		code = put_expr(w, x->b, sign);
+	}
+	buf_str(w->out, parentheses ? ")" : "");
+	return code;
+}
+
+static int put_expr(struct printer *w, uint32_t number, bool inside)
+{
+	const struct expr *x = &w->p->expr[number];
+
+	if (!w->nodes--) {
+		w->nodes = 0;
+		return err_set(w->e, -ERR_BAD_DATA, "an angle that depends on inputs has more than %d parts", NODES_MAX);
+	}
+	if (x->cls == VALUE_SAMPLE && x->op != EXPR_INPUT)
+		return put_operation(w, x, inside);
+	if (x->op == EXPR_INPUT) {
+		put_input(w, x->a);
+		return 0;
+	}
+	if (!isfinite(w->value[number]))
+		return err_set(w->e, -ERR_BAD_DATA, "an angle is not finite");
+	buf_str(w->out, inside && w->value[number] < 0 ? "(" : "");
+	model_put_number(w, w->value[number]);
+	buf_str(w->out, inside && w->value[number] < 0 ? ")" : "");
+	return 0;
+}
+
+int model_put_angle(struct printer *w, uint32_t e)
+{
+	w->nodes = NODES_MAX;
+	return put_expr(w, e, false);
+}
+
+static int put_angles(struct printer *w, const uint32_t *angle, unsigned n)
+{
+	int code = 0;
+
+	for (unsigned k = 0; !code && k < n; k++) {
+		buf_str(w->out, k ? ", " : "(");
+		code = model_put_angle(w, angle[k]);
+	}
+	buf_str(w->out, n ? ")" : "");
+	return code;
+}
+
+/* ---- gates ---- */
+
+/* A gate as it acts: under all controls, of the apply and of the items around it. */
+struct site { bool adjoint; uint32_t ncontrol, ntarget; bool one[SITE_WIRES_MAX]; uint32_t wire[SITE_WIRES_MAX]; };
+
+/* `cx` for x under one control that waits for 1, where the table has such a row. */
+static const struct gate_row *controlled_row(const struct item *it, const struct site *s)
+{
+	for (uint32_t k = 0; k < s->ncontrol; k++)
+		if (!s->one[k])
+			return NULL;
+	for (unsigned g = 1; s->ncontrol && g < GATE_COUNT; g++) {
+		const struct gate_row *row = gate_row(g);
+
+		if (row->ncontrol == s->ncontrol && row->base == it->gate && row->base_word == it->word && row->id != row->base)
+			return row;
+	}
+	return NULL;
+}
+
+/* The gate behind pow(t) @, for the rows that are powers; NULL for others. */
+static const char *base_of_power(const struct item *it, char text[16])
+{
+	if (it->gate == GATE_PPAULI)
+		return gate_word_name(GATE_PAULI, it->word, text);
+	for (unsigned g = 1; g < GATE_COUNT; g++)
+		if (gate_row(g)->power == it->gate && !gate_row(g)->ncontrol)
+			return gate_row(g)->name;
+	return NULL;
+}
+
+static int put_gate(struct printer *w, const struct item *it, const struct site *s)
+{
+	const struct gate_row *row = controlled_row(it, s);
+	bool is_phase = it->gate == GATE_GPHASE || it->gate == GATE_PHASE_ALL;
+	unsigned nangle = gate_row(it->gate)->nangle;
+	const char *power;
+	char text[16];
+	int code = 0;
+
+	buf_str(w->out, w->indent);
+	if (s->adjoint && !(gate_flags(it->gate, it->word) & GATE_SELF_INVERSE))
+		buf_str(w->out, "inv @ ");
+	for (uint32_t k = 0; !row && k < s->ncontrol; k++)
+		buf_str(w->out, s->one[k] ? "ctrl @ " : "negctrl @ ");
+	power = base_of_power(it, text);
+	if (power && !row) {
+		buf_str(w->out, "pow");
+		code = put_angles(w, it->angle, nangle);
+		buf_printf(w->out, " @ %s", power);
+	} else {
+		buf_str(w->out, row ? row->name : is_phase ? "gphase" : gate_word_name(it->gate, it->word, text));
+		code = put_angles(w, it->angle, nangle);
+	}
+	buf_str(w->out, s->ncontrol || !is_phase ? " " : "");
+	model_put_wires(w, s->wire, s->ncontrol + (is_phase ? 0 : s->ntarget), ", ");
+	buf_str(w->out, ";\n");
+	return !code && w->out->len > MODEL_TEXT_MAX ? err_set(w->e, -ERR_BAD_DATA, "the circuit's text is longer than %d MiB", MODEL_TEXT_MAX >> 20)
+		: code;
+}
+
+static int put_matrix(struct printer *w, const struct matrix *m, const struct site *s);
+
+static int put_item(struct printer *w, const struct item *it, const struct site *around)
+{
+	struct site s = *around;
+
+	s.adjoint = around->adjoint != it->adjoint;
+	s.ncontrol = around->ncontrol + it->ncontrol;
+	s.ntarget = it->nwire - it->ncontrol;
+	for (uint32_t k = 0; k < it->nwire; k++) {
+		s.wire[around->ncontrol + k] = around->wire[around->ncontrol + it->wire[k]];
+		s.one[around->ncontrol + k] = it->control_ones >> k & 1;
+	}
+	return it->gate == GATE_NONE ? put_matrix(w, &w->p->matrix[it->ref], &s) : put_gate(w, it, &s);
+}
+
+static int put_matrix(struct printer *w, const struct matrix *m, const struct site *s)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < m->nitem; i++)
+		code = put_item(w, &m->item[s->adjoint ? m->nitem - 1 - i : i], s);
+	return code;
+}
+
+int model_put_unitary(struct printer *w, const struct apply *a)
+{
+	struct site s = { .adjoint = a->adjoint, .ncontrol = a->ncontrol, .ntarget = a->nwire - a->ncontrol };
+
+	for (uint32_t k = 0; k < a->nwire; k++) {
+		s.wire[k] = a->wire[k];
+		s.one[k] = k < a->ncontrol && a->control_ones >> k & 1;
+	}
+	return put_matrix(w, &w->p->matrix[a->matrix], &s);
+}
+

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading qsim's circuits line by line; every gate is one row of a table. */
+#include "config.h"
+#include "compiler/import/qsim.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/program/program.h"
+
+enum { QUBITS_MAX = 2, ANGLES_MAX = 2, WORD_MAX = 63, CONTROLS_MAX = PROGRAM_CONTROLS_MAX };
+
+/* text: gates of the language in order, `;` between them, $k for the k-th parameter.  Matrices as in
+ * qsim's gates_qsim.h, phases included. */
+static const struct gate_text { const char *name; unsigned nqubit, nangle; const char *text; } gates[] = {
+	{ "p", 0, 1, "gphase($0)" },
+	{ "id1", 1, 0, "id" }, { "id_1", 1, 0, "id" }, { "id2", 2, 0, "" }, { "id_2", 2, 0, "" },
+	{ "h", 1, 0, "h" }, { "x", 1, 0, "x" }, { "y", 1, 0, "y" }, { "z", 1, 0, "z" }, { "s", 1, 0, "s" }, { "t", 1, 0, "t" },
+	{ "x_1_2", 1, 0, "sx" }, { "y_1_2", 1, 0, "pow(0.5) @ y" },
+	{ "hz_1_2", 1, 0, "u4(pi/2, -pi/4, pi/4, pi/4)" },
+	{ "rx", 1, 1, "rx($0)" }, { "ry", 1, 1, "ry($0)" }, { "rz", 1, 1, "rz($0)" }, { "rxy", 1, 2, "r($1, $0)" },
+	{ "cz", 2, 0, "cz" }, { "cnot", 2, 0, "cx" }, { "cx", 2, 0, "cx" }, { "cp", 2, 1, "cp($0)" },
+	{ "sw", 2, 0, "swap" }, { "is", 2, 0, "iswap" }, { "fs", 2, 2, "IsingXY(-2*$0);cp(-$1)" },
+};
+enum { GATES = sizeof gates / sizeof *gates };
+
+struct reader {
+	struct diags *d;
+	uint32_t file;
+	const char *text;
+	size_t at, end;              /* of the line at hand */
+	uint32_t nqubit;
+	int64_t *last;               /* (nqubit) time of the last gate, -1 before */
+	struct buf *out;
+	/* the word at hand */
+	struct span span;
+	char word[WORD_MAX + 1];
+};
+
+/* The next word of the line; false at its end. */
+static bool next(struct reader *r)
+{
+	size_t n;
+
+	while (r->at < r->end && (r->text[r->at] == ' ' || r->text[r->at] == '\t' || r->text[r->at] == '\r'))
+		r->at++;
+	r->span = (struct span){ r->file, (uint32_t)r->at, (uint32_t)r->at };
+	while (r->at < r->end && !isspace((unsigned char)r->text[r->at]))
+		r->at++;
+	r->span.end = (uint32_t)r->at;
+	n = r->span.end - r->span.begin;
+	memcpy(r->word, r->text + r->span.begin, n < WORD_MAX ? n : WORD_MAX);
+	r->word[n < WORD_MAX ? n : WORD_MAX] = 0;
+	return n > 0;
+}
+
+static bool fault(struct reader *r, enum diag_code code, const char *headline, const char *label)
+{
+	diag_label(diag_at(r->d, code, r->span, "%s", headline), "%s", label);
+	return false;
+}
+
+static bool is_count(const char *word, uint64_t most, uint64_t *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*word) || strlen(word) > 18)
+		return false;
+	*out = strtoull(word, &end, 10);
+	return !*end && *out <= most;
+}
+
+static bool want_time(struct reader *r, int64_t *when)
+{
+	uint64_t v;
+
+	if (!is_count(r->word, INT64_MAX, &v))
+		return fault(r, DIAG_QSIM_SYNTAX, "a line begins with its time", "expected a whole number");
+	*when = (int64_t)v;
+	return true;
+}
+
+/* One qubit: in range, not among used[0..n), later than its last gate. */
+static bool want_qubit(struct reader *r, int64_t when, uint32_t *used, unsigned n)
+{
+	uint64_t v;
+
+	if (!next(r))
+		return fault(r, DIAG_QSIM_SYNTAX, "the line ends too early", "expected a qubit");
+	if (!is_count(r->word, INT64_MAX, &v))
+		return fault(r, DIAG_QSIM_SYNTAX, "not the number of a qubit", "expected a whole number");
+	if (v >= r->nqubit) {
+		diag_label(diag_at(r->d, DIAG_QSIM_QUBIT, r->span, "there is no qubit %s", r->word),
+			"the circuit has qubits 0 to %u", r->nqubit - 1);
+		return false;
+	}
+	for (unsigned k = 0; k < n; k++)
+		if (used[k] == v)
+			return fault(r, DIAG_QSIM_QUBIT, "the same qubit twice", "it is already an operand of this gate");
+	if (r->last[v] >= when) {
+		diag_label(diag_at(r->d, DIAG_QSIM_TIME, r->span, "a gate out of time order"),
+			"qubit %s has a gate at time %lld already", r->word, (long long)r->last[v]);
+		return false;
+	}
+	used[n] = (uint32_t)v;
+	return true;
+}
+
+static bool want_angle(struct reader *r, double *out)
+{
+	char *end;
+
+	if (!next(r))
+		return fault(r, DIAG_QSIM_SYNTAX, "the line ends too early", "expected a parameter");
+	*out = strtod(r->word, &end);
+	if (*end || end == r->word || !isfinite(*out) || r->span.end - r->span.begin > WORD_MAX)
+		return fault(r, DIAG_QSIM_SYNTAX, "not a parameter", "expected a number");
+	return true;
+}
+
+static const struct gate_text *want_gate(struct reader *r)
+{
+	const char *names[GATES], *near;
+	struct diag *g;
+
+	for (unsigned k = 0; k < GATES; k++) {
+		names[k] = gates[k].name;
+		if (!strcmp(r->word, names[k]))
+			return &gates[k];
+	}
+	if (!strcmp(r->word, "m")) {
+		g = diag_at(r->d, DIAG_QSIM_GATE, r->span, "a measurement");
+		diag_label(g, "circuits are read without measurements");
+		diag_help(g, "delete the line: results are computed from the final state");
+		return NULL;
+	}
+	g = diag_at(r->d, DIAG_QSIM_GATE, r->span, "unknown gate `%s`", r->word);
+	diag_label(g, "no gate of this format has this name");
+	near = diag_nearest(r->word, names, GATES);
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	return NULL;
+}
+
+/* ---- writing ---- */
+
+static void put_gate(struct buf *out, const char *text, size_t len, const double *angle)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '$') {
+			buf_char(out, '(');
+			buf_real(out, angle[text[++i] - '0']);
+			buf_char(out, ')');
+		} else {
+			buf_char(out, text[i]);
+		}
+}
+
+static void put_line(struct buf *out, const struct gate_text *g, unsigned ncontrol, const uint32_t *qubit,
+	const double *angle)
+{
+	const char *p = g->text;
+
+	while (*p) {
+		size_t len = strcspn(p, ";");
+
+		if (ncontrol)
+			buf_printf(out, "ctrl(%u) @ ", ncontrol);
+		put_gate(out, p, len, angle);
+		for (unsigned k = 0; k < ncontrol + g->nqubit; k++)
+			buf_printf(out, k ? ", q[%u]" : " q[%u]", qubit[k]);
+		buf_str(out, ";\n");
+		p += len;
+		p += *p == ';';
+	}
+}
+
+/* ---- lines ---- */
+
+/* The controls behind `c`, then the gate's name is at hand. */
+static bool read_controls(struct reader *r, int64_t when, uint32_t *qubit, unsigned *ncontrol)
+{
+	for (*ncontrol = 0; ; ++*ncontrol) {
+		size_t at = r->at;
+
+		if (!next(r))
+			return fault(r, DIAG_QSIM_SYNTAX, "the line ends too early", "expected a gate");
+		if (!isdigit((unsigned char)*r->word))
+			break;
+		if (*ncontrol == CONTROLS_MAX)
+			return fault(r, DIAG_QSIM_SYNTAX, "too many controls", "the limit is reached here");
+		r->at = at;
+		if (!want_qubit(r, when, qubit, *ncontrol))
+			return false;
+	}
+	return *ncontrol || fault(r, DIAG_QSIM_SYNTAX, "no controls", "expected a qubit behind `c`");
+}
+
+static bool read_gate(struct reader *r)
+{
+	uint32_t qubit[CONTROLS_MAX + QUBITS_MAX];
+	double angle[ANGLES_MAX];
+	unsigned ncontrol = 0;
+	const struct gate_text *g;
+	int64_t when;
+
+	if (!want_time(r, &when))
+		return false;
+	if (!next(r))
+		return fault(r, DIAG_QSIM_SYNTAX, "the line ends too early", "expected a gate");
+	if (!strcmp(r->word, "c") && !read_controls(r, when, qubit, &ncontrol))
+		return false;
+	g = want_gate(r);
+	if (!g)
+		return false;
+	for (unsigned k = 0; k < g->nqubit; k++)
+		if (!want_qubit(r, when, qubit, ncontrol + k))
+			return false;
+	for (unsigned k = 0; k < g->nangle; k++)
+		if (!want_angle(r, &angle[k]))
+			return false;
+	if (next(r))
+		return fault(r, DIAG_QSIM_SYNTAX, "something behind the gate", "the line should end here");
+	for (unsigned k = 0; k < ncontrol + g->nqubit; k++)
+		r->last[qubit[k]] = when;
+	put_line(r->out, g, ncontrol, qubit, angle);
+	return true;
+}
+
+static bool read_qubits(struct reader *r)
+{
+	uint64_t n;
+
+	if (!is_count(r->word, PROGRAM_WIRES_MAX, &n) || n == 0) {
+		diag_label(diag_at(r->d, DIAG_QSIM_SYNTAX, r->span, "no number of qubits"),
+			"expected a whole number from 1 to %d", PROGRAM_WIRES_MAX);
+		return false;
+	}
+	if (next(r))
+		return fault(r, DIAG_QSIM_SYNTAX, "something behind the number of qubits", "the line should end here");
+	r->nqubit = (uint32_t)n;
+	r->last = mem_alloc(n, sizeof *r->last);
+	for (uint32_t q = 0; q < r->nqubit; q++)
+		r->last[q] = -1;
+	buf_printf(r->out, "QCNN 1;\nqubit[%u] q;\n", r->nqubit);
+	return true;
+}
+
+void qsim_model(struct diags *d, uint32_t file, struct buf *out)
+{
+	struct reader r = { .d = d, .file = file, .out = out };
+	size_t len, begin = 0;
+	bool ok = true;
+
+	r.text = source_text(diags_sources(d), file, &len);
+	while (begin < len) {
+		const char *newline = memchr(r.text + begin, '\n', len - begin);
+
+		r.at = begin;
+		r.end = newline ? (size_t)(newline - r.text) : len;
+		begin = r.end + 1;
+		if (!next(&r) || *r.word == '#')
+			continue;
+		ok = r.nqubit ? read_gate(&r) : read_qubits(&r);
+		if (!ok && !r.nqubit)
+			break;
+	}
+	if (ok && !r.nqubit)
+		fault(&r, DIAG_QSIM_SYNTAX, "no number of qubits", "the file ends here");
+	free(r.last);
+}
+
+bool qsim_is(const char *text, size_t len)
+{
+	size_t i = 0, digits;
+
+	while (i < len && (isspace((unsigned char)text[i]) || text[i] == '#')) {
+		if (text[i] == '#')
+			while (i < len && text[i] != '\n')
+				i++;
+		else
+			i++;
+	}
+	for (digits = 0; i < len && isdigit((unsigned char)text[i]); i++)
+		digits++;
+	while (i < len && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r'))
+		i++;
+	return digits && (i == len || text[i] == '\n');
+}

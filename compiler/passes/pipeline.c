@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * All passes on one screen. */
+#include "config.h"
+#include "compiler/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/elaborate/elaborate.h"
+#include "compiler/lower.h"
+#include "compiler/passes/warn_unused.h"
+
+enum { PASS_UNROLL, PASS_FOLD, PASS_CANCEL, PASS_CONE, PASS_COUNT };
+
+static const struct pass_row rows[PASS_COUNT] = {
+	[PASS_UNROLL] = { "unroll", 'u', "run the text: loops, layers and calls become applies; blocks stay matrices", false },
+	[PASS_FOLD]   = { "fold", 'f', "compute constants in angles, drop gates that do nothing", true },
+	[PASS_CANCEL] = { "cancel", 'i', "drop neighbours that are each other's inverse", true },
+	[PASS_CONE]   = { "cone", 'c', "drop what cannot reach an output (the light cone)", true },
+};
+
+static void (*const run[PASS_COUNT])(struct design *d) = {
+	[PASS_FOLD] = pass_fold,
+	[PASS_CANCEL] = pass_cancel,
+	[PASS_CONE] = pass_cone,
+};
+
+size_t compile_passes(const struct pass_row **out)
+{
+	*out = rows;
+	return PASS_COUNT;
+}
+
+static bool without(const struct compile_options *o, const char *name)
+{
+	for (unsigned i = 0; o && i < o->nwithout; i++)
+		if (!strcmp(o->without[i], name))
+			return true;
+	return false;
+}
+
+static void dump(const struct design *d, const struct pass_row *r, const struct compile_options *o)
+{
+	if (!o || !o->dump || !o->dump_out || !strchr(o->dump, r->letter))
+		return;
+	buf_printf(o->dump_out, "; after %s\n", r->name);
+	design_print(d, o->dump_out);
+}
+
+static void run_passes(struct design *d, const struct compile_options *o)
+{
+	for (int k = 0; k < PASS_COUNT; k++) {
+		if (run[k] && (!rows[k].optional || !without(o, rows[k].name)))
+			run[k](d);
+		dump(d, &rows[k], o);
+	}
+}
+
+struct use { bool *weights, *inputs; };
+
+static struct use use_of(const struct design *d)
+{
+	return (struct use){ used_scalars(d, EXPR_WEIGHT), used_scalars(d, EXPR_INPUT) };
+}
+
+static void use_release(struct use *u)
+{
+	free(u->weights);
+	free(u->inputs);
+}
+
+/* before: in the text; after: in what the passes have left. */
+static void warn_use(const struct design *d, const struct compile_options *o, const struct use *before, const struct use *after,
+	struct diags *diags)
+{
+	warn_weights(d, before->weights, after->weights, diags);
+	if (o && o->whole)
+		warn_inputs(d, before->inputs, after->inputs, diags);
+}
+
+static struct program *finish(struct design *d, struct diags *diags, const struct compile_options *o)
+{
+	struct use before = use_of(d), after;
+	struct err e = { 0 };
+
+	if (o && o->whole && !warn_outputs(d, diags))
+		warn_qubits(d, diags);
+	run_passes(d, o);
+	after = use_of(d);
+	warn_use(d, o, &before, without(o, rows[PASS_CONE].name) ? &before : &after, diags);
+	use_release(&before);
+	use_release(&after);
+	struct program *p = lower(d, diags_sources(diags));
+	if (program_verify(p, &e))
+		BUG("the compiled program is not valid: %s", e.text);
+	program_derive(p);
+	return p;
+}
+
+struct program *compile_tree(struct ast *t, struct diags *diags, const struct compile_options *o)
+{
+	struct arena arena;
+	struct design d;
+	struct program *p = NULL;
+
+	if (diags_errors(diags))
+		return NULL;
+	arena_init(&arena);
+	design_init(&d, &arena);
+	d.main_file = t->file->span.file;
+	elaborate(t, diags, o, &d);
+	if (!diags_errors(diags))
+		p = finish(&d, diags, o);
+	design_release(&d);
+	arena_release(&arena);
+	return p;
+}

@@ -6,8 +6,8 @@
 
 #include "cli/command.h"
 #include "cli/configuration.h"
-#include "runtime/base/crypto.h"
-#include "runtime/base/crypto_session.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/crypto/crypto_session.h"
 #include "runtime/net/attach.h"
 #include "runtime/net/coordinator.h"
 

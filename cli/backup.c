@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/stop.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/folder.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/folder.h"
 
 void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
 {

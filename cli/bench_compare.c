@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "runtime/base/cpus.h"
 #include "runtime/base/json.h"
+#include "runtime/base/system/cpus.h"
 
 /* Slower by less than this, and by what either run varied, is noise. */
 static const double NOISE_LEAST = 0.05;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/score.h"
 

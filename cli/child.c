@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/base/clock.h"
-#include "runtime/base/spawn.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/spawn.h"
 
 enum { POLL_LEAST_NS = 500000, POLL_MOST_NS = 20000000 };
 static const double grace_seconds = 1;       /* between TERM and KILL */

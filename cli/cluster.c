@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/log/run.h"
 #include "runtime/net/allocation.h"
 #include "runtime/train/remote.h"

@@ -12,7 +12,7 @@
 #include "cli/attached.h"
 #include "cli/bench.h"
 #include "cli/execution.h"
-#include "runtime/base/room.h"
+#include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/memory.h"
 
 struct bench_job {

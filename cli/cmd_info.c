@@ -5,7 +5,7 @@
 
 #include "cli/execution.h"
 #include "cli/machine.h"
-#include "runtime/base/room.h"
+#include "runtime/base/system/resource_limits.h"
 
 #if defined __clang__
 #define COMPILER __VERSION__

@@ -10,8 +10,8 @@
 #include "cli/job.h"
 #include "cli/run_values.h"
 #include "cli/weights_files.h"
-#include "runtime/base/cpus.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/net/pool_threads.h"
 
 struct running {

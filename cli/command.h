@@ -62,7 +62,7 @@ int cli_warnings(const struct cli *c, const struct diags *d);
 int cli_diags_fail(const struct cli *c, const struct diags *d, int status);
 
 /* Write b to a file, or append it to c->out when path is NULL or "-"; 0 or the exit status.  A file that this process
- * has read is not replaced (inputs.h). */
+ * has read is not replaced (input_files.h). */
 int cli_write(struct cli *c, const struct buf *b, const char *path);
 /* Before long work, when the inputs have been opened: 0 when a file could be written there now and is no input, else
  * the exit status after a message. */

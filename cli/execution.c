@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runtime/base/buf.h"
-#include "runtime/base/cpus.h"
-#include "runtime/base/room.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
 
 static enum gradient_method gradient_of(const char *word)
 {

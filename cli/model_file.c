@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "compiler/import/qsim.h"
-#include "runtime/base/cpus.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/exec/memory.h"
 #include "runtime/program/bytecode.h"
 

@@ -10,9 +10,9 @@
 
 #include "cli/classes.h"
 #include "cli/run_metrics.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/cpus.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/net/coordinator.h"
 
 #define TEXT_OF(x) TEXT_OF_VALUE(x)

@@ -5,7 +5,7 @@
 #define QCNN_RECORD_H
 
 #include "cli/job.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/log/run.h"
 
 /* Metadata that are the same from the first step to the last. */

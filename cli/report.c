@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
 #include "runtime/base/visible.h"
 #include "runtime/log/terminal.h"
 

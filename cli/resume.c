@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cli/run_config.h"
-#include "runtime/base/folder.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/folder.h"
 
 /* What is looked for, and what was found of it. */
 struct search {

@@ -9,8 +9,8 @@
 #include "cli/backup.h"
 #include "cli/record.h"
 #include "cli/run_config.h"
-#include "runtime/base/folder.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/folder.h"
 
 enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, bool given)
 {

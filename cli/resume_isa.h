@@ -6,7 +6,7 @@
 #define QCNN_RESUME_ISA_H
 
 #include "cli/job.h"
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 
 enum isa_answer {
 	ISA_ANSWER_NONE = 0,         /* nothing is to be done */

@@ -8,7 +8,7 @@
 
 #include "cli/configuration.h"
 #include "cli/record.h"
-#include "runtime/base/folder.h"
+#include "runtime/base/system/folder.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
 

@@ -5,7 +5,7 @@
 #define QCNN_RUN_CONFIG_H
 
 #include "cli/run_folder.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 
 /* The keys of results of a run's config.yaml; device and isa as in config_json. NULL where it cannot be read. */
 json_t *run_config(const struct run_folder *f, const char *device, const char *isa);

@@ -17,8 +17,8 @@
 #include "cli/run_metrics.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/diag.h"
-#include "runtime/base/folder.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
+#include "runtime/base/system/folder.h"
 #include "runtime/log/latest.h"
 #include "runtime/log/run.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/sample_names.h"
-#include "runtime/base/cpus.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/system/cpus.h"
 
 enum { ROWS_TEXT_MAX = 8 << 20 };    /* bytes: half of what the header of weights.bin may take */
 

@@ -11,12 +11,12 @@
 
 #include "cli/elsewhere.h"
 #include "cli/schema_text.h"
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/data/transform.h"
+#include "runtime/exec/shortcut.h"
 #include "runtime/exec/shots.h"
 #include "runtime/net/hostfile.h"
 #include "runtime/net/launch.h"
-#include "runtime/exec/shortcut.h"
 
 /* ---- words that other rooms define ---- */
 

@@ -14,7 +14,7 @@
 #include "cli/child.h"
 #include "cli/record.h"
 #include "cli/stop.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
 
 extern char **environ;
 

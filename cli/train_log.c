@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "compiler/draw/draw.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/folder.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/folder.h"
 #include "runtime/log/tfevents.h"
 #include "runtime/train/state.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/folder.h"
+#include "runtime/base/system/folder.h"
 #include "runtime/train/state.h"
 
 static void note_lost(struct buf *lost, const char *name, uint64_t nbyte)

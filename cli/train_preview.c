@@ -10,7 +10,7 @@
 
 #include "cli/train_preview_parts.h"
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/side.h"
 

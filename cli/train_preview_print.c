@@ -7,8 +7,8 @@
 
 #include "cli/cluster_plan.h"
 #include "cli/record.h"
-#include "runtime/base/cpus.h"
 #include "runtime/base/json.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/exec/memory.h"
 #include "runtime/net/coordinator.h"
 

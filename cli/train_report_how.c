@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/log/svg.h"
 
 static void row(const char *name, const char *value, struct buf *out)

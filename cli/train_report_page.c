@@ -9,8 +9,8 @@
 
 #include "cli/train_callbacks.h"
 #include "compiler/draw/draw.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/log/svg.h"
 
 enum { GROUPS_SHOWN = 200, CIRCUIT_BYTES_MAX = 1 << 20, HASH_SHOWN = 16, CIRCUIT_WIDTH = 960 };

@@ -18,7 +18,7 @@
 #include "cli/train_report.h"
 #include "cli/train_summary.h"
 #include "cli/train_workers.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/log/history.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/progress.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 /* What all had done at a time. */
 struct done { uint64_t *nsample; /* (n) */ double at; /* clock */ };

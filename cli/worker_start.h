@@ -3,7 +3,7 @@
 #ifndef QCNN_WORKER_START_H
 #define QCNN_WORKER_START_H
 
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/net/worker.h"
 
 /* Work until the coordinator ends: 0, or a code.  f NULL: the standard input says where it is.  share: processes of

@@ -40,7 +40,7 @@ void buf_shell_word(struct buf *b, const char *s);  /* one word for a POSIX shel
 char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
 
 /* Files.  max_bytes is checked before memory is taken; what has no size (a pipe, a device) may give
- * BUF_STREAM_MAX bytes at most.  The path `-` is the standard input (inputs.h), which has no parts. */
+ * BUF_STREAM_MAX bytes at most.  The path `-` is the standard input (input_files.h), which has no parts. */
 enum { BUF_STREAM_MAX = 256 << 20 };
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e);
 int buf_open_file(const char *path, int *fd, struct err *e);    /* as buf_read_file does; `-` is the standard input */

@@ -7,17 +7,12 @@ libbase_a_SOURCES = \
 	runtime/base/arena.h \
 	runtime/base/buf.c \
 	runtime/base/buf.h \
-	runtime/base/buf_file.c \
-	runtime/base/cgroup.c \
-	runtime/base/cgroup.h \
-	runtime/base/clock.c \
-	runtime/base/clock.h \
-	runtime/base/cpus.c \
-	runtime/base/cpus.h \
-	runtime/base/crypto.c \
-	runtime/base/crypto.h \
-	runtime/base/crypto_session.c \
-	runtime/base/crypto_session.h \
+	runtime/base/crypto/crypto.c \
+	runtime/base/crypto/crypto.h \
+	runtime/base/crypto/crypto_session.c \
+	runtime/base/crypto/crypto_session.h \
+	runtime/base/crypto/sha256_blocks.h \
+	runtime/base/crypto/sha256_x86.c \
 	runtime/base/diag.c \
 	runtime/base/diag.def \
 	runtime/base/diag.h \
@@ -26,16 +21,10 @@ libbase_a_SOURCES = \
 	runtime/base/err.c \
 	runtime/base/err.def \
 	runtime/base/err.h \
-	runtime/base/file_parts.c \
-	runtime/base/file_parts.h \
 	runtime/base/fixed.c \
 	runtime/base/fixed.h \
-	runtime/base/folder.c \
-	runtime/base/folder.h \
-	runtime/base/inflate.c \
-	runtime/base/inflate.h \
-	runtime/base/inputs.c \
-	runtime/base/inputs.h \
+	runtime/base/input_files.c \
+	runtime/base/input_files.h \
 	runtime/base/json.c \
 	runtime/base/json.h \
 	runtime/base/maths.c \
@@ -44,17 +33,28 @@ libbase_a_SOURCES = \
 	runtime/base/pool.h \
 	runtime/base/rng.c \
 	runtime/base/rng.h \
-	runtime/base/room.c \
-	runtime/base/room.h \
-	runtime/base/sha256_blocks.h \
-	runtime/base/sha256_x86.c \
 	runtime/base/shuffle.h \
+	runtime/base/sincos_tmpl.h \
 	runtime/base/source.c \
 	runtime/base/source.h \
-	runtime/base/spawn.c \
-	runtime/base/spawn.h \
-	runtime/base/spool.c \
-	runtime/base/spool.h \
-	runtime/base/turns_tmpl.h \
+	runtime/base/system/buf_file.c \
+	runtime/base/system/cgroup.c \
+	runtime/base/system/cgroup.h \
+	runtime/base/system/clock.c \
+	runtime/base/system/clock.h \
+	runtime/base/system/cpus.c \
+	runtime/base/system/cpus.h \
+	runtime/base/system/file_parts.c \
+	runtime/base/system/file_parts.h \
+	runtime/base/system/folder.c \
+	runtime/base/system/folder.h \
+	runtime/base/system/inflate.c \
+	runtime/base/system/inflate.h \
+	runtime/base/system/resource_limits.c \
+	runtime/base/system/resource_limits.h \
+	runtime/base/system/spawn.c \
+	runtime/base/system/spawn.h \
+	runtime/base/system/temporary_file.c \
+	runtime/base/system/temporary_file.h \
 	runtime/base/visible.c \
 	runtime/base/visible.h

@@ -22,7 +22,7 @@ static const double SHIFT = 6755399441055744.0;      /* 1.5 * 2^52: what is adde
 #define TARGET
 #define WIDTH 2
 #define NAME(name) name##_plain
-#include "runtime/base/turns_tmpl.h"
+#include "runtime/base/sincos_tmpl.h"
 #undef TARGET
 #undef WIDTH
 #undef NAME
@@ -30,7 +30,7 @@ static const double SHIFT = 6755399441055744.0;      /* 1.5 * 2^52: what is adde
 #define TARGET __attribute__((target("avx2")))
 #define WIDTH 4
 #define NAME(name) name##_avx2
-#include "runtime/base/turns_tmpl.h"
+#include "runtime/base/sincos_tmpl.h"
 #undef TARGET
 #undef WIDTH
 #undef NAME

@@ -8,7 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
 
 struct source {
 	char *name, *text;

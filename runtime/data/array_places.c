@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/inflate.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/system/inflate.h"
+#include "runtime/base/system/temporary_file.h"
 
 enum { PIECE = 1 << 18 };
 

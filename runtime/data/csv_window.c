@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/system/temporary_file.h"
 #include "runtime/data/dataset.h"
 
 struct csv_window {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/data/array_places.h"
 #include "runtime/data/generate.h"
 #include "runtime/data/row_store.h"

@@ -9,9 +9,9 @@
 #include <strings.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/crypto.h"
-#include "runtime/base/inputs.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/input_files.h"
+#include "runtime/base/system/temporary_file.h"
 #include "runtime/data/csv_table.h"
 #include "runtime/data/row_store.h"
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/inflate.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/system/inflate.h"
+#include "runtime/base/system/temporary_file.h"
 #include "runtime/data/npz_records.h"
 
 static int broken(struct err *e, const char *what)

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "runtime/data/dataset.h"
 
-#include "runtime/base/inflate.h"
+#include "runtime/base/system/inflate.h"
 #include "runtime/data/npz_records.h"
 
 static void write_common(struct buf *b, const struct entry *m)

@@ -3,7 +3,7 @@
 #ifndef QCNN_READER_H
 #define QCNN_READER_H
 
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/data/dataset.h"
 
 int dataset_read_csv(const char *path, const struct read_options *o, struct diags *d,

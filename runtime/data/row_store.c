@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/system/temporary_file.h"
 
 enum { PIECE_BYTES = 1 << 20 };          /* of a field, read at once unless one row has more */
 

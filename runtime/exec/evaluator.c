@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/cpus.h"
-#include "runtime/base/room.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/cones.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/rank.h"

@@ -6,7 +6,7 @@
 #define QCNN_LAPS_H
 
 #include <stdbool.h>
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 enum lap {
 	LAP_NONE = 0,               /* of no part: what a lap throws away */

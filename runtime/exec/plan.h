@@ -8,7 +8,7 @@
 #ifndef QCNN_PLAN_H
 #define QCNN_PLAN_H
 
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/program/matrix.h"
 
 enum shape {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/folder.h"
 #include "runtime/base/json.h"
+#include "runtime/base/system/folder.h"
 
 struct rows { double *value; size_t n, cap; };   /* (n, HISTORY_COLUMNS_MAX) while it is read */
 

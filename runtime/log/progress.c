@@ -9,7 +9,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/log/live.h"
 #include "runtime/log/terminal.h"
 

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/folder.h"
 #include "runtime/base/json.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/folder.h"
 #include "runtime/log/latest.h"
 
 enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100, LINE_LOOKED_MAX = 1 << 16 };

@@ -11,7 +11,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
-#include "runtime/base/file_parts.h"
+#include "runtime/base/system/file_parts.h"
 
 struct run;
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/log/proto.h"
 #include "runtime/log/run.h"
 

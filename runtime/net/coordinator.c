@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/net/meeting.h"
 #include "runtime/net/member.h"
 

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 enum { BOOT_S = 30, CONNECT_MS = 3000, STAGGER_MS = 250 };
 

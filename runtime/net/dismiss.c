@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 enum { LEAVE_S = 2, GUEST_LEAVE_S = 10, TURN_MS = 2 };
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/clock.h"
 
 /* ---- results ---- */
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/spawn.h"
+#include "runtime/base/system/spawn.h"
 
 enum { PARTS_AT_ONCE = 16, PUSH_AT_ONCE = 1 << 20 };     /* of what one says or gets: others want to be seen to, too */
 

@@ -5,7 +5,7 @@
 #define QCNN_MEETING_H
 
 #include "runtime/base/buf.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/net/wire.h"
 
 struct meeting {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 #define REASON_S 3.0                     /* from the end of a connection to that of its process: a busy machine takes its time */
 #define AGAIN_S 0.5                      /* before a dropped start is tried again */

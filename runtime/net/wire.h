@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/base/buf.h"
-#include "runtime/base/crypto_session.h"
+#include "runtime/base/crypto/crypto_session.h"
 #include "runtime/base/fixed.h"
 
 enum {

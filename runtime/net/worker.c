@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/cpus.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/net/carry.h"
 #include "runtime/net/dial.h"
 #include "runtime/net/peer.h"

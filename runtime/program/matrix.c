@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "runtime/base/cpus.h"
 #include "runtime/base/shuffle.h"
+#include "runtime/base/system/cpus.h"
 
 typedef double vec2 __attribute__((vector_size(16), may_alias));
 typedef double vec4 __attribute__((vector_size(32), may_alias));

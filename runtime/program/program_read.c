@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/program/bytecode.h"
 
 struct reader {

@@ -4,7 +4,7 @@
 #include "runtime/program/program.h"
 
 #include <string.h>
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/program/bytecode.h"
 
 const char *const bytecode_section_name[SECTION_END] = {

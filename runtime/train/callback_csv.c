@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/folder.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
+#include "runtime/base/system/folder.h"
 #include "runtime/log/run.h"
 
 enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/cpus.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
-#include "runtime/base/room.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/train/remote_rows.h"
 #include "runtime/train/score.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 
 enum { MEMORY_PART = 4 };            /* of the free memory, for the inputs of files of all workers of a machine */
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/net/pool_threads.h"
 
 static void mark_frozen(const struct program *p, uint8_t *frozen)

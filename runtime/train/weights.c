@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/train/weights_file.h"
 
 const char weights_made_here[WEIGHTS_MADE_HERE][8] = { "format", "order", "sha256" };

@@ -12,7 +12,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
-#include "runtime/base/file_parts.h"
+#include "runtime/base/system/file_parts.h"
 #include "runtime/program/program.h"
 
 enum { WEIGHTS_HEADER_MAX = 16 << 20, WEIGHTS_FORMAT = 1 };

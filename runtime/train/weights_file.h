@@ -3,7 +3,7 @@
 #ifndef QCNN_WEIGHTS_FILE_H
 #define QCNN_WEIGHTS_FILE_H
 
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/train/weights.h"
 
 #define WEIGHTS_PARAMS  "params/"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
 #include "runtime/base/json.h"
 #include "runtime/train/weights_file.h"
 

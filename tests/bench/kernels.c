@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/exec/cpu/kernels.h"
 #include "runtime/exec/cpu/limits.h"
 

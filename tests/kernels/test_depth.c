@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/pool_threads.h"
 #include "tests/compile_file.h"

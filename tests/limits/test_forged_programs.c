@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "runtime/base/buf.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/pool_threads.h"
 #include "runtime/program/bytecode.h"

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/net/coordinator.h"
 #include "runtime/net/peer.h"
 #include "tests/tap.h"

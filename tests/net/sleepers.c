@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/net/coordinator.h"
 #include "runtime/net/worker.h"
 

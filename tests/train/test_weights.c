@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/base/json.h"
 #include "tests/tap.h"
 #include "tests/train/tiny.h"

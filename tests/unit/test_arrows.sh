@@ -22,12 +22,12 @@ END
 # Tests may include any, to check results with other eyes.
 cat >libraries <<'END'
 yaml.h    cli/
-zlib.h    runtime/base/inflate
+zlib.h    runtime/base/system/inflate
 jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras_h5
 nlopt.h   runtime/train/search_nlopt
-omp.h     runtime/exec/cpu/ runtime/base/cpus
+omp.h     runtime/exec/cpu/ runtime/base/system/cpus
 END
 
 # check_tree FOLDER: prints one line per include that is not allowed.

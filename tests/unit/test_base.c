@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/cpus.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/base/err.h"
-#include "runtime/base/inflate.h"
 #include "runtime/base/maths.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/inflate.h"
 #include "tests/tap.h"
 
 /* The same in pieces of every length, begun at every place of a block. */

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/file_parts.h"
 #include "runtime/base/json.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/system/file_parts.h"
 #include "tests/tap.h"
 
 static void reals(void)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "runtime/base/buf.h"
-#include "runtime/base/inflate.h"
+#include "runtime/base/system/inflate.h"
 #include "runtime/data/dataset.h"
 #include "tests/tap.h"
 

@@ -6,8 +6,8 @@
 #include "runtime/program/skew.h"
 
 #include <math.h>
-#include "runtime/base/clock.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/system/clock.h"
 #include "tests/tap.h"
 
 enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 7 };

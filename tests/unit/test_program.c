@@ -5,7 +5,7 @@
 #include "runtime/program/program.h"
 
 #include <math.h>
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/program/bytecode.h"
 #include "tests/unit/sample.h"
 

@@ -7,7 +7,7 @@
  * measuring costs little and the answer follows the machine. */
 #include "config.h"
 #include <omp.h>
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/exec/cpu/cpu_fork.h"
 
 static const double FORK_SURE = 0.1;         /* seconds saved: worth it on any machine */

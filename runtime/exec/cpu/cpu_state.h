@@ -7,7 +7,7 @@
 #ifndef QCNN_CPU_STATE_H
 #define QCNN_CPU_STATE_H
 
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/cpu/cpu_fork.h"
 #include "runtime/exec/cpu/kernels.h"

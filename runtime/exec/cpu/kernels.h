@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 
 enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_TERMS_MAX = 128 /* products of Z in one call */,
 	KERNEL_ONES_MAX = 3, KERNEL_FLIPS_MAX = 4, KERNEL_TILE_BITS = 4, KERNEL_FINISH_BITS = 8 };

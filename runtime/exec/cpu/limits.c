@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 enum {
 	STREAM_BYTES_MIN = 16 << 20,

@@ -7,8 +7,8 @@
 #define QCNN_LIMITS_H
 
 #include <stddef.h>
-#include "runtime/base/cpus.h"
 #include "runtime/base/err.h"
+#include "runtime/base/system/cpus.h"
 
 /* One table per precision and instruction set (limits_tmpl.c). */
 struct limit_loops {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Clocks of POSIX. */
 #include "config.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/system/clock.h"
 
 #include <time.h>
 

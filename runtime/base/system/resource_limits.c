@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Room under RLIMIT_AS and RLIMIT_DATA, and threads tried out. */
 #include "config.h"
-#include "runtime/base/room.h"
+#include "runtime/base/system/resource_limits.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 
 enum { STACK_DEFAULT = 8 << 20, STATM_FIELDS = 6 };
 

@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE      /* sched_getaffinity */
 #endif
-#include "runtime/base/cpus.h"
+#include "runtime/base/system/cpus.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
-#include "runtime/base/cgroup.h"
+#include "runtime/base/system/cgroup.h"
 
 enum { THREADS_LIMIT = 4096, CPU_SET_BITS = 8192 };
 

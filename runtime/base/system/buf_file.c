@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
 
 enum { CHUNK = 1 << 16, TEMPORARY_TRIES = 100, LINKS_MAX = 40 };
 

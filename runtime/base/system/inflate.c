@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Raw deflate streams (RFC 1951), gzip files (RFC 1952) and CRC-32, by zlib. */
 #include "config.h"
-#include "runtime/base/inflate.h"
+#include "runtime/base/system/inflate.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/system/temporary_file.h"
 
 enum { FILE_PIECE = 1 << 16 };
 enum { PIECE = 1 << 30 };      /* zlib counts in unsigned int */

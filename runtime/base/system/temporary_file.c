@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pread and write until all is done. */
 #include "config.h"
-#include "runtime/base/spool.h"
+#include "runtime/base/system/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/inputs.h"
+#include "runtime/base/input_files.h"
 
 enum { SPOOL_WAITING_MAX = 1 << 18 };
 

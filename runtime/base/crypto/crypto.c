@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SHA-256 by libsodium, whose hashes need no initialisation; whole blocks by the processor where it can. */
 #include "config.h"
-#include "runtime/base/crypto.h"
+#include "runtime/base/crypto/crypto.h"
 
 #include <sodium/crypto_hash_sha256.h>
 #include <sodium/utils.h>
 
-#include "runtime/base/sha256_blocks.h"
+#include "runtime/base/crypto/sha256_blocks.h"
 
 enum { BLOCK = 64 };
 

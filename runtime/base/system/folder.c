@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * openat and O_NOFOLLOW, one component of a path after the other. */
 #include "config.h"
-#include "runtime/base/folder.h"
+#include "runtime/base/system/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -27,7 +27,7 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD("seconds", "runs", COUNT, runs),
 	FIELD(NULL, "reliable", FLAG, reliable), FIELD(NULL, "doubt", TEXT, doubt), FIELD(NULL, "measured", COUNT, measured),
 #define LAP(id, name, text) FIELD("parts_seconds", name, REAL, parts[LAP_##id]),
-#include "runtime/exec/laps.def"
+#include "runtime/exec/profile_phases.def"
 #undef LAP
 	FIELD("parts_seconds", "waiting", REAL, waiting), FIELD(NULL, "compile_seconds", REAL, compile_seconds), FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
 	FIELD(NULL, "first_seconds", REAL, first_seconds), FIELD(NULL, "passes", COUNT, passes),
@@ -308,7 +308,7 @@ static void put_parts(const struct bench_result *r, struct buf *out)
 	bench_seconds_text(all, text);
 	buf_printf(out, "  parts of %s", text);
 #define LAP(id, name, meaning) put_part(name, r->parts[LAP_##id], all, LAP_##id == 1 ? ": " : ", ", out);
-#include "runtime/exec/laps.def"
+#include "runtime/exec/profile_phases.def"
 #undef LAP
 	put_part("waiting", r->waiting, all, ", ", out);
 	buf_char(out, '\n');

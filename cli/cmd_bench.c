@@ -13,7 +13,7 @@
 #include "cli/bench.h"
 #include "cli/execution.h"
 #include "runtime/base/system/resource_limits.h"
-#include "runtime/exec/memory.h"
+#include "runtime/exec/statevector/state_memory.h"
 
 struct bench_job {
 	struct cli *cli;

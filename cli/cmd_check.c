@@ -12,7 +12,7 @@
 #include "cli/values.h"
 #include "compiler/asm/asm.h"
 #include "runtime/base/json.h"
-#include "runtime/exec/memory.h"
+#include "runtime/exec/statevector/state_memory.h"
 
 static void shape(struct buf *out, uint32_t ndim, const uint32_t *dim)
 {

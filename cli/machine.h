@@ -4,8 +4,8 @@
 #define QCNN_MACHINE_H
 
 #include "runtime/base/buf.h"
-#include "runtime/exec/cpu/limits.h"
-#include "runtime/exec/plan.h"
+#include "runtime/exec/statevector/cpu/limits.h"
+#include "runtime/exec/statevector/plan/plan.h"
 
 enum { MACHINE_LIMITS_MAX = 16 };
 

@@ -8,7 +8,7 @@
 #include "cli/schema_text.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/transform.h"
-#include "runtime/exec/shortcut.h"
+#include "runtime/exec/exact_optimisation.h"
 
 /* A value that a key takes, with the key's last name. */
 static void key_example(struct buf *out, const struct schema_row *row)
@@ -157,7 +157,7 @@ void section_parts(struct buf *out, const char *name)
 {
 	(void)name;
 #define LAP(id, word, text) mdoc_item(out, word, text);
-#include "runtime/exec/laps.def"
+#include "runtime/exec/profile_phases.def"
 #undef LAP
 }
 

@@ -9,7 +9,7 @@
 #include "compiler/import/qsim.h"
 #include "runtime/base/input_files.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/exec/memory.h"
+#include "runtime/exec/statevector/state_memory.h"
 #include "runtime/program/bytecode.h"
 
 struct input_want *input_wants(const struct program *p)

@@ -13,7 +13,7 @@
 #include "cli/schema_text.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/data/transform.h"
-#include "runtime/exec/shortcut.h"
+#include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/shots.h"
 #include "runtime/net/hostfile.h"
 #include "runtime/net/launch.h"

@@ -9,7 +9,7 @@
 #include "cli/record.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/exec/memory.h"
+#include "runtime/exec/statevector/state_memory.h"
 #include "runtime/net/coordinator.h"
 
 /* Of all starts, as far as nothing stops them before. */

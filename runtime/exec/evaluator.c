@@ -9,10 +9,10 @@
 
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
-#include "runtime/exec/cones.h"
-#include "runtime/exec/memory.h"
-#include "runtime/exec/rank.h"
-#include "runtime/exec/shift.h"
+#include "runtime/exec/basis/batch_rank.h"
+#include "runtime/exec/gradient_shift.h"
+#include "runtime/exec/light_cones.h"
+#include "runtime/exec/statevector/state_memory.h"
 #include "runtime/exec/units.h"
 
 /* ---- life ---- */

@@ -9,10 +9,10 @@
 #define QCNN_EVALUATOR_H
 
 #include "runtime/base/pool.h"
-#include "runtime/exec/backend.h"
-#include "runtime/exec/laps.h"
-#include "runtime/exec/shortcut.h"
-#include "runtime/exec/shortcut_use.h"
+#include "runtime/exec/exact_optimisation.h"
+#include "runtime/exec/exact_optimisation_use.h"
+#include "runtime/exec/profile_phases.h"
+#include "runtime/exec/statevector/backend.h"
 
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/exec/adjoint.h"
-#include "runtime/exec/rank.h"
-#include "runtime/exec/shift.h"
+#include "runtime/exec/basis/batch_rank.h"
+#include "runtime/exec/gradient_adjoint.h"
+#include "runtime/exec/gradient_shift.h"
 #include "runtime/exec/units.h"
 
 /* ---- one unit ---- */

@@ -3,61 +3,61 @@
 
 noinst_LIBRARIES += libexec.a
 libexec_a_SOURCES = \
-	runtime/exec/adjoint.c \
-	runtime/exec/adjoint.h \
-	runtime/exec/backend.c \
-	runtime/exec/backend.h \
-	runtime/exec/cones.c \
-	runtime/exec/cones.h \
+	runtime/exec/basis/batch_rank.c \
+	runtime/exec/basis/batch_rank.h \
+	runtime/exec/basis/batch_rank_check.c \
+	runtime/exec/basis/batch_rank_cost.c \
+	runtime/exec/basis/batch_rank_find.c \
+	runtime/exec/basis/batch_rank_projection.c \
+	runtime/exec/basis/batch_rank_projection.h \
+	runtime/exec/basis/batch_rank_readouts.c \
+	runtime/exec/basis/batch_rank_state.h \
+	runtime/exec/basis/batch_rank_tasks.c \
+	runtime/exec/basis/row_basis.c \
+	runtime/exec/basis/row_basis.h \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
-	runtime/exec/evaluator_far.c \
+	runtime/exec/evaluator_remote.c \
 	runtime/exec/evaluator_run.c \
-	runtime/exec/forms.c \
-	runtime/exec/forms.h \
-	runtime/exec/laps.def \
-	runtime/exec/laps.h \
-	runtime/exec/memory.c \
-	runtime/exec/memory.h \
+	runtime/exec/exact_optimisation.c \
+	runtime/exec/exact_optimisation.def \
+	runtime/exec/exact_optimisation.h \
+	runtime/exec/exact_optimisation_use.c \
+	runtime/exec/exact_optimisation_use.h \
+	runtime/exec/gradient_adjoint.c \
+	runtime/exec/gradient_adjoint.h \
+	runtime/exec/gradient_shift.c \
+	runtime/exec/gradient_shift.h \
+	runtime/exec/light_cones.c \
+	runtime/exec/light_cones.h \
 	runtime/exec/observable.c \
 	runtime/exec/observable.h \
-	runtime/exec/plan.c \
-	runtime/exec/plan.h \
-	runtime/exec/plan_build.h \
-	runtime/exec/plan_floor.c \
-	runtime/exec/plan_fuse.c \
-	runtime/exec/plan_pair.c \
-	runtime/exec/plan_place.c \
-	runtime/exec/plan_print.c \
-	runtime/exec/plan_shortcut.c \
-	runtime/exec/plan_split.c \
-	runtime/exec/plan_stage.c \
-	runtime/exec/plan_stage.h \
-	runtime/exec/plan_tail.c \
-	runtime/exec/plan_time.c \
-	runtime/exec/plan_try.c \
-	runtime/exec/plan_work.c \
-	runtime/exec/plan_work.h \
-	runtime/exec/rank.c \
-	runtime/exec/rank.h \
-	runtime/exec/rank_basis.c \
-	runtime/exec/rank_basis.h \
-	runtime/exec/rank_cost.c \
-	runtime/exec/rank_find.c \
-	runtime/exec/rank_parts.c \
-	runtime/exec/rank_proof.c \
-	runtime/exec/rank_read.c \
-	runtime/exec/rank_sketch.c \
-	runtime/exec/rank_sketch.h \
-	runtime/exec/rank_state.h \
-	runtime/exec/shift.c \
-	runtime/exec/shift.h \
+	runtime/exec/pauli_observables.c \
+	runtime/exec/pauli_observables.h \
+	runtime/exec/profile_phases.def \
+	runtime/exec/profile_phases.h \
 	runtime/exec/shots.c \
 	runtime/exec/shots.h \
-	runtime/exec/shortcut.c \
-	runtime/exec/shortcut.def \
-	runtime/exec/shortcut.h \
-	runtime/exec/shortcut_use.c \
-	runtime/exec/shortcut_use.h \
+	runtime/exec/statevector/backend.c \
+	runtime/exec/statevector/backend.h \
+	runtime/exec/statevector/plan/plan.c \
+	runtime/exec/statevector/plan/plan.h \
+	runtime/exec/statevector/plan/plan_build.h \
+	runtime/exec/statevector/plan/plan_fuse.c \
+	runtime/exec/statevector/plan/plan_heisenberg.c \
+	runtime/exec/statevector/plan/plan_optimisations.c \
+	runtime/exec/statevector/plan/plan_pair.c \
+	runtime/exec/statevector/plan/plan_place.c \
+	runtime/exec/statevector/plan/plan_print.c \
+	runtime/exec/statevector/plan/plan_roofline.c \
+	runtime/exec/statevector/plan/plan_search.c \
+	runtime/exec/statevector/plan/plan_split.c \
+	runtime/exec/statevector/plan/plan_stage.c \
+	runtime/exec/statevector/plan/plan_stage.h \
+	runtime/exec/statevector/plan/plan_time.c \
+	runtime/exec/statevector/plan/plan_work.c \
+	runtime/exec/statevector/plan/plan_work.h \
+	runtime/exec/statevector/state_memory.c \
+	runtime/exec/statevector/state_memory.h \
 	runtime/exec/units.c \
 	runtime/exec/units.h

@@ -5,7 +5,7 @@
 #ifndef QCNN_OBSERVABLE_H
 #define QCNN_OBSERVABLE_H
 
-#include "runtime/exec/plan.h"
+#include "runtime/exec/statevector/plan/plan.h"
 
 /* A Pauli product on an amplitude's index:
  * (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */

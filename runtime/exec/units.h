@@ -7,7 +7,7 @@
 #define QCNN_UNITS_H
 
 #include "runtime/exec/evaluator.h"
-#include "runtime/exec/shortcut_use.h"
+#include "runtime/exec/exact_optimisation_use.h"
 #include "runtime/exec/shots.h"
 
 struct scratch {
@@ -130,11 +130,11 @@ int unit_fill(struct evaluator *ev, struct scratch *w, uint32_t first, uint32_t 
 /* States, where there are none yet (options.far): -ERR_CONFIG where they do not fit. */
 int evaluator_need_states(struct evaluator *ev, struct err *e);
 
-/* evaluator_far.c: the units of the prepared batch by a pool's workers elsewhere. */
+/* evaluator_remote.c: the units of the prepared batch by a pool's workers elsewhere. */
 int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e);
 uint64_t weights_version(void);
 
-/* shortcut_use.c: counts the prepared batch. */
+/* exact_optimisation_use.c: counts the prepared batch. */
 void use_batch(struct evaluator *ev);
 
 #endif

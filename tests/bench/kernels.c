@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "runtime/base/system/clock.h"
-#include "runtime/exec/cpu/kernels.h"
-#include "runtime/exec/cpu/limits.h"
+#include "runtime/exec/statevector/cpu/kernels.h"
+#include "runtime/exec/statevector/cpu/limits.h"
 
 enum { REPEATS = 40, ROUNDS = 20000, ROWS_A_TIME = 1 << 17 };
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/rank_basis.h"
+#include "runtime/exec/basis/row_basis.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
 
 enum { ROWS_MAX = 24, COLUMNS = 8, RANK_MAX = 6 };
-static const double coefficient_max = 1.5;       /* as in rank_basis.c */
+static const double coefficient_max = 1.5;       /* as in row_basis.c */
 
 struct found { uint32_t rank, pivot[RANK_MAX]; cplx c[ROWS_MAX * RANK_MAX]; double largest, error; };
 

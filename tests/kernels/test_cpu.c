@@ -8,9 +8,9 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include "tests/kernels/random_program.h"
+#include "runtime/exec/statevector/cpu/kernels.h"
 #include "tests/kernels/build.h"
-#include "runtime/exec/cpu/kernels.h"
+#include "tests/kernels/random_program.h"
 
 enum { NSAMPLE = 19, NRANDOM = 12, NPROGRAM = NRANDOM + 4 /* of one structure */, MANY = 150 };
 

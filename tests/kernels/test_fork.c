@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small work stays on one thread: how that is decided. */
 #include "config.h"
-#include "runtime/exec/cpu/cpu_fork.h"
+#include "runtime/exec/statevector/cpu/cpu_fork.h"
 #include "tests/tap.h"
 
 /* What waking threads takes is set here, not measured. */

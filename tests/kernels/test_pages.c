@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "runtime/exec/cpu/cpu_state.h"
+#include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "tests/tap.h"
 
 enum { HUGE_PAGE = 2 << 20, LARGE = 16 << 20, LINE_BYTES = 512 };

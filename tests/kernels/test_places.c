@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/exec/plan_stage.h"
-#include "runtime/exec/shortcut.h"
+#include "runtime/exec/exact_optimisation.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 

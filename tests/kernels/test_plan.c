@@ -4,7 +4,7 @@
 #include "config.h"
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/plan.h"
+#include "runtime/exec/statevector/plan/plan.h"
 #include "tests/kernels/build.h"
 
 static const struct plan_options single = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/rank_state.h"
+#include "runtime/exec/basis/batch_rank_state.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 

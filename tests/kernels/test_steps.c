@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/cpu/kernels.h"
+#include "runtime/exec/statevector/cpu/kernels.h"
 #include "runtime/program/matrix.h"
 #include "runtime/program/skew.h"
 #include "tests/kernels/random_program.h"

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/exec/backend.h"
-#include "runtime/exec/cpu/cpu_state.h"
-#include "runtime/exec/plan_stage.h"
-#include "runtime/exec/plan_work.h"
+#include "runtime/exec/statevector/backend.h"
+#include "runtime/exec/statevector/cpu/cpu_state.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/exec/statevector/plan/plan_work.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 

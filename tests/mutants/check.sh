@@ -6,7 +6,7 @@ set -u
 top=$PWD
 here=$top/tests/mutants
 count=${MUTANTS:-200} seed=${MUTANTS_SEED:-1} jobs=${MUTANTS_JOBS:-$(nproc 2>/dev/null || echo 2)}
-folders=${MUTANTS_FOLDERS:-lang compiler cli runtime/base runtime/program runtime/exec runtime/exec/cpu runtime/train \
+folders=${MUTANTS_FOLDERS:-lang compiler cli runtime/base runtime/program runtime/exec runtime/exec/statevector/cpu runtime/train \
 	runtime/data runtime/net runtime/log}
 # Limits of a test: CPU seconds of a process, seconds, MiB of address space of a process.
 cpu_s=${MUTANTS_CPU_S:-40} wall_s=${MUTANTS_WALL_S:-300} memory_mib=${MUTANTS_MEMORY_MIB:-8192}

@@ -216,7 +216,7 @@ END {
 	for (f = 1; f <= nfolder; f++) total += nline[folder[f]]
 	if (!total) exit
 	for (f = 1; f <= nfolder; f++) weight[folder[f]] = nline[folder[f]] / total
-	if (weight["runtime/exec/cpu"] > 0.1 && nfolder > 1) weight["runtime/exec/cpu"] = 0.1
+	if (weight["runtime/exec/statevector/cpu"] > 0.1 && nfolder > 1) weight["runtime/exec/statevector/cpu"] = 0.1
 	for (i = 1; i <= count; i++) {
 		name = next_folder(i)
 		picked[name]++

@@ -27,7 +27,7 @@ jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras_h5
 nlopt.h   runtime/train/search_nlopt
-omp.h     runtime/exec/cpu/ runtime/base/system/cpus
+omp.h     runtime/exec/statevector/cpu/ runtime/base/system/cpus
 END
 
 # check_tree FOLDER: prints one line per include that is not allowed.

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * When batch rank applies and what it costs, counted from the plan alone. */
+#include "config.h"
+#include "runtime/exec/basis/batch_rank.h"
+
+#include <math.h>
+
+#include "runtime/exec/basis/batch_rank_projection.h"
+#include "runtime/exec/pauli_observables.h"
+#include "runtime/exec/statevector/backend.h"
+
+/* What an operation costs beside one of a dense step: overlaps and mixtures read more for
+ * what they compute, the host's loops are not vectorised as kernels are, and looking for a basis is most of all
+ * sines, cosines and random phases. */
+struct weights { double overlap, mixture, host, basis; };
+static const struct weights plain = { 1, 1, 1, 1 }, measured = { 1.5, 2, 4, 50 };
+static const double GAIN = 2;    /* taken where it is at least that much cheaper */
+
+/* ---- does it apply? ---- */
+
+static bool outputs_are_forms(const struct plan *pl)
+{
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		if (!forms_possible(&pl->circuit[c]))
+			return false;
+	return true;
+}
+
+static bool encoding_is_trained(const struct plan *pl)
+{
+	for (uint32_t m = 0; m < pl->set.n; m++)
+		if (pl->cross[m] && pl->set.def[m]->cls == VALUE_SAMPLE)
+			return true;
+	return false;
+}
+
+bool rank_possible(const struct plan *pl, bool gradient, const char **why)
+{
+	if (!pl->program->ninput)
+		*why = "there are no inputs";
+	else if (pl->isa == ISA_NONE)
+		*why = "the reference backend takes no shortcuts";
+	else if (!pl->program->nreadout)
+		*why = "there are no outputs";
+	else if (!outputs_are_forms(pl))
+		*why = "there are probabilities of many qubits";
+	else if (gradient && encoding_is_trained(pl))
+		*why = "matrices depend on inputs and trained weights at once";
+	else if (sketch_entries(pl) > RANK_ENTRIES_MAX / 16)
+		*why = "the encoding is too large";
+	else
+		return true;
+	return false;
+}
+
+/* ---- costs ---- */
+
+static uint64_t units(const struct plan *pl, uint32_t n)
+{
+	return (n + (uint64_t)pl->width - 1) / pl->width;
+}
+
+static double sweeps(const struct plan *pl, uint32_t n, double sample)
+{
+	return sample * (double)(units(pl, n) * pl->width);
+}
+
+static uint64_t count_terms(const struct plan_circuit *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t o = 0; o < c->noutput; o++)
+		n += c->output[o].kind == OUTPUT_PROBS ? UINT64_C(1) << c->output[o].nwire : c->output[o].nterm;
+	return n;
+}
+
+/* Eight operations a complex product: half the pairs forward, all of them back. */
+static double combination(const struct plan *pl, double n, uint32_t r, bool gradient, const struct weights *w)
+{
+	double wide = (double)(units(pl, r) * pl->width), sum = 0;
+	double outer = 8 * n * r * r * pl->program->nreadout;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		sum += ldexp(8 * wide * wide * (double)count_terms(&pl->circuit[c]), (int)pl->circuit[c].nbit)
+			* (w->overlap / 2 + (gradient ? w->mixture : 0));
+	return sum + w->host * outer * (gradient ? 1 : 0.5);
+}
+
+/* Projections of all samples and two passes over them for every dimension; where the batch comes again, once for many times. */
+static double analysis(const struct plan *pl, double n, uint32_t r, bool again)
+{
+	double columns = 2.0 * r + 8;
+
+	return (again ? measured.host : measured.basis) * n * columns * 8 * ((double)sketch_entries(pl) + (double)pl->ncircuit * r);
+}
+
+double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
+{
+	return sweeps(pl, nsample, plan_effort(pl, gradient));
+}
+
+double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
+{
+	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &measured) + analysis(pl, nsample, r, again);
+}
+
+double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
+{
+	double executed, nominal;
+
+	plan_flops(pl, gradient, &executed, &nominal);
+	return sweeps(pl, r, executed) + combination(pl, nsample, r, gradient, &plain);
+}
+
+static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
+{
+	return (uint64_t)r * r * pl->program->nreadout <= RANK_ENTRIES_MAX
+		&& (2 * (uint64_t)r + 8) * sketch_entries(pl) <= RANK_ENTRIES_MAX
+		&& backend_cpu.bank->bytes(pl, r) <= RANK_BYTES_MAX
+		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again) <= rank_cost_off(pl, nsample, gradient);
+}
+
+/* Costs grow with r. */
+uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient, bool again)
+{
+	uint32_t low = 0, high = nsample < RANK_MAX ? nsample : RANK_MAX;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+
+		if (worth(pl, nsample, middle, gradient, again))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch whose units are done by other processes: samples go out, readouts and sums come back,
+ * and the head runs once more here, so that outputs and losses are where they always are. */
+#include "config.h"
+#include "runtime/exec/basis/batch_rank.h"
+#include "runtime/exec/units.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+uint64_t weights_version(void)
+{
+	static atomic_ullong last;
+
+	return atomic_fetch_add(&last, 1) + 1;
+}
+
+void evaluator_needs(struct evaluator *ev, const struct slope_needs *n)
+{
+	ev->needs = *n;
+}
+
+void evaluator_draws_of(struct evaluator *ev, uint64_t key, const uint32_t *sample)
+{
+	ev->draw_key = key;
+	ev->draw_sample = sample;
+}
+
+const struct fixed *evaluator_sums(const struct evaluator *ev)
+{
+	return ev->sum;
+}
+
+static void give(void *ctx, uint32_t sample, double *in)
+{
+	const struct evaluator *ev = ctx;
+	uint32_t n = ev->p->ninput;
+
+	if (n && ev->batch.input)
+		memcpy(in, ev->batch.input + (size_t)unit_row(ev, sample) * n, n * sizeof *in);
+	if (ev->gradient)
+		ev->needs.give(ev->ctx, sample, in + n);
+}
+
+static uint32_t row(void *ctx, uint32_t sample)
+{
+	const struct evaluator *ev = ctx;
+
+	if (ev->batch.file)
+		return ev->batch.file_row ? ev->batch.file_row[sample] : ev->batch.file_first + sample;
+	return (uint32_t)((size_t)(ev->batch.input - ev->batch.all) / ev->p->ninput) + unit_row(ev, sample);
+}
+
+static void take(void *ctx, uint32_t sample, const double *out)
+{
+	struct evaluator *ev = ctx;
+
+	memcpy(ev->readout + (size_t)sample * ev->p->nreadout, out, ev->p->nreadout * sizeof *out);
+}
+
+bool evaluator_reads(const struct evaluator *ev, uint32_t nsample)
+{
+	return !ev->o.far || rank_looks(ev, nsample);
+}
+
+/* All rows of a batch that came without: *x, the caller's to free. */
+static int fetch(struct evaluator *ev, double **x, struct err *e)
+{
+	const struct batch *b = &ev->batch;
+
+	*x = mem_try((size_t)b->nsample * ev->p->ninput, sizeof **x);
+	if (!*x)
+		return err_set(e, -ERR_CONFIG, "no memory for %u samples of %u numbers", b->nsample, ev->p->ninput);
+	return b->fetch(b->source, b->file_row, b->file_first, b->nsample, *x, e);
+}
+
+static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
+{
+	struct evaluator *ev = ctx;
+	const double *given = ev->batch.input;
+	double *x = NULL;
+	int code = evaluator_need_states(ev, e);
+
+	if (!code && !given && ev->batch.fetch)
+		code = fetch(ev, &x, e);
+	if (!code) {
+		ev->batch.input = x ? x : given;
+		code = evaluator_unit(ev, 0, unit, v, e);
+		ev->batch.input = given;
+	}
+	free(x);
+	return code;
+}
+
+static int outputs(struct evaluator *ev, struct err *e)
+{
+	for (uint32_t s = 0; ev->fn && s < ev->batch.nsample; s++) {
+		int code = ev->fn(ev->ctx, s, ev->readout + (size_t)s * ev->p->nreadout, NULL, NULL);
+
+		if (code)
+			return err_set(e, code, "sample %u: its loss is not finite", unit_row(ev, s));
+	}
+	return 0;
+}
+
+int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
+{
+	struct pool_step s = { .version = ev->version, .weight = ev->weight, .nweight = ev->p->nweight,
+		.gradient = ev->gradient, .nsample = ev->batch.nsample, .width = ev->pl->width,
+		.nin = ev->p->ninput + (ev->gradient ? ev->needs.n : 0), .nout = ev->p->nreadout,
+		.draw_key = ev->draw_key, .draw_first = ev->draw_first,
+		.all = ev->p->ninput ? ev->batch.all : NULL, .nall = ev->batch.nall, .nx = ev->p->ninput, .row = row,
+		.file = ev->batch.file,
+		.ctx = ev, .give = give, .take = take, .redo = redo };
+	int code;
+
+	if (ev->gradient && !ev->needs.give)
+		BUG("a gradient elsewhere, and nobody says what slopes need");
+	code = pool->ops->offer(pool, &s, e);
+	if (!code)
+		code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+	if (!code)
+		code = pool->ops->end(pool, ev->sum, e);
+	return code ? code : outputs(ev, e);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Walking back from outputs: a wire is a token once something seen touches it. */
+#include "config.h"
+#include "runtime/exec/light_cones.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double GAIN = 1.25;
+
+/* Outputs first .. last-1 of a circuit, and what they see. */
+struct group { uint32_t first, last; uint32_t nwire, napply; double cost; };
+
+struct walk {
+	const struct circuit_code *code;
+	uint32_t *token;             /* (nwire): the token that stands on a wire, or INDEX_NONE */
+	uint32_t ntoken;
+	bool *keep;                  /* (napply) */
+};
+
+static void touch(struct walk *w, uint32_t wire)
+{
+	if (w->token[wire] == INDEX_NONE)
+		w->token[wire] = w->ntoken++;
+}
+
+static void touch_output(struct walk *w, const struct output *o)
+{
+	for (uint32_t k = 0; k < o->nwire; k++)
+		touch(w, o->wire[k]);
+	for (uint32_t t = 0; t < o->nterm; t++)
+		for (uint32_t f = 0; f < o->term[t].nfactor; f++)
+			touch(w, o->term[t].factor[f].wire);
+}
+
+static bool seen(const struct walk *w, const struct apply *a)
+{
+	for (uint32_t k = 0; k < a->nwire; k++)
+		if (w->token[a->wire[k]] != INDEX_NONE)
+			return true;
+	return false;
+}
+
+static void swap_tokens(struct walk *w, const struct apply *a)
+{
+	uint32_t t = w->token[a->wire[0]];
+
+	w->token[a->wire[0]] = w->token[a->wire[1]];
+	w->token[a->wire[1]] = t;
+}
+
+/* From the outputs of g to the start: w->token is where each token begins, w->keep what is seen. */
+static void walk_back(struct walk *w, struct group *g)
+{
+	const struct circuit_code *c = w->code;
+
+	w->ntoken = g->napply = 0;
+	for (uint32_t k = 0; k < c->nwire; k++)
+		w->token[k] = INDEX_NONE;
+	for (uint32_t o = g->first; o < g->last; o++)
+		touch_output(w, &c->output[o]);
+	if (!w->ntoken)
+		touch(w, 0);             /* the identity alone: a circuit has a wire */
+	for (uint32_t i = c->napply; i-- > 0; ) {
+		const struct apply *a = &c->apply[i];
+
+		w->keep[i] = a->op != APPLY_DISCARD && a->op != APPLY_MEASURE && a->op != APPLY_SWAP && seen(w, a);
+		if (a->op == APPLY_SWAP)
+			swap_tokens(w, a);
+		for (uint32_t k = 0; w->keep[i] && k < a->nwire; k++)
+			touch(w, a->wire[k]);
+		g->napply += w->keep[i];
+	}
+	g->nwire = w->ntoken;
+	g->cost = ldexp(g->napply + 1.0, g->nwire < 1000 ? (int)g->nwire : 1000);
+}
+
+/* ---- which outputs stay together ---- */
+
+static uint32_t join_cheapest(struct walk *w, struct group *g, uint32_t n)
+{
+	struct group best = { 0 };
+	uint32_t at = n;
+	double gain = 0;
+
+	for (uint32_t k = 0; k + 1 < n; k++) {
+		struct group both = { .first = g[k].first, .last = g[k + 1].last };
+
+		walk_back(w, &both);
+		if (g[k].cost + g[k + 1].cost - both.cost > gain || (!gain && g[k].cost + g[k + 1].cost == both.cost)) {
+			gain = g[k].cost + g[k + 1].cost - both.cost;
+			best = both;
+			at = k;
+		}
+	}
+	if (at == n)
+		return n;
+	g[at] = best;
+	memmove(g + at + 1, g + at + 2, (n - at - 2) * sizeof *g);
+	return n - 1;
+}
+
+static uint32_t group_outputs(struct walk *w, struct group *g)
+{
+	uint32_t n = 0, before;
+
+	for (uint32_t o = 0; o < w->code->noutput; o++, n++) {
+		g[n] = (struct group){ .first = o, .last = o + 1 };
+		walk_back(w, &g[n]);
+	}
+	do {
+		before = n;
+		n = join_cheapest(w, g, n);
+	} while (n < before);
+	return n;
+}
+
+/* ---- the circuit of a group ---- */
+
+/* Tokens become wires in the order in which they begin; map[wire] follows the swaps. */
+static void begin_map(const struct walk *w, uint32_t *map)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < w->code->nwire; k++)
+		map[k] = w->token[k] == INDEX_NONE ? INDEX_NONE : n++;
+}
+
+static uint32_t *mapped(struct arena *a, uint32_t n, const uint32_t *wire, const uint32_t *map)
+{
+	uint32_t *out = arena_alloc(a, n, sizeof *out);
+
+	for (uint32_t k = 0; k < n; k++)
+		out[k] = map[wire[k]];
+	return out;
+}
+
+static int by_wire(const void *x, const void *y)
+{
+	const struct pauli_factor *a = x, *b = y;
+
+	return (a->wire > b->wire) - (a->wire < b->wire);
+}
+
+static struct output mapped_output(struct arena *a, const struct output *o, const uint32_t *map)
+{
+	struct output out = *o;
+
+	out.wire = mapped(a, o->nwire, o->wire, map);
+	out.term = arena_copy(a, o->term, o->nterm, sizeof *o->term);
+	for (uint32_t t = 0; t < o->nterm; t++) {
+		struct pauli_term *term = &out.term[t];
+
+		term->factor = arena_copy(a, o->term[t].factor, term->nfactor, sizeof *term->factor);
+		for (uint32_t f = 0; f < term->nfactor; f++)
+			term->factor[f].wire = map[term->factor[f].wire];
+		if (term->nfactor)
+			qsort(term->factor, term->nfactor, sizeof *term->factor, by_wire);
+	}
+	return out;
+}
+
+static uint32_t readouts_of(const struct output *o)
+{
+	return o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
+}
+
+static struct circuit_code circuit_of(struct walk *w, struct group *g, struct arena *a, uint32_t *map)
+{
+	const struct circuit_code *c = w->code;
+	struct circuit_code out = { .name = c->name };
+
+	walk_back(w, g);
+	begin_map(w, map);
+	out.nwire = g->nwire;
+	out.apply = arena_alloc(a, (size_t)g->napply + 1, sizeof *out.apply);
+	for (uint32_t i = 0; i < c->napply; i++) {
+		const struct apply *p = &c->apply[i];
+
+		if (p->op == APPLY_SWAP) {
+			uint32_t t = map[p->wire[0]];
+
+			map[p->wire[0]] = map[p->wire[1]];
+			map[p->wire[1]] = t;
+		}
+		if (!w->keep[i])
+			continue;
+		out.apply[out.napply] = *p;
+		out.apply[out.napply++].wire = mapped(a, p->nwire, p->wire, map);
+	}
+	out.noutput = g->last - g->first;
+	out.output = arena_alloc(a, out.noutput, sizeof *out.output);
+	for (uint32_t o = 0; o < out.noutput; o++) {
+		out.output[o] = mapped_output(a, &c->output[g->first + o], map);
+		out.nreadout += readouts_of(&out.output[o]);
+	}
+	return out;
+}
+
+/* ---- the program ---- */
+
+struct maker { const struct program *p; struct arena *a; struct program *out; uint32_t cap; bool changed; };
+
+static void add_circuit(struct maker *m, const struct circuit_code *c)
+{
+	m->out->circuit[m->out->ncircuit++] = *c;
+}
+
+/* The cones of one circuit, or itself. */
+static void add_cones(struct maker *m, const struct circuit_code *c)
+{
+	struct walk w = { c, mem_alloc((size_t)c->nwire + 1, sizeof *w.token), 0, mem_alloc((size_t)c->napply + 1, sizeof *w.keep) };
+	uint32_t *map = mem_alloc((size_t)c->nwire + 1, sizeof *map);
+	struct group g[CONES_OUTPUTS_MAX];
+	uint32_t n = c->noutput && c->noutput <= CONES_OUTPUTS_MAX ? group_outputs(&w, g) : 0;
+
+	if (n > 1 || (n == 1 && g->nwire < c->nwire)) {
+		for (uint32_t k = 0; k < n; k++) {
+			struct circuit_code cone = circuit_of(&w, &g[k], m->a, map);
+
+			add_circuit(m, &cone);
+		}
+		m->changed = true;
+	} else {
+		add_circuit(m, c);
+	}
+	free(w.token);
+	free(w.keep);
+	free(map);
+}
+
+const struct program *cones_of(const struct program *p, struct arena *a)
+{
+	struct maker m = { .p = p, .a = a, .out = arena_copy(a, p, 1, sizeof *p) };
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		most += p->circuit[c].noutput && p->circuit[c].noutput <= CONES_OUTPUTS_MAX ? p->circuit[c].noutput : 1;
+	if (most > PROGRAM_CIRCUITS_MAX)
+		return NULL;
+	arena_init(&m.out->arena);       /* p's tables stay p's */
+	m.out->circuit = arena_alloc(a, most, sizeof *m.out->circuit);
+	m.out->ncircuit = 0;
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		add_cones(&m, &p->circuit[c]);
+	return m.changed ? m.out : NULL;
+}
+
+/* Operations of a plan, and a few for each amplitude of its states: they are cleared or written, and read. */
+static double planned(const struct program *p, const struct plan_options *o, bool gradient)
+{
+	enum { AMPLITUDE_FLOPS = 8 };
+	struct plan_options mine = *o;
+	struct plan *pl;
+	double effort;
+	struct err e;
+
+	mine.shortcuts = 0;
+	pl = plan_new(p, &mine, &e);
+	if (!pl)
+		return HUGE_VAL;
+	effort = plan_effort(pl, gradient);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		effort += ldexp(AMPLITUDE_FLOPS, (int)pl->circuit[c].nbit);
+	plan_free(pl);
+	return effort;
+}
+
+bool cones_worth(const struct program *p, const struct program *cones, const struct plan_options *o, bool gradient,
+	double *off, double *on)
+{
+	*off = planned(p, o, gradient);
+	*on = planned(cones, o, gradient);
+	return isfinite(*on) && GAIN * *on < *off;
+}

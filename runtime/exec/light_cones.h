@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Light cones per observable: a circuit with several outputs as several circuits, each
+ * with the applies and wires that its own outputs see.
+ *
+ * What cannot reach an output is a unitary under a trace; wires that only such applies
+ * touch are not needed.  Outputs that are neighbours stay together where that is
+ * cheaper.  Readouts, weights and inputs keep their order: the new program gives the
+ * same numbers, but for rounding. */
+#ifndef QCNN_CONES_H
+#define QCNN_CONES_H
+
+#include "runtime/exec/statevector/plan/plan.h"
+
+enum { CONES_OUTPUTS_MAX = 128 };     /* of a circuit that is looked at */
+
+/* The program of the cones, in a, sharing p's tables; NULL where no circuit falls apart or loses a wire. */
+const struct program *cones_of(const struct program *p, struct arena *a);
+/* Floating-point operations of a sample of p as it is and by its cones, each as planned; *off is infinite
+ * where p itself cannot be planned.  Worth it: less than four fifths. */
+bool cones_worth(const struct program *p, const struct program *cones, const struct plan_options *o, bool gradient,
+	double *off, double *on);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a device must do for the evaluator: a constant table of functions.
+ *
+ * The evaluator does everything in double that is small (expressions, matrices,
+ * chain rule, head); a backend holds states and does everything that is 2^n.
+ * A unit is plan->width samples.  `worker` is the calling thread's number.  In
+ * SHAPE_SHARED a call may use all threads itself; only worker 0 calls. */
+#ifndef QCNN_BACKEND_H
+#define QCNN_BACKEND_H
+
+#include "runtime/exec/statevector/plan/plan.h"
+
+/* What differs from sample to sample of a unit. */
+struct unit_input {
+	uint32_t nsample;            /* = plan->width (short units are padded by the evaluator) */
+	/* Per-sample matrices: sample s's matrices are u[s] + plan->set.offset[m], for m of class
+	 * VALUE_SAMPLE. */
+	const cplx *const *u;
+	/* Vectors to prepare: of circuit c's vector number v for sample s, vector[c][v * nsample + s]
+	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
+	const cplx *const *const *vector;
+	const uint32_t *const *length;
+	bool whole;                  /* the final state itself is wanted: small_tail is not taken, the way back does not begin early */
+};
+
+/* What a worker thread runs: pull units until -1. */
+struct unit_job {
+	void *ctx;
+	uint32_t nunit;              /* to be done: more threads than that are not needed */
+	double flops;                /* of a unit; 0: unknown, or shared by all threads whatever its size */
+	/* Pull the first unit.  Every worker does so before any works, so that all have a part. */
+	void (*claim)(void *ctx, unsigned worker);
+	/* Do units as worker `worker`, the claimed one first, until there are none left. */
+	void (*work)(void *ctx, unsigned worker);
+};
+
+struct backend_state;
+
+/* A bank holds, per circuit, the final states of units 0 .. ceil(nstate / width) - 1: state k is sample
+ * k % width of unit k / width. */
+struct bank_ops {
+	/* Bytes of a bank of nstate states of every circuit, buffers included. */
+	uint64_t (*bytes)(const struct plan *pl, uint32_t nstate);
+	/* Room for nstate states; keeps what it has where that is enough. */
+	int (*reserve)(struct backend_state *b, uint32_t nstate, struct err *e);
+	/* Keep the state that forward left, as unit `unit` of circuit c. */
+	void (*keep)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit);
+	/* m[(j * nstate + k) * nstate + l] = <state k|O_j|state l> for the forms j of circuit c (pauli_observables.h).  Uses all threads itself; the same bits for any number of them. */
+	int (*overlaps)(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e);
+	/* lambda_k = sum_jl a[(j * nstate + k) * nstate + l] O_j state_l over the forms j, for the states k of a
+	 * unit, then the adjoint sweep, as backward does it; `in` is the unit's. */
+	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+		uint32_t unit, uint32_t nstate, const cplx *a, double *skew_shared, double *const *skew_sample);
+};
+
+struct backend {
+	const char *name;            /* "ref", "cpu", "cuda" */
+	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
+	int (*supports)(const struct plan *pl, struct err *e);
+	/* Bytes that prepare will take for that many threads, gradients or not. */
+	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient);
+	/* Take the memory. pl is borrowed and outlives the state. */
+	int (*prepare)(const struct plan *pl, unsigned nthread, bool gradient,
+		struct backend_state **out, struct err *e);
+	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
+	void (*matrices)(struct backend_state *b, const cplx *u);
+	/* Optional (NULL): do again what prepare has done of circuits that begin with constant steps. Before units run. */
+	void (*start)(struct backend_state *b);
+	/* The one parallel region: run job->work on nthread workers (SHAPE_SHARED, or b NULL: on one). */
+	void (*run)(struct backend_state *b, const struct unit_job *job);
+	/* Circuit c from |0...0>: readout[s * nreadout(c) + k] for every sample of the unit.  The
+	 * final state stays with the worker until the next forward of the same circuit or until
+	 * backward consumed it. keep: backward will follow (for several circuits the states of all
+	 * may be kept, or recomputed: the backend's choice, the result is the same); unless in->whole, forward may
+	 * begin with that, and the final state is not there (plan_turns). */
+	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
+		const struct unit_input *in, bool keep, double *readout);
+	/* lambda = sum_k slope[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what
+	 * gradients need of the cross matrix (see skew.h) of every matrix m that plan->cross marks into
+	 * skew_shared + offset[m] (classes CONSTANT, SHARED: summed over the samples of the unit in a fixed
+	 * order) or skew_sample[s] + offset[m] (class SAMPLE).
+	 * Follows forward(c, keep) with the same input. */
+	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
+		const struct unit_input *in, const double *slope, double *skew_shared, double *const *skew_sample);
+	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
+	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
+	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
+	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
+	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);
+	/* Optional (NULL): seconds of the latest forward (and backward) of circuit c, pass by pass: [nstage] of its stages, then
+	 * readouts and lambda; NULL where no state is shared. */
+	const struct plan_seconds *(*passes)(const struct backend_state *b, uint32_t c);
+	/* Optional (NULL): many final states side by side, for batch rank. */
+	const struct bank_ops *bank;
+	void (*free)(struct backend_state *b);
+};
+
+extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
+extern const struct backend backend_cpu;     /* OpenMP and SIMD */
+
+const struct backend *backend_find(const char *name);
+
+#endif

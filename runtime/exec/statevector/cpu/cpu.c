@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cpu backend: its table, its memory, its one parallel region over units. */
+#include "config.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "runtime/exec/statevector/cpu/cpu_state.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+enum {
+	KEEP_BYTES_MAX = 512 << 10,      /* states of several circuits that a worker keeps for the way back */
+	HUGE_PAGE = 2 << 20, CACHE_LINE = 64
+};
+
+static int cpu_supports(const struct plan *pl, struct err *e)
+{
+	const struct kernels *k = kernels_find(pl->isa, pl->precision);
+	if (k == NULL)
+		return err_set(e, -ERR_CONFIG, "this qcnn has no kernels for %s", isa_name(pl->isa));
+	if (pl->isa > isa_best())
+		return err_set(e, -ERR_CONFIG, "this processor has no %s; the best here is %s",
+			isa_name(pl->isa), isa_name(isa_best()));
+	return 0;
+}
+
+/* ---- sizes ---- */
+
+/* Bytes of each thing a worker needs; the same numbers serve `bytes` and `prepare`. */
+struct sizes {
+	uint64_t state;              /* of the largest circuit */
+	uint64_t nslot;
+	uint64_t block, part, matrix, cross, bins, table;
+	uint64_t tail;               /* of one worker */
+	uint64_t shared_matrix;
+	uint64_t chunk, turned;      /* of one worker; sums of one pass, and those kept from forward to backward */
+};
+
+static unsigned lanes_log2(const struct kernels *k) { return (unsigned)__builtin_ctz(k->lanes); }
+
+/* Entries of the cross matrices of some steps. */
+static uint64_t cross_entries(const struct plan_circuit *c)
+{
+	uint64_t n = 0;
+	for (uint32_t k = 0; k < c->nstep; k++)
+		n += c->step[k].cross ? UINT64_C(1) << (2 * c->step[k].ntarget) : 0;
+	return n;
+}
+
+static uint64_t stage_entries(const struct plan *pl, const struct plan_circuit *c)
+{
+	uint64_t most = 0;
+	if (pl->shape == SHAPE_SAMPLES)
+		return cross_entries(c);
+	for (uint32_t k = 0; k < c->nstage; k++) {
+		struct plan_circuit part = { .nstep = c->stage[k].count, .step = c->step + c->stage[k].first };
+		uint64_t n = cross_entries(&part);
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Entries of the matrices of all steps: of class SAMPLE, or of the others. */
+static uint64_t step_entries(const struct plan *pl, bool sample)
+{
+	uint64_t n = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
+			const struct plan_step *s = &pl->circuit[c].step[k];
+			if (s->op == STEP_UNITARY && (pl->set.def[s->matrix]->cls == VALUE_SAMPLE) == sample)
+				n += UINT64_C(1) << (2 * s->ntarget);
+		}
+	return n;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, const struct plan_circuit *c)
+{
+	uint64_t most = 0;
+	unsigned lane_bits = pl->shape == SHAPE_SAMPLES ? 0 : lanes_log2(k);
+	for (uint32_t o = 0; o < c->noutput; o++) {
+		const struct output *out = &c->output[o];
+		unsigned nrow_bit = 0;
+		for (uint32_t w = 0; w < out->nwire; w++)
+			nrow_bit += c->place[out->wire[w]] >= lane_bits;
+		most = larger(most, (UINT64_C(1) << nrow_bit) * k->lanes);
+	}
+	return most;
+}
+
+static struct sizes sizes_of(const struct plan *pl, bool gradient)
+{
+	const struct kernels *k = kernels_find(pl->isa, pl->precision);
+	bool samples = pl->shape == SHAPE_SAMPLES;
+	uint64_t entries = 0, terms = 0, hot = 0;
+	struct sizes s = { 0 };
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		const struct plan_circuit *pc = &pl->circuit[c];
+		if (plan_has_tail(pc))
+			s.tail = (pl->ncircuit + UINT64_C(1)) * CPU_TAIL_DOUBLES * sizeof(double);
+		unsigned nbit = samples ? pc->nbit + lanes_log2(k) : plan_stored_bits(pl->isa, pl->precision, pc->nbit);
+		uint64_t nterm = 0;
+		s.state = larger(s.state, (UINT64_C(2) << nbit) * k->real_bytes);
+		entries = larger(entries, stage_entries(pl, pc));
+		if (gradient && plan_turns(pl, pc))
+			s.turned = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
+		s.bins = larger(s.bins, probs_doubles(pl, k, pc) * sizeof(double));
+		for (uint32_t o = 0; o < pc->noutput; o++)
+			nterm += pc->output[o].nterm;
+		terms = larger(terms, nterm);
+		for (uint32_t st = 0; !samples && st < pc->nstage; st++)
+			hot = larger(hot, pc->stage[st].nhot);
+	}
+	s.nslot = gradient && samples && pl->ncircuit > 1 && s.state <= KEEP_BYTES_MAX / pl->ncircuit ? pl->ncircuit : 1;
+	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << hot;
+	s.part = samples ? 0 : (2 * k->real_bytes * k->lanes) << CPU_PART_BITS;
+	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << hot, k->lanes);
+	s.matrix = 2 * step_entries(pl, true) * k->real_bytes * (samples ? k->lanes : 1);
+	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
+	s.cross = gradient ? entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
+	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1, larger(terms, gradient ? entries : 0)) * sizeof(double);
+	return s;
+}
+
+static uint64_t starts(const struct plan *pl)
+{
+	uint64_t n = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		n += pl->circuit[c].nstart > 0;
+	return n;
+}
+
+static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+{
+	struct sizes s = sizes_of(pl, gradient);
+	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
+	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
+		+ nthread * (s.block * (1 + gradient) + s.part + s.cross + s.table + s.tail)
+		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * (s.chunk + s.turned) + pl->nmatrix_entry * sizeof(cplx);
+}
+
+/* ---- memory ---- */
+
+void *cpu_aligned(uint64_t nbytes)
+{
+	size_t align = nbytes >= 4 * HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
+	void *p = NULL;
+	if (nbytes == 0)
+		nbytes = CACHE_LINE;
+	if (nbytes > SIZE_MAX / 2 || posix_memalign(&p, align, nbytes) != 0)
+		return NULL;
+	if (align == HUGE_PAGE)
+		madvise(p, nbytes, MADV_HUGEPAGE);
+	return p;
+}
+
+/* Memory that cpu_free gives back; NULL when there is none. */
+static void *take(struct backend_state *b, uint64_t nbytes)
+{
+	void *p = cpu_aligned(nbytes);
+	if (p)
+		b->memory[b->nmemory++] = p;
+	return p;
+}
+
+static bool take_worker(struct backend_state *b, struct cpu_worker *w, const struct sizes *s, bool holder)
+{
+	bool ok = true;
+	w->psi = arena_alloc(&b->arena, b->nslot, sizeof *w->psi);
+	w->resident = arena_alloc(&b->arena, b->nslot, sizeof *w->resident);
+	for (uint32_t k = 0; k < b->nslot; k++) {
+		w->resident[k] = INDEX_NONE;
+		ok = ok && (!holder || (w->psi[k] = take(b, s->state)));
+	}
+	if (holder)
+		ok = ok && (w->matrix[0] = take(b, s->matrix)) && (w->matrix[1] = take(b, s->matrix))
+			&& (w->bins = take(b, s->bins)) && (!b->gradient || (w->lambda = take(b, s->state)));
+	return ok && (w->block_psi = take(b, s->block)) && (w->block_lambda = take(b, b->gradient ? s->block : 0))
+		&& (w->cross = take(b, s->cross)) && (w->table = take(b, s->table))
+		&& (w->tail = take(b, s->tail)) && (w->part = take(b, s->part));
+}
+
+static void cpu_free(struct backend_state *b)
+{
+	if (b == NULL)
+		return;
+	for (unsigned k = 0; k < b->nmemory; k++)
+		free(b->memory[k]);
+	cpu_bank_free(b->bank);
+	arena_release(&b->arena);
+	free(b);
+}
+
+static void list_used(struct backend_state *b)
+{
+	const struct plan *pl = b->plan;
+	bool *mark = mem_alloc(pl->set.n + 1, sizeof *mark);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
+			if (pl->circuit[c].step[k].op == STEP_UNITARY)
+				mark[pl->circuit[c].step[k].matrix] = true;
+	b->used = arena_alloc(&b->arena, pl->set.n, sizeof *b->used);
+	for (uint32_t m = 0; m < pl->set.n; m++)
+		if (mark[m] && pl->set.def[m]->cls == VALUE_SHARED)
+			b->used[b->nused++] = m;
+	free(mark);
+}
+
+/* The constant matrices, which no weights change. */
+static void make_constants(struct backend_state *b)
+{
+	const struct matrix_set *set = &b->plan->set;
+	double *value = mem_alloc(b->plan->program->nexpr + 1, sizeof *value);
+	double *weight = mem_alloc(b->plan->program->nweight + 1, sizeof *weight);
+	double *input = mem_alloc(b->plan->program->ninput + 1, sizeof *input);
+	memset(b->u, 0, b->plan->nmatrix_entry * sizeof *b->u);
+	program_eval(b->plan->program, weight, input, value);
+	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u, NULL);
+	b->constant = b->u;
+	free(value);
+	free(weight);
+	free(input);
+}
+
+struct touch { char *state; uint64_t nbytes; unsigned nchunk; };
+
+static void touch_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	enum { PAGE = 4096 };
+	struct touch *t = ctx;
+	uint64_t end = cpu_chunk_begin(t->nbytes, t->nchunk, chunk + 1);
+	(void)thread;
+	for (uint64_t k = cpu_chunk_begin(t->nbytes, t->nchunk, chunk); k < end; k += PAGE)
+		t->state[k] = 0;
+}
+
+/* A page of a shared state lies near the thread that touches it first: the one whose part it is when sums are read. */
+static void touch_states(struct backend_state *b, const struct sizes *s)
+{
+	struct cpu_worker *w = b->worker;
+	if (!b->shared)
+		return;
+	for (uint32_t k = 0; k < b->nslot; k++)
+		cpu_chunks(b, w, CPU_CHUNKS, touch_chunk, &(struct touch){ w->psi[k], s->state, CPU_CHUNKS });
+	if (w->lambda)
+		cpu_chunks(b, w, CPU_CHUNKS, touch_chunk, &(struct touch){ w->lambda, s->state, CPU_CHUNKS });
+}
+
+/* The states after the leading constant steps, where there are any. */
+static bool make_starts(struct backend_state *b, const struct sizes *s)
+{
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		if (b->plan->circuit[k].nstart == 0)
+			continue;
+		void *room = take(b, s->state);
+		if (room == NULL)
+			return false;
+		cpu_start(b, &b->circuit[k], room);
+	}
+	return true;
+}
+
+static void start_again(struct backend_state *b)
+{
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
+		if (b->circuit[k].start)
+			cpu_start(b, &b->circuit[k], b->circuit[k].start);
+}
+
+static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
+	struct backend_state **out, struct err *e)
+{
+	struct sizes s = sizes_of(pl, gradient);
+	struct backend_state *b = mem_alloc(1, sizeof *b);
+	bool ok = true;
+	arena_init(&b->arena);
+	b->plan = pl;
+	b->k = kernels_find(pl->isa, pl->precision);
+	b->nthread = nthread;
+	b->lane_bits = pl->shape == SHAPE_SAMPLES ? 0 : lanes_log2(b->k);
+	b->gradient = gradient;
+	b->shared = pl->shape == SHAPE_SHARED;
+	b->nslot = (uint32_t)s.nslot;
+	b->chunk_turned = s.chunk / sizeof(double);
+	b->chunk_stride = (s.chunk + s.turned) / sizeof(double);
+	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (10 + b->nslot), sizeof *b->memory);
+	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
+	for (unsigned t = 0; ok && t < nthread; t++)
+		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);
+	ok = ok && (b->matrix[0] = take(b, s.shared_matrix)) && (b->matrix[1] = take(b, s.shared_matrix))
+		&& (b->chunk = take(b, (s.chunk + s.turned) * (b->shared ? 1 : nthread))) && (b->u = take(b, pl->nmatrix_entry * sizeof *b->u));
+	if (!ok) {
+		cpu_free(b);
+		return err_set(e, -ERR_CONFIG, "the system has no memory for %.1f MiB of states and buffers",
+			(double)cpu_bytes(pl, nthread, gradient) / 1048576);
+	}
+	touch_states(b, &s);
+	list_used(b);
+	make_constants(b);
+	cpu_compile(b);
+	if (!make_starts(b, &s)) {
+		cpu_free(b);
+		return err_set(e, -ERR_CONFIG, "the system has no memory for the start states");
+	}
+	*out = b;
+	return 0;
+}
+
+/* ---- running ---- */
+
+/* A lone worker starts no region of its own: the threads of the sweeps below it would be nested then,
+ * and OpenMP makes nested ones anew each time. */
+static void run_alone(const struct unit_job *job)
+{
+	unsigned saved = kernels_flush_enter();
+	job->claim(job->ctx, 0);
+	job->work(job->ctx, 0);
+	kernels_flush_leave(saved);
+}
+
+static const double LANE_FLOPS_S = 2.5e9;    /* what small states reach, in every lane */
+
+static void cpu_run(struct backend_state *b, const struct unit_job *job)
+{
+	unsigned nthread = !b || b->shared ? 1 : b->nthread < job->nunit ? b->nthread : job->nunit ? job->nunit : 1;
+	omp_set_dynamic(0);
+	if (nthread > 1 && job->flops > 0
+			&& !cpu_fork_pays(&b->fork, nthread, job->nunit * job->flops / (b->k->lanes * LANE_FLOPS_S)))
+		nthread = 1;
+	if (nthread == 1) {
+		run_alone(job);
+		return;
+	}
+	#pragma omp parallel num_threads((int)nthread)
+	{
+		unsigned saved = kernels_flush_enter();
+		unsigned worker = (unsigned)omp_get_thread_num();
+		job->claim(job->ctx, worker);
+		#pragma omp barrier
+		job->work(job->ctx, worker);
+		kernels_flush_leave(saved);
+	}
+}
+
+static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
+{
+	const struct plan_circuit *pc = &b->plan->circuit[c];
+	const void *psi = b->worker[worker].psi[b->nslot == 1 ? 0 : c];
+	for (size_t i = 0; i < (size_t)1 << pc->nbit; i++) {
+		size_t at = 0;
+		double re, im;
+		for (uint32_t w = 0; w < pc->nbit; w++)
+			at |= ((i >> w) & 1) << pc->place[pc->bit_of_wire[w]];
+		unsigned lane = b->lane_bits ? (unsigned)(at & (b->k->lanes - 1)) : s;
+		b->k->get(psi, at >> b->lane_bits, lane, &re, &im);
+		out[i] = cplx_of(re, im);
+	}
+}
+
+static bool cpu_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
+{
+	if (!b->shared)
+		return false;
+	for (unsigned t = 0; t < nthread; t++)
+		count[t] = t < b->nthread ? b->worker[t].blocks : 0;
+	return true;
+}
+
+static const struct plan_seconds *cpu_passes(const struct backend_state *b, uint32_t c)
+{
+	return b->shared ? b->circuit[c].seconds : NULL;
+}
+
+const struct backend backend_cpu = {
+	.name = "cpu",
+	.supports = cpu_supports,
+	.bytes = cpu_bytes,
+	.prepare = cpu_prepare,
+	.matrices = cpu_matrices,
+	.start = start_again,
+	.run = cpu_run,
+	.forward = cpu_forward,
+	.backward = cpu_backward,
+	.amplitudes = cpu_amplitudes,
+	.shares = cpu_shares,
+	.passes = cpu_passes,
+	.bank = &cpu_bank_ops,
+	.free = cpu_free,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The way back: blocks of psi and lambda together, and the sums of their cross matrices. */
+#include "config.h"
+#include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include "runtime/program/skew.h"
+
+/* Place of the sums of a block with these base targets among a diagonal step's. */
+static size_t base_place(const struct backend_state *b, const struct cpu_step *s, size_t base)
+{
+	size_t place = 0;
+	for (unsigned k = 0; k < s->nbase; k++)
+		place |= ((base >> s->base[k].outer) & 1) << k;
+	return (place << s->kernel.ntarget) * (s->per_lane ? b->k->lanes : 1);
+}
+
+/* Sum of the lanes, in their order, where the controls hold. */
+static double lane_sum(const double *r, unsigned lanes, uint32_t on)
+{
+	double sum = 0;
+	for (unsigned l = 0; l < lanes; l++)
+		if ((on >> l) & 1)
+			sum += r[l];
+	return sum;
+}
+
+static unsigned step_doubles(const struct cpu_step *st) { return 1u << (2 * st->plan->ntarget); }
+
+/* Diagonal entries from the sums of rows, base targets and lanes. */
+static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+{
+	unsigned lanes = st->per_lane ? b->k->lanes : 1, nrow = 1u << st->kernel.ntarget, d = 1u << st->plan->ntarget;
+	memset(r, 0, step_doubles(st) * sizeof *r);
+	for (unsigned k = 0; k < 1u << st->nbase; k++) {
+		unsigned part = 0;
+		for (unsigned j = 0; j < st->nbase; j++)
+			part |= (k >> j) & 1 ? st->base[j].part : 0;
+		for (unsigned row = 0; row < nrow; row++)
+			for (unsigned l = 0; l < lanes; l++) {
+				unsigned t = part | st->row_part[row] | st->lane_part[l];
+				if ((st->lane_on >> l) & 1)
+					r[t * (d + 1)] += cross[st->cross + (size_t)(k * nrow + row) * lanes + l];
+			}
+	}
+}
+
+/* One step's sums in a thread, the lanes added. */
+static void step_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+{
+	unsigned n = step_doubles(st), lanes = b->k->lanes;
+	if (st->diagonal) {
+		diagonal_sums(b, st, cross, r);
+		return;
+	}
+	for (unsigned e = 0; e < n; e++)
+		r[e] = st->per_lane ? lane_sum(cross + st->cross + (size_t)e * lanes, lanes, st->lane_on)
+			: cross[st->cross + e];
+}
+
+void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead)
+{
+	const struct cpu_stage *s = w->stage;
+	const struct kernels *k = w->b->k;
+	matrix_room room;
+	for (uint32_t n = s->nstep; n-- > s->first_cross; ) {
+		const struct cpu_step *st = &s->step[n];
+		if (st->on_the_way || (w->tail && st->plan->tail) || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
+			continue;
+		if (st->permutes) {
+			k->permute(psi, s->nhot, &st->back, st->target);
+			k->permute(lambda, s->nhot, &st->back, st->target);
+			continue;
+		}
+		if (st->diagonal) {
+			struct phases p = cpu_step_phases(w, st, true, base, &room);
+			if (!st->plan->undo)
+				p.active = 0;
+			k->unscale(psi, lambda, s->nhot, &st->back, p.phase, p.stride, p.active,
+				st->plan->cross ? cross + st->cross + base_place(w->b, st, base) : NULL, st->per_lane);
+			continue;
+		}
+		if (st->plan->undo)
+			k->unapply(psi, lambda, s->nhot, &st->back, cpu_step_matrix(w, st, true, &room),
+				st->plan->cross ? cross + st->cross : NULL, st->per_lane, ahead);
+		else
+			k->skew(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
+	}
+}
+
+void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place)
+{
+	const struct cpu_stage *s = w->stage;
+	double *out = cpu_chunk_sums(w->b, w->owner) + place + s->nsum * chunk;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++)
+		if (s->step[k].plan->cross)
+			step_sums(w->b, &s->step[k], thread->cross, out + s->step[k].sum);
+}
+
+static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct sweep *w = ctx;
+	const struct cpu_stage *s = w->stage;
+	uint64_t end = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk + 1);
+	void *psi = cpu_block(w, w->psi, thread->block_psi), *lambda = cpu_block(w, w->lambda, thread->block_lambda);
+	memset(thread->cross, 0, s->ncross * sizeof(double));
+	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
+		size_t base = cpu_block_base(&s->back, k);
+		cpu_look_ahead(w, thread, k + 1, end);
+		cpu_fetch(w, w->psi, base, psi);
+		if (w->tail)
+			cpu_tail_lambda(w, psi, lambda);
+		else if (w->slope)
+			cpu_z_lambda(w, psi, base, lambda);
+		else
+			cpu_fetch(w, w->lambda, base, lambda);
+		cpu_backward_block(w, psi, lambda, base, thread->cross, &thread->ahead);
+		if (!w->last && s->undoes)
+			cpu_put_back(w, psi, base, w->psi);
+		if (!w->last && (s->undoes || w->tail || w->slope))
+			cpu_put_back(w, lambda, base, w->lambda);
+		thread->blocks++;
+	}
+	w->b->k->past_is_there();
+	cpu_backward_sums(w, thread, chunk, 0);
+}
+
+/* Of U, from those of a step that does U^+: as d(U^+) = -U^+ dU U^+, of Y = -conj(U) Y' U^T. */
+static void add_adjoint(unsigned d, const cplx *u, const double *sum, double *to)
+{
+	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 }, whole[MATRIX_ENTRIES_MAX] = { 0 };
+	skew_cross(d, sum, y);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			for (unsigned k = 0; k < d; k++)
+				part[i * d + j] += cplx_mul(y[i * d + k], u[j * d + k]);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			for (unsigned k = 0; k < d; k++)
+				whole[i * d + j] -= cplx_mul(conj(u[i * d + k]), part[k * d + j]);
+	skew_add(d, whole, to);
+}
+
+/* Step st's sums to its matrix' own, u being all matrices. */
+static void add_sums(const struct backend_state *b, const struct cpu_step *st, const cplx *u, const double *sum, double *to)
+{
+	size_t offset = b->plan->set.offset[st->plan->matrix];
+	if (st->plan->adjoint) {
+		add_adjoint(1u << st->plan->ntarget, u + offset, sum, to + offset);
+		return;
+	}
+	for (unsigned e = 0; e < step_doubles(st); e++)
+		to[offset + e] += sum[e];
+}
+
+static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
+{
+	return b->plan->set.def[st->plan->matrix]->cls == VALUE_SAMPLE;
+}
+
+/* The chunks' sums from `place` on, times `scale`, to the matrices they are of. */
+static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_stage *s,
+	const struct unit_input *in, size_t place, double scale, double *skew_shared, double *const *skew_sample)
+{
+	const double *part = cpu_chunk_sums(b, w) + place;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		unsigned n = step_doubles(st);
+		double r[MATRIX_ENTRIES_MAX];
+		if (!st->plan->cross)
+			continue;
+		memset(r, 0, n * sizeof *r);
+		for (unsigned chunk = 0; chunk < s->back.nchunk; chunk++)
+			for (unsigned e = 0; e < n; e++)
+				r[e] += part[s->nsum * chunk + st->sum + e];
+		for (unsigned e = 0; e < n; e++)
+			r[e] *= scale;
+		if (of_sample(b, st))
+			add_sums(b, st, in->u[0], r, skew_sample[0]);
+		else
+			add_sums(b, st, b->u, r, skew_shared);
+	}
+}
+
+/* One step's sums of the sample whose lane `cross` points to. */
+static void sample_sums(const struct cpu_step *st, const double *cross, unsigned lanes, double *r)
+{
+	unsigned n = step_doubles(st), d = 1u << st->plan->ntarget;
+	if (!st->diagonal) {
+		for (unsigned e = 0; e < n; e++)
+			r[e] = cross[(size_t)e * lanes];
+		return;
+	}
+	memset(r, 0, n * sizeof *r);
+	for (unsigned t = 0; t < d; t++)
+		r[t * (d + 1)] = cross[(size_t)t * lanes];
+}
+
+/* SHAPE_SAMPLES: a lane is a sample. */
+static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
+	const struct unit_input *in, double *skew_shared, double *const *skew_sample)
+{
+	unsigned lanes = b->k->lanes;
+	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+		const struct cpu_step *st = &s->step[k];
+		double r[MATRIX_ENTRIES_MAX];
+		if (!st->plan->cross)
+			continue;
+		if (!of_sample(b, st)) {
+			step_sums(b, st, cross, r);
+			add_sums(b, st, b->u, r, skew_shared);
+			continue;
+		}
+		for (uint32_t sample = 0; sample < in->nsample; sample++) {
+			sample_sums(st, cross + st->cross + sample, lanes, r);
+			add_sums(b, st, in->u[sample], r, skew_sample[sample]);
+		}
+	}
+}
+
+void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
+	void *psi, const struct cpu_begin *begin, double *skew_shared, double *const *skew_sample)
+{
+	uint32_t first = 0, from = c->nstage;
+	double scale = 1;
+	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
+		first++;
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = begin->tail };
+	if (begin->turned) {   /* all sums are linear in the slope */
+		scale = begin->slope[0];
+		from--;
+		collect_chunks(b, w, &c->stage[from], in, b->chunk_turned, scale, skew_shared, skew_sample);
+	}
+	for (uint32_t k = from; k-- > first; ) {
+		sweep.stage = &c->stage[k];
+		sweep.last = k == first;
+		sweep.tail = begin->tail && k + 1 == c->nstage;
+		sweep.slope = k + 1 == c->nstage ? begin->slope : NULL;
+		if (!sweep.stage->undoes && !sweep.stage->ncross && !sweep.tail && !sweep.slope)
+			continue;        /* psi and lambda are as the stage before wants them */
+		if (b->lane_bits) {
+			double began = cpu_began(b);
+			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
+			collect_chunks(b, w, sweep.stage, in, 0, scale, skew_shared, skew_sample);
+			cpu_took(b, began, &c->seconds[k].back);
+		} else {
+			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
+			if (sweep.tail)
+				cpu_tail_lambda(&sweep, psi, w->lambda);
+			cpu_backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
+			collect_lanes(b, w->cross, sweep.stage, in, skew_shared, skew_sample);
+		}
+	}
+}
+
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
+	const double *slope, double *skew_shared, double *const *skew_sample)
+{
+	struct cpu_worker *w = &b->worker[worker];
+	const struct cpu_circuit *c = &b->circuit[number];
+	uint32_t slot = cpu_slot(b, number);
+	void *psi = w->psi[slot];
+	if (w->resident[slot] != number)
+		cpu_forward_sweep(b, w, number, in, psi, false, false);
+	w->resident[slot] = INDEX_NONE;
+	struct cpu_begin begin = { .turned = cpu_turns(c, in) };
+	bool tail = cpu_tail_taken(c, in);
+	matrix_room room;
+	if (tail)
+		cpu_tail_sums(b, w, c, slope, skew_shared);
+	if (begin.turned) {
+		begin.slope = slope;
+	} else if (tail) {
+		cpu_tail_matrix(b, c, slope, &room);
+		begin.tail = &room;
+	} else if (c->near && !c->nprobs) {
+		begin.slope = slope;
+	} else {
+		double began = cpu_began(b);
+		cpu_lambda(b, w, c, psi, w->lambda, slope);
+		cpu_took(b, began, &c->seconds[c->nstage].back);
+	}
+	cpu_unsweep(b, w, c, in, psi, &begin, skew_shared, skew_sample);
+}

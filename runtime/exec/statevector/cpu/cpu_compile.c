@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a plan's stages to lists of kernel calls: where every bit of an amplitude's
+ * index lies inside a block. */
+#include "config.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_layout.h"
+#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+static void fix_bit(struct kernel_step *k, uint8_t bit)
+{
+	unsigned at = k->nfixed++;
+	for (; at > 0 && k->fixed[at - 1] > bit; at--)
+		k->fixed[at] = k->fixed[at - 1];
+	k->fixed[at] = bit;
+}
+
+/* Leave out rows where a bit that is still |0> is 1. */
+static void fix_idle(const struct cpu_layout *l, uint64_t known, struct kernel_step *k)
+{
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (l->row_bit[bit] >= 0 && !((known >> bit) & 1))
+			fix_bit(k, (uint8_t)l->row_bit[bit]);
+}
+
+/* In all steps but the diagonal ones, which may be put off, and those on the way.  live: bits that steps before
+ * the stage have turned; left: those that the way back finds turned. */
+static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct cpu_layout *l, uint64_t live, uint64_t left)
+{
+	for (uint32_t k = 0; k < s->nstep; k++) {
+		struct cpu_step *st = &s->step[k];
+		uint64_t own = plan_moved(pl, st->plan) | plan_looked(pl, st->plan);
+		if (st->on_the_way)
+			continue;
+		if (!st->diagonal) {
+			fix_idle(l, live | own, &st->kernel);
+			fix_idle(l, live | own | left, &st->back);
+		}
+		live |= plan_moved(pl, st->plan);
+	}
+}
+
+static void compile_controls(const struct backend_state *b, const struct plan_step *ps,
+	const struct cpu_layout *l, struct cpu_step *s)
+{
+	uint64_t mask = ps->control_mask;
+	s->lane_on = (uint32_t)((UINT64_C(1) << b->k->lanes) - 1);
+	for (; mask; mask &= mask - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(mask);
+		size_t value = (ps->control_value >> bit) & 1;
+		if (l->row_bit[bit] >= 0) {
+			fix_bit(&s->kernel, (uint8_t)l->row_bit[bit]);
+			s->kernel.control |= value << l->row_bit[bit];
+		} else if (l->lane_bit[bit] >= 0) {
+			for (unsigned lane = 0; lane < b->k->lanes; lane++)
+				if (((lane >> l->lane_bit[bit]) & 1) != value)
+					s->lane_on &= ~(UINT32_C(1) << lane);
+			s->lane_masked = true;
+		} else {
+			s->base_mask |= (size_t)1 << l->outer_bit[bit];
+			s->base_value |= value << l->outer_bit[bit];
+		}
+	}
+}
+
+/* The value of a constant matrix does not change: is it a permutation without phases? */
+static bool find_permutation(const struct backend_state *b, const struct plan_step *ps, struct cpu_step *s)
+{
+	const struct matrix_set *set = &b->plan->set;
+	const struct matrix *m = set->def[ps->matrix];
+	unsigned d = matrix_dim(m);
+	if (m->cls != VALUE_CONSTANT || !(m->flags & MATRIX_PERMUTATION))
+		return false;
+	const cplx *u = b->constant + set->offset[ps->matrix];
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned c = 0; c < d; c++) {
+			if (u[r * d + c] == 0)
+				continue;
+			if (u[r * d + c] != 1)
+				return false;
+			s->source[r] = (uint8_t)c;
+			s->target[c] = (uint8_t)r;
+		}
+	if (ps->adjoint) {
+		uint8_t t[8];
+		memcpy(t, s->source, sizeof t);
+		memcpy(s->source, s->target, sizeof t);
+		memcpy(s->target, t, sizeof t);
+	}
+	return true;
+}
+
+/* A target on a bit of the block's rows, behind those that are there. */
+static void add_target(struct cpu_step *s, unsigned row_bit, unsigned part)
+{
+	unsigned n = s->kernel.ntarget++;
+	fix_bit(&s->kernel, (uint8_t)row_bit);
+	for (unsigned r = 0; r < 1u << (n + 1); r++) {
+		unsigned low = r & ((1u << n) - 1);
+		s->kernel.target[r] = s->kernel.target[low] | (r >> n ? (size_t)1 << row_bit : 0);
+		s->row_part[r] = s->row_part[low] | (r >> n ? (uint8_t)part : 0);
+	}
+}
+
+/* A diagonal step's target wherever it is. */
+static void place_target(const struct backend_state *b, const struct cpu_layout *l, unsigned bit, unsigned part, struct cpu_step *s)
+{
+	if (l->row_bit[bit] >= 0) {
+		add_target(s, (unsigned)l->row_bit[bit], part);
+		return;
+	}
+	s->spread = true;
+	if (l->lane_bit[bit] < 0) {
+		s->base[s->nbase].outer = (uint8_t)l->outer_bit[bit];
+		s->base[s->nbase++].part = (uint8_t)part;
+		return;
+	}
+	s->kernel.lanewise = true;
+	for (unsigned lane = 0; lane < b->k->lanes; lane++)
+		s->lane_part[lane] |= (lane >> l->lane_bit[bit]) & 1 ? (uint8_t)part : 0;
+}
+
+static enum kernel_form form_of(const struct matrix *m)
+{
+	return m->flags & MATRIX_REAL ? FORM_REAL : m->flags & MATRIX_PARITY ? FORM_PARITY : FORM_COMPLEX;
+}
+
+/* Room for the masked matrices of a step, as the kernels want it. */
+static void take_masked(struct backend_state *b, unsigned d, struct cpu_step *s)
+{
+	enum { LINE = 64 };
+	size_t nbyte = (size_t)2 * d * d * b->k->lanes * b->k->real_bytes;
+	char *p = arena_alloc(&b->arena, 2 * nbyte + LINE, 1);
+	p += -(uintptr_t)p % LINE;
+	s->masked[0] = p;
+	s->masked[1] = p + nbyte;
+}
+
+/* Place for the step's own image of its matrix, and how it is rounded. */
+static void take_matrix(struct backend_state *b, const struct plan_step *ps, bool sample, struct cpu_step *s)
+{
+	s->at = b->nentry[sample];
+	b->nentry[sample] += (size_t)1 << (2 * ps->ntarget);
+	if (b->plan->precision == PRECISION_SINGLE)
+		cpu_noise(b, b->nstep++, 1u << ps->ntarget, s);
+}
+
+static void compile_step(struct backend_state *b, const struct plan_step *ps,
+	const struct cpu_layout *l, struct cpu_stage *stage, struct cpu_step *s)
+{
+	unsigned d = 1u << ps->ntarget;
+	bool sample = b->plan->set.def[ps->matrix]->cls == VALUE_SAMPLE;
+	s->plan = ps;
+	take_matrix(b, ps, sample, s);
+	s->diagonal = plan_diagonal(b->plan, ps);
+	for (unsigned k = 0; k < ps->ntarget; k++)
+		place_target(b, l, ps->bit[k], 1u << k, s);
+	compile_controls(b, ps, l, s);
+	s->spread |= s->lane_masked;
+	s->kernel.form = ps->tail ? FORM_COMPLEX : form_of(b->plan->set.def[ps->matrix]);   /* of the tail, P is wanted */
+	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
+	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
+	s->per_lane = s->kernel.lanewise;
+	if (s->lane_masked && !s->diagonal && !sample)
+		take_masked(b, d, s);
+	s->back = s->kernel;
+	if (ps->cross) {
+		s->cross = stage->ncross;
+		s->sum = stage->nsum;
+		stage->ncross += (s->diagonal ? d : d * d) * (s->per_lane ? b->k->lanes : 1);
+		stage->nsum += d * d;
+	}
+}
+
+/* Rows that are written and were not read do not have to be read first, where all of them are more than caches hold. */
+static void write_past(const struct backend_state *b, struct cpu_stage *s)
+{
+	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes, (int)(s->nhot + s->forward.nouter));
+	s->forward.past = bytes > b->plan->past_bytes ? s->forward.absent : 0;
+	bytes = ldexp(bytes, (int)s->back.nouter - (int)s->forward.nouter - (s->undoes ? __builtin_popcountll(s->unread) : 0));
+	s->past = bytes > b->plan->past_bytes;
+}
+
+static void number_blocks(struct cpu_blocks *k)
+{
+	k->nblock = UINT64_C(1) << k->nouter;
+	k->nchunk = k->nblock < CPU_CHUNKS ? (unsigned)k->nblock : CPU_CHUNKS;
+}
+
+static bool is_straight(const struct cpu_way *way) { return !way->swap.lanes && !way->place; }
+
+/* Is the state one block, whose rows are in order there and all there?  A stage that turns has no way out. */
+static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s, bool turns)
+{
+	return (size_t)1 << s->nhot == c->nrow && is_straight(&s->in) && (turns || is_straight(&s->out))
+		&& !(s->forward.absent | s->forward.past | s->forward.unset | s->back.absent | s->back.past);
+}
+
+/* Bits of the block's rows that no step before has changed. */
+static size_t idle_rows(const struct cpu_layout *l, uint64_t live)
+{
+	size_t idle = 0;
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (l->row_bit[bit] >= 0 && !((live >> bit) & 1))
+			idle |= (size_t)1 << l->row_bit[bit];
+	return idle;
+}
+
+/* after: places of bits behind the stage. */
+static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
+	struct cpu_stage *s)
+{
+	struct cpu_layout l;
+	if (b->plan->shape == SHAPE_SAMPLES)
+		cpu_lay_out_whole(c, s, &l);
+	else
+		cpu_lay_out(b, c, ps, after, s, &l);
+	s->step = arena_alloc(&b->arena, ps->count, sizeof *s->step);
+	for (uint32_t k = ps->first; k < ps->first + ps->count; k++) {
+		const struct plan_step *step = &c->plan->step[k];
+		if (step->op != STEP_UNITARY)
+			continue;   /* vectors are prepared before the first stage */
+		compile_step(b, step, &l, s, &s->step[s->nstep++]);
+		if (k < c->plan->first_cross)
+			s->first_cross = s->nstep;
+		s->undoes |= c->plan->step[k].undo;
+	}
+	if (b->lane_bits) {
+		uint64_t live = plan_turned(b->plan, c->plan, ps->first);
+		size_t idle = idle_rows(&l, live);
+		cpu_ways(b, s, idle == 0);
+		cpu_flips(b, s, 0);
+		fix_idle_steps(b->plan, s, &l, live, plan_left(b->plan, c->plan, ps->first));
+		cpu_ops(b, s, 0);
+		cpu_fresh(b, s, live, idle);
+	} else {
+		cpu_flips(b, s, c->plan->nstart);
+		cpu_ops(b, s, c->plan->nstart);
+	}
+	write_past(b, s);
+	if (b->lane_bits)
+		cpu_part_compile(b, s);
+	number_blocks(&s->forward);
+	number_blocks(&s->back);
+	s->in_place = b->lane_bits && is_whole(c, s, false);
+	s->turns_in_place = b->lane_bits && is_whole(c, s, true);
+}
+
+static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
+{
+	const struct plan_circuit *pc = c->plan;
+	if (b->plan->shape != SHAPE_SAMPLES) {
+		c->stage = arena_alloc(&b->arena, pc->nstage, sizeof *c->stage);
+		for (uint32_t k = 0; k < pc->nstage; k++)
+			compile_stage(b, c, &pc->stage[k], k + 1 < pc->nstage ? pc->stage[k + 1].place : pc->place, &c->stage[c->nstage++]);
+		c->turns = b->gradient && plan_turns(b->plan, pc) && !c->stage[c->nstage - 1].part.nbit;
+		return;
+	}
+	struct plan_stage whole = { .first = 0, .count = pc->nstep };
+	c->stage = arena_alloc(&b->arena, 1, sizeof *c->stage);
+	c->nstage = 1;
+	compile_stage(b, c, &whole, pc->place, c->stage);
+}
+
+static struct kernel_term compile_term(const struct backend_state *b, const struct plan_circuit *c, const struct pauli_term *t)
+{
+	uint64_t flip = 0, sign = 0;
+	struct kernel_term k = { 0 };
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		uint64_t bit = UINT64_C(1) << c->place[t->factor[f].wire];
+		flip |= t->factor[f].letter != 3 ? bit : 0;
+		sign |= t->factor[f].letter != 1 ? bit : 0;
+		k.ny += t->factor[f].letter == 2;
+	}
+	k.ny %= 4;
+	k.flip_row = flip >> b->lane_bits;
+	k.sign_row = sign >> b->lane_bits;
+	k.flip_lane = (unsigned)(flip & ((UINT64_C(1) << b->lane_bits) - 1));
+	k.sign_lane = (unsigned)(sign & ((UINT64_C(1) << b->lane_bits) - 1));
+	return k;
+}
+
+/* Row bits give consecutive bins; where these and the lanes lie in the readout's index is kept beside. */
+static void compile_probs(const struct backend_state *b, const struct plan_circuit *c, const struct output *o, struct cpu_probs *p)
+{
+	p->nbit = o->nwire;
+	for (uint32_t k = 0; k < o->nwire; k++) {
+		unsigned bit = c->place[o->wire[k]];
+		if (bit >= b->lane_bits) {
+			p->row_bin[p->bins.nbit] = UINT32_C(1) << k;
+			p->bins.row_bit[p->bins.nbit] = (uint8_t)(bit - b->lane_bits);
+			p->bins.bin_bit[p->bins.nbit] = p->bins.nbit;
+			p->bins.nbit++;
+			continue;
+		}
+		for (unsigned lane = 0; lane < b->k->lanes; lane++)
+			p->lane_bin[lane] |= ((lane >> bit) & 1) << k;
+	}
+}
+
+static bool is_z(const struct pauli_term *t)
+{
+	for (uint32_t f = 0; f < t->nfactor; f++)
+		if (t->factor[f].letter != 3)
+			return false;
+	return t->nfactor > 0;
+}
+
+/* The terms that are products of Z, or the others, behind those that are there. */
+static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z)
+{
+	uint32_t readout = 0;
+	for (uint32_t k = 0; k < c->plan->noutput; k++) {
+		const struct output *o = &c->plan->output[k];
+		if (o->kind == OUTPUT_PROBS) {
+			readout += UINT32_C(1) << o->nwire;
+			continue;
+		}
+		for (uint32_t t = 0; t < o->nterm; t++)
+			if (is_z(&o->term[t]) == z)
+				c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, c->plan, &o->term[t]),
+					.coefficient = o->term[t].coefficient, .readout = readout };
+		readout++;
+	}
+}
+
+static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
+{
+	const struct plan_circuit *pc = c->plan;
+	uint32_t nterm = 0, readout = 0;
+	for (uint32_t k = 0; k < pc->noutput; k++)
+		nterm += pc->output[k].nterm;
+	c->term = arena_alloc(&b->arena, nterm, sizeof *c->term);
+	compile_terms(b, c, true);
+	c->nz = c->nterm;
+	compile_terms(b, c, false);
+	c->sign_row = arena_alloc(&b->arena, c->nz, sizeof *c->sign_row);
+	for (uint32_t k = 0; k < c->nz; k++)
+		c->sign_row[k] = c->term[k].kernel.sign_row;
+	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
+	for (uint32_t k = 0; k < pc->noutput; k++) {
+		const struct output *o = &pc->output[k];
+		if (o->kind != OUTPUT_PROBS) {
+			readout++;
+			continue;
+		}
+		struct cpu_probs *p = &c->probs[c->nprobs++];
+		p->readout = readout;
+		compile_probs(b, pc, o, p);
+		size_t n = ((size_t)1 << p->bins.nbit) * b->k->lanes;
+		c->nbin = n > c->nbin ? n : c->nbin;
+		readout += UINT32_C(1) << o->nwire;
+	}
+}
+
+static int by_matrix(const void *a, const void *b)
+{
+	const struct cpu_step *x = *(const struct cpu_step *const *)a, *y = *(const struct cpu_step *const *)b;
+	if (x->plan->matrix != y->plan->matrix)
+		return x->plan->matrix < y->plan->matrix ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Steps whose matrix differs from sample to sample; those with the same one follow each other. */
+static void find_sample_steps(struct backend_state *b, struct cpu_circuit *c)
+{
+	c->sample_step = arena_alloc(&b->arena, c->plan->nstep, sizeof *c->sample_step);
+	for (uint32_t k = 0; k < c->nstage; k++)
+		for (uint32_t n = 0; n < c->stage[k].nstep; n++)
+			if (b->plan->set.def[c->stage[k].step[n].plan->matrix]->cls == VALUE_SAMPLE)
+				c->sample_step[c->nsample_step++] = &c->stage[k].step[n];
+	if (c->nsample_step)
+		qsort(c->sample_step, c->nsample_step, sizeof *c->sample_step, by_matrix);
+}
+
+/* Row bits of the state before stage k where it is |0> still after nstep steps. */
+static size_t idle_places(const struct backend_state *b, const struct cpu_circuit *c, uint32_t nstep, uint32_t k)
+{
+	const struct plan_circuit *pc = c->plan;
+	const uint8_t *place = k < pc->nstage ? pc->stage[k].place : pc->place;
+	uint64_t at = plan_places(place, plan_turned(b->plan, pc, nstep));
+	return (c->nrow - 1) & ~(size_t)(at >> b->lane_bits);
+}
+
+void cpu_compile(struct backend_state *b)
+{
+	const struct plan *pl = b->plan;
+	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		struct cpu_circuit *c = &b->circuit[k];
+		c->plan = &pl->circuit[k];
+		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
+		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
+		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
+		c->start_idle = idle_places(b, c, c->plan->nstart, c->plan->nstart_stage);
+		c->idle = idle_places(b, c, c->plan->nstep, c->plan->nstage);
+		compile_stages(b, c);
+		compile_outputs(b, c);
+		cpu_z_compile(b, c);
+		c->seconds = arena_alloc(&b->arena, c->nstage + (size_t)1, sizeof *c->seconds);
+		cpu_tail_compile(b, c);
+		find_sample_steps(b, c);
+		cpu_masked_matrices(b, c);
+	}
+	cpu_constants(b);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Readouts of a state, and the state they make of their slopes. */
+#include "config.h"
+#include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_state.h"
+
+struct reading {
+	struct backend_state *b;
+	const struct cpu_circuit *c;
+	const void *psi;
+	void *lambda;
+	const double *slope;
+	double *part;                /* (CPU_CHUNKS, nterm) sums */
+};
+
+static double lanes_total(const double *v, unsigned lanes)
+{
+	double sum = 0;
+	for (unsigned l = 0; l < lanes; l++)
+		sum += v[l];
+	return sum;
+}
+
+static double lane_sign(const struct cpu_term *t, unsigned lane)
+{
+	return __builtin_parity(lane & t->kernel.sign_lane) ? -1 : 1;
+}
+
+static const void *row_of(const struct reading *r, size_t row) { return (const char *)r->psi + row * 2 * r->b->k->lanes * r->b->k->real_bytes; }
+
+enum {
+	Z_TERMS_MIN = 3,             /* fewer products of Z are read one by one */
+	SUB_ROWS = 1024              /* rows that are read for all other terms while they are near */
+};
+
+/* Terms one_by_one .. of a circuit are read one by one. */
+static uint32_t one_by_one(const struct cpu_circuit *c) { return c->nz < Z_TERMS_MIN ? 0 : c->nz; }
+
+/* How many terms from t on are read together. */
+static uint32_t terms_together(const struct cpu_circuit *c, uint32_t t)
+{
+	uint32_t left = (t < one_by_one(c) ? c->nz : c->nterm) - t;
+	return left < KERNEL_TERMS_MAX ? left : KERNEL_TERMS_MAX;
+}
+
+/* Expectations of n terms from t on over rows [first, last), lane by lane: out[k * lanes + lane]. */
+static void expect_terms(const struct reading *r, size_t first, size_t last, uint32_t t, uint32_t n, double *out)
+{
+	unsigned lanes = r->b->k->lanes;
+	memset(out, 0, (size_t)n * lanes * sizeof *out);
+	if (t < one_by_one(r->c)) {
+		r->b->k->expect_z(row_of(r, first), first, last, r->c->sign_row + t, n, out);
+		for (uint32_t k = 0; k < n; k++)
+			for (unsigned l = 0; l < lanes; l++)
+				out[k * lanes + l] *= lane_sign(&r->c->term[t + k], l);
+		return;
+	}
+	for (size_t end; first < last; first = end) {
+		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
+		for (uint32_t k = 0; k < n; k++)
+			if (!cpu_is_identity(&r->c->term[t + k]))
+				r->b->k->expect(r->psi, first, end, &r->c->term[t + k].kernel, out + (size_t)k * lanes);
+	}
+}
+
+/* ---- expectations ---- */
+
+static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct reading *r = ctx;
+	size_t first = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk), last = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk + 1);
+	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX], *part = r->part + (size_t)chunk * r->c->nterm;
+	(void)thread;
+	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
+		n = terms_together(r->c, t);
+		expect_terms(r, first, last, t, n, out);
+		for (uint32_t k = 0; k < n; k++)
+			part[t + k] = lanes_total(out + (size_t)k * r->b->k->lanes, r->b->k->lanes);
+	}
+}
+
+static void expect_state(struct reading *r, struct cpu_worker *w, unsigned nsum, double *readout)
+{
+	unsigned nchunk = nsum ? nsum : r->c->nchunk;
+	if (!nsum)
+		cpu_chunks(r->b, w, nchunk, expect_chunk, r);
+	for (uint32_t t = 0; t < r->c->nterm; t++) {
+		const struct cpu_term *term = &r->c->term[t];
+		double sum = 0;
+		for (unsigned chunk = 0; chunk < nchunk; chunk++)
+			sum += r->part[(size_t)chunk * r->c->nterm + t];
+		readout[term->readout] += term->coefficient * (cpu_is_identity(term) ? 1 : sum);
+	}
+}
+
+static void expect_samples(const struct reading *r, double *readout)
+{
+	unsigned lanes = r->b->k->lanes;
+	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
+		n = terms_together(r->c, t);
+		expect_terms(r, 0, r->c->nrow, t, n, out);
+		for (uint32_t k = 0; k < n; k++)
+			for (unsigned l = 0; l < lanes; l++) {
+				const struct cpu_term *term = &r->c->term[t + k];
+				readout[l * r->c->plan->nreadout + term->readout] += term->coefficient * (cpu_is_identity(term) ? 1 : out[k * lanes + l]);
+			}
+	}
+}
+
+/* ---- probabilities ---- */
+
+/* The readout's index of row bin `bin`. */
+static size_t readout_bin(const struct cpu_probs *p, size_t bin)
+{
+	size_t k = 0;
+	for (unsigned bit = 0; bit < p->bins.nbit; bit++)
+		k |= (bin >> bit) & 1 ? p->row_bin[bit] : 0;
+	return k;
+}
+
+static void read_probs(const struct reading *r, struct cpu_worker *w, double *readout)
+{
+	unsigned lanes = r->b->k->lanes;
+	for (uint32_t k = 0; k < r->c->nprobs; k++) {
+		const struct cpu_probs *p = &r->c->probs[k];
+		size_t nbin = (size_t)1 << p->bins.nbit;
+		memset(w->bins, 0, nbin * lanes * sizeof(double));
+		r->b->k->probs(r->psi, 0, r->c->nrow, &p->bins, w->bins);
+		for (size_t bin = 0; bin < nbin; bin++)
+			for (unsigned l = 0; l < lanes; l++)
+				readout[(r->b->lane_bits ? 0 : l * r->c->plan->nreadout) + p->readout
+					+ (readout_bin(p, bin) | p->lane_bin[l])] += w->bins[bin * lanes + l];
+	}
+}
+
+static void lambda_probs(const struct reading *r, struct cpu_worker *w)
+{
+	unsigned lanes = r->b->k->lanes;
+	for (uint32_t k = 0; k < r->c->nprobs; k++) {
+		const struct cpu_probs *p = &r->c->probs[k];
+		size_t nbin = (size_t)1 << p->bins.nbit;
+		for (size_t bin = 0; bin < nbin; bin++)
+			for (unsigned l = 0; l < lanes; l++)
+				w->bins[bin * lanes + l] = r->slope[(r->b->lane_bits ? 0 : l * r->c->plan->nreadout)
+					+ p->readout + (readout_bin(p, bin) | p->lane_bin[l])];
+		r->b->k->lambda_probs(r->lambda, r->psi, 0, r->c->nrow, &p->bins, w->bins);
+	}
+}
+
+/* ---- both ---- */
+
+void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const void *psi, unsigned nsum, double *readout)
+{
+	struct reading r = { .b = b, .c = c, .psi = psi };
+	memset(readout, 0, (size_t)b->plan->width * c->plan->nreadout * sizeof *readout);
+	if (b->lane_bits) {
+		r.part = cpu_chunk_sums(b, w);
+		expect_state(&r, w, nsum, readout);
+	} else {
+		expect_samples(&r, readout);
+	}
+	read_probs(&r, w, readout);
+}
+
+/* Slope of a term's expectation in each lane, with the term's coefficient. */
+static void term_slopes(const struct reading *r, const struct cpu_term *term, double *c)
+{
+	size_t stride = r->b->lane_bits ? 0 : r->c->plan->nreadout;
+	for (unsigned l = 0; l < r->b->k->lanes; l++)
+		c[l] = term->coefficient * r->slope[l * stride + term->readout];
+}
+
+/* Products of Z first, many in one visit, which writes lambda: from term `t` on that are left to be added. */
+static uint32_t lambda_start(const struct reading *r, size_t first, size_t last)
+{
+	double c[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
+	unsigned lanes = r->b->k->lanes;
+	uint32_t n = r->c->nz < KERNEL_TERMS_MAX ? r->c->nz : KERNEL_TERMS_MAX;
+	if (n == 0) {
+		r->b->k->zero(r->lambda, first, last);
+		return 0;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		term_slopes(r, &r->c->term[k], c + (size_t)k * lanes);
+		for (unsigned l = 0; l < lanes; l++)
+			c[k * lanes + l] *= lane_sign(&r->c->term[k], l);
+	}
+	r->b->k->lambda_z(r->lambda, r->psi, first, last, r->c->sign_row, n, c);
+	return n;
+}
+
+static void lambda_rows(const struct reading *r, size_t first, size_t last)
+{
+	uint32_t done = lambda_start(r, first, last);
+	for (size_t end; first < last; first = end) {
+		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
+		for (uint32_t t = done; t < r->c->nterm; t++) {
+			double c[KERNEL_LANES_MAX];
+			if (cpu_is_identity(&r->c->term[t]))
+				continue;   /* a multiple of psi has no real slope */
+			term_slopes(r, &r->c->term[t], c);
+			r->b->k->lambda(r->lambda, r->psi, first, end, &r->c->term[t].kernel, c);
+		}
+	}
+}
+
+static void lambda_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct reading *r = ctx;
+	(void)thread;
+	lambda_rows(r, cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk), cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk + 1));
+}
+
+void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const void *psi, void *lambda, const double *slope)
+{
+	struct reading r = { .b = b, .c = c, .psi = psi, .lambda = lambda, .slope = slope };
+	if (b->lane_bits)
+		cpu_chunks(b, w, c->nchunk, lambda_chunk, &r);
+	else
+		lambda_rows(&r, 0, c->nrow);
+	lambda_probs(&r, w);
+}

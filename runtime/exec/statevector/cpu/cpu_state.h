@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of the cpu backend share: compiled circuits, workers, the state.
+ *
+ * SHAPE_SAMPLES runs a circuit as one stage on whole states in place.  The other
+ * shapes run stage by stage: gather a block of rows, exchange lanes, apply, put back.
+ * Sums over a large state are cut into CHUNKS parts, a number that never changes. */
+#ifndef QCNN_CPU_STATE_H
+#define QCNN_CPU_STATE_H
+
+#include "runtime/base/system/clock.h"
+#include "runtime/exec/statevector/backend.h"
+#include "runtime/exec/statevector/cpu/cpu_fork.h"
+#include "runtime/exec/statevector/cpu/kernels.h"
+
+enum { CPU_PART_BITS = 7 /* rows of a part of a block: 2^ */, CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
+
+struct cpu_step {
+	struct kernel_step kernel;
+	struct kernel_step back;     /* the same for the way back, where fewer rows may be known to be 0 */
+	const struct plan_step *plan;
+	uint32_t lane_on;            /* lanes that the lane controls allow */
+	bool lane_masked;            /* some lane is off */
+	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
+	size_t base_mask, base_value;    /* controls outside the block, on its first row */
+	bool per_lane;               /* its cross matrix is wanted lane by lane */
+	size_t cross;                /* place of its sums (skew.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
+	size_t sum;                  /* place among the stage's sums: [d*d] */
+	size_t at;                   /* entries before its matrix and inverse in b->matrix, or of class SAMPLE in a worker's */
+	uint32_t *noise[2];          /* (2*d*d) of their entries, or NULL: see kernels.h, round */
+	bool permutes;               /* constant and without phases: rows change places */
+	bool on_the_way;             /* and they do so where the block is fetched or put back, or in a later step's matrix */
+	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
+	/* A diagonal matrix may have targets outside the block's rows. */
+	bool diagonal;
+	bool spread;                 /* it has: the phases differ from block to block or lane to lane */
+	uint8_t nbase, row_part[8], lane_part[KERNEL_LANES_MAX];     /* the matrix's index of the rows' and of a lane's targets */
+	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
+};
+
+/* What is done on the way between state and block: hot bits that lie in the lanes change places with bits of the rows; then
+ * row k of the state's part is row place[k ^ flip] of the block, where flip is the sum of the masks of outer bits that
+ * are 1. */
+struct cpu_way {
+	struct kernel_swap swap;
+	uint32_t *place;
+	unsigned nflip; struct { uint8_t outer; uint32_t mask; } flip[64];
+};
+
+/* What forward does: a step, after diagonal steps that its visit of the rows takes along, or some matrices on one
+ * qubit each in one visit. */
+struct cpu_op {
+	const struct cpu_step *step;
+	uint32_t ndiagonal; const struct cpu_step **diagonal;
+	unsigned none; const struct cpu_step *one[KERNEL_ONES_MAX];
+	bool fresh;                  /* one dense step, on targets that are |0> still */
+};
+
+/* The blocks of a stage that are not known to be 0. */
+struct cpu_blocks {
+	unsigned nouter; uint8_t outer[64];      /* row bits that number them */
+	uint64_t nblock;
+	unsigned nchunk;             /* parts that they are cut into */
+	size_t absent;               /* bits of a block's row number: where one is 1, psi is 0 when the block is fetched */
+	size_t past;                 /* and where one of these is 1, the row is written past the caches */
+	size_t unset;                /* and of these, it is first written by a fresh op */
+};
+
+/* Rows of a block that the last ops are done on and that are put back together (cpu_part.c). */
+struct cpu_part {
+	unsigned nbit;               /* a part has 2^nbit rows; 0: there are none */
+	size_t mask, state_mask;     /* row bits of the block that number them, and of the state, */
+	uint8_t bit[KERNEL_FINISH_BITS], state_bit[KERNEL_FINISH_BITS];      /* in their order there */
+	uint32_t nop; struct cpu_op *op;         /* the last of the stage's, */
+	const struct cpu_step *last; /* but for a fresh one that is done tile by tile while rows are put back, or NULL */
+	uint32_t *near, *row;        /* (2^nbit) rows of the block from a part's first, and of the state */
+	uint32_t *place;             /* (2^nbit) permutation on the way out */
+	uint32_t *first;             /* first rows of all parts in the block */
+	uint32_t *inside, *outside;  /* which row of the state's they go to: its bits that number a part's rows, and the others */
+	struct kernel_swap swap;
+	size_t unset, past;          /* as of cpu_blocks; past has bit nbit for parts all of whose rows are */
+};
+
+struct cpu_stage {
+	uint32_t nstep; struct cpu_step *step;
+	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; SHAPE_SAMPLES: behind the constant start */
+	unsigned nhot;               /* a block has 2^nhot rows */
+	uint8_t row_bit[64];         /* (nhot) bits of a block's rows among the state's, ascending */
+	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
+	uint32_t *moves;             /* (nhot) as a mask: the bit of those that bit j goes to when the block is put back */
+	struct cpu_way in, out;      /* before the first step, after the last */
+	struct cpu_part part;
+	struct cpu_blocks forward, back;
+	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
+	uint32_t first_cross;        /* steps before it need no backward visit */
+	bool undoes;                 /* the way back changes psi and lambda */
+	size_t unread;               /* bits of a block's row number: where one is 1, no stage before reads the row on the way back */
+	bool past;                   /* the way back writes a lambda that is made here past the caches */
+	bool in_place, turns_in_place;       /* its one block is the state as it lies there; is where it turns */
+};
+
+struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };
+static inline bool cpu_is_identity(const struct cpu_term *t)
+{
+	const struct kernel_term *k = &t->kernel;
+	return !(k->flip_row | k->sign_row | k->flip_lane | k->sign_lane);
+}
+/* The sign of a product of Z in a block of the last stage, before it is put back: of its lanes and
+ * first row, and of its rows: near_row, or by parts part_row[part]. */
+struct cpu_sign { size_t base; unsigned lane; bool minus; uint32_t part; };
+struct cpu_probs { struct kernel_bins bins; uint32_t readout, nbit; uint32_t row_bin[64]; uint32_t lane_bin[KERNEL_LANES_MAX]; };
+
+/* A readout is (nreadout) matrices d x d: O_j, O_j U and U^+ O_j U. */
+struct cpu_tail { const struct cpu_step *step; cplx *o, *ou, *uou; double *constant; };
+enum { CPU_TAIL_DOUBLES = 2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX };
+
+struct cpu_circuit {
+	const struct plan_circuit *plan;
+	unsigned nbit;               /* as stored */
+	size_t nrow;
+	uint32_t nstage; struct cpu_stage *stage;
+	bool turns;                  /* the way back begins on the way forward (plan_turns) */
+	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
+	uint32_t nz; size_t *sign_row;           /* (nz) of those */
+	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
+	uint32_t npart_row; size_t *part_row;    /* signs of rows that occur where that is done by parts */
+	uint32_t nprobs; struct cpu_probs *probs;
+	unsigned nchunk;             /* parts that its rows are cut into */
+	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
+	uint32_t nsample_step; const struct cpu_step **sample_step;  /* with a matrix of class VALUE_SAMPLE, in the order of these */
+	struct cpu_tail *tail;       /* or NULL */
+	void *start;                 /* the state after the plan's constant start, or NULL */
+	struct plan_seconds *seconds;            /* (nstage + 1) of the latest passes; the last: readouts and lambda */
+	size_t nbin;                 /* doubles of the largest probs, lanes included */
+};
+
+struct cpu_worker {
+	void **psi;                  /* (nslot) */
+	uint32_t *resident;          /* (nslot) circuit whose state forward left there, or INDEX_NONE */
+	void *lambda;
+	void *block_psi, *block_lambda, *part;
+	struct kernel_ahead ahead;   /* the next block of a shared state */
+	void *table;                 /* factors of a block's rows */
+	void *matrix[2];             /* per-sample matrices of all steps and their inverses, kernels' precision */
+	double *cross;               /* sums of one stage or step, lane by lane */
+	double *bins;
+	double *tail;                /* (ncircuit + 1, CPU_TAIL_DOUBLES) where a circuit has one */
+	uint64_t blocks;             /* of a shared state, done by this thread */
+};
+
+struct backend_state {
+	const struct plan *plan;
+	const struct kernels *k;
+	unsigned nthread, lane_bits; /* lane bits of an amplitude's index: 0 in SHAPE_SAMPLES */
+	bool gradient, shared;
+	uint32_t nslot;              /* states a worker keeps: one per circuit, or one */
+	struct cpu_circuit *circuit;
+	struct cpu_worker *worker;
+	cplx *u;                     /* constant and shared matrices */
+	cplx *constant;              /* while compiling: the constant ones */
+	uint32_t *used, nused;       /* the shared ones that steps use */
+	void *matrix[2];             /* of all steps: the same and their inverses, kernels' precision */
+	size_t nentry[2];            /* while compiling: entries that steps have in these, and in a worker's, */
+	uint32_t nstep;              /* and steps */
+	double *chunk;               /* partial sums of CPU_CHUNKS chunks, for every worker that holds states: those of one pass, then */
+	size_t chunk_turned;         /* from this number on, those that the way forward makes for the way back (turns) */
+	size_t chunk_stride;         /* doubles of one worker */
+	struct cpu_fork fork;        /* of units */
+	struct cpu_bank *bank;       /* NULL until it is wanted */
+	void **memory; unsigned nmemory;         /* all that free gives back */
+	struct arena arena;
+};
+
+/* Seconds of a pass over a shared state, of which one runs at a time. */
+static inline double cpu_began(const struct backend_state *b) { return b->shared ? clock_seconds() : 0; }
+static inline void cpu_took(const struct backend_state *b, double began, double *seconds)
+{
+	if (b->shared)
+		*seconds = clock_seconds() - began;
+}
+
+/* cpu_compile.c: plan -> compiled circuits, in b->arena. */
+void cpu_compile(struct backend_state *b);
+
+/* cpu_ops.c: what the way forward does, from step `first` of a stage on; and flips: cx that steps behind them do. */
+void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first);
+void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
+/* Mark ops as fresh, and rows that they write first; turned: bits that steps before the stage have turned; idle: bits
+ * of the block's rows that they have not. */
+void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, size_t idle);
+
+/* cpu_way.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
+ * its beginning, out of its steps and into its ways. */
+void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled);
+
+/* cpu_readout.c: expectations and probabilities of psi, and lambda = sum slope O psi.  nsum: parts of the sums that the
+ * last stage has left (cpu_z.c), or 0. */
+void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const void *psi, unsigned nsum, double *readout);
+void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const void *psi, void *lambda, const double *slope);
+
+/* cpu_norm.c: psi <- psi / |psi|, in SHAPE_SAMPLES lane by lane. */
+void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi);
+
+/* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
+void cpu_matrices(struct backend_state *b, const cplx *u);
+/* With the matrices that b->u holds now: those of steps that some lanes are left out of. */
+void cpu_masked_matrices(struct backend_state *b, const struct cpu_circuit *c);
+/* The constant ones, from b->u. */
+void cpu_constants(struct backend_state *b);
+/* How the entries of the matrix of step number `index`, d x d, are rounded. */
+void cpu_noise(struct backend_state *b, uint32_t index, unsigned d, struct cpu_step *s);
+/* Compute c->start in `room` (a state) once the constant matrices are in b->matrix. */
+void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
+void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+	bool keep, double *readout);
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+	const double *slope, double *skew_shared, double *const *skew_sample);
+
+/* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
+ * the way back from psi and what lambda is made of. */
+void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const struct unit_input *in);
+struct cpu_begin {
+	const void *tail;            /* lambda = matrix psi (cpu_tail.c), */
+	const double *slope;         /* or of slopes of readouts (cpu_z.c), or if both are NULL it is in w->lambda */
+	bool turned;                 /* forward has undone the last stage for a slope of 1; slope[0] is the true one */
+};
+void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
+	void *psi, const struct cpu_begin *begin, double *skew_shared, double *const *skew_sample);
+
+/* cpu_bank.c: states kept side by side. */
+extern const struct bank_ops cpu_bank_ops;
+void cpu_bank_free(struct cpu_bank *k);
+
+/* Aligned memory for states, in huge pages where it is large; NULL when there is none; free() gives it back. */
+void *cpu_aligned(uint64_t nbytes);
+
+/* Call fn(ctx, chunk, thread) for every one of nchunk parts: in order in this thread, or by
+ * all threads where a state is shared. */
+typedef void (*cpu_chunk_fn)(void *ctx, unsigned chunk, struct cpu_worker *w);
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx);
+static inline double *cpu_chunk_sums(const struct backend_state *b, const struct cpu_worker *w)
+{
+	return b->chunk + (b->shared ? 0 : b->chunk_stride * (size_t)(w - b->worker));
+}
+/* Where part `chunk` of nchunk begins among n things. */
+static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned nchunk, unsigned chunk)
+{
+	return n / nchunk * chunk + n % nchunk * chunk / nchunk;
+}
+
+#endif

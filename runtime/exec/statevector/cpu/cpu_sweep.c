@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running a circuit forward: chunks, blocks, stages. */
+#include "config.h"
+#include <omp.h>
+#include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+
+/* ---- chunks and blocks ---- */
+
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx)
+{
+	if (!b->shared) {
+		for (unsigned chunk = 0; chunk < nchunk; chunk++)
+			fn(ctx, chunk, own);
+		return;
+	}
+	#pragma omp parallel num_threads((int)b->nthread)
+	{
+		unsigned saved = kernels_flush_enter();
+		struct cpu_worker *w = &b->worker[omp_get_thread_num()];
+		#pragma omp for schedule(static)
+		for (unsigned chunk = 0; chunk < nchunk; chunk++)
+			fn(ctx, chunk, w);
+		kernels_flush_leave(saved);
+	}
+}
+
+/* ---- forward ---- */
+
+/* One step to 2^nbit rows of the block that begins at `base`. */
+static void forward_step(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit, size_t base,
+	struct kernel_ahead *ahead)
+{
+	const struct kernels *k = w->b->k;
+	matrix_room room;
+	if (!cpu_is_on(st, base))
+		return;
+	if (st->permutes) {
+		k->permute(rows, nbit, &st->kernel, st->source);
+	} else if (st->diagonal) {
+		struct phases p = cpu_step_phases(w, st, false, base, &room);
+		k->scale(rows, nbit, &st->kernel, p.phase, p.stride, p.active);
+	} else {
+		k->apply(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room), ahead);
+	}
+}
+
+static void forward_fresh(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit)
+{
+	matrix_room room;
+	w->b->k->apply_fresh(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
+}
+
+/* Matrices on one qubit each, to rows from these or others. */
+static void forward_ones(const struct sweep *w, const struct cpu_op *op, const void *from, void *rows, unsigned nbit)
+{
+	const struct kernel_step *step[KERNEL_ONES_MAX];
+	const void *u[KERNEL_ONES_MAX];
+	for (unsigned k = 0; k < op->none; k++) {
+		step[k] = &op->one[k]->kernel;
+		u[k] = cpu_step_matrix(w, op->one[k], false, NULL);
+	}
+	w->b->k->apply_ones(rows, from, nbit, step, u, op->none);
+}
+
+/* All ops of SHAPE_SAMPLES' one stage; the first reads `from` where that is not psi. */
+static void forward_whole(const struct sweep *w, const void *from, void *psi)
+{
+	const struct cpu_stage *s = w->stage;
+	for (uint32_t k = 0; k < s->nop - w->tail; k++)
+		if (s->op[k].none)
+			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nhot);
+		else
+			forward_step(w, s->op[k].step, psi, s->nhot, 0, NULL);
+}
+
+/* A dense step that takes diagonal steps along. */
+static void forward_taking(const struct sweep *w, const struct cpu_op *op, void *block, size_t base, void *table)
+{
+	const struct kernels *k = w->b->k;
+	unsigned nbit = w->stage->nhot;
+	matrix_room room;
+	k->table_one(table, nbit);
+	for (uint32_t n = 0; n < op->ndiagonal; n++) {
+		const struct cpu_step *st = op->diagonal[n];
+		if (!cpu_is_on(st, base))
+			continue;
+		struct phases p = cpu_step_phases(w, st, false, base, &room);
+		k->table_scale(table, nbit, &st->kernel, p.phase, p.stride, p.active);
+	}
+	k->apply_table(block, nbit, &op->step->kernel, cpu_step_matrix(w, op->step, false, &room), table);
+}
+
+static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows, unsigned nbit, size_t base,
+	struct cpu_worker *thread)
+{
+	for (uint32_t k = 0; k < nop; k++) {
+		if (op[k].ndiagonal)
+			forward_taking(w, &op[k], rows, base, thread->table);
+		else if (op[k].none > 1)
+			forward_ones(w, &op[k], rows, rows, nbit);
+		else if (op[k].fresh)
+			forward_fresh(w, op[k].step, rows, nbit);
+		else
+			forward_step(w, op[k].step, rows, nbit, base, &thread->ahead);
+	}
+}
+
+/* The last ops and sums, and the block put back: part by part, or at once where it has none. */
+static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size_t base, struct z_sums *z)
+{
+	const struct cpu_stage *s = w->stage;
+	const struct cpu_part *p = &s->part;
+	struct part_way way = cpu_part_way(w, base);
+	for (uint32_t k = 0; k < UINT32_C(1) << (s->nhot - p->nbit); k++) {
+		cpu_part_fetch(w, thread->block_psi, k, thread->part);
+		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
+		cpu_part_put_back(w, thread->part, &way, k, z);
+	}
+}
+
+/* The block as forward leaves it goes back, with lambda for a slope of 1. */
+static void turn_block(const struct sweep *w, struct cpu_worker *thread, void *psi, size_t base)
+{
+	static const double one = 1;
+	struct sweep back = *w;
+	back.lambda = w->owner->lambda;
+	back.slope = w->tail ? NULL : &one;
+	void *lambda = cpu_block(w, back.lambda, thread->block_lambda);
+	if (w->tail)
+		cpu_tail_lambda(&back, psi, lambda);
+	else
+		cpu_z_lambda(&back, psi, base, lambda);
+	cpu_backward_block(&back, psi, lambda, base, thread->cross, &thread->ahead);
+	cpu_put_back(&back, psi, base, back.psi);
+	cpu_put_back(&back, lambda, base, back.lambda);
+}
+
+static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base, struct z_sums *z)
+{
+	const struct cpu_stage *s = w->stage;
+	cpu_fetch(w, w->from, base, block);
+	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block, s->nhot, base, thread);
+	if (s->part.nbit) {
+		forward_parts(w, thread, base, z);
+		return;
+	}
+	if (w->tail)
+		cpu_tail_add(w, thread, block);
+	if (z)
+		cpu_z_block(w, block, z);
+	if (w->turn)
+		turn_block(w, thread, block, base);
+	else
+		cpu_put_back(w, block, base, w->psi);
+}
+
+static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct sweep *w = ctx;
+	const struct cpu_blocks *s = &w->stage->forward;
+	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
+	struct z_sums z;
+	if (w->sums)
+		cpu_z_begin(w, &z);
+	if (w->tail)
+		cpu_tail_begin(w, thread);
+	if (w->turn)
+		memset(thread->cross, 0, w->stage->ncross * sizeof(double));
+	void *block = cpu_block(w, w->psi, thread->block_psi);
+	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
+		size_t base = cpu_block_base(s, k);
+		if (w->sums)
+			cpu_z_clear(w, &z);
+		cpu_look_ahead(w, thread, k + 1, end);
+		forward_block(w, thread, block, base, w->sums ? &z : NULL);
+		if (w->sums)
+			cpu_z_add(w, &z, base);
+		thread->blocks++;
+	}
+	w->b->k->past_is_there();
+	if (w->sums)
+		cpu_z_end(w, &z, chunk);
+	if (w->turn)
+		cpu_backward_sums(w, thread, chunk, w->b->chunk_turned);
+	if (w->tail)
+		cpu_tail_chunk(w, thread, chunk);
+}
+
+struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; size_t idle; };
+
+/* Rows with an idle bit, run by run. */
+static void clear_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	struct clear *z = ctx;
+	size_t run = z->idle & -z->idle, last = cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk + 1);
+	(void)thread;
+	for (size_t row = cpu_chunk_begin(z->c->nrow, z->c->nchunk, chunk), end; row < last; row = end) {
+		end = (row | (run - 1)) < last - 1 ? (row | (run - 1)) + 1 : last;
+		if (row & z->idle)
+			z->b->k->zero(z->psi, row, end);
+	}
+}
+
+/* psi = 0 where a bit of `idle` is 1. */
+static void clear_idle(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, size_t idle, void *psi)
+{
+	if (idle)
+		cpu_chunks(b, w, c->nchunk, clear_chunk, &(struct clear){ b, c, psi, idle });
+}
+
+/* The state before the first stage or step.  Where stages follow, they write all rows but the idle ones, and of
+ * |0...0> the first row alone is needed; vectors are put on all of it. */
+static void start_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
+{
+	if (c->start) {
+		memcpy(psi, c->start, c->nrow * 2 * b->k->lanes * b->k->real_bytes);
+		return;
+	}
+	if (b->lane_bits) {
+		b->k->zero(psi, 0, 1);
+		b->k->put(psi, 0, 0, 1, 0);
+		if (c->plan->nprepare)
+			clear_idle(b, w, c, c->nrow - 1, psi);
+		return;
+	}
+	b->k->zero(psi, 0, c->nrow);
+	for (unsigned lane = 0; lane < b->k->lanes; lane++)
+		b->k->put(psi, 0, lane, 1, 0);
+}
+
+/* Index i of the state with the vector's bits taken out, and those as the vector's index. */
+static size_t split_index(const struct plan_step *s, size_t i, size_t *entry)
+{
+	*entry = 0;
+	for (unsigned k = 0; k < s->ntarget; k++) {
+		*entry |= ((i >> s->bit[k]) & 1) << k;
+		i &= ~((size_t)1 << s->bit[k]);
+	}
+	return i;
+}
+
+/* psi[i] <- vector[entry of i] psi[i without the vector's bits]; downwards, so that the
+ * factor is still there. */
+static void prepare_lane(const struct backend_state *b, const struct plan_step *s, size_t nindex,
+	const cplx *vector, uint32_t length, void *psi, unsigned lane)
+{
+	size_t mask = ((size_t)1 << b->lane_bits) - 1;
+	for (size_t i = nindex; i-- > 0; ) {
+		size_t entry, rest = split_index(s, i, &entry);
+		double re, im;
+		unsigned from = b->lane_bits ? (unsigned)(rest & mask) : lane, to = b->lane_bits ? (unsigned)(i & mask) : lane;
+		b->k->get(psi, rest >> b->lane_bits, from, &re, &im);
+		cplx z = entry < length ? cplx_mul(vector[entry], cplx_of(re, im)) : 0;
+		b->k->put(psi, i >> b->lane_bits, to, creal(z), cimag(z));
+	}
+}
+
+static void prepare_vectors(const struct backend_state *b, uint32_t c, const struct unit_input *in, void *psi)
+{
+	const struct plan_circuit *pc = &b->plan->circuit[c];
+	for (uint32_t k = 0; k < pc->nstep; k++) {
+		const struct plan_step *s = &pc->step[k];
+		if (s->op != STEP_PREPARE)
+			continue;
+		for (uint32_t lane = 0; lane < in->nsample; lane++) {
+			uint32_t v = s->matrix * in->nsample + lane;
+			prepare_lane(b, s, (size_t)1 << pc->nbit, in->vector[c][v], in->length[c][s->matrix], psi, lane);
+		}
+	}
+}
+
+/* Stages first .. last-1 of a large state. */
+static void forward_stages(const struct sweep *like, struct cpu_worker *w, const struct cpu_circuit *c, uint32_t first, uint32_t last)
+{
+	struct sweep sweep = *like;
+	for (uint32_t k = first; k < last; k++) {
+		sweep.stage = &c->stage[k];
+		sweep.from = k == first ? like->from : like->psi;
+		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
+		sweep.sums = k + 1 == c->nstage && like->sums;
+		sweep.turn = k + 1 == c->nstage && like->turn;
+		double began = cpu_began(sweep.b);
+		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
+		if (sweep.tail)
+			cpu_tail_total(&sweep, w);
+		if (sweep.turn && sweep.b->shared)
+			c->seconds[k].back = 0;   /* it is in the way forward */
+		cpu_took(sweep.b, began, &c->seconds[k].forward);
+	}
+}
+
+/* Can the kept start be read where it is kept: does what comes first write the whole state? (With one, no vectors are prepared.) */
+static bool reads_start(const struct backend_state *b, const struct cpu_circuit *c)
+{
+	const struct cpu_stage *s;
+	if (!c->start)
+		return false;
+	if (!b->lane_bits)
+		return c->stage->nop && c->stage->op[0].none;
+	s = &c->stage[c->plan->nstart_stage];
+	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nhot == c->nrow;
+}
+
+void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
+	bool sums, bool turn)
+{
+	const struct cpu_circuit *c = &b->circuit[number];
+	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near, .turn = turn };
+	matrix_room room;
+	bool from_start = reads_start(b, c);
+	sweep.from = from_start ? c->start : psi;
+	if (turn && cpu_tail_taken(c, in)) {
+		cpu_tail_matrix(b, c, &(double){ 1 }, &room);
+		sweep.tail_matrix = &room;
+	}
+	cpu_sample_matrices(b, w, c, in);
+	if (!from_start)
+		start_state(b, w, c, psi);
+	prepare_vectors(b, number, in, psi);
+	if (b->lane_bits) {
+		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
+		clear_idle(b, w, c, c->start || c->plan->nprepare || turn ? 0 : c->idle, psi);
+	} else {
+		sweep.tail = cpu_tail_taken(c, in);
+		forward_whole(&sweep, sweep.from, psi);
+		if (sweep.tail) {
+			cpu_tail_begin(&sweep, w);
+			cpu_tail_add(&sweep, w, psi);
+		}
+	}
+	if (plan_deep(c->plan))
+		cpu_normalise(b, w, c, psi);
+}
+
+/* Leading constant steps act on |0...0> alike for every sample: done once. */
+void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
+{
+	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .from = room, .circuit = c, .stage = c->stage };
+	unsigned saved = kernels_flush_enter();
+
+	c->start = NULL;             /* from |0...0> */
+	start_state(b, b->worker, c, room);
+	if (b->lane_bits) {
+		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
+		clear_idle(b, b->worker, c, c->start_idle, room);
+	} else {
+		for (uint32_t k = 0; k < c->plan->nstart; k++)
+			forward_step(&sweep, &c->stage->step[k], room, c->stage->nhot, 0, NULL);
+	}
+	kernels_flush_leave(saved);
+	c->start = room;
+}
+
+void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
+	bool keep, double *readout)
+{
+	struct cpu_worker *w = &b->worker[worker];
+	const struct cpu_circuit *circuit = &b->circuit[c];
+	uint32_t slot = cpu_slot(b, c);
+	bool tail = cpu_tail_taken(circuit, in);
+	double began;
+	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep && cpu_turns(circuit, in));
+	w->resident[slot] = c;
+	began = cpu_began(b);
+	if (tail)
+		cpu_tail_readouts(b, w, circuit, readout);
+	else
+		cpu_readouts(b, w, circuit, w->psi[slot], circuit->near ? circuit->stage[circuit->nstage - 1].forward.nchunk : 0, readout);
+	cpu_took(b, began, &circuit->seconds[circuit->nstage].forward);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: dense matrices and permutations on the way forward. */
+#ifndef QCNN_DENSE_TMPL_H
+#define QCNN_DENSE_TMPL_H
+
+#include "runtime/exec/statevector/cpu/flips_tmpl.h"
+
+/* y = U x for d amplitudes, where an entry has one part. */
+INLINE void multiply_half(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec a = entry(u, r * d, turns(form, r, 0), lanewise);
+		vec re = turns(form, r, 0) ? -(a * xi[0]) : a * xr[0];
+		vec im = turns(form, r, 0) ? a * xr[0] : a * xi[0];
+		UNROLL for (unsigned c = 1; c < d; c++) {
+			a = entry(u, r * d + c, turns(form, r, c), lanewise);
+			re = turns(form, r, c) ? re - a * xi[c] : re + a * xr[c];
+			im = turns(form, r, c) ? im + a * xr[c] : im + a * xi[c];
+		}
+		yr[r] = re;
+		yi[r] = im;
+	}
+}
+
+INLINE void multiply(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
+{
+	if (form != FORM_COMPLEX) {
+		multiply_half(d, form, u, lanewise, xr, xi, yr, yi);
+		return;
+	}
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec a = entry(u, r * d, 0, lanewise), b = entry(u, r * d, 1, lanewise);
+		vec re = a * xr[0] - b * xi[0];
+		vec im = a * xi[0] + b * xr[0];
+		UNROLL for (unsigned c = 1; c < d; c++) {
+			a = entry(u, r * d + c, 0, lanewise);
+			b = entry(u, r * d + c, 1, lanewise);
+			re = re + a * xr[c];
+			im = im + a * xi[c];
+			re = re - b * xi[c];
+			im = im + b * xr[c];
+		}
+		yr[r] = re;
+		yi[r] = im;
+	}
+}
+
+/* Reals from a group's first row to those of the target indices 1, 2, 4. */
+INLINE void strides(const struct kernel_step *s, unsigned d, size_t *stride)
+{
+	for (unsigned k = 0; 1u << k < d; k++)
+		stride[k] = s->target[1u << k] * ROW;
+}
+
+/* The rows of a group, each from the one without its lowest target: few registers hold them all. */
+INLINE void group_at(unsigned d, const real *p, const size_t *stride, real **row)
+{
+	row[0] = (real *)p;
+	UNROLL for (unsigned r = 1; r < d; r++)
+		row[r] = row[r & (r - 1)] + stride[__builtin_ctz(r)];
+}
+
+INLINE void load_rows(unsigned d, real *const *row, vec *xr, vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		xr[r] = load(row[r]);
+		xi[r] = load(row[r] + LANES);
+	}
+}
+
+INLINE void save_rows(unsigned d, real *const *row, const vec *xr, const vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		save(row[r], xr[r]);
+		save(row[r] + LANES, xi[r]);
+	}
+}
+
+/* Amplitudes of one or two groups. */
+typedef vec groups[2][8];
+
+/* Two groups, of a complex matrix, share its entries while these are in registers; each row is put back when it is there, so that
+ * registers need not hold it. */
+INLINE void multiply_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *u, bool lanewise, groups xr, groups xi,
+	real *p[2][8])
+{
+	if (ngroup == 1) {
+		vec yr[8], yi[8];
+		multiply(d, form, u, lanewise, xr[0], xi[0], yr, yi);
+		save_rows(d, p[0], yr, yi);
+		return;
+	}
+	UNROLL for (unsigned r = 0; r < d; r++) {
+		vec yr[2], yi[2];
+		UNROLL for (unsigned c = 0; c < d; c++) {
+			vec a = entry(u, r * d + c, 0, lanewise), b = entry(u, r * d + c, 1, lanewise);
+			UNROLL for (unsigned g = 0; g < 2; g++) {
+				if (c == 0) {
+					yr[g] = a * xr[g][c] - b * xi[g][c];
+					yi[g] = a * xi[g][c] + b * xr[g][c];
+					continue;
+				}
+				yr[g] = yr[g] + a * xr[g][c];
+				yi[g] = yi[g] + a * xi[g][c];
+				yr[g] = yr[g] - b * xi[g][c];
+				yi[g] = yi[g] + b * xr[g][c];
+			}
+		}
+		UNROLL for (unsigned g = 0; g < 2; g++) {
+			save(p[g][r], yr[g]);
+			save(p[g][r] + LANES, yi[g]);
+		}
+	}
+}
+
+/* The groups at p, and `step` behind it. */
+INLINE void apply_groups(unsigned ngroup, real *first, size_t step, const size_t *stride, const real *u, unsigned d,
+	bool lanewise, enum kernel_form form)
+{
+	real *p[2][8];
+	groups xr, xi;
+	UNROLL for (unsigned g = 0; g < ngroup; g++) {
+		group_at(d, first + g * step, stride, p[g]);
+		load_rows(d, p[g], xr[g], xi[g]);
+	}
+	multiply_groups(ngroup, d, form, u, lanewise, xr, xi, p);
+}
+
+/* Groups that a kernel takes together: 32 registers hold the amplitudes of two. */
+INLINE bool in_twos(unsigned d, enum kernel_form form) { return VECTOR_BYTES == 64 && d <= 4 && form == FORM_COMPLEX; }
+
+enum { PACE = 2, PACE_BACK = 4 };     /* times that a kernel visits rows for one row ahead */
+
+/* Ask for the next row: near, but not for the caches of this step. */
+INLINE void ask(struct kernel_ahead *a)
+{
+	size_t k = a->next++, at = (size_t)a->row[k] * ROW * sizeof(real);
+	if (k & a->absent)
+		return;
+	for (unsigned n = 0; n < 2 && a->state[n]; n++)
+		for (size_t line = 0; line < ROW * sizeof(real); line += 64)
+			__builtin_prefetch((const char *)a->state[n] + at + line, 0, 2);
+}
+
+INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
+	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
+{
+	unsigned d = 1u << ntarget;
+	struct walk w = walk_of(nbit, fixed_mask(s));
+	size_t stride[3];
+	real *first = row_at(psi, s->control);
+	strides(s, d, stride);
+	for (size_t r = 0, begin = 0; r < w.nrun; r++, begin = row_next(begin, w.mask)) {
+		real *p = first + begin;
+		size_t n = w.run;   /* groups of d rows that are left */
+		if (in_twos(d, form))
+			for (; n > 1; n -= 2, p += 2 * w.step) {
+				if (ahead && n / 2 % PACE == 0 && ahead->next < ahead->n)
+					ask(ahead);
+				apply_groups(2, p, w.step, stride, u, d, lanewise, form);
+			}
+		for (; n > 0; n--, p += w.step) {
+			if (ahead && n % PACE == 0 && ahead->next < ahead->n)
+				ask(ahead);
+			apply_groups(1, p, w.step, stride, u, d, lanewise, form);
+		}
+	}
+}
+
+static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead);
+
+static void apply_flipped(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, struct kernel_ahead *ahead)
+{
+	struct flipped f;
+	flipped_begin(&f, s);
+	do {
+		flipped_matrix(&f, s, u, true);
+		apply(psi, nbit, &f.step, f.u, ahead);
+	} while (flipped_next(&f));
+}
+
+INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, struct kernel_ahead *ahead,
+	enum kernel_form form)
+{
+	if (ahead && ahead->next < ahead->n && s->ntarget == 2 && !s->lanewise) {   /* the most of large states */
+		apply_body(psi, nbit, s, u, ahead, 2, false, form);
+		return;
+	}
+	switch (2 * s->ntarget + s->lanewise) {
+	case 2: apply_body(psi, nbit, s, u, NULL, 1, false, form); break;
+	case 3: apply_body(psi, nbit, s, u, NULL, 1, true, form); break;
+	case 4: apply_body(psi, nbit, s, u, NULL, 2, false, form); break;
+	case 5: apply_body(psi, nbit, s, u, NULL, 2, true, form); break;
+	case 6: apply_body(psi, nbit, s, u, NULL, 3, false, form); break;
+	case 7: apply_body(psi, nbit, s, u, NULL, 3, true, form); break;
+	}
+}
+
+static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead)
+{
+	if (s->nflip) {
+		apply_flipped(psi, nbit, s, u, ahead);
+		return;
+	}
+	switch (s->form) {
+	case FORM_COMPLEX: apply_form(psi, nbit, s, u, ahead, FORM_COMPLEX); break;
+	case FORM_REAL: apply_form(psi, nbit, s, u, ahead, FORM_REAL); break;
+	case FORM_PARITY: apply_form(psi, nbit, s, u, ahead, FORM_PARITY); break;
+	}
+}
+
+INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source, unsigned ntarget)
+{
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, from[8], at[8];
+	real *first = row_at(psi, s->control);
+	for (unsigned r = 0; r < d; r++) {
+		at[r] = s->target[r] * ROW;
+		from[r] = s->target[source[r]] * ROW;
+	}
+	for (size_t k = 0; k < n; k++, row = row_next(row, mask)) {
+		real *p = first + row * ROW;
+		vec xr[8], xi[8];
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			xr[r] = load(p + from[r]);
+			xi[r] = load(p + from[r] + LANES);
+		}
+		UNROLL for (unsigned r = 0; r < d; r++) {
+			save(p + at[r], xr[r]);
+			save(p + at[r] + LANES, xi[r]);
+		}
+	}
+}
+
+static void permute(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source)
+{
+	switch (s->ntarget) {
+	case 1: permute_body(psi, nbit, s, source, 1); break;
+	case 2: permute_body(psi, nbit, s, source, 2); break;
+	case 3: permute_body(psi, nbit, s, source, 3); break;
+	}
+}
+
+#endif

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# The files of runtime/exec/statevector/cpu/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
+
+noinst_LIBRARIES += libcpu.a
+libcpu_a_SOURCES = \
+	runtime/exec/statevector/cpu/cpu.c \
+	runtime/exec/statevector/cpu/cpu_backward.c \
+	runtime/exec/statevector/cpu/cpu_bank.c \
+	runtime/exec/statevector/cpu/cpu_compile.c \
+	runtime/exec/statevector/cpu/cpu_fork.c \
+	runtime/exec/statevector/cpu/cpu_fork.h \
+	runtime/exec/statevector/cpu/cpu_layout.c \
+	runtime/exec/statevector/cpu/cpu_layout.h \
+	runtime/exec/statevector/cpu/cpu_matrix.c \
+	runtime/exec/statevector/cpu/cpu_norm.c \
+	runtime/exec/statevector/cpu/cpu_ops.c \
+	runtime/exec/statevector/cpu/cpu_part.c \
+	runtime/exec/statevector/cpu/cpu_readout.c \
+	runtime/exec/statevector/cpu/cpu_state.h \
+	runtime/exec/statevector/cpu/cpu_sweep.c \
+	runtime/exec/statevector/cpu/cpu_sweep.h \
+	runtime/exec/statevector/cpu/cpu_tail.c \
+	runtime/exec/statevector/cpu/cpu_way.c \
+	runtime/exec/statevector/cpu/cpu_z.c \
+	runtime/exec/statevector/cpu/kernels.c \
+	runtime/exec/statevector/cpu/kernels.h \
+	runtime/exec/statevector/cpu/limits.c \
+	runtime/exec/statevector/cpu/limits.h
+libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+
+# One library per precision and instruction set, which alone carries that set's flags.
+# KERNEL is the suffix of the set's one table of functions.
+kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_CFLAGS) $(SANITIZE_CFLAGS)
+kernel_sources = \
+	runtime/exec/statevector/cpu/blocks_tmpl.h \
+	runtime/exec/statevector/cpu/cross_tmpl.h \
+	runtime/exec/statevector/cpu/dense_tmpl.h \
+	runtime/exec/statevector/cpu/diagonal_tmpl.h \
+	runtime/exec/statevector/cpu/finish_tmpl.h \
+	runtime/exec/statevector/cpu/flips_tmpl.h \
+	runtime/exec/statevector/cpu/fresh_tmpl.h \
+	runtime/exec/statevector/cpu/kernels_tmpl.c \
+	runtime/exec/statevector/cpu/limits_tmpl.c \
+	runtime/exec/statevector/cpu/ones_tmpl.h \
+	runtime/exec/statevector/cpu/pairs_tmpl.h \
+	runtime/exec/statevector/cpu/readouts_tmpl.h \
+	runtime/exec/statevector/cpu/skew_tmpl.h \
+	runtime/exec/statevector/cpu/totals_tmpl.h \
+	runtime/exec/statevector/cpu/unapply_tmpl.h \
+	runtime/exec/statevector/cpu/vectors_tmpl.h \
+	runtime/exec/statevector/cpu/z_products_tmpl.h
+
+noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a
+kernel_libs += libkernels_single_base.a libkernels_double_base.a
+libkernels_single_base_a_SOURCES = $(kernel_sources)
+libkernels_single_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_base
+libkernels_single_base_a_CFLAGS = $(kernels_CFLAGS)
+libkernels_double_base_a_SOURCES = $(kernel_sources)
+libkernels_double_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_base
+libkernels_double_base_a_CFLAGS = $(kernels_CFLAGS)
+
+if X86_KERNELS
+noinst_LIBRARIES += libkernels_single_avx2.a libkernels_double_avx2.a libkernels_single_avx512.a libkernels_double_avx512.a
+kernel_libs += libkernels_single_avx2.a libkernels_double_avx2.a libkernels_single_avx512.a libkernels_double_avx512.a
+libkernels_single_avx2_a_SOURCES = $(kernel_sources)
+libkernels_single_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx2
+libkernels_single_avx2_a_CFLAGS = $(kernels_CFLAGS) $(AVX2_CFLAGS)
+libkernels_double_avx2_a_SOURCES = $(kernel_sources)
+libkernels_double_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx2
+libkernels_double_avx2_a_CFLAGS = $(kernels_CFLAGS) $(AVX2_CFLAGS)
+libkernels_single_avx512_a_SOURCES = $(kernel_sources)
+libkernels_single_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx512
+libkernels_single_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
+libkernels_double_avx512_a_SOURCES = $(kernel_sources)
+libkernels_double_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx512
+libkernels_double_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
+endif

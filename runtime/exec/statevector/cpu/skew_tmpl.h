@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: what gradients need of cross matrices (runtime/program/skew.h). */
+#ifndef QCNN_SKEW_TMPL_H
+#define QCNN_SKEW_TMPL_H
+
+#include "runtime/exec/statevector/cpu/dense_tmpl.h"
+#include "runtime/exec/statevector/cpu/totals_tmpl.h"
+
+/* One part l of row a of lambda with all of psi: products with x to the sums of real parts, `sign` those with y to the others. */
+INLINE void skew_part(unsigned d, enum kernel_form form, unsigned a, vec l, const vec *x, const vec *y, int sign, vec *sum)
+{
+	UNROLL for (unsigned b = 0; b < d; b++) {
+		unsigned re = a < b ? a * d + b : b * d + a, im = a < b ? b * d + a : a * d + b;
+		if (a != b && !turns(form, a, b))
+			sum[re] = a < b ? sum[re] + l * x[b] : sum[re] - l * x[b];
+		if (form == FORM_COMPLEX || turns(form, a, b))
+			sum[im] = sign > 0 ? sum[im] + l * y[b] : sum[im] - l * y[b];
+	}
+}
+
+/* Row after row of lambda; one part of it after the other, so that no sum waits for its last product. */
+INLINE void skew_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *psi, const real *lam, size_t step,
+	const size_t *stride, vec *sum)
+{
+	UNROLL for (unsigned g = 0; g < ngroup; g++) {
+		real *p[8], *q[8];
+		vec yr[8], yi[8];
+		group_at(d, psi + g * step, stride, p);
+		group_at(d, lam + g * step, stride, q);
+		load_rows(d, p, yr, yi);
+		if (d == 2) {
+			hold(d, yr);
+			hold(d, yi);
+		}
+		UNROLL for (unsigned a = 0; a < d; a++) {
+			vec l[2] = { load(q[a]), load(q[a] + LANES) };
+			if (d == 2)
+				hold(2, l);
+			skew_part(d, form, a, l[0], yr, yi, 1, sum);
+			skew_part(d, form, a, l[1], yi, yr, -1, sum);
+		}
+	}
+}
+
+enum { SKEW_GROUPS = 1 << WALK_BITS };   /* summed in the kernels' precision before they go to double */
+
+INLINE void skew_begin(unsigned d, vec *sum)
+{
+	UNROLL for (unsigned e = 0; e < d * d; e++)
+		sum[e] = splat(0);
+}
+
+/* Of 2 rows there are few sums, which would wait for themselves: every second group has its own. */
+INLINE void skew_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *skew, bool per_lane,
+	unsigned ntarget, enum kernel_form form)
+{
+	unsigned d = 1u << ntarget, apart = d == 2 ? 2 : 1;
+	struct walk w = walk_of(nbit, fixed_mask(s));
+	size_t at = 0, stride[3];
+	const real *first = row_of(psi, s->control), *first_lam = row_of(lam, s->control);
+	strides(s, d, stride);
+	for (size_t left = w.nrun; left > 0;) {
+		vec sum[2][64];
+		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
+		skew_begin(d, sum[0]);
+		skew_begin(d, sum[1]);
+		left -= run;
+		for (; run > 0; run--, at = row_next(at, w.mask)) {
+			const real *p = first + at, *q = first_lam + at;
+			size_t n = w.run;
+			for (; n >= apart; n -= apart, p += apart * w.step, q += apart * w.step)
+				UNROLL for (unsigned g = 0; g < apart; g++)
+					skew_groups(1, d, form, p + g * w.step, q + g * w.step, w.step, stride, sum[g]);
+			for (; n > 0; n--)
+				skew_groups(1, d, form, p, q, w.step, stride, sum[0]);
+		}
+		if (apart > 1)
+			UNROLL for (unsigned e = 0; e < d * d; e++)
+				sum[0][e] = sum[0][e] + sum[1][e];
+		totals_flush(d * d, sum[0], skew, per_lane);
+	}
+}
+
+INLINE void skew_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane,
+	enum kernel_form form)
+{
+	switch (s->ntarget) {
+	case 1: skew_body(psi, lam, nbit, s, sum, per_lane, 1, form); break;
+	case 2: skew_body(psi, lam, nbit, s, sum, per_lane, 2, form); break;
+	case 3: skew_body(psi, lam, nbit, s, sum, per_lane, 3, form); break;
+	}
+}
+
+static void skew(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane)
+{
+	switch (s->form) {
+	case FORM_COMPLEX: skew_form(psi, lam, nbit, s, sum, per_lane, FORM_COMPLEX); break;
+	case FORM_REAL: skew_form(psi, lam, nbit, s, sum, per_lane, FORM_REAL); break;
+	case FORM_PARITY: skew_form(psi, lam, nbit, s, sum, per_lane, FORM_PARITY); break;
+	}
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Template: dense matrices on the way back. */
+#ifndef QCNN_UNAPPLY_TMPL_H
+#define QCNN_UNAPPLY_TMPL_H
+
+#include "runtime/exec/statevector/cpu/skew_tmpl.h"
+
+/* Sums, while both states are as the step left them; then both are undone. */
+INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t step, const size_t *stride, const real *v, unsigned d,
+	bool lanewise, enum kernel_form form, vec *sum)
+{
+	if (sum)
+		skew_groups(ngroup, d, form, psi, lam, step, stride, sum);
+	apply_groups(ngroup, psi, step, stride, v, d, lanewise, form);
+	apply_groups(ngroup, lam, step, stride, v, d, lanewise, form);
+}
+
+INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *skew, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
+	enum kernel_form form)
+{
+	unsigned d = 1u << ntarget;
+	struct walk w = walk_of(nbit, fixed_mask(s));
+	size_t at = 0, stride[3];
+	real *first = row_at(psi, s->control), *first_lam = row_at(lam, s->control);
+	strides(s, d, stride);
+	for (size_t left = w.nrun; left > 0;) {
+		vec sums[64], *sum = cross ? sums : NULL;
+		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
+		if (cross)
+			skew_begin(d, sum);
+		left -= run;
+		for (; run > 0; run--, at = row_next(at, w.mask)) {
+			real *p = first + at, *q = first_lam + at;
+			size_t n = w.run;
+			if (in_twos(d, form))
+				for (; n > 1; n -= 2, p += 2 * w.step, q += 2 * w.step) {
+					if (n % PACE_BACK == 0 && ahead->next < ahead->n)
+						ask(ahead);
+					unapply_groups(2, p, q, w.step, stride, v, d, lanewise, form, sum);
+				}
+			for (; n > 0; n--, p += w.step, q += w.step) {
+				if (n % PACE_BACK == 0 && ahead->next < ahead->n)
+					ask(ahead);
+				unapply_groups(1, p, q, w.step, stride, v, d, lanewise, form, sum);
+			}
+		}
+		if (cross)
+			totals_flush(d * d, sum, skew, per_lane);
+	}
+}
+
+INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *skew, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
+{
+	switch (4 * s->ntarget + 2 * s->lanewise + (skew != NULL)) {
+	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, false, form); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, true, form); break;
+	case 6: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, false, form); break;
+	case 7: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, true, form); break;
+	case 8: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form); break;
+	case 9: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form); break;
+	case 10: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, false, form); break;
+	case 11: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, true, form); break;
+	case 12: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, false, form); break;
+	case 13: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, true, form); break;
+	case 14: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, false, form); break;
+	case 15: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, true, form); break;
+	}
+}
+
+static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
+	double *skew, bool per_lane, struct kernel_ahead *wanted);
+
+static void unapply_flipped(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
+	double *sum, bool per_lane, struct kernel_ahead *ahead)
+{
+	struct flipped f;
+	flipped_begin(&f, s);
+	if (sum && s->form == FORM_PARITY) {
+		skew(psi, lam, nbit, s, sum, per_lane);
+		sum = NULL;
+	}
+	do {
+		flipped_matrix(&f, s, v, false);
+		unapply(psi, lam, nbit, &f.step, f.u, sum, per_lane, ahead);
+	} while (flipped_next(&f));
+}
+
+static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
+	double *skew, bool per_lane, struct kernel_ahead *wanted)
+{
+	struct kernel_ahead none = { .n = 0 }, *ahead = wanted ? wanted : &none;
+	if (s->nflip) {
+		unapply_flipped(psi, lam, nbit, s, v, skew, per_lane, ahead);
+		return;
+	}
+	switch (s->form) {
+	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_COMPLEX); break;
+	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_REAL); break;
+	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_PARITY); break;
+	}
+}
+
+#endif

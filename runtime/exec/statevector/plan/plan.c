@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a program to steps on index bits: swaps become relabellings, vectors are
+ * prepared first, and every step knows whether its cross matrix is wanted. */
+#include "config.h"
+#include "runtime/exec/statevector/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/basis/batch_rank.h"
+#include "runtime/exec/statevector/plan/plan_build.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+/* ---- what depends on weights that are trained ---- */
+
+static bool *trainable_weights(const struct program *p)
+{
+	bool *w = mem_alloc(p->nweight, sizeof *w);
+
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		for (uint32_t k = 0; k < p->weight_group[g].count; k++)
+			w[p->weight_group[g].first + k] = !p->weight_group[g].frozen;
+	return w;
+}
+
+static bool *trainable_exprs(struct arena *a, const struct program *p)
+{
+	bool *w = trainable_weights(p), *x = arena_alloc(a, p->nexpr, sizeof *x);
+
+	for (uint32_t i = 0; i < p->nexpr; i++) {
+		const struct expr *n = &p->expr[i];
+		unsigned noperand = expr_noperand(n->op);
+
+		x[i] = (n->op == EXPR_WEIGHT && w[n->a]) || (noperand > 0 && x[n->a])
+			|| (noperand > 1 && x[n->b]);
+	}
+	free(w);
+	return x;
+}
+
+static bool matrix_trainable(const struct plan_build *b, const struct matrix *m)
+{
+	for (uint32_t i = 0; i < m->nitem; i++) {
+		const struct item *it = &m->item[i];
+
+		if (it->gate == GATE_NONE) {
+			if (b->trainable[it->ref])
+				return true;
+			continue;
+		}
+		for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
+			if (b->expr_trainable[it->angle[k]])
+				return true;
+	}
+	return false;
+}
+
+/* ---- the table of matrices ---- */
+
+static uint32_t add_matrix(struct plan_build *b, const struct matrix *m)
+{
+	mem_reserve(b->def, b->ndef, b->cap);
+	mem_reserve(b->trainable, b->ndef, b->trainable_cap);
+	b->def[b->ndef] = m;
+	b->trainable[b->ndef] = matrix_trainable(b, m);
+	return b->ndef++;
+}
+
+/* Wires in the order of the reference, no controls: the matrix itself. */
+static bool is_plain_reference(const struct matrix *def, unsigned ntarget, uint32_t nitem, const struct item *it)
+{
+	if (nitem != 1 || it->gate != GATE_NONE || it->adjoint || it->ncontrol || def->ntarget != ntarget)
+		return false;
+	for (unsigned k = 0; k < ntarget; k++)
+		if (it->wire[k] != k)
+			return false;
+	return true;
+}
+
+static bool item_equal(const struct item *a, const struct item *b)
+{
+	unsigned nangle = a->gate == GATE_NONE ? 0 : gate_row(a->gate)->nangle;
+
+	return a->gate == b->gate && a->word == b->word && a->adjoint == b->adjoint
+		&& a->ncontrol == b->ncontrol && a->nwire == b->nwire
+		&& a->control_ones == b->control_ones && !memcmp(a->wire, b->wire, a->nwire)
+		&& (a->gate != GATE_NONE || a->ref == b->ref)
+		&& !memcmp(a->angle, b->angle, nangle * sizeof *a->angle);
+}
+
+static bool matrix_equal(const struct matrix *m, unsigned ntarget, uint32_t nitem, const struct item *item)
+{
+	if (m->ntarget != ntarget || m->nitem != nitem)
+		return false;
+	for (uint32_t i = 0; i < nitem; i++)
+		if (!item_equal(&m->item[i], &item[i]))
+			return false;
+	return true;
+}
+
+static uint32_t hash_add(uint32_t h, uint32_t x)
+{
+	return (h ^ x) * UINT32_C(0x9E3779B1) + (h >> 15);
+}
+
+static uint32_t items_hash(unsigned ntarget, uint32_t nitem, const struct item *item)
+{
+	uint32_t h = hash_add(ntarget, nitem);
+
+	for (uint32_t i = 0; i < nitem; i++) {
+		const struct item *it = &item[i];
+
+		h = hash_add(h, (uint32_t)it->gate << 16 | it->word << 8 | it->adjoint << 4 | it->nwire);
+		h = hash_add(h, it->gate == GATE_NONE ? it->ref : gate_row(it->gate)->nangle ? it->angle[0] : 0);
+		for (unsigned k = 0; k < it->nwire; k++)
+			h = hash_add(h, it->wire[k]);
+	}
+	return h ^ h >> 13;
+}
+
+static void rehash(struct plan_build *b)
+{
+	uint32_t first = b->pl->program->nmatrix;
+
+	free(b->bucket);
+	b->nbucket = b->nbucket ? 2 * b->nbucket : 64;
+	b->bucket = mem_alloc(b->nbucket, sizeof *b->bucket);
+	for (uint32_t m = first; m < b->ndef; m++) {
+		uint32_t at = items_hash(b->def[m]->ntarget, b->def[m]->nitem, b->def[m]->item);
+
+		while (b->bucket[at %= b->nbucket])
+			at++;
+		b->bucket[at] = m + 1;
+	}
+}
+
+static struct matrix *product(struct plan_build *b, unsigned ntarget, uint32_t nitem, const struct item *item)
+{
+	struct arena *a = &b->pl->arena;
+	struct matrix *m = arena_alloc(a, 1, sizeof *m);
+
+	m->ntarget = (uint8_t)ntarget;
+	m->nitem = nitem;
+	m->item = arena_copy(a, item, nitem, sizeof *item);
+	matrix_derive(b->pl->program, b->def, m);
+	return m;
+}
+
+uint32_t plan_matrix(struct plan_build *b, unsigned ntarget, uint32_t nitem, const struct item *item)
+{
+	uint32_t at, m;
+
+	if (item->gate == GATE_NONE && is_plain_reference(b->def[item->ref], ntarget, nitem, item))
+		return item->ref;
+	if (2 * (b->ndef - b->pl->program->nmatrix) >= b->nbucket)
+		rehash(b);
+	at = items_hash(ntarget, nitem, item);
+	for (; (m = b->bucket[at %= b->nbucket]) != 0; at++)
+		if (matrix_equal(b->def[m - 1], ntarget, nitem, item))
+			return m - 1;
+	m = add_matrix(b, product(b, ntarget, nitem, item));
+	b->bucket[at] = m + 1;
+	return m;
+}
+
+/* ---- a circuit's steps ---- */
+
+/* Which bit carries each wire at this point of the circuit. */
+static uint8_t *identity_map(struct arena *a, uint32_t nwire)
+{
+	uint8_t *bit = arena_alloc(a, nwire, 1);
+
+	for (uint32_t w = 0; w < nwire; w++)
+		bit[w] = (uint8_t)w;
+	return bit;
+}
+
+static void relabel(uint8_t *bit, const struct apply *a)
+{
+	uint8_t first = bit[a->wire[0]];
+
+	bit[a->wire[0]] = bit[a->wire[1]];
+	bit[a->wire[1]] = first;
+}
+
+static void unitary_step(struct plan_build *b, const struct apply *a, const uint8_t *bit_of_wire,
+	struct plan_step *s)
+{
+	uint8_t *bit = arena_alloc(&b->pl->arena, a->nwire, 1);
+
+	*s = (struct plan_step){ .op = STEP_UNITARY, .matrix = a->matrix, .adjoint = a->adjoint,
+		.cross = b->trainable[a->matrix], .ncontrol = (uint8_t)a->ncontrol,
+		.ntarget = (uint8_t)(a->nwire - a->ncontrol), .bit = bit };
+	for (unsigned k = 0; k < s->ntarget; k++)
+		bit[k] = bit_of_wire[a->wire[a->ncontrol + k]];
+	for (unsigned k = 0; k < a->ncontrol; k++) {
+		uint64_t mask = UINT64_C(1) << bit_of_wire[a->wire[k]];
+
+		bit[s->ntarget + k] = bit_of_wire[a->wire[k]];
+		s->control_mask |= mask;
+		if (a->control_ones >> k & 1)
+			s->control_value |= mask;
+	}
+}
+
+static void prepare_step(struct plan_build *b, struct plan_circuit *c, const struct apply *a,
+	const uint8_t *bit_of_wire, struct plan_step *s)
+{
+	uint8_t *bit = arena_alloc(&b->pl->arena, a->nwire, 1);
+
+	for (unsigned k = 0; k < a->nwire; k++)
+		bit[k] = bit_of_wire[a->wire[k]];
+	*s = (struct plan_step){ .op = STEP_PREPARE, .matrix = c->nprepare, .ntarget = (uint8_t)a->nwire, .bit = bit };
+	c->prepare[c->nprepare++] = a;
+}
+
+static bool is_prepare(const struct apply *a)
+{
+	return a->op == APPLY_AMPLITUDES || a->op == APPLY_STATE;
+}
+
+static void count_applies(const struct circuit_code *code, uint32_t *nprepare, uint32_t *nunitary)
+{
+	*nprepare = *nunitary = 0;
+	for (uint32_t i = 0; i < code->napply; i++) {
+		*nprepare += is_prepare(&code->apply[i]);
+		*nunitary += code->apply[i].op == APPLY_UNITARY;
+	}
+}
+
+/* Vectors land on wires that nothing has touched, so they can all be prepared first. */
+static void make_steps(struct plan_build *b, struct plan_circuit *c)
+{
+	const struct circuit_code *code = c->code;
+	struct arena *a = &b->pl->arena;
+	uint8_t *bit_of_wire = identity_map(a, code->nwire);
+	uint32_t nprepare, nunitary, at;
+	struct plan_step *prepare;
+
+	count_applies(code, &nprepare, &nunitary);
+	c->prepare = arena_alloc(a, nprepare, sizeof *c->prepare);
+	c->step = arena_alloc(a, (size_t)nprepare + nunitary, sizeof *c->step);
+	prepare = c->step;
+	at = nprepare;
+	for (uint32_t i = 0; i < code->napply; i++) {
+		const struct apply *ap = &code->apply[i];
+
+		if (ap->op == APPLY_SWAP)
+			relabel(bit_of_wire, ap);
+		else if (is_prepare(ap))
+			prepare_step(b, c, ap, bit_of_wire, prepare), prepare++->apply = i;
+		else if (ap->op == APPLY_UNITARY)
+			unitary_step(b, ap, bit_of_wire, &c->step[at]), c->step[at++].apply = i;
+	}
+	c->nstep = at;
+	c->bit_of_wire = bit_of_wire;
+}
+
+/* A parameter-shift plan: every step that is differentiated has a matrix of its own. */
+static void own_matrices(struct plan_build *b, struct plan_circuit *c)
+{
+	for (uint32_t k = 0; k < c->nstep; k++) {
+		struct plan_step *s = &c->step[k];
+		struct item whole = { .nwire = s->ntarget, .ref = s->matrix };
+		struct matrix *m;
+
+		if (!s->cross)
+			continue;
+		for (unsigned w = 0; w < s->ntarget; w++)
+			whole.wire[w] = (uint8_t)w;
+		m = product(b, s->ntarget, 1, &whole);
+		m->cls = VALUE_SAMPLE;
+		s->matrix = add_matrix(b, m);
+	}
+}
+
+static struct output output_on_bits(struct arena *a, const struct output *o, const uint8_t *bit_of_wire)
+{
+	struct output out = *o;
+
+	out.term = arena_copy(a, o->term, o->nterm, sizeof *o->term);
+	for (uint32_t t = 0; t < o->nterm; t++) {
+		struct pauli_term *term = &out.term[t];
+
+		term->factor = arena_copy(a, o->term[t].factor, term->nfactor, sizeof *term->factor);
+		for (uint32_t f = 0; f < term->nfactor; f++)
+			term->factor[f].wire = bit_of_wire[term->factor[f].wire];
+	}
+	out.wire = arena_copy(a, o->wire, o->nwire, sizeof *o->wire);
+	for (uint32_t w = 0; w < o->nwire; w++)
+		out.wire[w] = bit_of_wire[o->wire[w]];
+	return out;
+}
+
+static void make_outputs(struct plan *pl, struct plan_circuit *c)
+{
+	c->noutput = c->code->noutput;
+	c->output = arena_alloc(&pl->arena, c->noutput, sizeof *c->output);
+	for (uint32_t i = 0; i < c->noutput; i++)
+		c->output[i] = output_on_bits(&pl->arena, &c->code->output[i], c->bit_of_wire);
+}
+
+static void make_circuit(struct plan_build *b, struct plan_circuit *c)
+{
+	c->nbit = c->code->nwire;
+	c->nreadout = c->code->nreadout;
+	make_steps(b, c);
+	if (b->o->own_matrices) {
+		own_matrices(b, c);
+	} else if (!b->o->no_fuse) {
+		plan_split(b, c);
+		plan_fuse(b, c);
+	}
+	make_outputs(b->pl, c);
+	if (b->o->small_tail && !b->o->own_matrices && !b->o->no_fuse && b->pl->isa != ISA_NONE)
+		plan_tail(b, c);
+}
+
+static void make_circuits(struct plan_build *b)
+{
+	const struct program *p = b->pl->program;
+	struct plan *pl = b->pl;
+	uint32_t readout = 0;
+
+	pl->ncircuit = p->ncircuit;
+	pl->circuit = arena_alloc(&pl->arena, pl->ncircuit, sizeof *pl->circuit);
+	for (uint32_t i = 0; i < pl->ncircuit; i++) {
+		struct plan_circuit *c = &pl->circuit[i];
+
+		c->code = &p->circuit[i];
+		c->first_readout = readout;
+		readout += c->code->nreadout;
+		make_circuit(b, c);
+	}
+}
+
+/* Made of x and swap, so that amplitudes are moved and nothing is computed?  moves: of the matrices before it. */
+static bool only_moves(const struct matrix *m, const bool *moves)
+{
+	for (uint32_t i = 0; i < m->nitem; i++) {
+		const struct item *it = &m->item[i];
+
+		if (it->gate == GATE_NONE ? !moves[it->ref]
+				: it->gate != GATE_SWAP && (it->gate != GATE_PAULI || it->word & 0xaa))   /* 0xaa: y or z among its letters */
+			return false;
+	}
+	return true;
+}
+
+/* What the table of matrices holds so far. */
+static void close_set(struct plan_build *b)
+{
+	struct plan *pl = b->pl;
+	uint32_t *offset = arena_alloc(&pl->arena, (size_t)b->ndef + 1, sizeof *offset);
+
+	for (uint32_t m = 0; m < b->ndef; m++)
+		offset[m + 1] = offset[m] + (UINT32_C(1) << 2 * b->def[m]->ntarget);
+	pl->set = (struct matrix_set){ .program = pl->program, .n = b->ndef, .offset = offset,
+		.def = arena_copy(&pl->arena, b->def, b->ndef, sizeof *b->def) };
+	matrix_places(&pl->set, &pl->arena);
+	pl->nmatrix_entry = offset[b->ndef];
+	pl->moves = arena_alloc(&pl->arena, b->ndef, sizeof *pl->moves);
+	for (uint32_t m = 0; m < b->ndef; m++)
+		pl->moves[m] = only_moves(b->def[m], pl->moves);
+	pl->cross = arena_alloc(&pl->arena, b->ndef, sizeof *pl->cross);
+	for (uint32_t i = 0; i < pl->ncircuit; i++)
+		for (uint32_t k = 0; k < pl->circuit[i].nstep; k++)
+			if (pl->circuit[i].step[k].cross)
+				pl->cross[pl->circuit[i].step[k].matrix] = true;
+}
+
+/* The kept starts, stages where a state is not all near, and the way back. */
+static int make_stages(struct plan_build *b, struct err *e)
+{
+	struct plan *pl = b->pl;
+
+	pl->past_bytes = b->o->random % 2 ? 0 : PLAN_PAST_BYTES;
+	for (uint32_t i = 0; i < pl->ncircuit; i++) {
+		struct plan_circuit *c = &pl->circuit[i];
+		struct plan_cut cut = { 0 };
+
+		if (plan_stored_bits(pl->isa, pl->precision, c->nbit) > 63)
+			return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
+		plan_start(pl, c);
+		if (pl->isa == ISA_NONE || pl->shape == SHAPE_SAMPLES)
+			continue;
+		if (!b->o->random)
+			cut = plan_try(b, c);
+		plan_cut(pl, c, &cut, b->o->random);
+	}
+	if (pl->shape == SHAPE_SHARED) {
+		for (uint32_t i = 0; i < pl->ncircuit; i++)
+			plan_pairs(b, &pl->circuit[i]);
+		close_set(b);
+	}
+	for (uint32_t i = 0; i < pl->ncircuit; i++) {
+		plan_tail_last(&pl->circuit[i]);
+		plan_way_back(pl, &pl->circuit[i]);
+		plan_place(pl, &pl->circuit[i], b->o->random);
+	}
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static enum shape shape_of(const struct plan_options *o, uint32_t nwire)
+{
+	if (o->isa == ISA_NONE)
+		return SHAPE_STATE;
+	if (o->shape != SHAPE_AUTO)
+		return o->shape;
+	if (nwire <= PLAN_SAMPLES_WIRES_MAX)
+		return SHAPE_SAMPLES;
+	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_STATE : SHAPE_SHARED;
+}
+
+static int check_wires(const struct program *p, struct err *e)
+{
+	uint32_t n = program_nwire(p);
+
+	if (n > PLAN_WIRES_MAX)
+		return err_set(e, -ERR_CONFIG, "a circuit of %u qubits has 2^%u amplitudes; a state vector holds "
+			"at most 2^%d", n, n, PLAN_WIRES_MAX);
+	return 0;
+}
+
+/* Vectors are loaded, not differentiated. */
+static int check_vectors(const struct program *p, const bool *trainable, struct err *e)
+{
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		for (uint32_t i = 0; i < p->circuit[c].napply; i++) {
+			const struct apply *a = &p->circuit[c].apply[i];
+
+			for (uint32_t k = 0; a->op == APPLY_AMPLITUDES && k < a->nexpr; k++)
+				if (trainable[a->expr[k]])
+					return err_set(e, -ERR_CONFIG, "amplitudes that depend on trained weights have no gradient");
+		}
+	return 0;
+}
+
+struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e)
+{
+	struct plan_build b = { .o = o };
+	struct plan *pl;
+	int code;
+
+	if (check_wires(p, e))
+		return NULL;
+	pl = mem_alloc(1, sizeof *pl);
+	arena_init(&pl->arena);
+	pl->program = p;
+	pl->precision = o->isa == ISA_NONE ? PRECISION_DOUBLE : o->precision ? o->precision : PRECISION_SINGLE;
+	pl->isa = o->isa;
+	pl->shape = shape_of(o, program_nwire(p));
+	pl->width = pl->shape == SHAPE_SAMPLES ? plan_lanes(pl->isa, pl->precision) : 1;
+	b.pl = pl;
+	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
+	for (uint32_t m = 0; m < p->nmatrix; m++)
+		add_matrix(&b, &p->matrix[m]);
+	code = check_vectors(p, b.expr_trainable, e);
+	if (!code) {
+		make_circuits(&b);
+		close_set(&b);
+		code = make_stages(&b, e);
+	}
+	free(b.def);
+	free(b.trainable);
+	free(b.bucket);
+	if (!code) {
+		plan_shortcuts(pl, o->shortcuts);
+		return pl;
+	}
+	plan_free(pl);
+	return NULL;
+}
+
+void plan_free(struct plan *pl)
+{
+	if (!pl)
+		return;
+	arena_release(&pl->arena);
+	free(pl);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan fits a program to a kernel set and precision: which matrices are merged,
+ * which shape runs, which stages a large state is cut into.
+ *
+ * The numerical plan depends on program, precision, kernel set and what it is made for (forward), never on
+ * batch size, threads, this host's caches or measured times: equal plans, equal
+ * bits.  A plan is constant once made and may be shared by threads. */
+#ifndef QCNN_PLAN_H
+#define QCNN_PLAN_H
+
+#include "runtime/base/system/cpus.h"
+#include "runtime/program/matrix.h"
+
+enum shape {
+	SHAPE_AUTO = 0,
+	SHAPE_SAMPLES,       /* many small states: one sample per SIMD lane (n <= PLAN_SAMPLES_WIRES_MAX) */
+	SHAPE_STATE,         /* a unit is one sample, held by one thread (n <= PLAN_STATE_WIRES_MAX) */
+	SHAPE_SHARED         /* a unit is one sample, all threads share its state */
+};
+
+enum {
+	PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17,
+	PLAN_WIRES_MAX = 60,         /* index bits and masks are 64-bit numbers */
+	PLAN_DEEP_STEPS = 1024       /* a state that has gone through as many is normalised before it is read */
+};
+
+/* One thing to do to a state.  Bits are positions in the amplitude's index, after
+ * swaps have been turned into relabellings. */
+enum step_op { STEP_NONE = 0, STEP_UNITARY, STEP_PREPARE };
+
+struct plan_step {
+	enum step_op op;
+	uint32_t matrix;             /* UNITARY: number in plan.set; PREPARE: number of the vector (plan_circuit.prepare) */
+	bool adjoint;
+	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
+	bool undo;                   /* the way back needs the states before it: see plan_way_back */
+	bool tail;                   /* the shortcut small_tail: no state goes through it (plan_heisenberg.c) */
+	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
+	uint64_t control_mask, control_value;    /* acts where (index & mask) == value */
+	const uint8_t *bit;          /* targets in order, then controls; PREPARE: bits of the vector's index */
+	uint32_t apply;              /* first apply of the program it came from */
+};
+
+/* A stage: `nhot` index bits are brought near, and steps first .. first+count-1 touch
+ * only those (as targets; diagonals and controls may look at any bit). */
+struct plan_stage {
+	uint32_t first, count;
+	uint8_t nhot; const uint8_t *hot;
+	const uint8_t *partner;      /* (bits in the lanes) the bit that changes places with one that is hot */
+	const uint8_t *place;        /* (bits as stored) where each bit of the index lies in the state before the stage */
+};
+
+struct plan_circuit {
+	const struct circuit_code *code;
+	uint32_t nbit;               /* = nwire: the state has 2^nbit amplitudes */
+	uint32_t nstep; struct plan_step *step;
+	uint32_t nstart;             /* leading steps that are constant: done once for all samples and kept
+	                              * (not SHAPE_SHARED, nor after a prepared vector, nor a whole circuit) */
+	uint32_t nstart_stage;       /* the stages that hold them */
+	uint32_t first_cross;        /* the first step whose cross matrix is wanted, or nstep: those before need no way back */
+	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
+	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
+	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
+	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
+	const uint8_t *bit_of_wire;  /* the bit that carries each wire in the end, for reading the state */
+	const uint8_t *place;        /* where each bit lies in the state in the end */
+};
+
+struct plan {
+	struct arena arena;
+	const struct program *program;   /* borrowed; outlives the plan */
+	enum precision precision;
+	enum isa isa;                /* ISA_NONE: ref */
+	enum shape shape;            /* one for the whole program: that of its widest circuit */
+	uint32_t width;              /* samples in a unit: lanes for SHAPE_SAMPLES, else 1 */
+	struct matrix_set set;       /* the program's matrices, then products made by fusion */
+	uint32_t nmatrix_entry;      /* set.offset[set.n] */
+	double past_bytes;           /* a stage that writes more writes what it has not read past the caches */
+	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
+	bool *moves;                 /* per matrix of the set: it is made of x and swap */
+	const bool *expr_trainable;  /* (program->nexpr): depends on a weight that is not frozen */
+	uint32_t ncircuit; struct plan_circuit *circuit;
+	const char *const *shortcut; uint32_t nshortcut;   /* named in every output that shows the plan */
+};
+
+struct plan_options {
+	enum precision precision;
+	enum isa isa;
+	enum shape shape;            /* SHAPE_AUTO, or forced by a test */
+	bool no_fuse;                /* one step per apply */
+	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
+	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
+	bool forward;                /* stages are cut for the way forward alone, whether gradients follow or not */
+	bool small_tail;             /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
+	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
+	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
+};
+
+/* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no small_tail. */
+static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= PLAN_DEEP_STEPS; }
+
+struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
+void plan_free(struct plan *pl);
+
+/* Is the circuit's last step the shortcut small_tail?  Qubits of the widest one, or 0. */
+bool plan_has_tail(const struct plan_circuit *c);
+uint32_t plan_tail_qubits(const struct plan *pl);
+
+/* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, past the caches). */
+struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
+/* Of one sample; back: the way back without the way forward. */
+struct plan_seconds { double forward, back; };
+/* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
+ * and lambda, and all. */
+void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
+	struct plan_seconds *all);
+/* Are products of Z and constants all whose expectations are read, so that the circuit's last stage sums them?  At most
+ * PLAN_NEAR_TERMS_MAX. */
+enum { PLAN_NEAR_TERMS_MAX = 128 };
+bool plan_sums_near(const struct plan_circuit *c);
+/* Does the way back make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
+bool plan_lambda_near(const struct plan_circuit *c);
+/* Does the way back begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
+ * one readout alone: what follows lambda is linear in its slope, which is known when all blocks have been there.  Batch rank does
+ * not, but is counted as if. */
+bool plan_turns(const struct plan *pl, const struct plan_circuit *c);
+/* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
+ * k = nstage readouts and lambda.  The way back of a stage that turns has less bytes by those that forward is spared then. */
+void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);
+/* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan). */
+void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out);
+/* Floating-point operations of one sample: executed by this plan, and nominal: 32 per
+ * amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
+ * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
+ * gradient. */
+void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+/* Of the starts that are kept, all circuits together; plan_flops leaves them out. */
+double plan_start_flops(const struct plan *pl);
+/* What a sample takes, in operations: the executed ones, and a few for each amplitude that x, cx or swap move. */
+double plan_effort(const struct plan *pl, bool gradient);
+/* The nominal ones of a program. */
+double plan_nominal(const struct program *p, bool gradient);
+/* Passes over the state of one sample, and the bytes that they read and write. */
+void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
+/* Seconds that the limits allow at best for a batch: the sum over the stages of the larger of their visits of blocks
+ * and, where the state is beyond the caches of the threads, of streaming it and of writing what it has not read; a visit of a block takes the larger of
+ * its arithmetic and, where the block is beyond L1, of moving it at the rate of L2.  Units are one thread's where the
+ * shape says so.  Encoding, readouts, matrices and sums are for nothing.  Not for ref. */
+double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A plan as a table. */
+#include "config.h"
+#include "runtime/exec/statevector/plan/plan.h"
+
+#include <math.h>
+
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+#include <stdlib.h>
+
+#include "runtime/exec/statevector/plan/plan_build.h"
+
+/* ---- text ---- */
+
+static const char *const shape_names[] = {
+	[SHAPE_AUTO] = "auto", [SHAPE_SAMPLES] = "samples in lanes", [SHAPE_STATE] = "one state a thread",
+	[SHAPE_SHARED] = "one state, all threads",
+};
+
+/* "dense", "diagonal", "permutation" */
+static const char *kind_name(unsigned flags)
+{
+	if (flags & MATRIX_DIAGONAL)
+		return "diagonal";
+	return flags & MATRIX_PERMUTATION ? "permutation" : "dense";
+}
+
+static const char *class_name(enum value_class cls)
+{
+	static const char *const name[] = { [VALUE_CONSTANT] = "constant", [VALUE_SHARED] = "shared", [VALUE_SAMPLE] = "sample" };
+
+	return name[cls];
+}
+
+static void print_bits(struct buf *out, const struct plan_step *s)
+{
+	for (unsigned k = 0; k < s->ntarget; k++)
+		buf_printf(out, " %u", s->bit[k]);
+	for (unsigned k = 0; k < s->ncontrol; k++) {
+		unsigned bit = s->bit[s->ntarget + k];
+
+		buf_printf(out, "%s %s%u", k ? "" : " if", s->control_value >> bit & 1 ? "" : "!", bit);
+	}
+}
+
+static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const struct plan_step *s)
+{
+	const struct matrix *m;
+
+	if (s->op == STEP_PREPARE) {
+		buf_printf(out, "  step %-5u vector %-4u                        on", k, s->matrix);
+		print_bits(out, s);
+		buf_char(out, '\n');
+		return;
+	}
+	m = pl->set.def[s->matrix];
+	buf_printf(out, "  step %-5u m%-6u%s %-8s %-11s %s  on", k, s->matrix, s->adjoint ? "~" : " ",
+		class_name(m->cls), kind_name(m->flags), s->cross ? "cross" : "     ");
+	print_bits(out, s);
+	if (m->name)
+		buf_printf(out, "  %s", m->name);
+	if (s->tail)
+		buf_str(out, "  tail");
+	buf_char(out, '\n');
+}
+
+/* Bytes that lie side by side in a block's part of the state. */
+static double run_bytes(const struct plan *pl, const struct plan_stage *s)
+{
+	return ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)plan_run(pl, s));
+}
+
+static void print_way(struct buf *out, const char *way, double flops, double bytes, double seconds)
+{
+	if (flops > 0 || bytes > 0)
+		buf_printf(out, "    %-9s%.4g flops, %.4g bytes, %.3g s\n", way, flops, bytes, seconds);
+}
+
+/* Stage k, or with k = nstage what comes behind the last: operations, bytes between the state and blocks, seconds expected. */
+static void print_pass(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
+{
+	double flops[2], bytes[2];
+
+	for (unsigned back = 0; back < 2; back++)
+		plan_pass(pl, c, k, back, &flops[back], &bytes[back]);
+	if (k + 1 == c->nstage && plan_turns(pl, c)) {
+		print_way(out, "both", flops[0] + flops[1], bytes[0] + bytes[1], t->forward + t->back);
+		return;
+	}
+	print_way(out, "forward", flops[0], bytes[0], t->forward);
+	print_way(out, "back", flops[1], bytes[1], t->back);
+}
+
+static void print_stage(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
+{
+	const struct plan_stage *s = &c->stage[k];
+
+	buf_printf(out, "  stage %-4u %u steps, bits near:", k, s->count);
+	for (unsigned b = 0; b < s->nhot; b++)
+		buf_printf(out, " %u", s->hot[b]);
+	buf_printf(out, "; runs of %.0f bytes\n", run_bytes(pl, s));
+	if (k >= c->nstart_stage)
+		print_pass(pl, out, c, k, t);
+}
+
+/* Steps whose cross matrix is summed and that stay done. */
+static uint32_t count_kept(const struct plan_circuit *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->nstep; k++)
+		n += c->step[k].cross && !c->step[k].undo;
+	return n;
+}
+
+static void print_circuit(const struct plan *pl, const struct plan_limits *l, struct buf *out, const struct plan_circuit *c)
+{
+	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+
+	plan_seconds(pl, c, l, stage, &all);
+	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u, of which %u need no undoing\n",
+		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
+		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross, count_kept(c));
+	if (c->nstart)
+		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
+	for (uint32_t k = 0; k < c->nstage; k++)
+		print_stage(pl, out, c, k, &stage[k]);
+	if (c->nstage && !plan_lambda_near(c)) {
+		buf_str(out, "  outputs    readouts, and what the way back begins with\n");
+		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
+	}
+	if (pl->isa != ISA_NONE && plan_turns(pl, c))
+		buf_printf(out, "  turn       the way back begins in stage %u on the way forward, block by block\n", c->nstage - 1);
+	if (pl->isa != ISA_NONE)
+		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
+	for (uint32_t k = 0; k < c->nstep; k++)
+		print_step(pl, out, k, &c->step[k]);
+	free(stage);
+}
+
+/* Matrices that are cross-summed or used, of those in the table. */
+static uint32_t count_used(const struct plan *pl)
+{
+	bool *used = mem_alloc(pl->set.n, sizeof *used);
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
+			const struct plan_step *s = &pl->circuit[c].step[k];
+
+			if (s->op == STEP_UNITARY && !used[s->matrix]) {
+				used[s->matrix] = true;
+				n++;
+			}
+		}
+	free(used);
+	return n;
+}
+
+static void print_traffic(const struct plan *pl, struct buf *out)
+{
+	double forward, both;
+	uint32_t npass, npass_both;
+
+	plan_traffic(pl, false, &forward, &npass);
+	plan_traffic(pl, true, &both, &npass_both);
+	buf_printf(out, "bytes      %.4g forward, %.4g with gradient, a sample, in %u and %u passes over the state\n", forward, both,
+		npass, npass_both);
+}
+
+void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out)
+{
+	double forward, both, nominal_forward, nominal_both;
+
+	plan_flops(pl, false, &forward, &nominal_forward);
+	plan_flops(pl, true, &both, &nominal_both);
+	buf_printf(out, "kernels    %s, %s precision\n", pl->isa == ISA_NONE ? "ref" : isa_name(pl->isa),
+		pl->precision == PRECISION_DOUBLE ? "double" : "single");
+	buf_printf(out, "shape      %s, %u sample%s a unit\n", shape_names[pl->shape], pl->width, pl->width == 1 ? "" : "s");
+	buf_printf(out, "matrices   %u used, of %u in the program and %u made by merging\n", count_used(pl),
+		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
+	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
+		forward, both, nominal_forward, nominal_both);
+	if (pl->isa != ISA_NONE)
+		print_traffic(pl, out);
+	if (pl->isa != ISA_NONE)
+		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
+			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
+			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
+	for (uint32_t k = 0; k < pl->nshortcut; k++)
+		buf_printf(out, "shortcut   %s\n", pl->shortcut[k]);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		print_circuit(pl, l, out, &pl->circuit[c]);
+}

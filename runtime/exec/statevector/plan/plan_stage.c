@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages: a list schedule over the steps of one circuit, one stage after the other, each with the hot
+ * bits that take the most work into it. */
+#include "config.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/exec/statevector/plan/plan_build.h"
+#include <stdlib.h>
+#include "runtime/base/rng.h"
+
+enum {
+	STAGE_BLOCK_BYTES = 256 << 10,   /* one block of one state: two of them are half an L2 of 1 MiB */
+	STAGE_HOT_MAX = 20,
+	STAGE_SPARE_ROWS = 3             /* row bits a stored state has at least: one 3-qubit matrix */
+};
+
+unsigned plan_lanes(enum isa isa, enum precision p)
+{
+	static const unsigned bytes[ISA_COUNT] = { [ISA_BASELINE] = 16, [ISA_AVX2] = 32, [ISA_AVX512] = 64 };
+	if (isa == ISA_NONE)
+		return 1;
+	return bytes[isa] / (p == PRECISION_DOUBLE ? 8 : 4);
+}
+
+static unsigned log2_of(unsigned x)
+{
+	unsigned k = 0;
+	while ((1u << k) < x)
+		k++;
+	return k;
+}
+
+unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit)
+{
+	unsigned least = log2_of(plan_lanes(isa, p)) + STAGE_SPARE_ROWS;
+	return isa != ISA_NONE && nbit < least ? least : nbit;
+}
+
+/* random: of the stage with that number. */
+static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random, uint32_t stage)
+{
+	unsigned lanes = plan_lanes(pl->isa, pl->precision);
+	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
+	unsigned hot = log2_of(STAGE_BLOCK_BYTES / row_bytes);
+	unsigned rows = plan_stored_bits(pl->isa, pl->precision, c->nbit) - log2_of(lanes);
+	if (hot > rows)
+		hot = rows;
+	if (random && hot > STAGE_SPARE_ROWS)
+		hot = STAGE_SPARE_ROWS + (unsigned)(rng_u64(random, RNG_TEST, 3, stage) % (hot - STAGE_SPARE_ROWS));
+	return hot > STAGE_HOT_MAX ? STAGE_HOT_MAX : hot;
+}
+
+static uint64_t step_targets(const struct plan_step *s)
+{
+	uint64_t bits = 0;
+	for (unsigned k = 0; k < s->ntarget; k++)
+		bits |= UINT64_C(1) << s->bit[k];
+	return bits;
+}
+
+bool plan_diagonal(const struct plan *pl, const struct plan_step *s)
+{
+	return s->op == STEP_UNITARY && (pl->set.def[s->matrix]->flags & MATRIX_DIAGONAL);
+}
+
+uint64_t plan_moved(const struct plan *pl, const struct plan_step *s)
+{
+	return plan_diagonal(pl, s) ? 0 : step_targets(s);
+}
+
+uint64_t plan_looked(const struct plan *pl, const struct plan_step *s)
+{
+	return s->control_mask | (plan_diagonal(pl, s) ? step_targets(s) : 0);
+}
+
+/* What steps that were left behind hold back. */
+struct held { uint64_t moved, looked; };
+
+static bool is_held(const struct held *h, uint64_t moved, uint64_t looked)
+{
+	return (moved & (h->moved | h->looked)) || (looked & h->moved);
+}
+
+static void hold(struct held *h, uint64_t moved, uint64_t looked)
+{
+	h->moved |= moved;
+	h->looked |= looked;
+}
+
+/* The schedule as it grows: steps in their new order. */
+struct schedule {
+	const struct plan *pl;
+	const struct plan_circuit *c;    /* its steps are those to be scheduled */
+	struct plan_step *order;
+	bool *done;
+	uint32_t n;
+	struct plan_stage *stage;
+	uint32_t nstage, nstart_stage;
+	unsigned limit;                  /* hot bits of the stage that is made */
+	uint64_t random, visits;
+};
+
+/* Visits of steps that the search for hot bits may look at, for one cut, and steps ahead in one look. */
+enum { SEARCH_VISITS = 20000000, SEARCH_AHEAD = 2048 };
+
+static bool is_near(const struct schedule *s, const struct plan_step *st, uint64_t hot)
+{
+	uint64_t moved = plan_moved(s->pl, st);
+	return moved ? !(moved & ~hot) : (plan_looked(s->pl, st) & hot) != 0;
+}
+
+/* Work that a stage with these hot bits would take: arithmetic of its steps, and their visits of a block. */
+static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint64_t hot)
+{
+	enum { VISIT = 12 };
+	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
+	struct held held = { 0, 0 };
+	double gain = 0;
+	uint32_t last = end - begin > SEARCH_AHEAD ? begin + SEARCH_AHEAD : end;
+	for (uint32_t k = begin; k < last && held.moved != all; k++) {
+		const struct plan_step *st = &s->c->step[k];
+		s->visits++;
+		if (s->done[k])
+			continue;
+		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		if (is_held(&held, moved, looked) || !is_near(s, st, hot))
+			hold(&held, moved, looked);
+		else
+			gain += VISIT + plan_cost(st->ntarget, s->pl->set.def[st->matrix]->flags);
+	}
+	return gain;
+}
+
+/* Bits in the order in which steps want them, as many as fit. */
+static uint64_t first_hot(struct schedule *s, uint32_t begin, uint32_t end)
+{
+	uint64_t hot = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
+	struct held held = { 0, 0 };
+	for (uint32_t k = begin; k < end && held.moved != all; k++) {
+		const struct plan_step *st = &s->c->step[k];
+		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		if (s->done[k])
+			continue;
+		if (is_held(&held, moved, looked) || (unsigned)__builtin_popcountll(hot | moved) > s->limit
+				|| (s->random && hot && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
+			hold(&held, moved, looked);
+		else
+			hot |= moved;
+	}
+	return hot;
+}
+
+/* The best exchange of one hot bit for another; false when none is better. */
+static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint64_t *hot, double *gain)
+{
+	uint64_t best = *hot;
+	for (unsigned out = 0; out < s->c->nbit; out++)
+		for (unsigned in = 0; in < s->c->nbit; in++) {
+			uint64_t other = (*hot & ~(UINT64_C(1) << out)) | UINT64_C(1) << in;
+			double g;
+			if (!((*hot >> out) & 1) || ((*hot >> in) & 1))
+				continue;
+			g = stage_gain(s, begin, end, other);
+			if (g > *gain) {
+				*gain = g;
+				best = other;
+			}
+		}
+	if (best == *hot)
+		return false;
+	*hot = best;
+	return true;
+}
+
+/* Hot bits of the next stage: first come, first served, then exchanged while that takes more work into it. */
+static uint64_t choose_hot(struct schedule *s, uint32_t begin, uint32_t end)
+{
+	uint64_t hot = first_hot(s, begin, end);
+	double gain;
+	if (s->random || (unsigned)__builtin_popcountll(hot) < s->limit)
+		return hot;
+	gain = stage_gain(s, begin, end, hot);
+	while (s->visits < SEARCH_VISITS && exchange_bit(s, begin, end, &hot, &gain))
+		;
+	return hot;
+}
+
+/* Take into a stage every step that no step left out holds back and that is near; far steps are those
+ * whose bits are all cold, which only look at them. */
+static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_t hot, bool far)
+{
+	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
+	struct held held = { 0, 0 };
+	for (uint32_t k = begin; k < end && held.moved != all; k++) {
+		const struct plan_step *st = &s->c->step[k];
+		if (s->done[k])
+			continue;
+		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		if (is_held(&held, moved, looked) || !(is_near(s, st, hot) || (far && !moved))) {
+			hold(&held, moved, looked);
+			continue;
+		}
+		s->done[k] = true;
+		s->order[s->n++] = *st;
+	}
+}
+
+/* Is nothing left that changes bits? */
+static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
+{
+	for (uint32_t k = begin; k < end; k++)
+		if (!s->done[k] && plan_moved(s->pl, &s->c->step[k]))
+			return false;
+	return true;
+}
+
+/* Hot bits up to the limit, the lowest free ones first: longer runs in memory. */
+static uint64_t fill_hot(uint64_t hot, unsigned limit, unsigned nbit, unsigned low)
+{
+	for (unsigned b = low; b < nbit && (unsigned)__builtin_popcountll(hot) < limit; b++)
+		hot |= UINT64_C(1) << b;
+	return hot;
+}
+
+static void put_stage(struct plan *pl, struct plan_stage *st, uint32_t first, uint32_t last, uint64_t hot)
+{
+	unsigned n = (unsigned)__builtin_popcountll(hot);
+	uint8_t *bit = arena_alloc(&pl->arena, n, 1);
+	for (unsigned k = 0; k < n; k++, hot &= hot - 1)
+		bit[k] = (uint8_t)__builtin_ctzll(hot);
+	*st = (struct plan_stage){ .first = first, .count = last - first, .nhot = (uint8_t)n, .hot = bit };
+}
+
+static void prepare_first(struct schedule *s)
+{
+	for (uint32_t k = 0; k < s->c->nstep; k++)
+		if (s->c->step[k].op == STEP_PREPARE) {
+			s->done[k] = true;
+			s->order[s->n++] = s->c->step[k];
+		}
+}
+
+uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
+{
+	uint64_t bits = 0;
+	for (uint32_t k = 0; k < nstep; k++)
+		bits |= plan_moved(pl, &c->step[k]);
+	return bits;
+}
+
+uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first)
+{
+	uint64_t bits = 0;
+	for (uint32_t k = first; k < c->nstep; k++)
+		bits |= c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
+	return bits;
+}
+
+/* turned: steps that turn away a bit which one on the way back takes for |0> are undone too. */
+static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool turned)
+{
+	struct held held = { 0, 0 };
+	uint64_t live = 0, idle = 0;   /* bits that some step has moved; that one on the way back takes for |0> still */
+	c->first_cross = c->nstep;
+	for (uint32_t k = 0; k < c->nstep; k++) {
+		struct plan_step *s = &c->step[k];
+		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
+		s->undo = is_held(&held, moved, looked) || (moved & idle);
+		if (s->undo || s->cross) {
+			hold(&held, moved, looked);
+			if (turned)
+				idle |= ~(live | moved | looked);
+		}
+		live |= moved;
+		if (s->cross && c->first_cross == c->nstep)
+			c->first_cross = k;
+	}
+}
+
+struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_circuit *c)
+{
+	static const struct plan_limits usual = { .nthread = 2, .stream_gb_s = 50, .write_gb_s = 40, .l2_gb_s = 100, .single_gflop_s = 350,
+		.double_gflop_s = 175 };
+	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+	plan_seconds(pl, c, &usual, stage, &all);
+	free(stage);
+	return all;
+}
+
+void plan_way_back(const struct plan *pl, struct plan_circuit *c)
+{
+	double all;
+	mark_undo(pl, c, false);
+	if (pl->shape == SHAPE_SAMPLES || pl->isa == ISA_NONE)
+		return;
+	all = plan_usual_seconds(pl, c).back;
+	mark_undo(pl, c, true);
+	if (plan_usual_seconds(pl, c).back > all)
+		mark_undo(pl, c, false);
+}
+
+void plan_start(struct plan *pl, struct plan_circuit *c)
+{
+	struct plan_step *order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
+	bool *taken = arena_alloc(&pl->arena, c->nstep, sizeof *taken);
+	struct held held = { 0, 0 };
+	uint32_t n = 0, ntail = 0;
+	if (c->nprepare > 0 || pl->isa == ISA_NONE || pl->shape == SHAPE_SHARED)
+		return;
+	for (uint32_t k = 0; k < c->nstep; k++) {
+		const struct plan_step *s = &c->step[k];
+		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
+		taken[k] = !s->tail && pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !is_held(&held, moved, looked);
+		ntail += s->tail;
+		if (taken[k])
+			order[n++] = *s;
+		else
+			hold(&held, moved, looked);
+	}
+	if (n + ntail == c->nstep)
+		return;
+	c->nstart = n;
+	for (uint32_t k = 0; k < c->nstep; k++)
+		if (!taken[k])
+			order[n++] = c->step[k];
+	c->step = order;
+}
+
+/* Hot bits of a stage at most. */
+static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut, uint32_t stage)
+{
+	unsigned all = hot_limit(s->pl, s->c, s->random, stage);
+	unsigned less = stage >= s->nstart_stage && stage - s->nstart_stage < PLAN_CUT_STAGES ? cut->less[stage - s->nstart_stage] : 0;
+	return all < STAGE_SPARE_ROWS + less ? all : all - less;
+}
+
+static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
+{
+	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision)), nbit = plan_stored_bits(pl->isa, pl->precision, s->c->nbit);
+	prepare_first(s);
+	for (uint32_t begin = 0; s->n < s->c->nstep; ) {
+		uint32_t first = s->n;
+		bool start = first < s->c->nstart;
+		while (s->done[begin])
+			begin++;
+		s->nstart_stage += start;
+		s->limit = stage_limit(s, cut, s->nstage);
+		uint32_t end = start ? s->c->nstart : s->c->nstep;
+		uint64_t hot = choose_hot(s, begin, end);
+		fill_stage(s, begin, end, hot, false);
+		if (all_moved(s, begin, end))
+			fill_stage(s, begin, end, hot, true);
+		hot = fill_hot(hot, s->limit, nbit, lanes_log2);
+		put_stage(pl, &s->stage[s->nstage++], first, s->n, hot);
+	}
+}
+
+void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uint64_t random)
+{
+	struct schedule s = { .pl = pl, .c = c, .random = random };
+	s.order = arena_alloc(&pl->arena, c->nstep, sizeof *s.order);
+	s.stage = arena_alloc(&pl->arena, c->nstep, sizeof *s.stage);
+	s.done = mem_alloc(c->nstep + (size_t)1, sizeof *s.done);
+	cut_stages(pl, &s, cut);
+	free(s.done);
+	cut->visits = s.visits;
+	c->step = s.order;
+	c->stage = s.stage;
+	c->nstage = s.nstage;
+	c->nstart_stage = s.nstart_stage;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages of a large state: which index bits are brought near, and what runs then. */
+#ifndef QCNN_PLAN_STAGE_H
+#define QCNN_PLAN_STAGE_H
+
+#include "runtime/exec/statevector/plan/plan.h"
+
+/* A stage that writes more bytes than caches hold writes what it has not read past them. */
+enum { PLAN_PAST_BYTES = 32 << 20 };
+
+/* Numbers in a SIMD vector of a kernel set: samples in the lanes of SHAPE_SAMPLES. 1 for
+ * ISA_NONE (ref). */
+unsigned plan_lanes(enum isa isa, enum precision p);
+
+/* Index bits of the state as stored: nbit, or more where a state would not fill the
+ * vectors of a block (the extra bits are always 0). */
+unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit);
+
+/* Does the step multiply each amplitude by a phase, for all angles?  Its targets may then be any bits. */
+bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
+/* Bits of the index that the step changes, and bits that it only looks at (controls, targets of a
+ * diagonal step): steps commute where neither changes what the other changes or looks at. */
+uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
+uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
+
+/* Bits that some of the first nstep steps turn away from |0>. */
+uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep);
+/* Bits that the way back finds turned by steps from `first` on that it does not undo. */
+uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first);
+
+/* Set c->first_cross and every step's undo.
+ *
+ * The cross matrix of a step is a sum over all bits that it does not touch, so it does not change
+ * when psi and lambda both go through a unitary on those: of what comes later, only the steps
+ * that do not commute with it, and those that do not commute with these, must be undone first.
+ * Steps that turn a bit away from |0> which it leaves out are undone too, where that should be faster: sums over
+ * rows where psi was 0 need no visit then. */
+void plan_way_back(const struct plan *pl, struct plan_circuit *c);
+
+/* Bring constant steps to the front of c, past steps on other bits, and set nstart;
+ * keeps the rest in order.  Before plan_cut. */
+void plan_start(struct plan *pl, struct plan_circuit *c);
+
+/* How a circuit is cut: hot bits that the first stages behind the kept start have fewer than fit; and visits of steps that the
+ * search for hot bits made. */
+enum { PLAN_CUT_STAGES = 3 };
+struct plan_cut { unsigned less[PLAN_CUT_STAGES]; uint64_t visits; };
+
+/* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
+ * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
+ * hot; those they look at may be any.  At most 63 bits are stored.  random: another legal cut, into smaller blocks (tests). */
+void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uint64_t random);
+
+/* What the circuit is expected to take on a machine like many, whatever this one is: plans are the same everywhere. */
+struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_circuit *c);
+
+/* Once steps stay where they are and the way back is known: fill the blocks of c's stages up, and set where bits lie in the state, of stages and in
+ * the end (without stages: bit b at b).  random: any legal places (tests). */
+void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random);
+
+/* Bits of the index at their places. */
+uint64_t plan_places(const uint8_t *place, uint64_t bits);
+
+/* Bits that are in the lanes of the stage's blocks (before plan_place, those that are in the lanes of any state). */
+uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s);
+
+/* Amplitudes of a block that lie side by side in the state, as a power of two. */
+unsigned plan_run(const struct plan *pl, const struct plan_stage *s);
+
+#endif

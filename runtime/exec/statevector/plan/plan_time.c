@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan is expected to take: of every stage the arithmetic and the visits of its blocks, and the bytes
+ * between memory and blocks, over the limits of a machine. */
+#include "config.h"
+#include "runtime/exec/statevector/plan/plan.h"
+
+#include <math.h>
+
+#include "runtime/exec/statevector/plan/plan_build.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/exec/statevector/plan/plan_work.h"
+
+/* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
+static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.8;
+static const double PASS_SECONDS = 5e-5;     /* of all threads over one state: they meet, and its first blocks are far */
+/* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
+ * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
+static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, TERM_FLOPS = 3, NEAR_FLOPS = 14, NEAR_TERM_FLOPS = 0.3;
+static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays near */
+
+struct clock { const struct plan *pl; const struct plan_limits *l; double amplitude; /* bytes */ };
+
+/* Seconds of so many operations on n amplitudes. */
+static double arithmetic(const struct clock *t, double n, double flops)
+{
+	return n * flops / (KERNEL_SHARE * (t->pl->precision == PRECISION_DOUBLE ? t->l->double_gflop_s : t->l->single_gflop_s)) * 1e-9;
+}
+
+/* The same where each amplitude is read and written inside a block. */
+static double visit(const struct clock *t, double n, double flops)
+{
+	return fmax(arithmetic(t, n, flops), n * 2 * t->amplitude / (t->l->l2_gb_s * t->l->nthread) * 1e-9);
+}
+
+/* Seconds of bytes that go between a state and its blocks. */
+static double stream(const struct clock *t, uint32_t nbit, double bytes)
+{
+	bool near = ldexp(t->amplitude, (int)nbit) <= NEAR_BYTES * (t->pl->shape == SHAPE_SHARED ? t->l->nthread : 1);
+
+	return bytes / (near ? t->l->l2_gb_s * t->l->nthread : MEMORY_SHARE * t->l->stream_gb_s) * 1e-9;
+}
+
+static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+static uint64_t hot_bits(const struct plan_stage *s)
+{
+	uint64_t bits = 0;
+
+	for (unsigned k = 0; k < s->nhot; k++)
+		bits |= UINT64_C(1) << s->hot[k];
+	return bits;
+}
+
+/* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
+ * in the lanes, which visit half of the rows.  fresh: none of its qubits was turned before. */
+static double step_forward(const struct clock *t, const struct plan_step *s, double n, uint64_t lanes, bool fresh, unsigned *waiting)
+{
+	unsigned flags = t->pl->set.def[s->matrix]->flags, along = *waiting;
+
+	if ((flags & MATRIX_DIAGONAL) && (plan_looked(t->pl, s) & lanes))
+		return visit(t, n / 2, 6);
+	if (flags & MATRIX_DIAGONAL) {
+		(*waiting)++;
+		return 0;
+	}
+	*waiting = 0;
+	if (fresh && !along && !s->ncontrol && !(flags & MATRIX_PERMUTATION))
+		return visit(t, n / 2, 8);
+	return visit(t, ldexp(n, -(int)s->ncontrol), plan_cost(s->ntarget, flags)) + (along ? visit(t, n, 6) / 2 : 0)
+		+ arithmetic(t, n, ALONG_FLOPS * along);
+}
+
+static double step_back(const struct clock *t, const struct plan_step *s, double n)
+{
+	unsigned flags = t->pl->set.def[s->matrix]->flags;
+	double cross = plan_cross_cost(s->ntarget, flags);
+
+	n = ldexp(n, -(int)s->ncontrol);
+	if (s->tail)
+		return visit(t, n, plan_cost(s->ntarget, flags));
+	return (s->undo ? 2 * visit(t, n, plan_cost(s->ntarget, flags)) : 0) + (s->cross ? visit(t, n, cross) : 0);
+}
+
+static bool is_permutation(const struct plan *pl, const struct plan_step *s)
+{
+	const struct matrix *m = pl->set.def[s->matrix];
+
+	return m->cls == VALUE_CONSTANT && (m->flags & MATRIX_PERMUTATION) && !(m->flags & MATRIX_DIAGONAL);
+}
+
+/* Is step k a permutation that may be done when the block is put back? */
+static bool at_the_end(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, uint32_t k)
+{
+	uint64_t moved = plan_moved(pl, &c->step[k]), looked = plan_looked(pl, &c->step[k]);
+
+	if (!is_permutation(pl, &c->step[k]) || c->step[k].ncontrol > 1)
+		return false;
+	for (uint32_t j = k + 1; j < s->first + s->count; j++) {
+		uint64_t other = plan_moved(pl, &c->step[j]);
+
+		if (!is_permutation(pl, &c->step[j]) && ((moved & (other | plan_looked(pl, &c->step[j]))) || (looked & other)))
+			return false;
+	}
+	return true;
+}
+
+static double terms(const struct plan_circuit *c)
+{
+	double n = 0;
+
+	for (uint32_t k = 0; k < c->noutput; k++)
+		n += c->output[k].nterm;
+	return n;
+}
+
+/* live: bits that steps before have turned; those of the stage are added. */
+static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
+{
+	uint64_t hot = hot_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
+	unsigned waiting = 0;
+	double n, inside = 0, read, written;
+	bool shared = t->pl->shape == SHAPE_SHARED, past;
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++)
+		*live |= plan_moved(t->pl, &c->step[k]);
+	all = *live | hot | lanes;
+	n = ldexp(1, (int)count(all));
+	read = ldexp(n, -(int)count(hot & ~before));
+	past = read < n && t->amplitude * n > t->pl->past_bytes;
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		uint64_t own = plan_moved(t->pl, &c->step[k]);
+		unsigned idle = own ? count(hot & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
+
+		if (!at_the_end(t->pl, c, s, k)) {
+			inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes, own && !(own & before), &waiting);
+			before |= own;
+		}
+	}
+	inside += waiting * visit(t, n, 3) + 2 * visit(t, past ? read : n, 0);
+	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
+		inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
+	if (shared)   /* threads without a block wait */
+		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(hot)));
+	written = t->amplitude * (n - read);
+	if (past)   /* on its way while the rest is computed */
+		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read) + written / (PAST_SHARE * t->l->write_gb_s) * 1e-9);
+	else
+		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * written);
+	return inside + (shared ? PASS_SECONDS : 0);
+}
+
+/* live: bits that steps before have turned. */
+static double stage_back(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t live)
+{
+	uint64_t hot = hot_bits(s), left = plan_left(t->pl, c, s->first);
+	struct plan_visited v = plan_visit(t->pl, c, s);
+	double inside = 0, past, moved = plan_moved_back(t->pl, c, s, &past);
+	bool undo = false, turn = s == &c->stage[c->nstage - 1] && plan_turns(t->pl, c);
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		uint64_t own = plan_moved(t->pl, &c->step[k]);
+		unsigned idle = own ? count(hot & ~(live | left | own | plan_looked(t->pl, &c->step[k]))) : 0;
+
+		inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
+		live |= own;
+		undo |= c->step[k].undo;
+	}
+	if (!moved)
+		return 0;
+	inside += (turn ? 0 : 2 * visit(t, v.back, 0)) + (undo ? 2 * visit(t, v.kept, 0) : 0);
+	return fmax(inside, stream(t, c->nbit, t->amplitude * (moved - past)) + t->amplitude * past / (PAST_SHARE * t->l->write_gb_s) * 1e-9)
+		+ (t->pl->shape == SHAPE_SHARED && !turn ? PASS_SECONDS : 0);
+}
+
+static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
+{
+	unsigned waiting = 0;
+	double inside = 0;
+
+	for (uint32_t k = c->nstart; k < c->nstep; k++)
+		if (c->step[k].op == STEP_UNITARY)
+			inside += step_forward(t, &c->step[k], n, 0, false, &waiting);
+	return inside;
+}
+
+static double all_back(const struct clock *t, const struct plan_circuit *c, double n)
+{
+	double inside = 0;
+
+	for (uint32_t k = c->nstart; k < c->nstep; k++)
+		if (c->step[k].op == STEP_UNITARY)
+			inside += step_back(t, &c->step[k], n);
+	return inside;
+}
+
+/* Readouts and lambda: passes of their own, but for sums that the last stage has made. */
+static struct plan_seconds outputs(const struct clock *t, const struct plan_circuit *c, double n)
+{
+	double whole = stream(t, c->nbit, t->amplitude * n), sums = arithmetic(t, n, READ_FLOPS + TERM_FLOPS * terms(c));
+
+	return (struct plan_seconds){ plan_sums_near(c) ? plan_has_probs(c) ? whole : 0 : fmax(whole, sums),
+		plan_lambda_near(c) ? 0 : 2 * whole };
+}
+
+static void stage_pass(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back, double *flops,
+	double *amplitudes)
+{
+	struct plan_visited v = plan_visit(pl, c, s);
+	double past;
+
+	*amplitudes = back ? plan_moved_back(pl, c, s, &past) : plan_visit_read(&v) + v.there;
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
+
+		*flops += back ? n.back_flops : n.forward_flops;
+	}
+	*flops += back ? 0 : plan_visit_rest(&v);
+}
+
+void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)
+{
+	double amplitudes = 0;
+
+	*flops = 0;
+	if (k < c->nstage)
+		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
+	else if (!plan_lambda_near(c) && !(back && c->first_cross == c->nstep))
+		amplitudes = ldexp(back ? 2 : 1, (int)c->nbit);
+	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
+}
+
+void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
+	struct plan_seconds *all)
+{
+	struct clock t = { pl, l, pl->precision == PRECISION_DOUBLE ? 16 : 8 };
+	double n = ldexp(1, (int)c->nbit);
+	uint64_t live = 0;
+
+	for (uint32_t k = 0; k < c->nstart; k++)
+		live |= plan_moved(pl, &c->step[k]);
+	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
+	if (pl->shape == SHAPE_SAMPLES)
+		*all = (struct plan_seconds){ all_forward(&t, c, n), all_back(&t, c, n) };
+	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
+		uint64_t before = live;
+
+		stage[k].forward = stage_forward(&t, c, &c->stage[k], &live);
+		stage[k].back = stage_back(&t, c, &c->stage[k], before);
+		all->forward += stage[k].forward;
+		all->back += stage[k].back;
+	}
+	if (!plan_has_tail(c))
+		stage[c->nstage] = outputs(&t, c, n);
+	all->forward += stage[c->nstage].forward;
+	all->back += stage[c->nstage].back;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan costs, counted: floating-point operations, passes, bytes. */
+#include "config.h"
+#include "runtime/exec/statevector/plan/plan_work.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/exec/statevector/plan/plan_build.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+/* ---- executed ---- */
+
+/* Share of the amplitudes that a diagonal matrix multiplies by something other than 1, where its
+ * definition shows it. */
+static double active_share(const struct matrix *m)
+{
+	if (m->nitem != 1 || m->item->ncontrol)
+		return 1;
+	switch (m->item->gate) {
+	case GATE_S:
+	case GATE_SDG:
+	case GATE_T:
+	case GATE_TDG:
+	case GATE_P:
+		return 0.5;
+	case GATE_PAULI:
+		return m->ntarget == 1 ? 0.5 : 1;
+	default:
+		return 1;
+	}
+}
+
+double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh)
+{
+	const struct matrix *m = pl->set.def[s->matrix];
+	double cost;
+
+	if (s->op != STEP_UNITARY)
+		return 0;
+	if (s->tail)   /* P forward, lambda back */
+		return 8 << s->ntarget;
+	if (fresh)     /* by one entry of the matrix's first column */
+		return 8;
+	if (pl->moves[s->matrix])
+		return 0;
+	if (m->flags & MATRIX_DIAGONAL)
+		cost = plan_cost(s->ntarget, m->flags) * active_share(m);
+	else           /* a permutation with factors is a matrix like any other */
+		cost = plan_cost(s->ntarget, m->flags & ~(unsigned)MATRIX_PERMUTATION);
+	return ldexp(cost, -(int)s->ncontrol);
+}
+
+static double cross_cost(const struct plan *pl, const struct plan_step *s)
+{
+	return ldexp(plan_cross_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
+}
+
+double plan_back_flops(const struct plan *pl, const struct plan_step *s)
+{
+	if (s->tail)
+		return plan_step_flops(pl, s, false);
+	return (s->undo ? 2 * plan_step_flops(pl, s, false) : 0) + (s->cross ? cross_cost(pl, s) : 0);
+}
+
+static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
+{
+	struct plan_visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
+	uint64_t all = v.live | plan_turned(pl, c, s->first + s->count), in_lanes = 0;
+
+	for (unsigned k = 0; k < s->nhot; k++) {
+		uint64_t bit = UINT64_C(1) << s->hot[k];
+
+		v.hot |= bit;
+		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->hot[k]] : s->hot[k]) < plan_lanes(pl->isa, pl->precision) ? bit : 0;
+	}
+	v.lanes = plan_lanes_inside(pl, s);
+	v.there = ldexp(1, (int)count(all | v.hot));
+	v.back = ldexp(1, (int)count(all | v.hot | v.left));
+	v.kept = c->first_cross < s->first ? ldexp(v.back, -(int)count(v.hot & ~(v.live | v.left | in_lanes))) : 0;
+	return v;
+}
+
+double plan_visit_read(const struct plan_visited *v)
+{
+	return ldexp(v->there, -(int)count(v->hot & ~v->live));
+}
+
+/* A step that is not diagonal: is it a matrix on all amplitudes?  Then it may write what it has not read, and multiply
+ * amplitudes by a table of factors. */
+static bool is_plain(const struct plan *pl, const struct plan_step *s)
+{
+	return s->op == STEP_UNITARY && !s->ncontrol && !s->tail && !pl->moves[s->matrix] && pl->isa != ISA_NONE;
+}
+
+struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
+{
+	uint64_t own = plan_moved(pl, s), idle = own ? v->hot & ~(v->live | own | plan_looked(pl, s)) : 0;
+	struct plan_visited_step n = { .there = ldexp(v->there, -(int)count(idle)), .back = ldexp(v->back, -(int)count(idle & ~v->left)) };
+
+	n.along = (own & v->looked) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
+	n.fresh = own && !n.along && !(own & v->live) && is_plain(pl, s);
+	n.forward_flops = plan_step_flops(pl, s, n.fresh) * n.there;
+	n.back_flops = plan_back_flops(pl, s) * n.back;
+	v->live |= own;
+	if (s->op == STEP_UNITARY && !own && !(plan_looked(pl, s) & v->lanes)) {
+		v->waiting++;
+		v->looked |= plan_looked(pl, s);
+		v->waits += n.forward_flops;
+		n.forward_flops = 0;
+	} else if (own & v->looked) {
+		/* A table has a factor for a row: it serves all lanes. */
+		n.forward_flops += n.along ? 6 * n.there + v->waits / plan_lanes(pl->isa, pl->precision) : v->waits;
+		v->waiting = 0;
+		v->looked = 0;
+		v->waits = 0;
+	}
+	return n;
+}
+
+double plan_visit_rest(const struct plan_visited *v) { return v->waits; }
+
+/* Operations, and amplitudes that are moved without any. */
+struct cost { double flops, moves; };
+
+/* Forward once; backward undoes psi and lambda, and forms a cross matrix, where these are wanted. */
+static void add_step(const struct plan *pl, const struct plan_step *s, const struct plan_visited_step *n, bool gradient, struct cost *sum)
+{
+	sum->flops += n->forward_flops + (gradient ? n->back_flops : 0);
+	if (s->op == STEP_UNITARY && pl->moves[s->matrix])
+		sum->moves += ldexp(n->there + (gradient && s->undo ? 2 * n->back : 0), -(int)s->ncontrol);
+}
+
+static void add_stage(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool gradient, struct cost *sum)
+{
+	struct plan_visited v = plan_visit(pl, c, s);
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
+
+		add_step(pl, &c->step[k], &n, gradient, sum);
+	}
+	sum->flops += plan_visit_rest(&v);
+}
+
+struct plan_visited_step plan_visit_whole(const struct plan *pl, const struct plan_circuit *c, const struct plan_step *s)
+{
+	double all = ldexp(1, (int)c->nbit);
+
+	return (struct plan_visited_step){ .there = all, .back = all, .forward_flops = plan_step_flops(pl, s, false) * all,
+		.back_flops = plan_back_flops(pl, s) * all };
+}
+
+/* The kept start costs nothing. */
+static void add_circuit(const struct plan *pl, const struct plan_circuit *c, bool gradient, struct cost *sum)
+{
+	for (uint32_t k = c->nstart_stage; k < c->nstage; k++)
+		add_stage(pl, c, &c->stage[k], gradient, sum);
+	for (uint32_t k = c->nstart; !c->nstage && k < c->nstep; k++) {
+		struct plan_visited_step n = plan_visit_whole(pl, c, &c->step[k]);
+
+		add_step(pl, &c->step[k], &n, gradient, sum);
+	}
+}
+
+static struct cost cost_of(const struct plan *pl, bool gradient)
+{
+	struct cost sum = { 0 };
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		add_circuit(pl, &pl->circuit[c], gradient, &sum);
+	return sum;
+}
+
+double plan_start_flops(const struct plan *pl)
+{
+	struct cost sum = { 0 };
+
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+
+		for (uint32_t s = 0; s < c->nstart_stage; s++)
+			add_stage(pl, c, &c->stage[s], false, &sum);
+		for (uint32_t s = 0; !c->nstage && s < c->nstart; s++) {
+			struct plan_visited_step n = plan_visit_whole(pl, c, &c->step[s]);
+
+			add_step(pl, &c->step[s], &n, false, &sum);
+		}
+	}
+	return sum.flops;
+}
+
+double plan_effort(const struct plan *pl, bool gradient)
+{
+	enum { MOVE_FLOPS = 4 };
+	struct cost sum = cost_of(pl, gradient);
+
+	return sum.flops + MOVE_FLOPS * sum.moves;
+}
+
+/* ---- nominal ---- */
+
+/* Did the text call a block, not a gate? */
+static bool is_block(const struct matrix *m)
+{
+	char name[16];
+
+	if (m->nitem != 1 || m->item->gate == GATE_NONE)
+		return true;
+	return m->name && strcmp(m->name, gate_word_name(m->item->gate, m->item->word, name)) != 0;
+}
+
+static unsigned targets(const struct apply *a)
+{
+	return a->nwire - a->ncontrol;
+}
+
+/* As dense matrices: the blocks on two qubits and more, or every apply. */
+static double dense_flops(const struct program *p, const struct circuit_code *code, bool blocks)
+{
+	double per_amplitude = 0;
+
+	for (uint32_t i = 0; i < code->napply; i++) {
+		const struct apply *a = &code->apply[i];
+
+		if (a->op == APPLY_UNITARY && (!blocks || (targets(a) > 1 && is_block(&p->matrix[a->matrix]))))
+			per_amplitude += ldexp(8 << targets(a), -(int)a->ncontrol);
+	}
+	return ldexp(per_amplitude, (int)code->nwire);
+}
+
+double plan_nominal(const struct program *p, bool gradient)
+{
+	double blocks = 0, all = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++) {
+		blocks += dense_flops(p, &p->circuit[c], true);
+		all += dense_flops(p, &p->circuit[c], false);
+	}
+	return (gradient ? 4 : 1) * (blocks > 0 ? blocks : all);
+}
+
+void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
+{
+	*executed = cost_of(pl, gradient).flops;
+	*nominal = plan_nominal(pl->program, gradient);
+}
+
+/* ---- outputs that are made block by block ---- */
+
+bool plan_has_probs(const struct plan_circuit *c)
+{
+	for (uint32_t k = 0; k < c->noutput; k++)
+		if (c->output[k].kind == OUTPUT_PROBS)
+			return true;
+	return false;
+}
+
+static bool only_z(const struct pauli_term *t)
+{
+	for (uint32_t f = 0; f < t->nfactor; f++)
+		if (t->factor[f].letter != 3)
+			return false;
+	return true;
+}
+
+bool plan_sums_near(const struct plan_circuit *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->noutput; k++)
+		for (uint32_t t = 0; t < c->output[k].nterm; t++) {
+			if (!only_z(&c->output[k].term[t]))
+				return false;
+			n += c->output[k].term[t].nfactor > 0;
+		}
+	return c->nstage > c->nstart_stage && n > 0 && n <= PLAN_NEAR_TERMS_MAX && !plan_deep(c);
+}
+
+bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
+
+/* What the way back has to do in a stage. */
+struct duties { bool undo, cross; };
+
+static struct duties duties_of(const struct plan_circuit *c, const struct plan_stage *s)
+{
+	struct duties d = { false, false };
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++) {
+		d.undo |= c->step[k].undo;
+		d.cross |= c->step[k].cross;
+	}
+	return d;
+}
+
+bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
+{
+	const struct plan_stage *s;
+	struct plan_visited v;
+
+	if (pl->shape == SHAPE_SAMPLES || pl->ncircuit > 1 || c->nreadout != 1 || c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
+		return false;
+	s = &c->stage[c->nstage - 1];
+	v = plan_visit(pl, c, s);
+	return c->first_cross < s->first && duties_of(c, s).undo && plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
+}
+
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, double *past)
+{
+	bool last = s == &c->stage[c->nstage - 1], made = last && plan_lambda_near(c);
+	struct plan_visited v = plan_visit(pl, c, s);
+	struct duties d = duties_of(c, s);
+	double put = d.undo ? v.kept : made && v.kept > 0 ? v.back : 0;     /* of each state that is put back */
+
+	*past = made && (pl->precision == PRECISION_DOUBLE ? 16 : 8) * put > pl->past_bytes ? put : 0;
+	if (last && plan_turns(pl, c))
+		return 2 * put - v.there;
+	if (!d.undo && !d.cross && !put)
+		return 0;
+	return (made ? 1 : 2) * v.back + (d.undo ? 2 : 1) * put;
+}
+
+/* ---- traffic ---- */
+
+/* Bytes of the passes over a state in stages, one way.  Where the last stage turns it is no pass of its own back. */
+static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, bool back, uint32_t *passes)
+{
+	double sum = 0, flops, bytes;
+
+	for (uint32_t k = c->nstart_stage; k <= c->nstage; k++) {
+		plan_pass(pl, c, k, back, &flops, &bytes);
+		sum += bytes;
+		*passes += bytes > 0 && !(back && k + 1 == c->nstage && plan_turns(pl, c));
+	}
+	return sum;
+}
+
+/* Samples in lanes are one pass a way: psi forward, psi and lambda back, which is made of psi before. */
+void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
+{
+	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;
+
+	*bytes = 0;
+	*passes = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		const struct plan_circuit *pc = &pl->circuit[c];
+
+		if (pc->nstage) {
+			*bytes += passes_bytes(pl, pc, false, passes) + (gradient ? passes_bytes(pl, pc, true, passes) : 0);
+		} else if (pl->shape == SHAPE_SAMPLES) {
+			*passes += 1 + gradient;
+			*bytes += ldexp(amplitude, (int)pc->nbit) * (!gradient ? 2 : plan_lambda_near(pc) ? 6 : 8);
+		}
+	}
+}

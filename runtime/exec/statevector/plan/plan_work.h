@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the steps and stages of a plan cost, counted: shared by what adds it up (plan_work.c) and what turns it
+ * into the least time of a machine (plan_roofline.c). */
+#ifndef QCNN_PLAN_WORK_H
+#define QCNN_PLAN_WORK_H
+
+#include "runtime/exec/statevector/plan/plan.h"
+
+/* Floating-point operations an amplitude: of a step forward, where its qubits are |0> still (fresh) or not, and of its
+ * way back alone (psi and lambda undone, the cross matrix; a tail makes lambda). */
+double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh);
+double plan_back_flops(const struct plan *pl, const struct plan_step *s);
+
+/* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
+ * live: bits that steps before the stage have turned; left: those that the way back finds turned besides; kept: amplitudes that
+ * stages before read on the way back, all that it puts back where it undoes steps.  Diagonal steps wait for the step that changes a
+ * bit which they look at: how many, those bits, and their operations one by one. */
+struct plan_visited { uint64_t hot, live, left, lanes, looked; unsigned waiting; double there, back, kept, waits; };
+
+struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s);
+/* Amplitudes that a step works on, and operations, forward and back.  fresh: forward it writes all amplitudes and reads only
+ * those where its targets are 0, since no step before has turned one of these.  along: diagonal steps that go with it as
+ * one table of factors, a product for each amplitude; their operations count with those of the step that they wait for. */
+struct plan_visited_step { double there, back, forward_flops, back_flops; bool fresh; unsigned along; };
+
+/* The stage's next step; they are asked for in their order.  Fresh is what the kernels make of it where nothing hinders
+ * them: one-qubit steps that share its visit and targets in the lanes do (cpu_ops.c), so that operations forward are not
+ * counted too high. */
+struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s);
+/* A step of a state that is one block from the first step to the last. */
+struct plan_visited_step plan_visit_whole(const struct plan *pl, const struct plan_circuit *c, const struct plan_step *s);
+/* Behind the last one: operations forward of steps that wait still. */
+double plan_visit_rest(const struct plan_visited *v);
+/* Amplitudes that the stage reads before its first step; `there` are written. */
+double plan_visit_read(const struct plan_visited *v);
+
+/* Is some output probabilities? */
+bool plan_has_probs(const struct plan_circuit *c);
+/* Amplitudes that go between memory and the blocks of a stage on the way back; where it turns less those that forward is spared.
+ * *past: those of them, of a lambda that is made there, that are written past the caches. */
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, double *past);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The reference backend: complex128, one plain loop per gate, serial.
+ *
+ * Slow and obvious on purpose: it is what every other backend is compared with. */
+#ifndef QCNN_REF_H
+#define QCNN_REF_H
+
+#include "runtime/exec/statevector/backend.h"
+
+/* psi <- V psi for one unitary step on 2^nbit amplitudes; V = u, its conjugate transpose
+ * where `inverse` and s->adjoint differ. */
+void ref_apply(const struct plan_step *s, unsigned nbit, const cplx *u, bool inverse, cplx *psi);
+
+/* The vector v[length], zero-padded, on the step's bits; they hold 0 before. */
+void ref_load(const struct plan_step *s, unsigned nbit, const cplx *v, uint32_t length, cplx *psi);
+
+#endif

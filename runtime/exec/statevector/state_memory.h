@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a state takes, compared with what there is, before anything is taken. */
+#ifndef QCNN_MEMORY_H
+#define QCNN_MEMORY_H
+
+#include <stdbool.h>
+#include "runtime/exec/statevector/plan/plan.h"
+
+struct memory_need {
+	unsigned nqubit, nstate;     /* states held at once */
+	enum precision precision;
+	uint64_t available;
+};
+
+enum { MEMORY_TEXT_MAX = 32 };
+
+/* 2^exponent * factor bytes: "32.0 GiB", or "2^103 bytes" where no unit is usual. */
+const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_MAX]);
+
+/* Do that many states fit, whatever comes on top?  Also right where 2^n overflows. */
+int memory_check_states(const struct memory_need *n, struct err *e);
+/* Do nbyte bytes fit, of which the states are the main part? */
+int memory_check(const struct memory_need *n, uint64_t nbyte, struct err *e);
+
+#endif

@@ -7,7 +7,7 @@
 #include "cli/record.h"
 #include "cli/train_log.h"
 #include "cli/trouble.h"
-#include "runtime/train/checkpoint.h"
+#include "runtime/train/checkpoint/checkpoint.h"
 
 enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 

@@ -12,8 +12,8 @@
 #include "cli/machine.h"
 #include "cli/named_model.h"
 #include "cli/weights_files.h"
-#include "runtime/train/weights.h"
 #include "runtime/base/json.h"
+#include "runtime/train/weights/weights.h"
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 

@@ -21,7 +21,7 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/visible.h"
 #include "runtime/net/pool_threads.h"
-#include "runtime/train/weights.h"
+#include "runtime/train/weights/weights.h"
 
 struct inference {
 	struct cli *cli;

@@ -7,7 +7,7 @@
 #include "cli/execution.h"
 #include "cli/samples.h"
 #include "runtime/train/train.h"
-#include "runtime/train/weights.h"
+#include "runtime/train/weights/weights.h"
 
 struct coordinator;
 

@@ -6,7 +6,7 @@
 
 #include "compiler/compile.h"
 #include "runtime/data/dataset.h"
-#include "runtime/train/weights.h"
+#include "runtime/train/weights/weights.h"
 
 struct model_file {
 	struct program *program;     /* owned (by weights, where there are some); NULL when the text has errors */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/train/loss.h"
+#include "runtime/train/loss/loss.h"
 
 /* ---- the best epoch ---- */
 

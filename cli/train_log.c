@@ -11,7 +11,7 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/folder.h"
 #include "runtime/log/tfevents.h"
-#include "runtime/train/state.h"
+#include "runtime/train/checkpoint/train_state.h"
 
 enum { TEXT_MAX = 1 << 18 };         /* of a text in an event file: what a browser still shows */
 

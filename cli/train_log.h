@@ -12,7 +12,7 @@
 #include "cli/trouble.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/run.h"
-#include "runtime/train/weights.h"
+#include "runtime/train/weights/weights.h"
 
 struct train_log;
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/system/folder.h"
-#include "runtime/train/state.h"
+#include "runtime/train/checkpoint/train_state.h"
 
 static void note_lost(struct buf *lost, const char *name, uint64_t nbyte)
 {

@@ -12,7 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/pool_threads.h"
-#include "runtime/train/side.h"
+#include "runtime/train/concurrent_restarts.h"
 
 enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20 };
 static const double trial_seconds = 1.5, slow_seconds = 10;

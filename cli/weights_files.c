@@ -8,8 +8,8 @@
 
 #include "cli/run_folder.h"
 #include "cli/values.h"
-#include "runtime/train/keras.h"
-#include "runtime/train/keras_h5.h"
+#include "runtime/train/keras/keras.h"
+#include "runtime/train/keras/keras_h5.h"
 
 enum { ORDER_SHOWN = 8 };
 

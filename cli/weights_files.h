@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/named_model.h"
-#include "runtime/train/weights.h"
+#include "runtime/train/weights/weights.h"
 
 /* The file of --model, with the defaults of a configuration; nothing where it is not given (model.program
  * is then NULL).  0, or the exit status, and the fault is said; named_model_release in any case. */

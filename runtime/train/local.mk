@@ -3,73 +3,73 @@
 
 noinst_LIBRARIES += libtrain.a
 libtrain_a_SOURCES = \
-	runtime/train/callback.c \
-	runtime/train/callback.def \
-	runtime/train/callback.h \
-	runtime/train/callback_csv.c \
-	runtime/train/callback_parts.h \
-	runtime/train/callback_path.c \
-	runtime/train/callback_run.c \
-	runtime/train/callback_save.c \
-	runtime/train/callback_state.c \
-	runtime/train/checkpoint.c \
-	runtime/train/checkpoint.h \
-	runtime/train/constraint.c \
-	runtime/train/constraint.def \
-	runtime/train/constraint.h \
+	runtime/train/callback/callback.c \
+	runtime/train/callback/callback.def \
+	runtime/train/callback/callback.h \
+	runtime/train/callback/callback_csv.c \
+	runtime/train/callback/callback_parts.h \
+	runtime/train/callback/callback_path.c \
+	runtime/train/callback/callback_run.c \
+	runtime/train/callback/callback_save.c \
+	runtime/train/callback/callback_state.c \
+	runtime/train/checkpoint/checkpoint.c \
+	runtime/train/checkpoint/checkpoint.h \
+	runtime/train/checkpoint/train_state.c \
+	runtime/train/checkpoint/train_state.h \
+	runtime/train/concurrent_restarts.c \
+	runtime/train/concurrent_restarts.h \
 	runtime/train/evaluate.c \
+	runtime/train/event_queue.c \
+	runtime/train/event_queue.h \
 	runtime/train/head.c \
 	runtime/train/head.h \
-	runtime/train/keras.c \
-	runtime/train/keras.h \
-	runtime/train/keras_h5.c \
-	runtime/train/keras_h5.h \
-	runtime/train/keras_h5_process.c \
-	runtime/train/loss.c \
-	runtime/train/loss.def \
-	runtime/train/loss.h \
-	runtime/train/measures.c \
-	runtime/train/measures.h \
-	runtime/train/metric.c \
-	runtime/train/metric.def \
+	runtime/train/keras/keras.c \
+	runtime/train/keras/keras.h \
+	runtime/train/keras/keras_h5.c \
+	runtime/train/keras/keras_h5.h \
+	runtime/train/keras/keras_h5_process.c \
+	runtime/train/loss/loss.c \
+	runtime/train/loss/loss.def \
+	runtime/train/loss/loss.h \
+	runtime/train/loss/measures.c \
+	runtime/train/loss/measures.h \
+	runtime/train/loss/metric.c \
+	runtime/train/loss/metric.def \
 	runtime/train/model.c \
 	runtime/train/model.h \
-	runtime/train/optimizer.c \
-	runtime/train/optimizer.def \
-	runtime/train/optimizer.h \
-	runtime/train/optimizer_step.c \
+	runtime/train/optimizer/constraint.c \
+	runtime/train/optimizer/constraint.def \
+	runtime/train/optimizer/constraint.h \
+	runtime/train/optimizer/optimizer.c \
+	runtime/train/optimizer/optimizer.def \
+	runtime/train/optimizer/optimizer.h \
+	runtime/train/optimizer/optimizer_step.c \
+	runtime/train/optimizer/regularizer.c \
+	runtime/train/optimizer/regularizer.def \
+	runtime/train/optimizer/regularizer.h \
+	runtime/train/optimizer/rotosolve.c \
+	runtime/train/optimizer/schedule.c \
+	runtime/train/optimizer/schedule.def \
+	runtime/train/optimizer/schedule.h \
+	runtime/train/optimizer/search.c \
+	runtime/train/optimizer/search.h \
+	runtime/train/optimizer/search_nlopt.c \
 	runtime/train/option.c \
 	runtime/train/option.h \
 	runtime/train/option_table.h \
-	runtime/train/penalty.c \
-	runtime/train/penalty.h \
 	runtime/train/probe.c \
-	runtime/train/regularizer.def \
 	runtime/train/remote.c \
 	runtime/train/remote.h \
 	runtime/train/remote_rows.c \
 	runtime/train/remote_rows.h \
-	runtime/train/rotosolve.c \
-	runtime/train/schedule.c \
-	runtime/train/schedule.def \
-	runtime/train/schedule.h \
+	runtime/train/restart.c \
+	runtime/train/restart.h \
 	runtime/train/score.c \
 	runtime/train/score.h \
-	runtime/train/search.c \
-	runtime/train/search.h \
-	runtime/train/search_nlopt.c \
-	runtime/train/side.c \
-	runtime/train/side.h \
-	runtime/train/start.c \
-	runtime/train/start.h \
-	runtime/train/state.c \
-	runtime/train/state.h \
-	runtime/train/tape.c \
-	runtime/train/tape.h \
 	runtime/train/train.c \
 	runtime/train/train.h \
-	runtime/train/weights.c \
-	runtime/train/weights.h \
-	runtime/train/weights_file.h \
-	runtime/train/weights_io.c \
-	runtime/train/weights_read.c
+	runtime/train/weights/weights.c \
+	runtime/train/weights/weights.h \
+	runtime/train/weights/weights_file.h \
+	runtime/train/weights/weights_io.c \
+	runtime/train/weights/weights_read.c

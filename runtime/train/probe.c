@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Losses of a step's batch at any weights: for the step itself, and for optimisers that probe. */
 #include "config.h"
-#include "runtime/train/start.h"
+#include "runtime/train/restart.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/train/side.h"
-#include "runtime/train/start.h"
-#include "runtime/train/state.h"
+#include "runtime/train/checkpoint/train_state.h"
+#include "runtime/train/concurrent_restarts.h"
+#include "runtime/train/restart.h"
 
 /* A class that no sample has is a slip: labels -1 and 1 taken for 0 and 1. */
 static int classes_check(const struct train_job *j, struct err *e)

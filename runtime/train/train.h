@@ -9,11 +9,11 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/train/callback.h"
-#include "runtime/train/constraint.h"
-#include "runtime/train/measures.h"
-#include "runtime/train/optimizer.h"
-#include "runtime/train/schedule.h"
+#include "runtime/train/callback/callback.h"
+#include "runtime/train/loss/measures.h"
+#include "runtime/train/optimizer/constraint.h"
+#include "runtime/train/optimizer/optimizer.h"
+#include "runtime/train/optimizer/schedule.h"
 
 enum { TRAIN_RESTARTS_MAX = 10000, CLASS_WEIGHTS_MAX = 1024 };
 
@@ -48,7 +48,7 @@ struct train_job {
 	const double *init;                  /* nweight given weights (start 0), or NULL */
 	const struct callback_set *callbacks;        /* NULL: none */
 	struct run *run;                     /* in whose folder relative paths of callbacks are; NULL: the current one */
-	const struct train_state *resume;    /* go on from here (state.h); NULL: from the beginning */
+	const struct train_state *resume;    /* go on from here (train_state.h); NULL: from the beginning */
 };
 
 struct epoch_result {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "runtime/base/buf.h"
-#include "runtime/train/keras.h"
-#include "runtime/train/keras_h5.h"
+#include "runtime/train/keras/keras.h"
+#include "runtime/train/keras/keras_h5.h"
 #include "tests/tap.h"
 
 static int by_text(const void *x, const void *y)

@@ -4,7 +4,7 @@
 #ifndef TESTS_TRAIN_CALLBACK_RUN_H
 #define TESTS_TRAIN_CALLBACK_RUN_H
 
-#include "runtime/train/callback_parts.h"
+#include "runtime/train/callback/callback_parts.h"
 #include "tests/tap.h"
 #include "tests/train/tiny.h"
 

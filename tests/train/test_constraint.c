@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Constraints against Keras's formulas (constraints.txt), shapes, patterns and what is refused. */
 #include "config.h"
-#include "runtime/train/constraint.h"
+#include "runtime/train/optimizer/constraint.h"
 
 #include "tests/train/numbers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Losses against Keras's own numbers (losses.txt), their slopes also against differences. */
 #include "config.h"
-#include "runtime/train/loss.h"
+#include "runtime/train/loss/loss.h"
 
 #include "tests/train/numbers.h"
 

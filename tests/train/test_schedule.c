@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schedules against Keras's own numbers (schedules.txt), and what fills in their options. */
 #include "config.h"
-#include "runtime/train/schedule.h"
+#include "runtime/train/optimizer/schedule.h"
 
 #include "tests/train/numbers.h"
 

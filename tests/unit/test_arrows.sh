@@ -25,8 +25,8 @@ yaml.h    cli/
 zlib.h    runtime/base/system/inflate
 jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
-hdf5.h    runtime/train/keras_h5
-nlopt.h   runtime/train/search_nlopt
+hdf5.h    runtime/train/keras/keras_h5
+nlopt.h   runtime/train/optimizer/search_nlopt
 omp.h     runtime/exec/statevector/cpu/ runtime/base/system/cpus
 END
 

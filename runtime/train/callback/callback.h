@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Callbacks: what watches a start of a training run, from the rows of callback.def.
+ *
+ * One struct callbacks watches one start at a time.  It decides, and tells the run's observer
+ * what it decided (struct train_event); files and programs are the observer's.  All that a
+ * resumed run needs of it is a list of doubles and the best weights: a struct callbacks with
+ * both restored goes on with the same bits. */
+#ifndef QCNN_CALLBACK_H
+#define QCNN_CALLBACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+#include "runtime/train/option.h"
+
+enum { CALLBACK_KEEP_MAX = 1000, CALLBACK_PATH_MAX = 4096, CALLBACKS_MAX = 32 /* of all kinds */ };
+
+enum callback_id {
+#define CALLBACK(id, doc, source, changes_result, options) CALLBACK_##id,
+#include "runtime/train/callback/callback.def"
+#undef CALLBACK
+	CALLBACK_COUNT
+};
+
+/* Where options stand in their rows. */
+enum callback_early_stopping { STOP_MONITOR, STOP_MIN_DELTA, STOP_PATIENCE, STOP_MODE, STOP_BASELINE,
+	STOP_RESTORE_BEST_WEIGHTS, STOP_START_FROM_EPOCH };
+enum callback_checkpoint { SAVE_PATH, SAVE_MONITOR, SAVE_MODE, SAVE_BEST_ONLY, SAVE_FREQ, SAVE_KEEP,
+	SAVE_INITIAL_VALUE_THRESHOLD };
+enum callback_reduce_lr_on_plateau { PLATEAU_MONITOR, PLATEAU_FACTOR, PLATEAU_PATIENCE, PLATEAU_MODE,
+	PLATEAU_MIN_DELTA, PLATEAU_COOLDOWN, PLATEAU_MIN_LR };
+enum callback_csv { CSV_PATH, CSV_SEPARATOR, CSV_APPEND };
+enum callback_command { HOOK_RUN, HOOK_ON, HOOK_TIMEOUT };
+enum callback_mode { MODE_AUTO, MODE_MIN, MODE_MAX };
+enum { ON_EPOCH = 1, ON_CHECKPOINT = 2, ON_END = 4 };
+
+struct callback_row {
+	const char *name, *doc, *source;
+	bool changes_result;
+	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
+};
+
+/* A callback with its options: numbers, and texts (borrowed) where the options are texts. */
+struct callback_choice {
+	enum callback_id id;
+	bool wanted;
+	double option[TRAIN_OPTIONS_MAX];
+	const char *text[TRAIN_OPTIONS_MAX];
+	const char *const *command;          /* words, the last NULL */
+};
+/* of[id] is the first of its kind; further ones follow behind these. */
+struct callback_set { struct callback_choice of[CALLBACK_COUNT + CALLBACKS_MAX]; unsigned n; };
+
+const struct callback_row *callback_find(const char *name);
+size_t callback_rows(const struct callback_row **rows);
+/* One of each kind, every option as its row says, none wanted. */
+void callback_defaults(struct callback_set *s);
+/* One more of a kind, wanted, as its row says; never beyond CALLBACKS_MAX. */
+struct callback_choice *callback_add(struct callback_set *s, enum callback_id id);
+
+struct train_job;
+struct train_observer;
+struct epoch_result;
+
+/* The next of a kind that is wanted; after: NULL for the first.  NULL: there is no more. */
+const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after);
+/* What the so-maniest early_stopping, from 0, watches; NULL: there are not so many. */
+const char *callback_stop_monitor(const struct train_job *j, unsigned which);
+
+/* Do the callbacks fit the job: what they monitor, their paths, its schedule?  0 or -ERR_CONFIG. */
+int callbacks_check(const struct train_job *j, struct err *e);
+
+struct callbacks;
+/* For a checked job, borrowed; NULL and *e when memory is short. */
+struct callbacks *callbacks_new(const struct train_job *j, struct err *e);
+void callbacks_free(struct callbacks *c);
+/* A start begins: nothing has been seen. */
+void callbacks_begin(struct callbacks *c, uint32_t start);
+
+/* The rate of the next update, given the schedule's. */
+double callbacks_rate(const struct callbacks *c, double rate);
+/* After each update: are files due now?  Then callbacks_save wants the epoch's numbers so far. */
+bool callbacks_step(struct callbacks *c);
+/* step_in_epoch from 1; weight (nweight) as they are. */
+void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+	uint32_t step_in_epoch, const double *weight);
+/* After each epoch, when the observer knows of it.  rate: as the last update had it. */
+void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+	uint32_t step_in_epoch, const double *weight);
+/* Is the start to end here? */
+bool callbacks_stopped(const struct callbacks *c);
+/* The start has ended: best weights replace weight[] and *last where that is wanted, as the last
+ * early_stopping that wants it knows them. */
+void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_result *last, double *weight);
+
+/* What became of a start: numbers of epochs, 0 for what did not happen. */
+struct start_end { double epochs /* trained */, stopped /* early, after this one */, restored /* its weights are kept */; };
+enum { START_END_NUMBERS = sizeof(struct start_end) / sizeof(double) };
+struct start_end callbacks_end(const struct callbacks *c);
+
+/* All numbers that the rest of the start depends on, into out[max]; how many there are (more than
+ * max: nothing was written).  A list of this start, restored into a struct callbacks of the same
+ * job, continues it. */
+size_t callbacks_state(const struct callbacks *c, double *out, size_t max);
+/* 0, or -ERR_BAD_DATA when the list is none of this job: what callbacks that change no result are to
+ * know may be missing, or be of other ones. */
+int callbacks_restore(struct callbacks *c, uint32_t start, const double *in, size_t n, struct err *e);
+/* The best weights so far (nweight), which callbacks_restore leaves to the caller to fill in;
+ * NULL: none are kept. */
+double *callbacks_best(struct callbacks *c);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The callback csv: a file as Keras's CSVLogger writes it.  Columns are epoch, from 0, and all
+ * numbers in the order of their names.  A file that a resumed run goes on with is first cut to
+ * what the run knows of. */
+#include "config.h"
+#include "runtime/train/callback/callback_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/input_files.h"
+#include "runtime/base/system/folder.h"
+#include "runtime/log/run.h"
+
+enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
+
+struct column { char name[80]; double value; };
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct column *)a)->name, ((const struct column *)b)->name);
+}
+
+static void add_column(struct column *v, unsigned *n, const char *prefix, const char *name, double value)
+{
+	snprintf(v[*n].name, sizeof v->name, "%s%s", prefix, name);
+	v[(*n)++].value = value;
+}
+
+/* All numbers but matrices, sorted; how many. */
+static unsigned columns(const struct train_job *j, const struct epoch_result *r, struct column *v)
+{
+	const struct measures *m = &j->measures;
+	unsigned n = 0;
+
+	add_column(v, &n, "", "learning_rate", r->learning_rate);
+	for (unsigned part = 0; part < 1u + (j->validation.nrow > 0); part++) {
+		const char *prefix = part ? "val_" : "";
+		const double *metric = part ? r->val_metric : r->metric;
+		bool there = !part || r->has_validation;
+
+		add_column(v, &n, prefix, "loss", !there ? NAN : part ? r->val_loss : r->loss);
+		for (unsigned k = 0; k < m->nmetric; k++)
+			if (!metric_side(m->metric[k].row, j->program->noutput))
+				add_column(v, &n, prefix, m->metric[k].row->name,
+					there ? metric[measures_at(m, k, j->program->noutput)] : NAN);
+	}
+	qsort(v, n, sizeof *v, by_name);
+	return n;
+}
+
+static void add_header(const struct column *v, unsigned n, char separator, struct buf *out)
+{
+	buf_str(out, "epoch");
+	for (unsigned k = 0; k < n; k++)
+		buf_printf(out, "%c%s", separator, v[k].name);
+	buf_str(out, "\r\n");        /* as Python's csv.excel ends lines */
+}
+
+static void add_row(const struct column *v, unsigned n, char separator, uint32_t epoch, struct buf *out)
+{
+	buf_printf(out, "%u", epoch - 1);
+	for (unsigned k = 0; k < n; k++) {
+		buf_char(out, separator);
+		if (isnan(v[k].value))
+			buf_str(out, "NA");
+		else
+			buf_real(out, v[k].value);
+	}
+	buf_str(out, "\r\n");
+}
+
+/* The file, cut to what this start knows of; -1 and errno. */
+static int open_at_end(struct run *run, const struct csv_file *f, const char *path, bool append, off_t *size)
+{
+	int fd = run_open_file(run, path, O_WRONLY | O_CREAT, NULL), saved;
+	off_t wanted;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		goto failed;
+	*size = st.st_size;
+	wanted = f->begun ? (off_t)f->nbyte : append ? *size : 0;
+	if (*size > wanted) {
+		if (ftruncate(fd, wanted))
+			goto failed;
+		*size = wanted;
+	}
+	if (lseek(fd, *size, SEEK_SET) >= 0)
+		return fd;
+failed:
+	saved = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return -1;
+}
+
+static int failed(const struct run *run, int code, const char *what, const char *path, struct err *e)
+{
+	struct buf whole = BUF_INIT;
+	const char *reason = folder_reason(errno);
+
+	run_full_path(run, path, &whole);
+	err_set(e, code, "cannot %s %s: %s", what, whole.data, reason);
+	buf_release(&whole);
+	return code;
+}
+
+/* The file is not one that this process has read. */
+static int check_input(const struct run *run, const char *path, struct err *e)
+{
+	struct buf whole = BUF_INIT;
+	int code;
+
+	run_full_path(run, path, &whole);
+	code = inputs_check(whole.data, e);
+	buf_release(&whole);
+	return code;
+}
+
+/* All that waits; r is for the names of the columns. */
+static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
+{
+	struct column v[COLUMNS_MAX];
+	unsigned n = columns(c->job, r, v);
+	struct buf b = BUF_INIT;
+	off_t size = 0;
+	int fd, code = check_input(c->job->run, path, e);
+
+	if (code)
+		return code;
+	fd = open_at_end(c->job->run, f, path, o->option[CSV_APPEND] != 0, &size);
+	if (fd < 0)
+		return failed(c->job->run, -ERR_CANT_CREATE, "create", path, e);
+	if (!size)
+		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
+	buf_add(&b, f->waiting.data ? f->waiting.data : "", f->waiting.len);
+	if (fd_write(fd, b.data, b.len))
+		code = failed(c->job->run, -ERR_IO, "write", path, e);
+	if (close(fd) && !code)
+		code = failed(c->job->run, -ERR_IO, "write", path, e);
+	if (!code) {
+		f->begun = true;
+		f->nbyte = (uint64_t)size + b.len;
+		buf_clear(&f->waiting);
+	}
+	buf_release(&b);
+	return code;
+}
+
+static int write_waiting(const struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
+{
+	const struct callback_choice *o = p->choice;
+	struct buf path = BUF_INIT;
+	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_result){ .start = c->start }, 0, &path, e);
+
+	if (!code)
+		code = write_rows(c, &p->csv, path.data, o, r, e);
+	buf_release(&path);
+	return code;
+}
+
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
+{
+	struct column v[COLUMNS_MAX];
+	unsigned n = columns(c->job, r, v);
+
+	if (p->csv.waiting.len < CSV_WAITING_MAX)
+		add_row(v, n, *p->choice->text[CSV_SEPARATOR], r->epoch, &p->csv.waiting);
+	return write_waiting(c, p, r, e);
+}
+
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_result *last, struct err *e)
+{
+	return p->csv.waiting.len ? write_waiting(c, p, last, e) : 0;
+}

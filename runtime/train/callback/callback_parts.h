@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a struct callbacks holds; shared by the files callback*.c. */
+#ifndef QCNN_CALLBACK_PARTS_H
+#define QCNN_CALLBACK_PARTS_H
+
+#include "runtime/base/buf.h"
+#include "runtime/train/callback/callback.h"
+#include "runtime/train/train.h"
+
+/* One of the numbers of an epoch, and which way is better. */
+struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };
+
+/* A NaN among the numbers is "none yet". */
+struct stopping { struct monitor monitor; unsigned which; double best, wait; uint32_t best_epoch, stopped; bool has_best; };
+struct plateau { struct monitor monitor; double best, wait, cooldown; };
+struct saved { uint32_t epoch, batch; struct epoch_result result; };
+enum { SAVES_WAITING_MAX = 8 };
+struct waiting_save { struct saved at; double value; double *weight; };      /* found no room; (nweight), owned */
+struct saving { struct monitor monitor; double best; bool due; uint64_t since; struct saved *saved; uint32_t nsaved;
+	struct waiting_save waiting[SAVES_WAITING_MAX]; uint32_t nwaiting; };
+enum { CSV_WAITING_MAX = 16 << 20 };          /* bytes, beyond which no row is added */
+struct csv_file { bool begun; uint64_t nbyte; struct buf waiting; };   /* waiting: rows that found no room */
+
+/* One callback that is wanted, and has a state. */
+struct callback_part {
+	const struct callback_choice *choice;
+	union { struct stopping stop; struct plateau plateau; struct saving save; struct csv_file csv; };
+};
+
+struct callbacks {
+	const struct train_job *job;
+	uint32_t start, epochs;              /* epochs: seen so far */
+	unsigned nvalue;                     /* numbers of all metrics */
+	struct callback_part part[CALLBACKS_MAX]; unsigned npart;    /* kinds in the order of their work */
+	const struct callback_part *restorer;        /* whose best weights the start ends with, or NULL */
+	double *best_weight;                 /* (nweight), NULL: not wanted */
+	struct epoch_result best_result;     /* of them */
+	uint32_t restored;
+	double rate;                         /* that of all reduce_lr_on_plateau */
+};
+
+/* A number by its name ("val_accuracy"); false: there is none of that name, or it is no number. */
+bool callback_monitor(const struct train_job *j, const char *name, struct monitor *m);
+/* Its value; NaN where the epoch has none. */
+double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_result *r);
+/* Has the epoch what is monitored?  NaN may also be its value. */
+bool monitor_has_value(const struct monitor *m, const struct epoch_result *r);
+/* MonitorCallback._is_improvement: reference NaN is Keras's None. */
+bool monitor_improves(const struct monitor *m, double value, double reference, double min_delta);
+/* All names that can be monitored, "loss, accuracy, ...". */
+void callback_names(const struct train_job *j, struct buf *out);
+
+/* callback_path.c: the path that a template means for the numbers of an epoch, for run_open_file; batch 0: {batch} is the
+ * epoch's last.  -ERR_CONFIG when the template is none. */
+int callback_path(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
+	struct buf *out, struct err *e);
+
+/* The event for numbers r; what the observer says, 0 without one. */
+int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_result *r);
+
+/* callback_save.c: how many files are remembered so that they can be removed, 0: none; a file that is due now; what
+ * waits for room; that no longer; and the end. */
+size_t callback_files_kept(const struct callback_choice *o);
+void callback_save(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, const double *weight);
+void callback_save_late(struct callbacks *c, struct callback_part *p, const struct train_observer *o);
+void callback_save_forget(struct saving *s);
+void callback_save_free(struct saving *s);
+
+/* callback_csv.c: a row, behind those that wait for room; and at the end what waits then. */
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e);
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_result *last, struct err *e);
+
+#endif

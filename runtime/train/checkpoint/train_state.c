@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Does a state belong to a job?  Shapes are given by who made the state; here are its numbers. */
+#include "config.h"
+#include "runtime/train/checkpoint/train_state.h"
+
+#include <math.h>
+
+#include "runtime/train/event_queue.h"
+
+static int wrong(struct err *e, const char *what)
+{
+	return err_set(e, -ERR_BAD_DATA, "the state is not of this training: %s", what);
+}
+
+static int check_callbacks(const struct train_job *j, const struct start_state *s, struct err *e)
+{
+	struct callbacks *c;
+	int code;
+
+	if (s->callbacks)
+		return 0;
+	c = callbacks_new(j, e);
+	if (!c)
+		return -ERR_CONFIG;
+	code = callbacks_restore(c, s->start, s->callback_list, s->ncallback, e);
+	if (!code && (callbacks_best(c) != NULL) != (s->callback_best != NULL))
+		code = wrong(e, "the best weights are missing");
+	callbacks_free(c);
+	return code;
+}
+
+static int check_start(const struct train_job *j, const struct start_state *s, struct err *e)
+{
+	uint32_t per_epoch = train_steps_per_epoch(j), batch = train_batch_size(j);
+	uint64_t before, k;
+	bool last;
+
+	if (s->epoch <= j->initial_epoch || s->epoch > j->epochs)
+		return wrong(e, "no such epoch");
+	before = (uint64_t)(s->epoch - 1 - j->initial_epoch) * per_epoch;
+	k = s->step - before;
+	if (s->step <= before || k > per_epoch || (j->max_steps && s->step > j->max_steps))
+		return wrong(e, "its step is not in its epoch");
+	if (s->at != train_samples(j, s->epoch, (uint32_t)k))
+		return wrong(e, "no such place in an epoch");
+	last = k == per_epoch || s->step == j->max_steps;
+	if (last != (s->gradient != NULL) || last != (s->readout != NULL) || s->nbatch > batch || last != (s->nbatch > 0))
+		return wrong(e, "the last update is missing");
+	if ((s->output != NULL) != (j->measures.nmetric > 0))
+		return wrong(e, "the outputs are missing");
+	if (!isfinite(s->loss_sum) || !(s->seconds >= 0))
+		return wrong(e, "a sum is not a number");
+	return check_callbacks(j, s, e);
+}
+
+static int check_ended(const struct train_job *j, const struct start_state *s, uint32_t at, struct err *e)
+{
+	if (!at || !s->last->epoch || s->last->epoch > j->epochs)
+		return wrong(e, "no such end of a start");
+	return 0;
+}
+
+int train_state_check(const struct train_job *j, const struct train_state *s, struct err *e)
+{
+	int code = 0;
+
+	if (!s->nrunning || s->nrunning > STATE_STARTS_MAX || s->ndone >= j->restarts || s->running[0].start != s->ndone
+		|| s->running[0].ntape)
+		return wrong(e, "no such start");
+	if (s->ndone && (!s->best || !s->end || s->best->winner >= s->ndone))
+		return wrong(e, "no such winner");
+	for (uint32_t k = 0; !code && k < s->nrunning; k++) {
+		if (k && (s->running[k].start <= s->running[k - 1].start || s->running[k].start >= j->restarts))
+			return wrong(e, "no such start");
+		if (!tape_is_whole(&(struct tape){ (double *)s->running[k].tape, s->running[k].ntape, 0 }, j))
+			return wrong(e, "what was not heard of a start yet");
+		code = s->running[k].last ? check_ended(j, &s->running[k], k, e) : check_start(j, &s->running[k], e);
+	}
+	return code;
+}
+
+const struct start_state *train_state_start(const struct train_state *s, uint32_t start)
+{
+	for (uint32_t k = 0; s && k < s->nrunning; k++)
+		if (s->running[k].start == start)
+			return &s->running[k];
+	return NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Metrics one after the other in one vector. */
+#include "config.h"
+#include "runtime/train/loss/measures.h"
+
+static void fill_defaults(const struct train_option *row, unsigned n, double *option)
+{
+	for (unsigned k = 0; k < n; k++)
+		option[k] = row[k].value;
+}
+
+struct loss_choice loss_choice(const struct loss_row *row)
+{
+	struct loss_choice c = { .row = row };
+
+	fill_defaults(row->option, row->noption, c.option);
+	return c;
+}
+
+struct metric_choice metric_choice(const struct metric_row *row)
+{
+	struct metric_choice c = { .row = row };
+
+	fill_defaults(row->option, row->noption, c.option);
+	return c;
+}
+
+unsigned measures_at(const struct measures *m, unsigned k, uint32_t n)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < k; i++) {
+		unsigned side = metric_side(m->metric[i].row, n);
+
+		at += side ? side * side : 1;
+	}
+	return at;
+}
+
+int measures_check(const struct measures *m, uint32_t n, struct err *e)
+{
+	unsigned matrices = 0;
+
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		const struct metric_row *row = m->metric[k].row;
+
+		if (metric_side(row, n) > METRIC_SIDE_MAX)
+			return err_set(e, -ERR_CONFIG, "metric %s takes at most %d outputs, the model has %u", row->name,
+				METRIC_SIDE_MAX, n);
+		matrices += row->is_matrix;
+	}
+	return matrices > 1 ? err_set(e, -ERR_CONFIG, "more than one of the metrics is a matrix") : 0;
+}
+
+void measures_metrics(const struct measures *m, const struct metric_set *s, double *value)
+{
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		struct metric_set own = *s;
+
+		own.opt = m->metric[k].option;
+		m->metric[k].row->value(&own, value + measures_at(m, k, s->n));
+	}
+}

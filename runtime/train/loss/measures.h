@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a run measures: a loss with its options, metrics with theirs, and penalties. */
+#ifndef QCNN_MEASURES_H
+#define QCNN_MEASURES_H
+
+#include "runtime/train/loss/loss.h"
+#include "runtime/train/optimizer/regularizer.h"
+
+enum {
+	TRAIN_METRICS_MAX = 16,
+	/* Numbers of all metrics together: one may be a matrix. */
+	TRAIN_VALUES_MAX = TRAIN_METRICS_MAX + METRIC_SIDE_MAX * METRIC_SIDE_MAX
+};
+
+struct loss_choice { const struct loss_row *row; double option[TRAIN_OPTIONS_MAX]; };
+struct metric_choice { const struct metric_row *row; double option[TRAIN_OPTIONS_MAX]; };
+
+struct measures {
+	struct loss_choice loss;
+	struct metric_choice metric[TRAIN_METRICS_MAX]; unsigned nmetric;
+	struct penalty penalty[PENALTIES_MAX]; unsigned npenalty;
+};
+
+/* With the options' defaults. */
+struct loss_choice loss_choice(const struct loss_row *row);
+struct metric_choice metric_choice(const struct metric_row *row);
+
+/* Do the metrics' numbers for n outputs have room?  0 or -ERR_CONFIG. */
+int measures_check(const struct measures *m, uint32_t n, struct err *e);
+/* Where the numbers of metric k begin among those of all, for n outputs; k = nmetric: their count. */
+unsigned measures_at(const struct measures *m, unsigned k, uint32_t n);
+/* All metrics' numbers of a set (whose opt is not looked at). */
+void measures_metrics(const struct measures *m, const struct metric_set *s, double *value);
+
+#endif

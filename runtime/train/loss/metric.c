@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The metrics of metric.def, one function each, and the losses as metrics. */
+#include "config.h"
+#include "runtime/train/loss/loss.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/train/option_table.h"
+
+static double share(double count, double total)
+{
+	return total != 0 ? count / total : 0;
+}
+
+static void metric_sign_accuracy(const struct metric_set *s, double *out)
+{
+	uint64_t right = 0, total = (uint64_t)s->nsample * s->n;
+
+	for (uint64_t i = 0; i < total; i++)
+		right += (s->output[i] >= 0) == (s->label[i] >= 0);
+	*out = share((double)right, (double)total);
+}
+
+/* ---- classes ---- */
+
+uint32_t metric_largest(const double *v, uint32_t n)
+{
+	uint32_t at = 0;
+
+	for (uint32_t j = 1; j < n; j++)
+		if (v[j] > v[at])
+			at = j;
+	return at;
+}
+
+/* The class of a sample; n where its label is the number of none. */
+static uint32_t label_class(const struct metric_set *s, uint32_t sample)
+{
+	double number = s->label[sample];
+
+	if (s->n == 1)
+		return number > 0.5;
+	if (s->nlabel == s->n)
+		return metric_largest(s->label + (size_t)sample * s->n, s->n);
+	return number >= 0 && number < s->n && number == (uint32_t)number ? (uint32_t)number : s->n;
+}
+
+/* Labels 0 and 1; a set without a 0, and any with a negative label, is read by sign. */
+static bool zero_or_one(const struct metric_set *s)
+{
+	bool zero = false;
+
+	for (uint64_t i = 0; i < (uint64_t)s->nsample * s->nlabel; i++) {
+		if (s->label[i] < 0)
+			return false;
+		zero |= s->label[i] == 0;
+	}
+	return zero;
+}
+
+static double threshold_of(const struct metric_set *s)
+{
+	return value_given(s->opt[0]) ? s->opt[0] : zero_or_one(s) ? 0.5 : 0;
+}
+
+static uint32_t answer_class(const struct metric_set *s, double threshold, uint32_t sample)
+{
+	const double *output = s->output + (size_t)sample * s->n;
+
+	return s->n == 1 ? *output > threshold : metric_largest(output, s->n);
+}
+
+static void metric_categorical_accuracy(const struct metric_set *s, double *out)
+{
+	uint64_t right = 0;
+
+	for (uint32_t i = 0; i < s->nsample; i++)
+		right += label_class(s, i) == metric_largest(s->output + (size_t)i * s->n, s->n);
+	*out = share((double)right, s->nsample);
+}
+
+static void metric_binary_accuracy(const struct metric_set *s, double *out)
+{
+	uint64_t right = 0, total = (uint64_t)s->nsample * s->n;
+	double threshold = threshold_of(s);
+
+	for (uint64_t i = 0; i < total; i++)
+		right += (s->output[i] > threshold) == (s->label[i] > 0.5);
+	*out = share((double)right, (double)total);
+}
+
+static void metric_accuracy(const struct metric_set *s, double *out)
+{
+	static const double unset[] = { 0.5 };
+	struct metric_set by_half = *s;
+
+	by_half.opt = unset;
+	if (s->n > 1)
+		metric_categorical_accuracy(s, out);
+	else if (!zero_or_one(s))
+		metric_sign_accuracy(s, out);
+	else
+		metric_binary_accuracy(&by_half, out);
+}
+
+/* ---- area under the curve ---- */
+
+struct scored { double score; bool positive; };
+
+static int by_score(const void *a, const void *b)
+{
+	double x = ((const struct scored *)a)->score, y = ((const struct scored *)b)->score;
+
+	return (x > y) - (x < y);
+}
+
+/* Mann and Whitney's count: pairs in the right order, ties half.  Whole and half numbers, so
+ * that the order of equal scores does not matter. */
+static double area(struct scored *v, uint32_t n)
+{
+	double below = 0, pairs = 0, positives = 0;
+
+	qsort(v, n, sizeof *v, by_score);
+	for (uint32_t i = 0, next; i < n; i = next) {
+		double up = 0, down = 0;
+
+		for (next = i; next < n && v[next].score == v[i].score; next++)
+			v[next].positive ? up++ : down++;
+		pairs += up * (below + down / 2);
+		below += down;
+		positives += up;
+	}
+	return share(pairs, positives * below);
+}
+
+static void metric_auc(const struct metric_set *s, double *out)
+{
+	/* No more than the labels and outputs, which are in memory already. */
+	struct scored *v = mem_alloc(s->nsample + (size_t)1, sizeof *v);
+	uint32_t *class = mem_alloc(s->nsample + (size_t)1, sizeof *class), positive = s->n == 1;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->nsample; i++)
+		class[i] = label_class(s, i);
+	for (uint32_t c = 0; c < s->n; c++, positive++) {
+		for (uint32_t i = 0; i < s->nsample; i++)
+			v[i] = (struct scored){ s->output[(size_t)i * s->n + c], class[i] == positive };
+		sum += area(v, s->nsample);
+	}
+	*out = sum / s->n;
+	free(class);
+	free(v);
+}
+
+/* ---- right and wrong by class ---- */
+
+struct tally { double right, answered, labelled; };
+
+/* Of the positive class, or the mean over all. */
+static double mean_over_classes(const struct metric_set *s, double (*of)(const struct tally *t))
+{
+	double threshold = s->n == 1 ? threshold_of(s) : 0, sum = 0;
+	struct tally *t = mem_alloc((size_t)s->n + 1, sizeof *t);    /* no more than a sample's labels and outputs */
+
+	for (uint32_t i = 0; i < s->nsample; i++) {
+		uint32_t answer = answer_class(s, threshold, i), label = label_class(s, i);
+
+		t[answer].right += answer == label;
+		t[answer].answered++;
+		t[label].labelled++;
+	}
+	for (uint32_t c = s->n == 1; c < (s->n == 1 ? 2 : s->n); c++)
+		sum += of(&t[c]);
+	free(t);
+	return sum / s->n;
+}
+
+static double precision_of(const struct tally *t)
+{
+	return share(t->right, t->answered);
+}
+
+static double recall_of(const struct tally *t)
+{
+	return share(t->right, t->labelled);
+}
+
+static double f1_of(const struct tally *t)
+{
+	return share(2 * t->right, t->answered + t->labelled);
+}
+
+static void metric_precision(const struct metric_set *s, double *out)
+{
+	*out = mean_over_classes(s, precision_of);
+}
+
+static void metric_recall(const struct metric_set *s, double *out)
+{
+	*out = mean_over_classes(s, recall_of);
+}
+
+static void metric_f1(const struct metric_set *s, double *out)
+{
+	*out = mean_over_classes(s, f1_of);
+}
+
+static unsigned classes(uint32_t n)
+{
+	return n > 1 ? n : 2;
+}
+
+static void metric_confusion(const struct metric_set *s, double *out)
+{
+	unsigned side = classes(s->n);
+	double threshold = s->n == 1 ? threshold_of(s) : 0;
+
+	memset(out, 0, (size_t)side * side * sizeof *out);
+	for (uint32_t i = 0; i < s->nsample; i++)
+		if (label_class(s, i) < side)
+			out[(size_t)label_class(s, i) * side + answer_class(s, threshold, i)]++;
+}
+
+/* ---- losses ---- */
+
+static double mean_loss(const struct loss_row *loss, const struct metric_set *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->nsample; i++) {
+		struct loss_sample one = { s->opt, s->output + (size_t)i * s->n, s->label + (size_t)i * s->nlabel,
+			s->n, s->nlabel };
+
+		sum += loss->value(&one, NULL);
+	}
+	return s->nsample ? sum / s->nsample : 0;
+}
+
+#define LOSS(name, doc, source, classes, labels, options) \
+	static void metric_##name(const struct metric_set *s, double *out) \
+	{ \
+		*out = mean_loss(loss_find(#name), s); \
+	}
+#include "runtime/train/loss/loss.def"
+#undef LOSS
+
+static const struct metric_row table[] = {
+#define ROW(id, text, origin, by_class, matrix, up, options) { \
+	.name = #id, .doc = text, .source = origin, .takes_class = by_class, .is_matrix = matrix, .rises = up, \
+	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options }, \
+	.value = metric_##id },
+#define METRIC(id, text, origin, by_class, matrix, options) ROW(id, text, origin, by_class, matrix, 1, options)
+#include "runtime/train/loss/metric.def"
+#undef METRIC
+#define LOSS(id, text, origin, of_classes, of_labels, options) ROW(id, text, origin, CLASSES_##of_classes != CLASSES_NO, 0, 0, options)
+#include "runtime/train/loss/loss.def"
+#undef LOSS
+};
+
+size_t metric_rows(const struct metric_row **rows)
+{
+	*rows = table;
+	return sizeof table / sizeof *table;
+}
+
+const struct metric_row *metric_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+unsigned metric_side(const struct metric_row *row, uint32_t n)
+{
+	return row->is_matrix ? classes(n) : 0;
+}

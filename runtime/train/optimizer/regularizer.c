@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The regularisers of regularizer.def, and which weights they are for. */
+#include "config.h"
+#include "runtime/train/optimizer/regularizer.h"
+
+#include <math.h>
+#include <string.h>
+
+static double penalty_l1(double weight, double *slope)
+{
+	*slope = (weight > 0) - (weight < 0);
+	return fabs(weight);
+}
+
+static double penalty_l2(double weight, double *slope)
+{
+	*slope = 2 * weight;
+	return weight * weight;
+}
+
+static const struct regularizer_row table[] = {
+#define REGULARIZER(name, doc, source) { #name, doc, source, penalty_##name },
+#include "runtime/train/optimizer/regularizer.def"
+#undef REGULARIZER
+};
+
+size_t regularizer_rows(const struct regularizer_row **rows)
+{
+	*rows = table;
+	return sizeof table / sizeof *table;
+}
+
+const struct regularizer_row *regularizer_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+/* No brackets as in fnmatch(3): paths have brackets of their own.  On a mismatch the last
+ * star takes one character more. */
+bool penalty_matches(const char *pattern, const char *path)
+{
+	const char *star = NULL, *again = NULL;
+
+	while (*path) {
+		if (*pattern == '*') {
+			star = pattern++;
+			again = path;
+		} else if (*pattern == '?' || *pattern == *path) {
+			pattern++;
+			path++;
+		} else if (star) {
+			pattern = star + 1;
+			path = ++again;
+		} else {
+			return false;
+		}
+	}
+	return !pattern[strspn(pattern, "*")];
+}
+
+static bool pays(const struct penalty *v, const struct weight_group *g)
+{
+	return !g->frozen && (!v->pattern || penalty_matches(v->pattern, g->path));
+}
+
+int penalty_check(const struct penalty *v, unsigned n, const struct program *p, struct err *e)
+{
+	for (unsigned k = 0; k < n; k++) {
+		uint32_t g = 0;
+
+		while (g < p->nweight_group && !pays(&v[k], &p->weight_group[g]))
+			g++;
+		if (g == p->nweight_group)
+			return err_set(e, -ERR_CONFIG, "regularizer %s: no weights that may move match `%s`", v[k].row->name,
+				v[k].pattern ? v[k].pattern : "*");
+	}
+	return 0;
+}
+
+static double of_group(const struct penalty *v, const struct weight_group *g, const double *weight, double *gradient)
+{
+	double sum = 0, slope;
+
+	for (size_t i = g->first; i < (size_t)g->first + g->count; i++) {
+		sum += v->row->value(weight[i], &slope);
+		if (gradient)
+			gradient[i] += v->factor * slope;
+	}
+	return v->factor * sum;
+}
+
+double penalty_sum(const struct penalty *v, unsigned n, const struct program *p, const double *weight, double *gradient)
+{
+	double sum = 0;
+
+	for (unsigned k = 0; k < n; k++)
+		for (uint32_t g = 0; g < p->nweight_group; g++)
+			if (pays(&v[k], &p->weight_group[g]))
+				sum += of_group(&v[k], &p->weight_group[g], weight, gradient);
+	return sum;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Searches by NLopt, which is loaded at run time (it stays behind this file).
+ *
+ * NLopt calls for losses, while a step of training gives one: so it runs in a thread of its own, which
+ * sleeps from its question to the next step's answer.  NLopt is deterministic; told the losses of the
+ * record again it asks the same questions, which is how a search goes on after a resume. */
+#include "config.h"
+#include "runtime/train/optimizer/search.h"
+
+#if QCNN_NLOPT
+
+#include <dlfcn.h>
+#include <math.h>
+#include <nlopt.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES(NAME) \
+	NAME(nlopt_create) NAME(nlopt_destroy) NAME(nlopt_set_min_objective) NAME(nlopt_set_ftol_rel) NAME(nlopt_set_xtol_abs1) \
+	NAME(nlopt_set_initial_step1) NAME(nlopt_set_vector_storage) NAME(nlopt_optimize) NAME(nlopt_force_stop)
+
+static struct {
+	bool loaded;
+#define MEMBER(name) __typeof__(name) *name;
+	NAMES(MEMBER)
+#undef MEMBER
+} lib;
+
+static bool find(void *handle, const char *name, void *out)
+{
+	void *p = dlsym(handle, name);
+
+	memcpy(out, &p, sizeof p);
+	return p;
+}
+
+static int load(struct err *e)
+{
+	void *handle;
+	bool all = true;
+
+	if (lib.loaded)
+		return 0;
+	handle = dlopen(QCNN_NLOPT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return err_set(e, -ERR_CONFIG, "the optimizer needs the library NLopt, which cannot be loaded: %s", dlerror());
+#define FIND(name) all = find(handle, #name, &lib.name) && all;
+	NAMES(FIND)
+#undef FIND
+	if (!all)
+		return err_set(e, -ERR_CONFIG, "the optimizer needs the library NLopt; %s is not the one that qcnn was built with", QCNN_NLOPT_LIBRARY);
+	lib.loaded = true;
+	return 0;
+}
+
+/* ---- questions and answers ---- */
+
+enum turn { TURN_NLOPT = 0, TURN_ASKED, TURN_ENDED, TURN_CANCELLED };
+
+struct session {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum turn turn;
+	nlopt_opt opt;
+	unsigned n;                  /* weights that may move */
+	double *x, *gradient;        /* (n): asked for, told; x is also where NLopt begins */
+	double loss;
+	nlopt_result result;
+	double best;                 /* the lowest loss so far */
+};
+
+static void pass_turn(struct session *s, enum turn to)
+{
+	s->turn = to;
+	pthread_cond_broadcast(&s->changed);
+}
+
+/* In NLopt's thread. */
+static double objective(unsigned n, const double *x, double *gradient, void *ctx)
+{
+	struct session *s = ctx;
+	double loss = HUGE_VAL;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->turn != TURN_CANCELLED) {
+		memcpy(s->x, x, n * sizeof *x);
+		pass_turn(s, TURN_ASKED);
+	}
+	while (s->turn == TURN_ASKED)
+		pthread_cond_wait(&s->changed, &s->lock);
+	if (s->turn == TURN_CANCELLED)
+		lib.nlopt_force_stop(s->opt);
+	else
+		loss = s->loss;
+	if (gradient)
+		memcpy(gradient, s->gradient, n * sizeof *gradient);
+	pthread_mutex_unlock(&s->lock);
+	return loss;
+}
+
+static void *optimise(void *ctx)
+{
+	struct session *s = ctx;
+	double *x = malloc(s->n * sizeof *x), loss;
+
+	if (x)
+		memcpy(x, s->x, s->n * sizeof *x);
+	s->result = x ? lib.nlopt_optimize(s->opt, x, &loss) : NLOPT_OUT_OF_MEMORY;
+	free(x);
+	pthread_mutex_lock(&s->lock);
+	pass_turn(s, TURN_ENDED);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* True: NLopt asks for the loss at s->x; false: it has ended. */
+static bool asks(struct session *s)
+{
+	enum turn turn;
+
+	pthread_mutex_lock(&s->lock);
+	while (s->turn == TURN_NLOPT)
+		pthread_cond_wait(&s->changed, &s->lock);
+	turn = s->turn;
+	pthread_mutex_unlock(&s->lock);
+	return turn == TURN_ASKED;
+}
+
+/* s->gradient is filled where NLopt takes one. */
+static void tell(struct session *s, double loss)
+{
+	pthread_mutex_lock(&s->lock);
+	s->loss = loss;
+	pass_turn(s, TURN_NLOPT);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void session_free_nlopt(void *session)
+{
+	struct session *s = session;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->turn != TURN_ENDED)
+		pass_turn(s, TURN_CANCELLED);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	lib.nlopt_destroy(s->opt);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free(s->x);
+	free(s);
+}
+
+/* ---- weights that may move ---- */
+
+static bool moves(const struct update *u, size_t i)
+{
+	return !u->frozen || !u->frozen[i];
+}
+
+static unsigned count_free(const struct update *u)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < u->n; i++)
+		n += moves(u, i);
+	return n;
+}
+
+static void gather(const struct update *u, const double *all, double *out)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (moves(u, i))
+			*out++ = all[i];
+}
+
+static void scatter(const struct update *u, const double *in, double *all)
+{
+	for (size_t i = 0; i < u->n; i++)
+		all[i] = moves(u, i) ? *in++ : u->weight[i];
+}
+
+/* ---- beginning, and going on ---- */
+
+enum { NLOPT_INITIAL_STEP, NLOPT_XTOL_ABS, NLOPT_FTOL_REL, NLOPT_LBFGS_STORAGE = NLOPT_INITIAL_STEP };
+
+static bool set_up(struct session *s, const struct update *u, nlopt_algorithm algorithm)
+{
+	double first = u->opt[NLOPT_INITIAL_STEP];
+
+	s->opt = lib.nlopt_create(algorithm, s->n);
+	if (!s->opt || lib.nlopt_set_min_objective(s->opt, objective, s) < 0 || lib.nlopt_set_xtol_abs1(s->opt, u->opt[NLOPT_XTOL_ABS]) < 0
+		|| lib.nlopt_set_ftol_rel(s->opt, u->opt[NLOPT_FTOL_REL]) < 0)
+		return false;
+	if (algorithm == NLOPT_LD_LBFGS)
+		return lib.nlopt_set_vector_storage(s->opt, (unsigned)first) >= 0;
+	return lib.nlopt_set_initial_step1(s->opt, first) >= 0;
+}
+
+static int begin(const struct update *u, struct probe *p, nlopt_algorithm algorithm, struct err *e)
+{
+	struct session *s = mem_try(1, sizeof *s);
+	unsigned n = count_free(u);
+
+	if (!s)
+		return err_set(e, -ERR_CONFIG, "no memory for a search by NLopt");
+	s->n = n;
+	s->x = mem_try(2 * (size_t)n + 1, sizeof *s->x);
+	s->best = HUGE_VAL;
+	if (!s->x || !set_up(s, u, algorithm)) {
+		if (s->opt)
+			lib.nlopt_destroy(s->opt);
+		free(s->x);
+		free(s);
+		return err_set(e, -ERR_CONFIG, "NLopt has no memory for %u weights", n);
+	}
+	s->gradient = s->x + n;
+	gather(u, u->slot[0], s->x);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	if (pthread_create(&s->thread, NULL, optimise, s)) {
+		lib.nlopt_destroy(s->opt);
+		pthread_cond_destroy(&s->changed);
+		pthread_mutex_destroy(&s->lock);
+		free(s->x);
+		free(s);
+		return err_set(e, -ERR_CONFIG, "no thread for a search by NLopt");
+	}
+	p->session = s;
+	return 0;
+}
+
+/* Tell what the record holds; *best: the step of the lowest loss, 0 without any. */
+static int replay(struct session *s, const struct search_record *r, bool slope, uint64_t *best, struct err *e)
+{
+	const size_t each = 1 + (slope ? s->n : 0);
+
+	*best = 0;
+	for (size_t at = 0; at < r->n; at += each) {
+		if (r->n - at < each || !isfinite(r->value[at]) || !asks(s))
+			return err_set(e, -ERR_BAD_DATA, "the record of the search does not fit it");
+		if (slope)
+			memcpy(s->gradient, r->value + at + 1, s->n * sizeof *s->gradient);
+		if (r->value[at] < s->best) {
+			s->best = r->value[at];
+			*best = at / each + 1;
+		}
+		tell(s, r->value[at]);
+	}
+	return 0;
+}
+
+static int remember(struct search_record *r, double loss, const double *gradient, size_t n, struct err *e)
+{
+	if (r->cap - r->n < n + 1) {
+		size_t cap = 2 * r->cap + n + 64;
+		double *value = mem_try(cap, sizeof *value);
+
+		if (!value)
+			return err_set(e, -ERR_CONFIG, "no memory for the %zu numbers of the search", cap);
+		if (r->n)
+			memcpy(value, r->value, r->n * sizeof *value);
+		free(r->value);
+		r->value = value;
+		r->cap = cap;
+	}
+	r->value[r->n++] = loss;
+	if (n)
+		memcpy(r->value + r->n, gradient, n * sizeof *gradient);
+	r->n += n;
+	return 0;
+}
+
+static int open_session(const struct update *u, struct probe *p, nlopt_algorithm algorithm, struct err *e)
+{
+	uint64_t best;
+	int code;
+
+	if (u->step == 1)
+		memcpy(u->slot[0], u->weight, u->n * sizeof *u->weight);
+	code = begin(u, p, algorithm, e);
+	if (!code)
+		code = replay(p->session, p->record, algorithm == NLOPT_LD_LBFGS, &best, e);
+	return code || !best ? code : p->ops->again(p, u->weight, best, e);
+}
+
+/* ---- a step ---- */
+
+static int ended(struct session *s, const struct search_record *r, struct err *e)
+{
+	if (s->result == NLOPT_OUT_OF_MEMORY)
+		return err_set(e, -ERR_CONFIG, "NLopt has no memory for %u weights", s->n);
+	if (!r->n)
+		return err_set(e, -ERR_CONFIG, "NLopt asks for no loss with %u weights that may move (its code is %d)", s->n, (int)s->result);
+	return 0;
+}
+
+static int answer(const struct update *u, struct probe *p, bool slope, struct err *e)
+{
+	struct session *s = p->session;
+	double loss;
+	int code;
+
+	scatter(u, s->x, p->moved);
+	code = p->ops->loss(p, p->moved, &loss, slope ? p->gradient : NULL, e);
+	if (code)
+		return code;
+	if (slope)
+		gather(u, p->gradient, s->gradient);
+	code = remember(p->record, loss, s->gradient, slope ? s->n : 0, e);
+	if (code)
+		return code;
+	if (loss < s->best) {
+		s->best = loss;
+		memcpy(u->weight, p->moved, u->n * sizeof *u->weight);
+		p->ops->keep(p);
+	}
+	tell(s, loss);
+	return 0;
+}
+
+/* One evaluation.  The weights are the best so far. */
+static int search(const struct update *u, struct probe *p, nlopt_algorithm algorithm, struct err *e)
+{
+	int code = p->session ? 0 : open_session(u, p, algorithm, e);
+
+	if (!code && asks(p->session))
+		code = answer(u, p, algorithm == NLOPT_LD_LBFGS, e);
+	if (!code && !asks(p->session)) {
+		p->over = true;
+		code = ended(p->session, p->record, e);
+	}
+	return code;
+}
+
+int search_cobyla(const struct update *u, struct probe *p, struct err *e)
+{
+	return search(u, p, NLOPT_LN_COBYLA, e);
+}
+
+int search_bobyqa(const struct update *u, struct probe *p, struct err *e)
+{
+	return search(u, p, NLOPT_LN_BOBYQA, e);
+}
+
+int search_nelder_mead(const struct update *u, struct probe *p, struct err *e)
+{
+	return search(u, p, NLOPT_LN_NELDERMEAD, e);
+}
+
+int search_lbfgs(const struct update *u, struct probe *p, struct err *e)
+{
+	return search(u, p, NLOPT_LD_LBFGS, e);
+}
+
+int check_nlopt(const struct program *p, struct err *e)
+{
+	(void)p;
+	return load(e);
+}
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Epochs and steps of one start. */
+#include "config.h"
+#include "runtime/train/restart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/rng.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/net/pool_threads.h"
+
+static void mark_frozen(const struct program *p, uint8_t *frozen)
+{
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		memset(frozen + p->weight_group[g].first, p->weight_group[g].frozen, p->weight_group[g].count);
+}
+
+/* All that depends on the sizes of the job; false when memory is short. */
+static bool trainer_memory(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+	const struct program *p = j->program;
+	size_t nweight = p->nweight ? p->nweight : 1, nrow = j->train.nrow, batch = t->batch_size, d = sizeof(double);
+	size_t kept = !j->measures.nmetric ? batch : j->steps_per_epoch ? batch * j->steps_per_epoch : nrow;
+	double *batch_values;
+
+	t->score.stride = score_stride(p);
+	t->row = mem_try(nrow, sizeof *t->row);
+	t->input = mem_try(part_input(&j->train, t->batch_size) + 1, d);
+	t->readout = mem_try(batch, (p->nreadout + 1) * d);
+	t->score.tape = mem_try(batch, t->score.stride * d);
+	t->score.value = batch_values = mem_try(batch, d);
+	t->output = mem_try(kept, p->noutput * d);
+	t->label = mem_try(kept, j->train.data->ny * d);
+	t->val_output = mem_try((size_t)j->validation.nrow + 1, p->noutput * d);
+	t->gradient = mem_try(nweight, d);
+	t->weight = mem_try(nweight, d);
+	t->frozen = mem_try(nweight, 1);
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		if (!(t->slot[k] = mem_try(nweight, d)))
+			return false;
+	return t->row && t->input && t->readout && t->score.tape && batch_values && t->output && t->label
+		&& t->val_output && t->gradient && t->weight && t->frozen && trainer_probe_open(t);
+}
+
+static void set_rate(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+	uint64_t nstep = (uint64_t)(j->epochs - j->initial_epoch) * t->steps_per_epoch;
+
+	memcpy(t->option, j->option, sizeof t->option);
+	t->schedule = j->schedule;
+	schedule_resolve(&t->schedule, j->option[OPTIMIZER_LEARNING_RATE],
+		j->max_steps && j->max_steps < nstep ? j->max_steps : nstep);
+}
+
+int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
+{
+	struct evaluator_options exec;
+	int code;
+
+	*t = (struct trainer){ .job = j, .observer = o,
+		.score = { .program = j->program, .loss = &j->measures.loss, .part = &j->train,
+			.class_weights = j->class_weights.n ? &j->class_weights : NULL } };
+	t->batch_size = train_batch_size(j);
+	t->steps_per_epoch = train_steps_per_epoch(j);
+	exec = j->exec;
+	if (!optimizer_needs_gradient(j->optimizer))
+		exec.gradient = GRADIENT_NONE;
+	exec.far = j->pool != NULL;
+	exec.batch_again = t->batch_size >= j->train.nrow;
+	if (j->pool && !exec.shortcuts)
+		exec.nthread = 1;        /* it computes only what workers cannot, and what a shortcut leaves */
+	code = evaluator_new(j->program, &exec, &t->ev, e);
+	if (code)
+		return code;
+	t->pool = j->pool ? j->pool : pool_threads_new(j->exec.nthread);
+	evaluator_needs(t->ev, &(struct slope_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
+	t->callbacks = callbacks_new(j, e);
+	if (!t->callbacks) {
+		trainer_close(t, NULL);
+		return -ERR_CONFIG;
+	}
+	if (!trainer_memory(t)) {
+		trainer_close(t, NULL);
+		return err_set(e, -ERR_CONFIG, "no memory for training on %u samples, %u at a time",
+			j->train.nrow, t->batch_size);
+	}
+	set_rate(t);
+	mark_frozen(j->program, t->frozen);
+	return 0;
+}
+
+static void tell_work(const struct trainer *t, const struct train_observer *o)
+{
+	struct shortcut_use u;
+
+	if (!o || !o->work)
+		return;
+	evaluator_use(t->ev, &u);
+	o->work(o->ctx, &u);
+}
+
+void trainer_close(struct trainer *t, const struct train_observer *o)
+{
+	tell_work(t, o);
+	trainer_probe_close(t);
+	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
+		free(t->slot[k]);
+	free(t->frozen);
+	free(t->weight);
+	free(t->gradient);
+	free(t->val_output);
+	free(t->label);
+	free(t->output);
+	free(t->score.value);
+	free(t->score.tape);
+	free(t->readout);
+	free(t->input);
+	free(t->row);
+	if (t->pool && t->pool != t->job->pool)
+		t->pool->ops->free(t->pool);
+	callbacks_free(t->callbacks);
+	evaluator_free(t->ev);
+	memset(t, 0, sizeof *t);
+}
+
+/* The order of a pass through the data (an epoch, unless steps_per_epoch says else): that of the
+ * part, or shuffled by (seed, pass), alike for all starts.  A batch of all samples stays as it is, so that it is the same one:
+ * its sums do not depend on the order. */
+static void order_rows(struct trainer *t, uint64_t pass)
+{
+	const struct train_job *j = t->job;
+
+	if (t->pass == pass)
+		return;
+	t->pass = pass;
+	for (uint32_t i = 0; i < j->train.nrow; i++)
+		t->row[i] = j->train.row ? j->train.row[i] : i;
+	if (j->shuffle && !optimizer_takes_all(j->optimizer) && t->batch_size < j->train.nrow)
+		rng_shuffle(j->seed, RNG_SHUFFLE, pass, t->row, j->train.nrow);
+}
+
+/* Updates of this epoch so far. */
+static uint32_t steps_done(const struct trainer *t)
+{
+	return (uint32_t)(t->step - (uint64_t)(t->epoch - 1 - t->job->initial_epoch) * t->steps_per_epoch);
+}
+
+/* The rows of the epoch's update behind k others: *n of the order in row[], from the result on. */
+static uint32_t rows_of(struct trainer *t, uint32_t k, uint32_t *n)
+{
+	uint32_t per_pass = train_steps_per_pass(t->job), at;
+	uint64_t before = (uint64_t)(t->epoch - 1) * t->steps_per_epoch + k;
+
+	order_rows(t, before / per_pass + 1);
+	at = (uint32_t)(before % per_pass) * t->batch_size;
+	*n = t->job->train.nrow - at < t->batch_size ? t->job->train.nrow - at : t->batch_size;
+	return at;
+}
+
+double *trainer_output(const struct trainer *t)
+{
+	return t->output + (t->job->measures.nmetric ? (size_t)t->at * t->job->program->noutput : 0);
+}
+
+/* Where the run is, before what went wrong. */
+static void at_step(const struct trainer *t, struct err *e)
+{
+	if (t->job->restarts > 1)
+		err_prefix(e, "start %u, step %llu (epoch %u)", t->start + 1, (unsigned long long)t->step, t->epoch);
+	else
+		err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
+}
+
+static const char *path_of_weight(const struct program *p, size_t i, uint32_t *index)
+{
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		if (i - p->weight_group[g].first < p->weight_group[g].count) {
+			*index = (uint32_t)i - p->weight_group[g].first;
+			return p->weight_group[g].path;
+		}
+	BUG("weight %zu is in no group", i);
+}
+
+static struct update update_of(const struct trainer *t)
+{
+	return (struct update){ t->option, t->step, t->gradient, t->weight, t->slot, t->frozen, t->job->program->nweight };
+}
+
+/* After the update: constraints, and are all weights numbers? */
+static int finish_update(struct trainer *t, struct err *e)
+{
+	const struct train_job *j = t->job;
+	uint32_t index;
+	const char *path;
+
+	constraint_apply(j->constraint, j->nconstraint, j->program, t->weight);
+	for (size_t i = 0; i < j->program->nweight; i++)
+		if (!isfinite(t->weight[i])) {
+			path = path_of_weight(j->program, i, &index);
+			return err_set(e, -ERR_NOT_FINITE, "entry %u of weight %s is not finite after the update", index, path);
+		}
+	return 0;
+}
+
+static void update(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+	const struct update u = update_of(t);
+
+	t->option[OPTIMIZER_LEARNING_RATE] = callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step - 1));
+	optimizer_step(j->optimizer, j->program, &u, t->gradient);
+}
+
+/* One update from rows at .. at+n of the pass's order; *loss_sum is the batch's. */
+static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
+{
+	const struct train_job *j = t->job;
+	struct update u;
+	int code;
+
+	t->batch_at = at;
+	t->batch_n = t->last_batch = n;
+	t->nevaluation = 0;
+	if (j->optimizer->method == METHOD_GRADIENT) {
+		code = trainer_loss(t, t->weight, trainer_output(t), t->readout, t->gradient, loss_sum, e);
+		if (!code)
+			update(t);
+	} else {
+		u = update_of(t);
+		code = j->optimizer->search(&u, &t->probe, e);
+		*loss_sum = t->kept;
+		memcpy(trainer_output(t), t->kept_output, (size_t)n * j->program->noutput * sizeof *t->output);
+	}
+	return code ? code : finish_update(t, e);
+}
+
+static bool updates_left(const struct trainer *t)
+{
+	return steps_done(t) < t->steps_per_epoch && !t->probe.over && (!t->job->max_steps || t->step < t->job->max_steps);
+}
+
+/* Tell where the run is. */
+static int between(struct trainer *t, struct err *e)
+{
+	const struct train_observer *o = t->observer;
+	bool last = !updates_left(t);
+	struct start_state s = { .start = t->start, .epoch = t->epoch, .step = t->step, .at = t->at, .loss_sum = t->loss_sum,
+		.seconds = clock_seconds() - t->epoch_begin, .weight = t->weight,
+		.output = t->job->measures.nmetric ? t->output : NULL,
+		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0,
+		.callbacks = t->callbacks };
+	const struct train_state state = { .nrunning = 1, .running = &s, .ndone = t->start,
+		.start_loss = t->start_loss, .end = t->end, .best = t->best };
+
+	if (!o->between)
+		return 0;
+	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
+		s.slot[k] = t->slot[k];
+	s.record = t->record.value;
+	s.nrecord = t->record.n;
+	s.over = t->probe.over;
+	return o->between(o->ctx, &state, e);
+}
+
+/* The labels of the epoch's samples so far, in their order. */
+static void epoch_labels(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+	uint32_t n, at;
+
+	for (uint32_t k = 0, seen = 0; seen < t->at; k++, seen += n) {
+		at = rows_of(t, k, &n);
+		part_labels(&j->train, t->row + at, n, t->label + (size_t)seen * j->train.data->ny);
+	}
+}
+
+static void train_metrics(struct trainer *t, double *metric)
+{
+	const struct train_job *j = t->job;
+
+	if (!j->measures.nmetric)
+		return;
+	epoch_labels(t);
+	measures_metrics(&j->measures,
+		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput, j->train.data->ny }, metric);
+}
+
+/* What is known of the epoch's updates so far. */
+static void epoch_so_far(struct trainer *t, struct epoch_result *r)
+{
+	struct update u = update_of(t);
+
+	*r = (struct epoch_result){ .start = t->start, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
+	r->learning_rate = optimizer_rate(t->job->optimizer, &u, t->step,
+		callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step)));
+	train_metrics(t, r->metric);
+}
+
+/* A callback may want a file in mid-epoch. */
+static void callbacks_between(struct trainer *t)
+{
+	struct epoch_result r;
+
+	if (!callbacks_step(t->callbacks))
+		return;
+	epoch_so_far(t, &r);
+	callbacks_save(t->callbacks, t->observer, &r, steps_done(t), t->weight);
+}
+
+/* The steps of an epoch, or those that are left of it. */
+static int epoch_steps(struct trainer *t, struct err *e)
+{
+	const struct train_observer *o = t->observer;
+	double batch_sum = 0;
+	uint32_t n, at;
+	int code = 0;
+
+	while (!code && updates_left(t)) {
+		at = rows_of(t, steps_done(t), &n);
+		t->step++;
+		code = one_step(t, at, n, &batch_sum, e);
+		if (code) {
+			at_step(t, e);
+			return code;
+		}
+		t->loss_sum += batch_sum;
+		t->at += n;
+		if (o->step)
+			o->step(o->ctx, t->start, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
+		callbacks_between(t);
+		code = between(t, e);
+	}
+	return code;
+}
+
+static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
+{
+	const struct train_job *j = t->job;
+	int code;
+
+	if (!train_validates(j, t->epoch))
+		return 0;
+	trainer_draws(t, SHOTS_OF_VALIDATION);
+	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
+		&r->val_loss, r->val_metric, t->pool, e);
+	r->has_validation = !code;
+	if (code) {
+		err_prefix(e, "validation");
+		at_step(t, e);
+	}
+	return code;
+}
+
+static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
+{
+	double trained;
+	int code = epoch_steps(t, e);
+
+	if (code)
+		return code;
+	trained = clock_seconds();
+	epoch_so_far(t, r);
+	code = validate(t, r, e);
+	if (code)
+		return code;
+	r->seconds = clock_seconds() - t->epoch_begin;
+	r->samples_per_second = trained > t->epoch_begin ? t->at / (trained - t->epoch_begin) : 0;
+	return 0;
+}
+
+static void show_state(struct trainer *t, const struct epoch_result *r)
+{
+	struct epoch_state s = { .weight = t->weight, .gradient = t->gradient, .readout = t->readout, .nbatch = t->last_batch };
+
+	t->observer->state(t->observer->ctx, r, &s);
+}
+
+static void initial_weights(struct trainer *t)
+{
+	const struct train_job *j = t->job;
+
+	if (j->init && !t->start)
+		memcpy(t->weight, j->init, j->program->nweight * sizeof *t->weight);
+	else
+		program_init_weights(j->program, j->seed, t->start, t->weight);
+}
+
+static void begin_epoch(struct trainer *t, uint32_t epoch)
+{
+	t->epoch = epoch;
+	t->at = 0;
+	t->loss_sum = 0;
+	t->epoch_begin = clock_seconds();
+}
+
+static void begin_start(struct trainer *t, uint32_t start)
+{
+	const struct train_job *j = t->job;
+
+	t->start = start;
+	t->step = 0;
+	initial_weights(t);
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
+	callbacks_begin(t->callbacks, start);
+	begin_epoch(t, j->initial_epoch + 1);
+}
+
+/* In the middle of an epoch: the state was checked. False when memory is short. */
+static bool go_on(struct trainer *t, const struct start_state *s)
+{
+	const struct program *p = t->job->program;
+	size_t d = sizeof(double);
+
+	t->start = s->start;
+	t->step = s->step;
+	begin_epoch(t, s->epoch);
+	t->at = s->at;
+	t->loss_sum = s->loss_sum;
+	t->epoch_begin -= s->seconds;
+	memcpy(t->weight, s->weight, p->nweight * d);
+	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
+		memcpy(t->slot[k], s->slot[k], p->nweight * d);
+	if (s->output)
+		memcpy(t->output, s->output, (size_t)s->at * p->noutput * d);
+	if (s->gradient)
+		memcpy(t->gradient, s->gradient, p->nweight * d);
+	if (s->readout)
+		memcpy(t->readout, s->readout, (size_t)s->nbatch * p->nreadout * d);
+	t->last_batch = s->nbatch;
+	if (callbacks_restore(t->callbacks, s->start, s->callback_list, s->ncallback, NULL))
+		BUG("the state of the callbacks was not checked");
+	if (s->callback_best)
+		memcpy(callbacks_best(t->callbacks), s->callback_best, p->nweight * d);
+	return trainer_probe_go_on(t, s);
+}
+
+/* An epoch that was begun is ended. */
+static bool epochs_left(const struct trainer *t)
+{
+	const struct train_job *j = t->job;
+
+	return t->at || (!t->probe.over && !callbacks_stopped(t->callbacks) && t->epoch <= j->epochs
+		&& (!j->max_steps || t->step < j->max_steps));
+}
+
+int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e)
+{
+	const struct train_job *j = t->job;
+	struct update u;
+	int code = 0;
+
+	trainer_probe_start(t);
+	if (!from)
+		begin_start(t, start);
+	else if (!go_on(t, from))
+		return err_set(e, -ERR_CONFIG, "no memory for the %zu numbers of the optimiser's search", from->nrecord);
+	for (; !code && epochs_left(t); begin_epoch(t, t->epoch + 1)) {
+		code = one_epoch(t, last, e);
+		if (!code && t->observer->epoch)
+			t->observer->epoch(t->observer->ctx, last);
+		if (!code && t->observer->state)
+			show_state(t, last);
+		if (!code)
+			callbacks_epoch(t->callbacks, t->observer, last, steps_done(t), t->weight);
+	}
+	u = update_of(t);
+	if (code)
+		return code;
+	optimizer_finish(j->optimizer, &u);
+	callbacks_finish(t->callbacks, t->observer, last, t->weight);
+	return 0;
+}

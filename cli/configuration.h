@@ -7,7 +7,7 @@
 
 #include "cli/schema.h"
 #include "runtime/base/json.h"
-#include "runtime/data/transform.h"
+#include "runtime/data/transform/transform.h"
 
 struct config;
 

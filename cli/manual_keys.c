@@ -7,7 +7,7 @@
 
 #include "cli/schema_text.h"
 #include "runtime/data/dataset.h"
-#include "runtime/data/transform.h"
+#include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 
 /* A value that a key takes, with the key's last name. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/data/csv_table.h"
+#include "runtime/data/format/csv_table.h"
 
 static int by_name(const void *a, const void *b)
 {

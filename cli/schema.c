@@ -12,7 +12,7 @@
 #include "cli/elsewhere.h"
 #include "cli/schema_text.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/data/transform.h"
+#include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/shots.h"
 #include "runtime/net/hostfile.h"

@@ -8,7 +8,7 @@
 
 #include "cli/elsewhere.h"
 #include "runtime/base/maths.h"
-#include "runtime/data/transform.h"
+#include "runtime/data/transform/transform.h"
 #include "runtime/train/option_table.h"
 
 #define FIND_IN(function, row_type, find) \
@@ -32,12 +32,12 @@ static bool find_transform(const char *name, struct table_row *out)
 {
 #define TRANSFORM(name, doc, source, options) \
 	static const struct train_option name##_options[] = { OPTION_ROWS options };
-#include "runtime/data/transforms.def"
+#include "runtime/data/transform/transforms.def"
 #undef TRANSFORM
 	static const struct table_row row[TRANSFORM_COUNT] = {
 #define TRANSFORM(name, doc, source, options) \
 		[TRANSFORM_##name] = { #name, doc, OPTION_COUNT_OF(OPTION_ROWS options), name##_options },
-#include "runtime/data/transforms.def"
+#include "runtime/data/transform/transforms.def"
 #undef TRANSFORM
 	};
 	enum transform_kind k = transform_find(name);
@@ -51,12 +51,12 @@ static bool find_generator(const char *name, struct table_row *out)
 {
 #define GENERATOR(function, name, input, doc, options) \
 	static const struct train_option function##_options[] = { OPTION_ROWS options };
-#include "runtime/data/generators.def"
+#include "runtime/data/generate/generators.def"
 #undef GENERATOR
 	static const struct table_row row[] = {
 #define GENERATOR(function, name, input, doc, options) \
 		{ name, doc, OPTION_COUNT_OF(OPTION_ROWS options), function##_options },
-#include "runtime/data/generators.def"
+#include "runtime/data/generate/generators.def"
 #undef GENERATOR
 	};
 

@@ -13,9 +13,9 @@
 #include "runtime/base/input_files.h"
 #include "runtime/base/system/temporary_file.h"
 #include "runtime/data/dataset_spec.h"
-#include "runtime/data/generate.h"
-#include "runtime/data/reader.h"
-#include "runtime/data/row_store.h"
+#include "runtime/data/format/reader.h"
+#include "runtime/data/format/row_store.h"
+#include "runtime/data/generate/generate.h"
 
 enum { CHUNK_ROWS = 256, DIGEST_PIECE = 1 << 18 };
 

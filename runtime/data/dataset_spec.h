@@ -4,7 +4,7 @@
 #define QCNN_DATASET_SPEC_H
 
 #include "runtime/data/dataset.h"
-#include "runtime/data/transform.h"
+#include "runtime/data/transform/transform.h"
 
 /* As canonical JSON. */
 void dataset_spec_format(const struct read_options *o, struct buf *out);

@@ -3,52 +3,52 @@
 
 noinst_LIBRARIES += libdata.a
 libdata_a_SOURCES = \
-	runtime/data/array_places.c \
-	runtime/data/array_places.h \
-	runtime/data/covariance.c \
-	runtime/data/covariance.h \
-	runtime/data/csv.c \
-	runtime/data/csv.h \
-	runtime/data/csv_table.c \
-	runtime/data/csv_table.h \
-	runtime/data/csv_window.c \
-	runtime/data/csv_window.h \
 	runtime/data/dataset.c \
 	runtime/data/dataset.h \
-	runtime/data/dataset_arrays.c \
-	runtime/data/dataset_csv.c \
-	runtime/data/dataset_idx.c \
 	runtime/data/dataset_spec.c \
 	runtime/data/dataset_spec.h \
 	runtime/data/eigen.c \
 	runtime/data/eigen.h \
-	runtime/data/gen_cluster.c \
-	runtime/data/gen_ising.c \
-	runtime/data/gen_stripes.c \
-	runtime/data/generate.c \
-	runtime/data/generate.h \
-	runtime/data/generators.def \
-	runtime/data/idx.c \
-	runtime/data/idx.h \
-	runtime/data/ising.c \
-	runtime/data/ising.h \
-	runtime/data/label_words.c \
-	runtime/data/label_words.h \
-	runtime/data/npy.c \
-	runtime/data/npz.c \
-	runtime/data/npz_records.h \
-	runtime/data/npz_write.c \
-	runtime/data/number.c \
-	runtime/data/number.h \
-	runtime/data/pca.c \
-	runtime/data/pca.h \
-	runtime/data/reader.h \
-	runtime/data/row_store.c \
-	runtime/data/row_store.h \
+	runtime/data/format/array_places.c \
+	runtime/data/format/array_places.h \
+	runtime/data/format/csv.c \
+	runtime/data/format/csv.h \
+	runtime/data/format/csv_table.c \
+	runtime/data/format/csv_table.h \
+	runtime/data/format/csv_window.c \
+	runtime/data/format/csv_window.h \
+	runtime/data/format/dataset_arrays.c \
+	runtime/data/format/dataset_csv.c \
+	runtime/data/format/dataset_idx.c \
+	runtime/data/format/idx.c \
+	runtime/data/format/idx.h \
+	runtime/data/format/label_words.c \
+	runtime/data/format/label_words.h \
+	runtime/data/format/npy.c \
+	runtime/data/format/npz.c \
+	runtime/data/format/npz_records.h \
+	runtime/data/format/npz_write.c \
+	runtime/data/format/number.c \
+	runtime/data/format/number.h \
+	runtime/data/format/reader.h \
+	runtime/data/format/row_store.c \
+	runtime/data/format/row_store.h \
+	runtime/data/generate/gen_cluster.c \
+	runtime/data/generate/gen_ising.c \
+	runtime/data/generate/gen_stripes.c \
+	runtime/data/generate/generate.c \
+	runtime/data/generate/generate.h \
+	runtime/data/generate/generators.def \
+	runtime/data/generate/ising.c \
+	runtime/data/generate/ising.h \
 	runtime/data/split.c \
 	runtime/data/stratify.c \
-	runtime/data/transform.c \
-	runtime/data/transform.h \
-	runtime/data/transform_file.c \
-	runtime/data/transform_fit.c \
-	runtime/data/transforms.def
+	runtime/data/transform/covariance.c \
+	runtime/data/transform/covariance.h \
+	runtime/data/transform/pca.c \
+	runtime/data/transform/pca.h \
+	runtime/data/transform/transform.c \
+	runtime/data/transform/transform.h \
+	runtime/data/transform/transform_file.c \
+	runtime/data/transform/transform_fit.c \
+	runtime/data/transform/transforms.def

@@ -36,7 +36,7 @@ absent() {
 tap_is "$(absent lang/gates.def GATE)" "" "every gate"
 tap_is "$(absent lang/gates.def ALIAS)" "" "every alias"
 tap_is "$(absent lang/builtins.def BUILTIN)" "" "every function"
-tap_is "$(absent runtime/data/generators.def GENERATOR)" "" "every generator"
+tap_is "$(absent runtime/data/generate/generators.def GENERATOR)" "" "every generator"
 tap_is "$(sed -n 's/^ERR([A-Z_]*, *\([0-9]*\),.*/\1/p' "$top_srcdir/runtime/base/err.def" | while read -r s; do
 	grep -q "^.It $s\$" all || echo $s; done)" "" "every exit status"
 for page in $pages; do

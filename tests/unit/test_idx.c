@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * IDX files: types, labels beside the images, gzip, what is damaged. */
 #include "config.h"
-#include "runtime/data/idx.h"
+#include "runtime/data/format/idx.h"
 
 #include <stdint.h>
 

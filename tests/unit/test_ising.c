@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ground states of chains: energies and order parameters by others, labels of the generators. */
 #include "config.h"
-#include "runtime/data/ising.h"
+#include "runtime/data/generate/ising.h"
 
 #include "runtime/data/dataset.h"
 #include "tests/tap.h"

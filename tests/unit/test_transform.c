@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Scaling and principal components against scikit-learn 1.9.1; eigenvalues against formulas. */
 #include "config.h"
-#include "runtime/data/transform.h"
+#include "runtime/data/transform/transform.h"
 
 #include "runtime/base/maths.h"
 #include "runtime/data/eigen.h"
-#include "runtime/data/generate.h"
+#include "runtime/data/generate/generate.h"
 #include "tests/tap.h"
 
 enum { ROWS = 10, COLUMNS = 4, LEARNT = 8 };

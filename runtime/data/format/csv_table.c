@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which column of a CSV file feeds which number. */
+#include "config.h"
+#include "runtime/data/format/csv_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "runtime/base/arena.h"
+
+static const char LABEL[] = "the label";
+
+enum { NAMES_SHOWN = 12, NAMES_BYTES = 400, TWICE_LOOKED = 4096 };
+
+unsigned csv_table_faults(const struct csv_table *t)
+{
+	return diags_errors(t->diags) - t->before;
+}
+
+/* Does the configuration ask for a column of this name? */
+static bool is_wanted(const struct read_options *o, const char *name)
+{
+	if (!strcmp(name, o->label ? o->label : "label") || (o->weight && !strcmp(name, o->weight)))
+		return true;
+	for (unsigned i = 0; i < o->nmap; i++)
+		for (unsigned k = 0; k < o->map[i].ncolumn; k++)
+			if (!strcmp(name, o->map[i].column[k]))
+				return true;
+	return false;
+}
+
+/* The first row names the columns where no field of it is a number, or where one that is none is a name
+ * that is asked for. Otherwise it is a sample: a slip in it is not to be taken for a name. */
+static bool is_header(const struct csv *c, const struct read_options *o)
+{
+	size_t words = 0;
+	bool wanted = false;
+	double v;
+
+	for (size_t i = 0; i < c->nfield; i++) {
+		char *text;
+
+		if (csv_number(c, i, &v))
+			continue;
+		words++;
+		text = csv_text(c, i);
+		wanted |= is_wanted(o, text);
+		free(text);
+	}
+	return wanted || words == c->nfield;
+}
+
+void csv_table_names(struct csv_table *t)
+{
+	char number[24];
+
+	t->has_header = is_header(&t->csv, t->o);
+	t->header = t->csv.row;
+	t->ncolumn = t->csv.nfield;
+	t->name = mem_alloc(t->ncolumn, sizeof *t->name);
+	t->to = mem_alloc(t->ncolumn, sizeof *t->to);
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		snprintf(number, sizeof number, "%zu", i + 1);
+		t->name[i] = t->has_header ? csv_text(&t->csv, i) : mem_strdup(number);
+		t->to[i] = TO_NOTHING;
+	}
+}
+
+size_t csv_header(const char *path, const struct read_options *o, struct arena *a, const char ***name)
+{
+	struct source_set *sources = source_set_new();
+	struct csv_table t = { .o = o, .diags = diags_new(sources) };
+	struct data_file f;
+	struct stat st;
+	size_t n = 0;
+
+	if (path_ends(path, ".csv") && !stat(path, &st) && S_ISREG(st.st_mode) && !data_file_open(&f, path, NULL)) {
+		if (!csv_init_file(&t.csv, t.diags, f.fd, path, f.size, NULL) && csv_next(&t.csv) > 0) {
+			csv_table_names(&t);
+			n = t.has_header ? t.ncolumn : 0;
+			*name = arena_alloc(a, n, sizeof **name);
+			for (size_t i = 0; i < n; i++)
+				(*name)[i] = arena_strdup(a, t.name[i]);
+		}
+		data_file_close(&f);
+	}
+	csv_table_release(&t);
+	diags_free(t.diags);
+	source_set_free(sources);
+	return n;
+}
+
+void csv_table_release(struct csv_table *t)
+{
+	for (size_t i = 0; i < t->ncolumn; i++)
+		free(t->name[i]);
+	free(t->name);
+	free(t->to);
+	label_words_release(&t->words);
+	free(t->trained);
+	free(t->x);
+	free(t->y);
+	free(t->w);
+	csv_release(&t->csv);
+}
+
+/* The column of this name, or -1; a name that stands twice is reported. */
+static int64_t find_column(struct csv_table *t, const char *name)
+{
+	int64_t found = -1;
+
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		if (strcmp(t->name[i], name))
+			continue;
+		if (found >= 0) {
+			diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, i),
+				"two columns are named `%s`", name), csv_span(&t->csv, (size_t)found), "the other");
+			break;
+		}
+		found = (int64_t)i;
+	}
+	return found;
+}
+
+/* "`a`, `b`, ... and `z`". */
+static void list_names(struct buf *out, const char *const *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (n > NAMES_SHOWN && i == NAMES_SHOWN - 1) {
+			buf_str(out, ", ...");
+			i = n - 1;
+		}
+		buf_printf(out, "%s`%s`", !i ? "" : i + 1 == n ? " and " : ", ", name[i]);
+	}
+}
+
+/* What the training had, and what the file has. */
+static void help_trained(const struct csv_table *t, struct diag *g)
+{
+	struct buf b = BUF_INIT;
+
+	buf_printf(&b, "the training took the %u column%s ", t->o->ntrained, t->o->ntrained == 1 ? "" : "s");
+	list_names(&b, t->o->trained, t->o->ntrained);
+	if (t->has_header) {
+		buf_str(&b, "; this file has ");
+		list_names(&b, (const char *const *)t->name, t->ncolumn);
+	} else {
+		buf_printf(&b, "; this file has no header and %zu column%s", t->ncolumn, t->ncolumn == 1 ? "" : "s");
+	}
+	diag_help(g, "%s", b.data);
+	buf_release(&b);
+}
+
+static bool is_trained(const struct read_options *o, const char *name)
+{
+	for (uint32_t i = 0; i < o->ntrained; i++)
+		if (!strcmp(o->trained[i], name))
+			return true;
+	return false;
+}
+
+/* Fields that spaces part: the first row as a list of them. */
+static bool help_spaces(const struct csv_table *t, struct diag *g)
+{
+	char *text = csv_text(&t->csv, 0);
+	size_t n = 0;
+
+	for (const char *p = text; *p; n++) {
+		p += strcspn(p, " ");
+		p += strspn(p, " ");
+	}
+	free(text);
+	if (n > 1)
+		diag_help(g, "the first row is %zu words with spaces between, but commas, semicolons or tabs separate fields; "
+			"for example: tr -s ' ' ','", n);
+	return n > 1;
+}
+
+static void unknown_column(struct csv_table *t, const char *name, const char *wanted_by)
+{
+	bool trained = is_trained(t->o, name);
+	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
+	struct diag *g;
+
+	if (trained && t->trained_listed && !near)           /* one list names all that are missing */
+		return;
+	g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, trained ? "no column `%s`, which the training had"
+		: "no column `%s` for %s", name, wanted_by);
+	if (t->ncolumn == 1 && help_spaces(t, g))
+		return;
+	if (trained && near)
+		diag_help(g, "did you mean `%s`?", near);
+	if (trained && !t->trained_listed)
+		help_trained(t, g);
+	t->trained_listed |= trained;
+	if (trained)
+		return;
+	if (!t->has_header)
+		diag_help(g, "this file has no header: its columns are named 1 to %zu", t->ncolumn);
+	else if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	else
+		diag_help(g, "the file's columns are `%s` to `%s`", t->name[0], t->name[t->ncolumn - 1]);
+	if (!strcmp(wanted_by, LABEL) && !t->o->label)
+		diag_help(g, "`data.label` says which column holds the labels");
+}
+
+static void choose_label(struct csv_table *t)
+{
+	const char *name = t->o->label ? t->o->label : "label";
+
+	t->label = find_column(t, name);
+	if (t->label >= 0)
+		t->to[t->label] = TO_LABEL;
+	else if (t->o->label_required)
+		unknown_column(t, name, LABEL);
+}
+
+static void choose_weight(struct csv_table *t)
+{
+	t->weight = t->o->weight ? find_column(t, t->o->weight) : -1;
+	if (t->weight >= 0 && t->to[t->weight] != TO_NOTHING)
+		diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
+			"column `%s` is taken twice, the second time by the weights", t->o->weight);
+	else if (t->weight >= 0)
+		t->to[t->weight] = TO_WEIGHT;
+	else if (t->o->weight && t->o->label_required)
+		unknown_column(t, t->o->weight, "the weights");
+}
+
+/* Columns that data.inputs names, in its order. */
+static void choose_mapped(struct csv_table *t, const struct input_want *w, const struct input_map *m,
+	size_t first)
+{
+	for (unsigned i = 0; i < m->ncolumn; i++) {
+		int64_t column = find_column(t, m->column[i]);
+
+		if (column < 0)
+			unknown_column(t, m->column[i], "an input");
+		else if (t->to[column] != TO_NOTHING)
+			diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, t->header,
+				"column `%s` is taken twice, the second time by %s", m->column[i], w->name);
+		else if (i < w->count)
+			t->to[column] = (int64_t)(first + i);
+	}
+	if (m->ncolumn != w->count)
+		reader_width(t->diags, t->o, t->header, w, m->ncolumn, "`inputs` names");
+}
+
+/* The next columns that nothing else takes, in the file's order. */
+static size_t choose_next(struct csv_table *t, const struct input_want *w, size_t first, size_t column)
+{
+	size_t taken = 0;
+
+	for (; column < t->ncolumn && taken < w->count; column++)
+		if (t->to[column] == TO_NOTHING)
+			t->to[column] = (int64_t)(first + taken++);
+	return column;
+}
+
+static size_t free_columns(const struct csv_table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->ncolumn; i++)
+		n += t->to[i] == TO_NOTHING;
+	return n;
+}
+
+/* As many columns as there are, where the input takes any number of them. */
+static void choose_width(struct csv_table *t)
+{
+	const struct input_map *m = t->o->nwant == 1 ? reader_map(t->o, t->o->want->name) : NULL;
+
+	t->o = reader_any_width(t->o, m ? m->ncolumn : free_columns(t), &t->own, &t->want);
+}
+
+static bool last_is_empty(const struct csv_table *t)
+{
+	const struct csv_field *f = &t->csv.field[t->ncolumn - 1];
+
+	return f->begin == f->end && !f->is_quoted;
+}
+
+/* The free column that looks like the number of the row, by its name; -1: none. */
+static int64_t row_number(const struct csv_table *t)
+{
+	static const char *const name[] = { "", "id", "index", "row", "sample", "nr", "no", "number", "unnamed: 0" };
+
+	for (size_t i = 0; t->has_header && i < t->ncolumn; i++)
+		for (size_t k = 0; t->to[i] == TO_NOTHING && k < sizeof name / sizeof *name; k++)
+			if (!strcasecmp(t->name[i], name[k]))
+				return (int64_t)i;
+	return -1;
+}
+
+/* The configuration that leaves that column out. */
+static void help_number(const struct csv_table *t, struct diag *g, int64_t number)
+{
+	struct buf b = BUF_INIT;
+
+	for (size_t i = 0; i < t->ncolumn; i++)
+		if (t->to[i] == TO_NOTHING && (int64_t)i != number)
+			buf_printf(&b, "%s%s", b.len ? ", " : "", t->name[i]);
+	if (t->o->nwant == 1 && b.len < NAMES_BYTES)
+		diag_help(g, "column `%s` looks like the number of the row; to leave it out: `data.inputs: {%s: [%s]}`", t->name[number],
+			t->o->want->name, b.data);
+	else
+		diag_help(g, "column `%s` looks like the number of the row; `data.inputs` names the columns that are inputs", t->name[number]);
+	buf_release(&b);
+}
+
+static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
+{
+	struct diag *g = reader_width(t->diags, t->o, t->header, NULL, have, t->label < 0 ? "the file has" : "beside the label the file has");
+	int64_t number = row_number(t);
+
+	if (t->ncolumn == 1 && help_spaces(t, g))
+		return;
+	if (have == wanted + 1 && !*t->name[t->ncolumn - 1])
+		diag_help(g, "the rows end in a separator, so that the last column has no name: remove it, for example with "
+			"sed 's/%c$//'", t->csv.separator);
+	else if (have == wanted + 1 && !t->has_header && last_is_empty(t))
+		diag_help(g, "the rows end in a separator, so that the last column is empty: remove it, for example with sed 's/%c$//'",
+			t->csv.separator);
+	else if (t->o->ntrained)
+		help_trained(t, g);
+	else if (have == wanted + 1 && number >= 0)
+		help_number(t, g, number);
+	else if (t->label < 0 && have == wanted + 1)
+		diag_help(g, "if one is the labels', `%s` is the name by which it would be known", t->o->label ? t->o->label : "label");
+	else if (have > wanted)
+		diag_help(g, "`data.inputs` names those that are meant; `data.transform: {pca: {components: %llu}}` makes %llu number%s of all",
+			(unsigned long long)wanted, (unsigned long long)wanted, wanted == 1 ? "" : "s");
+	else if (t->o->nwant == 1)
+		diag_help(g, "an input of %zu would take them: where a constant of the model sets its size, --const changes it", have);
+}
+
+/* Maps of the training's names, where the file has one of them; else its columns are taken in their order. */
+static void choose_trained(struct csv_table *t)
+{
+	size_t wanted = 0, first = 0;
+	bool found = false;
+
+	for (unsigned i = 0; i < t->o->nwant; i++)
+		wanted += t->o->want[i].count;
+	for (size_t i = 0; t->has_header && !found && i < t->ncolumn; i++)
+		found = is_trained(t->o, t->name[i]);
+	if (!found || t->o->nmap || t->o->ntrained != wanted)
+		return;
+	t->trained = mem_alloc(t->o->nwant, sizeof *t->trained);
+	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count)
+		t->trained[i] = (struct input_map){ t->o->want[i].name, t->o->trained + first, t->o->want[i].count };
+	t->own = *t->o;
+	t->own.map = t->trained;
+	t->own.nmap = t->o->nwant;
+	t->o = &t->own;
+}
+
+/* Columns that have the same name: only their order distinguishes them. */
+static void warn_twice(struct csv_table *t)
+{
+	for (size_t i = 1; t->has_header && i < t->ncolumn && i < TWICE_LOOKED; i++)
+		for (size_t k = 0; k < i; k++) {
+			struct diag *g;
+
+			if (t->to[i] < 0 || t->to[k] < 0 || strcmp(t->name[i], t->name[k]))
+				continue;
+			g = diag_at(t->diags, DIAG_DATA_SAME_NAME, csv_span(&t->csv, i), "two columns are named `%s`", t->name[i]);
+			diag_second(g, csv_span(&t->csv, k), "the other");
+			diag_help(g, "both are inputs, in the order of the file; give them different names, or remove one");
+			return;
+		}
+}
+
+/* No name of the training's is in the file. */
+static void warn_names(struct csv_table *t)
+{
+	struct diag *g;
+
+	if (!t->o->ntrained || t->o->nmap || !t->has_header)
+		return;
+	g = diag_at(t->diags, DIAG_DATA_NAMES, t->header, "the columns have other names than those of the training; they are taken "
+		"in their order");
+	help_trained(t, g);
+}
+
+void csv_table_columns(struct csv_table *t)
+{
+	size_t first = 0, column = 0, wanted = 0, free_count;
+	const struct input_want *last = NULL;
+	const struct input_map *m;
+
+	choose_label(t);
+	choose_trained(t);
+	choose_width(t);
+	choose_weight(t);
+	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
+		m = reader_map(t->o, t->o->want[i].name);
+		if (m)
+			choose_mapped(t, &t->o->want[i], m, first);
+		else
+			wanted += (last = &t->o->want[i])->count;
+	}
+	t->nx = first;
+	free_count = free_columns(t);
+	if (!last || csv_table_faults(t))
+		return;
+	if (free_count != wanted) {
+		width_fault(t, free_count, wanted);
+		return;
+	}
+	for (unsigned i = 0, at = 0; i < t->o->nwant; at += t->o->want[i++].count)
+		if (!reader_map(t->o, t->o->want[i].name))
+			column = choose_next(t, &t->o->want[i], at, column);
+	warn_twice(t);
+	warn_names(t);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The classes that data.label_map lacks. */
+#include "config.h"
+#include "runtime/data/format/label_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/buf.h"
+
+bool label_words_add(struct label_words *w, const char *word)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		if (!strcmp(w->word[i], word))
+			return false;
+	if (w->n == LABEL_WORDS_MAX)
+		w->more = true;
+	else
+		w->word[w->n++] = mem_strdup(word);
+	return w->n == 1 && !w->more;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* As a key of the configuration: in quotes where it is no plain word. */
+static void add_key(struct buf *b, const char *word)
+{
+	bool plain = (*word | 32) >= 'a' && (*word | 32) <= 'z';
+
+	for (const char *c = word; *c; c++)
+		plain = plain && (*c == '_' || *c == '-' || ((*c | 32) >= 'a' && (*c | 32) <= 'z') || (*c >= '0' && *c <= '9'));
+	if (plain) {
+		buf_str(b, word);
+		return;
+	}
+	buf_char(b, '\'');
+	for (const char *c = word; *c; c++)
+		*c == '\'' ? buf_str(b, "''") : buf_char(b, *c);
+	buf_char(b, '\'');
+}
+
+void label_words_help(const struct label_words *w, bool has_map)
+{
+	const char *sorted[LABEL_WORDS_MAX];
+	struct buf b = BUF_INIT;
+
+	if (!w->fault || !w->n)
+		return;
+	memcpy(sorted, w->word, w->n * sizeof *sorted);
+	qsort(sorted, w->n, sizeof *sorted, by_name);
+	for (unsigned i = 0; i < w->n; i++) {
+		buf_str(&b, i ? ", " : "");
+		add_key(&b, sorted[i]);
+		if (!has_map)
+			buf_printf(&b, ": %d", w->n == 2 && !w->more ? 2 * (int)i - 1 : (int)i);
+	}
+	buf_str(&b, w->more ? ", …" : "");
+	if (has_map)
+		diag_help(w->fault, "`data.label_map` has no number for: %s", b.data);
+	else
+		diag_help(w->fault, "`data.label_map` gives classes their numbers: `label_map: {%s}`", b.data);
+	buf_release(&b);
+}
+
+void label_words_release(struct label_words *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		free(w->word[i]);
+	w->n = 0;
+}

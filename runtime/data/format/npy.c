@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NumPy's .npy format, versions 1 to 3 (numpy.lib.format): a header written as a
+ * Python dictionary, then the numbers. */
+#include "config.h"
+#include "runtime/data/format/array_places.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7 };
+
+#define NPY_COUNT_MAX (DATASET_BYTES_MAX / 16)     /* complex numbers as re and im */
+
+static const char magic[] = "\x93NUMPY";
+
+/* One number: its bytes as an integer of the machine. */
+typedef bool (*decode_fn)(uint64_t bits, double *v);
+
+struct kind { const char *name; unsigned nbytes; bool is_complex; decode_fn decode; };
+
+static bool from_f4(uint64_t bits, double *v)
+{
+	uint32_t low = (uint32_t)bits;
+	float f;
+
+	memcpy(&f, &low, sizeof f);
+	*v = f;
+	return true;
+}
+
+static bool from_f8(uint64_t bits, double *v)
+{
+	memcpy(v, &bits, sizeof *v);
+	return true;
+}
+
+static bool from_bool(uint64_t bits, double *v)
+{
+	*v = (double)bits;
+	return bits <= 1;
+}
+
+static bool from_i1(uint64_t bits, double *v) { return *v = (int8_t)bits, true; }
+static bool from_i2(uint64_t bits, double *v) { return *v = (int16_t)bits, true; }
+static bool from_i4(uint64_t bits, double *v) { return *v = (int32_t)bits, true; }
+static bool from_u(uint64_t bits, double *v) { return *v = (double)bits, bits <= 1ull << 53; }
+
+static bool from_i8(uint64_t bits, double *v)
+{
+	int64_t i = (int64_t)bits;
+
+	*v = (double)i;
+	return i >= -(1ll << 53) && i <= 1ll << 53;
+}
+
+static const struct kind kinds[] = {
+	{ "f8", 8, false, from_f8 }, { "f4", 4, false, from_f4 },
+	{ "c16", 8, true, from_f8 }, { "c8", 4, true, from_f4 },
+	{ "i8", 8, false, from_i8 }, { "i4", 4, false, from_i4 },
+	{ "i2", 2, false, from_i2 }, { "i1", 1, false, from_i1 },
+	{ "u8", 8, false, from_u }, { "u4", 4, false, from_u },
+	{ "u2", 2, false, from_u }, { "u1", 1, false, from_u },
+	{ "b1", 1, false, from_bool },
+};
+
+struct head {
+	char order;                 /* '<', '>', '|' or '=' */
+	const struct kind *kind;
+	bool fortran;
+	uint32_t ndim;
+	uint64_t dim[NPY_DIMS_MAX];
+};
+
+static int broken(struct err *e)
+{
+	return err_set(e, -ERR_BAD_DATA, "the .npy header is damaged");
+}
+
+static const char *blanks(const char *p)
+{
+	return p + strspn(p, " \t\n");
+}
+
+/* 'text' into out[size]; the place behind it, or NULL. */
+static const char *quoted(const char *p, char *out, size_t size)
+{
+	char quote = *p;
+	size_t len;
+
+	if (quote != '\'' && quote != '"')
+		return NULL;
+	len = strcspn(++p, "'\"");
+	if (p[len] != quote || len >= size)
+		return NULL;
+	memcpy(out, p, len);
+	out[len] = '\0';
+	return p + len + 1;
+}
+
+static const char *read_descr(const char *p, struct head *h, struct err *e)
+{
+	char text[DESCR_MAX];
+
+	if (*p == '[') {
+		err_set(e, -ERR_BAD_DATA, "arrays of records are not read, only plain numbers");
+		return NULL;
+	}
+	p = quoted(p, text, sizeof text);
+	if (!p || !*text || !strchr("<>|=", *text)) {
+		broken(e);
+		return NULL;
+	}
+	h->order = *text;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(kinds[i].name, text + 1))
+			h->kind = &kinds[i];
+	/* One byte has no order; more bytes need one. */
+	if (h->kind && (h->order == '|') == (h->kind->nbytes == 1))
+		return p;
+	err_set(e, -ERR_BAD_DATA,
+		"numbers of type '%s' are not read; f4 f8 c8 c16 i1-i8 u1-u8 and b1 are", text);
+	return NULL;
+}
+
+static const char *read_order(const char *p, struct head *h, struct err *e)
+{
+	h->fortran = *p == 'T';
+	if (!strncmp(p, "True", 4) || !strncmp(p, "False", 5))
+		return p + (h->fortran ? 4 : 5);
+	broken(e);
+	return NULL;
+}
+
+static const char *read_shape(const char *p, struct head *h, struct err *e)
+{
+	char *end;
+
+	if (*p++ != '(')
+		goto bad;
+	for (p = blanks(p); *p != ')'; p = blanks(p)) {
+		if (*p < '0' || *p > '9')
+			goto bad;
+		if (h->ndim == NPY_DIMS_MAX) {
+			err_set(e, -ERR_BAD_DATA, "an array has at most %d dimensions", NPY_DIMS_MAX);
+			return NULL;
+		}
+		h->dim[h->ndim++] = strtoull(p, &end, 10);
+		p = blanks(end);
+		if (*p == ',')
+			p++;
+		else if (*p != ')' || h->ndim == 1)      /* "(3)" is no tuple */
+			goto bad;
+	}
+	return p + 1;
+bad:
+	broken(e);
+	return NULL;
+}
+
+static int read_head(const char *p, struct head *h, struct err *e)
+{
+	static const struct {
+		const char *key;
+		const char *(*read)(const char *, struct head *, struct err *);
+	} entry[] = {
+		{ "descr", read_descr }, { "fortran_order", read_order }, { "shape", read_shape },
+	};
+	char key[16];
+	unsigned seen = 0, i;
+
+	p = blanks(p);
+	if (*p++ != '{')
+		return broken(e);
+	for (p = blanks(p); *p != '}'; p = blanks(p)) {
+		p = quoted(p, key, sizeof key);
+		if (!p || *(p = blanks(p)) != ':')
+			return broken(e);
+		for (i = 0; i < 3 && strcmp(entry[i].key, key); )
+			i++;
+		if (i == 3 || seen & 1u << i)
+			return broken(e);
+		seen |= 1u << i;
+		p = entry[i].read(blanks(p + 1), h, e);
+		if (!p)
+			return -ERR_BAD_DATA;
+		p = blanks(p);
+		if (*p == ',')
+			p++;
+		else if (*p != '}')
+			return broken(e);
+	}
+	return seen == KEYS_ALL && !*blanks(p + 1) ? 0 : broken(e);
+}
+
+static uint64_t read_bits(const uint8_t *p, unsigned nbytes, bool big)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < nbytes; i++)
+		v |= (uint64_t)p[big ? nbytes - 1 - i : i] << 8 * i;
+	return v;
+}
+
+/* Where the element at C position `i` lies in Fortran order (first index fastest). */
+static uint64_t fortran_place(const struct head *h, uint64_t i)
+{
+	uint64_t place = 0, stride[NPY_DIMS_MAX], s = 1;
+
+	for (uint32_t k = 0; k < h->ndim; k++) {
+		stride[k] = s;
+		s *= h->dim[k];
+	}
+	for (uint32_t k = h->ndim; k-- > 0; i /= h->dim[k])
+		place += i % h->dim[k] * stride[k];
+	return place;
+}
+
+static int decode(const struct head *h, const uint8_t *p, struct array *a, struct err *e)
+{
+	const struct kind *k = h->kind;
+	unsigned parts = k->is_complex ? 2 : 1;
+	bool big = h->order == '>';
+
+	for (uint64_t i = 0; i < a->count; i++) {
+		const uint8_t *at = p + (h->fortran ? fortran_place(h, i) : i) * parts * k->nbytes;
+
+		for (unsigned c = 0; c < parts; c++)
+			if (!k->decode(read_bits(at + c * k->nbytes, k->nbytes, big), &a->value[parts * i + c]))
+				return err_set(e, -ERR_BAD_DATA, "number %llu (type %s) has no exact double",
+					(unsigned long long)i, k->name);
+	}
+	return 0;
+}
+
+/* The header's bytes; *text is the caller's to free. */
+static int find_head(struct rd *r, char **text, struct err *e)
+{
+	const uint8_t *start = rd_bytes(r, sizeof magic - 1), *p;
+	uint8_t major, minor;
+	uint32_t len;
+
+	if (!start || memcmp(start, magic, sizeof magic - 1))
+		return err_set(e, -ERR_BAD_DATA, "this is no .npy array");
+	major = rd_u8(r);
+	minor = rd_u8(r);
+	if (!r->bad && (major < 1 || major > 3 || minor))
+		return err_set(e, -ERR_BAD_DATA, "version %u.%u of the .npy format is unknown", major, minor);
+	len = major == 1 ? rd_u16(r) : rd_u32(r);
+	if (len > NPY_HEADER_MAX)
+		return err_set(e, -ERR_BAD_DATA, "the .npy header has %u bytes, more than %d", len,
+			NPY_HEADER_MAX);
+	p = rd_bytes(r, len);
+	if (!p || memchr(p, 0, len))
+		return broken(e);
+	*text = mem_alloc(len + 1, 1);
+	memcpy(*text, p, len);
+	return 0;
+}
+
+/* Elements and bytes that the shape declares, against the bytes that are there. */
+static int check_size(const struct head *h, uint64_t left, uint64_t *count, struct err *e)
+{
+	unsigned item = h->kind->nbytes * (h->kind->is_complex ? 2 : 1);
+	bool empty = false, overflow = false;
+	uint64_t nbytes;
+
+	*count = 1;
+	for (uint32_t k = 0; k < h->ndim; k++) {
+		empty |= !h->dim[k];
+		overflow |= __builtin_mul_overflow(*count, h->dim[k], count);
+	}
+	if (empty)
+		*count = 0, overflow = false;
+	overflow |= __builtin_mul_overflow(*count, item, &nbytes);
+	if (overflow || *count > NPY_COUNT_MAX)
+		return err_set(e, -ERR_BAD_DATA, "the array's shape is beyond the limit of %llu numbers",
+			(unsigned long long)NPY_COUNT_MAX);
+	if (nbytes == left)
+		return 0;
+	return err_set(e, -ERR_BAD_DATA, "the array's shape needs %llu bytes, the file has %llu",
+		(unsigned long long)nbytes, (unsigned long long)left);
+}
+
+int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, struct array_place *p, struct err *e)
+{
+	struct rd r = { bytes, have, 0, 0 };
+	struct head h = { 0 };
+	uint64_t count;
+	char *text = NULL;
+	int code = find_head(&r, &text, e);
+
+	if (!code)
+		code = read_head(text, &h, e);
+	free(text);
+	if (!code)
+		code = check_size(&h, size - r.at, &count, e);
+	if (code)
+		return code;
+	*a = (struct array){ .ndim = h.ndim, .is_complex = h.kind->is_complex, .count = count };
+	memcpy(a->dim, h.dim, sizeof a->dim);
+	p->head = r.at;
+	p->is_fortran = h.fortran && h.ndim > 1;
+	p->type = (struct number){ h.kind->is_complex ? 'f' : h.kind->name[0], (uint8_t)h.kind->nbytes, h.order == '>' };
+	return 0;
+}
+
+int npy_check_file(const char *path, struct err *e)
+{
+	struct buf head = BUF_INIT;
+	uint64_t size;
+	int code = buf_read_part(&head, path, NPY_START_BYTES + NPY_HEADER_MAX, false, &size, e);
+
+	if (!code && size) {
+		code = npy_look(head.data, head.len, size, &(struct array){ 0 }, &(struct array_place){ 0 }, e);
+		if (code)
+			err_prefix(e, "%s", path);
+	}
+	buf_release(&head);
+	return code;
+}
+
+int npy_parse(const void *bytes, size_t len, struct array *out, struct err *e)
+{
+	struct rd r = { bytes, len, 0, 0 };
+	struct array a = { 0 };
+	struct head h = { 0 };
+	char *text = NULL;
+	int code = find_head(&r, &text, e);
+
+	if (!code)
+		code = read_head(text, &h, e);
+	free(text);
+	if (!code)
+		code = check_size(&h, r.len - r.at, &a.count, e);
+	if (code)
+		return code;
+	a.ndim = h.ndim;
+	memcpy(a.dim, h.dim, sizeof a.dim);
+	a.is_complex = h.kind->is_complex;
+	a.value = mem_try(a.count, (a.is_complex ? 2 : 1) * sizeof *a.value);
+	if (!a.value)
+		return err_set(e, -ERR_CONFIG, "no memory for an array of %llu numbers",
+			(unsigned long long)a.count);
+	code = decode(&h, r.p + r.at, &a, e);
+	if (code)
+		array_free(&a);
+	else
+		*out = a;
+	return code;
+}
+
+void array_free(struct array *a)
+{
+	free(a->value);
+	*a = (struct array){ 0 };
+}
+
+int npy_format(const struct array *a, struct buf *out)
+{
+	uint64_t count = a->count * (a->is_complex ? 2 : 1);
+	struct buf head = BUF_INIT;
+	size_t rest;
+
+	buf_printf(&head, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
+		a->is_complex ? "c16" : "f8");
+	for (uint32_t k = 0; k < a->ndim; k++)
+		buf_printf(&head, "%s%llu%s", k ? ", " : "", (unsigned long long)a->dim[k],
+			a->ndim == 1 ? "," : "");
+	buf_str(&head, "), }");
+	rest = (sizeof magic - 1 + 4 + head.len + 1) % NPY_ALIGN;
+	buf_pad(&head, ' ', rest ? NPY_ALIGN - rest : 0);
+	buf_char(&head, '\n');
+	buf_str(out, magic);
+	buf_u8(out, 1);
+	buf_u8(out, 0);
+	buf_u16(out, (uint16_t)head.len);
+	buf_add(out, head.data, head.len);
+	buf_release(&head);
+	for (uint64_t i = 0; i < count; i++)
+		buf_f64(out, a->value[i]);
+	return 0;
+}

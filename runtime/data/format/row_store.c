@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads rows that lie behind one another at once, others one by one. */
+#include "config.h"
+#include "runtime/data/format/row_store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/system/temporary_file.h"
+
+enum { PIECE_BYTES = 1 << 20 };          /* of a field, read at once unless one row has more */
+
+struct row_store {
+	char *source;
+	uint32_t nx;
+	unsigned nfield;
+	size_t field_cap;
+	struct row_field *field;
+	struct transform through;
+	double *row;                 /* (nx) of the row that is put together */
+	uint8_t *bytes;              /* of the piece of a field */
+	size_t nbytes;
+};
+
+struct row_store *row_store_new(const char *source, uint32_t nx)
+{
+	struct row_store *s = mem_alloc(1, sizeof *s);
+
+	s->source = mem_strdup(source);
+	s->nx = nx;
+	return s;
+}
+
+void row_store_free(struct row_store *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->nfield; i++) {
+		bool shared = false;
+
+		for (unsigned k = 0; k < i; k++)
+			shared |= s->field[k].fd == s->field[i].fd;
+		if (!shared)
+			close(s->field[i].fd);
+	}
+	for (unsigned i = 0; i < s->nfield; i++)
+		free(s->field[i].name);
+	free(s->source);
+	free(s->field);
+	free(s->row);
+	free(s->bytes);
+	free(s);
+}
+
+void row_store_add(struct row_store *s, const struct row_field *f)
+{
+	mem_reserve(s->field, s->nfield, s->field_cap);
+	s->field[s->nfield] = *f;
+	s->field[s->nfield++].name = f->name ? mem_strdup(f->name) : NULL;
+}
+
+void row_store_through(struct row_store *s, const struct transform_step *step)
+{
+	s->through.step[s->through.nstep++] = *step;
+}
+
+static size_t row_bytes(const struct row_field *f)
+{
+	return (size_t)f->count * f->type.nbytes;
+}
+
+/* Rows of a piece; memory for it. */
+static uint32_t piece_rows(struct row_store *s, struct err *e)
+{
+	size_t most = 1, rows;
+
+	for (unsigned i = 0; i < s->nfield; i++)
+		most = s->field[i].stride > most ? s->field[i].stride : most;
+	rows = PIECE_BYTES / most ? PIECE_BYTES / most : 1;
+	if (!s->bytes) {
+		s->bytes = mem_try(rows, most);
+		s->row = mem_try((size_t)s->nx + 1, sizeof *s->row);
+	}
+	if (s->bytes && s->row)
+		return (uint32_t)rows;
+	err_set(e, -ERR_CONFIG, "no memory for a row of %u numbers", s->nx);
+	return 0;
+}
+
+static int bad_number(const struct row_store *s, const struct row_field *f, uint32_t row, size_t column, const char *what,
+	struct err *e)
+{
+	if (f->name)
+		return err_set(e, -ERR_BAD_DATA, "%s: array \"%s\", row %u, column %zu (from 0) %s", s->source, f->name, row, column, what);
+	return err_set(e, -ERR_BAD_DATA, "%s: number %zu of row %u (from 0) %s", s->source, column, row, what);
+}
+
+/* One row's share of a field, from its bytes to its places in x. */
+static int put_field(const struct row_store *s, const struct row_field *f, const uint8_t *p, uint32_t row, double *x,
+	struct err *e)
+{
+	double *to = x + f->first;
+	size_t well = numbers_decode(f->type, p, f->count, to);
+
+	if (well < f->count)
+		return bad_number(s, f, row, well, "has no exact double", e);
+	for (size_t j = 0; j < f->count; j++)
+		if (!isfinite(to[j]))
+			return bad_number(s, f, row, j, "is not finite", e);
+	for (size_t j = f->count; f->pad && j-- > 0; ) {
+		to[2 * j] = to[j];
+		to[2 * j + 1] = 0;
+	}
+	return 0;
+}
+
+/* Bytes of rows row .. row + n of a field. */
+static int read_piece(struct row_store *s, const struct row_field *f, uint64_t row, uint32_t n, uint8_t *p, struct err *e)
+{
+	return file_read(f->fd, s->source, f->at + row * f->stride, p, (size_t)(n - 1) * f->stride + row_bytes(f), e);
+}
+
+/* n rows behind one another; x has room for nx numbers a row. */
+static int read_run(struct row_store *s, uint32_t first, uint32_t n, double *x, struct err *e)
+{
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < s->nfield; i++) {
+		const struct row_field *f = &s->field[i];
+
+		code = read_piece(s, f, first, n, s->bytes, e);
+		for (uint32_t r = 0; !code && r < n; r++)
+			code = put_field(s, f, s->bytes + r * f->stride, first + r, x + (size_t)r * s->nx, e);
+	}
+	return code;
+}
+
+/* Rows that follow one another from at on. */
+static uint32_t run_length(const uint32_t *row, uint32_t at, uint32_t n, uint32_t most)
+{
+	uint32_t k = 1;
+
+	if (!row)
+		return n - at < most ? n - at : most;
+	while (at + k < n && k < most && row[at + k] == row[at] + k)
+		k++;
+	return k;
+}
+
+static uint32_t width(const struct row_store *s)
+{
+	return s->through.nstep ? transform_outputs(&s->through) : s->nx;
+}
+
+/* The run's rows, one after the other through the steps, to x. */
+static int read_changed(struct row_store *s, uint32_t first, uint32_t n, double *x, struct err *e)
+{
+	uint32_t nout = width(s);
+	int code = 0;
+
+	for (uint32_t r = 0; !code && r < n; r++) {
+		code = read_run(s, first + r, 1, s->row, e);
+		if (!code)
+			code = transform_row(&s->through, s->row, s->source, first + r, e);
+		memcpy(x + (size_t)r * nout, s->row, nout * sizeof *x);
+	}
+	return code;
+}
+
+int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e)
+{
+	uint32_t most = piece_rows(s, e), nout = width(s);
+	int code = most ? 0 : -ERR_CONFIG;
+
+	for (uint32_t at = 0, k; !code && at < n; at += k) {
+		uint32_t from = row ? row[at] : first + at;
+
+		k = run_length(row, at, n, most);
+		code = s->through.nstep ? read_changed(s, from, k, x + (size_t)at * nout, e) : read_run(s, from, k, x + (size_t)at * nout, e);
+	}
+	return code;
+}

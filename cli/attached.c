@@ -12,7 +12,7 @@
 #include "cli/changes.h"
 #include "cli/worker_start.h"
 #include "runtime/log/run.h"
-#include "runtime/net/meeting.h"
+#include "runtime/net/launch/meeting.h"
 
 int attached_find(struct cli *c, struct attach *out)
 {

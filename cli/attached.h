@@ -8,8 +8,8 @@
 #include "cli/configuration.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/crypto/crypto_session.h"
-#include "runtime/net/attach.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
+#include "runtime/net/launch/attach.h"
 
 struct attached {
 	struct attach attach;        /* mode ATTACH_NONE: this process is alone */

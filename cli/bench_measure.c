@@ -12,7 +12,7 @@
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/score.h"
 
 enum { RUNS_MIN = 3, RUNS_MAX = 100000, PARTS_RUNS_MAX = 4000 };

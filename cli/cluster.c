@@ -8,7 +8,7 @@
 
 #include "runtime/base/system/clock.h"
 #include "runtime/log/run.h"
-#include "runtime/net/allocation.h"
+#include "runtime/net/launch/allocation.h"
 #include "runtime/train/remote.h"
 
 /* ---- what is wished for ---- */

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/configuration.h"
 #include "cli/samples.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
 #include "runtime/train/train.h"
 
 struct cluster {

@@ -4,7 +4,7 @@
 #define QCNN_CLUSTER_FILES_H
 
 #include "cli/samples.h"
-#include "runtime/net/wire.h"
+#include "runtime/net/protocol/wire.h"
 
 struct cluster_files {
 	struct wire_file file[WIRE_FILES_MAX]; uint32_t n;

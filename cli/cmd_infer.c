@@ -20,7 +20,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/visible.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/weights/weights.h"
 
 struct inference {

@@ -12,7 +12,7 @@
 #include "cli/weights_files.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 
 struct running {
 	struct cli *cli;

@@ -8,7 +8,7 @@
 
 #include "cli/guard.h"
 #include "cli/worker_start.h"
-#include "runtime/net/meeting.h"
+#include "runtime/net/launch/meeting.h"
 
 static int new_key(struct cli *c, const char *path)
 {

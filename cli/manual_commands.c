@@ -7,8 +7,8 @@
 
 #include "cli/command.h"
 #include "runtime/base/diag.h"
-#include "runtime/net/attach.h"
-#include "runtime/net/launch.h"
+#include "runtime/net/launch/attach.h"
+#include "runtime/net/launch/launch.h"
 
 static const struct command *command_of(const char *name)
 {
@@ -147,7 +147,7 @@ void section_messages(struct buf *out, const char *name)
 {
 	static const struct { const char *id, *from, *text; int number; } row[] = {
 #define WIRE(id, number, from, text) { #id, from, text, number },
-#include "runtime/net/wire.def"
+#include "runtime/net/protocol/wire.def"
 #undef WIRE
 	};
 

@@ -13,7 +13,7 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
 
 #define TEXT_OF(x) TEXT_OF_VALUE(x)
 #define TEXT_OF_VALUE(x) #x

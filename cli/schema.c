@@ -15,8 +15,8 @@
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/shots.h"
-#include "runtime/net/hostfile.h"
-#include "runtime/net/launch.h"
+#include "runtime/net/launch/hostfile.h"
+#include "runtime/net/launch/launch.h"
 
 /* ---- words that other rooms define ---- */
 

@@ -11,7 +11,7 @@
 #include "cli/train_preview_parts.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/concurrent_restarts.h"
 
 enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20 };

@@ -10,7 +10,7 @@
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/statevector/state_memory.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
 
 /* Of all starts, as far as nothing stops them before. */
 static double all_seconds(const struct preview *p)

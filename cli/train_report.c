@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/score.h"
 
 struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder)

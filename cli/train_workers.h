@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "runtime/log/metrics.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
 
 struct train_workers;
 

@@ -264,7 +264,7 @@ check-soak: check-programs
 
 # Bytes of libFuzzer for FUZZ_SECONDS, with clang and its sanitizers.
 FUZZ_SECONDS = 60
-fuzzed_sources = runtime/net/handshake.c runtime/net/peer.c runtime/net/wire.c runtime/net/wire_parts.c runtime/net/wire_work.c
+fuzzed_sources = runtime/net/protocol/handshake.c runtime/net/protocol/peer.c runtime/net/protocol/wire.c runtime/net/protocol/wire_parts.c runtime/net/protocol/wire_work.c
 EXTRA_DIST += tests/net/any_message.h tests/net/fuzz_wire.c
 check-fuzz: all
 	@$(MKDIR_P) tests/net

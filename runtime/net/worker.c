@@ -17,9 +17,9 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/net/carry.h"
-#include "runtime/net/dial.h"
-#include "runtime/net/peer.h"
+#include "runtime/net/launch/carry.h"
+#include "runtime/net/launch/dial.h"
+#include "runtime/net/protocol/peer.h"
 #include "runtime/net/spin.h"
 
 enum { HANDSHAKE_S = 10, CARRIED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };

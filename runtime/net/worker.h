@@ -6,7 +6,7 @@
 #ifndef QCNN_WORKER_H
 #define QCNN_WORKER_H
 
-#include "runtime/net/wire.h"
+#include "runtime/net/protocol/wire.h"
 
 struct worker_ops {
 	/* Make ready for a job (with its part of the threads); what a fixed test of it gives. */

@@ -12,7 +12,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/remote_rows.h"
 #include "runtime/train/score.h"
 

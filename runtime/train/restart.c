@@ -9,7 +9,7 @@
 
 #include "runtime/base/rng.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 
 static void mark_frozen(const struct program *p, uint8_t *frozen)
 {

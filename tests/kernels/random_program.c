@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/rng.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/kernels/build.h"
 
 enum { NMATRIX = 12, ITEMS_MAX = 5 };

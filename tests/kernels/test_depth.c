@@ -10,7 +10,7 @@
 
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/compile_file.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"

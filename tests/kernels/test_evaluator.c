@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/kernels/random_program.h"
-#include "tests/kernels/build.h"
 #include "runtime/exec/units.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "tests/kernels/build.h"
+#include "tests/kernels/random_program.h"
 
 enum { NSAMPLE = 3 };
 

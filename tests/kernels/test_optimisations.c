@@ -12,7 +12,7 @@
 #include "runtime/exec/evaluator.h"
 #include "runtime/exec/exact_optimisation_use.h"
 #include "runtime/exec/light_cones.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/program/verify.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"

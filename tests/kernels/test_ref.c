@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/base/rng.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <unistd.h>
 #include "runtime/exec/evaluator.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/model.h"
 #include "tests/compile_file.h"
 #include "tests/tap.h"

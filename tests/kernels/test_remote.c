@@ -4,10 +4,10 @@
 #include "config.h"
 #include <stdlib.h>
 #include <string.h>
-#include "tests/kernels/random_program.h"
-#include "tests/kernels/build.h"
-#include "runtime/net/pool_threads.h"
 #include "runtime/base/arena.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "tests/kernels/build.h"
+#include "tests/kernels/random_program.h"
 
 enum { NSAMPLE = 37, NROW = 50, NGRADIENT = 8 };
 

@@ -9,7 +9,7 @@
 
 #include "runtime/base/rng.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/tap.h"
 #include "tests/train/tiny.h"
 

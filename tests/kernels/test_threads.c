@@ -8,7 +8,7 @@
 #include <string.h>
 #include "compiler/compile.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/tap.h"
 
 static const char model_text[] =

@@ -6,7 +6,7 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/program/bytecode.h"
 #include "tests/unit/sample.h"
 

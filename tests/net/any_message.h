@@ -3,7 +3,7 @@
 #ifndef TESTS_NET_ANY_MESSAGE_H
 #define TESTS_NET_ANY_MESSAGE_H
 
-#include "runtime/net/wire.h"
+#include "runtime/net/protocol/wire.h"
 
 /* Any message, as one call: what all get functions have in common. */
 static bool get_any(const uint8_t *p, size_t len)

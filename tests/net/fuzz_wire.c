@@ -2,7 +2,7 @@
  * Bytes of a fuzzer as a body, and as a stream of frames: nothing may be read beyond them.
  * `make check-fuzz` runs it, with libFuzzer of clang. */
 #include "config.h"
-#include "runtime/net/peer.h"
+#include "runtime/net/protocol/peer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/coordinator.h"
-#include "runtime/net/peer.h"
+#include "runtime/net/cluster/coordinator.h"
+#include "runtime/net/protocol/peer.h"
 #include "tests/tap.h"
 
 enum { NWORKER = 2, PATIENCE_S = 60 };

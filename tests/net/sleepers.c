@@ -26,7 +26,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/worker.h"
 
 enum { WORKERS_MAX = 200, NIN = 8, WARM = 20, TURN_BELOW = 500 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What environments say about processes that were started together, and the files by which these meet. */
 #include "config.h"
-#include "runtime/net/attach.h"
+#include "runtime/net/launch/attach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/net/meeting.h"
+#include "runtime/net/launch/meeting.h"
 #include "tests/tap.h"
 
 /* "A=1 B=2" (a blank in a value is written _) into an environment without anything else; what comes of it as a text. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A coordinator with workers that are late, slow, silent, wrong or unable: every unit counts once. */
 #include "config.h"
-#include "runtime/net/coordinator.h"
+#include "runtime/net/cluster/coordinator.h"
 
 #include "tests/net/played.h"
 

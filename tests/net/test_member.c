@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a coordinator decides without any connection: how many files it may open, and when a job without workers ends. */
 #include "config.h"
-#include "runtime/net/member.h"
+#include "runtime/net/cluster/member.h"
 
 #include <sys/resource.h>
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/base/system/clock.h"
-#include "runtime/net/peer.h"
+#include "runtime/net/protocol/peer.h"
 #include "tests/tap.h"
 
 enum { PATIENCE_S = 60, CHALLENGE_BYTES = 1 + 2 + CRYPTO_PUBLIC + CRYPTO_MAC };

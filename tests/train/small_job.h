@@ -4,7 +4,7 @@
 #define TESTS_TRAIN_SMALL_JOB_H
 
 #include "runtime/base/rng.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/score.h"
 #include "runtime/train/train.h"
 #include "tests/tap.h"

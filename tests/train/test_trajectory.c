@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/compile_file.h"
 #include "tests/tap.h"
 

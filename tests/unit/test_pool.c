@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/base/rng.h"
-#include "runtime/net/pool_threads.h"
+#include "runtime/net/scheduler/pool_threads.h"
 #include "tests/tap.h"
 
 enum { NUNIT = 1000, N = 5, NTHREAD = 4 };

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where the coordinator listens: on the addresses that the hosts will reach it by, and no other. */
+#include "config.h"
+#include "runtime/net/cluster/member.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BACKLOG = 4096 };
+
+static socklen_t length_of(const struct sockaddr *a)
+{
+	return a->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
+{
+	if (a->sa_family != b->sa_family)
+		return false;
+	if (a->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr == ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr, 16);
+}
+
+static bool is_loopback(const struct sockaddr *a)
+{
+	if (a->sa_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+static void set_port(struct sockaddr_storage *a, uint16_t port)
+{
+	if (a->ss_family == AF_INET)
+		((struct sockaddr_in *)a)->sin_port = port;
+	else
+		((struct sockaddr_in6 *)a)->sin6_port = port;
+}
+
+static bool listens_already(const struct coordinator *c, const struct sockaddr *a)
+{
+	for (unsigned i = 0; i < c->nlistener; i++) {
+		struct sockaddr_storage own;
+		socklen_t len = sizeof own;
+
+		if (!getsockname(c->listener[i].fd, (struct sockaddr *)&own, &len) && same_address((struct sockaddr *)&own, a))
+			return true;
+	}
+	return false;
+}
+
+/* The socket's address as a worker is told it. */
+static void address_text(const struct sockaddr_storage *a, char *out, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (a->ss_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+
+		inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+		snprintf(out, size, "%s:%u", text, ntohs(v4->sin_port));
+	} else {
+		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
+
+		inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+		snprintf(out, size, "[%s]:%u", text, ntohs(v6->sin6_port));
+	}
+}
+
+/* port 0: any. */
+static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t port, struct err *e)
+{
+	struct sockaddr_storage own = { 0 };
+	socklen_t len = sizeof own;
+	int fd, yes = 1;
+
+	if (listens_already(c, a))
+		return 0;
+	if (c->nlistener == LISTENERS_MAX)
+		return err_set(e, -ERR_CONFIG, "the hosts reach this machine by more than %d addresses", LISTENERS_MAX);
+	memcpy(&own, a, length_of(a));
+	set_port(&own, htons(port));
+	fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && port)                 /* that of a job which has just ended */
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&own, length_of(a)) || listen(fd, BACKLOG)
+			|| getsockname(fd, (struct sockaddr *)&own, &len)) {
+		char text[64];
+
+		address_text(&own, text, sizeof text);
+		err_set(e, -ERR_CONFIG, "cannot listen on %s: %s", text, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -ERR_CONFIG;
+	}
+	c->listener[c->nlistener].fd = fd;
+	address_text(&own, c->listener[c->nlistener].address, sizeof c->listener[0].address);
+	c->nlistener++;
+	return 0;
+}
+
+static int listen_loopback(struct coordinator *c, struct err *e)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return listen_on(c, (struct sockaddr *)&a, 0, e);
+}
+
+/* Our address on the way to an address: asked of the routing table, no packet is sent. */
+static bool way_to(const struct sockaddr *to, socklen_t tolen, struct sockaddr_storage *own)
+{
+	int fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof *own;
+	bool ok = fd >= 0 && !connect(fd, to, tolen) && !getsockname(fd, (struct sockaddr *)own, &len);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* The name that ssh makes of a host: its HostName, where its configuration gives one; and whether it goes by others. */
+static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
+{
+	char line[512], command[HOST_NAME_LONGEST + 32];
+	bool found = false;
+	FILE *f;
+
+	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* checked: letters that are no quotes */
+	f = popen(command, "re");
+	while (f && fgets(line, sizeof line, f))
+		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13)) && strcmp(strchr(line, ' '), " none\n")) {
+			*others = true;
+		} else if (!strncmp(line, "hostname ", 9)) {
+			snprintf(out, size, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);
+			found = true;
+		}
+	if (f)
+		pclose(f);
+	return found;
+}
+
+/* Host without user@. */
+static void bare_name(const char *host, char *out, size_t size)
+{
+	const char *at = strrchr(host, '@');
+
+	snprintf(out, size, "%s", at ? at + 1 : host);
+}
+
+static int listen_for(struct coordinator *c, const char *host, enum launcher launcher, struct err *e)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
+	struct sockaddr_storage own;
+	char name[HOST_NAME_LONGEST + 1], other[HOST_NAME_LONGEST + 1];
+	int code, status;
+	bool others = launcher != LAUNCHER_SSH;      /* which know names of their own */
+
+	bare_name(host, name, sizeof name);
+	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other, &others))
+		snprintf(name, sizeof name, "%s", other);
+	status = getaddrinfo(name, "9", &hints, &found);
+	if (status && others && c->o.transport == CARRY_AUTO)
+		return 0;                    /* no way back is known */
+	if (status)
+		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s): check its name; for one that ssh "
+			"alone knows, --iface says where to listen", host, gai_strerror(status));
+	code = -ERR_UNREACHABLE;
+	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
+		if (way_to(i->ai_addr, i->ai_addrlen, &own))
+			code = listen_on(c, (struct sockaddr *)&own, 0, e);
+	freeaddrinfo(found);
+	if (code == -ERR_UNREACHABLE)
+		err_set(e, code, "there is no way to the host %s; --iface says where to listen for it", host);
+	return code;
+}
+
+/* The port that guests know. */
+static uint16_t port_for(const struct coordinator *c)
+{
+	return c->o.guests && *c->o.guests->host ? c->o.guests->port : 0;
+}
+
+/* All addresses of the interface, or the one address, that was asked for. */
+static int listen_iface(struct coordinator *c, struct err *e)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *found = NULL;
+	struct ifaddrs *all = NULL;
+	int code = 0, n = 0;
+
+	if (!getaddrinfo(c->o.iface, NULL, &hints, &found)) {
+		code = listen_on(c, found->ai_addr, port_for(c), e);
+		freeaddrinfo(found);
+		return code;
+	}
+	if (getifaddrs(&all))
+		all = NULL;
+	for (struct ifaddrs *i = all; i && !code; i = i->ifa_next) {
+		bool usable = i->ifa_addr && (i->ifa_addr->sa_family == AF_INET || (i->ifa_addr->sa_family == AF_INET6
+			&& !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr)));
+
+		if (usable && !strcmp(i->ifa_name, c->o.iface)) {
+			code = listen_on(c, i->ifa_addr, port_for(c), e);
+			n++;
+		}
+	}
+	if (all)
+		freeifaddrs(all);
+	if (!code && !n)
+		code = err_set(e, -ERR_CONFIG, "this machine has no interface or address `%s`", c->o.iface);
+	return code;
+}
+
+/* The first of a name's addresses that is one of this machine. */
+static int listen_name(struct coordinator *c, const char *name, bool loopback, struct err *e)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
+	int code = -ERR_UNREACHABLE, status = getaddrinfo(name, NULL, &hints, &found);
+
+	if (status)
+		return err_set(e, code, "%s: %s", name, gai_strerror(status));
+	for (struct addrinfo *i = found; i && code; i = i->ai_next)
+		if (loopback || !is_loopback(i->ai_addr))
+			code = listen_on(c, i->ai_addr, port_for(c), e);
+	freeaddrinfo(found);
+	return code;
+}
+
+/* Nobody knows where we are: the address of this machine's name, else that of its way to others. */
+static int listen_here(struct coordinator *c, struct err *e)
+{
+	struct sockaddr_in far = { .sin_family = AF_INET, .sin_port = htons(9) };
+	char name[HOST_NAME_LONGEST + 1] = "";
+	struct sockaddr_storage own;
+
+	gethostname(name, sizeof name - 1);
+	if (!listen_name(c, name, false, e))
+		return 0;
+	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any that is not here */
+	if (way_to((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
+		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
+	return err_set(e, -ERR_CONFIG, "this machine, %s, has no address that others could know; --iface says where to listen", name);
+}
+
+static int listen_for_guests(struct coordinator *c, struct err *e)
+{
+	const struct coordinator_guests *g = c->o.guests;
+	struct err why;
+
+	if (!*g->host)
+		return g->near ? listen_loopback(c, e) : listen_here(c, e);
+	if (!listen_name(c, g->host, true, &why))
+		return 0;
+	return err_set(e, -ERR_CONFIG, "rank 0 cannot listen at %s, port %u, where the others look for it: %s; --iface says where else",
+		g->host, g->port, why.text);
+}
+
+int listeners_open(struct coordinator *c, struct err *e)
+{
+	const struct hosts *h = c->o.hosts;
+	bool alone = c->o.transport == CARRY_STDIO;  /* nobody connects but guests */
+	int code = 0;
+
+	if (c->o.iface && (!alone || c->o.guests))
+		code = listen_iface(c, e);
+	else if (c->o.guests)
+		code = listen_for_guests(c, e);
+	for (size_t i = 0; i < h->n && !code && !alone; i++)
+		if (host_is_local(&h->host[i]))
+			code = listen_loopback(c, e);
+		else if (!c->o.iface)
+			code = listen_for(c, h->host[i].name, c->o.launcher, e);
+	return code;
+}

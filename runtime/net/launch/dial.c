@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A worker's way to its coordinator: the first frame, then one address after the other. */
+#include "config.h"
+#include "runtime/net/launch/dial.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/base/system/clock.h"
+
+enum { BOOT_S = 30, CONNECT_MS = 3000, STAGGER_MS = 250 };
+
+/* ---- the first frame ---- */
+
+bool dial_wait(int fd, short events, double until)
+{
+	for (;;) {
+		double left = until - clock_seconds();
+		struct pollfd f = { .fd = fd, .events = events };
+		int n = poll(&f, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+
+		if (n > 0)
+			return true;
+		if (n == 0 || errno != EINTR)
+			return false;
+	}
+}
+
+static bool read_whole(int fd, void *p, size_t len, double until)
+{
+	for (size_t at = 0; at < len; ) {
+		ssize_t n;
+
+		if (!dial_wait(fd, POLLIN, until))
+			return false;
+		n = read(fd, (char *)p + at, len - at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += (size_t)n;
+	}
+	return true;
+}
+
+int dial_read_boot(int fd, struct wire_boot *boot, struct err *e)
+{
+	uint8_t header[WIRE_HEADER], *body = crypto_secret_new(WIRE_TEXT_MAX);
+	double until = clock_seconds() + BOOT_S;
+	struct rd r = { .p = header, .len = sizeof header };
+	size_t len;
+	bool ok = body && read_whole(fd, header, sizeof header, until);
+
+	if (!body)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	len = rd_u32(&r);
+	ok = ok && len <= WIRE_TEXT_MAX && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
+	crypto_secret_free(body, WIRE_TEXT_MAX);
+	if (!ok)
+		return err_set(e, -ERR_PROTOCOL, "the standard input does not begin with what `qcnn train --hosts` writes; "
+			"workers are started by it, not by hand");
+	if (boot->version != WIRE_VERSION)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator speaks version %u of the protocol, this qcnn version %d: "
+			"the same qcnn has to be on all hosts", boot->version, WIRE_VERSION);
+	return 0;
+}
+
+/* ---- connecting ---- */
+
+struct try {
+	const char *port;
+	char host[64];
+	double until;
+};
+struct tries {
+	struct try at[2 * WIRE_ADDRESSES_MAX]; unsigned n, nbegun;
+	struct pollfd f[2 * WIRE_ADDRESSES_MAX];     /* fd -1: failed, or not begun */
+	int fault;                   /* of the first */
+	double next;                 /* begins then */
+};
+
+/* "192.0.2.1:4711" or "[2001:db8::1]:4711" in two. */
+static bool split_address(const char *address, char *host, size_t size, const char **port)
+{
+	const char *colon = strrchr(address, ':');
+	bool brackets = *address == '[';
+
+	if (!colon || colon == address)
+		return false;
+	*port = colon + 1;
+	snprintf(host, size, "%.*s", (int)(colon - address - 2 * brackets), address + brackets);
+	return true;
+}
+
+/* The addresses we were told; then the machine that came by ssh, where a translation lies between. */
+static void gather(const struct wire_boot *boot, struct tries *t)
+{
+	const char *ssh = getenv("SSH_CONNECTION");
+	struct try *one;
+
+	for (uint32_t i = 0; i < boot->naddress; i++) {
+		one = &t->at[t->n];
+		t->n += split_address(boot->address[i], one->host, sizeof one->host, &one->port);
+	}
+	for (uint32_t i = 0; i < boot->naddress && ssh; i++) {
+		one = &t->at[t->n];
+		t->n += split_address(boot->address[i], one->host, sizeof one->host, &one->port);
+		snprintf(one->host, sizeof one->host, "%.*s", (int)strcspn(ssh, " "), ssh);
+	}
+	for (unsigned i = 0; i < t->n; i++)
+		t->f[i] = (struct pollfd){ .fd = -1, .events = POLLOUT };
+}
+
+static void try_failed(struct tries *t, unsigned i, int fault)
+{
+	if (t->f[i].fd >= 0)
+		close(t->f[i].fd);
+	t->f[i].fd = -1;
+	if (!i)
+		t->fault = fault;
+	t->next = 0;                         /* no reason to wait */
+}
+
+static void try_begin(struct tries *t, double now)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *found = NULL;
+	unsigned i = t->nbegun++;
+
+	t->next = now + STAGGER_MS / 1000.0;
+	t->at[i].until = now + CONNECT_MS / 1000.0;
+	if (getaddrinfo(t->at[i].host, t->at[i].port, &hints, &found)) {
+		try_failed(t, i, EADDRNOTAVAIL);
+		return;
+	}
+	t->f[i].fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (t->f[i].fd < 0 || (connect(t->f[i].fd, found->ai_addr, found->ai_addrlen) && errno != EINPROGRESS))
+		try_failed(t, i, errno);
+	freeaddrinfo(found);
+}
+
+/* Is one through?  Those that have failed are closed. */
+static int try_results(struct tries *t, double now)
+{
+	int fault;
+	socklen_t len;
+
+	for (unsigned i = 0; i < t->nbegun; i++) {
+		if (t->f[i].fd < 0)
+			continue;
+		fault = now > t->at[i].until ? ETIMEDOUT : 0;
+		len = sizeof fault;
+		if (t->f[i].revents && !getsockopt(t->f[i].fd, SOL_SOCKET, SO_ERROR, &fault, &len) && !fault)
+			return t->f[i].fd;
+		if (fault)
+			try_failed(t, i, fault);
+	}
+	return -1;
+}
+
+/* One address after the other begins, each a moment after the one before, or when that has failed. */
+int dial(const struct wire_boot *boot, struct err *e)
+{
+	struct tries t = { .n = 0 };
+	int fd = -1;
+
+	gather(boot, &t);
+	while (fd < 0) {
+		double now = clock_seconds();
+		bool open = false;
+
+		while (t.nbegun < t.n && now >= t.next)
+			try_begin(&t, now);
+		for (unsigned i = 0; i < t.nbegun; i++)
+			open |= t.f[i].fd >= 0;
+		if (!open && t.nbegun == t.n)
+			break;
+		poll(t.f, t.nbegun, STAGGER_MS / 10);
+		fd = try_results(&t, clock_seconds());
+	}
+	for (unsigned i = 0; i < t.nbegun; i++)
+		if (t.f[i].fd >= 0 && t.f[i].fd != fd)
+			close(t.f[i].fd);
+	if (fd < 0)
+		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(t.fault));
+	return fd;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files that nobody else may read. */
+#include "config.h"
+#include "runtime/net/launch/meeting.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[] = "qcnn meeting 2\n";
+
+void meeting_path(const char *folder, const char *job, struct buf *out)
+{
+	buf_printf(out, "%s/.qcnn-meeting%s%s", folder, *job ? "-" : "", job);
+}
+
+/* ---- reading what is secret ---- */
+
+/* Ours, or the system's (a mounted secret), and nobody else's to read. */
+static bool is_private(const struct stat *st)
+{
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		return false;
+	return !(st->st_mode & (st->st_uid == 0 ? 0027 : 0077));
+}
+
+/* At most size bytes of it: how many, or -1 with errno (EPERM: not private). */
+static ssize_t read_private(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), fault = 0;
+	struct stat st;
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st))
+		fault = errno;
+	else if (!S_ISREG(st.st_mode))
+		fault = EINVAL;
+	else if (!is_private(&st))
+		fault = EPERM;
+	while (!fault && n && len < size) {
+		n = read(fd, out + len, size - len);
+		if (n < 0 && errno != EINTR)
+			fault = errno;
+		len += n > 0 ? (size_t)n : 0;
+	}
+	close(fd);
+	errno = fault;
+	return fault ? -1 : (ssize_t)len;
+}
+
+static size_t without_end(const char *text, size_t n)
+{
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		n--;
+	return n;
+}
+
+int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
+{
+	char *text = crypto_secret_new(KEY_FILE_MOST);
+	ssize_t n = text ? read_private(path, text, KEY_FILE_MOST) : 0;
+	int code = 0;
+
+	if (!text)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	if (n < 0 && errno == EPERM)
+		code = err_set(e, -ERR_AUTH, "others may read the key file %s, or it is not yours: chmod 600 %s", path, path);
+	else if (n < 0)
+		code = err_set(e, -ERR_NO_INPUT, "cannot read the key file %s: %s", path, strerror(errno));
+	else if (!(n == CRYPTO_KEY && crypto_key_of_text(text, CRYPTO_KEY, key)) && !crypto_key_of_text(text, without_end(text, (size_t)n), key))
+		code = err_set(e, -ERR_AUTH, "the key file %s does not hold 32 random bytes, as 64 hexadecimal digits or base64 (a passphrase "
+			"could be guessed): `qcnn worker --new-key FILE` makes one that does", path);
+	crypto_secret_free(text, KEY_FILE_MOST);
+	return code;
+}
+
+/* A file that this process has made: all of it is there, or nothing. */
+static int write_new(int fd, const char *path, const char *text, size_t len, struct err *e)
+{
+	bool ok = write(fd, text, len) == (ssize_t)len && !fsync(fd);
+	int fault = errno;
+
+	if (close(fd) && ok) {
+		fault = errno;
+		ok = false;
+	}
+	if (ok)
+		return 0;
+	unlink(path);
+	return err_set(e, -ERR_IO, "cannot write the key file %s: %s", path, strerror(fault));
+}
+
+int key_file_new(const char *path, struct err *e)
+{
+	enum { DIGITS = 2 * CRYPTO_KEY, SIZE = CRYPTO_KEY + DIGITS + 2 };
+	char *text = crypto_secret_new(SIZE);
+	uint8_t *key = (uint8_t *)text + DIGITS + 2;
+	int fd, code;
+
+	if (!text)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	crypto_random(key, CRYPTO_KEY);
+	for (int i = 0; i < CRYPTO_KEY; i++)
+		snprintf(text + 2 * i, 3, "%02x", key[i]);
+	text[DIGITS] = '\n';
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		code = err_set(e, -ERR_CANT_CREATE, "cannot make the key file %s: %s", path, strerror(errno));
+	else
+		code = write_new(fd, path, text, DIGITS + 1, e);
+	crypto_secret_free(text, SIZE);
+	return code;
+}
+
+/* ---- the meeting ---- */
+
+static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
+{
+	buf_printf(b, "%s ", name);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%02x", p[i]);
+	buf_char(b, '\n');
+}
+
+int meeting_write(const char *path, const struct meeting *m, struct err *e)
+{
+	struct buf b;
+	int code;
+
+	if (!crypto_secret_buf(&b, MEETING_MOST))
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	buf_str(&b, magic);
+	put_hex(&b, "job", m->job, sizeof m->job);
+	put_hex(&b, "words", m->words, sizeof m->words);
+	if (m->has_key)
+		put_hex(&b, "key", m->key, sizeof m->key);
+	for (uint32_t i = 0; i < m->naddress; i++)
+		buf_printf(&b, "address %s\n", m->address[i]);
+	buf_str(&b, "end\n");
+	code = buf_write_secret(&b, path, e);
+	crypto_secret_buf_free(&b);
+	return code;
+}
+
+static bool get_hex(const char *text, size_t len, uint8_t *out, size_t n)
+{
+	if (len != 2 * n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned v;
+
+		if (!isxdigit((unsigned char)text[2 * i]) || !isxdigit((unsigned char)text[2 * i + 1]) || sscanf(text + 2 * i, "%2x", &v) != 1)
+			return false;
+		out[i] = (uint8_t)v;
+	}
+	return true;
+}
+
+/* One line; false: it is none. */
+static bool take_line(struct meeting *m, const char *p, size_t len)
+{
+	if (len > 6 && !strncmp(p, "words ", 6))
+		return get_hex(p + 6, len - 6, m->words, sizeof m->words);
+	if (len > 4 && !strncmp(p, "job ", 4))
+		return get_hex(p + 4, len - 4, m->job, sizeof m->job);
+	if (len > 4 && !strncmp(p, "key ", 4))
+		return m->has_key = get_hex(p + 4, len - 4, m->key, sizeof m->key);
+	if (len > 8 && len - 8 < sizeof m->address[0] && !strncmp(p, "address ", 8) && m->naddress < WIRE_ADDRESSES_MAX) {
+		snprintf(m->address[m->naddress++], sizeof m->address[0], "%.*s", (int)(len - 8), p + 8);
+		return true;
+	}
+	return false;
+}
+
+static bool parse(const char *text, struct meeting *m)
+{
+	if (strncmp(text, magic, sizeof magic - 1))
+		return false;
+	for (text += sizeof magic - 1; strcmp(text, "end\n"); ) {
+		size_t len = strcspn(text, "\n");
+
+		if (!text[len] || !take_line(m, text, len))
+			return false;
+		text += len + 1;
+	}
+	return true;
+}
+
+/* A network's file system may remember that there was no such file until the folder is read. */
+static void look_again(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096];
+	DIR *d;
+
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	d = opendir(folder);
+	if (d)
+		closedir(d);
+}
+
+int meeting_read(const char *path, struct meeting *out, struct err *e)
+{
+	char *text = crypto_secret_new(MEETING_MOST);
+	ssize_t n;
+	int code = 0;
+
+	if (!text)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	*out = (struct meeting){ .has_key = false };
+	look_again(path);
+	n = read_private(path, text, MEETING_MOST - 1);      /* the last byte stays 0 */
+	if (n < 0 && errno == EPERM)
+		code = err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
+	else if (n < 0)
+		code = err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));
+	else if (!parse(text, out))
+		code = err_set(e, -ERR_UNREACHABLE, "%s is not what rank 0 writes", path);
+	crypto_secret_free(text, MEETING_MOST);
+	return code;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The bytes between coordinator and worker: every message packed and unpacked here, and
+ * nowhere else.  qcnn-wire(7) describes them for those who write another worker.
+ *
+ * A frame is a length (4 bytes) and a body, whose first byte is its type.  Numbers are
+ * little-endian, real numbers IEEE doubles, texts a length (2 bytes) and UTF-8.  wire_put_*
+ * append a body; wire_get_* check every length before it is used and refuse bytes that
+ * are left over: false, and nothing may be used.  What they give borrows from the body. */
+#ifndef QCNN_WIRE_H
+#define QCNN_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/buf.h"
+#include "runtime/base/crypto/crypto_session.h"
+#include "runtime/base/fixed.h"
+
+enum {
+	WIRE_VERSION = 2,
+	WIRE_HEADER = 4,                     /* bytes before a body: its length */
+	WIRE_EARLY_MAX = 1024,               /* a body before the sender has proved the key */
+	WIRE_BODY_MAX = 1 << 30,
+	WIRE_TEXT_MAX = 4096,
+	WIRE_ADDRESSES_MAX = 16,
+	WIRE_UNITS_MAX = FIXED_TERMS_MAX,    /* units of a step */
+	WIRE_OPTIONS_MAX = 64,
+	WIRE_SETS_MAX = 4,           /* data sets of which inputs are kept */
+	WIRE_FILES_MAX = 4,          /* that workers open themselves; their sets are numbered behind those */
+	WIRE_PATH_MAX = 4095,
+	WIRE_DIGEST = 32,
+	WIRE_JOB_ID = 32
+};
+
+enum wire_type {
+	WIRE_NONE = 0,
+#define WIRE(id, number, from, text) WIRE_##id = number,
+#include "runtime/net/protocol/wire.def"
+#undef WIRE
+};
+
+/* "WORK", or "?" */
+const char *wire_name(int type);
+
+/* What carries a connection: TCP alone; TCP, else the worker's standard input and output; these. */
+enum carry { CARRY_TCP = 0, CARRY_AUTO, CARRY_STDIO };
+
+/* What the launcher writes to the worker's standard input: how to reach whom, with which key. */
+struct wire_boot {
+	uint16_t version;            /* of the protocol; the rest is there only where it is ours */
+	uint8_t key[CRYPTO_KEY];
+	uint32_t rank;
+	uint8_t job[WIRE_JOB_ID];    /* no other job has it: part of the proofs */
+	uint8_t carry;               /* enum carry */
+	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* 0 with CARRY_STDIO alone: "192.0.2.1:4711", "[2001:db8::1]:4711" */
+};
+
+/* The handshake: see handshake.h for what the proofs cover. */
+struct wire_hello { uint16_t version; uint32_t numerical, rank; bool aes; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
+struct wire_challenge { bool encrypt, aes; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
+struct wire_proof { uint8_t proof[CRYPTO_MAC]; };
+
+/* What the worker's machine is. */
+struct wire_about {
+	uint8_t isa;                 /* enum isa: the best there */
+	uint32_t threads;            /* that it would use alone */
+	uint64_t memory, pid;        /* bytes that are free */
+	uint64_t maths;              /* maths_digest */
+	char version[64], host[256], processor[128];
+};
+
+/* A data file that the worker opens itself; texts are borrowed, without an end. */
+struct wire_file {
+	uint8_t digest[WIRE_DIGEST]; /* that the worker has to find as well */
+	uint32_t nrow, nx;           /* samples; numbers of one */
+	const char *path, *spec, *through;   /* how it is read, and changed by what was learnt: texts of the room data */
+	uint32_t npath, nspec, nthrough;
+};
+
+/* What is to be computed; a text is what the room train put there (see train/remote.h). */
+struct wire_job {
+	uint8_t isa, precision, gradient, device;    /* as the evaluator's enums; device 0 cpu, 1 ref */
+	uint8_t again;               /* 1: what is constant at the start of a circuit is done with all new weights */
+	uint32_t share;              /* workers on that machine: each takes its part of the threads */
+	uint32_t threads;            /* or this many; 0: its part */
+	uint32_t nlabel;             /* labels of a sample */
+	uint32_t shortcuts;          /* of single samples, as bits: see exec/shortcut.h */
+	uint32_t shots;              /* that readouts are frequencies of; 0: they are exact */
+	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
+	const uint8_t *program; size_t nprogram;
+	uint32_t nfile; struct wire_file file[WIRE_FILES_MAX];
+};
+struct wire_ready { uint32_t width, nvector, nout, nthread; uint8_t digest[WIRE_DIGEST]; };
+
+/* Units of a step: bit k of the map says that unit first + k is among them. */
+struct wire_units { uint32_t first, nbit; const uint8_t *bit; };
+
+struct wire_weights { uint64_t version; uint32_t n; const uint8_t *value; };
+/* Rows of a data set, which stay as they are: WORK may name them instead of bringing them again. */
+struct wire_data {
+	uint32_t set, nrow;          /* which one; rows of all of it */
+	uint32_t nx, n;              /* numbers of a row; rows here */
+	const uint8_t *row, *value;  /* (n) their numbers, ascending; (n, nx) doubles */
+};
+struct wire_work {
+	uint64_t step, weights;      /* weights: the version that it is to be done with */
+	bool gradient;
+	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
+	struct wire_units units;
+	uint32_t nsample, nin;       /* numbers of a sample: inputs, with a gradient what its slope needs */
+	uint32_t nkept, set;         /* so many of them, the inputs, are rows of that set which the worker has; 0: none */
+	const uint8_t *row;          /* (nsample) u32, where nkept is not 0 */
+	const uint8_t *value;        /* (nsample, nin - nkept) doubles */
+};
+struct wire_result {
+	uint64_t step;
+	double seconds;              /* that the worker computed */
+	struct wire_units units;
+	uint32_t nsample, nout, n;   /* (nsample, nout) doubles, then n entries of two integers */
+	const uint8_t *value, *vector;
+};
+struct wire_failed { uint64_t step; struct wire_units units; int32_t code; char text[1024]; };
+struct wire_beat { uint64_t nunit; };            /* done since the start */
+struct wire_bye { int32_t code; char text[1024]; };  /* enum err_code; 0: the work is done */
+
+void wire_put_boot(struct buf *b, const struct wire_boot *m);
+void wire_put_hello(struct buf *b, const struct wire_hello *m);
+void wire_put_challenge(struct buf *b, const struct wire_challenge *m);
+void wire_put_proof(struct buf *b, const struct wire_proof *m);
+void wire_put_about(struct buf *b, const struct wire_about *m);
+void wire_put_job(struct buf *b, const struct wire_job *m);
+void wire_put_ready(struct buf *b, const struct wire_ready *m);
+void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n);
+/* Without the rows' inputs, which follow by buf_f64s. */
+void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row);
+/* Everything but, where nkept is set, the samples' rows, and their numbers: these follow by wire_put_row and
+ * buf_f64s. */
+void wire_put_work(struct buf *b, const struct wire_work *m);
+void wire_put_result(struct buf *b, const struct wire_result *m, const double *value, const struct fixed *vector);
+void wire_put_failed(struct buf *b, const struct wire_failed *m);
+void wire_put_beat(struct buf *b, const struct wire_beat *m);
+void wire_put_bye(struct buf *b, const struct wire_bye *m);
+void wire_put_row(struct buf *b, uint32_t row);
+
+/* p[0..len) is a body with its type. */
+bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);
+bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m);
+bool wire_get_challenge(const uint8_t *p, size_t len, struct wire_challenge *m);
+bool wire_get_proof(const uint8_t *p, size_t len, struct wire_proof *m);
+bool wire_get_about(const uint8_t *p, size_t len, struct wire_about *m);
+bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m);
+bool wire_get_ready(const uint8_t *p, size_t len, struct wire_ready *m);
+bool wire_get_weights(const uint8_t *p, size_t len, struct wire_weights *m);
+bool wire_get_data(const uint8_t *p, size_t len, struct wire_data *m);
+bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m);
+bool wire_get_result(const uint8_t *p, size_t len, struct wire_result *m);
+bool wire_get_failed(const uint8_t *p, size_t len, struct wire_failed *m);
+bool wire_get_beat(const uint8_t *p, size_t len, struct wire_beat *m);
+bool wire_get_bye(const uint8_t *p, size_t len, struct wire_bye *m);
+uint32_t wire_row(const uint8_t *row, uint32_t k);
+void wire_doubles(const uint8_t *p, size_t n, double *out);
+void wire_fixed(const uint8_t *p, size_t n, struct fixed *out);
+
+/* Units as numbers: nid of them in ascending order; id may be NULL to count. */
+uint32_t wire_units_list(const struct wire_units *u, uint32_t *id);
+/* A map of nid ascending ids; bit[WIRE_MAP_BYTES(nbit)] is the caller's. */
+#define WIRE_MAP_BYTES(nbit) (((size_t)(nbit) + 7) / 8)
+struct wire_units wire_units_of(const uint32_t *id, uint32_t nid, uint8_t *bit);
+
+#endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/elsewhere.h"
-#include "cli/schema.h"
+#include "cli/config/aliases.h"
+#include "cli/config/schema.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/diag.h"
 

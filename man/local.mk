@@ -31,8 +31,8 @@ EXTRA_DIST += $(generated_pages:=.in)
 dist_man_MANS += $(generated_pages)
 CLEANFILES += $(generated_pages)
 
-$(generated_pages): cli/manual$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) man && if ./cli/manual$(EXEEXT) $(srcdir)/$@.in >$@.tmp; then mv -f $@.tmp $@; \
+$(generated_pages): cli/manual/manual$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) man && if ./cli/manual/manual$(EXEEXT) $(srcdir)/$@.in >$@.tmp; then mv -f $@.tmp $@; \
 	else rm -f $@.tmp; test -f $(srcdir)/$@ && test -f $@ || cp $(srcdir)/$@ $@; fi
 
 man/qcnn.1: man/qcnn.1.in

@@ -118,7 +118,7 @@ bool latest_remove_dangling(const char *dir)
 
 /* ---- making ---- */
 
-/* Event files, and the folders that runtime/log and cli/train_log.c write them into. */
+/* Event files, and the folders that runtime/log and cli/training/train_log.c write them into. */
 static bool has_events(const char *name)
 {
 	return strstr(name, "tfevents") || !strcmp(name, "train") || !strcmp(name, "validation") || !strncmp(name, "start-", 6);

@@ -31,14 +31,14 @@ tap_same resolved.json original.json "and means the same"
 tap_exit 0 "a command as JSON" "$QCNN" config --json --set 'train.callbacks={command: {run: [echo, "01"], on: end}}' config.yaml
 tap_has out '"callbacks":{"command":{"on":["end"],"run":["echo","01"],"timeout":60.0}}' "its words, and the defaults beside them"
 missing=
-for key in $(sed -n 's/^KEY([A-Z_]*, "[a-z]*\.\([a-z_]*\)".*/\1/p' "$top_srcdir/cli/schema.def"); do
+for key in $(sed -n 's/^KEY([A-Z_]*, "[a-z]*\.\([a-z_]*\)".*/\1/p' "$top_srcdir/cli/config/schema.def"); do
 	grep -q "^  $key:" resolved.yaml || missing="$missing $key"
 done
 tap_is "$missing" "" "it has every key"
 page=$top_builddir/man/qcnn-config.5
 [ -f "$page" ] || page=$top_srcdir/man/qcnn-config.5
 missing=
-for key in $(sed -n 's/^KEY([A-Z_]*, "\([a-z._]*\)".*/\1/p' "$top_srcdir/cli/schema.def"); do
+for key in $(sed -n 's/^KEY([A-Z_]*, "\([a-z._]*\)".*/\1/p' "$top_srcdir/cli/config/schema.def"); do
 	grep -q "^.It Cm .*$key\$" "$page" || missing="$missing $key"
 done
 tap_is "$missing" "" "so has qcnn-config(5)"

@@ -274,7 +274,7 @@ tap_ok "log.dir, log.name" sh -c 'test -s there/mine-*/weights.bin && test there
 
 # Every key of the schema is set above, or in another test of the commands.
 missing=
-for key in $(sed -n 's/^KEY([A-Z_]*, "[a-z]*\.\([a-z_]*\)".*/\1/p' "$top_srcdir/cli/schema.def"); do
+for key in $(sed -n 's/^KEY([A-Z_]*, "[a-z]*\.\([a-z_]*\)".*/\1/p' "$top_srcdir/cli/config/schema.def"); do
 	grep -q "\b$key\b[:=.]" "$top_srcdir"/tests/cli/test_*.sh "$top_srcdir"/tests/net/test_*.sh || missing="$missing $key"
 done
 tap_is "$missing" "" "every key has a point"

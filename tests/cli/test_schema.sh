@@ -13,7 +13,7 @@ awk '/^\.Ss (data|train|run|cluster|log|model)/ { keys = 1 }
 	/^\.El/ || /^\.Sh/ { if (key) print key "\t" text; key = "" }
 	/^\.It Cm / { if (key) print key "\t" text; key = $3; sub(/^\\&/, "", key); text = ""; next }
 	key { text = text " " $0 }' "$page" | grep '^[a-z]*\.[a-z_]*	' >items
-sed -n 's/^KEY([A-Z_]*, "\([a-z._]*\)".*/\1/p' "$top_srcdir/cli/schema.def" | sort >keys
+sed -n 's/^KEY([A-Z_]*, "\([a-z._]*\)".*/\1/p' "$top_srcdir/cli/config/schema.def" | sort >keys
 cut -f1 items | sort >described
 tap_same described keys "qcnn-config(5) describes every key once"
 for word in 'Unit: [a-z]' 'Type: [a-z]' 'Default: [^ ]|Must be given' 'Example: .Ql "'; do
@@ -99,7 +99,7 @@ while IFS='	' read -r theirs ours; do
 	"$QCNN" train "--$theirs=1" config.yaml 2>>err
 	grep -q "here it is called \`\(--set [a-z._]*\.\)*$ours\(=1\)*\`" err || echo "$theirs"
 done <<END >refused
-$(sed -n 's/^ELSEWHERE("\(.*\)", "\(.*\)")/\1	\2/p' "$top_srcdir/cli/elsewhere.def")
+$(sed -n 's/^ELSEWHERE("\(.*\)", "\(.*\)")/\1	\2/p' "$top_srcdir/cli/config/aliases.def")
 END
 tap_is "$(cat refused)" "" "names of other programs lead to ours"
 tap_exit 78 "as they are written there" "$QCNN" config --set train.loss=mean_squared_error --set train.callbacks=CSVLogger config.yaml

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn bench on a busy machine, with times that are given. */
 #include "config.h"
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "tests/tap.h"
 
 #include <string.h>

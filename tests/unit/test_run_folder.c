@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Removing a run whose folder has become a symbolic link since it was found. */
 #include "config.h"
-#include "cli/run_folder.h"
+#include "cli/job/run_folder.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Comparing results with those of an earlier run. */
+#include "config.h"
+#include "cli/bench/bench.h"
+
+#include <string.h>
+
+#include "runtime/base/json.h"
+#include "runtime/base/system/cpus.h"
+
+/* Slower by less than this, and by what either run varied, is noise. */
+static const double NOISE_LEAST = 0.05;
+
+static bool same_text(const json_t *old, const char *key, const char *text)
+{
+	const char *value = json_string_value(json_object_get(old, key));
+
+	return value && !strcmp(value, text);
+}
+
+static bool same_count(const json_t *old, const char *key, uint64_t n)
+{
+	return json_is_integer(json_object_get(old, key)) && json_integer_value(json_object_get(old, key)) == (json_int_t)n;
+}
+
+/* Older files have no seed. */
+static bool same_seed(const json_t *old, uint64_t n)
+{
+	return !json_object_get(old, "seed") || same_count(old, "seed", n);
+}
+
+/* Older files have none. */
+static bool same_workers(const json_t *old, uint64_t n)
+{
+	return (uint64_t)json_integer_value(json_object_get(old, "workers")) == n;
+}
+
+/* The same work, done by the same means. */
+static bool same_case(const json_t *old, const struct bench_result *r)
+{
+	return same_text(old, "circuit", r->circuit) && same_count(old, "qubits", r->qubits)
+		&& same_count(old, "layers", r->layers) && same_count(old, "gates", r->gates) && same_count(old, "batch", r->batch)
+		&& same_count(old, "threads", r->threads) && same_workers(old, r->workers) && json_is_true(json_object_get(old, "gradient")) == r->gradient
+		&& same_text(old, "precision", r->precision) && same_text(old, "device", r->device)
+		&& same_text(old, "isa", r->isa) && same_text(old, "shortcuts", r->shortcuts) && same_seed(old, r->seed);
+}
+
+static const json_t *find(const json_t *results, const struct bench_result *r)
+{
+	for (size_t k = 0; k < json_array_size(results); k++)
+		if (same_case(json_array_get(results, k), r))
+			return json_array_get(results, k);
+	return NULL;
+}
+
+/* -ERR_BAD_DATA where the file's times are none; *slower_count is counted up. */
+static int compare_one(const json_t *old, const struct bench_result *r, struct buf *out, unsigned *slower_count, struct err *e)
+{
+	const json_t *seconds = json_object_get(old, "seconds");
+	double min = json_number_value(json_object_get(seconds, "min"));
+	double median = json_number_value(json_object_get(seconds, "median"));
+	double noise = NOISE_LEAST, ratio;
+	char before[BENCH_TEXT_MAX], after[BENCH_TEXT_MAX];
+	bool slower, was_reliable = !json_is_false(json_object_get(old, "reliable"));   /* older files do not say */
+
+	if (!(min > 0) || !(median >= min))
+		return err_set(e, -ERR_BAD_DATA, "it has no times of %s on %llu qubits", r->circuit, (unsigned long long)r->qubits);
+	noise += (median - min) / median + (r->median - r->min) / r->median;
+	ratio = r->median / median;
+	slower = ratio > 1 + noise && r->min > min * (1 + noise);
+	bench_seconds_text(median, before);
+	bench_seconds_text(r->median, after);
+	buf_printf(out, "%s%s: ", slower ? "slower" : ratio < 1 - noise ? "faster" : "same",
+		!r->reliable ? ", but not reliable, as the machine is busy"
+			: !was_reliable ? ", but not reliable, as the machine was busy then" : "");
+	bench_case_text(r, out);
+	buf_printf(out, ": %s, was %s (%+.1f %%, noise %.1f %%)\n", after, before, 100 * (ratio - 1), 100 * noise);
+	*slower_count += slower;
+	return 0;
+}
+
+static const char *text_of(const json_t *old, const char *key)
+{
+	const char *text = json_string_value(json_object_get(old, key));
+
+	return text ? text : "";
+}
+
+static uint64_t count_of(const json_t *old, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(old, key));
+}
+
+/* What a case is, and by what it was done. */
+static void put_case(const struct bench_result *r, struct buf *out)
+{
+	bench_case_text(r, out);
+	buf_printf(out, ", %llu gates, seed %llu, %s, %s%s%s", (unsigned long long)r->gates, (unsigned long long)r->seed, r->precision,
+		strcmp(r->device, "ref") ? r->isa : "ref", *r->shortcuts ? ", with " : "", r->shortcuts);
+}
+
+static void put_old(const json_t *old, struct buf *out)
+{
+	struct bench_result r = { .circuit = text_of(old, "circuit"), .qubits = count_of(old, "qubits"), .layers = count_of(old, "layers"),
+		.batch = count_of(old, "batch"), .threads = count_of(old, "threads"), .workers = count_of(old, "workers"),
+		.gates = count_of(old, "gates"), .seed = count_of(old, "seed"), .gradient = json_is_true(json_object_get(old, "gradient")), .precision = text_of(old, "precision"), .isa = text_of(old, "isa"),
+		.device = text_of(old, "device"), .start = text_of(old, "start"), .shortcuts = text_of(old, "shortcuts") };
+
+	put_case(&r, out);
+}
+
+/* The file has nothing that was measured here: the first case of each side tells in what they differ. */
+static int none_alike(const struct bench_report *r, const json_t *results, struct err *e)
+{
+	struct buf mine = BUF_INIT, theirs = BUF_INIT;
+	int code;
+
+	put_case(r->result, &mine);
+	put_old(json_array_get(results, 0), &theirs);
+	code = err_set(e, -ERR_BAD_DATA, "it has none of these cases, so that nothing can be compared: measured was %s; the file has %s", mine.data,
+		json_array_size(results) ? theirs.data : "none");
+	buf_release(&mine);
+	buf_release(&theirs);
+	return code;
+}
+
+/* Times of other processors tell of these. */
+static void put_processor(const json_t *root, const char *path, struct buf *out)
+{
+	const char *old = text_of(json_object_get(root, "machine"), "processor");
+
+	if (*old && strcmp(old, cpus_model()))
+		buf_printf(out, "%s was measured on another processor: %s, this is %s\n", path, old, cpus_model());
+}
+
+/* Results of a file of --json, borrowed from *root, or NULL. */
+static const json_t *open_results(const char *path, json_t **root, struct err *e)
+{
+	struct buf text = BUF_INIT;
+	const json_t *results = NULL;
+
+	*root = NULL;
+	if (buf_read_file(&text, path, JSON_BYTES_MAX, e))
+		return NULL;
+	*root = json_read(text.data, text.len, e);
+	results = json_object_get(*root, "results");
+	if (*root && (!same_count(*root, "schema", 1) || !json_is_array(results))) {
+		err_set(e, -ERR_BAD_DATA, "this is no output of `qcnn bench --json` of this version");
+		results = NULL;
+	}
+	if (!results)
+		err_prefix(e, "%s", path);
+	buf_release(&text);
+	return results;
+}
+
+int bench_compare_check(const char *path, struct err *e)
+{
+	json_t *root;
+	int code = open_results(path, &root, e) ? 0 : e->code;
+
+	json_decref(root);
+	return code;
+}
+
+int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e)
+{
+	const json_t *results, *old;
+	json_t *root;
+	unsigned matched = 0;
+	int code = 0;
+
+	*slower = 0;
+	results = open_results(path, &root, e);
+	if (!results) {
+		json_decref(root);
+		return e->code;
+	}
+	put_processor(root, path, out);
+	for (unsigned k = 0; !code && k < r->n; k++) {
+		old = find(results, &r->result[k]);
+		matched += old != NULL;
+		if (old) {
+			code = compare_one(old, &r->result[k], out, slower, e);
+		} else {
+			buf_str(out, "new: ");
+			put_case(&r->result[k], out);
+			buf_printf(out, ": not in %s\n", path);
+		}
+	}
+	if (!code && !matched)
+		code = none_alike(r, results, e);
+	if (code)
+		err_prefix(e, "%s", path);
+	json_decref(root);
+	return code;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Measuring one case: everything a step needs is inside the time, allocation is not. */
+#include "config.h"
+#include "cli/bench/bench.h"
+#include "cli/signals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/maths.h"
+#include "runtime/base/rng.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "runtime/train/score.h"
+
+enum { RUNS_MIN = 3, RUNS_MAX = 100000, PARTS_RUNS_MAX = 4000 };
+static const double BUDGET_SECONDS = 1, WARM_SECONDS = 0.1;
+static const double LONG_SECONDS = 2;        /* a call that warms itself: its first one counts, too */
+
+struct bench {
+	const struct bench_case *bc;
+	const struct program *p;
+	struct evaluator *ev;
+	struct pool *pool;
+	struct batch batch;
+	double *input, *weight, *readout, *gradient;
+	double *seconds;             /* (nrun) */
+	uint64_t nrun;
+};
+
+/* ---- samples ---- */
+
+/* One excited qubit a sample, in turn; its angle is uniform. */
+static void fill_excitations(struct bench *b, uint64_t seed)
+{
+	for (uint32_t s = 0; s < b->batch.nsample; s++)
+		b->input[(size_t)s * b->p->ninput + s % b->p->ninput] = PI * (2 * rng_uniform(seed, RNG_DATA, s, 0) - 1);
+}
+
+static void fill_group(double *x, const struct input_group *g, uint64_t seed, uint32_t sample)
+{
+	double norm = 0;
+
+	for (uint32_t k = 0; k < g->count; k++) {
+		x[k] = g->is_state ? rng_normal(seed, RNG_DATA, sample, g->first + k)
+			: PI * (2 * rng_uniform(seed, RNG_DATA, sample, g->first + k) - 1);
+		norm += x[k] * x[k];
+	}
+	for (uint32_t k = 0; g->is_state && k < g->count; k++)
+		x[k] /= sqrt(norm);
+}
+
+static int make_samples(struct bench *b, uint64_t seed, struct err *e)
+{
+	const struct program *p = b->p;
+
+	b->batch.nsample = b->bc->batch;
+	if (!p->ninput)
+		return 0;
+	b->input = mem_try(b->batch.nsample, (size_t)p->ninput * sizeof *b->input);
+	if (!b->input)
+		return err_set(e, -ERR_CONFIG, "no memory for %u samples of %u numbers", b->batch.nsample, p->ninput);
+	b->batch.input = b->input;
+	if (b->bc->program->named && b->bc->program->named->excitations) {
+		fill_excitations(b, seed);
+		return 0;
+	}
+	for (uint32_t s = 0; s < b->batch.nsample; s++)
+		for (uint32_t g = 0; g < p->ninput_group; g++)
+			fill_group(b->input + (size_t)s * p->ninput + p->input_group[g].first, &p->input_group[g], seed, s);
+	return 0;
+}
+
+/* ---- calls ---- */
+
+/* Mean squared distance of all readouts from 1 and -1 in turn. */
+static int slope(void *ctx, uint32_t sample, const double *readout, double *slope_out, double *head)
+{
+	const struct bench *b = ctx;
+	double label = sample & 1 ? -1 : 1, scale = 2.0 / ((double)b->batch.nsample * b->p->nreadout);
+
+	(void)head;
+	for (uint32_t k = 0; slope_out && k < b->p->nreadout; k++)
+		slope_out[k] = scale * (readout[k] - label);
+	return 0;
+}
+
+/* For workers, whose slope is that of the loss mse: scale, weight, labels. */
+static void give(void *ctx, uint32_t sample, double *out)
+{
+	const struct bench *b = ctx;
+
+	out[0] = 1.0 / b->batch.nsample;
+	out[1] = 1;
+	for (uint32_t k = 0; k < b->p->noutput; k++)
+		out[SCORE_NEEDS + k] = sample & 1 ? -1 : 1;
+}
+
+/* What a training step needs: matrices, encoding, states, chain rule, sums. */
+static int call(struct bench *b, double *seconds, struct err *e)
+{
+	bool gradient = b->bc->gradient;
+	double began = clock_seconds();
+	int code;
+
+	if (stop_asked())
+		return err_set(e, -ERR_STOPPED, "stopped by %s", stop_asked());
+	code = evaluator_weights(b->ev, b->weight, e);
+	if (!code) {
+		evaluator_prepare(b->ev, &b->batch, gradient, gradient ? slope : NULL, b, b->readout);
+		code = evaluator_run(b->ev, b->pool, gradient ? b->gradient : NULL, e);
+	}
+	*seconds = clock_seconds() - began;
+	return code;
+}
+
+/* Until caches, clocks and predictors have settled: at least one call besides the first, never more
+ * than are measured. */
+static int warm(struct bench *b, uint64_t runs, double first, struct err *e)
+{
+	double began = clock_seconds(), seconds;
+	uint64_t done = 0;
+	int code;
+
+	if (first >= LONG_SECONDS)
+		return 0;
+	do
+		code = call(b, &seconds, e);
+	while (!code && ++done < (runs ? runs : RUNS_MAX) && clock_seconds() - began < WARM_SECONDS);
+	return code;
+}
+
+static int measure(struct bench *b, uint64_t runs, double first, struct err *e)
+{
+	double began = clock_seconds();
+	uint64_t most = runs ? runs : RUNS_MAX;
+	int code = 0;
+
+	b->seconds = mem_alloc(most, sizeof *b->seconds);
+	if (first >= LONG_SECONDS)
+		b->seconds[b->nrun++] = first;
+	while (!code && b->nrun < most && (runs || b->nrun < RUNS_MIN || clock_seconds() - began < BUDGET_SECONDS)) {
+		code = call(b, &b->seconds[b->nrun], e);
+		b->nrun++;
+	}
+	return code;
+}
+
+/* ---- parts ---- */
+
+struct parts_call { double seconds, parts[LAP_COUNT]; };
+
+/* Of calls of their own, as looking at the clock takes time: the mean of the faster half of them. */
+static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
+{
+	uint64_t n = b->nrun < PARTS_RUNS_MAX ? b->nrun : PARTS_RUNS_MAX, half = (n + 1) / 2;
+	struct parts_call *call_of = mem_alloc(n, sizeof *call_of);
+	int code = 0;
+
+	for (uint64_t k = 0; !code && k < n; k++) {
+		evaluator_measure(b->ev, true);
+		code = call(b, &call_of[k].seconds, e);
+		memcpy(call_of[k].parts, evaluator_parts(b->ev), sizeof call_of[k].parts);
+		if (!code)
+			bench_passes_note(r, b->ev, b->bc->gradient);
+	}
+	qsort(call_of, n, sizeof *call_of, bench_by_size);
+	r->waiting = 0;
+	for (uint64_t k = 0; k < half; k++)
+		r->waiting += call_of[k].seconds / (double)half;
+	for (unsigned p = LAP_NONE + 1; p < LAP_COUNT; p++) {
+		r->parts[p] = 0;
+		for (uint64_t k = 0; k < half; k++)
+			r->parts[p] += call_of[k].parts[p] / (double)half;
+		r->waiting -= r->parts[p];
+	}
+	free(call_of);
+	return code;
+}
+
+/* ---- results ---- */
+
+static const char *shape_word(enum shape s)
+{
+	return s == SHAPE_SAMPLES ? "samples" : s == SHAPE_STATE ? "state" : "shared";
+}
+
+static void describe(struct bench *b, struct bench_result *r)
+{
+	const struct bench_case *bc = b->bc;
+	const struct plan *pl = evaluator_plan(b->ev);
+	uint32_t passes, rank, nsample;
+	size_t used = 0;
+
+	r->circuit = bc->program->name;
+	r->start = bc->program->start;
+	r->qubits = bc->program->qubits;
+	r->layers = bc->program->layers;
+	r->batch = bc->batch;
+	r->threads = bc->pool ? bc->worker_threads : bc->options.nthread;
+	r->workers = bc->nworker;
+	r->gates = bc->program->gates;
+	r->weights = b->p->nweight_circuit;
+	r->gradient = bc->gradient;
+	r->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
+	r->device = bc->options.device;
+	r->isa = isa_name(pl->isa);
+	r->shape = shape_word(pl->shape);
+	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1) * pl->width,
+		(int)program_nwire(pl->program));
+	r->compile_seconds = bc->program->compile_seconds;
+	plan_flops(pl, bc->gradient, &r->flops_executed, &r->flops_nominal);
+	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
+	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
+	r->passes = passes;
+	for (uint32_t k = 0; k < pl->ncircuit; k++)
+		r->start_steps += pl->circuit[k].nstart;
+	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */
+	if (evaluator_cones(b->ev))
+		used = (size_t)snprintf(r->shortcut_text, sizeof r->shortcut_text, "light_cone %u circuits of at most %u qubits",
+			pl->ncircuit, program_nwire(pl->program));
+	if (evaluator_rank(b->ev, &rank, &nsample))
+		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%sbatch_rank %u of %u", used ? ", " : "", rank, nsample);
+	else if (plan_tail_qubits(pl))
+		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%ssmall_tail of %u qubit%s", used ? ", " : "",
+			plan_tail_qubits(pl), plan_tail_qubits(pl) == 1 ? "" : "s");
+	r->shortcuts = r->shortcut_text;
+}
+
+/* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache.  Limits are those
+ * of the fastest loops, so it is the fastest call whose rates are compared with them. */
+static void rates(struct bench_result *r, const struct limits *l)
+{
+	double stream, fma;
+
+	r->gates_s = (double)r->gates * (double)r->batch / r->min;
+	r->gb_s = r->bytes / r->min / 1e9;
+	r->gflop_s = r->flops_executed / r->min / 1e9;
+	r->nominal_gflop_s = r->flops_nominal / r->min / 1e9;
+	r->limit_seconds = r->share_of_limit = NAN;
+	r->limit = "none";
+	if (!l)
+		return;
+	fma = r->flops_executed / (!strcmp(r->precision, "double") ? l->double_gflop_s : l->single_gflop_s) / 1e9;
+	stream = strcmp(r->shape, "shared") ? 0 : r->bytes / l->stream_gb_s / 1e9;
+	r->limit = stream > fma ? "stream" : "fma";
+	r->limit_seconds = fmax(stream, fma);
+	r->share_of_limit = r->limit_seconds / r->min;
+}
+
+/* What the plan itself allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
+static void floor_of(const struct bench *b, const struct limits *l, struct bench_result *r)
+{
+	uint32_t rank, nsample;
+
+	r->floor_seconds = r->share_of_floor = NAN;
+	if (!l || evaluator_rank(b->ev, &rank, &nsample))
+		return;
+	struct plan_limits limits = machine_plan_limits(l);
+	double rate = evaluator_plan(b->ev)->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s;
+
+	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
+	r->floor_seconds += plan_start_flops(evaluator_plan(b->ev)) / (rate / l->nthread * 1e9);   /* one thread's */
+	r->share_of_floor = r->floor_seconds / r->min;
+}
+
+static void passes_of(const struct bench *b, const struct limits *l, struct bench_result *r)
+{
+	struct plan_limits limits;
+
+	if (l)
+		limits = machine_plan_limits(l);
+	bench_passes_expect(r, evaluator_plan(b->ev), l ? &limits : NULL);
+}
+
+static void release(struct bench *b)
+{
+	if (b->pool && !b->bc->pool)
+		b->pool->ops->free(b->pool);
+	evaluator_free(b->ev);
+	free(b->input);
+	free(b->weight);
+	free(b->readout);
+	free(b->gradient);
+	free(b->seconds);
+}
+
+static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err *e)
+{
+	const struct program *p = b->p;
+	double began = clock_seconds();
+	struct evaluator_options o = b->bc->options;
+	int code;
+
+	o.far = b->bc->pool != NULL;
+	o.outputs_alone = !b->bc->gradient && !o.far;
+	if (o.far)
+		o.nthread = 1;
+	code = evaluator_new(p, &o, &b->ev, e);
+	*seconds = clock_seconds() - began;
+	if (code)
+		return code;
+	evaluator_needs(b->ev, &(struct slope_needs){ SCORE_NEEDS + p->noutput, give });
+	b->pool = b->bc->pool ? b->bc->pool : pool_threads_new(o.nthread);
+	b->weight = mem_alloc((size_t)p->nweight + 1, sizeof *b->weight);
+	b->gradient = mem_alloc((size_t)p->nweight + 1, sizeof *b->gradient);
+	b->readout = mem_try((size_t)b->bc->batch * p->nreadout + 1, sizeof *b->readout);
+	if (!b->readout)
+		return err_set(e, -ERR_CONFIG, "no memory for %u readouts of %u samples", p->nreadout, b->bc->batch);
+	program_init_weights(p, seed, 0, b->weight);
+	return make_samples(b, seed, e);
+}
+
+int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
+	struct bench_result *out, struct err *e)
+{
+	struct bench b = { .bc = bc, .p = bc->program->model.program };
+	int code = allocate(&b, how->seed, &out->allocate_seconds, e);
+
+	if (!code)
+		code = (stop_catch(), call(&b, &out->first_seconds, e));
+	if (!code)
+		code = warm(&b, how->runs, out->first_seconds, e);
+	if (!code)
+		code = measure(&b, how->runs, out->first_seconds, e);
+	for (unsigned p = 0; p < LAP_COUNT; p++)
+		out->parts[p] = out->waiting = NAN;
+	if (!code && how->parts)
+		code = measure_parts(&b, out, e);
+	if (!code) {
+		bench_statistics(b.seconds, b.nrun, out);
+		out->seed = how->seed;
+		describe(&b, out);
+		rates(out, l);
+		floor_of(&b, l, out);
+		passes_of(&b, l, out);
+	}
+	release(&b);
+	return code;
+}

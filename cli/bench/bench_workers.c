@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Cases measured with workers: those that the options name, or the other processes of mpirun and the like. */
+#include "config.h"
+#include "cli/bench/bench.h"
+#include "cli/job/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/train/remote.h"
+
+struct bench_workers { struct cli *cli; struct cluster k; bool wished; };
+
+bool bench_has_workers(struct cli *c)
+{
+	const struct options *o = &c->options;
+	struct attach a;
+
+	return o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE] || (!attached_find(c, &a) && a.mode);
+}
+
+struct bench_workers *bench_workers_new(struct cli *c)
+{
+	struct bench_workers *w = mem_alloc(1, sizeof *w);
+
+	w->cli = c;
+	return w;
+}
+
+void bench_workers_free(struct bench_workers *w, int status)
+{
+	if (w)
+		cluster_end(&w->k, status);
+	free(w);
+}
+
+static unsigned count_workers(const struct coordinator *c, uint32_t *threads)
+{
+	struct coordinator_worker w;
+	unsigned n = 0;
+
+	for (; coordinator_worker(c, n, &w); n++)
+		*threads = n && w.nthread != *threads ? 0 : w.nthread;
+	return n;
+}
+
+/* A case's workers were there to its end; those that were lost are started anew for the next, where this process does
+ * that. */
+static void look_after(struct bench_workers *w)
+{
+	struct coordinator_worker one;
+	bool lost = false;
+
+	for (unsigned n = 0; coordinator_worker(w->k.coordinator, n, &one); n++)
+		lost |= one.lost || one.nreplaced;
+	if (!lost || w->k.guests.n)
+		return;
+	cluster_end(&w->k, 0);
+	w->wished = false;
+}
+
+struct trial { const struct bench_case *bc; const struct bench_run *how; };
+
+static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *out, struct err *e)
+{
+	const struct trial *t = ctx;
+
+	(void)doubt;
+	return bench_measure(t->bc, t->how, NULL, out, e);
+}
+
+int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out)
+{
+	struct cli *c = w->cli;
+	struct bench_case mine = *bc;
+	const struct program *p = bc->program->model.program;
+	struct loss_choice loss = loss_choice(loss_find("mse"));
+	struct cluster_work work = { .program = p, .exec = &mine.options, .any_isa = !strcmp(c->options.value[OPT_ISA], "auto"),
+		.threads = c->options.given[OPT_BENCH_THREADS] ? bc->options.nthread : 0,
+		.loss = bc->gradient ? &loss : NULL, .nlabel = p->noutput };
+	struct err e;
+	int status = 0;
+
+	mine.options.shortcuts = remote_shortcuts(&mine.options);
+	if (!w->wished)
+		status = cluster_wish(c, NULL, ".", &w->k);
+	w->wished = true;
+	if (!status)
+		status = cluster_start(&w->k, &work, &mine.pool);
+	if (status)
+		return status;
+	mine.nworker = count_workers(w->k.coordinator, &mine.worker_threads);
+	if (bench_repeat(measure_once, &(struct trial){ &mine, how }, out, &e)) {
+		err_prefix(&e, "%s", bc->program->name);
+		return cli_fail(c, &e);
+	}
+	look_after(w);
+	return 0;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn check: diagnoses a model or a configuration and says how large it is. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job/job.h"
+#include "cli/job/named_model.h"
+#include "cli/output/values.h"
+#include "compiler/asm/asm.h"
+#include "runtime/base/json.h"
+#include "runtime/exec/statevector/state_memory.h"
+
+static void shape(struct buf *out, uint32_t ndim, const uint32_t *dim)
+{
+	buf_char(out, '[');
+	for (uint32_t k = 0; k < ndim; k++)
+		buf_printf(out, k ? ", %u" : "%u", dim[k]);
+	buf_char(out, ']');
+}
+
+static uint64_t count_applies(const struct program *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		n += p->circuit[c].napply;
+	return n;
+}
+
+/* Nominal work of one sample; nothing where no plan can be made. */
+static void flops_of(const struct program *p, double flops[2])
+{
+	struct plan_options o = { .precision = PRECISION_DOUBLE, .isa = ISA_BASELINE };
+	struct plan *pl = plan_new(p, &o, NULL);
+	double executed;
+
+	flops[0] = flops[1] = NAN;
+	if (!pl)
+		return;
+	plan_flops(pl, false, &executed, &flops[0]);
+	plan_flops(pl, true, &executed, &flops[1]);
+	plan_free(pl);
+}
+
+/* ---- JSON ---- */
+
+static void json_groups(const struct program *p, struct buf *out)
+{
+	buf_str(out, "\"params\": {");
+	for (uint32_t i = 0; i < p->nweight_group; i++) {
+		const struct weight_group *g = &p->weight_group[i];
+
+		buf_str(out, i ? ", " : "");
+		buf_json_str(out, g->path);
+		buf_str(out, ": {\"shape\": ");
+		shape(out, g->ndim, g->dim);
+		buf_printf(out, ", \"init\": \"%s\", \"frozen\": %s}", asm_init_name[g->init], g->frozen ? "true" : "false");
+	}
+	buf_str(out, "}, \"inputs\": {");
+	for (uint32_t i = 0; i < p->ninput_group; i++) {
+		const struct input_group *g = &p->input_group[i];
+
+		buf_str(out, i ? ", " : "");
+		buf_json_str(out, g->name);
+		buf_printf(out, ": {\"kind\": \"%s\", \"shape\": ", g->is_state ? "state" : "float");
+		shape(out, g->ndim, g->dim);
+		buf_char(out, '}');
+	}
+	buf_char(out, '}');
+}
+
+static void json_circuits(const struct program *p, struct buf *out)
+{
+	buf_str(out, "\"circuits\": [");
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		const struct circuit_code *c = &p->circuit[i];
+
+		buf_str(out, i ? ", {\"name\": " : "{\"name\": ");
+		buf_json_str(out, c->name);
+		buf_printf(out, ", \"qubits\": %u, \"applies\": %u, \"readouts\": %u}", c->nwire, c->napply, c->nreadout);
+	}
+	buf_char(out, ']');
+}
+
+static void print_json(const struct program *p, const struct job *j, struct buf *out)
+{
+	double flops[2];
+
+	flops_of(p, flops);
+	buf_printf(out, "{\"schema\": 1, \"weights\": %u, \"circuit_weights\": %u, \"matrices\": %u, \"outputs\": %u, ",
+		p->nweight, p->nweight_circuit, p->nmatrix, p->noutput);
+	json_circuits(p, out);
+	buf_str(out, ", ");
+	json_groups(p, out);
+	buf_str(out, ", \"flops_forward\": ");
+	buf_json_f64(out, flops[0]);
+	buf_str(out, ", \"flops_gradient\": ");
+	buf_json_f64(out, flops[1]);
+	for (unsigned k = 0; j && k < PART_COUNT; k++)
+		buf_printf(out, ", \"%s_rows\": %u", sample_part_name(k), j->samples.part[k].nrow);
+	buf_str(out, "}\n");
+}
+
+/* ---- text ---- */
+
+static void text_circuits(const struct program *p, struct buf *out)
+{
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		const struct circuit_code *c = &p->circuit[i];
+		uint32_t n = program_instances(p, i);
+
+		if (!n)
+			continue;
+		buf_printf(out, "circuit   %s%s%u qubit%s, %u appl%s, %u readout%s", c->name, *c->name ? ": " : "",
+			c->nwire, c->nwire == 1 ? "" : "s", c->napply, c->napply == 1 ? "y" : "ies", c->nreadout, c->nreadout == 1 ? "" : "s");
+		n > 1 ? buf_printf(out, "; %u times\n", n) : buf_char(out, '\n');
+	}
+	for (uint32_t i = 0; i < p->ndense; i++)
+		buf_printf(out, "head      dense %u -> %u\n", p->dense[i].nin, p->dense[i].nout);
+}
+
+static void text_groups(const struct program *p, struct buf *out)
+{
+	for (uint32_t i = 0; i < p->ninput_group; i++) {
+		const struct input_group *g = &p->input_group[i];
+
+		buf_printf(out, "input     %s ", g->name);
+		g->is_state ? buf_printf(out, "state of %u amplitudes", g->count / 2) : shape(out, g->ndim, g->dim);
+		buf_char(out, '\n');
+	}
+	for (uint32_t i = 0; i < p->nweight_group; i++) {
+		const struct weight_group *g = &p->weight_group[i];
+
+		buf_printf(out, "param     %s ", g->path);
+		shape(out, g->ndim, g->dim);
+		buf_printf(out, " %s%s\n", asm_init_name[g->init], g->frozen ? ", frozen" : "");
+	}
+}
+
+/* Of the largest circuit, so that a machine can be chosen before anything is run. */
+static void text_state(const struct program *p, struct buf *out)
+{
+	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < p->ncircuit; i++)
+		if (p->circuit[i].nwire > n)
+			n = p->circuit[i].nwire;
+	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
+		memory_text(8, n, single), memory_text(16, n, both));
+}
+
+static void print_text(const struct program *p, const struct job *j, struct buf *out)
+{
+	double flops[2];
+
+	flops_of(p, flops);
+	text_circuits(p, out);
+	text_groups(p, out);
+	buf_printf(out, "weights   %u\noutputs   %u\nmatrices  %u, used %llu times\n", p->nweight, p->noutput, p->nmatrix,
+		(unsigned long long)count_applies(p));
+	if (flops[0] == flops[0])
+		buf_printf(out, "work      %.4g flops a sample, %.4g with its gradient (nominal)\n", flops[0], flops[1]);
+	text_state(p, out);
+	for (unsigned k = 0; j && k < PART_COUNT; k++)
+		if (j->samples.part[k].nrow)
+			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));
+}
+
+static void print(struct cli *c, const struct program *p, const struct job *j)
+{
+	if (c->options.given[OPT_JSON])
+		print_json(p, j, &c->out);
+	else
+		print_text(p, j, &c->out);
+}
+
+/* ---- the two kinds of files ---- */
+
+static int check_model(struct cli *c, const char *path)
+{
+	const struct model_wish wish = { .path = path, .whole = true };
+	struct named_model m;
+	int status = named_model_open(c, &wish, &m);
+
+	if (!status)
+		print(c, m.model.program, NULL);
+	named_model_release(&m);
+	return status;
+}
+
+static int check_job(struct cli *c, const char *path)
+{
+	struct job j;
+	struct err e;
+	int status = job_open(c, path, &j);
+
+	if (!status && train_check(&j.train, &e))
+		status = cli_fail(c, &e);
+	if (!status)
+		print(c, j.model.program, &j);
+	job_release(&j);
+	return status;
+}
+
+static int check(struct cli *c)
+{
+	const char *path = c->options.operand[0];
+
+	return path_is_config(path) ? check_job(c, path) : check_model(c, path);
+}
+
+static const char *const examples[] = {
+	"qcnn check cluster.qcnn",
+	"qcnn check --const n=16 cluster.qcnn",
+	"qcnn check config.yaml",
+	NULL
+};
+
+const struct command command_check = {
+	.bit = COMMAND_CHECK,
+	.name = "check",
+	.summary = "check a model or a configuration and print its size",
+	.operands = "MODEL|CONFIG|RUN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data. Reports each error "
+		"with its location, and warns about parts that no output depends on. If there is no error, prints the circuits, "
+		"inputs and weights, and the work and memory that one sample needs.",
+	.example = examples,
+	.run = check,
+};

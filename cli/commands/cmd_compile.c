@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn compile: a model as assembler text, as bytecode, as a plan, or written out gate by gate. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job/execution.h"
+#include "cli/job/named_model.h"
+#include "cli/job/weights_files.h"
+#include "cli/machine.h"
+#include "runtime/base/json.h"
+#include "runtime/train/weights/weights.h"
+
+enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
+
+/* The machine's limits, measured, or those of a common one. */
+static int limits_of(const struct evaluator_options *eo, bool measure, struct plan_limits *out, struct err *e)
+{
+	static const double stream = 25, write = 20, l2 = 50, flops[ISA_COUNT] = { [ISA_NONE] = 4, [ISA_BASELINE] = 25, [ISA_AVX2] = 80, [ISA_AVX512] = 160 };
+	const char *rule;
+	unsigned n = cpus_threads(&rule);
+	struct limits l;
+	int code;
+
+	*out = (struct plan_limits){ .nthread = n, .measured = measure, .stream_gb_s = stream * n, .write_gb_s = write * n, .l2_gb_s = l2,
+		.single_gflop_s = flops[eo->isa] * n, .double_gflop_s = flops[eo->isa] * n / 2 };
+	if (!measure)
+		return 0;
+	code = limits_measure(eo->isa ? eo->isa : ISA_BASELINE, n, &l, e);
+	if (!code)
+		*out = machine_plan_limits(&l);
+	return code;
+}
+
+static int print_plan(struct cli *c, const struct program *p, struct buf *out)
+{
+	const struct options *o = &c->options;
+	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
+		.isa = o->value[OPT_ISA] };
+	struct evaluator_options eo;
+	unsigned shortcuts = SHORTCUT_ALL;
+	struct plan_limits limits;
+	struct plan *pl;
+	struct err e;
+	int code;
+
+	if (o->given[OPT_SHORTCUTS] && execution_shortcuts(o->value[OPT_SHORTCUTS], &shortcuts, &e))
+		return cli_usage(c, "--shortcuts: %s", e.text);
+	if (execution_options(&w, &eo, &e))
+		return cli_fail(c, &e);
+	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa, .shortcuts = shortcuts,
+		.small_tail = shortcuts & SHORTCUT_SMALL_TAIL }, &e);
+	if (!pl)
+		return cli_fail(c, &e);
+	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], &limits, &e);
+	if (!code)
+		plan_print(pl, &limits, out);
+	plan_free(pl);
+	return code ? cli_fail(c, &e) : 0;
+}
+
+static int print_circuit(struct cli *c, const struct model_file *m, struct buf *out)
+{
+	const struct options *o = &c->options;
+	const struct program *p = m->program;
+	const bool own = m->weights && !o->given[OPT_WEIGHTS];
+	double *weight = mem_try((size_t)p->nweight + 1, sizeof *weight);
+	struct err e;
+	int code = weight ? 0 : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
+
+	if (!code && own)
+		memcpy(weight, m->weights->weight, p->nweight * sizeof *weight);
+	else if (!code && o->given[OPT_WEIGHTS])
+		code = weights_import(p, o->value[OPT_WEIGHTS], false, weight, &e);
+	else if (!code)
+		program_init_weights(p, options_count(o, OPT_SEED), 0, weight);
+	/* The head's weights are of no use here, and may be missing. */
+	if (code == -ERR_BAD_DATA && p->ndense)
+		code = weights_import(p, o->value[OPT_WEIGHTS], true, weight, &e);
+	if (!code && o->given[OPT_WEIGHTS])
+		weights_file_say_orders(c, o->value[OPT_WEIGHTS], p);
+	else if (!code && p->nweight_circuit && !own)
+		cli_note(c, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
+	if (!code)
+		code = model_print(p, weight, out, &e);
+	free(weight);
+	return code ? cli_fail(c, &e) : 0;
+}
+
+static int emit_program(struct cli *c, const struct model_file *m)
+{
+	const struct program *p = m->program;
+	const char *path = c->options.value[OPT_PROGRAM_OUT];
+	enum emit what = (enum emit)options_choice(&c->options, OPT_EMIT_PROGRAM);
+	struct buf b = BUF_INIT;
+	int status = 0;
+
+	if (what == EMIT_BYTECODE && !path && isatty(STDOUT_FILENO))
+		return cli_usage(c, "bytecode is not for a terminal; give --output");
+	if (what == EMIT_PLAN)
+		status = print_plan(c, p, &b);
+	else if (what == EMIT_CIRCUIT)
+		status = print_circuit(c, m, &b);
+	else if (what == EMIT_BYTECODE)
+		program_write(p, &b);
+	else
+		asm_print(p, &b);
+	if (!status)
+		status = cli_write(c, &b, path);
+	buf_release(&b);
+	return status;
+}
+
+static int compile(struct cli *c)
+{
+	struct buf dump = BUF_INIT;
+	const struct model_wish wish = { .path = c->options.operand[0], .dump = c->options.value[OPT_DUMP], .dump_out = &dump,
+		/* The light cone keeps observables right, not the state. */
+		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT ? "cone" : NULL };
+	struct named_model m;
+	struct buf weights = BUF_INIT;
+	int status = named_model_open(c, &wish, &m);
+
+	if (!status)
+		status = weights_named(c, &c->options.value[OPT_WEIGHTS], &weights);
+	if (dump.len)
+		fwrite(dump.data, 1, dump.len, stderr);
+	if (!status)
+		status = emit_program(c, &m.model);
+	buf_release(&dump);
+	buf_release(&weights);
+	named_model_release(&m);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn compile bell.qcnn",
+	"qcnn compile --emit=bytecode -o bell.qbc bell.qcnn",
+	"qcnn compile --emit=asm bell.qbc",
+	"qcnn compile --emit=plan --const n=16 cluster.qcnn",
+	"qcnn compile --emit=circuit --weights=weights.bin cluster.qcnn",
+	NULL
+};
+
+const struct command command_compile = {
+	.bit = COMMAND_COMPILE,
+	.name = "compile",
+	.summary = "compile a model and print its program or plan",
+	.operands = "MODEL|CONFIG|RUN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Compiles a model and prints the program as assembler text or bytecode, its execution plan, or the circuit gate "
+		"by gate, as a model with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read, "
+		"too, so that each can be converted to the other.",
+	.example = examples,
+	.run = compile,
+};

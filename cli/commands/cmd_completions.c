@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn completions: what bash, zsh or fish complete, from the rows of commands and options. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/config/schema.h"
+
+/* In single quotes, for all three shells; fish alone takes a backslash there. */
+static void quoted(const char *s, bool fish, struct buf *out)
+{
+	buf_char(out, '\'');
+	for (; *s; s++)
+		*s == '\'' ? buf_str(out, fish ? "\\'" : "'\\''") : *s == '\\' && fish ? buf_str(out, "\\\\") : buf_char(out, *s);
+	buf_char(out, '\'');
+}
+
+/* The first sentence of a row's text, as a hint. */
+static void hint(const char *text, char *out, size_t size)
+{
+	size_t n = strcspn(text, ".;:");
+
+	n = n < size - 1 ? n : size - 1;
+	memcpy(out, text, n);
+	out[n] = 0;
+}
+
+static void words_of(const char *values, struct buf *out)
+{
+	for (; *values; values++)
+		buf_char(out, *values == '|' ? ' ' : *values);
+}
+
+/* The words that a command's operands begin with: "show RUN | list" has show and list. */
+static void verbs_of(const struct command *c, struct buf *out)
+{
+	for (const char *p = c->operands; *p; p += strcspn(p, "|"), p += *p == '|') {
+		size_t n;
+
+		p += strspn(p, " ");
+		n = strcspn(p, " |");
+		if (islower((unsigned char)*p))
+			buf_printf(out, "%s%.*s", out->len ? " " : "", (int)n, p);
+	}
+}
+
+/* What --set takes, up to its value. */
+static void keys(struct buf *out)
+{
+	for (int i = 0; i < KEY_COUNT; i++)
+		buf_printf(out, "%s%s=", i ? " " : "", schema_row((enum key_id)i)->path);
+}
+
+/* Prints the names of runs, one a line; for all three shells. */
+static const char run_names[] = "(echo latest; qcnn runs list 2>/dev/null | sed '1d;s/ .*//')";
+
+/* ---- bash ---- */
+
+static void bash_options(unsigned bit, struct buf *out)
+{
+	const struct option_row *rows = option_rows();
+
+	for (int i = 0; i < OPT_IDS; i++)
+		if (rows[i].commands & bit)
+			buf_printf(out, "--%s%s ", rows[i].name, rows[i].argument ? "=" : "");
+}
+
+/* Words for `--name=` and behind `--name`, where they are known. */
+static void bash_choices(const char *command, unsigned bit, struct buf *out)
+{
+	const struct option_row *rows = option_rows();
+
+	for (int i = 0; i < OPT_IDS; i++)
+		if ((rows[i].commands & bit) && rows[i].kind == OPTION_CHOICE) {
+			buf_printf(out, "    %s:--%s) words='", command, rows[i].name);
+			words_of(rows[i].values, out);
+			buf_str(out, "' ;;\n");
+		}
+}
+
+/* Behind a command: its verbs, then names of runs where it is about runs, else files. */
+static void bash_operands(struct buf *out)
+{
+	for (const struct command *const *c = commands; *c; c++) {
+		struct buf b = BUF_INIT;
+
+		verbs_of(*c, &b);
+		if (b.len)
+			buf_printf(out, "    %s:1) words='%s' ;;\n", (*c)->name, b.data);
+		buf_release(&b);
+	}
+	buf_printf(out, "    runs:*) words=$%s ;;\n", run_names);
+}
+
+static void bash(struct buf *out)
+{
+	buf_str(out, "# bash completion for qcnn; use: eval \"$(qcnn completions bash)\"\n"
+		"_qcnn() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd= i words= name= sign= nth=0\n"
+		"  # `--name=value` may come as three words.\n"
+		"  if [[ $cur == = ]]; then name=${COMP_WORDS[COMP_CWORD-1]} cur= sign==\n"
+		"  elif (( COMP_CWORD > 1 )) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then name=${COMP_WORDS[COMP_CWORD-2]} sign==\n"
+		"  else name=${COMP_WORDS[COMP_CWORD-1]}; fi\n"
+		"  for (( i = 1; i < COMP_CWORD; i++ )); do\n    case ${COMP_WORDS[i]} in -*) ;; *) cmd=${COMP_WORDS[i]}; break ;; esac\n  done\n"
+		"  for (( ; i < COMP_CWORD; i++ )); do [[ ${COMP_WORDS[i]} == -* ]] || (( ++nth )); done\n"
+		"  case $cmd:$name in\n    *:--set | *:-s) words='");
+	keys(out);
+	buf_str(out, "' ;;\n");
+	bash_choices("", COMMAND_TOP, out);
+	for (const struct command *const *c = commands; *c; c++)
+		bash_choices((*c)->name, (*c)->bit, out);
+	buf_str(out, "    *) [[ $sign ]] && { COMPREPLY=($(compgen -f -- \"$cur\")); return; } ;;\n  esac\n"
+		"  if [[ $words ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		"    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n    return\n  fi\n"
+		"  case $cmd:$nth in\n");
+	bash_operands(out);
+	buf_str(out, "  esac\n  if [[ $words && $cur != -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
+		"  case $cmd in\n    '') words='help ");
+	for (const struct command *const *c = commands; *c; c++)
+		buf_printf(out, "%s ", (*c)->name);
+	bash_options(COMMAND_TOP, out);
+	buf_str(out, "' ;;\n    help) words='");
+	for (const struct command *const *c = commands; *c; c++)
+		buf_printf(out, "%s ", (*c)->name);
+	buf_str(out, "' ;;\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, "    %s) words='", (*c)->name);
+		bash_options((*c)->bit, out);
+		buf_str(out, "' ;;\n");
+	}
+	buf_str(out, "  esac\n  if [[ $cur == -* || -z $cmd || $cmd == help ]]; then\n"
+		"    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		"    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
+		"  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\n"
+		"complete -o filenames -F _qcnn qcnn\n");
+}
+
+/* ---- zsh ---- */
+
+/* '--name=[hint]:ARGUMENT:(words)' for _arguments. */
+static void zsh_option(const struct option_row *r, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+	char text[80];
+
+	hint(r->text, text, sizeof text);
+	for (char *c = text; *c; c++)
+		*c = *c == '[' ? '(' : *c == ']' ? ')' : *c;
+	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name, r->argument && r->kind != OPTION_OPTIONAL ? "=" : "", text);
+	if (r->kind == OPTION_CHOICE) {
+		buf_printf(&b, ":%s:(", r->argument);
+		words_of(r->values, &b);
+		buf_char(&b, ')');
+	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_DATA]) {
+		buf_printf(&b, ":%s:{compadd -S '' -a keys}", r->argument);
+	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
+		buf_printf(&b, ":%s:_files", r->argument);
+	}
+	buf_str(out, " \\\n        ");
+	quoted(b.data, false, out);
+	buf_release(&b);
+}
+
+static void zsh_options(unsigned bit, struct buf *out)
+{
+	for (int i = 0; i < OPT_IDS; i++)
+		if (option_rows()[i].commands & bit)
+			zsh_option(&option_rows()[i], out);
+}
+
+static void zsh_operands(const struct command *c, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+
+	verbs_of(c, &b);
+	if (b.len)
+		buf_printf(out, " \\\n        '1:what:(%s)'", b.data);
+	if (c == &command_runs)
+		buf_printf(out, " \\\n        \"*:run:($%s)\" ;;\n", run_names);
+	else
+		buf_str(out, " \\\n        '*:file:_files' ;;\n");
+	buf_release(&b);
+}
+
+static void zsh(struct buf *out)
+{
+	buf_str(out, "#compdef qcnn\n# zsh completion; put it into a file _qcnn in a folder of $fpath, or eval it.\n"
+		"_qcnn() {\n  local state\n  local -a commands=(");
+	for (const struct command *const *c = commands; *c; c++) {
+		struct buf b = BUF_INIT;
+
+		buf_printf(&b, "%s:%s", (*c)->name, (*c)->summary);
+		buf_str(out, "\n    ");
+		quoted(b.data, false, out);
+		buf_release(&b);
+	}
+	buf_str(out, "\n  )\n  local -a keys=(");
+	keys(out);
+	buf_str(out, ")\n  _arguments -C");
+	zsh_options(COMMAND_TOP, out);
+	buf_str(out, " \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
+		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, "    %s) _arguments", (*c)->name);
+		zsh_options((*c)->bit, out);
+		zsh_operands(*c, out);
+	}
+	buf_str(out, "    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _qcnn ]; then _qcnn \"$@\"; else compdef _qcnn qcnn; fi\n");
+}
+
+/* ---- fish ---- */
+
+static void fish_option(const struct option_row *r, const char *command, struct buf *out)
+{
+	struct buf words = BUF_INIT;
+	char text[80];
+
+	hint(r->text, text, sizeof text);
+	buf_printf(out, "complete -c qcnn -n '%s%s' -l %s", command ? "__fish_seen_subcommand_from " : "__fish_use_subcommand",
+		command ? command : "", r->name);
+	if (r->letter)
+		buf_printf(out, " -s %c", r->letter);
+	if (r->kind == OPTION_CHOICE) {
+		words_of(r->values, &words);
+		buf_printf(out, " -x -a '%s'", words.data);
+	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_DATA]) {
+		keys(&words);
+		buf_printf(out, " -x -a '%s'", words.data);
+	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
+		buf_str(out, " -r");
+	}
+	buf_str(out, " -d ");
+	quoted(text, true, out);
+	buf_char(out, '\n');
+	buf_release(&words);
+}
+
+static void fish_operands(const struct command *c, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+
+	verbs_of(c, &b);
+	if (b.len)
+		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from %s' -a '%s'\n", c->name,
+			b.data, b.data);
+	if (c == &command_runs)
+		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from %s' -a \"%s\"\n",
+			b.data, run_names);
+	buf_release(&b);
+}
+
+static void fish(struct buf *out)
+{
+	buf_str(out, "# fish completion for qcnn; use: qcnn completions fish > ~/.config/fish/completions/qcnn.fish\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		buf_printf(out, "complete -c qcnn -f -n __fish_use_subcommand -a %s -d ", (*c)->name);
+		quoted((*c)->summary, true, out);
+		buf_char(out, '\n');
+	}
+	for (int i = 0; i < OPT_IDS; i++)
+		if (option_rows()[i].commands & COMMAND_TOP)
+			fish_option(&option_rows()[i], NULL, out);
+	for (const struct command *const *c = commands; *c; c++)
+		for (int i = 0; i < OPT_IDS; i++)
+			if (option_rows()[i].commands & (*c)->bit)
+				fish_option(&option_rows()[i], (*c)->name, out);
+	for (const struct command *const *c = commands; *c; c++)
+		fish_operands(*c, out);
+}
+
+static int completions(struct cli *c)
+{
+	static const struct { const char *name; void (*write)(struct buf *out); } shells[] = {
+		{ "bash", bash }, { "zsh", zsh }, { "fish", fish },
+	};
+
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+		if (!strcmp(shells[i].name, c->options.operand[0])) {
+			shells[i].write(&c->out);
+			return 0;
+		}
+	return cli_usage(c, "`%s` is neither bash, zsh nor fish", c->options.operand[0]);
+}
+
+static const char *const examples[] = {
+	"qcnn completions bash",
+	"qcnn completions fish",
+	NULL
+};
+
+const struct command command_completions = {
+	.bit = COMMAND_COMPLETIONS,
+	.name = "completions",
+	.summary = "print completions for a shell",
+	.operands = "bash | zsh | fish",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Prints a script with which the shell completes the commands, options and option values of qcnn.",
+	.example = examples,
+	.run = completions,
+};

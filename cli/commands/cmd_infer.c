@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn infer: outputs, loss and metrics of trained weights, from weights.bin alone. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/config/changes.h"
+#include "cli/job/cluster.h"
+#include "cli/job/execution.h"
+#include "cli/job/predictions.h"
+#include "cli/job/run_config.h"
+#include "cli/job/sample_checks.h"
+#include "cli/job/samples.h"
+#include "cli/job/weights_files.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/numerical_version.h"
+#include "runtime/base/rng.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/visible.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "runtime/train/weights/weights.h"
+
+struct inference {
+	struct cli *cli;
+	struct source_set *sources;
+	struct diags *d;
+	struct weights *weights;
+	struct config *config;
+	struct input_want *want;
+	struct samples samples;
+	struct transform learnt;     /* of the training data; without steps where there were none */
+	struct dataset *own;         /* of --data */
+	struct buf path;             /* of the weights, where a run is named */
+	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
+	struct arena arena;
+	struct predictions p;
+	struct cluster cluster;
+};
+
+/* ---- the file ---- */
+
+static int damaged(struct inference *f, const char *what)
+{
+	struct err e;
+
+	err_set(&e, -ERR_BAD_DATA, "%s: its metadata hold no usable %s", f->cli->options.operand[0], what);
+	return cli_fail(f->cli, &e);
+}
+
+/* What the steps of data.transform learnt. */
+static int open_transform(struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "transform");
+	const struct ynode *steps = config_node(f->config, KEY_DATA_TRANSFORM);
+	unsigned n = steps ? steps->n : 0;
+	struct err e;
+
+	if (text && transform_parse(text, strlen(text), &f->learnt, &e))
+		return damaged(f, "transform");
+	if (f->learnt.nstep != n || (n && transform_outputs(&f->learnt) != f->weights->program->ninput))
+		return damaged(f, "transform");
+	return 0;
+}
+
+/* What --set gives, behind what it implies: all samples are in one part. */
+static unsigned data_changes(const struct inference *f, struct config_change *change)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = list_of(&f->cli->options, OPT_SET_DATA, text);
+
+	change[0] = (struct config_change){ "data.split=null", false };
+	for (unsigned i = 0; i < n; i++)
+		change[i + 1] = (struct config_change){ text[i], false };
+	return n ? n + 1 : 0;
+}
+
+static int check_changes(struct cli *c)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = list_of(&c->options, OPT_SET_DATA, text);
+
+	for (unsigned i = 0; i < n; i++)
+		if (strncmp(text[i], "data.", 5) && strncmp(text[i], "run.seed=", 9))
+			return cli_usage(c, "--set changes the data alone here, data.KEY or run.seed, not `%s`", text[i]);
+		else if (!strncmp(text[i], "data.transform", 14))
+			return cli_usage(c, "the steps of data.transform belong to the weights");
+	return 0;
+}
+
+static int open_config(struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "config");
+	int file = text ? source_add(f->sources, "(config in the weights)", text, strlen(text)) : -1;
+	struct config_change change[OPTIONS_LIST_MAX + 1];
+	unsigned nchange = data_changes(f, change);
+
+	if (file < 0)
+		return damaged(f, "config");
+	f->config = config_read((uint32_t)file, change, nchange, f->d);
+	if (diags_errors(f->d))
+		return cli_diags_fail(f->cli, f->d, err_exit_status(nchange ? -ERR_CONFIG : -ERR_BAD_DATA));
+	return open_transform(f);
+}
+
+/* Whether the folder, written with its last slash, is that of a run's checkpoints. */
+static bool is_checkpoint(const struct buf *folder)
+{
+	return folder->len && path_ends(folder->data, "checkpoint/") && (folder->len == strlen("checkpoint/")
+		|| path_ends(folder->data, "/checkpoint/"));
+}
+
+/* config_folder of the run.json beside the weights, or above a checkpoint; NULL without one. */
+static char *noted_folder(const char *weights_path)
+{
+	const char *slash = strrchr(weights_path, '/');
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	json_t *run = NULL;
+	const char *folder;
+	char *copy = NULL;
+
+	if (slash)
+		buf_add(&path, weights_path, (size_t)(slash - weights_path) + 1);
+	if (is_checkpoint(&path))
+		buf_str(&path, "../");
+	buf_str(&path, "run.json");
+	if (!buf_read_file(&text, path.data, 1 << 20, NULL))
+		run = json_read(text.data, text.len, NULL);
+	folder = json_string_value(json_object_get(run, "config_folder"));
+	if (folder)
+		copy = mem_strdup(folder);
+	json_decref(run);
+	buf_release(&path);
+	buf_release(&text);
+	return copy;
+}
+
+/* Results agree within the tolerances of the tests whatever the version: of interest for last digits alone. */
+static void say_version(const struct inference *f, int version)
+{
+	if (version != NUMERICAL_VERSION)
+		cli_detail(f->cli, "the weights have numerical version %d, this program has %d: last digits may differ from those of the training",
+			version, NUMERICAL_VERSION);
+}
+
+static int open_weights(struct inference *f)
+{
+	const char *path = f->cli->options.operand[0];
+	struct err e;
+
+	if (!weights_file_is_bin(path))
+		return cli_usage(f->cli, "%s has weights without a model; `qcnn weights convert --model=MODEL` makes a weights.bin of it",
+			path);
+	if (weights_open(path, &f->weights, &e))
+		return cli_fail(f->cli, &e);
+	f->want = input_wants(f->weights->program);
+	say_version(f, numerical_version_of(weights_meta(f->weights, "numerical_version")));
+	f->run_folder = noted_folder(path);
+	return open_config(f);
+}
+
+/* ---- the data ---- */
+
+static const char *find_data(void *ctx, const char *path)
+{
+	struct inference *f = ctx;
+	const char *folder[] = { f->run_folder, ".", f->cli->options.value[OPT_DATA_DIR] };
+
+	if (*path == '/')
+		return access(path, F_OK) ? NULL : path;
+	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+		const char *whole = folder[i] ? arena_printf(&f->arena, "%s/%s", folder[i], path) : NULL;
+
+		if (whole && !access(whole, F_OK))
+			return whole;
+	}
+	return NULL;
+}
+
+/* The part that is asked for, or test, or validation. */
+static int choose_part(struct inference *f, const json_t *split, enum sample_part *part)
+{
+	const struct options *o = &f->cli->options;
+
+	if (o->given[OPT_SPLIT])
+		*part = (enum sample_part)options_choice(o, OPT_SPLIT);
+	else
+		*part = json_object_get(split, "test") ? PART_TEST : PART_VALIDATION;
+	if (json_object_get(split, sample_part_name(*part)))
+		return 0;
+	if (o->given[OPT_SPLIT])
+		return cli_usage(f->cli, "the training had no %s data", sample_part_name(*part));
+	return cli_usage(f->cli, "the training had neither test nor validation data; give --data or --split=train");
+}
+
+/* Does the part that was made or read again equal the one that the weights describe? */
+static int same_samples(struct inference *f, enum sample_part k, const json_t *wanted)
+{
+	const struct part *p = &f->samples.part[k];
+	struct buf now = BUF_INIT;
+	struct err e = { 0 };
+	json_t *all = NULL;
+	const char *source = json_string_value(json_object_get(wanted, "source"));
+	int code = samples_describe(&f->samples, f->config, &now, &e);
+
+	if (!code) {
+		const json_t *part;
+
+		all = json_read(now.data, now.len, &e);
+		part = json_object_get(all, sample_part_name(k));
+		if (!json_equal(json_object_get(part, "sha256"), json_object_get(wanted, "sha256")))
+			code = err_set(&e, -ERR_BAD_DATA, "the data %s have changed since the training (their SHA-256 differs)",
+				p->nrow && f->samples.used[k] ? p->data->source : source);
+		else if (!json_equal((json_t *)part, (json_t *)wanted))
+			code = err_set(&e, -ERR_BAD_DATA, "the %s rows of %s cannot be chosen again as in the training",
+				sample_part_name(k), source);
+	}
+	json_decref(all);
+	buf_release(&now);
+	return code ? cli_fail(f->cli, &e) : 0;
+}
+
+static int not_found(struct inference *f, const struct err *e)
+{
+	const struct options *o = &f->cli->options;
+	struct buf b = BUF_INIT;
+	struct err whole;
+
+	buf_printf(&b, "%s; looked for it in ", e->text);
+	if (f->run_folder)
+		buf_printf(&b, "%s, ", f->run_folder);
+	buf_str(&b, "the current folder");
+	if (o->given[OPT_DATA_DIR])
+		buf_printf(&b, " and %s", o->value[OPT_DATA_DIR]);
+	else
+		buf_str(&b, "; --data-dir names another one");
+	err_set(&whole, -ERR_NO_INPUT, "%s", b.data);
+	buf_release(&b);
+	return cli_fail(f->cli, &whole);
+}
+
+static int read_part(struct inference *f, enum sample_part k)
+{
+	struct samples_wish w = { f->config, f->weights->program, f->want, 1u << k, find_data, f, &f->learnt, NULL };
+	struct err e;
+	int code = samples_open(&w, f->d, &f->samples, &e);
+
+	if (diags_errors(f->d))          /* in a data file, or else in what --set says of it */
+		return cli_diags_fail(f->cli, f->d, err_exit_status(code ? code : -ERR_CONFIG));
+	if (code)
+		return code == -ERR_NO_INPUT ? not_found(f, &e) : cli_fail(f->cli, &e);
+	f->p.part = f->samples.part[k];
+	return 0;
+}
+
+static int open_described(struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "split");
+	json_t *split = text ? json_read(text, strlen(text), NULL) : NULL;
+	enum sample_part k;
+	int status;
+
+	if (!text)
+		return cli_usage(f->cli, "%s was not made by training and describes no data; give --data", f->cli->options.operand[0]);
+	if (!split)
+		return damaged(f, "split");
+	status = choose_part(f, split, &k);
+	if (!status)
+		status = read_part(f, k);
+	if (!status)
+		status = same_samples(f, k, json_object_get(split, sample_part_name(k)));
+	json_decref(split);
+	return status;
+}
+
+/* Samples that --set describes. */
+static int open_changed(struct inference *f)
+{
+	const struct options *o = &f->cli->options;
+	enum sample_part k = o->given[OPT_SPLIT] ? (enum sample_part)options_choice(o, OPT_SPLIT) : PART_TRAIN;
+	int status = read_part(f, k);
+
+	if (status || f->p.part.nrow)
+		return status;
+	return cli_usage(f->cli, "there are no %s data; data.split and --split say what they are", sample_part_name(k));
+}
+
+static int open_own(struct inference *f)
+{
+	const struct samples_wish w = { .config = f->config, .program = f->weights->program, .want = f->want, .learnt = &f->learnt,
+		.columns = weights_meta(f->weights, "columns") };
+	struct err e;
+	int code = samples_file(&w, f->cli->options.value[OPT_DATA], f->d, &f->own, &e);
+
+	if (diags_errors(f->d))
+		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+	if (code)
+		return cli_fail(f->cli, &e);
+	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
+	if (!f->own->ny)
+		cli_note(f->cli, "no labels in %s: no loss or metrics", f->own->source);
+	return 0;
+}
+
+/* ---- evaluating ---- */
+
+static int execution(struct inference *f, struct evaluator_options *out)
+{
+	struct execution_words w = execution_of_config(f->config);
+	const struct options *o = &f->cli->options;
+	struct err e;
+
+	w.gradient = NULL;
+	w.shortcuts &= SHORTCUT_SMALL_TAIL;      /* as in training; a sample's numbers do not depend on the others */
+	w.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0;
+	if (o->given[OPT_SHOTS])
+		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
+	if (o->given[OPT_ISA]) {
+		w.isa = o->value[OPT_ISA];
+	} else if (strcmp(w.isa, "auto") && isa_find(w.isa) > isa_best()) {
+		cli_note(f->cli, "%s %s, with which the weights were trained; with %s the last digits may differ",
+			isa_obstacle(isa_find(w.isa)), w.isa, isa_name(isa_best()));
+		w.isa = "auto";
+	}
+	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;
+}
+
+/* Step 0, which no training has. */
+static uint64_t shots_key(const struct inference *f)
+{
+	const struct options *o = &f->cli->options;
+	uint64_t seed = o->given[OPT_SHOT_SEED] ? options_count(o, OPT_SHOT_SEED) : (uint64_t)config_int(f->config, KEY_RUN_SEED);
+
+	return rng_u64(seed, RNG_SHOT_KEY, 0, 0);
+}
+
+static int start_workers(struct inference *f, struct evaluator_options *o, struct pool **far)
+{
+	struct cluster_work w = { .program = f->weights->program, .exec = o,
+		.threads = f->cli->options.given[OPT_THREADS] ? (uint32_t)options_count(&f->cli->options, OPT_THREADS) : 0 };
+	struct buf folder = BUF_INIT;
+	int status;
+
+	attached_folder(f->cli->options.operand[0], &folder);
+	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
+	buf_release(&folder);
+	return status ? status : cluster_start(&f->cluster, &w, far);
+}
+
+static int evaluate(struct inference *f)
+{
+	struct evaluator_options o;
+	struct evaluator *ev = NULL;
+	struct pool *pool = NULL, *far = NULL;
+	struct predictions *p = &f->p;
+	struct err e = { 0 };
+	int status = execution(f, &o), code;
+
+	if (!status)
+		status = start_workers(f, &o, &far);
+	if (status)
+		return status;
+	o.far = far != NULL;
+	if (far)
+		o.nthread = 1;
+	config_measures(f->config, &p->measures);
+	classes_init(&p->classes, f->config, f->weights->program, weights_meta(f->weights, "labels"));
+	p->noutput = f->weights->program->noutput;
+	p->has_loss = p->part.data->ny > 0;
+	p->output = mem_try(p->part.nrow + 1, p->noutput * sizeof *p->output);
+	code = p->output ? evaluator_new(f->weights->program, &o, &ev, &e)
+		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
+	if (!code) {
+		pool = far ? far : pool_threads_new(o.nthread);
+		evaluator_draws(ev, shots_key(f), 0);
+		code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight, p->output,
+			p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
+		if (!far)
+			pool->ops->free(pool);
+	}
+	evaluator_free(ev);
+	return code ? cli_fail(f->cli, &e) : 0;
+}
+
+static int write_predictions(struct inference *f)
+{
+	struct cli *c = f->cli;
+	const char *path = c->options.value[OPT_PREDICTIONS_OUT];
+	struct buf b = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	if (path) {
+		status = predictions_format(&f->p, path, &b, &e) ? cli_fail(c, &e) : cli_write(c, &b, path);
+		buf_clear(&b);
+	}
+	if (!status) {
+		if (c->options.given[OPT_JSON])
+			predictions_json(&f->p, &b);
+		else
+			predictions_text(&f->p, !path, &b);
+		visible_text(&c->out, b.data ? b.data : "", b.len, VISIBLE_TABS | VISIBLE_LINES);
+	}
+	buf_release(&b);
+	return status;
+}
+
+static int infer(struct cli *c)
+{
+	struct inference f = { .cli = c };
+	struct err e;
+	int status;
+
+	status = weights_named(c, &c->options.operand[0], &f.path);
+	if (status || attached_work(c, NULL, c->options.operand[0], &status)) {
+		buf_release(&f.path);
+		return status;
+	}
+	f.sources = source_set_new();
+	f.d = diags_new(f.sources);
+	if (c->options.given[OPT_PREDICTIONS_OUT] && predictions_ending(c->options.value[OPT_PREDICTIONS_OUT], &e))
+		status = cli_usage(c, "%s", e.text);
+	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SPLIT])
+		status = cli_usage(c, "--data and --split exclude each other");
+	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SET_DATA])
+		status = cli_usage(c, "--data and --set exclude each other");
+	else
+		status = check_changes(c);
+	if (!status)
+		status = open_weights(&f);
+	if (!status)
+		status = c->options.given[OPT_DATA] ? open_own(&f) : c->options.given[OPT_SET_DATA] ? open_changed(&f) : open_described(&f);
+	if (!status && c->options.given[OPT_PREDICTIONS_OUT])
+		status = cli_can_write(c, c->options.value[OPT_PREDICTIONS_OUT]);
+	if (!status)
+		sample_angles_check(f.weights->program, &f.p.part, (struct span){ 0, 0, 0 }, f.d);
+	if (!status)
+		status = cli_warnings(c, f.d);
+	if (!status)
+		status = evaluate(&f);
+	if (!status)
+		status = write_predictions(&f);
+	cluster_end(&f.cluster, status);
+	free(f.p.output);
+	dataset_free(f.own);
+	samples_release(&f.samples);
+	transform_release(&f.learnt);
+	free(f.want);
+	free(f.run_folder);
+	buf_release(&f.path);
+	config_free(f.config);
+	weights_free(f.weights);
+	arena_release(&f.arena);
+	diags_free(f.d);
+	source_set_free(f.sources);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn infer runs/latest/weights.bin",
+	"qcnn infer --hosts local:2 weights.bin",
+	"qcnn infer --split=train --json weights.bin",
+	"qcnn infer --data new.csv --output=predictions.csv weights.bin",
+	"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin",
+	NULL
+};
+
+const struct command command_infer = {
+	.bit = COMMAND_INFER,
+	.name = "infer",
+	.summary = "evaluate trained weights on data",
+	.operands = "WEIGHTS|RUN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
+		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
+		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
+		"give other data.",
+	.example = examples,
+	.run = infer,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn info: what this machine and this build offer. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include "cli/job/execution.h"
+#include "cli/machine.h"
+#include "runtime/base/system/resource_limits.h"
+
+#if defined __clang__
+#define COMPILER __VERSION__
+#elif defined __GNUC__
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+#if !QCNN_HDF5
+#define QCNN_HDF5 0
+#endif
+#if !QCNN_NLOPT
+#define QCNN_NLOPT 0
+#endif
+
+/* What configure may find or not, and what it is for. */
+static const struct { const char *name, *use; bool built; } optional[] = {
+	{ "HDF5", ".h5 files of weights", QCNN_HDF5 },
+	{ "NLopt", "the optimisers cobyla, bobyqa, nelder_mead and lbfgs", QCNN_NLOPT },
+};
+
+enum { OPTIONAL = sizeof optional / sizeof *optional };
+
+static void optional_text(struct buf *out)
+{
+	for (int i = 0; i < OPTIONAL; i++)
+		buf_printf(out, "%-14s%s: %s\n", i ? "" : "libraries", optional[i].name,
+			optional[i].built ? optional[i].use : "not built in; configure tells why");
+}
+
+static void optional_json(struct buf *out)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < OPTIONAL; i++)
+		if (optional[i].built)
+			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", optional[i].name);
+}
+
+struct measured { struct machine_asked asked; struct limits limits[MACHINE_LIMITS_MAX]; unsigned n; };
+
+static int measure(struct cli *c, struct measured *m)
+{
+	unsigned thread[MACHINE_LIMITS_MAX], most = room_threads(cpus_threads(NULL)), n;
+	struct err e;
+
+	*m = (struct measured){ .asked.isa = isa_find(c->options.value[OPT_ISA]) };
+	if (c->options.given[OPT_THREADS])
+		most = m->asked.threads = (unsigned)options_count(&c->options, OPT_THREADS);
+	if (m->asked.threads && execution_threads(most, &e))
+		return cli_usage(c, "%s", e.text);
+	if (!c->options.given[OPT_MEASURE])
+		return 0;
+	n = machine_thread_counts(most, thread);
+	for (unsigned k = 0; k < n; k++) {
+		if (limits_measure(m->asked.isa ? m->asked.isa : isa_best(), thread[k], &m->limits[k], &e))
+			return cli_fail(c, &e);
+		m->n++;
+	}
+	return 0;
+}
+
+static void print_json(const struct measured *m, struct buf *out)
+{
+	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
+	machine_json(&m->asked, out);
+	buf_str(out, ", \"build\": {\"compiler\": ");
+	buf_json_str(out, COMPILER);
+	buf_str(out, ", \"backends\": [\"ref\", \"cpu\"], \"libraries\": [");
+	optional_json(out);
+	buf_str(out, "]}, \"limits\": ");
+	machine_limits_json(m->limits, m->n, out);
+	buf_str(out, "}\n");
+}
+
+static void print_text(const struct measured *m, struct buf *out)
+{
+	buf_printf(out, "version       qcnn %s\n", PACKAGE_VERSION);
+	machine_text(&m->asked, out);
+	buf_printf(out, "build         compiler %s; backends ref, cpu\n", COMPILER);
+	optional_text(out);
+	machine_limits_text(m->limits, m->n, out);
+}
+
+static int info(struct cli *c)
+{
+	struct measured m;
+	int status = measure(c, &m);
+
+	if (status)
+		return status;
+	if (c->options.given[OPT_JSON])
+		print_json(&m, &c->out);
+	else
+		print_text(&m, &c->out);
+	return 0;
+}
+
+static const char *const examples[] = {
+	"qcnn info",
+	"qcnn info --json",
+	"qcnn info --measure --threads 2",
+	NULL
+};
+
+const struct command command_info = {
+	.bit = COMMAND_INFO,
+	.name = "info",
+	.summary = "describe this machine and this build",
+	.operands = "",
+	.text = "Prints the processor, caches, instruction sets, memory, the largest number of qubits that fits into memory, and "
+		"the number of threads with the rule that determined it. With --measure, also measures the limits of the machine: "
+		"the rates of streaming through memory, of writing to memory, of the second-level cache, and of multiply-adds.",
+	.example = examples,
+	.run = info,
+};

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn run: evaluates a model with given weights on given data, without training. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job/job.h"
+#include "cli/job/weights_files.h"
+#include "cli/output/run_values.h"
+#include "runtime/base/rng.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/net/scheduler/pool_threads.h"
+
+struct running {
+	struct cli *cli;
+	struct source_set *sources;
+	struct diags *d;
+	struct model_file model;
+	const struct program *program;
+	struct dataset *data;        /* NULL: the model has no inputs */
+	double *weight;
+	struct evaluator *ev;
+	struct pool *pool;
+	uint32_t nsample;
+	struct buf path, weights_path;       /* of the model and the weights, where a run is named */
+};
+
+static uint32_t shots_of(const struct running *r)
+{
+	return r->cli->options.given[OPT_SHOTS] ? (uint32_t)options_count(&r->cli->options, OPT_SHOTS) : 0;
+}
+
+/* Where shots come from: step 0 of the seed. */
+static uint64_t shots_key(const struct running *r)
+{
+	return rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0);
+}
+
+static bool needs_gradient(enum emit what)
+{
+	return what == EMIT_JACOBIAN || what == EMIT_READOUT_JACOBIAN;
+}
+
+/* Of all qubits, not of observables. */
+static bool needs_state(enum emit what)
+{
+	return what == EMIT_STATE || what == EMIT_PROBABILITIES || what == EMIT_SAMPLES;
+}
+
+static bool needs_head(enum emit what)
+{
+	return what == EMIT_OUTPUTS || what == EMIT_JACOBIAN;
+}
+
+/* Derivatives are with respect to all weights: frozen ones stay as they are in training alone. */
+static void thaw(struct program *p)
+{
+	for (uint32_t i = 0; i < p->nweight_group; i++)
+		p->weight_group[i].frozen = false;
+}
+
+static int open_model(struct running *r, enum emit what)
+{
+	struct cli *c = r->cli;
+	struct compile_words w;
+	struct err e;
+	int code = compile_words_init(&w, &c->options, NULL, &e);
+	int status = code ? 0 : compile_words_check(c, &w.compile);
+
+	if (status) {
+		compile_words_release(&w);
+		return status;
+	}
+	/* The light cone keeps observables right, not the state. */
+	if (!code && needs_state(what))
+		w.without[w.compile.nwithout++] = "cone";
+	if (!code)
+		status = weights_named(c, &c->options.operand[0], &r->path);
+	if (status) {
+		compile_words_release(&w);
+		return status;
+	}
+	if (!code)
+		code = model_file_open(c->options.operand[0], r->d, &w.lang, &w.compile, &r->model, &e);
+	compile_words_release(&w);
+	if (code)
+		return cli_fail(c, &e);
+	if (diags_errors(r->d))
+		return cli_diags_fail(c, r->d, err_exit_status(-ERR_BAD_DATA));
+	if (needs_gradient(what))
+		thaw(r->model.program);
+	r->program = r->model.program;
+	return 0;
+}
+
+static int open_weights(struct running *r, enum emit what)
+{
+	struct options *o = &r->cli->options;
+	const struct program *p = r->program;
+	struct err e;
+	int code = weights_named(r->cli, &o->value[OPT_WEIGHTS], &r->weights_path);
+
+	if (code)
+		return code;
+
+	r->weight = mem_try((size_t)p->nweight + 1, sizeof *r->weight);
+	if (!r->weight) {
+		err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
+		return cli_fail(r->cli, &e);
+	}
+	if (r->model.weights && !o->given[OPT_WEIGHTS]) {
+		memcpy(r->weight, r->model.weights->weight, p->nweight * sizeof *r->weight);
+		return 0;
+	}
+	if (o->given[OPT_WEIGHTS]) {
+		code = weights_import(p, o->value[OPT_WEIGHTS], false, r->weight, &e);
+		/* Where the head is of no use its weights may be missing. */
+		if (code == -ERR_BAD_DATA && !needs_head(what) && p->ndense)
+			code = weights_import(p, o->value[OPT_WEIGHTS], true, r->weight, &e);
+		if (!code)
+			weights_file_say_orders(r->cli, o->value[OPT_WEIGHTS], p);
+		return code ? cli_fail(r->cli, &e) : 0;
+	}
+	program_init_weights(p, options_count(o, OPT_SEED), 0, r->weight);
+	if (p->nweight)
+		cli_note(r->cli, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
+	return 0;
+}
+
+static int open_data(struct running *r)
+{
+	const struct options *o = &r->cli->options;
+	const struct program *p = r->program;
+	struct err e;
+	int code;
+
+	r->nsample = 1;
+	if (!p->ninput_group)
+		return o->given[OPT_DATA] ? cli_usage(r->cli, "the model has no inputs, --data has no use") : 0;
+	if (!o->given[OPT_DATA])
+		return cli_usage(r->cli, "the model has the input `%s`; give samples with --data", p->input_group[0].name);
+	code = samples_file(&(struct samples_wish){ .program = p, .want = r->model.want }, o->value[OPT_DATA], r->d, &r->data, &e);
+	if (diags_errors(r->d))
+		return cli_diags_fail(r->cli, r->d, err_exit_status(-ERR_BAD_DATA));
+	if (code)
+		return cli_fail(r->cli, &e);
+	r->nsample = r->data->nrow;
+	return 0;
+}
+
+/* The numbers of --emit=state, probabilities and samples, before anything is taken for them. Where one state
+ * alone is beyond reason the evaluator says so. */
+static int states_fit(struct running *r, enum emit what)
+{
+	static const char *const name[] = { [EMIT_STATE] = "the state", [EMIT_PROBABILITIES] = "the probabilities", [EMIT_SAMPLES] = "the shots" };
+	uint64_t available = cpus_memory_available(), size = what == EMIT_STATE ? 16 : 8;
+	double needed = 0;
+	struct err e;
+
+	if (!needs_state(what))
+		return 0;
+	for (uint32_t c = 0; c < r->program->ncircuit; c++) {
+		uint32_t n = r->program->circuit[c].nwire;
+
+		needed += what == EMIT_SAMPLES ? ldexp(24, (int)n) + 8.0 * r->nsample * shots_of(r) * n : ldexp((double)size * r->nsample, (int)n);
+	}
+	if (needed <= (double)available || needed > 0x1p60)
+		return 0;
+	err_set(&e, -ERR_CONFIG, "needs %.1f GiB for %u sample%s of %s, %.1f GiB available", needed / 0x1p30,
+		r->nsample, r->nsample == 1 ? "" : "s", name[what],
+		(double)available / 0x1p30);
+	return cli_fail(r->cli, &e);
+}
+
+static int open_evaluator(struct running *r, enum emit what)
+{
+	const struct options *o = &r->cli->options;
+	struct execution_words w = {
+		.device = o->value[OPT_DEVICE],
+		.precision = o->value[OPT_PRECISION],
+		.isa = o->value[OPT_ISA],
+		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
+		.shots = needs_state(what) ? 0 : shots_of(r),
+		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0,
+	};
+	struct evaluator_options eo;
+	struct err e;
+	int code = execution_options(&w, &eo, &e);
+
+	eo.outputs_alone = !w.gradient;
+	if (!code)
+		code = evaluator_new(r->program, &eo, &r->ev, &e);
+	if (!code)
+		code = evaluator_weights(r->ev, r->weight, &e);
+	if (!code)
+		r->pool = pool_threads_new(eo.nthread);
+	return code ? cli_fail(r->cli, &e) : 0;
+}
+
+/* Shots show no state, and derivatives by parameter shift alone. */
+static int check_shots(const struct running *r, enum emit what)
+{
+	const struct options *o = &r->cli->options;
+
+	if (!shots_of(r) && what == EMIT_SAMPLES)
+		return cli_usage(r->cli, "--emit=samples prints the bits of shots; give their number with --shots");
+	if (!shots_of(r))
+		return 0;
+	if (what == EMIT_STATE)
+		return cli_usage(r->cli, "shots do not show the state; --emit=samples gives their bits, --emit=probabilities their frequencies");
+	if (needs_gradient(what) && strcmp(o->value[OPT_GRADIENT], "shift"))
+		return cli_usage(r->cli, "derivatives from shots are made by parameter shift; give --gradient=shift");
+	return 0;
+}
+
+static int write_values(struct cli *c, const struct run_values *r)
+{
+	static void (*const one[])(const struct values *, struct buf *) = { NULL, values_npy, values_csv };
+	const struct options *o = &c->options;
+	unsigned format = options_choice(o, OPT_FORMAT);
+	struct buf b = BUF_INIT;
+	int status;
+
+	if (!format)
+		values_json(r->v, r->nv, &b);
+	else if (r->nv == 1)
+		one[format](r->v, &b);
+	else
+		return cli_usage(c, "the states of several circuits do not fit into one array; use --format=json");
+	status = cli_write(c, &b, o->value[OPT_VALUES_OUT]);
+	buf_release(&b);
+	return status;
+}
+
+/* All is open: the values, and their way out. */
+static int print_values(struct running *r, enum emit what)
+{
+	struct run_values v = { .program = r->program, .x = r->data ? r->data->x : NULL, .nx = r->data ? r->data->nx : 0,
+		.nsample = r->nsample, .weight = r->weight, .ev = r->ev, .pool = r->pool, .shots = shots_of(r), .key = shots_key(r),
+		.v = mem_alloc(r->program->ncircuit + 2, sizeof *v.v) };
+	struct err e;
+	int status = run_values_emit(&v, what, &e) ? cli_fail(r->cli, &e) : write_values(r->cli, &v);
+
+	for (unsigned i = 0; i < v.nv; i++)
+		values_release(&v.v[i]);
+	free(v.v);
+	return status;
+}
+
+static int evaluate(struct running *r, enum emit what)
+{
+	int status = check_shots(r, what);
+
+	if (!status)
+		status = open_model(r, what);
+	if (!status)
+		status = open_data(r);
+	if (!status)
+		status = open_weights(r, what);
+	if (!status)
+		status = states_fit(r, what);
+	if (!status)
+		status = open_evaluator(r, what);
+	if (!status)
+		status = cli_warnings(r->cli, r->d);
+	return status ? status : print_values(r, what);
+}
+
+static int run(struct cli *c)
+{
+	struct running r = { .cli = c, .sources = source_set_new() };
+	int status;
+
+	r.d = diags_new(r.sources);
+	status = evaluate(&r, (enum emit)options_choice(&c->options, OPT_EMIT_VALUES));
+	if (r.pool)
+		r.pool->ops->free(r.pool);
+	evaluator_free(r.ev);
+	free(r.weight);
+	dataset_free(r.data);
+	model_file_release(&r.model);
+	diags_free(r.d);
+	source_set_free(r.sources);
+	buf_release(&r.path);
+	buf_release(&r.weights_path);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn run bell.qcnn",
+	"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",
+	"qcnn run --data=new.npz latest",
+	"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
+	"qcnn run --emit=state --format=npy -o state.npy bell.qcnn",
+	"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn",
+	NULL
+};
+
+const struct command command_run = {
+	.bit = COMMAND_RUN,
+	.name = "run",
+	.summary = "evaluate a model: outputs, derivatives, states, shots",
+	.operands = "MODEL|RUN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Evaluates a model, as text, assembler text (.asm) or bytecode, with the given weights for each sample of "
+		"the given data, and prints an array whose first dimension counts samples. A run, or its weights.bin, is a model "
+		"with its weights.",
+	.example = examples,
+	.run = run,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn runs: the runs of a folder as a list, one of them in full, several side by side. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/runs_compare.h"
+#include "cli/config/configuration.h"
+#include "cli/job/run_metrics.h"
+#include "cli/output/table.h"
+#include "runtime/base/visible.h"
+
+/* ---- list ---- */
+
+static const char *folder(const struct cli *c)
+{
+	return c->options.value[OPT_RUNS_DIR];
+}
+
+/* "2026-11-21T09:30:00Z" without what nobody reads. */
+static void add_time(struct table *t, const struct run_folder *r)
+{
+	const char *s = json_string_value(json_object_get(r->record, "written"));
+	char shown[20] = "";
+
+	if (s && strlen(s) >= 16)
+		snprintf(shown, sizeof shown, "%.10s %.5s", s, s + 11);
+	table_add(t, shown);
+}
+
+/* best: which runs have the best value of each metric, or NULL; taken over. */
+static void list_json(const struct run_list *l, json_t *best, struct buf *out)
+{
+	json_t *all = json_object(), *runs = json_array();
+
+	for (size_t i = 0; i < l->n; i++) {
+		json_t *one = json_deep_copy(l->run[i].record);
+
+		json_object_set_new(one, "name", json_string(l->run[i].name));
+		json_object_set_new(one, "path", json_string(l->run[i].path));
+		json_array_append_new(runs, one);
+	}
+	json_object_set_new(all, "schema", json_integer(1));
+	json_object_set_new(all, "runs", runs);
+	if (best)
+		json_object_set_new(all, "best", best);
+	json_write(all, out);
+	buf_char(out, '\n');
+	json_decref(all);
+}
+
+static void list_text(const struct run_list *l, struct buf *out)
+{
+	static const char *const title[] = { "run", "state", "ended", "epochs", "best_epoch", "loss", "val_loss", "seconds" };
+	struct table t = { .ncolumn = sizeof title / sizeof *title };
+
+	for (unsigned k = 0; k < t.ncolumn; k++)
+		table_add(&t, title[k]);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct run_folder *r = &l->run[i];
+
+		table_add(&t, r->name);
+		table_add(&t, run_state(r));
+		add_time(&t, r);
+		table_add_number(&t, run_number(r, "metrics", "epochs"), "%.0f");
+		table_add_number(&t, run_number(r, "metrics", "best_epoch"), "%.0f");
+		table_add_number(&t, run_number(r, "metrics", "loss"), "%.6g");
+		table_add_number(&t, run_number(r, "metrics", "val_loss"), "%.6g");
+		table_add_number(&t, run_number(r, NULL, "seconds"), "%.3g");
+	}
+	table_print(&t, out);
+	table_release(&t);
+}
+
+static void complete(struct run_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		run_metrics_complete(&l->run[i]);
+}
+
+static int list(struct cli *c, struct run_list *l)
+{
+	complete(l);
+	if (c->options.given[OPT_JSON])
+		list_json(l, NULL, &c->out);
+	else if (l->n)
+		list_text(l, &c->out);
+	else
+		cli_note(c, "there are no runs in %s", folder(c));
+	return 0;
+}
+
+/* ---- show ---- */
+
+/* Columns of the longest key, those of objects joined by points. */
+static int key_columns(size_t before, const json_t *v)
+{
+	const char *name;
+	json_t *member;
+	int most = (int)before;
+
+	if (json_is_object(v))
+		json_object_foreach((json_t *)v, name, member) {
+			int n = key_columns(before + (before > 0) + strlen(name), member);
+
+			most = n > most ? n : most;
+		}
+	return most;
+}
+
+static void add_key(const char *key, int columns, struct buf *out)
+{
+	size_t begin = out->len, width = (size_t)columns;
+
+	visible_str(out, key);
+	buf_pad(out, ' ', 2 + (out->len - begin < width ? width - (out->len - begin) : 0));
+}
+
+static void show_value(const char *key, int columns, const json_t *v, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+	const char *name;
+	json_t *member;
+
+	if (json_is_object(v)) {
+		json_object_foreach((json_t *)v, name, member) {
+			buf_clear(&b);
+			buf_printf(&b, "%s.%s", key, name);
+			show_value(b.data, columns, member, out);
+		}
+		buf_release(&b);
+		return;
+	}
+	add_key(key, columns, out);
+	if (json_is_string(v))
+		visible_str(out, json_string_value(v));
+	else if (json_is_array(v))
+		for (size_t i = 0; i < json_array_size(v); i++) {
+			buf_str(out, i ? " " : "");
+			json_is_string(json_array_get(v, i)) ? visible_str(out, json_string_value(json_array_get(v, i)))
+				: json_write(json_array_get(v, i), out);
+		}
+	else
+		json_write(v, out);
+	buf_char(out, '\n');
+	buf_release(&b);
+}
+
+static int show(struct cli *c, struct run_list *l)
+{
+	const char *key;
+	int columns;
+	json_t *v;
+
+	complete(l);
+	columns = key_columns(0, l->run[0].record);
+	if (c->options.given[OPT_JSON]) {
+		json_write(l->run[0].record, &c->out);
+		buf_char(&c->out, '\n');
+		return 0;
+	}
+	add_key("run", columns, &c->out);
+	visible_str(&c->out, l->run[0].path);
+	buf_char(&c->out, '\n');
+	json_object_foreach(l->run[0].record, key, v)
+		if (strcmp(key, "schema"))
+			show_value(key, columns, v, &c->out);
+	return 0;
+}
+
+/* ---- compare ---- */
+
+static int compare(struct cli *c, struct run_list *l)
+{
+	if (c->options.given[OPT_SVG])
+		return runs_compare_svg(c, l);
+	complete(l);
+	if (c->options.given[OPT_JSON]) {
+		list_json(l, runs_compare_best(l), &c->out);
+		return 0;
+	}
+	return runs_compare_text(c, l);
+}
+
+/* ---- remove ---- */
+
+static int remove_runs(struct cli *c, struct run_list *l)
+{
+	struct err e;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(run_state(&l->run[i]), "running") && !c->options.given[OPT_FORCE])
+			return cli_usage(c, "%s has not ended; --force removes it all the same", l->run[i].name);
+	for (size_t i = 0; i < l->n; i++) {
+		if (run_remove(&l->run[i], &e))
+			return cli_fail(c, &e);
+		cli_note(c, "removed %s", l->run[i].path);
+	}
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static const struct { const char *word; unsigned min, max; const char *operands; int (*run)(struct cli *c, struct run_list *l); } actions[] = {
+	{ "list", 0, 0, "list", list },
+	{ "show", 1, 1, "show RUN", show },
+	{ "compare", 2, RUNS_COMPARED_MAX, "compare RUN RUN ... (up to 8)", compare },
+	{ "remove", 1, OPTIONS_OPERANDS_MAX, "remove RUN ...", remove_runs },
+};
+
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+/* Is run `at` one of those before it? */
+static bool has_run(const struct run_list *l, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (run_is_same(&l->run[i], &l->run[at]))
+			return true;
+	return false;
+}
+
+static int read_runs(struct cli *c, struct run_list *l)
+{
+	const struct options *o = &c->options;
+	struct err e;
+
+	memset(l, 0, sizeof *l);
+	if (o->noperand < 2)
+		return run_list_read(folder(c), l, &e) ? cli_fail(c, &e) : 0;
+	for (unsigned i = 1; i < o->noperand; i++) {
+		if (run_list_find(folder(c), o->operand[i], l, &e))
+			return cli_fail(c, &e);
+		if (has_run(l, l->n - 1))
+			return cli_usage(c, "the run %s is named twice", o->operand[i]);
+	}
+	return 0;
+}
+
+static int runs(struct cli *c)
+{
+	const struct options *o = &c->options;
+	const char *word = o->noperand ? o->operand[0] : "list";
+	struct run_list l = { NULL, 0, 0 };
+	unsigned n = o->noperand ? o->noperand - 1 : 0;
+	int i = 0, status;
+
+	while (i < ACTIONS && strcmp(actions[i].word, word))
+		i++;
+	if (i == ACTIONS)
+		return cli_usage(c, "`%s` is neither list, show, compare nor remove", word);
+	if (n < actions[i].min || n > actions[i].max)
+		return cli_usage(c, "usage: qcnn runs %s", actions[i].operands);
+	status = read_runs(c, &l);
+	if (!status)
+		status = actions[i].run(c, &l);
+	run_list_release(&l);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn runs",
+	"qcnn runs show latest",
+	"qcnn runs --json list",
+	NULL
+};
+
+const struct command command_runs = {
+	.bit = COMMAND_RUNS,
+	.name = "runs",
+	.summary = "list, show, compare or remove training runs",
+	.operands = "show RUN | compare RUN RUN... | remove RUN... | list",
+	.min_operands = 0,
+	.max_operands = OPTIONS_OPERANDS_MAX,
+	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
+		"side by side, with the configuration keys that differ, or plots their curves together; or removes runs. A run is "
+		"given by its folder, by the beginning of its name, or as latest.",
+	.example = examples,
+	.run = runs,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn train: trains the model of a configuration and writes weights.bin into a run's folder. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/job/cluster.h"
+#include "cli/job/job.h"
+#include "cli/job/resume_isa.h"
+#include "cli/signals.h"
+#include "cli/training/train_preview.h"
+#include "cli/training/train_run.h"
+
+/* Where --output goes, looked at before hours are spent. */
+static int output_is_possible(const struct cli *c)
+{
+	const char *path = c->options.value[OPT_WEIGHTS_OUT];
+
+	return path ? cli_can_write(c, path) : 0;
+}
+
+/* With the workers of other hosts, where some are named. */
+static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
+{
+	struct train_job *t = &j->train;
+	bool gradient = optimizer_needs_gradient(t->optimizer);
+	struct evaluator_options exec = t->exec;
+	struct cluster_work w = { .program = t->program, .exec = &exec, .any_isa = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
+		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS), .loss = gradient ? &t->measures.loss : NULL,
+		.nlabel = t->train.data->ny, .samples = &j->samples };
+	int status;
+
+	if (k->of_config && k->cli->options.given[OPT_DRY_RUN]) {
+		cli_note(k->cli, "--dry-run runs no program and logs in to no host that the configuration names: no worker was started, and times are "
+			"those of this process; give --hosts, --launcher and --remote-path to measure with workers");
+		return 0;
+	}
+	if (!gradient)
+		exec.gradient = GRADIENT_NONE;
+	status = cluster_start(k, &w, &t->pool);
+	t->exec.isa = exec.isa;
+	j->workers = k->coordinator;
+	return status;
+}
+
+/* Data may take minutes to read: a signal need not wait for that. */
+static void stop_before_training(const struct cli *c)
+{
+	struct buf line = BUF_INIT;
+	struct err e;
+
+	err_set(&e, -ERR_STOPPED, "stopped before training began; the same command starts again");
+	cli_fail_text(c, &e, &line);
+	stop_at_once(line.data);
+	buf_release(&line);
+}
+
+static int train(struct cli *c)
+{
+	struct cluster k = { 0 };
+	struct job j;
+	bool isa_taken = false;
+	int status;
+
+	if (c->options.given[OPT_DRY_JSON] && !c->options.given[OPT_DRY_RUN])
+		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
+	if (attached_work(c, c->options.operand[0], NULL, &status))
+		return status;
+	if (!c->options.given[OPT_DRY_RUN])
+		stop_before_training(c);
+	status = job_open(c, c->options.operand[0], &j);
+	if (!status)
+		status = output_is_possible(c);
+	if (!status)
+		status = cluster_wish(c, j.config, config_text(j.config, KEY_LOG_DIR), &k);
+	if (!status && !c->options.given[OPT_DRY_RUN])
+		status = resume_isa(c, &j, &isa_taken);
+	if (!status)
+		status = start_workers(&k, &j, isa_taken);
+	if (!status)
+		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);
+	j.workers = NULL;
+	cluster_end(&k, status);
+	job_release(&j);
+	return status;
+}
+
+static const char *const examples[] = {
+	"qcnn train config.yaml",
+	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
+	"qcnn train -o weights.bin config.yaml",
+	"qcnn train --fresh config.yaml",
+	"qcnn train --live config.yaml",
+	"qcnn train --dry-run config.yaml",
+	"qcnn train --hosts local:2 config.yaml",
+	NULL
+};
+
+const struct command command_train = {
+	.bit = COMMAND_TRAIN,
+	.name = "train",
+	.summary = "train the model of a configuration",
+	.operands = "CONFIG",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Trains the model of a configuration with its data. All results are written to a new folder, runs/NAME-TIME: the "
+		"resolved configuration, the model, the weights, one line of metrics per epoch, and a record of the run. "
+		"runs/latest links to the files of the newest finished run. The same command resumes an interrupted run from its "
+		"last checkpoint, with the same bits as an uninterrupted run.",
+	.example = examples,
+	.run = train,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn worker: computes for a coordinator, which starts it. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "cli/job/supervisor.h"
+#include "cli/job/worker_start.h"
+#include "runtime/net/launch/meeting.h"
+
+static int new_key(struct cli *c, const char *path)
+{
+	struct err e;
+	int code = crypto_start() ? key_file_new(path, &e) : err_set(&e, -ERR_CONFIG, "this system gives no random numbers");
+
+	return code ? cli_fail(c, &e) : 0;
+}
+
+static int worker(struct cli *c)
+{
+	struct err e;
+
+	if (c->options.given[OPT_NEW_KEY])
+		return new_key(c, c->options.value[OPT_NEW_KEY]);
+	if (isatty(STDIN_FILENO))
+		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
+	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */
+	stop_leave_to_leash();
+	guard_begin();
+	return worker_start(NULL, 0, isa_find(c->options.value[OPT_ISA]), &e) ? cli_fail(c, &e) : 0;
+}
+
+static const char *const examples[] = { "qcnn worker --help", "qcnn worker --new-key job.key", NULL };
+
+const struct command command_worker = {
+	.bit = COMMAND_WORKER,
+	.name = "worker",
+	.summary = "compute for a training on another host",
+	.operands = "",
+	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it and sends the address and key on "
+		"standard input. The worker exits when that process exits. It needs neither the configuration nor the data. On "
+		"another host a second process supervises it: it reports the signal that ended the worker, and ends a worker that "
+		"is stopped.",
+	.example = examples,
+	.run = worker,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Results, configurations and curves of several runs, set beside each other. */
+#include "config.h"
+#include "cli/commands/runs_compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job/run_config.h"
+#include "cli/job/run_metrics.h"
+#include "cli/output/table.h"
+
+/* Add the values of a tree to `flat`, each under the names on its path joined by dots. */
+static void flatten(const json_t *v, const char *prefix, json_t *flat)
+{
+	const char *key;
+	json_t *member;
+
+	json_object_foreach((json_t *)v, key, member) {
+		struct buf path = BUF_INIT;
+
+		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);
+		if (json_is_object(member))
+			flatten(member, path.data, flat);
+		else
+			json_object_set(flat, path.data, member);
+		buf_release(&path);
+	}
+}
+
+/* The flat trees of all runs: flat[i] for run i. Returns the keys of all of them, in the order of their first appearance. */
+static json_t *flatten_all(json_t *const *tree, size_t n, json_t **flat)
+{
+	json_t *keys = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		flat[i] = json_object();
+		flatten(tree[i], "", flat[i]);
+		json_object_update_missing(keys, flat[i]);
+	}
+	return keys;
+}
+
+static void value_text(const json_t *v, struct buf *out)
+{
+	buf_clear(out);
+	if (json_is_string(v))
+		buf_str(out, json_string_value(v));
+	else if (v)
+		json_write(v, out);
+	else
+		buf_str(out, "-");
+}
+
+/* A row for each key whose values differ. */
+static void compare_configs(const struct run_list *l, struct table *t)
+{
+	json_t *config[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
+	struct buf text[RUNS_COMPARED_MAX] = { BUF_INIT };
+	const char *key;
+
+	for (size_t i = 0; i < l->n; i++)
+		config[i] = run_config(&l->run[i], NULL, NULL);
+	keys = flatten_all(config, l->n, flat);
+	json_object_foreach(keys, key, first) {
+		bool differ = false;
+
+		for (size_t i = 0; i < l->n; i++) {
+			value_text(json_object_get(flat[i], key), &text[i]);
+			differ |= strcmp(text[i].data, text[0].data) != 0;
+		}
+		for (size_t i = 0; differ && i <= l->n; i++)
+			table_add(t, i ? text[i - 1].data : key);
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		json_decref(config[i]);
+		json_decref(flat[i]);
+		buf_release(&text[i]);
+	}
+	json_decref(keys);
+}
+
+/* ---- results ---- */
+
+/* A number of the metrics: NaN where a run has none; best: the runs whose value is the best of different ones. */
+struct row { const char *key; double v[RUNS_COMPARED_MAX]; bool best[RUNS_COMPARED_MAX]; };
+
+static void find_best(struct row *r, size_t n)
+{
+	int rise = run_metrics_rise(r->key);
+	double best = NAN, worst = NAN;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = rise ? r->v[i] : -r->v[i];
+
+		best = fmax(best, v);
+		worst = fmin(worst, v);
+	}
+	for (size_t i = 0; i < n; i++)
+		r->best[i] = rise >= 0 && best > worst && (rise ? r->v[i] : -r->v[i]) == best;
+}
+
+/* Call f for each number that the metrics of any of the runs have. */
+static void each_row(const struct run_list *l, void (*f)(void *ctx, const struct run_list *l, const struct row *r), void *ctx)
+{
+	json_t *metrics[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
+	const char *key;
+
+	for (size_t i = 0; i < l->n; i++)
+		metrics[i] = json_object_get(l->run[i].record, "metrics");
+	keys = flatten_all(metrics, l->n, flat);
+	json_object_foreach(keys, key, first) {
+		struct row r = { .key = key };
+		bool any = false;
+
+		for (size_t i = 0; i < l->n; i++) {
+			const json_t *number = json_object_get(flat[i], key);
+
+			any |= json_is_number(number);
+			r.v[i] = json_is_number(number) ? json_number_value(number) : NAN;
+		}
+		find_best(&r, l->n);
+		if (any)
+			f(ctx, l, &r);
+	}
+	for (size_t i = 0; i < l->n; i++)
+		json_decref(flat[i]);
+	json_decref(keys);
+}
+
+struct compared { struct table table; bool marked; };
+
+/* A star after the best value. */
+static void add_row(void *ctx, const struct run_list *l, const struct row *r)
+{
+	struct compared *c = ctx;
+
+	table_add(&c->table, r->key);
+	for (size_t i = 0; i < l->n; i++) {
+		table_add_number(&c->table, r->v[i], r->best[i] ? "%.6g *" : "%.6g");
+		c->marked |= r->best[i];
+	}
+}
+
+static void add_paths(void *ctx, const struct run_list *l, const struct row *r)
+{
+	json_t *paths = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		if (r->best[i])
+			json_array_append_new(paths, json_string(l->run[i].path));
+	if (json_array_size(paths))
+		json_object_set(ctx, r->key, paths);
+	json_decref(paths);
+}
+
+json_t *runs_compare_best(const struct run_list *l)
+{
+	json_t *all = json_object();
+
+	each_row(l, add_paths, all);
+	return all;
+}
+
+/* The heading of a run: its name, or its path where another run has the same name. */
+static const char *title_of(const struct run_list *l, size_t at)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (i != at && !strcmp(l->run[i].name, l->run[at].name))
+			return l->run[at].path;
+	return l->run[at].name;
+}
+
+int runs_compare_text(struct cli *c, const struct run_list *l)
+{
+	struct compared all = { .table = { .ncolumn = (unsigned)l->n + 1 } };
+	struct table *t = &all.table;
+
+	table_add(t, "");
+	for (size_t i = 0; i < l->n; i++)
+		table_add(t, title_of(l, i));
+	each_row(l, add_row, &all);
+	table_add(t, "seconds");
+	for (size_t i = 0; i < l->n; i++)
+		table_add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
+	compare_configs(l, t);
+	table_print(t, &c->out);
+	if (all.marked)
+		buf_str(&c->out, "* best value of the row\n");
+	table_release(t);
+	return 0;
+}
+
+/* ---- curves ---- */
+
+/* The best start's rows: with one start, all. */
+static size_t rows_of(const struct run_folder *r, const struct history *h, size_t *first)
+{
+	double best = run_number(r, "metrics", "start");
+	const double *start = history_column(h, "start");
+	size_t n = 0;
+
+	*first = 0;
+	for (size_t i = 0; start && i < h->nrow; i++)
+		if (start[i] == (isnan(best) ? start[0] : best)) {
+			*first = n ? *first : i;
+			n++;
+		}
+	return n;
+}
+
+static int read_histories(struct cli *c, const struct run_list *l, struct history *h)
+{
+	struct err e;
+	int status = 0;
+
+	for (size_t i = 0; !status && i < l->n; i++)
+		if (history_read(l->run[i].path, &h[i], &e))
+			status = cli_fail(c, &e);
+	return status;
+}
+
+/* Training drawn through, validation dashed. */
+static unsigned add_curves(const struct run_list *l, size_t at, const struct history *h, const char *metric, struct svg_series *s)
+{
+	const struct run_folder *r = &l->run[at];
+	const char *title = title_of(l, at);
+	const double *epoch = history_column(h, "epoch"), *v;
+	size_t first, n = rows_of(r, h, &first);
+	char other[128];
+	unsigned k = 0;
+
+	snprintf(other, sizeof other, "val_%s", metric);
+	if (n && epoch && (v = history_column(h, metric)))
+		s[k++] = (struct svg_series){ .name = title, .x = epoch + first, .y = v + first, .n = n, .colour = (unsigned)at };
+	if (n && epoch && (v = history_column(h, other))) {
+		s[k] = (struct svg_series){ .name = k ? NULL : title, .x = epoch + first, .y = v + first, .n = n, .colour = (unsigned)at,
+			.dashed = true };
+		k++;
+	}
+	return k;
+}
+
+int runs_compare_svg(struct cli *c, const struct run_list *l)
+{
+	static const struct svg_size size = { 720, 440, true };
+	const char *metric = c->options.value[OPT_RUNS_METRIC];
+	struct history h[RUNS_COMPARED_MAX] = { { 0 } };
+	struct svg_series s[2 * RUNS_COMPARED_MAX];
+	struct buf out = BUF_INIT, title = BUF_INIT;
+	unsigned n = 0;
+	int status = read_histories(c, l, h);
+
+	for (size_t i = 0; !status && i < l->n; i++)
+		n += add_curves(l, i, &h[i], metric, s + n);
+	if (!status && !n)
+		status = cli_usage(c, "none of the runs has `%s`", metric);
+	if (!status) {
+		buf_printf(&title, "%s: training, and dashed validation", metric);
+		svg_plot(&(struct svg_plot){ .title = title.data, .x_label = "epoch", .y_label = metric, .series = s, .nseries = n,
+			.whole_x = true, .may_log_y = run_metrics_rise(metric) == 0, .hover = true }, &size, &out);
+		status = cli_write(c, &out, c->options.value[OPT_SVG]);
+	}
+	for (size_t i = 0; i < l->n; i++)
+		history_release(&h[i]);
+	buf_release(&out);
+	buf_release(&title);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Several runs side by side. */
+#ifndef QCNN_RUNS_COMPARE_H
+#define QCNN_RUNS_COMPARE_H
+
+#include "cli/command.h"
+#include "cli/job/run_folder.h"
+#include "runtime/log/svg.h"
+
+enum { RUNS_COMPARED_MAX = SVG_COLOURS };
+
+/* Of 2 to RUNS_COMPARED_MAX runs.  Results and what differs in the configurations, as a table behind c->out; 0. */
+int runs_compare_text(struct cli *c, const struct run_list *l);
+/* For each metric the paths of the runs that have its best value, where values differ: an object of arrays. The caller
+ * calls json_decref. */
+json_t *runs_compare_best(const struct run_list *l);
+/* Curves of --metric over each other, to --svg; 0, or the exit status, and the fault is said. */
+int runs_compare_svg(struct cli *c, const struct run_list *l);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn weights convert: weights from one kind of file into another. */
+#include "config.h"
+#include "cli/job/weights_files.h"
+
+#include <string.h>
+
+#include "cli/job/execution.h"
+
+/* A weights.bin from a model and its numbers: what training would have written, without what only training knows. */
+static int format_bin(struct cli *c, const struct named_model *m, const struct weights_file *f, struct buf *out)
+{
+	struct execution_words words = execution_of_config(m->config);
+	struct buf config = BUF_INIT, seed = BUF_INIT;
+	struct evaluator_options o;
+	json_t *tree;
+	struct err e;
+	int code = execution_options(&words, &o, &e);
+	struct transform_wish wish[TRANSFORM_STEPS_MAX];
+
+	if (!code && config_transforms(m->config, f->program->ninput, wish))
+		code = err_set(&e, -ERR_CONFIG, "data.transform learns from data, so that only training can write a weights.bin "
+			"for this configuration");
+	if (code)
+		return cli_fail(c, &e);
+	tree = config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));
+	json_write(tree, &config);
+	json_decref(tree);
+	buf_printf(&seed, "%lld", (long long)config_int(m->config, KEY_RUN_SEED));
+	code = weights_format(f->program, f->weight, (const struct metadata[]){ { "config", config.data }, { "seed", seed.data },
+		{ "source", m->model.text ? m->model.text : "" } }, 3, out);
+	if (code)
+		err_set(&e, code, "the model's text and configuration are too long for a file of weights");
+	buf_release(&config);
+	buf_release(&seed);
+	return code ? cli_fail(c, &e) : 0;
+}
+
+static int write_bin(struct cli *c, const struct named_model *m, const struct weights_file *f, const char *target)
+{
+	struct buf b = BUF_INIT;
+	int status = format_bin(c, m, f, &b);
+
+	if (!status)
+		status = cli_write(c, &b, target);
+	buf_release(&b);
+	return status;
+}
+
+/* A weights.bin that has its own model keeps all its metadata. */
+static int copy_bin(struct cli *c, const struct weights *w, const char *target)
+{
+	struct buf b = BUF_INIT;
+	struct err e;
+	int code = weights_format(w->program, w->weight, w->meta, w->nmeta, &b);
+	int status = code ? err_set(&e, code, "%s: its metadata are too long", c->options.operand[1]), cli_fail(c, &e)
+		: cli_write(c, &b, target);
+
+	buf_release(&b);
+	return status;
+}
+
+static int convert(struct cli *c, const struct named_model *m)
+{
+	const char *target = c->options.operand[2];
+	struct weights_file f;
+	struct err e;
+	int status = weights_file_open(c, c->options.operand[1], m->model.program, &f);
+
+	if (!status)
+		status = cli_can_write(c, target);
+	if (!status && weights_file_is_bin(target))
+		status = f.bin ? copy_bin(c, f.bin, target) : write_bin(c, m, &f, target);
+	else if (!status && weights_export(f.program, f.weight, target, &e))
+		status = cli_fail(c, &e);
+	weights_file_release(&f);
+	return status;
+}
+
+int weights_convert(struct cli *c)
+{
+	const struct options *o = &c->options;
+	const char *target = o->operand[2];
+	struct named_model m;
+	int status;
+
+	if (weights_file_is_bin(target) && !path_ends(target, ".bin") && !path_ends(target, ".safetensors"))
+		return cli_usage(c, "the target must end in .npz, .json, .h5, .bin or .safetensors, not `%s`", target);
+	if (weights_file_is_bin(target) && !weights_file_is_bin(o->operand[1]) && !o->given[OPT_MODEL])
+		return cli_usage(c, "%s has weights without a model, and %s would hold both; name the model with --model", o->operand[1],
+			target);
+	status = weights_model_open(c, &m);
+	if (!status)
+		status = convert(c, &m);
+	named_model_release(&m);
+	return status;
+}

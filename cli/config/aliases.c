@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Looking up what a word of another program is called here. */
+#include "config.h"
+#include "cli/config/aliases.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const struct { const char *theirs, *ours; } row[] = {
+#define ELSEWHERE(theirs, ours) { theirs, ours },
+#include "cli/config/aliases.def"
+#undef ELSEWHERE
+};
+
+/* Are they one word, but for capital letters, _ and -? */
+static bool alike(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, "_-");
+		b += strspn(b, "_-");
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+const char *elsewhere_find(const char *word, const char *const *name, size_t n)
+{
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+		for (size_t i = 0; i < n && alike(row[k].theirs, word); i++)
+			if (alike(row[k].ours, name[i]))
+				return name[i];
+	return NULL;
+}

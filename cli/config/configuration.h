@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A configuration: its file, what --set changed, and the defaults for the rest.
+ *
+ * Faults are diagnostics Q05xx, several per run; a config with errors may only be freed. */
+#ifndef QCNN_CONFIGURATION_H
+#define QCNN_CONFIGURATION_H
+
+#include "cli/config/schema.h"
+#include "runtime/base/json.h"
+#include "runtime/data/transform/transform.h"
+
+struct config;
+
+/* One --set or --const: `path=value`; const_name: path is a constant of the model. */
+struct config_change { const char *text; bool is_const; };
+
+/* Read a file and apply changes in order.  NULL and *e when it cannot be read; else look at
+ * diags_errors. */
+struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
+	struct diags *d, struct err *e);
+/* The same from a text that is source `file` of d's sources already. */
+struct config *config_read(uint32_t file, const struct config_change *change, unsigned nchange, struct diags *d);
+void config_free(struct config *c);
+
+/* Values, by the row's type; never called for another one.  A key that is left out (null)
+ * gives NULL, 0 or false. */
+bool config_has(const struct config *c, enum key_id k);
+bool config_bool(const struct config *c, enum key_id k);
+int64_t config_int(const struct config *c, enum key_id k);       /* AUTO_INT: 0 for auto; FREQUENCY: 1 for batch, 0 for epoch */
+const char *config_text(const struct config *c, enum key_id k);  /* TEXT, PATH, CHOICE */
+const struct ynode *config_node(const struct config *c, enum key_id k);
+/* A path as the config means it: relative to the config's folder. In c's arena. */
+const char *config_path(const struct config *c, const char *path);
+/* Put the place and the path of a key before the text of *e, which its value has caused. */
+void config_blame(const struct config *c, enum key_id k, struct err *e);
+const char *config_folder(const struct config *c);   /* "." or as in the path given */
+struct span config_span(const struct config *c, enum key_id k);  /* of the value; file 0: default */
+
+/* The row that a value of type t (METRICS: one entry) names, with its options, defaults filled
+ * in: option[row.noption], and list[] (may be NULL where the table has none). */
+struct table_row config_row(enum key_type t, const struct ynode *v, double *option, double (*list)[VALUE_LIST_MAX]);
+/* data.generate, which must be given, with its options[GENERATOR_OPTIONS_MAX]: its name. */
+const char *config_generator(const struct config *c, double *option);
+const struct optimizer_row *config_optimizer(const struct config *c, double *option);
+void config_schedule(const struct config *c, struct schedule *out);
+void config_measures(const struct config *c, struct measures *out);
+unsigned config_constraints(const struct config *c, struct constraint *out);     /* how many */
+void config_callbacks(const struct config *c, struct callback_set *out);        /* texts in c's arena */
+struct class_weights config_class_weights(const struct config *c);      /* in c's arena */
+/* The steps of data.transform; pca without a number of components makes ninput. How many steps. */
+unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish);
+/* The epochs of train.validation_freq, in c's arena; 0 and nothing where it is a number. */
+unsigned config_validation_epochs(const struct config *c, const uint32_t **epoch);
+/* Fractions in order of train, validation, test. */
+void config_split(const struct config *c, double fraction[3]);
+/* True when the split counts samples: number[] (SPLIT_REST for what is left). */
+bool config_split_counts(const struct config *c, uint32_t number[3]);
+
+/* Everything resolved, as YAML that reads back, with where each value came from as comments. */
+void config_print(const struct config *c, struct buf *out);
+/* As a JSON tree; only scope, unless SCOPE_NONE.  device, isa: as resolved, or NULL. */
+json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A resolved configuration as YAML with origins, and as JSON. */
+#include "config.h"
+#include "cli/config/configuration_tree.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { COMMENT_COLUMN = 44 };
+
+/* ---- scalars and flow style ---- */
+
+/* May a text stand without quotes, in flow style too? */
+static bool is_plain(const char *text)
+{
+	struct ynode v = { .kind = YNODE_NONE };
+
+	yaml_resolve(&v, text);
+	if (v.kind != YNODE_TEXT || !(isalpha((unsigned char)*text) || *text == '/' || *text == '.' || *text == '_'))
+		return false;
+	return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") == strlen(text);
+}
+
+static void print_text(const char *text, struct buf *out)
+{
+	if (is_plain(text))
+		buf_str(out, text);
+	else
+		buf_json_str(out, text);
+}
+
+static void print_real(double v, struct buf *out)
+{
+	if (v != v)
+		buf_str(out, ".nan");
+	else if (v - v != 0)
+		buf_str(out, v > 0 ? ".inf" : "-.inf");
+	else
+		buf_real(out, v);
+}
+
+static void print_key_of_map(const char *text, struct buf *out)
+{
+	struct ynode key = { .kind = YNODE_TEXT };
+
+	yaml_resolve(&key, text);
+	if (key.kind == YNODE_INT || key.kind == YNODE_REAL)
+		buf_str(out, text);
+	else
+		print_text(text, out);
+}
+
+/* texts: every scalar is a text, as it was written, even where it looks like a number or a truth value (01, 1e3, true). */
+static void print_flow(const struct ynode *v, bool texts, struct buf *out)
+{
+	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP) {
+		buf_char(out, v->kind == YNODE_LIST ? '[' : '{');
+		for (uint32_t i = 0; i < v->n; i++) {
+			buf_str(out, i ? ", " : "");
+			if (v->kind == YNODE_MAP) {
+				print_key_of_map(v->entry[i].key, out);
+				buf_str(out, ": ");
+			}
+			print_flow(v->entry[i].value, texts, out);
+		}
+		buf_char(out, v->kind == YNODE_LIST ? ']' : '}');
+	} else if (v->kind == YNODE_NONE || v->kind == YNODE_NULL) {
+		buf_str(out, "null");
+	} else if (v->kind == YNODE_TEXT || texts) {
+		print_text(v->text, out);
+	} else if (v->kind == YNODE_BOOL) {
+		buf_str(out, v->b ? "true" : "false");
+	} else if (v->kind == YNODE_INT) {
+		buf_printf(out, "%lld", (long long)v->i);
+	} else {
+		print_real(v->f, out);
+	}
+}
+
+/* ---- lines ---- */
+
+static void finish_line(const struct config *c, size_t start, struct span at, struct buf *out)
+{
+	struct place p;
+
+	while (out->len - start < COMMENT_COLUMN)
+		buf_char(out, ' ');
+	buf_str(out, "  # ");
+	if (!at.file) {
+		buf_str(out, "default\n");
+		return;
+	}
+	p = source_place(diags_sources(c->d), at);
+	if (at.file == c->file)
+		buf_printf(out, "%s:%u\n", p.name, p.line);
+	else
+		buf_printf(out, "%s\n", p.name);
+}
+
+static void print_words(const char *words, unsigned bits, struct buf *out)
+{
+	char word[OPTION_WORD_MAX];
+	unsigned n = 0;
+
+	buf_char(out, '[');
+	for (unsigned k = 0; k < option_nword(words); k++)
+		if (bits >> k & 1)
+			buf_printf(out, "%s%s", n++ ? ", " : "", option_word_at(words, k, word, sizeof word));
+	buf_char(out, ']');
+}
+
+static void print_value(const struct train_option *o, double value, const struct yentry *entry, struct buf *out)
+{
+	char word[OPTION_WORD_MAX];
+
+	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
+		print_flow(entry->value, o->kind == VALUE_COMMAND, out);
+	else if (o->kind == VALUE_TEXT)
+		print_text(entry ? entry->value->text : o->words, out);
+	else if (o->kind == VALUE_WORD)
+		buf_str(out, option_word_at(o->words, (unsigned)value, word, sizeof word));
+	else if (o->kind == VALUE_WORDS)
+		print_words(o->words, (unsigned)value, out);
+	else if (o->kind == VALUE_COUNT && o->words && !value_given(value))
+		buf_str(out, o->words);
+	else if (!value_given(value))
+		buf_str(out, "null");
+	else if (o->kind == VALUE_BOOL)
+		buf_str(out, value != 0 ? "true" : "false");
+	else if (o->kind == VALUE_COUNT)
+		buf_printf(out, "%.0f", value);
+	else
+		print_real(value, out);
+}
+
+/* One by one: each has its own origin.  given: the node with those that are, or NULL. */
+static void print_options(const struct config *c, const struct table_row *row, const double *option, const struct ynode *given,
+	int indent, struct buf *out)
+{
+	for (unsigned i = 0; i < row->noption; i++) {
+		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
+		size_t start = out->len;
+
+		buf_printf(out, "%*s%s: ", indent, "", row->option[i].name);
+		print_value(&row->option[i], option[i], entry, out);
+		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
+	}
+}
+
+/* A row of a table with its options. */
+static void print_chosen(const struct config *c, const struct schema_row *key, const char *name, struct buf *out)
+{
+	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
+	const struct ynode *v = c->value[key->id], *given;
+	const struct table_row row = config_row(key->type, v, option, list);
+
+	schema_chosen(key->type, v, &given);
+	if (!row.noption) {
+		size_t start = out->len;
+
+		buf_printf(out, "  %s: %s", name, row.name);
+		finish_line(c, start, v->at, out);
+		return;
+	}
+	buf_printf(out, "  %s:\n    %s:\n", name, row.name);
+	print_options(c, &row, option, given, 6, out);
+}
+
+/* Callbacks with their options, each of which has its own origin. */
+static void print_callbacks(const struct config *c, struct buf *out)
+{
+	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS], *given;
+	bool list = v->kind == YNODE_LIST;
+	double option[TRAIN_OPTIONS_MAX];
+
+	buf_str(out, "  callbacks:\n");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode one = config_callback(c, i);
+		const struct table_row row = config_row(TYPE_CALLBACKS, &one, option, NULL);
+
+		schema_chosen(TYPE_CALLBACKS, &one, &given);
+		buf_printf(out, list ? "    - %s:\n" : "    %s:\n", row.name);
+		print_options(c, &row, option, given, list ? 8 : 6, out);
+	}
+}
+
+/* Constants come one by one, since each may have its own origin. */
+static void print_consts(const struct config *c, struct buf *out)
+{
+	const struct ynode *v = c->value[KEY_MODEL_CONST];
+
+	buf_str(out, "  const:\n");
+	for (uint32_t i = 0; i < v->n; i++) {
+		size_t start = out->len;
+
+		buf_str(out, "    ");
+		print_text(v->entry[i].key, out);
+		buf_str(out, ": ");
+		print_flow(v->entry[i].value, false, out);
+		finish_line(c, start, v->entry[i].value->at, out);
+	}
+}
+
+static void print_key(const struct config *c, const struct schema_row *row, const char *name, struct buf *out)
+{
+	const struct ynode *v = c->value[row->id];
+	size_t start = out->len;
+
+	if (schema_has_rows(row->type) && v->kind != YNODE_NULL) {
+		print_chosen(c, row, name, out);
+		return;
+	}
+	if (row->type == TYPE_CALLBACKS && v->n) {
+		print_callbacks(c, out);
+		return;
+	}
+	if (row->type == TYPE_CONSTS && v->n) {
+		print_consts(c, out);
+		return;
+	}
+	buf_printf(out, "  %s: ", name);
+	print_flow(v, schema_is_text(row->type), out);
+	finish_line(c, start, v->at, out);
+}
+
+void config_print(const struct config *c, struct buf *out)
+{
+	const char *section = "";
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+		size_t len = strcspn(row->path, ".");
+
+		if (strncmp(section, row->path, len + 1)) {
+			section = row->path;
+			buf_printf(out, "%.*s:\n", (int)len, section);
+		}
+		print_key(c, row, row->path + len + 1, out);
+	}
+}
+
+/* ---- JSON ---- */
+
+/* texts: as for print_flow. */
+static json_t *json_of(const struct ynode *v, bool texts)
+{
+	json_t *j;
+
+	if (v->kind == YNODE_LIST) {
+		j = json_array();
+		for (uint32_t i = 0; i < v->n; i++)
+			json_array_append_new(j, json_of(v->entry[i].value, texts));
+		return j;
+	}
+	if (v->kind == YNODE_MAP) {
+		j = json_object();
+		for (uint32_t i = 0; i < v->n; i++)
+			json_object_set_new(j, v->entry[i].key, json_of(v->entry[i].value, texts));
+		return j;
+	}
+	if (v->kind == YNODE_NONE || v->kind == YNODE_NULL)
+		return json_null();
+	if (v->kind == YNODE_TEXT || texts)
+		return json_string(v->text);
+	if (v->kind == YNODE_BOOL)
+		return json_boolean(v->b);
+	return v->kind == YNODE_INT ? json_integer(v->i) : json_real(v->f);
+}
+
+static json_t *words_json(const char *words, unsigned bits)
+{
+	json_t *all = json_array();
+	char word[OPTION_WORD_MAX];
+
+	for (unsigned k = 0; k < option_nword(words); k++)
+		if (bits >> k & 1)
+			json_array_append_new(all, json_string(option_word_at(words, k, word, sizeof word)));
+	return all;
+}
+
+static json_t *value_json(const struct train_option *o, double value, const struct yentry *entry)
+{
+	char word[OPTION_WORD_MAX];
+
+	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
+		return json_of(entry->value, o->kind == VALUE_COMMAND);
+	if (o->kind == VALUE_TEXT)
+		return json_string(entry ? entry->value->text : o->words);
+	if (o->kind == VALUE_WORD)
+		return json_string(option_word_at(o->words, (unsigned)value, word, sizeof word));
+	if (o->kind == VALUE_WORDS)
+		return words_json(o->words, (unsigned)value);
+	if (o->kind == VALUE_COUNT && o->words && !value_given(value))
+		return json_string(o->words);
+	if (!value_given(value))
+		return json_null();
+	if (o->kind == VALUE_BOOL)
+		return json_boolean(value != 0);
+	return o->kind == VALUE_COUNT ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *options_json(enum key_type type, const struct ynode *v)
+{
+	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
+	const struct table_row row = config_row(type, v, option, list);
+	const struct ynode *given;
+	json_t *all = json_object();
+
+	schema_chosen(type, v, &given);
+	for (unsigned i = 0; i < row.noption; i++)
+		json_object_set_new(all, row.option[i].name, value_json(&row.option[i], option[i],
+			given ? ynode_find(given, row.option[i].name) : NULL));
+	return all;
+}
+
+static json_t *chosen_json(enum key_type type, const struct ynode *v)
+{
+	const struct ynode *given;
+	const struct table_row row = schema_chosen(type, v, &given);
+	json_t *outer;
+
+	if (!row.noption)
+		return json_string(row.name);
+	outer = json_object();
+	json_object_set_new(outer, row.name, options_json(type, v));
+	return outer;
+}
+
+/* Of one scope: those that change results, or those that do not.  A map, or a list where a name comes
+ * again, however it was written: the same callbacks are the same text. */
+static json_t *callbacks_json(const struct config *c, enum key_scope scope)
+{
+	json_t *map = json_object(), *list = json_array();
+	bool again = false;
+
+	for (uint32_t i = 0; i < c->value[KEY_TRAIN_CALLBACKS]->n; i++) {
+		const struct ynode one = config_callback(c, i), *given;
+		const char *name = schema_chosen(TYPE_CALLBACKS, &one, &given).name;
+		json_t *options;
+
+		if (scope && callback_find(name)->changes_result != (scope == SCOPE_RESULT))
+			continue;
+		again |= json_object_get(map, name) != NULL;
+		options = options_json(TYPE_CALLBACKS, &one);
+		json_array_append_new(list, json_pack("{s:O}", name, options));
+		json_object_set_new(map, name, options);
+	}
+	json_decref(again ? map : list);
+	return again ? list : map;
+}
+
+static json_t *rows_json(enum key_type type, const struct ynode *v)
+{
+	json_t *all = json_array();
+
+	for (uint32_t i = 0; i < v->n; i++)
+		json_array_append_new(all, chosen_json(type, v->entry[i].value));
+	return all;
+}
+
+static json_t *key_json(const struct config *c, const struct schema_row *row, enum key_scope scope, const char *device,
+	const char *isa)
+{
+	if (row->type == TYPE_CALLBACKS)
+		return callbacks_json(c, scope);
+	if (schema_has_rows(row->type) && config_has(c, row->id))
+		return chosen_json(row->type, c->value[row->id]);
+	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS)
+		return rows_json(row->type, c->value[row->id]);
+	if (row->id == KEY_RUN_DEVICE && device)
+		return json_string(device);
+	if (row->id == KEY_RUN_ISA && isa)
+		return json_string(isa);
+	return json_of(c->value[row->id], schema_is_text(row->type));
+}
+
+json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa)
+{
+	json_t *all = json_object();
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *row = schema_row((enum key_id)i);
+		const char *name = strchr(row->path, '.') + 1;
+		char section[32] = "";
+		json_t *part;
+
+		if (scope && row->scope != scope)
+			continue;
+		memcpy(section, row->path, (size_t)(name - 1 - row->path));
+		part = json_object_get(all, section);
+		if (!part) {
+			part = json_object();
+			json_object_set_new(all, section, part);
+		}
+		json_object_set_new(part, name, key_json(c, row, scope, device, isa));
+	}
+	return all;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The checks of values that schema.c and schema_rows.c share: each reports what is wrong and
+ * returns true when all is well. */
+#ifndef QCNN_SCHEMA_CHECK_H
+#define QCNN_SCHEMA_CHECK_H
+
+#include "cli/config/schema.h"
+
+struct check {
+	struct diags *d;
+	const struct schema_row *row;
+	const char *what;            /* how messages call the value */
+	const struct train_option *option;   /* whose value it is, or NULL: the key's, or what stands in that */
+};
+
+/* Report that v is not what is wanted, and which numbers and words are allowed; false. */
+bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *wanted);
+bool check_number(const struct check *c, const struct ynode *v, double low, double high);
+bool check_bool(const struct check *c, const struct ynode *v);
+bool check_text(const struct check *c, const struct ynode *v);
+/* Is `word`, which stands at `at` in v or is v, one of the row's choices? */
+bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word);
+
+/* A row of a table with options, by the key's type: NAME, or {NAME: {option: value}}. */
+bool check_row(const struct check *c, const struct ynode *v);
+bool check_metrics(const struct check *c, const struct ynode *v);
+bool check_callbacks(const struct check *c, const struct ynode *v);
+bool check_transforms(const struct check *c, const struct ynode *v);
+bool check_regularizers(const struct check *c, const struct ynode *v);
+bool check_constraints(const struct check *c, const struct ynode *v);
+
+#endif

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Values that name a row of a table in runtime/train, with options of that row. */
+#include "config.h"
+#include "cli/config/schema_check.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "cli/config/aliases.h"
+#include "runtime/base/maths.h"
+#include "runtime/data/transform/transform.h"
+#include "runtime/train/option_table.h"
+
+#define FIND_IN(function, row_type, find) \
+	static bool function(const char *name, struct table_row *out) \
+	{ \
+		const struct row_type *row = find(name); \
+		\
+		if (row) \
+			*out = (struct table_row){ row->name, row->doc, row->noption, row->option }; \
+		return row != NULL; \
+	}
+FIND_IN(find_loss, loss_row, loss_find)
+FIND_IN(find_metric, metric_row, metric_find)
+FIND_IN(find_optimizer, optimizer_row, optimizer_find)
+FIND_IN(find_schedule, schedule_row, schedule_find)
+FIND_IN(find_callback, callback_row, callback_find)
+FIND_IN(find_constraint, constraint_row, constraint_find)
+
+/* The steps that change the inputs, as rows with options. */
+static bool find_transform(const char *name, struct table_row *out)
+{
+#define TRANSFORM(name, doc, source, options) \
+	static const struct train_option name##_options[] = { OPTION_ROWS options };
+#include "runtime/data/transform/transforms.def"
+#undef TRANSFORM
+	static const struct table_row row[TRANSFORM_COUNT] = {
+#define TRANSFORM(name, doc, source, options) \
+		[TRANSFORM_##name] = { #name, doc, OPTION_COUNT_OF(OPTION_ROWS options), name##_options },
+#include "runtime/data/transform/transforms.def"
+#undef TRANSFORM
+	};
+	enum transform_kind k = transform_find(name);
+
+	if (k)
+		*out = row[k];
+	return k != TRANSFORM_NONE;
+}
+
+static bool find_generator(const char *name, struct table_row *out)
+{
+#define GENERATOR(function, name, input, doc, options) \
+	static const struct train_option function##_options[] = { OPTION_ROWS options };
+#include "runtime/data/generate/generators.def"
+#undef GENERATOR
+	static const struct table_row row[] = {
+#define GENERATOR(function, name, input, doc, options) \
+		{ name, doc, OPTION_COUNT_OF(OPTION_ROWS options), function##_options },
+#include "runtime/data/generate/generators.def"
+#undef GENERATOR
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (!strcmp(row[i].name, name)) {
+			*out = row[i];
+			return true;
+		}
+	return false;
+}
+
+static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out) = {
+	[TYPE_GENERATOR] = find_generator,
+	[TYPE_LOSS] = find_loss,
+	[TYPE_METRICS] = find_metric,
+	[TYPE_OPTIMIZER] = find_optimizer,
+	[TYPE_SCHEDULE] = find_schedule,
+	[TYPE_TRANSFORMS] = find_transform,
+	[TYPE_CALLBACKS] = find_callback,
+	[TYPE_CONSTRAINTS] = find_constraint,
+};
+
+bool schema_has_rows(enum key_type t)
+{
+	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS && t != TYPE_CONSTRAINTS && t != TYPE_CALLBACKS;
+}
+
+bool schema_is_list(enum key_type t)
+{
+	return t == TYPE_METRICS || t == TYPE_TRANSFORMS || t == TYPE_REGULARIZERS || t == TYPE_CONSTRAINTS;
+}
+
+bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
+{
+	return tables[t](name, out);
+}
+
+struct table_row schema_chosen(enum key_type t, const struct ynode *v, const struct ynode **options)
+{
+	struct table_row row = { .name = NULL };
+	const char *name = v->kind == YNODE_MAP ? v->entry[0].key : v->text;
+
+	*options = v->kind == YNODE_MAP && v->entry[0].value->kind == YNODE_MAP ? v->entry[0].value : NULL;
+	if (!tables[t](name, &row))
+		BUG("`%s` was not checked", name);
+	return row;
+}
+
+/* ---- options ---- */
+
+/* Behind `before`: the names of a row's options, which name[TRAIN_OPTIONS_MAX] gets, too. */
+static void label_options(struct diag *g, const char *before, const struct table_row *row, const char **name)
+{
+	struct buf b = BUF_INIT;
+
+	for (unsigned i = 0; i < row->noption; i++) {
+		name[i] = row->option[i].name;
+		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
+	}
+	diag_label(g, "%s%s%s", before, row->noption ? "options: " : "it has none", row->noption ? b.data : "");
+	buf_release(&b);
+}
+
+static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
+{
+	const char *name[TRAIN_OPTIONS_MAX], *near, *here;
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
+
+	label_options(g, "", row, name);
+	here = elsewhere_find(entry->key, name, row->noption);
+	near = diag_nearest(entry->key, name, row->noption);
+	if (here)
+		diag_help(g, "here it is called `%s`", here);
+	else if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	return false;
+}
+
+static bool no_options(const struct check *c, const struct table_row *row, const struct ynode *v)
+{
+	const char *name[TRAIN_OPTIONS_MAX];
+	struct buf before = BUF_INIT;
+
+	buf_printf(&before, "this is %s; ", ynode_kind_text(v->kind));
+	label_options(diag_at(c->d, DIAG_CONFIG_KIND, v->at, row->noption ? "`%s` takes a map of options" : "`%s` takes no options",
+		row->name), before.data, row, name);
+	buf_release(&before);
+	return false;
+}
+
+static bool check_list(const struct check *c, const struct train_option *o, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST || !v->n)
+		return check_wrong_kind(c, v, "a list of at least one number");
+	if (v->n > VALUE_LIST_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d entries", VALUE_LIST_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_number(c, v->entry[i].value, o->min, o->max);
+	return well;
+}
+
+static bool check_word(const struct check *c, const char *words, const struct ynode *v)
+{
+	struct buf known = BUF_INIT;
+	struct diag *g;
+
+	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL)
+		return check_wrong_kind(c, v, "one word");
+	if (option_word(words, v->text) >= 0)
+		return true;
+	for (unsigned k = 0; k < option_nword(words); k++) {
+		char word[OPTION_WORD_MAX];
+
+		buf_printf(&known, "%s%s", k ? ", " : "", option_word_at(words, k, word, sizeof word));
+	}
+	g = diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text);
+	diag_label(g, "one of: %s", known.data);
+	buf_release(&known);
+	return false;
+}
+
+static bool check_words(const struct check *c, const char *words, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_word(c, words, v);
+	if (!v->n)
+		return check_wrong_kind(c, v, "a word, or a list of at least one");
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_word(c, words, v->entry[i].value);
+	return well;
+}
+
+/* A text, or a list of texts of which the first is not empty. */
+static bool check_command(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_LIST)
+		return check_text(c, v);
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *word = v->entry[i].value;
+
+		if (word->kind == YNODE_LIST || word->kind == YNODE_MAP || word->kind == YNODE_NULL || (!i && !*word->text))
+			return check_wrong_kind(c, word, i ? "texts" : "the name of a program first");
+	}
+	return v->n || check_wrong_kind(c, v, "a text, or a list of at least one");
+}
+
+static bool check_value(const struct check *c, const struct train_option *o, const struct ynode *v)
+{
+	if (v->kind == YNODE_NULL && !value_given(o->value))
+		return true;
+	if (o->kind == VALUE_BOOL)
+		return check_bool(c, v);
+	if (o->kind == VALUE_LIST)
+		return check_list(c, o, v);
+	if (o->kind == VALUE_WORD)
+		return check_word(c, o->words, v);
+	if (o->kind == VALUE_WORDS)
+		return check_words(c, o->words, v);
+	if (o->kind == VALUE_TEXT)
+		return check_text(c, v);
+	if (o->kind == VALUE_COMMAND)
+		return check_command(c, v);
+	if (o->kind == VALUE_COUNT && o->words && v->kind == YNODE_TEXT)
+		return check_word(c, o->words, v);
+	if (o->kind == VALUE_COUNT && v->kind != YNODE_INT)
+		return check_wrong_kind(c, v, "a whole number");
+	return check_number(c, v, o->min, o->max);
+}
+
+static bool check_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
+{
+	for (unsigned i = 0; i < row->noption; i++) {
+		const struct check inner = { c->d, c->row, entry->key, &row->option[i] };
+
+		if (!strcmp(row->option[i].name, entry->key))
+			return check_value(&inner, &row->option[i], entry->value);
+	}
+	return unknown_option(c, row, entry);
+}
+
+static bool check_required(const struct check *c, const struct table_row *row, const struct ynode *options, struct span at)
+{
+	bool well = true;
+
+	for (unsigned i = 0; i < row->noption; i++)
+		if (row->option[i].value == VALUE_REQUIRED && !(options && ynode_find(options, row->option[i].name))) {
+			diag_label(diag_at(c->d, DIAG_CONFIG_MISSING, at, "%s needs the option `%s`", row->name,
+				row->option[i].name), "%s", row->option[i].doc);
+			well = false;
+		}
+	return well;
+}
+
+/* ---- rows ---- */
+
+static bool is_choice(const struct check *c, const char *word)
+{
+	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = c->row->choices(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name[i], word))
+			return true;
+	return false;
+}
+
+/* A flat map as it is to be written: {adam: {learning_rate: 0.1}}. */
+static void help_nested(const struct check *c, struct diag *g, const struct ynode *v)
+{
+	const struct yentry *first = &v->entry[0];
+	bool named = first->value->kind == YNODE_TEXT && is_choice(c, first->value->text);
+	const char *name = named ? first->value->text : first->key;
+	struct buf b = BUF_INIT;
+
+	if (is_choice(c, v->entry[1].key)) {
+		diag_help(g, "keep one of them, for example `%s: {%s: {}}`", c->row->path, name);
+		return;
+	}
+	for (uint32_t i = 1; i < v->n; i++) {
+		const struct ynode *value = v->entry[i].value;
+
+		buf_printf(&b, "%s%s: %s", i > 1 ? ", " : "", v->entry[i].key, value->text && *value->text ? value->text : "...");
+	}
+	diag_help(g, "options stand in a map of their own: `{%s: {%s}}`", name, b.data);
+	buf_release(&b);
+}
+
+/* {adam: {}, sgd: {}}, or more often {adam: , learning_rate: 0.1}. */
+static bool second_name(const struct check *c, const struct ynode *v)
+{
+	const struct yentry *entry = &v->entry[1];
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, entry->key_at, "`%s` takes one name, or a map from one name to its options", c->what);
+
+	diag_label(g, "this is a second name");
+	help_nested(c, g, v);
+	return false;
+}
+
+bool check_row(const struct check *c, const struct ynode *v)
+{
+	const struct ynode *options = NULL;
+	struct table_row row;
+	struct span at = v->at;
+	bool well = true;
+
+	if (v->kind == YNODE_MAP && v->n == 1) {
+		at = v->entry[0].key_at;
+		options = v->entry[0].value;
+	} else if (v->kind == YNODE_MAP && v->n > 1) {
+		return second_name(c, v);
+	} else if (v->kind != YNODE_TEXT) {
+		return check_wrong_kind(c, v, "one name, or a map from one name to its options");
+	}
+	if (!check_one_of(c, v, at, options ? v->entry[0].key : v->text))
+		return false;
+	if (options && options->kind == YNODE_NULL)
+		options = NULL;
+	tables[c->row->type](v->kind == YNODE_MAP ? v->entry[0].key : v->text, &row);
+	if (options && options->kind != YNODE_MAP)
+		return no_options(c, &row, options);
+	for (uint32_t i = 0; options && i < options->n; i++)
+		well &= check_option(c, &row, &options->entry[i]);
+	return check_required(c, &row, options, at) && well;
+}
+
+static const char *name_in(const struct ynode *metric)
+{
+	return metric->kind == YNODE_MAP ? metric->entry[0].key : metric->text;
+}
+
+bool check_metrics(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of metrics");
+	if (v->n > TRAIN_METRICS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d metrics", TRAIN_METRICS_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct ynode *m = v->entry[i].value;
+
+		well &= check_row(c, m);
+		for (uint32_t k = 0; well && k < i; k++)
+			if (!strcmp(name_in(v->entry[k].value), name_in(m))) {
+				struct diag *g = diag_at(c->d, DIAG_CONFIG_VALUE, m->at, "metric `%s` given twice", name_in(m));
+
+				diag_second(g, v->entry[k].value->at, "first given here");
+				well = false;
+			}
+	}
+	return well;
+}
+
+bool check_transforms(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of steps");
+	if (v->n > TRANSFORM_STEPS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d steps", TRANSFORM_STEPS_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= check_row(c, v->entry[i].value);
+	return well;
+}
+
+/* A map from names to options, each of which may be left out; or a list, in which names may stand again. */
+bool check_callbacks(const struct check *c, const struct ynode *v)
+{
+	bool well = true;
+
+	if (v->kind != YNODE_MAP && v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a map from names to options, or a list of such maps");
+	if (v->n > CALLBACKS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d callbacks", CALLBACKS_MAX);
+		return false;
+	}
+	if (v->kind == YNODE_LIST) {
+		for (uint32_t i = 0; i < v->n; i++)
+			well &= check_row(c, v->entry[i].value);
+		return well;
+	}
+	for (uint32_t i = 0; i < v->n; i++) {
+		struct yentry *entry = &v->entry[i];
+		struct ynode one = { .kind = YNODE_MAP, .at = entry->key_at, .n = 1, .entry = entry };
+
+		well &= check_row(c, &one);
+	}
+	return well;
+}
+
+/* ---- regularisers ---- */
+
+/* {l1: factor, l2: factor, weights: pattern}, of which the last may be left out. */
+static bool check_regularizer(const struct check *c, const struct ynode *v, uint32_t *count)
+{
+	bool well = true, some = false;
+
+	if (v->kind != YNODE_MAP)
+		return check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct yentry *entry = &v->entry[i];
+		struct check inner = { c->d, c->row, entry->key, NULL };
+
+		if (!strcmp(entry->key, "weights")) {
+			well &= check_text(&inner, entry->value);
+			continue;
+		}
+		well &= check_one_of(c, v, entry->key_at, entry->key) && check_number(&inner, entry->value, 0, 1e300);
+		some = true;
+		++*count;
+	}
+	return well && (some || check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}"));
+}
+
+bool check_regularizers(const struct check *c, const struct ynode *v)
+{
+	uint32_t count = 0;
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of maps");
+	for (uint32_t i = 0; i < v->n && count <= PENALTIES_MAX; i++)
+		well &= check_regularizer(c, v->entry[i].value, &count);
+	if (count > PENALTIES_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d regularisers", PENALTIES_MAX);
+		return false;
+	}
+	return well;
+}
+
+/* ---- constraints ---- */
+
+/* NAME, or {NAME: {option: value}, weights: pattern}, of which the last may be left out. */
+static bool check_constraint(const struct check *c, const struct ynode *v, uint32_t *count)
+{
+	struct check inner = { c->d, c->row, "weights", NULL };
+	struct ynode one = *v;
+	bool well = true, some = false;
+
+	if (v->kind != YNODE_MAP) {
+		++*count;
+		return check_row(c, v);
+	}
+	one.n = 1;
+	for (uint32_t i = 0; i < v->n; i++) {
+		one.entry = &v->entry[i];
+		if (!strcmp(v->entry[i].key, "weights")) {
+			well &= check_text(&inner, v->entry[i].value);
+			continue;
+		}
+		well &= check_row(c, &one);
+		some = true;
+		++*count;
+	}
+	return well && (some || check_wrong_kind(c, v, "a name, or a map such as {max_norm: {max_value: 3}, weights: head.*}"));
+}
+
+bool check_constraints(const struct check *c, const struct ynode *v)
+{
+	uint32_t count = 0;
+	bool well = true;
+
+	if (v->kind != YNODE_LIST)
+		return check_wrong_kind(c, v, "a list of constraints");
+	for (uint32_t i = 0; i < v->n && count <= CONSTRAINTS_MAX; i++)
+		well &= check_constraint(c, v->entry[i].value, &count);
+	if (count > CONSTRAINTS_MAX) {
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d constraints", CONSTRAINTS_MAX);
+		return false;
+	}
+	return well;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * When to save, what, and what to do when it cannot be saved. */
+#include "config.h"
+#include "cli/job/backup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/signals.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/folder.h"
+
+void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
+{
+	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);
+}
+
+int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
+	struct err *e)
+{
+	*b = (struct backup){ .trouble = t, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
+		.every_seconds = (double)config_int(j->config, KEY_LOG_CHECKPOINT_SECONDS),
+		.every_steps = (uint64_t)config_int(j->config, KEY_LOG_CHECKPOINT_STEPS) };
+	return record_texts(j, &b->texts, e);
+}
+
+void backup_close(struct backup *b)
+{
+	record_texts_release(&b->texts);
+}
+
+/* run.json says which configuration it is: a checkpoint is found by it, also after a power failure, and after someone
+ * has removed the folder. What else the checkpoint counts on, lines and events up to now, goes to the disk before it too. */
+static void sync_others(struct backup *b)
+{
+	struct stat st;
+	struct err e;
+
+	if (folder_stat(run_folder(b->run), "run.json", &st))
+		record_run(b->run, b->trouble->cli, b->job, "running", 0, NULL, &e);
+	trouble_note(b->trouble, run_sync(b->run, &e), &e);
+}
+
+static int make_image(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct checkpoint_image *out, struct err *e)
+{
+	struct metadata meta[RECORD_METADATA];
+	struct buf note = BUF_INIT;
+	json_t *v = train_log_files(log, &b->waiting);
+	struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
+	unsigned n = 0;
+	int code;
+
+	for (unsigned k = 0; k < nown; k++)
+		all[n++] = own[k];
+	for (unsigned k = 0; k < b->waiting.n; k++)
+		all[n++] = b->waiting.vector[k];
+	json_object_set_new(v, "count", json_integer((json_int_t)b->count + 1));
+	json_object_set_new(v, "seconds", json_real(clock_seconds() - b->begin));
+	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
+	json_write(v, &note);
+	json_decref(v);
+	code = checkpoint_image(&b->job->train, s, all, n, meta,
+		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), out);
+	buf_release(&note);
+	free(all);
+	return record_too_long(code, e);
+}
+
+static int write_slot(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e)
+{
+	char file[BACKUP_FILE_MAX];
+	struct checkpoint_image image;
+	int code = make_image(b, s, log, own, nown, &image, e);
+
+	backup_file((unsigned)(b->count % BACKUP_SLOTS), file);
+	if (!code)
+		sync_others(b);
+	if (!code)
+		code = run_write_parts(b->run, file, &image.weights.file, e);
+	if (!code)
+		b->count++;
+	checkpoint_image_release(&image);
+	train_log_waiting_release(&b->waiting);
+	b->last = clock_seconds();
+	b->nstep = 0;
+	return code;
+}
+
+bool backup_is_due(struct backup *b)
+{
+	b->nstep++;
+	return stop_asked() || (b->every_steps && b->nstep >= b->every_steps)
+		|| (b->every_seconds > 0 && clock_seconds() - b->last >= b->every_seconds);
+}
+
+/* Where it stops, and how it goes on. */
+static int stopped(const struct backup *b, const struct train_state *s, const char *signal, struct err *e)
+{
+	const struct start_state *at = &s->running[0];
+	char start[32] = "";
+
+	if (b->job->train.restarts > 1)
+		snprintf(start, sizeof start, "start %u, ", at->start + 1);
+	return err_set(e, -ERR_STOPPED, "stopped by %s after %sstep %llu (epoch %u); the same command resumes from there",
+		signal, start, (unsigned long long)at->step, at->epoch);
+}
+
+int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e)
+{
+	const char *signal = stop_asked();
+	struct err why;
+	int code = write_slot(b, s, log, own, nown, &why);
+
+	if (!code)
+		return signal ? stopped(b, s, signal, e) : 0;
+	if (signal)
+		return err_set(e, -ERR_IO, "stopped by %s, and what was done since the last checkpoint is lost: %s", signal, why.text);
+	trouble_note(b->trouble, code, &why);
+	return 0;
+}

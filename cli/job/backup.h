@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Checkpoints of a run while it trains: checkpoint/0.bin and checkpoint/1.bin in turn, so that the
+ * one before stays whole until the next one is. */
+#ifndef QCNN_BACKUP_H
+#define QCNN_BACKUP_H
+
+#include "cli/job/record.h"
+#include "cli/output/write_error.h"
+#include "cli/training/train_log.h"
+#include "runtime/train/checkpoint/checkpoint.h"
+
+enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
+
+struct backup {
+	struct trouble *trouble;
+	const struct job *job;
+	struct run *run;
+	struct record_texts texts;
+	double every_seconds; uint64_t every_steps;  /* 0: not so */
+	double last, begin;          /* clock: of the last one; of the run, as if it had never been left */
+	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
+	struct train_log_waiting waiting;    /* while one is written */
+};
+
+/* The file of a slot, in the run's folder. */
+void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
+
+/* count: of the checkpoint that the run goes on from, else 0. */
+int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
+	struct err *e);
+/* To be asked after every update: is it time, or did a signal come? */
+bool backup_is_due(struct backup *b);
+/* Save; own: further vectors. 0, or after a signal the code to stop with: -ERR_STOPPED, or -ERR_IO when the state
+ * could not be saved. Without a signal a failure is noted, and tried again when it is time. */
+int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e);
+void backup_close(struct backup *b);
+
+#endif

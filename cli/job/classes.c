@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Classes from labels, loss, metrics and outputs. */
+#include "config.h"
+#include "cli/job/classes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/json.h"
+
+/* ---- which labels there are ---- */
+
+struct label_set { double value[CLASSES_MAX]; unsigned n; };
+
+/* False: there are more than fit. */
+static bool add_label(struct label_set *s, double v)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->value[i] == v)
+			return true;
+	if (s->n == CLASSES_MAX)
+		return false;
+	s->value[s->n++] = v;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX])
+{
+	struct label_set s = { .n = 0 };
+
+	if (!p->nrow || !p->data->y || p->data->ny != 1)
+		return 0;
+	for (uint32_t i = 0; i < p->nrow; i++)
+		if (!add_label(&s, p->data->y[p->row ? p->row[i] : i]))
+			return 0;
+	qsort(s.value, s.n, sizeof *s.value, by_value);
+	memcpy(value, s.value, s.n * sizeof *value);
+	return s.n;
+}
+
+void classes_labels(const struct part *p, struct buf *out)
+{
+	double value[CLASSES_MAX];
+	unsigned n = classes_distinct(p, value);
+
+	for (unsigned i = 0; i < n; i++) {
+		buf_str(out, i ? "," : "[");
+		buf_json_f64(out, value[i]);
+	}
+	buf_str(out, n ? "]" : "");
+}
+
+static void labels_of_text(const char *text, struct label_set *s)
+{
+	json_t *list = text ? json_read(text, strlen(text), NULL) : NULL;
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (json_is_number(json_array_get(list, i)))
+			add_label(s, json_number_value(json_array_get(list, i)));
+	json_decref(list);
+}
+
+/* Each is one of a and b, and there is a. */
+static bool labels_are(const struct label_set *s, double a, double b)
+{
+	bool has = false;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->value[i] != a && s->value[i] != b)
+			return false;
+		has |= s->value[i] == a;
+	}
+	return has;
+}
+
+/* Numbers of outputs. */
+static bool labels_count(const struct label_set *s, uint32_t noutput)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (!(s->value[i] >= 0 && s->value[i] < noutput && s->value[i] == floor(s->value[i])))
+			return false;
+	return s->n > 0;
+}
+
+/* ---- the rule ---- */
+
+static const struct metric_choice *find_metric(const struct measures *m, const char *name)
+{
+	for (unsigned i = 0; i < m->nmetric; i++)
+		if (!strcmp(m->metric[i].row->name, name))
+			return &m->metric[i];
+	return NULL;
+}
+
+static bool loss_is(const struct measures *m, const char *name)
+{
+	return !strcmp(m->loss.row->name, name);
+}
+
+/* Of one output, where the labels are not known: by the loss and metrics that are for one kind alone. */
+static enum class_rule rule_of_measures(const struct measures *m)
+{
+	if (loss_is(m, "hinge") || loss_is(m, "squared_hinge") || loss_is(m, "soft_margin") || find_metric(m, "sign_accuracy"))
+		return CLASS_BY_SIGN;
+	if (loss_is(m, "binary_crossentropy") || loss_is(m, "one_minus_probability") || find_metric(m, "binary_accuracy"))
+		return CLASS_BY_THRESHOLD;
+	return CLASS_NONE;
+}
+
+static enum class_rule rule_of_one(const struct label_set *s, const struct measures *m)
+{
+	if (!s->n)
+		return rule_of_measures(m);
+	if (labels_are(s, 0, 1))
+		return CLASS_BY_THRESHOLD;
+	return labels_are(s, -1, 1) || labels_are(s, 1, -1) ? CLASS_BY_SIGN : CLASS_NONE;
+}
+
+static enum class_rule rule_of_several(const struct label_set *s, const struct measures *m, uint32_t noutput)
+{
+	bool classes = m->loss.row->classes != CLASSES_NO;
+
+	for (unsigned i = 0; i < m->nmetric; i++)
+		classes |= m->metric[i].row->takes_class;
+	return labels_count(s, noutput) || (!s->n && classes) ? CLASS_BY_LARGEST : CLASS_NONE;
+}
+
+static enum class_score score_of(const struct measures *m, const struct program *p, enum class_rule rule)
+{
+	enum activation last = p->ndense ? p->dense[p->ndense - 1].activation : ACTIVATION_LINEAR;
+	const double *option = m->loss.option;
+
+	if (loss_is(m, "binary_crossentropy") && rule == CLASS_BY_THRESHOLD)
+		return *option != 0 ? SCORE_SIGMOID : SCORE_PROBABILITY;
+	if (loss_is(m, "categorical_crossentropy"))
+		return *option != 0 ? SCORE_SOFTMAX : SCORE_SHARE;
+	if (loss_is(m, "one_minus_probability") || loss_is(m, "kl"))
+		return SCORE_PROBABILITY;
+	if ((rule == CLASS_BY_LARGEST && last == ACTIVATION_SOFTMAX) || (rule == CLASS_BY_THRESHOLD && last == ACTIVATION_SIGMOID))
+		return SCORE_PROBABILITY;
+	return SCORE_OUTPUT;
+}
+
+void classes_init(struct classes *k, const struct config *c, const struct program *p, const char *labels)
+{
+	struct label_set s = { .n = 0 };
+	const struct metric_choice *binary;
+	struct measures m;
+
+	*k = (struct classes){ .threshold = 0.5, .noutput = p->noutput, .map = config_node(c, KEY_DATA_LABEL_MAP) };
+	config_measures(c, &m);
+	labels_of_text(labels, &s);
+	for (uint32_t i = 0; !s.n && k->map && i < k->map->n && i < CLASSES_MAX; i++)
+		add_label(&s, k->map->entry[i].value->f);
+	k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
+	k->score = score_of(&m, p, k->rule);
+	binary = find_metric(&m, "binary_accuracy");
+	if (k->score == SCORE_SIGMOID)
+		k->threshold = 0;            /* of the logit, which is a probability of 0.5 */
+	else if (binary && isfinite(binary->option[0]))
+		k->threshold = binary->option[0];
+}
+
+/* ---- one sample ---- */
+
+static double clipped(double p)
+{
+	return fmin(fmax(p, 0), 1);
+}
+
+/* Of output k among all. */
+static double score_of_several(const struct classes *k, const double *output, uint32_t at)
+{
+	double sum = 0;
+
+	if (k->score == SCORE_OUTPUT)
+		return output[at];
+	if (k->score != SCORE_SHARE && k->score != SCORE_SOFTMAX)
+		return clipped(output[at]);
+	for (uint32_t j = 0; j < k->noutput; j++)
+		sum += k->score == SCORE_SHARE ? output[j] : exp(output[j] - output[at]);
+	return k->score == SCORE_SHARE ? clipped(output[at] / sum) : 1 / sum;
+}
+
+/* One output is about label 1. */
+static double score_of_one(const struct classes *k, double output, bool positive)
+{
+	double p = k->score == SCORE_SIGMOID ? 1 / (1 + exp(-output)) : clipped(output);
+
+	if (k->score == SCORE_OUTPUT)
+		return output;
+	return positive ? p : 1 - p;
+}
+
+double classes_choose(const struct classes *k, const double *output, double *score)
+{
+	uint32_t at;
+	bool positive;
+
+	if (k->rule == CLASS_BY_LARGEST) {
+		at = metric_largest(output, k->noutput);
+		*score = score_of_several(k, output, at);
+		return at;
+	}
+	positive = k->rule == CLASS_BY_SIGN ? *output >= 0 : *output > k->threshold;
+	*score = score_of_one(k, *output, positive);
+	return positive ? 1 : k->rule == CLASS_BY_SIGN ? -1 : 0;
+}
+
+const char *classes_score_name(const struct classes *k)
+{
+	return k->score == SCORE_OUTPUT ? "score" : "probability";
+}
+
+void classes_name(const struct classes *k, double label, struct buf *out)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; k->map && i < k->map->n; i++) {
+		if (k->map->entry[i].value->f != label)
+			continue;
+		buf_str(out, found ? "|" : "");
+		buf_str(out, k->map->entry[i].key);
+		found = true;
+	}
+	if (!found)
+		buf_real(out, label);
+}

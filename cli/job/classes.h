@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which class a model's outputs choose, and what the class is called.
+ *
+ * One output chooses between two labels, as the metric accuracy does: by its sign for labels -1 and 1, by the
+ * threshold 0.5 (or that of the metric binary_accuracy) for labels 0 and 1. Of several outputs the largest names the
+ * class by its place. Whether labels are classes follows from the labels of the training, which weights.bin has, else
+ * from data.label_map, loss and metrics. Models of other labels (regression) choose no class. */
+#ifndef QCNN_CLASSES_H
+#define QCNN_CLASSES_H
+
+#include <stdbool.h>
+
+#include "cli/config/configuration.h"
+#include "runtime/data/dataset.h"
+#include "runtime/program/program.h"
+
+/* Different labels of a training that are kept: beyond this they are not classes. */
+enum { CLASSES_MAX = 64 };
+
+enum class_rule { CLASS_NONE = 0, CLASS_BY_SIGN, CLASS_BY_THRESHOLD, CLASS_BY_LARGEST };
+/* What the loss makes of the outputs. */
+enum class_score { SCORE_OUTPUT = 0, SCORE_PROBABILITY, SCORE_SHARE, SCORE_SIGMOID, SCORE_SOFTMAX };
+
+struct classes {
+	enum class_rule rule;
+	enum class_score score;
+	double threshold;
+	uint32_t noutput;
+	const struct ynode *map;         /* data.label_map, or NULL */
+};
+
+/* labels: the training's different labels as a JSON list (classes_labels), or NULL. */
+void classes_init(struct classes *k, const struct config *c, const struct program *p, const char *labels);
+/* The label that outputs[noutput] choose; *score: its probability, or the output that decides (one output: that output). */
+double classes_choose(const struct classes *k, const double *output, double *score);
+/* "probability" or "score". */
+const char *classes_score_name(const struct classes *k);
+/* What a label is called: the key of data.label_map that has this number (several: with | between), else the number. */
+void classes_name(const struct classes *k, double label, struct buf *out);
+
+/* The different labels of a part with one label a row, in ascending order; 0: there are more than CLASSES_MAX, or the
+ * part is empty or has another number of labels. */
+unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX]);
+/* The different labels of a part with one label a row, in ascending order, as a JSON list; nothing where there are more
+ * than CLASSES_MAX. */
+void classes_labels(const struct part *p, struct buf *out);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From options to a coordinator with its workers at hand. */
+#include "config.h"
+#include "cli/job/cluster.h"
+#include "cli/job/cluster_files.h"
+
+#include <string.h>
+
+#include "runtime/base/system/clock.h"
+#include "runtime/log/run.h"
+#include "runtime/net/launch/allocation.h"
+#include "runtime/train/remote.h"
+
+/* ---- what is wished for ---- */
+
+static int hosts_of_config(const struct config *config, struct hosts *h, struct err *e)
+{
+	const struct ynode *v = config_has(config, KEY_CLUSTER_HOSTS) ? config_node(config, KEY_CLUSTER_HOSTS) : NULL;
+	int code = 0;
+
+	if (v && v->kind != YNODE_LIST)
+		return hosts_add_list(h, v->text, e);
+	for (uint32_t i = 0; v && !code && i < v->n; i++)
+		code = hosts_add_list(h, v->entry[i].value->text, e);
+	if (!code && config_has(config, KEY_CLUSTER_HOSTFILE))
+		code = hosts_add_file(h, config_path(config, config_text(config, KEY_CLUSTER_HOSTFILE)), e);
+	return code;
+}
+
+static int hosts_of(const struct options *o, const struct config *config, struct hosts *h, struct err *e)
+{
+	int code = 0;
+
+	if (!o->given[OPT_HOSTS] && !o->given[OPT_HOSTFILE])
+		return config ? hosts_of_config(config, h, e) : 0;
+	if (o->given[OPT_HOSTS])
+		code = hosts_add_list(h, o->value[OPT_HOSTS], e);
+	if (!code && o->given[OPT_HOSTFILE])
+		code = hosts_add_file(h, o->value[OPT_HOSTFILE], e);
+	return code;
+}
+
+static const char *word_of(const struct options *o, enum option_id id, const struct config *config, enum key_id key)
+{
+	if (o->given[id])
+		return o->value[id];
+	return config && config_has(config, key) ? config_text(config, key) : NULL;
+}
+
+/* Nobody has named hosts: those of the batch job, where it has several. */
+static int hosts_of_job(struct cluster *k, struct err *e)
+{
+	struct allocation a;
+	int code = allocation_find(&a, e);
+
+	if (code || !a.hosts.n)
+		return code;
+	k->hosts = a.hosts;
+	k->why = a.why;
+	k->launcher = a.launcher;
+	k->agent = a.agent;
+	cli_note(k->cli, "computing on the %zu hosts of this %s job; --hosts=local stays on this one", a.hosts.n, a.system);
+	return 0;
+}
+
+/* Processes that were started together: this is the first, and a worker of its own is beside it. */
+static int wish_attached(struct cluster *k, const struct config *config, const char *folder)
+{
+	struct attach a;
+	struct err e;
+	int status = attached_find(k->cli, &a);
+
+	if (status || !a.mode)
+		return status;
+	status = attached_open(k->cli, &a, config, folder, &k->attached);
+	if (status)
+		return status;
+	if (k->attached.meeting.len && run_make_parents(k->attached.meeting.data, &e))
+		return cli_fail(k->cli, &e);
+	attached_guests(&k->attached, &k->guests);
+	k->why = k->attached.attach.why;
+	cli_note(k->cli, "%u processes that %s has started do one job (%s); --attach=off makes each a job of its own", a.size,
+		attach_row(a.mode)->name, a.why);
+	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
+}
+
+static const char *why_hosts(const struct options *o, const struct config *config)
+{
+	if (o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE])
+		return o->given[OPT_HOSTS] ? "--hosts" : "--hostfile";
+	return config_has(config, KEY_CLUSTER_HOSTS) ? "cluster.hosts" : "cluster.hostfile";
+}
+
+static enum shard shard_of(const char *word)
+{
+	return !strcmp(word, "file") ? SHARD_FILE : !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
+}
+
+static enum carry transport_of(const char *word)
+{
+	return !word || !strcmp(word, "auto") ? CARRY_AUTO : !strcmp(word, "stdio") ? CARRY_STDIO : CARRY_TCP;
+}
+
+/* The option without a value means on. */
+static bool encrypts(const char *word)
+{
+	return strcmp(word, "off") && strcmp(word, "false");
+}
+
+/* Would starting workers run what the configuration names?  Workers on this machine are this program itself. */
+static bool is_of_config(const struct cluster *k, const struct config *config)
+{
+	const struct options *o = &k->cli->options;
+	bool hosts = !o->given[OPT_HOSTS] && !o->given[OPT_HOSTFILE], others = false;
+
+	for (size_t i = 0; i < k->hosts.n; i++)
+		others |= !host_is_local(&k->hosts.host[i]);
+	return config && others
+		&& ((hosts && (config_has(config, KEY_CLUSTER_HOSTS) || config_has(config, KEY_CLUSTER_HOSTFILE)))
+			|| (!o->given[OPT_LAUNCHER] && config_has(config, KEY_CLUSTER_LAUNCHER) && k->launcher == LAUNCHER_EXEC)
+			|| (!o->given[OPT_REMOTE_PATH] && config_has(config, KEY_CLUSTER_REMOTE_PATH)));
+}
+
+int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
+{
+	const struct options *o = &c->options;
+	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER), *agreement;
+	struct err e;
+	int status;
+
+	*out = (struct cluster){ .cli = c };
+	status = wish_attached(out, config, folder);
+	if (status)
+		return status;
+	if (!out->guests.n && (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e))))
+		return cli_fail(c, &e);
+	if (out->hosts.n && !out->why)
+		out->why = why_hosts(o, config);
+	if (o->given[OPT_LAUNCHER] || !out->launcher)
+		out->launcher = launcher_find(launcher ? launcher : "ssh", &out->agent);
+	if (!out->launcher)
+		return cli_usage(c, "no launcher is called `%s`; there are local, ssh, srun and exec:WORDS", launcher);
+	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
+	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
+	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
+	out->encrypt = encrypts(o->given[OPT_ENCRYPT] ? o->value[OPT_ENCRYPT] : config ? config_text(config, KEY_CLUSTER_ENCRYPT) : "on");
+	if (config)
+		out->shard = shard_of(o->given[OPT_SHARD] ? o->value[OPT_SHARD] : config_text(config, KEY_CLUSTER_SHARD));
+	agreement = word_of(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);
+	out->same_isa = agreement && !strcmp(agreement, "same");
+	out->start_s = o->given[OPT_START_SECONDS] || !config ? (double)options_count(o, OPT_START_SECONDS)
+		: (double)config_int(config, KEY_CLUSTER_START_SECONDS);
+	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
+		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
+	out->of_config = is_of_config(out, config);
+	return 0;
+}
+
+/* ---- workers ---- */
+
+static void say(void *ctx, const char *worker, const char *line)
+{
+	const struct cluster *k = ctx;
+
+	if (worker)
+		cli_relay(k->cli, worker, line);
+	else
+		cli_note(k->cli, "%s", line);
+}
+
+/* Kernels that all have: those that were asked for, or the best common ones. */
+static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
+{
+	const char *worker = "";
+	enum isa common = (enum isa)coordinator_isa(k->coordinator, &worker);
+
+	if (w->exec->isa <= common)
+		return 0;
+	if (!w->any_isa || k->same_isa)
+		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that%s, or leave the host out",
+			worker, isa_name(w->exec->isa), isa_name(common), w->any_isa ? ", --hosts-isa to common" : "");
+	w->exec->isa = common;
+	cli_note(k->cli, "all workers use %s, the best that %s has", isa_name(common), worker);
+	return 0;
+}
+
+/* Large states are tested among the workers alone. */
+static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *done, struct err *e)
+{
+	struct evaluator_options o = *w->exec;
+	struct evaluator *ev = NULL;
+	int code;
+
+	*done = program_nwire(w->program) <= PLAN_STATE_WIRES_MAX;
+	if (!*done)
+		return 0;
+	o.nthread = 1;
+	o.shortcuts = remote_shortcuts(&o);
+	code = evaluator_new(w->program, &o, &ev, e);
+	if (!code)
+		code = remote_test(ev, o.gradient != GRADIENT_NONE, own, e);
+	evaluator_free(ev);
+	return code;
+}
+
+static int give_job(struct cluster *k, const struct cluster_work *w, const struct cluster_files *files, struct err *e)
+{
+	struct buf program = BUF_INIT;
+	struct wire_ready own;
+	struct wire_job job;
+	bool done;
+	int code = own_test(w, &own, &done, e);
+
+	if (!code) {
+		remote_job(w->program, w->exec, w->loss, w->nlabel, &program, &job);
+		job.threads = w->threads;
+		cluster_files_name(files, &job);
+		code = coordinator_job(k->coordinator, &job, done ? &own : NULL, e);
+	}
+	buf_release(&program);
+	return code;
+}
+
+static void say_ready(const struct cluster *k, double seconds)
+{
+	struct coordinator_worker w;
+	unsigned n = 0;
+
+	for (; coordinator_worker(k->coordinator, n, &w); n++)
+		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
+	if (k->guests.n)
+		cli_note(k->cli, "%u workers, ready after %.2f s", n, seconds);
+	else
+		cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
+			k->hosts.n == 1 ? "" : "s", seconds);
+}
+
+static int start_workers(struct cluster *k, struct err *e)
+{
+	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
+		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
+		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
+
+	return coordinator_new(&o, &k->coordinator, e);
+}
+
+int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
+{
+	double begin = clock_seconds();
+	bool first = !k->coordinator;
+	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */
+	struct cluster_files files;
+	struct arena arena;
+	struct err e;
+	int code;
+
+	*pool = NULL;
+	if (!k->hosts.n)
+		return 0;
+	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
+	code = first ? start_workers(k, &e) : 0;
+	if (!code)
+		code = agree(k, w, &e);
+	arena_init(&arena);
+	if (!code) {
+		mine.program = evaluator_program(w->program, w->exec, &arena);
+		code = give_job(k, &mine, &files, &e);
+	}
+	arena_release(&arena);
+	cluster_files_release(&files);
+	if (code) {
+		cluster_end(k, err_exit_status(code));
+		return cli_fail(k->cli, &e);
+	}
+	if (first)
+		say_ready(k, clock_seconds() - begin);
+	*pool = coordinator_pool(k->coordinator);
+	return 0;
+}
+
+static void say_shares(const struct cluster *k)
+{
+	struct coordinator_worker w;
+
+	for (unsigned n = 0; coordinator_worker(k->coordinator, n, &w); n++)
+		cli_detail(k->cli, "worker %s did %llu unit%s in %.3g s of computing, and got %.4g MB%s", w.name, (unsigned long long)w.nunit,
+			w.nunit == 1 ? "" : "s", w.seconds, (double)w.nsent / 1e6, w.lost ? ", and was lost" : "");
+}
+
+void cluster_end(struct cluster *k, int status)
+{
+	if (k->coordinator) {
+		say_shares(k);
+		coordinator_ending(k->coordinator, status ? -ERR_STOPPED : 0);
+	}
+	coordinator_free(k->coordinator);
+	k->coordinator = NULL;
+	attached_release(&k->attached);
+	hosts_release(&k->hosts);
+}

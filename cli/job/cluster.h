@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Workers for a command: which hosts the options and the configuration name, and the pool of
+ * their workers. */
+#ifndef QCNN_CLUSTER_H
+#define QCNN_CLUSTER_H
+
+#include "cli/command.h"
+#include "cli/config/configuration.h"
+#include "cli/job/attached.h"
+#include "cli/job/samples.h"
+#include "runtime/net/cluster/coordinator.h"
+#include "runtime/train/train.h"
+
+struct cluster {
+	struct cli *cli;
+	struct hosts hosts;          /* n 0: this process does it all */
+	enum launcher launcher; const char *agent;
+	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
+	const char *program, *iface;
+	bool encrypt, same_isa, push;
+	enum carry transport;
+	unsigned replacements;
+	enum shard shard;
+	double start_s;              /* 0: as usual */
+	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
+	struct attached attached;
+	struct coordinator_guests guests;    /* n 0: none */
+	struct coordinator *coordinator;
+};
+
+/* From --hosts, --hostfile and so on, else from those who started this process several times over, else from the
+ * configuration's keys (NULL: there are none), else from the batch job.  folder: that all processes share.
+ * 0, or said and the status; end in any case. */
+int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
+
+/* What is to be computed; loss NULL: outputs alone.  any_isa: exec->isa may become a lesser one
+ * that all workers have. */
+struct cluster_work {
+	const struct program *program;
+	struct evaluator_options *exec;
+	bool any_isa;
+	uint32_t threads;            /* of each worker; 0: its part of its machine */
+	const struct loss_choice *loss; uint32_t nlabel;
+	struct samples *samples;     /* of which cluster.shard: file lets workers read the files themselves; NULL: none */
+};
+/* Start the workers that were wished for, unless they are there; *pool is theirs, NULL where there are none.  A call
+ * after the first gives them another job. */
+int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);
+/* status: that the command ends with. */
+void cluster_end(struct cluster *k, int status);
+
+#endif

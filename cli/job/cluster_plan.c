@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One plan, in two forms. */
+#include "config.h"
+#include "cli/job/cluster_plan.h"
+
+static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
+static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
+
+/* How inputs come to the workers. */
+static const char *const shard_word[] = { [SHARD_OFF] = "off", [SHARD_DATA] = "data", [SHARD_AUTO] = "auto", [SHARD_FILE] = "file" };
+static const char *const shard_text[] = {
+	[SHARD_OFF] = "inputs go to the workers with the work",
+	[SHARD_DATA] = "inputs go to the workers once, and are kept there",
+	[SHARD_AUTO] = "inputs of 64 numbers or more go to the workers once, and are kept there; others go with the work",
+	[SHARD_FILE] = "each worker reads the data files itself; what is generated goes to them once",
+};
+
+static const char *mode_of(const struct cluster *k)
+{
+	if (k->guests.n)
+		return attach_row(k->attached.attach.mode)->name;
+	for (size_t i = 0; i < k->hosts.n; i++)
+		if (!host_is_local(&k->hosts.host[i]))
+			return launch_row(k->launcher)->name;
+	return k->hosts.n ? "local" : "alone";
+}
+
+static const char *why_of(const struct cluster *k)
+{
+	return k->why ? k->why : "no hosts are given";
+}
+
+/* NULL at the end; launch_argv_free. */
+static char **command_of(const struct cluster *k, const struct host *h)
+{
+	struct launch_place p = { host_is_local(h) ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name, host_is_local(h) ? NULL : k->program,
+		!host_is_local(h) && k->push };
+
+	return launch_argv(&p);
+}
+
+/* Where the others look for rank 0. */
+static void rank_0(const struct cluster *k, struct buf *out)
+{
+	const struct attach *a = &k->attached.attach;
+
+	if (*a->host)
+		buf_printf(out, "%s, port %u", a->host, a->port);
+	if (k->attached.meeting.len)
+		buf_printf(out, "%s%s", out->len ? ", with the key in " : "", k->attached.meeting.data);
+}
+
+void cluster_plan_text(const struct cluster *k, struct buf *out)
+{
+	struct buf place = BUF_INIT;
+
+	if (!k->guests.n && !k->hosts.n) {
+		buf_printf(out, "workers   none: %s\n", why_of(k));
+		return;
+	}
+	buf_printf(out, "start     %s: %s\n", mode_of(k), why_of(k));
+	if (k->guests.n) {
+		rank_0(k, &place);
+		buf_printf(out, "processes %u, which find rank 0 by %s\n", k->attached.attach.size, place.data);
+		buf_release(&place);
+	}
+	for (size_t i = 0; i < k->hosts.n; i++) {
+		char **argv = command_of(k, &k->hosts.host[i]);
+
+		buf_printf(out, "command   %s, %u worker%s:", k->hosts.host[i].name, k->hosts.host[i].nworker, k->hosts.host[i].nworker == 1 ? "" : "s");
+		for (size_t n = 0; argv[n]; n++)
+			buf_printf(out, " %s", argv[n]);
+		buf_char(out, '\n');
+		launch_argv_free(argv);
+	}
+	if (k->hosts.n)
+		buf_printf(out, "shard     %s\n", shard_text[k->shard]);
+	buf_printf(out, "lost      %s\n", k->hosts.n ? worker_lost : none_lost);
+}
+
+static json_t *host_json(const struct cluster *k, const struct host *h)
+{
+	char **argv = command_of(k, h);
+	json_t *words = json_array();
+
+	for (size_t n = 0; argv[n]; n++)
+		json_array_append_new(words, json_string(argv[n]));
+	launch_argv_free(argv);
+	return json_pack("{s:s, s:i, s:o}", "host", h->name, "workers", (int)h->nworker, "command", words);
+}
+
+json_t *cluster_plan_json(const struct cluster *k)
+{
+	struct buf place = BUF_INIT;
+	json_t *hosts = json_array(), *all;
+
+	for (size_t i = 0; i < k->hosts.n; i++)
+		json_array_append_new(hosts, host_json(k, &k->hosts.host[i]));
+	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k), "processes",
+		k->guests.n ? (int)k->attached.attach.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", k->hosts.n ? worker_lost : none_lost, "hosts", hosts);
+	if (k->guests.n) {
+		rank_0(k, &place);
+		json_object_set_new(all, "rank_0", json_string(place.data));
+		buf_release(&place);
+	}
+	return all;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How the workers of a command are started, told by --dry-run. */
+#ifndef QCNN_CLUSTER_PLAN_H
+#define QCNN_CLUSTER_PLAN_H
+
+#include "cli/job/cluster.h"
+#include "runtime/base/json.h"
+
+/* Lines "start ...", "command ...", "lost ...". */
+void cluster_plan_text(const struct cluster *k, struct buf *out);
+/* {mode, why, processes, rank_0, encrypt, lost, hosts: [{host, workers, command: [...]}]} */
+json_t *cluster_plan_json(const struct cluster *k);
+
+#endif

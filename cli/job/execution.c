@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Words of configurations and options, resolved for this machine. */
+#include "config.h"
+#include "cli/job/execution.h"
+
+#include <string.h>
+
+#include "runtime/base/buf.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
+
+static enum gradient_method gradient_of(const char *word)
+{
+	static const struct { const char *word; enum gradient_method method; } row[] = {
+		{ "adjoint", GRADIENT_ADJOINT }, { "shift", GRADIENT_SHIFT }, { "difference", GRADIENT_DIFFERENCE },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (!strcmp(word, row[i].word))
+			return row[i].method;
+	BUG("no gradient method %s", word);
+}
+
+int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e)
+{
+	struct evaluator_options o = { .device = "cpu" };
+	const char *rule;
+
+	if (!strcmp(w->device, "ref"))
+		o.device = "ref";
+	o.precision = !strcmp(w->precision, "double") || !strcmp(o.device, "ref") ? PRECISION_DOUBLE : PRECISION_SINGLE;
+	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
+	o.shots = w->shots;
+	o.shortcuts = w->shortcuts;
+	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
+	if (o.nthread > cpus_thread_limit())
+		o.nthread = cpus_thread_limit();
+	if (strcmp(o.device, "ref")) {
+		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
+		if (o.isa > isa_best())
+			return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", isa_obstacle(o.isa),
+				isa_name(o.isa), isa_name(isa_best()));
+	}
+	*out = o;
+	return 0;
+}
+
+int execution_threads(unsigned n, struct err *e)
+{
+	unsigned possible = room_threads(n);
+
+	return possible == n ? 0 : err_set(e, -ERR_USAGE,
+		"%u threads cannot run here: OMP_THREAD_LIMIT, or the processes that ulimit allows, leave %u", n, possible);
+}
+
+static int unknown_shortcut(const char *word, size_t len, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code;
+
+	if (len == 4 && (!memcmp(word, "none", len) || !memcmp(word, "auto", len)))
+		return err_set(e, -ERR_USAGE, "`%.4s` stands alone, without other words", word);
+	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
+		buf_printf(&b, ", %s", shortcut_name[k]);
+	code = err_set(e, -ERR_USAGE, "`%.*s` is no shortcut; there are auto, none%s", (int)len, word, b.data);
+	buf_release(&b);
+	return code;
+}
+
+int execution_shortcuts(const char *text, unsigned *out, struct err *e)
+{
+	*out = SHORTCUT_NONE;
+	if (!*text || !strcmp(text, "auto"))
+		*out = SHORTCUT_ALL;
+	else if (strcmp(text, "none"))
+		for (size_t len; ; text += len + 1) {
+			char word[32] = "";
+
+			len = strcspn(text, ",");
+			if (len < sizeof word)
+				memcpy(word, text, len);
+			if (!shortcut_find(word))
+				return unknown_shortcut(text, len, e);
+			*out |= shortcut_find(word);
+			if (!text[len])
+				break;
+		}
+	return 0;
+}
+
+/* A checked value of run.shortcuts. */
+static unsigned shortcuts_of(const struct ynode *v)
+{
+	unsigned bits = SHORTCUT_NONE;
+	struct err e;
+
+	if (v->kind != YNODE_LIST)
+		execution_shortcuts(v->text, &bits, &e);
+	for (uint32_t i = 0; v->kind == YNODE_LIST && i < v->n; i++)
+		bits |= shortcut_find(v->entry[i].value->text);
+	return bits;
+}
+
+struct execution_words execution_of_config(const struct config *c)
+{
+	return (struct execution_words){
+		.device = config_text(c, KEY_RUN_DEVICE),
+		.precision = config_text(c, KEY_RUN_PRECISION),
+		.isa = config_text(c, KEY_RUN_ISA),
+		.gradient = config_text(c, KEY_RUN_GRADIENT),
+		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
+		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
+		.shortcuts = shortcuts_of(config_node(c, KEY_RUN_SHORTCUTS)),
+	};
+}
+
+const char *execution_device(const struct evaluator_options *o)
+{
+	return o->device;
+}
+
+const char *execution_isa(const struct evaluator_options *o)
+{
+	return o->isa ? isa_name(o->isa) : "auto";
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Joins configuration, model and data. */
+#include "config.h"
+#include "cli/job/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/config/changes.h"
+#include "cli/job/run_folder.h"
+#include "cli/job/sample_checks.h"
+#include "cli/job/weights_files.h"
+
+/* ---- compiling ---- */
+
+static int constant_of(struct compile_words *w, const char *text, struct err *e)
+{
+	const char *equals = strchr(text, '=');
+	char *copy;
+
+	if (!equals || equals == text || !equals[1])
+		return err_set(e, -ERR_USAGE, "--const takes NAME=VALUE, not `%s`", text);
+	copy = w->text[w->ntext++] = mem_strdup(text);
+	copy[equals - text] = 0;
+	w->constant[w->compile.nconstant++] = (struct const_override){ copy, copy + (equals - text) + 1 };
+	return 0;
+}
+
+static int constants_of_config(struct compile_words *w, const struct config *config, struct err *e)
+{
+	const struct ynode *v = config_node(config, KEY_MODEL_CONST);
+
+	if (v && v->n > OPTIONS_LIST_MAX)
+		return err_set(e, -ERR_CONFIG, "model.const has %u names, more than %d", v->n, OPTIONS_LIST_MAX);
+	for (uint32_t i = 0; v && i < v->n; i++) {
+		w->at[i] = v->entry[i].key_at;
+		w->constant[i] = (struct const_override){ v->entry[i].key, v->entry[i].value->text };
+	}
+	w->compile.nconstant = v ? v->n : 0;
+	w->compile.constant_at = w->at;
+	return 0;
+}
+
+int compile_words_init(struct compile_words *w, const struct options *o, const struct config *config, struct err *e)
+{
+	int code = 0;
+
+	memset(w, 0, sizeof *w);
+	w->compile.constant = w->constant;
+	w->compile.without = w->without;
+	w->lang.include_dir = w->include;
+	w->compile.nwithout = list_of(o, OPT_NO_PASS, w->without);
+	w->lang.ninclude_dir = list_of(o, OPT_INCLUDE, w->include);
+	if (config)
+		return constants_of_config(w, config, e);
+	for (unsigned i = 0; !code && i < o->nlist; i++)
+		if (o->list[i].id == OPT_CONST)
+			code = constant_of(w, o->list[i].value, e);
+	return code;
+}
+
+void compile_words_release(struct compile_words *w)
+{
+	for (unsigned i = 0; i < w->ntext; i++)
+		free(w->text[i]);
+	w->ntext = 0;
+}
+
+int compile_words_check(struct cli *c, const struct compile_options *o)
+{
+	const struct pass_row *rows;
+	size_t n = compile_passes(&rows);
+	struct buf known = BUF_INIT;
+	int status = 0;
+
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&known, "%s%s (%c)", i ? ", " : "", rows[i].name, rows[i].letter);
+	for (unsigned k = 0; !status && k < o->nwithout; k++) {
+		size_t i = 0;
+
+		while (i < n && strcmp(rows[i].name, o->without[k]))
+			i++;
+		if (i == n)
+			status = cli_usage(c, "no pass is called `%s`; there are %s", o->without[k], known.data);
+		else if (!rows[i].optional)
+			status = cli_usage(c, "the pass `%s` cannot be left out", o->without[k]);
+	}
+	for (const char *l = o->dump; !status && l && *l; l++) {
+		size_t i = 0;
+
+		while (i < n && rows[i].letter != *l)
+			i++;
+		if (i == n)
+			status = cli_usage(c, "no pass has the letter `%c`; there are %s", *l, known.data);
+	}
+	buf_release(&known);
+	return status;
+}
+
+/* ---- parts of a job ---- */
+
+static int open_model(struct cli *c, struct job *j)
+{
+	struct compile_words w;
+	struct err e;
+	int code = compile_words_init(&w, &c->options, j->config, &e);
+
+	w.compile.whole = true;
+	if (!code)
+		code = model_file_open(config_path(j->config, config_text(j->config, KEY_MODEL_FILE)), j->d,
+			&w.lang, &w.compile, &j->model, &e);
+	compile_words_release(&w);
+	if (code == -ERR_NO_INPUT)
+		config_blame(j->config, KEY_MODEL_FILE, &e);
+	if (code)
+		return cli_fail(c, &e);
+	return diags_errors(j->d) ? cli_diags_fail(c, j->d, model_fault_status(j->d, true)) : 0;
+}
+
+/* What no training can change or measure. */
+static int check_trainable(struct cli *c, const struct job *j)
+{
+	const struct program *p = j->model.program;
+	const char *path = config_text(j->config, KEY_MODEL_FILE);
+	struct err e;
+
+	if (p->noutput && p->nweight) {
+		if (!p->ninput_group)
+			cli_note(c, "%s has no `input`: its outputs are the same for every sample, only the labels of the data are used", path);
+		return 0;
+	}
+	err_set(&e, -ERR_BAD_DATA, !p->noutput ? "%s has no outputs to compare with labels: say what is measured, for example `observe z(q);`"
+		: "%s has no weights to train: it has neither `param` nor `head`", path);
+	return cli_fail(c, &e);
+}
+
+static const char *find_beside_config(void *ctx, const char *path)
+{
+	const struct job *j = ctx;
+
+	return config_path(j->config, path);
+}
+
+/* A fault of the configuration ends with 78, one in a data file with 65. */
+static int open_samples(struct cli *c, struct job *j)
+{
+	struct samples_wish w = { j->config, j->model.program, j->model.want, ~0u, find_beside_config, j, NULL, NULL };
+	struct err e;
+	int code = samples_open(&w, j->d, &j->samples, &e);
+
+	if (diags_errors(j->d))
+		return cli_diags_fail(c, j->d, err_exit_status(code ? code : -ERR_CONFIG));
+	return code ? cli_fail(c, &e) : 0;
+}
+
+static int open_init(struct cli *c, struct job *j)
+{
+	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
+	uint32_t n = j->model.program->nweight;
+	const char *path, *from;
+	struct err e;
+
+	if (!v || v->kind != YNODE_MAP)
+		return 0;
+	from = v->entry[0].value->text;
+	path = config_path(j->config, from);
+	if (access(path, F_OK))
+		path = from;
+	if (run_file(config_text(j->config, KEY_LOG_DIR), path, &j->init_path, &path, &e))
+		return cli_fail(c, &e);
+	if (path == from)
+		path = config_path(j->config, from);
+	j->init = mem_try(n ? n : 1, sizeof *j->init);
+	if (!j->init)
+		err_set(&e, -ERR_CONFIG, "no memory for %u weights", n);
+	else if (!weights_import(j->model.program, path, false, j->init, &e)) {
+		weights_file_say_orders(c, path, j->model.program);
+		return 0;
+	}
+	return cli_fail(c, &e);
+}
+
+/* Only parameter shift needs no more than what shots tell. */
+static void check_shots(const struct job *j)
+{
+	const struct config *g = j->config;
+	struct span at = config_span(g, KEY_RUN_GRADIENT);
+	struct diag *d;
+
+	if (!j->train.exec.shots || !optimizer_needs_gradient(j->train.optimizer) || j->train.exec.gradient == GRADIENT_SHIFT)
+		return;
+	if (!at.file)
+		at = config_span(g, KEY_RUN_SHOTS);
+	d = diag_at(j->d, DIAG_CONFIG_CONFLICT, at, "run.shots and run.gradient: %s contradict each other", config_text(g, KEY_RUN_GRADIENT));
+	diag_label(d, "shots do not show the state");
+	diag_help(d, "set run.gradient: shift, or an optimiser without gradients, such as spsa");
+}
+
+static int fill_train(struct cli *c, struct job *j)
+{
+	const struct config *g = j->config;
+	struct train_job *t = &j->train;
+	struct execution_words words = execution_of_config(g);
+	struct err e;
+
+	if (execution_options(&words, &t->exec, &e))
+		return cli_fail(c, &e);
+	t->program = j->model.program;
+	t->train = j->samples.part[PART_TRAIN];
+	t->validation = j->samples.part[PART_VALIDATION];
+	t->epochs = (uint32_t)config_int(g, KEY_TRAIN_EPOCHS);
+	t->batch_size = (uint32_t)config_int(g, KEY_TRAIN_BATCH_SIZE);
+	t->max_steps = (uint64_t)config_int(g, KEY_TRAIN_MAX_STEPS);
+	config_measures(g, &t->measures);
+	t->class_weights = config_class_weights(g);
+	t->nconstraint = config_constraints(g, t->constraint);
+	config_schedule(g, &t->schedule);
+	config_callbacks(g, &j->callbacks);
+	t->callbacks = &j->callbacks;
+	t->steps_per_epoch = (uint32_t)config_int(g, KEY_TRAIN_STEPS_PER_EPOCH);
+	t->initial_epoch = (uint32_t)config_int(g, KEY_TRAIN_INITIAL_EPOCH);
+	t->validation_freq = (uint32_t)config_int(g, KEY_TRAIN_VALIDATION_FREQ);
+	t->nvalidation_epoch = config_validation_epochs(g, &t->validation_epoch);
+	t->optimizer = config_optimizer(g, t->option);
+	t->seed = (uint64_t)config_int(g, KEY_RUN_SEED);
+	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);
+	t->restarts = (uint32_t)config_int(g, KEY_TRAIN_RESTARTS);
+	t->init = j->init;
+	check_shots(j);
+	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG)) : 0;
+}
+
+static void check_samples(struct job *j)
+{
+	const struct train_job *t = &j->train;
+	struct span at = config_span(j->config, config_has(j->config, KEY_DATA_GENERATE) ? KEY_DATA_GENERATE : KEY_DATA_TRAIN);
+	struct buf labels = BUF_INIT;
+	struct classes k;
+
+	classes_labels(&t->train, &labels);
+	classes_init(&k, j->config, t->program, labels.len ? labels.data : NULL);
+	buf_release(&labels);
+	sample_labels_check(t->program, &t->train, &t->measures, at, j->d);
+	sample_outputs_check(t->program, &t->measures, config_has(j->config, KEY_TRAIN_LOSS)
+		? config_span(j->config, KEY_TRAIN_LOSS) : at, j->d);
+	for (enum sample_part i = PART_VALIDATION; i < PART_COUNT; i++)
+		sample_parts_check(&k, &t->train, &j->samples.part[i], sample_part_name(i), at, j->d);
+	sample_angles_check(t->program, &t->train, at, j->d);
+	if (t->validation.nrow)
+		sample_angles_check(t->program, &t->validation, at, j->d);
+}
+
+int job_open(struct cli *c, const char *path, struct job *j)
+{
+	struct config_change change[OPTIONS_LIST_MAX];
+	unsigned nchange = changes_of(&c->options, change);
+	struct err e;
+	int status = 0;
+
+	memset(j, 0, sizeof *j);
+	j->sources = source_set_new();
+	j->d = diags_new(j->sources);
+	j->config = config_open(path, change, nchange, j->d, &e);
+	if (!j->config)
+		return cli_fail(c, &e);
+	if (diags_errors(j->d))
+		return cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG));
+	status = open_model(c, j);
+	if (!status)
+		status = open_samples(c, j);
+	if (!status)
+		status = check_trainable(c, j);
+	if (!status)
+		status = open_init(c, j);
+	if (!status)
+		status = fill_train(c, j);
+	if (!status && c->command->bit == COMMAND_CHECK)     /* training asks the evaluator, or other hosts */
+		model_warn_large(j->d, j->model.program);
+	if (!status)
+		check_samples(j);
+	return status ? status : cli_warnings(c, j->d);
+}
+
+void job_release(struct job *j)
+{
+	free(j->init);
+	buf_release(&j->init_path);
+	samples_release(&j->samples);
+	model_file_release(&j->model);
+	config_free(j->config);
+	diags_free(j->d);
+	source_set_free(j->sources);
+	memset(j, 0, sizeof *j);
+}

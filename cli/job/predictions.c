@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Predictions as text, JSON, CSV, JSON lines and NPY. */
+#include "config.h"
+#include "cli/job/predictions.h"
+
+#include <string.h>
+
+#include "runtime/log/metrics.h"
+
+static const double *labels_of(const struct predictions *p, uint32_t i)
+{
+	return p->part.data->y + (size_t)p->part.data->ny * (p->part.row ? p->part.row[i] : i);
+}
+
+static const double *outputs_of(const struct predictions *p, uint32_t i)
+{
+	return p->output + (size_t)p->noutput * i;
+}
+
+/* How numbers are written: in 6 digits, or in all that they have. */
+typedef void (*number_fn)(struct buf *out, double v);
+
+static void short_number(struct buf *out, double v)
+{
+	buf_printf(out, "%.6g", v);
+}
+
+static void numbers(struct buf *out, const double *v, uint32_t n, const char *between, number_fn number)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		if (k)
+			buf_str(out, between);
+		number(out, v[k]);
+	}
+}
+
+static uint32_t row_of(const struct predictions *p, uint32_t i)
+{
+	return p->part.row ? p->part.row[i] : i;
+}
+
+static bool has_classes(const struct predictions *p)
+{
+	return p->classes.rule != CLASS_NONE;
+}
+
+/* Labels are then called as the classes are. */
+static bool names_labels(const struct predictions *p)
+{
+	return has_classes(p) && p->classes.map && p->part.data->ny == 1;
+}
+
+/* ---- tables: text and CSV ---- */
+
+struct style { char between; number_fn number; void (*text)(struct buf *out, const char *s); };
+
+/* In a table of text: a tab or newline would be the end of a column. */
+static void plain_text(struct buf *out, const char *s)
+{
+	for (; *s; s++)
+		buf_char(out, (unsigned char)*s < ' ' ? ' ' : *s);
+}
+
+static void csv_field(struct buf *out, const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		buf_str(out, s);
+		return;
+	}
+	buf_char(out, '"');
+	for (; *s; s++)
+		*s == '"' ? buf_str(out, "\"\"") : buf_char(out, *s);
+	buf_char(out, '"');
+}
+
+static const struct style text_style = { '\t', short_number, plain_text }, csv_style = { ',', buf_real, csv_field };
+
+static void heading(struct buf *out, const char *word, uint32_t n, char between)
+{
+	for (uint32_t k = 0; k < n; k++)
+		n == 1 ? buf_printf(out, "%c%s", between, word) : buf_printf(out, "%c%s[%u]", between, word, k);
+}
+
+static void add_name(const struct predictions *p, double label, const struct style *s, struct buf *out)
+{
+	struct buf name = BUF_INIT;
+
+	classes_name(&p->classes, label, &name);
+	s->text(out, name.data);
+	buf_release(&name);
+}
+
+static void table_row(const struct predictions *p, uint32_t i, const struct style *s, struct buf *out)
+{
+	const char between[] = { s->between, 0 };
+	uint32_t ny = p->part.data->ny;
+	double score;
+
+	buf_printf(out, "%u%c", row_of(p, i), s->between);
+	numbers(out, outputs_of(p, i), p->noutput, between, s->number);
+	if (has_classes(p)) {
+		buf_char(out, s->between);
+		add_name(p, classes_choose(&p->classes, outputs_of(p, i), &score), s, out);
+		buf_char(out, s->between);
+		s->number(out, score);
+	}
+	if (ny) {
+		buf_char(out, s->between);
+		names_labels(p) ? add_name(p, *labels_of(p, i), s, out) : numbers(out, labels_of(p, i), ny, between, s->number);
+	}
+	buf_char(out, '\n');
+}
+
+static void table(const struct predictions *p, const struct style *s, struct buf *out)
+{
+	buf_str(out, "sample");
+	heading(out, "output", p->noutput, s->between);
+	if (has_classes(p)) {
+		heading(out, "class", 1, s->between);
+		heading(out, classes_score_name(&p->classes), 1, s->between);
+	}
+	heading(out, "label", p->part.data->ny, s->between);
+	buf_char(out, '\n');
+	for (uint32_t i = 0; i < p->part.nrow; i++)
+		table_row(p, i, s, out);
+}
+
+/* A number, or a matrix row by row. */
+static void text_metric(const struct predictions *p, unsigned k, struct buf *out)
+{
+	const struct metric_row *row = p->measures.metric[k].row;
+	const double *value = p->metric_value + measures_at(&p->measures, k, p->noutput);
+	unsigned side = metric_side(row, p->noutput);
+
+	buf_printf(out, "%s\t", row->name);
+	for (unsigned i = 0; i < (side ? side : 1); i++) {
+		buf_str(out, i ? "\t" : "");
+		numbers(out, value + (size_t)i * side, side ? side : 1, "\t", short_number);
+		buf_char(out, '\n');
+	}
+}
+
+void predictions_text(const struct predictions *p, bool samples, struct buf *out)
+{
+	if (samples)
+		table(p, &text_style, out);
+	if (!p->has_loss)
+		return;
+	buf_str(out, "loss\t");
+	short_number(out, p->loss_value);
+	buf_char(out, '\n');
+	for (unsigned k = 0; k < p->measures.nmetric; k++)
+		text_metric(p, k, out);
+}
+
+static void format_csv(const struct predictions *p, struct buf *out)
+{
+	table(p, &csv_style, out);
+}
+
+/* ---- JSON ---- */
+
+static void json_outputs(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	buf_char(out, '[');
+	numbers(out, outputs_of(p, i), p->noutput, ", ", buf_json_f64);
+	buf_char(out, ']');
+}
+
+static void json_labels(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	buf_char(out, '[');
+	numbers(out, labels_of(p, i), p->part.data->ny, ", ", buf_json_f64);
+	buf_char(out, ']');
+}
+
+static void json_class(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	struct buf name = BUF_INIT;
+	double score;
+
+	classes_name(&p->classes, classes_choose(&p->classes, outputs_of(p, i), &score), &name);
+	buf_json_str(out, name.data);
+	buf_release(&name);
+}
+
+static void json_score(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	double score;
+
+	classes_choose(&p->classes, outputs_of(p, i), &score);
+	buf_json_f64(out, score);
+}
+
+/* "key": a list with one entry a sample, or null. */
+static void json_list(const struct predictions *p, const char *key, bool there,
+	void (*entry)(const struct predictions *p, uint32_t i, struct buf *out), struct buf *out)
+{
+	buf_printf(out, ", \"%s\": ", key);
+	if (!there) {
+		buf_str(out, "null");
+		return;
+	}
+	for (uint32_t i = 0; i < p->part.nrow; i++) {
+		buf_str(out, i ? ", " : "[");
+		entry(p, i, out);
+	}
+	buf_str(out, p->part.nrow ? "]" : "[]");
+}
+
+void predictions_json(const struct predictions *p, struct buf *out)
+{
+	bool probability = p->classes.score != SCORE_OUTPUT;
+
+	buf_str(out, "{\"schema\": 1");
+	json_list(p, "outputs", true, json_outputs, out);
+	json_list(p, "labels", p->part.data->ny > 0, json_labels, out);
+	json_list(p, "classes", has_classes(p), json_class, out);
+	json_list(p, "probabilities", has_classes(p) && probability, json_score, out);
+	json_list(p, "scores", has_classes(p) && !probability, json_score, out);
+	buf_str(out, ", \"metrics\": {");
+	if (p->has_loss) {
+		buf_str(out, "\"loss\": ");
+		buf_json_f64(out, p->loss_value);
+		for (unsigned k = 0; k < p->measures.nmetric; k++) {
+			buf_printf(out, ", \"%s\": ", p->measures.metric[k].row->name);
+			metrics_value(metric_side(p->measures.metric[k].row, p->noutput),
+				p->metric_value + measures_at(&p->measures, k, p->noutput), out);
+		}
+	}
+	buf_str(out, "}}\n");
+}
+
+static void format_jsonl(const struct predictions *p, struct buf *out)
+{
+	for (uint32_t i = 0; i < p->part.nrow; i++) {
+		buf_printf(out, "{\"sample\": %u, \"outputs\": ", row_of(p, i));
+		json_outputs(p, i, out);
+		if (p->part.data->ny) {
+			buf_str(out, ", \"labels\": ");
+			json_labels(p, i, out);
+		}
+		if (has_classes(p)) {
+			buf_str(out, ", \"class\": ");
+			json_class(p, i, out);
+			buf_printf(out, ", \"%s\": ", classes_score_name(&p->classes));
+			json_score(p, i, out);
+		}
+		buf_str(out, "}\n");
+	}
+}
+
+/* ---- files ---- */
+
+static void format_npy(const struct predictions *p, struct buf *out)
+{
+	struct array a = { .ndim = 2, .dim = { p->part.nrow, p->noutput },
+		.count = (uint64_t)p->part.nrow * p->noutput, .value = p->output };
+
+	npy_format(&a, out);
+}
+
+static const struct { const char *ending; void (*format)(const struct predictions *p, struct buf *out); } formats[] = {
+	{ ".npy", format_npy }, { ".csv", format_csv }, { ".jsonl", format_jsonl },
+};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static int find_format(const char *path)
+{
+	size_t n = strlen(path);
+
+	for (int i = 0; i < FORMATS; i++) {
+		size_t k = strlen(formats[i].ending);
+
+		if (n > k && !strcmp(path + n - k, formats[i].ending))
+			return i;
+	}
+	return -1;
+}
+
+int predictions_ending(const char *path, struct err *e)
+{
+	if (find_format(path) >= 0)
+		return 0;
+	return err_set(e, -ERR_USAGE, "--output takes a file that ends in .npy, .csv or .jsonl, not `%s`", path);
+}
+
+int predictions_format(const struct predictions *p, const char *path, struct buf *out, struct err *e)
+{
+	int code = predictions_ending(path, e);
+
+	if (!code)
+		formats[find_format(path)].format(p, out);
+	return code;
+}

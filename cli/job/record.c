@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Metadata of weights.bin and run.json. */
+#include "config.h"
+#include "cli/job/record.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job/classes.h"
+#include "cli/job/run_metrics.h"
+#include "runtime/base/numerical_version.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/net/cluster/coordinator.h"
+
+#define TEXT_OF(x) TEXT_OF_VALUE(x)
+#define TEXT_OF_VALUE(x) #x
+#define NUMERICAL_VERSION_TEXT TEXT_OF(NUMERICAL_VERSION)
+
+/* A number, or rows of them. */
+static json_t *value_json(unsigned side, const double *value)
+{
+	json_t *rows, *row;
+
+	if (!side)
+		return json_real(*value);
+	rows = json_array();
+	for (unsigned i = 0; i < side; i++) {
+		row = json_array();
+		for (unsigned k = 0; k < side; k++)
+			json_array_append_new(row, json_real(*value++));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static void add_metrics(json_t *all, const struct train_job *j, const char *prefix, double loss, const double *metric)
+{
+	const struct measures *m = &j->measures;
+	uint32_t n = j->program->noutput;
+	struct buf key = BUF_INIT;
+
+	buf_printf(&key, "%sloss", prefix);
+	json_object_set_new(all, key.data, json_real(loss));
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		buf_clear(&key);
+		buf_printf(&key, "%s%s", prefix, m->metric[k].row->name);
+		json_object_set_new(all, key.data,
+			value_json(metric_side(m->metric[k].row, n), metric + measures_at(m, k, n)));
+	}
+	buf_release(&key);
+}
+
+/* How starts ended that early_stopping watched, by their numbers; null: that did not happen. */
+static void add_ends(json_t *all, const struct train_job *j, const struct train_result *r)
+{
+	json_t *trained, *stopped, *restored;
+
+	if (!r->end || !callback_next(j, CALLBACK_early_stopping, NULL))
+		return;
+	trained = json_array();
+	stopped = json_array();
+	restored = json_array();
+	for (uint32_t i = 0; i < j->restarts; i++) {
+		const struct start_end *end = &r->end[i];
+
+		json_array_append_new(trained, json_integer((json_int_t)end->epochs));
+		json_array_append_new(stopped, end->stopped > 0 ? json_integer((json_int_t)end->stopped) : json_null());
+		json_array_append_new(restored, end->restored > 0 ? json_integer((json_int_t)end->restored) : json_null());
+	}
+	json_object_set_new(all, "start_epochs", trained);
+	json_object_set_new(all, "stopped_epochs", stopped);
+	json_object_set_new(all, "restored_epochs", restored);
+}
+
+/* No timings here: equal results are equal files. */
+static json_t *metrics_json(const struct train_job *j, const struct train_result *r)
+{
+	json_t *all = json_object(), *starts = json_array();
+
+	add_metrics(all, j, "", r->last.loss, r->last.metric);
+	if (r->last.has_validation)
+		add_metrics(all, j, "val_", r->last.val_loss, r->last.val_metric);
+	for (uint32_t i = 0; r->start_loss && i < j->restarts; i++)
+		json_array_append_new(starts, json_real(r->start_loss[i]));
+	json_object_set_new(all, "start_losses", starts);
+	add_ends(all, j, r);
+	json_object_set_new(all, "start", json_integer(r->winner + 1));
+	json_object_set_new(all, "epochs", json_integer(r->last.epoch));
+	json_object_set_new(all, "steps", json_integer((json_int_t)r->step));
+	return all;
+}
+
+static void write_and_drop(json_t *v, struct buf *out)
+{
+	json_write(v, out);
+	json_decref(v);
+}
+
+int record_texts(const struct job *j, struct record_texts *t, struct err *e)
+{
+	memset(t, 0, sizeof *t);
+	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
+		execution_isa(&j->train.exec)), &t->config);
+	transform_format(&j->samples.transform, &t->transform);
+	samples_columns(&j->samples, j->config, &t->columns);
+	classes_labels(&j->samples.part[PART_TRAIN], &t->labels);
+	buf_printf(&t->seed, "%llu", (unsigned long long)j->train.seed);
+	return samples_describe(&j->samples, j->config, &t->split, e);
+}
+
+void record_texts_release(struct record_texts *t)
+{
+	buf_release(&t->config);
+	buf_release(&t->columns);
+	buf_release(&t->labels);
+	buf_release(&t->split);
+	buf_release(&t->seed);
+	buf_release(&t->transform);
+}
+
+unsigned record_metadata(const struct job *j, const struct record_texts *t, const char *key, const char *value,
+	struct metadata meta[RECORD_METADATA])
+{
+	unsigned n = 0;
+
+	if (t->columns.len)
+		meta[n++] = (struct metadata){ "columns", t->columns.data };
+	meta[n++] = (struct metadata){ "config", t->config.data };
+	if (t->labels.len)
+		meta[n++] = (struct metadata){ "labels", t->labels.data };
+	meta[n++] = (struct metadata){ key, value };
+	meta[n++] = (struct metadata){ "numerical_version", NUMERICAL_VERSION_TEXT };
+	meta[n++] = (struct metadata){ "seed", t->seed.data };
+	meta[n++] = (struct metadata){ "source", j->model.text ? j->model.text : "" };
+	meta[n++] = (struct metadata){ "split", t->split.data };
+	if (j->samples.transform.nstep)
+		meta[n++] = (struct metadata){ "transform", t->transform.data };
+	return n;
+}
+
+int record_too_long(int code, struct err *e)
+{
+	return !code ? 0 : err_set(e, code, "the metadata of the weights are too long; data.transform may have too many numbers");
+}
+
+int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e)
+{
+	struct metadata meta[RECORD_METADATA];
+	struct buf metrics = BUF_INIT;
+	struct record_texts t;
+	int code = record_texts(j, &t, e);
+
+	write_and_drop(metrics_json(&j->train, r), &metrics);
+	if (!code) {
+		unsigned n = record_metadata(j, &t, "metrics", metrics.data, meta);
+
+		code = record_too_long(weights_format(j->train.program, r->weight, meta, n, out), e);
+	}
+	record_texts_release(&t);
+	buf_release(&metrics);
+	return code;
+}
+
+void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1])
+{
+	uint8_t digest[SHA256_BYTES];
+	struct buf all = BUF_INIT;
+
+	buf_add(&all, config->data, config->len);
+	buf_printf(&all, "\nnumerical_version %s\n", NUMERICAL_VERSION_TEXT);
+	sha256_of(all.data, all.len, digest);
+	sha256_hex(digest, hex);
+	buf_release(&all);
+}
+
+void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
+{
+	struct buf config = BUF_INIT;
+
+	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
+		execution_isa(&j->train.exec)), &config);
+	record_text_digest(&config, hex);
+	buf_release(&config);
+}
+
+/* Arguments and paths may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
+static json_t *any_text(const char *s)
+{
+	return json_string_nocheck(s);
+}
+
+static json_t *command_json(const struct cli *c)
+{
+	json_t *all = json_array();
+
+	for (int i = 0; i < c->argc; i++)
+		json_array_append_new(all, any_text(c->argv[i]));
+	return all;
+}
+
+static json_t *machine_json(const struct job *j)
+{
+	json_t *all = json_object();
+	char host[256] = "";
+	const char *rule = "run.threads";
+
+	gethostname(host, sizeof host - 1);
+	cpus_threads(&rule);
+	json_object_set_new(all, "host", json_string(host));
+	json_object_set_new(all, "cpu", json_string(cpus_model()));
+	json_object_set_new(all, "device", json_string(execution_device(&j->train.exec)));
+	json_object_set_new(all, "isa", json_string(execution_isa(&j->train.exec)));
+	json_object_set_new(all, "threads", json_integer(j->train.exec.nthread));
+	json_object_set_new(all, "threads_rule",
+		json_string(config_int(j->config, KEY_RUN_THREADS) ? "run.threads" : rule));
+	return all;
+}
+
+/* Absolute where it can be had, so that the folder is found from elsewhere. */
+static json_t *folder_json(const char *folder)
+{
+	char *absolute = realpath(folder, NULL);
+	json_t *v = any_text(absolute ? absolute : folder);
+
+	free(absolute);
+	return v;
+}
+
+static json_t *samples_json(const struct samples *s)
+{
+	json_t *all = json_object();
+
+	for (unsigned k = 0; k < PART_COUNT; k++)
+		json_object_set_new(all, sample_part_name(k), json_integer(s->part[k].nrow));
+	return all;
+}
+
+json_t *record_workers(const struct coordinator *c)
+{
+	json_t *all = json_array();
+	struct coordinator_worker w;
+
+	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++) {
+		json_t *one = json_object();
+
+		json_object_set_new(one, "name", json_string(w.name));
+		json_object_set_new(one, "threads", json_integer(w.nthread));
+		json_object_set_new(one, "units", json_integer((json_int_t)w.nunit));
+		json_object_set_new(one, "seconds", json_real(w.seconds));
+		json_object_set_new(one, "units_per_second", w.seconds > 0 ? json_real((double)w.nunit / w.seconds) : json_null());
+		json_object_set_new(one, "lost", json_boolean(w.lost));
+		json_object_set_new(one, "replaced", json_integer(w.nreplaced));
+		json_array_append_new(all, one);
+	}
+	return all;
+}
+
+json_t *record_shortcuts(const struct shortcut_use *u)
+{
+	json_t *all = json_object();
+
+	if (u->ncone)
+		json_object_set_new(all, "light_cone", json_pack("{s:i, s:i}", "circuits", (int)u->ncone, "qubits", (int)u->cone_qubits));
+	if (u->nrank)
+		json_object_set_new(all, "batch_rank", json_pack("{s:I, s:f, s:f}", "batches", (json_int_t)u->nrank,
+			"samples", (double)u->nsample / (double)u->nrank, "states", (double)u->nstate / (double)u->nrank));
+	if (u->ntail)
+		json_object_set_new(all, "small_tail", json_pack("{s:I, s:i}", "batches", (json_int_t)u->ntail, "qubits", (int)u->tail_qubits));
+	json_object_set_new(all, "batches", json_integer((json_int_t)u->nbatch));
+	json_object_set_new(all, "flops", json_real(u->flops));
+	json_object_set_new(all, "flops_without", json_real(u->ncone || u->nrank || u->ntail ? u->plain_flops : u->flops));
+	return all;
+}
+
+/* The best epoch, as the run's metrics.jsonl has it. */
+static json_t *add_best(const struct run *run, json_t *metrics)
+{
+	struct buf text = BUF_INIT;
+	struct history h;
+
+	if (!run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &text, NULL)) {
+		history_parse(text.data, text.len, &h);
+		run_metrics_best(metrics, &h, json_number_value(json_object_get(metrics, "start")));
+		history_release(&h);
+	}
+	buf_release(&text);
+	return metrics;
+}
+
+int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
+	const struct train_result *r, struct err *e)
+{
+	json_t *all = json_object();
+	struct buf b = BUF_INIT;
+	char now[32], hex[SHA256_HEX + 1];
+	int code;
+
+	record_digest(j, hex);
+	clock_iso(now, sizeof now);
+	json_object_set_new(all, "schema", json_integer(1));
+	json_object_set_new(all, "state", json_string(state));
+	json_object_set_new(all, "version", json_string(PACKAGE_VERSION));
+	json_object_set_new(all, "numerical_version", json_integer(NUMERICAL_VERSION));
+	json_object_set_new(all, "command", command_json(c));
+	json_object_set_new(all, "config_sha256", json_string(hex));
+	json_object_set_new(all, "folder", folder_json("."));
+	json_object_set_new(all, "config_folder", folder_json(config_folder(j->config)));
+	json_object_set_new(all, "written", json_string(now));
+	json_object_set_new(all, "seconds", json_real(seconds));
+	json_object_set_new(all, "machine", machine_json(j));
+	json_object_set_new(all, "samples", samples_json(&j->samples));
+	if (j->workers)
+		json_object_set_new(all, "workers", record_workers(j->workers));
+	if (j->shortcuts.nbatch)
+		json_object_set_new(all, "shortcuts", record_shortcuts(&j->shortcuts));
+	if (r)
+		json_object_set_new(all, "metrics", add_best(run, metrics_json(&j->train, r)));
+	json_write(all, &b);
+	buf_char(&b, '\n');
+	code = run_write(run, "run.json", &b, 0, e);
+	json_decref(all);
+	buf_release(&b);
+	return code;
+}

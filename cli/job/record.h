@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a training run leaves behind about itself: the metadata of weights.bin, which
+ * depend on results alone, and run.json, which says when, where and how fast. */
+#ifndef QCNN_RECORD_H
+#define QCNN_RECORD_H
+
+#include "cli/job/job.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/log/run.h"
+
+/* Metadata that are the same from the first step to the last. */
+struct record_texts { struct buf config, columns, labels, split, seed, transform; };
+int record_texts(const struct job *j, struct record_texts *t, struct err *e);
+void record_texts_release(struct record_texts *t);
+/* These as metadata, and one more; how many. They borrow from the arguments. */
+enum { RECORD_METADATA = 9 };
+unsigned record_metadata(const struct job *j, const struct record_texts *t, const char *key, const char *value,
+	struct metadata meta[RECORD_METADATA]);
+/* What weights_format says, as an error. */
+int record_too_long(int code, struct err *e);
+/* SHA-256 of the configuration in the result scope and of NUMERICAL_VERSION: equal ones give equal weights. And of a
+ * configuration that is written out. */
+void record_digest(const struct job *j, char hex[SHA256_HEX + 1]);
+void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1]);
+
+/* The bytes of weights.bin. */
+int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);
+/* What each worker has done, an array. */
+json_t *record_workers(const struct coordinator *c);
+/* Which shortcuts were taken, and the operations with and without them. */
+json_t *record_shortcuts(const struct shortcut_use *u);
+/* run.json; r NULL: no result (yet). */
+int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
+	const struct train_result *r, struct err *e);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Finding a run that has not ended, and reading where it was. */
+#include "config.h"
+#include "cli/job/resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job/run_config.h"
+#include "runtime/base/numerical_version.h"
+#include "runtime/base/system/folder.h"
+
+/* What is looked for, and what was found of it. */
+struct search {
+	struct cli *cli;
+	struct job *job;
+	struct resume *r;
+	bool named;                  /* by --resume */
+	struct record_texts texts;
+};
+
+static int fail(struct search *s, int code, const char *text, const char *path)
+{
+	struct err e;
+
+	err_set(&e, code, text, path);
+	return cli_fail(s->cli, &e);
+}
+
+/* ---- is it the same training? ---- */
+
+/* The first leaf that differs, "train.epochs"; false: none does. */
+static bool first_difference(const json_t *ours, const json_t *theirs, struct buf *path, struct buf *text)
+{
+	const char *key;
+	json_t *a, *b;
+	size_t len = path->len;
+
+	json_object_foreach((json_t *)ours, key, a) {
+		b = json_object_get(theirs, key);
+		if (b && json_equal(a, b))
+			continue;
+		buf_printf(path, "%s%s", len ? "." : "", key);
+		if (json_is_object(a) && json_is_object(b) && first_difference(a, b, path, text))
+			return true;
+		buf_printf(text, "%s is ", path->data);
+		json_write(a, text);
+		buf_str(text, " here and ");
+		if (b)
+			json_write(b, text);
+		else
+			buf_str(text, "not set");
+		buf_str(text, " there");
+		return true;
+	}
+	return false;
+}
+
+static int other_configuration(struct search *s, const char *theirs)
+{
+	json_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
+	json_t *b = json_read(theirs, strlen(theirs), NULL);
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	struct err e;
+
+	if (!first_difference(a, b, &path, &text))
+		buf_str(&text, "it has more keys");
+	err_set(&e, -ERR_CONFIG, "%s has another configuration: %s", run_path(s->r->run), text.data);
+	json_decref(a);
+	json_decref(b);
+	buf_release(&path);
+	buf_release(&text);
+	return cli_fail(s->cli, &e);
+}
+
+/* Which part of the data, and where it is from. */
+static int other_data(struct search *s, const char *theirs)
+{
+	json_t *a = json_read(s->texts.split.data, s->texts.split.len, NULL);
+	json_t *b = json_read(theirs, strlen(theirs), NULL);
+	struct err e;
+	int status;
+
+	err_set(&e, -ERR_BAD_DATA, "the data have changed since %s was interrupted; put them back, or begin anew with --fresh",
+		run_path(s->r->run));
+	for (unsigned k = 0; k < PART_COUNT; k++) {
+		const json_t *x = json_object_get(a, sample_part_name(k)), *y = json_object_get(b, sample_part_name(k));
+
+		if (x == y || json_equal(x, y))
+			continue;
+		err_prefix(&e, "%s (%s)", sample_part_name(k), x ? json_string_value(json_object_get(x, "source")) : "missing");
+		break;
+	}
+	status = cli_fail(s->cli, &e);
+	json_decref(a);
+	json_decref(b);
+	return status;
+}
+
+static const char *meta_of(const struct resume *r, const char *key)
+{
+	const char *text = weights_meta(r->weights, key);
+
+	return text ? text : "";
+}
+
+/* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
+static int check_config(struct search *s)
+{
+	struct buf theirs = BUF_INIT;
+	int status = 0;
+
+	if (!strcmp(meta_of(s->r, "config"), s->texts.config.data))
+		return 0;
+	run_config_complete(meta_of(s->r, "config"), &theirs);
+	if (strcmp(theirs.data, s->texts.config.data))
+		status = other_configuration(s, theirs.data);
+	buf_release(&theirs);
+	return status;
+}
+
+/* Everything that decides the result: 0, or said and the status. */
+static int check_same(struct search *s)
+{
+	const struct resume *r = s->r;
+	int status = check_config(s);
+
+	if (status)
+		return status;
+	if (!program_same(r->weights->program, s->job->model.program))
+		return fail(s, -ERR_BAD_DATA, "the model has changed since %s was interrupted; put it back, or begin anew with --fresh",
+			run_path(r->run));
+	if (strcmp(meta_of(r, "split"), s->texts.split.data))
+		return other_data(s, meta_of(r, "split"));
+	return 0;
+}
+
+/* ---- its checkpoints ---- */
+
+static uint64_t count_of(const json_t *note)
+{
+	json_int_t n = json_integer_value(json_object_get(note, "count"));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+/* One slot: *w and *note, or NULL; a damaged one is an error. */
+static int open_slot(const struct run *run, unsigned slot, struct weights **w, json_t **note, struct err *e)
+{
+	char file[BACKUP_FILE_MAX];
+	struct buf path = BUF_INIT;
+	const char *text;
+	int fd, code = 0;
+
+	*w = NULL;
+	*note = NULL;
+	backup_file(slot, file);
+	run_full_path(run, file, &path);
+	fd = folder_file(run_folder(run), file, O_RDONLY);
+	if (fd >= 0)
+		code = weights_open_fd(fd, path.data, w, e);
+	else if (errno != ENOENT)
+		code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data, folder_reason(errno));
+	if (fd >= 0)
+		close(fd);
+	text = *w ? weights_meta(*w, "checkpoint") : NULL;
+	if (text)
+		*note = json_read(text, strlen(text), NULL);
+	if (*w && !count_of(*note)) {
+		code = err_set(e, -ERR_BAD_DATA, "%s is no checkpoint", path.data);
+		weights_free(*w);
+		json_decref(*note);
+		*w = NULL;
+		*note = NULL;
+	}
+	buf_release(&path);
+	return code;
+}
+
+/* The newest that is whole. No checkpoint at all: weights stay NULL. */
+static int open_newest(struct search *s)
+{
+	struct resume *r = s->r;
+	struct weights *w;
+	struct err e, bad = { 0 };
+	json_t *note;
+
+	for (unsigned k = 0; k < BACKUP_SLOTS; k++) {
+		if (open_slot(r->run, k, &w, &note, &e))
+			bad = e;
+		if (w && (!r->weights || count_of(note) > count_of(r->note))) {
+			weights_free(r->weights);
+			json_decref(r->note);
+			r->weights = w;
+			r->note = note;
+		} else if (w) {
+			weights_free(w);
+			json_decref(note);
+		}
+	}
+	if (bad.code && !r->weights)
+		return fail(s, -ERR_BAD_DATA, "%s; the run has no checkpoint that is whole: begin anew with --fresh", bad.text);
+	if (bad.code)
+		cli_note(s->cli, "%s; going on from the other checkpoint", bad.text);
+	return 0;
+}
+
+/* ---- one run ---- */
+
+static void leave(struct resume *r)
+{
+	checkpoint_release(&r->checkpoint);
+	run_close(r->run);
+	weights_free(r->weights);
+	json_decref(r->note);
+	memset(r, 0, sizeof *r);
+}
+
+/* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
+static void say_empty(struct search *s)
+{
+	struct buf path = BUF_INIT;
+
+	cli_note(s->cli, "%s was cut off before its first checkpoint, so that nothing of it can be continued; `qcnn runs remove` removes it",
+		run_path(s->r->run));
+	run_full_path(s->r->run, "checkpoint", &path);
+	folder_remove(path.data, NULL);
+	buf_release(&path);
+}
+
+/* The result would depend on which program did which part: the user decides. */
+static bool other_version(const struct search *s, int version, const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	if (version != NUMERICAL_VERSION)
+		cli_note(s->cli, "%s, which has not ended and has the same configuration, was begun with numerical version %d; this program has %d, "
+			"and its last digits may differ; a new run begins (--resume=%s continues that one)", path, version, NUMERICAL_VERSION, name);
+	return version != NUMERICAL_VERSION;
+}
+
+static void say(const struct search *s)
+{
+	const struct start_state *at = s->r->checkpoint.running;
+	int version = numerical_version_of(weights_meta(s->r->weights, "numerical_version"));
+	char start[32] = "";
+
+	if (s->job->train.restarts > 1)
+		snprintf(start, sizeof start, "start %u, ", at->start + 1);
+	cli_note(s->cli, "going on with %s after %sstep %llu (epoch %u); --fresh begins a new run", run_path(s->r->run),
+		start, (unsigned long long)at->step, at->epoch);
+	if (version != NUMERICAL_VERSION)
+		cli_note(s->cli, "warning: its checkpoint has numerical version %d, this program has %d: the last digits may differ from "
+			"those of a run without interruption", version, NUMERICAL_VERSION);
+}
+
+/* Lines and events of the checkpoint's time. */
+static int cut_files(struct search *s)
+{
+	struct buf lost = BUF_INIT;
+	struct err e;
+	int code = train_log_cut(s->r->run, &s->job->train, s->r->note, s->r->weights, &lost, &e);
+
+	if (!code && lost.len)
+		cli_note(s->cli, "warning: %s lacks the end of files that its checkpoint counts on, as after a power failure: %s; what they "
+			"said of that time is missing, the weights are not touched by it", run_path(s->r->run), lost.data);
+	buf_release(&lost);
+	return code ? cli_fail(s->cli, &e) : 0;
+}
+
+/* What the checkpoint of the open run says. *usable: there is something to go on from. */
+static int read_run(struct search *s, bool *usable)
+{
+	struct resume *r = s->r;
+	struct err e;
+	int status = open_newest(s);
+
+	if (!status && !r->weights && !s->named)
+		say_empty(s);
+	if (status || !r->weights)
+		return status;
+	if (!s->named && other_version(s, numerical_version_of(weights_meta(r->weights, "numerical_version")), run_path(r->run)))
+		return 0;
+	status = check_same(s);
+	if (status)
+		return status;
+	if (checkpoint_read(&s->job->train, r->weights, &r->checkpoint, &e)) {
+		err_prefix(&e, "%s: the checkpoint is damaged; begin anew with --fresh", run_path(r->run));
+		return cli_fail(s->cli, &e);
+	}
+	s->job->train.resume = &r->checkpoint.state;
+	status = cut_files(s);
+	if (!status) {
+		*usable = true;
+		say(s);
+	}
+	return status;
+}
+
+/* Lock the run, where it is the user's own, and read where it is. */
+static int try_run(struct search *s, const struct run_folder *f, bool *usable)
+{
+	struct buf foreign = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	*usable = false;
+	if (run_reopen(f->path, &foreign, &s->r->run, &e))
+		status = cli_fail(s->cli, &e);
+	else if (!s->r->run)
+		cli_note(s->cli, "%s, which has not ended and has the same configuration, is not continued by itself: %s; a new run begins "
+			"(--resume=%s continues it)", f->path, foreign.data, f->name);
+	else
+		status = read_run(s, usable);
+	buf_release(&foreign);
+	return status;
+}
+
+/* A run that the user names may be somebody else's. */
+static int try_named(struct search *s, const struct run_folder *f, bool *usable)
+{
+	struct buf foreign = BUF_INIT;
+	struct err e;
+	int status = 0;
+
+	*usable = false;
+	if (run_reopen(f->path, NULL, &s->r->run, &e)) {
+		if (access(f->path, W_OK))
+			err_prefix(&e, "%s is not yours to write to; begin a run of your own with --fresh", f->path);
+		return cli_fail(s->cli, &e);
+	}
+	if (!folder_is_own(run_folder(s->r->run), &foreign))
+		cli_note(s->cli, "warning: %s: %s; whoever can write there decides what weights and state this training begins with",
+			f->path, foreign.data);
+	status = read_run(s, usable);
+	buf_release(&foreign);
+	return status;
+}
+
+/* ---- which run ---- */
+
+static int named_run(struct search *s, const char *word)
+{
+	struct run_list l = { NULL, 0, 0 };
+	struct err e;
+	bool usable = true;
+	int status = 0;
+
+	if (run_list_find(config_text(s->job->config, KEY_LOG_DIR), word, &l, &e))
+		status = cli_fail(s->cli, &e);
+	else if (!strcmp(run_state(&l.run[0]), "finished"))
+		status = fail(s, -ERR_USAGE, "%s has finished; there is nothing to go on with", l.run[0].path);
+	else
+		status = try_named(s, &l.run[0], &usable);
+	if (!status && !usable)
+		status = fail(s, -ERR_NO_INPUT, "%s has no checkpoint: it ended before the first one; begin anew with --fresh", l.run[0].path);
+	run_list_release(&l);
+	return status;
+}
+
+/* By the digest that it was begun with, or, where keys or the numerical version are newer, by one that is made now. */
+static bool is_ours(const struct run_folder *f, const char *digest)
+{
+	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
+	char now[SHA256_HEX + 1];
+
+	if (!theirs || !strcmp(run_state(f), "finished"))
+		return false;
+	if (!strcmp(theirs, digest))
+		return true;
+	run_config_digest(f, now);
+	return !strcmp(now, digest);
+}
+
+static int newest_run(struct search *s)
+{
+	struct run_list l = { NULL, 0, 0 };
+	char digest[SHA256_HEX + 1];
+	bool usable = false;
+	int status = 0;
+
+	record_digest(s->job, digest);
+	/* A folder that cannot be read is told when the run's own is to be made in it. */
+	run_list_unfinished(config_text(s->job->config, KEY_LOG_DIR), &l, NULL);
+	for (size_t i = 0; !status && !usable && i < l.n; i++) {
+		if (!is_ours(&l.run[i], digest))
+			continue;
+		status = try_run(s, &l.run[i], &usable);
+		if (!status && !usable)
+			leave(s->r);
+	}
+	run_list_release(&l);
+	return status;
+}
+
+int resume_find(struct cli *c, struct job *j, struct resume *r)
+{
+	struct search s = { .cli = c, .job = j, .r = r };
+	const char *word = c->options.value[OPT_RESUME];
+	struct err e;
+	int status = 0;
+
+	s.named = strcmp(word, "auto") != 0;
+	memset(r, 0, sizeof *r);
+	if (c->options.given[OPT_FRESH] && c->options.given[OPT_RESUME])
+		return cli_usage(c, "--fresh and --resume exclude each other");
+	if (c->options.given[OPT_FRESH])
+		return 0;
+	if (record_texts(j, &s.texts, &e))
+		status = cli_fail(c, &e);
+	else
+		status = s.named ? named_run(&s, word) : newest_run(&s);
+	record_texts_release(&s.texts);
+	if (status) {
+		j->train.resume = NULL;
+		leave(r);
+	}
+	return status;
+}
+
+void resume_release(struct resume *r)
+{
+	checkpoint_release(&r->checkpoint);
+	weights_free(r->weights);
+	json_decref(r->note);
+	memset(r, 0, sizeof *r);
+}
+
+uint64_t resume_count(const struct resume *r)
+{
+	return count_of(r->note);
+}
+
+double resume_seconds(const struct resume *r)
+{
+	double s = json_number_value(json_object_get(r->note, "seconds"));
+
+	return s > 0 ? s : 0;
+}

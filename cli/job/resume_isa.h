@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * With which instruction set a training goes on that another machine may have begun.
+ *
+ * Kernels are part of what decides the bits, so a run that was begun with one set ends with it. */
+#ifndef QCNN_RESUME_ISA_H
+#define QCNN_RESUME_ISA_H
+
+#include "cli/job/job.h"
+#include "runtime/base/system/cpus.h"
+
+enum isa_answer {
+	ISA_ANSWER_NONE = 0,         /* nothing is to be done */
+	ISA_ANSWER_TAKE,             /* compute with the run's */
+	ISA_ANSWER_NEW,              /* another one was asked for: a new run, which is said */
+	ISA_ANSWER_REFUSE            /* this machine lacks it */
+};
+
+/* run: the set that an unfinished run was begun with; now: what would compute; given: by --isa or run.isa, so that
+ * now is no choice of ours. */
+enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, bool given);
+
+/* Looks at the run that --resume means, the newest one by default, and takes its set: *taken.  Before workers are
+ * started, who compute with the same.  0, or said and the exit status. */
+int resume_isa(struct cli *c, struct job *j, bool *taken);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Configurations of runs, read again by the schema of this program. */
+#include "config.h"
+#include "cli/job/run_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/config/configuration.h"
+#include "cli/job/record.h"
+#include "runtime/base/system/folder.h"
+
+enum { CONFIG_BYTES_MAX = 1 << 20 };
+
+/* NULL where the text is no configuration of this program. */
+static json_t *read_text(const char *text, size_t len, const char *device, const char *isa)
+{
+	struct source_set *sources = source_set_new();
+	struct diags *d = diags_new(sources);
+	int file = source_add(sources, "config", text, len);
+	struct config *config = file > 0 ? config_read((uint32_t)file, NULL, 0, d) : NULL;
+	json_t *v = config && !diags_errors(d) ? config_json(config, SCOPE_RESULT, device, isa) : NULL;
+
+	config_free(config);
+	diags_free(d);
+	source_set_free(sources);
+	return v;
+}
+
+json_t *run_config(const struct run_folder *f, const char *device, const char *isa)
+{
+	struct buf text = BUF_INIT;
+	json_t *v = NULL;
+
+	if (!folder_read_in(&text, f->path, "config.yaml", CONFIG_BYTES_MAX, NULL))
+		v = read_text(text.data, text.len, device, isa);
+	buf_release(&text);
+	return v;
+}
+
+void run_config_digest(const struct run_folder *f, char hex[SHA256_HEX + 1])
+{
+	const json_t *machine = json_object_get(f->record, "machine");
+	json_t *v = run_config(f, json_string_value(json_object_get(machine, "device")), json_string_value(json_object_get(machine, "isa")));
+	struct buf text = BUF_INIT;
+
+	*hex = 0;
+	if (v) {
+		json_write(v, &text);
+		record_text_digest(&text, hex);
+	}
+	json_decref(v);
+	buf_release(&text);
+}
+
+void run_config_complete(const char *text, struct buf *out)
+{
+	json_t *stored = json_read(text, strlen(text), NULL), *run = json_object_get(stored, "run");
+	json_t *v = read_text(text, strlen(text), json_string_value(json_object_get(run, "device")),
+		json_string_value(json_object_get(run, "isa")));
+
+	if (v)
+		json_write(v, out);
+	else
+		buf_str(out, text);
+	json_decref(v);
+	json_decref(stored);
+}
+
+int run_numerical_version(const struct run_folder *f)
+{
+	json_int_t v = json_integer_value(json_object_get(f->record, "numerical_version"));
+
+	return v > 0 && v < INT32_MAX ? (int)v : 0;
+}
+
+int numerical_version_of(const char *text)
+{
+	long v = text ? strtol(text, NULL, 10) : 0;
+
+	return v > 0 && v < INT32_MAX ? (int)v : 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The configuration that a run or a checkpoint was made with, as this program reads it: keys that its own program did
+ * not know yet have their defaults, so that a key that is new changes no training from before. */
+#ifndef QCNN_RUN_CONFIG_H
+#define QCNN_RUN_CONFIG_H
+
+#include "cli/job/run_folder.h"
+#include "runtime/base/crypto/crypto.h"
+
+/* The keys of results of a run's config.yaml; device and isa as in config_json. NULL where it cannot be read. */
+json_t *run_config(const struct run_folder *f, const char *device, const char *isa);
+/* The digest of that configuration with the device and instruction set that the run computed with: where it equals
+ * record_digest() the training is the same, whatever program began it. "" where it cannot be read. */
+void run_config_digest(const struct run_folder *f, char hex[SHA256_HEX + 1]);
+/* The configuration in a checkpoint's metadata, completed; a text that cannot be read stays as it is. */
+void run_config_complete(const char *text, struct buf *out);
+
+/* NUMERICAL_VERSION of the program that began the run: 0 where it is not recorded. */
+int run_numerical_version(const struct run_folder *f);
+/* A version as the metadata of weights have it; text NULL: 0. */
+int numerical_version_of(const char *text);
+
+#endif

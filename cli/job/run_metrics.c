@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The results of runs that have finished, are training, or were interrupted. */
+#include "config.h"
+#include "cli/job/run_metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/train/loss/loss.h"
+
+/* ---- the best epoch ---- */
+
+void run_metrics_best(json_t *metrics, const struct history *h, double start)
+{
+	struct history_best best = history_best(h, start);
+	struct buf key = BUF_INIT;
+
+	if (isnan(best.epoch))
+		return;
+	buf_printf(&key, "best_%s", best.column);
+	json_object_set_new(metrics, "best_epoch", json_integer((json_int_t)best.epoch));
+	json_object_set_new(metrics, key.data, json_real(best.value));
+	buf_release(&key);
+}
+
+/* ---- the last epoch ---- */
+
+/* Columns of metrics.jsonl that are no results. */
+static bool is_result(const char *column)
+{
+	static const char *const other[] = { "start", "epoch", "step", "learning_rate", "seconds", "samples_per_second" };
+
+	for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+		if (!strcmp(column, other[k]))
+			return false;
+	return true;
+}
+
+static double last_of(const struct history *h, const char *column)
+{
+	const double *v = history_column(h, column);
+
+	return v && h->nrow ? v[h->nrow - 1] : NAN;
+}
+
+static void set_count(json_t *metrics, const char *key, double v)
+{
+	if (v >= 0)
+		json_object_set_new(metrics, key, json_integer((json_int_t)v));
+}
+
+static json_t *last_epoch(const struct history *h)
+{
+	json_t *all = json_object();
+
+	for (unsigned k = 0; k < h->ncolumn; k++) {
+		double v = h->value[k * h->nrow + h->nrow - 1];
+
+		if (is_result(h->column[k]) && isfinite(v))
+			json_object_set_new(all, h->column[k], json_real(v));
+	}
+	set_count(all, "start", last_of(h, "start"));
+	set_count(all, "epochs", last_of(h, "epoch"));
+	set_count(all, "steps", last_of(h, "step"));
+	return all;
+}
+
+void run_metrics_complete(struct run_folder *r)
+{
+	json_t *metrics = json_object_get(r->record, "metrics");
+	struct history h;
+
+	if (json_object_get(metrics, "best_epoch"))
+		return;
+	if (!history_read(r->path, &h, NULL) && h.nrow) {
+		if (!json_is_object(metrics)) {
+			metrics = last_epoch(&h);
+			json_object_set_new(r->record, "metrics", metrics);
+		}
+		run_metrics_best(metrics, &h, run_number(r, "metrics", "start"));
+	}
+	history_release(&h);
+}
+
+/* ---- which value is better ---- */
+
+static const char *without(const char *key, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(key, prefix, n) ? key : key + n;
+}
+
+int run_metrics_rise(const char *key)
+{
+	const char *name = without(without(key, "best_"), "val_");
+	const struct metric_row *row = metric_find(name);
+
+	return !strcmp(name, "loss") ? 0 : row ? row->rises : -1;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files of weights for `qcnn weights`: a weights.bin, which has its own program, or numbers
+ * of another file for the program of --model or of a weights.bin beside it. */
+#ifndef QCNN_WEIGHTS_FILES_H
+#define QCNN_WEIGHTS_FILES_H
+
+#include "cli/command.h"
+#include "cli/job/named_model.h"
+#include "runtime/train/weights/weights.h"
+
+/* The file of --model, with the defaults of a configuration; nothing where it is not given (model.program
+ * is then NULL).  0, or the exit status, and the fault is said; named_model_release in any case. */
+int weights_model_open(struct cli *c, struct named_model *out);
+
+struct weights_file {
+	const char *path;
+	const struct program *program;
+	const double *weight;        /* (program->nweight) */
+	struct weights *bin;         /* owned; NULL: other files have no metadata */
+	double *own;                 /* owned */
+};
+
+/* Where runs are looked for by name. */
+#define RUNS_FOLDER "runs"
+/* *word, which names a file or a run, becomes the path of a file (run_file); the text may be in *own.  0, or the exit
+ * status after a message. */
+int weights_named(struct cli *c, const char **word, struct buf *own);
+
+bool weights_file_is_bin(const char *path);     /* by its ending: none of the other files' */
+/* A weights.bin where p is NULL, else any file for that program.  0 or the exit status. */
+int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);
+void weights_file_release(struct weights_file *f);
+/* Says which weights the numbers of an .h5 file that was imported were taken for; of other files nothing. */
+void weights_file_say_orders(struct cli *c, const char *path, const struct program *p);
+
+/* The two actions with functions of their own; 0 or the exit status. */
+int weights_convert(struct cli *c);
+int weights_diff(struct cli *c);
+
+#endif

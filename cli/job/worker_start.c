@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a worker tells about its machine, and which signals it leaves to others. */
+#include "config.h"
+#include "cli/job/worker_start.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/maths.h"
+#include "runtime/train/remote.h"
+
+enum { TERM_SECONDS = 10 };
+
+static void describe(struct wire_about *a, unsigned share, enum isa most)
+{
+	const char *rule;
+
+	memset(a, 0, sizeof *a);
+	a->isa = (uint8_t)(most && most < isa_best() ? most : isa_best());
+	a->threads = cpus_threads(&rule);
+	/* Those that were given some of the cores share nothing. */
+	if (share > 1 && a->threads == cpus_online())
+		a->threads = a->threads > share ? a->threads / share : 1;
+	a->memory = cpus_memory_available();
+	a->maths = maths_digest();
+	snprintf(a->version, sizeof a->version, "%s", PACKAGE_VERSION);
+	gethostname(a->host, sizeof a->host - 1);
+	snprintf(a->processor, sizeof a->processor, "%s", cpus_model());
+}
+
+int worker_start(const struct worker_finder *f, unsigned share, enum isa most, struct err *e)
+{
+	struct remote_worker *w = remote_worker_new();
+	struct wire_about about;
+	int code;
+
+	describe(&about, share, most);
+	code = f ? worker_attach(f, &about, &remote_worker_ops, w, e) : worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, e);
+	remote_worker_free(w);
+	return code;
+}
+
+static void end_soon(int number)
+{
+	(void)number;
+	alarm(TERM_SECONDS);
+}
+
+void stop_leave_to_leash(void)
+{
+	static const int left[] = { SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU };
+	struct sigaction a = { .sa_handler = end_soon, .sa_flags = SA_RESTART };
+
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+		signal(left[i], SIG_IGN);
+	sigaction(SIGTERM, &a, NULL);
+}

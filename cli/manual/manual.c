@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Build-time helper: fills a manual page's template with what the tables hold.
+ *
+ * manual TEMPLATE copies the template to stdout; a line `.\" @NAME ARGUMENT@` is replaced by
+ * the section of that name, written in mdoc from the same rows that the program uses. */
+#include "config.h"
+#include "cli/manual/manual.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEMPLATE_BYTES_MAX = 1 << 20 };
+
+static const struct { const char *name; void (*write)(struct buf *out, const char *argument); } sections[] = {
+#define SECTION(name) { #name, section_##name },
+	MANUAL_SECTIONS(SECTION)
+#undef SECTION
+};
+
+/* line: `.\" @NAME ARGUMENT@`; false when it is none. */
+static bool directive(const char *line, size_t len, struct buf *out)
+{
+	char name[64], *argument;
+
+	if (len < 6 || strncmp(line, ".\\\" @", 5) || line[len - 1] != '@' || len - 6 >= sizeof name)
+		return false;
+	memcpy(name, line + 5, len - 6);
+	name[len - 6] = 0;
+	argument = strchr(name, ' ');
+	if (argument)
+		*argument++ = 0;
+	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+		if (!strcmp(sections[i].name, name)) {
+			sections[i].write(out, argument ? argument : "");
+			return true;
+		}
+	BUG("no section `%s`", name);
+}
+
+static void fill(const struct buf *template, struct buf *out)
+{
+	for (const char *line = template->data; *line; ) {
+		size_t len = strcspn(line, "\n");
+
+		if (!directive(line, len, out)) {
+			buf_add(out, line, len);
+			buf_char(out, '\n');
+		}
+		line += len + (line[len] == '\n');
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct buf template = BUF_INIT, out = BUF_INIT;
+	struct err e;
+	size_t written;
+	int failed;
+
+	if (argc != 2) {
+		fprintf(stderr, "use: manual TEMPLATE\n");
+		return 2;
+	}
+	if (buf_read_file(&template, argv[1], TEMPLATE_BYTES_MAX, &e)) {
+		fprintf(stderr, "manual: %s\n", e.text);
+		return 1;
+	}
+	fill(&template, &out);
+	written = fwrite(out.data, 1, out.len, stdout);
+	failed = written != out.len || fflush(stdout);
+	buf_release(&template);
+	buf_release(&out);
+	return failed;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Sections about the language: gates, builtins, and the passes of the compiler. */
+#include "config.h"
+#include "cli/manual/manual.h"
+
+#include <string.h>
+
+#include "compiler/compile.h"
+#include "lang/gates.h"
+#include "lang/names.h"
+
+void section_gates(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (int g = 1; g < GATE_COUNT; g++) {
+		const struct gate_row *row = gate_row((enum gate)g);
+
+		if (row->flags & GATE_STEP)
+			continue;
+		buf_str(out, ".It Cm ");
+		mdoc_argument(out, row->name);
+		if (row->flags & GATE_WORD)
+			buf_str(out, " No (family of words)");
+		else
+			buf_printf(out, " No (%u angle%s, %u control%s, %u target%s)", row->nangle, row->nangle == 1 ? "" : "s",
+				row->ncontrol, row->ncontrol == 1 ? "" : "s", row->ntarget, row->ntarget == 1 ? "" : "s");
+		buf_char(out, '\n');
+		mdoc_sentence(out, row->doc);
+	}
+	buf_str(out, ".El\n");
+}
+
+void section_aliases(struct buf *out, const char *name)
+{
+	const char *const *names, *of;
+	size_t n = gate_names(&names);
+	uint8_t word;
+
+	(void)name;
+	buf_str(out, ".Bl -column -compact ControlledPhaseShift ControlledPhaseShift\n");
+	for (size_t i = 0; i < n; i++) {
+		of = NULL;
+		if (!gate_find(names[i], &word, &of) || !of || !strcmp(of, names[i]))
+			continue;
+		buf_str(out, ".It ");
+		mdoc_argument(out, names[i]);
+		buf_str(out, " Ta ");
+		mdoc_argument(out, of);
+		buf_char(out, '\n');
+	}
+	buf_str(out, ".El\n");
+}
+
+void section_builtins(struct buf *out, const char *name)
+{
+	(void)name;
+	buf_str(out, ".Bl -tag -width windows\n");
+	for (int i = 1; i < BUILTIN_COUNT; i++) {
+		const struct builtin_row *row = builtin_row((enum builtin)i);
+
+		buf_str(out, ".It Cm ");
+		mdoc_argument(out, row->name);
+		buf_str(out, row->takes == TAKES_NUMBERS ? " No (w)\n" : "\n");
+		mdoc_sentence(out, row->doc);
+	}
+	buf_str(out, ".El\n");
+}
+
+void section_passes(struct buf *out, const char *name)
+{
+	const struct pass_row *row;
+	size_t n = compile_passes(&row);
+
+	(void)name;
+	buf_str(out, ".Bl -tag -width Ds\n");
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(out, ".It Cm %s No (%c%s)\n", row[i].name, row[i].letter, row[i].optional ? ", optional" : "");
+		mdoc_sentence(out, row[i].doc);
+	}
+	buf_str(out, ".El\n");
+}

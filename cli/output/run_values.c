@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Outputs, derivatives, states and shots of a model, sample by sample. */
+#include "config.h"
+#include "cli/output/run_values.h"
+
+#include <complex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/shots.h"
+#include "runtime/train/model.h"
+
+static const double *row_of(const struct run_values *r, uint32_t s)
+{
+	return r->x ? r->x + (size_t)s * r->nx : NULL;
+}
+
+static struct values *result(struct run_values *r, const char *name, unsigned ndim, const uint64_t *dim, bool is_complex,
+	struct err *e)
+{
+	struct values *v = &r->v[r->nv];
+
+	if (values_new(v, name, ndim, dim, is_complex, e))
+		return NULL;
+	r->nv++;
+	return v;
+}
+
+static int emit_readouts(struct run_values *r, bool head, struct err *e)
+{
+	const struct program *p = r->program;
+	struct batch b = { .nsample = r->nsample, .input = row_of(r, 0) };
+	uint64_t dim[2] = { r->nsample, p->nreadout };
+	struct values *readout = result(r, head ? "outputs" : "readouts", 2, dim, false, e), *output;
+	double *tape;
+	int code;
+
+	if (!readout)
+		return e->code;
+	evaluator_draws(r->ev, r->key, 0);
+	evaluator_prepare(r->ev, &b, false, NULL, NULL, readout->array.value);
+	code = evaluator_run(r->ev, r->pool, NULL, e);
+	readout->index[0] = "sample";
+	readout->column = head ? "output" : "readout";
+	if (code || !head || !p->ndense)
+		return code;
+	dim[1] = p->noutput;
+	output = result(r, "outputs", 2, dim, false, e);
+	tape = mem_try(model_tape(p) + 1, sizeof *tape);
+	if (!output || !tape)
+		code = output ? err_set(e, -ERR_CONFIG, "no memory for the head") : e->code;
+	for (uint32_t s = 0; !code && s < r->nsample; s++)
+		model_head(p, r->weight, readout->array.value + (size_t)s * p->nreadout,
+			output->array.value + (size_t)s * p->noutput, tape);
+	free(tape);
+	if (!code) {
+		output->index[0] = "sample";
+		output->column = "output";
+		values_release(readout);
+		r->v[0] = *output;
+		r->nv = 1;
+	}
+	return code;
+}
+
+/* One output's derivative: its slope through the head is a unit vector. */
+struct unit_slope {
+	const struct program *program;
+	const double *weight;
+	uint32_t output;
+	bool head;                   /* outputs behind the head, not readouts */
+	double *tape, *value, *slope_output;
+};
+
+static int unit_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+{
+	struct unit_slope *u = ctx;
+	const struct program *p = u->program;
+
+	(void)sample;
+	if (!u->head || !p->ndense) {
+		if (slope)
+			memset(slope, 0, p->nreadout * sizeof *slope);
+		if (slope)
+			slope[u->output] = 1;
+		return 0;
+	}
+	model_head(p, u->weight, readout, u->value, u->tape);
+	memset(u->slope_output, 0, p->noutput * sizeof *u->slope_output);
+	u->slope_output[u->output] = 1;
+	if (slope)
+		model_head_reverse(p, u->weight, u->tape, u->slope_output, slope, head);
+	return 0;
+}
+
+static int derive_all(struct run_values *r, struct unit_slope *u, uint64_t nout, uint64_t nkeep, double *readout,
+	double *gradient, double *out, struct err *e)
+{
+	for (uint32_t s = 0; s < r->nsample; s++)
+		for (u->output = 0; u->output < nout; u->output++) {
+			struct batch b = { .nsample = 1, .input = row_of(r, s) };
+			int code;
+
+			evaluator_draws(r->ev, r->key, s);
+			evaluator_prepare(r->ev, &b, true, unit_slope, u, readout);
+			code = evaluator_run(r->ev, r->pool, gradient, e);
+			if (code)
+				return code;
+			memcpy(out + (s * nout + u->output) * nkeep, gradient, nkeep * sizeof *out);
+		}
+	return 0;
+}
+
+static int emit_jacobian(struct run_values *r, bool head, struct err *e)
+{
+	const struct program *p = r->program;
+	uint64_t nout = head ? p->noutput : p->nreadout, nkeep = head ? p->nweight : p->nweight_circuit;
+	uint64_t dim[3] = { r->nsample, nout, nkeep };
+	size_t tape = model_tape(p);
+	struct values *v = result(r, head ? "jacobian" : "readout_jacobian", 3, dim, false, e);
+	double *scratch = mem_try(tape + 2 * (size_t)p->noutput + p->nreadout + p->nweight + 1, sizeof *scratch);
+	struct unit_slope u = { .program = p, .weight = r->weight, .head = head, .tape = scratch };
+	int code;
+
+	if (!v || !scratch) {
+		free(scratch);
+		return v ? err_set(e, -ERR_CONFIG, "no memory for derivatives") : e->code;
+	}
+	u.value = scratch + tape;
+	u.slope_output = u.value + p->noutput;
+	v->index[0] = "sample";
+	v->index[1] = head ? "output" : "readout";
+	v->paths = p;
+	code = derive_all(r, &u, nout, nkeep, u.slope_output + p->noutput,
+		u.slope_output + p->noutput + p->nreadout, v->array.value, e);
+	free(scratch);
+	return code;
+}
+
+static void squares(const cplx *psi, uint64_t size, double *out)
+{
+	for (uint64_t i = 0; i < size; i++)
+		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+}
+
+/* Squares of amplitudes, or their frequencies among the shots; scratch has 2^n numbers. */
+static void squares_of(const struct run_values *r, uint32_t c, uint32_t s, uint64_t size, const cplx *psi, double *scratch, double *out)
+{
+	const struct shot_stream stream = { .key = r->key, .sample = s, .group = c };
+
+	squares(psi, size, out);
+	if (r->shots)
+		shot_frequencies(out, size, r->shots, &stream, scratch);
+}
+
+static int state_of_circuit(struct run_values *r, uint32_t c, bool squares, struct err *e)
+{
+	const struct circuit_code *code = &r->program->circuit[c];
+	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, dim[2] = { r->nsample, size };
+	const char *name = *code->name ? code->name : squares ? "probabilities" : "state";
+	struct values *v = result(r, name, 2, dim, !squares, e);
+	cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
+	int status = 0;
+
+	if (!psi)
+		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire) : e->code;
+	v->index[0] = "sample";
+	v->index[1] = "index";
+	for (uint32_t s = 0; !status && s < r->nsample; s++) {
+		double *out = v->array.value + (size_t)s * size * (squares ? 1 : 2);
+
+		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
+		if (!status && squares)
+			squares_of(r, c, s, size, psi, (double *)psi, out);
+		for (uint64_t i = 0; !status && !squares && i < size; i++) {
+			out[2 * i] = creal(psi[i]);
+			out[2 * i + 1] = cimag(psi[i]);
+		}
+	}
+	free(psi);
+	return status;
+}
+
+/* The bits of all shots of one circuit. */
+static int samples_of_circuit(struct run_values *r, uint32_t c, struct err *e)
+{
+	const struct circuit_code *code = &r->program->circuit[c];
+	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, shots = r->shots;
+	uint64_t dim[3] = { r->nsample, shots, code->nwire };
+	struct values *v = result(r, *code->name ? code->name : "samples", 3, dim, false, e);
+	cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
+	double *p = psi ? mem_try(size, sizeof *p) : NULL;
+	int status = 0;
+
+	if (!p) {
+		free(psi);
+		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire) : e->code;
+	}
+	v->index[0] = "sample";
+	v->index[1] = "shot";
+	v->column = "qubit";
+	for (uint32_t s = 0; !status && s < r->nsample; s++) {
+		const struct shot_stream stream = { .key = r->key, .sample = s, .group = c };
+
+		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
+		if (status)
+			break;
+		squares(psi, size, p);
+		shot_bits(p, code->nwire, shots, &stream, v->array.value + s * shots * code->nwire);
+	}
+	free(psi);
+	free(p);
+	return status;
+}
+
+static int emit_samples(struct run_values *r, struct err *e)
+{
+	int code = 0;
+
+	for (uint32_t c = 0; !code && c < r->program->ncircuit; c++)
+		code = samples_of_circuit(r, c, e);
+	return code;
+}
+
+static int emit_states(struct run_values *r, bool squares, struct err *e)
+{
+	int code = 0;
+
+	for (uint32_t c = 0; !code && c < r->program->ncircuit; c++)
+		code = state_of_circuit(r, c, squares, e);
+	return code;
+}
+
+int run_values_emit(struct run_values *r, enum emit what, struct err *e)
+{
+	switch (what) {
+	case EMIT_OUTPUTS: return emit_readouts(r, true, e);
+	case EMIT_READOUTS: return emit_readouts(r, false, e);
+	case EMIT_JACOBIAN: return emit_jacobian(r, true, e);
+	case EMIT_READOUT_JACOBIAN: return emit_jacobian(r, false, e);
+	case EMIT_STATE: return emit_states(r, false, e);
+	case EMIT_PROBABILITIES: return emit_states(r, true, e);
+	case EMIT_SAMPLES: return emit_samples(r, e);
+	}
+	BUG("no values number %d", (int)what);
+}

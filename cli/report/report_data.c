@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a report needs: the run's history, the model's outputs, the classes of the labels. */
+#include "config.h"
+#include "cli/report/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/scheduler/pool_threads.h"
+#include "runtime/train/score.h"
+
+struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder)
+{
+	struct train_report *p = mem_alloc(1, sizeof *p);
+
+	p->cli = c;
+	p->job = j;
+	p->folder = folder;
+	return p;
+}
+
+void train_report_state(struct train_report *p, const struct epoch_result *r, const struct epoch_state *s)
+{
+	double sum = 0;
+
+	if (p->nnorm == REPORT_NORMS_MAX)
+		return;
+	for (uint32_t i = 0; i < p->job->model.program->nweight; i++)
+		sum += s->gradient[i] * s->gradient[i];
+	mem_reserve(p->norm, p->nnorm, p->cap_norm);
+	p->norm[p->nnorm].start = r->start;
+	p->norm[p->nnorm].epoch = r->epoch;
+	p->norm[p->nnorm++].norm = sqrt(sum);
+}
+
+const double *train_report_norms(struct train_report *p, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < p->nnorm; i++)
+		for (int k = 0; k < 3; k++) {
+			mem_reserve(p->flat, *n, p->cap_flat);
+			p->flat[(*n)++] = k == 0 ? p->norm[i].start : k == 1 ? p->norm[i].epoch : p->norm[i].norm;
+		}
+	return p->flat;
+}
+
+void train_report_resume(struct train_report *p, const struct weights_vector *norms)
+{
+	for (size_t i = 0; norms && i + 2 < norms->n && p->nnorm < REPORT_NORMS_MAX; i += 3) {
+		const double *v = norms->value + i;
+
+		if (!(v[0] >= 0 && v[0] < TRAIN_RESTARTS_MAX && v[1] >= 1 && v[1] <= p->job->train.epochs))
+			continue;
+		mem_reserve(p->norm, p->nnorm, p->cap_norm);
+		p->norm[p->nnorm].start = (uint32_t)v[0];
+		p->norm[p->nnorm].epoch = (uint32_t)v[1];
+		p->norm[p->nnorm++].norm = v[2];
+	}
+}
+
+/* ---- outputs ---- */
+
+static int evaluate_parts(struct train_report *p, struct err *e)
+{
+	struct evaluator_options o = p->job->train.exec;
+	const struct program *program = p->job->model.program;
+	struct evaluator *ev;
+	struct pool *pool;
+	int code;
+
+	o.gradient = GRADIENT_NONE;
+	code = evaluator_new(program, &o, &ev, e);
+	if (code)
+		return code;
+	pool = pool_threads_new(o.nthread);
+	for (unsigned k = 0; !code && k < PART_COUNT; k++) {
+		const struct part *part = &p->job->samples.part[k];
+		struct report_part *to = &p->part[p->npart];
+		struct part shown = *part;
+
+		if (!part->nrow)
+			continue;
+		shown.nrow = part->nrow < REPORT_ROWS_MAX ? part->nrow : REPORT_ROWS_MAX;
+		*to = (struct report_part){ .name = k == PART_TRAIN ? "training" : sample_part_name(k), .nrow = shown.nrow, .nleft_out = part->nrow - shown.nrow, .part = part };
+		to->measured = k == PART_TEST && !to->nleft_out && !o.shots;
+		to->output = mem_try((size_t)shown.nrow, program->noutput * sizeof *to->output);
+		if (!to->output)
+			code = err_set(e, -ERR_CONFIG, "no memory for the outputs of %u samples", shown.nrow);
+		else
+			code = evaluate_part(ev, &shown, &p->job->train.measures, p->result->weight, to->output, to->measured ? &to->loss : NULL,
+				to->measured ? to->metric : NULL, pool, e);
+		p->npart++;
+	}
+	pool->ops->free(pool);
+	evaluator_free(ev);
+	return code;
+}
+
+/* ---- classes ---- */
+
+static const double *labels_of(const struct report_part *part, uint32_t row)
+{
+	const struct part *k = part->part;
+
+	return k->data->y + (size_t)(k->row ? k->row[row] : row) * k->data->ny;
+}
+
+static void add_class(struct train_report *p, double v)
+{
+	unsigned at = 0;
+
+	while (at < p->nclass && p->class_value[at] < v)
+		at++;
+	if (at < p->nclass && p->class_value[at] == v)
+		return;
+	if (p->nclass < REPORT_CLASSES_MAX)
+		memmove(p->class_value + at + 1, p->class_value + at, (p->nclass - at) * sizeof v);
+	p->class_value[at < REPORT_CLASSES_MAX ? at : REPORT_CLASSES_MAX - 1] = v;
+	p->nclass++;
+}
+
+/* The only word that data.label_map makes this class; a number where the words are numbers, or several. */
+static void name_class(struct train_report *p, unsigned k)
+{
+	const struct ynode *map = config_node(p->job->config, KEY_DATA_LABEL_MAP);
+	const char *word = NULL;
+	unsigned n = 0;
+	size_t len;
+
+	for (uint32_t i = 0; map && i < map->n; i++) {
+		struct ynode key = { .kind = YNODE_NONE };
+
+		if (map->entry[i].value->f != p->class_value[k])
+			continue;
+		yaml_resolve(&key, map->entry[i].key);
+		word = key.kind == YNODE_INT || key.kind == YNODE_REAL ? NULL : map->entry[i].key;
+		n++;
+	}
+	if (n != 1 || !word) {
+		snprintf(p->class_name[k], sizeof p->class_name[k], "%.4g", p->class_value[k]);
+		return;
+	}
+	len = strlen(word);
+	if (len > REPORT_NAME_MAX)
+		for (len = REPORT_NAME_MAX - 3; len && ((unsigned char)word[len] & 0xc0) == 0x80; len--)
+			;
+	snprintf(p->class_name[k], sizeof p->class_name[k], "%.*s%s", (int)len, word, word[len] ? "\u2026" : "");
+}
+
+/* Few different values of one label are classes; several labels are one each. */
+static void find_classes(struct train_report *p)
+{
+	uint32_t noutput = p->job->model.program->noutput;
+
+	for (unsigned k = 0; k < p->npart; k++) {
+		const struct report_part *part = &p->part[k];
+		uint32_t ny = part->part->data->ny;
+
+		for (uint32_t i = 0; ny == 1 && noutput == 1 && i < part->nrow && p->nclass < REPORT_CLASSES_MAX; i++)
+			add_class(p, *labels_of(part, i));
+	}
+	if (noutput > 1 && noutput <= REPORT_CLASSES_MAX && p->npart) {
+		p->nclass = noutput;
+		for (unsigned k = 0; k < noutput; k++)
+			p->class_value[k] = k;
+	}
+	if (p->nclass >= REPORT_CLASSES_MAX || p->nclass < 2)
+		p->nclass = 0;
+	for (unsigned k = 0; k < p->nclass; k++)
+		name_class(p, k);
+}
+
+/* Losses that take logits part 0 and 1 at 0. */
+static double threshold_of(const struct train_job *j)
+{
+	const struct loss_choice *l = &j->measures.loss;
+
+	for (unsigned k = 0; k < l->row->noption; k++)
+		if (!strcmp(l->row->option[k].name, "from_logits") && l->option[k] > 0)
+			return 0;
+	return NAN;
+}
+
+static unsigned nearest(const struct train_report *p, double v)
+{
+	unsigned best = 0;
+
+	for (unsigned k = 1; k < p->nclass; k++)
+		if (fabs(v - p->class_value[k]) < fabs(v - p->class_value[best]))
+			best = k;
+	return best;
+}
+
+unsigned report_class(const struct train_report *p, const struct report_part *part, uint32_t row, bool label)
+{
+	uint32_t n = p->job->model.program->noutput, ny = part->part->data->ny;
+	const double *y = labels_of(part, row), *output = part->output + (size_t)row * n;
+
+	if (n > 1)
+		return label && ny == 1 ? (*y >= 0 && *y < n ? (unsigned)*y : 0) : metric_largest(label ? y : output, n);
+	if (!label && p->nclass == 2 && !isnan(p->threshold))
+		return *output > p->threshold;
+	return nearest(p, label ? *y : *output);
+}
+
+/* ---- the file ---- */
+
+int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e)
+{
+	struct buf lines = BUF_INIT, page = BUF_INIT;
+	int code;
+
+	p->result = r;
+	p->seconds = seconds;
+	code = run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, e);
+	if (!code) {
+		history_parse(lines.data, lines.len, &p->history);
+		code = evaluate_parts(p, e);
+	}
+	if (!code) {
+		p->best = history_best(&p->history, r->winner + 1.0);
+		find_classes(p);
+		p->threshold = threshold_of(&p->job->train);
+		report_page(p, &page);
+		code = run_write(run, "report.html", &page, 0, e);
+	}
+	buf_release(&lines);
+	buf_release(&page);
+	return code;
+}
+
+void train_report_free(struct train_report *p)
+{
+	if (!p)
+		return;
+	for (unsigned k = 0; k < p->npart; k++)
+		free(p->part[k].output);
+	history_release(&p->history);
+	free(p->flat);
+	free(p->norm);
+	free(p);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a run was made: its commands, its machine, its configuration. */
+#include "config.h"
+#include "cli/report/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/system/cpus.h"
+#include "runtime/log/svg.h"
+
+static void row(const char *name, const char *value, struct buf *out)
+{
+	buf_str(out, "<tr><th>");
+	svg_text(name, out);
+	buf_str(out, "</th><td>");
+	svg_text(value, out);
+	buf_str(out, "</td></tr>\n");
+}
+
+/* A word as a shell takes it, for HTML. */
+static void shell_word(const char *word, struct buf *out)
+{
+	struct buf b = BUF_INIT;
+
+	buf_shell_word(&b, word);
+	svg_text(b.data, out);
+	buf_release(&b);
+}
+
+static void again(const struct train_report *p, struct buf *out)
+{
+	char *here = getcwd(NULL, 0);
+	struct buf path = BUF_INIT;
+
+	buf_str(out, "<p>To run it again, to the same bits:</p>\n<pre>");
+	if (here) {
+		buf_str(out, "cd ");
+		shell_word(here, out);
+		buf_char(out, '\n');
+	}
+	for (int i = 0; i < p->cli->argc; i++) {
+		buf_str(out, i ? " " : "");
+		shell_word(p->cli->argv[i], out);
+	}
+	buf_str(out, "</pre>\n<p>To use the weights:</p>\n<pre>");
+	shell_word(p->cli->argv[0], out);
+	buf_str(out, p->npart > 1 ? " infer " : " infer --split=train ");
+	buf_printf(&path, "%s/weights.bin", p->folder);
+	shell_word(path.data, out);
+	buf_str(out, "</pre>\n");
+	buf_release(&path);
+	free(here);
+}
+
+static double median_of(const struct train_report *p, const char *column)
+{
+	const double *v = history_column(&p->history, column);
+	double *copy, middle;
+	size_t n = p->history.nrow;
+
+	if (!v || !n)
+		return NAN;
+	copy = mem_alloc(n, sizeof *copy);
+	memcpy(copy, v, n * sizeof *copy);
+	for (size_t gap = n / 2; gap; gap /= 2)
+		for (size_t i = gap; i < n; i++)
+			for (size_t k = i; k >= gap && copy[k - gap] > copy[k]; k -= gap) {
+				double t = copy[k];
+
+				copy[k] = copy[k - gap];
+				copy[k - gap] = t;
+			}
+	middle = copy[n / 2];
+	free(copy);
+	return middle;
+}
+
+/* Three digits that count: "891 000", "45.2". */
+static void thousands(double v, struct buf *out)
+{
+	char digits[32];
+	int n;
+
+	if (v < 1000 || v >= 1e15 || !isfinite(v)) {
+		buf_printf(out, "%.3g", v);
+		return;
+	}
+	n = snprintf(digits, sizeof digits, "%.0f", round(v / pow(10, floor(log10(v)) - 2)) * pow(10, floor(log10(v)) - 2));
+	for (int i = 0; i < n; i++)
+		buf_printf(out, "%s%c", i && (n - i) % 3 == 0 ? "\u00a0" : "", digits[i]);
+}
+
+static void machine(const struct train_report *p, struct buf *out)
+{
+	const struct evaluator_options *x = &p->job->train.exec;
+	struct buf b = BUF_INIT;
+	char host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	buf_str(out, "<table>\n");
+	row("machine", host, out);
+	row("processor", cpus_model(), out);
+	buf_printf(&b, "%s, %s, %s, %u thread%s", execution_device(x), execution_isa(x),
+		x->precision == PRECISION_DOUBLE ? "double precision" : "single precision", x->nthread, x->nthread == 1 ? "" : "s");
+	row("computed with", b.data, out);
+	buf_clear(&b);
+	shortcut_use_text(&p->job->shortcuts, &b);
+	row("exact optimisations", b.len ? b.data : "none that reduced the number of operations", out);
+	report_seconds(median_of(p, "seconds"), &b);
+	row("an epoch takes (median)", b.data, out);
+	buf_clear(&b);
+	thousands(median_of(p, "samples_per_second"), &b);
+	row("samples a second (median)", b.data, out);
+	buf_clear(&b);
+	buf_printf(&b, "qcnn %s", PACKAGE_VERSION);
+	row("program", b.data, out);
+	row("folder", p->folder, out);
+	buf_str(out, "</table>\n");
+	buf_release(&b);
+}
+
+void report_how(const struct train_report *p, struct buf *out)
+{
+	struct buf config = BUF_INIT;
+
+	report_section("How it was run", out);
+	again(p, out);
+	machine(p, out);
+	config_print(p->job->config, &config);
+	buf_str(out, "<details><summary>The configuration, resolved</summary><pre>");
+	report_lines(config.data, config.len, out);
+	buf_str(out, "</pre></details>\n");
+	report_section_end(out);
+	buf_release(&config);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Noting signals. */
+#include "config.h"
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/err.h"
+
+static const struct { int number; const char *name; } stops[] = {
+	{ SIGINT, "INT" }, { SIGTERM, "TERM" }, { SIGHUP, "HUP" }, { SIGUSR1, "USR1" }, { SIGUSR2, "USR2" }, { SIGXCPU, "XCPU" },
+};
+
+static volatile sig_atomic_t stopped_by;
+
+static void note_signal(int number)
+{
+	if (!stopped_by)
+		stopped_by = number;
+}
+
+static char early_line[512];
+
+static void leave(int number)
+{
+	ssize_t ignored = write(STDERR_FILENO, early_line, strlen(early_line));
+
+	(void)ignored;
+	(void)number;
+	_exit(err_exit_status(-ERR_STOPPED));
+}
+
+static void install(void (*handler)(int))
+{
+	struct sigaction a = { .sa_handler = handler }, old;
+
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+		a.sa_flags = stops[i].number == SIGINT ? SA_RESTART | (int)SA_RESETHAND : SA_RESTART;
+		/* nohup means it; shells that start background jobs with INT ignored do not. */
+		if (stops[i].number == SIGINT || sigaction(stops[i].number, NULL, &old) || old.sa_handler != SIG_IGN)
+			sigaction(stops[i].number, &a, NULL);
+	}
+}
+
+void stop_at_once(const char *line)
+{
+	strncpy(early_line, line, sizeof early_line - 1);
+	install(leave);
+}
+
+void stop_catch(void)
+{
+	install(note_signal);
+}
+
+const char *stop_asked(void)
+{
+	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+		if (stopped_by == stops[i].number)
+			return stops[i].name;
+	return NULL;
+}

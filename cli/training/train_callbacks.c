@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files, programs and words of callbacks. */
+#include "config.h"
+#include "cli/training/train_callbacks.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/job/record.h"
+#include "cli/signals.h"
+#include "runtime/base/input_files.h"
+
+extern char **environ;
+
+/* ---- the user's program ---- */
+
+struct environment { char **value; size_t n, cap; };
+
+static void set_text(struct environment *v, const char *name, const char *text)
+{
+	struct buf b = BUF_INIT;
+
+	buf_printf(&b, "%s=%s", name, text);
+	mem_reserve(v->value, v->n + 1, v->cap);
+	v->value[v->n++] = buf_take(&b);
+	v->value[v->n] = NULL;
+}
+
+/* QCNN_METRIC_VAL_LOSS of val_loss. */
+static void set_number(struct environment *v, const char *prefix, const char *name, double number)
+{
+	struct buf key = BUF_INIT, text = BUF_INIT;
+
+	buf_printf(&key, "QCNN_METRIC_%s%s", prefix, name);
+	for (char *c = key.data; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	buf_real(&text, number);
+	set_text(v, key.data, text.data);
+	buf_release(&key);
+	buf_release(&text);
+}
+
+static void set_count(struct environment *v, const char *name, uint64_t n)
+{
+	struct buf b = BUF_INIT;
+
+	buf_printf(&b, "%llu", (unsigned long long)n);
+	set_text(v, name, b.data);
+	buf_release(&b);
+}
+
+/* Absolute, so that a program may look from elsewhere. */
+static void set_path(struct environment *v, const char *name, const char *path)
+{
+	char *absolute = realpath(path, NULL);
+
+	set_text(v, name, absolute ? absolute : path);
+	free(absolute);
+}
+
+static void set_result(struct environment *v, const struct train_callbacks *t, const struct epoch_result *r)
+{
+	set_count(v, "QCNN_START", r->start + 1);
+	set_count(v, "QCNN_EPOCH", r->epoch);
+	set_count(v, "QCNN_STEP", r->step);
+	set_number(v, "", "loss", r->loss);
+	set_number(v, "", "learning_rate", r->learning_rate);
+	if (r->has_validation)
+		set_number(v, "val_", "loss", r->val_loss);
+	for (unsigned k = 0; k < t->nmetric; k++) {
+		set_number(v, "", t->metric[k], r->metric[t->at[k]]);
+		if (r->has_validation)
+			set_number(v, "val_", t->metric[k], r->val_metric[t->at[k]]);
+	}
+}
+
+/* Ours before the others, which may not stand for them. */
+static void set_others(struct environment *v)
+{
+	for (char **e = environ; e && *e; e++) {
+		size_t len = strcspn(*e, "="), i = 0;
+
+		while (i < v->n && (strncmp(v->value[i], *e, len) || v->value[i][len] != '='))
+			i++;
+		if (i < v->n)
+			continue;
+		mem_reserve(v->value, v->n + 1, v->cap);
+		v->value[v->n++] = mem_strdup(*e);
+		v->value[v->n] = NULL;
+	}
+}
+
+/* One program, with the environment v. */
+static void run_one(struct train_callbacks *t, const struct callback_choice *o, unsigned event, const char *name, const struct environment *v)
+{
+	bool *failed = &t->command_failed[o - t->job->callbacks.of];
+	struct err e;
+	int output = run_open_file(t->run, "command.log", O_WRONLY | O_APPEND | O_CREAT, &e), code = output < 0 ? output : 0;
+
+	/* At the end of a run that was stopped the signal is old. */
+	if (!code)
+		code = child_run(&(struct child){ o->command, v->value, output, o->option[HOOK_TIMEOUT],
+			event == ON_END ? NULL : stop_asked }, &e);
+	if (code && !*failed) {
+		cli_note(t->cli, "train.callbacks.command, event %s: %s; what it printed is in %s/command.log; later failures are not reported",
+			name, e.text, run_path(t->run));
+		*failed = true;
+	}
+	if (output >= 0)
+		close(output);
+}
+
+/* file, state, r: may be NULL. */
+static void run_commands(struct train_callbacks *t, unsigned event, const char *name, const char *file, const char *state,
+	const struct epoch_result *r)
+{
+	const struct train_job *j = &t->job->train;
+	const struct callback_choice *o = NULL;
+	struct environment v = { NULL, 0, 0 };
+
+	set_text(&v, "QCNN_EVENT", name);
+	set_path(&v, "QCNN_RUN", run_path(t->run));
+	if (file)
+		set_path(&v, "QCNN_FILE", file);
+	if (state)
+		set_text(&v, "QCNN_STATE", state);
+	if (r)
+		set_result(&v, t, r);
+	set_others(&v);
+	while ((o = callback_next(j, CALLBACK_command, o)))
+		if ((unsigned)o->option[HOOK_ON] & event)
+			run_one(t, o, event, name, &v);
+	for (size_t i = 0; i < v.n; i++)
+		free(v.value[i]);
+	free(v.value);
+}
+
+void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_result *r)
+{
+	run_commands(t, ON_EPOCH, "epoch", NULL, NULL, r);
+}
+
+void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r)
+{
+	struct buf file = BUF_INIT;
+
+	buf_printf(&file, "%s/weights.bin", run_path(t->run));
+	run_commands(t, ON_END, "end", r ? file.data : NULL, state, r ? &r->last : NULL);
+	buf_release(&file);
+}
+
+/* ---- files ---- */
+
+static int save(struct train_callbacks *t, const struct train_event *v)
+{
+	const struct train_result r = { .weight = (double *)v->weight, .winner = v->start, .last = *v->result, .step = v->result->step };
+	struct buf b = BUF_INIT, path = BUF_INIT;
+	struct err e;
+	int code;
+
+	run_full_path(t->run, v->path, &path);
+	code = inputs_check(path.data, &e);
+	if (!code)
+		code = record_weights(t->job, &r, &b, &e);
+	if (!code)
+		code = run_write(t->run, v->path, &b, 0, &e);
+	if (code)
+		err_prefix(&e, "train.callbacks.checkpoint");
+	trouble_note(t->trouble, code, &e);
+	if (!code)
+		run_commands(t, ON_CHECKPOINT, "checkpoint", path.data, NULL, v->result);
+	buf_release(&b);
+	buf_release(&path);
+	return code;
+}
+
+static void drop(struct train_callbacks *t, const struct train_event *v)
+{
+	struct err e;
+
+	if (run_unlink(t->run, v->path) && errno != ENOENT)
+		trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.checkpoint: cannot remove %s: %s", v->path,
+			strerror(errno)), &e);
+}
+
+static void say_csv(struct train_callbacks *t, const struct train_event *v)
+{
+	struct err e;
+
+	trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.csv: %s", v->path), &e);
+}
+
+/* ---- words ---- */
+
+static void say_rate(struct train_callbacks *t, const struct train_event *v)
+{
+	struct buf b = BUF_INIT;
+
+	if (t->job->train.restarts > 1)
+		return;
+	buf_printf(&b, "epoch %u: the learning rate is %g from now on", v->result->epoch, v->rate);
+	progress_note(t->progress, v->start, b.data);
+	buf_release(&b);
+}
+
+static void say_stopped(struct train_callbacks *t, const struct train_event *v)
+{
+	struct buf b = BUF_INIT;
+
+	if (t->job->train.restarts > 1)
+		buf_printf(&b, "stopped after epoch %u", v->result->epoch);
+	else
+		buf_printf(&b, "epoch %u: stopped early, since %s is not better than %.6g of epoch %u", v->result->epoch,
+			v->monitor, v->best, v->best_epoch);
+	progress_note(t->progress, v->start, b.data);
+	buf_release(&b);
+}
+
+int train_callbacks_event(struct train_callbacks *t, const struct train_event *v)
+{
+	switch (v->kind) {
+	case TRAIN_SAVE: return save(t, v);
+	case TRAIN_DROP: drop(t, v); break;
+	case TRAIN_RATE: say_rate(t, v); break;
+	case TRAIN_STOPPED: say_stopped(t, v); break;
+	case TRAIN_RESTORED: break;
+	case TRAIN_CSV_FAILED: say_csv(t, v); break;
+	}
+	return 0;
+}
+
+void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out)
+{
+	const struct callback_choice *o = callback_next(j, CALLBACK_early_stopping, NULL);
+	const struct start_end *end = &r->end[r->winner];
+
+	if (end->stopped > 0 && callback_next(j, CALLBACK_early_stopping, o))
+		buf_printf(out, "stopped early after epoch %.0f", end->stopped);
+	else if (end->stopped > 0)
+		buf_printf(out, "stopped early after epoch %.0f, since %s had not improved for %.0f epoch%s", end->stopped, o->text[STOP_MONITOR],
+			fmax(o->option[STOP_PATIENCE], 1), o->option[STOP_PATIENCE] > 1 ? "s" : "");
+	if (end->restored > 0)
+		buf_printf(out, "%sthe weights are those of epoch %.0f", out->len ? "; " : "", end->restored);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What callbacks of a training run leave in the world: files of weights, a user's program, words
+ * for people.  A failure is told once, and training goes on. */
+#ifndef QCNN_TRAIN_CALLBACKS_H
+#define QCNN_TRAIN_CALLBACKS_H
+
+#include "cli/job/job.h"
+#include "cli/output/write_error.h"
+#include "runtime/log/progress.h"
+#include "runtime/log/run.h"
+
+struct train_callbacks {
+	const struct cli *cli;
+	const struct job *job;
+	struct run *run;
+	struct progress *progress;
+	const char *const *metric; const unsigned *at; unsigned nmetric;     /* those that are numbers */
+	struct trouble *trouble;
+	bool command_failed[CALLBACK_COUNT + CALLBACKS_MAX];     /* of each callback */
+};
+
+/* As train_observer's event. */
+int train_callbacks_event(struct train_callbacks *t, const struct train_event *v);
+/* After an epoch's line. */
+void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_result *r);
+/* The run has ended: state as in run.json, r NULL without a result. */
+void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r);
+/* "stopped early after epoch 7: ..." of the best start, and whose weights these are; nothing where nothing happened. */
+void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out);
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * history.csv and event files of a training run. */
+#include "config.h"
+#include "cli/training/train_log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/draw/draw.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/folder.h"
+#include "runtime/log/tfevents.h"
+#include "runtime/train/checkpoint/train_state.h"
+
+enum { TEXT_MAX = 1 << 18 };         /* of a text in an event file: what a browser still shows */
+
+struct train_log {
+	struct trouble *trouble;
+	const struct job *job;
+	struct run *run;
+	bool tensorboard, csv_begun;
+	uint64_t update_freq;        /* 0: no batch_loss */
+	uint32_t histograms;         /* every so many epochs; 0: none */
+	struct tfevents *own, *train, *validation;
+	uint32_t start;              /* that train and validation are of */
+	json_t *kept;                /* event files of an earlier process, of the run and of that start */
+	const struct weights *from;  /* the checkpoint that the run goes on from, else NULL */
+	json_t *taken;               /* what waited in it and has been taken over */
+};
+
+/* ---- failures ---- */
+
+static void check(struct train_log *l, struct tfevents *f)
+{
+	struct err e;
+
+	trouble_note(l->trouble, tfevents_flush(f, &e), &e);
+}
+
+static void finish(struct train_log *l, struct tfevents **f)
+{
+	struct err e;
+
+	trouble_lost(l->trouble, tfevents_close(*f, &e), &e);
+	*f = NULL;
+}
+
+/* ---- opening ---- */
+
+/* "events/train" of the file's path. */
+static void name_waiting(const struct tfevents *f, struct buf *name)
+{
+	const char *path = tfevents_path(f), *slash = strrchr(path, '/');
+
+	buf_str(name, "events");
+	if (slash)
+		buf_printf(name, "/%.*s", (int)(slash - path), path);
+}
+
+/* Records of an earlier process that have found no room; are there some? */
+static bool take_waiting(struct train_log *l, struct tfevents *f)
+{
+	struct buf name = BUF_INIT, records = BUF_INIT;
+	bool there;
+
+	name_waiting(f, &name);
+	there = !json_object_get(l->taken, name.data) && train_log_unpack(l->from, name.data, &records);
+	if (there) {
+		tfevents_add(f, &records);
+		json_object_set_new(l->taken, name.data, json_true());
+	}
+	buf_release(&name);
+	buf_release(&records);
+	return there;
+}
+
+/* *begun: records of an earlier process wait for it. */
+static bool open_in(struct train_log *l, const char *folder, struct tfevents **f, bool *begun)
+{
+	struct err e;
+
+	*begun = false;
+	if (l->tensorboard)
+		trouble_note(l->trouble, tfevents_open(l->run, folder, f, &e), &e);
+	if (*f)
+		*begun = take_waiting(l, *f);
+	return *f != NULL;
+}
+
+/* Indented by four, so that it is shown as it is. */
+static void add_text(struct tfevents *f, const char *tag, const char *text, size_t len)
+{
+	struct buf b = BUF_INIT;
+	bool fresh = true;
+
+	for (size_t i = 0; i < len && b.len < TEXT_MAX; i++) {
+		buf_str(&b, fresh ? "    " : "");
+		buf_char(&b, text[i]);
+		fresh = text[i] == '\n';
+	}
+	tfevents_text(f, tag, 0, b.data ? b.data : "");
+	buf_release(&b);
+}
+
+static void add_texts(struct train_log *l, struct tfevents *f)
+{
+	struct draw_options o = { .width = 0 };
+	struct buf b = BUF_INIT;
+
+	config_print(l->job->config, &b);
+	add_text(f, "config", b.data, b.len);
+	if (l->job->model.text)
+		add_text(f, "model", l->job->model.text, l->job->model.len);
+	buf_clear(&b);
+	if (!draw_text(l->job->model.program, &o, &b, &(struct err){ 0 }) && b.len <= TEXT_MAX)
+		add_text(f, "circuit", b.data, b.len);
+	buf_clear(&b);
+	train_graph(l->job->model.program, &b);
+	if (b.len)
+		tfevents_graph(f, &b);
+	buf_release(&b);
+}
+
+/* Leaves of the configuration, "train.optimizer.adam.learning_rate". */
+static void add_hparams(const json_t *v, struct buf *path, struct buf *out)
+{
+	const char *key;
+	json_t *member;
+	size_t len = path->len;
+
+	json_object_foreach((json_t *)v, key, member) {
+		buf_printf(path, "%s%s", len ? "." : "", key);
+		if (json_is_object(member))
+			add_hparams(member, path, out);
+		else if (json_is_number(member))
+			tfevents_hparam_number(out, path->data, json_number_value(member));
+		else if (json_is_boolean(member))
+			tfevents_hparam_bool(out, path->data, json_is_true(member));
+		else if (json_is_string(member))
+			tfevents_hparam_text(out, path->data, json_string_value(member));
+		path->len = len;
+		path->data[len] = 0;
+	}
+}
+
+/* Has an earlier process written into that folder of the run? */
+static bool was_begun(const struct train_log *l, const char *folder)
+{
+	const char *name;
+	json_t *size;
+
+	json_object_foreach(l->kept, name, size)
+		if (!strncmp(name, folder, strlen(folder)) && !strchr(name + strlen(folder), '/'))
+			return true;
+	return false;
+}
+
+static void begin_session(struct train_log *l)
+{
+	const struct evaluator_options *x = &l->job->train.exec;
+	json_t *config = config_json(l->job->config, SCOPE_RESULT, execution_device(x), execution_isa(x));
+	struct buf path = BUF_INIT, out = BUF_INIT;
+
+	add_hparams(config, &path, &out);
+	tfevents_session_begin(l->own, &out, clock_wall());
+	check(l, l->own);
+	json_decref(config);
+	buf_release(&path);
+	buf_release(&out);
+}
+
+/* What waits for a start that has ended in the meantime has a file of its own. */
+static void write_ended(struct train_log *l, const char *folder)
+{
+	struct buf name = BUF_INIT, records = BUF_INIT;
+	struct tfevents *f = NULL;
+	bool begun;
+
+	buf_printf(&name, "events/%s", folder);
+	if (train_log_unpack(l->from, name.data, &records) && open_in(l, folder, &f, &begun))
+		finish(l, &f);
+	buf_release(&name);
+	buf_release(&records);
+}
+
+static void write_all_ended(struct train_log *l)
+{
+	const struct train_job *j = &l->job->train;
+	char folder[64];
+
+	for (uint32_t i = 0; l->from && j->restarts > 1 && j->resume && i < j->resume->ndone; i++) {
+		snprintf(folder, sizeof folder, "start-%u/train", i + 1);
+		write_ended(l, folder);
+		snprintf(folder, sizeof folder, "start-%u/validation", i + 1);
+		write_ended(l, folder);
+	}
+}
+
+static bool has_lines(const struct run *run, const char *name)
+{
+	struct stat st;
+
+	return !folder_stat(run_folder(run), name, &st) && st.st_size > 0;
+}
+
+struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed,
+	const struct weights *from)
+{
+	struct train_log *l = mem_alloc(1, sizeof *l);
+	struct buf lines = BUF_INIT;
+	bool begun;
+
+	*l = (struct train_log){ .trouble = t, .job = j, .run = run, .start = UINT32_MAX, .from = from, .taken = json_object(),
+		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
+		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
+		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
+	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
+	/* A file that was cut to nothing has no header either. */
+	l->csv_begun = (resumed && has_lines(run, "history.csv")) || train_log_unpack(from, "lines/history.csv", &lines);
+	buf_release(&lines);
+	write_all_ended(l);
+	if (open_in(l, "", &l->own, &begun) && !begun && !was_begun(l, ""))
+		begin_session(l);
+	return l;
+}
+
+/* Files in folders are those of a start that has ended now. */
+static void forget(struct train_log *l)
+{
+	const char *name;
+	json_t *size;
+	void *next;
+
+	json_object_foreach_safe(l->kept, next, name, size)
+		if (strchr(name, '/'))
+			json_object_del(l->kept, name);
+}
+
+/* The files of a start; those of the one before are complete. */
+static void open_start(struct train_log *l, uint32_t start)
+{
+	struct buf folder = BUF_INIT;
+	bool begun;
+
+	finish(l, &l->train);
+	finish(l, &l->validation);
+	if (l->start != UINT32_MAX)
+		forget(l);
+	l->start = start;
+	if (l->job->train.restarts > 1)
+		buf_printf(&folder, "start-%u/", start + 1);
+	buf_str(&folder, "train");
+	if (open_in(l, folder.data, &l->train, &begun) && !start && !begun && !was_begun(l, folder.data))
+		add_texts(l, l->train);
+	folder.len -= strlen("train");
+	folder.data[folder.len] = 0;
+	buf_str(&folder, "validation");
+	if (l->job->train.validation.nrow)
+		open_in(l, folder.data, &l->validation, &begun);
+	buf_release(&folder);
+}
+
+/* ---- while it goes ---- */
+
+static bool has_start(struct train_log *l, uint32_t start)
+{
+	if (l->tensorboard && l->start != start)
+		open_start(l, start);
+	return l->tensorboard && l->train;
+}
+
+void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss)
+{
+	if (l->update_freq && step % l->update_freq == 0 && has_start(l, start))
+		tfevents_scalar(l->train, "batch_loss", step, batch_loss);
+}
+
+/* "epoch_" NAME, and for validation also "evaluation_" NAME "_vs_iterations" by update. */
+static void add_scalar(struct tfevents *f, const char *name, uint32_t epoch, uint64_t step, bool validation, double v)
+{
+	char tag[128];
+
+	snprintf(tag, sizeof tag, "epoch_%s", name);
+	tfevents_scalar(f, tag, epoch - 1, v);
+	if (!validation)
+		return;
+	snprintf(tag, sizeof tag, "evaluation_%s_vs_iterations", name);
+	tfevents_scalar(f, tag, step, v);
+}
+
+static void add_scalars(struct tfevents *f, const struct metrics_line *m, bool validation)
+{
+	const double *v = validation ? m->val_value : m->value;
+
+	add_scalar(f, "loss", m->epoch, m->step, validation, validation ? m->val_loss : m->loss);
+	for (unsigned k = 0; k < m->nmetric; k++) {
+		unsigned side = m->side ? m->side[k] : 0;
+
+		if (!side)
+			add_scalar(f, m->metric[k], m->epoch, m->step, validation, *v);
+		v += side ? side * side : 1;
+	}
+	if (!validation)
+		add_scalar(f, "learning_rate", m->epoch, m->step, false, m->learning_rate);
+}
+
+static void add_worker(struct tfevents *f, const struct metrics_worker *w, uint32_t epoch)
+{
+	struct buf tag = BUF_INIT;
+
+	buf_printf(&tag, "worker_samples_per_second/%s", w->name);
+	tfevents_scalar(f, tag.data, epoch - 1, w->samples_per_second);
+	buf_release(&tag);
+}
+
+static void add_csv(struct train_log *l, const struct metrics_line *m)
+{
+	struct buf line = BUF_INIT;
+	struct err e;
+
+	if (!l->csv_begun) {
+		metrics_csv_header(m, &line);
+		buf_char(&line, '\n');
+	}
+	l->csv_begun = true;
+	metrics_csv(m, &line);
+	trouble_note(l->trouble, run_append(l->run, "history.csv", &line, &e), &e);
+	buf_release(&line);
+}
+
+void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m)
+{
+	add_csv(l, m);
+	if (!has_start(l, r->start))
+		return;
+	add_scalars(l->train, m, false);
+	if (m->has_validation && l->validation)
+		add_scalars(l->validation, m, true);
+	for (unsigned i = 0; i < m->nworker; i++)
+		add_worker(l->train, &m->worker[i], m->epoch);
+	check(l, l->train);
+	check(l, l->validation);
+}
+
+static void add_histogram(struct train_log *l, const char *what, const char *suffix, uint32_t epoch, const double *v, size_t n)
+{
+	struct buf tag = BUF_INIT;
+
+	buf_printf(&tag, "%s/%s", what, suffix);
+	tfevents_histogram(l->train, tag.data, epoch - 1, v, n);
+	buf_release(&tag);
+}
+
+static double norm(const double *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i] * v[i];
+	return sqrt(sum);
+}
+
+void train_log_state(struct train_log *l, const struct epoch_result *r, const struct epoch_state *s)
+{
+	const struct program *p = l->job->model.program;
+
+	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_start(l, r->start))
+		return;
+	for (uint32_t g = 0; g < p->nweight_group; g++) {
+		const struct weight_group *w = &p->weight_group[g];
+
+		add_histogram(l, w->path, "histogram", r->epoch, s->weight + w->first, w->count);
+		add_histogram(l, w->path, "gradient", r->epoch, s->gradient + w->first, w->count);
+	}
+	add_histogram(l, "readouts", "histogram", r->epoch, s->readout, (size_t)s->nbatch * p->nreadout);
+	tfevents_scalar(l->train, "epoch_gradient_norm", r->epoch - 1, norm(s->gradient, p->nweight));
+	check(l, l->train);
+}
+
+/* ---- where the files are ---- */
+
+static void note_events(struct train_log *l, struct tfevents *f, json_t *events, struct train_log_waiting *w)
+{
+	struct buf name = BUF_INIT;
+	const void *records;
+	size_t n;
+
+	if (!f)
+		return;
+	check(l, f);
+	records = tfevents_waiting(f, &n);
+	name_waiting(f, &name);
+	train_log_pack(w, name.data, records, n);
+	buf_release(&name);
+	if (tfevents_size(f))
+		json_object_set_new(events, tfevents_path(f), json_integer((json_int_t)tfevents_size(f)));
+}
+
+json_t *train_log_files(struct train_log *l, struct train_log_waiting *w)
+{
+	json_t *lines = json_object(), *events = json_copy(l->kept);
+	struct buf name = BUF_INIT;
+	const char *file, *text;
+	uint64_t size;
+
+	for (unsigned k = 0; run_lines(l->run, k, &file, &size, &text); k++) {
+		json_object_set_new(lines, file, json_integer((json_int_t)size));
+		buf_clear(&name);
+		buf_printf(&name, "lines/%s", file);
+		train_log_pack(w, name.data, text, text ? strlen(text) : 0);
+	}
+	buf_release(&name);
+	note_events(l, l->own, events, w);
+	note_events(l, l->train, events, w);
+	note_events(l, l->validation, events, w);
+	return json_pack("{s:o,s:o}", "lines", lines, "events", events);
+}
+
+void train_log_close(struct train_log *l, bool well)
+{
+	if (!l)
+		return;
+	if (l->tensorboard && l->own)
+		tfevents_session_end(l->own, well, clock_wall());
+	finish(l, &l->train);
+	finish(l, &l->validation);
+	finish(l, &l->own);
+	json_decref(l->kept);
+	json_decref(l->taken);
+	free(l);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a training run writes while it goes, besides metrics.jsonl: history.csv and
+ * TensorBoard's event files, as the configuration's log keys say.
+ *
+ * Event files lie in train/ and validation/ of the run's folder (with several starts in
+ * start-1/train/, ...) with the tags and steps of Keras's callback; hyperparameters in the
+ * folder itself.  What cannot be written waits, and is tried again. */
+#ifndef QCNN_TRAIN_LOG_H
+#define QCNN_TRAIN_LOG_H
+
+#include "cli/job/job.h"
+#include "cli/output/write_error.h"
+#include "runtime/log/metrics.h"
+#include "runtime/log/run.h"
+#include "runtime/train/weights/weights.h"
+
+struct train_log;
+
+/* resumed: what train_log_files() said when the run was left, to which its files are cut; from: that checkpoint; else NULL. */
+struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed,
+	const struct weights *from);
+/* How long the files are now, by their names in the run's folder: of the run, and of starts that have not ended;
+ * {"lines": {NAME: bytes}, "events": {NAME: bytes}}. The caller's to json_decref. *w, cleared before: what waits for
+ * room beside that, as vectors log/lines/NAME and log/events/FOLDER of a checkpoint. */
+enum { TRAIN_LOG_WAITING_MAX = RUN_LINES_MAX + 3 };
+struct train_log_waiting { struct weights_vector vector[TRAIN_LOG_WAITING_MAX]; unsigned n; };     /* owned */
+json_t *train_log_files(struct train_log *l, struct train_log_waiting *w);
+void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss);
+void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m);
+void train_log_state(struct train_log *l, const struct epoch_result *r, const struct epoch_state *s);
+/* Ends the event files; well: training ended as it should. l may be NULL. */
+void train_log_close(struct train_log *l, bool well);
+
+/* train_log_files.c: cut the files of a run to what `resumed` says; event files that it does not know are removed,
+ * but for those of the starts before the one that runs. *lost: the files that are shorter, "metrics.jsonl (80 bytes), ...". */
+int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, const struct weights *from, struct buf *lost,
+	struct err *e);
+
+/* train_log_waiting.c: n bytes as one more vector (none: no vector), and back behind *out; false where there is none. */
+#define TRAIN_LOG_WAITING "log/"
+void train_log_pack(struct train_log_waiting *w, const char *name, const void *bytes, size_t n);
+bool train_log_unpack(const struct weights *from, const char *name, struct buf *out);
+void train_log_waiting_release(struct train_log_waiting *w);
+
+/* train_graph.c: the program as nodes and edges for tfevents_graph, layers as scopes. */
+void train_graph(const struct program *p, struct buf *graph);
+
+#endif

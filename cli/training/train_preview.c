@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Measures steps and validation as training does them, for about two seconds each. */
+#include "config.h"
+#include "cli/training/train_preview.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/training/train_preview_parts.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "runtime/train/concurrent_restarts.h"
+
+enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20 };
+static const double trial_seconds = 1.5, slow_seconds = 10;
+
+/* ---- times ---- */
+
+static void add_time(struct times *t, double seconds)
+{
+	if (t->n < TIMES_MAX)
+		t->seconds[t->n++] = seconds;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* 0 where there are none. */
+static double middle(struct times *t)
+{
+	qsort(t->seconds, t->n, sizeof *t->seconds, by_length);
+	return t->n ? t->seconds[t->n / 2] : 0;
+}
+
+/* ---- steps ---- */
+
+/* Of the first start: those beside it are told later, or never. */
+static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+	uint32_t steps_per_epoch, double batch_loss)
+{
+	struct preview *p = ctx;
+	double now = clock_seconds();
+
+	(void)epoch, (void)step, (void)step_in_epoch, (void)steps_per_epoch, (void)batch_loss;
+	if (start)
+		return;
+	if (p->nstep)
+		add_time(&p->steps, now - p->last);
+	else
+		p->first = now;
+	p->last = now;
+	p->nstep++;
+}
+
+/* The first epoch warms up. */
+static void see_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct preview *p = ctx;
+
+	if (!r->start && r->epoch > p->job->train.initial_epoch + 1)
+		add_time(&p->epochs, r->seconds);
+}
+
+/* The first step warms up; two more are enough where they are slow. */
+static int enough(void *ctx, const struct train_state *s, struct err *e)
+{
+	const struct preview *p = ctx;
+	double took = p->last - p->first;
+
+	(void)s;
+	if (p->nstep < 2 || took < trial_seconds || (p->nstep < STEPS_LEAST && took < slow_seconds))
+		return 0;
+	return err_set(e, -ERR_STOPPED, "measured");
+}
+
+static void see_work(void *ctx, const struct shortcut_use *u)
+{
+	struct preview *p = ctx;
+
+	shortcut_use_add(&p->shortcuts, u);
+}
+
+/* Starts from the beginning, side by side as training would have them, of which nobody is told. Epochs follow one
+ * another, so that their own work counts. */
+static int try_epochs(struct preview *p, bool validates, struct err *e)
+{
+	const struct train_observer o = { .ctx = p, .step = see_step, .epoch = see_epoch, .between = enough, .work = see_work };
+	struct train_job j = p->job->train;
+	struct train_result r;
+	int code;
+
+	if (!validates)
+		j.validation.nrow = 0;
+	j.validation_freq = j.nvalidation_epoch = 0;
+	j.epochs = j.initial_epoch + TRIAL_EPOCHS;
+	j.max_steps = 0;
+	j.restarts = p->nlane;
+	j.callbacks = NULL;
+	j.resume = NULL;
+	p->nstep = p->steps.n = p->epochs.n = 0;
+	p->shortcuts = (struct shortcut_use){ 0 };
+	code = train_run(&j, &o, &r, e);
+	if (!code)
+		train_result_release(&r);
+	return code == -ERR_STOPPED ? 0 : code;
+}
+
+static int try_steps(struct preview *p, struct err *e)
+{
+	int code = try_epochs(p, false, e);
+
+	p->step_seconds = middle(&p->steps);
+	p->epoch_seconds = p->epochs.n ? middle(&p->epochs) : p->step_seconds * train_steps_per_epoch(&p->job->train);
+	return code;
+}
+
+/* ---- validation ---- */
+
+/* Samples of it that a second is enough for, a forward sweep taking less than a step's share. */
+static uint32_t validation_rows(const struct preview *p)
+{
+	const struct train_job *j = &p->job->train;
+	double each = p->step_seconds / train_batch_size(j), n = each > 0 ? trial_seconds / each : j->validation.nrow;
+
+	n = n < 64 ? 64 : n;
+	return n < j->validation.nrow ? (uint32_t)n : j->validation.nrow;
+}
+
+static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *pool, struct part *part, struct err *e)
+{
+	const struct train_job *j = &p->job->train;
+	double *weight = mem_try((size_t)j->program->nweight + 1, sizeof *weight), metric[TRAIN_VALUES_MAX], loss, begin;
+	double *output = mem_try((size_t)part->nrow + 1, j->program->noutput * sizeof *output);
+	int code = weight && output ? 0 : err_set(e, -ERR_CONFIG, "no memory for evaluating %u samples", part->nrow);
+
+	if (!code && j->init)
+		memcpy(weight, j->init, j->program->nweight * sizeof *weight);
+	else if (!code)
+		program_init_weights(j->program, j->seed, 0, weight);
+	/* The first time warms up; then until there is time enough. */
+	for (double until = 0, now; !code && (now = clock_seconds(), !until || now < until || p->validations.n < 2); ) {
+		begin = now;
+		code = evaluate_part(ev, part, &j->measures, weight, output, &loss, metric, pool, e);
+		if (until)
+			add_time(&p->validations, clock_seconds() - begin);
+		else
+			until = now + trial_seconds / 3;
+	}
+	/* Lanes share what the threads do together. */
+	p->validation_seconds = middle(&p->validations) * j->validation.nrow / part->nrow * p->nlane;
+	free(weight);
+	free(output);
+	return code;
+}
+
+/* By an evaluator of its own, where whole epochs would take too long. */
+static int try_rows(struct preview *p, struct part *part, struct err *e)
+{
+	const struct train_job *j = &p->job->train;
+	struct evaluator_options exec = j->exec;
+	struct pool *own = NULL;
+	struct evaluator *ev;
+	int code;
+
+	exec.far = j->pool != NULL;
+	exec.batch_again = train_batch_size(j) >= j->train.nrow;
+	if (p->nlane > 1)
+		exec.nthread = p->nlane;
+	code = evaluator_new(j->program, &exec, &ev, e);
+	if (code)
+		return code;
+	if (!j->pool)
+		own = pool_threads_new(exec.nthread);
+	code = evaluate_rows(p, ev, j->pool ? j->pool : own, part, e);
+	if (own)
+		own->ops->free(own);
+	evaluator_free(ev);
+	return code;
+}
+
+/* Of the epochs, that with validation. */
+static double validated_share(const struct train_job *j)
+{
+	double n = 0;
+
+	if (!j->nvalidation_epoch)
+		return 1.0 / (j->validation_freq ? j->validation_freq : 1);
+	for (uint32_t i = 0; i < j->nvalidation_epoch; i++)
+		n += j->validation_epoch[i] > j->initial_epoch && j->validation_epoch[i] <= j->epochs;
+	return fmin(1, n / (j->epochs - j->initial_epoch));
+}
+
+/* As a part of epochs where these are short: the work between steps and validation counts, too. */
+static int try_validation(struct preview *p, struct err *e)
+{
+	const struct train_job *j = &p->job->train;
+	struct part part = j->validation;
+	double pass = p->epoch_seconds;
+	int code;
+
+	if (!part.nrow)
+		return 0;
+	part.nrow = validation_rows(p);
+	if (part.nrow < j->validation.nrow || pass > trial_seconds) {
+		code = try_rows(p, &part, e);
+	} else {
+		code = try_epochs(p, true, e);
+		p->validation_seconds = p->epochs.n ? fmax(middle(&p->epochs) - pass, 0) : 0;
+	}
+	p->epoch_seconds = pass + p->validation_seconds * validated_share(j);
+	return code;
+}
+
+int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
+{
+	struct preview *p = mem_alloc(1, sizeof *p);
+	struct rusage u;
+	struct err e;
+	int code;
+
+	p->cli = c;
+	p->job = j;
+	p->cluster = k;
+	p->nlane = side_lanes(&j->train);
+	code = try_steps(p, &e);
+	if (!code)
+		code = try_validation(p, &e);
+	if (code) {
+		free(p);
+		return cli_fail(c, &e);
+	}
+	getrusage(RUSAGE_SELF, &u);
+	p->memory = (uint64_t)u.ru_maxrss * 1024;
+	if (c->options.given[OPT_DRY_JSON])
+		preview_json(p, &c->out);
+	else
+		preview_text(p, &c->out);
+	free(p);
+	cli_note(c, "nothing was trained, and no file was written");
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a dry run tells, in words or as JSON. */
+#include "config.h"
+#include "cli/training/train_preview_parts.h"
+
+#include <math.h>
+
+#include "cli/job/cluster_plan.h"
+#include "cli/job/record.h"
+#include "runtime/base/json.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/exec/statevector/state_memory.h"
+#include "runtime/net/cluster/coordinator.h"
+
+/* Of all starts, as far as nothing stops them before. */
+static double all_seconds(const struct preview *p)
+{
+	const struct train_job *j = &p->job->train;
+	double epochs = j->epochs - j->initial_epoch, most = (double)j->max_steps / train_steps_per_epoch(j);
+
+	if (j->max_steps && most < epochs)
+		epochs = most;
+	return ceil((double)j->restarts / p->nlane) * epochs * p->epoch_seconds;
+}
+
+static const struct dataset *set_of(const struct preview *p, enum sample_part k)
+{
+	return p->job->samples.part[k].data;
+}
+
+static json_t *data_json(const struct preview *p)
+{
+	json_t *all = json_array();
+
+	for (unsigned k = 0; k < PART_COUNT; k++) {
+		const struct part *part = &p->job->samples.part[k];
+
+		if (part->nrow)
+			json_array_append_new(all, json_pack("{s:s, s:s, s:i, s:i, s:i, s:b}", "part", sample_part_name((enum sample_part)k),
+				"source", set_of(p, (enum sample_part)k)->source, "rows", (int)part->nrow, "inputs", (int)part->data->nx,
+				"labels", (int)part->data->ny, "streamed", part->data->rows != NULL));
+	}
+	return all;
+}
+
+void preview_json(const struct preview *p, struct buf *out)
+{
+	const struct train_job *j = &p->job->train;
+	json_t *all = json_object();
+
+	json_object_set_new(all, "schema", json_integer(1));
+	json_object_set_new(all, "data", data_json(p));
+	json_object_set_new(all, "qubits", json_integer(program_nwire(j->program)));
+	json_object_set_new(all, "weights", json_integer(j->program->nweight));
+	json_object_set_new(all, "batch_size", json_integer(train_batch_size(j)));
+	json_object_set_new(all, "steps_per_epoch", json_integer(train_steps_per_epoch(j)));
+	json_object_set_new(all, "epochs", json_integer(j->epochs - j->initial_epoch));
+	json_object_set_new(all, "restarts", json_integer(j->restarts));
+	json_object_set_new(all, "side_by_side", json_integer(p->nlane));
+	json_object_set_new(all, "memory_bytes", json_integer((json_int_t)p->memory));
+	json_object_set_new(all, "memory_available_bytes", json_integer((json_int_t)cpus_memory_available()));
+	json_object_set_new(all, "start", cluster_plan_json(p->cluster));
+	if (p->job->workers)
+		json_object_set_new(all, "workers", record_workers(p->job->workers));
+	json_object_set_new(all, "shortcuts", record_shortcuts(&p->shortcuts));
+	json_object_set_new(all, "steps_measured", json_integer((json_int_t)p->nstep));
+	json_object_set_new(all, "step_seconds", json_real(p->step_seconds));
+	json_object_set_new(all, "validation_seconds", json_real(p->validation_seconds));
+	json_object_set_new(all, "epoch_seconds", json_real(p->epoch_seconds));
+	json_object_set_new(all, "total_seconds", json_real(all_seconds(p)));
+	json_write(all, out);
+	buf_char(out, '\n');
+	json_decref(all);
+}
+
+static void print_duration(struct buf *out, double seconds)
+{
+	if (seconds < 1)
+		buf_printf(out, "%.3g ms", 1e3 * seconds);
+	else if (seconds < 600)
+		buf_printf(out, "%.3g s", seconds);
+	else if (seconds < 36000)
+		buf_printf(out, "%.0f min", seconds / 60);
+	else
+		buf_printf(out, "%.3g h", seconds / 3600);
+}
+
+/* Who would compute, with the measured steps behind them. */
+static void print_workers(const struct coordinator *c, struct buf *out)
+{
+	struct coordinator_worker w;
+
+	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++)
+		buf_printf(out, "worker    %s: %u thread%s, %llu units so far\n", w.name, w.nthread, w.nthread == 1 ? "" : "s",
+			(unsigned long long)w.nunit);
+}
+
+void preview_text(const struct preview *p, struct buf *out)
+{
+	const struct train_job *j = &p->job->train;
+	char taken[MEMORY_TEXT_MAX], free_text[MEMORY_TEXT_MAX];
+	uint32_t epochs = j->epochs - j->initial_epoch;
+	struct buf b = BUF_INIT;
+
+	for (unsigned k = 0; k < PART_COUNT; k++) {
+		const struct part *part = &p->job->samples.part[k];
+
+		if (part->nrow)
+			buf_printf(out, "data      %u samples for %s: %s, %u input%s, %u label%s%s\n", part->nrow, sample_part_name((enum sample_part)k),
+				part->data->source, part->data->nx, part->data->nx == 1 ? "" : "s", part->data->ny, part->data->ny == 1 ? "" : "s",
+				part->data->rows ? ", streamed" : "");
+	}
+	buf_printf(out, "weights   %u\n", j->program->nweight);
+	buf_printf(out, "steps     %u an epoch, of %u samples; %u epoch%s", train_steps_per_epoch(j), train_batch_size(j), epochs,
+		epochs == 1 ? "" : "s");
+	if (j->restarts > 1)
+		buf_printf(out, ", %u starts", j->restarts);
+	if (p->nlane > 1)
+		buf_printf(out, ", %u side by side", p->nlane);
+	buf_str(out, "\n");
+	cluster_plan_text(p->cluster, out);
+	if (p->job->workers)
+		print_workers(p->job->workers, out);
+	shortcut_use_text(&p->shortcuts, &b);
+	if (b.len)
+		buf_printf(out, "optimised %s\n", b.data);
+	buf_release(&b);
+	buf_printf(out, "memory    %s used, %s available\n", memory_text((double)p->memory, 0, taken),
+		memory_text((double)cpus_memory_available(), 0, free_text));
+	buf_str(out, "time      ");
+	print_duration(out, p->step_seconds);
+	buf_printf(out, " a step (%llu measured), ", (unsigned long long)p->nstep);
+	print_duration(out, p->epoch_seconds);
+	buf_str(out, j->validation.nrow ? " an epoch with its validation, " : " an epoch, ");
+	print_duration(out, all_seconds(p));
+	buf_str(out, " in total\n");
+}

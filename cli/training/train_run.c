@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One training from its folder to its weights: what is written and told while it goes, and at its end. */
+#include "config.h"
+#include "cli/training/train_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job/backup.h"
+#include "cli/job/record.h"
+#include "cli/job/resume.h"
+#include "cli/report/report.h"
+#include "cli/signals.h"
+#include "cli/training/train_callbacks.h"
+#include "cli/training/train_log.h"
+#include "cli/training/train_summary.h"
+#include "cli/training/train_workers.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/log/history.h"
+#include "runtime/log/metrics.h"
+#include "runtime/log/progress.h"
+
+struct training {
+	struct cli *cli;
+	struct job *job;
+	struct run *run;
+	struct progress *progress;
+	struct train_log *log;
+	struct train_report *report;         /* NULL: none is wanted */
+	bool shows_progress;         /* which names the best start itself */
+	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
+	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
+	struct train_callbacks callbacks;
+	struct train_workers *workers;       /* NULL: there are none elsewhere */
+	struct resume resume;
+	struct backup backup;
+	bool stepped;                /* there is something in the folder */
+	struct trouble trouble;
+	double begin;
+};
+
+/* ---- what training tells ---- */
+
+static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+	uint32_t steps_per_epoch, double batch_loss)
+{
+	struct training *t = ctx;
+
+	(void)steps_per_epoch;
+	progress_step(t->progress, start, epoch, step_in_epoch, batch_loss);
+	train_log_step(t->log, start, step, batch_loss);
+}
+
+static int on_between(void *ctx, const struct train_state *s, struct err *e)
+{
+	struct training *t = ctx;
+	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
+
+	t->stepped = true;
+	if (!backup_is_due(&t->backup))
+		return 0;
+	if (t->report)
+		norms.value = train_report_norms(t->report, &norms.n);
+	return backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+}
+
+static void on_epoch(void *ctx, const struct epoch_result *r)
+{
+	struct training *t = ctx;
+	double number[TRAIN_METRICS_MAX], val_number[TRAIN_METRICS_MAX];
+	struct progress_epoch p = { r->start, r->epoch, r->loss, r->val_loss, number, val_number,
+		r->has_validation, r->seconds, r->samples_per_second };
+	struct metrics_line m = { .start = r->start, .epoch = r->epoch, .step = r->step, .loss = r->loss,
+		.val_loss = r->val_loss, .metric = t->metric, .side = t->side, .value = r->metric, .val_value = r->val_metric,
+		.nmetric = t->job->train.measures.nmetric, .has_validation = r->has_validation,
+		.may_validate = t->job->train.validation.nrow > 0,
+		.learning_rate = r->learning_rate, .seconds = r->seconds, .samples_per_second = r->samples_per_second };
+	struct buf line = BUF_INIT;
+	struct err e;
+
+	m.worker = train_workers_now(t->workers, &m.nworker);
+	for (unsigned k = 0; k < t->nnumber; k++) {
+		number[k] = r->metric[t->at[k]];
+		val_number[k] = r->val_metric[t->at[k]];
+	}
+	progress_epoch(t->progress, &p);
+	metrics_format(&m, &line);
+	trouble_note(&t->trouble, run_append(t->run, "metrics.jsonl", &line, &e), &e);
+	train_log_epoch(t->log, r, &m);
+	buf_release(&line);
+	train_callbacks_epoch(&t->callbacks, r);
+	train_workers_epoch(t->workers, t->cli);
+}
+
+static int on_event(void *ctx, const struct train_event *v)
+{
+	struct training *t = ctx;
+
+	return train_callbacks_event(&t->callbacks, v);
+}
+
+static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+{
+	struct training *t = ctx;
+
+	train_log_state(t->log, r, s);
+	if (t->report)
+		train_report_state(t->report, r, s);
+}
+
+static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+{
+	struct training *t = ctx;
+
+	(void)weight;
+	progress_start_done(t->progress, start, final_loss);
+}
+
+static void on_work(void *ctx, const struct shortcut_use *u)
+{
+	struct training *t = ctx;
+
+	shortcut_use_add(&t->job->shortcuts, u);
+}
+
+static void clear_progress(void *ctx)
+{
+	progress_clear(ctx);
+}
+
+/* NULL: the losses. */
+static const char *live_metric(const struct cli *c)
+{
+	const char *metric = c->options.value[OPT_LIVE];
+
+	return metric && *metric && strcmp(metric, "loss") ? metric : NULL;
+}
+
+static int check_live(const struct training *t)
+{
+	const char *metric = live_metric(t->cli);
+	struct buf names = BUF_INIT;
+	int status;
+
+	for (unsigned k = 0; metric && k < t->nnumber; k++)
+		if (!strcmp(metric, t->number[k]))
+			return 0;
+	if (!metric)
+		return 0;
+	for (unsigned k = 0; k < t->nnumber; k++)
+		buf_printf(&names, ", %s", t->number[k]);
+	status = cli_usage(t->cli, "--live=%s: the training does not compute it; available: loss%s", metric, names.data ? names.data : "");
+	buf_release(&names);
+	return status;
+}
+
+static struct progress *open_progress(struct training *t)
+{
+	const struct train_job *j = &t->job->train;
+	const char *terminal = getenv("TERM");
+	struct progress_options o = {
+		.out = stderr,
+		.quiet = !t->shows_progress,
+		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
+		.colour = t->cli->colour,
+		.live = t->cli->options.given[OPT_LIVE],
+		.live_metric = live_metric(t->cli),
+		.epochs = j->epochs,
+		.steps_per_epoch = train_steps_per_epoch(j),
+		.starts = j->restarts,
+		.metric = t->number,
+		.nmetric = t->nnumber,
+		.loss = j->measures.loss.row->name,
+		.lines = t->workers ? train_workers_lines : NULL, .lines_ctx = t->workers,
+	};
+
+	if (j->resume && j->resume->ndone) {
+		o.starts_done = j->resume->ndone;
+		o.best = j->resume->best->winner;
+		o.best_loss = j->resume->best->last.loss;
+	}
+	return progress_new(&o);
+}
+
+/* The curves begin with the first epoch: those before a resume are in metrics.jsonl. */
+static void show_past(const struct training *t)
+{
+	const char *metric = live_metric(t->cli) ? live_metric(t->cli) : "loss";
+	struct buf lines = BUF_INIT, val = BUF_INIT;
+	struct history h;
+
+	if (!t->resume.note || !t->cli->options.given[OPT_LIVE])
+		return;
+	buf_printf(&val, "val_%s", metric);
+	if (!run_read(t->run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, NULL)) {
+		const double *start, *epoch, *training, *validation;
+
+		history_parse(lines.data, lines.len, &h);
+		start = history_column(&h, "start");
+		epoch = history_column(&h, "epoch");
+		training = history_column(&h, metric);
+		validation = history_column(&h, val.data);
+		for (size_t i = 0; start && epoch && training && i < h.nrow; i++)
+			progress_past(t->progress, (uint32_t)start[i] - 1, (uint32_t)epoch[i], training[i], validation ? validation[i] : NAN);
+		history_release(&h);
+	}
+	buf_release(&lines);
+	buf_release(&val);
+}
+
+/* ---- results ---- */
+
+/* Into the run's folder and to --output: where one cannot be written, the other is. */
+static int keep_weights(const struct training *t, const struct train_result *r, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	const char *path = t->cli->options.value[OPT_WEIGHTS_OUT];
+	struct err other;
+	int code = record_weights(t->job, r, &b, e), code_path = 0;
+
+	if (!code) {
+		code = run_write(t->run, "weights.bin", &b, 1, e);
+		if (path)
+			code_path = buf_write_file(&b, path, 1, &other);
+	}
+	if (code && path && !code_path)
+		cli_note(t->cli, "the weights are in %s", path);
+	if (!code && code_path)
+		*e = other;
+	buf_release(&b);
+	return code ? code : code_path;
+}
+
+/* The files that say what is going to be done. */
+static int begin_folder(struct training *t, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int code;
+
+	config_print(t->job->config, &b);
+	code = run_write(t->run, "config.yaml", &b, 0, e);
+	buf_clear(&b);
+	buf_add(&b, t->job->model.text ? t->job->model.text : "", t->job->model.len);
+	if (!code && t->job->model.text)
+		code = run_write(t->run, "model.qcnn", &b, 0, e);
+	buf_release(&b);
+	return code ? code : record_run(t->run, t->cli, t->job, "running", 0, NULL, e);
+}
+
+/* The weights are safe by now: what fails here is noted. */
+static bool write_report(struct training *t, const struct train_result *r)
+{
+	struct err e;
+
+	if (!t->report)
+		return false;
+	if (!train_report_write(t->report, t->run, r, clock_seconds() - t->begin, &e))
+		return true;
+	cli_note(t->cli, "there is no report.html: %s", e.text);
+	return false;
+}
+
+static const char *ending_of(int code)
+{
+	return !code ? "finished" : code == -ERR_STOPPED ? "interrupted" : "failed";
+}
+
+/* All that writes while training goes. */
+static int open_writers(struct training *t, struct err *e)
+{
+	const json_t *resumed = t->resume.note;
+	int code = 0;
+
+	if (resumed)
+		trouble_note(&t->trouble, record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e), e);
+	else
+		code = begin_folder(t, e);
+	if (!code)
+		code = backup_open(&t->backup, &t->trouble, t->job, t->run, t->begin, resume_count(&t->resume), e);
+	if (code)
+		return code;
+	t->progress = open_progress(t);
+	show_past(t);
+	t->callbacks.progress = t->progress;
+	t->cli->before_talk = clear_progress;
+	t->cli->talk_ctx = t->progress;
+	t->log = train_log_new(&t->trouble, t->job, t->run, resumed, t->resume.weights);
+	if (config_bool(t->job->config, KEY_LOG_REPORT))
+		t->report = train_report_new(t->cli, t->job, run_path(t->run));
+	if (t->report && t->resume.weights)
+		train_report_resume(t->report, weights_vector(t->resume.weights, REPORT_NORMS_NAME));
+	return 0;
+}
+
+static void close_writers(struct training *t, bool well)
+{
+	struct err e;
+
+	progress_free(t->progress);
+	t->callbacks.progress = NULL;
+	t->cli->before_talk = NULL;
+	train_log_close(t->log, well);
+	trouble_lost(&t->trouble, run_flush(t->run, &e), &e);
+	backup_close(&t->backup);
+}
+
+/* The end of the folder: with a result, to be gone on with, or gone. Without its last record the run has not finished:
+ * its checkpoint stays, and the same command comes to here once more. */
+static int end_folder(struct training *t, int code, const struct train_result *r, struct err *e)
+{
+	struct err ignored;
+	bool reported = false;
+
+	if (code && !t->stepped && !t->resume.note) {
+		run_discard(t->run, &ignored);
+		return code;
+	}
+	if (!code) {
+		reported = write_report(t, r);
+		if (run_point_latest(t->run, e))
+			cli_note(t->cli, "%s", e->text);
+		code = record_run(t->run, t->cli, t->job, "finished", clock_seconds() - t->begin, r, e);
+	} else {
+		record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, NULL, &ignored);
+	}
+	if (!code) {
+		run_finish(t->run);
+		train_summary(t->cli, t->job, &(struct train_words){ t->number, t->at, t->nnumber, t->shows_progress, run_path(t->run), reported }, r);
+	}
+	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
+	if (!code)
+		run_point_latest(t->run, &ignored);    /* once more: the command callback may have added files */
+	return code;
+}
+
+static int train_and_keep(struct training *t)
+{
+	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
+		.state = on_state, .event = on_event, .start = on_start, .work = on_work };
+	struct train_result r = { .weight = NULL };
+	struct err e;
+	int code;
+
+	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble,
+		.metric = t->number, .at = t->at, .nmetric = t->nnumber };
+	t->job->train.run = t->run;
+	t->workers = train_workers_new(t->job->workers);
+	code = open_writers(t, &e);
+	if (!code)
+		code = train_run(&t->job->train, &o, &r, &e);
+	close_writers(t, !code);
+	train_workers_free(t->workers);
+	if (!code)
+		code = keep_weights(t, &r, &e);
+	code = end_folder(t, code, &r, &e);
+	train_report_free(t->report);
+	train_result_release(&r);
+	return code ? cli_fail(t->cli, &e) : 0;
+}
+
+/* The folder's name: log.name, else the model's file without folder and ending. */
+static void run_name(const struct config *c, struct buf *name)
+{
+	const char *given = config_text(c, KEY_LOG_NAME), *file = config_text(c, KEY_MODEL_FILE), *base, *dot;
+
+	if (given) {
+		buf_str(name, given);
+		return;
+	}
+	base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	dot = strrchr(base, '.');
+	buf_add(name, base, dot ? (size_t)(dot - base) : strlen(base));
+}
+
+static void list_metrics(struct training *t)
+{
+	const struct train_job *j = &t->job->train;
+
+	for (unsigned k = 0; k < j->measures.nmetric; k++) {
+		const struct metric_row *row = j->measures.metric[k].row;
+
+		t->metric[k] = row->name;
+		t->side[k] = metric_side(row, j->program->noutput);
+		if (t->side[k])
+			continue;
+		t->at[t->nnumber] = measures_at(&j->measures, k, j->program->noutput);
+		t->number[t->nnumber++] = row->name;
+	}
+}
+
+int train_run_job(struct cli *c, struct job *j)
+{
+	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .trouble = { .cli = c } };
+	struct buf name = BUF_INIT;
+	struct err e;
+	int status;
+
+	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
+	list_metrics(&t);
+	if (check_live(&t))
+		return err_exit_status(-ERR_USAGE);
+	stop_catch();                /* from here on there are files to leave whole */
+	status = resume_find(c, j, &t.resume);
+	if (status)
+		return status;
+	t.run = t.resume.run;
+	t.begin -= resume_seconds(&t.resume);
+	run_name(j->config, &name);
+	if (!t.run && run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e))
+		status = cli_fail(c, &e);
+	buf_release(&name);
+	if (!status) {
+		cli_detail(c, "this run's folder is %s", run_path(t.run));
+		status = train_and_keep(&t);
+	}
+	run_close(t.run);
+	resume_release(&t.resume);
+	return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The lines behind a training: its numbers, why it ended, and where the weights are. */
+#include "config.h"
+#include "cli/training/train_summary.h"
+
+#include "cli/training/train_callbacks.h"
+
+static void say_numbers(struct buf *b, const struct train_words *w, const char *what, double loss, const double *metric)
+{
+	buf_printf(b, "%s: loss %.6g", what, loss);
+	for (unsigned k = 0; k < w->nnumber; k++)
+		buf_printf(b, ", %s %.6g", w->number[k], metric[w->at[k]]);
+}
+
+/* Before anything else told it to. */
+static bool search_ended(const struct train_job *j, const struct train_result *r)
+{
+	return optimizer_takes_all(j->optimizer) && r->last.epoch < j->epochs && !(r->end[r->winner].stopped > 0)
+		&& !(j->max_steps && r->step >= j->max_steps);
+}
+
+/* With the command that evaluates them: by default on the part that was held out. */
+static void say_weights(const struct cli *c, const char *path, bool held_out)
+{
+	struct buf word = BUF_INIT;
+
+	buf_shell_word(&word, path);
+	cli_note(c, "the weights are in %s", path);
+	cli_note(c, "to evaluate them: qcnn infer %s%s", held_out ? "" : "--split=train ", word.data);
+	buf_release(&word);
+}
+
+void train_summary(const struct cli *c, const struct job *j, const struct train_words *w, const struct train_result *r)
+{
+	struct buf b = BUF_INIT;
+	const char *weights = c->options.value[OPT_WEIGHTS_OUT];
+
+	say_numbers(&b, w, "training", r->last.loss, r->last.metric);
+	if (r->last.has_validation) {
+		buf_str(&b, "; ");
+		say_numbers(&b, w, "validation", r->last.val_loss, r->last.val_metric);
+	}
+	cli_note(c, "%s", b.data);
+	buf_clear(&b);
+	train_callbacks_ending(&j->train, r, &b);
+	if (b.len)
+		cli_note(c, "%s", b.data);
+	buf_clear(&b);
+	shortcut_use_text(&j->shortcuts, &b);
+	if (b.len)
+		cli_note(c, "exact optimisations: %s", b.data);
+	if (j->train.restarts > 1 && !w->shows_progress)
+		cli_note(c, "start %u of %u was the best", r->winner + 1, j->train.restarts);
+	buf_clear(&b);
+	if (!weights)
+		buf_printf(&b, "%s/weights.bin", w->folder);
+	if (!weights)
+		weights = b.data;
+	if (search_ended(&j->train, r))
+		cli_note(c, "%s ended the search after %llu evaluations, by its tolerances", j->train.optimizer->name,
+			(unsigned long long)r->step);
+	say_weights(c, weights, j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow);
+	if (w->reported)
+		cli_note(c, "the report is in %s/report.html", w->folder);
+	buf_release(&b);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `qcnn train` says when a training has ended well. */
+#ifndef QCNN_TRAIN_SUMMARY_H
+#define QCNN_TRAIN_SUMMARY_H
+
+#include "cli/job/job.h"
+
+struct train_words {
+	const char *const *number;   /* names of the metrics that are numbers */
+	const unsigned *at;          /* where in a result each is */
+	unsigned nnumber;
+	bool shows_progress;         /* which names the best start itself */
+	const char *folder;          /* of the run */
+	bool reported;               /* there is a report.html in it */
+};
+
+/* Notes on stderr; none with --quiet. */
+void train_summary(const struct cli *c, const struct job *j, const struct train_words *w, const struct train_result *r);
+
+#endif

@@ -17,12 +17,12 @@ check_PROGRAMS += tests/kernels/test_reference
 check_PROGRAMS += tests/kernels/test_proof
 check_PROGRAMS += tests/kernels/test_optimisations
 check_PROGRAMS += tests/kernels/test_shots
-check_PROGRAMS += tests/kernels/test_spectrum
+check_PROGRAMS += tests/program/test_spectrum
 check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_places tests/kernels/test_heisenberg tests/kernels/test_depth
 check_PROGRAMS += tests/kernels/test_steps
 check_PROGRAMS += tests/kernels/test_threads
 check_PROGRAMS += tests/kernels/test_work
-check_PROGRAMS += tests/lang/test_compile
+check_PROGRAMS += tests/compiler/test_compile
 check_PROGRAMS += tests/lang/test_front
 check_PROGRAMS += tests/lang/test_meaning
 check_PROGRAMS += tests/limits/test_compile_limits
@@ -45,8 +45,8 @@ check_PROGRAMS += tests/train/test_head
 check_PROGRAMS += tests/train/test_loss
 check_PROGRAMS += tests/train/test_metric
 check_PROGRAMS += tests/train/test_optimizer
-check_PROGRAMS += tests/train/test_progress
-check_PROGRAMS += tests/train/test_run
+check_PROGRAMS += tests/log/test_progress
+check_PROGRAMS += tests/log/test_run_log
 check_PROGRAMS += tests/train/test_schedule
 check_PROGRAMS += tests/train/test_search
 check_PROGRAMS += tests/train/test_search_nlopt
@@ -55,31 +55,31 @@ check_PROGRAMS += tests/train/test_train
 check_PROGRAMS += tests/train/test_train_choices
 check_PROGRAMS += tests/train/test_trajectory
 check_PROGRAMS += tests/train/test_weights
-check_PROGRAMS += tests/unit/test_asm
-check_PROGRAMS += tests/unit/test_base
-check_PROGRAMS += tests/unit/test_bench_reliable
-check_PROGRAMS += tests/unit/test_buf
-check_PROGRAMS += tests/unit/test_csv
-check_PROGRAMS += tests/unit/test_dataset
-check_PROGRAMS += tests/unit/test_diag
-check_PROGRAMS += tests/unit/test_fixed
-check_PROGRAMS += tests/unit/test_idx
-check_PROGRAMS += tests/unit/test_ising
-check_PROGRAMS += tests/unit/test_folder
-check_PROGRAMS += tests/unit/test_lists
-check_PROGRAMS += tests/unit/test_matrix
-check_PROGRAMS += tests/unit/test_npy
-check_PROGRAMS += tests/unit/test_npz
-check_PROGRAMS += tests/unit/test_paths
-check_PROGRAMS += tests/unit/test_pool
-check_PROGRAMS += tests/unit/test_program
-check_PROGRAMS += tests/unit/test_resume_isa
-check_PROGRAMS += tests/unit/test_rng
-check_PROGRAMS += tests/unit/test_run_folder
-check_PROGRAMS += tests/unit/test_streaming
-check_PROGRAMS += tests/unit/test_tfevents
-check_PROGRAMS += tests/unit/test_train_workers
-check_PROGRAMS += tests/unit/test_transform
+check_PROGRAMS += tests/compiler/test_asm
+check_PROGRAMS += tests/base/test_base
+check_PROGRAMS += tests/cli/test_bench_reliable
+check_PROGRAMS += tests/base/test_buf
+check_PROGRAMS += tests/data/test_csv
+check_PROGRAMS += tests/data/test_dataset
+check_PROGRAMS += tests/base/test_diag
+check_PROGRAMS += tests/base/test_fixed
+check_PROGRAMS += tests/data/test_idx
+check_PROGRAMS += tests/data/test_ising
+check_PROGRAMS += tests/base/test_folder
+check_PROGRAMS += tests/compiler/test_lists
+check_PROGRAMS += tests/program/test_matrix
+check_PROGRAMS += tests/data/test_npy
+check_PROGRAMS += tests/data/test_npz
+check_PROGRAMS += tests/compiler/test_path_table
+check_PROGRAMS += tests/base/test_pool
+check_PROGRAMS += tests/program/test_program
+check_PROGRAMS += tests/cli/test_resume_isa
+check_PROGRAMS += tests/base/test_rng
+check_PROGRAMS += tests/cli/test_run_folder
+check_PROGRAMS += tests/data/test_streaming
+check_PROGRAMS += tests/log/test_tfevents
+check_PROGRAMS += tests/cli/test_train_workers
+check_PROGRAMS += tests/data/test_transform
 
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
@@ -96,7 +96,7 @@ tests_kernels_test_remote_SOURCES = tests/kernels/test_remote.c $(random_program
 tests_kernels_test_positions_SOURCES = tests/kernels/test_positions.c $(random_program)
 tests_kernels_test_ref_SOURCES = tests/kernels/test_ref.c $(random_program)
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)
-tests_kernels_test_spectrum_SOURCES = tests/kernels/test_spectrum.c $(random_program)
+tests_program_test_spectrum_SOURCES = tests/program/test_spectrum.c $(random_program)
 tests_kernels_test_steps_SOURCES = tests/kernels/test_steps.c $(random_program)
 tests_kernels_test_work_SOURCES = tests/kernels/test_work.c $(random_program)
 tests_train_test_search_nlopt_LDADD = $(LDADD) $(NLOPT_LIBS)
@@ -187,7 +187,7 @@ EXTRA_DIST += tests/cli/one_weight.sh
 EXTRA_DIST += tests/cli/resume.sh
 EXTRA_DIST += tests/kernels/gates.txt
 EXTRA_DIST += tests/kernels/model_a_n4.json
-EXTRA_DIST += tests/lang/compile
+EXTRA_DIST += tests/compiler/golden
 EXTRA_DIST += tests/lang/front
 EXTRA_DIST += tests/lang/golden.h
 EXTRA_DIST += tests/lang/language.txt
@@ -198,11 +198,11 @@ EXTRA_DIST += tests/train/numbers.h
 EXTRA_DIST += tests/train/optimizers.txt
 EXTRA_DIST += tests/train/schedules.txt
 EXTRA_DIST += tests/train/searches.txt
-EXTRA_DIST += tests/unit/sample.h
+EXTRA_DIST += tests/program/sample.h
 
 # Lists by purpose; every name is a path as above.
 # What distcheck runs:
-smoke_tests = $(filter tests/unit/%,$(all_tests))
+smoke_tests = $(filter tests/base/% tests/program/% tests/unit/%,$(all_tests))
 # Too slow under the sanitizers; left out of check-sanitize:
 unsanitized_tests =
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
@@ -265,11 +265,11 @@ check-soak: check-programs
 # Bytes of libFuzzer for FUZZ_SECONDS, with clang and its sanitizers.
 FUZZ_SECONDS = 60
 fuzzed_sources = runtime/net/protocol/handshake.c runtime/net/protocol/peer.c runtime/net/protocol/wire.c runtime/net/protocol/wire_parts.c runtime/net/protocol/wire_work.c
-EXTRA_DIST += tests/net/any_message.h tests/net/fuzz_wire.c
+EXTRA_DIST += tests/net/any_message.h tests/fuzz/fuzz_wire.c
 check-fuzz: all
 	@$(MKDIR_P) tests/net
 	@clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I. -I$(srcdir) \
-		$(SODIUM_CFLAGS) -o tests/net/fuzz_wire $(srcdir)/tests/net/fuzz_wire.c $(fuzzed_sources:%=$(srcdir)/%) libbase.a $(LIBS) $(SODIUM_LIBS) \
+		$(SODIUM_CFLAGS) -o tests/fuzz/fuzz_wire $(srcdir)/tests/fuzz/fuzz_wire.c $(fuzzed_sources:%=$(srcdir)/%) libbase.a $(LIBS) $(SODIUM_LIBS) \
 		$(ZLIB_LIBS) $(JANSSON_LIBS) || { echo "check-fuzz needs clang with libFuzzer"; exit 1; }
 	@cd tests/net && ./fuzz_wire -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 && rm -f fuzz_wire
 

@@ -29,7 +29,7 @@ done
 
 # Programs of the Makefile's list that ask no library for anything.
 programs=
-for program in $(sed -n 's,^check_PROGRAMS += \(tests/kernels/\),\1,p; s,^check_PROGRAMS += \(tests/unit/\),\1,p' "$top_srcdir/tests/local.mk"); do
+for program in $(sed -n 's,^check_PROGRAMS += \(tests/\(kernels\|base\|program\|data\|compiler\)/\),\1,p' "$top_srcdir/tests/local.mk"); do
 	case $program in
 	*test_pages) continue ;;     # qemu's /proc does not tell how memory is mapped
 	esac

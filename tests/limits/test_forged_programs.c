@@ -8,7 +8,7 @@
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/program/bytecode.h"
-#include "tests/unit/sample.h"
+#include "tests/program/sample.h"
 
 enum { MEMORY = 4 << 20, WEIGHTS_RUN_MAX = 1000, INPUTS_RUN_MAX = 1000, READOUTS_RUN_MAX = 4096 };
 

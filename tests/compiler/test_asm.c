@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "tests/unit/sample.h"
+#include "tests/program/sample.h"
 
 static void round_trip(void)
 {

@@ -42,6 +42,6 @@ int main(void)
 		{ ".cancel", make_cancel }, { ".cone", make_cone },
 	};
 
-	golden_folder("tests/lang/compile", kinds, sizeof kinds / sizeof *kinds);
+	golden_folder("tests/compiler/golden", kinds, sizeof kinds / sizeof *kinds);
 	return tap_done();
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/program/bytecode.h"
-#include "tests/unit/sample.h"
+#include "tests/program/sample.h"
 
 /* ---- expressions ---- */
 

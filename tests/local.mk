@@ -123,6 +123,7 @@ shell_tests += tests/cli/test_help.sh
 shell_tests += tests/cli/test_init.sh
 shell_tests += tests/cli/test_inputs.sh
 shell_tests += tests/cli/test_interrupted.sh
+shell_tests += tests/cli/test_json.sh
 shell_tests += tests/cli/test_keras.sh
 shell_tests += tests/cli/test_keys.sh
 shell_tests += tests/cli/test_log.sh

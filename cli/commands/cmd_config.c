@@ -11,7 +11,7 @@ static void print_json(const struct config *config, struct buf *out)
 	json_t *all = config_json(config, SCOPE_NONE, NULL, NULL);
 
 	json_object_set_new(all, "schema", json_integer(1));
-	json_write(all, out);
+	json_print(all, out);
 	buf_char(out, '\n');
 	json_decref(all);
 }

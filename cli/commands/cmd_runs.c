@@ -48,7 +48,7 @@ static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 	json_object_set_new(all, "runs", runs);
 	if (best)
 		json_object_set_new(all, "best", best);
-	json_write(all, out);
+	json_print(all, out);
 	buf_char(out, '\n');
 	json_decref(all);
 }
@@ -159,7 +159,7 @@ static int show(struct cli *c, struct run_list *l)
 	complete(l);
 	columns = key_columns(0, l->run[0].record);
 	if (c->options.given[OPT_JSON]) {
-		json_write(l->run[0].record, &c->out);
+		json_print(l->run[0].record, &c->out);
 		buf_char(&c->out, '\n');
 		return 0;
 	}

@@ -23,7 +23,7 @@ static void metadata_json(const struct weights *w, struct buf *out)
 		buf_json_str(out, w->meta[i].key);
 		buf_str(out, ": ");
 		if (json_is_object(v) || json_is_array(v))
-			json_write(v, out);
+			json_print(v, out);
 		else
 			buf_json_str(out, w->meta[i].value);
 		json_decref(v);

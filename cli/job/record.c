@@ -318,7 +318,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 		json_object_set_new(all, "shortcuts", record_shortcuts(&j->shortcuts));
 	if (r)
 		json_object_set_new(all, "metrics", add_best(run, metrics_json(&j->train, r)));
-	json_write(all, &b);
+	json_print(all, &b);
 	buf_char(&b, '\n');
 	code = run_write(run, "run.json", &b, 0, e);
 	json_decref(all);

@@ -68,7 +68,7 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "validation_seconds", json_real(p->validation_seconds));
 	json_object_set_new(all, "epoch_seconds", json_real(p->epoch_seconds));
 	json_object_set_new(all, "total_seconds", json_real(all_seconds(p)));
-	json_write(all, out);
+	json_print(all, out);
 	buf_char(out, '\n');
 	json_decref(all);
 }

@@ -48,34 +48,46 @@ static int by_bytes(const void *x, const void *y)
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-static void write_object(const json_t *v, struct buf *out)
+/* Keys of the canonical form are sorted; those of the printed one are in the order in which they were added, "schema" first. */
+static const char **keys_of(const json_t *v, int printed)
 {
 	json_t *object = (json_t *)v, *member;
-	size_t n = json_object_size(v), i = 0;
-	const char **key = mem_alloc(n, sizeof *key), *k;
+	const char **key = mem_alloc(json_object_size(v), sizeof *key), *k;
+	size_t n = 0;
 
+	if (printed && json_object_get(v, "schema"))
+		key[n++] = "schema";
 	json_object_foreach(object, k, member)
-		key[i++] = k;
-	qsort(key, n, sizeof *key, by_bytes);
+		if (!printed || strcmp(k, "schema"))
+			key[n++] = k;
+	if (!printed)
+		qsort(key, n, sizeof *key, by_bytes);
+	return key;
+}
+
+static void write_value(const json_t *v, int printed, struct buf *out);
+
+static void write_object(const json_t *v, int printed, struct buf *out)
+{
+	const char **key = keys_of(v, printed);
+
 	buf_char(out, '{');
-	for (i = 0; i < n; i++) {
-		if (i)
-			buf_char(out, ',');
+	for (size_t i = 0; i < json_object_size(v); i++) {
+		buf_str(out, !i ? "" : printed ? ", " : ",");
 		buf_json_str(out, key[i]);
-		buf_char(out, ':');
-		json_write(json_object_get(v, key[i]), out);
+		buf_str(out, printed ? ": " : ":");
+		write_value(json_object_get(v, key[i]), printed, out);
 	}
 	buf_char(out, '}');
 	free(key);
 }
 
-static void write_array(const json_t *v, struct buf *out)
+static void write_array(const json_t *v, int printed, struct buf *out)
 {
 	buf_char(out, '[');
 	for (size_t i = 0; i < json_array_size(v); i++) {
-		if (i)
-			buf_char(out, ',');
-		json_write(json_array_get(v, i), out);
+		buf_str(out, !i ? "" : printed ? ", " : ",");
+		write_value(json_array_get(v, i), printed, out);
 	}
 	buf_char(out, ']');
 }
@@ -90,11 +102,11 @@ static void write_real(double x, struct buf *out)
 		buf_str(out, ".0");
 }
 
-void json_write(const json_t *v, struct buf *out)
+static void write_value(const json_t *v, int printed, struct buf *out)
 {
 	switch (json_typeof(v)) {
-	case JSON_OBJECT:  write_object(v, out); break;
-	case JSON_ARRAY:   write_array(v, out); break;
+	case JSON_OBJECT:  write_object(v, printed, out); break;
+	case JSON_ARRAY:   write_array(v, printed, out); break;
 	case JSON_STRING:  buf_json_str(out, json_string_value(v)); break;
 	case JSON_INTEGER: buf_printf(out, "%lld", (long long)json_integer_value(v)); break;
 	case JSON_REAL:    write_real(json_real_value(v), out); break;
@@ -102,4 +114,14 @@ void json_write(const json_t *v, struct buf *out)
 	case JSON_FALSE:   buf_str(out, "false"); break;
 	case JSON_NULL:    buf_str(out, "null"); break;
 	}
+}
+
+void json_write(const json_t *v, struct buf *out)
+{
+	write_value(v, 0, out);
+}
+
+void json_print(const json_t *v, struct buf *out)
+{
+	write_value(v, 1, out);
 }

@@ -18,5 +18,8 @@ enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
 json_t *json_read(const char *text, size_t len, struct err *e);
 /* Canonical: sorted keys, no spaces, doubles in the fewest digits. */
 void json_write(const json_t *v, struct buf *out);
+/* The form of all output for users: one line, a space after each comma and colon, keys in the order in which they
+ * were added, "schema" first. */
+void json_print(const json_t *v, struct buf *out);
 
 #endif

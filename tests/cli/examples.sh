@@ -13,7 +13,7 @@ train() {
 	shift
 	rm -rf runs
 	"$QCNN" train "$examples/$name/config.yaml" --set log.dir="$PWD/runs" -o weights.bin -q --set run.threads=1 "$@" || return 1
-	sed -n 's/.*"metrics":{\([^}]*\)}.*/{\1}/p' runs/latest/run.json >best.json
+	sed -n 's/.*"metrics": {\([^}]*\)}.*/{\1}/p' runs/latest/run.json >best.json
 }
 
 # infer NAME [options]: the file just written, judged on the part that training never saw, in infer.json.

@@ -14,7 +14,7 @@ faulty_train() {
 }
 
 # Runs in DIR that have finished; the link to the newest may be missing where there was no room.
-finished_run() { dirname "$(grep -l '"state":"finished"' "$1"/cluster-*/run.json | tail -n 1)"; }
+finished_run() { dirname "$(grep -l '"state": "finished"' "$1"/cluster-*/run.json | tail -n 1)"; }
 
 # What two finished runs do not have in common, in words.
 differences() {

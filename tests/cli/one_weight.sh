@@ -18,7 +18,7 @@ train() {
 	rm -f w.bin
 	"$QCNN" train -q -o w.bin "$@" config.yaml 2>err || { sed 's/^/# /' err; return 1; }
 }
-weight() { "$QCNN" weights show --json w.bin | sed 's/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
+weight() { "$QCNN" weights show --json w.bin | sed 's/, "metadata".*//; s/.*"values": \[*\([-0-9.e]*\).*/\1/'; }
 
 # near NAME NUMBER NUMBER: equal but for rounding.
 near() {

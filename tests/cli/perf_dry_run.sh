@@ -10,7 +10,7 @@ foretold() {
 	what=$1 epochs=$2
 	shift 2
 	set -- "$cluster" --set "train.epochs=$epochs" --set "log.dir=$PWD/dry" "$@"
-	said=$("$QCNN" train -q --dry-run --json "$@" | sed 's/.*"epoch_seconds":\([^,}]*\).*/\1/')
+	said=$("$QCNN" train -q --dry-run --json "$@" | sed 's/.*"epoch_seconds": \([^,}]*\).*/\1/')
 	"$QCNN" train -q --fresh "$@"
 	took=$(sed 's/.*"seconds": \([^,}]*\).*/\1/' dry/latest/metrics.jsonl | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }')
 	rm -rf dry

@@ -12,7 +12,7 @@ no_times() { sed 's/, *"seconds": *[^,}]*//; s/, *"samples_per_second": *[^,}]*/
 tags() { LC_ALL=C find "$1" -name 'events.out.*' -exec grep -a -o -h "$2" {} + | wc -l | tr -d ' '; }
 
 # Nothing is left to do: a kill after that changes nothing.
-has_finished() { grep -q '"state":"finished"' killed/cluster-*/run.json 2>/dev/null; }
+has_finished() { grep -q '"state": "finished"' killed/cluster-*/run.json 2>/dev/null; }
 
 # How many checkpoints are whole.
 whole_checkpoints() {

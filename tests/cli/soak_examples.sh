@@ -12,7 +12,7 @@ results() {
 	seed=1
 	while [ $seed -le "$last" ]; do
 		"$QCNN" train "$examples/$name/config.yaml" --set log.dir="$PWD/runs" --set run.seed=$seed -q "$@" || return 1
-		sed -n 's/.*"metrics":{.*"loss":\([-0-9.e]*\).*"val_loss".*"val_sign_accuracy":\([0-9.]*\).*/\1 \2/p' runs/latest/run.json
+		sed -n 's/.*"metrics": {.*"loss": \([-0-9.e]*\).*"val_loss".*"val_sign_accuracy": \([0-9.]*\).*/\1 \2/p' runs/latest/run.json
 		rm -rf runs
 		seed=$((seed + 1))
 	done

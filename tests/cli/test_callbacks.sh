@@ -23,8 +23,8 @@ n=$(numbers epoch | tail -1)
 best=$(least_epoch val_loss)
 tap_ok "ends before the last epoch, two epochs behind the best one ($best, $n)" test "$n" -lt 30 -a "$n" -eq $((best + 2))
 tap_has err "stopped early after epoch $n, since val_loss had not improved for 2 epochs; the weights are those of epoch $best" "which is said"
-tap_has $run/run.json "\"stopped_epochs\":[$n]" "and written down"
-tap_has $run/run.json "\"restored_epochs\":[$best]" "with the epoch that was the best"
+tap_has $run/run.json "\"stopped_epochs\": [$n]" "and written down"
+tap_has $run/run.json "\"restored_epochs\": [$best]" "with the epoch that was the best"
 tap_has $run/report.html "stopped early after epoch $n" "the report says it"
 values() { "$QCNN" weights show --json "$1" | sed 's/"metadata".*//'; }
 tap_is "$(values $run/all/$best.bin)" "$(values $run/weights.bin)" "its weights are the result"
@@ -177,7 +177,7 @@ tap_has err "monitor one of loss, sign_accuracy" "says what there is"
 mkdir example
 tap_exit 0 "the example of callbacks" sh -c 'cd example && "$QCNN" train -q --set=train.restarts=1 --set=run.threads=1 "$top_srcdir/examples/cluster/callbacks.yaml"'
 tap_ok "keeps three files at most" test "$(ls example/runs/latest/best | wc -l)" -le 3
-tap_has example/runs/latest/run.json '"restored_epochs":' "and the best weights"
+tap_has example/runs/latest/run.json '"restored_epochs": ' "and the best weights"
 
 # The printed configuration reads back.
 tap_exit 0 "printed" "$QCNN" config '--set=train.callbacks={early_stopping: {baseline: 0.5}, checkpoint: {save_freq: 7}, csv: {separator: "\t"}, command: {run: ["a b", "c"], on: [epoch, end]}}' config.yaml

@@ -29,7 +29,7 @@ cp out resolved.json
 "$QCNN" config --json config.yaml >original.json
 tap_same resolved.json original.json "and means the same"
 tap_exit 0 "a command as JSON" "$QCNN" config --json --set 'train.callbacks={command: {run: [echo, "01"], on: end}}' config.yaml
-tap_has out '"callbacks":{"command":{"on":["end"],"run":["echo","01"],"timeout":60.0}}' "its words, and the defaults beside them"
+tap_has out '"callbacks": {"command": {"run": ["echo", "01"], "on": ["end"], "timeout": 60.0}}' "its words, and the defaults beside them"
 missing=
 for key in $(sed -n 's/^KEY([A-Z_]*, "[a-z]*\.\([a-z_]*\)".*/\1/p' "$top_srcdir/cli/config/schema.def"); do
 	grep -q "^  $key:" resolved.yaml || missing="$missing $key"

@@ -22,13 +22,13 @@ tap_same after before "no file is there, or changed"
 
 tap_exit 0 "as JSON" "$QCNN" train -q --dry-run --json --set train.restarts=3 --set train.epochs=7 --set data.streaming=on --set data.transform=min_max table.yaml
 tap_is "$(wc -l <out | tr -d ' ')" 1 "on one line"
-for text in '"schema":1' '"rows":3' '"part":"test"' '"restarts":3' '"epochs":7' '"weights":5' '"batch_size":2' '"steps_per_epoch":2' '"qubits":2' '"streamed":false'; do
+for text in '"schema": 1' '"rows": 3' '"part": "test"' '"restarts": 3' '"epochs": 7' '"weights": 5' '"batch_size": 2' '"steps_per_epoch": 2' '"qubits": 2' '"streamed": false'; do
 	tap_has out "$text" "it has $text"
 done
-for key in $(sed -e ':a' -e 's/\([:[,]\){[^{}]*}/\10/' -e 's/\([:[,]\)\[[^][{}]*\]/\10/' -e ta <out | tr '{,' '\n\n' | sed -n 's/.*"\([a-z_]*\)":.*/\1/p'); do
+for key in $(sed -e ':a' -e 's/\([:[,] *\){[^{}]*}/\10/' -e 's/\([:[,] *\)\[[^][{}]*\]/\10/' -e ta <out | tr '{,' '\n\n' | sed -n 's/.*"\([a-z_]*\)": .*/\1/p'); do
 	tap_ok "$key is in the manual" grep -Eq "^\.Cm (.* )?$key( |\$)" "$top_srcdir/man/qcnn-train.1.in"
 done
-tap_ok "seconds add up" sh -c 'tr ",{}" "\n\n\n" <out | sed "s/\"//g" | awk -F: "
+tap_ok "seconds add up" sh -c 'tr ",{}" "\n\n\n" <out | sed "s/[\" ]//g" | awk -F: "
 	{ v[\$1] = \$2 }
 	END { times = v[\"side_by_side\"] >= 3 ? 1 : v[\"side_by_side\"] == 2 ? 2 : 3
 		t = v[\"total_seconds\"] / (7 * times * v[\"epoch_seconds\"]) - 1

@@ -10,7 +10,7 @@ tap_exit 0 "nor for eight qubits" "$QCNN" check --const n=8 mine/model.qcnn
 tap_exit 0 "it can be drawn" "$QCNN" draw mine/model.qcnn
 tap_exit 0 "it trains" "$QCNN" train -q mine/config.yaml
 tap_ok "its runs have the name of the folder" sh -c 'test -d runs/mine-*'
-loss=$(sed 's/.*"metrics":{[^}]*"val_sign_accuracy":\([0-9.]*\).*/\1/' runs/latest/run.json)
+loss=$(sed 's/.*"metrics": {[^}]*"val_sign_accuracy": \([0-9.]*\).*/\1/' runs/latest/run.json)
 awk -v a="$loss" 'BEGIN { exit !(a >= 0.85) }'
 tap_result $? "it learns: accuracy $loss of validation"
 tap_exit 0 "its weights are used" "$QCNN" infer runs/latest/weights.bin
@@ -33,9 +33,9 @@ tap_ok "it is replaced" grep -q learning_rate mine/config.yaml
 tap_result $? "init in the current folder"
 for name in 'two words: #1' 1e3 null été; do
 	tap_exit 0 "init in a folder called $name" "$QCNN" init -q "$name"
-	tap_is "$("$QCNN" config --json "$name/config.yaml" | sed 's/.*"log":{[^}]*"name":"\([^"]*\)".*/\1/')" "$name" "its name is kept"
+	tap_is "$("$QCNN" config --json "$name/config.yaml" | sed 's/.*"log": {[^}]*"name": "\([^"]*\)".*/\1/')" "$name" "its name is kept"
 done
-tap_is "$("$QCNN" config --json here/config.yaml | sed 's/.*"log":{[^}]*"name":"\([^"]*\)".*/\1/')" here "init in the current folder: its name"
+tap_is "$("$QCNN" config --json here/config.yaml | sed 's/.*"log": {[^}]*"name": "\([^"]*\)".*/\1/')" here "init in the current folder: its name"
 tap_exit 73 "where no folder can be made" "$QCNN" init no/such/folder
 
 tap_exit 2 "an unknown shell" "$QCNN" completions tcsh

@@ -55,7 +55,7 @@ for s in HUP USR1 USR2 XCPU; do
 	until_running $s ""
 	wait $pid
 	tap_is $? 75 "$s ends a run as TERM does"
-	tap_has "$(echo stopped/cluster-*/run.json)" '"state":"interrupted"' "the run is recorded"
+	tap_has "$(echo stopped/cluster-*/run.json)" '"state": "interrupted"' "the run is recorded"
 done
 until_running HUP "trap '' HUP;"
 sleep 0.1

@@ -64,7 +64,7 @@ trained "$(awk 'BEGIN { printf "%.17g", 0.3 + 0.4 * (cos(1.6) - 1) * sin(1.6) }'
 for isa in avx2 avx512; do
 	if "$QCNN" run -q --isa=$isa --data=single.csv one.qcnn >/dev/null 2>&1; then
 		trained "$once" "isa: $isa" --set run.isa=$isa
-		tap_ok "is recorded" sh -c "'$QCNN' weights show --json w.bin | grep -q '\"isa\":\"$isa\"'"
+		tap_ok "is recorded" sh -c "'$QCNN' weights show --json w.bin | grep -q '\"isa\": \"$isa\"'"
 	else
 		tap_skip "this machine lacks $isa"
 		tap_skip "this machine lacks $isa"

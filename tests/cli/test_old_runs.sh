@@ -37,7 +37,7 @@ version=$("$QCNN" weights show kept/*/checkpoint/0.bin | sed -n 's/^# numerical_
 tap_ok "weights show prints the numerical version" test "${version:-0}" -gt 0
 fresh_copy
 for f in 0 1; do edit "runs/$name/checkpoint/$f.bin" 's/"numerical_version":"'"$version"'"/"numerical_version":"9"/'; done
-sed -i 's/"numerical_version":[0-9]*/"numerical_version":9/; s/"config_sha256":"[0-9a-f]*"/"config_sha256":"aa"/' "runs/$name/run.json"
+sed -i 's/"numerical_version": [0-9]*/"numerical_version": 9/; s/"config_sha256": "[0-9a-f]*"/"config_sha256": "aa"/' "runs/$name/run.json"
 tap_ok "an edited checkpoint is a file of weights" "$QCNN" weights show "runs/$name/checkpoint/0.bin"
 continued
 tap_has err "was begun with numerical version 9" "a run of another numerical version is named"
@@ -61,7 +61,7 @@ tap_has err "numerical version 0" "names the version"
 fresh_copy
 for f in 0 1; do edit "runs/$name/checkpoint/$f.bin" 's/\\"shots\\":null/              /; s/\(\\"shortcuts\\":\\"auto\\"\),/\1 /'; done
 sed -i '/^  shots:/d' "runs/$name/config.yaml"
-sed -i 's/"config_sha256":"[0-9a-f]*"/"config_sha256":"aa"/' "runs/$name/run.json"
+sed -i 's/"config_sha256": "[0-9a-f]*"/"config_sha256": "aa"/' "runs/$name/run.json"
 "$QCNN" weights show "runs/$name/checkpoint/0.bin" | grep '^# config' | grep -c shots >count
 tap_is "$(cat count)" 0 "a checkpoint without run.shots"
 continued
@@ -91,7 +91,7 @@ fresh_copy
 rm "runs/$name"/checkpoint/?.bin
 mkdir -p runs/bare-20260101-000000/checkpoint
 : >runs/bare-20260101-000000/checkpoint/lock
-sed -i 's/"state":"[a-z]*"/"state":"running"/' "runs/$name/run.json"
+sed -i 's/"state": "[a-z]*"/"state": "running"/' "runs/$name/run.json"
 tap_exit 0 "folders without a checkpoint, without a record" "$QCNN" runs list --dir=runs
 tap_is "$(grep -c 'cut off' out)" 2 "are listed as cut off" || sed 's/^/# /' out
 begin

@@ -45,7 +45,7 @@ mv w.json auto.json
 tap_exit 0 "and aloud" "$QCNN" train --no-progress --set log.dir=aloud config.yaml
 tap_has err 'exact optimisations: batch_rank: 9 states instead of 320 in every batch; ' "names what was taken"
 tap_ok "and how much it saves" grep -Eq '; ([5-9]|[1-9][0-9])(\.[0-9])? times fewer operations$' err
-tap_has aloud/latest/run.json '"shortcuts":{"batch_rank":{"batches":4,"samples":320.0,"states":9.0},"batches":4,"flops":' "so does its record"
+tap_has aloud/latest/run.json '"shortcuts": {"batch_rank": {"batches": 4, "samples": 320.0, "states": 9.0}, "batches": 4, "flops": ' "so does its record"
 tap_has aloud/latest/report.html '<tr><th>exact optimisations</th><td>batch_rank: 9 states instead of 320 in every batch; ' "and its report"
 tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
 tap_has out 'optimised batch_rank: 9 states instead of 320 in every batch; ' "foretells it"
@@ -74,14 +74,14 @@ tap_exit 0 "with workers" train --set run.shortcuts=small_tail --set cluster.hos
 tap_same tail.json w.json "the same bits"
 tap_exit 0 "small_tail aloud" "$QCNN" train --no-progress --set log.dir=aloud --set run.shortcuts=small_tail config.yaml
 # The summary names an optimisation only where the record's own numbers show that it reduced the work.
-gain=$(sed 's/.*"flops":\([0-9.e+]*\),"flops_without":\([0-9.e+]*\).*/\1 \2/' aloud/latest/run.json | awk '{ printf "%.1f", $2 / $1 }')
+gain=$(sed 's/.*"flops": \([0-9.e+]*\), "flops_without": \([0-9.e+]*\).*/\1 \2/' aloud/latest/run.json | awk '{ printf "%.1f", $2 / $1 }')
 case $gain in
 0.*|1.0) tap_is "$(grep -c 'optimisations:' err)" 0 "is not named: it saved nothing" ;;
 *) tap_has err "the last gates on 2 qubits as one matrix in every batch; $gain times fewer operations" "is named, with what it saved" ;;
 esac
-tap_has aloud/latest/run.json '"small_tail":{"batches":4,"qubits":2}' "the record has it"
+tap_has aloud/latest/run.json '"small_tail": {"batches": 4, "qubits": 2}' "the record has it"
 tap_exit 0 "the example" "$QCNN" train --no-progress --set log.dir=example --set train.restarts=1 --set train.epochs=2 "$top_srcdir/examples/cluster/config.yaml"
-tap_has example/latest/run.json '"small_tail":{"batches":' "uses an optimisation"
+tap_has example/latest/run.json '"small_tail": {"batches": ' "uses an optimisation"
 tap_is "$(grep -c 'fewer operations' err)" 0 "that saves nothing, and the summary does not claim it"
 tap_exit 0 "none" train --set run.shortcuts=none
 tap_is "$(cmp -s auto.json w.json && echo same)" "" "other last digits: it was taken"
@@ -121,8 +121,8 @@ awk 'BEGIN { for (k = 0; k < 24; k++) printf "x%d,", k; print "y"
 pairs() { "$QCNN" train -q -o w.bin pairs.yaml "$@" >/dev/null && "$QCNN" weights convert w.bin w.json && rm w.bin; }
 tap_exit 0 "24 qubits, aloud" "$QCNN" train --no-progress pairs.yaml
 tap_has err 'exact optimisations: light_cone: 1 circuit of at most 2 qubits instead of one of 24; ' "names the cone"
-tap_has runs/latest/run.json '"shortcuts":{"batches":4,"flops":' "and its record"
-tap_has runs/latest/run.json '"light_cone":{"circuits":1,"qubits":2}' "too"
+tap_has runs/latest/run.json '"batches": 4, "flops": ' "and its record"
+tap_has runs/latest/run.json '"light_cone": {"circuits": 1, "qubits": 2}' "too"
 tap_exit 0 "24 qubits" pairs
 mv w.json here.json
 tap_exit 0 "with workers" pairs --set cluster.hosts=local:2

@@ -55,7 +55,7 @@ tap_is "$(grep -c 'Final training loss of each start' $r)" 0 "one start is not c
 for card in "training loss" "validation loss" "training sign accuracy" "validation sign accuracy" "best epoch, by validation loss" "optimizer steps" "total time"; do
 	tap_has $r "<span>$card</span>" "a card: $card"
 done
-best=$(sed -n 's/.*"best_epoch":\([0-9]*\).*/\1/p' runs/latest/run.json)
+best=$(sed -n 's/.*"best_epoch": \([0-9]*\).*/\1/p' runs/latest/run.json)
 tap_is "$(grep -c ">best epoch $best<" $r)" 2 "the best epoch is marked in the curves of loss and metric"
 tap_has $r "<b>$best of 3</b><span>best epoch, by" "and named in a card"
 # Values are in tooltips, without scripts.
@@ -112,7 +112,7 @@ tap_exit 0 "a test part" "$QCNN" train -q --set 'data.split={train: 0.5, validat
 whole runs/latest/report.html "a test part"
 "$QCNN" infer -q --json runs/latest/weights.bin >said
 card() { sed -n "s|.*<b>\\([^<]*\\)</b><span>$1<.*|\\1|p" runs/latest/report.html; }
-said() { sed "s/.*\"metrics\":.*\"$1\":\([^,}]*\).*/\1/" said | awk '{ printf "%.4g", $1 }'; }
+said() { sed "s/.*\"metrics\": .*\"$1\": \([^,}]*\).*/\1/" said | awk '{ printf "%.4g", $1 }'; }
 tap_is "$(card 'test accuracy')" "$(said accuracy)" "the accuracy on it is what infer says"
 tap_is "$(card 'test loss')" "$(said loss)" "so is the loss"
 tap_has runs/latest/report.html "<span>validation accuracy<" "those of the validation stand beside"

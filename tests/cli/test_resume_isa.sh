@@ -27,7 +27,7 @@ tap_exit 0 "the machine's best set would be $best: it goes on" "$QCNN" train $mo
 tap_has err "was begun with baseline, which computes here too, in place of $best" "with that of its beginning"
 tap_has err "going on with runs/cluster-" "where it was"
 tap_same got.bin calm.bin "to the bits of a calm run"
-tap_has runs/latest/run.json '"isa":"baseline"' "which is recorded"
+tap_has runs/latest/run.json '"isa": "baseline"' "which is recorded"
 
 begun baseline
 tap_exit 75 "another set that was asked for" sh -c "'$QCNN' train $more --set=train.epochs=1000000 --set=run.isa=$best '$stopping' config.yaml"

@@ -9,7 +9,7 @@ tap_exit 0 "no runs yet" "$QCNN" runs
 tap_is "$(cat out)" "" "nothing is listed"
 tap_has err "there are no runs in runs" "and it says so"
 tap_exit 0 "no runs as JSON" "$QCNN" runs --json
-tap_is "$(cat out)" '{"runs":[],"schema":1}' "an empty list"
+tap_is "$(cat out)" '{"schema": 1, "runs": []}' "an empty list"
 
 "$QCNN" train -q --set log.name=one config.yaml 2>/dev/null
 "$QCNN" train -q --set log.name=two --set train.optimizer.adam.learning_rate=0.1 --set train.restarts=2 config.yaml 2>/dev/null
@@ -21,7 +21,7 @@ tap_is "$(sed -n 1p out | tr -s ' ')" "run state ended epochs best_epoch loss va
 tap_is "$(grep -c 'finished' out)" 3 "their states"
 tap_exit 0 "list is the default" "$QCNN" runs
 tap_exit 0 "as JSON" "$QCNN" runs --json
-tap_is "$(grep -o '"name":"[a-z]*' out | sort | tr '\n' ' ')" '"name":"one "name":"two "name":"two ' "the same"
+tap_is "$(grep -o '"name": "[a-z]*' out | sort | tr '\n' ' ')" '"name": "one "name": "two "name": "two ' "the same"
 
 tap_exit 0 "show by a beginning" "$QCNN" runs show one
 tap_has out "runs/one-" "the run"
@@ -31,7 +31,7 @@ tap_is "$(grep . out | sed 's/^\([^ ]* *\).*/\1/' | awk '{ print length }' | sor
 tap_exit 0 "show by path, as JSON" "$QCNN" runs show --json "$(ls -d runs/one-*)/"
 cp out shown
 tap_same shown "$(ls -d runs/one-*)/run.json" "the record"
-tap_has shown "\"version\":\"$("$QCNN" --version | sed -n '1s/.* //p')\"" "it names the version that made it"
+tap_has shown "\"version\": \"$("$QCNN" --version | sed -n '1s/.* //p')\"" "it names the version that made it"
 tap_exit 2 "show two that begin alike" "$QCNN" runs show two
 tap_has err "2 runs in runs begin with \`two\`" "it says so"
 tap_exit 66 "show what is not there" "$QCNN" runs show three
@@ -138,7 +138,7 @@ tap_is "$(grep -e '^loss' -e '^epochs' -e '^\*' out | tr -s ' ' | sed 's/ *$//' 
 tap_exit 0 "compare different losses and accuracies" "$QCNN" runs --dir=a compare run-1 run-3
 tap_is "$(grep '^loss' out | tr -s ' ')" "loss 0.5 0.25 *" "the lower loss is marked"
 tap_exit 0 "in JSON" "$QCNN" runs --json --dir=a compare run-1 run-3
-tap_has out '"best":{"loss":["a/run-3"]' "it is named"
+tap_has out '"best": {"loss": ["a/run-3"]' "it is named"
 record c/run-1 2026-01-01T00:00:01Z '"auc":0.5,"mae":0.5,"val_f1":0.25,"best_loss":1'
 record c/run-2 2026-01-01T00:00:02Z '"auc":0.75,"mae":0.25,"val_f1":0.5,"best_loss":2'
 tap_exit 0 "compare other metrics" "$QCNN" runs --dir=c compare run-1 run-2

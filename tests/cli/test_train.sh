@@ -16,8 +16,8 @@ done
 tap_same runs/latest/model.qcnn cluster.qcnn "the model is copied"
 tap_same runs/latest/weights.bin first.bin "--output has the same weights"
 tap_is "$(wc -l <runs/latest/metrics.jsonl)" 2 "a line of metrics per epoch"
-tap_has runs/latest/run.json '"state":"finished"' "the run is recorded"
-tap_has runs/latest/run.json "\"config_folder\":\"$PWD\"" "with the folder"
+tap_has runs/latest/run.json '"state": "finished"' "the run is recorded"
+tap_has runs/latest/run.json "\"config_folder\": \"$PWD\"" "with the folder"
 tap_exit 0 "an output whose name a shell would split" "$QCNN" train --fresh -o "it's \$HOME.bin" config.yaml
 hint=$(sed -n 's/.*to evaluate them: qcnn //p' err)
 tap_is "$hint" "infer 'it'\\''s \$HOME.bin'" "is quoted in the command that is proposed"
@@ -25,7 +25,7 @@ tap_exit 0 "which a shell runs as it is" sh -c '"$0" '"$hint" "$QCNN"
 byte=$(printf 'folder\377')
 mkdir "$byte" && cp config.yaml cluster.qcnn "$byte"
 tap_exit 0 "a folder whose name is not UTF-8" "$QCNN" train --fresh --set "model.const={n: 6}" "$byte/config.yaml"
-tap_has runs/latest/run.json "\"config_folder\":\"$PWD/folder\\ufffd\"" "is recorded, with U+FFFD for the byte"
+tap_has runs/latest/run.json "\"config_folder\": \"$PWD/folder\\ufffd\"" "is recorded, with U+FFFD for the byte"
 tap_has runs/latest/run.json "\"folder\\ufffd/config.yaml\"" "so is the command"
 tap_exit 0 "no progress" "$QCNN" train --no-progress config.yaml
 tap_is "$(grep -c epoch err)" 0 "no line per epoch"
@@ -131,7 +131,7 @@ for s in INT TERM ABRT; do
 	tap_has err "stopped by $s after step " "and says where"
 	tap_is "$(cd stopped/cluster-* && ls . checkpoint | grep -v '^events' | tr '\n' ' ')" \
 		".: checkpoint config.yaml history.csv metrics.jsonl model.qcnn run.json train validation  checkpoint: 0.bin lock " "nothing half-written"
-	tap_has "$(echo stopped/cluster-*/run.json)" '"state":"interrupted"' "the run is recorded"
+	tap_has "$(echo stopped/cluster-*/run.json)" '"state": "interrupted"' "the run is recorded"
 	tap_ok "latest has no links to it" test ! -e stopped/latest
 	rm -rf stopped
 done

@@ -38,7 +38,7 @@ train_by() {
 }
 # All have done some units, or as many as a step has units.
 all_work() {
-	working=$(grep -o '"units":[1-9]' runs/latest/run.json | wc -l)
+	working=$(grep -o '"units": [1-9]' runs/latest/run.json | wc -l)
 	[ $working -ge $n ] || [ $working -ge $most ]
 }
 hosts_of() {

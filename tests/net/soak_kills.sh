@@ -10,7 +10,7 @@ exec_run() {
 	exec "$QCNN" train config.yaml --set log.dir="$PWD/$1" --set log.report=false --set log.tensorboard=false --set train.restarts=1 \
 		--set run.threads=1 --no-progress --fresh --set train.epochs=$epochs -o $1.bin --hosts local:4 --set cluster.replacements=1000
 }
-units() { grep -o '"units":[0-9]*' "$1"/latest/run.json | awk -F: '{ n += $2 } END { print n }'; }
+units() { grep -o '"units": [0-9]*' "$1"/latest/run.json | awk -F: '{ n += $2 } END { print n }'; }
 lines() { cat killed/*/metrics.jsonl 2>/dev/null | wc -l; }
 
 epochs=100

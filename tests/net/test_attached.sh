@@ -68,8 +68,8 @@ ranks 3 infer timeout 100 "$QCNN" infer --json --split=train want.bin
 tap_same infer.0.out want.json "infer prints the same"
 tap_is "$statuses$(cat infer.1.out infer.2.out)" " 0 0 0" "once"
 ranks 2 dry timeout 100 "$QCNN" train config.yaml --dry-run --json
-tap_has dry.0.out '"mode":"mpiexec"' "a dry run tells the mode"
-tap_has dry.0.out '"why":"PMI_RANK is 0, PMI_SIZE is 2"' "and why"
+tap_has dry.0.out '"mode": "mpiexec"' "a dry run tells the mode"
+tap_has dry.0.out '"why": "PMI_RANK is 0, PMI_SIZE is 2"' "and why"
 
 ranks 3 bench timeout 100 "$QCNN" bench --circuit qcnn --qubits 4,6 --gradient --batch 16,64 --runs 2
 tap_is "$statuses $(grep -c '^qcnn gradient .* 3 x [0-9]' bench.0.out)$(cat bench.[12].out bench.[12].err)" " 0 0 0 4" \

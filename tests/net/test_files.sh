@@ -38,8 +38,8 @@ same "a second file" --set data.validation=other.csv --set 'data.split={train: 1
 same "rows that are read when they are wanted" --set data.train=big-images-idx3-ubyte --set data.label=null --set data.streaming=on \
 	--set 'data.split={train: 160, validation: 64, test: 64}'
 tap_is "$(timeout 100 "$QCNN" train config.yaml $few --dry-run --json --hosts local:1 --set cluster.shard=file --set data.train=big-images-idx3-ubyte \
-	--set data.label=null --set data.streaming=on --set 'data.split={train: 160, validation: 64, test: 64}' 2>err | grep -o '"streamed":true' | sort -u)" \
-	'"streamed":true' "they are streamed"
+	--set data.label=null --set data.streaming=on --set 'data.split={train: 160, validation: 64, test: 64}' 2>err | grep -o '"streamed": true' | sort -u)" \
+	'"streamed": true' "they are streamed"
 
 cp "$top_srcdir"/examples/cluster/* .
 train want --set data.rounds=8
@@ -50,7 +50,7 @@ cp "$top_srcdir"/examples/digits/* .
 "$QCNN" train config.yaml $few --dry-run --hosts local:2 --set cluster.shard=file >out 2>err
 tap_has out "shard     each worker reads the data files itself" "a dry run tells how inputs come to the workers"
 "$QCNN" train config.yaml $few --dry-run --json --hosts local:2 --set cluster.shard=file >out 2>err
-tap_has out '"shard":"file"' "in JSON too"
+tap_has out '"shard": "file"' "in JSON too"
 
 # ---- other hosts, other files ----
 # agent NAME COMMAND: a way to a host where COMMAND happens before the worker starts.

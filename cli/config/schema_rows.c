@@ -9,7 +9,7 @@
 #include "cli/config/aliases.h"
 #include "runtime/base/maths.h"
 #include "runtime/data/transform/transform.h"
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 #define FIND_IN(function, row_type, find) \
 	static bool function(const char *name, struct table_row *out) \

@@ -224,7 +224,7 @@ void predictions_json(const struct predictions *p, struct buf *out)
 		buf_json_f64(out, p->loss_value);
 		for (unsigned k = 0; k < p->measures.nmetric; k++) {
 			buf_printf(out, ", \"%s\": ", p->measures.metric[k].row->name);
-			metrics_value(metric_side(p->measures.metric[k].row, p->noutput),
+			metrics_value_json(metric_side(p->measures.metric[k].row, p->noutput),
 				p->metric_value + measures_at(&p->measures, k, p->noutput), out);
 		}
 	}

@@ -36,21 +36,17 @@ static json_t *value_json(unsigned side, const double *value)
 	return rows;
 }
 
-static void add_metrics(json_t *all, const struct train_job *j, const char *prefix, double loss, const double *metric)
+static void add_metrics(json_t *all, const struct train_job *j, const struct epoch_record *r)
 {
-	const struct measures *m = &j->measures;
-	uint32_t n = j->program->noutput;
-	struct buf key = BUF_INIT;
+	struct metrics_line line;
 
-	buf_printf(&key, "%sloss", prefix);
-	json_object_set_new(all, key.data, json_real(loss));
-	for (unsigned k = 0; k < m->nmetric; k++) {
-		buf_clear(&key);
-		buf_printf(&key, "%s%s", prefix, m->metric[k].row->name);
-		json_object_set_new(all, key.data,
-			value_json(metric_side(m->metric[k].row, n), metric + measures_at(m, k, n)));
+	epoch_record_line(j, r, &line);
+	for (unsigned k = 0; k < line.n; k++) {
+		const struct metrics_value *v = &line.value[k];
+
+		if ((v->part == METRICS_TRAINING || v->part == METRICS_VALIDATION) && v->given)
+			json_object_set_new(all, v->name, value_json(v->side, v->side ? v->entry : &v->number));
 	}
-	buf_release(&key);
 }
 
 /* How starts ended that early_stopping watched, by their numbers; null: that did not happen. */
@@ -80,9 +76,7 @@ static json_t *metrics_json(const struct train_job *j, const struct train_result
 {
 	json_t *all = json_object(), *starts = json_array();
 
-	add_metrics(all, j, "", r->last.loss, r->last.metric);
-	if (r->last.has_validation)
-		add_metrics(all, j, "val_", r->last.val_loss, r->last.val_metric);
+	add_metrics(all, j, &r->last);
 	for (uint32_t i = 0; r->start_loss && i < j->restarts; i++)
 		json_array_append_new(starts, json_real(r->start_loss[i]));
 	json_object_set_new(all, "start_losses", starts);

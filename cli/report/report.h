@@ -44,7 +44,7 @@ struct train_report {
 
 struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder);
 /* At the end of an epoch. */
-void train_report_state(struct train_report *p, const struct epoch_result *r, const struct epoch_state *s);
+void train_report_state(struct train_report *p, const struct epoch_record *r, const struct epoch_state *s);
 /* The norms seen so far as numbers (start, epoch, norm), for a checkpoint (NULL: none), and from one (NULL: none). */
 #define REPORT_NORMS_NAME "report/norms"
 const double *train_report_norms(struct train_report *p, size_t *n);

@@ -20,7 +20,7 @@ struct train_report *train_report_new(const struct cli *c, const struct job *j, 
 	return p;
 }
 
-void train_report_state(struct train_report *p, const struct epoch_result *r, const struct epoch_state *s)
+void train_report_state(struct train_report *p, const struct epoch_record *r, const struct epoch_state *s)
 {
 	double sum = 0;
 
@@ -29,7 +29,7 @@ void train_report_state(struct train_report *p, const struct epoch_result *r, co
 	for (uint32_t i = 0; i < p->job->model.program->nweight; i++)
 		sum += s->gradient[i] * s->gradient[i];
 	mem_reserve(p->norm, p->nnorm, p->cap_norm);
-	p->norm[p->nnorm].start = r->start;
+	p->norm[p->nnorm].start = r->restart;
 	p->norm[p->nnorm].epoch = r->epoch;
 	p->norm[p->nnorm++].norm = sqrt(sum);
 }

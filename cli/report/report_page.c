@@ -85,7 +85,7 @@ static void measure_cards(const struct train_report *p, const struct measured *p
 
 static void cards(const struct train_report *p, struct buf *out)
 {
-	const struct epoch_result *r = &p->result->last;
+	const struct epoch_record *r = &p->result->last;
 	const struct report_part *test = p->npart && p->part[p->npart - 1].measured ? &p->part[p->npart - 1] : NULL;
 	const struct measured part[] = {
 		{ "training", r->loss, r->metric },

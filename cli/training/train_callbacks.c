@@ -37,22 +37,13 @@ static void set_number(struct environment *v, const char *prefix, const char *na
 {
 	struct buf key = BUF_INIT, text = BUF_INIT;
 
-	buf_printf(&key, "QCNN_METRIC_%s%s", prefix, name);
+	buf_printf(&key, "%s%s", prefix, name);
 	for (char *c = key.data; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
 	buf_real(&text, number);
 	set_text(v, key.data, text.data);
 	buf_release(&key);
 	buf_release(&text);
-}
-
-static void set_count(struct environment *v, const char *name, uint64_t n)
-{
-	struct buf b = BUF_INIT;
-
-	buf_printf(&b, "%llu", (unsigned long long)n);
-	set_text(v, name, b.data);
-	buf_release(&b);
 }
 
 /* Absolute, so that a program may look from elsewhere. */
@@ -64,19 +55,16 @@ static void set_path(struct environment *v, const char *name, const char *path)
 	free(absolute);
 }
 
-static void set_result(struct environment *v, const struct train_callbacks *t, const struct epoch_result *r)
+static void set_record(struct environment *env, const struct train_callbacks *t, const struct epoch_record *r)
 {
-	set_count(v, "QCNN_START", r->start + 1);
-	set_count(v, "QCNN_EPOCH", r->epoch);
-	set_count(v, "QCNN_STEP", r->step);
-	set_number(v, "", "loss", r->loss);
-	set_number(v, "", "learning_rate", r->learning_rate);
-	if (r->has_validation)
-		set_number(v, "val_", "loss", r->val_loss);
-	for (unsigned k = 0; k < t->nmetric; k++) {
-		set_number(v, "", t->metric[k], r->metric[t->at[k]]);
-		if (r->has_validation)
-			set_number(v, "val_", t->metric[k], r->val_metric[t->at[k]]);
+	struct metrics_line line;
+
+	epoch_record_line(&t->job->train, r, &line);
+	for (unsigned k = 0; k < line.n; k++) {
+		const struct metrics_value *v = &line.value[k];
+
+		if (!v->side && v->given && v->part != METRICS_TIME)
+			set_number(env, v->part == METRICS_PLACE ? "QCNN_" : "QCNN_METRIC_", v->name, v->number);
 	}
 }
 
@@ -118,7 +106,7 @@ static void run_one(struct train_callbacks *t, const struct callback_choice *o, 
 
 /* file, state, r: may be NULL. */
 static void run_commands(struct train_callbacks *t, unsigned event, const char *name, const char *file, const char *state,
-	const struct epoch_result *r)
+	const struct epoch_record *r)
 {
 	const struct train_job *j = &t->job->train;
 	const struct callback_choice *o = NULL;
@@ -131,7 +119,7 @@ static void run_commands(struct train_callbacks *t, unsigned event, const char *
 	if (state)
 		set_text(&v, "QCNN_STATE", state);
 	if (r)
-		set_result(&v, t, r);
+		set_record(&v, t, r);
 	set_others(&v);
 	while ((o = callback_next(j, CALLBACK_command, o)))
 		if ((unsigned)o->option[HOOK_ON] & event)
@@ -141,7 +129,7 @@ static void run_commands(struct train_callbacks *t, unsigned event, const char *
 	free(v.value);
 }
 
-void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_result *r)
+void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_record *r)
 {
 	run_commands(t, ON_EPOCH, "epoch", NULL, NULL, r);
 }
@@ -159,7 +147,7 @@ void train_callbacks_end(struct train_callbacks *t, const char *state, const str
 
 static int save(struct train_callbacks *t, const struct train_event *v)
 {
-	const struct train_result r = { .weight = (double *)v->weight, .winner = v->start, .last = *v->result, .step = v->result->step };
+	const struct train_result r = { .weight = (double *)v->weight, .winner = v->start, .last = *v->record, .step = v->record->step };
 	struct buf b = BUF_INIT, path = BUF_INIT;
 	struct err e;
 	int code;
@@ -174,7 +162,7 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 		err_prefix(&e, "train.callbacks.checkpoint");
 	trouble_note(t->trouble, code, &e);
 	if (!code)
-		run_commands(t, ON_CHECKPOINT, "checkpoint", path.data, NULL, v->result);
+		run_commands(t, ON_CHECKPOINT, "checkpoint", path.data, NULL, v->record);
 	buf_release(&b);
 	buf_release(&path);
 	return code;
@@ -204,7 +192,7 @@ static void say_rate(struct train_callbacks *t, const struct train_event *v)
 
 	if (t->job->train.restarts > 1)
 		return;
-	buf_printf(&b, "epoch %u: the learning rate is %g from now on", v->result->epoch, v->rate);
+	buf_printf(&b, "epoch %u: the learning rate is %g from now on", v->record->epoch, v->rate);
 	progress_note(t->progress, v->start, b.data);
 	buf_release(&b);
 }
@@ -214,9 +202,9 @@ static void say_stopped(struct train_callbacks *t, const struct train_event *v)
 	struct buf b = BUF_INIT;
 
 	if (t->job->train.restarts > 1)
-		buf_printf(&b, "stopped after epoch %u", v->result->epoch);
+		buf_printf(&b, "stopped after epoch %u", v->record->epoch);
 	else
-		buf_printf(&b, "epoch %u: stopped early, since %s is not better than %.6g of epoch %u", v->result->epoch,
+		buf_printf(&b, "epoch %u: stopped early, since %s is not better than %.6g of epoch %u", v->record->epoch,
 			v->monitor, v->best, v->best_epoch);
 	progress_note(t->progress, v->start, b.data);
 	buf_release(&b);

@@ -14,7 +14,6 @@ struct train_callbacks {
 	const struct job *job;
 	struct run *run;
 	struct progress *progress;
-	const char *const *metric; const unsigned *at; unsigned nmetric;     /* those that are numbers */
 	struct trouble *trouble;
 	bool command_failed[CALLBACK_COUNT + CALLBACKS_MAX];     /* of each callback */
 };
@@ -22,7 +21,7 @@ struct train_callbacks {
 /* As train_observer's event. */
 int train_callbacks_event(struct train_callbacks *t, const struct train_event *v);
 /* After an epoch's line. */
-void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_result *r);
+void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_record *r);
 /* The run has ended: state as in run.json, r NULL without a result. */
 void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r);
 /* "stopped early after epoch 7: ..." of the best start, and whose weights these are; nothing where nothing happened. */

@@ -289,20 +289,20 @@ static void add_scalar(struct tfevents *f, const char *name, uint32_t epoch, uin
 	tfevents_scalar(f, tag, step, v);
 }
 
-static void add_scalars(struct tfevents *f, const struct metrics_line *m, bool validation)
+/* Numbers that the epoch has, but for its place and times. */
+static void add_scalars(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m)
 {
-	const double *v = validation ? m->val_value : m->value;
+	for (unsigned k = 0; k < m->n; k++) {
+		const struct metrics_value *v = &m->value[k];
+		bool validation = v->part == METRICS_VALIDATION;
 
-	add_scalar(f, "loss", m->epoch, m->step, validation, validation ? m->val_loss : m->loss);
-	for (unsigned k = 0; k < m->nmetric; k++) {
-		unsigned side = m->side ? m->side[k] : 0;
-
-		if (!side)
-			add_scalar(f, m->metric[k], m->epoch, m->step, validation, *v);
-		v += side ? side * side : 1;
+		if (v->side || !v->given || v->part == METRICS_PLACE || v->part == METRICS_TIME)
+			continue;
+		if (!validation)
+			add_scalar(l->train, v->name, r->epoch, r->step, false, v->number);
+		else if (l->validation)
+			add_scalar(l->validation, v->name + strlen("val_"), r->epoch, r->step, true, v->number);
 	}
-	if (!validation)
-		add_scalar(f, "learning_rate", m->epoch, m->step, false, m->learning_rate);
 }
 
 static void add_worker(struct tfevents *f, const struct metrics_worker *w, uint32_t epoch)
@@ -329,16 +329,14 @@ static void add_csv(struct train_log *l, const struct metrics_line *m)
 	buf_release(&line);
 }
 
-void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m)
+void train_log_epoch(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m)
 {
 	add_csv(l, m);
-	if (!has_start(l, r->start))
+	if (!has_start(l, r->restart))
 		return;
-	add_scalars(l->train, m, false);
-	if (m->has_validation && l->validation)
-		add_scalars(l->validation, m, true);
+	add_scalars(l, r, m);
 	for (unsigned i = 0; i < m->nworker; i++)
-		add_worker(l->train, &m->worker[i], m->epoch);
+		add_worker(l->train, &m->worker[i], r->epoch);
 	check(l, l->train);
 	check(l, l->validation);
 }
@@ -361,11 +359,11 @@ static double norm(const double *v, size_t n)
 	return sqrt(sum);
 }
 
-void train_log_state(struct train_log *l, const struct epoch_result *r, const struct epoch_state *s)
+void train_log_state(struct train_log *l, const struct epoch_record *r, const struct epoch_state *s)
 {
 	const struct program *p = l->job->model.program;
 
-	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_start(l, r->start))
+	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_start(l, r->restart))
 		return;
 	for (uint32_t g = 0; g < p->nweight_group; g++) {
 		const struct weight_group *w = &p->weight_group[g];

@@ -26,8 +26,8 @@ enum { TRAIN_LOG_WAITING_MAX = RUN_LINES_MAX + 3 };
 struct train_log_waiting { struct weights_vector vector[TRAIN_LOG_WAITING_MAX]; unsigned n; };     /* owned */
 json_t *train_log_files(struct train_log *l, struct train_log_waiting *w);
 void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss);
-void train_log_epoch(struct train_log *l, const struct epoch_result *r, const struct metrics_line *m);
-void train_log_state(struct train_log *l, const struct epoch_result *r, const struct epoch_state *s);
+void train_log_epoch(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m);
+void train_log_state(struct train_log *l, const struct epoch_record *r, const struct epoch_state *s);
 /* Ends the event files; well: training ended as it should. l may be NULL. */
 void train_log_close(struct train_log *l, bool well);
 

@@ -60,11 +60,11 @@ static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, u
 }
 
 /* The first epoch warms up. */
-static void see_epoch(void *ctx, const struct epoch_result *r)
+static void see_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct preview *p = ctx;
 
-	if (!r->start && r->epoch > p->job->train.initial_epoch + 1)
+	if (!r->restart && r->epoch > p->job->train.initial_epoch + 1)
 		add_time(&p->epochs, r->seconds);
 }
 

@@ -31,8 +31,7 @@ struct training {
 	struct train_log *log;
 	struct train_report *report;         /* NULL: none is wanted */
 	bool shows_progress;         /* which names the best start itself */
-	const char *metric[TRAIN_METRICS_MAX], *number[TRAIN_METRICS_MAX];     /* all; those that are numbers */
-	unsigned side[TRAIN_METRICS_MAX], at[TRAIN_METRICS_MAX], nnumber;     /* at: where each number is */
+	const char *number[TRAIN_METRICS_MAX]; unsigned at[TRAIN_METRICS_MAX], nnumber;        /* metrics that are numbers; where they are */
 	struct train_callbacks callbacks;
 	struct train_workers *workers;       /* NULL: there are none elsewhere */
 	struct resume resume;
@@ -67,26 +66,16 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	return backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
 }
 
-static void on_epoch(void *ctx, const struct epoch_result *r)
+static void on_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct training *t = ctx;
-	double number[TRAIN_METRICS_MAX], val_number[TRAIN_METRICS_MAX];
-	struct progress_epoch p = { r->start, r->epoch, r->loss, r->val_loss, number, val_number,
-		r->has_validation, r->seconds, r->samples_per_second };
-	struct metrics_line m = { .start = r->start, .epoch = r->epoch, .step = r->step, .loss = r->loss,
-		.val_loss = r->val_loss, .metric = t->metric, .side = t->side, .value = r->metric, .val_value = r->val_metric,
-		.nmetric = t->job->train.measures.nmetric, .has_validation = r->has_validation,
-		.may_validate = t->job->train.validation.nrow > 0,
-		.learning_rate = r->learning_rate, .seconds = r->seconds, .samples_per_second = r->samples_per_second };
+	struct metrics_line m;
 	struct buf line = BUF_INIT;
 	struct err e;
 
+	epoch_record_line(&t->job->train, r, &m);
 	m.worker = train_workers_now(t->workers, &m.nworker);
-	for (unsigned k = 0; k < t->nnumber; k++) {
-		number[k] = r->metric[t->at[k]];
-		val_number[k] = r->val_metric[t->at[k]];
-	}
-	progress_epoch(t->progress, &p);
+	progress_epoch(t->progress, r->restart, r->epoch, r->seconds, &m);
 	metrics_format(&m, &line);
 	trouble_note(&t->trouble, run_append(t->run, "metrics.jsonl", &line, &e), &e);
 	train_log_epoch(t->log, r, &m);
@@ -102,7 +91,7 @@ static int on_event(void *ctx, const struct train_event *v)
 	return train_callbacks_event(&t->callbacks, v);
 }
 
-static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+static void on_state(void *ctx, const struct epoch_record *r, const struct epoch_state *s)
 {
 	struct training *t = ctx;
 
@@ -171,8 +160,6 @@ static struct progress *open_progress(struct training *t)
 		.epochs = j->epochs,
 		.steps_per_epoch = train_steps_per_epoch(j),
 		.starts = j->restarts,
-		.metric = t->number,
-		.nmetric = t->nnumber,
 		.loss = j->measures.loss.row->name,
 		.lines = t->workers ? train_workers_lines : NULL, .lines_ctx = t->workers,
 	};
@@ -344,8 +331,7 @@ static int train_and_keep(struct training *t)
 	struct err e;
 	int code;
 
-	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble,
-		.metric = t->number, .at = t->at, .nmetric = t->nnumber };
+	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble };
 	t->job->train.run = t->run;
 	t->workers = train_workers_new(t->job->workers);
 	code = open_writers(t, &e);
@@ -382,9 +368,7 @@ static void list_metrics(struct training *t)
 	for (unsigned k = 0; k < j->measures.nmetric; k++) {
 		const struct metric_row *row = j->measures.metric[k].row;
 
-		t->metric[k] = row->name;
-		t->side[k] = metric_side(row, j->program->noutput);
-		if (t->side[k])
+		if (metric_side(row, j->program->noutput))
 			continue;
 		t->at[t->nnumber] = measures_at(&j->measures, k, j->program->noutput);
 		t->number[t->nnumber++] = row->name;

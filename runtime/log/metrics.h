@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A line of metrics.jsonl: one JSON object for each epoch of each start. */
+ * The named values of an epoch of a restart: a line of metrics.jsonl (one JSON object) and of history.csv. */
 #ifndef QCNN_METRICS_H
 #define QCNN_METRICS_H
 
@@ -16,23 +16,30 @@ struct metrics_worker {
 	bool lost;
 };
 
+enum { METRICS_VALUES_MAX = 64, METRICS_NAME_MAX = 80 };
+
+/* What a value belongs to: where the run is; the training or validation samples; the learning rate; the clock. */
+enum metrics_part { METRICS_PLACE = 0, METRICS_TRAINING, METRICS_VALIDATION, METRICS_RATE, METRICS_TIME };
+
+struct metrics_value {
+	char name[METRICS_NAME_MAX];
+	enum metrics_part part;
+	bool given;                  /* false: this epoch has none */
+	unsigned side;               /* of a matrix; 0: a number */
+	double number;               /* side 0 */
+	const double *entry;         /* (side, side); borrowed */
+};
+
 struct metrics_line {
-	uint32_t start, epoch;       /* start from 0 (the stream of the seed; written from 1), epoch from 1 */
-	uint64_t step;               /* updates so far in this start */
-	double loss, val_loss;
-	const char *const *metric;   /* names */
-	const unsigned *side;        /* of the metrics that are matrices, 0: a number; NULL: all are */
-	const double *value, *val_value;     /* of all metrics, a matrix row by row */
-	unsigned nmetric;
-	bool has_validation;         /* else no val_* members */
-	bool may_validate;           /* some epochs have them: columns of the CSV file, which may be empty */
-	double learning_rate;
-	double seconds, samples_per_second;
+	struct metrics_value value[METRICS_VALUES_MAX]; unsigned n;
 	const struct metrics_worker *worker; unsigned nworker;       /* 0: this process did it all */
 };
 
-/* A number (side 0), or [[...], ...] of side rows and columns; where the next one's values are. */
-const double *metrics_value(unsigned side, const double *value, struct buf *out);
+/* The value of that name that is a number and is given, else NULL. */
+const struct metrics_value *metrics_find(const struct metrics_line *m, const char *name);
+
+/* A number (side 0), or [[...], ...] of side rows and columns. */
+void metrics_value_json(unsigned side, const double *value, struct buf *out);
 
 /* {"start": 1, "epoch": 1, "step": 7, "loss": ..., "<metric>": ..., "val_loss": ...,
  * "val_<metric>": ..., "learning_rate": ..., "seconds": ..., "samples_per_second": ...},

@@ -40,9 +40,9 @@ static bool live(const struct progress *p)
 }
 
 /* As many digits as people read; small numbers keep theirs. */
-static void add_value(struct buf *b, const char *prefix, const char *name, double v)
+static void add_value(struct buf *b, const char *name, double v)
 {
-	buf_printf(b, fabs(v) >= 1e-3 || v == 0 ? "  %s%s %.4f" : "  %s%s %.4e", prefix, name, v);
+	buf_printf(b, fabs(v) >= 1e-3 || v == 0 ? "  %s %.4f" : "  %s %.4e", name, v);
 }
 
 static void add_seconds(struct buf *b, double s)
@@ -80,11 +80,14 @@ static void add_epoch(const struct progress *p, uint32_t start, uint32_t epoch, 
 	buf_printf(b, "%sepoch %*u/%u", p->o.starts > 1 ? "  " : "", digits(p->o.epochs), epoch, p->o.epochs);
 }
 
-static void add_values(const struct progress *p, const char *prefix, double loss, const double *metric, struct buf *b)
+static void add_values(const struct metrics_line *values, enum metrics_part part, struct buf *b)
 {
-	add_value(b, prefix, "loss", loss);
-	for (unsigned k = 0; k < p->o.nmetric; k++)
-		add_value(b, prefix, p->o.metric[k], metric[k]);
+	for (unsigned k = 0; k < values->n; k++) {
+		const struct metrics_value *v = &values->value[k];
+
+		if (v->part == part && v->given && !v->side)
+			add_value(b, v->name, v->number);
+	}
 }
 
 /* What takes bar and curves away, and the lines that wait to stand above them. */
@@ -215,7 +218,7 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 		if (k == 0)
 			buf_printf(&part, "  %*u/%u", digits(p->o.steps_per_epoch), step, p->o.steps_per_epoch);
 		else if (k == 1)
-			add_value(&part, "", "loss", p->loss_sum / p->loss_count);
+			add_value(&part, "loss", p->loss_sum / p->loss_count);
 		else if (k == 2)
 			add_left(&part, per_step * (total - before));
 		else
@@ -276,16 +279,21 @@ static void add_point(struct progress *p, uint32_t start, uint32_t epoch, double
 		live_add(&p->live, epoch, training, validation);
 }
 
-static void add_epoch_point(struct progress *p, const struct progress_epoch *r)
+static double value_of(const struct metrics_line *values, const char *prefix, const char *name)
 {
-	double training = r->loss, validation = r->val_loss;
+	char whole[METRICS_NAME_MAX];
+	const struct metrics_value *v;
 
-	for (unsigned k = 0; p->o.live_metric && k < p->o.nmetric; k++)
-		if (!strcmp(p->o.metric[k], p->o.live_metric)) {
-			training = r->metric[k];
-			validation = r->val_metric[k];
-		}
-	add_point(p, r->start, r->epoch, training, r->has_validation ? validation : NAN);
+	snprintf(whole, sizeof whole, "%s%s", prefix, name);
+	v = metrics_find(values, whole);
+	return v ? v->number : NAN;
+}
+
+static void add_epoch_point(struct progress *p, uint32_t start, uint32_t epoch, const struct metrics_line *values)
+{
+	const char *name = p->o.live_metric ? p->o.live_metric : "loss";
+
+	add_point(p, start, epoch, value_of(values, "", name), value_of(values, "val_", name));
 }
 
 void progress_past(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation)
@@ -347,23 +355,22 @@ void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t 
 
 /* ---- lines ---- */
 
-void progress_epoch(struct progress *p, const struct progress_epoch *r)
+void progress_epoch(struct progress *p, uint32_t start, uint32_t epoch, double seconds, const struct metrics_line *values)
 {
 	struct buf head = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet)
 		return;
-	add_epoch_point(p, r);
+	add_epoch_point(p, start, epoch, values);
 	buf_clear(&p->last);
 	buf_clear(&p->last_val);
-	add_values(p, "", r->loss, r->metric, &p->last);
-	if (r->has_validation)
-		add_values(p, "val_", r->val_loss, r->val_metric, &p->last_val);
-	p->start_seconds += r->seconds;
-	if (p->o.starts == 1 || r->seconds >= slow_epoch_seconds) {
-		add_epoch(p, r->start, r->epoch, &head);
+	add_values(values, METRICS_TRAINING, &p->last);
+	add_values(values, METRICS_VALIDATION, &p->last_val);
+	p->start_seconds += seconds;
+	if (p->o.starts == 1 || seconds >= slow_epoch_seconds) {
+		add_epoch(p, start, epoch, &head);
 		buf_str(&tail, "  ");
-		add_seconds(&tail, r->seconds);
+		add_seconds(&tail, seconds);
 		put_values(p, &head, &tail);
 	}
 	buf_release(&head);
@@ -406,7 +413,7 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 	}
 	add_start(p, start, &line);
 	if (!p->last.len)
-		add_value(&p->last, "", "loss", final_loss);
+		add_value(&p->last, "loss", final_loss);
 	buf_str(&tail, "  ");
 	add_seconds(&tail, p->start_seconds);
 	if (p->remark.len)
@@ -421,7 +428,7 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 	if (p->done == p->o.starts) {
 		buf_clear(&line);
 		buf_printf(&line, "best of %u starts: start %u", p->o.starts, p->best + 1);
-		add_value(&line, "", "loss", p->best_loss);
+		add_value(&line, "loss", p->best_loss);
 		put_line(p, &line);
 	}
 	buf_release(&line);

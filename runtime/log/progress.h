@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "runtime/base/buf.h"
+#include "runtime/log/metrics.h"
 
 struct progress_options {
 	FILE *out;                   /* stderr */
@@ -20,21 +21,19 @@ struct progress_options {
 	const char *live_metric;     /* of which metric; NULL: of the losses */
 	uint32_t epochs, steps_per_epoch, starts;
 	uint32_t starts_done, best; double best_loss;  /* that ended before a resume; the best of them */
-	const char *const *metric; unsigned nmetric;   /* borrowed */
 	const char *loss;
 	/* More lines above the bar, at most so many; NULL: none. */
 	void (*lines)(void *ctx, unsigned most, struct buf *out); void *lines_ctx;
 };
 
 struct progress;
-struct progress_epoch { uint32_t start, epoch; double loss, val_loss; const double *metric, *val_metric;
-	bool has_validation; double seconds, samples_per_second; };
 
 /* Starts count from 0 here, as in the program; people read them from 1. step: in this
  * epoch, from 1. */
 struct progress *progress_new(const struct progress_options *o);
 void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss);
-void progress_epoch(struct progress *p, const struct progress_epoch *r);
+/* values: of which those of the samples are shown. */
+void progress_epoch(struct progress *p, uint32_t start, uint32_t epoch, double seconds, const struct metrics_line *values);
 /* An epoch of the run before a resume, for the curves: its value of the metric that they show; validation NaN: none. */
 void progress_past(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation);
 /* A line of its own (p may be NULL); with several starts it goes behind that of the start. */

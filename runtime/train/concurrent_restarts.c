@@ -18,7 +18,7 @@
 struct ended {
 	int code; struct err fault;
 	struct tape tape;
-	struct epoch_result last; struct start_end end;
+	struct epoch_record last; struct start_end end;
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];
 };
 
@@ -98,7 +98,7 @@ static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 		o->step(o->ctx, start, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
 }
 
-static void on_epoch(void *ctx, const struct epoch_result *r)
+static void on_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct lane *l = ctx;
 	const struct train_observer *o = l->side->observer;
@@ -109,7 +109,7 @@ static void on_epoch(void *ctx, const struct epoch_result *r)
 		o->epoch(o->ctx, r);
 }
 
-static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+static void on_state(void *ctx, const struct epoch_record *r, const struct epoch_state *s)
 {
 	struct lane *l = ctx;
 	const struct train_observer *o = l->side->observer;
@@ -254,7 +254,7 @@ static double *copy(const double *v, size_t n)
 	return to;
 }
 
-static struct ended *pack(struct lane *l, int code, const struct epoch_result *last, const struct err *e)
+static struct ended *pack(struct lane *l, int code, const struct epoch_record *last, const struct err *e)
 {
 	const struct train_job *j = l->side->job;
 	struct ended *d = mem_alloc(1, sizeof *d);
@@ -315,7 +315,7 @@ static void move_front(struct side *s)
 	}
 }
 
-static void end_start(struct lane *l, int code, const struct epoch_result *last, const struct err *e)
+static void end_start(struct lane *l, int code, const struct epoch_record *last, const struct err *e)
 {
 	struct side *s = l->side;
 	uint32_t start = l->trainer.start;
@@ -373,7 +373,7 @@ static void *run_lane(void *ctx)
 {
 	struct lane *l = ctx;
 	const struct train_state *from = l->side->job->resume;
-	struct epoch_result last;
+	struct epoch_record last;
 	struct err e = { 0 };
 	uint32_t start;
 

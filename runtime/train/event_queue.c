@@ -52,7 +52,7 @@ void tape_step(struct tape *t, uint32_t epoch, uint64_t step, uint32_t step_in_e
 	v[4] = batch_loss;
 }
 
-static void add_result(struct tape *t, enum kind kind, const struct train_job *j, const struct epoch_result *r)
+static void add_result(struct tape *t, enum kind kind, const struct train_job *j, const struct epoch_record *r)
 {
 	unsigned n = values_of(j);
 	double *v = add(t, kind, EPOCH_NUMBERS + 2 * (size_t)n);
@@ -69,7 +69,7 @@ static void add_result(struct tape *t, enum kind kind, const struct train_job *j
 	memcpy(v + EPOCH_NUMBERS + n, r->val_metric, n * sizeof *v);
 }
 
-void tape_epoch(struct tape *t, const struct train_job *j, const struct epoch_result *r)
+void tape_epoch(struct tape *t, const struct train_job *j, const struct epoch_record *r)
 {
 	add_result(t, KIND_EPOCH, j, r);
 }
@@ -91,7 +91,7 @@ void tape_event(struct tape *t, const struct train_job *j, const struct train_ev
 
 	if (v->kind != TRAIN_STOPPED && v->kind != TRAIN_RESTORED && v->kind != TRAIN_RATE)
 		BUG("an event with a file waits for its turn");
-	add_result(t, KIND_RESULT, j, v->result);
+	add_result(t, KIND_RESULT, j, v->record);
 	to = add(t, KIND_EVENT, EVENT_NUMBERS);
 	to[0] = (double)v->kind + EVENT_WHICH * (double)v->which;
 	to[1] = v->best;
@@ -101,7 +101,7 @@ void tape_event(struct tape *t, const struct train_job *j, const struct train_ev
 
 /* ---- playing ---- */
 
-static void play_epoch(const double *v, const struct train_job *j, struct epoch_result *r)
+static void play_epoch(const double *v, const struct train_job *j, struct epoch_record *r)
 {
 	unsigned n = values_of(j);
 
@@ -122,9 +122,9 @@ static enum train_event_kind event_kind(double v)
 	return (enum train_event_kind)((unsigned)v % EVENT_WHICH);
 }
 
-static void play_event(const double *v, const struct train_job *j, const struct epoch_result *r, const struct train_observer *o)
+static void play_event(const double *v, const struct train_job *j, const struct epoch_record *r, const struct train_observer *o)
 {
-	struct train_event event = { .kind = event_kind(v[0]), .start = r->start, .result = r, .which = (uint32_t)v[0] / EVENT_WHICH,
+	struct train_event event = { .kind = event_kind(v[0]), .start = r->restart, .record = r, .which = (uint32_t)v[0] / EVENT_WHICH,
 		.best = v[1], .rate = v[2], .best_epoch = (uint32_t)v[3] };
 
 	if (event.kind != TRAIN_RATE)
@@ -132,12 +132,12 @@ static void play_event(const double *v, const struct train_job *j, const struct 
 	o->event(o->ctx, &event);
 }
 
-static void play(const double *v, enum kind kind, const struct train_job *j, struct epoch_result *r, const struct train_observer *o)
+static void play(const double *v, enum kind kind, const struct train_job *j, struct epoch_record *r, const struct train_observer *o)
 {
 	size_t n = j->program->nweight;
 
 	if (kind == KIND_STEP && o->step)
-		o->step(o->ctx, r->start, (uint32_t)v[0], (uint64_t)v[1], (uint32_t)v[2], (uint32_t)v[3], v[4]);
+		o->step(o->ctx, r->restart, (uint32_t)v[0], (uint64_t)v[1], (uint32_t)v[2], (uint32_t)v[3], v[4]);
 	if (kind == KIND_EPOCH || kind == KIND_RESULT)
 		play_epoch(v, j, r);
 	if (kind == KIND_EPOCH && o->epoch)
@@ -150,7 +150,7 @@ static void play(const double *v, enum kind kind, const struct train_job *j, str
 
 void tape_play(struct tape *t, const struct train_job *j, uint32_t start, const struct train_observer *o)
 {
-	struct epoch_result r = { .start = start };
+	struct epoch_record r = { .restart = start };
 
 	for (size_t at = 0; at < t->n; at += HEAD + (size_t)t->value[at])
 		play(t->value + at + HEAD, (enum kind)t->value[at + 1], j, &r, o);

@@ -12,7 +12,7 @@ struct tape {
 void tape_release(struct tape *t);
 void tape_step(struct tape *t, uint32_t epoch, uint64_t step, uint32_t step_in_epoch, uint32_t steps_per_epoch,
 	double batch_loss);
-void tape_epoch(struct tape *t, const struct train_job *j, const struct epoch_result *r);
+void tape_epoch(struct tape *t, const struct train_job *j, const struct epoch_record *r);
 void tape_state(struct tape *t, const struct train_job *j, const struct epoch_state *s);
 /* Not for files: SAVE, DROP and CSV_FAILED are a bug. */
 void tape_event(struct tape *t, const struct train_job *j, const struct train_event *v);

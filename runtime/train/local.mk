@@ -23,6 +23,13 @@ libtrain_a_SOURCES = \
 	runtime/train/event_queue.h \
 	runtime/train/head.c \
 	runtime/train/head.h \
+	runtime/train/job/epoch_record.c \
+	runtime/train/job/epoch_record.def \
+	runtime/train/job/epoch_record.h \
+	runtime/train/job/train_job.c \
+	runtime/train/job/train_job.h \
+	runtime/train/job/train_observer.h \
+	runtime/train/job/train_result.h \
 	runtime/train/keras/keras.c \
 	runtime/train/keras/keras.h \
 	runtime/train/keras/keras_h5.c \
@@ -54,9 +61,9 @@ libtrain_a_SOURCES = \
 	runtime/train/optimizer/search.c \
 	runtime/train/optimizer/search.h \
 	runtime/train/optimizer/search_nlopt.c \
-	runtime/train/option.c \
-	runtime/train/option.h \
-	runtime/train/option_table.h \
+	runtime/train/option/option.c \
+	runtime/train/option/option.h \
+	runtime/train/option/option_table.h \
 	runtime/train/probe.c \
 	runtime/train/remote.c \
 	runtime/train/remote.h \

@@ -290,11 +290,11 @@ static void train_metrics(struct trainer *t, double *metric)
 }
 
 /* What is known of the epoch's updates so far. */
-static void epoch_so_far(struct trainer *t, struct epoch_result *r)
+static void epoch_so_far(struct trainer *t, struct epoch_record *r)
 {
 	struct update u = update_of(t);
 
-	*r = (struct epoch_result){ .start = t->start, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
+	*r = (struct epoch_record){ .restart = t->start, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
 	r->learning_rate = optimizer_rate(t->job->optimizer, &u, t->step,
 		callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step)));
 	train_metrics(t, r->metric);
@@ -303,7 +303,7 @@ static void epoch_so_far(struct trainer *t, struct epoch_result *r)
 /* A callback may want a file in mid-epoch. */
 static void callbacks_between(struct trainer *t)
 {
-	struct epoch_result r;
+	struct epoch_record r;
 
 	if (!callbacks_step(t->callbacks))
 		return;
@@ -337,7 +337,7 @@ static int epoch_steps(struct trainer *t, struct err *e)
 	return code;
 }
 
-static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
+static int validate(struct trainer *t, struct epoch_record *r, struct err *e)
 {
 	const struct train_job *j = t->job;
 	int code;
@@ -355,7 +355,7 @@ static int validate(struct trainer *t, struct epoch_result *r, struct err *e)
 	return code;
 }
 
-static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
+static int one_epoch(struct trainer *t, struct epoch_record *r, struct err *e)
 {
 	double trained;
 	int code = epoch_steps(t, e);
@@ -372,7 +372,7 @@ static int one_epoch(struct trainer *t, struct epoch_result *r, struct err *e)
 	return 0;
 }
 
-static void show_state(struct trainer *t, const struct epoch_result *r)
+static void show_state(struct trainer *t, const struct epoch_record *r)
 {
 	struct epoch_state s = { .weight = t->weight, .gradient = t->gradient, .readout = t->readout, .nbatch = t->last_batch };
 
@@ -448,7 +448,7 @@ static bool epochs_left(const struct trainer *t)
 		&& (!j->max_steps || t->step < j->max_steps));
 }
 
-int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e)
+int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_record *last, struct err *e)
 {
 	const struct train_job *j = t->job;
 	struct update u;

@@ -64,13 +64,13 @@ void trainer_probe_close(struct trainer *t);
 
 /* A start that has ended, and what a run keeps of it: its loss, and all of it when it is the best so far. To be
  * called in the order of the starts: the first of the lowest losses wins. */
-struct start_result { uint32_t start; const struct epoch_result *last; struct start_end end; const double *weight; double *const *slot; };
+struct start_result { uint32_t start; const struct epoch_record *last; struct start_end end; const double *weight; double *const *slot; };
 void train_result_take(struct train_result *r, const struct train_job *j, const struct start_result *s);
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
 /* Also tells its work to o (NULL: nobody). */
 void trainer_close(struct trainer *t, const struct train_observer *o);
 /* Train from the initial weights of start `start`, or on from a state of it (NULL: none); *last is its last epoch. */
-int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_result *last, struct err *e);
+int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_record *last, struct err *e);
 
 #endif

@@ -5,7 +5,7 @@
 #define QCNN_SCORE_H
 
 #include "runtime/exec/evaluator.h"
-#include "runtime/train/train.h"
+#include "runtime/train/job/train_job.h"
 
 struct score {
 	const struct program *program;

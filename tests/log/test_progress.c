@@ -9,14 +9,16 @@
 #include "runtime/log/terminal.h"
 #include "tests/tap.h"
 
-static const char *const metric[] = { "sign_accuracy" };
 static bool wants_live, wants_workers;
 static unsigned most_workers;
 
-static struct progress_epoch epoch(uint32_t start, uint32_t number, const double *value, double seconds)
+static struct metrics_line values_of(const double *value)
 {
-	return (struct progress_epoch){ .start = start, .epoch = number, .loss = value[0], .metric = &value[1],
-		.val_loss = value[2], .val_metric = &value[3], .has_validation = true, .seconds = seconds };
+	return (struct metrics_line){ .n = 4, .value = {
+		{ .name = "loss", .part = METRICS_TRAINING, .given = true, .number = value[0] },
+		{ .name = "sign_accuracy", .part = METRICS_TRAINING, .given = true, .number = value[1] },
+		{ .name = "val_loss", .part = METRICS_VALIDATION, .given = true, .number = value[2] },
+		{ .name = "val_sign_accuracy", .part = METRICS_VALIDATION, .given = true, .number = value[3] } } };
 }
 
 /* 12 lines, or as many as may be; the first is long. */
@@ -36,17 +38,17 @@ static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out, .quiet = quiet, .terminal = terminal, .epochs = 2, .steps_per_epoch = 3,
-		.live = wants_live, .starts = starts, .metric = metric, .nmetric = 1, .loss = "mse",
+		.live = wants_live, .starts = starts, .loss = "mse",
 		.lines = wants_workers ? workers : NULL, .lines_ctx = &most_workers };
 	struct progress *p = progress_new(&o);
 
 	for (uint32_t s = 0; s < starts; s++) {
 		for (uint32_t e = 1; e <= 2; e++) {
-			struct progress_epoch r = epoch(s, e, value[2 * s + e - 1], seconds);
+			struct metrics_line r = values_of(value[2 * s + e - 1]);
 
 			for (uint32_t k = 1; k <= 3; k++)
 				progress_step(p, s, e, k, 1.0 / k);
-			progress_epoch(p, &r);
+			progress_epoch(p, s, e, seconds, &r);
 		}
 		progress_start_done(p, s, value[2 * s + 1][0]);
 	}
@@ -250,14 +252,14 @@ static void test_past(void)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out, .terminal = true, .live = true, .epochs = 9, .steps_per_epoch = 1, .starts = 2,
-		.starts_done = 1, .metric = metric, .nmetric = 1, .live_metric = "sign_accuracy" };
+		.starts_done = 1, .live_metric = "sign_accuracy" };
 	struct progress *p = progress_new(&o);
-	struct progress_epoch r = epoch(1, 8, (double[]){ 9, 0.625, 9, 0.5 }, 0);
+	struct metrics_line r = values_of((double[]){ 9, 0.625, 9, 0.5 });
 
 	for (uint32_t s = 0; s < 2; s++)
 		for (uint32_t e = 1; e < 8; e++)
 			progress_past(p, s, e, s ? 1 : 9, 0.25 + e / 32.0);
-	progress_epoch(p, &r);
+	progress_epoch(p, 1, 8, 0, &r);
 	progress_free(p);
 	fclose(out);
 	tap_ok(strstr(text, "epoch 1 ") && strstr(text, " 8\n"), "the curves begin with epoch 1");
@@ -337,7 +339,7 @@ static void test_notes(void)
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	struct progress_options o = { .out = out, .epochs = 2, .steps_per_epoch = 3, .starts = 2, .metric = metric, .loss = "mse" };
+	struct progress_options o = { .out = out, .epochs = 2, .steps_per_epoch = 3, .starts = 2, .loss = "mse" };
 	struct progress *p = progress_new(&o);
 
 	progress_note(p, 0, "stopped after epoch 1");

@@ -156,34 +156,40 @@ static void test_obstacles(void)
 	buf_release(&text);
 }
 
+static struct metrics_value number(const char *name, enum metrics_part part, double v)
+{
+	struct metrics_value out = { .part = part, .given = true, .number = v };
+
+	snprintf(out.name, sizeof out.name, "%s", name);
+	return out;
+}
+
 static void test_metrics(void)
 {
-	const char *name[] = { "sign_accuracy", "odd \"name\"" };
-	double value[] = { 0.75, 0.1 + 0.2 }, val_value[] = { 0.5, -1 };
-	struct metrics_line m = { .start = 2, .epoch = 3, .step = 21, .loss = 1.0 / 3, .metric = name, .value = value,
-		.nmetric = 2, .learning_rate = 0.02, .seconds = 0.5, .samples_per_second = 224 };
+	struct metrics_line m = { .n = 9, .value = { number("start", METRICS_PLACE, 3), number("step", METRICS_PLACE, 4294967297),
+		number("loss", METRICS_TRAINING, 1.0 / 3), number("odd \"name\"", METRICS_TRAINING, 0.1 + 0.2),
+		number("confusion", METRICS_TRAINING, NAN), number("val_loss", METRICS_VALIDATION, 0.25),
+		number("learning_rate", METRICS_RATE, NAN), number("seconds", METRICS_TIME, 0.5), number("samples_per_second", METRICS_TIME, 224) } };
 	struct buf line = BUF_INIT;
-	json_t *v;
 
+	m.value[4].side = 2;
+	m.value[4].entry = (const double[]){ 1, 2, 3, 4 };
 	metrics_format(&m, &line);
-	tap_is_str(line.data, "{\"start\": 3, \"epoch\": 3, \"step\": 21, \"loss\": 0.3333333333333333, \"sign_accuracy\": 0.75, "
-		"\"odd \\\"name\\\"\": 0.30000000000000004, \"learning_rate\": 0.02, \"seconds\": 0.5, \"samples_per_second\": 224}", "a line without validation");
+	tap_is_str(line.data, "{\"start\": 3, \"step\": 4294967297, \"loss\": 0.3333333333333333, \"odd \\\"name\\\"\": 0.30000000000000004, "
+		"\"confusion\": [[1, 2], [3, 4]], \"val_loss\": 0.25, \"learning_rate\": null, \"seconds\": 0.5, \"samples_per_second\": 224}",
+		"a line of JSON");
+	tap_ok(metrics_find(&m, "val_loss") && !metrics_find(&m, "confusion") && !metrics_find(&m, "val"), "numbers are found by their names");
+	m.value[5].given = false;
 	buf_clear(&line);
-	m.has_validation = true;
-	m.val_loss = 0.25;
-	m.val_value = val_value;
 	metrics_format(&m, &line);
-	v = json_read(line.data, line.len, NULL);
-	tap_ok(json_number_value(json_object_get(v, "val_loss")) == 0.25
-		&& json_number_value(json_object_get(v, "val_sign_accuracy")) == 0.5
-		&& json_object_size(v) == 12, "a line with validation");
-	json_decref(v);
+	tap_ok(!strstr(line.data, "val_loss") && !metrics_find(&m, "val_loss"), "a value that is not given is left out");
 	buf_clear(&line);
-	m.has_validation = false;
-	m.side = (const unsigned[]){ 0, 2 };
-	m.value = (const double[]){ 0.75, 1, 2, 3, 4 };
-	metrics_format(&m, &line);
-	tap_ok(strstr(line.data, "\"sign_accuracy\": 0.75, \"odd \\\"name\\\"\": [[1, 2], [3, 4]], ") != NULL, "a matrix");
+	metrics_csv_header(&m, &line);
+	tap_is_str(line.data, "start,step,loss,odd \"name\",confusion_0_0,confusion_0_1,confusion_1_0,confusion_1_1,val_loss,learning_rate,seconds,"
+		"samples_per_second", "the names of a CSV file");
+	buf_clear(&line);
+	metrics_csv(&m, &line);
+	tap_is_str(line.data, "3,4294967297,0.3333333333333333,0.30000000000000004,1,2,3,4,,nan,0.5,224", "a line of it, with a gap");
 	buf_release(&line);
 }
 

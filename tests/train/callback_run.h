@@ -41,7 +41,7 @@ static inline int on_event(void *ctx, const struct train_event *v)
 	struct seen *s = ctx;
 
 	if (v->kind == TRAIN_STOPPED) {
-		s->stopped = v->result->epoch;
+		s->stopped = v->record->epoch;
 		s->best = v->best;
 	} else if (v->kind == TRAIN_RESTORED) {
 		s->restored = v->best_epoch;
@@ -77,9 +77,9 @@ static inline struct callbacks *twin(const struct train_job *j, struct callbacks
 	return c;
 }
 
-static inline struct epoch_result epoch_of(uint32_t e, double value)
+static inline struct epoch_record epoch_of(uint32_t e, double value)
 {
-	return (struct epoch_result){ .epoch = e, .step = (uint64_t)e * NSTEP, .loss = value, .val_loss = value,
+	return (struct epoch_record){ .epoch = e, .step = (uint64_t)e * NSTEP, .loss = value, .val_loss = value,
 		.has_validation = true, .learning_rate = 0.5 };
 }
 
@@ -88,7 +88,7 @@ static inline unsigned run(const struct train_job *j, const double *value, doubl
 {
 	const struct train_observer o = { .ctx = s, .event = on_event };
 	struct callbacks *c = callbacks_new(j, NULL);
-	struct epoch_result r = { .epoch = 0 };
+	struct epoch_record r = { .epoch = 0 };
 	unsigned e = 0;
 
 	callbacks_begin(c, 0);

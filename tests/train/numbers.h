@@ -3,7 +3,7 @@
 #ifndef TESTS_TRAIN_NUMBERS_H
 #define TESTS_TRAIN_NUMBERS_H
 
-#include "runtime/train/option.h"
+#include "runtime/train/option/option.h"
 
 #include <stdio.h>
 #include <stdlib.h>

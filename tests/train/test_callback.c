@@ -136,7 +136,7 @@ static void test_full_disk(void)
 	c = callbacks_new(&j, NULL);
 	callbacks_begin(c, 0);
 	for (uint32_t e = 1; e <= 3; e++) {
-		struct epoch_result r = epoch_of(e, e == 1 ? 1 : e == 2 ? .25 : .5);
+		struct epoch_record r = epoch_of(e, e == 1 ? 1 : e == 2 ? .25 : .5);
 
 		s.full = e == 2;
 		weight[0] = e;
@@ -154,7 +154,7 @@ static void test_full_disk(void)
 	callbacks_begin(c, 0);
 	s = (struct seen){ .full = true };
 	for (uint32_t e = 1; e <= 12; e++) {
-		struct epoch_result r = epoch_of(e, 1);
+		struct epoch_record r = epoch_of(e, 1);
 
 		s.full = e < 12;
 		weight[0] = e;
@@ -183,7 +183,7 @@ static void test_gaps(void)
 	c = callbacks_new(&j, NULL);
 	callbacks_begin(c, 0);
 	for (e = 1; e <= NEPOCH && !callbacks_stopped(c); e++) {
-		struct epoch_result r = epoch_of(e, 1);
+		struct epoch_record r = epoch_of(e, 1);
 
 		r.has_validation = e % 3 == 0;
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
@@ -191,7 +191,7 @@ static void test_gaps(void)
 	tap_is_int(e - 1, 9, "epochs without validation do not count");
 	callbacks_begin(c, 0);
 	for (e = 1; e <= NEPOCH && !callbacks_stopped(c); e++) {
-		struct epoch_result r = epoch_of(e, e == 1 ? NAN : e == 4 ? NAN : 1.0 / e);
+		struct epoch_record r = epoch_of(e, e == 1 ? NAN : e == 4 ? NAN : 1.0 / e);
 
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
 	}
@@ -199,7 +199,7 @@ static void test_gaps(void)
 	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 0;
 	callbacks_begin(c, 0);
 	for (e = 1; e <= NEPOCH && !callbacks_stopped(c); e++) {
-		struct epoch_result r = epoch_of(e, e == 1 ? NAN : e < 5 ? 1.0 / e : 1);
+		struct epoch_record r = epoch_of(e, e == 1 ? NAN : e < 5 ? 1.0 / e : 1);
 
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
 	}

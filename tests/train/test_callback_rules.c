@@ -10,7 +10,7 @@
 static void want_path(const char *template, const char *want, uint32_t restarts)
 {
 	struct train_job j = job_of(NULL);
-	struct epoch_result r = { .start = 1, .epoch = 7, .loss = 0.1, .val_loss = 12.34567, .has_validation = true, .learning_rate = 0.001 };
+	struct epoch_record r = { .restart = 1, .epoch = 7, .loss = 0.1, .val_loss = 12.34567, .has_validation = true, .learning_rate = 0.001 };
 	struct buf b = BUF_INIT;
 	struct err e = { 0 };
 
@@ -139,7 +139,7 @@ static void test_several(void)
 	want_files(&j, 2, "a5 b6-1 b6-3 a6", "two checkpoints, each with its own count, ended by the less patient");
 	c = callbacks_new(&j, NULL);
 	for (uint32_t e = 1; e <= 4; e++) {
-		struct epoch_result r = epoch_of(e, 1);
+		struct epoch_record r = epoch_of(e, 1);
 
 		callbacks_step(c);
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
@@ -181,7 +181,7 @@ static void test_bad_states(void)
 	c = callbacks_new(&j, NULL);
 	other = callbacks_new(&j, NULL);
 	for (uint32_t e = 1; e <= 4; e++) {
-		struct epoch_result r = epoch_of(e, 1);
+		struct epoch_record r = epoch_of(e, 1);
 
 		callbacks_epoch(c, &observer, &r, NSTEP, weight);
 	}
@@ -234,7 +234,7 @@ static void test_no_observer(void)
 	c = callbacks_new(&j, NULL);
 	callbacks_begin(c, 0);
 	for (uint32_t e = 1; e <= 3; e++) {
-		struct epoch_result r = epoch_of(e, 1);
+		struct epoch_record r = epoch_of(e, 1);
 
 		callbacks_epoch(c, &none, &r, NSTEP, weight);
 	}

@@ -3,6 +3,7 @@
  * that never stopped: weights, optimiser, every epoch's numbers; and what no state may say is refused. */
 #include "config.h"
 #include "runtime/train/checkpoint/checkpoint.h"
+#include "runtime/train/train.h"
 
 #include <math.h>
 
@@ -46,7 +47,7 @@ static struct train_job job_of(const struct program *p, const char *optimizer)
 struct watch {
 	const struct train_job *job;
 	uint64_t steps, stop_after;
-	struct epoch_result epoch[RESULTS_MAX]; unsigned nepoch;
+	struct epoch_record epoch[RESULTS_MAX]; unsigned nepoch;
 	double gradient[RESULTS_MAX], readout[RESULTS_MAX];      /* sums at the epochs' ends */
 	double start_loss[RESULTS_MAX]; unsigned nstart;
 	struct buf file;
@@ -66,14 +67,14 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	return err_set(e, -ERR_STOPPED, "enough");
 }
 
-static void on_epoch(void *ctx, const struct epoch_result *r)
+static void on_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct watch *w = ctx;
 
 	w->epoch[w->nepoch++] = *r;
 }
 
-static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+static void on_state(void *ctx, const struct epoch_record *r, const struct epoch_state *s)
 {
 	struct watch *w = ctx;
 	const struct program *p = w->job->program;
@@ -129,9 +130,9 @@ static bool same(const double *a, const double *b, size_t n)
 	return !memcmp(a, b, n * sizeof *a);
 }
 
-static bool same_epoch(const struct epoch_result *a, const struct epoch_result *b)
+static bool same_epoch(const struct epoch_record *a, const struct epoch_record *b)
 {
-	return a->start == b->start && a->epoch == b->epoch && a->step == b->step && same(&a->loss, &b->loss, 1)
+	return a->restart == b->restart && a->epoch == b->epoch && a->step == b->step && same(&a->loss, &b->loss, 1)
 		&& same(a->metric, b->metric, 1) && a->has_validation == b->has_validation && same(&a->val_loss, &b->val_loss, 1)
 		&& same(a->val_metric, b->val_metric, 1) && same(&a->learning_rate, &b->learning_rate, 1);
 }
@@ -375,6 +376,34 @@ static void test_refused(const struct program *p)
 	refused(p, 13, "callbacks/state", 0, 7, "callbacks of another kind");
 }
 
+/* A record as numbers: the same one comes back, and numbers that are no values of their fields do not. */
+static void test_record(void)
+{
+	static const double wrong[] = { -1, 0.5, NAN, 1e300 };
+	struct epoch_record r = { .restart = 3, .epoch = 7, .step = 1ull << 40, .loss = -0.0, .metric = { 1, 2 }, .has_validation = true,
+		.val_loss = 5, .val_metric = { 3, 4 }, .learning_rate = NAN, .seconds = 8, .samples_per_second = 9 }, back;
+	double list[16], again[16];
+	unsigned refused = 0;
+
+	tap_is_int((int)epoch_record_size(2), 13, "nine numbers, and twice two of metrics");
+	epoch_record_pack(&r, 2, list);
+	memset(&back, 0, sizeof back);
+	tap_ok(epoch_record_unpack(&back, 2, list), "a record is read");
+	epoch_record_pack(&back, 2, again);
+	tap_ok(!memcmp(list, again, 13 * sizeof *list) && back.step == r.step && back.val_metric[1] == 4, "and is the same one");
+	for (unsigned k = 0; k < 3; k++)
+		for (unsigned i = 0; i < 4; i++) {
+			double kept = list[k];
+
+			list[k] = wrong[i];
+			refused += !epoch_record_unpack(&back, 2, list);
+			list[k] = kept;
+		}
+	list[EPOCH_FIELD_has_validation - 1] = 2;
+	refused += !epoch_record_unpack(&back, 2, list);
+	tap_is_int((int)refused, 13, "numbers that are no counts and no flags are refused");
+}
+
 int main(void)
 {
 	struct program *bare = tiny_program(0, 0, 0), *head = tiny_program(ACTIVATION_TANH, ACTIVATION_SIGMOID, 2);
@@ -386,6 +415,7 @@ int main(void)
 	test_callbacks(bare);
 	test_step_by_step(head);
 	test_refused(bare);
+	test_record();
 	program_free(bare);
 	program_free(head);
 	return tap_done();

@@ -68,22 +68,22 @@ static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 		hear(ctx, all[i]);
 }
 
-static void on_epoch(void *ctx, const struct epoch_result *r)
+static void on_epoch(void *ctx, const struct epoch_record *r)
 {
-	const double all[] = { 2, r->start, r->epoch, (double)r->step, r->loss, r->metric[0], r->has_validation, r->val_loss,
+	const double all[] = { 2, r->restart, r->epoch, (double)r->step, r->loss, r->metric[0], r->has_validation, r->val_loss,
 		r->val_metric[0], r->learning_rate };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hear(ctx, all[i]);
 }
 
-static void on_state(void *ctx, const struct epoch_result *r, const struct epoch_state *s)
+static void on_state(void *ctx, const struct epoch_record *r, const struct epoch_state *s)
 {
 	struct heard *h = ctx;
 	const struct program *p = h->job->program;
 
 	hear(h, 3);
-	hear(h, r->start);
+	hear(h, r->restart);
 	hear(h, r->epoch);
 	for (uint32_t i = 0; i < p->nweight; i++)
 		hear(h, s->weight[i]);
@@ -95,7 +95,7 @@ static void on_state(void *ctx, const struct epoch_result *r, const struct epoch
 
 static int on_event(void *ctx, const struct train_event *v)
 {
-	const double all[] = { 4, v->kind, v->start, v->result->epoch, v->best, v->rate, v->best_epoch,
+	const double all[] = { 4, v->kind, v->start, v->record->epoch, v->best, v->rate, v->best_epoch,
 		v->monitor ? (double)strlen(v->monitor) : 0 };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -299,7 +299,7 @@ static void test_tapes(const struct program *p)
 	struct train_job j = job_of(p, 2);
 	struct callback_set set;
 	struct tape t = { 0 };
-	struct epoch_result r = { .epoch = 1, .step = 3 };
+	struct epoch_record r = { .epoch = 1, .step = 3 };
 	double zero[64] = { 0 };
 	unsigned wrong = 0;
 	size_t n;
@@ -308,7 +308,7 @@ static void test_tapes(const struct program *p)
 	tape_step(&t, 1, 3, 3, 3, 0.5);
 	tape_epoch(&t, &j, &r);
 	tape_state(&t, &j, &(struct epoch_state){ zero, zero, zero, 3 });
-	tape_event(&t, &j, &(struct train_event){ .kind = TRAIN_STOPPED, .result = &r, .best_epoch = 1 });
+	tape_event(&t, &j, &(struct train_event){ .kind = TRAIN_STOPPED, .record = &r, .best_epoch = 1 });
 	n = t.n;
 	tap_ok(!tape_is_whole(&t, &j), "an event of a callback that is not there");
 	callback_defaults(&set);

@@ -221,7 +221,7 @@ static int see_place(void *ctx, const struct train_state *at, struct err *e)
 	return s->steps == s->stop_at ? err_set(e, -ERR_STOPPED, "enough") : 0;
 }
 
-static void see_epoch(void *ctx, const struct epoch_result *r)
+static void see_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct seen *s = ctx;
 

@@ -116,7 +116,7 @@ static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, u
 	c->batch_loss = farther(c->batch_loss, batch_loss, json_object_get(row, "batch_loss"));
 }
 
-static void see_epoch(void *ctx, const struct epoch_result *r)
+static void see_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct comparison *c = ctx;
 	const json_t *row = json_array_get(json_object_get(c->file, "epochs"), r->epoch - 1);

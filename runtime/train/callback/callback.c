@@ -6,7 +6,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 #define BELOW_ONE (1 - DBL_EPSILON / 2)
 
@@ -102,7 +102,7 @@ bool callback_monitor(const struct train_job *j, const char *name, struct monito
 	return false;
 }
 
-double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_result *r)
+double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_record *r)
 {
 	if (m->validation && !r->has_validation)
 		return NAN;
@@ -166,7 +166,7 @@ static bool is_of_run(const char *path)
 
 static int check_path(const struct train_job *j, enum callback_id id, const char *template, struct err *e)
 {
-	struct epoch_result r = { .start = j->restarts - 1, .epoch = j->epochs };
+	struct epoch_record r = { .restart = j->restarts - 1, .epoch = j->epochs };
 	struct buf path = BUF_INIT;
 	int code = callback_path(j, template, &r, 1, &path, e);
 

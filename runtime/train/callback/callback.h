@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/base/err.h"
-#include "runtime/train/option.h"
+#include "runtime/train/job/train_result.h"
+#include "runtime/train/option/option.h"
 
 enum { CALLBACK_KEEP_MAX = 1000, CALLBACK_PATH_MAX = 4096, CALLBACKS_MAX = 32 /* of all kinds */ };
 
@@ -61,7 +62,6 @@ struct callback_choice *callback_add(struct callback_set *s, enum callback_id id
 
 struct train_job;
 struct train_observer;
-struct epoch_result;
 
 /* The next of a kind that is wanted; after: NULL for the first.  NULL: there is no more. */
 const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after);
@@ -83,20 +83,17 @@ double callbacks_rate(const struct callbacks *c, double rate);
 /* After each update: are files due now?  Then callbacks_save wants the epoch's numbers so far. */
 bool callbacks_step(struct callbacks *c);
 /* step_in_epoch from 1; weight (nweight) as they are. */
-void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
 	uint32_t step_in_epoch, const double *weight);
 /* After each epoch, when the observer knows of it.  rate: as the last update had it. */
-void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
 	uint32_t step_in_epoch, const double *weight);
 /* Is the start to end here? */
 bool callbacks_stopped(const struct callbacks *c);
 /* The start has ended: best weights replace weight[] and *last where that is wanted, as the last
  * early_stopping that wants it knows them. */
-void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_result *last, double *weight);
+void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_record *last, double *weight);
 
-/* What became of a start: numbers of epochs, 0 for what did not happen. */
-struct start_end { double epochs /* trained */, stopped /* early, after this one */, restored /* its weights are kept */; };
-enum { START_END_NUMBERS = sizeof(struct start_end) / sizeof(double) };
 struct start_end callbacks_end(const struct callbacks *c);
 
 /* All numbers that the rest of the start depends on, into out[max]; how many there are (more than

@@ -17,60 +17,46 @@
 #include "runtime/base/system/folder.h"
 #include "runtime/log/run.h"
 
-enum { COLUMNS_MAX = 2 * (TRAIN_METRICS_MAX + 1) + 1 };
-
-struct column { char name[80]; double value; };
-
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct column *)a)->name, ((const struct column *)b)->name);
+	return strcmp(((const struct metrics_value *)a)->name, ((const struct metrics_value *)b)->name);
 }
 
-static void add_column(struct column *v, unsigned *n, const char *prefix, const char *name, double value)
+/* All numbers but matrices, sorted. */
+static void columns(const struct train_job *j, const struct epoch_record *r, struct metrics_line *line)
 {
-	snprintf(v[*n].name, sizeof v->name, "%s%s", prefix, name);
-	v[(*n)++].value = value;
-}
-
-/* All numbers but matrices, sorted; how many. */
-static unsigned columns(const struct train_job *j, const struct epoch_result *r, struct column *v)
-{
-	const struct measures *m = &j->measures;
 	unsigned n = 0;
 
-	add_column(v, &n, "", "learning_rate", r->learning_rate);
-	for (unsigned part = 0; part < 1u + (j->validation.nrow > 0); part++) {
-		const char *prefix = part ? "val_" : "";
-		const double *metric = part ? r->val_metric : r->metric;
-		bool there = !part || r->has_validation;
+	epoch_record_line(j, r, line);
+	for (unsigned k = 0; k < line->n; k++) {
+		const struct metrics_value *v = &line->value[k];
 
-		add_column(v, &n, prefix, "loss", !there ? NAN : part ? r->val_loss : r->loss);
-		for (unsigned k = 0; k < m->nmetric; k++)
-			if (!metric_side(m->metric[k].row, j->program->noutput))
-				add_column(v, &n, prefix, m->metric[k].row->name,
-					there ? metric[measures_at(m, k, j->program->noutput)] : NAN);
+		if (!v->side && v->part != METRICS_PLACE && v->part != METRICS_TIME)
+			line->value[n++] = *v;
 	}
-	qsort(v, n, sizeof *v, by_name);
-	return n;
+	line->n = n;
+	qsort(line->value, n, sizeof *line->value, by_name);
 }
 
-static void add_header(const struct column *v, unsigned n, char separator, struct buf *out)
+static void add_header(const struct metrics_line *line, char separator, struct buf *out)
 {
 	buf_str(out, "epoch");
-	for (unsigned k = 0; k < n; k++)
-		buf_printf(out, "%c%s", separator, v[k].name);
+	for (unsigned k = 0; k < line->n; k++)
+		buf_printf(out, "%c%s", separator, line->value[k].name);
 	buf_str(out, "\r\n");        /* as Python's csv.excel ends lines */
 }
 
-static void add_row(const struct column *v, unsigned n, char separator, uint32_t epoch, struct buf *out)
+static void add_row(const struct metrics_line *line, char separator, uint32_t epoch, struct buf *out)
 {
 	buf_printf(out, "%u", epoch - 1);
-	for (unsigned k = 0; k < n; k++) {
+	for (unsigned k = 0; k < line->n; k++) {
+		const struct metrics_value *v = &line->value[k];
+
 		buf_char(out, separator);
-		if (isnan(v[k].value))
+		if (!v->given || isnan(v->number))
 			buf_str(out, "NA");
 		else
-			buf_real(out, v[k].value);
+			buf_real(out, v->number);
 	}
 	buf_str(out, "\r\n");
 }
@@ -125,21 +111,21 @@ static int check_input(const struct run *run, const char *path, struct err *e)
 }
 
 /* All that waits; r is for the names of the columns. */
-static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_result *r, struct err *e)
+static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_record *r, struct err *e)
 {
-	struct column v[COLUMNS_MAX];
-	unsigned n = columns(c->job, r, v);
+	struct metrics_line line;
 	struct buf b = BUF_INIT;
 	off_t size = 0;
 	int fd, code = check_input(c->job->run, path, e);
 
 	if (code)
 		return code;
+	columns(c->job, r, &line);
 	fd = open_at_end(c->job->run, f, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
 		return failed(c->job->run, -ERR_CANT_CREATE, "create", path, e);
 	if (!size)
-		add_header(v, n, *o->text[CSV_SEPARATOR], &b);
+		add_header(&line, *o->text[CSV_SEPARATOR], &b);
 	buf_add(&b, f->waiting.data ? f->waiting.data : "", f->waiting.len);
 	if (fd_write(fd, b.data, b.len))
 		code = failed(c->job->run, -ERR_IO, "write", path, e);
@@ -154,11 +140,11 @@ static int write_rows(const struct callbacks *c, struct csv_file *f, const char 
 	return code;
 }
 
-static int write_waiting(const struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
+static int write_waiting(const struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e)
 {
 	const struct callback_choice *o = p->choice;
 	struct buf path = BUF_INIT;
-	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_result){ .start = c->start }, 0, &path, e);
+	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_record){ .restart = c->start }, 0, &path, e);
 
 	if (!code)
 		code = write_rows(c, &p->csv, path.data, o, r, e);
@@ -166,17 +152,17 @@ static int write_waiting(const struct callbacks *c, struct callback_part *p, con
 	return code;
 }
 
-int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e)
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e)
 {
-	struct column v[COLUMNS_MAX];
-	unsigned n = columns(c->job, r, v);
+	struct metrics_line line;
 
+	columns(c->job, r, &line);
 	if (p->csv.waiting.len < CSV_WAITING_MAX)
-		add_row(v, n, *p->choice->text[CSV_SEPARATOR], r->epoch, &p->csv.waiting);
+		add_row(&line, *p->choice->text[CSV_SEPARATOR], r->epoch, &p->csv.waiting);
 	return write_waiting(c, p, r, e);
 }
 
-int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_result *last, struct err *e)
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_record *last, struct err *e)
 {
 	return p->csv.waiting.len ? write_waiting(c, p, last, e) : 0;
 }

@@ -5,7 +5,8 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/train/callback/callback.h"
-#include "runtime/train/train.h"
+#include "runtime/train/job/train_job.h"
+#include "runtime/train/job/train_observer.h"
 
 /* One of the numbers of an epoch, and which way is better. */
 struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };
@@ -13,7 +14,7 @@ struct monitor { const char *name; int metric /* -1: the loss */; bool validatio
 /* A NaN among the numbers is "none yet". */
 struct stopping { struct monitor monitor; unsigned which; double best, wait; uint32_t best_epoch, stopped; bool has_best; };
 struct plateau { struct monitor monitor; double best, wait, cooldown; };
-struct saved { uint32_t epoch, batch; struct epoch_result result; };
+struct saved { uint32_t epoch, batch; struct epoch_record record; };
 enum { SAVES_WAITING_MAX = 8 };
 struct waiting_save { struct saved at; double value; double *weight; };      /* found no room; (nweight), owned */
 struct saving { struct monitor monitor; double best; bool due; uint64_t since; struct saved *saved; uint32_t nsaved;
@@ -34,7 +35,7 @@ struct callbacks {
 	struct callback_part part[CALLBACKS_MAX]; unsigned npart;    /* kinds in the order of their work */
 	const struct callback_part *restorer;        /* whose best weights the start ends with, or NULL */
 	double *best_weight;                 /* (nweight), NULL: not wanted */
-	struct epoch_result best_result;     /* of them */
+	struct epoch_record best_record;     /* of them */
 	uint32_t restored;
 	double rate;                         /* that of all reduce_lr_on_plateau */
 };
@@ -42,9 +43,9 @@ struct callbacks {
 /* A number by its name ("val_accuracy"); false: there is none of that name, or it is no number. */
 bool callback_monitor(const struct train_job *j, const char *name, struct monitor *m);
 /* Its value; NaN where the epoch has none. */
-double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_result *r);
+double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_record *r);
 /* Has the epoch what is monitored?  NaN may also be its value. */
-bool monitor_has_value(const struct monitor *m, const struct epoch_result *r);
+bool monitor_has_value(const struct monitor *m, const struct epoch_record *r);
 /* MonitorCallback._is_improvement: reference NaN is Keras's None. */
 bool monitor_improves(const struct monitor *m, double value, double reference, double min_delta);
 /* All names that can be monitored, "loss, accuracy, ...". */
@@ -52,11 +53,11 @@ void callback_names(const struct train_job *j, struct buf *out);
 
 /* callback_path.c: the path that a template means for the numbers of an epoch, for run_open_file; batch 0: {batch} is the
  * epoch's last.  -ERR_CONFIG when the template is none. */
-int callback_path(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
+int callback_path(const struct train_job *j, const char *template, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e);
 
 /* The event for numbers r; what the observer says, 0 without one. */
-int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_result *r);
+int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r);
 
 /* callback_save.c: how many files are remembered so that they can be removed, 0: none; a file that is due now; what
  * waits for room; that no longer; and the end. */
@@ -67,7 +68,7 @@ void callback_save_forget(struct saving *s);
 void callback_save_free(struct saving *s);
 
 /* callback_csv.c: a row, behind those that wait for room; and at the end what waits then. */
-int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, struct err *e);
-int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_result *last, struct err *e);
+int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e);
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_record *last, struct err *e);
 
 #endif

@@ -14,7 +14,7 @@ struct number { double value; bool is_count; };
 struct spec { bool zero; int width, precision; char letter; };
 
 /* The number of a name; false: there is none. */
-static bool number_of(const struct train_job *j, const char *name, const struct epoch_result *r, uint32_t batch,
+static bool number_of(const struct train_job *j, const char *name, const struct epoch_record *r, uint32_t batch,
 	struct number *out)
 {
 	struct monitor m;
@@ -24,7 +24,7 @@ static bool number_of(const struct train_job *j, const char *name, const struct 
 	else if (!strcmp(name, "batch"))
 		*out = (struct number){ batch, true };
 	else if (!strcmp(name, "start"))
-		*out = (struct number){ r->start + 1.0, true };
+		*out = (struct number){ r->restart + 1.0, true };
 	else if (!strcmp(name, "learning_rate"))
 		*out = (struct number){ r->learning_rate, false };
 	else if (callback_monitor(j, name, &m) && !(m.validation && !j->validation.nrow))
@@ -91,7 +91,7 @@ static bool add_number(const struct number *n, const struct spec *s, struct buf 
 }
 
 /* One {name} or {name:format}, without the braces. */
-static int add_field(const struct train_job *j, const char *field, size_t len, const struct epoch_result *r, uint32_t batch,
+static int add_field(const struct train_job *j, const char *field, size_t len, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e)
 {
 	char name[NAME_MAX_LEN + 1], *colon;
@@ -114,7 +114,7 @@ static int add_field(const struct train_job *j, const char *field, size_t len, c
 	return code;
 }
 
-static int fill(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
+static int fill(const struct train_job *j, const char *template, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e)
 {
 	int code = 0;
@@ -154,7 +154,7 @@ static bool has_start(const char *template)
 	return false;
 }
 
-int callback_path(const struct train_job *j, const char *template, const struct epoch_result *r, uint32_t batch,
+int callback_path(const struct train_job *j, const char *template, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e)
 {
 	struct buf name = BUF_INIT;
@@ -170,7 +170,7 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 		base = base ? base + 1 : name.data;
 		buf_add(out, name.data, (size_t)(base - name.data));
 		if (j->restarts > 1 && !has_start(template))
-			buf_printf(out, "start-%u/", r->start + 1);
+			buf_printf(out, "start-%u/", r->restart + 1);
 		buf_str(out, base);
 	}
 	buf_release(&name);

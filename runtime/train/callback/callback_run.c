@@ -114,7 +114,7 @@ void callbacks_begin(struct callbacks *c, uint32_t start)
 	c->rate = c->job->option[OPTIMIZER_LEARNING_RATE];
 	for (unsigned i = 0; i < c->npart; i++)
 		begin_part(&c->part[i]);
-	c->best_result = (struct epoch_result){ .start = start };
+	c->best_record = (struct epoch_record){ .restart = start };
 }
 
 /* ---- what is better ---- */
@@ -128,32 +128,32 @@ bool monitor_improves(const struct monitor *m, double value, double reference, d
 	return m->rises ? value - min_delta > reference : value + min_delta < reference;
 }
 
-bool monitor_has_value(const struct monitor *m, const struct epoch_result *r)
+bool monitor_has_value(const struct monitor *m, const struct epoch_record *r)
 {
 	return !m->validation || r->has_validation;
 }
 
-int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_result *r)
+int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r)
 {
 	v->start = c->start;
-	v->result = r;
+	v->record = r;
 	return o->event ? o->event(o->ctx, v) : 0;
 }
 
 /* ---- early_stopping ---- */
 
-static void keep_best(struct callbacks *c, struct callback_part *p, const struct epoch_result *r, const double *weight)
+static void keep_best(struct callbacks *c, struct callback_part *p, const struct epoch_record *r, const double *weight)
 {
 	p->stop.has_best = true;
 	p->stop.best_epoch = r->epoch;
 	if (p != c->restorer)
 		return;
-	c->best_result = *r;
+	c->best_record = *r;
 	memcpy(c->best_weight, weight, c->job->program->nweight * sizeof *weight);
 }
 
 /* EarlyStopping.on_epoch_end; its epochs count from 0. */
-static void watch_for_stop(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_result *r,
+static void watch_for_stop(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_record *r,
 	const double *weight)
 {
 	const double *opt = p->choice->option;
@@ -201,7 +201,7 @@ double callbacks_rate(const struct callbacks *c, double rate)
 }
 
 /* ReduceLROnPlateau.on_epoch_end. */
-static void watch_for_plateau(struct callbacks *c, struct callback_part *part, const struct train_observer *o, const struct epoch_result *r)
+static void watch_for_plateau(struct callbacks *c, struct callback_part *part, const struct train_observer *o, const struct epoch_record *r)
 {
 	const double *opt = part->choice->option;
 	struct plateau *p = &part->plateau;
@@ -228,7 +228,7 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 
 /* ---- epochs ---- */
 
-static void write_csv(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_result *r)
+static void write_csv(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct epoch_record *r)
 {
 	struct err e;
 
@@ -236,7 +236,7 @@ static void write_csv(struct callbacks *c, struct callback_part *p, const struct
 		callback_tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
 }
 
-void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
 	uint32_t step_in_epoch, const double *weight)
 {
 	c->epochs++;
@@ -256,7 +256,7 @@ void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const 
 	}
 }
 
-void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_result *last, double *weight)
+void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_record *last, double *weight)
 {
 	const struct stopping *s = c->restorer ? &c->restorer->stop : NULL;
 	struct err e;
@@ -269,8 +269,8 @@ void callbacks_finish(struct callbacks *c, const struct train_observer *o, struc
 	if (!s || !s->has_best)
 		return;
 	memcpy(weight, c->best_weight, c->job->program->nweight * sizeof *weight);
-	c->restored = c->best_result.epoch;
-	*last = c->best_result;
+	c->restored = c->best_record.epoch;
+	*last = c->best_record;
 	callback_tell(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 		.best_epoch = c->restored }, c, last);
 }

@@ -31,7 +31,7 @@ bool callbacks_step(struct callbacks *c)
 
 static void path_of(const struct callbacks *c, const struct callback_part *p, const struct saved *s, struct buf *path)
 {
-	if (callback_path(c->job, p->choice->text[SAVE_PATH], &s->result, s->batch, path, NULL))
+	if (callback_path(c->job, p->choice->text[SAVE_PATH], &s->record, s->batch, path, NULL))
 		BUG("the path of train.callbacks.checkpoint was not checked");
 }
 
@@ -54,7 +54,7 @@ static void remember(struct callbacks *c, struct callback_part *p, const struct 
 	s->nsaved = n;
 	if (n > keep) {
 		path_of(c, p, &s->saved[0], &old);
-		callback_tell(o, &(struct train_event){ .kind = TRAIN_DROP, .path = old.data }, c, &s->saved[0].result);
+		callback_tell(o, &(struct train_event){ .kind = TRAIN_DROP, .path = old.data }, c, &s->saved[0].record);
 		memmove(s->saved, s->saved + 1, (n - 1) * sizeof *s->saved);
 		s->nsaved = n - 1;
 	}
@@ -119,7 +119,7 @@ static int save_now(struct callbacks *c, struct callback_part *p, const struct t
 	int code;
 
 	path_of(c, p, now, &path);
-	code = callback_tell(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = now->batch }, c, &now->result);
+	code = callback_tell(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = now->batch }, c, &now->record);
 	if (!code) {
 		if (monitor_improves(&p->save.monitor, value, p->save.best, 0))
 			p->save.best = value;
@@ -148,8 +148,8 @@ void callback_save(struct callbacks *c, struct callback_part *p, const struct tr
 
 	path_of(c, p, now, &path);
 	if (p->choice->option[SAVE_BEST_ONLY] != 0) {
-		value = monitor_value(c->job, &s->monitor, &now->result);
-		if (!monitor_has_value(&s->monitor, &now->result)
+		value = monitor_value(c->job, &s->monitor, &now->record);
+		if (!monitor_has_value(&s->monitor, &now->record)
 				|| !monitor_improves(&s->monitor, value, s->nwaiting ? s->waiting[s->nwaiting - 1].value : s->best, 0)) {
 			callback_save_late(c, p, o);
 			buf_release(&path);
@@ -163,7 +163,7 @@ void callback_save(struct callbacks *c, struct callback_part *p, const struct tr
 	buf_release(&path);
 }
 
-void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_result *r,
+void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
 	uint32_t step_in_epoch, const double *weight)
 {
 	for (unsigned i = 0; i < c->npart; i++)

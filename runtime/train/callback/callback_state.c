@@ -53,16 +53,24 @@ static void flag(struct walk *w, bool *v)
 	*v = wide != 0;
 }
 
-/* The numbers of an epoch but for its times. */
-static void result(struct walk *w, const struct callbacks *c, struct epoch_result *r)
+static void field(struct walk *w, struct epoch_record *r, enum epoch_field which)
 {
-	r->start = c->start;
-	count32(w, &r->epoch);
-	count(w, &r->step, 9e15);
-	number(w, &r->loss);
-	number(w, &r->learning_rate);
-	flag(w, &r->has_validation);
-	number(w, &r->val_loss);
+	double v = epoch_record_get(r, which);
+
+	number(w, &v);
+	if (w->in && !w->bad)
+		w->bad = !epoch_record_set(r, which, v);
+}
+
+/* The record of an epoch but for its times. */
+static void record(struct walk *w, const struct callbacks *c, struct epoch_record *r)
+{
+	static const enum epoch_field kept[] = { EPOCH_FIELD_epoch, EPOCH_FIELD_step, EPOCH_FIELD_loss, EPOCH_FIELD_learning_rate,
+		EPOCH_FIELD_has_validation, EPOCH_FIELD_val_loss };
+
+	r->restart = c->start;
+	for (unsigned k = 0; k < sizeof kept / sizeof *kept; k++)
+		field(w, r, kept[k]);
 	for (unsigned k = 0; k < c->nvalue; k++) {
 		number(w, &r->metric[k]);
 		number(w, &r->val_metric[k]);
@@ -80,7 +88,7 @@ static void stopping(struct walk *w, struct callbacks *c, struct callback_part *
 	flag(w, &s->has_best);
 	count32(w, &c->restored);
 	if (p == c->restorer)
-		result(w, c, &c->best_result);
+		record(w, c, &c->best_record);
 }
 
 static void plateau(struct walk *w, struct callbacks *c, struct callback_part *p)
@@ -117,7 +125,7 @@ static void saving(struct walk *w, struct callbacks *c, struct callback_part *p)
 	for (uint32_t i = 0; i < s->nsaved; i++) {
 		count32(w, &s->saved[i].epoch);
 		count32(w, &s->saved[i].batch);
-		result(w, c, &s->saved[i].result);
+		record(w, c, &s->saved[i].record);
 	}
 }
 
@@ -224,7 +232,7 @@ static bool read_part(const struct walk *w, struct callbacks *c, struct callback
 {
 	struct walk part = { .in = w->in + w->n, .max = len };
 	const struct callback_part before = *p;
-	const struct epoch_result best = c->best_result;
+	const struct epoch_record best = c->best_record;
 	const uint32_t restored = c->restored;
 	const double rate = c->rate;
 
@@ -232,7 +240,7 @@ static bool read_part(const struct walk *w, struct callbacks *c, struct callback
 	if (!part.bad && part.n == len)
 		return true;
 	*p = before;
-	c->best_result = best;
+	c->best_record = best;
 	c->restored = restored;
 	c->rate = rate;
 	return false;

@@ -10,10 +10,8 @@
 
 #include "runtime/base/arena.h"
 
-/* training/counters, and the fixed part of best/result, which the metrics follow. */
+/* training/counters */
 enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNT_OVER, COUNTERS };
-enum result { RESULT_START, RESULT_EPOCH, RESULT_STEP, RESULT_LOSS, RESULT_HAS_VALIDATION, RESULT_VAL_LOSS,
-	RESULT_LEARNING_RATE, RESULT_SECONDS, RESULT_SAMPLES_PER_SECOND, RESULTS };
 
 #define RECORD "optimizer/record"
 #define TAPE "training/tape"
@@ -107,24 +105,14 @@ static void add_start(struct writer *w, const char *prefix, const struct start_s
 	add_callbacks(w, prefix, s);
 }
 
-/* The last epoch of a start that has ended. */
-static void add_result(struct writer *w, const char *prefix, uint32_t start, const struct epoch_result *last)
+/* The last epoch of a restart that has ended. */
+static void add_result(struct writer *w, const char *prefix, const struct epoch_record *last)
 {
-	unsigned n = values_of(w->job);
-	double *r = list(w, RESULTS + 2 * (size_t)n);
+	unsigned nvalue = values_of(w->job);
+	double *r = list(w, epoch_record_size(nvalue));
 
-	r[RESULT_START] = start;
-	r[RESULT_EPOCH] = last->epoch;
-	r[RESULT_STEP] = (double)last->step;
-	r[RESULT_LOSS] = last->loss;
-	r[RESULT_HAS_VALIDATION] = last->has_validation;
-	r[RESULT_VAL_LOSS] = last->val_loss;
-	r[RESULT_LEARNING_RATE] = last->learning_rate;
-	r[RESULT_SECONDS] = last->seconds;
-	r[RESULT_SAMPLES_PER_SECOND] = last->samples_per_second;
-	memcpy(r + RESULTS, last->metric, n * sizeof *r);
-	memcpy(r + RESULTS + n, last->val_metric, n * sizeof *r);
-	add(w, prefix, "result", r, RESULTS + 2 * (size_t)n);
+	epoch_record_pack(last, nvalue, r);
+	add(w, prefix, "result", r, epoch_record_size(nvalue));
 }
 
 static void add_best(struct writer *w, const struct train_state *s)
@@ -135,7 +123,7 @@ static void add_best(struct writer *w, const struct train_state *s)
 		return;
 	add(w, "", "training/start_losses", s->start_loss, s->ndone);
 	add(w, "", "training/start_ends", (const double *)s->end, (size_t)s->ndone * START_END_NUMBERS);
-	add_result(w, "best/", b->winner, &b->last);
+	add_result(w, "best/", &b->last);
 	add(w, "best/", "weights", b->weight, w->job->program->nweight);
 	add_slots(w, "best/", b->slot);
 }
@@ -145,7 +133,7 @@ static void add_ended(struct writer *w, const char *prefix, const struct start_s
 	double *end = list(w, START_END_NUMBERS);
 
 	memcpy(end, &s->end, sizeof s->end);
-	add_result(w, prefix, s->start, s->last);
+	add_result(w, prefix, s->last);
 	add(w, prefix, "end", end, START_END_NUMBERS);
 	add_slots(w, prefix, (double *const *)s->slot);
 	add(w, prefix, TAPE, s->ntape ? s->tape : NULL, s->ntape);
@@ -307,28 +295,20 @@ static int read_start(const struct reader *r, struct start_state *s)
 	return code;
 }
 
-static int read_result(const struct reader *r, struct epoch_result *last)
+static int read_result(const struct reader *r, struct epoch_record *last)
 {
 	const double *v = NULL;
-	unsigned n = values_of(r->job);
-	int code = get(r, "result", RESULTS + 2 * (size_t)n, &v);
+	unsigned nvalue = values_of(r->job);
+	int code = get(r, "result", epoch_record_size(nvalue), &v);
 
 	if (code)
 		return code;
-	for (unsigned k = RESULT_START; k <= RESULT_STEP; k++)
-		if (!is_count(v[k]) || (k != RESULT_STEP && v[k] > UINT32_MAX))
-			return bad(r, "result", "an entry is no count");
-	*last = (struct epoch_result){ .start = (uint32_t)v[RESULT_START], .epoch = (uint32_t)v[RESULT_EPOCH],
-		.step = (uint64_t)v[RESULT_STEP], .loss = v[RESULT_LOSS], .has_validation = v[RESULT_HAS_VALIDATION] != 0,
-		.val_loss = v[RESULT_VAL_LOSS], .learning_rate = v[RESULT_LEARNING_RATE], .seconds = v[RESULT_SECONDS],
-		.samples_per_second = v[RESULT_SAMPLES_PER_SECOND] };
-	memcpy(last->metric, v + RESULTS, n * sizeof *v);
-	memcpy(last->val_metric, v + RESULTS + n, n * sizeof *v);
-	return 0;
+	*last = (struct epoch_record){ .loss = 0 };
+	return epoch_record_unpack(last, nvalue, v) ? 0 : bad(r, "result", "an entry is no count");
 }
 
 /* One that has ended; its last epoch is of the caller. */
-static int read_ended(const struct reader *r, struct start_state *s, struct epoch_result *last)
+static int read_ended(const struct reader *r, struct start_state *s, struct epoch_record *last)
 {
 	const struct weights_vector *tape = find(r, TAPE);
 	const double *end = NULL;
@@ -342,7 +322,7 @@ static int read_ended(const struct reader *r, struct start_state *s, struct epoc
 		code = get_slots(r, s->slot);
 	if (code)
 		return code;
-	s->start = last->start;
+	s->start = last->restart;
 	s->last = last;
 	memcpy(&s->end, end, sizeof s->end);
 	s->tape = tape ? tape->value : NULL;
@@ -376,7 +356,7 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 		code = get_slots(&best, slot);
 	if (code)
 		return code;
-	c->best.winner = c->best.last.start;
+	c->best.winner = c->best.last.restart;
 	c->best.step = c->best.last.step;
 	c->best.weight = (double *)weight;
 	for (unsigned k = 0; k < slots_of(r->job); k++)

@@ -24,7 +24,7 @@ void checkpoint_image_release(struct checkpoint_image *m);
 struct checkpoint {
 	struct train_state state;
 	struct start_state running[STATE_STARTS_MAX];
-	struct epoch_result *last;           /* (STATE_STARTS_MAX) of those that have ended; owned */
+	struct epoch_record *last;           /* (STATE_STARTS_MAX) of those that have ended; owned */
 	struct train_result best;
 };
 /* 0, or -ERR_BAD_DATA when it is no state of this job; release in any case. */

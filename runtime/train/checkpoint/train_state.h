@@ -5,7 +5,9 @@
 #ifndef QCNN_STATE_H
 #define QCNN_STATE_H
 
-#include "runtime/train/train.h"
+#include "runtime/train/callback/callback.h"
+#include "runtime/train/job/train_job.h"
+#include "runtime/train/job/train_result.h"
 
 /* A start that runs. */
 struct start_state {
@@ -31,7 +33,7 @@ struct start_state {
 	const double *tape; size_t ntape;
 	/* One that has ended, which the observer has not heard: its last epoch and how it ended; then only start,
 	 * weight, slot and tape are set besides. NULL: it runs. */
-	const struct epoch_result *last; struct start_end end;
+	const struct epoch_record *last; struct start_end end;
 };
 
 enum { STATE_STARTS_MAX = 256 };    /* that run at once, and those that have ended since the first of them */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 /* Keras's backend.epsilon(). */
 static const double TINY = 1e-7;

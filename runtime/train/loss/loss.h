@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "runtime/train/option.h"
+#include "runtime/train/option/option.h"
 
 /* One sample: n outputs, and as many labels, or one where a loss takes the number of a class. */
 struct loss_sample { const double *opt, *output, *label; uint32_t n, nlabel; };

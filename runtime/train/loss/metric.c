@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 static double share(double count, double total)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/train/optimizer/regularizer.h"
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 /* Keras's backend.epsilon(), which its constraints add to norms that they divide by. */
 #define EPSILON 1e-7

@@ -5,7 +5,7 @@
 
 #include "runtime/base/err.h"
 #include "runtime/program/program.h"
-#include "runtime/train/option.h"
+#include "runtime/train/option/option.h"
 
 enum { CONSTRAINTS_MAX = 16 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "runtime/train/optimizer/search.h"
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 #define BELOW_ONE (1 - DBL_EPSILON / 2)
 

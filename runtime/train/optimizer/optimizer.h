@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include "runtime/base/err.h"
 #include "runtime/program/program.h"
-#include "runtime/train/option.h"
+#include "runtime/train/option/option.h"
 
 enum { OPTIMIZER_OPTIONS_MAX = TRAIN_OPTIONS_MAX, OPTIMIZER_SLOTS_MAX = 4 };
 

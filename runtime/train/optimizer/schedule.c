@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/maths.h"
-#include "runtime/train/option_table.h"
+#include "runtime/train/option/option_table.h"
 
 static double rate_constant(const struct schedule *s, double step)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "runtime/base/err.h"
-#include "runtime/train/option.h"
+#include "runtime/train/option/option.h"
 
 enum { SCHEDULE_LISTS_MAX = 2 };
 

@@ -4,7 +4,7 @@
 #define QCNN_OPTION_TABLE_H
 
 #include <stddef.h>
-#include "runtime/train/option.h"
+#include "runtime/train/option/option.h"
 
 #define OPTION(name, value, least, most, kind, doc) { #name, value, least, most, VALUE_##kind, doc, NULL }
 /* An option of words or texts; see struct train_option. */

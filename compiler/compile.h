@@ -33,6 +33,9 @@ struct compile_options {
 
 /* NULL when d has errors (they are reported there).  The program is verified. */
 struct program *compile_tree(struct ast *t, struct diags *d, const struct compile_options *o);
+/* The same of a design that a reader has built (circuit_builder.h); the design stays the caller's. */
+struct design;
+struct program *compile_design(struct design *b, struct diags *d, const struct compile_options *o);
 
 /* The program as text, and back to the same bytes (see qcnn-bytecode(5)). */
 void asm_print(const struct program *p, struct buf *out);

@@ -10,6 +10,8 @@ libcompiler_a_SOURCES = \
 	compiler/asm/asm_scan.c \
 	compiler/circuit.c \
 	compiler/circuit.h \
+	compiler/circuit_builder.c \
+	compiler/circuit_builder.h \
 	compiler/circuit_print.c \
 	compiler/compile.h \
 	compiler/draw/draw.h \

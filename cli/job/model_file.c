@@ -59,28 +59,6 @@ static void compile_source(struct diags *d, uint32_t file, const struct lang_opt
 	ast_free(t);
 }
 
-/* qsim's text becomes a model's text, which then is a source of its own. */
-static void compile_qsim(struct diags *d, uint32_t file, const struct compile_options *co, struct model_file *m)
-{
-	struct lang_options lo = { NULL, 0 };
-	struct buf text = BUF_INIT, name = BUF_INIT;
-	int model = 0;
-
-	qsim_model(d, file, &text);
-	if (!diags_errors(d)) {
-		buf_printf(&name, "%s (as a model)", source_name(diags_sources(d), file));
-		model = source_add(diags_sources(d), name.data, text.data, text.len);
-		if (model < 0)
-			diag_at(d, DIAG_TOO_LARGE, (struct span){ file, 0, 0 }, "a circuit with too many gates");
-	}
-	if (model > 0) {
-		m->text = source_text(diags_sources(d), (uint32_t)model, &m->len);
-		compile_source(d, (uint32_t)model, &lo, co, m);
-	}
-	buf_release(&text);
-	buf_release(&name);
-}
-
 enum { LOOK_BYTES = BYTECODE_MAGIC_BYTES > 9 ? BYTECODE_MAGIC_BYTES : 9 };
 
 static bool has_magic(const struct buf *b)
@@ -164,7 +142,7 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 		if (path_ends(path, ".asm"))
 			m.program = asm_read(d, (uint32_t)file);
 		else if (!path_ends(path, ".qcnn") && qsim_is(m.text, m.len))
-			compile_qsim(d, (uint32_t)file, co, &m);
+			m.program = qsim_read(d, (uint32_t)file, co);
 		else
 			compile_source(d, (uint32_t)file, lo, co, &m);
 	}

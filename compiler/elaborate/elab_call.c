@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: calls of gates and blocks. */
 #include "config.h"
+#include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
@@ -283,46 +284,6 @@ static bool gate_angles(struct elab *e, const struct args *a, const struct value
 	return true;
 }
 
-static void add_gate(struct elab *e, enum gate gate, uint8_t word, const uint32_t *angle, const uint32_t *wire, struct calls *out)
-{
-	const struct gate_row *r = gate_row(gate);
-	struct apply p = { .op = APPLY_UNITARY, .ncontrol = (uint16_t)r->ncontrol, .layer = INDEX_NONE, .span = INDEX_NONE };
-	bool own = r->base == gate;
-	enum gate base = gate == GATE_GPHASE ? GATE_PHASE_ALL : r->base;
-	uint8_t base_word = own ? word : r->base_word;
-	unsigned ntarget = gate_ntarget(gate, word);
-	char name[16];
-
-	p.matrix = design_gate(&e->design, NULL, base, base_word, angle);
-	if (p.matrix < e->design.nmatrix && !e->design.matrix[p.matrix].name)
-		e->design.matrix[p.matrix].name = arena_strdup(e->arena, gate_word_name(base, base_word, name));
-	p.control_ones = ((uint64_t)1 << r->ncontrol) - 1;
-	p.nwire = (uint16_t)(r->ncontrol + ntarget);
-	p.wire = arena_copy(e->arena, wire, p.nwire, sizeof *wire);
-	calls_add(out, &p);
-}
-
-static void gate_ops(struct elab *e, const struct node *call, const uint32_t *angle, struct calls *out)
-{
-	static const uint32_t in_order[GATE_WIRES_MAX] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	const struct gate_step *step;
-
-	if (!(gate_row(call->gate)->flags & GATE_COMPOSITE)) {
-		add_gate(e, call->gate, call->word, angle, in_order, out);
-		return;
-	}
-	size_t n = gate_steps(call->gate, &step);
-	for (size_t i = 0; i < n; i++) {
-		const struct gate_row *r = gate_row(step[i].gate);
-		uint32_t wire[GATE_WIRES_MAX], x[GATE_ANGLES_MAX];
-		for (unsigned k = 0; k < GATE_WIRES_MAX; k++)
-			wire[k] = step[i].wire[k];
-		for (unsigned k = 0; k < r->nangle; k++)
-			x[k] = exprs_const(&e->design.exprs, step[i].angle[k]);
-		add_gate(e, step[i].gate, step[i].word, x, wire, out);
-	}
-}
-
 static uint32_t callee_wires(const struct node *call)
 {
 	uint32_t n = 0;
@@ -353,7 +314,7 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 	} else {
 		fine = gate_angles(e, a, v, angle);
 		if (fine)
-			gate_ops(e, call, angle, out);
+			build_gate(&e->design, out, call->gate, call->word, angle);
 	}
 	free(v);
 	return fine && elab_modify(e, call, out, &nwire);

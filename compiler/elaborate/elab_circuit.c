@@ -2,6 +2,7 @@
  * Elaboration: the file, circuits, their instances, and the head. */
 #include "config.h"
 #include "compiler/asm/asm.h"
+#include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
 #include <stdlib.h>
@@ -9,19 +10,9 @@
 
 /* ---- circuits ---- */
 
-static struct circuit *new_circuit(struct elab *e, const char *name)
-{
-	struct design *d = &e->design;
-	struct circuit *c = arena_alloc(e->arena, 1, sizeof *c);
-
-	c->name = name;
-	mem_reserve(d->circuit, d->ncircuit, d->cap_circuit);
-	return d->circuit[d->ncircuit++] = c;
-}
-
 static void run_circuit(struct elab *e, const char *name, const struct node_list *body, struct span at)
 {
-	struct circuit *c = new_circuit(e, name);
+	struct circuit *c = build_circuit(&e->design, name);
 	struct frame f = { .calls = &c->calls };
 	struct layer_run top = { .path = "", .note = INDEX_NONE };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: ctrl, negctrl, inv and pow on what a call does. */
 #include "config.h"
+#include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
@@ -49,35 +50,12 @@ static bool control(struct elab *e, const struct modifier *m, struct calls *ops,
 
 	if (!controls(e, m, &n))
 		return false;
-	for (uint32_t i = 0; i < ops->n; i++) {
-		struct apply p = apply_copy(e->arena, &ops->v[i], n);
-		for (uint32_t k = 0; k < p.nwire; k++)
-			p.wire[n + k] += n;
-		for (uint32_t k = 0; k < n; k++)
-			p.wire[k] = k;
-		p.control_ones = p.control_ones << n | (one ? ((uint64_t)1 << n) - 1 : 0);
-		p.ncontrol += (uint16_t)n;
-		p.nwire += (uint16_t)n;
-		if (p.ncontrol > PROGRAM_CONTROLS_MAX) {
-			elab_error(e, DIAG_LIMIT_SIZE, m->span, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
-			return false;
-		}
-		ops->v[i] = p;
+	if (!build_controls(&e->design, ops, n, one)) {
+		elab_error(e, DIAG_LIMIT_SIZE, m->span, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
+		return false;
 	}
 	*nwire += n;
 	return true;
-}
-
-static void invert(struct elab *e, struct calls *ops)
-{
-	for (uint32_t i = 0; i < ops->n / 2; i++) {
-		struct apply t = ops->v[i];
-		ops->v[i] = ops->v[ops->n - 1 - i];
-		ops->v[ops->n - 1 - i] = t;
-	}
-	for (uint32_t i = 0; i < ops->n; i++)
-		if (!design_self_inverse(&e->design, ops->v[i].matrix))
-			ops->v[i].adjoint = !ops->v[i].adjoint;
 }
 
 static bool repeat(struct elab *e, const struct modifier *m, struct calls *ops, int64_t times)
@@ -86,7 +64,7 @@ static bool repeat(struct elab *e, const struct modifier *m, struct calls *ops, 
 	uint64_t k = times < 0 ? -(uint64_t)times : (uint64_t)times;
 
 	if (times < 0)
-		invert(e, ops);
+		build_inverse(&e->design, ops);
 	if (n == 1 && design_self_inverse(&e->design, ops->v[0].matrix))
 		k %= 2;
 	if (n && k > COMPILE_CALLS_MAX / n) {
@@ -101,26 +79,6 @@ static bool repeat(struct elab *e, const struct modifier *m, struct calls *ops, 
 	if (k == 0)
 		ops->n = 0;
 	return true;
-}
-
-/* The row of pow(t) @ of the only gate, or NULL. */
-static const struct item *power_item(struct elab *e, const struct calls *ops)
-{
-	const struct item *it = ops->n == 1 ? design_single(&e->design, ops->v[0].matrix) : NULL;
-
-	return it && gate_row(it->gate)->power != GATE_NONE ? it : NULL;
-}
-
-static void by_row(struct elab *e, const struct item *it, struct apply *p, const struct value *t)
-{
-	const struct gate_row *r = gate_row(it->gate);
-	uint32_t angle = value_expr(&e->design.exprs, t);
-	uint8_t word = r->power_word ? r->power_word : it->word;
-	char name[16];
-
-	p->matrix = design_gate(&e->design, NULL, r->power, word, &angle);
-	if (!e->design.matrix[p->matrix].name)
-		e->design.matrix[p->matrix].name = arena_strdup(e->arena, gate_word_name(r->power, word, name));
 }
 
 static bool fraction(struct elab *e, const struct node *call, const struct modifier *m, struct calls *ops, double t)
@@ -143,7 +101,6 @@ static bool fraction(struct elab *e, const struct node *call, const struct modif
 
 static bool power(struct elab *e, const struct node *call, const struct modifier *m, struct calls *ops)
 {
-	const struct item *it = power_item(e, ops);
 	bool block = call->decl && call->decl->kind == NODE_BLOCK_DEF;
 
 	e->in_angle = 1;
@@ -157,10 +114,8 @@ static bool power(struct elab *e, const struct node *call, const struct modifier
 	}
 	if (t.kind == KIND_INT)
 		return repeat(e, m, ops, t.i);
-	if (it && !block) {
-		by_row(e, it, &ops->v[0], &t);
+	if (!block && build_power(&e->design, ops, value_expr(&e->design.exprs, &t)))
 		return true;
-	}
 	if (t.kind == KIND_ANGLE || (block && t.f != nearbyint(t.f))) {
 		struct diag *g = elab_error(e, DIAG_POWER, m->span, t.kind == KIND_ANGLE
 			? "the exponent of `%s` must be constant" : "the exponent of block `%s` must be an integer", call->name);
@@ -197,7 +152,7 @@ bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uin
 		const struct modifier *m = &call->modifier[i];
 		bool fine = true;
 		if (m->kind == MODIFIER_INV)
-			invert(e, ops);
+			build_inverse(&e->design, ops);
 		else if (m->kind == MODIFIER_POW)
 			fine = power(e, call, m, ops);
 		else

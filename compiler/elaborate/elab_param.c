@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: qubits, weights, inputs and layers. */
 #include "config.h"
+#include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
@@ -23,14 +24,10 @@ void elab_qubit(struct elab *e, const struct node *n)
 			(long long)size + c->calls.nwire, PROGRAM_WIRES_MAX);
 		return;
 	}
-	uint32_t first = c->calls.nwire, *wire = arena_alloc(e->arena, (size_t)size, sizeof *wire);
+	uint32_t first = build_register(c, n->name, (uint32_t)size, n->name_span);
+	uint32_t *wire = arena_alloc(e->arena, (size_t)size, sizeof *wire);
 	for (int64_t k = 0; k < size; k++)
 		wire[k] = first + (uint32_t)k;
-	calls_wires(&c->calls, (uint32_t)size);
-	mem_reserve(c->reg, c->nreg, c->cap_reg);
-	mem_reserve(c->reg_at, c->nreg, c->cap_reg_at);
-	c->reg_at[c->nreg] = n->name_span;
-	c->reg[c->nreg++] = (struct wire_register){ .name = n->name, .first = first, .count = (uint32_t)size };
 	elab_bind(e, n, (struct value){ .kind = KIND_QUBITS, .list = { (uint32_t)size, 1, wire } });
 }
 

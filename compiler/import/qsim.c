@@ -8,22 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/circuit_builder.h"
 #include "runtime/base/arena.h"
-#include "runtime/program/program.h"
 
-enum { QUBITS_MAX = 2, ANGLES_MAX = 2, WORD_MAX = 63, CONTROLS_MAX = PROGRAM_CONTROLS_MAX };
+enum { QUBITS_MAX = 2, ANGLES_MAX = 2, STEPS_MAX = 2, WORD_MAX = 63, CONTROLS_MAX = PROGRAM_CONTROLS_MAX };
 
-/* text: gates of the language in order, `;` between them, $k for the k-th parameter.  Matrices as in
- * qsim's gates_qsim.h, phases included. */
-static const struct gate_text { const char *name; unsigned nqubit, nangle; const char *text; } gates[] = {
-	{ "p", 0, 1, "gphase($0)" },
-	{ "id1", 1, 0, "id" }, { "id_1", 1, 0, "id" }, { "id2", 2, 0, "" }, { "id_2", 2, 0, "" },
-	{ "h", 1, 0, "h" }, { "x", 1, 0, "x" }, { "y", 1, 0, "y" }, { "z", 1, 0, "z" }, { "s", 1, 0, "s" }, { "t", 1, 0, "t" },
-	{ "x_1_2", 1, 0, "sx" }, { "y_1_2", 1, 0, "pow(0.5) @ y" },
-	{ "hz_1_2", 1, 0, "u4(pi/2, -pi/4, pi/4, pi/4)" },
-	{ "rx", 1, 1, "rx($0)" }, { "ry", 1, 1, "ry($0)" }, { "rz", 1, 1, "rz($0)" }, { "rxy", 1, 2, "r($1, $0)" },
-	{ "cz", 2, 0, "cz" }, { "cnot", 2, 0, "cx" }, { "cx", 2, 0, "cx" }, { "cp", 2, 1, "cp($0)" },
-	{ "sw", 2, 0, "swap" }, { "is", 2, 0, "iswap" }, { "fs", 2, 2, "IsingXY(-2*$0);cp(-$1)" },
+/* An angle: `constant`, or `factor` times the parameter number `from` if factor is not 0. */
+struct angle { double factor; unsigned from; double constant; };
+/* A gate of the language; power: its exponent, 0 for none. */
+struct step { const char *gate; double power; struct angle angle[GATE_ANGLES_MAX]; };
+
+#define P(number) { .factor = 1, .from = number }
+#define SCALED(by, number) { .factor = by, .from = number }
+#define CONST(value) { .constant = value }
+
+/* Matrices as in qsim's gates_qsim.h, phases included. */
+static const struct qsim_gate { const char *name; unsigned nqubit, nangle, nstep; struct step step[STEPS_MAX]; } gates[] = {
+	{ "p", 0, 1, 1, { { "gphase", 0, { P(0) } } } },
+	{ "id1", 1, 0, 1, { { .gate = "id" } } }, { "id_1", 1, 0, 1, { { .gate = "id" } } },
+	{ "id2", 2, 0, 0, { { NULL } } }, { "id_2", 2, 0, 0, { { NULL } } },
+	{ "h", 1, 0, 1, { { .gate = "h" } } }, { "x", 1, 0, 1, { { .gate = "x" } } }, { "y", 1, 0, 1, { { .gate = "y" } } },
+	{ "z", 1, 0, 1, { { .gate = "z" } } }, { "s", 1, 0, 1, { { .gate = "s" } } }, { "t", 1, 0, 1, { { .gate = "t" } } },
+	{ "x_1_2", 1, 0, 1, { { .gate = "sx" } } }, { "y_1_2", 1, 0, 1, { { .gate = "y", .power = 0.5 } } },
+	{ "hz_1_2", 1, 0, 1, { { "u4", 0, { CONST(PI / 2), CONST(-PI / 4), CONST(PI / 4), CONST(PI / 4) } } } },
+	{ "rx", 1, 1, 1, { { "rx", 0, { P(0) } } } }, { "ry", 1, 1, 1, { { "ry", 0, { P(0) } } } },
+	{ "rz", 1, 1, 1, { { "rz", 0, { P(0) } } } }, { "rxy", 1, 2, 1, { { "r", 0, { P(1), P(0) } } } },
+	{ "cz", 2, 0, 1, { { .gate = "cz" } } }, { "cnot", 2, 0, 1, { { .gate = "cx" } } }, { "cx", 2, 0, 1, { { .gate = "cx" } } },
+	{ "cp", 2, 1, 1, { { "cp", 0, { P(0) } } } },
+	{ "sw", 2, 0, 1, { { .gate = "swap" } } }, { "is", 2, 0, 1, { { .gate = "iswap" } } },
+	{ "fs", 2, 2, 2, { { "IsingXY", 0, { SCALED(-2, 0) } }, { "cp", 0, { SCALED(-1, 1) } } } },
 };
 enum { GATES = sizeof gates / sizeof *gates };
 
@@ -34,7 +47,10 @@ struct reader {
 	size_t at, end;              /* of the line at hand */
 	uint32_t nqubit;
 	int64_t *last;               /* (nqubit) time of the last gate, -1 before */
-	struct buf *out;
+	struct design design;
+	struct circuit *circuit;
+	struct calls ops;            /* of the gate at hand, on its operands */
+	uint32_t ncall;
 	/* the word at hand */
 	struct span span;
 	char word[WORD_MAX + 1];
@@ -121,7 +137,7 @@ static bool want_angle(struct reader *r, double *out)
 	return true;
 }
 
-static const struct gate_text *want_gate(struct reader *r)
+static const struct qsim_gate *want_gate(struct reader *r)
 {
 	const char *names[GATES], *near;
 	struct diag *g;
@@ -145,37 +161,47 @@ static const struct gate_text *want_gate(struct reader *r)
 	return NULL;
 }
 
-/* ---- writing ---- */
+/* ---- building ---- */
 
-static void put_gate(struct buf *out, const char *text, size_t len, const double *angle)
+static uint32_t angle_of(struct reader *r, const struct angle *a, const double *value)
 {
-	for (size_t i = 0; i < len; i++)
-		if (text[i] == '$') {
-			buf_char(out, '(');
-			buf_real(out, angle[text[++i] - '0']);
-			buf_char(out, ')');
-		} else {
-			buf_char(out, text[i]);
-		}
+	double x = a->factor == 0 ? a->constant : a->factor == 1 ? value[a->from] : a->factor * value[a->from];
+
+	return exprs_const(&r->design.exprs, x);
 }
 
-static void put_line(struct buf *out, const struct gate_text *g, unsigned ncontrol, const uint32_t *qubit,
-	const double *angle)
+static void build_step(struct reader *r, const struct step *s, const double *value)
 {
-	const char *p = g->text;
+	uint8_t word;
+	const char *alias;
+	const struct gate_row *row = gate_find(s->gate, &word, &alias);
+	uint32_t angle[GATE_ANGLES_MAX];
 
-	while (*p) {
-		size_t len = strcspn(p, ";");
+	for (unsigned k = 0; k < row->nangle; k++)
+		angle[k] = angle_of(r, &s->angle[k], value);
+	build_gate(&r->design, &r->ops, row->id, word, angle);
+	if (s->power != 0)
+		build_power(&r->design, &r->ops, exprs_const(&r->design.exprs, s->power));
+}
 
-		if (ncontrol)
-			buf_printf(out, "ctrl(%u) @ ", ncontrol);
-		put_gate(out, p, len, angle);
-		for (unsigned k = 0; k < ncontrol + g->nqubit; k++)
-			buf_printf(out, k ? ", q[%u]" : " q[%u]", qubit[k]);
-		buf_str(out, ";\n");
-		p += len;
-		p += *p == ';';
+static bool build_line(struct reader *r, const struct qsim_gate *g, unsigned ncontrol, const uint32_t *qubit, const double *value,
+	struct span line)
+{
+	r->ncall += g->nstep;
+	if (r->ncall > COMPILE_CALLS_MAX || r->design.full || r->design.exprs.full) {
+		diag_at(r->d, DIAG_LIMIT_CALLS, line, "the circuit has more than %d gates", COMPILE_CALLS_MAX);
+		return false;
 	}
+	for (unsigned i = 0; i < g->nstep; i++) {
+		r->ops.n = 0;
+		build_step(r, &g->step[i], value);
+		if (ncontrol && !build_controls(&r->design, &r->ops, ncontrol, true)) {
+			diag_at(r->d, DIAG_LIMIT_SIZE, line, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
+			return false;
+		}
+		build_on(&r->design, r->circuit, &r->ops, qubit, line);
+	}
+	return true;
 }
 
 /* ---- lines ---- */
@@ -204,7 +230,8 @@ static bool read_gate(struct reader *r)
 	uint32_t qubit[CONTROLS_MAX + QUBITS_MAX];
 	double angle[ANGLES_MAX];
 	unsigned ncontrol = 0;
-	const struct gate_text *g;
+	const struct qsim_gate *g;
+	struct span line = r->span;
 	int64_t when;
 
 	if (!want_time(r, &when))
@@ -226,12 +253,12 @@ static bool read_gate(struct reader *r)
 		return fault(r, DIAG_QSIM_SYNTAX, "something behind the gate", "the line should end here");
 	for (unsigned k = 0; k < ncontrol + g->nqubit; k++)
 		r->last[qubit[k]] = when;
-	put_line(r->out, g, ncontrol, qubit, angle);
-	return true;
+	return build_line(r, g, ncontrol, qubit, angle, line);
 }
 
 static bool read_qubits(struct reader *r)
 {
+	struct span at = r->span;
 	uint64_t n;
 
 	if (!is_count(r->word, PROGRAM_WIRES_MAX, &n) || n == 0) {
@@ -245,32 +272,49 @@ static bool read_qubits(struct reader *r)
 	r->last = mem_alloc(n, sizeof *r->last);
 	for (uint32_t q = 0; q < r->nqubit; q++)
 		r->last[q] = -1;
-	buf_printf(r->out, "QCNN 1;\nqubit[%u] q;\n", r->nqubit);
+	build_register(r->circuit, "q", r->nqubit, at);
 	return true;
 }
 
-void qsim_model(struct diags *d, uint32_t file, struct buf *out)
+static void read_lines(struct reader *r)
 {
-	struct reader r = { .d = d, .file = file, .out = out };
 	size_t len, begin = 0;
 	bool ok = true;
 
-	r.text = source_text(diags_sources(d), file, &len);
-	while (begin < len) {
-		const char *newline = memchr(r.text + begin, '\n', len - begin);
+	r->text = source_text(diags_sources(r->d), r->file, &len);
+	while (begin < len && (ok || r->nqubit) && r->ncall <= COMPILE_CALLS_MAX) {
+		const char *newline = memchr(r->text + begin, '\n', len - begin);
 
-		r.at = begin;
-		r.end = newline ? (size_t)(newline - r.text) : len;
-		begin = r.end + 1;
-		if (!next(&r) || *r.word == '#')
-			continue;
-		ok = r.nqubit ? read_gate(&r) : read_qubits(&r);
-		if (!ok && !r.nqubit)
-			break;
+		r->at = begin;
+		r->end = newline ? (size_t)(newline - r->text) : len;
+		begin = r->end + 1;
+		if (next(r) && *r->word != '#')
+			ok = r->nqubit ? read_gate(r) : read_qubits(r);
 	}
-	if (ok && !r.nqubit)
-		fault(&r, DIAG_QSIM_SYNTAX, "no number of qubits", "the file ends here");
+	if (ok && !r->nqubit)
+		fault(r, DIAG_QSIM_SYNTAX, "no number of qubits", "the file ends here");
+}
+
+struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_options *o)
+{
+	struct reader r = { .d = d, .file = file };
+	struct arena arena;
+	struct program *p;
+
+	arena_init(&arena);
+	design_init(&r.design, &arena);
+	r.design.main_file = file;
+	r.circuit = build_circuit(&r.design, "");
+	if (o->nconstant)
+		diag_at(d, DIAG_OVERRIDE, (struct span){ 0, 0, 0 }, "%s is a circuit in qsim's format, which has no constants such as `%s`",
+			source_name(diags_sources(d), file), o->constant->name);
+	read_lines(&r);
+	p = compile_design(&r.design, d, o);
+	calls_release(&r.ops);
+	design_release(&r.design);
+	arena_release(&arena);
 	free(r.last);
+	return p;
 }
 
 bool qsim_is(const char *text, size_t len)

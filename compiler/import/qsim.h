@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Circuits in qsim's text format (quantumlib/qsim, docs/input_format.md), turned into
- * the text of a model.
+ * Reads circuits in qsim's text format (quantumlib/qsim, docs/input_format.md).
  *
- * First line the number of qubits, then one gate a line: time, gate, qubits,
- * parameters; `c` before a gate's name adds controls.  Qubit 0 is the least
- * significant bit of an amplitude's index there too.  No outputs: what is wanted of
- * the state is the caller's. */
+ * The first line is the number of qubits; each further one is a gate: time, gate, qubits, parameters; `c` before
+ * a gate's name adds controls. Qubit 0 is the least significant bit of an amplitude's index, as here. A circuit
+ * has no outputs: the caller chooses what is computed from the state. */
 #ifndef QCNN_QSIM_H
 #define QCNN_QSIM_H
 
 #include <stdbool.h>
-#include "runtime/base/buf.h"
+#include "compiler/compile.h"
 #include "runtime/base/diag.h"
 
 /* Does the text begin as such a file does: a line that is one number? */
 bool qsim_is(const char *text, size_t len);
 
-/* The text of source `file` as a model, appended to out; faults go to d. */
-void qsim_model(struct diags *d, uint32_t file, struct buf *out);
+/* The circuit of source `file` as a verified program; NULL when d has errors, each with its line and caret. */
+struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_options *o);
 
 #endif

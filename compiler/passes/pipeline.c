@@ -78,11 +78,14 @@ static void warn_use(const struct design *d, const struct compile_options *o, co
 		warn_inputs(d, before->inputs, after->inputs, diags);
 }
 
-static struct program *finish(struct design *d, struct diags *diags, const struct compile_options *o)
+struct program *compile_design(struct design *d, struct diags *diags, const struct compile_options *o)
 {
-	struct use before = use_of(d), after;
+	struct use before, after;
 	struct err e = { 0 };
 
+	if (diags_errors(diags))
+		return NULL;
+	before = use_of(d);
 	if (o && o->whole && !warn_outputs(d, diags))
 		warn_qubits(d, diags);
 	run_passes(d, o);
@@ -101,7 +104,7 @@ struct program *compile_tree(struct ast *t, struct diags *diags, const struct co
 {
 	struct arena arena;
 	struct design d;
-	struct program *p = NULL;
+	struct program *p;
 
 	if (diags_errors(diags))
 		return NULL;
@@ -109,8 +112,7 @@ struct program *compile_tree(struct ast *t, struct diags *diags, const struct co
 	design_init(&d, &arena);
 	d.main_file = t->file->span.file;
 	elaborate(t, diags, o, &d);
-	if (!diags_errors(diags))
-		p = finish(&d, diags, o);
+	p = compile_design(&d, diags, o);
 	design_release(&d);
 	arena_release(&arena);
 	return p;

@@ -315,6 +315,13 @@ bad.qsim:14:5: error[Q0080]: not the number of a qubit
 END
 grep '^bad' err >bad.got
 tap_same bad.got bad.want "each at its line and column"
+tap_exit 65 "the same with its text" "$QCNN" check bad.qsim
+tap_has err "3 | 0 hh 1" "shows the line of the file"
+tap_has err "  |   ^^ no gate of this format has this name" "and a caret"
+tap_exit 0 "bytecode of a circuit of qsim" "$QCNN" compile all.qsim
+tap_is "$(sed -n 's/.* ; \(line 2[0-9]\)$/\1/p' out | sort -u | wc -l | tr -d ' ')" 10 "names the lines of the file"
+tap_exit 65 "a constant" "$QCNN" compile --const n=3 all.qsim
+tap_has err "has no constants such as \`n\`" "which this format has not"
 awk 'BEGIN { print 4; for (k = 0; k < 100000; k++) printf "%d rx %d 0.%d\n", k, k % 4, k % 97 + 1 }' >long.qsim
 tap_exit 0 "100,000 gates within seconds" timeout 20 "$QCNN" check --json long.qsim
 tap_has out '"applies": 100000' "all are there"

@@ -86,7 +86,4 @@ void call_settle(struct design *d, struct apply *p, uint32_t free_wire);
  * replace the unitaries by one apply of one matrix. */
 void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place);
 
-/* As text, for dumps. */
-void design_print(const struct design *d, struct buf *out);
-
 #endif

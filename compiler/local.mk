@@ -12,7 +12,6 @@ libcompiler_a_SOURCES = \
 	compiler/circuit.h \
 	compiler/circuit_builder.c \
 	compiler/circuit_builder.h \
-	compiler/circuit_print.c \
 	compiler/compile.h \
 	compiler/draw/draw.h \
 	compiler/draw/draw_build.h \
@@ -60,8 +59,9 @@ libcompiler_a_SOURCES = \
 	compiler/exprs.h \
 	compiler/import/qsim.c \
 	compiler/import/qsim.h \
-	compiler/lower.c \
-	compiler/lower.h \
+	compiler/passes/design_print.c \
+	compiler/passes/lower.c \
+	compiler/passes/lower.h \
 	compiler/passes/pass.h \
 	compiler/passes/pass_cancel.c \
 	compiler/passes/pass_cone.c \

@@ -21,4 +21,7 @@ void used_release(struct used *u);
 /* Which scalars of EXPR_WEIGHT or EXPR_INPUT stand in used angles and amplitudes; malloc'ed. */
 bool *used_scalars(const struct design *d, enum expr_op op);
 
+/* The design as text: what `compile --dump` prints after a pass. */
+void design_print(const struct design *d, struct buf *out);
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compiler/elaborate/elaborate.h"
-#include "compiler/lower.h"
+#include "compiler/passes/lower.h"
 #include "compiler/passes/warn_unused.h"
 
 enum { PASS_UNROLL, PASS_FOLD, PASS_CANCEL, PASS_CONE, PASS_COUNT };

@@ -2,7 +2,7 @@
  * A circuit as text, for looking at what a pass did. */
 #include "config.h"
 #include "compiler/asm/asm.h"
-#include "compiler/circuit.h"
+#include "compiler/passes/pass.h"
 
 static void print_expr(const struct design *d, uint32_t e, unsigned depth, struct buf *out)
 {

@@ -2,7 +2,7 @@
  * Lowering.  Plain swaps become relabellings; input scalars get their final
  * numbers, now that the sizes of states are known; places become lines. */
 #include "config.h"
-#include "compiler/lower.h"
+#include "compiler/passes/lower.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -50,10 +50,7 @@ static void set_rate(struct trainer *t)
 	const struct train_job *j = t->job;
 	uint64_t nstep = (uint64_t)(j->epochs - j->initial_epoch) * t->steps_per_epoch;
 
-	memcpy(t->option, j->option, sizeof t->option);
-	t->schedule = j->schedule;
-	schedule_resolve(&t->schedule, j->option[OPTIMIZER_LEARNING_RATE],
-		j->max_steps && j->max_steps < nstep ? j->max_steps : nstep);
+	learning_rate_init(&t->rate, j->optimizer, j->option, &j->schedule, j->max_steps && j->max_steps < nstep ? j->max_steps : nstep);
 }
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
@@ -78,7 +75,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 		return code;
 	t->pool = j->pool ? j->pool : pool_threads_new(j->exec.nthread);
 	evaluator_needs(t->ev, &(struct slope_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
-	t->callbacks = callbacks_new(j, e);
+	t->callbacks = callbacks_new(j, &t->rate, e);
 	if (!t->callbacks) {
 		trainer_close(t, NULL);
 		return -ERR_CONFIG;
@@ -187,7 +184,8 @@ static const char *path_of_weight(const struct program *p, size_t i, uint32_t *i
 
 static struct update update_of(const struct trainer *t)
 {
-	return (struct update){ t->option, t->step, t->gradient, t->weight, t->slot, t->frozen, t->job->program->nweight };
+	return (struct update){ .opt = t->job->option, .step = t->step, .gradient = t->gradient, .weight = t->weight, .slot = t->slot,
+		.frozen = t->frozen, .n = t->job->program->nweight };
 }
 
 /* After the update: constraints, and are all weights numbers? */
@@ -209,9 +207,9 @@ static int finish_update(struct trainer *t, struct err *e)
 static void update(struct trainer *t)
 {
 	const struct train_job *j = t->job;
-	const struct update u = update_of(t);
+	struct update u = update_of(t);
 
-	t->option[OPTIMIZER_LEARNING_RATE] = callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step - 1));
+	u.learning_rate = learning_rate_of_step(&t->rate, &u, t->step - 1);
 	optimizer_step(j->optimizer, j->program, &u, t->gradient);
 }
 
@@ -295,8 +293,7 @@ static void epoch_so_far(struct trainer *t, struct epoch_record *r)
 	struct update u = update_of(t);
 
 	*r = (struct epoch_record){ .restart = t->start, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
-	r->learning_rate = optimizer_rate(t->job->optimizer, &u, t->step,
-		callbacks_rate(t->callbacks, schedule_rate(&t->schedule, t->step)));
+	r->learning_rate = learning_rate_of_step(&t->rate, &u, t->step);
 	train_metrics(t, r->metric);
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/event_queue.h"
+#include "runtime/train/optimizer/learning_rate.h"
 #include "runtime/train/score.h"
 
 /* What the starts of a run share: buffers of one size, made once. */
@@ -14,9 +15,8 @@ struct trainer {
 	struct evaluator *ev;
 	struct pool *pool;
 	struct score score;
-	struct schedule schedule;    /* resolved */
+	struct learning_rate rate;
 	struct callbacks *callbacks; /* of the start that runs */
-	double option[OPTIMIZER_OPTIONS_MAX];        /* of the optimiser, with the step's learning rate */
 	uint32_t batch_size, steps_per_epoch, last_batch;    /* last_batch: samples of the last update */
 	uint32_t *row;               /* (train.nrow) this pass's order */
 	uint64_t pass;               /* whose order that is, from 1; 0: none */

@@ -17,6 +17,7 @@ static const double series[3][NEPOCH] = {
 };
 
 static struct program *program;
+static struct learning_rate rate_of_job[2];    /* of the callbacks, and of their twins */
 static struct dataset data = { .nrow = 4, .nx = 1, .ny = 2 };
 
 static inline struct train_job job_of(struct callback_set *s)
@@ -29,6 +30,8 @@ static inline struct train_job job_of(struct callback_set *s)
 	for (unsigned k = 0; k < j.optimizer->noption; k++)
 		j.option[k] = j.optimizer->option[k].value;
 	j.option[0] = 0.5;
+	learning_rate_init(&rate_of_job[0], j.optimizer, j.option, &j.schedule, NEPOCH * NSTEP);
+	rate_of_job[1] = rate_of_job[0];
 	return j;
 }
 
@@ -66,7 +69,8 @@ static inline int on_event(void *ctx, const struct train_event *v)
 static inline struct callbacks *twin(const struct train_job *j, struct callbacks *old, uint32_t start)
 {
 	static double list[4096];
-	struct callbacks *c = callbacks_new(j, NULL);
+	struct learning_rate *other = &rate_of_job[old->rate == rate_of_job];
+	struct callbacks *c = callbacks_new(j, other, NULL);
 	size_t n = callbacks_state(old, list, 4096);
 
 	if (n > 4096 || callbacks_state(old, NULL, 0) != n || callbacks_restore(c, start, list, n, NULL))
@@ -87,7 +91,7 @@ static inline struct epoch_record epoch_of(uint32_t e, double value)
 static inline unsigned run(const struct train_job *j, const double *value, double *rate, struct seen *s, double *weight)
 {
 	const struct train_observer o = { .ctx = s, .event = on_event };
-	struct callbacks *c = callbacks_new(j, NULL);
+	struct callbacks *c = callbacks_new(j, rate_of_job, NULL);
 	struct epoch_record r = { .epoch = 0 };
 	unsigned e = 0;
 
@@ -103,7 +107,7 @@ static inline unsigned run(const struct train_job *j, const double *value, doubl
 		callbacks_epoch(c, &o, &r, NSTEP, weight);
 		c = twin(j, c, 0);
 		if (rate)
-			rate[e - 1] = callbacks_rate(c, 77);
+			rate[e - 1] = learning_rate_of_step(c->rate, NULL, (uint64_t)e * NSTEP);
 	}
 	callbacks_finish(c, &o, &r, weight);
 	tap_is_int(r.epoch, (int)weight[0], "the last numbers are those of the weights");

@@ -133,7 +133,7 @@ static void test_full_disk(void)
 	o->wanted = true;
 	o->text[SAVE_PATH] = "{epoch}";
 	o->option[SAVE_BEST_ONLY] = o->option[SAVE_KEEP] = 1;
-	c = callbacks_new(&j, NULL);
+	c = callbacks_new(&j, rate_of_job, NULL);
 	callbacks_begin(c, 0);
 	for (uint32_t e = 1; e <= 3; e++) {
 		struct epoch_record r = epoch_of(e, e == 1 ? 1 : e == 2 ? .25 : .5);
@@ -150,7 +150,7 @@ static void test_full_disk(void)
 	/* Twelve epochs of which each is a file of its own, all but the last without room. */
 	o->option[SAVE_BEST_ONLY] = 0;
 	o->option[SAVE_KEEP] = NAN;
-	c = callbacks_new(&j, NULL);
+	c = callbacks_new(&j, rate_of_job, NULL);
 	callbacks_begin(c, 0);
 	s = (struct seen){ .full = true };
 	for (uint32_t e = 1; e <= 12; e++) {
@@ -180,7 +180,7 @@ static void test_gaps(void)
 	callback_defaults(&set);
 	set.of[CALLBACK_early_stopping].wanted = true;
 	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 2;
-	c = callbacks_new(&j, NULL);
+	c = callbacks_new(&j, rate_of_job, NULL);
 	callbacks_begin(c, 0);
 	for (e = 1; e <= NEPOCH && !callbacks_stopped(c); e++) {
 		struct epoch_record r = epoch_of(e, 1);

@@ -137,7 +137,7 @@ static void test_several(void)
 	a->option[SAVE_KEEP] = b->option[SAVE_KEEP] = 2;
 	tap_is_int(callbacks_check(&j, NULL), 0, "several of a kind are well");
 	want_files(&j, 2, "a5 b6-1 b6-3 a6", "two checkpoints, each with its own count, ended by the less patient");
-	c = callbacks_new(&j, NULL);
+	c = callbacks_new(&j, rate_of_job, NULL);
 	for (uint32_t e = 1; e <= 4; e++) {
 		struct epoch_record r = epoch_of(e, 1);
 
@@ -149,7 +149,7 @@ static void test_several(void)
 	b->text[SAVE_PATH] = "a{epoch}";
 	a->option[SAVE_FREQ] = 2;
 	b->option[SAVE_FREQ] = NAN;
-	other = callbacks_new(&j, NULL);
+	other = callbacks_new(&j, rate_of_job, NULL);
 	tap_is_int(callbacks_restore(other, 0, list, n, NULL), 0, "two that have changed places are known by their paths");
 	tap_ok(part_of(other, CALLBACK_checkpoint)->save.nsaved == 0 && part_of(other, CALLBACK_checkpoint)[1].save.nsaved == 2, "each to its own");
 	callbacks_free(other);
@@ -178,8 +178,8 @@ static void test_bad_states(void)
 		set.of[i].wanted = true;
 	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
 	set.of[CALLBACK_checkpoint].option[SAVE_KEEP] = 3;
-	c = callbacks_new(&j, NULL);
-	other = callbacks_new(&j, NULL);
+	c = callbacks_new(&j, rate_of_job, NULL);
+	other = callbacks_new(&j, rate_of_job, NULL);
 	for (uint32_t e = 1; e <= 4; e++) {
 		struct epoch_record r = epoch_of(e, 1);
 
@@ -204,7 +204,7 @@ static void test_bad_states(void)
 	callbacks_free(other);
 	set.of[CALLBACK_csv].text[CSV_PATH] = "other.csv";
 	set.of[CALLBACK_checkpoint].wanted = false;
-	other = callbacks_new(&j, NULL);
+	other = callbacks_new(&j, rate_of_job, NULL);
 	tap_is_int(callbacks_restore(other, 0, list, n, NULL), 0, "callbacks that change no result may be other ones");
 	tap_ok(!part_of(other, CALLBACK_csv)->csv.begun
 		&& part_of(other, CALLBACK_early_stopping)->stop.wait == part_of(c, CALLBACK_early_stopping)->stop.wait
@@ -212,7 +212,7 @@ static void test_bad_states(void)
 		"another file is not taken for the one begun");
 	callbacks_free(other);
 	set.of[CALLBACK_early_stopping].wanted = false;
-	other = callbacks_new(&j, NULL);
+	other = callbacks_new(&j, rate_of_job, NULL);
 	tap_is_int(callbacks_restore(other, 0, list, n, NULL), -ERR_BAD_DATA, "those that change it may not");
 	callbacks_free(other);
 	callbacks_free(c);
@@ -231,7 +231,7 @@ static void test_no_observer(void)
 	callback_add(&set, CALLBACK_checkpoint)->text[SAVE_PATH] = "a{epoch}";
 	callback_add(&set, CALLBACK_early_stopping)->option[STOP_PATIENCE] = 2;
 	tap_is_int(callbacks_check(&j, NULL), 0, "callbacks without an observer of events");
-	c = callbacks_new(&j, NULL);
+	c = callbacks_new(&j, rate_of_job, NULL);
 	callbacks_begin(c, 0);
 	for (uint32_t e = 1; e <= 3; e++) {
 		struct epoch_record r = epoch_of(e, 1);

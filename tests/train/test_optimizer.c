@@ -15,7 +15,7 @@ static const struct program program = { .nweight = N, .nweight_group = 2, .weigh
 static void run(const struct optimizer_row *o, const double *option, const uint8_t *frozen, double *weight)
 {
 	double memory[OPTIMIZER_SLOTS_MAX][N] = { { 0 } }, *slot[OPTIMIZER_SLOTS_MAX], g[N];
-	struct update u = { .opt = option, .gradient = g, .weight = weight, .slot = slot, .frozen = frozen, .n = N };
+	struct update u = { .opt = option, .learning_rate = option[OPTIMIZER_LEARNING_RATE], .gradient = g, .weight = weight, .slot = slot, .frozen = frozen, .n = N };
 
 	tap_ok(optimizer_slots(o, option) <= OPTIMIZER_SLOTS_MAX, "%s: its slots have room", o->name);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)

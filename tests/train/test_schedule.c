@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schedules against Keras's own numbers (schedules.txt), and what fills in their options. */
 #include "config.h"
-#include "runtime/train/optimizer/schedule.h"
+#include "runtime/train/optimizer/learning_rate.h"
 
 #include "tests/train/numbers.h"
 
@@ -98,6 +98,28 @@ static void test_piecewise(void)
 	tap_is_str(e.text, "the boundaries of schedule piecewise do not rise at entry 1", "are named");
 }
 
+/* Option, schedule, callback: who sets the rate of a step. */
+static void test_owner(void)
+{
+	const double option[OPTIMIZER_OPTIONS_MAX] = { 0.5 }, slot = 4, *const slots[] = { &slot };
+	const struct update u = { .opt = (const double[]){ 8 }, .slot = (double *const *)slots, .n = 1 };
+	struct schedule none = { .row = NULL }, cosine = plain("cosine");
+	struct learning_rate r;
+
+	learning_rate_init(&r, optimizer_find("adam"), option, &none, 40);
+	tap_ok(learning_rate_of_step(&r, NULL, 0) == 0.5 && learning_rate_of_step(&r, NULL, 39) == 0.5, "the option's, without a schedule");
+	learning_rate_init(&r, optimizer_find("adam"), option, &cosine, 40);
+	tap_close(learning_rate_of_step(&r, NULL, 20), 0.25, 1e-16, "the schedule's");
+	learning_rate_replace(&r, 0.125);
+	tap_ok(learning_rate_of_step(&r, NULL, 20) == 0.125 && learning_rate_of_step(&r, NULL, 21) == 0.125, "the callback's, from then on");
+	learning_rate_begin(&r);
+	tap_close(learning_rate_of_step(&r, NULL, 20), 0.25, 1e-16, "the schedule's again in the next restart");
+	learning_rate_init(&r, optimizer_find("bold_driver"), option, &none, 40);
+	tap_ok(learning_rate_of_step(&r, &u, 0) == 8 && learning_rate_of_step(&r, &u, 1) == 4, "an optimizer's own");
+	learning_rate_init(&r, optimizer_find("rotosolve"), option, &none, 40);
+	tap_ok(isnan(learning_rate_of_step(&r, &u, 0)), "none");
+}
+
 int main(void)
 {
 	const struct schedule_row *row;
@@ -112,5 +134,6 @@ int main(void)
 	test_resolved();
 	test_boundaries();
 	test_piecewise();
+	test_owner();
 	return tap_done();
 }

@@ -62,6 +62,7 @@ struct callback_choice *callback_add(struct callback_set *s, enum callback_id id
 
 struct train_job;
 struct train_observer;
+struct learning_rate;
 
 /* The next of a kind that is wanted; after: NULL for the first.  NULL: there is no more. */
 const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after);
@@ -72,14 +73,12 @@ const char *callback_stop_monitor(const struct train_job *j, unsigned which);
 int callbacks_check(const struct train_job *j, struct err *e);
 
 struct callbacks;
-/* For a checked job, borrowed; NULL and *e when memory is short. */
-struct callbacks *callbacks_new(const struct train_job *j, struct err *e);
+/* For a checked job and the rate of its updates, both borrowed; NULL and *e when memory is short. */
+struct callbacks *callbacks_new(const struct train_job *j, struct learning_rate *rate, struct err *e);
 void callbacks_free(struct callbacks *c);
 /* A start begins: nothing has been seen. */
 void callbacks_begin(struct callbacks *c, uint32_t start);
 
-/* The rate of the next update, given the schedule's. */
-double callbacks_rate(const struct callbacks *c, double rate);
 /* After each update: are files due now?  Then callbacks_save wants the epoch's numbers so far. */
 bool callbacks_step(struct callbacks *c);
 /* step_in_epoch from 1; weight (nweight) as they are. */

@@ -7,6 +7,7 @@
 #include "runtime/train/callback/callback.h"
 #include "runtime/train/job/train_job.h"
 #include "runtime/train/job/train_observer.h"
+#include "runtime/train/optimizer/learning_rate.h"
 
 /* One of the numbers of an epoch, and which way is better. */
 struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };
@@ -37,7 +38,7 @@ struct callbacks {
 	double *best_weight;                 /* (nweight), NULL: not wanted */
 	struct epoch_record best_record;     /* of them */
 	uint32_t restored;
-	double rate;                         /* that of all reduce_lr_on_plateau */
+	struct learning_rate *rate;          /* which reduce_lr_on_plateau replaces; borrowed */
 };
 
 /* A number by its name ("val_accuracy"); false: there is none of that name, or it is no number. */
@@ -55,6 +56,9 @@ void callback_names(const struct train_job *j, struct buf *out);
  * epoch's last.  -ERR_CONFIG when the template is none. */
 int callback_path(const struct train_job *j, const char *template, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e);
+
+/* The rate now, with which reduce_lr_on_plateau goes on; beside it there is no schedule (callbacks_check). */
+double callback_rate(const struct callbacks *c);
 
 /* The event for numbers r; what the observer says, 0 without one. */
 int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r);

@@ -49,7 +49,7 @@ static bool add_parts(struct callbacks *c, enum callback_id id)
 	return true;
 }
 
-struct callbacks *callbacks_new(const struct train_job *j, struct err *e)
+struct callbacks *callbacks_new(const struct train_job *j, struct learning_rate *rate, struct err *e)
 {
 	static const enum callback_id order[] = { CALLBACK_csv, CALLBACK_checkpoint, CALLBACK_reduce_lr_on_plateau, CALLBACK_early_stopping };
 	struct callbacks *c = mem_alloc(1, sizeof *c);
@@ -57,6 +57,7 @@ struct callbacks *callbacks_new(const struct train_job *j, struct err *e)
 	bool well = true;
 
 	c->job = j;
+	c->rate = rate;
 	c->nvalue = measures_at(&j->measures, j->measures.nmetric, j->program->noutput);
 	for (unsigned i = 0; well && i < sizeof order / sizeof *order; i++)
 		well = add_parts(c, order[i]);
@@ -111,7 +112,7 @@ void callbacks_begin(struct callbacks *c, uint32_t start)
 {
 	c->start = start;
 	c->epochs = c->restored = 0;
-	c->rate = c->job->option[OPTIMIZER_LEARNING_RATE];
+	learning_rate_begin(c->rate);
 	for (unsigned i = 0; i < c->npart; i++)
 		begin_part(&c->part[i]);
 	c->best_record = (struct epoch_record){ .restart = start };
@@ -195,9 +196,9 @@ bool callbacks_stopped(const struct callbacks *c)
 
 /* ---- reduce_lr_on_plateau ---- */
 
-double callbacks_rate(const struct callbacks *c, double rate)
+double callback_rate(const struct callbacks *c)
 {
-	return callback_next(c->job, CALLBACK_reduce_lr_on_plateau, NULL) ? c->rate : rate;
+	return learning_rate_of_step(c->rate, NULL, 0);
 }
 
 /* ReduceLROnPlateau.on_epoch_end. */
@@ -205,7 +206,7 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 {
 	const double *opt = part->choice->option;
 	struct plateau *p = &part->plateau;
-	double value = monitor_value(c->job, &p->monitor, r);
+	double value = monitor_value(c->job, &p->monitor, r), rate = callback_rate(c);
 
 	if (!monitor_has_value(&p->monitor, r))
 		return;
@@ -218,12 +219,13 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 		p->wait = 0;
 		return;
 	}
-	if (p->cooldown > 0 || ++p->wait < opt[PLATEAU_PATIENCE] || !(c->rate > opt[PLATEAU_MIN_LR]))
+	if (p->cooldown > 0 || ++p->wait < opt[PLATEAU_PATIENCE] || !(rate > opt[PLATEAU_MIN_LR]))
 		return;
-	c->rate = fmax(c->rate * opt[PLATEAU_FACTOR], opt[PLATEAU_MIN_LR]);
+	rate = fmax(rate * opt[PLATEAU_FACTOR], opt[PLATEAU_MIN_LR]);
+	learning_rate_replace(c->rate, rate);
 	p->cooldown = opt[PLATEAU_COOLDOWN];
 	p->wait = 0;
-	callback_tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = c->rate }, c, r);
+	callback_tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = rate }, c, r);
 }
 
 /* ---- epochs ---- */

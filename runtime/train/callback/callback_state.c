@@ -93,7 +93,11 @@ static void stopping(struct walk *w, struct callbacks *c, struct callback_part *
 
 static void plateau(struct walk *w, struct callbacks *c, struct callback_part *p)
 {
-	number(w, &c->rate);
+	double rate = callback_rate(c);
+
+	number(w, &rate);
+	if (w->in && !w->bad)
+		learning_rate_replace(c->rate, rate);
 	number(w, &p->plateau.best);
 	number(w, &p->plateau.wait);
 	number(w, &p->plateau.cooldown);
@@ -234,7 +238,7 @@ static bool read_part(const struct walk *w, struct callbacks *c, struct callback
 	const struct callback_part before = *p;
 	const struct epoch_record best = c->best_record;
 	const uint32_t restored = c->restored;
-	const double rate = c->rate;
+	const struct learning_rate rate = *c->rate;
 
 	sections[p->choice->id](&part, c, p);
 	if (!part.bad && part.n == len)
@@ -242,7 +246,7 @@ static bool read_part(const struct walk *w, struct callbacks *c, struct callback
 	*p = before;
 	c->best_record = best;
 	c->restored = restored;
-	c->rate = rate;
+	*c->rate = rate;
 	return false;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "runtime/train/event_queue.h"
+#include "runtime/train/optimizer/learning_rate.h"
 
 static int wrong(struct err *e, const char *what)
 {
@@ -14,12 +15,13 @@ static int wrong(struct err *e, const char *what)
 
 static int check_callbacks(const struct train_job *j, const struct start_state *s, struct err *e)
 {
+	struct learning_rate rate = { .optimizer = j->optimizer, .schedule = j->schedule };
 	struct callbacks *c;
 	int code;
 
 	if (s->callbacks)
 		return 0;
-	c = callbacks_new(j, e);
+	c = callbacks_new(j, &rate, e);
 	if (!c)
 		return -ERR_CONFIG;
 	code = callbacks_restore(c, s->start, s->callback_list, s->ncallback, e);

@@ -24,7 +24,7 @@
 static void update_sgd(const struct update *u)
 {
 	enum { LEARNING_RATE, MOMENTUM, NESTEROV };
-	double rate = u->opt[LEARNING_RATE], keep = u->opt[MOMENTUM], *m = u->slot[0];
+	double rate = u->learning_rate, keep = u->opt[MOMENTUM], *m = u->slot[0];
 
 	EACH_WEIGHT(u, i) {
 		double g = u->gradient[i];
@@ -39,7 +39,7 @@ static void update_adam(const struct update *u)
 	enum { LEARNING_RATE, BETA_1, BETA_2, EPSILON, AMSGRAD };
 	double beta_1 = u->opt[BETA_1], beta_2 = u->opt[BETA_2], step = (double)u->step;
 	double *m = u->slot[0], *v = u->slot[1], *top = u->slot[2];
-	double rate = u->opt[LEARNING_RATE] * sqrt(1 - pow(beta_2, step)) / (1 - pow(beta_1, step));
+	double rate = u->learning_rate * sqrt(1 - pow(beta_2, step)) / (1 - pow(beta_1, step));
 
 	EACH_WEIGHT(u, i) {
 		double g = u->gradient[i], square;
@@ -73,7 +73,7 @@ static void update_nadam(const struct update *u)
 		v[i] += (g * g - v[i]) * (1 - beta_2);
 		m_hat = next * m[i] / (1 - product[i] * next) + (1 - now) * g / (1 - product[i]);
 		v_hat = v[i] / (1 - pow(beta_2, step));
-		u->weight[i] -= m_hat * u->opt[LEARNING_RATE] / (sqrt(v_hat) + u->opt[EPSILON]);
+		u->weight[i] -= m_hat * u->learning_rate / (sqrt(v_hat) + u->opt[EPSILON]);
 	}
 }
 
@@ -91,7 +91,7 @@ static void update_rmsprop(const struct update *u)
 			mean[i] = rho * mean[i] + (1 - rho) * g;
 			square -= mean[i] * mean[i];
 		}
-		m[i] = keep * m[i] + u->opt[LEARNING_RATE] * g / sqrt(square + u->opt[EPSILON]);
+		m[i] = keep * m[i] + u->learning_rate * g / sqrt(square + u->opt[EPSILON]);
 		u->weight[i] -= m[i];
 	}
 }
@@ -107,7 +107,7 @@ static void update_adagrad(const struct update *u)
 		if (u->step == 1)
 			sum[i] = u->opt[INITIAL_ACCUMULATOR_VALUE];
 		sum[i] += g * g;
-		u->weight[i] -= u->opt[LEARNING_RATE] * g / sqrt(sum[i] + u->opt[EPSILON]);
+		u->weight[i] -= u->learning_rate * g / sqrt(sum[i] + u->opt[EPSILON]);
 	}
 }
 
@@ -122,7 +122,7 @@ static void update_adadelta(const struct update *u)
 		square[i] = rho * square[i] + (1 - rho) * (g * g);
 		delta = -(sqrt(moved[i] + epsilon) * g / sqrt(square[i] + epsilon));
 		moved[i] = rho * moved[i] + (1 - rho) * (delta * delta);
-		u->weight[i] += u->opt[LEARNING_RATE] * delta;
+		u->weight[i] += u->learning_rate * delta;
 	}
 }
 
@@ -136,7 +136,7 @@ static void update_adamax(const struct update *u)
 
 		m[i] += (g - m[i]) * (1 - beta_1);
 		norm[i] = fmax(u->opt[BETA_2] * norm[i], fabs(g));
-		u->weight[i] -= u->opt[LEARNING_RATE] * m[i] / ((1 - power) * (norm[i] + u->opt[EPSILON]));
+		u->weight[i] -= u->learning_rate * m[i] / ((1 - power) * (norm[i] + u->opt[EPSILON]));
 	}
 }
 
@@ -148,7 +148,7 @@ static void update_lion(const struct update *u)
 	EACH_WEIGHT(u, i) {
 		double g = u->gradient[i], mixed = m[i] * beta_1 + g * (1 - beta_1);
 
-		u->weight[i] -= u->opt[LEARNING_RATE] * ((mixed > 0) - (mixed < 0));
+		u->weight[i] -= u->learning_rate * ((mixed > 0) - (mixed < 0));
 		m[i] = m[i] * beta_2 + g * (1 - beta_2);
 	}
 }

@@ -35,6 +35,7 @@ enum optimizer_shared {
 /* What one update works on; step counts from 1, opt[] is as the row's option[]. */
 struct update {
 	const double *opt;
+	double learning_rate;        /* of this step, where the optimizer takes one from outside (learning_rate.h) */
 	uint64_t step;
 	const double *gradient;      /* (n) */
 	double *weight;              /* (n) */
@@ -90,7 +91,7 @@ struct optimizer_row {
 	int (*check)(const struct program *p, struct err *e);
 	/* Optional: of what search put into p->session. */
 	void (*session_free)(void *session);
-	/* Optional: the rate of the update after `step` others, where it is not the schedule's. */
+	/* Optional: the rate of the update after `step` others, where the optimizer finds it itself. */
 	double (*rate)(const struct update *u, uint64_t step);
 	const char *lacks;           /* the library that this build has not, or NULL */
 };
@@ -104,9 +105,6 @@ bool optimizer_has_rate(const struct optimizer_row *row);
 bool optimizer_needs_gradient(const struct optimizer_row *row);
 /* Does a step take all samples, whatever the batch size, in the order of the data? */
 bool optimizer_takes_all(const struct optimizer_row *row);
-/* The learning rate that the update after `step` others has, `scheduled` being the schedule's; NaN: it has none. */
-double optimizer_rate(const struct optimizer_row *row, const struct update *u, uint64_t step, double scheduled);
-
 /* Slots that a run keeps: those of the row, and with use_ema the weights' running mean. */
 unsigned optimizer_slots(const struct optimizer_row *row, const double *opt);
 /* Do the options go together, and is the row's library there?  0 or -ERR_CONFIG. */

@@ -35,13 +35,6 @@ bool optimizer_takes_all(const struct optimizer_row *row)
 	return row->method == METHOD_WHOLE || row->method == METHOD_WHOLE_SLOPE;
 }
 
-double optimizer_rate(const struct optimizer_row *row, const struct update *u, uint64_t step, double scheduled)
-{
-	if (row->rate)
-		return row->rate(u, step);
-	return optimizer_has_rate(row) ? scheduled : NAN;
-}
-
 unsigned optimizer_slots(const struct optimizer_row *row, const double *opt)
 {
 	return row->nslot + uses_ema(row, opt);
@@ -124,7 +117,7 @@ static void decay(const struct optimizer_row *row, const struct update *u)
 		return;
 	for (size_t i = 0; i < u->n; i++)
 		if (moves(u, i))
-			u->weight[i] -= u->weight[i] * rate * u->opt[OPTIMIZER_LEARNING_RATE];
+			u->weight[i] -= u->weight[i] * rate * u->learning_rate;
 }
 
 /* The mean begins with the weights after the first update. */

@@ -12,12 +12,13 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/train/job/event_queue.h"
 #include "runtime/train/restart.h"
 
 /* A start that has ended before those in front of it. */
 struct ended {
 	int code; struct err fault;
-	struct tape tape;
+	struct event_queue queue;
 	struct epoch_record last; struct start_end end;
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];
 };
@@ -28,7 +29,8 @@ struct lane {
 	struct side *side;
 	struct trainer trainer;
 	struct train_observer observer;      /* that the trainer knows */
-	struct tape tape;
+	struct event_queue queue;
+	struct train_observer queued;        /* that appends to the queue */
 	pthread_t thread;
 	bool busy, held;             /* has a start; waits after an update of it, where `at` is */
 	struct start_state at;
@@ -73,62 +75,55 @@ unsigned side_lanes(const struct train_job *j)
 	return n < STATE_STARTS_MAX / 2 ? n : STATE_STARTS_MAX / 2;
 }
 
-/* ---- what a trainer tells ---- */
+/* ---- what a trainer reports ---- */
 
-/* Is it this lane's turn?  Then what waited has been told. */
+/* Is it this lane's turn?  Then the observer gets what is queued. */
 static bool is_front(struct lane *l)
 {
 	struct side *s = l->side;
 
 	if (atomic_load(&s->front) != l->trainer.start)
 		return false;
-	tape_play(&l->tape, s->job, l->trainer.start, s->observer);
+	event_queue_play(&l->queue, l->trainer.start, s->observer);
+	event_queue_clear(&l->queue);
 	return true;
+}
+
+/* Who gets a lane's next event: the observer, or the lane's queue. */
+static const struct train_observer *receiver(struct lane *l)
+{
+	return is_front(l) ? l->side->observer : &l->queued;
 }
 
 static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
-	struct lane *l = ctx;
-	const struct train_observer *o = l->side->observer;
+	const struct train_observer *o = receiver(ctx);
 
-	if (!is_front(l))
-		tape_step(&l->tape, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
-	else if (o->step)
+	if (o->step)
 		o->step(o->ctx, start, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
 }
 
 static void on_epoch(void *ctx, const struct epoch_record *r)
 {
-	struct lane *l = ctx;
-	const struct train_observer *o = l->side->observer;
+	const struct train_observer *o = receiver(ctx);
 
-	if (!is_front(l))
-		tape_epoch(&l->tape, l->side->job, r);
-	else if (o->epoch)
+	if (o->epoch)
 		o->epoch(o->ctx, r);
 }
 
 static void on_state(void *ctx, const struct epoch_record *r, const struct epoch_state *s)
 {
-	struct lane *l = ctx;
-	const struct train_observer *o = l->side->observer;
+	const struct train_observer *o = receiver(ctx);
 
-	if (is_front(l))
-		o->state(o->ctx, r, s);
-	else
-		tape_state(&l->tape, l->side->job, s);
+	o->state(o->ctx, r, s);
 }
 
 static int on_event(void *ctx, const struct train_event *v)
 {
-	struct lane *l = ctx;
-	const struct train_observer *o = l->side->observer;
+	const struct train_observer *o = receiver(ctx);
 
-	if (is_front(l))
-		return o->event ? o->event(o->ctx, v) : 0;
-	tape_event(&l->tape, l->side->job, v);
-	return 0;
+	return o->event ? o->event(o->ctx, v) : 0;
 }
 
 static void end_all(struct side *s, int code, const struct err *e)
@@ -150,8 +145,7 @@ static void wait_while_held(struct lane *l, const struct start_state *at)
 
 	pthread_mutex_lock(&s->lock);
 	l->at = *at;
-	l->at.tape = l->tape.value;
-	l->at.ntape = l->tape.n;
+	l->at.events = &l->queue;
 	l->held = true;
 	pthread_cond_broadcast(&s->moved);
 	while (s->hold)
@@ -177,7 +171,7 @@ static int by_start(const void *x, const void *y)
 
 static struct start_state state_of_ended(uint32_t start, const struct ended *d)
 {
-	struct start_state s = { .start = start, .weight = d->weight, .tape = d->tape.value, .ntape = d->tape.n,
+	struct start_state s = { .start = start, .weight = d->weight, .events = &d->queue,
 		.last = &d->last, .end = d->end };
 
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
@@ -259,13 +253,13 @@ static struct ended *pack(struct lane *l, int code, const struct epoch_record *l
 	const struct train_job *j = l->side->job;
 	struct ended *d = mem_alloc(1, sizeof *d);
 
-	*d = (struct ended){ .code = code, .tape = l->tape, .last = *last, .end = callbacks_end(l->trainer.callbacks),
+	*d = (struct ended){ .code = code, .queue = l->queue, .last = *last, .end = callbacks_end(l->trainer.callbacks),
 		.weight = copy(l->trainer.weight, j->program->nweight) };
 	if (code)
 		d->fault = *e;
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		d->slot[k] = copy(l->trainer.slot[k], j->program->nweight);
-	memset(&l->tape, 0, sizeof l->tape);
+	l->queue = (struct event_queue){ .job = j };
 	return d;
 }
 
@@ -273,7 +267,7 @@ static void ended_free(struct ended *d)
 {
 	if (!d)
 		return;
-	tape_release(&d->tape);
+	event_queue_clear(&d->queue);
 	free(d->weight);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(d->slot[k]);
@@ -304,7 +298,7 @@ static void move_front(struct side *s)
 		pthread_mutex_unlock(&s->lock);
 		if (!d)
 			return;
-		tape_play(&d->tape, s->job, front, s->observer);
+		event_queue_play(&d->queue, front, s->observer);
 		if (d->code)
 			end_all(s, d->code, &d->fault);
 		else
@@ -381,8 +375,8 @@ static void *run_lane(void *ctx)
 		const struct start_state *at = train_state_start(from, start);
 		int code;
 
-		if (at && at->ntape)
-			l->tape = (struct tape){ copy(at->tape, at->ntape), at->ntape, at->ntape };
+		if (at && at->events)
+			event_queue_play(at->events, start, &l->queued);
 		code = trainer_start(&l->trainer, start, at, &last, &e);
 		end_start(l, code, &last, &e);
 	}
@@ -394,7 +388,7 @@ static int open_lane(struct side *s, struct err *e)
 	struct lane *l = &s->lane[s->nlane];
 	int code;
 
-	*l = (struct lane){ .side = s, .observer = { .ctx = l, .step = on_step, .between = on_between, .epoch = on_epoch,
+	*l = (struct lane){ .side = s, .queue = { .job = s->job }, .queued = event_queue_observer(&l->queue), .observer = { .ctx = l, .step = on_step, .between = on_between, .epoch = on_epoch,
 		.state = s->observer->state ? on_state : NULL, .event = on_event } };
 	code = trainer_open(&l->trainer, &s->own, &l->observer, e);
 	if (code)
@@ -428,15 +422,19 @@ static void take_over(struct side *s, const struct train_state *from)
 
 	for (uint32_t k = 0; from && k < from->nrunning; k++) {
 		const struct start_state *at = &from->running[k];
+		struct train_observer queued;
 		struct ended *d;
 
 		if (!at->last)
 			continue;
 		d = s->ended[at->start] = mem_alloc(1, sizeof *d);
-		*d = (struct ended){ .tape = { copy(at->tape, at->ntape), at->ntape, at->ntape }, .last = *at->last, .end = at->end,
+		queued = event_queue_observer(&d->queue);
+		*d = (struct ended){ .queue = { .job = j }, .last = *at->last, .end = at->end,
 			.weight = copy(at->weight, j->program->nweight) };
 		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
 			d->slot[i] = copy(at->slot[i], j->program->nweight);
+		if (at->events)
+			event_queue_play(at->events, at->start, &queued);
 	}
 }
 
@@ -473,7 +471,7 @@ int side_starts(const struct train_job *j, const struct train_observer *o, struc
 	for (uint32_t i = 0; s.ended && i < j->restarts; i++)
 		ended_free(s.ended[i]);
 	for (unsigned k = 0; k < s.nlane; k++) {
-		tape_release(&s.lane[k].tape);
+		event_queue_clear(&s.lane[k].queue);
 		trainer_close(&s.lane[k].trainer, o);
 	}
 	free(s.ended);

@@ -4,9 +4,9 @@
 #define QCNN_START_H
 
 #include "runtime/train/checkpoint/train_state.h"
-#include "runtime/train/event_queue.h"
 #include "runtime/train/optimizer/learning_rate.h"
 #include "runtime/train/score.h"
+#include "runtime/train/train.h"
 
 /* What the starts of a run share: buffers of one size, made once. */
 struct trainer {

@@ -8,6 +8,7 @@
 
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/concurrent_restarts.h"
+#include "runtime/train/job/event_queue.h"
 #include "runtime/train/restart.h"
 
 /* A class that no sample has is a slip: labels -1 and 1 taken for 0 and 1. */
@@ -147,8 +148,8 @@ static int one_by_one(const struct train_job *j, const struct train_observer *o,
 
 		struct start_result end = { .start = i, .last = &last, .weight = t.weight, .slot = t.slot };
 
-		if (at && at->ntape)
-			tape_play(&(struct tape){ (double *)at->tape, at->ntape, 0 }, j, i, o);
+		if (at && at->events)
+			event_queue_play(at->events, i, o);
 		if (at && at->last) {
 			end = (struct start_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
 		} else {

@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/train/checkpoint/checkpoint_events.h"
 
 /* training/counters */
 enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNT_OVER, COUNTERS };
 
 #define RECORD "optimizer/record"
-#define TAPE "training/tape"
+#define EVENTS "training/tape"
 #define COUNT_MAX 9007199254740992.0      /* 2^53 */
 
 static unsigned values_of(const struct train_job *j)
@@ -66,6 +67,18 @@ static double *list(struct writer *w, size_t n)
 	return w->own[w->nown++] = mem_alloc(n ? n : 1, sizeof **w->own);
 }
 
+static void add_events(struct writer *w, const char *prefix, const struct start_state *s)
+{
+	struct event_numbers events;
+
+	if (!s->events || !s->events->n)
+		return;
+	events = checkpoint_events(s->events, s->start);
+	mem_reserve(w->own, w->nown, w->cap_own);
+	w->own[w->nown++] = events.value;
+	add(w, prefix, EVENTS, events.value, events.n);
+}
+
 static void add_callbacks(struct writer *w, const char *prefix, const struct start_state *s)
 {
 	const double *state = s->callback_list, *best = s->callback_best;
@@ -101,7 +114,7 @@ static void add_start(struct writer *w, const char *prefix, const struct start_s
 	add(w, prefix, "training/outputs", s->output, (size_t)s->at * p->noutput);
 	add(w, prefix, "training/gradient", s->gradient, p->nweight);
 	add(w, prefix, "training/readouts", s->readout, (size_t)s->nbatch * p->nreadout);
-	add(w, prefix, TAPE, s->ntape ? s->tape : NULL, s->ntape);
+	add_events(w, prefix, s);
 	add_callbacks(w, prefix, s);
 }
 
@@ -136,7 +149,7 @@ static void add_ended(struct writer *w, const char *prefix, const struct start_s
 	add_result(w, prefix, s->last);
 	add(w, prefix, "end", end, START_END_NUMBERS);
 	add_slots(w, prefix, (double *const *)s->slot);
-	add(w, prefix, TAPE, s->ntape ? s->tape : NULL, s->ntape);
+	add_events(w, prefix, s);
 }
 
 /* Those that run beside the first. */
@@ -269,15 +282,25 @@ static int read_callbacks(const struct reader *r, struct start_state *s)
 		? get(r, "callbacks/best", r->job->program->nweight, &s->callback_best) : 0;
 }
 
-static int read_start(const struct reader *r, struct start_state *s)
+/* Into q, which is empty. */
+static int read_events(const struct reader *r, struct start_state *s, struct event_queue *q)
 {
-	const struct weights_vector *record = find(r, RECORD), *tape = find(r, TAPE);
+	const struct weights_vector *v = find(r, EVENTS);
+
+	*q = (struct event_queue){ .job = r->job };
+	s->events = v ? q : NULL;
+	return !v || checkpoint_events_read(v->value, v->n, q) ? 0 : bad(r, EVENTS, "a malformed message");
+}
+
+static int read_start(const struct reader *r, struct start_state *s, struct event_queue *events)
+{
+	const struct weights_vector *record = find(r, RECORD);
 	const struct program *p = r->job->program;
 	int code = read_counters(r, s);
 
 	s->weight = r->weights->weight;
-	s->tape = tape ? tape->value : NULL;
-	s->ntape = tape ? tape->n : 0;
+	if (!code)
+		code = read_events(r, s, events);
 	if (!code && *r->prefix)
 		code = get(r, "weights", p->nweight, &s->weight);
 	s->record = record ? record->value : NULL;
@@ -308,9 +331,8 @@ static int read_result(const struct reader *r, struct epoch_record *last)
 }
 
 /* One that has ended; its last epoch is of the caller. */
-static int read_ended(const struct reader *r, struct start_state *s, struct epoch_record *last)
+static int read_ended(const struct reader *r, struct start_state *s, struct epoch_record *last, struct event_queue *events)
 {
-	const struct weights_vector *tape = find(r, TAPE);
 	const double *end = NULL;
 	int code = read_result(r, last);
 
@@ -325,9 +347,7 @@ static int read_ended(const struct reader *r, struct start_state *s, struct epoc
 	s->start = last->restart;
 	s->last = last;
 	memcpy(&s->end, end, sizeof s->end);
-	s->tape = tape ? tape->value : NULL;
-	s->ntape = tape ? tape->n : 0;
-	return 0;
+	return read_events(r, s, events);
 }
 
 static int read_best(const struct reader *r, struct checkpoint *c)
@@ -369,6 +389,7 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 {
 	char prefix[64];
 	struct reader other = *r;
+	uint32_t n;
 	int code = 0;
 	bool ended;
 
@@ -378,10 +399,10 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 		ended = find(&other, "result") != NULL;
 		if (!ended && !find(&other, "training/counters"))
 			continue;
-		if (c->state.nrunning == STATE_STARTS_MAX)
+		n = c->state.nrunning;
+		if (n == STATE_STARTS_MAX)
 			return bad(r, prefix, "one start too many");
-		code = ended ? read_ended(&other, &c->running[c->state.nrunning], &c->last[c->state.nrunning])
-			: read_start(&other, &c->running[c->state.nrunning]);
+		code = ended ? read_ended(&other, &c->running[n], &c->last[n], &c->events[n]) : read_start(&other, &c->running[n], &c->events[n]);
 		if (!code && c->running[c->state.nrunning++].start != i)
 			code = bad(r, prefix, "another start");
 	}
@@ -396,6 +417,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 	memset(&c->state, 0, sizeof c->state);
 	memset(&c->best, 0, sizeof c->best);
 	memset(c->running, 0, sizeof c->running);
+	memset(c->events, 0, sizeof c->events);
 	c->last = mem_try(j->restarts < STATE_STARTS_MAX ? j->restarts : STATE_STARTS_MAX, sizeof *c->last);
 	if (!c->last)
 		return err_set(e, -ERR_CONFIG, "no memory for the ends of %u starts", j->restarts);
@@ -403,7 +425,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 		return err_set(e, -ERR_BAD_DATA, "%u weights, the model has %u", w->program->nweight, j->program->nweight);
 	c->state.nrunning = 1;
 	c->state.running = c->running;
-	code = read_start(&r, c->running);
+	code = read_start(&r, c->running, c->events);
 	if (!code)
 		code = read_others(&r, c);
 	if (!code)
@@ -413,6 +435,8 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 
 void checkpoint_release(struct checkpoint *c)
 {
+	for (unsigned k = 0; k < STATE_STARTS_MAX; k++)
+		event_queue_clear(&c->events[k]);
 	free(c->last);
 	c->last = NULL;
 }

@@ -11,6 +11,7 @@
 #define QCNN_CHECKPOINT_H
 
 #include "runtime/train/checkpoint/train_state.h"
+#include "runtime/train/job/event_queue.h"
 #include "runtime/train/weights/weights.h"
 
 /* The file, in parts that borrow from the state; own: further vectors of the caller. 0, or -ERR_CONFIG when the
@@ -24,6 +25,7 @@ void checkpoint_image_release(struct checkpoint_image *m);
 struct checkpoint {
 	struct train_state state;
 	struct start_state running[STATE_STARTS_MAX];
+	struct event_queue events[STATE_STARTS_MAX];         /* owned */
 	struct epoch_record *last;           /* (STATE_STARTS_MAX) of those that have ended; owned */
 	struct train_result best;
 };

@@ -9,6 +9,8 @@
 #include "runtime/train/job/train_job.h"
 #include "runtime/train/job/train_result.h"
 
+struct event_queue;
+
 /* A start that runs. */
 struct start_state {
 	uint32_t start, epoch;       /* epoch from 1: the one it is in */
@@ -29,10 +31,10 @@ struct start_state {
 	 * where they keep them, the best weights (nweight). */
 	const struct callbacks *callbacks;
 	const double *callback_list, *callback_best; size_t ncallback;
-	/* Side by side: what the observer has not heard yet of a start behind the first (event_queue.h). */
-	const double *tape; size_t ntape;
+	/* Of concurrent restarts behind the first: what the observer has not got yet; NULL: nothing. */
+	const struct event_queue *events;
 	/* One that has ended, which the observer has not heard: its last epoch and how it ended; then only start,
-	 * weight, slot and tape are set besides. NULL: it runs. */
+	 * weight, slot and events are set besides. NULL: it runs. */
 	const struct epoch_record *last; struct start_end end;
 };
 

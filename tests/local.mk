@@ -178,6 +178,7 @@ shell_tests += tests/unit/test_mutants.sh
 shell_tests += tests/unit/test_runner.sh
 
 # Files and folders that tests read.
+EXTRA_DIST += tests/cli/arrays.sh
 EXTRA_DIST += tests/cli/config
 EXTRA_DIST += tests/cli/examples.sh
 EXTRA_DIST += tests/cli/examples.txt

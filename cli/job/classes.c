@@ -138,7 +138,7 @@ static enum class_score score_of(const struct measures *m, const struct program 
 	enum activation last = p->ndense ? p->dense[p->ndense - 1].activation : ACTIVATION_LINEAR;
 	const double *option = m->loss.option;
 
-	if (loss_is(m, "binary_crossentropy") && rule == CLASS_BY_THRESHOLD)
+	if (loss_is(m, "binary_crossentropy"))
 		return *option != 0 ? SCORE_SIGMOID : SCORE_PROBABILITY;
 	if (loss_is(m, "categorical_crossentropy"))
 		return *option != 0 ? SCORE_SOFTMAX : SCORE_SHARE;
@@ -176,6 +176,12 @@ static double clipped(double p)
 	return fmin(fmax(p, 0), 1);
 }
 
+/* Of an output that is one by itself. */
+static double probability(const struct classes *k, double output)
+{
+	return k->score == SCORE_SIGMOID ? 1 / (1 + exp(-output)) : clipped(output);
+}
+
 /* Of output k among all. */
 static double score_of_several(const struct classes *k, const double *output, uint32_t at)
 {
@@ -184,7 +190,7 @@ static double score_of_several(const struct classes *k, const double *output, ui
 	if (k->score == SCORE_OUTPUT)
 		return output[at];
 	if (k->score != SCORE_SHARE && k->score != SCORE_SOFTMAX)
-		return clipped(output[at]);
+		return probability(k, output[at]);
 	for (uint32_t j = 0; j < k->noutput; j++)
 		sum += k->score == SCORE_SHARE ? output[j] : exp(output[j] - output[at]);
 	return k->score == SCORE_SHARE ? clipped(output[at] / sum) : 1 / sum;
@@ -193,7 +199,7 @@ static double score_of_several(const struct classes *k, const double *output, ui
 /* One output is about label 1. */
 static double score_of_one(const struct classes *k, double output, bool positive)
 {
-	double p = k->score == SCORE_SIGMOID ? 1 / (1 + exp(-output)) : clipped(output);
+	double p = probability(k, output);
 
 	if (k->score == SCORE_OUTPUT)
 		return output;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What class infer prints, with which probability or score, under which name, for each kind of loss and head.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/cli/arrays.sh"
 
 cat >one.qcnn <<'END'
 QCNN 1;
@@ -77,6 +78,13 @@ made 'softmax' softmax three train.loss=categorical_crossentropy
 holds 'the largest of several outputs' 'c("class") == top() && near(c("probability"), c("output[" top() "]") / sum())'
 made 'softmax and logits' three three 'train.loss={categorical_crossentropy: {from_logits: true}}'
 holds 'their softmax' 'c("class") == top() && near(c("probability"), e(top()) / (e(0) + e(1) + e(2)))'
+{ npy '|u1' '(5, 1)'; bytes 0 0 1 2 3; } >x.npy
+{ npy '|u1' '(5, 3)'; bytes 0 0 1 1 0 0 0 1 0 0 0 1 1 0 0; } >y.npy
+npz hot.npz x y
+made 'binary_crossentropy of several outputs' softmax hot data.train=hot.npz train.loss=binary_crossentropy 'train.metrics=[accuracy]'
+holds 'the probability of the largest' 'c("class") == top() && near(c("probability"), c("output[" top() "]"))'
+made 'and of logits' three hot data.train=hot.npz 'train.loss={binary_crossentropy: {from_logits: true}}' 'train.metrics=[accuracy]'
+holds 'its sigmoid' 'c("class") == top() && near(c("probability"), 1 / (1 + 1 / e(top())))'
 made 'regression' one reals
 tap_is "$(head -n 1 o.csv)" 'sample,output,label' 'has no class'
 tap_is "$("$QCNN" infer --json --split train w.bin | grep -c '"classes": null, "probabilities": null, "scores": null')" 1 'nor in JSON'

@@ -92,25 +92,14 @@ static bool labels_count(const struct label_set *s, uint32_t noutput)
 
 /* ---- the rule ---- */
 
-static const struct metric_choice *find_metric(const struct measures *m, const char *name)
-{
-	for (unsigned i = 0; i < m->nmetric; i++)
-		if (!strcmp(m->metric[i].row->name, name))
-			return &m->metric[i];
-	return NULL;
-}
-
-static bool loss_is(const struct measures *m, const char *name)
-{
-	return !strcmp(m->loss.row->name, name);
-}
-
 /* Of one output, where the labels are not known: by the loss and metrics that are for one kind alone. */
 static enum class_rule rule_of_measures(const struct measures *m)
 {
-	if (loss_is(m, "hinge") || loss_is(m, "squared_hinge") || loss_is(m, "soft_margin") || find_metric(m, "sign_accuracy"))
+	enum loss_outputs outputs = m->loss.row->outputs;
+
+	if (outputs == OUTPUTS_MARGINS || measures_binary(m, BINARY_SIGNS))
 		return CLASS_BY_SIGN;
-	if (loss_is(m, "binary_crossentropy") || loss_is(m, "one_minus_probability") || find_metric(m, "binary_accuracy"))
+	if (outputs == OUTPUTS_PROBABILITIES || measures_binary(m, BINARY_BITS))
 		return CLASS_BY_THRESHOLD;
 	return CLASS_NONE;
 }
@@ -136,14 +125,12 @@ static enum class_rule rule_of_several(const struct label_set *s, const struct m
 static enum class_score score_of(const struct measures *m, const struct program *p, enum class_rule rule)
 {
 	enum activation last = p->ndense ? p->dense[p->ndense - 1].activation : ACTIVATION_LINEAR;
-	const double *option = m->loss.option;
+	bool logits = loss_of_logits(&m->loss);
 
-	if (loss_is(m, "binary_crossentropy"))
-		return *option != 0 ? SCORE_SIGMOID : SCORE_PROBABILITY;
-	if (loss_is(m, "categorical_crossentropy"))
-		return *option != 0 ? SCORE_SOFTMAX : SCORE_SHARE;
-	if (loss_is(m, "one_minus_probability") || loss_is(m, "kl"))
-		return SCORE_PROBABILITY;
+	if (m->loss.row->outputs == OUTPUTS_PROBABILITIES)
+		return logits ? SCORE_SIGMOID : SCORE_PROBABILITY;
+	if (m->loss.row->outputs == OUTPUTS_SHARES)
+		return logits ? SCORE_SOFTMAX : SCORE_SHARE;
 	if ((rule == CLASS_BY_LARGEST && last == ACTIVATION_SOFTMAX) || (rule == CLASS_BY_THRESHOLD && last == ACTIVATION_SIGMOID))
 		return SCORE_PROBABILITY;
 	return SCORE_OUTPUT;
@@ -162,7 +149,7 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 		add_label(&s, k->map->entry[i].value->f);
 	k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
 	k->score = score_of(&m, p, k->rule);
-	binary = find_metric(&m, "binary_accuracy");
+	binary = measures_binary(&m, BINARY_BITS);
 	if (k->score == SCORE_SIGMOID)
 		k->threshold = 0;            /* of the logit, which is a probability of 0.5 */
 	else if (binary && isfinite(binary->option[0]))

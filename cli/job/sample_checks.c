@@ -58,24 +58,13 @@ static const double *labels_of(const struct part *p, uint32_t i)
 	return p->data->y + (size_t)p->data->ny * (p->row ? p->row[i] : i);
 }
 
-/* Losses of how far an output is from its label. */
-static bool is_distance(const struct loss_row *loss)
-{
-	static const char *const name[] = { "mse", "mae", "huber", "log_cosh" };
-
-	for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-		if (!strcmp(loss->name, name[i]))
-			return true;
-	return false;
-}
-
 static void check_range(const struct program *p, const struct part *part, const struct loss_row *loss, struct span at,
 	struct diags *d)
 {
 	const double slack = 1e-6;
 	struct diag *g;
 
-	if (!is_distance(loss) || part->data->ny != p->noutput)
+	if (loss->outputs != OUTPUTS_VALUES || part->data->ny != p->noutput)
 		return;
 	for (uint32_t k = 0; k < p->noutput; k++) {
 		struct range r = range_of_output(p, k);
@@ -104,21 +93,10 @@ static void list_labels(struct buf *out, const double *value, unsigned n)
 /* A metric that takes one output for two classes, or NULL. */
 static const char *binary_metric(const struct measures *m)
 {
-	for (unsigned i = 0; i < m->nmetric; i++) {
-		const char *name = m->metric[i].row->name;
-
-		if (m->metric[i].row->takes_class || !strcmp(name, "sign_accuracy") || !strcmp(name, "binary_accuracy"))
-			return name;
-	}
-	return NULL;
-}
-
-static bool has_metric(const struct measures *m, const char *name)
-{
 	for (unsigned i = 0; i < m->nmetric; i++)
-		if (!strcmp(m->metric[i].row->name, name))
-			return true;
-	return false;
+		if (m->metric[i].row->takes_class || m->metric[i].row->labels != BINARY_ANY)
+			return m->metric[i].row->name;
+	return NULL;
 }
 
 /* Whole numbers, more than two. */
@@ -133,11 +111,11 @@ static bool are_classes(const double *value, unsigned n)
 /* Two labels that a metric sees on one side; value is in ascending order. */
 static const char *blind_metric(const struct measures *m, const double *value)
 {
-	if ((value[0] >= 0) != (value[1] >= 0))
-		return NULL;
-	if (has_metric(m, "sign_accuracy"))
-		return "sign_accuracy";
-	return has_metric(m, "accuracy") && value[0] != 0 ? "accuracy" : NULL;
+	const struct metric_choice *blind = measures_binary(m, BINARY_SIGNS);
+
+	if (!blind && value[0] != 0)
+		blind = measures_binary(m, BINARY_SIGNS_OR_BITS);
+	return blind && (value[0] >= 0) == (value[1] >= 0) ? blind->row->name : NULL;
 }
 
 void sample_labels_check(const struct program *p, const struct part *part, const struct measures *m, struct span at,
@@ -171,22 +149,9 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 
 /* ---- outputs as probabilities ---- */
 
-static bool takes_logits(const struct loss_choice *loss)
-{
-	for (unsigned i = 0; i < loss->row->noption; i++)
-		if (!strcmp(loss->row->option[i].name, "from_logits"))
-			return loss->option[i] != 0;
-	return false;
-}
-
 static bool takes_probabilities(const struct loss_choice *loss)
 {
-	static const char *const name[] = { "binary_crossentropy", "categorical_crossentropy", "kl", "one_minus_probability" };
-
-	for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-		if (!strcmp(loss->row->name, name[i]))
-			return !takes_logits(loss);
-	return false;
+	return (loss->row->outputs == OUTPUTS_PROBABILITIES || loss->row->outputs == OUTPUTS_SHARES) && !loss_of_logits(loss);
 }
 
 /* range_of_output is exact unless an observable sums several Pauli terms, whose least values need not occur together. */

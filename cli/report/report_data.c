@@ -174,12 +174,7 @@ static void find_classes(struct train_report *p)
 /* Losses that take logits part 0 and 1 at 0. */
 static double threshold_of(const struct train_job *j)
 {
-	const struct loss_choice *l = &j->measures.loss;
-
-	for (unsigned k = 0; k < l->row->noption; k++)
-		if (!strcmp(l->row->option[k].name, "from_logits") && l->option[k] > 0)
-			return 0;
-	return NAN;
+	return loss_of_logits(&j->measures.loss) ? 0 : NAN;
 }
 
 static unsigned nearest(const struct train_report *p, double v)

@@ -241,8 +241,9 @@ static double loss_one_minus_probability(const struct loss_sample *s, double *sl
 }
 
 static const struct loss_row table[] = {
-#define LOSS(id, text, origin, of_classes, of_labels, options) { \
-	.name = #id, .doc = text, .source = origin, .classes = CLASSES_##of_classes, .labels = LABELS_##of_labels, \
+#define LOSS(id, text, origin, of_outputs, of_classes, of_labels, options) { \
+	.name = #id, .doc = text, .source = origin, .outputs = OUTPUTS_##of_outputs, .classes = CLASSES_##of_classes, \
+	.labels = LABELS_##of_labels, \
 	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options }, \
 	.value = loss_##id },
 #include "runtime/train/loss/loss.def"

@@ -12,11 +12,13 @@
 struct loss_sample { const double *opt, *output, *label; uint32_t n, nlabel; };
 
 /* See loss.def. */
+enum loss_outputs { OUTPUTS_VALUES = 0, OUTPUTS_MARGINS, OUTPUTS_PROBABILITIES, OUTPUTS_SHARES, OUTPUTS_RATES };
 enum loss_classes { CLASSES_NO = 0, CLASSES_OF_SEVERAL, CLASSES_OR_ONE };
 enum loss_labels { LABELS_ANY = 0, LABELS_SHARES, LABELS_COUNTS };
 
 struct loss_row {
 	const char *name, *doc, *source;
+	enum loss_outputs outputs;
 	enum loss_classes classes;
 	enum loss_labels labels;
 	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
@@ -31,12 +33,16 @@ size_t loss_rows(const struct loss_row **rows);
  * a metric takes the number of a class. */
 struct metric_set { const double *opt, *output, *label; uint32_t nsample, n, nlabel; };
 
+/* See metric.def. */
+enum metric_labels { BINARY_ANY = 0, BINARY_SIGNS, BINARY_BITS, BINARY_SIGNS_OR_BITS };
 /* Classes that a metric which is a matrix tells apart. */
 enum { METRIC_SIDE_MAX = 32 };
 
 struct metric_row {
 	const char *name, *doc, *source;
-	bool takes_class, is_matrix, rises;      /* rises: more is better */
+	bool takes_class;
+	enum metric_labels labels;
+	bool is_matrix, rises;       /* rises: more is better */
 	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
 	/* One number, or the rows of a matrix of metric_side() rows. */
 	void (*value)(const struct metric_set *s, double *out);

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "runtime/train/loss/measures.h"
 
+#include <string.h>
+
 static void fill_defaults(const struct train_option *row, unsigned n, double *option)
 {
 	for (unsigned k = 0; k < n; k++)
@@ -23,6 +25,22 @@ struct metric_choice metric_choice(const struct metric_row *row)
 
 	fill_defaults(row->option, row->noption, c.option);
 	return c;
+}
+
+bool loss_of_logits(const struct loss_choice *loss)
+{
+	for (unsigned k = 0; k < loss->row->noption; k++)
+		if (!strcmp(loss->row->option[k].name, "from_logits"))
+			return loss->option[k] != 0;
+	return false;
+}
+
+const struct metric_choice *measures_binary(const struct measures *m, enum metric_labels labels)
+{
+	for (unsigned k = 0; k < m->nmetric; k++)
+		if (m->metric[k].row->labels == labels)
+			return &m->metric[k];
+	return NULL;
 }
 
 unsigned measures_at(const struct measures *m, unsigned k, uint32_t n)

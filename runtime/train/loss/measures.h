@@ -24,6 +24,10 @@ struct measures {
 /* With the options' defaults. */
 struct loss_choice loss_choice(const struct loss_row *row);
 struct metric_choice metric_choice(const struct metric_row *row);
+/* Are the outputs logits, by an option of the loss? */
+bool loss_of_logits(const struct loss_choice *loss);
+/* The first metric for one output with these labels, or NULL. */
+const struct metric_choice *measures_binary(const struct measures *m, enum metric_labels labels);
 
 /* Do the metrics' numbers for n outputs have room?  0 or -ERR_CONFIG. */
 int measures_check(const struct measures *m, uint32_t n, struct err *e);

@@ -239,7 +239,7 @@ static double mean_loss(const struct loss_row *loss, const struct metric_set *s)
 	return s->nsample ? sum / s->nsample : 0;
 }
 
-#define LOSS(name, doc, source, classes, labels, options) \
+#define LOSS(name, doc, source, outputs, classes, labels, options) \
 	static void metric_##name(const struct metric_set *s, double *out) \
 	{ \
 		*out = mean_loss(loss_find(#name), s); \
@@ -248,14 +248,15 @@ static double mean_loss(const struct loss_row *loss, const struct metric_set *s)
 #undef LOSS
 
 static const struct metric_row table[] = {
-#define ROW(id, text, origin, by_class, matrix, up, options) { \
-	.name = #id, .doc = text, .source = origin, .takes_class = by_class, .is_matrix = matrix, .rises = up, \
+#define ROW(id, text, origin, by_class, of_labels, matrix, up, options) { \
+	.name = #id, .doc = text, .source = origin, .takes_class = by_class, .labels = BINARY_##of_labels, .is_matrix = matrix, .rises = up, \
 	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options }, \
 	.value = metric_##id },
-#define METRIC(id, text, origin, by_class, matrix, options) ROW(id, text, origin, by_class, matrix, 1, options)
+#define METRIC(id, text, origin, by_class, of_labels, matrix, options) ROW(id, text, origin, by_class, of_labels, matrix, 1, options)
 #include "runtime/train/loss/metric.def"
 #undef METRIC
-#define LOSS(id, text, origin, of_classes, of_labels, options) ROW(id, text, origin, CLASSES_##of_classes != CLASSES_NO, 0, 0, options)
+#define LOSS(id, text, origin, of_outputs, of_classes, of_labels, options) \
+	ROW(id, text, origin, CLASSES_##of_classes != CLASSES_NO, ANY, 0, 0, options)
 #include "runtime/train/loss/loss.def"
 #undef LOSS
 };

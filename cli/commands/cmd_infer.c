@@ -20,6 +20,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/visible.h"
+#include "runtime/data/format/dataset_read.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/weights/weights.h"
 

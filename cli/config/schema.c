@@ -12,6 +12,7 @@
 #include "cli/config/aliases.h"
 #include "cli/config/schema_text.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/shots.h"

@@ -6,6 +6,7 @@
 
 #include "compiler/compile.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 #include "runtime/train/weights/weights.h"
 
 struct model_file {

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "runtime/data/format/npz.h"
 #include "runtime/log/metrics.h"
 
 static const double *labels_of(const struct predictions *p, uint32_t i)

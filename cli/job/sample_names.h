@@ -6,6 +6,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 
 enum { SAMPLE_NAMES_BYTES_MAX = 1 << 20 };
 

@@ -10,6 +10,7 @@
 #include "cli/job/sample_names.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/data/generate/generate.h"
 
 enum { ROWS_TEXT_MAX = 8 << 20 };    /* bytes: half of what the header of weights.bin may take */
 

@@ -7,6 +7,7 @@
 
 #include "cli/config/schema_text.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 

@@ -4,6 +4,7 @@
 #define QCNN_VALUES_H
 
 #include "runtime/data/dataset.h"
+#include "runtime/data/format/npz.h"
 #include "runtime/program/program.h"
 
 /* A named array; complex ones hold re, im pairs. */

@@ -5,8 +5,6 @@ noinst_LIBRARIES += libdata.a
 libdata_a_SOURCES = \
 	runtime/data/dataset.c \
 	runtime/data/dataset.h \
-	runtime/data/dataset_spec.c \
-	runtime/data/dataset_spec.h \
 	runtime/data/eigen.c \
 	runtime/data/eigen.h \
 	runtime/data/format/array_places.c \
@@ -20,19 +18,21 @@ libdata_a_SOURCES = \
 	runtime/data/format/dataset_arrays.c \
 	runtime/data/format/dataset_csv.c \
 	runtime/data/format/dataset_idx.c \
+	runtime/data/format/dataset_read.c \
+	runtime/data/format/dataset_read.h \
+	runtime/data/format/dataset_spec.c \
+	runtime/data/format/dataset_spec.h \
 	runtime/data/format/idx.c \
 	runtime/data/format/idx.h \
 	runtime/data/format/label_words.c \
 	runtime/data/format/label_words.h \
 	runtime/data/format/npy.c \
 	runtime/data/format/npz.c \
+	runtime/data/format/npz.h \
 	runtime/data/format/npz_records.h \
 	runtime/data/format/npz_write.c \
-	runtime/data/format/number.c \
-	runtime/data/format/number.h \
+	runtime/data/format/reader.c \
 	runtime/data/format/reader.h \
-	runtime/data/format/row_store.c \
-	runtime/data/format/row_store.h \
 	runtime/data/generate/gen_cluster.c \
 	runtime/data/generate/gen_ising.c \
 	runtime/data/generate/gen_stripes.c \
@@ -41,6 +41,10 @@ libdata_a_SOURCES = \
 	runtime/data/generate/generators.def \
 	runtime/data/generate/ising.c \
 	runtime/data/generate/ising.h \
+	runtime/data/number.c \
+	runtime/data/number.h \
+	runtime/data/row_store.c \
+	runtime/data/row_store.h \
 	runtime/data/split.c \
 	runtime/data/stratify.c \
 	runtime/data/transform/covariance.c \

@@ -3,7 +3,7 @@
 #ifndef QCNN_REMOTE_ROWS_H
 #define QCNN_REMOTE_ROWS_H
 
-#include "runtime/data/dataset_spec.h"
+#include "runtime/data/format/dataset_spec.h"
 #include "runtime/net/protocol/wire.h"
 
 /* Rows of a data set that have come. */

@@ -4,6 +4,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/data/dataset.h"
 
+#include "runtime/data/format/dataset_read.h"
 #include "tests/tap.h"
 
 static const struct input_want one[] = { { .name = "x", .count = 2, .ndim = 1, .dim = { 2 } } };

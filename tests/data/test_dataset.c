@@ -5,6 +5,9 @@
 
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
+#include "runtime/data/format/dataset_read.h"
+#include "runtime/data/format/npz.h"
+#include "runtime/data/generate/generate.h"
 #include "tests/tap.h"
 
 static double x_value[] = { 1, 2, 3, 4, 5, 6 }, y_value[] = { 0, 1, 0 };

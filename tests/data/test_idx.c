@@ -8,6 +8,7 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/system/inflate.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 #include "tests/tap.h"
 
 /* Two images of 2 x 3 bytes, 0 1 2 3 4 255 and 6 to 11; and the same by `gzip -n` 1.12. */

@@ -4,6 +4,7 @@
 #include "runtime/data/generate/ising.h"
 
 #include "runtime/data/dataset.h"
+#include "runtime/data/generate/generate.h"
 #include "tests/tap.h"
 
 enum { N = 9, DIM = 1 << N };

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/data/dataset.h"
 
+#include "runtime/data/format/npz.h"
 #include "tests/tap.h"
 
 /* A file with this header text (padded by `pad` blanks) and these data. */

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "runtime/data/dataset.h"
 
+#include "runtime/data/format/npz.h"
 #include "tests/tap.h"
 
 /* x = (3, 2) 1 ... 6 and y = (3,) 1 -1 1 as integers, deflated by Python's zipfile,

@@ -9,6 +9,8 @@
 #include <zlib.h>
 
 #include "runtime/base/rng.h"
+#include "runtime/data/format/dataset_read.h"
+#include "runtime/data/format/npz.h"
 #include "tests/tap.h"
 
 enum { ROWS = 700, COLUMNS = 9, LARGE = 12 };

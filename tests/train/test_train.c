@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/data/format/dataset_read.h"
+#include "runtime/data/format/npz.h"
 #include "tests/train/small_job.h"
 
 /* ---- numbers ---- */

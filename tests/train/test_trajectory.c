@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/json.h"
+#include "runtime/data/format/dataset_read.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/compile_file.h"
 #include "tests/tap.h"

@@ -16,7 +16,18 @@ compiler:        lang runtime/program runtime/base
 runtime/base:
 runtime/program: lang/gates.h lang/gates.def runtime/base
 runtime/exec:    runtime/program lang/gates.h lang/gates.def runtime/base
-runtime/train:   runtime/program runtime/exec runtime/data runtime/net runtime/log runtime/base
+runtime/train/option:
+runtime/train/optimizer:  runtime/train/option runtime/program runtime/base
+runtime/train/loss:       runtime/train/option runtime/train/optimizer runtime/base
+runtime/train/job:        runtime/train/loss runtime/train/optimizer runtime/data runtime/exec runtime/log runtime/base
+runtime/train/callback:   runtime/train/job runtime/train/optimizer runtime/train/option runtime/log runtime/base
+runtime/train/checkpoint: runtime/train/callback runtime/train/job runtime/train/optimizer runtime/train/weights runtime/base
+runtime/train/weights:    runtime/train/keras runtime/data runtime/data/format runtime/program runtime/base
+runtime/train/keras:      runtime/program runtime/base
+runtime/train:   runtime/train/checkpoint runtime/train/callback runtime/train/job runtime/train/optimizer runtime/program runtime/exec runtime/data runtime/data/format runtime/net runtime/log runtime/base
+runtime/data/format:      runtime/data runtime/data/transform runtime/base
+runtime/data/generate:    runtime/data runtime/base
+runtime/data/transform:   runtime/data runtime/base
 runtime/data:    runtime/base
 runtime/net:     runtime/base
 runtime/log:     runtime/base

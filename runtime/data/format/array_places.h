@@ -3,7 +3,8 @@
 #ifndef QCNN_ARRAY_PLACES_H
 #define QCNN_ARRAY_PLACES_H
 
-#include "runtime/data/format/number.h"
+#include "runtime/data/format/npz.h"
+#include "runtime/data/number.h"
 #include "runtime/data/format/reader.h"
 
 enum { NPY_START_BYTES = 12 };       /* magic, version, the header's length */

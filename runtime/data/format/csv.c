@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 
 void csv_init(struct csv *c, struct diags *d, uint32_t file)
 {

@@ -8,7 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/temporary_file.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 
 struct csv_window {
 	int fd;

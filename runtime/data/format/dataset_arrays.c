@@ -12,8 +12,9 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/data/format/array_places.h"
-#include "runtime/data/format/row_store.h"
-#include "runtime/data/generate/generate.h"
+#include "runtime/data/format/npz.h"
+#include "runtime/data/row_store.h"
+#include "runtime/data/dataset.h"
 
 struct source {
 	const char *path;

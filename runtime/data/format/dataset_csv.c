@@ -13,7 +13,7 @@
 #include "runtime/base/input_files.h"
 #include "runtime/base/system/temporary_file.h"
 #include "runtime/data/format/csv_table.h"
-#include "runtime/data/format/row_store.h"
+#include "runtime/data/row_store.h"
 
 enum { CSV_FAULTS_MAX = 5 };         /* what is wrong in every row is not said for every row */
 

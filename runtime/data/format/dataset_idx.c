@@ -13,8 +13,8 @@
 #include "runtime/base/system/inflate.h"
 #include "runtime/base/system/temporary_file.h"
 #include "runtime/data/format/idx.h"
-#include "runtime/data/format/row_store.h"
-#include "runtime/data/generate/generate.h"
+#include "runtime/data/row_store.h"
+#include "runtime/data/dataset.h"
 
 struct idx_file {
 	const char *path;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "runtime/data/format/number.h"
+#include "runtime/data/number.h"
 
 enum { IDX_DIMS_MAX = 8, IDX_HEAD_MAX = 4 + 4 * IDX_DIMS_MAX };
 

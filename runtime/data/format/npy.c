@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/data/format/npz.h"
 
 enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7 };
 

@@ -13,6 +13,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/inflate.h"
 #include "runtime/base/system/temporary_file.h"
+#include "runtime/data/format/npz.h"
 #include "runtime/data/format/npz_records.h"
 
 static int broken(struct err *e, const char *what)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writing NumPy's .npz: members stored, one behind the other. */
 #include "config.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/format/npz.h"
 
 #include "runtime/base/system/inflate.h"
 #include "runtime/data/format/npz_records.h"

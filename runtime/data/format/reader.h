@@ -4,7 +4,7 @@
 #define QCNN_READER_H
 
 #include "runtime/base/crypto/crypto.h"
-#include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 
 int dataset_read_csv(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e);

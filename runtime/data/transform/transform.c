@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/data/format/row_store.h"
+#include "runtime/data/row_store.h"
 #include "runtime/data/transform/pca.h"
 
 static const char *const names[TRANSFORM_COUNT] = {
@@ -120,6 +120,14 @@ static int apply_in_memory(const struct transform_step *s, struct dataset *d, st
 	return 0;
 }
 
+/* A row_step_fn; the step's values are the transform's. */
+static int change_stored_row(const void *step, double *x, const char *source, size_t row, struct err *e)
+{
+	double spare[PCA_COMPONENTS_MAX];
+
+	return change_row(step, x, spare) ? out_of_range(step, source, row, e) : 0;
+}
+
 static int apply_step(const struct transform_step *s, struct dataset *d, struct err *e)
 {
 	int code = 0;
@@ -128,7 +136,7 @@ static int apply_step(const struct transform_step *s, struct dataset *d, struct 
 		return err_set(e, -ERR_BAD_DATA, "%s: rows of %u numbers, %s was learnt from rows of %u", d->source, d->nx,
 			names[s->kind], s->nin);
 	if (d->rows)
-		row_store_through(d->rows, s);
+		row_store_through(d->rows, change_stored_row, s, sizeof *s, s->nout);
 	else
 		code = apply_in_memory(s, d, e);
 	if (!code)

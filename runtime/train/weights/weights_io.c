@@ -12,6 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/json.h"
 #include "runtime/data/dataset.h"
+#include "runtime/data/format/npz.h"
 #include "runtime/train/keras/keras.h"
 #include "runtime/train/weights/weights_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads rows that lie behind one another at once, others one by one. */
 #include "config.h"
-#include "runtime/data/format/row_store.h"
+#include "runtime/data/row_store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,13 +13,15 @@
 
 enum { PIECE_BYTES = 1 << 20 };          /* of a field, read at once unless one row has more */
 
+struct row_step { row_step_fn change; void *data; uint32_t nout; };
+
 struct row_store {
 	char *source;
 	uint32_t nx;
 	unsigned nfield;
 	size_t field_cap;
 	struct row_field *field;
-	struct transform through;
+	struct row_step *step; size_t nstep, step_cap;
 	double *row;                 /* (nx) of the row that is put together */
 	uint8_t *bytes;              /* of the piece of a field */
 	size_t nbytes;
@@ -48,6 +50,9 @@ void row_store_free(struct row_store *s)
 	}
 	for (unsigned i = 0; i < s->nfield; i++)
 		free(s->field[i].name);
+	for (size_t i = 0; i < s->nstep; i++)
+		free(s->step[i].data);
+	free(s->step);
 	free(s->source);
 	free(s->field);
 	free(s->row);
@@ -62,9 +67,11 @@ void row_store_add(struct row_store *s, const struct row_field *f)
 	s->field[s->nfield++].name = f->name ? mem_strdup(f->name) : NULL;
 }
 
-void row_store_through(struct row_store *s, const struct transform_step *step)
+void row_store_through(struct row_store *s, row_step_fn change, const void *step, size_t nbytes, uint32_t nout)
 {
-	s->through.step[s->through.nstep++] = *step;
+	mem_reserve(s->step, s->nstep, s->step_cap);
+	s->step[s->nstep] = (struct row_step){ change, mem_alloc(nbytes, 1), nout };
+	memcpy(s->step[s->nstep++].data, step, nbytes);
 }
 
 static size_t row_bytes(const struct row_field *f)
@@ -152,7 +159,7 @@ static uint32_t run_length(const uint32_t *row, uint32_t at, uint32_t n, uint32_
 
 static uint32_t width(const struct row_store *s)
 {
-	return s->through.nstep ? transform_outputs(&s->through) : s->nx;
+	return s->nstep ? s->step[s->nstep - 1].nout : s->nx;
 }
 
 /* The run's rows, one after the other through the steps, to x. */
@@ -163,8 +170,8 @@ static int read_changed(struct row_store *s, uint32_t first, uint32_t n, double 
 
 	for (uint32_t r = 0; !code && r < n; r++) {
 		code = read_run(s, first + r, 1, s->row, e);
-		if (!code)
-			code = transform_row(&s->through, s->row, s->source, first + r, e);
+		for (size_t i = 0; !code && i < s->nstep; i++)
+			code = s->step[i].change(s->step[i].data, s->row, s->source, first + r, e);
 		memcpy(x + (size_t)r * nout, s->row, nout * sizeof *x);
 	}
 	return code;
@@ -179,7 +186,7 @@ int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uin
 		uint32_t from = row ? row[at] : first + at;
 
 		k = run_length(row, at, n, most);
-		code = s->through.nstep ? read_changed(s, from, k, x + (size_t)at * nout, e) : read_run(s, from, k, x + (size_t)at * nout, e);
+		code = s->nstep ? read_changed(s, from, k, x + (size_t)at * nout, e) : read_run(s, from, k, x + (size_t)at * nout, e);
 	}
 	return code;
 }

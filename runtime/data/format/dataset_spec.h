@@ -4,6 +4,7 @@
 #define QCNN_DATASET_SPEC_H
 
 #include "runtime/data/dataset.h"
+#include "runtime/data/format/dataset_read.h"
 #include "runtime/data/transform/transform.h"
 
 /* As canonical JSON. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One loop for a type that the machine's own order fits, one for all others. */
 #include "config.h"
-#include "runtime/data/format/number.h"
+#include "runtime/data/number.h"
 
 #include <string.h>
 

@@ -68,17 +68,13 @@ static void labels_of_text(const char *text, struct label_set *s)
 	json_decref(list);
 }
 
-/* Each is one of a and b, and there is a. */
+/* Each is one of a and b. */
 static bool labels_are(const struct label_set *s, double a, double b)
 {
-	bool has = false;
-
-	for (unsigned i = 0; i < s->n; i++) {
+	for (unsigned i = 0; i < s->n; i++)
 		if (s->value[i] != a && s->value[i] != b)
 			return false;
-		has |= s->value[i] == a;
-	}
-	return has;
+	return true;
 }
 
 /* Numbers of outputs. */
@@ -108,9 +104,9 @@ static enum class_rule rule_of_one(const struct label_set *s, const struct measu
 {
 	if (!s->n)
 		return rule_of_measures(m);
-	if (labels_are(s, 0, 1))
-		return CLASS_BY_THRESHOLD;
-	return labels_are(s, -1, 1) || labels_are(s, 1, -1) ? CLASS_BY_SIGN : CLASS_NONE;
+	if (!labels_are(s, 0, 1) && !labels_are(s, -1, 1))
+		return CLASS_NONE;
+	return binary_rule(s->value, s->n, loss_outputs(&m->loss), VALUE_UNSET).signs ? CLASS_BY_SIGN : CLASS_BY_THRESHOLD;
 }
 
 static enum class_rule rule_of_several(const struct label_set *s, const struct measures *m, uint32_t noutput)
@@ -138,22 +134,18 @@ static enum class_score score_of(const struct measures *m, const struct program 
 
 void classes_init(struct classes *k, const struct config *c, const struct program *p, const char *labels)
 {
+	static const double signs[] = { -1, 1 }, bits[] = { 0, 1 };
 	struct label_set s = { .n = 0 };
-	const struct metric_choice *binary;
 	struct measures m;
 
-	*k = (struct classes){ .threshold = 0.5, .noutput = p->noutput, .map = config_node(c, KEY_DATA_LABEL_MAP) };
+	*k = (struct classes){ .noutput = p->noutput, .map = config_node(c, KEY_DATA_LABEL_MAP) };
 	config_measures(c, &m);
 	labels_of_text(labels, &s);
 	for (uint32_t i = 0; !s.n && k->map && i < k->map->n && i < CLASSES_MAX; i++)
 		add_label(&s, k->map->entry[i].value->f);
 	k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
 	k->score = score_of(&m, p, k->rule);
-	binary = measures_binary(&m, BINARY_BITS);
-	if (k->score == SCORE_SIGMOID)
-		k->threshold = 0;            /* of the logit, which is a probability of 0.5 */
-	else if (binary && isfinite(binary->option[0]))
-		k->threshold = binary->option[0];
+	k->binary = measures_rule(&m, k->rule == CLASS_BY_SIGN ? signs : bits, 2);
 }
 
 /* ---- one sample ---- */
@@ -203,7 +195,7 @@ double classes_choose(const struct classes *k, const double *output, double *sco
 		*score = score_of_several(k, output, at);
 		return at;
 	}
-	positive = k->rule == CLASS_BY_SIGN ? *output >= 0 : *output > k->threshold;
+	positive = binary_positive(&k->binary, *output);
 	*score = score_of_one(k, *output, positive);
 	return positive ? 1 : k->rule == CLASS_BY_SIGN ? -1 : 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which class a model's outputs choose, and what the class is called.
  *
- * One output chooses between two labels, as the metric accuracy does: by its sign for labels -1 and 1, by the
- * threshold 0.5 (or that of the metric binary_accuracy) for labels 0 and 1. Of several outputs the largest names the
- * class by its place. Whether labels are classes follows from the labels of the training, which weights.bin has, else
+ * One output chooses between two labels by measures_rule, as metrics do. Of several outputs the largest names the class
+ * by its place. Whether labels are classes follows from the labels of the training, which weights.bin has, else
  * from data.label_map, loss and metrics. Models of other labels (regression) choose no class. */
 #ifndef QCNN_CLASSES_H
 #define QCNN_CLASSES_H
@@ -17,6 +16,7 @@
 /* Different labels of a training that are kept: beyond this they are not classes. */
 enum { CLASSES_MAX = 64 };
 
+/* SIGN: the labels are -1 and 1, THRESHOLD: 0 and 1. */
 enum class_rule { CLASS_NONE = 0, CLASS_BY_SIGN, CLASS_BY_THRESHOLD, CLASS_BY_LARGEST };
 /* What the loss makes of the outputs. */
 enum class_score { SCORE_OUTPUT = 0, SCORE_PROBABILITY, SCORE_SHARE, SCORE_SIGMOID, SCORE_SOFTMAX };
@@ -24,7 +24,7 @@ enum class_score { SCORE_OUTPUT = 0, SCORE_PROBABILITY, SCORE_SHARE, SCORE_SIGMO
 struct classes {
 	enum class_rule rule;
 	enum class_score score;
-	double threshold;
+	struct binary_rule binary;
 	uint32_t noutput;
 	const struct ynode *map;         /* data.label_map, or NULL */
 };

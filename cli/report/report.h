@@ -37,7 +37,7 @@ struct train_report {
 	unsigned nclass; double class_value[REPORT_CLASSES_MAX]; char class_name[REPORT_CLASSES_MAX][REPORT_NAME_MAX + 1];
 	struct history_best best;    /* epoch of the best start */
 	struct svg_size size;        /* that figures are drawn in */
-	double threshold;            /* between two classes of one output; NaN: halfway */
+	bool has_rule; struct binary_rule rule;      /* between two classes of one output; else the nearest is chosen */
 	struct { uint32_t start, epoch; double norm; } *norm; size_t nnorm, cap_norm;
 	double *flat; size_t cap_flat;       /* norm[] as numbers */
 };

@@ -171,10 +171,14 @@ static void find_classes(struct train_report *p)
 		name_class(p, k);
 }
 
-/* Losses that take logits part 0 and 1 at 0. */
-static double threshold_of(const struct train_job *j)
+/* Labels 0 and 1, or -1 and 1: as metrics and `qcnn infer` do. */
+static void find_rule(struct train_report *p)
 {
-	return loss_of_logits(&j->measures.loss) ? 0 : NAN;
+	const double *v = p->class_value;
+
+	p->has_rule = p->nclass == 2 && p->job->model.program->noutput == 1 && (v[0] == 0 || v[0] == -1) && v[1] == 1;
+	if (p->has_rule)
+		p->rule = measures_rule(&p->job->train.measures, v, 2);
 }
 
 static unsigned nearest(const struct train_report *p, double v)
@@ -194,8 +198,8 @@ unsigned report_class(const struct train_report *p, const struct report_part *pa
 
 	if (n > 1)
 		return label && ny == 1 ? (*y >= 0 && *y < n ? (unsigned)*y : 0) : metric_largest(label ? y : output, n);
-	if (!label && p->nclass == 2 && !isnan(p->threshold))
-		return *output > p->threshold;
+	if (!label && p->has_rule)
+		return binary_positive(&p->rule, *output);
 	return nearest(p, label ? *y : *output);
 }
 
@@ -216,7 +220,7 @@ int train_report_write(struct train_report *p, struct run *run, const struct tra
 	if (!code) {
 		p->best = history_best(&p->history, r->winner + 1.0);
 		find_classes(p);
-		p->threshold = threshold_of(&p->job->train);
+		find_rule(p);
 		report_page(p, &page);
 		code = run_write(run, "report.html", &page, 0, e);
 	}

@@ -284,7 +284,8 @@ static void train_metrics(struct trainer *t, double *metric)
 		return;
 	epoch_labels(t);
 	measures_metrics(&j->measures,
-		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput, j->train.data->ny }, metric);
+		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput, j->train.data->ny, OUTPUTS_VALUES },
+		metric);
 }
 
 /* What is known of the epoch's updates so far. */

@@ -67,11 +67,23 @@ holds 'the threshold of binary_accuracy' 'c("class") == (c("output") > 0.9)'
 made 'binary_crossentropy' sigmoid bits train.loss=binary_crossentropy 'train.metrics=[accuracy]'
 holds 'the probability is that of the class' \
 	'c("class") == (c("output") > 0.5) && near(c("probability"), c("class") ? c("output") : 1 - c("output"))'
-right=$(awk -F, 'NR > 1 { n += $3 == $5 } END { print n / (NR - 1) }' o.csv)
-tap_is "$(sed -n 's/^accuracy	//p' out)" "$right" 'accuracy counts these classes'
-made 'logits' one bits 'train.loss={binary_crossentropy: {from_logits: true}}'
+# counts METRIC: it is the share of rows of o.csv whose class is their label.
+counts() {
+	tap_is "$(sed -n "s/^$1	//p" out)" "$(awk -F, 'NR > 1 { n += $3 == $5 } END { print n / (NR - 1) }' o.csv)" "$1 counts these classes"
+}
+counts accuracy
+made 'logits' one bits 'train.loss={binary_crossentropy: {from_logits: true}}' 'train.metrics=[accuracy, binary_accuracy]'
+tap_ok 'some lie between 0 and 0.5' awk -F, '$2 > 0 && $2 < 0.5 { found = 1 } END { exit !found }' o.csv
+counts accuracy
+counts binary_accuracy
 holds 'the probability is the sigmoid' \
 	'c("class") == (c("output") > 0) && near(c("probability"), 1 / (1 + exp(c("class") ? -c("output") : c("output"))))'
+made 'threshold of a logit' one bits 'train.loss={binary_crossentropy: {from_logits: true}}' 'train.metrics=[{binary_accuracy: {threshold: 0.5}}]'
+holds 'is that of binary_accuracy' 'c("class") == (c("output") > 0.5)'
+counts binary_accuracy
+made 'hinge with labels 0 and 1' one bits train.loss=hinge 'train.metrics=[accuracy]'
+holds 'above 0 is 1' 'c("class") == (c("output") > 0) && c("score") == c("output")'
+counts accuracy
 made 'sigmoid and mse' sigmoid bits
 holds 'a probability, too' 'near(c("probability"), c("class") ? c("output") : 1 - c("output"))'
 made 'softmax' softmax three train.loss=categorical_crossentropy

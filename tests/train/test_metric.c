@@ -32,6 +32,7 @@ static const struct set sets[] = {
 	{ "binary_accuracy", 7, 1, 1, SEVEN, 5. / 7, "by 0.5 for labels 0 and 1", 0 },
 	{ "binary_accuracy", 7, 1, 1, SEVEN, 6. / 7, "by a threshold", 0.3 },
 	{ "binary_accuracy", 7, 1, 1, SEVEN_SIGNED, 4. / 7, "by 0 for labels -1 and 1", 0 },
+	{ "binary_accuracy", 2, 1, 1, { 0, -1 }, { 1, -1 }, 1, "0 counts as +1 for labels -1 and 1", 0 },
 	{ "binary_accuracy", 2, 2, 2, { 0.6, 0.4, 0.7, 0.2 }, { 1, 1, 0, 0 }, 0.5, "several outputs, each for itself", 0 },
 	{ "categorical_accuracy", 6, 3, 1, THREE, 4. / 6, "by class", 0 },
 	{ "auc", 7, 1, 1, SEVEN, 0.79166666666666663, "with a tie", 0 },
@@ -49,14 +50,24 @@ static const struct set sets[] = {
 	{ "precision", 2, 1, 1, { 0.1, 0.2 }, { 1, 1 }, 0, "where nothing is called positive (threshold 0.5 is given)", 0.5 },
 };
 
-static double value_of(const struct metric_row *row, const struct set *s)
+/* What the outputs are to the loss decides, too. */
+static const struct { enum loss_outputs outputs; struct set set; } losses[] = {
+	{ OUTPUTS_MARGINS, { "accuracy", 4, 1, 1, { 0.2, -0.7, 0, 2 }, { 1, 1, 0, 0 }, 0.5, "labels 0 and 1 by 0, which is 0", 0 } },
+	{ OUTPUTS_MARGINS, { "accuracy", 4, 1, 1, { 0.2, -0.7, 0, 2 }, { 1, 1, 1, -1 }, 0.5, "labels -1 and 1 by sign", 0 } },
+	{ OUTPUTS_PROBABILITIES, { "accuracy", 2, 1, 1, { 0.2, 0.7 }, { 1, 1 }, 0.5, "by 0.5 without a label 0, too", 0 } },
+	{ OUTPUTS_MARGINS, { "binary_accuracy", 4, 1, 1, { 0.2, -0.7, 0, 2 }, { 1, 1, 0, 0 }, 0.5, "by 0", 0 } },
+	{ OUTPUTS_MARGINS, { "binary_accuracy", 4, 1, 1, { 0.2, -0.7, 0, 2 }, { 1, 1, 0, 0 }, 0.25, "by a threshold", 0.5 } },
+	{ OUTPUTS_MARGINS, { "precision", 4, 1, 1, { 0.2, -0.7, 0, 2 }, { 1, 1, 0, 0 }, 0.5, "by 0", 0 } },
+};
+
+static double value_of(const struct metric_row *row, const struct set *s, enum loss_outputs outputs)
 {
 	struct metric_choice c = metric_choice(row);
 	double value = -1;
 
 	if (s->threshold != 0)
 		c.option[0] = s->threshold;
-	row->value(&(struct metric_set){ c.option, s->output, s->label, s->nsample, s->n, s->nlabel }, &value);
+	row->value(&(struct metric_set){ c.option, s->output, s->label, s->nsample, s->n, s->nlabel, outputs }, &value);
 	return value;
 }
 
@@ -64,18 +75,18 @@ static void test_confusion(void)
 {
 	static const struct set two = { "confusion", 7, 1, 1, SEVEN, 0, "", 0 }, three = { "confusion", 6, 3, 1, THREE, 0, "", 0 };
 	static const double want_two[] = { 2, 1, 1, 3 }, want_three[] = { 1, 0, 0, 0, 2, 1, 1, 0, 1 };
-	struct measures m = { .metric = { metric_choice(metric_find("accuracy")), metric_choice(metric_find("confusion")),
+	struct measures m = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("accuracy")), metric_choice(metric_find("confusion")),
 		metric_choice(metric_find("mse")) }, .nmetric = 3 };
 	double value[TRAIN_VALUES_MAX];
 	struct err e;
 
-	measures_metrics(&m, &(struct metric_set){ NULL, two.output, two.label, 7, 1, 1 }, value);
+	measures_metrics(&m, &(struct metric_set){ NULL, two.output, two.label, 7, 1, 1, OUTPUTS_VALUES }, value);
 	tap_is_mem(value + 1, want_two, sizeof want_two, "confusion of two classes");
 	tap_close(value[0], 5. / 7, 1e-15, "the metric before it");
 	tap_close(value[5], 1.2025 / 7, 1e-15, "the metric after it");
 	tap_is_int(measures_at(&m, 3, 1), 6, "six numbers in all");
 	m.nmetric = 2;
-	measures_metrics(&m, &(struct metric_set){ NULL, three.output, three.label, 6, 3, 1 }, value);
+	measures_metrics(&m, &(struct metric_set){ NULL, three.output, three.label, 6, 3, 1, OUTPUTS_VALUES }, value);
 	tap_is_mem(value + 1, want_three, sizeof want_three, "confusion of three classes");
 	tap_is_int(measures_check(&m, METRIC_SIDE_MAX, &e), 0, "as many classes as there is room for");
 	tap_is_int(measures_check(&m, METRIC_SIDE_MAX + 1, &e), -ERR_CONFIG, "one more");
@@ -100,7 +111,7 @@ static void test_rows(void)
 		tap_ok(metric_find(metric[i].name) == &metric[i], "%s is found by its name", metric[i].name);
 		tap_ok(*metric[i].doc && *metric[i].source, "%s has text and source", metric[i].name);
 		if (!metric[i].is_matrix)
-			tap_ok(value_of(&metric[i], &none) == 0, "%s of no samples is 0", metric[i].name);
+			tap_ok(value_of(&metric[i], &none, OUTPUTS_VALUES) == 0, "%s of no samples is 0", metric[i].name);
 	}
 	n = loss_rows(&loss);
 	for (size_t i = 0; i < n; i++)
@@ -111,7 +122,14 @@ static void test_rows(void)
 int main(void)
 {
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-		tap_close(value_of(metric_find(sets[i].metric), &sets[i]), sets[i].want, 1e-15, "%s: %s", sets[i].metric, sets[i].what);
+		tap_close(value_of(metric_find(sets[i].metric), &sets[i], OUTPUTS_VALUES), sets[i].want, 1e-15, "%s: %s", sets[i].metric,
+			sets[i].what);
+	for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+		const struct set *s = &losses[i].set;
+
+		tap_close(value_of(metric_find(s->metric), s, losses[i].outputs), s->want, 1e-15, "%s of %s: %s", s->metric,
+			losses[i].outputs == OUTPUTS_MARGINS ? "margins" : "probabilities", s->what);
+	}
 	test_confusion();
 	test_rows();
 	return tap_done();

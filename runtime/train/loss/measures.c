@@ -35,6 +35,11 @@ bool loss_of_logits(const struct loss_choice *loss)
 	return false;
 }
 
+enum loss_outputs loss_outputs(const struct loss_choice *loss)
+{
+	return loss_of_logits(loss) ? OUTPUTS_MARGINS : loss->row->outputs;
+}
+
 const struct metric_choice *measures_binary(const struct measures *m, enum metric_labels labels)
 {
 	for (unsigned k = 0; k < m->nmetric; k++)
@@ -70,12 +75,20 @@ int measures_check(const struct measures *m, uint32_t n, struct err *e)
 	return matrices > 1 ? err_set(e, -ERR_CONFIG, "more than one of the metrics is a matrix") : 0;
 }
 
+struct binary_rule measures_rule(const struct measures *m, const double *label, uint64_t n)
+{
+	const struct metric_choice *bits = measures_binary(m, BINARY_BITS);
+
+	return binary_rule(label, n, loss_outputs(&m->loss), bits ? bits->option[0] : VALUE_UNSET);
+}
+
 void measures_metrics(const struct measures *m, const struct metric_set *s, double *value)
 {
 	for (unsigned k = 0; k < m->nmetric; k++) {
 		struct metric_set own = *s;
 
 		own.opt = m->metric[k].option;
+		own.outputs = loss_outputs(&m->loss);
 		m->metric[k].row->value(&own, value + measures_at(m, k, s->n));
 	}
 }

@@ -26,6 +26,8 @@ struct loss_choice loss_choice(const struct loss_row *row);
 struct metric_choice metric_choice(const struct metric_row *row);
 /* Are the outputs logits, by an option of the loss? */
 bool loss_of_logits(const struct loss_choice *loss);
+/* What the outputs are to the loss with its options: logits are margins. */
+enum loss_outputs loss_outputs(const struct loss_choice *loss);
 /* The first metric for one output with these labels, or NULL. */
 const struct metric_choice *measures_binary(const struct measures *m, enum metric_labels labels);
 
@@ -33,7 +35,9 @@ const struct metric_choice *measures_binary(const struct measures *m, enum metri
 int measures_check(const struct measures *m, uint32_t n, struct err *e);
 /* Where the numbers of metric k begin among those of all, for n outputs; k = nmetric: their count. */
 unsigned measures_at(const struct measures *m, unsigned k, uint32_t n);
-/* All metrics' numbers of a set (whose opt is not looked at). */
+/* By which one output chooses between these labels: with the threshold of the metric that is for labels 0 and 1. */
+struct binary_rule measures_rule(const struct measures *m, const double *label, uint64_t n);
+/* All metrics' numbers of a set (whose opt and outputs are not looked at). */
 void measures_metrics(const struct measures *m, const struct metric_set *s, double *value);
 
 #endif

@@ -48,29 +48,42 @@ static uint32_t label_class(const struct metric_set *s, uint32_t sample)
 	return number >= 0 && number < s->n && number == (uint32_t)number ? (uint32_t)number : s->n;
 }
 
-/* Labels 0 and 1; a set without a 0, and any with a negative label, is read by sign. */
-static bool zero_or_one(const struct metric_set *s)
+static bool are_signs(const double *label, uint64_t n)
 {
 	bool zero = false;
 
-	for (uint64_t i = 0; i < (uint64_t)s->nsample * s->nlabel; i++) {
-		if (s->label[i] < 0)
-			return false;
-		zero |= s->label[i] == 0;
+	for (uint64_t i = 0; i < n; i++) {
+		if (label[i] < 0)
+			return true;
+		zero |= label[i] == 0;
 	}
-	return zero;
+	return !zero;
 }
 
-static double threshold_of(const struct metric_set *s)
+struct binary_rule binary_rule(const double *label, uint64_t n, enum loss_outputs outputs, double threshold)
 {
-	return value_given(s->opt[0]) ? s->opt[0] : zero_or_one(s) ? 0.5 : 0;
+	bool signs = outputs != OUTPUTS_PROBABILITIES && are_signs(label, n);
+
+	if (value_given(threshold))
+		return (struct binary_rule){ threshold, false };
+	return (struct binary_rule){ signs || outputs == OUTPUTS_MARGINS ? 0 : 0.5, signs };
 }
 
-static uint32_t answer_class(const struct metric_set *s, double threshold, uint32_t sample)
+bool binary_positive(const struct binary_rule *r, double output)
+{
+	return r->signs ? output >= r->threshold : output > r->threshold;
+}
+
+static struct binary_rule rule_of(const struct metric_set *s, double threshold)
+{
+	return binary_rule(s->label, (uint64_t)s->nsample * s->nlabel, s->outputs, threshold);
+}
+
+static uint32_t answer_class(const struct metric_set *s, const struct binary_rule *rule, uint32_t sample)
 {
 	const double *output = s->output + (size_t)sample * s->n;
 
-	return s->n == 1 ? *output > threshold : metric_largest(output, s->n);
+	return s->n == 1 ? binary_positive(rule, *output) : metric_largest(output, s->n);
 }
 
 static void metric_categorical_accuracy(const struct metric_set *s, double *out)
@@ -82,28 +95,30 @@ static void metric_categorical_accuracy(const struct metric_set *s, double *out)
 	*out = share((double)right, s->nsample);
 }
 
-static void metric_binary_accuracy(const struct metric_set *s, double *out)
+static double share_by_rule(const struct metric_set *s, struct binary_rule rule)
 {
 	uint64_t right = 0, total = (uint64_t)s->nsample * s->n;
-	double threshold = threshold_of(s);
 
 	for (uint64_t i = 0; i < total; i++)
-		right += (s->output[i] > threshold) == (s->label[i] > 0.5);
-	*out = share((double)right, (double)total);
+		right += binary_positive(&rule, s->output[i]) == (s->label[i] > 0.5);
+	return share((double)right, (double)total);
+}
+
+static void metric_binary_accuracy(const struct metric_set *s, double *out)
+{
+	*out = share_by_rule(s, rule_of(s, s->opt[0]));
 }
 
 static void metric_accuracy(const struct metric_set *s, double *out)
 {
-	static const double unset[] = { 0.5 };
-	struct metric_set by_half = *s;
+	struct binary_rule rule = rule_of(s, VALUE_UNSET);
 
-	by_half.opt = unset;
 	if (s->n > 1)
 		metric_categorical_accuracy(s, out);
-	else if (!zero_or_one(s))
+	else if (rule.signs)
 		metric_sign_accuracy(s, out);
 	else
-		metric_binary_accuracy(&by_half, out);
+		*out = share_by_rule(s, rule);
 }
 
 /* ---- area under the curve ---- */
@@ -162,11 +177,12 @@ struct tally { double right, answered, labelled; };
 /* Of the positive class, or the mean over all. */
 static double mean_over_classes(const struct metric_set *s, double (*of)(const struct tally *t))
 {
-	double threshold = s->n == 1 ? threshold_of(s) : 0, sum = 0;
+	struct binary_rule rule = s->n == 1 ? rule_of(s, s->opt[0]) : (struct binary_rule){ 0 };
+	double sum = 0;
 	struct tally *t = mem_alloc((size_t)s->n + 1, sizeof *t);    /* no more than a sample's labels and outputs */
 
 	for (uint32_t i = 0; i < s->nsample; i++) {
-		uint32_t answer = answer_class(s, threshold, i), label = label_class(s, i);
+		uint32_t answer = answer_class(s, &rule, i), label = label_class(s, i);
 
 		t[answer].right += answer == label;
 		t[answer].answered++;
@@ -216,12 +232,12 @@ static unsigned classes(uint32_t n)
 static void metric_confusion(const struct metric_set *s, double *out)
 {
 	unsigned side = classes(s->n);
-	double threshold = s->n == 1 ? threshold_of(s) : 0;
+	struct binary_rule rule = s->n == 1 ? rule_of(s, s->opt[0]) : (struct binary_rule){ 0 };
 
 	memset(out, 0, (size_t)side * side * sizeof *out);
 	for (uint32_t i = 0; i < s->nsample; i++)
 		if (label_class(s, i) < side)
-			out[(size_t)label_class(s, i) * side + answer_class(s, threshold, i)]++;
+			out[(size_t)label_class(s, i) * side + answer_class(s, &rule, i)]++;
 }
 
 /* ---- losses ---- */

@@ -236,10 +236,7 @@ static void gather(void *block, const void *state, size_t base, const struct ker
 static void scatter(const void *block, void *state, size_t base, const struct kernel_rows *r)
 {
 	struct places from = { r->place, r->flip }, to = { r->row, 0 };
-	if (r->absent == 0)
-		move_block(block, &from, row_at(state, base), &to, r, 0, 0, r->unset);
-	else
-		move_block(block, &from, row_at(state, base), &to, r, 0, r->absent, r->unset);
+	move_block(block, &from, row_at(state, base), &to, r, 0, r->absent, r->unset);
 }
 
 #endif

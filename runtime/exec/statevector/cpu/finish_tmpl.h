@@ -79,10 +79,9 @@ INLINE unsigned low_signs(const struct kernel_last *last)
 	return wanted;
 }
 
-/* 2^nbit rows of a block, at most TILE tiles: after the last step, where there is one, those of a tile are put back;
- * all: past the caches. */
+/* 2^nbit rows of a block, at most TILE tiles: after the last step, where there is one, those of a tile are put back. */
 INLINE void scatter_tiles(real *block, const struct places *at_from, real *to, const struct places *at_to, const struct kernel_rows *r,
-	const struct kernel_last *last, unsigned lanes, bool all, vec (*low)[TILE])
+	const struct kernel_last *last, unsigned lanes, vec (*low)[TILE])
 {
 	unsigned group = 1u << __builtin_popcount(lanes);
 	struct move m = move_of(r->nbit, r->swap.row_bit, 0, lanes);
@@ -102,7 +101,7 @@ INLINE void scatter_tiles(real *block, const struct places *at_from, real *to, c
 		if (last->nz)
 			add_tile(block + tile * TILE * ROW, wanted, low[tile]);
 		for (unsigned g = 0; g < TILE; g += group, row = row_next(row, m.mask))
-			move_group(block, at_from, to, at_to, &m, row, all ? SIZE_MAX : r->above, 0, all ? SIZE_MAX : r->absent, lanes);
+			move_group(block, at_from, to, at_to, &m, row, r->above, 0, r->absent, lanes);
 	}
 }
 
@@ -143,10 +142,8 @@ static void finish(void *block, void *state, size_t base, const struct kernel_ro
 {
 	struct places from = { r->place, r->flip }, to = { r->row, 0 };
 	vec low[TILE][TILE];
-	switch (2 * r->swap.lanes + ((r->above & r->absent) != 0)) {
-#define CASE(lanes) \
-	case 2 * lanes: scatter_tiles(block, &from, row_at(state, base), &to, r, last, lanes, false, low); break; \
-	case 2 * lanes + 1: scatter_tiles(block, &from, row_at(state, base), &to, r, last, lanes, true, low); break;
+	switch (r->swap.lanes) {
+#define CASE(lanes) case lanes: scatter_tiles(block, &from, row_at(state, base), &to, r, last, lanes, low); break;
 	EACH_LANES(CASE)
 #undef CASE
 	}

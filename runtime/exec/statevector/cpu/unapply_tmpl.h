@@ -9,15 +9,13 @@
 INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t step, const size_t *stride, const real *v, unsigned d,
 	bool lanewise, enum kernel_form form, vec *sum)
 {
-	if (sum)
-		skew_groups(ngroup, d, form, psi, lam, step, stride, sum);
+	skew_groups(ngroup, d, form, psi, lam, step, stride, sum);
 	apply_groups(ngroup, psi, step, stride, v, d, lanewise, form);
 	apply_groups(ngroup, lam, step, stride, v, d, lanewise, form);
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *skew, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, bool cross,
-	enum kernel_form form)
+	double *skew, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
 	struct walk w = walk_of(nbit, fixed_mask(s));
@@ -25,10 +23,9 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 	real *first = row_at(psi, s->control), *first_lam = row_at(lam, s->control);
 	strides(s, d, stride);
 	for (size_t left = w.nrun; left > 0;) {
-		vec sums[64], *sum = cross ? sums : NULL;
+		vec sum[16];
 		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
-		if (cross)
-			skew_begin(d, sum);
+		skew_begin(d, sum);
 		left -= run;
 		for (; run > 0; run--, at = row_next(at, w.mask)) {
 			real *p = first + at, *q = first_lam + at;
@@ -45,27 +42,18 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 				unapply_groups(1, p, q, w.step, stride, v, d, lanewise, form, sum);
 			}
 		}
-		if (cross)
-			totals_flush(d * d, sum, skew, per_lane);
+		totals_flush(d * d, sum, skew, per_lane);
 	}
 }
 
 INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *skew, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
 {
-	switch (4 * s->ntarget + 2 * s->lanewise + (skew != NULL)) {
-	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, false, form); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, true, form); break;
-	case 6: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, false, form); break;
-	case 7: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, true, form); break;
-	case 8: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, false, form); break;
-	case 9: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, true, form); break;
-	case 10: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, false, form); break;
-	case 11: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, true, form); break;
-	case 12: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, false, form); break;
-	case 13: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, false, true, form); break;
-	case 14: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, false, form); break;
-	case 15: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 3, true, true, form); break;
+	switch (2 * s->ntarget + s->lanewise) {
+	case 2: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, form); break;
+	case 3: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, form); break;
+	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, form); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, form); break;
 	}
 }
 
@@ -88,17 +76,24 @@ static void unapply_flipped(void *psi, void *lam, unsigned nbit, const struct ke
 }
 
 static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
-	double *skew, bool per_lane, struct kernel_ahead *wanted)
+	double *sum, bool per_lane, struct kernel_ahead *wanted)
 {
 	struct kernel_ahead none = { .n = 0 }, *ahead = wanted ? wanted : &none;
 	if (s->nflip) {
-		unapply_flipped(psi, lam, nbit, s, v, skew, per_lane, ahead);
+		unapply_flipped(psi, lam, nbit, s, v, sum, per_lane, ahead);
+		return;
+	}
+	if (!sum || s->ntarget == 3) {   /* no sums, or 64 that do not stay in registers: nothing is gained by one visit */
+		if (sum)
+			skew(psi, lam, nbit, s, sum, per_lane);
+		apply(psi, nbit, s, v, wanted);
+		apply(lam, nbit, s, v, wanted);
 		return;
 	}
 	switch (s->form) {
-	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_COMPLEX); break;
-	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_REAL); break;
-	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, skew, per_lane, ahead, FORM_PARITY); break;
+	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_COMPLEX); break;
+	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_REAL); break;
+	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_PARITY); break;
 	}
 }
 

@@ -99,11 +99,11 @@ bool backup_is_due(struct backup *b)
 /* Where it stops, and how it goes on. */
 static int stopped(const struct backup *b, const struct train_state *s, const char *signal, struct err *e)
 {
-	const struct start_state *at = &s->running[0];
+	const struct restart_state *at = &s->running[0];
 	char start[32] = "";
 
 	if (b->job->train.restarts > 1)
-		snprintf(start, sizeof start, "start %u, ", at->start + 1);
+		snprintf(start, sizeof start, "start %u, ", at->restart + 1);
 	return err_set(e, -ERR_STOPPED, "stopped by %s after %sstep %llu (epoch %u); the same command resumes from there",
 		signal, start, (unsigned long long)at->step, at->epoch);
 }

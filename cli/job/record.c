@@ -60,7 +60,7 @@ static void add_ends(json_t *all, const struct train_job *j, const struct train_
 	stopped = json_array();
 	restored = json_array();
 	for (uint32_t i = 0; i < j->restarts; i++) {
-		const struct start_end *end = &r->end[i];
+		const struct restart_end *end = &r->end[i];
 
 		json_array_append_new(trained, json_integer((json_int_t)end->epochs));
 		json_array_append_new(stopped, end->stopped > 0 ? json_integer((json_int_t)end->stopped) : json_null());
@@ -77,8 +77,8 @@ static json_t *metrics_json(const struct train_job *j, const struct train_result
 	json_t *all = json_object(), *starts = json_array();
 
 	add_metrics(all, j, &r->last);
-	for (uint32_t i = 0; r->start_loss && i < j->restarts; i++)
-		json_array_append_new(starts, json_real(r->start_loss[i]));
+	for (uint32_t i = 0; r->restart_loss && i < j->restarts; i++)
+		json_array_append_new(starts, json_real(r->restart_loss[i]));
 	json_object_set_new(all, "start_losses", starts);
 	add_ends(all, j, r);
 	json_object_set_new(all, "start", json_integer(r->winner + 1));

@@ -244,12 +244,12 @@ static bool other_version(const struct search *s, int version, const char *path)
 
 static void say(const struct search *s)
 {
-	const struct start_state *at = s->r->checkpoint.running;
+	const struct restart_state *at = s->r->checkpoint.running;
 	int version = numerical_version_of(weights_meta(s->r->weights, "numerical_version"));
 	char start[32] = "";
 
 	if (s->job->train.restarts > 1)
-		snprintf(start, sizeof start, "start %u, ", at->start + 1);
+		snprintf(start, sizeof start, "start %u, ", at->restart + 1);
 	cli_note(s->cli, "going on with %s after %sstep %llu (epoch %u); --fresh begins a new run", run_path(s->r->run),
 		start, (unsigned long long)at->step, at->epoch);
 	if (version != NUMERICAL_VERSION)

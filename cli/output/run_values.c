@@ -32,7 +32,7 @@ static int emit_readouts(struct run_values *r, bool head, struct err *e)
 	struct batch b = { .nsample = r->nsample, .input = row_of(r, 0) };
 	uint64_t dim[2] = { r->nsample, p->nreadout };
 	struct values *readout = result(r, head ? "outputs" : "readouts", 2, dim, false, e), *output;
-	double *tape;
+	double *memory;
 	int code;
 
 	if (!readout)
@@ -46,13 +46,13 @@ static int emit_readouts(struct run_values *r, bool head, struct err *e)
 		return code;
 	dim[1] = p->noutput;
 	output = result(r, "outputs", 2, dim, false, e);
-	tape = mem_try(model_tape(p) + 1, sizeof *tape);
-	if (!output || !tape)
+	memory = mem_try(model_memory(p) + 1, sizeof *memory);
+	if (!output || !memory)
 		code = output ? err_set(e, -ERR_CONFIG, "no memory for the head") : e->code;
 	for (uint32_t s = 0; !code && s < r->nsample; s++)
 		model_head(p, r->weight, readout->array.value + (size_t)s * p->nreadout,
-			output->array.value + (size_t)s * p->noutput, tape);
-	free(tape);
+			output->array.value + (size_t)s * p->noutput, memory);
+	free(memory);
 	if (!code) {
 		output->index[0] = "sample";
 		output->column = "output";
@@ -63,37 +63,37 @@ static int emit_readouts(struct run_values *r, bool head, struct err *e)
 	return code;
 }
 
-/* One output's derivative: its slope through the head is a unit vector. */
-struct unit_slope {
+/* One output's derivative: its gradient through the head is a unit vector. */
+struct unit_gradient {
 	const struct program *program;
 	const double *weight;
 	uint32_t output;
 	bool head;                   /* outputs behind the head, not readouts */
-	double *tape, *value, *slope_output;
+	double *memory, *value, *output_gradient;
 };
 
-static int unit_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int unit_gradient(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head)
 {
-	struct unit_slope *u = ctx;
+	struct unit_gradient *u = ctx;
 	const struct program *p = u->program;
 
 	(void)sample;
 	if (!u->head || !p->ndense) {
-		if (slope)
-			memset(slope, 0, p->nreadout * sizeof *slope);
-		if (slope)
-			slope[u->output] = 1;
+		if (gradient)
+			memset(gradient, 0, p->nreadout * sizeof *gradient);
+		if (gradient)
+			gradient[u->output] = 1;
 		return 0;
 	}
-	model_head(p, u->weight, readout, u->value, u->tape);
-	memset(u->slope_output, 0, p->noutput * sizeof *u->slope_output);
-	u->slope_output[u->output] = 1;
-	if (slope)
-		model_head_reverse(p, u->weight, u->tape, u->slope_output, slope, head);
+	model_head(p, u->weight, readout, u->value, u->memory);
+	memset(u->output_gradient, 0, p->noutput * sizeof *u->output_gradient);
+	u->output_gradient[u->output] = 1;
+	if (gradient)
+		model_head_backward(p, u->weight, u->memory, u->output_gradient, gradient, head);
 	return 0;
 }
 
-static int derive_all(struct run_values *r, struct unit_slope *u, uint64_t nout, uint64_t nkeep, double *readout,
+static int derive_all(struct run_values *r, struct unit_gradient *u, uint64_t nout, uint64_t nkeep, double *readout,
 	double *gradient, double *out, struct err *e)
 {
 	for (uint32_t s = 0; s < r->nsample; s++)
@@ -102,7 +102,7 @@ static int derive_all(struct run_values *r, struct unit_slope *u, uint64_t nout,
 			int code;
 
 			evaluator_draws(r->ev, r->key, s);
-			evaluator_prepare(r->ev, &b, true, unit_slope, u, readout);
+			evaluator_prepare(r->ev, &b, true, unit_gradient, u, readout);
 			code = evaluator_run(r->ev, r->pool, gradient, e);
 			if (code)
 				return code;
@@ -116,23 +116,23 @@ static int emit_jacobian(struct run_values *r, bool head, struct err *e)
 	const struct program *p = r->program;
 	uint64_t nout = head ? p->noutput : p->nreadout, nkeep = head ? p->nweight : p->nweight_circuit;
 	uint64_t dim[3] = { r->nsample, nout, nkeep };
-	size_t tape = model_tape(p);
+	size_t memory = model_memory(p);
 	struct values *v = result(r, head ? "jacobian" : "readout_jacobian", 3, dim, false, e);
-	double *scratch = mem_try(tape + 2 * (size_t)p->noutput + p->nreadout + p->nweight + 1, sizeof *scratch);
-	struct unit_slope u = { .program = p, .weight = r->weight, .head = head, .tape = scratch };
+	double *scratch = mem_try(memory + 2 * (size_t)p->noutput + p->nreadout + p->nweight + 1, sizeof *scratch);
+	struct unit_gradient u = { .program = p, .weight = r->weight, .head = head, .memory = scratch };
 	int code;
 
 	if (!v || !scratch) {
 		free(scratch);
 		return v ? err_set(e, -ERR_CONFIG, "no memory for derivatives") : e->code;
 	}
-	u.value = scratch + tape;
-	u.slope_output = u.value + p->noutput;
+	u.value = scratch + memory;
+	u.output_gradient = u.value + p->noutput;
 	v->index[0] = "sample";
 	v->index[1] = head ? "output" : "readout";
 	v->paths = p;
-	code = derive_all(r, &u, nout, nkeep, u.slope_output + p->noutput,
-		u.slope_output + p->noutput + p->nreadout, v->array.value, e);
+	code = derive_all(r, &u, nout, nkeep, u.output_gradient + p->noutput,
+		u.output_gradient + p->noutput + p->nreadout, v->array.value, e);
 	free(scratch);
 	return code;
 }

@@ -127,8 +127,8 @@ void figure_starts(const struct train_report *p, struct buf *out)
 	uint32_t n = p->job->train.restarts, w = p->result->winner;
 	double *x = row_numbers(n), winner = w + 1.0;
 	struct svg_series s[] = {
-		{ .name = "starts", .x = x, .y = p->result->start_loss, .n = n, .colour = 6, .points = true },
-		{ .name = "best start", .x = &winner, .y = p->result->start_loss + w, .n = 1, .colour = 1, .points = true },
+		{ .name = "starts", .x = x, .y = p->result->restart_loss, .n = n, .colour = 6, .points = true },
+		{ .name = "best start", .x = &winner, .y = p->result->restart_loss + w, .n = 1, .colour = 1, .points = true },
 	};
 
 	for (uint32_t i = 0; i < n; i++)

@@ -147,7 +147,7 @@ void train_callbacks_end(struct train_callbacks *t, const char *state, const str
 
 static int save(struct train_callbacks *t, const struct train_event *v)
 {
-	const struct train_result r = { .weight = (double *)v->weight, .winner = v->start, .last = *v->record, .step = v->record->step };
+	const struct train_result r = { .weight = (double *)v->weight, .winner = v->restart, .last = *v->record, .step = v->record->step };
 	struct buf b = BUF_INIT, path = BUF_INIT;
 	struct err e;
 	int code;
@@ -193,7 +193,7 @@ static void say_rate(struct train_callbacks *t, const struct train_event *v)
 	if (t->job->train.restarts > 1)
 		return;
 	buf_printf(&b, "epoch %u: the learning rate is %g from now on", v->record->epoch, v->rate);
-	progress_note(t->progress, v->start, b.data);
+	progress_note(t->progress, v->restart, b.data);
 	buf_release(&b);
 }
 
@@ -206,7 +206,7 @@ static void say_stopped(struct train_callbacks *t, const struct train_event *v)
 	else
 		buf_printf(&b, "epoch %u: stopped early, since %s is not better than %.6g of epoch %u", v->record->epoch,
 			v->monitor, v->best, v->best_epoch);
-	progress_note(t->progress, v->start, b.data);
+	progress_note(t->progress, v->restart, b.data);
 	buf_release(&b);
 }
 
@@ -226,7 +226,7 @@ int train_callbacks_event(struct train_callbacks *t, const struct train_event *v
 void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out)
 {
 	const struct callback_choice *o = callback_next(j, CALLBACK_early_stopping, NULL);
-	const struct start_end *end = &r->end[r->winner];
+	const struct restart_end *end = &r->end[r->winner];
 
 	if (end->stopped > 0 && callback_next(j, CALLBACK_early_stopping, o))
 		buf_printf(out, "stopped early after epoch %.0f", end->stopped);

@@ -228,7 +228,7 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	p->cli = c;
 	p->job = j;
 	p->cluster = k;
-	p->nlane = side_lanes(&j->train);
+	p->nlane = concurrent_restarts_count(&j->train);
 	code = try_steps(p, &e);
 	if (!code)
 		code = try_validation(p, &e);

@@ -100,7 +100,7 @@ static void on_state(void *ctx, const struct epoch_record *r, const struct epoch
 		train_report_state(t->report, r, s);
 }
 
-static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+static void on_ended(void *ctx, uint32_t start, double final_loss, const double *weight)
 {
 	struct training *t = ctx;
 
@@ -326,7 +326,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 static int train_and_keep(struct training *t)
 {
 	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
-		.state = on_state, .event = on_event, .start = on_start, .work = on_work };
+		.state = on_state, .event = on_event, .ended = on_ended, .work = on_work };
 	struct train_result r = { .weight = NULL };
 	struct err e;
 	int code;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lanes that take starts in order; the front is the first start that the observer has not heard the end of.
+ * Runners, one a thread, take restarts in order.  The head is the first restart whose end was not reported yet.
  *
- * Whoever trains the front talks to the observer, after what is on the front's tape; all others write on
- * tapes. Only the thread that ends the front moves it, so that only one thread talks at any time. */
+ * The runner of the head reports to the observer, first what is in its event queue; all others append to their
+ * queues.  Only the thread that ends the head moves it on, so that one thread at a time calls the observer. */
 #include "config.h"
 #include "runtime/train/concurrent_restarts.h"
 
@@ -15,93 +15,93 @@
 #include "runtime/train/job/event_queue.h"
 #include "runtime/train/restart.h"
 
-/* A start that has ended before those in front of it. */
+/* A restart that has ended before the head. */
 struct ended {
 	int code; struct err fault;
 	struct event_queue queue;
-	struct epoch_record last; struct start_end end;
+	struct epoch_record last; struct restart_end end;
 	double *weight, *slot[OPTIMIZER_SLOTS_MAX];
 };
 
-struct side;
+struct concurrent_run;
 
-struct lane {
-	struct side *side;
+struct runner {
+	struct concurrent_run *run;
 	struct trainer trainer;
 	struct train_observer observer;      /* that the trainer knows */
 	struct event_queue queue;
 	struct train_observer queued;        /* that appends to the queue */
 	pthread_t thread;
-	bool busy, held;             /* has a start; waits after an update of it, where `at` is */
-	struct start_state at;
+	bool busy, held;             /* has a restart; waits after an update, in the state `at` */
+	struct restart_state at;
 };
 
-struct side {
+struct concurrent_run {
 	const struct train_job *job;
 	struct train_job own;                /* the same, on one thread */
 	const struct train_observer *observer;
 	struct train_result *result;
 	pthread_mutex_t lock;
-	pthread_cond_t moved;                /* the front, or all is to end, or lanes are held or let go */
-	bool hold;
-	uint32_t next;                       /* start to be taken */
-	atomic_uint front;
-	atomic_int code; struct err fault;   /* why all ends */
-	atomic_bool holding;                 /* hold, to be looked at without the lock */
-	struct ended **ended;                /* (restarts) */
-	struct lane *lane; unsigned nlane;
+	pthread_cond_t changed;              /* the head, the code, or whether runners are to wait */
+	bool hold;                           /* runners are to wait while the head is saved */
+	uint32_t next;                       /* restart to be taken */
+	atomic_uint head;
+	atomic_int code; struct err fault;   /* why the run ends */
+	atomic_bool holding;                 /* hold, for reads without the lock */
+	struct ended **ended;                /* (restarts); NULL: has not ended, or was reported */
+	struct runner *runner; unsigned nrunner;
 };
 
-bool side_fits(const struct train_job *j)
+bool concurrent_restarts_possible(const struct train_job *j)
 {
 	static const enum callback_id with_files[] = { CALLBACK_checkpoint, CALLBACK_csv, CALLBACK_command };
 	uint32_t left = j->restarts - (j->resume ? j->resume->ndone : 0);
 	bool fits = left > 1 && j->exec.nthread > 1 && !j->pool;     /* workers share each step instead */
 
 	for (uint32_t c = 0; c < j->program->ncircuit; c++)
-		fits = fits && j->program->circuit[c].nwire <= SIDE_WIRES_MAX;
+		fits = fits && j->program->circuit[c].nwire <= CONCURRENT_QUBITS_MAX;
 	for (size_t k = 0; k < sizeof with_files / sizeof *with_files; k++)
 		fits = fits && !callback_next(j, with_files[k], NULL);
 	return fits;
 }
 
-unsigned side_lanes(const struct train_job *j)
+unsigned concurrent_restarts_count(const struct train_job *j)
 {
 	uint32_t left = j->restarts - (j->resume ? j->resume->ndone : 0);
 	unsigned n = j->exec.nthread < left ? j->exec.nthread : left;
 
-	if (!side_fits(j))
+	if (!concurrent_restarts_possible(j))
 		return 1;
-	return n < STATE_STARTS_MAX / 2 ? n : STATE_STARTS_MAX / 2;
+	return n < STATE_RESTARTS_MAX / 2 ? n : STATE_RESTARTS_MAX / 2;
 }
 
 /* ---- what a trainer reports ---- */
 
-/* Is it this lane's turn?  Then the observer gets what is queued. */
-static bool is_front(struct lane *l)
+/* Is this the runner of the head?  Then the observer gets what is queued. */
+static bool is_head(struct runner *runner)
 {
-	struct side *s = l->side;
+	struct concurrent_run *run = runner->run;
 
-	if (atomic_load(&s->front) != l->trainer.start)
+	if (atomic_load(&run->head) != runner->trainer.restart)
 		return false;
-	event_queue_play(&l->queue, l->trainer.start, s->observer);
-	event_queue_clear(&l->queue);
+	event_queue_play(&runner->queue, runner->trainer.restart, run->observer);
+	event_queue_clear(&runner->queue);
 	return true;
 }
 
-/* Who gets a lane's next event: the observer, or the lane's queue. */
-static const struct train_observer *receiver(struct lane *l)
+/* Who gets the runner's next event: the observer, or its queue. */
+static const struct train_observer *receiver(struct runner *runner)
 {
-	return is_front(l) ? l->side->observer : &l->queued;
+	return is_head(runner) ? runner->run->observer : &runner->queued;
 }
 
-static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+static void on_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	const struct train_observer *o = receiver(ctx);
 
 	if (o->step)
-		o->step(o->ctx, start, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
+		o->step(o->ctx, restart, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
 }
 
 static void on_epoch(void *ctx, const struct epoch_record *r)
@@ -126,52 +126,52 @@ static int on_event(void *ctx, const struct train_event *v)
 	return o->event ? o->event(o->ctx, v) : 0;
 }
 
-static void end_all(struct side *s, int code, const struct err *e)
+static void end_all(struct concurrent_run *run, int code, const struct err *e)
 {
-	pthread_mutex_lock(&s->lock);
-	if (!s->code) {
-		s->fault = *e;
-		atomic_store(&s->code, code);
+	pthread_mutex_lock(&run->lock);
+	if (!run->code) {
+		run->fault = *e;
+		atomic_store(&run->code, code);
 	}
-	pthread_cond_broadcast(&s->moved);
-	pthread_mutex_unlock(&s->lock);
+	pthread_cond_broadcast(&run->changed);
+	pthread_mutex_unlock(&run->lock);
 }
 
-/* ---- holding the lanes while the front is saved ---- */
+/* ---- the others wait while the head is saved ---- */
 
-static void wait_while_held(struct lane *l, const struct start_state *at)
+static void wait_while_held(struct runner *runner, const struct restart_state *at)
 {
-	struct side *s = l->side;
+	struct concurrent_run *run = runner->run;
 
-	pthread_mutex_lock(&s->lock);
-	l->at = *at;
-	l->at.events = &l->queue;
-	l->held = true;
-	pthread_cond_broadcast(&s->moved);
-	while (s->hold)
-		pthread_cond_wait(&s->moved, &s->lock);
-	l->held = false;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&run->lock);
+	runner->at = *at;
+	runner->at.events = &runner->queue;
+	runner->held = true;
+	pthread_cond_broadcast(&run->changed);
+	while (run->hold)
+		pthread_cond_wait(&run->changed, &run->lock);
+	runner->held = false;
+	pthread_mutex_unlock(&run->lock);
 }
 
-static bool all_held(const struct side *s, const struct lane *front)
+static bool all_held(const struct concurrent_run *run, const struct runner *head)
 {
-	for (unsigned k = 0; k < s->nlane; k++)
-		if (&s->lane[k] != front && s->lane[k].busy && !s->lane[k].held)
+	for (unsigned k = 0; k < run->nrunner; k++)
+		if (&run->runner[k] != head && run->runner[k].busy && !run->runner[k].held)
 			return false;
 	return true;
 }
 
-static int by_start(const void *x, const void *y)
+static int by_number(const void *x, const void *y)
 {
-	const struct start_state *a = x, *b = y;
+	const struct restart_state *a = x, *b = y;
 
-	return a->start < b->start ? -1 : a->start > b->start;
+	return a->restart < b->restart ? -1 : a->restart > b->restart;
 }
 
-static struct start_state state_of_ended(uint32_t start, const struct ended *d)
+static struct restart_state state_of_ended(uint32_t restart, const struct ended *d)
 {
-	struct start_state s = { .start = start, .weight = d->weight, .events = &d->queue,
+	struct restart_state s = { .restart = restart, .weight = d->weight, .events = &d->queue,
 		.last = &d->last, .end = d->end };
 
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
@@ -179,65 +179,65 @@ static struct start_state state_of_ended(uint32_t start, const struct ended *d)
 	return s;
 }
 
-/* train_state.others, called by the front. */
-static uint32_t hold_others(void *lanes, struct start_state *out)
+/* train_state.others, called by the runner of the head. */
+static uint32_t hold_others(void *other_context, struct restart_state *out)
 {
-	struct lane *front = lanes;
-	struct side *s = front->side;
+	struct runner *head = other_context;
+	struct concurrent_run *run = head->run;
 	uint32_t n = 0;
 
-	pthread_mutex_lock(&s->lock);
-	s->hold = true;
-	atomic_store(&s->holding, true);
-	while (!all_held(s, front))
-		pthread_cond_wait(&s->moved, &s->lock);
-	for (unsigned k = 0; k < s->nlane; k++)
-		if (&s->lane[k] != front && s->lane[k].busy)
-			out[n++] = s->lane[k].at;
-	/* A start that has failed fails again. */
-	for (uint32_t i = atomic_load(&s->front) + 1; i < s->job->restarts && n < STATE_STARTS_MAX - 1; i++)
-		if (s->ended[i] && !s->ended[i]->code)
-			out[n++] = state_of_ended(i, s->ended[i]);
-	pthread_mutex_unlock(&s->lock);
-	qsort(out, n, sizeof *out, by_start);
+	pthread_mutex_lock(&run->lock);
+	run->hold = true;
+	atomic_store(&run->holding, true);
+	while (!all_held(run, head))
+		pthread_cond_wait(&run->changed, &run->lock);
+	for (unsigned k = 0; k < run->nrunner; k++)
+		if (&run->runner[k] != head && run->runner[k].busy)
+			out[n++] = run->runner[k].at;
+	/* A restart that has failed is left out: it fails again. */
+	for (uint32_t i = atomic_load(&run->head) + 1; i < run->job->restarts && n < STATE_RESTARTS_MAX - 1; i++)
+		if (run->ended[i] && !run->ended[i]->code)
+			out[n++] = state_of_ended(i, run->ended[i]);
+	pthread_mutex_unlock(&run->lock);
+	qsort(out, n, sizeof *out, by_number);
 	return n;
 }
 
-static void let_go(struct side *s)
+static void release_others(struct concurrent_run *run)
 {
-	if (!s->hold)
+	if (!run->hold)
 		return;
-	pthread_mutex_lock(&s->lock);
-	s->hold = false;
-	atomic_store(&s->holding, false);
-	pthread_cond_broadcast(&s->moved);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&run->lock);
+	run->hold = false;
+	atomic_store(&run->holding, false);
+	pthread_cond_broadcast(&run->changed);
+	pthread_mutex_unlock(&run->lock);
 }
 
 static int on_between(void *ctx, const struct train_state *state, struct err *e)
 {
-	struct lane *l = ctx;
-	const struct train_observer *o = l->side->observer;
+	struct runner *runner = ctx;
+	const struct train_observer *o = runner->run->observer;
 	struct train_state all = *state;
-	int code = atomic_load(&l->side->code);
+	int code = atomic_load(&runner->run->code);
 
-	if (!code && !is_front(l) && atomic_load(&l->side->holding))
-		wait_while_held(l, state->running);
-	code = atomic_load(&l->side->code);
+	if (!code && !is_head(runner) && atomic_load(&runner->run->holding))
+		wait_while_held(runner, state->running);
+	code = atomic_load(&runner->run->code);
 	if (code)
 		return err_set(e, code, "another start has ended the run");
-	if (!o->between || !is_front(l))
+	if (!o->between || !is_head(runner))
 		return 0;
 	all.others = hold_others;
-	all.lanes = l;
+	all.other_context = runner;
 	code = o->between(o->ctx, &all, e);
 	if (code)
-		end_all(l->side, code, e);
-	let_go(l->side);
+		end_all(runner->run, code, e);
+	release_others(runner->run);
 	return code;
 }
 
-/* ---- the end of a start ---- */
+/* ---- the end of a restart ---- */
 
 static double *copy(const double *v, size_t n)
 {
@@ -248,18 +248,18 @@ static double *copy(const double *v, size_t n)
 	return to;
 }
 
-static struct ended *pack(struct lane *l, int code, const struct epoch_record *last, const struct err *e)
+static struct ended *pack_end(struct runner *runner, int code, const struct epoch_record *last, const struct err *e)
 {
-	const struct train_job *j = l->side->job;
+	const struct train_job *j = runner->run->job;
 	struct ended *d = mem_alloc(1, sizeof *d);
 
-	*d = (struct ended){ .code = code, .queue = l->queue, .last = *last, .end = callbacks_end(l->trainer.callbacks),
-		.weight = copy(l->trainer.weight, j->program->nweight) };
+	*d = (struct ended){ .code = code, .queue = runner->queue, .last = *last, .end = callbacks_end(runner->trainer.callbacks),
+		.weight = copy(runner->trainer.weight, j->program->nweight) };
 	if (code)
 		d->fault = *e;
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		d->slot[k] = copy(l->trainer.slot[k], j->program->nweight);
-	l->queue = (struct event_queue){ .job = j };
+		d->slot[k] = copy(runner->trainer.slot[k], j->program->nweight);
+	runner->queue = (struct event_queue){ .job = j };
 	return d;
 }
 
@@ -274,209 +274,209 @@ static void ended_free(struct ended *d)
 	free(d);
 }
 
-static void take_result(struct side *s, uint32_t start, const struct ended *d)
+static void take_result(struct concurrent_run *run, uint32_t restart, const struct ended *d)
 {
-	train_result_take(s->result, s->job, &(struct start_result){ start, &d->last, d->end, d->weight, (double *const *)d->slot });
-	if (s->observer->start)
-		s->observer->start(s->observer->ctx, start, d->last.loss, d->weight);
+	train_result_take(run->result, run->job, &(struct restart_result){ restart, &d->last, d->end, d->weight, (double *const *)d->slot });
+	if (run->observer->ended)
+		run->observer->ended(run->observer->ctx, restart, d->last.loss, d->weight);
 }
 
-/* To the next start; what it and those behind it have done already is told. */
-static void move_front(struct side *s)
+/* On to the next restart; what it and those behind it have queued is reported. */
+static void advance_head(struct concurrent_run *run)
 {
 	for (;;) {
 		struct ended *d = NULL;
-		uint32_t front;
+		uint32_t head;
 
-		pthread_mutex_lock(&s->lock);
-		front = atomic_fetch_add(&s->front, 1) + 1;
-		if (front < s->job->restarts) {
-			d = s->ended[front];
-			s->ended[front] = NULL;
+		pthread_mutex_lock(&run->lock);
+		head = atomic_fetch_add(&run->head, 1) + 1;
+		if (head < run->job->restarts) {
+			d = run->ended[head];
+			run->ended[head] = NULL;
 		}
-		pthread_cond_broadcast(&s->moved);
-		pthread_mutex_unlock(&s->lock);
+		pthread_cond_broadcast(&run->changed);
+		pthread_mutex_unlock(&run->lock);
 		if (!d)
 			return;
-		event_queue_play(&d->queue, front, s->observer);
+		event_queue_play(&d->queue, head, run->observer);
 		if (d->code)
-			end_all(s, d->code, &d->fault);
+			end_all(run, d->code, &d->fault);
 		else
-			take_result(s, front, d);
+			take_result(run, head, d);
 		ended_free(d);
-		if (atomic_load(&s->code))
+		if (atomic_load(&run->code))
 			return;
 	}
 }
 
-static void end_start(struct lane *l, int code, const struct epoch_record *last, const struct err *e)
+static void end_restart(struct runner *runner, int code, const struct epoch_record *last, const struct err *e)
 {
-	struct side *s = l->side;
-	uint32_t start = l->trainer.start;
+	struct concurrent_run *run = runner->run;
+	uint32_t restart = runner->trainer.restart;
 	struct ended *d;
-	bool front;
+	bool head;
 
-	pthread_mutex_lock(&s->lock);
-	front = atomic_load(&s->front) == start;
-	if (!front)
-		s->ended[start] = pack(l, code, last, e);
-	pthread_mutex_unlock(&s->lock);
-	if (!front)
+	pthread_mutex_lock(&run->lock);
+	head = atomic_load(&run->head) == restart;
+	if (!head)
+		run->ended[restart] = pack_end(runner, code, last, e);
+	pthread_mutex_unlock(&run->lock);
+	if (!head)
 		return;
-	is_front(l);
+	is_head(runner);
 	if (code) {
-		end_all(s, code, e);
+		end_all(run, code, e);
 		return;
 	}
-	d = pack(l, 0, last, e);
-	take_result(s, start, d);
+	d = pack_end(runner, 0, last, e);
+	take_result(run, restart, d);
 	ended_free(d);
-	move_front(s);
+	advance_head(run);
 }
 
-/* ---- lanes ---- */
+/* ---- runners ---- */
 
-/* Those that have ended before a resume. */
-static void skip_ended(struct side *s)
+/* Over those that had ended when the run was left. */
+static void skip_ended(struct concurrent_run *run)
 {
-	const struct start_state *at;
+	const struct restart_state *at;
 
-	while ((at = train_state_start(s->job->resume, s->next)) && at->last)
-		s->next++;
+	while ((at = train_state_restart(run->job->resume, run->next)) && at->last)
+		run->next++;
 }
 
-/* The next start, or false: there is none. Lanes do not run far ahead of the front, whose tapes wait in memory. */
-static bool take_start(struct lane *l, uint32_t *start)
+/* The next restart; false: there is none.  Runners do not run far ahead of the head, since their queues are in memory. */
+static bool take_restart(struct runner *runner, uint32_t *restart)
 {
-	struct side *s = l->side;
+	struct concurrent_run *run = runner->run;
 	bool have;
 
-	pthread_mutex_lock(&s->lock);
-	l->busy = false;
-	pthread_cond_broadcast(&s->moved);
-	while (skip_ended(s), s->hold || (!s->code && s->next < s->job->restarts && s->next >= atomic_load(&s->front) + 2 * s->nlane))
-		pthread_cond_wait(&s->moved, &s->lock);
-	have = !s->code && s->next < s->job->restarts;
-	*start = have ? s->next++ : 0;
-	l->busy = have;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&run->lock);
+	runner->busy = false;
+	pthread_cond_broadcast(&run->changed);
+	while (skip_ended(run), run->hold || (!run->code && run->next < run->job->restarts && run->next >= atomic_load(&run->head) + 2 * run->nrunner))
+		pthread_cond_wait(&run->changed, &run->lock);
+	have = !run->code && run->next < run->job->restarts;
+	*restart = have ? run->next++ : 0;
+	runner->busy = have;
+	pthread_mutex_unlock(&run->lock);
 	return have;
 }
 
-static void *run_lane(void *ctx)
+static void *run_restarts(void *ctx)
 {
-	struct lane *l = ctx;
-	const struct train_state *from = l->side->job->resume;
+	struct runner *runner = ctx;
+	const struct train_state *from = runner->run->job->resume;
 	struct epoch_record last;
 	struct err e = { 0 };
-	uint32_t start;
+	uint32_t restart;
 
-	while (take_start(l, &start)) {
-		const struct start_state *at = train_state_start(from, start);
+	while (take_restart(runner, &restart)) {
+		const struct restart_state *at = train_state_restart(from, restart);
 		int code;
 
 		if (at && at->events)
-			event_queue_play(at->events, start, &l->queued);
-		code = trainer_start(&l->trainer, start, at, &last, &e);
-		end_start(l, code, &last, &e);
+			event_queue_play(at->events, restart, &runner->queued);
+		code = trainer_run(&runner->trainer, restart, at, &last, &e);
+		end_restart(runner, code, &last, &e);
 	}
 	return NULL;
 }
 
-static int open_lane(struct side *s, struct err *e)
+static int open_runner(struct concurrent_run *run, struct err *e)
 {
-	struct lane *l = &s->lane[s->nlane];
+	struct runner *runner = &run->runner[run->nrunner];
 	int code;
 
-	*l = (struct lane){ .side = s, .queue = { .job = s->job }, .queued = event_queue_observer(&l->queue), .observer = { .ctx = l, .step = on_step, .between = on_between, .epoch = on_epoch,
-		.state = s->observer->state ? on_state : NULL, .event = on_event } };
-	code = trainer_open(&l->trainer, &s->own, &l->observer, e);
+	*runner = (struct runner){ .run = run, .queue = { .job = run->job }, .queued = event_queue_observer(&runner->queue), .observer = { .ctx = runner, .step = on_step, .between = on_between, .epoch = on_epoch,
+		.state = run->observer->state ? on_state : NULL, .event = on_event } };
+	code = trainer_open(&runner->trainer, &run->own, &runner->observer, e);
 	if (code)
 		return code;
-	l->trainer.best = s->result;
-	l->trainer.start_loss = s->result->start_loss;
-	l->trainer.end = s->result->end;
-	s->nlane++;
+	runner->trainer.best = run->result;
+	runner->trainer.restart_loss = run->result->restart_loss;
+	runner->trainer.end = run->result->end;
+	run->nrunner++;
 	return 0;
 }
 
-/* As many as there are threads and memory; one is needed. */
-static int open_lanes(struct side *s, struct err *e)
+/* As many as there are threads and memory for; one is needed. */
+static int open_runners(struct concurrent_run *run, struct err *e)
 {
-	unsigned want = side_lanes(s->job);
+	unsigned want = concurrent_restarts_count(run->job);
 	int code = 0;
 
-	s->lane = mem_try(want, sizeof *s->lane);
-	s->ended = mem_try(s->job->restarts, sizeof *s->ended);
-	if (!s->lane || !s->ended)
+	run->runner = mem_try(want, sizeof *run->runner);
+	run->ended = mem_try(run->job->restarts, sizeof *run->ended);
+	if (!run->runner || !run->ended)
 		return err_set(e, -ERR_CONFIG, "no memory for %u starts side by side", want);
-	while (!code && s->nlane < want)
-		code = open_lane(s, e);
-	return s->nlane ? 0 : code;
+	while (!code && run->nrunner < want)
+		code = open_runner(run, e);
+	return run->nrunner ? 0 : code;
 }
 
-/* Starts that had ended when the run was left. */
-static void take_over(struct side *s, const struct train_state *from)
+/* Restarts that had ended, but were not reported, when the run was left. */
+static void take_over(struct concurrent_run *run, const struct train_state *from)
 {
-	const struct train_job *j = s->job;
+	const struct train_job *j = run->job;
 
 	for (uint32_t k = 0; from && k < from->nrunning; k++) {
-		const struct start_state *at = &from->running[k];
+		const struct restart_state *at = &from->running[k];
 		struct train_observer queued;
 		struct ended *d;
 
 		if (!at->last)
 			continue;
-		d = s->ended[at->start] = mem_alloc(1, sizeof *d);
+		d = run->ended[at->restart] = mem_alloc(1, sizeof *d);
 		queued = event_queue_observer(&d->queue);
 		*d = (struct ended){ .queue = { .job = j }, .last = *at->last, .end = at->end,
 			.weight = copy(at->weight, j->program->nweight) };
 		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
 			d->slot[i] = copy(at->slot[i], j->program->nweight);
 		if (at->events)
-			event_queue_play(at->events, at->start, &queued);
+			event_queue_play(at->events, at->restart, &queued);
 	}
 }
 
-static void run_lanes(struct side *s)
+static void run_all(struct concurrent_run *run)
 {
 	unsigned started = 1;
 
-	while (started < s->nlane && !pthread_create(&s->lane[started].thread, NULL, run_lane, &s->lane[started]))
+	while (started < run->nrunner && !pthread_create(&run->runner[started].thread, NULL, run_restarts, &run->runner[started]))
 		started++;
-	run_lane(&s->lane[0]);
+	run_restarts(&run->runner[0]);
 	for (unsigned k = 1; k < started; k++)
-		pthread_join(s->lane[k].thread, NULL);
+		pthread_join(run->runner[k].thread, NULL);
 }
 
-int side_starts(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e)
+int concurrent_restarts_run(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e)
 {
-	struct side s = { .job = j, .own = *j, .observer = o, .result = r, .next = j->resume ? j->resume->ndone : 0 };
+	struct concurrent_run run = { .job = j, .own = *j, .observer = o, .result = r, .next = j->resume ? j->resume->ndone : 0 };
 	int code;
 
-	s.own.exec.nthread = 1;
-	s.front = s.next;
-	pthread_mutex_init(&s.lock, NULL);
-	pthread_cond_init(&s.moved, NULL);
-	code = open_lanes(&s, e);
+	run.own.exec.nthread = 1;
+	run.head = run.next;
+	pthread_mutex_init(&run.lock, NULL);
+	pthread_cond_init(&run.changed, NULL);
+	code = open_runners(&run, e);
 	if (!code) {
-		take_over(&s, j->resume);
-		run_lanes(&s);
+		take_over(&run, j->resume);
+		run_all(&run);
 	}
-	if (!code && s.code) {
-		code = s.code;
+	if (!code && run.code) {
+		code = run.code;
 		if (e)
-			*e = s.fault;
+			*e = run.fault;
 	}
-	for (uint32_t i = 0; s.ended && i < j->restarts; i++)
-		ended_free(s.ended[i]);
-	for (unsigned k = 0; k < s.nlane; k++) {
-		event_queue_clear(&s.lane[k].queue);
-		trainer_close(&s.lane[k].trainer, o);
+	for (uint32_t i = 0; run.ended && i < j->restarts; i++)
+		ended_free(run.ended[i]);
+	for (unsigned k = 0; k < run.nrunner; k++) {
+		event_queue_clear(&run.runner[k].queue);
+		trainer_close(&run.runner[k].trainer, o);
 	}
-	free(s.ended);
-	free(s.lane);
-	pthread_cond_destroy(&s.moved);
-	pthread_mutex_destroy(&s.lock);
+	free(run.ended);
+	free(run.runner);
+	pthread_cond_destroy(&run.changed);
+	pthread_mutex_destroy(&run.lock);
 	return code;
 }

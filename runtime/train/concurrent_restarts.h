@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The starts of a run side by side, each on one thread: small states gain nothing from threads of their own.
+ * Concurrent restarts of a run, each on one thread: small states gain nothing from several threads.
  *
- * The observer is told everything in the order of the starts, as if they had gone one after the other, by one
- * thread at a time; so are their bits. */
-#ifndef QCNN_SIDE_H
-#define QCNN_SIDE_H
+ * The observer is called in the order of the restarts, as if they had run one after the other, and by one thread
+ * at a time; the bits are those of a run one after the other, too. */
+#ifndef QCNN_CONCURRENT_RESTARTS_H
+#define QCNN_CONCURRENT_RESTARTS_H
 
 #include "runtime/train/train.h"
 
-enum { SIDE_WIRES_MAX = 12 };        /* states that stay in the cache of a core */
+enum { CONCURRENT_QUBITS_MAX = 12 };         /* states that stay in the cache of a core */
 
-/* Is it worth while, and possible: several starts and threads, small states, no workers of other processes, no
- * callbacks with files? */
-bool side_fits(const struct train_job *j);
-/* Starts that would go side by side, given the memory; 1 where that does not fit. */
-unsigned side_lanes(const struct train_job *j);
-/* All starts that are left; r holds what has been, and gets the rest. */
-int side_starts(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e);
+/* Possible and useful: several restarts and threads, small states, no workers in other processes, no callbacks that
+ * write files? */
+bool concurrent_restarts_possible(const struct train_job *j);
+/* How many would run at once if there is memory for them; 1 where they are not possible. */
+unsigned concurrent_restarts_count(const struct train_job *j);
+/* All restarts that are left; r holds the results so far, and gets the others. */
+int concurrent_restarts_run(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e);
 
 #endif

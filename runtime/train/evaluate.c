@@ -41,7 +41,7 @@ static int evaluation_open(struct evaluation *v, const struct program *p, const 
 	if (!v->scratch || !v->input)
 		return err_set(e, -ERR_CONFIG, "no memory for evaluating %zu samples", n);
 	v->readout = v->scratch + n * stride;
-	v->score.tape = v->scratch;
+	v->score.memory = v->scratch;
 	v->score.stride = stride;
 	v->score.value = v->readout + n * p->nreadout;
 	return 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One dense layer: the sum, then an activation by table; slopes need outputs alone. */
+ * One dense layer: the sum, then an activation by table; gradients need outputs alone. */
 #include "config.h"
 #include "runtime/train/head.h"
 
 #include <math.h>
 
-/* In place on v[n]: the activation; and slope *= its derivative, where y = activation. */
+/* In place on v[n]: the activation; and gradient *= its derivative, where y = activation. */
 struct activation_row {
 	void (*forward)(double *v, uint32_t n);
-	void (*reverse)(const double *y, double *slope, uint32_t n);
+	void (*backward)(const double *y, double *gradient, uint32_t n);
 };
 
 static void linear_forward(double *v, uint32_t n)
@@ -16,9 +16,9 @@ static void linear_forward(double *v, uint32_t n)
 	(void)v, (void)n;
 }
 
-static void linear_reverse(const double *y, double *slope, uint32_t n)
+static void linear_backward(const double *y, double *gradient, uint32_t n)
 {
-	(void)y, (void)slope, (void)n;
+	(void)y, (void)gradient, (void)n;
 }
 
 /* A NaN stays one, so that it is noticed. */
@@ -29,11 +29,11 @@ static void relu_forward(double *v, uint32_t n)
 			v[j] = 0;
 }
 
-static void relu_reverse(const double *y, double *slope, uint32_t n)
+static void relu_backward(const double *y, double *gradient, uint32_t n)
 {
 	for (uint32_t j = 0; j < n; j++)
 		if (y[j] <= 0)
-			slope[j] = 0;
+			gradient[j] = 0;
 }
 
 static void tanh_forward(double *v, uint32_t n)
@@ -42,10 +42,10 @@ static void tanh_forward(double *v, uint32_t n)
 		v[j] = tanh(v[j]);
 }
 
-static void tanh_reverse(const double *y, double *slope, uint32_t n)
+static void tanh_backward(const double *y, double *gradient, uint32_t n)
 {
 	for (uint32_t j = 0; j < n; j++)
-		slope[j] *= 1 - y[j] * y[j];
+		gradient[j] *= 1 - y[j] * y[j];
 }
 
 static void sigmoid_forward(double *v, uint32_t n)
@@ -54,10 +54,10 @@ static void sigmoid_forward(double *v, uint32_t n)
 		v[j] = 1 / (1 + exp(-v[j]));
 }
 
-static void sigmoid_reverse(const double *y, double *slope, uint32_t n)
+static void sigmoid_backward(const double *y, double *gradient, uint32_t n)
 {
 	for (uint32_t j = 0; j < n; j++)
-		slope[j] *= y[j] * (1 - y[j]);
+		gradient[j] *= y[j] * (1 - y[j]);
 }
 
 /* Shifted by the largest, so that no exp overflows. */
@@ -73,22 +73,22 @@ static void softmax_forward(double *v, uint32_t n)
 		v[j] /= sum;
 }
 
-static void softmax_reverse(const double *y, double *slope, uint32_t n)
+static void softmax_backward(const double *y, double *gradient, uint32_t n)
 {
 	double mean = 0;
 
 	for (uint32_t j = 0; j < n; j++)
-		mean += y[j] * slope[j];
+		mean += y[j] * gradient[j];
 	for (uint32_t j = 0; j < n; j++)
-		slope[j] = y[j] * (slope[j] - mean);
+		gradient[j] = y[j] * (gradient[j] - mean);
 }
 
 static const struct activation_row table[ACTIVATION_COUNT] = {
-	[ACTIVATION_LINEAR]  = { linear_forward, linear_reverse },
-	[ACTIVATION_RELU]    = { relu_forward, relu_reverse },
-	[ACTIVATION_TANH]    = { tanh_forward, tanh_reverse },
-	[ACTIVATION_SIGMOID] = { sigmoid_forward, sigmoid_reverse },
-	[ACTIVATION_SOFTMAX] = { softmax_forward, softmax_reverse },
+	[ACTIVATION_LINEAR]  = { linear_forward, linear_backward },
+	[ACTIVATION_RELU]    = { relu_forward, relu_backward },
+	[ACTIVATION_TANH]    = { tanh_forward, tanh_backward },
+	[ACTIVATION_SIGMOID] = { sigmoid_forward, sigmoid_backward },
+	[ACTIVATION_SOFTMAX] = { softmax_forward, softmax_backward },
 };
 
 void head_forward(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
@@ -102,21 +102,21 @@ void head_forward(enum activation a, uint32_t nin, uint32_t nout, const double *
 	table[a].forward(out, nout);
 }
 
-void head_reverse(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
-	const double *in, const double *out, double *slope, double *slope_in,
-	double *slope_kernel, double *slope_bias)
+void head_backward(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
+	const double *in, const double *out, double *gradient, double *in_gradient,
+	double *kernel_gradient, double *bias_gradient)
 {
-	table[a].reverse(out, slope, nout);
-	for (uint32_t j = 0; slope_bias && j < nout; j++)
-		slope_bias[j] += slope[j];
+	table[a].backward(out, gradient, nout);
+	for (uint32_t j = 0; bias_gradient && j < nout; j++)
+		bias_gradient[j] += gradient[j];
 	for (uint32_t i = 0; i < nin; i++) {
 		double sum = 0;
 
 		for (uint32_t j = 0; j < nout; j++) {
-			sum += kernel[(size_t)i * nout + j] * slope[j];
-			if (slope_kernel)
-				slope_kernel[(size_t)i * nout + j] += in[i] * slope[j];
+			sum += kernel[(size_t)i * nout + j] * gradient[j];
+			if (kernel_gradient)
+				kernel_gradient[(size_t)i * nout + j] += in[i] * gradient[j];
 		}
-		slope_in[i] = sum;
+		in_gradient[i] = sum;
 	}
 }

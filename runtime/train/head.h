@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One dense layer, forward and in reverse, always in double. */
+ * One dense layer, forward and backward, always in double. */
 #ifndef QCNN_HEAD_H
 #define QCNN_HEAD_H
 
@@ -9,10 +9,10 @@
 /* out[nout] = activation(in[nin] kernel(nin, nout) + bias[nout]). */
 void head_forward(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
 	const double *bias, const double *in, double *out);
-/* slope[nout] = dL/d out becomes dL/d(sum before the activation); slope_in[nin] gets dL/d in.
- * Adds into slope_kernel and slope_bias unless they are NULL. */
-void head_reverse(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
-	const double *in, const double *out, double *slope, double *slope_in,
-	double *slope_kernel, double *slope_bias);
+/* gradient[nout] = dL/d out becomes dL/d(sum before the activation); in_gradient[nin] gets dL/d in.
+ * Adds into kernel_gradient and bias_gradient unless they are NULL. */
+void head_backward(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
+	const double *in, const double *out, double *gradient, double *in_gradient,
+	double *kernel_gradient, double *bias_gradient);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The head's layers in a row.
  *
- * The tape holds the readouts, then every layer's outputs, then two vectors of the
- * widest layer's size for the slopes on their way back. */
+ * The memory of a sample holds the readouts, then the outputs of every layer, then two vectors of the
+ * widest layer's size for the gradients of the backward pass. */
 #include "config.h"
 #include "runtime/train/model.h"
 
@@ -29,7 +29,7 @@ static size_t values(const struct program *p)
 	return n;
 }
 
-size_t model_tape(const struct program *p)
+size_t model_memory(const struct program *p)
 {
 	return values(p) + 2 * widest(p);
 }
@@ -39,15 +39,15 @@ static const double *group_of(const struct program *p, const double *weight, uin
 	return weight + p->weight_group[group].first;
 }
 
-static double *slope_of(const struct program *p, double *head, uint32_t group)
+static double *gradient_of(const struct program *p, double *head, uint32_t group)
 {
 	return head && !p->weight_group[group].frozen
 		? head + (p->weight_group[group].first - p->nweight_circuit) : NULL;
 }
 
-void model_head(const struct program *p, const double *weight, const double *readout, double *output, double *tape)
+void model_head(const struct program *p, const double *weight, const double *readout, double *output, double *memory)
 {
-	double *in = tape;
+	double *in = memory;
 
 	memcpy(in, readout, p->nreadout * sizeof *in);
 	for (uint32_t k = 0; k < p->ndense; k++) {
@@ -60,21 +60,21 @@ void model_head(const struct program *p, const double *weight, const double *rea
 	memcpy(output, in, p->noutput * sizeof *in);
 }
 
-void model_head_reverse(const struct program *p, const double *weight, double *tape,
-	const double *slope_output, double *slope_readout, double *head)
+void model_head_backward(const struct program *p, const double *weight, double *memory,
+	const double *output_gradient, double *readout_gradient, double *head)
 {
-	double *slope = tape + values(p), *below = slope + widest(p), *swap;
-	const double *out = slope - p->noutput;
+	double *gradient = memory + values(p), *below = gradient + widest(p), *swap;
+	const double *out = gradient - p->noutput;
 
-	memcpy(slope, slope_output, p->noutput * sizeof *slope);
+	memcpy(gradient, output_gradient, p->noutput * sizeof *gradient);
 	for (uint32_t k = p->ndense; k-- > 0;) {
 		const struct dense *d = &p->dense[k];
 
-		head_reverse(d->activation, d->nin, d->nout, group_of(p, weight, d->kernel),
-			out - d->nin, out, slope, below,
-			slope_of(p, head, d->kernel), slope_of(p, head, d->bias));
+		head_backward(d->activation, d->nin, d->nout, group_of(p, weight, d->kernel),
+			out - d->nin, out, gradient, below,
+			gradient_of(p, head, d->kernel), gradient_of(p, head, d->bias));
 		out -= d->nin;
-		swap = slope, slope = below, below = swap;
+		swap = gradient, gradient = below, below = swap;
 	}
-	memcpy(slope_readout, slope, p->nreadout * sizeof *slope);
+	memcpy(readout_gradient, gradient, p->nreadout * sizeof *gradient);
 }

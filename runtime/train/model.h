@@ -5,13 +5,13 @@
 
 #include "runtime/program/program.h"
 
-/* Outputs of the head for one sample; tape[model_tape()] keeps what reverse needs, and
- * has room for its slopes.  Without dense layers output = readout. weight: all nweight weights. */
-size_t model_tape(const struct program *p);
-void model_head(const struct program *p, const double *weight, const double *readout, double *output, double *tape);
-/* slope_output[noutput] -> slope_readout[nreadout]; adds dL/d(head weights) into
- * head[nweight - nweight_circuit] (may be NULL).  May be called again for the same tape. */
-void model_head_reverse(const struct program *p, const double *weight, double *tape,
-	const double *slope_output, double *slope_readout, double *head);
+/* Outputs of the head for one sample; memory[model_memory()] keeps what the backward
+ * pass needs, and its gradients.  Without dense layers output = readout. weight: all nweight weights. */
+size_t model_memory(const struct program *p);
+void model_head(const struct program *p, const double *weight, const double *readout, double *output, double *memory);
+/* output_gradient[noutput] -> readout_gradient[nreadout]; adds dL/d(head weights) into
+ * head[nweight - nweight_circuit] (may be NULL).  May be called again for the same memory. */
+void model_head_backward(const struct program *p, const double *weight, double *memory,
+	const double *output_gradient, double *readout_gradient, double *head);
 
 #endif

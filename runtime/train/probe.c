@@ -10,7 +10,7 @@
 
 void trainer_draws(struct trainer *t, uint32_t evaluation)
 {
-	uint64_t stream = (uint64_t)t->start << 32 | evaluation;
+	uint64_t stream = (uint64_t)t->restart << 32 | evaluation;
 
 	evaluator_draws(t->ev, rng_u64(t->job->seed, RNG_SHOT_KEY, t->step, stream), 0);
 }
@@ -155,15 +155,15 @@ static void end_session(struct trainer *t)
 	t->probe.session = NULL;
 }
 
-void trainer_probe_start(struct trainer *t)
+void trainer_probe_begin(struct trainer *t)
 {
 	end_session(t);
-	t->probe.start = t->start;
+	t->probe.restart = t->restart;
 	t->probe.over = false;
 	t->record.n = 0;
 }
 
-bool trainer_probe_go_on(struct trainer *t, const struct start_state *s)
+bool trainer_probe_resume(struct trainer *t, const struct restart_state *s)
 {
 	double *value = mem_try(s->nrecord ? s->nrecord : 1, sizeof *value);
 

@@ -48,15 +48,15 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 
 enum { TEST_SEED = 20261121, THREADS_MAX = 1024 };
 
-/* A slope for every readout, none of them alike. */
-static int test_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+/* A gradient for every readout, none of them alike. */
+static int test_gradient(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head)
 {
 	uint32_t n = *(const uint32_t *)ctx;
 
 	(void)readout;
 	(void)head;
-	for (uint32_t k = 0; slope && k < n; k++)
-		slope[k] = 1.0 / (1 + k + sample);
+	for (uint32_t k = 0; gradient && k < n; k++)
+		gradient[k] = 1.0 / (1 + k + sample);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static int test_unit(struct evaluator *ev, bool gradient, const double *weight, 
 	int code = evaluator_weights(ev, weight, e);
 
 	if (!code) {
-		evaluator_prepare(ev, &b, gradient, test_slope, &nreadout, readout);
+		evaluator_prepare(ev, &b, gradient, test_gradient, &nreadout, readout);
 		code = evaluator_run(ev, pool, NULL, e);
 	}
 	if (!code) {
@@ -122,14 +122,14 @@ struct remote_worker {
 	struct evaluator *ev;
 	struct pool *pool;
 	struct loss_choice loss;
-	uint32_t nlabel, need;       /* numbers of a sample's slope */
+	uint32_t nlabel, need;       /* numbers of a sample's gradient */
 	double *weight;              /* (nweight) */
 	struct remote_rows rows;
 	/* Of the units that are done now, for `cap` samples */
 	uint32_t cap;
 	double *number;              /* (nin) */
 	uint32_t *place, *unit;      /* (cap) of the samples in the step; the units */
-	double *input, *label, *sample_weight, *scale, *readout, *output, *value, *tape;
+	double *input, *label, *sample_weight, *scale, *readout, *output, *value, *memory;
 	struct dataset data;
 	struct part part;
 	struct score score;
@@ -142,7 +142,7 @@ struct remote_worker *remote_worker_new(void)
 
 static void release_samples(struct remote_worker *w)
 {
-	double **all[] = { &w->number, &w->input, &w->label, &w->sample_weight, &w->scale, &w->readout, &w->output, &w->value, &w->tape };
+	double **all[] = { &w->number, &w->input, &w->label, &w->sample_weight, &w->scale, &w->readout, &w->output, &w->value, &w->memory };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		free(*all[i]);
@@ -268,10 +268,10 @@ static bool room(struct remote_worker *w, uint32_t n)
 	w->readout = mem_try(samples, (p->nreadout + (size_t)1) * d);
 	w->output = mem_try(samples, (p->noutput + (size_t)1) * d);
 	w->value = mem_try(samples, d);
-	w->tape = mem_try(samples, score_stride(p) * d + d);
+	w->memory = mem_try(samples, score_stride(p) * d + d);
 	w->place = mem_try(samples, sizeof *w->place);
 	w->unit = mem_try(samples, sizeof *w->unit);
-	if (!w->place || !w->unit || !w->number || !w->input || !w->label || !w->sample_weight || !w->scale || !w->readout || !w->output || !w->value || !w->tape)
+	if (!w->place || !w->unit || !w->number || !w->input || !w->label || !w->sample_weight || !w->scale || !w->readout || !w->output || !w->value || !w->memory)
 		return false;
 	w->cap = (uint32_t)samples;
 	return true;
@@ -309,17 +309,17 @@ static int unpack(struct remote_worker *w, const struct wire_work *work, struct 
 		.weight = w->sample_weight };
 	w->part = (struct part){ &w->data, NULL, work->nsample };
 	w->score = (struct score){ .program = w->program, .weight = w->weight, .loss = &w->loss, .part = &w->part,
-		.output = w->output, .value = w->value, .tape = w->tape, .stride = score_stride(w->program) };
+		.output = w->output, .value = w->value, .memory = w->memory, .stride = score_stride(w->program) };
 	return code;
 }
 
-static int remote_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int remote_gradient(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head)
 {
 	struct remote_worker *w = ctx;
 	struct score mine = w->score;        /* threads have samples of their own, and so a scale */
 
 	mine.scale = w->scale[sample];
-	return score_sample(&mine, sample, readout, slope, head);
+	return score_sample(&mine, sample, readout, gradient, head);
 }
 
 static int check_work(const struct remote_worker *w, const struct wire_work *work, struct err *e)
@@ -354,7 +354,7 @@ static int do_work(void *ctx, const struct wire_work *work, const double **value
 		return code;
 	place_samples(w, work);
 	b.input = w->program->ninput ? w->input : NULL;
-	evaluator_prepare(w->ev, &b, work->gradient, work->gradient ? remote_slope : NULL, w, w->readout);
+	evaluator_prepare(w->ev, &b, work->gradient, work->gradient ? remote_gradient : NULL, w, w->readout);
 	code = evaluator_run(w->ev, w->pool, NULL, e);
 	*value = w->readout;
 	*nout = w->program->nreadout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Epochs and steps of one start. */
+ * Epochs and steps of one restart. */
 #include "config.h"
 #include "runtime/train/restart.h"
 
@@ -30,7 +30,7 @@ static bool trainer_memory(struct trainer *t)
 	t->row = mem_try(nrow, sizeof *t->row);
 	t->input = mem_try(part_input(&j->train, t->batch_size) + 1, d);
 	t->readout = mem_try(batch, (p->nreadout + 1) * d);
-	t->score.tape = mem_try(batch, t->score.stride * d);
+	t->score.memory = mem_try(batch, t->score.stride * d);
 	t->score.value = batch_values = mem_try(batch, d);
 	t->output = mem_try(kept, p->noutput * d);
 	t->label = mem_try(kept, j->train.data->ny * d);
@@ -41,11 +41,11 @@ static bool trainer_memory(struct trainer *t)
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(t->slot[k] = mem_try(nweight, d)))
 			return false;
-	return t->row && t->input && t->readout && t->score.tape && batch_values && t->output && t->label
+	return t->row && t->input && t->readout && t->score.memory && batch_values && t->output && t->label
 		&& t->val_output && t->gradient && t->weight && t->frozen && trainer_probe_open(t);
 }
 
-static void set_rate(struct trainer *t)
+static void open_rate(struct trainer *t)
 {
 	const struct train_job *j = t->job;
 	uint64_t nstep = (uint64_t)(j->epochs - j->initial_epoch) * t->steps_per_epoch;
@@ -85,12 +85,12 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 		return err_set(e, -ERR_CONFIG, "no memory for training on %u samples, %u at a time",
 			j->train.nrow, t->batch_size);
 	}
-	set_rate(t);
+	open_rate(t);
 	mark_frozen(j->program, t->frozen);
 	return 0;
 }
 
-static void tell_work(const struct trainer *t, const struct train_observer *o)
+static void report_work(const struct trainer *t, const struct train_observer *o)
 {
 	struct shortcut_use u;
 
@@ -102,7 +102,7 @@ static void tell_work(const struct trainer *t, const struct train_observer *o)
 
 void trainer_close(struct trainer *t, const struct train_observer *o)
 {
-	tell_work(t, o);
+	report_work(t, o);
 	trainer_probe_close(t);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(t->slot[k]);
@@ -113,7 +113,7 @@ void trainer_close(struct trainer *t, const struct train_observer *o)
 	free(t->label);
 	free(t->output);
 	free(t->score.value);
-	free(t->score.tape);
+	free(t->score.memory);
 	free(t->readout);
 	free(t->input);
 	free(t->row);
@@ -124,9 +124,9 @@ void trainer_close(struct trainer *t, const struct train_observer *o)
 	memset(t, 0, sizeof *t);
 }
 
-/* The order of a pass through the data (an epoch, unless steps_per_epoch says else): that of the
- * part, or shuffled by (seed, pass), alike for all starts.  A batch of all samples stays as it is, so that it is the same one:
- * its sums do not depend on the order. */
+/* The order of a pass through the data (an epoch, unless steps_per_epoch is given): that of the part, or shuffled by
+ * (seed, pass), the same for all restarts.  A batch of all samples is not shuffled: its sums do not depend on the
+ * order, and the evaluator recognises the batch. */
 static void order_rows(struct trainer *t, uint64_t pass)
 {
 	const struct train_job *j = t->job;
@@ -146,7 +146,7 @@ static uint32_t steps_done(const struct trainer *t)
 	return (uint32_t)(t->step - (uint64_t)(t->epoch - 1 - t->job->initial_epoch) * t->steps_per_epoch);
 }
 
-/* The rows of the epoch's update behind k others: *n of the order in row[], from the result on. */
+/* The rows of the epoch's update after k others: row[result .. result + *n). */
 static uint32_t rows_of(struct trainer *t, uint32_t k, uint32_t *n)
 {
 	uint32_t per_pass = train_steps_per_pass(t->job), at;
@@ -163,11 +163,11 @@ double *trainer_output(const struct trainer *t)
 	return t->output + (t->job->measures.nmetric ? (size_t)t->at * t->job->program->noutput : 0);
 }
 
-/* Where the run is, before what went wrong. */
-static void at_step(const struct trainer *t, struct err *e)
+/* Prefixes the error with the place in the run. */
+static void prefix_step(const struct trainer *t, struct err *e)
 {
 	if (t->job->restarts > 1)
-		err_prefix(e, "start %u, step %llu (epoch %u)", t->start + 1, (unsigned long long)t->step, t->epoch);
+		err_prefix(e, "start %u, step %llu (epoch %u)", t->restart + 1, (unsigned long long)t->step, t->epoch);
 	else
 		err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
 }
@@ -241,18 +241,18 @@ static bool updates_left(const struct trainer *t)
 	return steps_done(t) < t->steps_per_epoch && !t->probe.over && (!t->job->max_steps || t->step < t->job->max_steps);
 }
 
-/* Tell where the run is. */
+/* Reports the state of the run. */
 static int between(struct trainer *t, struct err *e)
 {
 	const struct train_observer *o = t->observer;
 	bool last = !updates_left(t);
-	struct start_state s = { .start = t->start, .epoch = t->epoch, .step = t->step, .at = t->at, .loss_sum = t->loss_sum,
+	struct restart_state s = { .restart = t->restart, .epoch = t->epoch, .step = t->step, .at = t->at, .loss_sum = t->loss_sum,
 		.seconds = clock_seconds() - t->epoch_begin, .weight = t->weight,
 		.output = t->job->measures.nmetric ? t->output : NULL,
 		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0,
 		.callbacks = t->callbacks };
-	const struct train_state state = { .nrunning = 1, .running = &s, .ndone = t->start,
-		.start_loss = t->start_loss, .end = t->end, .best = t->best };
+	const struct train_state state = { .nrunning = 1, .running = &s, .ndone = t->restart,
+		.restart_loss = t->restart_loss, .end = t->end, .best = t->best };
 
 	if (!o->between)
 		return 0;
@@ -288,17 +288,17 @@ static void train_metrics(struct trainer *t, double *metric)
 		metric);
 }
 
-/* What is known of the epoch's updates so far. */
+/* The record of the epoch's updates so far. */
 static void epoch_so_far(struct trainer *t, struct epoch_record *r)
 {
 	struct update u = update_of(t);
 
-	*r = (struct epoch_record){ .restart = t->start, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
+	*r = (struct epoch_record){ .restart = t->restart, .epoch = t->epoch, .step = t->step, .loss = t->loss_sum / t->at };
 	r->learning_rate = learning_rate_of_step(&t->rate, &u, t->step);
 	train_metrics(t, r->metric);
 }
 
-/* A callback may want a file in mid-epoch. */
+/* Files of callbacks within an epoch. */
 static void callbacks_between(struct trainer *t)
 {
 	struct epoch_record r;
@@ -309,7 +309,7 @@ static void callbacks_between(struct trainer *t)
 	callbacks_save(t->callbacks, t->observer, &r, steps_done(t), t->weight);
 }
 
-/* The steps of an epoch, or those that are left of it. */
+/* The steps that are left of the epoch. */
 static int epoch_steps(struct trainer *t, struct err *e)
 {
 	const struct train_observer *o = t->observer;
@@ -322,13 +322,13 @@ static int epoch_steps(struct trainer *t, struct err *e)
 		t->step++;
 		code = one_step(t, at, n, &batch_sum, e);
 		if (code) {
-			at_step(t, e);
+			prefix_step(t, e);
 			return code;
 		}
 		t->loss_sum += batch_sum;
 		t->at += n;
 		if (o->step)
-			o->step(o->ctx, t->start, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
+			o->step(o->ctx, t->restart, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
 		callbacks_between(t);
 		code = between(t, e);
 	}
@@ -348,7 +348,7 @@ static int validate(struct trainer *t, struct epoch_record *r, struct err *e)
 	r->has_validation = !code;
 	if (code) {
 		err_prefix(e, "validation");
-		at_step(t, e);
+		prefix_step(t, e);
 	}
 	return code;
 }
@@ -370,7 +370,7 @@ static int one_epoch(struct trainer *t, struct epoch_record *r, struct err *e)
 	return 0;
 }
 
-static void show_state(struct trainer *t, const struct epoch_record *r)
+static void report_state(struct trainer *t, const struct epoch_record *r)
 {
 	struct epoch_state s = { .weight = t->weight, .gradient = t->gradient, .readout = t->readout, .nbatch = t->last_batch };
 
@@ -381,10 +381,10 @@ static void initial_weights(struct trainer *t)
 {
 	const struct train_job *j = t->job;
 
-	if (j->init && !t->start)
+	if (j->init && !t->restart)
 		memcpy(t->weight, j->init, j->program->nweight * sizeof *t->weight);
 	else
-		program_init_weights(j->program, j->seed, t->start, t->weight);
+		program_init_weights(j->program, j->seed, t->restart, t->weight);
 }
 
 static void begin_epoch(struct trainer *t, uint32_t epoch)
@@ -395,26 +395,26 @@ static void begin_epoch(struct trainer *t, uint32_t epoch)
 	t->epoch_begin = clock_seconds();
 }
 
-static void begin_start(struct trainer *t, uint32_t start)
+static void begin_restart(struct trainer *t, uint32_t restart)
 {
 	const struct train_job *j = t->job;
 
-	t->start = start;
+	t->restart = restart;
 	t->step = 0;
 	initial_weights(t);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
-	callbacks_begin(t->callbacks, start);
+	callbacks_begin(t->callbacks, restart);
 	begin_epoch(t, j->initial_epoch + 1);
 }
 
-/* In the middle of an epoch: the state was checked. False when memory is short. */
-static bool go_on(struct trainer *t, const struct start_state *s)
+/* Within an epoch; the state was checked.  False when memory is short. */
+static bool resume_restart(struct trainer *t, const struct restart_state *s)
 {
 	const struct program *p = t->job->program;
 	size_t d = sizeof(double);
 
-	t->start = s->start;
+	t->restart = s->restart;
 	t->step = s->step;
 	begin_epoch(t, s->epoch);
 	t->at = s->at;
@@ -430,14 +430,14 @@ static bool go_on(struct trainer *t, const struct start_state *s)
 	if (s->readout)
 		memcpy(t->readout, s->readout, (size_t)s->nbatch * p->nreadout * d);
 	t->last_batch = s->nbatch;
-	if (callbacks_restore(t->callbacks, s->start, s->callback_list, s->ncallback, NULL))
+	if (callbacks_restore(t->callbacks, s->restart, s->callback_list, s->ncallback, NULL))
 		BUG("the state of the callbacks was not checked");
 	if (s->callback_best)
 		memcpy(callbacks_best(t->callbacks), s->callback_best, p->nweight * d);
-	return trainer_probe_go_on(t, s);
+	return trainer_probe_resume(t, s);
 }
 
-/* An epoch that was begun is ended. */
+/* An epoch that was begun is always completed. */
 static bool epochs_left(const struct trainer *t)
 {
 	const struct train_job *j = t->job;
@@ -446,23 +446,23 @@ static bool epochs_left(const struct trainer *t)
 		&& (!j->max_steps || t->step < j->max_steps));
 }
 
-int trainer_start(struct trainer *t, uint32_t start, const struct start_state *from, struct epoch_record *last, struct err *e)
+int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state *from, struct epoch_record *last, struct err *e)
 {
 	const struct train_job *j = t->job;
 	struct update u;
 	int code = 0;
 
-	trainer_probe_start(t);
+	trainer_probe_begin(t);
 	if (!from)
-		begin_start(t, start);
-	else if (!go_on(t, from))
+		begin_restart(t, restart);
+	else if (!resume_restart(t, from))
 		return err_set(e, -ERR_CONFIG, "no memory for the %zu numbers of the optimiser's search", from->nrecord);
 	for (; !code && epochs_left(t); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
 			t->observer->epoch(t->observer->ctx, last);
 		if (!code && t->observer->state)
-			show_state(t, last);
+			report_state(t, last);
 		if (!code)
 			callbacks_epoch(t->callbacks, t->observer, last, steps_done(t), t->weight);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Head, loss and slopes of one sample, and the checks that come before. */
+ * Head, loss and gradients of one sample, and the checks that come before. */
 #include "config.h"
 #include "runtime/train/score.h"
 
@@ -10,7 +10,7 @@
 
 size_t score_stride(const struct program *p)
 {
-	return model_tape(p) + p->noutput;
+	return model_memory(p) + p->noutput;
 }
 
 uint32_t score_row(const struct score *s, uint32_t sample)
@@ -68,7 +68,7 @@ void score_give(void *ctx, uint32_t sample, double *out)
 	memcpy(out + SCORE_NEEDS, d->y + (size_t)row * d->ny, d->ny * sizeof *out);
 }
 
-static double value_of(const struct score *s, uint32_t sample, const double *output, double *slope)
+static double value_of(const struct score *s, uint32_t sample, const double *output, double *gradient)
 {
 	const struct dataset *d = s->part->data;
 	uint32_t row = score_row(s, sample), n = s->program->noutput;
@@ -82,30 +82,30 @@ static double value_of(const struct score *s, uint32_t sample, const double *out
 	one.opt = s->loss->option;
 	one.label = d->y + (size_t)row * d->ny;
 	weight = weight_of(s, row);
-	value = s->loss->row->value(&one, slope);
-	for (uint32_t j = 0; slope && j < n; j++)
-		slope[j] *= weight;
+	value = s->loss->row->value(&one, gradient);
+	for (uint32_t j = 0; gradient && j < n; j++)
+		gradient[j] *= weight;
 	return value * weight;
 }
 
-int score_sample(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+int score_sample(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head)
 {
 	struct score *s = ctx;
 	uint32_t n = s->program->noutput;
-	double *tape = s->tape + sample * s->stride, *slope_output = tape + s->stride - n;
+	double *memory = s->memory + sample * s->stride, *output_gradient = memory + s->stride - n;
 	double *output = s->output + (size_t)sample * n;
 	double value;
 
-	model_head(s->program, s->weight, readout, output, tape);
-	value = value_of(s, sample, output, slope ? slope_output : NULL);
+	model_head(s->program, s->weight, readout, output, memory);
+	value = value_of(s, sample, output, gradient ? output_gradient : NULL);
 	s->value[sample] = isfinite(value) ? value : NAN;
 	if (!isfinite(value))
 		return -ERR_NOT_FINITE;
-	if (!slope)
+	if (!gradient)
 		return 0;
 	for (uint32_t j = 0; j < n; j++)
-		slope_output[j] *= s->scale;
-	model_head_reverse(s->program, s->weight, tape, slope_output, slope, head);
+		output_gradient[j] *= s->scale;
+	model_head_backward(s->program, s->weight, memory, output_gradient, gradient, head);
 	return 0;
 }
 

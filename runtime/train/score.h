@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What happens to a sample between its readouts and the backward sweep: head, loss,
- * slopes.  One struct score serves the samples of one batch, from any thread. */
+ * From the readouts of a sample to its loss and the gradient with respect to the readouts: head, loss, backward
+ * pass of the head.  One struct score serves the samples of one batch, from any thread. */
 #ifndef QCNN_SCORE_H
 #define QCNN_SCORE_H
 
@@ -15,18 +15,18 @@ struct score {
 	const struct part *part;
 	const uint32_t *row;             /* (batch) rows of part->data; NULL: first, first + 1, ... */
 	uint32_t first;
-	double scale;                    /* of every slope: 1 / samples in the batch */
+	double scale;                    /* of every gradient: 1 / samples in the batch */
 	double *output;                  /* (batch, noutput) */
 	double *value;                   /* (batch) weighted losses; NaN: not finite */
-	double *tape;                    /* (batch, stride) */
+	double *memory;                  /* (batch, stride): of the head, for the backward pass */
 	size_t stride;
 };
 
-/* Doubles of tape for one sample. */
+/* The stride of score.memory. */
 size_t score_stride(const struct program *p);
 /* A slope_fn; ctx is a struct score. */
-int score_sample(void *ctx, uint32_t sample, const double *readout, double *slope, double *head);
-/* What score_sample needs of a sample for its slope, as numbers: scale, weight, labels (a give of
+int score_sample(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head);
+/* What score_sample needs of a sample for its gradient, as numbers: scale, weight, labels (a give of
  * struct slope_needs; SCORE_NEEDS and one per label). */
 enum { SCORE_NEEDS = 2 };
 void score_give(void *ctx, uint32_t sample, double *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A training run: its starts one after the other or side by side, the best of them kept. */
+ * A training run: checks, its restarts one after the other or concurrently, and the best of them. */
 #include "config.h"
 #include "runtime/train/train.h"
 
@@ -11,7 +11,7 @@
 #include "runtime/train/job/event_queue.h"
 #include "runtime/train/restart.h"
 
-/* A class that no sample has is a slip: labels -1 and 1 taken for 0 and 1. */
+/* A class that no sample has is an error, for example 0 and 1 for labels -1 and 1. */
 static int classes_check(const struct train_job *j, struct err *e)
 {
 	const struct dataset *d = j->train.data;
@@ -29,7 +29,7 @@ static int classes_check(const struct train_job *j, struct err *e)
 	return 0;
 }
 
-/* The rate of an optimiser that sets it itself follows no schedule. */
+/* An optimizer that finds its own learning rate takes no schedule. */
 static int rate_check(const struct train_job *j, struct err *e)
 {
 	const struct schedule_row *row = j->schedule.row;
@@ -100,15 +100,15 @@ int train_check(const struct train_job *j, struct err *e)
 	return code ? code : classes_check(j, e);
 }
 
-void train_result_take(struct train_result *r, const struct train_job *j, const struct start_result *s)
+void train_result_take(struct train_result *r, const struct train_job *j, const struct restart_result *s)
 {
 	size_t nbytes = j->program->nweight * sizeof *r->weight;
 
-	r->start_loss[s->start] = s->last->loss;
-	r->end[s->start] = s->end;
-	if (s->start && !(s->last->loss < r->last.loss))
+	r->restart_loss[s->restart] = s->last->loss;
+	r->end[s->restart] = s->end;
+	if (s->restart && !(s->last->loss < r->last.loss))
 		return;
-	r->winner = s->start;
+	r->winner = s->restart;
 	r->last = *s->last;
 	r->step = s->last->step;
 	memcpy(r->weight, s->weight, nbytes);
@@ -121,9 +121,9 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 	size_t n = j->program->nweight ? j->program->nweight : 1;
 
 	r->weight = mem_try(n, sizeof *r->weight);
-	r->start_loss = mem_try(j->restarts, sizeof *r->start_loss);
+	r->restart_loss = mem_try(j->restarts, sizeof *r->restart_loss);
 	r->end = mem_try(j->restarts, sizeof *r->end);
-	if (!r->weight || !r->start_loss || !r->end)
+	if (!r->weight || !r->restart_loss || !r->end)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(r->slot[k] = mem_try(n, sizeof *r->weight)))
@@ -141,32 +141,32 @@ static int one_by_one(const struct train_job *j, const struct train_observer *o,
 	if (code)
 		return code;
 	t.best = r;
-	t.start_loss = r->start_loss;
+	t.restart_loss = r->restart_loss;
 	t.end = r->end;
 	for (uint32_t i = from ? from->ndone : 0; !code && i < j->restarts; i++) {
-		const struct start_state *at = train_state_start(from, i);
+		const struct restart_state *at = train_state_restart(from, i);
 
-		struct start_result end = { .start = i, .last = &last, .weight = t.weight, .slot = t.slot };
+		struct restart_result end = { .restart = i, .last = &last, .weight = t.weight, .slot = t.slot };
 
 		if (at && at->events)
 			event_queue_play(at->events, i, o);
 		if (at && at->last) {
-			end = (struct start_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
+			end = (struct restart_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
 		} else {
-			code = trainer_start(&t, i, at, &last, e);
+			code = trainer_run(&t, i, at, &last, e);
 			end.end = callbacks_end(t.callbacks);
 		}
 		if (code)
 			break;
 		train_result_take(r, j, &end);
-		if (o->start)
-			o->start(o->ctx, i, end.last->loss, end.weight);
+		if (o->ended)
+			o->ended(o->ctx, i, end.last->loss, end.weight);
 	}
 	trainer_close(&t, o);
 	return code;
 }
 
-/* What the starts that have ended left behind. */
+/* The results of the restarts that had ended when the run was left. */
 static void take_over(struct train_result *r, const struct train_job *j, const struct train_state *from)
 {
 	const struct train_result *best = from->best;
@@ -174,7 +174,7 @@ static void take_over(struct train_result *r, const struct train_job *j, const s
 
 	if (!from->ndone)
 		return;
-	memcpy(r->start_loss, from->start_loss, from->ndone * sizeof *r->start_loss);
+	memcpy(r->restart_loss, from->restart_loss, from->ndone * sizeof *r->restart_loss);
 	memcpy(r->end, from->end, from->ndone * sizeof *r->end);
 	r->winner = best->winner;
 	r->last = best->last;
@@ -186,20 +186,20 @@ static void take_over(struct train_result *r, const struct train_job *j, const s
 
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e)
 {
-	static const struct train_observer nobody;
+	static const struct train_observer none;
 	struct train_result r = { 0 };
 	int code = train_check(j, e);
 
 	if (!code && j->resume)
 		code = train_state_check(j, j->resume, e);
 	if (!o)
-		o = &nobody;
+		o = &none;
 	if (!code)
 		code = result_memory(&r, j, e);
 	if (!code && j->resume)
 		take_over(&r, j, j->resume);
 	if (!code)
-		code = side_fits(j) ? side_starts(j, o, &r, e) : one_by_one(j, o, &r, e);
+		code = concurrent_restarts_possible(j) ? concurrent_restarts_run(j, o, &r, e) : one_by_one(j, o, &r, e);
 	if (code)
 		train_result_release(&r);
 	else
@@ -210,7 +210,7 @@ int train_run(const struct train_job *j, const struct train_observer *o, struct 
 void train_result_release(struct train_result *r)
 {
 	free(r->weight);
-	free(r->start_loss);
+	free(r->restart_loss);
 	free(r->end);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(r->slot[k]);

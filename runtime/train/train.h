@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The step loop: batches, gradients, updates, validation, restarts.
  *
- * It prints nothing: what happens goes to the caller's observer (progress line,
- * metrics file).  Deterministic: the same job gives the same weights, bit for bit, for
+ * It prints nothing: it reports to the caller's observer (progress line, metrics file).  Deterministic: the same job gives the same weights, bit for bit, for
  * any number of threads. */
 #ifndef QCNN_TRAIN_H
 #define QCNN_TRAIN_H

@@ -106,7 +106,7 @@ static int mse_slope(void *ctx, uint32_t sample, const double *readout, double *
 	m->prediction[sample] = out;
 	double d = out - m->label[sample], g = 2 * d / m->nsample;
 	if (slope)
-		model_head_reverse(m->p, m->weight, tape, &g, slope, head);
+		model_head_backward(m->p, m->weight, tape, &g, slope, head);
 	return 0;
 }
 

@@ -66,14 +66,14 @@ static inline int on_event(void *ctx, const struct train_event *v)
 }
 
 /* The same callbacks in another struct, all of it from the state. */
-static inline struct callbacks *twin(const struct train_job *j, struct callbacks *old, uint32_t start)
+static inline struct callbacks *twin(const struct train_job *j, struct callbacks *old, uint32_t restart)
 {
 	static double list[4096];
 	struct learning_rate *other = &rate_of_job[old->rate == rate_of_job];
 	struct callbacks *c = callbacks_new(j, other, NULL);
 	size_t n = callbacks_state(old, list, 4096);
 
-	if (n > 4096 || callbacks_state(old, NULL, 0) != n || callbacks_restore(c, start, list, n, NULL))
+	if (n > 4096 || callbacks_state(old, NULL, 0) != n || callbacks_restore(c, restart, list, n, NULL))
 		tap_bail("a state of %zu numbers does not come back", n);
 	if (callbacks_best(old))
 		memcpy(callbacks_best(c), callbacks_best(old), program->nweight * sizeof(double));

@@ -80,7 +80,7 @@ static inline void evaluate(const struct train_job *j, const struct part *part, 
 static inline bool same_bits(const struct train_result *a, const struct train_result *b, const struct program *p, uint32_t restarts)
 {
 	return !memcmp(a->weight, b->weight, p->nweight * sizeof *a->weight)
-		&& !memcmp(a->start_loss, b->start_loss, restarts * sizeof *a->start_loss)
+		&& !memcmp(a->restart_loss, b->restart_loss, restarts * sizeof *a->restart_loss)
 		&& a->last.loss == b->last.loss && a->last.val_loss == b->last.val_loss
 		&& a->last.metric[0] == b->last.metric[0] && a->last.val_metric[0] == b->last.val_metric[0]
 		&& a->winner == b->winner && a->step == b->step;

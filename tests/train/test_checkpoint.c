@@ -49,7 +49,7 @@ struct watch {
 	uint64_t steps, stop_after;
 	struct epoch_record epoch[RESULTS_MAX]; unsigned nepoch;
 	double gradient[RESULTS_MAX], readout[RESULTS_MAX];      /* sums at the epochs' ends */
-	double start_loss[RESULTS_MAX]; unsigned nstart;
+	double restart_loss[RESULTS_MAX]; unsigned nstart;
 	struct buf file;
 };
 
@@ -86,19 +86,19 @@ static void on_state(void *ctx, const struct epoch_record *r, const struct epoch
 		w->readout[w->nepoch - 1] += (i + 1) * s->readout[i];
 }
 
-static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+static void on_ended(void *ctx, uint32_t restart, double final_loss, const double *weight)
 {
 	struct watch *w = ctx;
 
-	(void)start, (void)weight;
-	w->start_loss[w->nstart++] = final_loss;
+	(void)restart, (void)weight;
+	w->restart_loss[w->nstart++] = final_loss;
 }
 
 static struct err last_error;      /* of the last run */
 
 static int run(struct train_job *j, struct watch *w, struct train_result *r)
 {
-	struct train_observer o = { .ctx = w, .between = on_between, .epoch = on_epoch, .state = on_state, .start = on_start };
+	struct train_observer o = { .ctx = w, .between = on_between, .epoch = on_epoch, .state = on_state, .ended = on_ended };
 
 	w->job = j;
 	return train_run(j, &o, r, &last_error);
@@ -141,7 +141,7 @@ static bool same_result(const struct train_job *j, const struct train_result *a,
 {
 	size_t n = j->program->nweight;
 	bool all = same(a->weight, b->weight, n) && a->winner == b->winner && a->step == b->step
-		&& same(a->start_loss, b->start_loss, j->restarts) && same_epoch(&a->last, &b->last)
+		&& same(a->restart_loss, b->restart_loss, j->restarts) && same_epoch(&a->last, &b->last)
 		&& !memcmp(a->end, b->end, j->restarts * sizeof *a->end);
 
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
@@ -151,7 +151,7 @@ static bool same_result(const struct train_job *j, const struct train_result *a,
 
 static bool same_watch(const struct watch *a, const struct watch *b)
 {
-	bool all = a->nepoch == b->nepoch && a->nstart == b->nstart && same(a->start_loss, b->start_loss, a->nstart)
+	bool all = a->nepoch == b->nepoch && a->nstart == b->nstart && same(a->restart_loss, b->restart_loss, a->nstart)
 		&& same(a->gradient, b->gradient, a->nepoch) && same(a->readout, b->readout, a->nepoch);
 
 	for (unsigned k = 0; all && k < a->nepoch; k++)

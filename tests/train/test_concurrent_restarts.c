@@ -60,9 +60,9 @@ static void hear(struct heard *h, double v)
 	h->value[h->n++] = v;
 }
 
-static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t k, uint32_t per_epoch, double loss)
+static void on_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step, uint32_t k, uint32_t per_epoch, double loss)
 {
-	const double all[] = { 1, start, epoch, (double)step, k, per_epoch, loss };
+	const double all[] = { 1, restart, epoch, (double)step, k, per_epoch, loss };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hear(ctx, all[i]);
@@ -95,7 +95,7 @@ static void on_state(void *ctx, const struct epoch_record *r, const struct epoch
 
 static int on_event(void *ctx, const struct train_event *v)
 {
-	const double all[] = { 4, v->kind, v->start, v->record->epoch, v->best, v->rate, v->best_epoch,
+	const double all[] = { 4, v->kind, v->restart, v->record->epoch, v->best, v->rate, v->best_epoch,
 		v->monitor ? (double)strlen(v->monitor) : 0 };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -103,10 +103,10 @@ static int on_event(void *ctx, const struct train_event *v)
 	return 0;
 }
 
-static void on_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+static void on_ended(void *ctx, uint32_t restart, double final_loss, const double *weight)
 {
 	hear(ctx, 5);
-	hear(ctx, start);
+	hear(ctx, restart);
 	hear(ctx, final_loss);
 	hear(ctx, weight[0]);
 }
@@ -130,7 +130,7 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 static int run(const struct train_job *j, struct heard *h, struct train_result *r, struct err *e)
 {
 	struct train_observer o = { .ctx = h, .step = on_step, .between = on_between, .epoch = on_epoch, .state = on_state,
-		.event = on_event, .start = on_start };
+		.event = on_event, .ended = on_ended };
 
 	h->job = j;
 	return train_run(j, &o, r, e);
@@ -157,7 +157,7 @@ static bool same_result(const struct train_job *j, const struct train_result *a,
 {
 	size_t n = j->program->nweight;
 	bool all = same(a->weight, b->weight, n) && a->winner == b->winner && a->step == b->step
-		&& same(a->start_loss, b->start_loss, j->restarts) && a->last.epoch == b->last.epoch && same(&a->last.val_loss, &b->last.val_loss, 1)
+		&& same(a->restart_loss, b->restart_loss, j->restarts) && a->last.epoch == b->last.epoch && same(&a->last.val_loss, &b->last.val_loss, 1)
 		&& !memcmp(a->end, b->end, j->restarts * sizeof *a->end);
 
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
@@ -173,7 +173,7 @@ static void test_same(struct train_job j, const char *what)
 	struct err e = { 0 };
 
 	one.exec.nthread = 1;
-	tap_ok(side_fits(&j) && !side_fits(&one), "%s: goes side by side", what);
+	tap_ok(concurrent_restarts_possible(&j) && !concurrent_restarts_possible(&one), "%s: goes side by side", what);
 	if (run(&one, &calm, &want, &e) || run(&j, &side, &got, &e))
 		tap_bail("%s: %s", what, e.text);
 	tap_ok(same_result(&j, &want, &got), "%s: the same result", what);
@@ -205,7 +205,7 @@ static void test_jobs(const struct program *p)
 	j.option[0] = 0.7;
 	test_same(j, "starts of different lengths");
 	set.of[CALLBACK_csv].wanted = true;
-	tap_ok(!side_fits(&j), "not where callbacks write files");
+	tap_ok(!concurrent_restarts_possible(&j), "not where callbacks write files");
 }
 
 /* The first start that fails ends the run, as it does in order, though others may have failed before it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The dense head: values by hand, slopes against central differences for every activation. */
+ * The dense head: values by hand, gradients against central differences for every activation. */
 #include "config.h"
 #include "runtime/train/model.h"
 
@@ -12,7 +12,7 @@ static const double toward[NOUT] = { 0.7, -1.1, 0.4, 0.9 };   /* L = sum toward_
 
 static double loss_of(const struct program *p, const double *weight, const double *readout)
 {
-	double output[NOUT], *tape = calloc(model_tape(p), sizeof *tape), sum = 0;
+	double output[NOUT], *tape = calloc(model_memory(p), sizeof *tape), sum = 0;
 
 	model_head(p, weight, readout, output, tape);
 	for (uint32_t j = 0; j < p->noutput; j++)
@@ -21,21 +21,21 @@ static double loss_of(const struct program *p, const double *weight, const doubl
 	return sum;
 }
 
-/* The worst difference between the slopes and central differences. */
-static void test_slopes(enum activation first, enum activation last)
+/* The worst difference between the gradients and central differences. */
+static void test_gradients(enum activation first, enum activation last)
 {
 	struct program *p = tiny_program(first, last, NOUT);
-	double weight[64], readout[2] = { 0.31, -0.62 }, output[NOUT], slope[2], head[64] = { 0 }, h = 1e-5;
-	double *tape = calloc(model_tape(p), sizeof *tape), worst = 0, at, up, down;
+	double weight[64], readout[2] = { 0.31, -0.62 }, output[NOUT], gradient[2], head[64] = { 0 }, h = 1e-5;
+	double *tape = calloc(model_memory(p), sizeof *tape), worst = 0, at, up, down;
 	double *number, got;
 
 	for (uint32_t i = 0; i < p->nweight; i++)
 		weight[i] = 2 * rng_uniform(5, RNG_TEST, 100 * first + last, i) - 1;
 	model_head(p, weight, readout, output, tape);
-	model_head_reverse(p, weight, tape, toward, slope, head);
+	model_head_backward(p, weight, tape, toward, gradient, head);
 	for (uint32_t i = 0; i < p->nweight - p->nweight_circuit + 2; i++) {
 		number = i < 2 ? &readout[i] : &weight[p->nweight_circuit + i - 2];
-		got = i < 2 ? slope[i] : head[i - 2];
+		got = i < 2 ? gradient[i] : head[i - 2];
 		at = *number;
 		*number = at + h;
 		up = loss_of(p, weight, readout);
@@ -44,10 +44,10 @@ static void test_slopes(enum activation first, enum activation last)
 		*number = at;
 		worst = tap_worst(worst, fabs(got - (up - down) / (2 * h)));
 	}
-	tap_close(worst, 0, 1e-9, "activations %d and %d: slopes against differences", first, last);
-	model_head_reverse(p, weight, tape, toward, slope, head);
+	tap_close(worst, 0, 1e-9, "activations %d and %d: gradients against differences", first, last);
+	model_head_backward(p, weight, tape, toward, gradient, head);
 	got = head[0];
-	model_head_reverse(p, weight, tape, toward, slope, NULL);
+	model_head_backward(p, weight, tape, toward, gradient, NULL);
 	tap_ok(head[0] == got, "a second reverse adds only where a vector is given");
 	free(tape);
 	program_free(p);
@@ -58,7 +58,7 @@ static void test_values(void)
 	struct program *p = tiny_program(ACTIVATION_RELU, ACTIVATION_LINEAR, 1);
 	/* t, t, s; kernel (2, 3); bias; kernel (3, 1); bias */
 	double weight[] = { 0, 0, 0, 1, 2, -3, 0.5, -1, 1, 0.1, 0.2, 0.3, 2, -1, 4, 0.25 };
-	double readout[2] = { 1, 2 }, output[1], *tape = calloc(model_tape(p), sizeof *tape);
+	double readout[2] = { 1, 2 }, output[1], *tape = calloc(model_memory(p), sizeof *tape);
 
 	/* layer 0: 1+1+0.1 = 2.1; 2-2+0.2 = 0.2; -3+2+0.3 < 0 -> 0; layer 1: 4.2 - 0.2 + 0 + 0.25 */
 	model_head(p, weight, readout, output, tape);
@@ -70,12 +70,12 @@ static void test_values(void)
 static void test_none(void)
 {
 	struct program *p = tiny_program(0, 0, 0);
-	double weight[3] = { 0 }, readout[2] = { 0.25, -0.5 }, output[2], slope[2], *tape = calloc(model_tape(p), sizeof *tape);
+	double weight[3] = { 0 }, readout[2] = { 0.25, -0.5 }, output[2], gradient[2], *tape = calloc(model_memory(p), sizeof *tape);
 
 	model_head(p, weight, readout, output, tape);
 	tap_ok(output[0] == 0.25 && output[1] == -0.5, "without a head the readouts are the outputs");
-	model_head_reverse(p, weight, tape, toward, slope, NULL);
-	tap_ok(slope[0] == toward[0] && slope[1] == toward[1], "and so are the slopes");
+	model_head_backward(p, weight, tape, toward, gradient, NULL);
+	tap_ok(gradient[0] == toward[0] && gradient[1] == toward[1], "and so are the gradients");
 	free(tape);
 	program_free(p);
 }
@@ -83,7 +83,7 @@ static void test_none(void)
 static void test_far(void)
 {
 	struct program *p = tiny_program(ACTIVATION_LINEAR, ACTIVATION_SOFTMAX, 2);
-	double weight[32] = { 0 }, readout[2] = { 1, 1 }, output[2], *tape = calloc(model_tape(p), sizeof *tape);
+	double weight[32] = { 0 }, readout[2] = { 1, 1 }, output[2], *tape = calloc(model_memory(p), sizeof *tape);
 
 	for (int i = 0; i < 6; i++)
 		weight[3 + i] = 1e3;
@@ -99,7 +99,7 @@ int main(void)
 {
 	for (int first = 0; first < ACTIVATION_COUNT; first++)
 		for (int last = 0; last < ACTIVATION_COUNT; last++)
-			test_slopes((enum activation)first, (enum activation)last);
+			test_gradients((enum activation)first, (enum activation)last);
 	test_values();
 	test_none();
 	test_far();

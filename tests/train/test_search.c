@@ -41,13 +41,13 @@ static const struct probe_ops ops = { .loss = known_loss, .keep = known_keep };
 
 struct state { double weight[N], slot[OPTIMIZER_SLOTS_MAX][N]; };
 
-/* Steps from..to of a start, which goes on from *s; the code of the first that fails. */
-static int run(const struct optimizer_row *o, const double *option, const uint8_t *frozen, uint32_t start,
+/* Steps from..to of a restart, which goes on from *s; the code of the first that fails. */
+static int run(const struct optimizer_row *o, const double *option, const uint8_t *frozen, uint32_t restart,
 	uint64_t from, uint64_t to, struct state *s, struct err *e)
 {
 	double gradient[N], moved[N], *slot[OPTIMIZER_SLOTS_MAX];
 	struct search_record record = { .value = NULL };
-	struct probe p = { .ops = &ops, .program = &program, .seed = 11, .start = start, .gradient = gradient,
+	struct probe p = { .ops = &ops, .program = &program, .seed = 11, .restart = restart, .gradient = gradient,
 		.moved = moved, .record = &record };
 	struct update u = { .opt = option, .gradient = gradient, .weight = s->weight, .slot = slot, .frozen = frozen, .n = N };
 	int code = 0;
@@ -59,7 +59,7 @@ static int run(const struct optimizer_row *o, const double *option, const uint8_
 
 		memcpy(before, s->weight, sizeof before);
 		code = o->search(&u, &p, e);
-		if (!code && o->method <= METHOD_PROBE_SLOPE)
+		if (!code && o->method <= METHOD_PROBE_GRADIENT)
 			tap_ok(!memcmp(kept, before, sizeof kept), "%s, step %d: the loss that is kept is that of the weights before", o->name, (int)u.step);
 	}
 	return code;
@@ -88,7 +88,7 @@ static void test_line(const struct numbers *r)
 	run(o, option, frozen, 0, 1, STEPS, &still, &e);
 	tap_ok(still.weight[1] == -1.25 && still.weight[0] != 0.5, "%s: frozen weights stay", r->what);
 	run(o, option, NULL, 1, 1, STEPS, &other, &e);
-	tap_ok(!memcmp(&whole, &other, sizeof whole) == (o->method == METHOD_PROBE_SLOPE), "%s: starts have directions of their own", r->what);
+	tap_ok(!memcmp(&whole, &other, sizeof whole) == (o->method == METHOD_PROBE_GRADIENT), "%s: starts have directions of their own", r->what);
 }
 
 /* An error of a probe is that of the step, whichever probe it is, and the weights stay. */
@@ -127,7 +127,7 @@ int main(void)
 	}
 	fclose(f);
 	for (size_t i = 0; i < n; i++)
-		if (!row[i].check && (row[i].method == METHOD_PROBE || row[i].method == METHOD_PROBE_SLOPE)) {     /* rotosolve: test_searches.sh */
+		if (!row[i].check && (row[i].method == METHOD_PROBE || row[i].method == METHOD_PROBE_GRADIENT)) {     /* rotosolve: test_searches.sh */
 			tap_ok(found & 1u << i, "%s has been compared", row[i].name);
 			test_failing(&row[i]);
 		}

@@ -204,12 +204,12 @@ static void test_misfits(const struct program *p)
 
 struct seen { uint32_t steps, epochs, starts, stop_at; double losses; };
 
-static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+static void see_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	struct seen *s = ctx;
 
-	(void)start;
+	(void)restart;
 	if (steps_per_epoch == 3 && step_in_epoch == (step - 1) % 3 + 1 && epoch == (step - 1) / 3 + 1)
 		s->steps++;
 	s->losses += batch_loss;
@@ -230,18 +230,18 @@ static void see_epoch(void *ctx, const struct epoch_record *r)
 	s->epochs += r->step == 3 * r->epoch && r->seconds > 0 && r->samples_per_second > 0;
 }
 
-static void see_start(void *ctx, uint32_t start, double final_loss, const double *weight)
+static void see_ended(void *ctx, uint32_t restart, double final_loss, const double *weight)
 {
 	struct seen *s = ctx;
 
-	s->starts += start == s->starts && final_loss > 0 && weight != NULL;
+	s->starts += restart == s->starts && final_loss > 0 && weight != NULL;
 }
 
 static void test_observer(const struct program *p)
 {
 	struct train_job j = job_of(p);
 	struct seen s = { 0 };
-	struct train_observer o = { .ctx = &s, .step = see_step, .between = see_place, .epoch = see_epoch, .start = see_start };
+	struct train_observer o = { .ctx = &s, .step = see_step, .between = see_place, .epoch = see_epoch, .ended = see_ended };
 	struct train_result r = run((j.restarts = 2, &j), &o);
 	struct err e;
 

@@ -45,8 +45,8 @@ static void test_starts(const struct program *p)
 		program_init_weights(p, j.seed, i, weight);
 		one.init = weight;
 		single = run(&one, NULL);
-		tap_ok(single.last.loss == all.start_loss[i], "start %u is stream %u of the seed", i, i);
-		if (all.start_loss[i] < all.start_loss[best])
+		tap_ok(single.last.loss == all.restart_loss[i], "start %u is stream %u of the seed", i, i);
+		if (all.restart_loss[i] < all.restart_loss[best])
 			best = i;
 		if (i == all.winner)
 			tap_is_mem(all.weight, single.weight, p->nweight * sizeof *weight, "the winner's weights are kept");

@@ -107,13 +107,13 @@ static double farther(double worst, double got, const json_t *want)
 	return tap_worst(worst, fabs(got - json_number_value(want)));
 }
 
-static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
+static void see_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
 	struct comparison *c = ctx;
 	const json_t *row = json_array_get(json_object_get(c->file, "steps"), step - 1);
 
-	(void)start, (void)epoch, (void)step_in_epoch, (void)steps_per_epoch;
+	(void)restart, (void)epoch, (void)step_in_epoch, (void)steps_per_epoch;
 	c->batch_loss = farther(c->batch_loss, batch_loss, json_object_get(row, "batch_loss"));
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Callbacks: what watches a start of a training run, from the rows of callback.def.
+ * Callbacks of a restart of a training run, from the rows of callback.def.
  *
- * One struct callbacks watches one start at a time.  It decides, and tells the run's observer
- * what it decided (struct train_event); files and programs are the observer's.  All that a
- * resumed run needs of it is a list of doubles and the best weights: a struct callbacks with
- * both restored goes on with the same bits. */
+ * A struct callbacks belongs to one restart at a time.  It decides, and reports its decisions to the run's observer
+ * (struct train_event), which writes files and runs programs.  Its state is a list of doubles and the best weights:
+ * with both restored, a struct callbacks continues with the same bits. */
 #ifndef QCNN_CALLBACK_H
 #define QCNN_CALLBACK_H
 
@@ -66,7 +65,7 @@ struct learning_rate;
 
 /* The next of a kind that is wanted; after: NULL for the first.  NULL: there is no more. */
 const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after);
-/* What the so-maniest early_stopping, from 0, watches; NULL: there are not so many. */
+/* What the early_stopping of that number, from 0, monitors; NULL: there are fewer. */
 const char *callback_stop_monitor(const struct train_job *j, unsigned which);
 
 /* Do the callbacks fit the job: what they monitor, their paths, its schedule?  0 or -ERR_CONFIG. */
@@ -76,32 +75,32 @@ struct callbacks;
 /* For a checked job and the rate of its updates, both borrowed; NULL and *e when memory is short. */
 struct callbacks *callbacks_new(const struct train_job *j, struct learning_rate *rate, struct err *e);
 void callbacks_free(struct callbacks *c);
-/* A start begins: nothing has been seen. */
-void callbacks_begin(struct callbacks *c, uint32_t start);
+/* A restart begins. */
+void callbacks_begin(struct callbacks *c, uint32_t restart);
 
-/* After each update: are files due now?  Then callbacks_save wants the epoch's numbers so far. */
+/* After each update: are files due now?  Then callbacks_save is to be called with the epoch so far. */
 bool callbacks_step(struct callbacks *c);
 /* step_in_epoch from 1; weight (nweight) as they are. */
 void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
 	uint32_t step_in_epoch, const double *weight);
-/* After each epoch, when the observer knows of it.  rate: as the last update had it. */
+/* After each epoch, when it was reported to the observer. */
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
 	uint32_t step_in_epoch, const double *weight);
-/* Is the start to end here? */
+/* Is the restart to end here? */
 bool callbacks_stopped(const struct callbacks *c);
-/* The start has ended: best weights replace weight[] and *last where that is wanted, as the last
- * early_stopping that wants it knows them. */
+/* The restart has ended: where an early_stopping restores the best weights, they and their epoch replace weight[] and
+ * *last; of several, the last one does. */
 void callbacks_finish(struct callbacks *c, const struct train_observer *o, struct epoch_record *last, double *weight);
 
-struct start_end callbacks_end(const struct callbacks *c);
+struct restart_end callbacks_end(const struct callbacks *c);
 
-/* All numbers that the rest of the start depends on, into out[max]; how many there are (more than
- * max: nothing was written).  A list of this start, restored into a struct callbacks of the same
+/* All numbers that the rest of the restart depends on, into out[max]; how many there are (more than
+ * max: nothing was written).  A list of this restart, restored into a struct callbacks of the same
  * job, continues it. */
 size_t callbacks_state(const struct callbacks *c, double *out, size_t max);
-/* 0, or -ERR_BAD_DATA when the list is none of this job: what callbacks that change no result are to
- * know may be missing, or be of other ones. */
-int callbacks_restore(struct callbacks *c, uint32_t start, const double *in, size_t n, struct err *e);
+/* 0, or -ERR_BAD_DATA when the list is none of this job: the part of callbacks that change no result
+ * may be missing, or be of other ones. */
+int callbacks_restore(struct callbacks *c, uint32_t restart, const double *in, size_t n, struct err *e);
 /* The best weights so far (nweight), which callbacks_restore leaves to the caller to fill in;
  * NULL: none are kept. */
 double *callbacks_best(struct callbacks *c);

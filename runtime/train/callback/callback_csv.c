@@ -61,7 +61,7 @@ static void add_row(const struct metrics_line *line, char separator, uint32_t ep
 	buf_str(out, "\r\n");
 }
 
-/* The file, cut to what this start knows of; -1 and errno. */
+/* The file, truncated to what this restart has written; -1 and errno. */
 static int open_at_end(struct run *run, const struct csv_file *f, const char *path, bool append, off_t *size)
 {
 	int fd = run_open_file(run, path, O_WRONLY | O_CREAT, NULL), saved;
@@ -144,7 +144,7 @@ static int write_waiting(const struct callbacks *c, struct callback_part *p, con
 {
 	const struct callback_choice *o = p->choice;
 	struct buf path = BUF_INIT;
-	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_record){ .restart = c->start }, 0, &path, e);
+	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_record){ .restart = c->restart }, 0, &path, e);
 
 	if (!code)
 		code = write_rows(c, &p->csv, path.data, o, r, e);

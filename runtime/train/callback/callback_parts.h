@@ -17,11 +17,11 @@ struct stopping { struct monitor monitor; unsigned which; double best, wait; uin
 struct plateau { struct monitor monitor; double best, wait, cooldown; };
 struct saved { uint32_t epoch, batch; struct epoch_record record; };
 enum { SAVES_WAITING_MAX = 8 };
-struct waiting_save { struct saved at; double value; double *weight; };      /* found no room; (nweight), owned */
+struct waiting_save { struct saved at; double value; double *weight; };      /* could not be written yet; (nweight), owned */
 struct saving { struct monitor monitor; double best; bool due; uint64_t since; struct saved *saved; uint32_t nsaved;
 	struct waiting_save waiting[SAVES_WAITING_MAX]; uint32_t nwaiting; };
 enum { CSV_WAITING_MAX = 16 << 20 };          /* bytes, beyond which no row is added */
-struct csv_file { bool begun; uint64_t nbyte; struct buf waiting; };   /* waiting: rows that found no room */
+struct csv_file { bool begun; uint64_t nbyte; struct buf waiting; };   /* waiting: rows that could not be written yet */
 
 /* One callback that is wanted, and has a state. */
 struct callback_part {
@@ -31,10 +31,10 @@ struct callback_part {
 
 struct callbacks {
 	const struct train_job *job;
-	uint32_t start, epochs;              /* epochs: seen so far */
+	uint32_t restart, epochs;              /* epochs: seen so far */
 	unsigned nvalue;                     /* numbers of all metrics */
 	struct callback_part part[CALLBACKS_MAX]; unsigned npart;    /* kinds in the order of their work */
-	const struct callback_part *restorer;        /* whose best weights the start ends with, or NULL */
+	const struct callback_part *restorer;        /* whose best weights the restart ends with, or NULL */
 	double *best_weight;                 /* (nweight), NULL: not wanted */
 	struct epoch_record best_record;     /* of them */
 	uint32_t restored;
@@ -61,17 +61,17 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 double callback_rate(const struct callbacks *c);
 
 /* The event for numbers r; what the observer says, 0 without one. */
-int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r);
+int callback_report(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r);
 
-/* callback_save.c: how many files are remembered so that they can be removed, 0: none; a file that is due now; what
- * waits for room; that no longer; and the end. */
+/* callback_save.c: how many files are remembered so that they can be removed, 0: none; a file that is due now; those
+ * that could not be written before; discarding these; and the end. */
 size_t callback_files_kept(const struct callback_choice *o);
 void callback_save(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, const double *weight);
 void callback_save_late(struct callbacks *c, struct callback_part *p, const struct train_observer *o);
 void callback_save_forget(struct saving *s);
 void callback_save_free(struct saving *s);
 
-/* callback_csv.c: a row, behind those that wait for room; and at the end what waits then. */
+/* callback_csv.c: a row, after those that could not be written before; and at the end what is left of them. */
 int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e);
 int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_record *last, struct err *e);
 

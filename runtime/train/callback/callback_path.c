@@ -141,7 +141,7 @@ static int fill(const struct train_job *j, const char *template, const struct ep
 	return code;
 }
 
-/* Does the template tell starts apart? */
+/* Does the template contain the number of the restart? */
 static bool has_start(const char *template)
 {
 	const char *at = template;

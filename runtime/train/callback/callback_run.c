@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What callbacks do while a start runs.  Formulas: Keras 3.15, keras/src/callbacks; a number that
+ * What callbacks do while a restart runs.  Formulas: Keras 3.15, keras/src/callbacks; a number that
  * is NaN never improves on anything here. */
 #include "config.h"
 #include "runtime/train/callback/callback_parts.h"
@@ -24,7 +24,7 @@ static bool restores(const struct callback_choice *o)
 	return o->id == CALLBACK_early_stopping && o->option[STOP_RESTORE_BEST_WEIGHTS] != 0;
 }
 
-/* A part for each of a kind; false when memory is short. */
+/* A part for each callback of that kind; false when memory is short. */
 static bool add_parts(struct callbacks *c, enum callback_id id)
 {
 	const struct callback_choice *o = NULL;
@@ -108,17 +108,17 @@ static void begin_part(struct callback_part *p)
 	}
 }
 
-void callbacks_begin(struct callbacks *c, uint32_t start)
+void callbacks_begin(struct callbacks *c, uint32_t restart)
 {
-	c->start = start;
+	c->restart = restart;
 	c->epochs = c->restored = 0;
 	learning_rate_begin(c->rate);
 	for (unsigned i = 0; i < c->npart; i++)
 		begin_part(&c->part[i]);
-	c->best_record = (struct epoch_record){ .restart = start };
+	c->best_record = (struct epoch_record){ .restart = restart };
 }
 
-/* ---- what is better ---- */
+/* ---- monitored values ---- */
 
 bool monitor_improves(const struct monitor *m, double value, double reference, double min_delta)
 {
@@ -134,9 +134,9 @@ bool monitor_has_value(const struct monitor *m, const struct epoch_record *r)
 	return !m->validation || r->has_validation;
 }
 
-int callback_tell(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r)
+int callback_report(const struct train_observer *o, struct train_event *v, const struct callbacks *c, const struct epoch_record *r)
 {
-	v->start = c->start;
+	v->restart = c->restart;
 	v->record = r;
 	return o->event ? o->event(o->ctx, v) : 0;
 }
@@ -175,12 +175,12 @@ static void watch_for_stop(struct callbacks *c, struct callback_part *p, const s
 	}
 	if (s->wait >= opt[STOP_PATIENCE] && r->epoch > 1) {
 		s->stopped = r->epoch;
-		callback_tell(o, &(struct train_event){ .kind = TRAIN_STOPPED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
+		callback_report(o, &(struct train_event){ .kind = TRAIN_STOPPED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 			.best_epoch = s->best_epoch }, c, r);
 	}
 }
 
-/* The epoch after which a start was ended, 0: none. */
+/* The epoch after which the restart was stopped, 0: none. */
 static uint32_t stopped_after(const struct callbacks *c)
 {
 	for (unsigned i = 0; i < c->npart; i++)
@@ -225,7 +225,7 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 	learning_rate_replace(c->rate, rate);
 	p->cooldown = opt[PLATEAU_COOLDOWN];
 	p->wait = 0;
-	callback_tell(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = rate }, c, r);
+	callback_report(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = rate }, c, r);
 }
 
 /* ---- epochs ---- */
@@ -235,7 +235,7 @@ static void write_csv(struct callbacks *c, struct callback_part *p, const struct
 	struct err e;
 
 	if (callback_csv(c, p, r, &e))
-		callback_tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
+		callback_report(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, r);
 }
 
 void callbacks_epoch(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,
@@ -265,7 +265,7 @@ void callbacks_finish(struct callbacks *c, const struct train_observer *o, struc
 
 	for (unsigned i = 0; i < c->npart; i++)
 		if (c->part[i].choice->id == CALLBACK_csv && callback_csv_end(c, &c->part[i], last, &e))
-			callback_tell(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, last);
+			callback_report(o, &(struct train_event){ .kind = TRAIN_CSV_FAILED, .path = e.text }, c, last);
 		else if (c->part[i].choice->id == CALLBACK_checkpoint)
 			callback_save_late(c, &c->part[i], o);
 	if (!s || !s->has_best)
@@ -273,7 +273,7 @@ void callbacks_finish(struct callbacks *c, const struct train_observer *o, struc
 	memcpy(weight, c->best_weight, c->job->program->nweight * sizeof *weight);
 	c->restored = c->best_record.epoch;
 	*last = c->best_record;
-	callback_tell(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
+	callback_report(o, &(struct train_event){ .kind = TRAIN_RESTORED, .monitor = s->monitor.name, .which = s->which, .best = s->best,
 		.best_epoch = c->restored }, c, last);
 }
 
@@ -282,7 +282,7 @@ double *callbacks_best(struct callbacks *c)
 	return c->best_weight;
 }
 
-struct start_end callbacks_end(const struct callbacks *c)
+struct restart_end callbacks_end(const struct callbacks *c)
 {
-	return (struct start_end){ c->epochs, stopped_after(c), c->restored };
+	return (struct restart_end){ c->epochs, stopped_after(c), c->restored };
 }

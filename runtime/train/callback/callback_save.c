@@ -54,7 +54,7 @@ static void remember(struct callbacks *c, struct callback_part *p, const struct 
 	s->nsaved = n;
 	if (n > keep) {
 		path_of(c, p, &s->saved[0], &old);
-		callback_tell(o, &(struct train_event){ .kind = TRAIN_DROP, .path = old.data }, c, &s->saved[0].record);
+		callback_report(o, &(struct train_event){ .kind = TRAIN_DROP, .path = old.data }, c, &s->saved[0].record);
 		memmove(s->saved, s->saved + 1, (n - 1) * sizeof *s->saved);
 		s->nsaved = n - 1;
 	}
@@ -119,7 +119,7 @@ static int save_now(struct callbacks *c, struct callback_part *p, const struct t
 	int code;
 
 	path_of(c, p, now, &path);
-	code = callback_tell(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = now->batch }, c, &now->record);
+	code = callback_report(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = now->batch }, c, &now->record);
 	if (!code) {
 		if (monitor_improves(&p->save.monitor, value, p->save.best, 0))
 			p->save.best = value;

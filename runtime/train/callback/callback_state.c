@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What callbacks know as a flat list of doubles, and back.  One walk serves both ways. */
+ * The state of callbacks as a flat list of doubles, and back; one walk over the fields writes and reads. */
 #include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
@@ -68,7 +68,7 @@ static void record(struct walk *w, const struct callbacks *c, struct epoch_recor
 	static const enum epoch_field kept[] = { EPOCH_FIELD_epoch, EPOCH_FIELD_step, EPOCH_FIELD_loss, EPOCH_FIELD_learning_rate,
 		EPOCH_FIELD_has_validation, EPOCH_FIELD_val_loss };
 
-	r->restart = c->start;
+	r->restart = c->restart;
 	for (unsigned k = 0; k < sizeof kept / sizeof *kept; k++)
 		field(w, r, kept[k]);
 	for (unsigned k = 0; k < c->nvalue; k++) {
@@ -287,14 +287,14 @@ static void read_all(struct walk *w, struct callbacks *c)
 	w->bad |= version != STATE_VERSION;
 }
 
-int callbacks_restore(struct callbacks *c, uint32_t start, const double *in, size_t n, struct err *e)
+int callbacks_restore(struct callbacks *c, uint32_t restart, const double *in, size_t n, struct err *e)
 {
 	struct walk w = { .in = in, .max = n };
 
-	callbacks_begin(c, start);
+	callbacks_begin(c, restart);
 	read_all(&w, c);
 	if (!w.bad)
 		return 0;
-	callbacks_begin(c, start);
+	callbacks_begin(c, restart);
 	return err_set(e, -ERR_BAD_DATA, "the callbacks' state has %zu numbers that fit none of this configuration", n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * States to vectors and back; numbers are doubles, counts are far below 2^53. */
+ * Training states as vectors of doubles, and back; counts are far below 2^53. */
 #include "config.h"
 #include "runtime/train/checkpoint/checkpoint.h"
 
@@ -33,7 +33,7 @@ static unsigned slots_of(const struct train_job *j)
 struct writer {
 	const struct train_job *job;
 	struct weights_vector *vector; size_t n, cap;
-	double **own; size_t nown, cap_own;      /* lists made here */
+	double **own; size_t nown, cap_own;      /* vectors that are not borrowed from the state */
 	struct buf name;
 };
 
@@ -60,26 +60,26 @@ static void add_slots(struct writer *w, const char *prefix, double *const *slot)
 	buf_release(&name);
 }
 
-/* n numbers that live as long as the writer. */
+/* Memory for n numbers that lives as long as the image. */
 static double *list(struct writer *w, size_t n)
 {
 	mem_reserve(w->own, w->nown, w->cap_own);
 	return w->own[w->nown++] = mem_alloc(n ? n : 1, sizeof **w->own);
 }
 
-static void add_events(struct writer *w, const char *prefix, const struct start_state *s)
+static void add_events(struct writer *w, const char *prefix, const struct restart_state *s)
 {
 	struct event_numbers events;
 
 	if (!s->events || !s->events->n)
 		return;
-	events = checkpoint_events(s->events, s->start);
+	events = checkpoint_events(s->events, s->restart);
 	mem_reserve(w->own, w->nown, w->cap_own);
 	w->own[w->nown++] = events.value;
 	add(w, prefix, EVENTS, events.value, events.n);
 }
 
-static void add_callbacks(struct writer *w, const char *prefix, const struct start_state *s)
+static void add_callbacks(struct writer *w, const char *prefix, const struct restart_state *s)
 {
 	const double *state = s->callback_list, *best = s->callback_best;
 	double *now;
@@ -95,12 +95,12 @@ static void add_callbacks(struct writer *w, const char *prefix, const struct sta
 	add(w, prefix, "callbacks/best", best, w->job->program->nweight);
 }
 
-static void add_start(struct writer *w, const char *prefix, const struct start_state *s)
+static void add_start(struct writer *w, const char *prefix, const struct restart_state *s)
 {
 	const struct program *p = w->job->program;
 	double *c = list(w, COUNTERS);
 
-	c[COUNT_START] = s->start;
+	c[COUNT_START] = s->restart;
 	c[COUNT_EPOCH] = s->epoch;
 	c[COUNT_STEP] = (double)s->step;
 	c[COUNT_AT] = s->at;
@@ -134,33 +134,33 @@ static void add_best(struct writer *w, const struct train_state *s)
 
 	if (!s->ndone)
 		return;
-	add(w, "", "training/start_losses", s->start_loss, s->ndone);
-	add(w, "", "training/start_ends", (const double *)s->end, (size_t)s->ndone * START_END_NUMBERS);
+	add(w, "", "training/start_losses", s->restart_loss, s->ndone);
+	add(w, "", "training/start_ends", (const double *)s->end, (size_t)s->ndone * RESTART_END_NUMBERS);
 	add_result(w, "best/", &b->last);
 	add(w, "best/", "weights", b->weight, w->job->program->nweight);
 	add_slots(w, "best/", b->slot);
 }
 
-static void add_ended(struct writer *w, const char *prefix, const struct start_state *s)
+static void add_ended(struct writer *w, const char *prefix, const struct restart_state *s)
 {
-	double *end = list(w, START_END_NUMBERS);
+	double *end = list(w, RESTART_END_NUMBERS);
 
 	memcpy(end, &s->end, sizeof s->end);
 	add_result(w, prefix, s->last);
-	add(w, prefix, "end", end, START_END_NUMBERS);
+	add(w, prefix, "end", end, RESTART_END_NUMBERS);
 	add_slots(w, prefix, (double *const *)s->slot);
 	add_events(w, prefix, s);
 }
 
-/* Those that run beside the first. */
+/* Concurrent restarts behind the first. */
 static void add_others(struct writer *w, const struct train_state *s)
 {
-	struct start_state *other = mem_alloc(STATE_STARTS_MAX, sizeof *other);
-	uint32_t n = s->others ? s->others(s->lanes, other) : 0;
+	struct restart_state *other = mem_alloc(STATE_RESTARTS_MAX, sizeof *other);
+	uint32_t n = s->others ? s->others(s->other_context, other) : 0;
 	char prefix[64];
 
 	for (uint32_t k = 0; k < n; k++) {
-		snprintf(prefix, sizeof prefix, "starts/%u/", other[k].start + 1);
+		snprintf(prefix, sizeof prefix, "starts/%u/", other[k].restart + 1);
 		add(w, prefix, "weights", other[k].weight, w->job->program->nweight);
 		if (other[k].last)
 			add_ended(w, prefix, &other[k]);
@@ -219,7 +219,7 @@ static const struct weights_vector *find(const struct reader *r, const char *nam
 	return v;
 }
 
-/* n numbers; missing ones are an error. */
+/* The vector of that name, of n numbers. */
 static int get(const struct reader *r, const char *name, size_t n, const double **out)
 {
 	const struct weights_vector *v = find(r, name);
@@ -249,7 +249,7 @@ static int get_slots(const struct reader *r, const double **slot)
 	return code;
 }
 
-static int read_counters(const struct reader *r, struct start_state *s)
+static int read_counters(const struct reader *r, struct restart_state *s)
 {
 	const double *c = NULL;
 	int code = get(r, "training/counters", COUNTERS, &c);
@@ -259,7 +259,7 @@ static int read_counters(const struct reader *r, struct start_state *s)
 	for (unsigned k = 0; k < COUNTERS; k++)
 		if (k != COUNT_LOSS_SUM && k != COUNT_SECONDS && (!is_count(c[k]) || (k != COUNT_STEP && c[k] > UINT32_MAX)))
 			return bad(r, "training/counters", "an entry is no count");
-	s->start = (uint32_t)c[COUNT_START];
+	s->restart = (uint32_t)c[COUNT_START];
 	s->epoch = (uint32_t)c[COUNT_EPOCH];
 	s->step = (uint64_t)c[COUNT_STEP];
 	s->at = (uint32_t)c[COUNT_AT];
@@ -270,7 +270,7 @@ static int read_counters(const struct reader *r, struct start_state *s)
 	return 0;
 }
 
-static int read_callbacks(const struct reader *r, struct start_state *s)
+static int read_callbacks(const struct reader *r, struct restart_state *s)
 {
 	const struct weights_vector *list = find(r, "callbacks/state");
 
@@ -283,7 +283,7 @@ static int read_callbacks(const struct reader *r, struct start_state *s)
 }
 
 /* Into q, which is empty. */
-static int read_events(const struct reader *r, struct start_state *s, struct event_queue *q)
+static int read_events(const struct reader *r, struct restart_state *s, struct event_queue *q)
 {
 	const struct weights_vector *v = find(r, EVENTS);
 
@@ -292,7 +292,7 @@ static int read_events(const struct reader *r, struct start_state *s, struct eve
 	return !v || checkpoint_events_read(v->value, v->n, q) ? 0 : bad(r, EVENTS, "a malformed message");
 }
 
-static int read_start(const struct reader *r, struct start_state *s, struct event_queue *events)
+static int read_start(const struct reader *r, struct restart_state *s, struct event_queue *events)
 {
 	const struct weights_vector *record = find(r, RECORD);
 	const struct program *p = r->job->program;
@@ -330,21 +330,21 @@ static int read_result(const struct reader *r, struct epoch_record *last)
 	return epoch_record_unpack(last, nvalue, v) ? 0 : bad(r, "result", "an entry is no count");
 }
 
-/* One that has ended; its last epoch is of the caller. */
-static int read_ended(const struct reader *r, struct start_state *s, struct epoch_record *last, struct event_queue *events)
+/* A restart that has ended; its last epoch is the caller's. */
+static int read_ended(const struct reader *r, struct restart_state *s, struct epoch_record *last, struct event_queue *events)
 {
 	const double *end = NULL;
 	int code = read_result(r, last);
 
 	if (!code)
-		code = get(r, "end", START_END_NUMBERS, &end);
+		code = get(r, "end", RESTART_END_NUMBERS, &end);
 	if (!code)
 		code = get(r, "weights", r->job->program->nweight, &s->weight);
 	if (!code)
 		code = get_slots(r, s->slot);
 	if (code)
 		return code;
-	s->start = last->restart;
+	s->restart = last->restart;
 	s->last = last;
 	memcpy(&s->end, end, sizeof s->end);
 	return read_events(r, s, events);
@@ -362,12 +362,12 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 	if (!losses->n || losses->n >= r->job->restarts)
 		return bad(r, "training/start_losses", "not as many as starts can have ended");
 	c->state.ndone = (uint32_t)losses->n;
-	c->state.start_loss = losses->value;
+	c->state.restart_loss = losses->value;
 	c->state.best = &c->best;
-	code = get(r, "training/start_ends", losses->n * START_END_NUMBERS, &ends);
+	code = get(r, "training/start_ends", losses->n * RESTART_END_NUMBERS, &ends);
 	if (code)
 		return code;
-	c->state.end = (const struct start_end *)ends;
+	c->state.end = (const struct restart_end *)ends;
 	best.prefix = "best/";
 	code = read_result(&best, &c->best.last);
 	if (!code)
@@ -384,7 +384,7 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 	return 0;
 }
 
-/* Those beside the first, in the order of their numbers. */
+/* Concurrent restarts behind the first, in the order of their numbers. */
 static int read_others(const struct reader *r, struct checkpoint *c)
 {
 	char prefix[64];
@@ -394,16 +394,16 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 	bool ended;
 
 	other.prefix = prefix;
-	for (uint32_t i = c->running[0].start + 1; !code && i < r->job->restarts; i++) {
+	for (uint32_t i = c->running[0].restart + 1; !code && i < r->job->restarts; i++) {
 		snprintf(prefix, sizeof prefix, "starts/%u/", i + 1);
 		ended = find(&other, "result") != NULL;
 		if (!ended && !find(&other, "training/counters"))
 			continue;
 		n = c->state.nrunning;
-		if (n == STATE_STARTS_MAX)
+		if (n == STATE_RESTARTS_MAX)
 			return bad(r, prefix, "one start too many");
 		code = ended ? read_ended(&other, &c->running[n], &c->last[n], &c->events[n]) : read_start(&other, &c->running[n], &c->events[n]);
-		if (!code && c->running[c->state.nrunning++].start != i)
+		if (!code && c->running[c->state.nrunning++].restart != i)
 			code = bad(r, prefix, "another start");
 	}
 	return code;
@@ -418,7 +418,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 	memset(&c->best, 0, sizeof c->best);
 	memset(c->running, 0, sizeof c->running);
 	memset(c->events, 0, sizeof c->events);
-	c->last = mem_try(j->restarts < STATE_STARTS_MAX ? j->restarts : STATE_STARTS_MAX, sizeof *c->last);
+	c->last = mem_try(j->restarts < STATE_RESTARTS_MAX ? j->restarts : STATE_RESTARTS_MAX, sizeof *c->last);
 	if (!c->last)
 		return err_set(e, -ERR_CONFIG, "no memory for the ends of %u starts", j->restarts);
 	if (w->program->nweight != j->program->nweight)
@@ -435,7 +435,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 
 void checkpoint_release(struct checkpoint *c)
 {
-	for (unsigned k = 0; k < STATE_STARTS_MAX; k++)
+	for (unsigned k = 0; k < STATE_RESTARTS_MAX; k++)
 		event_queue_clear(&c->events[k]);
 	free(c->last);
 	c->last = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Does a state belong to a job?  Shapes are given by who made the state; here are its numbers. */
+ * Does a state belong to a job?  Its numbers are checked here, the sizes of its vectors by those who made it. */
 #include "config.h"
 #include "runtime/train/checkpoint/train_state.h"
 
@@ -13,7 +13,7 @@ static int wrong(struct err *e, const char *what)
 	return err_set(e, -ERR_BAD_DATA, "the state is not of this training: %s", what);
 }
 
-static int check_callbacks(const struct train_job *j, const struct start_state *s, struct err *e)
+static int check_callbacks(const struct train_job *j, const struct restart_state *s, struct err *e)
 {
 	struct learning_rate rate = { .optimizer = j->optimizer, .schedule = j->schedule };
 	struct callbacks *c;
@@ -24,14 +24,14 @@ static int check_callbacks(const struct train_job *j, const struct start_state *
 	c = callbacks_new(j, &rate, e);
 	if (!c)
 		return -ERR_CONFIG;
-	code = callbacks_restore(c, s->start, s->callback_list, s->ncallback, e);
+	code = callbacks_restore(c, s->restart, s->callback_list, s->ncallback, e);
 	if (!code && (callbacks_best(c) != NULL) != (s->callback_best != NULL))
 		code = wrong(e, "the best weights are missing");
 	callbacks_free(c);
 	return code;
 }
 
-static int check_start(const struct train_job *j, const struct start_state *s, struct err *e)
+static int check_start(const struct train_job *j, const struct restart_state *s, struct err *e)
 {
 	uint32_t per_epoch = train_steps_per_epoch(j), batch = train_batch_size(j);
 	uint64_t before, k;
@@ -55,7 +55,7 @@ static int check_start(const struct train_job *j, const struct start_state *s, s
 	return check_callbacks(j, s, e);
 }
 
-static int check_ended(const struct train_job *j, const struct start_state *s, uint32_t at, struct err *e)
+static int check_ended(const struct train_job *j, const struct restart_state *s, uint32_t at, struct err *e)
 {
 	if (!at || !s->last->epoch || s->last->epoch > j->epochs)
 		return wrong(e, "no such end of a start");
@@ -66,23 +66,23 @@ int train_state_check(const struct train_job *j, const struct train_state *s, st
 {
 	int code = 0;
 
-	if (!s->nrunning || s->nrunning > STATE_STARTS_MAX || s->ndone >= j->restarts || s->running[0].start != s->ndone
+	if (!s->nrunning || s->nrunning > STATE_RESTARTS_MAX || s->ndone >= j->restarts || s->running[0].restart != s->ndone
 		|| (s->running[0].events && s->running[0].events->n))
 		return wrong(e, "no such start");
 	if (s->ndone && (!s->best || !s->end || s->best->winner >= s->ndone))
 		return wrong(e, "no such winner");
 	for (uint32_t k = 0; !code && k < s->nrunning; k++) {
-		if (k && (s->running[k].start <= s->running[k - 1].start || s->running[k].start >= j->restarts))
+		if (k && (s->running[k].restart <= s->running[k - 1].restart || s->running[k].restart >= j->restarts))
 			return wrong(e, "no such start");
 		code = s->running[k].last ? check_ended(j, &s->running[k], k, e) : check_start(j, &s->running[k], e);
 	}
 	return code;
 }
 
-const struct start_state *train_state_start(const struct train_state *s, uint32_t start)
+const struct restart_state *train_state_restart(const struct train_state *s, uint32_t restart)
 {
 	for (uint32_t k = 0; s && k < s->nrunning; k++)
-		if (s->running[k].start == start)
+		if (s->running[k].restart == restart)
 			return &s->running[k];
 	return NULL;
 }

@@ -122,7 +122,7 @@ static void play_decision(const struct event_queue *q, const struct queued_event
 	struct train_event event = v->decision->event;
 
 	read_record(q, v->decision->record, r);
-	event.start = r->restart;
+	event.restart = r->restart;
 	event.record = r;
 	if (o->event)
 		o->event(o->ctx, &event);

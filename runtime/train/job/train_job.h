@@ -28,23 +28,23 @@ struct train_job {
 	struct pool *pool;                   /* whose workers do the units; NULL: threads of this process */
 	struct part train, validation;       /* validation.nrow may be 0 */
 	uint32_t epochs, batch_size;
-	uint32_t initial_epoch;              /* so many of the epochs are taken as done */
-	uint32_t steps_per_epoch;            /* 0: once through the data; else they are repeated without end */
-	uint32_t validation_freq;            /* validation after every so many epochs; 0: after each */
+	uint32_t initial_epoch;              /* this many epochs count as done */
+	uint32_t steps_per_epoch;            /* 0: one pass through the data; else passes follow each other */
+	uint32_t validation_freq;            /* validation after every this many epochs; 0: after each */
 	const uint32_t *validation_epoch; uint32_t nvalidation_epoch;        /* or after these, from 1; 0: as validation_freq says */
 	uint64_t max_steps;                  /* 0: no limit */
 	struct measures measures;
 	struct class_weights class_weights;
 	struct constraint constraint[CONSTRAINTS_MAX]; unsigned nconstraint;
 	const struct optimizer_row *optimizer; double option[OPTIMIZER_OPTIONS_MAX];
-	struct schedule schedule;            /* of the learning rate; row NULL: it stays */
+	struct schedule schedule;            /* of the learning rate; row NULL: constant */
 	uint64_t seed;
 	bool shuffle;
-	uint32_t restarts;                   /* k starts; the lowest final training loss wins */
-	const double *init;                  /* nweight given weights (start 0), or NULL */
+	uint32_t restarts;                   /* the lowest final training loss wins */
+	const double *init;                  /* (nweight) initial weights of restart 0, or NULL */
 	const struct callback_set *callbacks;        /* NULL: none */
-	struct run *run;                     /* in whose folder relative paths of callbacks are; NULL: the current one */
-	const struct train_state *resume;    /* go on from here (train_state.h); NULL: from the beginning */
+	struct run *run;                     /* relative paths of callbacks are in its folder; NULL: in the current one */
+	const struct train_state *resume;    /* continue from this state (train_state.h); NULL: from the beginning */
 };
 
 /* Are there validation samples, and are they evaluated after this epoch? */

@@ -18,17 +18,17 @@ static double label_of(const struct loss_sample *s, uint32_t j)
 	return s->nlabel == s->n ? s->label[j] : s->label[0] == j;
 }
 
-/* Mean over the outputs of term(output, label, opt); *d: its slope. */
+/* Mean over the outputs of term(output, label, opt); *d: its derivative. */
 typedef double (*term_fn)(double output, double label, const double *opt, double *d);
 
-static double mean_of(const struct loss_sample *s, double *slope, term_fn term)
+static double mean_of(const struct loss_sample *s, double *gradient, term_fn term)
 {
 	double sum = 0, d;
 
 	for (uint32_t j = 0; j < s->n; j++) {
 		sum += term(s->output[j], s->label[j], s->opt, &d);
-		if (slope)
-			slope[j] = d / s->n;
+		if (gradient)
+			gradient[j] = d / s->n;
 	}
 	return sum / s->n;
 }
@@ -99,7 +99,7 @@ static double term_squared_hinge(double output, double label, const double *opt,
 	return gap > 0 ? gap * gap : 0;
 }
 
-/* log(1 + exp(x)) without overflow; *d: its slope, the logistic function. */
+/* log(1 + exp(x)) without overflow; *d: its derivative, the logistic function. */
 static double softplus(double x, double *d)
 {
 	*d = 1 / (1 + exp(-x));
@@ -146,9 +146,9 @@ static double term_poisson(double output, double label, const double *opt, doubl
 }
 
 #define MEAN_LOSS(name) \
-	static double loss_##name(const struct loss_sample *s, double *slope) \
+	static double loss_##name(const struct loss_sample *s, double *gradient) \
 	{ \
-		return mean_of(s, slope, term_##name); \
+		return mean_of(s, gradient, term_##name); \
 	}
 MEAN_LOSS(mse)
 MEAN_LOSS(mae)
@@ -165,8 +165,8 @@ static double smoothed(const struct loss_sample *s, uint32_t j)
 	return label_of(s, j) * (1 - s->opt[LABEL_SMOOTHING]) + s->opt[LABEL_SMOOTHING] / s->n;
 }
 
-/* -sum_j y_j log softmax(output)_j; the slope is softmax(output) sum_j y_j - y. */
-static double crossentropy_of_logits(const struct loss_sample *s, double *slope)
+/* -sum_j y_j log softmax(output)_j; the gradient is softmax(output) sum_j y_j - y. */
+static double crossentropy_of_logits(const struct loss_sample *s, double *gradient)
 {
 	double top = s->output[0], sum = 0, all = 0, value = 0;
 
@@ -178,13 +178,13 @@ static double crossentropy_of_logits(const struct loss_sample *s, double *slope)
 		value -= smoothed(s, j) * (s->output[j] - top - log(sum));
 		all += smoothed(s, j);
 	}
-	for (uint32_t j = 0; slope && j < s->n; j++)
-		slope[j] = exp(s->output[j] - top) / sum * all - smoothed(s, j);
+	for (uint32_t j = 0; gradient && j < s->n; j++)
+		gradient[j] = exp(s->output[j] - top) / sum * all - smoothed(s, j);
 	return value;
 }
 
 /* -sum_j y_j log p_j, p = output / sum; dp_j/d output_k = ((j = k) - p_j) / sum. */
-static double crossentropy_of_shares(const struct loss_sample *s, double *slope)
+static double crossentropy_of_shares(const struct loss_sample *s, double *gradient)
 {
 	double sum = 0, all = 0, value = 0, moves;
 
@@ -195,20 +195,20 @@ static double crossentropy_of_shares(const struct loss_sample *s, double *slope)
 
 		value -= smoothed(s, j) * log(p);
 		all += moves * smoothed(s, j) / p * share;
-		if (slope)
-			slope[j] = -moves * smoothed(s, j) / p / sum;
+		if (gradient)
+			gradient[j] = -moves * smoothed(s, j) / p / sum;
 	}
-	for (uint32_t j = 0; slope && j < s->n; j++)
-		slope[j] += all / sum;
+	for (uint32_t j = 0; gradient && j < s->n; j++)
+		gradient[j] += all / sum;
 	return value;
 }
 
-static double loss_categorical_crossentropy(const struct loss_sample *s, double *slope)
+static double loss_categorical_crossentropy(const struct loss_sample *s, double *gradient)
 {
-	return s->opt[FROM_LOGITS] != 0 ? crossentropy_of_logits(s, slope) : crossentropy_of_shares(s, slope);
+	return s->opt[FROM_LOGITS] != 0 ? crossentropy_of_logits(s, gradient) : crossentropy_of_shares(s, gradient);
 }
 
-static double loss_kl(const struct loss_sample *s, double *slope)
+static double loss_kl(const struct loss_sample *s, double *gradient)
 {
 	double value = 0, moves;
 
@@ -216,26 +216,26 @@ static double loss_kl(const struct loss_sample *s, double *slope)
 		double y = clipped(s->label[j], TINY, 1, &moves), p = clipped(s->output[j], TINY, 1, &moves);
 
 		value += y * log(y / p);
-		if (slope)
-			slope[j] = -moves * y / p;
+		if (gradient)
+			gradient[j] = -moves * y / p;
 	}
 	return value;
 }
 
 /* One output p is the probability of label 1, so that of label y is p y + (1 - p)(1 - y). */
-static double loss_one_minus_probability(const struct loss_sample *s, double *slope)
+static double loss_one_minus_probability(const struct loss_sample *s, double *gradient)
 {
 	double sum = 0, y = s->label[0];
 
 	if (s->n == 1) {
-		if (slope)
-			slope[0] = 1 - 2 * y;
+		if (gradient)
+			gradient[0] = 1 - 2 * y;
 		return 1 - (s->output[0] * y + (1 - s->output[0]) * (1 - y));
 	}
 	for (uint32_t j = 0; j < s->n; j++) {
 		sum += label_of(s, j) * s->output[j];
-		if (slope)
-			slope[j] = -label_of(s, j);
+		if (gradient)
+			gradient[j] = -label_of(s, j);
 	}
 	return 1 - sum;
 }

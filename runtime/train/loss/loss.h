@@ -22,9 +22,9 @@ struct loss_row {
 	enum loss_classes classes;
 	enum loss_labels labels;
 	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
-	/* Its loss; slope (may be NULL) gets dLoss/d output[n].  A batch's loss is the mean over
+	/* Its loss; gradient (may be NULL) gets dLoss/d output[n].  A batch's loss is the mean over
 	 * its samples. */
-	double (*value)(const struct loss_sample *s, double *slope);
+	double (*value)(const struct loss_sample *s, double *gradient);
 };
 const struct loss_row *loss_find(const char *name);
 size_t loss_rows(const struct loss_row **rows);
@@ -42,7 +42,7 @@ struct metric_set { const double *opt, *output, *label; uint32_t nsample, n, nla
 
 /* See metric.def. */
 enum metric_labels { BINARY_ANY = 0, BINARY_SIGNS, BINARY_BITS, BINARY_SIGNS_OR_BITS };
-/* Classes that a metric which is a matrix tells apart. */
+/* Classes of a metric that is a matrix. */
 enum { METRIC_SIDE_MAX = 32 };
 
 struct metric_row {

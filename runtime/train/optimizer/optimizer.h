@@ -16,14 +16,14 @@ enum { OPTIMIZER_OPTIONS_MAX = TRAIN_OPTIONS_MAX, OPTIMIZER_SLOTS_MAX = 4 };
 /* Option 0 of every optimiser with a learning rate (optimizer_has_rate). */
 enum { OPTIMIZER_LEARNING_RATE = 0 };
 
-/* How an optimiser comes to its updates. */
+/* How an optimizer finds its updates. */
 enum optimizer_method {
 	METHOD_NONE = 0,
 	METHOD_GRADIENT,     /* update(): from the gradient of the step's batch */
 	METHOD_PROBE,        /* search(): it asks for losses of the step's batch at weights of its choice */
-	METHOD_PROBE_SLOPE,  /* the same, for losses and gradients */
+	METHOD_PROBE_GRADIENT,  /* the same, for losses and gradients */
 	METHOD_WHOLE,        /* search(), each step over all samples, in one order, whatever the batch size */
-	METHOD_WHOLE_SLOPE   /* the same, with gradients */
+	METHOD_WHOLE_GRADIENT   /* the same, with gradients */
 };
 
 /* Options that all of METHOD_GRADIENT share, behind the row's own: option[row->nown + SHARED_...]. */
@@ -44,28 +44,28 @@ struct update {
 	size_t n;
 };
 
-/* What a search asks: losses of the step's batch, penalties included.  The trainer makes it. */
+/* How a search asks for losses of the step's batch, penalties included; the trainer answers. */
 struct probe {
 	const struct probe_ops *ops;
 	const struct program *program;
 	uint64_t seed;
-	uint32_t start;
+	uint32_t restart;
 	double *gradient, *moved;    /* (nweight): the step's gradient or its estimate, for logs; scratch */
-	/* METHOD_WHOLE, METHOD_WHOLE_SLOPE: all that the start has been told so far, from which a search
-	 * can go on after a resume, and what it holds while it lives. */
+	/* METHOD_WHOLE, METHOD_WHOLE_GRADIENT: all values that the search was given in this restart, from which it
+	 * continues after a resume, and its session. */
 	struct search_record *record;
 	void *session;
-	bool over;           /* set by a search that has converged: the start ends after this step */
+	bool over;           /* set by a search that has converged: the restart ends after this step */
 };
 
-/* Numbers in the order in which a search was told them; state of the optimiser beside its slots. */
+/* Losses and gradients in the order in which a search got them: state of the optimizer beside its slots. */
 struct search_record { double *value; size_t n, cap; };
 
 struct probe_ops {
 	/* *loss at weight[n]; gradient[n] unless NULL.  An error names the sample. */
 	int (*loss)(struct probe *p, const double *weight, double *loss, double *gradient, struct err *e);
 	/* *readout: the batch's readouts at weight[n], (*nsample, program->nreadout), until the next call;
-	 * with weight NULL only *nsample is told. */
+	 * with weight NULL only *nsample is set. */
 	int (*readouts)(struct probe *p, const double *weight, const double **readout, uint32_t *nsample, struct err *e);
 	/* *loss of readouts of the caller's, of the same shape, with the head and penalties of weight[n]. */
 	int (*loss_of)(struct probe *p, const double *weight, const double *readout, double *loss, struct err *e);
@@ -84,7 +84,7 @@ struct optimizer_row {
 	const char *slot_name[OPTIMIZER_SLOTS_MAX];      /* slot_name[nslot]: that of the running mean */
 	/* weight[i] -= ... for i with !frozen[i]. */
 	void (*update)(const struct update *u);
-	/* METHOD_PROBE and above: finds the next weights; calls keep() at least once in a start's first
+	/* METHOD_PROBE and above: finds the next weights; calls keep() at least once in a restart's first
 	 * step.  u->gradient is not looked at.  0, or the error of a probe. */
 	int (*search)(const struct update *u, struct probe *p, struct err *e);
 	/* Optional: can it train the program's weights?  0 or -ERR_CONFIG. */
@@ -103,7 +103,7 @@ size_t optimizer_rows(const struct optimizer_row **rows);
 bool optimizer_has_rate(const struct optimizer_row *row);
 /* Does a step need the loss's gradient? */
 bool optimizer_needs_gradient(const struct optimizer_row *row);
-/* Does a step take all samples, whatever the batch size, in the order of the data? */
+/* Does a step take all samples, in the order of the data, for any batch size? */
 bool optimizer_takes_all(const struct optimizer_row *row);
 /* Slots that a run keeps: those of the row, and with use_ema the weights' running mean. */
 unsigned optimizer_slots(const struct optimizer_row *row, const double *opt);

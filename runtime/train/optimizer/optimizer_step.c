@@ -27,12 +27,12 @@ bool optimizer_has_rate(const struct optimizer_row *row)
 
 bool optimizer_needs_gradient(const struct optimizer_row *row)
 {
-	return row->method == METHOD_GRADIENT || row->method == METHOD_PROBE_SLOPE || row->method == METHOD_WHOLE_SLOPE;
+	return row->method == METHOD_GRADIENT || row->method == METHOD_PROBE_GRADIENT || row->method == METHOD_WHOLE_GRADIENT;
 }
 
 bool optimizer_takes_all(const struct optimizer_row *row)
 {
-	return row->method == METHOD_WHOLE || row->method == METHOD_WHOLE_SLOPE;
+	return row->method == METHOD_WHOLE || row->method == METHOD_WHOLE_GRADIENT;
 }
 
 unsigned optimizer_slots(const struct optimizer_row *row, const double *opt)

@@ -6,15 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-static double penalty_l1(double weight, double *slope)
+static double penalty_l1(double weight, double *derivative)
 {
-	*slope = (weight > 0) - (weight < 0);
+	*derivative = (weight > 0) - (weight < 0);
 	return fabs(weight);
 }
 
-static double penalty_l2(double weight, double *slope)
+static double penalty_l2(double weight, double *derivative)
 {
-	*slope = 2 * weight;
+	*derivative = 2 * weight;
 	return weight * weight;
 }
 
@@ -82,12 +82,12 @@ int penalty_check(const struct penalty *v, unsigned n, const struct program *p, 
 
 static double of_group(const struct penalty *v, const struct weight_group *g, const double *weight, double *gradient)
 {
-	double sum = 0, slope;
+	double sum = 0, derivative;
 
 	for (size_t i = g->first; i < (size_t)g->first + g->count; i++) {
-		sum += v->row->value(weight[i], &slope);
+		sum += v->row->value(weight[i], &derivative);
 		if (gradient)
-			gradient[i] += v->factor * slope;
+			gradient[i] += v->factor * derivative;
 	}
 	return v->factor * sum;
 }

@@ -10,7 +10,7 @@ enum { PENALTIES_MAX = 16 };
 
 struct regularizer_row {
 	const char *name, *doc, *source;
-	double (*value)(double weight, double *slope);
+	double (*value)(double weight, double *derivative);
 };
 const struct regularizer_row *regularizer_find(const char *name);
 size_t regularizer_rows(const struct regularizer_row **rows);
@@ -22,7 +22,7 @@ struct penalty { const struct regularizer_row *row; double factor; const char *p
 bool penalty_matches(const char *pattern, const char *path);
 /* Does each penalty find a group that may move?  0 or -ERR_CONFIG. */
 int penalty_check(const struct penalty *v, unsigned n, const struct program *p, struct err *e);
-/* The sum of all; gradient[nweight] (may be NULL) gets the slopes added.  Frozen weights pay
+/* The sum of all; gradient[nweight] (may be NULL) gets the derivatives added.  Frozen weights pay
  * nothing, as Keras's that cannot be trained. */
 double penalty_sum(const struct penalty *v, unsigned n, const struct program *p, const double *weight, double *gradient);
 

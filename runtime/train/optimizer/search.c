@@ -30,7 +30,7 @@ enum { CALIBRATION_SAMPLE = 1 << 16 };
 /* +1 or -1 with equal chances. */
 static double direction(const struct update *u, const struct probe *p, uint32_t sample, size_t weight)
 {
-	uint64_t stream = (uint64_t)p->start << 42 | (uint64_t)sample << 24 | weight;
+	uint64_t stream = (uint64_t)p->restart << 42 | (uint64_t)sample << 24 | weight;
 
 	return rng_u64(p->seed, RNG_PERTURB, u->step, stream) >> 63 ? -1 : 1;
 }
@@ -41,8 +41,8 @@ static void move(const struct update *u, struct probe *p, uint32_t sample, doubl
 		p->moved[i] = moves(u, i) ? u->weight[i] + by * direction(u, p, sample, i) : u->weight[i];
 }
 
-/* *slope = (f(w + c d) - f(w - c d)) / 2c for direction d number `sample`. */
-static int slope_along(const struct update *u, struct probe *p, uint32_t sample, double c, double *slope, struct err *e)
+/* *derivative = (f(w + c d) - f(w - c d)) / 2c for direction d number `sample`. */
+static int derivative_along(const struct update *u, struct probe *p, uint32_t sample, double c, double *derivative, struct err *e)
 {
 	double up, down;
 	int code;
@@ -53,22 +53,22 @@ static int slope_along(const struct update *u, struct probe *p, uint32_t sample,
 		return code;
 	move(u, p, sample, -c);
 	code = p->ops->loss(p, p->moved, &down, NULL, e);
-	*slope = (up - down) / (2 * c);
+	*derivative = (up - down) / (2 * c);
 	return code;
 }
 
-/* Qiskit's SPSA.calibrate; where no direction has a slope the gain is the target itself, as there. */
+/* Qiskit's SPSA.calibrate; where no direction has a derivative the gain is the target itself, as there. */
 static int calibrate(const struct update *u, struct probe *p, double *gain, struct err *e)
 {
 	uint32_t n = (uint32_t)u->opt[SPSA_CALIBRATION];
-	double sum = 0, slope;
+	double sum = 0, derivative;
 
 	for (uint32_t k = 0; k < n; k++) {
-		int code = slope_along(u, p, CALIBRATION_SAMPLE + k, u->opt[SPSA_C], &slope, e);
+		int code = derivative_along(u, p, CALIBRATION_SAMPLE + k, u->opt[SPSA_C], &derivative, e);
 
 		if (code)
 			return code;
-		sum += fabs(slope);
+		sum += fabs(derivative);
 	}
 	*gain = u->opt[SPSA_TARGET] / (sum / n);
 	if (!(isfinite(*gain) && *gain >= 1e-10))
@@ -94,8 +94,8 @@ static int begin_spsa(const struct update *u, struct probe *p, struct err *e)
 int search_spsa(const struct update *u, struct probe *p, struct err *e)
 {
 	uint32_t n = (uint32_t)u->opt[SPSA_RESAMPLINGS];
-	double c = u->opt[SPSA_C] / pow((double)u->step, u->opt[SPSA_GAMMA]), slope;
-	int code = p->ops->loss(p, u->weight, &slope, NULL, e);
+	double c = u->opt[SPSA_C] / pow((double)u->step, u->opt[SPSA_GAMMA]), derivative;
+	int code = p->ops->loss(p, u->weight, &derivative, NULL, e);
 
 	if (!code)
 		p->ops->keep(p);
@@ -103,10 +103,10 @@ int search_spsa(const struct update *u, struct probe *p, struct err *e)
 		code = begin_spsa(u, p, e);
 	memset(p->gradient, 0, u->n * sizeof *p->gradient);
 	for (uint32_t k = 0; !code && k < n; k++) {
-		code = slope_along(u, p, k, c, &slope, e);
+		code = derivative_along(u, p, k, c, &derivative, e);
 		for (size_t i = 0; !code && i < u->n; i++)
 			if (moves(u, i))
-				p->gradient[i] += slope * direction(u, p, k, i) / n;
+				p->gradient[i] += derivative * direction(u, p, k, i) / n;
 	}
 	if (code)
 		return code;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Searches by NLopt, which is loaded at run time (it stays behind this file).
  *
- * NLopt calls for losses, while a step of training gives one: so it runs in a thread of its own, which
- * sleeps from its question to the next step's answer.  NLopt is deterministic; told the losses of the
- * record again it asks the same questions, which is how a search goes on after a resume. */
+ * NLopt calls a function that returns losses, while a step of training computes one: so NLopt runs in a thread of its
+ * own, which sleeps in that function until the next step has the loss.  NLopt is deterministic: given the losses of the
+ * record again, it calls for the same weights, which is how a search continues after a resume. */
 #include "config.h"
 #include "runtime/train/optimizer/search.h"
 
@@ -65,7 +65,7 @@ struct session {
 	enum turn turn;
 	nlopt_opt opt;
 	unsigned n;                  /* weights that may move */
-	double *x, *gradient;        /* (n): asked for, told; x is also where NLopt begins */
+	double *x, *gradient;        /* (n): weights that NLopt calls for, their gradient; x is also its initial point */
 	double loss;
 	nlopt_result result;
 	double best;                 /* the lowest loss so far */
@@ -129,7 +129,7 @@ static bool asks(struct session *s)
 }
 
 /* s->gradient is filled where NLopt takes one. */
-static void tell(struct session *s, double loss)
+static void answer_nlopt(struct session *s, double loss)
 {
 	pthread_mutex_lock(&s->lock);
 	s->loss = loss;
@@ -232,22 +232,22 @@ static int begin(const struct update *u, struct probe *p, nlopt_algorithm algori
 	return 0;
 }
 
-/* Tell what the record holds; *best: the step of the lowest loss, 0 without any. */
-static int replay(struct session *s, const struct search_record *r, bool slope, uint64_t *best, struct err *e)
+/* Gives NLopt the losses of the record; *best: the step of the lowest loss, 0 without any. */
+static int replay(struct session *s, const struct search_record *r, bool with_gradient, uint64_t *best, struct err *e)
 {
-	const size_t each = 1 + (slope ? s->n : 0);
+	const size_t each = 1 + (with_gradient ? s->n : 0);
 
 	*best = 0;
 	for (size_t at = 0; at < r->n; at += each) {
 		if (r->n - at < each || !isfinite(r->value[at]) || !asks(s))
 			return err_set(e, -ERR_BAD_DATA, "the record of the search does not fit it");
-		if (slope)
+		if (with_gradient)
 			memcpy(s->gradient, r->value + at + 1, s->n * sizeof *s->gradient);
 		if (r->value[at] < s->best) {
 			s->best = r->value[at];
 			*best = at / each + 1;
 		}
-		tell(s, r->value[at]);
+		answer_nlopt(s, r->value[at]);
 	}
 	return 0;
 }
@@ -297,19 +297,19 @@ static int ended(struct session *s, const struct search_record *r, struct err *e
 	return 0;
 }
 
-static int answer(const struct update *u, struct probe *p, bool slope, struct err *e)
+static int answer(const struct update *u, struct probe *p, bool with_gradient, struct err *e)
 {
 	struct session *s = p->session;
 	double loss;
 	int code;
 
 	scatter(u, s->x, p->moved);
-	code = p->ops->loss(p, p->moved, &loss, slope ? p->gradient : NULL, e);
+	code = p->ops->loss(p, p->moved, &loss, with_gradient ? p->gradient : NULL, e);
 	if (code)
 		return code;
-	if (slope)
+	if (with_gradient)
 		gather(u, p->gradient, s->gradient);
-	code = remember(p->record, loss, s->gradient, slope ? s->n : 0, e);
+	code = remember(p->record, loss, s->gradient, with_gradient ? s->n : 0, e);
 	if (code)
 		return code;
 	if (loss < s->best) {
@@ -317,7 +317,7 @@ static int answer(const struct update *u, struct probe *p, bool slope, struct er
 		memcpy(u->weight, p->moved, u->n * sizeof *u->weight);
 		p->ops->keep(p);
 	}
-	tell(s, loss);
+	answer_nlopt(s, loss);
 	return 0;
 }
 

@@ -211,7 +211,7 @@ static void clear_idle(struct backend_state *b, struct cpu_worker *w, const stru
 
 /* The state before the first stage or step.  Where stages follow, they write all rows but the idle ones, and of
  * |0...0> the first row alone is needed; vectors are put on all of it. */
-static void start_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
+static void restart_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi)
 {
 	if (c->start) {
 		memcpy(psi, c->start, c->nrow * 2 * b->k->lanes * b->k->real_bytes);
@@ -316,7 +316,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	}
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
-		start_state(b, w, c, psi);
+		restart_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
@@ -340,7 +340,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 	unsigned saved = kernels_flush_enter();
 
 	c->start = NULL;             /* from |0...0> */
-	start_state(b, b->worker, c, room);
+	restart_state(b, b->worker, c, room);
 	if (b->lane_bits) {
 		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
 		clear_idle(b, b->worker, c, c->start_idle, room);

@@ -175,14 +175,28 @@ static void json_labels(const struct predictions *p, uint32_t i, struct buf *out
 	buf_char(out, ']');
 }
 
-static void json_class(const struct predictions *p, uint32_t i, struct buf *out)
+static void json_name(const struct predictions *p, double label, struct buf *out)
 {
 	struct buf name = BUF_INIT;
-	double score;
 
-	classes_name(&p->classes, classes_choose(&p->classes, outputs_of(p, i), &score), &name);
+	classes_name(&p->classes, label, &name);
 	buf_json_str(out, name.data);
 	buf_release(&name);
+}
+
+/* The class of the label: its number, or the place of the largest in a list. */
+static void json_label_class(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	uint32_t ny = p->part.data->ny;
+
+	json_name(p, ny == 1 ? *labels_of(p, i) : metric_largest(labels_of(p, i), ny), out);
+}
+
+static void json_class(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	double score;
+
+	json_name(p, classes_choose(&p->classes, outputs_of(p, i), &score), out);
 }
 
 static void json_score(const struct predictions *p, uint32_t i, struct buf *out)
@@ -216,6 +230,7 @@ void predictions_json(const struct predictions *p, struct buf *out)
 	buf_str(out, "{\"schema\": 1");
 	json_list(p, "outputs", true, json_outputs, out);
 	json_list(p, "labels", p->part.data->ny > 0, json_labels, out);
+	json_list(p, "label_classes", has_classes(p) && p->part.data->ny > 0, json_label_class, out);
 	json_list(p, "classes", has_classes(p), json_class, out);
 	json_list(p, "probabilities", has_classes(p) && probability, json_score, out);
 	json_list(p, "scores", has_classes(p) && !probability, json_score, out);
@@ -240,6 +255,10 @@ static void format_jsonl(const struct predictions *p, struct buf *out)
 		if (p->part.data->ny) {
 			buf_str(out, ", \"labels\": ");
 			json_labels(p, i, out);
+		}
+		if (p->part.data->ny && has_classes(p)) {
+			buf_str(out, ", \"label_class\": ");
+			json_label_class(p, i, out);
 		}
 		if (has_classes(p)) {
 			buf_str(out, ", \"class\": ");

@@ -18,7 +18,7 @@ struct predictions {
 
 /* For people: samples (if requested), loss and metrics, tabs between columns, numbers in 6 digits. */
 void predictions_text(const struct predictions *p, bool samples, struct buf *out);
-/* {"schema", "outputs", "labels", "classes", "probabilities", "scores", "metrics"} */
+/* {"schema", "outputs", "labels", "label_classes", "classes", "probabilities", "scores", "metrics"} */
 void predictions_json(const struct predictions *p, struct buf *out);
 /* By the path's ending: .npy (outputs alone), .csv, .jsonl. */
 int predictions_format(const struct predictions *p, const char *path, struct buf *out, struct err *e);

@@ -96,15 +96,25 @@ npz hot.npz x y
 made 'binary_crossentropy of several outputs' softmax hot data.train=hot.npz train.loss=binary_crossentropy 'train.metrics=[accuracy]'
 holds 'the probability of the largest' 'c("class") == top() && near(c("probability"), c("output[" top() "]"))'
 made 'and of logits' three hot data.train=hot.npz 'train.loss={binary_crossentropy: {from_logits: true}}' 'train.metrics=[accuracy]'
+"$QCNN" infer --split train --json w.bin >o.json 2>err
+tap_has o.json '"label_classes": ["2", "0", "1", "2", "0"]' 'the class of a list is the largest, too'
 holds 'its sigmoid' 'c("class") == top() && near(c("probability"), 1 / (1 + 1 / e(top())))'
 made 'regression' one reals
 tap_is "$(head -n 1 o.csv)" 'sample,output,label' 'has no class'
-tap_is "$("$QCNN" infer --json --split train w.bin | grep -c '"classes": null, "probabilities": null, "scores": null')" 1 'nor in JSON'
+tap_is "$("$QCNN" infer --json --split train w.bin | grep -c '"label_classes": null, "classes": null, "probabilities": null, "scores": null')" 1 'nor in JSON'
 
 # Words of data.label_map.
 made 'words' sigmoid words data.label=kind 'data.label_map={ill: 1, well: 0, "well, quite": 0}' train.loss=binary_crossentropy
 tap_is "$(sed -n '2,3s/.*0\.[0-9]*,//p' o.csv | tr '\n' ' ')" 'ill "well|well, quite" ' 'labels have them, with quotes where needed'
 tap_ok 'classes, too' sh -c "awk -F, 'NR > 1 { print \$3 }' o.csv | grep -q -e ill -e well"
+"$QCNN" infer --split train -o o.jsonl w.bin >/dev/null 2>err
+tap_is "$(sed -n '2s/.*\("labels".*\), "class".*/\1/p' o.jsonl)" '"labels": [0], "label_class": "well|well, quite"' \
+	'JSON lines have the number of the label and the name of its class'
+"$QCNN" infer --split train --json w.bin >o.json 2>err
+tap_is "$(sed -n 's/.*\("label_classes": [^]]*\).*/\1/p' o.json)" \
+	'"label_classes": ["ill", "well|well, quite", "well|well, quite", "well|well, quite", "ill"' '--json, too'
+"$QCNN" infer --data new.csv --json w.bin >o.json 2>err
+tap_has o.json '"label_classes": null' 'null without labels'
 "$QCNN" infer --data new.csv -o o.jsonl w.bin >/dev/null 2>err
 tap_is "$(sed 's/: 0\.[0-9]*/: P/; s/\[0\.[0-9]*/[P/' o.jsonl | sed 's/"class": "[^"]*"/"class": C/' | sort -u | head -n 1)" \
 	'{"sample": 0, "outputs": [P], "class": C, "probability": P}' 'new data without labels have classes'

@@ -117,7 +117,7 @@ static int read_file(const struct samples_wish *w, const struct transform *learn
 	const struct program *p = w->program;
 	const struct config *c = w->config;
 	struct input_want raw;
-	struct reading r = { .options = { .want = w->want, .nwant = p->ninput_group, .label_required = !file } };
+	struct reading r = { .options = { .want = w->want, .nwant = p->ninput_group, .label_required = !file, .inputs_only = !w->config } };
 	unsigned errors = diags_errors(d);
 	int code = 0;
 

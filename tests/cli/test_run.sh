@@ -53,6 +53,11 @@ tap_exit 2 "a model with inputs needs data" "$QCNN" run two.qcnn
 tap_exit 2 "one without has no use for them" "$QCNN" run --data new.csv bell.qcnn
 tap_exit 65 "a wrong width" "$QCNN" run --data samples.csv cluster.qcnn
 tap_has err "cluster.qcnn:4:" "the model's place"
+printf 'u,v,label\n0.1,0.2,ill\n' >named.csv
+tap_exit 0 "a label may be a word" "$QCNN" run --data named.csv two.qcnn
+printf 'u,v,s,t\n0.1,0.2,0.3,0.4\n' >more.csv
+tap_exit 65 "too many columns" "$QCNN" run --data more.csv two.qcnn
+tap_has err "help: all columns are inputs; to keep some of them, for example: cut -d, -f1-2" "a command helps, no key of a configuration"
 cat >pair.qcnn <<'END'
 QCNN 1;
 circuit one { qubit[1] q; param float t = 0; ry(t) q; observe z(q); }

@@ -169,7 +169,7 @@ static void words(void)
 {
 	static const double nan_from[] = { NAN }, to[] = { 1 };
 	static const char *const name[] = { "a" };
-	struct read_options o = { .want = one, .nwant = 1, .label = "c" };
+	struct read_options o = { .want = one, .nwant = 1, .label = "c", .label_required = true };
 	struct buf many = BUF_INIT;
 	char *said = help_of("x,y,c\n1,2,wet day\n1,2,dry\n3,4,dry\n1,1,wet day\n", &o);
 
@@ -191,6 +191,22 @@ static void words(void)
 	said = help_of("x,y,z,c\n1,2,3,4\n", &o);
 	tap_is_str(said, "`data.inputs` names those that are meant; `data.transform: {pca: {components: 2}}` makes 2 numbers of all",
 		"columns that are too many");
+	free(said);
+	o.label_required = false;
+	said = help_of("x,y,z,c\n1,2,3,4\n", &o);
+	tap_is_str(said, "all columns except the label are inputs; to keep some of them, for example: cut -d, -f1-2,4", "without a configuration");
+	free(said);
+	said = help_of("x;id;y;c\n1;2;3;4\n", &o);
+	tap_is_str(said, "column `id` looks like the number of the row; to leave it out: cut -d';' -f1,3-4", "and a column of row numbers");
+	free(said);
+	said = help_of("x\ty\tz\n1\t2\t3\n1\t2\t3\n", &o);
+	tap_is_str(said, "if one is the labels', `c` is the name by which it would be known", "or perhaps of labels");
+	free(said);
+	said = help_of("w\tx\ty\tz\n1\t2\t3\t4\n", &o);
+	tap_is_str(said, "all columns are inputs; to keep some of them, for example: cut -f1-2", "no label, tabs");
+	free(said);
+	said = help_of("x,y\n1,red\n", &o);
+	tap_is_str(said, "an input is a number: write each category as a column of 0 and 1, or leave the column out", "a category");
 	free(said);
 	buf_release(&many);
 }

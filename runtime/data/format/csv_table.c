@@ -214,7 +214,7 @@ static void choose_label(struct csv_table *t)
 
 	t->label = find_column(t, name);
 	if (t->label >= 0)
-		t->to[t->label] = TO_LABEL;
+		t->to[t->label] = t->o->inputs_only ? TO_SKIPPED : TO_LABEL;
 	else if (t->o->label_required)
 		unknown_column(t, name, LABEL);
 }
@@ -297,6 +297,36 @@ static int64_t row_number(const struct csv_table *t)
 	return -1;
 }
 
+/* A command that keeps the label and the first `wanted` columns that are free, without one (-1: with all). */
+static void add_cut(const struct csv_table *t, uint64_t wanted, int64_t without, struct buf *out)
+{
+	size_t from = 0, end;
+
+	buf_printf(out, t->csv.separator == '\t' ? "cut" : t->csv.separator == ';' ? "cut -d'%c'" : "cut -d%c", t->csv.separator);
+	for (const char *between = " -f"; from < t->ncolumn; from = end + 1) {
+		for (end = from; end < t->ncolumn && (t->to[end] != TO_NOTHING || ((int64_t)end != without && wanted)); end++)
+			wanted -= t->to[end] == TO_NOTHING;
+		if (end == from)
+			continue;
+		buf_printf(out, end == from + 1 ? "%s%zu" : "%s%zu-%zu", between, from + 1, end);
+		between = ",";
+	}
+}
+
+/* What takes the columns that are too many away, where no configuration chooses them. */
+static void help_cut(const struct csv_table *t, struct diag *g, uint64_t have, uint64_t wanted)
+{
+	int64_t number = row_number(t);
+	struct buf b = BUF_INIT;
+
+	add_cut(t, wanted, number, &b);
+	if (number >= 0 && have == wanted + 1)
+		diag_help(g, "column `%s` looks like the number of the row; to leave it out: %s", t->name[number], b.data);
+	else
+		diag_help(g, "all columns%s are inputs; to keep some of them, for example: %s", t->label < 0 ? "" : " except the label", b.data);
+	buf_release(&b);
+}
+
 /* The configuration that leaves that column out. */
 static void help_number(const struct csv_table *t, struct diag *g, int64_t number)
 {
@@ -329,9 +359,11 @@ static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
 	else if (t->o->ntrained)
 		help_trained(t, g);
 	else if (have == wanted + 1 && number >= 0)
-		help_number(t, g, number);
+		t->o->label_required ? help_number(t, g, number) : help_cut(t, g, have, wanted);
 	else if (t->label < 0 && have == wanted + 1)
 		diag_help(g, "if one is the labels', `%s` is the name by which it would be known", t->o->label ? t->o->label : "label");
+	else if (have > wanted && !t->o->label_required)
+		help_cut(t, g, have, wanted);
 	else if (have > wanted)
 		diag_help(g, "`data.inputs` names those that are meant; `data.transform: {pca: {components: %llu}}` makes %llu number%s of all",
 			(unsigned long long)wanted, (unsigned long long)wanted, wanted == 1 ? "" : "s");

@@ -8,7 +8,7 @@
 #include "runtime/data/format/label_words.h"
 #include "runtime/data/format/reader.h"
 
-enum { TO_NOTHING = -1, TO_LABEL = -2, TO_WEIGHT = -3 };
+enum { TO_NOTHING = -1, TO_LABEL = -2, TO_WEIGHT = -3, TO_SKIPPED = -4 };
 
 struct csv_table {
 	struct csv csv;

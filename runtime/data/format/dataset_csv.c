@@ -41,8 +41,8 @@ static void help_number(const struct csv_table *t, size_t field, const char *tex
 	else if (is_missing(text))
 		diag_help(g, "missing values have to be filled before, for example by the mean of the column, or their rows removed");
 	else if (t->to[field] != TO_LABEL && !strpbrk(text, "0123456789"))
-		diag_help(g, "an input is a number: write each category as a column of 0 and 1, or name the columns that are inputs with "
-			"`data.inputs`");
+		diag_help(g, "an input is a number: write each category as a column of 0 and 1, or %s", t->o->label_required
+			? "name the columns that are inputs with `data.inputs`" : "leave the column out");
 }
 
 static void bad_number(struct csv_table *t, size_t field)
@@ -112,7 +112,7 @@ static void read_row(struct csv_table *t)
 	double *x = t->x + (t->spool ? 0 : t->nrow * t->nx), v = 0;
 
 	for (size_t i = 0; i < t->ncolumn; i++) {
-		if (t->to[i] == TO_NOTHING)
+		if (t->to[i] == TO_NOTHING || t->to[i] == TO_SKIPPED)
 			continue;
 		if (t->to[i] == TO_LABEL && read_named_label(t, i))
 			continue;
@@ -285,7 +285,7 @@ static void finish(struct csv_table *t, const char *path, struct dataset **out)
 
 	d->nrow = (uint32_t)t->nrow;
 	d->nx = (uint32_t)t->nx;
-	d->ny = t->label >= 0;
+	d->ny = t->label >= 0 && !t->o->inputs_only;
 	d->x = t->spool ? NULL : t->x;
 	d->y = d->ny ? t->y : NULL;
 	d->weight = t->weight >= 0 ? t->w : NULL;

@@ -32,7 +32,8 @@ struct read_options {
 	/* Names of the columns of x in the training, or none: where a CSV file has one of them, its columns are found by them;
 	 * messages name them. */
 	const char *const *trained; uint32_t ntrained;
-	bool label_required;         /* else data without labels or weights are taken too */
+	bool label_required;         /* else data without labels or weights are taken too, and messages name no keys of a configuration */
+	bool inputs_only;            /* the column of labels is skipped */
 	bool streamed;               /* x stays in the file (or, decoded, in a temporary one): see dataset_rows */
 	struct label_map label_map;
 };

@@ -172,6 +172,7 @@ shell_tests += tests/net/test_stdio.sh
 shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_arrows.sh
+shell_tests += tests/unit/test_walks.sh
 shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/unit/test_configure.sh
 shell_tests += tests/unit/test_mutants.sh

@@ -16,10 +16,10 @@ void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
 	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);
 }
 
-int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
+int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e)
 {
-	*b = (struct backup){ .trouble = t, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
+	*b = (struct backup){ .write_errors = t, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
 		.every_seconds = (double)config_int(j->config, KEY_LOG_CHECKPOINT_SECONDS),
 		.every_steps = (uint64_t)config_int(j->config, KEY_LOG_CHECKPOINT_STEPS) };
 	return record_texts(j, &b->texts, e);
@@ -38,8 +38,8 @@ static void sync_others(struct backup *b)
 	struct err e;
 
 	if (folder_stat(run_folder(b->run), "run.json", &st))
-		record_run(b->run, b->trouble->cli, b->job, "running", 0, NULL, &e);
-	trouble_note(b->trouble, run_sync(b->run, &e), &e);
+		record_run(b->run, b->write_errors->cli, b->job, "running", 0, NULL, &e);
+	write_errors_note(b->write_errors, run_sync(b->run, &e), &e);
 }
 
 static int make_image(struct backup *b, const struct train_state *s, struct train_log *log,
@@ -119,6 +119,6 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 		return signal ? stopped(b, s, signal, e) : 0;
 	if (signal)
 		return err_set(e, -ERR_IO, "stopped by %s, and what was done since the last checkpoint is lost: %s", signal, why.text);
-	trouble_note(b->trouble, code, &why);
+	write_errors_note(b->write_errors, code, &why);
 	return 0;
 }

@@ -12,7 +12,7 @@
 enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 
 struct backup {
-	struct trouble *trouble;
+	struct write_errors *write_errors;
 	const struct job *job;
 	struct run *run;
 	struct record_texts texts;
@@ -26,7 +26,7 @@ struct backup {
 void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
 
 /* count: of the checkpoint that the run goes on from, else 0. */
-int backup_open(struct backup *b, struct trouble *t, const struct job *j, struct run *run, double begin, uint64_t count,
+int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e);
 /* To be asked after every update: is it time, or did a signal come? */
 bool backup_is_due(struct backup *b);

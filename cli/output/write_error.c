@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One note for a full disk, and one for what it has cost. */
+ * One note for the first error, and one for the first loss. */
 #include "config.h"
 #include "cli/output/write_error.h"
 
-void trouble_note(struct trouble *t, int code, const struct err *e)
+void write_errors_note(struct write_errors *w, int code, const struct err *e)
 {
 	if (!code)
 		return;
-	if (t->told)
-		cli_detail(t->cli, "%s", e->text);
+	if (w->reported)
+		cli_detail(w->cli, "%s", e->text);
 	else
-		cli_note(t->cli, "%s; training goes on, and tries again", e->text);
-	t->told = true;
+		cli_note(w->cli, "%s; training goes on, and tries again", e->text);
+	w->reported = true;
 }
 
-void trouble_lost(struct trouble *t, int code, const struct err *e)
+void write_errors_lost(struct write_errors *w, int code, const struct err *e)
 {
 	if (!code)
 		return;
-	if (t->lost)
-		cli_detail(t->cli, "%s", e->text);
+	if (w->lost)
+		cli_detail(w->cli, "%s", e->text);
 	else
-		cli_note(t->cli, "%s; the end of it is missing", e->text);
-	t->lost = true;
+		cli_note(w->cli, "%s; the end of it is missing", e->text);
+	w->lost = true;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files of a run that cannot be written while it trains: told once, whichever they are and however often. */
-#ifndef QCNN_TROUBLE_H
-#define QCNN_TROUBLE_H
+ * Errors in writing the files of a run while it trains: only the first is reported, without -v. */
+#ifndef QCNN_WRITE_ERROR_H
+#define QCNN_WRITE_ERROR_H
 
 #include "cli/command.h"
 
-struct trouble { const struct cli *cli; bool told, lost; };
+struct write_errors { const struct cli *cli; bool reported, lost; };
 
-/* code: 0, or that of *e. Later ones are told with -v. */
-void trouble_note(struct trouble *t, int code, const struct err *e);
-/* The same of what is not tried again: the file is closed. */
-void trouble_lost(struct trouble *t, int code, const struct err *e);
+/* code: 0, or that of *e.  The write is tried again. */
+void write_errors_note(struct write_errors *w, int code, const struct err *e);
+/* The same where the file was closed, so that what was not written is lost. */
+void write_errors_lost(struct write_errors *w, int code, const struct err *e);
 
 #endif

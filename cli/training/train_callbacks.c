@@ -160,7 +160,7 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 		code = run_write(t->run, v->path, &b, 0, &e);
 	if (code)
 		err_prefix(&e, "train.callbacks.checkpoint");
-	trouble_note(t->trouble, code, &e);
+	write_errors_note(t->write_errors, code, &e);
 	if (!code)
 		run_commands(t, ON_CHECKPOINT, "checkpoint", path.data, NULL, v->record);
 	buf_release(&b);
@@ -173,7 +173,7 @@ static void drop(struct train_callbacks *t, const struct train_event *v)
 	struct err e;
 
 	if (run_unlink(t->run, v->path) && errno != ENOENT)
-		trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.checkpoint: cannot remove %s: %s", v->path,
+		write_errors_note(t->write_errors, err_set(&e, -ERR_IO, "train.callbacks.checkpoint: cannot remove %s: %s", v->path,
 			strerror(errno)), &e);
 }
 
@@ -181,7 +181,7 @@ static void say_csv(struct train_callbacks *t, const struct train_event *v)
 {
 	struct err e;
 
-	trouble_note(t->trouble, err_set(&e, -ERR_IO, "train.callbacks.csv: %s", v->path), &e);
+	write_errors_note(t->write_errors, err_set(&e, -ERR_IO, "train.callbacks.csv: %s", v->path), &e);
 }
 
 /* ---- words ---- */

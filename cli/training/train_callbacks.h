@@ -14,7 +14,7 @@ struct train_callbacks {
 	const struct job *job;
 	struct run *run;
 	struct progress *progress;
-	struct trouble *trouble;
+	struct write_errors *write_errors;
 	bool command_failed[CALLBACK_COUNT + CALLBACKS_MAX];     /* of each callback */
 };
 

@@ -16,7 +16,7 @@
 enum { TEXT_MAX = 1 << 18 };         /* of a text in an event file: what a browser still shows */
 
 struct train_log {
-	struct trouble *trouble;
+	struct write_errors *write_errors;
 	const struct job *job;
 	struct run *run;
 	bool tensorboard, csv_begun;
@@ -35,14 +35,14 @@ static void check(struct train_log *l, struct tfevents *f)
 {
 	struct err e;
 
-	trouble_note(l->trouble, tfevents_flush(f, &e), &e);
+	write_errors_note(l->write_errors, tfevents_flush(f, &e), &e);
 }
 
 static void finish(struct train_log *l, struct tfevents **f)
 {
 	struct err e;
 
-	trouble_lost(l->trouble, tfevents_close(*f, &e), &e);
+	write_errors_lost(l->write_errors, tfevents_close(*f, &e), &e);
 	*f = NULL;
 }
 
@@ -58,7 +58,7 @@ static void name_waiting(const struct tfevents *f, struct buf *name)
 		buf_printf(name, "/%.*s", (int)(slash - path), path);
 }
 
-/* Records of an earlier process that have found no room; are there some? */
+/* Takes over the records that an earlier process could not write; false: there are none. */
 static bool take_waiting(struct train_log *l, struct tfevents *f)
 {
 	struct buf name = BUF_INIT, records = BUF_INIT;
@@ -82,7 +82,7 @@ static bool open_in(struct train_log *l, const char *folder, struct tfevents **f
 
 	*begun = false;
 	if (l->tensorboard)
-		trouble_note(l->trouble, tfevents_open(l->run, folder, f, &e), &e);
+		write_errors_note(l->write_errors, tfevents_open(l->run, folder, f, &e), &e);
 	if (*f)
 		*begun = take_waiting(l, *f);
 	return *f != NULL;
@@ -204,14 +204,14 @@ static bool has_lines(const struct run *run, const char *name)
 	return !folder_stat(run_folder(run), name, &st) && st.st_size > 0;
 }
 
-struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed,
+struct train_log *train_log_new(struct write_errors *t, const struct job *j, struct run *run, const json_t *resumed,
 	const struct weights *from)
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
 	struct buf lines = BUF_INIT;
 	bool begun;
 
-	*l = (struct train_log){ .trouble = t, .job = j, .run = run, .start = UINT32_MAX, .from = from, .taken = json_object(),
+	*l = (struct train_log){ .write_errors = t, .job = j, .run = run, .start = UINT32_MAX, .from = from, .taken = json_object(),
 		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
@@ -325,7 +325,7 @@ static void add_csv(struct train_log *l, const struct metrics_line *m)
 	}
 	l->csv_begun = true;
 	metrics_csv(m, &line);
-	trouble_note(l->trouble, run_append(l->run, "history.csv", &line, &e), &e);
+	write_errors_note(l->write_errors, run_append(l->run, "history.csv", &line, &e), &e);
 	buf_release(&line);
 }
 

@@ -16,12 +16,12 @@
 
 struct train_log;
 
-/* resumed: what train_log_files() said when the run was left, to which its files are cut; from: that checkpoint; else NULL. */
-struct train_log *train_log_new(struct trouble *t, const struct job *j, struct run *run, const json_t *resumed,
+/* Of a resumed run: train_log_files() of the checkpoint, to which the files are truncated, and the checkpoint itself; else NULL. */
+struct train_log *train_log_new(struct write_errors *t, const struct job *j, struct run *run, const json_t *resumed,
 	const struct weights *from);
-/* How long the files are now, by their names in the run's folder: of the run, and of starts that have not ended;
- * {"lines": {NAME: bytes}, "events": {NAME: bytes}}. The caller's to json_decref. *w, cleared before: what waits for
- * room beside that, as vectors log/lines/NAME and log/events/FOLDER of a checkpoint. */
+/* The lengths of the files by their names in the run's folder, of the run and of restarts that have not ended:
+ * {"lines": {NAME: bytes}, "events": {NAME: bytes}}; to json_decref. *w, cleared before: what could not be written
+ * yet, as vectors log/lines/NAME and log/events/FOLDER of a checkpoint. */
 enum { TRAIN_LOG_WAITING_MAX = RUN_LINES_MAX + 3 };
 struct train_log_waiting { struct weights_vector vector[TRAIN_LOG_WAITING_MAX]; unsigned n; };     /* owned */
 json_t *train_log_files(struct train_log *l, struct train_log_waiting *w);

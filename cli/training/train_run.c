@@ -37,7 +37,7 @@ struct training {
 	struct resume resume;
 	struct backup backup;
 	bool stepped;                /* there is something in the folder */
-	struct trouble trouble;
+	struct write_errors write_errors;
 	double begin;
 };
 
@@ -77,7 +77,7 @@ static void on_epoch(void *ctx, const struct epoch_record *r)
 	m.worker = train_workers_now(t->workers, &m.nworker);
 	progress_epoch(t->progress, r->restart, r->epoch, r->seconds, &m);
 	metrics_format(&m, &line);
-	trouble_note(&t->trouble, run_append(t->run, "metrics.jsonl", &line, &e), &e);
+	write_errors_note(&t->write_errors, run_append(t->run, "metrics.jsonl", &line, &e), &e);
 	train_log_epoch(t->log, r, &m);
 	buf_release(&line);
 	train_callbacks_epoch(&t->callbacks, r);
@@ -262,11 +262,11 @@ static int open_writers(struct training *t, struct err *e)
 	int code = 0;
 
 	if (resumed)
-		trouble_note(&t->trouble, record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e), e);
+		write_errors_note(&t->write_errors, record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e), e);
 	else
 		code = begin_folder(t, e);
 	if (!code)
-		code = backup_open(&t->backup, &t->trouble, t->job, t->run, t->begin, resume_count(&t->resume), e);
+		code = backup_open(&t->backup, &t->write_errors, t->job, t->run, t->begin, resume_count(&t->resume), e);
 	if (code)
 		return code;
 	t->progress = open_progress(t);
@@ -274,7 +274,7 @@ static int open_writers(struct training *t, struct err *e)
 	t->callbacks.progress = t->progress;
 	t->cli->before_talk = clear_progress;
 	t->cli->talk_ctx = t->progress;
-	t->log = train_log_new(&t->trouble, t->job, t->run, resumed, t->resume.weights);
+	t->log = train_log_new(&t->write_errors, t->job, t->run, resumed, t->resume.weights);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
 	if (t->report && t->resume.weights)
@@ -290,7 +290,7 @@ static void close_writers(struct training *t, bool well)
 	t->callbacks.progress = NULL;
 	t->cli->before_talk = NULL;
 	train_log_close(t->log, well);
-	trouble_lost(&t->trouble, run_flush(t->run, &e), &e);
+	write_errors_lost(&t->write_errors, run_flush(t->run, &e), &e);
 	backup_close(&t->backup);
 }
 
@@ -331,7 +331,7 @@ static int train_and_keep(struct training *t)
 	struct err e;
 	int code;
 
-	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .trouble = &t->trouble };
+	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .write_errors = &t->write_errors };
 	t->job->train.run = t->run;
 	t->workers = train_workers_new(t->job->workers);
 	code = open_writers(t, &e);
@@ -377,7 +377,7 @@ static void list_metrics(struct training *t)
 
 int train_run_job(struct cli *c, struct job *j)
 {
-	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .trouble = { .cli = c } };
+	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .write_errors = { .cli = c } };
 	struct buf name = BUF_INIT;
 	struct err e;
 	int status;

@@ -22,7 +22,7 @@
 
 enum { SUFFIX_MAX = 100000, NAME_SHOWN_MAX = 100, LINE_LOOKED_MAX = 1 << 16 };
 
-/* A file of lines, and those of it that found no room yet. */
+/* A file of lines, and those of them that could not be written yet. */
 struct lines { char *file; struct buf waiting; };
 
 struct run {

@@ -41,7 +41,7 @@ uint64_t tfevents_size(const struct tfevents *f);
 /* The records that wait, without the one that begins a file; and such records of another file, to wait in this one. */
 const void *tfevents_waiting(const struct tfevents *f, size_t *n);
 void tfevents_add(struct tfevents *f, const struct buf *records);
-/* 0, or why not: records that find no room wait for the next time, up to TFEVENTS_WAITING_MAX bytes. */
+/* 0, or why not: records that cannot be written are kept for the next call, up to TFEVENTS_WAITING_MAX bytes. */
 enum { TFEVENTS_WAITING_MAX = 16 << 20 };
 int tfevents_flush(struct tfevents *f, struct err *e);
 int tfevents_close(struct tfevents *f, struct err *e);      /* flushes; f may be NULL */

@@ -252,7 +252,7 @@ static int take_data(void *ctx, const struct wire_data *d, struct err *e)
 	return w->ev ? remote_rows_take(&w->rows, d, e) : err_set(e, -ERR_PROTOCOL, "the coordinator sent samples before it said what for");
 }
 
-static bool room(struct remote_worker *w, uint32_t n)
+static bool grow_buffers(struct remote_worker *w, uint32_t n)
 {
 	const struct program *p = w->program;
 	size_t d = sizeof(double), samples = (size_t)n + n / 4;
@@ -347,7 +347,7 @@ static int do_work(void *ctx, const struct wire_work *work, const double **value
 
 	if (code)
 		return code;
-	if (!room(w, work->nsample))
+	if (!grow_buffers(w, work->nsample))
 		return err_set(e, -ERR_CONFIG, "no memory for %u samples", work->nsample);
 	code = unpack(w, work, e);
 	if (code)

@@ -10,7 +10,7 @@
 struct kept {
 	uint32_t nrow, n;
 	uint32_t *place;             /* (nrow) 1 + where a row is; 0: it is not here */
-	double *x; size_t cap;       /* (n, nx); room for so many rows */
+	double *x; size_t cap;       /* (n, nx); memory for this many rows */
 };
 
 struct remote_rows {

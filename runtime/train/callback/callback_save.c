@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The callback checkpoint: files of the weights.  What finds no room is kept and written when there is some. */
+ * The callback checkpoint: files of the weights.  Those that cannot be written are kept and written later. */
 #include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
@@ -35,7 +35,7 @@ static void path_of(const struct callbacks *c, const struct callback_part *p, co
 		BUG("the path of train.callbacks.checkpoint was not checked");
 }
 
-/* One more is known; the oldest beyond keep is dropped. */
+/* Adds a file to the list of those that were written; beyond `keep` the oldest is removed. */
 static void remember(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, const char *path)
 {
 	struct saving *s = &p->save;
@@ -44,7 +44,7 @@ static void remember(struct callbacks *c, struct callback_part *p, const struct 
 
 	if (!keep)
 		return;
-	for (uint32_t i = 0; i < s->nsaved; i++) {       /* an older one of this name is gone */
+	for (uint32_t i = 0; i < s->nsaved; i++) {       /* an older one of this name was overwritten */
 		buf_clear(&other);
 		path_of(c, p, &s->saved[i], &other);
 		if (strcmp(other.data, path))
@@ -62,7 +62,7 @@ static void remember(struct callbacks *c, struct callback_part *p, const struct 
 	buf_release(&other);
 }
 
-/* ---- files that found no room ---- */
+/* ---- files that could not be written ---- */
 
 static void drop_waiting(struct saving *s, uint32_t k)
 {
@@ -83,7 +83,7 @@ void callback_save_free(struct saving *s)
 	free(s->saved);
 }
 
-/* Of one name the newest alone is wanted. */
+/* Of several files of one name only the newest is written. */
 static void drop_older(const struct callbacks *c, struct callback_part *p, const char *path)
 {
 	struct buf other = BUF_INIT;
@@ -97,8 +97,8 @@ static void drop_older(const struct callbacks *c, struct callback_part *p, const
 	buf_release(&other);
 }
 
-/* A copy of what is to be written later; without memory, or behind SAVES_WAITING_MAX younger ones, it is not. */
-static void wait_for_room(struct callbacks *c, struct saving *s, const struct saved *now, double value, const double *weight)
+/* A copy to be written later; dropped without memory, or when SAVES_WAITING_MAX newer ones are kept. */
+static void keep_for_later(struct callbacks *c, struct saving *s, const struct saved *now, double value, const double *weight)
 {
 	size_t n = c->job->program->nweight;
 	double *copy = mem_try(n ? n : 1, sizeof *copy);
@@ -111,7 +111,7 @@ static void wait_for_room(struct callbacks *c, struct saving *s, const struct sa
 	s->waiting[s->nwaiting++] = (struct waiting_save){ *now, value, copy };
 }
 
-/* Write it, and know it; what is monitored had the value, NaN where nothing is. */
+/* Writes the file and adds it to the list; value: of the monitor, NaN without one. */
 static int save_now(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, double value,
 	const double *weight)
 {
@@ -159,7 +159,7 @@ void callback_save(struct callbacks *c, struct callback_part *p, const struct tr
 	drop_older(c, p, path.data);
 	callback_save_late(c, p, o);
 	if (save_now(c, p, o, now, value, weight))
-		wait_for_room(c, s, now, value, weight);
+		keep_for_later(c, s, now, value, weight);
 	buf_release(&path);
 }
 

@@ -9,7 +9,7 @@
 
 enum { STATE_VERSION = 1, BYTES_A_NUMBER = 6 };
 
-/* A cursor over the list: it counts, and where there is room it writes or reads. */
+/* A cursor over the list: it counts, and with out or in, writes or reads up to max numbers. */
 struct walk { double *out; const double *in; size_t max, n; bool bad; };
 
 static void number(struct walk *w, double *v)

@@ -16,7 +16,7 @@ struct queued_step { uint32_t epoch, step_in_epoch, steps_per_epoch; uint64_t st
 /* event.record is NULL here; it is what `record` holds. */
 struct queued_decision { struct train_event event; const double *record; };
 
-/* record: as epoch_record_pack() writes it, since the struct has room for the largest matrix. */
+/* record: as epoch_record_pack() writes it, which takes less memory than the struct. */
 struct queued_event {
 	enum queued_kind kind;
 	union {

@@ -31,7 +31,7 @@ enum loss_outputs loss_outputs(const struct loss_choice *loss);
 /* The first metric for one output with these labels, or NULL. */
 const struct metric_choice *measures_binary(const struct measures *m, enum metric_labels labels);
 
-/* Do the metrics' numbers for n outputs have room?  0 or -ERR_CONFIG. */
+/* Are the metrics' values for n outputs at most TRAIN_VALUES_MAX?  0 or -ERR_CONFIG. */
 int measures_check(const struct measures *m, uint32_t n, struct err *e);
 /* Where the numbers of metric k begin among those of all, for n outputs; k = nmetric: their count. */
 unsigned measures_at(const struct measures *m, unsigned k, uint32_t n);

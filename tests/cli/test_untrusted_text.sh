@@ -35,7 +35,7 @@ says "weights diff" "$QCNN" weights diff bad.bin "$run/weights.bin"
 says "infer -v" "$QCNN" infer -v bad.bin
 
 # A record.
-sed -i 's/"state":"[a-z]*"/"state":"\\u001b[2Jgone\\u202e\\u009b"/; s/"host":"[^"]*"/"host":"\\u001b]0;title\\u0007"/' "$run/run.json"
+sed -i 's/"state": "[a-z]*"/"state":"\\u001b[2Jgone\\u202e\\u009b"/; s/"host": "[^"]*"/"host":"\\u001b]0;title\\u0007"/' "$run/run.json"
 for words in "list" "show $run" "compare $run $run/../${run#*/}" "list --json" "show --json $run"; do says "runs $words" "$QCNN" runs $words; done
 says "runs show" "$QCNN" runs show "$run"
 tap_has out '\x1b]0;title\x07' "and shown"

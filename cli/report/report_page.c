@@ -17,13 +17,38 @@ enum { GROUPS_SHOWN = 200, CIRCUIT_BYTES_MAX = 1 << 20, HASH_SHOWN = 16, CIRCUIT
 
 /* ---- title and numbers ---- */
 
-static void card(const char *value, const char *what, struct buf *out)
+/* A loss or metric of three parts each, the best epoch, steps, time. */
+enum { CARDS_MAX = 3 * (TRAIN_METRICS_MAX + 1) + 3 };
+
+struct cards { unsigned n; struct { char value[32], what[96]; } card[CARDS_MAX]; };
+
+static void card(struct cards *c, const char *value, const char *what)
 {
-	buf_str(out, "<div class=\"card\"><b>");
-	svg_text(value, out);
-	buf_str(out, "</b><span>");
-	svg_text(what, out);
-	buf_str(out, "</span></div>\n");
+	snprintf(c->card[c->n].value, sizeof c->card->value, "%s", value);
+	snprintf(c->card[c->n++].what, sizeof c->card->what, "%s", what);
+}
+
+/* How many of n cards stand in the row of card i, at most `most` (2: or 3): rows of nearly one length, the longer ones last, so
+ * that no card is alone. */
+static unsigned cards_beside(unsigned i, unsigned n, unsigned most)
+{
+	unsigned rows = most > 2 ? (n + most - 1) / most : n / 2, length = n / rows, shorter = rows - n % rows;
+
+	return i < shorter * length ? length : length + 1;
+}
+
+static void print_cards(const struct cards *c, struct buf *out)
+{
+	buf_str(out, "<div class=\"cards\">\n");
+	for (unsigned i = 0; i < c->n; i++) {
+		buf_printf(out, "<div class=\"card\" style=\"--w:%u;--m:%u;--s:%u\"><b>", cards_beside(i, c->n, 7), cards_beside(i, c->n, 4),
+			cards_beside(i, c->n, 2));
+		svg_text(c->card[i].value, out);
+		buf_str(out, "</b><span>");
+		svg_text(c->card[i].what, out);
+		buf_str(out, "</span></div>\n");
+	}
+	buf_str(out, "</div>\n");
 }
 
 /* The run's own name, else that of the model's file without folder and ending. */
@@ -53,15 +78,15 @@ static void sentence(const struct train_report *p, struct buf *out)
 	buf_printf(out, ". %.10s %.5s UTC.</p>\n", now, now + 11);
 }
 
-static void number_card(double v, const char *part, const char *name, struct buf *out)
+static void number_card(struct cards *c, double v, const char *part, const char *name)
 {
-	struct buf value = BUF_INIT, what = BUF_INIT;
+	struct buf what = BUF_INIT;
+	char value[32];
 
-	buf_printf(&value, "%.4g", v);
+	snprintf(value, sizeof value, "%.4g", v);
 	buf_printf(&what, "%s ", part);
 	report_name(name, false, &what);
-	card(value.data, what.data, out);
-	buf_release(&value);
+	card(c, value, what.data);
 	buf_release(&what);
 }
 
@@ -69,18 +94,18 @@ static void number_card(double v, const char *part, const char *name, struct buf
 struct measured { const char *part; double loss; const double *metric; };
 
 /* A number of all parts, then the next number. */
-static void measure_cards(const struct train_report *p, const struct measured *part, unsigned n, struct buf *out)
+static void measure_cards(const struct train_report *p, const struct measured *part, unsigned n, struct cards *c)
 {
 	const struct measures *m = &p->job->train.measures;
 	uint32_t noutput = p->job->model.program->noutput;
 
 	for (unsigned i = 0; i < n; i++)
 		if (part[i].metric)
-			number_card(part[i].loss, part[i].part, "loss", out);
+			number_card(c, part[i].loss, part[i].part, "loss");
 	for (unsigned k = 0; k < m->nmetric; k++)
 		for (unsigned i = 0; i < n; i++)
 			if (part[i].metric && !metric_side(m->metric[k].row, noutput))
-				number_card(part[i].metric[measures_at(m, k, noutput)], part[i].part, m->metric[k].row->name, out);
+				number_card(c, part[i].metric[measures_at(m, k, noutput)], part[i].part, m->metric[k].row->name);
 }
 
 static void cards(const struct train_report *p, struct buf *out)
@@ -92,20 +117,20 @@ static void cards(const struct train_report *p, struct buf *out)
 		{ "validation", r->val_loss, r->has_validation ? r->val_metric : NULL },
 		{ "test", test ? test->loss : 0, test ? test->metric : NULL },
 	};
+	struct cards c = { .n = 0 };
 	struct buf b = BUF_INIT;
 
-	buf_str(out, "<div class=\"cards\">\n");
-	measure_cards(p, part, sizeof part / sizeof *part, out);
+	measure_cards(p, part, sizeof part / sizeof *part, &c);
 	if (!isnan(p->best.epoch)) {
 		buf_printf(&b, "%.0f of %u", p->best.epoch, r->epoch);
-		card(b.data, strcmp(p->best.column, "loss") ? "best epoch, by validation loss" : "best epoch, by training loss", out);
+		card(&c, b.data, strcmp(p->best.column, "loss") ? "best epoch, by validation loss" : "best epoch, by training loss");
 	}
 	buf_clear(&b);
 	buf_printf(&b, "%llu", (unsigned long long)p->result->step);
-	card(b.data, "optimizer steps", out);
+	card(&c, b.data, "optimizer steps");
 	report_seconds(p->seconds, &b);
-	card(b.data, "total time", out);
-	buf_str(out, "</div>\n");
+	card(&c, b.data, "total time");
+	print_cards(&c, out);
 	buf_release(&b);
 }
 

@@ -58,6 +58,9 @@ done
 best=$(sed -n 's/.*"best_epoch": \([0-9]*\).*/\1/p' runs/latest/run.json)
 tap_is "$(grep -c ">best epoch $best<" $r)" 2 "the best epoch is marked in the curves of loss and metric"
 tap_has $r "<b>$best of 3</b><span>best epoch, by" "and named in a card"
+# rows OF: how many cards each row has, by what each card says of its own; `--w` of a wide page, `--m`, `--s` of a narrow one.
+rows() { sed -n "s/.*<div class=\"card\".*--$1:\([0-9]*\).*/\1/p" "$r" | awk '{ if (!left) { left = $1; line = line " " $1 } left-- } END { print line (left ? " and " left " less" : "") }'; }
+tap_is "$(grep -c 'class="card"' "$r"):$(rows w):$(rows m):$(rows s)" "7: 7: 3 4: 2 2 3" "no card is alone in its row"
 # Values are in tooltips, without scripts.
 value() { sed -n "s/.*\"epoch\": $2,.*\"$1\": \([-0-9.e]*\).*/\1/p" runs/latest/metrics.jsonl | awk '{ printf "%.5g", $1 }'; }
 tap_has $r "<title>epoch 2&#10;training $(value loss 2)&#10;validation $(value val_loss 2)</title>" "an epoch's losses"

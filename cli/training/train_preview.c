@@ -41,7 +41,7 @@ static double middle(struct times *t)
 
 /* ---- steps ---- */
 
-/* Of the first start: those beside it are told later, or never. */
+/* Of the first restart: concurrent ones are reported later, or never. */
 static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)
 {
@@ -87,7 +87,7 @@ static void see_work(void *ctx, const struct shortcut_use *u)
 	shortcut_use_add(&p->shortcuts, u);
 }
 
-/* Starts from the beginning, side by side as training would have them, of which nobody is told. Epochs follow one
+/* Restarts from the beginning, concurrent as in the training, without reports. Epochs follow one
  * another, so that their own work counts. */
 static int try_epochs(struct preview *p, bool validates, struct err *e)
 {
@@ -101,7 +101,7 @@ static int try_epochs(struct preview *p, bool validates, struct err *e)
 	j.validation_freq = j.nvalidation_epoch = 0;
 	j.epochs = j.initial_epoch + TRIAL_EPOCHS;
 	j.max_steps = 0;
-	j.restarts = p->nlane;
+	j.restarts = p->nconcurrent;
 	j.callbacks = NULL;
 	j.resume = NULL;
 	p->nstep = p->steps.n = p->epochs.n = 0;
@@ -153,8 +153,8 @@ static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *p
 		else
 			until = now + trial_seconds / 3;
 	}
-	/* Lanes share what the threads do together. */
-	p->validation_seconds = middle(&p->validations) * j->validation.nrow / part->nrow * p->nlane;
+	/* Concurrent restarts share what the threads do together. */
+	p->validation_seconds = middle(&p->validations) * j->validation.nrow / part->nrow * p->nconcurrent;
 	free(weight);
 	free(output);
 	return code;
@@ -171,8 +171,8 @@ static int try_rows(struct preview *p, struct part *part, struct err *e)
 
 	exec.far = j->pool != NULL;
 	exec.batch_again = train_batch_size(j) >= j->train.nrow;
-	if (p->nlane > 1)
-		exec.nthread = p->nlane;
+	if (p->nconcurrent > 1)
+		exec.nthread = p->nconcurrent;
 	code = evaluator_new(j->program, &exec, &ev, e);
 	if (code)
 		return code;
@@ -228,7 +228,7 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	p->cli = c;
 	p->job = j;
 	p->cluster = k;
-	p->nlane = concurrent_restarts_count(&j->train);
+	p->nconcurrent = concurrent_restarts_count(&j->train);
 	code = try_steps(p, &e);
 	if (!code)
 		code = try_validation(p, &e);

@@ -14,7 +14,7 @@ struct preview {
 	struct cli *cli;
 	const struct job *job;
 	const struct cluster *cluster;
-	unsigned nlane;              /* starts that go side by side */
+	unsigned nconcurrent;              /* restarts that run at once */
 	double first, last;          /* clock behind the first and the last step */
 	uint64_t nstep;              /* that were taken */
 	struct times steps, epochs, validations;

@@ -20,7 +20,7 @@ static double all_seconds(const struct preview *p)
 
 	if (j->max_steps && most < epochs)
 		epochs = most;
-	return ceil((double)j->restarts / p->nlane) * epochs * p->epoch_seconds;
+	return ceil((double)j->restarts / p->nconcurrent) * epochs * p->epoch_seconds;
 }
 
 static const struct dataset *set_of(const struct preview *p, enum sample_part k)
@@ -56,7 +56,7 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "steps_per_epoch", json_integer(train_steps_per_epoch(j)));
 	json_object_set_new(all, "epochs", json_integer(j->epochs - j->initial_epoch));
 	json_object_set_new(all, "restarts", json_integer(j->restarts));
-	json_object_set_new(all, "side_by_side", json_integer(p->nlane));
+	json_object_set_new(all, "side_by_side", json_integer(p->nconcurrent));
 	json_object_set_new(all, "memory_bytes", json_integer((json_int_t)p->memory));
 	json_object_set_new(all, "memory_available_bytes", json_integer((json_int_t)cpus_memory_available()));
 	json_object_set_new(all, "start", cluster_plan_json(p->cluster));
@@ -115,8 +115,8 @@ void preview_text(const struct preview *p, struct buf *out)
 		epochs == 1 ? "" : "s");
 	if (j->restarts > 1)
 		buf_printf(out, ", %u starts", j->restarts);
-	if (p->nlane > 1)
-		buf_printf(out, ", %u side by side", p->nlane);
+	if (p->nconcurrent > 1)
+		buf_printf(out, ", %u side by side", p->nconcurrent);
 	buf_str(out, "\n");
 	cluster_plan_text(p->cluster, out);
 	if (p->job->workers)

@@ -29,17 +29,6 @@ static int classes_check(const struct train_job *j, struct err *e)
 	return 0;
 }
 
-/* An optimizer that finds its own learning rate takes no schedule. */
-static int rate_check(const struct train_job *j, struct err *e)
-{
-	const struct schedule_row *row = j->schedule.row;
-
-	if (!row || row == schedule_find("constant") || optimizer_has_rate(j->optimizer))
-		return 0;
-	return err_set(e, -ERR_CONFIG, "schedule %s changes a learning rate; the optimizer %s takes none from outside", row->name,
-		j->optimizer->name);
-}
-
 static bool lists_an_epoch(const struct train_job *j)
 {
 	for (uint32_t i = 0; i < j->nvalidation_epoch; i++)
@@ -63,41 +52,65 @@ static int epochs_check(const struct train_job *j, struct err *e)
 	if (j->steps_per_epoch && (uint64_t)j->steps_per_epoch * j->batch_size > UINT32_MAX)
 		return err_set(e, -ERR_CONFIG, "steps_per_epoch %u times batch_size %u is more than %u samples",
 			j->steps_per_epoch, j->batch_size, UINT32_MAX);
+	if (!j->restarts || j->restarts > TRAIN_RESTARTS_MAX)
+		return err_set(e, -ERR_CONFIG, "restarts must be between 1 and %d", TRAIN_RESTARTS_MAX);
 	return 0;
+}
+
+static int data_check(const struct train_job *j, struct err *e)
+{
+	int code;
+
+	if (!j->train.nrow)
+		return err_set(e, -ERR_BAD_DATA, "the training data has no rows");
+	code = part_check(j->program, &j->train, "training data", &j->measures, e);
+	return code || !j->validation.nrow ? code : part_check(j->program, &j->validation, "validation data", &j->measures, e);
+}
+
+static int loss_check(const struct train_job *j, struct err *e)
+{
+	int code = measures_check(&j->measures, j->program->noutput, e);
+
+	return code ? code : penalty_check(j->measures.penalty, j->measures.npenalty, j->program, e);
+}
+
+static int update_check(const struct train_job *j, struct err *e)
+{
+	int code = optimizer_check(j->optimizer, j->option, e);
+
+	return code || !j->optimizer->check ? code : j->optimizer->check(j->program, e);
+}
+
+/* An optimizer that finds its own learning rate takes no schedule. */
+static int rate_check(const struct train_job *j, struct err *e)
+{
+	const struct schedule_row *row = j->schedule.row;
+	int code = schedule_check(&j->schedule, e);
+
+	if (code || !row || row == schedule_find("constant") || optimizer_has_rate(j->optimizer))
+		return code;
+	return err_set(e, -ERR_CONFIG, "schedule %s changes a learning rate; the optimizer %s takes none from outside", row->name,
+		j->optimizer->name);
+}
+
+static int constraints_check(const struct train_job *j, struct err *e)
+{
+	int code = constraint_check(j->constraint, j->nconstraint, j->program, e);
+
+	if (code || !j->nconstraint || !optimizer_takes_all(j->optimizer))
+		return code;
+	return err_set(e, -ERR_CONFIG, "constraints and the optimizer %s: it would not know the weights that it gets", j->optimizer->name);
 }
 
 int train_check(const struct train_job *j, struct err *e)
 {
-	int code = epochs_check(j, e);
+	static int (*const check[])(const struct train_job *j, struct err *e) = { epochs_check, data_check, loss_check, update_check,
+		rate_check, constraints_check, callbacks_check, classes_check };
+	int code = 0;
 
-	if (code)
-		return code;
-	if (!j->restarts || j->restarts > TRAIN_RESTARTS_MAX)
-		return err_set(e, -ERR_CONFIG, "restarts must be between 1 and %d", TRAIN_RESTARTS_MAX);
-	if (!j->train.nrow)
-		return err_set(e, -ERR_BAD_DATA, "the training data has no rows");
-	code = part_check(j->program, &j->train, "training data", &j->measures, e);
-	if (!code && j->validation.nrow)
-		code = part_check(j->program, &j->validation, "validation data", &j->measures, e);
-	if (!code)
-		code = measures_check(&j->measures, j->program->noutput, e);
-	if (!code)
-		code = penalty_check(j->measures.penalty, j->measures.npenalty, j->program, e);
-	if (!code)
-		code = optimizer_check(j->optimizer, j->option, e);
-	if (!code && j->optimizer->check)
-		code = j->optimizer->check(j->program, e);
-	if (!code)
-		code = schedule_check(&j->schedule, e);
-	if (!code)
-		code = rate_check(j, e);
-	if (!code)
-		code = constraint_check(j->constraint, j->nconstraint, j->program, e);
-	if (!code && j->nconstraint && optimizer_takes_all(j->optimizer))
-		code = err_set(e, -ERR_CONFIG, "constraints and the optimizer %s: it would not know the weights that it gets", j->optimizer->name);
-	if (!code)
-		code = callbacks_check(j, e);
-	return code ? code : classes_check(j, e);
+	for (size_t k = 0; !code && k < sizeof check / sizeof *check; k++)
+		code = check[k](j, e);
+	return code;
 }
 
 void train_result_take(struct train_result *r, const struct train_job *j, const struct restart_result *s)

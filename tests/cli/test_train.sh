@@ -57,7 +57,7 @@ tap_is "$(sed -n 's/^sign_accuracy	//p' out)" "$(value val_sign_accuracy <runs/l
 tap_is "$(grep -c '^[0-9]' out)" 10 "a line per sample"
 tap_exit 0 "infer --json" "$QCNN" infer --json first.bin
 tap_is "$(value loss <out)" "$trained" "in JSON to the last digit"
-tap_is "$(grep -c '^{"schema": 1, "outputs": \[\[.*\]\], "labels": \[\[.*\]\], "classes": \["-*1", .*\], "probabilities": null, "scores": \[.*\], "metrics": {"loss": .*, "sign_accuracy": .*}}$' out)" 1 "its form"
+tap_is "$(grep -c '^{"schema": 1, "outputs": \[\[.*\]\], "labels": \[\[.*\]\], "label_classes": \["-*1", .*\], "classes": \["-*1", .*\], "probabilities": null, "scores": \[.*\], "metrics": {"loss": .*, "sign_accuracy": .*}}$' out)" 1 "its form"
 tap_exit 0 "the training part" "$QCNN" infer --split=train first.bin
 tap_is "$(grep -c '^[0-9]' out)" 30 "its samples"
 tap_exit 2 "a part that does not exist" "$QCNN" infer --split=test first.bin

@@ -394,6 +394,7 @@ void calls_head(struct resolver *r, struct node *n)
 	if (r->head) {
 		g = diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span, "a model has one head");
 		diag_second(g, r->head->name_span, "the first one");
+		diag_help(g, "one head lists all layers: `head { dense(4, relu); dense(1); }`");
 	}
 	r->head = n;
 	for (uint32_t i = 0; i < n->list.n; i++) {

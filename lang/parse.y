@@ -298,10 +298,12 @@ denses:
 | denses dense                { LIST($$, $1, $2); }
 
 dense:
-  ID '(' expr ')' ';'         { parser_expect_word(p, $1, @1, "dense");
-                                $$ = NODE_OF(.kind = NODE_DENSE, .a = $3, .span = @$, .name_span = @1); }
-| ID '(' expr ',' ID ')' ';'  { parser_expect_word(p, $1, @1, "dense");
-                                $$ = NODE_OF(.kind = NODE_DENSE, .a = $3, .text = $5, .callee_span = @5,
+  ID ';'                      { parser_head_layer(p, $1, @1, false);
+                                $$ = NULL; }
+| ID '(' expr ')' ';'         { $$ = !parser_head_layer(p, $1, @1, true) ? NULL
+                                : NODE_OF(.kind = NODE_DENSE, .a = $3, .span = @$, .name_span = @1); }
+| ID '(' expr ',' ID ')' ';'  { $$ = !parser_head_layer(p, $1, @1, true) ? NULL
+                                : NODE_OF(.kind = NODE_DENSE, .a = $3, .text = $5, .callee_span = @5,
                                 .span = @$, .name_span = @1); }
 | error ';'                   { $$ = NULL; yyerrok; }
 

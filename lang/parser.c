@@ -153,6 +153,20 @@ void parser_expect_word(struct parser *p, const char *got, struct span at, const
 	diag_label(g, "expected `%s`", want);
 }
 
+bool parser_head_layer(struct parser *p, const char *word, struct span at, bool has_units)
+{
+	bool dense = !strcmp(word, "dense");
+	struct diag *g;
+
+	if (dense && has_units)
+		return true;
+	g = dense ? diag_at(p->diags, DIAG_SYNTAX, at, "`dense` without a number of units")
+		: diag_at(p->diags, DIAG_EXPECTED_WORD, at, "unexpected `%s`", word);
+	diag_label(g, dense ? "expected `(` behind it" : "expected `dense`");
+	diag_help(g, "the layers of a head are dense, with a number of units and, if any, an activation: `head { dense(2, softmax); }`");
+	return false;
+}
+
 void parser_version(struct parser *p, bool known, struct span word, struct span number)
 {
 	const struct parser_file *f = &p->file[p->nfile - 1];

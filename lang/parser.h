@@ -61,6 +61,8 @@ void parser_stop(struct parser *p);
 
 /* Words that are no keywords but have one meaning in their place. */
 void parser_expect_word(struct parser *p, const char *got, struct span at, const char *want);
+/* The word at the beginning of a layer of a head; false: it is reported. */
+bool parser_head_layer(struct parser *p, const char *word, struct span at, bool has_units);
 void parser_version(struct parser *p, bool known, struct span word, struct span number);
 
 /* include "path": from now on the scanner reads that file. */

@@ -70,6 +70,10 @@ void scope_declare(struct resolver *r, enum space space, struct node *n)
 
 		diag_label(g, "here again");
 		diag_second(g, s->decl->name_span, "first declared here");
+		if (n->kind == NODE_LET && s->decl->kind == NODE_LET)
+			diag_help(g, "to assign again, leave out `let`: `%s = ...;`", n->name);
+		else
+			diag_help(g, "give one of them another name");
 		return;
 	}
 	s = arena_alloc(&r->arena, 1, sizeof *s);

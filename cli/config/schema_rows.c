@@ -135,14 +135,31 @@ static bool unknown_option(const struct check *c, const struct table_row *row, c
 	return false;
 }
 
+/* The forms in which a row is written, with the option that it needs, or its first. */
+static void help_forms(struct diag *g, const struct table_row *row)
+{
+	unsigned k = 0;
+
+	while (k < row->noption && row->option[k].value != VALUE_REQUIRED)
+		k++;
+	if (!row->noption)
+		diag_help(g, "write `%s`", row->name);
+	else if (k < row->noption)
+		diag_help(g, "write `{%s: {%s: ...}}`", row->name, row->option[k].name);
+	else
+		diag_help(g, "write `%s`, or with options `{%s: {%s: ...}}`", row->name, row->name, row->option[0].name);
+}
+
 static bool no_options(const struct check *c, const struct table_row *row, const struct ynode *v)
 {
 	const char *name[TRAIN_OPTIONS_MAX];
 	struct buf before = BUF_INIT;
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, row->noption ? "`%s` takes a map of options" : "`%s` takes no options",
+		row->name);
 
 	buf_printf(&before, "this is %s; ", ynode_kind_text(v->kind));
-	label_options(diag_at(c->d, DIAG_CONFIG_KIND, v->at, row->noption ? "`%s` takes a map of options" : "`%s` takes no options",
-		row->name), before.data, row, name);
+	label_options(g, before.data, row, name);
+	help_forms(g, row);
 	buf_release(&before);
 	return false;
 }
@@ -301,6 +318,28 @@ static bool second_name(const struct check *c, const struct ynode *v)
 	return false;
 }
 
+/* {type: adam}, [adam]: the name of a row where none belongs; NULL otherwise. */
+static const char *name_within(const struct check *c, const struct ynode *v)
+{
+	const struct ynode *value = (v->kind == YNODE_MAP || v->kind == YNODE_LIST) && v->n == 1 ? v->entry[0].value : NULL;
+
+	if (!value || value->kind != YNODE_TEXT || !is_choice(c, value->text))
+		return NULL;
+	return v->kind == YNODE_MAP && is_choice(c, v->entry[0].key) ? NULL : value->text;
+}
+
+static bool misplaced_name(const struct check *c, const struct ynode *v, const char *name)
+{
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->kind == YNODE_MAP ? v->entry[0].key_at : v->at,
+		"`%s` takes one name, or a map from one name to its options", c->what);
+	struct table_row row;
+
+	diag_label(g, v->kind == YNODE_MAP ? "this is none of the names" : "this is a list");
+	tables[c->row->type](name, &row);
+	help_forms(g, &row);
+	return false;
+}
+
 bool check_row(const struct check *c, const struct ynode *v)
 {
 	const struct ynode *options = NULL;
@@ -308,6 +347,8 @@ bool check_row(const struct check *c, const struct ynode *v)
 	struct span at = v->at;
 	bool well = true;
 
+	if (name_within(c, v))
+		return misplaced_name(c, v, name_within(c, v));
 	if (v->kind == YNODE_MAP && v->n == 1) {
 		at = v->entry[0].key_at;
 		options = v->entry[0].value;

@@ -13,7 +13,8 @@
 	SECTION(diagnostics) SECTION(keys) SECTION(optimizers) SECTION(losses) SECTION(metrics) \
 	SECTION(schedules) SECTION(callbacks) SECTION(regularizers) SECTION(constraints) \
 	SECTION(generators) SECTION(transforms) SECTION(gates) SECTION(messages) \
-	SECTION(launchers) SECTION(attachments) SECTION(aliases) SECTION(builtins) SECTION(passes) SECTION(shortcuts) SECTION(parts)
+	SECTION(launchers) SECTION(attachments) SECTION(aliases) SECTION(builtins) SECTION(passes) SECTION(shortcuts) SECTION(parts) \
+	SECTION(epoch)
 
 #define SECTION(name) void section_##name(struct buf *out, const char *argument);
 MANUAL_SECTIONS(SECTION)

@@ -177,3 +177,25 @@ void section_generators(struct buf *out, const char *name)
 	}
 	buf_str(out, ".El\n");
 }
+
+/* What metrics.jsonl has of an epoch. */
+void section_epoch(struct buf *out, const char *argument)
+{
+	static const struct { const char *type, *name, *meaning; } rows[] = {
+#define EPOCH_FIELD(field, type, part, name, meaning) { #type, name, meaning },
+#include "runtime/train/job/epoch_record.def"
+#undef EPOCH_FIELD
+	};
+
+	(void)argument;
+	buf_str(out, ".Bl -tag -width Ds -compact\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct buf name = BUF_INIT;
+
+		buf_printf(&name, "%s%s", rows[i].name, strcmp(rows[i].type, "VALUES") ? "" : "METRIC");
+		if (strcmp(rows[i].type, "FLAG"))
+			mdoc_item(out, name.data, rows[i].meaning);
+		buf_release(&name);
+	}
+	buf_str(out, ".El\n");
+}

@@ -46,6 +46,14 @@ tap_has err "best of 3 starts" "the best is named"
 tap_exit 0 "several starts without progress" "$QCNN" train --no-progress --set train.restarts=3 -o starts.bin config.yaml
 tap_has err "of 3 was the best" "the best is named, too"
 
+# The manual has every member of a line.
+page=$top_builddir/man/qcnn-train.1
+[ -f "$page" ] || page=$top_srcdir/man/qcnn-train.1
+sed -n '/^.It Pa metrics.jsonl/,/^.It Pa history.csv/p' "$page" | sed 's/\\&//g' >members
+for key in $(head -n 1 runs/latest/metrics.jsonl | grep -o '"[a-z_]*":' | tr -d '":' | sed 's/sign_accuracy/METRIC/'); do
+	tap_ok "$key is in the manual" grep -Fqx ".It Cm $key" members
+done
+
 # What infer prints is what training printed, to the last digit.
 value() { sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p" | tail -n 1; }
 trained=$(tail -n 1 runs/latest/metrics.jsonl)

@@ -11,14 +11,15 @@ enum { CACHE_LEVELS = 3 };
 
 static void isa_list(struct buf *out, const char *before, const char *between, const char *quote)
 {
-	bool first = true;
+	const struct target *t;
 
-	for (int i = ISA_BASELINE; i <= (int)isa_best(); i++) {
-		if (!limit_loops_find((enum isa)i, PRECISION_SINGLE))
-			continue;
-		buf_printf(out, "%s%s%s%s", first ? before : between, quote, isa_name((enum isa)i), quote);
-		first = false;
-	}
+	for (unsigned k = 0; (t = target_of("cpu", k)) && !target_obstacle(t); k++)
+		buf_printf(out, "%s%s%s%s", k ? between : before, quote, t->kernels, quote);
+}
+
+static const char *kernels_of(const struct machine_asked *a)
+{
+	return (a->target ? a->target : target_find("cpu", NULL))->kernels;
 }
 
 unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate)
@@ -79,7 +80,7 @@ void machine_json(const struct machine_asked *a, struct buf *out)
 	buf_str(out, "{\"processor\": ");
 	buf_json_str(out, cpus_model());
 	buf_printf(out, ", \"processors\": %u, \"numa_nodes\": %u, \"isa\": \"%s\", \"isa_available\": [", cpus_online(),
-		cpus_numa_nodes(), isa_name(a->isa ? a->isa : isa_best()));
+		cpus_numa_nodes(), kernels_of(a));
 	isa_list(out, "", ", ", "\"");
 	buf_str(out, "], ");
 	json_caches(out);
@@ -105,7 +106,7 @@ void machine_limits_json(const struct limits *l, unsigned n, struct buf *out)
 {
 	buf_char(out, '[');
 	for (unsigned k = 0; k < n; k++) {
-		buf_printf(out, "%s{\"threads\": %u, \"isa\": \"%s\"", k ? ", " : "", l[k].nthread, isa_name(l[k].isa));
+		buf_printf(out, "%s{\"threads\": %u, \"isa\": \"%s\"", k ? ", " : "", l[k].nthread, l[k].target->kernels);
 		for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
 			buf_printf(out, ", \"%s\": ", rates[r].key);
 			buf_json_f64(out, *(const double *)((const char *)&l[k] + rates[r].at));
@@ -178,7 +179,7 @@ void machine_text(const struct machine_asked *a, struct buf *out)
 	buf_printf(out, "processor     %s\nprocessors    %u in %u NUMA node%s\n", cpus_model(), cpus_online(),
 		cpus_numa_nodes(), cpus_numa_nodes() == 1 ? "" : "s");
 	text_caches(out);
-	buf_printf(out, "kernels       %s%s (there are", isa_name(a->isa ? a->isa : isa_best()), a->isa ? ", by --isa" : "");
+	buf_printf(out, "kernels       %s%s (there are", kernels_of(a), a->target ? ", by --isa" : "");
 	isa_list(out, " ", ", ", "");
 	buf_str(out, ")\n");
 	text_memory(out);
@@ -193,8 +194,8 @@ void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
 		buf_printf(out, "limits        %u thread%s: stream %.1f GB/s in place, write %.1f GB/s%s, L2 %.0f GB/s a core, "
 			"multiply-add %.0f GFLOP/s single, %.0f double (%s)\n",
 			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s, l[k].write_gb_s,
-			l[k].isa == ISA_BASELINE ? "" : " by non-temporal stores", l[k].l2_gb_s, l[k].single_gflop_s,
-			l[k].double_gflop_s, isa_name(l[k].isa));
+			l[k].target == target_of("cpu", 0) ? "" : " by non-temporal stores", l[k].l2_gb_s, l[k].single_gflop_s,
+			l[k].double_gflop_s, l[k].target->kernels);
 }
 
 struct plan_limits machine_plan_limits(const struct limits *l)

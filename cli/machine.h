@@ -10,7 +10,7 @@
 enum { MACHINE_LIMITS_MAX = 16 };
 
 /* What options ask for in place of the machine's own. */
-struct machine_asked { unsigned threads; enum isa isa; };    /* 0, ISA_NONE: nothing */
+struct machine_asked { unsigned threads; const struct target *target; };     /* 0, NULL: nothing */
 
 /* {"processor": ..., ...}, without a newline. */
 void machine_json(const struct machine_asked *a, struct buf *out);

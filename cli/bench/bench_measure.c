@@ -205,8 +205,8 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->weights = b->p->nweight_circuit;
 	r->gradient = bc->gradient;
 	r->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
-	r->device = bc->options.device;
-	r->isa = isa_name(pl->isa);
+	r->device = pl->target->device;
+	r->isa = target_can(pl->target, TARGET_STAGES) ? pl->target->kernels : "none";
 	r->shape = shape_word(pl->shape);
 	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1) * pl->width,
 		(int)program_nwire(pl->program));

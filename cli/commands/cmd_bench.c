@@ -161,11 +161,11 @@ static int limits(struct bench_job *j)
 	const struct evaluator_options *o = &j->cases->options;
 	struct err e;
 
-	if (j->cli->options.given[OPT_NO_LIMITS] || j->workers || o->isa == ISA_NONE)
+	if (j->cli->options.given[OPT_NO_LIMITS] || j->workers || !target_can(o->target, TARGET_STAGES))
 		return 0;
 	for (unsigned k = 0; k < j->threads.n; k++) {
 		say(j, "the machine", "on threads:", j->threads.v[k]);
-		if (limits_measure(o->isa, (unsigned)j->threads.v[k], &j->report.limits[k], &e))
+		if (limits_measure(o->target, (unsigned)j->threads.v[k], &j->report.limits[k], &e))
 			return cli_fail(j->cli, &e);
 		j->report.nlimit++;
 	}
@@ -203,7 +203,7 @@ static int limits_again(struct bench_job *j, unsigned nthread, struct err *e)
 
 		if (l->nthread != nthread)
 			continue;
-		code = limits_measure(l->isa, nthread, &again, e);
+		code = limits_measure(l->target, nthread, &again, e);
 		if (!code)
 			keep_best(l, &again);
 	}

@@ -20,17 +20,18 @@ enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 /* The machine's limits, measured, or those of a common one. */
 static int limits_of(const struct evaluator_options *eo, bool measure, struct plan_limits *out, struct err *e)
 {
-	static const double stream = 25, write = 20, l2 = 50, flops[ISA_COUNT] = { [ISA_NONE] = 4, [ISA_BASELINE] = 25, [ISA_AVX2] = 80, [ISA_AVX512] = 160 };
+	static const double stream = 25, write = 20, l2 = 50;
+	const double flops = eo->target->usual_gflop_s;
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
 	struct limits l;
 	int code;
 
 	*out = (struct plan_limits){ .nthread = n, .measured = measure, .stream_gb_s = stream * n, .write_gb_s = write * n, .l2_gb_s = l2,
-		.single_gflop_s = flops[eo->isa] * n, .double_gflop_s = flops[eo->isa] * n / 2 };
+		.single_gflop_s = flops * n, .double_gflop_s = flops * n / 2 };
 	if (!measure)
 		return 0;
-	code = limits_measure(eo->isa ? eo->isa : ISA_BASELINE, n, &l, e);
+	code = limits_measure(target_can(eo->target, TARGET_STAGES) ? eo->target : target_of("cpu", 0), n, &l, e);
 	if (!code)
 		*out = machine_plan_limits(&l);
 	return code;
@@ -52,7 +53,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_usage(c, "--shortcuts: %s", e.text);
 	if (execution_options(&w, &eo, &e))
 		return cli_fail(c, &e);
-	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .isa = eo.isa, .shortcuts = shortcuts,
+	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .target = eo.target, .shortcuts = shortcuts,
 		.small_tail = shortcuts & SHORTCUT_SMALL_TAIL }, &e);
 	if (!pl)
 		return cli_fail(c, &e);

@@ -310,6 +310,7 @@ static int open_own(struct inference *f)
 static int execution(struct inference *f, struct evaluator_options *out)
 {
 	struct execution_words w = execution_of_config(f->config);
+	const struct target *trained = strcmp(w.isa, "auto") ? target_find("cpu", w.isa) : NULL;
 	const struct options *o = &f->cli->options;
 	struct err e;
 
@@ -320,9 +321,9 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
-	} else if (strcmp(w.isa, "auto") && isa_find(w.isa) > isa_best()) {
+	} else if (trained && target_obstacle(trained)) {
 		cli_note(f->cli, "%s %s, with which the weights were trained; with %s the last digits may differ",
-			isa_obstacle(isa_find(w.isa)), w.isa, isa_name(isa_best()));
+			target_obstacle(trained), w.isa, target_find("cpu", NULL)->kernels);
 		w.isa = "auto";
 	}
 	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <string.h>
+
 #include "cli/job/execution.h"
 #include "cli/machine.h"
 #include "runtime/base/system/resource_limits.h"
@@ -53,7 +55,7 @@ static int measure(struct cli *c, struct measured *m)
 	unsigned thread[MACHINE_LIMITS_MAX], most = room_threads(cpus_threads(NULL)), n;
 	struct err e;
 
-	*m = (struct measured){ .asked.isa = isa_find(c->options.value[OPT_ISA]) };
+	*m = (struct measured){ .asked.target = strcmp(c->options.value[OPT_ISA], "auto") ? target_find("cpu", c->options.value[OPT_ISA]) : NULL };
 	if (c->options.given[OPT_THREADS])
 		most = m->asked.threads = (unsigned)options_count(&c->options, OPT_THREADS);
 	if (m->asked.threads && execution_threads(most, &e))
@@ -62,7 +64,7 @@ static int measure(struct cli *c, struct measured *m)
 		return 0;
 	n = machine_thread_counts(most, thread);
 	for (unsigned k = 0; k < n; k++) {
-		if (limits_measure(m->asked.isa ? m->asked.isa : isa_best(), thread[k], &m->limits[k], &e))
+		if (limits_measure(m->asked.target ? m->asked.target : target_find("cpu", NULL), thread[k], &m->limits[k], &e))
 			return cli_fail(c, &e);
 		m->n++;
 	}

@@ -39,7 +39,7 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 	if (!gradient)
 		exec.gradient = GRADIENT_NONE;
 	status = cluster_start(k, &w, &t->pool);
-	t->exec.isa = exec.isa;
+	t->exec.target = exec.target;
 	j->workers = k->coordinator;
 	return status;
 }

@@ -29,7 +29,7 @@ static int worker(struct cli *c)
 	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */
 	stop_leave_to_leash();
 	guard_begin();
-	return worker_start(NULL, 0, isa_find(c->options.value[OPT_ISA]), &e) ? cli_fail(c, &e) : 0;
+	return worker_start(NULL, 0, c->options.value[OPT_ISA], &e) ? cli_fail(c, &e) : 0;
 }
 
 static const char *const examples[] = { "qcnn worker --help", "qcnn worker --new-key job.key", NULL };

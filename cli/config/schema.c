@@ -132,11 +132,12 @@ static size_t names_of_launchers(const char **name)
 
 static size_t names_of_isas(const char **name)
 {
+	const struct target *t;
 	size_t n = 0;
 
 	name[n++] = "auto";
-	for (int i = ISA_BASELINE; i < ISA_COUNT; i++)
-		name[n++] = isa_name((enum isa)i);
+	for (unsigned k = 0; (t = target_of("cpu", k)); k++)
+		name[n++] = t->kernels;
 	return n;
 }
 

@@ -158,7 +158,7 @@ static int work(struct cli *c, const struct attached *a)
 	struct search s = { .a = a, .meeting = crypto_start() ? crypto_secret_new(sizeof *s.meeting) : NULL };
 	const struct worker_finder f = { find, found, &s, a->seconds };
 	struct err e;
-	int code = s.meeting ? worker_start(&f, a->attach.local, ISA_NONE, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key");
+	int code = s.meeting ? worker_start(&f, a->attach.local, NULL, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key");
 
 	crypto_secret_free(s.meeting, sizeof *s.meeting);
 	if (code && !s.met) {

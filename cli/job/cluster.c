@@ -172,16 +172,19 @@ static void say(void *ctx, const char *worker, const char *line)
 /* Kernels that all have: those that were asked for, or the best common ones. */
 static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 {
-	const char *worker = "";
-	enum isa common = (enum isa)coordinator_isa(k->coordinator, &worker);
+	const struct target *wanted = w->exec->target, *t, *common = NULL;
+	const char *worker = "", *best = "", *other, *none;
 
-	if (w->exec->isa <= common)
+	if (coordinator_has_kernels(k->coordinator, wanted->kernels, &worker, &best))
 		return 0;
-	if (!w->any_isa || k->same_isa)
+	for (unsigned i = 0; (t = target_of(wanted->device, i)) && t != wanted; i++)
+		if (coordinator_has_kernels(k->coordinator, t->kernels, &other, &none))
+			common = t;
+	if (!common || !w->any_isa || k->same_isa)
 		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that%s, or leave the host out",
-			worker, isa_name(w->exec->isa), isa_name(common), w->any_isa ? ", --hosts-isa to common" : "");
-	w->exec->isa = common;
-	cli_note(k->cli, "all workers use %s, the best that %s has", isa_name(common), worker);
+			worker, wanted->kernels, best, w->any_isa ? ", --hosts-isa to common" : "");
+	w->exec->target = common;
+	cli_note(k->cli, "all workers use %s, the best that %s has", common->kernels, worker);
 	return 0;
 }
 

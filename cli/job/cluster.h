@@ -33,7 +33,7 @@ struct cluster {
  * 0, or said and the status; end in any case. */
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
-/* What is to be computed; loss NULL: outputs alone.  any_isa: exec->isa may become a lesser one
+/* What is to be computed; loss NULL: outputs alone.  any_isa: exec->target may become a lesser one
  * that all workers have. */
 struct cluster_work {
 	const struct program *program;

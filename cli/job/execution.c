@@ -23,24 +23,21 @@ static enum gradient_method gradient_of(const char *word)
 
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e)
 {
-	struct evaluator_options o = { .device = "cpu" };
+	const char *device = strcmp(w->device, "auto") ? w->device : "cpu";
+	struct evaluator_options o = { .target = target_find(device, !strcmp(device, "cpu") ? w->isa : NULL) };
+	const char *obstacle = target_obstacle(o.target);
 	const char *rule;
 
-	if (!strcmp(w->device, "ref"))
-		o.device = "ref";
-	o.precision = !strcmp(w->precision, "double") || !strcmp(o.device, "ref") ? PRECISION_DOUBLE : PRECISION_SINGLE;
+	o.precision = !strcmp(w->precision, "double") || !target_can(o.target, TARGET_SINGLE) ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
 	o.shots = w->shots;
 	o.shortcuts = w->shortcuts;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
 	if (o.nthread > cpus_thread_limit())
 		o.nthread = cpus_thread_limit();
-	if (strcmp(o.device, "ref")) {
-		o.isa = strcmp(w->isa, "auto") ? isa_find(w->isa) : isa_best();
-		if (o.isa > isa_best())
-			return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", isa_obstacle(o.isa),
-				isa_name(o.isa), isa_name(isa_best()));
-	}
+	if (obstacle)
+		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", obstacle, o.target->kernels,
+			target_find(device, NULL)->kernels);
 	*out = o;
 	return 0;
 }
@@ -116,10 +113,10 @@ struct execution_words execution_of_config(const struct config *c)
 
 const char *execution_device(const struct evaluator_options *o)
 {
-	return o->device;
+	return o->target->device;
 }
 
 const char *execution_isa(const struct evaluator_options *o)
 {
-	return o->isa ? isa_name(o->isa) : "auto";
+	return strcmp(o->target->kernels, o->target->device) ? o->target->kernels : "auto";
 }

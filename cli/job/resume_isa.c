@@ -12,13 +12,15 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/folder.h"
 
-enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, bool given)
+enum { TARGETS_MAX = 16 };
+
+enum isa_answer resume_isa_answer(const struct target *run, const struct target *now, bool possible, bool given)
 {
 	if (run == now)
 		return ISA_ANSWER_NONE;
 	if (given)
 		return ISA_ANSWER_NEW;
-	return run <= best ? ISA_ANSWER_TAKE : ISA_ANSWER_REFUSE;
+	return possible ? ISA_ANSWER_TAKE : ISA_ANSWER_REFUSE;
 }
 
 /* Could the run be continued?  Not one that ended before its first checkpoint, and without a name (any) neither one of
@@ -43,73 +45,76 @@ static bool may_resume(const struct run_folder *f, bool any)
 	return found;
 }
 
-static enum isa isa_with(const char *theirs, char digest[ISA_COUNT][SHA256_HEX + 1])
+/* The digest of the configuration with each target of its device. */
+struct digests { const struct target *target[TARGETS_MAX]; char text[TARGETS_MAX][SHA256_HEX + 1]; unsigned n; };
+
+static const struct target *target_with(const char *theirs, const struct digests *d)
 {
-	for (int i = ISA_BASELINE; i < ISA_COUNT; i++)
-		if (!strcmp(theirs, digest[i]))
-			return (enum isa)i;
-	return ISA_NONE;
+	for (unsigned k = 0; k < d->n; k++)
+		if (!strcmp(theirs, d->text[k]))
+			return d->target[k];
+	return NULL;
 }
 
-/* The set with which the configuration is that of the run; ISA_NONE: with none. */
-static enum isa isa_of(const struct run_folder *f, bool any, char digest[ISA_COUNT][SHA256_HEX + 1])
+/* The target with which the configuration is that of the run; NULL: with none. */
+static const struct target *target_of_run(const struct run_folder *f, bool any, const struct digests *d)
 {
 	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
 	char now[SHA256_HEX + 1];
-	enum isa isa;
+	const struct target *t;
 
 	if (!theirs || !strcmp(run_state(f), "finished") || !may_resume(f, any))
-		return ISA_NONE;
-	isa = isa_with(theirs, digest);
-	if (isa)
-		return isa;
+		return NULL;
+	t = target_with(theirs, d);
+	if (t)
+		return t;
 	run_config_digest(f, now);
-	return isa_with(now, digest);
+	return target_with(now, d);
 }
 
-static void digests(struct job *j, char digest[ISA_COUNT][SHA256_HEX + 1])
+static void digests_make(struct job *j, struct digests *d)
 {
-	const enum isa now = j->train.exec.isa;
+	const struct target *now = j->train.exec.target, *t;
 
-	for (int i = ISA_BASELINE; i < ISA_COUNT; i++) {
-		j->train.exec.isa = (enum isa)i;
-		record_digest(j, digest[i]);
+	for (d->n = 0; d->n < TARGETS_MAX && (t = target_of(now->device, d->n)); d->n++) {
+		j->train.exec.target = d->target[d->n] = t;
+		record_digest(j, d->text[d->n]);
 	}
-	j->train.exec.isa = now;
+	j->train.exec.target = now;
 }
 
 /* The newest of the same configuration; one with our own set first where that was asked for. NULL: none. */
-static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, bool any, enum isa *isa)
+static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, bool any, const struct target **target)
 {
-	char digest[ISA_COUNT][SHA256_HEX + 1];
+	struct digests d;
 	const struct run_folder *found = NULL;
 
-	digests(j, digest);
+	digests_make(j, &d);
 	for (size_t i = 0; i < l->n; i++) {
-		enum isa theirs = isa_of(&l->run[i], any, digest);
+		const struct target *theirs = target_of_run(&l->run[i], any, &d);
 
-		if (!theirs || (found && !(given && theirs == j->train.exec.isa)))
+		if (!theirs || (found && !(given && theirs == j->train.exec.target)))
 			continue;
 		found = &l->run[i];
-		*isa = theirs;
-		if (!given || theirs == j->train.exec.isa)
+		*target = theirs;
+		if (!given || theirs == j->train.exec.target)
 			break;
 	}
 	return found;
 }
 
-static int act(struct cli *c, struct job *j, const struct run_folder *f, enum isa isa, bool given, bool *taken)
+static int act(struct cli *c, struct job *j, const struct run_folder *f, const struct target *t, bool given, bool *taken)
 {
-	const char *theirs = isa_name(isa);
+	const char *theirs = t->kernels;
 	struct err e;
 
-	switch (resume_isa_answer(isa, j->train.exec.isa, isa_best(), given)) {
+	switch (resume_isa_answer(t, j->train.exec.target, !target_obstacle(t), given)) {
 	case ISA_ANSWER_NONE:
 		return 0;
 	case ISA_ANSWER_TAKE:
 		cli_note(c, "%s was begun with %s, which computes here too, in place of %s, so that it ends with the same bits", f->path, theirs,
-			isa_name(j->train.exec.isa));
-		j->train.exec.isa = isa;
+			j->train.exec.target->kernels);
+		j->train.exec.target = t;
 		*taken = true;
 		return 0;
 	case ISA_ANSWER_NEW:
@@ -130,20 +135,20 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 	const bool given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0, any = !strcmp(word, "auto");
 	struct run_list l = { NULL, 0, 0 };
 	const struct run_folder *f;
-	enum isa isa = ISA_NONE;
+	const struct target *target = NULL;
 	int status = 0;
 
 	*taken = false;
-	if (c->options.given[OPT_FRESH] || !j->train.exec.isa || (given && !any))
+	if (c->options.given[OPT_FRESH] || !target_of(j->train.exec.target->device, 1) || (given && !any))
 		return 0;
 	/* What cannot be listed or found is told when the run is opened. */
 	if (any)
 		run_list_unfinished(dir, &l, NULL);
 	else
 		run_list_find(dir, word, &l, NULL);
-	f = find(&l, j, given, any, &isa);
+	f = find(&l, j, given, any, &target);
 	if (f)
-		status = act(c, j, f, isa, given, taken);
+		status = act(c, j, f, target, given, taken);
 	run_list_release(&l);
 	return status;
 }

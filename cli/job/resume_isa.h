@@ -15,9 +15,9 @@ enum isa_answer {
 	ISA_ANSWER_REFUSE            /* this machine lacks it */
 };
 
-/* run: the set that an unfinished run was begun with; now: what would compute; given: by --isa or run.isa, so that
+/* run: the target that an unfinished run was begun with, possible: whether it runs here; now: what would compute; given: by --isa or run.isa, so that
  * now is no choice of ours. */
-enum isa_answer resume_isa_answer(enum isa run, enum isa now, enum isa best, bool given);
+enum isa_answer resume_isa_answer(const struct target *run, const struct target *now, bool possible, bool given);
 
 /* Looks at the run that --resume means, the newest one by default, and takes its set: *taken.  Before workers are
  * started, who compute with the same.  0, or said and the exit status. */

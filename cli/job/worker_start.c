@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a worker tells about its machine, and which signals it leaves to others. */
+ * What a worker reports about its machine, and which signals it leaves to others. */
 #include "config.h"
 #include "cli/job/worker_start.h"
 
@@ -13,12 +13,27 @@
 
 enum { TERM_SECONDS = 10 };
 
-static void describe(struct wire_about *a, unsigned share, enum isa most)
+/* The kernel sets of all devices that run here, those of the cpu up to `most`. */
+static void list_kernels(const char *most, char *to, size_t size)
+{
+	static const char *const device[] = { "ref", "cpu" };
+	const struct target *t;
+	size_t len = 0;
+
+	for (size_t d = 0; d < sizeof device / sizeof *device; d++)
+		for (unsigned k = 0; (t = target_of(device[d], k)) && !target_obstacle(t); k++) {
+			len += (size_t)snprintf(to + len, size - len, "%s%s", len ? " " : "", t->kernels);
+			if (most && !strcmp(t->kernels, most))
+				break;
+		}
+}
+
+static void describe(struct wire_about *a, unsigned share, const char *most)
 {
 	const char *rule;
 
 	memset(a, 0, sizeof *a);
-	a->isa = (uint8_t)(most && most < isa_best() ? most : isa_best());
+	list_kernels(most, a->kernels, sizeof a->kernels);
 	a->threads = cpus_threads(&rule);
 	/* Those that were given some of the cores share nothing. */
 	if (share > 1 && a->threads == cpus_online())
@@ -30,7 +45,7 @@ static void describe(struct wire_about *a, unsigned share, enum isa most)
 	snprintf(a->processor, sizeof a->processor, "%s", cpus_model());
 }
 
-int worker_start(const struct worker_finder *f, unsigned share, enum isa most, struct err *e)
+int worker_start(const struct worker_finder *f, unsigned share, const char *most, struct err *e)
 {
 	struct remote_worker *w = remote_worker_new();
 	struct wire_about about;

@@ -7,8 +7,8 @@
 #include "runtime/net/worker.h"
 
 /* Work until the coordinator ends: 0, or a code.  f NULL: the standard input says where it is.  share: processes of
- * the job that share this machine's cores; 0: not known.  most: a better instruction set is not told of; ISA_NONE: any. */
-int worker_start(const struct worker_finder *f, unsigned share, enum isa most, struct err *e);
+ * the job that share this machine's cores; 0: not known.  most: better kernels are not listed; NULL: all are. */
+int worker_start(const struct worker_finder *f, unsigned share, const char *most, struct err *e);
 
 /* Signals that a batch system sends to all processes of a job are for the coordinator: when it ends, so does the
  * worker.  After TERM that may take ten seconds. */

@@ -17,20 +17,19 @@
 
 /* ---- life ---- */
 
-static int find_backend(struct evaluator *ev, struct err *e)
+static const struct target *target_of_options(const struct evaluator_options *o)
 {
-	ev->backend = backend_find(ev->o.device);
-	if (!ev->backend)
-		return err_set(e, -ERR_CONFIG, "unknown device \"%s\"", ev->o.device);
-	if (ev->backend == &backend_ref) {
-		ev->o.isa = ISA_NONE;
+	return o->target ? o->target : target_find("cpu", NULL);
+}
+
+static void find_backend(struct evaluator *ev)
+{
+	ev->o.target = target_of_options(&ev->o);
+	ev->backend = backend_of(ev->o.target);
+	if (!target_can(ev->o.target, TARGET_SINGLE))
 		ev->o.precision = PRECISION_DOUBLE;
-	} else if (ev->o.isa == ISA_NONE) {
-		ev->o.isa = isa_best();
-	}
 	if (ev->o.nthread == 0)
 		ev->o.nthread = 1;
-	return 0;
 }
 
 /* States that the method holds at once on one worker: psi, and lambda for the adjoint method. */
@@ -41,7 +40,7 @@ static unsigned states_per_sample(const struct evaluator *ev)
 
 static int make_plan(struct evaluator *ev, struct err *e)
 {
-	struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape,
+	struct plan_options po = { .precision = ev->o.precision, .target = ev->o.target, .shape = ev->o.shape,
 		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan, .forward = ev->o.outputs_alone,
 		.small_tail = ev->o.shortcuts & SHORTCUT_SMALL_TAIL && !ev->o.shots && ev->o.gradient <= GRADIENT_ADJOINT,
 		.own_matrices = ev->o.gradient == GRADIENT_SHIFT || ev->o.gradient == GRADIENT_DIFFERENCE };
@@ -54,7 +53,7 @@ static int make_plan(struct evaluator *ev, struct err *e)
 
 static unsigned count_workers(const struct evaluator *ev)
 {
-	return ev->pl->shape == SHAPE_SHARED || ev->backend == &backend_ref ? 1 : ev->o.nthread;
+	return ev->pl->shape == SHAPE_SHARED || !target_can(ev->pl->target, TARGET_THREADS) ? 1 : ev->o.nthread;
 }
 
 static uint64_t bytes_needed(const struct evaluator *ev, bool two_states)
@@ -89,7 +88,7 @@ static int prepare(struct evaluator *ev, bool two_states, struct err *e)
 	int code = ev->backend->prepare(ev->pl, ev->o.nthread, two_states, &ev->state, e);
 	unsigned possible = ev->o.nthread;
 
-	if (!code && ev->backend != &backend_ref)
+	if (!code && target_can(ev->pl->target, TARGET_THREADS))
 		possible = room_threads(ev->o.nthread);
 	if (possible == ev->o.nthread)
 		return code;
@@ -182,15 +181,13 @@ static int build(struct evaluator *ev, struct err *e)
 
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a)
 {
-	struct plan_options po = { .precision = o->precision, .isa = o->isa, .shape = o->shape, .no_fuse = o->no_fuse, .forward = o->outputs_alone };
-	bool adjoint = o->gradient <= GRADIENT_ADJOINT, cpu = !strcmp(o->device, "cpu");
+	struct plan_options po = { .precision = o->precision, .target = target_of_options(o), .shape = o->shape, .no_fuse = o->no_fuse, .forward = o->outputs_alone };
+	bool adjoint = o->gradient <= GRADIENT_ADJOINT, staged = target_can(po.target, TARGET_STAGES);
 	const struct program *cones;
 	double off, on;
 
-	if (!(o->shortcuts & SHORTCUT_LIGHT_CONE) || o->shots || !adjoint || !cpu)
+	if (!(o->shortcuts & SHORTCUT_LIGHT_CONE) || o->shots || !adjoint || !staged)
 		return p;
-	if (po.isa == ISA_NONE)
-		po.isa = isa_best();
 	cones = cones_of(p, a);
 	if (cones && (cones_worth(p, cones, &po, o->gradient != GRADIENT_NONE, &off, &on) || o->shortcuts_always))
 		return cones;
@@ -212,8 +209,7 @@ int evaluator_new(const struct program *p, const struct evaluator_options *o, st
 	arena_init(&ev->arena);
 	ev->p = evaluator_program(p, o, &ev->arena);
 	code = check_shots(ev, e);
-	if (!code)
-		code = find_backend(ev, e);
+	find_backend(ev);
 	if (!code)
 		code = build(ev, e);
 	if (code) {

@@ -17,9 +17,8 @@
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
 
 struct evaluator_options {
-	const char *device;          /* "cpu" or "ref" */
+	const struct target *target; /* NULL: the best of the cpu backend that runs here */
 	enum precision precision;
-	enum isa isa;                /* ISA_NONE: the best here */
 	unsigned nthread;            /* at least 1 */
 	bool far;                    /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */

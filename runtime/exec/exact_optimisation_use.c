@@ -14,7 +14,7 @@
 static double plain_flops(const struct evaluator *ev)
 {
 	bool gradient = ev->o.gradient != GRADIENT_NONE;
-	const struct plan_options po = { .precision = ev->o.precision, .isa = ev->o.isa, .shape = ev->o.shape, .no_fuse = ev->o.no_fuse,
+	const struct plan_options po = { .precision = ev->o.precision, .target = ev->o.target, .shape = ev->o.shape, .no_fuse = ev->o.no_fuse,
 		.forward = ev->o.outputs_alone };
 	double off, on, nominal;
 	struct plan *plain;

@@ -59,5 +59,6 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_work.h \
 	runtime/exec/statevector/state_memory.c \
 	runtime/exec/statevector/state_memory.h \
+	runtime/exec/statevector/target.h \
 	runtime/exec/units.c \
 	runtime/exec/units.h

@@ -28,9 +28,10 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 {
 	_Static_assert((int)TRAIN_OPTIONS_MAX <= (int)WIRE_OPTIONS_MAX, "options of a loss fit into a message");
 
-	*out = (struct wire_job){ .isa = (uint8_t)o->isa, .precision = (uint8_t)o->precision,
-		.gradient = (uint8_t)o->gradient, .device = !strcmp(o->device, "ref"), .share = 1, .again = o->start_again,
+	*out = (struct wire_job){ .precision = (uint8_t)o->precision, .gradient = (uint8_t)o->gradient, .share = 1, .again = o->start_again,
 		.shots = o->shots, .shortcuts = remote_shortcuts(o) };
+	strncpy(out->device, o->target->device, sizeof out->device - 1);
+	strncpy(out->kernels, o->target->kernels, sizeof out->kernels - 1);
 	if (loss) {
 		out->nlabel = nlabel;
 		strncpy(out->loss, loss->row->name, sizeof out->loss - 1);
@@ -176,17 +177,21 @@ void remote_worker_free(struct remote_worker *w)
 
 static int options_of(const struct wire_job *job, struct evaluator_options *o, struct err *e)
 {
-	const char *rule;
+	const struct target *target = target_find(job->device, job->kernels);
+	const char *rule, *obstacle;
 	unsigned n = cpus_threads(&rule);
 
-	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->isa >= ISA_COUNT || job->device > 1 || job->again > 1
+	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->again > 1
 			|| job->shortcuts & ~(unsigned)(SHORTCUT_ALL & ~SHORTCUT_BATCH_RANK))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a device, precision or method that is none");
-	if (job->isa > isa_best())
-		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", isa_obstacle((enum isa)job->isa),
-			isa_name((enum isa)job->isa), isa_name(isa_best()));
-	*o = (struct evaluator_options){ .device = job->device ? "ref" : "cpu", .precision = (enum precision)job->precision,
-		.isa = (enum isa)job->isa, .gradient = (enum gradient_method)job->gradient, .shots = job->shots,
+		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a precision or method that is none");
+	if (!target)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for kernels `%s` of the device `%s`, which are none here", job->kernels, job->device);
+	obstacle = target_obstacle(target);
+	if (obstacle)
+		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", obstacle, target->kernels,
+			target_find(target->device, NULL)->kernels);
+	*o = (struct evaluator_options){ .target = target, .precision = (enum precision)job->precision,
+		.gradient = (enum gradient_method)job->gradient, .shots = job->shots,
 		.shortcuts = job->shortcuts, .start_again = job->again };
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)

@@ -8,6 +8,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
@@ -89,7 +90,7 @@ static void test_kernel_set(struct job *job, enum isa isa, enum precision precis
 	bool ran = true;
 
 	for (unsigned k = 0; k < NPROGRAM && ran; k++) {
-		struct evaluator_options o = { .device = "cpu", .nthread = 1, .gradient = GRADIENT_ADJOINT, .isa = isa,
+		struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa),
 			.precision = precision, .random_plan = k % 3, .no_fuse = k % 4 == 3 };
 
 		ran = compare(&job[k], o, &readout, &slope);
@@ -100,7 +101,7 @@ static void test_kernel_set(struct job *job, enum isa isa, enum precision precis
 
 static void test_kernel_sets(void)
 {
-	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	struct job job[NPROGRAM];
 
 	for (unsigned k = 0; k < NPROGRAM; k++) {
@@ -130,12 +131,12 @@ static void test_size(unsigned n, enum isa isa, enum precision precision)
 	bool twice = precision == PRECISION_DOUBLE;
 	struct job j = job_new(100 + n, n, 1);
 	struct outcome got = outcome_new(j.p, 1);
-	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	double readout = 0, slope = 0;
 	bool ran = run(&j, &ref, 1, &j.want);
 
 	for (unsigned plan = 1; plan <= 8 && ran; plan++) {
-		struct evaluator_options o = { .device = "cpu", .nthread = 1, .gradient = GRADIENT_ADJOINT, .isa = isa,
+		struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa),
 			.precision = precision, .random_plan = 10 * n + plan, .shape = (enum shape)(SHAPE_SAMPLES + plan % 3) };
 
 		ran = run(&j, &o, 1, &got);
@@ -153,7 +154,7 @@ static void test_size(unsigned n, enum isa isa, enum precision precision)
  * to be 0 are left out on the way, and there at the end.  Or many permutations, which are done on the way. */
 static void test_blocks(unsigned napply, bool permutes)
 {
-	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	double readout = 0, slope = 0;
 	bool ran = true;
 
@@ -166,7 +167,7 @@ static void test_blocks(unsigned napply, bool permutes)
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT, .precision = PRECISION_DOUBLE,
+			struct evaluator_options o = { .nthread = 2, .gradient = GRADIENT_ADJOINT, .precision = PRECISION_DOUBLE,
 				.random_plan = plan, .shape = plan & 1 ? SHAPE_SHARED : SHAPE_STATE, .no_fuse = plan == 3 };
 
 			ran = run(&j, &o, 2, &got);
@@ -184,7 +185,7 @@ static void test_blocks(unsigned napply, bool permutes)
  * permutations on the way. */
 static void test_near(enum isa isa, enum precision precision)
 {
-	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	double worst = 0, slope = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	bool ran = true;
 
@@ -196,7 +197,7 @@ static void test_near(enum isa isa, enum precision precision)
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .device = "cpu", .nthread = 1 + plan % 3, .gradient = GRADIENT_ADJOINT, .isa = isa, .precision = precision,
+			struct evaluator_options o = { .nthread = 1 + plan % 3, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa), .precision = precision,
 				.random_plan = plan, .shape = plan & 1 ? SHAPE_STATE : SHAPE_SHARED, .no_fuse = seed % 2 };
 
 			ran = run(&j, &o, 2, &got);
@@ -236,7 +237,7 @@ static void test_ring(unsigned n, enum precision precision, double most)
 {
 	struct job j = { .p = entangling_layers(n, 1, n) };
 	struct outcome got = outcome_new(j.p, 1);
-	struct evaluator_options ref = { .device = "ref", .nthread = 1 };
+	struct evaluator_options ref = { .target = &target_ref, .nthread = 1 };
 	double worst = 0;
 	bool ran;
 
@@ -245,7 +246,7 @@ static void test_ring(unsigned n, enum precision precision, double most)
 	random_numbers(3, 2, j.p->nweight, j.weight);
 	ran = run(&j, &ref, 1, &j.want);
 	for (unsigned plan = 0; plan < 12 && ran; plan++) {
-		struct evaluator_options o = { .device = "cpu", .nthread = 2, .precision = precision, .random_plan = plan,
+		struct evaluator_options o = { .nthread = 2, .precision = precision, .random_plan = plan,
 			.shape = SHAPE_SHARED, .no_fuse = plan % 4 < 2 };
 
 		ran = run(&j, &o, 1, &got);
@@ -261,7 +262,7 @@ static void test_alone(unsigned n)
 {
 	struct job j = { .p = entangling_layers(n, 1, n) };
 	struct outcome trained = outcome_new(j.p, 1), used = outcome_new(j.p, 1), alone = outcome_new(j.p, 1);
-	struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .nthread = 2, .gradient = GRADIENT_ADJOINT };
 	size_t nbyte = j.p->nreadout * sizeof(double);
 	bool ran;
 
@@ -287,9 +288,9 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 {
 	enum { SAMPLES = 3 };
 	struct job j = { .p = entangling_layers(n, 4, 1) };
-	struct plan_options po = { .precision = PRECISION_DOUBLE, .isa = isa, .shape = shape };
-	struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
-	struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = GRADIENT_ADJOINT, .isa = isa, .shape = shape,
+	struct plan_options po = { .precision = PRECISION_DOUBLE, .target = cpu_target(isa), .shape = shape };
+	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .nthread = 2, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa), .shape = shape,
 		.precision = PRECISION_DOUBLE };
 	struct outcome turned = outcome_new(j.p, SAMPLES), forward = outcome_new(j.p, SAMPLES);
 	struct err e = { 0, "" };
@@ -434,7 +435,7 @@ static void test_threads(enum shape shape, enum precision precision, unsigned nw
 	static const char *const name[] = { "", "samples in lanes", "one state a thread", "one state, all threads" };
 	struct job j = job_new(9, nwire, MANY);
 	struct outcome got = outcome_new(j.p, MANY);
-	struct evaluator_options o = { .device = "cpu", .nthread = 1, .gradient = GRADIENT_ADJOINT, .precision = precision, .shape = shape, .isa = isa,
+	struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .precision = precision, .shape = shape, .target = cpu_target(isa),
 		.threads_always = true };    /* small as they are */
 	uint32_t nsample = shape == SHAPE_SHARED ? 2 : MANY;
 	bool ran = run(&j, &o, nsample, &j.want);

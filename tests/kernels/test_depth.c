@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/scheduler/pool_threads.h"
@@ -64,7 +65,7 @@ static struct program *repeated_program(const struct repeated *k, unsigned n, un
 
 static void state(const struct program *p, enum precision precision, cplx *out)
 {
-	struct evaluator_options o = { .device = "cpu", .precision = precision, .isa = isa_best(), .nthread = 1, .outputs_alone = true };
+	struct evaluator_options o = { .precision = precision, .target = cpu_target(isa_best()), .nthread = 1, .outputs_alone = true };
 	struct err e = { 0 };
 	struct evaluator *ev = NULL;
 
@@ -149,7 +150,7 @@ static void test_probabilities(void)
 	const char *text = "QCNN 1; qubit[2] q; for int i in [1:1000] { h q[0]; cx q[0], q[1]; t q[1]; } observe probs(q);";
 
 	for (enum isa isa = ISA_BASELINE; isa <= isa_best(); isa++) {
-		struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .isa = isa, .nthread = 1, .outputs_alone = true };
+		struct evaluator_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(isa), .nthread = 1, .outputs_alone = true };
 		struct program *p = compile(text);
 		struct outcome a = outcome_new(p, 1), b = outcome_new(p, 1);
 		struct err e = { 0 };
@@ -171,7 +172,7 @@ static void test_probabilities(void)
 /* Weights that many gates share, and layers of weights with equal values. */
 static void test_gradient(const char *what, const char *text)
 {
-	struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .isa = isa_best(), .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(isa_best()), .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	struct program *p = compile(text);
 	struct outcome a = outcome_new(p, 1), b = outcome_new(p, 1);
 	double *weight = calloc(p->nweight, sizeof *weight), largest = 0, error;

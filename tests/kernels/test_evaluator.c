@@ -24,7 +24,7 @@ static const struct random_shape shapes[] = {
 	{ .seed = 9, .nwire = 5, .napply = 30, .ncircuit = 2, .nweight = 8, .ninput = 4, .sample_matrices = true, .wide = true, .controls = true },
 };
 
-static const struct evaluator_options plain = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT, .no_fuse = true };
+static const struct evaluator_options plain = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT, .no_fuse = true };
 
 static unsigned nlively;     /* programs whose gradient is not nothing */
 
@@ -201,7 +201,7 @@ static void scale_matrices(struct evaluator *ev, double by)
 
 static void test_norm(const char *device, enum precision precision, double by, int want)
 {
-	struct evaluator_options o = { .device = device, .precision = precision, .nthread = 1 };
+	struct evaluator_options o = { .target = target_find(device, NULL), .precision = precision, .nthread = 1 };
 	struct program *p = wide_program(3);
 	struct pool *pool = pool_threads_new(1);
 	struct evaluator *ev = NULL;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/statevector/plan/plan.h"
 #include "tests/kernels/random_program.h"
@@ -25,15 +26,15 @@ static struct random_shape shape_of(uint64_t seed)
 
 static struct evaluator_options options_of(uint64_t seed)
 {
-	return (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = SHAPE_SAMPLES + random_below(seed, 11, 3),
-		.precision = PRECISION_DOUBLE, .isa = random_below(seed, 12, (unsigned)isa_best() + 1), .random_plan = random_below(seed, 13, 3),
+	return (struct evaluator_options){ .nthread = 1, .shape = SHAPE_SAMPLES + random_below(seed, 11, 3),
+		.precision = PRECISION_DOUBLE, .target = cpu_target(random_below(seed, 12, (unsigned)isa_best() + 1)), .random_plan = random_below(seed, 13, 3),
 		.gradient = random_below(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE, .shortcuts_always = true };
 }
 
 /* Qubits of the tail that a plan has. */
 static uint32_t tail_of(const struct program *p, const struct evaluator_options *o)
 {
-	struct plan *pl = plan_new(p, &(struct plan_options){ .isa = o->isa, .small_tail = true }, NULL);
+	struct plan *pl = plan_new(p, &(struct plan_options){ .target = o->target, .small_tail = true }, NULL);
 	uint32_t n = pl ? plan_tail_qubits(pl) : 0;
 
 	plan_free(pl);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/compile.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/exec/exact_optimisation_use.h"
@@ -138,7 +139,7 @@ static void compare(const struct program *p, struct evaluator_options o, uint32_
 	o.shortcuts_always = true;
 	on = evaluate(p, &o, nsample, weight, x);
 	tap_ok(!off.code && !on.code && !off.r && (on.r == r || r == INDEX_NONE), "%s, %s, %s %s: %u dimensions of %u (expected %u) %s", what,
-		shape_text[o.shape], isa_name(o.isa), o.precision == PRECISION_DOUBLE ? "double" : "single", on.r, nsample, r, on.e.text);
+		shape_text[o.shape], o.target->kernels, o.precision == PRECISION_DOUBLE ? "double" : "single", on.r, nsample, r, on.e.text);
 	tap_ok(largest_difference(on.readout, off.readout, (size_t)nsample * p->nreadout) < limit,
 		"... readouts differ by %.1e", largest_difference(on.readout, off.readout, (size_t)nsample * p->nreadout));
 	if (o.gradient != GRADIENT_NONE)
@@ -163,10 +164,10 @@ static void everywhere(const char *text, const char *n, enum sample_kind kind, u
 	random_numbers(23, 3, p->nweight, weight);
 	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
 		for (enum precision precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++)
-			compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = precision,
-				.isa = isa_best(), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, r, what);
+			compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = precision,
+				.target = cpu_target(isa_best()), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, r, what);
 	for (enum isa isa = ISA_BASELINE; isa < isa_best(); isa++)
-		compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .precision = PRECISION_DOUBLE, .isa = isa,
+		compare(p, (struct evaluator_options){ .nthread = 1, .precision = PRECISION_DOUBLE, .target = cpu_target(isa),
 			.gradient = GRADIENT_NONE }, SAMPLES, weight, x, r, what);
 	free(x);
 	free(weight);
@@ -212,7 +213,7 @@ static void refused(void)
 {
 	struct program *p = compile(cluster, "12");
 	double *x = samples(ONE_ANGLE, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
-	struct evaluator_options o = { .device = "cpu", .nthread = 1, .precision = PRECISION_SINGLE, .gradient = GRADIENT_ADJOINT,
+	struct evaluator_options o = { .nthread = 1, .precision = PRECISION_SINGLE, .gradient = GRADIENT_ADJOINT,
 		.memory_limit = 1 << 16 };
 	struct run_of r = { .code = -ERR_CONFIG };
 
@@ -248,7 +249,7 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 {
 	struct program *p = compile(text, n);
 	double *x = samples(ANY, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
-	struct evaluator_options o = { .device = "cpu", .nthread = 2, .precision = PRECISION_DOUBLE,
+	struct evaluator_options o = { .nthread = 2, .precision = PRECISION_DOUBLE,
 		.gradient = GRADIENT_ADJOINT, .shortcuts = SHORTCUT_LIGHT_CONE, .shortcuts_always = true };
 	struct run_of r;
 
@@ -261,8 +262,8 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 		for (allowed = SHORTCUT_LIGHT_CONE; allowed <= (SHORTCUT_LIGHT_CONE | SHORTCUT_BATCH_RANK); allowed++)
 			for (enum shape shape = SHAPE_AUTO; shape <= SHAPE_SHARED; shape++)
 				for (enum precision k = PRECISION_SINGLE; k <= PRECISION_DOUBLE; k++)
-					compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = k,
-						.isa = isa_best(), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x,
+					compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = k,
+						.target = cpu_target(isa_best()), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x,
 						allowed & SHORTCUT_BATCH_RANK ? INDEX_NONE : 0, what);
 	allowed = SHORTCUT_BATCH_RANK;
 	free(x);
@@ -292,7 +293,7 @@ static void tail(const char *outputs, uint32_t nqubit, const char *what)
 	weight = calloc(p->nweight + 1, sizeof *weight);
 	random_numbers(29, 3, p->nweight, weight);
 	for (enum isa isa = ISA_BASELINE; isa <= isa_best(); isa++) {
-		struct plan *pl = plan_new(p, &(struct plan_options){ .isa = isa, .small_tail = true }, &(struct err){ 0 });
+		struct plan *pl = plan_new(p, &(struct plan_options){ .target = cpu_target(isa), .small_tail = true }, &(struct err){ 0 });
 
 		tap_is_int(plan_tail_qubits(pl), nqubit, "%s, %s: qubits of the tail", what, isa_name(isa));
 		plan_free(pl);
@@ -300,14 +301,14 @@ static void tail(const char *outputs, uint32_t nqubit, const char *what)
 		for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
 			for (enum precision k = isa == isa_best() ? PRECISION_SINGLE : PRECISION_DOUBLE; k <= PRECISION_DOUBLE; k++)
 				for (unsigned random = 0; random < 3; random += 1 + (isa != isa_best()))
-					compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = k,
-						.isa = isa, .random_plan = random, .gradient = random == 2 ? GRADIENT_NONE : GRADIENT_ADJOINT },
+					compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = k,
+						.target = cpu_target(isa), .random_plan = random, .gradient = random == 2 ? GRADIENT_NONE : GRADIENT_ADJOINT },
 						TAIL_SAMPLES, weight, x, 0, what);
 	}
 	allowed |= SHORTCUT_BATCH_RANK;
 	free(x);
 	x = samples(ONE_ANGLE, SAMPLES, p->ninput);
-	compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .precision = PRECISION_DOUBLE, .isa = isa_best(),
+	compare(p, (struct evaluator_options){ .nthread = 1, .precision = PRECISION_DOUBLE, .target = cpu_target(isa_best()),
 		.gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, 7, what);
 	allowed = SHORTCUT_BATCH_RANK;
 	free(x);
@@ -343,8 +344,8 @@ static void unseen(void)
 	allowed = SHORTCUT_SMALL_TAIL;
 	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
 		for (unsigned random = 0; random < 6; random++)
-			compare(p, (struct evaluator_options){ .device = "cpu", .nthread = 1, .shape = shape, .precision = PRECISION_DOUBLE,
-				.isa = isa_best(), .random_plan = random, .gradient = GRADIENT_ADJOINT }, 1, weight, x, 0, "gates that no output sees");
+			compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = PRECISION_DOUBLE,
+				.target = cpu_target(isa_best()), .random_plan = random, .gradient = GRADIENT_ADJOINT }, 1, weight, x, 0, "gates that no output sees");
 	allowed = SHORTCUT_BATCH_RANK;
 	program_free(p);
 }
@@ -375,7 +376,7 @@ static void wide(void)
 {
 	struct program *p = compile(pairs, "70");
 	double *x = samples(ANY, SAMPLES, p->ninput), weight[3] = { 0.3, 0.5, 0.7 };
-	struct evaluator_options o = { .device = "cpu", .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
 	struct run_of r = evaluate(p, &o, SAMPLES, weight, x);
 
 	tap_ok(r.code == -ERR_CONFIG, "70 qubits: refused without shortcuts");

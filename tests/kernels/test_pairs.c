@@ -2,6 +2,7 @@
  * One-qubit steps that a stage takes in pairs: random circuits with random plans, which leave many, against ref. */
 #include "config.h"
 
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
 
@@ -12,9 +13,9 @@ static void one(uint64_t seed)
 	const struct random_shape r = { .seed = seed, .nwire = 4 + random_below(seed, 0, 6), .napply = 20 + random_below(seed, 1, 40),
 		.ncircuit = 1, .nweight = 6, .ninput = 2, .sample_matrices = random_below(seed, 2, 2), .controls = random_below(seed, 3, 2),
 		.swaps = random_below(seed, 4, 2) };
-	const struct evaluator_options ref = { .device = "ref", .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
-	const struct evaluator_options cpu = { .device = "cpu", .nthread = 2, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT,
-		.shape = SHAPE_SHARED, .isa = random_below(seed, 5, (unsigned)isa_best() + 1), .random_plan = seed };
+	const struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
+	const struct evaluator_options cpu = { .nthread = 2, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT,
+		.shape = SHAPE_SHARED, .target = cpu_target(random_below(seed, 5, (unsigned)isa_best() + 1)), .random_plan = seed };
 	struct program *p = random_program(&r);
 	struct err e = { 0 };
 	struct apart apart = outcomes_apart(p, &cpu, &ref, NSAMPLE, seed, &e);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include "tests/kernels/build.h"
@@ -27,8 +28,8 @@ static struct random_shape shape_of(uint64_t seed)
 
 static struct evaluator_options options_of(uint64_t seed)
 {
-	return (struct evaluator_options){ .device = "cpu", .nthread = 1 + (random_below(seed, 12, 8) == 0), .shape = SHAPE_STATE + random_below(seed, 13, 2),
-		.precision = PRECISION_DOUBLE, .isa = random_below(seed, 14, (unsigned)isa_best() + 1), .random_plan = random_below(seed, 15, 4),
+	return (struct evaluator_options){ .nthread = 1 + (random_below(seed, 12, 8) == 0), .shape = SHAPE_STATE + random_below(seed, 13, 2),
+		.precision = PRECISION_DOUBLE, .target = cpu_target(random_below(seed, 14, (unsigned)isa_best() + 1)), .random_plan = random_below(seed, 15, 4),
 		.gradient = GRADIENT_ADJOINT, .no_fuse = random_below(seed, 16, 3) == 0, .shortcuts_always = true,
 		.shortcuts = random_below(seed, 17, 2) ? SHORTCUT_NONE : SHORTCUT_BATCH_RANK };
 }
@@ -68,7 +69,7 @@ static double states_apart(const struct program *p, const struct evaluator_optio
 
 static void test_random(void)
 {
-	const struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	const struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	unsigned wrong = 0;
 
 	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
@@ -144,7 +145,7 @@ static void test_legal(void)
 
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random_shape r = shape_of(seed);
-		const struct plan_options o = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2, .shape = SHAPE_SHARED, .random = random_below(seed, 15, 4) };
+		const struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(ISA_AVX2), .shape = SHAPE_SHARED, .random = random_below(seed, 15, 4) };
 
 		r.nwire += 8;
 		struct program *p = random_program(&r);
@@ -152,7 +153,7 @@ static void test_legal(void)
 
 		for (uint32_t n = 0; n < pl->ncircuit; n++) {
 			const struct plan_circuit *c = &pl->circuit[n];
-			unsigned nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
+			unsigned nbit = plan_stored_bits(pl, c->nbit);
 
 			for (uint32_t k = 0; k < c->nstage; k++) {
 				const struct plan_stage *s = &c->stage[k];
@@ -216,7 +217,7 @@ static struct program *layers(unsigned n, unsigned times)
 /* The geometric mean of the runs of stages that read much is at least 2^lg amplitudes. */
 static void test_runs(const char *name, struct program *p, unsigned lg)
 {
-	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = ISA_AVX512 };
+	struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(ISA_AVX512) };
 	struct plan *pl = plan_new(p, &o, NULL);
 	const struct plan_circuit *c = pl->circuit;
 	unsigned total = 0, large = 0;
@@ -244,7 +245,7 @@ static double expected(const struct plan *pl, const struct plan_circuit *c, bool
 /* Against stages that take all they can. */
 static void test_cut(const char *name, struct program *p, bool back, double share)
 {
-	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2, .forward = !back };
+	struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(ISA_AVX2), .forward = !back };
 	struct plan *pl = plan_new(p, &o, NULL);
 	struct plan_circuit greedy = pl->circuit[0];
 	struct plan_cut cut = { 0 };

@@ -4,10 +4,12 @@
 #include "config.h"
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/exec/statevector/backend.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/plan/plan.h"
 #include "tests/kernels/build.h"
 
-static const struct plan_options single = { .precision = PRECISION_SINGLE, .isa = ISA_AVX2 };
+static const struct plan_options single = { .precision = PRECISION_SINGLE, .target = &cpu_target_row[ISA_AVX2] };
 
 static const struct plan_limits limits = { .nthread = 2, .stream_gb_s = 50, .write_gb_s = 40, .l2_gb_s = 50, .single_gflop_s = 300,
 	.double_gflop_s = 150 };
@@ -202,7 +204,7 @@ static void test_shapes(void)
 		{ 1, SHAPE_SAMPLES, 8 }, { 10, SHAPE_SAMPLES, 8 }, { 11, SHAPE_STATE, 1 }, { 17, SHAPE_STATE, 1 },
 		{ 18, SHAPE_SHARED, 1 },
 	};
-	const struct plan_options ref = { .isa = ISA_NONE };
+	const struct plan_options ref = { .target = &target_ref };
 
 	for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
 		struct program *p = plus(want[k].nwire);
@@ -318,7 +320,7 @@ static unsigned undone(const struct program *p, unsigned *all)
 	struct plan *pl;
 	unsigned n = 0;
 
-	o.isa = ISA_AVX512;
+	o.target = cpu_target(ISA_AVX512);
 	pl = plan_of(p, &o);
 	*all = 0;
 	for (uint32_t k = 0; k < pl->circuit->nstep; k++) {

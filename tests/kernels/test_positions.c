@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "tests/kernels/random_program.h"
 #include "tests/kernels/build.h"
 
@@ -203,7 +204,7 @@ static void test_family(const struct family *f)
 
 	random_numbers(7, 2, NWEIGHT, weight);
 	for (unsigned t = 0; ran && wires_of(f->ncontrol + f->ntarget, t, wire); t++, n++) {
-		struct evaluator_options ref = { .device = "ref", .nthread = 1, .gradient = GRADIENT_ADJOINT };
+		struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 		struct program *p = program_of(f, wire);
 		struct outcome want = outcome_new(p, 1);
 		struct err e = { 0, "" };
@@ -211,7 +212,7 @@ static void test_family(const struct family *f)
 		ran = !outcome_of(p, &ref, 1, weight, weight, &want, &e);
 		for (int isa = ISA_BASELINE; isa <= (int)isa_best() && ran; isa++)
 			for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE && ran; precision++) {
-				struct evaluator_options o = { .device = "cpu", .nthread = 1, .gradient = GRADIENT_ADJOINT, .isa = (enum isa)isa,
+				struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .target = cpu_target((enum isa)isa),
 					.precision = (enum precision)precision, .shape = t % 2 ? SHAPE_STATE : SHAPE_SHARED };
 
 				ran = compare(p, weight, &want, o, &worst[isa][precision == PRECISION_DOUBLE]);

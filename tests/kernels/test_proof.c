@@ -48,7 +48,7 @@ static struct program *program(void)
 static void test_factor(double factor, bool gradient, int want)
 {
 	struct program *p = program();
-	struct evaluator_options o = { .device = "cpu", .nthread = 2, .gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE,
+	struct evaluator_options o = { .nthread = 2, .gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE,
 		.precision = PRECISION_SINGLE, .shortcuts = SHORTCUT_BATCH_RANK, .shortcuts_always = true };
 	struct outcome out = outcome_new(p, NSAMPLE);
 	double weight[3 * NWIRE], input[NSAMPLE][NWIRE] = { { 0 } };

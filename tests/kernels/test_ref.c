@@ -12,7 +12,7 @@
 
 enum { NWIRE = 4, DIM = 1 << NWIRE };
 
-static const struct evaluator_options on_ref = { .device = "ref", .nthread = 1 };
+static const struct evaluator_options on_ref = { .target = &target_ref, .nthread = 1 };
 
 /* The final state of the program for one row of input. */
 static void state_of(const struct program *p, const double *input, cplx *psi)

@@ -122,7 +122,7 @@ static struct evaluator *open_evaluator(const struct program *p, const struct pl
 {
 	struct evaluator *ev = NULL;
 	struct err e = { 0 };
-	struct evaluator_options o = { .device = at->device, .precision = at->precision, .isa = at->isa,
+	struct evaluator_options o = { .target = target_find(at->device, at->isa ? isa_name(at->isa) : NULL), .precision = at->precision,
 		.nthread = 2, .gradient = GRADIENT_ADJOINT };
 	if (evaluator_new(p, &o, &ev, &e) != 0)
 		tap_ok(false, "an evaluator on %s: %s", at->device, e.text);

@@ -162,7 +162,7 @@ static int linear(void *ctx, uint32_t sample, const double *readout, double *slo
 static struct evaluator *open_evaluator(const struct program *p, const char *device, enum precision precision,
 	unsigned nthread, uint32_t shots)
 {
-	struct evaluator_options o = { .device = device, .precision = precision, .nthread = nthread, .gradient = GRADIENT_SHIFT, .shots = shots };
+	struct evaluator_options o = { .target = target_find(device, NULL), .precision = precision, .nthread = nthread, .gradient = GRADIENT_SHIFT, .shots = shots };
 	struct evaluator *ev;
 	struct err e = { 0 };
 
@@ -271,7 +271,7 @@ static void test_shifts_apart(const struct program *p)
 
 static void test_refused(const struct program *p)
 {
-	struct evaluator_options o = { .device = "cpu", .nthread = 1, .gradient = GRADIENT_ADJOINT, .shots = 10 };
+	struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .shots = 10 };
 	struct evaluator *ev;
 	struct err e = { 0 };
 

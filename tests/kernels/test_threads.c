@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include "compiler/compile.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/tap.h"
@@ -63,7 +64,7 @@ static void check(const char *n, uint32_t nsample, const char *what)
 	for (unsigned nthread = 1; nthread <= 4; nthread++) {
 		struct evaluator *ev = NULL;
 		struct err e = { 0 };
-		struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .nthread = nthread,
+		struct evaluator_options o = { .precision = PRECISION_SINGLE, .nthread = nthread,
 			.gradient = GRADIENT_ADJOINT, .threads_always = true };
 		double weight[3] = { 0.3, 0.5, 0.7 }, got[3];
 		uint64_t share[4] = { 0 };
@@ -102,7 +103,7 @@ static void check_state(const char *n, unsigned nqubit, enum shape shape, unsign
 	struct program *p = compile(small_text, n);
 	size_t namp = (size_t)1 << nqubit, small = 0, normal = 0;
 	cplx *psi = calloc(namp, sizeof *psi);
-	struct evaluator_options o = { .device = "cpu", .precision = PRECISION_SINGLE, .nthread = nthread, .isa = isa,
+	struct evaluator_options o = { .precision = PRECISION_SINGLE, .nthread = nthread, .target = cpu_target(isa),
 		.gradient = GRADIENT_NONE, .shape = shape, .threads_always = true };
 	struct evaluator *ev = NULL;
 	struct err e = { 0 };

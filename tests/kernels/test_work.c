@@ -16,7 +16,7 @@ static enum isa isa;             /* the kernel set of all plans */
 
 static struct plan *plan_of(const struct program *p, enum shape shape, uint64_t random)
 {
-	struct plan_options o = { .precision = PRECISION_SINGLE, .isa = isa, .shape = shape, .random = random };
+	struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(isa), .shape = shape, .random = random };
 	struct err e = { 0 };
 	struct plan *pl = plan_new(p, &o, &e);
 

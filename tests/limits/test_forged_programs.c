@@ -29,7 +29,7 @@ static int slope_of_one(void *ctx, uint32_t sample, const double *readout, doubl
 /* One sample, forward and back. */
 static int evaluate(const struct program *p, const char *device, struct err *e)
 {
-	struct evaluator_options o = { .device = device, .precision = PRECISION_DOUBLE, .nthread = 1,
+	struct evaluator_options o = { .target = target_find(device, NULL), .precision = PRECISION_DOUBLE, .nthread = 1,
 		.gradient = GRADIENT_ADJOINT, .memory_limit = MEMORY };
 	struct batch b = { .nsample = 1 };
 	double *input = mem_alloc(p->ninput + 1, sizeof *input), *weight = mem_alloc(p->nweight + 1, sizeof *weight);

@@ -75,11 +75,13 @@ static void put(unsigned k, const struct buf *b)
 static void become_worker(unsigned k, uint64_t memory)
 {
 	struct buf b = BUF_INIT;
-	struct wire_about about = { .isa = 1 + k, .threads = 1, .memory = memory, .host = "here", .processor = "any" };
+	struct wire_about about = { .kernels = "ref baseline", .threads = 1, .memory = memory, .host = "here", .processor = "any" };
 	double until = clock_seconds() + PATIENCE_S;
 	const uint8_t *body;
 	size_t len;
 
+	if (k)
+		strcpy(about.kernels, "ref baseline avx2");
 	snprintf(about.version, sizeof about.version, "%s", program_version);
 	hand[k].rank = k;
 	hand[k].numerical = numerical;

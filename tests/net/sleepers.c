@@ -102,7 +102,7 @@ static int do_work(void *ctx, const struct wire_work *w, const double **value, u
 static int be_worker(const char *list, const char *host)
 {
 	static const struct worker_ops ops = { .open = open_job, .weights = take_weights, .work = do_work };
-	struct wire_about about = { .isa = 1, .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "none" };
+	struct wire_about about = { .kernels = "baseline", .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "none" };
 	struct sleeper s = { .us = pace(list, (unsigned)atoi(strrchr(host, '.') + 1) - 1) };
 	struct err e = { 0, "" };
 	int code = worker_run(STDIN_FILENO, &about, &ops, &s, &e);

@@ -256,8 +256,8 @@ int main(void)
 	struct hosts hosts = { &host, 1, 1 };
 	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .agent = "./agent", .encrypt = true, .shard = SHARD_DATA, .start_s = PATIENCE_S,
 		.beat_s = 0.1, .suspect_s = 1, .dead_s = 60, .say = say };
-	struct wire_job job = { .loss = "mse" };
-	const char *worker = "";
+	struct wire_job job = { .device = "cpu", .kernels = "baseline", .loss = "mse" };
+	const char *worker = "", *best = "";
 	struct err e = { 0, "" };
 	pthread_t thread;
 
@@ -266,7 +266,10 @@ int main(void)
 		peer[k].fd = -1;
 	pthread_create(&thread, NULL, others, NULL);
 	if (tap_is_int(coordinator_new(&o, &c, &e), 0, "all workers come (%s)", e.text)) {
-		tap_ok(coordinator_isa(c, &worker) == 1 && !strcmp(worker, "127.0.0.1[0]"), "the least instruction set, and whose it is");
+		tap_ok(coordinator_has_kernels(c, "baseline", &worker, &best), "all workers have kernels that each of them names");
+		tap_ok(!coordinator_has_kernels(c, "avx2", &worker, &best) && !strcmp(worker, "127.0.0.1[0]") && !strcmp(best, "baseline"),
+			"one that lacks some is named, with its best");
+		tap_ok(!coordinator_has_kernels(c, "base", &worker, &best), "a part of a name is none");
 		tap_ok(was_told("127.0.0.1[1] is qcnn 0.0.9, and this is qcnn " PACKAGE_VERSION "; both have numerical version"), "one of another program version is named, and takes part");
 		tap_ok(!was_told("127.0.0.1[0] is qcnn"), "the other is not");
 		tap_is_int(coordinator_job(c, &job, NULL, &e), 0, "all prepare the job (%s)", e.text);

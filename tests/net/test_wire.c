@@ -48,8 +48,8 @@ static void put_all(struct buf b[MESSAGES])
 	struct wire_hello hello = { WIRE_VERSION, 3, 7, true, { 1 }, { 2 } };
 	struct wire_challenge challenge = { true, false, { 3 }, { 5 } };
 	struct wire_proof proof = { { 7 } };
-	struct wire_about about = { 3, 2, 1u << 30, 42, 99, "0.1.0", "host", "a processor" };
-	struct wire_job job = { .isa = 3, .precision = 1, .gradient = 1, .again = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
+	struct wire_about about = { "ref baseline", 2, 1u << 30, 42, 99, "0.1.0", "host", "a processor" };
+	struct wire_job job = { .device = "cpu", .kernels = "avx512", .precision = 1, .gradient = 1, .again = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
 		.option = { 0.5, -1 }, .program = (const uint8_t *)"bytes", .nprogram = 5,
 		.nfile = 1, .file = { { { 8 }, 100, 4, "/a/b", "{}", "[1]", 4, 2, 3 } } };
 	struct wire_ready ready = { 16, 100, 3, 2, { 9 } };
@@ -116,8 +116,8 @@ static void test_wrong(struct buf b[MESSAGES])
 		{ 10, 39, UINT32_MAX, "more sums than bytes" }, { 1, 79, 17, "too many addresses" }, { 1, 79, 0, "no address" },
 		{ 9, 47, 4, "more kept numbers than there are" }, { 14, 1, 4, "more data sets than there may be" },
 		{ 14, 5, 7, "a row beyond all" }, { 14, 9, 0, "rows without numbers" }, { 14, 13, UINT32_MAX, "more rows than bytes" },
-		{ 14, 17, 7, "a row twice" }, { 6, 63, 5, "more files than there may be" }, { 6, 107, 0, "a file without a name" },
-		{ 6, 107, UINT32_MAX, "a name longer than all" }, { 6, 110, 0, "a name with a NUL" }, { 6, 115, UINT32_MAX, "a text longer than all" },
+		{ 14, 17, 7, "a row twice" }, { 6, 74, 5, "more files than there may be" }, { 6, 118, 0, "a file without a name" },
+		{ 6, 118, UINT32_MAX, "a name longer than all" }, { 6, 121, 0, "a name with a NUL" }, { 6, 126, UINT32_MAX, "a text longer than all" },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

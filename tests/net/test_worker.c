@@ -57,7 +57,7 @@ static int no_work(void *ctx, const struct wire_work *w, const double **value, u
 static void start_worker(void)
 {
 	static const struct worker_ops ops = { .open = open_job, .weights = take_weights, .work = no_work };
-	struct wire_about about = { .isa = 1, .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "any" };
+	struct wire_about about = { .kernels = "baseline", .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "any" };
 	struct wire_boot boot = { .version = WIRE_VERSION, .rank = 5, .naddress = 1 };
 	struct sockaddr_in a;
 	socklen_t len = sizeof a;

@@ -18,7 +18,7 @@ struct case_of { const struct program *p; double *weight; double input[NINPUT]; 
 
 static void evaluate(const struct case_of *c, uint32_t i, double x, double *readout)
 {
-	struct evaluator_options o = { .device = "ref", .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_NONE };
+	struct evaluator_options o = { .target = &target_ref, .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_NONE };
 	struct outcome out = { .readout = readout };
 	double kept = c->weight[i];
 	struct err e = { 0 };

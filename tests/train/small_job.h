@@ -27,7 +27,7 @@ static inline void make_data(uint32_t ny)
 static inline struct train_job job_of(const struct program *p)
 {
 	struct train_job j = { .program = p,
-		.exec = { .device = "ref", .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
+		.exec = { .target = &target_ref, .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
 		.train = { &data, NULL, NROW }, .validation = { &data, NULL, 5 },
 		.epochs = 3, .batch_size = 4,
 		.measures = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("sign_accuracy")) }, .nmetric = 1 },

@@ -28,7 +28,7 @@ static void make_data(void)
 static struct train_job job_of(const struct program *p, const char *optimizer)
 {
 	struct train_job j = { .program = p,
-		.exec = { .device = "ref", .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
+		.exec = { .target = &target_ref, .precision = PRECISION_DOUBLE, .nthread = 1, .gradient = GRADIENT_ADJOINT },
 		.train = { &data, NULL, NROW }, .validation = { &data, NULL, 5 },
 		.epochs = EPOCHS, .batch_size = 4,
 		.measures = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("sign_accuracy")) }, .nmetric = 1 },

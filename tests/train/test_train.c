@@ -75,7 +75,7 @@ static void test_threads(const struct program *p, const char *device, enum preci
 	struct train_result first, r;
 	double output[2 * NROW], loss, metric;
 
-	j.exec.device = device;
+	j.exec.target = target_find(device, NULL);
 	j.exec.precision = precision;
 	j.restarts = 2;
 	first = run(&j, NULL);

@@ -134,7 +134,7 @@ static struct train_job job_of(const struct program *p, const struct dataset *da
 {
 	static uint32_t row[NALL];
 	struct train_job j = { .program = p,
-		.exec = { .device = device, .precision = PRECISION_DOUBLE, .nthread = 2, .gradient = GRADIENT_ADJOINT },
+		.exec = { .target = target_find(device, NULL), .precision = PRECISION_DOUBLE, .nthread = 2, .gradient = GRADIENT_ADJOINT },
 		.train = { data, row, NTRAIN }, .validation = { data, row + NTRAIN, NALL - NTRAIN },
 		.epochs = STEPS / STEPS_PER_EPOCH, .batch_size = 16,
 		.measures = { .loss = loss_choice(loss_find("mse")), .metric = { metric_choice(metric_find("sign_accuracy")) }, .nmetric = 1 },

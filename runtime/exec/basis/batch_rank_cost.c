@@ -38,7 +38,7 @@ bool rank_possible(const struct plan *pl, bool gradient, const char **why)
 {
 	if (!pl->program->ninput)
 		*why = "there are no inputs";
-	else if (pl->isa == ISA_NONE)
+	else if (!target_can(pl->target, TARGET_STATE_CACHE))
 		*why = "the reference backend takes no shortcuts";
 	else if (!pl->program->nreadout)
 		*why = "there are no outputs";
@@ -116,7 +116,7 @@ static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool grad
 {
 	return (uint64_t)r * r * pl->program->nreadout <= RANK_ENTRIES_MAX
 		&& (2 * (uint64_t)r + 8) * sketch_entries(pl) <= RANK_ENTRIES_MAX
-		&& backend_cpu.bank->bytes(pl, r) <= RANK_BYTES_MAX
+		&& backend_of(pl->target)->bank->bytes(pl, r) <= RANK_BYTES_MAX
 		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again) <= rank_cost_off(pl, nsample, gradient);
 }
 

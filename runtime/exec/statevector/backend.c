@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The backends by name. */
+ * The backends and their targets by name. */
 #include "config.h"
 #include "runtime/exec/statevector/backend.h"
 
@@ -13,4 +13,34 @@ const struct backend *backend_find(const char *name)
 		if (!strcmp(all[k]->name, name))
 			return all[k];
 	return NULL;
+}
+
+const struct backend *backend_of(const struct target *t)
+{
+	return backend_find(t->device);
+}
+
+const struct target *target_of(const char *device, unsigned k)
+{
+	const struct backend *b = backend_find(device);
+
+	return b && k < b->ntarget ? b->target[k] : NULL;
+}
+
+const char *target_obstacle(const struct target *t)
+{
+	const struct backend *b = backend_of(t);
+
+	return b->obstacle ? b->obstacle(t) : NULL;
+}
+
+const struct target *target_find(const char *device, const char *kernels)
+{
+	const struct target *found = NULL, *t;
+	bool any = !kernels || !strcmp(kernels, "auto");
+
+	for (unsigned k = 0; (t = target_of(device, k)); k++)
+		if (any ? !target_obstacle(t) : !strcmp(t->kernels, kernels))
+			found = t;
+	return found;
 }

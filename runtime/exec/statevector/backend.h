@@ -9,6 +9,7 @@
 #define QCNN_BACKEND_H
 
 #include "runtime/exec/statevector/plan/plan.h"
+#include "runtime/exec/statevector/target.h"
 
 /* What differs from sample to sample of a unit. */
 struct unit_input {
@@ -55,6 +56,10 @@ struct bank_ops {
 
 struct backend {
 	const char *name;            /* "ref", "cpu", "cuda" */
+	const struct target *const *target;      /* (ntarget), from the least to the best */
+	unsigned ntarget;
+	/* Optional (NULL): why a target of it cannot run here, as target_obstacle. */
+	const char *(*obstacle)(const struct target *t);
 	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
 	int (*supports)(const struct plan *pl, struct err *e);
 	/* Bytes that prepare will take for that many threads, gradients or not. */
@@ -95,9 +100,12 @@ struct backend {
 	void (*free)(struct backend_state *b);
 };
 
+extern const struct target target_ref;       /* the only one of backend_ref */
 extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
 extern const struct backend backend_cpu;     /* OpenMP and SIMD */
 
 const struct backend *backend_find(const char *name);
+/* The backend that a target is one of. */
+const struct backend *backend_of(const struct target *t);
 
 #endif

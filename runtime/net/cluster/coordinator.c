@@ -354,16 +354,29 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	return 0;
 }
 
-unsigned coordinator_isa(const struct coordinator *c, const char **worker)
+bool worker_has_kernels(const struct wire_about *a, const char *kernels)
 {
-	unsigned isa = ~0u;
+	size_t len = strlen(kernels);
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (c->member[i].about.isa < isa) {
-			isa = c->member[i].about.isa;
-			*worker = c->member[i].name;
-		}
-	return isa;
+	for (const char *at = a->kernels; *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (strcspn(at, " ") == len && !memcmp(at, kernels, len))
+			return true;
+	return false;
+}
+
+bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, const char **worker, const char **best)
+{
+	for (unsigned i = 0; i < c->nmember; i++) {
+		const struct wire_about *a = &c->member[i].about;
+		const char *last = strrchr(a->kernels, ' ');
+
+		if (worker_has_kernels(a, kernels))
+			continue;
+		*worker = c->member[i].name;
+		*best = last ? last + 1 : a->kernels;
+		return false;
+	}
+	return true;
 }
 
 /* All agree with what this machine gets, or, where it computes nothing, with the first of them. */

@@ -51,8 +51,8 @@ struct coordinator_options {
 /* Start all workers and wait for them: -ERR_UNREACHABLE, -ERR_PROTOCOL, -ERR_AUTH or -ERR_CONFIG
  * with the first cause; no process is left then. */
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e);
-/* The best kernel set that all have (enum isa); *worker: one that has no better. */
-unsigned coordinator_isa(const struct coordinator *c, const char **worker);
+/* Do all workers have the kernel set of this name?  Else *worker is the first that lacks it, and *best the best that it has. */
+bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, const char **worker, const char **best);
 /* Tell all what the job is, the first or, between steps, another one; all must be there, and get the same readings of
  * its test, those of *own where that is given. */
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);

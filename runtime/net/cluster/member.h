@@ -185,4 +185,7 @@ extern const struct pool_ops coordinator_ops;
 /* coordinator.c: one turn of the loop: wait at most timeout_ms for something, see to it. */
 void coordinator_turn(struct coordinator *c, int timeout_ms);
 
+/* Is the kernel set of this name among those of the worker? */
+bool worker_has_kernels(const struct wire_about *a, const char *kernels);
+
 #endif

@@ -112,7 +112,7 @@ bool job_same_answer(const struct coordinator *c, const struct member *m, struct
 
 bool replace_come(struct coordinator *c, struct member *m, struct err *why)
 {
-	if (c->job.isa > m->about.isa) {
+	if (!worker_has_kernels(&m->about, c->job.kernels)) {
 		err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
 		return false;
 	}

@@ -122,7 +122,7 @@ bool wire_get_proof(const uint8_t *p, size_t len, struct wire_proof *m)
 void wire_put_about(struct buf *b, const struct wire_about *m)
 {
 	buf_u8(b, WIRE_ABOUT);
-	buf_u8(b, m->isa);
+	part_put_text(b, m->kernels);
 	buf_u32(b, m->threads);
 	buf_u64(b, m->memory);
 	buf_u64(b, m->pid);
@@ -136,7 +136,7 @@ bool wire_get_about(const uint8_t *p, size_t len, struct wire_about *m)
 {
 	struct rd r = part_begin(p, len, WIRE_ABOUT);
 
-	m->isa = rd_u8(&r);
+	part_text(&r, m->kernels, sizeof m->kernels);
 	m->threads = rd_u32(&r);
 	m->memory = rd_u64(&r);
 	m->pid = rd_u64(&r);
@@ -184,10 +184,10 @@ static void get_file(struct rd *r, struct wire_file *f)
 void wire_put_job(struct buf *b, const struct wire_job *m)
 {
 	buf_u8(b, WIRE_JOB);
-	buf_u8(b, m->isa);
+	part_put_text(b, m->device);
+	part_put_text(b, m->kernels);
 	buf_u8(b, m->precision);
 	buf_u8(b, m->gradient);
-	buf_u8(b, m->device);
 	buf_u8(b, m->again);
 	buf_u32(b, m->share);
 	buf_u32(b, m->threads);
@@ -210,10 +210,10 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	const uint8_t *option;
 
 	memset(m, 0, sizeof *m);
-	m->isa = rd_u8(&r);
+	part_text(&r, m->device, sizeof m->device);
+	part_text(&r, m->kernels, sizeof m->kernels);
 	m->precision = rd_u8(&r);
 	m->gradient = rd_u8(&r);
-	m->device = rd_u8(&r);
 	m->again = rd_u8(&r);
 	m->share = rd_u32(&r);
 	m->threads = rd_u32(&r);

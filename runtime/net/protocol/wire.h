@@ -17,7 +17,8 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 2,
+	WIRE_VERSION = 3,
+	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,                     /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024,               /* a body before the sender has proved the key */
 	WIRE_BODY_MAX = 1 << 30,
@@ -62,7 +63,7 @@ struct wire_proof { uint8_t proof[CRYPTO_MAC]; };
 
 /* What the worker's machine is. */
 struct wire_about {
-	uint8_t isa;                 /* enum isa: the best there */
+	char kernels[WIRE_KERNELS_MAX];      /* names of the kernel sets that can run there, between spaces, from the least to the best */
 	uint32_t threads;            /* that it would use alone */
 	uint64_t memory, pid;        /* bytes that are free */
 	uint64_t maths;              /* maths_digest */
@@ -79,7 +80,8 @@ struct wire_file {
 
 /* What is to be computed; a text is what the room train put there (see train/remote.h). */
 struct wire_job {
-	uint8_t isa, precision, gradient, device;    /* as the evaluator's enums; device 0 cpu, 1 ref */
+	char device[32], kernels[32];        /* names of the backend and of its kernel set */
+	uint8_t precision, gradient; /* as the evaluator's enums */
 	uint8_t again;               /* 1: what is constant at the start of a circuit is done with all new weights */
 	uint32_t share;              /* workers on that machine: each takes its part of the threads */
 	uint32_t threads;            /* or this many; 0: its part */

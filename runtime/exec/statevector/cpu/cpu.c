@@ -15,12 +15,11 @@ enum {
 
 static int cpu_supports(const struct plan *pl, struct err *e)
 {
-	const struct kernels *k = kernels_find(pl->isa, pl->precision);
-	if (k == NULL)
-		return err_set(e, -ERR_CONFIG, "this qcnn has no kernels for %s", isa_name(pl->isa));
-	if (pl->isa > isa_best())
-		return err_set(e, -ERR_CONFIG, "this processor has no %s; the best here is %s",
-			isa_name(pl->isa), isa_name(isa_best()));
+	const char *obstacle = cpu_target_obstacle(pl->target);
+	if (kernels_of(pl) == NULL)
+		return err_set(e, -ERR_CONFIG, "this qcnn has no kernels for %s", pl->target->kernels);
+	if (obstacle)
+		return err_set(e, -ERR_CONFIG, "%s %s; the best kernels here are %s", obstacle, pl->target->kernels, cpu_target(ISA_NONE)->kernels);
 	return 0;
 }
 
@@ -91,7 +90,7 @@ static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, co
 
 static struct sizes sizes_of(const struct plan *pl, bool gradient)
 {
-	const struct kernels *k = kernels_find(pl->isa, pl->precision);
+	const struct kernels *k = kernels_of(pl);
 	bool samples = pl->shape == SHAPE_SAMPLES;
 	uint64_t entries = 0, terms = 0, hot = 0;
 	struct sizes s = { 0 };
@@ -99,7 +98,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 		const struct plan_circuit *pc = &pl->circuit[c];
 		if (plan_has_tail(pc))
 			s.tail = (pl->ncircuit + UINT64_C(1)) * CPU_TAIL_DOUBLES * sizeof(double);
-		unsigned nbit = samples ? pc->nbit + lanes_log2(k) : plan_stored_bits(pl->isa, pl->precision, pc->nbit);
+		unsigned nbit = samples ? pc->nbit + lanes_log2(k) : plan_stored_bits(pl, pc->nbit);
 		uint64_t nterm = 0;
 		s.state = larger(s.state, (UINT64_C(2) << nbit) * k->real_bytes);
 		entries = larger(entries, stage_entries(pl, pc));
@@ -276,7 +275,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	bool ok = true;
 	arena_init(&b->arena);
 	b->plan = pl;
-	b->k = kernels_find(pl->isa, pl->precision);
+	b->k = kernels_of(pl);
 	b->nthread = nthread;
 	b->lane_bits = pl->shape == SHAPE_SAMPLES ? 0 : lanes_log2(b->k);
 	b->gradient = gradient;
@@ -374,6 +373,9 @@ static const struct plan_seconds *cpu_passes(const struct backend_state *b, uint
 
 const struct backend backend_cpu = {
 	.name = "cpu",
+	.target = cpu_targets,
+	.ntarget = CPU_TARGETS,
+	.obstacle = cpu_target_obstacle,
 	.supports = cpu_supports,
 	.bytes = cpu_bytes,
 	.prepare = cpu_prepare,

@@ -39,7 +39,7 @@ static uint64_t units_of(const struct plan *pl, uint32_t nstate) { return (nstat
 static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c)
 {
 	unsigned nbit = pl->circuit[c].nbit;
-	nbit = pl->shape == SHAPE_SAMPLES ? nbit + (unsigned)__builtin_ctz(k->lanes) : plan_stored_bits(pl->isa, pl->precision, nbit);
+	nbit = pl->shape == SHAPE_SAMPLES ? nbit + (unsigned)__builtin_ctz(k->lanes) : plan_stored_bits(pl, nbit);
 	return (UINT64_C(2) << nbit) * k->real_bytes;
 }
 
@@ -57,7 +57,7 @@ static uint64_t next_bytes(const struct plan *pl, const struct kernels *k)
 
 static uint64_t bank_bytes(const struct plan *pl, uint32_t nstate)
 {
-	const struct kernels *k = kernels_find(pl->isa, pl->precision);
+	const struct kernels *k = kernels_of(pl);
 	uint64_t sum = pl->shape == SHAPE_SAMPLES ? 0 : tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c), &sum))

@@ -391,7 +391,7 @@ void cpu_compile(struct backend_state *b)
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		struct cpu_circuit *c = &b->circuit[k];
 		c->plan = &pl->circuit[k];
-		c->nbit = b->lane_bits ? plan_stored_bits(pl->isa, pl->precision, c->plan->nbit) : c->plan->nbit;
+		c->nbit = b->lane_bits ? plan_stored_bits(pl, c->plan->nbit) : c->plan->nbit;
 		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
 		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
 		c->start_idle = idle_places(b, c, c->plan->nstart, c->plan->nstart_stage);

@@ -10,9 +10,15 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/cpu/cpu_fork.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
 
 enum { CPU_PART_BITS = 7 /* rows of a part of a block: 2^ */, CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
+
+static inline const struct kernels *kernels_of(const struct plan *pl)
+{
+	return kernels_find(cpu_target_isa(pl->target), pl->precision);
+}
 
 struct cpu_step {
 	struct kernel_step kernel;

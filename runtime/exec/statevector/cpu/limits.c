@@ -3,6 +3,7 @@
  * starting together. */
 #include "config.h"
 #include "runtime/exec/statevector/cpu/limits.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 
 #include <math.h>
 #include <omp.h>
@@ -210,17 +211,18 @@ static double measure_arithmetic(unsigned nthread, const struct limit_loops *loo
 	return rate_best(&w, arithmetic, ARITHMETIC_RUNS);
 }
 
-int limits_measure(enum isa isa, unsigned nthread, struct limits *out, struct err *e)
+int limits_measure(const struct target *t, unsigned nthread, struct limits *out, struct err *e)
 {
+	const enum isa isa = cpu_target_isa(t);
 	const struct limit_loops *single = limit_loops_find(isa, PRECISION_SINGLE);
 	uint64_t stream_bytes = clamp(cpus_memory_available() / 4, STREAM_BYTES_MIN, STREAM_BYTES_MAX);
 	uint64_t l2_bytes = clamp(cpus_cache(2, NULL) / 2, L2_BYTES_MIN, L2_BYTES_MAX);
-	struct limits l = { .nthread = nthread, .isa = isa, .stream_bytes = stream_bytes };
+	struct limits l = { .nthread = nthread, .target = t, .stream_bytes = stream_bytes };
 	struct work w = { .loops = single, .nthread = nthread };
 	int code;
 
 	if (!single || isa > isa_best())
-		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", isa_name(isa));
+		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", t->kernels);
 	code = measure_memory(&w, &l, e);
 	if (!code)
 		code = measure_cache(&w, l2_bytes, &l, e);

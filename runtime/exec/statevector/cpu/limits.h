@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include "runtime/base/err.h"
-#include "runtime/base/system/cpus.h"
+#include "runtime/exec/statevector/target.h"
 
 /* One table per precision and instruction set (limits_tmpl.c). */
 struct limit_loops {
@@ -26,7 +26,7 @@ const struct limit_loops *limit_loops_find(enum isa isa, enum precision p);
 
 struct limits {
 	unsigned nthread;
-	enum isa isa;
+	const struct target *target;
 	double stream_gb_s;          /* all threads together, in place: read and written bytes */
 	double write_gb_s;           /* all threads together, written bytes alone: memory that was not read, past the caches */
 	double l2_gb_s;              /* per core, in place, with all threads at work */
@@ -34,8 +34,8 @@ struct limits {
 	uint64_t stream_bytes;       /* of the array that was streamed */
 };
 
-/* Measure with that many threads; takes less than a second or two.  The array is smaller where
- * memory is short.  -ERR_CONFIG when this build or machine lacks the instruction set. */
-int limits_measure(enum isa isa, unsigned nthread, struct limits *out, struct err *e);
+/* Measure a target of the cpu backend with that many threads; takes less than a second or two.  The array is smaller where
+ * memory is short.  -ERR_CONFIG when this build or machine lacks its kernels. */
+int limits_measure(const struct target *t, unsigned nthread, struct limits *out, struct err *e);
 
 #endif

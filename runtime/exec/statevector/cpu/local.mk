@@ -20,6 +20,8 @@ libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu_sweep.c \
 	runtime/exec/statevector/cpu/cpu_sweep.h \
 	runtime/exec/statevector/cpu/cpu_tail.c \
+	runtime/exec/statevector/cpu/cpu_target.c \
+	runtime/exec/statevector/cpu/cpu_target.h \
 	runtime/exec/statevector/cpu/cpu_way.c \
 	runtime/exec/statevector/cpu/cpu_z.c \
 	runtime/exec/statevector/cpu/kernels.c \

@@ -312,7 +312,7 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 		plan_fuse(b, c);
 	}
 	make_outputs(b->pl, c);
-	if (b->o->small_tail && !b->o->own_matrices && !b->o->no_fuse && b->pl->isa != ISA_NONE)
+	if (b->o->small_tail && !b->o->own_matrices && !b->o->no_fuse && target_can(b->pl->target, TARGET_HEISENBERG_TAIL))
 		plan_tail(b, c);
 }
 
@@ -379,10 +379,10 @@ static int make_stages(struct plan_build *b, struct err *e)
 		struct plan_circuit *c = &pl->circuit[i];
 		struct plan_cut cut = { 0 };
 
-		if (plan_stored_bits(pl->isa, pl->precision, c->nbit) > 63)
+		if (plan_stored_bits(pl, c->nbit) > 63)
 			return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
 		plan_start(pl, c);
-		if (pl->isa == ISA_NONE || pl->shape == SHAPE_SAMPLES)
+		if (!target_can(pl->target, TARGET_STAGES) || pl->shape == SHAPE_SAMPLES)
 			continue;
 		if (!b->o->random)
 			cut = plan_try(b, c);
@@ -403,13 +403,13 @@ static int make_stages(struct plan_build *b, struct err *e)
 
 /* ---- the whole ---- */
 
-static enum shape shape_of(const struct plan_options *o, uint32_t nwire)
+static enum shape shape_of(const struct target *t, const struct plan_options *o, uint32_t nwire)
 {
-	if (o->isa == ISA_NONE)
+	if (!target_can(t, TARGET_STAGES))
 		return SHAPE_STATE;
 	if (o->shape != SHAPE_AUTO)
 		return o->shape;
-	if (nwire <= PLAN_SAMPLES_WIRES_MAX)
+	if (nwire <= PLAN_SAMPLES_WIRES_MAX && target_can(t, TARGET_BATCHED))
 		return SHAPE_SAMPLES;
 	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_STATE : SHAPE_SHARED;
 }
@@ -444,15 +444,17 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	struct plan *pl;
 	int code;
 
+	if (!o->target)
+		BUG("a plan for no target");
 	if (check_wires(p, e))
 		return NULL;
 	pl = mem_alloc(1, sizeof *pl);
 	arena_init(&pl->arena);
 	pl->program = p;
-	pl->precision = o->isa == ISA_NONE ? PRECISION_DOUBLE : o->precision ? o->precision : PRECISION_SINGLE;
-	pl->isa = o->isa;
-	pl->shape = shape_of(o, program_nwire(p));
-	pl->width = pl->shape == SHAPE_SAMPLES ? plan_lanes(pl->isa, pl->precision) : 1;
+	pl->target = o->target;
+	pl->precision = !target_can(pl->target, TARGET_SINGLE) ? PRECISION_DOUBLE : o->precision ? o->precision : PRECISION_SINGLE;
+	pl->shape = shape_of(pl->target, o, program_nwire(p));
+	pl->width = pl->shape == SHAPE_SAMPLES ? plan_lanes(pl) : 1;
 	b.pl = pl;
 	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
 	for (uint32_t m = 0; m < p->nmatrix; m++)

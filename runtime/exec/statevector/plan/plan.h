@@ -8,7 +8,7 @@
 #ifndef QCNN_PLAN_H
 #define QCNN_PLAN_H
 
-#include "runtime/base/system/cpus.h"
+#include "runtime/exec/statevector/target.h"
 #include "runtime/program/matrix.h"
 
 enum shape {
@@ -70,7 +70,7 @@ struct plan {
 	struct arena arena;
 	const struct program *program;   /* borrowed; outlives the plan */
 	enum precision precision;
-	enum isa isa;                /* ISA_NONE: ref */
+	const struct target *target;
 	enum shape shape;            /* one for the whole program: that of its widest circuit */
 	uint32_t width;              /* samples in a unit: lanes for SHAPE_SAMPLES, else 1 */
 	struct matrix_set set;       /* the program's matrices, then products made by fusion */
@@ -85,7 +85,7 @@ struct plan {
 
 struct plan_options {
 	enum precision precision;
-	enum isa isa;
+	const struct target *target;
 	enum shape shape;            /* SHAPE_AUTO, or forced by a test */
 	bool no_fuse;                /* one step per apply */
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its

@@ -27,7 +27,7 @@ static const char *rank_line(struct plan *pl, bool gradient)
 
 static const char *cones_line(struct plan *pl, bool gradient)
 {
-	struct plan_options o = { .precision = pl->precision, .isa = pl->isa };
+	struct plan_options o = { .precision = pl->precision, .target = pl->target };
 	const struct program *cones = cones_of(pl->program, &pl->arena);
 	const char *what = gradient ? "with gradient" : "forward";
 	double off, on;
@@ -42,7 +42,7 @@ static const char *cones_line(struct plan *pl, bool gradient)
 
 static const char *tail_line(struct plan *pl, bool gradient)
 {
-	struct plan_options o = { .precision = pl->precision, .isa = pl->isa };
+	struct plan_options o = { .precision = pl->precision, .target = pl->target };
 	uint32_t nqubit = plan_tail_qubits(pl);
 	struct plan *plain = nqubit ? plan_new(pl->program, &o, &(struct err){ 0 }) : NULL;
 	double off, on, nominal;
@@ -61,7 +61,7 @@ void plan_shortcuts(struct plan *pl, unsigned allowed)
 	const char **line = arena_alloc(&pl->arena, LINES_MAX, sizeof *line);
 
 	pl->shortcut = line;
-	if (pl->isa == ISA_NONE)
+	if (!target_can(pl->target, TARGET_STAGES))
 		return;   /* ref takes none */
 	if (allowed & SHORTCUT_BATCH_RANK) {
 		line[pl->nshortcut++] = rank_line(pl, false);

@@ -256,8 +256,8 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	uint32_t filled = 0;
 	struct placing p = { .pl = pl, .c = c, .nbit = c->nbit, .random = random, .at = at };
 	if (c->nstage) {
-		p.nbit = plan_stored_bits(pl->isa, pl->precision, c->nbit);
-		p.nlane = (unsigned)__builtin_ctz(plan_lanes(pl->isa, pl->precision));
+		p.nbit = plan_stored_bits(pl, c->nbit);
+		p.nlane = (unsigned)__builtin_ctz(plan_lanes(pl));
 	}
 	for (unsigned b = 0; b < p.nbit; b++)
 		at[b] = (uint8_t)b;
@@ -299,7 +299,7 @@ uint64_t plan_places(const uint8_t *place, uint64_t bits)
 
 uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
 {
-	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl->isa, pl->precision)), nbit = 0;
+	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), nbit = 0;
 	uint64_t lanes = 0, hot = stage_hot(s);
 	if (!s->place)
 		return bit(nlane) - 1;
@@ -313,7 +313,7 @@ uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
 
 unsigned plan_run(const struct plan *pl, const struct plan_stage *s)
 {
-	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl->isa, pl->precision)), run = nlane;
+	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), run = nlane;
 	uint64_t places = 0;
 	for (unsigned k = 0; k < s->nhot; k++) {
 		unsigned at = s->place[s->hot[k]];

@@ -130,9 +130,9 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 		buf_str(out, "  outputs    readouts, and what the way back begins with\n");
 		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
 	}
-	if (pl->isa != ISA_NONE && plan_turns(pl, c))
+	if (target_can(pl->target, TARGET_STAGES) && plan_turns(pl, c))
 		buf_printf(out, "  turn       the way back begins in stage %u on the way forward, block by block\n", c->nstage - 1);
-	if (pl->isa != ISA_NONE)
+	if (target_can(pl->target, TARGET_STAGES))
 		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
 	for (uint32_t k = 0; k < c->nstep; k++)
 		print_step(pl, out, k, &c->step[k]);
@@ -175,16 +175,16 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
 
 	plan_flops(pl, false, &forward, &nominal_forward);
 	plan_flops(pl, true, &both, &nominal_both);
-	buf_printf(out, "kernels    %s, %s precision\n", pl->isa == ISA_NONE ? "ref" : isa_name(pl->isa),
+	buf_printf(out, "kernels    %s, %s precision\n", pl->target->kernels,
 		pl->precision == PRECISION_DOUBLE ? "double" : "single");
 	buf_printf(out, "shape      %s, %u sample%s a unit\n", shape_names[pl->shape], pl->width, pl->width == 1 ? "" : "s");
 	buf_printf(out, "matrices   %u used, of %u in the program and %u made by merging\n", count_used(pl),
 		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
 	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
 		forward, both, nominal_forward, nominal_both);
-	if (pl->isa != ISA_NONE)
+	if (target_can(pl->target, TARGET_STAGES))
 		print_traffic(pl, out);
-	if (pl->isa != ISA_NONE)
+	if (target_can(pl->target, TARGET_STAGES))
 		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
 			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
 			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);

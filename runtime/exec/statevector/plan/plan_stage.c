@@ -8,18 +8,9 @@
 #include "runtime/base/rng.h"
 
 enum {
-	STAGE_BLOCK_BYTES = 256 << 10,   /* one block of one state: two of them are half an L2 of 1 MiB */
 	STAGE_HOT_MAX = 20,
 	STAGE_SPARE_ROWS = 3             /* row bits a stored state has at least: one 3-qubit matrix */
 };
-
-unsigned plan_lanes(enum isa isa, enum precision p)
-{
-	static const unsigned bytes[ISA_COUNT] = { [ISA_BASELINE] = 16, [ISA_AVX2] = 32, [ISA_AVX512] = 64 };
-	if (isa == ISA_NONE)
-		return 1;
-	return bytes[isa] / (p == PRECISION_DOUBLE ? 8 : 4);
-}
 
 static unsigned log2_of(unsigned x)
 {
@@ -29,19 +20,19 @@ static unsigned log2_of(unsigned x)
 	return k;
 }
 
-unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit)
+unsigned plan_stored_bits(const struct plan *pl, unsigned nbit)
 {
-	unsigned least = log2_of(plan_lanes(isa, p)) + STAGE_SPARE_ROWS;
-	return isa != ISA_NONE && nbit < least ? least : nbit;
+	unsigned least = log2_of(plan_lanes(pl)) + STAGE_SPARE_ROWS;
+	return target_can(pl->target, TARGET_STAGES) && nbit < least ? least : nbit;
 }
 
 /* random: of the stage with that number. */
 static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random, uint32_t stage)
 {
-	unsigned lanes = plan_lanes(pl->isa, pl->precision);
+	unsigned lanes = plan_lanes(pl);
 	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
-	unsigned hot = log2_of(STAGE_BLOCK_BYTES / row_bytes);
-	unsigned rows = plan_stored_bits(pl->isa, pl->precision, c->nbit) - log2_of(lanes);
+	unsigned hot = log2_of(pl->target->block_bytes / row_bytes);
+	unsigned rows = plan_stored_bits(pl, c->nbit) - log2_of(lanes);
 	if (hot > rows)
 		hot = rows;
 	if (random && hot > STAGE_SPARE_ROWS)
@@ -290,7 +281,7 @@ void plan_way_back(const struct plan *pl, struct plan_circuit *c)
 {
 	double all;
 	mark_undo(pl, c, false);
-	if (pl->shape == SHAPE_SAMPLES || pl->isa == ISA_NONE)
+	if (pl->shape == SHAPE_SAMPLES || !target_can(pl->target, TARGET_STAGES))
 		return;
 	all = plan_usual_seconds(pl, c).back;
 	mark_undo(pl, c, true);
@@ -304,7 +295,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 	bool *taken = arena_alloc(&pl->arena, c->nstep, sizeof *taken);
 	struct held held = { 0, 0 };
 	uint32_t n = 0, ntail = 0;
-	if (c->nprepare > 0 || pl->isa == ISA_NONE || pl->shape == SHAPE_SHARED)
+	if (c->nprepare > 0 || !target_can(pl->target, TARGET_CONSTANT_PREFIX) || pl->shape == SHAPE_SHARED)
 		return;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		const struct plan_step *s = &c->step[k];
@@ -335,7 +326,7 @@ static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut
 
 static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
 {
-	unsigned lanes_log2 = log2_of(plan_lanes(pl->isa, pl->precision)), nbit = plan_stored_bits(pl->isa, pl->precision, s->c->nbit);
+	unsigned lanes_log2 = log2_of(plan_lanes(pl)), nbit = plan_stored_bits(pl, s->c->nbit);
 	prepare_first(s);
 	for (uint32_t begin = 0; s->n < s->c->nstep; ) {
 		uint32_t first = s->n;

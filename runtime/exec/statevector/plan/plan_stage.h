@@ -8,13 +8,12 @@
 /* A stage that writes more bytes than caches hold writes what it has not read past them. */
 enum { PLAN_PAST_BYTES = 32 << 20 };
 
-/* Numbers in a SIMD vector of a kernel set: samples in the lanes of SHAPE_SAMPLES. 1 for
- * ISA_NONE (ref). */
-unsigned plan_lanes(enum isa isa, enum precision p);
+/* Numbers in a vector of the plan's target: samples in the lanes of SHAPE_SAMPLES. */
+static inline unsigned plan_lanes(const struct plan *pl) { return target_lanes(pl->target, pl->precision); }
 
 /* Index bits of the state as stored: nbit, or more where a state would not fill the
  * vectors of a block (the extra bits are always 0). */
-unsigned plan_stored_bits(enum isa isa, enum precision p, unsigned nbit);
+unsigned plan_stored_bits(const struct plan *pl, unsigned nbit);
 
 /* Does the step multiply each amplitude by a phase, for all angles?  Its targets may then be any bits. */
 bool plan_diagonal(const struct plan *pl, const struct plan_step *s);

@@ -74,7 +74,7 @@ struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit 
 		uint64_t bit = UINT64_C(1) << s->hot[k];
 
 		v.hot |= bit;
-		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->hot[k]] : s->hot[k]) < plan_lanes(pl->isa, pl->precision) ? bit : 0;
+		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->hot[k]] : s->hot[k]) < plan_lanes(pl) ? bit : 0;
 	}
 	v.lanes = plan_lanes_inside(pl, s);
 	v.there = ldexp(1, (int)count(all | v.hot));
@@ -92,7 +92,7 @@ double plan_visit_read(const struct plan_visited *v)
  * amplitudes by a table of factors. */
 static bool is_plain(const struct plan *pl, const struct plan_step *s)
 {
-	return s->op == STEP_UNITARY && !s->ncontrol && !s->tail && !pl->moves[s->matrix] && pl->isa != ISA_NONE;
+	return s->op == STEP_UNITARY && !s->ncontrol && !s->tail && !pl->moves[s->matrix] && target_can(pl->target, TARGET_STAGES);
 }
 
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
@@ -112,7 +112,7 @@ struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visi
 		n.forward_flops = 0;
 	} else if (own & v->looked) {
 		/* A table has a factor for a row: it serves all lanes. */
-		n.forward_flops += n.along ? 6 * n.there + v->waits / plan_lanes(pl->isa, pl->precision) : v->waits;
+		n.forward_flops += n.along ? 6 * n.there + v->waits / plan_lanes(pl) : v->waits;
 		v->waiting = 0;
 		v->looked = 0;
 		v->waits = 0;

@@ -117,7 +117,7 @@ static void evolve(struct backend_state *b, uint32_t c, const struct unit_input 
 
 static int ref_supports(const struct plan *pl, struct err *e)
 {
-	if (pl->isa != ISA_NONE || pl->width != 1)
+	if (pl->target != &target_ref || pl->width != 1)
 		return err_set(e, -ERR_CONFIG, "the reference backend takes plans made for it alone");
 	return 0;
 }
@@ -223,8 +223,14 @@ static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 	}
 }
 
+const struct target target_ref = { .device = "ref", .kernels = "ref", .version = 1, .usual_gflop_s = 4 };
+
+static const struct target *const targets[] = { &target_ref };
+
 const struct backend backend_ref = {
 	.name = "ref",
+	.target = targets,
+	.ntarget = 1,
 	.supports = ref_supports,
 	.bytes = ref_bytes,
 	.prepare = ref_prepare,

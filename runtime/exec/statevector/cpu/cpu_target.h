@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernel sets of the cpu backend as targets. */
+#ifndef QCNN_CPU_TARGET_H
+#define QCNN_CPU_TARGET_H
+
+#include "runtime/exec/statevector/target.h"
+
+enum { CPU_TARGETS = ISA_COUNT - 1 };
+
+extern const struct target cpu_target_row[ISA_COUNT];            /* by instruction set; ISA_NONE: empty */
+extern const struct target *const cpu_targets[CPU_TARGETS];      /* from the least to the best */
+
+/* The target of an instruction set; ISA_NONE: of the best one of this machine. */
+const struct target *cpu_target(enum isa isa);
+/* The instruction set of a target of this backend, else ISA_NONE. */
+enum isa cpu_target_isa(const struct target *t);
+const char *cpu_target_obstacle(const struct target *t);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan is made for: the properties of one kernel set of a backend on which plans and last digits depend.
+ *
+ * A target is a constant. Equal targets give equal plans and equal bits; what differs from host to host (caches,
+ * measured rates, threads) is no part of it and only predicts seconds. Targets are told apart by their names:
+ * a plan asks for properties, never which instruction set or device it is for. */
+#ifndef QCNN_TARGET_H
+#define QCNN_TARGET_H
+
+#include <stdbool.h>
+#include "runtime/base/system/cpus.h"
+
+enum target_capability {
+	TARGET_SINGLE = 1,           /* computes in single precision too; without it, in double precision alone */
+	TARGET_THREADS = 2,          /* several workers compute at once */
+	TARGET_BATCHED = 4,          /* SHAPE_SAMPLES: one sample in each lane of a vector */
+	TARGET_STAGES = 8,           /* large states are cut into stages, whose blocks are worked on in local memory */
+	TARGET_CONSTANT_PREFIX = 16, /* constant steps at the start of a circuit are done once and kept */
+	TARGET_HEISENBERG_TAIL = 32, /* the last gates can be absorbed into the observables */
+	TARGET_STATE_CACHE = 64      /* final states are kept side by side, with overlaps between them (backend.h) */
+};
+
+struct target {
+	const char *device;          /* the backend's name: "cpu", "ref" */
+	const char *kernels;         /* the kernel set's name: "avx512"; the device's where it has one alone */
+	unsigned version;            /* raised when the set's kernels give other last digits */
+	unsigned capabilities;       /* of enum target_capability */
+	unsigned vector_bytes;       /* of a SIMD vector; 0: amplitudes one by one */
+	unsigned block_bytes;        /* of one state's block of a stage, at most */
+	double usual_gflop_s;        /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
+};
+
+static inline bool target_can(const struct target *t, enum target_capability c) { return t->capabilities & c; }
+
+/* Real numbers of a vector: samples of a unit of SHAPE_SAMPLES. 1 without vectors. */
+static inline unsigned target_lanes(const struct target *t, enum precision p)
+{
+	return t->vector_bytes ? t->vector_bytes / (p == PRECISION_DOUBLE ? 8 : 4) : 1;
+}
+
+/* The target of a device with this kernel set ("auto" or NULL: the best that this machine runs); NULL: there is none. */
+const struct target *target_find(const char *device, const char *kernels);
+/* Why it cannot run on this machine, as the beginning of a sentence that the kernels' name ends ("this machine has no");
+ * NULL: it can. */
+const char *target_obstacle(const struct target *t);
+/* Number k of the device's targets, from the least to the best, whether they can run here or not; NULL: no more. */
+const struct target *target_of(const char *device, unsigned k);
+
+#endif

@@ -56,7 +56,7 @@ static int evaluation_chunk(struct evaluation *v, const struct part *part, uint3
 
 	if (code)
 		return code;
-	batch.alone = true;              /* the numbers that infer prints, whose batches are others */
+	batch.alone = true;              /* the same bits as in infer, which has other batches */
 	v->score.row = part->row ? part->row + at : NULL;
 	v->score.first = at;
 	v->score.output = output;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Training and inference by workers elsewhere: what a job is for them, and how they do it. */
+ * Training and inference by workers in other processes: the job as a message, and its evaluation there. */
 #ifndef QCNN_REMOTE_H
 #define QCNN_REMOTE_H
 

@@ -30,7 +30,7 @@ int score_sample(void *ctx, uint32_t sample, const double *readout, double *grad
  * struct slope_needs; SCORE_NEEDS and one per label). */
 enum { SCORE_NEEDS = 2 };
 void score_give(void *ctx, uint32_t sample, double *out);
-/* The row of data behind a sample of the batch. */
+/* The row of the data that a sample of the batch is. */
 uint32_t score_row(const struct score *s, uint32_t sample);
 /* After a batch of n: 0, or -ERR_NOT_FINITE naming the first sample whose value is not finite. */
 int score_check(const struct score *s, uint32_t n, struct err *e);

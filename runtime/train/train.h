@@ -16,8 +16,8 @@ int train_check(const struct train_job *j, struct err *e);
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
 void train_result_release(struct train_result *r);
 
-/* Outputs (nrow, noutput), readouts not kept; loss (with penalties) and metrics when labels
- * are there (m, loss_out and metric_out may be NULL). The same numbers as validation in train_run. */
+/* Outputs (nrow, noutput), readouts not kept; loss (with penalties) and metrics if there are
+ * labels (m, loss_out and metric_out may be NULL). The same numbers as validation in train_run. */
 int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
 	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e);
 

@@ -30,7 +30,7 @@ static void test_early_stopping(void)
 		unsigned n;
 
 		callback_defaults(&set);
-		set.of[CALLBACK_early_stopping].wanted = true;
+		set.of[CALLBACK_early_stopping].enabled = true;
 		opt[STOP_PATIENCE] = row[i].patience;
 		opt[STOP_MODE] = row[i].mode;
 		opt[STOP_START_FROM_EPOCH] = row[i].from;
@@ -68,7 +68,7 @@ static void test_plateau(void)
 		struct train_job j = job_of(&set);
 
 		callback_defaults(&set);
-		set.of[CALLBACK_reduce_lr_on_plateau].wanted = true;
+		set.of[CALLBACK_reduce_lr_on_plateau].enabled = true;
 		opt[PLATEAU_PATIENCE] = row[i].patience;
 		opt[PLATEAU_MODE] = row[i].mode;
 		opt[PLATEAU_COOLDOWN] = row[i].cooldown;
@@ -92,7 +92,7 @@ static void test_checkpoint(void)
 	struct train_job j = job_of(&set);
 
 	callback_defaults(&set);
-	o->wanted = true;
+	o->enabled = true;
 	o->text[SAVE_PATH] = "{epoch:02d}-{val_loss:.3f}";
 	o->text[SAVE_MONITOR] = "loss";
 	want_files(&j, 1, "01-0.500 02-0.625 03-0.750 04-0.500 05-0.250 06-0.312 07-0.250 08-0.125 09-0.250 10-0.250 11-0.250 12-0.062",
@@ -130,7 +130,7 @@ static void test_full_disk(void)
 	double weight[8] = { 0 };
 
 	callback_defaults(&set);
-	o->wanted = true;
+	o->enabled = true;
 	o->text[SAVE_PATH] = "{epoch}";
 	o->option[SAVE_BEST_ONLY] = o->option[SAVE_KEEP] = 1;
 	c = callbacks_new(&j, rate_of_job, NULL);
@@ -178,7 +178,7 @@ static void test_gaps(void)
 	uint32_t e;
 
 	callback_defaults(&set);
-	set.of[CALLBACK_early_stopping].wanted = true;
+	set.of[CALLBACK_early_stopping].enabled = true;
 	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 2;
 	c = callbacks_new(&j, rate_of_job, NULL);
 	callbacks_begin(c, 0);

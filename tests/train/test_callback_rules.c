@@ -70,7 +70,7 @@ static void test_refusals(void)
 	struct err e;
 
 	callback_defaults(&set);
-	set.of[CALLBACK_early_stopping].wanted = true;
+	set.of[CALLBACK_early_stopping].enabled = true;
 	j.validation.nrow = 0;
 	tap_is_int(callbacks_check(&j, &e), -ERR_CONFIG, "val_loss without validation data: %s", e.text);
 	set.of[CALLBACK_early_stopping].text[STOP_MONITOR] = "nonsense";
@@ -80,25 +80,25 @@ static void test_refusals(void)
 	set.of[CALLBACK_early_stopping].text[STOP_MONITOR] = "huber";
 	tap_is_int(callbacks_check(&j, &e), 0, "a metric");
 	j.validation.nrow = 2;
-	set.of[CALLBACK_reduce_lr_on_plateau].wanted = true;
+	set.of[CALLBACK_reduce_lr_on_plateau].enabled = true;
 	tap_is_int(callbacks_check(&j, &e), 0, "two callbacks");
 	j.schedule.row = schedule_find("constant");
 	tap_is_int(callbacks_check(&j, &e), 0, "with a constant schedule");
 	j.schedule.row = schedule_find("cosine");
 	tap_is_int(callbacks_check(&j, &e), -ERR_CONFIG, "with another: %s", e.text);
 	j.schedule.row = NULL;
-	set.of[CALLBACK_csv].wanted = true;
+	set.of[CALLBACK_csv].enabled = true;
 	set.of[CALLBACK_csv].text[CSV_SEPARATOR] = "\t";
 	tap_is_int(callbacks_check(&j, &e), 0, "a tab as separator");
 	for (const char *const *s = (const char *const[]){ "", ";;", "a", "0", "-", ".", "\n", "\"", "\xc3", NULL }; *s; s++) {
 		set.of[CALLBACK_csv].text[CSV_SEPARATOR] = *s;
 		tap_is_int(callbacks_check(&j, &e), -ERR_CONFIG, "separator \"%s\"", *s[0] == '\n' ? "newline" : *s);
 	}
-	set.of[CALLBACK_csv].wanted = false;
-	set.of[CALLBACK_command].wanted = true;
+	set.of[CALLBACK_csv].enabled = false;
+	set.of[CALLBACK_command].enabled = true;
 	set.of[CALLBACK_command].option[HOOK_ON] = ON_CHECKPOINT;
 	tap_is_int(callbacks_check(&j, &e), -ERR_CONFIG, "a command that waits for no files: %s", e.text);
-	set.of[CALLBACK_checkpoint].wanted = true;
+	set.of[CALLBACK_checkpoint].enabled = true;
 	tap_is_int(callbacks_check(&j, &e), 0, "with files");
 	set.of[CALLBACK_checkpoint].option[SAVE_FREQ] = 5;
 	set.of[CALLBACK_checkpoint].option[SAVE_BEST_ONLY] = 1;
@@ -175,7 +175,7 @@ static void test_bad_states(void)
 
 	callback_defaults(&set);
 	for (unsigned i = 0; i < CALLBACK_COUNT; i++)
-		set.of[i].wanted = true;
+		set.of[i].enabled = true;
 	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
 	set.of[CALLBACK_checkpoint].option[SAVE_KEEP] = 3;
 	c = callbacks_new(&j, rate_of_job, NULL);
@@ -203,7 +203,7 @@ static void test_bad_states(void)
 	tap_ok(callbacks_state(other, bad, 512) == n && !memcmp(bad, list, n * sizeof *bad), "to the same bits");
 	callbacks_free(other);
 	set.of[CALLBACK_csv].text[CSV_PATH] = "other.csv";
-	set.of[CALLBACK_checkpoint].wanted = false;
+	set.of[CALLBACK_checkpoint].enabled = false;
 	other = callbacks_new(&j, rate_of_job, NULL);
 	tap_is_int(callbacks_restore(other, 0, list, n, NULL), 0, "callbacks that change no result may be other ones");
 	tap_ok(!part_of(other, CALLBACK_csv)->csv.begun
@@ -211,7 +211,7 @@ static void test_bad_states(void)
 		&& part_of(other, CALLBACK_reduce_lr_on_plateau)->plateau.wait == part_of(c, CALLBACK_reduce_lr_on_plateau)->plateau.wait,
 		"another file is not taken for the one begun");
 	callbacks_free(other);
-	set.of[CALLBACK_early_stopping].wanted = false;
+	set.of[CALLBACK_early_stopping].enabled = false;
 	other = callbacks_new(&j, rate_of_job, NULL);
 	tap_is_int(callbacks_restore(other, 0, list, n, NULL), -ERR_BAD_DATA, "those that change it may not");
 	callbacks_free(other);

@@ -264,8 +264,8 @@ static void test_callbacks(const struct program *p)
 	j.epochs = 6;
 	j.restarts = 3;
 	j.option[0] = 0.5;
-	set.of[CALLBACK_early_stopping].wanted = set.of[CALLBACK_reduce_lr_on_plateau].wanted = true;
-	set.of[CALLBACK_checkpoint].wanted = set.of[CALLBACK_csv].wanted = true;
+	set.of[CALLBACK_early_stopping].enabled = set.of[CALLBACK_reduce_lr_on_plateau].enabled = true;
+	set.of[CALLBACK_checkpoint].enabled = set.of[CALLBACK_csv].enabled = true;
 	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 2;
 	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
 	set.of[CALLBACK_reduce_lr_on_plateau].option[PLATEAU_PATIENCE] = 1;

@@ -196,7 +196,7 @@ static void test_jobs(const struct program *p)
 	j.epochs = 1;
 	test_same(j, "forty starts");
 	callback_defaults(&set);
-	set.of[CALLBACK_early_stopping].wanted = set.of[CALLBACK_reduce_lr_on_plateau].wanted = true;
+	set.of[CALLBACK_early_stopping].enabled = set.of[CALLBACK_reduce_lr_on_plateau].enabled = true;
 	set.of[CALLBACK_early_stopping].option[STOP_PATIENCE] = 1;
 	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
 	set.of[CALLBACK_reduce_lr_on_plateau].option[PLATEAU_PATIENCE] = 1;
@@ -204,7 +204,7 @@ static void test_jobs(const struct program *p)
 	j.epochs = 12;
 	j.option[0] = 0.7;
 	test_same(j, "starts of different lengths");
-	set.of[CALLBACK_csv].wanted = true;
+	set.of[CALLBACK_csv].enabled = true;
 	tap_ok(!concurrent_restarts_possible(&j), "not where callbacks write files");
 }
 
@@ -362,7 +362,7 @@ int main(void)
 	test_failure(bare);
 	test_stops(bare, NULL);
 	callback_defaults(&set);
-	set.of[CALLBACK_early_stopping].wanted = true;
+	set.of[CALLBACK_early_stopping].enabled = true;
 	set.of[CALLBACK_early_stopping].option[STOP_MIN_DELTA] = 0.02;
 	set.of[CALLBACK_early_stopping].option[STOP_RESTORE_BEST_WEIGHTS] = 1;
 	test_stops(bare, &set);

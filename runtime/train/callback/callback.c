@@ -52,12 +52,12 @@ struct callback_choice *callback_add(struct callback_set *s, enum callback_id id
 {
 	struct callback_choice *o = &s->of[id];
 
-	if (o->wanted && s->n == sizeof s->of / sizeof *s->of)
+	if (o->enabled && s->n == sizeof s->of / sizeof *s->of)
 		BUG("more than %d callbacks", CALLBACKS_MAX);
-	if (o->wanted)
+	if (o->enabled)
 		o = &s->of[s->n++];
 	set_default(o, id);
-	o->wanted = true;
+	o->enabled = true;
 	return o;
 }
 
@@ -66,7 +66,7 @@ const struct callback_choice *callback_next(const struct train_job *j, enum call
 	const struct callback_choice *o = !after ? j->callbacks ? j->callbacks->of : NULL : after + 1;
 
 	for (; o && o < j->callbacks->of + j->callbacks->n; o++)
-		if (o->id == id && o->wanted)
+		if (o->id == id && o->enabled)
 			return o;
 	return NULL;
 }
@@ -231,7 +231,7 @@ static int check_command(const struct train_job *j, const struct callback_choice
 /* The path that a callback writes to, NULL: none. */
 static const char *path_of(const struct callback_choice *o)
 {
-	return !o->wanted ? NULL : o->id == CALLBACK_checkpoint ? o->text[SAVE_PATH] : o->id == CALLBACK_csv ? o->text[CSV_PATH] : NULL;
+	return !o->enabled ? NULL : o->id == CALLBACK_checkpoint ? o->text[SAVE_PATH] : o->id == CALLBACK_csv ? o->text[CSV_PATH] : NULL;
 }
 
 static int check_paths_differ(const struct callback_set *s, struct err *e)
@@ -252,7 +252,7 @@ int callbacks_check(const struct train_job *j, struct err *e)
 	int code = 0;
 
 	for (unsigned i = 0; !code && j->callbacks && i < j->callbacks->n; i++)
-		if (j->callbacks->of[i].wanted)
+		if (j->callbacks->of[i].enabled)
 			code = check[j->callbacks->of[i].id](j, &j->callbacks->of[i], e);
 	return code || !j->callbacks ? code : check_paths_differ(j->callbacks, e);
 }

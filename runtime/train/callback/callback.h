@@ -44,26 +44,26 @@ struct callback_row {
 /* A callback with its options: numbers, and texts (borrowed) where the options are texts. */
 struct callback_choice {
 	enum callback_id id;
-	bool wanted;
+	bool enabled;
 	double option[TRAIN_OPTIONS_MAX];
 	const char *text[TRAIN_OPTIONS_MAX];
 	const char *const *command;          /* words, the last NULL */
 };
-/* of[id] is the first of its kind; further ones follow behind these. */
+/* of[id] is the first of its kind; further ones follow after those. */
 struct callback_set { struct callback_choice of[CALLBACK_COUNT + CALLBACKS_MAX]; unsigned n; };
 
 const struct callback_row *callback_find(const char *name);
 size_t callback_rows(const struct callback_row **rows);
-/* One of each kind, every option as its row says, none wanted. */
+/* One of each kind with the defaults of its row, none enabled. */
 void callback_defaults(struct callback_set *s);
-/* One more of a kind, wanted, as its row says; never beyond CALLBACKS_MAX. */
+/* One more of a kind, enabled, with the defaults of its row; at most CALLBACKS_MAX. */
 struct callback_choice *callback_add(struct callback_set *s, enum callback_id id);
 
 struct train_job;
 struct train_observer;
 struct learning_rate;
 
-/* The next of a kind that is wanted; after: NULL for the first.  NULL: there is no more. */
+/* The next enabled one of a kind; after: NULL for the first.  NULL: there are no more. */
 const struct callback_choice *callback_next(const struct train_job *j, enum callback_id id, const struct callback_choice *after);
 /* What the early_stopping of that number, from 0, monitors; NULL: there are fewer. */
 const char *callback_stop_monitor(const struct train_job *j, unsigned which);

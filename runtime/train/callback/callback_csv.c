@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The callback csv: a file as Keras's CSVLogger writes it.  Columns are epoch, from 0, and all
- * numbers in the order of their names.  A file that a resumed run goes on with is first cut to
- * what the run knows of. */
+ * numbers in the order of their names.  A resumed run first truncates its file to what it had
+ * written when its state was saved. */
 #include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
@@ -65,17 +65,17 @@ static void add_row(const struct metrics_line *line, char separator, uint32_t ep
 static int open_at_end(struct run *run, const struct csv_file *f, const char *path, bool append, off_t *size)
 {
 	int fd = run_open_file(run, path, O_WRONLY | O_CREAT, NULL), saved;
-	off_t wanted;
+	off_t known;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		goto failed;
 	*size = st.st_size;
-	wanted = f->begun ? (off_t)f->nbyte : append ? *size : 0;
-	if (*size > wanted) {
-		if (ftruncate(fd, wanted))
+	known = f->begun ? (off_t)f->nbyte : append ? *size : 0;
+	if (*size > known) {
+		if (ftruncate(fd, known))
 			goto failed;
-		*size = wanted;
+		*size = known;
 	}
 	if (lseek(fd, *size, SEEK_SET) >= 0)
 		return fd;

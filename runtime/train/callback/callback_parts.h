@@ -9,7 +9,7 @@
 #include "runtime/train/job/train_observer.h"
 #include "runtime/train/optimizer/learning_rate.h"
 
-/* One of the numbers of an epoch, and which way is better. */
+/* One of the numbers of an epoch, and whether a larger one is better. */
 struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };
 
 /* A NaN among the numbers is "none yet". */
@@ -23,7 +23,7 @@ struct saving { struct monitor monitor; double best; bool due; uint64_t since; s
 enum { CSV_WAITING_MAX = 16 << 20 };          /* bytes, beyond which no row is added */
 struct csv_file { bool begun; uint64_t nbyte; struct buf waiting; };   /* waiting: rows that could not be written yet */
 
-/* One callback that is wanted, and has a state. */
+/* An enabled callback that has a state. */
 struct callback_part {
 	const struct callback_choice *choice;
 	union { struct stopping stop; struct plateau plateau; struct saving save; struct csv_file csv; };
@@ -35,17 +35,17 @@ struct callbacks {
 	unsigned nvalue;                     /* numbers of all metrics */
 	struct callback_part part[CALLBACKS_MAX]; unsigned npart;    /* kinds in the order of their work */
 	const struct callback_part *restorer;        /* whose best weights the restart ends with, or NULL */
-	double *best_weight;                 /* (nweight), NULL: not wanted */
+	double *best_weight;                 /* (nweight), NULL: not kept */
 	struct epoch_record best_record;     /* of them */
 	uint32_t restored;
 	struct learning_rate *rate;          /* which reduce_lr_on_plateau replaces; borrowed */
 };
 
-/* A number by its name ("val_accuracy"); false: there is none of that name, or it is no number. */
+/* A number of an epoch by its name ("val_accuracy"); false: unknown, or a matrix. */
 bool callback_monitor(const struct train_job *j, const char *name, struct monitor *m);
 /* Its value; NaN where the epoch has none. */
 double monitor_value(const struct train_job *j, const struct monitor *m, const struct epoch_record *r);
-/* Has the epoch what is monitored?  NaN may also be its value. */
+/* Has the epoch a value of the monitor?  It may be NaN. */
 bool monitor_has_value(const struct monitor *m, const struct epoch_record *r);
 /* MonitorCallback._is_improvement: reference NaN is Keras's None. */
 bool monitor_improves(const struct monitor *m, double value, double reference, double min_delta);
@@ -53,11 +53,11 @@ bool monitor_improves(const struct monitor *m, double value, double reference, d
 void callback_names(const struct train_job *j, struct buf *out);
 
 /* callback_path.c: the path that a template means for the numbers of an epoch, for run_open_file; batch 0: {batch} is the
- * epoch's last.  -ERR_CONFIG when the template is none. */
+ * epoch's last.  -ERR_CONFIG when the template is malformed. */
 int callback_path(const struct train_job *j, const char *template, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e);
 
-/* The rate now, with which reduce_lr_on_plateau goes on; beside it there is no schedule (callbacks_check). */
+/* The learning rate that reduce_lr_on_plateau may lower; with it there is no schedule (callbacks_check). */
 double callback_rate(const struct callbacks *c);
 
 /* The event for numbers r; what the observer says, 0 without one. */

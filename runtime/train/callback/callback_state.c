@@ -103,7 +103,7 @@ static void plateau(struct walk *w, struct callbacks *c, struct callback_part *p
 	number(w, &p->plateau.cooldown);
 }
 
-/* A file of another path is none that the run knows: its digest, FNV-1a, by its 52 high bits. */
+/* A path by the 52 high bits of its FNV-1a digest: files of another path are not those of this state. */
 static void same_path(struct walk *w, const char *path)
 {
 	uint64_t digest = 14695981039346656037u, kept;
@@ -143,7 +143,7 @@ static uint64_t six_bytes(const struct buf *b, uint64_t at)
 	return bits;
 }
 
-/* Text at the end of a section: nothing where there is none, else its length and six bytes a number. What is read
+/* Text at the end of a section: nothing for an empty one, else its length and six bytes a number. What is read
  * replaces *b when all is well. */
 static void text(struct walk *w, struct buf *b, uint64_t most)
 {

@@ -9,7 +9,7 @@
 
 #include "runtime/train/callback/callback.h"
 
-/* The kinds in a file; RECORD is that of the decision behind it.  Records have no restart number, which the vector's
+/* The kinds in a file; RECORD is that of the decision that follows it.  Records have no restart number, which the vector's
  * name says. */
 enum message { MESSAGE_NONE = 0, MESSAGE_STEP, MESSAGE_EPOCH, MESSAGE_STATE, MESSAGE_RECORD, MESSAGE_DECISION };
 enum { STEP_NUMBERS = 5, STATE_NUMBERS = 1, DECISION_NUMBERS = 4, HEAD = 2,

@@ -9,30 +9,24 @@
 #include "runtime/base/json.h"
 #include "runtime/data/format/csv_table.h"
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Is one of name[n] there twice? */
-static bool twice(char *const *name, uint32_t n)
+static bool twice(const char *const *name, uint32_t n)
 {
-	char **sorted = mem_alloc(n, sizeof *sorted);
-	bool found = false;
+	struct name_index x;
+	int64_t again = -1;
 
-	memcpy(sorted, name, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, by_name);
-	for (uint32_t i = 1; i < n && !found; i++)
-		found = !strcmp(sorted[i - 1], sorted[i]);
-	free(sorted);
-	return found;
+	name_index_init(&x, name, n);
+	for (uint32_t i = 0; i < n && again < 0; i++)
+		name_index_find(&x, name[i], &again);
+	name_index_release(&x);
+	return again >= 0;
 }
 
 void sample_names_format(const struct dataset *d, struct buf *out)
 {
 	json_t *list;
 
-	if (!d->ncolumn || twice(d->column, d->ncolumn))
+	if (!d->ncolumn || twice((const char *const *)d->column, d->ncolumn))
 		return;
 	list = json_array();
 	for (uint32_t i = 0; i < d->ncolumn; i++)
@@ -67,11 +61,14 @@ uint32_t sample_names_read(const char *list, struct arena *a, const char *const 
 /* Is one of a[na] among b[nb]? */
 static bool meet(const char *const *a, size_t na, const char *const *b, size_t nb)
 {
-	for (size_t i = 0; i < na; i++)
-		for (size_t k = 0; k < nb; k++)
-			if (!strcmp(a[i], b[k]))
-				return true;
-	return false;
+	struct name_index x;
+	bool found = false;
+
+	name_index_init(&x, b, nb);
+	for (size_t i = 0; i < na && !found; i++)
+		found = name_index_find(&x, a[i], NULL) >= 0;
+	name_index_release(&x);
+	return found;
 }
 
 unsigned sample_names_map(const struct read_options *o, const char *path, struct arena *a, const struct input_map **map)

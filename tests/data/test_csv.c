@@ -5,6 +5,7 @@
 #include "runtime/data/dataset.h"
 
 #include "runtime/data/format/dataset_read.h"
+#include "runtime/data/format/name_index.h"
 #include "tests/tap.h"
 
 static const struct input_want one[] = { { .name = "x", .count = 2, .ndim = 1, .dim = { 2 } } };
@@ -211,6 +212,22 @@ static void words(void)
 	buf_release(&many);
 }
 
+static void indexed(void)
+{
+	static const char *const name[] = { "b", "c", "a", "b", "b", "" };
+	struct name_index x;
+	int64_t again = 0;
+
+	name_index_init(&x, name, 6);
+	tap_ok(name_index_find(&x, "b", &again) == 0 && again == 3, "the first two places of a name");
+	tap_ok(name_index_find(&x, "c", &again) == 1 && again == -1 && name_index_find(&x, "", NULL) == 5, "names that stand once");
+	tap_ok(name_index_find(&x, "bb", &again) == -1 && again == -1 && name_index_find(&x, "d", NULL) == -1, "none");
+	name_index_release(&x);
+	name_index_init(&x, NULL, 0);
+	tap_is_int(name_index_find(&x, "a", &again), -1, "no names");
+	name_index_release(&x);
+}
+
 static void golden(void)
 {
 	static const char model[] = "input float[2] x;\n", text[] = "a:b\n1:2\n";
@@ -315,6 +332,7 @@ int main(void)
 	reading();
 	faults();
 	words();
+	indexed();
 	golden();
 	limits();
 	rubbish();

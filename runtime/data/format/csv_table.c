@@ -13,7 +13,7 @@
 
 static const char LABEL[] = "the label";
 
-enum { NAMES_SHOWN = 12, NAMES_BYTES = 400, TWICE_LOOKED = 4096 };
+enum { NAMES_SHOWN = 12, NAMES_BYTES = 400, TWICE_LOOKED = 4096, COLUMN_FAULTS_MAX = 50 };
 
 unsigned csv_table_faults(const struct csv_table *t)
 {
@@ -47,7 +47,7 @@ static bool is_header(const struct csv *c, const struct read_options *o)
 			continue;
 		words++;
 		text = csv_text(c, i);
-		wanted |= is_wanted(o, text);
+		wanted = wanted || is_wanted(o, text);
 		free(text);
 	}
 	return wanted || words == c->nfield;
@@ -98,6 +98,7 @@ void csv_table_release(struct csv_table *t)
 	for (size_t i = 0; i < t->ncolumn; i++)
 		free(t->name[i]);
 	free(t->name);
+	name_index_release(&t->index);
 	free(t->to);
 	label_words_release(&t->words);
 	free(t->trained);
@@ -110,18 +111,11 @@ void csv_table_release(struct csv_table *t)
 /* The column of this name, or -1; a name that stands twice is reported. */
 static int64_t find_column(struct csv_table *t, const char *name)
 {
-	int64_t found = -1;
+	int64_t again, found = name_index_find(&t->index, name, &again);
 
-	for (size_t i = 0; i < t->ncolumn; i++) {
-		if (strcmp(t->name[i], name))
-			continue;
-		if (found >= 0) {
-			diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, i),
-				"two columns are named `%s`", name), csv_span(&t->csv, (size_t)found), "the other");
-			break;
-		}
-		found = (int64_t)i;
-	}
+	if (found >= 0 && again >= 0)
+		diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, (size_t)again),
+			"two columns are named `%s`", name), csv_span(&t->csv, (size_t)found), "the other");
 	return found;
 }
 
@@ -235,7 +229,7 @@ static void choose_weight(struct csv_table *t)
 static void choose_mapped(struct csv_table *t, const struct input_want *w, const struct input_map *m,
 	size_t first)
 {
-	for (unsigned i = 0; i < m->ncolumn; i++) {
+	for (unsigned i = 0; i < m->ncolumn && csv_table_faults(t) < COLUMN_FAULTS_MAX; i++) {
 		int64_t column = find_column(t, m->column[i]);
 
 		if (column < 0)
@@ -379,8 +373,8 @@ static void choose_trained(struct csv_table *t)
 
 	for (unsigned i = 0; i < t->o->nwant; i++)
 		wanted += t->o->want[i].count;
-	for (size_t i = 0; t->has_header && !found && i < t->ncolumn; i++)
-		found = is_trained(t->o, t->name[i]);
+	for (size_t i = 0; t->has_header && !found && i < t->o->ntrained; i++)
+		found = name_index_find(&t->index, t->o->trained[i], NULL) >= 0;
 	if (!found || t->o->nmap || t->o->ntrained != wanted)
 		return;
 	t->trained = mem_alloc(t->o->nwant, sizeof *t->trained);
@@ -426,6 +420,7 @@ void csv_table_columns(struct csv_table *t)
 	const struct input_want *last = NULL;
 	const struct input_map *m;
 
+	name_index_init(&t->index, (const char *const *)t->name, t->ncolumn);
 	choose_label(t);
 	choose_trained(t);
 	choose_width(t);

@@ -10,6 +10,7 @@
 #include "compiler/draw/draw.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/folder.h"
+#include "runtime/log/event_folders.h"
 #include "runtime/log/tfevents.h"
 #include "runtime/train/checkpoint/train_state.h"
 
@@ -187,14 +188,15 @@ static void write_ended(struct train_log *l, const char *folder)
 static void write_all_ended(struct train_log *l)
 {
 	const struct train_job *j = &l->job->train;
-	char folder[64];
+	struct buf folder = BUF_INIT;
 
-	for (uint32_t i = 0; l->from && j->restarts > 1 && j->resume && i < j->resume->ndone; i++) {
-		snprintf(folder, sizeof folder, "start-%u/train", i + 1);
-		write_ended(l, folder);
-		snprintf(folder, sizeof folder, "start-%u/validation", i + 1);
-		write_ended(l, folder);
-	}
+	for (uint32_t i = 0; l->from && j->restarts > 1 && j->resume && i < j->resume->ndone; i++)
+		for (enum event_folder k = 0; k < EVENT_FOLDERS; k++) {
+			buf_clear(&folder);
+			event_folder_path(true, i, k, &folder);
+			write_ended(l, folder.data);
+		}
+	buf_release(&folder);
 }
 
 static bool has_lines(const struct run *run, const char *name)
@@ -248,14 +250,11 @@ static void open_start(struct train_log *l, uint32_t start)
 	if (l->start != UINT32_MAX)
 		forget(l);
 	l->start = start;
-	if (l->job->train.restarts > 1)
-		buf_printf(&folder, "start-%u/", start + 1);
-	buf_str(&folder, "train");
+	event_folder_path(l->job->train.restarts > 1, start, EVENTS_TRAIN, &folder);
 	if (open_in(l, folder.data, &l->train, &begun) && !start && !begun && !was_begun(l, folder.data))
 		add_texts(l, l->train);
-	folder.len -= strlen("train");
-	folder.data[folder.len] = 0;
-	buf_str(&folder, "validation");
+	buf_clear(&folder);
+	event_folder_path(l->job->train.restarts > 1, start, EVENTS_VALIDATION, &folder);
 	if (l->job->train.validation.nrow)
 		open_in(l, folder.data, &l->validation, &begun);
 	buf_release(&folder);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/system/folder.h"
+#include "runtime/log/event_folders.h"
 #include "runtime/train/checkpoint/train_state.h"
 
 static void note_lost(struct buf *lost, const char *name, uint64_t nbyte)
@@ -98,18 +99,14 @@ static int cut_events(struct run *run, const char *folder, const json_t *events,
 static int cut_start(struct run *run, const struct train_job *j, uint32_t start, const json_t *events, struct buf *lost, struct err *e)
 {
 	struct buf folder = BUF_INIT;
-	int code;
+	int code = 0;
 
-	if (j->restarts > 1)
-		buf_printf(&folder, "start-%u/", start + 1);
-	buf_str(&folder, "train/");
-	code = cut_events(run, folder.data, events, lost, e);
-	buf_clear(&folder);
-	if (j->restarts > 1)
-		buf_printf(&folder, "start-%u/", start + 1);
-	buf_str(&folder, "validation/");
-	if (!code)
+	for (enum event_folder k = 0; !code && k < EVENT_FOLDERS; k++) {
+		buf_clear(&folder);
+		event_folder_path(j->restarts > 1, start, k, &folder);
+		buf_char(&folder, '/');
 		code = cut_events(run, folder.data, events, lost, e);
+	}
 	buf_release(&folder);
 	return code;
 }

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/log/event_folders.h"
+
 static const char record_file[] = "run.json";
 
 static bool is_dots(const char *name)
@@ -118,10 +120,10 @@ bool latest_remove_dangling(const char *dir)
 
 /* ---- making ---- */
 
-/* Event files, and the folders that runtime/log and cli/training/train_log.c write them into. */
+/* An event file, or a folder of some. */
 static bool has_events(const char *name)
 {
-	return strstr(name, "tfevents") || !strcmp(name, "train") || !strcmp(name, "validation") || !strncmp(name, "start-", 6);
+	return strstr(name, "tfevents") || event_folder_is(name);
 }
 
 struct linking { int to; const char *name; };

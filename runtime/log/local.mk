@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += liblog.a
 liblog_a_SOURCES = \
+	runtime/log/event_folders.c \
+	runtime/log/event_folders.h \
 	runtime/log/history.c \
 	runtime/log/history.h \
 	runtime/log/latest.c \

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "runtime/log/event_folders.h"
 #include "runtime/train/option/option_table.h"
 
 #define BELOW_ONE (1 - DBL_EPSILON / 2)
@@ -149,7 +150,7 @@ static bool is_of_run(const char *path)
 {
 	static const char *const file[] = { "config.yaml", "model.qcnn", "weights.bin", "metrics.jsonl", "history.csv", "run.json",
 		"report.html", "command.log" };
-	static const char *const folder[] = { "checkpoint", "train", "validation" };
+	const char *const folder[] = { "checkpoint", event_folder_name(EVENTS_TRAIN), event_folder_name(EVENTS_VALIDATION) };
 	size_t n;
 
 	while (path[0] == '.' && path[1] == '/')

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/log/event_folders.h"
+
 enum { WIDTH_MAX = 99, PRECISION_MAX = 30, NAME_MAX_LEN = 64 };
 
 struct number { double value; bool is_count; };
@@ -170,7 +172,7 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 		base = base ? base + 1 : name.data;
 		buf_add(out, name.data, (size_t)(base - name.data));
 		if (j->restarts > 1 && !has_start(template))
-			buf_printf(out, "start-%u/", r->restart + 1);
+			event_folder_start(r->restart, out);
 		buf_str(out, base);
 	}
 	buf_release(&name);

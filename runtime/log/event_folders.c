@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The folders of event files. */
+#include "config.h"
+#include "runtime/log/event_folders.h"
+
+#include <string.h>
+
+static const char *const names[EVENT_FOLDERS] = { [EVENTS_TRAIN] = "train", [EVENTS_VALIDATION] = "validation" };
+static const char START[] = "start-";
+
+const char *event_folder_name(enum event_folder k)
+{
+	return names[k];
+}
+
+void event_folder_start(uint32_t start, struct buf *out)
+{
+	buf_printf(out, "%s%u/", START, start + 1);
+}
+
+void event_folder_path(bool several, uint32_t start, enum event_folder k, struct buf *out)
+{
+	if (several)
+		event_folder_start(start, out);
+	buf_str(out, names[k]);
+}
+
+bool event_folder_is(const char *name)
+{
+	for (int k = 0; k < EVENT_FOLDERS; k++)
+		if (!strcmp(name, names[k]))
+			return true;
+	return !strncmp(name, START, strlen(START));
+}

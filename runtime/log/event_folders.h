@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The folders of event files below a run's folder: train and validation, of several restarts start-1/train and so on. */
+#ifndef QCNN_EVENT_FOLDERS_H
+#define QCNN_EVENT_FOLDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/buf.h"
+
+enum event_folder { EVENTS_TRAIN = 0, EVENTS_VALIDATION, EVENT_FOLDERS };
+
+const char *event_folder_name(enum event_folder k);
+/* Append "start-3/", of start 2. */
+void event_folder_start(uint32_t start, struct buf *out);
+/* Append the folder of a start; several: of several. */
+void event_folder_path(bool several, uint32_t start, enum event_folder k, struct buf *out);
+/* Is this the name of one of these folders, or of a start's? */
+bool event_folder_is(const char *name);
+
+#endif

@@ -58,8 +58,6 @@ libcli_a_SOURCES = \
 	cli/config/yaml_read.c \
 	cli/config/yaml_read.h \
 	cli/help.c \
-	cli/job/attached.c \
-	cli/job/attached.h \
 	cli/job/backup.c \
 	cli/job/backup.h \
 	cli/job/classes.c \
@@ -74,6 +72,8 @@ libcli_a_SOURCES = \
 	cli/job/execution.h \
 	cli/job/job.c \
 	cli/job/job.h \
+	cli/job/joined.c \
+	cli/job/joined.h \
 	cli/job/model_file.c \
 	cli/job/model_file.h \
 	cli/job/named_model.c \

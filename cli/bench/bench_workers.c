@@ -15,9 +15,9 @@ struct bench_workers { struct cli *cli; struct cluster k; bool wished; };
 bool bench_has_workers(struct cli *c)
 {
 	const struct options *o = &c->options;
-	struct attach a;
+	struct join a;
 
-	return o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE] || (!attached_find(c, &a) && a.mode);
+	return o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE] || (!joined_find(c, &a) && a.mode);
 }
 
 struct bench_workers *bench_workers_new(struct cli *c)
@@ -53,8 +53,8 @@ static void look_after(struct bench_workers *w)
 	bool lost = false;
 
 	for (unsigned n = 0; coordinator_worker(w->k.coordinator, n, &one); n++)
-		lost |= one.lost || one.nreplaced;
-	if (!lost || w->k.guests.n)
+		lost |= one.lost || one.nrestart;
+	if (!lost || w->k.external.n)
 		return;
 	cluster_end(&w->k, 0);
 	w->wished = false;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/bench/bench.h"
-#include "cli/job/attached.h"
+#include "cli/job/joined.h"
 #include "cli/job/execution.h"
 #include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/statevector/state_memory.h"
@@ -383,7 +383,7 @@ static int bench(struct cli *c)
 		return cli_usage(c, "only one of --json, --csv and --markdown can be had");
 	if (o->given[OPT_AMPLITUDES] && o->given[OPT_BATCH])
 		return cli_usage(c, "--amplitudes and --batch both say how many samples are in a call");
-	if (!o->given[OPT_SHOW] && attached_work(c, NULL, "bench", &status))
+	if (!o->given[OPT_SHOW] && joined_work(c, NULL, "bench", &status))
 		return status;
 	j = mem_alloc(1, sizeof *j);
 	j->cli = j->what.cli = c;

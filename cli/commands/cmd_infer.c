@@ -345,7 +345,7 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 	struct buf folder = BUF_INIT;
 	int status;
 
-	attached_folder(f->cli->options.operand[0], &folder);
+	joined_folder(f->cli->options.operand[0], &folder);
 	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
 	buf_release(&folder);
 	return status ? status : cluster_start(&f->cluster, &w, far);
@@ -416,7 +416,7 @@ static int infer(struct cli *c)
 	int status;
 
 	status = weights_named(c, &c->options.operand[0], &f.path);
-	if (status || attached_work(c, NULL, c->options.operand[0], &status)) {
+	if (status || joined_work(c, NULL, c->options.operand[0], &status)) {
 		buf_release(&f.path);
 		return status;
 	}

@@ -8,7 +8,7 @@
 
 #include "cli/job/supervisor.h"
 #include "cli/job/worker_start.h"
-#include "runtime/net/launch/meeting.h"
+#include "runtime/net/launch/rendezvous.h"
 
 static int new_key(struct cli *c, const char *path)
 {
@@ -27,7 +27,7 @@ static int worker(struct cli *c)
 	if (isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
 	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */
-	stop_leave_to_leash();
+	stop_leave_to_control();
 	guard_begin();
 	return worker_start(NULL, 0, c->options.value[OPT_ISA], &e) ? cli_fail(c, &e) : 0;
 }

@@ -64,23 +64,23 @@ static int hosts_of_job(struct cluster *k, struct err *e)
 }
 
 /* Processes that were started together: this is the first, and a worker of its own is beside it. */
-static int wish_attached(struct cluster *k, const struct config *config, const char *folder)
+static int wish_joined(struct cluster *k, const struct config *config, const char *folder)
 {
-	struct attach a;
+	struct join a;
 	struct err e;
-	int status = attached_find(k->cli, &a);
+	int status = joined_find(k->cli, &a);
 
 	if (status || !a.mode)
 		return status;
-	status = attached_open(k->cli, &a, config, folder, &k->attached);
+	status = joined_open(k->cli, &a, config, folder, &k->joined);
 	if (status)
 		return status;
-	if (k->attached.meeting.len && run_make_parents(k->attached.meeting.data, &e))
+	if (k->joined.rendezvous.len && run_make_parents(k->joined.rendezvous.data, &e))
 		return cli_fail(k->cli, &e);
-	attached_guests(&k->attached, &k->guests);
-	k->why = k->attached.attach.why;
+	joined_external(&k->joined, &k->external);
+	k->why = k->joined.join.why;
 	cli_note(k->cli, "%u processes that %s has started do one job (%s); --attach=off makes each a job of its own", a.size,
-		attach_row(a.mode)->name, a.why);
+		join_row(a.mode)->name, a.why);
 	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
 }
 
@@ -96,9 +96,9 @@ static enum shard shard_of(const char *word)
 	return !strcmp(word, "file") ? SHARD_FILE : !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
 }
 
-static enum carry transport_of(const char *word)
+static enum transport transport_of(const char *word)
 {
-	return !word || !strcmp(word, "auto") ? CARRY_AUTO : !strcmp(word, "stdio") ? CARRY_STDIO : CARRY_TCP;
+	return !word || !strcmp(word, "auto") ? TRANSPORT_AUTO : !strcmp(word, "stdio") ? TRANSPORT_STDIO : TRANSPORT_TCP;
 }
 
 /* The option without a value means on. */
@@ -129,10 +129,10 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	int status;
 
 	*out = (struct cluster){ .cli = c };
-	status = wish_attached(out, config, folder);
+	status = wish_joined(out, config, folder);
 	if (status)
 		return status;
-	if (!out->guests.n && (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e))))
+	if (!out->external.n && (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e))))
 		return cli_fail(c, &e);
 	if (out->hosts.n && !out->why)
 		out->why = why_hosts(o, config);
@@ -151,7 +151,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->same_isa = agreement && !strcmp(agreement, "same");
 	out->start_s = o->given[OPT_START_SECONDS] || !config ? (double)options_count(o, OPT_START_SECONDS)
 		: (double)config_int(config, KEY_CLUSTER_START_SECONDS);
-	out->replacements = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
+	out->restarts = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	out->of_config = is_of_config(out, config);
 	return 0;
@@ -232,7 +232,7 @@ static void say_ready(const struct cluster *k, double seconds)
 
 	for (; coordinator_worker(k->coordinator, n, &w); n++)
 		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
-	if (k->guests.n)
+	if (k->external.n)
 		cli_note(k->cli, "%u workers, ready after %.2f s", n, seconds);
 	else
 		cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
@@ -242,8 +242,8 @@ static void say_ready(const struct cluster *k, double seconds)
 static int start_workers(struct cluster *k, struct err *e)
 {
 	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
-		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .replacements = k->replacements, .shard = k->shard, .start_s = k->start_s,
-		.guests = k->guests.n ? &k->guests : NULL, .say = say, .ctx = k };
+		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .restarts = k->restarts, .shard = k->shard, .start_s = k->start_s,
+		.external = k->external.n ? &k->external : NULL, .say = say, .ctx = k };
 
 	return coordinator_new(&o, &k->coordinator, e);
 }
@@ -299,6 +299,6 @@ void cluster_end(struct cluster *k, int status)
 	}
 	coordinator_free(k->coordinator);
 	k->coordinator = NULL;
-	attached_release(&k->attached);
+	joined_release(&k->joined);
 	hosts_release(&k->hosts);
 }

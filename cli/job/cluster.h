@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/config/configuration.h"
-#include "cli/job/attached.h"
+#include "cli/job/joined.h"
 #include "cli/job/samples.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/train/train.h"
@@ -18,13 +18,13 @@ struct cluster {
 	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
 	const char *program, *iface;
 	bool encrypt, same_isa, push;
-	enum carry transport;
-	unsigned replacements;
+	enum transport transport;
+	unsigned restarts;
 	enum shard shard;
 	double start_s;              /* 0: as usual */
 	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
-	struct attached attached;
-	struct coordinator_guests guests;    /* n 0: none */
+	struct joined joined;
+	struct external_workers external;    /* n 0: none */
 	struct coordinator *coordinator;
 };
 

@@ -17,8 +17,8 @@ static const char *const shard_text[] = {
 
 static const char *mode_of(const struct cluster *k)
 {
-	if (k->guests.n)
-		return attach_row(k->attached.attach.mode)->name;
+	if (k->external.n)
+		return join_row(k->joined.join.mode)->name;
 	for (size_t i = 0; i < k->hosts.n; i++)
 		if (!host_is_local(&k->hosts.host[i]))
 			return launch_row(k->launcher)->name;
@@ -42,26 +42,26 @@ static char **command_of(const struct cluster *k, const struct host *h)
 /* Where the others look for rank 0. */
 static void rank_0(const struct cluster *k, struct buf *out)
 {
-	const struct attach *a = &k->attached.attach;
+	const struct join *a = &k->joined.join;
 
 	if (*a->host)
 		buf_printf(out, "%s, port %u", a->host, a->port);
-	if (k->attached.meeting.len)
-		buf_printf(out, "%s%s", out->len ? ", with the key in " : "", k->attached.meeting.data);
+	if (k->joined.rendezvous.len)
+		buf_printf(out, "%s%s", out->len ? ", with the key in " : "", k->joined.rendezvous.data);
 }
 
 void cluster_plan_text(const struct cluster *k, struct buf *out)
 {
 	struct buf place = BUF_INIT;
 
-	if (!k->guests.n && !k->hosts.n) {
+	if (!k->external.n && !k->hosts.n) {
 		buf_printf(out, "workers   none: %s\n", why_of(k));
 		return;
 	}
 	buf_printf(out, "start     %s: %s\n", mode_of(k), why_of(k));
-	if (k->guests.n) {
+	if (k->external.n) {
 		rank_0(k, &place);
-		buf_printf(out, "processes %u, which find rank 0 by %s\n", k->attached.attach.size, place.data);
+		buf_printf(out, "processes %u, which find rank 0 by %s\n", k->joined.join.size, place.data);
 		buf_release(&place);
 	}
 	for (size_t i = 0; i < k->hosts.n; i++) {
@@ -97,8 +97,8 @@ json_t *cluster_plan_json(const struct cluster *k)
 	for (size_t i = 0; i < k->hosts.n; i++)
 		json_array_append_new(hosts, host_json(k, &k->hosts.host[i]));
 	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k), "processes",
-		k->guests.n ? (int)k->attached.attach.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", k->hosts.n ? worker_lost : none_lost, "hosts", hosts);
-	if (k->guests.n) {
+		k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", k->hosts.n ? worker_lost : none_lost, "hosts", hosts);
+	if (k->external.n) {
 		rank_0(k, &place);
 		json_object_set_new(all, "rank_0", json_string(place.data));
 		buf_release(&place);

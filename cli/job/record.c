@@ -246,7 +246,7 @@ json_t *record_workers(const struct coordinator *c)
 		json_object_set_new(one, "seconds", json_real(w.seconds));
 		json_object_set_new(one, "units_per_second", w.seconds > 0 ? json_real((double)w.nunit / w.seconds) : json_null());
 		json_object_set_new(one, "lost", json_boolean(w.lost));
-		json_object_set_new(one, "replaced", json_integer(w.nreplaced));
+		json_object_set_new(one, "replaced", json_integer(w.nrestart));
 		json_array_append_new(all, one);
 	}
 	return all;

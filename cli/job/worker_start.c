@@ -52,7 +52,7 @@ int worker_start(const struct worker_finder *f, unsigned share, const char *most
 	int code;
 
 	describe(&about, share, most);
-	code = f ? worker_attach(f, &about, &remote_worker_ops, w, e) : worker_run(STDIN_FILENO, &about, &remote_worker_ops, w, e);
+	code = f ? worker_process_join(f, &about, &remote_worker_ops, w, e) : worker_process_run(STDIN_FILENO, &about, &remote_worker_ops, w, e);
 	remote_worker_free(w);
 	return code;
 }
@@ -63,7 +63,7 @@ static void end_soon(int number)
 	alarm(TERM_SECONDS);
 }
 
-void stop_leave_to_leash(void)
+void stop_leave_to_control(void)
 {
 	static const int left[] = { SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU };
 	struct sigaction a = { .sa_handler = end_soon, .sa_flags = SA_RESTART };

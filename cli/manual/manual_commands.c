@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "runtime/base/diag.h"
-#include "runtime/net/launch/attach.h"
+#include "runtime/net/launch/join.h"
 #include "runtime/net/launch/launch.h"
 
 static const struct command *command_of(const char *name)
@@ -176,8 +176,8 @@ void section_attachments(struct buf *out, const char *name)
 {
 	(void)name;
 	buf_str(out, ".Bl -tag -width Kubernetes\n");
-	for (int i = 1; i < ATTACH_COUNT; i++) {
-		const struct attach_row *row = attach_row((enum attach_mode)i);
+	for (int i = 1; i < JOIN_COUNT; i++) {
+		const struct join_row *row = join_row((enum join_mode)i);
 
 		buf_printf(out, ".It Cm %s\n", row->name);
 		mdoc_text(out, row->text);

@@ -57,7 +57,7 @@ static const struct metrics_worker *done_since(struct train_workers *w, const st
 
 		all += samples;
 		w->now[i] = (struct metrics_worker){ .name = one.name, .share = samples, .heard = one.heard, .lost = one.lost,
-			.replaced = one.nreplaced, .samples_per_second = seconds > 0 ? samples / seconds : 0 };
+			.replaced = one.nrestart, .samples_per_second = seconds > 0 ? samples / seconds : 0 };
 	}
 	for (unsigned i = 0; i < w->n && all > 0; i++)
 		w->now[i].share /= all;

@@ -3,7 +3,7 @@
 #ifndef QCNN_REMOTE_H
 #define QCNN_REMOTE_H
 
-#include "runtime/net/worker.h"
+#include "runtime/net/worker_process.h"
 #include "runtime/train/train.h"
 
 /* The job as a message; loss NULL: no gradients.  *program gets the bytecode, which *out borrows. */
@@ -17,7 +17,7 @@ unsigned remote_shortcuts(const struct evaluator_options *o);
  * libm's.  Equal digests, equal bits. */
 int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, struct err *e);
 
-/* The worker's evaluator behind worker_run. */
+/* The worker's evaluator behind worker_process_run. */
 struct remote_worker;
 struct remote_worker *remote_worker_new(void);
 void remote_worker_free(struct remote_worker *w);

@@ -106,7 +106,7 @@ static void become_worker(unsigned k, uint64_t memory)
 	buf_release(&b);
 }
 
-/* An agent for LAUNCHER_EXEC: it keeps the first frame, and waits for the leash. */
+/* An agent for LAUNCHER_EXEC: it keeps the first frame, and waits for the control pipe. */
 static void play_agent(void)
 {
 	FILE *f = fopen("agent", "w");

@@ -27,7 +27,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/cluster/coordinator.h"
-#include "runtime/net/worker.h"
+#include "runtime/net/worker_process.h"
 
 enum { WORKERS_MAX = 200, NIN = 8, WARM = 20, TURN_BELOW = 500 };
 
@@ -105,7 +105,7 @@ static int be_worker(const char *list, const char *host)
 	struct wire_about about = { .kernels = "baseline", .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "none" };
 	struct sleeper s = { .us = pace(list, (unsigned)atoi(strrchr(host, '.') + 1) - 1) };
 	struct err e = { 0, "" };
-	int code = worker_run(STDIN_FILENO, &about, &ops, &s, &e);
+	int code = worker_process_run(STDIN_FILENO, &about, &ops, &s, &e);
 
 	if (code)
 		fprintf(stderr, "%s\n", e.text);

@@ -97,9 +97,9 @@ static void answer(unsigned k, const uint8_t *body, size_t len)
 
 static void be_workers(void)
 {
-	struct buf beat = BUF_INIT;
+	struct buf heartbeat = BUF_INIT;
 
-	wire_put_beat(&beat, &(struct wire_beat){ 0 });
+	wire_put_heartbeat(&heartbeat, &(struct wire_heartbeat){ 0 });
 	while (!leave) {
 		for (unsigned k = 0; k < NWORKER; k++) {
 			const uint8_t *body;
@@ -108,7 +108,7 @@ static void be_workers(void)
 			if (peer[k].fd < 0)
 				continue;
 			if (k == 0 || mood != SILENT)
-				put(k, &beat);
+				put(k, &heartbeat);
 			while (k == 1 && mood == LATE && nlate) {
 				put(k, &late[--nlate]);
 				buf_release(&late[nlate]);
@@ -120,7 +120,7 @@ static void be_workers(void)
 		}
 		usleep(2000);
 	}
-	buf_release(&beat);
+	buf_release(&heartbeat);
 }
 
 static void *others(void *arg)
@@ -255,7 +255,7 @@ int main(void)
 	struct host host = { "127.0.0.1", NWORKER };
 	struct hosts hosts = { &host, 1, 1 };
 	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .agent = "./agent", .encrypt = true, .shard = SHARD_DATA, .start_s = PATIENCE_S,
-		.beat_s = 0.1, .suspect_s = 1, .dead_s = 60, .say = say };
+		.heartbeat_s = 0.1, .suspect_s = 1, .dead_s = 60, .say = say };
 	struct wire_job job = { .device = "cpu", .kernels = "baseline", .loss = "mse" };
 	const char *worker = "", *best = "";
 	struct err e = { 0, "" };

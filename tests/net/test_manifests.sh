@@ -55,7 +55,7 @@ value() { sed -n "s/^ *-* *$1: *//p" one | head -1 | tr -d '"'; }
 tap_is "$(value completionMode)" Indexed "each pod has a number"
 tap_is "$(value completions) $(value parallelism)" "$(sed -n '/name: WORLD_SIZE/{n;s/.*value: *"\(.*\)"/\1/p;}' one | sed 's/.*/& &/')" "completions and parallelism are WORLD_SIZE"
 tap_is "$(value restartPolicy)" Never "podFailurePolicy needs restartPolicy: Never"
-port=$(sed -n 's/.*ATTACH_PORT = \([0-9]*\).*/\1/p' "$top_srcdir/runtime/net/launch/attach.h")
+port=$(sed -n 's/.*JOIN_PORT = \([0-9]*\).*/\1/p' "$top_srcdir/runtime/net/launch/join.h")
 tap_is "$(value containerPort) $(part Service | sed -n 's/^ *-* *port: *//p')" "$port $port" "the port is the one that others look at"
 tap_is "$(value subdomain)" "$(part Service | awk '/^  name:/ { print $2; exit }')" "the Job's subdomain is the Service"
 tap_is "$(part Service | sed -n 's/^ *job-name: *//p')" "$(awk '/^  name:/ { print $2; exit }' one)" "which selects the Job's pods"

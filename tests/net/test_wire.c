@@ -74,7 +74,7 @@ static void put_all(struct buf b[MESSAGES])
 	buf_f64s(&b[9], value, 6);
 	wire_put_result(&b[10], &result, value, vector);
 	wire_put_failed(&b[11], &failed);
-	wire_put_beat(&b[12], &(struct wire_beat){ 1234567 });
+	wire_put_heartbeat(&b[12], &(struct wire_heartbeat){ 1234567 });
 	wire_put_bye(&b[13], &(struct wire_bye){ -5, "the end" });
 	wire_put_data(&b[14], &(struct wire_data){ .set = 3, .nrow = 8, .nx = 3, .n = 2 }, rows);
 	buf_f64s(&b[14], value, 6);
@@ -518,7 +518,7 @@ static void test_early(void)
 	peer_put(&p[0], &b);
 	peer_flush(&p[0], &e);
 	peer_fill(&p[1], &e);
-	tap_ok(next_is(&p[1], &b), "1024 bytes are taken from a stranger");
+	tap_ok(next_is(&p[1], &b), "1024 bytes are taken from a peer that has not proved its key");
 	buf_char(&b, 'x');
 	peer_put(&p[0], &b);
 	peer_flush(&p[0], &e);
@@ -561,7 +561,7 @@ static void test_nonce(bool aes)
 int main(void)
 {
 	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT", "JOB", "READY", "WEIGHTS", "WORK",
-		"RESULT", "FAILED", "BEAT", "BYE", "DATA" };
+		"RESULT", "FAILED", "HEARTBEAT", "BYE", "DATA" };
 	struct buf b[MESSAGES] = { { 0, 0, 0 } };
 
 	tap_ok(crypto_start(), "random numbers");

@@ -13,8 +13,8 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/net/cluster/member.h"
-#include "runtime/net/launch/meeting.h"
+#include "runtime/net/cluster/worker.h"
+#include "runtime/net/launch/rendezvous.h"
 
 #define WATCH_S 0.02                     /* between two looks at processes and clocks */
 
@@ -34,24 +34,24 @@ static short wanted(const struct peer *p)
 }
 
 /* As long as it is not a connection's. */
-static int leash_of(const struct member *m)
+static int control_of(const struct worker *m)
 {
-	return launch_events(&m->process) ? m->process.leash : -1;
+	return launch_events(&m->process) ? m->process.control : -1;
 }
 
 static size_t gather_fds(struct coordinator *c)
 {
 	size_t n = 0;
 
-	for (unsigned i = 0; i < c->nmember; i++) {
-		watch_fd(c, &n, c->member[i].peer.fd, wanted(&c->member[i].peer));
-		watch_fd(c, &n, c->member[i].process.talk, POLLIN);
-		watch_fd(c, &n, leash_of(&c->member[i]), launch_events(&c->member[i].process));
+	for (unsigned i = 0; i < c->nworker; i++) {
+		watch_fd(c, &n, c->worker[i].peer.fd, wanted(&c->worker[i].peer));
+		watch_fd(c, &n, c->worker[i].process.errors, POLLIN);
+		watch_fd(c, &n, control_of(&c->worker[i]), launch_events(&c->worker[i].process));
 	}
 	for (unsigned i = 0; i < c->nlistener; i++)
 		watch_fd(c, &n, c->listener[i].fd, POLLIN);
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
-		watch_fd(c, &n, c->stranger[i].peer.fd, POLLIN);
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
+		watch_fd(c, &n, c->pending[i].peer.fd, POLLIN);
 	return n;
 }
 
@@ -67,23 +67,23 @@ static void see_to(struct coordinator *c, size_t n, double now)
 {
 	size_t at = 0;
 
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 		short events = heard_of(c, n, &at, m->peer.fd);
 
-		c->watch_at = heard_of(c, n, &at, m->process.talk) ? 0 : c->watch_at;
-		c->watch_at = heard_of(c, n, &at, leash_of(m)) ? 0 : c->watch_at;
+		c->watch_at = heard_of(c, n, &at, m->process.errors) ? 0 : c->watch_at;
+		c->watch_at = heard_of(c, n, &at, control_of(m)) ? 0 : c->watch_at;
 		if (events & ~POLLOUT)
-			member_read(c, m, now);
+			worker_read(c, m, now);
 		if (events & POLLOUT)
-			member_flush(m);
+			worker_flush(m);
 	}
 	for (unsigned i = 0; i < c->nlistener; i++)
 		if (heard_of(c, n, &at, c->listener[i].fd))
-			strangers_accept(c, c->listener[i].fd, now);
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
-		if (c->stranger[i].peer.fd >= 0 && heard_of(c, n, &at, c->stranger[i].peer.fd))
-			stranger_read(c, &c->stranger[i], now);
+			pending_all_accept(c, c->listener[i].fd, now);
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
+		if (c->pending[i].peer.fd >= 0 && heard_of(c, n, &at, c->pending[i].peer.fd))
+			pending_read(c, &c->pending[i], now);
 }
 
 void coordinator_turn(struct coordinator *c, int timeout_ms)
@@ -100,11 +100,11 @@ void coordinator_turn(struct coordinator *c, int timeout_ms)
 	spin_over(&c->spin, now);
 
 	/* Who was stopped itself has not heard anybody for that long. */
-	if (now - c->turned > 2 * c->o.beat_s && c->turned > 0) {
-		for (unsigned i = 0; i < c->nmember; i++)
-			c->member[i].heard = now;
-		for (unsigned i = 0; i < STRANGERS_MAX; i++)
-			c->stranger[i].until += now - c->turned;
+	if (now - c->turned > 2 * c->o.heartbeat_s && c->turned > 0) {
+		for (unsigned i = 0; i < c->nworker; i++)
+			c->worker[i].heard = now;
+		for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
+			c->pending[i].until += now - c->turned;
 		c->heard = now;
 		c->slept += now - c->turned;
 	}
@@ -113,7 +113,7 @@ void coordinator_turn(struct coordinator *c, int timeout_ms)
 		see_to(c, n, now);
 	if (now < c->watch_at)
 		return;                      /* a step's turns come in microseconds */
-	members_watch(c, now);
+	workers_watch(c, now);
 	c->watch_at = now + WATCH_S;
 }
 
@@ -147,12 +147,12 @@ struct pool *coordinator_pool(struct coordinator *c)
 
 bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coordinator_worker *out)
 {
-	const struct member *m = rank < c->nmember ? &c->member[rank] : NULL;
+	const struct worker *m = rank < c->nworker ? &c->worker[rank] : NULL;
 
 	if (!m)
 		return false;
 	pthread_mutex_lock((pthread_mutex_t *)&c->lock);
-	*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == MEMBER_LOST, m->nreplaced,
+	*out = (struct coordinator_worker){ m->name, m->nunit, m->seconds, m->ready.nthread, m->state == WORKER_LOST, m->nrestart,
 		m->nsample, m->nsent + m->peer.nwritten, m->peer.fd < 0 ? -1 : clock_seconds() - m->heard };
 	pthread_mutex_unlock((pthread_mutex_t *)&c->lock);
 	return true;
@@ -160,33 +160,33 @@ bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coord
 
 /* ---- life ---- */
 
-static void add_guests(struct coordinator *c)
+static void add_external(struct coordinator *c)
 {
-	const struct coordinator_guests *g = c->o.guests;
+	const struct external_workers *g = c->o.external;
 
 	for (unsigned k = 0; k < g->n; k++) {
-		struct member *m = &c->member[c->nmember];
+		struct worker *m = &c->worker[c->nworker];
 
-		m->rank = c->nmember++;
+		m->rank = c->nworker++;
 		m->share = 1;
-		m->guest = true;
+		m->external = true;
 		m->peer.fd = -1;
 		m->process = LAUNCHED_NONE;
 		snprintf(m->name, sizeof m->name, "rank %u", m->rank);
 	}
 }
 
-static void add_members(struct coordinator *c)
+static void add_workers(struct coordinator *c)
 {
 	const struct hosts *h = c->o.hosts;
-	unsigned share = c->o.guests && c->o.guests->share ? c->o.guests->share : 1;
+	unsigned share = c->o.external && c->o.external->share ? c->o.external->share : 1;
 
-	c->member = mem_alloc(hosts_workers(h) + (c->o.guests ? c->o.guests->n : 0) + 1, sizeof *c->member);
+	c->worker = mem_alloc(hosts_workers(h) + (c->o.external ? c->o.external->n : 0) + 1, sizeof *c->worker);
 	for (size_t i = 0; i < h->n; i++)
 		for (unsigned k = 0; k < h->host[i].nworker; k++) {
-			struct member *m = &c->member[c->nmember];
+			struct worker *m = &c->worker[c->nworker];
 
-			m->rank = c->nmember++;
+			m->rank = c->nworker++;
 			m->share = h->host[i].nworker * share;
 			m->peer.fd = -1;
 			m->process = LAUNCHED_NONE;
@@ -195,15 +195,15 @@ static void add_members(struct coordinator *c)
 				m->place = (struct launch_place){ LAUNCHER_LOCAL, NULL, h->host[i].name, NULL, false };
 			snprintf(m->name, sizeof m->name, "%s[%u]", h->host[i].name, m->rank);
 		}
-	if (c->o.guests)
-		add_guests(c);
+	if (c->o.external)
+		add_external(c);
 }
 
 /* Where we listen, for those who cannot be told otherwise. */
-static int write_meeting(struct coordinator *c, struct err *e)
+static int write_rendezvous(struct coordinator *c, struct err *e)
 {
-	const struct coordinator_guests *g = c->o.guests;
-	struct meeting *m = crypto_secret_new(sizeof *m);
+	const struct external_workers *g = c->o.external;
+	struct rendezvous *m = crypto_secret_new(sizeof *m);
 	int code;
 
 	if (!m)
@@ -215,16 +215,16 @@ static int write_meeting(struct coordinator *c, struct err *e)
 	memcpy(m->words, g->words, sizeof m->words);
 	for (unsigned i = 0; i < c->nlistener; i++)
 		memcpy(m->address[i], c->listener[i].address, sizeof m->address[i]);
-	code = meeting_write(g->meeting, m, e);
+	code = rendezvous_write(g->rendezvous, m, e);
 	crypto_secret_free(m, sizeof *m);
-	c->met = !code;
+	c->rendezvous_written = !code;
 	return code;
 }
 
-static bool all_in(const struct coordinator *c, enum member_state state)
+static bool all_in(const struct coordinator *c, enum worker_state state)
 {
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (c->member[i].state < state || c->member[i].state > MEMBER_READY)
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (c->worker[i].state < state || c->worker[i].state > WORKER_READY)
 			return false;
 	return true;
 }
@@ -234,38 +234,38 @@ static unsigned long steps_taken(const struct coordinator *c)
 {
 	unsigned long n = 0;
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		n += c->member[i].state + (MEMBER_LOST + 1ul) * c->member[i].nstart + (unsigned long)c->member[i].process.sent;
+	for (unsigned i = 0; i < c->nworker; i++)
+		n += c->worker[i].state + (WORKER_LOST + 1ul) * c->worker[i].nstart + (unsigned long)c->worker[i].process.sent;
 	return n;
 }
 
-/* Seconds in which nobody gets on before one is given up.  --wait, which is for guests, hurries nobody else. */
-static double patience(const struct coordinator *c, const struct member *m, enum member_state state)
+/* Seconds in which nobody gets on before one is given up.  --wait, which is for external workers, hurries nobody else. */
+static double patience(const struct coordinator *c, const struct worker *m, enum worker_state state)
 {
-	if (state > MEMBER_HERE)
+	if (state > WORKER_DESCRIBED)
 		return 10 * c->o.start_s;
-	if (!c->o.guests)
+	if (!c->o.external)
 		return c->o.start_s;
-	return m->guest || c->o.guests->seconds > c->o.start_s ? c->o.guests->seconds : c->o.start_s;
+	return m->external || c->o.external->seconds > c->o.start_s ? c->o.external->seconds : c->o.start_s;
 }
 
 /* Who is not in a state yet, and has had its time; NULL: nobody. */
-static const struct member *who_is_late(const struct coordinator *c, enum member_state state, double seconds)
+static const struct worker *who_is_late(const struct coordinator *c, enum worker_state state, double seconds)
 {
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (c->member[i].state < state && seconds > patience(c, &c->member[i], state))
-			return &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (c->worker[i].state < state && seconds > patience(c, &c->worker[i], state))
+			return &c->worker[i];
 	return NULL;
 }
 
 /* Turn until all are in a state; a loss on the way is the end, and so is one that is late. */
-static int wait_for(struct coordinator *c, enum member_state state, const char *what, struct err *e)
+static int wait_for(struct coordinator *c, enum worker_state state, const char *what, struct err *e)
 {
 	unsigned long seen = steps_taken(c);
 	double since = clock_seconds() - c->slept;
-	const struct member *m = NULL;
+	const struct worker *m = NULL;
 
-	members_watch(c, clock_seconds());   /* they wait for their first frame */
+	workers_watch(c, clock_seconds());   /* they wait for their first frame */
 	while (!c->first.code && !all_in(c, state) && !m) {
 		coordinator_turn(c, KEEPER_MS / 5);
 		if (steps_taken(c) != seen)
@@ -277,16 +277,16 @@ static int wait_for(struct coordinator *c, enum member_state state, const char *
 		return err_set(e, c->first.code, "%s", c->first.text);
 	if (m)
 		return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", m->name, what, patience(c, m, state),
-			m->guest ? "--wait" : "--start-seconds", m->process.last[0] ? "; the last it said: " : "", m->process.last);
+			m->external ? "--wait" : "--start-seconds", m->process.last[0] ? "; the last it said: " : "", m->process.last);
 	return 0;
 }
 
 /* Nobody will hear of those that were started: their complaints would hide the reason. */
 static void forget_starts(struct coordinator *c)
 {
-	for (unsigned i = 0; i < c->nmember; i++) {
-		launch_let_go(&c->member[i].process, true);
-		launch_release(&c->member[i].process);
+	for (unsigned i = 0; i < c->nworker; i++) {
+		launch_let_go(&c->worker[i].process, true);
+		launch_release(&c->worker[i].process);
 	}
 }
 
@@ -300,7 +300,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = descriptors_reserve(hosts_workers(o->hosts) + (o->guests ? o->guests->n : 0), e);
+	code = descriptors_reserve(hosts_workers(o->hosts) + (o->external ? o->external->n : 0), e);
 	if (code)
 		return code;
 	secrets = crypto_secret_new(sizeof *secrets);
@@ -310,16 +310,16 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	c->pool.ops = &coordinator_ops;
 	c->secrets = secrets;
 	c->o = *o;
-	if (o->guests && o->guests->key)
-		memcpy(secrets->key, o->guests->key, sizeof secrets->key);
+	if (o->external && o->external->key)
+		memcpy(secrets->key, o->external->key, sizeof secrets->key);
 	else
 		crypto_random(secrets->key, sizeof secrets->key);
-	if (o->guests && o->guests->job)
-		memcpy(c->job_id, o->guests->job, sizeof c->job_id);
+	if (o->external && o->external->job)
+		memcpy(c->job_id, o->external->job, sizeof c->job_id);
 	else
 		crypto_random(c->job_id, sizeof c->job_id);
 	c->o.start_s = o->start_s > 0 ? o->start_s : 15;
-	c->o.beat_s = o->beat_s > 0 ? o->beat_s : 1;
+	c->o.heartbeat_s = o->heartbeat_s > 0 ? o->heartbeat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
 	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
 	c->ncore = cpus_threads(&rule);
@@ -329,21 +329,21 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->stop, &steady);
 	pthread_condattr_destroy(&steady);
-	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
-		c->stranger[i].peer.fd = -1;
-		c->stranger[i].hs = &secrets->hs[i];
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {
+		c->pending[i].peer.fd = -1;
+		c->pending[i].hs = &secrets->hs[i];
 	}
-	add_members(c);
+	add_workers(c);
 	pthread_mutex_lock(&c->lock);
-	members_start(c, clock_seconds());   /* logging in takes the longest: where to listen is found out meanwhile */
+	workers_start(c, clock_seconds());   /* logging in takes the longest: where to listen is found out meanwhile */
 	code = listeners_open(c, e);
 	c->listening = !code;
 	if (code)
 		forget_starts(c);
-	if (!code && o->guests && o->guests->meeting)
-		code = write_meeting(c, e);
+	if (!code && o->external && o->external->rendezvous)
+		code = write_rendezvous(c, e);
 	if (!code)
-		code = wait_for(c, MEMBER_HERE, "come", e);
+		code = wait_for(c, WORKER_DESCRIBED, "come", e);
 	pthread_mutex_unlock(&c->lock);
 	if (code) {
 		coordinator_free(c);
@@ -366,13 +366,13 @@ bool worker_has_kernels(const struct wire_about *a, const char *kernels)
 
 bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, const char **worker, const char **best)
 {
-	for (unsigned i = 0; i < c->nmember; i++) {
-		const struct wire_about *a = &c->member[i].about;
+	for (unsigned i = 0; i < c->nworker; i++) {
+		const struct wire_about *a = &c->worker[i].about;
 		const char *last = strrchr(a->kernels, ' ');
 
 		if (worker_has_kernels(a, kernels))
 			continue;
-		*worker = c->member[i].name;
+		*worker = c->worker[i].name;
 		*best = last ? last + 1 : a->kernels;
 		return false;
 	}
@@ -384,24 +384,24 @@ static int same_answers(struct coordinator *c, const struct wire_ready *own, str
 {
 	struct err why;
 
-	c->right = own ? *own : c->member[0].ready;
-	c->right_name = own ? "this machine" : c->member[0].name;
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (!job_same_answer(c, &c->member[i], &why))
-			return err_set(e, why.code, "%s: %s", c->member[i].name, why.text);
+	c->right = own ? *own : c->worker[0].ready;
+	c->right_name = own ? "this machine" : c->worker[0].name;
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (!job_same_answer(c, &c->worker[i], &why))
+			return err_set(e, why.code, "%s: %s", c->worker[i].name, why.text);
 	return 0;
 }
 
 /* What workers know of the job before is forgotten. */
 static void forget_job(struct coordinator *c)
 {
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 
 		shard_forget(m);
 		m->weights = 0;
 		m->unit_seconds = 0;
-		m->state = m->state == MEMBER_READY ? MEMBER_HERE : m->state;
+		m->state = m->state == WORKER_READY ? WORKER_DESCRIBED : m->state;
 	}
 	memset(c->set, 0, sizeof c->set);
 	c->started = false;
@@ -414,11 +414,11 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	pthread_mutex_lock(&c->lock);
 	forget_job(c);
 	code = job_keep(c, job, e);
-	for (unsigned i = 0; i < c->nmember && !code; i++)
-		if (c->member[i].state == MEMBER_HERE)
-			job_send(c, &c->member[i]);
+	for (unsigned i = 0; i < c->nworker && !code; i++)
+		if (c->worker[i].state == WORKER_DESCRIBED)
+			job_send(c, &c->worker[i]);
 	if (!code)
-		code = wait_for(c, MEMBER_READY, "prepared the job", e);
+		code = wait_for(c, WORKER_READY, "prepared the job", e);
 	if (!code)
 		code = same_answers(c, own, e);
 	c->started = !code;
@@ -441,16 +441,16 @@ void coordinator_free(struct coordinator *c)
 	pthread_mutex_unlock(&c->lock);
 	if (c->has_keeper)
 		pthread_join(c->keeper, NULL);
-	members_dismiss(c);
-	if (c->met)
-		unlink(c->o.guests->meeting);
-	for (unsigned i = 0; i < c->nmember; i++) {
-		launch_release(&c->member[i].process);
-		peer_close(&c->member[i].peer);
-		shard_forget(&c->member[i]);
+	workers_shut_down(c);
+	if (c->rendezvous_written)
+		unlink(c->o.external->rendezvous);
+	for (unsigned i = 0; i < c->nworker; i++) {
+		launch_release(&c->worker[i].process);
+		peer_close(&c->worker[i].peer);
+		shard_forget(&c->worker[i]);
 	}
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
-		peer_close(&c->stranger[i].peer);
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
+		peer_close(&c->pending[i].peer);
 	for (unsigned i = 0; i < c->nlistener; i++)
 		close(c->listener[i].fd);
 	pthread_cond_destroy(&c->stop);
@@ -465,7 +465,7 @@ void coordinator_free(struct coordinator *c)
 	free(c->number);
 	free(c->row);
 	free(c->vector);
-	free(c->member);
+	free(c->worker);
 	crypto_secret_free(c->secrets, sizeof *c->secrets);
 	free(c);
 }

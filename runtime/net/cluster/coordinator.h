@@ -16,15 +16,15 @@
 struct coordinator;
 
 /* Workers that others have started: they come by themselves, as ranks 1 to n. */
-struct coordinator_guests {
+struct external_workers {
 	unsigned n;
 	unsigned share;              /* of the job's processes on this machine; 0 or 1: this one alone */
 	bool near;                   /* all are on this machine */
-	const char *host; uint16_t port;     /* where they look for this process; host "": they read the meeting file */
+	const char *host; uint16_t port;     /* where they look for this process; host "": they read the rendezvous file */
 	const uint8_t *key;          /* that they have already; NULL: a new one */
-	const uint8_t *job;          /* the job's id, which they know; NULL: a new one, which they read in the meeting file */
-	const uint8_t *words;        /* hash of the command line, for the meeting file */
-	const char *meeting;         /* the file to write for them, removed in the end, or NULL */
+	const uint8_t *job;          /* the job's id, which they know; NULL: a new one, which they read in the rendezvous file */
+	const uint8_t *words;        /* hash of the command line, for the rendezvous file */
+	const char *rendezvous;         /* the file to write for them, removed in the end, or NULL */
 	double seconds;              /* to wait for them */
 };
 
@@ -34,15 +34,15 @@ enum shard { SHARD_OFF = 0, SHARD_DATA, SHARD_AUTO, SHARD_FILE };
 
 struct coordinator_options {
 	const struct hosts *hosts;   /* borrowed */
-	const struct coordinator_guests *guests;     /* borrowed; NULL: none */
+	const struct external_workers *external;     /* borrowed; NULL: none */
 	enum launcher launcher;      /* of hosts that are not local */
 	const char *agent, *program; /* as in launch_place */
 	const char *iface;           /* interface or address to listen on; NULL: where each host is reached */
 	bool encrypt, push;          /* push: as in launch_place */
-	enum carry transport;
+	enum transport transport;
 	enum shard shard;
-	unsigned replacements;       /* starts of a lost worker without a result in between */
-	double start_s, beat_s, suspect_s, dead_s;       /* 0: 15 (in which none of those that start gets on), 1, 5, 15 */
+	unsigned restarts;       /* starts of a lost worker without a result in between */
+	double start_s, heartbeat_s, suspect_s, dead_s;       /* 0: 15 (in which none of those that start gets on), 1, 5, 15 */
 	/* A line that a worker ("b[2]") has printed, or (NULL) one about what happens; from any thread. */
 	void (*say)(void *ctx, const char *worker, const char *line);
 	void *ctx;
@@ -57,12 +57,12 @@ bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, c
  * its test, those of *own where that is given. */
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);
 struct pool *coordinator_pool(struct coordinator *c);
-/* With which code the job ends; guests end with it too (default: 0, all is done). */
+/* With which code the job ends; external workers end with it too (default: 0, all is done). */
 void coordinator_ending(struct coordinator *c, int code);
 /* The end for all workers; no process is left. */
 void coordinator_free(struct coordinator *c);
 
-struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; unsigned nreplaced;
+struct coordinator_worker { const char *name; uint64_t nunit; double seconds; uint32_t nthread; bool lost; unsigned nrestart;
 	uint64_t nsample, nsent;     /* nsent: bytes to it */
 	double heard;                /* seconds since its last sign; negative: it is not connected */
 };

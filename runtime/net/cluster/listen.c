@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where the coordinator listens: on the addresses that the hosts will reach it by, and no other. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -167,7 +167,7 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other, &others))
 		snprintf(name, sizeof name, "%s", other);
 	status = getaddrinfo(name, "9", &hints, &found);
-	if (status && others && c->o.transport == CARRY_AUTO)
+	if (status && others && c->o.transport == TRANSPORT_AUTO)
 		return 0;                    /* no way back is known */
 	if (status)
 		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s): check its name; for one that ssh "
@@ -182,10 +182,10 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	return code;
 }
 
-/* The port that guests know. */
+/* The port that external workers know. */
 static uint16_t port_for(const struct coordinator *c)
 {
-	return c->o.guests && *c->o.guests->host ? c->o.guests->port : 0;
+	return c->o.external && *c->o.external->host ? c->o.external->port : 0;
 }
 
 /* All addresses of the interface, or the one address, that was asked for. */
@@ -249,9 +249,9 @@ static int listen_here(struct coordinator *c, struct err *e)
 	return err_set(e, -ERR_CONFIG, "this machine, %s, has no address that others could know; --iface says where to listen", name);
 }
 
-static int listen_for_guests(struct coordinator *c, struct err *e)
+static int listen_for_external(struct coordinator *c, struct err *e)
 {
-	const struct coordinator_guests *g = c->o.guests;
+	const struct external_workers *g = c->o.external;
 	struct err why;
 
 	if (!*g->host)
@@ -265,13 +265,13 @@ static int listen_for_guests(struct coordinator *c, struct err *e)
 int listeners_open(struct coordinator *c, struct err *e)
 {
 	const struct hosts *h = c->o.hosts;
-	bool alone = c->o.transport == CARRY_STDIO;  /* nobody connects but guests */
+	bool alone = c->o.transport == TRANSPORT_STDIO;  /* nobody connects but external workers */
 	int code = 0;
 
-	if (c->o.iface && (!alone || c->o.guests))
+	if (c->o.iface && (!alone || c->o.external))
 		code = listen_iface(c, e);
-	else if (c->o.guests)
-		code = listen_for_guests(c, e);
+	else if (c->o.external)
+		code = listen_for_external(c, e);
 	for (size_t i = 0; i < h->n && !code && !alone; i++)
 		if (host_is_local(&h->host[i]))
 			code = listen_loopback(c, e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Starts workers and holds their leash: a socket that is their standard input and output, whose end tells them to go.
+ * Starts workers and holds their control pipe: a socket that is their standard input and output, whose end tells them to go.
  * What they print comes back line by line; marks between the lines say what they need. */
 #ifndef QCNN_LAUNCH_H
 #define QCNN_LAUNCH_H
@@ -51,12 +51,12 @@ long long launch_program_bytes(void);
 
 struct launched {
 	pid_t pid;                   /* 0: not started, or reaped */
-	int leash, talk;             /* its standard input and output; its standard error; -1: closed */
+	int control, errors;             /* its standard input and output; its standard error; -1: closed */
 	int program;                 /* what is sent to it; -1: nothing */
 	off_t sent;                  /* bytes of that */
 	bool silent;                 /* its standard output has ended */
 	bool wants_boot;             /* it waits for the first frame */
-	bool begun;                  /* from now on frames come by the leash */
+	bool begun;                  /* from now on frames come by the control pipe */
 	bool ended;
 	int status;                  /* of waitpid, when it has ended */
 	struct buf line, said;       /* what it has said of a line, on the standard error and output */
@@ -65,13 +65,13 @@ struct launched {
 	bool complained;             /* last is of the standard error, which counts more */
 	char last[LAUNCH_LINE_MAX + 1];      /* its last whole line, for telling why it ended */
 };
-#define LAUNCHED_NONE ((struct launched){ .leash = -1, .talk = -1, .program = -1 })
+#define LAUNCHED_NONE ((struct launched){ .control = -1, .errors = -1, .program = -1 })
 
 /* Start it: -ERR_UNREACHABLE, -ERR_CONFIG.  It wants the first frame at once or, with push, when it says so. */
 int launch_start(const struct launch_place *p, struct launched *out, struct err *e);
 /* Write boot[0..len), at most a few KiB, to its standard input, which stays open. */
 void launch_boot(struct launched *l, const void *boot, size_t len);
-/* What to poll the leash for; 0: nothing, it is closed, or that of a connection. */
+/* What to poll the control pipe for; 0: nothing, it is closed, or that of a connection. */
 short launch_events(const struct launched *l);
 /* Lines that have come, without their ends, to say, and marks; what it needs of the program is sent.
  * False when it has closed its standard error. */
@@ -81,10 +81,10 @@ bool launch_reap(struct launched *l);
 /* "exit status 255", "signal 9 (Killed)". */
 void launch_ending(const struct launched *l, struct buf *out);
 /* What to do about such an end, as far as it is a known one; else NULL. */
-const char *launch_cure(const struct launched *l);
+const char *launch_hint(const struct launched *l);
 /* The same for a line that was the last, and a status. */
-const char *launch_cure_of(const char *last, int status);
-/* Let the leash go: its standard input ends; and, with kill, end the process (that of this machine) at once. */
+const char *launch_hint_of(const char *last, int status);
+/* Let the control pipe go: its standard input ends; and, with kill, end the process (that of this machine) at once. */
 void launch_let_go(struct launched *l, bool kill);
 /* Afterwards: wait until it is gone, and close. */
 void launch_release(struct launched *l);

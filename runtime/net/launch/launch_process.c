@@ -39,7 +39,7 @@ static char **passive_environment(void)
 	return copy;
 }
 
-static int spawn(const char *file, char **argv, char **environment, int leash, int talk, pid_t *pid)
+static int spawn(const char *file, char **argv, char **environment, int control, int errors, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -48,9 +48,9 @@ static int spawn(const char *file, char **argv, char **environment, int leash, i
 	if (code)
 		return code;
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, leash, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&files, leash, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&files, talk, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&files, control, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, control, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
 	/* Its process group is its own: INT from the terminal reaches it only through us. */
 	code = posix_spawnp(pid, file ? file : argv[0], &files, &attr, argv, environment ? environment : environ);
 	posix_spawnattr_destroy(&attr);
@@ -73,33 +73,33 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 {
 	struct launched l = LAUNCHED_NONE;
 	char **argv, **environment;
-	int leash[2], talk[2], code;
+	int control[2], errors[2], code;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, leash))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control))
 		return no_pipe(e);
-	if (pipe2(talk, O_CLOEXEC)) {
-		close_pair(leash);
+	if (pipe2(errors, O_CLOEXEC)) {
+		close_pair(control);
 		return no_pipe(e);
 	}
 	argv = launch_argv(p);
 	environment = p->launcher == LAUNCHER_LOCAL ? passive_environment() : NULL;
-	code = spawn(launch_file(p), argv, environment, leash[1], talk[1], &l.pid);
+	code = spawn(launch_file(p), argv, environment, control[1], errors[1], &l.pid);
 	if (code)
 		err_set(e, -ERR_UNREACHABLE, "cannot start %s: %s", argv[0], strerror(code));
 	free(environment);
 	launch_argv_free(argv);
-	close(leash[1]);
-	close(talk[1]);
+	close(control[1]);
+	close(errors[1]);
 	if (code) {
-		close(leash[0]);
-		close(talk[0]);
+		close(control[0]);
+		close(errors[0]);
 		return -ERR_UNREACHABLE;
 	}
-	l.leash = leash[0];
-	l.talk = talk[0];
+	l.control = control[0];
+	l.errors = errors[0];
 	l.wants_boot = !p->push;
-	fcntl(l.talk, F_SETFL, O_NONBLOCK);
-	fcntl(l.leash, F_SETFL, O_NONBLOCK);
+	fcntl(l.errors, F_SETFL, O_NONBLOCK);
+	fcntl(l.control, F_SETFL, O_NONBLOCK);
 	*out = l;
 	return 0;
 }
@@ -107,7 +107,7 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 void launch_boot(struct launched *l, const void *boot, size_t len)
 {
 	l->wants_boot = false;
-	if (l->leash >= 0 && send(l->leash, boot, len, MSG_NOSIGNAL) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+	if (l->control >= 0 && send(l->control, boot, len, MSG_NOSIGNAL) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		BUG("the first frame does not fit into a socket");   /* which is empty */
 }
 
@@ -185,8 +185,8 @@ static void relay_output(struct launched *l, const struct listener *to)
 {
 	char part[4096];
 
-	for (int i = 0; i < PARTS_AT_ONCE && l->leash >= 0 && !l->begun && !l->silent; i++) {
-		ssize_t n = recv(l->leash, part, sizeof part, MSG_PEEK | MSG_DONTWAIT), used = 0;
+	for (int i = 0; i < PARTS_AT_ONCE && l->control >= 0 && !l->begun && !l->silent; i++) {
+		ssize_t n = recv(l->control, part, sizeof part, MSG_PEEK | MSG_DONTWAIT), used = 0;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -199,7 +199,7 @@ static void relay_output(struct launched *l, const struct listener *to)
 		}
 		while (used < n && !l->begun)
 			hear_output(l, (unsigned char)part[used++], to);
-		recv(l->leash, part, (size_t)used, MSG_DONTWAIT);
+		recv(l->control, part, (size_t)used, MSG_DONTWAIT);
 	}
 }
 
@@ -207,8 +207,8 @@ static bool relay_error(struct launched *l, const struct listener *to)
 {
 	char part[4096];
 
-	for (int i = 0; i < PARTS_AT_ONCE && l->talk >= 0; i++) {
-		ssize_t n = read(l->talk, part, sizeof part);
+	for (int i = 0; i < PARTS_AT_ONCE && l->errors >= 0; i++) {
+		ssize_t n = read(l->errors, part, sizeof part);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -218,19 +218,19 @@ static bool relay_error(struct launched *l, const struct listener *to)
 			hear(l, &l->line, (unsigned char)part[k], to);
 		if (!n) {
 			end_line(l, &l->line, to);
-			close(l->talk);
-			l->talk = -1;
+			close(l->errors);
+			l->errors = -1;
 		}
 	}
-	return l->talk >= 0;
+	return l->errors >= 0;
 }
 
 /* As much of the program as goes. */
 static void push(struct launched *l)
 {
-	while (l->program >= 0 && l->leash >= 0) {
+	while (l->program >= 0 && l->control >= 0) {
 		long long left = launch_program_bytes() - l->sent;
-		ssize_t n = sendfile(l->leash, l->program, &l->sent, left < PUSH_AT_ONCE ? (size_t)left : PUSH_AT_ONCE);
+		ssize_t n = sendfile(l->control, l->program, &l->sent, left < PUSH_AT_ONCE ? (size_t)left : PUSH_AT_ONCE);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -245,7 +245,7 @@ static void push(struct launched *l)
 
 short launch_events(const struct launched *l)
 {
-	if (l->leash < 0 || l->begun || l->silent)
+	if (l->control < 0 || l->begun || l->silent)
 		return 0;
 	return (short)(POLLIN | (l->program >= 0 ? POLLOUT : 0));
 }
@@ -278,29 +278,29 @@ void launch_ending(const struct launched *l, struct buf *out)
 		buf_printf(out, "exit status %d", WEXITSTATUS(l->status));
 }
 
-const char *launch_cure_of(const char *last, int status)
+const char *launch_hint_of(const char *last, int status)
 {
-	static const struct { const char *words; int status; const char *text; } cures[] = {
-#define CURE(words, status, text) { words, status, text },
-#include "runtime/net/launch/cure.def"
-#undef CURE
+	static const struct { const char *words; int status; const char *text; } hints[] = {
+#define HINT(words, status, text) { words, status, text },
+#include "runtime/net/launch/hint.def"
+#undef HINT
 	};
 
-	for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
-		if ((!cures[i].words || strstr(last, cures[i].words)) && (!cures[i].status || status == cures[i].status))
-			return cures[i].text;
+	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+		if ((!hints[i].words || strstr(last, hints[i].words)) && (!hints[i].status || status == hints[i].status))
+			return hints[i].text;
 	return NULL;
 }
 
-const char *launch_cure(const struct launched *l)
+const char *launch_hint(const struct launched *l)
 {
-	return WIFEXITED(l->status) ? launch_cure_of(l->last, WEXITSTATUS(l->status)) : NULL;
+	return WIFEXITED(l->status) ? launch_hint_of(l->last, WEXITSTATUS(l->status)) : NULL;
 }
 
 void launch_let_go(struct launched *l, bool kill_it)
 {
-	if (l->leash >= 0)
-		shutdown(l->leash, SHUT_WR);
+	if (l->control >= 0)
+		shutdown(l->control, SHUT_WR);
 	if (kill_it && l->pid)
 		kill(-l->pid, SIGKILL);
 }
@@ -308,13 +308,13 @@ void launch_let_go(struct launched *l, bool kill_it)
 void launch_release(struct launched *l)
 {
 	launch_let_go(l, false);
-	if (l->leash >= 0)
-		close(l->leash);
-	l->leash = -1;
+	if (l->control >= 0)
+		close(l->control);
+	l->control = -1;
 	while (l->pid && waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
 		;
-	if (l->talk >= 0)
-		close(l->talk);
+	if (l->errors >= 0)
+		close(l->errors);
 	if (l->program >= 0)
 		close(l->program);
 	buf_release(&l->line);

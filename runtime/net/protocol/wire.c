@@ -25,7 +25,7 @@ void wire_put_boot(struct buf *b, const struct wire_boot *m)
 	buf_add(b, m->key, sizeof m->key);
 	buf_u32(b, m->rank);
 	buf_add(b, m->job, sizeof m->job);
-	buf_u8(b, m->carry);
+	buf_u8(b, m->transport);
 	buf_u32(b, m->naddress);
 	for (uint32_t i = 0; i < m->naddress; i++)
 		part_put_text(b, m->address[i]);
@@ -46,9 +46,9 @@ bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m)
 	part_bytes(&r, m->key, sizeof m->key);
 	m->rank = rd_u32(&r);
 	part_bytes(&r, m->job, sizeof m->job);
-	m->carry = rd_u8(&r);
+	m->transport = rd_u8(&r);
 	m->naddress = rd_u32(&r);
-	if (r.bad || m->carry > CARRY_STDIO || (m->naddress == 0) != (m->carry == CARRY_STDIO) || m->naddress > WIRE_ADDRESSES_MAX)
+	if (r.bad || m->transport > TRANSPORT_STDIO || (m->naddress == 0) != (m->transport == TRANSPORT_STDIO) || m->naddress > WIRE_ADDRESSES_MAX)
 		return false;
 	for (uint32_t i = 0; i < m->naddress; i++)
 		part_text(&r, m->address[i], sizeof m->address[i]);

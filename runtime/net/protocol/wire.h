@@ -44,7 +44,7 @@ enum wire_type {
 const char *wire_name(int type);
 
 /* What carries a connection: TCP alone; TCP, else the worker's standard input and output; these. */
-enum carry { CARRY_TCP = 0, CARRY_AUTO, CARRY_STDIO };
+enum transport { TRANSPORT_TCP = 0, TRANSPORT_AUTO, TRANSPORT_STDIO };
 
 /* What the launcher writes to the worker's standard input: how to reach whom, with which key. */
 struct wire_boot {
@@ -52,8 +52,8 @@ struct wire_boot {
 	uint8_t key[CRYPTO_KEY];
 	uint32_t rank;
 	uint8_t job[WIRE_JOB_ID];    /* no other job has it: part of the proofs */
-	uint8_t carry;               /* enum carry */
-	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* 0 with CARRY_STDIO alone: "192.0.2.1:4711", "[2001:db8::1]:4711" */
+	uint8_t transport;               /* enum transport */
+	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* 0 with TRANSPORT_STDIO alone: "192.0.2.1:4711", "[2001:db8::1]:4711" */
 };
 
 /* The handshake: see handshake.h for what the proofs cover. */
@@ -122,7 +122,7 @@ struct wire_result {
 	const uint8_t *value, *vector;
 };
 struct wire_failed { uint64_t step; struct wire_units units; int32_t code; char text[1024]; };
-struct wire_beat { uint64_t nunit; };            /* done since the start */
+struct wire_heartbeat { uint64_t nunit; };            /* done since the start */
 struct wire_bye { int32_t code; char text[1024]; };  /* enum err_code; 0: the work is done */
 
 void wire_put_boot(struct buf *b, const struct wire_boot *m);
@@ -140,7 +140,7 @@ void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row
 void wire_put_work(struct buf *b, const struct wire_work *m);
 void wire_put_result(struct buf *b, const struct wire_result *m, const double *value, const struct fixed *vector);
 void wire_put_failed(struct buf *b, const struct wire_failed *m);
-void wire_put_beat(struct buf *b, const struct wire_beat *m);
+void wire_put_heartbeat(struct buf *b, const struct wire_heartbeat *m);
 void wire_put_bye(struct buf *b, const struct wire_bye *m);
 void wire_put_row(struct buf *b, uint32_t row);
 
@@ -157,7 +157,7 @@ bool wire_get_data(const uint8_t *p, size_t len, struct wire_data *m);
 bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m);
 bool wire_get_result(const uint8_t *p, size_t len, struct wire_result *m);
 bool wire_get_failed(const uint8_t *p, size_t len, struct wire_failed *m);
-bool wire_get_beat(const uint8_t *p, size_t len, struct wire_beat *m);
+bool wire_get_heartbeat(const uint8_t *p, size_t len, struct wire_heartbeat *m);
 bool wire_get_bye(const uint8_t *p, size_t len, struct wire_bye *m);
 uint32_t wire_row(const uint8_t *row, uint32_t k);
 void wire_doubles(const uint8_t *p, size_t n, double *out);

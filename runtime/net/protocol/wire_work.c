@@ -149,15 +149,15 @@ bool wire_get_failed(const uint8_t *p, size_t len, struct wire_failed *m)
 	return part_whole(&r);
 }
 
-void wire_put_beat(struct buf *b, const struct wire_beat *m)
+void wire_put_heartbeat(struct buf *b, const struct wire_heartbeat *m)
 {
-	buf_u8(b, WIRE_BEAT);
+	buf_u8(b, WIRE_HEARTBEAT);
 	buf_u64(b, m->nunit);
 }
 
-bool wire_get_beat(const uint8_t *p, size_t len, struct wire_beat *m)
+bool wire_get_heartbeat(const uint8_t *p, size_t len, struct wire_heartbeat *m)
 {
-	struct rd r = part_begin(p, len, WIRE_BEAT);
+	struct rd r = part_begin(p, len, WIRE_HEARTBEAT);
 
 	m->nunit = rd_u64(&r);
 	return part_whole(&r);

@@ -3,7 +3,7 @@
  *
  * A worker holds at most a part of its free memory; the rows beyond that come with the work, each time. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int find_set(struct coordinator *c)
 	return -1;
 }
 
-static bool *kept_of(struct member *m, int set, uint32_t nrow)
+static bool *kept_of(struct worker *m, int set, uint32_t nrow)
 {
 	if (!m->kept[set])
 		m->kept[set] = mem_try(nrow, sizeof *m->kept[set]);
@@ -59,7 +59,7 @@ static uint32_t missing(struct coordinator *c, bool *kept, const uint32_t *id, u
 	return n;
 }
 
-static void send_rows(struct coordinator *c, struct member *m, int set, uint32_t n)
+static void send_rows(struct coordinator *c, struct worker *m, int set, uint32_t n)
 {
 	const struct pool_step *s = c->step;
 	struct wire_data d = { .set = (uint32_t)set, .nrow = s->nall, .nx = s->nx, .n = n };
@@ -71,7 +71,7 @@ static void send_rows(struct coordinator *c, struct member *m, int set, uint32_t
 	peer_put(&m->peer, &c->body);
 }
 
-bool shard_rows(struct coordinator *c, struct member *m, const uint32_t *id, uint32_t nid, uint32_t *set)
+bool shard_rows(struct coordinator *c, struct worker *m, const uint32_t *id, uint32_t nid, uint32_t *set)
 {
 	const struct pool_step *s = c->step;
 	int k = s->all && s->nx && c->o.shard && (c->o.shard != SHARD_AUTO || s->nx >= WORTH_NUMBERS) ? find_set(c) : -1;
@@ -83,7 +83,7 @@ bool shard_rows(struct coordinator *c, struct member *m, const uint32_t *id, uin
 		*set = WIRE_SETS_MAX + s->file - 1;
 		return true;
 	}
-	if (!kept || !MEMBER_ROOM(c->row, c->row_cap, (size_t)nid * s->width))
+	if (!kept || !SCHEDULER_ROOM(c->row, c->row_cap, (size_t)nid * s->width))
 		return false;
 	n = missing(c, kept, id, nid);
 	each = s->nx * sizeof(double);
@@ -99,7 +99,7 @@ bool shard_rows(struct coordinator *c, struct member *m, const uint32_t *id, uin
 	return true;
 }
 
-void shard_forget(struct member *m)
+void shard_forget(struct worker *m)
 {
 	for (int k = 0; k < WIRE_SETS_MAX; k++) {
 		free(m->kept[k]);

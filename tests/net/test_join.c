@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What environments say about processes that were started together, and the files by which these meet. */
 #include "config.h"
-#include "runtime/net/launch/attach.h"
+#include "runtime/net/launch/join.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/net/launch/meeting.h"
+#include "runtime/net/launch/rendezvous.h"
 #include "tests/tap.h"
 
 /* "A=1 B=2" (a blank in a value is written _) into an environment without anything else; what comes of it as a text. */
@@ -17,7 +17,7 @@ static const char *found(const char *environment)
 {
 	static char text[1200];
 	char *copy = strdup(environment), *save = NULL;
-	struct attach a;
+	struct join a;
 	struct err e = { 0, "" };
 
 	clearenv();
@@ -27,12 +27,12 @@ static const char *found(const char *environment)
 		*equals = 0;
 		setenv(word, equals + 1, 1);
 	}
-	if (attach_find(&a, &e))
+	if (join_find(&a, &e))
 		snprintf(text, sizeof text, "%s", e.text);
 	else if (!a.mode)
 		snprintf(text, sizeof text, "alone");
 	else
-		snprintf(text, sizeof text, "%s %u/%u near %u at %s:%u job %s", attach_row(a.mode)->name, a.rank, a.size, a.local,
+		snprintf(text, sizeof text, "%s %u/%u near %u at %s:%u job %s", join_row(a.mode)->name, a.rank, a.size, a.local,
 			a.host, a.port, a.job);
 	free(copy);
 	return text;
@@ -97,19 +97,19 @@ static void test_tf_config(void)
 
 static void test_names(void)
 {
-	char out[ATTACH_NAME_MAX + 1], longest[ATTACH_NAME_MAX + 2];
+	char out[JOIN_NAME_MAX + 1], longest[JOIN_NAME_MAX + 2];
 
-	tap_ok(attach_first_name("train-3.train.default.svc", 3, out) && !strcmp(out, "train-0.train.default.svc"), "the name of pod 0");
-	tap_ok(attach_first_name("a-b-12", 12, out) && !strcmp(out, "a-b-0"), "without a domain");
-	tap_ok(!attach_first_name("train-13", 3, out), "another number is none");
-	tap_ok(!attach_first_name("-3", 3, out) && !attach_first_name("", 0, out) && !attach_first_name("train", 0, out), "nor is a name without");
+	tap_ok(join_first_name("train-3.train.default.svc", 3, out) && !strcmp(out, "train-0.train.default.svc"), "the name of pod 0");
+	tap_ok(join_first_name("a-b-12", 12, out) && !strcmp(out, "a-b-0"), "without a domain");
+	tap_ok(!join_first_name("train-13", 3, out), "another number is none");
+	tap_ok(!join_first_name("-3", 3, out) && !join_first_name("", 0, out) && !join_first_name("train", 0, out), "nor is a name without");
 	memset(longest, 'x', sizeof longest);
 	memcpy(longest, "a-0.", 4);
-	longest[ATTACH_NAME_MAX] = 0;
-	tap_ok(attach_first_name(longest, 0, out) && strlen(out) == ATTACH_NAME_MAX, "the longest name");
-	longest[ATTACH_NAME_MAX] = 'x';
-	longest[ATTACH_NAME_MAX + 1] = 0;
-	tap_ok(!attach_first_name(longest, 0, out), "one letter more");
+	longest[JOIN_NAME_MAX] = 0;
+	tap_ok(join_first_name(longest, 0, out) && strlen(out) == JOIN_NAME_MAX, "the longest name");
+	longest[JOIN_NAME_MAX] = 'x';
+	longest[JOIN_NAME_MAX + 1] = 0;
+	tap_ok(!join_first_name(longest, 0, out), "one letter more");
 }
 
 static void put(const char *path, const char *text, size_t len, mode_t mode)
@@ -167,22 +167,22 @@ static void test_key_files(void)
 
 static void broken(const char *what, const char *text, size_t len)
 {
-	struct meeting got;
+	struct rendezvous got;
 	struct err e = { 0, "" };
 
-	put("meeting", text, len, 0600);
-	tap_ok(meeting_read("meeting", &got, &e) == -ERR_UNREACHABLE, "%s: %s", what, e.text);
+	put("rendezvous", text, len, 0600);
+	tap_ok(rendezvous_read("rendezvous", &got, &e) == -ERR_UNREACHABLE, "%s: %s", what, e.text);
 }
 
-static void test_meetings(void)
+static void test_rendezvous(void)
 {
-	struct meeting m = { .has_key = true, .naddress = 2 }, got;
+	struct rendezvous m = { .has_key = true, .naddress = 2 }, got;
 	int nwrong = 0;
 	struct buf path = BUF_INIT;
 	struct err e = { 0, "" };
 	struct stat st;
 
-	meeting_path(".", "77.1", &path);
+	rendezvous_path(".", "77.1", &path);
 	tap_is_str(path.data, "./.qcnn-meeting-77.1", "the file of a job");
 	for (unsigned i = 0; i < sizeof m.key; i++)
 		m.key[i] = (uint8_t)(7 * i + 250);
@@ -192,18 +192,18 @@ static void test_meetings(void)
 	strcpy(m.address[1], "[2001:db8::1]:4711");
 	umask(0);
 	put(path.data, "an old one that all may read", 28, 0666);
-	tap_ok(!meeting_write(path.data, &m, &e) && !stat(path.data, &st) && (st.st_mode & 0777) == 0600, "it is private %s", e.text);
-	tap_ok(!meeting_read(path.data, &got, &e) && got.has_key && !memcmp(got.key, m.key, sizeof m.key) && !memcmp(got.words, m.words, sizeof m.words)
+	tap_ok(!rendezvous_write(path.data, &m, &e) && !stat(path.data, &st) && (st.st_mode & 0777) == 0600, "it is private %s", e.text);
+	tap_ok(!rendezvous_read(path.data, &got, &e) && got.has_key && !memcmp(got.key, m.key, sizeof m.key) && !memcmp(got.words, m.words, sizeof m.words)
 		&& !memcmp(got.job, m.job, sizeof m.job)
 		&& got.naddress == 2 && !strcmp(got.address[0], m.address[0]) && !strcmp(got.address[1], m.address[1]), "and comes back %s", e.text);
 	m.has_key = false;
-	tap_ok(!meeting_write(path.data, &m, &e) && !meeting_read(path.data, &got, &e) && !got.has_key, "without a key");
+	tap_ok(!rendezvous_write(path.data, &m, &e) && !rendezvous_read(path.data, &got, &e) && !got.has_key, "without a key");
 	chmod(path.data, 0640);
-	tap_ok(geteuid() == 0 || meeting_read(path.data, &got, &e) == -ERR_AUTH, "the group may read it");
+	tap_ok(geteuid() == 0 || rendezvous_read(path.data, &got, &e) == -ERR_AUTH, "the group may read it");
 	chmod(path.data, 0622);
-	tap_ok(meeting_read(path.data, &got, &e) == -ERR_AUTH, "others may write it: %s", e.text);
+	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_AUTH, "others may write it: %s", e.text);
 	unlink(path.data);
-	tap_ok(meeting_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);
+	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);
 	broken("an empty one", "", 0);
 	broken("half of one", "qcnn meeting 2\naddress 192.0.2.1:4711\n", 38);
 	broken("a long address", "qcnn meeting 2\naddress 0123456789012345678901234567890123456789012345678901234567890123\nend\n", 93);
@@ -213,8 +213,8 @@ static void test_meetings(void)
 		int len = sprintf(text, "qcnn meeting 2\nkey %064d\nend\n", 0);
 
 		text[strlen("qcnn meeting 2\nkey ") + i] = 'g';
-		put("meeting", text, (size_t)len, 0600);
-		nwrong += meeting_read("meeting", &got, &e) != -ERR_UNREACHABLE;
+		put("rendezvous", text, (size_t)len, 0600);
+		nwrong += rendezvous_read("rendezvous", &got, &e) != -ERR_UNREACHABLE;
 	}
 	tap_is_int(nwrong, 0, "a letter that is no hexadecimal digit, in any place of a key");
 	broken("other words", "qcnn meeting 2\nhost a\nend\n", 26);
@@ -227,6 +227,6 @@ int main(void)
 	test_tf_config();
 	test_names();
 	test_key_files();
-	test_meetings();
+	test_rendezvous();
 	return tap_done();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What workers say: results, and all else. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static int64_t units_listed(struct coordinator *c, uint64_t step, const struct w
 {
 	if (step != c->nstep || !c->step)
 		return step > c->nstep ? -1 : 0;
-	if (u->first + u->nbit > c->ledger.nunit || !MEMBER_ROOM(c->id, c->id_cap, u->nbit))
+	if (u->first + u->nbit > c->ledger.nunit || !SCHEDULER_ROOM(c->id, c->id_cap, u->nbit))
 		return -1;
 	return wire_units_list(u, c->id);
 }
@@ -43,14 +43,14 @@ static void take_samples(struct coordinator *c, uint32_t nid, const uint8_t *val
 }
 
 /* A message of m's is answered: it goes on with the next. */
-static void note_answer(struct coordinator *c, struct member *m, const struct wire_units *u)
+static void note_answer(struct coordinator *c, struct worker *m, const struct wire_units *u)
 {
 	m->npending--;
 	m->nqueued -= wire_units_list(u, NULL);
 	m->since = c->turned;
 }
 
-static void note_pace(struct member *m, double seconds, uint32_t nid)
+static void note_pace(struct worker *m, double seconds, uint32_t nid)
 {
 	double each = seconds / nid;
 
@@ -60,7 +60,7 @@ static void note_pace(struct member *m, double seconds, uint32_t nid)
 		m->unit_seconds = m->unit_seconds > 0 ? 0.7 * m->unit_seconds + 0.3 * each : each;
 }
 
-static bool take_result(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_result(struct coordinator *c, struct worker *m, const uint8_t *body, size_t len, struct err *why)
 {
 	struct wire_result r;
 	uint32_t nsample = 0;
@@ -77,7 +77,7 @@ static bool take_result(struct coordinator *c, struct member *m, const uint8_t *
 		nsample += step_samples(c->step, c->id[k]);
 	if (r.nsample != nsample || r.nout != c->step->nout || r.n != c->ledger.n)
 		return said_wrong(why, "sums of a step");
-	if (!MEMBER_ROOM(c->vector, c->vector_cap, r.n + 1) || !MEMBER_ROOM(c->number, c->number_cap, r.nout + 1)) {
+	if (!SCHEDULER_ROOM(c->vector, c->vector_cap, r.n + 1) || !SCHEDULER_ROOM(c->number, c->number_cap, r.nout + 1)) {
 		coordinator_no_memory(c);
 		return true;
 	}
@@ -95,7 +95,7 @@ static bool take_result(struct coordinator *c, struct member *m, const uint8_t *
 }
 
 /* Units that a worker could not do are done here: the same fault comes with its place, or the worker is wrong. */
-static bool take_failed(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_failed(struct coordinator *c, struct worker *m, const uint8_t *body, size_t len, struct err *why)
 {
 	struct wire_failed f;
 	int64_t nid;
@@ -106,7 +106,7 @@ static bool take_failed(struct coordinator *c, struct member *m, const uint8_t *
 	nid = units_listed(c, f.step, &f.units);
 	if (nid <= 0)
 		return nid == 0 || said_wrong(why, "units of a step");
-	if (!MEMBER_ROOM(c->vector, c->vector_cap, c->ledger.n + 1)) {
+	if (!SCHEDULER_ROOM(c->vector, c->vector_cap, c->ledger.n + 1)) {
 		coordinator_no_memory(c);
 		return true;
 	}
@@ -134,11 +134,11 @@ static bool take_bye(const uint8_t *body, size_t len, struct err *why)
 	return false;
 }
 
-static bool take_about(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_about(struct coordinator *c, struct worker *m, const uint8_t *body, size_t len, struct err *why)
 {
-	if (m->state != MEMBER_PROVED || !wire_get_about(body, len, &m->about) || !m->about.threads)
+	if (m->state != WORKER_PROVED || !wire_get_about(body, len, &m->about) || !m->about.threads)
 		return said_wrong(why, "a description");
-	if (m->guest)
+	if (m->external)
 		snprintf(m->name, sizeof m->name, "%s[%u]", m->about.host, m->rank);
 	if (m->numerical != NUMERICAL_VERSION) {
 		err_set(why, -ERR_PROTOCOL, "it is qcnn %.40s with numerical version %u, and this is qcnn %s with numerical version %d, which "
@@ -149,29 +149,29 @@ static bool take_about(struct coordinator *c, struct member *m, const uint8_t *b
 	if (strcmp(m->about.version, PACKAGE_VERSION))
 		coordinator_say(c, NULL, "%s is qcnn %.40s, and this is qcnn %s; both have numerical version %d, so the bits are the same",
 			m->name, m->about.version, PACKAGE_VERSION, NUMERICAL_VERSION);
-	m->state = MEMBER_HERE;
-	return !c->started || replace_come(c, m, why);
+	m->state = WORKER_DESCRIBED;
+	return !c->started || worker_restart_described(c, m, why);
 }
 
-static bool take_ready(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_ready(struct coordinator *c, struct worker *m, const uint8_t *body, size_t len, struct err *why)
 {
-	if (m->state != MEMBER_PREPARING || !wire_get_ready(body, len, &m->ready) || !m->ready.nthread)
+	if (m->state != WORKER_PREPARING || !wire_get_ready(body, len, &m->ready) || !m->ready.nthread)
 		return said_wrong(why, "a readiness");
-	m->state = MEMBER_READY;
-	return !c->started || replace_ready(c, m, why);
+	m->state = WORKER_READY;
+	return !c->started || worker_restart_ready(c, m, why);
 }
 
-static bool take_message(struct coordinator *c, struct member *m, const uint8_t *body, size_t len, struct err *why)
+static bool take_message(struct coordinator *c, struct worker *m, const uint8_t *body, size_t len, struct err *why)
 {
-	struct wire_beat beat;
+	struct wire_heartbeat heartbeat;
 
 	switch (body[0]) {
 	case WIRE_RESULT:
-		return m->state == MEMBER_READY || m->npending ? take_result(c, m, body, len, why) : said_wrong(why, "a result");
-	case WIRE_BEAT:
-		return wire_get_beat(body, len, &beat) || said_wrong(why, "a sign of life");
+		return m->state == WORKER_READY || m->npending ? take_result(c, m, body, len, why) : said_wrong(why, "a result");
+	case WIRE_HEARTBEAT:
+		return wire_get_heartbeat(body, len, &heartbeat) || said_wrong(why, "a sign of life");
 	case WIRE_FAILED:
-		return m->state == MEMBER_READY || m->npending ? take_failed(c, m, body, len, why) : said_wrong(why, "a failure");
+		return m->state == WORKER_READY || m->npending ? take_failed(c, m, body, len, why) : said_wrong(why, "a failure");
 	case WIRE_ABOUT:
 		return take_about(c, m, body, len, why);
 	case WIRE_READY:
@@ -183,7 +183,7 @@ static bool take_message(struct coordinator *c, struct member *m, const uint8_t 
 	return false;
 }
 
-void member_read(struct coordinator *c, struct member *m, double now)
+void worker_read(struct coordinator *c, struct worker *m, double now)
 {
 	struct err why = { 0, "" }, closed = { 0, "" };
 	const uint8_t *body;
@@ -200,18 +200,18 @@ void member_read(struct coordinator *c, struct member *m, double now)
 			coordinator_say(c, NULL, "%s is back", m->name);
 		m->suspected = false;
 		if (!take_message(c, m, body, len, &why)) {
-			member_lose(c, m, &why);
+			worker_lose(c, m, &why);
 			return;
 		}
 	}
 	if (n < 0) {
-		member_lose(c, m, &why);
+		worker_lose(c, m, &why);
 		return;
 	}
 	if (!code && m->peer.fault)          /* it takes nothing more, but did not end */
 		code = err_set(&closed, -ERR_UNREACHABLE, "the connection broke: %s", strerror(m->peer.fault));
 	if (code && m->peer.fault == ETIMEDOUT)
-		member_lose(c, m, &closed);  /* the way there is cut: its process tells nothing */
+		worker_lose(c, m, &closed);  /* the way there is cut: its process tells nothing */
 	else if (code)
-		member_leave(c, m, &closed, now);
+		worker_leave(c, m, &closed, now);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A worker's start, its watch, and its way out (lost). */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,31 +28,31 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 
 /* ---- out ---- */
 
-static void member_disconnect(struct coordinator *c, struct member *m)
+static void worker_disconnect(struct coordinator *c, struct worker *m)
 {
-	strangers_forget(c, m);
+	pending_all_forget(c, m);
 	m->nsent += m->peer.nwritten;
 	peer_close(&m->peer);
 	shard_forget(m);
 }
 
-void member_lose(struct coordinator *c, struct member *m, const struct err *why)
+void worker_lose(struct coordinator *c, struct worker *m, const struct err *why)
 {
 	double now = clock_seconds();
 	char again[64] = "", units[64] = "";
 	uint32_t nopen;
 
-	if (m->state == MEMBER_LOST)
+	if (m->state == WORKER_LOST)
 		return;
-	m->state = MEMBER_LOST;
+	m->state = WORKER_LOST;
 	nopen = m->nlost + ledger_lose(&c->ledger, m->rank);
-	member_disconnect(c, m);
+	worker_disconnect(c, m);
 	launch_let_go(&m->process, true);
 	if (!c->first.code)
 		err_set(&c->first, why->code, "%s: %s", m->name, why->text);
-	if (replace_later(c, m, why, now) && m->guest)
+	if (worker_restart_later(c, m, why, now) && m->external)
 		snprintf(again, sizeof again, "; it may come again");
-	else if (m->state == MEMBER_WAITING)
+	else if (m->state == WORKER_WAITING)
 		snprintf(again, sizeof again, "; it is started again in %.3g s", m->start_at - now);
 	if (nopen)
 		snprintf(units, sizeof units, "; %u work unit%s to others", nopen, nopen == 1 ? " goes" : "s go");
@@ -61,15 +61,15 @@ void member_lose(struct coordinator *c, struct member *m, const struct err *why)
 	c->watch_at = 0;                     /* was it the last? */
 }
 
-void member_leave(struct coordinator *c, struct member *m, const struct err *why, double now)
+void worker_leave(struct coordinator *c, struct worker *m, const struct err *why, double now)
 {
 	if (!m->process.pid && !m->process.ended) {
-		member_lose(c, m, why);
+		worker_lose(c, m, why);
 		return;
 	}
 	m->nlost += ledger_lose(&c->ledger, m->rank);
-	member_disconnect(c, m);
-	m->state = MEMBER_LEAVING;
+	worker_disconnect(c, m);
+	m->state = WORKER_LEAVING;
 	m->left = *why;
 	m->leaves_at = now + REASON_S;
 }
@@ -84,9 +84,9 @@ static int code_of_status(int status)
 	return -ERR_UNREACHABLE;
 }
 
-static void why_ended(const struct member *m, struct err *why)
+static void why_ended(const struct worker *m, struct err *why)
 {
-	const char *cure = m->place.launcher == LAUNCHER_LOCAL ? NULL : launch_cure(&m->process);
+	const char *hint = m->place.launcher == LAUNCHER_LOCAL ? NULL : launch_hint(&m->process);
 	struct buf b = BUF_INIT;
 
 	buf_printf(&b, "its %s ended with ", m->place.launcher == LAUNCHER_LOCAL ? "process" : m->place.launcher == LAUNCHER_EXEC
@@ -94,45 +94,45 @@ static void why_ended(const struct member *m, struct err *why)
 	launch_ending(&m->process, &b);
 	if (m->process.last[0])
 		buf_printf(&b, "; the last it said: %s", m->process.last);
-	if (cure)
-		buf_printf(&b, " (%s)", cure);
+	if (hint)
+		buf_printf(&b, " (%s)", hint);
 	err_set(why, code_of_status(m->process.status), "%s", b.data);
 	buf_release(&b);
 }
 
 /* sshd drops connections when many come at once. */
-static bool was_dropped(const struct member *m)
+static bool was_dropped(const struct worker *m)
 {
-	return m->nstart < STARTS_MAX && m->place.launcher == LAUNCHER_SSH && m->state == MEMBER_STARTED
+	return m->nstart < STARTS_MAX && m->place.launcher == LAUNCHER_SSH && m->state == WORKER_STARTED
 		&& (strstr(m->process.last, "Connection closed by") || strstr(m->process.last, "Connection reset by")
 			|| strstr(m->process.last, "kex_exchange_identification"));
 }
 
-static void watch_process(struct coordinator *c, struct member *m, double now)
+static void watch_process(struct coordinator *c, struct worker *m, double now)
 {
 	struct err why;
 
-	if (!launch_reap(&m->process) || m->process.talk >= 0)
+	if (!launch_reap(&m->process) || m->process.errors >= 0)
 		return;                      /* its last words first */
 	if (was_dropped(m)) {
 		launch_release(&m->process);
-		m->state = MEMBER_WAITING;
+		m->state = WORKER_WAITING;
 		m->start_at = now + AGAIN_S;
 		c->starts_at_once -= c->starts_at_once > 2;
 		return;
 	}
 	why_ended(m, &why);
-	member_lose(c, m, &why);
+	worker_lose(c, m, &why);
 }
 
-static void watch_silence(struct coordinator *c, struct member *m, double now)
+static void watch_silence(struct coordinator *c, struct worker *m, double now)
 {
 	double silent = now - m->heard;
 	struct err why;
 
 	if (silent > c->o.dead_s) {
 		err_set(&why, -ERR_UNREACHABLE, "no sign of it for %.0f s", silent);
-		member_lose(c, m, &why);
+		worker_lose(c, m, &why);
 	} else if (silent > c->o.suspect_s && !m->suspected) {
 		uint32_t nopen = ledger_lose(&c->ledger, m->rank);
 
@@ -152,8 +152,8 @@ static struct buf first_frame(struct coordinator *c, unsigned rank)
 
 	boot->version = WIRE_VERSION;
 	boot->rank = rank;
-	boot->carry = c->nlistener ? c->o.transport : CARRY_STDIO;
-	boot->naddress = boot->carry == CARRY_STDIO ? 0 : c->nlistener;
+	boot->transport = c->nlistener ? c->o.transport : TRANSPORT_STDIO;
+	boot->naddress = boot->transport == TRANSPORT_STDIO ? 0 : c->nlistener;
 	memcpy(boot->key, c->secrets->key, sizeof boot->key);
 	memcpy(boot->job, c->job_id, sizeof boot->job);
 	for (unsigned i = 0; i < boot->naddress; i++)
@@ -164,7 +164,7 @@ static struct buf first_frame(struct coordinator *c, unsigned rank)
 	return frame;
 }
 
-static void send_boot(struct coordinator *c, struct member *m)
+static void send_boot(struct coordinator *c, struct worker *m)
 {
 	struct buf frame = first_frame(c, m->rank);
 
@@ -173,7 +173,7 @@ static void send_boot(struct coordinator *c, struct member *m)
 	crypto_forget();
 }
 
-void member_start(struct coordinator *c, struct member *m, double now)
+void worker_launch(struct coordinator *c, struct worker *m, double now)
 {
 	struct err why;
 
@@ -181,54 +181,54 @@ void member_start(struct coordinator *c, struct member *m, double now)
 	m->nstart++;
 	m->heard = now;
 	if (launch_start(&m->place, &m->process, &why)) {
-		member_lose(c, m, &why);
+		worker_lose(c, m, &why);
 		return;
 	}
-	m->state = MEMBER_STARTED;
+	m->state = WORKER_STARTED;
 	if (m->process.wants_boot && c->listening)
 		send_boot(c, m);
 }
 
-void members_start(struct coordinator *c, double now)
+void workers_start(struct coordinator *c, double now)
 {
 	unsigned nstarting = 0;
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		nstarting += c->member[i].state == MEMBER_STARTED && !c->member[i].guest && c->member[i].place.launcher != LAUNCHER_LOCAL;
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++)
+		nstarting += c->worker[i].state == WORKER_STARTED && !c->worker[i].external && c->worker[i].place.launcher != LAUNCHER_LOCAL;
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 		bool local = m->place.launcher == LAUNCHER_LOCAL;
 
-		if (m->guest && m->state == MEMBER_WAITING)
-			m->state = MEMBER_STARTED;
-		if (m->state == MEMBER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)
+		if (m->external && m->state == WORKER_WAITING)
+			m->state = WORKER_STARTED;
+		if (m->state == WORKER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)
 				&& (!m->process.pid || launch_reap(&m->process))) {
-			member_start(c, m, now);
+			worker_launch(c, m, now);
 			nstarting += !local;
 		}
 	}
 }
 
-void member_flush(struct member *m)
+void worker_flush(struct worker *m)
 {
 	if (m->peer.fd >= 0 && peer_waits(&m->peer))
 		peer_flush(&m->peer, NULL);
 }
 
-void member_beat(struct coordinator *c, struct member *m, double now)
+void worker_heartbeat(struct coordinator *c, struct worker *m, double now)
 {
-	struct wire_beat beat = { 0 };
+	struct wire_heartbeat heartbeat = { 0 };
 
-	if (now - m->beaten < c->o.beat_s)
+	if (now - m->heartbeat_at < c->o.heartbeat_s)
 		return;
-	m->beaten = now;
+	m->heartbeat_at = now;
 	buf_clear(&c->body);
-	wire_put_beat(&c->body, &beat);
+	wire_put_heartbeat(&c->body, &heartbeat);
 	peer_put(&m->peer, &c->body);
-	member_flush(m);
+	worker_flush(m);
 }
 
-struct teller { struct coordinator *c; struct member *m; };
+struct teller { struct coordinator *c; struct worker *m; };
 
 static void tell(void *ctx, const char *line)
 {
@@ -237,7 +237,7 @@ static void tell(void *ctx, const char *line)
 	coordinator_say(t->c, t->m->name, "%s", line);
 }
 
-void member_listen(struct coordinator *c, struct member *m, double now)
+void worker_relay(struct coordinator *c, struct worker *m, double now)
 {
 	struct teller t = { c, m };
 	off_t sent = m->process.sent;
@@ -249,29 +249,29 @@ void member_listen(struct coordinator *c, struct member *m, double now)
 		coordinator_say(c, NULL, "%s got this program, %.1f MB", m->name, (double)m->process.sent / 1e6);
 	if (m->process.wants_boot && c->listening)
 		send_boot(c, m);
-	if (m->process.begun && m->state == MEMBER_STARTED)
-		stranger_carried(c, m, now);
+	if (m->process.begun && m->state == WORKER_STARTED)
+		pending_tunnelled(c, m, now);
 }
 
-void members_watch(struct coordinator *c, double now)
+void workers_watch(struct coordinator *c, double now)
 {
 	if (!c->first.code || c->started)
-		members_start(c, now);
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+		workers_start(c, now);
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 
-		member_listen(c, m, now);
-		if (m->state != MEMBER_WAITING)
+		worker_relay(c, m, now);
+		if (m->state != WORKER_WAITING)
 			watch_process(c, m, now);
-		if (m->state == MEMBER_LEAVING && now > m->leaves_at)
-			member_lose(c, m, &m->left);
+		if (m->state == WORKER_LEAVING && now > m->leaves_at)
+			worker_lose(c, m, &m->left);
 		if (m->peer.fault)
-			member_read(c, m, now);
+			worker_read(c, m, now);
 		if (m->peer.fd >= 0)
-			member_beat(c, m, now);
+			worker_heartbeat(c, m, now);
 		if (m->peer.fd >= 0)
 			watch_silence(c, m, now);
 	}
-	replace_watch(c, now);
-	strangers_watch(c, now);
+	workers_restart_watch(c, now);
+	pending_all_watch(c, now);
 }

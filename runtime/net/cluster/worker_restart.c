@@ -3,7 +3,7 @@
  *
  * Not those that are unable (another version, other bits, no key): nothing would be different. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,14 +17,14 @@
 #define SILENT_S 15.0                    /* or without a sign of any, where there is none */
 #define TRY_S 4.0                        /* that the first replacement of a worker has, before either ends the job */
 
-bool replace_later(struct coordinator *c, struct member *m, const struct err *why, double now)
+bool worker_restart_later(struct coordinator *c, struct worker *m, const struct err *why, double now)
 {
-	if (!c->started || why->code != -ERR_UNREACHABLE || (!m->guest && m->nvain >= c->o.replacements))
+	if (!c->started || why->code != -ERR_UNREACHABLE || (!m->external && m->nvain >= c->o.restarts))
 		return false;
 	m->start_at = now + fmin(AGAIN_FIRST_S * exp2(m->nvain < 20 ? m->nvain : 20), AGAIN_LONGEST_S);
 	m->nvain++;
-	m->nreplaced++;
-	m->state = m->guest ? MEMBER_STARTED : MEMBER_WAITING;       /* a guest comes when it comes */
+	m->nrestart++;
+	m->state = m->external ? WORKER_STARTED : WORKER_WAITING;       /* an external worker comes when it comes */
 	m->nstart = m->npending = 0;
 	m->nqueued = m->nlost = 0;
 	m->weights = 0;
@@ -34,29 +34,29 @@ bool replace_later(struct coordinator *c, struct member *m, const struct err *wh
 }
 
 /* Its first replacement is still to be started, or may still come. */
-static bool is_untried(const struct member *m, double now)
+static bool is_untried(const struct worker *m, double now)
 {
-	if (m->guest || m->nvain != 1)
+	if (m->external || m->nvain != 1)
 		return false;
-	return m->state == MEMBER_WAITING || (m->state == MEMBER_STARTED && now - m->heard < TRY_S);
+	return m->state == WORKER_WAITING || (m->state == WORKER_STARTED && now - m->heard < TRY_S);
 }
 
-void replace_watch(struct coordinator *c, double now)
+void workers_restart_watch(struct coordinator *c, double now)
 {
 	bool alone = true, hope = false, untried = false, over;
 
 	if (!c->started)
 		return;
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 		struct err why;
 
-		if (m->state == MEMBER_STARTED && !m->guest && now - m->heard > c->o.start_s) {
+		if (m->state == WORKER_STARTED && !m->external && now - m->heard > c->o.start_s) {
 			err_set(&why, -ERR_UNREACHABLE, "it has not come within %.0f s", c->o.start_s);
-			member_lose(c, m, &why);
+			worker_lose(c, m, &why);
 		}
 		alone &= m->peer.fd < 0;
-		hope |= m->state != MEMBER_LOST;
+		hope |= m->state != WORKER_LOST;
 		untried |= is_untried(m, now);
 	}
 	c->alone_since = alone && c->alone_since > 0 ? c->alone_since : now;
@@ -75,30 +75,30 @@ int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e)
 }
 
 /* Workers on the machine of one that others have started, as far as names of machines tell. */
-static unsigned sharers(const struct coordinator *c, const struct member *m)
+static unsigned sharers(const struct coordinator *c, const struct worker *m)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		n += !strcmp(c->member[i].about.host, m->about.host);
+	for (unsigned i = 0; i < c->nworker; i++)
+		n += !strcmp(c->worker[i].about.host, m->about.host);
 	return n;
 }
 
-void job_send(struct coordinator *c, struct member *m)
+void job_send(struct coordinator *c, struct worker *m)
 {
 	struct wire_job mine = c->job;
 
-	mine.share = m->guest ? sharers(c, m) : m->share;
-	if (m->guest && !mine.threads)
+	mine.share = m->external ? sharers(c, m) : m->share;
+	if (m->external && !mine.threads)
 		mine.threads = m->about.threads;
 	buf_clear(&c->body);
 	wire_put_job(&c->body, &mine);
 	peer_put(&m->peer, &c->body);
-	m->state = MEMBER_PREPARING;
-	member_flush(m);
+	m->state = WORKER_PREPARING;
+	worker_flush(m);
 }
 
-bool job_same_answer(const struct coordinator *c, const struct member *m, struct err *why)
+bool job_same_answer(const struct coordinator *c, const struct worker *m, struct err *why)
 {
 	const struct wire_ready *r = &m->ready, *right = &c->right;
 
@@ -110,7 +110,7 @@ bool job_same_answer(const struct coordinator *c, const struct member *m, struct
 	return false;
 }
 
-bool replace_come(struct coordinator *c, struct member *m, struct err *why)
+bool worker_restart_described(struct coordinator *c, struct worker *m, struct err *why)
 {
 	if (!worker_has_kernels(&m->about, c->job.kernels)) {
 		err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
@@ -120,7 +120,7 @@ bool replace_come(struct coordinator *c, struct member *m, struct err *why)
 	return true;
 }
 
-bool replace_ready(struct coordinator *c, struct member *m, struct err *why)
+bool worker_restart_ready(struct coordinator *c, struct worker *m, struct err *why)
 {
 	if (!job_same_answer(c, m, why))
 		return false;

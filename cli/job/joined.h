@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Commands that mpirun, srun, Kubernetes and others have started several times over: rank 0 does the job, the others
  * compute for it. */
-#ifndef QCNN_ATTACHED_H
-#define QCNN_ATTACHED_H
+#ifndef QCNN_JOINED_H
+#define QCNN_JOINED_H
 
 #include "cli/command.h"
 #include "cli/config/configuration.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/crypto/crypto_session.h"
 #include "runtime/net/cluster/coordinator.h"
-#include "runtime/net/launch/attach.h"
+#include "runtime/net/launch/join.h"
 
-struct attached {
-	struct attach attach;        /* mode ATTACH_NONE: this process is alone */
+struct joined {
+	struct join join;        /* mode JOIN_NONE: this process is alone */
 	uint8_t *key;                /* of the key file (crypto_secret_new), or NULL */
 	uint8_t words[SHA256_BYTES]; /* hash of the command line */
 	uint8_t job[SHA256_BYTES];   /* the job's id, where there is no file to meet by */
-	struct buf meeting;          /* the file by which they find each other; empty: there is no need */
+	struct buf rendezvous;          /* the file by which they find each other; empty: there is no need */
 	double seconds;              /* to wait for each other */
 };
 
 /* What the environment says, unless options say otherwise: 0, or said and the status. */
-int attached_find(struct cli *c, struct attach *out);
+int joined_find(struct cli *c, struct join *out);
 /* How the processes meet: by the key file that option or configuration (NULL: there is none) names, and by a file in
  * folder.  0, or said and the status; release in any case. */
-int attached_open(struct cli *c, const struct attach *a, const struct config *config, const char *folder, struct attached *out);
-void attached_release(struct attached *a);
+int joined_open(struct cli *c, const struct join *a, const struct config *config, const char *folder, struct joined *out);
+void joined_release(struct joined *a);
 
 /* For rank 0: *g borrows from a. */
-void attached_guests(const struct attached *a, struct coordinator_guests *g);
+void joined_external(const struct joined *a, struct external_workers *g);
 
 /* For the others, before they read anything: *status is that of the whole work of this process. False: this is rank 0,
- * or alone, and goes on.  config_path: of the configuration, or NULL; weights: whose folder is the meeting's then. */
-bool attached_work(struct cli *c, const char *config_path, const char *weights, int *status);
+ * or alone, and goes on.  config_path: of the configuration, or NULL; weights: whose folder is the rendezvous's then. */
+bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status);
 
 /* The folder of a file. */
-void attached_folder(const char *path, struct buf *out);
+void joined_folder(const char *path, struct buf *out);
 
 #endif

@@ -2,7 +2,7 @@
  * Connections that have not proved the key yet: those that come to a listener, and those by a worker's own standard
  * input and output. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +12,15 @@
 
 #include "runtime/base/arena.h"
 
-#define STRANGER_S 2.0                   /* for the whole handshake */
+#define HANDSHAKE_S 2.0                   /* for the whole handshake */
 
 /* A free place, or that of the oldest; whoever has shown a first proof goes last. */
-static struct stranger *place_for_stranger(struct coordinator *c)
+static struct pending *place_for_pending(struct coordinator *c)
 {
-	struct stranger *best = &c->stranger[0];
+	struct pending *best = &c->pending[0];
 
-	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
-		struct stranger *s = &c->stranger[i];
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {
+		struct pending *s = &c->pending[i];
 
 		if (s->peer.fd < 0)
 			return s;
@@ -32,7 +32,7 @@ static struct stranger *place_for_stranger(struct coordinator *c)
 	return best;
 }
 
-static void stranger_init(struct coordinator *c, struct stranger *s, int fd, struct member *by, double until)
+static void pending_init(struct coordinator *c, struct pending *s, int fd, struct worker *by, double until)
 {
 	peer_init(&s->peer, fd);
 	memset(s->hs, 0, sizeof *s->hs);
@@ -46,22 +46,22 @@ static void stranger_init(struct coordinator *c, struct stranger *s, int fd, str
 }
 
 /* It is nobody any more; whose process it was, is lost. */
-static void stranger_end(struct coordinator *c, struct stranger *s, double now)
+static void pending_end(struct coordinator *c, struct pending *s, double now)
 {
-	struct member *m = s->by;
+	struct worker *m = s->by;
 	struct err why;
 
 	peer_close(&s->peer);
 	s->by = NULL;
-	if (!m || m->state != MEMBER_STARTED)
+	if (!m || m->state != WORKER_STARTED)
 		return;
 	err_set(&why, -ERR_AUTH, "it did not prove the job's key over its standard output");
-	member_leave(c, m, &why, now);
+	worker_leave(c, m, &why, now);
 }
 
-static bool stranger_accept(struct coordinator *c, int listener, double now)
+static bool pending_accept(struct coordinator *c, int listener, double now)
 {
-	struct stranger *s = place_for_stranger(c);
+	struct pending *s = place_for_pending(c);
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	/* Without a descriptor left the oldest makes room, for the next turn. */
@@ -75,53 +75,53 @@ static bool stranger_accept(struct coordinator *c, int listener, double now)
 	peer_close(&s->peer);
 	if (fd < 0)
 		return false;
-	stranger_init(c, s, fd, NULL, now + STRANGER_S);
-	stranger_read(c, s, now);    /* a worker speaks first, and may have */
+	pending_init(c, s, fd, NULL, now + HANDSHAKE_S);
+	pending_read(c, s, now);    /* a worker speaks first, and may have */
 	return true;
 }
 
-void stranger_carried(struct coordinator *c, struct member *m, double now)
+void pending_tunnelled(struct coordinator *c, struct worker *m, double now)
 {
-	struct stranger *free_one = NULL;
+	struct pending *free_one = NULL;
 	int fd;
 
-	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
-		if (c->stranger[i].peer.fd >= 0 && c->stranger[i].by == m)
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {
+		if (c->pending[i].peer.fd >= 0 && c->pending[i].by == m)
 			return;
-		if (c->stranger[i].peer.fd < 0 && !free_one)
-			free_one = &c->stranger[i];
+		if (c->pending[i].peer.fd < 0 && !free_one)
+			free_one = &c->pending[i];
 	}
 	if (!free_one)
 		return;                      /* next time */
-	fd = fcntl(m->process.leash, F_DUPFD_CLOEXEC, 0);
+	fd = fcntl(m->process.control, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	if (m->process.why[0])
 		coordinator_say(c, NULL, "%s %s; its standard input and output carry the work, which takes longer (%s)", m->name,
-			m->process.why, launch_cure_of(m->process.why, 0));
-	stranger_init(c, free_one, fd, m, now + c->o.start_s);
-	stranger_read(c, free_one, now);
+			m->process.why, launch_hint_of(m->process.why, 0));
+	pending_init(c, free_one, fd, m, now + c->o.start_s);
+	pending_read(c, free_one, now);
 }
 
-void strangers_forget(struct coordinator *c, const struct member *m)
+void pending_all_forget(struct coordinator *c, const struct worker *m)
 {
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
-		if (c->stranger[i].peer.fd >= 0 && c->stranger[i].by == m) {
-			peer_close(&c->stranger[i].peer);
-			c->stranger[i].by = NULL;
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
+		if (c->pending[i].peer.fd >= 0 && c->pending[i].by == m) {
+			peer_close(&c->pending[i].peer);
+			c->pending[i].by = NULL;
 		}
 }
 
-void strangers_watch(struct coordinator *c, double now)
+void pending_all_watch(struct coordinator *c, double now)
 {
-	for (unsigned i = 0; i < STRANGERS_MAX; i++)
-		if (c->stranger[i].peer.fd >= 0 && now > c->stranger[i].until)
-			stranger_end(c, &c->stranger[i], now);
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
+		if (c->pending[i].peer.fd >= 0 && now > c->pending[i].until)
+			pending_end(c, &c->pending[i], now);
 }
 
-void strangers_accept(struct coordinator *c, int listener, double now)
+void pending_all_accept(struct coordinator *c, int listener, double now)
 {
-	for (unsigned i = 0; i < STRANGERS_MAX && stranger_accept(c, listener, now); i++)
+	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX && pending_accept(c, listener, now); i++)
 		;
 }
 
@@ -139,11 +139,11 @@ static bool is_new(struct coordinator *c, const uint8_t public[CRYPTO_PUBLIC])
 }
 
 /* The connection is that of a worker we started, and its only one. */
-static bool welcome(struct coordinator *c, struct stranger *s, double now)
+static bool welcome(struct coordinator *c, struct pending *s, double now)
 {
-	struct member *m = s->hs->rank < c->nmember ? &c->member[s->hs->rank] : NULL;
+	struct worker *m = s->hs->rank < c->nworker ? &c->worker[s->hs->rank] : NULL;
 
-	if (!m || m->state != MEMBER_STARTED || (s->by && s->by != m))
+	if (!m || m->state != WORKER_STARTED || (s->by && s->by != m))
 		return false;
 	if (!peer_trust(&s->peer, s->hs))
 		return false;
@@ -155,15 +155,15 @@ static bool welcome(struct coordinator *c, struct stranger *s, double now)
 	m->near = peer_near(&m->peer) || m->place.launcher == LAUNCHER_LOCAL;
 	s->peer = (struct peer){ .fd = -1 };
 	s->by = NULL;
-	m->state = MEMBER_PROVED;
+	m->state = WORKER_PROVED;
 	m->heard = now;
-	m->beaten = 0;
-	member_beat(c, m, now);      /* at once: so it knows that it is in */
+	m->heartbeat_at = 0;
+	worker_heartbeat(c, m, now);      /* at once: so it knows that it is in */
 	return true;
 }
 
 /* One step of the handshake; false: nothing more is said to this connection. */
-static bool stranger_step(struct coordinator *c, struct stranger *s, double now)
+static bool pending_step(struct coordinator *c, struct pending *s, double now)
 {
 	struct buf answer = BUF_INIT;
 	const uint8_t *body;
@@ -185,13 +185,13 @@ static bool stranger_step(struct coordinator *c, struct stranger *s, double now)
 	return ok;
 }
 
-void stranger_read(struct coordinator *c, struct stranger *s, double now)
+void pending_read(struct coordinator *c, struct pending *s, double now)
 {
-	bool ok = !peer_fill(&s->peer, NULL) && stranger_step(c, s, now);
+	bool ok = !peer_fill(&s->peer, NULL) && pending_step(c, s, now);
 
 	if (ok && s->peer.fd < 0) {          /* now a worker's, which may have said more */
-		if (c->member[s->hs->rank].peer.fd >= 0)
-			member_read(c, &c->member[s->hs->rank], now);
+		if (c->worker[s->hs->rank].peer.fd >= 0)
+			worker_read(c, &c->worker[s->hs->rank], now);
 	} else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
-		stranger_end(c, s, now);
+		pending_end(c, s, now);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How processes that others have started find each other: a file of mode 0600 in a folder that all share, in which
  * rank 0 says where it listens, and a key; or a file with a key that was put there before. */
-#ifndef QCNN_MEETING_H
-#define QCNN_MEETING_H
+#ifndef QCNN_RENDEZVOUS_H
+#define QCNN_RENDEZVOUS_H
 
 #include "runtime/base/buf.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/net/protocol/wire.h"
 
-struct meeting {
+struct rendezvous {
 	bool has_key;
 	uint8_t key[CRYPTO_KEY], job[WIRE_JOB_ID];
 	uint8_t words[SHA256_BYTES];         /* of the command line */
@@ -16,13 +16,13 @@ struct meeting {
 };
 
 /* The file for a job in a folder. */
-void meeting_path(const char *folder, const char *job, struct buf *out);
-int meeting_write(const char *path, const struct meeting *m, struct err *e);
+void rendezvous_path(const char *folder, const char *job, struct buf *out);
+int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e);
 /* -ERR_UNREACHABLE: it is not there (yet); -ERR_AUTH: others could have written it. */
-int meeting_read(const char *path, struct meeting *out, struct err *e);
+int rendezvous_read(const char *path, struct rendezvous *out, struct err *e);
 
-enum { MEETING_MOST = 8192 };           /* bytes of such a file */
-enum { KEY_FILE_MOST = 4096 };
+enum { RENDEZVOUS_MAX = 8192 };           /* bytes of such a file */
+enum { KEY_FILE_MAX = 4096 };
 /* The key in a file (crypto_key_of_text, without the white space at the end).
  * -ERR_NO_INPUT, or -ERR_AUTH where others may read it or it holds no key. */
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e);

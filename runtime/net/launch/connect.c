@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A worker's way to its coordinator: the first frame, then one address after the other. */
 #include "config.h"
-#include "runtime/net/launch/dial.h"
+#include "runtime/net/launch/connect.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -18,7 +18,7 @@ enum { BOOT_S = 30, CONNECT_MS = 3000, STAGGER_MS = 250 };
 
 /* ---- the first frame ---- */
 
-bool dial_wait(int fd, short events, double until)
+bool connect_wait(int fd, short events, double until)
 {
 	for (;;) {
 		double left = until - clock_seconds();
@@ -37,7 +37,7 @@ static bool read_whole(int fd, void *p, size_t len, double until)
 	for (size_t at = 0; at < len; ) {
 		ssize_t n;
 
-		if (!dial_wait(fd, POLLIN, until))
+		if (!connect_wait(fd, POLLIN, until))
 			return false;
 		n = read(fd, (char *)p + at, len - at);
 		if (n < 0 && errno == EINTR)
@@ -49,7 +49,7 @@ static bool read_whole(int fd, void *p, size_t len, double until)
 	return true;
 }
 
-int dial_read_boot(int fd, struct wire_boot *boot, struct err *e)
+int connect_read_boot(int fd, struct wire_boot *boot, struct err *e)
 {
 	uint8_t header[WIRE_HEADER], *body = crypto_secret_new(WIRE_TEXT_MAX);
 	double until = clock_seconds() + BOOT_S;
@@ -164,7 +164,7 @@ static int try_results(struct tries *t, double now)
 }
 
 /* One address after the other begins, each a moment after the one before, or when that has failed. */
-int dial(const struct wire_boot *boot, struct err *e)
+int connect_coordinator(const struct wire_boot *boot, struct err *e)
 {
 	struct tries t = { .n = 0 };
 	int fd = -1;

@@ -2,7 +2,7 @@
  * A worker and one who says that it is its coordinator, whom this test plays: the real one, one in a hurry, one who
  * has overheard an earlier job, and one who says anything at all. */
 #include "config.h"
-#include "runtime/net/worker.h"
+#include "runtime/net/worker_process.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -63,7 +63,7 @@ static void start_worker(void)
 	socklen_t len = sizeof a;
 	struct buf body = BUF_INIT, frame = BUF_INIT;
 	struct err e = { 0, "" };
-	int leash[2];
+	int control[2];
 
 	getsockname(listener, (struct sockaddr *)&a, &len);
 	snprintf(boot.address[0], sizeof boot.address[0], "127.0.0.1:%u", ntohs(a.sin_port));
@@ -71,16 +71,16 @@ static void start_worker(void)
 	wire_put_boot(&body, &boot);
 	buf_u32(&frame, (uint32_t)body.len);
 	buf_add(&frame, body.data, body.len);
-	if (pipe(leash) || write(leash[1], frame.data, frame.len) != (ssize_t)frame.len)
+	if (pipe(control) || write(control[1], frame.data, frame.len) != (ssize_t)frame.len)
 		tap_bail("no pipe");
 	fflush(stdout);
 	worker = fork();
 	if (!worker) {
-		close(leash[1]);
+		close(control[1]);
 		close(listener);
-		_exit(err_exit_status(worker_run(leash[0], &about, &ops, NULL, &e)));
+		_exit(err_exit_status(worker_process_run(control[0], &about, &ops, NULL, &e)));
 	}
-	close(leash[0]);             /* the other end stays open: the leash of all of them */
+	close(control[0]);             /* the other end stays open: the control pipe of all of them */
 	buf_release(&body);
 	buf_release(&frame);
 }
@@ -142,7 +142,7 @@ static bool prove(void)
 /* From the connection to ABOUT. */
 static bool let_in(struct buf *challenge)
 {
-	struct wire_beat beat = { 0 };
+	struct wire_heartbeat heartbeat = { 0 };
 	struct buf b = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
@@ -150,7 +150,7 @@ static bool let_in(struct buf *challenge)
 
 	say(challenge);
 	ok = ok && prove();
-	wire_put_beat(&b, &beat);
+	wire_put_heartbeat(&b, &heartbeat);
 	say(&b);
 	buf_release(&b);
 	return ok && next(&body, &len) && body[0] == WIRE_ABOUT;
@@ -275,7 +275,7 @@ static bool says_bye(void)
 	size_t len;
 
 	while (next(&body, &len))
-		if (body[0] != WIRE_BEAT)
+		if (body[0] != WIRE_HEARTBEAT)
 			return body[0] == WIRE_BYE;
 	return false;
 }

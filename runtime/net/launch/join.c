@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads the environment, row by row of attach.def. */
 #include "config.h"
-#include "runtime/net/launch/attach.h"
+#include "runtime/net/launch/join.h"
 
 #include <ctype.h>
 #include <netdb.h>
@@ -13,13 +13,13 @@
 
 #include "runtime/base/json.h"
 
-static const struct attach_row rows[ATTACH_COUNT] = {
-#define ATTACH(id, name, rank, size, needs, local, job, step, text) [ATTACH_##id] = { name, rank, size, needs, local, job, step, text },
-#include "runtime/net/launch/attach.def"
-#undef ATTACH
+static const struct join_row rows[JOIN_COUNT] = {
+#define JOIN(id, name, rank, size, needs, local, job, step, text) [JOIN_##id] = { name, rank, size, needs, local, job, step, text },
+#include "runtime/net/launch/join.def"
+#undef JOIN
 };
 
-const struct attach_row *attach_row(enum attach_mode m)
+const struct join_row *join_row(enum join_mode m)
 {
 	return &rows[m];
 }
@@ -52,25 +52,25 @@ static unsigned leading_number(const char *name)
 	const char *text = value_of(name);
 	unsigned long n = text ? strtoul(text, NULL, 10) : 0;
 
-	return n <= ATTACH_SIZE_MAX ? (unsigned)n : 0;
+	return n <= JOIN_SIZE_MAX ? (unsigned)n : 0;
 }
 
 /* What may be part of a file's name. */
-static void add_job(struct attach *a, const char *name)
+static void add_job(struct join *a, const char *name)
 {
 	const char *text = value_of(name);
 	size_t n = strlen(a->job);
 
-	if (text && n && n < ATTACH_JOB_MAX)
+	if (text && n && n < JOIN_JOB_MAX)
 		a->job[n++] = '.';
-	for (; text && *text && n < ATTACH_JOB_MAX; text++)
+	for (; text && *text && n < JOIN_JOB_MAX; text++)
 		a->job[n++] = isalnum((unsigned char)*text) || *text == '-' || *text == '_' ? *text : '_';
 	a->job[n] = 0;
 }
 
 /* ---- addresses ---- */
 
-bool attach_first_name(const char *own, unsigned rank, char out[ATTACH_NAME_MAX + 1])
+bool join_first_name(const char *own, unsigned rank, char out[JOIN_NAME_MAX + 1])
 {
 	size_t host = strcspn(own, "."), base;
 	char tail[16];
@@ -79,14 +79,14 @@ bool attach_first_name(const char *own, unsigned rank, char out[ATTACH_NAME_MAX 
 	if (host <= (size_t)n || strncmp(own + host - n, tail, (size_t)n))
 		return false;
 	base = host - (size_t)n;
-	return (size_t)snprintf(out, ATTACH_NAME_MAX + 1, "%.*s-0%s", (int)base, own, own + host) <= ATTACH_NAME_MAX;
+	return (size_t)snprintf(out, JOIN_NAME_MAX + 1, "%.*s-0%s", (int)base, own, own + host) <= JOIN_NAME_MAX;
 }
 
 /* The pod's own full name, as /etc/hosts there gives it, says that of pod 0. */
-static void name_of_pod(struct attach *a)
+static void name_of_pod(struct join *a)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_CANONNAME }, *found = NULL;
-	char own[ATTACH_NAME_MAX + 1] = "";
+	char own[JOIN_NAME_MAX + 1] = "";
 
 	if (gethostname(own, sizeof own - 1))
 		return;
@@ -95,20 +95,20 @@ static void name_of_pod(struct attach *a)
 			snprintf(own, sizeof own, "%s", found->ai_canonname);
 		freeaddrinfo(found);
 	}
-	if (!attach_first_name(own, a->rank, a->host))
+	if (!join_first_name(own, a->rank, a->host))
 		a->host[0] = 0;
 }
 
-static int address_of(struct attach *a, struct err *e)
+static int address_of(struct join *a, struct err *e)
 {
 	const char *host = value_of("MASTER_ADDR");
-	unsigned port = ATTACH_PORT;
+	unsigned port = JOIN_PORT;
 
-	if (host && strlen(host) > ATTACH_NAME_MAX)
+	if (host && strlen(host) > JOIN_NAME_MAX)
 		return err_set(e, -ERR_CONFIG, "MASTER_ADDR is longer than a name can be");
 	if (host)
 		snprintf(a->host, sizeof a->host, "%s", host);
-	else if (a->mode == ATTACH_KUBERNETES)
+	else if (a->mode == JOIN_KUBERNETES)
 		name_of_pod(a);
 	if (value_of("MASTER_PORT") && number_of("MASTER_PORT", 1, 65535, &port, e))
 		return -ERR_CONFIG;
@@ -124,20 +124,20 @@ static int tf_fault(struct err *e, const char *what)
 }
 
 /* "host:2222" of the one that leads. */
-static int tf_address(struct attach *a, const char *text, struct err *e)
+static int tf_address(struct join *a, const char *text, struct err *e)
 {
 	const char *colon = text ? strrchr(text, ':') : NULL;
 	bool brackets = text && *text == '[';
 	unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
 
-	if (!colon || colon - text > ATTACH_NAME_MAX || colon - text <= 2 * brackets || !port || port > 65535)
+	if (!colon || colon - text > JOIN_NAME_MAX || colon - text <= 2 * brackets || !port || port > 65535)
 		return tf_fault(e, "names an address that is none: HOST:PORT");
 	snprintf(a->host, sizeof a->host, "%.*s", (int)(colon - text - 2 * brackets), text + brackets);
 	a->port = (uint16_t)port;
 	return 0;
 }
 
-static int tf_read(struct attach *a, const json_t *all, struct err *e)
+static int tf_read(struct join *a, const json_t *all, struct err *e)
 {
 	const json_t *cluster = json_object_get(all, "cluster"), *task = json_object_get(all, "task");
 	const json_t *chief = json_object_get(cluster, "chief"), *worker = json_object_get(cluster, "worker");
@@ -147,7 +147,7 @@ static int tf_read(struct attach *a, const json_t *all, struct err *e)
 
 	if (json_is_string(json_object_get(task, "index")))
 		index = atoi(json_string_value(json_object_get(task, "index")));
-	if (!type || nchief > 1 || !(nchief + nworker) || nchief + nworker > ATTACH_SIZE_MAX)
+	if (!type || nchief > 1 || !(nchief + nworker) || nchief + nworker > JOIN_SIZE_MAX)
 		return tf_fault(e, "lacks a cluster of one chief and workers, or a task with its type and index");
 	if (strcmp(type, "chief") && strcmp(type, "worker"))
 		return tf_fault(e, "gives this process a role that there is none for here: the roles are chief and worker");
@@ -159,7 +159,7 @@ static int tf_read(struct attach *a, const json_t *all, struct err *e)
 	return tf_address(a, json_string_value(json_array_get(nchief ? chief : worker, 0)), e);
 }
 
-static int tf_config(struct attach *a, struct err *e)
+static int tf_config(struct join *a, struct err *e)
 {
 	const char *text = value_of("TF_CONFIG");
 	struct err why;
@@ -172,14 +172,14 @@ static int tf_config(struct attach *a, struct err *e)
 
 /* ---- rows ---- */
 
-static bool holds(const struct attach_row *r)
+static bool holds(const struct join_row *r)
 {
 	return (!r->rank || value_of(r->rank)) && (!r->size || value_of(r->size)) && (!r->needs || value_of(r->needs));
 }
 
-static int read_row(struct attach *a, const struct attach_row *r, struct err *e)
+static int read_row(struct join *a, const struct join_row *r, struct err *e)
 {
-	if (number_of(r->size, 1, ATTACH_SIZE_MAX, &a->size, e) || number_of(r->rank, 0, a->size - 1, &a->rank, e))
+	if (number_of(r->size, 1, JOIN_SIZE_MAX, &a->size, e) || number_of(r->rank, 0, a->size - 1, &a->rank, e))
 		return -ERR_CONFIG;
 	snprintf(a->why, sizeof a->why, "%s is %u, %s is %u", r->rank, a->rank, r->size, a->size);
 	a->local = r->local ? leading_number(r->local) : 0;
@@ -189,17 +189,17 @@ static int read_row(struct attach *a, const struct attach_row *r, struct err *e)
 	return address_of(a, e);
 }
 
-int attach_find(struct attach *out, struct err *e)
+int join_find(struct join *out, struct err *e)
 {
 	int code = 0;
 
-	*out = (struct attach){ .mode = ATTACH_NONE };
-	for (int m = 1; m < ATTACH_COUNT && !out->mode; m++)
+	*out = (struct join){ .mode = JOIN_NONE };
+	for (int m = 1; m < JOIN_COUNT && !out->mode; m++)
 		if (holds(&rows[m]))
-			out->mode = (enum attach_mode)m;
+			out->mode = (enum join_mode)m;
 	if (out->mode)
-		code = out->mode == ATTACH_TF_CONFIG ? tf_config(out, e) : read_row(out, &rows[out->mode], e);
+		code = out->mode == JOIN_TF_CONFIG ? tf_config(out, e) : read_row(out, &rows[out->mode], e);
 	if (code || out->size < 2)
-		*out = (struct attach){ .mode = ATTACH_NONE };
+		*out = (struct join){ .mode = JOIN_NONE };
 	return code;
 }

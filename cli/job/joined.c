@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the environment to a rank's part. */
 #include "config.h"
-#include "cli/job/attached.h"
+#include "cli/job/joined.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -12,17 +12,17 @@
 #include "cli/config/changes.h"
 #include "cli/job/worker_start.h"
 #include "runtime/log/run.h"
-#include "runtime/net/launch/meeting.h"
+#include "runtime/net/launch/rendezvous.h"
 
-int attached_find(struct cli *c, struct attach *out)
+int joined_find(struct cli *c, struct join *out)
 {
 	const struct options *o = &c->options;
 	struct err e;
 
-	*out = (struct attach){ .mode = ATTACH_NONE };
+	*out = (struct join){ .mode = JOIN_NONE };
 	if (o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE] || !o->value[OPT_ATTACH] || !strcmp(o->value[OPT_ATTACH], "off"))
 		return 0;
-	return attach_find(out, &e) ? cli_fail(c, &e) : 0;
+	return join_find(out, &e) ? cli_fail(c, &e) : 0;
 }
 
 /* Ranks of one job are started with the same words. */
@@ -37,9 +37,9 @@ static void hash_words(const struct cli *c, uint8_t out[SHA256_BYTES])
 }
 
 /* What the environment says of the job alike to all of its processes. */
-static void hash_job(const struct attach *a, uint8_t out[SHA256_BYTES])
+static void hash_job(const struct join *a, uint8_t out[SHA256_BYTES])
 {
-	const char *name = attach_row(a->mode)->name;
+	const char *name = join_row(a->mode)->name;
 	struct buf b = BUF_INIT;
 
 	buf_printf(&b, "qcnn job\n%s\n%s\n%u\n%u\n", name, a->job, a->size, a->port);
@@ -59,12 +59,12 @@ static double seconds_of(const struct options *o, const struct config *config)
 	return o->given[OPT_WAIT] || !config ? (double)options_count(o, OPT_WAIT) : (double)config_int(config, KEY_CLUSTER_WAIT);
 }
 
-int attached_open(struct cli *c, const struct attach *a, const struct config *config, const char *folder, struct attached *out)
+int joined_open(struct cli *c, const struct join *a, const struct config *config, const char *folder, struct joined *out)
 {
 	const char *file = key_file_of(&c->options, config);
 	struct err e;
 
-	*out = (struct attached){ .attach = *a, .seconds = seconds_of(&c->options, config) };
+	*out = (struct joined){ .join = *a, .seconds = seconds_of(&c->options, config) };
 	hash_words(c, out->words);
 	hash_job(a, out->job);
 	if (file)
@@ -72,30 +72,30 @@ int attached_open(struct cli *c, const struct attach *a, const struct config *co
 	if (file && (out->key ? key_file_read(file, out->key, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key")))
 		return cli_fail(c, &e);
 	if (!file || !*a->host)
-		meeting_path(folder, a->job, &out->meeting);
+		rendezvous_path(folder, a->job, &out->rendezvous);
 	return 0;
 }
 
-void attached_release(struct attached *a)
+void joined_release(struct joined *a)
 {
 	crypto_secret_free(a->key, CRYPTO_KEY);
 	a->key = NULL;
-	buf_release(&a->meeting);
+	buf_release(&a->rendezvous);
 }
 
-void attached_guests(const struct attached *a, struct coordinator_guests *g)
+void joined_external(const struct joined *a, struct external_workers *g)
 {
-	*g = (struct coordinator_guests){ .n = a->attach.size - 1, .share = a->attach.local, .near = a->attach.local == a->attach.size,
-		.host = a->attach.host, .port = a->attach.port, .key = a->key, .job = a->meeting.len ? NULL : a->job, .words = a->words,
-		.meeting = a->meeting.len ? a->meeting.data : NULL, .seconds = a->seconds };
+	*g = (struct external_workers){ .n = a->join.size - 1, .share = a->join.local, .near = a->join.local == a->join.size,
+		.host = a->join.host, .port = a->join.port, .key = a->key, .job = a->rendezvous.len ? NULL : a->job, .words = a->words,
+		.rendezvous = a->rendezvous.len ? a->rendezvous.data : NULL, .seconds = a->seconds };
 }
 
 /* ---- the other ranks ---- */
 
-struct search { const struct attached *a; struct meeting *meeting; bool met; };
+struct search { const struct joined *a; struct rendezvous *rendezvous; bool connected; };
 
 /* Numeric addresses of the name that the environment gave. */
-static int resolve(const struct attach *a, struct wire_boot *boot, struct err *e)
+static int resolve(const struct join *a, struct wire_boot *boot, struct err *e)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
 	int status = getaddrinfo(a->host, NULL, &hints, &found);
@@ -114,28 +114,28 @@ static int resolve(const struct attach *a, struct wire_boot *boot, struct err *e
 static int find(void *ctx, struct wire_boot *out, struct err *e)
 {
 	struct search *s = ctx;
-	const struct attached *a = s->a;
+	const struct joined *a = s->a;
 	int code;
 
-	*out = (struct wire_boot){ .version = WIRE_VERSION, .rank = a->attach.rank };
+	*out = (struct wire_boot){ .version = WIRE_VERSION, .rank = a->join.rank };
 	memcpy(out->job, a->job, sizeof out->job);
 	if (a->key)
 		memcpy(out->key, a->key, sizeof out->key);
-	if (a->meeting.len) {
-		code = meeting_read(a->meeting.data, s->meeting, e);
+	if (a->rendezvous.len) {
+		code = rendezvous_read(a->rendezvous.data, s->rendezvous, e);
 		if (code)
 			return code;
-		if (!a->key && !s->meeting->has_key)
-			return err_set(e, -ERR_UNREACHABLE, "%s holds no key: all ranks need the same --key-file", a->meeting.data);
+		if (!a->key && !s->rendezvous->has_key)
+			return err_set(e, -ERR_UNREACHABLE, "%s holds no key: all ranks need the same --key-file", a->rendezvous.data);
 		if (!a->key)
-			memcpy(out->key, s->meeting->key, sizeof out->key);
-		memcpy(out->job, s->meeting->job, sizeof out->job);
-		out->naddress = s->meeting->naddress;
-		memcpy(out->address, s->meeting->address, sizeof out->address);
+			memcpy(out->key, s->rendezvous->key, sizeof out->key);
+		memcpy(out->job, s->rendezvous->job, sizeof out->job);
+		out->naddress = s->rendezvous->naddress;
+		memcpy(out->address, s->rendezvous->address, sizeof out->address);
 	}
-	if (*a->attach.host) {
+	if (*a->join.host) {
 		out->naddress = 0;
-		return resolve(&a->attach, out, e);
+		return resolve(&a->join, out, e);
 	}
 	return 0;
 }
@@ -145,30 +145,30 @@ static int found(void *ctx, struct err *e)
 {
 	struct search *s = ctx;
 
-	s->met = true;
-	if (s->a->meeting.len && memcmp(s->meeting->words, s->a->words, sizeof s->a->words))
+	s->connected = true;
+	if (s->a->rendezvous.len && memcmp(s->rendezvous->words, s->a->words, sizeof s->a->words))
 		return err_set(e, -ERR_CONFIG, "it was started with other words than rank 0; all processes of one job need the same, "
 			"and --attach=off makes each a job of its own");
-	stop_leave_to_leash();
+	stop_leave_to_control();
 	return 0;
 }
 
-static int work(struct cli *c, const struct attached *a)
+static int work(struct cli *c, const struct joined *a)
 {
-	struct search s = { .a = a, .meeting = crypto_start() ? crypto_secret_new(sizeof *s.meeting) : NULL };
+	struct search s = { .a = a, .rendezvous = crypto_start() ? crypto_secret_new(sizeof *s.rendezvous) : NULL };
 	const struct worker_finder f = { find, found, &s, a->seconds };
 	struct err e;
-	int code = s.meeting ? worker_start(&f, a->attach.local, NULL, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key");
+	int code = s.rendezvous ? worker_start(&f, a->join.local, NULL, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key");
 
-	crypto_secret_free(s.meeting, sizeof *s.meeting);
-	if (code && !s.met) {
-		err_prefix(&e, "rank %u of %u", a->attach.rank, a->attach.size);
+	crypto_secret_free(s.rendezvous, sizeof *s.rendezvous);
+	if (code && !s.connected) {
+		err_prefix(&e, "rank %u of %u", a->join.rank, a->join.size);
 		return cli_fail(c, &e);
 	}
 	return err_exit_status(code);        /* rank 0 has said why */
 }
 
-void attached_folder(const char *path, struct buf *out)
+void joined_folder(const char *path, struct buf *out)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -178,7 +178,7 @@ void attached_folder(const char *path, struct buf *out)
 		buf_str(out, ".");
 }
 
-static int open_and_work(struct cli *c, const struct attach *a, const char *path, const char *weights)
+static int open_and_work(struct cli *c, const struct join *a, const char *path, const char *weights)
 {
 	struct config_change change[OPTIONS_LIST_MAX];
 	unsigned nchange = path ? changes_of(&c->options, change) : 0;
@@ -186,18 +186,18 @@ static int open_and_work(struct cli *c, const struct attach *a, const char *path
 	struct diags *d = diags_new(sources);
 	struct config *config = path ? config_open(path, change, nchange, d, NULL) : NULL;
 	struct buf folder = BUF_INIT;
-	struct attached all;
+	struct joined all;
 	int status = err_exit_status(-ERR_CONFIG);   /* what is wrong with the configuration rank 0 says */
 
 	if (weights)
-		attached_folder(weights, &folder);
+		joined_folder(weights, &folder);
 	else if (config && !diags_errors(d))
 		buf_str(&folder, config_text(config, KEY_LOG_DIR));
 	if (folder.len) {
-		status = attached_open(c, a, config, folder.data, &all);
+		status = joined_open(c, a, config, folder.data, &all);
 		if (!status)
 			status = work(c, &all);
-		attached_release(&all);
+		joined_release(&all);
 	}
 	buf_release(&folder);
 	config_free(config);
@@ -206,11 +206,11 @@ static int open_and_work(struct cli *c, const struct attach *a, const char *path
 	return status;
 }
 
-bool attached_work(struct cli *c, const char *config_path, const char *weights, int *status)
+bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status)
 {
-	struct attach a;
+	struct join a;
 
-	*status = attached_find(c, &a);
+	*status = joined_find(c, &a);
 	if (*status)
 		return true;
 	if (!a.mode || !a.rank)

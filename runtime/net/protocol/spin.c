@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Between two looks the core is offered to whoever needs it. */
 #include "config.h"
-#include "runtime/net/spin.h"
+#include "runtime/net/protocol/spin.h"
 
 #include <sched.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two threads that copy. They, not the thread that computes, know how long nothing has come. */
 #include "config.h"
-#include "runtime/net/launch/carry.h"
+#include "runtime/net/launch/stdio_tunnel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 enum { SILENT_MS = 12000, PART = 1 << 16 };      /* so that nobody is left 15 s after a cut */
 
-static struct carry {
+static struct stdio_tunnel {
 	int in, out, socket;
 	pthread_t giver;             /* to the standard output */
 } self;
@@ -117,7 +117,7 @@ static bool move_away(void)
 	return true;
 }
 
-int carry_open(const char *why, struct err *e)
+int stdio_tunnel_open(const char *why, struct err *e)
 {
 	char mark[LAUNCH_MARK_MAX];
 	pthread_t taker;
@@ -136,12 +136,12 @@ int carry_open(const char *why, struct err *e)
 	return pair[0];
 }
 
-int carry_leash(void)
+int stdio_tunnel_input(void)
 {
 	return self.in;
 }
 
-void carry_end(void)
+void stdio_tunnel_end(void)
 {
 	pthread_join(self.giver, NULL);
 }

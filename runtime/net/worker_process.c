@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One connection, two threads. */
 #include "config.h"
-#include "runtime/net/worker.h"
+#include "runtime/net/worker_process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,16 +17,16 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/net/launch/carry.h"
-#include "runtime/net/launch/dial.h"
+#include "runtime/net/launch/stdio_tunnel.h"
+#include "runtime/net/launch/connect.h"
 #include "runtime/net/protocol/peer.h"
-#include "runtime/net/spin.h"
+#include "runtime/net/protocol/spin.h"
 
-enum { HANDSHAKE_S = 10, CARRIED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, BEAT_MS = 1000, LAST_WORD_S = 10 };
+enum { HANDSHAKE_S = 10, TUNNELLED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, HEARTBEAT_MS = 1000, LAST_WORD_S = 10 };
 
-struct worker {
-	int leash;
-	bool carried;                /* the connection is by the standard input and output */
+struct worker_process {
+	int control;
+	bool tunnelled;                /* the connection is by the standard input and output */
 	struct peer peer;
 	struct spin spin;
 	pthread_mutex_t out;         /* of the peer's sending half */
@@ -35,13 +35,13 @@ struct worker {
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
 	uint32_t ncore;              /* of this machine that it may use */
-	int ending;                  /* code for a connection that ends without a word: 0 where the leash is for that */
+	int ending;                  /* code for a connection that ends without a word: 0 where the control pipe is for that */
 };
 
 /* ---- connecting ---- */
 
 /* The next body, waiting until then; 0, or a code. */
-static int next_body(struct worker *w, const uint8_t **body, size_t *len, double until, struct err *e)
+static int next_body(struct worker_process *w, const uint8_t **body, size_t *len, double until, struct err *e)
 {
 	for (;;) {
 		int n = peer_next(&w->peer, body, len, e);
@@ -55,39 +55,39 @@ static int next_body(struct worker *w, const uint8_t **body, size_t *len, double
 			return n;
 		if (w->peer.nread > before)
 			spin_over(&w->spin, clock_seconds());
-		else if (!spin_on(&w->spin, clock_seconds()) && !dial_wait(w->peer.fd, POLLIN, until))
+		else if (!spin_on(&w->spin, clock_seconds()) && !connect_wait(w->peer.fd, POLLIN, until))
 			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
 	}
 }
 
-static int send_body(struct worker *w, const struct buf *body, struct err *e)
+static int send_body(struct worker_process *w, const struct buf *body, struct err *e)
 {
 	int code;
 
 	pthread_mutex_lock(&w->out);
 	peer_put(&w->peer, body);
 	while (!(code = peer_flush(&w->peer, e)) && peer_waits(&w->peer))
-		dial_wait(w->peer.fd, POLLOUT, clock_seconds() + 60);
+		connect_wait(w->peer.fd, POLLOUT, clock_seconds() + 60);
 	pthread_mutex_unlock(&w->out);
 	return code;
 }
 
 /* The coordinator says nothing to a proof that came too late.  What it says next, with which it does not wait, tells
  * that this one did not. */
-static int await_welcome(struct worker *w, double until, struct err *e)
+static int await_welcome(struct worker_process *w, double until, struct err *e)
 {
 	uint64_t before = w->peer.nread;
 	int code = 0;
 
 	while (!code && w->peer.nread == before) {
-		if (!dial_wait(w->peer.fd, POLLIN, until))
+		if (!connect_wait(w->peer.fd, POLLIN, until))
 			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer to the proof of the job's key");
 		code = peer_fill(&w->peer, NULL);
 	}
 	return code ? err_set(e, code, "the coordinator did not wait for the proof of the job's key") : 0;
 }
 
-static int shake_hands(struct worker *w, const struct wire_boot *boot, double until, struct err *e)
+static int shake_hands(struct worker_process *w, const struct wire_boot *boot, double until, struct err *e)
 {
 	struct handshake *h = crypto_secret_new(sizeof *h);
 	struct buf b = BUF_INIT;
@@ -122,31 +122,31 @@ static int shake_hands(struct worker *w, const struct wire_boot *boot, double un
 }
 
 /* By the standard input and output, which nobody crowds. */
-static int get_in_carried(struct worker *w, const struct wire_boot *boot, const char *why, struct err *e)
+static int get_in_tunnelled(struct worker_process *w, const struct wire_boot *boot, const char *why, struct err *e)
 {
-	int fd = carry_open(why, e);
+	int fd = stdio_tunnel_open(why, e);
 
 	if (fd < 0)
 		return fd;
-	w->carried = true;
-	w->leash = carry_leash();
+	w->tunnelled = true;
+	w->control = stdio_tunnel_input();
 	peer_init(&w->peer, fd);
-	return shake_hands(w, boot, clock_seconds() + CARRIED_S, e);
+	return shake_hands(w, boot, clock_seconds() + TUNNELLED_S, e);
 }
 
-/* Connect and prove.  A coordinator that many strangers crowd may cut a connection off before it has
+/* Connect and prove.  A coordinator that many pending connections crowd may cut a connection off before it has
  * read a word, and any when this machine was too slow for it: that is tried again. */
-static int get_in(struct worker *w, const struct wire_boot *boot, struct err *e)
+static int get_in(struct worker_process *w, const struct wire_boot *boot, struct err *e)
 {
 	double until = clock_seconds() + GET_IN_S;
 
-	if (boot->carry == CARRY_STDIO)
-		return get_in_carried(w, boot, "", e);
+	if (boot->transport == TRANSPORT_STDIO)
+		return get_in_tunnelled(w, boot, "", e);
 	for (int try = 1, pause_ms = AGAIN_MS; ; try++, pause_ms *= 2) {
-		int fd = dial(boot, e), code;
+		int fd = connect_coordinator(boot, e), code;
 
-		if (fd < 0 && boot->carry == CARRY_AUTO)
-			return get_in_carried(w, boot, e->text, e);
+		if (fd < 0 && boot->transport == TRANSPORT_AUTO)
+			return get_in_tunnelled(w, boot, e->text, e);
 		if (fd < 0)
 			return -ERR_UNREACHABLE;
 		peer_init(&w->peer, fd);
@@ -160,15 +160,15 @@ static int get_in(struct worker *w, const struct wire_boot *boot, struct err *e)
 
 /* ---- the second thread ---- */
 
-static void send_beat(struct worker *w, struct buf *body)
+static void send_heartbeat(struct worker_process *w, struct buf *body)
 {
-	struct wire_beat beat = { __atomic_load_n(&w->nunit, __ATOMIC_RELAXED) };
+	struct wire_heartbeat heartbeat = { __atomic_load_n(&w->nunit, __ATOMIC_RELAXED) };
 
 	if (pthread_mutex_trylock(&w->out))
 		return;                      /* something is being sent: a sign as well */
 	if (!peer_waits(&w->peer)) {
 		buf_clear(body);
-		wire_put_beat(body, &beat);
+		wire_put_heartbeat(body, &heartbeat);
 		peer_put(&w->peer, body);
 	}
 	peer_flush(&w->peer, NULL);
@@ -176,17 +176,17 @@ static void send_beat(struct worker *w, struct buf *body)
 }
 
 /* Data behind the first frame mean nothing; the end of them is the end. */
-static bool leash_ended(int leash)
+static bool control_ended(int control)
 {
 	char rest[256];
-	ssize_t n = read(leash, rest, sizeof rest);
+	ssize_t n = read(control, rest, sizeof rest);
 
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
 /* Where nobody started this process for the coordinator, the status counts: its last word, if there is one, is read
  * by the thread that computes. */
-static _Noreturn void end_here(const struct worker *w)
+static _Noreturn void end_here(const struct worker_process *w)
 {
 	if (w->ending)
 		nanosleep(&(struct timespec){ .tv_sec = LAST_WORD_S }, NULL);
@@ -195,23 +195,23 @@ static _Noreturn void end_here(const struct worker *w)
 
 static void *keep_alive(void *arg)
 {
-	struct worker *w = arg;
+	struct worker_process *w = arg;
 	struct buf body = BUF_INIT;
 	double next = clock_seconds();
 
 	for (;;) {
-		struct pollfd f[2] = { { .fd = w->leash, .events = w->carried ? POLLRDHUP : POLLIN },
+		struct pollfd f[2] = { { .fd = w->control, .events = w->tunnelled ? POLLRDHUP : POLLIN },
 			{ .fd = w->peer.fd, .events = POLLRDHUP } };
 		double now = clock_seconds();
 
 		if (now >= next) {
-			send_beat(w, &body);
-			next = now + BEAT_MS / 1000.0;
+			send_heartbeat(w, &body);
+			next = now + HEARTBEAT_MS / 1000.0;
 		}
 		poll(f, 2, (int)((next - now) * 1000) + 1);
 		if ((f[1].revents & POLLERR) && !w->ending)
 			_exit(err_exit_status(-ERR_UNREACHABLE));    /* it broke: for whoever is told of our end */
-		if ((f[0].revents && (w->carried || leash_ended(w->leash))) || f[1].revents)
+		if ((f[0].revents && (w->tunnelled || control_ended(w->control))) || f[1].revents)
 			end_here(w);         /* nobody wants a result any more */
 	}
 	return NULL;
@@ -233,7 +233,7 @@ static int wrong(struct err *e, int type)
 	return err_set(e, -ERR_PROTOCOL, "the coordinator sent a message %s (%d) that is none", wire_name(type), type);
 }
 
-static int take_job(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+static int take_job(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_job job;
 	struct wire_ready ready;
@@ -252,7 +252,7 @@ static int take_job(struct worker *w, const uint8_t *body, size_t len, struct er
 	return code;
 }
 
-static int take_weights(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+static int take_weights(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_weights m;
 
@@ -266,14 +266,14 @@ static int take_weights(struct worker *w, const uint8_t *body, size_t len, struc
 	return w->ops->weights(w->ctx, w->weight, m.n, e);
 }
 
-static int take_data(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+static int take_data(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_data d;
 
 	return w->ops->data && wire_get_data(body, len, &d) ? w->ops->data(w->ctx, &d, e) : wrong(e, WIRE_DATA);
 }
 
-static int send_failed(struct worker *w, const struct wire_work *work, const struct err *why, struct err *e)
+static int send_failed(struct worker_process *w, const struct wire_work *work, const struct err *why, struct err *e)
 {
 	struct wire_failed f = { .step = work->step, .units = work->units, .code = why->code };
 	struct buf b = BUF_INIT;
@@ -286,7 +286,7 @@ static int send_failed(struct worker *w, const struct wire_work *work, const str
 	return code;
 }
 
-static int take_work(struct worker *w, const uint8_t *body, size_t len, struct err *e)
+static int take_work(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_work work;
 	struct wire_result r;
@@ -311,9 +311,9 @@ static int take_work(struct worker *w, const uint8_t *body, size_t len, struct e
 }
 
 /* One message; *over: the coordinator has said that it was the last. */
-static int take_message(struct worker *w, const uint8_t *body, size_t len, bool *over, struct err *e)
+static int take_message(struct worker_process *w, const uint8_t *body, size_t len, bool *over, struct err *e)
 {
-	struct wire_beat beat;
+	struct wire_heartbeat heartbeat;
 	struct wire_bye bye;
 
 	switch (body[0]) {
@@ -325,8 +325,8 @@ static int take_message(struct worker *w, const uint8_t *body, size_t len, bool 
 		return take_data(w, body, len, e);
 	case WIRE_WORK:
 		return take_work(w, body, len, e);
-	case WIRE_BEAT:
-		return wire_get_beat(body, len, &beat) ? 0 : wrong(e, WIRE_BEAT);
+	case WIRE_HEARTBEAT:
+		return wire_get_heartbeat(body, len, &heartbeat) ? 0 : wrong(e, WIRE_HEARTBEAT);
 	case WIRE_BYE:
 		if (!wire_get_bye(body, len, &bye))
 			return wrong(e, WIRE_BYE);
@@ -336,7 +336,7 @@ static int take_message(struct worker *w, const uint8_t *body, size_t len, bool 
 	return wrong(e, body[0]);
 }
 
-static void send_bye(struct worker *w, const struct err *why)
+static void send_bye(struct worker_process *w, const struct err *why)
 {
 	struct wire_bye m = { .code = why->code };
 	struct buf b = BUF_INIT;
@@ -347,7 +347,7 @@ static void send_bye(struct worker *w, const struct err *why)
 	buf_release(&b);
 }
 
-static int serve(struct worker *w, const struct wire_about *about, struct err *e)
+static int serve(struct worker_process *w, const struct wire_about *about, struct err *e)
 {
 	struct wire_about mine = *about;
 	const char *rule;
@@ -378,13 +378,13 @@ static int serve(struct worker *w, const struct wire_about *about, struct err *e
 	return code;
 }
 
-static void worker_init(struct worker *w, int leash, const struct worker_ops *ops, void *ctx)
+static void worker_process_init(struct worker_process *w, int control, const struct worker_ops *ops, void *ctx)
 {
-	*w = (struct worker){ .leash = leash, .ops = ops, .ctx = ctx };
+	*w = (struct worker_process){ .control = control, .ops = ops, .ctx = ctx };
 	pthread_mutex_init(&w->out, NULL);
 }
 
-static struct worker self;           /* the second thread uses it to the end of the process */
+static struct worker_process self;           /* the second thread uses it to the end of the process */
 
 /* Whom to reach, with which key: zeroed, in memory for keys. */
 static int boot_new(struct wire_boot **out, struct err *e)
@@ -396,22 +396,22 @@ static int boot_new(struct wire_boot **out, struct err *e)
 	return *out ? 0 : err_set(e, -ERR_CONFIG, "no memory for a key");
 }
 
-int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
+int worker_process_run(int control, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
 {
 	struct wire_boot *boot;
 	int code = boot_new(&boot, e);
 
 	if (!code)
-		code = dial_read_boot(leash, boot, e);
+		code = connect_read_boot(control, boot, e);
 	if (!code) {
-		worker_init(&self, leash, ops, ctx);
+		worker_process_init(&self, control, ops, ctx);
 		code = get_in(&self, boot, e);
 	}
 	crypto_secret_free(boot, sizeof *boot);
 	code = code ? code : serve(&self, about, e);
-	if (self.carried) {                  /* its last words */
+	if (self.tunnelled) {                  /* its last words */
 		shutdown(self.peer.fd, SHUT_WR);
-		carry_end();
+		stdio_tunnel_end();
 	}
 	return code;
 }
@@ -424,10 +424,10 @@ static int try_once(const struct worker_finder *f, struct wire_boot *boot, const
 	crypto_forget();
 	if (code)
 		return code;
-	fd = dial(boot, e);
+	fd = connect_coordinator(boot, e);
 	code = fd < 0 ? -ERR_UNREACHABLE : 0;
 	if (!code) {
-		worker_init(&self, -1, ops, ctx);
+		worker_process_init(&self, -1, ops, ctx);
 		peer_init(&self.peer, fd);
 		code = shake_hands(&self, boot, clock_seconds() + HANDSHAKE_S, e);
 		if (code)
@@ -450,7 +450,7 @@ static int try_for_long(const struct worker_finder *f, struct wire_boot *boot, c
 	return code;
 }
 
-int worker_attach(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
+int worker_process_join(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e)
 {
 	struct wire_boot *boot;
 	int code = boot_new(&boot, e);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The worker's side: from the first frame on its standard input to the coordinator's end.
  *
- * The calling thread computes; a second one sends signs of life and holds the leash: when the
+ * The calling thread computes; a second one sends signs of life and holds the control pipe: when the
  * standard input or the connection ends, the process does. */
-#ifndef QCNN_WORKER_H
-#define QCNN_WORKER_H
+#ifndef QCNN_WORKER_PROCESS_H
+#define QCNN_WORKER_PROCESS_H
 
 #include "runtime/net/protocol/wire.h"
 
@@ -21,7 +21,7 @@ struct worker_ops {
 };
 
 /* Work until the coordinator says it is over: 0, or what went wrong.  about: but pid. */
-int worker_run(int leash, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
+int worker_process_run(int control, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
 
 /* Where others start the workers: how to find the coordinator. */
 struct worker_finder {
@@ -32,8 +32,8 @@ struct worker_finder {
 	void *ctx;
 	double seconds;              /* after which it is given up */
 };
-/* As worker_run, but the coordinator is looked for again and again, at growing distances, and the connection alone is
- * the leash. */
-int worker_attach(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
+/* As worker_process_run, but the coordinator is looked for again and again, at growing distances, and the connection alone is
+ * the control pipe. */
+int worker_process_join(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
 
 #endif

@@ -5,7 +5,7 @@
  * the moment when all is done; it gets half of that, and so messages become small towards the end
  * of a step, or all of it where little is left. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@ enum {
 	PENDING_MAX = 2,             /* messages of work that one worker has: the next while it computes one */
 	WORK_BYTES_MAX = 8 << 20     /* of samples in a message, unless one unit has more */
 };
-#define SHORT_STEP_S 0.05                /* what is left is dealt at once when it takes no longer: messages cost as well */
+#define SHORT_STEP_S 0.05                /* what is left is scheduled at once when it takes no longer: messages cost as well */
 
 #define FORGET 0.98                      /* of what is known of a worker's pace, a step in which it got nothing */
 
-bool member_grow(void **p, size_t *cap, size_t n, size_t size)
+bool scheduler_grow(void **p, size_t *cap, size_t n, size_t size)
 {
 	void *more = mem_try(n + n / 2, size);
 
@@ -47,9 +47,9 @@ void coordinator_no_memory(struct coordinator *c)
 
 /* ---- shares ---- */
 
-static bool can_work(const struct member *m)
+static bool can_work(const struct worker *m)
 {
-	return m->state == MEMBER_READY && !m->suspected && !m->peer.fault;
+	return m->state == WORKER_READY && !m->suspected && !m->peer.fault;
 }
 
 /* Paces of those that can work, units per second; of who is new, what its threads would do at the
@@ -58,14 +58,14 @@ static bool find_paces(struct coordinator *c)
 {
 	double known = 0, threads = 0, each;
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (can_work(&c->member[i]) && c->member[i].unit_seconds > 0) {
-			known += 1 / c->member[i].unit_seconds;
-			threads += c->member[i].ready.nthread;
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (can_work(&c->worker[i]) && c->worker[i].unit_seconds > 0) {
+			known += 1 / c->worker[i].unit_seconds;
+			threads += c->worker[i].ready.nthread;
 		}
 	each = threads > 0 ? known / threads : 1;
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 
 		m->pace = !can_work(m) ? 0 : m->unit_seconds > 0 ? 1 / m->unit_seconds : each * m->ready.nthread;
 	}
@@ -73,7 +73,7 @@ static bool find_paces(struct coordinator *c)
 }
 
 /* Seconds that a worker still has to do; who is overdue may take as long again. */
-static double busy(const struct coordinator *c, const struct member *m)
+static double busy(const struct coordinator *c, const struct worker *m)
 {
 	return m->npending ? fabs(m->nqueued / m->pace - (c->turned - m->since)) : 0;
 }
@@ -83,9 +83,9 @@ static double first_end(const struct coordinator *c)
 {
 	double first = INFINITY;
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (c->member[i].pace > 0)
-			first = fmin(first, busy(c, &c->member[i]) + 1 / c->member[i].pace);
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (c->worker[i].pace > 0)
+			first = fmin(first, busy(c, &c->worker[i]) + 1 / c->worker[i].pace);
 	return first;
 }
 
@@ -96,13 +96,13 @@ static double common_end(const struct coordinator *c, uint32_t nopen)
 	double end = 0, units, pace;
 	bool again = true;
 
-	for (unsigned round = 0; again && round <= c->nmember; round++) {
+	for (unsigned round = 0; again && round <= c->nworker; round++) {
 		double before = end;
 
 		units = nopen;
 		pace = 0;
-		for (unsigned i = 0; i < c->nmember; i++) {
-			const struct member *m = &c->member[i];
+		for (unsigned i = 0; i < c->nworker; i++) {
+			const struct worker *m = &c->worker[i];
 
 			if (m->pace > 0 && (round == 0 || busy(c, m) < before)) {
 				units += busy(c, m) * m->pace;
@@ -115,17 +115,17 @@ static double common_end(const struct coordinator *c, uint32_t nopen)
 	return end;
 }
 
-void members_forget(struct coordinator *c)
+void workers_forget(struct coordinator *c)
 {
-	for (unsigned i = 0; i < c->nmember; i++)
-		if (c->member[i].dealt != c->nstep)
-			c->member[i].unit_seconds *= FORGET;
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (c->worker[i].scheduled != c->nstep)
+			c->worker[i].unit_seconds *= FORGET;
 }
 
 /* ---- messages ---- */
 
 /* WEIGHTS, where the worker has others. */
-static void put_weights(struct coordinator *c, struct member *m)
+static void put_weights(struct coordinator *c, struct worker *m)
 {
 	if (m->weights == c->step->version)
 		return;
@@ -135,14 +135,14 @@ static void put_weights(struct coordinator *c, struct member *m)
 	m->weights = c->step->version;
 }
 
-static bool put_work(struct coordinator *c, struct member *m, const uint32_t *id, uint32_t nid)
+static bool put_work(struct coordinator *c, struct worker *m, const uint32_t *id, uint32_t nid)
 {
 	const struct pool_step *s = c->step;
 	struct wire_work w = { .step = c->nstep, .weights = s->version, .gradient = s->gradient, .nin = s->nin,
 		.draw_key = s->draw_key, .draw_first = s->draw_first };
 
-	if (!MEMBER_ROOM(c->bit, c->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
-			|| !MEMBER_ROOM(c->number, c->number_cap, s->nin + 1))
+	if (!SCHEDULER_ROOM(c->bit, c->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
+			|| !SCHEDULER_ROOM(c->number, c->number_cap, s->nin + 1))
 		return false;
 	w.units = wire_units_of(id, nid, c->bit);
 	for (uint32_t k = 0; k < nid; k++)
@@ -162,19 +162,19 @@ static bool put_work(struct coordinator *c, struct member *m, const uint32_t *id
 	peer_put(&m->peer, &c->body);
 	m->since = m->npending++ ? m->since : c->turned;
 	m->nqueued += nid;
-	m->dealt = c->nstep;
+	m->scheduled = c->nstep;
 	return true;
 }
 
 /* A message of n units for one worker, sent at once: it begins while others' are made. */
-static void deal(struct coordinator *c, struct member *m, uint32_t n)
+static void schedule(struct coordinator *c, struct worker *m, uint32_t n)
 {
 	size_t most = WORK_BYTES_MAX / ((size_t)c->step->width * c->step->nin * sizeof(double) + 1);
 	uint32_t nid = 0;
 	int64_t unit;
 
 	n = n > most ? most ? (uint32_t)most : 1 : n;
-	if (!MEMBER_ROOM(c->id, c->id_cap, n)) {
+	if (!SCHEDULER_ROOM(c->id, c->id_cap, n)) {
 		coordinator_no_memory(c);
 		return;
 	}
@@ -182,17 +182,17 @@ static void deal(struct coordinator *c, struct member *m, uint32_t n)
 		c->id[nid++] = (uint32_t)unit;
 	if (nid && !put_work(c, m, c->id, nid))
 		coordinator_no_memory(c);
-	member_flush(m);
+	worker_flush(m);
 }
 
 /* What is left is short: all get their shares, whole units that together are all that is open. */
-static void deal_all(struct coordinator *c, uint32_t nopen, double end)
+static void schedule_all(struct coordinator *c, uint32_t nopen, double end)
 {
 	double share = 0;
 	uint32_t given = 0;
 
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 		uint32_t upto;
 
 		if (m->pace <= 0 || m->npending >= PENDING_MAX)
@@ -201,17 +201,17 @@ static void deal_all(struct coordinator *c, uint32_t nopen, double end)
 			share += (end - busy(c, m)) * m->pace;
 		upto = share + 0.5 < nopen ? (uint32_t)(share + 0.5) : nopen;
 		if (upto > given)
-			deal(c, m, upto - given);
+			schedule(c, m, upto - given);
 		given = upto > given ? upto : given;
 	}
 }
 
 /* Half of its share for each that has less than `pending` messages, but one unit a thread; none where
  * others will have done it sooner. */
-static void deal_some(struct coordinator *c, unsigned pending)
+static void schedule_some(struct coordinator *c, unsigned pending)
 {
-	for (unsigned i = 0; i < c->nmember; i++) {
-		struct member *m = &c->member[i];
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *m = &c->worker[i];
 		uint32_t nopen = ledger_open(&c->ledger), half;
 		double share;
 
@@ -223,21 +223,21 @@ static void deal_some(struct coordinator *c, unsigned pending)
 		if (share < 0.5 && busy(c, m) + 1 / m->pace > first_end(c))
 			continue;
 		half = share > 2 ? (uint32_t)ceil(share / 2) : 1;
-		deal(c, m, half < m->ready.nthread ? m->ready.nthread : half);
+		schedule(c, m, half < m->ready.nthread ? m->ready.nthread : half);
 	}
 }
 
-void members_assign(struct coordinator *c)
+void workers_assign(struct coordinator *c)
 {
 	uint32_t nopen = ledger_open(&c->ledger);
 	bool known = nopen && find_paces(c);
 	double end = nopen ? common_end(c, nopen) : 0;
 
 	if (known && end <= SHORT_STEP_S)
-		deal_all(c, nopen, end);
+		schedule_all(c, nopen, end);
 	else
 		for (unsigned pending = 1; nopen && pending <= PENDING_MAX; pending++)
-			deal_some(c, pending);
-	for (unsigned i = 0; i < c->nmember; i++)
-		member_flush(&c->member[i]);
+			schedule_some(c, pending);
+	for (unsigned i = 0; i < c->nworker; i++)
+		worker_flush(&c->worker[i]);
 }

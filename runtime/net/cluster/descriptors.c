@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files that a job with workers has open: asked for before the first is started. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <sys/resource.h>
 
-enum { EACH_WORKER = 3, OTHERS = 64 };   /* leash, talk, connection; data, logs, checkpoints */
+enum { EACH_WORKER = 3, OTHERS = 64 };   /* control pipe, errors, connection; data, logs, checkpoints */
 
 int descriptors_reserve(unsigned nworker, struct err *e)
 {
-	unsigned long long need = (unsigned long long)EACH_WORKER * nworker + STRANGERS_MAX + LISTENERS_MAX + OTHERS;
+	unsigned long long need = (unsigned long long)EACH_WORKER * nworker + PENDING_CONNECTIONS_MAX + LISTENERS_MAX + OTHERS;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= need)

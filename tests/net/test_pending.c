@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A coordinator that waits for its worker, among strangers: who say nothing, who lack its key, who repeat what they have
+ * A coordinator that waits for its worker, among connections that nothing, who lack its key, who repeat what they have
  * overheard, who say anything at all, and many at a time. */
 #include "config.h"
 #include "tests/net/played.h"
@@ -35,7 +35,7 @@ static long bytes_until_end(int fd)
 	return -1;
 }
 
-static long stranger(const struct buf *body)
+static long pending(const struct buf *body)
 {
 	int fd = connect_there();
 	long n;
@@ -47,7 +47,7 @@ static long stranger(const struct buf *body)
 	return n;
 }
 
-static void test_strangers(void)
+static void test_pending(void)
 {
 	enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 2 + CRYPTO_PUBLIC + CRYPTO_MAC };
 	struct handshake h = { .rank = 0 };
@@ -55,21 +55,21 @@ static void test_strangers(void)
 	uint8_t challenge[CHALLENGE_BYTES];
 	int fd;
 
-	tap_is_int(stranger(NULL), 0, "who says nothing gets no byte, and is cut off");
+	tap_is_int(pending(NULL), 0, "who says nothing gets no byte, and is cut off");
 	handshake_hello(&h, &wrong);
-	tap_is_int(stranger(&wrong), 0, "nor does who has another key");
+	tap_is_int(pending(&wrong), 0, "nor does who has another key");
 	buf_pad(&b, 'x', WIRE_EARLY_MAX + 1);
-	tap_is_int(stranger(&b), 0, "nor who says more than is allowed");
+	tap_is_int(pending(&b), 0, "nor who says more than is allowed");
 	memcpy(h.key, boot[0].key, sizeof h.key);
 	memcpy(h.job, boot[0].job, sizeof h.job);
 	buf_clear(&b);
 	handshake_hello(&h, &b);
-	tap_is_int(stranger(&b), CHALLENGE_BYTES, "a right first message is answered, once");
-	tap_is_int(stranger(&b), 0, "the same message again is not");
+	tap_is_int(pending(&b), CHALLENGE_BYTES, "a right first message is answered, once");
+	tap_is_int(pending(&b), 0, "the same message again is not");
 	h.job[0] ^= 1;
 	buf_clear(&b);
 	handshake_hello(&h, &b);
-	tap_is_int(stranger(&b), 0, "nor is one of another job with the same key");
+	tap_is_int(pending(&b), 0, "nor is one of another job with the same key");
 	h.job[0] ^= 1;
 	/* A whole handshake for a worker that nobody started. */
 	h.rank = 99;
@@ -88,7 +88,7 @@ static void test_strangers(void)
 }
 
 /* Bytes as they are, and then nothing more: how many come back. */
-static long stranger_bytes(const void *p, size_t len)
+static long pending_bytes(const void *p, size_t len)
 {
 	int fd = connect_there();
 	long n;
@@ -115,19 +115,19 @@ static void test_frames(void)
 	buf_u32(&frame, (uint32_t)hello.len);
 	buf_add(&frame, hello.data, hello.len);
 	for (size_t cut = 0; cut < frame.len; cut += 7)
-		told += stranger_bytes(frame.data, cut);
+		told += pending_bytes(frame.data, cut);
 	tap_is_int(told, 0, "a right first message that is cut short is not answered, wherever it is cut");
 	for (size_t k = 0; k < hello.len; k++) {
 		buf_clear(&body);
 		buf_add(&body, hello.data, hello.len);
 		body.data[k] ^= 1;
-		told += stranger(&body);
+		told += pending(&body);
 	}
 	tap_is_int(told, 0, "nor is one with a bit turned, wherever it is");
 	for (unsigned i = 0; i < 5; i++) {
 		static const uint8_t promise[5][4] = { { 255, 255, 255, 255 }, { 1, 4, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 128 }, { 255, 255, 255, 127 } };
 
-		told += stranger_bytes(promise[i], sizeof promise[i]);
+		told += pending_bytes(promise[i], sizeof promise[i]);
 	}
 	tap_is_int(told, 0, "nor are lengths beyond every measure");
 	for (unsigned i = 0; i < RANDOM; i++) {
@@ -137,7 +137,7 @@ static void test_frames(void)
 			buf_u8(&body, (uint8_t)(state >> 16));
 		}
 		body.data[0] = (char)(i % 16);
-		told += stranger(&body);
+		told += pending(&body);
 	}
 	tap_is_int(told, 0, "nor are %d random frames", RANDOM);
 	buf_release(&hello);
@@ -161,7 +161,7 @@ static void test_crowd(void)
 	memcpy(h.key, boot[0].key, sizeof h.key);
 	memcpy(h.job, boot[0].job, sizeof h.job);
 	handshake_hello(&h, &b);
-	tap_ok(stranger(&b) > 0, "behind %d others who say nothing a right first message is answered", CROWD);
+	tap_ok(pending(&b) > 0, "behind %d others who say nothing a right first message is answered", CROWD);
 	for (int i = 0; i < CROWD; i++) {
 		nclosed += recv(fd[i], part, 1, MSG_DONTWAIT) == 0;
 		close(fd[i]);
@@ -180,7 +180,7 @@ static void *others(void *arg)
 {
 	(void)arg;
 	read_boot(0);
-	test_strangers();
+	test_pending();
 	test_crowd();
 	test_frames();
 	become_worker(0, 0);

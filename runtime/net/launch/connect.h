@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How a worker learns where its coordinator is, and connects to it. */
-#ifndef QCNN_DIAL_H
-#define QCNN_DIAL_H
+#ifndef QCNN_CONNECT_H
+#define QCNN_CONNECT_H
 
 #include "runtime/net/protocol/wire.h"
 
 /* Wait for one of the events on fd, until then (clock_seconds); false: the time is over. */
-bool dial_wait(int fd, short events, double until);
+bool connect_wait(int fd, short events, double until);
 
 /* The launcher's frame, into *boot (crypto_secret_new): 0, -ERR_CONFIG, or -ERR_PROTOCOL with a sentence. */
-int dial_read_boot(int fd, struct wire_boot *boot, struct err *e);
+int connect_read_boot(int fd, struct wire_boot *boot, struct err *e);
 
 /* A connected socket to one of the addresses; -1: -ERR_UNREACHABLE in *e. */
-int dial(const struct wire_boot *boot, struct err *e);
+int connect_coordinator(const struct wire_boot *boot, struct err *e);
 
 #endif

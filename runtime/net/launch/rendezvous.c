@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files that nobody else may read. */
 #include "config.h"
-#include "runtime/net/launch/meeting.h"
+#include "runtime/net/launch/rendezvous.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +14,7 @@
 
 static const char magic[] = "qcnn meeting 2\n";
 
-void meeting_path(const char *folder, const char *job, struct buf *out)
+void rendezvous_path(const char *folder, const char *job, struct buf *out)
 {
 	buf_printf(out, "%s/.qcnn-meeting%s%s", folder, *job ? "-" : "", job);
 }
@@ -65,8 +65,8 @@ static size_t without_end(const char *text, size_t n)
 
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 {
-	char *text = crypto_secret_new(KEY_FILE_MOST);
-	ssize_t n = text ? read_private(path, text, KEY_FILE_MOST) : 0;
+	char *text = crypto_secret_new(KEY_FILE_MAX);
+	ssize_t n = text ? read_private(path, text, KEY_FILE_MAX) : 0;
 	int code = 0;
 
 	if (!text)
@@ -78,7 +78,7 @@ int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 	else if (!(n == CRYPTO_KEY && crypto_key_of_text(text, CRYPTO_KEY, key)) && !crypto_key_of_text(text, without_end(text, (size_t)n), key))
 		code = err_set(e, -ERR_AUTH, "the key file %s does not hold 32 random bytes, as 64 hexadecimal digits or base64 (a passphrase "
 			"could be guessed): `qcnn worker --new-key FILE` makes one that does", path);
-	crypto_secret_free(text, KEY_FILE_MOST);
+	crypto_secret_free(text, KEY_FILE_MAX);
 	return code;
 }
 
@@ -120,7 +120,7 @@ int key_file_new(const char *path, struct err *e)
 	return code;
 }
 
-/* ---- the meeting ---- */
+/* ---- the rendezvous ---- */
 
 static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
 {
@@ -130,12 +130,12 @@ static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
 	buf_char(b, '\n');
 }
 
-int meeting_write(const char *path, const struct meeting *m, struct err *e)
+int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e)
 {
 	struct buf b;
 	int code;
 
-	if (!crypto_secret_buf(&b, MEETING_MOST))
+	if (!crypto_secret_buf(&b, RENDEZVOUS_MAX))
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	buf_str(&b, magic);
 	put_hex(&b, "job", m->job, sizeof m->job);
@@ -165,7 +165,7 @@ static bool get_hex(const char *text, size_t len, uint8_t *out, size_t n)
 }
 
 /* One line; false: it is none. */
-static bool take_line(struct meeting *m, const char *p, size_t len)
+static bool take_line(struct rendezvous *m, const char *p, size_t len)
 {
 	if (len > 6 && !strncmp(p, "words ", 6))
 		return get_hex(p + 6, len - 6, m->words, sizeof m->words);
@@ -180,7 +180,7 @@ static bool take_line(struct meeting *m, const char *p, size_t len)
 	return false;
 }
 
-static bool parse(const char *text, struct meeting *m)
+static bool parse(const char *text, struct rendezvous *m)
 {
 	if (strncmp(text, magic, sizeof magic - 1))
 		return false;
@@ -207,23 +207,23 @@ static void look_again(const char *path)
 		closedir(d);
 }
 
-int meeting_read(const char *path, struct meeting *out, struct err *e)
+int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)
 {
-	char *text = crypto_secret_new(MEETING_MOST);
+	char *text = crypto_secret_new(RENDEZVOUS_MAX);
 	ssize_t n;
 	int code = 0;
 
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
-	*out = (struct meeting){ .has_key = false };
+	*out = (struct rendezvous){ .has_key = false };
 	look_again(path);
-	n = read_private(path, text, MEETING_MOST - 1);      /* the last byte stays 0 */
+	n = read_private(path, text, RENDEZVOUS_MAX - 1);      /* the last byte stays 0 */
 	if (n < 0 && errno == EPERM)
 		code = err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
 	else if (n < 0)
 		code = err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));
 	else if (!parse(text, out))
 		code = err_set(e, -ERR_UNREACHABLE, "%s is not what rank 0 writes", path);
-	crypto_secret_free(text, MEETING_MOST);
+	crypto_secret_free(text, RENDEZVOUS_MAX);
 	return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A step from its offer to its sums: the coordinator as a pool. */
 #include "config.h"
-#include "runtime/net/cluster/member.h"
+#include "runtime/net/cluster/worker.h"
 
 #include <string.h>
 
@@ -25,8 +25,8 @@ static bool has_core(const struct coordinator *c)
 {
 	unsigned busy = 1;
 
-	for (unsigned i = 0; i < c->nmember; i++)
-		busy += c->member[i].near && c->member[i].state == MEMBER_READY ? c->member[i].ready.nthread : 0;
+	for (unsigned i = 0; i < c->nworker; i++)
+		busy += c->worker[i].near && c->worker[i].state == WORKER_READY ? c->worker[i].ready.nthread : 0;
 	return busy <= c->ncore;
 }
 
@@ -51,7 +51,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	pthread_mutex_lock(&c->lock);
 	c->spin.allowed = has_core(c);
 	while (!c->fault.code && c->ledger.ndone < c->ledger.nunit) {
-		members_assign(c);
+		workers_assign(c);
 		coordinator_turn(c, KEEPER_MS);
 	}
 	c->spin.allowed = false;
@@ -61,7 +61,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	else if (c->ledger.n)
 		memcpy(sum, c->ledger.sum, c->ledger.n * sizeof *sum);
 	ledger_close(&c->ledger);
-	members_forget(c);
+	workers_forget(c);
 	c->step = NULL;
 	c->nstep++;                  /* what comes late is of an earlier step */
 	pthread_mutex_unlock(&c->lock);
@@ -92,8 +92,8 @@ static void lose(struct pool *p, unsigned worker)
 
 	pthread_mutex_lock(&c->lock);
 	err_set(&e, -ERR_STOPPED, "it was asked to stop");
-	if (worker < c->nmember)
-		member_lose(c, &c->member[worker], &e);
+	if (worker < c->nworker)
+		worker_lose(c, &c->worker[worker], &e);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -116,10 +116,10 @@ static void abort_step(struct pool *p, const struct err *e)
 static size_t shares(const struct pool *p, uint64_t *unit_count, size_t max_worker)
 {
 	const struct coordinator *c = (const struct coordinator *)p;
-	size_t n = c->nmember < max_worker ? c->nmember : max_worker;
+	size_t n = c->nworker < max_worker ? c->nworker : max_worker;
 
 	for (size_t i = 0; i < n; i++)
-		unit_count[i] = c->member[i].nunit;
+		unit_count[i] = c->worker[i].nunit;
 	return n;
 }
 

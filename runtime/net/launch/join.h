@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Was this process started as one of several of a job?  What mpirun, srun, Kubernetes and others put into the
+ * environment says so, who it is among them, and where the first of them is. */
+#ifndef QCNN_JOIN_H
+#define QCNN_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime/base/err.h"
+
+enum join_mode {
+	JOIN_NONE = 0,
+#define JOIN(id, name, rank, size, needs, local, job, step, text) JOIN_##id,
+#include "runtime/net/launch/join.def"
+#undef JOIN
+	JOIN_COUNT
+};
+
+enum { JOIN_SIZE_MAX = 4096, JOIN_NAME_MAX = 255, JOIN_JOB_MAX = 127, JOIN_PORT = 29500 };
+
+struct join_row { const char *name, *rank, *size, *needs, *local, *job, *step, *text; };
+const struct join_row *join_row(enum join_mode m);
+
+struct join {
+	enum join_mode mode;       /* JOIN_NONE: it was not */
+	unsigned rank, size;         /* rank 0 leads */
+	unsigned local;              /* of them on this machine; 0: not known */
+	char why[256];               /* "OMPI_COMM_WORLD_RANK is 1, OMPI_COMM_WORLD_SIZE is 4" */
+	char host[JOIN_NAME_MAX + 1]; uint16_t port;       /* where rank 0 is; "": not known */
+	char job[JOIN_JOB_MAX + 1];        /* tells jobs apart, in letters of a file's name; "": not known */
+};
+
+/* *out is filled in any case; a job of one process is none.  -ERR_CONFIG with a sentence that names the variable. */
+int join_find(struct join *out, struct err *e);
+
+/* "train-3.train.default.svc" of rank 3: that of rank 0, "train-0.train.default.svc"; false: it is no such name. */
+bool join_first_name(const char *own, unsigned rank, char out[JOIN_NAME_MAX + 1]);
+
+#endif

@@ -222,13 +222,9 @@ static void leave(struct resume *r)
 /* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
 static void say_empty(struct search *s)
 {
-	struct buf path = BUF_INIT;
-
 	cli_note(s->cli, "%s was cut off before its first checkpoint, so that nothing of it can be continued; `qcnn runs remove` removes it",
 		run_path(s->r->run));
-	run_full_path(s->r->run, "checkpoint", &path);
-	folder_remove(path.data, NULL);
-	buf_release(&path);
+	folder_remove(run_folder(s->r->run), "checkpoint", NULL);
 }
 
 /* The result would depend on which program did which part: the user decides. */

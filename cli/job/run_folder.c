@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -273,7 +274,7 @@ int run_remove(const struct run_folder *r, struct err *e)
 	real = real_folder(r->path);
 	if (!real)
 		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, folder_reason(errno));
-	code = folder_remove(real, e);
+	code = folder_remove(AT_FDCWD, real, e);
 	slash = strrchr(real, '/');
 	*slash = 0;
 	point_latest(*real ? real : "/");

@@ -588,18 +588,14 @@ int run_point_latest(const struct run *r, struct err *e)
 
 void run_finish(struct run *r)
 {
-	struct buf path = BUF_INIT;
-
 	run_point_latest(r, NULL);
-	run_full_path(r, "checkpoint", &path);
-	folder_remove(path.data, NULL);      /* what stays is of no use, and does no harm */
+	folder_remove(r->folder, "checkpoint", NULL);   /* what stays is of no use, and does no harm */
 	folder_walk(r->folder, remove_temporary, NULL);         /* that could not be removed at once */
-	buf_release(&path);
 }
 
 int run_discard(struct run *r, struct err *e)
 {
-	return folder_remove(r->path, e);
+	return folder_remove(AT_FDCWD, r->path, e);
 }
 
 void run_close(struct run *r)

@@ -124,6 +124,26 @@ static void test_again(void)
 	buf_release(&path);
 }
 
+/* The run's folder is moved while it is written: what ends with the run ends there, not in what took its name. */
+static void test_moved(void)
+{
+	struct run *r;
+	struct buf path = BUF_INIT;
+	struct err e = { 0 };
+
+	if (run_open("moved", "x", &r, &e))
+		tap_bail("%s", e.text);
+	tap_ok(!rename(run_path(r), "moved/elsewhere"), "a run's folder is moved");
+	buf_printf(&path, "%s/checkpoint", run_path(r));
+	mkdir(run_path(r), 0777);
+	mkdir(path.data, 0777);
+	run_finish(r);
+	tap_ok(!is_there("moved/elsewhere/checkpoint"), "when the run ends, its checkpoints are removed where they are now");
+	tap_ok(is_there(path.data), "and those of a folder that has its name since are not");
+	run_close(r);
+	buf_release(&path);
+}
+
 /* What is not our link stays; where there is no folder, there is an error. */
 static void test_obstacles(void)
 {
@@ -197,6 +217,7 @@ int main(void)
 {
 	test_folder();
 	test_again();
+	test_moved();
 	test_obstacles();
 	test_metrics();
 	return tap_done();

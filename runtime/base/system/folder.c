@@ -300,12 +300,12 @@ static int remove_one(void *ctx, int at, const char *name, const char *path, con
 	return unlinkat(at, name, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0);
 }
 
-int folder_remove(const char *path, struct err *e)
+int folder_remove(int at, const char *path, struct err *e)
 {
-	int fd = folder_open(path, false), code = fd < 0 ? -1 : folder_walk(fd, remove_one, NULL);
+	int fd = step(at, path), code = fd < 0 ? -1 : folder_walk(fd, remove_one, NULL);
 
 	if (!code)
-		code = rmdir(path);
+		code = unlinkat(at, path, AT_REMOVEDIR);
 	if (code)
 		code = err_set(e, -ERR_IO, "cannot remove %s: %s", path, strerror(errno));
 	if (fd >= 0)

@@ -44,8 +44,9 @@ int folder_replace(int folder, const char *shown, const char *file, int (*put)(c
  * errno where a folder cannot be read. */
 typedef int (*folder_visit_fn)(void *ctx, int at, const char *name, const char *path, const struct stat *st);
 int folder_walk(int folder, folder_visit_fn visit, void *ctx);
-/* Remove the folder and all that is in it. */
-int folder_remove(const char *path, struct err *e);
+/* Remove the folder and all that is in it; a path that is not absolute begins at the folder `at`, or with AT_FDCWD at the
+ * current one. */
+int folder_remove(int at, const char *path, struct err *e);
 
 /* Do the folder and all in it belong to the effective user, with nobody else allowed to write, and are they folders and
  * regular files only?  Otherwise *why says what is wrong. A group that is the user's own (of the same name, without

@@ -13,6 +13,8 @@ libnet_a_SOURCES = \
 	runtime/net/cluster/worker.c \
 	runtime/net/cluster/worker.h \
 	runtime/net/cluster/worker_restart.c \
+	runtime/net/cluster/worker_state.c \
+	runtime/net/cluster/worker_state.h \
 	runtime/net/launch/allocation.c \
 	runtime/net/launch/allocation.h \
 	runtime/net/launch/connect.c \

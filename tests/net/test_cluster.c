@@ -1,11 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a coordinator decides without any connection: how many files it may open, and when a job without workers ends. */
+ * What a coordinator decides without any connection: the states of a worker, how many files it may open, and when a job
+ * without workers ends. */
 #include "config.h"
 #include "runtime/net/cluster/worker.h"
 
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
+
+/* For each state, the states that may follow. */
+static const char *const next_states[WORKER_STATE_COUNT] = {
+	[WORKER_WAITING] = "started lost",
+	[WORKER_STARTED] = "waiting proved leaving lost",
+	[WORKER_PROVED] = "described leaving lost",
+	[WORKER_DESCRIBED] = "preparing leaving lost",
+	[WORKER_PREPARING] = "ready leaving lost",
+	[WORKER_READY] = "described leaving lost",
+	[WORKER_LEAVING] = "lost",
+	[WORKER_LOST] = "waiting started",
+};
+
+static bool is_next(enum worker_state from, enum worker_state to)
+{
+	const char *name = worker_state_name(to), *at = strstr(next_states[from], name);
+	size_t len = strlen(name);
+
+	return at && (at == next_states[from] || at[-1] == ' ') && (!at[len] || at[len] == ' ');
+}
+
+/* Whether worker_set_state makes the transition; in a process of its own, since it aborts on others. */
+static bool makes_transition(enum worker_state from, enum worker_state to)
+{
+	struct worker w = { .state = from };
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+		close(STDERR_FILENO);
+		worker_set_state(&w, to);
+		_exit(w.state == to ? 0 : 1);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static void test_states(void)
+{
+	for (int from = 0; from < WORKER_STATE_COUNT; from++)
+		for (int to = 0; to < WORKER_STATE_COUNT; to++) {
+			bool next = is_next(from, to);
+
+			tap_ok(worker_state_allows(from, to) == next && makes_transition(from, to) == next, "%s to %s %s",
+				worker_state_name(from), worker_state_name(to), next ? "is a transition" : "aborts");
+		}
+}
 
 static void test_descriptors(void)
 {
@@ -47,14 +98,14 @@ static void test_replacement(void)
 	tap_ok(m.state == WORKER_WAITING && m.start_at == 100.5, "the last worker is started again, half a second after its loss");
 	tap_ok(goes_on(&c, 100) && goes_on(&c, 104.9), "until then the job goes on");
 	tap_ok(goes_on(&c, 110), "also where it has to wait for its turn");
-	m.state = WORKER_STARTED;
+	worker_set_state(&m, WORKER_STARTED);
 	m.heard = 110;
 	tap_ok(goes_on(&c, 113.9), "it has four seconds to come");
 	tap_ok(!goes_on(&c, 114.1) && c.fault.code == -ERR_UNREACHABLE, "then the job ends (%s)", c.fault.text);
 
 	lose_all(&c, &m, 85);                /* nothing was heard for 15 s before it was given up */
 	tap_ok(goes_on(&c, 100.1), "a worker that was silent for 15 s is started again as well");
-	m.state = WORKER_STARTED;
+	worker_set_state(&m, WORKER_STARTED);
 	m.heard = 100.5;
 	tap_ok(goes_on(&c, 104.4) && !goes_on(&c, 104.6), "and has as long");
 
@@ -62,12 +113,13 @@ static void test_replacement(void)
 	m.nvain = 2;
 	tap_ok(goes_on(&c, 100) && goes_on(&c, 104.9) && !goes_on(&c, 105.1), "after a first try in vain the job ends when none has been there for 5 s");
 	lose_all(&c, &m, 100);
-	m.state = WORKER_LOST;
+	worker_set_state(&m, WORKER_LOST);
 	tap_ok(!goes_on(&c, 100.1), "where no worker will be started it ends at once");
 }
 
 int main(void)
 {
+	test_states();
 	test_descriptors();
 	test_replacement();
 	return tap_done();

@@ -401,7 +401,8 @@ static void forget_job(struct coordinator *c)
 		shard_forget(m);
 		m->weights = 0;
 		m->unit_seconds = 0;
-		m->state = m->state == WORKER_READY ? WORKER_DESCRIBED : m->state;
+		if (m->state == WORKER_READY)
+			worker_set_state(m, WORKER_DESCRIBED);
 	}
 	memset(c->set, 0, sizeof c->set);
 	c->started = false;

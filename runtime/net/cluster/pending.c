@@ -155,7 +155,7 @@ static bool welcome(struct coordinator *c, struct pending *s, double now)
 	m->near = peer_near(&m->peer) || m->place.launcher == LAUNCHER_LOCAL;
 	s->peer = (struct peer){ .fd = -1 };
 	s->by = NULL;
-	m->state = WORKER_PROVED;
+	worker_set_state(m, WORKER_PROVED);
 	m->heard = now;
 	m->heartbeat_at = 0;
 	worker_heartbeat(c, m, now);      /* at once: so it knows that it is in */

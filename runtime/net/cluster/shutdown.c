@@ -88,7 +88,8 @@ void workers_shut_down(struct coordinator *c)
 		if (m->peer.fd >= 0)
 			say_bye(c, m);
 		launch_let_go(&m->process, m->state == WORKER_LOST || m->state == WORKER_STARTED);   /* waits for an answer */
-		m->state = WORKER_LOST;
+		if (m->state != WORKER_LOST)
+			worker_set_state(m, WORKER_LOST);
 	}
 	while (is_left(c, clock_seconds() - begin))
 		turn(c);

@@ -44,7 +44,7 @@ void worker_lose(struct coordinator *c, struct worker *m, const struct err *why)
 
 	if (m->state == WORKER_LOST)
 		return;
-	m->state = WORKER_LOST;
+	worker_set_state(m, WORKER_LOST);
 	nopen = m->nlost + ledger_lose(&c->ledger, m->rank);
 	worker_disconnect(c, m);
 	launch_let_go(&m->process, true);
@@ -69,7 +69,7 @@ void worker_leave(struct coordinator *c, struct worker *m, const struct err *why
 	}
 	m->nlost += ledger_lose(&c->ledger, m->rank);
 	worker_disconnect(c, m);
-	m->state = WORKER_LEAVING;
+	worker_set_state(m, WORKER_LEAVING);
 	m->left = *why;
 	m->leaves_at = now + REASON_S;
 }
@@ -116,7 +116,7 @@ static void watch_process(struct coordinator *c, struct worker *m, double now)
 		return;                      /* its last words first */
 	if (was_dropped(m)) {
 		launch_release(&m->process);
-		m->state = WORKER_WAITING;
+		worker_set_state(m, WORKER_WAITING);
 		m->start_at = now + AGAIN_S;
 		c->starts_at_once -= c->starts_at_once > 2;
 		return;
@@ -184,7 +184,7 @@ void worker_launch(struct coordinator *c, struct worker *m, double now)
 		worker_lose(c, m, &why);
 		return;
 	}
-	m->state = WORKER_STARTED;
+	worker_set_state(m, WORKER_STARTED);
 	if (m->process.wants_boot && c->listening)
 		send_boot(c, m);
 }
@@ -200,7 +200,7 @@ void workers_start(struct coordinator *c, double now)
 		bool local = m->place.launcher == LAUNCHER_LOCAL;
 
 		if (m->external && m->state == WORKER_WAITING)
-			m->state = WORKER_STARTED;
+			worker_set_state(m, WORKER_STARTED);
 		if (m->state == WORKER_WAITING && m->start_at <= now && (local || nstarting < c->starts_at_once)
 				&& (!m->process.pid || launch_reap(&m->process))) {
 			worker_launch(c, m, now);

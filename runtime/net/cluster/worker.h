@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include "runtime/net/cluster/coordinator.h"
+#include "runtime/net/cluster/worker_state.h"
 #include "runtime/net/protocol/peer.h"
 #include "runtime/net/scheduler/ledger.h"
 #include "runtime/net/protocol/spin.h"
@@ -17,17 +18,6 @@ enum {
 	STARTS_MAX = 16,             /* of one worker whose connection was dropped like that */
 	HELLOS_MAX = 1 << 16,        /* HELLOs that one job answers */
 	KEEPER_MS = 250              /* between two turns at the latest */
-};
-
-enum worker_state {
-	WORKER_WAITING = 0,          /* not started yet */
-	WORKER_STARTED,              /* its process runs */
-	WORKER_PROVED,               /* connected, and has proved the key */
-	WORKER_DESCRIBED,                 /* has told about its machine */
-	WORKER_PREPARING,            /* has got the job */
-	WORKER_READY,                /* takes work */
-	WORKER_LEAVING,              /* its connection has ended; its process will tell why */
-	WORKER_LOST
 };
 
 struct worker {

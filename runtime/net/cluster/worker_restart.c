@@ -24,7 +24,7 @@ bool worker_restart_later(struct coordinator *c, struct worker *m, const struct 
 	m->start_at = now + fmin(AGAIN_FIRST_S * exp2(m->nvain < 20 ? m->nvain : 20), AGAIN_LONGEST_S);
 	m->nvain++;
 	m->nrestart++;
-	m->state = m->external ? WORKER_STARTED : WORKER_WAITING;       /* an external worker comes when it comes */
+	worker_set_state(m, m->external ? WORKER_STARTED : WORKER_WAITING);
 	m->nstart = m->npending = 0;
 	m->nqueued = m->nlost = 0;
 	m->weights = 0;
@@ -94,7 +94,7 @@ void job_send(struct coordinator *c, struct worker *m)
 	buf_clear(&c->body);
 	wire_put_job(&c->body, &mine);
 	peer_put(&m->peer, &c->body);
-	m->state = WORKER_PREPARING;
+	worker_set_state(m, WORKER_PREPARING);
 	worker_flush(m);
 }
 

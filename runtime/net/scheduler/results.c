@@ -149,7 +149,7 @@ static bool take_about(struct coordinator *c, struct worker *m, const uint8_t *b
 	if (strcmp(m->about.version, PACKAGE_VERSION))
 		coordinator_say(c, NULL, "%s is qcnn %.40s, and this is qcnn %s; both have numerical version %d, so the bits are the same",
 			m->name, m->about.version, PACKAGE_VERSION, NUMERICAL_VERSION);
-	m->state = WORKER_DESCRIBED;
+	worker_set_state(m, WORKER_DESCRIBED);
 	return !c->started || worker_restart_described(c, m, why);
 }
 
@@ -157,7 +157,7 @@ static bool take_ready(struct coordinator *c, struct worker *m, const uint8_t *b
 {
 	if (m->state != WORKER_PREPARING || !wire_get_ready(body, len, &m->ready) || !m->ready.nthread)
 		return said_wrong(why, "a readiness");
-	m->state = WORKER_READY;
+	worker_set_state(m, WORKER_READY);
 	return !c->started || worker_restart_ready(c, m, why);
 }
 

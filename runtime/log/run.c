@@ -150,15 +150,27 @@ static int lock_patiently(int fd)
 	return code;
 }
 
+/* A lock is held by whoever can open its file. So those who may write to the run's folder may open it, and nobody else: a
+ * reader could otherwise keep the owner from continuing the run. */
+static void set_lock_access(int folder, int fd)
+{
+	struct stat st;
+	mode_t write = folder_stat(folder, "checkpoint", &st) ? 0 : st.st_mode & (S_IWGRP | S_IWOTH);
+
+	if (fchmod(fd, S_IRUSR | S_IWUSR | write | write << 1))
+		return;              /* another user's, who has set it */
+}
+
 /* Where locks do not work there is none: *fd is -1 then. */
 static int take_lock(int folder, const char *path, int *fd, struct err *e)
 {
 	*fd = -1;
 	if (folder_parents(folder, "checkpoint/lock"))
 		return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s/checkpoint: %s", path, folder_reason(errno));
-	*fd = folder_file(folder, "checkpoint/lock", O_RDWR | O_CREAT);
+	*fd = folder_file_mode(folder, "checkpoint/lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
 	if (*fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s/checkpoint/lock: %s", path, folder_reason(errno));
+	set_lock_access(folder, *fd);
 	if (lock_patiently(*fd)) {
 		int code = errno == EWOULDBLOCK ? is_taken(*fd, path, e) : 0;
 

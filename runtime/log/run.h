@@ -4,8 +4,8 @@
  * links to the files of the newest that has finished.
  *
  * One process writes into a folder: it holds a lock on checkpoint/lock, which the system lets go
- * however the process ends. Files of the folder are opened without following links (folder.h): `file` is their name
- * in it. A path of the configuration that leaves the folder, absolute or with `..`, is taken as it is written. */
+ * however the process ends; only those who may write to the run's folder can open that file.
+ * Files of the folder are opened without following links (folder.h): `file` is their name in it. A path of the configuration that leaves the folder, absolute or with `..`, is taken as it is written. */
 #ifndef QCNN_RUN_H
 #define QCNN_RUN_H
 
@@ -56,7 +56,8 @@ void run_finish(struct run *r);
 /* Remove the folder with all that is in it. */
 int run_discard(struct run *r, struct err *e);
 void run_close(struct run *r);
-/* Does a process write into the folder now?  Where the file system has no locks it may be so. */
+/* Does a process write into the folder now?  Where the file system has no locks, or the user may not open the lock,
+ * it may be so. */
 bool run_is_open(const char *path);
 
 #endif

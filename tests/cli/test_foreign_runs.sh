@@ -100,6 +100,7 @@ if [ "$(id -u)" -eq 0 ] && chown 65534 victim; then
 		tap_is "$(runs)" 2 "where another user's training begins a new one"
 		tap_exit 73 "which that user cannot continue by name" $as_nobody "$QCNN" train $more --resume="$name" config.yaml
 		tap_has err "begin a run of your own with --fresh" "and learns what to do"
+		tap_ok "nor keep root from continuing by holding its lock" $as_nobody sh -c "test -e 'runs/$name/checkpoint/lock' && ! test -r 'runs/$name/checkpoint/lock'"
 
 		# In a folder of a group with the sticky bit nobody can remove the link that root has put there.
 		rm -rf runs

@@ -124,6 +124,40 @@ static void test_again(void)
 	buf_release(&path);
 }
 
+static unsigned mode_of(const struct run *r, const char *file)
+{
+	struct stat st;
+
+	return fstatat(run_folder(r), file, &st, AT_SYMLINK_NOFOLLOW) ? 0 : st.st_mode & 0777;
+}
+
+/* Whoever can open the lock can hold it, and so keep the run's owner from continuing: those who may write there, alone. */
+static void test_lock_mode(void)
+{
+	static const struct { unsigned umask, mode; } row[] = { { 022, 0600 }, { 077, 0600 }, { 002, 0660 }, { 000, 0666 } };
+	unsigned before = umask(022);
+	struct buf path = BUF_INIT;
+	struct run *r;
+	struct err e = { 0 };
+
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+		umask(row[k].umask);
+		if (run_open("locks", "x", &r, &e))
+			tap_bail("%s", e.text);
+		tap_is_int(mode_of(r, "checkpoint/lock"), row[k].mode, "umask %03o: mode of the lock", row[k].umask);
+		fchmodat(run_folder(r), "checkpoint/lock", 0644, 0);
+		buf_clear(&path);
+		buf_str(&path, run_path(r));
+		run_close(r);
+		if (run_reopen(path.data, NULL, &r, &e))
+			tap_bail("%s", e.text);
+		tap_is_int(mode_of(r, "checkpoint/lock"), row[k].mode, "also of a lock that had another mode");
+		run_close(r);
+	}
+	umask(before);
+	buf_release(&path);
+}
+
 /* The run's folder is moved while it is written: what ends with the run ends there, not in what took its name. */
 static void test_moved(void)
 {
@@ -217,6 +251,7 @@ int main(void)
 {
 	test_folder();
 	test_again();
+	test_lock_mode();
 	test_moved();
 	test_obstacles();
 	test_metrics();

@@ -116,20 +116,25 @@ static int check_file(int at, const char *name, int fd, int flags)
 	return -1;
 }
 
-int folder_file(int folder, const char *file, int flags)
+int folder_file_mode(int folder, const char *file, int flags, mode_t mode)
 {
 	const char *base;
 	int at = open_parent(folder, file, false, &base), fd = -1;
 
 	/* O_NONBLOCK: a pipe that was put there must not stop us; of a regular file it changes nothing. */
 	if (at >= 0)
-		fd = openat(at, base, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+		fd = openat(at, base, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
 	if (fd >= 0 && check_file(at, base, fd, flags)) {
 		drop(fd);
 		fd = -1;
 	}
 	drop(at);
 	return fd;
+}
+
+int folder_file(int folder, const char *file, int flags)
+{
+	return folder_file_mode(folder, file, flags, 0666);
 }
 
 int folder_sub(int folder, const char *file)

@@ -20,6 +20,8 @@ enum { FOLDER_DEPTH_MAX = 32 };
 int folder_open(const char *path, bool follow);
 /* A regular file: its descriptor, or -1. flags as of open(2). */
 int folder_file(int folder, const char *file, int flags);
+/* The mode of a file that O_CREAT makes, before the umask; 0666 in folder_file(). */
+int folder_file_mode(int folder, const char *file, int flags, mode_t mode);
 /* A folder below it. */
 int folder_sub(int folder, const char *file);
 /* Make the folders that `file` is to lie in, where they are missing: 0 or -1. */

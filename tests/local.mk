@@ -239,7 +239,7 @@ EXTRA_PROGRAMS = $(perf_programs) $(fault_programs)
 example_tests = tests/cli/test_examples.sh tests/cli/compare_examples.sh
 
 EXTRA_DIST += tests/train/callback_run.h tests/train/small_job.h tests/train/tiny.h tests/net/allreduce.c
-EXTRA_DIST += tests/compile_file.h tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
+EXTRA_DIST += tests/compile_file.h tests/check-format tests/tap.h tests/tap.sh tests/run-tests tests/allowed-skips \
 	$(shell_tests) $(soak_tests) $(perf_tests) tests/cli/compare_examples.sh
 
 all_tests = $(check_PROGRAMS) $(shell_tests)
@@ -275,6 +275,10 @@ check-fuzz: all
 		$(SODIUM_CFLAGS) -o tests/fuzz/fuzz_wire $(srcdir)/tests/fuzz/fuzz_wire.c $(fuzzed_sources:%=$(srcdir)/%) libbase.a $(LIBS) $(SODIUM_LIBS) \
 		$(ZLIB_LIBS) $(JANSSON_LIBS) || { echo "check-fuzz needs clang with libFuzzer"; exit 1; }
 	@cd tests/net && ./fuzz_wire -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 && rm -f fuzz_wire
+
+# Lines changed since FORMAT_BASE, or since the style was set, are formatted as .clang-format says.
+check-format:
+	@FORMAT_BASE='$(FORMAT_BASE)' $(SHELL) $(srcdir)/tests/check-format
 
 # Random mutants of the sources against the tests. CONTRIBUTING.md has the settings (MUTANTS, MUTANTS_SEED ...).
 EXTRA_DIST += tests/mutants/apply.awk tests/mutants/check.sh tests/mutants/confine.sh tests/mutants/equivalent \

@@ -42,6 +42,7 @@ check_PROGRAMS += tests/train/test_callback_rules
 check_PROGRAMS += tests/train/test_checkpoint
 check_PROGRAMS += tests/train/test_constraint
 check_PROGRAMS += tests/train/test_head
+check_PROGRAMS += tests/train/test_keras_reader
 check_PROGRAMS += tests/train/test_loss
 check_PROGRAMS += tests/train/test_metric
 check_PROGRAMS += tests/train/test_optimizer

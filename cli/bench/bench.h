@@ -11,11 +11,12 @@
 #include "cli/job/job.h"
 #include "cli/job/model_file.h"
 #include "cli/machine.h"
+#include "runtime/base/source.h"
 #include "runtime/exec/evaluator.h"
 
 enum {
 	BENCH_NUMBERS_MAX = 256,     /* in one list of numbers */
-	BENCH_CASES_MAX = 4096,
+	BENCH_CASES_MAX = 4096, BENCH_CIRCUITS_MAX = SOURCE_FILES_MAX,
 	BENCH_QUBITS_MAX = 4096, BENCH_LAYERS_MAX = 100000, BENCH_BATCH_MAX = 1 << 24, BENCH_THREADS_MAX = 1024,
 	BENCH_TEXT_MAX = 32
 };
@@ -64,7 +65,7 @@ struct bench_programs {
 	struct compile_words words;
 	struct bench_list qubits, layers;    /* n 0: not given */
 	uint64_t seed;
-	struct bench_program *program; unsigned nprogram;    /* at most BENCH_CASES_MAX */
+	struct bench_program *program; unsigned nprogram;    /* at most BENCH_CIRCUITS_MAX */
 };
 
 /* 0, or said and the status. */

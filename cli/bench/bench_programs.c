@@ -26,7 +26,7 @@ static struct bench_program *add_program(struct bench_programs *j, const char *n
 {
 	struct bench_program *bp;
 
-	if (j->nprogram == BENCH_CASES_MAX)
+	if (j->nprogram == BENCH_CIRCUITS_MAX)
 		return NULL;
 	bp = &j->program[j->nprogram++];
 	bp->name = mem_strdup(name);
@@ -67,7 +67,7 @@ static int compile_named(struct bench_programs *j, const struct bench_circuit *b
 	double began = clock_seconds();
 
 	if (!bp)
-		return cli_usage(j->cli, "more than %d circuits", BENCH_CASES_MAX);
+		return cli_usage(j->cli, "more than %d circuits", BENCH_CIRCUITS_MAX);
 	if (n < bc->min_qubits)
 		return cli_usage(j->cli, "the circuit %s needs at least %u qubits", bc->name, bc->min_qubits);
 	bp->named = bc;
@@ -112,7 +112,7 @@ static int compile_file_at(struct bench_programs *j, const char *path, unsigned 
 	int status;
 
 	if (!bp)
-		return cli_usage(j->cli, "more than %d circuits", BENCH_CASES_MAX);
+		return cli_usage(j->cli, "more than %d circuits", BENCH_CIRCUITS_MAX);
 	for (unsigned k = 0; n && k < co.nconstant; k++)
 		if (!strcmp(co.constant[k].name, "n"))
 			return cli_usage(j->cli, "--qubits and --const both set n of %s", path);
@@ -181,7 +181,7 @@ int bench_programs_compile(struct bench_programs *j)
 	bool any = false;
 	int status = 0;
 
-	j->program = mem_alloc(BENCH_CASES_MAX, sizeof *j->program);
+	j->program = mem_alloc(BENCH_CIRCUITS_MAX, sizeof *j->program);
 	for (unsigned k = 0; !status && k < o->nlist; k++)
 		if (o->list[k].id == OPT_CIRCUIT) {
 			any = true;

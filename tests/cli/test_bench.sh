@@ -147,6 +147,9 @@ refuse 2 'which is missing' --qubits 4 --plot-of amplitude
 refuse 78 'sel: needs 8.0 TiB for 1 state of 40 qubits in single precision' --qubits 40
 refuse 78 'sel: needs 32.0 TiB for 2 states of 40 qubits in double precision' --qubits 40 --gradient --precision double
 refuse 78 'needs 2^' --qubits 300
+twos=$(yes 2 | head -n 256 | paste -s -d , -)
+refuse 2 'more than 256 circuits' --qubits "$twos" --layers 1,1
+refuse 2 'more than 256 circuits' --circuit ghz --circuit shown.qcnn --qubits "$twos"
 
 # ---- comparing ----
 
@@ -159,6 +162,11 @@ tap_exit 0 "faster than before" "$QCNN" bench $quick $same --compare slow.json
 tap_has out "faster: qcnn" "it is said"
 tap_exit 1 "with --json" "$QCNN" bench $quick $same --compare fast.json --json
 tap_has err "slower: qcnn" "the verdict is beside the results"
+sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1, "median": 4/' old.json >noisy.json
+tap_exit 0 "noise of both" "$QCNN" bench $quick $same --compare noisy.json --json
+noise=$(sed -n 's/^.*, noise \([0-9.]*\) %).*/\1/p' err)
+tap_is "$(sed -n 's/.*"seconds": {"min": \([0-9.e-]*\), "median": \([0-9.e-]*\),.*/\1 \2/p' out |
+	awk -v noise="$noise" '{ d = 5 + 75 + 100 * ($2 - $1) / $2 - noise; print (d < 0.06 && d > -0.06) }')" 1 "is 5 % and the medians' distance from the minima"
 tap_exit 65 "other cases" "$QCNN" bench $quick --qubits 4 --compare old.json
 tap_has err "measured was sel on 4 qubits, 1 layer, batch 1, 1 thread, 8 gates, seed 7, single, " "it is said"
 tap_has err "; the file has qcnn gradient on 8 qubits, batch 16, 1 thread, 45 gates, seed 7, single, " "with what differs"

@@ -57,6 +57,8 @@ limited 24000 run -q --const n=22 --data new.csv big.qcnn
 limited 24000 run -q --const n=22 --emit=jacobian --data new.csv big.qcnn
 limited 24000 train -q --const n=22 --set run.shortcuts=none big.yaml
 limited 16000 infer 20.bin
+(ulimit -v 24000; "$QCNN" info --measure --threads=1) >out 2>err
+tap_is "$? $(grep -c . out) $(cat err)" "78 0 qcnn info: error: no memory to measure the stream rate with" "under ulimit -v: info --measure"
 # In between it fits, with fewer threads perhaps; the bits are the same, or it is refused.
 "$QCNN" run -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn >expected
 for kib in 20000 24000 28000 32000 36000 40000 50000 60000; do

@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	check_units(p, len);
 	check_stream(NULL, p, len);
 	check_stream(&coordinator, p, len);
-	handshake_challenge(&coordinator, p, len, &answer);
+	if (handshake_take_hello(&coordinator, p, len))
+		handshake_challenge(&coordinator, &answer);
 	handshake_proved(&coordinator, p, len);
 	handshake_answer(&worker, p, len, &answer);
 	buf_release(&answer);

@@ -2,7 +2,21 @@
  * A coordinator that waits for its worker, among connections that nothing, who lack its key, who repeat what they have
  * overheard, who say anything at all, and many at a time. */
 #include "config.h"
+#include <stdatomic.h>
+
 #include "tests/net/played.h"
+
+/* Operations of X25519 that handshakes took. */
+static atomic_int exchanges;
+
+bool __real_crypto_exchange(const uint8_t secret[CRYPTO_KEY], const uint8_t public[CRYPTO_PUBLIC], uint8_t shared[CRYPTO_KEY]);
+bool __wrap_crypto_exchange(const uint8_t secret[CRYPTO_KEY], const uint8_t public[CRYPTO_PUBLIC], uint8_t shared[CRYPTO_KEY]);
+
+bool __wrap_crypto_exchange(const uint8_t secret[CRYPTO_KEY], const uint8_t public[CRYPTO_PUBLIC], uint8_t shared[CRYPTO_KEY])
+{
+	exchanges++;
+	return __real_crypto_exchange(secret, public, shared);
+}
 
 static void send_frame(int fd, const struct buf *body)
 {
@@ -47,13 +61,35 @@ static long pending(const struct buf *body)
 	return n;
 }
 
+enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 2 + CRYPTO_PUBLIC + CRYPTO_MAC };
+
+/* Two right first messages on one connection: bytes that answer the second. */
+static long twice(struct handshake *h)
+{
+	uint8_t challenge[CHALLENGE_BYTES];
+	struct buf b = BUF_INIT;
+	int fd = connect_there();
+	long n;
+
+	handshake_hello(h, &b);
+	send_frame(fd, &b);
+	if (recv(fd, challenge, sizeof challenge, MSG_WAITALL) != CHALLENGE_BYTES)
+		tap_bail("no challenge");
+	buf_clear(&b);
+	handshake_hello(h, &b);
+	send_frame(fd, &b);
+	n = bytes_until_end(fd);
+	close(fd);
+	buf_release(&b);
+	return n;
+}
+
 static void test_pending(void)
 {
-	enum { CHALLENGE_BYTES = WIRE_HEADER + 1 + 2 + CRYPTO_PUBLIC + CRYPTO_MAC };
 	struct handshake h = { .rank = 0 };
 	struct buf b = BUF_INIT, wrong = BUF_INIT, reply = BUF_INIT;
 	uint8_t challenge[CHALLENGE_BYTES];
-	int fd;
+	int fd, before;
 
 	tap_is_int(pending(NULL), 0, "who says nothing gets no byte, and is cut off");
 	handshake_hello(&h, &wrong);
@@ -65,7 +101,11 @@ static void test_pending(void)
 	buf_clear(&b);
 	handshake_hello(&h, &b);
 	tap_is_int(pending(&b), CHALLENGE_BYTES, "a right first message is answered, once");
+	before = exchanges;
 	tap_is_int(pending(&b), 0, "the same message again is not");
+	tap_is_int(exchanges - before, 0, "and no key is computed for it");
+	tap_is_int(twice(&h), 0, "a second one on one connection is not answered");
+	tap_is_int(exchanges - before, 1, "for which no key is computed either");
 	h.job[0] ^= 1;
 	buf_clear(&b);
 	handshake_hello(&h, &b);

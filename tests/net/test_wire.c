@@ -227,7 +227,7 @@ static bool shake(struct handshake h[2], struct buf b[3], struct handshake befor
 		buf_clear(&b[k]);
 	before[0] = h[1];
 	handshake_hello(&h[0], &b[0]);
-	ok = handshake_challenge(&h[1], (uint8_t *)b[0].data, b[0].len, &b[1]);
+	ok = handshake_take_hello(&h[1], (uint8_t *)b[0].data, b[0].len) && handshake_challenge(&h[1], &b[1]);
 	before[1] = h[0];
 	ok = ok && handshake_answer(&h[0], (uint8_t *)b[1].data, b[1].len, &b[2]);
 	before[2] = h[1];
@@ -238,7 +238,7 @@ static bool shake(struct handshake h[2], struct buf b[3], struct handshake befor
 static bool takes(struct handshake h, int k, const struct buf *b)
 {
 	struct buf ignored = BUF_INIT;
-	bool ok = k == 0 ? handshake_challenge(&h, (uint8_t *)b->data, b->len, &ignored)
+	bool ok = k == 0 ? handshake_take_hello(&h, (uint8_t *)b->data, b->len) && handshake_challenge(&h, &ignored)
 		: k == 1 ? handshake_answer(&h, (uint8_t *)b->data, b->len, &ignored)
 		: handshake_proved(&h, (uint8_t *)b->data, b->len);
 

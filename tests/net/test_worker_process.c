@@ -128,7 +128,7 @@ static bool meet(struct buf *challenge)
 	memset(&hand, 0, sizeof hand);
 	memcpy(hand.key, key, sizeof key);
 	buf_clear(challenge);
-	return next(&body, &len) && handshake_challenge(&hand, body, len, challenge) && hand.rank == 5;
+	return next(&body, &len) && handshake_take_hello(&hand, body, len) && handshake_challenge(&hand, challenge) && hand.rank == 5;
 }
 
 static bool prove(void)

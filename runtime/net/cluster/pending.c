@@ -175,7 +175,7 @@ static bool pending_step(struct coordinator *c, struct pending *s, double now)
 		return n == 0;
 	if (s->challenged)
 		return handshake_proved(s->hs, body, len) && welcome(c, s, now);
-	ok = handshake_challenge(s->hs, body, len, &answer) && is_new(c, s->hs->public_worker);
+	ok = handshake_take_hello(s->hs, body, len) && is_new(c, s->hs->public_worker) && handshake_challenge(s->hs, &answer);
 	if (ok) {
 		s->challenged = true;
 		peer_put(&s->peer, &answer);

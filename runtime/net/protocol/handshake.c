@@ -136,25 +136,30 @@ bool handshake_answer(struct handshake *h, const uint8_t *body, size_t len, stru
 
 /* ---- the coordinator ---- */
 
-bool handshake_challenge(struct handshake *h, const uint8_t *body, size_t len, struct buf *out)
+bool handshake_take_hello(struct handshake *h, const uint8_t *body, size_t len)
 {
 	struct wire_hello m;
-	struct wire_challenge c = { .encrypt = h->encrypt };
-	struct said ours = said_label("qcnn challenge");
 	uint8_t right[CRYPTO_MAC];
 
 	if (!wire_get_hello(body, len, &m) || m.version != WIRE_VERSION)
 		return false;
 	h->rank = m.rank;
 	h->numerical = m.numerical;
+	h->worker_aes = m.aes;
 	memcpy(h->public_worker, m.public, sizeof m.public);
 	prove_hello(h, m.aes, right);
-	if (!crypto_equal(right, m.proof, sizeof right))
-		return false;
+	return crypto_equal(right, m.proof, sizeof right);
+}
+
+bool handshake_challenge(struct handshake *h, struct buf *out)
+{
+	struct wire_challenge c = { .encrypt = h->encrypt };
+	struct said ours = said_label("qcnn challenge");
+
 	crypto_exchange_new(h->own, h->public_coordinator);
 	memcpy(c.public, h->public_coordinator, sizeof c.public);
-	c.aes = h->aes = h->aes && m.aes;
-	if (!agree(h, m.aes, m.public))
+	c.aes = h->aes = h->aes && h->worker_aes;
+	if (!agree(h, h->worker_aes, h->public_worker))
 		return false;
 	mac(h->secret, &ours, c.proof);
 	wire_put_challenge(out, &c);

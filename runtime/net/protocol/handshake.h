@@ -25,6 +25,7 @@ struct handshake {
 	uint32_t rank, numerical;    /* numerical: the worker's NUMERICAL_VERSION */
 	bool encrypt;
 	bool aes;                    /* does this side have crypto_has_aes? in the end: do both? */
+	bool worker_aes;             /* the coordinator's side: what HELLO says of it */
 	uint8_t own[CRYPTO_KEY];     /* the secret half of the exchange, until it is used */
 	uint8_t public_worker[CRYPTO_PUBLIC], public_coordinator[CRYPTO_PUBLIC];
 	uint8_t secret[CRYPTO_KEY];  /* of this connection, until the last step */
@@ -35,8 +36,11 @@ struct handshake {
 void handshake_hello(struct handshake *h, struct buf *out);
 bool handshake_answer(struct handshake *h, const uint8_t *body, size_t len, struct buf *out);
 
-/* The coordinator's: key, job, encrypt and aes are set.  False: nothing is to be sent to the other side. */
-bool handshake_challenge(struct handshake *h, const uint8_t *body, size_t len, struct buf *out);
+/* The coordinator's: key, job, encrypt and aes are set.  False: nothing is to be sent to the other side.
+ * A HELLO is verified first, which takes a MAC; then rank, numerical and public_worker are known, and the caller decides
+ * whether it answers: only the challenge takes operations of X25519. */
+bool handshake_take_hello(struct handshake *h, const uint8_t *body, size_t len);
+bool handshake_challenge(struct handshake *h, struct buf *out);
 bool handshake_proved(struct handshake *h, const uint8_t *body, size_t len);
 
 #endif

@@ -174,6 +174,32 @@ static void broken(const char *what, const char *text, size_t len)
 	tap_ok(rendezvous_read("rendezvous", &got, &e) == -ERR_UNREACHABLE, "%s: %s", what, e.text);
 }
 
+/* In a folder as /tmp is, where nobody can replace the file of another user. */
+static void test_planted(const char *path, const struct rendezvous *m)
+{
+	struct rendezvous got;
+	struct err e = { 0, "" };
+	struct stat st;
+
+	mkdir("shared", 0777);
+	chmod("shared", 01777);
+	if (geteuid() != 0 || chown(path, 65534, 65534) || chown(".", 65534, 65534) || chown("shared", 65533, 65533)) {
+		tap_skip("only root can give files to another user");
+		return;
+	}
+	tap_ok(rendezvous_read(path, &got, &e) == -ERR_AUTH && strstr(e.text, "belongs to user 65534"), "a file of another user: %s", e.text);
+	chown(path, 0, 65534);
+	chmod(path, 0640);
+	put("shared/file", "", 0, 0600);
+	if (setegid(65534) || seteuid(65534) || stat(path, &st))
+		tap_bail("cannot become another user");
+	tap_ok(rendezvous_read(path, &got, &e) == -ERR_AUTH && strstr(e.text, "belongs to user 0"), "of root: %s", e.text);
+	tap_ok(rendezvous_write("shared/file", m, &e) == -ERR_CANT_CREATE && strstr(e.text, "belongs to user 0"), "which cannot be replaced: %s", e.text);
+	seteuid(0);
+	setegid(0);
+	chown(".", 0, 0);
+}
+
 static void test_rendezvous(void)
 {
 	struct rendezvous m = { .has_key = true, .naddress = 2 }, got;
@@ -202,6 +228,10 @@ static void test_rendezvous(void)
 	tap_ok(geteuid() == 0 || rendezvous_read(path.data, &got, &e) == -ERR_AUTH, "the group may read it");
 	chmod(path.data, 0622);
 	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_AUTH, "others may write it: %s", e.text);
+	chmod(path.data, 0600);
+	symlink(path.data, "planted");
+	tap_ok(rendezvous_read("planted", &got, &e) == -ERR_AUTH && strstr(e.text, "is a symbolic link"), "a link to one: %s", e.text);
+	test_planted(path.data, &m);
 	unlink(path.data);
 	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);
 	broken("an empty one", "", 0);

@@ -21,7 +21,7 @@ void rendezvous_path(const char *folder, const char *job, struct buf *out)
 
 /* ---- reading what is secret ---- */
 
-/* Ours, or the system's (a mounted secret), and nobody else's to read. */
+/* Ours, or the system's, and nobody else's to read. */
 static bool is_private(const struct stat *st)
 {
 	if (st->st_uid != geteuid() && st->st_uid != 0)
@@ -29,10 +29,11 @@ static bool is_private(const struct stat *st)
 	return !(st->st_mode & (st->st_uid == 0 ? 0027 : 0077));
 }
 
-/* At most size bytes of it: how many, or -1 with errno (EPERM: not private). */
-static ssize_t read_private(const char *path, char *out, size_t size)
+/* At most size bytes of it: how many, or -1 with errno (EPERM: not private). own: a file that a process of
+ * ours has made at this path, of which errno may be ELOOP; otherwise it may be a link, and root's (a mounted secret). */
+static ssize_t read_private(const char *path, bool own, char *out, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), fault = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (own ? O_NOFOLLOW : 0)), fault = 0;
 	struct stat st;
 	size_t len = 0;
 	ssize_t n = 1;
@@ -43,7 +44,7 @@ static ssize_t read_private(const char *path, char *out, size_t size)
 		fault = errno;
 	else if (!S_ISREG(st.st_mode))
 		fault = EINVAL;
-	else if (!is_private(&st))
+	else if (!is_private(&st) || (own && st.st_uid != geteuid()))
 		fault = EPERM;
 	while (!fault && n && len < size) {
 		n = read(fd, out + len, size - len);
@@ -66,7 +67,7 @@ static size_t without_end(const char *text, size_t n)
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 {
 	char *text = crypto_secret_new(KEY_FILE_MAX);
-	ssize_t n = text ? read_private(path, text, KEY_FILE_MAX) : 0;
+	ssize_t n = text ? read_private(path, false, text, KEY_FILE_MAX) : 0;
 	int code = 0;
 
 	if (!text)
@@ -130,8 +131,16 @@ static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
 	buf_char(b, '\n');
 }
 
+/* In a folder that others may write to, such as /tmp, another user may have put a file of that name there. */
+static int not_own(const char *path, const struct stat *st, int code, struct err *e)
+{
+	return err_set(e, code, "%s belongs to user %lu, not to you: remove it, or set log.dir to a folder of your own", path,
+		(unsigned long)st->st_uid);
+}
+
 int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e)
 {
+	struct stat st;
 	struct buf b;
 	int code;
 
@@ -146,6 +155,8 @@ int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e
 		buf_printf(&b, "address %s\n", m->address[i]);
 	buf_str(&b, "end\n");
 	code = buf_write_secret(&b, path, e);
+	if (code && !lstat(path, &st) && st.st_uid != geteuid())
+		code = not_own(path, &st, -ERR_CANT_CREATE, e);
 	crypto_secret_buf_free(&b);
 	return code;
 }
@@ -210,6 +221,7 @@ static void look_again(const char *path)
 int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)
 {
 	char *text = crypto_secret_new(RENDEZVOUS_MAX);
+	struct stat st;
 	ssize_t n;
 	int code = 0;
 
@@ -217,8 +229,12 @@ int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	*out = (struct rendezvous){ .has_key = false };
 	look_again(path);
-	n = read_private(path, text, RENDEZVOUS_MAX - 1);      /* the last byte stays 0 */
-	if (n < 0 && errno == EPERM)
+	n = read_private(path, true, text, RENDEZVOUS_MAX - 1);      /* the last byte stays 0 */
+	if (n < 0 && (errno == EPERM || errno == EACCES) && !lstat(path, &st) && st.st_uid != geteuid())
+		code = not_own(path, &st, -ERR_AUTH, e);
+	else if (n < 0 && errno == ELOOP)
+		code = err_set(e, -ERR_AUTH, "%s is a symbolic link: rank 0 writes a file", path);
+	else if (n < 0 && errno == EPERM)
 		code = err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
 	else if (n < 0)
 		code = err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));

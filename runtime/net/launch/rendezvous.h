@@ -18,7 +18,8 @@ struct rendezvous {
 /* The file for a job in a folder. */
 void rendezvous_path(const char *folder, const char *job, struct buf *out);
 int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e);
-/* -ERR_UNREACHABLE: it is not there (yet); -ERR_AUTH: others could have written it. */
+/* -ERR_UNREACHABLE: it is not there (yet); -ERR_AUTH: it is a link, another user's, or others could
+ * have written it. */
 int rendezvous_read(const char *path, struct rendezvous *out, struct err *e);
 
 enum { RENDEZVOUS_MAX = 8192 };           /* bytes of such a file */

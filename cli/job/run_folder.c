@@ -173,6 +173,7 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 	struct buf path = BUF_INIT;
 	char *real;
 	bool found, away = false;
+	int code;
 
 	if (strchr(word, '/') || !strcmp(word, ".")) {
 		buf_str(&path, word);
@@ -180,6 +181,11 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 			path.data[--path.len] = 0;
 	} else {
 		buf_printf(&path, "%s/%s", dir, word);
+	}
+	code = latest_check(path.data, e);
+	if (code) {
+		buf_release(&path);
+		return code;
 	}
 	real = latest_run(path.data);
 	if (!real && was_begun(path.data))
@@ -334,8 +340,10 @@ static int weights_of(const char *path, struct buf *own, const char **out, struc
 {
 	struct run_list l = { NULL, 0, 0 };
 	struct stat st;
-	int code = 0;
+	int code = latest_check(path, e);
 
+	if (code)
+		return code;
 	buf_printf(own, "%s%sweights.bin", path, *path && path[strlen(path) - 1] == '/' ? "" : "/");
 	*out = own->data;
 	if (!stat(own->data, &st))

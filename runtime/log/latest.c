@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/arena.h"
 #include "runtime/log/event_folders.h"
 
 static const char record_file[] = "run.json";
@@ -82,6 +83,31 @@ static bool is_latest(int at, const char *path)
 bool latest_is(const char *path)
 {
 	return is_latest(AT_FDCWD, path);
+}
+
+/* May anybody put an entry into this folder that only its owner can remove? */
+static bool is_shared(const struct stat *folder)
+{
+	return folder->st_mode & S_ISVTX && folder->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+int latest_check(const char *path, struct err *e)
+{
+	char *entry = mem_strdup(path), *slash;
+	size_t len = strlen(entry);
+	struct stat st, folder;
+	bool planted;
+
+	while (len > 1 && entry[len - 1] == '/')
+		entry[--len] = 0;
+	slash = strrchr(entry, '/');
+	planted = !lstat(entry, &st) && (S_ISLNK(st.st_mode) || !strcmp(slash ? slash + 1 : entry, "latest")) && st.st_uid != geteuid();
+	if (slash)
+		slash[slash == entry] = 0;
+	planted = planted && !stat(slash ? entry : ".", &folder) && is_shared(&folder) && st.st_uid != folder.st_uid;
+	free(entry);
+	return planted ? err_set(e, -ERR_USAGE, "%s belongs to user %lu, in a folder that others may write to, and may lead anywhere: name the "
+		"run itself", path, (unsigned long)st.st_uid) : 0;
 }
 
 static bool unlink_link(void *ctx, int folder, const char *name)

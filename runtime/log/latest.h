@@ -17,6 +17,9 @@
 int latest_point(const char *dir, const char *name, struct err *e);
 /* Whether `path` is such a folder, or a symbolic link, as earlier versions made it. */
 bool latest_is(const char *path);
+/* 0, or -ERR_USAGE for what another user has put as `latest`, or as a link, into a folder with the sticky bit that others
+ * may write to: it can lead anywhere, and nobody else can replace it. The folder's owner may have made it. */
+int latest_check(const char *path, struct err *e);
 /* The real folder of the run that `path` (a run's folder, or a `latest`) leads to; NULL: none. The caller frees it. */
 char *latest_run(const char *path);
 /* Remove dir/latest where the run that it names no longer exists; whether it was removed. */

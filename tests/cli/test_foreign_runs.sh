@@ -113,6 +113,35 @@ if [ "$(id -u)" -eq 0 ] && chown 65534 victim; then
 		tap_exit 0 "a link of another user as latest" $as_nobody "$QCNN" train $more --set=train.epochs=1 config.yaml
 		tap_is "$(cat precious/file)" data "what it leads to stays"
 		tap_has err "runs/latest cannot be replaced" "a note says that latest is not the newest run"
+
+		# Nor is one followed that another user has put into such a folder; a run may be named, and one's own latest.
+		mine=$(ls runs | grep cluster-)
+		mkdir theirs
+		mv "runs/$mine" theirs/run
+		cp theirs/run/weights.bin theirs/run/config.yaml theirs/run/model.qcnn .
+		rm -rf runs/latest
+		ln -s "$PWD/theirs/run" runs/latest
+		chown 65533 runs
+		chmod 1777 runs
+		for kind in link folder run; do
+			for word in latest runs/latest runs/latest/; do
+				tap_exit 2 "latest, a $kind of another user, as $word" $as_nobody "$QCNN" weights show $word
+				tap_has err "/latest" "is named"
+				tap_has err "belongs to user 0, in a folder that others may write to" "and whose it is"
+			done
+			tap_exit 2 "as a run" $as_nobody "$QCNN" runs show latest
+			rm -rf runs/latest
+			case $kind in
+			link) mkdir runs/latest && ln -s ../../theirs/run/weights.bin ../../theirs/run/run.json runs/latest ;;
+			folder) cp -R theirs/run runs/latest ;;
+			run) ln -s "$PWD/theirs/run" runs/latest ;;
+			esac
+		done
+		chown -h 65534 runs/latest
+		tap_exit 0 "one's own" $as_nobody "$QCNN" weights show latest
+		chown -h 0 runs/latest
+		chmod 755 runs
+		tap_exit 0 "one in a folder that only its owner may write to" $as_nobody "$QCNN" weights show latest
 	else
 		tap_skip "another user cannot reach the files of this test"
 	fi

@@ -407,7 +407,7 @@ static size_t swap_words(uint8_t *p, size_t len)
 	memcpy(word, p + a, 2);
 	memcpy(p + a, p + b, 2);
 	memcpy(p + b, word, 2);
-	return a < b ? a : b;
+	return (a < b ? a : b) + (p[a] == p[b]);
 }
 
 /* `hurt` returns the first byte that it has changed: what came before is delivered, nothing else is, and the connection ends. */

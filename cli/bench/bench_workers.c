@@ -35,7 +35,7 @@ void bench_workers_free(struct bench_workers *w, int status)
 	free(w);
 }
 
-static unsigned count_workers(const struct coordinator *c, uint32_t *threads)
+static unsigned count_workers(struct coordinator *c, uint32_t *threads)
 {
 	struct coordinator_worker w;
 	unsigned n = 0;

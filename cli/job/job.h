@@ -18,7 +18,7 @@ struct job {
 	struct model_file model;
 	struct samples samples;
 	struct train_job train;
-	const struct coordinator *workers;   /* NULL: there are none elsewhere */
+	struct coordinator *workers;   /* NULL: there are none elsewhere */
 	struct shortcut_use shortcuts;       /* that training has taken in this process */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */

@@ -232,7 +232,7 @@ static json_t *samples_json(const struct samples *s)
 	return all;
 }
 
-json_t *record_workers(const struct coordinator *c)
+json_t *record_workers(struct coordinator *c)
 {
 	json_t *all = json_array();
 	struct coordinator_worker w;

@@ -26,7 +26,7 @@ void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1]);
 /* The bytes of weights.bin. */
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);
 /* What each worker has done, an array. */
-json_t *record_workers(const struct coordinator *c);
+json_t *record_workers(struct coordinator *c);
 /* Which shortcuts were taken, and the operations with and without them. */
 json_t *record_shortcuts(const struct shortcut_use *u);
 /* run.json; r NULL: no result (yet). */

@@ -86,7 +86,7 @@ static void print_duration(struct buf *out, double seconds)
 }
 
 /* Who would compute, with the measured steps behind them. */
-static void print_workers(const struct coordinator *c, struct buf *out)
+static void print_workers(struct coordinator *c, struct buf *out)
 {
 	struct coordinator_worker w;
 

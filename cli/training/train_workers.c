@@ -14,13 +14,13 @@
 struct done { uint64_t *nsample; /* (n) */ double at; /* clock */ };
 
 struct train_workers {
-	const struct coordinator *c;
+	struct coordinator *c;
 	unsigned n;
 	struct done last, epoch;     /* when the last epoch began; this one */
 	struct metrics_worker *now;  /* (n) */
 };
 
-static unsigned count(const struct coordinator *c)
+static unsigned count(struct coordinator *c)
 {
 	struct coordinator_worker one;
 	unsigned n = 0;
@@ -30,7 +30,7 @@ static unsigned count(const struct coordinator *c)
 	return n;
 }
 
-struct train_workers *train_workers_new(const struct coordinator *c)
+struct train_workers *train_workers_new(struct coordinator *c)
 {
 	struct train_workers *w = c ? mem_alloc(1, sizeof *w) : NULL;
 

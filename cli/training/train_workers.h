@@ -10,7 +10,7 @@
 struct train_workers;
 
 /* NULL where c is. */
-struct train_workers *train_workers_new(const struct coordinator *c);
+struct train_workers *train_workers_new(struct coordinator *c);
 /* What was done since the last epoch: one for each worker, good until the next call. */
 const struct metrics_worker *train_workers_now(struct train_workers *w, unsigned *n);
 /* An epoch has ended.  With --verbose, and where no bar tells, the lines go to c (which may be NULL). */

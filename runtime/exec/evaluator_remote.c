@@ -77,7 +77,7 @@ static int fetch(struct evaluator *ev, double **x, struct err *e)
 	return b->fetch(b->source, b->file_row, b->file_first, b->nsample, *x, e);
 }
 
-static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
+static int recompute(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 {
 	struct evaluator *ev = ctx;
 	const double *given = ev->batch.input;
@@ -114,14 +114,12 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 		.draw_key = ev->draw_key, .draw_first = ev->draw_first,
 		.all = ev->p->ninput ? ev->batch.all : NULL, .nall = ev->batch.nall, .nx = ev->p->ninput, .row = row,
 		.file = ev->batch.file,
-		.ctx = ev, .give = give, .take = take, .redo = redo };
+		.ctx = ev, .give = give, .take = take, .recompute = recompute };
 	int code;
 
 	if (ev->gradient && !ev->needs.give)
 		BUG("a gradient elsewhere, and nobody says what slopes need");
-	code = pool->ops->offer(pool, &s, e);
-	if (!code)
-		code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+	code = pool->ops->begin(pool, &s, ev->nunit, ev->gradient ? ev->nvector : 0, e);
 	if (!code)
 		code = pool->ops->end(pool, ev->sum, e);
 	return code ? code : outputs(ev, e);

@@ -123,7 +123,7 @@ static void claim(void *ctx, unsigned worker)
 
 	*watch = (struct stopwatch){ .on = ev->watch.on };
 	stopwatch_lap(watch, LAP_NONE);
-	ev->scratch[worker].claimed = ev->pool->ops->pull(ev->pool, worker);
+	ev->scratch[worker].claimed = ev->pool->threads->pull(ev->pool, worker);
 }
 
 /* What each thread runs: units until there are none. */
@@ -133,14 +133,14 @@ static void work(void *ctx, unsigned worker)
 	struct pool *pool = ev->pool;
 	struct fixed *v = ev->scratch[worker].vector_sum;
 
-	for (int64_t id = ev->scratch[worker].claimed; id >= 0; id = pool->ops->pull(pool, worker)) {
+	for (int64_t id = ev->scratch[worker].claimed; id >= 0; id = pool->threads->pull(pool, worker)) {
 		uint32_t unit = (uint32_t)id;
 		struct err e = { 0, "" };
 
 		if (evaluator_unit(ev, worker, unit, v, &e))
-			pool->ops->abort(pool, &e);
+			pool->threads->abort(pool, &e);
 		else
-			pool->ops->push(pool, worker, &unit, 1, v);
+			pool->threads->push(pool, worker, unit, v);
 		stopwatch_lap(&ev->scratch[worker].watch, LAP_SUMS);
 	}
 }
@@ -179,7 +179,7 @@ static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 	int code = evaluator_need_states(ev, e);
 
 	if (!code)
-		code = pool->ops->begin(pool, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+		code = pool->ops->begin(pool, NULL, ev->nunit, ev->gradient ? ev->nvector : 0, e);
 
 	if (code)
 		return code;
@@ -203,7 +203,7 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 		code = rank_run(ev, e);
 		stopwatch_lap(&ev->watch, LAP_STATES);
 	} else {
-		code = pool->ops->offer ? evaluator_run_far(ev, pool, e) : run_here(ev, pool, e);
+		code = pool->threads ? run_here(ev, pool, e) : evaluator_run_far(ev, pool, e);
 		stopwatch_lap(&ev->watch, LAP_NONE);
 	}
 	if (!code && ev->gradient && gradient)

@@ -3,15 +3,19 @@
 
 noinst_LIBRARIES += libnet.a
 libnet_a_SOURCES = \
+	runtime/net/cluster/cluster_state.h \
 	runtime/net/cluster/coordinator.c \
 	runtime/net/cluster/coordinator.h \
+	runtime/net/cluster/coordinator_loop.c \
 	runtime/net/cluster/coordinator_step.c \
 	runtime/net/cluster/descriptors.c \
 	runtime/net/cluster/listen.c \
+	runtime/net/cluster/liveness.c \
 	runtime/net/cluster/pending.c \
 	runtime/net/cluster/shutdown.c \
 	runtime/net/cluster/worker.c \
-	runtime/net/cluster/worker.h \
+	runtime/net/cluster/worker_job.c \
+	runtime/net/cluster/worker_messages.c \
 	runtime/net/cluster/worker_restart.c \
 	runtime/net/cluster/worker_state.c \
 	runtime/net/cluster/worker_state.h \
@@ -37,6 +41,7 @@ libnet_a_SOURCES = \
 	runtime/net/protocol/handshake.h \
 	runtime/net/protocol/peer.c \
 	runtime/net/protocol/peer.h \
+	runtime/net/protocol/protocol.h \
 	runtime/net/protocol/spin.c \
 	runtime/net/protocol/spin.h \
 	runtime/net/protocol/wire.c \
@@ -45,12 +50,15 @@ libnet_a_SOURCES = \
 	runtime/net/protocol/wire_parts.c \
 	runtime/net/protocol/wire_parts.h \
 	runtime/net/protocol/wire_work.c \
+	runtime/net/scheduler/assign.c \
 	runtime/net/scheduler/ledger.c \
 	runtime/net/scheduler/ledger.h \
 	runtime/net/scheduler/pool_threads.c \
 	runtime/net/scheduler/pool_threads.h \
 	runtime/net/scheduler/results.c \
 	runtime/net/scheduler/scheduler.c \
+	runtime/net/scheduler/scheduler.h \
+	runtime/net/scheduler/scheduler_state.h \
 	runtime/net/scheduler/shard.c \
 	runtime/net/worker_process.c \
 	runtime/net/worker_process.h

@@ -19,8 +19,7 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/net/launch/stdio_tunnel.h"
 #include "runtime/net/launch/connect.h"
-#include "runtime/net/protocol/peer.h"
-#include "runtime/net/protocol/spin.h"
+#include "runtime/net/protocol/protocol.h"
 
 enum { HANDSHAKE_S = 10, TUNNELLED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, HEARTBEAT_MS = 1000, LAST_WORD_S = 10 };
 

@@ -6,7 +6,7 @@
 #ifndef QCNN_WORKER_PROCESS_H
 #define QCNN_WORKER_PROCESS_H
 
-#include "runtime/net/protocol/wire.h"
+#include "runtime/net/protocol/protocol.h"
 
 struct worker_ops {
 	/* Make ready for a job (with its part of the threads); what a fixed test of it gives. */

@@ -4,7 +4,7 @@
 #define QCNN_REMOTE_ROWS_H
 
 #include "runtime/data/format/dataset_spec.h"
-#include "runtime/net/protocol/wire.h"
+#include "runtime/net/protocol/protocol.h"
 
 /* Rows of a data set that have come. */
 struct kept {

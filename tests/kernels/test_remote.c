@@ -17,24 +17,16 @@ struct far_pool { struct pool pool; const struct pool_step *step; uint32_t nunit
 
 static double row_of_file(uint32_t sample) { return (sample * 7 + 3) % NROW; }
 
-static int offer(struct pool *p, const struct pool_step *s, struct err *e)
+static int begin(struct pool *p, const struct pool_step *s, uint32_t nunit, size_t n, struct err *e)
 {
 	struct far_pool *f = (struct far_pool *)p;
 
 	(void)e;
 	f->step = s;
-	for (uint32_t k = 0; s->file && k < s->nsample; k++)
-		f->nrow_wrong += s->row(s->ctx, k) != row_of_file(k);
-	return 0;
-}
-
-static int begin(struct pool *p, uint32_t nunit, size_t n, struct err *e)
-{
-	struct far_pool *f = (struct far_pool *)p;
-
-	(void)e;
 	f->nunit = nunit;
 	f->n = n;
+	for (uint32_t k = 0; s->file && k < s->nsample; k++)
+		f->nrow_wrong += s->row(s->ctx, k) != row_of_file(k);
 	return 0;
 }
 
@@ -46,7 +38,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 
 	memset(sum, 0, f->n * sizeof *sum);
 	for (uint32_t unit = 0; unit < f->nunit && !code; unit++) {
-		code = f->step->redo(f->step->ctx, unit, v, e);
+		code = f->step->recompute(f->step->ctx, unit, v, e);
 		if (!code && f->n && !fixed_add(sum, v, f->n))
 			code = -ERR_NOT_FINITE;
 	}
@@ -54,7 +46,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	return code;
 }
 
-static const struct pool_ops far_ops = { .name = "far", .offer = offer, .begin = begin, .end = end };
+static const struct pool_ops far_ops = { .begin = begin, .end = end };
 
 /* ---- a data set ---- */
 

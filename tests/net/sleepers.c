@@ -131,7 +131,7 @@ static void take(void *ctx, uint32_t sample, const double *out)
 	readout_sum += *out - sample + 1;
 }
 
-static int redo(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
+static int recompute(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 {
 	(void)ctx;
 	(void)unit;
@@ -149,12 +149,11 @@ static int run_step(struct pool *p, uint32_t nunit, uint32_t nweight, const doub
 {
 	static uint64_t version;
 	struct pool_step s = { .version = ++version, .weight = weight, .nweight = nweight, .gradient = true, .nsample = nunit,
-		.width = 1, .nin = NIN, .nout = 1, .give = give, .take = take, .redo = redo };
-	int code = p->ops->offer(p, &s, e);
+		.width = 1, .nin = NIN, .nout = 1, .give = give, .take = take, .recompute = recompute };
+	int code;
 
 	readout_sum = 0;
-	if (!code)
-		code = p->ops->begin(p, nunit, nweight, e);
+	code = p->ops->begin(p, &s, nunit, nweight, e);
 	if (!code)
 		code = p->ops->end(p, sum, e);
 	if (!code && (readout_sum != nunit || fixed_value(sum[nweight - 1]) != nunit))

@@ -2,7 +2,7 @@
  * What a coordinator decides without any connection: the states of a worker, how many files it may open, and when a job
  * without workers ends. */
 #include "config.h"
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/cluster/cluster_state.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -79,19 +79,21 @@ static void lose_all(struct coordinator *c, struct worker *m, double heard)
 	const struct err why = { -ERR_UNREACHABLE, "it went" };
 
 	*m = (struct worker){ .state = WORKER_LOST, .peer.fd = -1, .process = LAUNCHED_NONE };
-	*c = (struct coordinator){ .worker = m, .nworker = 1, .started = true, .heard = heard, .o = { .start_s = 15, .restarts = 10 } };
+	scheduler_free(c->scheduler);
+	*c = (struct coordinator){ .worker = m, .nworker = 1, .scheduler = scheduler_new(1, SHARD_OFF),
+		.liveness = { .started = true, .heard = heard }, .o = { .start_s = 15, .restarts = 10 } };
 	worker_restart_later(c, m, &why, 100);
 }
 
 static bool goes_on(struct coordinator *c, double now)
 {
 	workers_restart_watch(c, now);
-	return !c->fault.code;
+	return !scheduler_fault(c->scheduler)->code;
 }
 
 static void test_replacement(void)
 {
-	struct coordinator c;
+	struct coordinator c = { .nworker = 0 };
 	struct worker m;
 
 	lose_all(&c, &m, 100);
@@ -101,7 +103,7 @@ static void test_replacement(void)
 	worker_set_state(&m, WORKER_STARTED);
 	m.heard = 110;
 	tap_ok(goes_on(&c, 113.9), "it has four seconds to come");
-	tap_ok(!goes_on(&c, 114.1) && c.fault.code == -ERR_UNREACHABLE, "then the job ends (%s)", c.fault.text);
+	tap_ok(!goes_on(&c, 114.1) && scheduler_fault(c.scheduler)->code == -ERR_UNREACHABLE, "then the job ends (%s)", scheduler_fault(c.scheduler)->text);
 
 	lose_all(&c, &m, 85);                /* nothing was heard for 15 s before it was given up */
 	tap_ok(goes_on(&c, 100.1), "a worker that was silent for 15 s is started again as well");
@@ -115,6 +117,7 @@ static void test_replacement(void)
 	lose_all(&c, &m, 100);
 	worker_set_state(&m, WORKER_LOST);
 	tap_ok(!goes_on(&c, 100.1), "where no worker will be started it ends at once");
+	scheduler_free(c.scheduler);
 }
 
 int main(void)

@@ -24,12 +24,16 @@ runtime/train/callback:   runtime/train/job runtime/train/optimizer runtime/trai
 runtime/train/checkpoint: runtime/train/callback runtime/train/job runtime/train/optimizer runtime/train/weights runtime/base
 runtime/train/weights:    runtime/train/keras runtime/data runtime/data/format runtime/program runtime/base
 runtime/train/keras:      runtime/program runtime/base
-runtime/train:   runtime/train/checkpoint runtime/train/callback runtime/train/job runtime/train/optimizer runtime/program runtime/exec runtime/data runtime/data/format runtime/net runtime/log runtime/base
+runtime/train:   runtime/train/checkpoint runtime/train/callback runtime/train/job runtime/train/optimizer runtime/program runtime/exec runtime/data runtime/data/format runtime/net runtime/net/protocol/protocol.h runtime/net/scheduler/pool_threads.h runtime/log runtime/base
 runtime/data/format:      runtime/data runtime/data/transform runtime/base
 runtime/data/generate:    runtime/data runtime/base
 runtime/data/transform:   runtime/data runtime/base
 runtime/data:    runtime/base
-runtime/net:     runtime/base
+runtime/net/protocol:  runtime/base
+runtime/net/scheduler: runtime/net/protocol/protocol.h runtime/base
+runtime/net/launch:    runtime/net/protocol/protocol.h runtime/base
+runtime/net/cluster:   runtime/net/scheduler/scheduler.h runtime/net/launch/launch.h runtime/net/protocol/protocol.h runtime/base
+runtime/net:     runtime/net/launch runtime/net/protocol/protocol.h runtime/base
 runtime/log:     runtime/base
 cli:             any
 tests:           any

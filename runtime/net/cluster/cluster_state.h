@@ -1,62 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The coordinator's inside: its workers, its listeners, its step. */
-#ifndef QCNN_CLUSTER_WORKER_H
-#define QCNN_CLUSTER_WORKER_H
+ * The inside of the cluster, for the files of this folder: workers, connections, and what each module keeps of them.
+ *
+ * All functions are called with the lock of the loop held, unless noted. */
+#ifndef QCNN_CLUSTER_STATE_H
+#define QCNN_CLUSTER_STATE_H
 
 #include <poll.h>
 #include <pthread.h>
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/cluster/worker_state.h"
-#include "runtime/net/protocol/peer.h"
-#include "runtime/net/scheduler/ledger.h"
-#include "runtime/net/protocol/spin.h"
+#include "runtime/net/protocol/protocol.h"
 
 enum {
-	PENDING_CONNECTIONS_MAX = 64,          /* connections that have not proved the key yet */
+	PENDING_CONNECTIONS_MAX = 64,
 	LISTENERS_MAX = WIRE_ADDRESSES_MAX,
-	STARTS_AT_ONCE = 8,          /* sshd drops more at a time; one less whenever it does */
-	STARTS_MAX = 16,             /* of one worker whose connection was dropped like that */
+	STARTS_AT_ONCE = 8,          /* sshd drops further connections; one less each time it does */
+	STARTS_MAX = 16,             /* of one worker whose connection was dropped in that way */
 	HELLOS_MAX = 1 << 16,        /* HELLOs that one job answers */
-	KEEPER_MS = 250              /* between two turns at the latest */
+	KEEPER_MS = 250              /* longest time between two turns of the loop */
 };
 
 struct worker {
 	char name[HOST_NAME_LONGEST + 16];   /* host[rank] */
 	struct launch_place place;
 	unsigned rank, share;        /* share: workers on its host */
-	bool external;                  /* started by others: it comes by itself */
+	bool external;               /* started by others: it connects by itself */
 	bool near;                   /* it is on this machine */
-	enum worker_state state;
+	enum worker_state state;     /* worker_set_state */
 	struct launched process;
 	unsigned nstart;
-	unsigned nvain, nrestart;   /* starts after losses: without a result since; all */
-	double start_at;             /* not before */
+	unsigned nvain, nrestart;    /* restarts: those without a result since; all */
+	double start_at;             /* earliest time of the next start */
 	struct peer peer;
 	uint32_t numerical;          /* its NUMERICAL_VERSION */
 	struct wire_about about;
 	struct wire_ready ready;
-	double heard, heartbeat_at;        /* clock of its last sign, of ours */
-	bool suspected;
-	struct err left;             /* LEAVING: why, as far as is known, and until when to wait for more */
+	double heard, heartbeat_at;  /* clock of the last message from it, of our last heartbeat */
+	bool suspected;              /* silent for a while: its units went to others */
+	struct err left;             /* LEAVING: the reason as far as is known, and until when to wait for a better one */
 	double leaves_at;
-	uint32_t nlost;              /* units that it had then */
-	uint64_t weights;            /* version that it has */
-	unsigned npending;           /* WORKs without RESULT */
-	uint32_t nqueued;            /* units of these */
-	uint64_t scheduled;              /* step in which it last got units */
-	double since;                /* clock when it began with the first of them */
-	uint64_t nunit, nsample;
-	double seconds, unit_seconds;        /* computed; of one unit, lately (0: unknown) */
-	bool *kept[WIRE_SETS_MAX];   /* rows that it has of each set; NULL: none */
-	uint64_t nkept;              /* bytes of them */
+	uint32_t nlost;              /* units that it had when it left */
 	uint64_t nsent;              /* bytes to it, by connections that have ended */
-	double pace;                 /* while units are scheduled: units per second, 0 where it gets none */
 };
 
-/* by: the member whose process speaks by its standard output; NULL: whoever came to a listener. */
+/* A connection that has not proved the job's key yet.  by: the worker whose standard output it is; NULL: it came to a
+ * listener. */
 struct pending { struct peer peer; struct handshake *hs; struct worker *by; bool challenged; double until; };
 
-/* What no core file may have (crypto_secret_new). */
+/* Secrets: excluded from core dumps (crypto_secret_new). */
 struct secrets {
 	uint8_t key[CRYPTO_KEY];
 	struct handshake hs[PENDING_CONNECTIONS_MAX];
@@ -64,118 +55,131 @@ struct secrets {
 	char body[WIRE_TEXT_MAX], frame[WIRE_TEXT_MAX];
 };
 
+/* listen.c */
+struct listeners {
+	struct { int fd; char address[64]; } at[LISTENERS_MAX]; unsigned n;
+	bool open;                   /* the addresses are known, and can be sent to workers */
+};
+/* pending.c */
+struct pending_connections {
+	struct pending at[PENDING_CONNECTIONS_MAX];  /* fd -1: free */
+	uint8_t (*hello)[CRYPTO_PUBLIC]; size_t nhello, hello_cap;   /* HELLOs that were answered */
+};
+/* worker_job.c: what a worker that is started again gets */
+struct current_job {
+	struct wire_job message;     /* borrows from body */
+	struct buf body;
+	struct wire_ready right; const char *right_name;     /* the answer that READY must have, and whose it is */
+};
+/* liveness.c, worker_restart.c */
+struct liveness {
+	unsigned starts_at_once;
+	bool started;                /* all workers were READY once: from now on a loss is not a failure */
+	struct err first;            /* the first cause of a worker's loss */
+	double heard;                /* clock of the last message of any worker */
+	double alone_since;          /* clock: no worker is connected since; 0: one is */
+	double watch_at;             /* clock of the next check of processes */
+};
+/* coordinator_loop.c */
+struct loop {
+	pthread_mutex_t lock;
+	pthread_t keeper; bool has_keeper;   /* turns the loop between steps */
+	pthread_cond_t stop; bool stopping;
+	struct pollfd *fds; size_t fds_cap;
+	struct spin spin;
+	double turned;               /* clock of the last turn */
+	double slept;                /* seconds for which this process was suspended */
+};
+
 struct coordinator {
 	struct pool pool;
 	struct coordinator_options o;
 	struct secrets *secrets;
-	struct worker *worker; unsigned nworker;
-	struct pending pending[PENDING_CONNECTIONS_MAX];     /* fd -1: free */
-	struct { int fd; char address[64]; } listener[LISTENERS_MAX]; unsigned nlistener;
 	uint8_t job_id[WIRE_JOB_ID];
-	uint8_t (*hello)[CRYPTO_PUBLIC]; size_t nhello, hello_cap;   /* that were answered */
-	struct pollfd *fds; size_t fds_cap;
-	unsigned starts_at_once;
-	struct err first;            /* the first cause of a worker's loss */
-	int ending;                  /* what external workers are told in the end */
-	bool rendezvous_written;                    /* the rendezvous file is there */
-	bool listening;              /* workers can be told where */
-	bool started;                /* all were there once: from now on a loss is no failure */
-	struct wire_job job; struct buf job_body;    /* what late comers get: job borrows from its body */
-	struct wire_ready right; const char *right_name;     /* what the test of the job has to give, and whose that is */
-	double alone_since;          /* clock: no worker is connected since */
+	struct worker *worker; unsigned nworker;
+	struct scheduler *scheduler;
+	struct listeners listeners;
+	struct pending_connections pending;
+	struct current_job job;
+	struct liveness liveness;
+	struct loop loop;
+	struct buf body;             /* of a message */
 	unsigned ncore;              /* that this process may use */
-	struct spin spin;
-	double turned, watch_at;     /* clock of the last turn; of the next look at processes */
-	double heard;                /* clock of the last sign of any worker */
-	double slept;                /* seconds that this process was stopped */
-	/* The step */
-	const struct pool_step *step;
-	uint64_t nstep;
-	struct ledger ledger;
-	struct err fault;
-	uint32_t *id; size_t id_cap;         /* units of a message */
-	uint8_t *bit; size_t bit_cap;
-	const double *set[WIRE_SETS_MAX];    /* data whose rows workers keep */
-	uint32_t *row; size_t row_cap;
-	double *number; size_t number_cap;   /* of a sample; of a vector */
-	struct fixed *vector; size_t vector_cap;
-	struct buf body;
-	/* Between steps */
-	pthread_mutex_t lock;
-	pthread_t keeper; bool has_keeper;
-	pthread_cond_t stop; bool stopping;
+	int ending;                  /* what external workers are told in the end */
+	bool rendezvous_written;
 };
 
-/* descriptors.c: raise the limit on open files where it is too low; -ERR_CONFIG where it cannot be. */
+/* descriptors.c.  Without the lock.  Raise the limit on open files where it is too low; -ERR_CONFIG where it cannot be. */
 int descriptors_reserve(unsigned nworker, struct err *e);
 
-/* listen.c: an address for each host's way to us. */
+/* listen.c.  Listen on an address for each host's route to this machine. */
 int listeners_open(struct coordinator *c, struct err *e);
 
-/* member.c: start, connect, prove, lose.  With the lock held. */
-void worker_launch(struct coordinator *c, struct worker *m, double now);
-/* All that wait to be started, as many as may start at a time. */
+/* worker.c */
+/* Start all workers that wait for it, as many as may start at a time. */
 void workers_start(struct coordinator *c, double now);
-/* Its connection has ended: open its units, wait a moment for the reason. */
-void worker_leave(struct coordinator *c, struct worker *m, const struct err *why, double now);
-/* It is gone: say why, open its units. */
-void worker_lose(struct coordinator *c, struct worker *m, const struct err *why);
-/* Send of what waits as much as goes.  A connection that breaks at it ends when worker_read finds that: what came before counts. */
-void worker_flush(struct worker *m);
-/* HEARTBEAT, where it is time. */
-void worker_heartbeat(struct coordinator *c, struct worker *m, double now);
-/* What its process says and wants. */
-void worker_relay(struct coordinator *c, struct worker *m, double now);
-/* Processes that have ended, lines that they said, broken connections, silence. */
-void workers_watch(struct coordinator *c, double now);
-/* pending connection.c.  Those who wait at a listener, as many as there are places. */
-void pending_all_accept(struct coordinator *c, int listener, double now);
-void pending_read(struct coordinator *c, struct pending *s, double now);
-/* A worker whose process has begun to speak by its standard output. */
-void pending_tunnelled(struct coordinator *c, struct worker *m, double now);
-void pending_all_forget(struct coordinator *c, const struct worker *m);
-void pending_all_watch(struct coordinator *c, double now);
+/* The worker's connection has ended: its units are pending again; wait a moment for the reason. */
+void worker_leave(struct coordinator *c, struct worker *w, const struct err *why, double now);
+/* The worker is gone: report the reason; its units are pending again. */
+void worker_lose(struct coordinator *c, struct worker *w, const struct err *why);
+/* Send as much as possible of what waits to be sent.  A connection that breaks here ends when worker_read finds that:
+ * what came before counts. */
+void worker_flush(struct worker *w);
+void worker_send_boot(struct coordinator *c, struct worker *w);
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* replace.c: the job, for those that start with it and for those that come again. */
-int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e);
-void job_send(struct coordinator *c, struct worker *m);
-bool job_same_answer(const struct coordinator *c, const struct worker *m, struct err *why);
-/* m is lost: true, and it waits for another start at m->start_at; false: there will be none. */
-bool worker_restart_later(struct coordinator *c, struct worker *m, const struct err *why, double now);
-/* One that was started again has told about its machine; has prepared the job. */
-bool worker_restart_described(struct coordinator *c, struct worker *m, struct err *why);
-bool worker_restart_ready(struct coordinator *c, struct worker *m, struct err *why);
-/* Those that do not come; the end, where nobody is left. */
+/* liveness.c */
+/* Send HEARTBEAT, where it is due. */
+void worker_heartbeat(struct coordinator *c, struct worker *w, double now);
+/* Report what the worker's process prints, and send what it asks for. */
+void worker_relay(struct coordinator *c, struct worker *w, double now);
+/* Check all processes and connections: lines, ends, silence. */
+void workers_watch(struct coordinator *c, double now);
+
+/* worker_restart.c */
+/* w is lost: true, and it waits for another start at w->start_at; false: there will be none. */
+bool worker_restart_later(struct coordinator *c, struct worker *w, const struct err *why, double now);
+/* Lose workers that did not connect in time; end the job where none is left. */
 void workers_restart_watch(struct coordinator *c, double now);
 
-/* deal.c: open units to the workers that can take some, and all that waits to be sent. */
-void workers_assign(struct coordinator *c);
-/* A step has ended: who was too slow for a part of it may have become faster, and is tried again after a while. */
-void workers_forget(struct coordinator *c);
-uint32_t step_samples(const struct pool_step *s, uint32_t unit);
-void coordinator_no_memory(struct coordinator *c);
-/* Room for n elements in one of the coordinator's arrays, old contents forgotten; false where there is no memory. */
-#define SCHEDULER_ROOM(p, cap, n) ((n) <= (cap) || scheduler_grow((void **)&(p), &(cap), (n), sizeof *(p)))
-bool scheduler_grow(void **p, size_t *cap, size_t n, size_t size);
+/* pending.c */
+/* Accept connections of a listener, as many as there are places. */
+void pending_accept_all(struct coordinator *c, int listener, double now);
+void pending_read(struct coordinator *c, struct pending *s, double now);
+/* A worker's process has begun to send frames by its standard output. */
+void pending_tunnelled(struct coordinator *c, struct worker *w, double now);
+void pending_forget(struct coordinator *c, const struct worker *w);
+void pending_watch(struct coordinator *c, double now);
 
-/* shard.c: true: the units' samples are rows of *set that m keeps, those it lacked being sent before. */
-bool shard_rows(struct coordinator *c, struct worker *m, const uint32_t *id, uint32_t nid, uint32_t *set);
-void shard_forget(struct worker *m);
+/* worker_job.c */
+/* Keep a copy of the job for all workers that get it. */
+int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e);
+void job_send(struct coordinator *c, struct worker *w);
+/* Whether the worker's READY is that of the others. */
+bool job_same_answer(const struct coordinator *c, const struct worker *w, struct err *why);
+/* A worker that came after the start has described its machine; has prepared the job. */
+bool job_late_described(struct coordinator *c, struct worker *w, struct err *why);
+bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why);
 
-/* dispatch.c: what a worker says. */
-void worker_read(struct coordinator *c, struct worker *m, double now);
+/* Whether the worker has the kernel set of this name. */
+bool worker_has_kernels(const struct wire_about *a, const char *kernels);
 
-/* dismiss.c: the end for all; no connection is used afterwards. */
+/* worker_messages.c.  Read and handle the messages that have come. */
+void worker_read(struct coordinator *c, struct worker *w, double now);
+
+/* shutdown.c.  The end of all workers; no connection is used afterwards. */
 void workers_shut_down(struct coordinator *c);
 
-/* coordinator_step.c: the pool. */
+/* coordinator_step.c */
 extern const struct pool_ops coordinator_ops;
 
-/* coordinator.c: one turn of the loop: wait at most timeout_ms for something, see to it. */
-void coordinator_turn(struct coordinator *c, int timeout_ms);
-
-/* Is the kernel set of this name among those of the worker? */
-bool worker_has_kernels(const struct wire_about *a, const char *kernels);
+/* coordinator_loop.c */
+void loop_init(struct coordinator *c);
+/* Start the thread that turns the loop between steps; it takes the lock itself.  loop_stop is called without the lock. */
+void loop_keep(struct coordinator *c);
+void loop_stop(struct coordinator *c);
+void loop_release(struct coordinator *c);
+/* One turn: wait at most timeout_ms for an event, handle all that there are. */
+void loop_turn(struct coordinator *c, int timeout_ms);
 
 #endif

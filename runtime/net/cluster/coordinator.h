@@ -8,10 +8,8 @@
 #ifndef QCNN_COORDINATOR_H
 #define QCNN_COORDINATOR_H
 
-#include "runtime/base/pool.h"
-#include "runtime/net/launch/hostfile.h"
 #include "runtime/net/launch/launch.h"
-#include "runtime/net/protocol/wire.h"
+#include "runtime/net/scheduler/scheduler.h"
 
 struct coordinator;
 
@@ -27,10 +25,6 @@ struct external_workers {
 	const char *rendezvous;         /* the file to write for them, removed in the end, or NULL */
 	double seconds;              /* to wait for them */
 };
-
-/* How samples' inputs come to the workers: with the work each time; once, to be kept; once where rows are long; they read
- * the files of the job themselves, and what is in none comes as with SHARD_DATA. */
-enum shard { SHARD_OFF = 0, SHARD_DATA, SHARD_AUTO, SHARD_FILE };
 
 struct coordinator_options {
 	const struct hosts *hosts;   /* borrowed */
@@ -67,6 +61,6 @@ struct coordinator_worker { const char *name; uint64_t nunit; double seconds; ui
 	double heard;                /* seconds since its last sign; negative: it is not connected */
 };
 /* What worker `rank` has done; false: there is none. */
-bool coordinator_worker(const struct coordinator *c, unsigned rank, struct coordinator_worker *out);
+bool coordinator_worker(struct coordinator *c, unsigned rank, struct coordinator_worker *out);
 
 #endif

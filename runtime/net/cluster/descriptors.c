@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files that a job with workers has open: asked for before the first is started. */
 #include "config.h"
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/cluster/cluster_state.h"
 
 #include <sys/resource.h>
 

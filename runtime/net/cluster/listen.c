@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where the coordinator listens: on the addresses that the hosts will reach it by, and no other. */
 #include "config.h"
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/cluster/cluster_state.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,11 +46,11 @@ static void set_port(struct sockaddr_storage *a, uint16_t port)
 
 static bool listens_already(const struct coordinator *c, const struct sockaddr *a)
 {
-	for (unsigned i = 0; i < c->nlistener; i++) {
+	for (unsigned i = 0; i < c->listeners.n; i++) {
 		struct sockaddr_storage own;
 		socklen_t len = sizeof own;
 
-		if (!getsockname(c->listener[i].fd, (struct sockaddr *)&own, &len) && same_address((struct sockaddr *)&own, a))
+		if (!getsockname(c->listeners.at[i].fd, (struct sockaddr *)&own, &len) && same_address((struct sockaddr *)&own, a))
 			return true;
 	}
 	return false;
@@ -83,7 +83,7 @@ static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t p
 
 	if (listens_already(c, a))
 		return 0;
-	if (c->nlistener == LISTENERS_MAX)
+	if (c->listeners.n == LISTENERS_MAX)
 		return err_set(e, -ERR_CONFIG, "the hosts reach this machine by more than %d addresses", LISTENERS_MAX);
 	memcpy(&own, a, length_of(a));
 	set_port(&own, htons(port));
@@ -100,9 +100,9 @@ static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t p
 			close(fd);
 		return -ERR_CONFIG;
 	}
-	c->listener[c->nlistener].fd = fd;
-	address_text(&own, c->listener[c->nlistener].address, sizeof c->listener[0].address);
-	c->nlistener++;
+	c->listeners.at[c->listeners.n].fd = fd;
+	address_text(&own, c->listeners.at[c->listeners.n].address, sizeof c->listeners.at[0].address);
+	c->listeners.n++;
 	return 0;
 }
 

@@ -2,7 +2,7 @@
  * Connections that have not proved the key yet: those that come to a listener, and those by a worker's own standard
  * input and output. */
 #include "config.h"
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/cluster/cluster_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 /* A free place, or that of the oldest; whoever has shown a first proof goes last. */
 static struct pending *place_for_pending(struct coordinator *c)
 {
-	struct pending *best = &c->pending[0];
+	struct pending *best = &c->pending.at[0];
 
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {
-		struct pending *s = &c->pending[i];
+		struct pending *s = &c->pending.at[i];
 
 		if (s->peer.fd < 0)
 			return s;
@@ -48,15 +48,15 @@ static void pending_init(struct coordinator *c, struct pending *s, int fd, struc
 /* It is nobody any more; whose process it was, is lost. */
 static void pending_end(struct coordinator *c, struct pending *s, double now)
 {
-	struct worker *m = s->by;
+	struct worker *w = s->by;
 	struct err why;
 
 	peer_close(&s->peer);
 	s->by = NULL;
-	if (!m || m->state != WORKER_STARTED)
+	if (!w || w->state != WORKER_STARTED)
 		return;
 	err_set(&why, -ERR_AUTH, "it did not prove the job's key over its standard output");
-	worker_leave(c, m, &why, now);
+	worker_leave(c, w, &why, now);
 }
 
 static bool pending_accept(struct coordinator *c, int listener, double now)
@@ -80,46 +80,46 @@ static bool pending_accept(struct coordinator *c, int listener, double now)
 	return true;
 }
 
-void pending_tunnelled(struct coordinator *c, struct worker *m, double now)
+void pending_tunnelled(struct coordinator *c, struct worker *w, double now)
 {
 	struct pending *free_one = NULL;
 	int fd;
 
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {
-		if (c->pending[i].peer.fd >= 0 && c->pending[i].by == m)
+		if (c->pending.at[i].peer.fd >= 0 && c->pending.at[i].by == w)
 			return;
-		if (c->pending[i].peer.fd < 0 && !free_one)
-			free_one = &c->pending[i];
+		if (c->pending.at[i].peer.fd < 0 && !free_one)
+			free_one = &c->pending.at[i];
 	}
 	if (!free_one)
 		return;                      /* next time */
-	fd = fcntl(m->process.control, F_DUPFD_CLOEXEC, 0);
+	fd = fcntl(w->process.control, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	if (m->process.why[0])
-		coordinator_say(c, NULL, "%s %s; its standard input and output carry the work, which takes longer (%s)", m->name,
-			m->process.why, launch_hint_of(m->process.why, 0));
-	pending_init(c, free_one, fd, m, now + c->o.start_s);
+	if (w->process.why[0])
+		coordinator_say(c, NULL, "%s %s; its standard input and output carry the work, which takes longer (%s)", w->name,
+			w->process.why, launch_hint_of(w->process.why, 0));
+	pending_init(c, free_one, fd, w, now + c->o.start_s);
 	pending_read(c, free_one, now);
 }
 
-void pending_all_forget(struct coordinator *c, const struct worker *m)
+void pending_forget(struct coordinator *c, const struct worker *w)
 {
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
-		if (c->pending[i].peer.fd >= 0 && c->pending[i].by == m) {
-			peer_close(&c->pending[i].peer);
-			c->pending[i].by = NULL;
+		if (c->pending.at[i].peer.fd >= 0 && c->pending.at[i].by == w) {
+			peer_close(&c->pending.at[i].peer);
+			c->pending.at[i].by = NULL;
 		}
 }
 
-void pending_all_watch(struct coordinator *c, double now)
+void pending_watch(struct coordinator *c, double now)
 {
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
-		if (c->pending[i].peer.fd >= 0 && now > c->pending[i].until)
-			pending_end(c, &c->pending[i], now);
+		if (c->pending.at[i].peer.fd >= 0 && now > c->pending.at[i].until)
+			pending_end(c, &c->pending.at[i], now);
 }
 
-void pending_all_accept(struct coordinator *c, int listener, double now)
+void pending_accept_all(struct coordinator *c, int listener, double now)
 {
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX && pending_accept(c, listener, now); i++)
 		;
@@ -128,37 +128,37 @@ void pending_all_accept(struct coordinator *c, int listener, double now)
 /* A HELLO that was answered once is not answered again. */
 static bool is_new(struct coordinator *c, const uint8_t public[CRYPTO_PUBLIC])
 {
-	for (size_t i = 0; i < c->nhello; i++)
-		if (!memcmp(c->hello[i], public, CRYPTO_PUBLIC))
+	for (size_t i = 0; i < c->pending.nhello; i++)
+		if (!memcmp(c->pending.hello[i], public, CRYPTO_PUBLIC))
 			return false;
-	if (c->nhello == HELLOS_MAX)
+	if (c->pending.nhello == HELLOS_MAX)
 		return false;
-	mem_reserve(c->hello, c->nhello, c->hello_cap);
-	memcpy(c->hello[c->nhello++], public, CRYPTO_PUBLIC);
+	mem_reserve(c->pending.hello, c->pending.nhello, c->pending.hello_cap);
+	memcpy(c->pending.hello[c->pending.nhello++], public, CRYPTO_PUBLIC);
 	return true;
 }
 
 /* The connection is that of a worker we started, and its only one. */
 static bool welcome(struct coordinator *c, struct pending *s, double now)
 {
-	struct worker *m = s->hs->rank < c->nworker ? &c->worker[s->hs->rank] : NULL;
+	struct worker *w = s->hs->rank < c->nworker ? &c->worker[s->hs->rank] : NULL;
 
-	if (!m || m->state != WORKER_STARTED || (s->by && s->by != m))
+	if (!w || w->state != WORKER_STARTED || (s->by && s->by != w))
 		return false;
 	if (!peer_trust(&s->peer, s->hs))
 		return false;
-	m->numerical = s->hs->numerical;
+	w->numerical = s->hs->numerical;
 	crypto_wipe(s->hs->key, sizeof s->hs->key);
 	crypto_wipe(&s->hs->read, sizeof s->hs->read);
 	crypto_wipe(&s->hs->write, sizeof s->hs->write);
-	m->peer = s->peer;
-	m->near = peer_near(&m->peer) || m->place.launcher == LAUNCHER_LOCAL;
+	w->peer = s->peer;
+	w->near = peer_near(&w->peer) || w->place.launcher == LAUNCHER_LOCAL;
 	s->peer = (struct peer){ .fd = -1 };
 	s->by = NULL;
-	worker_set_state(m, WORKER_PROVED);
-	m->heard = now;
-	m->heartbeat_at = 0;
-	worker_heartbeat(c, m, now);      /* at once: so it knows that it is in */
+	worker_set_state(w, WORKER_PROVED);
+	w->heard = now;
+	w->heartbeat_at = 0;
+	worker_heartbeat(c, w, now);      /* at once: so it knows that it is in */
 	return true;
 }
 

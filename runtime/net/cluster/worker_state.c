@@ -3,7 +3,7 @@
 #include "config.h"
 #include "runtime/net/cluster/worker_state.h"
 
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/cluster/cluster_state.h"
 
 static const char *const name[WORKER_STATE_COUNT] = {
 	[WORKER_WAITING] = "waiting", [WORKER_STARTED] = "started", [WORKER_PROVED] = "proved", [WORKER_DESCRIBED] = "described",

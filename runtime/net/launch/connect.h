@@ -3,7 +3,7 @@
 #ifndef QCNN_CONNECT_H
 #define QCNN_CONNECT_H
 
-#include "runtime/net/protocol/wire.h"
+#include "runtime/net/protocol/protocol.h"
 
 /* Wait for one of the events on fd, until then (clock_seconds); false: the time is over. */
 bool connect_wait(int fd, short events, double until);

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include "runtime/base/buf.h"
-#include "runtime/base/err.h"
+#include "runtime/net/launch/hostfile.h"
+#include "runtime/net/launch/rendezvous.h"
 
 enum launcher {
 	LAUNCHER_NONE = 0,

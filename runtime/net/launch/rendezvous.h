@@ -6,7 +6,7 @@
 
 #include "runtime/base/buf.h"
 #include "runtime/base/crypto/crypto.h"
-#include "runtime/net/protocol/wire.h"
+#include "runtime/net/protocol/protocol.h"
 
 struct rendezvous {
 	bool has_key;

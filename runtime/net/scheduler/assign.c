@@ -1,112 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Work to the workers: who gets how many of the open units.
+ * Assigns pending units to workers.
  *
- * All that can work should end together.  A worker's share of what is open is what it can do until
- * the moment when all is done; it gets half of that, and so messages become small towards the end
- * of a step, or all of it where little is left. */
+ * All workers should finish at the same time.  A worker's share of the pending units is what it can compute until the
+ * predicted end of the step.  It gets half of its share, so that messages become small towards the end of a step, or
+ * all of it where little is left. */
 #include "config.h"
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/scheduler/scheduler_state.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "runtime/base/arena.h"
 
 enum {
 	PENDING_MAX = 2,             /* messages of work that one worker has: the next while it computes one */
 	WORK_BYTES_MAX = 8 << 20     /* of samples in a message, unless one unit has more */
 };
-#define SHORT_STEP_S 0.05                /* what is left is scheduled at once when it takes no longer: messages cost as well */
+#define SHORT_STEP_S 0.05                /* units that take less in total are assigned at once: messages cost as well */
 
-#define FORGET 0.98                      /* of what is known of a worker's pace, a step in which it got nothing */
-
-bool scheduler_grow(void **p, size_t *cap, size_t n, size_t size)
-{
-	void *more = mem_try(n + n / 2, size);
-
-	if (!more)
-		return false;
-	free(*p);
-	*p = more;
-	*cap = n + n / 2;
-	return true;
-}
-
-uint32_t step_samples(const struct pool_step *s, uint32_t unit)
-{
-	uint32_t left = s->nsample - unit * s->width;
-
-	return left < s->width ? left : s->width;
-}
-
-void coordinator_no_memory(struct coordinator *c)
-{
-	if (!c->fault.code)
-		err_set(&c->fault, -ERR_CONFIG, "no memory for a message to a worker");
-}
+#define FORGET 0.98                      /* weight of a worker's known pace after a step in which it got nothing */
 
 /* ---- shares ---- */
 
-static bool can_work(const struct worker *m)
+static bool can_work(const struct queue *q)
 {
-	return m->state == WORKER_READY && !m->suspected && !m->peer.fault;
+	return q->joined && !q->suspended && !q->worker.peer->fault;
 }
 
-/* Paces of those that can work, units per second; of who is new, what its threads would do at the
- * others' pace.  False: nobody's is known, and a thread does one unit a second. */
-static bool find_paces(struct coordinator *c)
+/* The paces of workers that can work, in units per second; a new worker's is that of its threads at the mean pace of
+ * a thread.  False: no pace is known, and one unit per thread and second is assumed. */
+static bool find_paces(struct scheduler *s)
 {
 	double known = 0, threads = 0, each;
 
-	for (unsigned i = 0; i < c->nworker; i++)
-		if (can_work(&c->worker[i]) && c->worker[i].unit_seconds > 0) {
-			known += 1 / c->worker[i].unit_seconds;
-			threads += c->worker[i].ready.nthread;
+	for (unsigned i = 0; i < s->nqueue; i++)
+		if (can_work(&s->queue[i]) && s->queue[i].unit_seconds > 0) {
+			known += 1 / s->queue[i].unit_seconds;
+			threads += s->queue[i].worker.nthread;
 		}
 	each = threads > 0 ? known / threads : 1;
-	for (unsigned i = 0; i < c->nworker; i++) {
-		struct worker *m = &c->worker[i];
+	for (unsigned i = 0; i < s->nqueue; i++) {
+		struct queue *q = &s->queue[i];
 
-		m->pace = !can_work(m) ? 0 : m->unit_seconds > 0 ? 1 / m->unit_seconds : each * m->ready.nthread;
+		q->pace = !can_work(q) ? 0 : q->unit_seconds > 0 ? 1 / q->unit_seconds : each * q->worker.nthread;
 	}
 	return threads > 0;
 }
 
-/* Seconds that a worker still has to do; who is overdue may take as long again. */
-static double busy(const struct coordinator *c, const struct worker *m)
+/* Seconds of work that a worker still has; one that is overdue may take as long again. */
+static double busy(const struct scheduler *s, const struct queue *q)
 {
-	return m->npending ? fabs(m->nqueued / m->pace - (c->turned - m->since)) : 0;
+	return q->npending ? fabs(q->nqueued / q->pace - (s->now - q->since)) : 0;
 }
 
-/* After how many seconds one more unit could be done at the earliest. */
-static double first_end(const struct coordinator *c)
+/* Seconds until one more unit could be done at the earliest. */
+static double first_end(const struct scheduler *s)
 {
 	double first = INFINITY;
 
-	for (unsigned i = 0; i < c->nworker; i++)
-		if (c->worker[i].pace > 0)
-			first = fmin(first, busy(c, &c->worker[i]) + 1 / c->worker[i].pace);
+	for (unsigned i = 0; i < s->nqueue; i++)
+		if (s->queue[i].pace > 0)
+			first = fmin(first, busy(s, &s->queue[i]) + 1 / s->queue[i].pace);
 	return first;
 }
 
-/* After how many seconds all is done when nopen units are shared so that all end together: those
- * that have more to do than that get none. */
-static double common_end(const struct coordinator *c, uint32_t nopen)
+/* Seconds until nopen more units are done when they are shared so that all workers finish together; a worker that is
+ * busy for longer gets none. */
+static double common_end(const struct scheduler *s, uint32_t nopen)
 {
 	double end = 0, units, pace;
 	bool again = true;
 
-	for (unsigned round = 0; again && round <= c->nworker; round++) {
+	for (unsigned round = 0; again && round <= s->nqueue; round++) {
 		double before = end;
 
 		units = nopen;
 		pace = 0;
-		for (unsigned i = 0; i < c->nworker; i++) {
-			const struct worker *m = &c->worker[i];
+		for (unsigned i = 0; i < s->nqueue; i++) {
+			const struct queue *q = &s->queue[i];
 
-			if (m->pace > 0 && (round == 0 || busy(c, m) < before)) {
-				units += busy(c, m) * m->pace;
-				pace += m->pace;
+			if (q->pace > 0 && (round == 0 || busy(s, q) < before)) {
+				units += busy(s, q) * q->pace;
+				pace += q->pace;
 			}
 		}
 		end = pace > 0 ? units / pace : before;
@@ -115,129 +87,132 @@ static double common_end(const struct coordinator *c, uint32_t nopen)
 	return end;
 }
 
-void workers_forget(struct coordinator *c)
+void assign_forget(struct scheduler *s)
 {
-	for (unsigned i = 0; i < c->nworker; i++)
-		if (c->worker[i].scheduled != c->nstep)
-			c->worker[i].unit_seconds *= FORGET;
+	for (unsigned i = 0; i < s->nqueue; i++)
+		if (s->queue[i].step != s->nstep)
+			s->queue[i].unit_seconds *= FORGET;
 }
 
 /* ---- messages ---- */
 
 /* WEIGHTS, where the worker has others. */
-static void put_weights(struct coordinator *c, struct worker *m)
+static void put_weights(struct scheduler *s, struct queue *q)
 {
-	if (m->weights == c->step->version)
+	if (q->weights == s->step->version)
 		return;
-	buf_clear(&c->body);
-	wire_put_weights(&c->body, c->step->version, c->step->weight, c->step->nweight);
-	peer_put(&m->peer, &c->body);
-	m->weights = c->step->version;
+	buf_clear(&s->body);
+	wire_put_weights(&s->body, s->step->version, s->step->weight, s->step->nweight);
+	peer_put(q->worker.peer, &s->body);
+	q->weights = s->step->version;
 }
 
-static bool put_work(struct coordinator *c, struct worker *m, const uint32_t *id, uint32_t nid)
+static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, uint32_t nid)
 {
-	const struct pool_step *s = c->step;
-	struct wire_work w = { .step = c->nstep, .weights = s->version, .gradient = s->gradient, .nin = s->nin,
-		.draw_key = s->draw_key, .draw_first = s->draw_first };
+	const struct pool_step *step = s->step;
+	struct wire_work w = { .step = s->nstep, .weights = step->version, .gradient = step->gradient, .nin = step->nin,
+		.draw_key = step->draw_key, .draw_first = step->draw_first };
 
-	if (!SCHEDULER_ROOM(c->bit, c->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
-			|| !SCHEDULER_ROOM(c->number, c->number_cap, s->nin + 1))
+	if (!SCHEDULER_RESERVE(s->bit, s->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
+			|| !SCHEDULER_RESERVE(s->number, s->number_cap, step->nin + 1))
 		return false;
-	w.units = wire_units_of(id, nid, c->bit);
+	w.units = wire_units_of(id, nid, s->bit);
 	for (uint32_t k = 0; k < nid; k++)
-		w.nsample += step_samples(s, id[k]);
-	put_weights(c, m);
-	w.nkept = shard_rows(c, m, id, nid, &w.set) ? s->nx : 0;
-	buf_clear(&c->body);
-	wire_put_work(&c->body, &w);
+		w.nsample += step_samples(step, id[k]);
+	put_weights(s, q);
+	w.nkept = shard_rows(s, q, id, nid, &w.set) ? step->nx : 0;
+	buf_clear(&s->body);
+	wire_put_work(&s->body, &w);
 	for (uint32_t k = 0; k < nid && w.nkept; k++)
-		for (uint32_t i = 0, n = step_samples(s, id[k]); i < n; i++)
-			wire_put_row(&c->body, s->row(s->ctx, id[k] * s->width + i));
+		for (uint32_t i = 0, n = step_samples(step, id[k]); i < n; i++)
+			wire_put_row(&s->body, step->row(step->ctx, id[k] * step->width + i));
 	for (uint32_t k = 0; k < nid; k++)
-		for (uint32_t i = 0, n = step_samples(s, id[k]); i < n; i++) {
-			s->give(s->ctx, id[k] * s->width + i, c->number);
-			buf_f64s(&c->body, c->number + w.nkept, s->nin - w.nkept);
+		for (uint32_t i = 0, n = step_samples(step, id[k]); i < n; i++) {
+			step->give(step->ctx, id[k] * step->width + i, s->number);
+			buf_f64s(&s->body, s->number + w.nkept, step->nin - w.nkept);
 		}
-	peer_put(&m->peer, &c->body);
-	m->since = m->npending++ ? m->since : c->turned;
-	m->nqueued += nid;
-	m->scheduled = c->nstep;
+	peer_put(q->worker.peer, &s->body);
+	q->since = q->npending++ ? q->since : s->now;
+	q->nqueued += nid;
+	q->step = s->nstep;
 	return true;
 }
 
-/* A message of n units for one worker, sent at once: it begins while others' are made. */
-static void schedule(struct coordinator *c, struct worker *m, uint32_t n)
+/* Send n units to one worker, at once: it starts while messages to others are made. */
+static void assign(struct scheduler *s, struct queue *q, uint32_t n)
 {
-	size_t most = WORK_BYTES_MAX / ((size_t)c->step->width * c->step->nin * sizeof(double) + 1);
+	size_t most = WORK_BYTES_MAX / ((size_t)s->step->width * s->step->nin * sizeof(double) + 1);
 	uint32_t nid = 0;
 	int64_t unit;
 
 	n = n > most ? most ? (uint32_t)most : 1 : n;
-	if (!SCHEDULER_ROOM(c->id, c->id_cap, n)) {
-		coordinator_no_memory(c);
+	if (!SCHEDULER_RESERVE(s->id, s->id_cap, n)) {
+		scheduler_no_memory(s);
 		return;
 	}
-	while (nid < n && (unit = ledger_take(&c->ledger, m->rank)) >= 0)
-		c->id[nid++] = (uint32_t)unit;
-	if (nid && !put_work(c, m, c->id, nid))
-		coordinator_no_memory(c);
-	worker_flush(m);
+	while (nid < n && (unit = ledger_take(&s->ledger, q->number)) >= 0)
+		s->id[nid++] = (uint32_t)unit;
+	if (nid && !put_work(s, q, s->id, nid))
+		scheduler_no_memory(s);
+	peer_flush(q->worker.peer, NULL);
 }
 
-/* What is left is short: all get their shares, whole units that together are all that is open. */
-static void schedule_all(struct coordinator *c, uint32_t nopen, double end)
+/* Little is left: all workers get their whole shares, rounded so that together they are all pending units. */
+static void assign_all(struct scheduler *s, uint32_t nopen, double end)
 {
 	double share = 0;
 	uint32_t given = 0;
 
-	for (unsigned i = 0; i < c->nworker; i++) {
-		struct worker *m = &c->worker[i];
+	for (unsigned i = 0; i < s->nqueue; i++) {
+		struct queue *q = &s->queue[i];
 		uint32_t upto;
 
-		if (m->pace <= 0 || m->npending >= PENDING_MAX)
+		if (q->pace <= 0 || q->npending >= PENDING_MAX)
 			continue;
-		if (end > busy(c, m))
-			share += (end - busy(c, m)) * m->pace;
+		if (end > busy(s, q))
+			share += (end - busy(s, q)) * q->pace;
 		upto = share + 0.5 < nopen ? (uint32_t)(share + 0.5) : nopen;
 		if (upto > given)
-			schedule(c, m, upto - given);
+			assign(s, q, upto - given);
 		given = upto > given ? upto : given;
 	}
 }
 
-/* Half of its share for each that has less than `pending` messages, but one unit a thread; none where
- * others will have done it sooner. */
-static void schedule_some(struct coordinator *c, unsigned pending)
+/* Half of its share, at least a unit per thread, for each worker that has fewer than `pending` messages; none where
+ * others will have finished sooner. */
+static void assign_some(struct scheduler *s, unsigned pending)
 {
-	for (unsigned i = 0; i < c->nworker; i++) {
-		struct worker *m = &c->worker[i];
-		uint32_t nopen = ledger_open(&c->ledger), half;
+	for (unsigned i = 0; i < s->nqueue; i++) {
+		struct queue *q = &s->queue[i];
+		uint32_t nopen = ledger_open(&s->ledger), half;
 		double share;
 
 		if (!nopen)
 			return;
-		if (m->pace <= 0 || m->npending >= pending)
+		if (q->pace <= 0 || q->npending >= pending)
 			continue;
-		share = (common_end(c, nopen) - busy(c, m)) * m->pace;
-		if (share < 0.5 && busy(c, m) + 1 / m->pace > first_end(c))
+		share = (common_end(s, nopen) - busy(s, q)) * q->pace;
+		if (share < 0.5 && busy(s, q) + 1 / q->pace > first_end(s))
 			continue;
 		half = share > 2 ? (uint32_t)ceil(share / 2) : 1;
-		schedule(c, m, half < m->ready.nthread ? m->ready.nthread : half);
+		assign(s, q, half < q->worker.nthread ? q->worker.nthread : half);
 	}
 }
 
-void workers_assign(struct coordinator *c)
+void scheduler_assign(struct scheduler *s, double now)
 {
-	uint32_t nopen = ledger_open(&c->ledger);
-	bool known = nopen && find_paces(c);
-	double end = nopen ? common_end(c, nopen) : 0;
+	uint32_t nopen = ledger_open(&s->ledger);
+	bool known = nopen && find_paces(s);
+	double end;
 
+	s->now = now;
+	end = nopen ? common_end(s, nopen) : 0;
 	if (known && end <= SHORT_STEP_S)
-		schedule_all(c, nopen, end);
+		assign_all(s, nopen, end);
 	else
 		for (unsigned pending = 1; nopen && pending <= PENDING_MAX; pending++)
-			schedule_some(c, pending);
-	for (unsigned i = 0; i < c->nworker; i++)
-		worker_flush(&c->worker[i]);
+			assign_some(s, pending);
+	for (unsigned i = 0; i < s->nqueue; i++)
+		if (s->queue[i].joined)
+			peer_flush(s->queue[i].worker.peer, NULL);
 }

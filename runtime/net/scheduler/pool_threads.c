@@ -16,8 +16,6 @@ struct pool_threads {
 	pthread_cond_t over;         /* every unit is in, or the step was given up */
 	struct ledger ledger;
 	struct err fault;            /* code 0 while the step goes on */
-	uint64_t *share;             /* (nworker) */
-	size_t share_cap;
 	unsigned nworker;
 };
 
@@ -26,11 +24,12 @@ static struct pool_threads *pool_threads_of(struct pool *p)
 	return (struct pool_threads *)p;
 }
 
-static int pool_threads_begin(struct pool *p, uint32_t nunit, size_t n, struct err *e)
+static int pool_threads_begin(struct pool *p, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
 {
 	struct pool_threads *t = pool_threads_of(p);
 	int code = ledger_begin(&t->ledger, nunit, n, e);
 
+	(void)step;
 	if (!code)
 		t->fault.code = 0;
 	return code;
@@ -56,59 +55,31 @@ static void give_up(struct pool_threads *t, int code, const char *text)
 }
 
 /* With the lock held. */
-static int count_units(struct pool_threads *t, unsigned worker, const uint32_t *id, size_t nid,
-	const struct fixed *v)
+static int count_unit(struct pool_threads *t, unsigned worker, uint32_t id, const struct fixed *v)
 {
 	int result;
 
 	if (t->fault.code)
 		return t->fault.code;
-	result = ledger_put(&t->ledger, worker, id, nid, v);
+	result = ledger_put(&t->ledger, worker, &id, 1, v);
 	if (result < 0)
 		give_up(t, result, "a sum over work units is too large for fixed point");
 	if (result <= 0)
 		return result;
-	if (worker < t->nworker)
-		t->share[worker] += nid;
 	if (t->ledger.ndone == t->ledger.nunit)
 		pthread_cond_broadcast(&t->over);
 	return 1;
 }
 
-static int pool_threads_push(struct pool *p, unsigned worker, const uint32_t *id, size_t nid,
-	const struct fixed *v)
+static int pool_threads_push(struct pool *p, unsigned worker, uint32_t id, const struct fixed *v)
 {
 	struct pool_threads *t = pool_threads_of(p);
 	int result;
 
 	pthread_mutex_lock(&t->lock);
-	result = count_units(t, worker, id, nid, v);
+	result = count_unit(t, worker, id, v);
 	pthread_mutex_unlock(&t->lock);
 	return result;
-}
-
-static void pool_threads_lose(struct pool *p, unsigned worker)
-{
-	struct pool_threads *t = pool_threads_of(p);
-
-	pthread_mutex_lock(&t->lock);
-	ledger_lose(&t->ledger, worker);
-	pthread_mutex_unlock(&t->lock);
-}
-
-static int pool_threads_join(struct pool *p)
-{
-	struct pool_threads *t = pool_threads_of(p);
-	int number = -ERR_CONFIG;
-
-	pthread_mutex_lock(&t->lock);
-	if (t->nworker < LEDGER_WORKERS_MAX) {
-		mem_reserve(t->share, t->nworker, t->share_cap);
-		t->share[t->nworker] = 0;
-		number = (int)t->nworker++;
-	}
-	pthread_mutex_unlock(&t->lock);
-	return number;
 }
 
 static void pool_threads_abort(struct pool *p, const struct err *e)
@@ -138,18 +109,6 @@ static int pool_threads_end(struct pool *p, struct fixed *sum, struct err *e)
 	return code;
 }
 
-static size_t pool_threads_shares(const struct pool *p, uint64_t *unit_count, size_t max_worker)
-{
-	struct pool_threads *t = pool_threads_of((struct pool *)p);
-	size_t n;
-
-	pthread_mutex_lock(&t->lock);
-	n = t->nworker < max_worker ? t->nworker : max_worker;
-	memcpy(unit_count, t->share, n * sizeof *unit_count);
-	pthread_mutex_unlock(&t->lock);
-	return n;
-}
-
 static void pool_threads_free(struct pool *p)
 {
 	struct pool_threads *t = pool_threads_of(p);
@@ -159,21 +118,13 @@ static void pool_threads_free(struct pool *p)
 	pthread_cond_destroy(&t->over);
 	pthread_mutex_destroy(&t->lock);
 	ledger_release(&t->ledger);
-	free(t->share);
 	free(t);
 }
 
-static const struct pool_ops pool_threads_ops = {
-	.name = "threads",
-	.begin = pool_threads_begin,
-	.pull = pool_threads_pull,
-	.push = pool_threads_push,
-	.lose = pool_threads_lose,
-	.join = pool_threads_join,
-	.abort = pool_threads_abort,
-	.end = pool_threads_end,
-	.shares = pool_threads_shares,
-	.free = pool_threads_free,
+static const struct pool_ops pool_threads_ops = { .begin = pool_threads_begin, .end = pool_threads_end, .free = pool_threads_free };
+
+static const struct pool_thread_ops pool_threads_thread_ops = {
+	.pull = pool_threads_pull, .push = pool_threads_push, .abort = pool_threads_abort,
 };
 
 struct pool *pool_threads_new(unsigned nworker)
@@ -183,10 +134,9 @@ struct pool *pool_threads_new(unsigned nworker)
 	if (nworker > LEDGER_WORKERS_MAX)
 		BUG("a pool of %u workers", nworker);
 	t->pool.ops = &pool_threads_ops;
+	t->pool.threads = &pool_threads_thread_ops;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->over, NULL);
 	t->nworker = nworker;
-	t->share_cap = nworker ? nworker : 1;
-	t->share = mem_alloc(t->share_cap, sizeof *t->share);
 	return &t->pool;
 }

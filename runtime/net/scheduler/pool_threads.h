@@ -5,6 +5,7 @@
 
 #include "runtime/base/pool.h"
 
+/* A pool of nworker threads, numbered from 0; free with its ops. */
 struct pool *pool_threads_new(unsigned nworker);
 
 #endif

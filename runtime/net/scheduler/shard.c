@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Inputs that workers keep: each row of the data goes to a worker at most once, and none of files that it reads.
+ * Inputs that workers keep: each row of the data is sent to a worker at most once, and no row of a file that it reads.
  *
- * A worker holds at most a part of its free memory; the rows beyond that come with the work, each time. */
+ * Kept rows take at most a part of the worker's free memory; further rows are sent with the work, each time. */
 #include "config.h"
-#include "runtime/net/cluster/worker.h"
+#include "runtime/net/scheduler/scheduler_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +16,22 @@ enum {
 };
 
 /* The number of the step's data among those that were met, or -1. */
-static int find_set(struct coordinator *c)
+static int find_set(struct scheduler *s)
 {
 	for (int k = 0; k < WIRE_SETS_MAX; k++) {
-		if (!c->set[k])
-			c->set[k] = c->step->all;
-		if (c->set[k] == c->step->all)
+		if (!s->set[k])
+			s->set[k] = s->step->all;
+		if (s->set[k] == s->step->all)
 			return k;
 	}
 	return -1;
 }
 
-static bool *kept_of(struct worker *m, int set, uint32_t nrow)
+static bool *kept_of(struct queue *q, int set, uint32_t nrow)
 {
-	if (!m->kept[set])
-		m->kept[set] = mem_try(nrow, sizeof *m->kept[set]);
-	return m->kept[set];
+	if (!q->kept[set])
+		q->kept[set] = mem_try(nrow, sizeof *q->kept[set]);
+	return q->kept[set];
 }
 
 static int ascending(const void *a, const void *b)
@@ -41,69 +41,69 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Rows of the units that the worker lacks, marked as kept, into c->row. */
-static uint32_t missing(struct coordinator *c, bool *kept, const uint32_t *id, uint32_t nid)
+/* Rows of the units that the worker lacks, marked as kept, into s->row. */
+static uint32_t missing(struct scheduler *s, bool *kept, const uint32_t *id, uint32_t nid)
 {
-	const struct pool_step *s = c->step;
+	const struct pool_step *step = s->step;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < nid; k++)
-		for (uint32_t i = 0, count = step_samples(s, id[k]); i < count; i++) {
-			uint32_t row = s->row(s->ctx, id[k] * s->width + i);
+		for (uint32_t i = 0, count = step_samples(step, id[k]); i < count; i++) {
+			uint32_t row = step->row(step->ctx, id[k] * step->width + i);
 
 			if (!kept[row])
-				c->row[n++] = row;
+				s->row[n++] = row;
 			kept[row] = true;
 		}
-	qsort(c->row, n, sizeof *c->row, ascending);
+	qsort(s->row, n, sizeof *s->row, ascending);
 	return n;
 }
 
-static void send_rows(struct coordinator *c, struct worker *m, int set, uint32_t n)
+static void send_rows(struct scheduler *s, struct queue *q, int set, uint32_t n)
 {
-	const struct pool_step *s = c->step;
-	struct wire_data d = { .set = (uint32_t)set, .nrow = s->nall, .nx = s->nx, .n = n };
+	const struct pool_step *step = s->step;
+	struct wire_data d = { .set = (uint32_t)set, .nrow = step->nall, .nx = step->nx, .n = n };
 
-	buf_clear(&c->body);
-	wire_put_data(&c->body, &d, c->row);
+	buf_clear(&s->body);
+	wire_put_data(&s->body, &d, s->row);
 	for (uint32_t k = 0; k < n; k++)
-		buf_f64s(&c->body, s->all + (size_t)c->row[k] * s->nx, s->nx);
-	peer_put(&m->peer, &c->body);
+		buf_f64s(&s->body, step->all + (size_t)s->row[k] * step->nx, step->nx);
+	peer_put(q->worker.peer, &s->body);
 }
 
-bool shard_rows(struct coordinator *c, struct worker *m, const uint32_t *id, uint32_t nid, uint32_t *set)
+bool shard_rows(struct scheduler *s, struct queue *q, const uint32_t *id, uint32_t nid, uint32_t *set)
 {
-	const struct pool_step *s = c->step;
-	int k = s->all && s->nx && c->o.shard && (c->o.shard != SHARD_AUTO || s->nx >= WORTH_NUMBERS) ? find_set(c) : -1;
-	bool *kept = k < 0 ? NULL : kept_of(m, k, s->nall);
-	uint64_t each, most = m->about.memory / MEMORY_PART / m->share;
+	const struct pool_step *step = s->step;
+	int k = step->all && step->nx && s->shard && (s->shard != SHARD_AUTO || step->nx >= WORTH_NUMBERS) ? find_set(s) : -1;
+	bool *kept = k < 0 ? NULL : kept_of(q, k, step->nall);
+	uint64_t each, most = q->worker.memory / MEMORY_PART / q->worker.share;
 	uint32_t n;
 
-	if (s->file && s->nx) {
-		*set = WIRE_SETS_MAX + s->file - 1;
+	if (step->file && step->nx) {
+		*set = WIRE_SETS_MAX + step->file - 1;
 		return true;
 	}
-	if (!kept || !SCHEDULER_ROOM(c->row, c->row_cap, (size_t)nid * s->width))
+	if (!kept || !SCHEDULER_RESERVE(s->row, s->row_cap, (size_t)nid * step->width))
 		return false;
-	n = missing(c, kept, id, nid);
-	each = s->nx * sizeof(double);
-	if (n > most / each || m->nkept + n * each > most) {
+	n = missing(s, kept, id, nid);
+	each = step->nx * sizeof(double);
+	if (n > most / each || q->nkept + n * each > most) {
 		for (uint32_t i = 0; i < n; i++)
-			kept[c->row[i]] = false;
+			kept[s->row[i]] = false;
 		return false;
 	}
 	if (n)
-		send_rows(c, m, k, n);
-	m->nkept += n * each;
+		send_rows(s, q, k, n);
+	q->nkept += n * each;
 	*set = (uint32_t)k;
 	return true;
 }
 
-void shard_forget(struct worker *m)
+void shard_forget(struct queue *q)
 {
 	for (int k = 0; k < WIRE_SETS_MAX; k++) {
-		free(m->kept[k]);
-		m->kept[k] = NULL;
+		free(q->kept[k]);
+		q->kept[k] = NULL;
 	}
-	m->nkept = 0;
+	q->nkept = 0;
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The job as workers get it: at its start, and when they come later. */
+#include "config.h"
+#include "runtime/net/cluster/cluster_state.h"
+
+#include <string.h>
+
+int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e)
+{
+	buf_clear(&c->job.body);
+	wire_put_job(&c->job.body, job);
+	if (c->job.body.len > WIRE_BODY_MAX || !wire_get_job((const uint8_t *)c->job.body.data, c->job.body.len, &c->job.message))
+		return err_set(e, -ERR_CONFIG, "a job of %zu bytes is too large for a message to a worker", c->job.body.len);
+	return 0;
+}
+
+/* The number of workers on the machine of an external worker, by the names of machines. */
+static unsigned sharers(const struct coordinator *c, const struct worker *w)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->nworker; i++)
+		n += !strcmp(c->worker[i].about.host, w->about.host);
+	return n;
+}
+
+void job_send(struct coordinator *c, struct worker *w)
+{
+	struct wire_job mine = c->job.message;
+
+	mine.share = w->external ? sharers(c, w) : w->share;
+	if (w->external && !mine.threads)
+		mine.threads = w->about.threads;
+	buf_clear(&c->body);
+	wire_put_job(&c->body, &mine);
+	peer_put(&w->peer, &c->body);
+	worker_set_state(w, WORKER_PREPARING);
+	worker_flush(w);
+}
+
+bool job_same_answer(const struct coordinator *c, const struct worker *w, struct err *why)
+{
+	const struct wire_ready *r = &w->ready, *right = &c->job.right;
+
+	if (r->width == right->width && r->nvector == right->nvector && r->nout == right->nout
+			&& !memcmp(r->digest, right->digest, sizeof r->digest))
+		return true;
+	err_set(why, -ERR_PROTOCOL, "it computes other bits than %s: its mathematical library or processor (%s) differs; "
+		"leave that host out, or use the same system on all", c->job.right_name, w->about.processor);
+	return false;
+}
+
+bool job_late_described(struct coordinator *c, struct worker *w, struct err *why)
+{
+	if (!worker_has_kernels(&w->about, c->job.message.kernels)) {
+		err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
+		return false;
+	}
+	job_send(c, w);
+	return true;
+}
+
+bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why)
+{
+	if (!job_same_answer(c, w, why))
+		return false;
+	coordinator_say(c, NULL, "%s has been started again, and takes part", w->name);
+	return true;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Measures steps and validation as training does them, for about two seconds each. */
+ * Measures steps and validation as training does them, for at most about two seconds each. */
 #include "config.h"
 #include "cli/training/train_preview.h"
 
@@ -14,8 +14,8 @@
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/concurrent_restarts.h"
 
-enum { STEPS_LEAST = 3, TRIAL_EPOCHS = 1 << 20 };
-static const double trial_seconds = 1.5, slow_seconds = 10;
+enum { STEPS_LEAST = 3, STEPS_MANY = 1000, EPOCHS_MANY = 100, TRIAL_EPOCHS = 1 << 20 };
+static const double quick_seconds = 0.25, trial_seconds = 1.5, slow_seconds = 10;
 
 /* ---- times ---- */
 
@@ -68,14 +68,14 @@ static void see_epoch(void *ctx, const struct epoch_record *r)
 		add_time(&p->epochs, r->seconds);
 }
 
-/* The first step warms up; two more are enough where they are slow. */
+/* The first step warms up; two more are enough where they are slow, and less time where they are many. */
 static int enough(void *ctx, const struct train_state *s, struct err *e)
 {
 	const struct preview *p = ctx;
-	double took = p->last - p->first;
+	double took = p->last - p->first, most = p->steps.n >= STEPS_MANY && p->epochs.n >= EPOCHS_MANY ? quick_seconds : trial_seconds;
 
 	(void)s;
-	if (p->nstep < 2 || took < trial_seconds || (p->nstep < STEPS_LEAST && took < slow_seconds))
+	if (p->nstep < 2 || took < most || (p->nstep < STEPS_LEAST && took < slow_seconds))
 		return 0;
 	return err_set(e, -ERR_STOPPED, "measured");
 }

@@ -25,7 +25,7 @@ enum { HANDSHAKE_S = 10, TUNNELLED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_M
 
 struct worker_process {
 	int control;
-	bool tunnelled;                /* the connection is by the standard input and output */
+	bool tunnelled;                /* the connection is tunnelled through standard input and output */
 	struct peer peer;
 	struct spin spin;
 	pthread_mutex_t out;         /* of the peer's sending half */
@@ -34,12 +34,12 @@ struct worker_process {
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
 	uint32_t ncore;              /* of this machine that it may use */
-	int ending;                  /* code for a connection that ends without a word: 0 where the control pipe is for that */
+	int ending;                  /* code for a connection that ends without BYE; 0 where there is a control pipe */
 };
 
 /* ---- connecting ---- */
 
-/* The next body, waiting until then; 0, or a code. */
+/* Wait for the next body, at most until a time; 0, or a code. */
 static int next_body(struct worker_process *w, const uint8_t **body, size_t *len, double until, struct err *e)
 {
 	for (;;) {
@@ -71,8 +71,8 @@ static int send_body(struct worker_process *w, const struct buf *body, struct er
 	return code;
 }
 
-/* The coordinator says nothing to a proof that came too late.  What it says next, with which it does not wait, tells
- * that this one did not. */
+/* The coordinator does not answer a proof that came too late.  Its next message, which it sends at once, confirms that
+ * this one was accepted. */
 static int await_welcome(struct worker_process *w, double until, struct err *e)
 {
 	uint64_t before = w->peer.nread;
@@ -120,7 +120,7 @@ static int shake_hands(struct worker_process *w, const struct wire_boot *boot, d
 	return code;
 }
 
-/* By the standard input and output, which nobody crowds. */
+/* Connect through the standard input and output, where no other connections compete. */
 static int get_in_tunnelled(struct worker_process *w, const struct wire_boot *boot, const char *why, struct err *e)
 {
 	int fd = stdio_tunnel_open(why, e);
@@ -133,8 +133,8 @@ static int get_in_tunnelled(struct worker_process *w, const struct wire_boot *bo
 	return shake_hands(w, boot, clock_seconds() + TUNNELLED_S, e);
 }
 
-/* Connect and prove.  A coordinator that many pending connections crowd may cut a connection off before it has
- * read a word, and any when this machine was too slow for it: that is tried again. */
+/* Connect and prove the key.  A coordinator with many pending connections may close one before it has read from it, and
+ * any that is too slow: those are tried again. */
 static int get_in(struct worker_process *w, const struct wire_boot *boot, struct err *e)
 {
 	double until = clock_seconds() + GET_IN_S;
@@ -164,7 +164,7 @@ static void send_heartbeat(struct worker_process *w, struct buf *body)
 	struct wire_heartbeat heartbeat = { __atomic_load_n(&w->nunit, __ATOMIC_RELAXED) };
 
 	if (pthread_mutex_trylock(&w->out))
-		return;                      /* something is being sent: a sign as well */
+		return;                      /* something is being sent, which serves as well */
 	if (!peer_waits(&w->peer)) {
 		buf_clear(body);
 		wire_put_heartbeat(body, &heartbeat);
@@ -174,7 +174,7 @@ static void send_heartbeat(struct worker_process *w, struct buf *body)
 	pthread_mutex_unlock(&w->out);
 }
 
-/* Data behind the first frame mean nothing; the end of them is the end. */
+/* Data behind the first frame are ignored; their end is the end of the job. */
 static bool control_ended(int control)
 {
 	char rest[256];
@@ -183,8 +183,8 @@ static bool control_ended(int control)
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-/* Where nobody started this process for the coordinator, the status counts: its last word, if there is one, is read
- * by the thread that computes. */
+/* The exit status of an external worker is seen by others: the thread that computes has LAST_WORD_S to read BYE, if it
+ * has come. */
 static _Noreturn void end_here(const struct worker_process *w)
 {
 	if (w->ending)
@@ -209,16 +209,16 @@ static void *keep_alive(void *arg)
 		}
 		poll(f, 2, (int)((next - now) * 1000) + 1);
 		if ((f[1].revents & POLLERR) && !w->ending)
-			_exit(err_exit_status(-ERR_UNREACHABLE));    /* it broke: for whoever is told of our end */
+			_exit(err_exit_status(-ERR_UNREACHABLE));    /* the connection broke: for the launcher, which sees our status */
 		if ((f[0].revents && (w->tunnelled || control_ended(w->control))) || f[1].revents)
-			end_here(w);         /* nobody wants a result any more */
+			end_here(w);         /* the job has ended */
 	}
 	return NULL;
 }
 
 /* ---- work ---- */
 
-static void *room(void *p, size_t *cap, size_t n, size_t size)
+static void *reserve(void *p, size_t *cap, size_t n, size_t size)
 {
 	if (n <= *cap && p)
 		return p;
@@ -229,7 +229,7 @@ static void *room(void *p, size_t *cap, size_t n, size_t size)
 
 static int wrong(struct err *e, int type)
 {
-	return err_set(e, -ERR_PROTOCOL, "the coordinator sent a message %s (%d) that is none", wire_name(type), type);
+	return err_set(e, -ERR_PROTOCOL, "the coordinator sent a malformed %s message (%d)", wire_name(type), type);
 }
 
 static int take_job(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
@@ -257,7 +257,7 @@ static int take_weights(struct worker_process *w, const uint8_t *body, size_t le
 
 	if (!wire_get_weights(body, len, &m))
 		return wrong(e, WIRE_WEIGHTS);
-	w->weight = room(w->weight, &w->weight_cap, m.n + (size_t)1, sizeof *w->weight);
+	w->weight = reserve(w->weight, &w->weight_cap, m.n + (size_t)1, sizeof *w->weight);
 	if (!w->weight)
 		return err_set(e, -ERR_CONFIG, "no memory for %u weights", m.n);
 	wire_doubles(m.value, m.n, w->weight);
@@ -309,7 +309,7 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 	return code;
 }
 
-/* One message; *over: the coordinator has said that it was the last. */
+/* Handle one message; *over: it was BYE. */
 static int take_message(struct worker_process *w, const uint8_t *body, size_t len, bool *over, struct err *e)
 {
 	struct wire_heartbeat heartbeat;
@@ -370,7 +370,7 @@ static int serve(struct worker_process *w, const struct wire_about *about, struc
 		if (!code)
 			code = take_message(w, body, len, &over, e);
 		else if (code == -ERR_UNREACHABLE && w->peer.fault != EBADMSG)
-			_exit(err_exit_status(w->ending));     /* as the second thread does */
+			_exit(err_exit_status(w->ending));     /* as in the second thread */
 	}
 	if (code && !over)
 		send_bye(w, e);
@@ -383,9 +383,9 @@ static void worker_process_init(struct worker_process *w, int control, const str
 	pthread_mutex_init(&w->out, NULL);
 }
 
-static struct worker_process self;           /* the second thread uses it to the end of the process */
+static struct worker_process self;           /* used by the second thread until the process ends */
 
-/* Whom to reach, with which key: zeroed, in memory for keys. */
+/* An empty first frame, in memory for keys. */
 static int boot_new(struct wire_boot **out, struct err *e)
 {
 	*out = NULL;
@@ -408,7 +408,7 @@ int worker_process_run(int control, const struct wire_about *about, const struct
 	}
 	crypto_secret_free(boot, sizeof *boot);
 	code = code ? code : serve(&self, about, e);
-	if (self.tunnelled) {                  /* its last words */
+	if (self.tunnelled) {                  /* let its last message be sent */
 		shutdown(self.peer.fd, SHUT_WR);
 		stdio_tunnel_end();
 	}

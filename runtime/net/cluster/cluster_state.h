@@ -105,7 +105,7 @@ struct coordinator {
 	struct loop loop;
 	struct buf body;             /* of a message */
 	unsigned ncore;              /* that this process may use */
-	int ending;                  /* what external workers are told in the end */
+	int ending;                  /* code that external workers get in the last message */
 	bool rendezvous_written;
 };
 

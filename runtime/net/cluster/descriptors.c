@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files that a job with workers has open: asked for before the first is started. */
+ * The limit on open files, raised before the first worker is started. */
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <sys/resource.h>
 
-enum { EACH_WORKER = 3, OTHERS = 64 };   /* control pipe, errors, connection; data, logs, checkpoints */
+enum { EACH_WORKER = 3, OTHERS = 64 };   /* control pipe, standard error, connection; data, logs, checkpoints */
 
 int descriptors_reserve(unsigned nworker, struct err *e)
 {

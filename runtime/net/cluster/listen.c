@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the coordinator listens: on the addresses that the hosts will reach it by, and no other. */
+ * Listens on the addresses by which the hosts reach this machine, and on no other. */
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
@@ -56,7 +56,7 @@ static bool listens_already(const struct coordinator *c, const struct sockaddr *
 	return false;
 }
 
-/* The socket's address as a worker is told it. */
+/* The address of a socket as text, for a worker. */
 static void address_text(const struct sockaddr_storage *a, char *out, size_t size)
 {
 	char text[INET6_ADDRSTRLEN] = "";
@@ -74,7 +74,7 @@ static void address_text(const struct sockaddr_storage *a, char *out, size_t siz
 	}
 }
 
-/* port 0: any. */
+/* Listen on an address; port 0: any port. */
 static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t port, struct err *e)
 {
 	struct sockaddr_storage own = { 0 };
@@ -88,7 +88,7 @@ static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t p
 	memcpy(&own, a, length_of(a));
 	set_port(&own, htons(port));
 	fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && port)                 /* that of a job which has just ended */
+	if (fd >= 0 && port)                 /* it may be that of a job which has just ended */
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&own, length_of(a)) || listen(fd, BACKLOG)
 			|| getsockname(fd, (struct sockaddr *)&own, &len)) {
@@ -114,8 +114,8 @@ static int listen_loopback(struct coordinator *c, struct err *e)
 	return listen_on(c, (struct sockaddr *)&a, 0, e);
 }
 
-/* Our address on the way to an address: asked of the routing table, no packet is sent. */
-static bool way_to(const struct sockaddr *to, socklen_t tolen, struct sockaddr_storage *own)
+/* Our address on the route to an address, from the routing table; no packet is sent. */
+static bool route_to(const struct sockaddr *to, socklen_t tolen, struct sockaddr_storage *own)
 {
 	int fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t len = sizeof *own;
@@ -126,14 +126,14 @@ static bool way_to(const struct sockaddr *to, socklen_t tolen, struct sockaddr_s
 	return ok;
 }
 
-/* The name that ssh makes of a host: its HostName, where its configuration gives one; and whether it goes by others. */
+/* The HostName of a host in ssh's configuration, if there is one; *others: whether ssh goes by a proxy. */
 static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
 {
 	char line[512], command[HOST_NAME_LONGEST + 32];
 	bool found = false;
 	FILE *f;
 
-	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* checked: letters that are no quotes */
+	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* names of hosts have no quotes */
 	f = popen(command, "re");
 	while (f && fgets(line, sizeof line, f))
 		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13)) && strcmp(strchr(line, ' '), " none\n")) {
@@ -161,20 +161,20 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	struct sockaddr_storage own;
 	char name[HOST_NAME_LONGEST + 1], other[HOST_NAME_LONGEST + 1];
 	int code, status;
-	bool others = launcher != LAUNCHER_SSH;      /* which know names of their own */
+	bool others = launcher != LAUNCHER_SSH;      /* other launchers may have names of their own */
 
 	bare_name(host, name, sizeof name);
 	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other, &others))
 		snprintf(name, sizeof name, "%s", other);
 	status = getaddrinfo(name, "9", &hints, &found);
 	if (status && others && c->o.transport == TRANSPORT_AUTO)
-		return 0;                    /* no way back is known */
+		return 0;                    /* no address is known for it; the stdio tunnel remains */
 	if (status)
 		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s): check its name; for one that ssh "
 			"alone knows, --iface says where to listen", host, gai_strerror(status));
 	code = -ERR_UNREACHABLE;
 	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
-		if (way_to(i->ai_addr, i->ai_addrlen, &own))
+		if (route_to(i->ai_addr, i->ai_addrlen, &own))
 			code = listen_on(c, (struct sockaddr *)&own, 0, e);
 	freeaddrinfo(found);
 	if (code == -ERR_UNREACHABLE)
@@ -182,13 +182,13 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	return code;
 }
 
-/* The port that external workers know. */
+/* The port at which external workers look for rank 0; 0: any. */
 static uint16_t port_for(const struct coordinator *c)
 {
 	return c->o.external && *c->o.external->host ? c->o.external->port : 0;
 }
 
-/* All addresses of the interface, or the one address, that was asked for. */
+/* All addresses of the requested interface, or the requested address. */
 static int listen_iface(struct coordinator *c, struct err *e)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST }, *found = NULL;
@@ -218,7 +218,7 @@ static int listen_iface(struct coordinator *c, struct err *e)
 	return code;
 }
 
-/* The first of a name's addresses that is one of this machine. */
+/* Listen on the first address of a name that is one of this machine. */
 static int listen_name(struct coordinator *c, const char *name, bool loopback, struct err *e)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
@@ -233,7 +233,7 @@ static int listen_name(struct coordinator *c, const char *name, bool loopback, s
 	return code;
 }
 
-/* Nobody knows where we are: the address of this machine's name, else that of its way to others. */
+/* No address was given: listen on that of this machine's name, else on that of its default route. */
 static int listen_here(struct coordinator *c, struct err *e)
 {
 	struct sockaddr_in far = { .sin_family = AF_INET, .sin_port = htons(9) };
@@ -243,8 +243,8 @@ static int listen_here(struct coordinator *c, struct err *e)
 	gethostname(name, sizeof name - 1);
 	if (!listen_name(c, name, false, e))
 		return 0;
-	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any that is not here */
-	if (way_to((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
+	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any address of another network */
+	if (route_to((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
 		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
 	return err_set(e, -ERR_CONFIG, "this machine, %s, has no address that others could know; --iface says where to listen", name);
 }
@@ -265,7 +265,7 @@ static int listen_for_external(struct coordinator *c, struct err *e)
 int listeners_open(struct coordinator *c, struct err *e)
 {
 	const struct hosts *h = c->o.hosts;
-	bool alone = c->o.transport == TRANSPORT_STDIO;  /* nobody connects but external workers */
+	bool alone = c->o.transport == TRANSPORT_STDIO;  /* only external workers connect */
 	int code = 0;
 
 	if (c->o.iface && (!alone || c->o.external))

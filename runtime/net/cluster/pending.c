@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Connections that have not proved the key yet: those that come to a listener, and those by a worker's own standard
- * input and output. */
+ * Pending connections: those that have not proved the job's key yet.  They come to a listener, or are the standard
+ * input and output of a worker. */
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
@@ -14,7 +14,7 @@
 
 #define HANDSHAKE_S 2.0                   /* for the whole handshake */
 
-/* A free place, or that of the oldest; whoever has shown a first proof goes last. */
+/* A free place, or that of the oldest connection; those with a valid HELLO are replaced last. */
 static struct pending *place_for_pending(struct coordinator *c)
 {
 	struct pending *best = &c->pending.at[0];
@@ -45,7 +45,7 @@ static void pending_init(struct coordinator *c, struct pending *s, int fd, struc
 	s->until = until;
 }
 
-/* It is nobody any more; whose process it was, is lost. */
+/* Close it.  The worker whose standard output it was is lost. */
 static void pending_end(struct coordinator *c, struct pending *s, double now)
 {
 	struct worker *w = s->by;
@@ -64,10 +64,10 @@ static bool pending_accept(struct coordinator *c, int listener, double now)
 	struct pending *s = place_for_pending(c);
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	/* Without a descriptor left the oldest makes room, for the next turn. */
+	/* Without a free descriptor the oldest connection is closed, for the next turn. */
 	if (fd < 0 && errno != EMFILE && errno != ENFILE)
 		return false;
-	if (s->by) {                 /* full of workers on their way */
+	if (s->by) {                 /* all places have workers that are connecting */
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -76,7 +76,7 @@ static bool pending_accept(struct coordinator *c, int listener, double now)
 	if (fd < 0)
 		return false;
 	pending_init(c, s, fd, NULL, now + HANDSHAKE_S);
-	pending_read(c, s, now);    /* a worker speaks first, and may have */
+	pending_read(c, s, now);    /* a worker sends first, and may have done so */
 	return true;
 }
 
@@ -92,7 +92,7 @@ void pending_tunnelled(struct coordinator *c, struct worker *w, double now)
 			free_one = &c->pending.at[i];
 	}
 	if (!free_one)
-		return;                      /* next time */
+		return;                      /* in the next turn */
 	fd = fcntl(w->process.control, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return;
@@ -138,7 +138,7 @@ static bool is_new(struct coordinator *c, const uint8_t public[CRYPTO_PUBLIC])
 	return true;
 }
 
-/* The connection is that of a worker we started, and its only one. */
+/* Make it the connection of its worker, which must have none yet. */
 static bool welcome(struct coordinator *c, struct pending *s, double now)
 {
 	struct worker *w = s->hs->rank < c->nworker ? &c->worker[s->hs->rank] : NULL;
@@ -158,11 +158,11 @@ static bool welcome(struct coordinator *c, struct pending *s, double now)
 	worker_set_state(w, WORKER_PROVED);
 	w->heard = now;
 	w->heartbeat_at = 0;
-	worker_heartbeat(c, w, now);      /* at once: so it knows that it is in */
+	worker_heartbeat(c, w, now);      /* at once: it tells the worker that its proof was accepted */
 	return true;
 }
 
-/* One step of the handshake; false: nothing more is said to this connection. */
+/* One step of the handshake; false: close the connection without an answer. */
 static bool pending_step(struct coordinator *c, struct pending *s, double now)
 {
 	struct buf answer = BUF_INIT;
@@ -189,7 +189,7 @@ void pending_read(struct coordinator *c, struct pending *s, double now)
 {
 	bool ok = !peer_fill(&s->peer, NULL) && pending_step(c, s, now);
 
-	if (ok && s->peer.fd < 0) {          /* now a worker's, which may have said more */
+	if (ok && s->peer.fd < 0) {          /* it is a worker's now, and more messages may have come */
 		if (c->worker[s->hs->rank].peer.fd >= 0)
 			worker_read(c, &c->worker[s->hs->rank], now);
 	} else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)

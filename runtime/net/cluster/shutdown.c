@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The end for all workers: each is told, those that this process has started have a moment to go and are ended then,
- * and who was started by others is waited for until it has closed its side: its own status depends on the last word,
- * which a connection that ends with unread signs of life in it, or a host that is gone, would take away. */
+ * The end of all workers.  Each gets BYE.  Processes that this one has started have LEAVE_S to exit, and are killed then.
+ * For an external worker the coordinator waits until it has closed its side: its exit status depends on BYE, which would be
+ * lost if the connection were reset because of unread heartbeats, or if this host went away. */
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
@@ -30,7 +30,7 @@ static void say_bye(struct coordinator *c, struct worker *w)
 	send_rest(w);
 }
 
-/* What it still says means nothing; its end does. */
+/* Messages are ignored now; the end of the connection is not. */
 static void listen_on(struct worker *w, short events)
 {
 	if (events & POLLOUT)
@@ -43,7 +43,7 @@ static void listen_on(struct worker *w, short events)
 		w->peer.in_at = w->peer.in_len = 0;
 }
 
-/* Wait a moment for those whose connection is open. */
+/* Wait a moment for workers whose connection is open. */
 static void turn(struct coordinator *c)
 {
 	size_t n = 0;
@@ -58,11 +58,11 @@ static void turn(struct coordinator *c)
 	for (unsigned i = 0; i < c->nworker; i++) {
 		if (c->worker[i].peer.fd >= 0)
 			listen_on(&c->worker[i], c->loop.fds[i].revents);
-		worker_relay(c, &c->worker[i], clock_seconds());        /* its last lines */
+		worker_relay(c, &c->worker[i], clock_seconds());        /* the last lines that it prints */
 	}
 }
 
-/* Is there one that may still go by itself? */
+/* Whether a worker is left that may still exit by itself. */
 static bool is_left(struct coordinator *c, double seconds)
 {
 	bool left = false;
@@ -87,7 +87,7 @@ void workers_shut_down(struct coordinator *c)
 
 		if (w->peer.fd >= 0)
 			say_bye(c, w);
-		launch_let_go(&w->process, w->state == WORKER_LOST || w->state == WORKER_STARTED);   /* waits for an answer */
+		launch_let_go(&w->process, w->state == WORKER_LOST || w->state == WORKER_STARTED);   /* it would wait for an answer */
 		if (w->state != WORKER_LOST)
 			worker_set_state(w, WORKER_LOST);
 	}

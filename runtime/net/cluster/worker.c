@@ -9,7 +9,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 
-#define REASON_S 3.0                     /* from the end of a connection to that of its process: a busy machine takes its time */
+#define REASON_S 3.0                     /* longest time from the end of a connection to that of its process */
 
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...)
 {

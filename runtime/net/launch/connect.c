@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A worker's way to its coordinator: the first frame, then one address after the other. */
+ * Reads the first frame, then tries the addresses of the coordinator, staggered. */
 #include "config.h"
 #include "runtime/net/launch/connect.h"
 
@@ -81,8 +81,8 @@ struct try {
 struct tries {
 	struct try at[2 * WIRE_ADDRESSES_MAX]; unsigned n, nbegun;
 	struct pollfd f[2 * WIRE_ADDRESSES_MAX];     /* fd -1: failed, or not begun */
-	int fault;                   /* of the first */
-	double next;                 /* begins then */
+	int fault;                   /* errno of the first */
+	double next;                 /* clock at which the next begins */
 };
 
 /* "192.0.2.1:4711" or "[2001:db8::1]:4711" in two. */
@@ -98,7 +98,7 @@ static bool split_address(const char *address, char *host, size_t size, const ch
 	return true;
 }
 
-/* The addresses we were told; then the machine that came by ssh, where a translation lies between. */
+/* The addresses of the first frame; then, for networks with address translation, that of the ssh client. */
 static void gather(const struct wire_boot *boot, struct tries *t)
 {
 	const char *ssh = getenv("SSH_CONNECTION");
@@ -124,7 +124,7 @@ static void try_failed(struct tries *t, unsigned i, int fault)
 	t->f[i].fd = -1;
 	if (!i)
 		t->fault = fault;
-	t->next = 0;                         /* no reason to wait */
+	t->next = 0;                         /* the next begins at once */
 }
 
 static void try_begin(struct tries *t, double now)
@@ -144,7 +144,7 @@ static void try_begin(struct tries *t, double now)
 	freeaddrinfo(found);
 }
 
-/* Is one through?  Those that have failed are closed. */
+/* The socket that has connected, or -1; those that have failed are closed. */
 static int try_results(struct tries *t, double now)
 {
 	int fault;
@@ -163,7 +163,7 @@ static int try_results(struct tries *t, double now)
 	return -1;
 }
 
-/* One address after the other begins, each a moment after the one before, or when that has failed. */
+/* Each address is tried STAGGER_MS after the one before, or when that has failed. */
 int connect_coordinator(const struct wire_boot *boot, struct err *e)
 {
 	struct tries t = { .n = 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How a worker learns where its coordinator is, and connects to it. */
+ * The worker's side of a connection: reads the first frame, and connects to the coordinator. */
 #ifndef QCNN_CONNECT_H
 #define QCNN_CONNECT_H
 
 #include "runtime/net/protocol/protocol.h"
 
-/* Wait for one of the events on fd, until then (clock_seconds); false: the time is over. */
+/* Wait for one of the events on fd, at most until a time of clock_seconds; false: it has passed. */
 bool connect_wait(int fd, short events, double until);
 
 /* The launcher's frame, into *boot (crypto_secret_new): 0, -ERR_CONFIG, or -ERR_PROTOCOL with a sentence. */

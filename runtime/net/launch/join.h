@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Was this process started as one of several of a job?  What mpirun, srun, Kubernetes and others put into the
- * environment says so, who it is among them, and where the first of them is. */
+ * Whether this process was started as one of several of a job, by the environment variables of mpirun, srun, Kubernetes
+ * and others: its rank, the number of processes, and the address of rank 0. */
 #ifndef QCNN_JOIN_H
 #define QCNN_JOIN_H
 
@@ -23,15 +23,15 @@ struct join_row { const char *name, *rank, *size, *needs, *local, *job, *step, *
 const struct join_row *join_row(enum join_mode m);
 
 struct join {
-	enum join_mode mode;       /* JOIN_NONE: it was not */
+	enum join_mode mode;       /* JOIN_NONE: this process is alone */
 	unsigned rank, size;         /* rank 0 leads */
-	unsigned local;              /* of them on this machine; 0: not known */
+	unsigned local;              /* processes on this machine; 0: not known */
 	char why[256];               /* "OMPI_COMM_WORLD_RANK is 1, OMPI_COMM_WORLD_SIZE is 4" */
-	char host[JOIN_NAME_MAX + 1]; uint16_t port;       /* where rank 0 is; "": not known */
-	char job[JOIN_JOB_MAX + 1];        /* tells jobs apart, in letters of a file's name; "": not known */
+	char host[JOIN_NAME_MAX + 1]; uint16_t port;       /* address of rank 0; "": not known */
+	char job[JOIN_JOB_MAX + 1];        /* identifies the job, in characters of a file name; "": not known */
 };
 
-/* *out is filled in any case; a job of one process is none.  -ERR_CONFIG with a sentence that names the variable. */
+/* *out is filled in any case; a job of one process has JOIN_NONE.  -ERR_CONFIG with a sentence that names the variable. */
 int join_find(struct join *out, struct err *e);
 
 /* "train-3.train.default.svc" of rank 3: that of rank 0, "train-0.train.default.svc"; false: it is no such name. */

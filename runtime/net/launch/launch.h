@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Starts workers and holds their control pipe: a socket that is their standard input and output, whose end tells them to go.
- * What they print comes back line by line; marks between the lines say what they need. */
+ * The launcher: hosts, the processes of workers on them, and the rendezvous of external ones.
+ *
+ * A worker's standard input and output are a socket, its control pipe: the worker exits when that ends.  What it prints is
+ * returned line by line; marks between the lines request what it needs. */
 #ifndef QCNN_LAUNCH_H
 #define QCNN_LAUNCH_H
 
@@ -22,9 +24,9 @@ enum { LAUNCH_LINE_MAX = 1000, LAUNCH_MARK_MAX = 300 };
 
 /* A mark is LAUNCH_MARK, a word, perhaps a space and more, and a newline, on the standard output. */
 #define LAUNCH_MARK "\001QCNN "
-#define LAUNCH_PIPE "PIPE"               /* frames follow, those of a connection; behind it: why there is no other one */
-#define LAUNCH_NEED "NEED"               /* the program's bytes are wanted */
-#define LAUNCH_BOOT "BOOT"               /* the worker is there, and its first frame is wanted */
+#define LAUNCH_PIPE "PIPE"               /* protocol frames follow; with the reason why there is no TCP connection */
+#define LAUNCH_NEED "NEED"               /* requests the program's bytes */
+#define LAUNCH_BOOT "BOOT"               /* the worker runs, and requests its first frame */
 
 struct launch_row { const char *name, *line, *text; };
 const struct launch_row *launch_row(enum launcher l);
@@ -43,8 +45,8 @@ struct launch_place {
 /* The command line as words, NULL at the end; malloc'ed, words too. */
 char **launch_argv(const struct launch_place *p);
 void launch_argv_free(char **argv);
-/* The file to run where it is not the first word of that line: a worker of this machine is the very program that
- * runs here, also when another one has taken its name; else NULL. */
+/* The file to run where it is not the first word of that line: a local worker runs the program of this process, even
+ * if its file has been replaced.  Else NULL. */
 #define LAUNCH_SELF "/proc/self/exe"
 const char *launch_file(const struct launch_place *p);
 /* Bytes at the beginning of this program's file that it needs to run: what push sends. */
@@ -52,42 +54,42 @@ long long launch_program_bytes(void);
 
 struct launched {
 	pid_t pid;                   /* 0: not started, or reaped */
-	int control, errors;             /* its standard input and output; its standard error; -1: closed */
-	int program;                 /* what is sent to it; -1: nothing */
+	int control, errors;             /* its control pipe; its standard error; -1: closed */
+	int program;                 /* the file that is sent to it; -1: none */
 	off_t sent;                  /* bytes of that */
 	bool silent;                 /* its standard output has ended */
 	bool wants_boot;             /* it waits for the first frame */
-	bool begun;                  /* from now on frames come by the control pipe */
+	bool begun;                  /* the control pipe carries protocol frames */
 	bool ended;
 	int status;                  /* of waitpid, when it has ended */
-	struct buf line, said;       /* what it has said of a line, on the standard error and output */
-	struct buf mark;             /* what has come of a mark */
-	char why[LAUNCH_MARK_MAX];   /* begun: why there is no other way */
-	bool complained;             /* last is of the standard error, which counts more */
-	char last[LAUNCH_LINE_MAX + 1];      /* its last whole line, for telling why it ended */
+	struct buf line, said;       /* begun lines of its standard error and output */
+	struct buf mark;             /* a begun mark */
+	char why[LAUNCH_MARK_MAX];   /* begun: why there is no TCP connection */
+	bool complained;             /* last is of the standard error, which is preferred */
+	char last[LAUNCH_LINE_MAX + 1];      /* its last whole line, for the reason of its end */
 };
 #define LAUNCHED_NONE ((struct launched){ .control = -1, .errors = -1, .program = -1 })
 
-/* Start it: -ERR_UNREACHABLE, -ERR_CONFIG.  It wants the first frame at once or, with push, when it says so. */
+/* Start a worker: -ERR_UNREACHABLE, -ERR_CONFIG.  wants_boot is set at once or, with push, when it requests the frame. */
 int launch_start(const struct launch_place *p, struct launched *out, struct err *e);
 /* Write boot[0..len), at most a few KiB, to its standard input, which stays open. */
 void launch_boot(struct launched *l, const void *boot, size_t len);
-/* What to poll the control pipe for; 0: nothing, it is closed, or that of a connection. */
+/* Events to poll the control pipe for; 0: none, it is closed or carries frames. */
 short launch_events(const struct launched *l);
-/* Lines that have come, without their ends, to say, and marks; what it needs of the program is sent.
- * False when it has closed its standard error. */
+/* Pass lines that have come to say, without newlines; obey marks; send more of the program if that was requested.
+ * False when its standard error is closed. */
 bool launch_relay(struct launched *l, void (*say)(void *ctx, const char *line), void *ctx);
-/* Has it ended? */
+/* Whether its process has ended. */
 bool launch_reap(struct launched *l);
 /* "exit status 255", "signal 9 (Killed)". */
 void launch_ending(const struct launched *l, struct buf *out);
-/* What to do about such an end, as far as it is a known one; else NULL. */
+/* The hint of hint.def for its end; NULL: none. */
 const char *launch_hint(const struct launched *l);
-/* The same for a line that was the last, and a status. */
+/* The hint for a last line and an exit status. */
 const char *launch_hint_of(const char *last, int status);
-/* Let the control pipe go: its standard input ends; and, with kill, end the process (that of this machine) at once. */
+/* End its standard input; with kill, kill the process of this machine as well. */
 void launch_let_go(struct launched *l, bool kill);
-/* Afterwards: wait until it is gone, and close. */
+/* Then: wait for its end, and close. */
 void launch_release(struct launched *l);
 
 #endif

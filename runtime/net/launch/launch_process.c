@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A worker's process: a socket and a pipe to it, what it says, its end. */
+ * A worker's process: the socket and pipe to it, what it prints, its end. */
 #include "config.h"
 #include "runtime/net/launch/launch.h"
 
@@ -18,11 +18,11 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/spawn.h"
 
-enum { PARTS_AT_ONCE = 16, PUSH_AT_ONCE = 1 << 20 };     /* of what one says or gets: others want to be seen to, too */
+enum { PARTS_AT_ONCE = 16, PUSH_AT_ONCE = 1 << 20 };     /* parts read or sent per turn, so that other workers get theirs */
 
 extern char **environ;
 
-/* Workers that share a machine's cores wait without turning. */
+/* Workers share the cores of a machine: their idle threads sleep. */
 static char **passive_environment(void)
 {
 	static char passive[] = "OMP_WAIT_POLICY=passive";
@@ -111,7 +111,7 @@ void launch_boot(struct launched *l, const void *boot, size_t len)
 		BUG("the first frame does not fit into a socket");   /* which is empty */
 }
 
-/* ---- what it says ---- */
+/* ---- what it prints ---- */
 
 struct listener { void (*say)(void *ctx, const char *line); void *ctx; };
 
@@ -131,7 +131,7 @@ static void end_line(struct launched *l, struct buf *line, const struct listener
 	to->say(to->ctx, text);
 }
 
-/* Long lines are cut into several; what is no text is shown as such. */
+/* Long lines are split; control characters are dropped. */
 static void hear(struct launched *l, struct buf *line, unsigned char ch, const struct listener *to)
 {
 	if (ch == '\n' || line->len == LAUNCH_LINE_MAX)
@@ -170,7 +170,7 @@ static void hear_output(struct launched *l, unsigned char ch, const struct liste
 	if (!at && ch != begin[0]) {
 		hear(l, &l->said, ch, to);
 	} else if (at < sizeof begin - 1 && ch != begin[at]) {
-		buf_clear(&l->mark);         /* it was none */
+		buf_clear(&l->mark);         /* not a mark */
 	} else if (ch != '\n') {
 		if (at < LAUNCH_MARK_MAX)
 			buf_char(&l->mark, ch);
@@ -225,7 +225,7 @@ static bool relay_error(struct launched *l, const struct listener *to)
 	return l->errors >= 0;
 }
 
-/* As much of the program as goes. */
+/* Send as much of the program as possible. */
 static void push(struct launched *l)
 {
 	while (l->program >= 0 && l->control >= 0) {
@@ -236,7 +236,7 @@ static void push(struct launched *l)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
-		if (n <= 0 || n == left) {   /* all; or its end tells why not */
+		if (n <= 0 || n == left) {   /* sent; or the worker's end gives the reason */
 			close(l->program);
 			l->program = -1;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files that nobody else may read. */
+ * Files that only their owner may read. */
 #include "config.h"
 #include "runtime/net/launch/rendezvous.h"
 
@@ -19,7 +19,7 @@ void rendezvous_path(const char *folder, const char *job, struct buf *out)
 	buf_printf(out, "%s/.qcnn-meeting%s%s", folder, *job ? "-" : "", job);
 }
 
-/* ---- reading what is secret ---- */
+/* ---- reading secrets ---- */
 
 /* Ours, or the system's, and nobody else's to read. */
 static bool is_private(const struct stat *st)
@@ -83,7 +83,7 @@ int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 	return code;
 }
 
-/* A file that this process has made: all of it is there, or nothing. */
+/* Write a file that this process has made: all of it, or none. */
 static int write_new(int fd, const char *path, const char *text, size_t len, struct err *e)
 {
 	bool ok = write(fd, text, len) == (ssize_t)len && !fsync(fd);
@@ -121,7 +121,7 @@ int key_file_new(const char *path, struct err *e)
 	return code;
 }
 
-/* ---- the rendezvous ---- */
+/* ---- the rendezvous file ---- */
 
 static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
 {
@@ -175,7 +175,7 @@ static bool get_hex(const char *text, size_t len, uint8_t *out, size_t n)
 	return true;
 }
 
-/* One line; false: it is none. */
+/* Parse one line; false: it is malformed. */
 static bool take_line(struct rendezvous *m, const char *p, size_t len)
 {
 	if (len > 6 && !strncmp(p, "words ", 6))
@@ -205,7 +205,7 @@ static bool parse(const char *text, struct rendezvous *m)
 	return true;
 }
 
-/* A network's file system may remember that there was no such file until the folder is read. */
+/* A network file system may cache that the file does not exist, until its folder is read. */
 static void look_again(const char *path)
 {
 	const char *slash = strrchr(path, '/');

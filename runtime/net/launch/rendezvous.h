@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How processes that others have started find each other: a file of mode 0600 in a folder that all share, in which
- * rank 0 says where it listens, and a key; or a file with a key that was put there before. */
+ * The rendezvous of external workers with rank 0: a file of mode 0600 in a shared folder, into which rank 0 writes its
+ * addresses and the job's key; or a key file that was made before. */
 #ifndef QCNN_RENDEZVOUS_H
 #define QCNN_RENDEZVOUS_H
 

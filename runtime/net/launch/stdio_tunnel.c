@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two threads that copy. They, not the thread that computes, know how long nothing has come. */
+ * Two threads that copy, and notice silence while the main thread computes. */
 #include "config.h"
 #include "runtime/net/launch/stdio_tunnel.h"
 
@@ -16,11 +16,11 @@
 
 #include "runtime/net/launch/launch.h"
 
-enum { SILENT_MS = 12000, PART = 1 << 16 };      /* so that nobody is left 15 s after a cut */
+enum { SILENT_MS = 12000, PART = 1 << 16 };      /* no process outlives a network cut by 15 s */
 
 static struct stdio_tunnel {
 	int in, out, socket;
-	pthread_t giver;             /* to the standard output */
+	pthread_t giver;             /* copies to the standard output */
 } self;
 
 static bool would_block(void)
@@ -28,7 +28,7 @@ static bool would_block(void)
 	return errno == EAGAIN || errno == EWOULDBLOCK;
 }
 
-/* False: the other side is gone. */
+/* False: the other side has closed. */
 static bool write_all(int fd, const char *p, size_t len)
 {
 	while (len) {
@@ -45,7 +45,7 @@ static bool write_all(int fd, const char *p, size_t len)
 	return true;
 }
 
-/* Bytes that came, 0 at the end. */
+/* The number of bytes read, 0 at the end. */
 static size_t read_some(int fd, char *p, size_t len, int silent_ms)
 {
 	for (;;) {
@@ -101,7 +101,7 @@ static void make_raw(int fd)
 	tcsetattr(fd, TCSANOW, &t);
 }
 
-/* The standard input and output get other meanings. */
+/* Move the standard input and output to other descriptors; replace them by /dev/null and the standard error. */
 static bool move_away(void)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Buffers around one socket.  Memory for what comes grows with what has come, not with what a
- * length promises. */
+ * Buffers around one socket.  The memory for a frame grows with the bytes received, not with the length that it
+ * announces. */
 #include "config.h"
 #include "runtime/net/protocol/peer.h"
 
@@ -15,7 +15,7 @@
 
 #include "runtime/base/arena.h"
 
-enum { READ_STEP = 1 << 16, DEAD_MS = 12000 };   /* so that nobody is left 15 s after a cut */
+enum { READ_STEP = 1 << 16, DEAD_MS = 12000 };   /* no process outlives a network cut by 15 s */
 
 void peer_init(struct peer *p, int fd)
 {
@@ -68,8 +68,8 @@ bool peer_trust(struct peer *p, const struct handshake *h)
 	return true;
 }
 
-/* Room for READ_STEP bytes behind what is there, what was used forgotten. */
-static bool make_room(struct peer *p)
+/* Reserve READ_STEP bytes behind the unread ones; drop the others. */
+static bool reserve_input(struct peer *p)
 {
 	size_t cap = p->in_cap ? p->in_cap : 2 * READ_STEP;
 	uint8_t *in;
@@ -95,7 +95,7 @@ static bool make_room(struct peer *p)
 	return true;
 }
 
-/* What has come and was not given out yet. */
+/* The bytes that were received and not returned yet. */
 static struct rd unread(const struct peer *p)
 {
 	return (struct rd){ .p = p->in ? p->in + p->in_at : NULL, .len = p->in_len - p->in_at };
@@ -107,7 +107,7 @@ static size_t frame_more(const struct peer *p)
 	return WIRE_HEADER + (p->keys ? CRYPTO_LENGTH_TAG + CRYPTO_SEAL : 0);
 }
 
-/* Is the first frame complete? */
+/* Whether the first frame is complete. */
 static bool has_whole(const struct peer *p)
 {
 	struct rd r = unread(p);
@@ -121,7 +121,7 @@ int peer_fill(struct peer *p, struct err *e)
 	for (;;) {
 		ssize_t n;
 
-		if (!make_room(p))
+		if (!reserve_input(p))
 			return err_set(e, -ERR_CONFIG, "no memory for a message");
 		n = read(p->fd, p->in + p->in_len, p->in_cap - p->in_len);
 		if (n < 0 && errno == EINTR)
@@ -136,7 +136,7 @@ int peer_fill(struct peer *p, struct err *e)
 		p->in_len += (size_t)n;
 		p->nread += (uint64_t)n;
 		if (p->in_len < p->in_cap || has_whole(p) || p->in_len - p->in_at > p->body_max + frame_more(p))
-			return 0;                    /* a peer that sends more than is allowed gets no memory for it */
+			return 0;                    /* no memory for more than is allowed */
 	}
 }
 
@@ -146,7 +146,7 @@ static int refuse(struct peer *p, struct err *e)
 	return err_set(e, -ERR_UNREACHABLE, "the connection brought a message that was damaged or forged on its way");
 }
 
-/* The tag of the length, as soon as it is there: a length that nobody sent is not waited for. */
+/* Check the tag of the length as soon as it has come, so that a forged length is not waited for. */
 static bool length_is_right(const struct peer *p, struct rd *r, uint32_t len)
 {
 	uint8_t right[CRYPTO_LENGTH_TAG];
@@ -220,7 +220,7 @@ int peer_flush(struct peer *p, struct err *e)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
 		if (n < 0 && !p->fault)
-			p->fault = errno;    /* a system tells why once, then EPIPE */
+			p->fault = errno;    /* the system gives the reason once, then EPIPE */
 		if (n < 0)
 			return err_set(e, -ERR_UNREACHABLE, "the connection broke: %s", strerror(p->fault));
 		p->out_at += (size_t)n;

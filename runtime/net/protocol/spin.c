@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Between two looks the core is offered to whoever needs it. */
+ * Between two polls the core is yielded to other threads. */
 #include "config.h"
 #include "runtime/net/protocol/spin.h"
 

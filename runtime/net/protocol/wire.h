@@ -27,7 +27,7 @@ enum {
 	WIRE_UNITS_MAX = FIXED_TERMS_MAX,    /* units of a step */
 	WIRE_OPTIONS_MAX = 64,
 	WIRE_SETS_MAX = 4,           /* data sets of which inputs are kept */
-	WIRE_FILES_MAX = 4,          /* that workers open themselves; their sets are numbered behind those */
+	WIRE_FILES_MAX = 4,          /* files that workers open themselves; their sets are numbered behind the others */
 	WIRE_PATH_MAX = 4095,
 	WIRE_DIGEST = 32,
 	WIRE_JOB_ID = 32
@@ -43,7 +43,7 @@ enum wire_type {
 /* "WORK", or "?" */
 const char *wire_name(int type);
 
-/* What carries a connection: TCP alone; TCP, else the worker's standard input and output; these. */
+/* The transport of a connection: TCP alone; TCP or else the worker's standard input and output; these alone. */
 enum transport { TRANSPORT_TCP = 0, TRANSPORT_AUTO, TRANSPORT_STDIO };
 
 /* What the launcher writes to the worker's standard input: how to reach whom, with which key. */
@@ -86,7 +86,7 @@ struct wire_job {
 	uint32_t share;              /* workers on that machine: each takes its part of the threads */
 	uint32_t threads;            /* or this many; 0: its part */
 	uint32_t nlabel;             /* labels of a sample */
-	uint32_t shortcuts;          /* of single samples, as bits: see exec/shortcut.h */
+	uint32_t shortcuts;          /* of single samples, as bits: see exec/exact_optimisation.h */
 	uint32_t shots;              /* that readouts are frequencies of; 0: they are exact */
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
 	const uint8_t *program; size_t nprogram;
@@ -109,8 +109,8 @@ struct wire_work {
 	bool gradient;
 	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
 	struct wire_units units;
-	uint32_t nsample, nin;       /* numbers of a sample: inputs, with a gradient what its slope needs */
-	uint32_t nkept, set;         /* so many of them, the inputs, are rows of that set which the worker has; 0: none */
+	uint32_t nsample, nin;       /* numbers of a sample: inputs and, with a gradient, what the loss needs */
+	uint32_t nkept, set;         /* the first nkept of them are a row of the set, which the worker has; 0: none */
 	const uint8_t *row;          /* (nsample) u32, where nkept is not 0 */
 	const uint8_t *value;        /* (nsample, nin - nkept) doubles */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One word a unit (open, done, or who has it) and one running sum. */
+ * One word per unit (open, done, or the worker that has it) and one running sum. */
 #include "config.h"
 #include "runtime/net/scheduler/ledger.h"
 
@@ -11,8 +11,8 @@
 /* A unit's word: UNIT_TAKEN + w means that worker w has it. */
 enum unit_state { UNIT_OPEN = 0, UNIT_DONE, UNIT_TAKEN };
 
-/* Room for n elements whose old contents do not matter; NULL where there is no memory. */
-static void *room(void *old, size_t *cap, size_t n, size_t size)
+/* Memory for n elements, whose old contents are lost; NULL: none. */
+static void *reserve(void *old, size_t *cap, size_t n, size_t size)
 {
 	void *p;
 
@@ -33,10 +33,10 @@ int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e)
 	if (nunit > FIXED_TERMS_MAX)
 		return err_set(e, -ERR_CONFIG, "a step has %u work units; at most %d can be summed exactly",
 			nunit, FIXED_TERMS_MAX);
-	state = room(l->state, &l->state_cap, nunit, sizeof *l->state);
+	state = reserve(l->state, &l->state_cap, nunit, sizeof *l->state);
 	if (state)
 		l->state = state;
-	sum = room(l->sum, &l->sum_cap, n, sizeof *l->sum);
+	sum = reserve(l->sum, &l->sum_cap, n, sizeof *l->sum);
 	if (sum)
 		l->sum = sum;
 	if (!state || !sum)
@@ -78,7 +78,7 @@ static void reopen(struct ledger *l, uint32_t id)
 		l->first_open = id;
 }
 
-/* Mark the ids as done; false, with nothing marked, where one of them was in already. */
+/* Mark the units as done; false, with none marked, where one of them was done already. */
 static bool mark_done(struct ledger *l, unsigned worker, const uint32_t *id, size_t nid)
 {
 	size_t k;

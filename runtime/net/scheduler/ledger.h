@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who has which work unit of a step, and the sum of what came back: exactly once each.
+ * The state of each unit of a step, and the sum of the results: each unit counts exactly once.
  *
- * It has no lock: its owner sees to that. */
+ * It has no lock: its caller serialises all calls. */
 #ifndef QCNN_LEDGER_H
 #define QCNN_LEDGER_H
 
@@ -24,7 +24,7 @@ struct ledger {
 
 /* A step of nunit units whose vectors have n entries; 0, or -ERR_CONFIG when it is too large. */
 int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e);
-/* Nothing is open any more: late results count for nothing. */
+/* The step has ended: late results are ignored. */
 void ledger_close(struct ledger *l);
 void ledger_release(struct ledger *l);
 /* The next open unit, now `worker`'s; -1 when there is none. */
@@ -33,7 +33,7 @@ int64_t ledger_take(struct ledger *l, unsigned worker);
  * was in already, so nothing was, and those that `worker` still had are open again;
  * -ERR_NOT_FINITE: the sum has grown too large. */
 int ledger_put(struct ledger *l, unsigned worker, const uint32_t *id, size_t nid, const struct fixed *v);
-/* What `worker` has is open again; how many units. */
+/* The units of `worker` are open again; their number. */
 uint32_t ledger_lose(struct ledger *l, unsigned worker);
 /* Units that are neither done nor taken. */
 uint32_t ledger_open(const struct ledger *l);

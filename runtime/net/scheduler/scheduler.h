@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The scheduler: gives the units of a step to workers and adds up their results, each unit exactly once.
  *
- * It knows a worker by its number and its session; which workers there are, and whether they are alive, is told to it
- * by its caller.  It has no lock: its caller serialises all calls. */
+ * It knows a worker by its number and its session; the cluster tells it which workers take units, and which are lost.
+ * It has no lock: its caller serialises all calls. */
 #ifndef QCNN_SCHEDULER_H
 #define QCNN_SCHEDULER_H
 

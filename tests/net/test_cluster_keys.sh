@@ -55,12 +55,12 @@ advice() {
 	train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/unable" --set cluster.iface=127.0.0.1
 	tap_has err "$3" "$1"
 }
-advice "sh: 1: qcnn: not found" 127 "(--remote-path says where qcnn is there, --push sends this one)"
-advice "sh: 1: /opt/qcnn: Permission denied" 126 "(the file is there, but may not be executed)"
+advice "sh: 1: qcnn: not found" 127 "(--remote-path gives the path of qcnn there, --push sends this one)"
+advice "sh: 1: /opt/qcnn: Permission denied" 126 "(the file exists, but is not executable)"
 advice "qcnn: error while loading shared libraries: libsodium.so.23: cannot open shared object file" 127 "(install that library there"
 advice "qcnn: /lib/libc.so.6: version \`GLIBC_2.38' not found" 1 "(its C library is older"
 advice "sh: 1: qcnn: Exec format error" 126 "(it is of another architecture"
-advice "qcnn worker: error: cannot connect to the coordinator at 192.0.2.1:4711: Connection timed out" 69 "(a firewall blocks its way back"
+advice "qcnn worker: error: cannot connect to the coordinator at 192.0.2.1:4711: Connection timed out" 69 "(a firewall blocks its connection to this machine"
 printf '#!/bin/sh\necho "a line that is longer than the next" >&2\necho "a short line" >&2\nexit 1\n' >unable
 train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/unable" --set cluster.iface=127.0.0.1
 tap_ok "a line is shown without the end of the line before" grep -q 'a short line$' err

@@ -31,7 +31,7 @@ for what in drop:Connection.timed.out reject:Connection.refused; do
 	got=0
 	lab_train -o got.bin --hosts h1,h2 --transport=tcp || got=$?
 	tap_is $got 69 "$how, by TCP alone"
-	tap_ok "host, cause and cure are named" grep -q "h1\[0\].*cannot connect to the coordinator at 10.77.1.1:[0-9]*: ${what#*:} (a firewall blocks its way back: .*--transport=stdio" err ||
+	tap_ok "host, cause and cure are named" grep -q "h1\[0\].*cannot connect to the coordinator at 10.77.1.1:[0-9]*: ${what#*:} (a firewall blocks its connection to this machine: .*--transport=stdio" err ||
 		tap_note "$(tail -2 err)"
 	tap_ok "$how, as usual" lab_train -o got.bin --hosts h1,h2
 	tap_ok "the same bits" cmp want.bin got.bin

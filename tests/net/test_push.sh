@@ -16,7 +16,7 @@ for k in 1 2; do lab_at $k mount --bind /dev/null "$QCNN"; done
 got=0
 lab_train -o got.bin --hosts h1 || got=$?
 tap_is $got 69 "a host that has none"
-tap_has err "(--remote-path says where qcnn is there, --push sends this one)" "is told what to do"
+tap_has err "(--remote-path gives the path of qcnn there, --push sends this one)" "is told what to do"
 
 # Folders of the hosts' own: /tmp with room, and the others without.
 for k in 1 2; do
@@ -67,14 +67,14 @@ refused() { # STATUS TEXT...
 }
 home=$(lab_on 0 ssh h1 'echo "$HOME"')
 for f in /var/tmp "$home"; do cover 1 $f size=64k; done
-refused 69 "no folder has space" "h1[0]: its ssh ended with exit status 73; the last it said: push: no folder with" "(make room there, or let TMPDIR there name another folder"
+refused 69 "no folder has space" "h1[0]: its ssh ended with exit status 73; the last it said: push: no folder with" "(free space there, or set TMPDIR there to another folder"
 for f in /var/tmp "$home"; do lab_at 1 umount -l $f; done
 mkdir odd
 printf '#!/bin/sh\necho ppc64\n' >odd/uname
 chmod +x odd/uname
 lab_at 1 mount --bind "$PWD/odd/uname" /bin/uname
 lab_at 1 mount --bind "$PWD/odd/uname" /usr/bin/uname 2>/dev/null
-refused 69 "another processor" "push: this host is ppc64, the program that would be sent is for $(uname -m)" "(--remote-path names a qcnn that was built for it)"
+refused 69 "another processor" "push: this host is ppc64, the program that would be sent is for $(uname -m)" "(set --remote-path to a qcnn that was built for it)"
 lab_at 1 umount /usr/bin/uname 2>/dev/null
 lab_at 1 umount /bin/uname 2>/dev/null
 library=$(ldd "$QCNN" | awk '/libjansson/ { print $3 }')

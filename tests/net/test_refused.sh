@@ -28,7 +28,7 @@ train --hosts wants-password
 tap_is $? 69 "a host that only takes a password, within $limit s"
 tap_has err "wants-password[0]" "it is named"
 tap_has err "Permission denied" "with what ssh says"
-tap_has err "(it lets no key of yours in, and a password cannot be asked for: ssh-copy-id puts a key there)" "and what to do"
+tap_has err "(it accepts none of your keys, and a password cannot be entered: ssh-copy-id installs a key there)" "and what to do"
 kill $sshd
 
 # ---- another key ----
@@ -40,7 +40,7 @@ train --hosts h1
 tap_is $? 69 "a host whose key is another than it was"
 tap_has err "h1[0]" "it is named"
 tap_has err "Host key verification failed" "with what ssh says"
-tap_has err "(its key is not the one you know:" "and what to do"
+tap_has err "(its host key is unknown or has changed:" "and what to do"
 mv known "$lab/known_hosts"
 train --hosts h1
 tap_is $? 0 "with the right key it works"

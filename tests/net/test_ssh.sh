@@ -91,7 +91,7 @@ tap_has err "a[0]: Welcome to this host" "which is shown with host and rank"
 train got --hosts a,b --remote-path /nowhere/qcnn
 tap_is $? 69 "qcnn at no place"
 tap_has err "ssh ended with exit status 127" "its exit status is shown"
-tap_has err "(--remote-path says where qcnn is there, --push sends this one)" "and what to do"
+tap_has err "(--remote-path gives the path of qcnn there, --push sends this one)" "and what to do"
 printf '#!/bin/sh\nexit 77\n' >refuses
 chmod +x refuses
 train got --hosts a --remote-path "$PWD/refuses"

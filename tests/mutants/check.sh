@@ -117,6 +117,7 @@ sound() {
 # the load of the machine, scripts and links, fails twice; but to run out of time, which may take minutes, counts at once.
 passes() {
 	case $1 in
+	tests/cli/test_manual.sh) programs=cli/manual/manual ;;
 	tests/net/*.sh) programs="qcnn tests/net/crowd tests/net/deaf tests/net/net_drop" ;;
 	*.sh) programs="qcnn $(grep -q -e faulty -e faults "$1" && echo tests/cli/faulty)" ;;
 	*) programs=$1 ;;
@@ -195,7 +196,7 @@ if [ -z "${QCNN_SHARED:-}" ] && [ -d ../shared/reference ]; then
 	QCNN_SHARED=$(cd ../shared && pwd)
 	export QCNN_SHARED
 fi
-plan | awk -F '\t' '$3 ~ /^runtime\/exec\/cpu\/.*_tmpl/ { last = last $0 "\n"; next } 1; END { printf "%s", last }' >"$work/plan"
+plan | awk -F '\t' '$3 ~ /^runtime\/exec\/statevector\/cpu\/.*_tmpl/ { last = last $0 "\n"; next } 1; END { printf "%s", last }' >"$work/plan"
 if [ -s "$work/plan" ]; then
 	echo "check-mutants: $(awk 'END { print NR }' "$work/plan") mutants of seed $seed, $jobs at a time; results go to $log"
 	copy_build

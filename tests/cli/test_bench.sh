@@ -342,6 +342,10 @@ tap_is "$(grep -c '^sel .* 2 x 1 ' out)" 2 "workers times threads"
 tap_exit 65 "one process is another case" "$QCNN" bench --circuit qcnn --qubits 4 --gradient --batch 40 --runs 3 --threads 1 --no-limits --compare workers.json
 "$QCNN" bench --circuit qcnn --qubits 4 --gradient --batch 40 --runs 3 --threads 1 --hosts local:2 --compare workers.json >out 2>err
 tap_has out "1 thread" "the same workers are compared" || cat out err
+printf '#!/bin/sh\necho started >>launched\nshift\nexec sh -c "$*"\n' >launch
+chmod +x launch
+tap_exit 0 "three cases" "$QCNN" bench $quick --qubits 4-6 --hosts a,b --launcher exec:./launch
+tap_is "$(wc -l <launched | tr -d ' ')" 2 "are measured with the same two workers"
 tap_exit 69 "a host that does not work" "$QCNN" bench --qubits 4 --runs 1 --hosts 127.0.0.1 --launcher exec:false
 tap_has err "127.0.0.1[0]: its agent ended with exit status 1" "is named"
 tap_done

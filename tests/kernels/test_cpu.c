@@ -10,6 +10,7 @@
 #endif
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
+#include "runtime/exec/statevector/plan/plan_work.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 
@@ -296,7 +297,7 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 	struct err e = { 0, "" };
 	struct plan *pl = plan_new(j.p, &po, &e);
 	bool ran, turns = pl && plan_turns(pl, pl->circuit);
-	double worst;
+	double worst, moved = 0, past;
 
 	j.weight = mem_alloc(j.p->nweight, sizeof(double));
 	j.want = outcome_new(j.p, SAMPLES);
@@ -307,6 +308,9 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 	worst = largest_difference(turned.gradient, j.want.gradient, j.p->nweight);
 	tap_ok(ran && turns && worst < 1e-12, "%s, %u qubits: the way back begins on the way forward, gradients off by %.2g", isa_name(isa), n, worst);
 	tap_ok(ran && !memcmp(turned.readout, forward.readout, SAMPLES * sizeof(double)), "and readouts are those without it");
+	if (turns)
+		moved = plan_moved_back(pl, pl->circuit, &pl->circuit->stage[pl->circuit->nstage - 1], &past);
+	tap_ok(moved == ldexp(1, (int)n), "the last stage puts back both states, and forward is spared one: %g amplitudes", moved);
 	plan_free(pl);
 	outcome_release(&turned);
 	outcome_release(&forward);

@@ -9,6 +9,7 @@ check_PROGRAMS += tests/kernels/test_evaluator
 check_PROGRAMS += tests/kernels/test_remote
 check_PROGRAMS += tests/kernels/test_fork
 check_PROGRAMS += tests/kernels/test_gates
+check_PROGRAMS += tests/kernels/test_null
 check_PROGRAMS += tests/kernels/test_pages
 check_PROGRAMS += tests/kernels/test_plan
 check_PROGRAMS += tests/kernels/test_positions

@@ -80,7 +80,8 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 {
 	const struct program *p = bc->program->model.program;
 	struct arena arena;
-	struct memory_need need = { .nstate = bc->gradient ? 2 : 1,
+	const bool stateless = target_can(bc->options.target, TARGET_STATELESS);
+	struct memory_need need = { .nstate = stateless ? 0 : bc->gradient ? 2 : 1,
 		.precision = bc->options.precision, .available = cpus_memory_available() };
 	struct err e;
 
@@ -161,7 +162,7 @@ static int limits(struct bench_job *j)
 	const struct evaluator_options *o = &j->cases->options;
 	struct err e;
 
-	if (j->cli->options.given[OPT_NO_LIMITS] || j->workers || !target_can(o->target, TARGET_STAGES))
+	if (j->cli->options.given[OPT_NO_LIMITS] || j->workers || !target_has_limits(o->target))
 		return 0;
 	for (unsigned k = 0; k < j->threads.n; k++) {
 		say(j, "the machine", "on threads:", j->threads.v[k]);

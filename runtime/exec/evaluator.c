@@ -35,6 +35,8 @@ static void find_backend(struct evaluator *ev)
 /* States that the method holds at once on one worker: psi, and lambda for the adjoint method. */
 static unsigned states_per_sample(const struct evaluator *ev)
 {
+	if (target_can(ev->o.target, TARGET_STATELESS))
+		return 0;
 	return ev->o.gradient == GRADIENT_ADJOINT ? 2 : 1;
 }
 

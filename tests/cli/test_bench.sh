@@ -194,6 +194,14 @@ tap_is "$(grep -c '^sel  *4 ' stopped) $(grep -c 'stopped by INT' err)" "1 1" "p
 tap_has err "1 of 2 cases were measured" "and how many"
 tap_exit 2 "a word that stands alone" "$QCNN" bench $quick --qubits 4 --shortcuts=light_cone,none
 tap_has err '`none` stands alone, without other words' "it is said"
+# The null backend: what no machine holds is planned and stepped through, here and by workers; its results are 0.
+tap_exit 0 "40 qubits without states" "$QCNN" bench --device null --circuit qcnn --qubits 40 --gradient --runs 3
+tap_exit 0 "by workers" "$QCNN" bench --no-limits --device null --circuit qcnn --qubits 40 --gradient --runs 3 --hosts local:2
+tap_exit 0 "its plan" "$QCNN" compile --emit=plan --device=null "$top_srcdir/examples/cluster/cluster.qcnn"
+tap_has out "kernels    null, single precision" "names it"
+echo 'QCNN 1; qubit q; x q; observe z(q);' >flip.qcnn
+tap_exit 0 "a circuit" "$QCNN" run --device=null --format=json flip.qcnn
+tap_has out '"outputs": [[0]]' "gives 0"
 printf '2\n0 h 0\n1 cz 0 1\n' >two.qsim
 tap_exit 65 "a file without n" "$QCNN" bench $quick --circuit two.qsim --qubits 4
 tap_has err "a file that has none is measured without --qubits" "it is said"

@@ -7,7 +7,7 @@
 
 const struct backend *backend_find(const char *name)
 {
-	static const struct backend *const all[] = { &backend_cpu, &backend_ref };
+	static const struct backend *const all[] = { &backend_cpu, &backend_ref, &backend_null };
 
 	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
 		if (!strcmp(all[k]->name, name))

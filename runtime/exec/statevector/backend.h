@@ -103,6 +103,8 @@ struct backend {
 extern const struct target target_ref;       /* the only one of backend_ref */
 extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
 extern const struct backend backend_cpu;     /* OpenMP and SIMD */
+extern const struct target target_null;      /* the only one of backend_null */
+extern const struct backend backend_null;    /* allocates no state, returns zeros: tests */
 
 const struct backend *backend_find(const char *name);
 /* The backend that a target is one of. */

@@ -43,7 +43,7 @@ int memory_check_states(const struct memory_need *n, struct err *e)
 	double amplitude = n->precision == PRECISION_DOUBLE ? 16 : 8, most = (double)n->available / (amplitude * n->nstate);
 	char needed[MEMORY_TEXT_MAX];
 
-	if (n->nqubit <= EXACT_QUBITS_MAX && ldexp(1, (int)n->nqubit) <= most)
+	if (!n->nstate || (n->nqubit <= EXACT_QUBITS_MAX && ldexp(1, (int)n->nqubit) <= most))
 		return 0;
 	most *= 15 / 16.0;               /* buffers come besides */
 	return refuse(n, memory_text(amplitude * n->nstate, n->nqubit, needed), most >= 2 ? (unsigned)log2(most) : 0, e);

@@ -17,6 +17,7 @@ enum target_capability {
 	TARGET_STAGES = 8,           /* large states are cut into stages, whose blocks are worked on in local memory */
 	TARGET_CONSTANT_PREFIX = 16, /* constant steps at the start of a circuit are done once and kept */
 	TARGET_HEISENBERG_TAIL = 32, /* the last gates can be absorbed into the observables */
+	TARGET_STATELESS = 128,      /* no state is allocated, results are 0: nothing is bounded by memory */
 	TARGET_STATE_CACHE = 64      /* final states are kept side by side, with overlaps between them (backend.h) */
 };
 
@@ -31,6 +32,12 @@ struct target {
 };
 
 static inline bool target_can(const struct target *t, enum target_capability c) { return t->capabilities & c; }
+
+/* Does it compute large states by a machine's memory and arithmetic, so that their limits say how fast it can be? */
+static inline bool target_has_limits(const struct target *t)
+{
+	return target_can(t, TARGET_STAGES) && !target_can(t, TARGET_STATELESS);
+}
 
 /* Real numbers of a vector: samples of a unit of SHAPE_SAMPLES. 1 without vectors. */
 static inline unsigned target_lanes(const struct target *t, enum precision p)

@@ -63,13 +63,13 @@ void plan_shortcuts(struct plan *pl, unsigned allowed)
 	pl->shortcut = line;
 	if (!target_can(pl->target, TARGET_STAGES))
 		return;   /* ref takes none */
-	if (allowed & SHORTCUT_BATCH_RANK) {
+	if (allowed & SHORTCUT_BATCH_RANK && target_can(pl->target, TARGET_STATE_CACHE)) {
 		line[pl->nshortcut++] = rank_line(pl, false);
 		if (pl->program->nweight_circuit)
 			line[pl->nshortcut++] = rank_line(pl, true);
 	}
 	if (allowed & SHORTCUT_LIGHT_CONE)
 		line[pl->nshortcut++] = cones_line(pl, pl->program->nweight_circuit > 0);
-	if (allowed & SHORTCUT_SMALL_TAIL)
+	if (allowed & SHORTCUT_SMALL_TAIL && target_can(pl->target, TARGET_HEISENBERG_TAIL))
 		line[pl->nshortcut++] = tail_line(pl, pl->program->nweight_circuit > 0);
 }

@@ -14,6 +14,8 @@ libcli_a_SOURCES = \
 	cli/bench/bench_programs.c \
 	cli/bench/bench_reliable.c \
 	cli/bench/bench_workers.c \
+	cli/changes.c \
+	cli/changes.h \
 	cli/child.c \
 	cli/child.h \
 	cli/command.h \
@@ -41,8 +43,6 @@ libcli_a_SOURCES = \
 	cli/config/aliases.c \
 	cli/config/aliases.def \
 	cli/config/aliases.h \
-	cli/config/changes.c \
-	cli/config/changes.h \
 	cli/config/configuration.c \
 	cli/config/configuration.h \
 	cli/config/configuration_print.c \
@@ -58,22 +58,24 @@ libcli_a_SOURCES = \
 	cli/config/yaml_read.c \
 	cli/config/yaml_read.h \
 	cli/help.c \
-	cli/job/backup.c \
-	cli/job/backup.h \
+	cli/hosts/cluster.c \
+	cli/hosts/cluster.h \
+	cli/hosts/cluster_files.c \
+	cli/hosts/cluster_files.h \
+	cli/hosts/cluster_plan.c \
+	cli/hosts/cluster_plan.h \
+	cli/hosts/joined.c \
+	cli/hosts/joined.h \
+	cli/hosts/supervisor.c \
+	cli/hosts/supervisor.h \
+	cli/hosts/worker_start.c \
+	cli/hosts/worker_start.h \
 	cli/job/classes.c \
 	cli/job/classes.h \
-	cli/job/cluster.c \
-	cli/job/cluster.h \
-	cli/job/cluster_files.c \
-	cli/job/cluster_files.h \
-	cli/job/cluster_plan.c \
-	cli/job/cluster_plan.h \
 	cli/job/execution.c \
 	cli/job/execution.h \
 	cli/job/job.c \
 	cli/job/job.h \
-	cli/job/joined.c \
-	cli/job/joined.h \
 	cli/job/model_file.c \
 	cli/job/model_file.h \
 	cli/job/named_model.c \
@@ -82,10 +84,6 @@ libcli_a_SOURCES = \
 	cli/job/predictions.h \
 	cli/job/record.c \
 	cli/job/record.h \
-	cli/job/resume.c \
-	cli/job/resume.h \
-	cli/job/resume_isa.c \
-	cli/job/resume_isa.h \
 	cli/job/run_config.c \
 	cli/job/run_config.h \
 	cli/job/run_folder.c \
@@ -98,12 +96,10 @@ libcli_a_SOURCES = \
 	cli/job/sample_names.h \
 	cli/job/samples.c \
 	cli/job/samples.h \
-	cli/job/supervisor.c \
-	cli/job/supervisor.h \
+	cli/job/train_callbacks.c \
+	cli/job/train_callbacks.h \
 	cli/job/weights_files.c \
 	cli/job/weights_files.h \
-	cli/job/worker_start.c \
-	cli/job/worker_start.h \
 	cli/machine.c \
 	cli/machine.h \
 	cli/options.c \
@@ -130,8 +126,12 @@ libcli_a_SOURCES = \
 	cli/signals.h \
 	cli/stack.c \
 	cli/stack.h \
-	cli/training/train_callbacks.c \
-	cli/training/train_callbacks.h \
+	cli/training/backup.c \
+	cli/training/backup.h \
+	cli/training/resume.c \
+	cli/training/resume.h \
+	cli/training/resume_isa.c \
+	cli/training/resume_isa.h \
 	cli/training/train_graph.c \
 	cli/training/train_log.c \
 	cli/training/train_log.h \

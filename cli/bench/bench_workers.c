@@ -2,7 +2,7 @@
  * Cases measured with workers: those that the options name, or the other processes of mpirun and the like. */
 #include "config.h"
 #include "cli/bench/bench.h"
-#include "cli/job/cluster.h"
+#include "cli/hosts/cluster.h"
 
 #include <stdlib.h>
 #include <string.h>

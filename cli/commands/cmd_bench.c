@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/bench/bench.h"
-#include "cli/job/joined.h"
+#include "cli/hosts/joined.h"
 #include "cli/job/execution.h"
 #include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/statevector/state_memory.h"

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "cli/commands.h"
 
-#include "cli/config/changes.h"
+#include "cli/changes.h"
 #include "cli/config/configuration.h"
 
 static void print_json(const struct config *config, struct buf *out)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config/changes.h"
-#include "cli/job/cluster.h"
+#include "cli/changes.h"
+#include "cli/hosts/cluster.h"
 #include "cli/job/execution.h"
 #include "cli/job/predictions.h"
 #include "cli/job/run_config.h"

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "cli/job/cluster.h"
+#include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
-#include "cli/job/resume_isa.h"
 #include "cli/signals.h"
+#include "cli/training/resume_isa.h"
 #include "cli/training/train_preview.h"
 #include "cli/training/train_run.h"
 

@@ -6,8 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cli/job/supervisor.h"
-#include "cli/job/worker_start.h"
+#include "cli/hosts/supervisor.h"
+#include "cli/hosts/worker_start.h"
 #include "runtime/net/launch/rendezvous.h"
 
 static int new_key(struct cli *c, const char *path)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config/changes.h"
+#include "cli/changes.h"
 #include "cli/job/run_folder.h"
 #include "cli/job/sample_checks.h"
 #include "cli/job/weights_files.h"

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "cli/job/named_model.h"
 
-#include "cli/config/changes.h"
+#include "cli/changes.h"
 #include "cli/job/job.h"
 #include "cli/job/weights_files.h"
 

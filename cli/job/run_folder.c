@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/job/backup.h"
 #include "cli/job/run_metrics.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/diag.h"
@@ -401,4 +400,9 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 	}
 	run_list_release(&l);
 	return code;
+}
+
+void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
+{
+	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);
 }

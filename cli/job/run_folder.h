@@ -39,4 +39,8 @@ int run_remove(const struct run_folder *r, struct err *e);
  * own->data.  A word that is neither is itself where it looks like a file; -ERR_NO_INPUT or -ERR_USAGE otherwise. */
 int run_file(const char *dir, const char *word, struct buf *own, const char **out, struct err *e);
 
+/* Checkpoints are written to these files of a run's folder in turn, so that one of them is whole. */
+enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
+void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
+
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/training/train_callbacks.h"
+#include "cli/job/train_callbacks.h"
 #include "compiler/draw/draw.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/system/clock.h"

@@ -3,7 +3,7 @@
 #ifndef QCNN_TRAIN_PREVIEW_H
 #define QCNN_TRAIN_PREVIEW_H
 
-#include "cli/job/cluster.h"
+#include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
 
 /* Takes a few real steps, whose results are dropped, and prints data, sizes, memory and the time that training

@@ -3,7 +3,7 @@
 #ifndef QCNN_TRAIN_PREVIEW_PARTS_H
 #define QCNN_TRAIN_PREVIEW_PARTS_H
 
-#include "cli/job/cluster.h"
+#include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
 
 /* Durations, of which the one in the middle counts: a pause of the machine is none of the work's. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "cli/job/cluster_plan.h"
+#include "cli/hosts/cluster_plan.h"
 #include "cli/job/record.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"

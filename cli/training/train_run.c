@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/job/backup.h"
 #include "cli/job/record.h"
-#include "cli/job/resume.h"
+#include "cli/job/train_callbacks.h"
 #include "cli/report/report.h"
 #include "cli/signals.h"
-#include "cli/training/train_callbacks.h"
+#include "cli/training/backup.h"
+#include "cli/training/resume.h"
 #include "cli/training/train_log.h"
 #include "cli/training/train_summary.h"
 #include "cli/training/train_workers.h"

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "cli/training/train_summary.h"
 
-#include "cli/training/train_callbacks.h"
+#include "cli/job/train_callbacks.h"
 
 static void say_numbers(struct buf *b, const struct train_words *w, const char *what, double loss, const double *metric)
 {

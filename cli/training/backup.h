@@ -5,11 +5,10 @@
 #define QCNN_BACKUP_H
 
 #include "cli/job/record.h"
+#include "cli/job/run_folder.h"
 #include "cli/output/write_error.h"
 #include "cli/training/train_log.h"
 #include "runtime/train/checkpoint/checkpoint.h"
-
-enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 
 struct backup {
 	struct write_errors *write_errors;
@@ -21,9 +20,6 @@ struct backup {
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	struct train_log_waiting waiting;    /* while one is written */
 };
-
-/* The file of a slot, in the run's folder. */
-void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
 
 /* count: of the checkpoint that the run goes on from, else 0. */
 int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,

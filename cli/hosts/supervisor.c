@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A parent that waits for two ends. */
 #include "config.h"
-#include "cli/job/supervisor.h"
+#include "cli/hosts/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the environment to a rank's part. */
 #include "config.h"
-#include "cli/job/joined.h"
+#include "cli/hosts/joined.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/config/changes.h"
-#include "cli/job/worker_start.h"
+#include "cli/changes.h"
+#include "cli/hosts/worker_start.h"
 #include "runtime/log/run.h"
 #include "runtime/net/launch/rendezvous.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the options that may be repeated to arrays. */
 #include "config.h"
-#include "cli/config/changes.h"
+#include "cli/changes.h"
 
 unsigned changes_of(const struct options *o, struct config_change *change)
 {

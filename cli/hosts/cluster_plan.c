@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One plan, in two forms. */
 #include "config.h"
-#include "cli/job/cluster_plan.h"
+#include "cli/hosts/cluster_plan.h"
 
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";

@@ -3,7 +3,7 @@
 #ifndef QCNN_CLUSTER_PLAN_H
 #define QCNN_CLUSTER_PLAN_H
 
-#include "cli/job/cluster.h"
+#include "cli/hosts/cluster.h"
 #include "runtime/base/json.h"
 
 /* Lines "start ...", "command ...", "lost ...". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What --set, --const, --include and --no-pass gave, in the forms that other rooms take. */
+ * What --set, --const, --include and --no-pass gave, in the forms that other folders take. */
 #ifndef QCNN_CHANGES_H
 #define QCNN_CHANGES_H
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs of the same configuration but for the instruction set are known by the digests that it has with each. */
 #include "config.h"
-#include "cli/job/resume_isa.h"
+#include "cli/training/resume_isa.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/job/backup.h"
 #include "cli/job/record.h"
 #include "cli/job/run_config.h"
+#include "cli/training/backup.h"
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/folder.h"
 

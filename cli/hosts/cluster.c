@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From options to a coordinator with its workers at hand. */
 #include "config.h"
-#include "cli/job/cluster.h"
-#include "cli/job/cluster_files.h"
+#include "cli/hosts/cluster.h"
+#include "cli/hosts/cluster_files.h"
 
 #include <string.h>
 

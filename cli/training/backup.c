@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * When to save, what, and what to do when it cannot be saved. */
 #include "config.h"
-#include "cli/job/backup.h"
+#include "cli/training/backup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,6 @@
 #include "cli/signals.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/folder.h"
-
-void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
-{
-	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);
-}
 
 int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e)

@@ -3,7 +3,7 @@
 #ifndef QCNN_RESUME_H
 #define QCNN_RESUME_H
 
-#include "cli/job/backup.h"
+#include "cli/training/backup.h"
 
 struct resume {
 	struct run *run;             /* locked; NULL: a new one is to be made */

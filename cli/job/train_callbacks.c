@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files, programs and words of callbacks. */
 #include "config.h"
-#include "cli/training/train_callbacks.h"
+#include "cli/job/train_callbacks.h"
 
 #include <ctype.h>
 #include <errno.h>

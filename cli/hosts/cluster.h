@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/config/configuration.h"
-#include "cli/job/joined.h"
+#include "cli/hosts/joined.h"
 #include "cli/job/samples.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/train/train.h"

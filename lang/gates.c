@@ -19,7 +19,7 @@ enum {
 #define S4(a, b, c, d) { SHIFT_##a, SHIFT_##b, SHIFT_##c, SHIFT_##d }
 
 static const struct gate_row rows[GATE_COUNT] = {
-#define GATE(i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) \
+#define GATE(no, i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) \
 	[GATE_##i] = { .id = GATE_##i, .name = n, .ncontrol = nc, .ntarget = nt, .nangle = na, \
 		.flags = f, .base = GATE_##b, .base_word = bw, .power = GATE_##p, .power_word = pw, \
 		.shift = s, .doc = text },
@@ -36,7 +36,7 @@ static const struct { const char *name, *of; } aliases[] = {
 
 /* Rows (the families first), words of one letter, aliases. */
 static const char *const all_names[] = {
-#define GATE(i, n, ...) n,
+#define GATE(no, i, n, ...) n,
 #include "lang/gates.def"
 #undef GATE
 	"x", "y", "z", "rx", "ry", "rz",

@@ -21,10 +21,13 @@
 
 enum gate {
 	GATE_NONE = 0,           /* in an item: a sub-matrix, not a gate */
-#define GATE(id, ...) GATE_##id,
+#define GATE(no, id, ...) GATE_##id = no,
 #include "lang/gates.def"
 #undef GATE
-	GATE_COUNT
+	GATE_COUNT = 1           /* and one for each row: their numbers have no gaps */
+#define GATE(...) + 1
+#include "lang/gates.def"
+#undef GATE
 };
 
 enum { GATE_ANGLES_MAX = 4, GATE_TARGETS_MAX = 3, GATE_WIRES_MAX = 8 };

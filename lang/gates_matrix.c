@@ -125,7 +125,7 @@ CONSTANT(u_rccx)
 /* ---- the table ---- */
 
 static const struct { matrix_fn matrix; derivative_fn derivative; } functions[GATE_COUNT] = {
-#define GATE(i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) [GATE_##i] = { .matrix = u, .derivative = d },
+#define GATE(no, i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) [GATE_##i] = { .matrix = u, .derivative = d },
 #include "lang/gates.def"
 #undef GATE
 };

@@ -15,7 +15,7 @@ static void calls(struct bench_result *r, unsigned slow, double share_of_floor)
 
 	for (unsigned k = 0; k < CALLS; k++)
 		t[k] = k * 37 % CALLS < slow ? 5e-3 : 1e-3;
-	*r = (struct bench_result){ .circuit = "sel", .precision = "single", .start = "zero", .isa = "avx2",  .shape = "state",
+	*r = (struct bench_result){ .circuit = "sel", .precision = "single", .start = "zero", .isa = "avx2", .device = "cpu", .shape = "state",
 		.limit = "fma", .shortcuts = "", .qubits = 4, .batch = 1, .threads = 1, .share_of_limit = NAN, .share_of_floor = share_of_floor };
 	bench_statistics(t, CALLS, r);
 }

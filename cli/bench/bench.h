@@ -85,7 +85,7 @@ struct bench_case {
 struct bench_pass {
 	uint32_t circuit, stage;
 	bool outputs, back;
-	bool turns;                  /* the way back begins in it: both are one pass (plan_turns) */
+	bool turns;                  /* the backward pass begins in it: both are one pass (plan_turns) */
 	double seconds;              /* the least of the calls; 0: there was none */
 	double flops, bytes, expected, stream_share, fma_share;    /* of one sample; NAN: no limits */
 };
@@ -107,7 +107,7 @@ struct bench_result {
 	uint64_t measured;           /* times that the case was measured; the most reliable one is kept */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */
-	double parts[LAP_COUNT], waiting;           /* seconds of a call (profile_phases.def), and what is in none; NAN: not measured */
+	double parts[PHASE_COUNT], waiting;           /* seconds of a call (profile_phases.def), and what is in none; NAN: not measured */
 	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by min; NAN: no limits */
 	double unit_bytes;           /* states that are worked on at once: of one sample, or of those in the lanes */
 	double floor_seconds, share_of_floor;        /* plan_floor, by min; NAN: no limits, or batch rank */

@@ -150,7 +150,7 @@ static int measure(struct bench *b, uint64_t runs, double first, struct err *e)
 
 /* ---- parts ---- */
 
-struct parts_call { double seconds, parts[LAP_COUNT]; };
+struct parts_call { double seconds, parts[PHASE_COUNT]; };
 
 /* Of calls of their own, as looking at the clock takes time: the mean of the faster half of them. */
 static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
@@ -170,7 +170,7 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 	r->waiting = 0;
 	for (uint64_t k = 0; k < half; k++)
 		r->waiting += call_of[k].seconds / (double)half;
-	for (unsigned p = LAP_NONE + 1; p < LAP_COUNT; p++) {
+	for (unsigned p = PHASE_NONE + 1; p < PHASE_COUNT; p++) {
 		r->parts[p] = 0;
 		for (uint64_t k = 0; k < half; k++)
 			r->parts[p] += call_of[k].parts[p] / (double)half;
@@ -325,7 +325,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 		code = warm(&b, how->runs, out->first_seconds, e);
 	if (!code)
 		code = measure(&b, how->runs, out->first_seconds, e);
-	for (unsigned p = 0; p < LAP_COUNT; p++)
+	for (unsigned p = 0; p < PHASE_COUNT; p++)
 		out->parts[p] = out->waiting = NAN;
 	if (!code && how->parts)
 		code = measure_parts(&b, out, e);

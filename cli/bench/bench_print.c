@@ -26,9 +26,9 @@ static const struct field { const char *group, *key; enum field_kind kind; size_
 	FIELD("seconds", "high", REAL, high), FIELD("seconds", "max", REAL, max), FIELD("seconds", "deviation", REAL, deviation),
 	FIELD("seconds", "runs", COUNT, runs),
 	FIELD(NULL, "reliable", FLAG, reliable), FIELD(NULL, "doubt", TEXT, doubt), FIELD(NULL, "measured", COUNT, measured),
-#define LAP(id, name, text) FIELD("parts_seconds", name, REAL, parts[LAP_##id]),
+#define PROFILE_PHASE(id, name, text) FIELD("parts_seconds", name, REAL, parts[PHASE_##id]),
 #include "runtime/exec/profile_phases.def"
-#undef LAP
+#undef PROFILE_PHASE
 	FIELD("parts_seconds", "waiting", REAL, waiting), FIELD(NULL, "compile_seconds", REAL, compile_seconds), FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
 	FIELD(NULL, "first_seconds", REAL, first_seconds), FIELD(NULL, "passes", COUNT, passes),
 	FIELD(NULL, "bytes", REAL, bytes), FIELD(NULL, "flops_nominal", REAL, flops_nominal),
@@ -303,13 +303,13 @@ static void put_parts(const struct bench_result *r, struct buf *out)
 
 	if (isnan(all))
 		return;
-	for (unsigned p = LAP_NONE + 1; p < LAP_COUNT; p++)
+	for (unsigned p = PHASE_NONE + 1; p < PHASE_COUNT; p++)
 		all += r->parts[p];
 	bench_seconds_text(all, text);
 	buf_printf(out, "  parts of %s", text);
-#define LAP(id, name, meaning) put_part(name, r->parts[LAP_##id], all, LAP_##id == 1 ? ": " : ", ", out);
+#define PROFILE_PHASE(id, name, meaning) put_part(name, r->parts[PHASE_##id], all, PHASE_##id == 1 ? ": " : ", ", out);
 #include "runtime/exec/profile_phases.def"
-#undef LAP
+#undef PROFILE_PHASE
 	put_part("waiting", r->waiting, all, ", ", out);
 	buf_char(out, '\n');
 }

@@ -157,9 +157,9 @@ void section_shortcuts(struct buf *out, const char *name)
 void section_parts(struct buf *out, const char *name)
 {
 	(void)name;
-#define LAP(id, word, text) mdoc_item(out, word, text);
+#define PROFILE_PHASE(id, word, text) mdoc_item(out, word, text);
 #include "runtime/exec/profile_phases.def"
-#undef LAP
+#undef PROFILE_PHASE
 }
 
 void section_generators(struct buf *out, const char *name)

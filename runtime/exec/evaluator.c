@@ -251,7 +251,7 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	for (uint32_t i = 0; i < ev->p->nweight; i++)
 		if (!isfinite(weight[i]))
 			return err_set(e, -ERR_NOT_FINITE, "weight %u is not finite", i);
-	stopwatch_lap(&ev->watch, LAP_NONE);
+	stopwatch_phase(&ev->watch, PHASE_NONE);
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
 	ev->version = weights_version();
 	program_eval(ev->p, weight, NULL, ev->value);
@@ -261,10 +261,10 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	units_weights(ev);
 	ev->weighted = true;
 	rank_weights(ev);
-	stopwatch_lap(&ev->watch, LAP_MATRICES);
+	stopwatch_phase(&ev->watch, PHASE_MATRICES);
 	if (ev->o.start_again && ev->state && ev->backend->start)
 		ev->backend->start(ev->state);
-	stopwatch_lap(&ev->watch, LAP_STATES);
+	stopwatch_phase(&ev->watch, PHASE_STATES);
 	return 0;
 }
 

@@ -133,7 +133,7 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 
 /* Measure the parts of the calls of evaluator_weights and evaluator_run from now on, from 0, or no more. */
 void evaluator_measure(struct evaluator *ev, bool on);
-/* Seconds of each part, [LAP_COUNT]: those of several threads as the mean of the threads that took part, so that what is
+/* Seconds of each part, [PHASE_COUNT]: those of several threads as the mean of the threads that took part, so that what is
  * missing from the time of the calls is waiting for each other, or for workers elsewhere. */
 const double *evaluator_parts(const struct evaluator *ev);
 

@@ -83,9 +83,9 @@ static int backward_unit(struct evaluator *ev, struct scratch *w, unsigned worke
 		code = shift_unit(ev, w, count, worker, e);
 	else
 		difference_unit(ev, w, count, worker);
-	stopwatch_lap(&w->watch, LAP_STATES);
+	stopwatch_phase(&w->watch, PHASE_STATES);
 	code = code ? code : adjoint_vector(ev, w, first, count, v, e);
-	stopwatch_lap(&w->watch, LAP_SUMS);
+	stopwatch_phase(&w->watch, PHASE_SUMS);
 	return code;
 }
 
@@ -101,13 +101,13 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 	if (rank_on(ev))
 		return rank_unit(ev, worker, unit, v, e);
 	code = unit_fill(ev, w, first, count, e);
-	stopwatch_lap(&w->watch, LAP_ENCODING);
+	stopwatch_phase(&w->watch, PHASE_ENCODING);
 	if (!code)
 		code = forward_unit(ev, w, worker, first, count, e);
-	stopwatch_lap(&w->watch, LAP_STATES);
+	stopwatch_phase(&w->watch, PHASE_STATES);
 	if (!code)
 		code = slope_unit(ev, w, first, count, e);
-	stopwatch_lap(&w->watch, LAP_SLOPES);
+	stopwatch_phase(&w->watch, PHASE_SLOPES);
 	if (!code && ev->gradient)
 		code = backward_unit(ev, w, worker, first, count, v, e);
 	return code;
@@ -122,7 +122,7 @@ static void claim(void *ctx, unsigned worker)
 	struct stopwatch *watch = &ev->scratch[worker].watch;
 
 	*watch = (struct stopwatch){ .on = ev->watch.on };
-	stopwatch_lap(watch, LAP_NONE);
+	stopwatch_phase(watch, PHASE_NONE);
 	ev->scratch[worker].claimed = ev->pool->threads->pull(ev->pool, worker);
 }
 
@@ -141,7 +141,7 @@ static void work(void *ctx, unsigned worker)
 			pool->threads->abort(pool, &e);
 		else
 			pool->threads->push(pool, worker, unit, v);
-		stopwatch_lap(&ev->scratch[worker].watch, LAP_SUMS);
+		stopwatch_phase(&ev->scratch[worker].watch, PHASE_SUMS);
 	}
 }
 
@@ -155,7 +155,7 @@ static void add_watches(struct evaluator *ev)
 	for (unsigned k = 0; k < ev->nworker; k++) {
 		struct stopwatch *w = &ev->scratch[k].watch;
 
-		for (unsigned p = 0; w->on && p < LAP_COUNT; p++)
+		for (unsigned p = 0; w->on && p < PHASE_COUNT; p++)
 			ev->watch.seconds[p] += w->seconds[p] / nworker;
 		*w = (struct stopwatch){ 0 };
 	}
@@ -187,9 +187,9 @@ static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 	ev->backend->run(ev->state, &job);
 	if (ev->watch.on)
 		add_watches(ev);
-	stopwatch_lap(&ev->watch, LAP_NONE);
+	stopwatch_phase(&ev->watch, PHASE_NONE);
 	code = pool->ops->end(pool, ev->sum, e);
-	stopwatch_lap(&ev->watch, LAP_SUMS);
+	stopwatch_phase(&ev->watch, PHASE_SUMS);
 	return code;
 }
 
@@ -197,18 +197,18 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 {
 	int code;
 
-	stopwatch_lap(&ev->watch, LAP_NONE);
+	stopwatch_phase(&ev->watch, PHASE_NONE);
 	use_batch(ev);
 	if (rank_on(ev)) {
 		code = rank_run(ev, e);
-		stopwatch_lap(&ev->watch, LAP_STATES);
+		stopwatch_phase(&ev->watch, PHASE_STATES);
 	} else {
 		code = pool->threads ? run_here(ev, pool, e) : evaluator_run_far(ev, pool, e);
-		stopwatch_lap(&ev->watch, LAP_NONE);
+		stopwatch_phase(&ev->watch, PHASE_NONE);
 	}
 	if (!code && ev->gradient && gradient)
 		code = evaluator_finish(ev, ev->sum, gradient, e);
-	stopwatch_lap(&ev->watch, LAP_CHAIN);
+	stopwatch_phase(&ev->watch, PHASE_CHAIN);
 	return code;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is done with the cross matrices of the way back (skew.h). */
+ * What is done with the cross matrices of the backward pass (anti_hermitian.h). */
 #include "config.h"
 #include "runtime/exec/gradient_adjoint.h"
 
@@ -10,38 +10,38 @@ static size_t entries(const struct evaluator *ev, uint32_t m)
 	return ev->pl->set.offset[m + 1] - ev->pl->set.offset[m];
 }
 
-static void clear_marked(const struct evaluator *ev, const bool *mark, double *skew)
+static void clear_marked(const struct evaluator *ev, const bool *mark, double *anti_hermitian)
 {
 	for (uint32_t m = 0; m < ev->pl->set.n; m++)
 		if (mark[m])
-			memset(skew + ev->pl->set.offset[m], 0, entries(ev, m) * sizeof *skew);
+			memset(anti_hermitian + ev->pl->set.offset[m], 0, entries(ev, m) * sizeof *anti_hermitian);
 }
 
 /* One sample's per-sample cross matrices become weight gradients. */
 static void reverse_sample(const struct evaluator *ev, struct scratch *w, uint32_t s)
 {
 	memset(w->slope_expr, 0, ev->p->nexpr * sizeof *w->slope_expr);
-	matrix_reverse(&ev->pl->set, w->value[s], w->u[s], NULL, ev->reverse_sample, ev->cross_sample, w->skew_sample[s], w->torque,
+	matrix_reverse(&ev->pl->set, w->value[s], w->u[s], NULL, ev->reverse_sample, ev->cross_sample, w->anti_hermitian_sample[s], w->pauli_gradient,
 		w->slope_expr);
 	program_eval_reverse(ev->p, w->value[s], w->slope_expr, w->gradient);
 }
 
 void adjoint_clear(const struct evaluator *ev, struct scratch *w)
 {
-	clear_marked(ev, ev->cross_shared, w->skew_shared);
+	clear_marked(ev, ev->cross_shared, w->anti_hermitian_shared);
 	for (uint32_t s = 0; s < ev->pl->width && ev->direct; s++)
-		clear_marked(ev, ev->cross_sample, w->skew_sample[s]);
+		clear_marked(ev, ev->cross_sample, w->anti_hermitian_sample[s]);
 }
 
 void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker)
 {
 	adjoint_clear(ev, w);
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
-		ev->backend->backward(ev->state, worker, c, &w->input, w->slope[c], w->skew_shared, w->skew_sample);
-	stopwatch_lap(&w->watch, LAP_STATES);
+		ev->backend->backward(ev->state, worker, c, &w->input, w->slope[c], w->anti_hermitian_shared, w->anti_hermitian_sample);
+	stopwatch_phase(&w->watch, PHASE_STATES);
 	for (uint32_t s = 0; s < count && ev->direct; s++)
 		reverse_sample(ev, w, s);
-	stopwatch_lap(&w->watch, LAP_CHAIN);
+	stopwatch_phase(&w->watch, PHASE_CHAIN);
 }
 
 int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t first, uint32_t count,
@@ -54,7 +54,7 @@ int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t
 	for (uint32_t k = 0; k < ev->ncross; k++) {
 		size_t n = entries(ev, ev->cross[k]);
 
-		good &= fixed_from_all(w->skew_shared + ev->pl->set.offset[ev->cross[k]], n, v + at);
+		good &= fixed_from_all(w->anti_hermitian_shared + ev->pl->set.offset[ev->cross[k]], n, v + at);
 		at += n;
 	}
 	good &= fixed_from_all(w->gradient + from, ev->p->nweight - from, v + at);
@@ -81,13 +81,13 @@ void adjoint_finish(struct evaluator *ev, const struct fixed *sum, double *gradi
 
 	memset(gradient, 0, p->nweight * sizeof *gradient);
 	for (uint32_t k = 0; k < ev->ncross; k++) {
-		double *skew = ev->skew + ev->pl->set.offset[ev->cross[k]];
+		double *anti_hermitian = ev->anti_hermitian + ev->pl->set.offset[ev->cross[k]];
 
 		for (size_t i = 0, n = entries(ev, ev->cross[k]); i < n; i++, at++)
-			skew[i] = fixed_value(sum[at]);
+			anti_hermitian[i] = fixed_value(sum[at]);
 	}
 	memset(ev->slope_expr, 0, p->nexpr * sizeof *ev->slope_expr);
-	matrix_reverse(&ev->pl->set, ev->value, ev->u, ev->kept, ev->reverse_shared, ev->cross_shared, ev->skew, ev->torque,
+	matrix_reverse(&ev->pl->set, ev->value, ev->u, ev->kept, ev->reverse_shared, ev->cross_shared, ev->anti_hermitian, ev->pauli_gradient,
 		ev->slope_expr);
 	program_eval_reverse(p, ev->value, ev->slope_expr, gradient);
 	for (uint32_t i = ev->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)

@@ -9,7 +9,7 @@
 
 #include "runtime/exec/units.h"
 
-/* Backward sweeps of a unit whose forward and slopes are done; w->skew_shared and
+/* Backward sweeps of a unit whose forward and slopes are done; w->anti_hermitian_shared and
  * w->gradient get what lay_out lists. */
 void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker);
 

@@ -124,15 +124,15 @@ static void scratch_take(struct taker *t, const struct evaluator *ev, struct scr
 	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
 		w->value[s] = take(t, p->nexpr, sizeof **w->value);
 	w->own_u = take_entries(t, pl);
-	w->skew_sample = take(t, pl->width, sizeof *w->skew_sample);
+	w->anti_hermitian_sample = take(t, pl->width, sizeof *w->anti_hermitian_sample);
 	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
-		w->skew_sample[s] = take(t, pl->nmatrix_entry, sizeof **w->skew_sample);
+		w->anti_hermitian_sample[s] = take(t, pl->nmatrix_entry, sizeof **w->anti_hermitian_sample);
 	w->u = take(t, pl->width, sizeof *w->u);
 	w->row = take(t, pl->width, sizeof *w->row);
 	take_vectors(t, ev, w);
 	take_readouts(t, pl, w);
-	w->skew_shared = take(t, pl->nmatrix_entry, sizeof *w->skew_shared);
-	w->torque = take(t, pl->nmatrix_entry, sizeof *w->torque);
+	w->anti_hermitian_shared = take(t, pl->nmatrix_entry, sizeof *w->anti_hermitian_shared);
+	w->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *w->pauli_gradient);
 	w->slope_expr = take(t, p->nexpr, sizeof *w->slope_expr);
 	w->slope_row = take(t, p->nreadout, sizeof *w->slope_row);
 	w->gradient = take(t, p->nweight, sizeof *w->gradient);
@@ -241,7 +241,7 @@ static void list_lengths(struct taker *t, struct evaluator *ev)
 	ev->length = (const uint32_t *const *)length;
 }
 
-/* The vector's layout: what is summed of cross matrices (skew.h) of shared matrices; gradients by the
+/* The vector's layout: what is summed of cross matrices (anti_hermitian.h) of shared matrices; gradients by the
  * circuit's weights where they are made unit by unit; the head's gradient. */
 static void lay_out(struct evaluator *ev)
 {
@@ -272,8 +272,8 @@ static void take_lists(struct taker *t, struct evaluator *ev)
 	ev->slope_expr = take(t, ev->p->nexpr, sizeof *ev->slope_expr);
 	ev->u = take(t, pl->nmatrix_entry, sizeof *ev->u);
 	ev->kept = take(t, pl->set.nkept, sizeof *ev->kept);
-	ev->skew = take(t, pl->nmatrix_entry, sizeof *ev->skew);
-	ev->torque = take(t, pl->nmatrix_entry, sizeof *ev->torque);
+	ev->anti_hermitian = take(t, pl->nmatrix_entry, sizeof *ev->anti_hermitian);
+	ev->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *ev->pauli_gradient);
 	ev->need = take(t, n, sizeof *ev->need);
 	ev->need_sample = take(t, n, sizeof *ev->need_sample);
 	ev->reverse_shared = take(t, n, sizeof *ev->reverse_shared);

@@ -14,14 +14,14 @@ struct scratch {
 	/* Per sample of the unit, (width) each. */
 	double **value;              /* (nexpr) of every expression */
 	cplx **u, **own_u;           /* (nmatrix_entry): of the unit (copies of a short unit: sample 0's), memory */
-	double **skew_sample;        /* (nmatrix_entry) cross matrices of class SAMPLE (skew.h) */
+	double **anti_hermitian_sample;        /* (nmatrix_entry) cross matrices of class SAMPLE (anti_hermitian.h) */
 	const double **row;          /* (ninput) the sample's inputs */
 	/* Per circuit: vectors to prepare, readouts and slopes of all samples. */
 	cplx ***vector, ***own_vector;   /* [circuit][v * width + sample] */
 	double **readout, **slope;   /* [circuit][sample * nreadout + k] */
 	struct unit_input input;
-	double *skew_shared;         /* (nmatrix_entry) of the others */
-	double *torque;              /* (nmatrix_entry) of matrix_reverse */
+	double *anti_hermitian_shared;         /* (nmatrix_entry) of the others */
+	double *pauli_gradient;              /* (nmatrix_entry) of matrix_reverse */
 	double *slope_expr;          /* (nexpr) */
 	double *slope_row;           /* (nreadout) of one sample, circuits together */
 	double *gradient;            /* (nweight): by the circuit's weights, then the head's */
@@ -55,7 +55,7 @@ struct evaluator {
 	bool weighted;               /* there were some before: what is constant is there */
 	double *value;               /* (nexpr) constant and shared expressions */
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
-	cplx *kept;                  /* (set.nkept) numbers of their build for the way back */
+	cplx *kept;                  /* (set.nkept) numbers of their build for the backward pass */
 	double *shift_use;           /* (set.n) uses of trained angles in a matrix, for parameter shift; or NULL */
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
 	 * gets slopes from shared cross matrices, from per-sample ones. */
@@ -72,8 +72,8 @@ struct evaluator {
 	uint32_t *cross, ncross;     /* matrices whose cross matrices are summed over units */
 	bool direct;                 /* weight gradients are made unit by unit */
 	size_t nvector;
-	double *skew;                /* (nmatrix_entry) for the finish */
-	double *slope_expr, *torque; /* (nexpr), (nmatrix_entry) likewise */
+	double *anti_hermitian;                /* (nmatrix_entry) for the finish */
+	double *slope_expr, *pauli_gradient; /* (nexpr), (nmatrix_entry) likewise */
 	struct fixed *sum;           /* (nvector) */
 	struct shot_groups **shot_group;     /* (ncircuit), with shots */
 	uint64_t draw_key;

@@ -4,6 +4,7 @@
 noinst_LIBRARIES += libprogram.a
 libprogram_a_SOURCES = \
 	runtime/program/activation.def \
+	runtime/program/anti_hermitian.h \
 	runtime/program/apply.def \
 	runtime/program/bytecode.h \
 	runtime/program/expr.def \
@@ -19,7 +20,6 @@ libprogram_a_SOURCES = \
 	runtime/program/program_init.c \
 	runtime/program/program_read.c \
 	runtime/program/program_write.c \
-	runtime/program/skew.h \
 	runtime/program/spectrum.c \
 	runtime/program/spectrum.h \
 	runtime/program/verify.c \

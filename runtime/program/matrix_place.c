@@ -97,8 +97,8 @@ static struct item_place place_of(const struct matrix_set *s, const struct item 
 		for (unsigned r = 0; r < seat.d; r++)
 			pl.minus |= (unsigned)__builtin_parity((r ^ pl.flip) & spread(it, w.sign)) << r;
 		gate_generator(it->gate, &pl.by_one, &pl.by_word);
-		pl.word = torque_outside(it, torque_word(it->word));
-		pl.pairs = torque_pairs(pl.word, ntarget);
+		pl.word = pauli_gradient_outside(it, pauli_gradient_word(it->word));
+		pl.pairs = pauli_gradient_pairs(pl.word, ntarget);
 	} else if (seat.dim == 2) {
 		pl.kind = PLACE_ONE;
 		pl.flip = (uint8_t)seat.at[1];
@@ -106,7 +106,7 @@ static struct item_place place_of(const struct matrix_set *s, const struct item 
 		pl.seat = arena_copy(a, &seat, 1, sizeof seat);
 	}
 	for (unsigned p = 0; p < seat.dim * seat.dim; p++)
-		outside[p] = torque_outside(it, p);
+		outside[p] = pauli_gradient_outside(it, p);
 	if (pl.kind != PLACE_WORD)
 		pl.outside = arena_copy(a, outside, seat.dim * seat.dim, sizeof *outside);
 	return pl;
@@ -307,7 +307,7 @@ void keep_all(const struct matrix_set *s, const bool *need, const double *expr_v
 			gate_of(k->small[i].item, expr_value, kept + k->small[i].kept);
 }
 
-/* ---- the way back ---- */
+/* ---- the backward pass ---- */
 
 /* 2 Re sum du x: what an angle with that derivative gets. */
 static double slope_of(unsigned dim, const cplx *du, const cplx *x)

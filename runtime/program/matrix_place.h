@@ -31,7 +31,7 @@ struct item_place {
 	uint8_t flip;
 	uint8_t ny, minus;           /* WORD: bit r of minus: its entry in row r is -i^ny, else i^ny */
 	uint32_t kept;               /* where its numbers are kept; INDEX_NONE: never */
-	/* For the way back: WORD: gate_generator, torque_word, torque_pairs; others: torque_outside of each word. */
+	/* For the backward pass: WORD: gate_generator, pauli_gradient_word, pauli_gradient_pairs; others: pauli_gradient_outside of each word. */
 	double by_one, by_word;
 	uint8_t word;
 	uint64_t pairs;
@@ -86,10 +86,10 @@ void item_slopes(const struct matrix_set *s, const struct item *it, unsigned dim
 
 bool matrix_wide(void);              /* are AVX2's vectors taken? (matrix.c) */
 
-/* Words as the way back counts them (matrix_reverse.c): two bits a wire; that of a gate, the words P whose product with it
+/* Words as the backward pass counts them (matrix_reverse.c): two bits a wire; that of a gate, the words P whose product with it
  * is i times another, and word p of the item's own wires on those of its matrix. */
-unsigned torque_word(uint8_t word);
-uint64_t torque_pairs(unsigned word, unsigned ntarget);
-uint8_t torque_outside(const struct item *it, unsigned p);
+unsigned pauli_gradient_word(uint8_t word);
+uint64_t pauli_gradient_pairs(unsigned word, unsigned ntarget);
+uint8_t pauli_gradient_outside(const struct item *it, unsigned p);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From cross matrices back to angles, by torques.
+ * From cross matrices back to angles, by Pauli components of the gradient.
  *
- * M = I_n ... I_1 has the cross matrix Y_n (skew.h): dL = t_n(A) = -2 Im sum A[r,c] Y_n[r,c] for dM = i A M, A Hermitian. So t_n is
- * linear in A, and all of it is known from its values at the 4^wires Pauli words: real numbers, the torques. An item that changes
+ * M = I_n ... I_1 has the cross matrix Y_n (anti_hermitian.h): dL = t_n(A) = -2 Im sum A[r,c] Y_n[r,c] for dM = i A M, A Hermitian. So t_n is
+ * linear in A, and all of it is known from its values at the 4^wires Pauli words: real numbers, the Pauli components of the gradient. An item that changes
  * by dI_k = i A I_k gives t_k(A), of Y_k; the items being unitary, Y_(k-1) = I_k^T Y_k conj(I_k), so that
  * t_(k-1)(A) = t_k(I_k A I_k^+):
  *  - an item one + p W with a word W turns each word that does not commute with W, and what their product is, by one angle;
  *  - one on one wire turns x, y and z there, as a rotation of space does;
  *  - any other turns Y itself.
- * What an item is made of finds its torques among them: those of words that are 1 on the other wires. An item under controls
+ * What an item is made of finds its Pauli components of the gradient among them: those of words that are 1 on the other wires. An item under controls
  * takes the part of Y where they are met. */
 #include "config.h"
 #include "runtime/program/matrix_place.h"
-#include "runtime/program/skew.h"
+#include "runtime/program/anti_hermitian.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ enum { TORQUES_MAX = MATRIX_ENTRIES_MAX };
 
 static unsigned letter(unsigned of_gate) { return of_gate ^ of_gate >> 1; }
 
-unsigned torque_word(uint8_t word)
+unsigned pauli_gradient_word(uint8_t word)
 {
 	unsigned w = 0;
 	for (unsigned k = 0; word >> 2 * k; k++)
@@ -48,7 +48,7 @@ static unsigned phase_of_product(unsigned w, unsigned p)
 	return sum % 4;
 }
 
-uint64_t torque_pairs(unsigned word, unsigned ntarget)
+uint64_t pauli_gradient_pairs(unsigned word, unsigned ntarget)
 {
 	uint64_t first = 0;
 	for (unsigned p = 0; p < 1u << 2 * ntarget; p++)
@@ -56,7 +56,7 @@ uint64_t torque_pairs(unsigned word, unsigned ntarget)
 	return first;
 }
 
-uint8_t torque_outside(const struct item *it, unsigned p)
+uint8_t pauli_gradient_outside(const struct item *it, unsigned p)
 {
 	unsigned out = 0;
 	for (unsigned k = it->ncontrol; k < it->nwire; k++)
@@ -64,13 +64,13 @@ uint8_t torque_outside(const struct item *it, unsigned p)
 	return (uint8_t)out;
 }
 
-/* ---- between torques and Y ---- */
+/* ---- between Pauli components of the gradient and Y ---- */
 
 /* Bits of a row apart, so that those of a column fit between them. */
 static const uint8_t apart[MATRIX_DIM_MAX] = { 0, 1, 4, 5, 16, 17, 20, 21 };
 
-/* t += the torques of y. */
-INLINE void add_torques(unsigned d, const cplx *y, double *t)
+/* t += the Pauli components of the gradient of y. */
+INLINE void add_pauli_gradients(unsigned d, const cplx *y, double *t)
 {
 	cplx v[TORQUES_MAX];
 	UNROLL for (unsigned r = 0; r < d; r++)
@@ -90,7 +90,7 @@ INLINE void add_torques(unsigned d, const cplx *y, double *t)
 		t[k] += -2 * cimag(v[k]);
 }
 
-/* A Y that has these torques. */
+/* A Y that has these Pauli components of the gradient. */
 INLINE void matrix_with(unsigned d, const double *t, cplx *y)
 {
 	cplx v[TORQUES_MAX];
@@ -118,7 +118,7 @@ INLINE void transpose(unsigned d, const cplx *a, cplx *out)
 			out[c * d + r] = a[r * d + c];
 }
 
-/* ---- items turn torques ---- */
+/* ---- items turn Pauli components of the gradient ---- */
 
 INLINE void turn_by_word(const struct item_place *pl, const cplx *x, double *t)
 {
@@ -184,8 +184,8 @@ struct back {
 	const struct matrix_set *set;
 	const double *expr_value;
 	const cplx *u, *kept;
-	const double *skew;
-	double *torque, *slope_expr;
+	const double *anti_hermitian;
+	double *pauli_gradient, *slope_expr;
 };
 
 /* t, of a matrix with d rows, from behind an item to before it. */
@@ -204,12 +204,12 @@ INLINE void turn(const struct back *b, unsigned d, double *t, const struct item 
 		matrix_with(d, t, y);
 		turn_matrix(d, &seat, item_dense(b->set, it, seat.dim, b->expr_value, b->u, g), y);
 		memset(t, 0, d * d * sizeof *t);
-		add_torques(d, y, t);
+		add_pauli_gradients(d, y, t);
 	}
 }
 
-/* The part of Y where the item's controls are met gives the torques of the item's own matrix. */
-static void torques_under_controls(unsigned d, const double *t, const struct item *it, double *own)
+/* The part of Y where the item's controls are met gives the Pauli components of the gradient of the item's own matrix. */
+static void pauli_gradients_under_controls(unsigned d, const double *t, const struct item *it, double *own)
 {
 	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 };
 	struct seat seat;
@@ -220,10 +220,10 @@ static void torques_under_controls(unsigned d, const double *t, const struct ite
 			for (unsigned j = 0; j < seat.dim; j++)
 				part[i * seat.dim + j] += y[(seat.base[n] | seat.at[i]) * d + (seat.base[n] | seat.at[j])];
 	memset(own, 0, seat.dim * seat.dim * sizeof *own);
-	add_torques(seat.dim, part, own);
+	add_pauli_gradients(seat.dim, part, own);
 }
 
-/* to += sign times the torques of the item's own matrix. */
+/* to += sign times the Pauli components of the gradient of the item's own matrix. */
 INLINE void add_own(unsigned d, const double *t, const struct item *it, const struct item_place *pl, double sign, double *to)
 {
 	unsigned n = 1u << 2 * (it->nwire - it->ncontrol);
@@ -233,7 +233,7 @@ INLINE void add_own(unsigned d, const double *t, const struct item *it, const st
 			to[p] += sign * t[pl->outside[p]];
 		return;
 	}
-	torques_under_controls(d, t, it, own);
+	pauli_gradients_under_controls(d, t, it, own);
 	for (unsigned p = 0; p < n; p++)
 		to[p] += sign * own[p];
 }
@@ -241,7 +241,7 @@ INLINE void add_own(unsigned d, const double *t, const struct item *it, const st
 /* To the matrix that the item refers to. A change iA of G is one of -i G^+ A G of G^+. */
 INLINE void hand_on(const struct back *b, unsigned d, const double *t, const struct item *it, const struct item_place *pl, double sign)
 {
-	add_own(d, t, it, pl, sign, b->torque + b->set->offset[it->ref]);
+	add_own(d, t, it, pl, sign, b->pauli_gradient + b->set->offset[it->ref]);
 }
 
 /* To the angles of a gate of any kind with the matrix g: dL = 2 Re sum dg[r,c] q[r,c] with q = Y conj(g). */
@@ -275,12 +275,12 @@ INLINE void to_angles(const struct back *b, unsigned d, const double *t, const s
 	}
 }
 
-/* t += the torques that the matrix' own cross matrix gives. */
+/* t += the Pauli components of the gradient that the matrix' own cross matrix gives. */
 INLINE void begin(const struct back *b, unsigned d, uint32_t number, double *t)
 {
 	cplx y[MATRIX_ENTRIES_MAX];
-	skew_cross(d, b->skew + b->set->offset[number], y);
-	add_torques(d, y, t);
+	anti_hermitian_cross(d, b->anti_hermitian + b->set->offset[number], y);
+	add_pauli_gradients(d, y, t);
 }
 
 static bool is_gate_alone(const struct matrix *m, const struct item_place *place)
@@ -291,7 +291,7 @@ static bool is_gate_alone(const struct matrix *m, const struct item_place *place
 static void alone_back(const struct back *b, const struct item *it, unsigned d, uint32_t number)
 {
 	cplx y[MATRIX_ENTRIES_MAX];
-	skew_cross(d, b->skew + b->set->offset[number], y);
+	anti_hermitian_cross(d, b->anti_hermitian + b->set->offset[number], y);
 	gate_slopes(b, it, d, y, b->u + b->set->offset[number]);
 }
 
@@ -307,7 +307,7 @@ INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool
 {
 	const struct matrix *m = b->set->def[number];
 	const struct item_place *place = b->set->place + b->set->first_place[number];
-	double *t = b->torque + b->set->offset[number];
+	double *t = b->pauli_gradient + b->set->offset[number];
 	uint32_t first = 0;
 	while (first < m->nitem && !place[first].varies)
 		first++;
@@ -346,10 +346,10 @@ BACK(back_8_avx2, __attribute__((target("avx2"))), 8)
 #endif
 
 void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
-	const bool *need, const bool *cross, const double *skew, double *torque, double *slope_expr)
+	const bool *need, const bool *cross, const double *anti_hermitian, double *pauli_gradient, double *slope_expr)
 {
 	void (*back[MATRIX_TARGETS_MAX + 1])(const struct back *b, uint32_t number, bool cross) = { NULL, back_2, back_4, back_8 };
-	struct back b = { .set = s, .expr_value = expr_value, .u = u, .kept = kept, .torque = torque, .slope_expr = slope_expr, .skew = skew };
+	struct back b = { .set = s, .expr_value = expr_value, .u = u, .kept = kept, .pauli_gradient = pauli_gradient, .slope_expr = slope_expr, .anti_hermitian = anti_hermitian };
 #ifdef QCNN_X86_KERNELS
 	if (matrix_wide()) {         /* the same operations, and so the same bits */
 		back[1] = back_2_avx2;
@@ -359,7 +359,7 @@ void matrix_reverse(const struct matrix_set *s, const double *expr_value, const 
 #endif
 	for (uint32_t m = 0; m < s->n; m++)
 		if (!need || need[m])
-			memset(torque + s->offset[m], 0, (s->offset[m + 1] - s->offset[m]) * sizeof *torque);
+			memset(pauli_gradient + s->offset[m], 0, (s->offset[m + 1] - s->offset[m]) * sizeof *pauli_gradient);
 	for (uint32_t m = s->n; m-- > 0; )
 		if (s->def[m]->cls != VALUE_CONSTANT && (!need || need[m]))
 			back[s->def[m]->ntarget](&b, m, !cross || cross[m]);

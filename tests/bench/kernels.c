@@ -42,7 +42,7 @@ struct bench { const struct kernels *k; float *psi, *lambda, *u; double sum[128]
 
 static void run_apply(struct bench *b) { b->k->apply(b->psi, b->nbit, &b->step, b->u, NULL); }
 static void run_unapply(struct bench *b) { b->k->unapply(b->psi, b->lambda, b->nbit, &b->step, b->u, b->sum, false, NULL); }
-static void run_skew(struct bench *b) { b->k->skew(b->psi, b->lambda, b->nbit, &b->step, b->sum, false); }
+static void run_anti_hermitian(struct bench *b) { b->k->anti_hermitian(b->psi, b->lambda, b->nbit, &b->step, b->sum, false); }
 
 /* Seconds of one visit of all rows. */
 static double best_seconds(struct bench *b, void (*run)(struct bench *b))
@@ -105,7 +105,7 @@ int main(void)
 	printf("| kernel, %s, one thread | block of 128 rows | of 2,048 |\n|---|--:|--:|\n", isa_name(isa));
 	print_row(&b, "forward", run_apply, 8, 0, peak);
 	print_row(&b, "back, with the cross matrix", run_unapply, 24, 4, peak);
-	print_row(&b, "the cross matrix alone", run_skew, 8, 4, peak);
+	print_row(&b, "the cross matrix alone", run_anti_hermitian, 8, 4, peak);
 	free(b.psi);
 	free(b.lambda);
 	free(b.u);

@@ -284,7 +284,7 @@ static void test_alone(unsigned n)
 	program_free(j.p);
 }
 
-/* The way back that begins in forward's blocks: gradients are those of ref, readouts the bits of the way forward alone. */
+/* The way back that begins in forward's blocks: gradients are those of ref, readouts the bits of the forward pass alone. */
 static void test_turn(unsigned n, enum shape shape, enum isa isa)
 {
 	enum { SAMPLES = 3 };
@@ -306,7 +306,7 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 	o.gradient = GRADIENT_NONE;
 	ran = ran && run(&j, &o, SAMPLES, &forward);
 	worst = largest_difference(turned.gradient, j.want.gradient, j.p->nweight);
-	tap_ok(ran && turns && worst < 1e-12, "%s, %u qubits: the way back begins on the way forward, gradients off by %.2g", isa_name(isa), n, worst);
+	tap_ok(ran && turns && worst < 1e-12, "%s, %u qubits: the backward pass begins in the forward pass, gradients off by %.2g", isa_name(isa), n, worst);
 	tap_ok(ran && !memcmp(turned.readout, forward.readout, SAMPLES * sizeof(double)), "and readouts are those without it");
 	if (turns)
 		moved = plan_moved_back(pl, pl->circuit, &pl->circuit->stage[pl->circuit->nstage - 1], &past);
@@ -422,7 +422,7 @@ static void test_finish(enum isa isa, enum precision precision)
 			k->fetch(number, out, nsum);
 			worst = tap_worst(worst, largest_difference(number, sum, nsum) / FINISH_ROWS);
 		}
-	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4), "%s, %s: the last step, sums and the way back in one are off by %.2g", isa_name(isa),
+	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4), "%s, %s: the last step, sums and the backward pass in one are off by %.2g", isa_name(isa),
 		precision == PRECISION_DOUBLE ? "double" : "single", worst);
 	free(c);
 	free(number);
@@ -484,7 +484,7 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	const struct kernel_term term = { .sign_row = SUM_HALF };
 	/* The identity on row bit 1, whose rows 0 and 1 hold the large ones. */
 	const struct kernel_step step = { .ntarget = 1, .nfixed = 1, .fixed = { 1 }, .target = { 0, 2 } };
-	double one[KERNEL_LANES_MAX] = { 0 }, z[3 * KERNEL_LANES_MAX] = { 0 }, skew[4] = { 0 }, alone[4] = { 0 }, r[8] = { 0 }, unit[8] = { 1, 0, 0, 0, 0, 0, 1, 0 }, u[8];
+	double one[KERNEL_LANES_MAX] = { 0 }, z[3 * KERNEL_LANES_MAX] = { 0 }, anti_hermitian[4] = { 0 }, alone[4] = { 0 }, r[8] = { 0 }, unit[8] = { 1, 0, 0, 0, 0, 0, 1, 0 }, u[8];
 	double worst = 0;
 
 	if (!psi || !lam)
@@ -493,14 +493,14 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	k->expect(psi, 0, SUM_ROWS, &term, one);
 	k->expect_z(psi, 0, SUM_ROWS, sign, 3, z);
 	k->store(u, unit, 8);
-	k->skew(psi, lam, 12, &step, alone, false);
+	k->anti_hermitian(psi, lam, 12, &step, alone, false);
 	k->cross(psi, lam, 12, &step, r, false);
-	k->unapply(psi, lam, 12, &step, u, skew, false, NULL);
+	k->unapply(psi, lam, 12, &step, u, anti_hermitian, false, NULL);
 	for (unsigned lane = 0; lane < k->lanes; lane++) {
 		worst = tap_worst(worst, fabs(one[lane] - 1));
 		worst = tap_worst(worst, fabs(z[2 * k->lanes + lane] - 1));
 	}
-	worst = tap_worst(worst, fabs((skew[0] + skew[3]) / k->lanes - 1));
+	worst = tap_worst(worst, fabs((anti_hermitian[0] + anti_hermitian[3]) / k->lanes - 1));
 	worst = tap_worst(worst, fabs((alone[0] + alone[3]) / k->lanes - 1));
 	worst = tap_worst(worst, fabs((r[1] + r[7]) / k->lanes - 1));
 	tap_ok(worst < 1e-6, "%s, %s: 1e8 that cancels leaves sums of 1 off by %.2g", isa_name(isa),

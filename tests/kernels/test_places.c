@@ -252,7 +252,7 @@ static void test_cut(const char *name, struct program *p, bool back, double shar
 	double chosen = expected(pl, pl->circuit, back), other;
 
 	plan_cut(pl, &greedy, &cut, 0);
-	plan_way_back(pl, &greedy);
+	plan_backward_pass(pl, &greedy);
 	other = expected(pl, &greedy, back);
 	tap_ok(chosen < share * other, "%s of %u qubits, %s: %.3g s instead of %.3g s in stages as large as they can be", name, greedy.nbit,
 		back ? "gradient" : "forward", chosen, other);

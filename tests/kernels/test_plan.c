@@ -268,7 +268,7 @@ static void test_way_back(void)
 	pl = plan_of(p, &o);
 	for (size_t k = 0; k < sizeof want / sizeof *want; k++)
 		tap_ok(pl->circuit[0].step[k].undo == want[k].undo, "apply %zu %s", k,
-			want[k].undo ? "is undone on the way back" : "needs no undoing");
+			want[k].undo ? "is undone in the backward pass" : "needs no undoing");
 	plan_free(pl);
 	program_free(p);
 }
@@ -302,7 +302,7 @@ static void test_seconds(void)
 		forward, all.forward);
 	tap_ok(back > 0 && back == all.back && part[pl->circuit->nstage].back == 0, "and the first one back makes lambda: %g of %g s",
 		back, all.back);
-	tap_ok(all.back > all.forward, "the way back takes longer");
+	tap_ok(all.back > all.forward, "the backward pass takes longer");
 	twice.stream_gb_s *= 2;
 	twice.write_gb_s *= 2;
 	twice.l2_gb_s *= 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels one against another: the sums of the way back against whole cross matrices; matrices that do cx on
+ * Kernels one against another: the sums of the backward pass against whole cross matrices; matrices that do cx on
  * their way against cx of their own. */
 #include "config.h"
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "runtime/exec/statevector/cpu/kernels.h"
 #include "runtime/program/matrix.h"
-#include "runtime/program/skew.h"
+#include "runtime/program/anti_hermitian.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
 
@@ -26,7 +26,7 @@ static void keep_form(enum kernel_form form, unsigned d, double *s)
 }
 
 /* The largest difference between what `cross` says of lane `lane` (or all, -1) and the sums s, which are `stride` apart. */
-static double skew_apart(const struct kernels *k, const struct kernel_step *step, const double *all, int lane, const double *s, unsigned stride)
+static double anti_hermitian_apart(const struct kernels *k, const struct kernel_step *step, const double *all, int lane, const double *s, unsigned stride)
 {
 	unsigned d = 1u << step->ntarget;
 	cplx y[64];
@@ -42,16 +42,16 @@ static double skew_apart(const struct kernels *k, const struct kernel_step *step
 			}
 		y[e] = cplx_of(re, im);
 	}
-	skew_add(d, y, want);
+	anti_hermitian_add(d, y, want);
 	keep_form(step->form, d, want);
 	for (unsigned e = 0; e < d * d; e++)
 		worst = tap_worst(worst, fabs(s[e * stride] - want[e]));
 	return worst;
 }
 
-/* The sums alone and those of the way back, of each form, for all lanes and lane by lane, are those of the whole cross
+/* The sums alone and those of the backward pass, of each form, for all lanes and lane by lane, are those of the whole cross
  * matrix. */
-static void test_skew(enum isa isa, enum precision precision)
+static void test_anti_hermitian(enum isa isa, enum precision precision)
 {
 	const struct kernels *k = kernels_find(isa, precision);
 	size_t n = (size_t)ROWS * 2 * k->lanes, nbyte = n * k->real_bytes;
@@ -84,13 +84,13 @@ static void test_skew(enum isa isa, enum precision precision)
 			k->store(u, unit, 2 * d * d);
 			memset(all, 0, 2 * 64 * KERNEL_LANES_MAX * sizeof *all);
 			k->cross(psi, lam, NBIT, &step, all, true);
-			k->skew(psi, lam, NBIT, &step, sum[0], lanes > 1);
+			k->anti_hermitian(psi, lam, NBIT, &step, sum[0], lanes > 1);
 			k->unapply(psi, lam, NBIT, &step, u, sum[1], lanes > 1, NULL);
 			for (unsigned way = 0; way < 2; way++)
 				for (unsigned l = 0; l < lanes; l++)
-					worst = tap_worst(worst, skew_apart(k, &step, all, lanes > 1 ? (int)l : -1, sum[way] + l, lanes));
+					worst = tap_worst(worst, anti_hermitian_apart(k, &step, all, lanes > 1 ? (int)l : -1, sum[way] + l, lanes));
 		}
-	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-11 : 1e-3), "%s, %s: sums of the way back are off by %.2g", isa_name(isa),
+	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-11 : 1e-3), "%s, %s: sums of the backward pass are off by %.2g", isa_name(isa),
 		precision == PRECISION_DOUBLE ? "double" : "single", worst);
 	free(psi);
 	free(lam);
@@ -212,7 +212,7 @@ int main(void)
 {
 	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++)
 		for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
-			test_skew((enum isa)isa, (enum precision)precision);
+			test_anti_hermitian((enum isa)isa, (enum precision)precision);
 			test_flips((enum isa)isa, (enum precision)precision);
 		}
 	return tap_done();

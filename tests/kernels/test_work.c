@@ -76,7 +76,7 @@ static void test_fresh(void)
 
 /* Of a circuit's steps: for how many the plan counts what the kernels do. */
 struct counted { unsigned fresh, fresh_done, fresh_planned, along, along_wrong; };
-/* Of its stages: which put back less than all on the way back, and where the plan counts something else. */
+/* Of its stages: which put back less than all in the backward pass, and where the plan counts something else. */
 struct put_back { unsigned less, wrong; };
 
 static const struct cpu_op *op_of(const struct cpu_stage *s, const struct plan_step *st)
@@ -123,7 +123,7 @@ static void compare_back(const struct plan *pl, const struct cpu_circuit *c, str
 	}
 }
 
-/* Do the passes of a shared state have the operations of the plan, forward and with the way back? */
+/* Do the passes of a shared state have the operations of the plan, forward and with the backward pass? */
 static bool passes_agree(const struct plan *pl)
 {
 	double both, forward, nominal, sum[2] = { 0 };

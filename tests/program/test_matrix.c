@@ -3,7 +3,7 @@
  * differences, through adjoints, controls, references and expressions. */
 #include "config.h"
 #include "runtime/program/matrix.h"
-#include "runtime/program/skew.h"
+#include "runtime/program/anti_hermitian.h"
 
 #include <math.h>
 #include "runtime/base/rng.h"
@@ -134,9 +134,9 @@ static double loss(const double *weight, const double *input, const cplx *r)
 }
 
 /* What matrix_reverse takes of these: Y = R U^T. */
-static void skew_of(const cplx *u, const cplx *r, double *skew)
+static void anti_hermitian_of(const cplx *u, const cplx *r, double *anti_hermitian)
 {
-	memset(skew, 0, set.offset[NMATRIX] * sizeof *skew);
+	memset(anti_hermitian, 0, set.offset[NMATRIX] * sizeof *anti_hermitian);
 	for (unsigned m = 0; m < NMATRIX; m++) {
 		unsigned d = matrix_dim(&matrices[m]);
 		const cplx *a = r + set.offset[m], *b = u + set.offset[m];
@@ -145,7 +145,7 @@ static void skew_of(const cplx *u, const cplx *r, double *skew)
 			for (unsigned j = 0; j < d; j++)
 				for (unsigned k = 0; k < d; k++)
 					y[i * d + j] += a[i * d + k] * b[j * d + k];
-		skew_add(d, y, skew + set.offset[m]);
+		anti_hermitian_add(d, y, anti_hermitian + set.offset[m]);
 	}
 }
 
@@ -252,13 +252,13 @@ static void control_on_zero(void)
 static void reverse(double *weight, const double *input)
 {
 	double value[NEXPR], slope[NEXPR] = { 0 }, got[NWEIGHT] = { 0 };
-	double torque[NMATRIX * MATRIX_ENTRIES_MAX], skew[NMATRIX * MATRIX_ENTRIES_MAX];
+	double pauli_gradient[NMATRIX * MATRIX_ENTRIES_MAX], anti_hermitian[NMATRIX * MATRIX_ENTRIES_MAX];
 	cplx u[NMATRIX * MATRIX_ENTRIES_MAX], r[NMATRIX * MATRIX_ENTRIES_MAX];
 	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
 		r[i] = cplx_of(draw(), draw());
 	build_all(weight, input, value, u);
-	skew_of(u, r, skew);
-	matrix_reverse(&set, value, u, NULL, NULL, NULL, skew, torque, slope);
+	anti_hermitian_of(u, r, anti_hermitian);
+	matrix_reverse(&set, value, u, NULL, NULL, NULL, anti_hermitian, pauli_gradient, slope);
 	program_eval_reverse(&prog, value, slope, got);
 	for (unsigned k = 0; k < NWEIGHT; k++) {
 		static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
@@ -286,16 +286,16 @@ static void only_needed(const double *weight, const double *input)
 static void same_bits(const double *weight, const double *input)
 {
 	double value[NEXPR], slope[3][NEXPR] = { 0 };
-	double torque[NMATRIX * MATRIX_ENTRIES_MAX], skew[NMATRIX * MATRIX_ENTRIES_MAX];
+	double pauli_gradient[NMATRIX * MATRIX_ENTRIES_MAX], anti_hermitian[NMATRIX * MATRIX_ENTRIES_MAX];
 	cplx u[3][NMATRIX * MATRIX_ENTRIES_MAX] = { 0 }, kept[NMATRIX * MATRIX_ENTRIES_MAX * 4];
 	tap_ok(set.nkept > 0 && set.nkept <= sizeof kept / sizeof *kept, "%u numbers are kept", set.nkept);
 	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
-		skew[i] = draw();
+		anti_hermitian[i] = draw();
 	program_eval(&prog, weight, input, value);
 	for (unsigned k = 0; k < 3; k++) {
 		matrix_plain(k == 2);
 		matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, u[k], k ? kept : NULL);
-		matrix_reverse(&set, value, u[k], k ? kept : NULL, NULL, NULL, skew, torque, slope[k]);
+		matrix_reverse(&set, value, u[k], k ? kept : NULL, NULL, NULL, anti_hermitian, pauli_gradient, slope[k]);
 	}
 	matrix_plain(false);
 	tap_ok(!memcmp(u[0], u[1], sizeof u[0]) && !memcmp(u[0], u[2], sizeof u[0]), "matrices are the same bits however they are made");
@@ -324,16 +324,16 @@ static void speed(void)
 	arena_init(&a);
 	program_derive(&p);
 	matrix_set_of(&s, &p, &a);
-	double torque[16], skew[16];
+	double pauli_gradient[16], anti_hermitian[16];
 	cplx u[16];
 	double start = clock_seconds(), built, reversed;
 	for (unsigned i = 0; i < ROUNDS; i++)
 		matrix_build(&s, value, VALUE_SHARED, VALUE_SHARED, NULL, u, NULL);
 	built = clock_seconds();
 	for (unsigned i = 0; i < 16; i++)
-		skew[i] = creal(u[i]);
+		anti_hermitian[i] = creal(u[i]);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		matrix_reverse(&s, value, u, NULL, NULL, NULL, skew, torque, slope);
+		matrix_reverse(&s, value, u, NULL, NULL, NULL, anti_hermitian, pauli_gradient, slope);
 	reversed = clock_seconds();
 	tap_note("a block of %d angles: build %.2f us, reverse %.2f us", N, (built - start) / ROUNDS * 1e6,
 		(reversed - built) / ROUNDS * 1e6);

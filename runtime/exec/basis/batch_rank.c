@@ -276,7 +276,7 @@ static int overlaps(struct evaluator *ev, struct err *e)
 	return code;
 }
 
-/* ---- all before the way back ---- */
+/* ---- all before the backward pass ---- */
 
 static int begin(struct evaluator *ev, struct err *e)
 {
@@ -313,7 +313,7 @@ int rank_begin(struct evaluator *ev, struct err *e)
 	return code;
 }
 
-/* ---- the way back ---- */
+/* ---- the backward pass ---- */
 
 int rank_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e)
 {
@@ -331,7 +331,7 @@ int rank_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed
 	w->input.whole = true;
 	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
 		ev->backend->bank->backward(ev->state, worker, c, &w->input, unit, k->r,
-			k->a + (size_t)k->first_form[c] * k->r * k->r, w->skew_shared, w->skew_sample);
+			k->a + (size_t)k->first_form[c] * k->r * k->r, w->anti_hermitian_shared, w->anti_hermitian_sample);
 	memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
 	code = adjoint_vector(ev, w, first, count, v, e);
 	if (!code && !unit)

@@ -53,10 +53,10 @@ void rank_prepare(struct evaluator *ev);
 bool rank_on(const struct evaluator *ev);
 /* Dimensions and samples of the prepared batch; false when it is not taken. */
 bool rank_size(const struct evaluator *ev, uint32_t *r, uint32_t *nsample);
-/* All before the way back: basis states, readouts of all samples, slopes.  Once a call of prepare
+/* All before the backward pass: basis states, readouts of all samples, slopes.  Once a call of prepare
  * and weights.  With the evaluator's threads. */
 int rank_begin(struct evaluator *ev, struct err *e);
-/* The whole batch: begin, the way back, and sums into ev->sum. */
+/* The whole batch: begin, the backward pass, and sums into ev->sum. */
 int rank_run(struct evaluator *ev, struct err *e);
 /* A unit of basis samples, as evaluator_unit; begins where nobody has. */
 int rank_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e);

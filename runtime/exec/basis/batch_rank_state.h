@@ -54,7 +54,7 @@ int rank_parts(struct evaluator *ev, uint32_t n, part_fn fn, struct err *e);
 bool rank_find(struct evaluator *ev, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
 
 /* batch_rank_readouts.c: readouts of a sample of the whole batch from the overlaps; all readouts and slopes; the tables
- * for the way back; a few samples evolved by themselves. */
+ * for the backward pass; a few samples evolved by themselves. */
 void rank_combine(const struct evaluator *ev, unsigned worker, uint32_t sample, double *readout);
 int rank_read(struct evaluator *ev, struct err *e);
 int rank_mix(struct evaluator *ev, struct err *e);

@@ -21,7 +21,7 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
-	bool whole;                  /* the final state itself is wanted: small_tail is not taken, the way back does not begin early */
+	bool whole;                  /* the final state itself is wanted: small_tail is not taken, the backward pass does not begin early */
 };
 
 /* What a worker thread runs: pull units until -1. */
@@ -51,7 +51,7 @@ struct bank_ops {
 	/* lambda_k = sum_jl a[(j * nstate + k) * nstate + l] O_j state_l over the forms j, for the states k of a
 	 * unit, then the adjoint sweep, as backward does it; `in` is the unit's. */
 	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-		uint32_t unit, uint32_t nstate, const cplx *a, double *skew_shared, double *const *skew_sample);
+		uint32_t unit, uint32_t nstate, const cplx *a, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 };
 
 struct backend {
@@ -81,12 +81,12 @@ struct backend {
 	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, bool keep, double *readout);
 	/* lambda = sum_k slope[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what
-	 * gradients need of the cross matrix (see skew.h) of every matrix m that plan->cross marks into
-	 * skew_shared + offset[m] (classes CONSTANT, SHARED: summed over the samples of the unit in a fixed
-	 * order) or skew_sample[s] + offset[m] (class SAMPLE).
+	 * gradients need of the cross matrix (see anti_hermitian.h) of every matrix m that plan->cross marks into
+	 * anti_hermitian_shared + offset[m] (classes CONSTANT, SHARED: summed over the samples of the unit in a fixed
+	 * order) or anti_hermitian_sample[s] + offset[m] (class SAMPLE).
 	 * Follows forward(c, keep) with the same input. */
 	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
-		const struct unit_input *in, const double *slope, double *skew_shared, double *const *skew_sample);
+		const struct unit_input *in, const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
 	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared

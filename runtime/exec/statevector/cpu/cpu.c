@@ -9,7 +9,7 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 enum {
-	KEEP_BYTES_MAX = 512 << 10,      /* states of several circuits that a worker keeps for the way back */
+	KEEP_BYTES_MAX = 512 << 10,      /* states of several circuits that a worker keeps for the backward pass */
 	HUGE_PAGE = 2 << 20, CACHE_LINE = 64
 };
 

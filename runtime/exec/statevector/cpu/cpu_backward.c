@@ -3,7 +3,7 @@
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
-#include "runtime/program/skew.h"
+#include "runtime/program/anti_hermitian.h"
 
 /* Place of the sums of a block with these base targets among a diagonal step's. */
 static size_t base_place(const struct backend_state *b, const struct cpu_step *s, size_t base)
@@ -83,7 +83,7 @@ void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t b
 			k->unapply(psi, lambda, s->nhot, &st->back, cpu_step_matrix(w, st, true, &room),
 				st->plan->cross ? cross + st->cross : NULL, st->per_lane, ahead);
 		else
-			k->skew(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
+			k->anti_hermitian(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
 	}
 }
 
@@ -128,7 +128,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void add_adjoint(unsigned d, const cplx *u, const double *sum, double *to)
 {
 	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 }, whole[MATRIX_ENTRIES_MAX] = { 0 };
-	skew_cross(d, sum, y);
+	anti_hermitian_cross(d, sum, y);
 	for (unsigned i = 0; i < d; i++)
 		for (unsigned j = 0; j < d; j++)
 			for (unsigned k = 0; k < d; k++)
@@ -137,7 +137,7 @@ static void add_adjoint(unsigned d, const cplx *u, const double *sum, double *to
 		for (unsigned j = 0; j < d; j++)
 			for (unsigned k = 0; k < d; k++)
 				whole[i * d + j] -= cplx_mul(conj(u[i * d + k]), part[k * d + j]);
-	skew_add(d, whole, to);
+	anti_hermitian_add(d, whole, to);
 }
 
 /* Step st's sums to its matrix' own, u being all matrices. */
@@ -159,7 +159,7 @@ static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
 
 /* The chunks' sums from `place` on, times `scale`, to the matrices they are of. */
 static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_stage *s,
-	const struct unit_input *in, size_t place, double scale, double *skew_shared, double *const *skew_sample)
+	const struct unit_input *in, size_t place, double scale, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	const double *part = cpu_chunk_sums(b, w) + place;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
@@ -175,9 +175,9 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 		for (unsigned e = 0; e < n; e++)
 			r[e] *= scale;
 		if (of_sample(b, st))
-			add_sums(b, st, in->u[0], r, skew_sample[0]);
+			add_sums(b, st, in->u[0], r, anti_hermitian_sample[0]);
 		else
-			add_sums(b, st, b->u, r, skew_shared);
+			add_sums(b, st, b->u, r, anti_hermitian_shared);
 	}
 }
 
@@ -197,7 +197,7 @@ static void sample_sums(const struct cpu_step *st, const double *cross, unsigned
 
 /* SHAPE_SAMPLES: a lane is a sample. */
 static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
-	const struct unit_input *in, double *skew_shared, double *const *skew_sample)
+	const struct unit_input *in, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
@@ -207,18 +207,18 @@ static void collect_lanes(const struct backend_state *b, const double *cross, co
 			continue;
 		if (!of_sample(b, st)) {
 			step_sums(b, st, cross, r);
-			add_sums(b, st, b->u, r, skew_shared);
+			add_sums(b, st, b->u, r, anti_hermitian_shared);
 			continue;
 		}
 		for (uint32_t sample = 0; sample < in->nsample; sample++) {
 			sample_sums(st, cross + st->cross + sample, lanes, r);
-			add_sums(b, st, in->u[sample], r, skew_sample[sample]);
+			add_sums(b, st, in->u[sample], r, anti_hermitian_sample[sample]);
 		}
 	}
 }
 
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const struct cpu_begin *begin, double *skew_shared, double *const *skew_sample)
+	void *psi, const struct cpu_begin *begin, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	uint32_t first = 0, from = c->nstage;
 	double scale = 1;
@@ -228,7 +228,7 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 	if (begin->turned) {   /* all sums are linear in the slope */
 		scale = begin->slope[0];
 		from--;
-		collect_chunks(b, w, &c->stage[from], in, b->chunk_turned, scale, skew_shared, skew_sample);
+		collect_chunks(b, w, &c->stage[from], in, b->chunk_turned, scale, anti_hermitian_shared, anti_hermitian_sample);
 	}
 	for (uint32_t k = from; k-- > first; ) {
 		sweep.stage = &c->stage[k];
@@ -240,20 +240,20 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
-			collect_chunks(b, w, sweep.stage, in, 0, scale, skew_shared, skew_sample);
+			collect_chunks(b, w, sweep.stage, in, 0, scale, anti_hermitian_shared, anti_hermitian_sample);
 			cpu_took(b, began, &c->seconds[k].back);
 		} else {
 			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
 			if (sweep.tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
 			cpu_backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
-			collect_lanes(b, w->cross, sweep.stage, in, skew_shared, skew_sample);
+			collect_lanes(b, w->cross, sweep.stage, in, anti_hermitian_shared, anti_hermitian_sample);
 		}
 	}
 }
 
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	const double *slope, double *skew_shared, double *const *skew_sample)
+	const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
@@ -266,7 +266,7 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	bool tail = cpu_tail_taken(c, in);
 	matrix_room room;
 	if (tail)
-		cpu_tail_sums(b, w, c, slope, skew_shared);
+		cpu_tail_sums(b, w, c, slope, anti_hermitian_shared);
 	if (begin.turned) {
 		begin.slope = slope;
 	} else if (tail) {
@@ -279,5 +279,5 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 		cpu_lambda(b, w, c, psi, w->lambda, slope);
 		cpu_took(b, began, &c->seconds[c->nstage].back);
 	}
-	cpu_unsweep(b, w, c, in, psi, &begin, skew_shared, skew_sample);
+	cpu_unsweep(b, w, c, in, psi, &begin, anti_hermitian_shared, anti_hermitian_sample);
 }

@@ -284,7 +284,7 @@ static int bank_overlaps(struct backend_state *b, uint32_t number, uint32_t nsta
 	return 0;
 }
 
-/* ---- the way back ---- */
+/* ---- the backward pass ---- */
 
 struct mixing {
 	struct backend_state *b;
@@ -372,7 +372,7 @@ static void *mixed(struct mixing *x, struct cpu_worker *w)
 }
 
 static void bank_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	uint32_t unit, uint32_t nstate, const cplx *a, double *skew_shared, double *const *skew_sample)
+	uint32_t unit, uint32_t nstate, const cplx *a, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
@@ -385,7 +385,7 @@ static void bank_backward(struct backend_state *b, unsigned worker, uint32_t num
 		w->lambda = mixed(&x, w);
 	else
 		mix_lanes(&x);
-	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, skew_shared, skew_sample);
+	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared, anti_hermitian_sample);
 	w->lambda = own;
 }
 

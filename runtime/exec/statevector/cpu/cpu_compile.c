@@ -26,7 +26,7 @@ static void fix_idle(const struct cpu_layout *l, uint64_t known, struct kernel_s
 }
 
 /* In all steps but the diagonal ones, which may be put off, and those on the way.  live: bits that steps before
- * the stage have turned; left: those that the way back finds turned. */
+ * the stage have turned; left: those that the backward pass finds turned. */
 static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct cpu_layout *l, uint64_t live, uint64_t left)
 {
 	for (uint32_t k = 0; k < s->nstep; k++) {

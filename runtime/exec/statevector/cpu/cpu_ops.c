@@ -59,7 +59,7 @@ void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 	}
 }
 
-/* ---- the way forward ---- */
+/* ---- the forward pass ---- */
 
 /* One of several matrices that one visit can do. */
 static bool is_one(const struct cpu_step *st)

@@ -22,14 +22,14 @@ static inline const struct kernels *kernels_of(const struct plan *pl)
 
 struct cpu_step {
 	struct kernel_step kernel;
-	struct kernel_step back;     /* the same for the way back, where fewer rows may be known to be 0 */
+	struct kernel_step back;     /* the same for the backward pass, where fewer rows may be known to be 0 */
 	const struct plan_step *plan;
 	uint32_t lane_on;            /* lanes that the lane controls allow */
 	bool lane_masked;            /* some lane is off */
 	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
 	bool per_lane;               /* its cross matrix is wanted lane by lane */
-	size_t cross;                /* place of its sums (skew.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
+	size_t cross;                /* place of its sums (anti_hermitian.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
 	size_t sum;                  /* place among the stage's sums: [d*d] */
 	size_t at;                   /* entries before its matrix and inverse in b->matrix, or of class SAMPLE in a worker's */
 	uint32_t *noise[2];          /* (2*d*d) of their entries, or NULL: see kernels.h, round */
@@ -88,7 +88,7 @@ struct cpu_part {
 
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
-	uint32_t nop; struct cpu_op *op;         /* the same steps for the way forward; SHAPE_SAMPLES: behind the constant start */
+	uint32_t nop; struct cpu_op *op;         /* the same steps for the forward pass; SHAPE_SAMPLES: behind the constant start */
 	unsigned nhot;               /* a block has 2^nhot rows */
 	uint8_t row_bit[64];         /* (nhot) bits of a block's rows among the state's, ascending */
 	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
@@ -98,9 +98,9 @@ struct cpu_stage {
 	struct cpu_blocks forward, back;
 	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
 	uint32_t first_cross;        /* steps before it need no backward visit */
-	bool undoes;                 /* the way back changes psi and lambda */
-	size_t unread;               /* bits of a block's row number: where one is 1, no stage before reads the row on the way back */
-	bool past;                   /* the way back writes a lambda that is made here past the caches */
+	bool undoes;                 /* the backward pass changes psi and lambda */
+	size_t unread;               /* bits of a block's row number: where one is 1, no stage before reads the row in the backward pass */
+	bool past;                   /* the backward pass writes a lambda that is made here past the caches */
 	bool in_place, turns_in_place;       /* its one block is the state as it lies there; is where it turns */
 };
 
@@ -124,7 +124,7 @@ struct cpu_circuit {
 	unsigned nbit;               /* as stored */
 	size_t nrow;
 	uint32_t nstage; struct cpu_stage *stage;
-	bool turns;                  /* the way back begins on the way forward (plan_turns) */
+	bool turns;                  /* the backward pass begins in the forward pass (plan_turns) */
 	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
 	uint32_t nz; size_t *sign_row;           /* (nz) of those */
 	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
@@ -168,7 +168,7 @@ struct backend_state {
 	size_t nentry[2];            /* while compiling: entries that steps have in these, and in a worker's, */
 	uint32_t nstep;              /* and steps */
 	double *chunk;               /* partial sums of CPU_CHUNKS chunks, for every worker that holds states: those of one pass, then */
-	size_t chunk_turned;         /* from this number on, those that the way forward makes for the way back (turns) */
+	size_t chunk_turned;         /* from this number on, those that the forward pass makes for the backward pass (turns) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
 	struct cpu_bank *bank;       /* NULL until it is wanted */
@@ -187,7 +187,7 @@ static inline void cpu_took(const struct backend_state *b, double began, double 
 /* cpu_compile.c: plan -> compiled circuits, in b->arena. */
 void cpu_compile(struct backend_state *b);
 
-/* cpu_ops.c: what the way forward does, from step `first` of a stage on; and flips: cx that steps behind them do. */
+/* cpu_ops.c: what the forward pass does, from step `first` of a stage on; and flips: cx that steps behind them do. */
 void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first);
 void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
 /* Mark ops as fresh, and rows that they write first; turned: bits that steps before the stage have turned; idle: bits
@@ -221,10 +221,10 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
 void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
 	bool keep, double *readout);
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-	const double *slope, double *skew_shared, double *const *skew_sample);
+	const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
- * the way back from psi and what lambda is made of. */
+ * the backward pass from psi and what lambda is made of. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in);
 struct cpu_begin {
@@ -233,7 +233,7 @@ struct cpu_begin {
 	bool turned;                 /* forward has undone the last stage for a slope of 1; slope[0] is the true one */
 };
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const struct cpu_begin *begin, double *skew_shared, double *const *skew_sample);
+	void *psi, const struct cpu_begin *begin, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* cpu_bank.c: states kept side by side. */
 extern const struct bank_ops cpu_bank_ops;

@@ -285,7 +285,7 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
 		if (sweep.turn && sweep.b->shared)
-			c->seconds[k].back = 0;   /* it is in the way forward */
+			c->seconds[k].back = 0;   /* it is in the forward pass */
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
 	}
 }

@@ -17,8 +17,8 @@ struct sweep {
 	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
 	bool tail;                   /* the stage ends with the tail, which is taken */
 	const void *tail_matrix;     /* where lambda is made: it is matrix psi, */
-	const double *slope;         /* or of these slopes of readouts, or if NULL on the way back it is there */
-	bool turn;                   /* forward: the way back begins in the last stage's blocks; in the stage: it is that one */
+	const double *slope;         /* or of these slopes of readouts, or if NULL in the backward pass it is there */
+	bool turn;                   /* forward: the backward pass begins in the last stage's blocks; in the stage: it is that one */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
@@ -96,7 +96,7 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 		w->b->k->gather(block, state, base, &r);
 }
 
-/* On the way back only rows that are read again are put back, and a large lambda that is made here goes past the caches.  A stage
+/* On the backward pass only rows that are read again are put back, and a large lambda that is made here goes past the caches.  A stage
  * that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
@@ -133,9 +133,9 @@ void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
 /* The matrix of lambda, lane by lane in SHAPE_SAMPLES. */
 void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c, const double *slope, void *matrix);
-/* The tail's own cross matrix added to skew_shared. */
+/* The tail's own cross matrix added to anti_hermitian_shared. */
 void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	double *skew_shared);
+	double *anti_hermitian_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
 /* ---- cpu_part.c ---- */
@@ -170,7 +170,7 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 /* Where a worker keeps the state of circuit c. */
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
 
-/* Where backward follows: does the way back begin on the way forward? */
+/* Where backward follows: does the backward pass begin in the forward pass? */
 static inline bool cpu_turns(const struct cpu_circuit *c, const struct unit_input *in) { return c->turns && !in->whole; }
 
 /* psi becomes the final state of the circuit, or with `turn` that before the last stage.  sums: and where the circuit has

@@ -3,11 +3,11 @@
  *
  * P[k,c] = sum conj(psi[k]) psi[c] over what U does not touch is a kernel's cross matrix of psi with itself.  With
  * the matrices O_j of the readouts, y_j = sum_kc (U^+ O_j U)[k,c] P[k,c]; lambda = U^+ D U psi, D = sum_j slope_j O_j;
- * and U's own cross matrix (skew.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. */
+ * and U's own cross matrix (anti_hermitian.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. */
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
-#include "runtime/program/skew.h"
+#include "runtime/program/anti_hermitian.h"
 
 static unsigned dim(const struct cpu_tail *t) { return 1u << t->step->plan->ntarget; }
 
@@ -178,14 +178,14 @@ static void add_before(const cplx *ou, const cplx *g, unsigned d, cplx *r)
 }
 
 /* Of Y = R U^T. */
-static void add_behind(const cplx *r, const cplx *u, unsigned d, double *skew)
+static void add_behind(const cplx *r, const cplx *u, unsigned d, double *anti_hermitian)
 {
 	cplx y[MATRIX_ENTRIES_MAX] = { 0 };
 	for (unsigned i = 0; i < d; i++)
 		for (unsigned j = 0; j < d; j++)
 			for (unsigned k = 0; k < d; k++)
 				y[i * d + j] += cplx_mul(r[i * d + k], u[j * d + k]);
-	skew_add(d, y, skew);
+	anti_hermitian_add(d, y, anti_hermitian);
 }
 
 void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c, const double *slope, void *matrix)
@@ -207,7 +207,7 @@ void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
 }
 
 void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	double *skew_shared)
+	double *anti_hermitian_shared)
 {
 	const struct plan_step *s = c->tail->step->plan;
 	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
@@ -227,7 +227,7 @@ void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, co
 		}
 		add_before(c->tail->ou + (size_t)j * d * d, g, d, before);
 	}
-	add_behind(before, b->u + b->plan->set.offset[s->matrix], d, skew_shared + b->plan->set.offset[s->matrix]);
+	add_behind(before, b->u + b->plan->set.offset[s->matrix], d, anti_hermitian_shared + b->plan->set.offset[s->matrix]);
 }
 
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda)

@@ -3,7 +3,7 @@
 #ifndef QCNN_CROSS_TMPL_H
 #define QCNN_CROSS_TMPL_H
 
-#include "runtime/exec/statevector/cpu/skew_tmpl.h"
+#include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
 
 /* An entry of R += conj(l) y. */
 INLINE void cross_entry(vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: dense matrices and permutations on the way forward. */
+ * Template: dense matrices and permutations in the forward pass. */
 #ifndef QCNN_DENSE_TMPL_H
 #define QCNN_DENSE_TMPL_H
 

@@ -4,7 +4,7 @@
 #define QCNN_DIAGONAL_TMPL_H
 
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
-#include "runtime/exec/statevector/cpu/skew_tmpl.h"
+#include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
 
 /* Phase of target index r. */
 INLINE void phase_of(const real *phase, unsigned stride, unsigned r, bool lanewise, vec *re, vec *im)
@@ -130,7 +130,7 @@ static void apply_table(void *psi, unsigned nbit, const struct kernel_step *s, c
 	}
 }
 
-INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *skew, bool per_lane)
+INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *anti_hermitian, bool per_lane)
 {
 	enum { RUN = 256 };   /* rows summed in the kernels' precision before they go to double */
 	size_t row = 0;
@@ -148,25 +148,25 @@ INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec
 			}
 		}
 		if (cross)
-			totals_flush(1, &sum, skew, per_lane);
+			totals_flush(1, &sum, anti_hermitian, per_lane);
 	}
 }
 
 static void unscale(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride,
-	unsigned active, double *skew, bool per_lane)
+	unsigned active, double *anti_hermitian, bool per_lane)
 {
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s);
 	for (unsigned t = 0; t < 1u << s->ntarget; t++) {
 		real *p = row_at(psi, s->control + s->target[t]), *q = row_at(lam, s->control + s->target[t]);
-		double *sum = skew ? skew + (size_t)t * (per_lane ? LANES : 1) : NULL;
+		double *sum = anti_hermitian ? anti_hermitian + (size_t)t * (per_lane ? LANES : 1) : NULL;
 		bool on = (active >> t) & 1;
 		vec a, b;
 		phase_of(phase, stride, t, s->lanewise, &a, &b);
-		if (on && skew)
+		if (on && anti_hermitian)
 			unscale_rows(p, q, n, mask, a, b, true, true, sum, per_lane);
 		else if (on)
 			unscale_rows(p, q, n, mask, a, b, true, false, sum, per_lane);
-		else if (skew)
+		else if (anti_hermitian)
 			unscale_rows(p, q, n, mask, a, b, false, true, sum, per_lane);
 	}
 }

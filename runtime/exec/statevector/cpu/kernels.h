@@ -115,14 +115,14 @@ struct kernels {
 	/* to <- U_n .. U_1 from, for n matrices on one qubit each, at most KERNEL_ONES_MAX, without controls, all of one form
 	 * and all lanewise or none; `from` may be `to`.  16 flops an amplitude and matrix, or half. */
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
-	/* The backward visit: what gradients need of Y[r,c] = conj(lam[r]) psi[c] is added to `skew` (runtime/program/skew.h); then
-	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  skew: [d*d] doubles, or [d*d][lanes] when it is wanted
+	/* The backward visit: what gradients need of Y[r,c] = conj(lam[r]) psi[c] is added to `anti_hermitian` (runtime/program/anti_hermitian.h); then
+	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  anti_hermitian: [d*d] doubles, or [d*d][lanes] when it is wanted
 	 * lane by lane, or NULL when it is not wanted.  24 * 2^ntarget - 4 flops an amplitude, or 12 * 2^ntarget - 4.  On the way it asks for
 	 * rows of `ahead` (or NULL). */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
-		const void *v, double *skew, bool per_lane, struct kernel_ahead *ahead);
+		const void *v, double *anti_hermitian, bool per_lane, struct kernel_ahead *ahead);
 	/* The sums alone.  8 * 2^ntarget - 4 flops an amplitude, or 4 * 2^ntarget - 4. */
-	void (*skew)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *skew, bool per_lane);
+	void (*anti_hermitian)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *anti_hermitian, bool per_lane);
 	/* All of a cross matrix, whatever the step's form: R[r,c] += conj(lam[r]) psi[c], [d*d][2] doubles, or [d*d][2][lanes].
 	 * 8 * 2^ntarget flops an amplitude. */
 	void (*cross)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane);
@@ -130,10 +130,10 @@ struct kernels {
 	/* A diagonal step: the rows of target index r are multiplied by phase[r * stride], [2] or, lanewise,
 	 * [2][lanes]; of those that `active` does not mark the phase is 1.  6 flops an amplitude of them. */
 	void (*scale)(void *psi, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride, unsigned active);
-	/* Its backward visit, the phases being those of the inverse: skew[r] += Im conj(lam) psi over the rows of r.
-	 * skew: [d] doubles, or [d][lanes], or NULL. */
+	/* Its backward visit, the phases being those of the inverse: anti_hermitian[r] += Im conj(lam) psi over the rows of r.
+	 * anti_hermitian: [d] doubles, or [d][lanes], or NULL. */
 	void (*unscale)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *phase, unsigned stride,
-		unsigned active, double *skew, bool per_lane);
+		unsigned active, double *anti_hermitian, bool per_lane);
 
 	/* Many diagonal steps at once: a table of one factor per row, 2^nbit real parts, then as many imaginary
 	 * ones, at least `lanes` each.  table_one: all are 1; table_scale: as scale, of the factors (not lanewise);

@@ -11,7 +11,7 @@
 #include "runtime/exec/statevector/cpu/ones_tmpl.h"
 #include "runtime/exec/statevector/cpu/pairs_tmpl.h"
 #include "runtime/exec/statevector/cpu/readouts_tmpl.h"
-#include "runtime/exec/statevector/cpu/skew_tmpl.h"
+#include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
 #include "runtime/exec/statevector/cpu/totals_tmpl.h"
 #include "runtime/exec/statevector/cpu/unapply_tmpl.h"
 #include "runtime/exec/statevector/cpu/vectors_tmpl.h"
@@ -22,7 +22,7 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
 	.zero = zero, .put = put, .get = get, .store = store, .round = round_entries, .adjoint = adjoint, .fetch = fetch,
 	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
-	.unapply = unapply, .skew = skew, .cross = cross, .scale = scale, .unscale = unscale,
+	.unapply = unapply, .anti_hermitian = anti_hermitian, .cross = cross, .scale = scale, .unscale = unscale,
 	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
 	.gather = gather, .scatter = scatter, .finish = finish, .past_is_there = past_is_there,
 	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,

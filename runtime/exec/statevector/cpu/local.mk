@@ -34,6 +34,7 @@ libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 # KERNEL is the suffix of the set's one table of functions.
 kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_CFLAGS) $(SANITIZE_CFLAGS)
 kernel_sources = \
+	runtime/exec/statevector/cpu/anti_hermitian_tmpl.h \
 	runtime/exec/statevector/cpu/blocks_tmpl.h \
 	runtime/exec/statevector/cpu/cross_tmpl.h \
 	runtime/exec/statevector/cpu/dense_tmpl.h \
@@ -46,7 +47,6 @@ kernel_sources = \
 	runtime/exec/statevector/cpu/ones_tmpl.h \
 	runtime/exec/statevector/cpu/pairs_tmpl.h \
 	runtime/exec/statevector/cpu/readouts_tmpl.h \
-	runtime/exec/statevector/cpu/skew_tmpl.h \
 	runtime/exec/statevector/cpu/totals_tmpl.h \
 	runtime/exec/statevector/cpu/unapply_tmpl.h \
 	runtime/exec/statevector/cpu/vectors_tmpl.h \

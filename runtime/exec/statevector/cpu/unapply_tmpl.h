@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: dense matrices on the way back. */
+ * Template: dense matrices in the backward pass. */
 #ifndef QCNN_UNAPPLY_TMPL_H
 #define QCNN_UNAPPLY_TMPL_H
 
-#include "runtime/exec/statevector/cpu/skew_tmpl.h"
+#include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
 
 /* Sums, while both states are as the step left them; then both are undone. */
 INLINE void unapply_groups(unsigned ngroup, real *psi, real *lam, size_t step, const size_t *stride, const real *v, unsigned d,
 	bool lanewise, enum kernel_form form, vec *sum)
 {
-	skew_groups(ngroup, d, form, psi, lam, step, stride, sum);
+	anti_hermitian_groups(ngroup, d, form, psi, lam, step, stride, sum);
 	apply_groups(ngroup, psi, step, stride, v, d, lanewise, form);
 	apply_groups(ngroup, lam, step, stride, v, d, lanewise, form);
 }
 
 INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *skew, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
+	double *anti_hermitian, bool per_lane, struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget;
 	struct walk w = walk_of(nbit, fixed_mask(s));
@@ -24,8 +24,8 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 	strides(s, d, stride);
 	for (size_t left = w.nrun; left > 0;) {
 		vec sum[16];
-		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
-		skew_begin(d, sum);
+		size_t run = ANTI_HERMITIAN_GROUPS / w.run < left ? ANTI_HERMITIAN_GROUPS / w.run : left;
+		anti_hermitian_begin(d, sum);
 		left -= run;
 		for (; run > 0; run--, at = row_next(at, w.mask)) {
 			real *p = first + at, *q = first_lam + at;
@@ -42,23 +42,23 @@ INLINE void unapply_body(void *psi, void *lam, unsigned nbit, const struct kerne
 				unapply_groups(1, p, q, w.step, stride, v, d, lanewise, form, sum);
 			}
 		}
-		totals_flush(d * d, sum, skew, per_lane);
+		totals_flush(d * d, sum, anti_hermitian, per_lane);
 	}
 }
 
 INLINE void unapply_form(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
-	double *skew, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
+	double *anti_hermitian, bool per_lane, struct kernel_ahead *ahead, enum kernel_form form)
 {
 	switch (2 * s->ntarget + s->lanewise) {
-	case 2: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, false, form); break;
-	case 3: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 1, true, form); break;
-	case 4: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, false, form); break;
-	case 5: unapply_body(psi, lam, nbit, s, v, skew, per_lane, ahead, 2, true, form); break;
+	case 2: unapply_body(psi, lam, nbit, s, v, anti_hermitian, per_lane, ahead, 1, false, form); break;
+	case 3: unapply_body(psi, lam, nbit, s, v, anti_hermitian, per_lane, ahead, 1, true, form); break;
+	case 4: unapply_body(psi, lam, nbit, s, v, anti_hermitian, per_lane, ahead, 2, false, form); break;
+	case 5: unapply_body(psi, lam, nbit, s, v, anti_hermitian, per_lane, ahead, 2, true, form); break;
 	}
 }
 
 static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const void *v,
-	double *skew, bool per_lane, struct kernel_ahead *wanted);
+	double *anti_hermitian, bool per_lane, struct kernel_ahead *wanted);
 
 static void unapply_flipped(void *psi, void *lam, unsigned nbit, const struct kernel_step *s, const real *v,
 	double *sum, bool per_lane, struct kernel_ahead *ahead)
@@ -66,7 +66,7 @@ static void unapply_flipped(void *psi, void *lam, unsigned nbit, const struct ke
 	struct flipped f;
 	flipped_begin(&f, s);
 	if (sum && s->form == FORM_PARITY) {
-		skew(psi, lam, nbit, s, sum, per_lane);
+		anti_hermitian(psi, lam, nbit, s, sum, per_lane);
 		sum = NULL;
 	}
 	do {
@@ -85,7 +85,7 @@ static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 	}
 	if (!sum || s->ntarget == 3) {   /* no sums, or 64 that do not stay in registers: nothing is gained by one visit */
 		if (sum)
-			skew(psi, lam, nbit, s, sum, per_lane);
+			anti_hermitian(psi, lam, nbit, s, sum, per_lane);
 		apply(psi, nbit, s, v, wanted);
 		apply(lam, nbit, s, v, wanted);
 		return;

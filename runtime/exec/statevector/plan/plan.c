@@ -369,7 +369,7 @@ static void close_set(struct plan_build *b)
 				pl->cross[pl->circuit[i].step[k].matrix] = true;
 }
 
-/* The kept starts, stages where a state is not all near, and the way back. */
+/* The kept starts, stages where a state is not all near, and the backward pass. */
 static int make_stages(struct plan_build *b, struct err *e)
 {
 	struct plan *pl = b->pl;
@@ -395,7 +395,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 	}
 	for (uint32_t i = 0; i < pl->ncircuit; i++) {
 		plan_tail_last(&pl->circuit[i]);
-		plan_way_back(pl, &pl->circuit[i]);
+		plan_backward_pass(pl, &pl->circuit[i]);
 		plan_place(pl, &pl->circuit[i], b->o->random);
 	}
 	return 0;

@@ -33,7 +33,7 @@ struct plan_step {
 	uint32_t matrix;             /* UNITARY: number in plan.set; PREPARE: number of the vector (plan_circuit.prepare) */
 	bool adjoint;
 	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
-	bool undo;                   /* the way back needs the states before it: see plan_way_back */
+	bool undo;                   /* the backward pass needs the states before it: see plan_backward_pass */
 	bool tail;                   /* the shortcut small_tail: no state goes through it (plan_heisenberg.c) */
 	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
 	uint64_t control_mask, control_value;    /* acts where (index & mask) == value */
@@ -90,7 +90,7 @@ struct plan_options {
 	bool no_fuse;                /* one step per apply */
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
-	bool forward;                /* stages are cut for the way forward alone, whether gradients follow or not */
+	bool forward;                /* stages are cut for the forward pass alone, whether gradients follow or not */
 	bool small_tail;             /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
 	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
@@ -108,7 +108,7 @@ uint32_t plan_tail_qubits(const struct plan *pl);
 
 /* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, past the caches). */
 struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
-/* Of one sample; back: the way back without the way forward. */
+/* Of one sample; back: the backward pass without the forward pass. */
 struct plan_seconds { double forward, back; };
 /* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
  * and lambda, and all. */
@@ -118,9 +118,9 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
  * PLAN_NEAR_TERMS_MAX. */
 enum { PLAN_NEAR_TERMS_MAX = 128 };
 bool plan_sums_near(const struct plan_circuit *c);
-/* Does the way back make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
+/* Does the backward pass make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
 bool plan_lambda_near(const struct plan_circuit *c);
-/* Does the way back begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
+/* Does the backward pass begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
  * one readout alone: what follows lambda is linear in its slope, which is known when all blocks have been there.  Batch rank does
  * not, but is counted as if. */
 bool plan_turns(const struct plan *pl, const struct plan_circuit *c);

@@ -2,7 +2,7 @@
  * The shortcut small_tail: the last matrices before outputs of few qubits as one that no state goes through.
  *
  * With U their product on qubits T, all of an output's qubits among T, and P[k,c] = sum over the other qubits of
- * conj(psi[k]) psi[c] before them, <O> = sum_kc (U^+ O U)[k,c] P[k,c]: one matrix for all samples.  On the way back
+ * conj(psi[k]) psi[c] before them, <O> = sum_kc (U^+ O U)[k,c] P[k,c]: one matrix for all samples.  On the backward pass
  * lambda = U^+ (sum slope O) U psi, where U had to be undone twice and its cross matrix summed. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
@@ -56,7 +56,7 @@ static bool has_gradient(const struct plan_circuit *c)
 	return false;
 }
 
-/* Forward, and on the way back twice and its cross matrix. */
+/* Forward, and in the backward pass twice and its cross matrix. */
 static double step_off(const struct tail *t, const struct plan_step *s, bool gradient)
 {
 	double flops = ldexp(plan_cost(s->ntarget, t->b->def[s->matrix]->flags), -(int)s->ncontrol);

@@ -93,7 +93,7 @@ static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
 	return false;
 }
 
-/* Bits that stage k can put back in any order, where it does not hold the whole state.  On the way back, a stage that undoes
+/* Bits that stage k can put back in any order, where it does not hold the whole state.  On the backward pass, a stage that undoes
  * nothing leaves the state as it is. */
 static uint64_t put_back(const struct placing *p, uint32_t k)
 {
@@ -227,7 +227,7 @@ static void sort_places(struct placing *p, uint64_t bits, uint32_t k)
 
 static const uint8_t *places_now(struct placing *p) { return arena_copy(&p->pl->arena, p->at, p->nbit, 1); }
 
-/* Bits that the way back, where it visits the stage, finds turned by later ones. */
+/* Bits that the backward pass, where it visits the stage, finds turned by later ones. */
 static uint64_t left(const struct placing *p, const struct plan_stage *s)
 {
 	return s->first + s->count > p->c->first_cross ? plan_left(p->pl, p->c, s->first) : 0;

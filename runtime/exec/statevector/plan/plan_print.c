@@ -127,11 +127,11 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	for (uint32_t k = 0; k < c->nstage; k++)
 		print_stage(pl, out, c, k, &stage[k]);
 	if (c->nstage && !plan_lambda_near(c)) {
-		buf_str(out, "  outputs    readouts, and what the way back begins with\n");
+		buf_str(out, "  outputs    readouts, and what the backward pass begins with\n");
 		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
 	}
 	if (target_can(pl->target, TARGET_STAGES) && plan_turns(pl, c))
-		buf_printf(out, "  turn       the way back begins in stage %u on the way forward, block by block\n", c->nstage - 1);
+		buf_printf(out, "  turn       the backward pass begins in stage %u in the forward pass, block by block\n", c->nstage - 1);
 	if (target_can(pl->target, TARGET_STAGES))
 		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
 	for (uint32_t k = 0; k < c->nstep; k++)

@@ -46,7 +46,7 @@ static struct expected expect_cut(const struct plan_build *b, const struct plan_
 	pl.set.def = own.def;
 	plan_tail_last(&trial);
 	if (!b->o->forward)
-		plan_way_back(&pl, &trial);
+		plan_backward_pass(&pl, &trial);
 	all = plan_usual_seconds(&pl, &trial);
 	x = (struct expected){ b->o->forward ? all.forward : 2 * all.forward + all.back, trial.nstage - trial.nstart_stage };
 	free(own.def);

@@ -246,11 +246,11 @@ uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t
 	return bits;
 }
 
-/* turned: steps that turn away a bit which one on the way back takes for |0> are undone too. */
+/* turned: steps that turn away a bit which one in the backward pass takes for |0> are undone too. */
 static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool turned)
 {
 	struct held held = { 0, 0 };
-	uint64_t live = 0, idle = 0;   /* bits that some step has moved; that one on the way back takes for |0> still */
+	uint64_t live = 0, idle = 0;   /* bits that some step has moved; that one in the backward pass takes for |0> still */
 	c->first_cross = c->nstep;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		struct plan_step *s = &c->step[k];
@@ -277,7 +277,7 @@ struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_
 	return all;
 }
 
-void plan_way_back(const struct plan *pl, struct plan_circuit *c)
+void plan_backward_pass(const struct plan *pl, struct plan_circuit *c)
 {
 	double all;
 	mark_undo(pl, c, false);

@@ -24,7 +24,7 @@ uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
 
 /* Bits that some of the first nstep steps turn away from |0>. */
 uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep);
-/* Bits that the way back finds turned by steps from `first` on that it does not undo. */
+/* Bits that the backward pass finds turned by steps from `first` on that it does not undo. */
 uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first);
 
 /* Set c->first_cross and every step's undo.
@@ -34,7 +34,7 @@ uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t
  * that do not commute with it, and those that do not commute with these, must be undone first.
  * Steps that turn a bit away from |0> which it leaves out are undone too, where that should be faster: sums over
  * rows where psi was 0 need no visit then. */
-void plan_way_back(const struct plan *pl, struct plan_circuit *c);
+void plan_backward_pass(const struct plan *pl, struct plan_circuit *c);
 
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
  * keeps the rest in order.  Before plan_cut. */
@@ -53,7 +53,7 @@ void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uin
 /* What the circuit is expected to take on a machine like many, whatever this one is: plans are the same everywhere. */
 struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_circuit *c);
 
-/* Once steps stay where they are and the way back is known: fill the blocks of c's stages up, and set where bits lie in the state, of stages and in
+/* Once steps stay where they are and the backward pass is known: fill the blocks of c's stages up, and set where bits lie in the state, of stages and in
  * the end (without stages: bit b at b).  random: any legal places (tests). */
 void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random);
 

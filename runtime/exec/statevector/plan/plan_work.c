@@ -281,7 +281,7 @@ bool plan_sums_near(const struct plan_circuit *c)
 
 bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
 
-/* What the way back has to do in a stage. */
+/* What the backward pass has to do in a stage. */
 struct duties { bool undo, cross; };
 
 static struct duties duties_of(const struct plan_circuit *c, const struct plan_stage *s)

@@ -12,8 +12,8 @@ double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fr
 double plan_back_flops(const struct plan *pl, const struct plan_step *s);
 
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
- * live: bits that steps before the stage have turned; left: those that the way back finds turned besides; kept: amplitudes that
- * stages before read on the way back, all that it puts back where it undoes steps.  Diagonal steps wait for the step that changes a
+ * live: bits that steps before the stage have turned; left: those that the backward pass finds turned besides; kept: amplitudes that
+ * stages before read in the backward pass, all that it puts back where it undoes steps.  Diagonal steps wait for the step that changes a
  * bit which they look at: how many, those bits, and their operations one by one. */
 struct plan_visited { uint64_t hot, live, left, lanes, looked; unsigned waiting; double there, back, kept, waits; };
 
@@ -36,7 +36,7 @@ double plan_visit_read(const struct plan_visited *v);
 
 /* Is some output probabilities? */
 bool plan_has_probs(const struct plan_circuit *c);
-/* Amplitudes that go between memory and the blocks of a stage on the way back; where it turns less those that forward is spared.
+/* Amplitudes that go between memory and the blocks of a stage in the backward pass; where it turns less those that forward is spared.
  * *past: those of them, of a lambda that is made there, that are written past the caches. */
 double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, double *past);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/exec/observable.h"
-#include "runtime/program/skew.h"
+#include "runtime/program/anti_hermitian.h"
 
 struct backend_state {
 	const struct plan *pl;
@@ -73,8 +73,8 @@ void ref_load(const struct plan_step *s, unsigned nbit, const cplx *v, uint32_t 
 	}
 }
 
-/* What gradients need of the step's cross matrix (skew.h), `sign` times. */
-static void add_skew(const struct plan_step *s, unsigned nbit, const cplx *psi, const cplx *lambda, double sign, double *skew)
+/* What gradients need of the step's cross matrix (anti_hermitian.h), `sign` times. */
+static void add_anti_hermitian(const struct plan_step *s, unsigned nbit, const cplx *psi, const cplx *lambda, double sign, double *anti_hermitian)
 {
 	unsigned d = 1u << s->ntarget;
 	uint64_t targets = spread(s, d - 1);
@@ -87,7 +87,7 @@ static void add_skew(const struct plan_step *s, unsigned nbit, const cplx *psi, 
 			for (unsigned col = 0; col < d; col++)
 				y[row * d + col] += sign * cplx_mul(conj(lambda[i | spread(s, row)]), psi[i | spread(s, col)]);
 	}
-	skew_add(d, y, skew);
+	anti_hermitian_add(d, y, anti_hermitian);
 }
 
 static const cplx *matrix_of(const struct backend_state *b, const struct unit_input *in, uint32_t s, uint32_t m)
@@ -183,7 +183,7 @@ static void ref_forward(struct backend_state *b, unsigned worker, uint32_t c, co
 }
 
 static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-	const double *slope, double *skew_shared, double *const *skew_sample)
+	const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	const struct plan_circuit *pc = &b->pl->circuit[c];
 
@@ -196,14 +196,14 @@ static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c, c
 		bool own = b->pl->set.def[s->matrix]->cls == VALUE_SAMPLE;
 		const cplx *u = matrix_of(b, in, 0, s->matrix);
 
-		double *skew = (own ? skew_sample[0] : skew_shared) + b->pl->set.offset[s->matrix];
+		double *anti_hermitian = (own ? anti_hermitian_sample[0] : anti_hermitian_shared) + b->pl->set.offset[s->matrix];
 
 		if (s->cross && !s->adjoint)
-			add_skew(s, pc->nbit, b->psi, b->lambda, 1, skew);
+			add_anti_hermitian(s, pc->nbit, b->psi, b->lambda, 1, anti_hermitian);
 		ref_apply(s, pc->nbit, u, true, b->psi);
 		ref_apply(s, pc->nbit, u, true, b->lambda);
 		if (s->cross && s->adjoint)      /* before U^+ is behind U, and d(U^+) = -U^+ dU U^+ */
-			add_skew(s, pc->nbit, b->psi, b->lambda, -1, skew);
+			add_anti_hermitian(s, pc->nbit, b->psi, b->lambda, -1, anti_hermitian);
 	}
 	b->holds = -1;
 }

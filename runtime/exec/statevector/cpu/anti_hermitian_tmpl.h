@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: what gradients need of cross matrices (runtime/program/skew.h). */
-#ifndef QCNN_SKEW_TMPL_H
-#define QCNN_SKEW_TMPL_H
+ * Template: what gradients need of cross matrices (runtime/program/anti_hermitian.h). */
+#ifndef QCNN_ANTI_HERMITIAN_TMPL_H
+#define QCNN_ANTI_HERMITIAN_TMPL_H
 
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/totals_tmpl.h"
 
 /* One part l of row a of lambda with all of psi: products with x to the sums of real parts, `sign` those with y to the others. */
-INLINE void skew_part(unsigned d, enum kernel_form form, unsigned a, vec l, const vec *x, const vec *y, int sign, vec *sum)
+INLINE void anti_hermitian_part(unsigned d, enum kernel_form form, unsigned a, vec l, const vec *x, const vec *y, int sign, vec *sum)
 {
 	UNROLL for (unsigned b = 0; b < d; b++) {
 		unsigned re = a < b ? a * d + b : b * d + a, im = a < b ? b * d + a : a * d + b;
@@ -19,7 +19,7 @@ INLINE void skew_part(unsigned d, enum kernel_form form, unsigned a, vec l, cons
 }
 
 /* Row after row of lambda; one part of it after the other, so that no sum waits for its last product. */
-INLINE void skew_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *psi, const real *lam, size_t step,
+INLINE void anti_hermitian_groups(unsigned ngroup, unsigned d, enum kernel_form form, const real *psi, const real *lam, size_t step,
 	const size_t *stride, vec *sum)
 {
 	UNROLL for (unsigned g = 0; g < ngroup; g++) {
@@ -36,22 +36,22 @@ INLINE void skew_groups(unsigned ngroup, unsigned d, enum kernel_form form, cons
 			vec l[2] = { load(q[a]), load(q[a] + LANES) };
 			if (d == 2)
 				hold(2, l);
-			skew_part(d, form, a, l[0], yr, yi, 1, sum);
-			skew_part(d, form, a, l[1], yi, yr, -1, sum);
+			anti_hermitian_part(d, form, a, l[0], yr, yi, 1, sum);
+			anti_hermitian_part(d, form, a, l[1], yi, yr, -1, sum);
 		}
 	}
 }
 
-enum { SKEW_GROUPS = 1 << WALK_BITS };   /* summed in the kernels' precision before they go to double */
+enum { ANTI_HERMITIAN_GROUPS = 1 << WALK_BITS };   /* summed in the kernels' precision before they go to double */
 
-INLINE void skew_begin(unsigned d, vec *sum)
+INLINE void anti_hermitian_begin(unsigned d, vec *sum)
 {
 	UNROLL for (unsigned e = 0; e < d * d; e++)
 		sum[e] = splat(0);
 }
 
 /* Of 2 rows there are few sums, which would wait for themselves: every second group has its own. */
-INLINE void skew_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *skew, bool per_lane,
+INLINE void anti_hermitian_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *anti_hermitian, bool per_lane,
 	unsigned ntarget, enum kernel_form form)
 {
 	unsigned d = 1u << ntarget, apart = d == 2 ? 2 : 1;
@@ -61,42 +61,42 @@ INLINE void skew_body(const void *psi, const void *lam, unsigned nbit, const str
 	strides(s, d, stride);
 	for (size_t left = w.nrun; left > 0;) {
 		vec sum[2][64];
-		size_t run = SKEW_GROUPS / w.run < left ? SKEW_GROUPS / w.run : left;
-		skew_begin(d, sum[0]);
-		skew_begin(d, sum[1]);
+		size_t run = ANTI_HERMITIAN_GROUPS / w.run < left ? ANTI_HERMITIAN_GROUPS / w.run : left;
+		anti_hermitian_begin(d, sum[0]);
+		anti_hermitian_begin(d, sum[1]);
 		left -= run;
 		for (; run > 0; run--, at = row_next(at, w.mask)) {
 			const real *p = first + at, *q = first_lam + at;
 			size_t n = w.run;
 			for (; n >= apart; n -= apart, p += apart * w.step, q += apart * w.step)
 				UNROLL for (unsigned g = 0; g < apart; g++)
-					skew_groups(1, d, form, p + g * w.step, q + g * w.step, w.step, stride, sum[g]);
+					anti_hermitian_groups(1, d, form, p + g * w.step, q + g * w.step, w.step, stride, sum[g]);
 			for (; n > 0; n--)
-				skew_groups(1, d, form, p, q, w.step, stride, sum[0]);
+				anti_hermitian_groups(1, d, form, p, q, w.step, stride, sum[0]);
 		}
 		if (apart > 1)
 			UNROLL for (unsigned e = 0; e < d * d; e++)
 				sum[0][e] = sum[0][e] + sum[1][e];
-		totals_flush(d * d, sum[0], skew, per_lane);
+		totals_flush(d * d, sum[0], anti_hermitian, per_lane);
 	}
 }
 
-INLINE void skew_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane,
+INLINE void anti_hermitian_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane,
 	enum kernel_form form)
 {
 	switch (s->ntarget) {
-	case 1: skew_body(psi, lam, nbit, s, sum, per_lane, 1, form); break;
-	case 2: skew_body(psi, lam, nbit, s, sum, per_lane, 2, form); break;
-	case 3: skew_body(psi, lam, nbit, s, sum, per_lane, 3, form); break;
+	case 1: anti_hermitian_body(psi, lam, nbit, s, sum, per_lane, 1, form); break;
+	case 2: anti_hermitian_body(psi, lam, nbit, s, sum, per_lane, 2, form); break;
+	case 3: anti_hermitian_body(psi, lam, nbit, s, sum, per_lane, 3, form); break;
 	}
 }
 
-static void skew(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane)
+static void anti_hermitian(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane)
 {
 	switch (s->form) {
-	case FORM_COMPLEX: skew_form(psi, lam, nbit, s, sum, per_lane, FORM_COMPLEX); break;
-	case FORM_REAL: skew_form(psi, lam, nbit, s, sum, per_lane, FORM_REAL); break;
-	case FORM_PARITY: skew_form(psi, lam, nbit, s, sum, per_lane, FORM_PARITY); break;
+	case FORM_COMPLEX: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_COMPLEX); break;
+	case FORM_REAL: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_REAL); break;
+	case FORM_PARITY: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_PARITY); break;
 	}
 }
 

@@ -8,13 +8,13 @@
  *     s[r d + c] = Re(Y[r,c] - Y[c,r]),  s[c d + r] = Im(Y[r,c] + Y[c,r])  for r < c,  s[r d + r] = Im Y[r,r].
  *
  * (Jones and Gacon, arXiv:2009.02823, have the sums over states; the rest is trace algebra.) */
-#ifndef QCNN_SKEW_H
-#define QCNN_SKEW_H
+#ifndef QCNN_ANTI_HERMITIAN_H
+#define QCNN_ANTI_HERMITIAN_H
 
 #include "runtime/base/maths.h"
 
 /* s[d * d] += of y[d * d]. */
-static inline void skew_add(unsigned d, const cplx *y, double *s)
+static inline void anti_hermitian_add(unsigned d, const cplx *y, double *s)
 {
 	for (unsigned r = 0; r < d; r++) {
 		s[r * d + r] += cimag(y[r * d + r]);
@@ -26,7 +26,7 @@ static inline void skew_add(unsigned d, const cplx *y, double *s)
 }
 
 /* A cross matrix that has this s: its lower triangle is 0. */
-static inline void skew_cross(unsigned d, const double *s, cplx *y)
+static inline void anti_hermitian_cross(unsigned d, const double *s, cplx *y)
 {
 	for (unsigned r = 0; r < d; r++)
 		for (unsigned c = 0; c < d; c++)

@@ -10,10 +10,10 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/basis/batch_rank.h"
-#include "runtime/exec/gradient_shift.h"
 #include "runtime/exec/light_cones.h"
+#include "runtime/exec/statevector/gradient_shift.h"
 #include "runtime/exec/statevector/state_memory.h"
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 /* ---- life ---- */
 

@@ -3,7 +3,7 @@
  * and the head runs once more here, so that outputs and losses are where they always are. */
 #include "config.h"
 #include "runtime/exec/basis/batch_rank.h"
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

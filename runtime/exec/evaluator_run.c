@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "runtime/exec/basis/batch_rank.h"
-#include "runtime/exec/gradient_adjoint.h"
-#include "runtime/exec/gradient_shift.h"
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/gradient_adjoint.h"
+#include "runtime/exec/statevector/gradient_shift.h"
+#include "runtime/exec/statevector/statevector.h"
 
 /* ---- one unit ---- */
 

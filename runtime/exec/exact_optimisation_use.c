@@ -8,7 +8,7 @@
 
 #include "runtime/exec/basis/batch_rank.h"
 #include "runtime/exec/light_cones.h"
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 /* Operations of a sample by the circuits as they are written, as planned without shortcuts. */
 static double plain_flops(const struct evaluator *ev)

@@ -24,22 +24,22 @@ libexec_a_SOURCES = \
 	runtime/exec/exact_optimisation.h \
 	runtime/exec/exact_optimisation_use.c \
 	runtime/exec/exact_optimisation_use.h \
-	runtime/exec/gradient_adjoint.c \
-	runtime/exec/gradient_adjoint.h \
-	runtime/exec/gradient_shift.c \
-	runtime/exec/gradient_shift.h \
 	runtime/exec/light_cones.c \
 	runtime/exec/light_cones.h \
-	runtime/exec/observable.c \
-	runtime/exec/observable.h \
-	runtime/exec/pauli_observables.c \
-	runtime/exec/pauli_observables.h \
 	runtime/exec/profile_phases.def \
 	runtime/exec/profile_phases.h \
 	runtime/exec/shots.c \
 	runtime/exec/shots.h \
 	runtime/exec/statevector/backend.c \
 	runtime/exec/statevector/backend.h \
+	runtime/exec/statevector/gradient_adjoint.c \
+	runtime/exec/statevector/gradient_adjoint.h \
+	runtime/exec/statevector/gradient_shift.c \
+	runtime/exec/statevector/gradient_shift.h \
+	runtime/exec/statevector/observable.c \
+	runtime/exec/statevector/observable.h \
+	runtime/exec/statevector/pauli_observables.c \
+	runtime/exec/statevector/pauli_observables.h \
 	runtime/exec/statevector/plan/plan.c \
 	runtime/exec/statevector/plan/plan.h \
 	runtime/exec/statevector/plan/plan_build.h \
@@ -59,6 +59,6 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_work.h \
 	runtime/exec/statevector/state_memory.c \
 	runtime/exec/statevector/state_memory.h \
-	runtime/exec/statevector/target.h \
-	runtime/exec/units.c \
-	runtime/exec/units.h
+	runtime/exec/statevector/statevector.h \
+	runtime/exec/statevector/statevector_units.c \
+	runtime/exec/statevector/target.h

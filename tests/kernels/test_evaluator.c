@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"

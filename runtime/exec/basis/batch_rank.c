@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/gradient_adjoint.h"
+#include "runtime/exec/statevector/gradient_adjoint.h"
 #include "runtime/exec/statevector/state_memory.h"
 
 enum { KEPT_MAX = 1 << 23 };     /* inputs that are remembered */

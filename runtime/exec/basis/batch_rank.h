@@ -14,7 +14,7 @@
 #ifndef QCNN_RANK_H
 #define QCNN_RANK_H
 
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 enum {
 	RANK_MAX = 256,              /* dimensions */

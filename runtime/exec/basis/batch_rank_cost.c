@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "runtime/exec/basis/batch_rank_projection.h"
-#include "runtime/exec/pauli_observables.h"
 #include "runtime/exec/statevector/backend.h"
+#include "runtime/exec/statevector/pauli_observables.h"
 
 /* What an operation costs beside one of a dense step: overlaps and mixtures read more for
  * what they compute, the host's loops are not vectorised as kernels are, and looking for a basis is most of all

@@ -7,7 +7,7 @@
 #ifndef QCNN_RANK_SKETCH_H
 #define QCNN_RANK_SKETCH_H
 
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 struct sketch;
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "runtime/exec/basis/batch_rank.h"
-#include "runtime/exec/pauli_observables.h"
+#include "runtime/exec/statevector/pauli_observables.h"
 
 struct rank {
 	bool possible, on, begun, proved;

@@ -7,8 +7,8 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/pauli_observables.h"
 #include "runtime/exec/statevector/cpu/cpu_state.h"
+#include "runtime/exec/statevector/pauli_observables.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 enum {

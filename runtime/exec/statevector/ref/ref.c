@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/observable.h"
+#include "runtime/exec/statevector/observable.h"
 #include "runtime/program/anti_hermitian.h"
 
 struct backend_state {

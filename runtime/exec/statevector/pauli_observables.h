@@ -6,7 +6,7 @@
 #ifndef QCNN_FORMS_H
 #define QCNN_FORMS_H
 
-#include "runtime/exec/observable.h"
+#include "runtime/exec/statevector/observable.h"
 
 enum { FORMS_PROBS_WIRES_MAX = 6 };
 

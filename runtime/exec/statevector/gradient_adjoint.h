@@ -7,7 +7,7 @@
 #ifndef QCNN_ADJOINT_H
 #define QCNN_ADJOINT_H
 
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 /* Backward sweeps of a unit whose forward and slopes are done; w->anti_hermitian_shared and
  * w->gradient get what lay_out lists. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Scratch memory of the workers, and filling it for one unit. */
 #include "config.h"
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 #include <float.h>
 #include <math.h>

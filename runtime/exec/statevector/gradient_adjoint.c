@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What is done with the cross matrices of the backward pass (anti_hermitian.h). */
 #include "config.h"
-#include "runtime/exec/gradient_adjoint.h"
+#include "runtime/exec/statevector/gradient_adjoint.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef QCNN_SHIFT_H
 #define QCNN_SHIFT_H
 
-#include "runtime/exec/units.h"
+#include "runtime/exec/statevector/statevector.h"
 
 enum { SHIFT_USES_MAX = 1 << 20 };   /* uses of trained angles: each is at least two circuits per sample */
 

@@ -87,7 +87,7 @@ check_PROGRAMS += tests/data/test_transform
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_optimisations_SOURCES = tests/kernels/test_optimisations.c $(random_program)
 tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
-tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock
+tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
 tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)

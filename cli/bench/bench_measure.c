@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/bench/bench.h"
 #include "cli/signals.h"
+#include "runtime/exec/statevector/statevector.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -190,8 +191,8 @@ static const char *shape_word(enum shape s)
 static void describe(struct bench *b, struct bench_result *r)
 {
 	const struct bench_case *bc = b->bc;
-	const struct plan *pl = evaluator_plan(b->ev);
-	uint32_t passes, rank, nsample;
+	const struct plan *pl = statevector_plan(b->ev);
+	uint32_t passes, nstate = evaluator_states_evolved(b->ev);
 	size_t used = 0;
 
 	r->circuit = bc->program->name;
@@ -221,8 +222,9 @@ static void describe(struct bench *b, struct bench_result *r)
 	if (evaluator_cones(b->ev))
 		used = (size_t)snprintf(r->shortcut_text, sizeof r->shortcut_text, "light_cone %u circuits of at most %u qubits",
 			pl->ncircuit, program_nwire(pl->program));
-	if (evaluator_rank(b->ev, &rank, &nsample))
-		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%sbatch_rank %u of %u", used ? ", " : "", rank, nsample);
+	if (nstate < bc->batch)
+		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used,
+			"%sbatch_rank %u of %u", used ? ", " : "", nstate, (unsigned)bc->batch);
 	else if (plan_tail_qubits(pl))
 		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%ssmall_tail of %u qubit%s", used ? ", " : "",
 			plan_tail_qubits(pl), plan_tail_qubits(pl) == 1 ? "" : "s");
@@ -253,16 +255,17 @@ static void rates(struct bench_result *r, const struct limits *l)
 /* What the plan itself allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
 static void floor_of(const struct bench *b, const struct limits *l, struct bench_result *r)
 {
-	uint32_t rank, nsample;
-
 	r->floor_seconds = r->share_of_floor = NAN;
-	if (!l || evaluator_rank(b->ev, &rank, &nsample))
+	if (!l || evaluator_states_evolved(b->ev) < b->bc->batch)
 		return;
 	struct plan_limits limits = machine_plan_limits(l);
-	double rate = evaluator_plan(b->ev)->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s;
+	double rate = statevector_plan(b->ev)->precision == PRECISION_DOUBLE ? l->double_gflop_s
+									     : l->single_gflop_s;
 
-	r->floor_seconds = plan_floor(evaluator_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
-	r->floor_seconds += plan_start_flops(evaluator_plan(b->ev)) / (rate / l->nthread * 1e9);   /* one thread's */
+	r->floor_seconds =
+		plan_floor(statevector_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
+	r->floor_seconds += plan_start_flops(statevector_plan(b->ev))
+		/ (rate / l->nthread * 1e9); /* one thread's */
 	r->share_of_floor = r->floor_seconds / r->min;
 }
 
@@ -272,7 +275,7 @@ static void passes_of(const struct bench *b, const struct limits *l, struct benc
 
 	if (l)
 		limits = machine_plan_limits(l);
-	bench_passes_expect(r, evaluator_plan(b->ev), l ? &limits : NULL);
+	bench_passes_expect(r, statevector_plan(b->ev), l ? &limits : NULL);
 }
 
 static void release(struct bench *b)

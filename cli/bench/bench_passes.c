@@ -2,6 +2,7 @@
  * The passes over a shared state, one by one: what was measured, what was expected, and shares of the machine's limits. */
 #include "config.h"
 #include "cli/bench/bench.h"
+#include "runtime/exec/statevector/statevector.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,13 +45,13 @@ static void list_passes(struct bench_result *r, const struct plan *pl, bool grad
 
 void bench_passes_note(struct bench_result *r, const struct evaluator *ev, bool gradient)
 {
-	if (!evaluator_passes(ev, 0))
+	if (!statevector_passes(ev, 0))
 		return;
 	if (!r->pass)
-		list_passes(r, evaluator_plan(ev), gradient);
+		list_passes(r, statevector_plan(ev), gradient);
 	for (uint32_t k = 0; k < r->npass; k++) {
 		struct bench_pass *p = &r->pass[k];
-		const struct plan_seconds *s = &evaluator_passes(ev, p->circuit)[p->stage];
+		const struct plan_seconds *s = &statevector_passes(ev, p->circuit)[p->stage];
 
 		p->seconds = fmin(p->seconds, p->turns ? s->forward + s->back : p->back ? s->back : s->forward);
 	}

@@ -13,6 +13,7 @@
 #include "cli/job/weights_files.h"
 #include "cli/machine.h"
 #include "runtime/base/json.h"
+#include "runtime/exec/statevector/statevector.h"
 #include "runtime/train/weights/weights.h"
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
@@ -40,26 +41,30 @@ static int limits_of(const struct evaluator_options *eo, bool measure, struct pl
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 {
 	const struct options *o = &c->options;
-	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
-		.isa = o->value[OPT_ISA] };
+	struct execution_words w = { .device = o->value[OPT_DEVICE],
+		.precision = o->value[OPT_PRECISION],
+		.isa = o->value[OPT_ISA],
+		.shortcuts = SHORTCUT_ALL };
 	struct evaluator_options eo;
-	unsigned shortcuts = SHORTCUT_ALL;
 	struct plan_limits limits;
 	struct plan *pl;
 	struct err e;
 	int code;
 
-	if (o->given[OPT_SHORTCUTS] && execution_shortcuts(o->value[OPT_SHORTCUTS], &shortcuts, &e))
+	if (o->given[OPT_SHORTCUTS] && execution_shortcuts(o->value[OPT_SHORTCUTS], &w.shortcuts, &e))
 		return cli_usage(c, "--shortcuts: %s", e.text);
 	if (execution_options(&w, &eo, &e))
 		return cli_fail(c, &e);
-	pl = plan_new(p, &(struct plan_options){ .precision = eo.precision, .target = eo.target, .shortcuts = shortcuts,
-		.small_tail = shortcuts & SHORTCUT_SMALL_TAIL }, &e);
+	eo.gradient = p->nweight_circuit ? GRADIENT_ADJOINT : GRADIENT_NONE;
+	pl = statevector_plan_new(p, &eo, &e);
 	if (!pl)
 		return cli_fail(c, &e);
 	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], &limits, &e);
-	if (!code)
+	if (!code) {
+		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
+			"engine     ", "\n", out);
 		plan_print(pl, &limits, out);
+	}
 	plan_free(pl);
 	return code ? cli_fail(c, &e) : 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/system/clock.h"
+#include "runtime/exec/statevector/plan/plan.h"
 #include "runtime/log/run.h"
 #include "runtime/net/launch/allocation.h"
 #include "runtime/train/remote.h"

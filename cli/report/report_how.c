@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/system/cpus.h"
+#include "runtime/exec/engine.h"
 #include "runtime/log/svg.h"
 
 static void row(const char *name, const char *value, struct buf *out)
@@ -96,7 +97,11 @@ static void thousands(double v, struct buf *out)
 
 static void machine(const struct train_report *p, struct buf *out)
 {
-	const struct evaluator_options *x = &p->job->train.exec;
+	const struct train_job *j = &p->job->train;
+	const struct evaluator_options *x = &j->exec;
+	const struct engine_problem problem = {
+		.program = j->program, .options = x, .nsample = train_batch_size(j)
+	};
 	struct buf b = BUF_INIT;
 	char host[256] = "";
 
@@ -108,6 +113,7 @@ static void machine(const struct train_report *p, struct buf *out)
 		x->precision == PRECISION_DOUBLE ? "double precision" : "single precision", x->nthread, x->nthread == 1 ? "" : "s");
 	row("computed with", b.data, out);
 	buf_clear(&b);
+	engine_reasons(&problem, "<tr><th>engine</th><td>", "</td></tr>\n", out);
 	shortcut_use_text(&p->job->shortcuts, &b);
 	row("exact optimisations", b.len ? b.data : "none that reduced the number of operations", out);
 	report_seconds(median_of(p, "seconds"), &b);

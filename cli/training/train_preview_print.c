@@ -4,11 +4,13 @@
 #include "cli/training/train_preview_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/hosts/cluster_plan.h"
 #include "cli/job/record.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/state_memory.h"
 #include "runtime/net/cluster/coordinator.h"
 
@@ -43,6 +45,28 @@ static json_t *data_json(const struct preview *p)
 	return all;
 }
 
+static void engines_of(const struct train_job *j, const char *before, const char *after,
+	struct buf *out)
+{
+	engine_reasons(&(struct engine_problem){ .program = j->program,
+			       .options = &j->exec,
+			       .nsample = train_batch_size(j) },
+		before, after, out);
+}
+
+/* A text for each engine: what is expected of it, or why it is not used. */
+static json_t *engines_json(const struct train_job *j)
+{
+	struct buf lines = BUF_INIT;
+	json_t *all = json_array();
+
+	engines_of(j, "", "\n", &lines);
+	for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n"))
+		json_array_append_new(all, json_string(line));
+	buf_release(&lines);
+	return all;
+}
+
 void preview_json(const struct preview *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
@@ -62,6 +86,7 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "start", cluster_plan_json(p->cluster));
 	if (p->job->workers)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
+	json_object_set_new(all, "engines", engines_json(&p->job->train));
 	json_object_set_new(all, "shortcuts", record_shortcuts(&p->shortcuts));
 	json_object_set_new(all, "steps_measured", json_integer((json_int_t)p->nstep));
 	json_object_set_new(all, "step_seconds", json_real(p->step_seconds));
@@ -121,6 +146,7 @@ void preview_text(const struct preview *p, struct buf *out)
 	cluster_plan_text(p->cluster, out);
 	if (p->job->workers)
 		print_workers(p->job->workers, out);
+	engines_of(j, "engine    ", "\n", out);
 	shortcut_use_text(&p->shortcuts, &b);
 	if (b.len)
 		buf_printf(out, "optimised %s\n", b.data);

@@ -3,217 +3,114 @@
 #include "config.h"
 #include "runtime/exec/evaluator.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/system/cpus.h"
-#include "runtime/base/system/resource_limits.h"
-#include "runtime/exec/basis/batch_rank.h"
-#include "runtime/exec/light_cones.h"
-#include "runtime/exec/statevector/gradient_shift.h"
-#include "runtime/exec/statevector/state_memory.h"
-#include "runtime/exec/statevector/statevector.h"
+#include "runtime/exec/evaluator_state.h"
+#include "runtime/exec/shots.h"
 
 /* ---- life ---- */
 
-static const struct target *target_of_options(const struct evaluator_options *o)
+/* From the last, which the others may stand on, to the first. */
+static int open_engines(struct evaluator *ev, struct err *e)
 {
-	return o->target ? o->target : target_find("cpu", NULL);
-}
+	struct engine_problem problem = { .program = ev->p, .options = &ev->o };
+	const struct engine *engine[ENGINES_MAX];
+	unsigned n = engine_choose(&problem, engine);
+	int code = 0;
 
-static void find_backend(struct evaluator *ev)
-{
-	ev->o.target = target_of_options(&ev->o);
-	ev->backend = backend_of(ev->o.target);
-	if (!target_can(ev->o.target, TARGET_SINGLE))
-		ev->o.precision = PRECISION_DOUBLE;
-	if (ev->o.nthread == 0)
-		ev->o.nthread = 1;
-}
-
-/* States that the method holds at once on one worker: psi, and lambda for the adjoint method. */
-static unsigned states_per_sample(const struct evaluator *ev)
-{
-	if (target_can(ev->o.target, TARGET_STATELESS))
-		return 0;
-	return ev->o.gradient == GRADIENT_ADJOINT ? 2 : 1;
-}
-
-static int make_plan(struct evaluator *ev, struct err *e)
-{
-	struct plan_options po = { .precision = ev->o.precision, .target = ev->o.target, .shape = ev->o.shape,
-		.no_fuse = ev->o.no_fuse, .random = ev->o.random_plan, .forward = ev->o.outputs_alone,
-		.small_tail = ev->o.shortcuts & SHORTCUT_SMALL_TAIL && !ev->o.shots && ev->o.gradient <= GRADIENT_ADJOINT,
-		.own_matrices = ev->o.gradient == GRADIENT_SHIFT || ev->o.gradient == GRADIENT_DIFFERENCE };
-
-	ev->pl = plan_new(ev->p, &po, e);
-	if (!ev->pl)
-		return -ERR_CONFIG;
-	return ev->backend->supports(ev->pl, e);
-}
-
-static unsigned count_workers(const struct evaluator *ev)
-{
-	return ev->pl->shape == SHAPE_SHARED || !target_can(ev->pl->target, TARGET_THREADS) ? 1 : ev->o.nthread;
-}
-
-static uint64_t bytes_needed(const struct evaluator *ev, bool two_states)
-{
-	uint64_t nbyte;
-
-	if (__builtin_add_overflow(ev->backend->bytes(ev->pl, ev->o.nthread, two_states),
-			units_bytes(ev), &nbyte))
-		return UINT64_MAX;
-	return nbyte;
-}
-
-static uint64_t memory_available(const struct evaluator *ev)
-{
-	uint64_t machine = cpus_memory_available(), process = room_address_space(ev->o.nthread);
-
-	if (ev->o.memory_limit)
-		return ev->o.memory_limit;
-	return process < machine ? process : machine;
-}
-
-uint64_t evaluator_memory_left(const struct evaluator *ev)
-{
-	uint64_t taken = ev->o.memory_limit ? bytes_needed(ev, states_per_sample(ev) == 2) : 0, all = memory_available(ev);
-
-	return all > taken ? all - taken : 0;
-}
-
-/* Once the states are there it shows how many threads can be; fewer of them give the same bits. */
-static int prepare(struct evaluator *ev, bool two_states, struct err *e)
-{
-	int code = ev->backend->prepare(ev->pl, ev->o.nthread, two_states, &ev->state, e);
-	unsigned possible = ev->o.nthread;
-
-	if (!code && target_can(ev->pl->target, TARGET_THREADS))
-		possible = room_threads(ev->o.nthread);
-	if (possible == ev->o.nthread)
-		return code;
-	ev->backend->free(ev->state);
-	ev->state = NULL;
-	ev->o.nthread = possible;
-	ev->nworker = count_workers(ev);
-	return ev->backend->prepare(ev->pl, possible, two_states, &ev->state, e);
-}
-
-/* Shots are drawn from states that were small enough so far. */
-static void group_shots(struct evaluator *ev)
-{
-	uint32_t ngroup = 0;
-
-	if (!ev->o.shots)
-		return;
-	ev->shot_group = arena_alloc(&ev->arena, ev->p->ncircuit, sizeof(struct shot_groups *));
-	for (uint32_t c = 0; c < ev->p->ncircuit; c++) {
-		ev->shot_group[c] = shot_groups_new(&ev->arena, &ev->p->circuit[c], ngroup);
-		ngroup += shot_groups_count(ev->shot_group[c]);
+	ev->nengine = n;
+	for (unsigned k = n; k-- > 0 && !code; problem.below = ev->engine[k].state) {
+		ev->engine[k].engine = engine[k];
+		code = engine[k]->open(&problem, &ev->engine[k].state, e);
 	}
+	return code;
 }
 
-static int check_shots(const struct evaluator *ev, struct err *e)
+/* The sum of the coefficients' magnitudes; 1 of a probability.  And what is refused above. */
+static void bound_readouts(struct evaluator *ev)
 {
-	if (ev->o.shots > SHOTS_MAX)
-		return err_set(e, -ERR_CONFIG, "at most %d shots", SHOTS_MAX);
-	if (ev->o.shots && ev->o.gradient != GRADIENT_NONE && ev->o.gradient != GRADIENT_SHIFT)
-		return err_set(e, -ERR_CONFIG, "gradients from shots are made by parameter shift: the gradient method has to be shift");
+	double *most = ev->readout_most;
+
+	for (uint32_t c = 0; c < ev->p->ncircuit; c++)
+		for (uint32_t i = 0; i < ev->p->circuit[c].noutput; i++) {
+			const struct output *o = &ev->p->circuit[c].output[i];
+			uint32_t n = o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
+
+			for (uint32_t k = 0; o->kind == OUTPUT_PROBS && k < n; k++)
+				most[k] = 1;
+			for (uint32_t k = 0; o->kind != OUTPUT_PROBS && k < o->nterm; k++)
+				*most += fabs(o->term[k].coefficient);
+			most += n;
+		}
+	for (uint32_t k = 0; k < ev->p->nreadout; k++)
+		ev->readout_limit[k] =
+			fmin(ev->readout_most[k] * (1 + norm_tolerance(ev->layout.precision)),
+				DBL_MAX);
+}
+
+static bool take_worker(struct evaluator *ev, struct evaluator_worker *w)
+{
+	size_t nvector = ev->layout.nvector + 1, nhead = head_weights(ev) + (size_t)1;
+
+	w->slope = mem_try((size_t)ev->layout.width * ev->p->nreadout + 1, sizeof *w->slope);
+	w->gradient = mem_try((size_t)ev->p->nweight + 1, sizeof *w->gradient);
+	w->unit = mem_try(nvector, sizeof *w->unit);
+	w->sum = ev->nengine > 1 ? mem_try(nvector, sizeof *w->sum) : NULL;
+	w->head = ev->nengine > 1 ? mem_try(nhead, sizeof *w->head) : NULL;
+	return w->slope && w->gradient && w->unit && (ev->nengine == 1 || (w->sum && w->head));
+}
+
+static int take_memory(struct evaluator *ev, struct err *e)
+{
+	const struct program *p = ev->p;
+	bool taken = true;
+
+	ev->worker = mem_alloc(ev->nworker, sizeof *ev->worker);
+	ev->weight = arena_alloc(&ev->arena, p->nweight, sizeof *ev->weight);
+	ev->readout_most = arena_alloc(&ev->arena, p->nreadout, sizeof *ev->readout_most);
+	ev->readout_limit = arena_alloc(&ev->arena, p->nreadout, sizeof *ev->readout_limit);
+	ev->head = arena_alloc(&ev->arena, head_weights(ev), sizeof *ev->head);
+	ev->sum = mem_try(ev->layout.nvector + 1, sizeof *ev->sum);
+	for (unsigned k = 0; k < ev->nworker && taken; k++)
+		taken = take_worker(ev, &ev->worker[k]);
+	if (!taken || !ev->sum)
+		return err_set(e, -ERR_CONFIG, "no memory for the sums of %u threads", ev->nworker);
+	bound_readouts(ev);
 	return 0;
 }
 
-static struct memory_need states_needed(const struct evaluator *ev)
+static int check_shots(const struct evaluator_options *o, struct err *e)
 {
-	return (struct memory_need){ .nqubit = program_nwire(ev->p), .nstate = states_per_sample(ev),
-		.precision = ev->o.precision, .available = memory_available(ev) };
-}
-
-static int check_memory(const struct evaluator *ev, struct err *e)
-{
-	struct memory_need need = states_needed(ev);
-
-	need.nstate *= ev->nworker * ev->pl->width;
-	return memory_check(&need, bytes_needed(ev, states_per_sample(ev) == 2), e);
-}
-
-int evaluator_need_states(struct evaluator *ev, struct err *e)
-{
-	struct memory_need need;
-	int code;
-
-	if (ev->state)
-		return 0;
-	need = states_needed(ev);
-	code = memory_check_states(&need, e);
-	if (!code)
-		code = check_memory(ev, e);
-	if (!code)
-		code = prepare(ev, states_per_sample(ev) == 2, e);
-	if (!code)
-		ev->backend->matrices(ev->state, ev->u);
-	return code;
-}
-
-/* Everything between the checks of the options and the first use. */
-static int build(struct evaluator *ev, struct err *e)
-{
-	struct memory_need need = states_needed(ev);
-	int code = ev->o.far ? 0 : memory_check_states(&need, e);
-
-	if (!code)
-		code = make_plan(ev, e);
-	if (!code && ev->o.gradient == GRADIENT_SHIFT)
-		code = shift_prepare(ev, e);
-	if (code)
-		return code;
-	ev->nworker = count_workers(ev);
-	group_shots(ev);
-	if (!ev->o.far)
-		code = check_memory(ev, e);
-	if (!code)
-		code = units_new(ev, e);
-	if (!code && !ev->o.far)
-		code = prepare(ev, states_per_sample(ev) == 2, e);
-	if (!code && !ev->o.shots && ev->o.shortcuts & SHORTCUT_BATCH_RANK)
-		code = rank_new(ev, e);
-	return code;
-}
-
-const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a)
-{
-	struct plan_options po = { .precision = o->precision, .target = target_of_options(o), .shape = o->shape, .no_fuse = o->no_fuse, .forward = o->outputs_alone };
-	bool adjoint = o->gradient <= GRADIENT_ADJOINT, staged = target_can(po.target, TARGET_STAGES);
-	const struct program *cones;
-	double off, on;
-
-	if (!(o->shortcuts & SHORTCUT_LIGHT_CONE) || o->shots || !adjoint || !staged)
-		return p;
-	cones = cones_of(p, a);
-	if (cones && (cones_worth(p, cones, &po, o->gradient != GRADIENT_NONE, &off, &on) || o->shortcuts_always))
-		return cones;
-	return p;
-}
-
-bool evaluator_cones(const struct evaluator *ev)
-{
-	return ev->p != ev->whole;
+	if (o->shots > SHOTS_MAX)
+		return err_set(e, -ERR_CONFIG, "at most %d shots", SHOTS_MAX);
+	if (o->shots && o->gradient != GRADIENT_NONE && o->gradient != GRADIENT_SHIFT)
+		return err_set(e, -ERR_CONFIG, "gradients from shots are made by parameter shift: the gradient method has to be shift");
+	return 0;
 }
 
 int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e)
 {
 	struct evaluator *ev = mem_alloc(1, sizeof *ev);
-	int code;
+	int code = check_shots(o, e);
 
 	ev->whole = p;
 	ev->o = *o;
+	if (ev->o.nthread == 0)
+		ev->o.nthread = 1;
 	arena_init(&ev->arena);
-	ev->p = evaluator_program(p, o, &ev->arena);
-	code = check_shots(ev, e);
-	find_backend(ev);
-	if (!code)
-		code = build(ev, e);
+	if (!code) {
+		ev->p = evaluator_program(p, &ev->o, &ev->arena);
+		code = open_engines(ev, e);
+	}
+	if (!code) {
+		ev->on = &ev->engine[ev->nengine - 1];
+		ev->on->engine->layout(ev->on->state, &ev->layout);
+		ev->nworker = ev->layout.nworker;
+		code = take_memory(ev, e);
+	}
 	if (code) {
 		evaluator_free(ev);
 		return code;
@@ -226,22 +123,20 @@ void evaluator_free(struct evaluator *ev)
 {
 	if (!ev)
 		return;
-	rank_free(ev->rank);
-	if (ev->state)
-		ev->backend->free(ev->state);
-	plan_free(ev->pl);
+	for (unsigned k = 0; k < ev->nengine; k++)
+		if (ev->engine[k].state)
+			ev->engine[k].engine->close(ev->engine[k].state);
+	for (unsigned k = 0; k < ev->nworker && ev->worker; k++) {
+		free(ev->worker[k].slope);
+		free(ev->worker[k].gradient);
+		free(ev->worker[k].unit);
+		free(ev->worker[k].sum);
+		free(ev->worker[k].head);
+	}
+	free(ev->worker);
+	free(ev->sum);
 	arena_release(&ev->arena);
 	free(ev);
-}
-
-const struct plan *evaluator_plan(const struct evaluator *ev)
-{
-	return ev->pl;
-}
-
-size_t evaluator_vector(const struct evaluator *ev)
-{
-	return ev->nvector;
 }
 
 /* ---- weights and batch ---- */
@@ -254,30 +149,33 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	stopwatch_phase(&ev->watch, PHASE_NONE);
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
 	ev->version = weights_version();
-	program_eval(ev->p, weight, NULL, ev->value);
-	matrix_build(&ev->pl->set, ev->value, ev->weighted ? VALUE_SHARED : VALUE_CONSTANT, VALUE_SHARED, ev->need, ev->u, ev->kept);
-	if (ev->state)
-		ev->backend->matrices(ev->state, ev->u);
-	units_weights(ev);
-	ev->weighted = true;
-	rank_weights(ev);
-	stopwatch_phase(&ev->watch, PHASE_MATRICES);
-	if (ev->o.start_again && ev->state && ev->backend->start)
-		ev->backend->start(ev->state);
-	stopwatch_phase(&ev->watch, PHASE_STATES);
+	for (unsigned k = 0; k < ev->nengine; k++)
+		if (ev->engine[k].engine->set_weights)
+			ev->engine[k].engine->set_weights(ev->engine[k].state, ev->weight, &ev->watch);
 	return 0;
 }
 
 void evaluator_draws(struct evaluator *ev, uint64_t key, uint32_t first)
 {
-	ev->draw_key = key;
-	ev->draw_first = first;
-	ev->draw_sample = NULL;
+	ev->draws = (struct draws){ .key = key, .first = first };
 }
 
-uint64_t evaluator_draw_key(const struct evaluator *ev)
+void evaluator_draws_of(struct evaluator *ev, uint64_t key, const uint32_t *sample)
 {
-	return ev->draw_key;
+	ev->draws.key = key;
+	ev->draws.sample = sample;
+}
+
+uint64_t evaluator_draw_key(const struct evaluator *ev) { return ev->draws.key; }
+
+bool evaluator_reads(const struct evaluator *ev, uint32_t nsample)
+{
+	bool reads = !ev->o.far;
+
+	for (unsigned k = 0; k < ev->nengine && !reads; k++)
+		reads = ev->engine[k].engine->reads
+			&& ev->engine[k].engine->reads(ev->engine[k].state, nsample);
+	return reads;
 }
 
 uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
@@ -286,81 +184,53 @@ uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gra
 	if (gradient && (!fn || ev->o.gradient == GRADIENT_NONE))
 		BUG("a gradient is asked for without slopes or method");
 	ev->batch = *b;
+	ev->batch.draws = ev->draws;
 	ev->gradient = gradient;
 	ev->fn = fn;
 	ev->ctx = ctx;
 	ev->readout = readout;
-	rank_prepare(ev);
-	ev->nunit = ev->batch.nsample / ev->pl->width + (ev->batch.nsample % ev->pl->width != 0);
-	return ev->nunit;
+	ev->on = ev->engine;
+	while (!ev->on->engine->prepare(ev->on->state, &ev->batch, gradient, &ev->units))
+		ev->on++;
+	ev->on->engine->layout(ev->on->state, &ev->layout);
+	return ev->units.nunit;
 }
 
 /* ---- the rest ---- */
 
-struct one_forward { struct evaluator *ev; uint32_t circuit; };
+const struct program *evaluator_evaluated(const struct evaluator *ev) { return ev->p; }
 
-static void claim_one(void *ctx, unsigned worker) { (void)ctx, (void)worker; }
+uint32_t evaluator_width(const struct evaluator *ev) { return ev->layout.width; }
 
-static void forward_one(void *ctx, unsigned worker)
+const void *evaluator_engine(const struct evaluator *ev, const struct engine *engine)
 {
-	struct one_forward *f = ctx;
-	struct scratch *w = &f->ev->scratch[worker];
-
-	w->input.whole = true;
-	f->ev->backend->forward(f->ev->state, worker, f->circuit, &w->input, true, w->readout[f->circuit]);
+	for (unsigned k = 0; k < ev->nengine; k++)
+		if (ev->engine[k].engine == engine)
+			return ev->engine[k].state;
+	return NULL;
 }
 
-static int check_norm(const struct evaluator *ev, uint32_t c, const cplx *psi, struct err *e)
-{
-	double sum = 0;
+size_t evaluator_vector(const struct evaluator *ev) { return ev->layout.nvector; }
 
-	for (uint64_t i = 0; i < UINT64_C(1) << ev->p->circuit[c].nwire; i++)
-		sum += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
-	if (fabs(sum - 1) <= norm_tolerance(ev))
-		return 0;
-	return err_set(e, -ERR_NOT_FINITE, "the probabilities of the state add up to %.6g, not 1: rounding has changed the norm%s", sum,
-		ev->pl->precision == PRECISION_SINGLE ? "; compute in double precision" : "");
-}
+const struct fixed *evaluator_sums(const struct evaluator *ev) { return ev->sum; }
 
-int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e)
+bool evaluator_cones(const struct evaluator *ev) { return ev->p != ev->whole; }
+
+uint32_t evaluator_states_evolved(const struct evaluator *ev) { return ev->units.nstate; }
+
+int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out,
+	struct err *e)
 {
-	struct scratch *w = &ev->scratch[0];
-	struct batch kept = ev->batch;
-	int code;
+	const struct evaluator_engine *last = &ev->engine[ev->nengine - 1];
 
 	if (evaluator_cones(ev))
 		BUG("the state of a circuit is asked for, and there are its cones");
-
-	ev->batch = (struct batch){ .nsample = 1, .input = input_row };
-	code = evaluator_need_states(ev, e);
-	if (!code)
-		code = unit_fill(ev, w, 0, 1, e);
-	if (!code) {
-		/* As units are done: small numbers are 0 then, too. */
-		ev->backend->run(ev->state, &(struct unit_job){ &(struct one_forward){ ev, c }, 1, 0, claim_one, forward_one });
-		ev->backend->amplitudes(ev->state, 0, c, 0, out);
-		code = check_norm(ev, c, out, e);
-	}
-	ev->batch = kept;
-	return code;
-}
-
-bool evaluator_rank(const struct evaluator *ev, uint32_t *r, uint32_t *nsample)
-{
-	return rank_size(ev, r, nsample);
+	return last->engine->amplitudes(last->state, c, input_row, out, e);
 }
 
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
 {
-	uint32_t r, nsample = ev->batch.nsample, passes;
-	bool rank = rank_size(ev, &r, &nsample);
-	double nominal;
-
-	plan_flops(ev->pl, ev->gradient, flops, &nominal);
-	plan_traffic(ev->pl, ev->gradient, bytes, &passes);
-	*flops = rank ? rank_flops(ev->pl, nsample, r, ev->gradient) : *flops * nsample;
-	*flops += ev->o.start_again ? plan_start_flops(ev->pl) : 0;
-	*bytes *= rank ? r : nsample;
+	ev->on->engine->work(ev->on->state, flops, bytes);
 }
 
 void evaluator_measure(struct evaluator *ev, bool on)
@@ -373,15 +243,12 @@ const double *evaluator_parts(const struct evaluator *ev)
 	return ev->watch.seconds;
 }
 
-const struct plan_seconds *evaluator_passes(const struct evaluator *ev, uint32_t c)
-{
-	return ev->state && ev->backend->passes ? ev->backend->passes(ev->state, c) : NULL;
-}
-
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)
 {
-	if (ev->state && ev->backend->shares && ev->backend->shares(ev->state, count, nthread))
+	const struct evaluator_engine *x = ev->on;
+
+	if (x->engine->shares && x->engine->shares(x->state, count, nthread))
 		return;
 	for (unsigned k = 0; k < nthread; k++)
-		count[k] = k < ev->nworker ? ev->scratch[k].nunit : 0;
+		count[k] = k < ev->nworker ? ev->worker[k].nunit : 0;
 }

@@ -2,7 +2,7 @@
  * Outputs and gradients of a program for a batch of samples: what training,
  * inference, bench and a remote worker all use.
  *
- * It hides the method (a state vector today).  A batch is cut into a fixed list of
+ * It hides the method: engines (engine.h) evaluate units. A batch is cut into a fixed list of
  * work units; a unit's result is one vector of fixed-point numbers, so that units may
  * be done by anyone, in any order, and give the same sum. */
 #ifndef QCNN_EVALUATOR_H
@@ -12,9 +12,20 @@
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/exact_optimisation_use.h"
 #include "runtime/exec/profile_phases.h"
-#include "runtime/exec/statevector/backend.h"
+#include "runtime/exec/target.h"
+#include "runtime/program/matrix.h"
+
+struct engine;
 
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
+
+/* How states are held. */
+enum shape {
+	SHAPE_AUTO = 0,
+	SHAPE_SAMPLES, /* many small states: one sample per SIMD lane (at most PLAN_SAMPLES_WIRES_MAX qubits) */
+	SHAPE_STATE, /* a unit is one sample, held by one thread (at most PLAN_STATE_WIRES_MAX qubits) */
+	SHAPE_SHARED /* a unit is one sample, all threads share its state */
+};
 
 struct evaluator_options {
 	const struct target *target; /* NULL: the best of the cpu backend that runs here */
@@ -35,6 +46,24 @@ struct evaluator_options {
 	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
 };
 
+/* Where random numbers come from: sample s of a batch draws from (key, sample[s]), or (key, first + s) where sample is NULL. */
+struct draws {
+	uint64_t key;
+	uint32_t first;
+	const uint32_t *sample;
+};
+
+/* What the threads of a process run together: units of a batch, or other items. */
+struct unit_job {
+	void *ctx;
+	uint32_t nunit; /* to be done: more threads than that are not needed */
+	double flops;   /* of a unit; 0: unknown, or shared by all threads whatever its size */
+	/* Pull the first unit.  Every worker does so before any works, so that all have a part. */
+	void (*claim)(void *ctx, unsigned worker);
+	/* Do units as worker `worker`, the claimed one first, until there are none left. */
+	void (*work)(void *ctx, unsigned worker);
+};
+
 /* Samples to evaluate.  Row s has ninput numbers at input + row[s] * ninput. */
 struct batch {
 	uint32_t nsample;
@@ -51,7 +80,14 @@ struct batch {
 	 * after all. */
 	int (*fetch)(const void *source, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);
 	const void *source;
+	struct draws draws; /* with shots; set by evaluator_prepare */
 };
+
+/* Row number in the caller's data of a sample of the batch. */
+static inline uint32_t batch_row(const struct batch *b, uint32_t sample)
+{
+	return b->row ? b->row[sample] : sample;
+}
 
 /* Per sample, after its readouts are known (called from any compute thread, never
  * twice at once for one sample).  Writes slope[nreadout] = dL/d readout and adds the
@@ -77,7 +113,13 @@ const struct program *evaluator_program(const struct program *p, const struct ev
  * allocated), buffers.  p is borrowed. */
 int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e);
 void evaluator_free(struct evaluator *ev);
-const struct plan *evaluator_plan(const struct evaluator *ev);
+
+/* What is evaluated: evaluator_program of the evaluator's. */
+const struct program *evaluator_evaluated(const struct evaluator *ev);
+/* Samples of a unit. */
+uint32_t evaluator_width(const struct evaluator *ev);
+/* The state of an engine, for those who know it; NULL: it is not open. */
+const void *evaluator_engine(const struct evaluator *ev, const struct engine *engine);
 
 /* New weights (nweight doubles, copied): builds the shared matrices. */
 int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e);
@@ -121,9 +163,8 @@ int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *grad
 
 /* Was the shortcut light_cone taken?  Its circuits are counted by the plan. */
 bool evaluator_cones(const struct evaluator *ev);
-/* Was the shortcut batch_rank taken for the prepared batch: with r states for nsample samples?  Units
- * are units of basis states then. */
-bool evaluator_rank(const struct evaluator *ev, uint32_t *r, uint32_t *nsample);
+/* States that are evolved for the prepared batch: fewer than it has samples where an engine combines them. */
+uint32_t evaluator_states_evolved(const struct evaluator *ev);
 
 /* Operations of the prepared batch, and bytes that its passes over states move. */
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
@@ -136,10 +177,6 @@ void evaluator_measure(struct evaluator *ev, bool on);
 /* Seconds of each part, [PHASE_COUNT]: those of several threads as the mean of the threads that took part, so that what is
  * missing from the time of the calls is waiting for each other, or for workers elsewhere. */
 const double *evaluator_parts(const struct evaluator *ev);
-
-/* Seconds of the latest call's passes over circuit c of a state that all threads share: [nstage], then readouts and
- * lambda; of its last sample. NULL where states are not shared. */
-const struct plan_seconds *evaluator_passes(const struct evaluator *ev, uint32_t c);
 
 /* Units done by each worker thread since evaluator_new (every thread's part). In
  * SHAPE_SHARED, blocks done by each thread. */

@@ -2,8 +2,7 @@
  * A batch whose units are done by other processes: samples go out, readouts and sums come back,
  * and the head runs once more here, so that outputs and losses are where they always are. */
 #include "config.h"
-#include "runtime/exec/basis/batch_rank.h"
-#include "runtime/exec/statevector/statevector.h"
+#include "runtime/exec/evaluator_state.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,24 +22,14 @@ void evaluator_needs(struct evaluator *ev, const struct slope_needs *n)
 	ev->needs = *n;
 }
 
-void evaluator_draws_of(struct evaluator *ev, uint64_t key, const uint32_t *sample)
-{
-	ev->draw_key = key;
-	ev->draw_sample = sample;
-}
-
-const struct fixed *evaluator_sums(const struct evaluator *ev)
-{
-	return ev->sum;
-}
-
 static void give(void *ctx, uint32_t sample, double *in)
 {
 	const struct evaluator *ev = ctx;
 	uint32_t n = ev->p->ninput;
 
 	if (n && ev->batch.input)
-		memcpy(in, ev->batch.input + (size_t)unit_row(ev, sample) * n, n * sizeof *in);
+		memcpy(in, ev->batch.input + (size_t)batch_row(&ev->batch, sample) * n,
+			n * sizeof *in);
 	if (ev->gradient)
 		ev->needs.give(ev->ctx, sample, in + n);
 }
@@ -51,7 +40,8 @@ static uint32_t row(void *ctx, uint32_t sample)
 
 	if (ev->batch.file)
 		return ev->batch.file_row ? ev->batch.file_row[sample] : ev->batch.file_first + sample;
-	return (uint32_t)((size_t)(ev->batch.input - ev->batch.all) / ev->p->ninput) + unit_row(ev, sample);
+	return (uint32_t)((size_t)(ev->batch.input - ev->batch.all) / ev->p->ninput)
+		+ batch_row(&ev->batch, sample);
 }
 
 static void take(void *ctx, uint32_t sample, const double *out)
@@ -59,11 +49,6 @@ static void take(void *ctx, uint32_t sample, const double *out)
 	struct evaluator *ev = ctx;
 
 	memcpy(ev->readout + (size_t)sample * ev->p->nreadout, out, ev->p->nreadout * sizeof *out);
-}
-
-bool evaluator_reads(const struct evaluator *ev, uint32_t nsample)
-{
-	return !ev->o.far || rank_looks(ev, nsample);
 }
 
 /* All rows of a batch that came without: *x, the caller's to free. */
@@ -80,18 +65,21 @@ static int fetch(struct evaluator *ev, double **x, struct err *e)
 static int recompute(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 {
 	struct evaluator *ev = ctx;
-	const double *given = ev->batch.input;
-	double *x = NULL;
-	int code = evaluator_need_states(ev, e);
+	const struct evaluator_engine *x = ev->on;
+	struct batch b = ev->batch;
+	double *rows = NULL;
+	int code = x->engine->begin(x->state, e);
 
-	if (!code && !given && ev->batch.fetch)
-		code = fetch(ev, &x, e);
-	if (!code) {
-		ev->batch.input = x ? x : given;
-		code = evaluator_unit(ev, 0, unit, v, e);
-		ev->batch.input = given;
+	if (!code && !b.input && b.fetch) {
+		code = fetch(ev, &rows, e);
+		b.input = rows;
 	}
-	free(x);
+	if (!code) {
+		x->engine->prepare(x->state, &b, ev->gradient, &ev->units);
+		code = evaluator_unit(ev, 0, unit, v, e);
+	}
+	x->engine->prepare(x->state, &ev->batch, ev->gradient, &ev->units);
+	free(rows);
 	return code;
 }
 
@@ -101,25 +89,38 @@ static int outputs(struct evaluator *ev, struct err *e)
 		int code = ev->fn(ev->ctx, s, ev->readout + (size_t)s * ev->p->nreadout, NULL, NULL);
 
 		if (code)
-			return err_set(e, code, "sample %u: its loss is not finite", unit_row(ev, s));
+			return err_set(e, code, "sample %u: its loss is not finite",
+				batch_row(&ev->batch, s));
 	}
 	return 0;
 }
 
 int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 {
-	struct pool_step s = { .version = ev->version, .weight = ev->weight, .nweight = ev->p->nweight,
-		.gradient = ev->gradient, .nsample = ev->batch.nsample, .width = ev->pl->width,
-		.nin = ev->p->ninput + (ev->gradient ? ev->needs.n : 0), .nout = ev->p->nreadout,
-		.draw_key = ev->draw_key, .draw_first = ev->draw_first,
-		.all = ev->p->ninput ? ev->batch.all : NULL, .nall = ev->batch.nall, .nx = ev->p->ninput, .row = row,
+	struct pool_step s = { .version = ev->version,
+		.weight = ev->weight,
+		.nweight = ev->p->nweight,
+		.gradient = ev->gradient,
+		.nsample = ev->batch.nsample,
+		.width = ev->layout.width,
+		.nin = ev->p->ninput + (ev->gradient ? ev->needs.n : 0),
+		.nout = ev->p->nreadout,
+		.draw_key = ev->draws.key,
+		.draw_first = ev->draws.first,
+		.all = ev->p->ninput ? ev->batch.all : NULL,
+		.nall = ev->batch.nall,
+		.nx = ev->p->ninput,
+		.row = row,
 		.file = ev->batch.file,
-		.ctx = ev, .give = give, .take = take, .recompute = recompute };
+		.ctx = ev,
+		.give = give,
+		.take = take,
+		.recompute = recompute };
 	int code;
 
 	if (ev->gradient && !ev->needs.give)
 		BUG("a gradient elsewhere, and nobody says what slopes need");
-	code = pool->ops->begin(pool, &s, ev->nunit, ev->gradient ? ev->nvector : 0, e);
+	code = pool->ops->begin(pool, &s, ev->units.nunit, ev->gradient ? ev->layout.nvector : 0, e);
 	if (!code)
 		code = pool->ops->end(pool, ev->sum, e);
 	return code ? code : outputs(ev, e);

@@ -6,27 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/exec/basis/batch_rank.h"
+#include "runtime/exec/evaluator_state.h"
 #include "runtime/exec/light_cones.h"
-#include "runtime/exec/statevector/statevector.h"
 
-/* Operations of a sample by the circuits as they are written, as planned without shortcuts. */
+/* Operations of a sample by the circuits as they are written, without exact optimisations. */
 static double plain_flops(const struct evaluator *ev)
 {
-	bool gradient = ev->o.gradient != GRADIENT_NONE;
-	const struct plan_options po = { .precision = ev->o.precision, .target = ev->o.target, .shape = ev->o.shape, .no_fuse = ev->o.no_fuse,
-		.forward = ev->o.outputs_alone };
-	double off, on, nominal;
-	struct plan *plain;
-	struct err e;
+	const struct evaluator_engine *last = &ev->engine[ev->nengine - 1];
+	double off, on;
 
-	if (evaluator_cones(ev)) {
-		cones_worth(ev->whole, ev->p, &po, gradient, &off, &on);
-		return off;
-	}
-	plain = plan_tail_qubits(ev->pl) ? plan_new(ev->p, &po, &e) : NULL;
-	plan_flops(plain ? plain : ev->pl, gradient, &off, &nominal);
-	plan_free(plain);
+	if (!evaluator_cones(ev))
+		return last->engine->plain_flops(last->state);
+	cones_worth(ev->whole, ev->p, &ev->o, &off, &on);
 	return off;
 }
 
@@ -40,26 +31,23 @@ static void settle(const struct work_seen *w, struct shortcut_use *u)
 void use_batch(struct evaluator *ev)
 {
 	struct work_seen *w = &ev->seen;
-	uint32_t r = 0, nsample = ev->batch.nsample;
-	bool rank = rank_size(ev, &r, &nsample);
 	double bytes;
 
 	if (ev->gradient != (ev->o.gradient != GRADIENT_NONE))
 		return;
-	if (w->nsample != nsample || w->nstate != (rank ? r : 0)) {
+	if (w->nsample != ev->batch.nsample || w->nstate != ev->units.nstate) {
 		settle(w, &ev->use);
 		if (!w->sample_flops)
 			w->sample_flops = plain_flops(ev);
-		*w = (struct work_seen){ .nsample = nsample, .nstate = rank ? r : 0, .plain = w->sample_flops * nsample,
+		*w = (struct work_seen){ .nsample = ev->batch.nsample,
+			.nstate = ev->units.nstate,
+			.plain = w->sample_flops * ev->batch.nsample,
 			.sample_flops = w->sample_flops };
 		evaluator_work(ev, &w->flops, &bytes);
 	}
 	w->n++;
 	ev->use.nbatch++;
-	ev->use.nrank += rank;
-	ev->use.ntail += !rank && plan_tail_qubits(ev->pl);
-	ev->use.nstate += r;
-	ev->use.nsample += rank ? nsample : 0;
+	ev->on->engine->count(ev->on->state, &ev->use);
 }
 
 void evaluator_use(const struct evaluator *ev, struct shortcut_use *out)
@@ -69,7 +57,6 @@ void evaluator_use(const struct evaluator *ev, struct shortcut_use *out)
 	out->ncircuit = ev->whole->ncircuit;
 	out->qubits = program_nwire(ev->whole);
 	out->ncone = evaluator_cones(ev) ? ev->p->ncircuit : 0;
-	out->tail_qubits = plan_tail_qubits(ev->pl);
 	out->cone_qubits = evaluator_cones(ev) ? program_nwire(ev->p) : 0;
 }
 

@@ -247,30 +247,56 @@ const struct program *cones_of(const struct program *p, struct arena *a)
 	return m.changed ? m.out : NULL;
 }
 
-/* Operations of a plan, and a few for each amplitude of its states: they are cleared or written, and read. */
-static double planned(const struct program *p, const struct plan_options *o, bool gradient)
-{
-	enum { AMPLITUDE_FLOPS = 8 };
-	struct plan_options mine = *o;
-	struct plan *pl;
-	double effort;
-	struct err e;
+/* ---- is it worth it? ---- */
 
-	mine.shortcuts = 0;
-	pl = plan_new(p, &mine, &e);
-	if (!pl)
-		return HUGE_VAL;
-	effort = plan_effort(pl, gradient);
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		effort += ldexp(AMPLITUDE_FLOPS, (int)pl->circuit[c].nbit);
-	plan_free(pl);
-	return effort;
+static double effort(const struct program *p, const struct evaluator_options *o)
+{
+	struct evaluator_options plain = *o;
+	struct engine_cost cost;
+
+	plain.shortcuts = SHORTCUT_NONE;
+	return engine_cost(&(struct engine_problem){ .program = p, .options = &plain }, &cost)
+		? HUGE_VAL
+		: cost.effort;
 }
 
-bool cones_worth(const struct program *p, const struct program *cones, const struct plan_options *o, bool gradient,
-	double *off, double *on)
+bool cones_worth(const struct program *p, const struct program *cones,
+	const struct evaluator_options *o, double *off, double *on)
 {
-	*off = planned(p, o, gradient);
-	*on = planned(cones, o, gradient);
+	*off = effort(p, o);
+	*on = effort(cones, o);
 	return isfinite(*on) && GAIN * *on < *off;
+}
+
+const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
+	struct arena *a)
+{
+	const struct program *cones;
+	double off, on;
+
+	if (!(engine_optimisations(o) & SHORTCUT_LIGHT_CONE))
+		return p;
+	cones = cones_of(p, a);
+	return cones && (cones_worth(p, cones, o, &off, &on) || o->shortcuts_always) ? cones : p;
+}
+
+void light_cones_describe(const struct engine_problem *p, struct buf *out)
+{
+	struct arena a;
+	const struct program *cones;
+	double off, on;
+	bool worth;
+
+	arena_init(&a);
+	cones = cones_of(p->program, &a);
+	buf_str(out, "light_cone: ");
+	if (cones) {
+		worth = cones_worth(p->program, cones, p->options, &off, &on);
+		buf_printf(out,
+			"%.4g operations a sample, by %u circuits of at most %u qubits %.4g; %s",
+			off, cones->ncircuit, program_nwire(cones), on, worth ? "used" : "not used");
+	} else {
+		buf_str(out, "not used: every output depends on all gates and qubits");
+	}
+	arena_release(&a);
 }

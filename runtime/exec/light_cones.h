@@ -9,15 +9,17 @@
 #ifndef QCNN_CONES_H
 #define QCNN_CONES_H
 
-#include "runtime/exec/statevector/plan/plan.h"
+#include "runtime/exec/engine.h"
 
 enum { CONES_OUTPUTS_MAX = 128 };     /* of a circuit that is looked at */
 
 /* The program of the cones, in a, sharing p's tables; NULL where no circuit falls apart or loses a wire. */
 const struct program *cones_of(const struct program *p, struct arena *a);
-/* Floating-point operations of a sample of p as it is and by its cones, each as planned; *off is infinite
- * where p itself cannot be planned.  Worth it: less than four fifths. */
-bool cones_worth(const struct program *p, const struct program *cones, const struct plan_options *o, bool gradient,
-	double *off, double *on);
+/* The effort of a sample of p as it is and by its cones, both without other exact optimisations; *off is infinite
+ * where p itself cannot be evaluated.  Worth it: less than four fifths. */
+bool cones_worth(const struct program *p, const struct program *cones,
+	const struct evaluator_options *o, double *off, double *on);
+/* The line of engine_reasons. */
+void light_cones_describe(const struct engine_problem *p, struct buf *out);
 
 #endif

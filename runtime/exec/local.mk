@@ -3,22 +3,25 @@
 
 noinst_LIBRARIES += libexec.a
 libexec_a_SOURCES = \
-	runtime/exec/basis/batch_rank.c \
-	runtime/exec/basis/batch_rank.h \
+	runtime/exec/basis/basis.c \
+	runtime/exec/basis/basis.h \
 	runtime/exec/basis/batch_rank_check.c \
 	runtime/exec/basis/batch_rank_cost.c \
 	runtime/exec/basis/batch_rank_find.c \
 	runtime/exec/basis/batch_rank_projection.c \
 	runtime/exec/basis/batch_rank_projection.h \
 	runtime/exec/basis/batch_rank_readouts.c \
-	runtime/exec/basis/batch_rank_state.h \
-	runtime/exec/basis/batch_rank_tasks.c \
 	runtime/exec/basis/row_basis.c \
 	runtime/exec/basis/row_basis.h \
+	runtime/exec/engine.h \
+	runtime/exec/engine_choose.c \
+	runtime/exec/engine_items.c \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
+	runtime/exec/evaluator_phases.c \
 	runtime/exec/evaluator_remote.c \
 	runtime/exec/evaluator_run.c \
+	runtime/exec/evaluator_state.h \
 	runtime/exec/exact_optimisation.c \
 	runtime/exec/exact_optimisation.def \
 	runtime/exec/exact_optimisation.h \
@@ -45,7 +48,6 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_build.h \
 	runtime/exec/statevector/plan/plan_fuse.c \
 	runtime/exec/statevector/plan/plan_heisenberg.c \
-	runtime/exec/statevector/plan/plan_optimisations.c \
 	runtime/exec/statevector/plan/plan_pair.c \
 	runtime/exec/statevector/plan/plan_place.c \
 	runtime/exec/statevector/plan/plan_print.c \
@@ -59,6 +61,8 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_work.h \
 	runtime/exec/statevector/state_memory.c \
 	runtime/exec/statevector/state_memory.h \
+	runtime/exec/statevector/statevector.c \
 	runtime/exec/statevector/statevector.h \
+	runtime/exec/statevector/statevector_memory.c \
 	runtime/exec/statevector/statevector_units.c \
-	runtime/exec/statevector/target.h
+	runtime/exec/target.h

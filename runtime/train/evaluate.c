@@ -93,7 +93,7 @@ static int metrics_of(const struct program *p, const struct part *part, const st
 int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
 	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e)
 {
-	const struct program *p = evaluator_plan(ev)->program;
+	const struct program *p = evaluator_evaluated(ev);
 	struct evaluation v = { .ev = ev, .pool = pool,
 		.score = { .program = p, .weight = weight, .loss = loss_out ? &m->loss : NULL, .part = part, .scale = 1 } };
 	int code = part_check(p, part, "data", loss_out || metric_out ? m : NULL, e);

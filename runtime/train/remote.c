@@ -69,9 +69,9 @@ static void hash_fixed(struct sha256 *h, const struct fixed *v, size_t n)
 static int test_unit(struct evaluator *ev, bool gradient, const double *weight, const double *input, double *readout,
 	struct sha256 *h, struct err *e)
 {
-	const struct plan *pl = evaluator_plan(ev);
-	struct batch b = { .nsample = pl->width, .input = pl->program->ninput ? input : NULL };
-	uint32_t nreadout = pl->program->nreadout;
+	const struct program *p = evaluator_evaluated(ev);
+	uint32_t width = evaluator_width(ev), nreadout = p->nreadout;
+	struct batch b = { .nsample = width, .input = p->ninput ? input : NULL };
 	struct pool *pool = pool_threads_new(THREADS_MAX);
 	int code = evaluator_weights(ev, weight, e);
 
@@ -80,7 +80,7 @@ static int test_unit(struct evaluator *ev, bool gradient, const double *weight, 
 		code = evaluator_run(ev, pool, NULL, e);
 	}
 	if (!code) {
-		sha256_add(h, readout, (size_t)pl->width * nreadout * sizeof *readout);
+		sha256_add(h, readout, (size_t)width * nreadout * sizeof *readout);
 		hash_fixed(h, evaluator_sums(ev), gradient ? evaluator_vector(ev) : 0);
 	}
 	pool->ops->free(pool);
@@ -89,16 +89,16 @@ static int test_unit(struct evaluator *ev, bool gradient, const double *weight, 
 
 int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, struct err *e)
 {
-	const struct plan *pl = evaluator_plan(ev);
-	const struct program *p = pl->program;
-	size_t ninput = (size_t)pl->width * p->ninput;
+	const struct program *p = evaluator_evaluated(ev);
+	uint32_t width = evaluator_width(ev);
+	size_t ninput = (size_t)width * p->ninput;
 	double *weight = mem_try(p->nweight + (size_t)1, sizeof *weight), *input = mem_try(ninput + 1, sizeof *input);
-	double *readout = mem_try(pl->width * ((size_t)p->nreadout + 1), sizeof *readout);
+	double *readout = mem_try(width * ((size_t)p->nreadout + 1), sizeof *readout);
 	uint64_t maths = maths_digest();
 	struct sha256 h;
 	int code = -ERR_CONFIG;
 
-	*out = (struct wire_ready){ pl->width, (uint32_t)evaluator_vector(ev), p->nreadout, 1, { 0 } };
+	*out = (struct wire_ready){ width, (uint32_t)evaluator_vector(ev), p->nreadout, 1, { 0 } };
 	sha256_init(&h);
 	sha256_add(&h, &maths, sizeof maths);
 	if (weight && input && readout) {
@@ -107,7 +107,7 @@ int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, str
 			input[i] = 2 * rng_uniform(TEST_SEED, RNG_TEST, 0, i) - 1;
 		code = test_unit(ev, gradient, weight, input, readout, &h, e);
 	} else {
-		err_set(e, code, "no memory for a test of %u samples", pl->width);
+		err_set(e, code, "no memory for a test of %u samples", width);
 	}
 	sha256_end(&h, out->digest);
 	free(weight);
@@ -285,7 +285,7 @@ static bool grow_buffers(struct remote_worker *w, uint32_t n)
 /* Where the samples are in the step. */
 static void place_samples(struct remote_worker *w, const struct wire_work *work)
 {
-	uint32_t width = evaluator_plan(w->ev)->width;
+	uint32_t width = evaluator_width(w->ev);
 
 	wire_units_list(&work->units, w->unit);
 	for (uint32_t s = 0; s < work->nsample; s++)
@@ -333,7 +333,7 @@ static int check_work(const struct remote_worker *w, const struct wire_work *wor
 
 	if (!w->ev || (work->gradient && !w->loss.row))
 		return err_set(e, -ERR_PROTOCOL, "the coordinator sent work before it said what");
-	width = evaluator_plan(w->ev)->width;
+	width = evaluator_width(w->ev);
 	nin = w->program->ninput + (work->gradient ? w->need : 0);
 	if (work->nin != nin || (work->nsample - 1) / width + 1 != nunit)
 		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u samples of %u numbers for %u units of %u samples of %u numbers",

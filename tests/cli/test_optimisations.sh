@@ -24,12 +24,13 @@ tap_exit 2 "a wrong name" run --shortcuts=batch_rank,rank
 tap_has err '`rank` is no shortcut; there are auto, none, batch_rank, light_cone, small_tail' "is told, with the right ones"
 tap_exit 2 "an empty list" run --shortcuts=
 tap_exit 0 "the plan" "$QCNN" compile --emit=plan cluster.qcnn
-tap_is "$(grep -c '^shortcut   batch_rank: .* 1000 samples cost .* flops, from a basis of 9 states' out)" 2 \
-	"predicts forward and gradient, on and off"
-tap_is "$(grep -c '^shortcut   small_tail: with gradient, .* the last gates on 2 qubits as one matrix .* taken' out)" 1 "and the tail"
+tap_is "$(grep -c '^engine     basis: batches of 1000 samples .* operations from a basis of 9 states instead of .*(batch_rank)' out)" 1 \
+	"predicts the operations of batch rank"
+tap_is "$(grep -c '^engine     statevector: every other batch; .* the last gates on 2 qubits absorbed .*(small_tail)' out)" 1 "and of the tail"
 tap_is "$(grep -c '^  step .*  tail$' out)" 1 "which it marks"
 tap_exit 0 "and without" "$QCNN" compile --emit=plan --shortcuts=none cluster.qcnn
-tap_is "$(grep -Ec '^shortcut|tail$' out)" 0 "none"
+tap_is "$(grep -Ec 'absorbed|light_cone|tail$' out)" 0 "none"
+tap_has out 'engine     basis: not used: batch_rank is switched off' "says why"
 
 # ---- training ----
 
@@ -49,6 +50,8 @@ tap_has aloud/latest/run.json '"shortcuts": {"batch_rank": {"batches": 4, "sampl
 tap_has aloud/latest/report.html '<tr><th>exact optimisations</th><td>batch_rank: 9 states instead of 320 in every batch; ' "and its report"
 tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
 tap_has out 'optimised batch_rank: 9 states instead of 320 in every batch; ' "foretells it"
+tap_has out 'engine    basis: batches of 320 samples that span at most ' "and names the engines"
+tap_has aloud/latest/report.html '<tr><th>engine</th><td>basis: batches of 320 samples that span at most ' "so does the report"
 tap_exit 0 "each batch another one" "$QCNN" train --no-progress --set log.dir=other --set train.batch_size=300 config.yaml
 tap_is "$(grep -c batch_rank err)" 0 "a basis for each costs more than it saves"
 tap_exit 0 "as the data have them" train --set run.threads=1 --set train.shuffle=false
@@ -109,7 +112,7 @@ E2
 tap_exit 0 "bench" "$QCNN" bench --circuit pairs.qcnn --gradient --runs 1 --no-limits --json --shortcuts=light_cone
 tap_is "$(taken)" "light_cone 2 circuits of at most 2 qubits" "names the cones"
 tap_exit 0 "the plan" "$QCNN" compile --emit=plan pairs.qcnn
-tap_is "$(grep -c '^shortcut   light_cone: .* by 2 circuits of at most 2 qubits .* taken' out)" 1 "predicts them"
+tap_is "$(grep -c '^engine     light_cone: .* by 2 circuits of at most 2 qubits .*; used' out)" 1 "predicts them"
 grep -v 'n/2+1]);$' pairs.qcnn >one.qcnn
 cat >pairs.yaml <<'E2'
 model: {file: one.qcnn}

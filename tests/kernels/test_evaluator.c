@@ -194,9 +194,11 @@ static void test_steep(double slope, const char *want)
 /* Matrices that are unitary but for a factor, as if rounding had changed them. */
 static void scale_matrices(struct evaluator *ev, double by)
 {
-	for (uint32_t i = 0; i < ev->pl->nmatrix_entry; i++)
-		ev->u[i] *= by;
-	ev->backend->matrices(ev->state, ev->u);
+	const struct statevector *sv = evaluator_engine(ev, &engine_statevector);
+
+	for (uint32_t i = 0; i < sv->pl->nmatrix_entry; i++)
+		sv->u[i] *= by;
+	sv->backend->matrices(sv->state, sv->u);
 }
 
 static void test_norm(const char *device, enum precision precision, double by, int want)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "runtime/exec/evaluator.h"
+#include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/compile_file.h"
 #include "tests/tap.h"
@@ -68,9 +69,11 @@ static void test_size(unsigned nqubit)
 	code = evaluator_new(p, &o, &ev, &e);
 	if (!tap_is_int(code, 0, "%u qubits: an evaluator (%s)", nqubit, e.text))
 		return;
-	tap_ok(evaluator_plan(ev)->target == &target_null && evaluator_plan(ev)->circuit[0].nstep > 0,
+	tap_ok(statevector_plan(ev)->target == &target_null
+			&& statevector_plan(ev)->circuit[0].nstep > 0,
 		"its plan has steps");
-	tap_ok(nqubit <= PLAN_SAMPLES_WIRES_MAX || evaluator_plan(ev)->circuit[0].nstage > 0, "and stages");
+	tap_ok(nqubit <= PLAN_SAMPLES_WIRES_MAX || statevector_plan(ev)->circuit[0].nstage > 0,
+		"and stages");
 	pool = pool_threads_new(1);
 	code = evaluator_weights(ev, weight, &e);
 	evaluator_prepare(ev, &b, true, slopes, NULL, readout);

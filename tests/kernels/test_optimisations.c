@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "compiler/compile.h"
-#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/exec/exact_optimisation_use.h"
 #include "runtime/exec/light_cones.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
+#include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/program/verify.h"
 #include "tests/kernels/build.h"
@@ -97,7 +98,6 @@ static struct run_of evaluate(const struct program *p, const struct evaluator_op
 	struct pool *pool = pool_threads_new(o->nthread);
 	struct evaluator *ev = NULL;
 	bool gradient = o->gradient != GRADIENT_NONE;
-	uint32_t n;
 
 	out.code = evaluator_new(p, o, &ev, &out.e);
 	/* Twice: the second time the basis is remembered. */
@@ -106,12 +106,12 @@ static struct run_of evaluate(const struct program *p, const struct evaluator_op
 		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = x }, gradient, slope, (void *)p, out.readout);
 		if (!out.code)
 			out.code = evaluator_run(ev, pool, gradient ? out.gradient : NULL, &out.e);
-		if (!out.code)
-			evaluator_rank(ev, &out.r, &n);
+		if (!out.code && evaluator_states_evolved(ev) < nsample)
+			out.r = evaluator_states_evolved(ev);
 		if (!out.code) {
 			out.cones = evaluator_cones(ev);
-			out.ncircuit = evaluator_plan(ev)->ncircuit;
-			out.widest = program_nwire(evaluator_plan(ev)->program);
+			out.ncircuit = statevector_plan(ev)->ncircuit;
+			out.widest = program_nwire(statevector_plan(ev)->program);
 		}
 	}
 	evaluator_free(ev);

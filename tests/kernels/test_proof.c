@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A basis of batch rank that is wrong: the samples that are evolved by themselves tell. And what the threads of a batch
- * begin together is begun under a lock. */
+ * A basis of batch rank that is wrong is found by the samples that are evolved by themselves. */
 #include "config.h"
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/basis/batch_rank_state.h"
+#include "runtime/exec/basis/basis.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
 
 enum { NWIRE = 5, NSAMPLE = 64 };
 
-bool __real_rank_find(struct evaluator *ev, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
-bool __wrap_rank_find(struct evaluator *ev, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
+bool __real_rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
+bool __wrap_rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
 
 static struct { double factor; uint32_t nstate; } wrong;     /* what becomes of all combinations */
 
-bool __wrap_rank_find(struct evaluator *ev, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c)
+bool __wrap_rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c)
 {
-	bool found = __real_rank_find(ev, max, r, pivot, c);
+	bool found = __real_rank_find(k, max, r, pivot, c);
 
 	for (size_t i = 0; found && i < (size_t)NSAMPLE * *r; i++)
 		c[i] *= wrong.factor;
 	wrong.nstate = found ? *r : 0;
 	return found;
-}
-
-/* Locks that this thread holds; of all threads: how often one was taken, and given back without being held. */
-static _Thread_local int held;
-static atomic_int taken, not_held;
-
-int __real_pthread_mutex_lock(pthread_mutex_t *m);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
-int __real_pthread_mutex_unlock(pthread_mutex_t *m);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
-{
-	held++;
-	taken++;
-	return __real_pthread_mutex_lock(m);
-}
-
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
-{
-	not_held += held <= 0;
-	held--;
-	return __real_pthread_mutex_unlock(m);
 }
 
 /* rx of an input each, rot of three weights each, cx in a row; <Z> and <X> of the last. */
@@ -100,6 +74,5 @@ int main(void)
 		test_factor(1, gradient, 0);
 		test_factor(1.01, gradient, -ERR_BUG);
 	}
-	tap_ok(taken > 0 && !not_held, "locks: %d taken, %d given back that were not held", taken, not_held);
 	return tap_done();
 }

@@ -7,8 +7,9 @@
 #include <stdatomic.h>
 #include <string.h>
 #include "compiler/compile.h"
-#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/evaluator.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
+#include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/tap.h"
 
@@ -79,7 +80,7 @@ static void check(const char *n, uint32_t nsample, const char *what)
 		bool all = true;
 		for (unsigned t = 0; t < nthread; t++)
 			all = all && share[t] > 0;
-		if (nunit >= nthread || evaluator_plan(ev)->shape == SHAPE_SHARED)
+		if (nunit >= nthread || statevector_plan(ev)->shape == SHAPE_SHARED)
 			tap_ok(all, "%s: every one of %u threads did a part", what, nthread);
 		if (nthread == 1)
 			memcpy(want, got, sizeof want);

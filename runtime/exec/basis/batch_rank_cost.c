@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * When batch rank applies and what it costs, counted from the plan alone. */
 #include "config.h"
-#include "runtime/exec/basis/batch_rank.h"
+#include "runtime/exec/basis/basis.h"
 
 #include <math.h>
 
 #include "runtime/exec/basis/batch_rank_projection.h"
-#include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/pauli_observables.h"
 
 /* What an operation costs beside one of a dense step: overlaps and mixtures read more for
@@ -34,23 +33,21 @@ static bool encoding_is_trained(const struct plan *pl)
 	return false;
 }
 
-bool rank_possible(const struct plan *pl, bool gradient, const char **why)
+const char *rank_obstacle(const struct plan *pl, bool gradient)
 {
 	if (!pl->program->ninput)
-		*why = "there are no inputs";
-	else if (!target_can(pl->target, TARGET_STATE_CACHE))
-		*why = "the reference backend takes no shortcuts";
-	else if (!pl->program->nreadout)
-		*why = "there are no outputs";
-	else if (!outputs_are_forms(pl))
-		*why = "there are probabilities of many qubits";
-	else if (gradient && encoding_is_trained(pl))
-		*why = "matrices depend on inputs and trained weights at once";
-	else if (sketch_entries(pl) > RANK_ENTRIES_MAX / 16)
-		*why = "the encoding is too large";
-	else
-		return true;
-	return false;
+		return "there are no inputs";
+	if (!target_can(pl->target, TARGET_STATE_CACHE))
+		return "the device keeps no states side by side";
+	if (!pl->program->nreadout)
+		return "there are no outputs";
+	if (!outputs_are_forms(pl))
+		return "there are probabilities of many qubits";
+	if (gradient && encoding_is_trained(pl))
+		return "matrices depend on inputs and trained weights at once";
+	if (sketch_entries(pl) > RANK_ENTRIES_MAX / 16)
+		return "the encoding is too large";
+	return NULL;
 }
 
 /* ---- costs ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How many dimensions a batch has, by few projections of few samples first. */
 #include "config.h"
-#include "runtime/exec/basis/batch_rank_state.h"
+#include "runtime/exec/basis/basis.h"
 
 #include <stdlib.h>
 
@@ -13,14 +13,19 @@ enum {
 	SPARE = 8                    /* projections beyond the dimensions that are expected */
 };
 
-struct look { struct sketch *sketch; double *y, *room; uint32_t stride; };
+struct look {
+	struct basis *k;
+	struct sketch *sketch;
+	double *y, *room;
+	uint32_t stride;
+};
 
-static int project_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct err *e)
+static int project_unit(void *ctx, unsigned worker, uint32_t unit, struct err *e)
 {
-	struct look *l = ev->rank->look;
-	struct scratch *w = &ev->scratch[worker];
-	uint32_t first, count = unit_samples(ev, unit, &first);
-	int code = unit_fill(ev, w, first, count, e);
+	struct look *l = ctx;
+	struct scratch *w = &l->k->sv->scratch[worker];
+	uint32_t first, count = unit_samples(l->k->sv, unit, &first);
+	int code = unit_fill(l->k->sv, w, first, count, e);
 
 	for (uint32_t s = 0; s < count && !code; s++)
 		sketch_row(l->sketch, w, s, l->y + (size_t)(first + s) * l->stride, l->room + (size_t)worker * l->stride);
@@ -32,19 +37,18 @@ enum found { FOUND_FAULT = -1, FOUND_MORE = 0, FOUND_BASIS = 1 };
 /* The basis of the prepared batch with ncol projections of each circuit: FOUND_MORE where it has
  * more than max dimensions; faults (no memory, a sample that cannot be encoded) are left to the
  * evaluation itself. */
-static enum found look_at(struct evaluator *ev, uint32_t ncol, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c)
+static enum found look_at(struct basis *k, uint32_t ncol, uint32_t max, uint32_t *r,
+	uint32_t *pivot, cplx *c)
 {
-	uint32_t n = ev->batch.nsample, width = ev->pl->width, total = ncol * ev->pl->ncircuit;
-	struct look l = { .sketch = sketch_new(ev->pl, ncol), .stride = 2 * total };
+	uint32_t n = k->sv->batch.nsample, width = k->pl->width, total = ncol * k->pl->ncircuit;
+	struct look l = { .k = k, .sketch = sketch_new(k->pl, ncol), .stride = 2 * total };
 	bool ok = false;
 
 	l.y = mem_try(n, (size_t)l.stride * sizeof *l.y);
-	l.room = mem_try(ev->nworker, (size_t)l.stride * sizeof *l.room);
-	ev->rank->look = &l;
+	l.room = mem_try(k->sv->nworker, (size_t)l.stride * sizeof *l.room);
 	if (l.sketch && l.y && l.room)
-		ok = !rank_parts(ev, n / width + (n % width != 0), project_unit, NULL)
+		ok = !basis_items(k, n / width + (n % width != 0), project_unit, &l, NULL)
 			&& rank_basis(n, total, l.y, max, r, pivot, c);
-	ev->rank->look = NULL;
 	sketch_free(l.sketch);
 	free(l.y);
 	free(l.room);
@@ -53,17 +57,18 @@ static enum found look_at(struct evaluator *ev, uint32_t ncol, uint32_t max, uin
 
 /* Dimensions that the first samples have, more and more of them until some depend on others:
  * a cheap no where all are independent.  0: more than max. */
-static uint32_t probe(struct evaluator *ev, uint32_t max, uint32_t *pivot, cplx *c)
+static uint32_t probe(struct basis *k, uint32_t max, uint32_t *pivot, cplx *c)
 {
-	uint32_t all = ev->batch.nsample, r = 0;
+	uint32_t all = k->sv->batch.nsample, r = 0;
 
 	for (uint32_t n = PROBE; ; n *= 2) {
 		enum found f;
 
-		ev->batch.nsample = n < all ? n : all;
-		f = look_at(ev, (ev->batch.nsample < max ? ev->batch.nsample : max) + SPARE, max, &r, pivot, c);
-		n = ev->batch.nsample;
-		ev->batch.nsample = all;
+		k->sv->batch.nsample = n < all ? n : all;
+		f = look_at(k, (k->sv->batch.nsample < max ? k->sv->batch.nsample : max) + SPARE,
+			max, &r, pivot, c);
+		n = k->sv->batch.nsample;
+		k->sv->batch.nsample = all;
 		if (f != FOUND_BASIS || (n == all && r == n))
 			return 0;
 		if (r < n)
@@ -72,9 +77,9 @@ static uint32_t probe(struct evaluator *ev, uint32_t max, uint32_t *pivot, cplx 
 }
 
 /* Few projections first: where they do not tell more dimensions than there are, twice as many. */
-bool rank_find(struct evaluator *ev, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c)
+bool rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c)
 {
-	uint32_t expected = probe(ev, max, pivot, c);
+	uint32_t expected = probe(k, max, pivot, c);
 
 	for (; expected; expected = expected < max / 2 ? 2 * expected : max) {
 		uint32_t most = expected < max ? 2 * expected + SPARE / 2 : max;
@@ -82,7 +87,7 @@ bool rank_find(struct evaluator *ev, uint32_t max, uint32_t *r, uint32_t *pivot,
 
 		if (most > max)
 			most = max;
-		f = look_at(ev, most + SPARE, most, r, pivot, c);
+		f = look_at(k, most + SPARE, most, r, pivot, c);
 		if (f == FOUND_BASIS)
 			return true;
 		if (f == FOUND_FAULT || most == max)

@@ -20,6 +20,11 @@ const struct backend *backend_of(const struct target *t)
 	return backend_find(t->device);
 }
 
+const struct target *target_or_best(const struct target *t)
+{
+	return t ? t : target_find("cpu", NULL);
+}
+
 const struct target *target_of(const char *device, unsigned k)
 {
 	const struct backend *b = backend_find(device);

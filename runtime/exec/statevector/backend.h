@@ -8,8 +8,9 @@
 #ifndef QCNN_BACKEND_H
 #define QCNN_BACKEND_H
 
+#include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/plan/plan.h"
-#include "runtime/exec/statevector/target.h"
+#include "runtime/exec/target.h"
 
 /* What differs from sample to sample of a unit. */
 struct unit_input {
@@ -22,17 +23,6 @@ struct unit_input {
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
 	bool whole;                  /* the final state itself is wanted: small_tail is not taken, the backward pass does not begin early */
-};
-
-/* What a worker thread runs: pull units until -1. */
-struct unit_job {
-	void *ctx;
-	uint32_t nunit;              /* to be done: more threads than that are not needed */
-	double flops;                /* of a unit; 0: unknown, or shared by all threads whatever its size */
-	/* Pull the first unit.  Every worker does so before any works, so that all have a part. */
-	void (*claim)(void *ctx, unsigned worker);
-	/* Do units as worker `worker`, the claimed one first, until there are none left. */
-	void (*work)(void *ctx, unsigned worker);
 };
 
 struct backend_state;
@@ -100,10 +90,8 @@ struct backend {
 	void (*free)(struct backend_state *b);
 };
 
-extern const struct target target_ref;       /* the only one of backend_ref */
 extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
 extern const struct backend backend_cpu;     /* OpenMP and SIMD */
-extern const struct target target_null;      /* the only one of backend_null */
 extern const struct backend backend_null;    /* allocates no state, returns zeros: tests */
 
 const struct backend *backend_find(const char *name);

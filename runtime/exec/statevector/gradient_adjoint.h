@@ -11,16 +11,17 @@
 
 /* Backward sweeps of a unit whose forward and slopes are done; w->anti_hermitian_shared and
  * w->gradient get what lay_out lists. */
-void adjoint_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker);
+void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
+	struct stopwatch *watch);
 
 /* Cross matrices of the scratch that are added to: 0. */
-void adjoint_clear(const struct evaluator *ev, struct scratch *w);
+void adjoint_clear(const struct statevector *sv, struct scratch *w);
 
 /* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */
-int adjoint_vector(const struct evaluator *ev, const struct scratch *w, uint32_t first, uint32_t count,
-	struct fixed *v, struct err *e);
+int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32_t first,
+	uint32_t count, struct fixed *v, struct err *e);
 
 /* Sums of all units to gradient[nweight]. */
-void adjoint_finish(struct evaluator *ev, const struct fixed *sum, double *gradient);
+void adjoint_finish(struct statevector *sv, const struct fixed *sum, double *gradient);
 
 #endif

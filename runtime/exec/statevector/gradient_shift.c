@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHIFT_DEPTH_MAX = 1000 };     /* definitions within definitions */
+enum { SHIFT_DEPTH_MAX = 1000 }; /* definitions within definitions */
 
 /* Where an angle is: an item of a matrix, which is itself an item of the matrix above. */
 struct place {
@@ -17,9 +17,9 @@ struct place {
 };
 
 struct shift {
-	struct evaluator *ev;
+	struct statevector *sv;
 	struct scratch *w;
-	uint32_t count, circuit, own;        /* own: the step's matrix, of class SAMPLE */
+	uint32_t count, circuit, own; /* own: the step's matrix, of class SAMPLE */
 	unsigned worker;
 	struct err *e;
 };
@@ -37,7 +37,7 @@ static void product_with(const struct shift *sh, const struct matrix *m, uint32_
 		const cplx *factor = x;
 
 		if (k != at) {
-			item_matrix(&sh->ev->pl->set, &m->item[k], m->ntarget, value, u, item);
+			item_matrix(&sh->sv->pl->set, &m->item[k], m->ntarget, value, u, item);
 			factor = item;
 		}
 		matrix_multiply(d, factor, out, sum);
@@ -49,7 +49,7 @@ static void product_with(const struct shift *sh, const struct matrix *m, uint32_
 static void shifted_item(const struct shift *sh, const struct place *p, unsigned angle, double by,
 	const double *value, const cplx *u, cplx *out)
 {
-	const struct matrix *m = sh->ev->pl->set.def[p->matrix];
+	const struct matrix *m = sh->sv->pl->set.def[p->matrix];
 	struct item it = m->item[p->item];
 	double own[GATE_ANGLES_MAX];
 
@@ -57,14 +57,16 @@ static void shifted_item(const struct shift *sh, const struct place *p, unsigned
 		own[k] = value[it.angle[k]] + (k == angle ? by : 0);
 		it.angle[k] = k;
 	}
-	item_matrix(&sh->ev->pl->set, &it, m->ntarget, own, u, out);
+	item_matrix(&sh->sv->pl->set, &it, m->ntarget, own, u, out);
 }
 
 /* The step's own matrix of sample s with the angle shifted, from the place upwards. */
-static void shifted_matrix(const struct shift *sh, const struct place *p, unsigned angle, double by, uint32_t s)
+static void shifted_matrix(const struct shift *sh, const struct place *p, unsigned angle, double by,
+	uint32_t s)
 {
-	const struct matrix_set *set = &sh->ev->pl->set;
-	cplx *u = sh->w->own_u[s], x[MATRIX_ENTRIES_MAX], out[MATRIX_ENTRIES_MAX], kept[MATRIX_ENTRIES_MAX];
+	const struct matrix_set *set = &sh->sv->pl->set;
+	cplx *u = sh->w->own_u[s], x[MATRIX_ENTRIES_MAX], out[MATRIX_ENTRIES_MAX],
+	     kept[MATRIX_ENTRIES_MAX];
 	const double *value = sh->w->value[s];
 
 	shifted_item(sh, p, angle, by, value, u, x);
@@ -79,13 +81,14 @@ static void shifted_matrix(const struct shift *sh, const struct place *p, unsign
 		memcpy(u + set->offset[p->matrix], kept, nbyte);
 		product_with(sh, above, up->item, x, value, u, out);
 	}
-	memcpy(u + set->offset[sh->own], out, (set->offset[sh->own + 1] - set->offset[sh->own]) * sizeof *u);
+	memcpy(u + set->offset[sh->own], out,
+		(set->offset[sh->own + 1] - set->offset[sh->own]) * sizeof *u);
 }
 
 /* sum_k slope[k] readout[k] of one sample of the circuit just run. */
 static double slope_times(const struct shift *sh, uint32_t s)
 {
-	uint32_t n = sh->ev->pl->circuit[sh->circuit].nreadout;
+	uint32_t n = sh->sv->pl->circuit[sh->circuit].nreadout;
 	double sum = 0;
 
 	for (uint32_t k = 0; k < n; k++)
@@ -95,14 +98,15 @@ static double slope_times(const struct shift *sh, uint32_t s)
 
 static void run_again(const struct shift *sh)
 {
-	unit_forward(sh->ev, sh->w, sh->worker, sh->circuit, sh->count, false, sh->w->shifted);
+	unit_forward(sh->sv, sh->w, sh->worker, sh->circuit, sh->count, false, sh->w->shifted);
 }
 
 /* d/da = w sum_j (-1)^(j-1) / (4n sin^2(x_j / 2)) f(a + x_j / w), x_j = (2j - 1) pi / (2n), j = 1 .. 2n */
 static void shift_angle(const struct shift *sh, const struct place *p, unsigned angle)
 {
-	const struct item *it = &sh->ev->pl->set.def[p->matrix]->item[p->item];
-	struct gate_frequencies f = gate_shift_frequencies(gate_row(it->gate)->shift[angle], p->under_control);
+	const struct item *it = &sh->sv->pl->set.def[p->matrix]->item[p->item];
+	struct gate_frequencies f =
+		gate_shift_frequencies(gate_row(it->gate)->shift[angle], p->under_control);
 
 	for (unsigned j = 1; j <= 2 * f.n; j++) {
 		double x = (2 * j - 1) * PI / (2 * f.n), sine = sin(x / 2);
@@ -112,64 +116,70 @@ static void shift_angle(const struct shift *sh, const struct place *p, unsigned 
 			shifted_matrix(sh, p, angle, x / f.w, s);
 		run_again(sh);
 		for (uint32_t s = 0; s < sh->count; s++) {
-			memset(sh->w->slope_expr, 0, sh->ev->p->nexpr * sizeof *sh->w->slope_expr);
+			memset(sh->w->slope_expr, 0, sh->sv->p->nexpr * sizeof *sh->w->slope_expr);
 			sh->w->slope_expr[it->angle[angle]] = factor * slope_times(sh, s);
-			program_eval_reverse(sh->ev->p, sh->w->value[s], sh->w->slope_expr, sh->w->gradient);
+			program_eval_reverse(sh->sv->p, sh->w->value[s], sh->w->slope_expr,
+				sh->w->gradient);
 		}
 	}
 }
 
-static double uses_of_item(const struct evaluator *ev, const struct item *it)
+static double uses_of_item(const struct statevector *sv, const struct item *it)
 {
 	double n = 0;
 
 	if (it->gate == GATE_NONE)
-		return ev->shift_use[it->ref];
+		return sv->shift_use[it->ref];
 	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
-		n += ev->pl->expr_trainable[it->angle[k]];
+		n += sv->pl->expr_trainable[it->angle[k]];
 	return n;
 }
 
 /* Definitions refer to earlier ones, so one pass counts all, however often a block calls blocks. */
-int shift_prepare(struct evaluator *ev, struct err *e)
+int shift_prepare(struct statevector *sv, struct err *e)
 {
-	const struct matrix_set *set = &ev->pl->set;
+	const struct matrix_set *set = &sv->pl->set;
 	double n = 0;
 
-	ev->shift_use = arena_alloc(&ev->arena, set->n, sizeof *ev->shift_use);
+	sv->shift_use = arena_alloc(&sv->arena, set->n, sizeof *sv->shift_use);
 	for (uint32_t m = 0; m < set->n; m++)
 		for (uint32_t i = 0; i < set->def[m]->nitem; i++)
-			ev->shift_use[m] += uses_of_item(ev, &set->def[m]->item[i]);
-	for (uint32_t c = 0; c < ev->pl->ncircuit; c++)
-		for (uint32_t k = 0; k < ev->pl->circuit[c].nstep; k++)
-			n += ev->pl->circuit[c].step[k].cross ? ev->shift_use[ev->pl->circuit[c].step[k].matrix] : 0;
+			sv->shift_use[m] += uses_of_item(sv, &set->def[m]->item[i]);
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
+		for (uint32_t k = 0; k < sv->pl->circuit[c].nstep; k++)
+			n += sv->pl->circuit[c].step[k].cross
+				? sv->shift_use[sv->pl->circuit[c].step[k].matrix]
+				: 0;
 	if (n <= SHIFT_USES_MAX)
 		return 0;
-	return err_set(e, -ERR_CONFIG, "parameter shift runs the circuit at least twice for each use of a trained angle: %.4g uses, "
-		"at most %d are possible; the adjoint method has no such limit", n, SHIFT_USES_MAX);
+	return err_set(e, -ERR_CONFIG,
+		"parameter shift runs the circuit at least twice for each use of a trained angle: %.4g uses, "
+		"at most %d are possible; the adjoint method has no such limit",
+		n, SHIFT_USES_MAX);
 }
 
 /* All trained angles within matrix m, which stands where `up` says. */
 static int shift_within(const struct shift *sh, uint32_t m, const struct place *up)
 {
-	const struct matrix *def = sh->ev->pl->set.def[m];
+	const struct matrix *def = sh->sv->pl->set.def[m];
 	struct place here = { .up = up->depth ? up : NULL, .matrix = m, .depth = up->depth + 1 };
 	int code = 0;
 
 	if (here.depth > SHIFT_DEPTH_MAX)
-		return err_set(sh->e, -ERR_CONFIG, "parameter shift: definitions nested more than %d deep", SHIFT_DEPTH_MAX);
+		return err_set(sh->e, -ERR_CONFIG,
+			"parameter shift: definitions nested more than %d deep", SHIFT_DEPTH_MAX);
 	for (here.item = 0; here.item < def->nitem && !code; here.item++) {
 		const struct item *it = &def->item[here.item];
 
 		here.under_control = up->under_control || it->ncontrol;
-		if (it->gate == GATE_NONE && sh->ev->shift_use[it->ref] == 0)
+		if (it->gate == GATE_NONE && sh->sv->shift_use[it->ref] == 0)
 			continue;
 		if (it->gate == GATE_NONE) {
 			code = shift_within(sh, it->ref, &here);
 			continue;
 		}
 		for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
-			if (sh->ev->pl->expr_trainable[it->angle[k]])
+			if (sh->sv->pl->expr_trainable[it->angle[k]])
 				shift_angle(sh, &here, k);
 	}
 	return code;
@@ -177,21 +187,23 @@ static int shift_within(const struct shift *sh, uint32_t m, const struct place *
 
 static void restore_matrix(const struct shift *sh)
 {
-	const struct matrix_set *set = &sh->ev->pl->set;
+	const struct matrix_set *set = &sh->sv->pl->set;
 	const struct item *whole = &set->def[sh->own]->item[0];
 
 	for (uint32_t s = 0; s < sh->count; s++)
-		memcpy(sh->w->own_u[s] + set->offset[sh->own], sh->w->own_u[s] + set->offset[whole->ref],
+		memcpy(sh->w->own_u[s] + set->offset[sh->own],
+			sh->w->own_u[s] + set->offset[whole->ref],
 			(set->offset[sh->own + 1] - set->offset[sh->own]) * sizeof(cplx));
 }
 
-int shift_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker, struct err *e)
+int shift_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
+	struct err *e)
 {
-	struct shift sh = { .ev = ev, .w = w, .count = count, .worker = worker, .e = e };
+	struct shift sh = { .sv = sv, .w = w, .count = count, .worker = worker, .e = e };
 	int code = 0;
 
-	for (sh.circuit = 0; sh.circuit < ev->pl->ncircuit; sh.circuit++) {
-		const struct plan_circuit *c = &ev->pl->circuit[sh.circuit];
+	for (sh.circuit = 0; sh.circuit < sv->pl->ncircuit; sh.circuit++) {
+		const struct plan_circuit *c = &sv->pl->circuit[sh.circuit];
 
 		for (uint32_t k = 0; k < c->nstep && !code; k++) {
 			struct place top = { .under_control = c->step[k].ncontrol > 0 };
@@ -211,11 +223,12 @@ int shift_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned
 /* Expressions and all matrices of the unit's samples with w->weight. */
 static void rebuild(const struct shift *sh)
 {
-	struct evaluator *ev = sh->ev;
+	struct statevector *sv = sh->sv;
 
 	for (uint32_t s = 0; s < sh->count; s++) {
-		program_eval(ev->p, sh->w->weight, sh->w->row[s], sh->w->value[s]);
-		matrix_build(&ev->pl->set, sh->w->value[s], VALUE_SHARED, VALUE_SAMPLE, ev->need_sample, sh->w->own_u[s], NULL);
+		program_eval(sv->p, sh->w->weight, sh->w->row[s], sh->w->value[s]);
+		matrix_build(&sv->pl->set, sh->w->value[s], VALUE_SHARED, VALUE_SAMPLE,
+			sv->need_sample, sh->w->own_u[s], NULL);
 	}
 }
 
@@ -223,7 +236,7 @@ static double slopes_times_all(struct shift *sh)
 {
 	double sum = 0;
 
-	for (sh->circuit = 0; sh->circuit < sh->ev->pl->ncircuit; sh->circuit++) {
+	for (sh->circuit = 0; sh->circuit < sh->sv->pl->ncircuit; sh->circuit++) {
 		run_again(sh);
 		for (uint32_t s = 0; s < sh->count; s++)
 			sum += slope_times(sh, s);
@@ -231,22 +244,22 @@ static double slopes_times_all(struct shift *sh)
 	return sum;
 }
 
-void difference_unit(struct evaluator *ev, struct scratch *w, uint32_t count, unsigned worker)
+void difference_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker)
 {
-	struct shift sh = { .ev = ev, .w = w, .count = count, .worker = worker };
-	double step = ev->pl->precision == PRECISION_DOUBLE ? 1e-4 : 1e-2;
+	struct shift sh = { .sv = sv, .w = w, .count = count, .worker = worker };
+	double step = sv->pl->precision == PRECISION_DOUBLE ? 1e-4 : 1e-2;
 
-	memcpy(w->weight, ev->weight, ev->p->nweight * sizeof *w->weight);
-	for (uint32_t i = 0; i < ev->p->nweight_circuit; i++) {
+	memcpy(w->weight, sv->weight, sv->p->nweight * sizeof *w->weight);
+	for (uint32_t i = 0; i < sv->p->nweight_circuit; i++) {
 		double up, down;
 
-		w->weight[i] = ev->weight[i] + step;
+		w->weight[i] = sv->weight[i] + step;
 		rebuild(&sh);
 		up = slopes_times_all(&sh);
-		w->weight[i] = ev->weight[i] - step;
+		w->weight[i] = sv->weight[i] - step;
 		rebuild(&sh);
 		down = slopes_times_all(&sh);
-		w->weight[i] = ev->weight[i];
+		w->weight[i] = sv->weight[i];
 		w->gradient[i] += (up - down) / (2 * step);
 	}
 	rebuild(&sh);

@@ -26,7 +26,7 @@ struct pauli_mask pauli_mask(const struct pauli_term *t)
 /* (P psi)[i] */
 static cplx pauli_times(const struct pauli_mask *m, const cplx *psi, uint64_t i)
 {
-	static const cplx power[4] = { 1, -I, -1, I };      /* (-i)^ny */
+	static const cplx power[4] = { 1, -I, -1, I }; /* (-i)^ny */
 	cplx x = cplx_mul(power[m->ny & 3], psi[i ^ m->flip]);
 
 	return __builtin_parityll(i & m->sign) ? -x : x;
@@ -79,7 +79,8 @@ void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *
 	}
 }
 
-static void add_term(const struct pauli_term *t, unsigned nbit, const cplx *psi, double slope, cplx *lambda)
+static void add_term(const struct pauli_term *t, unsigned nbit, const cplx *psi, double slope,
+	cplx *lambda)
 {
 	struct pauli_mask m = pauli_mask(t);
 

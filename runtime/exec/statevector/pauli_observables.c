@@ -34,7 +34,8 @@ static void add_pauli(struct forms *f, const struct output *o, double *constant)
 		const struct pauli_term *term = &o->term[t];
 
 		if (term->nfactor)
-			f->term[f->nterm++] = (struct form_term){ pauli_mask(term), term->coefficient, f->nform };
+			f->term[f->nterm++] =
+				(struct form_term){ pauli_mask(term), term->coefficient, f->nform };
 		else
 			*constant += term->coefficient;
 	}
@@ -55,16 +56,16 @@ void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out)
 			continue;
 		}
 		for (uint32_t set = 1; set < bins_of(&c->output[o]); set++)
-			out->term[out->nterm++] = (struct form_term){ product_of_z(&c->output[o], set), 1, out->nform++ };
+			out->term[out->nterm++] =
+				(struct form_term){ product_of_z(&c->output[o], set), 1,
+					out->nform++ };
 	}
 }
 
-static double signed_by(uint32_t bits, double x)
-{
-	return __builtin_parity(bits) ? -x : x;
-}
+static double signed_by(uint32_t bits, double x) { return __builtin_parity(bits) ? -x : x; }
 
-void forms_readouts(const struct plan_circuit *c, const struct forms *f, const double *value, double *readout)
+void forms_readouts(const struct plan_circuit *c, const struct forms *f, const double *value,
+	double *readout)
 {
 	for (uint32_t o = 0; o < c->noutput; o++) {
 		uint32_t nbin = bins_of(&c->output[o]);

@@ -10,12 +10,16 @@
 
 enum { FORMS_PROBS_WIRES_MAX = 6 };
 
-struct form_term { struct pauli_mask mask; double coefficient; uint32_t form; };
+struct form_term {
+	struct pauli_mask mask;
+	double coefficient;
+	uint32_t form;
+};
 
 struct forms {
 	uint32_t nform, nterm;
-	struct form_term *term;      /* no identities */
-	double *constant;            /* (noutput) of Pauli outputs */
+	struct form_term *term; /* no identities */
+	double *constant;       /* (noutput) of Pauli outputs */
 };
 
 /* Have all probabilities at most FORMS_PROBS_WIRES_MAX wires? */
@@ -23,7 +27,8 @@ bool forms_possible(const struct plan_circuit *c);
 /* Of a circuit for which that holds; lives in a. */
 void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out);
 /* readout[nreadout] from value[nform]; value = sum over the form's terms of coefficient <P>. */
-void forms_readouts(const struct plan_circuit *c, const struct forms *f, const double *value, double *readout);
+void forms_readouts(const struct plan_circuit *c, const struct forms *f, const double *value,
+	double *readout);
 /* Back: slope_form[nform] from slope[nreadout]. */
 void forms_slopes(const struct plan_circuit *c, const double *slope, double *slope_form);
 

@@ -3,7 +3,7 @@
 #ifndef QCNN_CPU_TARGET_H
 #define QCNN_CPU_TARGET_H
 
-#include "runtime/exec/statevector/target.h"
+#include "runtime/exec/target.h"
 
 enum { CPU_TARGETS = ISA_COUNT - 1 };
 

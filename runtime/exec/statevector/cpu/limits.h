@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include "runtime/base/err.h"
-#include "runtime/exec/statevector/target.h"
+#include "runtime/exec/target.h"
 
 /* One table per precision and instruction set (limits_tmpl.c). */
 struct limit_loops {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/basis/batch_rank.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
@@ -468,10 +467,8 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	free(b.def);
 	free(b.trainable);
 	free(b.bucket);
-	if (!code) {
-		plan_shortcuts(pl, o->shortcuts);
+	if (!code)
 		return pl;
-	}
 	plan_free(pl);
 	return NULL;
 }

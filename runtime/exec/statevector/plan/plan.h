@@ -8,15 +8,7 @@
 #ifndef QCNN_PLAN_H
 #define QCNN_PLAN_H
 
-#include "runtime/exec/statevector/target.h"
-#include "runtime/program/matrix.h"
-
-enum shape {
-	SHAPE_AUTO = 0,
-	SHAPE_SAMPLES,       /* many small states: one sample per SIMD lane (n <= PLAN_SAMPLES_WIRES_MAX) */
-	SHAPE_STATE,         /* a unit is one sample, held by one thread (n <= PLAN_STATE_WIRES_MAX) */
-	SHAPE_SHARED         /* a unit is one sample, all threads share its state */
-};
+#include "runtime/exec/evaluator.h"
 
 enum {
 	PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17,
@@ -79,8 +71,8 @@ struct plan {
 	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
 	bool *moves;                 /* per matrix of the set: it is made of x and swap */
 	const bool *expr_trainable;  /* (program->nexpr): depends on a weight that is not frozen */
-	uint32_t ncircuit; struct plan_circuit *circuit;
-	const char *const *shortcut; uint32_t nshortcut;   /* named in every output that shows the plan */
+	uint32_t ncircuit;
+	struct plan_circuit *circuit;
 };
 
 struct plan_options {
@@ -91,8 +83,7 @@ struct plan_options {
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
 	bool forward;                /* stages are cut for the forward pass alone, whether gradients follow or not */
-	bool small_tail;             /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
-	unsigned shortcuts;          /* of enum shortcut: those that are described in plan.shortcut */
+	bool small_tail; /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
 };
 

@@ -185,11 +185,11 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
 	if (target_can(pl->target, TARGET_STAGES))
 		print_traffic(pl, out);
 	if (target_can(pl->target, TARGET_STAGES))
-		buf_printf(out, "limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
-			l->measured ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
+		buf_printf(out,
+			"limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
+			l->measured ? "measured" : "assumed", l->nthread,
+			l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
 			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
-	for (uint32_t k = 0; k < pl->nshortcut; k++)
-		buf_printf(out, "shortcut   %s\n", pl->shortcut[k]);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		print_circuit(pl, l, out, &pl->circuit[c]);
 }

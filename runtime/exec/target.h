@@ -11,27 +11,32 @@
 #include "runtime/base/system/cpus.h"
 
 enum target_capability {
-	TARGET_SINGLE = 1,           /* computes in single precision too; without it, in double precision alone */
-	TARGET_THREADS = 2,          /* several workers compute at once */
-	TARGET_BATCHED = 4,          /* SHAPE_SAMPLES: one sample in each lane of a vector */
-	TARGET_STAGES = 8,           /* large states are cut into stages, whose blocks are worked on in local memory */
+	TARGET_SINGLE = 1, /* computes in single precision too; without it, in double precision alone */
+	TARGET_THREADS = 2, /* several workers compute at once */
+	TARGET_BATCHED = 4, /* SHAPE_SAMPLES: one sample in each lane of a vector */
+	TARGET_STAGES =
+		8, /* large states are cut into stages, whose blocks are worked on in local memory */
 	TARGET_CONSTANT_PREFIX = 16, /* constant steps at the start of a circuit are done once and kept */
 	TARGET_HEISENBERG_TAIL = 32, /* the last gates can be absorbed into the observables */
-	TARGET_STATELESS = 128,      /* no state is allocated, results are 0: nothing is bounded by memory */
-	TARGET_STATE_CACHE = 64      /* final states are kept side by side, with overlaps between them (backend.h) */
+	TARGET_STATELESS = 128, /* no state is allocated, results are 0: nothing is bounded by memory */
+	TARGET_STATE_CACHE =
+		64 /* final states are kept side by side, with overlaps between them (backend.h) */
 };
 
 struct target {
-	const char *device;          /* the backend's name: "cpu", "ref" */
-	const char *kernels;         /* the kernel set's name: "avx512"; the device's where it has one alone */
-	unsigned version;            /* raised when the set's kernels give other last digits */
-	unsigned capabilities;       /* of enum target_capability */
-	unsigned vector_bytes;       /* of a SIMD vector; 0: amplitudes one by one */
-	unsigned block_bytes;        /* of one state's block of a stage, at most */
-	double usual_gflop_s;        /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
+	const char *device; /* the backend's name: "cpu", "ref" */
+	const char *kernels; /* the kernel set's name: "avx512"; the device's where it has one alone */
+	unsigned version;    /* raised when the set's kernels give other last digits */
+	unsigned capabilities; /* of enum target_capability */
+	unsigned vector_bytes; /* of a SIMD vector; 0: amplitudes one by one */
+	unsigned block_bytes;  /* of one state's block of a stage, at most */
+	double usual_gflop_s; /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
 };
 
-static inline bool target_can(const struct target *t, enum target_capability c) { return t->capabilities & c; }
+static inline bool target_can(const struct target *t, enum target_capability c)
+{
+	return t->capabilities & c;
+}
 
 /* Does it compute large states by a machine's memory and arithmetic, so that their limits say how fast it can be? */
 static inline bool target_has_limits(const struct target *t)
@@ -45,8 +50,13 @@ static inline unsigned target_lanes(const struct target *t, enum precision p)
 	return t->vector_bytes ? t->vector_bytes / (p == PRECISION_DOUBLE ? 8 : 4) : 1;
 }
 
+extern const struct target target_ref;  /* the only one of the reference backend */
+extern const struct target target_null; /* the only one of the null backend */
+
 /* The target of a device with this kernel set ("auto" or NULL: the best that this machine runs); NULL: there is none. */
 const struct target *target_find(const char *device, const char *kernels);
+/* t, or where it is NULL the best of the cpu backend that runs here. */
+const struct target *target_or_best(const struct target *t);
 /* Why it cannot run on this machine, as the beginning of a sentence that the kernels' name ends ("this machine has no");
  * NULL: it can. */
 const char *target_obstacle(const struct target *t);

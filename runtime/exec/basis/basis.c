@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine of batch rank: its table and life, the basis of a batch, evaluating the batch by it. */
+#include "config.h"
+#include "runtime/exec/basis/basis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/statevector/gradient_adjoint.h"
+#include "runtime/exec/statevector/state_memory.h"
+
+enum {
+	KEPT_MAX = 1 << 23,  /* inputs that are remembered */
+	USUAL_SAMPLES = 1000 /* of a batch that is described */
+};
+
+/* ---- before it is open ---- */
+
+/* The plan of the engine below, or one that is made for a problem of which none is open. */
+static const struct plan *plan_of(const struct engine_problem *p, struct plan **made)
+{
+	const struct statevector *sv = p->below;
+
+	*made = sv ? NULL : statevector_plan_new(p->program, p->options, NULL);
+	return sv ? sv->pl : *made;
+}
+
+static const char *basis_obstacle(const struct engine_problem *p)
+{
+	const struct evaluator_options *o = p->options;
+	const struct plan *pl;
+	struct plan *made;
+	const char *why;
+
+	if (!(o->shortcuts & SHORTCUT_BATCH_RANK))
+		return "batch_rank is switched off";
+	if (o->shots)
+		return "readouts are drawn from the states of the samples";
+	if (o->gradient > GRADIENT_ADJOINT)
+		return "the gradient method is not adjoint";
+	pl = plan_of(p, &made);
+	why = pl ? rank_obstacle(pl, o->gradient != GRADIENT_NONE) : "the program is too large";
+	plan_free(made);
+	return why;
+}
+
+/* The largest number of states is the one where it is only just used. */
+static void describe_plan(const struct plan *pl, uint32_t n, bool gradient, struct buf *out)
+{
+	uint32_t most = rank_worth(pl, n, gradient, true), example = program_nwire(pl->program) + 1;
+
+	if (!most) {
+		buf_printf(out, "not used: no basis saves enough operations in a batch of %u sample%s",
+			n, n == 1 ? "" : "s");
+		return;
+	}
+	example = example < most ? example : most;
+	buf_printf(out,
+		"batches of %u samples that span at most %u states (%u where each batch is another one); %.4g operations "
+		"from a basis of %u states instead of %.4g (batch_rank)",
+		n, most, rank_worth(pl, n, gradient, false),
+		rank_cost_on(pl, n, example, gradient, true), example,
+		rank_cost_off(pl, n, gradient));
+}
+
+static void basis_describe(const struct engine_problem *p, struct buf *out)
+{
+	struct plan *made;
+	const struct plan *pl = plan_of(p, &made);
+
+	if (pl)
+		describe_plan(pl, p->nsample ? p->nsample : USUAL_SAMPLES,
+			p->options->gradient != GRADIENT_NONE, out);
+	plan_free(made);
+}
+
+/* ---- life ---- */
+
+/* Does what differs between samples depend on weights (frozen ones, or in a forward sweep)? */
+static bool encoding_has_weights(const struct statevector *sv)
+{
+	const struct program *p = sv->p;
+
+	for (uint32_t i = 0; i < p->nexpr; i++) {
+		const struct expr *x = &p->expr[i];
+		unsigned n = expr_noperand(x->op);
+
+		if (x->cls == VALUE_SAMPLE
+			&& ((n > 0 && p->expr[x->a].cls == VALUE_SHARED)
+				|| (n > 1 && p->expr[x->b].cls == VALUE_SHARED)))
+			return true;
+	}
+	for (uint32_t m = 0; m < sv->pl->set.n; m++) {
+		const struct matrix *def = sv->pl->set.def[m];
+
+		for (uint32_t k = 0;
+			sv->need_sample[m] && def->cls == VALUE_SAMPLE && k < def->nitem; k++) {
+			const struct item *it = &def->item[k];
+
+			if (it->gate == GATE_NONE ? sv->pl->set.def[it->ref]->cls == VALUE_SHARED
+						  : false)
+				return true;
+			for (unsigned a = 0;
+				it->gate != GATE_NONE && a < gate_row(it->gate)->nangle; a++)
+				if (p->expr[it->angle[a]].cls == VALUE_SHARED)
+					return true;
+		}
+	}
+	return false;
+}
+
+static void list_forms(struct basis *k)
+{
+	k->forms = arena_alloc(&k->arena, k->pl->ncircuit, sizeof *k->forms);
+	k->first_form = arena_alloc(&k->arena, k->pl->ncircuit, sizeof *k->first_form);
+	for (uint32_t c = 0; c < k->pl->ncircuit; c++) {
+		forms_of(&k->pl->circuit[c], &k->arena, &k->forms[c]);
+		k->first_form[c] = k->nform;
+		k->nform += k->forms[c].nform;
+	}
+}
+
+static void forget(struct basis *k)
+{
+	free(k->pivot);
+	free(k->row);
+	free(k->c);
+	free(k->kept);
+	free(k->m);
+	free(k->a);
+	free(k->slope);
+	k->pivot = k->row = NULL;
+	k->c = k->m = k->a = NULL;
+	k->kept = k->slope = NULL;
+	k->kept_on = k->proved = false;
+	k->nkept = 0;
+}
+
+static void basis_close(void *state)
+{
+	struct basis *k = state;
+
+	forget(k);
+	free(k->value);
+	free(k->read);
+	arena_release(&k->arena);
+	free(k);
+}
+
+static int basis_open(const struct engine_problem *p, void **state, struct err *e)
+{
+	struct basis *k = mem_alloc(1, sizeof *k);
+
+	k->sv = p->below;
+	k->pl = k->sv->pl;
+	k->keeps = !encoding_has_weights(k->sv);
+	arena_init(&k->arena);
+	list_forms(k);
+	k->value = mem_try((size_t)k->sv->nworker * k->nform + 1, sizeof *k->value);
+	k->read = mem_try((size_t)k->pl->program->nreadout + 1, sizeof *k->read);
+	*state = k;
+	if (k->value && k->read)
+		return 0;
+	err_set(e, -ERR_CONFIG, "no memory for the readouts of %u threads", k->sv->nworker);
+	basis_close(k);
+	*state = NULL;
+	return -ERR_CONFIG;
+}
+
+static void basis_layout(const void *state, struct engine_layout *out)
+{
+	const struct basis *k = state;
+
+	statevector_layout(k->sv, out);
+}
+
+/* ---- remembering a batch ---- */
+
+static const double *input_of(const struct basis *k, uint32_t s)
+{
+	return k->whole.input + (size_t)whole_row(k, s) * k->pl->program->ninput;
+}
+
+static bool same_batch(const struct basis *k, bool gradient)
+{
+	size_t n = k->pl->program->ninput;
+
+	if (!k->kept || k->nkept != k->whole.nsample || k->kept_gradient != gradient)
+		return false;
+	for (uint32_t s = 0; s < k->nkept; s++)
+		if (memcmp(k->kept + s * n, input_of(k, s), n * sizeof(double)) != 0)
+			return false;
+	return true;
+}
+
+static void remember(struct basis *k, bool gradient)
+{
+	size_t n = k->pl->program->ninput;
+
+	if (!k->keeps || (size_t)k->whole.nsample > KEPT_MAX / n
+		|| !(k->kept = mem_try(k->whole.nsample, n * sizeof(double))))
+		return;
+	k->nkept = k->whole.nsample;
+	k->kept_gradient = gradient;
+	for (uint32_t s = 0; s < k->nkept; s++)
+		memcpy(k->kept + s * n, input_of(k, s), n * sizeof(double));
+}
+
+/* ---- prepare ---- */
+
+/* Tables of the batch; false when there is no memory. */
+static bool take_tables(struct basis *k, bool gradient)
+{
+	size_t square = (size_t)k->r * k->r * k->nform;
+
+	k->m = mem_try(square, sizeof *k->m);
+	k->a = mem_try(gradient ? square : 1, sizeof *k->a);
+	k->slope = mem_try(gradient ? k->nsample : 1, (k->nform + (size_t)1) * sizeof *k->slope);
+	return k->m && k->a && k->slope;
+}
+
+static uint32_t limit_of(uint32_t nsample)
+{
+	return nsample - 1 < RANK_MAX ? nsample - 1 : RANK_MAX;
+}
+
+/* Is what is learnt of a batch of n samples there when it comes again? */
+static bool learns_once(const struct basis *k, uint32_t n)
+{
+	return k->sv->o.batch_again && k->keeps && n <= KEPT_MAX / k->pl->program->ninput;
+}
+
+static void find_anew(struct basis *k, bool gradient)
+{
+	uint32_t n = k->whole.nsample, max;
+
+	max = k->sv->o.shortcuts_always ? limit_of(n)
+					: rank_worth(k->pl, n, gradient, learns_once(k, n));
+	forget(k);
+	if (!max)
+		return;
+	k->nsample = n;
+	k->pivot = mem_try(max, sizeof *k->pivot);
+	k->row = mem_try(max, sizeof *k->row);
+	k->c = mem_try(n, (size_t)max * sizeof *k->c);
+	if (k->pivot && k->row && k->c && rank_find(k, max, &k->r, k->pivot, k->c))
+		k->kept_on = take_tables(k, gradient);
+	remember(k, gradient);
+}
+
+static bool basis_reads(const void *state, uint32_t nsample)
+{
+	const struct basis *k = state;
+
+	return k->sv->o.shortcuts_always || rank_worth(k->pl, nsample, false, learns_once(k, nsample))
+		|| rank_worth(k->pl, nsample, true, learns_once(k, nsample));
+}
+
+/* While a basis is sought the engine below has the batch that is offered; then that of the basis. */
+static bool basis_prepare(void *state, const struct batch *b, bool gradient, struct engine_units *out)
+{
+	struct basis *k = state;
+	uint32_t width = k->pl->width;
+
+	if (b->alone)
+		return false;
+	if (!b->input) {
+		forget(k); /* basis_reads said so */
+		return false;
+	}
+	k->whole = *b;
+	statevector_prepare(k->sv, b, gradient);
+	if (!same_batch(k, gradient))
+		find_anew(k, gradient);
+	if (!k->kept_on)
+		return false;
+	for (uint32_t i = 0; i < k->r; i++)
+		k->row[i] = whole_row(k, k->pivot[i]);
+	statevector_prepare(k->sv,
+		&(struct batch){ .nsample = k->r, .row = k->row, .input = b->input }, gradient);
+	*out = (struct engine_units){
+		.nunit = (k->r + width - 1) / width, .nstate = k->r, .two_phase = true
+	};
+	return true;
+}
+
+static void basis_work(const void *state, double *flops, double *bytes)
+{
+	const struct basis *k = state;
+	uint32_t passes;
+
+	plan_traffic(k->pl, k->sv->gradient, bytes, &passes);
+	*bytes *= k->r;
+	*flops = rank_flops(k->pl, k->nsample, k->r, k->sv->gradient);
+	*flops += k->sv->o.start_again ? plan_start_flops(k->pl) : 0;
+}
+
+static void basis_count(const void *state, struct shortcut_use *use)
+{
+	const struct basis *k = state;
+
+	use->nrank++;
+	use->nstate += k->r;
+	use->nsample += k->nsample;
+}
+
+/* States side by side for the basis; what the decision is by is not this machine's memory, so
+ * that one with too little refuses. */
+static int basis_begin(void *state, struct err *e)
+{
+	struct basis *k = state;
+	const struct bank_ops *cache = k->sv->backend->bank;
+	uint64_t need = cache->bytes(k->pl, k->r), have;
+	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
+	int code = statevector_states(k->sv, e);
+
+	if (code || k->nbank >= k->r)
+		return code;
+	have = statevector_memory_left(k->sv);
+	if (need > have)
+		return err_set(e, -ERR_CONFIG,
+			"the shortcut batch_rank needs %s for %u states of %u qubits side by side, %s available; "
+			"smaller batches need fewer, and without the shortcut (run.shortcuts: none, --shortcuts=none) there are none",
+			memory_text((double)need, 0, needed), k->r, program_nwire(k->pl->program),
+			memory_text((double)have, 0, available));
+	k->nbank = 0;
+	if (cache->reserve(k->sv->state, k->r, e))
+		return -ERR_CONFIG;
+	k->nbank = k->r;
+	return 0;
+}
+
+static void basis_run(void *state, const struct unit_job *job)
+{
+	struct basis *k = state;
+
+	statevector_run(k->sv, job);
+}
+
+/* ---- forward ---- */
+
+static int basis_forward(void *state, unsigned worker, uint32_t unit, double *readout,
+	struct stopwatch *watch, struct err *e)
+{
+	struct basis *k = state;
+	struct statevector *sv = k->sv;
+	struct scratch *w = &sv->scratch[worker];
+	uint32_t first, count = unit_samples(sv, unit, &first);
+	int code = unit_fill(sv, w, first, count, e);
+
+	(void)readout, (void)watch;
+	w->input.whole = true;
+	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++) {
+		sv->backend->forward(sv->state, worker, c, &w->input, true, w->readout[c]);
+		sv->backend->bank->keep(sv->state, worker, c, unit);
+	}
+	return code;
+}
+
+static int basis_join(void *state, struct err *e)
+{
+	struct basis *k = state;
+	int code = 0;
+
+	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++)
+		code = k->sv->backend->bank->overlaps(k->sv->state, c, k->r,
+			k->m + (size_t)k->first_form[c] * k->r * k->r, e);
+	if (!code && !k->proved)
+		code = rank_prove(k, e);
+	k->proved = k->proved || !code;
+	return code;
+}
+
+static void basis_readout(void *state, unsigned worker, uint32_t sample, double *readout)
+{
+	rank_combine(state, worker, sample, readout);
+}
+
+static void basis_readout_gradient(void *state, uint32_t sample, const double *slope)
+{
+	rank_slope(state, sample, slope);
+}
+
+static int basis_mix(void *state, struct err *e) { return rank_mix(state, e); }
+
+/* ---- the backward pass ---- */
+
+static int basis_backward(void *state, unsigned worker, uint32_t unit, const double *slope,
+	double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e)
+{
+	struct basis *k = state;
+	struct statevector *sv = k->sv;
+	struct scratch *w = &sv->scratch[worker];
+	uint32_t first, count = unit_samples(sv, unit, &first);
+	int code = unit_fill(sv, w, first, count, e);
+
+	(void)slope, (void)watch;
+	if (code)
+		return code;
+	w->gradient = gradient;
+	adjoint_clear(sv, w);
+	w->input.whole = true;
+	for (uint32_t c = 0; c < k->pl->ncircuit; c++)
+		sv->backend->bank->backward(sv->state, worker, c, &w->input, unit, k->r,
+			k->a + (size_t)k->first_form[c] * k->r * k->r, w->anti_hermitian_shared,
+			w->anti_hermitian_sample);
+	return adjoint_vector(sv, w, first, count, v, e);
+}
+
+static void basis_finish(void *state, const struct fixed *sum, double *gradient)
+{
+	struct basis *k = state;
+
+	statevector_finish(k->sv, sum, gradient);
+}
+
+const struct engine engine_basis = {
+	.name = "basis",
+	.obstacle = basis_obstacle,
+	.describe = basis_describe,
+	.open = basis_open,
+	.close = basis_close,
+	.layout = basis_layout,
+	.reads = basis_reads,
+	.prepare = basis_prepare,
+	.work = basis_work,
+	.count = basis_count,
+	.begin = basis_begin,
+	.run = basis_run,
+	.forward = basis_forward,
+	.backward = basis_backward,
+	.finish = basis_finish,
+	.join = basis_join,
+	.readout = basis_readout,
+	.readout_gradient = basis_readout_gradient,
+	.mix = basis_mix,
+};

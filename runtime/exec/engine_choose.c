@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which engines evaluate a program, and why. */
+#include "config.h"
+#include "runtime/exec/engine.h"
+
+#include "runtime/exec/light_cones.h"
+
+/* Those first that are offered a batch first. */
+static const struct engine *const engines[ENGINES_MAX] = { &engine_basis, &engine_statevector };
+
+unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < ENGINES_MAX; k++)
+		if (!engines[k]->obstacle(p))
+			out[n++] = engines[k];
+	return n;
+}
+
+int engine_cost(const struct engine_problem *p, struct engine_cost *out)
+{
+	return engines[ENGINES_MAX - 1]->cost(p, out);
+}
+
+unsigned engine_optimisations(const struct evaluator_options *o)
+{
+	return engines[ENGINES_MAX - 1]->optimisations(o);
+}
+
+void engine_reasons(const struct engine_problem *p, const char *before, const char *after,
+	struct buf *out)
+{
+	bool any = false;
+
+	for (unsigned k = 0; k < ENGINES_MAX; k++) {
+		const char *why = engines[k]->obstacle(p);
+
+		buf_printf(out, "%s%s: ", before, engines[k]->name);
+		if (why)
+			buf_printf(out, "not used: %s", why);
+		else if (k == ENGINES_MAX - 1)
+			buf_str(out, any ? "every other batch; " : "every batch; ");
+		if (!why)
+			engines[k]->describe(p, out);
+		any |= !why;
+		buf_str(out, after);
+	}
+	if (engine_optimisations(p->options) & SHORTCUT_LIGHT_CONE) {
+		buf_str(out, before);
+		light_cones_describe(p, out);
+		buf_str(out, after);
+	}
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine of state vectors: its table, its life, and units of a batch. */
+#include "config.h"
+#include "runtime/exec/statevector/statevector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/statevector/gradient_adjoint.h"
+#include "runtime/exec/statevector/gradient_shift.h"
+
+/* ---- before it is open ---- */
+
+static bool by_adjoint(const struct evaluator_options *o)
+{
+	return o->gradient <= GRADIENT_ADJOINT && !o->shots;
+}
+
+/* Shots and shifted circuits look at states as they are. */
+static unsigned statevector_optimisations(const struct evaluator_options *o)
+{
+	const struct target *t = target_or_best(o->target);
+	unsigned can = 0;
+
+	if (target_can(t, TARGET_STAGES))
+		can |= SHORTCUT_LIGHT_CONE;
+	if (target_can(t, TARGET_HEISENBERG_TAIL))
+		can |= SHORTCUT_SMALL_TAIL;
+	return by_adjoint(o) ? o->shortcuts & can : 0;
+}
+
+struct plan *statevector_plan_new(const struct program *p, const struct evaluator_options *o,
+	struct err *e)
+{
+	const struct target *t = target_or_best(o->target);
+	const struct plan_options po = {
+		.precision = target_can(t, TARGET_SINGLE) ? o->precision : PRECISION_DOUBLE,
+		.target = t,
+		.shape = o->shape,
+		.no_fuse = o->no_fuse,
+		.random = o->random_plan,
+		.forward = o->outputs_alone,
+		.small_tail = statevector_optimisations(o) & SHORTCUT_SMALL_TAIL,
+		.own_matrices = o->gradient == GRADIENT_SHIFT || o->gradient == GRADIENT_DIFFERENCE
+	};
+
+	return plan_new(p, &po, e);
+}
+
+static const char *statevector_obstacle(const struct engine_problem *p)
+{
+	(void)p;
+	return NULL;
+}
+
+static int statevector_cost(const struct engine_problem *p, struct engine_cost *out)
+{
+	enum { AMPLITUDE_EFFORT = 8 }; /* each is cleared or written, and read */
+	bool gradient = p->options->gradient != GRADIENT_NONE;
+	struct plan *pl = statevector_plan_new(p->program, p->options, NULL);
+	uint32_t passes;
+	double nominal;
+
+	if (!pl)
+		return -ERR_CONFIG;
+	plan_flops(pl, gradient, &out->flops, &nominal);
+	plan_traffic(pl, gradient, &out->bytes, &passes);
+	out->effort = plan_effort(pl, gradient);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		out->effort += ldexp(AMPLITUDE_EFFORT, (int)pl->circuit[c].nbit);
+	plan_free(pl);
+	return 0;
+}
+
+static void statevector_describe(const struct engine_problem *p, struct buf *out)
+{
+	struct evaluator_options plain = *p->options;
+	struct plan *pl = statevector_plan_new(p->program, p->options, NULL);
+	uint32_t nqubit = pl ? plan_tail_qubits(pl) : 0;
+	struct engine_cost with, without;
+
+	plain.shortcuts = SHORTCUT_NONE;
+	plan_free(pl);
+	if (statevector_cost(&(struct engine_problem){ .program = p->program, .options = &plain },
+		    &without)) {
+		buf_str(out, "too large");
+		return;
+	}
+	buf_printf(out, "%.4g operations a sample", without.flops);
+	if (nqubit && !statevector_cost(p, &with))
+		buf_printf(out,
+			", %.4g with the last gates on %u qubit%s absorbed into the observable (small_tail)",
+			with.flops, nqubit, nqubit == 1 ? "" : "s");
+}
+
+/* ---- life ---- */
+
+/* Shots are drawn from states that were small enough so far. */
+static void group_shots(struct statevector *sv)
+{
+	uint32_t ngroup = 0;
+
+	if (!sv->o.shots)
+		return;
+	sv->shot_group = arena_alloc(&sv->arena, sv->p->ncircuit, sizeof(struct shot_groups *));
+	for (uint32_t c = 0; c < sv->p->ncircuit; c++) {
+		sv->shot_group[c] = shot_groups_new(&sv->arena, &sv->p->circuit[c], ngroup);
+		ngroup += shot_groups_count(sv->shot_group[c]);
+	}
+}
+
+static int make_plan(struct statevector *sv, struct err *e)
+{
+	sv->pl = statevector_plan_new(sv->p, &sv->o, e);
+	return sv->pl ? sv->backend->supports(sv->pl, e) : -ERR_CONFIG;
+}
+
+static int build(struct statevector *sv, struct err *e)
+{
+	int code = sv->o.far ? 0 : statevector_check_states(sv, e);
+
+	if (!code)
+		code = make_plan(sv, e);
+	if (!code && sv->o.gradient == GRADIENT_SHIFT)
+		code = shift_prepare(sv, e);
+	if (code)
+		return code;
+	sv->nworker = statevector_workers(sv);
+	group_shots(sv);
+	if (!sv->o.far)
+		code = statevector_check_memory(sv, e);
+	if (!code)
+		code = scratch_new(sv, e);
+	return code || sv->o.far ? code : statevector_take_states(sv, e);
+}
+
+static void statevector_close(void *state)
+{
+	struct statevector *sv = state;
+
+	if (sv->state)
+		sv->backend->free(sv->state);
+	plan_free(sv->pl);
+	arena_release(&sv->arena);
+	free(sv);
+}
+
+static int statevector_open(const struct engine_problem *p, void **state, struct err *e)
+{
+	struct statevector *sv = mem_alloc(1, sizeof *sv);
+	int code;
+
+	sv->p = p->program;
+	sv->o = *p->options;
+	sv->o.target = target_or_best(sv->o.target);
+	sv->backend = backend_of(sv->o.target);
+	if (!target_can(sv->o.target, TARGET_SINGLE))
+		sv->o.precision = PRECISION_DOUBLE;
+	arena_init(&sv->arena);
+	code = build(sv, e);
+	if (code)
+		statevector_close(sv);
+	else
+		*state = sv;
+	return code;
+}
+
+void statevector_layout(const void *state, struct engine_layout *out)
+{
+	const struct statevector *sv = state;
+
+	*out = (struct engine_layout){ .width = sv->pl->width,
+		.nvector = sv->nvector,
+		.nworker = sv->nworker,
+		.precision = sv->pl->precision };
+}
+
+static void statevector_set_weights(void *state, const double *weight, struct stopwatch *watch)
+{
+	struct statevector *sv = state;
+
+	sv->weight = weight;
+	program_eval(sv->p, weight, NULL, sv->value);
+	matrix_build(&sv->pl->set, sv->value, sv->weighted ? VALUE_SHARED : VALUE_CONSTANT,
+		VALUE_SHARED, sv->need, sv->u, sv->kept);
+	if (sv->state)
+		sv->backend->matrices(sv->state, sv->u);
+	scratch_weights(sv);
+	sv->weighted = true;
+	stopwatch_phase(watch, PHASE_MATRICES);
+	if (sv->o.start_again && sv->state && sv->backend->start)
+		sv->backend->start(sv->state);
+	stopwatch_phase(watch, PHASE_STATES);
+}
+
+/* ---- a batch ---- */
+
+void statevector_prepare(struct statevector *sv, const struct batch *b, bool gradient)
+{
+	sv->batch = *b;
+	sv->gradient = gradient;
+}
+
+/* What one unit takes, in operations; 0 where more than the circuits, once, makes its time. */
+static double unit_flops(struct statevector *sv)
+{
+	double *known = &sv->unit_flops[sv->gradient];
+
+	if (sv->o.threads_always || sv->o.shots
+		|| (sv->gradient && sv->o.gradient != GRADIENT_ADJOINT))
+		return 0;
+	if (*known == 0)
+		*known = plan_effort(sv->pl, sv->gradient) * sv->pl->width;
+	return *known;
+}
+
+static bool accept_batch(void *state, const struct batch *b, bool gradient, struct engine_units *out)
+{
+	struct statevector *sv = state;
+	uint32_t width = sv->pl->width;
+
+	statevector_prepare(sv, b, gradient);
+	*out = (struct engine_units){ .nunit = b->nsample / width + (b->nsample % width != 0),
+		.nstate = b->nsample,
+		.flops = unit_flops(sv) };
+	return true;
+}
+
+static void statevector_work(const void *state, double *flops, double *bytes)
+{
+	const struct statevector *sv = state;
+	uint32_t passes;
+	double nominal;
+
+	plan_flops(sv->pl, sv->gradient, flops, &nominal);
+	plan_traffic(sv->pl, sv->gradient, bytes, &passes);
+	*flops = *flops * sv->batch.nsample + (sv->o.start_again ? plan_start_flops(sv->pl) : 0);
+	*bytes *= sv->batch.nsample;
+}
+
+static double statevector_plain_flops(const void *state)
+{
+	const struct statevector *sv = state;
+	struct evaluator_options plain = sv->o;
+	struct engine_cost cost;
+	double nominal;
+
+	plain.shortcuts = SHORTCUT_NONE;
+	if (plan_tail_qubits(sv->pl)
+		&& !statevector_cost(&(struct engine_problem){ .program = sv->p, .options = &plain },
+			&cost))
+		return cost.flops;
+	plan_flops(sv->pl, sv->o.gradient != GRADIENT_NONE, &cost.flops, &nominal);
+	return cost.flops;
+}
+
+static void statevector_count(const void *state, struct shortcut_use *use)
+{
+	const struct statevector *sv = state;
+
+	use->tail_qubits = plan_tail_qubits(sv->pl);
+	use->ntail += use->tail_qubits > 0;
+}
+
+static int statevector_begin(void *state, struct err *e) { return statevector_states(state, e); }
+
+void statevector_run(void *state, const struct unit_job *job)
+{
+	struct statevector *sv = state;
+
+	sv->backend->run(sv->state, job);
+}
+
+/* ---- a unit ---- */
+
+/* The readouts of the unit's samples, from all circuits. */
+static void collect_readouts(const struct statevector *sv, const struct scratch *w, uint32_t count,
+	double *readout)
+{
+	for (uint32_t s = 0; s < count; s++)
+		for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
+			const struct plan_circuit *pc = &sv->pl->circuit[c];
+
+			memcpy(readout + (size_t)s * sv->p->nreadout + pc->first_readout,
+				w->readout[c] + (size_t)s * pc->nreadout,
+				pc->nreadout * sizeof *readout);
+		}
+}
+
+static int statevector_forward(void *state, unsigned worker, uint32_t unit, double *readout,
+	struct stopwatch *watch, struct err *e)
+{
+	struct statevector *sv = state;
+	struct scratch *w = &sv->scratch[worker];
+	bool keep = sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
+	uint32_t count = unit_samples(sv, unit, &w->first);
+	int code = unit_fill(sv, w, w->first, count, e);
+
+	w->variant = 0;
+	stopwatch_phase(watch, PHASE_ENCODING);
+	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
+		unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
+	if (!code)
+		collect_readouts(sv, w, count, readout);
+	stopwatch_phase(watch, PHASE_STATES);
+	return code;
+}
+
+/* Gradients with respect to the readouts into the circuits' arrays; 0 for copies. */
+static void spread_slopes(const struct statevector *sv, struct scratch *w, uint32_t count,
+	const double *slope)
+{
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
+		const struct plan_circuit *pc = &sv->pl->circuit[c];
+
+		for (uint32_t s = 0; s < count; s++)
+			memcpy(w->slope[c] + (size_t)s * pc->nreadout,
+				slope + (size_t)s * sv->p->nreadout + pc->first_readout,
+				pc->nreadout * sizeof *slope);
+		memset(w->slope[c] + (size_t)count * pc->nreadout, 0,
+			(size_t)(sv->pl->width - count) * pc->nreadout * sizeof *slope);
+	}
+}
+
+static int statevector_backward(void *state, unsigned worker, uint32_t unit, const double *slope,
+	double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e)
+{
+	struct statevector *sv = state;
+	struct scratch *w = &sv->scratch[worker];
+	uint32_t first, count = unit_samples(sv, unit, &first);
+	int code = 0;
+
+	w->gradient = gradient;
+	spread_slopes(sv, w, count, slope);
+	if (sv->o.gradient == GRADIENT_ADJOINT)
+		adjoint_unit(sv, w, count, worker, watch);
+	else if (sv->o.gradient == GRADIENT_SHIFT)
+		code = shift_unit(sv, w, count, worker, e);
+	else
+		difference_unit(sv, w, count, worker);
+	stopwatch_phase(watch, PHASE_STATES);
+	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
+	stopwatch_phase(watch, PHASE_SUMS);
+	return code;
+}
+
+void statevector_finish(void *state, const struct fixed *sum, double *gradient)
+{
+	adjoint_finish(state, sum, gradient);
+}
+
+/* ---- amplitudes ---- */
+
+struct one_forward {
+	struct statevector *sv;
+	uint32_t circuit;
+};
+
+static void claim_one(void *ctx, unsigned worker) { (void)ctx, (void)worker; }
+
+static void forward_one(void *ctx, unsigned worker)
+{
+	struct one_forward *f = ctx;
+	struct scratch *w = &f->sv->scratch[worker];
+
+	w->input.whole = true;
+	f->sv->backend->forward(f->sv->state, worker, f->circuit, &w->input, true,
+		w->readout[f->circuit]);
+}
+
+static int check_norm(const struct statevector *sv, uint32_t c, const cplx *psi, struct err *e)
+{
+	double sum = 0;
+
+	for (uint64_t i = 0; i < UINT64_C(1) << sv->p->circuit[c].nwire; i++)
+		sum += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+	if (fabs(sum - 1) <= norm_tolerance(sv->pl->precision))
+		return 0;
+	return err_set(e, -ERR_NOT_FINITE,
+		"the probabilities of the state add up to %.6g, not 1: rounding has changed the norm%s",
+		sum, sv->pl->precision == PRECISION_SINGLE ? "; compute in double precision" : "");
+}
+
+static int statevector_amplitudes(void *state, uint32_t c, const double *row, cplx *out, struct err *e)
+{
+	struct statevector *sv = state;
+	struct batch kept = sv->batch;
+	int code = statevector_states(sv, e);
+
+	sv->batch = (struct batch){ .nsample = 1, .input = row };
+	if (!code)
+		code = unit_fill(sv, &sv->scratch[0], 0, 1, e);
+	if (!code) {
+		/* As units are done: small numbers are 0 then, too. */
+		sv->backend->run(sv->state,
+			&(struct unit_job){
+				&(struct one_forward){ sv, c }, 1, 0, claim_one, forward_one });
+		sv->backend->amplitudes(sv->state, 0, c, 0, out);
+		code = check_norm(sv, c, out, e);
+	}
+	sv->batch = kept;
+	return code;
+}
+
+static bool statevector_shares(const void *state, uint64_t *count, unsigned nthread)
+{
+	const struct statevector *sv = state;
+
+	return sv->state && sv->backend->shares && sv->backend->shares(sv->state, count, nthread);
+}
+
+/* ---- for those who know this engine ---- */
+
+static const struct statevector *statevector_of(const struct evaluator *ev)
+{
+	return evaluator_engine(ev, &engine_statevector);
+}
+
+const struct plan *statevector_plan(const struct evaluator *ev) { return statevector_of(ev)->pl; }
+
+const struct plan_seconds *statevector_passes(const struct evaluator *ev, uint32_t c)
+{
+	const struct statevector *sv = statevector_of(ev);
+
+	return sv->state && sv->backend->passes ? sv->backend->passes(sv->state, c) : NULL;
+}
+
+const struct engine engine_statevector = {
+	.name = "statevector",
+	.obstacle = statevector_obstacle,
+	.describe = statevector_describe,
+	.cost = statevector_cost,
+	.optimisations = statevector_optimisations,
+	.open = statevector_open,
+	.close = statevector_close,
+	.layout = statevector_layout,
+	.set_weights = statevector_set_weights,
+	.prepare = accept_batch,
+	.work = statevector_work,
+	.plain_flops = statevector_plain_flops,
+	.count = statevector_count,
+	.begin = statevector_begin,
+	.run = statevector_run,
+	.forward = statevector_forward,
+	.backward = statevector_backward,
+	.finish = statevector_finish,
+	.amplitudes = statevector_amplitudes,
+	.shares = statevector_shares,
+};

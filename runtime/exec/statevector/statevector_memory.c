@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory of the state vector engine: states, and the scratch of each worker. */
+#include "config.h"
+#include "runtime/exec/statevector/statevector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
+#include "runtime/exec/statevector/state_memory.h"
+
+/* ---- scratches ---- */
+
+static uint64_t vector_length(const struct plan_circuit *c, uint32_t v)
+{
+	const struct apply *a = c->prepare[v];
+
+	return a->op == APPLY_STATE ? UINT64_C(1) << a->nwire : a->nexpr;
+}
+
+static uint64_t vector_entries(const struct plan *pl)
+{
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t v = 0; v < pl->circuit[c].nprepare; v++)
+			n += vector_length(&pl->circuit[c], v);
+	return n;
+}
+
+/* Of one worker. */
+static uint64_t shot_bytes(const struct statevector *sv)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; sv->shot_group && c < sv->pl->ncircuit; c++) {
+		uint64_t nbyte = shot_scratch_bytes(sv->shot_group[c]);
+
+		most = nbyte > most ? nbyte : most;
+	}
+	return most;
+}
+
+uint64_t scratch_bytes(const struct statevector *sv)
+{
+	const struct plan *pl = sv->pl;
+	const struct program *p = pl->program;
+	uint64_t sample = p->nexpr * sizeof(double)
+		+ (uint64_t)pl->nmatrix_entry * (sizeof(cplx) + sizeof(double))
+		+ vector_entries(pl) * sizeof(cplx) + 5 * (uint64_t)p->nreadout * sizeof(double);
+	uint64_t worker = sample * pl->width
+		+ (uint64_t)pl->nmatrix_entry * (2 * sizeof(double) + sizeof(struct fixed))
+		+ p->nexpr * sizeof(double)
+		+ (uint64_t)p->nweight * (2 * sizeof(double) + sizeof(struct fixed));
+
+	if (sv->shot_group)
+		worker += shot_bytes(sv) + (sizeof(cplx) << program_nwire(p));
+	return worker * (sv->nworker + 1) + pl->set.nkept * sizeof(cplx);
+}
+
+/* Arena memory that is refused, not fatal, when the system has none. */
+struct taker {
+	struct arena *arena;
+	bool failed;
+};
+
+static void *take(struct taker *t, size_t n, size_t size)
+{
+	void *probe;
+
+	if (n && size && n > (SIZE_MAX / 4) / size)
+		t->failed = true;
+	if (t->failed)
+		return NULL;
+	if (n * size > 1 << 20) {
+		probe = mem_try(n, size);
+		if (!probe)
+			t->failed = true;
+		free(probe);
+	}
+	return t->failed ? NULL : arena_alloc(t->arena, n, size);
+}
+
+static cplx **take_entries(struct taker *t, const struct plan *pl)
+{
+	cplx **u = take(t, pl->width, sizeof *u);
+
+	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+		u[s] = take(t, pl->nmatrix_entry, sizeof **u);
+	return u;
+}
+
+static void take_vectors(struct taker *t, const struct statevector *sv, struct scratch *w)
+{
+	const struct plan *pl = sv->pl;
+
+	w->own_vector = take(t, pl->ncircuit, sizeof *w->own_vector);
+	w->vector = take(t, pl->ncircuit, sizeof *w->vector);
+	for (uint32_t c = 0; c < pl->ncircuit && !t->failed; c++) {
+		size_t n = (size_t)pl->circuit[c].nprepare * pl->width;
+
+		w->own_vector[c] = take(t, n, sizeof **w->own_vector);
+		w->vector[c] = take(t, n, sizeof **w->vector);
+		for (size_t k = 0; k < n && !t->failed; k++)
+			w->own_vector[c][k] =
+				take(t, sv->length[c][k / pl->width], sizeof ***w->own_vector);
+	}
+}
+
+static void take_readouts(struct taker *t, const struct plan *pl, struct scratch *w)
+{
+	size_t most = 0;
+
+	w->readout = take(t, pl->ncircuit, sizeof *w->readout);
+	w->slope = take(t, pl->ncircuit, sizeof *w->slope);
+	for (uint32_t c = 0; c < pl->ncircuit && !t->failed; c++) {
+		size_t n = (size_t)pl->circuit[c].nreadout * pl->width;
+
+		w->readout[c] = take(t, n, sizeof **w->readout);
+		w->slope[c] = take(t, n, sizeof **w->slope);
+		most = n > most ? n : most;
+	}
+	w->shifted = take(t, most, sizeof *w->shifted);
+}
+
+static void scratch_take(struct taker *t, const struct statevector *sv, struct scratch *w)
+{
+	const struct plan *pl = sv->pl;
+	const struct program *p = sv->p;
+
+	w->value = take(t, pl->width, sizeof *w->value);
+	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+		w->value[s] = take(t, p->nexpr, sizeof **w->value);
+	w->own_u = take_entries(t, pl);
+	w->anti_hermitian_sample = take(t, pl->width, sizeof *w->anti_hermitian_sample);
+	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+		w->anti_hermitian_sample[s] =
+			take(t, pl->nmatrix_entry, sizeof **w->anti_hermitian_sample);
+	w->u = take(t, pl->width, sizeof *w->u);
+	w->row = take(t, pl->width, sizeof *w->row);
+	take_vectors(t, sv, w);
+	take_readouts(t, pl, w);
+	w->anti_hermitian_shared = take(t, pl->nmatrix_entry, sizeof *w->anti_hermitian_shared);
+	w->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *w->pauli_gradient);
+	w->slope_expr = take(t, p->nexpr, sizeof *w->slope_expr);
+	w->weight = take(t, p->nweight, sizeof *w->weight);
+	if (sv->shot_group) {
+		w->shot_psi = take(t, (size_t)1 << program_nwire(p), sizeof *w->shot_psi);
+		w->shot_scratch = take(t, shot_bytes(sv), 1);
+	}
+	w->input = (struct unit_input){ .nsample = pl->width,
+		.u = (const cplx *const *)w->u,
+		.vector = (const cplx *const *const *)w->vector,
+		.length = sv->length };
+}
+
+/* ---- lists ---- */
+
+/* What the marked matrices refer to is marked as well. */
+static void close_over(const struct matrix_set *s, bool *mark)
+{
+	for (uint32_t m = s->n; m-- > 0;)
+		for (uint32_t i = 0; mark[m] && i < s->def[m]->nitem; i++)
+			if (s->def[m]->item[i].gate == GATE_NONE)
+				mark[s->def[m]->item[i].ref] = true;
+}
+
+static void mark_matrices(struct statevector *sv)
+{
+	const struct matrix_set *s = &sv->pl->set;
+
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
+		for (uint32_t k = 0; k < sv->pl->circuit[c].nstep; k++)
+			if (sv->pl->circuit[c].step[k].op == STEP_UNITARY)
+				sv->need[sv->pl->circuit[c].step[k].matrix] = true;
+	for (uint32_t m = 0; m < s->n; m++) {
+		bool sample = s->def[m]->cls == VALUE_SAMPLE;
+
+		sv->need_sample[m] = sv->need[m] && sample;
+		sv->reverse_sample[m] = sv->cross_sample[m] = sv->pl->cross[m] && sample;
+		sv->reverse_shared[m] = sv->cross_shared[m] = sv->pl->cross[m] && !sample;
+	}
+	close_over(s, sv->need);
+	close_over(s, sv->need_sample);
+	close_over(s, sv->reverse_sample);
+	close_over(s, sv->reverse_shared);
+	for (uint32_t m = 0; m < s->n; m++)
+		if (sv->need_sample[m] && s->def[m]->cls == VALUE_SAMPLE)
+			sv->sample_matrix[sv->nsample_matrix++] = m;
+		else if (sv->need_sample[m])
+			sv->referred[sv->nreferred++] = m;
+}
+
+/* Operands of expressions, angles of matrices and entries of vectors that differ between samples. */
+static void mark_copied(const struct statevector *sv, bool *mark)
+{
+	const struct matrix_set *set = &sv->pl->set;
+
+	for (uint32_t k = 0; k < sv->nsample_expr; k++) {
+		const struct expr *x = &sv->p->expr[sv->sample_expr[k]];
+
+		if (expr_noperand(x->op) > 0)
+			mark[x->a] = true;
+		if (expr_noperand(x->op) > 1)
+			mark[x->b] = true;
+	}
+	for (uint32_t m = 0; m < set->n; m++)
+		for (uint32_t i = 0; sv->need_sample[m] && i < set->def[m]->nitem; i++) {
+			const struct item *it = &set->def[m]->item[i];
+
+			for (unsigned k = 0;
+				it->gate != GATE_NONE && k < gate_row(it->gate)->nangle; k++)
+				mark[it->angle[k]] = true;
+		}
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
+		for (uint32_t v = 0; v < sv->pl->circuit[c].nprepare; v++) {
+			const struct apply *a = sv->pl->circuit[c].prepare[v];
+
+			for (uint32_t j = 0; a->op != APPLY_STATE && j < a->nexpr; j++)
+				mark[a->expr[j]] = true;
+		}
+}
+
+/* Where weight gradients are made unit by unit, all shared values are looked at. */
+static void list_exprs(struct taker *t, struct statevector *sv)
+{
+	bool *mark;
+
+	for (uint32_t i = 0; i < sv->p->nexpr; i++)
+		if (sv->p->expr[i].cls == VALUE_SAMPLE)
+			sv->sample_expr[sv->nsample_expr++] = i;
+	mark = take(t, sv->p->nexpr, sizeof *mark);
+	if (t->failed)
+		return;
+	mark_copied(sv, mark);
+	for (uint32_t i = 0; i < sv->p->nexpr; i++)
+		if (sv->p->expr[i].cls != VALUE_SAMPLE && (mark[i] || sv->direct))
+			sv->copied_expr[sv->ncopied_expr++] = i;
+}
+
+static void list_lengths(struct taker *t, struct statevector *sv)
+{
+	uint32_t **length = take(t, sv->pl->ncircuit, sizeof *length);
+
+	for (uint32_t c = 0; c < sv->pl->ncircuit && !t->failed; c++) {
+		length[c] = take(t, sv->pl->circuit[c].nprepare, sizeof **length);
+		for (uint32_t v = 0; v < sv->pl->circuit[c].nprepare && !t->failed; v++)
+			length[c][v] = (uint32_t)vector_length(&sv->pl->circuit[c], v);
+	}
+	sv->length = (const uint32_t *const *)length;
+}
+
+/* The vector's layout: what is summed of cross matrices (anti_hermitian.h) of shared matrices; gradients by the
+ * circuit's weights where they are made unit by unit; the head's gradient. */
+static void lay_out(struct statevector *sv)
+{
+	bool adjoint = sv->o.gradient == GRADIENT_ADJOINT;
+	size_t nsum = 0;
+
+	sv->direct = !adjoint && sv->o.gradient != GRADIENT_NONE;
+	for (uint32_t m = 0; m < sv->pl->set.n && adjoint; m++) {
+		if (!sv->pl->cross[m])
+			continue;
+		if (sv->pl->set.def[m]->cls == VALUE_SAMPLE) {
+			sv->direct = true;
+			continue;
+		}
+		sv->cross[sv->ncross++] = m;
+		nsum += sv->pl->set.offset[m + 1] - sv->pl->set.offset[m];
+	}
+	sv->nvector = nsum + (sv->direct ? sv->p->nweight_circuit : 0) + sv->p->nweight
+		- sv->p->nweight_circuit;
+}
+
+static void take_lists(struct taker *t, struct statevector *sv)
+{
+	const struct plan *pl = sv->pl;
+	uint32_t n = pl->set.n;
+
+	sv->value = take(t, sv->p->nexpr, sizeof *sv->value);
+	sv->slope_expr = take(t, sv->p->nexpr, sizeof *sv->slope_expr);
+	sv->u = take(t, pl->nmatrix_entry, sizeof *sv->u);
+	sv->kept = take(t, pl->set.nkept, sizeof *sv->kept);
+	sv->anti_hermitian = take(t, pl->nmatrix_entry, sizeof *sv->anti_hermitian);
+	sv->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *sv->pauli_gradient);
+	sv->need = take(t, n, sizeof *sv->need);
+	sv->need_sample = take(t, n, sizeof *sv->need_sample);
+	sv->reverse_shared = take(t, n, sizeof *sv->reverse_shared);
+	sv->reverse_sample = take(t, n, sizeof *sv->reverse_sample);
+	sv->cross_shared = take(t, n, sizeof *sv->cross_shared);
+	sv->cross_sample = take(t, n, sizeof *sv->cross_sample);
+	sv->cross = take(t, n, sizeof *sv->cross);
+	sv->sample_matrix = take(t, n, sizeof *sv->sample_matrix);
+	sv->referred = take(t, n, sizeof *sv->referred);
+	sv->sample_expr = take(t, sv->p->nexpr, sizeof *sv->sample_expr);
+	sv->copied_expr = take(t, sv->p->nexpr, sizeof *sv->copied_expr);
+	sv->scratch = take(t, sv->nworker, sizeof *sv->scratch);
+}
+
+int scratch_new(struct statevector *sv, struct err *e)
+{
+	struct taker t = { .arena = &sv->arena };
+
+	take_lists(&t, sv);
+	if (!t.failed)
+		list_lengths(&t, sv);
+	if (!t.failed) {
+		mark_matrices(sv);
+		lay_out(sv);
+		list_exprs(&t, sv);
+	}
+	for (unsigned k = 0; k < sv->nworker && !t.failed; k++)
+		scratch_take(&t, sv, &sv->scratch[k]);
+	if (t.failed)
+		return err_set(e, -ERR_CONFIG,
+			"no memory for the matrices and inputs of %u samples", sv->pl->width);
+	return 0;
+}
+
+/* ---- states ---- */
+
+/* States that the method holds at once on one worker: psi, and lambda for the adjoint method. */
+static unsigned states_per_sample(const struct statevector *sv)
+{
+	if (target_can(sv->o.target, TARGET_STATELESS))
+		return 0;
+	return sv->o.gradient == GRADIENT_ADJOINT ? 2 : 1;
+}
+
+static bool two_states(const struct statevector *sv) { return states_per_sample(sv) == 2; }
+
+unsigned statevector_workers(const struct statevector *sv)
+{
+	return sv->pl->shape == SHAPE_SHARED || !target_can(sv->pl->target, TARGET_THREADS)
+		? 1
+		: sv->o.nthread;
+}
+
+static uint64_t bytes_needed(const struct statevector *sv)
+{
+	uint64_t nbyte;
+
+	if (__builtin_add_overflow(sv->backend->bytes(sv->pl, sv->o.nthread, two_states(sv)),
+		    scratch_bytes(sv), &nbyte))
+		return UINT64_MAX;
+	return nbyte;
+}
+
+static uint64_t memory_available(const struct statevector *sv)
+{
+	uint64_t machine = cpus_memory_available(), process = room_address_space(sv->o.nthread);
+
+	if (sv->o.memory_limit)
+		return sv->o.memory_limit;
+	return process < machine ? process : machine;
+}
+
+uint64_t statevector_memory_left(const struct statevector *sv)
+{
+	uint64_t taken = sv->o.memory_limit ? bytes_needed(sv) : 0, all = memory_available(sv);
+
+	return all > taken ? all - taken : 0;
+}
+
+/* Once the states are there it shows how many threads can be; fewer of them give the same bits. */
+int statevector_take_states(struct statevector *sv, struct err *e)
+{
+	int code = sv->backend->prepare(sv->pl, sv->o.nthread, two_states(sv), &sv->state, e);
+	unsigned possible = sv->o.nthread;
+
+	if (!code && target_can(sv->pl->target, TARGET_THREADS))
+		possible = room_threads(sv->o.nthread);
+	if (possible == sv->o.nthread)
+		return code;
+	sv->backend->free(sv->state);
+	sv->state = NULL;
+	sv->o.nthread = possible;
+	sv->nworker = statevector_workers(sv);
+	return sv->backend->prepare(sv->pl, possible, two_states(sv), &sv->state, e);
+}
+
+static struct memory_need states_needed(const struct statevector *sv)
+{
+	return (struct memory_need){ .nqubit = program_nwire(sv->p),
+		.nstate = states_per_sample(sv),
+		.precision = sv->o.precision,
+		.available = memory_available(sv) };
+}
+
+int statevector_check_memory(const struct statevector *sv, struct err *e)
+{
+	struct memory_need need = states_needed(sv);
+
+	need.nstate *= sv->nworker * sv->pl->width;
+	return memory_check(&need, bytes_needed(sv), e);
+}
+
+int statevector_check_states(const struct statevector *sv, struct err *e)
+{
+	struct memory_need need = states_needed(sv);
+
+	return memory_check_states(&need, e);
+}
+
+int statevector_states(struct statevector *sv, struct err *e)
+{
+	int code;
+
+	if (sv->state)
+		return 0;
+	code = statevector_check_states(sv, e);
+	if (!code)
+		code = statevector_check_memory(sv, e);
+	if (!code)
+		code = statevector_take_states(sv, e);
+	if (!code)
+		sv->backend->matrices(sv->state, sv->u);
+	return code;
+}

@@ -23,6 +23,8 @@ enum target_capability {
 		64 /* final states are kept side by side, with overlaps between them (backend.h) */
 };
 
+struct backend;
+
 struct target {
 	const char *device; /* the backend's name: "cpu", "ref" */
 	const char *kernels; /* the kernel set's name: "avx512"; the device's where it has one alone */
@@ -31,6 +33,7 @@ struct target {
 	unsigned vector_bytes; /* of a SIMD vector; 0: amplitudes one by one */
 	unsigned block_bytes;  /* of one state's block of a stage, at most */
 	double usual_gflop_s; /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
+	const struct backend *backend; /* what it is a target of (statevector/backend.h) */
 };
 
 static inline bool target_can(const struct target *t, enum target_capability c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cpu backend against the reference: random programs in every instruction set,
- * precision and shape of this machine, and the same bits for any number of threads. */
+ * The cpu backend, and an interpreter of plans, against the reference: random programs on every
+ * target, precision and shape of this machine, and the same bits for any number of threads. */
 #include "config.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "runtime/exec/statevector/cpu/kernels.h"
 #include "runtime/exec/statevector/plan/plan_work.h"
 #include "tests/kernels/build.h"
+#include "tests/kernels/interpreter.h"
 #include "tests/kernels/random_program.h"
 
 enum { NSAMPLE = 19, NRANDOM = 12, NPROGRAM = NRANDOM + 4 /* of one structure */, MANY = 150 };
@@ -85,24 +86,30 @@ static bool compare(const struct job *j, struct evaluator_options o, double *wor
 	return ran;
 }
 
-static void test_kernel_set(struct job *job, enum isa isa, enum precision precision)
+static void test_kernel_set(struct job *job, const struct target *target, enum precision precision)
 {
 	double readout = 0, slope = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	bool ran = true;
 
 	for (unsigned k = 0; k < NPROGRAM && ran; k++) {
-		struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa),
-			.precision = precision, .random_plan = k % 3, .no_fuse = k % 4 == 3 };
+		struct evaluator_options o = { .nthread = 1,
+			.gradient = GRADIENT_ADJOINT,
+			.target = target,
+			.precision = precision,
+			.random_plan = k % 3,
+			.no_fuse = k % 4 == 3 };
 
 		ran = compare(&job[k], o, &readout, &slope);
 	}
-	tap_ok(ran && readout < most && slope < 100 * most, "%s, %s: readouts off by %.2g, gradients by %.2g", isa_name(isa),
+	tap_ok(ran && readout < most && slope < 100 * most,
+		"%s, %s: readouts off by %.2g, gradients by %.2g", target->kernels,
 		precision == PRECISION_DOUBLE ? "double" : "single", readout, slope);
 }
 
 static void test_kernel_sets(void)
 {
 	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	const struct target *target;
 	struct job job[NPROGRAM];
 
 	for (unsigned k = 0; k < NPROGRAM; k++) {
@@ -112,13 +119,10 @@ static void test_kernel_sets(void)
 			tap_bail("ref does not run");
 	}
 	tap_ok(kernels_find(isa_best(), PRECISION_SINGLE) != NULL, "the set that is taken by itself, %s, was built", isa_name(isa_best()));
-	for (int isa = ISA_BASELINE; isa < ISA_COUNT; isa++) {
-		if ((enum isa)isa > isa_best()) {
-			tap_skip("no %s here", isa_name((enum isa)isa));
-			continue;
-		}
-		test_kernel_set(job, (enum isa)isa, PRECISION_SINGLE);
-		test_kernel_set(job, (enum isa)isa, PRECISION_DOUBLE);
+	for (unsigned k = 0; (target = tested_target(k)); k++) {
+		if (target_can(target, TARGET_SINGLE))
+			test_kernel_set(job, target, PRECISION_SINGLE);
+		test_kernel_set(job, target, PRECISION_DOUBLE);
 	}
 	for (unsigned k = 0; k < NPROGRAM; k++)
 		job_release(&job[k]);
@@ -127,7 +131,7 @@ static void test_kernel_sets(void)
 /* ---- sizes ---- */
 
 /* One sample of a random program on n qubits by a random plan, in the shape that a state of some size has. */
-static void test_size(unsigned n, enum isa isa, enum precision precision)
+static void test_size(unsigned n, const struct target *target, enum precision precision)
 {
 	bool twice = precision == PRECISION_DOUBLE;
 	struct job j = job_new(100 + n, n, 1);
@@ -137,16 +141,20 @@ static void test_size(unsigned n, enum isa isa, enum precision precision)
 	bool ran = run(&j, &ref, 1, &j.want);
 
 	for (unsigned plan = 1; plan <= 8 && ran; plan++) {
-		struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa),
-			.precision = precision, .random_plan = 10 * n + plan, .shape = (enum shape)(SHAPE_SAMPLES + plan % 3) };
+		struct evaluator_options o = { .nthread = 1,
+			.gradient = GRADIENT_ADJOINT,
+			.target = target,
+			.precision = precision,
+			.random_plan = 10 * n + plan,
+			.shape = (enum shape)(SHAPE_SAMPLES + plan % 3) };
 
 		ran = run(&j, &o, 1, &got);
 		readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, j.p->nreadout));
 		slope = tap_worst(slope, largest_difference(got.gradient, j.want.gradient, j.p->nweight));
 	}
 	tap_ok(ran && readout < (twice ? 1e-12 : 4e-6) && slope < (twice ? 1e-10 : 4e-5),
-		"%u qubits, eight random plans, %s, %s: readouts off by %.2g, gradients by %.2g", n, isa_name(isa), twice ? "double" : "single",
-		readout, slope);
+		"%u qubits, eight random plans, %s, %s: readouts off by %.2g, gradients by %.2g", n,
+		target->kernels, twice ? "double" : "single", readout, slope);
 	outcome_release(&got);
 	job_release(&j);
 }
@@ -184,7 +192,7 @@ static void test_blocks(unsigned napply, bool permutes)
 
 /* Products of Z alone, which are summed, and lambda made of them, while blocks of the last stage are near, behind
  * permutations on the way. */
-static void test_near(enum isa isa, enum precision precision)
+static void test_near(const struct target *target, enum precision precision)
 {
 	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
 	double worst = 0, slope = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
@@ -198,8 +206,13 @@ static void test_near(enum isa isa, enum precision precision)
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .nthread = 1 + plan % 3, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa), .precision = precision,
-				.random_plan = plan, .shape = plan & 1 ? SHAPE_STATE : SHAPE_SHARED, .no_fuse = seed % 2 };
+			struct evaluator_options o = { .nthread = 1 + plan % 3,
+				.gradient = GRADIENT_ADJOINT,
+				.target = target,
+				.precision = precision,
+				.random_plan = plan,
+				.shape = plan & 1 ? SHAPE_STATE : SHAPE_SHARED,
+				.no_fuse = seed % 2 };
 
 			ran = run(&j, &o, 2, &got);
 			o.nthread = 4;
@@ -212,8 +225,9 @@ static void test_near(enum isa isa, enum precision precision)
 		outcome_release(&again);
 		job_release(&j);
 	}
-	tap_ok(ran && worst < most && slope < 100 * most, "%s, %s: products of Z on the way are off by %.2g, their gradients by %.2g, with the same bits for any number of threads",
-		isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single", worst, slope);
+	tap_ok(ran && worst < most && slope < 100 * most,
+		"%s, %s: products of Z on the way are off by %.2g, their gradients by %.2g, with the same bits for any number of threads",
+		target->kernels, precision == PRECISION_DOUBLE ? "double" : "single", worst, slope);
 }
 
 /* A layer of rotations and a ring of cx: in plans with small blocks the last ones have their control outside. */
@@ -434,21 +448,30 @@ static void test_finish(enum isa isa, enum precision precision)
 
 /* ---- threads ---- */
 
-static void test_threads(enum shape shape, enum precision precision, unsigned nwire, enum isa isa)
+static void test_threads(enum shape shape, enum precision precision, unsigned nwire,
+	const struct target *target)
 {
 	static const char *const name[] = { "", "samples in lanes", "one state a thread", "one state, all threads" };
 	struct job j = job_new(9, nwire, MANY);
 	struct outcome got = outcome_new(j.p, MANY);
-	struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .precision = precision, .shape = shape, .target = cpu_target(isa),
-		.threads_always = true };    /* small as they are */
+	struct evaluator_options o = { .nthread = 1,
+		.gradient = GRADIENT_ADJOINT,
+		.precision = precision,
+		.shape = shape,
+		.target = target,
+		.threads_always = true }; /* small as they are */
 	uint32_t nsample = shape == SHAPE_SHARED ? 2 : MANY;
 	bool ran = run(&j, &o, nsample, &j.want);
 
 	for (o.nthread = 2; o.nthread <= 4; o.nthread++) {
 		ran = ran && run(&j, &o, nsample, &got);
-		tap_ok(ran && !memcmp(got.readout, j.want.readout, nsample * j.p->nreadout * sizeof(double))
-			&& !memcmp(got.gradient, j.want.gradient, j.p->nweight * sizeof(double)),
-			"%s, %s, %s: the same bits for %u threads", isa_name(isa), name[shape], precision == PRECISION_DOUBLE ? "double" : "single", o.nthread);
+		tap_ok(ran
+				&& !memcmp(got.readout, j.want.readout,
+					nsample * j.p->nreadout * sizeof(double))
+				&& !memcmp(got.gradient, j.want.gradient,
+					j.p->nweight * sizeof(double)),
+			"%s, %s, %s: the same bits for %u threads", target->kernels, name[shape],
+			precision == PRECISION_DOUBLE ? "double" : "single", o.nthread);
 	}
 	outcome_release(&got);
 	job_release(&j);
@@ -519,15 +542,32 @@ static void fill_memory(void)
 #endif
 }
 
+/* Everything that each target can do. */
+static void test_target(const struct target *t, enum precision precision)
+{
+	test_near(t, precision);
+	for (unsigned n = 1; n <= 14; n++)
+		test_size(n, t, precision);
+	test_threads(SHAPE_SAMPLES, precision, 6, t);
+	test_threads(SHAPE_STATE, precision, 6, t);
+	test_threads(SHAPE_SHARED, precision, 14, t);
+}
+
 int main(void)
 {
+	const struct target *t;
+
 	fill_memory();
 	test_kernel_sets();
+	for (unsigned k = 0; (t = tested_target(k)); k++) {
+		if (target_can(t, TARGET_SINGLE))
+			test_target(t, PRECISION_SINGLE);
+		test_target(t, PRECISION_DOUBLE);
+	}
+	tap_ok(interpreter_blocks > 0, "%lu blocks were interpreted", interpreter_blocks);
 	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
 		test_cancellation((enum isa)isa, PRECISION_SINGLE);
 		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
-		test_near((enum isa)isa, PRECISION_SINGLE);
-		test_near((enum isa)isa, PRECISION_DOUBLE);
 		test_past((enum isa)isa, PRECISION_SINGLE);
 		test_past((enum isa)isa, PRECISION_DOUBLE);
 		test_finish((enum isa)isa, PRECISION_SINGLE);
@@ -537,23 +577,11 @@ int main(void)
 	}
 	test_alone(18);
 	test_alone(20);
-	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++)
-		for (unsigned n = 1; n <= 14; n++) {
-			test_size(n, (enum isa)isa, PRECISION_SINGLE);
-			test_size(n, (enum isa)isa, PRECISION_DOUBLE);
-		}
 	test_ring(11, PRECISION_DOUBLE, 1e-12);
 	test_ring(14, PRECISION_DOUBLE, 1e-12);
 	test_ring(14, PRECISION_SINGLE, 1e-5);
 	test_blocks(3, false);
 	test_blocks(9, false);
 	test_blocks(30, true);
-	for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++) {
-		for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
-			test_threads(SHAPE_SAMPLES, (enum precision)precision, 6, (enum isa)isa);
-			test_threads(SHAPE_STATE, (enum precision)precision, 6, (enum isa)isa);
-			test_threads(SHAPE_SHARED, (enum precision)precision, 14, (enum isa)isa);
-		}
-	}
 	return tap_done();
 }

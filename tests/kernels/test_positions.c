@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every family of kernels in every instruction set and precision, its qubits in every position of one state
+ * Every family of kernels on every target and precision, its qubits in every position of one state
  * (in a lane, in a row of the block, outside the block), against the reference. */
 #include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_target.h"
-#include "tests/kernels/random_program.h"
 #include "tests/kernels/build.h"
+#include "tests/kernels/interpreter.h"
+#include "tests/kernels/random_program.h"
 
-enum { NWIRE = 8, NWEIGHT = 8, PLANS = 2 };
+enum { NWIRE = 8, NWEIGHT = 8, PLANS = 2, TARGETS_MAX = 8 };
 enum { X = 1, Y = 2, Z = 3, XX = 0x5, YY = 0xA, ZZ = 0xF, ZZZ = 0x3F };
 
 /* ---- families ---- */
@@ -196,7 +196,8 @@ static bool compare(const struct program *p, const double *weight, const struct 
 
 static void test_family(const struct family *f)
 {
-	struct worst worst[ISA_COUNT][2] = { 0 };
+	struct worst worst[TARGETS_MAX][2] = { 0 };
+	const struct target *target;
 	double weight[NWEIGHT];
 	uint32_t wire[3];
 	unsigned n = 0;
@@ -210,25 +211,30 @@ static void test_family(const struct family *f)
 		struct err e = { 0, "" };
 
 		ran = !outcome_of(p, &ref, 1, weight, weight, &want, &e);
-		for (int isa = ISA_BASELINE; isa <= (int)isa_best() && ran; isa++)
-			for (int precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE && ran; precision++) {
-				struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .target = cpu_target((enum isa)isa),
-					.precision = (enum precision)precision, .shape = t % 2 ? SHAPE_STATE : SHAPE_SHARED };
+		for (unsigned k = 0; (target = tested_target(k)) && ran; k++)
+			for (int precision = target_can(target, TARGET_SINGLE) ? PRECISION_SINGLE
+									       : PRECISION_DOUBLE;
+				precision <= PRECISION_DOUBLE && ran; precision++) {
+				struct evaluator_options o = { .nthread = 1,
+					.gradient = GRADIENT_ADJOINT,
+					.target = target,
+					.precision = (enum precision)precision,
+					.shape = t % 2 ? SHAPE_STATE : SHAPE_SHARED };
 
-				ran = compare(p, weight, &want, o, &worst[isa][precision == PRECISION_DOUBLE]);
+				ran = compare(p, weight, &want, o,
+					&worst[k][precision == PRECISION_DOUBLE]);
 			}
 		outcome_release(&want);
 		program_free(p);
 	}
-	for (int isa = ISA_BASELINE; isa < ISA_COUNT; isa++) {
-		const struct worst *w = worst[isa];
+	for (unsigned k = 0; (target = tested_target(k)); k++) {
+		const struct worst *w = worst[k];
 
-		if (isa > (int)isa_best())
-			tap_skip("no %s here", isa_name((enum isa)isa));
-		else
-			tap_ok(ran && n >= NWIRE && w[0].readout < 2e-6 && w[0].slope < 5e-5 && w[1].readout < 1e-14 && w[1].slope < 1e-12,
-				"%s, %s: %u places: single off by %.2g, gradients by %.2g; double by %.2g, %.2g", f->name, isa_name((enum isa)isa), n,
-				w[0].readout, w[0].slope, w[1].readout, w[1].slope);
+		tap_ok(ran && n >= NWIRE && w[0].readout < 2e-6 && w[0].slope < 5e-5
+				&& w[1].readout < 1e-14 && w[1].slope < 1e-12,
+			"%s, %s: %u places: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
+			f->name, target->kernels, n, w[0].readout, w[0].slope, w[1].readout,
+			w[1].slope);
 	}
 }
 

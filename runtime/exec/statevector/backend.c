@@ -15,10 +15,7 @@ const struct backend *backend_find(const char *name)
 	return NULL;
 }
 
-const struct backend *backend_of(const struct target *t)
-{
-	return backend_find(t->device);
-}
+const struct backend *backend_of(const struct target *t) { return t->backend; }
 
 const struct target *target_or_best(const struct target *t)
 {

@@ -12,9 +12,14 @@
 
 #include "runtime/base/arena.h"
 
-const struct target target_null = { .device = "null", .kernels = "null", .version = 1,
-	.capabilities = TARGET_SINGLE | TARGET_BATCHED | TARGET_STAGES | TARGET_STATELESS, .vector_bytes = 32,
-	.block_bytes = 256 << 10, .usual_gflop_s = 80 };
+const struct target target_null = { .device = "null",
+	.kernels = "null",
+	.version = 1,
+	.capabilities = TARGET_SINGLE | TARGET_BATCHED | TARGET_STAGES | TARGET_STATELESS,
+	.vector_bytes = 32,
+	.block_bytes = 256 << 10,
+	.usual_gflop_s = 80,
+	.backend = &backend_null };
 
 static const struct target *const targets[] = { &target_null };
 

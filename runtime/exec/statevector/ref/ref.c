@@ -223,7 +223,9 @@ static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 	}
 }
 
-const struct target target_ref = { .device = "ref", .kernels = "ref", .version = 1, .usual_gflop_s = 4 };
+const struct target target_ref = {
+	.device = "ref", .kernels = "ref", .version = 1, .usual_gflop_s = 4, .backend = &backend_ref
+};
 
 static const struct target *const targets[] = { &target_ref };
 

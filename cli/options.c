@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/config/former_names.h"
 #include "cli/options_unknown.h"
 
 static const struct option_row rows[OPT_IDS] = {
@@ -83,7 +84,8 @@ static const struct option_row *find_long(enum command_bit command, const char *
 	for (int i = 0; i < OPT_IDS; i++)
 		if ((rows[i].commands & command) && strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
 			return &rows[i];
-	return NULL;
+	name = former_now(FORMER_OPTION, name, len);
+	return name ? find_long(command, name, strlen(name)) : NULL;
 }
 
 static const struct option_row *find_letter(enum command_bit command, char letter)

@@ -88,7 +88,7 @@ struct halves power_halves(double t)
 	return h;
 }
 
-struct halves power_slope(double t)
+struct halves power_derivative(double t)
 {
 	cplx e = cplx_mul(cplx_of(0, PI / 2), cplx_exp_i_pi(t));
 	return (struct halves){ e, -e };
@@ -105,7 +105,7 @@ void u_ppauli(uint8_t word, const double *a, cplx *u)
 void d_ppauli(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)k;
-	struct halves h = power_slope(a[0]);
+	struct halves h = power_derivative(a[0]);
 	add_identity(gate_word_length(word), h.one, du);
 	add_word(word, h.g, du);
 }

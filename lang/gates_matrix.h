@@ -23,10 +23,10 @@
 void add_word(uint8_t word, cplx factor, cplx *u);
 void add_identity(unsigned n, cplx factor, cplx *u);
 
-/* Powers of an involution G: one + g G = (1+e)/2 + (1-e)/2 G with e = e^(i pi t); and their slopes by t. */
+/* Powers of an involution G: one + g G = (1+e)/2 + (1-e)/2 G with e = e^(i pi t); and their derivatives by t. */
 struct halves { cplx one, g; };
 struct halves power_halves(double t);
-struct halves power_slope(double t);
+struct halves power_derivative(double t);
 
 /* gates_matrix.c: Pauli words, three qubits */
 MATRIX(u_pauli); MATRIX(u_rpauli); MATRIX(u_ppauli); MATRIX(u_rccx);

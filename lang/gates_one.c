@@ -53,7 +53,7 @@ void u_pow_h(uint8_t word, const double *a, cplx *u)
 void d_pow_h(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word, (void)k;
-	set_hadamard(power_slope(a[0]), du);
+	set_hadamard(power_derivative(a[0]), du);
 }
 
 void u_gphase(uint8_t word, const double *a, cplx *u)
@@ -101,7 +101,7 @@ static void set_u3(double c, double s, double phi, double lambda, cplx *u)
 }
 
 /* Derivative by theta (k 0), phi (1), lambda (2): phi turns row 1, lambda column 1. */
-static void slope_u3(double theta, double phi, double lambda, unsigned k, cplx *du)
+static void derivative_u3(double theta, double phi, double lambda, unsigned k, cplx *du)
 {
 	cplx e = cplx_exp_i(theta / 2);
 	if (k == 0) {
@@ -124,7 +124,7 @@ void u_u2(uint8_t word, const double *a, cplx *u)
 void d_u2(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word;
-	slope_u3(PI / 2, a[0], a[1], k + 1, du);
+	derivative_u3(PI / 2, a[0], a[1], k + 1, du);
 }
 
 void u_u3(uint8_t word, const double *a, cplx *u)
@@ -137,7 +137,7 @@ void u_u3(uint8_t word, const double *a, cplx *u)
 void d_u3(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word;
-	slope_u3(a[0], a[1], a[2], k, du);
+	derivative_u3(a[0], a[1], a[2], k, du);
 }
 
 static void multiply2(cplx factor, cplx *u)

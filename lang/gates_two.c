@@ -47,7 +47,7 @@ void u_pow_swap(uint8_t word, const double *a, cplx *u)
 void d_pow_swap(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word, (void)k;
-	struct halves h = power_slope(a[0]);
+	struct halves h = power_derivative(a[0]);
 	set_middle(du, 0, 0, h.one, h.g, h.g, h.one);
 }
 
@@ -78,7 +78,7 @@ static void set_pair(const struct pair *p, const double *a, cplx *u)
 	u[p->down] = cplx_mul(cplx_of(0, -cimag(e)), b);
 }
 
-static void slope_pair(const struct pair *p, const double *a, unsigned k, cplx *du)
+static void derivative_pair(const struct pair *p, const double *a, unsigned k, cplx *du)
 {
 	cplx e = cplx_exp_i(a[0] / 2), b = cplx_exp_i(a[1]);
 	if (k == 0) {
@@ -101,7 +101,7 @@ void u_xx_plus_yy(uint8_t word, const double *a, cplx *u)
 void d_xx_plus_yy(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word;
-	slope_pair(&middle, a, k, du);
+	derivative_pair(&middle, a, k, du);
 }
 
 void u_xx_minus_yy(uint8_t word, const double *a, cplx *u)
@@ -114,7 +114,7 @@ void u_xx_minus_yy(uint8_t word, const double *a, cplx *u)
 void d_xx_minus_yy(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word;
-	slope_pair(&outer, a, k, du);
+	derivative_pair(&outer, a, k, du);
 }
 
 void u_ising_xy(uint8_t word, const double *a, cplx *u)
@@ -138,7 +138,7 @@ static void set_excitation(double a, cplx corner, cplx *u)
 	set_middle(u, corner, corner, creal(e), cimag(e), -cimag(e), creal(e));
 }
 
-static void slope_excitation(double a, cplx corner, cplx *du)
+static void derivative_excitation(double a, cplx corner, cplx *du)
 {
 	cplx e = cplx_exp_i(a / 2) / 2;
 	set_middle(du, corner, corner, -cimag(e), creal(e), -creal(e), -cimag(e));
@@ -153,7 +153,7 @@ void u_excitation(uint8_t word, const double *a, cplx *u)
 void d_excitation(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word, (void)k;
-	slope_excitation(a[0], 0, du);
+	derivative_excitation(a[0], 0, du);
 }
 
 void u_excitation_plus(uint8_t word, const double *a, cplx *u)
@@ -165,7 +165,7 @@ void u_excitation_plus(uint8_t word, const double *a, cplx *u)
 void d_excitation_plus(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word, (void)k;
-	slope_excitation(a[0], cplx_mul(cplx_of(0, 0.5), cplx_exp_i(a[0] / 2)), du);
+	derivative_excitation(a[0], cplx_mul(cplx_of(0, 0.5), cplx_exp_i(a[0] / 2)), du);
 }
 
 void u_excitation_minus(uint8_t word, const double *a, cplx *u)
@@ -177,7 +177,7 @@ void u_excitation_minus(uint8_t word, const double *a, cplx *u)
 void d_excitation_minus(uint8_t word, const double *a, unsigned k, cplx *du)
 {
 	(void)word, (void)k;
-	slope_excitation(a[0], cplx_mul(cplx_of(0, -0.5), cplx_exp_i(-a[0] / 2)), du);
+	derivative_excitation(a[0], cplx_mul(cplx_of(0, -0.5), cplx_exp_i(-a[0] / 2)), du);
 }
 
 void u_pswap(uint8_t word, const double *a, cplx *u)

@@ -98,7 +98,7 @@ struct bench_result {
 	bool gradient;
 	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
 	const char *start;           /* of bench_program */
-	const char *shortcuts;       /* names between ", "; "" when none */
+	const char *optimisations;   /* names between ", "; "" when none */
 	uint64_t seed;
 	double min, median, mean, max, deviation;    /* seconds of one call over the whole batch */
 	double low, high;            /* ends of the middle 90 % of the calls */
@@ -112,7 +112,7 @@ struct bench_result {
 	double unit_bytes;           /* states that are worked on at once: of one sample, or of those in the lanes */
 	double floor_seconds, share_of_floor;        /* plan_floor, by min; NAN: no limits, or batch rank */
 	struct bench_pass *pass; uint32_t npass;     /* NULL: not measured, or no state is shared */
-	char shortcut_text[256];
+	char optimisation_text[256];
 };
 
 /* bench_reliable.c, by increasing weight. */

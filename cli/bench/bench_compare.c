@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/config/former_names.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
 
@@ -35,14 +36,39 @@ static bool same_workers(const json_t *old, uint64_t n)
 	return (uint64_t)json_integer_value(json_object_get(old, "workers")) == n;
 }
 
+static const char *text_of(const json_t *old, const char *key)
+{
+	const char *text = json_string_value(json_object_get(old, key));
+
+	return text ? text : "";
+}
+
+/* A result of an older qcnn has the former names. */
+static bool same_optimisations(const json_t *old, const char *now)
+{
+	static const char tail[] = "heisenberg_tail";
+	const char *text = text_of(old, "optimizations"), *before = former_name(FORMER_VALUE, tail);
+	const char *at = strstr(now, tail), *then;
+
+	if (*text || !at)
+		return !strcmp(*text ? text : text_of(old, "shortcuts"), now);
+	text = text_of(old, "shortcuts");
+	then = strstr(text, before);
+	return then && then - text == at - now && !strncmp(text, now, (size_t)(at - now))
+		&& !strcmp(then + strlen(before), at + strlen(tail));
+}
+
 /* The same work, done by the same means. */
 static bool same_case(const json_t *old, const struct bench_result *r)
 {
 	return same_text(old, "circuit", r->circuit) && same_count(old, "qubits", r->qubits)
-		&& same_count(old, "layers", r->layers) && same_count(old, "gates", r->gates) && same_count(old, "batch", r->batch)
-		&& same_count(old, "threads", r->threads) && same_workers(old, r->workers) && json_is_true(json_object_get(old, "gradient")) == r->gradient
+		&& same_count(old, "layers", r->layers) && same_count(old, "gates", r->gates)
+		&& same_count(old, "batch", r->batch) && same_count(old, "threads", r->threads)
+		&& same_workers(old, r->workers)
+		&& json_is_true(json_object_get(old, "gradient")) == r->gradient
 		&& same_text(old, "precision", r->precision) && same_text(old, "device", r->device)
-		&& same_text(old, "isa", r->isa) && same_text(old, "shortcuts", r->shortcuts) && same_seed(old, r->seed);
+		&& same_text(old, "isa", r->isa) && same_optimisations(old, r->optimisations)
+		&& same_seed(old, r->seed);
 }
 
 static const json_t *find(const json_t *results, const struct bench_result *r)
@@ -79,13 +105,6 @@ static int compare_one(const json_t *old, const struct bench_result *r, struct b
 	return 0;
 }
 
-static const char *text_of(const json_t *old, const char *key)
-{
-	const char *text = json_string_value(json_object_get(old, key));
-
-	return text ? text : "";
-}
-
 static uint64_t count_of(const json_t *old, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(old, key));
@@ -95,16 +114,28 @@ static uint64_t count_of(const json_t *old, const char *key)
 static void put_case(const struct bench_result *r, struct buf *out)
 {
 	bench_case_text(r, out);
-	buf_printf(out, ", %llu gates, seed %llu, %s, %s%s%s", (unsigned long long)r->gates, (unsigned long long)r->seed, r->precision,
-		strcmp(r->device, "ref") ? r->isa : "ref", *r->shortcuts ? ", with " : "", r->shortcuts);
+	buf_printf(out, ", %llu gates, seed %llu, %s, %s%s%s", (unsigned long long)r->gates,
+		(unsigned long long)r->seed, r->precision, strcmp(r->device, "ref") ? r->isa : "ref",
+		*r->optimisations ? ", with " : "", r->optimisations);
 }
 
 static void put_old(const json_t *old, struct buf *out)
 {
-	struct bench_result r = { .circuit = text_of(old, "circuit"), .qubits = count_of(old, "qubits"), .layers = count_of(old, "layers"),
-		.batch = count_of(old, "batch"), .threads = count_of(old, "threads"), .workers = count_of(old, "workers"),
-		.gates = count_of(old, "gates"), .seed = count_of(old, "seed"), .gradient = json_is_true(json_object_get(old, "gradient")), .precision = text_of(old, "precision"), .isa = text_of(old, "isa"),
-		.device = text_of(old, "device"), .start = text_of(old, "start"), .shortcuts = text_of(old, "shortcuts") };
+	struct bench_result r = { .circuit = text_of(old, "circuit"),
+		.qubits = count_of(old, "qubits"),
+		.layers = count_of(old, "layers"),
+		.batch = count_of(old, "batch"),
+		.threads = count_of(old, "threads"),
+		.workers = count_of(old, "workers"),
+		.gates = count_of(old, "gates"),
+		.seed = count_of(old, "seed"),
+		.gradient = json_is_true(json_object_get(old, "gradient")),
+		.precision = text_of(old, "precision"),
+		.isa = text_of(old, "isa"),
+		.device = text_of(old, "device"),
+		.start = text_of(old, "start"),
+		.optimisations = text_of(old,
+			*text_of(old, "optimizations") ? "optimizations" : "shortcuts") };
 
 	put_case(&r, out);
 }

@@ -77,18 +77,18 @@ static int make_samples(struct bench *b, uint64_t seed, struct err *e)
 /* ---- calls ---- */
 
 /* Mean squared distance of all readouts from 1 and -1 in turn. */
-static int slope(void *ctx, uint32_t sample, const double *readout, double *slope_out, double *head)
+static int dreadout(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
 {
 	const struct bench *b = ctx;
 	double label = sample & 1 ? -1 : 1, scale = 2.0 / ((double)b->batch.nsample * b->p->nreadout);
 
 	(void)head;
-	for (uint32_t k = 0; slope_out && k < b->p->nreadout; k++)
-		slope_out[k] = scale * (readout[k] - label);
+	for (uint32_t k = 0; dreadout && k < b->p->nreadout; k++)
+		dreadout[k] = scale * (readout[k] - label);
 	return 0;
 }
 
-/* For workers, whose slope is that of the loss mse: scale, weight, labels. */
+/* For workers, whose gradient is that of the loss mse: scale, weight, labels. */
 static void give(void *ctx, uint32_t sample, double *out)
 {
 	const struct bench *b = ctx;
@@ -110,7 +110,8 @@ static int call(struct bench *b, double *seconds, struct err *e)
 		return err_set(e, -ERR_STOPPED, "stopped by %s", stop_asked());
 	code = evaluator_weights(b->ev, b->weight, e);
 	if (!code) {
-		evaluator_prepare(b->ev, &b->batch, gradient, gradient ? slope : NULL, b, b->readout);
+		evaluator_prepare(b->ev, &b->batch, gradient, gradient ? dreadout : NULL, b,
+			b->readout);
 		code = evaluator_run(b->ev, b->pool, gradient ? b->gradient : NULL, e);
 	}
 	*seconds = clock_seconds() - began;
@@ -220,15 +221,17 @@ static void describe(struct bench *b, struct bench_result *r)
 		r->start_steps += pl->circuit[k].nstart;
 	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */
 	if (evaluator_cones(b->ev))
-		used = (size_t)snprintf(r->shortcut_text, sizeof r->shortcut_text, "light_cone %u circuits of at most %u qubits",
-			pl->ncircuit, program_nwire(pl->program));
+		used = (size_t)snprintf(r->optimisation_text, sizeof r->optimisation_text,
+			"light_cone %u circuits of at most %u qubits", pl->ncircuit,
+			program_nwire(pl->program));
 	if (nstate < bc->batch)
-		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used,
+		snprintf(r->optimisation_text + used, sizeof r->optimisation_text - used,
 			"%sbatch_rank %u of %u", used ? ", " : "", nstate, (unsigned)bc->batch);
 	else if (plan_tail_qubits(pl))
-		snprintf(r->shortcut_text + used, sizeof r->shortcut_text - used, "%ssmall_tail of %u qubit%s", used ? ", " : "",
-			plan_tail_qubits(pl), plan_tail_qubits(pl) == 1 ? "" : "s");
-	r->shortcuts = r->shortcut_text;
+		snprintf(r->optimisation_text + used, sizeof r->optimisation_text - used,
+			"%sheisenberg_tail of %u qubit%s", used ? ", " : "", plan_tail_qubits(pl),
+			plan_tail_qubits(pl) == 1 ? "" : "s");
+	r->optimisations = r->optimisation_text;
 }
 
 /* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache.  Limits are those
@@ -305,7 +308,7 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	*seconds = clock_seconds() - began;
 	if (code)
 		return code;
-	evaluator_needs(b->ev, &(struct slope_needs){ SCORE_NEEDS + p->noutput, give });
+	evaluator_needs(b->ev, &(struct readout_gradient_needs){ SCORE_NEEDS + p->noutput, give });
 	b->pool = b->bc->pool ? b->bc->pool : pool_threads_new(o.nthread);
 	b->weight = mem_alloc((size_t)p->nweight + 1, sizeof *b->weight);
 	b->gradient = mem_alloc((size_t)p->nweight + 1, sizeof *b->gradient);

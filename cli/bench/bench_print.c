@@ -12,32 +12,63 @@
 enum field_kind { FIELD_NONE = 0, FIELD_TEXT, FIELD_COUNT, FIELD_REAL, FIELD_FLAG };
 
 /* Keys with units; those of a group are an object in JSON, and columns with its name before them in CSV. */
-static const struct field { const char *group, *key; enum field_kind kind; size_t at; } fields[] = {
+static const struct field {
+	const char *group, *key;
+	enum field_kind kind;
+	size_t at;
+} fields[] = {
 #define FIELD(group, key, kind, member) { group, key, FIELD_##kind, offsetof(struct bench_result, member) }
-	FIELD(NULL, "circuit", TEXT, circuit), FIELD(NULL, "qubits", COUNT, qubits), FIELD(NULL, "layers", COUNT, layers),
+	FIELD(NULL, "circuit", TEXT, circuit),
+	FIELD(NULL, "qubits", COUNT, qubits),
+	FIELD(NULL, "layers", COUNT, layers),
 	FIELD(NULL, "start", TEXT, start),
-	FIELD(NULL, "gates", COUNT, gates), FIELD(NULL, "weights", COUNT, weights), FIELD(NULL, "batch", COUNT, batch),
-	FIELD(NULL, "gradient", FLAG, gradient), FIELD(NULL, "precision", TEXT, precision),
-	FIELD(NULL, "threads", COUNT, threads), FIELD(NULL, "workers", COUNT, workers), FIELD(NULL, "device", TEXT, device), FIELD(NULL, "isa", TEXT, isa),
-	FIELD(NULL, "shape", TEXT, shape), FIELD(NULL, "unit_bytes", REAL, unit_bytes),
-	 FIELD(NULL, "shortcuts", TEXT, shortcuts),
-	FIELD("seconds", "min", REAL, min), FIELD("seconds", "median", REAL, median), FIELD("seconds", "mean", REAL, mean),
+	FIELD(NULL, "gates", COUNT, gates),
+	FIELD(NULL, "weights", COUNT, weights),
+	FIELD(NULL, "batch", COUNT, batch),
+	FIELD(NULL, "gradient", FLAG, gradient),
+	FIELD(NULL, "precision", TEXT, precision),
+	FIELD(NULL, "threads", COUNT, threads),
+	FIELD(NULL, "workers", COUNT, workers),
+	FIELD(NULL, "device", TEXT, device),
+	FIELD(NULL, "isa", TEXT, isa),
+	FIELD(NULL, "shape", TEXT, shape),
+	FIELD(NULL, "unit_bytes", REAL, unit_bytes),
+	FIELD(NULL, "optimizations", TEXT, optimisations),
+	FIELD(NULL, "shortcuts", TEXT, optimisations),
+	FIELD("seconds", "min", REAL, min),
+	FIELD("seconds", "median", REAL, median),
+	FIELD("seconds", "mean", REAL, mean),
 	FIELD("seconds", "low", REAL, low),
-	FIELD("seconds", "high", REAL, high), FIELD("seconds", "max", REAL, max), FIELD("seconds", "deviation", REAL, deviation),
+	FIELD("seconds", "high", REAL, high),
+	FIELD("seconds", "max", REAL, max),
+	FIELD("seconds", "deviation", REAL, deviation),
 	FIELD("seconds", "runs", COUNT, runs),
-	FIELD(NULL, "reliable", FLAG, reliable), FIELD(NULL, "doubt", TEXT, doubt), FIELD(NULL, "measured", COUNT, measured),
+	FIELD(NULL, "reliable", FLAG, reliable),
+	FIELD(NULL, "doubt", TEXT, doubt),
+	FIELD(NULL, "measured", COUNT, measured),
 #define PROFILE_PHASE(id, name, text) FIELD("parts_seconds", name, REAL, parts[PHASE_##id]),
 #include "runtime/exec/profile_phases.def"
 #undef PROFILE_PHASE
-	FIELD("parts_seconds", "waiting", REAL, waiting), FIELD(NULL, "compile_seconds", REAL, compile_seconds), FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
-	FIELD(NULL, "first_seconds", REAL, first_seconds), FIELD(NULL, "passes", COUNT, passes),
-	FIELD(NULL, "bytes", REAL, bytes), FIELD(NULL, "flops_nominal", REAL, flops_nominal),
-	FIELD(NULL, "flops_executed", REAL, flops_executed), FIELD(NULL, "gates_s", REAL, gates_s),
-	FIELD(NULL, "gb_s", REAL, gb_s), FIELD(NULL, "gflop_s", REAL, gflop_s),
-	FIELD(NULL, "gflop_s_nominal", REAL, nominal_gflop_s), FIELD(NULL, "limit", TEXT, limit),
-	FIELD(NULL, "limit_seconds", REAL, limit_seconds), FIELD(NULL, "share_of_limit", REAL, share_of_limit),
-	FIELD(NULL, "floor_seconds", REAL, floor_seconds), FIELD(NULL, "share_of_floor", REAL, share_of_floor),
-	FIELD(NULL, "start_steps", COUNT, start_steps), FIELD(NULL, "seed", COUNT, seed),
+	FIELD("parts_seconds", "waiting", REAL, waiting),
+	FIELD("parts_seconds", "slopes", REAL, parts[PHASE_LOSSES]) /* former name */,
+	FIELD(NULL, "compile_seconds", REAL, compile_seconds),
+	FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
+	FIELD(NULL, "first_seconds", REAL, first_seconds),
+	FIELD(NULL, "passes", COUNT, passes),
+	FIELD(NULL, "bytes", REAL, bytes),
+	FIELD(NULL, "flops_nominal", REAL, flops_nominal),
+	FIELD(NULL, "flops_executed", REAL, flops_executed),
+	FIELD(NULL, "gates_s", REAL, gates_s),
+	FIELD(NULL, "gb_s", REAL, gb_s),
+	FIELD(NULL, "gflop_s", REAL, gflop_s),
+	FIELD(NULL, "gflop_s_nominal", REAL, nominal_gflop_s),
+	FIELD(NULL, "limit", TEXT, limit),
+	FIELD(NULL, "limit_seconds", REAL, limit_seconds),
+	FIELD(NULL, "share_of_limit", REAL, share_of_limit),
+	FIELD(NULL, "floor_seconds", REAL, floor_seconds),
+	FIELD(NULL, "share_of_floor", REAL, share_of_floor),
+	FIELD(NULL, "start_steps", COUNT, start_steps),
+	FIELD(NULL, "seed", COUNT, seed),
 #undef FIELD
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -358,7 +389,7 @@ static void put_details(const struct bench_result *r, struct buf *out)
 		put_count(r->start_steps, "constant step", out);
 		buf_str(out, " at the start");
 	}
-	buf_printf(out, "%s%s\n", *r->shortcuts ? "; shortcuts: " : "", r->shortcuts);
+	buf_printf(out, "%s%s\n", *r->optimisations ? "; optimisations: " : "", r->optimisations);
 }
 
 void bench_text(const struct bench_report *r, struct buf *out)

@@ -78,8 +78,9 @@ int bench_repeat(bench_once_fn once, void *ctx, struct bench_result *out, struct
 		if (!code && is_better(&again, out)) {
 			free(out->pass);
 			*out = again;
-			if (again.shortcuts == again.shortcut_text)
-				out->shortcuts = out->shortcut_text;     /* not that of `again`, which ends here */
+			if (again.optimisations == again.optimisation_text)
+				out->optimisations =
+					out->optimisation_text; /* not that of `again`, which ends here */
 		} else {
 			free(again.pass);
 		}

@@ -82,7 +82,7 @@ int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, cons
 	struct err e;
 	int status = 0;
 
-	mine.options.shortcuts = remote_shortcuts(&mine.options);
+	mine.options.optimisations = remote_optimisations(&mine.options);
 	if (!w->wished)
 		status = cluster_wish(c, NULL, ".", &w->k);
 	w->wished = true;

@@ -19,7 +19,7 @@ struct bench_job {
 	struct cli *cli;
 	struct bench_programs what;
 	struct bench_list batch, threads;    /* n 0: not given */
-	unsigned shortcuts;          /* of enum shortcut */
+	unsigned optimisations;              /* of enum optimisation */
 	struct bench_case *cases; unsigned ncase;
 	struct bench_report report;
 	struct bench_workers *workers;       /* NULL: this process measures itself */
@@ -53,9 +53,10 @@ static int read_lists(struct bench_job *j)
 			status = cli_usage(j->cli, "%s", e.text);
 	if (!status && !j->threads.n)
 		j->threads = (struct bench_list){ { room_threads(cpus_threads(NULL)) }, 1 };
-	if (!status && j->cli->options.given[OPT_SHORTCUTS]
-			&& execution_shortcuts(j->cli->options.value[OPT_SHORTCUTS], &j->shortcuts, &e))
-		return cli_usage(j->cli, "--shortcuts: %s", e.text);
+	if (!status && j->cli->options.given[OPT_OPTIMIZATIONS]
+		&& execution_optimisations(j->cli->options.value[OPT_OPTIMIZATIONS],
+			&j->optimisations, &e))
+		return cli_usage(j->cli, "--optimizations: %s", e.text);
 	j->what.seed = options_count(&j->cli->options, OPT_BENCH_SEED);
 	return status;
 }
@@ -101,9 +102,12 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_t batch, uint64_t threads)
 {
 	const struct options *o = &j->cli->options;
-	struct execution_words w = { .device = o->value[OPT_DEVICE], .precision = o->value[OPT_PRECISION],
-		.isa = o->value[OPT_ISA], .gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
-		.threads = (uint32_t)threads, .shortcuts = j->shortcuts };
+	struct execution_words w = { .device = o->value[OPT_DEVICE],
+		.precision = o->value[OPT_PRECISION],
+		.isa = o->value[OPT_ISA],
+		.gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
+		.threads = (uint32_t)threads,
+		.optimisations = j->optimisations };
 	struct bench_case *bc = &j->cases[j->ncase];
 	struct err e;
 
@@ -394,7 +398,7 @@ static int bench(struct cli *c)
 		status = cli_usage(c, "%s", e.text);
 	} else {
 		/* The light cone would drop what no output sees. */
-		if (!o->given[OPT_SHORTCUTS]) {
+		if (!o->given[OPT_OPTIMIZATIONS]) {
 			j->what.words.without[j->what.words.compile.nwithout++] = "cone";
 			j->what.words.compile.without = j->what.words.without;
 		}
@@ -404,16 +408,13 @@ static int bench(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn bench --qubits 12 --runs 3",
+static const char *const examples[] = { "qcnn bench --qubits 12 --runs 3",
 	"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
 	"qcnn bench --circuit qcnn --qubits 8 --gradient --batch 16 --runs 100 --parts",
-	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --shortcuts=batch_rank --runs 1",
+	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --optimizations=batch_rank --runs 1",
 	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 64 --runs 3 --hosts local:2",
 	"qcnn bench --circuit brickwork --qubits 4-12 --amplitudes 65536 --plot growth.svg --plot-of amplitude",
-	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",
-	NULL
-};
+	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg", NULL };
 
 const struct command command_bench = {
 	.bit = COMMAND_BENCH,

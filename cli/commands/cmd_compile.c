@@ -44,15 +44,16 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
-		.shortcuts = SHORTCUT_ALL };
+		.optimisations = OPTIMISATION_ALL };
 	struct evaluator_options eo;
 	struct plan_limits limits;
 	struct plan *pl;
 	struct err e;
 	int code;
 
-	if (o->given[OPT_SHORTCUTS] && execution_shortcuts(o->value[OPT_SHORTCUTS], &w.shortcuts, &e))
-		return cli_usage(c, "--shortcuts: %s", e.text);
+	if (o->given[OPT_OPTIMIZATIONS]
+		&& execution_optimisations(o->value[OPT_OPTIMIZATIONS], &w.optimisations, &e))
+		return cli_usage(c, "--optimizations: %s", e.text);
 	if (execution_options(&w, &eo, &e))
 		return cli_fail(c, &e);
 	eo.gradient = p->nweight_circuit ? GRADIENT_ADJOINT : GRADIENT_NONE;

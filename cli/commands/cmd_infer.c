@@ -315,7 +315,8 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	struct err e;
 
 	w.gradient = NULL;
-	w.shortcuts &= SHORTCUT_SMALL_TAIL;      /* as in training; a sample's numbers do not depend on the others */
+	w.optimisations &=
+		OPTIMISATION_HEISENBERG_TAIL; /* as in training; a sample's numbers do not depend on the others */
 	w.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0;
 	if (o->given[OPT_SHOTS])
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);

@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/config/former_names.h"
+
 enum { COMMENT_COLUMN = 44 };
 
 /* ---- scalars and flow style ---- */
@@ -380,13 +382,15 @@ json_t *config_json(const struct config *c, enum key_scope scope, const char *de
 
 	for (int i = 0; i < KEY_COUNT; i++) {
 		const struct schema_row *row = schema_row((enum key_id)i);
-		const char *name = strchr(row->path, '.') + 1;
+		const char *path =
+			scope == SCOPE_RESULT ? former_name(FORMER_KEY, row->path) : row->path;
+		const char *name = strchr(path, '.') + 1;
 		char section[32] = "";
 		json_t *part;
 
 		if (scope && row->scope != scope)
 			continue;
-		memcpy(section, row->path, (size_t)(name - 1 - row->path));
+		memcpy(section, path, (size_t)(name - 1 - path));
 		part = json_object_get(all, section);
 		if (!part) {
 			part = json_object();

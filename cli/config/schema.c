@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/config/aliases.h"
+#include "cli/config/former_names.h"
 #include "cli/config/schema_text.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/data/generate/generate.h"
@@ -107,12 +108,12 @@ static size_t names_of_gradients(const char **name)
 	return copy_words(name, (const char *const[]){ "adjoint", "shift", "difference", NULL });
 }
 
-static size_t names_of_shortcuts(const char **name)
+static size_t names_of_optimisations(const char **name)
 {
 	size_t n = copy_words(name, (const char *const[]){ "auto", "none", NULL });
 
-	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
-		name[n++] = shortcut_name[k];
+	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
+		name[n++] = optimisation_name[k];
 	return n;
 }
 
@@ -160,7 +161,8 @@ const struct schema_row *schema_find(const char *path)
 	for (int i = 0; i < KEY_COUNT; i++)
 		if (!strcmp(rows[i].path, path))
 			return &rows[i];
-	return NULL;
+	path = former_now(FORMER_KEY, path, strlen(path));
+	return path ? schema_find(path) : NULL;
 }
 
 bool schema_is_section(const char *section)
@@ -270,7 +272,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	struct diag *g;
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(name[i], word))
+		if (!strcmp(name[i], word) || !strcmp(former_name(FORMER_VALUE, name[i]), word))
 			return true;
 	if (v->kind == YNODE_MAP && (c->row->type == TYPE_REGULARIZERS || c->row->type == TYPE_CONSTRAINTS))
 		name[n++] = "weights";       /* which callers take themselves */

@@ -200,7 +200,7 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 	if (!*done)
 		return 0;
 	o.nthread = 1;
-	o.shortcuts = remote_shortcuts(&o);
+	o.optimisations = remote_optimisations(&o);
 	code = evaluator_new(w->program, &o, &ev, e);
 	if (!code)
 		code = remote_test(ev, o.gradient != GRADIENT_NONE, own, e);

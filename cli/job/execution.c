@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cli/config/former_names.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
@@ -31,7 +32,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	o.precision = !strcmp(w->precision, "double") || !target_can(o.target, TARGET_SINGLE) ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
 	o.shots = w->shots;
-	o.shortcuts = w->shortcuts;
+	o.optimisations = w->optimisations;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
 	if (o.nthread > cpus_thread_limit())
 		o.nthread = cpus_thread_limit();
@@ -50,25 +51,33 @@ int execution_threads(unsigned n, struct err *e)
 		"%u threads cannot run here: OMP_THREAD_LIMIT, or the processes that ulimit allows, leave %u", n, possible);
 }
 
-static int unknown_shortcut(const char *word, size_t len, struct err *e)
+static unsigned find_optimisation(const char *word)
+{
+	const char *now = former_now(FORMER_VALUE, word, strlen(word));
+
+	return optimisation_find(now ? now : word);
+}
+
+static int unknown_optimisation(const char *word, size_t len, struct err *e)
 {
 	struct buf b = BUF_INIT;
 	int code;
 
 	if (len == 4 && (!memcmp(word, "none", len) || !memcmp(word, "auto", len)))
 		return err_set(e, -ERR_USAGE, "`%.4s` stands alone, without other words", word);
-	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
-		buf_printf(&b, ", %s", shortcut_name[k]);
-	code = err_set(e, -ERR_USAGE, "`%.*s` is no shortcut; there are auto, none%s", (int)len, word, b.data);
+	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
+		buf_printf(&b, ", %s", optimisation_name[k]);
+	code = err_set(e, -ERR_USAGE, "`%.*s` is no exact optimisation; there are auto, none%s",
+		(int)len, word, b.data);
 	buf_release(&b);
 	return code;
 }
 
-int execution_shortcuts(const char *text, unsigned *out, struct err *e)
+int execution_optimisations(const char *text, unsigned *out, struct err *e)
 {
-	*out = SHORTCUT_NONE;
+	*out = OPTIMISATION_NONE;
 	if (!*text || !strcmp(text, "auto"))
-		*out = SHORTCUT_ALL;
+		*out = OPTIMISATION_ALL;
 	else if (strcmp(text, "none"))
 		for (size_t len; ; text += len + 1) {
 			char word[32] = "";
@@ -76,25 +85,25 @@ int execution_shortcuts(const char *text, unsigned *out, struct err *e)
 			len = strcspn(text, ",");
 			if (len < sizeof word)
 				memcpy(word, text, len);
-			if (!shortcut_find(word))
-				return unknown_shortcut(text, len, e);
-			*out |= shortcut_find(word);
+			if (!find_optimisation(word))
+				return unknown_optimisation(text, len, e);
+			*out |= find_optimisation(word);
 			if (!text[len])
 				break;
 		}
 	return 0;
 }
 
-/* A checked value of run.shortcuts. */
-static unsigned shortcuts_of(const struct ynode *v)
+/* A checked value of run.optimizations. */
+static unsigned optimisations_of(const struct ynode *v)
 {
-	unsigned bits = SHORTCUT_NONE;
+	unsigned bits = OPTIMISATION_NONE;
 	struct err e;
 
 	if (v->kind != YNODE_LIST)
-		execution_shortcuts(v->text, &bits, &e);
+		execution_optimisations(v->text, &bits, &e);
 	for (uint32_t i = 0; v->kind == YNODE_LIST && i < v->n; i++)
-		bits |= shortcut_find(v->entry[i].value->text);
+		bits |= find_optimisation(v->entry[i].value->text);
 	return bits;
 }
 
@@ -107,7 +116,7 @@ struct execution_words execution_of_config(const struct config *c)
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
-		.shortcuts = shortcuts_of(config_node(c, KEY_RUN_SHORTCUTS)),
+		.optimisations = optimisations_of(config_node(c, KEY_RUN_OPTIMIZATIONS)),
 	};
 }
 

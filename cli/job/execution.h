@@ -7,7 +7,7 @@
 #include "runtime/exec/evaluator.h"
 
 struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads /* 0: auto */, shots /* 0: exact */;
-	unsigned shortcuts;          /* of enum shortcut */
+	unsigned optimisations; /* of enum optimisation */
 };
 
 /* -ERR_CONFIG when this machine lacks the instruction set. */
@@ -15,7 +15,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 /* Can so many threads be measured here?  Evaluators take fewer where not; -ERR_USAGE. */
 int execution_threads(unsigned n, struct err *e);
 /* The set that a text names: "" or auto for all, none, or names between commas; -ERR_USAGE. */
-int execution_shortcuts(const char *text, unsigned *out, struct err *e);
+int execution_optimisations(const char *text, unsigned *out, struct err *e);
 struct execution_words execution_of_config(const struct config *c);
 /* The resolved words, as weights.bin records them. */
 const char *execution_device(const struct evaluator_options *o);

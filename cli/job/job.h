@@ -19,7 +19,7 @@ struct job {
 	struct samples samples;
 	struct train_job train;
 	struct coordinator *workers;   /* NULL: there are none elsewhere */
-	struct shortcut_use shortcuts;       /* that training has taken in this process */
+	struct optimisation_use optimisations; /* that training has taken in this process */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
 	struct buf init_path;        /* of their file, where a run is named */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/config/former_names.h"
 #include "cli/job/classes.h"
 #include "cli/job/run_metrics.h"
 #include "runtime/base/numerical_version.h"
@@ -252,7 +253,7 @@ json_t *record_workers(struct coordinator *c)
 	return all;
 }
 
-json_t *record_shortcuts(const struct shortcut_use *u)
+static json_t *optimisations_json(const struct optimisation_use *u, const char *tail)
 {
 	json_t *all = json_object();
 
@@ -262,11 +263,21 @@ json_t *record_shortcuts(const struct shortcut_use *u)
 		json_object_set_new(all, "batch_rank", json_pack("{s:I, s:f, s:f}", "batches", (json_int_t)u->nrank,
 			"samples", (double)u->nsample / (double)u->nrank, "states", (double)u->nstate / (double)u->nrank));
 	if (u->ntail)
-		json_object_set_new(all, "small_tail", json_pack("{s:I, s:i}", "batches", (json_int_t)u->ntail, "qubits", (int)u->tail_qubits));
+		json_object_set_new(all, tail,
+			json_pack("{s:I, s:i}", "batches", (json_int_t)u->ntail, "qubits",
+				(int)u->tail_qubits));
 	json_object_set_new(all, "batches", json_integer((json_int_t)u->nbatch));
 	json_object_set_new(all, "flops", json_real(u->flops));
 	json_object_set_new(all, "flops_without", json_real(u->ncone || u->nrank || u->ntail ? u->plain_flops : u->flops));
 	return all;
+}
+
+void record_optimisations(const struct optimisation_use *u, json_t *into)
+{
+	static const char tail[] = "heisenberg_tail";
+
+	json_object_set_new(into, "optimizations", optimisations_json(u, tail));
+	json_object_set_new(into, "shortcuts", optimisations_json(u, former_name(FORMER_VALUE, tail)));
 }
 
 /* The best epoch, as the run's metrics.jsonl has it. */
@@ -308,8 +319,8 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "samples", samples_json(&j->samples));
 	if (j->workers)
 		json_object_set_new(all, "workers", record_workers(j->workers));
-	if (j->shortcuts.nbatch)
-		json_object_set_new(all, "shortcuts", record_shortcuts(&j->shortcuts));
+	if (j->optimisations.nbatch)
+		record_optimisations(&j->optimisations, all);
 	if (r)
 		json_object_set_new(all, "metrics", add_best(run, metrics_json(&j->train, r)));
 	json_print(all, &b);

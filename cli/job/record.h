@@ -27,8 +27,9 @@ void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1]);
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);
 /* What each worker has done, an array. */
 json_t *record_workers(struct coordinator *c);
-/* Which shortcuts were taken, and the operations with and without them. */
-json_t *record_shortcuts(const struct shortcut_use *u);
+/* Which exact optimisations were used, and the operations with and without them: optimizations, and shortcuts, which has
+ * their former names. */
+void record_optimisations(const struct optimisation_use *u, json_t *into);
 /* run.json; r NULL: no result (yet). */
 int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
 	const struct train_result *r, struct err *e);

@@ -8,13 +8,35 @@
 
 #include "runtime/base/buf.h"
 
+/* clang-format off */
 #define MANUAL_SECTIONS(SECTION) \
-	SECTION(options) SECTION(synopsis) SECTION(commands) SECTION(examples) SECTION(exit) \
-	SECTION(diagnostics) SECTION(keys) SECTION(optimizers) SECTION(losses) SECTION(metrics) \
-	SECTION(schedules) SECTION(callbacks) SECTION(regularizers) SECTION(constraints) \
-	SECTION(generators) SECTION(transforms) SECTION(gates) SECTION(messages) \
-	SECTION(launchers) SECTION(attachments) SECTION(aliases) SECTION(builtins) SECTION(passes) SECTION(shortcuts) SECTION(parts) \
+	SECTION(options) \
+	SECTION(synopsis) \
+	SECTION(commands) \
+	SECTION(examples) \
+	SECTION(exit) \
+	SECTION(diagnostics) \
+	SECTION(keys) \
+	SECTION(optimizers) \
+	SECTION(losses) \
+	SECTION(metrics) \
+	SECTION(schedules) \
+	SECTION(callbacks) \
+	SECTION(regularizers) \
+	SECTION(constraints) \
+	SECTION(generators) \
+	SECTION(transforms) \
+	SECTION(gates) \
+	SECTION(messages) \
+	SECTION(launchers) \
+	SECTION(attachments) \
+	SECTION(aliases) \
+	SECTION(builtins) \
+	SECTION(passes) \
+	SECTION(optimisations) \
+	SECTION(parts) \
 	SECTION(epoch)
+/* clang-format on */
 
 #define SECTION(name) void section_##name(struct buf *out, const char *argument);
 MANUAL_SECTIONS(SECTION)

@@ -144,12 +144,12 @@ void section_transforms(struct buf *out, const char *name)
 	buf_str(out, ".El\n");
 }
 
-void section_shortcuts(struct buf *out, const char *name)
+void section_optimisations(struct buf *out, const char *name)
 {
 	(void)name;
 	buf_str(out, ".Bl -tag -width Ds\n");
-	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
-		mdoc_item(out, shortcut_name[k], shortcut_text[k]);
+	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
+		mdoc_item(out, optimisation_name[k], optimisation_text[k]);
 	buf_str(out, ".El\n");
 }
 

@@ -114,7 +114,7 @@ static void machine(const struct train_report *p, struct buf *out)
 	row("computed with", b.data, out);
 	buf_clear(&b);
 	engine_reasons(&problem, "<tr><th>engine</th><td>", "</td></tr>\n", out);
-	shortcut_use_text(&p->job->shortcuts, &b);
+	optimisation_use_text(&p->job->optimisations, &b);
 	row("exact optimisations", b.len ? b.data : "none that reduced the number of operations", out);
 	report_seconds(median_of(p, "seconds"), &b);
 	row("an epoch takes (median)", b.data, out);

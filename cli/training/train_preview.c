@@ -80,11 +80,11 @@ static int enough(void *ctx, const struct train_state *s, struct err *e)
 	return err_set(e, -ERR_STOPPED, "measured");
 }
 
-static void see_work(void *ctx, const struct shortcut_use *u)
+static void see_work(void *ctx, const struct optimisation_use *u)
 {
 	struct preview *p = ctx;
 
-	shortcut_use_add(&p->shortcuts, u);
+	optimisation_use_add(&p->optimisations, u);
 }
 
 /* Restarts from the beginning, concurrent as in the training, without reports. Epochs follow one
@@ -105,7 +105,7 @@ static int try_epochs(struct preview *p, bool validates, struct err *e)
 	j.callbacks = NULL;
 	j.resume = NULL;
 	p->nstep = p->steps.n = p->epochs.n = 0;
-	p->shortcuts = (struct shortcut_use){ 0 };
+	p->optimisations = (struct optimisation_use){ 0 };
 	code = train_run(&j, &o, &r, e);
 	if (!code)
 		train_result_release(&r);

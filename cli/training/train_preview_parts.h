@@ -18,7 +18,7 @@ struct preview {
 	double first, last;          /* clock behind the first and the last step */
 	uint64_t nstep;              /* that were taken */
 	struct times steps, epochs, validations;
-	struct shortcut_use shortcuts;       /* of these steps */
+	struct optimisation_use optimisations;                       /* of these steps */
 	double step_seconds, validation_seconds, epoch_seconds;      /* an epoch with its validation, as far as it has one */
 	uint64_t memory;             /* bytes that the process has taken at most */
 };

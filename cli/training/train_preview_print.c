@@ -87,7 +87,7 @@ void preview_json(const struct preview *p, struct buf *out)
 	if (p->job->workers)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
 	json_object_set_new(all, "engines", engines_json(&p->job->train));
-	json_object_set_new(all, "shortcuts", record_shortcuts(&p->shortcuts));
+	record_optimisations(&p->optimisations, all);
 	json_object_set_new(all, "steps_measured", json_integer((json_int_t)p->nstep));
 	json_object_set_new(all, "step_seconds", json_real(p->step_seconds));
 	json_object_set_new(all, "validation_seconds", json_real(p->validation_seconds));
@@ -147,7 +147,7 @@ void preview_text(const struct preview *p, struct buf *out)
 	if (p->job->workers)
 		print_workers(p->job->workers, out);
 	engines_of(j, "engine    ", "\n", out);
-	shortcut_use_text(&p->shortcuts, &b);
+	optimisation_use_text(&p->optimisations, &b);
 	if (b.len)
 		buf_printf(out, "optimised %s\n", b.data);
 	buf_release(&b);

@@ -108,11 +108,11 @@ static void on_ended(void *ctx, uint32_t start, double final_loss, const double 
 	progress_start_done(t->progress, start, final_loss);
 }
 
-static void on_work(void *ctx, const struct shortcut_use *u)
+static void on_work(void *ctx, const struct optimisation_use *u)
 {
 	struct training *t = ctx;
 
-	shortcut_use_add(&t->job->shortcuts, u);
+	optimisation_use_add(&t->job->optimisations, u);
 }
 
 static void clear_progress(void *ctx)

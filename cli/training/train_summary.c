@@ -46,7 +46,7 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	if (b.len)
 		cli_note(c, "%s", b.data);
 	buf_clear(&b);
-	shortcut_use_text(&j->shortcuts, &b);
+	optimisation_use_text(&j->optimisations, &b);
 	if (b.len)
 		cli_note(c, "exact optimisations: %s", b.data);
 	if (j->train.restarts > 1 && !w->shows_progress)

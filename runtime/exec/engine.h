@@ -60,7 +60,7 @@ struct engine {
 	/* Optional: of one sample, in fused execution; with options->gradient, with a gradient. -ERR_CONFIG where the
 	 * program is too large. */
 	int (*cost)(const struct engine_problem *p, struct engine_cost *out);
-	/* Optional: those of options->shortcuts that the engine can make use of with these options. */
+	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);
 
 	/* Takes what does not depend on batches, memory for states included unless options->far says
@@ -79,7 +79,7 @@ struct engine {
 	/* Of the last engine: operations of a sample without exact optimisations. */
 	double (*plain_flops)(const void *state);
 	/* Adds the prepared batch to the exact optimisations that were used. */
-	void (*count)(const void *state, struct shortcut_use *use);
+	void (*count)(const void *state, struct optimisation_use *use);
 
 	/* Before the first unit of the prepared batch: takes the memory that is still missing. */
 	int (*begin)(void *state, struct err *e);
@@ -88,10 +88,10 @@ struct engine {
 	/* readout[(samples of the unit, nreadout)]; NULL in two-phase execution. */
 	int (*forward)(void *state, unsigned worker, uint32_t unit, double *readout,
 		struct stopwatch *watch, struct err *e);
-	/* slope[(samples of the unit, nreadout)], the gradient with respect to the readouts of forward,
+	/* dreadout[(samples of the unit, nreadout)], the gradient with respect to the readouts of forward,
 	 * which was the worker's last call (NULL in two-phase execution). gradient[nweight]: the head's
 	 * part is filled, that of the circuit's weights is 0; it is used up. v[nvector] is filled. */
-	int (*backward)(void *state, unsigned worker, uint32_t unit, const double *slope,
+	int (*backward)(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 		double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e);
 	/* sum[nvector], over all units, to gradient[nweight]: 0 for frozen weights. */
 	void (*finish)(void *state, const struct fixed *sum, double *gradient);
@@ -100,7 +100,7 @@ struct engine {
 	int (*join)(void *state, struct err *e);
 	/* readout[nreadout] of a sample of the batch, and what is made of its gradient. */
 	void (*readout)(void *state, unsigned worker, uint32_t sample, double *readout);
-	void (*readout_gradient)(void *state, uint32_t sample, const double *slope);
+	void (*readout_gradient)(void *state, uint32_t sample, const double *dreadout);
 	/* After the gradients of all samples, by one thread. */
 	int (*mix)(void *state, struct err *e);
 
@@ -133,7 +133,7 @@ enum { ENGINES_MAX = 2 };
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX]);
 /* What a sample takes by the last of them, which accepts every batch. */
 int engine_cost(const struct engine_problem *p, struct engine_cost *out);
-/* The exact optimisations of options->shortcuts that it can make use of. */
+/* The exact optimisations of options->optimisations that it can make use of. */
 unsigned engine_optimisations(const struct evaluator_options *o);
 /* For each engine, and for light cones, what is expected or why it is not used: each between `before` and `after`. */
 void engine_reasons(const struct engine_problem *p, const char *before, const char *after,

@@ -46,7 +46,7 @@ void engine_reasons(const struct engine_problem *p, const char *before, const ch
 		any |= !why;
 		buf_str(out, after);
 	}
-	if (engine_optimisations(p->options) & SHORTCUT_LIGHT_CONE) {
+	if (engine_optimisations(p->options) & OPTIMISATION_LIGHT_CONE) {
 		buf_str(out, before);
 		light_cones_describe(p, out);
 		buf_str(out, after);

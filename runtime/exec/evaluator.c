@@ -55,12 +55,12 @@ static bool take_worker(struct evaluator *ev, struct evaluator_worker *w)
 {
 	size_t nvector = ev->layout.nvector + 1, nhead = head_weights(ev) + (size_t)1;
 
-	w->slope = mem_try((size_t)ev->layout.width * ev->p->nreadout + 1, sizeof *w->slope);
+	w->dreadout = mem_try((size_t)ev->layout.width * ev->p->nreadout + 1, sizeof *w->dreadout);
 	w->gradient = mem_try((size_t)ev->p->nweight + 1, sizeof *w->gradient);
 	w->unit = mem_try(nvector, sizeof *w->unit);
 	w->sum = ev->nengine > 1 ? mem_try(nvector, sizeof *w->sum) : NULL;
 	w->head = ev->nengine > 1 ? mem_try(nhead, sizeof *w->head) : NULL;
-	return w->slope && w->gradient && w->unit && (ev->nengine == 1 || (w->sum && w->head));
+	return w->dreadout && w->gradient && w->unit && (ev->nengine == 1 || (w->sum && w->head));
 }
 
 static int take_memory(struct evaluator *ev, struct err *e)
@@ -127,7 +127,7 @@ void evaluator_free(struct evaluator *ev)
 		if (ev->engine[k].state)
 			ev->engine[k].engine->close(ev->engine[k].state);
 	for (unsigned k = 0; k < ev->nworker && ev->worker; k++) {
-		free(ev->worker[k].slope);
+		free(ev->worker[k].dreadout);
 		free(ev->worker[k].gradient);
 		free(ev->worker[k].unit);
 		free(ev->worker[k].sum);
@@ -179,10 +179,10 @@ bool evaluator_reads(const struct evaluator *ev, uint32_t nsample)
 }
 
 uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
-	slope_fn fn, void *ctx, double *readout)
+	readout_gradient_fn fn, void *ctx, double *readout)
 {
 	if (gradient && (!fn || ev->o.gradient == GRADIENT_NONE))
-		BUG("a gradient is asked for without slopes or method");
+		BUG("a gradient is asked for without readout gradients or method");
 	ev->batch = *b;
 	ev->batch.draws = ev->draws;
 	ev->gradient = gradient;

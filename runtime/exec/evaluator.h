@@ -38,9 +38,9 @@ struct evaluator_options {
 	bool no_fuse;
 	uint64_t random_plan;
 	uint32_t shots;              /* readouts are frequencies of so many shots (shots.h); 0: exact */
-	unsigned shortcuts;          /* of enum shortcut: those that may be taken where they are worth it */
-	bool batch_again;            /* the same batch comes again and again: what a shortcut learns of it is learnt once */
-	bool shortcuts_always;       /* wherever they apply, worth it or not (tests) */
+	unsigned optimisations; /* of enum optimisation: those that may be taken where they are worth it */
+	bool batch_again; /* the same batch comes again and again: what an optimisation learns of it is learnt once */
+	bool optimisations_always;   /* wherever they apply, worth it or not (tests) */
 	bool start_again;            /* what is constant at the start of a circuit is done with each evaluator_weights (bench), not once */
 	bool threads_always;         /* threads share work of any size (tests) */
 	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
@@ -90,14 +90,18 @@ static inline uint32_t batch_row(const struct batch *b, uint32_t sample)
 }
 
 /* Per sample, after its readouts are known (called from any compute thread, never
- * twice at once for one sample).  Writes slope[nreadout] = dL/d readout and adds the
+ * twice at once for one sample).  Writes dreadout[nreadout] = dL/d readout and adds the
  * head's gradient into head[nweight - nweight_circuit].  `sample` is the position in
- * the batch.  With a NULL slope only outputs are wanted.  Returns 0, or -ERR_NOT_FINITE. */
-typedef int (*slope_fn)(void *ctx, uint32_t sample, const double *readout, double *slope, double *head);
+ * the batch.  With a NULL dreadout only outputs are wanted.  Returns 0, or -ERR_NOT_FINITE. */
+typedef int (*readout_gradient_fn)(void *ctx, uint32_t sample, const double *readout,
+	double *dreadout, double *head);
 
-/* Numbers that a sample's slope needs besides its readouts (its label, its weight): where units are
+/* Numbers that a sample's readout gradient needs besides its readouts (its label, its weight): where units are
  * done elsewhere they go along with its inputs.  ctx is that of evaluator_prepare. */
-struct slope_needs { uint32_t n; void (*give)(void *ctx, uint32_t sample, double *out); };
+struct readout_gradient_needs {
+	uint32_t n;
+	void (*give)(void *ctx, uint32_t sample, double *out);
+};
 
 struct evaluator;
 
@@ -105,7 +109,7 @@ struct evaluator;
  * is out of the question: there a batch of a file may come with fetch alone. */
 bool evaluator_reads(const struct evaluator *ev, uint32_t nsample);
 
-/* The program that an evaluator of p with these options evaluates: p, or, where the shortcut light_cone is
+/* The program that an evaluator of p with these options evaluates: p, or, where the exact optimisation light_cone is
  * worth it, one of p's cones in a: the same weights, inputs and readouts, other circuits. */
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a);
 
@@ -135,24 +139,24 @@ uint64_t evaluator_draw_key(const struct evaluator *ev);
  * only).  readout[(nsample, nreadout)] row-major is filled by forward.  Returns the number
  * of units. */
 uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
-	slope_fn fn, void *ctx, double *readout);
+	readout_gradient_fn fn, void *ctx, double *readout);
 
 /* Entries of a unit's result vector: sums of cross matrices (or weight gradients, by
  * method), then the head's gradient. */
 size_t evaluator_vector(const struct evaluator *ev);
 
-/* Do one unit as `worker`: forward(readouts), slope_fn, backward, all in one visit;
+/* Do one unit as `worker`: forward(readouts), readout_gradient_fn, backward, all in one visit;
  * v[evaluator_vector()] is the unit's vector (zeroed and filled).  forward alone where
  * prepare said no gradient (v may be NULL).  The error names the sample. */
 int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e);
 
 /* Before a gradient by a pool whose workers are elsewhere. */
-void evaluator_needs(struct evaluator *ev, const struct slope_needs *n);
+void evaluator_needs(struct evaluator *ev, const struct readout_gradient_needs *n);
 
 /* All units of the prepared batch through `pool`, with this process's threads or by its workers (past
  * it, with this process's threads, where batch rank is taken: the same bits whatever the pool);
  * gradient[nweight] (frozen weights: 0) gets dL/dw from the exact sums, L being whatever
- * fn's slopes differentiate.  gradient may be NULL when prepare said no gradient. */
+ * fn's readout gradients differentiate.  gradient may be NULL when prepare said no gradient. */
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
 
 /* After evaluator_run with a gradient: the exact sums [evaluator_vector()]. */
@@ -161,7 +165,7 @@ const struct fixed *evaluator_sums(const struct evaluator *ev);
 /* The second half for those who collected the sums themselves: sums -> gradient[nweight]. */
 int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e);
 
-/* Was the shortcut light_cone taken?  Its circuits are counted by the plan. */
+/* Was the exact optimisation light_cone taken?  Its circuits are counted by the plan. */
 bool evaluator_cones(const struct evaluator *ev);
 /* States that are evolved for the prepared batch: fewer than it has samples where an engine combines them. */
 uint32_t evaluator_states_evolved(const struct evaluator *ev);
@@ -169,7 +173,7 @@ uint32_t evaluator_states_evolved(const struct evaluator *ev);
 /* Operations of the prepared batch, and bytes that its passes over states move. */
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
 
-/* (Without the shortcut light_cone.)  State vector of circuit c for one row of input: out[2^nwire]. */
+/* (Without the exact optimisation light_cone.)  State vector of circuit c for one row of input: out[2^nwire]. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
 
 /* Measure the parts of the calls of evaluator_weights and evaluator_run from now on, from 0, or no more. */

@@ -27,16 +27,16 @@ static int forward_item(void *ctx, unsigned worker, uint32_t unit, struct err *e
 
 static int read_sample(struct evaluator *ev, unsigned worker, uint32_t sample, struct err *e)
 {
-	double *slope = ev->worker[worker].slope;
+	double *dreadout = ev->worker[worker].dreadout;
 	int code;
 
 	ev->on->engine->readout(ev->on->state, worker, sample,
 		ev->readout + (size_t)sample * ev->p->nreadout);
 	code = sample_readouts(ev, sample, e);
 	if (!code && ev->fn)
-		code = sample_slopes(ev, worker, sample, slope, e);
+		code = sample_gradient(ev, worker, sample, dreadout, e);
 	if (!code && ev->gradient)
-		ev->on->engine->readout_gradient(ev->on->state, sample, slope);
+		ev->on->engine->readout_gradient(ev->on->state, sample, dreadout);
 	return code;
 }
 

@@ -17,7 +17,7 @@ uint64_t weights_version(void)
 	return atomic_fetch_add(&last, 1) + 1;
 }
 
-void evaluator_needs(struct evaluator *ev, const struct slope_needs *n)
+void evaluator_needs(struct evaluator *ev, const struct readout_gradient_needs *n)
 {
 	ev->needs = *n;
 }
@@ -119,7 +119,7 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 	int code;
 
 	if (ev->gradient && !ev->needs.give)
-		BUG("a gradient elsewhere, and nobody says what slopes need");
+		BUG("a gradient elsewhere, and nobody says what readout gradients need");
 	code = pool->ops->begin(pool, &s, ev->units.nunit, ev->gradient ? ev->layout.nvector : 0, e);
 	if (!code)
 		code = pool->ops->end(pool, ev->sum, e);

@@ -32,19 +32,20 @@ int sample_readouts(const struct evaluator *ev, uint32_t sample, struct err *e)
 	return 0;
 }
 
-int sample_slopes(struct evaluator *ev, unsigned worker, uint32_t sample, double *slope, struct err *e)
+int sample_gradient(struct evaluator *ev, unsigned worker, uint32_t sample, double *dreadout,
+	struct err *e)
 {
 	const double *readout = ev->readout + (size_t)sample * ev->p->nreadout;
 	double *head = ev->gradient ? ev->worker[worker].gradient + ev->p->nweight_circuit : NULL;
 	uint32_t row = batch_row(&ev->batch, sample);
-	int code = ev->fn(ev->ctx, sample, readout, ev->gradient ? slope : NULL, head);
+	int code = ev->fn(ev->ctx, sample, readout, ev->gradient ? dreadout : NULL, head);
 
 	if (code)
 		return err_set(e, code, "sample %u: its loss is not finite", row);
 	for (uint32_t k = 0; ev->gradient && k < ev->p->nreadout; k++)
-		if (!isfinite(slope[k]))
+		if (!isfinite(dreadout[k]))
 			return err_set(e, -ERR_NOT_FINITE,
-				"sample %u: its loss has a slope that is not finite", row);
+				"sample %u: its loss has a gradient that is not finite", row);
 	return 0;
 }
 
@@ -64,7 +65,8 @@ static int finish_samples(struct evaluator *ev, unsigned worker, uint32_t first,
 	if (ev->gradient)
 		memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
 	for (uint32_t s = 0; s < count && !code; s++)
-		code = sample_slopes(ev, worker, first + s, w->slope + (size_t)s * ev->p->nreadout, e);
+		code = sample_gradient(ev, worker, first + s,
+			w->dreadout + (size_t)s * ev->p->nreadout, e);
 	return code;
 }
 
@@ -80,9 +82,9 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 		ev->readout + (size_t)first * ev->p->nreadout, &w->watch, e);
 	if (!code)
 		code = finish_samples(ev, worker, first, count, e);
-	stopwatch_phase(&w->watch, PHASE_SLOPES);
+	stopwatch_phase(&w->watch, PHASE_LOSSES);
 	if (!code && ev->gradient)
-		code = x->engine->backward(x->state, worker, unit, w->slope, w->gradient, v,
+		code = x->engine->backward(x->state, worker, unit, w->dreadout, w->gradient, v,
 			&w->watch, e);
 	return code;
 }

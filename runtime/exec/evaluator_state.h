@@ -13,7 +13,7 @@ struct evaluator_engine {
 
 /* Of one worker; made once, so that a unit takes no memory. */
 struct evaluator_worker {
-	double *slope;          /* (width, nreadout) gradient with respect to the unit's readouts */
+	double *dreadout;       /* (width, nreadout) gradient with respect to the unit's readouts */
 	double *gradient;       /* (nweight) by the circuit's weights, then the head's */
 	struct fixed *unit;     /* (nvector) of the latest unit */
 	struct fixed *sum;      /* (nvector) of its units, in two-phase execution */
@@ -48,15 +48,15 @@ struct evaluator {
 	/* The batch. */
 	struct batch batch;
 	bool gradient;
-	slope_fn fn;
+	readout_gradient_fn fn;
 	void *ctx;
-	struct slope_needs needs;
+	struct readout_gradient_needs needs;
 	double *readout;                   /* (nsample, nreadout) */
 	const struct evaluator_engine *on; /* what evaluates it */
 	struct engine_units units;
 	struct engine_layout layout;
 	struct pool *pool;
-	struct shortcut_use use; /* but for the batches that were seen last */
+	struct optimisation_use use; /* but for the batches that were seen last */
 	struct work_seen seen;
 	struct stopwatch watch; /* of the steps since evaluator_measure; what workers did, by their mean */
 };
@@ -70,9 +70,9 @@ static inline uint32_t head_weights(const struct evaluator *ev)
 /* The checked readouts of a sample of the batch: -ERR_NOT_FINITE, naming its row of the caller's data, where one is not
  * finite or larger than any state of norm 1 gives: then rounding has changed the norm. */
 int sample_readouts(const struct evaluator *ev, uint32_t sample, struct err *e);
-/* The gradient of a sample whose readouts are known into slope[nreadout] (where a gradient is wanted), the
+/* The gradient of a sample whose readouts are known into dreadout[nreadout] (where a gradient is wanted), the
  * head's added into the worker's gradient. */
-int sample_slopes(struct evaluator *ev, unsigned worker, uint32_t sample, double *slope,
+int sample_gradient(struct evaluator *ev, unsigned worker, uint32_t sample, double *dreadout,
 	struct err *e);
 
 /* A unit of the prepared batch, in fused execution; v[nvector]: its vector. */

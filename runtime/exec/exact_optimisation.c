@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of the shortcuts. */
+ * Names of the optimisations. */
 #include "config.h"
 #include "runtime/exec/exact_optimisation.h"
 
 #include <string.h>
 
-const char *const shortcut_name[SHORTCUTS_COUNT] = {
-#define SHORTCUT(id, name, text) name,
+const char *const optimisation_name[OPTIMISATIONS_COUNT] = {
+#define OPTIMISATION(id, name, text) name,
 #include "runtime/exec/exact_optimisation.def"
-#undef SHORTCUT
+#undef OPTIMISATION
 };
 
-const char *const shortcut_text[SHORTCUTS_COUNT] = {
-#define SHORTCUT(id, name, text) text,
+const char *const optimisation_text[OPTIMISATIONS_COUNT] = {
+#define OPTIMISATION(id, name, text) text,
 #include "runtime/exec/exact_optimisation.def"
-#undef SHORTCUT
+#undef OPTIMISATION
 };
 
-unsigned shortcut_find(const char *name)
+unsigned optimisation_find(const char *name)
 {
-	for (unsigned k = 0; k < SHORTCUTS_COUNT; k++)
-		if (!strcmp(name, shortcut_name[k]))
+	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
+		if (!strcmp(name, optimisation_name[k]))
 			return 1u << k;
-	return SHORTCUT_NONE;
+	return OPTIMISATION_NONE;
 }

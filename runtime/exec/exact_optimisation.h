@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The exact shortcuts an evaluator may take: bits of a set, and their names.
+ * The exact optimisations an evaluator may take: bits of a set, and their names.
  *
- * A shortcut changes how numbers are computed, not what they are: results with and
+ * An optimisation changes how numbers are computed, not what they are: results with and
  * without it differ by rounding.  Whether one is taken depends on program, batch,
  * precision and kernel set alone. */
-#ifndef QCNN_SHORTCUT_H
-#define QCNN_SHORTCUT_H
+#ifndef QCNN_OPTIMISATION_H
+#define QCNN_OPTIMISATION_H
 
-enum shortcut_row {
-#define SHORTCUT(id, name, text) SHORTCUT_ROW_##id,
+enum optimisation_row {
+#define OPTIMISATION(id, name, text) OPTIMISATION_ROW_##id,
 #include "runtime/exec/exact_optimisation.def"
-#undef SHORTCUT
-	SHORTCUTS_COUNT
+#undef OPTIMISATION
+	OPTIMISATIONS_COUNT
 };
 
-enum shortcut {
-	SHORTCUT_NONE = 0,
-#define SHORTCUT(id, name, text) SHORTCUT_##id = 1u << SHORTCUT_ROW_##id,
+enum optimisation {
+	OPTIMISATION_NONE = 0,
+#define OPTIMISATION(id, name, text) OPTIMISATION_##id = 1u << OPTIMISATION_ROW_##id,
 #include "runtime/exec/exact_optimisation.def"
-#undef SHORTCUT
-	SHORTCUT_ALL = (1u << SHORTCUTS_COUNT) - 1
+#undef OPTIMISATION
+	OPTIMISATION_ALL = (1u << OPTIMISATIONS_COUNT) - 1
 };
 
-extern const char *const shortcut_name[SHORTCUTS_COUNT];
-extern const char *const shortcut_text[SHORTCUTS_COUNT];
+extern const char *const optimisation_name[OPTIMISATIONS_COUNT];
+extern const char *const optimisation_text[OPTIMISATIONS_COUNT];
 
-/* The bit of a name, or SHORTCUT_NONE. */
-unsigned shortcut_find(const char *name);
+/* The bit of a name, or OPTIMISATION_NONE. */
+unsigned optimisation_find(const char *name);
 
 #endif

@@ -22,7 +22,7 @@ static double plain_flops(const struct evaluator *ev)
 }
 
 /* Batches of one size follow each other: their work is counted when another size comes. */
-static void settle(const struct work_seen *w, struct shortcut_use *u)
+static void settle(const struct work_seen *w, struct optimisation_use *u)
 {
 	u->flops += w->n * w->flops;
 	u->plain_flops += w->n * w->plain;
@@ -50,7 +50,7 @@ void use_batch(struct evaluator *ev)
 	ev->on->engine->count(ev->on->state, &ev->use);
 }
 
-void evaluator_use(const struct evaluator *ev, struct shortcut_use *out)
+void evaluator_use(const struct evaluator *ev, struct optimisation_use *out)
 {
 	*out = ev->use;
 	settle(&ev->seen, out);
@@ -60,7 +60,7 @@ void evaluator_use(const struct evaluator *ev, struct shortcut_use *out)
 	out->cone_qubits = evaluator_cones(ev) ? program_nwire(ev->p) : 0;
 }
 
-void shortcut_use_add(struct shortcut_use *u, const struct shortcut_use *more)
+void optimisation_use_add(struct optimisation_use *u, const struct optimisation_use *more)
 {
 	u->nbatch += more->nbatch;
 	u->nrank += more->nrank;
@@ -76,7 +76,7 @@ void shortcut_use_add(struct shortcut_use *u, const struct shortcut_use *more)
 	u->plain_flops += more->plain_flops;
 }
 
-double shortcut_use_gain(const struct shortcut_use *u)
+double optimisation_use_gain(const struct optimisation_use *u)
 {
 	return (u->nrank || u->ncone || u->ntail) && u->flops > 0 ? u->plain_flops / u->flops : 1;
 }
@@ -89,7 +89,7 @@ static void number(struct buf *out, double v)
 		buf_printf(out, v < 100 ? "%.1f" : "%.0f", v);
 }
 
-static void in_batches(const struct shortcut_use *u, uint64_t n, struct buf *out)
+static void in_batches(const struct optimisation_use *u, uint64_t n, struct buf *out)
 {
 	if (n == u->nbatch)
 		buf_str(out, " in every batch");
@@ -97,7 +97,7 @@ static void in_batches(const struct shortcut_use *u, uint64_t n, struct buf *out
 		buf_printf(out, " in %llu of %llu batches", (unsigned long long)n, (unsigned long long)u->nbatch);
 }
 
-static void rank_text(const struct shortcut_use *u, struct buf *out)
+static void rank_text(const struct optimisation_use *u, struct buf *out)
 {
 	buf_str(out, "batch_rank: ");
 	number(out, (double)u->nstate / (double)u->nrank);
@@ -106,13 +106,14 @@ static void rank_text(const struct shortcut_use *u, struct buf *out)
 	in_batches(u, u->nrank, out);
 }
 
-static void tail_text(const struct shortcut_use *u, struct buf *out)
+static void tail_text(const struct optimisation_use *u, struct buf *out)
 {
-	buf_printf(out, "small_tail: the last gates on %u qubit%s as one matrix", u->tail_qubits, u->tail_qubits == 1 ? "" : "s");
+	buf_printf(out, "heisenberg_tail: the last gates on %u qubit%s as one matrix",
+		u->tail_qubits, u->tail_qubits == 1 ? "" : "s");
 	in_batches(u, u->ntail, out);
 }
 
-static void cone_text(const struct shortcut_use *u, struct buf *out)
+static void cone_text(const struct optimisation_use *u, struct buf *out)
 {
 	buf_printf(out, "light_cone: %u circuit%s of at most %u qubit%s instead of ", u->ncone, u->ncone == 1 ? "" : "s", u->cone_qubits,
 		u->cone_qubits == 1 ? "" : "s");
@@ -123,12 +124,12 @@ static void cone_text(const struct shortcut_use *u, struct buf *out)
 }
 
 /* As it is printed, with one decimal. */
-static double rounded_gain(const struct shortcut_use *u)
+static double rounded_gain(const struct optimisation_use *u)
 {
-	return round(10 * shortcut_use_gain(u)) / 10;
+	return round(10 * optimisation_use_gain(u)) / 10;
 }
 
-void shortcut_use_text(const struct shortcut_use *u, struct buf *out)
+void optimisation_use_text(const struct optimisation_use *u, struct buf *out)
 {
 	if (rounded_gain(u) <= 1)
 		return;

@@ -254,7 +254,7 @@ static double effort(const struct program *p, const struct evaluator_options *o)
 	struct evaluator_options plain = *o;
 	struct engine_cost cost;
 
-	plain.shortcuts = SHORTCUT_NONE;
+	plain.optimisations = OPTIMISATION_NONE;
 	return engine_cost(&(struct engine_problem){ .program = p, .options = &plain }, &cost)
 		? HUGE_VAL
 		: cost.effort;
@@ -274,10 +274,10 @@ const struct program *evaluator_program(const struct program *p, const struct ev
 	const struct program *cones;
 	double off, on;
 
-	if (!(engine_optimisations(o) & SHORTCUT_LIGHT_CONE))
+	if (!(engine_optimisations(o) & OPTIMISATION_LIGHT_CONE))
 		return p;
 	cones = cones_of(p, a);
-	return cones && (cones_worth(p, cones, o, &off, &on) || o->shortcuts_always) ? cones : p;
+	return cones && (cones_worth(p, cones, o, &off, &on) || o->optimisations_always) ? cones : p;
 }
 
 void light_cones_describe(const struct engine_problem *p, struct buf *out)

@@ -50,10 +50,11 @@ void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsamp
 /* Reverse (matrix_reverse.c): anti_hermitian + offset[m] holds what gradients need of the cross matrix Y of matrix m (anti_hermitian.h; sum over its
  * uses and samples) for every m that cross[m] marks (NULL: all). Goes from high numbers to low through the
  * matrices that need[m] marks (NULL: all; with each those it refers to), and adds dL/d(expression) into
- * slope_expr[program->nexpr]. u, kept: of matrix_build with the same values; kept may be NULL, for the same result later.
+ * dexpr[program->nexpr]. u, kept: of matrix_build with the same values; kept may be NULL, for the same result later.
  * pauli_gradient[offset[n]]: scratch. */
-void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
-	const bool *need, const bool *cross, const double *anti_hermitian, double *pauli_gradient, double *slope_expr);
+void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u,
+	const cplx *kept, const bool *need, const bool *cross, const double *anti_hermitian,
+	double *pauli_gradient, double *dexpr);
 
 /* One item as a 2^ntarget square matrix embedded on the local wires (controls
  * included); used by build, ref, the verifier's tests and the plan. */

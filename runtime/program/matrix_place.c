@@ -310,7 +310,7 @@ void keep_all(const struct matrix_set *s, const bool *need, const double *expr_v
 /* ---- the backward pass ---- */
 
 /* 2 Re sum du x: what an angle with that derivative gets. */
-static double slope_of(unsigned dim, const cplx *du, const cplx *x)
+static double derivative_of(unsigned dim, const cplx *du, const cplx *x)
 {
 	double sum = 0;
 	for (unsigned i = 0; i < dim * dim; i++)
@@ -318,9 +318,9 @@ static double slope_of(unsigned dim, const cplx *du, const cplx *x)
 	return 2 * sum;
 }
 
-/* The slopes by the angles of a gate whose own cross matrix is x. */
-static void gate_slopes(const struct program *p, const struct item *it, unsigned dim,
-	const double *expr_value, const cplx *x, double *slope_expr)
+/* The derivatives by the angles of a gate whose own cross matrix is x. */
+static void gate_derivatives(const struct program *p, const struct item *it, unsigned dim,
+	const double *expr_value, const cplx *x, double *dexpr)
 {
 	cplx du[MATRIX_ENTRIES_MAX];
 	double angle[GATE_ANGLES_MAX] = { 0 };
@@ -331,15 +331,15 @@ static void gate_slopes(const struct program *p, const struct item *it, unsigned
 		if (p->expr[it->angle[k]].cls == VALUE_CONSTANT)
 			continue;
 		gate_derivative(it->gate, it->word, angle, k, du);
-		slope_expr[it->angle[k]] += slope_of(dim, du, x);
+		dexpr[it->angle[k]] += derivative_of(dim, du, x);
 	}
 }
 
-void item_slopes(const struct matrix_set *s, const struct item *it, unsigned dim,
-	const double *expr_value, const cplx *q, double *slope_expr)
+void item_derivatives(const struct matrix_set *s, const struct item *it, unsigned dim,
+	const double *expr_value, const cplx *q, double *dexpr)
 {
 	cplx turned[MATRIX_ENTRIES_MAX];
 	if (it->adjoint)             /* Re tr(dG^+T q) = Re tr(dG^T q^+) */
 		matrix_adjoint(dim, q, turned);
-	gate_slopes(s->program, it, dim, expr_value, it->adjoint ? turned : q, slope_expr);
+	gate_derivatives(s->program, it, dim, expr_value, it->adjoint ? turned : q, dexpr);
 }

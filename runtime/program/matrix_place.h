@@ -80,9 +80,9 @@ static inline const cplx *item_numbers(const struct matrix_set *s, const struct 
 	return own;
 }
 
-/* The cross matrix q of a gate gives the slopes by its angles. */
-void item_slopes(const struct matrix_set *s, const struct item *it, unsigned dim,
-	const double *expr_value, const cplx *q, double *slope_expr);
+/* The cross matrix q of a gate gives the derivatives by its angles. */
+void item_derivatives(const struct matrix_set *s, const struct item *it, unsigned dim,
+	const double *expr_value, const cplx *q, double *dexpr);
 
 bool matrix_wide(void);              /* are AVX2's vectors taken? (matrix.c) */
 

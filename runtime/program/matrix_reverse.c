@@ -185,7 +185,7 @@ struct back {
 	const double *expr_value;
 	const cplx *u, *kept;
 	const double *anti_hermitian;
-	double *pauli_gradient, *slope_expr;
+	double *pauli_gradient, *dexpr;
 };
 
 /* t, of a matrix with d rows, from behind an item to before it. */
@@ -245,13 +245,14 @@ INLINE void hand_on(const struct back *b, unsigned d, const double *t, const str
 }
 
 /* To the angles of a gate of any kind with the matrix g: dL = 2 Re sum dg[r,c] q[r,c] with q = Y conj(g). */
-static void gate_slopes(const struct back *b, const struct item *it, unsigned dim, const cplx *y, const cplx *g)
+static void gate_derivatives(const struct back *b, const struct item *it, unsigned dim,
+	const cplx *y, const cplx *g)
 {
 	cplx other[MATRIX_ENTRIES_MAX], q[MATRIX_ENTRIES_MAX];
 	for (unsigned k = 0; k < dim * dim; k++)
 		other[k] = conj(g[k]);
 	matrix_multiply(dim, y, other, q);
-	item_slopes(b->set, it, dim, b->expr_value, q, b->slope_expr);
+	item_derivatives(b->set, it, dim, b->expr_value, q, b->dexpr);
 }
 
 static void gate_back(const struct back *b, unsigned d, const double *t, const struct item *it, const struct item_place *pl)
@@ -262,14 +263,14 @@ static void gate_back(const struct back *b, unsigned d, const double *t, const s
 	add_own(d, t, it, pl, 1, own);
 	matrix_with(dim, own, y);
 	item_small(b->set, it, dim, b->expr_value, b->u, g);
-	gate_slopes(b, it, dim, y, g);
+	gate_derivatives(b, it, dim, y, g);
 }
 
 INLINE void to_angles(const struct back *b, unsigned d, const double *t, const struct item *it, const struct item_place *pl)
 {
 	if (it->ncontrol == 0 && pl->kind == PLACE_WORD) {
-		double slope = pl->by_one * t[0] + pl->by_word * t[pl->word];
-		b->slope_expr[it->angle[0]] += it->adjoint ? -slope : slope;
+		double derivative = pl->by_one * t[0] + pl->by_word * t[pl->word];
+		b->dexpr[it->angle[0]] += it->adjoint ? -derivative : derivative;
 	} else {
 		gate_back(b, d, t, it, pl);
 	}
@@ -292,7 +293,7 @@ static void alone_back(const struct back *b, const struct item *it, unsigned d, 
 {
 	cplx y[MATRIX_ENTRIES_MAX];
 	anti_hermitian_cross(d, b->anti_hermitian + b->set->offset[number], y);
-	gate_slopes(b, it, d, y, b->u + b->set->offset[number]);
+	gate_derivatives(b, it, d, y, b->u + b->set->offset[number]);
 }
 
 INLINE bool any(unsigned n, const double *t)
@@ -345,11 +346,18 @@ BACK(back_4_avx2, __attribute__((target("avx2"))), 4)
 BACK(back_8_avx2, __attribute__((target("avx2"))), 8)
 #endif
 
-void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u, const cplx *kept,
-	const bool *need, const bool *cross, const double *anti_hermitian, double *pauli_gradient, double *slope_expr)
+void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u,
+	const cplx *kept, const bool *need, const bool *cross, const double *anti_hermitian,
+	double *pauli_gradient, double *dexpr)
 {
 	void (*back[MATRIX_TARGETS_MAX + 1])(const struct back *b, uint32_t number, bool cross) = { NULL, back_2, back_4, back_8 };
-	struct back b = { .set = s, .expr_value = expr_value, .u = u, .kept = kept, .pauli_gradient = pauli_gradient, .slope_expr = slope_expr, .anti_hermitian = anti_hermitian };
+	struct back b = { .set = s,
+		.expr_value = expr_value,
+		.u = u,
+		.kept = kept,
+		.pauli_gradient = pauli_gradient,
+		.dexpr = dexpr,
+		.anti_hermitian = anti_hermitian };
 #ifdef QCNN_X86_KERNELS
 	if (matrix_wide()) {         /* the same operations, and so the same bits */
 		back[1] = back_2_avx2;

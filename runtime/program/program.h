@@ -225,9 +225,10 @@ int program_verify(const struct program *p, struct err *e);
 /* Values of all expressions for one sample: value[nexpr].  weight[nweight], input[ninput]
  * (may be NULL when no expression is VALUE_SAMPLE). */
 void program_eval(const struct program *p, const double *weight, const double *input, double *value);
-/* Reverse mode through the expressions: slope_expr[nexpr] (dL/d value; destroyed) is
- * added into slope_weight[nweight]. */
-void program_eval_reverse(const struct program *p, const double *value, double *slope_expr, double *slope_weight);
+/* Reverse mode through the expressions: dexpr[nexpr] (dL/d value; destroyed) is
+ * added into dweight[nweight]. */
+void program_eval_reverse(const struct program *p, const double *value, double *dexpr,
+	double *dweight);
 
 /* Initial weights (frozen too) for start `restart` of `seed`: weight[nweight]. */
 void program_init_weights(const struct program *p, uint64_t seed, uint32_t restart, double *weight);

@@ -58,7 +58,7 @@ void program_eval(const struct program *p, const double *weight, const double *i
 }
 
 /* d value / d operand, where v is the value at a. */
-static double slope_one(enum expr_op op, double a, double v)
+static double derivative_one(enum expr_op op, double a, double v)
 {
 	switch (op) {
 	case EXPR_NEG:    return -1;
@@ -77,13 +77,11 @@ static double slope_one(enum expr_op op, double a, double v)
 }
 
 /* a^b by a; 0 for b = 0 also at a = 0. */
-static double slope_base(double a, double b)
-{
-	return b == 0 ? 0 : b * pow(a, b - 1);
-}
+static double derivative_base(double a, double b) { return b == 0 ? 0 : b * pow(a, b - 1); }
 
-/* The slopes by both operands; that by an exponent is asked for only where it varies. */
-static void slope_two(enum expr_op op, double a, double b, double v, bool varies, double *da, double *db)
+/* The derivatives by both operands; that by an exponent is asked for only where it varies. */
+static void derivative_two(enum expr_op op, double a, double b, double v, bool varies, double *da,
+	double *db)
 {
 	switch (op) {
 	case EXPR_ADD: *da = 1;     *db = 1; break;
@@ -93,7 +91,7 @@ static void slope_two(enum expr_op op, double a, double b, double v, bool varies
 	case EXPR_MIN: *db = b < a; *da = 1 - *db; break;
 	case EXPR_MAX: *db = b > a; *da = 1 - *db; break;
 	case EXPR_POW:
-		*da = slope_base(a, b);
+		*da = derivative_base(a, b);
 		*db = !varies || (a == 0 && b > 0) ? 0 : v * log(a);
 		break;
 	default:
@@ -102,39 +100,39 @@ static void slope_two(enum expr_op op, double a, double b, double v, bool varies
 }
 
 static void push_back(const struct program *p, const struct expr *x, double v, double s,
-	const double *value, double *slope_expr)
+	const double *value, double *dexpr)
 {
 	if (expr_noperand(x->op) == 1) {
-		slope_expr[x->a] += s * slope_one(x->op, value[x->a], v);
+		dexpr[x->a] += s * derivative_one(x->op, value[x->a], v);
 		return;
 	}
-	/* A constant operand takes no slope: what it would get may not be finite. */
+	/* A constant operand takes no derivative: what it would get may not be finite. */
 	bool vary_a = p->expr[x->a].cls != VALUE_CONSTANT, vary_b = p->expr[x->b].cls != VALUE_CONSTANT;
 	double da, db;
-	slope_two(x->op, value[x->a], value[x->b], v, vary_b, &da, &db);
+	derivative_two(x->op, value[x->a], value[x->b], v, vary_b, &da, &db);
 	if (vary_a)
-		slope_expr[x->a] += s * da;
+		dexpr[x->a] += s * da;
 	if (vary_b)
-		slope_expr[x->b] += s * db;
+		dexpr[x->b] += s * db;
 }
 
-/* Operations whose derivative is infinite at some finite values.  There a slope of 0 gives 0 * inf, which is no number and
+/* Operations whose derivative is infinite at some finite values.  There a derivative of 0 gives 0 * inf, which is no number and
  * stays one, so that the gradient is reported as not finite and not as 0. */
 static bool singular(enum expr_op op)
 {
 	return op == EXPR_SQRT || op == EXPR_POW || op == EXPR_ARCSIN || op == EXPR_ARCCOS;
 }
 
-void program_eval_reverse(const struct program *p, const double *value, double *slope_expr, double *slope_weight)
+void program_eval_reverse(const struct program *p, const double *value, double *dexpr, double *dweight)
 {
 	for (uint32_t i = p->nexpr; i-- > 0;) {
 		const struct expr *x = &p->expr[i];
-		double s = slope_expr[i];
+		double s = dexpr[i];
 		if ((s == 0 && !singular(x->op)) || x->cls == VALUE_CONSTANT)
 			continue;
 		if (x->op == EXPR_WEIGHT)
-			slope_weight[x->a] += s;
+			dweight[x->a] += s;
 		else if (x->op != EXPR_INPUT)
-			push_back(p, x, value[i], s, value, slope_expr);
+			push_back(p, x, value[i], s, value, dexpr);
 	}
 }

@@ -11,7 +11,8 @@
 struct counting {
 	const struct program *p;
 	uint32_t weight;
-	double *value, *slope;       /* (nexpr) of constant expressions; by the weight, NaN: not constant */
+	double *value,
+		*derivative; /* (nexpr) of constant expressions; by the weight, NaN: not constant */
 	double (*sum)[2];            /* (nmatrix) */
 	bool (*used)[2];
 	double base;                 /* what all frequencies so far are multiples of; 0: none yet */
@@ -22,9 +23,10 @@ static bool is_constant(const struct counting *c, uint32_t expr)
 	return c->p->expr[expr].cls == VALUE_CONSTANT;
 }
 
-static double slope_of(const struct counting *c, const struct expr *x)
+static double derivative_of(const struct counting *c, const struct expr *x)
 {
-	double a = expr_noperand(x->op) > 0 ? c->slope[x->a] : 0, b = expr_noperand(x->op) > 1 ? c->slope[x->b] : 0;
+	double a = expr_noperand(x->op) > 0 ? c->derivative[x->a] : 0,
+	       b = expr_noperand(x->op) > 1 ? c->derivative[x->b] : 0;
 
 	if (x->op == EXPR_WEIGHT)
 		return x->a == c->weight;
@@ -43,7 +45,7 @@ static double slope_of(const struct counting *c, const struct expr *x)
 	}
 }
 
-static void find_slopes(struct counting *c)
+static void find_derivatives(struct counting *c)
 {
 	for (uint32_t i = 0; i < c->p->nexpr; i++) {
 		const struct expr *x = &c->p->expr[i];
@@ -52,7 +54,7 @@ static void find_slopes(struct counting *c)
 			c->value[i] = x->value;
 		else if (x->cls == VALUE_CONSTANT)
 			c->value[i] = expr_apply(x->op, c->value[x->a], expr_noperand(x->op) > 1 ? c->value[x->b] : 0);
-		c->slope[i] = slope_of(c, x);
+		c->derivative[i] = derivative_of(c, x);
 	}
 }
 
@@ -84,13 +86,13 @@ static double sum_of_item(struct counting *c, const struct item *it, bool contro
 	row = gate_row(it->gate);
 	for (unsigned k = 0; k < row->nangle; k++) {
 		struct gate_frequencies f = gate_shift_frequencies(row->shift[k], controlled);
-		double slope = fabs(c->slope[it->angle[k]]);
+		double derivative = fabs(c->derivative[it->angle[k]]);
 
-		if (slope == 0)
+		if (derivative == 0)
 			continue;
-		sum += slope * f.w * f.n;
-		if (note && isfinite(slope))
-			c->base = divisor(slope * f.w, c->base);
+		sum += derivative * f.w * f.n;
+		if (note && isfinite(derivative))
+			c->base = divisor(derivative * f.w, c->base);
 	}
 	return sum;
 }
@@ -118,7 +120,7 @@ static double sum_of_circuit(struct counting *c, const struct circuit_code *code
 			c->used[a->matrix][a->ncontrol > 0] = true;
 		}
 		for (uint32_t j = 0; a->op == APPLY_AMPLITUDES && j < a->nexpr; j++)
-			if (c->slope[a->expr[j]] != 0)
+			if (c->derivative[a->expr[j]] != 0)
 				return NAN;
 	}
 	return sum;
@@ -128,7 +130,7 @@ static double largest(struct counting *c)
 {
 	double most = 0;
 
-	find_slopes(c);
+	find_derivatives(c);
 	for (uint32_t m = 0; m < c->p->nmatrix; m++)
 		for (int k = 0; k < 2; k++)
 			c->sum[m][k] = sum_of_matrix(c, m, k, false);
@@ -171,7 +173,7 @@ int weight_spectrum(const struct program *p, uint32_t i, struct spectrum *out, s
 	if (!c.value || !c.sum || !c.used) {
 		code = err_set(e, -ERR_CONFIG, "no memory for the frequencies of %u expressions", p->nexpr);
 	} else {
-		c.slope = c.value + p->nexpr;
+		c.derivative = c.value + p->nexpr;
 		most = largest(&c);
 		if (isnan(most) || most > (SPECTRUM_MAX + 0.5) * c.base)
 			code = refuse(&c, most, e);

@@ -18,9 +18,9 @@
 
 /* ---- the job ---- */
 
-unsigned remote_shortcuts(const struct evaluator_options *o)
+unsigned remote_optimisations(const struct evaluator_options *o)
 {
-	return o->shortcuts & ~(unsigned)SHORTCUT_BATCH_RANK;
+	return o->optimisations & ~(unsigned)OPTIMISATION_BATCH_RANK;
 }
 
 void remote_job(const struct program *p, const struct evaluator_options *o, const struct loss_choice *loss,
@@ -28,8 +28,12 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 {
 	_Static_assert((int)TRAIN_OPTIONS_MAX <= (int)WIRE_OPTIONS_MAX, "options of a loss fit into a message");
 
-	*out = (struct wire_job){ .precision = (uint8_t)o->precision, .gradient = (uint8_t)o->gradient, .share = 1, .again = o->start_again,
-		.shots = o->shots, .shortcuts = remote_shortcuts(o) };
+	*out = (struct wire_job){ .precision = (uint8_t)o->precision,
+		.gradient = (uint8_t)o->gradient,
+		.share = 1,
+		.again = o->start_again,
+		.shots = o->shots,
+		.optimisations = remote_optimisations(o) };
 	strncpy(out->device, o->target->device, sizeof out->device - 1);
 	strncpy(out->kernels, o->target->kernels, sizeof out->kernels - 1);
 	if (loss) {
@@ -182,7 +186,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	unsigned n = cpus_threads(&rule);
 
 	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->again > 1
-			|| job->shortcuts & ~(unsigned)(SHORTCUT_ALL & ~SHORTCUT_BATCH_RANK))
+		|| job->optimisations & ~(unsigned)(OPTIMISATION_ALL & ~OPTIMISATION_BATCH_RANK))
 		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a precision or method that is none");
 	if (!target)
 		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for kernels `%s` of the device `%s`, which are none here", job->kernels, job->device);
@@ -190,9 +194,12 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", obstacle, target->kernels,
 			target_find(target->device, NULL)->kernels);
-	*o = (struct evaluator_options){ .target = target, .precision = (enum precision)job->precision,
-		.gradient = (enum gradient_method)job->gradient, .shots = job->shots,
-		.shortcuts = job->shortcuts, .start_again = job->again };
+	*o = (struct evaluator_options){ .target = target,
+		.precision = (enum precision)job->precision,
+		.gradient = (enum gradient_method)job->gradient,
+		.shots = job->shots,
+		.optimisations = job->optimisations,
+		.start_again = job->again };
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);

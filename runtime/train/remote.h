@@ -10,8 +10,8 @@
 void remote_job(const struct program *p, const struct evaluator_options *o, const struct loss_choice *loss,
 	uint32_t nlabel, struct buf *program, struct wire_job *out);
 
-/* The shortcuts that workers take: not those of a whole batch, of which each sees a part. */
-unsigned remote_shortcuts(const struct evaluator_options *o);
+/* The optimisations that workers take: not those of a whole batch, of which each sees a part. */
+unsigned remote_optimisations(const struct evaluator_options *o);
 
 /* Evaluate fixed samples with fixed weights, with their gradient where the evaluator can: sizes and a digest of all bits that come out, and of
  * libm's.  Equal digests, equal bits. */

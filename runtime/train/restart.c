@@ -68,13 +68,15 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 		exec.gradient = GRADIENT_NONE;
 	exec.far = j->pool != NULL;
 	exec.batch_again = t->batch_size >= j->train.nrow;
-	if (j->pool && !exec.shortcuts)
-		exec.nthread = 1;        /* it computes only what workers cannot, and what a shortcut leaves */
+	if (j->pool && !exec.optimisations)
+		exec.nthread =
+			1; /* it computes only what workers cannot, and what exact optimisations leave */
 	code = evaluator_new(j->program, &exec, &t->ev, e);
 	if (code)
 		return code;
 	t->pool = j->pool ? j->pool : pool_threads_new(j->exec.nthread);
-	evaluator_needs(t->ev, &(struct slope_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
+	evaluator_needs(t->ev,
+		&(struct readout_gradient_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
 	t->callbacks = callbacks_new(j, &t->rate, e);
 	if (!t->callbacks) {
 		trainer_close(t, NULL);
@@ -92,7 +94,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 
 static void report_work(const struct trainer *t, const struct train_observer *o)
 {
-	struct shortcut_use u;
+	struct optimisation_use u;
 
 	if (!o || !o->work)
 		return;

@@ -24,10 +24,10 @@ struct score {
 
 /* The stride of score.memory. */
 size_t score_stride(const struct program *p);
-/* A slope_fn; ctx is a struct score. */
+/* A readout_gradient_fn; ctx is a struct score. */
 int score_sample(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head);
 /* What score_sample needs of a sample for its gradient, as numbers: scale, weight, labels (a give of
- * struct slope_needs; SCORE_NEEDS and one per label). */
+ * struct readout_gradient_needs; SCORE_NEEDS and one per label). */
 enum { SCORE_NEEDS = 2 };
 void score_give(void *ctx, uint32_t sample, double *out);
 /* The row of the data that a sample of the batch is. */

@@ -109,7 +109,7 @@ wanted() { echo "$1" | grep -qE "^$rows"; }
 
 # Mean seconds of a row's work on one sample, of so many calls that a slow one does not decide.
 single_seconds() {
-	words=$(echo "$options" | sed 's/--batch *[0-9]*//; s/--runs *[0-9]*//; s/--shortcuts[^ ]*//; s/--parts//')
+	words=$(echo "$options" | sed 's/--batch *[0-9]*//; s/--runs *[0-9]*//; s/--optimizations[^ ]*//; s/--parts//')
 	# shellcheck disable=SC2086
 	"$QCNN" bench $words --runs 30 --no-limits --threads "$threads" --csv -q >"$work/one" && column "$work/one" seconds_mean
 }
@@ -128,7 +128,7 @@ kept() { sed -n "s/^$1|//p" "$work/kept"; }
 # Seconds of a part of the row's step, and as a share of all parts: share SECONDS FORMAT.
 part() { column "$work/csv" "parts_seconds_$1"; }
 share() {
-	calc 'p/(a+b+c+d+e+f+g)*s' "$2" p="$1" a="$(part matrices)" b="$(part encoding)" c="$(part states)" d="$(part slopes)" \
+	calc 'p/(a+b+c+d+e+f+g)*s' "$2" p="$1" a="$(part matrices)" b="$(part encoding)" c="$(part states)" d="$(part losses)" \
 		e="$(part chain)" f="$(part sums)" g="$(part waiting)" s=100
 }
 
@@ -222,7 +222,7 @@ cat <<EOT
 
 This page is what \`make bench\` prints (\`tests/bench/run.sh\`), losses as well as wins. Each line is one call: the median of
 several, buffers resident, everything that a step needs inside the time; a call that takes seconds is measured once. Single
-precision and no shortcuts unless said. Shares and GFLOP/s are those of the fastest call, as limits are those of the fastest
+precision and no exact optimisations unless said. Shares and GFLOP/s are those of the fastest call, as limits are those of the fastest
 loops. \`of limit\` is the share of what the machine does at best, measured in the same run: arithmetic (fma) or streaming.
 \`of floor\` is the share of the plan's own roofline: each stage takes the longer of its visits of blocks and of streaming the
 state, or writing what it has not read past the caches; each visit the longer of its arithmetic and of moving the block at the

@@ -12,7 +12,7 @@ cp out old.json
 cp out keys.json
 [ -d /sys/devices/system/cpu/cpu0/cache ] || echo '"level": "shared_by": "bytes":' >>keys.json
 tap_is "$(grep -o '"[a-z_0-9]*":' keys.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double doubt each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient high isa isa_available largest_qubits layers level limit limit_seconds limits low machine matrices max mean measured median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places parts_seconds passes precision processor processors qubits reliable results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version waiting weights workers " \
+	"allocate_seconds batch bytes caches chain circuit compile_seconds deviation device double doubt each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient high isa isa_available largest_qubits layers level limit limit_seconds limits losses low machine matrices max mean measured median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places optimizations parts_seconds passes precision processor processors qubits reliable results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -22,7 +22,7 @@ tap_has out '"runs": 3}' "as many runs as asked for"
 tap_has out '"parts_seconds": {"matrices": null, ' "parts of a call are measured where they are asked for"
 part() { sed -n 's/.*"parts_seconds": {[^}]*"'"$1"'": \([-0-9.e]*\).*/\1/p' out; }
 tap_exit 0 "--parts" "$QCNN" bench $quick --circuit qcnn --qubits 8 --gradient --batch 40 --parts --json
-tap_is "$(for p in matrices encoding states slopes chain sums; do part $p; done | awk '$1 > 0 { n++ } END { print n }')" 6 "every part takes time"
+tap_is "$(for p in matrices encoding states losses chain sums; do part $p; done | awk '$1 > 0 { n++ } END { print n }')" 6 "every part takes time"
 tap_exit 0 "--parts of threads" "$QCNN" bench --no-limits --runs 20 --threads 2 --circuit qcnn --qubits 8 --batch 64 --parts --json
 tap_is "$(part chain | awk '{ print ($1 >= 0 && $1 < 1e-5) }')" 1 "without a gradient there is no chain rule"
 tap_is "$({ part waiting; part states; } | awk '{ t[NR] = $1 } END { print (t[1] > -0.1 * t[2]) }')" 1 "threads side by side count once"
@@ -79,7 +79,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 52 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 54 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double
@@ -92,7 +92,7 @@ for c in qcnn sel qft qv brickwork; do
 	tap_exit 0 "$c, gradient" "$QCNN" bench $quick --circuit $c --qubits 2-5 --gradient
 done
 tap_exit 0 "random and ghz" "$QCNN" bench $quick --circuit random --circuit ghz --qubits 2,7,12 --device ref
-tap_exit 0 "--shortcuts" "$QCNN" bench $quick --circuit random --qubits 6 --shortcuts --isa baseline
+tap_exit 0 "--optimizations" "$QCNN" bench $quick --circuit random --qubits 6 --optimizations --isa baseline
 tap_exit 0 "as much is done with each call" "$QCNN" bench $quick --circuit random --circuit qcnn --qubits 8 --isa baseline --json
 tap_is "$(grep -o '"start_steps": [0-9]*' out | tr '\n' ' ')" '"start_steps": 0 "start_steps": 16 ' "of a circuit that is constant, and where it begins so"
 tap_is "$(grep -c '"flops_executed": [1-9]' out)" 2 "and counted"
@@ -192,7 +192,7 @@ tap_has err "wide.qcnn: needs 122.1 TiB for the inputs and readouts of 16777216 
 tap_exit 75 "a stop" sh -c '"$1" bench --no-limits --threads 1 --runs 90000 --qubits 4,22 >stopped 2>err & sleep 2; kill -INT $!; wait $!' - "$QCNN"
 tap_is "$(grep -c '^sel  *4 ' stopped) $(grep -c 'stopped by INT' err)" "1 1" "prints the cases that were measured"
 tap_has err "1 of 2 cases were measured" "and how many"
-tap_exit 2 "a word that stands alone" "$QCNN" bench $quick --qubits 4 --shortcuts=light_cone,none
+tap_exit 2 "a word that stands alone" "$QCNN" bench $quick --qubits 4 --optimizations=light_cone,none
 tap_has err '`none` stands alone, without other words' "it is said"
 # The null backend: what no machine holds is planned and stepped through, here and by workers; its results are 0.
 tap_exit 0 "40 qubits without states" "$QCNN" bench --device null --circuit qcnn --qubits 40 --gradient --runs 3

@@ -56,7 +56,7 @@ case "$*" in
 info*) echo '{"threads": 1, "memory_available_bytes": 99999999999}' ;;
 *--json*) printf '{"each_pass": [{"pass_seconds": 1e-3, "bytes": 2, "share_of_stream": 0.1}, {"pass_seconds": 1, "bytes": 900, "share_of_stream": %s}]}\n' "$SHARE" ;;
 *) printf 'seconds_median,precision,bytes,passes'
-	printf ',parts_seconds_%s' matrices encoding states slopes chain sums waiting
+	printf ',parts_seconds_%s' matrices encoding states losses chain sums waiting
 	printf '\n5,single,1000,2,%s,0,%s,0,0,0,0\n' "$SHARE" "$(echo "$SHARE" | awk '{ print 1 - $1 }')" ;;
 esac
 END
@@ -88,11 +88,11 @@ END
 chmod +x wavers
 mkdir small
 cp "$bench/run.sh" small/
-echo 'five samples|--circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --runs 1 --parts|4|single<=5|||' >small/rows
+echo 'five samples|--circuit qcnn --qubits 4 --batch 5 --optimizations=batch_rank --runs 1 --parts|4|single<=5|||' >small/rows
 long() { rm -f asked; LONG=$1 QCNN=./wavers BENCH_THREADS=1 QCNN_SHARED=$PWD KERNELS='' sh small/run.sh five; }
 tap_exit 0 "a call that takes as long as its samples" long 8
 tap_is "$(sed 's/ --threads.*//; s/  */ /g' asked | tr '\n' ';')" \
-	"bench --circuit qcnn --qubits 4 --runs 30 --no-limits;bench --circuit qcnn --qubits 4 --batch 5 --shortcuts=batch_rank --runs 1 --parts;bench --circuit qcnn --qubits 4 --runs 30 --no-limits;" \
+	"bench --circuit qcnn --qubits 4 --runs 30 --no-limits;bench --circuit qcnn --qubits 4 --batch 5 --optimizations=batch_rank --runs 1 --parts;bench --circuit qcnn --qubits 4 --runs 30 --no-limits;" \
 	"one sample is measured before and after"
 tap_has out '| five samples: over one sample right before and after | 4 | 5 | ✓ |' "their mean is what it is compared with"
 tap_exit 0 "a call that takes longer" long 11

@@ -15,8 +15,19 @@ static void calls(struct bench_result *r, unsigned slow, double share_of_floor)
 
 	for (unsigned k = 0; k < CALLS; k++)
 		t[k] = k * 37 % CALLS < slow ? 5e-3 : 1e-3;
-	*r = (struct bench_result){ .circuit = "sel", .precision = "single", .start = "zero", .isa = "avx2", .device = "cpu", .shape = "state",
-		.limit = "fma", .shortcuts = "", .qubits = 4, .batch = 1, .threads = 1, .share_of_limit = NAN, .share_of_floor = share_of_floor };
+	*r = (struct bench_result){ .circuit = "sel",
+		.precision = "single",
+		.start = "zero",
+		.isa = "avx2",
+		.device = "cpu",
+		.shape = "state",
+		.limit = "fma",
+		.optimisations = "",
+		.qubits = 4,
+		.batch = 1,
+		.threads = 1,
+		.share_of_limit = NAN,
+		.share_of_floor = share_of_floor };
 	bench_statistics(t, CALLS, r);
 }
 
@@ -32,7 +43,7 @@ static int once(void *ctx, enum bench_doubt doubt, struct bench_result *out, str
 	calls(out, p->slow[p->at], p->share[p->at]);
 	if (p->scale)
 		out->mean *= p->scale;
-	out->shortcuts = strcpy(out->shortcut_text, "batch_rank");
+	out->optimisations = strcpy(out->optimisation_text, "batch_rank");
 	p->at++;
 	return 0;
 }
@@ -46,7 +57,7 @@ static void check_repeat(const char *what, struct series p, uint64_t measured, b
 	tap_is_int((long long)r.measured, (long long)measured, "%s: measured %llu times", what, (unsigned long long)measured);
 	tap_is_int(r.reliable, reliable, "%s: %s", what, reliable ? "reliable" : "not reliable");
 	tap_is_str(r.doubt, doubt, "%s: the reason", what);
-	tap_ok(r.shortcuts == r.shortcut_text, "%s: texts are those of the result", what);
+	tap_ok(r.optimisations == r.optimisation_text, "%s: texts are those of the result", what);
 }
 
 static void check_statistics(void)

@@ -54,8 +54,8 @@ trained "$once" "loss: mse" --set train.loss=mse
 trained "$once" "gradient: shift" --set run.gradient=shift
 trained "$once" "device: ref" --set run.device=ref
 trained "$once" "threads: 1" --set run.threads=1
-trained "$once" "shortcuts: none" --set run.shortcuts=none
-trained "$once" "shortcuts: a list" --set 'run.shortcuts=[batch_rank]'
+trained "$once" "optimizations: none" --set run.optimizations=none
+trained "$once" "optimizations: a list" --set 'run.optimizations=[batch_rank]'
 for key in gradient=difference precision=single; do
 	train --set run.$key
 	tap_ok "$key is near, not equal" awk -v a="$(weight)" -v b="$once" 'BEGIN { d = a - b; exit !(d != 0 && d * d < 1e-12) }'

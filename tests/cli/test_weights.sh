@@ -56,7 +56,7 @@ tap_has err "describes no data; give --data" "says so"
 "$QCNN" run -q --data new.csv --weights w.bin --format csv two.qcnn | sed 's/^[0-9]*,//; 1d' >want
 tap_exit 0 "and evaluates them" "$QCNN" infer -q --data new.csv -o got.csv made.bin
 cut -d, -f2 got.csv | sed 1d >got
-tap_is "$(paste want got | awk '{ d = $1 - $2; if (NF == 2 && d * d < 1e-12) n++ } END { print n + 0 }')" 2 "to the same outputs, but for a shortcut's rounding"
+tap_is "$(paste want got | awk '{ d = $1 - $2; if (NF == 2 && d * d < 1e-12) n++ } END { print n + 0 }')" 2 "to the same outputs, but for rounding"
 tap_exit 0 "with constants" "$QCNN" weights convert --model cluster.qcnn --const n=4 cluster.bin again.bin
 tap_exit 78 "a constant that is none" "$QCNN" weights convert --model cluster.qcnn --const n=nine cluster.bin again.bin
 "$QCNN" config table.yaml --set 'data.transform=[standardize]' >learns.yaml

@@ -481,7 +481,7 @@ static void add_sums(const struct pass *p, double *shared, double *own)
 }
 
 static void interpreter_backward(struct backend_state *b, unsigned worker, uint32_t c,
-	const struct unit_input *in, const double *slope, double *shared, double *const *own)
+	const struct unit_input *in, const double *dreadout, double *shared, double *const *own)
 {
 	const struct plan_circuit *pc = &b->pl->circuit[c];
 
@@ -491,7 +491,7 @@ static void interpreter_backward(struct backend_state *b, unsigned worker, uint3
 
 		evolve(&p); /* another circuit may have taken the place */
 		reorder(b, pc, p.state[0], b->plain, false);
-		observable_lambda(pc, b->plain, slope + (size_t)s * pc->nreadout, b->block[0]);
+		observable_lambda(pc, b->plain, dreadout + (size_t)s * pc->nreadout, b->block[0]);
 		reorder(b, pc, b->lambda, b->block[0], true);
 		p.state[1] = b->lambda;
 		p.back = true;

@@ -347,13 +347,14 @@ static double factor_of(uint32_t sample, uint32_t k)
 	return rng_uniform(17, RNG_TEST, sample, k) - 0.4;
 }
 
-static int test_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int test_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
 {
 	const struct program *p = ((struct loss *)ctx)->p;
 
 	(void)head;
-	for (uint32_t k = 0; slope && k < p->nreadout; k++)
-		slope[k] = factor_of(sample, k) + readout[k];
+	for (uint32_t k = 0; dreadout && k < p->nreadout; k++)
+		dreadout[k] = factor_of(sample, k) + readout[k];
 	return 0;
 }
 
@@ -381,8 +382,8 @@ int outcome_of(const struct program *p, const struct evaluator_options *o, uint3
 	if (!code)
 		code = evaluator_weights(ev, weight, e);
 	if (!code) {
-		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = input }, gradient,
-			test_slope, &loss, out->readout);
+		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = input },
+			gradient, test_gradient, &loss, out->readout);
 		code = evaluator_run(ev, pool, gradient ? out->gradient : NULL, e);
 	}
 	if (!code)

@@ -71,7 +71,8 @@ static bool run(const struct job *j, const struct evaluator_options *o, uint32_t
 /* ---- against ref ---- */
 
 /* One program in all shapes; the worst differences. */
-static bool compare(const struct job *j, struct evaluator_options o, double *worst_readout, double *worst_slope)
+static bool compare(const struct job *j, struct evaluator_options o, double *worst_readout,
+	double *worst_gradient)
 {
 	struct outcome got = outcome_new(j->p, NSAMPLE);
 	bool ran = true;
@@ -80,7 +81,8 @@ static bool compare(const struct job *j, struct evaluator_options o, double *wor
 		o.shape = (enum shape)shape;
 		ran = run(j, &o, NSAMPLE, &got);
 		*worst_readout = tap_worst(*worst_readout, largest_difference(got.readout, j->want.readout, (size_t)NSAMPLE * j->p->nreadout));
-		*worst_slope = tap_worst(*worst_slope, largest_difference(got.gradient, j->want.gradient, j->p->nweight));
+		*worst_gradient = tap_worst(*worst_gradient,
+			largest_difference(got.gradient, j->want.gradient, j->p->nweight));
 	}
 	outcome_release(&got);
 	return ran;
@@ -88,7 +90,7 @@ static bool compare(const struct job *j, struct evaluator_options o, double *wor
 
 static void test_kernel_set(struct job *job, const struct target *target, enum precision precision)
 {
-	double readout = 0, slope = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+	double readout = 0, dreadout = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	bool ran = true;
 
 	for (unsigned k = 0; k < NPROGRAM && ran; k++) {
@@ -99,11 +101,11 @@ static void test_kernel_set(struct job *job, const struct target *target, enum p
 			.random_plan = k % 3,
 			.no_fuse = k % 4 == 3 };
 
-		ran = compare(&job[k], o, &readout, &slope);
+		ran = compare(&job[k], o, &readout, &dreadout);
 	}
-	tap_ok(ran && readout < most && slope < 100 * most,
+	tap_ok(ran && readout < most && dreadout < 100 * most,
 		"%s, %s: readouts off by %.2g, gradients by %.2g", target->kernels,
-		precision == PRECISION_DOUBLE ? "double" : "single", readout, slope);
+		precision == PRECISION_DOUBLE ? "double" : "single", readout, dreadout);
 }
 
 static void test_kernel_sets(void)
@@ -137,7 +139,7 @@ static void test_size(unsigned n, const struct target *target, enum precision pr
 	struct job j = job_new(100 + n, n, 1);
 	struct outcome got = outcome_new(j.p, 1);
 	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
-	double readout = 0, slope = 0;
+	double readout = 0, dreadout = 0;
 	bool ran = run(&j, &ref, 1, &j.want);
 
 	for (unsigned plan = 1; plan <= 8 && ran; plan++) {
@@ -150,11 +152,12 @@ static void test_size(unsigned n, const struct target *target, enum precision pr
 
 		ran = run(&j, &o, 1, &got);
 		readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, j.p->nreadout));
-		slope = tap_worst(slope, largest_difference(got.gradient, j.want.gradient, j.p->nweight));
+		dreadout = tap_worst(dreadout,
+			largest_difference(got.gradient, j.want.gradient, j.p->nweight));
 	}
-	tap_ok(ran && readout < (twice ? 1e-12 : 4e-6) && slope < (twice ? 1e-10 : 4e-5),
+	tap_ok(ran && readout < (twice ? 1e-12 : 4e-6) && dreadout < (twice ? 1e-10 : 4e-5),
 		"%u qubits, eight random plans, %s, %s: readouts off by %.2g, gradients by %.2g", n,
-		target->kernels, twice ? "double" : "single", readout, slope);
+		target->kernels, twice ? "double" : "single", readout, dreadout);
 	outcome_release(&got);
 	job_release(&j);
 }
@@ -164,7 +167,7 @@ static void test_size(unsigned n, const struct target *target, enum precision pr
 static void test_blocks(unsigned napply, bool permutes)
 {
 	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
-	double readout = 0, slope = 0;
+	double readout = 0, dreadout = 0;
 	bool ran = true;
 
 	for (unsigned seed = 1; seed <= (permutes ? 16 : 4) && ran; seed++) {
@@ -181,13 +184,15 @@ static void test_blocks(unsigned napply, bool permutes)
 
 			ran = run(&j, &o, 2, &got);
 			readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, 2 * (size_t)j.p->nreadout));
-			slope = tap_worst(slope, largest_difference(got.gradient, j.want.gradient, j.p->nweight));
+			dreadout = tap_worst(dreadout,
+				largest_difference(got.gradient, j.want.gradient, j.p->nweight));
 		}
 		outcome_release(&got);
 		job_release(&j);
 	}
-	tap_ok(ran && readout < 1e-12 && slope < 1e-10, "%u steps%s: readouts off by %.2g, gradients by %.2g", napply,
-		permutes ? ", many of them permutations," : "", readout, slope);
+	tap_ok(ran && readout < 1e-12 && dreadout < 1e-10,
+		"%u steps%s: readouts off by %.2g, gradients by %.2g", napply,
+		permutes ? ", many of them permutations," : "", readout, dreadout);
 }
 
 /* Products of Z alone, which are summed, and lambda made of them, while blocks of the last stage are near, behind
@@ -195,7 +200,7 @@ static void test_blocks(unsigned napply, bool permutes)
 static void test_near(const struct target *target, enum precision precision)
 {
 	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
-	double worst = 0, slope = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+	double worst = 0, dreadout = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	bool ran = true;
 
 	for (unsigned seed = 1; seed <= 24 && ran; seed++) {
@@ -218,16 +223,18 @@ static void test_near(const struct target *target, enum precision precision)
 			o.nthread = 4;
 			ran = ran && run(&j, &o, 2, &again) && !memcmp(got.readout, again.readout, 2 * j.p->nreadout * sizeof(double))
 				&& !memcmp(got.gradient, again.gradient, j.p->nweight * sizeof(double));
-			slope = tap_worst(slope, largest_difference(got.gradient, j.want.gradient, j.p->nweight));
+			dreadout = tap_worst(dreadout,
+				largest_difference(got.gradient, j.want.gradient, j.p->nweight));
 			worst = tap_worst(worst, largest_difference(got.readout, j.want.readout, 2 * (size_t)j.p->nreadout));
 		}
 		outcome_release(&got);
 		outcome_release(&again);
 		job_release(&j);
 	}
-	tap_ok(ran && worst < most && slope < 100 * most,
+	tap_ok(ran && worst < most && dreadout < 100 * most,
 		"%s, %s: products of Z on the way are off by %.2g, their gradients by %.2g, with the same bits for any number of threads",
-		target->kernels, precision == PRECISION_DOUBLE ? "double" : "single", worst, slope);
+		target->kernels, precision == PRECISION_DOUBLE ? "double" : "single", worst,
+		dreadout);
 }
 
 /* A layer of rotations and a ring of cx: in plans with small blocks the last ones have their control outside. */

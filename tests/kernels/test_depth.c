@@ -83,7 +83,7 @@ static double distance(const cplx *a, const cplx *b, size_t n)
 	return sqrt(sum);
 }
 
-/* Lines through the logarithms of errors and gates: one for each number of qubits, all of one slope. */
+/* Lines through the logarithms of errors and gates: one for each number of qubits, all of one exponent. */
 struct fit { double n, x, y, xx, xy, over, under; };
 
 static void fit_add(struct fit *f, double x, double y)

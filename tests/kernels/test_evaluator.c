@@ -40,13 +40,15 @@ static struct outcome outcome_with(const struct job *j, struct evaluator_options
 	return out;
 }
 
-static void compare(const struct job *j, const char *what, struct evaluator_options o, double value, double slope)
+static void compare(const struct job *j, const char *what, struct evaluator_options o, double value,
+	double dreadout)
 {
 	struct outcome got = outcome_with(j, o);
 	double dr = largest_difference(got.readout, j->want.readout, (size_t)NSAMPLE * j->p->nreadout);
 	double dg = largest_difference(got.gradient, j->want.gradient, j->p->nweight);
 
-	tap_ok(dr <= value && dg <= slope, "%s: readouts off by %.2g, gradient by %.2g", what, dr, dg);
+	tap_ok(dr <= value && dg <= dreadout, "%s: readouts off by %.2g, gradient by %.2g", what,
+		dr, dg);
 	outcome_release(&got);
 }
 
@@ -161,15 +163,15 @@ static void test_bad_samples(void)
 	program_free(p);
 }
 
-static int steep(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int steep(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
 {
 	(void)readout;
 	(void)head;
-	slope[0] = sample == 2 ? *(double *)ctx : 0.1;
+	dreadout[0] = sample == 2 ? *(double *)ctx : 0.1;
 	return 0;
 }
 
-static void test_steep(double slope, const char *want)
+static void test_steep(double dreadout, const char *want)
 {
 	static const double input[] = { 3, 4, 1, 0, 5, 1, 0, -1 };
 	struct program *p = vector_program();
@@ -181,10 +183,12 @@ static void test_steep(double slope, const char *want)
 
 	evaluator_new(p, &plain, &ev, NULL);
 	evaluator_weights(ev, &weight, NULL);
-	evaluator_prepare(ev, &(struct batch){ .nsample = 4, .row = row, .input = input }, true, steep, &slope, readout);
-	tap_is_int(evaluator_run(ev, pool, &gradient, &e), -ERR_NOT_FINITE, "a slope of %g is an error", slope);
+	evaluator_prepare(ev, &(struct batch){ .nsample = 4, .row = row, .input = input }, true,
+		steep, &dreadout, readout);
+	tap_is_int(evaluator_run(ev, pool, &gradient, &e), -ERR_NOT_FINITE,
+		"a gradient of %g is an error", dreadout);
 	tap_is_str(e.text, want, "that names the row of the data");
-	slope = 1;
+	dreadout = 1;
 	tap_is_int(evaluator_run(ev, pool, &gradient, &e), 0, "and the next batch runs");
 	evaluator_free(ev);
 	pool->ops->free(pool);
@@ -239,6 +243,6 @@ int main(void)
 	test_norm("cpu", PRECISION_DOUBLE, 1.00001, -ERR_NOT_FINITE);
 	test_norm("ref", PRECISION_DOUBLE, 1.00001, -ERR_NOT_FINITE);
 	test_norm("ref", PRECISION_DOUBLE, 1e10, -ERR_NOT_FINITE);
-	test_steep(NAN, "sample 3: its loss has a slope that is not finite");
+	test_steep(NAN, "sample 3: its loss has a gradient that is not finite");
 	return tap_done();
 }

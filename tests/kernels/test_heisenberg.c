@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The shortcut small_tail on random circuits: the same readouts and gradients as without, wherever it is taken. */
+ * The exact optimisation heisenberg_tail on random circuits: the same readouts and gradients as without, wherever it is taken. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -26,15 +26,20 @@ static struct random_shape shape_of(uint64_t seed)
 
 static struct evaluator_options options_of(uint64_t seed)
 {
-	return (struct evaluator_options){ .nthread = 1, .shape = SHAPE_SAMPLES + random_below(seed, 11, 3),
-		.precision = PRECISION_DOUBLE, .target = cpu_target(random_below(seed, 12, (unsigned)isa_best() + 1)), .random_plan = random_below(seed, 13, 3),
-		.gradient = random_below(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE, .shortcuts_always = true };
+	return (struct evaluator_options){ .nthread = 1,
+		.shape = SHAPE_SAMPLES + random_below(seed, 11, 3),
+		.precision = PRECISION_DOUBLE,
+		.target = cpu_target(random_below(seed, 12, (unsigned)isa_best() + 1)),
+		.random_plan = random_below(seed, 13, 3),
+		.gradient = random_below(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE,
+		.optimisations_always = true };
 }
 
 /* Qubits of the tail that a plan has. */
 static uint32_t tail_of(const struct program *p, const struct evaluator_options *o)
 {
-	struct plan *pl = plan_new(p, &(struct plan_options){ .target = o->target, .small_tail = true }, NULL);
+	struct plan *pl = plan_new(p,
+		&(struct plan_options){ .target = o->target, .heisenberg_tail = true }, NULL);
 	uint32_t n = pl ? plan_tail_qubits(pl) : 0;
 
 	plan_free(pl);
@@ -51,8 +56,8 @@ static void one(uint64_t seed, unsigned *ntail)
 	struct apart apart;
 
 	ntail[tail_of(p, &o)]++;
-	off.shortcuts = SHORTCUT_NONE;
-	o.shortcuts = SHORTCUT_SMALL_TAIL;
+	off.optimisations = OPTIMISATION_NONE;
+	o.optimisations = OPTIMISATION_HEISENBERG_TAIL;
 	apart = outcomes_apart(p, &o, &off, NSAMPLE, seed, &e);
 	tap_ok(apart.readouts < 1e-11 && apart.gradients < 1e-10, "circuit %llu, %u wires, outputs of %u: readouts differ by %.1e, gradients by %.1e %s",
 		(unsigned long long)seed, r.nwire, r.nseen, apart.readouts, apart.gradients, e.text);

@@ -9,11 +9,11 @@
 #include "tests/compile_file.h"
 #include "tests/tap.h"
 
-static int slopes(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int dreadouts(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
 {
 	(void)ctx, (void)sample, (void)readout, (void)head;
-	if (slope)
-		slope[0] = 1;
+	if (dreadout)
+		dreadout[0] = 1;
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static void test_size(unsigned nqubit)
 		"and stages");
 	pool = pool_threads_new(1);
 	code = evaluator_weights(ev, weight, &e);
-	evaluator_prepare(ev, &b, true, slopes, NULL, readout);
+	evaluator_prepare(ev, &b, true, dreadouts, NULL, readout);
 	if (!code)
 		code = evaluator_run(ev, pool, gradient, &e);
 	tap_is_int(code, 0, "a batch runs (%s)", e.text);

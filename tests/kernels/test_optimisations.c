@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Exact shortcuts: readouts and gradients with each against without, on every shape and
+ * Exact optimisations: readouts and gradients with each against without, on every shape and
  * precision; the same bits for any number of threads; taken where they apply and there alone. */
 #include "config.h"
 
@@ -26,7 +26,7 @@ static struct program *compile(const char *text, const char *n)
 {
 	struct source_set *s = source_set_new();
 	struct diags *d = diags_new(s);
-	int file = source_add(s, "shortcuts.qcnn", text, strlen(text));
+	int file = source_add(s, "optimisations.qcnn", text, strlen(text));
 	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
 	struct const_override c = { "n", n };
 	struct program *p;
@@ -69,7 +69,7 @@ static double *samples(enum sample_kind kind, uint32_t nsample, uint32_t ninput)
 
 /* ---- on against off ---- */
 
-static unsigned allowed = SHORTCUT_BATCH_RANK;
+static unsigned allowed = OPTIMISATION_BATCH_RANK;
 
 struct run_of {
 	bool cones;
@@ -80,7 +80,7 @@ struct run_of {
 	struct err e;
 };
 
-static int slope(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
+static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
 	const struct program *p = ctx;
 
@@ -103,7 +103,8 @@ static struct run_of evaluate(const struct program *p, const struct evaluator_op
 	/* Twice: the second time the basis is remembered. */
 	for (unsigned turn = 0; turn < 2 && !out.code; turn++) {
 		out.code = evaluator_weights(ev, weight, &out.e);
-		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = x }, gradient, slope, (void *)p, out.readout);
+		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = x }, gradient,
+			dreadout, (void *)p, out.readout);
 		if (!out.code)
 			out.code = evaluator_run(ev, pool, gradient ? out.gradient : NULL, &out.e);
 		if (!out.code && evaluator_states_evolved(ev) < nsample)
@@ -133,10 +134,10 @@ static void compare(const struct program *p, struct evaluator_options o, uint32_
 	double limit = o.precision == PRECISION_DOUBLE ? 1e-9 : 1e-3;
 	struct run_of off, on;
 
-	o.shortcuts = SHORTCUT_NONE;
+	o.optimisations = OPTIMISATION_NONE;
 	off = evaluate(p, &o, nsample, weight, x);
-	o.shortcuts = allowed;
-	o.shortcuts_always = true;
+	o.optimisations = allowed;
+	o.optimisations_always = true;
 	on = evaluate(p, &o, nsample, weight, x);
 	tap_ok(!off.code && !on.code && !off.r && (on.r == r || r == INDEX_NONE), "%s, %s, %s %s: %u dimensions of %u (expected %u) %s", what,
 		shape_text[o.shape], o.target->kernels, o.precision == PRECISION_DOUBLE ? "double" : "single", on.r, nsample, r, on.e.text);
@@ -221,12 +222,13 @@ static void refused(void)
 		release(&r);
 		r = evaluate(p, &o, SAMPLES, weight, x);
 	}
-	tap_ok(!r.code, "a limit of memory that is enough without shortcuts");
+	tap_ok(!r.code, "a limit of memory that is enough without optimisations");
 	release(&r);
-	o.shortcuts = SHORTCUT_BATCH_RANK;
-	o.shortcuts_always = true;
+	o.optimisations = OPTIMISATION_BATCH_RANK;
+	o.optimisations_always = true;
 	r = evaluate(p, &o, SAMPLES, weight, x);
-	tap_ok(r.code == -ERR_CONFIG && strstr(r.e.text, "batch_rank needs") && strstr(r.e.text, "run.shortcuts: none"),
+	tap_ok(r.code == -ERR_CONFIG && strstr(r.e.text, "batch_rank needs")
+			&& strstr(r.e.text, "run.optimizations: none"),
 		"is refused with batch rank: %s", r.e.text);
 	release(&r);
 	free(x);
@@ -249,8 +251,11 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 {
 	struct program *p = compile(text, n);
 	double *x = samples(ANY, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
-	struct evaluator_options o = { .nthread = 2, .precision = PRECISION_DOUBLE,
-		.gradient = GRADIENT_ADJOINT, .shortcuts = SHORTCUT_LIGHT_CONE, .shortcuts_always = true };
+	struct evaluator_options o = { .nthread = 2,
+		.precision = PRECISION_DOUBLE,
+		.gradient = GRADIENT_ADJOINT,
+		.optimisations = OPTIMISATION_LIGHT_CONE,
+		.optimisations_always = true };
 	struct run_of r;
 
 	random_numbers(31, 3, p->nweight, weight);
@@ -259,13 +264,20 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 		"%s: %u circuits of at most %u qubits (expected %u, %u) %s", what, r.ncircuit, r.widest, ncircuit, widest, r.e.text);
 	release(&r);
 	if (fall)
-		for (allowed = SHORTCUT_LIGHT_CONE; allowed <= (SHORTCUT_LIGHT_CONE | SHORTCUT_BATCH_RANK); allowed++)
+		for (allowed = OPTIMISATION_LIGHT_CONE;
+			allowed <= (OPTIMISATION_LIGHT_CONE | OPTIMISATION_BATCH_RANK); allowed++)
 			for (enum shape shape = SHAPE_AUTO; shape <= SHAPE_SHARED; shape++)
 				for (enum precision k = PRECISION_SINGLE; k <= PRECISION_DOUBLE; k++)
-					compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = k,
-						.target = cpu_target(isa_best()), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x,
-						allowed & SHORTCUT_BATCH_RANK ? INDEX_NONE : 0, what);
-	allowed = SHORTCUT_BATCH_RANK;
+					compare(p,
+						(struct evaluator_options){ .nthread = 1,
+							.shape = shape,
+							.precision = k,
+							.target = cpu_target(isa_best()),
+							.gradient = GRADIENT_ADJOINT },
+						SAMPLES, weight, x,
+						allowed & OPTIMISATION_BATCH_RANK ? INDEX_NONE : 0,
+						what);
+	allowed = OPTIMISATION_BATCH_RANK;
 	free(x);
 	free(weight);
 	program_free(p);
@@ -293,11 +305,13 @@ static void tail(const char *outputs, uint32_t nqubit, const char *what)
 	weight = calloc(p->nweight + 1, sizeof *weight);
 	random_numbers(29, 3, p->nweight, weight);
 	for (enum isa isa = ISA_BASELINE; isa <= isa_best(); isa++) {
-		struct plan *pl = plan_new(p, &(struct plan_options){ .target = cpu_target(isa), .small_tail = true }, &(struct err){ 0 });
+		struct plan *pl = plan_new(p,
+			&(struct plan_options){ .target = cpu_target(isa), .heisenberg_tail = true },
+			&(struct err){ 0 });
 
 		tap_is_int(plan_tail_qubits(pl), nqubit, "%s, %s: qubits of the tail", what, isa_name(isa));
 		plan_free(pl);
-		allowed = SHORTCUT_SMALL_TAIL;
+		allowed = OPTIMISATION_HEISENBERG_TAIL;
 		for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
 			for (enum precision k = isa == isa_best() ? PRECISION_SINGLE : PRECISION_DOUBLE; k <= PRECISION_DOUBLE; k++)
 				for (unsigned random = 0; random < 3; random += 1 + (isa != isa_best()))
@@ -305,12 +319,12 @@ static void tail(const char *outputs, uint32_t nqubit, const char *what)
 						.target = cpu_target(isa), .random_plan = random, .gradient = random == 2 ? GRADIENT_NONE : GRADIENT_ADJOINT },
 						TAIL_SAMPLES, weight, x, 0, what);
 	}
-	allowed |= SHORTCUT_BATCH_RANK;
+	allowed |= OPTIMISATION_BATCH_RANK;
 	free(x);
 	x = samples(ONE_ANGLE, SAMPLES, p->ninput);
 	compare(p, (struct evaluator_options){ .nthread = 1, .precision = PRECISION_DOUBLE, .target = cpu_target(isa_best()),
 		.gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, 7, what);
-	allowed = SHORTCUT_BATCH_RANK;
+	allowed = OPTIMISATION_BATCH_RANK;
 	free(x);
 	free(weight);
 	program_free(p);
@@ -341,12 +355,12 @@ static void unseen(void)
 	build_apply(&b, 0, rzz, 2, (uint32_t[]){ 2, 1 });
 	build_z(&b, 0, 3);
 	p = build_done(&b);
-	allowed = SHORTCUT_SMALL_TAIL;
+	allowed = OPTIMISATION_HEISENBERG_TAIL;
 	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
 		for (unsigned random = 0; random < 6; random++)
 			compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = PRECISION_DOUBLE,
 				.target = cpu_target(isa_best()), .random_plan = random, .gradient = GRADIENT_ADJOINT }, 1, weight, x, 0, "gates that no output sees");
-	allowed = SHORTCUT_BATCH_RANK;
+	allowed = OPTIMISATION_BATCH_RANK;
 	program_free(p);
 }
 
@@ -379,9 +393,9 @@ static void wide(void)
 	struct evaluator_options o = { .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
 	struct run_of r = evaluate(p, &o, SAMPLES, weight, x);
 
-	tap_ok(r.code == -ERR_CONFIG, "70 qubits: refused without shortcuts");
+	tap_ok(r.code == -ERR_CONFIG, "70 qubits: refused without optimisations");
 	release(&r);
-	o.shortcuts = SHORTCUT_LIGHT_CONE;
+	o.optimisations = OPTIMISATION_LIGHT_CONE;
 	r = evaluate(p, &o, SAMPLES, weight, x);
 	tap_ok(!r.code && r.cones, "evaluated by their light cones %s", r.e.text);
 	release(&r);
@@ -392,21 +406,25 @@ static void wide(void)
 /* What is said of batches that were few among many. */
 static void test_words(void)
 {
-	static const struct { struct shortcut_use use; const char *want; } row[] = {
+	static const struct {
+		struct optimisation_use use;
+		const char *want;
+	} row[] = {
 		{ { .nbatch = 10, .nrank = 10, .nstate = 90, .nsample = 1120, .flops = 100, .plain_flops = 630 },
 			"batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations" },
 		{ { .nbatch = 1000, .nrank = 2, .nstate = 14, .nsample = 32, .flops = 1000, .plain_flops = 1001 },
 			"" },
-		{ { .nbatch = 10, .ntail = 10, .tail_qubits = 2, .flops = 110, .plain_flops = 100 }, "" },
+		{ { .nbatch = 10, .ntail = 10, .tail_qubits = 2, .flops = 110, .plain_flops = 100 },
+			"" },
 		{ { .nbatch = 10, .ntail = 10, .tail_qubits = 2, .flops = 100, .plain_flops = 105 },
-			"small_tail: the last gates on 2 qubits as one matrix in every batch; 1.1 times fewer operations" },
+			"heisenberg_tail: the last gates on 2 qubits as one matrix in every batch; 1.1 times fewer operations" },
 		{ { .nbatch = 10, .flops = 10, .plain_flops = 10 }, "" },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct buf b = BUF_INIT;
 
-		shortcut_use_text(&row[i].use, &b);
+		optimisation_use_text(&row[i].use, &b);
 		tap_is_str(b.len ? b.data : "", row[i].want, "what was saved, in words");
 		buf_release(&b);
 	}

@@ -28,10 +28,16 @@ static struct random_shape shape_of(uint64_t seed)
 
 static struct evaluator_options options_of(uint64_t seed)
 {
-	return (struct evaluator_options){ .nthread = 1 + (random_below(seed, 12, 8) == 0), .shape = SHAPE_STATE + random_below(seed, 13, 2),
-		.precision = PRECISION_DOUBLE, .target = cpu_target(random_below(seed, 14, (unsigned)isa_best() + 1)), .random_plan = random_below(seed, 15, 4),
-		.gradient = GRADIENT_ADJOINT, .no_fuse = random_below(seed, 16, 3) == 0, .shortcuts_always = true,
-		.shortcuts = random_below(seed, 17, 2) ? SHORTCUT_NONE : SHORTCUT_BATCH_RANK };
+	return (struct evaluator_options){ .nthread = 1 + (random_below(seed, 12, 8) == 0),
+		.shape = SHAPE_STATE + random_below(seed, 13, 2),
+		.precision = PRECISION_DOUBLE,
+		.target = cpu_target(random_below(seed, 14, (unsigned)isa_best() + 1)),
+		.random_plan = random_below(seed, 15, 4),
+		.gradient = GRADIENT_ADJOINT,
+		.no_fuse = random_below(seed, 16, 3) == 0,
+		.optimisations_always = true,
+		.optimisations =
+			random_below(seed, 17, 2) ? OPTIMISATION_NONE : OPTIMISATION_BATCH_RANK };
 }
 
 /* The amplitudes of circuit 0, in memory of the caller's to free; NULL where it fails. */
@@ -43,7 +49,7 @@ static double *amplitudes(const struct program *p, const struct evaluator_option
 	double *psi = mem_alloc((size_t)2 << p->circuit[0].nwire, sizeof *psi);
 
 	o.gradient = GRADIENT_NONE;
-	o.shortcuts = SHORTCUT_NONE;
+	o.optimisations = OPTIMISATION_NONE;
 	random_numbers(seed, 2, p->nweight, weight);
 	random_numbers(seed + 1, 2, p->ninput, input);
 	if (evaluator_new(p, &o, &ev, e) || evaluator_weights(ev, weight, e) || evaluator_state(ev, 0, input, (cplx *)psi, e)) {

@@ -48,8 +48,11 @@ static struct program *program(void)
 static void test_factor(double factor, bool gradient, int want)
 {
 	struct program *p = program();
-	struct evaluator_options o = { .nthread = 2, .gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE,
-		.precision = PRECISION_SINGLE, .shortcuts = SHORTCUT_BATCH_RANK, .shortcuts_always = true };
+	struct evaluator_options o = { .nthread = 2,
+		.gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE,
+		.precision = PRECISION_SINGLE,
+		.optimisations = OPTIMISATION_BATCH_RANK,
+		.optimisations_always = true };
 	struct outcome out = outcome_new(p, NSAMPLE);
 	double weight[3 * NWIRE], input[NSAMPLE][NWIRE] = { { 0 } };
 	struct err e = { 0, "" };
@@ -63,7 +66,8 @@ static void test_factor(double factor, bool gradient, int want)
 	tap_ok(wrong.nstate == NWIRE + 1 && code == want, "%s, %u states, combinations %g of what they are: %s", gradient ? "with gradient" : "forward",
 		wrong.nstate, factor, *e.text ? e.text : "fine");
 	if (want)
-		tap_ok(strstr(e.text, "the shortcut batch_rank reads ") != NULL, "says what reads otherwise");
+		tap_ok(strstr(e.text, "the exact optimisation batch_rank reads ") != NULL,
+			"says what reads otherwise");
 	outcome_release(&out);
 	program_free(p);
 }

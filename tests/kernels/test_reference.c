@@ -16,7 +16,12 @@
 
 /* ---- where a model runs, and how close it must come ---- */
 
-struct place_to_run { const char *device; enum isa isa; enum precision precision; double value, slope; };
+struct place_to_run {
+	const char *device;
+	enum isa isa;
+	enum precision precision;
+	double value, dreadout;
+};
 
 static const struct place_to_run places[] = {
 	{ "ref", ISA_NONE, PRECISION_DOUBLE, 1e-12, 1e-10 },
@@ -83,30 +88,35 @@ static struct program *compile(const char *name, unsigned nconst, const struct c
 
 /* ---- outputs and jacobian, one sample at a time ---- */
 
-struct unit_slope { uint32_t output; uint32_t noutput; };
+struct unit_gradient {
+	uint32_t output;
+	uint32_t noutput;
+};
 
-static int unit_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int unit_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
 {
-	struct unit_slope *u = ctx;
+	struct unit_gradient *u = ctx;
 	(void)sample, (void)readout, (void)head;
-	if (slope)
+	if (dreadout)
 		for (uint32_t k = 0; k < u->noutput; k++)
-			slope[k] = k == u->output;
+			dreadout[k] = k == u->output;
 	return 0;
 }
 
-/* Slopes of the mean squared error over the whole batch, through the head. */
+/* Gradients of the mean squared error over the whole batch, through the head. */
 struct mse { const struct program *p; const double *weight, *label; uint32_t nsample; double *prediction; double loss; };
 
-static int mse_slope(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int mse_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
 {
 	struct mse *m = ctx;
 	double tape[4096], out;
 	model_head(m->p, m->weight, readout, &out, tape);
 	m->prediction[sample] = out;
 	double d = out - m->label[sample], g = 2 * d / m->nsample;
-	if (slope)
-		model_head_backward(m->p, m->weight, tape, &g, slope, head);
+	if (dreadout)
+		model_head_backward(m->p, m->weight, tape, &g, dreadout, head);
 	return 0;
 }
 
@@ -138,9 +148,10 @@ static int circuit_values(struct evaluator *ev, const struct program *p, const d
 	int r = evaluator_weights(ev, weight, e);
 	for (uint32_t s = 0; r == 0 && s < nsample; s++)
 		for (uint32_t o = 0; r == 0 && o < p->nreadout; o++) {
-			struct unit_slope u = { o, p->nreadout };
+			struct unit_gradient u = { o, p->nreadout };
 			struct batch b = { .nsample = 1, .input = input ? input + (size_t)s * p->ninput : NULL };
-			evaluator_prepare(ev, &b, true, unit_slope, &u, out + (size_t)s * p->nreadout);
+			evaluator_prepare(ev, &b, true, unit_gradient, &u,
+				out + (size_t)s * p->nreadout);
 			r = evaluator_run(ev, pool, gradient, e);
 			memcpy(jac + ((size_t)s * p->nreadout + o) * p->nweight_circuit, gradient,
 				p->nweight_circuit * sizeof *jac);
@@ -187,8 +198,9 @@ static void check_circuit(const char *what, const struct program *p, const doubl
 			n = p->nweight_circuit;
 		}
 		double v = worst(out, want, no), d = want_jac ? worst(jac, want_jac, n) : 0;
-		if (!tap_ok(v <= places[k].value && d <= places[k].slope, "%s on %s: values within %.0e, derivatives within %.0e",
-			what, place_name(&places[k]), places[k].value, places[k].slope))
+		if (!tap_ok(v <= places[k].value && d <= places[k].dreadout,
+			    "%s on %s: values within %.0e, derivatives within %.0e", what,
+			    place_name(&places[k]), places[k].value, places[k].dreadout))
 			tap_note("values differ by %.2g, derivatives by %.2g", v, d);
 		evaluator_free(ev);
 	}
@@ -257,14 +269,15 @@ static void check_loss(const char *what, const struct program *p, const double *
 		struct err e = { 0 };
 		struct pool *pool = pool_threads_new(2);
 		if (ev && evaluator_weights(ev, weight, &e) == 0) {
-			evaluator_prepare(ev, &b, true, mse_slope, &m, readout);
+			evaluator_prepare(ev, &b, true, mse_gradient, &m, readout);
 			int r = evaluator_run(ev, pool, gradient, &e);
 			for (uint32_t s = 0; s < nsample; s++)
 				loss += (prediction[s] - label[s]) * (prediction[s] - label[s]) / nsample;
 			double dv = tap_worst(worst(prediction, want_p, nsample), fabs(loss - want_loss)), dg = worst(gradient, want_g, p->nweight);
-			tap_ok(r == 0 && dv <= places[k].value && dg <= places[k].slope,
-				"%s on %s: predictions and loss within %.0e (%.1g), its gradient within %.0e (%.1g) %s", what, place_name(&places[k]),
-				places[k].value, dv, places[k].slope, dg, e.text);
+			tap_ok(r == 0 && dv <= places[k].value && dg <= places[k].dreadout,
+				"%s on %s: predictions and loss within %.0e (%.1g), its gradient within %.0e (%.1g) %s",
+				what, place_name(&places[k]), places[k].value, dv,
+				places[k].dreadout, dg, e.text);
 		}
 		evaluator_free(ev);
 		pool->ops->free(pool);
@@ -363,7 +376,7 @@ static void check_keras(const char *file, const char *model)
 			struct pool *pool = pool_threads_new(2);
 			struct err e = { 0 };
 			if (ev && evaluator_weights(ev, w, &e) == 0) {
-				evaluator_prepare(ev, &b, false, mse_slope, &m, readout);
+				evaluator_prepare(ev, &b, false, mse_gradient, &m, readout);
 				int r = evaluator_run(ev, pool, NULL, &e);
 				double d = worst(prediction, want, 48), bar = places[k].value;
 				tap_ok(r == 0 && d <= bar, "%s on %s: 48 predictions within %.0e (%.1g)", file, place_name(&places[k]), bar, d);

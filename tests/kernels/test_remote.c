@@ -65,7 +65,7 @@ static int fetch(const void *source, const uint32_t *row, uint32_t first, uint32
 	return s->fails ? err_set(e, s->fails, "the disk is gone") : 0;
 }
 
-static int slope(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
+static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
 	const struct program *p = ctx;
 
@@ -94,8 +94,8 @@ static void run(const struct program *p, const double *weight, const struct batc
 	if (!out->code)
 		out->code = evaluator_weights(ev, weight, &out->e);
 	if (!out->code) {
-		evaluator_needs(ev, &(struct slope_needs){ 0, give_nothing });
-		evaluator_prepare(ev, b, true, slope, (void *)p, out->readout);
+		evaluator_needs(ev, &(struct readout_gradient_needs){ 0, give_nothing });
+		evaluator_prepare(ev, b, true, dreadout, (void *)p, out->readout);
 		out->code = evaluator_run(ev, pool, out->gradient, &out->e);
 	}
 	evaluator_free(ev);

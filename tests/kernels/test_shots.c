@@ -146,15 +146,15 @@ static double input[NROW];
 static const double weight[NWEIGHT] = { 0.4, -0.9, 1.3 };
 
 /* L = 0.7 y_0 - 0.2 y_1, added over the samples. */
-static int linear(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int linear(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
 {
 	(void)ctx;
 	(void)sample;
 	(void)readout;
 	(void)head;
-	if (slope) {
-		slope[0] = 0.7;
-		slope[1] = -0.2;
+	if (dreadout) {
+		dreadout[0] = 0.7;
+		dreadout[1] = -0.2;
 	}
 	return 0;
 }
@@ -187,20 +187,22 @@ static void evaluate(struct evaluator *ev, unsigned nthread, uint32_t from, uint
 
 static void test_same_bits(const struct program *p, const char *device, enum precision precision)
 {
-	double one[2 * NROW], many[2 * NROW], slope[NWEIGHT], slopes[NWEIGHT];
+	double one[2 * NROW], many[2 * NROW], dreadout[NWEIGHT], dreadouts[NWEIGHT];
 	struct evaluator *ev = open_evaluator(p, device, precision, 1, 30);
 
-	evaluate(ev, 1, 0, NROW, 8, one, slope);
-	evaluate(ev, 1, 0, NROW, 9, many, slopes);
-	tap_ok(memcmp(one, many, sizeof one) && memcmp(slope, slopes, sizeof slope), "%s: another key, other shots", device);
+	evaluate(ev, 1, 0, NROW, 8, one, dreadout);
+	evaluate(ev, 1, 0, NROW, 9, many, dreadouts);
+	tap_ok(memcmp(one, many, sizeof one) && memcmp(dreadout, dreadouts, sizeof dreadout),
+		"%s: another key, other shots", device);
 	evaluate(ev, 1, 0, 5, 8, many, NULL);
 	evaluate(ev, 1, 5, NROW, 8, many + 10, NULL);
 	tap_is_mem(one, many, sizeof one, "%s: a sample's shots do not depend on its batch", device);
 	evaluator_free(ev);
 	for (unsigned n = 2; n <= NTHREAD_MAX; n++) {
 		ev = open_evaluator(p, device, precision, n, 30);
-		evaluate(ev, n, 0, NROW, 8, many, slopes);
-		tap_ok(!memcmp(one, many, sizeof one) && !memcmp(slope, slopes, sizeof slope), "%s: the same bits with %u threads", device, n);
+		evaluate(ev, n, 0, NROW, 8, many, dreadouts);
+		tap_ok(!memcmp(one, many, sizeof one) && !memcmp(dreadout, dreadouts, sizeof dreadout),
+			"%s: the same bits with %u threads", device, n);
 		evaluator_free(ev);
 	}
 	for (int k = 0; k < 2 * NROW; k++)

@@ -41,7 +41,7 @@ static struct program *compile(const char *text, const char *n)
 /* In the threads that compute, numbers too small for a normal one are 0. */
 static atomic_uint kept_small;
 
-static int slope(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
+static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
 	volatile float small = FLT_MIN;
 	volatile double smaller = DBL_MIN;
@@ -74,7 +74,7 @@ static void check(const char *n, uint32_t nsample, const char *what)
 		if (!tap_ok(evaluator_new(p, &o, &ev, &e) == 0, "%s: an evaluator for %u threads %s", what, nthread, e.text))
 			continue;
 		evaluator_weights(ev, weight, &e);
-		uint32_t nunit = evaluator_prepare(ev, &b, true, slope, NULL, readout);
+		uint32_t nunit = evaluator_prepare(ev, &b, true, dreadout, NULL, readout);
 		tap_ok(evaluator_run(ev, pool, got, &e) == 0, "%s: %u units with %u threads %s", what, nunit, nthread, e.text);
 		evaluator_shares(ev, share, nthread);
 		bool all = true;

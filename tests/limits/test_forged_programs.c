@@ -14,15 +14,16 @@ enum { MEMORY = 4 << 20, WEIGHTS_RUN_MAX = 1000, INPUTS_RUN_MAX = 1000, READOUTS
 
 static unsigned ran, refused, faults;
 
-static int slope_of_one(void *ctx, uint32_t sample, const double *readout, double *slope, double *head)
+static int gradient_of_one(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
 {
 	const struct program *p = ctx;
 
 	(void)sample;
 	(void)readout;
 	(void)head;
-	for (uint32_t k = 0; slope && k < p->nreadout; k++)
-		slope[k] = 1;
+	for (uint32_t k = 0; dreadout && k < p->nreadout; k++)
+		dreadout[k] = 1;
 	return 0;
 }
 
@@ -46,7 +47,7 @@ static int evaluate(const struct program *p, const char *device, struct err *e)
 	if (!code)
 		code = evaluator_weights(ev, weight, e);
 	if (!code) {
-		evaluator_prepare(ev, &b, true, slope_of_one, (void *)p, readout);
+		evaluator_prepare(ev, &b, true, gradient_of_one, (void *)p, readout);
 		code = evaluator_run(ev, pool, gradient, e);
 	}
 	evaluator_free(ev);

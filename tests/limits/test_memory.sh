@@ -26,7 +26,7 @@ for n in 38 48 50 51 59 60 61 62 63 64 65 1000 4096; do
 	tap_exit 78 "on ref, $n qubits" "$QCNN" run -q --const n=$n --device=ref --data new.csv big.qcnn
 	tap_exit 78 "derivatives, $n qubits" "$QCNN" run -q --const n=$n --emit=jacobian --data new.csv big.qcnn
 	tap_exit 78 "a state, $n qubits" "$QCNN" run -q --const n=$n --emit=state --data new.csv big.qcnn
-	tap_exit 78 "train, $n qubits" "$QCNN" train -q --const n=$n --set run.shortcuts=none -o big.bin big.yaml
+	tap_exit 78 "train, $n qubits" "$QCNN" train -q --const n=$n --set run.optimizations=none -o big.bin big.yaml
 	grep -q 'needs .* available' err
 	tap_result $? "with both sizes" || sed 's/^/# /' err
 done
@@ -36,7 +36,7 @@ done
 tap_ok "nothing was written" test ! -e big.bin
 # What the observables see is small: light cones train it whatever the text's qubits are.
 tap_exit 0 "4096 qubits of which two matter" "$QCNN" train -q --const n=4096 --set log.dir=cones -o cones.bin big.yaml
-"$QCNN" train -q --const n=4 --set run.shortcuts=none --set log.dir=cones -o four.bin big.yaml
+"$QCNN" train -q --const n=4 --set run.optimizations=none --set log.dir=cones -o four.bin big.yaml
 for w in cones four; do "$QCNN" weights show $w.bin | grep -v '^#' | awk '{ for (i = 1; i <= NF; i++) printf "%.4f ", $i }' >$w.weights; done
 tap_same cones.weights four.weights "the weights are those of four qubits"
 
@@ -55,7 +55,7 @@ limited() {
 }
 limited 24000 run -q --const n=22 --data new.csv big.qcnn
 limited 24000 run -q --const n=22 --emit=jacobian --data new.csv big.qcnn
-limited 24000 train -q --const n=22 --set run.shortcuts=none big.yaml
+limited 24000 train -q --const n=22 --set run.optimizations=none big.yaml
 limited 16000 infer 20.bin
 (ulimit -v 24000; "$QCNN" info --measure --threads=1) >out 2>err
 tap_is "$? $(grep -c . out) $(cat err)" "78 0 qcnn info: error: no memory to measure the stream rate with" "under ulimit -v: info --measure"

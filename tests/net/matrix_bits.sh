@@ -81,6 +81,6 @@ same() {
 }
 
 same "the multi-worker job, batches of 64" 4 "$examples/cluster-legacy/config.yaml" --set train.epochs=4
-same "1,000 samples, batches of 250" 16 "$examples/cluster/config.yaml" --set run.shortcuts=none --set data.rounds=125 --set data.split=0.999 --set train.batch_size=250 --set train.epochs=3
+same "1,000 samples, batches of 250" 16 "$examples/cluster/config.yaml" --set run.optimizations=none --set data.rounds=125 --set data.split=0.999 --set train.batch_size=250 --set train.epochs=3
 same "18 qubits" 8 "$examples/cluster-hybrid/config.yaml" --set model.const.n=18 --set data.rounds=1 --set train.batch_size=8 --set train.epochs=1
 tap_done

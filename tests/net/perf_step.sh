@@ -63,7 +63,7 @@ rate() {
 	n=$1 batch=$2
 	shift 2
 	"$QCNN" train -q "$top_srcdir/examples/cluster-legacy/config.yaml" --set model.const.n=$n --set data.rounds=200 \
-		--set train.batch_size=$batch --set train.epochs=3 --set 'run.shortcuts=[]' --fresh --set log.dir="$PWD/runs" \
+		--set train.batch_size=$batch --set train.epochs=3 --set 'run.optimizations=[]' --fresh --set log.dir="$PWD/runs" \
 		--set log.report=false --set log.tensorboard=false "$@" >out 2>&1 || { cat out >&2; return 1; }
 	grep -o '"samples_per_second": [0-9.]*' runs/latest/metrics.jsonl | cut -d' ' -f2 | sort -n | tail -1
 }

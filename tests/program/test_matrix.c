@@ -251,15 +251,15 @@ static void control_on_zero(void)
 
 static void reverse(double *weight, const double *input)
 {
-	double value[NEXPR], slope[NEXPR] = { 0 }, got[NWEIGHT] = { 0 };
+	double value[NEXPR], derivative[NEXPR] = { 0 }, got[NWEIGHT] = { 0 };
 	double pauli_gradient[NMATRIX * MATRIX_ENTRIES_MAX], anti_hermitian[NMATRIX * MATRIX_ENTRIES_MAX];
 	cplx u[NMATRIX * MATRIX_ENTRIES_MAX], r[NMATRIX * MATRIX_ENTRIES_MAX];
 	for (unsigned i = 0; i < set.offset[NMATRIX]; i++)
 		r[i] = cplx_of(draw(), draw());
 	build_all(weight, input, value, u);
 	anti_hermitian_of(u, r, anti_hermitian);
-	matrix_reverse(&set, value, u, NULL, NULL, NULL, anti_hermitian, pauli_gradient, slope);
-	program_eval_reverse(&prog, value, slope, got);
+	matrix_reverse(&set, value, u, NULL, NULL, NULL, anti_hermitian, pauli_gradient, derivative);
+	program_eval_reverse(&prog, value, derivative, got);
 	for (unsigned k = 0; k < NWEIGHT; k++) {
 		static const double at[4] = { -2, -1, 1, 2 }, factor[4] = { 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12 };
 		double want = 0, was = weight[k];
@@ -285,7 +285,7 @@ static void only_needed(const double *weight, const double *input)
 /* Whatever vectors the processor has, and whether the build's numbers were kept: the same bits. */
 static void same_bits(const double *weight, const double *input)
 {
-	double value[NEXPR], slope[3][NEXPR] = { 0 };
+	double value[NEXPR], derivative[3][NEXPR] = { 0 };
 	double pauli_gradient[NMATRIX * MATRIX_ENTRIES_MAX], anti_hermitian[NMATRIX * MATRIX_ENTRIES_MAX];
 	cplx u[3][NMATRIX * MATRIX_ENTRIES_MAX] = { 0 }, kept[NMATRIX * MATRIX_ENTRIES_MAX * 4];
 	tap_ok(set.nkept > 0 && set.nkept <= sizeof kept / sizeof *kept, "%u numbers are kept", set.nkept);
@@ -295,12 +295,15 @@ static void same_bits(const double *weight, const double *input)
 	for (unsigned k = 0; k < 3; k++) {
 		matrix_plain(k == 2);
 		matrix_build(&set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, u[k], k ? kept : NULL);
-		matrix_reverse(&set, value, u[k], k ? kept : NULL, NULL, NULL, anti_hermitian, pauli_gradient, slope[k]);
+		matrix_reverse(&set, value, u[k], k ? kept : NULL, NULL, NULL, anti_hermitian,
+			pauli_gradient, derivative[k]);
 	}
 	matrix_plain(false);
 	tap_ok(!memcmp(u[0], u[1], sizeof u[0]) && !memcmp(u[0], u[2], sizeof u[0]), "matrices are the same bits however they are made");
-	tap_ok(!memcmp(slope[0], slope[1], sizeof slope[0]) && !memcmp(slope[0], slope[2], sizeof slope[0]) && slope[0][0] != 0,
-		"and so are slopes");
+	tap_ok(!memcmp(derivative[0], derivative[1], sizeof derivative[0])
+			&& !memcmp(derivative[0], derivative[2], sizeof derivative[0])
+			&& derivative[0][0] != 0,
+		"and so are derivatives");
 }
 
 /* The block of 15 angles on two qubits of the cluster models. */
@@ -310,7 +313,7 @@ static void speed(void)
 	static const uint8_t word[N] = { 1, 2, 3, 1, 2, 3, 15, 10, 5, 1, 2, 3, 1, 2, 3 };
 	struct expr x[N];
 	struct item item[N] = { 0 };
-	double value[N], slope[N] = { 0 };
+	double value[N], derivative[N] = { 0 };
 	for (uint32_t i = 0; i < N; i++) {
 		x[i] = leaf(EXPR_WEIGHT, i, 0);
 		item[i] = (struct item){ .gate = GATE_PPAULI, .word = word[i], .angle = { i },
@@ -333,11 +336,12 @@ static void speed(void)
 	for (unsigned i = 0; i < 16; i++)
 		anti_hermitian[i] = creal(u[i]);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		matrix_reverse(&s, value, u, NULL, NULL, NULL, anti_hermitian, pauli_gradient, slope);
+		matrix_reverse(&s, value, u, NULL, NULL, NULL, anti_hermitian, pauli_gradient,
+			derivative);
 	reversed = clock_seconds();
 	tap_note("a block of %d angles: build %.2f us, reverse %.2f us", N, (built - start) / ROUNDS * 1e6,
 		(reversed - built) / ROUNDS * 1e6);
-	tap_ok(isfinite(slope[0]), "the block's slopes are finite");
+	tap_ok(isfinite(derivative[0]), "the block's derivatives are finite");
 	arena_release(&a);
 }
 

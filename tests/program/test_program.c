@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Programs: expressions and their slopes, initial weights, bytes there and back, every
+ * Programs: expressions and their derivatives, initial weights, bytes there and back, every
  * flipped bit and cut noticed, every limit at it and beyond. */
 #include "config.h"
 #include "runtime/program/program.h"
@@ -19,8 +19,8 @@ static void one_operation(enum expr_op op, double a, double b, double want)
 	program_derive(&p);
 	program_eval(&p, weight, NULL, value);
 	tap_close(value[2], want, 1e-15, "operation %d of %g, %g", (int)op, a, b);
-	double slope[3] = { 0, 0, 1 }, got[2] = { 0 };
-	program_eval_reverse(&p, value, slope, got);
+	double derivative[3] = { 0, 0, 1 }, got[2] = { 0 };
+	program_eval_reverse(&p, value, derivative, got);
 	for (unsigned k = 0; k < expr_noperand(op); k++) {
 		double near[2][3], h = 1e-5, was = weight[k];
 		weight[k] = was + h;
@@ -28,7 +28,8 @@ static void one_operation(enum expr_op op, double a, double b, double want)
 		weight[k] = was - h;
 		program_eval(&p, weight, NULL, near[1]);
 		weight[k] = was;
-		tap_close(got[k], (near[0][2] - near[1][2]) / (2 * h), 1e-8, "its slope by operand %u", k);
+		tap_close(got[k], (near[0][2] - near[1][2]) / (2 * h), 1e-8,
+			"its derivative by operand %u", k);
 	}
 }
 
@@ -60,12 +61,13 @@ static void constant_exponents(void)
 	struct program p = { .nexpr = 4, .expr = x, .nweight = 1 };
 	static const double at[] = { 0, -3 };
 	for (unsigned i = 0; i < 4; i++) {
-		double weight = at[i / 2], value[4], slope[4] = { 0, 0, 0, 1 }, got = 0;
+		double weight = at[i / 2], value[4], derivative[4] = { 0, 0, 0, 1 }, got = 0;
 		x[3].b = 1 + i % 2;
 		program_derive(&p);
 		program_eval(&p, &weight, NULL, value);
-		program_eval_reverse(&p, value, slope, &got);
-		tap_close(got, i % 2 ? 0 : 2 * weight, 0, "the slope of (%g)^%d", weight, i % 2 ? 0 : 2);
+		program_eval_reverse(&p, value, derivative, &got);
+		tap_close(got, i % 2 ? 0 : 2 * weight, 0, "the derivative of (%g)^%d", weight,
+			i % 2 ? 0 : 2);
 	}
 }
 

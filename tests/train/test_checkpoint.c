@@ -365,7 +365,7 @@ static void test_refused(const struct program *p)
 	refused(p, 13, "optimizer/momentum", SIZE_MAX, 0, "a number less of the optimiser");
 	refused(p, 13, "optimizer/momentum", SIZE_MAX - 1, 0, "no state of the optimiser");
 	refused(p, 13, "training/outputs", SIZE_MAX, 0, "an output less");
-	refused(p, 12, "training/gradient", SIZE_MAX, 0, "a slope less");
+	refused(p, 12, "training/gradient", SIZE_MAX, 0, "a gradient less");
 	refused(p, 12, "training/readouts", SIZE_MAX - 1, 0, "no readouts");
 	refused(p, 13, "training/start_losses", SIZE_MAX - 1, 0, "no losses of the starts before");
 	refused(p, 13, "best/result", 0, 1, "a winner that has not ended");

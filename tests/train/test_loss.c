@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Losses against Keras's own numbers (losses.txt), their slopes also against differences. */
+ * Losses against Keras's own numbers (losses.txt), their gradients also against differences. */
 #include "config.h"
 #include "runtime/train/loss/loss.h"
 
 #include "tests/train/numbers.h"
 
-enum { N = 3, SAMPLES = 2, OUTPUTS = 0, LABELS, VALUES, SLOPES };
+enum { N = 3, SAMPLES = 2, OUTPUTS = 0, LABELS, VALUES, GRADIENTS };
 
-static void test_differences(const struct loss_row *loss, const struct loss_sample *s, const double *slope, const char *what)
+static void test_differences(const struct loss_row *loss, const struct loss_sample *s,
+	const double *dreadout, const char *what)
 {
 	double output[N], h = 1e-5, up, down, worst = 0;
 	struct loss_sample moved = *s;
@@ -19,23 +20,25 @@ static void test_differences(const struct loss_row *loss, const struct loss_samp
 		up = loss->value(&moved, NULL);
 		output[j] -= 2 * h;
 		down = loss->value(&moved, NULL);
-		worst = tap_worst(worst, fabs(slope[j] - (up - down) / (2 * h)));
+		worst = tap_worst(worst, fabs(dreadout[j] - (up - down) / (2 * h)));
 	}
-	tap_close(worst, 0, 1e-7, "%s: slopes against differences", what);
+	tap_close(worst, 0, 1e-7, "%s: gradients against differences", what);
 }
 
 static void test_sample(const struct loss_row *loss, const double *option, const struct numbers *r, int i)
 {
 	struct loss_sample s = { option, r->part[OUTPUTS] + N * i, r->part[LABELS] + N * i, N, N };
 	bool corner = !strcmp(loss->name, "mae") && i == 0;
-	double slope[N];
+	double dreadout[N];
 
-	tap_close(loss->value(&s, slope), r->part[VALUES][i], 5e-16, "%s: sample %d", r->what, i);
-	tap_ok(loss->value(&s, NULL) == loss->value(&s, slope), "%s: the same without slopes", r->what);
+	tap_close(loss->value(&s, dreadout), r->part[VALUES][i], 5e-16, "%s: sample %d", r->what, i);
+	tap_ok(loss->value(&s, NULL) == loss->value(&s, dreadout), "%s: the same without gradients",
+		r->what);
 	for (int j = 0; j < N; j++)
-		tap_close(slope[j], r->part[SLOPES][N * i + j], 7e-16, "%s: sample %d, slope %d", r->what, i, j);
+		tap_close(dreadout[j], r->part[GRADIENTS][N * i + j], 7e-16,
+			"%s: sample %d, gradient %d", r->what, i, j);
 	if (!corner)
-		test_differences(loss, &s, slope, r->what);
+		test_differences(loss, &s, dreadout, r->what);
 }
 
 static unsigned test_lines(void)
@@ -70,32 +73,38 @@ static void test_classes(const char *name)
 	double by_class[N], by_each[N];
 
 	tap_ok(loss->classes != CLASSES_NO && loss->value(&one, by_class) == loss->value(&all, by_each), "%s by class", name);
-	tap_is_mem(by_class, by_each, sizeof by_each, "and its slopes");
+	tap_is_mem(by_class, by_each, sizeof by_each, "and its gradients");
 }
 
 static void test_extremes(void)
 {
 	const double option[TRAIN_OPTIONS_MAX] = { 1 }, far[N] = { 800, -800, 0 }, label[N] = { 0, 1, 0 };
 	struct loss_sample s = { option, far, label, N, N };
-	double slope[N];
+	double dreadout[N];
 
-	tap_close(loss_find("categorical_crossentropy")->value(&s, slope), 1600, 1e-12, "logits that exp cannot take");
-	tap_close(loss_find("binary_crossentropy")->value(&s, slope), (1600 + log(2)) / 3, 1e-12, "for two classes too");
-	tap_close(loss_find("log_cosh")->value(&s, slope), (800 + 801 - 2 * log(2)) / 3, 1e-12, "and the hyperbolic cosine");
-	tap_close(loss_find("soft_margin")->value(&s, slope), (800 + 800 + log1p(exp(0))) / 3, 1e-12, "and the margin");
+	tap_close(loss_find("categorical_crossentropy")->value(&s, dreadout), 1600, 1e-12,
+		"logits that exp cannot take");
+	tap_close(loss_find("binary_crossentropy")->value(&s, dreadout), (1600 + log(2)) / 3, 1e-12,
+		"for two classes too");
+	tap_close(loss_find("log_cosh")->value(&s, dreadout), (800 + 801 - 2 * log(2)) / 3, 1e-12,
+		"and the hyperbolic cosine");
+	tap_close(loss_find("soft_margin")->value(&s, dreadout), (800 + 800 + log1p(exp(0))) / 3,
+		1e-12, "and the margin");
 }
 
 static void test_one_output(void)
 {
 	const double option[TRAIN_OPTIONS_MAX] = { 0 }, p = 0.8, zero = 0, one = 1;
 	struct loss_sample s = { option, &p, &zero, 1, 1 };
-	double slope;
+	double dreadout;
 
-	tap_close(loss_find("one_minus_probability")->value(&s, &slope), 0.8, 1e-15, "label 0 has probability 1 - p");
-	tap_ok(slope == 1, "its slope");
+	tap_close(loss_find("one_minus_probability")->value(&s, &dreadout), 0.8, 1e-15,
+		"label 0 has probability 1 - p");
+	tap_ok(dreadout == 1, "its gradient");
 	s.label = &one;
-	tap_close(loss_find("one_minus_probability")->value(&s, &slope), 0.2, 1e-15, "label 1 has probability p");
-	tap_ok(slope == -1, "its slope");
+	tap_close(loss_find("one_minus_probability")->value(&s, &dreadout), 0.2, 1e-15,
+		"label 1 has probability p");
+	tap_ok(dreadout == -1, "its gradient");
 }
 
 int main(void)

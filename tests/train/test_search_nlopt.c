@@ -38,14 +38,14 @@ struct seen { double x[ASKED_MAX][N]; unsigned n, nkept; double kept[N]; unsigne
 static double direct(unsigned n, const double *x, double *gradient, void *ctx)
 {
 	struct seen *s = ctx;
-	double all[N], slope[N], loss;
+	double all[N], dreadout[N], loss;
 
 	for (unsigned i = 0, k = 0; i < N; i++)
 		all[i] = frozen[i] ? begin[i] : x[k++];
-	loss = known(all, slope);
+	loss = known(all, dreadout);
 	for (unsigned i = 0, k = 0; gradient && i < N; i++)
 		if (!frozen[i])
-			gradient[k++] = slope[i];
+			gradient[k++] = dreadout[i];
 	memcpy(s->x[s->n++], all, sizeof all);
 	(void)n;
 	return loss;

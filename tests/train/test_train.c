@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The step loop on a tiny program: slopes against differences, batches, the same bits for any number
+ * The step loop on a tiny program: gradients against differences, batches, the same bits for any number
  * of threads, and what ends a run early. */
 #include "config.h"
 #include "runtime/train/train.h"

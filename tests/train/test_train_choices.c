@@ -163,7 +163,7 @@ static void test_penalties(const struct program *p)
 		loss += 0.1 * weight[i] * weight[i] + l1 * fabs(weight[i]);
 		val_loss += 0.1 * got * got + l1 * fabs(got);
 	}
-	tap_close(worst, 0, 1e-15, "%u weights: slopes of the penalties", p->nweight);
+	tap_close(worst, 0, 1e-15, "%u weights: gradients of the penalties", p->nweight);
 	tap_close(penalised.last.loss - plain.last.loss, loss, 1e-14, "penalties are part of the loss");
 	j.measures.npenalty = 0;
 	evaluate(&j, &j.validation, penalised.weight, (double[2 * NROW]){ 0 }, &loss, NULL);

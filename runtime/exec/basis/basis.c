@@ -32,7 +32,7 @@ static const char *basis_obstacle(const struct engine_problem *p)
 	struct plan *made;
 	const char *why;
 
-	if (!(o->shortcuts & SHORTCUT_BATCH_RANK))
+	if (!(o->optimisations & OPTIMISATION_BATCH_RANK))
 		return "batch_rank is switched off";
 	if (o->shots)
 		return "readouts are drawn from the states of the samples";
@@ -128,10 +128,10 @@ static void forget(struct basis *k)
 	free(k->kept);
 	free(k->m);
 	free(k->a);
-	free(k->slope);
+	free(k->dreadout);
 	k->pivot = k->row = NULL;
 	k->c = k->m = k->a = NULL;
-	k->kept = k->slope = NULL;
+	k->kept = k->dreadout = NULL;
 	k->kept_on = k->proved = false;
 	k->nkept = 0;
 }
@@ -215,8 +215,9 @@ static bool take_tables(struct basis *k, bool gradient)
 
 	k->m = mem_try(square, sizeof *k->m);
 	k->a = mem_try(gradient ? square : 1, sizeof *k->a);
-	k->slope = mem_try(gradient ? k->nsample : 1, (k->nform + (size_t)1) * sizeof *k->slope);
-	return k->m && k->a && k->slope;
+	k->dreadout =
+		mem_try(gradient ? k->nsample : 1, (k->nform + (size_t)1) * sizeof *k->dreadout);
+	return k->m && k->a && k->dreadout;
 }
 
 static uint32_t limit_of(uint32_t nsample)
@@ -234,8 +235,8 @@ static void find_anew(struct basis *k, bool gradient)
 {
 	uint32_t n = k->whole.nsample, max;
 
-	max = k->sv->o.shortcuts_always ? limit_of(n)
-					: rank_worth(k->pl, n, gradient, learns_once(k, n));
+	max = k->sv->o.optimisations_always ? limit_of(n)
+					    : rank_worth(k->pl, n, gradient, learns_once(k, n));
 	forget(k);
 	if (!max)
 		return;
@@ -252,7 +253,8 @@ static bool basis_reads(const void *state, uint32_t nsample)
 {
 	const struct basis *k = state;
 
-	return k->sv->o.shortcuts_always || rank_worth(k->pl, nsample, false, learns_once(k, nsample))
+	return k->sv->o.optimisations_always
+		|| rank_worth(k->pl, nsample, false, learns_once(k, nsample))
 		|| rank_worth(k->pl, nsample, true, learns_once(k, nsample));
 }
 
@@ -295,7 +297,7 @@ static void basis_work(const void *state, double *flops, double *bytes)
 	*flops += k->sv->o.start_again ? plan_start_flops(k->pl) : 0;
 }
 
-static void basis_count(const void *state, struct shortcut_use *use)
+static void basis_count(const void *state, struct optimisation_use *use)
 {
 	const struct basis *k = state;
 
@@ -319,8 +321,8 @@ static int basis_begin(void *state, struct err *e)
 	have = statevector_memory_left(k->sv);
 	if (need > have)
 		return err_set(e, -ERR_CONFIG,
-			"the shortcut batch_rank needs %s for %u states of %u qubits side by side, %s available; "
-			"smaller batches need fewer, and without the shortcut (run.shortcuts: none, --shortcuts=none) there are none",
+			"the exact optimisation batch_rank needs %s for %u states of %u qubits side by side, %s available; "
+			"smaller batches need fewer, and without the optimisation (run.optimizations: none, --optimizations=none) there are none",
 			memory_text((double)need, 0, needed), k->r, program_nwire(k->pl->program),
 			memory_text((double)have, 0, available));
 	k->nbank = 0;
@@ -376,16 +378,16 @@ static void basis_readout(void *state, unsigned worker, uint32_t sample, double 
 	rank_combine(state, worker, sample, readout);
 }
 
-static void basis_readout_gradient(void *state, uint32_t sample, const double *slope)
+static void basis_readout_gradient(void *state, uint32_t sample, const double *dreadout)
 {
-	rank_slope(state, sample, slope);
+	rank_gradient(state, sample, dreadout);
 }
 
 static int basis_mix(void *state, struct err *e) { return rank_mix(state, e); }
 
 /* ---- the backward pass ---- */
 
-static int basis_backward(void *state, unsigned worker, uint32_t unit, const double *slope,
+static int basis_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 	double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e)
 {
 	struct basis *k = state;
@@ -394,7 +396,7 @@ static int basis_backward(void *state, unsigned worker, uint32_t unit, const dou
 	uint32_t first, count = unit_samples(sv, unit, &first);
 	int code = unit_fill(sv, w, first, count, e);
 
-	(void)slope, (void)watch;
+	(void)dreadout, (void)watch;
 	if (code)
 		return code;
 	w->gradient = gradient;

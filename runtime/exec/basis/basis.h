@@ -6,7 +6,7 @@
  * between the samples' encodings (the products of these) is linear between their states,
  * whatever the weights: psi_s = sum_k c_sk psi_p(k), c constant.  Then readout j of sample
  * s is c_s^+ M_j c_s with M_j[k,l] = <psi_p(k)|O_j|psi_p(l)>, and the batch's gradient is
- * that of r samples with lambda_k = sum_jl A_j[k,l] O_j psi_p(l), A_j = sum_s slope_sj
+ * that of r samples with lambda_k = sum_jl A_j[k,l] O_j psi_p(l), A_j = sum_s dreadout_sj
  * conj(c_s) c_s^T.  Work units are units of basis states.
  *
  * Dimensions are read off random rank-one projections of the encodings, which are products
@@ -41,11 +41,11 @@ struct basis {
 	bool kept_gradient, kept_on;
 	bool keeps; /* the encoding depends on inputs alone */
 	/* With these weights: */
-	cplx *m, *a;    /* (nform, r, r) */
-	double *slope;  /* (nsample, nform) */
-	double *value;  /* (nworker, nform) room */
-	double *read;   /* (nreadout) of a sample that is checked */
-	uint32_t nbank; /* states that the backend has room for side by side */
+	cplx *m, *a;      /* (nform, r, r) */
+	double *dreadout; /* (nsample, nform) */
+	double *value;    /* (nworker, nform) room */
+	double *read;     /* (nreadout) of a sample that is checked */
+	uint32_t nbank;   /* states that the backend has room for side by side */
 	struct arena arena;
 };
 
@@ -78,7 +78,7 @@ bool rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx
 /* batch_rank_readouts.c: readouts of a sample of the whole batch from the overlaps; its gradient with respect to these;
  * the tables for the backward pass. */
 void rank_combine(const struct basis *k, unsigned worker, uint32_t sample, double *readout);
-void rank_slope(struct basis *k, uint32_t sample, const double *slope);
+void rank_gradient(struct basis *k, uint32_t sample, const double *dreadout);
 int rank_mix(struct basis *k, struct err *e);
 /* batch_rank_check.c: the samples whose combinations are the largest, evolved by themselves, must read the same. */
 int rank_prove(struct basis *k, struct err *e);

@@ -59,8 +59,10 @@ static int compare(struct basis *k, unsigned worker, uint32_t s, uint32_t sample
 			       said = k->read[pc->first_readout + j];
 
 			if (isfinite(read) && !(fabs(read - said) <= tolerance(k, sample, fabs(read))))
-				return err_set(e, -ERR_BUG, "sample %u: the shortcut batch_rank reads %.9g where the state reads %.9g; "
-					"please report it, and go on without (run.shortcuts: none)", row, said, read);
+				return err_set(e, -ERR_BUG,
+					"sample %u: the exact optimisation batch_rank reads %.9g where the state reads %.9g; "
+					"please report it, and go on without (run.optimizations: none)",
+					row, said, read);
 		}
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Readouts of samples from the overlaps of basis states, and their slopes back. */
+ * Readouts of samples from the overlaps of basis states, and their readout gradients back. */
 #include "config.h"
 #include "runtime/exec/basis/basis.h"
 
@@ -46,16 +46,16 @@ void rank_combine(const struct basis *k, unsigned worker, uint32_t sample, doubl
 			readout + k->pl->circuit[c].first_readout);
 }
 
-void rank_slope(struct basis *k, uint32_t sample, const double *slope)
+void rank_gradient(struct basis *k, uint32_t sample, const double *dreadout)
 {
 	for (uint32_t c = 0; c < k->pl->ncircuit; c++)
-		forms_slopes(&k->pl->circuit[c], slope + k->pl->circuit[c].first_readout,
-			k->slope + (size_t)sample * k->nform + k->first_form[c]);
+		forms_gradient(&k->pl->circuit[c], dreadout + k->pl->circuit[c].first_readout,
+			k->dreadout + (size_t)sample * k->nform + k->first_form[c]);
 }
 
 static uint32_t row_blocks(const struct basis *k) { return (k->r + ROWS - 1) / ROWS; }
 
-/* Rows of A_j = sum_s slope_sj conj(c_s) c_s^T, samples in their order. */
+/* Rows of A_j = sum_s dreadout_sj conj(c_s) c_s^T, samples in their order. */
 static int mix_item(void *ctx, unsigned worker, uint32_t item, struct err *e)
 {
 	struct basis *k = ctx;
@@ -71,7 +71,7 @@ static int mix_item(void *ctx, unsigned worker, uint32_t item, struct err *e)
 		uint32_t at[RANK_MAX], n = list_coefficients(k, s, at);
 
 		for (uint32_t i = 0; i < n; i++) {
-			cplx x = conj(c[at[i]]) * k->slope[(size_t)s * k->nform + j];
+			cplx x = conj(c[at[i]]) * k->dreadout[(size_t)s * k->nform + j];
 
 			for (uint32_t l = 0; l < n && at[i] >= first && at[i] < last; l++)
 				a[(size_t)at[i] * k->r + at[l]] += cplx_mul(x, c[at[l]]);

@@ -22,7 +22,7 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
-	bool whole;                  /* the final state itself is wanted: small_tail is not taken, the backward pass does not begin early */
+	bool whole; /* the final state itself is wanted: heisenberg_tail is not taken, the backward pass does not begin early */
 };
 
 struct backend_state;
@@ -70,13 +70,14 @@ struct backend {
 	 * begin with that, and the final state is not there (plan_turns). */
 	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, bool keep, double *readout);
-	/* lambda = sum_k slope[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what
+	/* lambda = sum_k dreadout[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what
 	 * gradients need of the cross matrix (see anti_hermitian.h) of every matrix m that plan->cross marks into
 	 * anti_hermitian_shared + offset[m] (classes CONSTANT, SHARED: summed over the samples of the unit in a fixed
 	 * order) or anti_hermitian_sample[s] + offset[m] (class SAMPLE).
 	 * Follows forward(c, keep) with the same input. */
 	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
-		const struct unit_input *in, const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+		const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
+		double *const *anti_hermitian_sample);
 	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
 	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared

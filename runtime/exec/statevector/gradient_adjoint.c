@@ -21,10 +21,10 @@ static void clear_marked(const struct statevector *sv, const bool *mark, double 
 /* One sample's per-sample cross matrices become weight gradients. */
 static void reverse_sample(const struct statevector *sv, struct scratch *w, uint32_t s)
 {
-	memset(w->slope_expr, 0, sv->p->nexpr * sizeof *w->slope_expr);
+	memset(w->dexpr, 0, sv->p->nexpr * sizeof *w->dexpr);
 	matrix_reverse(&sv->pl->set, w->value[s], w->u[s], NULL, sv->reverse_sample,
-		sv->cross_sample, w->anti_hermitian_sample[s], w->pauli_gradient, w->slope_expr);
-	program_eval_reverse(sv->p, w->value[s], w->slope_expr, w->gradient);
+		sv->cross_sample, w->anti_hermitian_sample[s], w->pauli_gradient, w->dexpr);
+	program_eval_reverse(sv->p, w->value[s], w->dexpr, w->gradient);
 }
 
 void adjoint_clear(const struct statevector *sv, struct scratch *w)
@@ -39,7 +39,7 @@ void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, uns
 {
 	adjoint_clear(sv, w);
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
-		sv->backend->backward(sv->state, worker, c, &w->input, w->slope[c],
+		sv->backend->backward(sv->state, worker, c, &w->input, w->dreadout[c],
 			w->anti_hermitian_shared, w->anti_hermitian_sample);
 	stopwatch_phase(watch, PHASE_STATES);
 	for (uint32_t s = 0; s < count && sv->direct; s++)
@@ -93,10 +93,10 @@ void adjoint_finish(struct statevector *sv, const struct fixed *sum, double *gra
 		for (size_t i = 0, n = entries(sv, sv->cross[k]); i < n; i++, at++)
 			anti_hermitian[i] = fixed_value(sum[at]);
 	}
-	memset(sv->slope_expr, 0, p->nexpr * sizeof *sv->slope_expr);
+	memset(sv->dexpr, 0, p->nexpr * sizeof *sv->dexpr);
 	matrix_reverse(&sv->pl->set, sv->value, sv->u, sv->kept, sv->reverse_shared,
-		sv->cross_shared, sv->anti_hermitian, sv->pauli_gradient, sv->slope_expr);
-	program_eval_reverse(p, sv->value, sv->slope_expr, gradient);
+		sv->cross_shared, sv->anti_hermitian, sv->pauli_gradient, sv->dexpr);
+	program_eval_reverse(p, sv->value, sv->dexpr, gradient);
 	for (uint32_t i = sv->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)
 		gradient[i] += fixed_value(sum[at++]);
 	clear_frozen(p, gradient);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The adjoint method around a backend: slopes in, cross matrices out, and from the
+ * The adjoint method around a backend: readout gradients in, cross matrices out, and from the
  * sums of cross matrices to the gradient.
  *
  * Cross matrices of shared matrices are summed over units and run in reverse once a
@@ -9,7 +9,7 @@
 
 #include "runtime/exec/statevector/statevector.h"
 
-/* Backward sweeps of a unit whose forward and slopes are done; w->anti_hermitian_shared and
+/* Backward sweeps of a unit whose forward and readout gradients are done; w->anti_hermitian_shared and
  * w->gradient get what lay_out lists. */
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
 	struct stopwatch *watch);

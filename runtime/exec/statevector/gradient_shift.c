@@ -85,14 +85,14 @@ static void shifted_matrix(const struct shift *sh, const struct place *p, unsign
 		(set->offset[sh->own + 1] - set->offset[sh->own]) * sizeof *u);
 }
 
-/* sum_k slope[k] readout[k] of one sample of the circuit just run. */
-static double slope_times(const struct shift *sh, uint32_t s)
+/* sum_k dreadout[k] readout[k] of one sample of the circuit just run. */
+static double weighted_sum(const struct shift *sh, uint32_t s)
 {
 	uint32_t n = sh->sv->pl->circuit[sh->circuit].nreadout;
 	double sum = 0;
 
 	for (uint32_t k = 0; k < n; k++)
-		sum += sh->w->slope[sh->circuit][s * n + k] * sh->w->shifted[s * n + k];
+		sum += sh->w->dreadout[sh->circuit][s * n + k] * sh->w->shifted[s * n + k];
 	return sum;
 }
 
@@ -116,9 +116,9 @@ static void shift_angle(const struct shift *sh, const struct place *p, unsigned 
 			shifted_matrix(sh, p, angle, x / f.w, s);
 		run_again(sh);
 		for (uint32_t s = 0; s < sh->count; s++) {
-			memset(sh->w->slope_expr, 0, sh->sv->p->nexpr * sizeof *sh->w->slope_expr);
-			sh->w->slope_expr[it->angle[angle]] = factor * slope_times(sh, s);
-			program_eval_reverse(sh->sv->p, sh->w->value[s], sh->w->slope_expr,
+			memset(sh->w->dexpr, 0, sh->sv->p->nexpr * sizeof *sh->w->dexpr);
+			sh->w->dexpr[it->angle[angle]] = factor * weighted_sum(sh, s);
+			program_eval_reverse(sh->sv->p, sh->w->value[s], sh->w->dexpr,
 				sh->w->gradient);
 		}
 	}
@@ -232,14 +232,14 @@ static void rebuild(const struct shift *sh)
 	}
 }
 
-static double slopes_times_all(struct shift *sh)
+static double weighted_readouts(struct shift *sh)
 {
 	double sum = 0;
 
 	for (sh->circuit = 0; sh->circuit < sh->sv->pl->ncircuit; sh->circuit++) {
 		run_again(sh);
 		for (uint32_t s = 0; s < sh->count; s++)
-			sum += slope_times(sh, s);
+			sum += weighted_sum(sh, s);
 	}
 	return sum;
 }
@@ -255,10 +255,10 @@ void difference_unit(struct statevector *sv, struct scratch *w, uint32_t count, 
 
 		w->weight[i] = sv->weight[i] + step;
 		rebuild(&sh);
-		up = slopes_times_all(&sh);
+		up = weighted_readouts(&sh);
 		w->weight[i] = sv->weight[i] - step;
 		rebuild(&sh);
-		down = slopes_times_all(&sh);
+		down = weighted_readouts(&sh);
 		w->weight[i] = sv->weight[i];
 		w->gradient[i] += (up - down) / (2 * step);
 	}

@@ -79,16 +79,17 @@ void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *
 	}
 }
 
-static void add_term(const struct pauli_term *t, unsigned nbit, const cplx *psi, double slope,
+static void add_term(const struct pauli_term *t, unsigned nbit, const cplx *psi, double dreadout,
 	cplx *lambda)
 {
 	struct pauli_mask m = pauli_mask(t);
 
 	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++)
-		lambda[i] += slope * t->coefficient * pauli_times(&m, psi, i);
+		lambda[i] += dreadout * t->coefficient * pauli_times(&m, psi, i);
 }
 
-void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *slope, cplx *lambda)
+void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *dreadout,
+	cplx *lambda)
 {
 	memset(lambda, 0, sizeof *lambda << c->nbit);
 	for (uint32_t k = 0; k < c->noutput; k++) {
@@ -96,12 +97,12 @@ void observable_lambda(const struct plan_circuit *c, const cplx *psi, const doub
 
 		if (o->kind == OUTPUT_PROBS) {
 			for (uint64_t i = 0; i < UINT64_C(1) << c->nbit; i++)
-				lambda[i] += slope[bin_of(o, i)] * psi[i];
-			slope += UINT64_C(1) << o->nwire;
+				lambda[i] += dreadout[bin_of(o, i)] * psi[i];
+			dreadout += UINT64_C(1) << o->nwire;
 			continue;
 		}
 		for (uint32_t t = 0; t < o->nterm; t++)
-			add_term(&o->term[t], c->nbit, psi, *slope, lambda);
-		slope++;
+			add_term(&o->term[t], c->nbit, psi, *dreadout, lambda);
+		dreadout++;
 	}
 }

@@ -18,8 +18,8 @@ struct pauli_mask pauli_mask(const struct pauli_term *t);
 /* readout[c->nreadout]: expectations and probabilities, in the order of the outputs. */
 void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *readout);
 
-/* lambda = sum_k slope[k] O_k psi. */
-void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *slope,
+/* lambda = sum_k dreadout[k] O_k psi. */
+void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *dreadout,
 	cplx *lambda);
 
 #endif

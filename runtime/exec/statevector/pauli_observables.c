@@ -86,22 +86,22 @@ void forms_readouts(const struct plan_circuit *c, const struct forms *f, const d
 	}
 }
 
-void forms_slopes(const struct plan_circuit *c, const double *slope, double *slope_form)
+void forms_gradient(const struct plan_circuit *c, const double *dreadout, double *dform)
 {
 	for (uint32_t o = 0; o < c->noutput; o++) {
 		uint32_t nbin = bins_of(&c->output[o]);
 
 		if (nbin == 1) {
-			*slope_form++ = *slope++;
+			*dform++ = *dreadout++;
 			continue;
 		}
 		for (uint32_t set = 1; set < nbin; set++) {
 			double sum = 0;
 
 			for (uint32_t bin = 0; bin < nbin; bin++)
-				sum += signed_by(bin & set, slope[bin]);
-			*slope_form++ = sum / nbin;
+				sum += signed_by(bin & set, dreadout[bin]);
+			*dform++ = sum / nbin;
 		}
-		slope += nbin;
+		dreadout += nbin;
 	}
 }

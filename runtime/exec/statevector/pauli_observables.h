@@ -29,7 +29,7 @@ void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out);
 /* readout[nreadout] from value[nform]; value = sum over the form's terms of coefficient <P>. */
 void forms_readouts(const struct plan_circuit *c, const struct forms *f, const double *value,
 	double *readout);
-/* Back: slope_form[nform] from slope[nreadout]. */
-void forms_slopes(const struct plan_circuit *c, const double *slope, double *slope_form);
+/* Back: dform[nform] from dreadout[nreadout]. */
+void forms_gradient(const struct plan_circuit *c, const double *dreadout, double *dform);
 
 #endif

@@ -24,10 +24,10 @@ static unsigned statevector_optimisations(const struct evaluator_options *o)
 	unsigned can = 0;
 
 	if (target_can(t, TARGET_STAGES))
-		can |= SHORTCUT_LIGHT_CONE;
+		can |= OPTIMISATION_LIGHT_CONE;
 	if (target_can(t, TARGET_HEISENBERG_TAIL))
-		can |= SHORTCUT_SMALL_TAIL;
-	return by_adjoint(o) ? o->shortcuts & can : 0;
+		can |= OPTIMISATION_HEISENBERG_TAIL;
+	return by_adjoint(o) ? o->optimisations & can : 0;
 }
 
 struct plan *statevector_plan_new(const struct program *p, const struct evaluator_options *o,
@@ -41,7 +41,7 @@ struct plan *statevector_plan_new(const struct program *p, const struct evaluato
 		.no_fuse = o->no_fuse,
 		.random = o->random_plan,
 		.forward = o->outputs_alone,
-		.small_tail = statevector_optimisations(o) & SHORTCUT_SMALL_TAIL,
+		.heisenberg_tail = statevector_optimisations(o) & OPTIMISATION_HEISENBERG_TAIL,
 		.own_matrices = o->gradient == GRADIENT_SHIFT || o->gradient == GRADIENT_DIFFERENCE
 	};
 
@@ -80,7 +80,7 @@ static void statevector_describe(const struct engine_problem *p, struct buf *out
 	uint32_t nqubit = pl ? plan_tail_qubits(pl) : 0;
 	struct engine_cost with, without;
 
-	plain.shortcuts = SHORTCUT_NONE;
+	plain.optimisations = OPTIMISATION_NONE;
 	plan_free(pl);
 	if (statevector_cost(&(struct engine_problem){ .program = p->program, .options = &plain },
 		    &without)) {
@@ -90,7 +90,7 @@ static void statevector_describe(const struct engine_problem *p, struct buf *out
 	buf_printf(out, "%.4g operations a sample", without.flops);
 	if (nqubit && !statevector_cost(p, &with))
 		buf_printf(out,
-			", %.4g with the last gates on %u qubit%s absorbed into the observable (small_tail)",
+			", %.4g with the last gates on %u qubit%s absorbed into the observable (heisenberg_tail)",
 			with.flops, nqubit, nqubit == 1 ? "" : "s");
 }
 
@@ -246,7 +246,7 @@ static double statevector_plain_flops(const void *state)
 	struct engine_cost cost;
 	double nominal;
 
-	plain.shortcuts = SHORTCUT_NONE;
+	plain.optimisations = OPTIMISATION_NONE;
 	if (plan_tail_qubits(sv->pl)
 		&& !statevector_cost(&(struct engine_problem){ .program = sv->p, .options = &plain },
 			&cost))
@@ -255,7 +255,7 @@ static double statevector_plain_flops(const void *state)
 	return cost.flops;
 }
 
-static void statevector_count(const void *state, struct shortcut_use *use)
+static void statevector_count(const void *state, struct optimisation_use *use)
 {
 	const struct statevector *sv = state;
 
@@ -308,22 +308,22 @@ static int statevector_forward(void *state, unsigned worker, uint32_t unit, doub
 }
 
 /* Gradients with respect to the readouts into the circuits' arrays; 0 for copies. */
-static void spread_slopes(const struct statevector *sv, struct scratch *w, uint32_t count,
-	const double *slope)
+static void spread_gradient(const struct statevector *sv, struct scratch *w, uint32_t count,
+	const double *dreadout)
 {
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &sv->pl->circuit[c];
 
 		for (uint32_t s = 0; s < count; s++)
-			memcpy(w->slope[c] + (size_t)s * pc->nreadout,
-				slope + (size_t)s * sv->p->nreadout + pc->first_readout,
-				pc->nreadout * sizeof *slope);
-		memset(w->slope[c] + (size_t)count * pc->nreadout, 0,
-			(size_t)(sv->pl->width - count) * pc->nreadout * sizeof *slope);
+			memcpy(w->dreadout[c] + (size_t)s * pc->nreadout,
+				dreadout + (size_t)s * sv->p->nreadout + pc->first_readout,
+				pc->nreadout * sizeof *dreadout);
+		memset(w->dreadout[c] + (size_t)count * pc->nreadout, 0,
+			(size_t)(sv->pl->width - count) * pc->nreadout * sizeof *dreadout);
 	}
 }
 
-static int statevector_backward(void *state, unsigned worker, uint32_t unit, const double *slope,
+static int statevector_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 	double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e)
 {
 	struct statevector *sv = state;
@@ -332,7 +332,7 @@ static int statevector_backward(void *state, unsigned worker, uint32_t unit, con
 	int code = 0;
 
 	w->gradient = gradient;
-	spread_slopes(sv, w, count, slope);
+	spread_gradient(sv, w, count, dreadout);
 	if (sv->o.gradient == GRADIENT_ADJOINT)
 		adjoint_unit(sv, w, count, worker, watch);
 	else if (sv->o.gradient == GRADIENT_SHIFT)

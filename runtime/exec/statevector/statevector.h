@@ -17,13 +17,13 @@ struct scratch {
 	cplx **u, **own_u; /* (nmatrix_entry): of the unit (copies of a short unit: sample 0's), memory */
 	double **anti_hermitian_sample; /* (nmatrix_entry) cross matrices of class SAMPLE (anti_hermitian.h) */
 	const double **row;             /* (ninput) the sample's inputs */
-	/* Per circuit: vectors to prepare, readouts and slopes of all samples. */
+	/* Per circuit: vectors to prepare, readouts and readout gradients of all samples. */
 	cplx ***vector, ***own_vector; /* [circuit][v * width + sample] */
-	double **readout, **slope;     /* [circuit][sample * nreadout + k] */
+	double **readout, **dreadout;  /* [circuit][sample * nreadout + k] */
 	struct unit_input input;
 	double *anti_hermitian_shared; /* (nmatrix_entry) of the others */
 	double *pauli_gradient;        /* (nmatrix_entry) of matrix_reverse */
-	double *slope_expr;            /* (nexpr) */
+	double *dexpr;                 /* (nexpr) */
 	double *gradient; /* (nweight), the caller's: by the circuit's weights, then the head's */
 	double *weight;   /* (nweight) changed weights, for differences */
 	double *shifted;  /* (largest nreadout * width) readouts of a changed circuit */
@@ -48,7 +48,7 @@ struct statevector {
 	cplx *kept;           /* (set.nkept) numbers of their build for the backward pass */
 	double *shift_use; /* (set.n) uses of trained angles in a matrix, for parameter shift; or NULL */
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
-	 * gets slopes from shared cross matrices, from per-sample ones. */
+	 * gets readout gradients from shared cross matrices, from per-sample ones. */
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;
 	bool *cross_shared, *cross_sample;       /* have a cross matrix of that kind themselves */
 	uint32_t *sample_matrix, nsample_matrix; /* of class SAMPLE, ascending */
@@ -61,9 +61,9 @@ struct statevector {
 	uint32_t *cross, ncross; /* matrices whose cross matrices are summed over units */
 	bool direct;             /* weight gradients are made unit by unit */
 	size_t nvector;
-	double *anti_hermitian;              /* (nmatrix_entry) for the finish */
-	double *slope_expr, *pauli_gradient; /* (nexpr), (nmatrix_entry) likewise */
-	struct shot_groups **shot_group;     /* (ncircuit), with shots */
+	double *anti_hermitian;          /* (nmatrix_entry) for the finish */
+	double *dexpr, *pauli_gradient;  /* (nexpr), (nmatrix_entry) likewise */
+	struct shot_groups **shot_group; /* (ncircuit), with shots */
 	/* The batch. */
 	struct batch batch;
 	bool gradient;

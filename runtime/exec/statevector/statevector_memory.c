@@ -113,12 +113,12 @@ static void take_readouts(struct taker *t, const struct plan *pl, struct scratch
 	size_t most = 0;
 
 	w->readout = take(t, pl->ncircuit, sizeof *w->readout);
-	w->slope = take(t, pl->ncircuit, sizeof *w->slope);
+	w->dreadout = take(t, pl->ncircuit, sizeof *w->dreadout);
 	for (uint32_t c = 0; c < pl->ncircuit && !t->failed; c++) {
 		size_t n = (size_t)pl->circuit[c].nreadout * pl->width;
 
 		w->readout[c] = take(t, n, sizeof **w->readout);
-		w->slope[c] = take(t, n, sizeof **w->slope);
+		w->dreadout[c] = take(t, n, sizeof **w->dreadout);
 		most = n > most ? n : most;
 	}
 	w->shifted = take(t, most, sizeof *w->shifted);
@@ -143,7 +143,7 @@ static void scratch_take(struct taker *t, const struct statevector *sv, struct s
 	take_readouts(t, pl, w);
 	w->anti_hermitian_shared = take(t, pl->nmatrix_entry, sizeof *w->anti_hermitian_shared);
 	w->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *w->pauli_gradient);
-	w->slope_expr = take(t, p->nexpr, sizeof *w->slope_expr);
+	w->dexpr = take(t, p->nexpr, sizeof *w->dexpr);
 	w->weight = take(t, p->nweight, sizeof *w->weight);
 	if (sv->shot_group) {
 		w->shot_psi = take(t, (size_t)1 << program_nwire(p), sizeof *w->shot_psi);
@@ -279,7 +279,7 @@ static void take_lists(struct taker *t, struct statevector *sv)
 	uint32_t n = pl->set.n;
 
 	sv->value = take(t, sv->p->nexpr, sizeof *sv->value);
-	sv->slope_expr = take(t, sv->p->nexpr, sizeof *sv->slope_expr);
+	sv->dexpr = take(t, sv->p->nexpr, sizeof *sv->dexpr);
 	sv->u = take(t, pl->nmatrix_entry, sizeof *sv->u);
 	sv->kept = take(t, pl->set.nkept, sizeof *sv->kept);
 	sv->anti_hermitian = take(t, pl->nmatrix_entry, sizeof *sv->anti_hermitian);

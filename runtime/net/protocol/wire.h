@@ -86,7 +86,7 @@ struct wire_job {
 	uint32_t share;              /* workers on that machine: each takes its part of the threads */
 	uint32_t threads;            /* or this many; 0: its part */
 	uint32_t nlabel;             /* labels of a sample */
-	uint32_t shortcuts;          /* of single samples, as bits: see exec/exact_optimisation.h */
+	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */
 	uint32_t shots;              /* that readouts are frequencies of; 0: they are exact */
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
 	const uint8_t *program; size_t nprogram;

@@ -50,7 +50,7 @@ struct train_observer {
 	/* A restart has ended. */
 	void (*ended)(void *ctx, uint32_t restart, double final_loss, const double *weight);
 	/* At the end of training, also of one that fails: the work of this process, in parts to be added. */
-	void (*work)(void *ctx, const struct shortcut_use *u);
+	void (*work)(void *ctx, const struct optimisation_use *u);
 };
 
 #endif

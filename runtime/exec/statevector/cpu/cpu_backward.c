@@ -109,14 +109,14 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		cpu_fetch(w, w->psi, base, psi);
 		if (w->tail)
 			cpu_tail_lambda(w, psi, lambda);
-		else if (w->slope)
+		else if (w->dreadout)
 			cpu_z_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
 		cpu_backward_block(w, psi, lambda, base, thread->cross, &thread->ahead);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, psi, base, w->psi);
-		if (!w->last && (s->undoes || w->tail || w->slope))
+		if (!w->last && (s->undoes || w->tail || w->dreadout))
 			cpu_put_back(w, lambda, base, w->lambda);
 		thread->blocks++;
 	}
@@ -225,8 +225,8 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
 		first++;
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = begin->tail };
-	if (begin->turned) {   /* all sums are linear in the slope */
-		scale = begin->slope[0];
+	if (begin->turned) { /* all sums are linear in the readout gradient */
+		scale = begin->dreadout[0];
 		from--;
 		collect_chunks(b, w, &c->stage[from], in, b->chunk_turned, scale, anti_hermitian_shared, anti_hermitian_sample);
 	}
@@ -234,8 +234,8 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		sweep.tail = begin->tail && k + 1 == c->nstage;
-		sweep.slope = k + 1 == c->nstage ? begin->slope : NULL;
-		if (!sweep.stage->undoes && !sweep.stage->ncross && !sweep.tail && !sweep.slope)
+		sweep.dreadout = k + 1 == c->nstage ? begin->dreadout : NULL;
+		if (!sweep.stage->undoes && !sweep.stage->ncross && !sweep.tail && !sweep.dreadout)
 			continue;        /* psi and lambda are as the stage before wants them */
 		if (b->lane_bits) {
 			double began = cpu_began(b);
@@ -252,8 +252,9 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 	}
 }
 
-void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
+	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
@@ -266,17 +267,17 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number, con
 	bool tail = cpu_tail_taken(c, in);
 	matrix_room room;
 	if (tail)
-		cpu_tail_sums(b, w, c, slope, anti_hermitian_shared);
+		cpu_tail_sums(b, w, c, dreadout, anti_hermitian_shared);
 	if (begin.turned) {
-		begin.slope = slope;
+		begin.dreadout = dreadout;
 	} else if (tail) {
-		cpu_tail_matrix(b, c, slope, &room);
+		cpu_tail_matrix(b, c, dreadout, &room);
 		begin.tail = &room;
 	} else if (c->near && !c->nprobs) {
-		begin.slope = slope;
+		begin.dreadout = dreadout;
 	} else {
 		double began = cpu_began(b);
-		cpu_lambda(b, w, c, psi, w->lambda, slope);
+		cpu_lambda(b, w, c, psi, w->lambda, dreadout);
 		cpu_took(b, began, &c->seconds[c->nstage].back);
 	}
 	cpu_unsweep(b, w, c, in, psi, &begin, anti_hermitian_shared, anti_hermitian_sample);

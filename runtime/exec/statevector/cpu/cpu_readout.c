@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Readouts of a state, and the state they make of their slopes. */
+ * Readouts of a state, and the state they make of their readout gradients. */
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"
@@ -9,7 +9,7 @@ struct reading {
 	const struct cpu_circuit *c;
 	const void *psi;
 	void *lambda;
-	const double *slope;
+	const double *dreadout;
 	double *part;                /* (CPU_CHUNKS, nterm) sums */
 };
 
@@ -142,8 +142,9 @@ static void lambda_probs(const struct reading *r, struct cpu_worker *w)
 		size_t nbin = (size_t)1 << p->bins.nbit;
 		for (size_t bin = 0; bin < nbin; bin++)
 			for (unsigned l = 0; l < lanes; l++)
-				w->bins[bin * lanes + l] = r->slope[(r->b->lane_bits ? 0 : l * r->c->plan->nreadout)
-					+ p->readout + (readout_bin(p, bin) | p->lane_bin[l])];
+				w->bins[bin * lanes + l] =
+					r->dreadout[(r->b->lane_bits ? 0 : l * r->c->plan->nreadout)
+						+ p->readout + (readout_bin(p, bin) | p->lane_bin[l])];
 		r->b->k->lambda_probs(r->lambda, r->psi, 0, r->c->nrow, &p->bins, w->bins);
 	}
 }
@@ -164,12 +165,12 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 	read_probs(&r, w, readout);
 }
 
-/* Slope of a term's expectation in each lane, with the term's coefficient. */
-static void term_slopes(const struct reading *r, const struct cpu_term *term, double *c)
+/* Gradients of a term's expectation in each lane, with the term's coefficient. */
+static void term_gradient(const struct reading *r, const struct cpu_term *term, double *c)
 {
 	size_t stride = r->b->lane_bits ? 0 : r->c->plan->nreadout;
 	for (unsigned l = 0; l < r->b->k->lanes; l++)
-		c[l] = term->coefficient * r->slope[l * stride + term->readout];
+		c[l] = term->coefficient * r->dreadout[l * stride + term->readout];
 }
 
 /* Products of Z first, many in one visit, which writes lambda: from term `t` on that are left to be added. */
@@ -183,7 +184,7 @@ static uint32_t lambda_start(const struct reading *r, size_t first, size_t last)
 		return 0;
 	}
 	for (uint32_t k = 0; k < n; k++) {
-		term_slopes(r, &r->c->term[k], c + (size_t)k * lanes);
+		term_gradient(r, &r->c->term[k], c + (size_t)k * lanes);
 		for (unsigned l = 0; l < lanes; l++)
 			c[k * lanes + l] *= lane_sign(&r->c->term[k], l);
 	}
@@ -199,8 +200,8 @@ static void lambda_rows(const struct reading *r, size_t first, size_t last)
 		for (uint32_t t = done; t < r->c->nterm; t++) {
 			double c[KERNEL_LANES_MAX];
 			if (cpu_is_identity(&r->c->term[t]))
-				continue;   /* a multiple of psi has no real slope */
-			term_slopes(r, &r->c->term[t], c);
+				continue; /* a multiple of psi has no real derivative */
+			term_gradient(r, &r->c->term[t], c);
 			r->b->k->lambda(r->lambda, r->psi, first, end, &r->c->term[t].kernel, c);
 		}
 	}
@@ -214,9 +215,9 @@ static void lambda_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 }
 
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
-	const void *psi, void *lambda, const double *slope)
+	const void *psi, void *lambda, const double *dreadout)
 {
-	struct reading r = { .b = b, .c = c, .psi = psi, .lambda = lambda, .slope = slope };
+	struct reading r = { .b = b, .c = c, .psi = psi, .lambda = lambda, .dreadout = dreadout };
 	if (b->lane_bits)
 		cpu_chunks(b, w, c->nchunk, lambda_chunk, &r);
 	else

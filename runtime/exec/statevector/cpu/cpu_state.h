@@ -198,12 +198,12 @@ void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, si
  * its beginning, out of its steps and into its ways. */
 void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled);
 
-/* cpu_readout.c: expectations and probabilities of psi, and lambda = sum slope O psi.  nsum: parts of the sums that the
+/* cpu_readout.c: expectations and probabilities of psi, and lambda = sum dreadout O psi.  nsum: parts of the sums that the
  * last stage has left (cpu_z.c), or 0. */
 void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const void *psi, unsigned nsum, double *readout);
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
-	const void *psi, void *lambda, const double *slope);
+	const void *psi, void *lambda, const double *dreadout);
 
 /* cpu_norm.c: psi <- psi / |psi|, in SHAPE_SAMPLES lane by lane. */
 void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi);
@@ -221,7 +221,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room);
 void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
 	bool keep, double *readout);
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-	const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* The parts of these that batch rank uses: the unit's own matrices in the kernels' precision, and
  * the backward pass from psi and what lambda is made of. */
@@ -229,8 +229,8 @@ void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, co
 	const struct unit_input *in);
 struct cpu_begin {
 	const void *tail;            /* lambda = matrix psi (cpu_tail.c), */
-	const double *slope;         /* or of slopes of readouts (cpu_z.c), or if both are NULL it is in w->lambda */
-	bool turned;                 /* forward has undone the last stage for a slope of 1; slope[0] is the true one */
+	const double *dreadout; /* or of gradients with respect to readouts (cpu_z.c), or if both are NULL it is in w->lambda */
+	bool turned; /* forward has undone the last stage for a gradient of 1; dreadout[0] is the true one */
 };
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
 	void *psi, const struct cpu_begin *begin, double *anti_hermitian_shared, double *const *anti_hermitian_sample);

@@ -119,13 +119,13 @@ static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size
 	}
 }
 
-/* The block as forward leaves it goes back, with lambda for a slope of 1. */
+/* The block as forward leaves it goes back, with lambda for a gradient of 1. */
 static void turn_block(const struct sweep *w, struct cpu_worker *thread, void *psi, size_t base)
 {
 	static const double one = 1;
 	struct sweep back = *w;
 	back.lambda = w->owner->lambda;
-	back.slope = w->tail ? NULL : &one;
+	back.dreadout = w->tail ? NULL : &one;
 	void *lambda = cpu_block(w, back.lambda, thread->block_lambda);
 	if (w->tail)
 		cpu_tail_lambda(&back, psi, lambda);

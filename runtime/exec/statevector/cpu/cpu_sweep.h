@@ -17,7 +17,7 @@ struct sweep {
 	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
 	bool tail;                   /* the stage ends with the tail, which is taken */
 	const void *tail_matrix;     /* where lambda is made: it is matrix psi, */
-	const double *slope;         /* or of these slopes of readouts, or if NULL in the backward pass it is there */
+	const double *dreadout; /* or of these gradients with respect to readouts, or if NULL in the backward pass it is there */
 	bool turn;                   /* forward: the backward pass begins in the last stage's blocks; in the stage: it is that one */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
@@ -82,7 +82,7 @@ static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thre
 	size_t base = k < end ? cpu_block_base(s, k) * 2 * w->b->k->lanes * w->b->k->real_bytes : 0;
 	thread->ahead = (struct kernel_ahead){ .state = { (const char *)(w->lambda ? w->psi : w->from) + base }, .row = w->stage->row,
 		.n = k < end && w->b->shared ? (size_t)1 << w->stage->nhot : 0, .absent = s->absent };
-	if (w->lambda && !w->tail && !w->slope)
+	if (w->lambda && !w->tail && !w->dreadout)
 		thread->ahead.state[1] = (const char *)w->lambda + base;
 }
 
@@ -101,7 +101,7 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
 	const struct cpu_stage *s = w->stage;
-	bool undone = w->lambda && s->undoes, made = state == w->lambda && (w->tail || w->slope);
+	bool undone = w->lambda && s->undoes, made = state == w->lambda && (w->tail || w->dreadout);
 	struct kernel_rows r = cpu_rows(s, undone ? &s->in : &s->out, base);
 	r.absent = cpu_blocks(w)->past;
 	r.unset = undone ? s->unread : 0;
@@ -132,10 +132,11 @@ void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
 /* readout[(width, nreadout)] from P. */
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
 /* The matrix of lambda, lane by lane in SHAPE_SAMPLES. */
-void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c, const double *slope, void *matrix);
+void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
+	const double *dreadout, void *matrix);
 /* The tail's own cross matrix added to anti_hermitian_shared. */
-void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	double *anti_hermitian_shared);
+void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w,
+	const struct cpu_circuit *c, const double *dreadout, double *anti_hermitian_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 
 /* ---- cpu_part.c ---- */
@@ -162,7 +163,7 @@ void cpu_z_clear(const struct sweep *w, struct z_sums *z);
 void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z);
 void cpu_z_add(const struct sweep *w, struct z_sums *z, size_t base);
 void cpu_z_end(const struct sweep *w, const struct z_sums *z, unsigned chunk);
-/* lambda = sum of slope * Z products psi, on a block as cpu_z_block finds it. */
+/* lambda = sum of dreadout * Z products psi, on a block as cpu_z_block finds it. */
 void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda);
 
 /* ---- ways ---- */

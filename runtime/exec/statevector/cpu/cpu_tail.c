@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The shortcut small_tail (plan_heisenberg.c): outputs and lambda from the state before the tail U.
+ * The exact optimisation heisenberg_tail (plan_heisenberg.c): outputs and lambda from the state before the tail U.
  *
  * P[k,c] = sum conj(psi[k]) psi[c] over what U does not touch is a kernel's cross matrix of psi with itself.  With
- * the matrices O_j of the readouts, y_j = sum_kc (U^+ O_j U)[k,c] P[k,c]; lambda = U^+ D U psi, D = sum_j slope_j O_j;
+ * the matrices O_j of the readouts, y_j = sum_kc (U^+ O_j U)[k,c] P[k,c]; lambda = U^+ D U psi, D = sum_j dreadout_j O_j;
  * and U's own cross matrix (anti_hermitian.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. */
 #include "config.h"
 #include <string.h>
@@ -168,7 +168,7 @@ void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, cons
 
 /* ---- back ---- */
 
-/* R += sum_k conj((O_j U)[r,k]) G[k,c], G being the samples' P weighted by their slopes. */
+/* R += sum_k conj((O_j U)[r,k]) G[k,c], G being the samples' P weighted by their readout gradients. */
 static void add_before(const cplx *ou, const cplx *g, unsigned d, cplx *r)
 {
 	for (unsigned i = 0; i < d; i++)
@@ -188,7 +188,8 @@ static void add_behind(const cplx *r, const cplx *u, unsigned d, double *anti_he
 	anti_hermitian_add(d, y, anti_hermitian);
 }
 
-void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c, const double *slope, void *matrix)
+void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
+	const double *dreadout, void *matrix)
 {
 	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
 	double flat[CPU_TAIL_DOUBLES];
@@ -198,16 +199,16 @@ void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
 		for (unsigned e = 0; e < d * d; e++) {
 			double re = creal(m[e]), im = cimag(m[e]);
 			for (unsigned l = 0; l < lanes; l++) {
-				flat[2 * e * lanes + l] += slope[(size_t)l * n + j] * re;
-				flat[(2 * e + 1) * lanes + l] += slope[(size_t)l * n + j] * im;
+				flat[2 * e * lanes + l] += dreadout[(size_t)l * n + j] * re;
+				flat[(2 * e + 1) * lanes + l] += dreadout[(size_t)l * n + j] * im;
 			}
 		}
 	}
 	b->k->store(matrix, flat, (size_t)ndouble(c->tail) * lanes);
 }
 
-void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, const double *slope,
-	double *anti_hermitian_shared)
+void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w,
+	const struct cpu_circuit *c, const double *dreadout, double *anti_hermitian_shared)
 {
 	const struct plan_step *s = c->tail->step->plan;
 	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
@@ -220,8 +221,8 @@ void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w, co
 		for (unsigned e = 0; e < d * d; e++) {
 			double gr = 0, gi = 0;
 			for (unsigned l = 0; l < lanes; l++) {
-				gr += slope[(size_t)l * n + j] * p[2 * e * lanes + l];
-				gi += slope[(size_t)l * n + j] * p[(2 * e + 1) * lanes + l];
+				gr += dreadout[(size_t)l * n + j] * p[2 * e * lanes + l];
+				gi += dreadout[(size_t)l * n + j] * p[(2 * e + 1) * lanes + l];
 			}
 			g[e] = cplx_of(gr, gi);
 		}

@@ -145,7 +145,7 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 	for (uint32_t k = 0; k < c->nz; k++) {
 		const struct cpu_sign *z = &c->near[k];
 		bool minus = z->minus ^ (bool)__builtin_parityll(base & z->base);
-		double x = c->term[k].coefficient * w->slope[c->term[k].readout];
+		double x = c->term[k].coefficient * w->dreadout[c->term[k].readout];
 		for (unsigned l = 0; l < lanes; l++)
 			factor[k * lanes + l] = minus ^ __builtin_parity(l & z->lane) ? -x : x;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: expectations of Pauli products, probabilities, and lambda made of their slopes. */
+ * Template: expectations of Pauli products, probabilities, and lambda made of their readout gradients. */
 #ifndef QCNN_READOUTS_TMPL_H
 #define QCNN_READOUTS_TMPL_H
 

@@ -65,10 +65,11 @@ static void null_forward(struct backend_state *b, unsigned worker, uint32_t c,
 
 /* The sums that it would add to stay as they are. */
 static void null_backward(struct backend_state *b, unsigned worker, uint32_t c,
-	const struct unit_input *in, const double *slope, double *anti_hermitian_shared,
+	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample)
 {
-	(void)b, (void)worker, (void)c, (void)in, (void)slope, (void)anti_hermitian_shared, (void)anti_hermitian_sample;
+	(void)b, (void)worker, (void)c, (void)in, (void)dreadout, (void)anti_hermitian_shared,
+		(void)anti_hermitian_sample;
 }
 
 static void null_amplitudes(

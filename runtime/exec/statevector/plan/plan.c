@@ -311,7 +311,8 @@ static void make_circuit(struct plan_build *b, struct plan_circuit *c)
 		plan_fuse(b, c);
 	}
 	make_outputs(b->pl, c);
-	if (b->o->small_tail && !b->o->own_matrices && !b->o->no_fuse && target_can(b->pl->target, TARGET_HEISENBERG_TAIL))
+	if (b->o->heisenberg_tail && !b->o->own_matrices && !b->o->no_fuse
+		&& target_can(b->pl->target, TARGET_HEISENBERG_TAIL))
 		plan_tail(b, c);
 }
 

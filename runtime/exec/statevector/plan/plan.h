@@ -26,7 +26,7 @@ struct plan_step {
 	bool adjoint;
 	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
 	bool undo;                   /* the backward pass needs the states before it: see plan_backward_pass */
-	bool tail;                   /* the shortcut small_tail: no state goes through it (plan_heisenberg.c) */
+	bool tail; /* the exact optimisation heisenberg_tail: no state goes through it (plan_heisenberg.c) */
 	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
 	uint64_t control_mask, control_value;    /* acts where (index & mask) == value */
 	const uint8_t *bit;          /* targets in order, then controls; PREPARE: bits of the vector's index */
@@ -83,17 +83,17 @@ struct plan_options {
 	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
 	bool forward;                /* stages are cut for the forward pass alone, whether gradients follow or not */
-	bool small_tail; /* that shortcut may be taken; not with no_fuse or own_matrices, nor for ref */
+	bool heisenberg_tail; /* that optimisation may be taken; not with no_fuse or own_matrices, nor for ref */
 	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
 };
 
-/* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no small_tail. */
+/* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no heisenberg_tail. */
 static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= PLAN_DEEP_STEPS; }
 
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *pl);
 
-/* Is the circuit's last step the shortcut small_tail?  Qubits of the widest one, or 0. */
+/* Is the circuit's last step the exact optimisation heisenberg_tail?  Qubits of the widest one, or 0. */
 bool plan_has_tail(const struct plan_circuit *c);
 uint32_t plan_tail_qubits(const struct plan *pl);
 
@@ -112,7 +112,7 @@ bool plan_sums_near(const struct plan_circuit *c);
 /* Does the backward pass make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
 bool plan_lambda_near(const struct plan_circuit *c);
 /* Does the backward pass begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
- * one readout alone: what follows lambda is linear in its slope, which is known when all blocks have been there.  Batch rank does
+ * one readout alone: what follows lambda is linear in its readout gradient, which is known when all blocks have been there.  Batch rank does
  * not, but is counted as if. */
 bool plan_turns(const struct plan *pl, const struct plan_circuit *c);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with

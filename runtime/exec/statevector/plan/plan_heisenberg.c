@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The shortcut small_tail: the last matrices before outputs of few qubits as one that no state goes through.
+ * The exact optimisation heisenberg_tail: the last matrices before outputs of few qubits as one that no state goes through.
  *
  * With U their product on qubits T, all of an output's qubits among T, and P[k,c] = sum over the other qubits of
  * conj(psi[k]) psi[c] before them, <O> = sum_kc (U^+ O U)[k,c] P[k,c]: one matrix for all samples.  On the backward pass
- * lambda = U^+ (sum slope O) U psi, where U had to be undone twice and its cross matrix summed. */
+ * lambda = U^+ (sum dreadout O) U psi, where U had to be undone twice and its cross matrix summed. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
@@ -18,7 +18,7 @@ struct tail {
 	const struct plan_build *b;
 	struct plan_circuit *c;
 	uint64_t bits, passed;       /* T; bits of steps that stay behind it */
-	double off;                  /* operations an amplitude without the shortcut */
+	double off;                  /* operations an amplitude without the optimisation */
 };
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }

@@ -182,15 +182,16 @@ static void ref_forward(struct backend_state *b, unsigned worker, uint32_t c, co
 	observable_readouts(&b->pl->circuit[c], b->psi, readout);
 }
 
-static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c, const struct unit_input *in,
-	const double *slope, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
 {
 	const struct plan_circuit *pc = &b->pl->circuit[c];
 
 	(void)worker;
 	if (b->holds != c)           /* another circuit took the place: once more */
 		evolve(b, c, in, 0);
-	observable_lambda(pc, b->psi, slope, b->lambda);
+	observable_lambda(pc, b->psi, dreadout, b->lambda);
 	for (uint32_t k = pc->nstep; k-- > pc->first_cross; ) {
 		const struct plan_step *s = &pc->step[k];
 		bool own = b->pl->set.def[s->matrix]->cls == VALUE_SAMPLE;

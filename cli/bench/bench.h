@@ -85,7 +85,7 @@ struct bench_case {
 struct bench_pass {
 	uint32_t circuit, stage;
 	bool outputs, back;
-	bool turns;                  /* the backward pass begins in it: both are one pass (plan_turns) */
+	bool fuses_last; /* the backward pass begins in it: both are one pass (plan_fuses_last) */
 	double seconds;              /* the least of the calls; 0: there was none */
 	double flops, bytes, expected, stream_share, fma_share;    /* of one sample; NAN: no limits */
 };

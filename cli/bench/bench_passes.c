@@ -11,15 +11,21 @@
 /* Passes of a circuit one way: its stages, then readouts or lambda. */
 static unsigned ways(bool gradient) { return gradient ? 2 : 1; }
 
-static void add_pass(struct bench_result *r, const struct plan *pl, uint32_t circuit, uint32_t stage, bool back, bool turns)
+static void add_pass(struct bench_result *r, const struct plan *pl, uint32_t circuit,
+	uint32_t stage, bool back, bool fuses_last)
 {
 	const struct plan_circuit *c = &pl->circuit[circuit];
 	struct bench_pass *p = &r->pass[r->npass++];
 	double flops, bytes;
 
-	*p = (struct bench_pass){ .circuit = circuit, .stage = stage, .outputs = stage == c->nstage, .back = back, .turns = turns, .seconds = INFINITY };
+	*p = (struct bench_pass){ .circuit = circuit,
+		.stage = stage,
+		.outputs = stage == c->nstage,
+		.back = back,
+		.fuses_last = fuses_last,
+		.seconds = INFINITY };
 	plan_pass(pl, c, stage, back, &p->flops, &p->bytes);
-	if (!turns)
+	if (!fuses_last)
 		return;
 	plan_pass(pl, c, stage, true, &flops, &bytes);
 	p->flops += flops;
@@ -36,10 +42,11 @@ static void list_passes(struct bench_result *r, const struct plan *pl, bool grad
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		for (unsigned back = 0; back < ways(gradient); back++)
 			for (uint32_t k = 0; k <= pl->circuit[c].nstage; k++) {
-				bool turns = gradient && k + 1 == pl->circuit[c].nstage && plan_turns(pl, &pl->circuit[c]);
+				bool fuses_last = gradient && k + 1 == pl->circuit[c].nstage
+					&& plan_fuses_last(pl, &pl->circuit[c]);
 
-				if (!(back && turns))
-					add_pass(r, pl, c, k, back, turns);
+				if (!(back && fuses_last))
+					add_pass(r, pl, c, k, back, fuses_last);
 			}
 }
 
@@ -53,7 +60,10 @@ void bench_passes_note(struct bench_result *r, const struct evaluator *ev, bool 
 		struct bench_pass *p = &r->pass[k];
 		const struct plan_seconds *s = &statevector_passes(ev, p->circuit)[p->stage];
 
-		p->seconds = fmin(p->seconds, p->turns ? s->forward + s->back : p->back ? s->back : s->forward);
+		p->seconds = fmin(p->seconds,
+			p->fuses_last     ? s->forward + s->back
+				: p->back ? s->back
+					  : s->forward);
 	}
 }
 
@@ -69,7 +79,9 @@ void bench_passes_expect(struct bench_result *r, const struct plan *pl, const st
 			continue;
 		stage = mem_alloc(c->nstage + 1, sizeof *stage);
 		plan_seconds(pl, c, l, stage, &all);
-		p->expected = p->back ? stage[p->stage].back : stage[p->stage].forward + (p->turns ? stage[p->stage].back : 0);
+		p->expected = p->back
+			? stage[p->stage].back
+			: stage[p->stage].forward + (p->fuses_last ? stage[p->stage].back : 0);
 		free(stage);
 		if (p->seconds > 0) {
 			p->stream_share = p->bytes / l->stream_gb_s * 1e-9 / p->seconds;
@@ -109,7 +121,7 @@ void bench_passes_json(const struct bench_result *r, struct buf *out)
 		put_number("flops", p->flops, out);
 		put_number("share_of_stream", p->stream_share, out);
 		put_number("share_of_fma", p->fma_share, out);
-		buf_printf(out, ", \"turns\": %s}", p->turns ? "true" : "false");
+		buf_printf(out, ", \"turns\": %s}", p->fuses_last ? "true" : "false");
 		before = ", ";
 	}
 	buf_str(out, *before == '[' ? "[]" : "]");
@@ -127,7 +139,10 @@ void bench_passes_text(const struct bench_result *r, struct buf *out)
 		if (p->outputs)
 			snprintf(name, sizeof name, "%s", p->back ? "lambda" : "readouts");
 		else
-			snprintf(name, sizeof name, "stage %u %s", p->stage, p->turns ? "forward and back" : p->back ? "back" : "forward");
+			snprintf(name, sizeof name, "stage %u %s", p->stage,
+				p->fuses_last     ? "forward and back"
+					: p->back ? "back"
+						  : "forward");
 		bench_seconds_text(p->seconds, text);
 		buf_printf(out, "  pass %s: %s, %.3g GB, %.3g GFLOP", name, text, p->bytes * 1e-9, p->flops * 1e-9);
 		if (isfinite(p->stream_share)) {

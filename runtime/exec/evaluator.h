@@ -141,7 +141,7 @@ uint64_t evaluator_draw_key(const struct evaluator *ev);
 uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gradient,
 	readout_gradient_fn fn, void *ctx, double *readout);
 
-/* Entries of a unit's result vector: sums of cross matrices (or weight gradients, by
+/* Entries of a unit's result vector: sums of reduced transition matrices (or weight gradients, by
  * method), then the head's gradient. */
 size_t evaluator_vector(const struct evaluator *ev);
 

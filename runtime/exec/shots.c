@@ -203,7 +203,8 @@ static void turn_wire(cplx *psi, uint32_t nwire, uint32_t wire, uint8_t letter)
 }
 
 /* p[2^nwire] = the cumulated distribution in the bases of group k; the total. */
-static double distribution(const struct shot_groups *g, uint32_t k, const cplx *psi, cplx *turned, double *p)
+static double distribution(const struct shot_groups *g, uint32_t k, const cplx *psi, cplx *rotated,
+	double *p)
 {
 	const uint8_t *letter = g->letter + (size_t)k * g->nwire;
 	const uint64_t n = UINT64_C(1) << g->nwire;
@@ -212,9 +213,9 @@ static double distribution(const struct shot_groups *g, uint32_t k, const cplx *
 	for (uint32_t w = 0; w < g->nwire; w++)
 		if (letter[w] == PAULI_X || letter[w] == PAULI_Y) {
 			if (from == psi)
-				memcpy(turned, psi, n * sizeof *turned);
-			from = turned;
-			turn_wire(turned, g->nwire, w, letter[w]);
+				memcpy(rotated, psi, n * sizeof *rotated);
+			from = rotated;
+			turn_wire(rotated, g->nwire, w, letter[w]);
 		}
 	for (uint64_t i = 0; i < n; i++)
 		p[i] = creal(from[i]) * creal(from[i]) + cimag(from[i]) * cimag(from[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Cross matrices, as far as gradients of unitary matrices need them.
+ * Reduced transition matrices, as far as gradients of unitary matrices need them.
  *
- * The cross matrix of a step is Y[r,c] = sum conj(lambda[r]) psi[c] over what the step leaves alone, both states being those
+ * The reduced transition matrix of a step is Y[r,c] = sum conj(lambda[r]) psi[c] over what the step leaves alone, both states being those
  * behind it. A unitary U changes by dU = i A U, A Hermitian, and so dL = -2 Im sum A[r,c] Y[r,c]: the part of Y that equals
  * its own conjugate transpose gives nothing, and d * d real numbers are all that is wanted:
  *
@@ -25,8 +25,8 @@ static inline void anti_hermitian_add(unsigned d, const cplx *y, double *s)
 	}
 }
 
-/* A cross matrix that has this s: its lower triangle is 0. */
-static inline void anti_hermitian_cross(unsigned d, const double *s, cplx *y)
+/* A reduced transition matrix that has this s: its lower triangle is 0. */
+static inline void anti_hermitian_transition(unsigned d, const double *s, cplx *y)
 {
 	for (unsigned r = 0; r < d; r++)
 		for (unsigned c = 0; c < d; c++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From angles to small matrices, and from cross matrices back to angles.
+ * From angles to small matrices, and from reduced transition matrices back to angles.
  *
  * Matrices are built once per step (shared) or once per sample; gradients come
- * back as one cross matrix per matrix, whatever its number of uses, and run in
+ * back as one reduced transition matrix per matrix, whatever its number of uses, and run in
  * reverse through the definition: products, embeddings, gates, angles.
  *
  * A matrix of k targets has d = 2^k rows; row-major, complex double. */
@@ -47,13 +47,13 @@ void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr
 /* Matrix m for nsample samples with their own expression values: u[s] + offset[m]. */
 void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u);
 
-/* Reverse (matrix_reverse.c): anti_hermitian + offset[m] holds what gradients need of the cross matrix Y of matrix m (anti_hermitian.h; sum over its
+/* Reverse (matrix_reverse.c): anti_hermitian + offset[m] holds what gradients need of the reduced transition matrix Y of matrix m (anti_hermitian.h; sum over its
  * uses and samples) for every m that cross[m] marks (NULL: all). Goes from high numbers to low through the
  * matrices that need[m] marks (NULL: all; with each those it refers to), and adds dL/d(expression) into
  * dexpr[program->nexpr]. u, kept: of matrix_build with the same values; kept may be NULL, for the same result later.
  * pauli_gradient[offset[n]]: scratch. */
 void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u,
-	const cplx *kept, const bool *need, const bool *cross, const double *anti_hermitian,
+	const cplx *kept, const bool *need, const bool *transition, const double *anti_hermitian,
 	double *pauli_gradient, double *dexpr);
 
 /* One item as a 2^ntarget square matrix embedded on the local wires (controls

@@ -318,7 +318,7 @@ static double derivative_of(unsigned dim, const cplx *du, const cplx *x)
 	return 2 * sum;
 }
 
-/* The derivatives by the angles of a gate whose own cross matrix is x. */
+/* The derivatives by the angles of a gate whose own reduced transition matrix is x. */
 static void gate_derivatives(const struct program *p, const struct item *it, unsigned dim,
 	const double *expr_value, const cplx *x, double *dexpr)
 {
@@ -338,8 +338,8 @@ static void gate_derivatives(const struct program *p, const struct item *it, uns
 void item_derivatives(const struct matrix_set *s, const struct item *it, unsigned dim,
 	const double *expr_value, const cplx *q, double *dexpr)
 {
-	cplx turned[MATRIX_ENTRIES_MAX];
+	cplx adjoint[MATRIX_ENTRIES_MAX];
 	if (it->adjoint)             /* Re tr(dG^+T q) = Re tr(dG^T q^+) */
-		matrix_adjoint(dim, q, turned);
-	gate_derivatives(s->program, it, dim, expr_value, it->adjoint ? turned : q, dexpr);
+		matrix_adjoint(dim, q, adjoint);
+	gate_derivatives(s->program, it, dim, expr_value, it->adjoint ? adjoint : q, dexpr);
 }

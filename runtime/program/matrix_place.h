@@ -80,7 +80,7 @@ static inline const cplx *item_numbers(const struct matrix_set *s, const struct 
 	return own;
 }
 
-/* The cross matrix q of a gate gives the derivatives by its angles. */
+/* The reduced transition matrix q of a gate gives the derivatives by its angles. */
 void item_derivatives(const struct matrix_set *s, const struct item *it, unsigned dim,
 	const double *expr_value, const cplx *q, double *dexpr);
 

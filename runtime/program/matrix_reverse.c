@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From cross matrices back to angles, by Pauli components of the gradient.
+ * From reduced transition matrices back to angles, by Pauli components of the gradient.
  *
- * M = I_n ... I_1 has the cross matrix Y_n (anti_hermitian.h): dL = t_n(A) = -2 Im sum A[r,c] Y_n[r,c] for dM = i A M, A Hermitian. So t_n is
+ * M = I_n ... I_1 has the reduced transition matrix Y_n (anti_hermitian.h): dL = t_n(A) = -2 Im sum A[r,c] Y_n[r,c] for dM = i A M, A Hermitian. So t_n is
  * linear in A, and all of it is known from its values at the 4^wires Pauli words: real numbers, the Pauli components of the gradient. An item that changes
  * by dI_k = i A I_k gives t_k(A), of Y_k; the items being unitary, Y_(k-1) = I_k^T Y_k conj(I_k), so that
  * t_(k-1)(A) = t_k(I_k A I_k^+):
@@ -276,11 +276,11 @@ INLINE void to_angles(const struct back *b, unsigned d, const double *t, const s
 	}
 }
 
-/* t += the Pauli components of the gradient that the matrix' own cross matrix gives. */
+/* t += the Pauli components of the gradient that the matrix' own reduced transition matrix gives. */
 INLINE void begin(const struct back *b, unsigned d, uint32_t number, double *t)
 {
 	cplx y[MATRIX_ENTRIES_MAX];
-	anti_hermitian_cross(d, b->anti_hermitian + b->set->offset[number], y);
+	anti_hermitian_transition(d, b->anti_hermitian + b->set->offset[number], y);
 	add_pauli_gradients(d, y, t);
 }
 
@@ -292,7 +292,7 @@ static bool is_gate_alone(const struct matrix *m, const struct item_place *place
 static void alone_back(const struct back *b, const struct item *it, unsigned d, uint32_t number)
 {
 	cplx y[MATRIX_ENTRIES_MAX];
-	anti_hermitian_cross(d, b->anti_hermitian + b->set->offset[number], y);
+	anti_hermitian_transition(d, b->anti_hermitian + b->set->offset[number], y);
 	gate_derivatives(b, it, d, y, b->u + b->set->offset[number]);
 }
 
@@ -304,7 +304,7 @@ INLINE bool any(unsigned n, const double *t)
 	return false;
 }
 
-INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool cross)
+INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool transition)
 {
 	const struct matrix *m = b->set->def[number];
 	const struct item_place *place = b->set->place + b->set->first_place[number];
@@ -313,11 +313,11 @@ INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool
 	while (first < m->nitem && !place[first].varies)
 		first++;
 	if (m->nitem == 1 && is_gate_alone(m, place)) {      /* its Y is the gate's own */
-		if (cross)
+		if (transition)
 			alone_back(b, m->item, d, number);
 		if (!any(d * d, t))
 			return;
-	} else if (cross) {
+	} else if (transition) {
 		begin(b, d, number, t);
 	}
 	for (uint32_t i = m->nitem; i-- > first; ) {
@@ -336,7 +336,10 @@ INLINE void back_through(const struct back *b, unsigned d, uint32_t number, bool
 }
 
 #define BACK(name, target, d) \
-	target static void name(const struct back *b, uint32_t number, bool cross) { back_through(b, d, number, cross); }
+	target static void name(const struct back *b, uint32_t number, bool transition) \
+	{ \
+		back_through(b, d, number, transition); \
+	}
 BACK(back_2, , 2)
 BACK(back_4, , 4)
 BACK(back_8, , 8)
@@ -347,10 +350,11 @@ BACK(back_8_avx2, __attribute__((target("avx2"))), 8)
 #endif
 
 void matrix_reverse(const struct matrix_set *s, const double *expr_value, const cplx *u,
-	const cplx *kept, const bool *need, const bool *cross, const double *anti_hermitian,
+	const cplx *kept, const bool *need, const bool *transition, const double *anti_hermitian,
 	double *pauli_gradient, double *dexpr)
 {
-	void (*back[MATRIX_TARGETS_MAX + 1])(const struct back *b, uint32_t number, bool cross) = { NULL, back_2, back_4, back_8 };
+	void (*back[MATRIX_TARGETS_MAX + 1])(const struct back *b, uint32_t number,
+		bool transition) = { NULL, back_2, back_4, back_8 };
 	struct back b = { .set = s,
 		.expr_value = expr_value,
 		.u = u,
@@ -370,5 +374,5 @@ void matrix_reverse(const struct matrix_set *s, const double *expr_value, const 
 			memset(pauli_gradient + s->offset[m], 0, (s->offset[m + 1] - s->offset[m]) * sizeof *pauli_gradient);
 	for (uint32_t m = s->n; m-- > 0; )
 		if (s->def[m]->cls != VALUE_CONSTANT && (!need || need[m]))
-			back[s->def[m]->ntarget](&b, m, !cross || cross[m]);
+			back[s->def[m]->ntarget](&b, m, !transition || transition[m]);
 }

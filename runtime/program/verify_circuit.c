@@ -41,12 +41,12 @@ static void set_wires(struct walk *w, const struct apply *a, uint32_t from, enum
 }
 
 /* The wires from number `from` on are neither measured nor, if fresh is asked for, used. */
-static int check_unmeasured(struct walk *w, const struct apply *a, uint32_t from, bool fresh)
+static int check_unmeasured(struct walk *w, const struct apply *a, uint32_t from, bool on_zero)
 {
 	for (uint32_t i = from; i < a->nwire; i++) {
 		if (w->state[a->wire[i]] == WIRE_MEASURED)
 			return verify_fail(w->v, "wire %u was measured before", a->wire[i]);
-		if (fresh && w->state[a->wire[i]] != WIRE_FRESH)
+		if (on_zero && w->state[a->wire[i]] != WIRE_FRESH)
 			return verify_fail(w->v, "wire %u was used before", a->wire[i]);
 	}
 	return 0;

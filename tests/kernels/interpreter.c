@@ -45,7 +45,7 @@ struct block {
 	uint8_t local[BITS_MAX]; /* (nlocal) places, ascending, of the state before and after the stage */
 	int8_t at[BITS_MAX];           /* of a bit: its number among the block's; -1: outside */
 	const uint8_t *before, *after; /* (nstored) places of the bits */
-	uint64_t hot;                  /* bits that steps may change */
+	uint64_t changed;              /* bits that steps may change */
 	uint64_t outside;              /* value of the bits outside */
 };
 
@@ -69,9 +69,9 @@ static uint64_t local_places(const struct plan *pl, const struct plan_stage *s,
 	while (1u << nlane < plan_lanes(pl))
 		nlane++;
 	mask = (UINT64_C(1) << nlane) - 1;
-	for (unsigned k = 0; k < s->nhot; k++)
+	for (unsigned k = 0; k < s->nlocal; k++)
 		for (unsigned at = 0; at < nstored; at++)
-			if (bit_at[at] == s->hot[k])
+			if (bit_at[at] == s->local[k])
 				mask |= UINT64_C(1) << (at < nlane ? s->place[s->partner[at]] : at);
 	return mask;
 }
@@ -95,8 +95,8 @@ static struct block block_of(const struct plan *pl, const struct plan_circuit *c
 		b.at[bit_at[at]] = (int8_t)b.nlocal;
 		b.local[b.nlocal++] = (uint8_t)at;
 	}
-	for (unsigned n = 0; n < s->nhot; n++)
-		b.hot |= UINT64_C(1) << s->hot[n];
+	for (unsigned n = 0; n < s->nlocal; n++)
+		b.changed |= UINT64_C(1) << s->local[n];
 	check(sizeof(cplx) << b.nlocal <= pl->target->block_bytes || b.nlocal == b.nstored,
 		"a block is larger than the target's");
 	check(places_of(&b, b.before) == places_of(&b, b.after), "amplitudes leave a block");
@@ -155,7 +155,7 @@ static uint64_t with_row(const struct block *b, const struct plan_step *s, uint6
 static void check_step(const struct plan *pl, const struct block *b, const struct plan_step *s)
 {
 	for (unsigned k = 0; k < s->ntarget && !plan_diagonal(pl, s); k++)
-		check(b->hot >> s->bit[k] & 1 && b->at[s->bit[k]] >= 0,
+		check(b->changed >> s->bit[k] & 1 && b->at[s->bit[k]] >= 0,
 			"a step changes a bit that is not in its block");
 }
 
@@ -256,10 +256,10 @@ static void block_forward(struct pass *p, const struct block *b)
 
 static void block_back(struct pass *p, const struct block *b)
 {
-	for (uint32_t k = p->count; k-- > 0 && p->first + k >= p->c->first_cross;) {
+	for (uint32_t k = p->count; k-- > 0 && p->first + k >= p->c->first_transition;) {
 		const struct plan_step *s = &p->c->step[p->first + k];
 
-		if (s->cross)
+		if (s->transition)
 			add_transition(p->b->pl, b, s, p->b->block[0], p->b->block[1], p->y[k]);
 		for (unsigned n = 0; n < 2 && s->undo; n++)
 			apply(p->b->pl, b, s, matrix_of(p, s), true, p->b->block[n]);
@@ -317,7 +317,7 @@ static struct block whole_block(const struct backend_state *s, const struct plan
 	struct block b = { .nstored = stored_bits(s->pl, c),
 		.before = c->place,
 		.after = c->place,
-		.hot = UINT64_MAX };
+		.changed = UINT64_MAX };
 
 	memset(b.at, -1, sizeof b.at);
 	for (unsigned at = 0; at < b.nstored; at++)
@@ -470,7 +470,7 @@ static void add_sums(const struct pass *p, double *shared, double *own)
 		const struct plan_step *s = &p->c->step[p->first + k];
 		unsigned d = 1u << s->ntarget;
 
-		if (!s->cross || p->first + k < p->c->first_cross)
+		if (!s->transition || p->first + k < p->c->first_transition)
 			continue;
 		if (s->adjoint)
 			before_adjoint(d, matrix_of(p, s), p->y[k]);

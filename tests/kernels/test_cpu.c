@@ -305,8 +305,8 @@ static void test_alone(unsigned n)
 	program_free(j.p);
 }
 
-/* The way back that begins in forward's blocks: gradients are those of ref, readouts the bits of the forward pass alone. */
-static void test_turn(unsigned n, enum shape shape, enum isa isa)
+/* The backward pass that begins in forward's blocks: gradients are those of ref, readouts the bits of the forward pass alone. */
+static void test_fused_last(unsigned n, enum shape shape, enum isa isa)
 {
 	enum { SAMPLES = 3 };
 	struct job j = { .p = entangling_layers(n, 4, 1) };
@@ -317,8 +317,8 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 	struct outcome turned = outcome_new(j.p, SAMPLES), forward = outcome_new(j.p, SAMPLES);
 	struct err e = { 0, "" };
 	struct plan *pl = plan_new(j.p, &po, &e);
-	bool ran, turns = pl && plan_turns(pl, pl->circuit);
-	double worst, moved = 0, past;
+	bool ran, turns = pl && plan_fuses_last(pl, pl->circuit);
+	double worst, moved = 0, nontemporal;
 
 	j.weight = mem_alloc(j.p->nweight, sizeof(double));
 	j.want = outcome_new(j.p, SAMPLES);
@@ -330,7 +330,8 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 	tap_ok(ran && turns && worst < 1e-12, "%s, %u qubits: the backward pass begins in the forward pass, gradients off by %.2g", isa_name(isa), n, worst);
 	tap_ok(ran && !memcmp(turned.readout, forward.readout, SAMPLES * sizeof(double)), "and readouts are those without it");
 	if (turns)
-		moved = plan_moved_back(pl, pl->circuit, &pl->circuit->stage[pl->circuit->nstage - 1], &past);
+		moved = plan_moved_back(pl, pl->circuit,
+			&pl->circuit->stage[pl->circuit->nstage - 1], &nontemporal);
 	tap_ok(moved == ldexp(1, (int)n), "the last stage puts back both states, and forward is spared one: %g amplitudes", moved);
 	plan_free(pl);
 	outcome_release(&turned);
@@ -338,8 +339,8 @@ static void test_turn(unsigned n, enum shape shape, enum isa isa)
 	job_release(&j);
 }
 
-/* Rows that go past the caches are where the others are, with any lanes exchanged; those that are left out are as they were. */
-static void test_past(enum isa isa, enum precision precision)
+/* Rows that go by non-temporal stores are where the others are, with any lanes exchanged; those that are left out are as they were. */
+static void test_nontemporal(enum isa isa, enum precision precision)
 {
 	enum { BITS = 6, ROWS = 1 << BITS };
 	const struct kernels *k = kernels_find(isa, precision);
@@ -364,9 +365,9 @@ static void test_past(enum isa isa, enum precision precision)
 		k->scatter(block, got, 0, &r);
 		same = same && !memcmp(want, got, nbyte);
 		r.unset = 0x11;          /* bits that no lane changes places with */
-		for (unsigned past = 0; past < 3; past++) {
-			r.absent = past == 1 ? 0x29 : past == 2 ? ROWS : 0;
-			r.above = past == 2 ? ROWS : 0;
+		for (unsigned nontemporal = 0; nontemporal < 3; nontemporal++) {
+			r.absent = nontemporal == 1 ? 0x29 : nontemporal == 2 ? ROWS : 0;
+			r.above = nontemporal == 2 ? ROWS : 0;
 			memset(got, 1, nbyte);
 			k->scatter(block, got, 0, &r);
 			for (size_t n = 0; n < ROWS; n++) {
@@ -421,18 +422,18 @@ static void test_finish(enum isa isa, enum precision precision)
 	k->store(block, number, n);
 	k->store(matrix, u, 32);
 	for (unsigned lanes = 0; lanes < k->lanes; lanes++)
-		for (unsigned past = 0; past < 3; past++) {
+		for (unsigned nontemporal = 0; nontemporal < 3; nontemporal++) {
 			struct kernel_last last = { .step = &c->step, .u = matrix, .nz = FINISH_SIGNS, .sign_row = c->sign, .first = FINISH_ROWS, .out = out };
 
 			c->rows.swap = (struct kernel_swap){ lanes, { 3, 1, 0, 2 } };
 			c->rows.absent = 0;
 			memcpy(part, block, nbyte);
-			k->apply_fresh(part, FINISH_BITS, &c->step, matrix);
+			k->apply_on_zero(part, FINISH_BITS, &c->step, matrix);
 			memset(sum, 0, sizeof sum);
 			k->expect_z(part, FINISH_ROWS, 2 * FINISH_ROWS, c->sign, FINISH_SIGNS, sum);
 			k->scatter(part, want, 0, &c->rows);
-			c->rows.absent = past ? 0x52 : 0;
-			c->rows.above = past == 2 ? 0x40 : 0;
+			c->rows.absent = nontemporal ? 0x52 : 0;
+			c->rows.above = nontemporal == 2 ? 0x40 : 0;
 			memcpy(part, block, nbyte);
 			memset(out, 0, sizeof out);
 			k->finish(part, got, 0, &c->rows, &last);
@@ -524,7 +525,7 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	k->expect_z(psi, 0, SUM_ROWS, sign, 3, z);
 	k->store(u, unit, 8);
 	k->anti_hermitian(psi, lam, 12, &step, alone, false);
-	k->cross(psi, lam, 12, &step, r, false);
+	k->transition(psi, lam, 12, &step, r, false);
 	k->unapply(psi, lam, 12, &step, u, anti_hermitian, false, NULL);
 	for (unsigned lane = 0; lane < k->lanes; lane++) {
 		worst = tap_worst(worst, fabs(one[lane] - 1));
@@ -539,7 +540,7 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	free(lam);
 }
 
-/* ---- what gradients need of cross matrices ---- */
+/* ---- what gradients need of reduced transition matrices ---- */
 
 /* Memory comes filled with huge numbers: what a kernel reads must have been written. */
 static void fill_memory(void)
@@ -575,12 +576,12 @@ int main(void)
 	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
 		test_cancellation((enum isa)isa, PRECISION_SINGLE);
 		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
-		test_past((enum isa)isa, PRECISION_SINGLE);
-		test_past((enum isa)isa, PRECISION_DOUBLE);
+		test_nontemporal((enum isa)isa, PRECISION_SINGLE);
+		test_nontemporal((enum isa)isa, PRECISION_DOUBLE);
 		test_finish((enum isa)isa, PRECISION_SINGLE);
 		test_finish((enum isa)isa, PRECISION_DOUBLE);
-		test_turn(16, SHAPE_STATE, (enum isa)isa);
-		test_turn(16, SHAPE_SHARED, (enum isa)isa);
+		test_fused_last(16, SHAPE_STATE, (enum isa)isa);
+		test_fused_last(16, SHAPE_SHARED, (enum isa)isa);
 	}
 	test_alone(18);
 	test_alone(20);

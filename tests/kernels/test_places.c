@@ -98,13 +98,13 @@ static void test_random(void)
 
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
-static uint64_t hot_of(const struct plan_stage *s)
+static uint64_t local_of(const struct plan_stage *s)
 {
-	uint64_t hot = 0;
+	uint64_t local = 0;
 
-	for (unsigned k = 0; k < s->nhot; k++)
-		hot |= bit(s->hot[k]);
-	return hot;
+	for (unsigned k = 0; k < s->nlocal; k++)
+		local |= bit(s->local[k]);
+	return local;
 }
 
 /* Bits that are rows of the stage's blocks. */
@@ -112,8 +112,9 @@ static uint64_t rows_of(const struct plan_stage *s, unsigned nlane)
 {
 	uint64_t rows = 0;
 
-	for (unsigned k = 0; k < s->nhot; k++)
-		rows |= bit(s->place[s->hot[k]] < nlane ? s->partner[s->place[s->hot[k]]] : s->hot[k]);
+	for (unsigned k = 0; k < s->nlocal; k++)
+		rows |= bit(s->place[s->local[k]] < nlane ? s->partner[s->place[s->local[k]]]
+							  : s->local[k]);
 	return rows;
 }
 
@@ -165,10 +166,11 @@ static void test_legal(void)
 				const struct plan_stage *s = &c->stage[k];
 				uint64_t rows = rows_of(s, nlane);
 
-				good = good && (unsigned)__builtin_popcountll(rows) == s->nhot
-					&& legal(s->place, k + 1 < c->nstage ? s[1].place : c->place, nbit, rows, &moved);
+				good = good && (unsigned)__builtin_popcountll(rows) == s->nlocal
+					&& legal(s->place, k + 1 < c->nstage ? s[1].place : c->place,
+						nbit, rows, &moved);
 				runs = runs && plan_run(pl, s) == run_of(s, nbit, nlane, rows);
-				exchanged += rows != hot_of(s);
+				exchanged += rows != local_of(s);
 			}
 			for (unsigned b = 0; c->nprepare && c->nstage && b < nbit; b++)
 				kept = kept && c->stage[0].place[b] == b;
@@ -229,7 +231,8 @@ static void test_runs(const char *name, struct program *p, unsigned lg)
 	unsigned total = 0, large = 0;
 
 	for (uint32_t k = 0; k < c->nstage; k++)
-		if ((unsigned)__builtin_popcountll(plan_turned(pl, c, c->stage[k].first)) + 3 >= c->nbit) {
+		if ((unsigned)__builtin_popcountll(plan_nonzero(pl, c, c->stage[k].first)) + 3
+			>= c->nbit) {
 			total += plan_run(pl, &c->stage[k]);
 			large++;
 		}

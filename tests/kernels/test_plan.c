@@ -90,19 +90,19 @@ static void test_pooling(void)
 	build_z(&b, 0, 3);
 	p = build_done(&b);
 	expect_steps(p, &single,
-		"  step 0     m6       shared   dense       cross  on 0 1\n"
-		"  step 1     m7       shared   dense       cross  on 2 3\n"
-		"  step 2     m5       constant permutation        on 2 if 0\n"
-		"  step 3     m5       constant permutation        on 3 if 1\n"
-		"  step 4     m8       shared   dense       cross  on 2 3\n",
+		"  step 0     m6       shared   dense       gradient  on 0 1\n"
+		"  step 1     m7       shared   dense       gradient  on 2 3\n"
+		"  step 2     m5       constant permutation           on 2 if 0\n"
+		"  step 3     m5       constant permutation           on 3 if 1\n"
+		"  step 4     m8       shared   dense       gradient  on 2 3\n",
 		"rotations of pooling blocks go to their neighbours");
 	plain.no_fuse = true;
 	expect_steps(p, &plain,
-		"  step 0     m0       shared   dense       cross  on 0 1\n"
-		"  step 1     m0       shared   dense       cross  on 2 3\n"
-		"  step 2     m1       shared   dense       cross  on 0 2\n"
-		"  step 3     m1       shared   dense       cross  on 1 3\n"
-		"  step 4     m0       shared   dense       cross  on 2 3\n",
+		"  step 0     m0       shared   dense       gradient  on 0 1\n"
+		"  step 1     m0       shared   dense       gradient  on 2 3\n"
+		"  step 2     m1       shared   dense       gradient  on 0 2\n"
+		"  step 3     m1       shared   dense       gradient  on 1 3\n"
+		"  step 4     m0       shared   dense       gradient  on 2 3\n",
 		"or stay where they are");
 	program_free(p);
 }
@@ -124,9 +124,9 @@ static void test_sharing(void)
 	build_z(&b, 0, 3);
 	p = build_done(&b);
 	expect_steps(p, &single,
-		"  step 0     m3       sample   dense              on 2\n"
-		"  step 1     m4       shared   dense       cross  on 0 1\n"
-		"  step 2     m5       shared   dense       cross  on 2 3\n",
+		"  step 0     m3       sample   dense                 on 2\n"
+		"  step 1     m4       shared   dense       gradient  on 0 1\n"
+		"  step 2     m5       shared   dense       gradient  on 2 3\n",
 		"shared matrices take constants, per-sample ones stay apart, swaps are labels");
 	program_free(p);
 	b = build_new(7, 0, 1);
@@ -140,8 +140,8 @@ static void test_sharing(void)
 	build_z(&b, 0, 3);
 	p = build_done(&b);
 	expect_steps(p, &single,
-		"  step 0     m2       shared   dense       cross  on 0 1\n"
-		"  step 1     m2       shared   dense       cross  on 2 3\n",
+		"  step 0     m2       shared   dense       gradient  on 0 1\n"
+		"  step 1     m2       shared   dense       gradient  on 2 3\n",
 		"equal products are one matrix");
 	program_free(p);
 }
@@ -313,7 +313,7 @@ static void test_seconds(void)
 	program_free(p);
 }
 
-/* Steps whose cross matrix is wanted and that are undone; of all that want one. */
+/* Steps whose reduced transition matrix is wanted and that are undone; of all that want one. */
 static unsigned undone(const struct program *p, unsigned *all)
 {
 	struct plan_options o = single;
@@ -324,8 +324,8 @@ static unsigned undone(const struct program *p, unsigned *all)
 	pl = plan_of(p, &o);
 	*all = 0;
 	for (uint32_t k = 0; k < pl->circuit->nstep; k++) {
-		*all += pl->circuit->step[k].cross;
-		n += pl->circuit->step[k].cross && pl->circuit->step[k].undo;
+		*all += pl->circuit->step[k].transition;
+		n += pl->circuit->step[k].transition && pl->circuit->step[k].undo;
 	}
 	plan_free(pl);
 	return n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels one against another: the sums of the backward pass against whole cross matrices; matrices that do cx on
+ * Kernels one against another: the sums of the backward pass against whole reduced transition matrices; matrices that do cx on
  * their way against cx of their own. */
 #include "config.h"
 #include <math.h>
@@ -25,7 +25,7 @@ static void keep_form(enum kernel_form form, unsigned d, double *s)
 		}
 }
 
-/* The largest difference between what `cross` says of lane `lane` (or all, -1) and the sums s, which are `stride` apart. */
+/* The largest difference between what `transition` says of lane `lane` (or all, -1) and the sums s, which are `stride` apart. */
 static double anti_hermitian_apart(const struct kernels *k, const struct kernel_step *step, const double *all, int lane, const double *s, unsigned stride)
 {
 	unsigned d = 1u << step->ntarget;
@@ -83,7 +83,7 @@ static void test_anti_hermitian(enum isa isa, enum precision precision)
 			}
 			k->store(u, unit, 2 * d * d);
 			memset(all, 0, 2 * 64 * KERNEL_LANES_MAX * sizeof *all);
-			k->cross(psi, lam, NBIT, &step, all, true);
+			k->transition(psi, lam, NBIT, &step, all, true);
 			k->anti_hermitian(psi, lam, NBIT, &step, sum[0], lanes > 1);
 			k->unapply(psi, lam, NBIT, &step, u, sum[1], lanes > 1, NULL);
 			for (unsigned way = 0; way < 2; way++)

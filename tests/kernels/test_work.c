@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a plan costs: operations and bytes by hand, and steps on fresh qubits as the kernels take them. */
+ * What a plan costs: operations and bytes by hand, and steps on qubits that are |0> as the kernels take them. */
 #include "config.h"
 #include <math.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void rotations(struct build *b, uint32_t first, uint32_t nwire)
 
 /* Rotations of 8 qubits, alone or in pairs, each of which writes all amplitudes where the qubits of those behind it are 0;
  * then cx. */
-static void test_fresh(void)
+static void test_on_zero(void)
 {
 	struct build b = build_new(24, 0, 1);
 	uint32_t x = build_gate(&b, GATE_PAULI, 1, NULL);
@@ -75,7 +75,9 @@ static void test_fresh(void)
 }
 
 /* Of a circuit's steps: for how many the plan counts what the kernels do. */
-struct counted { unsigned fresh, fresh_done, fresh_planned, along, along_wrong; };
+struct counted {
+	unsigned on_zero, on_zero_done, on_zero_planned, along, along_wrong;
+};
 /* Of its stages: which put back less than all in the backward pass, and where the plan counts something else. */
 struct put_back { unsigned less, wrong; };
 
@@ -97,12 +99,12 @@ static void compare(const struct plan *pl, const struct cpu_circuit *c, struct c
 			const struct plan_step *st = &c->plan->step[j];
 			struct plan_visited_step planned = plan_visit_step(pl, &v, st);
 			const struct cpu_op *op = op_of(&c->stage[k], st);
-			bool fresh = op && op->fresh;
+			bool on_zero = op && op->on_zero;
 			unsigned along = op ? op->ndiagonal : 0;
 
-			n->fresh += fresh && planned.fresh;
-			n->fresh_done += fresh && !planned.fresh;
-			n->fresh_planned += planned.fresh && !fresh;
+			n->on_zero += on_zero && planned.on_zero;
+			n->on_zero_done += on_zero && !planned.on_zero;
+			n->on_zero_planned += planned.on_zero && !on_zero;
 			n->along += along && along == planned.along;
 			n->along_wrong += along != planned.along;
 		}
@@ -116,7 +118,7 @@ static void compare_back(const struct plan *pl, const struct cpu_circuit *c, str
 		struct plan_visited v = plan_visit(pl, c->plan, s);
 		unsigned unread = (unsigned)__builtin_popcountll(c->stage[k].unread);
 
-		if (c->plan->first_cross >= s->first)
+		if (c->plan->first_transition >= s->first)
 			continue;        /* it puts nothing back */
 		n->less += unread > 0;
 		n->wrong += v.kept != ldexp(v.back, -(int)unread);
@@ -157,8 +159,9 @@ static void test_layer(void)
 	pl = plan_of(p, SHAPE_SHARED, 0);
 	s = state_of(pl);
 	compare(pl, s->circuit, &n);
-	tap_ok(n.fresh >= 9 && n.fresh_done + n.fresh_planned == 0, "a layer: %u steps are fresh, %u for the kernels alone, %u for the plan alone",
-		n.fresh, n.fresh_done, n.fresh_planned);
+	tap_ok(n.on_zero >= 9 && n.on_zero_done + n.on_zero_planned == 0,
+		"a layer: %u steps are fresh, %u for the kernels alone, %u for the plan alone",
+		n.on_zero, n.on_zero_done, n.on_zero_planned);
 	backend_cpu.free(s);
 	plan_free(pl);
 	program_free(p);
@@ -215,7 +218,9 @@ static void test_written(void)
 	p = build_done(&b);
 	pl = plan_of(p, SHAPE_SHARED, 0);
 	last = &pl->circuit->stage[pl->circuit->nstage - 1];
-	written = 8 * (double)((1 << 24) - (1 << __builtin_popcountll(plan_turned(pl, pl->circuit, last->first))));
+	written = 8
+		* (double)((1 << 24)
+			- (1 << __builtin_popcountll(plan_nonzero(pl, pl->circuit, last->first))));
 	seconds = plan_floor(pl, false, 1, &l);
 	tap_ok(pl->circuit->nstage > 1 && written > 64e6 && fabs(seconds / (written / 10e9) - 1) < 1e-9, "%g bytes are written at 10 GB/s: %g s",
 		written, seconds);
@@ -270,7 +275,7 @@ static void test_start(enum shape shape)
 	program_free(all);
 }
 
-/* Whatever the circuit: a step that is not counted as fresh is not done so, and most that are counted are done. */
+/* Whatever the circuit: a step that is not counted as on |0> is not done so, and most that are counted are done. */
 static void test_random(void)
 {
 	struct counted n = { 0 };
@@ -293,8 +298,9 @@ static void test_random(void)
 		plan_free(pl);
 		program_free(p);
 	}
-	tap_ok(n.fresh > NPROGRAM && n.fresh_done == 0 && n.fresh_planned < n.fresh,
-		"random circuits: %u steps are fresh, %u for the kernels alone, %u for the plan alone", n.fresh, n.fresh_done, n.fresh_planned);
+	tap_ok(n.on_zero > NPROGRAM && n.on_zero_done == 0 && n.on_zero_planned < n.on_zero,
+		"random circuits: %u steps are fresh, %u for the kernels alone, %u for the plan alone",
+		n.on_zero, n.on_zero_done, n.on_zero_planned);
 	tap_ok(n.along > 0 && n.along_wrong <= n.along, "%u take diagonal steps along as planned, %u otherwise", n.along, n.along_wrong);
 	tap_ok(back.less > 0 && back.wrong == 0, "%u stages put back what is read before them and no more, %u not what is planned", back.less, back.wrong);
 	tap_ok(apart == 0, "passes have the operations of their plans, but for %u circuits", apart);
@@ -313,7 +319,8 @@ static void test_cache_bytes(enum shape shape)
 	build_z(&b, 0, 0);
 	p = build_done(&b);
 	pl = plan_of(p, shape, 0);
-	most = backend_cpu.bank->bytes(pl, (uint32_t)(2 * n)) - backend_cpu.bank->bytes(pl, (uint32_t)n);
+	most = backend_cpu.state_cache->bytes(pl, (uint32_t)(2 * n))
+		- backend_cpu.state_cache->bytes(pl, (uint32_t)n);
 	tap_ok(most >= n * one, "%s: a cache of %llu more states asks for %llu bytes", shape == SHAPE_SAMPLES ? "batched" : "shared",
 		(unsigned long long)n, (unsigned long long)most);
 	plan_free(pl);
@@ -325,7 +332,7 @@ int main(void)
 	for (int k = ISA_BASELINE; k <= (int)isa_best(); k++) {
 		isa = (enum isa)k;
 		tap_note("%s", isa_name(isa));
-		test_fresh();
+		test_on_zero();
 		test_layer();
 		test_along();
 		test_written();

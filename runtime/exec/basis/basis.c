@@ -311,12 +311,12 @@ static void basis_count(const void *state, struct optimisation_use *use)
 static int basis_begin(void *state, struct err *e)
 {
 	struct basis *k = state;
-	const struct bank_ops *cache = k->sv->backend->bank;
+	const struct state_cache_ops *cache = k->sv->backend->state_cache;
 	uint64_t need = cache->bytes(k->pl, k->r), have;
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
 	int code = statevector_states(k->sv, e);
 
-	if (code || k->nbank >= k->r)
+	if (code || k->ncached >= k->r)
 		return code;
 	have = statevector_memory_left(k->sv);
 	if (need > have)
@@ -325,10 +325,10 @@ static int basis_begin(void *state, struct err *e)
 			"smaller batches need fewer, and without the optimisation (run.optimizations: none, --optimizations=none) there are none",
 			memory_text((double)need, 0, needed), k->r, program_nwire(k->pl->program),
 			memory_text((double)have, 0, available));
-	k->nbank = 0;
+	k->ncached = 0;
 	if (cache->reserve(k->sv->state, k->r, e))
 		return -ERR_CONFIG;
-	k->nbank = k->r;
+	k->ncached = k->r;
 	return 0;
 }
 
@@ -354,7 +354,7 @@ static int basis_forward(void *state, unsigned worker, uint32_t unit, double *re
 	w->input.whole = true;
 	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++) {
 		sv->backend->forward(sv->state, worker, c, &w->input, true, w->readout[c]);
-		sv->backend->bank->keep(sv->state, worker, c, unit);
+		sv->backend->state_cache->keep(sv->state, worker, c, unit);
 	}
 	return code;
 }
@@ -365,7 +365,7 @@ static int basis_join(void *state, struct err *e)
 	int code = 0;
 
 	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++)
-		code = k->sv->backend->bank->overlaps(k->sv->state, c, k->r,
+		code = k->sv->backend->state_cache->overlaps(k->sv->state, c, k->r,
 			k->m + (size_t)k->first_form[c] * k->r * k->r, e);
 	if (!code && !k->proved)
 		code = rank_prove(k, e);
@@ -403,7 +403,7 @@ static int basis_backward(void *state, unsigned worker, uint32_t unit, const dou
 	adjoint_clear(sv, w);
 	w->input.whole = true;
 	for (uint32_t c = 0; c < k->pl->ncircuit; c++)
-		sv->backend->bank->backward(sv->state, worker, c, &w->input, unit, k->r,
+		sv->backend->state_cache->backward(sv->state, worker, c, &w->input, unit, k->r,
 			k->a + (size_t)k->first_form[c] * k->r * k->r, w->anti_hermitian_shared,
 			w->anti_hermitian_sample);
 	return adjoint_vector(sv, w, first, count, v, e);

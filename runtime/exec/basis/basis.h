@@ -45,7 +45,7 @@ struct basis {
 	double *dreadout; /* (nsample, nform) */
 	double *value;    /* (nworker, nform) room */
 	double *read;     /* (nreadout) of a sample that is checked */
-	uint32_t nbank;   /* states that the backend has room for side by side */
+	uint32_t ncached; /* states that the backend has room for side by side */
 	struct arena arena;
 };
 

@@ -28,7 +28,7 @@ static bool outputs_are_forms(const struct plan *pl)
 static bool encoding_is_trained(const struct plan *pl)
 {
 	for (uint32_t m = 0; m < pl->set.n; m++)
-		if (pl->cross[m] && pl->set.def[m]->cls == VALUE_SAMPLE)
+		if (pl->transition[m] && pl->set.def[m]->cls == VALUE_SAMPLE)
 			return true;
 	return false;
 }
@@ -113,8 +113,9 @@ static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool grad
 {
 	return (uint64_t)r * r * pl->program->nreadout <= RANK_ENTRIES_MAX
 		&& (2 * (uint64_t)r + 8) * sketch_entries(pl) <= RANK_ENTRIES_MAX
-		&& backend_of(pl->target)->bank->bytes(pl, r) <= RANK_BYTES_MAX
-		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again) <= rank_cost_off(pl, nsample, gradient);
+		&& backend_of(pl->target)->state_cache->bytes(pl, r) <= RANK_BYTES_MAX
+		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again)
+		<= rank_cost_off(pl, nsample, gradient);
 }
 
 /* Costs grow with r. */

@@ -88,10 +88,10 @@ static void matrix_functional(const struct factor *f, uint32_t column, cplx *w)
 	memset(w, 0, f->nentry * sizeof *w);
 	for (unsigned x = 0; x < d; x++)
 		for (unsigned z = 0; z < d; z++) {
-			cplx turn = phase(f->first + x * d + z, column) / d;
+			cplx factor_i = phase(f->first + x * d + z, column) / d;
 
 			for (unsigned r = 0; r < d; r++)
-				w[r * d + (r ^ x)] += __builtin_parity(r & z) ? -turn : turn;
+				w[r * d + (r ^ x)] += __builtin_parity(r & z) ? -factor_i : factor_i;
 		}
 }
 

@@ -172,7 +172,7 @@ bool rank_basis(uint32_t n, uint32_t ncol, double *y, uint32_t max, uint32_t *ra
 	if (ok && k <= max) {
 		pack(n, k, max, c);
 		solve(n, k, pivot, c, square);
-		for (uint32_t turn = 0; turn < 8 * k && largest(n, k, c, &row, &column); turn++) {
+		for (uint32_t round = 0; round < 8 * k && largest(n, k, c, &row, &column); round++) {
 			exchange(n, k, row, column, c, square);
 			pivot[column] = row;
 		}

@@ -27,10 +27,10 @@ struct unit_input {
 
 struct backend_state;
 
-/* A bank holds, per circuit, the final states of units 0 .. ceil(nstate / width) - 1: state k is sample
+/* A state cache holds, per circuit, the final states of units 0 .. ceil(nstate / width) - 1: state k is sample
  * k % width of unit k / width. */
-struct bank_ops {
-	/* Bytes of a bank of nstate states of every circuit, buffers included. */
+struct state_cache_ops {
+	/* Bytes of nstate states of every circuit, buffers included. */
 	uint64_t (*bytes)(const struct plan *pl, uint32_t nstate);
 	/* Room for nstate states; keeps what it has where that is enough. */
 	int (*reserve)(struct backend_state *b, uint32_t nstate, struct err *e);
@@ -67,11 +67,11 @@ struct backend {
 	 * final state stays with the worker until the next forward of the same circuit or until
 	 * backward consumed it. keep: backward will follow (for several circuits the states of all
 	 * may be kept, or recomputed: the backend's choice, the result is the same); unless in->whole, forward may
-	 * begin with that, and the final state is not there (plan_turns). */
+	 * begin with that, and the final state is not there (plan_fuses_last). */
 	void (*forward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, bool keep, double *readout);
 	/* lambda = sum_k dreadout[s * nreadout(c) + k] O_k psi, then the adjoint sweep.  Adds what
-	 * gradients need of the cross matrix (see anti_hermitian.h) of every matrix m that plan->cross marks into
+	 * gradients need of the reduced transition matrix (see anti_hermitian.h) of every matrix m that plan->transition marks into
 	 * anti_hermitian_shared + offset[m] (classes CONSTANT, SHARED: summed over the samples of the unit in a fixed
 	 * order) or anti_hermitian_sample[s] + offset[m] (class SAMPLE).
 	 * Follows forward(c, keep) with the same input. */
@@ -87,7 +87,7 @@ struct backend {
 	 * readouts and lambda; NULL where no state is shared. */
 	const struct plan_seconds *(*passes)(const struct backend_state *b, uint32_t c);
 	/* Optional (NULL): many final states side by side, for batch rank. */
-	const struct bank_ops *bank;
+	const struct state_cache_ops *state_cache;
 	void (*free)(struct backend_state *b);
 };
 

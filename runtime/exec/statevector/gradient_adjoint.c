@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is done with the cross matrices of the backward pass (anti_hermitian.h). */
+ * What is done with the reduced transition matrices of the backward pass (anti_hermitian.h). */
 #include "config.h"
 #include "runtime/exec/statevector/gradient_adjoint.h"
 
@@ -18,20 +18,20 @@ static void clear_marked(const struct statevector *sv, const bool *mark, double 
 				entries(sv, m) * sizeof *anti_hermitian);
 }
 
-/* One sample's per-sample cross matrices become weight gradients. */
+/* One sample's per-sample reduced transition matrices become weight gradients. */
 static void reverse_sample(const struct statevector *sv, struct scratch *w, uint32_t s)
 {
 	memset(w->dexpr, 0, sv->p->nexpr * sizeof *w->dexpr);
 	matrix_reverse(&sv->pl->set, w->value[s], w->u[s], NULL, sv->reverse_sample,
-		sv->cross_sample, w->anti_hermitian_sample[s], w->pauli_gradient, w->dexpr);
+		sv->transition_sample, w->anti_hermitian_sample[s], w->pauli_gradient, w->dexpr);
 	program_eval_reverse(sv->p, w->value[s], w->dexpr, w->gradient);
 }
 
 void adjoint_clear(const struct statevector *sv, struct scratch *w)
 {
-	clear_marked(sv, sv->cross_shared, w->anti_hermitian_shared);
+	clear_marked(sv, sv->transition_shared, w->anti_hermitian_shared);
 	for (uint32_t s = 0; s < sv->pl->width && sv->direct; s++)
-		clear_marked(sv, sv->cross_sample, w->anti_hermitian_sample[s]);
+		clear_marked(sv, sv->transition_sample, w->anti_hermitian_sample[s]);
 }
 
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
@@ -54,10 +54,11 @@ int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32
 	bool good = true;
 	size_t at = 0;
 
-	for (uint32_t k = 0; k < sv->ncross; k++) {
-		size_t n = entries(sv, sv->cross[k]);
+	for (uint32_t k = 0; k < sv->ntransition; k++) {
+		size_t n = entries(sv, sv->transition[k]);
 
-		good &= fixed_from_all(w->anti_hermitian_shared + sv->pl->set.offset[sv->cross[k]],
+		good &= fixed_from_all(w->anti_hermitian_shared
+				+ sv->pl->set.offset[sv->transition[k]],
 			n, v + at);
 		at += n;
 	}
@@ -87,15 +88,15 @@ void adjoint_finish(struct statevector *sv, const struct fixed *sum, double *gra
 	size_t at = 0;
 
 	memset(gradient, 0, p->nweight * sizeof *gradient);
-	for (uint32_t k = 0; k < sv->ncross; k++) {
-		double *anti_hermitian = sv->anti_hermitian + sv->pl->set.offset[sv->cross[k]];
+	for (uint32_t k = 0; k < sv->ntransition; k++) {
+		double *anti_hermitian = sv->anti_hermitian + sv->pl->set.offset[sv->transition[k]];
 
-		for (size_t i = 0, n = entries(sv, sv->cross[k]); i < n; i++, at++)
+		for (size_t i = 0, n = entries(sv, sv->transition[k]); i < n; i++, at++)
 			anti_hermitian[i] = fixed_value(sum[at]);
 	}
 	memset(sv->dexpr, 0, p->nexpr * sizeof *sv->dexpr);
 	matrix_reverse(&sv->pl->set, sv->value, sv->u, sv->kept, sv->reverse_shared,
-		sv->cross_shared, sv->anti_hermitian, sv->pauli_gradient, sv->dexpr);
+		sv->transition_shared, sv->anti_hermitian, sv->pauli_gradient, sv->dexpr);
 	program_eval_reverse(p, sv->value, sv->dexpr, gradient);
 	for (uint32_t i = sv->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)
 		gradient[i] += fixed_value(sum[at++]);

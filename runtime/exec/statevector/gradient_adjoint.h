@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The adjoint method around a backend: readout gradients in, cross matrices out, and from the
- * sums of cross matrices to the gradient.
+ * The adjoint method around a backend: readout gradients in, reduced transition matrices out, and from the
+ * sums of reduced transition matrices to the gradient.
  *
- * Cross matrices of shared matrices are summed over units and run in reverse once a
+ * Reduced transition matrices of shared matrices are summed over units and run in reverse once a
  * step; those of per-sample matrices run in reverse here, sample by sample. */
 #ifndef QCNN_ADJOINT_H
 #define QCNN_ADJOINT_H
@@ -14,7 +14,7 @@
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
 	struct stopwatch *watch);
 
-/* Cross matrices of the scratch that are added to: 0. */
+/* Reduced transition matrices of the scratch that are added to: 0. */
 void adjoint_clear(const struct statevector *sv, struct scratch *w);
 
 /* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */

@@ -147,7 +147,7 @@ int shift_prepare(struct statevector *sv, struct err *e)
 			sv->shift_use[m] += uses_of_item(sv, &set->def[m]->item[i]);
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
 		for (uint32_t k = 0; k < sv->pl->circuit[c].nstep; k++)
-			n += sv->pl->circuit[c].step[k].cross
+			n += sv->pl->circuit[c].step[k].transition
 				? sv->shift_use[sv->pl->circuit[c].step[k].matrix]
 				: 0;
 	if (n <= SHIFT_USES_MAX)
@@ -208,7 +208,7 @@ int shift_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsign
 		for (uint32_t k = 0; k < c->nstep && !code; k++) {
 			struct place top = { .under_control = c->step[k].ncontrol > 0 };
 
-			if (!c->step[k].cross)
+			if (!c->step[k].transition)
 				continue;
 			sh.own = c->step[k].matrix;
 			code = shift_within(&sh, sh.own, &top);

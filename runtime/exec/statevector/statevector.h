@@ -15,8 +15,8 @@ struct scratch {
 	/* Per sample of the unit, (width) each. */
 	double **value; /* (nexpr) of every expression */
 	cplx **u, **own_u; /* (nmatrix_entry): of the unit (copies of a short unit: sample 0's), memory */
-	double **anti_hermitian_sample; /* (nmatrix_entry) cross matrices of class SAMPLE (anti_hermitian.h) */
-	const double **row;             /* (ninput) the sample's inputs */
+	double **anti_hermitian_sample; /* (nmatrix_entry) reduced transition matrices of class SAMPLE (anti_hermitian.h) */
+	const double **row; /* (ninput) the sample's inputs */
 	/* Per circuit: vectors to prepare, readouts and readout gradients of all samples. */
 	cplx ***vector, ***own_vector; /* [circuit][v * width + sample] */
 	double **readout, **dreadout;  /* [circuit][sample * nreadout + k] */
@@ -48,18 +48,20 @@ struct statevector {
 	cplx *kept;           /* (set.nkept) numbers of their build for the backward pass */
 	double *shift_use; /* (set.n) uses of trained angles in a matrix, for parameter shift; or NULL */
 	/* Which (nmatrix each): used at all; used by a per-sample matrix; in a definition that
-	 * gets readout gradients from shared cross matrices, from per-sample ones. */
+	 * gets readout gradients from shared reduced transition matrices, from per-sample ones. */
 	bool *need, *need_sample, *reverse_shared, *reverse_sample;
-	bool *cross_shared, *cross_sample;       /* have a cross matrix of that kind themselves */
+	bool *transition_shared,
+		*transition_sample; /* have a reduced transition matrix of that kind themselves */
 	uint32_t *sample_matrix, nsample_matrix; /* of class SAMPLE, ascending */
 	uint32_t *referred,
 		nreferred; /* matrices that per-sample ones refer to, none of these itself */
 	uint32_t *sample_expr, nsample_expr; /* expressions of class SAMPLE, ascending */
 	uint32_t *copied_expr, ncopied_expr; /* the others that units look at */
 	const uint32_t *const *length;       /* [circuit][v] of the vectors to prepare */
-	/* The vector of a unit: cross matrices, weight gradients, head gradient. */
-	uint32_t *cross, ncross; /* matrices whose cross matrices are summed over units */
-	bool direct;             /* weight gradients are made unit by unit */
+	/* The vector of a unit: reduced transition matrices, weight gradients, head gradient. */
+	uint32_t *transition,
+		ntransition; /* matrices whose reduced transition matrices are summed over units */
+	bool direct;         /* weight gradients are made unit by unit */
 	size_t nvector;
 	double *anti_hermitian;          /* (nmatrix_entry) for the finish */
 	double *dexpr, *pauli_gradient;  /* (nexpr), (nmatrix_entry) likewise */

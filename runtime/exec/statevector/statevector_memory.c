@@ -178,8 +178,8 @@ static void mark_matrices(struct statevector *sv)
 		bool sample = s->def[m]->cls == VALUE_SAMPLE;
 
 		sv->need_sample[m] = sv->need[m] && sample;
-		sv->reverse_sample[m] = sv->cross_sample[m] = sv->pl->cross[m] && sample;
-		sv->reverse_shared[m] = sv->cross_shared[m] = sv->pl->cross[m] && !sample;
+		sv->reverse_sample[m] = sv->transition_sample[m] = sv->pl->transition[m] && sample;
+		sv->reverse_shared[m] = sv->transition_shared[m] = sv->pl->transition[m] && !sample;
 	}
 	close_over(s, sv->need);
 	close_over(s, sv->need_sample);
@@ -251,7 +251,7 @@ static void list_lengths(struct taker *t, struct statevector *sv)
 	sv->length = (const uint32_t *const *)length;
 }
 
-/* The vector's layout: what is summed of cross matrices (anti_hermitian.h) of shared matrices; gradients by the
+/* The vector's layout: what is summed of reduced transition matrices (anti_hermitian.h) of shared matrices; gradients by the
  * circuit's weights where they are made unit by unit; the head's gradient. */
 static void lay_out(struct statevector *sv)
 {
@@ -260,13 +260,13 @@ static void lay_out(struct statevector *sv)
 
 	sv->direct = !adjoint && sv->o.gradient != GRADIENT_NONE;
 	for (uint32_t m = 0; m < sv->pl->set.n && adjoint; m++) {
-		if (!sv->pl->cross[m])
+		if (!sv->pl->transition[m])
 			continue;
 		if (sv->pl->set.def[m]->cls == VALUE_SAMPLE) {
 			sv->direct = true;
 			continue;
 		}
-		sv->cross[sv->ncross++] = m;
+		sv->transition[sv->ntransition++] = m;
 		nsum += sv->pl->set.offset[m + 1] - sv->pl->set.offset[m];
 	}
 	sv->nvector = nsum + (sv->direct ? sv->p->nweight_circuit : 0) + sv->p->nweight
@@ -288,9 +288,9 @@ static void take_lists(struct taker *t, struct statevector *sv)
 	sv->need_sample = take(t, n, sizeof *sv->need_sample);
 	sv->reverse_shared = take(t, n, sizeof *sv->reverse_shared);
 	sv->reverse_sample = take(t, n, sizeof *sv->reverse_sample);
-	sv->cross_shared = take(t, n, sizeof *sv->cross_shared);
-	sv->cross_sample = take(t, n, sizeof *sv->cross_sample);
-	sv->cross = take(t, n, sizeof *sv->cross);
+	sv->transition_shared = take(t, n, sizeof *sv->transition_shared);
+	sv->transition_sample = take(t, n, sizeof *sv->transition_sample);
+	sv->transition = take(t, n, sizeof *sv->transition);
 	sv->sample_matrix = take(t, n, sizeof *sv->sample_matrix);
 	sv->referred = take(t, n, sizeof *sv->referred);
 	sv->sample_expr = take(t, sv->p->nexpr, sizeof *sv->sample_expr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: what gradients need of cross matrices (runtime/program/anti_hermitian.h). */
+ * Template: what gradients need of reduced transition matrices (runtime/program/anti_hermitian.h). */
 #ifndef QCNN_ANTI_HERMITIAN_TMPL_H
 #define QCNN_ANTI_HERMITIAN_TMPL_H
 
@@ -11,9 +11,9 @@ INLINE void anti_hermitian_part(unsigned d, enum kernel_form form, unsigned a, v
 {
 	UNROLL for (unsigned b = 0; b < d; b++) {
 		unsigned re = a < b ? a * d + b : b * d + a, im = a < b ? b * d + a : a * d + b;
-		if (a != b && !turns(form, a, b))
+		if (a != b && !is_imaginary(form, a, b))
 			sum[re] = a < b ? sum[re] + l * x[b] : sum[re] - l * x[b];
-		if (form == FORM_COMPLEX || turns(form, a, b))
+		if (form == FORM_COMPLEX || is_imaginary(form, a, b))
 			sum[im] = sign > 0 ? sum[im] + l * y[b] : sum[im] - l * y[b];
 	}
 }

@@ -149,8 +149,8 @@ struct places { const uint32_t *table; size_t flip; };
 
 INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->table[k ^ p->flip] : k; }
 
-/* Before another thread reads what went past the caches. */
-static void past_is_there(void)
+/* Before another thread reads what went by non-temporal stores. */
+static void nontemporal_exists(void)
 {
 #if defined __AVX2__
 	_mm_sfence();
@@ -176,9 +176,10 @@ INLINE struct move move_of(unsigned nbit, const uint8_t *row_bit, size_t unset, 
 }
 
 /* Row `to` of k = row `from` of k, with the lanes of `lanes` (a constant) exchanged, for the k of one group, in registers.
- * Where k | above has a bit of `absent` it is 0 instead; of `past`, it goes past the caches. */
-INLINE void move_group(const real *from, const struct places *at_from, real *to, const struct places *at_to, const struct move *m,
-	size_t row, size_t above, size_t absent, size_t past, unsigned lanes)
+ * Where k | above has a bit of `absent` it is 0 instead; of `nontemporal`, it goes by non-temporal stores. */
+INLINE void move_group(const real *from, const struct places *at_from, real *to,
+	const struct places *at_to, const struct move *m, size_t row, size_t above, size_t absent,
+	size_t nontemporal, unsigned lanes)
 {
 	unsigned nmember = 1u << __builtin_popcount(lanes);
 	const real *in[16];
@@ -200,29 +201,34 @@ INLINE void move_group(const real *from, const struct places *at_from, real *to,
 					lane_exchange(b, &v[g], &v[g | step]);
 		}
 		UNROLL for (unsigned g = 0; g < nmember; g++) {
-			if ((row | m->member[g] | above) & past)
-				save_past(out[g] + part * LANES, v[g]);
+			if ((row | m->member[g] | above) & nontemporal)
+				save_nontemporal(out[g] + part * LANES, v[g]);
 			else
 				save(out[g] + part * LANES, v[g]);
 		}
 	}
 }
 
-INLINE void move_rows(const real *from, const struct places *at_from, real *to, const struct places *at_to, const struct kernel_rows *w,
-	size_t absent, size_t past, size_t unset, unsigned lanes)
+INLINE void move_rows(const real *from, const struct places *at_from, real *to,
+	const struct places *at_to, const struct kernel_rows *w, size_t absent, size_t nontemporal,
+	size_t unset, unsigned lanes)
 {
 	struct move m = move_of(w->nbit, w->swap.row_bit, unset, lanes);
 	for (size_t k = 0, row = 0; k < m.n; k++, row = row_next(row, m.mask))
-		move_group(from, at_from, to, at_to, &m, row, w->above, absent, past, lanes);
+		move_group(from, at_from, to, at_to, &m, row, w->above, absent, nontemporal, lanes);
 }
 
 /* Every mask of lane bits has code of its own. */
-INLINE void move_block(const real *from, const struct places *at_from, real *to, const struct places *at_to,
-	const struct kernel_rows *w, size_t absent, size_t past, size_t unset)
+INLINE void move_block(const real *from, const struct places *at_from, real *to,
+	const struct places *at_to, const struct kernel_rows *w, size_t absent, size_t nontemporal,
+	size_t unset)
 {
 	switch (w->swap.lanes) {
-#define CASE(lanes) case lanes: move_rows(from, at_from, to, at_to, w, absent, past, unset, lanes); break;
-	EACH_LANES(CASE)
+#define CASE(lanes) \
+	case lanes: \
+		move_rows(from, at_from, to, at_to, w, absent, nontemporal, unset, lanes); \
+		break;
+		EACH_LANES(CASE)
 #undef CASE
 	}
 }

@@ -29,20 +29,21 @@ static int cpu_supports(const struct plan *pl, struct err *e)
 struct sizes {
 	uint64_t state;              /* of the largest circuit */
 	uint64_t nslot;
-	uint64_t block, part, matrix, cross, bins, table;
+	uint64_t block, part, matrix, transition, bins, table;
 	uint64_t tail;               /* of one worker */
 	uint64_t shared_matrix;
-	uint64_t chunk, turned;      /* of one worker; sums of one pass, and those kept from forward to backward */
+	uint64_t chunk,
+		fused; /* of one worker; sums of one pass, and those kept from forward to backward */
 };
 
 static unsigned lanes_log2(const struct kernels *k) { return (unsigned)__builtin_ctz(k->lanes); }
 
-/* Entries of the cross matrices of some steps. */
-static uint64_t cross_entries(const struct plan_circuit *c)
+/* Entries of the reduced transition matrices of some steps. */
+static uint64_t transition_entries(const struct plan_circuit *c)
 {
 	uint64_t n = 0;
 	for (uint32_t k = 0; k < c->nstep; k++)
-		n += c->step[k].cross ? UINT64_C(1) << (2 * c->step[k].ntarget) : 0;
+		n += c->step[k].transition ? UINT64_C(1) << (2 * c->step[k].ntarget) : 0;
 	return n;
 }
 
@@ -50,10 +51,10 @@ static uint64_t stage_entries(const struct plan *pl, const struct plan_circuit *
 {
 	uint64_t most = 0;
 	if (pl->shape == SHAPE_SAMPLES)
-		return cross_entries(c);
+		return transition_entries(c);
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		struct plan_circuit part = { .nstep = c->stage[k].count, .step = c->step + c->stage[k].first };
-		uint64_t n = cross_entries(&part);
+		uint64_t n = transition_entries(&part);
 		most = n > most ? n : most;
 	}
 	return most;
@@ -92,7 +93,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 {
 	const struct kernels *k = kernels_of(pl);
 	bool samples = pl->shape == SHAPE_SAMPLES;
-	uint64_t entries = 0, terms = 0, hot = 0;
+	uint64_t entries = 0, terms = 0, local = 0;
 	struct sizes s = { 0 };
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
@@ -102,22 +103,22 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 		uint64_t nterm = 0;
 		s.state = larger(s.state, (UINT64_C(2) << nbit) * k->real_bytes);
 		entries = larger(entries, stage_entries(pl, pc));
-		if (gradient && plan_turns(pl, pc))
-			s.turned = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
+		if (gradient && plan_fuses_last(pl, pc))
+			s.fused = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
 		s.bins = larger(s.bins, probs_doubles(pl, k, pc) * sizeof(double));
 		for (uint32_t o = 0; o < pc->noutput; o++)
 			nterm += pc->output[o].nterm;
 		terms = larger(terms, nterm);
 		for (uint32_t st = 0; !samples && st < pc->nstage; st++)
-			hot = larger(hot, pc->stage[st].nhot);
+			local = larger(local, pc->stage[st].nlocal);
 	}
 	s.nslot = gradient && samples && pl->ncircuit > 1 && s.state <= KEEP_BYTES_MAX / pl->ncircuit ? pl->ncircuit : 1;
-	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << hot;
+	s.block = samples ? 0 : (2 * k->real_bytes * k->lanes) << local;
 	s.part = samples ? 0 : (2 * k->real_bytes * k->lanes) << CPU_PART_BITS;
-	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << hot, k->lanes);
+	s.table = samples ? 0 : 2 * k->real_bytes * larger(UINT64_C(1) << local, k->lanes);
 	s.matrix = 2 * step_entries(pl, true) * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
-	s.cross = gradient ? entries * k->lanes * sizeof(double) : 0;   /* lane by lane at most */
+	s.transition = gradient ? entries * k->lanes * sizeof(double) : 0; /* lane by lane at most */
 	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1, larger(terms, gradient ? entries : 0)) * sizeof(double);
 	return s;
 }
@@ -135,8 +136,9 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	struct sizes s = sizes_of(pl, gradient);
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
-		+ nthread * (s.block * (1 + gradient) + s.part + s.cross + s.table + s.tail)
-		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * (s.chunk + s.turned) + pl->nmatrix_entry * sizeof(cplx);
+		+ nthread * (s.block * (1 + gradient) + s.part + s.transition + s.table + s.tail)
+		+ 2 * s.shared_matrix + starts(pl) * s.state + holders * (s.chunk + s.fused)
+		+ pl->nmatrix_entry * sizeof(cplx);
 }
 
 /* ---- memory ---- */
@@ -175,8 +177,9 @@ static bool take_worker(struct backend_state *b, struct cpu_worker *w, const str
 	if (holder)
 		ok = ok && (w->matrix[0] = take(b, s->matrix)) && (w->matrix[1] = take(b, s->matrix))
 			&& (w->bins = take(b, s->bins)) && (!b->gradient || (w->lambda = take(b, s->state)));
-	return ok && (w->block_psi = take(b, s->block)) && (w->block_lambda = take(b, b->gradient ? s->block : 0))
-		&& (w->cross = take(b, s->cross)) && (w->table = take(b, s->table))
+	return ok && (w->block_psi = take(b, s->block))
+		&& (w->block_lambda = take(b, b->gradient ? s->block : 0))
+		&& (w->transition = take(b, s->transition)) && (w->table = take(b, s->table))
 		&& (w->tail = take(b, s->tail)) && (w->part = take(b, s->part));
 }
 
@@ -186,7 +189,7 @@ static void cpu_free(struct backend_state *b)
 		return;
 	for (unsigned k = 0; k < b->nmemory; k++)
 		free(b->memory[k]);
-	cpu_bank_free(b->bank);
+	cpu_state_cache_free(b->state_cache);
 	arena_release(&b->arena);
 	free(b);
 }
@@ -281,14 +284,16 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 	b->gradient = gradient;
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
-	b->chunk_turned = s.chunk / sizeof(double);
-	b->chunk_stride = (s.chunk + s.turned) / sizeof(double);
+	b->chunk_fused = s.chunk / sizeof(double);
+	b->chunk_stride = (s.chunk + s.fused) / sizeof(double);
 	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (10 + b->nslot), sizeof *b->memory);
 	b->worker = arena_alloc(&b->arena, nthread, sizeof *b->worker);
 	for (unsigned t = 0; ok && t < nthread; t++)
 		ok = take_worker(b, &b->worker[t], &s, !b->shared || t == 0);
-	ok = ok && (b->matrix[0] = take(b, s.shared_matrix)) && (b->matrix[1] = take(b, s.shared_matrix))
-		&& (b->chunk = take(b, (s.chunk + s.turned) * (b->shared ? 1 : nthread))) && (b->u = take(b, pl->nmatrix_entry * sizeof *b->u));
+	ok = ok && (b->matrix[0] = take(b, s.shared_matrix))
+		&& (b->matrix[1] = take(b, s.shared_matrix))
+		&& (b->chunk = take(b, (s.chunk + s.fused) * (b->shared ? 1 : nthread)))
+		&& (b->u = take(b, pl->nmatrix_entry * sizeof *b->u));
 	if (!ok) {
 		cpu_free(b);
 		return err_set(e, -ERR_CONFIG, "the system has no memory for %.1f MiB of states and buffers",
@@ -387,6 +392,6 @@ const struct backend backend_cpu = {
 	.amplitudes = cpu_amplitudes,
 	.shares = cpu_shares,
 	.passes = cpu_passes,
-	.bank = &cpu_bank_ops,
+	.state_cache = &cpu_state_cache_ops,
 	.free = cpu_free,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The way back: blocks of psi and lambda together, and the sums of their cross matrices. */
+ * The backward pass: blocks of psi and lambda together, and the sums of their reduced transition matrices. */
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
@@ -27,7 +27,8 @@ static double lane_sum(const double *r, unsigned lanes, uint32_t on)
 static unsigned step_doubles(const struct cpu_step *st) { return 1u << (2 * st->plan->ntarget); }
 
 /* Diagonal entries from the sums of rows, base targets and lanes. */
-static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st,
+	const double *transition, double *r)
 {
 	unsigned lanes = st->per_lane ? b->k->lanes : 1, nrow = 1u << st->kernel.ntarget, d = 1u << st->plan->ntarget;
 	memset(r, 0, step_doubles(st) * sizeof *r);
@@ -39,51 +40,62 @@ static void diagonal_sums(const struct backend_state *b, const struct cpu_step *
 			for (unsigned l = 0; l < lanes; l++) {
 				unsigned t = part | st->row_part[row] | st->lane_part[l];
 				if ((st->lane_on >> l) & 1)
-					r[t * (d + 1)] += cross[st->cross + (size_t)(k * nrow + row) * lanes + l];
+					r[t * (d + 1)] += transition[st->transition
+						+ (size_t)(k * nrow + row) * lanes + l];
 			}
 	}
 }
 
 /* One step's sums in a thread, the lanes added. */
-static void step_sums(const struct backend_state *b, const struct cpu_step *st, const double *cross, double *r)
+static void step_sums(const struct backend_state *b, const struct cpu_step *st,
+	const double *transition, double *r)
 {
 	unsigned n = step_doubles(st), lanes = b->k->lanes;
 	if (st->diagonal) {
-		diagonal_sums(b, st, cross, r);
+		diagonal_sums(b, st, transition, r);
 		return;
 	}
 	for (unsigned e = 0; e < n; e++)
-		r[e] = st->per_lane ? lane_sum(cross + st->cross + (size_t)e * lanes, lanes, st->lane_on)
-			: cross[st->cross + e];
+		r[e] = st->per_lane ? lane_sum(transition + st->transition + (size_t)e * lanes,
+			       lanes, st->lane_on)
+				    : transition[st->transition + e];
 }
 
-void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead)
+void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base,
+	double *transition, struct kernel_ahead *ahead)
 {
 	const struct cpu_stage *s = w->stage;
 	const struct kernels *k = w->b->k;
 	matrix_room room;
-	for (uint32_t n = s->nstep; n-- > s->first_cross; ) {
+	for (uint32_t n = s->nstep; n-- > s->first_transition;) {
 		const struct cpu_step *st = &s->step[n];
-		if (st->on_the_way || (w->tail && st->plan->tail) || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->cross))
+		if (st->on_the_way || (w->tail && st->plan->tail) || !cpu_is_on(st, base)
+			|| !(st->plan->undo || st->plan->transition))
 			continue;
 		if (st->permutes) {
-			k->permute(psi, s->nhot, &st->back, st->target);
-			k->permute(lambda, s->nhot, &st->back, st->target);
+			k->permute(psi, s->nlocal, &st->back, st->target);
+			k->permute(lambda, s->nlocal, &st->back, st->target);
 			continue;
 		}
 		if (st->diagonal) {
 			struct phases p = cpu_step_phases(w, st, true, base, &room);
 			if (!st->plan->undo)
 				p.active = 0;
-			k->unscale(psi, lambda, s->nhot, &st->back, p.phase, p.stride, p.active,
-				st->plan->cross ? cross + st->cross + base_place(w->b, st, base) : NULL, st->per_lane);
+			k->unscale(psi, lambda, s->nlocal, &st->back, p.phase, p.stride, p.active,
+				st->plan->transition
+					? transition + st->transition + base_place(w->b, st, base)
+					: NULL,
+				st->per_lane);
 			continue;
 		}
 		if (st->plan->undo)
-			k->unapply(psi, lambda, s->nhot, &st->back, cpu_step_matrix(w, st, true, &room),
-				st->plan->cross ? cross + st->cross : NULL, st->per_lane, ahead);
+			k->unapply(psi, lambda, s->nlocal, &st->back,
+				cpu_step_matrix(w, st, true, &room),
+				st->plan->transition ? transition + st->transition : NULL,
+				st->per_lane, ahead);
 		else
-			k->anti_hermitian(psi, lambda, s->nhot, &st->back, cross + st->cross, st->per_lane);
+			k->anti_hermitian(psi, lambda, s->nlocal, &st->back,
+				transition + st->transition, st->per_lane);
 	}
 }
 
@@ -91,9 +103,9 @@ void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, u
 {
 	const struct cpu_stage *s = w->stage;
 	double *out = cpu_chunk_sums(w->b, w->owner) + place + s->nsum * chunk;
-	for (uint32_t k = s->first_cross; k < s->nstep; k++)
-		if (s->step[k].plan->cross)
-			step_sums(w->b, &s->step[k], thread->cross, out + s->step[k].sum);
+	for (uint32_t k = s->first_transition; k < s->nstep; k++)
+		if (s->step[k].plan->transition)
+			step_sums(w->b, &s->step[k], thread->transition, out + s->step[k].sum);
 }
 
 static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -102,7 +114,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	const struct cpu_stage *s = w->stage;
 	uint64_t end = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk + 1);
 	void *psi = cpu_block(w, w->psi, thread->block_psi), *lambda = cpu_block(w, w->lambda, thread->block_lambda);
-	memset(thread->cross, 0, s->ncross * sizeof(double));
+	memset(thread->transition, 0, s->ntransition * sizeof(double));
 	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(&s->back, k);
 		cpu_look_ahead(w, thread, k + 1, end);
@@ -113,14 +125,14 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_z_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
-		cpu_backward_block(w, psi, lambda, base, thread->cross, &thread->ahead);
+		cpu_backward_block(w, psi, lambda, base, thread->transition, &thread->ahead);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail || w->dreadout))
 			cpu_put_back(w, lambda, base, w->lambda);
 		thread->blocks++;
 	}
-	w->b->k->past_is_there();
+	w->b->k->nontemporal_exists();
 	cpu_backward_sums(w, thread, chunk, 0);
 }
 
@@ -128,7 +140,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void add_adjoint(unsigned d, const cplx *u, const double *sum, double *to)
 {
 	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 }, whole[MATRIX_ENTRIES_MAX] = { 0 };
-	anti_hermitian_cross(d, sum, y);
+	anti_hermitian_transition(d, sum, y);
 	for (unsigned i = 0; i < d; i++)
 		for (unsigned j = 0; j < d; j++)
 			for (unsigned k = 0; k < d; k++)
@@ -162,11 +174,11 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 	const struct unit_input *in, size_t place, double scale, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	const double *part = cpu_chunk_sums(b, w) + place;
-	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+	for (uint32_t k = s->first_transition; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		unsigned n = step_doubles(st);
 		double r[MATRIX_ENTRIES_MAX];
-		if (!st->plan->cross)
+		if (!st->plan->transition)
 			continue;
 		memset(r, 0, n * sizeof *r);
 		for (unsigned chunk = 0; chunk < s->back.nchunk; chunk++)
@@ -181,37 +193,38 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 	}
 }
 
-/* One step's sums of the sample whose lane `cross` points to. */
-static void sample_sums(const struct cpu_step *st, const double *cross, unsigned lanes, double *r)
+/* One step's sums of the sample whose lane `transition` points to. */
+static void sample_sums(const struct cpu_step *st, const double *transition, unsigned lanes, double *r)
 {
 	unsigned n = step_doubles(st), d = 1u << st->plan->ntarget;
 	if (!st->diagonal) {
 		for (unsigned e = 0; e < n; e++)
-			r[e] = cross[(size_t)e * lanes];
+			r[e] = transition[(size_t)e * lanes];
 		return;
 	}
 	memset(r, 0, n * sizeof *r);
 	for (unsigned t = 0; t < d; t++)
-		r[t * (d + 1)] = cross[(size_t)t * lanes];
+		r[t * (d + 1)] = transition[(size_t)t * lanes];
 }
 
 /* SHAPE_SAMPLES: a lane is a sample. */
-static void collect_lanes(const struct backend_state *b, const double *cross, const struct cpu_stage *s,
-	const struct unit_input *in, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+static void collect_lanes(const struct backend_state *b, const double *transition,
+	const struct cpu_stage *s, const struct unit_input *in, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
 {
 	unsigned lanes = b->k->lanes;
-	for (uint32_t k = s->first_cross; k < s->nstep; k++) {
+	for (uint32_t k = s->first_transition; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		double r[MATRIX_ENTRIES_MAX];
-		if (!st->plan->cross)
+		if (!st->plan->transition)
 			continue;
 		if (!of_sample(b, st)) {
-			step_sums(b, st, cross, r);
+			step_sums(b, st, transition, r);
 			add_sums(b, st, b->u, r, anti_hermitian_shared);
 			continue;
 		}
 		for (uint32_t sample = 0; sample < in->nsample; sample++) {
-			sample_sums(st, cross + st->cross + sample, lanes, r);
+			sample_sums(st, transition + st->transition + sample, lanes, r);
 			add_sums(b, st, in->u[sample], r, anti_hermitian_sample[sample]);
 		}
 	}
@@ -222,20 +235,21 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 {
 	uint32_t first = 0, from = c->nstage;
 	double scale = 1;
-	while (first < c->nstage && c->stage[first].first_cross == c->stage[first].nstep)
+	while (first < c->nstage && c->stage[first].first_transition == c->stage[first].nstep)
 		first++;
 	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = begin->tail };
-	if (begin->turned) { /* all sums are linear in the readout gradient */
+	if (begin->fused) { /* all sums are linear in the readout gradient */
 		scale = begin->dreadout[0];
 		from--;
-		collect_chunks(b, w, &c->stage[from], in, b->chunk_turned, scale, anti_hermitian_shared, anti_hermitian_sample);
+		collect_chunks(b, w, &c->stage[from], in, b->chunk_fused, scale,
+			anti_hermitian_shared, anti_hermitian_sample);
 	}
 	for (uint32_t k = from; k-- > first; ) {
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		sweep.tail = begin->tail && k + 1 == c->nstage;
 		sweep.dreadout = k + 1 == c->nstage ? begin->dreadout : NULL;
-		if (!sweep.stage->undoes && !sweep.stage->ncross && !sweep.tail && !sweep.dreadout)
+		if (!sweep.stage->undoes && !sweep.stage->ntransition && !sweep.tail && !sweep.dreadout)
 			continue;        /* psi and lambda are as the stage before wants them */
 		if (b->lane_bits) {
 			double began = cpu_began(b);
@@ -243,11 +257,12 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			collect_chunks(b, w, sweep.stage, in, 0, scale, anti_hermitian_shared, anti_hermitian_sample);
 			cpu_took(b, began, &c->seconds[k].back);
 		} else {
-			memset(w->cross, 0, sweep.stage->ncross * sizeof(double));
+			memset(w->transition, 0, sweep.stage->ntransition * sizeof(double));
 			if (sweep.tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
-			cpu_backward_block(&sweep, psi, w->lambda, 0, w->cross, NULL);
-			collect_lanes(b, w->cross, sweep.stage, in, anti_hermitian_shared, anti_hermitian_sample);
+			cpu_backward_block(&sweep, psi, w->lambda, 0, w->transition, NULL);
+			collect_lanes(b, w->transition, sweep.stage, in, anti_hermitian_shared,
+				anti_hermitian_sample);
 		}
 	}
 }
@@ -263,12 +278,12 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 	if (w->resident[slot] != number)
 		cpu_forward_sweep(b, w, number, in, psi, false, false);
 	w->resident[slot] = INDEX_NONE;
-	struct cpu_begin begin = { .turned = cpu_turns(c, in) };
+	struct cpu_begin begin = { .fused = cpu_fuses_last(c, in) };
 	bool tail = cpu_tail_taken(c, in);
 	matrix_room room;
 	if (tail)
 		cpu_tail_sums(b, w, c, dreadout, anti_hermitian_shared);
-	if (begin.turned) {
+	if (begin.fused) {
 		begin.dreadout = dreadout;
 	} else if (tail) {
 		cpu_tail_matrix(b, c, dreadout, &room);

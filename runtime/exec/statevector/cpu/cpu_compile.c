@@ -26,7 +26,7 @@ static void fix_idle(const struct cpu_layout *l, uint64_t known, struct kernel_s
 }
 
 /* In all steps but the diagonal ones, which may be put off, and those on the way.  live: bits that steps before
- * the stage have turned; left: those that the backward pass finds turned. */
+ * the stage have made nonzero; left: those that the backward pass finds nonzero. */
 static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct cpu_layout *l, uint64_t live, uint64_t left)
 {
 	for (uint32_t k = 0; k < s->nstep; k++) {
@@ -161,26 +161,28 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 	s->spread |= s->lane_masked;
 	s->kernel.form = ps->tail ? FORM_COMPLEX : form_of(b->plan->set.def[ps->matrix]);   /* of the tail, P is wanted */
 	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
-	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->cross && find_permutation(b, ps, s);
+	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->transition
+		&& find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
 	if (s->lane_masked && !s->diagonal && !sample)
 		take_masked(b, d, s);
 	s->back = s->kernel;
-	if (ps->cross) {
-		s->cross = stage->ncross;
+	if (ps->transition) {
+		s->transition = stage->ntransition;
 		s->sum = stage->nsum;
-		stage->ncross += (s->diagonal ? d : d * d) * (s->per_lane ? b->k->lanes : 1);
+		stage->ntransition += (s->diagonal ? d : d * d) * (s->per_lane ? b->k->lanes : 1);
 		stage->nsum += d * d;
 	}
 }
 
 /* Rows that are written and were not read do not have to be read first, where all of them are more than caches hold. */
-static void write_past(const struct backend_state *b, struct cpu_stage *s)
+static void write_nontemporal(const struct backend_state *b, struct cpu_stage *s)
 {
-	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes, (int)(s->nhot + s->forward.nouter));
-	s->forward.past = bytes > b->plan->past_bytes ? s->forward.absent : 0;
+	double bytes = ldexp(2.0 * (double)b->k->lanes * (double)b->k->real_bytes,
+		(int)(s->nlocal + s->forward.nouter));
+	s->forward.nontemporal = bytes > b->plan->nontemporal_bytes ? s->forward.absent : 0;
 	bytes = ldexp(bytes, (int)s->back.nouter - (int)s->forward.nouter - (s->undoes ? __builtin_popcountll(s->unread) : 0));
-	s->past = bytes > b->plan->past_bytes;
+	s->nontemporal = bytes > b->plan->nontemporal_bytes;
 }
 
 static void number_blocks(struct cpu_blocks *k)
@@ -191,11 +193,13 @@ static void number_blocks(struct cpu_blocks *k)
 
 static bool is_straight(const struct cpu_way *way) { return !way->swap.lanes && !way->place; }
 
-/* Is the state one block, whose rows are in order there and all there?  A stage that turns has no way out. */
-static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s, bool turns)
+/* Is the state one block, whose rows are in order there and all there?  A stage whose passes are fused has no way out. */
+static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s, bool fuses_last)
 {
-	return (size_t)1 << s->nhot == c->nrow && is_straight(&s->in) && (turns || is_straight(&s->out))
-		&& !(s->forward.absent | s->forward.past | s->forward.unset | s->back.absent | s->back.past);
+	return (size_t)1 << s->nlocal == c->nrow && is_straight(&s->in)
+		&& (fuses_last || is_straight(&s->out))
+		&& !(s->forward.absent | s->forward.nontemporal | s->forward.unset | s->back.absent
+			| s->back.nontemporal);
 }
 
 /* Bits of the block's rows that no step before has changed. */
@@ -223,29 +227,29 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 		if (step->op != STEP_UNITARY)
 			continue;   /* vectors are prepared before the first stage */
 		compile_step(b, step, &l, s, &s->step[s->nstep++]);
-		if (k < c->plan->first_cross)
-			s->first_cross = s->nstep;
+		if (k < c->plan->first_transition)
+			s->first_transition = s->nstep;
 		s->undoes |= c->plan->step[k].undo;
 	}
 	if (b->lane_bits) {
-		uint64_t live = plan_turned(b->plan, c->plan, ps->first);
+		uint64_t live = plan_nonzero(b->plan, c->plan, ps->first);
 		size_t idle = idle_rows(&l, live);
 		cpu_ways(b, s, idle == 0);
 		cpu_flips(b, s, 0);
 		fix_idle_steps(b->plan, s, &l, live, plan_left(b->plan, c->plan, ps->first));
 		cpu_ops(b, s, 0);
-		cpu_fresh(b, s, live, idle);
+		cpu_mark_on_zero(b, s, live, idle);
 	} else {
 		cpu_flips(b, s, c->plan->nstart);
 		cpu_ops(b, s, c->plan->nstart);
 	}
-	write_past(b, s);
+	write_nontemporal(b, s);
 	if (b->lane_bits)
 		cpu_part_compile(b, s);
 	number_blocks(&s->forward);
 	number_blocks(&s->back);
 	s->in_place = b->lane_bits && is_whole(c, s, false);
-	s->turns_in_place = b->lane_bits && is_whole(c, s, true);
+	s->fused_in_place = b->lane_bits && is_whole(c, s, true);
 }
 
 static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
@@ -255,7 +259,8 @@ static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 		c->stage = arena_alloc(&b->arena, pc->nstage, sizeof *c->stage);
 		for (uint32_t k = 0; k < pc->nstage; k++)
 			compile_stage(b, c, &pc->stage[k], k + 1 < pc->nstage ? pc->stage[k + 1].place : pc->place, &c->stage[c->nstage++]);
-		c->turns = b->gradient && plan_turns(b->plan, pc) && !c->stage[c->nstage - 1].part.nbit;
+		c->fuses_last = b->gradient && plan_fuses_last(b->plan, pc)
+			&& !c->stage[c->nstage - 1].part.nbit;
 		return;
 	}
 	struct plan_stage whole = { .first = 0, .count = pc->nstep };
@@ -380,7 +385,7 @@ static size_t idle_places(const struct backend_state *b, const struct cpu_circui
 {
 	const struct plan_circuit *pc = c->plan;
 	const uint8_t *place = k < pc->nstage ? pc->stage[k].place : pc->place;
-	uint64_t at = plan_places(place, plan_turned(b->plan, pc, nstep));
+	uint64_t at = plan_places(place, plan_nonzero(b->plan, pc, nstep));
 	return (c->nrow - 1) & ~(size_t)(at >> b->lane_bits);
 }
 

@@ -26,7 +26,7 @@ static struct kernel_flip flip_of(const struct cpu_step *st)
 	return (struct kernel_flip){ control, k->control != 0, k->target[1] };
 }
 
-/* Can its matrix turn a target as a flip says? */
+/* Can its matrix flip a target as the bit flip says? */
 static bool takes_flip(const struct cpu_step *st, const struct cpu_step *cx, struct kernel_flip f)
 {
 	const struct kernel_step *k = &st->kernel;
@@ -137,13 +137,14 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 		s->op[s->nop++] = (struct cpu_op){ .step = &s->step[s->nstep - 1] };
 }
 
-/* ---- fresh qubits ---- */
+/* ---- qubits that are |0> ---- */
 
-static bool is_fresh(const struct cpu_op *op, uint64_t moved, uint64_t turned)
+static bool is_on_zero(const struct cpu_op *op, uint64_t moved, uint64_t nonzero)
 {
 	const struct cpu_step *st = op->step;
-	return op->ndiagonal == 0 && op->none <= 1 && !st->diagonal && !st->permutes && !st->plan->tail && !st->plan->ncontrol
-		&& !st->kernel.lanewise && !st->kernel.nflip && !(moved & turned);
+	return op->ndiagonal == 0 && op->none <= 1 && !st->diagonal && !st->permutes
+		&& !st->plan->tail && !st->plan->ncontrol && !st->kernel.lanewise
+		&& !st->kernel.nflip && !(moved & nonzero);
 }
 
 /* Row bits of a step's targets that stand for bits of the state's rows. */
@@ -158,8 +159,8 @@ static size_t rows_first_written(const struct cpu_stage *s, const struct cpu_ste
 	return bits;
 }
 
-/* Where fresh ops are the first to touch all idle bits, they write what rows with a 1 there hold before it is read. */
-void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, size_t idle)
+/* Where ops on |0> are the first to touch all idle bits, they write what rows with a 1 there hold before it is read. */
+void cpu_mark_on_zero(struct backend_state *b, struct cpu_stage *s, uint64_t nonzero, size_t idle)
 {
 	size_t written = 0;
 	for (uint32_t k = 0; k < s->nop; k++) {
@@ -168,10 +169,10 @@ void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, si
 		for (unsigned n = 0; n < op->none; n++)
 			moved |= plan_moved(b->plan, op->one[n]->plan);
 		moved |= plan_moved(b->plan, op->step->plan);
-		op->fresh = is_fresh(op, moved, turned);
-		if (op->fresh)
+		op->on_zero = is_on_zero(op, moved, nonzero);
+		if (op->on_zero)
 			written |= rows_first_written(s, op->step);
-		turned |= moved;
+		nonzero |= moved;
 	}
 	s->forward.unset = idle & ~written ? 0 : written;
 }

@@ -30,7 +30,7 @@ static size_t spread(const uint8_t *bit, unsigned nbit, size_t j)
 static size_t outside(const struct cpu_stage *s, size_t x)
 {
 	size_t y = 0;
-	for (unsigned k = 0, n = 0; k < s->nhot; k++)
+	for (unsigned k = 0, n = 0; k < s->nlocal; k++)
 		if (!((s->part.mask >> k) & 1))
 			y |= ((x >> k) & 1) << n++;
 	return y;
@@ -49,7 +49,7 @@ static struct masks closed(struct masks m)
 	struct masks before;
 	do {
 		before = m;
-		for (unsigned j = 0; j < m.s->nhot; j++) {
+		for (unsigned j = 0; j < m.s->nlocal; j++) {
 			size_t bit = (size_t)1 << j;
 			m.block |= before.state & bit ? place_of(m.s, bit) ^ place_of(m.s, 0) : 0;
 			m.state |= before.block & bit ? m.from[bit] ^ m.from[0] : 0;
@@ -91,7 +91,7 @@ static struct masks with(struct masks m, size_t block, size_t state)
 /* Room that ops leave goes to the lowest bits: longer runs in memory. */
 static void fill(struct masks *m, unsigned nbit)
 {
-	for (unsigned j = 0; j < m->s->nhot; j++) {
+	for (unsigned j = 0; j < m->s->nlocal; j++) {
 		struct masks more = with(*m, 0, (size_t)1 << j);
 		*m = fits(&more, nbit) ? more : *m;
 	}
@@ -105,12 +105,12 @@ static size_t swapped(const struct kernel_swap *swap)
 	return mask;
 }
 
-/* Make of the bits that lanes change places with those of a tile, which a last fresh op and the way out keep together. */
+/* Make of the bits that lanes change places with those of a tile, which a last op on |0> and the way out keep together. */
 static bool choose_tile(struct masks *m)
 {
 	const struct cpu_op *op = &m->s->op[m->s->nop - 1];
 	struct masks tile = *m;
-	if (!op->fresh)
+	if (!op->on_zero)
 		return false;
 	tile = with(tile, op_rows(op), 0);
 	if (!fits(&tile, KERNEL_TILE_BITS))
@@ -182,7 +182,7 @@ static void part_ops(struct backend_state *b, const struct cpu_stage *s, uint32_
 		op->step = part_step(b, p, op->step);
 		for (unsigned n = 0; n < op->none; n++)
 			op->one[n] = part_step(b, p, op->one[n]);
-		for (unsigned t = 0; op->fresh && t < op->step->kernel.ntarget; t++)
+		for (unsigned t = 0; op->on_zero && t < op->step->kernel.ntarget; t++)
 			p->unset |= s->forward.unset ? op->step->kernel.target[1u << t] : 0;
 	}
 	p->last = tile ? p->op[--p->nop].step : NULL;
@@ -209,10 +209,10 @@ static void part_rows(struct backend_state *b, const struct cpu_stage *s, struct
 /* First rows of all parts, and which of the state's rows they go to, in two: what is inside a part, and the rest. */
 static void part_firsts(struct backend_state *b, const struct cpu_stage *s, struct cpu_part *p)
 {
-	p->first = table(b, s->nhot - p->nbit);
-	p->inside = table(b, s->nhot - p->nbit);
-	p->outside = table(b, s->nhot - p->nbit);
-	for (uint32_t k = 0; k < UINT32_C(1) << s->nhot; k++) {
+	p->first = table(b, s->nlocal - p->nbit);
+	p->inside = table(b, s->nlocal - p->nbit);
+	p->outside = table(b, s->nlocal - p->nbit);
+	for (uint32_t k = 0; k < UINT32_C(1) << s->nlocal; k++) {
 		size_t from = place_of(s, k), part = outside(s, from);
 		if (from & p->mask)
 			continue;
@@ -242,14 +242,14 @@ static void take_part(struct backend_state *b, struct cpu_stage *s, const uint32
 	for (unsigned a = 0; p->swap.lanes >> a; a++)
 		if ((p->swap.lanes >> a) & 1)
 			p->swap.row_bit[a] = (uint8_t)__builtin_ctzll(inside(p->state_bit, p->nbit, (size_t)1 << s->out.swap.row_bit[a]));
-	p->past = inside(p->state_bit, p->nbit, s->forward.past) | (size_t)1 << p->nbit;
+	p->nontemporal = inside(p->state_bit, p->nbit, s->forward.nontemporal) | (size_t)1 << p->nbit;
 }
 
 void cpu_part_compile(struct backend_state *b, struct cpu_stage *s)
 {
-	size_t rows = (size_t)1 << s->nhot;
+	size_t rows = (size_t)1 << s->nlocal;
 	uint32_t *from;
-	if (!s->forward.past || !s->nop || s->nhot <= CPU_PART_BITS)
+	if (!s->forward.nontemporal || !s->nop || s->nlocal <= CPU_PART_BITS)
 		return;
 	from = mem_alloc(rows, sizeof *from);
 	for (uint32_t k = 0; k < rows; k++)
@@ -285,8 +285,13 @@ void cpu_part_put_back(const struct sweep *w, void *part, const struct part_way 
 	const struct cpu_circuit *c = w->circuit;
 	const struct cpu_part *p = &s->part;
 	size_t to = p->outside[k] ^ way->outside, base = way->base + s->row[to];
-	struct kernel_rows r = { .nbit = p->nbit, .row = p->row, .swap = p->swap, .place = p->place, .flip = p->inside[k] ^ way->inside,
-		.absent = p->past, .above = to & s->forward.past ? (size_t)1 << p->nbit : 0 };
+	struct kernel_rows r = { .nbit = p->nbit,
+		.row = p->row,
+		.swap = p->swap,
+		.place = p->place,
+		.flip = p->inside[k] ^ way->inside,
+		.absent = p->nontemporal,
+		.above = to & s->forward.nontemporal ? (size_t)1 << p->nbit : 0 };
 	struct kernel_last last = { 0 };
 	matrix_room room;
 	if (!z && !p->last) {

@@ -28,8 +28,8 @@ struct cpu_step {
 	bool lane_masked;            /* some lane is off */
 	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
-	bool per_lane;               /* its cross matrix is wanted lane by lane */
-	size_t cross;                /* place of its sums (anti_hermitian.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
+	bool per_lane;                   /* its reduced transition matrix is wanted lane by lane */
+	size_t transition; /* place of its sums (anti_hermitian.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
 	size_t sum;                  /* place among the stage's sums: [d*d] */
 	size_t at;                   /* entries before its matrix and inverse in b->matrix, or of class SAMPLE in a worker's */
 	uint32_t *noise[2];          /* (2*d*d) of their entries, or NULL: see kernels.h, round */
@@ -43,7 +43,7 @@ struct cpu_step {
 	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
 };
 
-/* What is done on the way between state and block: hot bits that lie in the lanes change places with bits of the rows; then
+/* What is done on the way between state and block: local bits that lie in the lanes change places with bits of the rows; then
  * row k of the state's part is row place[k ^ flip] of the block, where flip is the sum of the masks of outer bits that
  * are 1. */
 struct cpu_way {
@@ -58,7 +58,7 @@ struct cpu_op {
 	const struct cpu_step *step;
 	uint32_t ndiagonal; const struct cpu_step **diagonal;
 	unsigned none; const struct cpu_step *one[KERNEL_ONES_MAX];
-	bool fresh;                  /* one dense step, on targets that are |0> still */
+	bool on_zero; /* one dense step, on targets that are |0> still */
 };
 
 /* The blocks of a stage that are not known to be 0. */
@@ -67,8 +67,8 @@ struct cpu_blocks {
 	uint64_t nblock;
 	unsigned nchunk;             /* parts that they are cut into */
 	size_t absent;               /* bits of a block's row number: where one is 1, psi is 0 when the block is fetched */
-	size_t past;                 /* and where one of these is 1, the row is written past the caches */
-	size_t unset;                /* and of these, it is first written by a fresh op */
+	size_t nontemporal; /* and where one of these is 1, the row is written by non-temporal stores */
+	size_t unset;       /* and of these, it is first written by an op on |0> */
 };
 
 /* Rows of a block that the last ops are done on and that are put back together (cpu_part.c). */
@@ -77,31 +77,34 @@ struct cpu_part {
 	size_t mask, state_mask;     /* row bits of the block that number them, and of the state, */
 	uint8_t bit[KERNEL_FINISH_BITS], state_bit[KERNEL_FINISH_BITS];      /* in their order there */
 	uint32_t nop; struct cpu_op *op;         /* the last of the stage's, */
-	const struct cpu_step *last; /* but for a fresh one that is done tile by tile while rows are put back, or NULL */
+	const struct cpu_step *last; /* but for a one on |0> that is done tile by tile while rows are put back, or NULL */
 	uint32_t *near, *row;        /* (2^nbit) rows of the block from a part's first, and of the state */
 	uint32_t *place;             /* (2^nbit) permutation on the way out */
 	uint32_t *first;             /* first rows of all parts in the block */
 	uint32_t *inside, *outside;  /* which row of the state's they go to: its bits that number a part's rows, and the others */
 	struct kernel_swap swap;
-	size_t unset, past;          /* as of cpu_blocks; past has bit nbit for parts all of whose rows are */
+	size_t unset,
+		nontemporal; /* as of cpu_blocks; nontemporal has bit nbit for parts all of whose rows are */
 };
 
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
 	uint32_t nop; struct cpu_op *op;         /* the same steps for the forward pass; SHAPE_SAMPLES: behind the constant start */
-	unsigned nhot;               /* a block has 2^nhot rows */
-	uint8_t row_bit[64];         /* (nhot) bits of a block's rows among the state's, ascending */
-	uint32_t *row;               /* (2^nhot) rows of a block, from its first */
-	uint32_t *moves;             /* (nhot) as a mask: the bit of those that bit j goes to when the block is put back */
+	unsigned nlocal;                         /* a block has 2^nlocal rows */
+	uint8_t row_bit[64]; /* (nlocal) bits of a block's rows among the state's, ascending */
+	uint32_t *row;       /* (2^nlocal) rows of a block, from its first */
+	uint32_t *moves; /* (nlocal) as a mask: the bit of those that bit j goes to when the block is put back */
 	struct cpu_way in, out;      /* before the first step, after the last */
 	struct cpu_part part;
 	struct cpu_blocks forward, back;
-	size_t ncross, nsum;         /* doubles of its cross matrices in a thread, among the sums */
-	uint32_t first_cross;        /* steps before it need no backward visit */
+	size_t ntransition,
+		nsum; /* doubles of its reduced transition matrices in a thread, among the sums */
+	uint32_t first_transition;   /* steps before it need no backward visit */
 	bool undoes;                 /* the backward pass changes psi and lambda */
 	size_t unread;               /* bits of a block's row number: where one is 1, no stage before reads the row in the backward pass */
-	bool past;                   /* the backward pass writes a lambda that is made here past the caches */
-	bool in_place, turns_in_place;       /* its one block is the state as it lies there; is where it turns */
+	bool nontemporal; /* the backward pass writes a lambda that is made here by non-temporal stores */
+	bool in_place,
+		fused_in_place; /* its one block is the state as it lies there; is where its passes are fused */
 };
 
 struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };
@@ -124,14 +127,15 @@ struct cpu_circuit {
 	unsigned nbit;               /* as stored */
 	size_t nrow;
 	uint32_t nstage; struct cpu_stage *stage;
-	bool turns;                  /* the backward pass begins in the forward pass (plan_turns) */
+	bool fuses_last; /* the backward pass begins in the forward pass (plan_fuses_last) */
 	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
 	uint32_t nz; size_t *sign_row;           /* (nz) of those */
 	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
 	uint32_t npart_row; size_t *part_row;    /* signs of rows that occur where that is done by parts */
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
-	size_t start_idle, idle;     /* row bits that no step of the kept start, or none at all, turns away from |0> */
+	size_t start_idle,
+		idle; /* row bits that no step of the kept start, or none at all, makes nonzero */
 	uint32_t nsample_step; const struct cpu_step **sample_step;  /* with a matrix of class VALUE_SAMPLE, in the order of these */
 	struct cpu_tail *tail;       /* or NULL */
 	void *start;                 /* the state after the plan's constant start, or NULL */
@@ -147,7 +151,7 @@ struct cpu_worker {
 	struct kernel_ahead ahead;   /* the next block of a shared state */
 	void *table;                 /* factors of a block's rows */
 	void *matrix[2];             /* per-sample matrices of all steps and their inverses, kernels' precision */
-	double *cross;               /* sums of one stage or step, lane by lane */
+	double *transition;          /* sums of one stage or step, lane by lane */
 	double *bins;
 	double *tail;                /* (ncircuit + 1, CPU_TAIL_DOUBLES) where a circuit has one */
 	uint64_t blocks;             /* of a shared state, done by this thread */
@@ -168,10 +172,10 @@ struct backend_state {
 	size_t nentry[2];            /* while compiling: entries that steps have in these, and in a worker's, */
 	uint32_t nstep;              /* and steps */
 	double *chunk;               /* partial sums of CPU_CHUNKS chunks, for every worker that holds states: those of one pass, then */
-	size_t chunk_turned;         /* from this number on, those that the forward pass makes for the backward pass (turns) */
+	size_t chunk_fused; /* from this number on, those that the forward pass makes for the backward pass (fused last stage) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
-	struct cpu_bank *bank;       /* NULL until it is wanted */
+	struct cpu_state_cache *state_cache;     /* NULL until it is wanted */
 	void **memory; unsigned nmemory;         /* all that free gives back */
 	struct arena arena;
 };
@@ -190,9 +194,9 @@ void cpu_compile(struct backend_state *b);
 /* cpu_ops.c: what the forward pass does, from step `first` of a stage on; and flips: cx that steps behind them do. */
 void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first);
 void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
-/* Mark ops as fresh, and rows that they write first; turned: bits that steps before the stage have turned; idle: bits
+/* Mark ops as on |0>, and rows that they write first; nonzero: bits that steps before the stage have made nonzero; idle: bits
  * of the block's rows that they have not. */
-void cpu_fresh(struct backend_state *b, struct cpu_stage *s, uint64_t turned, size_t idle);
+void cpu_mark_on_zero(struct backend_state *b, struct cpu_stage *s, uint64_t fused, size_t idle);
 
 /* cpu_way.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
  * its beginning, out of its steps and into its ways. */
@@ -230,14 +234,14 @@ void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, co
 struct cpu_begin {
 	const void *tail;            /* lambda = matrix psi (cpu_tail.c), */
 	const double *dreadout; /* or of gradients with respect to readouts (cpu_z.c), or if both are NULL it is in w->lambda */
-	bool turned; /* forward has undone the last stage for a gradient of 1; dreadout[0] is the true one */
+	bool fused; /* forward has undone the last stage for a gradient of 1; dreadout[0] is the true one */
 };
 void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
 	void *psi, const struct cpu_begin *begin, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
-/* cpu_bank.c: states kept side by side. */
-extern const struct bank_ops cpu_bank_ops;
-void cpu_bank_free(struct cpu_bank *k);
+/* cpu_state_cache.c: states kept side by side. */
+extern const struct state_cache_ops cpu_state_cache_ops;
+void cpu_state_cache_free(struct cpu_state_cache *k);
 
 /* Aligned memory for states, in huge pages where it is large; NULL when there is none; free() gives it back. */
 void *cpu_aligned(uint64_t nbytes);

@@ -45,10 +45,10 @@ static void forward_step(const struct sweep *w, const struct cpu_step *st, void 
 	}
 }
 
-static void forward_fresh(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit)
+static void forward_on_zero(const struct sweep *w, const struct cpu_step *st, void *rows, unsigned nbit)
 {
 	matrix_room room;
-	w->b->k->apply_fresh(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
+	w->b->k->apply_on_zero(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
 }
 
 /* Matrices on one qubit each, to rows from these or others. */
@@ -69,16 +69,16 @@ static void forward_whole(const struct sweep *w, const void *from, void *psi)
 	const struct cpu_stage *s = w->stage;
 	for (uint32_t k = 0; k < s->nop - w->tail; k++)
 		if (s->op[k].none)
-			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nhot);
+			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nlocal);
 		else
-			forward_step(w, s->op[k].step, psi, s->nhot, 0, NULL);
+			forward_step(w, s->op[k].step, psi, s->nlocal, 0, NULL);
 }
 
 /* A dense step that takes diagonal steps along. */
 static void forward_taking(const struct sweep *w, const struct cpu_op *op, void *block, size_t base, void *table)
 {
 	const struct kernels *k = w->b->k;
-	unsigned nbit = w->stage->nhot;
+	unsigned nbit = w->stage->nlocal;
 	matrix_room room;
 	k->table_one(table, nbit);
 	for (uint32_t n = 0; n < op->ndiagonal; n++) {
@@ -99,8 +99,8 @@ static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t
 			forward_taking(w, &op[k], rows, base, thread->table);
 		else if (op[k].none > 1)
 			forward_ones(w, &op[k], rows, rows, nbit);
-		else if (op[k].fresh)
-			forward_fresh(w, op[k].step, rows, nbit);
+		else if (op[k].on_zero)
+			forward_on_zero(w, op[k].step, rows, nbit);
 		else
 			forward_step(w, op[k].step, rows, nbit, base, &thread->ahead);
 	}
@@ -112,7 +112,7 @@ static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size
 	const struct cpu_stage *s = w->stage;
 	const struct cpu_part *p = &s->part;
 	struct part_way way = cpu_part_way(w, base);
-	for (uint32_t k = 0; k < UINT32_C(1) << (s->nhot - p->nbit); k++) {
+	for (uint32_t k = 0; k < UINT32_C(1) << (s->nlocal - p->nbit); k++) {
 		cpu_part_fetch(w, thread->block_psi, k, thread->part);
 		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
 		cpu_part_put_back(w, thread->part, &way, k, z);
@@ -131,7 +131,7 @@ static void turn_block(const struct sweep *w, struct cpu_worker *thread, void *p
 		cpu_tail_lambda(&back, psi, lambda);
 	else
 		cpu_z_lambda(&back, psi, base, lambda);
-	cpu_backward_block(&back, psi, lambda, base, thread->cross, &thread->ahead);
+	cpu_backward_block(&back, psi, lambda, base, thread->transition, &thread->ahead);
 	cpu_put_back(&back, psi, base, back.psi);
 	cpu_put_back(&back, lambda, base, back.lambda);
 }
@@ -140,7 +140,8 @@ static void forward_block(const struct sweep *w, struct cpu_worker *thread, void
 {
 	const struct cpu_stage *s = w->stage;
 	cpu_fetch(w, w->from, base, block);
-	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block, s->nhot, base, thread);
+	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block,
+		s->nlocal, base, thread);
 	if (s->part.nbit) {
 		forward_parts(w, thread, base, z);
 		return;
@@ -149,7 +150,7 @@ static void forward_block(const struct sweep *w, struct cpu_worker *thread, void
 		cpu_tail_add(w, thread, block);
 	if (z)
 		cpu_z_block(w, block, z);
-	if (w->turn)
+	if (w->fused)
 		turn_block(w, thread, block, base);
 	else
 		cpu_put_back(w, block, base, w->psi);
@@ -165,8 +166,8 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		cpu_z_begin(w, &z);
 	if (w->tail)
 		cpu_tail_begin(w, thread);
-	if (w->turn)
-		memset(thread->cross, 0, w->stage->ncross * sizeof(double));
+	if (w->fused)
+		memset(thread->transition, 0, w->stage->ntransition * sizeof(double));
 	void *block = cpu_block(w, w->psi, thread->block_psi);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(s, k);
@@ -178,11 +179,11 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_z_add(w, &z, base);
 		thread->blocks++;
 	}
-	w->b->k->past_is_there();
+	w->b->k->nontemporal_exists();
 	if (w->sums)
 		cpu_z_end(w, &z, chunk);
-	if (w->turn)
-		cpu_backward_sums(w, thread, chunk, w->b->chunk_turned);
+	if (w->fused)
+		cpu_backward_sums(w, thread, chunk, w->b->chunk_fused);
 	if (w->tail)
 		cpu_tail_chunk(w, thread, chunk);
 }
@@ -279,12 +280,12 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.from = k == first ? like->from : like->psi;
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		sweep.sums = k + 1 == c->nstage && like->sums;
-		sweep.turn = k + 1 == c->nstage && like->turn;
+		sweep.fused = k + 1 == c->nstage && like->fused;
 		double began = cpu_began(sweep.b);
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
-		if (sweep.turn && sweep.b->shared)
+		if (sweep.fused && sweep.b->shared)
 			c->seconds[k].back = 0;   /* it is in the forward pass */
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
 	}
@@ -299,18 +300,25 @@ static bool reads_start(const struct backend_state *b, const struct cpu_circuit 
 	if (!b->lane_bits)
 		return c->stage->nop && c->stage->op[0].none;
 	s = &c->stage[c->plan->nstart_stage];
-	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nhot == c->nrow;
+	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nlocal == c->nrow;
 }
 
-void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
-	bool sums, bool turn)
+void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
+	const struct unit_input *in, void *psi, bool sums, bool fused)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .psi = psi, .circuit = c, .stage = c->stage, .sums = sums && c->near, .turn = turn };
+	struct sweep sweep = { .b = b,
+		.owner = w,
+		.in = in,
+		.psi = psi,
+		.circuit = c,
+		.stage = c->stage,
+		.sums = sums && c->near,
+		.fused = fused };
 	matrix_room room;
 	bool from_start = reads_start(b, c);
 	sweep.from = from_start ? c->start : psi;
-	if (turn && cpu_tail_taken(c, in)) {
+	if (fused && cpu_tail_taken(c, in)) {
 		cpu_tail_matrix(b, c, &(double){ 1 }, &room);
 		sweep.tail_matrix = &room;
 	}
@@ -320,7 +328,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	prepare_vectors(b, number, in, psi);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
-		clear_idle(b, w, c, c->start || c->plan->nprepare || turn ? 0 : c->idle, psi);
+		clear_idle(b, w, c, c->start || c->plan->nprepare || fused ? 0 : c->idle, psi);
 	} else {
 		sweep.tail = cpu_tail_taken(c, in);
 		forward_whole(&sweep, sweep.from, psi);
@@ -346,7 +354,7 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 		clear_idle(b, b->worker, c, c->start_idle, room);
 	} else {
 		for (uint32_t k = 0; k < c->plan->nstart; k++)
-			forward_step(&sweep, &c->stage->step[k], room, c->stage->nhot, 0, NULL);
+			forward_step(&sweep, &c->stage->step[k], room, c->stage->nlocal, 0, NULL);
 	}
 	kernels_flush_leave(saved);
 	c->start = room;
@@ -360,7 +368,7 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	uint32_t slot = cpu_slot(b, c);
 	bool tail = cpu_tail_taken(circuit, in);
 	double began;
-	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep && cpu_turns(circuit, in));
+	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep && cpu_fuses_last(circuit, in));
 	w->resident[slot] = c;
 	began = cpu_began(b);
 	if (tail)

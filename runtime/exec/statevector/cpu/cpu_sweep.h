@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the ways forward and back over a state share: blocks of a stage and the matrices of its steps. */
+ * What the passes forward and back over a state share: blocks of a stage and the matrices of its steps. */
 #ifndef QCNN_CPU_SWEEP_H
 #define QCNN_CPU_SWEEP_H
 
@@ -18,7 +18,7 @@ struct sweep {
 	bool tail;                   /* the stage ends with the tail, which is taken */
 	const void *tail_matrix;     /* where lambda is made: it is matrix psi, */
 	const double *dreadout; /* or of these gradients with respect to readouts, or if NULL in the backward pass it is there */
-	bool turn;                   /* forward: the backward pass begins in the last stage's blocks; in the stage: it is that one */
+	bool fused; /* forward: the backward pass begins in the last stage's blocks; in the stage: it is that one */
 	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
 };
 
@@ -66,13 +66,17 @@ static inline size_t cpu_flip(const struct cpu_way *way, size_t base)
 
 static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struct cpu_way *way, size_t base)
 {
-	return (struct kernel_rows){ .nbit = s->nhot, .row = s->row, .swap = way->swap, .place = way->place, .flip = cpu_flip(way, base) };
+	return (struct kernel_rows){ .nbit = s->nlocal,
+		.row = s->row,
+		.swap = way->swap,
+		.place = way->place,
+		.flip = cpu_flip(way, base) };
 }
 
 /* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
 static inline void *cpu_block(const struct sweep *w, void *state, void *room)
 {
-	return w->stage->in_place || (w->turn && w->stage->turns_in_place) ? state : room;
+	return w->stage->in_place || (w->fused && w->stage->fused_in_place) ? state : room;
 }
 
 /* What is fetched for block k, where there is one before `end`: kernels ask for it on the way.  Of small states everything is near. */
@@ -80,8 +84,12 @@ static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thre
 {
 	const struct cpu_blocks *s = cpu_blocks(w);
 	size_t base = k < end ? cpu_block_base(s, k) * 2 * w->b->k->lanes * w->b->k->real_bytes : 0;
-	thread->ahead = (struct kernel_ahead){ .state = { (const char *)(w->lambda ? w->psi : w->from) + base }, .row = w->stage->row,
-		.n = k < end && w->b->shared ? (size_t)1 << w->stage->nhot : 0, .absent = s->absent };
+	thread->ahead = (struct kernel_ahead){
+		.state = { (const char *)(w->lambda ? w->psi : w->from) + base },
+		.row = w->stage->row,
+		.n = k < end && w->b->shared ? (size_t)1 << w->stage->nlocal : 0,
+		.absent = s->absent
+	};
 	if (w->lambda && !w->tail && !w->dreadout)
 		thread->ahead.state[1] = (const char *)w->lambda + base;
 }
@@ -96,25 +104,26 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 		w->b->k->gather(block, state, base, &r);
 }
 
-/* On the backward pass only rows that are read again are put back, and a large lambda that is made here goes past the caches.  A stage
+/* On the backward pass only rows that are read again are put back, and a large lambda that is made here goes by non-temporal stores.  A stage
  * that undoes nothing leaves psi where it is, and puts a lambda that it has made beside it. */
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
 	const struct cpu_stage *s = w->stage;
 	bool undone = w->lambda && s->undoes, made = state == w->lambda && (w->tail || w->dreadout);
 	struct kernel_rows r = cpu_rows(s, undone ? &s->in : &s->out, base);
-	r.absent = cpu_blocks(w)->past;
+	r.absent = cpu_blocks(w)->nontemporal;
 	r.unset = undone ? s->unread : 0;
-	if (made && s->past)
-		r.absent = r.above = (size_t)1 << s->nhot;   /* all rows */
+	if (made && s->nontemporal)
+		r.absent = r.above = (size_t)1 << s->nlocal; /* all rows */
 	if (block != state)
 		w->b->k->scatter(block, state, base, &r);
 }
 
 /* ---- cpu_backward.c ---- */
 
-/* A block's way back through the stage, psi and lambda as its steps left them; sums are added to `cross`. */
-void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base, double *cross, struct kernel_ahead *ahead);
+/* A block's backward pass through the stage, psi and lambda as its steps left them; sums are added to `transition`. */
+void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base,
+	double *transition, struct kernel_ahead *ahead);
 /* The sums of a thread's chunk to the worker's sums from `place` on. */
 void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place);
 
@@ -134,7 +143,7 @@ void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, cons
 /* The matrix of lambda, lane by lane in SHAPE_SAMPLES. */
 void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
 	const double *dreadout, void *matrix);
-/* The tail's own cross matrix added to anti_hermitian_shared. */
+/* The tail's own reduced transition matrix added to anti_hermitian_shared. */
 void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w,
 	const struct cpu_circuit *c, const double *dreadout, double *anti_hermitian_shared);
 void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
@@ -172,11 +181,14 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
 
 /* Where backward follows: does the backward pass begin in the forward pass? */
-static inline bool cpu_turns(const struct cpu_circuit *c, const struct unit_input *in) { return c->turns && !in->whole; }
+static inline bool cpu_fuses_last(const struct cpu_circuit *c, const struct unit_input *in)
+{
+	return c->fuses_last && !in->whole;
+}
 
-/* psi becomes the final state of the circuit, or with `turn` that before the last stage.  sums: and where the circuit has
+/* psi becomes the final state of the circuit, or with `fused` that before the last stage.  sums: and where the circuit has
  * c->near, its last stage sums the products of Z. */
-void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number, const struct unit_input *in, void *psi,
-	bool sums, bool turn);
+void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
+	const struct unit_input *in, void *psi, bool sums, bool fused);
 
 #endif

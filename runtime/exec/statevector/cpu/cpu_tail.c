@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The exact optimisation heisenberg_tail (plan_heisenberg.c): outputs and lambda from the state before the tail U.
  *
- * P[k,c] = sum conj(psi[k]) psi[c] over what U does not touch is a kernel's cross matrix of psi with itself.  With
+ * P[k,c] = sum conj(psi[k]) psi[c] over what U does not touch is a kernel's reduced transition matrix of psi with itself.  With
  * the matrices O_j of the readouts, y_j = sum_kc (U^+ O_j U)[k,c] P[k,c]; lambda = U^+ D U psi, D = sum_j dreadout_j O_j;
- * and U's own cross matrix (anti_hermitian.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. */
+ * and U's own reduced transition matrix (anti_hermitian.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. */
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
@@ -127,7 +127,8 @@ void cpu_tail_begin(const struct sweep *w, struct cpu_worker *thread)
 
 void cpu_tail_add(const struct sweep *w, struct cpu_worker *thread, const void *block)
 {
-	w->b->k->cross(block, block, w->stage->nhot, &w->circuit->tail->step->kernel, adding(w, thread), !w->b->lane_bits);
+	w->b->k->transition(block, block, w->stage->nlocal, &w->circuit->tail->step->kernel,
+		adding(w, thread), !w->b->lane_bits);
 }
 
 void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk)
@@ -214,7 +215,7 @@ void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w,
 	unsigned d = dim(c->tail), lanes = b->plan->width, n = c->plan->nreadout;
 	const double *p = sums(b, w, c);
 	cplx before[MATRIX_ENTRIES_MAX] = { 0 };
-	if (!s->cross)
+	if (!s->transition)
 		return;
 	for (uint32_t j = 0; j < n; j++) {
 		cplx g[MATRIX_ENTRIES_MAX];
@@ -236,6 +237,6 @@ void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda)
 	const struct kernels *k = w->b->k;
 	struct kernel_step at = w->circuit->tail->step->back;
 	at.lanewise = w->b->lane_bits == 0;
-	memcpy(lambda, psi, ((size_t)2 << w->stage->nhot) * k->lanes * k->real_bytes);
-	k->apply(lambda, w->stage->nhot, &at, w->tail_matrix, NULL);
+	memcpy(lambda, psi, ((size_t)2 << w->stage->nlocal) * k->lanes * k->real_bytes);
+	k->apply(lambda, w->stage->nlocal, &at, w->tail_matrix, NULL);
 }

@@ -98,13 +98,13 @@ static bool collect(const struct plan *pl, struct cpu_stage *s, bool end, struct
 {
 	struct between w = { 0, 0 };
 	bool any = false;
-	*all = identity(s->nhot);
+	*all = identity(s->nlocal);
 	for (uint32_t n = 0; n < s->nstep; n++) {
 		struct cpu_step *st = &s->step[end ? s->nstep - 1 - n : n];
 		struct affine a;
 		if (st->on_the_way)
 			continue;
-		if (st->permutes && passes(pl, st, &w) && affine_of(st, s->nhot, &a)) {
+		if (st->permutes && passes(pl, st, &w) && affine_of(st, s->nlocal, &a)) {
 			*all = end ? then(&a, all) : then(all, &a);
 			any = st->on_the_way = true;
 		} else {
@@ -118,14 +118,14 @@ static bool collect(const struct plan *pl, struct cpu_stage *s, bool end, struct
 /* Bits of a block's rows to their places in the state. */
 static struct affine moves_of(const struct cpu_stage *s)
 {
-	struct affine a = { .nbit = s->nhot };
-	memcpy(a.column, s->moves, s->nhot * sizeof *a.column);
+	struct affine a = { .nbit = s->nlocal };
+	memcpy(a.column, s->moves, s->nlocal * sizeof *a.column);
 	return a;
 }
 
 static bool moves(const struct cpu_stage *s)
 {
-	for (unsigned j = 0; j < s->nhot; j++)
+	for (unsigned j = 0; j < s->nlocal; j++)
 		if (s->moves[j] != UINT32_C(1) << j)
 			return true;
 	return false;
@@ -139,7 +139,7 @@ static void take_flips(struct cpu_way *way, const struct affine *a)
 
 void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled)
 {
-	uint32_t n = UINT32_C(1) << s->nhot;
+	uint32_t n = UINT32_C(1) << s->nlocal;
 	struct affine a, places = moves_of(s);
 	bool flips = collect(b->plan, s, true, &a);
 

@@ -13,7 +13,7 @@ _Static_assert((int)KERNEL_TERMS_MAX >= (int)PLAN_NEAR_TERMS_MAX, "all in one ca
 static size_t block_sign(const struct cpu_stage *s, size_t *sign_row)
 {
 	size_t sign = 0;
-	for (unsigned j = 0; j < s->nhot; j++) {
+	for (unsigned j = 0; j < s->nlocal; j++) {
 		size_t bit = s->row[(size_t)1 << j];
 		sign |= *sign_row & bit ? (size_t)1 << j : 0;
 		*sign_row &= ~bit;
@@ -37,7 +37,7 @@ static void exchange(const struct kernel_swap *swap, size_t *sign, unsigned *lan
 static size_t see_through(const struct cpu_stage *s, size_t sign, struct cpu_sign *z)
 {
 	const uint32_t *place = s->out.place;
-	size_t rows = (size_t)1 << s->nhot, row = place ? 0 : sign;
+	size_t rows = (size_t)1 << s->nlocal, row = place ? 0 : sign;
 	for (unsigned k = 0; k < s->out.nflip; k++)
 		if (__builtin_parityll(sign & s->out.flip[k].mask))
 			z->base ^= (size_t)1 << s->out.flip[k].outer;
@@ -108,7 +108,8 @@ void cpu_z_clear(const struct sweep *w, struct z_sums *z)
 
 void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z)
 {
-	w->b->k->expect_z(block, 0, (size_t)1 << w->stage->nhot, w->circuit->near_row, w->circuit->nz, z->out);
+	w->b->k->expect_z(block, 0, (size_t)1 << w->stage->nlocal, w->circuit->near_row,
+		w->circuit->nz, z->out);
 }
 
 void cpu_z_add(const struct sweep *w, struct z_sums *sums, size_t base)
@@ -149,5 +150,5 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 		for (unsigned l = 0; l < lanes; l++)
 			factor[k * lanes + l] = minus ^ __builtin_parity(l & z->lane) ? -x : x;
 	}
-	w->b->k->lambda_z(lambda, psi, 0, (size_t)1 << w->stage->nhot, c->near_row, c->nz, factor);
+	w->b->k->lambda_z(lambda, psi, 0, (size_t)1 << w->stage->nlocal, c->near_row, c->nz, factor);
 }

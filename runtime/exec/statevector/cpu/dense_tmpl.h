@@ -9,13 +9,13 @@
 INLINE void multiply_half(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
 {
 	UNROLL for (unsigned r = 0; r < d; r++) {
-		vec a = entry(u, r * d, turns(form, r, 0), lanewise);
-		vec re = turns(form, r, 0) ? -(a * xi[0]) : a * xr[0];
-		vec im = turns(form, r, 0) ? a * xr[0] : a * xi[0];
+		vec a = entry(u, r * d, is_imaginary(form, r, 0), lanewise);
+		vec re = is_imaginary(form, r, 0) ? -(a * xi[0]) : a * xr[0];
+		vec im = is_imaginary(form, r, 0) ? a * xr[0] : a * xi[0];
 		UNROLL for (unsigned c = 1; c < d; c++) {
-			a = entry(u, r * d + c, turns(form, r, c), lanewise);
-			re = turns(form, r, c) ? re - a * xi[c] : re + a * xr[c];
-			im = turns(form, r, c) ? im + a * xr[c] : im + a * xi[c];
+			a = entry(u, r * d + c, is_imaginary(form, r, c), lanewise);
+			re = is_imaginary(form, r, c) ? re - a * xi[c] : re + a * xr[c];
+			im = is_imaginary(form, r, c) ? im + a * xr[c] : im + a * xi[c];
 		}
 		yr[r] = re;
 		yi[r] = im;

@@ -130,7 +130,8 @@ static void apply_table(void *psi, unsigned nbit, const struct kernel_step *s, c
 	}
 }
 
-INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active, bool cross, double *anti_hermitian, bool per_lane)
+INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active,
+	bool transition, double *anti_hermitian, bool per_lane)
 {
 	enum { RUN = 256 };   /* rows summed in the kernels' precision before they go to double */
 	size_t row = 0;
@@ -140,14 +141,14 @@ INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec
 		for (size_t k = begin; k < end; k++, row = row_next(row, mask)) {
 			real *p = psi + row * ROW, *q = lam + row * ROW;
 			vec yr, yi;
-			if (cross)
+			if (transition)
 				sum = sum + load(q) * load(p + LANES) - load(q + LANES) * load(p);
 			if (active) {
 				scale_row(p, a, b, &yr, &yi);
 				scale_row(q, a, b, &yr, &yi);
 			}
 		}
-		if (cross)
+		if (transition)
 			totals_flush(1, &sum, anti_hermitian, per_lane);
 	}
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: rows put back while the last matrix is applied to them and products of Z are summed.
  *
- * A store past the caches takes as long as all arithmetic on what it writes; both go on together where they take turns every
+ * A non-temporal store takes as long as all arithmetic on what it writes; both go on together where they take turns every
  * few rows, while the first are still on their way. */
 #ifndef QCNN_FINISH_TMPL_H
 #define QCNN_FINISH_TMPL_H
 
 #include "runtime/exec/statevector/cpu/blocks_tmpl.h"
-#include "runtime/exec/statevector/cpu/fresh_tmpl.h"
+#include "runtime/exec/statevector/cpu/on_zero_tmpl.h"
 #include "runtime/exec/statevector/cpu/z_products_tmpl.h"
 
-/* A fresh step in a tile of rows: its groups' first rows, and its entries in all lanes. */
+/* A step on |0> in a tile of rows: its groups' first rows, and its entries in all lanes. */
 struct tile_step { unsigned ntarget, ngroup; size_t at[TILE / 2], stride[3]; vec re[8], im[8]; };
 
 static void prepare_step(struct tile_step *t, const struct kernel_last *last)
@@ -31,7 +31,7 @@ static void prepare_step(struct tile_step *t, const struct kernel_last *last)
 	}
 }
 
-INLINE void fresh_tile(real *tile, const struct tile_step *t, unsigned d)
+INLINE void on_zero_tile(real *tile, const struct tile_step *t, unsigned d)
 {
 	for (unsigned g = 0; g < t->ngroup; g++) {
 		real *p[8];
@@ -47,9 +47,9 @@ INLINE void fresh_tile(real *tile, const struct tile_step *t, unsigned d)
 static void apply_tile(real *tile, const struct tile_step *t)
 {
 	switch (t->ntarget) {
-	case 1: fresh_tile(tile, t, 2); break;
-	case 2: fresh_tile(tile, t, 4); break;
-	case 3: fresh_tile(tile, t, 8); break;
+	case 1: on_zero_tile(tile, t, 2); break;
+	case 2: on_zero_tile(tile, t, 4); break;
+	case 3: on_zero_tile(tile, t, 8); break;
 	}
 }
 

@@ -31,17 +31,18 @@ INLINE bool flipped_next(struct flipped *f)
 INLINE void flipped_matrix(struct flipped *f, const struct kernel_step *s, const real *u, bool columns)
 {
 	size_t move = 0;
-	unsigned turn = 0;
+	unsigned flip = 0;
 	for (unsigned k = 0; k < s->nflip; k++)
 		move ^= (f->step.control >> s->flip[k].row_bit & 1) == s->flip[k].value ? s->flip[k].mask : 0;
-	while (s->target[turn] != move)
-		turn++;
-	f->step.form = s->form == FORM_PARITY && __builtin_parity(turn) ? FORM_COMPLEX : s->form;
+	while (s->target[flip] != move)
+		flip++;
+	f->step.form = s->form == FORM_PARITY && __builtin_parity(flip) ? FORM_COMPLEX : s->form;
 	for (unsigned r = 0; r < 4; r++)
 		for (unsigned c = 0; c < 4; c++) {
-			unsigned row = columns ? r : r ^ turn, column = columns ? c ^ turn : c;
+			unsigned row = columns ? r : r ^ flip, column = columns ? c ^ flip : c;
 			for (unsigned part = 0; part < 2; part++) {
-				bool there = s->form == FORM_COMPLEX || part == turns(s->form, row, column);
+				bool there = s->form == FORM_COMPLEX
+					|| part == is_imaginary(s->form, row, column);
 				f->u[2 * (4 * r + c) + part] = there ? u[2 * (4 * row + column) + part] : 0;
 			}
 		}

@@ -20,7 +20,7 @@ enum { KERNEL_LANES_MAX = 16, KERNEL_FIXED_MAX = 64, KERNEL_MIX_MAX = 8, KERNEL_
 
 /* What is known of a dense matrix's entries: half the arithmetic where it is real, or where entry (r, c) is real
  * if r and c differ in an even number of bits and else imaginary.  The parts that are 0 are not read, and of a
- * cross matrix only those are summed that such matrices have. */
+ * reduced transition matrix only those are summed that such matrices have. */
 enum kernel_form { FORM_COMPLEX, FORM_REAL, FORM_PARITY };
 
 /* In rows where `row_bit` has this value, the target that is `mask` of the row's number changes its value. */
@@ -46,7 +46,7 @@ struct kernel_swap { unsigned lanes; uint8_t row_bit[4]; };
 
 /* Row base + row[k] of a state is row place[k ^ flip] of a block, or k without a `place`, for k < 2^nbit, after
  * the lane bits in swap.lanes have changed places with bits of k.  Where k has a bit of `absent`, gather puts 0
- * and does not read, and scatter writes past the caches; where it has one of `unset` (none of swap), gather leaves the
+ * and does not read, and scatter writes by non-temporal stores; where it has one of `unset` (none of swap), gather leaves the
  * block's row as it is, and scatter the state's.  Where rows are a part of more, `absent` is asked of k | above. */
 struct kernel_rows {
 	unsigned nbit;
@@ -111,7 +111,7 @@ struct kernels {
 	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead);
 	/* The same where all targets are |0>: rows where one is 1 are written and not read, and the matrix is not lanewise and
 	 * has neither controls nor flips.  8 flops an amplitude. */
-	void (*apply_fresh)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
+	void (*apply_on_zero)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
 	/* to <- U_n .. U_1 from, for n matrices on one qubit each, at most KERNEL_ONES_MAX, without controls, all of one form
 	 * and all lanewise or none; `from` may be `to`.  16 flops an amplitude and matrix, or half. */
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
@@ -123,9 +123,10 @@ struct kernels {
 		const void *v, double *anti_hermitian, bool per_lane, struct kernel_ahead *ahead);
 	/* The sums alone.  8 * 2^ntarget - 4 flops an amplitude, or 4 * 2^ntarget - 4. */
 	void (*anti_hermitian)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *anti_hermitian, bool per_lane);
-	/* All of a cross matrix, whatever the step's form: R[r,c] += conj(lam[r]) psi[c], [d*d][2] doubles, or [d*d][2][lanes].
+	/* All of a reduced transition matrix, whatever the step's form: R[r,c] += conj(lam[r]) psi[c], [d*d][2] doubles, or [d*d][2][lanes].
 	 * 8 * 2^ntarget flops an amplitude. */
-	void (*cross)(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *r, bool per_lane);
+	void (*transition)(const void *psi, const void *lam, unsigned nbit,
+		const struct kernel_step *s, double *r, bool per_lane);
 
 	/* A diagonal step: the rows of target index r are multiplied by phase[r * stride], [2] or, lanewise,
 	 * [2][lanes]; of those that `active` does not mark the phase is 1.  6 flops an amplitude of them. */
@@ -145,8 +146,8 @@ struct kernels {
 	/* A block from a state, and back. */
 	void (*gather)(void *block, const void *state, size_t base, const struct kernel_rows *r);
 	void (*scatter)(const void *block, void *state, size_t base, const struct kernel_rows *r);
-	/* Before another thread reads what scatter wrote past the caches. */
-	void (*past_is_there)(void);
+	/* Before another thread reads what scatter wrote by non-temporal stores. */
+	void (*nontemporal_exists)(void);
 
 	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
 	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's.  Row `first` is at psi. */

@@ -3,11 +3,11 @@
  * suffix of the one table this file exports.  Each family is a template of its own. */
 #include "config.h"
 #include "runtime/exec/statevector/cpu/blocks_tmpl.h"
-#include "runtime/exec/statevector/cpu/cross_tmpl.h"
+#include "runtime/exec/statevector/cpu/transition_tmpl.h"
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/diagonal_tmpl.h"
 #include "runtime/exec/statevector/cpu/finish_tmpl.h"
-#include "runtime/exec/statevector/cpu/fresh_tmpl.h"
+#include "runtime/exec/statevector/cpu/on_zero_tmpl.h"
 #include "runtime/exec/statevector/cpu/ones_tmpl.h"
 #include "runtime/exec/statevector/cpu/pairs_tmpl.h"
 #include "runtime/exec/statevector/cpu/readouts_tmpl.h"
@@ -19,13 +19,40 @@
 
 extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
-	.isa = KERNEL_ISA, .lanes = LANES, .real_bytes = sizeof(real),
-	.zero = zero, .put = put, .get = get, .store = store, .round = round_entries, .adjoint = adjoint, .fetch = fetch,
-	.permute = permute, .apply = apply, .apply_fresh = apply_fresh, .apply_ones = apply_ones,
-	.unapply = unapply, .anti_hermitian = anti_hermitian, .cross = cross, .scale = scale, .unscale = unscale,
-	.table_one = table_one, .table_scale = table_scale, .apply_table = apply_table,
-	.gather = gather, .scatter = scatter, .finish = finish, .past_is_there = past_is_there,
-	.expect = expect, .expect_z = expect_z, .lambda = lambda, .lambda_z = lambda_z,
-	.probs = probs, .lambda_probs = lambda_probs,
-	.overlap = overlap, .mix = mix, .overlap_lanes = overlap_lanes, .lambda_lanes = lambda_lanes,
+	.isa = KERNEL_ISA,
+	.lanes = LANES,
+	.real_bytes = sizeof(real),
+	.zero = zero,
+	.put = put,
+	.get = get,
+	.store = store,
+	.round = round_entries,
+	.adjoint = adjoint,
+	.fetch = fetch,
+	.permute = permute,
+	.apply = apply,
+	.apply_on_zero = apply_on_zero,
+	.apply_ones = apply_ones,
+	.unapply = unapply,
+	.anti_hermitian = anti_hermitian,
+	.transition = transition,
+	.scale = scale,
+	.unscale = unscale,
+	.table_one = table_one,
+	.table_scale = table_scale,
+	.apply_table = apply_table,
+	.gather = gather,
+	.scatter = scatter,
+	.finish = finish,
+	.nontemporal_exists = nontemporal_exists,
+	.expect = expect,
+	.expect_z = expect_z,
+	.lambda = lambda,
+	.lambda_z = lambda_z,
+	.probs = probs,
+	.lambda_probs = lambda_probs,
+	.overlap = overlap,
+	.mix = mix,
+	.overlap_lanes = overlap_lanes,
+	.lambda_lanes = lambda_lanes,
 };

@@ -71,9 +71,9 @@ static double stream_narrow(const struct work *w, unsigned thread)
 }
 
 /* Threads meet behind it: what is on the way to memory has left them. */
-static double write_past(const struct work *w, unsigned thread)
+static double write_nontemporal(const struct work *w, unsigned thread)
 {
-	w->loops->write_past(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 1);
+	w->loops->write_nontemporal(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 1);
 	return (double)w->bytes;
 }
 
@@ -181,7 +181,7 @@ static int measure_memory(struct work *w, struct limits *l, struct err *e)
 	if (code)
 		return code;
 	l->stream_gb_s = fmax(rate_best(w, stream, STREAM_RUNS), rate_best(w, stream_narrow, STREAM_RUNS)) / 1e9;
-	l->write_gb_s = rate_best(w, write_past, STREAM_RUNS) / 1e9;
+	l->write_gb_s = rate_best(w, write_nontemporal, STREAM_RUNS) / 1e9;
 	free(w->array);
 	return 0;
 }

@@ -15,8 +15,8 @@ struct limit_loops {
 	/* v[i] *= c for n numbers, n a multiple of 512; narrow: by vectors of at most 32 bytes. */
 	void (*scale)(void *v, size_t n, double c);
 	void (*scale_narrow)(void *v, size_t n, double c);
-	/* v[i] = c, past the caches where the kernels of the set have such stores. */
-	void (*write_past)(void *v, size_t n, double c);
+	/* v[i] = c, by non-temporal stores where the kernels of the set have such stores. */
+	void (*write_nontemporal)(void *v, size_t n, double c);
 	/* `rounds` rounds of independent multiply-adds on full vectors: returns their flops.
 	 * *sink gets a number that depends on all of them. */
 	double (*multiply_add)(size_t rounds, double *sink);
@@ -28,7 +28,7 @@ struct limits {
 	unsigned nthread;
 	const struct target *target;
 	double stream_gb_s;          /* all threads together, in place: read and written bytes */
-	double write_gb_s;           /* all threads together, written bytes alone: memory that was not read, past the caches */
+	double write_gb_s; /* all threads together, written bytes alone: memory that was not read, by non-temporal stores */
 	double l2_gb_s;              /* per core, in place, with all threads at work */
 	double single_gflop_s, double_gflop_s;   /* all threads together; a multiply-add is two */
 	uint64_t stream_bytes;       /* of the array that was streamed */

@@ -37,12 +37,12 @@ static void scale_narrow(void *v, size_t n, double c)
 }
 
 /* Writes n numbers that it has not read, as kernels put back rows that were 0. */
-static void write_past(void *v, size_t n, double c)
+static void write_nontemporal(void *v, size_t n, double c)
 {
 	real *p = v;
 
 	for (size_t i = 0; i < n; i += LANES)
-		save_past(p + i, splat((real)c));
+		save_nontemporal(p + i, splat((real)c));
 }
 
 /* Twelve chains by hand: in a loop over an array, compilers spill them. */
@@ -65,5 +65,8 @@ static double multiply_add(size_t rounds, double *sink)
 #define NAMED(suffix) limits_##suffix
 #define TABLE(suffix) NAMED(suffix)
 extern const struct limit_loops TABLE(KERNEL);
-const struct limit_loops TABLE(KERNEL) = { .scale = scale, .scale_narrow = scale_narrow,
-	.write_past = write_past, .multiply_add = multiply_add, .real_bytes = sizeof(real) };
+const struct limit_loops TABLE(KERNEL) = { .scale = scale,
+	.scale_narrow = scale_narrow,
+	.write_nontemporal = write_nontemporal,
+	.multiply_add = multiply_add,
+	.real_bytes = sizeof(real) };

@@ -5,7 +5,7 @@ noinst_LIBRARIES += libcpu.a
 libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu.c \
 	runtime/exec/statevector/cpu/cpu_backward.c \
-	runtime/exec/statevector/cpu/cpu_bank.c \
+	runtime/exec/statevector/cpu/cpu_state_cache.c \
 	runtime/exec/statevector/cpu/cpu_compile.c \
 	runtime/exec/statevector/cpu/cpu_fork.c \
 	runtime/exec/statevector/cpu/cpu_fork.h \
@@ -36,12 +36,12 @@ kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_C
 kernel_sources = \
 	runtime/exec/statevector/cpu/anti_hermitian_tmpl.h \
 	runtime/exec/statevector/cpu/blocks_tmpl.h \
-	runtime/exec/statevector/cpu/cross_tmpl.h \
+	runtime/exec/statevector/cpu/transition_tmpl.h \
 	runtime/exec/statevector/cpu/dense_tmpl.h \
 	runtime/exec/statevector/cpu/diagonal_tmpl.h \
 	runtime/exec/statevector/cpu/finish_tmpl.h \
 	runtime/exec/statevector/cpu/flips_tmpl.h \
-	runtime/exec/statevector/cpu/fresh_tmpl.h \
+	runtime/exec/statevector/cpu/on_zero_tmpl.h \
 	runtime/exec/statevector/cpu/kernels_tmpl.c \
 	runtime/exec/statevector/cpu/limits_tmpl.c \
 	runtime/exec/statevector/cpu/ones_tmpl.h \

@@ -12,28 +12,28 @@ static void overlap(const void *a, const void *b, size_t first, size_t last, con
 	vec lanes = sign_lanes(t->sign_lane);
 	for (size_t begin = first; begin < last; begin += PAIR_RUN) {
 		size_t end = begin + PAIR_RUN < last ? begin + PAIR_RUN : last;
-		vec sum = splat(0), turned = splat(0);
+		vec sum = splat(0), imag = splat(0);
 		for (size_t row = begin; row < end; row++) {
 			const real *p = row_of(a, row);
 			vec re, im, ar = load(p), ai = load(p + LANES);
 			real sign = sign_of(row & t->sign_row);
 			pauli_row(b, row, t, &re, &im);
 			sum += (ar * re + ai * im) * sign;
-			turned += (ar * im - ai * re) * sign;
+			imag += (ar * im - ai * re) * sign;
 		}
 		sum = sum * lanes;
-		turned = turned * lanes;
+		imag = imag * lanes;
 		for (unsigned l = 0; l < LANES; l++) {
 			out[l] += sum[l];
-			out[LANES + l] += turned[l];
+			out[LANES + l] += imag[l];
 		}
 	}
 }
 
-INLINE void mix_add(vec cr, vec ci, vec re, vec im, vec *sum, vec *turned)
+INLINE void mix_add(vec cr, vec ci, vec re, vec im, vec *sum, vec *imag)
 {
 	*sum += cr * re - ci * im;
-	*turned += cr * im + ci * re;
+	*imag += cr * im + ci * re;
 }
 
 /* plain: P changes signs alone, or nothing, and there are as many states as fit. */
@@ -47,18 +47,19 @@ INLINE void mix_body(void *lam, const void *const *psi, unsigned n, size_t first
 	}
 	for (size_t row = first; row < last; row++) {
 		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
-		vec sum = splat(0), turned = splat(0);
+		vec sum = splat(0), imag = splat(0);
 		if (plain)
 			UNROLL for (unsigned k = 0; k < KERNEL_MIX_MAX; k++)
-				mix_add(cr[k], ci[k], load(row_of(psi[k], row)), load(row_of(psi[k], row) + LANES), &sum, &turned);
+				mix_add(cr[k], ci[k], load(row_of(psi[k], row)),
+					load(row_of(psi[k], row) + LANES), &sum, &imag);
 		else
 			for (unsigned k = 0; k < n; k++) {
 				vec re, im;
 				pauli_row(psi[k], row, t, &re, &im);
-				mix_add(cr[k], ci[k], re, im, &sum, &turned);
+				mix_add(cr[k], ci[k], re, im, &sum, &imag);
 			}
 		save(p, load(p) + sum * sign);
-		save(p + LANES, load(p + LANES) + turned * sign);
+		save(p + LANES, load(p + LANES) + imag * sign);
 	}
 }
 
@@ -77,18 +78,18 @@ static void overlap_lanes(const void *a, const void *b, size_t nrow, const struc
 	for (size_t begin = 0; begin < nrow; begin += PAIR_RUN) {
 		size_t end = begin + PAIR_RUN < nrow ? begin + PAIR_RUN : nrow;
 		for (unsigned k = 0; k < LANES; k++) {
-			vec sum = splat(0), turned = splat(0);
+			vec sum = splat(0), imag = splat(0);
 			for (size_t row = begin; row < end; row++) {
 				const real *p = row_of(a, row);
 				real sign = sign_of(row & t->sign_row), ar = sign * p[k], ai = sign * p[LANES + k];
 				vec re, im;
 				pauli_row(b, row, t, &re, &im);
 				sum += ar * re + ai * im;
-				turned += ar * im - ai * re;
+				imag += ar * im - ai * re;
 			}
 			for (unsigned l = 0; l < LANES; l++) {
 				out[2 * LANES * k + l] += sum[l];
-				out[2 * LANES * k + LANES + l] += turned[l];
+				out[2 * LANES * k + LANES + l] += imag[l];
 			}
 		}
 	}
@@ -104,15 +105,15 @@ static void lambda_lanes(void *lam, const void *psi, size_t nrow, const struct k
 		}
 	for (size_t row = 0; row < nrow; row++) {
 		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
-		vec re, im, sum = load(p), turned = load(p + LANES);
+		vec re, im, sum = load(p), imag = load(p + LANES);
 		pauli_row(psi, row, t, &re, &im);
 		for (unsigned k = 0; k < LANES; k++) {
 			real a = sign * re[k], b = sign * im[k];
 			sum += cr[k] * a - ci[k] * b;
-			turned += cr[k] * b + ci[k] * a;
+			imag += cr[k] * b + ci[k] * a;
 		}
 		save(p, sum);
-		save(p + LANES, turned);
+		save(p + LANES, imag);
 	}
 }
 

@@ -59,8 +59,8 @@ INLINE void hold(unsigned n, vec *x)
 #endif
 }
 
-/* A vector that is not read again soon goes to memory, past the caches, where rows are whole lines of them. */
-INLINE void save_past(real *p, vec v)
+/* A vector that is not read again soon goes to memory, by non-temporal stores, where rows are whole lines of them. */
+INLINE void save_nontemporal(real *p, vec v)
 {
 #if defined __AVX512F__
 	_mm512_stream_si512((void *)p, (__m512i)v);
@@ -112,7 +112,10 @@ INLINE struct walk walk_of(unsigned nbit, size_t fixed)
 }
 
 /* Is entry (r, c) of such a matrix imaginary? */
-INLINE bool turns(enum kernel_form form, unsigned r, unsigned c) { return form == FORM_PARITY && __builtin_parity(r ^ c); }
+INLINE bool is_imaginary(enum kernel_form form, unsigned r, unsigned c)
+{
+	return form == FORM_PARITY && __builtin_parity(r ^ c);
+}
 
 /* Entry e of a matrix: real and imaginary part. */
 INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a program to steps on index bits: swaps become relabellings, vectors are
- * prepared first, and every step knows whether its cross matrix is wanted. */
+ * prepared first, and every step knows whether its reduced transition matrix is wanted. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
@@ -187,9 +187,13 @@ static void unitary_step(struct plan_build *b, const struct apply *a, const uint
 {
 	uint8_t *bit = arena_alloc(&b->pl->arena, a->nwire, 1);
 
-	*s = (struct plan_step){ .op = STEP_UNITARY, .matrix = a->matrix, .adjoint = a->adjoint,
-		.cross = b->trainable[a->matrix], .ncontrol = (uint8_t)a->ncontrol,
-		.ntarget = (uint8_t)(a->nwire - a->ncontrol), .bit = bit };
+	*s = (struct plan_step){ .op = STEP_UNITARY,
+		.matrix = a->matrix,
+		.adjoint = a->adjoint,
+		.transition = b->trainable[a->matrix],
+		.ncontrol = (uint8_t)a->ncontrol,
+		.ntarget = (uint8_t)(a->nwire - a->ncontrol),
+		.bit = bit };
 	for (unsigned k = 0; k < s->ntarget; k++)
 		bit[k] = bit_of_wire[a->wire[a->ncontrol + k]];
 	for (unsigned k = 0; k < a->ncontrol; k++) {
@@ -263,7 +267,7 @@ static void own_matrices(struct plan_build *b, struct plan_circuit *c)
 		struct item whole = { .nwire = s->ntarget, .ref = s->matrix };
 		struct matrix *m;
 
-		if (!s->cross)
+		if (!s->transition)
 			continue;
 		for (unsigned w = 0; w < s->ntarget; w++)
 			whole.wire[w] = (uint8_t)w;
@@ -362,11 +366,11 @@ static void close_set(struct plan_build *b)
 	pl->moves = arena_alloc(&pl->arena, b->ndef, sizeof *pl->moves);
 	for (uint32_t m = 0; m < b->ndef; m++)
 		pl->moves[m] = only_moves(b->def[m], pl->moves);
-	pl->cross = arena_alloc(&pl->arena, b->ndef, sizeof *pl->cross);
+	pl->transition = arena_alloc(&pl->arena, b->ndef, sizeof *pl->transition);
 	for (uint32_t i = 0; i < pl->ncircuit; i++)
 		for (uint32_t k = 0; k < pl->circuit[i].nstep; k++)
-			if (pl->circuit[i].step[k].cross)
-				pl->cross[pl->circuit[i].step[k].matrix] = true;
+			if (pl->circuit[i].step[k].transition)
+				pl->transition[pl->circuit[i].step[k].matrix] = true;
 }
 
 /* The kept starts, stages where a state is not all near, and the backward pass. */
@@ -374,7 +378,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 {
 	struct plan *pl = b->pl;
 
-	pl->past_bytes = b->o->random % 2 ? 0 : PLAN_PAST_BYTES;
+	pl->nontemporal_bytes = b->o->random % 2 ? 0 : PLAN_NONTEMPORAL_BYTES;
 	for (uint32_t i = 0; i < pl->ncircuit; i++) {
 		struct plan_circuit *c = &pl->circuit[i];
 		struct plan_cut cut = { 0 };

@@ -24,7 +24,7 @@ struct plan_step {
 	enum step_op op;
 	uint32_t matrix;             /* UNITARY: number in plan.set; PREPARE: number of the vector (plan_circuit.prepare) */
 	bool adjoint;
-	bool cross;                  /* its cross matrix is wanted: the matrix depends on a trainable weight */
+	bool transition; /* its reduced transition matrix is wanted: the matrix depends on a trainable weight */
 	bool undo;                   /* the backward pass needs the states before it: see plan_backward_pass */
 	bool tail; /* the exact optimisation heisenberg_tail: no state goes through it (plan_heisenberg.c) */
 	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
@@ -33,12 +33,13 @@ struct plan_step {
 	uint32_t apply;              /* first apply of the program it came from */
 };
 
-/* A stage: `nhot` index bits are brought near, and steps first .. first+count-1 touch
+/* A stage: `nlocal` index bits are brought near, and steps first .. first+count-1 touch
  * only those (as targets; diagonals and controls may look at any bit). */
 struct plan_stage {
 	uint32_t first, count;
-	uint8_t nhot; const uint8_t *hot;
-	const uint8_t *partner;      /* (bits in the lanes) the bit that changes places with one that is hot */
+	uint8_t nlocal;
+	const uint8_t *local;
+	const uint8_t *partner; /* (bits in the lanes) the bit that changes places with one that is local */
 	const uint8_t *place;        /* (bits as stored) where each bit of the index lies in the state before the stage */
 };
 
@@ -49,7 +50,7 @@ struct plan_circuit {
 	uint32_t nstart;             /* leading steps that are constant: done once for all samples and kept
 	                              * (not SHAPE_SHARED, nor after a prepared vector, nor a whole circuit) */
 	uint32_t nstart_stage;       /* the stages that hold them */
-	uint32_t first_cross;        /* the first step whose cross matrix is wanted, or nstep: those before need no way back */
+	uint32_t first_transition; /* the first step whose reduced transition matrix is wanted, or nstep: those before need no backward pass */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
@@ -67,8 +68,8 @@ struct plan {
 	uint32_t width;              /* samples in a unit: lanes for SHAPE_SAMPLES, else 1 */
 	struct matrix_set set;       /* the program's matrices, then products made by fusion */
 	uint32_t nmatrix_entry;      /* set.offset[set.n] */
-	double past_bytes;           /* a stage that writes more writes what it has not read past the caches */
-	bool *cross;                 /* per matrix of the set: some step wants its cross matrix */
+	double nontemporal_bytes; /* stages that write more bytes than this use non-temporal stores */
+	bool *transition; /* per matrix of the set: some step wants its reduced transition matrix */
 	bool *moves;                 /* per matrix of the set: it is made of x and swap */
 	const bool *expr_trainable;  /* (program->nexpr): depends on a weight that is not frozen */
 	uint32_t ncircuit;
@@ -97,7 +98,7 @@ void plan_free(struct plan *pl);
 bool plan_has_tail(const struct plan_circuit *c);
 uint32_t plan_tail_qubits(const struct plan *pl);
 
-/* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, past the caches). */
+/* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, by non-temporal stores). */
 struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
 /* Of one sample; back: the backward pass without the forward pass. */
 struct plan_seconds { double forward, back; };
@@ -114,9 +115,9 @@ bool plan_lambda_near(const struct plan_circuit *c);
 /* Does the backward pass begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
  * one readout alone: what follows lambda is linear in its readout gradient, which is known when all blocks have been there.  Batch rank does
  * not, but is counted as if. */
-bool plan_turns(const struct plan *pl, const struct plan_circuit *c);
+bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
- * k = nstage readouts and lambda.  The way back of a stage that turns has less bytes by those that forward is spared then. */
+ * k = nstage readouts and lambda.  The backward pass of a stage whose passes are fused has less bytes by those that forward is spared then. */
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);
 /* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan). */
 void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out);

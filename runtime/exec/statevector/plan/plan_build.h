@@ -44,8 +44,8 @@ struct plan_cut plan_try(const struct plan_build *b, const struct plan_circuit *
  * so far. */
 void plan_pairs(struct plan_build *b, struct plan_circuit *c);
 
-/* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag), and of its cross matrix. */
+/* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag), and of its reduced transition matrix. */
 double plan_cost(unsigned ntarget, unsigned flags);
-double plan_cross_cost(unsigned ntarget, unsigned flags);
+double plan_transition_cost(unsigned ntarget, unsigned flags);
 
 #endif

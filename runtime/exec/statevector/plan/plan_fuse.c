@@ -52,7 +52,7 @@ double plan_cost(unsigned ntarget, unsigned flags)
 	return flags & MATRIX_PERMUTATION ? 4 : dense_cost(ntarget, flags);
 }
 
-double plan_cross_cost(unsigned ntarget, unsigned flags)
+double plan_transition_cost(unsigned ntarget, unsigned flags)
 {
 	return flags & MATRIX_DIAGONAL ? 4 : dense_cost(ntarget, flags) - 4;
 }
@@ -238,7 +238,7 @@ static struct plan_step merged_step(struct plan_build *b, const struct group *g)
 	struct plan_step s = { .op = STEP_UNITARY, .ntarget = g->nbit, .apply = g->step.apply };
 
 	s.matrix = plan_matrix(b, g->nbit, g->nitem, g->item);
-	s.cross = b->trainable[s.matrix];
+	s.transition = b->trainable[s.matrix];
 	s.bit = arena_copy(&b->pl->arena, g->bit, g->nbit, 1);
 	return s;
 }

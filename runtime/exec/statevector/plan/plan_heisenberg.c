@@ -3,7 +3,7 @@
  *
  * With U their product on qubits T, all of an output's qubits among T, and P[k,c] = sum over the other qubits of
  * conj(psi[k]) psi[c] before them, <O> = sum_kc (U^+ O U)[k,c] P[k,c]: one matrix for all samples.  On the backward pass
- * lambda = U^+ (sum dreadout O) U psi, where U had to be undone twice and its cross matrix summed. */
+ * lambda = U^+ (sum dreadout O) U psi, where U had to be undone twice and its reduced transition matrix summed. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
@@ -51,17 +51,22 @@ static uint64_t step_bits(const struct plan_step *s)
 static bool has_gradient(const struct plan_circuit *c)
 {
 	for (uint32_t k = 0; k < c->nstep; k++)
-		if (c->step[k].cross)
+		if (c->step[k].transition)
 			return true;
 	return false;
 }
 
-/* Forward, and in the backward pass twice and its cross matrix. */
+/* Forward, and in the backward pass twice and its reduced transition matrix. */
 static double step_off(const struct tail *t, const struct plan_step *s, bool gradient)
 {
 	double flops = ldexp(plan_cost(s->ntarget, t->b->def[s->matrix]->flags), -(int)s->ncontrol);
 
-	return gradient ? 3 * flops + (s->cross ? ldexp(plan_cross_cost(s->ntarget, t->b->def[s->matrix]->flags), -(int)s->ncontrol) : 0) : flops;
+	return gradient ? 3 * flops
+			+ (s->transition ? ldexp(plan_transition_cost(s->ntarget,
+							 t->b->def[s->matrix]->flags),
+				   -(int)s->ncontrol)
+					 : 0)
+			: flops;
 }
 
 /* Can the step join the tail?  It then grows by the step's bits. */
@@ -137,7 +142,7 @@ static struct plan_step one_step(struct plan_build *b, const struct plan_circuit
 			s.apply = c->step[k].apply < s.apply ? c->step[k].apply : s.apply;
 		}
 	s.matrix = plan_matrix(b, s.ntarget, n, item);
-	s.cross = b->trainable[s.matrix];
+	s.transition = b->trainable[s.matrix];
 	free(item);
 	return s;
 }

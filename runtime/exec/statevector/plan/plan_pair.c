@@ -21,10 +21,10 @@ static bool is_single(const struct plan *pl, const struct plan_step *s)
 		&& !(pl->set.def[s->matrix]->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION));
 }
 
-/* What is shared by all samples stays so, and what needs no cross matrix gets none. */
+/* What is shared by all samples stays so, and what needs no reduced transition matrix gets none. */
 static bool fit(const struct plan_build *b, const struct plan_step *s, const struct plan_step *t)
 {
-	return s->bit[0] != t->bit[0] && s->cross == t->cross
+	return s->bit[0] != t->bit[0] && s->transition == t->transition
 		&& b->def[s->matrix]->cls == b->def[t->matrix]->cls;
 }
 
@@ -52,8 +52,12 @@ static struct plan_step pair(struct plan_build *b, const struct plan_step *s, co
 
 	bit[0] = s->bit[0];
 	bit[1] = t->bit[0];
-	return (struct plan_step){ .op = STEP_UNITARY, .matrix = plan_matrix(b, 2, 2, item), .cross = s->cross, .ntarget = 2,
-		.bit = bit, .apply = s->apply < t->apply ? s->apply : t->apply };
+	return (struct plan_step){ .op = STEP_UNITARY,
+		.matrix = plan_matrix(b, 2, 2, item),
+		.transition = s->transition,
+		.ntarget = 2,
+		.bit = bit,
+		.apply = s->apply < t->apply ? s->apply : t->apply };
 }
 
 /* The stage's steps, paired, to c->step from `out` on; returns where they end. */

@@ -17,7 +17,7 @@ struct placing {
 	unsigned nlane, nbit;        /* bits in the lanes, bits of the state as stored */
 	uint64_t lanes;              /* those that lie in the lanes */
 	uint64_t *moved, *rows;      /* (nstage) bits that its steps change; bits that are rows of its blocks */
-	uint64_t *turned;            /* (nstage + 1) bits that steps before a stage turn away from |0> */
+	uint64_t *nonzero;           /* (nstage + 1) bits that steps before a stage make nonzero */
 	uint32_t first_visit, first_read;    /* the first large stages */
 	uint64_t random;
 	uint8_t *at;                 /* (nbit) places as they are now */
@@ -27,11 +27,11 @@ static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 static bool has(uint64_t bits, unsigned b) { return (bits >> b) & 1; }
 
-static uint64_t stage_hot(const struct plan_stage *s)
+static uint64_t stage_local(const struct plan_stage *s)
 {
 	uint64_t bits = 0;
-	for (unsigned k = 0; k < s->nhot; k++)
-		bits |= bit(s->hot[k]);
+	for (unsigned k = 0; k < s->nlocal; k++)
+		bits |= bit(s->local[k]);
 	return bits;
 }
 
@@ -57,7 +57,8 @@ static void lane_costs(const struct placing *p, uint32_t *cost)
 	for (uint32_t k = p->first_visit; k < p->c->nstage && !p->random; k++) {
 		const struct plan_stage *s = &p->c->stage[k];
 		for (unsigned b = 0; b < p->nbit; b++)
-			cost[b] += ZEROS * !has(p->turned[k + 1], b) + EXCHANGE * has(p->moved[k], b);
+			cost[b] +=
+				ZEROS * !has(p->nonzero[k + 1], b) + EXCHANGE * has(p->moved[k], b);
 		for (uint32_t n = s->first; n < s->first + s->count; n++)
 			for (uint64_t looked = plan_looked(p->pl, &p->c->step[n]) & ~p->moved[k]; looked; looked &= looked - 1)
 				cost[__builtin_ctzll(looked)] += LOOK;
@@ -98,9 +99,9 @@ static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
 static uint64_t put_back(const struct placing *p, uint32_t k)
 {
 	const struct plan_stage *s = &p->c->stage[k];
-	if (s->nhot + p->nlane == p->nbit && !p->random)
+	if (s->nlocal + p->nlane == p->nbit && !p->random)
 		return 0;
-	return s->first + s->count <= p->c->first_cross || undoes(p->c, s) ? p->rows[k] : 0;
+	return s->first + s->count <= p->c->first_transition || undoes(p->c, s) ? p->rows[k] : 0;
 }
 
 /* Bits of the first state that can be in any order: of |0...0>, all. */
@@ -164,24 +165,26 @@ static void add_run(const struct placing *p, struct block *f, uint64_t mobile)
 static void fill_block(struct placing *p, uint32_t k)
 {
 	struct plan_stage *s = &p->c->stage[k];
-	uint64_t moved = p->moved[k], inside = moved & p->lanes, outside = (bit(p->nbit) - 1) & ~p->lanes, spare, hot;
-	struct block f = { k, moved & outside, p->turned[k + 1], inside ? stage_looked(p, s) : 0, 0 };
-	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1), *near = arena_alloc(&p->pl->arena, s->nhot, 1);
+	uint64_t moved = p->moved[k], inside = moved & p->lanes,
+		 outside = (bit(p->nbit) - 1) & ~p->lanes, spare, local;
+	struct block f = { k, moved & outside, p->nonzero[k + 1], inside ? stage_looked(p, s) : 0, 0 };
+	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1),
+		*near = arena_alloc(&p->pl->arena, s->nlocal, 1);
 	unsigned n = 0;
-	f.missing = s->nhot - count(f.rows);
+	f.missing = s->nlocal - count(f.rows);
 	if (!p->random)
 		add_run(p, &f, k == 0 || (k <= p->first_read && at_first(p)) ? at_first(p) : put_back(p, k - 1));
 	while (f.missing > 0)
 		add_best(p, &f, outside & ~f.rows);
-	p->rows[k] = hot = f.rows;
+	p->rows[k] = local = f.rows;
 	for (spare = f.rows & ~moved, f.rows = 0; inside; inside &= inside - 1) {
 		unsigned b = add_best(p, &f, spare & ~f.rows);
 		partner[p->at[__builtin_ctzll(inside)]] = (uint8_t)b;
-		hot &= ~bit(b);
+		local &= ~bit(b);
 	}
-	for (hot |= moved; hot; hot &= hot - 1)
-		near[n++] = (uint8_t)__builtin_ctzll(hot);
-	s->hot = near;
+	for (local |= moved; local; local &= local - 1)
+		near[n++] = (uint8_t)__builtin_ctzll(local);
+	s->local = near;
 	s->partner = partner;
 }
 
@@ -227,22 +230,24 @@ static void sort_places(struct placing *p, uint64_t bits, uint32_t k)
 
 static const uint8_t *places_now(struct placing *p) { return arena_copy(&p->pl->arena, p->at, p->nbit, 1); }
 
-/* Bits that the backward pass, where it visits the stage, finds turned by later ones. */
+/* Bits that the backward pass, where it visits the stage, finds nonzero by later ones. */
 static uint64_t left(const struct placing *p, const struct plan_stage *s)
 {
-	return s->first + s->count > p->c->first_cross ? plan_left(p->pl, p->c, s->first) : 0;
+	return s->first + s->count > p->c->first_transition ? plan_left(p->pl, p->c, s->first) : 0;
 }
 
-/* The first stage that visits an eighth of the state, or that also reads it: what is written past the caches alone may be
+/* The first stage that visits an eighth of the state, or that also reads it: what is written by non-temporal stores alone may be
  * in any order. */
 static uint32_t first_large(const struct placing *p, bool reads)
 {
 	uint32_t k = 0;
-	if (ldexp(p->pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)p->nbit) <= p->pl->past_bytes)
+	if (ldexp(p->pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)p->nbit)
+		<= p->pl->nontemporal_bytes)
 		reads = false;
 	while (k < p->c->nstage) {
 		const struct plan_stage *s = &p->c->stage[k];
-		uint64_t there = reads ? p->turned[k] : p->turned[k + 1] | stage_hot(s) | left(p, s);
+		uint64_t there =
+			reads ? p->nonzero[k] : p->nonzero[k + 1] | stage_local(s) | left(p, s);
 		if (count(there) + 3 >= p->nbit)
 			break;
 		k++;
@@ -263,12 +268,13 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 		at[b] = (uint8_t)b;
 	p.moved = mem_alloc(c->nstage, sizeof *p.moved);
 	p.rows = mem_alloc(c->nstage, sizeof *p.rows);
-	p.turned = mem_alloc(c->nstage + (size_t)1, sizeof *p.turned);
+	p.nonzero = mem_alloc(c->nstage + (size_t)1, sizeof *p.nonzero);
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		for (uint32_t s = c->stage[k].first; s < c->stage[k].first + c->stage[k].count; s++)
 			p.moved[k] |= plan_moved(pl, &c->step[s]);
-		p.turned[k] = k > 0 ? p.turned[k - 1] | p.moved[k - 1] : plan_turned(pl, c, c->stage[0].first);
-		p.turned[k + 1] = p.turned[k] | p.moved[k];
+		p.nonzero[k] = k > 0 ? p.nonzero[k - 1] | p.moved[k - 1]
+				     : plan_nonzero(pl, c, c->stage[0].first);
+		p.nonzero[k + 1] = p.nonzero[k] | p.moved[k];
 	}
 	p.first_visit = first_large(&p, false);
 	p.first_read = first_large(&p, true);
@@ -286,7 +292,7 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	c->place = places_now(&p);
 	free(p.moved);
 	free(p.rows);
-	free(p.turned);
+	free(p.nonzero);
 }
 
 uint64_t plan_places(const uint8_t *place, uint64_t bits)
@@ -300,12 +306,12 @@ uint64_t plan_places(const uint8_t *place, uint64_t bits)
 uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
 {
 	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), nbit = 0;
-	uint64_t lanes = 0, hot = stage_hot(s);
+	uint64_t lanes = 0, local = stage_local(s);
 	if (!s->place)
 		return bit(nlane) - 1;
 	for (unsigned found = 0; found < nlane; nbit++)
 		if (s->place[nbit] < nlane) {
-			lanes |= bit(has(hot, nbit) ? s->partner[s->place[nbit]] : nbit);
+			lanes |= bit(has(local, nbit) ? s->partner[s->place[nbit]] : nbit);
 			found++;
 		}
 	return lanes;
@@ -315,8 +321,8 @@ unsigned plan_run(const struct plan *pl, const struct plan_stage *s)
 {
 	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), run = nlane;
 	uint64_t places = 0;
-	for (unsigned k = 0; k < s->nhot; k++) {
-		unsigned at = s->place[s->hot[k]];
+	for (unsigned k = 0; k < s->nlocal; k++) {
+		unsigned at = s->place[s->local[k]];
 		places |= bit(at < nlane ? s->place[s->partner[at]] : at);
 	}
 	while (has(places, run))

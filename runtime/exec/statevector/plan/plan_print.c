@@ -56,7 +56,7 @@ static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const
 	}
 	m = pl->set.def[s->matrix];
 	buf_printf(out, "  step %-5u m%-6u%s %-8s %-11s %s  on", k, s->matrix, s->adjoint ? "~" : " ",
-		class_name(m->cls), kind_name(m->flags), s->cross ? "cross" : "     ");
+		class_name(m->cls), kind_name(m->flags), s->transition ? "gradient" : "        ");
 	print_bits(out, s);
 	if (m->name)
 		buf_printf(out, "  %s", m->name);
@@ -84,7 +84,7 @@ static void print_pass(const struct plan *pl, struct buf *out, const struct plan
 
 	for (unsigned back = 0; back < 2; back++)
 		plan_pass(pl, c, k, back, &flops[back], &bytes[back]);
-	if (k + 1 == c->nstage && plan_turns(pl, c)) {
+	if (k + 1 == c->nstage && plan_fuses_last(pl, c)) {
 		print_way(out, "both", flops[0] + flops[1], bytes[0] + bytes[1], t->forward + t->back);
 		return;
 	}
@@ -96,21 +96,21 @@ static void print_stage(const struct plan *pl, struct buf *out, const struct pla
 {
 	const struct plan_stage *s = &c->stage[k];
 
-	buf_printf(out, "  stage %-4u %u steps, bits near:", k, s->count);
-	for (unsigned b = 0; b < s->nhot; b++)
-		buf_printf(out, " %u", s->hot[b]);
+	buf_printf(out, "  stage %-4u %u steps, local bits:", k, s->count);
+	for (unsigned b = 0; b < s->nlocal; b++)
+		buf_printf(out, " %u", s->local[b]);
 	buf_printf(out, "; runs of %.0f bytes\n", run_bytes(pl, s));
 	if (k >= c->nstart_stage)
 		print_pass(pl, out, c, k, t);
 }
 
-/* Steps whose cross matrix is summed and that stay done. */
+/* Steps whose reduced transition matrix is summed and that stay done. */
 static uint32_t count_kept(const struct plan_circuit *c)
 {
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < c->nstep; k++)
-		n += c->step[k].cross && !c->step[k].undo;
+		n += c->step[k].transition && !c->step[k].undo;
 	return n;
 }
 
@@ -119,9 +119,10 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
 
 	plan_seconds(pl, c, l, stage, &all);
-	buf_printf(out, "circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u, of which %u need no undoing\n",
+	buf_printf(out,
+		"circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u, of which %u need no undoing\n",
 		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
-		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_cross, count_kept(c));
+		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_transition, count_kept(c));
 	if (c->nstart)
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
@@ -130,8 +131,10 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 		buf_str(out, "  outputs    readouts, and what the backward pass begins with\n");
 		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
 	}
-	if (target_can(pl->target, TARGET_STAGES) && plan_turns(pl, c))
-		buf_printf(out, "  turn       the backward pass begins in stage %u in the forward pass, block by block\n", c->nstage - 1);
+	if (target_can(pl->target, TARGET_STAGES) && plan_fuses_last(pl, c))
+		buf_printf(out,
+			"  fused      the backward pass begins in stage %u in the forward pass, block by block\n",
+			c->nstage - 1);
 	if (target_can(pl->target, TARGET_STAGES))
 		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
 	for (uint32_t k = 0; k < c->nstep; k++)
@@ -139,7 +142,7 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	free(stage);
 }
 
-/* Matrices that are cross-summed or used, of those in the table. */
+/* Matrices that are used or summed for the gradient, of those in the table. */
 static uint32_t count_used(const struct plan *pl)
 {
 	bool *used = mem_alloc(pl->set.n, sizeof *used);

@@ -48,27 +48,33 @@ static double step_seconds(const struct roof *r, const struct plan_step *s, doub
 static void add_step(const struct roof *r, const struct plan_step *s, const struct plan_visited_step *n, double block,
 	double *forward, double *backward)
 {
-	double moves = n->fresh ? 1 + ldexp(1, -(int)s->ntarget) : 2;
+	double moves = n->on_zero ? 1 + ldexp(1, -(int)s->ntarget) : 2;
 
 	*forward += step_seconds(r, s, n->there, n->forward_flops, block, moves);
-	if (r->gradient && (s->undo || s->cross || s->tail))
+	if (r->gradient && (s->undo || s->transition || s->tail))
 		*backward += step_seconds(r, s, n->back, n->back_flops, 2 * block, s->undo ? 4 : 2);
 }
 
-/* Seconds of bytes between a state and blocks, and of those that go past the caches. */
-static double state_seconds(const struct roof *r, uint32_t nbit, double bytes, double past)
+/* Seconds of bytes between a state and blocks, and of those that go by non-temporal stores. */
+static double state_seconds(const struct roof *r, uint32_t nbit, double bytes, double nontemporal)
 {
 	double state = ldexp(r->amplitude, (int)nbit);
 
-	return past / r->write + (state > r->l2_bytes ? bytes / r->stream : state > r->l1_bytes ? bytes / r->l2 : 0);
+	return nontemporal / r->write
+		+ (state > r->l2_bytes                ? bytes / r->stream
+				: state > r->l1_bytes ? bytes / r->l2
+						      : 0);
 }
 
 static double stage_seconds(const struct roof *r, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = plan_visit(r->pl, c, s);
-	double block = ldexp(r->amplitude, (int)count(v.hot | v.lanes)), forward = 0, backward = 0, seconds;
-	double read = plan_visit_read(&v), past = v.there * r->amplitude > r->pl->past_bytes ? v.there - read : 0;
-	double made_past, moved = r->gradient ? plan_moved_back(r->pl, c, s, &made_past) : 0;
+	double block = ldexp(r->amplitude, (int)count(v.local | v.lanes)), forward = 0,
+	       backward = 0, seconds;
+	double read = plan_visit_read(&v),
+	       nontemporal = v.there * r->amplitude > r->pl->nontemporal_bytes ? v.there - read : 0;
+	double made_nontemporal,
+		moved = r->gradient ? plan_moved_back(r->pl, c, s, &made_nontemporal) : 0;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		const struct plan_step *st = &c->step[k];
@@ -78,11 +84,19 @@ static double stage_seconds(const struct roof *r, const struct plan_circuit *c, 
 		add_step(r, st, &n, block, &forward, &backward);
 	}
 	forward += plan_visit_rest(&v) / r->flop_s;
-	if (r->gradient && s == &c->stage[c->nstage - 1] && plan_turns(r->pl, c))   /* read once, written as psi and lambda */
-		return fmax(forward + backward, state_seconds(r, c->nbit, (read + v.there + moved - made_past) * r->amplitude, made_past * r->amplitude));
-	seconds = fmax(forward, state_seconds(r, c->nbit, (read + v.there - past) * r->amplitude, past * r->amplitude));
+	if (r->gradient && s == &c->stage[c->nstage - 1]
+		&& plan_fuses_last(r->pl, c)) /* read once, written as psi and lambda */
+		return fmax(forward + backward,
+			state_seconds(r, c->nbit,
+				(read + v.there + moved - made_nontemporal) * r->amplitude,
+				made_nontemporal * r->amplitude));
+	seconds = fmax(forward,
+		state_seconds(r, c->nbit, (read + v.there - nontemporal) * r->amplitude,
+			nontemporal * r->amplitude));
 	if (moved > 0)
-		seconds += fmax(backward, state_seconds(r, c->nbit, (moved - made_past) * r->amplitude, made_past * r->amplitude));
+		seconds += fmax(backward,
+			state_seconds(r, c->nbit, (moved - made_nontemporal) * r->amplitude,
+				made_nontemporal * r->amplitude));
 	return seconds;
 }
 

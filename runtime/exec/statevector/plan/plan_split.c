@@ -211,15 +211,25 @@ static void emit_run(struct split *s, const struct plan_step *st, const uint32_t
 {
 	for (unsigned w = 0; w < st->ntarget; w++)
 		if (run[w] != INDEX_NONE)
-			emit(s, &(struct plan_step){ .op = STEP_UNITARY, .matrix = run[w], .adjoint = st->adjoint,
-				.cross = s->b->trainable[run[w]], .ntarget = 1, .bit = st->bit + w, .apply = st->apply });
+			emit(s,
+				&(struct plan_step){ .op = STEP_UNITARY,
+					.matrix = run[w],
+					.adjoint = st->adjoint,
+					.transition = s->b->trainable[run[w]],
+					.ntarget = 1,
+					.bit = st->bit + w,
+					.apply = st->apply });
 }
 
 static void emit_core(struct split *s, const struct plan_step *st, const struct parts *p)
 {
-	struct plan_step core = { .op = STEP_UNITARY, .matrix = p->core, .adjoint = st->adjoint,
-		.cross = s->b->trainable[p->core], .ncontrol = p->ncontrol,
-		.ntarget = (uint8_t)(p->nwire - p->ncontrol), .apply = st->apply };
+	struct plan_step core = { .op = STEP_UNITARY,
+		.matrix = p->core,
+		.adjoint = st->adjoint,
+		.transition = s->b->trainable[p->core],
+		.ncontrol = p->ncontrol,
+		.ntarget = (uint8_t)(p->nwire - p->ncontrol),
+		.apply = st->apply };
 	uint8_t *bit = arena_alloc(&s->b->pl->arena, p->nwire, 1);
 
 	for (unsigned k = 0; k < core.ntarget; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages: a list schedule over the steps of one circuit, one stage after the other, each with the hot
+ * Stages: a list schedule over the steps of one circuit, one stage after the other, each with the local
  * bits that take the most work into it. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
@@ -8,8 +8,8 @@
 #include "runtime/base/rng.h"
 
 enum {
-	STAGE_HOT_MAX = 20,
-	STAGE_SPARE_ROWS = 3             /* row bits a stored state has at least: one 3-qubit matrix */
+	STAGE_LOCAL_MAX = 20,
+	STAGE_SPARE_ROWS = 3 /* row bits a stored state has at least: one 3-qubit matrix */
 };
 
 static unsigned log2_of(unsigned x)
@@ -27,17 +27,19 @@ unsigned plan_stored_bits(const struct plan *pl, unsigned nbit)
 }
 
 /* random: of the stage with that number. */
-static unsigned hot_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random, uint32_t stage)
+static unsigned local_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random,
+	uint32_t stage)
 {
 	unsigned lanes = plan_lanes(pl);
 	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
-	unsigned hot = log2_of(pl->target->block_bytes / row_bytes);
+	unsigned local = log2_of(pl->target->block_bytes / row_bytes);
 	unsigned rows = plan_stored_bits(pl, c->nbit) - log2_of(lanes);
-	if (hot > rows)
-		hot = rows;
-	if (random && hot > STAGE_SPARE_ROWS)
-		hot = STAGE_SPARE_ROWS + (unsigned)(rng_u64(random, RNG_TEST, 3, stage) % (hot - STAGE_SPARE_ROWS));
-	return hot > STAGE_HOT_MAX ? STAGE_HOT_MAX : hot;
+	if (local > rows)
+		local = rows;
+	if (random && local > STAGE_SPARE_ROWS)
+		local = STAGE_SPARE_ROWS
+			+ (unsigned)(rng_u64(random, RNG_TEST, 3, stage) % (local - STAGE_SPARE_ROWS));
+	return local > STAGE_LOCAL_MAX ? STAGE_LOCAL_MAX : local;
 }
 
 static uint64_t step_targets(const struct plan_step *s)
@@ -86,21 +88,21 @@ struct schedule {
 	uint32_t n;
 	struct plan_stage *stage;
 	uint32_t nstage, nstart_stage;
-	unsigned limit;                  /* hot bits of the stage that is made */
+	unsigned limit; /* local bits of the stage that is made */
 	uint64_t random, visits;
 };
 
-/* Visits of steps that the search for hot bits may look at, for one cut, and steps ahead in one look. */
+/* Visits of steps that the search for local bits may look at, for one cut, and steps ahead in one look. */
 enum { SEARCH_VISITS = 20000000, SEARCH_AHEAD = 2048 };
 
-static bool is_near(const struct schedule *s, const struct plan_step *st, uint64_t hot)
+static bool is_near(const struct schedule *s, const struct plan_step *st, uint64_t local)
 {
 	uint64_t moved = plan_moved(s->pl, st);
-	return moved ? !(moved & ~hot) : (plan_looked(s->pl, st) & hot) != 0;
+	return moved ? !(moved & ~local) : (plan_looked(s->pl, st) & local) != 0;
 }
 
-/* Work that a stage with these hot bits would take: arithmetic of its steps, and their visits of a block. */
-static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint64_t hot)
+/* Work that a stage with these local bits would take: arithmetic of its steps, and their visits of a block. */
+static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint64_t local)
 {
 	enum { VISIT = 12 };
 	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
@@ -113,7 +115,7 @@ static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint6
 		if (s->done[k])
 			continue;
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		if (is_held(&held, moved, looked) || !is_near(s, st, hot))
+		if (is_held(&held, moved, looked) || !is_near(s, st, local))
 			hold(&held, moved, looked);
 		else
 			gain += VISIT + plan_cost(st->ntarget, s->pl->set.def[st->matrix]->flags);
@@ -122,33 +124,35 @@ static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint6
 }
 
 /* Bits in the order in which steps want them, as many as fit. */
-static uint64_t first_hot(struct schedule *s, uint32_t begin, uint32_t end)
+static uint64_t first_local(struct schedule *s, uint32_t begin, uint32_t end)
 {
-	uint64_t hot = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
+	uint64_t local = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
 	struct held held = { 0, 0 };
 	for (uint32_t k = begin; k < end && held.moved != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
 		if (s->done[k])
 			continue;
-		if (is_held(&held, moved, looked) || (unsigned)__builtin_popcountll(hot | moved) > s->limit
-				|| (s->random && hot && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
+		if (is_held(&held, moved, looked)
+			|| (unsigned)__builtin_popcountll(local | moved) > s->limit
+			|| (s->random && local && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
 			hold(&held, moved, looked);
 		else
-			hot |= moved;
+			local |= moved;
 	}
-	return hot;
+	return local;
 }
 
-/* The best exchange of one hot bit for another; false when none is better. */
-static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint64_t *hot, double *gain)
+/* The best exchange of one local bit for another; false when none is better. */
+static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint64_t *local,
+	double *gain)
 {
-	uint64_t best = *hot;
+	uint64_t best = *local;
 	for (unsigned out = 0; out < s->c->nbit; out++)
 		for (unsigned in = 0; in < s->c->nbit; in++) {
-			uint64_t other = (*hot & ~(UINT64_C(1) << out)) | UINT64_C(1) << in;
+			uint64_t other = (*local & ~(UINT64_C(1) << out)) | UINT64_C(1) << in;
 			double g;
-			if (!((*hot >> out) & 1) || ((*hot >> in) & 1))
+			if (!((*local >> out) & 1) || ((*local >> in) & 1))
 				continue;
 			g = stage_gain(s, begin, end, other);
 			if (g > *gain) {
@@ -156,28 +160,28 @@ static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint6
 				best = other;
 			}
 		}
-	if (best == *hot)
+	if (best == *local)
 		return false;
-	*hot = best;
+	*local = best;
 	return true;
 }
 
 /* Hot bits of the next stage: first come, first served, then exchanged while that takes more work into it. */
-static uint64_t choose_hot(struct schedule *s, uint32_t begin, uint32_t end)
+static uint64_t choose_local(struct schedule *s, uint32_t begin, uint32_t end)
 {
-	uint64_t hot = first_hot(s, begin, end);
+	uint64_t local = first_local(s, begin, end);
 	double gain;
-	if (s->random || (unsigned)__builtin_popcountll(hot) < s->limit)
-		return hot;
-	gain = stage_gain(s, begin, end, hot);
-	while (s->visits < SEARCH_VISITS && exchange_bit(s, begin, end, &hot, &gain))
+	if (s->random || (unsigned)__builtin_popcountll(local) < s->limit)
+		return local;
+	gain = stage_gain(s, begin, end, local);
+	while (s->visits < SEARCH_VISITS && exchange_bit(s, begin, end, &local, &gain))
 		;
-	return hot;
+	return local;
 }
 
 /* Take into a stage every step that no step left out holds back and that is near; far steps are those
  * whose bits are all cold, which only look at them. */
-static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_t hot, bool far)
+static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_t local, bool far)
 {
 	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
 	struct held held = { 0, 0 };
@@ -186,7 +190,7 @@ static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_
 		if (s->done[k])
 			continue;
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		if (is_held(&held, moved, looked) || !(is_near(s, st, hot) || (far && !moved))) {
+		if (is_held(&held, moved, looked) || !(is_near(s, st, local) || (far && !moved))) {
 			hold(&held, moved, looked);
 			continue;
 		}
@@ -205,20 +209,23 @@ static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
 }
 
 /* Hot bits up to the limit, the lowest free ones first: longer runs in memory. */
-static uint64_t fill_hot(uint64_t hot, unsigned limit, unsigned nbit, unsigned low)
+static uint64_t fill_local(uint64_t local, unsigned limit, unsigned nbit, unsigned low)
 {
-	for (unsigned b = low; b < nbit && (unsigned)__builtin_popcountll(hot) < limit; b++)
-		hot |= UINT64_C(1) << b;
-	return hot;
+	for (unsigned b = low; b < nbit && (unsigned)__builtin_popcountll(local) < limit; b++)
+		local |= UINT64_C(1) << b;
+	return local;
 }
 
-static void put_stage(struct plan *pl, struct plan_stage *st, uint32_t first, uint32_t last, uint64_t hot)
+static void put_stage(struct plan *pl, struct plan_stage *st, uint32_t first, uint32_t last,
+	uint64_t local)
 {
-	unsigned n = (unsigned)__builtin_popcountll(hot);
+	unsigned n = (unsigned)__builtin_popcountll(local);
 	uint8_t *bit = arena_alloc(&pl->arena, n, 1);
-	for (unsigned k = 0; k < n; k++, hot &= hot - 1)
-		bit[k] = (uint8_t)__builtin_ctzll(hot);
-	*st = (struct plan_stage){ .first = first, .count = last - first, .nhot = (uint8_t)n, .hot = bit };
+	for (unsigned k = 0; k < n; k++, local &= local - 1)
+		bit[k] = (uint8_t)__builtin_ctzll(local);
+	*st = (struct plan_stage){
+		.first = first, .count = last - first, .nlocal = (uint8_t)n, .local = bit
+	};
 }
 
 static void prepare_first(struct schedule *s)
@@ -230,7 +237,7 @@ static void prepare_first(struct schedule *s)
 		}
 }
 
-uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
+uint64_t plan_nonzero(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
 {
 	uint64_t bits = 0;
 	for (uint32_t k = 0; k < nstep; k++)
@@ -246,24 +253,24 @@ uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t
 	return bits;
 }
 
-/* turned: steps that turn away a bit which one in the backward pass takes for |0> are undone too. */
-static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool turned)
+/* nonzero: steps that change a bit which one in the backward pass takes for |0> are undone too. */
+static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool nonzero)
 {
 	struct held held = { 0, 0 };
 	uint64_t live = 0, idle = 0;   /* bits that some step has moved; that one in the backward pass takes for |0> still */
-	c->first_cross = c->nstep;
+	c->first_transition = c->nstep;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		struct plan_step *s = &c->step[k];
 		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
 		s->undo = is_held(&held, moved, looked) || (moved & idle);
-		if (s->undo || s->cross) {
+		if (s->undo || s->transition) {
 			hold(&held, moved, looked);
-			if (turned)
+			if (nonzero)
 				idle |= ~(live | moved | looked);
 		}
 		live |= moved;
-		if (s->cross && c->first_cross == c->nstep)
-			c->first_cross = k;
+		if (s->transition && c->first_transition == c->nstep)
+			c->first_transition = k;
 	}
 }
 
@@ -319,7 +326,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 /* Hot bits of a stage at most. */
 static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut, uint32_t stage)
 {
-	unsigned all = hot_limit(s->pl, s->c, s->random, stage);
+	unsigned all = local_limit(s->pl, s->c, s->random, stage);
 	unsigned less = stage >= s->nstart_stage && stage - s->nstart_stage < PLAN_CUT_STAGES ? cut->less[stage - s->nstart_stage] : 0;
 	return all < STAGE_SPARE_ROWS + less ? all : all - less;
 }
@@ -336,12 +343,12 @@ static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cu
 		s->nstart_stage += start;
 		s->limit = stage_limit(s, cut, s->nstage);
 		uint32_t end = start ? s->c->nstart : s->c->nstep;
-		uint64_t hot = choose_hot(s, begin, end);
-		fill_stage(s, begin, end, hot, false);
+		uint64_t local = choose_local(s, begin, end);
+		fill_stage(s, begin, end, local, false);
 		if (all_moved(s, begin, end))
-			fill_stage(s, begin, end, hot, true);
-		hot = fill_hot(hot, s->limit, nbit, lanes_log2);
-		put_stage(pl, &s->stage[s->nstage++], first, s->n, hot);
+			fill_stage(s, begin, end, local, true);
+		local = fill_local(local, s->limit, nbit, lanes_log2);
+		put_stage(pl, &s->stage[s->nstage++], first, s->n, local);
 	}
 }
 

@@ -5,8 +5,8 @@
 
 #include "runtime/exec/statevector/plan/plan.h"
 
-/* A stage that writes more bytes than caches hold writes what it has not read past them. */
-enum { PLAN_PAST_BYTES = 32 << 20 };
+/* Stages that write more bytes than this use non-temporal stores for what they have not read. */
+enum { PLAN_NONTEMPORAL_BYTES = 32 << 20 };
 
 /* Numbers in a vector of the plan's target: samples in the lanes of SHAPE_SAMPLES. */
 static inline unsigned plan_lanes(const struct plan *pl) { return target_lanes(pl->target, pl->precision); }
@@ -22,17 +22,17 @@ bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
 uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
 
-/* Bits that some of the first nstep steps turn away from |0>. */
-uint64_t plan_turned(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep);
-/* Bits that the backward pass finds turned by steps from `first` on that it does not undo. */
+/* Bits that are no longer known to be |0> after the first nstep steps. */
+uint64_t plan_nonzero(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep);
+/* Bits that the backward pass finds nonzero because of steps from `first` on that it does not undo. */
 uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first);
 
-/* Set c->first_cross and every step's undo.
+/* Set c->first_transition and every step's undo.
  *
- * The cross matrix of a step is a sum over all bits that it does not touch, so it does not change
+ * The reduced transition matrix of a step is a sum over all bits that it does not touch, so it does not change
  * when psi and lambda both go through a unitary on those: of what comes later, only the steps
  * that do not commute with it, and those that do not commute with these, must be undone first.
- * Steps that turn a bit away from |0> which it leaves out are undone too, where that should be faster: sums over
+ * Steps that change a bit which it takes for |0> are undone too, where that should be faster: sums over
  * rows where psi was 0 need no visit then. */
 void plan_backward_pass(const struct plan *pl, struct plan_circuit *c);
 
@@ -40,14 +40,14 @@ void plan_backward_pass(const struct plan *pl, struct plan_circuit *c);
  * keeps the rest in order.  Before plan_cut. */
 void plan_start(struct plan *pl, struct plan_circuit *c);
 
-/* How a circuit is cut: hot bits that the first stages behind the kept start have fewer than fit; and visits of steps that the
- * search for hot bits made. */
+/* How a circuit is cut: local bits that the first stages behind the kept start have fewer than fit; and visits of steps that the
+ * search for local bits made. */
 enum { PLAN_CUT_STAGES = 3 };
 struct plan_cut { unsigned less[PLAN_CUT_STAGES]; uint64_t visits; };
 
 /* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
  * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
- * hot; those they look at may be any.  At most 63 bits are stored.  random: another legal cut, into smaller blocks (tests). */
+ * local; those they look at may be any.  At most 63 bits are stored.  random: another legal cut, into smaller blocks (tests). */
 void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uint64_t random);
 
 /* What the circuit is expected to take on a machine like many, whatever this one is: plans are the same everywhere. */

@@ -11,7 +11,7 @@
 #include "runtime/exec/statevector/plan/plan_work.h"
 
 /* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
-static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, PAST_SHARE = 0.8;
+static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, NONTEMPORAL_SHARE = 0.8;
 static const double PASS_SECONDS = 5e-5;     /* of all threads over one state: they meet, and its first blocks are far */
 /* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
  * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
@@ -42,18 +42,19 @@ static double stream(const struct clock *t, uint32_t nbit, double bytes)
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
-static uint64_t hot_bits(const struct plan_stage *s)
+static uint64_t local_bits(const struct plan_stage *s)
 {
 	uint64_t bits = 0;
 
-	for (unsigned k = 0; k < s->nhot; k++)
-		bits |= UINT64_C(1) << s->hot[k];
+	for (unsigned k = 0; k < s->nlocal; k++)
+		bits |= UINT64_C(1) << s->local[k];
 	return bits;
 }
 
 /* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
- * in the lanes, which visit half of the rows.  fresh: none of its qubits was turned before. */
-static double step_forward(const struct clock *t, const struct plan_step *s, double n, uint64_t lanes, bool fresh, unsigned *waiting)
+ * in the lanes, which visit half of the rows.  on_zero: all of its qubits are |0> before. */
+static double step_forward(const struct clock *t, const struct plan_step *s, double n,
+	uint64_t lanes, bool on_zero, unsigned *waiting)
 {
 	unsigned flags = t->pl->set.def[s->matrix]->flags, along = *waiting;
 
@@ -64,7 +65,7 @@ static double step_forward(const struct clock *t, const struct plan_step *s, dou
 		return 0;
 	}
 	*waiting = 0;
-	if (fresh && !along && !s->ncontrol && !(flags & MATRIX_PERMUTATION))
+	if (on_zero && !along && !s->ncontrol && !(flags & MATRIX_PERMUTATION))
 		return visit(t, n / 2, 8);
 	return visit(t, ldexp(n, -(int)s->ncontrol), plan_cost(s->ntarget, flags)) + (along ? visit(t, n, 6) / 2 : 0)
 		+ arithmetic(t, n, ALONG_FLOPS * along);
@@ -73,12 +74,13 @@ static double step_forward(const struct clock *t, const struct plan_step *s, dou
 static double step_back(const struct clock *t, const struct plan_step *s, double n)
 {
 	unsigned flags = t->pl->set.def[s->matrix]->flags;
-	double cross = plan_cross_cost(s->ntarget, flags);
+	double transition = plan_transition_cost(s->ntarget, flags);
 
 	n = ldexp(n, -(int)s->ncontrol);
 	if (s->tail)
 		return visit(t, n, plan_cost(s->ntarget, flags));
-	return (s->undo ? 2 * visit(t, n, plan_cost(s->ntarget, flags)) : 0) + (s->cross ? visit(t, n, cross) : 0);
+	return (s->undo ? 2 * visit(t, n, plan_cost(s->ntarget, flags)) : 0)
+		+ (s->transition ? visit(t, n, transition) : 0);
 }
 
 static bool is_permutation(const struct plan *pl, const struct plan_step *s)
@@ -113,53 +115,58 @@ static double terms(const struct plan_circuit *c)
 	return n;
 }
 
-/* live: bits that steps before have turned; those of the stage are added. */
+/* live: bits that steps before have made nonzero; those of the stage are added. */
 static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
 {
-	uint64_t hot = hot_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
+	uint64_t local = local_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
 	unsigned waiting = 0;
 	double n, inside = 0, read, written;
-	bool shared = t->pl->shape == SHAPE_SHARED, past;
+	bool shared = t->pl->shape == SHAPE_SHARED, nontemporal;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
-	all = *live | hot | lanes;
+	all = *live | local | lanes;
 	n = ldexp(1, (int)count(all));
-	read = ldexp(n, -(int)count(hot & ~before));
-	past = read < n && t->amplitude * n > t->pl->past_bytes;
+	read = ldexp(n, -(int)count(local & ~before));
+	nontemporal = read < n && t->amplitude * n > t->pl->nontemporal_bytes;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
-		unsigned idle = own ? count(hot & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
+		unsigned idle =
+			own ? count(local & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
 
 		if (!at_the_end(t->pl, c, s, k)) {
 			inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes, own && !(own & before), &waiting);
 			before |= own;
 		}
 	}
-	inside += waiting * visit(t, n, 3) + 2 * visit(t, past ? read : n, 0);
+	inside += waiting * visit(t, n, 3) + 2 * visit(t, nontemporal ? read : n, 0);
 	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
 		inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
 	if (shared)   /* threads without a block wait */
-		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(hot)));
+		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(local)));
 	written = t->amplitude * (n - read);
-	if (past)   /* on its way while the rest is computed */
-		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read) + written / (PAST_SHARE * t->l->write_gb_s) * 1e-9);
+	if (nontemporal) /* on its way while the rest is computed */
+		inside = fmax(inside,
+			stream(t, c->nbit, 2 * t->amplitude * read)
+				+ written / (NONTEMPORAL_SHARE * t->l->write_gb_s) * 1e-9);
 	else
 		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * written);
 	return inside + (shared ? PASS_SECONDS : 0);
 }
 
-/* live: bits that steps before have turned. */
+/* live: bits that steps before have made nonzero. */
 static double stage_back(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t live)
 {
-	uint64_t hot = hot_bits(s), left = plan_left(t->pl, c, s->first);
+	uint64_t local = local_bits(s), left = plan_left(t->pl, c, s->first);
 	struct plan_visited v = plan_visit(t->pl, c, s);
-	double inside = 0, past, moved = plan_moved_back(t->pl, c, s, &past);
-	bool undo = false, turn = s == &c->stage[c->nstage - 1] && plan_turns(t->pl, c);
+	double inside = 0, nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
+	bool undo = false, fused = s == &c->stage[c->nstage - 1] && plan_fuses_last(t->pl, c);
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
-		unsigned idle = own ? count(hot & ~(live | left | own | plan_looked(t->pl, &c->step[k]))) : 0;
+		unsigned idle = own
+			? count(local & ~(live | left | own | plan_looked(t->pl, &c->step[k])))
+			: 0;
 
 		inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
 		live |= own;
@@ -167,9 +174,12 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 	}
 	if (!moved)
 		return 0;
-	inside += (turn ? 0 : 2 * visit(t, v.back, 0)) + (undo ? 2 * visit(t, v.kept, 0) : 0);
-	return fmax(inside, stream(t, c->nbit, t->amplitude * (moved - past)) + t->amplitude * past / (PAST_SHARE * t->l->write_gb_s) * 1e-9)
-		+ (t->pl->shape == SHAPE_SHARED && !turn ? PASS_SECONDS : 0);
+	inside += (fused ? 0 : 2 * visit(t, v.back, 0)) + (undo ? 2 * visit(t, v.kept, 0) : 0);
+	return fmax(inside,
+		       stream(t, c->nbit, t->amplitude * (moved - nontemporal))
+			       + t->amplitude * nontemporal / (NONTEMPORAL_SHARE * t->l->write_gb_s)
+				       * 1e-9)
+		+ (t->pl->shape == SHAPE_SHARED && !fused ? PASS_SECONDS : 0);
 }
 
 static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
@@ -206,9 +216,9 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	double *amplitudes)
 {
 	struct plan_visited v = plan_visit(pl, c, s);
-	double past;
+	double nontemporal;
 
-	*amplitudes = back ? plan_moved_back(pl, c, s, &past) : plan_visit_read(&v) + v.there;
+	*amplitudes = back ? plan_moved_back(pl, c, s, &nontemporal) : plan_visit_read(&v) + v.there;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 
@@ -224,7 +234,7 @@ void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, 
 	*flops = 0;
 	if (k < c->nstage)
 		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
-	else if (!plan_lambda_near(c) && !(back && c->first_cross == c->nstep))
+	else if (!plan_lambda_near(c) && !(back && c->first_transition == c->nstep))
 		amplitudes = ldexp(back ? 2 : 1, (int)c->nbit);
 	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
 }

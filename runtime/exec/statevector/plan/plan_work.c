@@ -31,7 +31,7 @@ static double active_share(const struct matrix *m)
 	}
 }
 
-double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh)
+double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool on_zero)
 {
 	const struct matrix *m = pl->set.def[s->matrix];
 	double cost;
@@ -40,7 +40,7 @@ double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fr
 		return 0;
 	if (s->tail)   /* P forward, lambda back */
 		return 8 << s->ntarget;
-	if (fresh)     /* by one entry of the matrix's first column */
+	if (on_zero) /* by one entry of the matrix's first column */
 		return 8;
 	if (pl->moves[s->matrix])
 		return 0;
@@ -51,41 +51,49 @@ double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fr
 	return ldexp(cost, -(int)s->ncontrol);
 }
 
-static double cross_cost(const struct plan *pl, const struct plan_step *s)
+static double transition_cost(const struct plan *pl, const struct plan_step *s)
 {
-	return ldexp(plan_cross_cost(s->ntarget, pl->set.def[s->matrix]->flags), -(int)s->ncontrol);
+	return ldexp(plan_transition_cost(s->ntarget, pl->set.def[s->matrix]->flags),
+		-(int)s->ncontrol);
 }
 
 double plan_back_flops(const struct plan *pl, const struct plan_step *s)
 {
 	if (s->tail)
 		return plan_step_flops(pl, s, false);
-	return (s->undo ? 2 * plan_step_flops(pl, s, false) : 0) + (s->cross ? cross_cost(pl, s) : 0);
+	return (s->undo ? 2 * plan_step_flops(pl, s, false) : 0)
+		+ (s->transition ? transition_cost(pl, s) : 0);
 }
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
-	struct plan_visited v = { .live = plan_turned(pl, c, s->first), .left = plan_left(pl, c, s->first) };
-	uint64_t all = v.live | plan_turned(pl, c, s->first + s->count), in_lanes = 0;
+	struct plan_visited v = { .live = plan_nonzero(pl, c, s->first),
+		.left = plan_left(pl, c, s->first) };
+	uint64_t all = v.live | plan_nonzero(pl, c, s->first + s->count), in_lanes = 0;
 
-	for (unsigned k = 0; k < s->nhot; k++) {
-		uint64_t bit = UINT64_C(1) << s->hot[k];
+	for (unsigned k = 0; k < s->nlocal; k++) {
+		uint64_t bit = UINT64_C(1) << s->local[k];
 
-		v.hot |= bit;
-		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->hot[k]] : s->hot[k]) < plan_lanes(pl) ? bit : 0;
+		v.local |= bit;
+		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->local[k]] : s->local[k])
+				< plan_lanes(pl)
+			? bit
+			: 0;
 	}
 	v.lanes = plan_lanes_inside(pl, s);
-	v.there = ldexp(1, (int)count(all | v.hot));
-	v.back = ldexp(1, (int)count(all | v.hot | v.left));
-	v.kept = c->first_cross < s->first ? ldexp(v.back, -(int)count(v.hot & ~(v.live | v.left | in_lanes))) : 0;
+	v.there = ldexp(1, (int)count(all | v.local));
+	v.back = ldexp(1, (int)count(all | v.local | v.left));
+	v.kept = c->first_transition < s->first
+		? ldexp(v.back, -(int)count(v.local & ~(v.live | v.left | in_lanes)))
+		: 0;
 	return v;
 }
 
 double plan_visit_read(const struct plan_visited *v)
 {
-	return ldexp(v->there, -(int)count(v->hot & ~v->live));
+	return ldexp(v->there, -(int)count(v->local & ~v->live));
 }
 
 /* A step that is not diagonal: is it a matrix on all amplitudes?  Then it may write what it has not read, and multiply
@@ -97,12 +105,13 @@ static bool is_plain(const struct plan *pl, const struct plan_step *s)
 
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
 {
-	uint64_t own = plan_moved(pl, s), idle = own ? v->hot & ~(v->live | own | plan_looked(pl, s)) : 0;
+	uint64_t own = plan_moved(pl, s),
+		 idle = own ? v->local & ~(v->live | own | plan_looked(pl, s)) : 0;
 	struct plan_visited_step n = { .there = ldexp(v->there, -(int)count(idle)), .back = ldexp(v->back, -(int)count(idle & ~v->left)) };
 
 	n.along = (own & v->looked) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
-	n.fresh = own && !n.along && !(own & v->live) && is_plain(pl, s);
-	n.forward_flops = plan_step_flops(pl, s, n.fresh) * n.there;
+	n.on_zero = own && !n.along && !(own & v->live) && is_plain(pl, s);
+	n.forward_flops = plan_step_flops(pl, s, n.on_zero) * n.there;
 	n.back_flops = plan_back_flops(pl, s) * n.back;
 	v->live |= own;
 	if (s->op == STEP_UNITARY && !own && !(plan_looked(pl, s) & v->lanes)) {
@@ -125,7 +134,7 @@ double plan_visit_rest(const struct plan_visited *v) { return v->waits; }
 /* Operations, and amplitudes that are moved without any. */
 struct cost { double flops, moves; };
 
-/* Forward once; backward undoes psi and lambda, and forms a cross matrix, where these are wanted. */
+/* Forward once; backward undoes psi and lambda, and forms a reduced transition matrix, where these are wanted. */
 static void add_step(const struct plan *pl, const struct plan_step *s, const struct plan_visited_step *n, bool gradient, struct cost *sum)
 {
 	sum->flops += n->forward_flops + (gradient ? n->back_flops : 0);
@@ -282,7 +291,9 @@ bool plan_sums_near(const struct plan_circuit *c)
 bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
 
 /* What the backward pass has to do in a stage. */
-struct duties { bool undo, cross; };
+struct duties {
+	bool undo, transition;
+};
 
 static struct duties duties_of(const struct plan_circuit *c, const struct plan_stage *s)
 {
@@ -290,12 +301,12 @@ static struct duties duties_of(const struct plan_circuit *c, const struct plan_s
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		d.undo |= c->step[k].undo;
-		d.cross |= c->step[k].cross;
+		d.transition |= c->step[k].transition;
 	}
 	return d;
 }
 
-bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
+bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c)
 {
 	const struct plan_stage *s;
 	struct plan_visited v;
@@ -304,27 +315,32 @@ bool plan_turns(const struct plan *pl, const struct plan_circuit *c)
 		return false;
 	s = &c->stage[c->nstage - 1];
 	v = plan_visit(pl, c, s);
-	return c->first_cross < s->first && duties_of(c, s).undo && plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
+	return c->first_transition < s->first && duties_of(c, s).undo
+		&& plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
 }
 
-double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, double *past)
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
+	const struct plan_stage *s, double *nontemporal)
 {
 	bool last = s == &c->stage[c->nstage - 1], made = last && plan_lambda_near(c);
 	struct plan_visited v = plan_visit(pl, c, s);
 	struct duties d = duties_of(c, s);
 	double put = d.undo ? v.kept : made && v.kept > 0 ? v.back : 0;     /* of each state that is put back */
 
-	*past = made && (pl->precision == PRECISION_DOUBLE ? 16 : 8) * put > pl->past_bytes ? put : 0;
-	if (last && plan_turns(pl, c))
+	*nontemporal =
+		made && (pl->precision == PRECISION_DOUBLE ? 16 : 8) * put > pl->nontemporal_bytes
+		? put
+		: 0;
+	if (last && plan_fuses_last(pl, c))
 		return 2 * put - v.there;
-	if (!d.undo && !d.cross && !put)
+	if (!d.undo && !d.transition && !put)
 		return 0;
 	return (made ? 1 : 2) * v.back + (d.undo ? 2 : 1) * put;
 }
 
 /* ---- traffic ---- */
 
-/* Bytes of the passes over a state in stages, one way.  Where the last stage turns it is no pass of its own back. */
+/* Bytes of the passes over a state in stages, one way.  A fused last stage is no backward pass of its own. */
 static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, bool back, uint32_t *passes)
 {
 	double sum = 0, flops, bytes;
@@ -332,7 +348,7 @@ static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, 
 	for (uint32_t k = c->nstart_stage; k <= c->nstage; k++) {
 		plan_pass(pl, c, k, back, &flops, &bytes);
 		sum += bytes;
-		*passes += bytes > 0 && !(back && k + 1 == c->nstage && plan_turns(pl, c));
+		*passes += bytes > 0 && !(back && k + 1 == c->nstage && plan_fuses_last(pl, c));
 	}
 	return sum;
 }

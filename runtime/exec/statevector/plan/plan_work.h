@@ -6,24 +6,32 @@
 
 #include "runtime/exec/statevector/plan/plan.h"
 
-/* Floating-point operations an amplitude: of a step forward, where its qubits are |0> still (fresh) or not, and of its
- * way back alone (psi and lambda undone, the cross matrix; a tail makes lambda). */
-double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool fresh);
+/* Floating-point operations an amplitude: of a step forward, where its qubits are |0> still (on_zero) or not, and of its
+ * backward pass alone (psi and lambda undone, the reduced transition matrix; a tail makes lambda). */
+double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool on_zero);
 double plan_back_flops(const struct plan *pl, const struct plan_step *s);
 
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
- * live: bits that steps before the stage have turned; left: those that the backward pass finds turned besides; kept: amplitudes that
+ * live: bits that steps before the stage have made nonzero; left: those that the backward pass finds nonzero besides; kept: amplitudes that
  * stages before read in the backward pass, all that it puts back where it undoes steps.  Diagonal steps wait for the step that changes a
  * bit which they look at: how many, those bits, and their operations one by one. */
-struct plan_visited { uint64_t hot, live, left, lanes, looked; unsigned waiting; double there, back, kept, waits; };
+struct plan_visited {
+	uint64_t local, live, left, lanes, looked;
+	unsigned waiting;
+	double there, back, kept, waits;
+};
 
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s);
-/* Amplitudes that a step works on, and operations, forward and back.  fresh: forward it writes all amplitudes and reads only
- * those where its targets are 0, since no step before has turned one of these.  along: diagonal steps that go with it as
+/* Amplitudes that a step works on, and operations, forward and back.  on_zero: forward it writes all amplitudes and reads only
+ * those where its targets are 0, since no step before has changed one of these.  along: diagonal steps that go with it as
  * one table of factors, a product for each amplitude; their operations count with those of the step that they wait for. */
-struct plan_visited_step { double there, back, forward_flops, back_flops; bool fresh; unsigned along; };
+struct plan_visited_step {
+	double there, back, forward_flops, back_flops;
+	bool on_zero;
+	unsigned along;
+};
 
-/* The stage's next step; they are asked for in their order.  Fresh is what the kernels make of it where nothing hinders
+/* The stage's next step; they are requested in their order.  on_zero is what the kernels make of it where nothing hinders
  * them: one-qubit steps that share its visit and targets in the lanes do (cpu_ops.c), so that operations forward are not
  * counted too high. */
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s);
@@ -36,8 +44,9 @@ double plan_visit_read(const struct plan_visited *v);
 
 /* Is some output probabilities? */
 bool plan_has_probs(const struct plan_circuit *c);
-/* Amplitudes that go between memory and the blocks of a stage in the backward pass; where it turns less those that forward is spared.
- * *past: those of them, of a lambda that is made there, that are written past the caches. */
-double plan_moved_back(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, double *past);
+/* Amplitudes that go between memory and the blocks of a stage in the backward pass; where its passes are fused less those that forward is spared.
+ * *nontemporal: those of them, of a lambda that is made there, that are written by non-temporal stores. */
+double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
+	const struct plan_stage *s, double *nontemporal);
 
 #endif

@@ -73,7 +73,7 @@ void ref_load(const struct plan_step *s, unsigned nbit, const cplx *v, uint32_t 
 	}
 }
 
-/* What gradients need of the step's cross matrix (anti_hermitian.h), `sign` times. */
+/* What gradients need of the step's reduced transition matrix (anti_hermitian.h), `sign` times. */
 static void add_anti_hermitian(const struct plan_step *s, unsigned nbit, const cplx *psi, const cplx *lambda, double sign, double *anti_hermitian)
 {
 	unsigned d = 1u << s->ntarget;
@@ -192,18 +192,18 @@ static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	if (b->holds != c)           /* another circuit took the place: once more */
 		evolve(b, c, in, 0);
 	observable_lambda(pc, b->psi, dreadout, b->lambda);
-	for (uint32_t k = pc->nstep; k-- > pc->first_cross; ) {
+	for (uint32_t k = pc->nstep; k-- > pc->first_transition;) {
 		const struct plan_step *s = &pc->step[k];
 		bool own = b->pl->set.def[s->matrix]->cls == VALUE_SAMPLE;
 		const cplx *u = matrix_of(b, in, 0, s->matrix);
 
 		double *anti_hermitian = (own ? anti_hermitian_sample[0] : anti_hermitian_shared) + b->pl->set.offset[s->matrix];
 
-		if (s->cross && !s->adjoint)
+		if (s->transition && !s->adjoint)
 			add_anti_hermitian(s, pc->nbit, b->psi, b->lambda, 1, anti_hermitian);
 		ref_apply(s, pc->nbit, u, true, b->psi);
 		ref_apply(s, pc->nbit, u, true, b->lambda);
-		if (s->cross && s->adjoint)      /* before U^+ is behind U, and d(U^+) = -U^+ dU U^+ */
+		if (s->transition && s->adjoint) /* before U^+ is behind U, and d(U^+) = -U^+ dU U^+ */
 			add_anti_hermitian(s, pc->nbit, b->psi, b->lambda, -1, anti_hermitian);
 	}
 	b->holds = -1;

@@ -12,34 +12,45 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 enum {
-	TILE = 8,                    /* states on each side of a tile */
-	BANK_ROWS = 64,              /* rows that a tile visits at once: 8 KiB of a state, 2 * TILE of them in L2 */
-	NEXT = 3                     /* of one circuit's shared state: units whose lambda is made together with that of the one before */
+	TILE = 8,       /* states on each side of a tile */
+	BANK_ROWS = 64, /* rows that a tile visits at once: 8 KiB of a state, 2 * TILE of them in L2 */
+	NEXT = 3 /* of one circuit's shared state: units whose lambda is made together with that of the one before */
 };
 
 /* A term of a form. */
-struct bank_term { struct kernel_term kernel; double coefficient; uint32_t form; };
+struct cache_term {
+	struct kernel_term kernel;
+	double coefficient;
+	uint32_t form;
+};
 
-struct bank_circuit { uint32_t nform, nterm; struct bank_term *term; };
+struct cache_circuit {
+	uint32_t nform, nterm;
+	struct cache_term *term;
+};
 
-struct cpu_bank {
+struct cpu_state_cache {
 	struct arena arena;
-	struct bank_circuit *circuit;
+	struct cache_circuit *circuit;
 	uint32_t nunit;
-	void ***state;               /* [circuit][unit] */
+	void ***state; /* [circuit][unit] */
 	uint32_t ncircuit;
-	void *next[NEXT];            /* lambda of units next_first to next_end - 1, mixed while the states were near; or NULL */
+	void *next[NEXT]; /* lambda of units next_first to next_end - 1, mixed while the states were near; or NULL */
 	uint32_t next_first, next_end;
 };
 
 /* ---- memory ---- */
 
-static uint64_t units_of(const struct plan *pl, uint32_t nstate) { return (nstate + (uint64_t)pl->width - 1) / pl->width; }
+static uint64_t units_of(const struct plan *pl, uint32_t nstate)
+{
+	return (nstate + (uint64_t)pl->width - 1) / pl->width;
+}
 
 static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c)
 {
 	unsigned nbit = pl->circuit[c].nbit;
-	nbit = pl->shape == SHAPE_SAMPLES ? nbit + (unsigned)__builtin_ctz(k->lanes) : plan_stored_bits(pl, nbit);
+	nbit = pl->shape == SHAPE_SAMPLES ? nbit + (unsigned)__builtin_ctz(k->lanes)
+					  : plan_stored_bits(pl, nbit);
 	return (UINT64_C(2) << nbit) * k->real_bytes;
 }
 
@@ -49,23 +60,25 @@ static uint64_t tiles_of(uint32_t nstate)
 	return n * (n + 1) / 2;
 }
 
-/* Of each lambda that is made before its turn; 0: none is. */
+/* Of each lambda that is made before it is needed; 0: none is. */
 static uint64_t next_bytes(const struct plan *pl, const struct kernels *k)
 {
 	return pl->shape == SHAPE_SHARED && pl->ncircuit == 1 ? state_bytes(pl, k, 0) : 0;
 }
 
-static uint64_t bank_bytes(const struct plan *pl, uint32_t nstate)
+static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate)
 {
 	const struct kernels *k = kernels_of(pl);
-	uint64_t sum = pl->shape == SHAPE_SAMPLES ? 0 : tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
+	uint64_t sum = pl->shape == SHAPE_SAMPLES
+		? 0
+		: tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c), &sum))
 			return UINT64_MAX;
 	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k), &sum) ? UINT64_MAX : sum;
 }
 
-void cpu_bank_free(struct cpu_bank *k)
+void cpu_state_cache_free(struct cpu_state_cache *k)
 {
 	if (k == NULL)
 		return;
@@ -81,22 +94,28 @@ void cpu_bank_free(struct cpu_bank *k)
 	free(k);
 }
 
-static void compile_terms(struct backend_state *b, uint32_t c, struct bank_circuit *out)
+static void compile_terms(struct backend_state *b, uint32_t c, struct cache_circuit *out)
 {
 	uint64_t lane_mask = (UINT64_C(1) << b->lane_bits) - 1;
 	struct forms f;
-	forms_of(&b->plan->circuit[c], &b->bank->arena, &f);
-	*out = (struct bank_circuit){ f.nform, f.nterm, arena_alloc(&b->bank->arena, f.nterm, sizeof *out->term) };
+	forms_of(&b->plan->circuit[c], &b->state_cache->arena, &f);
+	*out = (struct cache_circuit){ f.nform, f.nterm,
+		arena_alloc(&b->state_cache->arena, f.nterm, sizeof *out->term) };
 	for (uint32_t t = 0; t < f.nterm; t++) {
 		const uint8_t *place = b->plan->circuit[c].place;
-		uint64_t flip = plan_places(place, f.term[t].mask.flip), sign = plan_places(place, f.term[t].mask.sign);
-		out->term[t] = (struct bank_term){ .coefficient = f.term[t].coefficient, .form = f.term[t].form,
-			.kernel = { .flip_row = flip >> b->lane_bits, .sign_row = sign >> b->lane_bits,
-				.flip_lane = (unsigned)(flip & lane_mask), .sign_lane = (unsigned)(sign & lane_mask), .ny = f.term[t].mask.ny % 4 } };
+		uint64_t flip = plan_places(place, f.term[t].mask.flip),
+			 sign = plan_places(place, f.term[t].mask.sign);
+		out->term[t] = (struct cache_term){ .coefficient = f.term[t].coefficient,
+			.form = f.term[t].form,
+			.kernel = { .flip_row = flip >> b->lane_bits,
+				.sign_row = sign >> b->lane_bits,
+				.flip_lane = (unsigned)(flip & lane_mask),
+				.sign_lane = (unsigned)(sign & lane_mask),
+				.ny = f.term[t].mask.ny % 4 } };
 	}
 }
 
-static bool take_circuit(struct backend_state *b, struct cpu_bank *k, uint32_t c)
+static bool take_circuit(struct backend_state *b, struct cpu_state_cache *k, uint32_t c)
 {
 	uint64_t nbytes = state_bytes(b->plan, b->k, c);
 	k->state[c] = mem_try(k->nunit, sizeof **k->state);
@@ -106,56 +125,67 @@ static bool take_circuit(struct backend_state *b, struct cpu_bank *k, uint32_t c
 	return k->state[c] != NULL;
 }
 
-static int bank_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
+static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 {
 	uint32_t nunit = (uint32_t)units_of(b->plan, nstate);
 	bool ok = true;
-	if (b->bank && b->bank->nunit >= nunit)
+	if (b->state_cache && b->state_cache->nunit >= nunit)
 		return 0;
-	cpu_bank_free(b->bank);
-	b->bank = mem_alloc(1, sizeof *b->bank);
-	b->bank->nunit = nunit;
-	b->bank->ncircuit = b->plan->ncircuit;
-	b->bank->state = mem_alloc(b->plan->ncircuit, sizeof *b->bank->state);
-	arena_init(&b->bank->arena);
-	b->bank->circuit = arena_alloc(&b->bank->arena, b->plan->ncircuit, sizeof *b->bank->circuit);
+	cpu_state_cache_free(b->state_cache);
+	b->state_cache = mem_alloc(1, sizeof *b->state_cache);
+	b->state_cache->nunit = nunit;
+	b->state_cache->ncircuit = b->plan->ncircuit;
+	b->state_cache->state = mem_alloc(b->plan->ncircuit, sizeof *b->state_cache->state);
+	arena_init(&b->state_cache->arena);
+	b->state_cache->circuit = arena_alloc(&b->state_cache->arena, b->plan->ncircuit,
+		sizeof *b->state_cache->circuit);
 	for (uint32_t c = 0; ok && c < b->plan->ncircuit; c++) {
-		compile_terms(b, c, &b->bank->circuit[c]);
-		ok = take_circuit(b, b->bank, c);
+		compile_terms(b, c, &b->state_cache->circuit[c]);
+		ok = take_circuit(b, b->state_cache, c);
 	}
 	for (unsigned n = 0; ok && next_bytes(b->plan, b->k) > 0 && n < NEXT; n++)
-		ok = (b->bank->next[n] = cpu_aligned(next_bytes(b->plan, b->k))) != NULL;
+		ok = (b->state_cache->next[n] = cpu_aligned(next_bytes(b->plan, b->k))) != NULL;
 	if (ok)
 		return 0;
-	cpu_bank_free(b->bank);
-	b->bank = NULL;
+	cpu_state_cache_free(b->state_cache);
+	b->state_cache = NULL;
 	return err_set(e, -ERR_CONFIG, "the system has no memory for %u states side by side", nstate);
 }
 
 /* ---- copies ---- */
 
-struct copy { const struct backend_state *b; const struct cpu_circuit *c; void *to; const void *from; };
+struct copy {
+	const struct backend_state *b;
+	const struct cpu_circuit *c;
+	void *to;
+	const void *from;
+};
 
 static void copy_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct copy *y = ctx;
 	size_t row = 2 * y->b->k->lanes * y->b->k->real_bytes;
-	size_t first = cpu_chunk_begin(y->c->nrow, y->c->nchunk, chunk), last = cpu_chunk_begin(y->c->nrow, y->c->nchunk, chunk + 1);
+	size_t first = cpu_chunk_begin(y->c->nrow, y->c->nchunk, chunk),
+	       last = cpu_chunk_begin(y->c->nrow, y->c->nchunk, chunk + 1);
 	(void)thread;
 	memcpy((char *)y->to + first * row, (const char *)y->from + first * row, (last - first) * row);
 }
 
-static void copy_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *to, const void *from)
+static void copy_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	void *to, const void *from)
 {
 	cpu_chunks(b, w, c->nchunk, copy_chunk, &(struct copy){ b, c, to, from });
 }
 
-static void *psi_of(const struct backend_state *b, const struct cpu_worker *w, uint32_t c) { return w->psi[b->nslot == 1 ? 0 : c]; }
+static void *psi_of(const struct backend_state *b, const struct cpu_worker *w, uint32_t c)
+{
+	return w->psi[b->nslot == 1 ? 0 : c];
+}
 
-static void bank_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
+static void cache_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
 {
 	struct cpu_worker *w = &b->worker[worker];
-	copy_state(b, w, &b->circuit[c], b->bank->state[c][unit], psi_of(b, w, c));
+	copy_state(b, w, &b->circuit[c], b->state_cache->state[c][unit], psi_of(b, w, c));
 }
 
 /* ---- overlaps ---- */
@@ -180,36 +210,43 @@ static void pair_of(uint64_t item, uint32_t *g, uint32_t *h)
 }
 
 /* SHAPE_SAMPLES: one pair of units, all terms in order.  Pairs write to places of their own. */
-static void overlap_units(const struct backend_state *b, uint32_t number, uint32_t g, uint32_t h, uint32_t nstate, cplx *m)
+static void overlap_units(const struct backend_state *b, uint32_t number, uint32_t g, uint32_t h,
+	uint32_t nstate, cplx *m)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	const struct bank_circuit *bc = &b->bank->circuit[number];
+	const struct cache_circuit *bc = &b->state_cache->circuit[number];
 	unsigned lanes = b->k->lanes;
 	double out[2 * KERNEL_LANES_MAX * KERNEL_LANES_MAX];
 	for (uint32_t t = 0; t < bc->nterm; t++) {
-		const struct bank_term *term = &bc->term[t];
+		const struct cache_term *term = &bc->term[t];
 		memset(out, 0, sizeof out);
-		b->k->overlap_lanes(b->bank->state[number][g], b->bank->state[number][h], c->nrow, &term->kernel, out);
+		b->k->overlap_lanes(b->state_cache->state[number][g],
+			b->state_cache->state[number][h], c->nrow, &term->kernel, out);
 		for (unsigned k = 0; k < lanes; k++)
 			for (unsigned l = 0; l < lanes; l++)
-				add_pair(m + (size_t)term->form * nstate * nstate, nstate, g * lanes + k, h * lanes + l,
-					cplx_of(term->coefficient * out[2 * lanes * k + l], term->coefficient * out[2 * lanes * k + lanes + l]));
+				add_pair(m + (size_t)term->form * nstate * nstate, nstate,
+					g * lanes + k, h * lanes + l,
+					cplx_of(term->coefficient * out[2 * lanes * k + l],
+						term->coefficient * out[2 * lanes * k + lanes + l]));
 	}
 }
 
 /* Part `chunk` of the rows for the states g*TILE.. and h*TILE.. . */
-static void overlap_tile(const struct backend_state *b, uint32_t number, const struct kernel_term *t, uint32_t g, uint32_t h,
-	uint32_t nstate, unsigned chunk, cplx part[TILE * TILE])
+static void overlap_tile(const struct backend_state *b, uint32_t number, const struct kernel_term *t,
+	uint32_t g, uint32_t h, uint32_t nstate, unsigned chunk, cplx part[TILE * TILE])
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	size_t first = cpu_chunk_begin(c->nrow, c->nchunk, chunk), last = cpu_chunk_begin(c->nrow, c->nchunk, chunk + 1);
+	size_t first = cpu_chunk_begin(c->nrow, c->nchunk, chunk),
+	       last = cpu_chunk_begin(c->nrow, c->nchunk, chunk + 1);
 	double sum[TILE * TILE][2 * KERNEL_LANES_MAX] = { 0 };
-	void *const *state = b->bank->state[number];
+	void *const *state = b->state_cache->state[number];
 	unsigned lanes = b->k->lanes;
 	for (size_t row = first; row < last; row += BANK_ROWS)
 		for (uint32_t k = g * TILE; k < g * TILE + TILE && k < nstate; k++)
-			for (uint32_t l = h * TILE > k ? h * TILE : k; l < h * TILE + TILE && l < nstate; l++)
-				b->k->overlap(state[k], state[l], row, row + BANK_ROWS < last ? row + BANK_ROWS : last, t,
+			for (uint32_t l = h * TILE > k ? h * TILE : k;
+				l < h * TILE + TILE && l < nstate; l++)
+				b->k->overlap(state[k], state[l], row,
+					row + BANK_ROWS < last ? row + BANK_ROWS : last, t,
 					sum[(k - g * TILE) * TILE + l - h * TILE]);
 	for (unsigned p = 0; p < TILE * TILE; p++) {
 		double re = 0, im = 0;
@@ -221,8 +258,8 @@ static void overlap_tile(const struct backend_state *b, uint32_t number, const s
 	}
 }
 
-static void add_tiles(const struct cpu_circuit *c, const struct bank_term *term, uint64_t ntile, uint32_t nstate,
-	const cplx *part, cplx *m)
+static void add_tiles(const struct cpu_circuit *c, const struct cache_term *term, uint64_t ntile,
+	uint32_t nstate, const cplx *part, cplx *m)
 {
 	m += (size_t)term->form * nstate * nstate;
 	for (uint64_t tile = 0; tile < ntile; tile++) {
@@ -232,29 +269,31 @@ static void add_tiles(const struct cpu_circuit *c, const struct bank_term *term,
 			cplx sum = 0;
 			for (unsigned chunk = 0; chunk < c->nchunk; chunk++)
 				sum += part[(tile * c->nchunk + chunk) * TILE * TILE + p];
-			add_pair(m, nstate, g * TILE + p / TILE, h * TILE + p % TILE, term->coefficient * sum);
+			add_pair(m, nstate, g * TILE + p / TILE, h * TILE + p % TILE,
+				term->coefficient * sum);
 		}
 	}
 }
 
-static int overlap_large(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m, struct err *e)
+static int overlap_large(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m,
+	struct err *e)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	const struct bank_circuit *bc = &b->bank->circuit[number];
+	const struct cache_circuit *bc = &b->state_cache->circuit[number];
 	uint64_t ntile = tiles_of(nstate), nitem = ntile * c->nchunk;
 	cplx *part = mem_try(nitem, TILE * TILE * sizeof *part);
 	if (part == NULL)
 		return err_set(e, -ERR_CONFIG, "no memory for the overlaps of %u states", nstate);
 	for (uint32_t t = 0; t < bc->nterm; t++) {
-		#pragma omp parallel num_threads((int)b->nthread)
+#pragma omp parallel num_threads((int)b->nthread)
 		{
 			unsigned saved = kernels_flush_enter();
-			#pragma omp for schedule(static)
+#pragma omp for schedule(static)
 			for (uint64_t item = 0; item < nitem; item++) {
 				uint32_t g, h;
 				pair_of(item / c->nchunk, &g, &h);
-				overlap_tile(b, number, &bc->term[t].kernel, g, h, nstate, (unsigned)(item % c->nchunk),
-					part + item * TILE * TILE);
+				overlap_tile(b, number, &bc->term[t].kernel, g, h, nstate,
+					(unsigned)(item % c->nchunk), part + item * TILE * TILE);
 			}
 			kernels_flush_leave(saved);
 		}
@@ -264,16 +303,17 @@ static int overlap_large(struct backend_state *b, uint32_t number, uint32_t nsta
 	return 0;
 }
 
-static int bank_overlaps(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m, struct err *e)
+static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m,
+	struct err *e)
 {
 	uint64_t n = units_of(b->plan, nstate), npair = n * (n + 1) / 2;
-	memset(m, 0, (size_t)b->bank->circuit[number].nform * nstate * nstate * sizeof *m);
+	memset(m, 0, (size_t)b->state_cache->circuit[number].nform * nstate * nstate * sizeof *m);
 	if (b->lane_bits)
 		return overlap_large(b, number, nstate, m, e);
-	#pragma omp parallel num_threads((int)b->nthread) if (npair > 1)
+#pragma omp parallel num_threads((int)b->nthread) if (npair > 1)
 	{
 		unsigned saved = kernels_flush_enter();
-		#pragma omp for schedule(static)
+#pragma omp for schedule(static)
 		for (uint64_t item = 0; item < npair; item++) {
 			uint32_t g, h;
 			pair_of(item, &g, &h);
@@ -289,23 +329,25 @@ static int bank_overlaps(struct backend_state *b, uint32_t number, uint32_t nsta
 struct mixing {
 	struct backend_state *b;
 	const struct cpu_circuit *c;
-	const struct bank_circuit *bc;
+	const struct cache_circuit *bc;
 	void *const *state;
-	void *lambda[1 + NEXT];      /* of the unit and of those behind it */
+	void *lambda[1 + NEXT]; /* of the unit and of those behind it */
 	unsigned nlambda;
 	uint32_t unit, nstate;
 	const cplx *a;
 };
 
-static cplx factor_of(const struct mixing *x, const struct bank_term *t, uint32_t k, uint32_t l)
+static cplx factor_of(const struct mixing *x, const struct cache_term *t, uint32_t k, uint32_t l)
 {
-	cplx z = k < x->nstate && l < x->nstate ? x->a[((size_t)t->form * x->nstate + k) * x->nstate + l] : 0;
+	cplx z = k < x->nstate && l < x->nstate
+		? x->a[((size_t)t->form * x->nstate + k) * x->nstate + l]
+		: 0;
 	return t->coefficient * z;
 }
 
 /* States l .. l + n - 1 of one term to the lambda of a unit. */
-static void add_states(const struct mixing *x, void *lambda, uint32_t unit, const struct bank_term *term, uint32_t l, unsigned n,
-	size_t first, size_t last)
+static void add_states(const struct mixing *x, void *lambda, uint32_t unit,
+	const struct cache_term *term, uint32_t l, unsigned n, size_t first, size_t last)
 {
 	double c[2 * KERNEL_MIX_MAX];
 	for (unsigned k = 0; k < n; k++) {
@@ -321,13 +363,16 @@ static void mix_rows(const struct mixing *x, void *lambda, uint32_t unit, size_t
 	x->b->k->zero(lambda, first, last);
 	for (uint32_t l = 0; l < x->nstate; l += KERNEL_MIX_MAX)
 		for (uint32_t t = 0; t < x->bc->nterm; t++)
-			add_states(x, lambda, unit, &x->bc->term[t], l, x->nstate - l < KERNEL_MIX_MAX ? x->nstate - l : KERNEL_MIX_MAX, first, last);
+			add_states(x, lambda, unit, &x->bc->term[t], l,
+				x->nstate - l < KERNEL_MIX_MAX ? x->nstate - l : KERNEL_MIX_MAX,
+				first, last);
 }
 
 static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	const struct mixing *x = ctx;
-	size_t first = cpu_chunk_begin(x->c->nrow, x->c->nchunk, chunk), last = cpu_chunk_begin(x->c->nrow, x->c->nchunk, chunk + 1);
+	size_t first = cpu_chunk_begin(x->c->nrow, x->c->nchunk, chunk),
+	       last = cpu_chunk_begin(x->c->nrow, x->c->nchunk, chunk + 1);
 	(void)thread;
 	for (size_t row = first; row < last; row += BANK_ROWS) {
 		size_t end = row + BANK_ROWS < last ? row + BANK_ROWS : last;
@@ -346,11 +391,13 @@ static void mix_lanes(const struct mixing *x)
 		for (uint32_t h = 0; h < nunit; h++) {
 			for (unsigned k = 0; k < lanes; k++)
 				for (unsigned l = 0; l < lanes; l++) {
-					cplx z = factor_of(x, &x->bc->term[t], x->unit * lanes + l, h * lanes + k);
+					cplx z = factor_of(x, &x->bc->term[t], x->unit * lanes + l,
+						h * lanes + k);
 					c[2 * lanes * k + l] = creal(z);
 					c[2 * lanes * k + lanes + l] = cimag(z);
 				}
-			x->b->k->lambda_lanes(x->lambda[0], x->state[h], x->c->nrow, &x->bc->term[t].kernel, c);
+			x->b->k->lambda_lanes(x->lambda[0], x->state[h], x->c->nrow,
+				&x->bc->term[t].kernel, c);
 		}
 }
 
@@ -358,25 +405,27 @@ static void mix_lanes(const struct mixing *x)
  * them, since reading all states takes longer than mixing them.  Units come in their order, from 0. */
 static void *mixed(struct mixing *x, struct cpu_worker *w)
 {
-	struct cpu_bank *k = x->b->bank;
+	struct cpu_state_cache *k = x->b->state_cache;
 	if (x->unit >= k->next_first && x->unit < k->next_end)
 		return k->next[x->unit - k->next_first];
 	for (; x->nlambda < 1 + NEXT && x->unit + x->nlambda < x->nstate && k->next[0]; x->nlambda++)
 		x->lambda[x->nlambda] = k->next[x->nlambda - 1];
 	cpu_chunks(x->b, w, x->c->nchunk, mix_chunk, x);
-	if (x->nlambda > 1) {   /* else several threads may be here */
+	if (x->nlambda > 1) { /* else several threads may be here */
 		k->next_first = x->unit + 1;
 		k->next_end = x->unit + x->nlambda;
 	}
 	return x->lambda[0];
 }
 
-static void bank_backward(struct backend_state *b, unsigned worker, uint32_t number, const struct unit_input *in,
-	uint32_t unit, uint32_t nstate, const cplx *a, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+static void cache_backward(struct backend_state *b, unsigned worker, uint32_t number,
+	const struct unit_input *in, uint32_t unit, uint32_t nstate, const cplx *a,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct mixing x = { b, c, &b->bank->circuit[number], b->bank->state[number], { w->lambda }, 1, unit, nstate, a };
+	struct mixing x = { b, c, &b->state_cache->circuit[number], b->state_cache->state[number],
+		{ w->lambda }, 1, unit, nstate, a };
 	void *psi = psi_of(b, w, number), *own = w->lambda;
 	w->resident[b->nslot == 1 ? 0 : number] = INDEX_NONE;
 	copy_state(b, w, c, psi, x.state[unit]);
@@ -385,14 +434,15 @@ static void bank_backward(struct backend_state *b, unsigned worker, uint32_t num
 		w->lambda = mixed(&x, w);
 	else
 		mix_lanes(&x);
-	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared, anti_hermitian_sample);
+	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared,
+		anti_hermitian_sample);
 	w->lambda = own;
 }
 
-const struct bank_ops cpu_bank_ops = {
-	.bytes = bank_bytes,
-	.reserve = bank_reserve,
-	.keep = bank_keep,
-	.overlaps = bank_overlaps,
-	.backward = bank_backward,
+const struct state_cache_ops cpu_state_cache_ops = {
+	.bytes = cache_bytes,
+	.reserve = cache_reserve,
+	.keep = cache_keep,
+	.overlaps = cache_overlaps,
+	.backward = cache_backward,
 };

@@ -161,7 +161,8 @@ static void print_commands(const char *word, struct buf *out)
 /* What was meant, behind a colon; nothing where nothing is likely. */
 static void print_suggestion(const struct meanings *m, const char *word, const char *value, const char *next, struct buf *out)
 {
-	const char *elsewhere = elsewhere_find(word, m->word, m->n), *near = diag_nearest(word, m->word, m->n);
+	const char *elsewhere = alias_find(word, m->word, m->n),
+		   *near = diag_nearest(word, m->word, m->n);
 	struct buf others = BUF_INIT;
 	size_t nth = position(m, near ? near : "");
 

@@ -178,12 +178,14 @@ shell_tests += tests/net/test_ssh.sh
 shell_tests += tests/train/test_safetensors.sh
 shell_tests += tests/unit/test_arrows.sh
 shell_tests += tests/unit/test_walks.sh
+shell_tests += tests/unit/test_terms.sh
 shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/unit/test_configure.sh
 shell_tests += tests/unit/test_mutants.sh
 shell_tests += tests/unit/test_runner.sh
 
 # Files and folders that tests read.
+EXTRA_DIST += tests/unit/terms.txt
 EXTRA_DIST += tests/cli/arrays.sh
 EXTRA_DIST += tests/cli/config
 EXTRA_DIST += tests/cli/examples.sh

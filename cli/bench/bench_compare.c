@@ -43,7 +43,10 @@ static const char *text_of(const json_t *old, const char *key)
 	return text ? text : "";
 }
 
-/* A result of an older qcnn has the former names. */
+/* The former name of the field, which results of older versions have. */
+static const char former_field[] = "shortcuts";
+
+/* A result of an older version has the former names. */
 static bool same_optimisations(const json_t *old, const char *now)
 {
 	static const char tail[] = "heisenberg_tail";
@@ -51,8 +54,8 @@ static bool same_optimisations(const json_t *old, const char *now)
 	const char *at = strstr(now, tail), *then;
 
 	if (*text || !at)
-		return !strcmp(*text ? text : text_of(old, "shortcuts"), now);
-	text = text_of(old, "shortcuts");
+		return !strcmp(*text ? text : text_of(old, former_field), now);
+	text = text_of(old, former_field);
 	then = strstr(text, before);
 	return then && then - text == at - now && !strncmp(text, now, (size_t)(at - now))
 		&& !strcmp(then + strlen(before), at + strlen(tail));
@@ -135,7 +138,7 @@ static void put_old(const json_t *old, struct buf *out)
 		.device = text_of(old, "device"),
 		.start = text_of(old, "start"),
 		.optimisations = text_of(old,
-			*text_of(old, "optimizations") ? "optimizations" : "shortcuts") };
+			*text_of(old, "optimizations") ? "optimizations" : former_field) };
 
 	put_case(&r, out);
 }
@@ -155,7 +158,7 @@ static int none_alike(const struct bench_report *r, const json_t *results, struc
 	return code;
 }
 
-/* Times of other processors tell of these. */
+/* Times of other processors say nothing about this program. */
 static void put_processor(const json_t *root, const char *path, struct buf *out)
 {
 	const char *old = text_of(json_object_get(root, "machine"), "processor");

@@ -300,9 +300,9 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	struct evaluator_options o = b->bc->options;
 	int code;
 
-	o.far = b->bc->pool != NULL;
-	o.outputs_alone = !b->bc->gradient && !o.far;
-	if (o.far)
+	o.remote = b->bc->pool != NULL;
+	o.outputs_alone = !b->bc->gradient && !o.remote;
+	if (o.remote)
 		o.nthread = 1;
 	code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;

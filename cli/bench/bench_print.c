@@ -34,7 +34,7 @@ static const struct field {
 	FIELD(NULL, "shape", TEXT, shape),
 	FIELD(NULL, "unit_bytes", REAL, unit_bytes),
 	FIELD(NULL, "optimizations", TEXT, optimisations),
-	FIELD(NULL, "shortcuts", TEXT, optimisations),
+	FIELD(NULL, "shortcuts", TEXT, optimisations) /* former name */,
 	FIELD("seconds", "min", REAL, min),
 	FIELD("seconds", "median", REAL, median),
 	FIELD("seconds", "mean", REAL, mean),

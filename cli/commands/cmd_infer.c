@@ -339,7 +339,7 @@ static uint64_t shots_key(const struct inference *f)
 	return rng_u64(seed, RNG_SHOT_KEY, 0, 0);
 }
 
-static int start_workers(struct inference *f, struct evaluator_options *o, struct pool **far)
+static int start_workers(struct inference *f, struct evaluator_options *o, struct pool **remote)
 {
 	struct cluster_work w = { .program = f->weights->program, .exec = o,
 		.threads = f->cli->options.given[OPT_THREADS] ? (uint32_t)options_count(&f->cli->options, OPT_THREADS) : 0 };
@@ -349,24 +349,24 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 	joined_folder(f->cli->options.operand[0], &folder);
 	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
 	buf_release(&folder);
-	return status ? status : cluster_start(&f->cluster, &w, far);
+	return status ? status : cluster_start(&f->cluster, &w, remote);
 }
 
 static int evaluate(struct inference *f)
 {
 	struct evaluator_options o;
 	struct evaluator *ev = NULL;
-	struct pool *pool = NULL, *far = NULL;
+	struct pool *pool = NULL, *remote = NULL;
 	struct predictions *p = &f->p;
 	struct err e = { 0 };
 	int status = execution(f, &o), code;
 
 	if (!status)
-		status = start_workers(f, &o, &far);
+		status = start_workers(f, &o, &remote);
 	if (status)
 		return status;
-	o.far = far != NULL;
-	if (far)
+	o.remote = remote != NULL;
+	if (remote)
 		o.nthread = 1;
 	config_measures(f->config, &p->measures);
 	classes_init(&p->classes, f->config, f->weights->program, weights_meta(f->weights, "labels"));
@@ -376,11 +376,11 @@ static int evaluate(struct inference *f)
 	code = p->output ? evaluator_new(f->weights->program, &o, &ev, &e)
 		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
 	if (!code) {
-		pool = far ? far : pool_threads_new(o.nthread);
+		pool = remote ? remote : pool_threads_new(o.nthread);
 		evaluator_draws(ev, shots_key(f), 0);
 		code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight, p->output,
 			p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
-		if (!far)
+		if (!remote)
 			pool->ops->free(pool);
 	}
 	evaluator_free(ev);

@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct { const char *theirs, *ours; } row[] = {
-#define ELSEWHERE(theirs, ours) { theirs, ours },
+static const struct {
+	const char *theirs, *ours;
+} row[] = {
+#define ALIAS(theirs, ours) { theirs, ours },
 #include "cli/config/aliases.def"
-#undef ELSEWHERE
+#undef ALIAS
 };
 
 /* Are they one word, but for capital letters, _ and -? */
@@ -26,7 +28,7 @@ static bool alike(const char *a, const char *b)
 	}
 }
 
-const char *elsewhere_find(const char *word, const char *const *name, size_t n)
+const char *alias_find(const char *word, const char *const *name, size_t n)
 {
 	for (size_t k = 0; k < sizeof row / sizeof *row; k++)
 		for (size_t i = 0; i < n && alike(row[k].theirs, word); i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What keys and values of a configuration are called in other programs: the rows of aliases.def. */
-#ifndef QCNN_ELSEWHERE_H
-#define QCNN_ELSEWHERE_H
+#ifndef QCNN_ALIASES_H
+#define QCNN_ALIASES_H
 
 #include <stddef.h>
 
 /* The one of name[n] that goes by this word elsewhere, or NULL. Capital letters, _ and - do not count. */
-const char *elsewhere_find(const char *word, const char *const *name, size_t n);
+const char *alias_find(const char *word, const char *const *name, size_t n);
 
 #endif

@@ -129,7 +129,7 @@ static void apply_change(struct config *c, const struct config_change *change)
 /* ---- the walk ---- */
 
 /* The path of a key of another section, by its own name or the one that other programs give it; NULL: none. */
-static const char *key_elsewhere(const char *word)
+static const char *key_alias(const char *word)
 {
 	const char *last[KEY_COUNT], *found;
 
@@ -138,7 +138,7 @@ static const char *key_elsewhere(const char *word)
 		if (!strcmp(last[i], word))
 			return schema_row((enum key_id)i)->path;
 	}
-	found = elsewhere_find(word, last, KEY_COUNT);
+	found = alias_find(word, last, KEY_COUNT);
 	for (int i = 0; found && i < KEY_COUNT; i++)
 		if (last[i] == found)
 			return schema_row((enum key_id)i)->path;
@@ -158,7 +158,7 @@ static const char *find_option(enum key_type t, const char *name, const char *wo
 		if (!strcmp(option[i], word))
 			return option[i];
 	}
-	return elsewhere_find(word, option, row.noption);
+	return alias_find(word, option, row.noption);
 }
 
 /* A key that is an option of a value of the section, such as the learning rate: that of the chosen value first. */
@@ -216,8 +216,8 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		if (!n || strcmp(name[n - 1], path))
 			name[n++] = path;
 	}
-	here = elsewhere_find(entry->key, name, n);
-	other = len ? key_elsewhere(entry->key) : NULL;
+	here = alias_find(entry->key, name, n);
+	other = len ? key_alias(entry->key) : NULL;
 	near = here ? here : diag_nearest(entry->key, name, n);
 	if (help_validation_split(g, entry))
 		return;
@@ -229,7 +229,7 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		return;
 	else if (near)
 		diag_help(g, "did you mean `%s%s`?", prefix, near);
-	else if ((other = key_elsewhere(entry->key)))
+	else if ((other = key_alias(entry->key)))
 		diag_help(g, "there is `%s`", other);
 	if (!near && !other && len)
 		diag_note(g, "keys of `%.*s` are listed in qcnn-config(5)", (int)len - 1, prefix);
@@ -248,7 +248,7 @@ static void section_is_faulty(struct config *c, const char *section)
 	}
 }
 
-/* One word or map where a list of them is wanted is a list of one. Of callbacks a map may have several. */
+/* One word or map in the place of a list is a list of one. Of callbacks a map may have several. */
 static void make_list(struct config *c, const struct schema_row *row, struct yentry *entry)
 {
 	struct ynode *list;

@@ -281,7 +281,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
-	here = elsewhere_find(word, name, n);
+	here = alias_find(word, name, n);
 	if (c->row->id == KEY_RUN_DEVICE && (!strcmp(word, "gpu") || !strcmp(word, "cuda")))
 		diag_help(g, "this program computes on processors alone; `auto` takes all of them");
 	else if (here)

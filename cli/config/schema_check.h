@@ -13,7 +13,7 @@ struct check {
 	const struct train_option *option;   /* whose value it is, or NULL: the key's, or what stands in that */
 };
 
-/* Report that v is not what is wanted, and which numbers and words are allowed; false. */
+/* Report that v is not a valid value, and which numbers and words are allowed; false. */
 bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *wanted);
 bool check_number(const struct check *c, const struct ynode *v, double low, double high);
 bool check_bool(const struct check *c, const struct ynode *v);

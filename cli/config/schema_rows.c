@@ -126,7 +126,7 @@ static bool unknown_option(const struct check *c, const struct table_row *row, c
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
 
 	label_options(g, "", row, name);
-	here = elsewhere_find(entry->key, name, row->noption);
+	here = alias_find(entry->key, name, row->noption);
 	near = diag_nearest(entry->key, name, row->noption);
 	if (here)
 		diag_help(g, "here it is called `%s`", here);

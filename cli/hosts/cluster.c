@@ -48,7 +48,7 @@ static const char *word_of(const struct options *o, enum option_id id, const str
 	return config && config_has(config, key) ? config_text(config, key) : NULL;
 }
 
-/* Nobody has named hosts: those of the batch job, where it has several. */
+/* Without a list of hosts: those of the batch job, where it has several. */
 static int hosts_of_job(struct cluster *k, struct err *e)
 {
 	struct allocation a;

@@ -12,7 +12,7 @@ struct execution_words { const char *device, *precision, *isa, *gradient; uint32
 
 /* -ERR_CONFIG when this machine lacks the instruction set. */
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);
-/* Can so many threads be measured here?  Evaluators take fewer where not; -ERR_USAGE. */
+/* Can n threads be measured here?  Evaluators take fewer where not; -ERR_USAGE. */
 int execution_threads(unsigned n, struct err *e);
 /* The set that a text names: "" or auto for all, none, or names between commas; -ERR_USAGE. */
 int execution_optimisations(const char *text, unsigned *out, struct err *e);

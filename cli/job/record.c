@@ -274,10 +274,10 @@ static json_t *optimisations_json(const struct optimisation_use *u, const char *
 
 void record_optimisations(const struct optimisation_use *u, json_t *into)
 {
-	static const char tail[] = "heisenberg_tail";
+	static const char tail[] = "heisenberg_tail", former[] = "shortcuts";
 
 	json_object_set_new(into, "optimizations", optimisations_json(u, tail));
-	json_object_set_new(into, "shortcuts", optimisations_json(u, former_name(FORMER_VALUE, tail)));
+	json_object_set_new(into, former, optimisations_json(u, former_name(FORMER_VALUE, tail)));
 }
 
 /* The best epoch, as the run's metrics.jsonl has it. */

@@ -27,7 +27,7 @@ void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1]);
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);
 /* What each worker has done, an array. */
 json_t *record_workers(struct coordinator *c);
-/* Which exact optimisations were used, and the operations with and without them: optimizations, and shortcuts, which has
+/* Which exact optimisations were used, and the operations with and without them: optimizations, and once more with
  * their former names. */
 void record_optimisations(const struct optimisation_use *u, json_t *into);
 /* run.json; r NULL: no result (yet). */

@@ -214,7 +214,7 @@ static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 	if (!s->set[0])
 		return 0;
 	config_split(w->config, fraction);
-	/* The last part takes what rounding leaves, so it has to be one that is wanted. */
+	/* The last part takes what rounding leaves, so it must be a part that is requested. */
 	while (fraction[npart - 1] == 0)
 		npart--;
 	s->order = mem_try(s->set[0]->nrow, sizeof *s->order);

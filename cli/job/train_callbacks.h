@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What callbacks of a training run leave in the world: files of weights, a user's program, words
- * for people.  A failure is told once, and training goes on. */
+ * for people.  A failure is reported once, and training goes on. */
 #ifndef QCNN_TRAIN_CALLBACKS_H
 #define QCNN_TRAIN_CALLBACKS_H
 

@@ -379,7 +379,7 @@ static int newest_run(struct search *s)
 	int status = 0;
 
 	record_digest(s->job, digest);
-	/* A folder that cannot be read is told when the run's own is to be made in it. */
+	/* A folder that cannot be read is reported when the run's own folder is created in it. */
 	run_list_unfinished(config_text(s->job->config, KEY_LOG_DIR), &l, NULL);
 	for (size_t i = 0; !status && !usable && i < l.n; i++) {
 		if (!is_ours(&l.run[i], digest))

@@ -141,7 +141,7 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 	*taken = false;
 	if (c->options.given[OPT_FRESH] || !target_of(j->train.exec.target->device, 1) || (given && !any))
 		return 0;
-	/* What cannot be listed or found is told when the run is opened. */
+	/* What cannot be listed or found is reported when the run is opened. */
 	if (any)
 		run_list_unfinished(dir, &l, NULL);
 	else

@@ -22,7 +22,7 @@ struct train_log {
 	struct run *run;
 	bool tensorboard, csv_begun;
 	uint64_t update_freq;        /* 0: no batch_loss */
-	uint32_t histograms;         /* every so many epochs; 0: none */
+	uint32_t histograms;         /* epochs from one to the next; 0: none */
 	struct tfevents *own, *train, *validation;
 	uint32_t start;              /* that train and validation are of */
 	json_t *kept;                /* event files of an earlier process, of the run and of that start */

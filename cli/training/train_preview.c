@@ -169,7 +169,7 @@ static int try_rows(struct preview *p, struct part *part, struct err *e)
 	struct evaluator *ev;
 	int code;
 
-	exec.far = j->pool != NULL;
+	exec.remote = j->pool != NULL;
 	exec.batch_again = train_batch_size(j) >= j->train.nrow;
 	if (p->nconcurrent > 1)
 		exec.nthread = p->nconcurrent;

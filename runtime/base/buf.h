@@ -28,7 +28,8 @@ void buf_u32(struct buf *b, uint32_t v);
 void buf_u64(struct buf *b, uint64_t v);
 void buf_f64(struct buf *b, double v);
 void buf_f64s(struct buf *b, const double *v, size_t n);
-void buf_reserve(struct buf *b, size_t more);       /* memory for so many bytes more: they then move nothing */
+void buf_reserve(struct buf *b,
+	size_t more); /* memory for `more` bytes: appending these does not move data */
 /* A double in the fewest digits that read back to the same bits ("0.1", "1e-07");
  * buf_json_f64 is the same but always valid JSON (non-finite: null). */
 void buf_real(struct buf *b, double v);

@@ -63,7 +63,7 @@ struct engine {
 	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);
 
-	/* Takes what does not depend on batches, memory for states included unless options->far says
+	/* Takes what does not depend on batches, memory for states included unless options->remote says
 	 * otherwise. The problem's program, options and state below are borrowed and outlive *state. */
 	int (*open)(const struct engine_problem *p, void **state, struct err *e);
 	void (*close)(void *state);

@@ -170,7 +170,7 @@ uint64_t evaluator_draw_key(const struct evaluator *ev) { return ev->draws.key; 
 
 bool evaluator_reads(const struct evaluator *ev, uint32_t nsample)
 {
-	bool reads = !ev->o.far;
+	bool reads = !ev->o.remote;
 
 	for (unsigned k = 0; k < ev->nengine && !reads; k++)
 		reads = ev->engine[k].engine->reads

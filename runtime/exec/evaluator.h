@@ -31,13 +31,13 @@ struct evaluator_options {
 	const struct target *target; /* NULL: the best of the cpu backend that runs here */
 	enum precision precision;
 	unsigned nthread;            /* at least 1 */
-	bool far;                    /* a pool's workers elsewhere compute: no state is taken until one is needed here */
+	bool remote; /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
 	bool outputs_alone;          /* planned for outputs: faster, not the last digits of training.  Not with workers elsewhere */
 	enum shape shape;            /* SHAPE_AUTO unless a test says so */
 	bool no_fuse;
 	uint64_t random_plan;
-	uint32_t shots;              /* readouts are frequencies of so many shots (shots.h); 0: exact */
+	uint32_t shots; /* number of shots of which readouts are frequencies (shots.h); 0: exact */
 	unsigned optimisations; /* of enum optimisation: those that may be taken where they are worth it */
 	bool batch_again; /* the same batch comes again and again: what an optimisation learns of it is learnt once */
 	bool optimisations_always;   /* wherever they apply, worth it or not (tests) */
@@ -105,7 +105,7 @@ struct readout_gradient_needs {
 
 struct evaluator;
 
-/* Does it look at the inputs of a batch of so many samples itself?  Not where all units are done elsewhere and batch rank
+/* Does it look at the inputs of a batch of nsample samples itself?  Not where all units are done elsewhere and batch rank
  * is out of the question: there a batch of a file may come with fetch alone. */
 bool evaluator_reads(const struct evaluator *ev, uint32_t nsample);
 

@@ -41,7 +41,7 @@ struct evaluator {
 	double *readout_most; /* (nreadout) largest magnitude of a readout while states have norm 1 */
 	double *readout_limit;           /* (nreadout) the same with the tolerance of the norm */
 	struct evaluator_worker *worker; /* (nworker) */
-	unsigned nworker;                /* at most so many threads do units */
+	unsigned nworker;                /* threads that do units, at most */
 	struct fixed *sum;               /* (nvector) */
 	struct fixed *head; /* (head's weights) of all workers, in two-phase execution */
 	struct draws draws; /* of the batches to come */
@@ -70,7 +70,7 @@ static inline uint32_t head_weights(const struct evaluator *ev)
 /* The checked readouts of a sample of the batch: -ERR_NOT_FINITE, naming its row of the caller's data, where one is not
  * finite or larger than any state of norm 1 gives: then rounding has changed the norm. */
 int sample_readouts(const struct evaluator *ev, uint32_t sample, struct err *e);
-/* The gradient of a sample whose readouts are known into dreadout[nreadout] (where a gradient is wanted), the
+/* The gradient of a sample whose readouts are known into dreadout[nreadout] (where a gradient is requested), the
  * head's added into the worker's gradient. */
 int sample_gradient(struct evaluator *ev, unsigned worker, uint32_t sample, double *dreadout,
 	struct err *e);

@@ -14,7 +14,8 @@ struct optimisation_use {
 	uint64_t nbatch, nrank;      /* batches; those by batch rank */
 	uint64_t nstate, nsample;    /* of the latter, summed: states that were evolved, samples they stood for */
 	uint32_t ncone, cone_qubits; /* circuits that light cones made, the widest of them; 0: not taken */
-	uint64_t ntail; uint32_t tail_qubits;    /* batches without batch rank by small tails, the widest of them */
+	uint64_t ntail;
+	uint32_t tail_qubits; /* batches without batch rank by Heisenberg tails, the widest of them */
 	uint32_t ncircuit, qubits;   /* the same of the model as it is written */
 	double flops, plain_flops;   /* of all batches: executed; had no optimisation been taken */
 };

@@ -17,7 +17,7 @@ struct shot_probs { uint32_t group, readout; const struct output *output; };
 
 struct shot_groups {
 	uint32_t first, ngroup, nwire, nreadout;
-	uint8_t *letter;             /* (ngroup, nwire): 0 none is wanted, else the basis */
+	uint8_t *letter; /* (ngroup, nwire): 0: any basis, else the basis */
 	uint32_t nterm; struct shot_term *term;      /* ordered by group */
 	uint32_t *first_term;        /* (ngroup + 1) */
 	uint32_t nprobs; struct shot_probs *probs;

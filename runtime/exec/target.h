@@ -2,7 +2,7 @@
  * What a plan is made for: the properties of one kernel set of a backend on which plans and last digits depend.
  *
  * A target is a constant. Equal targets give equal plans and equal bits; what differs from host to host (caches,
- * measured rates, threads) is no part of it and only predicts seconds. Targets are told apart by their names:
+ * measured rates, threads) is no part of it and only predicts seconds. Targets are distinguished by their names:
  * a plan asks for properties, never which instruction set or device it is for. */
 #ifndef QCNN_TARGET_H
 #define QCNN_TARGET_H

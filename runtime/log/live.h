@@ -15,7 +15,7 @@ struct live {
 	double *training, *validation;       /* (n); validation NaN: none in this epoch */
 	size_t n, cap;
 	uint32_t first, last;                /* epochs */
-	uint32_t every, skipped;             /* a point stands for so many epochs */
+	uint32_t every, skipped;             /* epochs that a point stands for */
 };
 
 void live_clear(struct live *l);

@@ -22,7 +22,7 @@ struct progress_options {
 	uint32_t epochs, steps_per_epoch, starts;
 	uint32_t starts_done, best; double best_loss;  /* that ended before a resume; the best of them */
 	const char *loss;
-	/* More lines above the bar, at most so many; NULL: none. */
+	/* More lines above the bar; NULL: none. */
 	void (*lines)(void *ctx, unsigned most, struct buf *out); void *lines_ctx;
 };
 

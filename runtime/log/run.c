@@ -103,7 +103,7 @@ static int make_own(const char *dir, const char *name, struct buf *base, struct 
 
 /* ---- the lock ---- */
 
-/* Who has it, as they wrote it there. */
+/* The owner of the lock, as it has written its name there. */
 static int is_taken(int fd, const char *path, struct err *e)
 {
 	char who[300] = "";
@@ -158,7 +158,7 @@ static void set_lock_access(int folder, int fd)
 	mode_t write = folder_stat(folder, "checkpoint", &st) ? 0 : st.st_mode & (S_IWGRP | S_IWOTH);
 
 	if (fchmod(fd, S_IRUSR | S_IWUSR | write | write << 1))
-		return;              /* another user's, who has set it */
+		return; /* another user's: its owner has set the mode */
 }
 
 /* Where locks do not work there is none: *fd is -1 then. */

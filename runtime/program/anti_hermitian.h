@@ -3,7 +3,7 @@
  *
  * The reduced transition matrix of a step is Y[r,c] = sum conj(lambda[r]) psi[c] over what the step leaves alone, both states being those
  * behind it. A unitary U changes by dU = i A U, A Hermitian, and so dL = -2 Im sum A[r,c] Y[r,c]: the part of Y that equals
- * its own conjugate transpose gives nothing, and d * d real numbers are all that is wanted:
+ * its own conjugate transpose gives nothing, and d * d real numbers are all that is needed:
  *
  *     s[r d + c] = Re(Y[r,c] - Y[c,r]),  s[c d + r] = Im(Y[r,c] + Y[c,r])  for r < c,  s[r d + r] = Im Y[r,r].
  *

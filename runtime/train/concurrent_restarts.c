@@ -89,7 +89,7 @@ static bool is_head(struct runner *runner)
 	return true;
 }
 
-/* Who gets the runner's next event: the observer, or its queue. */
+/* The receiver of the runner's next event: the observer, or its queue. */
 static const struct train_observer *receiver(struct runner *runner)
 {
 	return is_head(runner) ? runner->run->observer : &runner->queued;

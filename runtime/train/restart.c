@@ -66,7 +66,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	exec = j->exec;
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
-	exec.far = j->pool != NULL;
+	exec.remote = j->pool != NULL;
 	exec.batch_again = t->batch_size >= j->train.nrow;
 	if (j->pool && !exec.optimisations)
 		exec.nthread =

@@ -145,7 +145,7 @@ static int class_check(const struct program *p, const struct part *part, const c
 	return 0;
 }
 
-/* Labels outside of what the loss has a meaning for: above all -1 where 0 is wanted. */
+/* Labels outside of what the loss has a meaning for: above all -1 in the place of 0. */
 static int labels_check(const struct part *part, const char *what, const struct loss_row *loss, struct err *e)
 {
 	const struct dataset *d = part->data;

@@ -99,7 +99,7 @@ while IFS='	' read -r theirs ours; do
 	"$QCNN" train "--$theirs=1" config.yaml 2>>err
 	grep -q "here it is called \`\(--set [a-z._]*\.\)*$ours\(=1\)*\`" err || echo "$theirs"
 done <<END >refused
-$(sed -n 's/^ELSEWHERE("\(.*\)", "\(.*\)")/\1	\2/p' "$top_srcdir/cli/config/aliases.def")
+$(sed -n 's/^ALIAS("\(.*\)", "\(.*\)")/\1	\2/p' "$top_srcdir/cli/config/aliases.def")
 END
 tap_is "$(cat refused)" "" "names of other programs lead to ours"
 tap_exit 78 "as they are written there" "$QCNN" config --set train.loss=mean_squared_error --set train.callbacks=CSVLogger config.yaml

@@ -86,7 +86,9 @@ struct result { double readout[NSAMPLE * 64], gradient[NGRADIENT]; int code; str
 
 static void run(const struct program *p, const double *weight, const struct batch *b, struct pool *pool, bool far, struct result *out)
 {
-	struct evaluator_options o = { .nthread = 1, .gradient = GRADIENT_ADJOINT, .precision = PRECISION_SINGLE, .far = far };
+	struct evaluator_options o = {
+		.nthread = 1, .gradient = GRADIENT_ADJOINT, .precision = PRECISION_SINGLE, .remote = far
+	};
 	struct evaluator *ev = NULL;
 
 	memset(out, 0, sizeof *out);
@@ -132,7 +134,7 @@ int main(void)
 	source.fails = -ERR_IO;
 	run(p, weight, &b, &far.pool, true, &got);
 	tap_ok(got.code == -ERR_IO && !strcmp(got.e.text, "the disk is gone"), "a file that cannot be read is an error");
-	evaluator_new(p, &(struct evaluator_options){ .nthread = 1, .far = true }, &ev, NULL);
+	evaluator_new(p, &(struct evaluator_options){ .nthread = 1, .remote = true }, &ev, NULL);
 	tap_ok(!evaluator_reads(ev, 100), "an evaluator of such batches reads no inputs");
 	evaluator_free(ev);
 	evaluator_new(p, &(struct evaluator_options){ .nthread = 1 }, &ev, NULL);

@@ -14,7 +14,7 @@
 
 #include "runtime/base/input_files.h"
 
-enum { SPOOL_WAITING_MAX = 1 << 18 };
+enum { TEMPORARY_FILE_WAITING_MAX = 1 << 18 };
 
 int file_open(const char *path, uint64_t *size, struct err *e)
 {
@@ -69,7 +69,7 @@ static const char *folder(void)
 	return access("/var/tmp", W_OK | X_OK) ? "/tmp" : "/var/tmp";
 }
 
-int spool_open(struct spool *s, struct err *e)
+int temporary_file_open(struct temporary_file *s, struct err *e)
 {
 	char name[PATH_MAX];
 	int fd = -1;
@@ -84,11 +84,11 @@ int spool_open(struct spool *s, struct err *e)
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create a temporary file in %s: %s; TMPDIR names another folder", folder(),
 			strerror(errno));
-	*s = (struct spool){ .fd = fd };
+	*s = (struct temporary_file){ .fd = fd };
 	return 0;
 }
 
-static int flush(struct spool *s, struct err *e)
+static int flush(struct temporary_file *s, struct err *e)
 {
 	const char *p = s->waiting.data;
 
@@ -107,14 +107,14 @@ static int flush(struct spool *s, struct err *e)
 	return 0;
 }
 
-int spool_add(struct spool *s, const void *p, size_t len, struct err *e)
+int temporary_file_add(struct temporary_file *s, const void *p, size_t len, struct err *e)
 {
 	buf_add(&s->waiting, p, len);
 	s->len += len;
-	return s->waiting.len < SPOOL_WAITING_MAX ? 0 : flush(s, e);
+	return s->waiting.len < TEMPORARY_FILE_WAITING_MAX ? 0 : flush(s, e);
 }
 
-int spool_take(struct spool *s, int *fd, struct err *e)
+int temporary_file_take(struct temporary_file *s, int *fd, struct err *e)
 {
 	int code = flush(s, e);
 
@@ -125,7 +125,7 @@ int spool_take(struct spool *s, int *fd, struct err *e)
 	return code;
 }
 
-void spool_release(struct spool *s)
+void temporary_file_release(struct temporary_file *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);

@@ -14,13 +14,17 @@ int file_open(const char *path, uint64_t *size, struct err *e);
 /* Exactly len bytes from `at` on: -ERR_IO naming `path` when the disk fails or the file has become shorter. */
 int file_read(int fd, const char *path, uint64_t at, void *p, size_t len, struct err *e);
 
-struct spool { int fd; uint64_t len; struct buf waiting; };
+struct temporary_file {
+	int fd;
+	uint64_t len;
+	struct buf waiting;
+};
 
-int spool_open(struct spool *s, struct err *e);
+int temporary_file_open(struct temporary_file *s, struct err *e);
 /* Appends; -ERR_IO names the folder when it is full. */
-int spool_add(struct spool *s, const void *p, size_t len, struct err *e);
+int temporary_file_add(struct temporary_file *s, const void *p, size_t len, struct err *e);
 /* Writes what waits and hands over the descriptor: whoever takes it closes it. */
-int spool_take(struct spool *s, int *fd, struct err *e);
-void spool_release(struct spool *s);
+int temporary_file_take(struct temporary_file *s, int *fd, struct err *e);
+void temporary_file_release(struct temporary_file *s);
 
 #endif

@@ -17,7 +17,11 @@
 
 enum { PIECE = 1 << 18 };
 
-struct unpacking { struct spool *spool; uint64_t size; uint32_t crc; };
+struct unpacking {
+	struct temporary_file *file;
+	uint64_t size;
+	uint32_t crc;
+};
 
 static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
 {
@@ -27,14 +31,14 @@ static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
 		return err_set(e, -ERR_BAD_DATA, "compressed data hold more bytes than declared");
 	u->size -= len;
 	u->crc = crc32_more(u->crc, p, len);
-	return spool_add(u->spool, p, len, e);
+	return temporary_file_add(u->file, p, len, e);
 }
 
 static int inflate_member(const struct data_file *f, const struct npz_entry *m, struct array_place *p, struct err *e)
 {
-	struct spool spool;
-	struct unpacking u = { &spool, m->size, 0 };
-	int code = spool_open(&spool, e);
+	struct temporary_file file;
+	struct unpacking u = { &file, m->size, 0 };
+	int code = temporary_file_open(&file, e);
 
 	if (code)
 		return code;
@@ -44,8 +48,8 @@ static int inflate_member(const struct data_file *f, const struct npz_entry *m, 
 	if (!code && u.crc != m->crc)
 		code = err_set(e, -ERR_BAD_DATA, "the CRC-32 is wrong: the data are damaged");
 	if (!code)
-		code = spool_take(&spool, &p->fd, e);
-	spool_release(&spool);
+		code = temporary_file_take(&file, &p->fd, e);
+	temporary_file_release(&file);
 	p->at = 0;
 	return code;
 }

@@ -28,7 +28,7 @@ struct csv_table {
 	int64_t *to;                     /* position in x, or one of the above */
 	int64_t label, weight;           /* columns, or -1 */
 	double *x, *y, *w;
-	struct spool *spool;             /* where rows of x go (x is then one row); NULL: they stay in x */
+	struct temporary_file *file; /* where rows of x go (x is then one row); NULL: they stay in x */
 	size_t nrow, cap, nx;
 	struct diag *last;               /* the last fault of a row */
 	bool trained_listed;             /* an error lists the columns of the training */

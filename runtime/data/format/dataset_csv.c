@@ -109,7 +109,7 @@ static bool read_named_label(struct csv_table *t, size_t field)
 
 static void read_row(struct csv_table *t)
 {
-	double *x = t->x + (t->spool ? 0 : t->nrow * t->nx), v = 0;
+	double *x = t->x + (t->file ? 0 : t->nrow * t->nx), v = 0;
 
 	for (size_t i = 0; i < t->ncolumn; i++) {
 		if (t->to[i] == TO_NOTHING || t->to[i] == TO_SKIPPED)
@@ -145,7 +145,7 @@ static bool row_width_fits(struct csv_table *t)
 /* Room for one more row. */
 static int grow(struct csv_table *t, struct err *e)
 {
-	size_t cap = t->cap ? 2 * t->cap : 64, nbytes, rows = t->spool ? 1 : cap;
+	size_t cap = t->cap ? 2 * t->cap : 64, nbytes, rows = t->file ? 1 : cap;
 	double *x, *y, *w;
 
 	if (t->nrow < t->cap)
@@ -180,8 +180,8 @@ static int read_rows(struct csv_table *t, struct err *e)
 		if (code)
 			return code;
 		read_row(t);
-		if (t->spool && t->nx)
-			code = spool_add(t->spool, t->x, t->nx * sizeof *t->x, e);
+		if (t->file && t->nx)
+			code = temporary_file_add(t->file, t->x, t->nx * sizeof *t->x, e);
 		if (code)
 			return code;
 		t->nrow++;
@@ -286,12 +286,12 @@ static void finish(struct csv_table *t, const char *path, struct dataset **out)
 	d->nrow = (uint32_t)t->nrow;
 	d->nx = (uint32_t)t->nx;
 	d->ny = t->label >= 0 && !t->o->inputs_only;
-	d->x = t->spool ? NULL : t->x;
+	d->x = t->file ? NULL : t->x;
 	d->y = d->ny ? t->y : NULL;
 	d->weight = t->weight >= 0 ? t->w : NULL;
 	d->source = mem_strdup(input_name(path));
 	keep_names(t, d);
-	if (!t->spool) {
+	if (!t->file) {
 		sha256_of(t->csv.text, t->csv.len, d->digest);
 		t->x = NULL;
 	}
@@ -316,12 +316,12 @@ static int read_and_judge(struct csv_table *t, const char *path, struct dataset 
 	return code;
 }
 
-/* The rows as doubles, in the machine's order, which the spool has. */
-static int store_rows(struct dataset *d, struct spool *spool, struct err *e)
+/* The rows as doubles, in the machine's order, which the file has. */
+static int store_rows(struct dataset *d, struct temporary_file *file, struct err *e)
 {
 	struct row_field f = { .stride = d->nx * sizeof *d->x, .type = { 'f', sizeof *d->x, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ },
 		.count = d->nx };
-	int code = spool_take(spool, &f.fd, e);
+	int code = temporary_file_take(file, &f.fd, e);
 
 	if (code)
 		return code;
@@ -333,8 +333,8 @@ static int store_rows(struct dataset *d, struct spool *spool, struct err *e)
 /* The text passes by, and the numbers of its rows go to a temporary file. */
 static int read_streamed(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e)
 {
-	struct spool spool;
-	struct csv_table t = { .o = o, .diags = d, .before = diags_errors(d), .spool = &spool };
+	struct temporary_file file;
+	struct csv_table t = { .o = o, .diags = d, .before = diags_errors(d), .file = &file };
 	struct data_file f;
 	struct sha256 h;
 	int code;
@@ -343,20 +343,20 @@ static int read_streamed(const char *path, const struct read_options *o, struct 
 	code = data_file_open(&f, path, e);
 	if (code)
 		return code;
-	code = spool_open(&spool, e);
+	code = temporary_file_open(&file, e);
 	if (!code) {
 		code = csv_init_file(&t.csv, d, f.fd, path, f.size, e);
 		if (!code)
 			code = read_and_judge(&t, path, out, e);
 		if (!code) {
-			code = store_rows(*out, &spool, e);
+			code = store_rows(*out, &file, e);
 			if (!code)
 				code = data_file_digest(&f, &h, e);
 			sha256_end(&h, (*out)->digest);
 			if (code)
 				dataset_free(*out);
 		}
-		spool_release(&spool);
+		temporary_file_release(&file);
 	}
 	data_file_close(&f);
 	csv_table_release(&t);

@@ -77,7 +77,10 @@ static int open_file(struct idx_file *f, const char *path, struct sha256 *h, str
 }
 
 /* What is inflated goes to a temporary file, as much as the header states. */
-struct inflating { struct spool spool; uint64_t limit; };
+struct inflating {
+	struct temporary_file file;
+	uint64_t limit;
+};
 
 static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
 {
@@ -85,7 +88,7 @@ static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
 	const uint8_t *head = p;
 	uint64_t count = 8;
 
-	if (!f->spool.len && len >= 4) {
+	if (!f->file.len && len >= 4) {
 		/* 8 bytes a number at most; what the header says in full is checked when all is there. */
 		for (unsigned k = 0; k < head[3] && 8 + 4 * k <= len; k++) {
 			const uint8_t *d = head + 4 + 4 * k;
@@ -95,15 +98,15 @@ static int keep_piece(void *ctx, const void *p, size_t len, struct err *e)
 		}
 		f->limit = count + IDX_HEAD_MAX;
 	}
-	if (f->spool.len + len > f->limit)
+	if (f->file.len + len > f->limit)
 		return err_set(e, -ERR_BAD_DATA, "it inflates to more bytes than its header states");
-	return spool_add(&f->spool, p, len, e);
+	return temporary_file_add(&f->file, p, len, e);
 }
 
 static int unpack(struct idx_file *f, struct sha256 *h, struct err *e)
 {
 	struct inflating to = { .limit = 0 };
-	int code = spool_open(&to.spool, e), fd = -1;
+	int code = temporary_file_open(&to.file, e), fd = -1;
 
 	if (code)
 		return code;
@@ -111,13 +114,13 @@ static int unpack(struct idx_file *f, struct sha256 *h, struct err *e)
 	if (!code)
 		code = data_file_digest(&f->data, h, e);
 	if (!code)
-		code = spool_take(&to.spool, &fd, e);
+		code = temporary_file_take(&to.file, &fd, e);
 	if (!code) {
 		data_file_close(&f->data);
 		f->data.fd = fd;
-		f->data.size = to.spool.len;
+		f->data.size = to.file.len;
 	}
-	spool_release(&to.spool);
+	temporary_file_release(&to.file);
 	return code;
 }
 

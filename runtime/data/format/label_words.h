@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Labels of a file that are words without a number: told once, with what mends them all. */
+ * Labels of a file that are words without a number: reported once, with a fix for all of them. */
 #ifndef QCNN_LABEL_WORDS_H
 #define QCNN_LABEL_WORDS_H
 

@@ -22,7 +22,7 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
-	bool whole; /* the final state itself is wanted: heisenberg_tail is not taken, the backward pass does not begin early */
+	bool whole; /* the final state itself is requested: heisenberg_tail is not taken, the backward pass does not begin early */
 };
 
 struct backend_state;

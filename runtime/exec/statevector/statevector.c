@@ -118,7 +118,7 @@ static int make_plan(struct statevector *sv, struct err *e)
 
 static int build(struct statevector *sv, struct err *e)
 {
-	int code = sv->o.far ? 0 : statevector_check_states(sv, e);
+	int code = sv->o.remote ? 0 : statevector_check_states(sv, e);
 
 	if (!code)
 		code = make_plan(sv, e);
@@ -128,11 +128,11 @@ static int build(struct statevector *sv, struct err *e)
 		return code;
 	sv->nworker = statevector_workers(sv);
 	group_shots(sv);
-	if (!sv->o.far)
+	if (!sv->o.remote)
 		code = statevector_check_memory(sv, e);
 	if (!code)
 		code = scratch_new(sv, e);
-	return code || sv->o.far ? code : statevector_take_states(sv, e);
+	return code || sv->o.remote ? code : statevector_take_states(sv, e);
 }
 
 static void statevector_close(void *state)

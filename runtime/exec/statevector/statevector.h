@@ -38,7 +38,7 @@ struct statevector {
 	struct evaluator_options o;
 	struct plan *pl;
 	const struct backend *backend;
-	struct backend_state *state; /* NULL: not taken yet (options.far) */
+	struct backend_state *state; /* NULL: not taken yet (options.remote) */
 	struct arena arena;          /* lists and scratches */
 	/* With these weights. */
 	const double *weight; /* (nweight), the caller's */

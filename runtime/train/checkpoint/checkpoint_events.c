@@ -12,8 +12,13 @@
 /* The kinds in a file; RECORD is that of the decision that follows it.  Records have no restart number, which the vector's
  * name says. */
 enum message { MESSAGE_NONE = 0, MESSAGE_STEP, MESSAGE_EPOCH, MESSAGE_STATE, MESSAGE_RECORD, MESSAGE_DECISION };
-enum { STEP_NUMBERS = 5, STATE_NUMBERS = 1, DECISION_NUMBERS = 4, HEAD = 2,
-	DECISION_WHICH = 16 };   /* a decision's kind, plus so many times which callback it is of */
+enum {
+	STEP_NUMBERS = 5,
+	STATE_NUMBERS = 1,
+	DECISION_NUMBERS = 4,
+	HEAD = 2,
+	DECISION_WHICH = 16
+}; /* a decision's kind, plus this many times the number of its callback */
 
 static unsigned values_of(const struct train_job *j)
 {

@@ -159,7 +159,8 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 		place_target(b, l, ps->bit[k], 1u << k, s);
 	compile_controls(b, ps, l, s);
 	s->spread |= s->lane_masked;
-	s->kernel.form = ps->tail ? FORM_COMPLEX : form_of(b->plan->set.def[ps->matrix]);   /* of the tail, P is wanted */
+	s->kernel.form = ps->tail ? FORM_COMPLEX
+				  : form_of(b->plan->set.def[ps->matrix]); /* the tail needs P */
 	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->transition
 		&& find_permutation(b, ps, s);

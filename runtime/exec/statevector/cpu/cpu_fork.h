@@ -12,7 +12,7 @@ struct cpu_fork {
 	unsigned nmeasured;
 };
 
-/* Does work that takes one thread so many seconds gain by nthread (2 or more)?  Now and then the answer
+/* Does work that takes one thread `seconds` gain by nthread (2 or more)?  Now and then the answer
  * takes a measurement.  Results do not depend on it. */
 bool cpu_fork_pays(struct cpu_fork *f, unsigned nthread, double work_seconds);
 

@@ -28,7 +28,7 @@ struct cpu_step {
 	bool lane_masked;            /* some lane is off */
 	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
-	bool per_lane;                   /* its reduced transition matrix is wanted lane by lane */
+	bool per_lane;                   /* its reduced transition matrix is summed lane by lane */
 	size_t transition; /* place of its sums (anti_hermitian.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
 	size_t sum;                  /* place among the stage's sums: [d*d] */
 	size_t at;                   /* entries before its matrix and inverse in b->matrix, or of class SAMPLE in a worker's */
@@ -175,7 +175,7 @@ struct backend_state {
 	size_t chunk_fused; /* from this number on, those that the forward pass makes for the backward pass (fused last stage) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
-	struct cpu_state_cache *state_cache;     /* NULL until it is wanted */
+	struct cpu_state_cache *state_cache;     /* NULL until it is first needed */
 	void **memory; unsigned nmemory;         /* all that free gives back */
 	struct arena arena;
 };

@@ -116,7 +116,7 @@ struct kernels {
 	 * and all lanewise or none; `from` may be `to`.  16 flops an amplitude and matrix, or half. */
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
 	/* The backward visit: what gradients need of Y[r,c] = conj(lam[r]) psi[c] is added to `anti_hermitian` (runtime/program/anti_hermitian.h); then
-	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  anti_hermitian: [d*d] doubles, or [d*d][lanes] when it is wanted
+	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  anti_hermitian: [d*d] doubles, or [d*d][lanes] when it is requested
 	 * lane by lane, or NULL when it is not wanted.  24 * 2^ntarget - 4 flops an amplitude, or 12 * 2^ntarget - 4.  On the way it asks for
 	 * rows of `ahead` (or NULL). */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,

@@ -24,7 +24,7 @@ struct plan_step {
 	enum step_op op;
 	uint32_t matrix;             /* UNITARY: number in plan.set; PREPARE: number of the vector (plan_circuit.prepare) */
 	bool adjoint;
-	bool transition; /* its reduced transition matrix is wanted: the matrix depends on a trainable weight */
+	bool transition; /* the gradient needs its reduced transition matrix: the matrix depends on a trainable weight */
 	bool undo;                   /* the backward pass needs the states before it: see plan_backward_pass */
 	bool tail; /* the exact optimisation heisenberg_tail: no state goes through it (plan_heisenberg.c) */
 	uint8_t ncontrol, ntarget;   /* UNITARY; PREPARE: nbit */
@@ -50,7 +50,7 @@ struct plan_circuit {
 	uint32_t nstart;             /* leading steps that are constant: done once for all samples and kept
 	                              * (not SHAPE_SHARED, nor after a prepared vector, nor a whole circuit) */
 	uint32_t nstart_stage;       /* the stages that hold them */
-	uint32_t first_transition; /* the first step whose reduced transition matrix is wanted, or nstep: those before need no backward pass */
+	uint32_t first_transition; /* the first of the steps with `transition`, or nstep: those before need no backward pass */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */

@@ -32,7 +32,7 @@ static struct roof roof_of(const struct plan *pl, bool gradient, const struct pl
 		.l2_bytes = cache_bytes(2, L2_BYTES) * (pl->shape == SHAPE_SHARED ? l->nthread : 1) };
 }
 
-/* Seconds of one step: so many operations on n amplitudes, in a block of so many bytes of which `moves` amplitudes are
+/* Seconds of one step: `flops` operations on n amplitudes, in a block of `block` bytes of which `moves` amplitudes are
  * read or written for one that is worked on.  Diagonals and permutations go along with others. */
 static double step_seconds(const struct roof *r, const struct plan_step *s, double n, double flops, double block, double moves)
 {

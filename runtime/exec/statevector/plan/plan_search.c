@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hot bits that a stage is tried without; visits of steps by the greedy cut beyond which no others are tried, and by all. */
+/* Local bits that a stage is tried without; visits of steps by the greedy cut beyond which no others are tried, and by all. */
 enum { LESS_MAX = 5, VISITS_MAX = 500000, VISITS_ALL = 20000000 };
 /* What another cut must be expected to take at most, of the greedy one's time. */
 static const double WORTH = 0.985;

@@ -166,7 +166,7 @@ static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint6
 	return true;
 }
 
-/* Hot bits of the next stage: first come, first served, then exchanged while that takes more work into it. */
+/* Local bits of the next stage: first come, first served, then exchanged while that takes more work into it. */
 static uint64_t choose_local(struct schedule *s, uint32_t begin, uint32_t end)
 {
 	uint64_t local = first_local(s, begin, end);
@@ -208,7 +208,7 @@ static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
 	return true;
 }
 
-/* Hot bits up to the limit, the lowest free ones first: longer runs in memory. */
+/* Local bits up to the limit, the lowest free ones first: longer runs in memory. */
 static uint64_t fill_local(uint64_t local, unsigned limit, unsigned nbit, unsigned low)
 {
 	for (unsigned b = low; b < nbit && (unsigned)__builtin_popcountll(local) < limit; b++)
@@ -323,7 +323,7 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 	c->step = order;
 }
 
-/* Hot bits of a stage at most. */
+/* Local bits of a stage at most. */
 static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut, uint32_t stage)
 {
 	unsigned all = local_limit(s->pl, s->c, s->random, stage);

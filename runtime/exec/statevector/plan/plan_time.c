@@ -20,7 +20,7 @@ static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays n
 
 struct clock { const struct plan *pl; const struct plan_limits *l; double amplitude; /* bytes */ };
 
-/* Seconds of so many operations on n amplitudes. */
+/* Seconds of `flops` operations on each of n amplitudes. */
 static double arithmetic(const struct clock *t, double n, double flops)
 {
 	return n * flops / (KERNEL_SHARE * (t->pl->precision == PRECISION_DOUBLE ? t->l->double_gflop_s : t->l->single_gflop_s)) * 1e-9;

@@ -132,6 +132,7 @@ shell_tests += tests/cli/test_keras.sh
 shell_tests += tests/cli/test_keys.sh
 shell_tests += tests/cli/test_log.sh
 shell_tests += tests/cli/test_man.sh
+shell_tests += tests/cli/test_tutorial.sh
 shell_tests += tests/cli/test_manual.sh
 shell_tests += tests/cli/test_measures.sh
 shell_tests += tests/cli/test_old_runs.sh

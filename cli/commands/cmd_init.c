@@ -71,7 +71,7 @@ static const char config_text_[] =
 	"    adam:\n"
 	"      learning_rate: 0.05\n"
 	"  metrics: [sign_accuracy]\n"
-	"  restarts: 4                    # some starts get stuck; the best of four is kept\n"
+	"  restarts: 4                    # some restarts get stuck; the best of four is kept\n"
 	"run:\n"
 	"  seed: 1\n";
 

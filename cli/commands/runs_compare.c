@@ -195,7 +195,7 @@ int runs_compare_text(struct cli *c, const struct run_list *l)
 
 /* ---- curves ---- */
 
-/* The best start's rows: with one start, all. */
+/* The best restart's rows: with one restart, all. */
 static size_t rows_of(const struct run_folder *r, const struct history *h, size_t *first)
 {
 	double best = run_number(r, "metrics", "start");

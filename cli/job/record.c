@@ -50,7 +50,7 @@ static void add_metrics(json_t *all, const struct train_job *j, const struct epo
 	}
 }
 
-/* How starts ended that early_stopping watched, by their numbers; null: that did not happen. */
+/* How restarts ended that early_stopping watched, by their numbers; null: that did not happen. */
 static void add_ends(json_t *all, const struct train_job *j, const struct train_result *r)
 {
 	json_t *trained, *stopped, *restored;

@@ -5,7 +5,7 @@
 
 #include "cli/job/run_folder.h"
 
-/* Add best_epoch and best_val_loss (best_loss without validation) of the rows of a start, counted from 1, to an object of
+/* Add best_epoch and best_val_loss (best_loss without validation) of the rows of a restart, counted from 1, to an object of
  * metrics; nothing where no epoch has ended. */
 void run_metrics_best(json_t *metrics, const struct history *h, double start);
 /* Complete the object metrics of a run's record in memory: without one, the numbers of the last epoch in metrics.jsonl

@@ -24,7 +24,7 @@ int train_callbacks_event(struct train_callbacks *t, const struct train_event *v
 void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_record *r);
 /* The run has ended: state as in run.json, r NULL without a result. */
 void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r);
-/* "stopped early after epoch 7: ..." of the best start, and whose weights these are; nothing where nothing happened. */
+/* "stopped early after epoch 7: ..." of the best restart, and whose weights these are; nothing where nothing happened. */
 void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out);
 
 #endif

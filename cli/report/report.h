@@ -35,7 +35,7 @@ struct train_report {
 	struct report_part part[PART_COUNT]; unsigned npart;
 	/* Labels that are classes: their values, their names (words of data.label_map, else numbers), and where one ends and the next begins; nclass 0: numbers */
 	unsigned nclass; double class_value[REPORT_CLASSES_MAX]; char class_name[REPORT_CLASSES_MAX][REPORT_NAME_MAX + 1];
-	struct history_best best;    /* epoch of the best start */
+	struct history_best best;    /* epoch of the best restart */
 	struct svg_size size;        /* that figures are drawn in */
 	bool has_rule; struct binary_rule rule;      /* between two classes of one output; else the nearest is chosen */
 	struct { uint32_t start, epoch; double norm; } *norm; size_t nnorm, cap_norm;

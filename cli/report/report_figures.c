@@ -23,7 +23,7 @@ static double *row_numbers(size_t n)
 
 /* ---- curves over epochs ---- */
 
-/* The rows of a start: they follow each other. */
+/* The rows of a restart: they follow each other. */
 static size_t rows_of(const struct train_report *p, uint32_t start, size_t *first)
 {
 	const double *s = history_column(&p->history, "start");
@@ -58,7 +58,9 @@ static void curves(const struct train_report *p, const char *column, const char 
 	unsigned n = 0;
 
 	for (uint32_t k = 0; others && k < p->job->train.restarts && n < STARTS_DRAWN_MAX; k++) {
-		s[n] = (struct svg_series){ .name = k + (k <= p->result->winner) == 1 ? "other starts" : NULL, .colour = SVG_FAINT };
+		s[n] = (struct svg_series){ .name = k + (k <= p->result->winner) == 1 ? "other restarts"
+										      : NULL,
+			.colour = SVG_FAINT };
 		if (k != p->result->winner && add_series(p, column, k, &s[n]))
 			n++;
 	}
@@ -127,15 +129,31 @@ void figure_starts(const struct train_report *p, struct buf *out)
 	uint32_t n = p->job->train.restarts, w = p->result->winner;
 	double *x = row_numbers(n), winner = w + 1.0;
 	struct svg_series s[] = {
-		{ .name = "starts", .x = x, .y = p->result->restart_loss, .n = n, .colour = 6, .points = true },
-		{ .name = "best start", .x = &winner, .y = p->result->restart_loss + w, .n = 1, .colour = 1, .points = true },
+		{ .name = "restarts",
+			.x = x,
+			.y = p->result->restart_loss,
+			.n = n,
+			.colour = 6,
+			.points = true },
+		{ .name = "best restart",
+			.x = &winner,
+			.y = p->result->restart_loss + w,
+			.n = 1,
+			.colour = 1,
+			.points = true },
 	};
 
 	for (uint32_t i = 0; i < n; i++)
 		x[i]++;
 	if (n > 1)
-		svg_plot(&(struct svg_plot){ .title = "Final training loss of each start", .x_label = "start", .y_label = "loss", .series = s,
-			.nseries = 2, .whole_x = true, .hover = true }, &p->size, out);
+		svg_plot(&(struct svg_plot){ .title = "Final training loss of each restart",
+				 .x_label = "restart",
+				 .y_label = "loss",
+				 .series = s,
+				 .nseries = 2,
+				 .whole_x = true,
+				 .hover = true },
+			&p->size, out);
 	free(x);
 }
 

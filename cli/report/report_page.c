@@ -74,7 +74,7 @@ static void sentence(const struct train_report *p, struct buf *out)
 		program_nwire(g) == 1 ? "" : "s", g->nweight, j->optimizer->name, j->train.nrow, p->result->last.epoch,
 		p->result->last.epoch == 1 ? "" : "s");
 	if (j->restarts > 1)
-		buf_printf(out, "; the best of %u starts", j->restarts);
+		buf_printf(out, "; the best of %u restarts", j->restarts);
 	buf_printf(out, ". %.10s %.5s UTC.</p>\n", now, now + 11);
 }
 
@@ -206,7 +206,8 @@ static void curves(const struct train_report *p, struct buf *out)
 	figures(p, learning_figure, out);
 	train_callbacks_ending(&p->job->train, p->result, &b);
 	if (b.len) {
-		buf_printf(out, "<p class=\"note\">%s: ", p->job->train.restarts > 1 ? "The best start" : "Training");
+		buf_printf(out, "<p class=\"note\">%s: ",
+			p->job->train.restarts > 1 ? "The best restart" : "Training");
 		report_lines(b.data, b.len, out);
 		buf_str(out, ".</p>\n");
 	}

@@ -98,7 +98,7 @@ static int stopped(const struct backup *b, const struct train_state *s, const ch
 	char start[32] = "";
 
 	if (b->job->train.restarts > 1)
-		snprintf(start, sizeof start, "start %u, ", at->restart + 1);
+		snprintf(start, sizeof start, "restart %u, ", at->restart + 1);
 	return err_set(e, -ERR_STOPPED, "stopped by %s after %sstep %llu (epoch %u); the same command resumes from there",
 		signal, start, (unsigned long long)at->step, at->epoch);
 }

@@ -245,7 +245,7 @@ static void say(const struct search *s)
 	char start[32] = "";
 
 	if (s->job->train.restarts > 1)
-		snprintf(start, sizeof start, "start %u, ", at->restart + 1);
+		snprintf(start, sizeof start, "restart %u, ", at->restart + 1);
 	cli_note(s->cli, "going on with %s after %sstep %llu (epoch %u); --fresh begins a new run", run_path(s->r->run),
 		start, (unsigned long long)at->step, at->epoch);
 	if (version != NUMERICAL_VERSION)

@@ -171,7 +171,7 @@ static void begin_session(struct train_log *l)
 	buf_release(&out);
 }
 
-/* What waits for a start that has ended in the meantime has a file of its own. */
+/* What waits for a restart that has ended in the meantime has a file of its own. */
 static void write_ended(struct train_log *l, const char *folder)
 {
 	struct buf name = BUF_INIT, records = BUF_INIT;
@@ -227,7 +227,7 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 	return l;
 }
 
-/* Files in folders are those of a start that has ended now. */
+/* Files in folders are those of a restart that has ended now. */
 static void forget(struct train_log *l)
 {
 	const char *name;
@@ -239,7 +239,7 @@ static void forget(struct train_log *l)
 			json_object_del(l->kept, name);
 }
 
-/* The files of a start; those of the one before are complete. */
+/* The files of a restart; those of the one before are complete. */
 static void open_start(struct train_log *l, uint32_t start)
 {
 	struct buf folder = BUF_INIT;

@@ -32,7 +32,7 @@ void train_log_state(struct train_log *l, const struct epoch_record *r, const st
 void train_log_close(struct train_log *l, bool well);
 
 /* train_log_files.c: cut the files of a run to what `resumed` says; event files that it does not know are removed,
- * but for those of the starts before the one that runs. *lost: the files that are shorter, "metrics.jsonl (80 bytes), ...". */
+ * but for those of the restarts before the one that runs. *lost: the files that are shorter, "metrics.jsonl (80 bytes), ...". */
 int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, const struct weights *from, struct buf *lost,
 	struct err *e);
 

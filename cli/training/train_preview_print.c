@@ -14,7 +14,7 @@
 #include "runtime/exec/statevector/state_memory.h"
 #include "runtime/net/cluster/coordinator.h"
 
-/* Of all starts, as far as nothing stops them before. */
+/* Of all restarts, as far as nothing stops them before. */
 static double all_seconds(const struct preview *p)
 {
 	const struct train_job *j = &p->job->train;
@@ -139,7 +139,7 @@ void preview_text(const struct preview *p, struct buf *out)
 	buf_printf(out, "steps     %u an epoch, of %u samples; %u epoch%s", train_steps_per_epoch(j), train_batch_size(j), epochs,
 		epochs == 1 ? "" : "s");
 	if (j->restarts > 1)
-		buf_printf(out, ", %u starts", j->restarts);
+		buf_printf(out, ", %u restarts", j->restarts);
 	if (p->nconcurrent > 1)
 		buf_printf(out, ", %u side by side", p->nconcurrent);
 	buf_str(out, "\n");

@@ -30,7 +30,7 @@ struct training {
 	struct progress *progress;
 	struct train_log *log;
 	struct train_report *report; /* NULL: none is requested */
-	bool shows_progress;         /* which names the best start itself */
+	bool shows_progress;         /* which names the best restart itself */
 	const char *number[TRAIN_METRICS_MAX]; unsigned at[TRAIN_METRICS_MAX], nnumber;        /* metrics that are numbers; where they are */
 	struct train_callbacks callbacks;
 	struct train_workers *workers;       /* NULL: there are none elsewhere */

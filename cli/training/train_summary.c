@@ -50,7 +50,7 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	if (b.len)
 		cli_note(c, "exact optimisations: %s", b.data);
 	if (j->train.restarts > 1 && !w->shows_progress)
-		cli_note(c, "start %u of %u was the best", r->winner + 1, j->train.restarts);
+		cli_note(c, "restart %u of %u was the best", r->winner + 1, j->train.restarts);
 	buf_clear(&b);
 	if (!weights)
 		buf_printf(&b, "%s/weights.bin", w->folder);

@@ -9,7 +9,7 @@ struct train_words {
 	const char *const *number;   /* names of the metrics that are numbers */
 	const unsigned *at;          /* where in a result each is */
 	unsigned nnumber;
-	bool shows_progress;         /* which names the best start itself */
+	bool shows_progress;         /* which names the best restart itself */
 	const char *folder;          /* of the run */
 	bool reported;               /* there is a report.html in it */
 };

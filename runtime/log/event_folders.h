@@ -11,11 +11,11 @@
 enum event_folder { EVENTS_TRAIN = 0, EVENTS_VALIDATION, EVENT_FOLDERS };
 
 const char *event_folder_name(enum event_folder k);
-/* Append "start-3/", of start 2. */
+/* Append "start-3/", of restart 2. */
 void event_folder_start(uint32_t start, struct buf *out);
-/* Append the folder of a start; several: of several. */
+/* Append the folder of a restart; several: of several. */
 void event_folder_path(bool several, uint32_t start, enum event_folder k, struct buf *out);
-/* Is this the name of one of these folders, or of a start's? */
+/* Is this the name of one of these folders, or of a restart's? */
 bool event_folder_is(const char *name);
 
 #endif

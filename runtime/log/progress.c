@@ -67,11 +67,11 @@ static int digits(uint32_t n)
 	return snprintf(NULL, 0, "%u", n);
 }
 
-/* "start 3/8  " where there are several. */
+/* "restart 3/8  " where there are several. */
 static void add_start(const struct progress *p, uint32_t start, struct buf *b)
 {
 	if (p->o.starts > 1)
-		buf_printf(b, "start %*u/%u", digits(p->o.starts), start + 1, p->o.starts);
+		buf_printf(b, "restart %*u/%u", digits(p->o.starts), start + 1, p->o.starts);
 }
 
 static void add_epoch(const struct progress *p, uint32_t start, uint32_t epoch, struct buf *b)
@@ -427,7 +427,7 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 	p->start_seconds = 0;
 	if (p->done == p->o.starts) {
 		buf_clear(&line);
-		buf_printf(&line, "best of %u starts: start %u", p->o.starts, p->best + 1);
+		buf_printf(&line, "best of %u restarts: restart %u", p->o.starts, p->best + 1);
 		add_value(&line, "loss", p->best_loss);
 		put_line(p, &line);
 	}

@@ -169,7 +169,8 @@ double *trainer_output(const struct trainer *t)
 static void prefix_step(const struct trainer *t, struct err *e)
 {
 	if (t->job->restarts > 1)
-		err_prefix(e, "start %u, step %llu (epoch %u)", t->restart + 1, (unsigned long long)t->step, t->epoch);
+		err_prefix(e, "restart %u, step %llu (epoch %u)", t->restart + 1,
+			(unsigned long long)t->step, t->epoch);
 	else
 		err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
 }

@@ -22,11 +22,11 @@ tap_same readme.text example.text "both are one program, but for the places in t
 
 block 'model:' '  seed: 7' >config.yaml
 tap_exit 0 "the configuration trains" "$QCNN" train config.yaml
-# Every line that a run prints, numbers and the hour masked; the starts in between are one line of README, and what ends
+# Every line that a run prints, numbers and the hour masked; the restarts in between are one line of README, and what ends
 # in one of its lines with ... is not compared.
 masked() { sed 's/[0-9][0-9.-]*\( m*s$\)*/N/g' "$1"; }
-sed '/^start [3-8]\//d; s/^start 2.*/&\n…/' err >lines
-block 'start 1/8' 'qcnn train: the report is in' >block
+sed '/^restart [3-8]\//d; s/^restart 2.*/&\n…/' err >lines
+block 'restart 1/8' 'qcnn train: the report is in' >block
 masked block >shown
 masked lines | awk 'NR == FNR { shown[FNR] = $0; next } sub(/ …$/, "", shown[FNR]) { $0 = substr($0, 1, length(shown[FNR])) " …" } { print }' shown - >told
 tap_ok "README shows a run's lines" [ "$(wc -l <shown)" -ge 7 ]

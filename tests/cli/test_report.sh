@@ -72,7 +72,7 @@ tap_result $? "its size is $(wc -c <$r) bytes"
 
 tap_exit 0 "three starts, no validation" "$QCNN" train -q --set train.restarts=3 --set data.split=null config.yaml
 whole runs/latest/report.html "three starts"
-tap_has runs/latest/report.html "Final training loss of each start" "starts are compared"
+tap_has runs/latest/report.html "Final training loss of each restart" "restarts are compared"
 tap_has runs/latest/report.html "Confusion matrix, training" "without validation, training is shown"
 tap_has runs/latest/report.html "infer --split=train" "and how to use the weights then"
 

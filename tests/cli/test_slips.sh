@@ -52,7 +52,7 @@ tap_exit 65 "a faulty model, and a constant" "$QCNN" check --set model.file=both
 tap_exit 0 "a run of three starts" "$QCNN" train -q --set train.restarts=3 config.yaml
 tap_is "$(sed 's/.*"start": \([0-9]*\).*/\1/' runs/latest/metrics.jsonl | sort -u | tr '\n' ' ')" "1 2 3 " "starts are counted from 1, as epochs"
 tap_exit 0 "the same run, told" "$QCNN" train --set train.restarts=3 config.yaml
-best=$(sed -n 's/.*best of 3 starts: start \([0-9]*\).*/\1/p' err)
+best=$(sed -n 's/.*best of 3 restarts: restart \([0-9]*\).*/\1/p' err)
 tap_ok "the best start has one number everywhere" grep -Eq "\"start\": ?$best," runs/latest/run.json
 
 # What an unknown option was meant to be; what is suggested is taken.

@@ -42,7 +42,7 @@ tap_ok "another seed, other bytes" sh -c '! cmp -s other.bin first.bin'
 "$QCNN" config --json --set run.seed=8 config.yaml >now.json
 tap_same again.json now.json "the resolved configuration says what was done"
 tap_exit 0 "several starts" "$QCNN" train --set train.restarts=3 -o starts.bin config.yaml
-tap_has err "best of 3 starts" "the best is named"
+tap_has err "best of 3 restarts" "the best is named"
 tap_exit 0 "several starts without progress" "$QCNN" train --no-progress --set train.restarts=3 -o starts.bin config.yaml
 tap_has err "of 3 was the best" "the best is named, too"
 

@@ -68,13 +68,14 @@ static void test_lines(void)
 	free(text);
 	text = run(false, false, 2, 0.25);
 	tap_is_str(text,
-		"start 1/2  loss 1.2340e-04  sign_accuracy 0.7500  val_loss 1.5000  val_sign_accuracy 1.0000  500 ms\n"
-		"start 2/2  loss 1.0000e-05  sign_accuracy 1.0000  val_loss 0.0000  val_sign_accuracy 1.0000  500 ms\n"
-		"best of 2 starts: start 2  loss 1.0000e-05\n",
+		"restart 1/2  loss 1.2340e-04  sign_accuracy 0.7500  val_loss 1.5000  val_sign_accuracy 1.0000  500 ms\n"
+		"restart 2/2  loss 1.0000e-05  sign_accuracy 1.0000  val_loss 0.0000  val_sign_accuracy 1.0000  500 ms\n"
+		"best of 2 restarts: restart 2  loss 1.0000e-05\n",
 		"one line per start, and the best");
 	free(text);
 	text = run(false, false, 2, 90);
-	tap_ok(strstr(text, "start 1/2  epoch 2/2  loss 1.2340e-04") != NULL && strstr(text, "  90.0 s\n") != NULL,
+	tap_ok(strstr(text, "restart 1/2  epoch 2/2  loss 1.2340e-04") != NULL
+			&& strstr(text, "  90.0 s\n") != NULL,
 		"slow epochs of several starts have lines of their own");
 	free(text);
 	text = run(true, true, 2, 1);
@@ -301,7 +302,8 @@ static void test_live(void)
 	free(text);
 	setenv("LANG", "en_US.UTF-8", 1);
 	text = run(false, true, 2, 0.01);
-	tap_ok(strstr(text, "\xe2\xa0\xa4") && strstr(text, "best of 2 starts"), "braille where the terminal has it, and several starts");
+	tap_ok(strstr(text, "\xe2\xa0\xa4") && strstr(text, "best of 2 restarts"),
+		"braille where the terminal has it, and several starts");
 	free(text);
 	text = run(false, false, 1, 0.01);
 	tap_ok(!strstr(text, "training") && !strchr(text, '\033') && !strncmp(text, "epoch 1/2  loss 0.9123", 22), "plain lines in a pipe");
@@ -349,8 +351,10 @@ static void test_notes(void)
 	progress_clear(NULL);
 	progress_free(p);
 	fclose(out);
-	tap_is_str(text, "start 1/2  loss 0.5000  0 ms  stopped after epoch 1\nstart 2/2  loss 0.2500  0 ms\n"
-		"best of 2 starts: start 2  loss 0.2500\n", "a note on a start is behind its line");
+	tap_is_str(text,
+		"restart 1/2  loss 0.5000  0 ms  stopped after epoch 1\nrestart 2/2  loss 0.2500  0 ms\n"
+		"best of 2 restarts: restart 2  loss 0.2500\n",
+		"a note on a restart is behind its line");
 	free(text);
 }
 

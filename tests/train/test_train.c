@@ -177,7 +177,8 @@ static void test_not_finite(const struct program *p)
 	label[2 * 9] = good;
 	j.option[0] = INFINITY;
 	j.restarts = 2;
-	fails(&j, -ERR_NOT_FINITE, "start 1, step 1 (epoch 1): entry 0 of weight conv[0].t is not finite after the update",
+	fails(&j, -ERR_NOT_FINITE,
+		"restart 1, step 1 (epoch 1): entry 0 of weight conv[0].t is not finite after the update",
 		"an infinite step ends training");
 }
 

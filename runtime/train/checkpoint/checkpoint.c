@@ -360,7 +360,7 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 	if (!losses)
 		return 0;
 	if (!losses->n || losses->n >= r->job->restarts)
-		return bad(r, "training/start_losses", "not as many as starts can have ended");
+		return bad(r, "training/start_losses", "not as many as restarts can have ended");
 	c->state.ndone = (uint32_t)losses->n;
 	c->state.restart_loss = losses->value;
 	c->state.best = &c->best;
@@ -401,10 +401,10 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 			continue;
 		n = c->state.nrunning;
 		if (n == STATE_RESTARTS_MAX)
-			return bad(r, prefix, "one start too many");
+			return bad(r, prefix, "one restart too many");
 		code = ended ? read_ended(&other, &c->running[n], &c->last[n], &c->events[n]) : read_start(&other, &c->running[n], &c->events[n]);
 		if (!code && c->running[c->state.nrunning++].restart != i)
-			code = bad(r, prefix, "another start");
+			code = bad(r, prefix, "another restart");
 	}
 	return code;
 }
@@ -420,7 +420,8 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 	memset(c->events, 0, sizeof c->events);
 	c->last = mem_try(j->restarts < STATE_RESTARTS_MAX ? j->restarts : STATE_RESTARTS_MAX, sizeof *c->last);
 	if (!c->last)
-		return err_set(e, -ERR_CONFIG, "no memory for the ends of %u starts", j->restarts);
+		return err_set(e, -ERR_CONFIG, "no memory for the results of %u restarts",
+			j->restarts);
 	if (w->program->nweight != j->program->nweight)
 		return err_set(e, -ERR_BAD_DATA, "%u weights, the model has %u", w->program->nweight, j->program->nweight);
 	c->state.nrunning = 1;

@@ -234,8 +234,8 @@ static void test_failure(const struct program *p)
 			train_result_release(&r);
 	}
 	j.option[0] = rate;
-	tap_ok(code == -ERR_NOT_FINITE && strncmp(e.text, "restart 1,", 8),
-		"a later start fails: %s", e.text);
+	tap_ok(code == -ERR_NOT_FINITE && strncmp(e.text, "restart 1,", 10),
+		"a later restart fails: %s", e.text);
 	tap_is_int(run(&j, &side, &r, &f), -ERR_NOT_FINITE, "side by side, too");
 	tap_is_str(f.text, e.text, "with the same words");
 	tap_ok(same_heard(&calm, &side), "after the same was heard");

@@ -386,15 +386,17 @@ static void test_nontemporal(enum isa isa, enum precision precision)
 
 enum { FINISH_BITS = 6, FINISH_ROWS = 1 << FINISH_BITS, FINISH_SIGNS = 3 };
 
-/* Sums of the lanes' squares by three signs, and where rows that belong together lie in tiles: targets 1 and 3, tiles and
- * rows in another order, and two outer bits that are 1. */
-struct finish_case { struct kernel_step step; struct kernel_rows rows; size_t sign[FINISH_SIGNS]; uint32_t row[FINISH_ROWS], place[FINISH_ROWS]; };
+/* Sums of the lanes' squares by three signs: tiles and rows in another order, and two outer bits that are 1. */
+struct finish_case {
+	struct kernel_rows rows;
+	size_t sign[FINISH_SIGNS];
+	uint32_t row[FINISH_ROWS], place[FINISH_ROWS];
+};
 
 static struct finish_case *finish_case(void)
 {
 	struct finish_case *c = mem_alloc(1, sizeof *c);
 
-	c->step = (struct kernel_step){ .ntarget = 2, .nfixed = 2, .fixed = { 1, 3 }, .target = { 0, 2, 8, 10 } };
 	for (uint32_t k = 0; k < FINISH_ROWS; k++) {
 		c->row[k] = k ^ 5;
 		c->place[k] = (k & 15) ^ (k & 1) << 2 ^ (k >> 5 & 1) ^ (k >> 4 & 1) << 5 ^ (k >> 5 & 1) << 4;
@@ -405,30 +407,31 @@ static struct finish_case *finish_case(void)
 	return c;
 }
 
-/* Put back after a last step, with sums, is what the three are one after the other. */
+/* Put back with sums is what the two are one after the other. */
 static void test_finish(enum isa isa, enum precision precision)
 {
 	const struct kernels *k = kernels_find(isa, precision);
 	size_t n = (size_t)k->lanes * FINISH_ROWS * 2, nbyte = n * k->real_bytes, nsum = (size_t)FINISH_SIGNS * k->lanes;
 	char *block = aligned_alloc(64, nbyte), *part = aligned_alloc(64, nbyte), *want = aligned_alloc(64, nbyte), *got = aligned_alloc(64, nbyte);
-	double *number = mem_alloc(2 * n, sizeof *number), sum[FINISH_SIGNS * KERNEL_LANES_MAX], u[32], worst = 0;
-	_Alignas(64) char matrix[sizeof u], out[sizeof sum];
+	double *number = mem_alloc(2 * n, sizeof *number), sum[FINISH_SIGNS * KERNEL_LANES_MAX],
+	       worst = 0;
+	_Alignas(64) char out[sizeof sum];
 	struct finish_case *c = finish_case();
 
 	if (!block || !part || !want || !got)
 		tap_bail("no memory");
 	random_numbers(7, 1, (uint32_t)n, number);
-	random_numbers(7, 2, 32, u);
 	k->store(block, number, n);
-	k->store(matrix, u, 32);
 	for (unsigned lanes = 0; lanes < k->lanes; lanes++)
 		for (unsigned nontemporal = 0; nontemporal < 3; nontemporal++) {
-			struct kernel_last last = { .step = &c->step, .u = matrix, .nz = FINISH_SIGNS, .sign_row = c->sign, .first = FINISH_ROWS, .out = out };
+			struct kernel_sums sums = { .nz = FINISH_SIGNS,
+				.sign_row = c->sign,
+				.first = FINISH_ROWS,
+				.out = out };
 
 			c->rows.swap = (struct kernel_swap){ lanes, { 3, 1, 0, 2 } };
 			c->rows.absent = 0;
 			memcpy(part, block, nbyte);
-			k->apply_on_zero(part, FINISH_BITS, &c->step, matrix);
 			memset(sum, 0, sizeof sum);
 			k->expect_z(part, FINISH_ROWS, 2 * FINISH_ROWS, c->sign, FINISH_SIGNS, sum);
 			k->scatter(part, want, 0, &c->rows);
@@ -436,7 +439,7 @@ static void test_finish(enum isa isa, enum precision precision)
 			c->rows.above = nontemporal == 2 ? 0x40 : 0;
 			memcpy(part, block, nbyte);
 			memset(out, 0, sizeof out);
-			k->finish(part, got, 0, &c->rows, &last);
+			k->finish(part, got, 0, &c->rows, &sums);
 			c->rows.above = 0;
 			k->fetch(number, want, n);
 			k->fetch(number + n, got, n);

@@ -4,7 +4,7 @@
  *
  * Row j of a part is row first ^ spread(j) of the block, where spread puts the bits of j on those of the part's mask.
  * Permutations on the way out, whose place[k] is linear in the bits of k, take it to such a set of the state's rows, which
- * has a mask of its own.  So do they with tiles, the lowest bits of j, where the last op is done tile by tile. */
+ * has a mask of its own. */
 #include "config.h"
 #include <stdlib.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
@@ -105,24 +105,8 @@ static size_t swapped(const struct kernel_swap *swap)
 	return mask;
 }
 
-/* Make of the bits that lanes change places with those of a tile, which a last op on |0> and the way out keep together. */
-static bool choose_tile(struct masks *m)
-{
-	const struct cpu_op *op = &m->s->op[m->s->nop - 1];
-	struct masks tile = *m;
-	if (!op->on_zero)
-		return false;
-	tile = with(tile, op_rows(op), 0);
-	if (!fits(&tile, KERNEL_TILE_BITS))
-		return false;
-	fill(&tile, KERNEL_TILE_BITS);
-	if (__builtin_popcountll(tile.block) != KERNEL_TILE_BITS)
-		return false;
-	*m = tile;
-	return true;
-}
-
-/* More of them, and the first op that is done by parts; false where there are none. */
+/* Besides the bits that lanes change places with, those of the last ops, and the first op that is done by parts; false
+ * where there are none. */
 static bool choose(struct masks *m, uint32_t *first)
 {
 	const struct cpu_stage *s = m->s;
@@ -139,8 +123,9 @@ static bool choose(struct masks *m, uint32_t *first)
 	return *first < s->nop && fits(m, CPU_PART_BITS) && !fits(m, KERNEL_TILE_BITS - 1);
 }
 
-static unsigned put_bits(uint8_t *bit, unsigned n, size_t mask)
+static unsigned put_bits(uint8_t *bit, size_t mask)
 {
+	unsigned n = 0;
 	for (; mask; mask &= mask - 1)
 		bit[n++] = (uint8_t)__builtin_ctzll(mask);
 	return n;
@@ -172,7 +157,8 @@ static const struct cpu_step *part_step(struct backend_state *b, const struct cp
 	return copy;
 }
 
-static void part_ops(struct backend_state *b, const struct cpu_stage *s, uint32_t first, bool tile, struct cpu_part *p)
+static void part_ops(struct backend_state *b, const struct cpu_stage *s, uint32_t first,
+	struct cpu_part *p)
 {
 	p->nop = s->nop - first;
 	p->op = arena_alloc(&b->arena, p->nop, sizeof *p->op);
@@ -185,7 +171,6 @@ static void part_ops(struct backend_state *b, const struct cpu_stage *s, uint32_
 		for (unsigned t = 0; op->on_zero && t < op->step->kernel.ntarget; t++)
 			p->unset |= s->forward.unset ? op->step->kernel.target[1u << t] : 0;
 	}
-	p->last = tile ? p->op[--p->nop].step : NULL;
 }
 
 /* ---- its rows ---- */
@@ -225,17 +210,15 @@ static void part_firsts(struct backend_state *b, const struct cpu_stage *s, stru
 static void take_part(struct backend_state *b, struct cpu_stage *s, const uint32_t *from)
 {
 	struct cpu_part *p = &s->part;
-	struct masks all = closed((struct masks){ s, from, 0, swapped(&s->out.swap) }), low = all;
-	bool tile = choose_tile(&low);
+	struct masks all = closed((struct masks){ s, from, 0, swapped(&s->out.swap) });
 	uint32_t first;
-	all = tile ? low : all;
 	if (!choose(&all, &first))
 		return;
 	p->mask = all.block;
 	p->state_mask = all.state;
-	p->nbit = put_bits(p->bit, tile ? put_bits(p->bit, 0, low.block) : 0, tile ? all.block & ~low.block : all.block);
-	put_bits(p->state_bit, tile ? put_bits(p->state_bit, 0, low.state) : 0, tile ? all.state & ~low.state : all.state);
-	part_ops(b, s, first, tile, p);
+	p->nbit = put_bits(p->bit, all.block);
+	put_bits(p->state_bit, all.state);
+	part_ops(b, s, first, p);
 	part_rows(b, s, p);
 	part_firsts(b, s, p);
 	p->swap.lanes = s->out.swap.lanes;
@@ -292,21 +275,13 @@ void cpu_part_put_back(const struct sweep *w, void *part, const struct part_way 
 		.flip = p->inside[k] ^ way->inside,
 		.absent = p->nontemporal,
 		.above = to & s->forward.nontemporal ? (size_t)1 << p->nbit : 0 };
-	struct kernel_last last = { 0 };
-	matrix_room room;
-	if (!z && !p->last) {
+	if (!z) {
 		w->b->k->scatter(part, w->psi, base, &r);
 		return;
 	}
-	if (p->last) {
-		last.step = &p->last->kernel;
-		last.u = cpu_step_matrix(w, p->last, false, &room);
-	}
-	if (z) {
-		last.nz = c->npart_row;
-		last.sign_row = c->part_row;
-		last.first = (size_t)k << p->nbit;
-		last.out = z->part;
-	}
-	w->b->k->finish(part, w->psi, base, &r, &last);
+	w->b->k->finish(part, w->psi, base, &r,
+		&(struct kernel_sums){ .nz = c->npart_row,
+			.sign_row = c->part_row,
+			.first = (size_t)k << p->nbit,
+			.out = z->part });
 }

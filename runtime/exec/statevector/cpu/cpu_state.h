@@ -76,8 +76,8 @@ struct cpu_part {
 	unsigned nbit;               /* a part has 2^nbit rows; 0: there are none */
 	size_t mask, state_mask;     /* row bits of the block that number them, and of the state, */
 	uint8_t bit[KERNEL_FINISH_BITS], state_bit[KERNEL_FINISH_BITS];      /* in their order there */
-	uint32_t nop; struct cpu_op *op;         /* the last of the stage's, */
-	const struct cpu_step *last; /* but for a one on |0> that is done tile by tile while rows are put back, or NULL */
+	uint32_t nop;
+	struct cpu_op *op;           /* the last of the stage's */
 	uint32_t *near, *row;        /* (2^nbit) rows of the block from a part's first, and of the state */
 	uint32_t *place;             /* (2^nbit) permutation on the way out */
 	uint32_t *first;             /* first rows of all parts in the block */

@@ -140,8 +140,7 @@ static void forward_block(const struct sweep *w, struct cpu_worker *thread, void
 {
 	const struct cpu_stage *s = w->stage;
 	cpu_fetch(w, w->from, base, block);
-	forward_ops(w, s->op, s->nop - s->part.nop - (s->part.last != NULL) - w->tail, block,
-		s->nlocal, base, thread);
+	forward_ops(w, s->op, s->nop - s->part.nop - w->tail, block, s->nlocal, base, thread);
 	if (s->part.nbit) {
 		forward_parts(w, thread, base, z);
 		return;

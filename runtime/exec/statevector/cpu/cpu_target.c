@@ -12,9 +12,9 @@ enum { BLOCK_BYTES = 256 << 10, ALL = TARGET_SINGLE | TARGET_THREADS | TARGET_BA
 	| TARGET_HEISENBERG_TAIL | TARGET_STATE_CACHE };
 
 const struct target cpu_target_row[ISA_COUNT] = {
-	[ISA_BASELINE] = { "cpu", "baseline", 1, ALL, 16, BLOCK_BYTES, 25, &backend_cpu },
-	[ISA_AVX2] = { "cpu", "avx2", 1, ALL, 32, BLOCK_BYTES, 80, &backend_cpu },
-	[ISA_AVX512] = { "cpu", "avx512", 1, ALL, 64, BLOCK_BYTES, 160, &backend_cpu },
+	[ISA_BASELINE] = { "cpu", "baseline", 2, ALL, 16, BLOCK_BYTES, 25, &backend_cpu },
+	[ISA_AVX2] = { "cpu", "avx2", 2, ALL, 32, BLOCK_BYTES, 80, &backend_cpu },
+	[ISA_AVX512] = { "cpu", "avx512", 2, ALL, 64, BLOCK_BYTES, 160, &backend_cpu },
 };
 
 const struct target *const cpu_targets[CPU_TARGETS] = { &cpu_target_row[ISA_BASELINE], &cpu_target_row[ISA_AVX2], &cpu_target_row[ISA_AVX512] };

@@ -57,13 +57,10 @@ struct kernel_rows {
 	size_t flip;
 };
 
-/* What is done to rows before they are put back.  step, or NULL: as apply_fresh does it, in tiles: its fixed bits are among the
- * lowest KERNEL_TILE_BITS, and rows of a tile stay together by swap and place.  The sums of expect_z for nz products:
- * `first` is the number that signs see of the first row; out[k * lanes + lane], in the kernels' precision and aligned to a
- * vector, is for blocks of rows that are then summed in double. */
-struct kernel_last {
-	const struct kernel_step *step;
-	const void *u;
+/* Sums over rows that are put back: those of expect_z for nz products, of which `first` is the number that signs see of
+ * the first row. out[k * lanes + lane], in the kernels' precision and aligned to a vector, is for blocks of rows that
+ * are then summed in double. */
+struct kernel_sums {
 	unsigned nz;
 	const size_t *sign_row;
 	size_t first;
@@ -152,8 +149,9 @@ struct kernels {
 	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
 	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's.  Row `first` is at psi. */
 	void (*expect_z)(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out);
-	/* scatter of 2^KERNEL_TILE_BITS to 2^KERNEL_FINISH_BITS rows, with a `place`, tile by tile after what comes last. */
-	void (*finish)(void *block, void *state, size_t base, const struct kernel_rows *r, const struct kernel_last *last);
+	/* scatter of 2^KERNEL_TILE_BITS to 2^KERNEL_FINISH_BITS rows, with a `place`, and sums over them, in turns. */
+	void (*finish)(void *block, void *state, size_t base, const struct kernel_rows *r,
+		const struct kernel_sums *sums);
 	/* lam = sum_k c[k * lanes + lane] (-1)^|row & sign_row[k]| psi over rows [first, last). */
 	void (*lambda_z)(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c);
 	/* out[lane] += Re conj(psi) P psi over rows [first, last). */

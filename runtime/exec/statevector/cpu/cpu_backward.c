@@ -69,7 +69,7 @@ void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t b
 	matrix_room room;
 	for (uint32_t n = s->nstep; n-- > s->first_transition;) {
 		const struct cpu_step *st = &s->step[n];
-		if (st->on_the_way || (w->tail && st->plan->tail) || !cpu_is_on(st, base)
+		if (st->in_transfer || (w->tail && st->plan->tail) || !cpu_is_on(st, base)
 			|| !(st->plan->undo || st->plan->transition))
 			continue;
 		if (st->permutes) {

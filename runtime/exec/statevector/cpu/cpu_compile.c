@@ -25,14 +25,14 @@ static void fix_idle(const struct cpu_layout *l, uint64_t known, struct kernel_s
 			fix_bit(k, (uint8_t)l->row_bit[bit]);
 }
 
-/* In all steps but the diagonal ones, which may be put off, and those on the way.  live: bits that steps before
+/* In all steps but the diagonal ones, which may be put off, and those done in a transfer.  live: bits that steps before
  * the stage have made nonzero; left: those that the backward pass finds nonzero. */
 static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const struct cpu_layout *l, uint64_t live, uint64_t left)
 {
 	for (uint32_t k = 0; k < s->nstep; k++) {
 		struct cpu_step *st = &s->step[k];
 		uint64_t own = plan_moved(pl, st->plan) | plan_looked(pl, st->plan);
-		if (st->on_the_way)
+		if (st->in_transfer)
 			continue;
 		if (!st->diagonal) {
 			fix_idle(l, live | own, &st->kernel);
@@ -192,9 +192,12 @@ static void number_blocks(struct cpu_blocks *k)
 	k->nchunk = k->nblock < CPU_CHUNKS ? (unsigned)k->nblock : CPU_CHUNKS;
 }
 
-static bool is_straight(const struct cpu_way *way) { return !way->swap.lanes && !way->place; }
+static bool is_straight(const struct cpu_transfer *transfer)
+{
+	return !transfer->swap.lanes && !transfer->place;
+}
 
-/* Is the state one block, whose rows are in order there and all there?  A stage whose passes are fused has no way out. */
+/* Is the state one block, whose rows are in order there and all there?  A stage whose passes are fused has no transfer out. */
 static bool is_whole(const struct cpu_circuit *c, const struct cpu_stage *s, bool fuses_last)
 {
 	return (size_t)1 << s->nlocal == c->nrow && is_straight(&s->in)
@@ -235,7 +238,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	if (b->lane_bits) {
 		uint64_t live = plan_nonzero(b->plan, c->plan, ps->first);
 		size_t idle = idle_rows(&l, live);
-		cpu_ways(b, s, idle == 0);
+		cpu_transfers(b, s, idle == 0);
 		cpu_flips(b, s, 0);
 		fix_idle_steps(b->plan, s, &l, live, plan_left(b->plan, c->plan, ps->first));
 		cpu_ops(b, s, 0);

@@ -11,7 +11,7 @@ struct cpu_layout {
 	int8_t outer_bit[64];        /* of the state's rows, or -1 */
 };
 
-/* Set l, and of s what its blocks are: nlocal, row_bit, row, moves, the lanes exchanged on its ways, and of both ways' blocks
+/* Set l, and of s what its blocks are: nlocal, row_bit, row, moves, the lanes exchanged in its transfers, and of both transfers' blocks
  * `outer` and `absent`.  after: places of bits behind the stage. */
 void cpu_lay_out(const struct backend_state *b, const struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
 	struct cpu_stage *s, struct cpu_layout *l);

@@ -16,7 +16,8 @@ static bool on_rows(const struct cpu_step *st, unsigned ncontrol)
 /* A cx on bits of the rows. */
 static bool is_flip(const struct cpu_step *st)
 {
-	return st->permutes && !st->on_the_way && st->kernel.ntarget == 1 && st->source[0] == 1 && on_rows(st, 1);
+	return st->permutes && !st->in_transfer && st->kernel.ntarget == 1 && st->source[0] == 1
+		&& on_rows(st, 1);
 }
 
 static struct kernel_flip flip_of(const struct cpu_step *st)
@@ -47,12 +48,14 @@ void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 		for (uint32_t j = k + 1; j < s->nstep; j++) {
 			struct cpu_step *st = &s->step[j];
 			uint64_t other = plan_moved(b->plan, st->plan);
-			if (st->on_the_way || !((other & (moved | looked)) | (plan_looked(b->plan, st->plan) & moved)))
+			if (st->in_transfer
+				|| !((other & (moved | looked))
+					| (plan_looked(b->plan, st->plan) & moved)))
 				continue;
 			if (takes_flip(st, cx, f)) {
 				st->kernel.flip[st->kernel.nflip++] = f;
 				st->back.flip[st->back.nflip++] = f;
-				cx->on_the_way = true;
+				cx->in_transfer = true;
 			}
 			break;
 		}
@@ -98,7 +101,7 @@ static void put_delayed(struct delay *d)
 	d->looked = 0;
 }
 
-/* A dense matrix on all rows of every block multiplies them by a table on the way. */
+/* A dense matrix on all rows of every block multiplies them by a table in the same visit. */
 static bool takes_along(const struct cpu_step *st)
 {
 	return !st->diagonal && !st->permutes && !st->kernel.lanewise && !st->kernel.nflip && !st->plan->ncontrol;
@@ -130,7 +133,7 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 	struct delay d = { .s = s, .diagonal = arena_alloc(&b->arena, s->nstep, sizeof *d.diagonal) };
 	s->op = arena_alloc(&b->arena, s->nstep, sizeof *s->op);
 	for (uint32_t k = first; k < s->nstep; k++)
-		if (!s->step[k].on_the_way && !s->step[k].plan->tail)
+		if (!s->step[k].in_transfer && !s->step[k].plan->tail)
 			compile_op(b, &d, &s->step[k]);
 	put_delayed(&d);
 	if (s->nstep > first && s->step[s->nstep - 1].plan->tail)   /* the last one, that it may be left out */

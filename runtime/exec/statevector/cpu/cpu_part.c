@@ -3,7 +3,7 @@
  * are in the nearest cache and while the next ones are computed.
  *
  * Row j of a part is row first ^ spread(j) of the block, where spread puts the bits of j on those of the part's mask.
- * Permutations on the way out, whose place[k] is linear in the bits of k, take it to such a set of the state's rows, which
+ * Permutations in the transfer to the state, whose place[k] is linear in the bits of k, take it to such a set of the state's rows, which
  * has a mask of its own. */
 #include "config.h"
 #include <stdlib.h>
@@ -246,7 +246,7 @@ size_t cpu_part_row(const struct cpu_stage *s, size_t row)
 	return inside(s->part.bit, s->part.nbit, row) | outside(s, row) << s->part.nbit;
 }
 
-/* ---- on the way ---- */
+/* ---- transfer ---- */
 
 void cpu_part_fetch(const struct sweep *w, const void *block, uint32_t k, void *part)
 {
@@ -255,24 +255,27 @@ void cpu_part_fetch(const struct sweep *w, const void *block, uint32_t k, void *
 	w->b->k->gather(part, block, p->first[k], &r);
 }
 
-struct part_way cpu_part_way(const struct sweep *w, size_t base)
+struct part_transfer cpu_part_transfer(const struct sweep *w, size_t base)
 {
 	const struct cpu_stage *s = w->stage;
 	size_t flip = cpu_flip(&s->out, base);
-	return (struct part_way){ .inside = inside(s->part.state_bit, s->part.nbit, flip), .outside = flip & ~s->part.state_mask, .base = base };
+	return (struct part_transfer){ .inside = inside(s->part.state_bit, s->part.nbit, flip),
+		.outside = flip & ~s->part.state_mask,
+		.base = base };
 }
 
-void cpu_part_put_back(const struct sweep *w, void *part, const struct part_way *way, uint32_t k, struct z_sums *z)
+void cpu_part_put_back(const struct sweep *w, void *part, const struct part_transfer *transfer,
+	uint32_t k, struct z_sums *z)
 {
 	const struct cpu_stage *s = w->stage;
 	const struct cpu_circuit *c = w->circuit;
 	const struct cpu_part *p = &s->part;
-	size_t to = p->outside[k] ^ way->outside, base = way->base + s->row[to];
+	size_t to = p->outside[k] ^ transfer->outside, base = transfer->base + s->row[to];
 	struct kernel_rows r = { .nbit = p->nbit,
 		.row = p->row,
 		.swap = p->swap,
 		.place = p->place,
-		.flip = p->inside[k] ^ way->inside,
+		.flip = p->inside[k] ^ transfer->inside,
 		.absent = p->nontemporal,
 		.above = to & s->forward.nontemporal ? (size_t)1 << p->nbit : 0 };
 	if (!z) {

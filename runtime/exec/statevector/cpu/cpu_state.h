@@ -34,7 +34,7 @@ struct cpu_step {
 	size_t at;                   /* entries before its matrix and inverse in b->matrix, or of class SAMPLE in a worker's */
 	uint32_t *noise[2];          /* (2*d*d) of their entries, or NULL: see kernels.h, round */
 	bool permutes;               /* constant and without phases: rows change places */
-	bool on_the_way;             /* and they do so where the block is fetched or put back, or in a later step's matrix */
+	bool in_transfer; /* and they do so where the block is fetched or put back, or in a later step's matrix */
 	uint8_t source[8], target[8];        /* target index r takes source[r]; target is the inverse */
 	/* A diagonal matrix may have targets outside the block's rows. */
 	bool diagonal;
@@ -43,10 +43,10 @@ struct cpu_step {
 	struct { uint8_t outer, part; } base[MATRIX_TARGETS_MAX];    /* and of those on the block's first row */
 };
 
-/* What is done on the way between state and block: local bits that lie in the lanes change places with bits of the rows; then
+/* A transfer between state and block: local bits that lie in the lanes change places with bits of the rows; then
  * row k of the state's part is row place[k ^ flip] of the block, where flip is the sum of the masks of outer bits that
  * are 1. */
-struct cpu_way {
+struct cpu_transfer {
 	struct kernel_swap swap;
 	uint32_t *place;
 	unsigned nflip; struct { uint8_t outer; uint32_t mask; } flip[64];
@@ -79,7 +79,7 @@ struct cpu_part {
 	uint32_t nop;
 	struct cpu_op *op;           /* the last of the stage's */
 	uint32_t *near, *row;        /* (2^nbit) rows of the block from a part's first, and of the state */
-	uint32_t *place;             /* (2^nbit) permutation on the way out */
+	uint32_t *place;             /* (2^nbit) permutation of the transfer to the state */
 	uint32_t *first;             /* first rows of all parts in the block */
 	uint32_t *inside, *outside;  /* which row of the state's they go to: its bits that number a part's rows, and the others */
 	struct kernel_swap swap;
@@ -94,7 +94,7 @@ struct cpu_stage {
 	uint8_t row_bit[64]; /* (nlocal) bits of a block's rows among the state's, ascending */
 	uint32_t *row;       /* (2^nlocal) rows of a block, from its first */
 	uint32_t *moves; /* (nlocal) as a mask: the bit of those that bit j goes to when the block is put back */
-	struct cpu_way in, out;      /* before the first step, after the last */
+	struct cpu_transfer in, out; /* before the first step, after the last */
 	struct cpu_part part;
 	struct cpu_blocks forward, back;
 	size_t ntransition,
@@ -198,9 +198,9 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first);
  * of the block's rows that they have not. */
 void cpu_mark_on_zero(struct backend_state *b, struct cpu_stage *s, uint64_t fused, size_t idle);
 
-/* cpu_way.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
- * its beginning, out of its steps and into its ways. */
-void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled);
+/* cpu_transfer.c: take permutations at the stage's end, and where `settled` (none of its rows is known to be 0) at
+ * its beginning, out of its steps and into its transfers. */
+void cpu_transfers(struct backend_state *b, struct cpu_stage *s, bool settled);
 
 /* cpu_readout.c: expectations and probabilities of psi, and lambda = sum dreadout O psi.  nsum: parts of the sums that the
  * last stage has left (cpu_z.c), or 0. */

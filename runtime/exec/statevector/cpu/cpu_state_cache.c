@@ -401,7 +401,7 @@ static void mix_lanes(const struct mixing *x)
 		}
 }
 
-/* The lambda of x's unit, which one before may have left; those of the next ones are made on the way where there is room for
+/* The lambda of x's unit, which one before may have left; those of the next ones are made in the same visit where there is room for
  * them, since reading all states takes longer than mixing them.  Units come in their order, from 0. */
 static void *mixed(struct mixing *x, struct cpu_worker *w)
 {

@@ -111,11 +111,11 @@ static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size
 {
 	const struct cpu_stage *s = w->stage;
 	const struct cpu_part *p = &s->part;
-	struct part_way way = cpu_part_way(w, base);
+	struct part_transfer transfer = cpu_part_transfer(w, base);
 	for (uint32_t k = 0; k < UINT32_C(1) << (s->nlocal - p->nbit); k++) {
 		cpu_part_fetch(w, thread->block_psi, k, thread->part);
 		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
-		cpu_part_put_back(w, thread->part, &way, k, z);
+		cpu_part_put_back(w, thread->part, &transfer, k, z);
 	}
 }
 

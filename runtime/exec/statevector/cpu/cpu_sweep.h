@@ -56,21 +56,22 @@ static inline size_t cpu_block_base(const struct cpu_blocks *s, uint64_t k)
 
 static inline const struct cpu_blocks *cpu_blocks(const struct sweep *w) { return w->lambda ? &w->stage->back : &w->stage->forward; }
 
-static inline size_t cpu_flip(const struct cpu_way *way, size_t base)
+static inline size_t cpu_flip(const struct cpu_transfer *transfer, size_t base)
 {
 	size_t flip = 0;
-	for (unsigned k = 0; k < way->nflip; k++)
-		flip ^= (base >> way->flip[k].outer) & 1 ? way->flip[k].mask : 0;
+	for (unsigned k = 0; k < transfer->nflip; k++)
+		flip ^= (base >> transfer->flip[k].outer) & 1 ? transfer->flip[k].mask : 0;
 	return flip;
 }
 
-static inline struct kernel_rows cpu_rows(const struct cpu_stage *s, const struct cpu_way *way, size_t base)
+static inline struct kernel_rows cpu_rows(const struct cpu_stage *s,
+	const struct cpu_transfer *transfer, size_t base)
 {
 	return (struct kernel_rows){ .nbit = s->nlocal,
 		.row = s->row,
-		.swap = way->swap,
-		.place = way->place,
-		.flip = cpu_flip(way, base) };
+		.swap = transfer->swap,
+		.place = transfer->place,
+		.flip = cpu_flip(transfer, base) };
 }
 
 /* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
@@ -79,7 +80,7 @@ static inline void *cpu_block(const struct sweep *w, void *state, void *room)
 	return w->stage->in_place || (w->fused && w->stage->fused_in_place) ? state : room;
 }
 
-/* What is fetched for block k, where there is one before `end`: kernels ask for it on the way.  Of small states everything is near. */
+/* What is fetched for block k, where there is one before `end`: kernels prefetch it.  Of small states everything is near. */
 static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thread, uint64_t k, uint64_t end)
 {
 	const struct cpu_blocks *s = cpu_blocks(w);
@@ -156,10 +157,13 @@ void cpu_part_compile(struct backend_state *b, struct cpu_stage *s);
 size_t cpu_part_row(const struct cpu_stage *s, size_t row);
 void cpu_part_fetch(const struct sweep *w, const void *block, uint32_t k, void *part);
 /* Where parts of the block that begins at `base` go. */
-struct part_way { size_t inside, outside, base; };
-struct part_way cpu_part_way(const struct sweep *w, size_t base);
-/* Part k to psi, after its last step where that is done on the way, and where z is given its sums to those. */
-void cpu_part_put_back(const struct sweep *w, void *part, const struct part_way *way, uint32_t k, struct z_sums *z);
+struct part_transfer {
+	size_t inside, outside, base;
+};
+struct part_transfer cpu_part_transfer(const struct sweep *w, size_t base);
+/* Part k to psi, and where z is given its sums to those. */
+void cpu_part_put_back(const struct sweep *w, void *part, const struct part_transfer *transfer,
+	uint32_t k, struct z_sums *z);
 
 /* ---- cpu_z.c ---- */
 
@@ -175,7 +179,7 @@ void cpu_z_end(const struct sweep *w, const struct z_sums *z, unsigned chunk);
 /* lambda = sum of dreadout * Z products psi, on a block as cpu_z_block finds it. */
 void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda);
 
-/* ---- ways ---- */
+/* ---- passes ---- */
 
 /* Where a worker keeps the state of circuit c. */
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }

@@ -2,7 +2,7 @@
  * Products of Z block by block while the last stage has a block near: outputs and lambda need no pass of their own.
  *
  * As a block lies after the stage's steps, bits of the state's index are bits of its rows and lanes or of its first row,
- * and permutations on the way out are still to come: signs are those of the state, seen through both. */
+ * and permutations of the transfer to the state are still to come: signs are those of the state, seen through both. */
 #include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"

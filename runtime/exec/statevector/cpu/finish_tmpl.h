@@ -2,7 +2,7 @@
  * Template: rows put back while products of Z are summed over them.
  *
  * A non-temporal store takes as long as all arithmetic on what it writes; both go on together where they take turns every
- * few rows, while the first are still on their way. */
+ * few rows, while the first stores are in progress. */
 #ifndef QCNN_FINISH_TMPL_H
 #define QCNN_FINISH_TMPL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Template: cx that a matrix does on its way. */
+ * Template: cx that the kernel of a matrix does in the same visit. */
 #ifndef QCNN_FLIPS_TMPL_H
 #define QCNN_FLIPS_TMPL_H
 

@@ -103,7 +103,7 @@ struct kernels {
 	/* The same for a permutation without phases: target index r takes the rows of source[r]. */
 	void (*permute)(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source);
 	/* psi <- U psi on a block of 2^nbit rows.  Reads and writes 2^nbit rows (fewer under
-	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form.  On the way it asks for
+	 * controls); 8 * 2^ntarget flops an amplitude, or half of them by the form.  It prefetches
 	 * rows of `ahead` (or NULL). */
 	void (*apply)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead);
 	/* The same where all targets are |0>: rows where one is 1 are written and not read, and the matrix is not lanewise and
@@ -114,7 +114,7 @@ struct kernels {
 	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
 	/* The backward visit: what gradients need of Y[r,c] = conj(lam[r]) psi[c] is added to `anti_hermitian` (runtime/program/anti_hermitian.h); then
 	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  anti_hermitian: [d*d] doubles, or [d*d][lanes] when it is requested
-	 * lane by lane, or NULL when it is not wanted.  24 * 2^ntarget - 4 flops an amplitude, or 12 * 2^ntarget - 4.  On the way it asks for
+	 * lane by lane, or NULL when it is not requested.  24 * 2^ntarget - 4 flops an amplitude, or 12 * 2^ntarget - 4.  It prefetches
 	 * rows of `ahead` (or NULL). */
 	void (*unapply)(void *psi, void *lam, unsigned nbit, const struct kernel_step *s,
 		const void *v, double *anti_hermitian, bool per_lane, struct kernel_ahead *ahead);

@@ -70,7 +70,7 @@ static double stream_narrow(const struct work *w, unsigned thread)
 	return 2.0 * (double)w->bytes;
 }
 
-/* Threads meet behind it: what is on the way to memory has left them. */
+/* Threads meet behind it: their stores have left them. */
 static double write_nontemporal(const struct work *w, unsigned thread)
 {
 	w->loops->write_nontemporal(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 1);

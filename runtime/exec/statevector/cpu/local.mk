@@ -5,7 +5,6 @@ noinst_LIBRARIES += libcpu.a
 libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu.c \
 	runtime/exec/statevector/cpu/cpu_backward.c \
-	runtime/exec/statevector/cpu/cpu_state_cache.c \
 	runtime/exec/statevector/cpu/cpu_compile.c \
 	runtime/exec/statevector/cpu/cpu_fork.c \
 	runtime/exec/statevector/cpu/cpu_fork.h \
@@ -17,12 +16,13 @@ libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu_part.c \
 	runtime/exec/statevector/cpu/cpu_readout.c \
 	runtime/exec/statevector/cpu/cpu_state.h \
+	runtime/exec/statevector/cpu/cpu_state_cache.c \
 	runtime/exec/statevector/cpu/cpu_sweep.c \
 	runtime/exec/statevector/cpu/cpu_sweep.h \
 	runtime/exec/statevector/cpu/cpu_tail.c \
 	runtime/exec/statevector/cpu/cpu_target.c \
 	runtime/exec/statevector/cpu/cpu_target.h \
-	runtime/exec/statevector/cpu/cpu_way.c \
+	runtime/exec/statevector/cpu/cpu_transfer.c \
 	runtime/exec/statevector/cpu/cpu_z.c \
 	runtime/exec/statevector/cpu/kernels.c \
 	runtime/exec/statevector/cpu/kernels.h \

@@ -112,7 +112,7 @@ enum { PLAN_NEAR_TERMS_MAX = 128 };
 bool plan_sums_near(const struct plan_circuit *c);
 /* Does the backward pass make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
 bool plan_lambda_near(const struct plan_circuit *c);
-/* Does the backward pass begin with each of the last stage's blocks as forward leaves it, without a way to the state and back?  With
+/* Does the backward pass begin with each of the last stage's blocks as forward leaves it, without a transfer to the state and back?  With
  * one readout alone: what follows lambda is linear in its readout gradient, which is known when all blocks have been there.  Batch rank does
  * not, but is counted as if. */
 bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c);

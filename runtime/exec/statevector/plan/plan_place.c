@@ -47,7 +47,7 @@ static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* ---- what lanes are made of ---- */
 
-/* What bits cost in the lanes: of every large stage that changes them, an exchange with the rows on both ways; else, of
+/* What bits cost in the lanes: of every large stage that changes them, an exchange with the rows in both directions; else, of
  * steps that look at them, masks; and zeros where they are |0> still. */
 static void lane_costs(const struct placing *p, uint32_t *cost)
 {

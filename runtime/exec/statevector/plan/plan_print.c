@@ -71,10 +71,12 @@ static double run_bytes(const struct plan *pl, const struct plan_stage *s)
 	return ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)plan_run(pl, s));
 }
 
-static void print_way(struct buf *out, const char *way, double flops, double bytes, double seconds)
+static void print_direction(struct buf *out, const char *direction, double flops, double bytes,
+	double seconds)
 {
 	if (flops > 0 || bytes > 0)
-		buf_printf(out, "    %-9s%.4g flops, %.4g bytes, %.3g s\n", way, flops, bytes, seconds);
+		buf_printf(out, "    %-9s%.4g flops, %.4g bytes, %.3g s\n", direction, flops, bytes,
+			seconds);
 }
 
 /* Stage k, or with k = nstage what comes behind the last: operations, bytes between the state and blocks, seconds expected. */
@@ -85,11 +87,12 @@ static void print_pass(const struct plan *pl, struct buf *out, const struct plan
 	for (unsigned back = 0; back < 2; back++)
 		plan_pass(pl, c, k, back, &flops[back], &bytes[back]);
 	if (k + 1 == c->nstage && plan_fuses_last(pl, c)) {
-		print_way(out, "both", flops[0] + flops[1], bytes[0] + bytes[1], t->forward + t->back);
+		print_direction(out, "both", flops[0] + flops[1], bytes[0] + bytes[1],
+			t->forward + t->back);
 		return;
 	}
-	print_way(out, "forward", flops[0], bytes[0], t->forward);
-	print_way(out, "back", flops[1], bytes[1], t->back);
+	print_direction(out, "forward", flops[0], bytes[0], t->forward);
+	print_direction(out, "back", flops[1], bytes[1], t->back);
 }
 
 static void print_stage(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)

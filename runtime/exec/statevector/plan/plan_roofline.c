@@ -44,7 +44,7 @@ static double step_seconds(const struct roof *r, const struct plan_step *s, doub
 	return fmax(fma, bytes / r->l2 / (s->ntarget == 1 ? ONES_A_VISIT : 1));
 }
 
-/* Both ways of a step; psi and lambda are in the block in the backward pass. */
+/* Both passes of a step; psi and lambda are in the block in the backward pass. */
 static void add_step(const struct roof *r, const struct plan_step *s, const struct plan_visited_step *n, double block,
 	double *forward, double *backward)
 {

@@ -145,7 +145,7 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 	if (shared)   /* threads without a block wait */
 		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(local)));
 	written = t->amplitude * (n - read);
-	if (nontemporal) /* on its way while the rest is computed */
+	if (nontemporal) /* stores go on while the rest is computed */
 		inside = fmax(inside,
 			stream(t, c->nbit, 2 * t->amplitude * read)
 				+ written / (NONTEMPORAL_SHARE * t->l->write_gb_s) * 1e-9);

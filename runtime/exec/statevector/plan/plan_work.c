@@ -340,7 +340,7 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 
 /* ---- traffic ---- */
 
-/* Bytes of the passes over a state in stages, one way.  A fused last stage is no backward pass of its own. */
+/* Bytes of the passes over a state in stages, in one direction.  A fused last stage is no backward pass of its own. */
 static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, bool back, uint32_t *passes)
 {
 	double sum = 0, flops, bytes;
@@ -353,7 +353,7 @@ static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, 
 	return sum;
 }
 
-/* Samples in lanes are one pass a way: psi forward, psi and lambda back, which is made of psi before. */
+/* Samples in lanes are one pass in each direction: psi forward, psi and lambda back, which is made of psi before. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
 {
 	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Permutations on the way: those at a stage's beginning and end cost nothing where they are affine, that is
+ * Permutations in transfers between state and block: those at a stage's beginning and end cost nothing where they are affine, that is
  * XORs of bits: they are put into the tables by which blocks are fetched and put back.  So are the new places of bits. */
 #include "config.h"
 #include <stdlib.h>
@@ -8,7 +8,11 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 /* Row k of a block goes to row start ^ (sum of column[j] over bits j of k) ^ (sum of flip masks of outer bits). */
-struct affine { unsigned nbit; uint32_t column[32], start; struct cpu_way flips; };
+struct affine {
+	unsigned nbit;
+	uint32_t column[32], start;
+	struct cpu_transfer flips;
+};
 
 static struct affine identity(unsigned nbit)
 {
@@ -34,10 +38,10 @@ static bool affine_of(const struct cpu_step *st, unsigned nbit, struct affine *a
 	const size_t *at = st->kernel.target;
 	uint32_t move = (uint32_t)at[st->target[0]];
 	*a = identity(nbit);
-	for (unsigned r = 0; r < d; r++)   /* linear but for `move`; under controls nothing else */
+	for (unsigned r = 0; r < d; r++) /* linear but for `move`; under controls nothing else */
 		for (unsigned c = 0; c < d; c++)
 			if ((st->target[r] ^ st->target[c] ^ st->target[r ^ c]) != st->target[0]
-					|| (ncontrol + nbase && (st->target[r] ^ r) != st->target[0]))
+				|| (ncontrol + nbase && (st->target[r] ^ r) != st->target[0]))
 				return false;
 	if (ncontrol + nbase > 1)
 		return false;
@@ -85,7 +89,9 @@ static struct affine then(const struct affine *first, const struct affine *secon
 }
 
 /* Steps on the block that stand between a permutation and the stage's edge. */
-struct between { uint64_t moved, looked; };
+struct between {
+	uint64_t moved, looked;
+};
 
 static bool passes(const struct plan *pl, const struct cpu_step *st, const struct between *w)
 {
@@ -102,11 +108,11 @@ static bool collect(const struct plan *pl, struct cpu_stage *s, bool end, struct
 	for (uint32_t n = 0; n < s->nstep; n++) {
 		struct cpu_step *st = &s->step[end ? s->nstep - 1 - n : n];
 		struct affine a;
-		if (st->on_the_way)
+		if (st->in_transfer)
 			continue;
 		if (st->permutes && passes(pl, st, &w) && affine_of(st, s->nlocal, &a)) {
 			*all = end ? then(&a, all) : then(all, &a);
-			any = st->on_the_way = true;
+			any = st->in_transfer = true;
 		} else {
 			w.moved |= plan_moved(pl, st->plan);
 			w.looked |= plan_looked(pl, st->plan);
@@ -131,13 +137,13 @@ static bool moves(const struct cpu_stage *s)
 	return false;
 }
 
-static void take_flips(struct cpu_way *way, const struct affine *a)
+static void take_flips(struct cpu_transfer *transfer, const struct affine *a)
 {
-	way->nflip = a->flips.nflip;
-	memcpy(way->flip, a->flips.flip, sizeof way->flip);
+	transfer->nflip = a->flips.nflip;
+	memcpy(transfer->flip, a->flips.flip, sizeof transfer->flip);
 }
 
-void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled)
+void cpu_transfers(struct backend_state *b, struct cpu_stage *s, bool settled)
 {
 	uint32_t n = UINT32_C(1) << s->nlocal;
 	struct affine a, places = moves_of(s);
@@ -145,7 +151,7 @@ void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled)
 
 	if (flips || moves(s)) {
 		a = then(&a, &places);
-		take_flips(&s->out, &a);   /* in the order of the state's rows already */
+		take_flips(&s->out, &a); /* in the order of the state's rows already */
 		s->out.place = arena_alloc(&b->arena, n, sizeof *s->out.place);
 		for (uint32_t k = 0; k < n; k++)
 			s->out.place[image(&a, k)] = k;
@@ -158,7 +164,7 @@ void cpu_ways(struct backend_state *b, struct cpu_stage *s, bool settled)
 			s->in.place[k] = image(&a, k);
 			from[s->in.place[k]] = k;
 		}
-		for (unsigned k = 0; k < s->in.nflip; k++)   /* place[k] ^ mask = place[k ^ mask'] */
+		for (unsigned k = 0; k < s->in.nflip; k++) /* place[k] ^ mask = place[k ^ mask'] */
 			s->in.flip[k].mask = from[s->in.flip[k].mask] ^ from[0];
 		free(from);
 	}

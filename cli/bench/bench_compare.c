@@ -118,7 +118,7 @@ static void put_case(const struct bench_result *r, struct buf *out)
 {
 	bench_case_text(r, out);
 	buf_printf(out, ", %llu gates, seed %llu, %s, %s%s%s", (unsigned long long)r->gates,
-		(unsigned long long)r->seed, r->precision, strcmp(r->device, "ref") ? r->isa : "ref",
+		(unsigned long long)r->seed, r->precision, strcmp(r->isa, "none") ? r->isa : r->device,
 		*r->optimisations ? ", with " : "", r->optimisations);
 }
 

@@ -24,8 +24,8 @@ static enum gradient_method gradient_of(const char *word)
 
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e)
 {
-	const char *device = strcmp(w->device, "auto") ? w->device : "cpu";
-	struct evaluator_options o = { .target = target_find(device, !strcmp(device, "cpu") ? w->isa : NULL) };
+	const char *device = strcmp(w->device, "auto") ? w->device : NULL;
+	struct evaluator_options o = { .target = target_find(device, w->isa) };
 	const char *obstacle = target_obstacle(o.target);
 	const char *rule;
 

@@ -56,7 +56,8 @@ static inline unsigned target_lanes(const struct target *t, enum precision p)
 extern const struct target target_ref;  /* the only one of the reference backend */
 extern const struct target target_null; /* the only one of the null backend */
 
-/* The target of a device with this kernel set ("auto" or NULL: the best that this machine runs); NULL: there is none. */
+/* The target of a device (NULL: the cpu) with this kernel set ("auto" or NULL: the best that this machine runs; of a
+ * device that has one alone, that); NULL: there is none. */
 const struct target *target_find(const char *device, const char *kernels);
 /* t, or where it is NULL the best of the cpu backend that runs here. */
 const struct target *target_or_best(const struct target *t);

@@ -19,7 +19,7 @@ const struct backend *backend_of(const struct target *t) { return t->backend; }
 
 const struct target *target_or_best(const struct target *t)
 {
-	return t ? t : target_find("cpu", NULL);
+	return t ? t : target_find(NULL, NULL);
 }
 
 const struct target *target_of(const char *device, unsigned k)
@@ -41,6 +41,10 @@ const struct target *target_find(const char *device, const char *kernels)
 	const struct target *found = NULL, *t;
 	bool any = !kernels || !strcmp(kernels, "auto");
 
+	if (!device)
+		device = backend_cpu.name;
+	if (!target_of(device, 1))
+		return target_of(device, 0);
 	for (unsigned k = 0; (t = target_of(device, k)); k++)
 		if (any ? !target_obstacle(t) : !strcmp(t->kernels, kernels))
 			found = t;

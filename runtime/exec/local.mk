@@ -51,7 +51,6 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_pair.c \
 	runtime/exec/statevector/plan/plan_place.c \
 	runtime/exec/statevector/plan/plan_print.c \
-	runtime/exec/statevector/plan/plan_roofline.c \
 	runtime/exec/statevector/plan/plan_search.c \
 	runtime/exec/statevector/plan/plan_split.c \
 	runtime/exec/statevector/plan/plan_stage.c \

@@ -134,10 +134,9 @@ double plan_effort(const struct plan *pl, bool gradient);
 double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
-/* Seconds that the limits allow at best for a batch: the sum over the stages of the larger of their visits of blocks
- * and, where the state is beyond the caches of the threads, of streaming it and of writing what it has not read; a visit of a block takes the larger of
- * its arithmetic and, where the block is beyond L1, of moving it at the rate of L2.  Units are one thread's where the
- * shape says so.  Encoding, readouts, matrices and sums are for nothing.  Not for ref. */
+/* Seconds that the limits allow at best for a batch: the time of plan_seconds with kernels that reach the limits, streams
+ * that go on while blocks are computed, blocks in L1 that are moved for nothing, and passes that begin at once.  Units are
+ * one thread's where the shape says so.  Encoding, matrices and readouts in passes of their own are for nothing.  Not for ref. */
 double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l);
 
 #endif

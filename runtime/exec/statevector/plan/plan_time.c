@@ -10,26 +10,59 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include "runtime/exec/statevector/plan/plan_work.h"
 
-/* Shares of the limits that the kernels reach: dense matrices inside a block, and streams that wait for rows. */
-static const double KERNEL_SHARE = 0.6, MEMORY_SHARE = 0.7, NONTEMPORAL_SHARE = 0.8;
-static const double PASS_SECONDS = 5e-5;     /* of all threads over one state: they meet, and its first blocks are far */
+/* Shares of the limits that kernels reach: dense matrices inside a block, streams that wait for rows, and non-temporal
+ * stores.  pass_seconds: of all threads over one state, which meet, and its first blocks are far.  ideal: blocks in L1
+ * are moved for nothing, and streams go on while the rest is computed. */
+struct speeds {
+	double kernel, memory, nontemporal, pass_seconds;
+	bool ideal;
+};
+static const struct speeds USUAL = { 0.6, 0.7, 0.8, 5e-5, false }, IDEAL = { 1, 1, 1, 0, true };
 /* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
  * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
 static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, TERM_FLOPS = 3, NEAR_FLOPS = 14, NEAR_TERM_FLOPS = 0.3;
 static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays near */
 
-struct clock { const struct plan *pl; const struct plan_limits *l; double amplitude; /* bytes */ };
+enum { L1_BYTES = 32 << 10 }; /* where the machine does not tell */
+
+struct clock {
+	const struct plan *pl;
+	const struct plan_limits *l;
+	const struct speeds *speeds;
+	double amplitude; /* bytes */
+	double block;     /* bytes of what is visited again and again */
+	double l1_bytes;  /* a block of that size is moved for nothing */
+};
+
+static struct clock clock_of(const struct plan *pl, const struct plan_limits *l, bool ideal)
+{
+	uint64_t l1 = ideal ? cpus_cache(1, NULL) : 0;
+
+	return (struct clock){ .pl = pl,
+		.l = l,
+		.speeds = ideal ? &IDEAL : &USUAL,
+		.amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8,
+		.l1_bytes = !ideal ? 0
+			: l1       ? (double)l1
+				   : L1_BYTES };
+}
 
 /* Seconds of `flops` operations on each of n amplitudes. */
 static double arithmetic(const struct clock *t, double n, double flops)
 {
-	return n * flops / (KERNEL_SHARE * (t->pl->precision == PRECISION_DOUBLE ? t->l->double_gflop_s : t->l->single_gflop_s)) * 1e-9;
+	return n * flops
+		/ (t->speeds->kernel
+			* (t->pl->precision == PRECISION_DOUBLE ? t->l->double_gflop_s
+								: t->l->single_gflop_s))
+		* 1e-9;
 }
 
 /* The same where each amplitude is read and written inside a block. */
 static double visit(const struct clock *t, double n, double flops)
 {
-	return fmax(arithmetic(t, n, flops), n * 2 * t->amplitude / (t->l->l2_gb_s * t->l->nthread) * 1e-9);
+	double bytes = t->block <= t->l1_bytes ? 0 : n * 2 * t->amplitude;
+
+	return fmax(arithmetic(t, n, flops), bytes / (t->l->l2_gb_s * t->l->nthread) * 1e-9);
 }
 
 /* Seconds of bytes that go between a state and its blocks. */
@@ -37,7 +70,18 @@ static double stream(const struct clock *t, uint32_t nbit, double bytes)
 {
 	bool near = ldexp(t->amplitude, (int)nbit) <= NEAR_BYTES * (t->pl->shape == SHAPE_SHARED ? t->l->nthread : 1);
 
-	return bytes / (near ? t->l->l2_gb_s * t->l->nthread : MEMORY_SHARE * t->l->stream_gb_s) * 1e-9;
+	return bytes / (near ? t->l->l2_gb_s * t->l->nthread : t->speeds->memory * t->l->stream_gb_s)
+		* 1e-9;
+}
+
+static double nontemporal_stores(const struct clock *t, double bytes)
+{
+	return bytes / (t->speeds->nontemporal * t->l->write_gb_s) * 1e-9;
+}
+
+static bool is_fused(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s)
+{
+	return s == &c->stage[c->nstage - 1] && plan_fuses_last(t->pl, c);
 }
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
@@ -115,13 +159,20 @@ static double terms(const struct plan_circuit *c)
 	return n;
 }
 
+/* Seconds of one pass over a stage's blocks: inside them, of streams that go on meanwhile, and of those that do not. */
+struct pass {
+	double inside, meanwhile, after;
+};
+
 /* live: bits that steps before have made nonzero; those of the stage are added. */
-static double stage_forward(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t *live)
+static struct pass stage_forward(const struct clock *t, const struct plan_circuit *c,
+	const struct plan_stage *s, uint64_t *live)
 {
 	uint64_t local = local_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
 	unsigned waiting = 0;
-	double n, inside = 0, read, written;
-	bool shared = t->pl->shape == SHAPE_SHARED, nontemporal;
+	struct pass p = { 0 };
+	double n, read, written;
+	bool nontemporal;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
@@ -135,32 +186,36 @@ static double stage_forward(const struct clock *t, const struct plan_circuit *c,
 			own ? count(local & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
 
 		if (!at_the_end(t->pl, c, s, k)) {
-			inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes, own && !(own & before), &waiting);
+			p.inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes,
+				own && !(own & before), &waiting);
 			before |= own;
 		}
 	}
-	inside += waiting * visit(t, n, 3) + 2 * visit(t, nontemporal ? read : n, 0);
+	p.inside += waiting * visit(t, n, 3) + 2 * visit(t, nontemporal ? read : n, 0);
 	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
-		inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
-	if (shared)   /* threads without a block wait */
-		inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(local)));
+		p.inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
+	if (t->pl->shape == SHAPE_SHARED) /* threads without a block wait */
+		p.inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(local)));
 	written = t->amplitude * (n - read);
+	p.meanwhile = stream(t, c->nbit, 2 * t->amplitude * read);
 	if (nontemporal) /* stores go on while the rest is computed */
-		inside = fmax(inside,
-			stream(t, c->nbit, 2 * t->amplitude * read)
-				+ written / (NONTEMPORAL_SHARE * t->l->write_gb_s) * 1e-9);
-	else
-		inside = fmax(inside, stream(t, c->nbit, 2 * t->amplitude * read)) + stream(t, c->nbit, 2 * written);
-	return inside + (shared ? PASS_SECONDS : 0);
+		p.meanwhile += nontemporal_stores(t, written);
+	else if (t->speeds->ideal)
+		p.meanwhile += stream(t, c->nbit, written);
+	else /* a cache reads what it is to write */
+		p.after += stream(t, c->nbit, 2 * written);
+	return p;
 }
 
 /* live: bits that steps before have made nonzero. */
-static double stage_back(const struct clock *t, const struct plan_circuit *c, const struct plan_stage *s, uint64_t live)
+static struct pass stage_back(const struct clock *t, const struct plan_circuit *c,
+	const struct plan_stage *s, uint64_t live)
 {
 	uint64_t local = local_bits(s), left = plan_left(t->pl, c, s->first);
 	struct plan_visited v = plan_visit(t->pl, c, s);
-	double inside = 0, nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
-	bool undo = false, fused = s == &c->stage[c->nstage - 1] && plan_fuses_last(t->pl, c);
+	struct pass p = { 0 };
+	double nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
+	bool undo = false;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
@@ -168,18 +223,52 @@ static double stage_back(const struct clock *t, const struct plan_circuit *c, co
 			? count(local & ~(live | left | own | plan_looked(t->pl, &c->step[k])))
 			: 0;
 
-		inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
+		p.inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
 		live |= own;
 		undo |= c->step[k].undo;
 	}
 	if (!moved)
-		return 0;
-	inside += (fused ? 0 : 2 * visit(t, v.back, 0)) + (undo ? 2 * visit(t, v.kept, 0) : 0);
-	return fmax(inside,
-		       stream(t, c->nbit, t->amplitude * (moved - nontemporal))
-			       + t->amplitude * nontemporal / (NONTEMPORAL_SHARE * t->l->write_gb_s)
-				       * 1e-9)
-		+ (t->pl->shape == SHAPE_SHARED && !fused ? PASS_SECONDS : 0);
+		return (struct pass){ 0 };
+	p.inside += (is_fused(t, c, s) ? 0 : 2 * visit(t, v.back, 0))
+		+ (undo ? 2 * visit(t, v.kept, 0) : 0);
+	p.meanwhile = stream(t, c->nbit, t->amplitude * (moved - nontemporal))
+		+ nontemporal_stores(t, t->amplitude * nontemporal);
+	return p;
+}
+
+static double pass_seconds(const struct clock *t, const struct pass *p)
+{
+	double seconds = fmax(p->inside, p->meanwhile) + p->after;
+
+	return seconds > 0 && t->pl->shape == SHAPE_SHARED ? seconds + t->speeds->pass_seconds
+							   : seconds;
+}
+
+/* Both passes of a stage; live as for stage_forward.  A fused stage is one pass: of its backward pass counts what it adds. */
+static struct plan_seconds stage_seconds(const struct clock *whole, const struct plan_circuit *c,
+	const struct plan_stage *s, uint64_t *live)
+{
+	struct clock t = *whole;
+	uint64_t before = *live;
+	struct pass forward, back;
+	struct plan_seconds sum;
+
+	t.block = ldexp(t.amplitude, (int)count(local_bits(s) | plan_lanes_inside(t.pl, s)));
+	forward = stage_forward(&t, c, s, live);
+	t.block *= 2;
+	back = stage_back(&t, c, s, before);
+	sum.forward = pass_seconds(&t, &forward);
+	sum.back = pass_seconds(&t, &back);
+	if (!is_fused(&t, c, s))
+		return sum;
+	if (t.speeds->ideal) {
+		back.inside += forward.inside;
+		back.meanwhile += forward.meanwhile;
+		sum.back = pass_seconds(&t, &back) - sum.forward;
+	} else if (t.pl->shape == SHAPE_SHARED && sum.back > 0) {
+		sum.back -= t.speeds->pass_seconds;
+	}
+	return sum;
 }
 
 static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
@@ -239,28 +328,57 @@ void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, 
 	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
 }
 
-void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
-	struct plan_seconds *all)
+static void circuit_seconds(struct clock *t, const struct plan_circuit *c,
+	struct plan_seconds *stage, struct plan_seconds *all)
 {
-	struct clock t = { pl, l, pl->precision == PRECISION_DOUBLE ? 16 : 8 };
+	const struct plan *pl = t->pl;
 	double n = ldexp(1, (int)c->nbit);
 	uint64_t live = 0;
 
 	for (uint32_t k = 0; k < c->nstart; k++)
 		live |= plan_moved(pl, &c->step[k]);
 	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
-	if (pl->shape == SHAPE_SAMPLES)
-		*all = (struct plan_seconds){ all_forward(&t, c, n), all_back(&t, c, n) };
+	if (pl->shape == SHAPE_SAMPLES) {
+		t->block = n * t->amplitude * pl->width;
+		all->forward = all_forward(t, c, n);
+		t->block *= 2;
+		all->back = all_back(t, c, n);
+	}
 	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
-		uint64_t before = live;
-
-		stage[k].forward = stage_forward(&t, c, &c->stage[k], &live);
-		stage[k].back = stage_back(&t, c, &c->stage[k], before);
+		stage[k] = stage_seconds(t, c, &c->stage[k], &live);
 		all->forward += stage[k].forward;
 		all->back += stage[k].back;
 	}
+}
+
+void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l,
+	struct plan_seconds *stage, struct plan_seconds *all)
+{
+	struct clock t = clock_of(pl, l, false);
+
+	circuit_seconds(&t, c, stage, all);
 	if (!plan_has_tail(c))
-		stage[c->nstage] = outputs(&t, c, n);
+		stage[c->nstage] = outputs(&t, c, ldexp(1, (int)c->nbit));
 	all->forward += stage[c->nstage].forward;
 	all->back += stage[c->nstage].back;
+}
+
+double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l)
+{
+	struct clock t = clock_of(pl, l, true);
+	uint64_t nunit = (nsample + pl->width - 1) / pl->width;
+	double sample = 0;
+
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+		struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+
+		circuit_seconds(&t, c, stage, &all);
+		sample += all.forward + (gradient ? all.back : 0);
+		free(stage);
+	}
+	if (pl->shape == SHAPE_SHARED)
+		return sample * (double)nsample;
+	/* A unit is one thread's: threads that have none wait. */
+	return sample * pl->width * (double)((nunit + l->nthread - 1) / l->nthread * l->nthread);
 }

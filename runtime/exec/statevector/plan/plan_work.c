@@ -31,7 +31,8 @@ static double active_share(const struct matrix *m)
 	}
 }
 
-double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool on_zero)
+/* Floating-point operations an amplitude, of a step forward, where its qubits are |0> still (on_zero) or not. */
+static double step_flops(const struct plan *pl, const struct plan_step *s, bool on_zero)
 {
 	const struct matrix *m = pl->set.def[s->matrix];
 	double cost;
@@ -57,11 +58,12 @@ static double transition_cost(const struct plan *pl, const struct plan_step *s)
 		-(int)s->ncontrol);
 }
 
-double plan_back_flops(const struct plan *pl, const struct plan_step *s)
+/* Of its backward pass alone: psi and lambda undone, the reduced transition matrix; a tail makes lambda. */
+static double back_flops(const struct plan *pl, const struct plan_step *s)
 {
 	if (s->tail)
-		return plan_step_flops(pl, s, false);
-	return (s->undo ? 2 * plan_step_flops(pl, s, false) : 0)
+		return step_flops(pl, s, false);
+	return (s->undo ? 2 * step_flops(pl, s, false) : 0)
 		+ (s->transition ? transition_cost(pl, s) : 0);
 }
 
@@ -111,8 +113,8 @@ struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visi
 
 	n.along = (own & v->looked) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
 	n.on_zero = own && !n.along && !(own & v->live) && is_plain(pl, s);
-	n.forward_flops = plan_step_flops(pl, s, n.on_zero) * n.there;
-	n.back_flops = plan_back_flops(pl, s) * n.back;
+	n.forward_flops = step_flops(pl, s, n.on_zero) * n.there;
+	n.back_flops = back_flops(pl, s) * n.back;
 	v->live |= own;
 	if (s->op == STEP_UNITARY && !own && !(plan_looked(pl, s) & v->lanes)) {
 		v->waiting++;
@@ -154,12 +156,16 @@ static void add_stage(const struct plan *pl, const struct plan_circuit *c, const
 	sum->flops += plan_visit_rest(&v);
 }
 
-struct plan_visited_step plan_visit_whole(const struct plan *pl, const struct plan_circuit *c, const struct plan_step *s)
+/* A step of a state that is one block from the first step to the last. */
+static struct plan_visited_step visit_whole(const struct plan *pl, const struct plan_circuit *c,
+	const struct plan_step *s)
 {
 	double all = ldexp(1, (int)c->nbit);
 
-	return (struct plan_visited_step){ .there = all, .back = all, .forward_flops = plan_step_flops(pl, s, false) * all,
-		.back_flops = plan_back_flops(pl, s) * all };
+	return (struct plan_visited_step){ .there = all,
+		.back = all,
+		.forward_flops = step_flops(pl, s, false) * all,
+		.back_flops = back_flops(pl, s) * all };
 }
 
 /* The kept start costs nothing. */
@@ -168,7 +174,7 @@ static void add_circuit(const struct plan *pl, const struct plan_circuit *c, boo
 	for (uint32_t k = c->nstart_stage; k < c->nstage; k++)
 		add_stage(pl, c, &c->stage[k], gradient, sum);
 	for (uint32_t k = c->nstart; !c->nstage && k < c->nstep; k++) {
-		struct plan_visited_step n = plan_visit_whole(pl, c, &c->step[k]);
+		struct plan_visited_step n = visit_whole(pl, c, &c->step[k]);
 
 		add_step(pl, &c->step[k], &n, gradient, sum);
 	}
@@ -193,7 +199,7 @@ double plan_start_flops(const struct plan *pl)
 		for (uint32_t s = 0; s < c->nstart_stage; s++)
 			add_stage(pl, c, &c->stage[s], false, &sum);
 		for (uint32_t s = 0; !c->nstage && s < c->nstart; s++) {
-			struct plan_visited_step n = plan_visit_whole(pl, c, &c->step[s]);
+			struct plan_visited_step n = visit_whole(pl, c, &c->step[s]);
 
 			add_step(pl, &c->step[s], &n, false, &sum);
 		}

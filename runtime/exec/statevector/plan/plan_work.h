@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the steps and stages of a plan cost, counted: shared by what adds it up (plan_work.c) and what turns it
- * into the least time of a machine (plan_roofline.c). */
+ * What the steps and stages of a plan cost, counted: shared by what adds it up (plan_work.c) and what says
+ * how long it takes (plan_time.c). */
 #ifndef QCNN_PLAN_WORK_H
 #define QCNN_PLAN_WORK_H
 
 #include "runtime/exec/statevector/plan/plan.h"
-
-/* Floating-point operations an amplitude: of a step forward, where its qubits are |0> still (on_zero) or not, and of its
- * backward pass alone (psi and lambda undone, the reduced transition matrix; a tail makes lambda). */
-double plan_step_flops(const struct plan *pl, const struct plan_step *s, bool on_zero);
-double plan_back_flops(const struct plan *pl, const struct plan_step *s);
 
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
  * live: bits that steps before the stage have made nonzero; left: those that the backward pass finds nonzero besides; kept: amplitudes that
@@ -34,9 +29,8 @@ struct plan_visited_step {
 /* The stage's next step; they are requested in their order.  on_zero is what the kernels make of it where nothing hinders
  * them: one-qubit steps that share its visit and targets in the lanes do (cpu_ops.c), so that operations forward are not
  * counted too high. */
-struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s);
-/* A step of a state that is one block from the first step to the last. */
-struct plan_visited_step plan_visit_whole(const struct plan *pl, const struct plan_circuit *c, const struct plan_step *s);
+struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v,
+	const struct plan_step *s);
 /* Behind the last one: operations forward of steps that wait still. */
 double plan_visit_rest(const struct plan_visited *v);
 /* Amplitudes that the stage reads before its first step; `there` are written. */

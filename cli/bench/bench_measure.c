@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/base/maths.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/scheduler/pool_threads.h"
@@ -162,22 +163,30 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 	int code = 0;
 
 	for (uint64_t k = 0; !code && k < n; k++) {
-		evaluator_measure(b->ev, true);
+		recorder_start(PROFILE_PHASES, 0);
 		code = call(b, &call_of[k].seconds, e);
-		memcpy(call_of[k].parts, evaluator_parts(b->ev), sizeof call_of[k].parts);
+		recorder_phases(call_of[k].parts);
+		recorder_stop(NULL, NULL);
 		if (!code)
 			bench_passes_note(r, b->ev, b->bc->gradient);
 	}
 	qsort(call_of, n, sizeof *call_of, bench_by_size);
-	r->waiting = 0;
+	memset(r->parts, 0, sizeof r->parts);
 	for (uint64_t k = 0; k < half; k++)
-		r->waiting += call_of[k].seconds / (double)half;
-	for (unsigned p = PHASE_NONE + 1; p < PHASE_COUNT; p++) {
-		r->parts[p] = 0;
-		for (uint64_t k = 0; k < half; k++)
+		for (unsigned p = PHASE_NONE + 1; p < PHASE_COUNT; p++)
 			r->parts[p] += call_of[k].parts[p] / (double)half;
-		r->waiting -= r->parts[p];
-	}
+	r->parts[PHASE_WAIT] = 0;
+	for (uint64_t k = 0; k < half; k++)
+		r->parts[PHASE_WAIT] += call_of[k].seconds / (double)half;
+#define PHASE_CALL(id) r->parts[PHASE_WAIT] -= r->parts[PHASE_##id];
+#define PHASE_RUN(id)
+#define PROFILE_PHASE(id, name, of, text) PHASE_##of(id)
+#include "runtime/base/profile/phases.def"
+#undef PROFILE_PHASE
+#undef PHASE_RUN
+#undef PHASE_CALL
+	r->passes_seconds =
+		r->parts[PHASE_FORWARD] + r->parts[PHASE_BACKWARD] + r->parts[PHASE_COMBINE];
 	free(call_of);
 	return code;
 }
@@ -332,7 +341,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 	if (!code)
 		code = measure(&b, how->runs, out->first_seconds, e);
 	for (unsigned p = 0; p < PHASE_COUNT; p++)
-		out->parts[p] = out->waiting = NAN;
+		out->parts[p] = out->passes_seconds = NAN;
 	if (!code && how->parts)
 		code = measure_parts(&b, out, e);
 	if (!code) {

@@ -46,11 +46,18 @@ static const struct field {
 	FIELD(NULL, "reliable", FLAG, reliable),
 	FIELD(NULL, "doubt", TEXT, doubt),
 	FIELD(NULL, "measured", COUNT, measured),
-#define PROFILE_PHASE(id, name, text) FIELD("parts_seconds", name, REAL, parts[PHASE_##id]),
-#include "runtime/exec/profile_phases.def"
+#define PHASE_CALL(id, name) FIELD("parts_seconds", name, REAL, parts[PHASE_##id]),
+#define PHASE_RUN(id, name)
+#define PROFILE_PHASE(id, name, of, text) PHASE_##of(id, name)
+#include "runtime/base/profile/phases.def"
+	FIELD("parts_seconds", "wait", REAL, parts[PHASE_WAIT]),
+	/* Former names. */
+	FIELD("parts_seconds", "states", REAL, passes_seconds),
+	FIELD("parts_seconds", "slopes", REAL, parts[PHASE_LOSSES]),
+	FIELD("parts_seconds", "sums", REAL, parts[PHASE_SUMS]),
+	FIELD("parts_seconds", "waiting", REAL, parts[PHASE_WAIT]),
 #undef PROFILE_PHASE
-	FIELD("parts_seconds", "waiting", REAL, waiting),
-	FIELD("parts_seconds", "slopes", REAL, parts[PHASE_LOSSES]) /* former name */,
+#undef PHASE_CALL
 	FIELD(NULL, "compile_seconds", REAL, compile_seconds),
 	FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
 	FIELD(NULL, "first_seconds", REAL, first_seconds),
@@ -329,19 +336,26 @@ static void put_part(const char *name, double seconds, double all, const char *b
 
 static void put_parts(const struct bench_result *r, struct buf *out)
 {
-	double all = r->waiting;
+	const char *before = ": ";
+	double all = r->parts[PHASE_WAIT];
 	char text[BENCH_TEXT_MAX];
 
 	if (isnan(all))
 		return;
-	for (unsigned p = PHASE_NONE + 1; p < PHASE_COUNT; p++)
-		all += r->parts[p];
+#define PHASE_CALL(id, name) all += r->parts[PHASE_##id];
+#define PROFILE_PHASE(id, name, of, text) PHASE_##of(id, name)
+#include "runtime/base/profile/phases.def"
+#undef PHASE_CALL
 	bench_seconds_text(all, text);
 	buf_printf(out, "  parts of %s", text);
-#define PROFILE_PHASE(id, name, meaning) put_part(name, r->parts[PHASE_##id], all, PHASE_##id == 1 ? ": " : ", ", out);
-#include "runtime/exec/profile_phases.def"
+#define PHASE_CALL(id, name) \
+	put_part(name, r->parts[PHASE_##id], all, before, out); \
+	before = ", ";
+#include "runtime/base/profile/phases.def"
 #undef PROFILE_PHASE
-	put_part("waiting", r->waiting, all, ", ", out);
+#undef PHASE_RUN
+#undef PHASE_CALL
+	put_part("wait", r->parts[PHASE_WAIT], all, before, out);
 	buf_char(out, '\n');
 }
 

@@ -157,9 +157,13 @@ void section_optimisations(struct buf *out, const char *name)
 void section_parts(struct buf *out, const char *name)
 {
 	(void)name;
-#define PROFILE_PHASE(id, word, text) mdoc_item(out, word, text);
-#include "runtime/exec/profile_phases.def"
+#define PHASE_CALL(word, text) mdoc_item(out, word, text);
+#define PHASE_RUN(word, text)
+#define PROFILE_PHASE(id, word, of, text) PHASE_##of(word, text)
+#include "runtime/base/profile/phases.def"
 #undef PROFILE_PHASE
+#undef PHASE_RUN
+#undef PHASE_CALL
 }
 
 void section_generators(struct buf *out, const char *name)

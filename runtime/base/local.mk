@@ -31,6 +31,11 @@ libbase_a_SOURCES = \
 	runtime/base/maths.h \
 	runtime/base/numerical_version.h \
 	runtime/base/pool.h \
+	runtime/base/profile/phases.def \
+	runtime/base/profile/profile.c \
+	runtime/base/profile/profile.h \
+	runtime/base/profile/recorder.c \
+	runtime/base/profile/recorder.h \
 	runtime/base/rng.c \
 	runtime/base/rng.h \
 	runtime/base/shuffle.h \

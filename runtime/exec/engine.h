@@ -68,8 +68,8 @@ struct engine {
 	int (*open)(const struct engine_problem *p, void **state, struct err *e);
 	void (*close)(void *state);
 	void (*layout)(const void *state, struct engine_layout *out);
-	/* weight[nweight]: borrowed until the next call. Phases of the time it takes go to watch. */
-	void (*set_weights)(void *state, const double *weight, struct stopwatch *watch);
+	/* weight[nweight]: borrowed until the next call. */
+	void (*set_weights)(void *state, const double *weight);
 	/* Optional: may prepare look at the inputs of a batch of that many samples? */
 	bool (*reads)(const void *state, uint32_t nsample);
 	/* Is it taken for this batch? The batch's arrays are borrowed until the next call. */
@@ -86,13 +86,12 @@ struct engine {
 	/* The one parallel region: job->work on the workers. */
 	void (*run)(void *state, const struct unit_job *job);
 	/* readout[(samples of the unit, nreadout)]; NULL in two-phase execution. */
-	int (*forward)(void *state, unsigned worker, uint32_t unit, double *readout,
-		struct stopwatch *watch, struct err *e);
+	int (*forward)(void *state, unsigned worker, uint32_t unit, double *readout, struct err *e);
 	/* dreadout[(samples of the unit, nreadout)], the gradient with respect to the readouts of forward,
 	 * which was the worker's last call (NULL in two-phase execution). gradient[nweight]: the head's
 	 * part is filled, that of the circuit's weights is 0; it is used up. v[nvector] is filled. */
 	int (*backward)(void *state, unsigned worker, uint32_t unit, const double *dreadout,
-		double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e);
+		double *gradient, struct fixed *v, struct err *e);
 	/* sum[nvector], over all units, to gradient[nweight]: 0 for frozen weights. */
 	void (*finish)(void *state, const struct fixed *sum, double *gradient);
 
@@ -139,9 +138,10 @@ unsigned engine_optimisations(const struct evaluator_options *o);
 void engine_reasons(const struct engine_problem *p, const char *before, const char *after,
 	struct buf *out);
 
-/* Items 0 .. n-1 by all workers of an engine, in any order; the error of the first item that failed. */
+/* Items 0 .. n-1 by all workers of an engine, in any order; the error of the first item that failed. phase: of the time
+ * that fn does not mark (recorder.h). */
 typedef int (*engine_item_fn)(void *ctx, unsigned worker, uint32_t item, struct err *e);
 int engine_items(const struct engine *engine, void *state, uint32_t n, engine_item_fn fn, void *ctx,
-	struct err *e);
+	enum profile_phase phase, struct err *e);
 
 #endif

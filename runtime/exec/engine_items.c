@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Items of work, besides units, that all workers share. */
 #include "config.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/exec/engine.h"
 
 #include <pthread.h>
@@ -14,12 +15,13 @@ struct items {
 	pthread_mutex_t lock;
 	uint32_t first_bad; /* the earliest item that failed */
 	struct err e;       /* its error */
+	enum profile_phase phase;
+	struct recorder_region region;
 };
 
-static void claim_none(void *ctx, unsigned worker)
+static void enter(void *ctx, unsigned worker)
 {
-	(void)ctx;
-	(void)worker;
+	recorder_enter(&((struct items *)ctx)->region, worker);
 }
 
 static void work_items(void *ctx, unsigned worker)
@@ -29,8 +31,10 @@ static void work_items(void *ctx, unsigned worker)
 
 	while ((item = atomic_fetch_add(&p->next, 1)) < p->n) {
 		struct err e = { 0, "" };
+		int code = p->fn(p->ctx, worker, item, &e);
 
-		if (!p->fn(p->ctx, worker, item, &e))
+		recorder_mark(p->phase);
+		if (!code)
 			continue;
 		pthread_mutex_lock(&p->lock);
 		if (item < p->first_bad) {
@@ -42,14 +46,20 @@ static void work_items(void *ctx, unsigned worker)
 }
 
 int engine_items(const struct engine *engine, void *state, uint32_t n, engine_item_fn fn, void *ctx,
-	struct err *e)
+	enum profile_phase phase, struct err *e)
 {
-	struct items p = {
-		.fn = fn, .ctx = ctx, .n = n, .lock = PTHREAD_MUTEX_INITIALIZER, .first_bad = UINT32_MAX
-	};
-	struct unit_job job = { .ctx = &p, .nunit = n, .claim = claim_none, .work = work_items };
+	struct items p = { .fn = fn,
+		.ctx = ctx,
+		.n = n,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.first_bad = UINT32_MAX,
+		.phase = phase };
+	struct unit_job job = { .ctx = &p, .nunit = n, .claim = enter, .work = work_items };
 
+	recorder_mark(phase);
+	recorder_region_begin(&p.region);
 	engine->run(state, &job);
+	recorder_region_end(&p.region);
 	if (p.first_bad == UINT32_MAX)
 		return 0;
 	if (e)

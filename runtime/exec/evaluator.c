@@ -146,12 +146,11 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	for (uint32_t i = 0; i < ev->p->nweight; i++)
 		if (!isfinite(weight[i]))
 			return err_set(e, -ERR_NOT_FINITE, "weight %u is not finite", i);
-	stopwatch_phase(&ev->watch, PHASE_NONE);
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
 	ev->version = weights_version();
 	for (unsigned k = 0; k < ev->nengine; k++)
 		if (ev->engine[k].engine->set_weights)
-			ev->engine[k].engine->set_weights(ev->engine[k].state, ev->weight, &ev->watch);
+			ev->engine[k].engine->set_weights(ev->engine[k].state, ev->weight);
 	return 0;
 }
 
@@ -231,16 +230,6 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
 {
 	ev->on->engine->work(ev->on->state, flops, bytes);
-}
-
-void evaluator_measure(struct evaluator *ev, bool on)
-{
-	ev->watch = (struct stopwatch){ .on = on };
-}
-
-const double *evaluator_parts(const struct evaluator *ev)
-{
-	return ev->watch.seconds;
 }
 
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)

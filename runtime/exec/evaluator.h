@@ -9,9 +9,9 @@
 #define QCNN_EVALUATOR_H
 
 #include "runtime/base/pool.h"
+#include "runtime/base/profile/profile.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/exact_optimisation_use.h"
-#include "runtime/exec/profile_phases.h"
 #include "runtime/exec/target.h"
 #include "runtime/program/matrix.h"
 
@@ -175,12 +175,6 @@ void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
 
 /* (Without the exact optimisation light_cone.)  State vector of circuit c for one row of input: out[2^nwire]. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
-
-/* Measure the parts of the calls of evaluator_weights and evaluator_run from now on, from 0, or no more. */
-void evaluator_measure(struct evaluator *ev, bool on);
-/* Seconds of each part, [PHASE_COUNT]: those of several threads as the mean of the threads that took part, so that what is
- * missing from the time of the calls is waiting for each other, or for workers elsewhere. */
-const double *evaluator_parts(const struct evaluator *ev);
 
 /* Units done by each worker thread since evaluator_new (every thread's part). In
  * SHAPE_SHARED, blocks done by each thread. */

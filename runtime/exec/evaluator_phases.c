@@ -10,17 +10,17 @@ enum {
 	GROUP = 16
 }; /* samples whose readouts are made together, and whose head gradients are added */
 
-static int each(struct evaluator *ev, uint32_t n, engine_item_fn fn, struct err *e)
+static int each(struct evaluator *ev, uint32_t n, engine_item_fn fn, enum profile_phase phase,
+	struct err *e)
 {
-	return engine_items(ev->on->engine, ev->on->state, n, fn, ev, e);
+	return engine_items(ev->on->engine, ev->on->state, n, fn, ev, phase, e);
 }
 
 static int forward_item(void *ctx, unsigned worker, uint32_t unit, struct err *e)
 {
 	struct evaluator *ev = ctx;
 
-	return ev->on->engine->forward(ev->on->state, worker, unit, NULL, &ev->worker[worker].watch,
-		e);
+	return ev->on->engine->forward(ev->on->state, worker, unit, NULL, e);
 }
 
 /* ---- readouts of all samples ---- */
@@ -77,7 +77,7 @@ static int read_all(struct evaluator *ev, struct err *e)
 	memset(ev->head, 0, nbyte);
 	for (unsigned k = 0; k < ev->nworker; k++)
 		memset(ev->worker[k].head, 0, nbyte);
-	code = each(ev, (ev->batch.nsample + GROUP - 1) / GROUP, read_item, e);
+	code = each(ev, (ev->batch.nsample + GROUP - 1) / GROUP, read_item, PHASE_COMBINE, e);
 	for (unsigned k = 0; k < ev->nworker && !code; k++)
 		if (!fixed_add(ev->head, ev->worker[k].head, head_weights(ev)))
 			code = err_set(e, -ERR_NOT_FINITE, "the gradient of the head is too large");
@@ -101,8 +101,7 @@ static int backward_item(void *ctx, unsigned worker, uint32_t unit, struct err *
 
 	w->nunit++;
 	memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
-	code = ev->on->engine->backward(ev->on->state, worker, unit, NULL, w->gradient, w->unit,
-		&w->watch, e);
+	code = ev->on->engine->backward(ev->on->state, worker, unit, NULL, w->gradient, w->unit, e);
 	if (!code && !unit)
 		memcpy(w->unit + ev->layout.nvector - nhead, ev->head, nhead * sizeof *w->unit);
 	if (!code && !fixed_add(w->sum, w->unit, ev->layout.nvector))
@@ -115,11 +114,12 @@ static int run_backward(struct evaluator *ev, struct err *e)
 	size_t n = ev->layout.nvector;
 	int code = ev->on->engine->mix(ev->on->state, e);
 
+	recorder_mark(PHASE_COMBINE);
 	memset(ev->sum, 0, n * sizeof *ev->sum);
 	for (unsigned k = 0; k < ev->nworker; k++)
 		memset(ev->worker[k].sum, 0, n * sizeof *ev->sum);
 	if (!code)
-		code = each(ev, ev->units.nunit, backward_item, e);
+		code = each(ev, ev->units.nunit, backward_item, PHASE_BACKWARD, e);
 	for (unsigned k = 0; k < ev->nworker && !code; k++)
 		if (!fixed_add(ev->sum, ev->worker[k].sum, n))
 			code = too_large(e);
@@ -132,9 +132,10 @@ int evaluator_run_phases(struct evaluator *ev, struct err *e)
 	int code = x->engine->begin(x->state, e);
 
 	if (!code)
-		code = each(ev, ev->units.nunit, forward_item, e);
+		code = each(ev, ev->units.nunit, forward_item, PHASE_FORWARD, e);
 	if (!code)
 		code = x->engine->join(x->state, e);
+	recorder_mark(PHASE_COMBINE);
 	if (!code)
 		code = read_all(ev, e);
 	if (!code && ev->gradient)

@@ -123,5 +123,8 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 	code = pool->ops->begin(pool, &s, ev->units.nunit, ev->gradient ? ev->layout.nvector : 0, e);
 	if (!code)
 		code = pool->ops->end(pool, ev->sum, e);
-	return code ? code : outputs(ev, e);
+	recorder_mark(PHASE_WAIT);
+	code = code ? code : outputs(ev, e);
+	recorder_mark(PHASE_LOSSES);
+	return code;
 }

@@ -79,13 +79,12 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 
 	w->nunit++;
 	code = x->engine->forward(x->state, worker, unit,
-		ev->readout + (size_t)first * ev->p->nreadout, &w->watch, e);
+		ev->readout + (size_t)first * ev->p->nreadout, e);
 	if (!code)
 		code = finish_samples(ev, worker, first, count, e);
-	stopwatch_phase(&w->watch, PHASE_LOSSES);
+	recorder_mark(PHASE_LOSSES);
 	if (!code && ev->gradient)
-		code = x->engine->backward(x->state, worker, unit, w->dreadout, w->gradient, v,
-			&w->watch, e);
+		code = x->engine->backward(x->state, worker, unit, w->dreadout, w->gradient, v, e);
 	return code;
 }
 
@@ -94,10 +93,8 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 static void claim(void *ctx, unsigned worker)
 {
 	struct evaluator *ev = ctx;
-	struct stopwatch *watch = &ev->worker[worker].watch;
 
-	*watch = (struct stopwatch){ .on = ev->watch.on };
-	stopwatch_phase(watch, PHASE_NONE);
+	recorder_enter(&ev->region, worker);
 	ev->worker[worker].claimed = ev->pool->threads->pull(ev->pool, worker);
 }
 
@@ -117,23 +114,7 @@ static void work(void *ctx, unsigned worker)
 			pool->threads->abort(pool, &e);
 		else
 			pool->threads->push(pool, worker, unit, v);
-		stopwatch_phase(&ev->worker[worker].watch, PHASE_SUMS);
-	}
-}
-
-/* Workers that had a unit worked side by side. */
-static void add_watches(struct evaluator *ev)
-{
-	unsigned nworker = 0;
-
-	for (unsigned k = 0; k < ev->nworker; k++)
-		nworker += ev->worker[k].watch.on;
-	for (unsigned k = 0; k < ev->nworker; k++) {
-		struct stopwatch *w = &ev->worker[k].watch;
-
-		for (unsigned p = 0; w->on && p < PHASE_COUNT; p++)
-			ev->watch.seconds[p] += w->seconds[p] / nworker;
-		*w = (struct stopwatch){ 0 };
+		recorder_mark(PHASE_SUMS);
 	}
 }
 
@@ -150,12 +131,12 @@ static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 	if (code)
 		return code;
 	ev->pool = pool;
+	recorder_mark(PHASE_SUMS);
+	recorder_region_begin(&ev->region);
 	ev->on->engine->run(ev->on->state, &job);
-	if (ev->watch.on)
-		add_watches(ev);
-	stopwatch_phase(&ev->watch, PHASE_NONE);
+	recorder_region_end(&ev->region);
 	code = pool->ops->end(pool, ev->sum, e);
-	stopwatch_phase(&ev->watch, PHASE_SUMS);
+	recorder_mark(PHASE_SUMS);
 	return code;
 }
 
@@ -163,18 +144,15 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 {
 	int code;
 
-	stopwatch_phase(&ev->watch, PHASE_NONE);
 	use_batch(ev);
-	if (ev->units.two_phase) {
+	recorder_mark(PHASE_DATA);
+	if (ev->units.two_phase)
 		code = evaluator_run_phases(ev, e);
-		stopwatch_phase(&ev->watch, PHASE_STATES);
-	} else {
+	else
 		code = pool->threads ? run_here(ev, pool, e) : evaluator_run_far(ev, pool, e);
-		stopwatch_phase(&ev->watch, PHASE_NONE);
-	}
 	if (!code && ev->gradient && gradient)
 		code = evaluator_finish(ev, ev->sum, gradient, e);
-	stopwatch_phase(&ev->watch, PHASE_CHAIN);
+	recorder_mark(PHASE_CHAIN);
 	return code;
 }
 

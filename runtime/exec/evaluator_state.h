@@ -3,6 +3,7 @@
 #ifndef QCNN_EVALUATOR_STATE_H
 #define QCNN_EVALUATOR_STATE_H
 
+#include "runtime/base/profile/recorder.h"
 #include "runtime/exec/engine.h"
 
 /* An engine that is open. */
@@ -13,14 +14,13 @@ struct evaluator_engine {
 
 /* Of one worker; made once, so that a unit takes no memory. */
 struct evaluator_worker {
-	double *dreadout;       /* (width, nreadout) gradient with respect to the unit's readouts */
-	double *gradient;       /* (nweight) by the circuit's weights, then the head's */
-	struct fixed *unit;     /* (nvector) of the latest unit */
-	struct fixed *sum;      /* (nvector) of its units, in two-phase execution */
-	struct fixed *head;     /* (head's weights) sum, in two-phase execution */
-	int64_t claimed;        /* the first unit of this batch, or -1 */
-	uint64_t nunit;         /* done since the evaluator was made */
-	struct stopwatch watch; /* of this batch */
+	double *dreadout;   /* (width, nreadout) gradient with respect to the unit's readouts */
+	double *gradient;   /* (nweight) by the circuit's weights, then the head's */
+	struct fixed *unit; /* (nvector) of the latest unit */
+	struct fixed *sum;  /* (nvector) of its units, in two-phase execution */
+	struct fixed *head; /* (head's weights) sum, in two-phase execution */
+	int64_t claimed;    /* the first unit of this batch, or -1 */
+	uint64_t nunit;     /* done since the evaluator was made */
 };
 
 /* Batches of one size, one after the other: what they cost, and would without exact optimisations. */
@@ -58,7 +58,7 @@ struct evaluator {
 	struct pool *pool;
 	struct optimisation_use use; /* but for the batches that were seen last */
 	struct work_seen seen;
-	struct stopwatch watch; /* of the steps since evaluator_measure; what workers did, by their mean */
+	struct recorder_region region; /* of the units of a batch */
 };
 
 /* Weights of the head. */

@@ -29,8 +29,6 @@ libexec_a_SOURCES = \
 	runtime/exec/exact_optimisation_use.h \
 	runtime/exec/light_cones.c \
 	runtime/exec/light_cones.h \
-	runtime/exec/profile_phases.def \
-	runtime/exec/profile_phases.h \
 	runtime/exec/shots.c \
 	runtime/exec/shots.h \
 	runtime/exec/statevector/backend.c \

@@ -34,7 +34,7 @@ FNR == 1 { file++; for (i = 1; i <= NF; i++) at[$i] = i; next }
 file == 1 {
 	all = 0
 	for (name in at)
-		if (name ~ /^parts_seconds/ && name !~ /slopes/)
+		if (name ~ /^parts_seconds/ && name !~ /slopes|_forward|_backward|_combine|_reduce|_wait$/)
 			all += $at[name]
 	kernels[n] = 100 * $at["parts_seconds_states"] / all
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/profile/recorder.h"
 #include "runtime/exec/statevector/gradient_adjoint.h"
 #include "runtime/exec/statevector/state_memory.h"
 
@@ -341,8 +342,7 @@ static void basis_run(void *state, const struct unit_job *job)
 
 /* ---- forward ---- */
 
-static int basis_forward(void *state, unsigned worker, uint32_t unit, double *readout,
-	struct stopwatch *watch, struct err *e)
+static int basis_forward(void *state, unsigned worker, uint32_t unit, double *readout, struct err *e)
 {
 	struct basis *k = state;
 	struct statevector *sv = k->sv;
@@ -350,7 +350,8 @@ static int basis_forward(void *state, unsigned worker, uint32_t unit, double *re
 	uint32_t first, count = unit_samples(sv, unit, &first);
 	int code = unit_fill(sv, w, first, count, e);
 
-	(void)readout, (void)watch;
+	(void)readout;
+	recorder_mark(PHASE_ENCODING);
 	w->input.whole = true;
 	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++) {
 		sv->backend->forward(sv->state, worker, c, &w->input, true, w->readout[c]);
@@ -388,7 +389,7 @@ static int basis_mix(void *state, struct err *e) { return rank_mix(state, e); }
 /* ---- the backward pass ---- */
 
 static int basis_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
-	double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e)
+	double *gradient, struct fixed *v, struct err *e)
 {
 	struct basis *k = state;
 	struct statevector *sv = k->sv;
@@ -396,7 +397,8 @@ static int basis_backward(void *state, unsigned worker, uint32_t unit, const dou
 	uint32_t first, count = unit_samples(sv, unit, &first);
 	int code = unit_fill(sv, w, first, count, e);
 
-	(void)dreadout, (void)watch;
+	(void)dreadout;
+	recorder_mark(PHASE_ENCODING);
 	if (code)
 		return code;
 	w->gradient = gradient;

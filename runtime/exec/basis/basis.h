@@ -86,7 +86,7 @@ int rank_prove(struct basis *k, struct err *e);
 /* Items 0 .. n-1 by all workers: fn gets k. */
 static inline int basis_items(struct basis *k, uint32_t n, engine_item_fn fn, void *ctx, struct err *e)
 {
-	return engine_items(&engine_statevector, k->sv, n, fn, ctx, e);
+	return engine_items(&engine_statevector, k->sv, n, fn, ctx, PHASE_COMBINE, e);
 }
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "runtime/base/profile/recorder.h"
+
 static size_t entries(const struct statevector *sv, uint32_t m)
 {
 	return sv->pl->set.offset[m + 1] - sv->pl->set.offset[m];
@@ -34,17 +36,16 @@ void adjoint_clear(const struct statevector *sv, struct scratch *w)
 		clear_marked(sv, sv->transition_sample, w->anti_hermitian_sample[s]);
 }
 
-void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
-	struct stopwatch *watch)
+void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker)
 {
 	adjoint_clear(sv, w);
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
 		sv->backend->backward(sv->state, worker, c, &w->input, w->dreadout[c],
 			w->anti_hermitian_shared, w->anti_hermitian_sample);
-	stopwatch_phase(watch, PHASE_STATES);
+	recorder_mark(PHASE_BACKWARD);
 	for (uint32_t s = 0; s < count && sv->direct; s++)
 		reverse_sample(sv, w, s);
-	stopwatch_phase(watch, PHASE_CHAIN);
+	recorder_mark(PHASE_CHAIN);
 }
 
 int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32_t first,

@@ -11,8 +11,7 @@
 
 /* Backward sweeps of a unit whose forward and readout gradients are done; w->anti_hermitian_shared and
  * w->gradient get what lay_out lists. */
-void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
-	struct stopwatch *watch);
+void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
 
 /* Reduced transition matrices of the scratch that are added to: 0. */
 void adjoint_clear(const struct statevector *sv, struct scratch *w);

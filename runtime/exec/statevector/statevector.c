@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/profile/recorder.h"
 #include "runtime/exec/statevector/gradient_adjoint.h"
 #include "runtime/exec/statevector/gradient_shift.h"
 
@@ -176,7 +177,7 @@ void statevector_layout(const void *state, struct engine_layout *out)
 		.precision = sv->pl->precision };
 }
 
-static void statevector_set_weights(void *state, const double *weight, struct stopwatch *watch)
+static void statevector_set_weights(void *state, const double *weight)
 {
 	struct statevector *sv = state;
 
@@ -188,10 +189,10 @@ static void statevector_set_weights(void *state, const double *weight, struct st
 		sv->backend->matrices(sv->state, sv->u);
 	scratch_weights(sv);
 	sv->weighted = true;
-	stopwatch_phase(watch, PHASE_MATRICES);
+	recorder_mark(PHASE_MATRICES);
 	if (sv->o.start_again && sv->state && sv->backend->start)
 		sv->backend->start(sv->state);
-	stopwatch_phase(watch, PHASE_STATES);
+	recorder_mark(PHASE_FORWARD);
 }
 
 /* ---- a batch ---- */
@@ -289,7 +290,7 @@ static void collect_readouts(const struct statevector *sv, const struct scratch 
 }
 
 static int statevector_forward(void *state, unsigned worker, uint32_t unit, double *readout,
-	struct stopwatch *watch, struct err *e)
+	struct err *e)
 {
 	struct statevector *sv = state;
 	struct scratch *w = &sv->scratch[worker];
@@ -298,12 +299,12 @@ static int statevector_forward(void *state, unsigned worker, uint32_t unit, doub
 	int code = unit_fill(sv, w, w->first, count, e);
 
 	w->variant = 0;
-	stopwatch_phase(watch, PHASE_ENCODING);
+	recorder_mark(PHASE_ENCODING);
 	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
 		unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
 	if (!code)
 		collect_readouts(sv, w, count, readout);
-	stopwatch_phase(watch, PHASE_STATES);
+	recorder_mark(PHASE_FORWARD);
 	return code;
 }
 
@@ -324,7 +325,7 @@ static void spread_gradient(const struct statevector *sv, struct scratch *w, uin
 }
 
 static int statevector_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
-	double *gradient, struct fixed *v, struct stopwatch *watch, struct err *e)
+	double *gradient, struct fixed *v, struct err *e)
 {
 	struct statevector *sv = state;
 	struct scratch *w = &sv->scratch[worker];
@@ -334,14 +335,14 @@ static int statevector_backward(void *state, unsigned worker, uint32_t unit, con
 	w->gradient = gradient;
 	spread_gradient(sv, w, count, dreadout);
 	if (sv->o.gradient == GRADIENT_ADJOINT)
-		adjoint_unit(sv, w, count, worker, watch);
+		adjoint_unit(sv, w, count, worker);
 	else if (sv->o.gradient == GRADIENT_SHIFT)
 		code = shift_unit(sv, w, count, worker, e);
 	else
 		difference_unit(sv, w, count, worker);
-	stopwatch_phase(watch, PHASE_STATES);
+	recorder_mark(PHASE_BACKWARD);
 	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
-	stopwatch_phase(watch, PHASE_SUMS);
+	recorder_mark(PHASE_SUMS);
 	return code;
 }
 

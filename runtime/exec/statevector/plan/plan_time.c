@@ -5,6 +5,7 @@
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"

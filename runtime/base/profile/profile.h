@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A profile: where the time of some steps went, in every process that took part. Plain data that the recorder
+ * (recorder.h) fills, profile_json.c writes and reads, and that tables, traces and pages are made of.
+ *
+ * Times of events are nanoseconds since the profile began, by the coordinator's clock once profile_merge has aligned
+ * them; durations are nanoseconds. All arrays and strings lie in the profile's arena. */
+#ifndef QCNN_PROFILE_H
+#define QCNN_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/buf.h"
+#include "runtime/base/err.h"
+
+enum profile_phase {
+	PHASE_NONE = 0, /* not attributed */
+#define PROFILE_PHASE(id, name, of, text) PHASE_##id,
+#include "runtime/base/profile/phases.def"
+#undef PROFILE_PHASE
+	PHASE_COUNT
+};
+
+/* How much is recorded: each level includes those before it. */
+enum profile_level {
+	PROFILE_OFF = 0,
+	PROFILE_PHASES,   /* phases, stages of shared states, messages */
+	PROFILE_LAYERS,   /* time of each layer of the model */
+	PROFILE_MATRICES, /* time of each step of the plan */
+	PROFILE_LEVELS
+};
+
+/* What an event is. `id` of an event means: */
+enum profile_kind {
+	EVENT_PHASE = 0, /* id: enum profile_phase */
+	EVENT_STEP,      /* an update of the weights, or a call: its number */
+	EVENT_FORWARD,   /* a stage of a shared state, or a whole circuit: circuit << 16 | stage */
+	EVENT_BACKWARD,  /* the same */
+	EVENT_SEND, /* a message: its number; the receiver's EVENT_RECEIVE has the same id and the other rank */
+	EVENT_RECEIVE,
+	EVENT_KINDS
+};
+
+struct profile_event {
+	int64_t begin, end;
+	uint32_t id;
+	uint8_t kind;
+	uint16_t peer; /* of messages: rank of the other process */
+};
+
+/* A thread: its time by phase. Of the thread that coordinates the process ("main"), phases are shares of the wall time: those
+ * of the threads that work side by side count by their mean, and what is missing is PHASE_WAIT. */
+struct profile_thread {
+	const char *name;                             /* "main", "thread 1" */
+	uint64_t ns[PHASE_COUNT], count[PHASE_COUNT]; /* its own, and how often */
+	uint32_t nevent;
+	const struct profile_event *event; /* by their ends */
+	uint64_t dropped;                  /* events beyond the limit of memory */
+};
+
+/* What a hardware counter has counted in all threads of a process. */
+struct profile_counter {
+	const char *name; /* "cycles", "instructions", "cache_misses", "memory_bytes" */
+	double value;
+};
+
+/* Memory that a process held at most while the profile was taken. */
+struct profile_memory {
+	const char *name; /* "states", "gradients", "buffers", "program", "resident" */
+	uint64_t bytes;
+};
+
+struct profile_process {
+	const char *host, *role; /* role: "coordinator", "worker" */
+	uint32_t rank, pid;      /* rank: 0 the coordinator, workers from 1 on */
+	int64_t offset,
+		uncertainty; /* of its clock against the coordinator's: its time - offset = the coordinator's */
+	int64_t begin, end;            /* when it was recorded: a worker may join late or be lost */
+	bool lost;                     /* it was lost: what is here is what had come */
+	uint64_t wall_ns[PHASE_COUNT]; /* shares of the wall time, PHASE_NONE: of no phase; sum: end - begin */
+	uint64_t busy_ns;              /* mean of its threads: not waiting */
+	uint64_t units, bytes_sent, bytes_received, messages;
+	uint64_t moved_events; /* events moved by profile_merge so that no message is received before it is sent */
+	uint32_t nthread;
+	const struct profile_thread *thread;
+	uint32_t nitem;
+	const uint64_t *item_ns[2]; /* forward, backward: of profile.item, all threads together */
+	uint32_t ncounter;
+	const struct profile_counter *counter;
+	const char *no_counters; /* why there are none, as a sentence; or NULL */
+	uint32_t nmemory;
+	const struct profile_memory *memory;
+};
+
+/* What time is spent on, of the plan: numbers are of one sample. */
+enum profile_item_kind {
+	ITEM_STEP = 0, /* a step of the plan: one matrix, or several that were merged */
+	ITEM_TRANSFER, /* blocks of a stage from and to the state */
+	ITEM_READOUTS, /* expectations and probabilities; backward: what the backward pass begins with */
+	ITEM_KINDS
+};
+struct profile_item {
+	uint8_t kind;
+	uint32_t circuit, stage, step; /* stage UINT32_MAX: states of one block, without stages */
+	const char *matrix;            /* name of the block or gate in the model; or NULL */
+	const char *family; /* "dense 1", "dense 2", "diagonal 2", "permutation 2", "prepare" */
+	uint32_t layer;     /* number in profile.layer, UINT32_MAX: outside of layers */
+	uint32_t line;      /* in the model, from 1 on; 0: unknown */
+	double flops[2], bytes[2]; /* forward, backward */
+};
+struct profile_stage {
+	uint32_t circuit, stage;
+	double flops[2], bytes[2], expected_ns[2]; /* of one sample; by the plan, with all threads */
+	bool fused; /* its backward pass is part of its forward pass */
+};
+struct profile_layer {
+	const char *path; /* "conv[0]" */
+	uint32_t line;    /* where it begins in the model; 0: unknown */
+};
+
+/* Rates of the machine, all threads together; 0: not measured. */
+struct profile_limits {
+	double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s;
+};
+
+/* What helps, most first. */
+struct profile_advice {
+	const char *code; /* "batch_size", "threads", "batch_rank", "precision", "fewer_workers", "slow_host", "data", ... */
+	const char *text; /* what limits, what to do: a sentence or two */
+	double gain;      /* estimated: time now / time then */
+};
+
+struct profile {
+	struct arena arena;
+	const char *version, *command, *model; /* of qcnn; what ran; file of the model */
+	const char *engine, *target, *precision, *shape;
+	int level;               /* enum profile_level */
+	double began;            /* seconds since 1970 */
+	int64_t ns;              /* wall time */
+	uint64_t steps, samples; /* updates or calls, and samples that were evaluated, in it */
+	uint32_t nthread;        /* of a process */
+	uint32_t batch_size;
+	bool gradient;
+	struct profile_limits limits;
+	uint32_t nlayer;
+	const struct profile_layer *layer;
+	uint32_t nstage;
+	const struct profile_stage *stage;
+	uint32_t nitem;
+	const struct profile_item *item;
+	uint32_t nprocess;
+	struct profile_process *process; /* the coordinator first */
+	uint32_t nadvice;
+	const struct profile_advice *advice;
+};
+
+struct profile *profile_new(void);
+void profile_free(struct profile *p);
+
+const char *profile_phase_name(enum profile_phase phase);
+const char *profile_phase_text(enum profile_phase phase);
+/* -1: there is none of that name. */
+int profile_phase_find(const char *name);
+
+/* The whole profile as one JSON object (events included), and back: -ERR_DATA with a sentence where the text is not one. */
+void profile_write_json(const struct profile *p, struct buf *out);
+int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Each thread has a record that only it writes. A mark raises the record's `busy` first and then looks whether recording
+ * is on; recorder_stop turns recording off first and then waits until no record is busy. */
+#include "config.h"
+#include "runtime/base/profile/recorder.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHUNK_EVENTS = 4096, NAME_MAX_BYTES = 24 };
+
+struct chunk {
+	struct chunk *next;
+	uint32_t n;
+	struct profile_event event[CHUNK_EVENTS];
+};
+
+struct record {
+	struct record *next;
+	atomic_bool busy, dead; /* dead: its thread has ended */
+	unsigned capture;       /* of which it is the record */
+	char name[NAME_MAX_BYTES];
+	int64_t last;
+	bool inside; /* a region */
+	enum profile_phase as;
+	uint64_t alone[PHASE_COUNT], side[PHASE_COUNT],
+		count[PHASE_COUNT]; /* outside of regions, inside */
+	uint64_t region_ns,
+		thread_ns; /* of the regions that it began: wall time, and of all their threads */
+	struct chunk *first, *newest;
+	uint64_t dropped;
+	uint32_t nitem;
+	_Atomic uint64_t *item;
+};
+
+atomic_int recorder_level;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct record *records;
+static atomic_uint capture;
+static atomic_llong quota; /* bytes of events that may still be taken */
+static int64_t began;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local struct record *own;
+
+int64_t recorder_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void thread_ended(void *record) { atomic_store(&((struct record *)record)->dead, true); }
+static void make_key(void) { pthread_key_create(&key, thread_ended); }
+
+static struct record *new_record(void)
+{
+	struct record *r = mem_alloc(1, sizeof *r);
+
+	pthread_once(&once, make_key);
+	pthread_setspecific(key, r);
+	pthread_mutex_lock(&lock);
+	r->next = records;
+	records = r;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static void release(struct record *r)
+{
+	for (struct chunk *c = r->first, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(r->item);
+	r->first = r->newest = NULL;
+	r->item = NULL;
+	r->nitem = 0;
+}
+
+/* The calling thread's record, busy; NULL: recording is off. */
+static struct record *open_record(void)
+{
+	struct record *r = own ? own : (own = new_record());
+	unsigned now;
+
+	atomic_store(&r->busy, true);
+	if (atomic_load(&recorder_level) == PROFILE_OFF) {
+		atomic_store(&r->busy, false);
+		return NULL;
+	}
+	now = atomic_load_explicit(&capture, memory_order_relaxed);
+	if (r->capture != now) {
+		release(r);
+		r->capture = now;
+		r->last = 0;
+		r->inside = false;
+		r->as = PHASE_NONE;
+		memset(r->alone, 0, sizeof r->alone);
+		memset(r->side, 0, sizeof r->side);
+		memset(r->count, 0, sizeof r->count);
+		r->region_ns = r->thread_ns = r->dropped = 0;
+	}
+	return r;
+}
+
+static void close_record(struct record *r)
+{
+	atomic_store_explicit(&r->busy, false, memory_order_release);
+}
+
+static void add_event(struct record *r, const struct profile_event *e)
+{
+	struct chunk *c = r->newest;
+
+	if (!c || c->n == CHUNK_EVENTS) {
+		if (atomic_fetch_sub(&quota, (long long)sizeof *c) < (long long)sizeof *c
+			|| !(c = mem_try(1, sizeof *c))) {
+			atomic_fetch_add(&quota, (long long)sizeof *c);
+			r->dropped++;
+			return;
+		}
+		*(r->newest ? &r->newest->next : &r->first) = c;
+		r->newest = c;
+	}
+	c->event[c->n++] = *e;
+}
+
+void recorder_mark_on(enum profile_phase phase)
+{
+	struct record *r = open_record();
+	int64_t now;
+
+	if (!r)
+		return;
+	now = recorder_clock();
+	if (r->last && phase) {
+		enum profile_phase to = r->as ? r->as : phase;
+
+		(r->inside ? r->side : r->alone)[to] += (uint64_t)(now - r->last);
+		r->count[to]++;
+		add_event(r, &(struct profile_event){ r->last, now, phase, EVENT_PHASE, 0 });
+	}
+	r->last = now;
+	close_record(r);
+}
+
+void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin)
+{
+	struct record *r = open_record();
+
+	if (!r)
+		return;
+	add_event(r, &(struct profile_event){ begin, recorder_clock(), id, (uint8_t)kind, peer });
+	close_record(r);
+}
+
+enum profile_phase recorder_as_on(enum profile_phase phase)
+{
+	struct record *r = open_record();
+	enum profile_phase before;
+
+	if (!r)
+		return PHASE_NONE;
+	before = r->as;
+	r->as = phase;
+	close_record(r);
+	return before;
+}
+
+void recorder_region_begin(struct recorder_region *g)
+{
+	struct record *r = recorder_on() ? open_record() : NULL;
+
+	g->began = 0;
+	if (!r)
+		return;
+	g->as = r->as;
+	atomic_store(&g->nthread, 0);
+	g->began = recorder_clock();
+	if (r->last)
+		r->alone[PHASE_NONE] += (uint64_t)(g->began - r->last);
+	close_record(r);
+}
+
+void recorder_enter(struct recorder_region *g, unsigned worker)
+{
+	struct record *r = g->began && recorder_on() ? open_record() : NULL;
+
+	if (!r)
+		return;
+	atomic_fetch_add(&g->nthread, 1);
+	r->inside = true;
+	r->as = g->as;
+	r->last = recorder_clock();
+	if (worker)
+		snprintf(r->name, sizeof r->name, "thread %u", worker);
+	close_record(r);
+}
+
+void recorder_region_end(struct recorder_region *g)
+{
+	struct record *r = g->began && recorder_on() ? open_record() : NULL;
+
+	if (!r)
+		return;
+	r->inside = false;
+	r->last = recorder_clock();
+	r->region_ns += (uint64_t)(r->last - g->began);
+	r->thread_ns += (uint64_t)(r->last - g->began) * atomic_load(&g->nthread);
+	close_record(r);
+}
+
+_Atomic uint64_t *recorder_items(uint32_t n)
+{
+	struct record *r;
+
+	if (atomic_load_explicit(&recorder_level, memory_order_relaxed) < PROFILE_LAYERS
+		|| !(r = open_record()))
+		return NULL;
+	if (r->nitem < n) {
+		free(r->item);
+		r->item = mem_alloc((size_t)2 * n, sizeof *r->item);
+		r->nitem = n;
+	}
+	close_record(r);
+	return r->item;
+}
+
+void recorder_start(enum profile_level level, uint64_t bytes_max)
+{
+	pthread_mutex_lock(&lock);
+	atomic_fetch_add(&capture, 1);
+	atomic_store(&quota, (long long)bytes_max);
+	began = recorder_clock();
+	pthread_mutex_unlock(&lock);
+	atomic_store(&recorder_level, (int)level);
+	recorder_mark(PHASE_NONE);
+}
+
+/* ---- what was recorded ---- */
+
+static bool is_of_capture(const struct record *r) { return r->capture == atomic_load(&capture); }
+
+/* Seconds of the threads that coordinate, and of regions by the mean of their threads; never more than the wall time. */
+static void wall_shares(double wall, double ns[PHASE_COUNT])
+{
+	double side[PHASE_COUNT] = { 0 }, region = 0, threads = 0, sum = 0, inside = 0;
+
+	memset(ns, 0, PHASE_COUNT * sizeof *ns);
+	for (const struct record *r = records; r; r = r->next) {
+		if (!is_of_capture(r))
+			continue;
+		region += (double)r->region_ns;
+		threads += (double)r->thread_ns;
+		for (unsigned p = 1; p < PHASE_COUNT; p++) {
+			ns[p] += (double)r->alone[p];
+			side[p] += (double)r->side[p];
+		}
+	}
+	for (unsigned p = 1; p < PHASE_COUNT && threads > 0; p++) {
+		ns[p] += side[p] * region / threads;
+		inside += side[p] * region / threads;
+	}
+	if (region > inside)
+		ns[PHASE_WAIT] += region - inside;
+	for (unsigned p = 1; p < PHASE_COUNT; p++)
+		sum += ns[p];
+	for (unsigned p = 1; p < PHASE_COUNT && sum > wall; p++)
+		ns[p] *= wall / sum;
+	ns[PHASE_NONE] = sum < wall ? wall - sum : 0;
+}
+
+void recorder_phases(double seconds[PHASE_COUNT])
+{
+	pthread_mutex_lock(&lock);
+	wall_shares((double)(recorder_clock() - began), seconds);
+	pthread_mutex_unlock(&lock);
+	for (unsigned p = 0; p < PHASE_COUNT; p++)
+		seconds[p] *= 1e-9;
+}
+
+static void copy_thread(struct profile *p, const struct record *r, unsigned number,
+	struct profile_thread *t)
+{
+	struct profile_event *event;
+	uint32_t n = 0;
+
+	t->name = *r->name ? arena_strdup(&p->arena, r->name)
+		: number   ? arena_printf(&p->arena, "thread %u", number)
+			   : "main";
+	for (unsigned k = 0; k < PHASE_COUNT; k++) {
+		t->ns[k] = r->alone[k] + r->side[k];
+		t->count[k] = r->count[k];
+	}
+	t->dropped = r->dropped;
+	for (const struct chunk *c = r->first; c; c = c->next)
+		t->nevent += c->n;
+	t->event = event = arena_alloc(&p->arena, t->nevent, sizeof *event);
+	for (const struct chunk *c = r->first; c; n += c->n, c = c->next)
+		memcpy(event + n, c->event, c->n * sizeof *event);
+}
+
+static void copy_items(struct profile *p, struct profile_process *out)
+{
+	uint64_t *ns[2];
+
+	for (const struct record *r = records; r; r = r->next)
+		if (is_of_capture(r) && r->nitem > out->nitem)
+			out->nitem = r->nitem;
+	for (unsigned back = 0; back < 2; back++)
+		out->item_ns[back] = ns[back] = arena_alloc(&p->arena, out->nitem, sizeof **ns);
+	for (const struct record *r = records; r; r = r->next)
+		for (uint32_t k = 0; is_of_capture(r) && k < r->nitem; k++)
+			for (unsigned back = 0; back < 2; back++)
+				ns[back][k] +=
+					atomic_load_explicit(&r->item[(size_t)back * r->nitem + k],
+						memory_order_relaxed);
+}
+
+static void copy_threads(struct profile *p, struct profile_process *out)
+{
+	struct profile_thread *thread;
+	const struct record *me = own;
+	uint64_t busy = 0;
+	unsigned n = 0;
+
+	for (const struct record *r = records; r; r = r->next)
+		out->nthread += is_of_capture(r);
+	out->thread = thread = arena_alloc(&p->arena, out->nthread, sizeof *thread);
+	if (me && is_of_capture(me))
+		copy_thread(p, me, 0, &thread[n++]);
+	for (const struct record *r = records; r; r = r->next)
+		if (r != me && is_of_capture(r)) {
+			copy_thread(p, r, n, &thread[n]);
+			n++;
+		}
+	for (unsigned t = 0; t < n; t++)
+		for (unsigned k = 1; k < PHASE_COUNT; k++)
+			busy += k != PHASE_WAIT ? thread[t].ns[k] : 0;
+	out->busy_ns = n ? busy / n : 0;
+}
+
+/* Records of threads that have ended. */
+static void forget_dead(void)
+{
+	for (struct record **at = &records, *r; (r = *at);) {
+		if (!atomic_load(&r->dead)) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		release(r);
+		free(r);
+	}
+}
+
+void recorder_stop(struct profile *p, struct profile_process *out)
+{
+	double wall[PHASE_COUNT];
+	int64_t end;
+
+	atomic_store(&recorder_level, PROFILE_OFF);
+	pthread_mutex_lock(&lock);
+	end = recorder_clock();
+	for (struct record *r = records; r; r = r->next)
+		while (atomic_load(&r->busy))
+			sched_yield();
+	if (p) {
+		out->begin = began;
+		out->end = end;
+		wall_shares((double)(end - began), wall);
+		for (unsigned k = 0; k < PHASE_COUNT; k++)
+			out->wall_ns[k] = (uint64_t)wall[k];
+		copy_items(p, out);
+		copy_threads(p, out);
+	}
+	forget_dead();
+	pthread_mutex_unlock(&lock);
+}

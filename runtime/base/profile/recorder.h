@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Records where the time of this process goes while a profile is taken. Recording is off by itself: then each call here
+ * costs the read of one variable.
+ *
+ * A thread marks the end of what it has done: the time since its last mark belongs to the phase of the mark. Threads
+ * that work side by side enter a region, whose time counts once: the mean of its threads, and waiting for the rest.
+ * Any thread may mark at any time; recorder_stop waits for marks that are under way. */
+#ifndef QCNN_RECORDER_H
+#define QCNN_RECORDER_H
+
+#include <stdatomic.h>
+
+#include "runtime/base/profile/profile.h"
+
+extern atomic_int recorder_level; /* enum profile_level */
+
+static inline bool recorder_on(void)
+{
+	return atomic_load_explicit(&recorder_level, memory_order_relaxed) != PROFILE_OFF;
+}
+
+/* Nanoseconds of the steady clock of this process: the clock of all events. */
+int64_t recorder_clock(void);
+
+/* From now on, until recorder_stop. bytes_max: memory for events; what does not fit is counted as dropped. */
+void recorder_start(enum profile_level level, uint64_t bytes_max);
+/* Into a process of `p` (threads, items, phases, wall time; NULL: forget it), and off. Times are of recorder_clock. */
+void recorder_stop(struct profile *p, struct profile_process *out);
+/* Seconds so far of each phase as shares of the wall time, as profile_process.wall_ns; while no other thread marks. */
+void recorder_phases(double seconds[PHASE_COUNT]);
+
+/* The slow halves of the functions below. */
+void recorder_mark_on(enum profile_phase phase);
+void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin);
+enum profile_phase recorder_as_on(enum profile_phase phase);
+
+/* The time of this thread since its last mark belongs to the phase; PHASE_NONE: to none. */
+static inline void recorder_mark(enum profile_phase phase)
+{
+	if (recorder_on())
+		recorder_mark_on(phase);
+}
+
+/* When an event begins that recorder_event ends. */
+static inline int64_t recorder_begin(void) { return recorder_on() ? recorder_clock() : 0; }
+
+/* An event of this thread from `begin` (0: recording was off, nothing is recorded) until now. */
+static inline void recorder_event(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin)
+{
+	if (begin && recorder_on())
+		recorder_event_on(kind, id, peer, begin);
+}
+
+/* All marks of this thread, and of regions that it begins, belong to that phase until the next call; PHASE_NONE: to
+ * their own again. What was before. */
+static inline enum profile_phase recorder_as(enum profile_phase phase)
+{
+	return recorder_on() ? recorder_as_on(phase) : PHASE_NONE;
+}
+
+/* Threads side by side. The thread that begins a region ends it, when all others have left. */
+struct recorder_region {
+	int64_t began; /* 0: recording was off */
+	enum profile_phase as;
+	atomic_uint nthread; /* that have entered */
+};
+void recorder_region_begin(struct recorder_region *r);
+/* Called by each thread of it, number `worker` from 0 on, before its first mark. */
+void recorder_enter(struct recorder_region *r, unsigned worker);
+void recorder_region_end(struct recorder_region *r);
+
+/* Nanoseconds of n items (profile.item) that this thread adds to, forward and backward: [2 * n]; NULL: the level is lower
+ * than PROFILE_LAYERS. Valid until the thread's next call. */
+_Atomic uint64_t *recorder_items(uint32_t n);
+/* Since `last`, which becomes now, to an item. */
+static inline void recorder_item(_Atomic uint64_t *ns, int64_t *last)
+{
+	int64_t now = recorder_clock();
+
+	atomic_store_explicit(ns,
+		atomic_load_explicit(ns, memory_order_relaxed) + (uint64_t)(now - *last),
+		memory_order_relaxed);
+	*last = now;
+}
+
+#endif

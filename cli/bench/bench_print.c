@@ -51,9 +51,9 @@ static const struct field {
 #define PROFILE_PHASE(id, name, of, text) PHASE_##of(id, name)
 #include "runtime/base/profile/phases.def"
 	FIELD("parts_seconds", "wait", REAL, parts[PHASE_WAIT]),
-	/* Former names. */
+	/* Former names: */
 	FIELD("parts_seconds", "states", REAL, passes_seconds),
-	FIELD("parts_seconds", "slopes", REAL, parts[PHASE_LOSSES]),
+	FIELD("parts_seconds", "slopes", REAL, parts[PHASE_LOSSES]) /* former name */,
 	FIELD("parts_seconds", "sums", REAL, parts[PHASE_SUMS]),
 	FIELD("parts_seconds", "waiting", REAL, parts[PHASE_WAIT]),
 #undef PROFILE_PHASE

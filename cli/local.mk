@@ -119,6 +119,8 @@ libcli_a_SOURCES = \
 	cli/output/values.h \
 	cli/output/write_error.c \
 	cli/output/write_error.h \
+	cli/profile/captures.c \
+	cli/profile/captures.h \
 	cli/report/report.h \
 	cli/report/report_data.c \
 	cli/report/report_figures.c \

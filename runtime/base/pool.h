@@ -14,6 +14,7 @@
 #include "runtime/base/fixed.h"
 
 struct pool;
+struct profile;
 
 /* A step as other processes need it: samples are numbers that are sent there and numbers that come back.  Unit u is the
  * samples u * width .. of nsample. */
@@ -42,6 +43,10 @@ struct pool_ops {
 	int (*begin)(struct pool *p, const struct pool_step *s, uint32_t nunit, size_t n, struct err *e);
 	/* Wait until every unit is done; write the sums (n entries). */
 	int (*end)(struct pool *p, struct fixed *sum, struct err *e);
+	/* Between two steps; NULL: all is done in this process. Processes elsewhere begin to record a profile, as recorder_start (level: enum profile_level),
+	 * also those that join while it lasts; and stop: what they recorded is appended to *into. */
+	int (*record)(struct pool *p, int level, uint64_t bytes_max, struct err *e);
+	int (*recorded)(struct pool *p, struct profile *into, struct err *e);
 	void (*free)(struct pool *p);
 };
 

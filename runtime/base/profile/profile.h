@@ -97,6 +97,7 @@ struct profile_process {
 enum profile_item_kind {
 	ITEM_STEP = 0, /* a step of the plan: one matrix, or several that were merged */
 	ITEM_TRANSFER, /* blocks of a stage from and to the state */
+	ITEM_START, /* clearing the state, prepared vectors, matrices of samples in the kernels' precision */
 	ITEM_READOUTS, /* expectations and probabilities; backward: what the backward pass begins with */
 	ITEM_KINDS
 };

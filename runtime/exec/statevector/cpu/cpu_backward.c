@@ -2,7 +2,7 @@
  * The backward pass: blocks of psi and lambda together, and the sums of their reduced transition matrices. */
 #include "config.h"
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include "runtime/exec/statevector/cpu/cpu_record.h"
 #include "runtime/program/anti_hermitian.h"
 
 /* Place of the sums of a block with these base targets among a diagonal step's. */
@@ -61,41 +61,46 @@ static void step_sums(const struct backend_state *b, const struct cpu_step *st,
 				    : transition[st->transition + e];
 }
 
-void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base,
-	double *transition, struct kernel_ahead *ahead)
+static void backward_step(const struct sweep *w, const struct cpu_step *st, void *psi, void *lambda,
+	size_t base, double *transition, struct kernel_ahead *ahead)
 {
-	const struct cpu_stage *s = w->stage;
+	unsigned nbit = w->stage->nlocal;
 	const struct kernels *k = w->b->k;
 	matrix_room room;
+	if (st->in_transfer || (w->tail && st->plan->tail) || !cpu_is_on(st, base)
+		|| !(st->plan->undo || st->plan->transition))
+		return;
+	if (st->permutes) {
+		k->permute(psi, nbit, &st->back, st->target);
+		k->permute(lambda, nbit, &st->back, st->target);
+	} else if (st->diagonal) {
+		struct phases p = cpu_step_phases(w, st, true, base, &room);
+		if (!st->plan->undo)
+			p.active = 0;
+		k->unscale(psi, lambda, nbit, &st->back, p.phase, p.stride, p.active,
+			st->plan->transition ? transition + st->transition + base_place(w->b, st, base)
+					     : NULL,
+			st->per_lane);
+	} else if (st->plan->undo) {
+		k->unapply(psi, lambda, nbit, &st->back, cpu_step_matrix(w, st, true, &room),
+			st->plan->transition ? transition + st->transition : NULL, st->per_lane,
+			ahead);
+	} else {
+		k->anti_hermitian(psi, lambda, nbit, &st->back, transition + st->transition,
+			st->per_lane);
+	}
+}
+
+void cpu_backward_block(const struct sweep *w, struct cpu_worker *thread, void *psi, void *lambda,
+	size_t base)
+{
+	const struct cpu_stage *s = w->stage;
+	struct kernel_ahead *ahead = w->b->lane_bits ? &thread->ahead : NULL;
 	for (uint32_t n = s->nstep; n-- > s->first_transition;) {
-		const struct cpu_step *st = &s->step[n];
-		if (st->in_transfer || (w->tail && st->plan->tail) || !cpu_is_on(st, base)
-			|| !(st->plan->undo || st->plan->transition))
-			continue;
-		if (st->permutes) {
-			k->permute(psi, s->nlocal, &st->back, st->target);
-			k->permute(lambda, s->nlocal, &st->back, st->target);
-			continue;
-		}
-		if (st->diagonal) {
-			struct phases p = cpu_step_phases(w, st, true, base, &room);
-			if (!st->plan->undo)
-				p.active = 0;
-			k->unscale(psi, lambda, s->nlocal, &st->back, p.phase, p.stride, p.active,
-				st->plan->transition
-					? transition + st->transition + base_place(w->b, st, base)
-					: NULL,
-				st->per_lane);
-			continue;
-		}
-		if (st->plan->undo)
-			k->unapply(psi, lambda, s->nlocal, &st->back,
-				cpu_step_matrix(w, st, true, &room),
-				st->plan->transition ? transition + st->transition : NULL,
-				st->per_lane, ahead);
-		else
-			k->anti_hermitian(psi, lambda, s->nlocal, &st->back,
-				transition + st->transition, st->per_lane);
+		backward_step(w, &s->step[n], psi, lambda, base, thread->transition, ahead);
+		if (thread->item[0])
+			cpu_record_step_back(w, thread, &s->step[n],
+				n > s->first_transition ? &s->step[n - 1] : NULL);
 	}
 }
 
@@ -115,6 +120,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	uint64_t end = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk + 1);
 	void *psi = cpu_block(w, w->psi, thread->block_psi), *lambda = cpu_block(w, w->lambda, thread->block_lambda);
 	memset(thread->transition, 0, s->ntransition * sizeof(double));
+	cpu_record_begin(w->b, thread, w->circuit);
 	for (uint64_t k = cpu_chunk_begin(s->back.nblock, s->back.nchunk, chunk); k < end; k++) {
 		size_t base = cpu_block_base(&s->back, k);
 		cpu_look_ahead(w, thread, k + 1, end);
@@ -125,11 +131,13 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 			cpu_z_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
-		cpu_backward_block(w, psi, lambda, base, thread->transition, &thread->ahead);
+		cpu_record_block(w, thread, true, cpu_stage_item(w));
+		cpu_backward_block(w, thread, psi, lambda, base);
 		if (!w->last && s->undoes)
 			cpu_put_back(w, psi, base, w->psi);
 		if (!w->last && (s->undoes || w->tail || w->dreadout))
 			cpu_put_back(w, lambda, base, w->lambda);
+		cpu_record_block(w, thread, true, cpu_stage_item(w));
 		thread->blocks++;
 	}
 	w->b->k->nontemporal_exists();
@@ -253,14 +261,17 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			continue;        /* psi and lambda are as the stage before wants them */
 		if (b->lane_bits) {
 			double began = cpu_began(b);
+			int64_t event = recorder_begin();
 			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
 			collect_chunks(b, w, sweep.stage, in, 0, scale, anti_hermitian_shared, anti_hermitian_sample);
 			cpu_took(b, began, &c->seconds[k].back);
+			recorder_event(EVENT_BACKWARD, (uint32_t)(c - b->circuit) << 16 | k, 0, event);
 		} else {
 			memset(w->transition, 0, sweep.stage->ntransition * sizeof(double));
+			cpu_record_begin(b, w, c);
 			if (sweep.tail)
 				cpu_tail_lambda(&sweep, psi, w->lambda);
-			cpu_backward_block(&sweep, psi, w->lambda, 0, w->transition, NULL);
+			cpu_backward_block(&sweep, w, psi, w->lambda, 0);
 			collect_lanes(b, w->transition, sweep.stage, in, anti_hermitian_shared,
 				anti_hermitian_sample);
 		}
@@ -292,7 +303,9 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 		begin.dreadout = dreadout;
 	} else {
 		double began = cpu_began(b);
+		cpu_record_begin(b, w, c);
 		cpu_lambda(b, w, c, psi, w->lambda, dreadout);
+		cpu_record_other(b, w, c, true, PLAN_OTHER_READOUTS);
 		cpu_took(b, began, &c->seconds[c->nstage].back);
 	}
 	cpu_unsweep(b, w, c, in, psi, &begin, anti_hermitian_shared, anti_hermitian_sample);

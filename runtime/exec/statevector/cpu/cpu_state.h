@@ -155,6 +155,11 @@ struct cpu_worker {
 	double *bins;
 	double *tail;                /* (ncircuit + 1, CPU_TAIL_DOUBLES) where a circuit has one */
 	uint64_t blocks;             /* of a shared state, done by this thread */
+	/* While a profile with layers is taken: nanoseconds of the circuit's items, forward and back (cpu_record.h), or NULL;
+	 * each step by itself, not by layers; and when the last record was. */
+	_Atomic uint64_t *item[2];
+	bool each_step;
+	int64_t last;
 };
 
 struct backend_state {

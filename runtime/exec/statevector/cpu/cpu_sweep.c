@@ -3,7 +3,7 @@
 #include "config.h"
 #include <omp.h>
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include "runtime/exec/statevector/cpu/cpu_record.h"
 
 /* ---- chunks and blocks ---- */
 
@@ -64,14 +64,18 @@ static void forward_ones(const struct sweep *w, const struct cpu_op *op, const v
 }
 
 /* All ops of SHAPE_SAMPLES' one stage; the first reads `from` where that is not psi. */
-static void forward_whole(const struct sweep *w, const void *from, void *psi)
+static void forward_whole(const struct sweep *w, struct cpu_worker *thread, const void *from, void *psi)
 {
 	const struct cpu_stage *s = w->stage;
-	for (uint32_t k = 0; k < s->nop - w->tail; k++)
+	for (uint32_t k = 0; k < s->nop - w->tail; k++) {
 		if (s->op[k].none)
 			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nlocal);
 		else
 			forward_step(w, s->op[k].step, psi, s->nlocal, 0, NULL);
+		if (thread->item[0])
+			cpu_record_op(w, thread, &s->op[k],
+				k + 1 < s->nop - w->tail ? &s->op[k + 1] : NULL);
+	}
 }
 
 /* A dense step that takes diagonal steps along. */
@@ -103,6 +107,8 @@ static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t
 			forward_on_zero(w, op[k].step, rows, nbit);
 		else
 			forward_step(w, op[k].step, rows, nbit, base, &thread->ahead);
+		if (thread->item[0])
+			cpu_record_op(w, thread, &op[k], k + 1 < nop ? &op[k + 1] : NULL);
 	}
 }
 
@@ -116,6 +122,7 @@ static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size
 		cpu_part_fetch(w, thread->block_psi, k, thread->part);
 		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
 		cpu_part_put_back(w, thread->part, &transfer, k, z);
+		cpu_record_block(w, thread, false, cpu_stage_item(w));
 	}
 }
 
@@ -131,15 +138,18 @@ static void turn_block(const struct sweep *w, struct cpu_worker *thread, void *p
 		cpu_tail_lambda(&back, psi, lambda);
 	else
 		cpu_z_lambda(&back, psi, base, lambda);
-	cpu_backward_block(&back, psi, lambda, base, thread->transition, &thread->ahead);
+	cpu_record_block(w, thread, true, PLAN_OTHER_READOUTS);
+	cpu_backward_block(&back, thread, psi, lambda, base);
 	cpu_put_back(&back, psi, base, back.psi);
 	cpu_put_back(&back, lambda, base, back.lambda);
+	cpu_record_block(w, thread, true, cpu_stage_item(w));
 }
 
 static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base, struct z_sums *z)
 {
 	const struct cpu_stage *s = w->stage;
 	cpu_fetch(w, w->from, base, block);
+	cpu_record_block(w, thread, false, cpu_stage_item(w));
 	forward_ops(w, s->op, s->nop - s->part.nop - w->tail, block, s->nlocal, base, thread);
 	if (s->part.nbit) {
 		forward_parts(w, thread, base, z);
@@ -149,10 +159,14 @@ static void forward_block(const struct sweep *w, struct cpu_worker *thread, void
 		cpu_tail_add(w, thread, block);
 	if (z)
 		cpu_z_block(w, block, z);
-	if (w->fused)
+	if (z || w->tail)
+		cpu_record_block(w, thread, false, PLAN_OTHER_READOUTS);
+	if (w->fused) {
 		turn_block(w, thread, block, base);
-	else
-		cpu_put_back(w, block, base, w->psi);
+		return;
+	}
+	cpu_put_back(w, block, base, w->psi);
+	cpu_record_block(w, thread, false, cpu_stage_item(w));
 }
 
 static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -161,6 +175,7 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	const struct cpu_blocks *s = &w->stage->forward;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
 	struct z_sums z;
+	cpu_record_begin(w->b, thread, w->circuit);
 	if (w->sums)
 		cpu_z_begin(w, &z);
 	if (w->tail)
@@ -281,12 +296,14 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.sums = k + 1 == c->nstage && like->sums;
 		sweep.fused = k + 1 == c->nstage && like->fused;
 		double began = cpu_began(sweep.b);
+		int64_t event = recorder_begin();
 		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
 		if (sweep.fused && sweep.b->shared)
 			c->seconds[k].back = 0;   /* it is in the forward pass */
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
+		recorder_event(EVENT_FORWARD, (uint32_t)(c - sweep.b->circuit) << 16 | k, 0, event);
 	}
 }
 
@@ -321,16 +338,18 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 		cpu_tail_matrix(b, c, &(double){ 1 }, &room);
 		sweep.tail_matrix = &room;
 	}
+	cpu_record_begin(b, w, c);
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
 		restart_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
+	cpu_record_other(b, w, c, false, PLAN_OTHER_START);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
 		clear_idle(b, w, c, c->start || c->plan->nprepare || fused ? 0 : c->idle, psi);
 	} else {
 		sweep.tail = cpu_tail_taken(c, in);
-		forward_whole(&sweep, sweep.from, psi);
+		forward_whole(&sweep, w, sweep.from, psi);
 		if (sweep.tail) {
 			cpu_tail_begin(&sweep, w);
 			cpu_tail_add(&sweep, w, psi);
@@ -370,9 +389,12 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep && cpu_fuses_last(circuit, in));
 	w->resident[slot] = c;
 	began = cpu_began(b);
+	if (b->lane_bits)
+		cpu_record_begin(b, w, circuit);
 	if (tail)
 		cpu_tail_readouts(b, w, circuit, readout);
 	else
 		cpu_readouts(b, w, circuit, w->psi[slot], circuit->near ? circuit->stage[circuit->nstage - 1].forward.nchunk : 0, readout);
 	cpu_took(b, began, &circuit->seconds[circuit->nstage].forward);
+	cpu_record_other(b, w, circuit, false, PLAN_OTHER_READOUTS);
 }

@@ -122,9 +122,9 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 
 /* ---- cpu_backward.c ---- */
 
-/* A block's backward pass through the stage, psi and lambda as its steps left them; sums are added to `transition`. */
-void cpu_backward_block(const struct sweep *w, void *psi, void *lambda, size_t base,
-	double *transition, struct kernel_ahead *ahead);
+/* A block's backward pass through the stage, psi and lambda as its steps left them; sums are added to the thread's. */
+void cpu_backward_block(const struct sweep *w, struct cpu_worker *thread, void *psi, void *lambda,
+	size_t base);
 /* The sums of a thread's chunk to the worker's sums from `place` on. */
 void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place);
 

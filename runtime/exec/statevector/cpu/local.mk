@@ -15,6 +15,8 @@ libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu_ops.c \
 	runtime/exec/statevector/cpu/cpu_part.c \
 	runtime/exec/statevector/cpu/cpu_readout.c \
+	runtime/exec/statevector/cpu/cpu_record.c \
+	runtime/exec/statevector/cpu/cpu_record.h \
 	runtime/exec/statevector/cpu/cpu_state.h \
 	runtime/exec/statevector/cpu/cpu_state_cache.c \
 	runtime/exec/statevector/cpu/cpu_sweep.c \

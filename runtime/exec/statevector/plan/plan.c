@@ -442,6 +442,18 @@ static int check_vectors(const struct program *p, const bool *trainable, struct 
 	return 0;
 }
 
+uint32_t plan_profile_item(const struct plan *pl, uint32_t c, uint32_t k)
+{
+	for (uint32_t i = 0; i < c; i++)
+		k += pl->circuit[i].nstep + PLAN_OTHER_STAGES + pl->circuit[i].nstage;
+	return k;
+}
+
+uint32_t plan_profile_items(const struct plan *pl)
+{
+	return plan_profile_item(pl, pl->ncircuit, 0);
+}
+
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e)
 {
 	struct plan_build b = { .o = o };

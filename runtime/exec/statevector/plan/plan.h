@@ -116,6 +116,16 @@ bool plan_lambda_near(const struct plan_circuit *c);
  * one readout alone: what follows lambda is linear in its readout gradient, which is known when all blocks have been there.  Batch rank does
  * not, but is counted as if. */
 bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c);
+/* What a profile tells apart (profile_item), in this order for each circuit: its steps, then the others. */
+enum {
+	PLAN_OTHER_READOUTS = 0,
+	PLAN_OTHER_START,
+	PLAN_OTHER_STAGES /* transfers of stage 0, 1, ... */
+};
+/* Number of item k of circuit c: step k, or nstep + one of the others. */
+uint32_t plan_profile_item(const struct plan *pl, uint32_t c, uint32_t k);
+/* Items of the plan. */
+uint32_t plan_profile_items(const struct plan *pl);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
  * k = nstage readouts and lambda.  The backward pass of a stage whose passes are fused has less bytes by those that forward is spared then. */
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);

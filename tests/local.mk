@@ -74,6 +74,7 @@ check_PROGRAMS += tests/data/test_npy
 check_PROGRAMS += tests/data/test_npz
 check_PROGRAMS += tests/compiler/test_path_table
 check_PROGRAMS += tests/base/test_pool
+check_PROGRAMS += tests/base/test_profile
 check_PROGRAMS += tests/program/test_program
 check_PROGRAMS += tests/cli/test_resume_isa
 check_PROGRAMS += tests/base/test_rng
@@ -187,6 +188,7 @@ shell_tests += tests/unit/test_runner.sh
 
 # Files and folders that tests read.
 EXTRA_DIST += tests/unit/terms.txt
+EXTRA_DIST += tests/base/sample_profile.h
 EXTRA_DIST += tests/cli/arrays.sh
 EXTRA_DIST += tests/cli/config
 EXTRA_DIST += tests/cli/examples.sh

@@ -34,6 +34,10 @@ libbase_a_SOURCES = \
 	runtime/base/profile/phases.def \
 	runtime/base/profile/profile.c \
 	runtime/base/profile/profile.h \
+	runtime/base/profile/profile_fields.h \
+	runtime/base/profile/profile_json.c \
+	runtime/base/profile/profile_json_read.c \
+	runtime/base/profile/profile_merge.c \
 	runtime/base/profile/recorder.c \
 	runtime/base/profile/recorder.h \
 	runtime/base/rng.c \

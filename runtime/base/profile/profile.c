@@ -41,3 +41,33 @@ void profile_free(struct profile *p)
 	arena_release(&p->arena);
 	free(p);
 }
+
+static uint64_t events_of(const struct profile *p, uint32_t each)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->nprocess; i++)
+		for (uint32_t k = 0; k < p->process[i].nthread; k++) {
+			uint32_t n = p->process[i].thread[k].nevent;
+
+			sum += n < each ? n : each;
+		}
+	return sum;
+}
+
+uint32_t profile_events_each(const struct profile *p, uint64_t max)
+{
+	uint32_t low = 0, high = UINT32_MAX;
+
+	if (events_of(p, high) <= max)
+		return high;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (events_of(p, middle) <= max)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}

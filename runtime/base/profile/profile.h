@@ -150,7 +150,7 @@ struct profile {
 	const struct profile_stage *stage;
 	uint32_t nitem;
 	const struct profile_item *item;
-	uint32_t nprocess;
+	uint32_t nprocess, process_room; /* process_room: of profile_merge */
 	struct profile_process *process; /* the coordinator first */
 	uint32_t nadvice;
 	const struct profile_advice *advice;
@@ -164,8 +164,32 @@ const char *profile_phase_text(enum profile_phase phase);
 /* -1: there is none of that name. */
 int profile_phase_find(const char *name);
 
-/* The whole profile as one JSON object (events included), and back: -ERR_DATA with a sentence where the text is not one. */
+/* The whole profile as one JSON object (events included), and back: -ERR_BAD_DATA with a sentence where the text is not
+ * one. What was written is read back exactly; but of more than PROFILE_EVENTS_MAX events, and of what would be too
+ * long to be read, the last of the threads with the most events are left out and counted as dropped. A worker's part
+ * has one process and no plan (layers, stages, items). */
+enum { PROFILE_EVENTS_MAX = 1 << 20 };
+/* Of times in a text: sums and differences do not overflow. */
+#define PROFILE_TIME_MAX (INT64_MAX / 4)
 void profile_write_json(const struct profile *p, struct buf *out);
 int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e);
+
+/* At most how many events of each thread so that all threads have at most `max`. */
+uint32_t profile_events_each(const struct profile *p, uint64_t max);
+
+/* Append copies of part's processes, their times aligned to the coordinator's clock by their offsets. -ERR_BAD_DATA where
+ * they cannot be of the same profile; `into` is unchanged then. */
+int profile_merge(struct profile *into, const struct profile *part, struct err *e);
+
+/* A message of which both ends were recorded: by thread of process. */
+struct profile_message {
+	uint32_t from_process, from_thread, to_process, to_thread;
+	const struct profile_event *send, *receive;
+};
+/* All of them, the caller's to free(): how many. */
+size_t profile_messages(const struct profile *p, struct profile_message **out);
+/* Clocks are aligned to some uncertainty. Receives that end before their send begins end just after that begin instead;
+ * moved_events of their process counts them. */
+void profile_order_messages(struct profile *p);
 
 #endif

@@ -31,6 +31,7 @@ check_PROGRAMS += tests/limits/test_forged_programs
 check_PROGRAMS += tests/limits/test_keras_h5
 check_PROGRAMS += tests/limits/test_lang_limits
 check_PROGRAMS += tests/net/test_join
+check_PROGRAMS += tests/net/test_clock_offset
 check_PROGRAMS += tests/net/test_coordinator
 check_PROGRAMS += tests/net/test_hosts
 check_PROGRAMS += tests/net/test_cluster
@@ -38,6 +39,7 @@ check_PROGRAMS += tests/net/test_spin
 check_PROGRAMS += tests/net/test_pending
 check_PROGRAMS += tests/net/test_wire
 check_PROGRAMS += tests/net/test_worker_process
+check_PROGRAMS += tests/net/test_worker_profile
 check_PROGRAMS += tests/train/test_callback
 check_PROGRAMS += tests/train/test_callback_rules
 check_PROGRAMS += tests/train/test_checkpoint
@@ -91,6 +93,7 @@ tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
 tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
+tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
 tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
 tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
@@ -277,7 +280,7 @@ check-soak: check-programs
 
 # Bytes of libFuzzer for FUZZ_SECONDS, with clang and its sanitizers.
 FUZZ_SECONDS = 60
-fuzzed_sources = runtime/net/protocol/handshake.c runtime/net/protocol/peer.c runtime/net/protocol/wire.c runtime/net/protocol/wire_parts.c runtime/net/protocol/wire_work.c
+fuzzed_sources = runtime/net/protocol/handshake.c runtime/net/protocol/peer.c runtime/net/protocol/wire.c runtime/net/protocol/wire_parts.c runtime/net/protocol/wire_profile.c runtime/net/protocol/wire_work.c
 EXTRA_DIST += tests/net/any_message.h tests/fuzz/fuzz_wire.c
 check-fuzz: all
 	@$(MKDIR_P) tests/net

@@ -43,9 +43,13 @@ struct pool_ops {
 	int (*begin)(struct pool *p, const struct pool_step *s, uint32_t nunit, size_t n, struct err *e);
 	/* Wait until every unit is done; write the sums (n entries). */
 	int (*end)(struct pool *p, struct fixed *sum, struct err *e);
-	/* Between two steps; NULL: all is done in this process. Processes elsewhere begin to record a profile, as recorder_start (level: enum profile_level),
-	 * also those that join while it lasts; and stop: what they recorded is appended to *into. */
+	/* Between two steps; NULL where all is done in this process. Processes elsewhere begin to record a profile (level:
+	 * enum profile_level), each with bytes_max of memory for events at most; those that join while it lasts do so too.
+	 * It returns when clocks have been compared, and the workers have been asked: best just before recorder_start. */
 	int (*record)(struct pool *p, int level, uint64_t bytes_max, struct err *e);
+	/* Between two steps, best after recorder_stop: they stop, and what each recorded is appended to the processes of *into,
+	 * the first of which is this one, whose bytes and messages are filled in. A worker that was lost meanwhile, or does
+	 * not answer within ten seconds, is marked as lost, with what is known of it. */
 	int (*recorded)(struct pool *p, struct profile *into, struct err *e);
 	void (*free)(struct pool *p);
 };

@@ -123,7 +123,7 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 	code = pool->ops->begin(pool, &s, ev->units.nunit, ev->gradient ? ev->layout.nvector : 0, e);
 	if (!code)
 		code = pool->ops->end(pool, ev->sum, e);
-	recorder_mark(PHASE_WAIT);
+	recorder_mark(PHASE_SUMS);
 	code = code ? code : outputs(ev, e);
 	recorder_mark(PHASE_LOSSES);
 	return code;

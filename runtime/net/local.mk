@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libnet.a
 libnet_a_SOURCES = \
+	runtime/net/cluster/clock_offset.c \
+	runtime/net/cluster/clock_offset.h \
 	runtime/net/cluster/cluster_state.h \
 	runtime/net/cluster/coordinator.c \
 	runtime/net/cluster/coordinator.h \
@@ -16,6 +18,7 @@ libnet_a_SOURCES = \
 	runtime/net/cluster/worker.c \
 	runtime/net/cluster/worker_job.c \
 	runtime/net/cluster/worker_messages.c \
+	runtime/net/cluster/worker_profile.c \
 	runtime/net/cluster/worker_restart.c \
 	runtime/net/cluster/worker_state.c \
 	runtime/net/cluster/worker_state.h \
@@ -49,6 +52,7 @@ libnet_a_SOURCES = \
 	runtime/net/protocol/wire.h \
 	runtime/net/protocol/wire_parts.c \
 	runtime/net/protocol/wire_parts.h \
+	runtime/net/protocol/wire_profile.c \
 	runtime/net/protocol/wire_work.c \
 	runtime/net/scheduler/assign.c \
 	runtime/net/scheduler/ledger.c \
@@ -61,4 +65,6 @@ libnet_a_SOURCES = \
 	runtime/net/scheduler/scheduler_state.h \
 	runtime/net/scheduler/shard.c \
 	runtime/net/worker_process.c \
-	runtime/net/worker_process.h
+	runtime/net/worker_process.h \
+	runtime/net/worker_recording.c \
+	runtime/net/worker_recording.h

@@ -15,13 +15,24 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/net/launch/stdio_tunnel.h"
 #include "runtime/net/launch/connect.h"
 #include "runtime/net/protocol/protocol.h"
+#include "runtime/net/worker_recording.h"
 
-enum { HANDSHAKE_S = 10, TUNNELLED_S = 60, GET_IN_S = 30, TRIES_MAX = 6, AGAIN_MS = 100, HEARTBEAT_MS = 1000, LAST_WORD_S = 10 };
+enum {
+	HANDSHAKE_S = 10,
+	TUNNELLED_S = 60,
+	GET_IN_S = 30,
+	TRIES_MAX = 6,
+	AGAIN_MS = 100,
+	HEARTBEAT_MS = 1000,
+	LAST_WORD_S = 10,
+	PROFILE_PART = 1 << 20
+};
 
 struct worker_process {
 	int control;
@@ -34,6 +45,8 @@ struct worker_process {
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
 	uint32_t ncore;              /* of this machine that it may use */
+	struct worker_recording recording;
+	int64_t came; /* when the message that is handled came, where that is recorded */
 	int ending;                  /* code for a connection that ends without BYE; 0 where there is a control pipe */
 };
 
@@ -42,33 +55,60 @@ struct worker_process {
 /* Wait for the next body, at most until a time; 0, or a code. */
 static int next_body(struct worker_process *w, const uint8_t **body, size_t *len, double until, struct err *e)
 {
+	bool spun = false; /* since the last mark */
+
 	for (;;) {
-		int n = peer_next(&w->peer, body, len, e);
-
 		uint64_t before = w->peer.nread;
+		int n;
 
+		w->came = recorder_begin();
+		n = peer_next(&w->peer, body, len, e);
 		if (n)
 			return n < 0 ? n : 0;
 		n = peer_fill(&w->peer, e);
 		if (n)
 			return n;
-		if (w->peer.nread > before)
+		if (w->peer.nread > before) {
 			spin_over(&w->spin, clock_seconds());
-		else if (!spin_on(&w->spin, clock_seconds()) && !connect_wait(w->peer.fd, POLLIN, until))
-			return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
+			if (spun)
+				recorder_mark(PHASE_WAIT);
+			spun = false;
+		} else if (spin_on(&w->spin, clock_seconds())) {
+			spun = true;
+		} else {
+			if (!connect_wait(w->peer.fd, POLLIN, until))
+				return err_set(e, -ERR_UNREACHABLE, "the coordinator does not answer");
+			recorder_mark(PHASE_WAIT);
+			spun = false;
+		}
 	}
 }
 
-static int send_body(struct worker_process *w, const struct buf *body, struct err *e)
+/* The message that has just come was decoded. */
+static void record_receipt(const struct worker_process *w)
+{
+	recorder_mark(PHASE_RECEIVE);
+	recorder_event(EVENT_RECEIVE, peer_received_number(&w->peer), 0, w->came);
+}
+
+/* began: when its encoding began, of a message that is recorded as an event; else 0. */
+static int send_message(struct worker_process *w, const struct buf *body, int64_t began, struct err *e)
 {
 	int code;
 
 	pthread_mutex_lock(&w->out);
 	peer_put(&w->peer, body);
+	recorder_event(EVENT_SEND, peer_sent_number(&w->peer), 0, began);
 	while (!(code = peer_flush(&w->peer, e)) && peer_waits(&w->peer))
 		connect_wait(w->peer.fd, POLLOUT, clock_seconds() + 60);
 	pthread_mutex_unlock(&w->out);
+	recorder_mark(PHASE_SEND);
 	return code;
+}
+
+static int send_body(struct worker_process *w, const struct buf *body, struct err *e)
+{
+	return send_message(w, body, 0, e);
 }
 
 /* The coordinator does not answer a proof that came too late.  Its next message, which it sends at once, confirms that
@@ -262,14 +302,20 @@ static int take_weights(struct worker_process *w, const uint8_t *body, size_t le
 		return err_set(e, -ERR_CONFIG, "no memory for %u weights", m.n);
 	wire_doubles(m.value, m.n, w->weight);
 	w->version = m.version;
+	record_receipt(w);
 	return w->ops->weights(w->ctx, w->weight, m.n, e);
 }
 
 static int take_data(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_data d;
+	int code;
 
-	return w->ops->data && wire_get_data(body, len, &d) ? w->ops->data(w->ctx, &d, e) : wrong(e, WIRE_DATA);
+	if (!w->ops->data || !wire_get_data(body, len, &d))
+		return wrong(e, WIRE_DATA);
+	code = w->ops->data(w->ctx, &d, e);
+	record_receipt(w);
+	return code;
 }
 
 static int send_failed(struct worker_process *w, const struct wire_work *work, const struct err *why, struct err *e)
@@ -294,18 +340,80 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 	struct err why = { 0, "" };
 	struct buf b = BUF_INIT;
 	double begin = clock_seconds();
+	int64_t began;
 	int code;
 
 	if (!wire_get_work(body, len, &work) || work.weights != w->version)
 		return wrong(e, WIRE_WORK);
+	record_receipt(w);
 	r = (struct wire_result){ .step = work.step, .units = work.units, .nsample = work.nsample };
 	if (w->ops->work(w->ctx, &work, &value, &r.nout, &vector, &r.n, &why))
 		return why.code == -ERR_PROTOCOL ? err_set(e, why.code, "%s", why.text) : send_failed(w, &work, &why, e);
 	r.seconds = clock_seconds() - begin;
+	began = recorder_begin();
 	wire_put_result(&b, &r, value, vector);
-	code = send_body(w, &b, e);
+	code = send_message(w, &b, began, e);
 	buf_release(&b);
 	__atomic_add_fetch(&w->nunit, wire_units_list(&work.units, NULL), __ATOMIC_RELAXED);
+	return code;
+}
+
+/* ---- profiles ---- */
+
+/* What was recorded, in parts. */
+static int send_profile(struct worker_process *w, uint32_t capture, const struct buf *text,
+	struct err *e)
+{
+	struct wire_profiled m = { .capture = capture, .total = (uint32_t)text->len };
+	struct buf b = BUF_INIT;
+	int code;
+
+	do {
+		m.n = m.total - m.at < PROFILE_PART ? m.total - m.at : PROFILE_PART;
+		m.text = (const uint8_t *)text->data + m.at;
+		buf_clear(&b);
+		wire_put_profiled(&b, &m);
+		code = send_body(w, &b, e);
+		m.at += m.n;
+	} while (!code && m.at < m.total);
+	buf_release(&b);
+	return code;
+}
+
+static int take_profile(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
+{
+	uint64_t nunit = __atomic_load_n(&w->nunit, __ATOMIC_RELAXED);
+	struct wire_profile m;
+	struct buf text = BUF_INIT;
+	int code;
+
+	if (!wire_get_profile(body, len, &m) || (m.level == PROFILE_OFF) != w->recording.on
+		|| (w->recording.on && m.capture != w->recording.capture))
+		return wrong(e, WIRE_PROFILE);
+	if (m.level) {
+		worker_recording_start(&w->recording, &m, &w->peer, nunit);
+		return 0;
+	}
+	worker_recording_stop(&w->recording, &w->peer, nunit, &text);
+	code = send_profile(w, m.capture, &text, e);
+	buf_release(&text);
+	return code;
+}
+
+static int take_clock(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
+{
+	int64_t now = recorder_clock();
+	struct wire_clock m;
+	struct buf b = BUF_INIT;
+	int code;
+
+	if (!wire_get_clock(body, len, &m) || m.received || m.answered)
+		return wrong(e, WIRE_CLOCK);
+	m.received = now;
+	m.answered = recorder_clock();
+	wire_put_clock(&b, &m);
+	code = send_body(w, &b, e);
+	buf_release(&b);
 	return code;
 }
 
@@ -324,6 +432,8 @@ static int take_message(struct worker_process *w, const uint8_t *body, size_t le
 		return take_data(w, body, len, e);
 	case WIRE_WORK:
 		return take_work(w, body, len, e);
+	case WIRE_PROFILE: return take_profile(w, body, len, e);
+	case WIRE_CLOCK: return take_clock(w, body, len, e);
 	case WIRE_HEARTBEAT:
 		return wire_get_heartbeat(body, len, &heartbeat) ? 0 : wrong(e, WIRE_HEARTBEAT);
 	case WIRE_BYE:

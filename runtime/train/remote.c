@@ -9,6 +9,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/maths.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
@@ -365,6 +366,7 @@ static int do_work(void *ctx, const struct wire_work *work, const double **value
 	if (code)
 		return code;
 	place_samples(w, work);
+	recorder_mark(PHASE_RECEIVE);
 	b.input = w->program->ninput ? w->input : NULL;
 	evaluator_prepare(w->ev, &b, work->gradient, work->gradient ? remote_gradient : NULL, w, w->readout);
 	code = evaluator_run(w->ev, w->pool, NULL, e);

@@ -11,7 +11,15 @@ static bool get_any(const uint8_t *p, size_t len)
 	static union {
 		struct wire_boot boot; struct wire_hello hello; struct wire_challenge challenge; struct wire_proof proof;
 		struct wire_about about; struct wire_job job; struct wire_ready ready; struct wire_weights weights;
-		struct wire_work work; struct wire_data data; struct wire_result result; struct wire_failed failed; struct wire_heartbeat heartbeat; struct wire_bye bye;
+		struct wire_work work;
+		struct wire_data data;
+		struct wire_result result;
+		struct wire_failed failed;
+		struct wire_profile profile;
+		struct wire_profiled profiled;
+		struct wire_clock clock;
+		struct wire_heartbeat heartbeat;
+		struct wire_bye bye;
 	} m;
 
 	switch (len ? p[0] : 0) {
@@ -27,6 +35,9 @@ static bool get_any(const uint8_t *p, size_t len)
 	case WIRE_WORK: return wire_get_work(p, len, &m.work);
 	case WIRE_RESULT: return wire_get_result(p, len, &m.result);
 	case WIRE_FAILED: return wire_get_failed(p, len, &m.failed);
+	case WIRE_PROFILE: return wire_get_profile(p, len, &m.profile);
+	case WIRE_PROFILED: return wire_get_profiled(p, len, &m.profiled);
+	case WIRE_CLOCK: return wire_get_clock(p, len, &m.clock);
 	case WIRE_HEARTBEAT: return wire_get_heartbeat(p, len, &m.heartbeat);
 	case WIRE_BYE: return wire_get_bye(p, len, &m.bye);
 	}

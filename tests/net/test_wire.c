@@ -39,7 +39,7 @@ static void test_cuts(const char *name, const struct buf *b)
 	buf_release(&more);
 }
 
-enum { MESSAGES = 15 };      /* the last and one */
+enum { MESSAGES = 18 }; /* the last and one */
 static const uint32_t ids[] = { 3, 4, 7, 19 };
 
 static void put_all(struct buf b[MESSAGES])
@@ -78,6 +78,9 @@ static void put_all(struct buf b[MESSAGES])
 	wire_put_bye(&b[13], &(struct wire_bye){ -5, "the end" });
 	wire_put_data(&b[14], &(struct wire_data){ .set = 3, .nrow = 8, .nx = 3, .n = 2 }, rows);
 	buf_f64s(&b[14], value, 6);
+	wire_put_profile(&b[15], &(struct wire_profile){ 2, 7, 3, 1 << 20, 1 << 16 });
+	wire_put_profiled(&b[16], &(struct wire_profiled){ 3, 10, 4, 6, (const uint8_t *)"[1, 2]" });
+	wire_put_clock(&b[17], &(struct wire_clock){ -5, 100, 200 });
 }
 
 static void test_values(const struct buf b[MESSAGES])
@@ -107,17 +110,76 @@ static void test_values(const struct buf b[MESSAGES])
 	b[1].data[9] = WIRE_VERSION;
 }
 
+/* Limits, and values of either sign, of the messages of profiles. */
+static void test_profiles(void)
+{
+	struct wire_profile most = { 3, 255, UINT32_MAX, INT64_MAX, WIRE_PROFILE_MAX }, p;
+	struct wire_clock clock = { INT64_MIN, -7, 7 }, k;
+	struct wire_profiled part = { 1, WIRE_PROFILE_MAX, WIRE_PROFILE_MAX - 2, 2,
+		(const uint8_t *)"]}" },
+			     q;
+	struct buf b = BUF_INIT;
+
+	wire_put_profile(&b, &most);
+	tap_ok(wire_get_profile((uint8_t *)b.data, b.len, &p) && p.level == 3 && p.label == 255
+			&& p.capture == UINT32_MAX && p.bytes == INT64_MAX
+			&& p.text_max == WIRE_PROFILE_MAX,
+		"the largest values of PROFILE");
+	buf_clear(&b);
+	wire_put_clock(&b, &clock);
+	tap_ok(wire_get_clock((uint8_t *)b.data, b.len, &k) && k.sent == INT64_MIN
+			&& k.received == -7 && k.answered == 7,
+		"times of either sign");
+	buf_clear(&b);
+	wire_put_profiled(&b, &part);
+	tap_ok(wire_get_profiled((uint8_t *)b.data, b.len, &q) && q.n == 2 && !memcmp(q.text, "]}", 2),
+		"the last part of the longest profile");
+	buf_clear(&b);
+	wire_put_profiled(&b, &(struct wire_profiled){ .capture = 1 });
+	tap_ok(wire_get_profiled((uint8_t *)b.data, b.len, &q) && !q.total, "an empty profile");
+	buf_clear(&b);
+	wire_put_profiled(&b, &(struct wire_profiled){ .capture = 1, .total = 3, .at = 1 });
+	tap_ok(!get_copy(b.data, b.len), "an empty part of another is refused");
+	buf_release(&b);
+}
+
 /* Fields that promise more than is there, or what cannot be. */
 static void test_wrong(struct buf b[MESSAGES])
 {
-	struct { int type; size_t at; uint32_t value; const char *what; } row[] = {
-		{ 8, 9, UINT32_MAX, "more weights than bytes" }, { 9, 30, UINT32_MAX, "units beyond all" },
-		{ 9, 34, 0, "no units" }, { 9, 34, UINT32_MAX, "a map beyond all" }, { 10, 31, UINT32_MAX, "more samples than bytes" },
-		{ 10, 39, UINT32_MAX, "more sums than bytes" }, { 1, 79, 17, "too many addresses" }, { 1, 79, 0, "no address" },
-		{ 9, 47, 4, "more kept numbers than there are" }, { 14, 1, 4, "more data sets than there may be" },
-		{ 14, 5, 7, "a row beyond all" }, { 14, 9, 0, "rows without numbers" }, { 14, 13, UINT32_MAX, "more rows than bytes" },
-		{ 14, 17, 7, "a row twice" }, { 6, 74, 5, "more files than there may be" }, { 6, 118, 0, "a file without a name" },
-		{ 6, 118, UINT32_MAX, "a name longer than all" }, { 6, 121, 0, "a name with a NUL" }, { 6, 126, UINT32_MAX, "a text longer than all" },
+	struct {
+		int type;
+		size_t at;
+		uint32_t value;
+		const char *what;
+	} row[] = {
+		{ 8, 9, UINT32_MAX, "more weights than bytes" },
+		{ 9, 30, UINT32_MAX, "units beyond all" },
+		{ 9, 34, 0, "no units" },
+		{ 9, 34, UINT32_MAX, "a map beyond all" },
+		{ 10, 31, UINT32_MAX, "more samples than bytes" },
+		{ 10, 39, UINT32_MAX, "more sums than bytes" },
+		{ 1, 79, 17, "too many addresses" },
+		{ 1, 79, 0, "no address" },
+		{ 9, 47, 4, "more kept numbers than there are" },
+		{ 14, 1, 4, "more data sets than there may be" },
+		{ 14, 5, 7, "a row beyond all" },
+		{ 14, 9, 0, "rows without numbers" },
+		{ 14, 13, UINT32_MAX, "more rows than bytes" },
+		{ 14, 17, 7, "a row twice" },
+		{ 6, 74, 5, "more files than there may be" },
+		{ 6, 118, 0, "a file without a name" },
+		{ 6, 118, UINT32_MAX, "a name longer than all" },
+		{ 6, 121, 0, "a name with a NUL" },
+		{ 6, 126, UINT32_MAX, "a text longer than all" },
+		{ 15, 1, 4, "a level beyond all" },
+		{ 15, 11, UINT32_MAX, "more memory than there can be" },
+		{ 15, 15, WIRE_PROFILE_MAX + 1, "a longer answer than is allowed" },
+		{ 16, 5, WIRE_PROFILE_MAX + 1, "a profile longer than all" },
+		{ 16, 5, 9, "a part that ends behind the profile" },
+		{ 16, 9, 11, "a part that begins behind it" },
+		{ 16, 9, UINT32_MAX, "a part beyond all" },
+		{ 16, 13, UINT32_MAX, "more bytes than there are" },
+		{ 17, 21, UINT32_MAX, "an answer before the question" },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -560,8 +622,9 @@ static void test_nonce(bool aes)
 
 int main(void)
 {
-	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT", "JOB", "READY", "WEIGHTS", "WORK",
-		"RESULT", "FAILED", "HEARTBEAT", "BYE", "DATA" };
+	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT",
+		"JOB", "READY", "WEIGHTS", "WORK", "RESULT", "FAILED", "HEARTBEAT", "BYE", "DATA",
+		"PROFILE", "PROFILED", "CLOCK" };
 	struct buf b[MESSAGES] = { { 0, 0, 0 } };
 
 	tap_ok(crypto_start(), "random numbers");
@@ -573,6 +636,7 @@ int main(void)
 	test_values(b);
 	test_wrong(b);
 	test_kept();
+	test_profiles();
 	test_noise(b);
 	for (int mode = 0; mode < 4; mode++) {
 		bool encrypt = mode & 1, aes = mode & 2;

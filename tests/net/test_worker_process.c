@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/profile/profile.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/protocol/peer.h"
 #include "tests/tap.h"
@@ -280,6 +281,112 @@ static bool says_bye(void)
 	return false;
 }
 
+/* The next message that is not a heartbeat. */
+static bool next_message(int type, const uint8_t **body, size_t *len)
+{
+	while (next(body, len))
+		if ((*body)[0] != WIRE_HEARTBEAT)
+			return (*body)[0] == type;
+	return false;
+}
+
+static void put_profile(struct buf *b, uint8_t level, uint32_t capture, uint32_t text_max)
+{
+	buf_clear(b);
+	wire_put_profile(b,
+		&(struct wire_profile){ level, 7, capture, level ? 1 << 20 : 0, text_max });
+	say(b);
+}
+
+static void ask_clock(struct buf *b, int64_t answered)
+{
+	buf_clear(b);
+	wire_put_clock(b, &(struct wire_clock){ 4711, 0, answered });
+	say(b);
+}
+
+/* A profile of so long a text at most: what the worker answers, in *text. */
+static bool take_profile(uint32_t text_max, uint32_t capture, struct buf *b, struct buf *text)
+{
+	struct wire_profiled part;
+	const uint8_t *body;
+	size_t len;
+
+	buf_clear(text);
+	put_profile(b, 1, capture, text_max);
+	for (int k = 0; k < 200; k++) {
+		ask_clock(b, 0);
+		if (!next_message(WIRE_CLOCK, &body, &len))
+			return false;
+	}
+	put_profile(b, 0, capture, 0);
+	do {
+		if (!next_message(WIRE_PROFILED, &body, &len) || !wire_get_profiled(body, len, &part)
+			|| part.at != text->len || part.capture != capture)
+			return false;
+		buf_add(text, part.text, part.n);
+	} while (text->len < part.total);
+	return true;
+}
+
+static void test_profile(void)
+{
+	struct buf b = BUF_INIT, text = BUF_INIT, whole = BUF_INIT;
+	struct wire_clock clock;
+	struct profile *p = NULL;
+	struct err e = { 0, "" };
+	const uint8_t *body;
+	size_t len;
+	bool ok;
+
+	start_worker();
+	tap_ok(let_in(&b), "a worker");
+	ask_clock(&b, 0);
+	tap_ok(next_message(WIRE_CLOCK, &body, &len) && wire_get_clock(body, len, &clock)
+			&& clock.sent == 4711 && clock.received && clock.received <= clock.answered,
+		"answers when it is asked for its clock");
+	tap_ok(take_profile(WIRE_PROFILE_MAX, 3, &b, &whole) && whole.len,
+		"it records, and sends that");
+	tap_ok(!profile_read_json(whole.data, whole.len, &p, &e) && p->nprocess == 1
+			&& p->process[0].messages == 401 && p->process[0].wall_ns[PHASE_WAIT]
+			&& p->process[0].wall_ns[PHASE_SEND],
+		"a profile with its phases and messages %s", e.text);
+	profile_free(p);
+	p = NULL;
+	ok = take_profile((uint32_t)whole.len - 1000, 4, &b, &text) && text.len
+		&& text.len <= whole.len - 1000 && !profile_read_json(text.data, text.len, &p, &e)
+		&& p->process[0].thread[0].dropped > 0;
+	tap_ok(ok, "a shorter one without the last events, which it counts (%zu of %zu bytes)",
+		text.len, whole.len);
+	profile_free(p);
+	tap_ok(take_profile(100, 5, &b, &text) && !text.len,
+		"none where it cannot be as short as that");
+	say_bye();
+	tap_is_int(worker_status(), 0, "and goes on until it ends");
+	peer_close(&peer);
+
+	for (int k = 0; k < 5; k++) {
+		static const char *const what[] = { "to stop what has not begun", "to begin twice",
+			"to stop another profile", "for a level that is none",
+			"for its clock with the answer" };
+
+		start_worker();
+		let_in(&b);
+		if (k == 1 || k == 2)
+			put_profile(&b, 1, 3, 1 << 20);
+		if (k < 4)
+			put_profile(&b, k == 1 ? 1 : k == 3 ? 200 : 0, k == 2 ? 4 : 3, 0);
+		else
+			ask_clock(&b, 1);
+		tap_ok(says_bye() && worker_status() == err_exit_status(-ERR_PROTOCOL),
+			"asked %s it ends with 76", what[k]);
+		peer_close(&peer);
+	}
+	buf_release(&b);
+	buf_release(&text);
+	buf_release(&whole);
+}
+
 /* Who holds the key says nonsense: the worker tells that, and ends with 76. */
 static void test_nonsense(void)
 {
@@ -340,6 +447,7 @@ int main(void)
 	test_hurry(&overheard);
 	test_impostors(&overheard);
 	test_nonsense();
+	test_profile();
 	buf_release(&overheard);
 	return tap_done();
 }

@@ -7,6 +7,8 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include "runtime/base/profile/recorder.h"
+#include "runtime/net/cluster/clock_offset.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/cluster/worker_state.h"
 #include "runtime/net/protocol/protocol.h"
@@ -18,6 +20,34 @@ enum {
 	STARTS_MAX = 16,             /* of one worker whose connection was dropped in that way */
 	HELLOS_MAX = 1 << 16,        /* HELLOs that one job answers */
 	KEEPER_MS = 250              /* longest time between two turns of the loop */
+};
+
+struct traffic {
+	uint64_t sent, received, messages;
+}; /* bytes, messages both ways */
+
+/* worker_profile.c: what the worker records. */
+enum worker_record {
+	RECORD_NONE = 0,
+	RECORD_COMPARE,  /* its clock is compared before it begins */
+	RECORD_ON,       /* it records */
+	RECORD_ASKED,    /* it was asked for what it has recorded */
+	RECORD_COMPLETE, /* which has come */
+	RECORD_LATE      /* which is ignored when it comes: the profile has ended */
+};
+struct worker_profile {
+	enum worker_record state;
+	uint32_t capture;       /* number of the profile */
+	unsigned life;          /* w->nrestart of the process that records */
+	int64_t began;          /* by our clock */
+	struct traffic traffic; /* until then */
+	uint64_t nunit;
+	struct clock_offset clock;
+	enum clock_when when;
+	int64_t question, asked_at; /* CLOCK without an answer, 0: none; our clock at the last */
+	unsigned nleft, nasked;     /* questions of this round still to come, and asked */
+	uint32_t text_max, total, at; /* bytes of the answer: at most, all, and those that have come */
+	struct buf text;
 };
 
 struct worker {
@@ -40,7 +70,8 @@ struct worker {
 	struct err left;             /* LEAVING: the reason as far as is known, and until when to wait for a better one */
 	double leaves_at;
 	uint32_t nlost;              /* units that it had when it left */
-	uint64_t nsent;              /* bytes to it, by connections that have ended */
+	struct traffic ended;        /* of connections that have ended */
+	struct worker_profile profile;
 };
 
 /* A connection that has not proved the job's key yet.  by: the worker whose standard output it is; NULL: it came to a
@@ -80,15 +111,34 @@ struct liveness {
 	double alone_since;          /* clock: no worker is connected since; 0: one is */
 	double watch_at;             /* clock of the next check of processes */
 };
+/* worker_profile.c: the profile that is taken */
+struct capture {
+	bool on, stopping;
+	uint32_t number;
+	enum profile_level level;
+	uint64_t bytes; /* of memory for events of a worker */
+	uint32_t text_max;
+	struct traffic traffic; /* of all workers, when it began */
+	struct capture_loss {
+		unsigned rank;
+		uint32_t pid;
+		int64_t begin, end;
+		uint64_t nunit;
+		struct traffic traffic;
+	} * lost;
+	size_t nlost, lost_cap;
+};
 /* coordinator_loop.c */
 struct loop {
 	pthread_mutex_t lock;
 	pthread_t keeper; bool has_keeper;   /* turns the loop between steps */
 	pthread_cond_t stop; bool stopping;
-	struct pollfd *fds; size_t fds_cap;
+	struct pollfd *fds;
+	size_t nfds, fds_cap;
 	struct spin spin;
 	double turned;               /* clock of the last turn */
 	double slept;                /* seconds for which this process was suspended */
+	bool stepping; /* it is turned for a step, by the thread whose time is recorded */
 };
 
 struct coordinator {
@@ -102,6 +152,7 @@ struct coordinator {
 	struct pending_connections pending;
 	struct current_job job;
 	struct liveness liveness;
+	struct capture capture;
 	struct loop loop;
 	struct buf body;             /* of a message */
 	unsigned ncore;              /* that this process may use */
@@ -164,6 +215,22 @@ bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why);
 /* Whether the worker has the kernel set of this name. */
 bool worker_has_kernels(const struct wire_about *a, const char *kernels);
 
+/* worker_profile.c */
+struct traffic worker_traffic(const struct worker *w);
+/* The worker takes work: where a profile is taken, it records as well. */
+void worker_profile_ready(struct coordinator *c, struct worker *w);
+/* It has sent a result: a good time to ask for its clock, when it has nothing else to do. */
+void worker_profile_idle(struct coordinator *c, struct worker *w);
+/* Its connection ends. */
+void worker_profile_lost(struct coordinator *c, struct worker *w);
+/* PROFILED, CLOCK; false: the worker breaks the protocol. */
+bool worker_profile_part(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len);
+bool worker_profile_clock(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len);
+void worker_profile_release(struct coordinator *c);
+/* As pool_ops has them. They take the lock themselves. */
+int worker_profile_record(struct coordinator *c, int level, uint64_t bytes_max, struct err *e);
+int worker_profile_recorded(struct coordinator *c, struct profile *into, struct err *e);
+
 /* worker_messages.c.  Read and handle the messages that have come. */
 void worker_read(struct coordinator *c, struct worker *w, double now);
 
@@ -181,5 +248,10 @@ void loop_stop(struct coordinator *c);
 void loop_release(struct coordinator *c);
 /* One turn: wait at most timeout_ms for an event, handle all that there are. */
 void loop_turn(struct coordinator *c, int timeout_ms);
+/* Its halves: the wait, which returns how many connections have events, and what they bring. */
+int loop_wait(struct coordinator *c, int timeout_ms);
+void loop_handle(struct coordinator *c, int found);
+/* Short waits may poll from now on, where a core is left for it; or not. */
+void loop_allow_spin(struct coordinator *c, bool allow);
 
 #endif

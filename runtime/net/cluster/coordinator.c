@@ -29,8 +29,9 @@ bool coordinator_worker(struct coordinator *c, unsigned rank, struct coordinator
 		return false;
 	pthread_mutex_lock(&c->loop.lock);
 	done = scheduler_stats(c->scheduler, rank);
-	*out = (struct coordinator_worker){ w->name, done.nunit, done.seconds, w->ready.nthread, w->state == WORKER_LOST, w->nrestart,
-		done.nsample, w->nsent + w->peer.nwritten, w->peer.fd < 0 ? -1 : clock_seconds() - w->heard };
+	*out = (struct coordinator_worker){ w->name, done.nunit, done.seconds, w->ready.nthread,
+		w->state == WORKER_LOST, w->nrestart, done.nsample, worker_traffic(w).sent,
+		w->peer.fd < 0 ? -1 : clock_seconds() - w->heard };
 	pthread_mutex_unlock(&c->loop.lock);
 	return true;
 }
@@ -317,6 +318,7 @@ void coordinator_free(struct coordinator *c)
 	for (unsigned i = 0; i < c->listeners.n; i++)
 		close(c->listeners.at[i].fd);
 	loop_release(c);
+	worker_profile_release(c);
 	scheduler_free(c->scheduler);
 	buf_release(&c->body);
 	buf_release(&c->job.body);

@@ -77,17 +77,23 @@ static void handle_events(struct coordinator *c, size_t n, double now)
 			pending_read(c, &c->pending.at[i], now);
 }
 
-void loop_turn(struct coordinator *c, int timeout_ms)
+int loop_wait(struct coordinator *c, int timeout_ms)
 {
 	size_t n = gather_fds(c);
 	int found = 0;
-	double now;
 
+	c->loop.nfds = n;
 	while (!found && spin_on(&c->loop.spin, clock_seconds()))
 		found = poll(c->loop.fds, (nfds_t)n, 0);
 	if (!found)
 		found = poll(c->loop.fds, (nfds_t)n, timeout_ms);
-	now = clock_seconds();
+	return found;
+}
+
+void loop_handle(struct coordinator *c, int found)
+{
+	double now = clock_seconds();
+
 	spin_over(&c->loop.spin, now);
 
 	/* We were suspended ourselves, so the silence says nothing about the workers. */
@@ -101,11 +107,30 @@ void loop_turn(struct coordinator *c, int timeout_ms)
 	}
 	c->loop.turned = now;
 	if (found > 0)
-		handle_events(c, n, now);
+		handle_events(c, c->loop.nfds, now);
 	if (now < c->liveness.watch_at)
 		return;                      /* the turns of a step are microseconds apart */
 	workers_watch(c, now);
 	c->liveness.watch_at = now + WATCH_S;
+}
+
+void loop_turn(struct coordinator *c, int timeout_ms) { loop_handle(c, loop_wait(c, timeout_ms)); }
+
+/* Whether a core is left on which this process can spin, beside the workers of this machine. */
+static bool has_core(const struct coordinator *c)
+{
+	unsigned busy = 1;
+
+	for (unsigned i = 0; i < c->nworker; i++)
+		busy += c->worker[i].near && c->worker[i].state == WORKER_READY
+			? c->worker[i].ready.nthread
+			: 0;
+	return busy <= c->ncore;
+}
+
+void loop_allow_spin(struct coordinator *c, bool allow)
+{
+	c->loop.spin.allowed = allow && has_core(c);
 }
 
 /* Keeps connections alive between steps. */

@@ -19,31 +19,39 @@ static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, s
 	return code;
 }
 
-/* Whether a core is left on which this process can spin, beside the workers of this machine. */
-static bool has_core(const struct coordinator *c)
-{
-	unsigned busy = 1;
-
-	for (unsigned i = 0; i < c->nworker; i++)
-		busy += c->worker[i].near && c->worker[i].state == WORKER_READY ? c->worker[i].ready.nthread : 0;
-	return busy <= c->ncore;
-}
-
 static int end(struct pool *p, struct fixed *sum, struct err *e)
 {
 	struct coordinator *c = coordinator_of(p);
 	int code;
 
 	pthread_mutex_lock(&c->loop.lock);
-	c->loop.spin.allowed = has_core(c);
+	loop_allow_spin(c, true);
+	c->loop.stepping = true;
 	while (!scheduler_done(c->scheduler)) {
+		int found;
+
 		scheduler_assign(c->scheduler, c->loop.turned);
-		loop_turn(c, KEEPER_MS);
+		recorder_mark(PHASE_SEND);
+		found = loop_wait(c, KEEPER_MS);
+		recorder_mark(PHASE_WAIT);
+		loop_handle(c, found);
+		recorder_mark(PHASE_RECEIVE);
 	}
-	c->loop.spin.allowed = false;
+	c->loop.stepping = false;
+	loop_allow_spin(c, false);
 	code = scheduler_end(c->scheduler, sum, e);
 	pthread_mutex_unlock(&c->loop.lock);
 	return code;
+}
+
+static int record(struct pool *p, int level, uint64_t bytes_max, struct err *e)
+{
+	return worker_profile_record(coordinator_of(p), level, bytes_max, e);
+}
+
+static int recorded(struct pool *p, struct profile *into, struct err *e)
+{
+	return worker_profile_recorded(coordinator_of(p), into, e);
 }
 
 static void free_pool(struct pool *p)
@@ -51,4 +59,6 @@ static void free_pool(struct pool *p)
 	coordinator_free(coordinator_of(p));
 }
 
-const struct pool_ops coordinator_ops = { .begin = begin, .end = end, .free = free_pool };
+const struct pool_ops coordinator_ops = {
+	.begin = begin, .end = end, .record = record, .recorded = recorded, .free = free_pool
+};

@@ -29,7 +29,8 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 static void worker_disconnect(struct coordinator *c, struct worker *w)
 {
 	pending_forget(c, w);
-	w->nsent += w->peer.nwritten;
+	worker_profile_lost(c, w);
+	w->ended = worker_traffic(w);
 	peer_close(&w->peer);
 }
 

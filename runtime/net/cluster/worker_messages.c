@@ -21,6 +21,8 @@ static bool take_result(struct coordinator *c, struct worker *w, const uint8_t *
 
 	if (code > 0)
 		w->nvain = 0;
+	if (code >= 0)
+		worker_profile_idle(c, w);
 	return code >= 0;
 }
 
@@ -64,7 +66,10 @@ static bool take_ready(struct coordinator *c, struct worker *w, const uint8_t *b
 		return malformed(why, "a READY message");
 	worker_set_state(w, WORKER_READY);
 	scheduler_join(c->scheduler, w->rank, &(struct scheduler_worker){ &w->peer, w->ready.nthread, w->about.memory, w->share });
-	return !c->liveness.started || job_late_ready(c, w, why);
+	if (c->liveness.started && !job_late_ready(c, w, why))
+		return false;
+	worker_profile_ready(c, w);
+	return true;
 }
 
 static bool take_message(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len, double now, struct err *why)
@@ -82,6 +87,10 @@ static bool take_message(struct coordinator *c, struct worker *w, const uint8_t 
 		return take_about(c, w, body, len, why);
 	case WIRE_READY:
 		return take_ready(c, w, body, len, why);
+	case WIRE_PROFILED:
+		return worker_profile_part(c, w, body, len) || malformed(why, "a PROFILED message");
+	case WIRE_CLOCK:
+		return worker_profile_clock(c, w, body, len) || malformed(why, "a CLOCK message");
 	case WIRE_BYE:
 		return take_bye(body, len, why);
 	}
@@ -95,13 +104,16 @@ void worker_read(struct coordinator *c, struct worker *w, double now)
 	const uint8_t *body;
 	size_t len;
 	uint64_t before = w->peer.nread;
+	int64_t began;
 	int code = peer_fill(&w->peer, &closed), n;
 
 	if (w->peer.nread > before)
 		w->heard = c->liveness.heard = now;   /* a part of a long message is a sign of life as well */
 
 	/* Messages that came before the end of the connection count. */
-	while ((n = peer_next(&w->peer, &body, &len, &why)) > 0) {
+	while (began = recorder_begin(), (n = peer_next(&w->peer, &body, &len, &why)) > 0) {
+		int type = body[0];
+
 		if (w->suspected) {
 			coordinator_say(c, NULL, "%s is back", w->name);
 			scheduler_resume(c->scheduler, w->rank);
@@ -111,6 +123,9 @@ void worker_read(struct coordinator *c, struct worker *w, double now)
 			worker_lose(c, w, &why);
 			return;
 		}
+		if (type == WIRE_RESULT && c->loop.stepping)
+			recorder_event(EVENT_RECEIVE, peer_received_number(&w->peer),
+				(uint16_t)(w->rank + 1), began);
 	}
 	if (n < 0) {
 		worker_lose(c, w, &why);

@@ -230,3 +230,14 @@ int peer_flush(struct peer *p, struct err *e)
 	buf_clear(&p->out);
 	return 0;
 }
+
+uint64_t peer_nreceived(const struct peer *p) { return p->keys ? p->keys->read.count : 0; }
+uint64_t peer_nsent(const struct peer *p) { return p->keys ? p->keys->write.count : 0; }
+
+static uint32_t labelled(const struct peer *p, uint64_t count)
+{
+	return (uint32_t)p->label << 24 | ((uint32_t)(count - 1) & 0xffffff);
+}
+
+uint32_t peer_received_number(const struct peer *p) { return labelled(p, peer_nreceived(p)); }
+uint32_t peer_sent_number(const struct peer *p) { return labelled(p, peer_nsent(p)); }

@@ -16,6 +16,7 @@ struct peer {
 	uint8_t *in; size_t in_at, in_len, in_cap;
 	struct buf out; size_t out_at;
 	uint64_t nread, nwritten;    /* bytes so far */
+	uint8_t label;               /* of the numbers of messages; both sides set it alike */
 	int fault;                   /* errno that broke it, the first; 0: none; EBADMSG: a frame was damaged or forged */
 };
 
@@ -37,5 +38,12 @@ void peer_put(struct peer *p, const struct buf *body);
 /* Send as much as possible without blocking: 0, or -ERR_UNREACHABLE. */
 int peer_flush(struct peer *p, struct err *e);
 bool peer_waits(const struct peer *p);   /* whether something is left to send */
+
+/* Messages since the handshake: those that were returned, and those that were put. */
+uint64_t peer_nreceived(const struct peer *p);
+uint64_t peer_nsent(const struct peer *p);
+/* What both sides call the last message that was returned, or put: the label and the lowest 24 bits of its number. */
+uint32_t peer_received_number(const struct peer *p);
+uint32_t peer_sent_number(const struct peer *p);
 
 #endif

@@ -17,18 +17,20 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 3,
+	WIRE_VERSION = 4,
 	WIRE_KERNELS_MAX = 256,
-	WIRE_HEADER = 4,                     /* bytes before a body: its length */
-	WIRE_EARLY_MAX = 1024,               /* a body before the sender has proved the key */
+	WIRE_HEADER = 4,       /* bytes before a body: its length */
+	WIRE_EARLY_MAX = 1024, /* a body before the sender has proved the key */
 	WIRE_BODY_MAX = 1 << 30,
 	WIRE_TEXT_MAX = 4096,
 	WIRE_ADDRESSES_MAX = 16,
-	WIRE_UNITS_MAX = FIXED_TERMS_MAX,    /* units of a step */
+	WIRE_UNITS_MAX = FIXED_TERMS_MAX, /* units of a step */
 	WIRE_OPTIONS_MAX = 64,
-	WIRE_SETS_MAX = 4,           /* data sets of which inputs are kept */
-	WIRE_FILES_MAX = 4,          /* files that workers open themselves; their sets are numbered behind the others */
+	WIRE_SETS_MAX = 4, /* data sets of which inputs are kept */
+	WIRE_FILES_MAX =
+		4, /* files that workers open themselves; their sets are numbered behind the others */
 	WIRE_PATH_MAX = 4095,
+	WIRE_PROFILE_MAX = 16 << 20, /* bytes of a worker's profile */
 	WIRE_DIGEST = 32,
 	WIRE_JOB_ID = 32
 };
@@ -125,6 +127,25 @@ struct wire_failed { uint64_t step; struct wire_units units; int32_t code; char 
 struct wire_heartbeat { uint64_t nunit; };            /* done since the start */
 struct wire_bye { int32_t code; char text[1024]; };  /* enum err_code; 0: the work is done */
 
+/* Begin to record, or (level 0) stop and answer. */
+struct wire_profile {
+	uint8_t level; /* enum profile_level */
+	uint8_t label; /* highest 8 bits of the numbers of messages in this profile: see peer.h */
+	uint32_t capture;  /* number of the profile, which the answer has as well */
+	uint64_t bytes;    /* of memory for events */
+	uint32_t text_max; /* bytes of the answer, at most WIRE_PROFILE_MAX */
+};
+/* n bytes from `at` on of a profile as JSON, `total` bytes in all; 0: there is none. */
+struct wire_profiled {
+	uint32_t capture, total, at, n;
+	const uint8_t *text;
+};
+/* Times by the clocks of profiles. The coordinator sends the first alone. */
+struct wire_clock {
+	int64_t sent;               /* by the coordinator */
+	int64_t received, answered; /* by the worker: both 0 in the question */
+};
+
 void wire_put_boot(struct buf *b, const struct wire_boot *m);
 void wire_put_hello(struct buf *b, const struct wire_hello *m);
 void wire_put_challenge(struct buf *b, const struct wire_challenge *m);
@@ -143,6 +164,9 @@ void wire_put_failed(struct buf *b, const struct wire_failed *m);
 void wire_put_heartbeat(struct buf *b, const struct wire_heartbeat *m);
 void wire_put_bye(struct buf *b, const struct wire_bye *m);
 void wire_put_row(struct buf *b, uint32_t row);
+void wire_put_profile(struct buf *b, const struct wire_profile *m);
+void wire_put_profiled(struct buf *b, const struct wire_profiled *m);
+void wire_put_clock(struct buf *b, const struct wire_clock *m);
 
 /* p[0..len) is a body with its type. */
 bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);
@@ -159,6 +183,9 @@ bool wire_get_result(const uint8_t *p, size_t len, struct wire_result *m);
 bool wire_get_failed(const uint8_t *p, size_t len, struct wire_failed *m);
 bool wire_get_heartbeat(const uint8_t *p, size_t len, struct wire_heartbeat *m);
 bool wire_get_bye(const uint8_t *p, size_t len, struct wire_bye *m);
+bool wire_get_profile(const uint8_t *p, size_t len, struct wire_profile *m);
+bool wire_get_profiled(const uint8_t *p, size_t len, struct wire_profiled *m);
+bool wire_get_clock(const uint8_t *p, size_t len, struct wire_clock *m);
 uint32_t wire_row(const uint8_t *row, uint32_t k);
 void wire_doubles(const uint8_t *p, size_t n, double *out);
 void wire_fixed(const uint8_t *p, size_t n, struct fixed *out);

@@ -5,6 +5,7 @@
  * predicted end of the step.  It gets half of its share, so that messages become small towards the end of a step, or
  * all of it where little is left. */
 #include "config.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/net/scheduler/scheduler_state.h"
 
 #include <math.h>
@@ -96,14 +97,22 @@ void assign_forget(struct scheduler *s)
 
 /* ---- messages ---- */
 
+void scheduler_put(struct scheduler *s, struct queue *q, int64_t began)
+{
+	peer_put(q->worker.peer, &s->body);
+	recorder_event(EVENT_SEND, peer_sent_number(q->worker.peer), (uint16_t)(q->number + 1), began);
+}
+
 /* WEIGHTS, where the worker has others. */
 static void put_weights(struct scheduler *s, struct queue *q)
 {
+	int64_t began = recorder_begin();
+
 	if (q->weights == s->step->version)
 		return;
 	buf_clear(&s->body);
 	wire_put_weights(&s->body, s->step->version, s->step->weight, s->step->nweight);
-	peer_put(q->worker.peer, &s->body);
+	scheduler_put(s, q, began);
 	q->weights = s->step->version;
 }
 
@@ -112,6 +121,7 @@ static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, u
 	const struct pool_step *step = s->step;
 	struct wire_work w = { .step = s->nstep, .weights = step->version, .gradient = step->gradient, .nin = step->nin,
 		.draw_key = step->draw_key, .draw_first = step->draw_first };
+	int64_t began;
 
 	if (!SCHEDULER_RESERVE(s->bit, s->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
 			|| !SCHEDULER_RESERVE(s->number, s->number_cap, step->nin + 1))
@@ -121,6 +131,7 @@ static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, u
 		w.nsample += step_samples(step, id[k]);
 	put_weights(s, q);
 	w.nkept = shard_rows(s, q, id, nid, &w.set) ? step->nx : 0;
+	began = recorder_begin();
 	buf_clear(&s->body);
 	wire_put_work(&s->body, &w);
 	for (uint32_t k = 0; k < nid && w.nkept; k++)
@@ -131,7 +142,7 @@ static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, u
 			step->give(step->ctx, id[k] * step->width + i, s->number);
 			buf_f64s(&s->body, s->number + w.nkept, step->nin - w.nkept);
 		}
-	peer_put(q->worker.peer, &s->body);
+	scheduler_put(s, q, began);
 	q->since = q->npending++ ? q->since : s->now;
 	q->nqueued += nid;
 	q->step = s->nstep;

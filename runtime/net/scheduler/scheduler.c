@@ -96,6 +96,11 @@ void scheduler_forget_job(struct scheduler *s)
 	memset(s->set, 0, sizeof s->set);
 }
 
+bool scheduler_idle(const struct scheduler *s, unsigned worker)
+{
+	return s->queue[worker].joined && !s->queue[worker].npending;
+}
+
 struct scheduler_stats scheduler_stats(const struct scheduler *s, unsigned worker)
 {
 	return s->queue[worker].stats;

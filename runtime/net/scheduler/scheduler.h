@@ -38,6 +38,9 @@ uint32_t scheduler_lose(struct scheduler *s, unsigned worker);
 /* Another job begins: no worker gets units until it joins again. */
 void scheduler_forget_job(struct scheduler *s);
 
+/* Whether it has joined, and has no work. */
+bool scheduler_idle(const struct scheduler *s, unsigned worker);
+
 struct scheduler_stats { uint64_t nunit, nsample; double seconds; };     /* since the beginning; seconds: computed */
 struct scheduler_stats scheduler_stats(const struct scheduler *s, unsigned worker);
 

@@ -41,6 +41,8 @@ struct scheduler {
 	struct buf body;
 };
 
+/* A message of this step, as an event of profiles; began: when its encoding began. */
+void scheduler_put(struct scheduler *s, struct queue *q, int64_t began);
 /* Samples of a unit; the last unit may have fewer than others. */
 uint32_t step_samples(const struct pool_step *s, uint32_t unit);
 void scheduler_no_memory(struct scheduler *s);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/profile/recorder.h"
 
 enum {
 	MEMORY_PART = 4,             /* of a machine's free memory, for all of its workers */
@@ -63,12 +64,13 @@ static void send_rows(struct scheduler *s, struct queue *q, int set, uint32_t n)
 {
 	const struct pool_step *step = s->step;
 	struct wire_data d = { .set = (uint32_t)set, .nrow = step->nall, .nx = step->nx, .n = n };
+	int64_t began = recorder_begin();
 
 	buf_clear(&s->body);
 	wire_put_data(&s->body, &d, s->row);
 	for (uint32_t k = 0; k < n; k++)
 		buf_f64s(&s->body, step->all + (size_t)s->row[k] * step->nx, step->nx);
-	peer_put(q->worker.peer, &s->body);
+	scheduler_put(s, q, began);
 }
 
 bool shard_rows(struct scheduler *s, struct queue *q, const uint32_t *id, uint32_t nid, uint32_t *set)

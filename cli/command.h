@@ -12,6 +12,8 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/diag.h"
 
+struct profiling;
+
 struct cli {
 	struct options options;
 	const struct command *command;
@@ -21,6 +23,7 @@ struct cli {
 	int argc;
 	char *const *argv;           /* the whole command line, for run.json */
 	void (*before_talk)(void *ctx); void *talk_ctx;      /* what clears a drawing from the terminal, or NULL */
+	struct profiling *profiling; /* NULL: the command does not run under `qcnn profile` */
 	struct buf out;              /* written to stdout when the command ends well */
 };
 

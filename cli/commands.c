@@ -6,8 +6,23 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_train, &command_infer, &command_run, &command_check, &command_draw, &command_compile,
-	&command_init, &command_runs, &command_config, &command_weights, &command_explain, &command_info, &command_bench, &command_completions, &command_worker, NULL,
+	&command_train,
+	&command_infer,
+	&command_run,
+	&command_check,
+	&command_draw,
+	&command_compile,
+	&command_init,
+	&command_runs,
+	&command_config,
+	&command_weights,
+	&command_explain,
+	&command_info,
+	&command_bench,
+	&command_profile,
+	&command_completions,
+	&command_worker,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -31,6 +31,7 @@ libcli_a_SOURCES = \
 	cli/commands/cmd_infer.c \
 	cli/commands/cmd_info.c \
 	cli/commands/cmd_init.c \
+	cli/commands/cmd_profile.c \
 	cli/commands/cmd_run.c \
 	cli/commands/cmd_runs.c \
 	cli/commands/cmd_train.c \
@@ -121,6 +122,18 @@ libcli_a_SOURCES = \
 	cli/output/write_error.h \
 	cli/profile/captures.c \
 	cli/profile/captures.h \
+	cli/profile/profile_advice.c \
+	cli/profile/profile_advice.h \
+	cli/profile/profile_files.c \
+	cli/profile/profile_files.h \
+	cli/profile/profile_page.c \
+	cli/profile/profile_page.h \
+	cli/profile/profile_plan.c \
+	cli/profile/profile_plan.h \
+	cli/profile/profile_sections.c \
+	cli/profile/profile_sections.h \
+	cli/profile/profiling.c \
+	cli/profile/profiling.h \
 	cli/report/report.h \
 	cli/report/report_data.c \
 	cli/report/report_figures.c \

@@ -28,6 +28,7 @@ static const struct option_row rows[OPT_IDS] = {
 #define INFO COMMAND_INFO
 #define BENCH COMMAND_BENCH
 #define WORKER COMMAND_WORKER
+#define PROFILE COMMAND_PROFILE
 #define EVERY COMMAND_EVERY
 #define GROUP(id, heading)
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \

@@ -12,7 +12,7 @@
 #include "runtime/base/err.h"
 
 enum command_bit {
-	COMMAND_TOP = 1 << 0,        /* before the command's name */
+	COMMAND_TOP = 1 << 0, /* before the command's name */
 	COMMAND_TRAIN = 1 << 1,
 	COMMAND_INFER = 1 << 2,
 	COMMAND_RUN = 1 << 3,
@@ -28,6 +28,7 @@ enum command_bit {
 	COMMAND_INIT = 1 << 13,
 	COMMAND_COMPLETIONS = 1 << 14,
 	COMMAND_WORKER = 1 << 15,
+	COMMAND_PROFILE = 1 << 16,
 	COMMAND_EVERY = 0x7ffffffe
 };
 

@@ -15,6 +15,7 @@ generated_pages = \
 	man/qcnn-info.1 \
 	man/qcnn-init.1 \
 	man/qcnn-lang.7 \
+	man/qcnn-profile.1 \
 	man/qcnn-run.1 \
 	man/qcnn-runs.1 \
 	man/qcnn-train.1 \
@@ -49,6 +50,7 @@ man/qcnn-explain.1: man/qcnn-explain.1.in
 man/qcnn-infer.1: man/qcnn-infer.1.in
 man/qcnn-info.1: man/qcnn-info.1.in
 man/qcnn-lang.7: man/qcnn-lang.7.in
+man/qcnn-profile.1: man/qcnn-profile.1.in
 man/qcnn-run.1: man/qcnn-run.1.in
 man/qcnn-train.1: man/qcnn-train.1.in
 man/qcnn-weights.1: man/qcnn-weights.1.in

@@ -131,7 +131,11 @@ typedef int (*bench_once_fn)(void *ctx, enum bench_doubt doubt, struct bench_res
 int bench_repeat(bench_once_fn once, void *ctx, struct bench_result *out, struct err *e);
 const char *bench_doubt_text(enum bench_doubt doubt);
 
-struct bench_run { uint64_t runs /* 0: about a second */, seed; bool parts; };
+struct bench_run {
+	uint64_t runs /* 0: about a second */, seed;
+	bool parts;
+	struct cli *cli; /* whose profile the first case is, if it takes one */
+};
 
 /* Allocate, warm up, measure.  l: limits for this number of threads, or NULL. */
 int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,

@@ -2,6 +2,7 @@
  * Measuring one case: everything a step needs is inside the time, allocation is not. */
 #include "config.h"
 #include "cli/bench/bench.h"
+#include "cli/profile/profiling.h"
 #include "cli/signals.h"
 #include "runtime/exec/statevector/statevector.h"
 
@@ -30,6 +31,8 @@ struct bench {
 	double *input, *weight, *readout, *gradient;
 	double *seconds;             /* (nrun) */
 	uint64_t nrun;
+	struct evaluator_options options; /* of ev */
+	struct cli *cli;
 };
 
 /* ---- samples ---- */
@@ -116,6 +119,7 @@ static int call(struct bench *b, double *seconds, struct err *e)
 		code = evaluator_run(b->ev, b->pool, gradient ? b->gradient : NULL, e);
 	}
 	*seconds = clock_seconds() - began;
+	profiling_step(b->cli, b->batch.nsample);
 	return code;
 }
 
@@ -292,6 +296,7 @@ static void passes_of(const struct bench *b, const struct limits *l, struct benc
 
 static void release(struct bench *b)
 {
+	profiling_end(b->cli);
 	if (b->pool && !b->bc->pool)
 		b->pool->ops->free(b->pool);
 	evaluator_free(b->ev);
@@ -313,6 +318,7 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	o.outputs_alone = !b->bc->gradient && !o.remote;
 	if (o.remote)
 		o.nthread = 1;
+	b->options = o;
 	code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;
 	if (code)
@@ -331,9 +337,17 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
 	struct bench_result *out, struct err *e)
 {
-	struct bench b = { .bc = bc, .p = bc->program->model.program };
+	struct bench b = { .bc = bc, .p = bc->program->model.program, .cli = how->cli };
 	int code = allocate(&b, how->seed, &out->allocate_seconds, e);
 
+	profiling_begin(b.cli,
+		&(struct profile_subject){ .command = "bench",
+			.model = out->circuit,
+			.program = b.p,
+			.options = &b.options,
+			.batch_size = bc->batch,
+			.gradient = bc->gradient },
+		bc->pool);
 	if (!code)
 		code = (stop_catch(), call(&b, &out->first_seconds, e));
 	if (!code)

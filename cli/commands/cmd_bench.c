@@ -230,7 +230,8 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 static int measure(struct bench_job *j)
 {
 	const struct options *o = &j->cli->options;
-	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->what.seed, o->given[OPT_PARTS] };
+	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->what.seed,
+		o->given[OPT_PARTS], j->cli };
 	struct err e;
 	int status;
 

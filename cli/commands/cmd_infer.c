@@ -15,6 +15,7 @@
 #include "cli/job/sample_checks.h"
 #include "cli/job/samples.h"
 #include "cli/job/weights_files.h"
+#include "cli/profile/profiling.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/rng.h"
@@ -378,8 +379,21 @@ static int evaluate(struct inference *f)
 	if (!code) {
 		pool = remote ? remote : pool_threads_new(o.nthread);
 		evaluator_draws(ev, shots_key(f), 0);
-		code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight, p->output,
-			p->has_loss ? &p->loss_value : NULL, p->has_loss ? p->metric_value : NULL, pool, &e);
+		profiling_begin(f->cli,
+			&(struct profile_subject){ .command = "infer",
+				.model = f->cli->options.operand[0],
+				.program = f->weights->program,
+				.options = &o,
+				.batch_size = p->part.nrow },
+			remote);
+		profiling_step(f->cli, 0);
+		/* Under `qcnn profile`, once more until the profile is complete. */
+		do
+			code = evaluate_part(ev, &p->part, &p->measures, f->weights->weight,
+				p->output, p->has_loss ? &p->loss_value : NULL,
+				p->has_loss ? p->metric_value : NULL, pool, &e);
+		while (!code && f->cli->profiling && !profiling_step(f->cli, p->part.nrow));
+		profiling_end(f->cli);
 		if (!remote)
 			pool->ops->free(pool);
 	}

@@ -501,6 +501,17 @@ unsigned config_validation_epochs(const struct config *c, const uint32_t **epoch
 	return v->n;
 }
 
+bool config_range(const struct config *c, enum key_id id, uint64_t *first, uint64_t *last)
+{
+	const struct ynode *v = config_node(c, id);
+
+	if (!v || v->kind != YNODE_LIST)
+		return false;
+	*first = (uint64_t)v->entry[0].value->i;
+	*last = (uint64_t)v->entry[1].value->i;
+	return true;
+}
+
 unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish)
 {
 	const struct ynode *v = config_node(c, KEY_DATA_TRANSFORM);

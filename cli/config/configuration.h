@@ -49,6 +49,8 @@ void config_callbacks(const struct config *c, struct callback_set *out);        
 struct class_weights config_class_weights(const struct config *c);      /* in c's arena */
 /* The steps of data.transform; pca without a number of components makes ninput. How many steps. */
 unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish);
+/* The first and the last of a RANGE; false: the key is not given. */
+bool config_range(const struct config *c, enum key_id id, uint64_t *first, uint64_t *last);
 /* The epochs of train.validation_freq, in c's arena; 0 and nothing where it is a number. */
 unsigned config_validation_epochs(const struct config *c, const uint32_t **epoch);
 /* Fractions in order of train, validation, test. */

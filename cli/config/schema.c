@@ -497,7 +497,20 @@ static bool check_epochs(const struct check *c, const struct ynode *v)
 	return well;
 }
 
-static const struct { bool (*check)(const struct check *c, const struct ynode *v); const char *text; } types[TYPE_COUNT] = {
+static bool check_range(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_LIST || v->n != 2)
+		return check_wrong_kind(c, v, "a list of two whole numbers, the first and the last");
+	if (!check_int(c, v->entry[0].value) || !check_int(c, v->entry[1].value))
+		return false;
+	return v->entry[0].value->i <= v->entry[1].value->i
+		|| check_wrong_kind(c, v, "a list of two whole numbers in ascending order");
+}
+
+static const struct {
+	bool (*check)(const struct check *c, const struct ynode *v);
+	const char *text;
+} types[TYPE_COUNT] = {
 	[TYPE_BOOL] = { check_bool, "true or false" },
 	[TYPE_INT] = { check_int, "whole number" },
 	[TYPE_FREQUENCY] = { check_frequency, "whole number or word" },
@@ -523,6 +536,7 @@ static const struct { bool (*check)(const struct check *c, const struct ynode *v
 	[TYPE_HOSTS] = { check_hosts, "text or list of texts" },
 	[TYPE_LAUNCHER] = { check_launcher, "text" },
 	[TYPE_EPOCHS] = { check_epochs, "whole number or list of them" },
+	[TYPE_RANGE] = { check_range, "list of two whole numbers" },
 	[TYPE_CALLBACKS] = { check_callbacks, "map of maps, or list of words or maps, or one word" },
 };
 

@@ -35,6 +35,7 @@
 	SECTION(passes) \
 	SECTION(optimisations) \
 	SECTION(parts) \
+	SECTION(phases) \
 	SECTION(epoch)
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/config/schema_text.h"
+#include "runtime/base/profile/profile.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"
@@ -164,6 +165,14 @@ void section_parts(struct buf *out, const char *name)
 #undef PROFILE_PHASE
 #undef PHASE_RUN
 #undef PHASE_CALL
+}
+
+void section_phases(struct buf *out, const char *name)
+{
+	(void)name;
+	for (unsigned k = 1; k < PHASE_COUNT; k++)
+		mdoc_item(out, profile_phase_name((enum profile_phase)k),
+			profile_phase_text((enum profile_phase)k));
 }
 
 void section_generators(struct buf *out, const char *name)

@@ -21,6 +21,8 @@ struct capture_order {
 
 struct captures;
 
+enum { PROFILE_BYTES_DEFAULT = 64 << 20 };
+
 /* describe: fills what is known of the job (command, plan, limits) into a new profile; called by the job's thread.
  * pool: workers elsewhere, or NULL; borrowed. */
 struct captures *captures_new(void (*describe)(void *ctx, struct profile *p), void *ctx,

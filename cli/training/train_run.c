@@ -11,6 +11,9 @@
 
 #include "cli/job/record.h"
 #include "cli/job/train_callbacks.h"
+#include "cli/profile/profile_files.h"
+#include "cli/profile/profile_advice.h"
+#include "cli/profile/profiling.h"
 #include "cli/report/report.h"
 #include "cli/signals.h"
 #include "cli/training/backup.h"
@@ -18,6 +21,7 @@
 #include "cli/training/train_log.h"
 #include "cli/training/train_summary.h"
 #include "cli/training/train_workers.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/log/history.h"
 #include "runtime/log/metrics.h"
@@ -39,6 +43,9 @@ struct training {
 	bool stepped;                /* there is something in the folder */
 	struct write_errors write_errors;
 	double begin;
+	struct captures *captures; /* profiles of this training that are asked for while it runs */
+	struct profile_subject subject;
+	uint64_t profile_first, profile_last; /* log.profile_steps; 0: none */
 };
 
 /* ---- what training tells ---- */
@@ -53,17 +60,49 @@ static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 	train_log_step(t->log, start, step, batch_loss);
 }
 
+/* The profile of log.profile_steps: training goes on where its files cannot be written. */
+static void keep_profile(void *ctx, struct profile *p)
+{
+	struct training *t = ctx;
+	struct buf name = BUF_INIT;
+	struct err e;
+
+	buf_printf(&name, "steps-%llu-%llu", (unsigned long long)t->profile_first,
+		(unsigned long long)t->profile_last);
+	profile_advise(p);
+	write_errors_note(&t->write_errors, profile_write_run(p, t->run, name.data, &e), &e);
+	profile_free(p);
+	buf_release(&name);
+}
+
+static void ask_profile(struct training *t)
+{
+	struct capture_order o = { .level = PROFILE_LAYERS,
+		.steps = t->profile_last - t->profile_first + 1,
+		.bytes_max = PROFILE_BYTES_DEFAULT };
+
+	captures_ask(t->captures, &o, keep_profile, t);
+}
+
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct training *t = ctx;
 	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
+	int code;
 
 	t->stepped = true;
+	if (t->profile_first && s->nrunning && s->running->step + 1 == t->profile_first)
+		ask_profile(t);
+	captures_step(t->captures, t->subject.batch_size);
+	if (profiling_step(t->cli, t->subject.batch_size))
+		return err_set(e, -ERR_STOPPED, "the profile is complete");
 	if (!backup_is_due(&t->backup))
 		return 0;
 	if (t->report)
 		norms.value = train_report_norms(t->report, &norms.n);
-	return backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+	code = backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+	recorder_mark(PHASE_CHECKPOINT);
+	return code;
 }
 
 static void on_epoch(void *ctx, const struct epoch_record *r)
@@ -323,6 +362,32 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 	return code;
 }
 
+static void open_captures(struct training *t)
+{
+	const struct train_job *j = &t->job->train;
+
+	t->subject = (struct profile_subject){ .command = "train",
+		.model = config_text(t->job->config, KEY_MODEL_FILE),
+		.program = j->program,
+		.options = &j->exec,
+		.batch_size = train_batch_size(j),
+		.gradient = optimizer_needs_gradient(j->optimizer) };
+	t->captures = captures_new(profile_describe_subject, &t->subject, j->pool);
+	profiling_begin(t->cli, &t->subject, j->pool);
+	config_range(t->job->config, KEY_LOG_PROFILE_STEPS, &t->profile_first, &t->profile_last);
+	if (t->profile_first == 1) {
+		ask_profile(t);
+		captures_step(t->captures, 0);
+	}
+}
+
+static void close_captures(struct training *t)
+{
+	captures_end(t->captures);
+	captures_free(t->captures);
+	profiling_end(t->cli);
+}
+
 static int train_and_keep(struct training *t)
 {
 	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
@@ -335,8 +400,10 @@ static int train_and_keep(struct training *t)
 	t->job->train.run = t->run;
 	t->workers = train_workers_new(t->job->workers);
 	code = open_writers(t, &e);
+	open_captures(t);
 	if (!code)
 		code = train_run(&t->job->train, &o, &r, &e);
+	close_captures(t);
 	close_writers(t, !code);
 	train_workers_free(t->workers);
 	if (!code)
@@ -344,7 +411,7 @@ static int train_and_keep(struct training *t)
 	code = end_folder(t, code, &r, &e);
 	train_report_free(t->report);
 	train_result_release(&r);
-	return code ? cli_fail(t->cli, &e) : 0;
+	return code && !(t->cli->profiling && code == -ERR_STOPPED) ? cli_fail(t->cli, &e) : 0;
 }
 
 /* The folder's name: log.name, else the model's file without folder and ending. */

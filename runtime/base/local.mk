@@ -31,6 +31,8 @@ libbase_a_SOURCES = \
 	runtime/base/maths.h \
 	runtime/base/numerical_version.h \
 	runtime/base/pool.h \
+	runtime/base/profile/counters.c \
+	runtime/base/profile/counters.h \
 	runtime/base/profile/phases.def \
 	runtime/base/profile/profile.c \
 	runtime/base/profile/profile.h \

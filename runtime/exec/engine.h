@@ -57,8 +57,8 @@ struct engine {
 	const char *(*obstacle)(const struct engine_problem *p);
 	/* For a problem without obstacle, what the engine expects of it: a phrase for plans and reports. */
 	void (*describe)(const struct engine_problem *p, struct buf *out);
-	/* Optional: of one sample, in fused execution; with options->gradient, with a gradient. -ERR_CONFIG where the
-	 * program is too large. */
+	/* Optional: of one sample of such a batch; with options->gradient, with a gradient. -ERR_CONFIG where the program is
+	 * too large, or no such batch is evaluated by the engine. */
 	int (*cost)(const struct engine_problem *p, struct engine_cost *out);
 	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);

@@ -146,6 +146,7 @@ int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e)
 	for (uint32_t i = 0; i < ev->p->nweight; i++)
 		if (!isfinite(weight[i]))
 			return err_set(e, -ERR_NOT_FINITE, "weight %u is not finite", i);
+	recorder_mark(PHASE_DATA);
 	memcpy(ev->weight, weight, ev->p->nweight * sizeof *weight);
 	ev->version = weights_version();
 	for (unsigned k = 0; k < ev->nengine; k++)

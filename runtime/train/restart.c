@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/scheduler/pool_threads.h"
@@ -220,6 +221,7 @@ static void update(struct trainer *t)
 static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
 {
 	const struct train_job *j = t->job;
+	int64_t event = recorder_begin();
 	struct update u;
 	int code;
 
@@ -228,6 +230,7 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	t->nevaluation = 0;
 	if (j->optimizer->method == METHOD_GRADIENT) {
 		code = trainer_loss(t, t->weight, trainer_output(t), t->readout, t->gradient, loss_sum, e);
+		recorder_mark(PHASE_LOSSES);
 		if (!code)
 			update(t);
 	} else {
@@ -236,7 +239,10 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 		*loss_sum = t->kept;
 		memcpy(trainer_output(t), t->kept_output, (size_t)n * j->program->noutput * sizeof *t->output);
 	}
-	return code ? code : finish_update(t, e);
+	code = code ? code : finish_update(t, e);
+	recorder_mark(PHASE_OPTIMIZER);
+	recorder_event(EVENT_STEP, (uint32_t)t->step, 0, event);
+	return code;
 }
 
 static bool updates_left(const struct trainer *t)
@@ -333,7 +339,9 @@ static int epoch_steps(struct trainer *t, struct err *e)
 		if (o->step)
 			o->step(o->ctx, t->restart, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
 		callbacks_between(t);
+		recorder_mark(PHASE_LOG);
 		code = between(t, e);
+		recorder_mark(PHASE_LOG);
 	}
 	return code;
 }
@@ -341,13 +349,17 @@ static int epoch_steps(struct trainer *t, struct err *e)
 static int validate(struct trainer *t, struct epoch_record *r, struct err *e)
 {
 	const struct train_job *j = t->job;
+	enum profile_phase as;
 	int code;
 
 	if (!train_validates(j, t->epoch))
 		return 0;
+	as = recorder_as(PHASE_VALIDATION);
 	trainer_draws(t, SHOTS_OF_VALIDATION);
 	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
 		&r->val_loss, r->val_metric, t->pool, e);
+	recorder_mark(PHASE_VALIDATION);
+	recorder_as(as);
 	r->has_validation = !code;
 	if (code) {
 		err_prefix(e, "validation");
@@ -365,6 +377,7 @@ static int one_epoch(struct trainer *t, struct epoch_record *r, struct err *e)
 		return code;
 	trained = clock_seconds();
 	epoch_so_far(t, r);
+	recorder_mark(PHASE_VALIDATION);
 	code = validate(t, r, e);
 	if (code)
 		return code;
@@ -468,6 +481,7 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 			report_state(t, last);
 		if (!code)
 			callbacks_epoch(t->callbacks, t->observer, last, steps_done(t), t->weight);
+		recorder_mark(PHASE_LOG);
 	}
 	u = update_of(t);
 	if (code)

@@ -3,7 +3,7 @@
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 commands=$(sed -n 's/^	\.name = "\(.*\)",$/\1/p' "$top_srcdir"/cli/commands/cmd_*.c | sort)
-tap_is "$(echo $commands)" "bench check compile completions config draw explain infer info init run runs train weights worker" "the commands"
+tap_is "$(echo $commands)" "bench check compile completions config draw explain infer info init profile run runs train weights worker" "the commands"
 
 tap_exit 0 "--version" "$QCNN" --version
 tap_is "$(grep -c '^qcnn [0-9]' out)" 1 "it prints name and version"

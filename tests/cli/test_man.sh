@@ -10,7 +10,7 @@ for name in $(ls "$top_srcdir"/man/*.in "$top_srcdir"/man/*.[157] 2>/dev/null | 
 	pages="$pages $page"
 done
 tap_is "$(for p in $pages; do basename $p; done | tr '\n' ' ')" \
-	"qcnn-bench.1 qcnn-bytecode.5 qcnn-check.1 qcnn-compile.1 qcnn-completions.1 qcnn-config.1 qcnn-config.5 qcnn-draw.1 qcnn-explain.1 qcnn-infer.1 qcnn-info.1 qcnn-init.1 qcnn-lang.7 qcnn-run.1 qcnn-runs.1 qcnn-train.1 qcnn-weights.1 qcnn-wire.7 qcnn-worker.1 qcnn.1 " \
+	"qcnn-bench.1 qcnn-bytecode.5 qcnn-check.1 qcnn-compile.1 qcnn-completions.1 qcnn-config.1 qcnn-config.5 qcnn-draw.1 qcnn-explain.1 qcnn-infer.1 qcnn-info.1 qcnn-init.1 qcnn-lang.7 qcnn-profile.1 qcnn-run.1 qcnn-runs.1 qcnn-train.1 qcnn-weights.1 qcnn-wire.7 qcnn-worker.1 qcnn.1 " \
 	"the pages"
 if command -v mandoc >/dev/null; then
 	for page in $pages; do

@@ -132,16 +132,26 @@ struct profile_advice {
 	double gain;      /* estimated: time now / time then */
 };
 
+/* An exact optimisation that is switched off, and how many times fewer operations it would take. */
+struct profile_option {
+	const char *name;
+	double gain;
+};
+
 struct profile {
 	struct arena arena;
 	const char *version, *command, *model; /* of qcnn; what ran; file of the model */
 	const char *engine, *target, *precision, *shape;
 	int level;               /* enum profile_level */
 	double began;            /* seconds since 1970 */
+	double startup_seconds;  /* of the command before its first step; 0: unknown */
 	int64_t ns;              /* wall time */
 	uint64_t steps, samples; /* updates or calls, and samples that were evaluated, in it */
 	uint32_t nthread;        /* of a process */
-	uint32_t batch_size;
+	uint32_t batch_size, width; /* samples of a step; of a unit of work */
+	uint32_t nprocessor;        /* that this process may use */
+	uint32_t nswitched_off;
+	const struct profile_option *switched_off;
 	bool gradient;
 	struct profile_limits limits;
 	uint32_t nlayer;

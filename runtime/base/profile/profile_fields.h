@@ -54,11 +54,14 @@ static const struct field profile_fields[] = {
 	{ MEMBER(struct profile, shape, TEXT) },
 	{ MEMBER(struct profile, level, LEVEL), NAMED(level_names) },
 	{ MEMBER(struct profile, began, REAL) },
+	{ MEMBER(struct profile, startup_seconds, REAL) },
 	{ MEMBER(struct profile, ns, SPAN) },
 	{ MEMBER(struct profile, steps, U64) },
 	{ MEMBER(struct profile, samples, U64) },
 	{ .key = "threads", .type = FIELD_U32, .offset = offsetof(struct profile, nthread) },
 	{ MEMBER(struct profile, batch_size, U32) },
+	{ MEMBER(struct profile, width, U32) },
+	{ .key = "processors", .type = FIELD_U32, .offset = offsetof(struct profile, nprocessor) },
 	{ MEMBER(struct profile, gradient, BOOL) },
 };
 static const struct field limits_fields[] = {
@@ -91,6 +94,10 @@ static const struct field item_fields[] = {
 	{ MEMBER(struct profile_item, line, U32) },
 	{ MEMBER(struct profile_item, flops, PAIR) },
 	{ MEMBER(struct profile_item, bytes, PAIR) },
+};
+static const struct field option_fields[] = {
+	{ MEMBER(struct profile_option, name, NAME) },
+	{ MEMBER(struct profile_option, gain, REAL) },
 };
 static const struct field advice_fields[] = {
 	{ MEMBER(struct profile_advice, code, NAME) },

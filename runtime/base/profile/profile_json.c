@@ -211,6 +211,7 @@ static void put_profile(struct buf *out, const struct profile *p, uint32_t event
 	buf_char(out, '{');
 	PUT_FIELDS(out, limits_fields, &p->limits);
 	buf_char(out, '}');
+	PUT_ROWS(out, "switched_off", option_fields, p->switched_off, p->nswitched_off);
 	PUT_ROWS(out, "advice", advice_fields, p->advice, p->nadvice);
 	PUT_ROWS(out, "layers", layer_fields, p->layer, p->nlayer);
 	PUT_ROWS(out, "stages", stage_fields, p->stage, p->nstage);

@@ -320,6 +320,7 @@ static void get_profile(struct input *in, const json_t *v, struct profile *p)
 	integer(in, member(in, v, "schema"), "schema", PROFILE_SCHEMA, PROFILE_SCHEMA);
 	GET_FIELDS(in, v, profile_fields, p);
 	GET_FIELDS(in, member(in, v, "limits"), limits_fields, &p->limits);
+	GET_ROWS(in, v, "switched_off", option_fields, p->switched_off, &p->nswitched_off);
 	GET_ROWS(in, v, "advice", advice_fields, p->advice, &p->nadvice);
 	GET_ROWS(in, v, "layers", layer_fields, p->layer, &p->nlayer);
 	GET_ROWS(in, v, "stages", stage_fields, p->stage, &p->nstage);

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/profile/counters.h"
+#include "runtime/base/system/cpus.h"
+
 enum { CHUNK_EVENTS = 4096, NAME_MAX_BYTES = 24 };
 
 struct chunk {
@@ -44,6 +47,7 @@ static struct record *records;
 static atomic_uint capture;
 static atomic_llong quota; /* bytes of events that may still be taken */
 static int64_t began;
+static struct counters *counters; /* of this capture, or NULL */
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local struct record *own;
@@ -224,6 +228,10 @@ _Atomic uint64_t *recorder_items(uint32_t n)
 	if (atomic_load_explicit(&recorder_level, memory_order_relaxed) < PROFILE_LAYERS
 		|| !(r = open_record()))
 		return NULL;
+	if (r->as) { /* what is evaluated is no step */
+		close_record(r);
+		return NULL;
+	}
 	if (r->nitem < n) {
 		free(r->item);
 		r->item = mem_alloc((size_t)2 * n, sizeof *r->item);
@@ -238,6 +246,7 @@ void recorder_start(enum profile_level level, uint64_t bytes_max)
 	pthread_mutex_lock(&lock);
 	atomic_fetch_add(&capture, 1);
 	atomic_store(&quota, (long long)bytes_max);
+	counters = bytes_max ? counters_start() : NULL;
 	began = recorder_clock();
 	pthread_mutex_unlock(&lock);
 	atomic_store(&recorder_level, (int)level);
@@ -361,6 +370,15 @@ static void forget_dead(void)
 	}
 }
 
+static const struct profile_memory *resident(struct profile *p, uint32_t *n)
+{
+	struct profile_memory *m = arena_alloc(&p->arena, 1, sizeof *m);
+
+	*m = (struct profile_memory){ "resident", cpus_memory_resident() };
+	*n = m->bytes > 0;
+	return m;
+}
+
 void recorder_stop(struct profile *p, struct profile_process *out)
 {
 	double wall[PHASE_COUNT];
@@ -372,7 +390,11 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 	for (struct record *r = records; r; r = r->next)
 		while (atomic_load(&r->busy))
 			sched_yield();
+	if (counters)
+		counters_stop(counters, p, out);
+	counters = NULL;
 	if (p) {
+		out->memory = resident(p, &out->nmemory);
 		out->begin = began;
 		out->end = end;
 		wall_shares((double)(end - began), wall);

@@ -22,7 +22,8 @@ static inline bool recorder_on(void)
 /* Nanoseconds of the steady clock of this process: the clock of all events. */
 int64_t recorder_clock(void);
 
-/* From now on, until recorder_stop. bytes_max: memory for events; what does not fit is counted as dropped. */
+/* From now on, until recorder_stop. bytes_max: memory for events; what does not fit is counted as dropped; 0: no events
+ * and no hardware counters. */
 void recorder_start(enum profile_level level, uint64_t bytes_max);
 /* Into a process of `p` (threads, items, phases, wall time; NULL: forget it), and off. Times are of recorder_clock. */
 void recorder_stop(struct profile *p, struct profile_process *out);
@@ -70,7 +71,7 @@ void recorder_enter(struct recorder_region *r, unsigned worker);
 void recorder_region_end(struct recorder_region *r);
 
 /* Nanoseconds of n items (profile.item) that this thread adds to, forward and backward: [2 * n]; NULL: the level is lower
- * than PROFILE_LAYERS. Valid until the thread's next call. */
+ * than PROFILE_LAYERS, or marks belong to another phase (recorder_as). Valid until the thread's next call. */
 _Atomic uint64_t *recorder_items(uint32_t n);
 /* Since `last`, which becomes now, to an item. */
 static inline void recorder_item(_Atomic uint64_t *ns, int64_t *last)

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -180,6 +181,13 @@ uint64_t cpus_memory_limit(void)
 	cgroup_leaves(&limit);
 	/* Version 1 writes "no limit" as a number close to 2^63. */
 	return limit < UINT64_C(1) << 60 ? limit : 0;
+}
+
+uint64_t cpus_memory_resident(void)
+{
+	struct rusage used;
+
+	return getrusage(RUSAGE_SELF, &used) ? 0 : (uint64_t)used.ru_maxrss * 1024;
 }
 
 /* Members of a list like "0-3,8,10-11". */

@@ -75,6 +75,28 @@ static void basis_describe(const struct engine_problem *p, struct buf *out)
 	plan_free(made);
 }
 
+/* With as many states as the samples of an encoding by one angle a qubit span. */
+static int basis_cost(const struct engine_problem *p, struct engine_cost *out)
+{
+	struct plan *made;
+	const struct plan *pl = plan_of(p, &made);
+	uint32_t n = p->nsample ? p->nsample : USUAL_SAMPLES, most, r;
+	bool gradient = p->options->gradient != GRADIENT_NONE;
+	int code = pl ? 0 : -ERR_CONFIG;
+
+	most = code ? 0 : rank_worth(pl, n, gradient, true);
+	if (!most)
+		code = -ERR_CONFIG;
+	if (!code) {
+		r = program_nwire(pl->program) + 1;
+		r = r < most ? r : most;
+		*out = (struct engine_cost){ .flops = rank_flops(pl, n, r, gradient) / n,
+			.effort = rank_cost_on(pl, n, r, gradient, true) / n };
+	}
+	plan_free(made);
+	return code;
+}
+
 /* ---- life ---- */
 
 /* Does what differs between samples depend on weights (frozen ones, or in a forward sweep)? */
@@ -422,6 +444,7 @@ const struct engine engine_basis = {
 	.name = "basis",
 	.obstacle = basis_obstacle,
 	.describe = basis_describe,
+	.cost = basis_cost,
 	.open = basis_open,
 	.close = basis_close,
 	.layout = basis_layout,

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * qcnn profile: where the time of a training, an inference or a circuit goes. */
+#include "config.h"
+#include "cli/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/machine.h"
+#include "cli/profile/profile_advice.h"
+#include "cli/profile/profile_files.h"
+#include "cli/profile/profile_page.h"
+#include "cli/profile/profiling.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
+
+enum { WARMUP_STEPS = 2 };
+static const double SECONDS = 2;
+static const char LONG_ENOUGH[] = "train.epochs=1000000"; /* the profile ends it */
+
+static bool ends(const char *text, const char *ending)
+{
+	size_t n = strlen(text), m = strlen(ending);
+
+	return n >= m && !strcmp(text + n - m, ending);
+}
+
+/* What the machine can do at best. */
+static int measure_limits(struct cli *c, struct profiling *g)
+{
+	unsigned n = cpus_threads(NULL);
+	struct limits l;
+	struct err e;
+
+	if (c->options.given[OPT_NO_LIMITS])
+		return 0;
+	if (limits_measure(target_of("cpu", 0), n, &l, &e))
+		return cli_fail(c, &e);
+	g->limits = machine_plan_limits(&l);
+	g->measured = true;
+	return 0;
+}
+
+static void add_list(struct options *o, enum option_id id, const char *value)
+{
+	if (o->nlist < OPTIONS_LIST_MAX) {
+		o->list[o->nlist].id = id;
+		o->list[o->nlist++].value = value;
+	}
+}
+
+/* A training in a folder that is gone afterwards. */
+static int profile_training(struct cli *c)
+{
+	char folder[] = "/tmp/qcnn-profile-XXXXXX";
+	struct buf set = BUF_INIT;
+	struct err e;
+	int status;
+
+	if (!mkdtemp(folder)) {
+		err_set(&e, -ERR_CANT_CREATE, "%s: no folder of that form can be made", folder);
+		return cli_fail(c, &e);
+	}
+	buf_printf(&set, "log.dir=%s", folder);
+	add_list(&c->options, OPT_SET, set.data);
+	add_list(&c->options, OPT_SET, LONG_ENOUGH);
+	c->options.given[OPT_FRESH] = true;
+	status = command_train.run(c);
+	profile_remove_folder(folder);
+	buf_release(&set);
+	return status;
+}
+
+/* Calls of a model's circuit, with the gradient where it has weights. */
+static int profile_model(struct cli *c)
+{
+	add_list(&c->options, OPT_CIRCUIT, c->options.operand[0]);
+	c->options.noperand = 0;
+	c->options.given[OPT_CIRCUIT] = c->options.given[OPT_NO_LIMITS] = true;
+	return command_bench.run(c);
+}
+
+static int run_profiled(struct cli *c)
+{
+	const char *what = c->options.operand[0];
+
+	if (ends(what, ".yaml") || ends(what, ".yml"))
+		return profile_training(c);
+	if (ends(what, ".qcnn"))
+		return profile_model(c);
+	return command_infer.run(c);
+}
+
+static int check_options(struct cli *c)
+{
+	const struct options *o = &c->options;
+	bool model = o->noperand && ends(o->operand[0], ".qcnn");
+
+	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)
+		return cli_usage(c, "only one of --json and --csv can be had");
+	if (!model && (o->given[OPT_BATCH] || o->given[OPT_BENCH_GRADIENT]))
+		return cli_usage(c,
+			"--batch and --gradient are for a model (.qcnn); a configuration has train.batch_size, which --set changes");
+	return 0;
+}
+
+static int write_page(struct cli *c, const struct profile *p)
+{
+	if (c->options.given[OPT_JSON])
+		profile_page_json(p, &c->out);
+	else if (c->options.given[OPT_CSV])
+		profile_page_csv(p, &c->out);
+	else
+		profile_page_text(p, c->colour && isatty(STDOUT_FILENO), &c->out);
+	return c->options.given[OPT_PROFILE_OUT]
+		? profile_write_files(c, p, c->options.value[OPT_PROFILE_OUT])
+		: 0;
+}
+
+static int profile(struct cli *c)
+{
+	const struct options *o = &c->options;
+	bool quiet = c->quiet;
+	struct profiling g = { .began = clock_seconds(),
+		.warmup = WARMUP_STEPS,
+		.order = { .level = (enum profile_level)(PROFILE_PHASES
+				   + options_choice(o, OPT_PROFILE_LEVEL)),
+			.steps = o->given[OPT_PROFILE_STEPS] ? options_count(o, OPT_PROFILE_STEPS) : 0,
+			.seconds = o->given[OPT_PROFILE_SECONDS]
+				? (double)options_count(o, OPT_PROFILE_SECONDS)
+				: o->given[OPT_PROFILE_STEPS] ? 0
+							      : SECONDS,
+			.bytes_max = options_count(o, OPT_MAX_BYTES) } };
+	struct err e;
+	int status = check_options(c);
+
+	if (!status)
+		status = measure_limits(c, &g);
+	if (status)
+		return status;
+	g.began = clock_seconds();
+	c->profiling = &g;
+	c->quiet = true; /* what is computed is of no interest here */
+	status = run_profiled(c);
+	c->quiet = quiet;
+	c->profiling = NULL;
+	buf_clear(&c->out);
+	if (!status && !g.result) {
+		err_set(&e, -ERR_CONFIG, "%s: it ended before step %u, after which the profile begins",
+			o->operand[0], WARMUP_STEPS + 1);
+		status = cli_fail(c, &e);
+	}
+	if (!status) {
+		profile_advise(g.result);
+		status = write_page(c, g.result);
+	}
+	profile_free(g.result);
+	return status;
+}
+
+static const char *const examples[] = { "qcnn profile config.yaml",
+	"qcnn profile --level=matrices --steps 20 config.yaml",
+	"qcnn profile --set train.batch_size=64 -o profile config.yaml",
+	"qcnn profile --gradient --batch 16 cluster.qcnn", "qcnn profile --json config.yaml", NULL };
+
+const struct command command_profile = {
+	.bit = COMMAND_PROFILE,
+	.name = "profile",
+	.summary = "show where the time of a training goes, and what would make it faster",
+	.operands = "CONFIG|MODEL|WEIGHTS",
+	.min_operands = 1,
+	.max_operands = 1,
+	.text = "Runs some steps of the training of a configuration, or calls of a model's circuit, or the inference of weights, and "
+		"prints on one page where the time goes: phases of a step, layers of the model, matrices, stages of the plan, "
+		"workers; the shares of the machine's limits; then what limits the run and what would help. No run is left "
+		"behind, and the results of the training are not kept.",
+	.example = examples,
+	.run = profile,
+};

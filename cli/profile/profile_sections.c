@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tables of a profile. */
+#include "config.h"
+#include "cli/profile/profile_sections.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MATRICES_SHOWN = 12 };
+
+static const double NONE = (double)NAN;
+
+double profile_item_seconds(const struct profile *p, uint32_t k, unsigned back)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i < p->nprocess; i++)
+		if (k < p->process[i].nitem)
+			ns += (double)p->process[i].item_ns[back][k];
+	return ns * 1e-9 / (p->nthread ? p->nthread : 1);
+}
+
+double profile_phase_seconds(const struct profile *p, enum profile_phase phase)
+{
+	return p->nprocess ? 1e-9 * (double)p->process[0].wall_ns[phase] : 0;
+}
+
+/* ---- building ---- */
+
+struct builder {
+	const struct profile *p;
+	struct arena *a;
+	struct profile_section *s;
+	uint32_t cap, at; /* rows there is memory for; cells that were added */
+};
+
+static struct builder begin(const struct profile *p, struct profile_sections *all, const char *key,
+	const char *title, const struct profile_column *column, unsigned ncolumn, uint32_t cap)
+{
+	struct profile_section *s = &all->section[all->n++];
+
+	*s = (struct profile_section){ .key = key,
+		.title = title,
+		.ncolumn = ncolumn,
+		.column = column,
+		.cell = arena_alloc(&all->arena, (size_t)cap * ncolumn, sizeof *s->cell) };
+	return (struct builder){ p, &all->arena, s, cap, 0 };
+}
+
+static void put(struct builder *b, const char *text, double number)
+{
+	b->s->cell[b->at++] = (struct profile_cell){ text, number };
+	b->s->nrow = b->s->shown = (b->at + b->s->ncolumn - 1) / b->s->ncolumn;
+}
+
+static void text(struct builder *b, const char *t) { put(b, t, NONE); }
+static void number(struct builder *b, double v) { put(b, NULL, v); }
+
+static double ratio(double a, double b) { return b > 0 ? a / b : NONE; }
+
+/* ---- phases ---- */
+
+static const struct profile_column phase_columns[] = {
+	{ "name", "phase", CELL_TEXT, false },
+	{ "seconds", "time", CELL_SECONDS, false },
+	{ "seconds_per_step", "a step", CELL_SECONDS, false },
+	{ "share", "share", CELL_SHARE, true },
+};
+
+static void add_phases(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b = begin(p, all, "phases", "Phases", phase_columns, 4, PHASE_COUNT);
+
+	for (unsigned k = 1; k <= PHASE_COUNT; k++) {
+		enum profile_phase phase = k < PHASE_COUNT ? (enum profile_phase)k : PHASE_NONE;
+		double seconds = profile_phase_seconds(p, phase);
+
+		if (!(seconds > 0) && phase != PHASE_NONE)
+			continue;
+		text(&b, profile_phase_name(phase));
+		number(&b, seconds);
+		number(&b, ratio(seconds, (double)p->steps));
+		number(&b, ratio(seconds, 1e-9 * (double)p->ns));
+	}
+}
+
+/* ---- layers, matrices, families ---- */
+
+static double flops_of(const struct profile *p, uint32_t k)
+{
+	return (p->item[k].flops[0] + (p->gradient ? p->item[k].flops[1] : 0)) * (double)p->samples;
+}
+
+static double seconds_of(const struct profile *p, uint32_t k)
+{
+	return profile_item_seconds(p, k, 0) + profile_item_seconds(p, k, 1);
+}
+
+static double all_items(const struct profile *p)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < p->nitem; k++)
+		sum += seconds_of(p, k);
+	return sum;
+}
+
+static const struct profile_column layer_columns[] = {
+	{ "layer", "layer", CELL_TEXT, false },
+	{ "line", "line", CELL_COUNT, false },
+	{ "forward_seconds", "forward", CELL_SECONDS, false },
+	{ "backward_seconds", "backward", CELL_SECONDS, false },
+	{ "gflop_s", "GFLOP/s", CELL_NUMBER, false },
+	{ "share", "share", CELL_SHARE, true },
+};
+
+static const char *const other_names[ITEM_KINDS] = {
+	[ITEM_STEP] = "(no layer)",
+	[ITEM_TRANSFER] = "(state to blocks and back)",
+	[ITEM_START] = "(initial states)",
+	[ITEM_READOUTS] = "(readouts)",
+};
+
+static void add_layer(struct builder *b, const char *name, uint32_t line, uint32_t layer,
+	unsigned kind, double all)
+{
+	const struct profile *p = b->p;
+	double seconds[2] = { 0, 0 }, flops = 0;
+
+	for (uint32_t k = 0; k < p->nitem; k++)
+		if (p->item[k].layer == layer && p->item[k].kind == kind) {
+			for (unsigned back = 0; back < 2; back++)
+				seconds[back] += profile_item_seconds(p, k, back);
+			flops += flops_of(p, k);
+		}
+	if (!(seconds[0] + seconds[1] > 0))
+		return;
+	text(b, name);
+	number(b, line ? line : NONE);
+	number(b, seconds[0]);
+	number(b, seconds[1]);
+	number(b, kind == ITEM_STEP ? ratio(1e-9 * flops, seconds[0] + seconds[1]) : NONE);
+	number(b, ratio(seconds[0] + seconds[1], all));
+}
+
+static void add_layers(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b =
+		begin(p, all, "layers", "Layers", layer_columns, 6, p->nlayer + ITEM_KINDS);
+	double sum = all_items(p);
+
+	for (uint32_t k = 0; k < p->nlayer && sum > 0; k++)
+		add_layer(&b, p->layer[k].path, p->layer[k].line, k, ITEM_STEP, sum);
+	for (unsigned kind = 0; kind < ITEM_KINDS && sum > 0; kind++)
+		add_layer(&b, other_names[kind], 0, UINT32_MAX, kind, sum);
+	b.s->note = sum > 0 ? "Times of the forward and backward pass; line is that of the model."
+		: p->level < PROFILE_LAYERS ? "--level=layers shows the time of each layer."
+					    : "The engine that was used tells no layers apart.";
+}
+
+static const struct profile_column matrix_columns[] = {
+	{ "step", "step", CELL_COUNT, false },
+	{ "matrix", "matrix", CELL_TEXT, false },
+	{ "family", "kind", CELL_TEXT, false },
+	{ "layer", "layer", CELL_TEXT, false },
+	{ "line", "line", CELL_COUNT, false },
+	{ "forward_seconds", "forward", CELL_SECONDS, false },
+	{ "backward_seconds", "backward", CELL_SECONDS, false },
+	{ "gflop_s", "GFLOP/s", CELL_NUMBER, false },
+	{ "share_of_fma", "of limit", CELL_SHARE, false },
+	{ "share", "share", CELL_SHARE, true },
+};
+
+struct order {
+	uint32_t k;
+	double seconds;
+};
+
+static int by_seconds(const void *x, const void *y)
+{
+	const struct order *a = x, *b = y;
+
+	return a->seconds != b->seconds ? (a->seconds < b->seconds ? 1 : -1) : a->k < b->k ? -1 : 1;
+}
+
+static double fma_limit(const struct profile *p)
+{
+	return p->precision && !strcmp(p->precision, "double") ? p->limits.double_gflop_s
+							       : p->limits.single_gflop_s;
+}
+
+static void add_matrices(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b = begin(p, all, "matrices", "Matrices that take longest", matrix_columns,
+		10, p->nitem);
+	struct order *order = mem_alloc((size_t)p->nitem + 1, sizeof *order);
+	double sum = all_items(p);
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < p->nitem && p->level >= PROFILE_MATRICES; k++)
+		if (p->item[k].kind == ITEM_STEP && seconds_of(p, k) > 0)
+			order[n++] = (struct order){ k, seconds_of(p, k) };
+	qsort(order, n, sizeof *order, by_seconds);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_item *item = &p->item[order[i].k];
+		double rate = ratio(1e-9 * flops_of(p, order[i].k), order[i].seconds);
+
+		number(&b, item->step);
+		text(&b, item->matrix);
+		text(&b, item->family);
+		text(&b, item->layer < p->nlayer ? p->layer[item->layer].path : NULL);
+		number(&b, item->line ? item->line : NONE);
+		number(&b, profile_item_seconds(p, order[i].k, 0));
+		number(&b, profile_item_seconds(p, order[i].k, 1));
+		number(&b, rate);
+		number(&b, ratio(rate, fma_limit(p)));
+		number(&b, ratio(order[i].seconds, sum));
+	}
+	free(order);
+	if (b.s->shown > MATRICES_SHOWN) {
+		b.s->note = arena_printf(b.a, "%u more are in --json.", b.s->shown - MATRICES_SHOWN);
+		b.s->shown = MATRICES_SHOWN;
+	}
+	if (!n && sum > 0)
+		b.s->note = "--level=matrices shows the time of each matrix.";
+}
+
+static const struct profile_column family_columns[] = {
+	{ "family", "kind of matrix", CELL_TEXT, false },
+	{ "seconds", "time", CELL_SECONDS, false },
+	{ "gflop_s", "GFLOP/s", CELL_NUMBER, false },
+	{ "share", "share", CELL_SHARE, true },
+};
+
+static void add_families(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b =
+		begin(p, all, "families", "Kinds of matrices", family_columns, 4, p->nitem);
+	bool *done = mem_alloc((size_t)p->nitem + 1, sizeof *done);
+	double sum = all_items(p);
+
+	for (uint32_t k = 0; k < p->nitem && p->level >= PROFILE_MATRICES; k++) {
+		double seconds = 0, flops = 0;
+
+		if (done[k] || p->item[k].kind != ITEM_STEP)
+			continue;
+		for (uint32_t i = k; i < p->nitem; i++)
+			if (p->item[i].kind == ITEM_STEP
+				&& !strcmp(p->item[i].family, p->item[k].family)) {
+				done[i] = true;
+				seconds += seconds_of(p, i);
+				flops += flops_of(p, i);
+			}
+		if (!(seconds > 0))
+			continue;
+		text(&b, p->item[k].family);
+		number(&b, seconds);
+		number(&b, ratio(1e-9 * flops, seconds));
+		number(&b, ratio(seconds, sum));
+	}
+	free(done);
+}
+
+/* ---- stages ---- */
+
+static const struct profile_column stage_columns[] = {
+	{ "circuit", "circuit", CELL_COUNT, false },
+	{ "stage", "stage", CELL_COUNT, false },
+	{ "direction", "pass", CELL_TEXT, false },
+	{ "seconds", "time", CELL_SECONDS, false },
+	{ "expected_seconds", "expected", CELL_SECONDS, false },
+	{ "measured_over_expected", "ratio", CELL_NUMBER, false },
+	{ "gflop_s", "GFLOP/s", CELL_NUMBER, false },
+	{ "gb_s", "GB/s", CELL_NUMBER, false },
+	{ "flops_per_byte", "flops/B", CELL_NUMBER, false },
+	{ "share_of_fma", "of fma", CELL_SHARE, false },
+	{ "share_of_stream", "of stream", CELL_SHARE, false },
+};
+
+static double stage_seconds(const struct profile *p, const struct profile_stage *s, unsigned back)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < p->nitem; k++)
+		if (p->item[k].circuit == s->circuit && p->item[k].stage == s->stage)
+			sum += profile_item_seconds(p, k, back);
+	return sum;
+}
+
+/* A fused stage is one pass: both directions together. */
+static void add_pass(struct builder *b, const struct profile_stage *s, const char *name,
+	double seconds, unsigned first, unsigned last)
+{
+	const struct profile *p = b->p;
+	double flops = 0, bytes = 0, expected = 0, n = (double)p->samples;
+
+	for (unsigned back = first; back <= last; back++) {
+		flops += s->flops[back] * n;
+		bytes += s->bytes[back] * n;
+		expected += 1e-9 * s->expected_ns[back] * n;
+	}
+	if (!(seconds > 0))
+		return;
+	number(b, s->circuit);
+	number(b, s->stage);
+	text(b, name);
+	number(b, seconds);
+	number(b, expected);
+	number(b, ratio(seconds, expected));
+	number(b, 1e-9 * flops / seconds);
+	number(b, 1e-9 * bytes / seconds);
+	number(b, ratio(flops, bytes));
+	number(b, ratio(1e-9 * flops / seconds, fma_limit(p)));
+	number(b, ratio(1e-9 * bytes / seconds, p->limits.stream_gb_s));
+}
+
+static void add_stages(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b = begin(p, all, "stages", "Stages, planned and measured", stage_columns,
+		11, 2 * p->nstage);
+
+	for (uint32_t k = 0; k < p->nstage; k++) {
+		const struct profile_stage *s = &p->stage[k];
+		double forward = stage_seconds(p, s, 0), back = stage_seconds(p, s, 1);
+
+		if (s->fused) {
+			add_pass(&b, s, "both", forward + back, 0, 1);
+			continue;
+		}
+		add_pass(&b, s, "forward", forward, 0, 0);
+		add_pass(&b, s, "backward", back, 1, 1);
+	}
+	if (b.s->nrow)
+		b.s->note =
+			"of fma, of stream: shares of the measured limits of the machine (multiply-add, memory).";
+}
+
+/* ---- workers, memory, counters, advice ---- */
+
+static const struct profile_column worker_columns[] = {
+	{ "rank", "rank", CELL_COUNT, false },
+	{ "host", "host", CELL_TEXT, false },
+	{ "role", "role", CELL_TEXT, false },
+	{ "threads", "threads", CELL_COUNT, false },
+	{ "busy_share", "busy", CELL_SHARE, true },
+	{ "wait_share", "waiting", CELL_SHARE, false },
+	{ "network_share", "network", CELL_SHARE, false },
+	{ "units", "units", CELL_COUNT, false },
+	{ "sent_bytes", "sent", CELL_BYTES, false },
+	{ "received_bytes", "received", CELL_BYTES, false },
+	{ "clock_offset_seconds", "clock", CELL_SECONDS, false },
+	{ "clock_uncertainty_seconds", "+-", CELL_SECONDS, false },
+	{ "state", "", CELL_TEXT, false },
+};
+
+static void add_workers(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b = begin(p, all, "workers", "Workers", worker_columns, 13, p->nprocess);
+
+	for (uint32_t k = 0; k < p->nprocess; k++) {
+		const struct profile_process *q = &p->process[k];
+		double wall = (double)(q->end - q->begin);
+		bool remote = k > 0;
+
+		number(&b, q->rank);
+		text(&b, q->host);
+		text(&b, q->role);
+		number(&b, q->nthread ? q->nthread : NONE);
+		number(&b, ratio((double)q->busy_ns, wall));
+		number(&b, ratio((double)q->wall_ns[PHASE_WAIT], wall));
+		number(&b, ratio((double)(q->wall_ns[PHASE_SEND] + q->wall_ns[PHASE_RECEIVE]), wall));
+		number(&b, remote ? (double)q->units : NONE);
+		number(&b, p->nprocess > 1 ? (double)q->bytes_sent : NONE);
+		number(&b, p->nprocess > 1 ? (double)q->bytes_received : NONE);
+		number(&b, remote ? 1e-9 * (double)q->offset : NONE);
+		number(&b, remote ? 1e-9 * (double)q->uncertainty : NONE);
+		text(&b, q->lost ? "lost" : NULL);
+	}
+}
+
+static const struct profile_column memory_columns[] = {
+	{ "rank", "rank", CELL_COUNT, false },
+	{ "name", "memory", CELL_TEXT, false },
+	{ "bytes", "most", CELL_BYTES, false },
+};
+
+static void add_memory(const struct profile *p, struct profile_sections *all)
+{
+	uint32_t n = 0;
+	struct builder b;
+
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		n += p->process[k].nmemory;
+	b = begin(p, all, "memory", "Memory", memory_columns, 3, n);
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		for (uint32_t i = 0; i < p->process[k].nmemory; i++) {
+			number(&b, p->process[k].rank);
+			text(&b, p->process[k].memory[i].name);
+			number(&b, (double)p->process[k].memory[i].bytes);
+		}
+}
+
+static const struct profile_column counter_columns[] = {
+	{ "rank", "rank", CELL_COUNT, false },
+	{ "name", "counter", CELL_TEXT, false },
+	{ "value", "value", CELL_NUMBER, false },
+	{ "per_second", "a second", CELL_NUMBER, false },
+};
+
+static void add_counters(const struct profile *p, struct profile_sections *all)
+{
+	uint32_t n = 0;
+	struct builder b;
+
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		n += p->process[k].ncounter;
+	b = begin(p, all, "counters", "Hardware counters", counter_columns, 4, n);
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		for (uint32_t i = 0; i < p->process[k].ncounter; i++) {
+			number(&b, p->process[k].rank);
+			text(&b, p->process[k].counter[i].name);
+			number(&b, p->process[k].counter[i].value);
+			number(&b, ratio(p->process[k].counter[i].value, 1e-9 * (double)p->ns));
+		}
+	if (!n && p->nprocess && p->process[0].no_counters)
+		b.s->note = arena_printf(b.a, "None: %s.", p->process[0].no_counters);
+}
+
+static const struct profile_column advice_columns[] = {
+	{ "code", "advice", CELL_TEXT, false },
+	{ "text", "what would help", CELL_TEXT, false },
+	{ "gain", "times faster", CELL_NUMBER, false },
+};
+
+static void add_advice(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b = begin(p, all, "advice", "Advice", advice_columns, 3, p->nadvice);
+
+	for (uint32_t k = 0; k < p->nadvice; k++) {
+		text(&b, p->advice[k].code);
+		text(&b, p->advice[k].text);
+		number(&b, p->advice[k].gain);
+	}
+}
+
+void profile_sections_make(const struct profile *p, struct profile_sections *s)
+{
+	arena_init(&s->arena);
+	s->n = 0;
+	add_phases(p, s);
+	add_layers(p, s);
+	add_matrices(p, s);
+	add_families(p, s);
+	add_stages(p, s);
+	add_workers(p, s);
+	add_memory(p, s);
+	add_counters(p, s);
+	add_advice(p, s);
+}
+
+void profile_sections_release(struct profile_sections *s) { arena_release(&s->arena); }

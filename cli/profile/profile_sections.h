@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A profile as tables: made once, printed as text, JSON, CSV and HTML. */
+#ifndef QCNN_PROFILE_SECTIONS_H
+#define QCNN_PROFILE_SECTIONS_H
+
+#include "runtime/base/profile/profile.h"
+
+enum cell_kind {
+	CELL_TEXT = 0,
+	CELL_SECONDS, /* as a duration in text */
+	CELL_SHARE,   /* 0 .. 1, in text as a percentage */
+	CELL_NUMBER,  /* three digits in text */
+	CELL_COUNT,
+	CELL_BYTES
+};
+
+struct profile_column {
+	const char *key, *heading; /* key: in JSON and CSV, with its unit */
+	enum cell_kind kind;
+	bool bar; /* a share that is drawn, too */
+};
+
+struct profile_cell {
+	const char *text; /* of CELL_TEXT; NULL: nothing */
+	double number;    /* NAN: nothing */
+};
+
+struct profile_section {
+	const char *key, *title;
+	unsigned ncolumn;
+	const struct profile_column *column;
+	uint32_t nrow;
+	struct profile_cell *cell; /* (nrow, ncolumn) row-major */
+	uint32_t shown;            /* rows that people see */
+	const char *note;          /* a sentence below the table, or why there is none; or NULL */
+};
+
+enum { PROFILE_SECTIONS_MAX = 10 };
+struct profile_sections {
+	struct arena arena;
+	unsigned n;
+	struct profile_section section[PROFILE_SECTIONS_MAX];
+};
+
+/* p is borrowed and outlives s. */
+void profile_sections_make(const struct profile *p, struct profile_sections *s);
+void profile_sections_release(struct profile_sections *s);
+
+/* A cell for people, appended; long texts are cut, control characters made visible. */
+void profile_cell_text(const struct profile_column *c, const struct profile_cell *cell,
+	struct buf *out);
+
+/* Seconds of the wall time of item k, forward or backward: of the threads of all processes, over their number. */
+double profile_item_seconds(const struct profile *p, uint32_t k, unsigned back);
+/* Seconds of a phase of the coordinator's wall time. */
+double profile_phase_seconds(const struct profile *p, enum profile_phase phase);
+
+#endif

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# qcnn profile: where the time of a training, a circuit and an inference goes.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+export OMP_NUM_THREADS=2 TMPDIR="$PWD"
+
+"$QCNN" init -q
+number() { grep -o "\"$1\": [-0-9.e+]*" out | head -1 | sed 's/.*: //'; }
+phase() { grep -o "{\"name\": \"$1\", \"seconds\": [-0-9.e+]*" out | sed 's/.*: //'; }
+holds() { awk "BEGIN { print ($1) ? 1 : 0 }"; }
+
+# ---- a training ----
+tap_exit 0 "a configuration" "$QCNN" profile --no-limits --level=matrices --steps 40 config.yaml
+tap_has out 'train of model.qcnn: 40 steps in ' "as many steps as asked for"
+for title in Phases Layers 'Matrices that take longest' 'Kinds of matrices' Workers Memory 'Hardware counters' 'What limits it'; do
+	tap_has out "$title" "a table: $title"
+done
+tap_has out 'conv[0] ' "layers have the names of the model"
+tap_is "$(ls -d runs 2>&1 | grep -c '^runs$') $(ls -d qcnn-profile-* 2>/dev/null)" "0 " "no run is left"
+
+tap_exit 0 "as JSON" "$QCNN" profile --no-limits --json --steps 200 config.yaml
+tap_is "$(number steps)" 200 "steps"
+wall=$(number wall_seconds)
+none=$(phase unattributed)
+tap_is "$(holds "$none <= 0.02 * $wall")" 1 "at most 2 % of the time are of no phase ($none of $wall s)"
+shares=$(sed 's/.*"phases": \[\([^]]*\)\].*/\1/' out | grep -o '"share": [0-9.e+-]*' | awk '{ s += $2 } END { print s }')
+tap_is "$(holds "$shares > 0.999 && $shares < 1.001")" 1 "phases add up to the wall time ($shares)"
+for p in matrices forward backward chain optimizer log; do
+	tap_is "$(holds "${x:=$(phase $p)}+0 > 0")" 1 "some time is of phase $p"
+	x=
+done
+tap_exit 0 "as CSV" "$QCNN" profile --no-limits --csv --steps 20 config.yaml
+tap_is "$(head -1 out)" "section,row,key,value" "its heads"
+tap_is "$(grep -c '^phases,0,name,' out)" 1 "and rows"
+
+# ---- the same bits with and without ----
+"$QCNN" train -q -o plain.bin config.yaml
+tap_exit 0 "log.profile_steps" "$QCNN" train -q -o profiled.bin --set log.profile_steps='[10, 30]' config.yaml
+"$QCNN" weights diff plain.bin profiled.bin >out 2>err
+tap_is "$?" 0 "recording changes no weight"
+file=$(find runs -path '*/profile/steps-10-30/profile.json')
+tap_is "$(grep -c '"steps": 21,' "$file")" 1 "the steps that were asked for are in the folder of the run"
+rm -rf runs
+tap_exit 0 "workers" "$QCNN" profile --no-limits --json --steps 50 --hosts local:2 config.yaml
+tap_is "$(grep -o '"role": "[a-z]*"' out | tr '\n' ' ')" '"role": "coordinator" "role": "worker" "role": "worker" ' "all processes are in it"
+tap_is "$(grep -c 'fewer_workers' out)" 1 "steps of microseconds are too short for two workers"
+
+# ---- circuits and inference ----
+tap_exit 0 "a model" "$QCNN" profile --no-limits --gradient --batch 64 --json model.qcnn
+tap_is "$(number batch_size)" 64 "its batch"
+tap_has out '"command": "bench"' "calls of its circuit"
+tap_exit 0 "weights" "$QCNN" profile --no-limits --json profiled.bin
+tap_has out '"command": "infer"' "inference"
+
+# ---- files ----
+tap_exit 0 "files" "$QCNN" profile --no-limits --steps 20 -o files config.yaml
+tap_is "$(ls files | grep -c '^profile.json$')" 1 "profile.json"
+mkdir closed && : >closed/file
+tap_exit 73 "a folder that cannot be made" "$QCNN" profile --no-limits --steps 20 -o closed/file config.yaml
+
+# ---- wrong use ----
+tap_exit 2 "--json and --csv" "$QCNN" profile --json --csv config.yaml
+tap_exit 2 "--batch of a configuration" "$QCNN" profile --batch 4 config.yaml
+tap_has err 'train.batch_size' "the key is named"
+tap_exit 66 "no such file" "$QCNN" profile missing.yaml
+tap_exit 78 "a training that ends before it begins" "$QCNN" profile --no-limits --set train.max_steps=1 --set train.restarts=1 config.yaml
+tap_has err 'ended before step 3' "it says why"
+
+# ---- advice ----
+first() { sed 's/.*"advice": \[{"code": "\([a-z_]*\)".*/\1/' out; }
+tap_exit 0 "a small batch" "$QCNN" profile --no-limits --json --set train.batch_size=2 --set train.restarts=1 config.yaml
+tap_is "$(first)" batch_size "a batch that is too small is the first advice"
+tap_exit 0 "an optimisation is off" "$QCNN" profile --no-limits --json --set run.optimizations='[]' --set train.batch_size=112 \
+	--set train.restarts=1 --set log.tensorboard=false config.yaml
+tap_has out '"code": "heisenberg_tail"' "an optimisation that is switched off is named"
+tap_done

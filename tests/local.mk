@@ -83,6 +83,7 @@ check_PROGRAMS += tests/base/test_rng
 check_PROGRAMS += tests/cli/test_run_folder
 check_PROGRAMS += tests/data/test_streaming
 check_PROGRAMS += tests/log/test_tfevents
+check_PROGRAMS += tests/log/test_trace
 check_PROGRAMS += tests/cli/test_train_workers
 check_PROGRAMS += tests/data/test_transform
 

@@ -55,6 +55,8 @@ libbase_a_SOURCES = \
 	runtime/base/system/clock.h \
 	runtime/base/system/cpus.c \
 	runtime/base/system/cpus.h \
+	runtime/base/system/deflate.c \
+	runtime/base/system/deflate.h \
 	runtime/base/system/file_parts.c \
 	runtime/base/system/file_parts.h \
 	runtime/base/system/folder.c \

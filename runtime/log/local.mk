@@ -24,4 +24,7 @@ liblog_a_SOURCES = \
 	runtime/log/terminal.c \
 	runtime/log/terminal.h \
 	runtime/log/tfevents.c \
-	runtime/log/tfevents.h
+	runtime/log/tfevents.h \
+	runtime/log/trace.h \
+	runtime/log/trace_chrome.c \
+	runtime/log/trace_rows.c

@@ -45,7 +45,7 @@ END
 # Tests may include any, to check results with other eyes.
 cat >libraries <<'END'
 yaml.h    cli/
-zlib.h    runtime/base/system/inflate
+zlib.h    runtime/base/system/inflate runtime/base/system/deflate
 jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras/keras_h5

@@ -15,6 +15,8 @@ static const struct {
 #undef PROFILE_PHASE
 };
 
+const char *const profile_level_names[PROFILE_LEVELS] = { "off", "phases", "layers", "matrices" };
+
 const char *profile_phase_name(enum profile_phase phase) { return phases[phase].name; }
 const char *profile_phase_text(enum profile_phase phase) { return phases[phase].text; }
 

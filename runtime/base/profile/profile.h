@@ -173,6 +173,7 @@ const char *profile_phase_name(enum profile_phase phase);
 const char *profile_phase_text(enum profile_phase phase);
 /* -1: there is none of that name. */
 int profile_phase_find(const char *name);
+extern const char *const profile_level_names[PROFILE_LEVELS]; /* "off", "phases", "layers", "matrices" */
 
 /* The whole profile as one JSON object (events included), and back: -ERR_BAD_DATA with a sentence where the text is not
  * one. What was written is read back exactly; but of more than PROFILE_EVENTS_MAX events, and of what would be too

@@ -37,10 +37,8 @@ struct field {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define NAMED(array) .max = COUNT(array), .names = (array)
 
-static const char *const level_names[] = { "off", "phases", "layers", "matrices" };
 static const char *const item_names[] = { "step", "transfer", "start", "readouts" };
 static const char *const kind_names[] = { "phase", "step", "forward", "backward", "send", "receive" };
-_Static_assert(COUNT(level_names) == PROFILE_LEVELS, "a name for each level");
 _Static_assert(COUNT(item_names) == ITEM_KINDS, "a name for each kind of item");
 _Static_assert(COUNT(kind_names) == EVENT_KINDS, "a name for each kind of event");
 
@@ -52,7 +50,7 @@ static const struct field profile_fields[] = {
 	{ MEMBER(struct profile, target, TEXT) },
 	{ MEMBER(struct profile, precision, TEXT) },
 	{ MEMBER(struct profile, shape, TEXT) },
-	{ MEMBER(struct profile, level, LEVEL), NAMED(level_names) },
+	{ MEMBER(struct profile, level, LEVEL), NAMED(profile_level_names) },
 	{ MEMBER(struct profile, began, REAL) },
 	{ MEMBER(struct profile, startup_seconds, REAL) },
 	{ MEMBER(struct profile, ns, SPAN) },

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A profile in the forms that other programs show: a trace for Perfetto and Chromium's tracing page, XSpace for
+ * TensorBoard's profile plugin, folded stacks for flame graphs. Profiles without processes, plan or events are fine. */
+#ifndef QCNN_TRACE_H
+#define QCNN_TRACE_H
+
+#include "runtime/base/profile/profile.h"
+
+/* Appended to *out: gzip-compressed JSON ("trace.json.gz"). A row for each process and thread, stages coloured by layer,
+ * arrows for messages. -ERR_CONFIG: no memory to compress. */
+int trace_chrome(const struct profile *p, struct buf *out, struct err *e);
+
+/* ---- what they share ---- */
+
+/* Events of all threads in one trace; what is beyond counts as dropped, as in profile_write_json. */
+enum { TRACE_EVENTS_MAX = 1 << 21 };
+
+enum trace_group { TRACE_STEPS, TRACE_THREAD, TRACE_MESSAGES, TRACE_GROUPS };
+
+struct trace_slice {
+	const struct profile_event *event;
+	int64_t end; /* the event's, or earlier where it could not be nested */
+};
+
+/* A row of slices one behind the other or nested, by their begins, outer ones first. */
+struct trace_row {
+	char *name;
+	uint32_t thread;
+	enum trace_group group;
+	size_t n;
+	struct trace_slice *slice;
+};
+
+/* Of one process, with the first events_each events of each thread. */
+size_t trace_rows(const struct profile *p, uint32_t process, uint32_t events_each,
+	struct trace_row **out);
+void trace_rows_free(struct trace_row *row, size_t n);
+
+/* What a stage of a circuit does: numbers of one sample, forward and backward. */
+struct trace_stage {
+	uint32_t circuit, stage;
+	uint32_t layer; /* that has most of its operations; UINT32_MAX: none */
+	char *layers;   /* paths of all, "conv[0], pool[1]"; "" */
+	double flops[2], bytes[2], expected_ns[2];
+};
+
+/* By circuit and stage. */
+size_t trace_stages(const struct profile *p, struct trace_stage **out);
+void trace_stages_free(struct trace_stage *stage, size_t n);
+/* Of an event EVENT_FORWARD or EVENT_BACKWARD; NULL: nothing is known. */
+const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n, uint32_t id);
+
+/* "forward conv[0]": names are made of what the plan says. */
+void trace_event_name(const struct profile *p, const struct trace_stage *stage,
+	const struct profile_event *e, struct buf *out);
+/* "HOST RANK ROLE" */
+void trace_process_name(const struct profile_process *p, struct buf *out);
+/* Events that are not in the trace, of all threads of the process. */
+uint64_t trace_dropped(const struct profile_process *p, uint32_t events_each);
+/* The earliest time in the profile. */
+int64_t trace_base(const struct profile *p);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Traces of profiles: what is in them is nested, named and complete, read back by other means than wrote it. */
+#include "config.h"
+#include "runtime/log/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "runtime/base/json.h"
+#include "runtime/base/system/deflate.h"
+#include "runtime/base/system/inflate.h"
+#include "runtime/base/visible.h"
+#include "tests/base/sample_profile.h"
+#include "tests/tap.h"
+
+static struct profile *both(int64_t late_ns)
+{
+	struct profile *p = sample_profile(), *part = sample_part(late_ns);
+
+	profile_merge(p, part, NULL);
+	profile_order_messages(p);
+	profile_free(part);
+	return p;
+}
+
+static uint32_t events_of(const struct profile_process *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < p->nthread; t++)
+		n += p->thread[t].nevent;
+	return n;
+}
+
+/* ---- gzip ---- */
+
+static void test_gzip(void)
+{
+	struct buf in = BUF_INIT, packed = BUF_INIT, again = BUF_INIT, out = BUF_INIT;
+	struct gzip *g;
+	struct err e;
+
+	for (unsigned k = 0; k < 60000; k++)
+		buf_printf(&in, "%u ", k * 2654435761u >> k % 20);
+	g = gzip_begin(&packed, &e);
+	for (size_t at = 0, n; at < in.len; at += n) {
+		n = at % 7001 + 1 < in.len - at ? at % 7001 + 1 : in.len - at;
+		gzip_add(g, in.data + at, n);
+	}
+	gzip_end(g);
+	tap_ok(!inflate_gzip(packed.data, packed.len, &out, &e) && out.len == in.len
+			&& !memcmp(out.data, in.data, in.len),
+		"%zu bytes in pieces, %zu compressed", in.len, packed.len);
+	buf_release(&out);
+	g = gzip_begin(&again, &e);
+	gzip_add(g, in.data, in.len);
+	gzip_end(g);
+	tap_ok(again.len == packed.len && !memcmp(again.data, packed.data, packed.len),
+		"at once: the same file");
+	buf_clear(&packed);
+	gzip_end(gzip_begin(&packed, &e));
+	tap_ok(!inflate_gzip(packed.data, packed.len, &out, &e) && !out.len, "nothing");
+	buf_release(&in);
+	buf_release(&packed);
+	buf_release(&again);
+	buf_release(&out);
+}
+
+/* ---- Chrome's format ---- */
+
+static json_t *chrome(const struct profile *p)
+{
+	struct buf packed = BUF_INIT, text = BUF_INIT;
+	struct err e;
+	json_t *v;
+
+	if (trace_chrome(p, &packed, &e) || inflate_gzip(packed.data, packed.len, &text, &e))
+		tap_bail("no trace: %s", e.text);
+	v = json_read(text.data, text.len, &e);
+	if (!v)
+		tap_bail("no JSON: %s", e.text);
+	buf_release(&packed);
+	buf_release(&text);
+	return v;
+}
+
+static const char *str(const json_t *event, const char *key)
+{
+	const char *s = json_string_value(json_object_get(event, key));
+
+	return s ? s : "";
+}
+
+static long long integer(const json_t *event, const char *key)
+{
+	return json_integer_value(json_object_get(event, key));
+}
+
+static const json_t *arg(const json_t *event, const char *key)
+{
+	return json_object_get(json_object_get(event, "args"), key);
+}
+
+/* Nanoseconds: microseconds with three digits are exact enough. */
+static int64_t ns_of(const json_t *event, const char *key)
+{
+	return llround(json_number_value(json_object_get(event, key)) * 1000);
+}
+
+static bool is_type(const json_t *event, const char *type)
+{
+	return !strcmp(str(event, "ph"), type);
+}
+
+/* Slices of a row that are neither nested nor one behind the other, or come before an outer one. */
+static unsigned crossing(const json_t *events)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < json_array_size(events); i++)
+		for (size_t k = i + 1; k < json_array_size(events); k++) {
+			const json_t *a = json_array_get(events, i), *b = json_array_get(events, k);
+			int64_t begin = ns_of(a, "ts"), end = begin + ns_of(a, "dur");
+			int64_t from = ns_of(b, "ts"), to = from + ns_of(b, "dur");
+
+			if (is_type(a, "X") && is_type(b, "X")
+				&& integer(a, "tid") == integer(b, "tid"))
+				n += from < begin || (from < end && to > end);
+		}
+	return n;
+}
+
+/* The slice around the end of an arrow. */
+static const json_t *slice_at(const json_t *events, const json_t *end)
+{
+	for (size_t k = 0; k < json_array_size(events); k++) {
+		const json_t *e = json_array_get(events, k);
+		int64_t at = ns_of(end, "ts"), begin = ns_of(e, "ts");
+
+		if (is_type(e, "X") && integer(e, "tid") == integer(end, "tid") && begin <= at
+			&& at < begin + ns_of(e, "dur"))
+			return e;
+	}
+	return NULL;
+}
+
+static void test_flows(const json_t *events)
+{
+	unsigned n = 0, wrong = 0;
+
+	for (size_t i = 0; i < json_array_size(events); i++)
+		for (size_t k = 0; k < json_array_size(events); k++) {
+			const json_t *s = json_array_get(events, i), *f = json_array_get(events, k);
+			const json_t *from, *to;
+
+			if (!is_type(s, "s") || !is_type(f, "f")
+				|| integer(s, "id") != integer(f, "id"))
+				continue;
+			from = slice_at(events, s);
+			to = slice_at(events, f);
+			n++;
+			wrong += ns_of(s, "ts") > ns_of(f, "ts") || !from || !to
+				|| json_integer_value(arg(from, "message"))
+					!= json_integer_value(arg(to, "message"))
+				|| strncmp(str(from, "name"), "to ", 3)
+				|| strncmp(str(to, "name"), "from ", 5);
+		}
+	tap_is_int(n, 2 * SAMPLE_STEPS, "an arrow for each message");
+	tap_is_int(wrong, 0, "from a send to its receive, never backwards in time");
+}
+
+static void test_chrome(int64_t late_ns, int moved)
+{
+	struct profile *p = both(late_ns);
+	json_t *v = chrome(p), *events = json_object_get(v, "traceEvents");
+	const json_t *other = json_object_get(v, "otherData");
+	unsigned nslice = 0, nstage = 0, ncoloured = 0, nprocess = 0, nthread = 0;
+	int64_t busy = 0;
+
+	for (size_t k = 0; k < json_array_size(events); k++) {
+		const json_t *e = json_array_get(events, k);
+		bool is_stage = !strcmp(str(e, "cat"), "stage");
+
+		nslice += is_type(e, "X");
+		nstage += is_stage;
+		ncoloured += is_stage && *str(e, "cname") && json_is_string(arg(e, "layer"));
+		nprocess += !strcmp(str(e, "name"), "process_name");
+		nthread += !strcmp(str(e, "name"), "thread_name");
+		if (!strcmp(str(e, "cat"), "phase"))
+			busy += ns_of(e, "dur");
+		if (is_stage && !strcmp(str(e, "name"), "forward " HOSTILE)
+			&& (json_integer_value(arg(e, "line")) != 12
+				|| json_number_value(arg(e, "flops per sample")) != 3e6))
+			tap_ok(false, "a stage has the numbers of its stage");
+	}
+	tap_is_int(nslice, events_of(&p->process[0]) + events_of(&p->process[1]),
+		"a slice for each event");
+	tap_ok(nstage == 4 * SAMPLE_STEPS && ncoloured == nstage,
+		"%u stages have the colour of a layer", nstage);
+	tap_ok(nprocess == 2 && nthread == 2 * 4, "rows: %u processes, %u threads", nprocess, nthread);
+	tap_is_int(busy, 2 * SAMPLE_STEPS * (500000 + 3500000 + 4000000 + 9000007),
+		"no nanosecond is lost");
+	tap_is_int(crossing(events), 0, "slices of a row are nested");
+	tap_ok(integer(other, "dropped_events") == 17 && integer(other, "moved_events") == moved
+			&& !strcmp(str(other, "version"), "1.2.3")
+			&& !strcmp(str(other, "level"), "matrices"),
+		"what the trace says of itself");
+	test_flows(events);
+	json_decref(v);
+	profile_free(p);
+}
+
+/* Slices that cross go to further rows; where there are too many of them, they are cut. */
+static void test_crossing(void)
+{
+	enum { N = 12 };
+	struct profile *p = sample_part(0);
+	struct profile_event e[N];
+	struct profile_thread t = { .name = "main", .nevent = N, .event = e };
+	json_t *v;
+	unsigned nslice = 0;
+
+	for (unsigned k = 0; k < N; k++)
+		e[k] = (struct profile_event){ 100 + k, 1000 + k, k, EVENT_RECEIVE, 0 };
+	p->process->thread = &t;
+	p->process->nthread = 1;
+	v = chrome(p);
+	for (size_t k = 0; k < json_array_size(json_object_get(v, "traceEvents")); k++)
+		nslice += is_type(json_array_get(json_object_get(v, "traceEvents"), k), "X");
+	tap_is_int(nslice, N, "%u slices that cross", N);
+	tap_is_int(crossing(json_object_get(v, "traceEvents")), 0, "do not cross in the trace");
+	json_decref(v);
+	profile_free(p);
+}
+
+/* ---- nothing, and much ---- */
+
+static void test_empty(void)
+{
+	struct profile *p = profile_new();
+	struct profile_process q = { .host = "a", .role = "worker" };
+	json_t *v = chrome(p);
+
+	tap_is_int((long long)json_array_size(json_object_get(v, "traceEvents")), 0,
+		"a trace of nothing");
+	json_decref(v);
+	p->nprocess = 1;
+	p->process = &q;
+	v = chrome(p);
+	tap_ok(json_array_size(json_object_get(v, "traceEvents")) > 0, "a process without threads");
+	json_decref(v);
+	p->nprocess = 0;
+	profile_free(p);
+}
+
+/* One event for each thread is kept where all are too many. */
+static void test_limit(void)
+{
+	struct profile *p = both(0);
+	struct trace_row *row;
+	uint32_t each = profile_events_each(p, 7);
+	size_t n = trace_rows(p, 0, each, &row), nslice = 0;
+
+	for (size_t k = 0; k < n; k++)
+		nslice += row[k].n;
+	tap_ok(each == 1 && nslice == 2, "at most 7 events of 4 threads: one each");
+	tap_is_int((long long)trace_dropped(&p->process[1], each),
+		events_of(&p->process[1]) - 2 + 17, "the others count as dropped");
+	trace_rows_free(row, n);
+	profile_free(p);
+}
+
+int main(void)
+{
+	test_gzip();
+	test_chrome(0, 0);
+	test_chrome(600000, SAMPLE_STEPS);
+	test_crossing();
+	test_empty();
+	test_limit();
+	return tap_done();
+}

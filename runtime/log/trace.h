@@ -10,6 +10,9 @@
  * arrows for messages. -ERR_CONFIG: no memory to compress. */
 int trace_chrome(const struct profile *p, struct buf *out, struct err *e);
 
+/* One process as the plugin wants it: LOGDIR/plugins/profile/RUN/HOST.xplane.pb, a file for each process. */
+void trace_xplane(const struct profile *p, uint32_t process, struct buf *out);
+
 /* ---- what they share ---- */
 
 /* Events of all threads in one trace; what is beyond counts as dropped, as in profile_write_json. */

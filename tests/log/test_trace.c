@@ -233,12 +233,164 @@ static void test_crossing(void)
 	profile_free(p);
 }
 
+/* ---- XSpace ---- */
+
+struct field {
+	unsigned number, wire;
+	uint64_t value;
+	struct rd bytes;
+};
+
+static uint64_t varint(struct rd *r)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		uint8_t b = rd_u8(r);
+
+		v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			break;
+	}
+	return v;
+}
+
+/* The next field of a message; false at its end. What is no protocol buffer ends the test. */
+static bool next_field(struct rd *r, struct field *f)
+{
+	uint64_t tag;
+
+	if (r->at == r->len)
+		return false;
+	tag = varint(r);
+	*f = (struct field){ .number = (unsigned)(tag >> 3), .wire = tag & 7 };
+	if (f->wire == 0)
+		f->value = varint(r);
+	else if (f->wire == 1)
+		f->value = rd_u64(r);
+	else if (f->wire == 2) {
+		size_t len = varint(r);
+		const uint8_t *p = rd_bytes(r, len);
+
+		f->bytes = (struct rd){ p, p ? len : 0, 0, 0 };
+	} else
+		tap_bail("wire type %u", f->wire);
+	if (r->bad || !f->number)
+		tap_bail("a message ends within a field");
+	return true;
+}
+
+/* The first field of that number; its value 0 and no bytes: there is none. */
+static struct field field_of(struct rd r, unsigned number)
+{
+	struct field f, none = { 0 };
+
+	while (next_field(&r, &f))
+		if (f.number == number)
+			return f;
+	return none;
+}
+
+static bool is_utf8(struct rd r)
+{
+	struct buf s = BUF_INIT;
+	bool well = true;
+
+	buf_add(&s, r.p ? r.p : (const uint8_t *)"", r.len);
+	for (size_t k = 0, n; k < s.len; k += n) {
+		n = utf8_bytes((const unsigned char *)s.data + k);
+		well &= n > 0;
+		n = n ? n : 1;
+	}
+	buf_release(&s);
+	return well;
+}
+
+struct seen {
+	unsigned nline, nevent, nwrong, nstep;
+	uint64_t ps, names[256];
+};
+
+static void see_event(struct rd event, struct seen *s)
+{
+	uint64_t id = field_of(event, 1).value;
+	struct rd r = event;
+	struct field f;
+
+	s->nevent++;
+	s->ps += field_of(event, 3).value;
+	s->nwrong += id >= 256;
+	s->names[id % 256]++;
+	while (next_field(&r, &f))
+		if (f.number == 4)
+			s->nstep +=
+				field_of(f.bytes, 1).value == 1 && field_of(f.bytes, 4).value >= 10;
+}
+
+static void see_line(struct rd line, struct seen *s)
+{
+	struct field f;
+	uint64_t last = field_of(line, 9).value;
+
+	s->nline++;
+	s->nwrong += !is_utf8(field_of(line, 2).bytes)
+		|| field_of(line, 3).value > (uint64_t)SAMPLE_STEPS * 10000000;
+	while (next_field(&line, &f))
+		if (f.number == 4) {
+			see_event(f.bytes, s);
+			s->nwrong += field_of(f.bytes, 2).value + field_of(f.bytes, 3).value > last;
+		}
+}
+
+static void test_xplane(void)
+{
+	struct profile *p = both(0);
+	struct buf b = BUF_INIT;
+	struct seen s = { 0 };
+	struct rd space, plane, r;
+	struct field f;
+	unsigned ndefined = 0;
+
+	trace_xplane(p, 1, &b);
+	space = (struct rd){ (const uint8_t *)b.data, b.len, 0, 0 };
+	plane = field_of(space, 1).bytes;
+	f = field_of(plane, 2);
+	tap_ok(f.bytes.len == 9 && !memcmp(f.bytes.p, "/host:CPU", 9), "the plane's name");
+	for (r = plane; next_field(&r, &f);)
+		if (f.number == 3)
+			see_line(f.bytes, &s);
+	for (r = plane; next_field(&r, &f);)
+		if (f.number == 4) {
+			uint64_t key = field_of(f.bytes, 1).value;
+			struct rd value = field_of(f.bytes, 2).bytes;
+
+			s.nwrong += field_of(value, 1).value != key
+				|| !is_utf8(field_of(value, 2).bytes);
+			ndefined += key < 256 && s.names[key];
+			s.names[key % 256] = 0;
+		}
+	for (unsigned k = 0; k < 256; k++)
+		s.nwrong += s.names[k] != 0;
+	tap_is_int(s.nevent, events_of(&p->process[1]), "an event for each event");
+	tap_ok(s.nline == 4 && ndefined == 8, "%u lines, %u names are used", s.nline, ndefined);
+	tap_is_int(s.nwrong, 0,
+		"all names are defined and valid UTF-8, all events lie in their lines");
+	tap_is_int(s.nstep, SAMPLE_STEPS, "steps have their numbers");
+	tap_ok(field_of(space, 3).bytes.len && is_utf8(field_of(space, 4).bytes),
+		"a warning of dropped events, a host");
+	tap_ok(!memmem(b.data, b.len, "\x1b", 1) || memmem(b.data, b.len, "\\x1b", 4),
+		"names are made visible");
+	buf_release(&b);
+	profile_free(p);
+}
+
 /* ---- nothing, and much ---- */
 
 static void test_empty(void)
 {
 	struct profile *p = profile_new();
 	struct profile_process q = { .host = "a", .role = "worker" };
+	struct buf b = BUF_INIT;
 	json_t *v = chrome(p);
 
 	tap_is_int((long long)json_array_size(json_object_get(v, "traceEvents")), 0,
@@ -249,6 +401,9 @@ static void test_empty(void)
 	v = chrome(p);
 	tap_ok(json_array_size(json_object_get(v, "traceEvents")) > 0, "a process without threads");
 	json_decref(v);
+	trace_xplane(p, 0, &b);
+	tap_ok(b.len > 0, "its plane");
+	buf_release(&b);
 	p->nprocess = 0;
 	profile_free(p);
 }
@@ -276,6 +431,7 @@ int main(void)
 	test_chrome(0, 0);
 	test_chrome(600000, SAMPLE_STEPS);
 	test_crossing();
+	test_xplane();
 	test_empty();
 	test_limit();
 	return tap_done();

@@ -27,5 +27,6 @@ liblog_a_SOURCES = \
 	runtime/log/tfevents.h \
 	runtime/log/trace.h \
 	runtime/log/trace_chrome.c \
+	runtime/log/trace_folded.c \
 	runtime/log/trace_rows.c \
 	runtime/log/trace_xplane.c

@@ -13,6 +13,10 @@ int trace_chrome(const struct profile *p, struct buf *out, struct err *e);
 /* One process as the plugin wants it: LOGDIR/plugins/profile/RUN/HOST.xplane.pb, a file for each process. */
 void trace_xplane(const struct profile *p, uint32_t process, struct buf *out);
 
+/* Lines of "process;thread;phase;layer;matrix microseconds". Layers and matrices are measured for a whole process: each of its
+ * threads has a share of them by its time in the phase. */
+void trace_folded(const struct profile *p, struct buf *out);
+
 /* ---- what they share ---- */
 
 /* Events of all threads in one trace; what is beyond counts as dropped, as in profile_write_json. */

@@ -384,6 +384,44 @@ static void test_xplane(void)
 	profile_free(p);
 }
 
+/* ---- folded stacks ---- */
+
+static void test_folded(void)
+{
+	struct profile *p = both(0);
+	struct buf b = BUF_INIT;
+	uint64_t sum = 0, all = 0, matrix = 0;
+	unsigned nline = 0, wrong = 0;
+
+	trace_folded(p, &b);
+	for (char *line = strtok(b.data, "\n"); line; line = strtok(NULL, "\n")) {
+		char *space = strrchr(line, ' '), *end;
+		uint64_t us = space ? strtoull(space + 1, &end, 10) : 0;
+		unsigned depth = 1;
+
+		for (const char *c = line; *c; c++) {
+			depth += *c == ';';
+			wrong += (unsigned char)*c < ' ';
+		}
+		nline++;
+		wrong += !space || *end || !us || depth < 3 || depth > 5;
+		sum += us;
+		if (strstr(line, "host-a 0 coordinator;main;forward;conv[0];entangle "))
+			matrix = us;
+	}
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		for (uint32_t t = 0; t < p->process[k].nthread; t++)
+			for (unsigned i = 0; i < PHASE_COUNT; i++)
+				all += p->process[k].thread[t].ns[i];
+	tap_is_int(wrong, 0, "%u lines: frames, a number, nothing else", nline);
+	tap_ok(sum <= all / 1000 && sum + 40 >= all / 1000, "%" PRIu64 " us of %" PRIu64, sum,
+		all / 1000);
+	/* Of 25.5 ms that both threads were in the forward pass, the item took 1 ms; this thread was there for 10.5. */
+	tap_ok(matrix >= 410 && matrix <= 412, "a thread's share of a matrix: %" PRIu64 " us", matrix);
+	buf_release(&b);
+	profile_free(p);
+}
+
 /* ---- nothing, and much ---- */
 
 static void test_empty(void)
@@ -396,11 +434,14 @@ static void test_empty(void)
 	tap_is_int((long long)json_array_size(json_object_get(v, "traceEvents")), 0,
 		"a trace of nothing");
 	json_decref(v);
+	trace_folded(p, &b);
+	tap_is_int((long long)b.len, 0, "no stacks");
 	p->nprocess = 1;
 	p->process = &q;
 	v = chrome(p);
 	tap_ok(json_array_size(json_object_get(v, "traceEvents")) > 0, "a process without threads");
 	json_decref(v);
+	trace_folded(p, &b);
 	trace_xplane(p, 0, &b);
 	tap_ok(b.len > 0, "its plane");
 	buf_release(&b);
@@ -432,6 +473,7 @@ int main(void)
 	test_chrome(600000, SAMPLE_STEPS);
 	test_crossing();
 	test_xplane();
+	test_folded();
 	test_empty();
 	test_limit();
 	return tap_done();

@@ -124,14 +124,20 @@ libcli_a_SOURCES = \
 	cli/profile/captures.h \
 	cli/profile/profile_advice.c \
 	cli/profile/profile_advice.h \
+	cli/profile/profile_attach.c \
+	cli/profile/profile_attach.h \
 	cli/profile/profile_files.c \
 	cli/profile/profile_files.h \
+	cli/profile/profile_html.c \
+	cli/profile/profile_html.h \
 	cli/profile/profile_page.c \
 	cli/profile/profile_page.h \
 	cli/profile/profile_plan.c \
 	cli/profile/profile_plan.h \
 	cli/profile/profile_sections.c \
 	cli/profile/profile_sections.h \
+	cli/profile/profile_server.c \
+	cli/profile/profile_server.h \
 	cli/profile/profiling.c \
 	cli/profile/profiling.h \
 	cli/report/report.h \

@@ -9,6 +9,7 @@
 
 #include "cli/machine.h"
 #include "cli/profile/profile_advice.h"
+#include "cli/profile/profile_attach.h"
 #include "cli/profile/profile_files.h"
 #include "cli/profile/profile_page.h"
 #include "cli/profile/profiling.h"
@@ -99,13 +100,19 @@ static int check_options(struct cli *c)
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)
 		return cli_usage(c, "only one of --json and --csv can be had");
+	if (o->given[OPT_PROFILE_ATTACH] && o->noperand)
+		return cli_usage(c, "--attach takes a profile of a run, not of `%s`", o->operand[0]);
+	if (!o->given[OPT_PROFILE_ATTACH] && !o->noperand)
+		return cli_usage(c, "missing CONFIG, MODEL or WEIGHTS, or --attach=RUN");
+	if (o->given[OPT_PROFILE_EVERY] && !o->given[OPT_PROFILE_ATTACH])
+		return cli_usage(c, "--every goes with --attach");
 	if (!model && (o->given[OPT_BATCH] || o->given[OPT_BENCH_GRADIENT]))
 		return cli_usage(c,
 			"--batch and --gradient are for a model (.qcnn); a configuration has train.batch_size, which --set changes");
 	return 0;
 }
 
-static int write_page(struct cli *c, const struct profile *p)
+static int page(struct cli *c, const struct profile *p)
 {
 	if (c->options.given[OPT_JSON])
 		profile_page_json(p, &c->out);
@@ -113,9 +120,75 @@ static int write_page(struct cli *c, const struct profile *p)
 		profile_page_csv(p, &c->out);
 	else
 		profile_page_text(p, c->colour && isatty(STDOUT_FILENO), &c->out);
-	return c->options.given[OPT_PROFILE_OUT]
+	return 0;
+}
+
+static int write_page(struct cli *c, const struct profile *p)
+{
+	int status = page(c, p);
+
+	return !status && c->options.given[OPT_PROFILE_OUT]
 		? profile_write_files(c, p, c->options.value[OPT_PROFILE_OUT])
+		: status;
+}
+
+/* ---- a job that runs ---- */
+
+static int keep(struct cli *c, const struct attached *a, const struct profile *p)
+{
+	struct buf folder = BUF_INIT;
+	char stamp[32];
+	int status;
+
+	clock_stamp(stamp, sizeof stamp);
+	if (c->options.given[OPT_PROFILE_OUT])
+		buf_str(&folder, c->options.value[OPT_PROFILE_OUT]);
+	else
+		buf_printf(&folder, "%s/profile/%s", a->folder.data, stamp);
+	status = profile_write_files(c, p, folder.data);
+	if (!status)
+		cli_note(c, "the files of this profile are in %s", folder.data);
+	buf_release(&folder);
+	return status;
+}
+
+/* Once, or again and again until the job ends. */
+static int attach(struct cli *c, const struct capture_order *o)
+{
+	uint64_t every = c->options.given[OPT_PROFILE_EVERY]
+		? options_count(&c->options, OPT_PROFILE_EVERY)
 		: 0;
+	struct attached a;
+	struct err e;
+	int code = attach_find(c->options.value[OPT_PROFILE_ATTACH], &a, &e), status = 0;
+	bool first = true;
+
+	while (!code && !status) {
+		double began = clock_seconds();
+		struct profile *p = NULL;
+
+		code = attach_take(&a, o, &p, &e);
+		if (code && !first) { /* the job has ended */
+			code = 0;
+			break;
+		}
+		if (code)
+			break;
+		first = false;
+		profile_advise(p);
+		status = page(c, p);
+		if (!status)
+			status = keep(c, &a, p);
+		profile_free(p);
+		if (!every)
+			break;
+		cli_flush(c, &c->out);
+		buf_clear(&c->out);
+		while (clock_seconds() - began < (double)every)
+			usleep(100000);
+	}
+	attach_release(&a);
+	return code ? cli_fail(c, &e) : status;
 }
 
 static int profile(struct cli *c)
@@ -135,6 +208,8 @@ static int profile(struct cli *c)
 	struct err e;
 	int status = check_options(c);
 
+	if (!status && o->given[OPT_PROFILE_ATTACH])
+		return attach(c, &g.order);
 	if (!status)
 		status = measure_limits(c, &g);
 	if (status)
@@ -168,8 +243,7 @@ const struct command command_profile = {
 	.bit = COMMAND_PROFILE,
 	.name = "profile",
 	.summary = "show where the time of a training goes, and what would make it faster",
-	.operands = "CONFIG|MODEL|WEIGHTS",
-	.min_operands = 1,
+	.operands = "[CONFIG|MODEL|WEIGHTS]",
 	.max_operands = 1,
 	.text = "Runs some steps of the training of a configuration, or calls of a model's circuit, or the inference of weights, and "
 		"prints on one page where the time goes: phases of a step, layers of the model, matrices, stages of the plan, "

@@ -19,6 +19,7 @@ struct job {
 	struct samples samples;
 	struct train_job train;
 	struct coordinator *workers;   /* NULL: there are none elsewhere */
+	const char *profile_socket;    /* while it runs, for run.json; NULL: there is none */
 	struct optimisation_use optimisations; /* that training has taken in this process */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */

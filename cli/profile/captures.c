@@ -84,15 +84,15 @@ static void wait_a_little(struct captures *c)
 	pthread_cond_timedwait(&c->changed, &c->lock, &t);
 }
 
-int captures_take(struct captures *c, const struct capture_order *o, const volatile bool *given_up,
-	struct profile **out, struct err *e)
+int captures_take(struct captures *c, const struct capture_order *o, bool (*given_up)(void *ctx),
+	void *ctx, struct profile **out, struct err *e)
 {
 	int code;
 
 	pthread_mutex_lock(&c->lock);
 	code = put_order(c, o, e);
 	while (!code && atomic_load(&c->state) != DONE) {
-		bool gone = given_up && *given_up;
+		bool gone = given_up && given_up(ctx);
 
 		if (c->ended && atomic_load(&c->state) == ASKED)
 			code = err_set(e, -ERR_STOPPED, "the run ended before the profile began");

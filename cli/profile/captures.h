@@ -31,9 +31,10 @@ struct captures *captures_new(void (*describe)(void *ctx, struct profile *p), vo
 void captures_free(struct captures *c);
 
 /* From any thread but the job's: wait for a capture. *out is the caller's to free. -ERR_STOPPED: the job has ended
- * before it began; -ERR_CONFIG: another one is under way; -ERR_STOPPED too where *given_up becomes true (NULL: never). */
-int captures_take(struct captures *c, const struct capture_order *o, const volatile bool *given_up,
-	struct profile **out, struct err *e);
+ * before it began; -ERR_CONFIG: another one is under way; -ERR_STOPPED too where given_up(ctx), which is asked ten
+ * times a second (NULL: never), becomes true before it began. */
+int captures_take(struct captures *c, const struct capture_order *o, bool (*given_up)(void *ctx),
+	void *ctx, struct profile **out, struct err *e);
 
 /* From the job's thread. Without waiting: ask for one; `done` gets its profile (to keep or free) between two steps. */
 void captures_ask(struct captures *c, const struct capture_order *o,

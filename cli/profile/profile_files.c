@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 
+#include "cli/profile/profile_html.h"
 #include "runtime/base/system/folder.h"
+#include "runtime/log/trace.h"
 
 /* Where files go: into a run's folder, below `below`, or below a folder of that name. */
 struct destination {
@@ -29,12 +31,68 @@ static int put(const struct destination *to, const char *file, const struct buf 
 	return code;
 }
 
+static int write_json(const struct profile *p, struct buf *out, struct err *e)
+{
+	(void)e;
+	profile_write_json(p, out);
+	return 0;
+}
+
+static int write_folded(const struct profile *p, struct buf *out, struct err *e)
+{
+	(void)e;
+	trace_folded(p, out);
+	return 0;
+}
+
+static int write_html(const struct profile *p, struct buf *out, struct err *e)
+{
+	(void)e;
+	profile_page_html(p, out);
+	return 0;
+}
+
 static const struct {
 	const char *file;
-	void (*write)(const struct profile *p, struct buf *out);
+	int (*write)(const struct profile *p, struct buf *out, struct err *e);
 } writers[] = {
-	{ "profile.json", profile_write_json },
+	{ "profile.json", write_json },
+	{ "profile.html", write_html },
+	{ "trace.json.gz", trace_chrome },
+	{ "stacks.folded", write_folded },
 };
+
+/* A host's name as a file's. */
+static void host_name(const char *host, struct buf *out)
+{
+	for (; *host; host++)
+		buf_char(out,
+			(*host >= 'a' && *host <= 'z') || (*host >= 'A' && *host <= 'Z')
+					|| (*host >= '0' && *host <= '9') || *host == '-'
+					|| *host == '.'
+				? *host
+				: '_');
+}
+
+/* A file for each process, where TensorBoard's profile plugin looks. */
+static int write_xplanes(const struct profile *p, const struct destination *to, const char *name,
+	struct err *e)
+{
+	int code = 0;
+
+	for (uint32_t k = 0; k < p->nprocess && !code; k++) {
+		struct buf file = BUF_INIT, b = BUF_INIT;
+
+		buf_printf(&file, "plugins/profile/%s/", name);
+		host_name(p->process[k].host ? p->process[k].host : "host", &file);
+		buf_printf(&file, "-%u.xplane.pb", p->process[k].rank);
+		trace_xplane(p, k, &b);
+		code = put(to, file.data, &b, e);
+		buf_release(&file);
+		buf_release(&b);
+	}
+	return code;
+}
 
 static int write_all(const struct profile *p, const struct destination *to, struct err *e)
 {
@@ -43,8 +101,9 @@ static int write_all(const struct profile *p, const struct destination *to, stru
 	for (size_t k = 0; k < sizeof writers / sizeof *writers && !code; k++) {
 		struct buf b = BUF_INIT;
 
-		writers[k].write(p, &b);
-		code = put(to, writers[k].file, &b, e);
+		code = writers[k].write(p, &b, e);
+		if (!code)
+			code = put(to, writers[k].file, &b, e);
 		buf_release(&b);
 	}
 	return code;
@@ -52,9 +111,13 @@ static int write_all(const struct profile *p, const struct destination *to, stru
 
 int profile_write_files(struct cli *c, const struct profile *p, const char *folder)
 {
+	const struct destination to = { NULL, folder };
 	struct err e;
+	int code = write_all(p, &to, &e);
 
-	return write_all(p, &(struct destination){ NULL, folder }, &e) ? cli_fail(c, &e) : 0;
+	if (!code)
+		code = write_xplanes(p, &to, "profile", &e);
+	return code ? cli_fail(c, &e) : 0;
 }
 
 int profile_write_run(const struct profile *p, struct run *run, const char *name, struct err *e)
@@ -64,6 +127,9 @@ int profile_write_run(const struct profile *p, struct run *run, const char *name
 
 	buf_printf(&below, "profile/%s", name);
 	code = write_all(p, &(struct destination){ run, below.data }, e);
+	/* Beside the event files of the training. */
+	if (!code)
+		code = write_xplanes(p, &(struct destination){ run, "train" }, name, e);
 	buf_release(&below);
 	return code;
 }

@@ -13,6 +13,7 @@
 #include "cli/job/train_callbacks.h"
 #include "cli/profile/profile_files.h"
 #include "cli/profile/profile_advice.h"
+#include "cli/profile/profile_server.h"
 #include "cli/profile/profiling.h"
 #include "cli/report/report.h"
 #include "cli/signals.h"
@@ -43,6 +44,7 @@ struct training {
 	bool stepped;                /* there is something in the folder */
 	struct write_errors write_errors;
 	double begin;
+	struct profile_server *server; /* NULL: nobody can attach */
 	struct captures *captures; /* profiles of this training that are asked for while it runs */
 	struct profile_subject subject;
 	uint64_t profile_first, profile_last; /* log.profile_steps; 0: none */
@@ -365,6 +367,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 static void open_captures(struct training *t)
 {
 	const struct train_job *j = &t->job->train;
+	struct err e;
 
 	t->subject = (struct profile_subject){ .command = "train",
 		.model = config_text(t->job->config, KEY_MODEL_FILE),
@@ -373,17 +376,30 @@ static void open_captures(struct training *t)
 		.batch_size = train_batch_size(j),
 		.gradient = optimizer_needs_gradient(j->optimizer) };
 	t->captures = captures_new(profile_describe_subject, &t->subject, j->pool);
+	t->server = t->cli->profiling ? NULL : profile_server_open(t->captures, &e);
+	if (t->server)
+		t->job->profile_socket = profile_server_path(t->server);
+	else if (!t->cli->profiling)
+		cli_detail(t->cli, "qcnn profile --attach cannot be used: %s", e.text);
 	profiling_begin(t->cli, &t->subject, j->pool);
 	config_range(t->job->config, KEY_LOG_PROFILE_STEPS, &t->profile_first, &t->profile_last);
-	if (t->profile_first == 1) {
-		ask_profile(t);
-		captures_step(t->captures, 0);
-	}
+}
+
+/* Of the first step on. */
+static void first_profile(struct training *t)
+{
+	if (t->profile_first != 1)
+		return;
+	ask_profile(t);
+	captures_step(t->captures, 0);
 }
 
 static void close_captures(struct training *t)
 {
 	captures_end(t->captures);
+	profile_server_close(t->server);
+	t->server = NULL;
+	t->job->profile_socket = NULL;
 	captures_free(t->captures);
 	profiling_end(t->cli);
 }
@@ -399,8 +415,10 @@ static int train_and_keep(struct training *t)
 	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .write_errors = &t->write_errors };
 	t->job->train.run = t->run;
 	t->workers = train_workers_new(t->job->workers);
-	code = open_writers(t, &e);
 	open_captures(t);
+	code = open_writers(t, &e);
+	if (!code)
+		first_profile(t);
 	if (!code)
 		code = train_run(&t->job->train, &o, &r, &e);
 	close_captures(t);

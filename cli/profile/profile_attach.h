@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Takes a profile of a job that runs. */
+#ifndef QCNN_PROFILE_ATTACH_H
+#define QCNN_PROFILE_ATTACH_H
+
+#include "cli/command.h"
+#include "cli/profile/captures.h"
+
+/* A running job of this user on this host. */
+struct attached {
+	struct buf folder; /* of the run */
+	struct buf socket;
+};
+
+/* run: a name in `runs`, its beginning, a folder, or `latest`, the newest that runs. 0, or -ERR_NO_INPUT (it has ended,
+ * it was never there, it runs on another host), with a sentence. Release in any case. */
+int attach_find(const char *run, struct attached *a, struct err *e);
+void attach_release(struct attached *a);
+/* Wait for a profile of it; *out is the caller's. -ERR_STOPPED: the job has ended before; -ERR_PROTOCOL: another version. */
+int attach_take(const struct attached *a, const struct capture_order *o, struct profile **out,
+	struct err *e);
+
+#endif

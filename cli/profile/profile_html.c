@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The page in the style of a run's report. */
+#include "config.h"
+#include "cli/profile/profile_html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/profile/profile_advice.h"
+#include "cli/profile/profile_sections.h"
+#include "cli/report/report.h"
+
+enum { WIDTH = 1000, ROW = 22, NAMES = 190, ROWS_MAX = 64, SLOTS = WIDTH - NAMES };
+
+/* ---- tables ---- */
+
+static void cell_html(const struct profile_column *c, const struct profile_cell *cell, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+
+	buf_str(out, c->kind == CELL_TEXT ? "<td>" : "<td class=\"n\">");
+	profile_cell_text(c, cell, &text);
+	svg_text(text.data ? text.data : "", out);
+	buf_str(out, "</td>");
+	if (c->bar && isfinite(cell->number))
+		buf_printf(out,
+			"<td class=\"strip\"><svg class=\"qcnn-plot\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
+			"role=\"img\"><rect class=\"p-bar p-c0\" x=\"0\" y=\"1\" width=\"%.2f\" height=\"8\"/></svg></td>",
+			100 * fmin(fmax(cell->number, 0), 1));
+	else if (c->bar)
+		buf_str(out, "<td></td>");
+	buf_release(&text);
+}
+
+static void section_html(const struct profile_section *s, struct buf *out)
+{
+	if (!s->nrow && !s->note)
+		return;
+	report_section(s->title, out);
+	if (s->nrow) {
+		buf_str(out, "<div class=\"scroll\"><table><thead><tr>");
+		for (unsigned k = 0; k < s->ncolumn; k++) {
+			buf_str(out, s->column[k].kind == CELL_TEXT ? "<th>" : "<th class=\"n\">");
+			svg_text(s->column[k].heading, out);
+			buf_str(out, s->column[k].bar ? "</th><th></th>" : "</th>");
+		}
+		buf_str(out, "</tr></thead><tbody>\n");
+		for (uint32_t r = 0; r < s->shown; r++) {
+			buf_str(out, "<tr>");
+			for (unsigned k = 0; k < s->ncolumn; k++)
+				cell_html(&s->column[k], &s->cell[r * s->ncolumn + k], out);
+			buf_str(out, "</tr>\n");
+		}
+		buf_str(out, "</tbody></table></div>\n");
+	}
+	if (s->note) {
+		buf_str(out, "<p class=\"note\">");
+		svg_text(s->note, out);
+		buf_str(out, "</p>\n");
+	}
+	report_section_end(out);
+}
+
+/* ---- timeline ---- */
+
+static unsigned colour_of(uint32_t phase)
+{
+	switch (phase) {
+	case PHASE_FORWARD: return 0;
+	case PHASE_BACKWARD: return 1;
+	case PHASE_MATRICES:
+	case PHASE_CHAIN:
+	case PHASE_ENCODING: return 2;
+	case PHASE_SEND:
+	case PHASE_RECEIVE: return 3;
+	case PHASE_LOG:
+	case PHASE_CHECKPOINT: return 4;
+	case PHASE_VALIDATION: return 5;
+	case PHASE_WAIT: return SVG_FAINT;
+	default: return 6;
+	}
+}
+
+static const struct {
+	const char *text;
+	unsigned phase;
+} legend[] = {
+	{ "forward", PHASE_FORWARD },
+	{ "backward", PHASE_BACKWARD },
+	{ "matrices, encoding, chain rule", PHASE_MATRICES },
+	{ "messages", PHASE_SEND },
+	{ "log, checkpoints", PHASE_LOG },
+	{ "validation", PHASE_VALIDATION },
+	{ "waiting", PHASE_WAIT },
+	{ "other", PHASE_DATA },
+};
+
+/* Of each part of the row as wide as a pixel, the phase that has most of it; neighbours of one phase are one rectangle. */
+static void row_html(const struct profile *p, const struct profile_thread *t, unsigned row,
+	struct buf *out)
+{
+	double(*share)[PHASE_COUNT] = mem_alloc(SLOTS, sizeof *share);
+	double slot = (double)(p->ns > 0 ? p->ns : 1) / SLOTS;
+
+	for (uint32_t i = 0; i < t->nevent; i++) {
+		const struct profile_event *e = &t->event[i];
+		double begin = fmax((double)e->begin, 0), end = fmin((double)e->end, (double)p->ns);
+
+		if (e->kind != EVENT_PHASE || e->id >= PHASE_COUNT || end <= begin)
+			continue;
+		for (unsigned k = (unsigned)(begin / slot); k < SLOTS && k * slot < end; k++)
+			share[k][e->id] += fmin(end, (k + 1) * slot) - fmax(begin, k * slot);
+	}
+	for (unsigned k = 0, first = 0, last = PHASE_NONE; k <= SLOTS; k++) {
+		unsigned most = PHASE_NONE;
+
+		for (unsigned q = 1; k < SLOTS && q < PHASE_COUNT; q++)
+			if (share[k][q] > share[k][most])
+				most = q;
+		if (k && (k == SLOTS || most != last)) {
+			if (last != PHASE_NONE)
+				buf_printf(out,
+					"<rect class=\"p-bar p-c%u\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"/>",
+					colour_of(last), NAMES + first, row * ROW + 3, k - first,
+					ROW - 6);
+			first = k;
+		}
+		last = most;
+	}
+	free(share);
+}
+
+static void timeline(const struct profile *p, struct buf *out)
+{
+	unsigned rows = 0, row = 0;
+
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		rows += p->process[k].nthread;
+	if (!rows)
+		return;
+	report_section("Timeline", out);
+	buf_printf(out,
+		"<div class=\"scroll\"><svg class=\"qcnn-plot\" viewBox=\"0 0 %u %u\" style=\"min-width:640px\" role=\"img\">\n",
+		WIDTH, (rows < ROWS_MAX ? rows : ROWS_MAX) * ROW + 4);
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		for (uint32_t t = 0; t < p->process[k].nthread && row < ROWS_MAX; t++, row++) {
+			struct buf name = BUF_INIT, shown = BUF_INIT;
+
+			buf_printf(&name, "%.16s %u, %.16s",
+				p->process[k].host ? p->process[k].host : "?", p->process[k].rank,
+				p->process[k].thread[t].name ? p->process[k].thread[t].name : "?");
+			profile_cell_text(&(struct profile_column){ .kind = CELL_TEXT },
+				&(struct profile_cell){ name.data, 0 }, &shown);
+			buf_printf(out, "<text class=\"p-label\" x=\"0\" y=\"%u\">", row * ROW + 15);
+			svg_text(shown.data ? shown.data : "", out);
+			buf_str(out, "</text>");
+			row_html(p, &p->process[k].thread[t], row, out);
+			buf_char(out, '\n');
+			buf_release(&name);
+			buf_release(&shown);
+		}
+	buf_str(out, "</svg></div>\n<p class=\"note\">");
+	for (size_t k = 0; k < sizeof legend / sizeof *legend; k++)
+		buf_printf(out,
+			"<svg class=\"qcnn-plot\" style=\"display:inline;width:12px;height:12px\" viewBox=\"0 0 12 12\" role=\"img\"><rect class=\"p-bar p-c%u\" width=\"12\" height=\"12\"/></svg> %s%s",
+			colour_of(legend[k].phase), legend[k].text,
+			k + 1 < sizeof legend / sizeof *legend ? " &#160; " : "");
+	buf_printf(out, "</p>\n<p class=\"note\">%.4g ms; trace.json.gz has every event.</p>\n",
+		1e-6 * (double)p->ns);
+	report_section_end(out);
+}
+
+/* ---- roofline ---- */
+
+/* Decades of the axes; a stage is a point. */
+static void roofline(const struct profile *p, const struct profile_section *stages, struct buf *out)
+{
+	enum { H = 360, LEFT = 60, BOTTOM = 40, DECADES_X = 5, DECADES_Y = 5 };
+	double fma = p->precision && !strcmp(p->precision, "double") ? p->limits.double_gflop_s
+								     : p->limits.single_gflop_s;
+	double y0 = fma > 0 ? floor(log10(fma)) - DECADES_Y + 2 : 0, x0 = -2;
+	double w = WIDTH - LEFT - 20, h = H - BOTTOM - 10;
+	int at_x = -1, at_y = -1;
+
+#define X(v) (LEFT + w * (log10(v) - x0) / DECADES_X)
+#define Y(v) (10 + h * (1 - (log10(v) - y0) / DECADES_Y))
+	for (unsigned k = 0; k < stages->ncolumn; k++) {
+		at_x = !strcmp(stages->column[k].key, "flops_per_byte") ? (int)k : at_x;
+		at_y = !strcmp(stages->column[k].key, "gflop_s") ? (int)k : at_y;
+	}
+	if (!(fma > 0) || !(p->limits.stream_gb_s > 0) || !stages->nrow)
+		return;
+	report_section("Roofline", out);
+	buf_printf(out,
+		"<div class=\"scroll\"><svg class=\"qcnn-plot\" viewBox=\"0 0 %u %u\" style=\"min-width:560px\" role=\"img\">\n",
+		WIDTH, H);
+	for (int d = 0; d <= DECADES_X; d++)
+		buf_printf(out, "<text class=\"p-label\" x=\"%.1f\" y=\"%u\">%g</text>",
+			LEFT + w * d / DECADES_X - 8, H - 20, pow(10, x0 + d));
+	for (int d = 0; d <= DECADES_Y; d++)
+		buf_printf(out, "<text class=\"p-label\" x=\"4\" y=\"%.1f\">%g</text>",
+			14 + h * (1 - (double)d / DECADES_Y), pow(10, y0 + d));
+	buf_printf(out,
+		"<text class=\"p-label\" x=\"%u\" y=\"%u\">operations a byte of memory</text><text class=\"p-label\" x=\"%u\" y=\"%u\">GFLOP/s</text>\n",
+		WIDTH / 2 - 90, H - 3, LEFT + 6, 22);
+	/* Memory up to where it meets the multiply-add limit, and that limit. */
+	double knee = fma / p->limits.stream_gb_s, low = pow(10, x0);
+
+	buf_printf(out,
+		"<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>\n",
+		X(low), fmin(Y(fmax(low * p->limits.stream_gb_s, pow(10, y0))), h + 10), X(knee),
+		Y(fma), LEFT + w, Y(fma));
+	for (uint32_t r = 0; r < stages->nrow; r++) {
+		const struct profile_cell *row = &stages->cell[r * stages->ncolumn];
+		double x = row[at_x].number, y = row[at_y].number;
+
+		if (!(x > 0) || !(y > 0))
+			continue;
+		buf_printf(out,
+			"<circle class=\"p-dot p-c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>stage %.0f, %s: %.3g GFLOP/s, %.3g flops a byte</title></circle>\n",
+			row[2].text && !strcmp(row[2].text, "backward") ? 1 : 0,
+			fmin(fmax(X(x), LEFT), LEFT + w), fmin(fmax(Y(y), 10), 10 + h),
+			row[1].number, row[2].text ? row[2].text : "", y, x);
+	}
+	buf_str(out,
+		"</svg></div>\n<p class=\"note\">Points are stages; the line is what the machine can do at best, measured before the steps.</p>\n");
+	report_section_end(out);
+#undef X
+#undef Y
+}
+
+/* ---- the page ---- */
+
+static void advice_html(const struct profile *p, struct buf *out)
+{
+	struct buf bound = BUF_INIT;
+
+	report_section("What limits it", out);
+	profile_bound(p, &bound);
+	buf_str(out, "<p>");
+	svg_text(bound.data, out);
+	buf_str(out, "</p>\n<ol>\n");
+	for (uint32_t k = 0; k < p->nadvice; k++) {
+		buf_printf(out, "<li><b>about %.2f times as fast</b>: ", p->advice[k].gain);
+		svg_text(p->advice[k].text, out);
+		buf_str(out, "</li>\n");
+	}
+	buf_str(out, "</ol>\n");
+	if (!p->nadvice)
+		buf_str(out, "<p>No change that is known here would make it 3 % faster.</p>\n");
+	report_section_end(out);
+	buf_release(&bound);
+}
+
+static void card(struct buf *out, const char *text, double value, enum cell_kind kind)
+{
+	buf_str(out, "<div class=\"card\"><b>");
+	profile_cell_text(&(struct profile_column){ .kind = kind },
+		&(struct profile_cell){ NULL, value }, out);
+	buf_printf(out, "</b><span>%s</span></div>\n", text);
+}
+
+void profile_page_html(const struct profile *p, struct buf *out)
+{
+	struct profile_sections s;
+	struct buf title = BUF_INIT, shown = BUF_INIT;
+	double wall = 1e-9 * (double)p->ns;
+
+	profile_sections_make(p, &s);
+	buf_printf(&title, "Profile of %.60s", p->model && *p->model ? p->model : "a run");
+	profile_cell_text(&(struct profile_column){ .kind = CELL_TEXT },
+		&(struct profile_cell){ title.data, 0 }, &shown);
+	report_head(shown.data, out);
+	buf_str(out, "<h1>");
+	svg_text(shown.data, out);
+	buf_str(out, "</h1>\n<p class=\"sub\">");
+	buf_printf(out, "%s, %s kernels, %s precision; batch %u, %u threads a process",
+		p->command ? p->command : "", p->target ? p->target : "?",
+		p->precision ? p->precision : "?", p->batch_size, p->nthread);
+	buf_str(out, "</p>\n<div class=\"cards\" style=\"--w:4;--m:4;--s:2\">\n");
+	card(out, "steps", (double)p->steps, CELL_COUNT);
+	card(out, "a step", p->steps ? wall / (double)p->steps : (double)NAN, CELL_SECONDS);
+	card(out, "samples a second", wall > 0 ? (double)p->samples / wall : (double)NAN, CELL_NUMBER);
+	card(out, "processes", p->nprocess, CELL_COUNT);
+	buf_str(out, "</div>\n");
+	advice_html(p, out);
+	timeline(p, out);
+	for (unsigned k = 0; k < s.n; k++) {
+		if (!strcmp(s.section[k].key, "stages"))
+			roofline(p, &s.section[k], out);
+		if (strcmp(s.section[k].key, "advice"))
+			section_html(&s.section[k], out);
+	}
+	buf_printf(out, "<footer>qcnn %s</footer>\n</main>\n</body>\n</html>\n",
+		p->version ? p->version : "");
+	buf_release(&title);
+	buf_release(&shown);
+	profile_sections_release(&s);
+}

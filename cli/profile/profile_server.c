@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One thread waits for connections and serves them one after the other. */
+#include "config.h"
+#include "cli/profile/profile_server.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "runtime/base/json.h"
+
+struct profile_server {
+	struct captures *captures;
+	int listening, wake; /* wake: readable when the job ends */
+	struct sockaddr_un address;
+	pthread_t thread;
+};
+
+/* ---- the folder ---- */
+
+/* Sockets of processes that are no more. */
+static void remove_stale(const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		char *end, path[sizeof((struct sockaddr_un *)0)->sun_path];
+		long pid = strtol(entry->d_name, &end, 10);
+
+		if (pid > 0 && !strcmp(end, ".socket") && kill((pid_t)pid, 0) && errno == ESRCH
+			&& snprintf(path, sizeof path, "%s/%s", folder, entry->d_name)
+				< (int)sizeof path)
+			unlink(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* qcnn-UID in the folder for such things, of this user alone. */
+static int own_folder(char *folder, size_t size, struct err *e)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+
+	if (!runtime || *runtime != '/' || strlen(runtime) > size / 2)
+		runtime = "/tmp";
+	snprintf(folder, size, "%s/qcnn-%u", runtime, (unsigned)geteuid());
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return err_set(e, -ERR_CANT_CREATE, "%s: %s", folder, strerror(errno));
+	if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
+		return err_set(e, -ERR_CANT_CREATE,
+			"%s is not a folder of this user alone (mode 0700)", folder);
+	remove_stale(folder);
+	return 0;
+}
+
+static int listen_in(struct profile_server *s, const char *folder, struct err *e)
+{
+	struct sockaddr_un *a = &s->address;
+	mode_t before;
+	int failed;
+
+	a->sun_family = AF_UNIX;
+	/* More than one in a process, one after the other, may have the same name. */
+	if (snprintf(a->sun_path, sizeof a->sun_path, "%s/%ld.socket", folder, (long)getpid())
+		>= (int)sizeof a->sun_path)
+		return err_set(e, -ERR_CANT_CREATE, "%s: the path is too long for a socket", folder);
+	s->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s->listening < 0)
+		return err_set(e, -ERR_CANT_CREATE, "no socket can be made: %s", strerror(errno));
+	unlink(a->sun_path);
+	before = umask(0177);
+	failed = bind(s->listening, (const struct sockaddr *)a, sizeof *a) || listen(s->listening, 8);
+	umask(before);
+	return failed ? err_set(e, -ERR_CANT_CREATE, "%s: %s", a->sun_path, strerror(errno)) : 0;
+}
+
+/* ---- one client ---- */
+
+static bool is_own(int fd)
+{
+	struct ucred who;
+	socklen_t len = sizeof who;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && who.uid == geteuid();
+}
+
+static void time_limit(int fd)
+{
+	const struct timeval limit = { .tv_sec = PROFILE_ANSWER_SECONDS };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+static bool send_all(int fd, const char *data, size_t n)
+{
+	while (n) {
+		ssize_t sent = send(fd, data, n, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		data += sent;
+		n -= (size_t)sent;
+	}
+	return true;
+}
+
+static void send_error(int fd, const struct err *e)
+{
+	struct buf line = BUF_INIT;
+
+	buf_printf(&line,
+		"{\"schema\": 1, \"error\": {\"code\": %d, \"text\": ", err_exit_status(e->code));
+	buf_json_str(&line, e->text);
+	buf_str(&line, "}}\n");
+	send_all(fd, line.data, line.len);
+	buf_release(&line);
+}
+
+/* One line of at most PROFILE_REQUEST_MAX bytes within PROFILE_ANSWER_SECONDS. */
+static bool read_line(int fd, char line[PROFILE_REQUEST_MAX], size_t *n)
+{
+	for (*n = 0; *n < PROFILE_REQUEST_MAX;) {
+		ssize_t got = recv(fd, line + *n, PROFILE_REQUEST_MAX - *n, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		*n += (size_t)got;
+		if (line[*n - 1] == '\n')
+			return true;
+	}
+	return false;
+}
+
+static uint64_t count_of(const json_t *v, const char *key)
+{
+	const json_t *n = json_object_get(v, key);
+
+	return json_is_integer(n) && json_integer_value(n) > 0 ? (uint64_t)json_integer_value(n) : 0;
+}
+
+static int read_order(const char *line, size_t n, struct capture_order *o, struct err *e)
+{
+	json_t *v = json_read(line, n, e);
+	const char *version = v ? json_string_value(json_object_get(v, "version")) : NULL;
+	const json_t *seconds = v ? json_object_get(v, "seconds") : NULL;
+	uint64_t level = v ? count_of(v, "level") : 0;
+	int code = 0;
+
+	if (!v || !version)
+		code = err_set(e, -ERR_PROTOCOL, "the request is no JSON object with a version");
+	else if (strcmp(version, PACKAGE_VERSION))
+		code = err_set(e, -ERR_PROTOCOL,
+			"the run is of qcnn %s, and this is qcnn %.40s; take the profile with the run's version",
+			PACKAGE_VERSION, version);
+	else if (!level || level >= PROFILE_LEVELS)
+		code = err_set(e, -ERR_PROTOCOL, "the request has no level");
+	else
+		*o = (struct capture_order){ .level = (enum profile_level)level,
+			.steps = count_of(v, "steps"),
+			.seconds = json_is_number(seconds) ? json_number_value(seconds) : 0,
+			.bytes_max = count_of(v, "max_bytes") };
+	json_decref(v);
+	return code;
+}
+
+static bool has_gone(void *fd)
+{
+	struct pollfd p = { .fd = *(int *)fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void serve(struct profile_server *s, int fd)
+{
+	char line[PROFILE_REQUEST_MAX];
+	struct capture_order o;
+	struct profile *p = NULL;
+	struct buf b = BUF_INIT, head = BUF_INIT;
+	struct err e;
+	size_t n;
+
+	time_limit(fd);
+	if (!is_own(fd) || !read_line(fd, line, &n))
+		return;
+	if (read_order(line, n, &o, &e) || captures_take(s->captures, &o, has_gone, &fd, &p, &e)) {
+		send_error(fd, &e);
+		return;
+	}
+	profile_write_json(p, &b);
+	buf_printf(&head, "{\"schema\": 1, \"bytes\": %zu}\n", b.len);
+	if (send_all(fd, head.data, head.len))
+		send_all(fd, b.data, b.len);
+	buf_release(&head);
+	buf_release(&b);
+	profile_free(p);
+}
+
+static void *run(void *server)
+{
+	struct profile_server *s = server;
+	struct pollfd p[2] = { { .fd = s->listening, .events = POLLIN },
+		{ .fd = s->wake, .events = POLLIN } };
+
+	while (poll(p, 2, -1) > 0 || errno == EINTR) {
+		int fd;
+
+		if (p[1].revents)
+			break;
+		if (!(p[0].revents & POLLIN)
+			|| (fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC)) < 0)
+			continue;
+		serve(s, fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+/* ---- life ---- */
+
+struct profile_server *profile_server_open(struct captures *c, struct err *e)
+{
+	char folder[sizeof((struct sockaddr_un *)0)->sun_path];
+	struct profile_server *s = mem_alloc(1, sizeof *s);
+	sigset_t all, before;
+	int code;
+
+	s->captures = c;
+	s->listening = -1;
+	s->wake = eventfd(0, EFD_CLOEXEC);
+	code = s->wake < 0
+		? err_set(e, -ERR_CANT_CREATE, "no event descriptor can be made: %s", strerror(errno))
+		: own_folder(folder, sizeof folder, e);
+	if (!code)
+		code = listen_in(s, folder, e);
+	/* Signals are for the job's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!code && pthread_create(&s->thread, NULL, run, s)) {
+		unlink(s->address.sun_path);
+		code = err_set(e, -ERR_CANT_CREATE, "no thread can be started");
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!code)
+		return s;
+	if (s->listening >= 0)
+		close(s->listening);
+	if (s->wake >= 0)
+		close(s->wake);
+	free(s);
+	return NULL;
+}
+
+const char *profile_server_path(const struct profile_server *s) { return s->address.sun_path; }
+
+void profile_server_close(struct profile_server *s)
+{
+	const uint64_t one = 1;
+	ssize_t ignored;
+
+	if (!s)
+		return;
+	ignored = write(s->wake, &one, sizeof one);
+	(void)ignored;
+	pthread_join(s->thread, NULL);
+	unlink(s->address.sun_path);
+	close(s->listening);
+	close(s->wake);
+	free(s);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is recorded of phases, regions and items, and hardware counters from numbers that a kernel gave. */
+#include "config.h"
+
+#include <math.h>
+#include <pthread.h>
+
+#include "runtime/base/profile/counters.h"
+#include "runtime/base/profile/recorder.h"
+#include "tests/tap.h"
+
+/* Until that much time has passed by the recorder's clock. */
+static void work(int64_t ns)
+{
+	int64_t end = recorder_clock() + ns;
+
+	while (recorder_clock() < end)
+		;
+}
+
+enum { MS = 1000000 };
+
+static struct profile *stop(struct profile_process *q)
+{
+	struct profile *p = profile_new();
+
+	*q = (struct profile_process){ 0 };
+	recorder_stop(p, q);
+	return p;
+}
+
+static void test_phases(void)
+{
+	struct profile_process q;
+	struct profile *p;
+	uint64_t sum = 0;
+
+	recorder_mark(PHASE_DATA);
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	work(2 * MS);
+	recorder_mark(PHASE_FORWARD);
+	work(4 * MS);
+	recorder_mark(PHASE_BACKWARD);
+	recorder_as(PHASE_VALIDATION);
+	work(MS);
+	recorder_mark(PHASE_FORWARD);
+	recorder_as(PHASE_NONE);
+	p = stop(&q);
+	for (unsigned k = 0; k < PHASE_COUNT; k++)
+		sum += q.wall_ns[k];
+	tap_ok(q.wall_ns[PHASE_FORWARD] >= 2 * MS && q.wall_ns[PHASE_BACKWARD] >= 4 * MS
+			&& q.wall_ns[PHASE_VALIDATION] >= MS && q.wall_ns[PHASE_DATA] == 0,
+		"each mark has the time since the one before, and what is before the start has none");
+	tap_ok(llabs((long long)sum - (q.end - q.begin)) <= PHASE_COUNT,
+		"the phases add up to the wall time: %llu of %lld ns", (unsigned long long)sum,
+		(long long)(q.end - q.begin));
+	tap_ok(q.nthread == 1 && q.thread[0].nevent == 3 && q.thread[0].event[2].id == PHASE_FORWARD
+			&& q.thread[0].count[PHASE_VALIDATION] == 1,
+		"events keep their own phase");
+	profile_free(p);
+	recorder_mark(PHASE_DATA);
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	p = stop(&q);
+	tap_ok(q.wall_ns[PHASE_FORWARD] == 0 && q.nitem == 0, "the next profile begins with nothing");
+	profile_free(p);
+}
+
+struct side {
+	struct recorder_region *region;
+	unsigned worker;
+	int64_t ns;
+};
+
+static void *side(void *ctx)
+{
+	struct side *s = ctx;
+
+	recorder_enter(s->region, s->worker);
+	work(s->ns);
+	recorder_mark(PHASE_FORWARD);
+	return NULL;
+}
+
+static void test_region(void)
+{
+	struct recorder_region region;
+	struct side own = { &region, 0, 2 * MS }, other = { &region, 1, 6 * MS };
+	struct profile_process q;
+	struct profile *p;
+	pthread_t thread;
+	uint64_t mine, its;
+
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	recorder_region_begin(&region);
+	pthread_create(&thread, NULL, side, &other);
+	side(&own);
+	pthread_join(thread, NULL);
+	recorder_region_end(&region);
+	p = stop(&q);
+	mine = q.thread[0].ns[PHASE_FORWARD];
+	its = q.nthread > 1 ? q.thread[1].ns[PHASE_FORWARD] : 0;
+	tap_ok(mine >= 2 * MS && its >= 6 * MS, "threads have their own times");
+	tap_ok(fabs((double)q.wall_ns[PHASE_FORWARD] / ((double)(mine + its) / 2) - 1) < 1e-3,
+		"threads side by side count by their mean");
+	tap_ok(q.wall_ns[PHASE_WAIT] >= MS, "and the rest is waiting");
+	profile_free(p);
+}
+
+static void test_items(void)
+{
+	struct profile_process q;
+	struct profile *p;
+	_Atomic uint64_t *item;
+	int64_t last;
+
+	tap_ok(!recorder_items(3), "no items while nothing is recorded");
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	tap_ok(!recorder_items(3), "nor with phases alone");
+	recorder_stop(NULL, NULL);
+	recorder_start(PROFILE_LAYERS, 1 << 20);
+	item = recorder_items(3);
+	last = recorder_clock();
+	work(MS);
+	recorder_item(&item[1], &last);
+	work(2 * MS);
+	recorder_item(&item[3 + 2], &last);
+	recorder_as(PHASE_VALIDATION);
+	tap_ok(!recorder_items(3), "nor for what is no step");
+	p = stop(&q);
+	tap_ok(q.nitem == 3 && q.item_ns[0][1] >= MS && q.item_ns[1][2] >= 2 * MS
+			&& !q.item_ns[0][0] && !q.item_ns[0][2],
+		"items forward and backward");
+	profile_free(p);
+}
+
+static void test_limit(void)
+{
+	struct profile_process q;
+	struct profile *p;
+
+	recorder_start(PROFILE_PHASES, 300000);
+	for (int k = 0; k < 20000; k++)
+		recorder_mark(PHASE_LOG);
+	p = stop(&q);
+	tap_ok(q.thread[0].nevent > 0 && q.thread[0].nevent * sizeof(struct profile_event) <= 300000
+			&& q.thread[0].nevent + q.thread[0].dropped == q.thread[0].count[PHASE_LOG],
+		"events beyond the limit of memory are counted: %u kept, %llu not",
+		q.thread[0].nevent, (unsigned long long)q.thread[0].dropped);
+	profile_free(p);
+}
+
+static void test_counters(void)
+{
+	const uint64_t whole[3] = { 1000, 50, 50 }, half[3] = { 1000, 50, 25 },
+		       never[3] = { 0, 50, 0 };
+	struct profile_process q = { 0 };
+	struct profile *p = profile_new();
+
+	tap_ok(counters_scaled(whole) == 1000 && counters_scaled(half) == 2000
+			&& isnan(counters_scaled(never)),
+		"a counter that ran half of the time counts twice");
+	counters_stop(counters_start(), p, &q);
+	tap_ok(q.ncounter ? !q.no_counters : q.no_counters != NULL,
+		"counters, or a sentence why there are none");
+	profile_free(p);
+}
+
+int main(void)
+{
+	test_phases();
+	test_region();
+	test_items();
+	test_limit();
+	test_counters();
+	return tap_done();
+}

@@ -19,7 +19,7 @@ static void cell_html(const struct profile_column *c, const struct profile_cell 
 {
 	struct buf text = BUF_INIT;
 
-	buf_str(out, c->kind == CELL_TEXT ? "<td>" : "<td class=\"n\">");
+	buf_str(out, c->kind == CELL_TEXT ? "<td class=\"name\">" : "<td class=\"n\">");
 	profile_cell_text(c, cell, &text);
 	svg_text(text.data ? text.data : "", out);
 	buf_str(out, "</td>");

@@ -74,6 +74,9 @@ static void step_flops(const struct plan *pl, const struct plan_circuit *c,
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 
+		/* The tail's matrix is absorbed into the observable. */
+		if (c->step[k].tail)
+			continue;
 		item[k].flops[0] = n.forward_flops;
 		item[k].flops[1] = n.back_flops;
 	}

@@ -247,6 +247,8 @@ void recorder_start(enum profile_level level, uint64_t bytes_max)
 	atomic_fetch_add(&capture, 1);
 	atomic_store(&quota, (long long)bytes_max);
 	counters = bytes_max ? counters_start() : NULL;
+	if (bytes_max)
+		cpus_memory_forget();
 	began = recorder_clock();
 	pthread_mutex_unlock(&lock);
 	atomic_store(&recorder_level, (int)level);

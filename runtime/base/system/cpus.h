@@ -27,7 +27,9 @@ uint64_t cpus_memory_available(void);
 /* Memory of the machine; the tightest cgroup limit, 0 when there is none. */
 uint64_t cpus_memory_total(void);
 uint64_t cpus_memory_limit(void);
-uint64_t cpus_memory_resident(void); /* that this process has held at most; 0: unknown */
+/* That this process has held at most since it began, or since the last cpus_memory_forget; 0: unknown. */
+uint64_t cpus_memory_resident(void);
+void cpus_memory_forget(void);
 /* Bytes of the data cache of that level (1, 2, 3) that the first processor uses, and how many
  * processors share it (may be NULL); 0 when unknown. */
 uint64_t cpus_cache(unsigned level, unsigned *shared_by);

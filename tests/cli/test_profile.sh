@@ -44,6 +44,24 @@ tap_exit 0 "workers" "$QCNN" profile --no-limits --json --steps 50 --hosts local
 tap_is "$(grep -o '"role": "[a-z]*"' out | tr '\n' ' ')" '"role": "coordinator" "role": "worker" "role": "worker" ' "all processes are in it"
 tap_is "$(grep -c 'fewer_workers' out)" 1 "steps of microseconds are too short for two workers"
 
+# ---- a layer with twice the work takes twice the time ----
+cat >twice.qcnn <<'END'
+QCNN 1;
+qubit[8] q;
+input float[8] x;
+block two(float[6] t) a, b { ry(t[0]) a;  rz(t[1]) b;  rxx(t[2]) a, b;  ry(t[3]) a;  ryy(t[4]) a, b;  rz(t[5]) b; }
+embed { rx(each x) on q; }
+layer first { param float[6] t;  two(t) on ring(q); }
+layer twice { param float[6] t;  two(t) on ring(q);  two(t) on ring(q); }
+layer once { param float[6] t;  two(t) on ring(q); }
+observe z(q);
+END
+tap_exit 0 "layers" "$QCNN" profile --no-limits --gradient --batch 256 --json twice.qcnn
+layer() { sed 's/.*"layers": //' out | tr '{' '\n' | sed -n "s/^\"layer\": \"$1\[0\]\".*\"forward_seconds\": \([0-9.e-]*\), \"backward_seconds\": \([0-9.e-]*\),.*/\1 \2/p" |
+	awk 'NR == 1 { print $1 + $2 }'; }
+ratio=$(awk "BEGIN { print $(layer twice) / $(layer once) }")
+tap_is "$(holds "$ratio > 1.8 && $ratio < 2.2")" 1 "twice the work takes twice the time ($ratio)"
+
 # ---- circuits and inference ----
 tap_exit 0 "a model" "$QCNN" profile --no-limits --gradient --batch 64 --json model.qcnn
 tap_is "$(number batch_size)" 64 "its batch"

@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -22,7 +22,8 @@
 
 struct profile_server {
 	struct captures *captures;
-	int listening, wake; /* wake: readable when the job ends */
+	int listening;
+	atomic_bool ended; /* the job has */
 	struct sockaddr_un address;
 	pthread_t thread;
 };
@@ -216,16 +217,14 @@ static void serve(struct profile_server *s, int fd)
 static void *run(void *server)
 {
 	struct profile_server *s = server;
-	struct pollfd p[2] = { { .fd = s->listening, .events = POLLIN },
-		{ .fd = s->wake, .events = POLLIN } };
 
-	while (poll(p, 2, -1) > 0 || errno == EINTR) {
-		int fd;
+	while (!atomic_load(&s->ended)) {
+		int fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
 
-		if (p[1].revents)
-			break;
-		if (!(p[0].revents & POLLIN)
-			|| (fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC)) < 0)
+		if (fd < 0
+			&& (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+			poll(NULL, 0, 1000);
+		if (fd < 0)
 			continue;
 		serve(s, fd);
 		close(fd);
@@ -244,10 +243,7 @@ struct profile_server *profile_server_open(struct captures *c, struct err *e)
 
 	s->captures = c;
 	s->listening = -1;
-	s->wake = eventfd(0, EFD_CLOEXEC);
-	code = s->wake < 0
-		? err_set(e, -ERR_CANT_CREATE, "no event descriptor can be made: %s", strerror(errno))
-		: own_folder(folder, sizeof folder, e);
+	code = own_folder(folder, sizeof folder, e);
 	if (!code)
 		code = listen_in(s, folder, e);
 	/* Signals are for the job's threads. */
@@ -262,8 +258,6 @@ struct profile_server *profile_server_open(struct captures *c, struct err *e)
 		return s;
 	if (s->listening >= 0)
 		close(s->listening);
-	if (s->wake >= 0)
-		close(s->wake);
 	free(s);
 	return NULL;
 }
@@ -272,16 +266,12 @@ const char *profile_server_path(const struct profile_server *s) { return s->addr
 
 void profile_server_close(struct profile_server *s)
 {
-	const uint64_t one = 1;
-	ssize_t ignored;
-
 	if (!s)
 		return;
-	ignored = write(s->wake, &one, sizeof one);
-	(void)ignored;
+	atomic_store(&s->ended, true);
+	shutdown(s->listening, SHUT_RDWR); /* accept4 returns */
 	pthread_join(s->thread, NULL);
 	unlink(s->address.sun_path);
 	close(s->listening);
-	close(s->wake);
 	free(s);
 }

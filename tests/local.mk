@@ -239,11 +239,12 @@ perf_tests += tests/cli/perf_whole.sh
 perf_tests += tests/cli/perf_checkpoint.sh
 perf_tests += tests/cli/perf_dry_run.sh
 perf_tests += tests/cli/perf_log.sh
+perf_tests += tests/cli/perf_recording.sh
 perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_start.sh
 perf_tests += tests/net/perf_step.sh
 # Programs that these use.
-perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels
+perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels tests/bench/recording
 # qcnn with a fault at a chosen call to the file system.
 fault_programs = tests/cli/faulty
 tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c

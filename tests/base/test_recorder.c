@@ -18,7 +18,10 @@ static void work(int64_t ns)
 		;
 }
 
-enum { MS = 1000000 };
+enum {
+	MS = 1000000,
+	NEAR = 5000 /* two clocks, which are compared within nanoseconds at the ends of a profile */
+};
 
 static struct profile *stop(struct profile_process *q)
 {
@@ -48,8 +51,8 @@ static void test_phases(void)
 	p = stop(&q);
 	for (unsigned k = 0; k < PHASE_COUNT; k++)
 		sum += q.wall_ns[k];
-	tap_ok(q.wall_ns[PHASE_FORWARD] >= 2 * MS && q.wall_ns[PHASE_BACKWARD] >= 4 * MS
-			&& q.wall_ns[PHASE_VALIDATION] >= MS && q.wall_ns[PHASE_DATA] == 0,
+	tap_ok(q.wall_ns[PHASE_FORWARD] >= 2 * MS - NEAR && q.wall_ns[PHASE_BACKWARD] >= 4 * MS - NEAR
+			&& q.wall_ns[PHASE_VALIDATION] >= MS - NEAR && q.wall_ns[PHASE_DATA] == 0,
 		"each mark has the time since the one before, and what is before the start has none");
 	tap_ok(llabs((long long)sum - (q.end - q.begin)) <= PHASE_COUNT,
 		"the phases add up to the wall time: %llu of %lld ns", (unsigned long long)sum,
@@ -99,10 +102,10 @@ static void test_region(void)
 	p = stop(&q);
 	mine = q.thread[0].ns[PHASE_FORWARD];
 	its = q.nthread > 1 ? q.thread[1].ns[PHASE_FORWARD] : 0;
-	tap_ok(mine >= 2 * MS && its >= 6 * MS, "threads have their own times");
+	tap_ok(mine >= 2 * MS - NEAR && its >= 6 * MS - NEAR, "threads have their own times");
 	tap_ok(fabs((double)q.wall_ns[PHASE_FORWARD] / ((double)(mine + its) / 2) - 1) < 1e-3,
 		"threads side by side count by their mean");
-	tap_ok(q.wall_ns[PHASE_WAIT] >= MS, "and the rest is waiting");
+	tap_ok(q.wall_ns[PHASE_WAIT] >= MS - NEAR, "and the rest is waiting");
 	profile_free(p);
 }
 
@@ -119,7 +122,7 @@ static void test_items(void)
 	recorder_stop(NULL, NULL);
 	recorder_start(PROFILE_LAYERS, 1 << 20);
 	item = recorder_items(3);
-	last = recorder_clock();
+	last = recorder_ticks();
 	work(MS);
 	recorder_item(&item[1], &last);
 	work(2 * MS);
@@ -127,7 +130,7 @@ static void test_items(void)
 	recorder_as(PHASE_VALIDATION);
 	tap_ok(!recorder_items(3), "nor for what is no step");
 	p = stop(&q);
-	tap_ok(q.nitem == 3 && q.item_ns[0][1] >= MS && q.item_ns[1][2] >= 2 * MS
+	tap_ok(q.nitem == 3 && q.item_ns[0][1] >= MS - NEAR && q.item_ns[1][2] >= 2 * MS - NEAR
 			&& !q.item_ns[0][0] && !q.item_ns[0][2],
 		"items forward and backward");
 	profile_free(p);

@@ -22,6 +22,7 @@ struct chunk {
 	struct profile_event event[CHUNK_EVENTS];
 };
 
+/* Times of a record are in ticks. */
 struct record {
 	struct record *next;
 	atomic_bool busy, dead; /* dead: its thread has ended */
@@ -32,8 +33,8 @@ struct record {
 	enum profile_phase as;
 	uint64_t alone[PHASE_COUNT], side[PHASE_COUNT],
 		count[PHASE_COUNT]; /* outside of regions, inside */
-	uint64_t region_ns,
-		thread_ns; /* of the regions that it began: wall time, and of all their threads */
+	uint64_t region,
+		region_threads; /* of the regions that it began: wall time, and of all their threads */
 	struct chunk *first, *newest;
 	uint64_t dropped;
 	uint32_t nitem;
@@ -46,7 +47,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct record *records;
 static atomic_uint capture;
 static atomic_llong quota; /* bytes of events that may still be taken */
-static int64_t began;
+static struct moment {
+	int64_t ns, ticks;
+} began;
 static struct counters *counters; /* of this capture, or NULL */
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -60,14 +63,58 @@ int64_t recorder_clock(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+bool recorder_counter;
+
+/* Linux takes the counter for its own clock only where it runs evenly, and equally in all processors. */
+static bool counter_is_steady(void)
+{
+	char name[16] = "";
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+
+	if (f) {
+		if (!fgets(name, sizeof name, f))
+			*name = 0;
+		fclose(f);
+	}
+	return !strcmp(name, "tsc\n");
+}
+
+/* The shortest of some tries: the thread may lose its processor between the two clocks. */
+static struct moment moment_now(void)
+{
+	struct moment m = { 0 };
+	int64_t shortest = INT64_MAX;
+
+	for (unsigned k = 0; k < 4; k++) {
+		int64_t before = recorder_ticks(), ns = recorder_clock(),
+			took = recorder_ticks() - before;
+
+		if (took < shortest) {
+			shortest = took;
+			m = (struct moment){ ns, before + took / 2 };
+		}
+	}
+	return m;
+}
+
+/* Between two moments. */
+static double ns_per_tick(struct moment a, struct moment b)
+{
+	return b.ticks > a.ticks ? (double)(b.ns - a.ns) / (double)(b.ticks - a.ticks) : 1;
+}
+
 static void thread_ended(void *record) { atomic_store(&((struct record *)record)->dead, true); }
-static void make_key(void) { pthread_key_create(&key, thread_ended); }
+static void begin_once(void)
+{
+	recorder_counter = counter_is_steady();
+	pthread_key_create(&key, thread_ended);
+}
 
 static struct record *new_record(void)
 {
 	struct record *r = mem_alloc(1, sizeof *r);
 
-	pthread_once(&once, make_key);
+	pthread_once(&once, begin_once);
 	pthread_setspecific(key, r);
 	pthread_mutex_lock(&lock);
 	r->next = records;
@@ -109,7 +156,7 @@ static struct record *open_record(void)
 		memset(r->alone, 0, sizeof r->alone);
 		memset(r->side, 0, sizeof r->side);
 		memset(r->count, 0, sizeof r->count);
-		r->region_ns = r->thread_ns = r->dropped = 0;
+		r->region = r->region_threads = r->dropped = 0;
 	}
 	return r;
 }
@@ -143,7 +190,7 @@ void recorder_mark_on(enum profile_phase phase)
 
 	if (!r)
 		return;
-	now = recorder_clock();
+	now = recorder_ticks();
 	if (r->last && phase) {
 		enum profile_phase to = r->as ? r->as : phase;
 
@@ -161,7 +208,7 @@ void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64
 
 	if (!r)
 		return;
-	add_event(r, &(struct profile_event){ begin, recorder_clock(), id, (uint8_t)kind, peer });
+	add_event(r, &(struct profile_event){ begin, recorder_ticks(), id, (uint8_t)kind, peer });
 	close_record(r);
 }
 
@@ -187,7 +234,7 @@ void recorder_region_begin(struct recorder_region *g)
 		return;
 	g->as = r->as;
 	atomic_store(&g->nthread, 0);
-	g->began = recorder_clock();
+	g->began = recorder_ticks();
 	if (r->last)
 		r->alone[PHASE_NONE] += (uint64_t)(g->began - r->last);
 	close_record(r);
@@ -202,7 +249,7 @@ void recorder_enter(struct recorder_region *g, unsigned worker)
 	atomic_fetch_add(&g->nthread, 1);
 	r->inside = true;
 	r->as = g->as;
-	r->last = recorder_clock();
+	r->last = recorder_ticks();
 	if (worker)
 		snprintf(r->name, sizeof r->name, "thread %u", worker);
 	close_record(r);
@@ -215,9 +262,9 @@ void recorder_region_end(struct recorder_region *g)
 	if (!r)
 		return;
 	r->inside = false;
-	r->last = recorder_clock();
-	r->region_ns += (uint64_t)(r->last - g->began);
-	r->thread_ns += (uint64_t)(r->last - g->began) * atomic_load(&g->nthread);
+	r->last = recorder_ticks();
+	r->region += (uint64_t)(r->last - g->began);
+	r->region_threads += (uint64_t)(r->last - g->began) * atomic_load(&g->nthread);
 	close_record(r);
 }
 
@@ -243,13 +290,14 @@ _Atomic uint64_t *recorder_items(uint32_t n)
 
 void recorder_start(enum profile_level level, uint64_t bytes_max)
 {
+	pthread_once(&once, begin_once);
 	pthread_mutex_lock(&lock);
 	atomic_fetch_add(&capture, 1);
 	atomic_store(&quota, (long long)bytes_max);
 	counters = bytes_max ? counters_start() : NULL;
 	if (bytes_max)
 		cpus_memory_forget();
-	began = recorder_clock();
+	began = moment_now();
 	pthread_mutex_unlock(&lock);
 	atomic_store(&recorder_level, (int)level);
 	recorder_mark(PHASE_NONE);
@@ -259,7 +307,7 @@ void recorder_start(enum profile_level level, uint64_t bytes_max)
 
 static bool is_of_capture(const struct record *r) { return r->capture == atomic_load(&capture); }
 
-/* Seconds of the threads that coordinate, and of regions by the mean of their threads; never more than the wall time. */
+/* Of the threads that coordinate, and of regions by the mean of their threads; never more than the wall time. */
 static void wall_shares(double wall, double ns[PHASE_COUNT])
 {
 	double side[PHASE_COUNT] = { 0 }, region = 0, threads = 0, sum = 0, inside = 0;
@@ -268,8 +316,8 @@ static void wall_shares(double wall, double ns[PHASE_COUNT])
 	for (const struct record *r = records; r; r = r->next) {
 		if (!is_of_capture(r))
 			continue;
-		region += (double)r->region_ns;
-		threads += (double)r->thread_ns;
+		region += (double)r->region;
+		threads += (double)r->region_threads;
 		for (unsigned p = 1; p < PHASE_COUNT; p++) {
 			ns[p] += (double)r->alone[p];
 			side[p] += (double)r->side[p];
@@ -290,14 +338,17 @@ static void wall_shares(double wall, double ns[PHASE_COUNT])
 
 void recorder_phases(double seconds[PHASE_COUNT])
 {
+	struct moment now;
+
 	pthread_mutex_lock(&lock);
-	wall_shares((double)(recorder_clock() - began), seconds);
+	now = moment_now();
+	wall_shares((double)(now.ticks - began.ticks), seconds);
 	pthread_mutex_unlock(&lock);
 	for (unsigned p = 0; p < PHASE_COUNT; p++)
-		seconds[p] *= 1e-9;
+		seconds[p] *= 1e-9 * ns_per_tick(began, now);
 }
 
-static void copy_thread(struct profile *p, const struct record *r, unsigned number,
+static void copy_thread(struct profile *p, const struct record *r, unsigned number, double scale,
 	struct profile_thread *t)
 {
 	struct profile_event *event;
@@ -307,18 +358,24 @@ static void copy_thread(struct profile *p, const struct record *r, unsigned numb
 		: number   ? arena_printf(&p->arena, "thread %u", number)
 			   : "main";
 	for (unsigned k = 0; k < PHASE_COUNT; k++) {
-		t->ns[k] = r->alone[k] + r->side[k];
+		t->ns[k] = (uint64_t)(scale * (double)(r->alone[k] + r->side[k]));
 		t->count[k] = r->count[k];
 	}
 	t->dropped = r->dropped;
 	for (const struct chunk *c = r->first; c; c = c->next)
 		t->nevent += c->n;
 	t->event = event = arena_alloc(&p->arena, t->nevent, sizeof *event);
-	for (const struct chunk *c = r->first; c; n += c->n, c = c->next)
-		memcpy(event + n, c->event, c->n * sizeof *event);
+	for (const struct chunk *c = r->first; c; c = c->next)
+		for (uint32_t k = 0; k < c->n; k++, n++) {
+			event[n] = c->event[k];
+			event[n].begin = began.ns
+				+ (int64_t)(scale * (double)(c->event[k].begin - began.ticks));
+			event[n].end = began.ns
+				+ (int64_t)(scale * (double)(c->event[k].end - began.ticks));
+		}
 }
 
-static void copy_items(struct profile *p, struct profile_process *out)
+static void copy_items(struct profile *p, double scale, struct profile_process *out)
 {
 	uint64_t *ns[2];
 
@@ -330,12 +387,12 @@ static void copy_items(struct profile *p, struct profile_process *out)
 	for (const struct record *r = records; r; r = r->next)
 		for (uint32_t k = 0; is_of_capture(r) && k < r->nitem; k++)
 			for (unsigned back = 0; back < 2; back++)
-				ns[back][k] +=
-					atomic_load_explicit(&r->item[(size_t)back * r->nitem + k],
-						memory_order_relaxed);
+				ns[back][k] += (uint64_t)(scale
+					* (double)atomic_load_explicit(&r->item[(size_t)back * r->nitem + k],
+						memory_order_relaxed));
 }
 
-static void copy_threads(struct profile *p, struct profile_process *out)
+static void copy_threads(struct profile *p, double scale, struct profile_process *out)
 {
 	struct profile_thread *thread;
 	const struct record *me = own;
@@ -346,10 +403,10 @@ static void copy_threads(struct profile *p, struct profile_process *out)
 		out->nthread += is_of_capture(r);
 	out->thread = thread = arena_alloc(&p->arena, out->nthread, sizeof *thread);
 	if (me && is_of_capture(me))
-		copy_thread(p, me, 0, &thread[n++]);
+		copy_thread(p, me, 0, scale, &thread[n++]);
 	for (const struct record *r = records; r; r = r->next)
 		if (r != me && is_of_capture(r)) {
-			copy_thread(p, r, n, &thread[n]);
+			copy_thread(p, r, n, scale, &thread[n]);
 			n++;
 		}
 	for (unsigned t = 0; t < n; t++)
@@ -384,11 +441,11 @@ static const struct profile_memory *resident(struct profile *p, uint32_t *n)
 void recorder_stop(struct profile *p, struct profile_process *out)
 {
 	double wall[PHASE_COUNT];
-	int64_t end;
+	struct moment end;
 
 	atomic_store(&recorder_level, PROFILE_OFF);
 	pthread_mutex_lock(&lock);
-	end = recorder_clock();
+	end = moment_now();
 	for (struct record *r = records; r; r = r->next)
 		while (atomic_load(&r->busy))
 			sched_yield();
@@ -397,13 +454,15 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 	counters = NULL;
 	if (p) {
 		out->memory = resident(p, &out->nmemory);
-		out->begin = began;
-		out->end = end;
-		wall_shares((double)(end - began), wall);
+		double scale = ns_per_tick(began, end);
+
+		out->begin = began.ns;
+		out->end = end.ns;
+		wall_shares((double)(end.ticks - began.ticks), wall);
 		for (unsigned k = 0; k < PHASE_COUNT; k++)
-			out->wall_ns[k] = (uint64_t)wall[k];
-		copy_items(p, out);
-		copy_threads(p, out);
+			out->wall_ns[k] = (uint64_t)(scale * wall[k]);
+		copy_items(p, scale, out);
+		copy_threads(p, scale, out);
 	}
 	forget_dead();
 	pthread_mutex_unlock(&lock);

@@ -22,6 +22,18 @@ static inline bool recorder_on(void)
 /* Nanoseconds of the steady clock of this process: the clock of all events. */
 int64_t recorder_clock(void);
 
+extern bool recorder_counter; /* the processor's time stamp counter is that clock, but for its unit */
+
+/* The same clock in the unit that is read fastest (9 against 21 ns), which recorder_stop turns into nanoseconds. */
+static inline int64_t recorder_ticks(void)
+{
+#ifdef __x86_64__
+	if (recorder_counter)
+		return (int64_t)__builtin_ia32_rdtsc();
+#endif
+	return recorder_clock();
+}
+
 /* From now on, until recorder_stop. bytes_max: memory for events; what does not fit is counted as dropped; 0: no events
  * and no hardware counters. */
 void recorder_start(enum profile_level level, uint64_t bytes_max);
@@ -42,8 +54,8 @@ static inline void recorder_mark(enum profile_phase phase)
 		recorder_mark_on(phase);
 }
 
-/* When an event begins that recorder_event ends. */
-static inline int64_t recorder_begin(void) { return recorder_on() ? recorder_clock() : 0; }
+/* When an event begins that recorder_event ends, in ticks. */
+static inline int64_t recorder_begin(void) { return recorder_on() ? recorder_ticks() : 0; }
 
 /* An event of this thread from `begin` (0: recording was off, nothing is recorded) until now. */
 static inline void recorder_event(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin)
@@ -70,16 +82,16 @@ void recorder_region_begin(struct recorder_region *r);
 void recorder_enter(struct recorder_region *r, unsigned worker);
 void recorder_region_end(struct recorder_region *r);
 
-/* Nanoseconds of n items (profile.item) that this thread adds to, forward and backward: [2 * n]; NULL: the level is lower
+/* Ticks of n items (profile.item) that this thread adds to, forward and backward: [2 * n]; NULL: the level is lower
  * than PROFILE_LAYERS, or marks belong to another phase (recorder_as). Valid until the thread's next call. */
 _Atomic uint64_t *recorder_items(uint32_t n);
 /* Since `last`, which becomes now, to an item. */
-static inline void recorder_item(_Atomic uint64_t *ns, int64_t *last)
+static inline void recorder_item(_Atomic uint64_t *ticks, int64_t *last)
 {
-	int64_t now = recorder_clock();
+	int64_t now = recorder_ticks();
 
-	atomic_store_explicit(ns,
-		atomic_load_explicit(ns, memory_order_relaxed) + (uint64_t)(now - *last),
+	atomic_store_explicit(ticks,
+		atomic_load_explicit(ticks, memory_order_relaxed) + (uint64_t)(now - *last),
 		memory_order_relaxed);
 	*last = now;
 }

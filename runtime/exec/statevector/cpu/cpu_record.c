@@ -17,12 +17,13 @@ void cpu_record_begin(const struct backend_state *b, struct cpu_worker *t, const
 	t->item[1] = t->item[0] + n;
 	t->each_step =
 		atomic_load_explicit(&recorder_level, memory_order_relaxed) >= PROFILE_MATRICES;
-	t->last = recorder_clock();
+	t->last = recorder_ticks();
 }
 
-static void add(_Atomic uint64_t *ns, double share)
+static void add(_Atomic uint64_t *ticks, double share)
 {
-	atomic_store_explicit(ns, atomic_load_explicit(ns, memory_order_relaxed) + (uint64_t)share,
+	atomic_store_explicit(ticks,
+		atomic_load_explicit(ticks, memory_order_relaxed) + (uint64_t)share,
 		memory_order_relaxed);
 }
 
@@ -44,27 +45,27 @@ void cpu_record_op(const struct sweep *w, struct cpu_worker *t, const struct cpu
 	/* Operations on an amplitude that take as long as one diagonal step that goes along, and as the table of factors. */
 	const double along = 0.7, table = 3;
 	const struct cpu_circuit *c = w->circuit;
-	double ns, all;
+	double ticks, all;
 	int64_t now;
 
 	if (!t->each_step && next && !is_joint(op) && !is_joint(next)
 		&& layer_of(c, op->step) == layer_of(c, next->step))
 		return;
-	now = recorder_clock();
-	ns = (double)(now - t->last);
+	now = recorder_ticks();
+	ticks = (double)(now - t->last);
 	t->last = now;
 	if (!op->ndiagonal) {
 		unsigned n = op->none > 1 ? op->none : 1;
 
 		for (unsigned k = 0; k < n; k++)
-			add(&t->item[0][number(c, op->none > 1 ? op->one[k] : op->step)], ns / n);
+			add(&t->item[0][number(c, op->none > 1 ? op->one[k] : op->step)], ticks / n);
 		return;
 	}
 	all = plan_cost(op->step->plan->ntarget, w->b->plan->set.def[op->step->plan->matrix]->flags)
 		+ table + along * op->ndiagonal;
 	for (uint32_t k = 0; k < op->ndiagonal; k++)
-		add(&t->item[0][number(c, op->diagonal[k])], ns * along / all);
-	add(&t->item[0][number(c, op->step)], ns * (1 - along * op->ndiagonal / all));
+		add(&t->item[0][number(c, op->diagonal[k])], ticks * along / all);
+	add(&t->item[0][number(c, op->step)], ticks * (1 - along * op->ndiagonal / all));
 }
 
 void cpu_record_step_back(const struct sweep *w, struct cpu_worker *t, const struct cpu_step *st,

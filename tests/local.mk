@@ -22,6 +22,7 @@ check_PROGRAMS += tests/program/test_spectrum
 check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_places tests/kernels/test_heisenberg tests/kernels/test_depth
 check_PROGRAMS += tests/kernels/test_steps
 check_PROGRAMS += tests/kernels/test_threads
+check_PROGRAMS += tests/kernels/test_bytes
 check_PROGRAMS += tests/kernels/test_work
 check_PROGRAMS += tests/compiler/test_compile
 check_PROGRAMS += tests/lang/test_front
@@ -93,6 +94,7 @@ random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kern
 tests_kernels_test_optimisations_SOURCES = tests/kernels/test_optimisations.c $(random_program)
 tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
 tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
+tests_kernels_test_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
 tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime

@@ -302,13 +302,33 @@ static struct plan_seconds outputs(const struct clock *t, const struct plan_circ
 		plan_lambda_near(c) ? 0 : 2 * whole };
 }
 
+/* Bits that are in the lanes of a state whose bits are at these places. */
+static uint64_t lanes_of(const struct plan *pl, const struct plan_circuit *c, const uint8_t *place)
+{
+	uint64_t lanes = 0;
+
+	for (unsigned b = 0; b < c->nbit; b++)
+		lanes |= (uint64_t)(1u << place[b] < plan_lanes(pl)) << b;
+	return lanes;
+}
+
+/* Only whole vectors are read and written: `amplitudes` of `bits`, and those with other bits in the lanes. */
+static double whole_vectors(double amplitudes, uint64_t bits, uint64_t lanes)
+{
+	return ldexp(amplitudes, __builtin_popcountll(lanes & ~bits));
+}
+
 static void stage_pass(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, bool back, double *flops,
 	double *amplitudes)
 {
 	struct plan_visited v = plan_visit(pl, c, s);
 	double nontemporal;
 
-	*amplitudes = back ? plan_moved_back(pl, c, s, &nontemporal) : plan_visit_read(&v) + v.there;
+	const uint8_t *after = s + 1 < c->stage + c->nstage ? s[1].place : c->place;
+
+	*amplitudes = back ? plan_moved_back(pl, c, s, &nontemporal)
+		: whole_vectors(plan_visit_read(&v), v.live, lanes_of(pl, c, s->place))
+			+ whole_vectors(v.there, v.live | v.local | plan_nonzero(pl, c, s->first + s->count), v.lanes | lanes_of(pl, c, after));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 

@@ -341,7 +341,9 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 		return 2 * put - v.there;
 	if (!d.undo && !d.transition && !put)
 		return 0;
-	return (made ? 1 : 2) * v.back + (d.undo ? 2 : 1) * put;
+	/* Amplitudes that are 0 before the backward pass are not read. */
+	return (made ? 1 : 2) * ldexp(v.back, -(int)count(v.local & ~(v.live | plan_nonzero(pl, c, s->first + s->count) | v.left)))
+		+ (d.undo ? 2 : 1) * put;
 }
 
 /* ---- traffic ---- */

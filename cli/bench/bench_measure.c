@@ -33,6 +33,7 @@ struct bench {
 	uint64_t nrun;
 	struct evaluator_options options; /* of ev */
 	struct cli *cli;
+	bool profiled; /* the profile is complete */
 };
 
 /* ---- samples ---- */
@@ -119,7 +120,19 @@ static int call(struct bench *b, double *seconds, struct err *e)
 		code = evaluator_run(b->ev, b->pool, gradient ? b->gradient : NULL, e);
 	}
 	*seconds = clock_seconds() - began;
-	profiling_step(b->cli, b->batch.nsample);
+	b->profiled = profiling_step(b->cli, b->batch.nsample);
+	return code;
+}
+
+/* Under `qcnn profile`: calls until the profile is complete. */
+static int call_for_profile(struct bench *b, double first, struct err *e)
+{
+	int code = 0;
+
+	b->seconds = mem_alloc(1, sizeof *b->seconds);
+	b->seconds[b->nrun++] = first;
+	while (!code && !b->profiled)
+		code = call(b, &(double){ 0 }, e);
 	return code;
 }
 
@@ -342,17 +355,18 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 
 	profiling_begin(b.cli,
 		&(struct profile_subject){ .command = "bench",
-			.model = out->circuit,
+			.model = bc->program->name,
 			.program = b.p,
 			.options = &b.options,
 			.batch_size = bc->batch,
 			.gradient = bc->gradient },
 		bc->pool);
+	profiling_step(b.cli, 0);
 	if (!code)
 		code = (stop_catch(), call(&b, &out->first_seconds, e));
-	if (!code)
-		code = warm(&b, how->runs, out->first_seconds, e);
-	if (!code)
+	if (!code && b.cli->profiling)
+		code = call_for_profile(&b, out->first_seconds, e);
+	else if (!code && !(code = warm(&b, how->runs, out->first_seconds, e)))
 		code = measure(&b, how->runs, out->first_seconds, e);
 	for (unsigned p = 0; p < PHASE_COUNT; p++)
 		out->parts[p] = out->passes_seconds = NAN;

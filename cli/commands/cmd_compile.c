@@ -32,7 +32,8 @@ static int limits_of(const struct evaluator_options *eo, bool measure, struct pl
 		.single_gflop_s = flops * n, .double_gflop_s = flops * n / 2 };
 	if (!measure)
 		return 0;
-	code = limits_measure(target_has_limits(eo->target) ? eo->target : target_of("cpu", 0), n, &l, e);
+	code = limits_measure(target_has_limits(eo->target) ? eo->target : target_find("cpu", NULL),
+		n, &l, e);
 	if (!code)
 		*out = machine_plan_limits(&l);
 	return code;

@@ -27,22 +27,6 @@ static bool ends(const char *text, const char *ending)
 	return n >= m && !strcmp(text + n - m, ending);
 }
 
-/* What the machine can do at best. */
-static int measure_limits(struct cli *c, struct profiling *g)
-{
-	unsigned n = cpus_threads(NULL);
-	struct limits l;
-	struct err e;
-
-	if (c->options.given[OPT_NO_LIMITS])
-		return 0;
-	if (limits_measure(target_of("cpu", 0), n, &l, &e))
-		return cli_fail(c, &e);
-	g->limits = machine_plan_limits(&l);
-	g->measured = true;
-	return 0;
-}
-
 static void add_list(struct options *o, enum option_id id, const char *value)
 {
 	if (o->nlist < OPTIONS_LIST_MAX) {
@@ -82,21 +66,41 @@ static int profile_model(struct cli *c)
 	return command_bench.run(c);
 }
 
+static bool is_configuration(const char *file) { return ends(file, ".yaml") || ends(file, ".yml"); }
+
 static int run_profiled(struct cli *c)
 {
 	const char *what = c->options.operand[0];
 
-	if (ends(what, ".yaml") || ends(what, ".yml"))
+	if (is_configuration(what))
 		return profile_training(c);
 	if (ends(what, ".qcnn"))
 		return profile_model(c);
+	if (c->options.given[OPT_BENCH_THREADS]) {
+		c->options.given[OPT_THREADS] = true;
+		c->options.value[OPT_THREADS] = c->options.value[OPT_BENCH_THREADS];
+	}
 	return command_infer.run(c);
 }
 
 static int check_options(struct cli *c)
 {
 	const struct options *o = &c->options;
+	/* Options for a model, and what a configuration has for them; some are for weights, too. */
+	static const struct {
+		enum option_id option;
+		const char *key;
+		bool weights;
+	} keys[] = {
+		{ OPT_BATCH, "train.batch_size", false },
+		{ OPT_BENCH_GRADIENT, "train", false },
+		{ OPT_PRECISION, "run.precision", false },
+		{ OPT_OPTIMIZATIONS, "run.optimizations", false },
+		{ OPT_BENCH_THREADS, "run.threads", true },
+		{ OPT_ISA, "run.isa", true },
+	};
 	bool model = o->noperand && ends(o->operand[0], ".qcnn");
+	bool weights = o->noperand && !model && !is_configuration(o->operand[0]);
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)
 		return cli_usage(c, "only one of --json and --csv can be had");
@@ -106,9 +110,14 @@ static int check_options(struct cli *c)
 		return cli_usage(c, "missing CONFIG, MODEL or WEIGHTS, or --attach=RUN");
 	if (o->given[OPT_PROFILE_EVERY] && !o->given[OPT_PROFILE_ATTACH])
 		return cli_usage(c, "--every goes with --attach");
-	if (!model && (o->given[OPT_BATCH] || o->given[OPT_BENCH_GRADIENT]))
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+		if (!model && o->given[keys[k].option] && !(weights && keys[k].weights))
+			return cli_usage(c,
+				"--%s is for a model (.qcnn); a configuration has the key %s, which --set changes",
+				option_rows()[keys[k].option].name, keys[k].key);
+	if (model && o->given[OPT_SET])
 		return cli_usage(c,
-			"--batch and --gradient are for a model (.qcnn); a configuration has train.batch_size, which --set changes");
+			"--set is for a configuration; a model has --const, --batch and --threads");
 	return 0;
 }
 
@@ -197,6 +206,7 @@ static int profile(struct cli *c)
 	bool quiet = c->quiet;
 	struct profiling g = { .began = clock_seconds(),
 		.warmup = WARMUP_STEPS,
+		.no_limits = o->given[OPT_NO_LIMITS],
 		.order = { .level = (enum profile_level)(PROFILE_PHASES
 				   + options_choice(o, OPT_PROFILE_LEVEL)),
 			.steps = o->given[OPT_PROFILE_STEPS] ? options_count(o, OPT_PROFILE_STEPS) : 0,
@@ -210,18 +220,15 @@ static int profile(struct cli *c)
 
 	if (!status && o->given[OPT_PROFILE_ATTACH])
 		return attach(c, &g.order);
-	if (!status)
-		status = measure_limits(c, &g);
 	if (status)
 		return status;
-	g.began = clock_seconds();
 	c->profiling = &g;
 	c->quiet = true; /* what is computed is of no interest here */
 	status = run_profiled(c);
 	c->quiet = quiet;
 	c->profiling = NULL;
 	buf_clear(&c->out);
-	if (!status && !g.result) {
+	if (!status && !(g.result && g.result->steps)) {
 		err_set(&e, -ERR_CONFIG, "%s: it ended before step %u, after which the profile begins",
 			o->operand[0], WARMUP_STEPS + 1);
 		status = cli_fail(c, &e);

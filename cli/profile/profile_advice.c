@@ -248,8 +248,7 @@ void profile_advise(struct profile *p)
 /* Shares of the limits of the passes over states, all together. */
 static void passes(const struct profile *p, double *seconds, double *fma, double *stream)
 {
-	double limit = p->precision && !strcmp(p->precision, "double") ? p->limits.double_gflop_s
-								       : p->limits.single_gflop_s;
+	double limit = profile_fma_limit(p), stream_limit = profile_stream_limit(p);
 	double flops = 0, bytes = 0;
 
 	*seconds = 0;
@@ -264,9 +263,7 @@ static void passes(const struct profile *p, double *seconds, double *fma, double
 			}
 		}
 	*fma = limit > 0 && *seconds > 0 ? 1e-9 * flops / *seconds / limit : 0;
-	*stream = p->limits.stream_gb_s > 0 && *seconds > 0
-		? 1e-9 * bytes / *seconds / p->limits.stream_gb_s
-		: 0;
+	*stream = stream_limit > 0 && *seconds > 0 ? 1e-9 * bytes / *seconds / stream_limit : 0;
 }
 
 void profile_bound(const struct profile *p, struct buf *out)

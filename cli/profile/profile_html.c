@@ -177,8 +177,7 @@ static void timeline(const struct profile *p, struct buf *out)
 static void roofline(const struct profile *p, const struct profile_section *stages, struct buf *out)
 {
 	enum { H = 360, LEFT = 60, BOTTOM = 40, DECADES_X = 5, DECADES_Y = 5 };
-	double fma = p->precision && !strcmp(p->precision, "double") ? p->limits.double_gflop_s
-								     : p->limits.single_gflop_s;
+	double fma = profile_fma_limit(p), stream = profile_stream_limit(p);
 	double y0 = fma > 0 ? floor(log10(fma)) - DECADES_Y + 2 : 0, x0 = -2;
 	double w = WIDTH - LEFT - 20, h = H - BOTTOM - 10;
 	int at_x = -1, at_y = -1;
@@ -189,7 +188,7 @@ static void roofline(const struct profile *p, const struct profile_section *stag
 		at_x = !strcmp(stages->column[k].key, "flops_per_byte") ? (int)k : at_x;
 		at_y = !strcmp(stages->column[k].key, "gflop_s") ? (int)k : at_y;
 	}
-	if (!(fma > 0) || !(p->limits.stream_gb_s > 0) || !stages->nrow)
+	if (!(fma > 0) || !(stream > 0) || !stages->nrow)
 		return;
 	report_section("Roofline", out);
 	buf_printf(out,
@@ -205,12 +204,12 @@ static void roofline(const struct profile *p, const struct profile_section *stag
 		"<text class=\"p-label\" x=\"%u\" y=\"%u\">operations a byte of memory</text><text class=\"p-label\" x=\"%u\" y=\"%u\">GFLOP/s</text>\n",
 		WIDTH / 2 - 90, H - 3, LEFT + 6, 22);
 	/* Memory up to where it meets the multiply-add limit, and that limit. */
-	double knee = fma / p->limits.stream_gb_s, low = pow(10, x0);
+	double knee = fma / stream, low = pow(10, x0);
 
 	buf_printf(out,
 		"<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>\n",
-		X(low), fmin(Y(fmax(low * p->limits.stream_gb_s, pow(10, y0))), h + 10), X(knee),
-		Y(fma), LEFT + w, Y(fma));
+		X(low), fmin(Y(fmax(low * stream, pow(10, y0))), h + 10), X(knee), Y(fma), LEFT + w,
+		Y(fma));
 	for (uint32_t r = 0; r < stages->nrow; r++) {
 		const struct profile_cell *row = &stages->cell[r * stages->ncolumn];
 		double x = row[at_x].number, y = row[at_y].number;

@@ -99,8 +99,11 @@ static void add_circuit(struct profile *p, const struct plan *pl, uint32_t numbe
 	item[c->nstep + PLAN_OTHER_READOUTS].kind = ITEM_READOUTS;
 	item[c->nstep + PLAN_OTHER_START].kind = ITEM_START;
 	if (!c->nstage)
-		step_flops(pl, c, &(struct plan_stage){ .count = c->nstep }, item);
-	for (uint32_t k = 0; k < c->nstage; k++) {
+		step_flops(pl, c,
+			&(struct plan_stage){ .first = c->nstart, .count = c->nstep - c->nstart },
+			item);
+	/* What is constant at the start is done once, not in each call. */
+	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
 		const struct plan_stage *s = &c->stage[k];
 		struct profile_item *transfer = &item[c->nstep + PLAN_OTHER_STAGES + k];
 

@@ -184,11 +184,30 @@ static int by_seconds(const void *x, const void *y)
 	return a->seconds != b->seconds ? (a->seconds < b->seconds ? 1 : -1) : a->k < b->k ? -1 : 1;
 }
 
-static double fma_limit(const struct profile *p)
+/* Machines that computed. */
+static unsigned hosts(const struct profile *p)
 {
-	return p->precision && !strcmp(p->precision, "double") ? p->limits.double_gflop_s
-							       : p->limits.single_gflop_s;
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < p->nprocess; k++) {
+		bool known = !p->process[k].nitem;
+
+		for (uint32_t i = 0; i < k && !known; i++)
+			known = p->process[i].nitem
+				&& !strcmp(p->process[i].host, p->process[k].host);
+		n += !known;
+	}
+	return n ? n : 1;
 }
+
+double profile_fma_limit(const struct profile *p)
+{
+	return hosts(p)
+		* (p->precision && !strcmp(p->precision, "double") ? p->limits.double_gflop_s
+								   : p->limits.single_gflop_s);
+}
+
+double profile_stream_limit(const struct profile *p) { return hosts(p) * p->limits.stream_gb_s; }
 
 static void add_matrices(const struct profile *p, struct profile_sections *all)
 {
@@ -214,7 +233,7 @@ static void add_matrices(const struct profile *p, struct profile_sections *all)
 		number(&b, profile_item_seconds(p, order[i].k, 0));
 		number(&b, profile_item_seconds(p, order[i].k, 1));
 		number(&b, rate);
-		number(&b, ratio(rate, fma_limit(p)));
+		number(&b, ratio(rate, profile_fma_limit(p)));
 		number(&b, ratio(order[i].seconds, sum));
 	}
 	free(order);
@@ -298,7 +317,7 @@ static void add_pass(struct builder *b, const struct profile_stage *s, const cha
 	for (unsigned back = first; back <= last; back++) {
 		flops += s->flops[back] * n;
 		bytes += s->bytes[back] * n;
-		expected += 1e-9 * s->expected_ns[back] * n;
+		expected += 1e-9 * s->expected_ns[back] * n / hosts(p);
 	}
 	if (!(seconds > 0))
 		return;
@@ -311,8 +330,8 @@ static void add_pass(struct builder *b, const struct profile_stage *s, const cha
 	number(b, 1e-9 * flops / seconds);
 	number(b, 1e-9 * bytes / seconds);
 	number(b, ratio(flops, bytes));
-	number(b, ratio(1e-9 * flops / seconds, fma_limit(p)));
-	number(b, ratio(1e-9 * bytes / seconds, p->limits.stream_gb_s));
+	number(b, ratio(1e-9 * flops / seconds, profile_fma_limit(p)));
+	number(b, ratio(1e-9 * bytes / seconds, profile_stream_limit(p)));
 }
 
 static void add_stages(const struct profile *p, struct profile_sections *all)

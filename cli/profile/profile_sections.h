@@ -52,6 +52,9 @@ void profile_cell_text(const struct profile_column *c, const struct profile_cell
 
 /* Seconds of the wall time of item k, forward or backward: of the threads of all processes, over their number. */
 double profile_item_seconds(const struct profile *p, uint32_t k, unsigned back);
+/* What the machines that computed can do at best, all together: GFLOP/s in the profile's precision, GB/s. 0: not measured. */
+double profile_fma_limit(const struct profile *p);
+double profile_stream_limit(const struct profile *p);
 /* Seconds of a phase of the coordinator's wall time. */
 double profile_phase_seconds(const struct profile *p, enum profile_phase phase);
 

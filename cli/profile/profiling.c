@@ -3,8 +3,11 @@
 #include "config.h"
 #include "cli/profile/profiling.h"
 
+#include "cli/machine.h"
 #include "cli/profile/profile_plan.h"
 #include "runtime/base/system/clock.h"
+
+static const double LONG_SECONDS = 1;
 
 void profile_describe_subject(void *ctx, struct profile *p)
 {
@@ -18,6 +21,22 @@ void profile_describe_subject(void *ctx, struct profile *p)
 	profile_describe_options(p, s->program, s->options);
 }
 
+/* What the machine can do at best with the kernels that are used, by all threads of a process; without workers'
+ * processes those of the command. */
+static void measure_limits(struct profiling *g)
+{
+	const struct target *t = target_or_best(g->subject.options->target);
+	double began = clock_seconds();
+	struct limits l;
+	struct err e;
+
+	if (target_has_limits(t) && !limits_measure(t, g->subject.options->nthread, &l, &e)) {
+		g->limits = machine_plan_limits(&l);
+		g->subject.limits = &g->limits;
+	}
+	g->began += clock_seconds() - began; /* no part of the time before the first step */
+}
+
 void profiling_begin(struct cli *c, const struct profile_subject *s, struct pool *pool)
 {
 	struct profiling *g = c->profiling;
@@ -25,7 +44,8 @@ void profiling_begin(struct cli *c, const struct profile_subject *s, struct pool
 	if (!g || g->captures || g->result)
 		return;
 	g->subject = *s;
-	g->subject.limits = g->measured ? &g->limits : NULL;
+	if (!g->no_limits)
+		measure_limits(g);
 	g->captures = captures_new(profile_describe_subject, &g->subject, pool);
 }
 
@@ -43,10 +63,17 @@ bool profiling_step(struct cli *c, uint64_t samples)
 
 	if (!g || !g->captures)
 		return false;
-	if (!g->nstep)
-		g->startup_seconds = clock_seconds() - g->began;
-	if (g->nstep++ == g->warmup)
+	if (!g->nstep++) {
+		g->first_step = clock_seconds();
+		g->startup_seconds = g->first_step - g->began;
+	}
+	/* After the first steps, or after one that takes long. */
+	if (!g->asked
+		&& (g->nstep > g->warmup
+			|| (g->nstep > 1 && clock_seconds() - g->first_step > LONG_SECONDS))) {
 		captures_ask(g->captures, &g->order, complete, g);
+		g->asked = true;
+	}
 	captures_step(g->captures, samples);
 	return g->result != NULL;
 }

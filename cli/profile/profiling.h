@@ -24,11 +24,13 @@ void profile_describe_subject(void *ctx, struct profile *p);
 struct profiling {
 	struct capture_order order;
 	uint64_t warmup; /* steps before the profile */
+	bool no_limits;  /* of the machine are measured */
 	struct plan_limits limits;
-	bool measured;          /* the limits are there */
 	double began;           /* clock_seconds of the command's beginning */
 	double startup_seconds; /* until the first step */
+	double first_step;      /* clock_seconds */
 	uint64_t nstep;
+	bool asked; /* for the profile */
 	struct profile_subject subject;
 	struct captures *captures; /* NULL until there is a subject */
 	struct profile *result;    /* NULL until the profile is complete */

@@ -61,21 +61,24 @@ static void scatter(const void *block, void *state, size_t base, const struct ke
 	real->scatter(block, state, base, r);
 }
 
-static void finish(void *block, void *state, size_t base, const struct kernel_rows *r, const struct kernel_sums *sums)
+static void finish(void *block, void *state, size_t base, const struct kernel_rows *r,
+	const struct kernel_sums *sums)
 {
 	if (!is_block(state))
 		rows_moved += rows_of(r, 0);
 	real->finish(block, state, base, r, sums);
 }
 
-static void expect_z(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out)
+static void expect_z(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n,
+	double *out)
 {
 	if (!is_block(psi))
 		rows_moved += last - first;
 	real->expect_z(psi, first, last, sign_row, n, out);
 }
 
-static void lambda_z(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c)
+static void lambda_z(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row,
+	unsigned n, const double *c)
 {
 	if (!is_block(psi))
 		rows_moved += 2 * (last - first);
@@ -145,17 +148,21 @@ static struct program *compile(const char *text, const char *n)
 static void check(unsigned model, const char *n, enum precision precision, bool gradient)
 {
 	struct program *p = compile(models[model].text, n);
-	struct evaluator_options o = { .precision = precision, .nthread = 1, .shape = SHAPE_SHARED,
+	struct evaluator_options o = { .precision = precision,
+		.nthread = 1,
+		.shape = SHAPE_SHARED,
 		.gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE };
 	struct pool *pool = pool_threads_new(1);
-	double weight[5] = { 0.3, 0.5, 0.7 }, input[32] = { 0.1, 0.2 }, readout[32], out[5], planned, counted;
+	double weight[5] = { 0.3, 0.5, 0.7 }, input[32] = { 0.1, 0.2 }, readout[32], out[5],
+	       planned, counted;
 	struct batch b = { .nsample = 1, .input = input };
 	struct evaluator *ev;
 	struct err e;
 	uint32_t passes;
 
 	nblock = 0;
-	if (!tap_ok(p && !evaluator_new(p, &o, &ev, &e) && !evaluator_weights(ev, weight, &e), "%s", models[model].name))
+	if (!tap_ok(p && !evaluator_new(p, &o, &ev, &e) && !evaluator_weights(ev, weight, &e), "%s",
+		    models[model].name))
 		return;
 	evaluator_prepare(ev, &b, gradient, gradient ? dreadout : NULL, NULL, readout);
 	rows_moved = 0;
@@ -163,9 +170,10 @@ static void check(unsigned model, const char *n, enum precision precision, bool 
 		tap_ok(false, "%s", e.text);
 	plan_traffic(statevector_plan(ev), gradient, &planned, &passes);
 	counted = (double)rows_moved * 2 * counting.lanes * (double)counting.real_bytes;
-	tap_ok(counted == planned, "%s, %s qubits, %s, %s: %.0f bytes counted in %u passes, %.0f planned (%.4f)", models[model].name, n,
-		precision == PRECISION_DOUBLE ? "double" : "single", gradient ? "gradient" : "outputs", counted, passes, planned,
-		counted / planned);
+	tap_ok(counted == planned,
+		"%s, %s qubits, %s, %s: %.0f bytes counted in %u passes, %.0f planned (%.4f)",
+		models[model].name, n, precision == PRECISION_DOUBLE ? "double" : "single",
+		gradient ? "gradient" : "outputs", counted, passes, planned, counted / planned);
 	evaluator_free(ev);
 	pool->ops->free(pool);
 	program_free(p);
@@ -175,6 +183,7 @@ int main(void)
 {
 	for (unsigned model = 0; model < sizeof models / sizeof *models; model++)
 		for (unsigned k = 0; k < 8; k++)
-			check(model, k & 4 ? "20" : "17", k & 1 ? PRECISION_DOUBLE : PRECISION_SINGLE, (k & 2) != 0);
+			check(model, k & 4 ? "20" : "17",
+				k & 1 ? PRECISION_DOUBLE : PRECISION_SINGLE, (k & 2) != 0);
 	return tap_done();
 }

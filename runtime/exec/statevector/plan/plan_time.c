@@ -327,8 +327,10 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	const uint8_t *after = s + 1 < c->stage + c->nstage ? s[1].place : c->place;
 
 	*amplitudes = back ? plan_moved_back(pl, c, s, &nontemporal)
-		: whole_vectors(plan_visit_read(&v), v.live, lanes_of(pl, c, s->place))
-			+ whole_vectors(v.there, v.live | v.local | plan_nonzero(pl, c, s->first + s->count), v.lanes | lanes_of(pl, c, after));
+			   : whole_vectors(plan_visit_read(&v), v.live, lanes_of(pl, c, s->place))
+			+ whole_vectors(v.there,
+				v.live | v.local | plan_nonzero(pl, c, s->first + s->count),
+				v.lanes | lanes_of(pl, c, after));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 

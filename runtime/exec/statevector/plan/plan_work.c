@@ -342,7 +342,10 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 	if (!d.undo && !d.transition && !put)
 		return 0;
 	/* Amplitudes that are 0 before the backward pass are not read. */
-	return (made ? 1 : 2) * ldexp(v.back, -(int)count(v.local & ~(v.live | plan_nonzero(pl, c, s->first + s->count) | v.left)))
+	return (made ? 1 : 2)
+		* ldexp(v.back,
+			-(int)count(v.local
+				& ~(v.live | plan_nonzero(pl, c, s->first + s->count) | v.left)))
 		+ (d.undo ? 2 : 1) * put;
 }
 

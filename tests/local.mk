@@ -242,6 +242,7 @@ perf_tests += tests/cli/perf_checkpoint.sh
 perf_tests += tests/cli/perf_dry_run.sh
 perf_tests += tests/cli/perf_log.sh
 perf_tests += tests/cli/perf_recording.sh
+perf_tests += tests/cli/perf_symbols.sh
 perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_start.sh
 perf_tests += tests/net/perf_step.sh

@@ -134,6 +134,8 @@ libcli_a_SOURCES = \
 	cli/profile/profile_page.h \
 	cli/profile/profile_plan.c \
 	cli/profile/profile_plan.h \
+	cli/profile/profile_roofline.c \
+	cli/profile/profile_roofline.h \
 	cli/profile/profile_sections.c \
 	cli/profile/profile_sections.h \
 	cli/profile/profile_server.c \

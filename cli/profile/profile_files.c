@@ -4,8 +4,10 @@
 #include "cli/profile/profile_files.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #include "cli/profile/profile_html.h"
+#include "cli/profile/profile_roofline.h"
 #include "runtime/base/system/folder.h"
 #include "runtime/log/trace.h"
 
@@ -52,12 +54,27 @@ static int write_html(const struct profile *p, struct buf *out, struct err *e)
 	return 0;
 }
 
+static int write_roofline(const struct profile *p, struct buf *out, struct err *e)
+{
+	struct profile_sections s;
+
+	(void)e;
+	profile_sections_make(p, &s);
+	for (unsigned k = 0; k < s.n; k++)
+		if (!strcmp(s.section[k].key, "stages"))
+			profile_roofline(p, &s.section[k], true, out);
+	profile_sections_release(&s);
+	return 0;
+}
+
+/* A file of which nothing is made is not written. */
 static const struct {
 	const char *file;
 	int (*write)(const struct profile *p, struct buf *out, struct err *e);
 } writers[] = {
 	{ "profile.json", write_json },
 	{ "profile.html", write_html },
+	{ "roofline.svg", write_roofline },
 	{ "trace.json.gz", trace_chrome },
 	{ "stacks.folded", write_folded },
 };
@@ -102,7 +119,7 @@ static int write_all(const struct profile *p, const struct destination *to, stru
 		struct buf b = BUF_INIT;
 
 		code = writers[k].write(p, &b, e);
-		if (!code)
+		if (!code && b.len)
 			code = put(to, writers[k].file, &b, e);
 		buf_release(&b);
 	}

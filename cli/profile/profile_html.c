@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/profile/profile_advice.h"
+#include "cli/profile/profile_roofline.h"
 #include "cli/profile/profile_sections.h"
 #include "cli/report/report.h"
 
@@ -173,60 +174,19 @@ static void timeline(const struct profile *p, struct buf *out)
 
 /* ---- roofline ---- */
 
-/* Decades of the axes; a stage is a point. */
 static void roofline(const struct profile *p, const struct profile_section *stages, struct buf *out)
 {
-	enum { H = 360, LEFT = 60, BOTTOM = 40, DECADES_X = 5, DECADES_Y = 5 };
-	double fma = profile_fma_limit(p), stream = profile_stream_limit(p);
-	double y0 = fma > 0 ? floor(log10(fma)) - DECADES_Y + 2 : 0, x0 = -2;
-	double w = WIDTH - LEFT - 20, h = H - BOTTOM - 10;
-	int at_x = -1, at_y = -1;
+	struct buf figure = BUF_INIT;
 
-#define X(v) (LEFT + w * (log10(v) - x0) / DECADES_X)
-#define Y(v) (10 + h * (1 - (log10(v) - y0) / DECADES_Y))
-	for (unsigned k = 0; k < stages->ncolumn; k++) {
-		at_x = !strcmp(stages->column[k].key, "flops_per_byte") ? (int)k : at_x;
-		at_y = !strcmp(stages->column[k].key, "gflop_s") ? (int)k : at_y;
-	}
-	if (!(fma > 0) || !(stream > 0) || !stages->nrow)
-		return;
-	report_section("Roofline", out);
-	buf_printf(out,
-		"<div class=\"scroll\"><svg class=\"qcnn-plot\" viewBox=\"0 0 %u %u\" style=\"min-width:560px\" role=\"img\">\n",
-		WIDTH, H);
-	for (int d = 0; d <= DECADES_X; d++)
-		buf_printf(out, "<text class=\"p-label\" x=\"%.1f\" y=\"%u\">%g</text>",
-			LEFT + w * d / DECADES_X - 8, H - 20, pow(10, x0 + d));
-	for (int d = 0; d <= DECADES_Y; d++)
-		buf_printf(out, "<text class=\"p-label\" x=\"4\" y=\"%.1f\">%g</text>",
-			14 + h * (1 - (double)d / DECADES_Y), pow(10, y0 + d));
-	buf_printf(out,
-		"<text class=\"p-label\" x=\"%u\" y=\"%u\">operations a byte of memory</text><text class=\"p-label\" x=\"%u\" y=\"%u\">GFLOP/s</text>\n",
-		WIDTH / 2 - 90, H - 3, LEFT + 6, 22);
-	/* Memory up to where it meets the multiply-add limit, and that limit. */
-	double knee = fma / stream, low = pow(10, x0);
-
-	buf_printf(out,
-		"<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>\n",
-		X(low), fmin(Y(fmax(low * stream, pow(10, y0))), h + 10), X(knee), Y(fma), LEFT + w,
-		Y(fma));
-	for (uint32_t r = 0; r < stages->nrow; r++) {
-		const struct profile_cell *row = &stages->cell[r * stages->ncolumn];
-		double x = row[at_x].number, y = row[at_y].number;
-
-		if (!(x > 0) || !(y > 0))
-			continue;
+	profile_roofline(p, stages, false, &figure);
+	if (figure.len) {
+		report_section("Roofline", out);
 		buf_printf(out,
-			"<circle class=\"p-dot p-c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>stage %.0f, %s: %.3g GFLOP/s, %.3g flops a byte</title></circle>\n",
-			row[2].text && !strcmp(row[2].text, "backward") ? 1 : 0,
-			fmin(fmax(X(x), LEFT), LEFT + w), fmin(fmax(Y(y), 10), 10 + h),
-			row[1].number, row[2].text ? row[2].text : "", y, x);
+			"<div class=\"scroll\">%s</div>\n<p class=\"note\">Points are stages; the line is what the machine can do at best, measured before the steps.</p>\n",
+			figure.data);
+		report_section_end(out);
 	}
-	buf_str(out,
-		"</svg></div>\n<p class=\"note\">Points are stages; the line is what the machine can do at best, measured before the steps.</p>\n");
-	report_section_end(out);
-#undef X
-#undef Y
+	buf_release(&figure);
 }
 
 /* ---- the page ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/err.h"
+#include "runtime/base/memory_use.h"
 
 enum { BLOCK_FIRST = 4096, BLOCK_LAST = 1 << 20, ALIGN = 16 };
 
@@ -97,6 +98,7 @@ static struct arena_block *block_for(struct arena *a, size_t nbytes)
 	b->below = a->top;
 	a->top = b;
 	a->nbytes += size;
+	memory_use(MEMORY_ARENAS, (int64_t)size);
 	return b;
 }
 
@@ -163,5 +165,6 @@ void arena_release(struct arena *a)
 		below = b->below;
 		free(b);
 	}
+	memory_use(MEMORY_ARENAS, -(int64_t)a->nbytes);
 	arena_init(a);
 }

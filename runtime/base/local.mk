@@ -5,6 +5,8 @@ noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	runtime/base/arena.c \
 	runtime/base/arena.h \
+	runtime/base/memory_use.c \
+	runtime/base/memory_use.h \
 	runtime/base/buf.c \
 	runtime/base/buf.h \
 	runtime/base/crypto/crypto.c \

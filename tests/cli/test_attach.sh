@@ -91,7 +91,23 @@ tap_until '[ "$(ls -d runs/*/profile/* 2>/dev/null | wc -l)" -ge 2 ]'
 stop
 wait "$client"
 tap_is "$? $(grep -c '^train of model.qcnn' many | awk '{ print ($1 >= 2) }')" "0 1" "--every ends with the training"
-: "${TMPDIR:=/tmp}"
+
+# ---- the training is killed while it is recorded ----
+rm -rf runs
+"$QCNN" train -q -o killed.bin $long --set log.checkpoint_steps=1000 config.yaml >log 2>&1 &
+job=$!
+tap_until '[ -S "$(socket)" ] && [ -s runs/*/checkpoint/1.bin ]'
+"$QCNN" profile --attach latest --seconds 3600 -o killed >out 2>err &
+client=$!
+tap_until 'ls /proc/$client/fd -l | grep -q socket'
+kill -KILL "$job"
+wait "$job" 2>/dev/null
+wait "$client"
+tap_is "$?" 75 "the profiler ends with the training"
+tap_has err "ended" "and says so"
+tap_exit 0 "which is resumed" "$QCNN" train -q -o killed.bin $long --set log.checkpoint_steps=1000 config.yaml
+"$QCNN" weights diff plain.bin killed.bin >out 2>&1
+tap_is "$?" 0 "and ends with the weights of a training that nobody looked at"
 start --hosts local:2
 tap_exit 0 "workers" "$QCNN" profile --attach latest --steps 30 --json -o workers
 tap_is "$(grep -o '"role": "[a-z]*"' out | tr '\n' ' ')" '"role": "coordinator" "role": "worker" "role": "worker" ' "are all in it"

@@ -92,5 +92,8 @@ tap_has err "going on with" "from the checkpoint"
 tap_same disk/runs/latest/weights.bin calm/latest/weights.bin "to the same weights"
 tap_is "$(no_times disk/runs/latest/metrics.jsonl)" "$(no_times calm/latest/metrics.jsonl)" "with the same metrics"
 tap_is "$(ls -d disk/runs/cluster-* | wc -l | tr -d ' ')" 1 "in one folder"
+fill
+tap_exit 74 "a profile that finds no room" "$QCNN" profile --no-limits --steps 5 --level=phases -o disk/profile config.yaml
+tap_has err "No space left" "says why"
 umount disk
 tap_done

@@ -63,6 +63,18 @@ ratio=$(awk "BEGIN { print $(layer twice) / $(layer once) }")
 tap_is "$(holds "$ratio > 1.8 && $ratio < 2.2")" 1 "twice the work takes twice the time ($ratio)"
 
 # ---- circuits and inference ----
+tap_exit 2 "--set of a model" "$QCNN" profile --set run.threads=1 model.qcnn
+tap_exit 2 "--threads of a configuration" "$QCNN" profile --threads 1 config.yaml
+tap_has err 'run.threads' "the key is named"
+tap_exit 0 "threads and precision" "$QCNN" profile --no-limits --threads 1 --precision double --steps 3 --json model.qcnn
+tap_is "$(number threads)" 1 "one thread"
+tap_has out '"precision": "double"' "double precision"
+"$QCNN" bench --show --circuit qcnn --qubits 18 >large.qcnn
+tap_exit 0 "a state in stages" "$QCNN" profile --gradient --steps 2 -o large --json large.qcnn
+tap_is "$(grep -c 'both passes</text>' large/roofline.svg large/profile.html | tr '\n' ' ')" 'large/roofline.svg:1 large/profile.html:1 ' "the roofline as a file and on the page"
+tap_has out '"name": "states"' "memory by what it is used for"
+share=$(sed 's/.*"stages": \[//' out | tr '{' '\n' | sed -n 's/.*"share_of_fma": \([0-9.e-]*\),.*/\1/p' | sort -g | tail -1)
+tap_is "$(holds "$share < 1.1")" 1 "no stage is beyond the limits of the kernels that are used ($share)"
 tap_exit 0 "a model" "$QCNN" profile --no-limits --gradient --batch 64 --json model.qcnn
 tap_is "$(number batch_size)" 64 "its batch"
 tap_has out '"command": "bench"' "calls of its circuit"
@@ -72,6 +84,7 @@ tap_has out '"command": "infer"' "inference"
 # ---- files ----
 tap_exit 0 "files" "$QCNN" profile --no-limits --steps 20 -o files config.yaml
 tap_is "$(ls files | grep -c '^profile.json$')" 1 "profile.json"
+tap_is "$(ls files | grep -c roofline)" 0 "no roofline without stages"
 mkdir closed && : >closed/file
 tap_exit 73 "a folder that cannot be made" "$QCNN" profile --no-limits --steps 20 -o closed/file config.yaml
 

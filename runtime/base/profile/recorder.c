@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/base/memory_use.h"
 #include "runtime/base/profile/counters.h"
 #include "runtime/base/system/cpus.h"
 
@@ -429,12 +430,18 @@ static void forget_dead(void)
 	}
 }
 
-static const struct profile_memory *resident(struct profile *p, uint32_t *n)
+/* In the process, and for the uses that large memory has. */
+static const struct profile_memory *memory(struct profile *p, uint32_t *n)
 {
-	struct profile_memory *m = arena_alloc(&p->arena, 1, sizeof *m);
+	struct profile_memory *m = arena_alloc(&p->arena, 1 + MEMORY_USES, sizeof *m);
+	uint64_t resident = cpus_memory_resident();
 
-	*m = (struct profile_memory){ "resident", cpus_memory_resident() };
-	*n = m->bytes > 0;
+	*n = 0;
+	if (resident)
+		m[(*n)++] = (struct profile_memory){ "resident", resident };
+	for (unsigned k = 0; k < MEMORY_USES; k++)
+		if (memory_use_most(k))
+			m[(*n)++] = (struct profile_memory){ memory_use_name[k], memory_use_most(k) };
 	return m;
 }
 
@@ -453,7 +460,7 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 		counters_stop(counters, p, out);
 	counters = NULL;
 	if (p) {
-		out->memory = resident(p, &out->nmemory);
+		out->memory = memory(p, &out->nmemory);
 		double scale = ns_per_tick(began, end);
 
 		out->begin = began.ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cpu backend: its table, its memory, its one parallel region over units. */
 #include "config.h"
+#include <malloc.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 
 /* ---- memory ---- */
 
-void *cpu_aligned(uint64_t nbytes)
+void *cpu_aligned(enum memory_use use, uint64_t nbytes)
 {
 	size_t align = nbytes >= 4 * HUGE_PAGE ? HUGE_PAGE : CACHE_LINE;
 	void *p = NULL;
@@ -153,16 +154,29 @@ void *cpu_aligned(uint64_t nbytes)
 		return NULL;
 	if (align == HUGE_PAGE)
 		madvise(p, nbytes, MADV_HUGEPAGE);
+	memory_use(use, (int64_t)malloc_usable_size(p));
 	return p;
 }
 
+void cpu_release(enum memory_use use, void *p)
+{
+	if (p)
+		memory_use(use, -(int64_t)malloc_usable_size(p));
+	free(p);
+}
+
 /* Memory that cpu_free gives back; NULL when there is none. */
+static void *take_for(struct backend_state *b, enum memory_use use, uint64_t nbytes)
+{
+	void *p = cpu_aligned(use, nbytes);
+	if (p)
+		b->memory[b->nmemory++] = (struct cpu_memory){ use, p };
+	return p;
+}
+
 static void *take(struct backend_state *b, uint64_t nbytes)
 {
-	void *p = cpu_aligned(nbytes);
-	if (p)
-		b->memory[b->nmemory++] = p;
-	return p;
+	return take_for(b, MEMORY_WORK_BUFFERS, nbytes);
 }
 
 static bool take_worker(struct backend_state *b, struct cpu_worker *w, const struct sizes *s, bool holder)
@@ -172,11 +186,12 @@ static bool take_worker(struct backend_state *b, struct cpu_worker *w, const str
 	w->resident = arena_alloc(&b->arena, b->nslot, sizeof *w->resident);
 	for (uint32_t k = 0; k < b->nslot; k++) {
 		w->resident[k] = INDEX_NONE;
-		ok = ok && (!holder || (w->psi[k] = take(b, s->state)));
+		ok = ok && (!holder || (w->psi[k] = take_for(b, MEMORY_STATES, s->state)));
 	}
 	if (holder)
-		ok = ok && (w->matrix[0] = take(b, s->matrix)) && (w->matrix[1] = take(b, s->matrix))
-			&& (w->bins = take(b, s->bins)) && (!b->gradient || (w->lambda = take(b, s->state)));
+		ok = ok && (w->matrix[0] = take(b, s->matrix))
+			&& (w->matrix[1] = take(b, s->matrix)) && (w->bins = take(b, s->bins))
+			&& (!b->gradient || (w->lambda = take_for(b, MEMORY_STATES, s->state)));
 	return ok && (w->block_psi = take(b, s->block))
 		&& (w->block_lambda = take(b, b->gradient ? s->block : 0))
 		&& (w->transition = take(b, s->transition)) && (w->table = take(b, s->table))
@@ -188,7 +203,7 @@ static void cpu_free(struct backend_state *b)
 	if (b == NULL)
 		return;
 	for (unsigned k = 0; k < b->nmemory; k++)
-		free(b->memory[k]);
+		cpu_release(b->memory[k].use, b->memory[k].at);
 	cpu_state_cache_free(b->state_cache);
 	arena_release(&b->arena);
 	free(b);

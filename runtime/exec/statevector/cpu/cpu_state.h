@@ -7,6 +7,7 @@
 #ifndef QCNN_CPU_STATE_H
 #define QCNN_CPU_STATE_H
 
+#include "runtime/base/memory_use.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/cpu/cpu_fork.h"
@@ -162,6 +163,11 @@ struct cpu_worker {
 	int64_t last;
 };
 
+struct cpu_memory {
+	enum memory_use use;
+	void *at;
+};
+
 struct backend_state {
 	const struct plan *plan;
 	const struct kernels *k;
@@ -181,7 +187,8 @@ struct backend_state {
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
 	struct cpu_state_cache *state_cache;     /* NULL until it is first needed */
-	void **memory; unsigned nmemory;         /* all that free gives back */
+	struct cpu_memory *memory;
+	unsigned nmemory; /* all that free gives back */
 	struct arena arena;
 };
 
@@ -248,8 +255,9 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 extern const struct state_cache_ops cpu_state_cache_ops;
 void cpu_state_cache_free(struct cpu_state_cache *k);
 
-/* Aligned memory for states, in huge pages where it is large; NULL when there is none; free() gives it back. */
-void *cpu_aligned(uint64_t nbytes);
+/* Aligned memory for states, in huge pages where it is large; NULL when there is none; cpu_release gives it back. */
+void *cpu_aligned(enum memory_use use, uint64_t nbytes);
+void cpu_release(enum memory_use use, void *p);
 
 /* Call fn(ctx, chunk, thread) for every one of nchunk parts: in order in this thread, or by
  * all threads where a state is shared. */

@@ -84,12 +84,12 @@ void cpu_state_cache_free(struct cpu_state_cache *k)
 		return;
 	for (uint32_t c = 0; c < k->ncircuit; c++) {
 		for (uint32_t u = 0; k->state[c] && u < k->nunit; u++)
-			free(k->state[c][u]);
+			cpu_release(MEMORY_STATE_CACHE, k->state[c][u]);
 		free(k->state[c]);
 	}
 	free(k->state);
 	for (unsigned n = 0; n < NEXT; n++)
-		free(k->next[n]);
+		cpu_release(MEMORY_STATE_CACHE, k->next[n]);
 	arena_release(&k->arena);
 	free(k);
 }
@@ -120,7 +120,7 @@ static bool take_circuit(struct backend_state *b, struct cpu_state_cache *k, uin
 	uint64_t nbytes = state_bytes(b->plan, b->k, c);
 	k->state[c] = mem_try(k->nunit, sizeof **k->state);
 	for (uint32_t u = 0; k->state[c] && u < k->nunit; u++)
-		if ((k->state[c][u] = cpu_aligned(nbytes)) == NULL)
+		if ((k->state[c][u] = cpu_aligned(MEMORY_STATE_CACHE, nbytes)) == NULL)
 			return false;
 	return k->state[c] != NULL;
 }
@@ -144,7 +144,9 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 		ok = take_circuit(b, b->state_cache, c);
 	}
 	for (unsigned n = 0; ok && next_bytes(b->plan, b->k) > 0 && n < NEXT; n++)
-		ok = (b->state_cache->next[n] = cpu_aligned(next_bytes(b->plan, b->k))) != NULL;
+		ok = (b->state_cache->next[n] =
+				     cpu_aligned(MEMORY_STATE_CACHE, next_bytes(b->plan, b->k)))
+			!= NULL;
 	if (ok)
 		return 0;
 	cpu_state_cache_free(b->state_cache);

@@ -3,7 +3,6 @@
 #include "config.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"
@@ -32,7 +31,7 @@ static int has_flag(const void *p, const char *flag)
 
 int main(void)
 {
-	char *large = cpu_aligned(LARGE), *small = cpu_aligned(1000);
+	char *large = cpu_aligned(MEMORY_STATES, LARGE), *small = cpu_aligned(MEMORY_STATES, 1000);
 	int asked;
 
 	tap_ok(large && (uintptr_t)large % HUGE_PAGE == 0, "16 MiB begin on a 2 MiB page");
@@ -42,7 +41,7 @@ int main(void)
 		tap_skip("this system says nothing of large pages");
 	else
 		tap_ok(asked == 1, "2 MiB pages are asked for");
-	free(large);
-	free(small);
+	cpu_release(MEMORY_STATES, large);
+	cpu_release(MEMORY_STATES, small);
 	return tap_done();
 }

@@ -308,7 +308,7 @@ static uint64_t lanes_of(const struct plan *pl, const struct plan_circuit *c, co
 	uint64_t lanes = 0;
 
 	for (unsigned b = 0; b < c->nbit; b++)
-		lanes |= (uint64_t)(1u << place[b] < plan_lanes(pl)) << b;
+		lanes |= (uint64_t)(UINT64_C(1) << place[b] < plan_lanes(pl)) << b;
 	return lanes;
 }
 

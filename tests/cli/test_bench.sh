@@ -159,7 +159,7 @@ same="--circuit qcnn --qubits 8 --gradient --batch 16"
 tap_exit 1 "slower than before" "$QCNN" bench $quick $same --compare fast.json
 tap_has out "slower: qcnn gradient on 8 qubits, batch 16, 1 thread:" "the case is named"
 tap_exit 0 "faster than before" "$QCNN" bench $quick $same --compare slow.json
-tap_has out "faster: qcnn" "it is said"
+tap_ok "it is said" grep -q -E "^faster(, but not reliable, as the machine is busy)?: qcnn" out
 tap_exit 1 "with --json" "$QCNN" bench $quick $same --compare fast.json --json
 tap_has err "slower: qcnn" "the verdict is beside the results"
 sed -E 's/"min": [0-9.e-]+, "median": [0-9.e-]+/"min": 1, "median": 4/' old.json >noisy.json

@@ -140,6 +140,8 @@ libcli_a_SOURCES = \
 	cli/profile/profile_sections.h \
 	cli/profile/profile_server.c \
 	cli/profile/profile_server.h \
+	cli/profile/profile_stream.c \
+	cli/profile/profile_stream.h \
 	cli/profile/profiling.c \
 	cli/profile/profiling.h \
 	cli/report/report.h \

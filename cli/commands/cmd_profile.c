@@ -153,7 +153,8 @@ static int keep(struct cli *c, const struct attached *a, const struct profile *p
 	if (c->options.given[OPT_PROFILE_OUT])
 		buf_str(&folder, c->options.value[OPT_PROFILE_OUT]);
 	else
-		buf_printf(&folder, "%s/profile/%s", a->folder.data, stamp);
+		buf_printf(&folder, "%s%sprofile/%s", a->folder.len ? a->folder.data : "",
+			a->folder.len ? "/" : "", stamp);
 	status = profile_write_files(c, p, folder.data);
 	if (!status)
 		cli_note(c, "the files of this profile are in %s", folder.data);
@@ -169,7 +170,9 @@ static int attach(struct cli *c, const struct capture_order *o)
 		: 0;
 	struct attached a;
 	struct err e;
-	int code = attach_find(c->options.value[OPT_PROFILE_ATTACH], &a, &e), status = 0;
+	int code = attach_find(c->options.value[OPT_PROFILE_ATTACH],
+		    c->options.given[OPT_KEY_FILE] ? c->options.value[OPT_KEY_FILE] : NULL, &a, &e),
+	    status = 0;
 	bool first = true;
 
 	while (!code && !status) {

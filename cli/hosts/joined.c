@@ -3,15 +3,13 @@
 #include "config.h"
 #include "cli/hosts/joined.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "cli/changes.h"
 #include "cli/hosts/worker_start.h"
 #include "runtime/log/run.h"
+#include "runtime/net/launch/connect.h"
 #include "runtime/net/launch/rendezvous.h"
 
 int joined_find(struct cli *c, struct join *out)
@@ -97,18 +95,11 @@ struct search { const struct joined *a; struct rendezvous *rendezvous; bool conn
 /* Numeric addresses of the name that the environment gave. */
 static int resolve(const struct join *a, struct wire_boot *boot, struct err *e)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
-	int status = getaddrinfo(a->host, NULL, &hints, &found);
-	char text[INET6_ADDRSTRLEN + 1];
+	const char *why;
 
-	if (status)
-		return err_set(e, -ERR_UNREACHABLE, "the host of rank 0, %s, is not known: %s", a->host, gai_strerror(status));
-	for (struct addrinfo *i = found; i && boot->naddress < WIRE_ADDRESSES_MAX; i = i->ai_next)
-		if (!getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST))
-			snprintf(boot->address[boot->naddress++], sizeof boot->address[0], i->ai_family == AF_INET6 ? "[%s]:%u" : "%s:%u",
-				text, a->port);
-	freeaddrinfo(found);
-	return 0;
+	return connect_resolve(a->host, a->port, boot, &why) ? err_set(e, -ERR_UNREACHABLE,
+		       "the host of rank 0, %s, is not known: %s", a->host, why)
+							     : 0;
 }
 
 static int find(void *ctx, struct wire_boot *out, struct err *e)

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "cli/job/run_folder.h"
+#include "cli/profile/profile_stream.h"
 #include "runtime/base/json.h"
+#include "runtime/net/launch/connect.h"
+#include "runtime/net/launch/rendezvous.h"
 
 enum { LINE_MAX_BYTES = 4096 };
 static const char RUNS[] = "runs";
@@ -29,7 +32,8 @@ static int not_running(const char *run, const char *state, struct err *e)
 static int elsewhere(const char *host, int len, const char *run, struct err *e)
 {
 	return err_set(e, -ERR_NO_INPUT,
-		"a job on another host is profiled there: ssh %.*s qcnn profile --attach %.200s",
+		"a job on another host is profiled there: ssh %.*s qcnn profile --attach %.200s; or, where its processes have a "
+		"key file, through its port: --attach HOST:PORT --key-file FILE",
 		len, host, run);
 }
 
@@ -69,21 +73,38 @@ static int newest_running(struct attached *a, struct err *e)
 	return code;
 }
 
-int attach_find(const char *run, struct attached *a, struct err *e)
+/* HOST:PORT, [ADDRESS]:PORT */
+static bool is_port(const char *run, struct attached *a)
+{
+	const char *colon = strrchr(run, ':');
+	bool brackets = *run == '[';
+	unsigned long port;
+
+	if (!colon || colon - run <= 2 * brackets || !colon[1]
+		|| strspn(colon + 1, "0123456789") != strlen(colon + 1))
+		return false;
+	port = strtoul(colon + 1, NULL, 10);
+	if (!port || port > 65535)
+		return false;
+	buf_add(&a->host, run + brackets, (size_t)(colon - run) - 2 * brackets);
+	a->port = (uint16_t)port;
+	return true;
+}
+
+int attach_find(const char *run, const char *key_file, struct attached *a, struct err *e)
 {
 	struct run_list l = { NULL, 0, 0 };
-	const char *colon = strrchr(run, ':');
 	int code;
 
-	*a = (struct attached){ BUF_INIT, BUF_INIT };
+	*a = (struct attached){ BUF_INIT, BUF_INIT, BUF_INIT, 0, key_file };
 	if (!strcmp(run, "latest"))
 		return newest_running(a, e);
 	code = run_list_find(RUNS, run, &l, e);
-	if (code && colon && colon > run && colon[1]
-		&& strspn(colon + 1, "0123456789") == strlen(colon + 1))
-		code = elsewhere(run, (int)(colon - run), "RUN", e);
 	if (!code)
 		code = socket_of(l.run, a, e);
+	else if (is_port(run, a))
+		code = key_file ? 0
+				: elsewhere(a->host.data, (int)strnlen(a->host.data, 200), "RUN", e);
 	run_list_release(&l);
 	return code;
 }
@@ -92,11 +113,12 @@ void attach_release(struct attached *a)
 {
 	buf_release(&a->folder);
 	buf_release(&a->socket);
+	buf_release(&a->host);
 }
 
 /* ---- the profile ---- */
 
-static int connect_to(const char *path, struct err *e)
+static int connect_to(const char *path, struct profile_stream *to, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd;
@@ -108,8 +130,10 @@ static int connect_to(const char *path, struct err *e)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "no socket can be made: %s", strerror(errno));
-	if (!connect(fd, (const struct sockaddr *)&a, sizeof a))
-		return fd;
+	if (!connect(fd, (const struct sockaddr *)&a, sizeof a)) {
+		*to = profile_stream_unix(fd, 0);
+		return 0;
+	}
 	close(fd);
 	return err_set(e, errno == EACCES ? -ERR_AUTH : -ERR_NO_INPUT, "%.120s: %s%s", path,
 		strerror(errno),
@@ -117,7 +141,29 @@ static int connect_to(const char *path, struct err *e)
 				: ": the run has just ended, or runs in another container");
 }
 
-static int send_order(int fd, const struct capture_order *o, struct err *e)
+/* The job's own port, and the key that its processes have. */
+static int connect_port(const struct attached *a, struct profile_stream *to, struct err *e)
+{
+	struct wire_boot *boot = crypto_start() ? crypto_secret_new(sizeof *boot) : NULL;
+	struct peer p;
+	const char *why;
+	int code;
+
+	if (!boot)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
+	code = key_file_read(a->key_file, boot->key, e);
+	if (!code && connect_resolve(a->host.data, a->port, boot, &why))
+		code = err_set(e, -ERR_UNREACHABLE, "the host %.200s is not known: %s",
+			a->host.data, why);
+	if (!code)
+		code = connect_profiler(boot, &p, e);
+	if (!code)
+		*to = profile_stream_sealed(&p, 0);
+	crypto_secret_free(boot, sizeof *boot);
+	return code;
+}
+
+static int send_order(struct profile_stream *to, const struct capture_order *o, struct err *e)
 {
 	struct buf line = BUF_INIT;
 	bool sent;
@@ -127,10 +173,9 @@ static int send_order(int fd, const struct capture_order *o, struct err *e)
 		PACKAGE_VERSION, (int)o->level, (unsigned long long)o->steps);
 	buf_json_f64(&line, o->seconds);
 	buf_printf(&line, ", \"max_bytes\": %llu}\n", (unsigned long long)o->bytes_max);
-	sent = send(fd, line.data, line.len, MSG_NOSIGNAL) == (ssize_t)line.len;
+	sent = profile_stream_send(to, line.data, line.len);
 	buf_release(&line);
-	return sent ? 0
-		    : err_set(e, -ERR_IO, "the run does not take the request: %s", strerror(errno));
+	return sent ? 0 : err_set(e, -ERR_IO, "the run does not take the request");
 }
 
 static int gone(struct err *e)
@@ -140,19 +185,13 @@ static int gone(struct err *e)
 }
 
 /* The answer's first line. */
-static int read_head(int fd, char line[LINE_MAX_BYTES], struct err *e)
+static int read_head(struct profile_stream *from, char line[LINE_MAX_BYTES], struct err *e)
 {
-	size_t n = 0;
-
-	while (n < LINE_MAX_BYTES - 1) {
-		ssize_t got = recv(fd, line + n, 1, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
+	for (size_t n = 0; n < LINE_MAX_BYTES - 1; n++) {
+		if (!profile_stream_read(from, line + n, 1))
 			return gone(e);
-		if (line[n++] == '\n') {
-			line[n] = 0;
+		if (line[n] == '\n') {
+			line[n + 1] = 0;
 			return 0;
 		}
 	}
@@ -172,7 +211,7 @@ static int refused(const json_t *error, struct err *e)
 	return err_set(e, code, "%.300s", text ? text : "the run refuses");
 }
 
-static int read_profile(int fd, size_t n, struct profile **out, struct err *e)
+static int read_profile(struct profile_stream *from, size_t n, struct profile **out, struct err *e)
 {
 	char *text = n <= JSON_BYTES_MAX ? mem_try(n + 1, 1) : NULL;
 	size_t at = 0;
@@ -183,11 +222,10 @@ static int read_profile(int fd, size_t n, struct profile **out, struct err *e)
 			"no memory for a profile of %zu bytes; take a smaller one with --max-bytes",
 			n);
 	while (at < n && !code) {
-		ssize_t got = recv(fd, text + at, n - at, 0);
+		size_t got = profile_stream_read(from, text + at, n - at);
 
-		if (got > 0)
-			at += (size_t)got;
-		else if (got == 0 || errno != EINTR)
+		at += got;
+		if (!got)
 			code = gone(e);
 	}
 	if (!code)
@@ -196,26 +234,35 @@ static int read_profile(int fd, size_t n, struct profile **out, struct err *e)
 	return code;
 }
 
-int attach_take(const struct attached *a, const struct capture_order *o, struct profile **out,
+static int take(struct profile_stream *s, const struct capture_order *o, struct profile **out,
 	struct err *e)
 {
 	char line[LINE_MAX_BYTES];
-	int fd = connect_to(a->socket.data, e), code;
 	json_t *head = NULL;
+	int code = send_order(s, o, e);
 
-	if (fd < 0)
-		return fd;
-	code = send_order(fd, o, e);
 	if (!code)
-		code = read_head(fd, line, e);
+		code = read_head(s, line, e);
 	if (!code && !(head = json_read(line, strlen(line), e)))
 		code = err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
 	if (!code && json_object_get(head, "error"))
 		code = refused(json_object_get(head, "error"), e);
 	if (!code)
-		code = read_profile(fd, (size_t)json_integer_value(json_object_get(head, "bytes")),
+		code = read_profile(s, (size_t)json_integer_value(json_object_get(head, "bytes")),
 			out, e);
 	json_decref(head);
-	close(fd);
+	return code;
+}
+
+int attach_take(const struct attached *a, const struct capture_order *o, struct profile **out,
+	struct err *e)
+{
+	struct profile_stream s;
+	int code = a->host.len ? connect_port(a, &s, e) : connect_to(a->socket.data, &s, e);
+
+	if (code)
+		return code;
+	code = take(&s, o, out, e);
+	profile_stream_close(&s);
 	return code;
 }

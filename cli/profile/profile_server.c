@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One thread waits for connections and serves them one after the other. */
+ * One thread waits for connections, and for those that came through the job's port, and serves them one after the other. */
 #include "config.h"
 #include "cli/profile/profile_server.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,15 +15,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cli/profile/profile_stream.h"
 #include "runtime/base/json.h"
 
 struct profile_server {
 	struct captures *captures;
 	int listening;
+	int handed[2];     /* pipe of struct peer *, without blocking */
 	atomic_bool ended; /* the job has */
 	struct sockaddr_un address;
 	pthread_t thread;
@@ -98,30 +100,7 @@ static bool is_own(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && who.uid == geteuid();
 }
 
-static void time_limit(int fd)
-{
-	const struct timeval limit = { .tv_sec = PROFILE_ANSWER_SECONDS };
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
-
-static bool send_all(int fd, const char *data, size_t n)
-{
-	while (n) {
-		ssize_t sent = send(fd, data, n, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		data += sent;
-		n -= (size_t)sent;
-	}
-	return true;
-}
-
-static void send_error(int fd, const struct err *e)
+static void send_error(struct profile_stream *s, const struct err *e)
 {
 	struct buf line = BUF_INIT;
 
@@ -129,21 +108,19 @@ static void send_error(int fd, const struct err *e)
 		"{\"schema\": 1, \"error\": {\"code\": %d, \"text\": ", err_exit_status(e->code));
 	buf_json_str(&line, e->text);
 	buf_str(&line, "}}\n");
-	send_all(fd, line.data, line.len);
+	profile_stream_send(s, line.data, line.len);
 	buf_release(&line);
 }
 
-/* One line of at most PROFILE_REQUEST_MAX bytes within PROFILE_ANSWER_SECONDS. */
-static bool read_line(int fd, char line[PROFILE_REQUEST_MAX], size_t *n)
+/* One line of at most PROFILE_REQUEST_MAX bytes, each part within PROFILE_ANSWER_SECONDS. */
+static bool read_line(struct profile_stream *s, char line[PROFILE_REQUEST_MAX], size_t *n)
 {
 	for (*n = 0; *n < PROFILE_REQUEST_MAX;) {
-		ssize_t got = recv(fd, line + *n, PROFILE_REQUEST_MAX - *n, 0);
+		size_t got = profile_stream_read(s, line + *n, PROFILE_REQUEST_MAX - *n);
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
+		if (!got)
 			return false;
-		*n += (size_t)got;
+		*n += got;
 		if (line[*n - 1] == '\n')
 			return true;
 	}
@@ -189,7 +166,7 @@ static bool has_gone(void *fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-static void serve(struct profile_server *s, int fd)
+static void serve(struct profile_server *s, struct profile_stream *to)
 {
 	char line[PROFILE_REQUEST_MAX];
 	struct capture_order o;
@@ -198,41 +175,102 @@ static void serve(struct profile_server *s, int fd)
 	struct err e;
 	size_t n;
 
-	time_limit(fd);
-	if (!is_own(fd) || !read_line(fd, line, &n))
+	if (!read_line(to, line, &n))
 		return;
-	if (read_order(line, n, &o, &e) || captures_take(s->captures, &o, has_gone, &fd, &p, &e)) {
-		send_error(fd, &e);
+	if (read_order(line, n, &o, &e)
+		|| captures_take(s->captures, &o, has_gone, &to->peer.fd, &p, &e)) {
+		send_error(to, &e);
 		return;
 	}
 	profile_write_json(p, &b);
 	buf_printf(&head, "{\"schema\": 1, \"bytes\": %zu}\n", b.len);
-	if (send_all(fd, head.data, head.len))
-		send_all(fd, b.data, b.len);
+	if (profile_stream_send(to, head.data, head.len))
+		profile_stream_send(to, b.data, b.len);
 	buf_release(&head);
 	buf_release(&b);
 	profile_free(p);
 }
 
+static void accept_one(struct profile_server *s)
+{
+	int fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
+	struct profile_stream to;
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+		poll(NULL, 0, 1000);
+	if (fd < 0)
+		return;
+	to = profile_stream_unix(fd, PROFILE_ANSWER_SECONDS);
+	if (is_own(fd))
+		serve(s, &to);
+	profile_stream_close(&to);
+}
+
+/* One that came through the job's port. */
+static void take_one(struct profile_server *s)
+{
+	struct profile_stream to;
+	struct peer *p;
+
+	if (read(s->handed[0], &p, sizeof p) != sizeof p)
+		return;
+	to = profile_stream_sealed(p, PROFILE_ANSWER_SECONDS);
+	free(p);
+	if (!atomic_load(&s->ended))
+		serve(s, &to);
+	profile_stream_close(&to);
+}
+
 static void *run(void *server)
 {
 	struct profile_server *s = server;
+	struct pollfd f[2] = { { .fd = s->listening, .events = POLLIN },
+		{ .fd = s->handed[0], .events = POLLIN } };
 
 	while (!atomic_load(&s->ended)) {
-		int fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
-
-		if (fd < 0
-			&& (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-			poll(NULL, 0, 1000);
-		if (fd < 0)
+		if (poll(f, 2, -1) < 0)
 			continue;
-		serve(s, fd);
-		close(fd);
+		if (f[0].revents)
+			accept_one(s);
+		if (f[1].revents)
+			take_one(s);
 	}
 	return NULL;
 }
 
+void profile_server_hand(void *server, struct peer *p)
+{
+	struct profile_server *s = server;
+	struct peer *copy = mem_try(1, sizeof *copy);
+
+	if (copy)
+		*copy = *p;
+	if (!copy || write(s->handed[1], &copy, sizeof copy) != sizeof copy) {
+		peer_close(p);
+		free(copy);
+	}
+}
+
 /* ---- life ---- */
+
+/* Connections that nobody served are closed. */
+static void release(struct profile_server *s)
+{
+	struct peer *p;
+
+	while (s->handed[0] >= 0 && read(s->handed[0], &p, sizeof p) == sizeof p) {
+		peer_close(p);
+		free(p);
+	}
+	for (unsigned k = 0; k < 2; k++)
+		if (s->handed[k] >= 0)
+			close(s->handed[k]);
+	if (s->listening >= 0) {
+		unlink(s->address.sun_path);
+		close(s->listening);
+	}
+	free(s);
+}
 
 struct profile_server *profile_server_open(struct captures *c, struct err *e)
 {
@@ -242,23 +280,21 @@ struct profile_server *profile_server_open(struct captures *c, struct err *e)
 	int code;
 
 	s->captures = c;
-	s->listening = -1;
+	s->listening = s->handed[0] = s->handed[1] = -1;
 	code = own_folder(folder, sizeof folder, e);
 	if (!code)
 		code = listen_in(s, folder, e);
+	if (!code && pipe2(s->handed, O_CLOEXEC | O_NONBLOCK))
+		code = err_set(e, -ERR_CANT_CREATE, "no pipe can be made: %s", strerror(errno));
 	/* Signals are for the job's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (!code && pthread_create(&s->thread, NULL, run, s)) {
-		unlink(s->address.sun_path);
+	if (!code && pthread_create(&s->thread, NULL, run, s))
 		code = err_set(e, -ERR_CANT_CREATE, "no thread can be started");
-	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!code)
 		return s;
-	if (s->listening >= 0)
-		close(s->listening);
-	free(s);
+	release(s);
 	return NULL;
 }
 
@@ -269,9 +305,7 @@ void profile_server_close(struct profile_server *s)
 	if (!s)
 		return;
 	atomic_store(&s->ended, true);
-	shutdown(s->listening, SHUT_RDWR); /* accept4 returns */
+	shutdown(s->listening, SHUT_RDWR); /* poll returns */
 	pthread_join(s->thread, NULL);
-	unlink(s->address.sun_path);
-	close(s->listening);
-	free(s);
+	release(s);
 }

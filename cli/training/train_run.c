@@ -381,6 +381,8 @@ static void open_captures(struct training *t)
 		t->job->profile_socket = profile_server_path(t->server);
 	else if (!t->cli->profiling)
 		cli_detail(t->cli, "qcnn profile --attach cannot be used: %s", e.text);
+	if (t->server && t->job->workers)
+		coordinator_on_profiler(t->job->workers, profile_server_hand, t->server);
 	profiling_begin(t->cli, &t->subject, j->pool);
 	config_range(t->job->config, KEY_LOG_PROFILE_STEPS, &t->profile_first, &t->profile_last);
 }
@@ -397,6 +399,8 @@ static void first_profile(struct training *t)
 static void close_captures(struct training *t)
 {
 	captures_end(t->captures);
+	if (t->job->workers)
+		coordinator_on_profiler(t->job->workers, NULL, NULL);
 	profile_server_close(t->server);
 	t->server = NULL;
 	t->job->profile_socket = NULL;

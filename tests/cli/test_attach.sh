@@ -112,4 +112,63 @@ start --hosts local:2
 tap_exit 0 "workers" "$QCNN" profile --attach latest --steps 30 --json -o workers
 tap_is "$(grep -o '"role": "[a-z]*"' out | tr '\n' ' ')" '"role": "coordinator" "role": "worker" "role": "worker" ' "are all in it"
 stop
+
+# ---- through the port of a job whose processes have a key file ----
+port=$((20000 + $$ % 20000))
+"$QCNN" worker --new-key key
+"$QCNN" worker --new-key other
+rm -rf runs
+"$QCNN" train -q -o alone.bin $long --set train.epochs=300 config.yaml
+ranks() { # EPOCHS
+	rm -rf runs
+	for rank in 1 0; do
+		RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train -q -o ranks.bin $long \
+			--set train.epochs="$1" --key-file key config.yaml >log.$rank 2>&1 &
+	done
+	job=$!
+	tap_until '[ -S "$(socket)" ]'
+}
+by_port() { "$QCNN" profile --attach 127.0.0.1:$port --steps 20 --json "$@"; }
+ranks 1000000000
+tap_exit 0 "a profile through the port" by_port --key-file key
+tap_is "$(grep -o '"role": "[a-z]*"' out | sort | uniq -c | tr -s ' \n' ' ')" ' 1 "role": "coordinator" 2 "role": "worker" ' "of all workers"
+tap_is "$(ls profile/*/trace.json.gz | wc -l)" 1 "its files are here"
+tap_exit 77 "with another key" by_port --key-file other
+tap_is "$(cat out)" "" "gets nothing"
+tap_has err 'does not accept this key' "and says so"
+tap_exit 66 "without a key" by_port
+tap_has err 'ssh 127.0.0.1 qcnn profile --attach RUN' "names the command"
+tap_exit 69 "where nobody listens" "$QCNN" profile --attach 127.0.0.1:1 --key-file key
+tap_exit 66 "a key file that is not there" by_port --key-file nokey
+if command -v python3 >/dev/null; then
+	# Bytes that are no proof: the first frame of a handshake with another key, noise, a request in the clear.
+	python3 - $port >noise <<'END'
+import os, socket, struct, sys
+for body in [b"\x12\x02\0\0\0{}", b"\x02" + os.urandom(80), os.urandom(900), b"\x02" + bytes(3) + b"\xff" * 70]:
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    s.sendall(struct.pack("<I", len(body)) + body)
+    s.shutdown(socket.SHUT_WR)
+    try:
+        print(len(s.recv(1 << 16)))
+    except ConnectionResetError:
+        print(0)
+END
+	tap_is "$(tr '\n' ' ' <noise)" "0 0 0 0 " "no proof, no answer"
+else
+	tap_skip 1 "no python3 to speak to the port"
+fi
+tap_exit 0 "once more" by_port --key-file key -o again.port
+"$QCNN" profile --attach 127.0.0.1:$port --key-file key --steps 1000000 >out 2>err &
+client=$!
+tap_until 'ls /proc/$client/fd -l | grep -q socket'
+kill -KILL $client
+wait $client 2>/dev/null
+tap_exit 0 "after a profiler that was killed" by_port --key-file key -o again.port
+stop
+wait
+ranks 300
+by_port --key-file key --steps 100 -o again.port >out 2>err
+wait
+"$QCNN" weights diff alone.bin ranks.bin >out 2>&1
+tap_is "$?" 0 "the weights are those of a training that nobody looked at"
 tap_done

@@ -39,7 +39,7 @@ static void test_cuts(const char *name, const struct buf *b)
 	buf_release(&more);
 }
 
-enum { MESSAGES = 18 }; /* the last and one */
+enum { MESSAGES = 19 }; /* the last and one */
 static const uint32_t ids[] = { 3, 4, 7, 19 };
 
 static void put_all(struct buf b[MESSAGES])
@@ -81,6 +81,7 @@ static void put_all(struct buf b[MESSAGES])
 	wire_put_profile(&b[15], &(struct wire_profile){ 2, 7, 3, 1 << 20, 1 << 16 });
 	wire_put_profiled(&b[16], &(struct wire_profiled){ 3, 10, 4, 6, (const uint8_t *)"[1, 2]" });
 	wire_put_clock(&b[17], &(struct wire_clock){ -5, 100, 200 });
+	wire_put_attach(&b[18], "{}\n", 3);
 }
 
 static void test_values(const struct buf b[MESSAGES])
@@ -624,7 +625,7 @@ int main(void)
 {
 	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT",
 		"JOB", "READY", "WEIGHTS", "WORK", "RESULT", "FAILED", "HEARTBEAT", "BYE", "DATA",
-		"PROFILE", "PROFILED", "CLOCK" };
+		"PROFILE", "PROFILED", "CLOCK", "ATTACH" };
 	struct buf b[MESSAGES] = { { 0, 0, 0 } };
 
 	tap_ok(crypto_start(), "random numbers");

@@ -158,6 +158,8 @@ struct coordinator {
 	unsigned ncore;              /* that this process may use */
 	int ending;                  /* code that external workers get in the last message */
 	bool rendezvous_written;
+	void (*on_profiler)(void *ctx, struct peer *p);
+	void *profiler_ctx;
 };
 
 /* descriptors.c.  Without the lock.  Raise the limit on open files where it is too low; -ERR_CONFIG where it cannot be. */

@@ -20,6 +20,14 @@ struct pool *coordinator_pool(struct coordinator *c)
 	return &c->pool;
 }
 
+void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct peer *p), void *ctx)
+{
+	pthread_mutex_lock(&c->loop.lock);
+	c->on_profiler = fn;
+	c->profiler_ctx = ctx;
+	pthread_mutex_unlock(&c->loop.lock);
+}
+
 bool coordinator_worker(struct coordinator *c, unsigned rank, struct coordinator_worker *out)
 {
 	const struct worker *w = rank < c->nworker ? &c->worker[rank] : NULL;

@@ -49,6 +49,9 @@ bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, c
  * the same bits, those of *own where that is given. */
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);
 struct pool *coordinator_pool(struct coordinator *c);
+/* Who takes a profile and has proved the key is passed to fn, with its session, which is fn's then; any thread may call
+ * it, and it must not wait. NULL: such connections are closed. */
+void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct peer *p), void *ctx);
 /* The code with which the job ends, for external workers too (default: 0). */
 void coordinator_ending(struct coordinator *c, int code);
 /* Shut down all workers and free; no process is left. */

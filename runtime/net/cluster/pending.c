@@ -138,19 +138,37 @@ static bool is_new(struct coordinator *c, const uint8_t public[CRYPTO_PUBLIC])
 	return true;
 }
 
+static void wipe_keys(struct handshake *hs)
+{
+	crypto_wipe(hs->key, sizeof hs->key);
+	crypto_wipe(&hs->read, sizeof hs->read);
+	crypto_wipe(&hs->write, sizeof hs->write);
+}
+
+/* No worker: someone who takes a profile. */
+static bool welcome_profiler(struct coordinator *c, struct pending *s)
+{
+	if (s->by || !c->on_profiler || !peer_trust(&s->peer, s->hs))
+		return false;
+	wipe_keys(s->hs);
+	c->on_profiler(c->profiler_ctx, &s->peer);
+	s->peer = (struct peer){ .fd = -1 };
+	return true;
+}
+
 /* Make it the connection of its worker, which must have none yet. */
 static bool welcome(struct coordinator *c, struct pending *s, double now)
 {
 	struct worker *w = s->hs->rank < c->nworker ? &c->worker[s->hs->rank] : NULL;
 
+	if (s->hs->rank == WIRE_RANK_PROFILER)
+		return welcome_profiler(c, s);
 	if (!w || w->state != WORKER_STARTED || (s->by && s->by != w))
 		return false;
 	if (!peer_trust(&s->peer, s->hs))
 		return false;
 	w->numerical = s->hs->numerical;
-	crypto_wipe(s->hs->key, sizeof s->hs->key);
-	crypto_wipe(&s->hs->read, sizeof s->hs->read);
-	crypto_wipe(&s->hs->write, sizeof s->hs->write);
+	wipe_keys(s->hs);
 	w->peer = s->peer;
 	w->near = peer_near(&w->peer) || w->place.launcher == LAUNCHER_LOCAL;
 	s->peer = (struct peer){ .fd = -1 };
@@ -190,7 +208,7 @@ void pending_read(struct coordinator *c, struct pending *s, double now)
 	bool ok = !peer_fill(&s->peer, NULL) && pending_step(c, s, now);
 
 	if (ok && s->peer.fd < 0) {          /* it is a worker's now, and more messages may have come */
-		if (c->worker[s->hs->rank].peer.fd >= 0)
+		if (s->hs->rank < c->nworker && c->worker[s->hs->rank].peer.fd >= 0)
 			worker_read(c, &c->worker[s->hs->rank], now);
 	} else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
 		pending_end(c, s, now);

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/numerical_version.h"
 #include "runtime/base/system/clock.h"
 
 enum { BOOT_S = 30, CONNECT_MS = 3000, STAGGER_MS = 250 };
@@ -189,4 +192,94 @@ int connect_coordinator(const struct wire_boot *boot, struct err *e)
 	if (fd < 0)
 		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(t.fault));
 	return fd;
+}
+
+int connect_resolve(const char *host, uint16_t port, struct wire_boot *boot, const char **why)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG },
+			*found = NULL;
+	int status = getaddrinfo(host, NULL, &hints, &found);
+	char text[INET6_ADDRSTRLEN + 1];
+
+	if (status) {
+		*why = gai_strerror(status);
+		return -ERR_UNREACHABLE;
+	}
+	for (struct addrinfo *i = found; i && boot->naddress < WIRE_ADDRESSES_MAX; i = i->ai_next)
+		if (!getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST))
+			snprintf(boot->address[boot->naddress++], sizeof boot->address[0],
+				i->ai_family == AF_INET6 ? "[%s]:%u" : "%s:%u", text, port);
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* ---- a profiler ---- */
+
+/* The next message, or -ERR_UNREACHABLE: the other side closed or says nothing. */
+static int await_body(struct peer *p, const uint8_t **body, size_t *len, double until)
+{
+	int n;
+
+	while (!(n = peer_next(p, body, len, NULL)))
+		if (!connect_wait(p->fd, POLLIN, until) || peer_fill(p, NULL))
+			return -ERR_UNREACHABLE;
+	return n < 0 ? n : 0;
+}
+
+static int prove(struct peer *p, struct handshake *h, struct buf *b, struct err *e)
+{
+	double until = clock_seconds() + CONNECT_MS / 1000.0;
+	const uint8_t *body;
+	size_t len;
+
+	handshake_hello(h, b);
+	peer_put(p, b);
+	if (peer_flush(p, NULL) || await_body(p, &body, &len, until))
+		return err_set(e, -ERR_AUTH,
+			"who listens there does not accept this key: the key is another one than the job's, or the job runs another "
+			"version of qcnn (this is %s)",
+			PACKAGE_VERSION);
+	buf_clear(b);
+	if (!handshake_answer(h, body, len, b))
+		return err_set(e, -ERR_AUTH, "who answers there does not hold the key");
+	peer_put(p, b);
+	if (peer_flush(p, NULL))
+		return err_set(e, -ERR_UNREACHABLE, "the job has closed the connection");
+	return peer_trust(p, h) ? 0 : err_set(e, -ERR_CONFIG, "no memory for keys");
+}
+
+/* A host that is gone is noticed after 20 s. */
+static void notice_silence(int fd)
+{
+	const int on = 1, idle = 5, between = 5, count = 3;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
+
+int connect_profiler(const struct wire_boot *boot, struct peer *out, struct err *e)
+{
+	struct handshake *h;
+	struct buf b = BUF_INIT;
+	int fd = connect_coordinator(boot, e), code;
+
+	if (fd < 0)
+		return -ERR_UNREACHABLE;
+	notice_silence(fd);
+	peer_init(out, fd);
+	h = crypto_secret_new(sizeof *h);
+	if (h) {
+		h->rank = WIRE_RANK_PROFILER;
+		h->numerical = NUMERICAL_VERSION;
+		h->aes = crypto_has_aes();
+		memcpy(h->key, boot->key, sizeof h->key);
+	}
+	code = h ? prove(out, h, &b, e) : err_set(e, -ERR_CONFIG, "no memory for keys");
+	crypto_secret_free(h, sizeof *h);
+	buf_release(&b);
+	if (code)
+		peer_close(out);
+	return code;
 }

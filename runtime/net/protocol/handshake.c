@@ -143,6 +143,8 @@ bool handshake_take_hello(struct handshake *h, const uint8_t *body, size_t len)
 
 	if (!wire_get_hello(body, len, &m) || m.version != WIRE_VERSION)
 		return false;
+	if (m.rank == WIRE_RANK_PROFILER)
+		memset(h->job, 0, sizeof h->job);
 	h->rank = m.rank;
 	h->numerical = m.numerical;
 	h->worker_aes = m.aes;

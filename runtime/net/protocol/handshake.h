@@ -12,6 +12,8 @@
  *   CHALLENGE   proof = MAC(secret, "qcnn challenge", nothing)
  *   PROOF       proof = MAC(secret, "qcnn proof", nothing)
  *
+ * A profiler (WIRE_RANK_PROFILER) takes the worker's part, with zeros for the job.
+ *
  * Each direction's two keys are MAC(secret, ...) under labels of their own.  So no message can be used for another
  * purpose, in another job or connection, or by the other role; and since the secret halves of the exchange are wiped,
  * someone who learns the job's key later cannot read what was recorded. */

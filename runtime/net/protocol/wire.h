@@ -42,6 +42,10 @@ enum wire_type {
 #undef WIRE
 };
 
+/* The rank of a profiler: it is no worker, but takes a profile. It proves the key alike, with zeros for the id of the job,
+ * which it does not know. */
+#define WIRE_RANK_PROFILER UINT32_MAX
+
 /* "WORK", or "?" */
 const char *wire_name(int type);
 
@@ -167,6 +171,8 @@ void wire_put_row(struct buf *b, uint32_t row);
 void wire_put_profile(struct buf *b, const struct wire_profile *m);
 void wire_put_profiled(struct buf *b, const struct wire_profiled *m);
 void wire_put_clock(struct buf *b, const struct wire_clock *m);
+/* Bytes of a text that both sides continue with each message: see profile_server.h. */
+void wire_put_attach(struct buf *b, const char *text, uint32_t n);
 
 /* p[0..len) is a body with its type. */
 bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);
@@ -186,6 +192,7 @@ bool wire_get_bye(const uint8_t *p, size_t len, struct wire_bye *m);
 bool wire_get_profile(const uint8_t *p, size_t len, struct wire_profile *m);
 bool wire_get_profiled(const uint8_t *p, size_t len, struct wire_profiled *m);
 bool wire_get_clock(const uint8_t *p, size_t len, struct wire_clock *m);
+bool wire_get_attach(const uint8_t *p, size_t len, const uint8_t **text, uint32_t *n);
 uint32_t wire_row(const uint8_t *row, uint32_t k);
 void wire_doubles(const uint8_t *p, size_t n, double *out);
 void wire_fixed(const uint8_t *p, size_t n, struct fixed *out);

@@ -67,3 +67,19 @@ bool wire_get_clock(const uint8_t *p, size_t len, struct wire_clock *m)
 	m->answered = (int64_t)rd_u64(&r);
 	return part_whole(&r) && m->received <= m->answered;
 }
+
+void wire_put_attach(struct buf *b, const char *text, uint32_t n)
+{
+	buf_u8(b, WIRE_ATTACH);
+	buf_u32(b, n);
+	buf_add(b, text, n);
+}
+
+bool wire_get_attach(const uint8_t *p, size_t len, const uint8_t **text, uint32_t *n)
+{
+	struct rd r = part_begin(p, len, WIRE_ATTACH);
+
+	*n = rd_u32(&r);
+	*text = part_array(&r, *n, 1);
+	return part_whole(&r) && *n;
+}

@@ -45,7 +45,8 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
-		.optimisations = OPTIMISATION_ALL };
+		.optimisations = OPTIMISATION_ALL,
+		.plan_alone = true };
 	struct evaluator_options eo;
 	struct plan_limits limits;
 	struct plan *pl;

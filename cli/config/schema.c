@@ -75,7 +75,7 @@ static size_t names_of_precisions(const char **name)
 
 static size_t names_of_devices(const char **name)
 {
-	return copy_words(name, (const char *const[]){ "auto", "cpu", "ref", NULL });
+	return copy_words(name, (const char *const[]){ "auto", "cpu", "cuda", "ref", NULL });
 }
 
 static size_t names_of_streaming(const char **name)
@@ -282,8 +282,8 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
 	here = alias_find(word, name, n);
-	if (c->row->id == KEY_RUN_DEVICE && (!strcmp(word, "gpu") || !strcmp(word, "cuda")))
-		diag_help(g, "this program computes on processors alone; `auto` takes all of them");
+	if (c->row->id == KEY_RUN_DEVICE && !strcmp(word, "gpu"))
+		diag_help(g, "did you mean `cuda`?");
 	else if (here)
 		diag_help(g, "here it is called `%s`", here);
 	else if (near)

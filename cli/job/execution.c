@@ -22,12 +22,34 @@ static enum gradient_method gradient_of(const char *word)
 	BUG("no gradient method %s", word);
 }
 
+/* Is the device in this build, and on this machine? */
+static int check_target(const char *device, const struct target *t, bool plan_alone, struct err *e)
+{
+	bool alone = t && !target_of(t->device, 1); /* of its device */
+	const char *obstacle = !t || (alone && plan_alone) ? NULL : target_obstacle(t);
+
+	if (!t)
+		return err_set(e, -ERR_CONFIG,
+			"this build has no CUDA, which the device %s needs; use --device=cpu, or build where configure finds nvcc",
+			device);
+	if (!obstacle)
+		return 0;
+	if (alone)
+		return err_set(e, -ERR_CONFIG, "the device %s cannot be used: %s; use --device=cpu",
+			device, obstacle);
+	return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", obstacle,
+		t->kernels, target_find(device, NULL)->kernels);
+}
+
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e)
 {
 	const char *device = strcmp(w->device, "auto") ? w->device : NULL;
 	struct evaluator_options o = { .target = target_find(device, w->isa) };
-	const char *obstacle = target_obstacle(o.target);
 	const char *rule;
+	int code = check_target(device, o.target, w->plan_alone, e);
+
+	if (code)
+		return code;
 
 	o.precision = !strcmp(w->precision, "double") || !target_can(o.target, TARGET_SINGLE) ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
@@ -36,9 +58,6 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
 	if (o.nthread > cpus_thread_limit())
 		o.nthread = cpus_thread_limit();
-	if (obstacle)
-		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", obstacle, o.target->kernels,
-			target_find(device, NULL)->kernels);
 	*out = o;
 	return 0;
 }

@@ -8,9 +8,10 @@
 
 struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads /* 0: auto */, shots /* 0: exact */;
 	unsigned optimisations; /* of enum optimisation */
+	bool plan_alone;        /* nothing is computed: no GPU has to be here */
 };
 
-/* -ERR_CONFIG when this machine lacks the instruction set. */
+/* -ERR_CONFIG when this build lacks the device, or this machine the device or the instruction set. */
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);
 /* Can n threads be measured here?  Evaluators take fewer where not; -ERR_USAGE. */
 int execution_threads(unsigned n, struct err *e);

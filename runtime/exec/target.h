@@ -61,8 +61,8 @@ extern const struct target target_null; /* the only one of the null backend */
 const struct target *target_find(const char *device, const char *kernels);
 /* t, or where it is NULL the best of the cpu backend that runs here. */
 const struct target *target_or_best(const struct target *t);
-/* Why it cannot run on this machine, as the beginning of a sentence that the kernels' name ends ("this machine has no");
- * NULL: it can. */
+/* Why it cannot run on this machine; NULL: it can. As the beginning of a sentence that the kernels' name ends ("this machine
+ * has no"), or for a device that has one target alone, as a phrase ("the driver is missing"). */
 const char *target_obstacle(const struct target *t);
 /* Number k of the device's targets, from the least to the best, whether they can run here or not; NULL: no more. */
 const struct target *target_of(const char *device, unsigned k);

@@ -5,12 +5,16 @@
 
 #include <string.h>
 
+/* In a build without CUDA its address is NULL. */
+#pragma weak backend_cuda
+
 const struct backend *backend_find(const char *name)
 {
-	static const struct backend *const all[] = { &backend_cpu, &backend_ref, &backend_null };
+	static const struct backend *const all[] = { &backend_cpu, &backend_ref, &backend_null,
+		&backend_cuda };
 
 	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-		if (!strcmp(all[k]->name, name))
+		if (all[k] && !strcmp(all[k]->name, name))
 			return all[k];
 	return NULL;
 }

@@ -54,6 +54,8 @@ struct backend {
 	int (*supports)(const struct plan *pl, struct err *e);
 	/* Bytes that prepare will take for that many threads, gradients or not. */
 	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient);
+	/* Optional (NULL): bytes that can be taken, where states are not in the memory of the processor. */
+	uint64_t (*memory)(void);
 	/* Take the memory. pl is borrowed and outlives the state. */
 	int (*prepare)(const struct plan *pl, unsigned nthread, bool gradient,
 		struct backend_state **out, struct err *e);
@@ -78,6 +80,9 @@ struct backend {
 	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
 		double *const *anti_hermitian_sample);
+	/* Optional (NULL): after forward, backward or amplitudes, did the device fail? Then what they gave is nothing, and so
+	 * is all that follows: a negative code and a sentence. */
+	int (*failure)(const struct backend_state *b, struct err *e);
 	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
 	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
@@ -94,6 +99,7 @@ struct backend {
 extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
 extern const struct backend backend_cpu;     /* OpenMP and SIMD */
 extern const struct backend backend_null;    /* allocates no state, returns zeros: tests */
+extern const struct backend backend_cuda;    /* a GPU; not in every build: backend_find("cuda") */
 
 const struct backend *backend_find(const char *name);
 /* The backend that a target is one of. */

@@ -289,6 +289,11 @@ static void collect_readouts(const struct statevector *sv, const struct scratch 
 		}
 }
 
+static int device_failure(const struct statevector *sv, struct err *e)
+{
+	return sv->backend->failure ? sv->backend->failure(sv->state, e) : 0;
+}
+
 static int statevector_forward(void *state, unsigned worker, uint32_t unit, double *readout,
 	struct err *e)
 {
@@ -302,6 +307,8 @@ static int statevector_forward(void *state, unsigned worker, uint32_t unit, doub
 	recorder_mark(PHASE_ENCODING);
 	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
 		unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
+	if (!code)
+		code = device_failure(sv, e);
 	if (!code)
 		collect_readouts(sv, w, count, readout);
 	recorder_mark(PHASE_FORWARD);
@@ -341,6 +348,7 @@ static int statevector_backward(void *state, unsigned worker, uint32_t unit, con
 	else
 		difference_unit(sv, w, count, worker);
 	recorder_mark(PHASE_BACKWARD);
+	code = code ? code : device_failure(sv, e);
 	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
 	recorder_mark(PHASE_SUMS);
 	return code;
@@ -398,7 +406,8 @@ static int statevector_amplitudes(void *state, uint32_t c, const double *row, cp
 			&(struct unit_job){
 				&(struct one_forward){ sv, c }, 1, 0, claim_one, forward_one });
 		sv->backend->amplitudes(sv->state, 0, c, 0, out);
-		code = check_norm(sv, c, out, e);
+		code = device_failure(sv, e);
+		code = code ? code : check_norm(sv, c, out, e);
 	}
 	sv->batch = kept;
 	return code;

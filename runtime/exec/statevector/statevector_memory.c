@@ -353,6 +353,8 @@ static uint64_t memory_available(const struct statevector *sv)
 
 	if (sv->o.memory_limit)
 		return sv->o.memory_limit;
+	if (sv->backend->memory)
+		return sv->backend->memory();
 	return process < machine ? process : machine;
 }
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Complex arithmetic of the kernels, in both precisions: every operation is written out, and compiled as it stands. */
+#ifndef QCNN_CUDA_COMPLEX_CUH
+#define QCNN_CUDA_COMPLEX_CUH
+
+#include <cuda_runtime.h>
+
+#include "runtime/exec/statevector/cuda/cuda_stage.h"
+
+#define DEVICE static __device__ __forceinline__
+
+/* What differs between precisions. */
+template <class R> struct numbers;
+template <> struct numbers<float> {
+	typedef float2 amp;
+	static constexpr int nreg = CUDA_REGS_SINGLE;
+	static constexpr int nsum = 16; /* sums of a thread at a time */
+};
+template <> struct numbers<double> {
+	typedef double2 amp;
+	static constexpr int nreg = CUDA_REGS_DOUBLE;
+	static constexpr int nsum = 8;
+};
+template <class R> using amplitude = typename numbers<R>::amp;
+
+DEVICE float mad(float a, float b, float c) { return fmaf(a, b, c); }
+DEVICE double mad(double a, double b, double c) { return fma(a, b, c); }
+
+DEVICE float2 amp_of(float x, float y) { return make_float2(x, y); }
+DEVICE double2 amp_of(double x, double y) { return make_double2(x, y); }
+
+/* y += (re + i im) x */
+template <class R> DEVICE void add_product(amplitude<R> &y, R re, R im, const amplitude<R> &x)
+{
+	y.x = mad(re, x.x, y.x);
+	y.y = mad(re, x.y, y.y);
+	y.x = mad(-im, x.y, y.x);
+	y.y = mad(im, x.x, y.y);
+}
+
+template <class R> DEVICE amplitude<R> product(R re, R im, const amplitude<R> &x)
+{
+	return amp_of(mad(-im, x.y, re * x.x), mad(im, x.x, re * x.y));
+}
+
+/* Adds a part to a sum; nothing where it is bad. */
+DEVICE long long fixed_of(double x, unsigned *bad)
+{
+	if (!(x < CUDA_FIXED_LIMIT && x > -CUDA_FIXED_LIMIT)) {
+		atomicAdd(bad, 1u);
+		return 0;
+	}
+	return __double2ll_rn(x * (double)(1ll << CUDA_FIXED_BITS));
+}
+
+DEVICE void add_fixed(long long *sum, long long x)
+{
+	atomicAdd((unsigned long long *)sum, (unsigned long long)x);
+}
+
+#endif

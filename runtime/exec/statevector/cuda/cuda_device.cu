@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA runtime behind cuda_device.h.
+#include "config.h"
+#include "runtime/exec/statevector/cuda/cuda_launch.cuh"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Tiles of psi and lambda need more shared memory than older devices have. */
+enum { MAJOR_MIN = 8 };
+
+struct cuda_stream {
+	cudaStream_t handle;
+	const char *call;  /* the first that failed, */
+	cudaError_t error; /* and how */
+};
+
+const char *cuda_device_obstacle(void)
+{
+	static char text[160];
+	int count = 0, major = 0;
+	cudaError_t e = cudaGetDeviceCount(&count);
+
+	if (e == cudaErrorInsufficientDriver)
+		return "the NVIDIA driver is missing, or older than this build's CUDA";
+	if (e == cudaErrorNoDevice || (e == cudaSuccess && !count))
+		return "the NVIDIA driver finds no GPU";
+	if (e == cudaSuccess)
+		e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+	if (e == cudaSuccess && major < MAJOR_MIN)
+		return "the GPU is older than compute capability 8.0";
+	if (e == cudaSuccess)
+		return NULL;
+	snprintf(text, sizeof text, "CUDA cannot be used here (%s)", cudaGetErrorString(e));
+	return text;
+}
+
+uint64_t cuda_device_memory(void)
+{
+	size_t left = 0, all = 0;
+
+	return cudaMemGetInfo(&left, &all) == cudaSuccess ? left : 0;
+}
+
+/* ---- failures ---- */
+
+void cuda_stream_failed(struct cuda_stream *s, const char *call, int error)
+{
+	if (s->call)
+		return;
+	s->call = call;
+	s->error = (cudaError_t)error;
+}
+
+const char *cuda_stream_failure(const struct cuda_stream *s, const char **why)
+{
+	if (s->call)
+		*why = cudaGetErrorString(s->error);
+	return s->call;
+}
+
+/* Keeps the result of a call that was made because none had failed. */
+static bool keep(struct cuda_stream *s, const char *call, cudaError_t e)
+{
+	if (e != cudaSuccess)
+		cuda_stream_failed(s, call, (int)e);
+	return e == cudaSuccess;
+}
+
+/* ---- life ---- */
+
+cudaStream_t cuda_stream_handle(struct cuda_stream *s) { return s->call ? NULL : s->handle; }
+
+struct cuda_stream *cuda_stream_new(void)
+{
+	struct cuda_stream *s = (struct cuda_stream *)calloc(1, sizeof *s);
+
+	if (!s)
+		abort();
+	if (keep(s, "cudaSetDevice", cudaSetDevice(0)))
+		keep(s, "cudaStreamCreate", cudaStreamCreate(&s->handle));
+	return s;
+}
+
+void cuda_stream_free(struct cuda_stream *s)
+{
+	if (s && s->handle)
+		cudaStreamDestroy(s->handle);
+	free(s);
+}
+
+/* ---- memory ---- */
+
+void *cuda_malloc(struct cuda_stream *s, size_t nbyte)
+{
+	void *p = NULL;
+
+	if (!s->call && !keep(s, "cudaMalloc", cudaMalloc(&p, nbyte ? nbyte : 1)))
+		return NULL;
+	return p;
+}
+
+void cuda_free(struct cuda_stream *s, void *p)
+{
+	(void)s;
+	if (p)
+		cudaFree(p);
+}
+
+void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
+{
+	if (!s->call && nbyte)
+		keep(s, "cudaMemcpyAsync",
+			cudaMemcpyAsync(device, host, nbyte, cudaMemcpyHostToDevice, s->handle));
+}
+
+void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t nbyte)
+{
+	if (!s->call && nbyte)
+		keep(s, "cudaMemcpyAsync",
+			cudaMemcpyAsync(host, device, nbyte, cudaMemcpyDeviceToHost, s->handle));
+}
+
+void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
+{
+	if (!s->call && nbyte)
+		keep(s, "cudaMemsetAsync", cudaMemsetAsync(device, 0, nbyte, s->handle));
+}
+
+void cuda_wait(struct cuda_stream *s)
+{
+	if (!s->call)
+		keep(s, "cudaStreamSynchronize", cudaStreamSynchronize(s->handle));
+}

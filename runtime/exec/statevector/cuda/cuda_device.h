@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The part of the CUDA runtime that the backend uses, as plain C functions: no other file of the host includes a header of CUDA.
+ *
+ * A stream keeps its first failure, with the name of the call that failed; what is asked of it afterwards does nothing. Work is
+ * done in the order in which it was asked for, and only cuda_wait waits for it. */
+#ifndef QCNN_CUDA_DEVICE_H
+#define QCNN_CUDA_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cuda_stream;
+
+/* Why no GPU can be used, as a phrase; NULL: one can. */
+const char *cuda_device_obstacle(void);
+/* Bytes of memory that the device has left; 0 where it cannot be asked. */
+uint64_t cuda_device_memory(void);
+
+/* On the first device. The stream is there even where it could not be made: it has failed then. */
+struct cuda_stream *cuda_stream_new(void);
+void cuda_stream_free(struct cuda_stream *s);
+/* The call that failed first, and why; NULL: none has. */
+const char *cuda_stream_failure(const struct cuda_stream *s, const char **why);
+/* Of the kernels that launch.h has, before they are launched. */
+void cuda_stream_failed(struct cuda_stream *s, const char *call, int error);
+
+/* NULL where there is none; free takes NULL. */
+void *cuda_malloc(struct cuda_stream *s, size_t nbyte);
+void cuda_free(struct cuda_stream *s, void *p);
+void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte);
+void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t nbyte);
+void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte);
+void cuda_wait(struct cuda_stream *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of kernels share: one launch, and the CUDA stream of a stream. */
+#ifndef QCNN_CUDA_LAUNCH_CUH
+#define QCNN_CUDA_LAUNCH_CUH
+
+#include <cuda_runtime.h>
+
+#include "runtime/exec/statevector/cuda/cuda_launch.h"
+
+/* NULL: the stream has failed. */
+cudaStream_t cuda_stream_handle(struct cuda_stream *s);
+
+template <class Kernel, class Args>
+static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t nblock, size_t shared)
+{
+	cudaLaunchConfig_t c = {};
+
+	c.gridDim = dim3((unsigned)nblock);
+	c.blockDim = dim3(CUDA_THREADS);
+	c.dynamicSmemBytes = shared;
+	c.stream = cuda_stream_handle(s);
+	if (!c.stream)
+		return;
+	const cudaError_t e = cudaLaunchKernelEx(&c, kernel, *a);
+	if (e != cudaSuccess)
+		cuda_stream_failed(s, "cudaLaunchKernelExC", (int)e);
+}
+
+#endif

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rounds of a launch: greedily, each takes the steps whose targets fit into its register bits. */
+#include "config.h"
+#include "runtime/exec/statevector/cuda/cuda_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the tile ---- */
+
+struct tile {
+	const struct plan *pl;
+	bool twice;
+	unsigned nreg, nbit; /* register bits, bits of the tile */
+	unsigned nline;  /* lowest bits of the index, whose amplitudes are a line of 128 bytes */
+	unsigned nstate; /* bits of the state's index */
+	uint8_t from[CUDA_TILE_MAX],
+		to[CUDA_TILE_MAX]; /* index bits of the tile bits before and after, the former ascending */
+	int8_t at[64];             /* tile bit of a circuit's bit, or -1 */
+	int8_t outer[64];          /* its bit in the block's number, or -1 */
+	unsigned nouter;
+	uint8_t outer_at[CUDA_BITS_MAX]; /* index bits of these */
+};
+
+static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
+
+static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+static bool is_twice(const struct plan *pl) { return pl->precision == PRECISION_DOUBLE; }
+
+static unsigned tile_bits(const struct plan *pl)
+{
+	return CUDA_THREAD_BITS + (unsigned)(is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
+}
+
+unsigned cuda_state_bits(const struct plan *pl, unsigned nbit)
+{
+	unsigned stored = plan_stored_bits(pl, nbit);
+
+	return stored > tile_bits(pl) ? stored : tile_bits(pl);
+}
+
+/* Places with those behind the plan's stored bits, which stay where they are. */
+static void places(const struct tile *t, const uint8_t *place, unsigned nstored, uint8_t *all)
+{
+	for (unsigned b = 0; b < t->nstate; b++)
+		all[b] = b < nstored ? place[b] : (uint8_t)b;
+}
+
+/* Places before the stage that its blocks have: those in the lanes, and of bits that it works on. */
+static uint64_t block_places(const struct tile *t, const struct plan_stage *s, const uint8_t *bit_at)
+{
+	uint64_t mask = bit(t->nline) - 1;
+
+	for (unsigned k = 0; k < s->nlocal; k++)
+		for (unsigned at = 0; at < t->nstate; at++)
+			if (bit_at[at] == s->local[k])
+				mask |= bit(at < t->nline ? s->place[s->partner[at]] : at);
+	return mask;
+}
+
+/* Fills the tile up: the lowest places of bits that are not known to be 0, then others. Both places are the same there. */
+static uint64_t fill_tile(const struct tile *t, uint64_t mask, const uint8_t *bit_at, uint64_t nonzero)
+{
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned at = 0; at < t->nstate && count(mask) < t->nbit; at++)
+			if (pass || (nonzero & bit(bit_at[at])))
+				mask |= bit(at);
+	return mask;
+}
+
+/* Bits that may be 1 in blocks of the launch. */
+static uint64_t live_bits(const struct plan *pl, const struct plan_circuit *c,
+	const struct plan_stage *s, bool back)
+{
+	uint32_t end = s->first + s->count;
+	uint64_t live = plan_nonzero(pl, c, end);
+
+	return back ? live | plan_left(pl, c, end) : live;
+}
+
+static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k, bool back)
+{
+	const struct plan_stage *s = &c->stage[k];
+	unsigned nstored = plan_stored_bits(t->pl, c->nbit), n = 0;
+	uint8_t before[64], after[64], bit_at[64];
+	const uint8_t *from = back ? after : before, *to = back ? before : after;
+	uint64_t live = live_bits(t->pl, c, s, back), mask, number = 0;
+
+	places(t, s->place, nstored, before);
+	places(t, k + 1 < c->nstage ? s[1].place : c->place, nstored, after);
+	for (unsigned b = 0; b < t->nstate; b++)
+		bit_at[before[b]] = (uint8_t)b;
+	mask = fill_tile(t, block_places(t, s, bit_at), bit_at, live);
+	memset(t->at, -1, sizeof t->at);
+	memset(t->outer, -1, sizeof t->outer);
+	for (unsigned b = 0; b < t->nstate; b++)
+		if (mask & bit(before[b]))
+			number |= bit(from[b]);
+	for (unsigned b = 0; b < t->nstate; b++) {
+		if (mask & bit(before[b])) {
+			unsigned i = count(number & (bit(from[b]) - 1));
+
+			t->at[b] = (int8_t)i;
+			t->from[i] = from[b];
+			t->to[i] = to[b];
+			n++;
+		} else if (live & bit(b)) {
+			t->outer[b] = (int8_t)t->nouter;
+			t->outer_at[t->nouter++] = before[b];
+		}
+	}
+	if (n != t->nbit)
+		BUG("a block of %u bits in a tile of %u", n, t->nbit);
+}
+
+/* ---- what is to be done ---- */
+
+struct pending {
+	const struct plan_step *step;
+	uint64_t moved, looked;    /* bits of the circuit */
+	uint32_t targets, control; /* tile bits: dense targets, controls */
+	bool diagonal, done;
+};
+
+struct todo {
+	struct tile t;
+	bool back;
+	struct pending *item;
+	uint32_t n, left;
+	/* Of the launch so far. */
+	unsigned nop, nentry, nsum;
+};
+
+static uint32_t tile_mask(const struct tile *t, uint64_t bits)
+{
+	uint32_t mask = 0;
+
+	for (; bits; bits &= bits - 1) {
+		int at = t->at[__builtin_ctzll(bits)];
+
+		if (at >= 0)
+			mask |= UINT32_C(1) << at;
+	}
+	return mask;
+}
+
+/* Does a control ask for 1 of a bit that is 0 in all blocks? */
+static bool never_acts(const struct tile *t, const struct plan_step *s)
+{
+	for (uint64_t ones = s->control_mask & s->control_value; ones; ones &= ones - 1) {
+		unsigned b = (unsigned)__builtin_ctzll(ones);
+
+		if (t->at[b] < 0 && t->outer[b] < 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_item(struct todo *w, const struct plan_step *s)
+{
+	bool diagonal = plan_diagonal(w->t.pl, s);
+
+	if (s->op != STEP_UNITARY || never_acts(&w->t, s))
+		return;
+	w->item[w->n++] = (struct pending){ .step = s,
+		.moved = plan_moved(w->t.pl, s),
+		.looked = plan_looked(w->t.pl, s),
+		.targets = diagonal ? 0 : tile_mask(&w->t, plan_moved(w->t.pl, s)),
+		.control = tile_mask(&w->t, s->control_mask),
+		.diagonal = diagonal };
+}
+
+static void list_items(struct todo *w, const struct plan_circuit *c, const struct plan_stage *s)
+{
+	uint32_t end = s->first + s->count;
+
+	w->item = mem_alloc(s->count + 1, sizeof *w->item);
+	if (w->back)
+		for (uint32_t k = end; k-- > s->first && k >= c->first_transition;) {
+			if (c->step[k].undo || c->step[k].transition)
+				add_item(w, &c->step[k]);
+		}
+	else
+		for (uint32_t k = s->first; k < end; k++)
+			add_item(w, &c->step[k]);
+	w->left = w->n;
+}
+
+static unsigned entries_of(const struct pending *i)
+{
+	return 1u << (i->diagonal ? 1 : 2) * i->step->ntarget;
+}
+
+static unsigned sums_of(const struct todo *w, const struct pending *i)
+{
+	if (!w->back || !i->step->transition)
+		return 0;
+	return i->diagonal ? MATRIX_DIM_MAX : entries_of(i);
+}
+
+/* ---- a round ---- */
+
+struct round {
+	uint8_t reg[CUDA_REGS_MAX], thread[CUDA_THREAD_BITS]; /* tile bits */
+	uint32_t n, item[CUDA_OPS_MAX];
+	unsigned nentry, nsum;
+};
+
+/* While a round is collected: tile bits that are registers, that may become some, and that are controls. */
+struct choice {
+	uint32_t have, allowed, busy;
+	uint64_t moved, looked; /* by steps that were left */
+};
+
+static bool is_held(const struct choice *h, const struct pending *i)
+{
+	return (i->moved & (h->moved | h->looked)) || (i->looked & h->moved);
+}
+
+static bool fits(const struct todo *w, const struct choice *h, const struct round *r,
+	const struct pending *i)
+{
+	uint32_t have = h->have | i->targets, busy = h->busy | i->control;
+
+	return w->nop + r->n < CUDA_OPS_MAX && w->nsum + r->nsum + sums_of(w, i) <= CUDA_SUMS_MAX
+		&& (w->nentry + r->nentry + entries_of(i)) * (w->t.twice ? 16 : 8) <= CUDA_MATRIX_BYTES
+		&& !(i->targets & ~h->have & ~h->allowed) && !(have & busy)
+		&& count(have) <= w->t.nreg && count(have | (h->allowed & ~busy)) >= w->t.nreg;
+}
+
+static void take(const struct todo *w, struct choice *h, struct round *r, uint32_t k)
+{
+	const struct pending *i = &w->item[k];
+
+	h->have |= i->targets;
+	h->busy |= i->control;
+	r->item[r->n++] = k;
+	r->nentry += entries_of(i);
+	r->nsum += sums_of(w, i);
+}
+
+/* The highest tile bits that may be registers, controls last. */
+static void fill_registers(const struct tile *t, struct choice *h)
+{
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned b = t->nbit; b-- > 0 && count(h->have) < t->nreg;)
+			if ((h->allowed & ~(pass ? 0 : h->busy)) >> b & 1)
+				h->have |= UINT32_C(1) << b;
+}
+
+/* line: the tile bits of a line of memory, which come first among registers (single precision: one) and threads; or NULL. */
+static void number_bits(const struct tile *t, uint32_t have, const uint8_t *line, struct round *r)
+{
+	unsigned nreg = 0, nthread = 0, first = line && !t->twice;
+	uint32_t placed = 0;
+
+	if (first)
+		r->reg[nreg++] = line[0];
+	for (unsigned k = first; line && k < t->nline; k++)
+		r->thread[nthread++] = line[k];
+	for (unsigned k = 0; line && k < t->nline; k++)
+		placed |= UINT32_C(1) << line[k];
+	for (unsigned b = 0; b < t->nbit; b++) {
+		if (placed >> b & 1)
+			continue;
+		if (have >> b & 1)
+			r->reg[nreg++] = (uint8_t)b;
+		else
+			r->thread[nthread++] = (uint8_t)b;
+	}
+}
+
+static uint32_t line_mask(const struct tile *t, const uint8_t *line)
+{
+	uint32_t mask = 0;
+
+	for (unsigned k = 0; line && k < t->nline; k++)
+		mask |= UINT32_C(1) << line[k];
+	return mask;
+}
+
+/* Steps for one more round of the launch; nothing is marked as done. */
+static void collect(const struct todo *w, const uint8_t *line, struct round *r)
+{
+	const struct tile *t = &w->t;
+	struct choice h = { .have = line && !t->twice ? UINT32_C(1) << line[0] : 0,
+		.allowed = ((UINT32_C(1) << t->nbit) - 1) & ~line_mask(t, line) };
+
+	*r = (struct round){ 0 };
+	for (uint32_t k = 0; k < w->n; k++) {
+		const struct pending *i = &w->item[k];
+
+		if (i->done)
+			continue;
+		if (!is_held(&h, i) && fits(w, &h, r, i)) {
+			take(w, &h, r, k);
+		} else {
+			h.moved |= i->moved;
+			h.looked |= i->looked;
+		}
+	}
+	fill_registers(t, &h);
+	number_bits(t, h.have, line, r);
+}
+
+/* A round of the first step that is left, whatever its controls are. */
+static void collect_first(const struct todo *w, struct round *r)
+{
+	struct choice h = { .allowed = (UINT32_C(1) << w->t.nbit) - 1 };
+	uint32_t k = 0;
+
+	while (w->item[k].done)
+		k++;
+	*r = (struct round){ 0 };
+	take(w, &h, r, k);
+	fill_registers(&w->t, &h);
+	number_bits(&w->t, h.have, NULL, r);
+}
+
+static void finish_round(struct todo *w, const struct round *r)
+{
+	for (uint32_t k = 0; k < r->n; k++)
+		w->item[r->item[k]].done = true;
+	w->left -= r->n;
+	w->nop += r->n;
+	w->nentry += r->nentry;
+	w->nsum += r->nsum;
+}
+
+/* ---- rounds of a launch ---- */
+
+static void find_line(const struct tile *t, const uint8_t *place, uint8_t *line)
+{
+	for (unsigned i = 0; i < t->nbit; i++)
+		if (place[i] < t->nline)
+			line[place[i]] = (uint8_t)i;
+}
+
+/* Can a round's registers be written as they are, by lines? */
+static bool keeps_line(const struct tile *t, const struct round *r, const uint8_t *line)
+{
+	unsigned first = !t->twice;
+
+	if (first && r->reg[0] != line[0])
+		return false;
+	return !memcmp(r->thread, line + first, t->nline - first);
+}
+
+/* *last: nothing is left. */
+static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
+{
+	const struct tile *t = &w->t;
+	uint8_t load[8], save[8];
+	unsigned n = 1;
+
+	find_line(t, t->from, load);
+	find_line(t, t->to, save);
+	collect(w, load, &r[0]);
+	finish_round(w, &r[0]);
+	while (w->left && n < CUDA_ROUNDS_MAX - 1) {
+		collect(w, save, &r[n]);
+		if (r[n].n < w->left)
+			collect(w, NULL, &r[n]);
+		if (!r[n].n && w->nop)
+			break; /* the launch is full, or the step needs one of its own */
+		if (!r[n].n)
+			collect_first(w, &r[n]);
+		finish_round(w, &r[n++]);
+	}
+	*last = !w->left;
+	if (!keeps_line(t, &r[n - 1], *last ? save : load)) {
+		struct choice h = { .have = t->twice ? 0 : UINT32_C(1) << (*last ? save : load)[0],
+			.allowed = ((UINT32_C(1) << t->nbit) - 1)
+				& ~line_mask(t, *last ? save : load) };
+
+		r[n] = (struct round){ 0 };
+		fill_registers(t, &h);
+		number_bits(t, h.have, *last ? save : load, &r[n++]);
+	}
+	return n;
+}
+
+/* ---- arguments ---- */
+
+static void put_columns(const struct tile *t, const uint16_t *column, const struct round *r,
+	struct cuda_map *m)
+{
+	for (unsigned k = 0; k < t->nreg; k++)
+		m->reg[k] = column[r->reg[k]];
+	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
+		m->thread[k] = column[r->thread[k]];
+}
+
+/* Banks are the lowest bits of a place: 16 of 8 bytes, or 8 of 16. The lowest thread bits of those that write get one bank bit
+ * each; those of the readers that are not among them, one that no common bit has, on top of a bit of their own. */
+static void exchange(const struct tile *t, const struct round *from, const struct round *to,
+	struct cuda_map *put, struct cuda_map *get)
+{
+	const unsigned nbank = t->twice ? 3 : 4;
+	uint16_t column[CUDA_TILE_MAX] = { 0 };
+	unsigned used = 0, high = nbank;
+	uint32_t writers = 0;
+
+	for (unsigned k = 0; k < nbank; k++) {
+		writers |= UINT32_C(1) << from->thread[k];
+		column[from->thread[k]] = (uint16_t)(1u << k);
+	}
+	for (unsigned b = 0; b < t->nbit; b++)
+		if (!(writers >> b & 1))
+			column[b] = (uint16_t)(1u << high++);
+	for (unsigned k = 0; k < nbank; k++)
+		if (writers >> to->thread[k] & 1)
+			used |= column[to->thread[k]];
+	for (unsigned k = 0; k < nbank; k++)
+		if (!(writers >> to->thread[k] & 1)) {
+			unsigned bank = ~used & (used + 1);
+
+			column[to->thread[k]] |= (uint16_t)bank;
+			used |= bank;
+		}
+	put_columns(t, column, from, put);
+	put_columns(t, column, to, get);
+}
+
+/* Where a tile bit is in the round: register bit, or CUDA_AT_THREAD + thread bit. */
+static unsigned place_in(const struct tile *t, const struct round *r, unsigned tile_bit)
+{
+	for (unsigned k = 0; k < t->nreg; k++)
+		if (r->reg[k] == tile_bit)
+			return k;
+	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
+		if (r->thread[k] == tile_bit)
+			return CUDA_AT_THREAD + k;
+	BUG("a bit that no round has");
+}
+
+static void set_controls(const struct tile *t, const struct round *r, const struct plan_step *s,
+	struct cuda_op *o)
+{
+	for (uint64_t mask = s->control_mask; mask; mask &= mask - 1) {
+		unsigned b = (unsigned)__builtin_ctzll(mask), value = s->control_value >> b & 1, at;
+
+		if (t->at[b] < 0) {
+			if (t->outer[b] >= 0) {
+				o->block_mask |= UINT32_C(1) << t->outer[b];
+				o->block_value |= value << t->outer[b];
+			}
+			continue;
+		}
+		at = place_in(t, r, (unsigned)t->at[b]);
+		if (at >= CUDA_AT_THREAD) {
+			o->thread_mask |= (uint8_t)(1u << (at - CUDA_AT_THREAD));
+			o->thread_value |= (uint8_t)(value << (at - CUDA_AT_THREAD));
+		} else {
+			o->reg_mask |= (uint8_t)(1u << at);
+			o->reg_value |= (uint8_t)(value << at);
+		}
+	}
+}
+
+static void set_diagonal(const struct tile *t, const struct round *r, const struct plan_step *s,
+	struct cuda_op *o)
+{
+	o->ntarget = s->ntarget;
+	memset(o->at, CUDA_AT_NOWHERE, sizeof o->at);
+	for (unsigned k = 0; k < s->ntarget; k++)
+		if (t->at[s->bit[k]] >= 0)
+			o->at[k] = (uint8_t)place_in(t, r, (unsigned)t->at[s->bit[k]]);
+		else if (t->outer[s->bit[k]] >= 0)
+			o->at[k] = (uint8_t)(CUDA_AT_BLOCK + t->outer[s->bit[k]]);
+}
+
+static void set_targets(const struct tile *t, const struct round *r, const struct plan_step *s,
+	struct cuda_op *o, struct cuda_placed *p)
+{
+	unsigned at[MATRIX_TARGETS_MAX];
+
+	for (unsigned k = 0; k < s->ntarget; k++) {
+		at[k] = place_in(t, r, (unsigned)t->at[s->bit[k]]);
+		o->targets |= (uint8_t)(1u << at[k]);
+	}
+	for (unsigned row = 0; row < 1u << s->ntarget; row++)
+		for (unsigned k = 0; k < s->ntarget; k++)
+			p->row[row] |=
+				(uint8_t)((row >> count(o->targets & ((1u << at[k]) - 1)) & 1) << k);
+}
+
+static void set_op(const struct todo *w, const struct round *r, const struct pending *i,
+	struct cuda_launch *l)
+{
+	struct cuda_op *o = &l->args.op[l->nplaced];
+	struct cuda_placed *p = &l->placed[l->nplaced++];
+	unsigned nsum = sums_of(w, i);
+
+	*p = (struct cuda_placed){
+		.step = i->step, .entry = o[0].entry, .sum = -1, .diagonal = i->diagonal
+	};
+	if (i->diagonal)
+		set_diagonal(&w->t, r, i->step, o);
+	else
+		set_targets(&w->t, r, i->step, o, p);
+	set_controls(&w->t, r, i->step, o);
+	o->undo = w->back && i->step->undo ? CUDA_UNDO_PSI | CUDA_UNDO_LAMBDA : 0;
+	if (nsum)
+		p->sum = (int16_t)l->args.nsum;
+	o->sum = p->sum;
+	l->args.nsum = (uint16_t)(l->args.nsum + nsum);
+	if (l->nplaced < CUDA_OPS_MAX)
+		o[1].entry = (uint16_t)(o->entry + entries_of(i));
+}
+
+static void set_transfers(const struct tile *t, const struct round *first, const struct round *last,
+	const uint8_t *to, struct cuda_stage_args *a)
+{
+	for (unsigned k = 0; k < t->nreg; k++) {
+		a->load_reg[k] = t->from[first->reg[k]];
+		a->save_reg[k] = to[last->reg[k]];
+	}
+	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++) {
+		a->load_thread[k] = t->from[first->thread[k]];
+		a->save_thread[k] = to[last->thread[k]];
+	}
+	a->nouter = (uint16_t)t->nouter;
+	memcpy(a->outer, t->outer_at, t->nouter);
+}
+
+static bool changes(const struct cuda_launch *l, const struct tile *t, const uint8_t *to)
+{
+	for (uint32_t k = 0; k < l->nplaced; k++)
+		if (l->args.op[k].undo)
+			return true;
+	return memcmp(t->from, to, t->nbit) != 0;
+}
+
+static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
+{
+	struct cuda_launch *l = arena_alloc(arena, 1, sizeof *l);
+	struct cuda_stage_args *a = &l->args;
+	struct round *r = mem_alloc(CUDA_ROUNDS_MAX, sizeof *r);
+	const uint8_t *to;
+	bool last;
+
+	w->nop = w->nentry = w->nsum = 0;
+	a->nround = (uint16_t)make_rounds(w, r, &last);
+	to = last ? w->t.to : w->t.from;
+	for (unsigned n = 0; n < a->nround; n++) {
+		a->round[n].first = (uint16_t)l->nplaced;
+		a->round[n].count = (uint16_t)r[n].n;
+		for (uint32_t k = 0; k < r[n].n; k++)
+			set_op(w, &r[n], &w->item[r[n].item[k]], l);
+		if (n)
+			exchange(&w->t, &r[n - 1], &r[n], &a->round[n - 1].put, &a->round[n].get);
+	}
+	set_transfers(&w->t, &r[0], &r[a->nround - 1], to, a);
+	a->save = !w->back || changes(l, &w->t, to);
+	free(r);
+	return l;
+}
+
+static bool moves_places(const struct tile *t) { return memcmp(t->from, t->to, t->nbit) != 0; }
+
+struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
+	uint32_t k, bool back, struct arena *arena)
+{
+	struct todo w = { .t = { .pl = pl,
+				  .twice = is_twice(pl),
+				  .nreg = is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE,
+				  .nbit = tile_bits(pl),
+				  .nline = is_twice(pl) ? 3 : 4,
+				  .nstate = cuda_state_bits(pl, c->nbit) },
+		.back = back };
+	struct cuda_launch *first = NULL, **next = &first;
+
+	lay_out_tile(&w.t, c, k, back);
+	list_items(&w, c, &c->stage[k]);
+	while (w.left || (!first && moves_places(&w.t))) {
+		*next = make_launch(&w, arena);
+		next = &(*next)->next;
+	}
+	free(w.item);
+	return first;
+}

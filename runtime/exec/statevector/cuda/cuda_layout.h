@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a stage of a plan to launches: which bits are in the tile, and which of them are registers in each round.
+ *
+ * Controls are never register bits where that can be avoided. Places in shared memory come from a linear map for each exchange,
+ * chosen so that neither the threads that write nor those that read have bank conflicts. */
+#ifndef QCNN_CUDA_LAYOUT_H
+#define QCNN_CUDA_LAYOUT_H
+
+#include "runtime/base/arena.h"
+#include "runtime/exec/statevector/cuda/cuda_stage.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+/* A step in a launch. Row r of the op's matrix is row `row[r]` of the step's. */
+struct cuda_placed {
+	const struct plan_step *step;
+	uint16_t entry; /* complex numbers before its matrix in the launch */
+	int16_t sum;    /* its sums in the launch, or -1 */
+	bool diagonal;
+	uint8_t row[MATRIX_DIM_MAX];
+};
+
+/* One launch: all of its arguments but pointers and matrices. */
+struct cuda_launch {
+	struct cuda_stage_args args;
+	uint32_t nplaced;
+	struct cuda_placed placed[CUDA_OPS_MAX];
+	struct cuda_launch *next;
+};
+
+/* Bits of the state's index as the device stores it: at least a tile. */
+unsigned cuda_state_bits(const struct plan *pl, unsigned nbit);
+
+/* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to
+ * do. back: of the backward pass, from behind the stage to before it. */
+struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
+	uint32_t k, bool back, struct arena *arena);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Arguments of the kernels, shared by host (C) and device (C++).
+ *
+ * A stage is run by one or more launches. A block of threads holds a tile of the state in registers: 2^12 amplitudes in single
+ * precision, 16 for each of 256 threads; 2^11 in double precision, 8 for each. A tile bit is one of the tile's 12 (11) index
+ * bits. In a round, `nreg` tile bits number a thread's registers and the others number the threads; ops of the round act on
+ * registers alone. Between rounds amplitudes are exchanged through shared memory. */
+#ifndef QCNN_CUDA_STAGE_H
+#define QCNN_CUDA_STAGE_H
+
+#include <stdint.h>
+
+enum {
+	CUDA_THREAD_BITS = 8,
+	CUDA_THREADS = 1 << CUDA_THREAD_BITS,
+	CUDA_WARPS = CUDA_THREADS / 32,
+	CUDA_REGS_SINGLE = 4, /* register bits in single precision */
+	CUDA_REGS_DOUBLE = 3,
+	CUDA_REGS_MAX = 4,
+	CUDA_TILE_MAX = CUDA_THREAD_BITS + CUDA_REGS_MAX,
+	CUDA_ROUNDS_MAX = 32,
+	CUDA_OPS_MAX = 160,
+	CUDA_SUMS_MAX = 256, /* sums of a launch of the backward pass */
+	CUDA_MATRIX_BYTES = 24 << 10,
+	CUDA_BITS_MAX = 40 /* bits of the index of a state as stored */
+};
+
+/* Sums are integers in units of 2^-CUDA_FIXED_BITS, so that their order does not matter; a part of magnitude CUDA_FIXED_LIMIT
+ * or more, or one that is not a number, is counted as bad and left out. */
+enum { CUDA_FIXED_BITS = 56, CUDA_FIXED_LIMIT = 64 };
+
+/* Places of tile bits in shared memory, as columns of a matrix over GF(2): the place of an amplitude, counted in amplitudes, is
+ * the xor of the columns whose bit is 1. */
+struct cuda_map {
+	uint16_t reg[CUDA_REGS_MAX], thread[CUDA_THREAD_BITS];
+};
+
+struct cuda_round {
+	struct cuda_map get, put; /* get: unused in the first round; put: in the last */
+	uint16_t first, count;    /* ops */
+};
+
+/* Where a target of a diagonal matrix is: register bit, CUDA_AT_THREAD + thread bit, CUDA_AT_BLOCK + bit of the block's number. */
+enum { CUDA_AT_THREAD = 8, CUDA_AT_BLOCK = 16, CUDA_AT_NOWHERE = 255 /* the bit is 0 */ };
+
+/* What an op of the backward pass changes: both, or it is there for its sums alone. */
+enum cuda_undo { CUDA_UNDO_PSI = 1, CUDA_UNDO_LAMBDA = 2 };
+
+struct cuda_op {
+	uint8_t targets;             /* mask of register bits; 0: diagonal */
+	uint8_t ntarget;             /* diagonal: targets */
+	uint8_t at[3];               /* diagonal: where they are */
+	uint8_t undo;                /* backward: of enum cuda_undo */
+	uint8_t reg_mask, reg_value; /* controls, where they are */
+	uint8_t thread_mask, thread_value;
+	uint16_t entry; /* complex numbers before its matrix: row-major, targets ascending; diagonal: the diagonal alone */
+	int16_t sum; /* backward: sums before its own, or -1 */
+	uint32_t block_mask, block_value;
+};
+
+struct cuda_stage_args {
+	void *psi, *lambda; /* amplitudes (re, im) by their index as stored; lambda: backward */
+	long long *sum;     /* backward: (nsum), added to */
+	unsigned *bad;      /* parts that are not numbers, or too large */
+	uint8_t load_reg[CUDA_REGS_MAX],
+		load_thread[CUDA_THREAD_BITS]; /* bits of the index of tile bits, */
+	uint8_t save_reg[CUDA_REGS_MAX], save_thread[CUDA_THREAD_BITS]; /* and after the launch */
+	uint8_t outer[CUDA_BITS_MAX]; /* of the bits of the block's number */
+	uint16_t nouter, nround, nsum;
+	uint16_t save; /* does it write the states? */
+	struct cuda_round round[CUDA_ROUNDS_MAX];
+	struct cuda_op op[CUDA_OPS_MAX];
+	union {
+		float single[CUDA_MATRIX_BYTES / 4];
+		double twice[CUDA_MATRIX_BYTES / 8];
+	} matrix; /* re, im */
+};
+
+/* ---- sums of a matrix d x d (d * d, runtime/program/anti_hermitian.h), in the order of the kernels ----
+ * Row r has s[r,r], then s[r,c] and s[c,r] for c > r. */
+
+#ifdef __CUDACC__
+#define CUDA_BOTH __host__ __device__ constexpr
+#else
+#define CUDA_BOTH
+#endif
+
+/* Number of s[r,c] (upper) or s[c,r], where r <= c; s[r,r] is the lower one. */
+static inline CUDA_BOTH int cuda_sum_number(int d, int r, int c, int upper)
+{
+	return r * (2 * d - r) + 2 * (c - r) - upper;
+}
+
+#endif

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a stage: a tile in registers, round by round, forward and backward.
+//
+// v[j]: amplitude j of a thread, bit k of j being register bit k of the round.
+#include "config.h"
+#include "runtime/exec/statevector/cuda/cuda_complex.cuh"
+#include "runtime/exec/statevector/cuda/cuda_launch.cuh"
+
+/* ---- indices ---- */
+
+/* Bits of k at the places that are 1 in mask, the lowest first. */
+DEVICE constexpr int deposit(int k, int mask)
+{
+	int out = 0;
+
+	for (int b = 0; b < CUDA_REGS_MAX; b++)
+		if (mask >> b & 1) {
+			out |= (k & 1) << b;
+			k >>= 1;
+		}
+	return out;
+}
+
+DEVICE constexpr int count_bits(int mask)
+{
+	int n = 0;
+
+	for (int b = 0; b < CUDA_REGS_MAX; b++)
+		n += mask >> b & 1;
+	return n;
+}
+
+/* x, of which the compiler knows nothing: what is made of it is made where it is used, and takes no registers in between. */
+DEVICE unsigned opaque(unsigned x)
+{
+#ifdef __CUDA_ARCH__
+	asm volatile("" : "+r"(x));
+#endif
+	return x;
+}
+
+/* Index of the block's first amplitude. */
+DEVICE size_t block_index(const cuda_stage_args &a)
+{
+	size_t at = 0;
+
+	for (uint32_t k = 0; k < a.nouter; k++)
+		at |= (size_t)(blockIdx.x >> k & 1) << a.outer[k];
+	return at;
+}
+
+DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
+{
+	size_t at = 0;
+
+	t = opaque(t);
+#pragma unroll
+	for (int k = 0; k < CUDA_THREAD_BITS; k++)
+		at |= (size_t)(t >> k & 1) << bit[k];
+	return at;
+}
+
+/* Of register j; its bits from `from` on. */
+template <int NREG> DEVICE size_t reg_index(const uint8_t *bit, int j, int from)
+{
+	size_t at = 0;
+
+#pragma unroll
+	for (int k = from; k < NREG; k++)
+		if (j >> k & 1)
+			at |= (size_t)1 << bit[k];
+	return at;
+}
+
+/* ---- transfers ---- */
+
+/* Single precision: register bit 0 is bit 0 of the index, and two amplitudes are one access of 16 bytes. */
+DEVICE void load(float2 (&v)[16], const float2 *p, const uint8_t *reg)
+{
+#pragma unroll
+	for (int j = 0; j < 16; j += 2) {
+		const float4 x = __ldcs((const float4 *)(p + reg_index<4>(reg, j, 1)));
+
+		v[j] = make_float2(x.x, x.y);
+		v[j + 1] = make_float2(x.z, x.w);
+	}
+}
+
+DEVICE void save(const float2 (&v)[16], float2 *p, const uint8_t *reg)
+{
+#pragma unroll
+	for (int j = 0; j < 16; j += 2)
+		__stcs((float4 *)(p + reg_index<4>(reg, j, 1)),
+			make_float4(v[j].x, v[j].y, v[j + 1].x, v[j + 1].y));
+}
+
+DEVICE void load(double2 (&v)[8], const double2 *p, const uint8_t *reg)
+{
+#pragma unroll
+	for (int j = 0; j < 8; j++)
+		v[j] = __ldcs(p + reg_index<3>(reg, j, 0));
+}
+
+DEVICE void save(const double2 (&v)[8], double2 *p, const uint8_t *reg)
+{
+#pragma unroll
+	for (int j = 0; j < 8; j++)
+		__stcs(p + reg_index<3>(reg, j, 0), v[j]);
+}
+
+DEVICE unsigned thread_place(const cuda_map &m, unsigned t)
+{
+	unsigned at = 0;
+
+	t = opaque(t);
+#pragma unroll
+	for (int k = 0; k < CUDA_THREAD_BITS; k++)
+		at ^= (0u - (t >> k & 1)) & m.thread[k];
+	return at;
+}
+
+template <int N> DEVICE constexpr int log2_of() { return N == 16 ? 4 : 3; }
+
+template <int N> DEVICE unsigned reg_place(const cuda_map &m, int j)
+{
+	unsigned at = 0;
+
+#pragma unroll
+	for (int k = 0; k < log2_of<N>(); k++)
+		if (j >> k & 1)
+			at ^= m.reg[k];
+	return at;
+}
+
+template <class A, int N> DEVICE void put(const A (&v)[N], A *tile, const cuda_map &m, unsigned t)
+{
+	const unsigned at = thread_place(m, t);
+
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		tile[at ^ reg_place<N>(m, j)] = v[j];
+}
+
+template <class A, int N> DEVICE void get(A (&v)[N], const A *tile, const cuda_map &m, unsigned t)
+{
+	const unsigned at = thread_place(m, t);
+
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		v[j] = tile[at ^ reg_place<N>(m, j)];
+}
+
+/* ---- ops ---- */
+
+/* Is that group of registers changed? With CONTROLS, some of them may not be. */
+template <bool CONTROLS> DEVICE bool is_on(const cuda_op &o, int base)
+{
+	return !CONTROLS || (base & o.reg_mask) == o.reg_value;
+}
+
+/* A matrix d x d on the register bits MASK, u[d * d] (re, im): 2^NREG * d complex products, no memory but u. */
+template <class R, int MASK, bool CONTROLS, int N>
+DEVICE void apply(amplitude<R> (&v)[N], const cuda_op &o, const R *u)
+{
+	constexpr int d = 1 << count_bits(MASK);
+
+#pragma unroll
+	for (int k = 0; k < N / d; k++) {
+		const int base = deposit(k, (N - 1) & ~MASK);
+
+		if (is_on<CONTROLS>(o, base)) {
+			amplitude<R> y[d];
+
+#pragma unroll
+			for (int r = 0; r < d; r++) {
+				y[r] = product<R>(u[r * d * 2], u[r * d * 2 + 1], v[base]);
+#pragma unroll
+				for (int c = 1; c < d; c++)
+					add_product<R>(y[r], u[(r * d + c) * 2],
+						u[(r * d + c) * 2 + 1], v[base | deposit(c, MASK)]);
+			}
+#pragma unroll
+			for (int r = 0; r < d; r++)
+				v[base | deposit(r, MASK)] = y[r];
+		}
+	}
+}
+
+/* Row of a diagonal matrix that the thread's register 0 has. */
+DEVICE unsigned diagonal_row(const cuda_op &o, unsigned t)
+{
+	unsigned row = 0;
+
+	for (unsigned k = 0; k < o.ntarget; k++) {
+		const unsigned at = o.at[k];
+
+		if (at >= CUDA_AT_NOWHERE)
+			continue;
+		if (at >= CUDA_AT_BLOCK)
+			row |= (blockIdx.x >> (at - CUDA_AT_BLOCK) & 1) << k;
+		else if (at >= CUDA_AT_THREAD)
+			row |= (t >> (at - CUDA_AT_THREAD) & 1) << k;
+	}
+	return row;
+}
+
+/* What register j adds to it. */
+DEVICE unsigned register_row(const cuda_op &o, int j)
+{
+	unsigned row = 0;
+
+#pragma unroll
+	for (int k = 0; k < 3; k++)
+		row |= (o.at[k] < CUDA_AT_THREAD ? (unsigned)j >> o.at[k] & 1 : 0) << k;
+	return row;
+}
+
+template <class R, int N>
+DEVICE void scale(amplitude<R> (&v)[N], const cuda_op &o, const R *u, unsigned row)
+{
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		if ((j & o.reg_mask) == o.reg_value) {
+			const R *const f = u + 2 * (row | register_row(o, j));
+
+			v[j] = product<R>(f[0], f[1], v[j]);
+		}
+}
+
+/* May the thread do the op, as far as threads decide? */
+DEVICE bool thread_on(const cuda_op &o, unsigned t)
+{
+	return (t & o.thread_mask) == o.thread_value;
+}
+
+template <class R, bool CONTROLS, int N>
+DEVICE void apply_any(amplitude<R> (&v)[N], const cuda_op &o, const R *u)
+{
+#define CASE(MASK) \
+	case MASK: apply<R, (MASK) & (N - 1), CONTROLS>(v, o, u); break
+	switch (o.targets) {
+		CASE(1);
+		CASE(2);
+		CASE(3);
+		CASE(4);
+		CASE(5);
+		CASE(6);
+		CASE(7);
+	}
+	if (N == 16)
+		switch (o.targets) {
+			CASE(8);
+			CASE(9);
+			CASE(10);
+			CASE(11);
+			CASE(12);
+			CASE(13);
+			CASE(14);
+		}
+#undef CASE
+}
+
+DEVICE const float *matrix_of(const cuda_stage_args &a, float) { return a.matrix.single; }
+DEVICE const double *matrix_of(const cuda_stage_args &a, double) { return a.matrix.twice; }
+
+template <class R, int N>
+DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_op &o, unsigned t)
+{
+	const R *const u = matrix_of(a, R()) + 2 * o.entry;
+
+	if ((blockIdx.x & o.block_mask) != o.block_value || !thread_on(o, t))
+		return;
+	if (!o.targets)
+		scale<R>(v, o, u, diagonal_row(o, t));
+	else if (o.reg_mask)
+		apply_any<R, true>(v, o, u);
+	else
+		apply_any<R, false>(v, o, u);
+}
+
+/* Reads and writes 2^nbit amplitudes once. */
+template <class R, int MINBLOCKS>
+__global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
+	stage_forward(const cuda_stage_args __grid_constant__ a)
+{
+	extern __shared__ __align__(16) unsigned char smem_raw[];
+	typedef amplitude<R> amp;
+	amp *const tile = (amp *)smem_raw;
+	const unsigned t = threadIdx.x;
+	amp v[1 << numbers<R>::nreg];
+
+	load(v, (const amp *)a.psi + (block_index(a) | thread_index(a.load_thread, t)), a.load_reg);
+	for (uint32_t r = 0; r < a.nround; r++) {
+		if (r) {
+			if (r > 1)
+				__syncthreads();
+			put(v, tile, a.round[r - 1].put, t);
+			__syncthreads();
+			get(v, tile, a.round[r].get, t);
+		}
+		const uint32_t end = a.round[r].first + a.round[r].count;
+
+		for (uint32_t k = a.round[r].first; k < end; k++)
+			forward_op<R>(v, a, a.op[k], t);
+	}
+	if (a.nround == 1)
+		__syncthreads(); /* amplitudes change places, and all must have been read */
+	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_thread, t)), a.save_reg);
+}
+
+/* ---- backward ---- */
+
+/* Of one group, the sums number PASS * NSUM .. (PASS + 1) * NSUM - 1 (cuda_sum_number). */
+template <class R, int MASK, int PASS, int NSUM, int N>
+DEVICE void add_sums(R (&sum)[NSUM], const amplitude<R> (&v)[N], const amplitude<R> (&w)[N], int base)
+{
+	constexpr int d = 1 << count_bits(MASK);
+
+#pragma unroll
+	for (int r = 0; r < d; r++) {
+#pragma unroll
+		for (int c = r; c < d; c++) {
+			const int up = cuda_sum_number(d, r, c, 1) - PASS * NSUM, low = up + 1;
+			const amplitude<R> pr = v[base | deposit(r, MASK)],
+					   lr = w[base | deposit(r, MASK)];
+			const amplitude<R> pc = v[base | deposit(c, MASK)],
+					   lc = w[base | deposit(c, MASK)];
+
+			if (r < c && up >= 0 && up < NSUM) {
+				sum[up] = mad(lr.x, pc.x, sum[up]);
+				sum[up] = mad(lr.y, pc.y, sum[up]);
+				sum[up] = mad(-lc.x, pr.x, sum[up]);
+				sum[up] = mad(-lc.y, pr.y, sum[up]);
+			}
+			if (low >= 0 && low < NSUM) {
+				sum[low] = mad(lr.x, pc.y, sum[low]);
+				sum[low] = mad(-lr.y, pc.x, sum[low]);
+			}
+			if (r < c && low >= 0 && low < NSUM) {
+				sum[low] = mad(lc.x, pr.y, sum[low]);
+				sum[low] = mad(-lc.y, pr.x, sum[low]);
+			}
+		}
+	}
+}
+
+/* Half of the values go to the lane whose number differs in bit S, which gets the other half's sums. */
+template <class R, int S, int NSUM> DEVICE void halve(R (&sum)[NSUM], unsigned lane)
+{
+	const bool high = lane & S;
+
+#pragma unroll
+	for (int i = 0; i < S; i++) {
+		const R keep = high ? sum[i + S] : sum[i], send = high ? sum[i] : sum[i + S];
+
+		sum[i] = keep + __shfl_xor_sync(0xffffffffu, send, S);
+	}
+}
+
+/* Value number lane % NSUM, summed over the warp. */
+template <class R, int NSUM> DEVICE R warp_sum(R (&sum)[NSUM], unsigned lane)
+{
+	if constexpr (NSUM > 8)
+		halve<R, 8>(sum, lane);
+	if constexpr (NSUM > 4)
+		halve<R, 4>(sum, lane);
+	halve<R, 2>(sum, lane);
+	halve<R, 1>(sum, lane);
+	R x = sum[0];
+
+#pragma unroll
+	for (int s = NSUM; s < 32; s *= 2)
+		x += __shfl_xor_sync(0xffffffffu, x, s);
+	return x;
+}
+
+/* to[NSUM]: of this warp, written by its lanes. */
+template <class R, int NSUM>
+DEVICE void keep_sums(R (&sum)[NSUM], const cuda_stage_args &a, long long *to, unsigned lane)
+{
+	const R x = warp_sum(sum, lane);
+
+	if (lane < NSUM)
+		to[lane] = fixed_of((double)x, a.bad);
+}
+
+template <class R, int MASK, int PASS, int NSUM, bool CONTROLS, int N>
+DEVICE void sum_pass(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
+	const cuda_stage_args &a, const cuda_op &o, long long *to, unsigned t, bool on)
+{
+	constexpr int d = 1 << count_bits(MASK);
+	R sum[NSUM];
+
+#pragma unroll
+	for (int i = 0; i < NSUM; i++)
+		sum[i] = 0;
+	if (on) {
+#pragma unroll
+		for (int k = 0; k < N / d; k++) {
+			const int base = deposit(k, (N - 1) & ~MASK);
+
+			if (is_on<CONTROLS>(o, base))
+				add_sums<R, MASK, PASS>(sum, v, w, base);
+		}
+	}
+	keep_sums(sum, a, to + NSUM * PASS, t & 31);
+}
+
+/* From pass PASS on. */
+template <class R, int MASK, int PASS, bool CONTROLS, int N>
+DEVICE void sum_dense(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
+	const cuda_stage_args &a, const cuda_op &o, long long *to, unsigned t, bool on)
+{
+	constexpr int all = 1 << 2 * count_bits(MASK), most = numbers<R>::nsum;
+	constexpr int nsum = all < most ? all : most;
+
+	sum_pass<R, MASK, PASS, nsum, CONTROLS>(v, w, a, o, to, t, on);
+	if constexpr ((PASS + 1) * nsum < all)
+		sum_dense<R, MASK, PASS + 1, CONTROLS>(v, w, a, o, to, t, on);
+}
+
+/* Of a diagonal matrix: s[r,r] alone, eight of them. */
+template <class R, int N>
+DEVICE void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
+	const cuda_stage_args &a, const cuda_op &o, long long *to, unsigned t, bool on, unsigned row)
+{
+	R sum[8];
+
+#pragma unroll
+	for (int i = 0; i < 8; i++)
+		sum[i] = 0;
+#pragma unroll
+	for (int j = 0; j < N; j++) {
+		const unsigned mine =
+			on && (j & o.reg_mask) == o.reg_value ? row | register_row(o, j) : 8;
+		const R x = mad(w[j].x, v[j].y, -w[j].y * v[j].x);
+
+#pragma unroll
+		for (unsigned i = 0; i < 8; i++)
+			sum[i] += i == mine ? x : 0;
+	}
+	keep_sums(sum, a, to, t & 31);
+}
+
+template <class R, int MASK, bool CONTROLS, int N>
+DEVICE void backward_dense(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+	const cuda_op &o, const R *u, long long *to, unsigned t)
+{
+	const bool on = thread_on(o, t);
+
+	if (o.sum >= 0)
+		sum_dense<R, MASK, 0, CONTROLS>(v, w, a, o, to + o.sum, t, on);
+	/* Two branches: mixed with each other they take more registers than there are. */
+	if (on && (o.undo & CUDA_UNDO_PSI))
+		apply<R, MASK, CONTROLS>(v, o, u);
+	if (on && (o.undo & CUDA_UNDO_LAMBDA))
+		apply<R, MASK, CONTROLS>(w, o, u);
+}
+
+template <class R, bool CONTROLS, int N>
+DEVICE void backward_any(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+	const cuda_op &o, const R *u, long long *to, unsigned t)
+{
+#define CASE(MASK) \
+	case MASK: backward_dense<R, (MASK) & (N - 1), CONTROLS>(v, w, a, o, u, to, t); break
+	switch (o.targets) {
+		CASE(1);
+		CASE(2);
+		CASE(3);
+		CASE(4);
+		CASE(5);
+		CASE(6);
+		CASE(7);
+	}
+	if (N == 16)
+		switch (o.targets) {
+			CASE(8);
+			CASE(9);
+			CASE(10);
+			CASE(11);
+			CASE(12);
+			CASE(13);
+			CASE(14);
+		}
+#undef CASE
+}
+
+template <class R, int N>
+DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+	const cuda_op &o, long long *to, unsigned t)
+{
+	const R *const u = matrix_of(a, R()) + 2 * o.entry;
+
+	if ((blockIdx.x & o.block_mask) != o.block_value)
+		return;
+	if (!o.targets) {
+		const bool on = thread_on(o, t);
+		const unsigned row = diagonal_row(o, t);
+
+		if (o.sum >= 0)
+			sum_diagonal<R>(v, w, a, o, to + o.sum, t, on, row);
+		if (on && (o.undo & CUDA_UNDO_PSI))
+			scale<R>(v, o, u, row);
+		if (on && (o.undo & CUDA_UNDO_LAMBDA))
+			scale<R>(w, o, u, row);
+	} else if (o.reg_mask) {
+		backward_any<R, true>(v, w, a, o, u, to, t);
+	} else {
+		backward_any<R, false>(v, w, a, o, u, to, t);
+	}
+}
+
+template <class A, int N>
+DEVICE void load_both(A (&v)[N], A (&w)[N], const cuda_stage_args &a, unsigned t)
+{
+	const size_t at = block_index(a) | thread_index(a.load_thread, t);
+
+	load(v, (const A *)a.psi + at, a.load_reg);
+	load(w, (const A *)a.lambda + at, a.load_reg);
+}
+
+template <class A, int N>
+DEVICE void save_both(const A (&v)[N], const A (&w)[N], const cuda_stage_args &a, unsigned t)
+{
+	const size_t at = block_index(a) | thread_index(a.save_thread, t);
+
+	save(v, (A *)a.psi + at, a.save_reg);
+	save(w, (A *)a.lambda + at, a.save_reg);
+}
+
+/* Reads, and where a.save writes, 2 * 2^nbit amplitudes once. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
+template <class R, int MINBLOCKS>
+__global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
+	stage_backward(const cuda_stage_args __grid_constant__ a)
+{
+	extern __shared__ __align__(16) unsigned char smem_raw[];
+	typedef amplitude<R> amp;
+	constexpr int N = 1 << numbers<R>::nreg;
+	amp *const tile = (amp *)smem_raw, *const tile_lambda = tile + N * CUDA_THREADS;
+	long long *const sums = (long long *)(tile_lambda + N * CUDA_THREADS);
+	const unsigned t = threadIdx.x;
+	long long *const mine = sums + (t >> 5) * a.nsum;
+	amp v[N], w[N];
+
+	for (uint32_t i = t & 31; i < a.nsum; i += 32)
+		mine[i] = 0;
+	__syncwarp();
+	load_both(v, w, a, t);
+	for (uint32_t r = 0; r < a.nround; r++) {
+		if (r) {
+			if (r > 1)
+				__syncthreads();
+			put(v, tile, a.round[r - 1].put, t);
+			put(w, tile_lambda, a.round[r - 1].put, t);
+			__syncthreads();
+			get(v, tile, a.round[r].get, t);
+			get(w, tile_lambda, a.round[r].get, t);
+		}
+		const uint32_t end = a.round[r].first + a.round[r].count;
+
+		for (uint32_t k = a.round[r].first; k < end; k++)
+			backward_op<R>(v, w, a, a.op[k], mine, t);
+	}
+	__syncthreads(); /* for the sums; and amplitudes may change places */
+	for (uint32_t i = t; i < a.nsum; i += CUDA_THREADS) {
+		long long x = 0;
+
+		for (int k = 0; k < CUDA_WARPS; k++)
+			x += sums[k * a.nsum + i];
+		add_fixed(a.sum + i, x);
+	}
+	if (a.save)
+		save_both(v, w, a, t);
+}
+
+/* ---- launches ---- */
+
+/* Blocks that a multiprocessor holds at least: they bound the registers of a thread. */
+enum { FORWARD_BLOCKS = 4, FORWARD_BLOCKS_DOUBLE = 3, BACKWARD_BLOCKS = 2 };
+
+static const size_t TILE_BYTES = (size_t)CUDA_THREADS << (CUDA_REGS_SINGLE + 3);
+static_assert(TILE_BYTES == (size_t)CUDA_THREADS << (CUDA_REGS_DOUBLE + 4),
+	"tiles of both precisions have equal bytes");
+static_assert(sizeof(cuda_stage_args) <= 32764, "arguments of a launch");
+
+static size_t backward_bytes(unsigned nsum)
+{
+	return 2 * TILE_BYTES + sizeof(long long) * CUDA_WARPS * nsum;
+}
+
+static void allow_shared(struct cuda_stream *s, const void *kernel)
+{
+	const cudaError_t e = cudaFuncSetAttribute(kernel,
+		cudaFuncAttributeMaxDynamicSharedMemorySize, (int)backward_bytes(CUDA_SUMS_MAX));
+
+	if (e != cudaSuccess)
+		cuda_stream_failed(s, "cudaFuncSetAttribute", (int)e);
+}
+
+void cuda_kernels_open(struct cuda_stream *s)
+{
+	if (!cuda_stream_handle(s))
+		return;
+	allow_shared(s, (const void *)stage_backward<float, BACKWARD_BLOCKS>);
+	allow_shared(s, (const void *)stage_backward<double, BACKWARD_BLOCKS>);
+}
+
+void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, bool twice)
+{
+	if (twice)
+		launch(s, stage_forward<double, FORWARD_BLOCKS_DOUBLE>, a, (uint64_t)1 << a->nouter,
+			TILE_BYTES);
+	else
+		launch(s, stage_forward<float, FORWARD_BLOCKS>, a, (uint64_t)1 << a->nouter,
+			TILE_BYTES);
+}
+
+void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, bool twice)
+{
+	const size_t nbyte = backward_bytes(a->nsum);
+
+	if (twice)
+		launch(s, stage_backward<double, BACKWARD_BLOCKS>, a, (uint64_t)1 << a->nouter, nbyte);
+	else
+		launch(s, stage_backward<float, BACKWARD_BLOCKS>, a, (uint64_t)1 << a->nouter, nbyte);
+}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# The files of runtime/exec/statevector/cuda/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
+
+# The host's part is always compiled; a program has it where backend_cuda is asked for, with one of two device parts: that of
+# nvcc, or that of the emulated device (tests/gpu).
+noinst_LIBRARIES += libgpu.a
+libgpu_a_SOURCES = \
+	runtime/exec/statevector/cuda/cuda.c \
+	runtime/exec/statevector/cuda/cuda.h \
+	runtime/exec/statevector/cuda/cuda_device.h \
+	runtime/exec/statevector/cuda/cuda_launch.h \
+	runtime/exec/statevector/cuda/cuda_layout.c \
+	runtime/exec/statevector/cuda/cuda_layout.h \
+	runtime/exec/statevector/cuda/cuda_matrix.c \
+	runtime/exec/statevector/cuda/cuda_readout.c \
+	runtime/exec/statevector/cuda/cuda_stage.h \
+	runtime/exec/statevector/cuda/cuda_state.h \
+	runtime/exec/statevector/cuda/cuda_target.c
+cuda_sources = \
+	runtime/exec/statevector/cuda/cuda_device.cu \
+	runtime/exec/statevector/cuda/cuda_readout_kernels.cu \
+	runtime/exec/statevector/cuda/cuda_stage_kernels.cu
+cuda_headers = \
+	runtime/exec/statevector/cuda/cuda_complex.cuh \
+	runtime/exec/statevector/cuda/cuda_device.h \
+	runtime/exec/statevector/cuda/cuda_launch.cuh \
+	runtime/exec/statevector/cuda/cuda_launch.h \
+	runtime/exec/statevector/cuda/cuda_stage.h
+EXTRA_DIST += $(cuda_sources) \
+	runtime/exec/statevector/cuda/cuda_complex.cuh \
+	runtime/exec/statevector/cuda/cuda_launch.cuh
+
+if CUDA
+# -fmad=false: operations are those that the source has, so that an emulated device gives the same bits.
+cuda_flags = -std=c++17 -O3 -fmad=false -Xcompiler -ffp-contract=off $(CUDA_HOST_FLAGS) $(CUDA_ARCH_FLAGS) $(NVCCFLAGS)
+cuda_objects = $(cuda_sources:.cu=.nvo)
+$(cuda_objects): $(cuda_headers)
+%.nvo: %.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC) $(cuda_flags) $(DEFS) -I$(srcdir) -I. -c -o $@ $<
+AM_V_NVCC = $(am__v_NVCC_$(V))
+am__v_NVCC_ = $(am__v_NVCC_$(AM_DEFAULT_VERBOSITY))
+am__v_NVCC_0 = @echo "  NVCC    " $@;
+libgpu_device.a: $(cuda_objects)
+	$(AM_V_at)rm -f $@
+	$(AM_V_AR)$(AR) $(ARFLAGS) $@ $(cuda_objects)
+CLEANFILES += $(cuda_objects) libgpu_device.a
+cuda_libs += libgpu.a libgpu_device.a
+cuda_LIBS += $(CUDA_LIBS)
+AM_LDFLAGS += -Wl,-u,backend_cuda
+endif

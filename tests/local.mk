@@ -89,6 +89,8 @@ check_PROGRAMS += tests/log/test_trace
 check_PROGRAMS += tests/cli/test_train_workers
 check_PROGRAMS += tests/data/test_transform
 
+check_PROGRAMS += tests/gpu/test_states
+
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_optimisations_SOURCES = tests/kernels/test_optimisations.c $(random_program)
@@ -98,6 +100,7 @@ tests_kernels_test_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
 tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
+tests_gpu_test_states_SOURCES = tests/gpu/test_states.c $(random_program)
 tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
 tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
@@ -165,6 +168,8 @@ shell_tests += tests/cli/test_train.sh
 shell_tests += tests/cli/test_warnings.sh
 shell_tests += tests/cli/test_untrusted_text.sh
 shell_tests += tests/cli/test_weights.sh
+shell_tests += tests/gpu/test_device.sh
+shell_tests += tests/gpu/test_emulated.sh
 shell_tests += tests/lang/test_language.sh
 shell_tests += tests/limits/test_memory.sh
 shell_tests += tests/limits/test_odd_files.sh
@@ -267,10 +272,10 @@ all_tests = $(check_PROGRAMS) $(shell_tests)
 run_tests = CC='$(CC)' $(SHELL) $(srcdir)/tests/run-tests -s $(srcdir) -b .
 
 if SMOKE_CHECK
-check-local: $(fault_programs) $(net_programs)
+check-local: $(fault_programs) $(net_programs) $(emulated_programs)
 	@$(run_tests) $(smoke_tests)
 else
-check-local: $(fault_programs) $(net_programs)
+check-local: $(fault_programs) $(net_programs) $(emulated_programs)
 	@$(run_tests) $(all_tests)
 endif
 
@@ -341,7 +346,7 @@ check-sanitize:
 	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized
 
 check-programs: all
-	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(fault_programs) $(net_programs)
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(fault_programs) $(net_programs) $(emulated_programs)
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The part of CUDA that this project's kernels and host code use, for a C++ compiler alone.
+ *
+ * It stands in place of the toolkit's header: kernels become functions that the emulated device (emu_device.cpp) calls once a
+ * thread, and calls of the runtime go to emu_runtime.cpp. Kernels share memory by one array, smem_raw. Compiled with
+ * -fsanitize=thread, every access of a kernel calls the emulated device, which checks it; no library of a sanitizer is linked. */
+#ifndef EMU_CUDA_RUNTIME_H
+#define EMU_CUDA_RUNTIME_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <functional>
+
+/* ---- words of the language ---- */
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __shared__
+#define __grid_constant__ &/* "const T __grid_constant__ a": the launch's copy */
+
+struct dim3 {
+	unsigned x, y, z;
+	constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+struct alignas(8) float2 {
+	float x, y;
+};
+struct alignas(16) float4 {
+	float x, y, z, w;
+};
+struct alignas(16) double2 {
+	double x, y;
+};
+
+static __forceinline__ float2 make_float2(float x, float y) { return float2{ x, y }; }
+static __forceinline__ float4 make_float4(float x, float y, float z, float w)
+{
+	return float4{ x, y, z, w };
+}
+static __forceinline__ double2 make_double2(double x, double y) { return double2{ x, y }; }
+
+/* ---- the device's side ---- */
+
+/* Of the thread that runs; the emulated device sets them whenever it changes the thread. */
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+enum emu_meeting { EMU_BLOCK = 1, EMU_WARP, EMU_SHUFFLE_XOR };
+/* Waits for the other threads; a shuffle's value of the lane lane ^ arg. Line: where, as meetings at different places differ. */
+uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned arg, int line);
+
+static __forceinline__ void __syncthreads(int line = __builtin_LINE())
+{
+	emu_meet(EMU_BLOCK, 0, 0, 0, line);
+}
+
+static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE())
+{
+	emu_meet(EMU_WARP, mask, 0, 0, line);
+}
+
+template <class T>
+static __forceinline__ T __shfl_xor_sync(unsigned mask, T x, int other, int line = __builtin_LINE())
+{
+	uint64_t value = 0;
+
+	static_assert(sizeof x <= sizeof value, "shuffles move 4 or 8 bytes");
+	__builtin_memcpy(&value, &x, sizeof x);
+	value = emu_meet(EMU_SHUFFLE_XOR, mask, value, (unsigned)other, line);
+	__builtin_memcpy(&x, &value, sizeof x);
+	return x;
+}
+
+/* What is one access of its whole width, whatever a compiler makes of it. */
+float4 emu_load4(const float4 *p);
+double2 emu_load2(const double2 *p);
+void emu_store4(float4 *p, float4 x);
+void emu_store2(double2 *p, double2 x);
+unsigned emu_add4(unsigned *p, unsigned x);
+unsigned long long emu_add8(unsigned long long *p, unsigned long long x);
+
+static __forceinline__ float4 __ldcs(const float4 *p) { return emu_load4(p); }
+static __forceinline__ double2 __ldcs(const double2 *p) { return emu_load2(p); }
+static __forceinline__ void __stcs(float4 *p, float4 x) { emu_store4(p, x); }
+static __forceinline__ void __stcs(double2 *p, double2 x) { emu_store2(p, x); }
+/* None of float or double: their sums depend on the order. */
+static __forceinline__ unsigned atomicAdd(unsigned *p, unsigned x) { return emu_add4(p, x); }
+static __forceinline__ unsigned long long atomicAdd(unsigned long long *p, unsigned long long x)
+{
+	return emu_add8(p, x);
+}
+
+static __forceinline__ long long __double2ll_rn(double x) { return llrint(x); }
+static __forceinline__ int __popc(unsigned x) { return __builtin_popcount(x); }
+
+/* ---- the host's side ---- */
+
+enum cudaError_t {
+	cudaSuccess = 0,
+	cudaErrorInvalidValue = 1,
+	cudaErrorMemoryAllocation = 2,
+	cudaErrorInvalidConfiguration = 9,
+	cudaErrorInsufficientDriver = 35,
+	cudaErrorNoDevice = 100,
+	cudaErrorInvalidDevice = 101,
+	cudaErrorIllegalAddress = 700,
+	cudaErrorLaunchFailure = 719,
+	cudaErrorUnknown = 999
+};
+enum cudaMemcpyKind {
+	cudaMemcpyHostToDevice = 1,
+	cudaMemcpyDeviceToHost,
+	cudaMemcpyDeviceToDevice
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
+typedef struct emu_stream *cudaStream_t;
+struct cudaLaunchConfig_t {
+	dim3 gridDim, blockDim;
+	size_t dynamicSmemBytes;
+	cudaStream_t stream;
+};
+
+extern "C" {
+const char *cudaGetErrorString(cudaError_t e);
+cudaError_t cudaGetDeviceCount(int *n);
+cudaError_t cudaSetDevice(int n);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all);
+cudaError_t cudaMalloc(void **p, size_t n);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
+	cudaStream_t s);
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s);
+cudaError_t cudaStreamCreate(cudaStream_t *s);
+cudaError_t cudaStreamDestroy(cudaStream_t s);
+cudaError_t cudaStreamSynchronize(cudaStream_t s);
+cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);
+}
+
+cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, std::function<void()> body);
+
+/* The arguments are copied by the call. */
+template <class P, class A>
+static cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*kernel)(P), const A &args)
+{
+	return emu_launch(c, (const void *)kernel, [kernel, args] { kernel(args); });
+}
+
+#endif

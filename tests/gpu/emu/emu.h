@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the emulated device and the emulated runtime share.
+ *
+ * Settings, from the environment:
+ *   EMU_SEED=n       the order of blocks, warps, lanes and streams (default 1)
+ *   EMU_DEVICES=n    devices (default 1; at most 8)
+ *   EMU_FAIL=call:n  the n-th call of that name fails
+ *   EMU_COUNT=n      counts sectors and bank conflicts in every n-th block (default 0: in none)
+ *   EMU_REPORT=file  what was counted, by place in the program
+ *
+ * A finding (a race, a wrong address, threads that wait for ever) is printed to the standard error, and the program then ends with
+ * status EMU_STATUS whatever its own was. */
+#ifndef EMU_H
+#define EMU_H
+
+#include "cuda_runtime.h"
+
+#include <stdio.h>
+
+enum { EMU_STATUS = 97, EMU_DEVICES_MAX = 8 };
+
+/* Shared memory of the block that runs; a block of an sm_90 has at most 227 KiB. */
+enum { EMU_SHARED_BYTES = 227 << 10 };
+extern "C" unsigned char smem_raw[EMU_SHARED_BYTES];
+
+/* Memory of all devices: device k has the k-th of these parts. */
+static const size_t EMU_MEMORY_BYTES = (size_t)4 << 30;
+extern unsigned char *emu_memory;
+static inline size_t emu_offset(const void *p)
+{
+	return (size_t)((const unsigned char *)p - emu_memory);
+}
+static inline bool emu_on_device(const void *p)
+{
+	return emu_offset(p) < EMU_DEVICES_MAX * EMU_MEMORY_BYTES;
+}
+static inline int emu_device_of(const void *p) { return (int)(emu_offset(p) / EMU_MEMORY_BYTES); }
+
+/* A random number below n, from the seed. */
+unsigned emu_below(unsigned n);
+
+/* emu_device.cpp */
+void emu_open(void); /* takes the memory; before anything else */
+void emu_run(int device, dim3 grid, dim3 block, size_t shared, const std::function<void()> &body);
+/* n bytes become part of an allocation, nobody's, or have a value. */
+enum emu_bytes { EMU_TAKEN, EMU_GIVEN_BACK, EMU_WRITTEN };
+void emu_mark(void *p, size_t n, enum emu_bytes what);
+/* Are they all part of an allocation, and (read) written? Otherwise it is reported. */
+void emu_check(const void *p, size_t n, bool read, const char *who);
+void emu_found(const char *what, const void *pc, const void *at);
+unsigned long emu_findings(void);
+void emu_print_counts(FILE *f);
+
+#endif

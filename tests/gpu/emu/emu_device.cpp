@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulated device: the threads of a block are fibers of this thread, and every word of memory knows who touched it last.
+//
+// Blocks run one after the other in random order. Within a block warps, and within a warp lanes, run in random order until they
+// meet others (a barrier, a shuffle) or end. An interval is the time between two barriers of a block; intervals are numbered
+// through, so that a number says which block and which launch it belongs to.
+#include "emu.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+alignas(1024) unsigned char smem_raw[EMU_SHARED_BYTES];
+unsigned char *emu_memory;
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace
+{
+
+/* ---- threads ---- */
+
+const size_t STACK_BYTES = 64 << 10;
+
+enum state { RUNS, MEETS, ENDED };
+
+struct access {
+	const void *pc;
+	uintptr_t at;
+	unsigned size, kind;
+};
+
+struct fiber {
+	void *sp;
+	unsigned char *stack;
+	unsigned number, lane, warp;
+	enum state state;
+	enum emu_meeting meeting;
+	unsigned mask, arg;
+	int line;
+	uint64_t value;
+	std::vector<access> log;
+};
+
+std::vector<fiber> threads;
+fiber *now; /* the thread that runs; NULL: the host */
+void *scheduler_sp;
+const std::function<void()> *kernel;
+
+/* ---- the launch ---- */
+
+uint32_t interval, launch_first,
+	block_first; /* interval numbers: this one, and the first of launch and block */
+std::vector<uint16_t> warp_interval; /* barriers of each whole warp in this interval */
+int launch_device;
+size_t shared_bytes;
+bool counted; /* this block's accesses are counted */
+unsigned long block_number, count_every;
+
+/* ---- findings ---- */
+
+std::map<std::string, unsigned long> findings;
+
+} // namespace
+
+void emu_found(const char *what, const void *pc, const void *at)
+{
+	const unsigned long n = ++findings[what];
+
+	if (n <= 3)
+		fprintf(stderr,
+			"emu: %s: pc %p, address %p, block %u, thread %u, interval %u of the block\n",
+			what, pc, at, blockIdx.x, now ? now->number : 0, interval - block_first);
+}
+
+unsigned long emu_findings(void)
+{
+	unsigned long n = 0;
+
+	for (auto &f : findings)
+		n += f.second;
+	return n;
+}
+
+unsigned emu_below(unsigned n)
+{
+	static uint64_t x = getenv("EMU_SEED") ? strtoull(getenv("EMU_SEED"), nullptr, 0) : 1;
+	uint64_t z = x += 0x9e3779b97f4a7c15u; /* splitmix64 */
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return (unsigned)((z ^ (z >> 31)) % n);
+}
+
+namespace
+{
+
+void shuffle(std::vector<unsigned> &v)
+{
+	for (unsigned i = (unsigned)v.size(); i > 1; i--)
+		std::swap(v[i - 1], v[emu_below(i)]);
+}
+
+std::vector<unsigned> numbers(unsigned n)
+{
+	std::vector<unsigned> v(n);
+
+	for (unsigned i = 0; i < n; i++)
+		v[i] = i;
+	return v;
+}
+
+[[noreturn]] void stuck(const char *why, const fiber &f)
+{
+	emu_found(why, nullptr, nullptr);
+	fprintf(stderr, "emu: the block cannot go on: thread %u waits at line %d\n", f.number, f.line);
+	_Exit(EMU_STATUS);
+}
+
+/* ---- words ---- */
+
+/* Who touched four bytes last. Readers are those since the last write: one, lanes of one warp, or several warps. */
+struct word {
+	uint32_t write_interval, read_interval;
+	uint16_t writer, reader, write_warp, read_warp; /* threads; meetings of their warps */
+	uint8_t readers;                                /* enum */
+	bool taken, written, atomic;
+};
+enum { NO_READER, ONE_READER, WARP_READS, BLOCK_READS };
+
+word *words; /* of the devices' memory */
+word shared_words[EMU_SHARED_BYTES / 4];
+
+/* Did what thread `who` did in that interval end before what this thread does now? */
+bool is_before(uint32_t when, unsigned who, unsigned warp_meetings, bool global)
+{
+	if (when < (global ? launch_first : block_first) || who == now->number)
+		return when < launch_first || when >= block_first || !global;
+	if (when < block_first)
+		return false; /* another block of this launch */
+	return when != interval
+		|| (who / 32 == now->warp && warp_meetings != warp_interval[now->warp]);
+}
+
+void read_word(word &w, bool global, const void *pc, const void *at)
+{
+	if (!w.written || (!global && w.write_interval < block_first))
+		emu_found(global ? "memory is read before it is written"
+				 : "shared memory is read before it is written",
+			pc, at);
+	else if (!is_before(w.write_interval, w.writer, w.write_warp, global))
+		emu_found("race: read after write", pc, at);
+	const bool same = w.readers && w.read_interval == interval;
+
+	if (global && w.readers && w.read_interval >= launch_first && w.read_interval < block_first)
+		w.readers = BLOCK_READS; /* several blocks: the first of them is kept */
+	else if (!same)
+		w.readers = ONE_READER, w.read_interval = interval,
+		w.reader = (uint16_t)now->number, w.read_warp = warp_interval[now->warp];
+	else if (w.reader != now->number)
+		w.readers = std::max<uint8_t>(w.readers,
+			w.reader / 32 == now->warp ? WARP_READS : BLOCK_READS);
+}
+
+bool readers_are_before(const word &w, bool global)
+{
+	if (!w.readers)
+		return true;
+	if (w.readers == ONE_READER || w.read_interval < block_first || w.read_interval != interval)
+		return is_before(w.read_interval, w.readers == ONE_READER ? w.reader : 0xffff,
+			w.read_warp, global);
+	return w.readers == WARP_READS && w.reader / 32 == now->warp
+		&& w.read_warp != warp_interval[now->warp];
+}
+
+void write_word(word &w, bool atomic, bool global, const void *pc, const void *at)
+{
+	if (atomic && (!w.written || (!global && w.write_interval < block_first)))
+		emu_found("memory is added to before it is written", pc, at);
+	if (!(atomic && w.atomic)) {
+		if (w.written && !is_before(w.write_interval, w.writer, w.write_warp, global))
+			emu_found("race: write after write", pc, at);
+		if (!readers_are_before(w, global))
+			emu_found("race: write after read", pc, at);
+	}
+	w.written = true;
+	w.atomic = atomic;
+	w.readers = NO_READER;
+	w.write_interval = interval;
+	w.writer = (uint16_t)now->number;
+	w.write_warp = warp_interval[now->warp];
+}
+
+enum { READ, WRITE, ATOMIC };
+
+void accessed(const void *p, unsigned n, int kind, const void *pc)
+{
+	if (!now)
+		return;
+	const uintptr_t at = (uintptr_t)p, in_shared = at - (uintptr_t)smem_raw;
+	const bool global = in_shared >= EMU_SHARED_BYTES;
+
+	if (global && !emu_on_device(p)) {
+		if (at - (uintptr_t)now->stack >= STACK_BYTES && kind)
+			emu_found("a kernel writes memory of the host, or of another thread", pc, p);
+		return; /* its own variables, or arguments */
+	}
+	word *w = global ? words + emu_offset(p) / 4 : shared_words + in_shared / 4;
+
+	if (at % n)
+		emu_found("an address is not a multiple of the access's size", pc, p);
+	if (global ? !w->taken || !w[(n - 1) / 4].taken : in_shared + n > shared_bytes) {
+		emu_found(global ? "out of the bounds of an allocation"
+				 : "out of the bounds of shared memory",
+			pc, p);
+		return;
+	}
+	if (global && emu_device_of(p) != launch_device)
+		emu_found("memory of another device", pc, p);
+	for (unsigned k = 0; k < (n + 3) / 4; k++, w++)
+		if (kind == READ)
+			read_word(*w, global, pc, p);
+		else
+			write_word(*w, kind == ATOMIC, global, pc, p);
+	if (counted)
+		now->log.push_back({ pc, at, n, (unsigned)kind });
+}
+
+/* ---- sectors and banks ---- */
+
+struct counts {
+	unsigned long requests, bytes, sectors, wavefronts, least;
+	bool shared;
+	unsigned kind, size;
+};
+std::map<const void *, counts> places;
+
+/* One instruction of a warp: 32 lanes of 4 bytes at a time in shared memory, 16 of 8, or 8 of 16. */
+void count_shared(counts &c, const std::vector<access> &a)
+{
+	const size_t together = a[0].size <= 4 ? 32 : 128 / a[0].size;
+
+	for (size_t i = 0; i < a.size(); i += together) {
+		std::set<uintptr_t> bank[32];
+		size_t most = 1;
+
+		for (size_t k = i; k < std::min(a.size(), i + together); k++)
+			for (uintptr_t b = a[k].at / 4; b <= (a[k].at + a[k].size - 1) / 4; b++)
+				bank[b % 32].insert(b);
+		for (auto &b : bank)
+			most = std::max(most, b.size());
+		c.wavefronts += most;
+		c.least++;
+	}
+}
+
+void count_request(const void *pc, const std::vector<access> &a)
+{
+	counts &c = places[pc];
+	std::set<uintptr_t> sector;
+
+	c.shared = a[0].at - (uintptr_t)smem_raw < EMU_SHARED_BYTES;
+	c.kind = a[0].kind;
+	c.size = a[0].size;
+	c.requests++;
+	c.bytes += a.size() * a[0].size;
+	if (c.shared) {
+		count_shared(c, a);
+		return;
+	}
+	for (auto &x : a)
+		sector.insert(x.at / 32);
+	c.sectors += sector.size();
+}
+
+/* The i-th access at a place by each lane of a warp since its last meeting is one request. */
+void count_warp(unsigned warp)
+{
+	std::map<std::pair<const void *, unsigned>, std::vector<access>> request;
+
+	for (unsigned t = warp * 32; t < std::min<size_t>(threads.size(), warp * 32 + 32); t++) {
+		std::map<const void *, unsigned> number;
+
+		for (auto &a : threads[t].log)
+			request[{ a.pc, number[a.pc]++ }].push_back(a);
+		threads[t].log.clear();
+	}
+	for (auto &r : request)
+		count_request(r.first.first, r.second);
+}
+
+/* ---- changing threads ---- */
+
+extern "C" void emu_switch(void **save, void *load);
+
+/* Pushes what a function must keep, changes the stack, and pops. A new stack has zeros there, and `entry` to return to. */
+#if defined(__x86_64__)
+enum { KEPT = 6 };
+asm(".text\n.globl emu_switch\n.type emu_switch,@function\nemu_switch:\n"
+    "pushq %rbx\npushq %rbp\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+    "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbp\npopq %rbx\nret\n");
+#elif defined(__aarch64__)
+enum { KEPT = 19 };
+asm(".text\n.globl emu_switch\n.type emu_switch,%function\nemu_switch:\n"
+    "sub sp, sp, #160\n"
+    "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\nstp x25, x26, [sp, #48]\n"
+    "stp x27, x28, [sp, #64]\nstp d8, d9, [sp, #80]\nstp d10, d11, [sp, #96]\nstp d12, d13, [sp, #112]\n"
+    "stp d14, d15, [sp, #128]\nstp x29, x30, [sp, #144]\n"
+    "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
+    "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\nldp x25, x26, [sp, #48]\n"
+    "ldp x27, x28, [sp, #64]\nldp d8, d9, [sp, #80]\nldp d10, d11, [sp, #96]\nldp d12, d13, [sp, #112]\n"
+    "ldp d14, d15, [sp, #128]\nldp x29, x30, [sp, #144]\nadd sp, sp, #160\nret\n");
+#else
+#error "threads are changed by a few instructions, which are missing for this processor"
+#endif
+
+void entry()
+{
+	(*kernel)();
+	now->state = ENDED;
+	emu_switch(&now->sp, scheduler_sp);
+	abort();
+}
+
+void start(fiber &f)
+{
+	void **sp = (void **)(f.stack + STACK_BYTES) - 4;
+
+	sp[0] = (void *)entry; /* x86-64: at a multiple of 16, as after a call */
+	memset(sp - KEPT, 0, KEPT * sizeof *sp);
+	f.sp = sp - KEPT;
+	f.state = RUNS;
+	f.log.clear();
+}
+
+void resume(fiber &f)
+{
+	now = &f;
+	threadIdx = dim3(f.number % blockDim.x, f.number / blockDim.x % blockDim.y,
+		f.number / blockDim.x / blockDim.y);
+	emu_switch(&scheduler_sp, f.sp);
+	now = nullptr;
+}
+
+/* ---- meetings ---- */
+
+/* Do all lanes of the mask wait at this meeting of f's? False: some still run. */
+bool is_complete(const fiber &f, unsigned first, unsigned nlane)
+{
+	if (!(f.mask >> f.lane & 1))
+		stuck("a lane is not in the mask that it gives", f);
+	for (unsigned l = 0; l < 32; l++) {
+		if (!(f.mask >> l & 1))
+			continue;
+		if (l >= nlane)
+			stuck("a mask has a lane that does not exist", f);
+		const fiber &g = threads[first + l];
+
+		if (g.state == RUNS)
+			return false;
+		if (g.state == ENDED || g.meeting != f.meeting || g.line != f.line || g.mask != f.mask)
+			stuck("lanes of one mask wait at different places", f);
+	}
+	return true;
+}
+
+void complete(const fiber &one, unsigned first)
+{
+	const unsigned mask = one.mask;
+	uint64_t value[32] = {};
+
+	if (one.meeting == EMU_WARP && mask == 0xffffffffu) /* a shuffle orders no accesses to memory */
+		warp_interval[one.warp]++;
+	for (unsigned l = 0; l < 32; l++)
+		value[l] = mask >> l & 1 ? threads[first + l].value : 0;
+	for (unsigned l = 0; l < 32; l++) {
+		if (!(mask >> l & 1))
+			continue;
+		fiber &f = threads[first + l];
+
+		if (f.meeting == EMU_SHUFFLE_XOR) {
+			if (f.arg > 31 || !(mask >> (l ^ f.arg) & 1))
+				stuck("a shuffle reads a lane that is not in its mask", f);
+			f.value = value[l ^ f.arg];
+		}
+		f.state = RUNS;
+	}
+}
+
+/* True: some lanes can go on. */
+bool meet_warp(unsigned warp, unsigned nthread)
+{
+	const unsigned first = warp * 32, nlane = std::min(32u, nthread - first);
+	bool any = false;
+
+	for (unsigned l = 0; l < nlane; l++) {
+		const fiber &f = threads[first + l];
+
+		if (f.state == MEETS && f.meeting != EMU_BLOCK && is_complete(f, first, nlane)) {
+			complete(f, first);
+			any = true;
+		}
+	}
+	return any;
+}
+
+void run_warp(unsigned warp, unsigned nthread, std::vector<unsigned> &lanes)
+{
+	do {
+		shuffle(lanes);
+		for (unsigned l : lanes)
+			if (warp * 32 + l < nthread && threads[warp * 32 + l].state == RUNS)
+				resume(threads[warp * 32 + l]);
+		if (counted)
+			count_warp(warp);
+	} while (meet_warp(warp, nthread));
+}
+
+/* False: the block has ended. */
+bool meet_block(unsigned nthread)
+{
+	const fiber *waits = nullptr;
+	unsigned nended = 0;
+
+	for (unsigned t = 0; t < nthread; t++) {
+		const fiber &f = threads[t];
+
+		if (f.state == ENDED) {
+			nended++;
+			continue;
+		}
+		if (f.meeting != EMU_BLOCK)
+			stuck("lanes wait for others that never come", f);
+		if (waits && waits->line != f.line)
+			stuck("threads wait at different barriers", f);
+		waits = &f;
+	}
+	if (!waits)
+		return false;
+	if (nended)
+		stuck("some threads wait at a barrier, others have ended", *waits);
+	for (unsigned t = 0; t < nthread; t++)
+		threads[t].state = RUNS;
+	interval++;
+	std::fill(warp_interval.begin(), warp_interval.end(), 0);
+	return true;
+}
+
+void run_block(unsigned nthread)
+{
+	std::vector<unsigned> warps = numbers((nthread + 31) / 32), lanes = numbers(32);
+
+	block_first = ++interval;
+	warp_interval.assign(warps.size(), 0);
+	memset(smem_raw, 0xff, shared_bytes); /* not a number */
+	for (unsigned t = 0; t < nthread; t++)
+		start(threads[t]);
+	do {
+		shuffle(warps);
+		for (unsigned w : warps)
+			run_warp(w, nthread, lanes);
+	} while (meet_block(nthread));
+}
+
+void take_threads(unsigned n)
+{
+	while (threads.size() < n) {
+		fiber f = {};
+
+		f.stack = (unsigned char *)mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		f.number = (unsigned)threads.size();
+		f.lane = f.number % 32;
+		f.warp = f.number / 32;
+		threads.push_back(std::move(f));
+	}
+}
+
+} // namespace
+
+void emu_run(int device, dim3 grid, dim3 block, size_t shared, const std::function<void()> &body)
+{
+	const unsigned nthread = block.x * block.y * block.z;
+	std::vector<unsigned> order = numbers(grid.x * grid.y * grid.z);
+
+	take_threads(nthread);
+	kernel = &body;
+	gridDim = grid;
+	blockDim = block;
+	launch_device = device;
+	shared_bytes = shared;
+	launch_first = interval + 1;
+	shuffle(order);
+	for (unsigned b : order) {
+		blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
+		counted = count_every && block_number++ % count_every == 0;
+		run_block(nthread);
+	}
+}
+
+void emu_open(void)
+{
+	const size_t nbyte = EMU_DEVICES_MAX * EMU_MEMORY_BYTES, nword = nbyte / 4;
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+	emu_memory = (unsigned char *)mmap(nullptr, nbyte, PROT_READ | PROT_WRITE, flags, -1, 0);
+	words = (word *)mmap(nullptr, nword * sizeof *words, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (emu_memory == MAP_FAILED || words == MAP_FAILED) {
+		perror("emu: mmap");
+		_Exit(EMU_STATUS);
+	}
+	for (auto &w : shared_words)
+		w.taken = w.written = true; /* by blocks before */
+	count_every = getenv("EMU_COUNT") ? strtoul(getenv("EMU_COUNT"), nullptr, 0) : 0;
+}
+
+void emu_mark(void *p, size_t n, enum emu_bytes what)
+{
+#ifdef EMU_CHECK
+	word *const first = words + emu_offset(p) / 4;
+
+	for (word *w = first; w < first + (n + 3) / 4; w++)
+		if (what == EMU_WRITTEN)
+			w->written = true, w->write_interval = 0, w->readers = NO_READER,
+			w->atomic = false;
+		else
+			*w = word{}, w->taken = what == EMU_TAKEN;
+#else
+	(void)p, (void)n, (void)what;
+#endif
+}
+
+void emu_check(const void *p, size_t n, bool read, const char *who)
+{
+#ifdef EMU_CHECK
+	const word *const first = words + emu_offset(p) / 4;
+
+	for (const word *w = first; w < first + (n + 3) / 4; w++)
+		if (!w->taken || (read && !w->written)) {
+			emu_found(who, nullptr, emu_memory + (w - words) * 4);
+			return;
+		}
+#else
+	(void)p, (void)n, (void)read, (void)who;
+#endif
+}
+
+void emu_print_counts(FILE *f)
+{
+	static const char *const name[] = { "read", "write", "atomic" };
+
+	for (auto &p : places)
+		fprintf(f,
+			"%p %s %s bytes %u requests %lu moved %lu sectors %lu wavefronts %lu least %lu\n",
+			p.first, p.second.shared ? "shared" : "global", name[p.second.kind],
+			p.second.size, p.second.requests, p.second.bytes, p.second.sectors,
+			p.second.wavefronts, p.second.least);
+}
+
+uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned arg, int line)
+{
+	fiber *const f = now;
+
+	f->meeting = kind;
+	f->mask = mask;
+	f->value = value;
+	f->arg = arg;
+	f->line = line;
+	f->state = MEETS;
+	emu_switch(&f->sp, scheduler_sp);
+	return f->value;
+}
+
+/* ---- accesses: those that have a function here, and those that the compiler reports ---- */
+
+#ifdef EMU_CHECK
+#define SEEN(p, n, kind) accessed(p, n, kind, __builtin_return_address(0))
+#else
+#define SEEN(p, n, kind) ((void)0)
+#endif
+
+float4 emu_load4(const float4 *p)
+{
+	SEEN(p, 16, READ);
+	return *p;
+}
+double2 emu_load2(const double2 *p)
+{
+	SEEN(p, 16, READ);
+	return *p;
+}
+void emu_store4(float4 *p, float4 x)
+{
+	SEEN(p, 16, WRITE);
+	*p = x;
+}
+void emu_store2(double2 *p, double2 x)
+{
+	SEEN(p, 16, WRITE);
+	*p = x;
+}
+
+unsigned emu_add4(unsigned *p, unsigned x)
+{
+	const unsigned before = *p;
+
+	SEEN(p, 4, ATOMIC);
+	*p += x;
+	return before;
+}
+
+unsigned long long emu_add8(unsigned long long *p, unsigned long long x)
+{
+	const unsigned long long before = *p;
+
+	SEEN(p, 8, ATOMIC);
+	*p += x;
+	return before;
+}
+
+#ifdef EMU_CHECK
+extern "C" {
+#define SIZE(n) \
+	void __tsan_read##n(void *p) { SEEN(p, n, READ); } \
+	void __tsan_write##n(void *p) { SEEN(p, n, WRITE); } \
+	void __tsan_unaligned_read##n(void *p) { SEEN(p, n, READ); } \
+	void __tsan_unaligned_write##n(void *p) { SEEN(p, n, WRITE); }
+SIZE(1)
+SIZE(2)
+SIZE(4)
+SIZE(8)
+SIZE(16)
+#undef SIZE
+void __tsan_read_range(void *p, size_t n)
+{
+	for (size_t k = 0; k < n; k += 4)
+		SEEN((char *)p + k, 4, READ);
+}
+void __tsan_write_range(void *p, size_t n)
+{
+	for (size_t k = 0; k < n; k += 4)
+		SEEN((char *)p + k, 4, WRITE);
+}
+void __tsan_init(void) {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit(void) {}
+void __tsan_vptr_update(void **, void *) {}
+void __tsan_vptr_read(void **) {}
+}
+#endif

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# The emulated GPU and programs that compute on it: states-fast checks nothing; states-checked and qcnn-emu check every access.
+
+emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_runtime.cpp
+emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h
+EXTRA_DIST += $(emu_sources) $(emu_headers)
+
+emulated_programs =
+if EMULATOR
+emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-fast tests/gpu/states-checked
+CLEANFILES += $(emulated_programs) $(emu_fast) $(emu_checked)
+emu_fast = $(emu_sources:.cpp=.fast) $(emu_kernels:=.fast)
+emu_checked = $(emu_sources:.cpp=.checked) $(emu_kernels:=.checked)
+emu_kernels = tests/gpu/cuda_device tests/gpu/cuda_readout_kernels tests/gpu/cuda_stage_kernels
+# As nvcc compiles kernels: no operations are merged. An x86-64 processor has fused multiply-adds only where it is asked for.
+emu_flags = -std=c++17 -g1 -ffp-contract=off $(AVX2_CFLAGS) -Wall -Wextra -Wno-unused-function -Wno-unknown-pragmas \
+	$(DEFS) -I$(srcdir)/tests/gpu/emu -I$(srcdir) -I.
+# The compiler reports each access by a call, which emu_device.cpp answers: no library of the sanitizer is linked.
+emu_reports = -O1 -fno-thread-jumps -fsanitize=thread
+cuda_folder = runtime/exec/statevector/cuda
+$(emu_fast) $(emu_checked): $(emu_headers) $(cuda_headers)
+tests/gpu/emu/%.fast: tests/gpu/emu/%.cpp
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CXX)$(CXX) $(emu_flags) -O2 -c -o $@ $<
+tests/gpu/emu/%.checked: tests/gpu/emu/%.cpp
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CXX)$(CXX) $(emu_flags) -O2 -DEMU_CHECK -c -o $@ $<
+tests/gpu/%.fast: $(cuda_folder)/%.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CXX)$(CXX) $(emu_flags) -O2 -x c++ -c -o $@ $<
+tests/gpu/%.checked: $(cuda_folder)/%.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CXX)$(CXX) $(emu_flags) $(emu_reports) -x c++ -c -o $@ $<
+AM_V_CXX = $(am__v_CXX_$(V))
+am__v_CXX_ = $(am__v_CXX_$(AM_DEFAULT_VERBOSITY))
+am__v_CXX_0 = @echo "  CXX     " $@;
+
+emu_link = $(CXX) -pthread $(OPENMP_CFLAGS) $(LDFLAGS) -Wl,-u,backend_cuda
+emu_libs = $(room_libs) libgpu.a $(room_libs) \
+	$(YAML_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) $(LIBS)
+states_objects = $(tests_gpu_test_states_OBJECTS)
+tests/gpu/states-fast: $(states_objects) $(emu_fast) $(room_libs) libgpu.a
+	$(AM_V_CXX)$(emu_link) -o $@ $(states_objects) $(emu_fast) $(emu_libs)
+tests/gpu/states-checked: $(states_objects) $(emu_checked) $(room_libs) libgpu.a
+	$(AM_V_CXX)$(emu_link) -o $@ $(states_objects) $(emu_checked) $(emu_libs)
+tests/gpu/qcnn-emu: $(qcnn_OBJECTS) $(emu_checked) $(room_libs) libgpu.a
+	$(AM_V_CXX)$(emu_link) -o $@ $(qcnn_OBJECTS) $(emu_checked) $(emu_libs)
+endif

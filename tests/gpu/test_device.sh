@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# The device cuda without a GPU: messages, and plans, which need none.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+printf 'QCNN 1;\nqubit[2] q; h q[0]; cx q[0], q[1]; observe z(q[0]);\n' >bell.qcnn
+
+"$QCNN" run --device=cuda bell.qcnn >out 2>err
+status=$?
+if [ $status -eq 0 ]; then
+	tap_skip "this machine has a GPU"
+elif grep -q 'this build has no CUDA' err; then
+	tap_is $status 78 "a build without CUDA"
+	tap_has err 'use --device=cpu, or build where configure finds nvcc' "says what to do"
+	tap_exit 78 "its plan" "$QCNN" compile --emit=plan --device=cuda bell.qcnn
+else
+	tap_is $status 78 "a machine without a GPU"
+	tap_has err 'the device cuda cannot be used: ' "says so"
+	tap_has err '; use --device=cpu' "and what to do"
+	tap_exit 0 "a plan for a GPU" "$QCNN" compile --emit=plan --device=cuda bell.qcnn
+	tap_has out 'kernels    cuda, single precision' "names the kernels"
+fi
+tap_done

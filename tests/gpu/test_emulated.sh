@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# The cuda backend on an emulated GPU: numbers against the reference, races, the same bits in any order, and every call that fails.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+emu=$top_builddir/tests/gpu
+[ -x "$emu/qcnn-emu" ] || tap_skip_all "no emulated GPU in this build"
+
+# passes NAME COMMAND...: a test program, all of whose points pass.
+passes() {
+	name=$1
+	shift
+	"$@" >points 2>findings
+	status=$?
+	{ grep '^not ok' points; grep -v '^OMP' findings; } | sed 's/^/# /'
+	[ $status -eq 0 ] && [ ! -s findings ]
+	tap_result $? "$name: $(grep -c '^ok' points) points"
+}
+passes "numbers" "$emu/states-fast"
+passes "every access, order 1" env EMU_SEED=1 "$emu/states-checked" few
+
+# More qubits than a tile has, gates inside and outside, and outputs of all kinds.
+cat >turns.qcnn <<'END'
+QCNN 1;
+const int n = 13;
+qubit[n] q;
+param float[n] w;
+ry(each w) on q;
+cx q[0], q[12];
+cx q[12], q[3];
+rzz(w[0]) q[1], q[12];
+rxx(w[1]) q[2], q[11];
+observe z(q[0]), x(q[3]) * y(q[12]), z(q[12]);
+END
+for precision in single double; do
+	tap_exit 0 "derivatives, $precision" "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian --format=csv --precision=$precision turns.qcnn
+	mv out first
+	"$QCNN" run -q --device=ref --seed=3 --emit=jacobian --format=csv turns.qcnn >want
+	awk -F, -v most=$([ $precision = single ] && echo 3e-6 || echo 1e-11) '
+		NR == FNR { for (k = 3; k <= NF; k++) want[FNR, k] = $k; next }
+		FNR > 1 { for (k = 3; k <= NF; k++) { n++; d = $k - want[FNR, k]; if (d > most || -d > most) bad++ } }
+		END { exit bad || n != 39 }' want first
+	tap_result $? "as ref has them"
+	different=0
+	for seed in 2 3 4; do
+		EMU_SEED=$seed "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian --format=csv --precision=$precision turns.qcnn >other
+		cmp first other || different=1
+	done
+	tap_is $different 0 "the same bits in other orders of blocks and threads"
+done
+
+# What the launches move: whole sectors, without bank conflicts.
+EMU_COUNT=1 EMU_REPORT=report "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out
+tap_is "$(awk '$4 == "bytes" && $2 == "global" && $5 == 16 { moved += $9; sectors += $11 } END { print (moved > 0 && moved == 32 * sectors) }' report)" \
+	1 "all bytes of the sectors that stages read and write are theirs"
+tap_is "$(awk '$4 == "bytes" && $2 == "shared" && $5 >= 8 { waves += $13; least += $15 } END { print (least > 0 && waves == least) }' report)" \
+	1 "exchanges have no bank conflicts"
+tap_has report 'allocations left 0' "all memory is given back"
+
+# Each call that fails, at each place, until the run succeeds.
+for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report); do
+	n=1 wrong=0
+	while [ $n -le 60 ]; do
+		EMU_FAIL=$call:$n "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out 2>err
+		status=$?
+		[ $status -eq 0 ] && break
+		[ $status -eq 78 ] && grep -q -E "the GPU failed: $call: |cannot be used|needs .* available" err ||
+			{ wrong=1; tap_note "$call:$n: status $status" "$(cat err)"; }
+		n=$((n + 1))
+	done
+	tap_is "$wrong" 0 "$call fails, up to $n times: the status is 78, and the message names it"
+done
+EMU_DEVICES=0 tap_exit 78 "no device" "$emu/qcnn-emu" run --device=cuda turns.qcnn
+tap_has err 'the device cuda cannot be used: the NVIDIA driver finds no GPU; use --device=cpu' "and why"
+tap_done

@@ -77,18 +77,33 @@ static void print_json(const struct measured *m, struct buf *out)
 	machine_json(&m->asked, out);
 	buf_str(out, ", \"build\": {\"compiler\": ");
 	buf_json_str(out, COMPILER);
-	buf_str(out, ", \"backends\": [\"ref\", \"cpu\"], \"libraries\": [");
+	buf_printf(out, ", \"backends\": [\"ref\", \"cpu\"%s], \"libraries\": [",
+		target_find("cuda", NULL) ? ", \"cuda\"" : "");
 	optional_json(out);
 	buf_str(out, "]}, \"limits\": ");
 	machine_limits_json(m->limits, m->n, out);
 	buf_str(out, "}\n");
 }
 
+/* In a build with CUDA: can the first GPU be used? */
+static void gpu_text(struct buf *out)
+{
+	const struct target *t = target_find("cuda", NULL);
+	const char *obstacle = t ? target_obstacle(t) : NULL;
+
+	if (obstacle)
+		buf_printf(out, "cuda          cannot be used: %s\n", obstacle);
+	else if (t)
+		buf_str(out, "cuda          can be used\n");
+}
+
 static void print_text(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "version       qcnn %s\n", PACKAGE_VERSION);
 	machine_text(&m->asked, out);
-	buf_printf(out, "build         compiler %s; backends ref, cpu\n", COMPILER);
+	buf_printf(out, "build         compiler %s; backends ref, cpu%s\n", COMPILER,
+		target_find("cuda", NULL) ? ", cuda" : "");
+	gpu_text(out);
 	optional_text(out);
 	machine_limits_text(m->limits, m->n, out);
 }

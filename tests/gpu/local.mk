@@ -3,12 +3,12 @@
 
 emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h
-EXTRA_DIST += $(emu_sources) $(emu_headers)
+EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu
 
 emulated_programs =
 if EMULATOR
-emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-fast tests/gpu/states-checked
-CLEANFILES += $(emulated_programs) $(emu_fast) $(emu_checked)
+emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-fast tests/gpu/states-checked tests/gpu/faults-emu
+CLEANFILES += $(emulated_programs) $(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked
 emu_fast = $(emu_sources:.cpp=.fast) $(emu_kernels:=.fast)
 emu_checked = $(emu_sources:.cpp=.checked) $(emu_kernels:=.checked)
 emu_kernels = tests/gpu/cuda_device tests/gpu/cuda_readout_kernels tests/gpu/cuda_stage_kernels
@@ -18,13 +18,16 @@ emu_flags = -std=c++17 -g1 -ffp-contract=off $(AVX2_CFLAGS) -Wall -Wextra -Wno-u
 # The compiler reports each access by a call, which emu_device.cpp answers: no library of the sanitizer is linked.
 emu_reports = -O1 -fno-thread-jumps -fsanitize=thread
 cuda_folder = runtime/exec/statevector/cuda
-$(emu_fast) $(emu_checked): $(emu_headers) $(cuda_headers)
+$(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked: $(emu_headers) $(cuda_headers)
 tests/gpu/emu/%.fast: tests/gpu/emu/%.cpp
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CXX)$(CXX) $(emu_flags) -O2 -c -o $@ $<
 tests/gpu/emu/%.checked: tests/gpu/emu/%.cpp
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CXX)$(CXX) $(emu_flags) -O2 -DEMU_CHECK -c -o $@ $<
+tests/gpu/emu/%.checked: tests/gpu/emu/%.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CXX)$(CXX) $(emu_flags) $(emu_reports) -x c++ -c -o $@ $<
 tests/gpu/%.fast: $(cuda_folder)/%.cu
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CXX)$(CXX) $(emu_flags) -O2 -x c++ -c -o $@ $<
@@ -43,6 +46,8 @@ tests/gpu/states-fast: $(states_objects) $(emu_fast) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(states_objects) $(emu_fast) $(emu_libs)
 tests/gpu/states-checked: $(states_objects) $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(states_objects) $(emu_checked) $(emu_libs)
+tests/gpu/faults-emu: tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)
+	$(AM_V_CXX)$(CXX) $(LDFLAGS) -o $@ tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)
 tests/gpu/qcnn-emu: $(qcnn_OBJECTS) $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(qcnn_OBJECTS) $(emu_checked) $(emu_libs)
 endif

@@ -4,6 +4,35 @@
 emu=$top_builddir/tests/gpu
 [ -x "$emu/qcnn-emu" ] || tap_skip_all "no emulated GPU in this build"
 
+# Each planted fault is reported by its name, in any order of threads; correct kernels are not.
+number=0
+while read -r text; do
+	for seed in 1 2; do
+		EMU_DEVICES=2 EMU_SEED=$seed "$emu/faults-emu" $number 2>>reported$number || [ $? -eq 97 ] || text="another status"
+	done
+	case $text in
+	none) tap_is "$(cat reported$number)" "" "kernel $number has no fault" ;;
+	*) tap_is "$(grep -c "^emu: $text: pc" reported$number | sed 's/[1-9].*/found/')" found "kernel $number: $text" ;;
+	esac
+	number=$((number + 1))
+done <<'END'
+none
+none
+race: read after write
+race: read after write
+race: write after read
+race: write after write
+out of the bounds of an allocation
+out of the bounds of shared memory
+shared memory is read before it is written
+some threads wait at a barrier, others have ended
+lanes of one mask wait at different places
+an address is not a multiple of the access's size
+a kernel writes memory of the host, or of another thread
+race: write after read
+memory of another device
+END
+
 # passes NAME COMMAND...: a test program, all of whose points pass.
 passes() {
 	name=$1
@@ -46,6 +75,15 @@ for precision in single double; do
 	done
 	tap_is $different 0 "the same bits in other orders of blocks and threads"
 done
+
+# A training: batches, states that are encoded from inputs, and weights that change.
+cp "$top_srcdir/examples/cluster/cluster.qcnn" "$top_srcdir/examples/cluster/config.yaml" .
+for device in cuda ref; do
+	"$emu/qcnn-emu" train --set run.device=$device --set run.precision=double --set train.restarts=1 --set train.max_steps=2 \
+		config.yaml 2>&1 >out | grep 'training: loss' >trained-$device
+done
+tap_ok "a training has losses" test -s trained-cuda
+tap_same trained-cuda trained-ref "those of ref"
 
 # What the launches move: whole sectors, without bank conflicts.
 EMU_COUNT=1 EMU_REPORT=report "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels with one fault each, which the emulated device has to report, and two without: faults NUMBER runs one of them.
+#include "emu.h"
+
+#include <stdlib.h>
+
+struct args {
+	unsigned *p; /* (256) of the device */
+	unsigned *host;
+};
+
+template <int FAULT> static void faulty(const args __grid_constant__ a)
+{
+	unsigned *const s = (unsigned *)smem_raw; /* (256) */
+	const unsigned t = threadIdx.x, other = t ^ 32;
+
+	if constexpr (FAULT == 0) { /* none: a barrier between */
+		s[t] = t;
+		__syncthreads();
+		a.p[t] = s[other];
+	} else if constexpr (FAULT == 1) { /* none: a barrier of the warp is enough */
+		s[t] = t;
+		__syncwarp();
+		a.p[t] = s[t ^ 1];
+	} else if constexpr (FAULT == 2) {
+		s[t] = t;
+		a.p[t] = s[other];
+	} else if constexpr (FAULT == 3) { /* lanes go on by themselves */
+		s[t] = t;
+		a.p[t] = s[t ^ 1];
+	} else if constexpr (FAULT == 4) {
+		s[t] = t;
+		__syncthreads();
+		a.p[t] = s[other];
+		s[t] = 1;
+	} else if constexpr (FAULT == 5) { /* all blocks */
+		a.p[t] = blockIdx.x;
+	} else if constexpr (FAULT == 6) {
+		a.p[t + 1] = t;
+	} else if constexpr (FAULT == 7) {
+		s[t + 1] = t;
+	} else if constexpr (FAULT == 8) {
+		a.p[t] = s[t];
+	} else if constexpr (FAULT == 9) {
+		if (t < 128)
+			__syncthreads();
+	} else if constexpr (FAULT == 10) {
+		if (t & 1)
+			a.p[t] = __shfl_xor_sync(0xffffffffu, t, 2);
+	} else if constexpr (FAULT == 11) {
+		__stcs((float4 *)(a.p + 1), make_float4(0, 0, 0, 0));
+	} else if constexpr (FAULT == 12) {
+		*a.host = t;
+	} else if constexpr (FAULT == 13) { /* a shuffle orders no accesses */
+		s[t] = t;
+		a.p[t] = s[t ^ 1] + __shfl_xor_sync(0xffffffffu, t, 1);
+	}
+}
+
+template <int FAULT> static int run(unsigned nblock, int device)
+{
+	static unsigned host;
+	cudaLaunchConfig_t c = {};
+	args a = { nullptr, &host };
+
+	c.gridDim = dim3(nblock);
+	c.blockDim = dim3(256);
+	c.dynamicSmemBytes = 1024;
+	if (cudaSetDevice(device) || cudaMalloc((void **)&a.p, 1024) || cudaSetDevice(0)
+		|| cudaStreamCreate(&c.stream))
+		return 1;
+	if (cudaLaunchKernelEx(&c, faulty<FAULT>, a) || cudaStreamSynchronize(c.stream))
+		return 1;
+	return cudaFree(a.p) || cudaStreamDestroy(c.stream);
+}
+
+int main(int argc, char **argv)
+{
+	switch (argc > 1 ? atoi(argv[1]) : -1) {
+#define CASE(n) \
+	case n: return run<n>(n == 5 ? 2 : 1, 0)
+		CASE(0);
+		CASE(1);
+		CASE(2);
+		CASE(3);
+		CASE(4);
+		CASE(5);
+		CASE(6);
+		CASE(7);
+		CASE(8);
+		CASE(9);
+		CASE(10);
+		CASE(11);
+		CASE(12);
+		CASE(13);
+	case 14: return run<0>(1, 1); /* on the first device, memory of the second */
+	}
+	return 2;
+}

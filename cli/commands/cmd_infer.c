@@ -23,6 +23,7 @@
 #include "runtime/base/visible.h"
 #include "runtime/data/format/dataset_read.h"
 #include "runtime/net/scheduler/pool_threads.h"
+#include "runtime/train/score.h"
 #include "runtime/train/weights/weights.h"
 
 struct inference {
@@ -384,7 +385,8 @@ static int evaluate(struct inference *f)
 				.model = f->cli->options.operand[0],
 				.program = f->weights->program,
 				.options = &o,
-				.batch_size = p->part.nrow },
+				.batch_size = p->part.nrow,
+				.streaming = part_input(&p->part, 1) > 0 },
 			remote);
 		profiling_step(f->cli, 0);
 		/* Under `qcnn profile`, once more until the profile is complete. */

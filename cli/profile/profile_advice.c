@@ -82,11 +82,12 @@ static void slow_data(struct advisor *a)
 {
 	double seconds = phase(a, PHASE_DATA);
 
-	add(a, "data", 1 / (1 - fmin(share(a, seconds), 0.99)),
-		arena_printf(&a->p->arena,
-			"%.0f %% of the time go to reading and transforming samples: keep them in memory (data.streaming: false), or in an "
-			"uncompressed .npy or .npz file, or transform them once beforehand.",
-			100 * share(a, seconds)));
+	if (a->p->streaming)
+		add(a, "data", 1 / (1 - fmin(share(a, seconds), 0.99)),
+			arena_printf(&a->p->arena,
+				"%.0f %% of the time go to reading samples from their file and transforming them: keep them in memory "
+				"(data.streaming: off), or write only the columns that the model uses into the file, transformed.",
+				100 * share(a, seconds)));
 }
 
 static void seldom(struct advisor *a, enum profile_phase k, const char *code, const char *text)
@@ -177,7 +178,8 @@ static void slow_host(struct advisor *a)
 	for (uint32_t k = 1; k < p->nprocess; k++)
 		if (&p->process[k] != slow)
 			others += pace(&p->process[k]);
-	add((struct advisor *)a, "slow_host", a->wall / fmax(units / others, 0.05 * a->wall),
+	/* What this process does besides waiting takes as long as before. */
+	add(a, "slow_host", a->wall / (a->wall - phase(a, PHASE_WAIT) + units / others),
 		arena_printf(&a->p->arena,
 			"Worker %u on %s does %.3g units a second while it is busy, the median worker %.3g: the others wait for it at the "
 			"end of each step. Leave it out (--hosts), or see what else runs there.",

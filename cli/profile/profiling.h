@@ -14,7 +14,7 @@ struct profile_subject {
 	const struct program *program;
 	const struct evaluator_options *options;
 	uint32_t batch_size;
-	bool gradient;
+	bool gradient, streaming; /* streaming: inputs are read from their file for each batch */
 	const struct plan_limits *limits; /* NULL: they were not measured */
 };
 

@@ -27,6 +27,7 @@
 #include "runtime/log/history.h"
 #include "runtime/log/metrics.h"
 #include "runtime/log/progress.h"
+#include "runtime/train/score.h"
 
 struct training {
 	struct cli *cli;
@@ -374,7 +375,8 @@ static void open_captures(struct training *t)
 		.program = j->program,
 		.options = &j->exec,
 		.batch_size = train_batch_size(j),
-		.gradient = optimizer_needs_gradient(j->optimizer) };
+		.gradient = optimizer_needs_gradient(j->optimizer),
+		.streaming = part_input(&j->train, 1) > 0 };
 	t->captures = captures_new(profile_describe_subject, &t->subject, j->pool);
 	t->server = t->cli->profiling ? NULL : profile_server_open(t->captures, &e);
 	if (t->server)

@@ -153,6 +153,7 @@ struct profile {
 	uint32_t nswitched_off;
 	const struct profile_option *switched_off;
 	bool gradient;
+	bool streaming; /* inputs are read from their file for each batch */
 	struct profile_limits limits;
 	uint32_t nlayer;
 	const struct profile_layer *layer;

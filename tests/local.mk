@@ -246,6 +246,7 @@ perf_tests =
 perf_tests += tests/cli/perf_whole.sh
 perf_tests += tests/cli/perf_checkpoint.sh
 perf_tests += tests/cli/perf_dry_run.sh
+perf_tests += tests/cli/perf_advice.sh
 perf_tests += tests/cli/perf_log.sh
 perf_tests += tests/cli/perf_recording.sh
 perf_tests += tests/cli/perf_symbols.sh

@@ -81,17 +81,17 @@ static int basis_cost(const struct engine_problem *p, struct engine_cost *out)
 	struct plan *made;
 	const struct plan *pl = plan_of(p, &made);
 	uint32_t n = p->nsample ? p->nsample : USUAL_SAMPLES, most, r;
-	bool gradient = p->options->gradient != GRADIENT_NONE;
+	bool gradient = p->options->gradient != GRADIENT_NONE, again = p->options->batch_again;
 	int code = pl ? 0 : -ERR_CONFIG;
 
-	most = code ? 0 : rank_worth(pl, n, gradient, true);
+	most = code ? 0 : rank_worth(pl, n, gradient, again);
 	if (!most)
 		code = -ERR_CONFIG;
 	if (!code) {
 		r = program_nwire(pl->program) + 1;
 		r = r < most ? r : most;
 		*out = (struct engine_cost){ .flops = rank_flops(pl, n, r, gradient) / n,
-			.effort = rank_cost_on(pl, n, r, gradient, true) / n };
+			.effort = rank_cost_on(pl, n, r, gradient, again) / n };
 	}
 	plan_free(made);
 	return code;

@@ -260,8 +260,8 @@ static void passes(const struct profile *p, double *seconds, double *fma, double
 
 			*seconds += s;
 			if (s > 0) {
-				flops += p->item[k].flops[back] * (double)p->samples;
-				bytes += p->item[k].bytes[back] * (double)p->samples;
+				flops += p->item[k].flops[back] * profile_states(p, back);
+				bytes += p->item[k].bytes[back] * profile_states(p, back);
 			}
 		}
 	*fma = limit > 0 && *seconds > 0 ? 1e-9 * flops / *seconds / limit : 0;

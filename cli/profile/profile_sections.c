@@ -21,6 +21,18 @@ double profile_item_seconds(const struct profile *p, uint32_t k, unsigned back)
 	return ns * 1e-9 / (p->nthread ? p->nthread : 1);
 }
 
+double profile_states(const struct profile *p, unsigned back)
+{
+	uint32_t ncircuit = 1;
+	double n = 0;
+
+	for (uint32_t k = 0; k < p->nstage; k++)
+		ncircuit = p->stage[k].circuit < ncircuit ? ncircuit : p->stage[k].circuit + 1;
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		n += (double)(back ? p->process[k].backward_states : p->process[k].forward_states);
+	return n > 0 ? n / ncircuit : (double)p->samples;
+}
+
 double profile_phase_seconds(const struct profile *p, enum profile_phase phase)
 {
 	return p->nprocess ? 1e-9 * (double)p->process[0].wall_ns[phase] : 0;
@@ -89,7 +101,8 @@ static void add_phases(const struct profile *p, struct profile_sections *all)
 
 static double flops_of(const struct profile *p, uint32_t k)
 {
-	return (p->item[k].flops[0] + (p->gradient ? p->item[k].flops[1] : 0)) * (double)p->samples;
+	return p->item[k].flops[0] * profile_states(p, 0)
+		+ (p->gradient ? p->item[k].flops[1] * profile_states(p, 1) : 0);
 }
 
 static double seconds_of(const struct profile *p, uint32_t k)
@@ -312,9 +325,11 @@ static void add_pass(struct builder *b, const struct profile_stage *s, const cha
 	double seconds, unsigned first, unsigned last)
 {
 	const struct profile *p = b->p;
-	double flops = 0, bytes = 0, expected = 0, n = (double)p->samples;
+	double flops = 0, bytes = 0, expected = 0;
 
 	for (unsigned back = first; back <= last; back++) {
+		double n = profile_states(p, back);
+
 		flops += s->flops[back] * n;
 		bytes += s->bytes[back] * n;
 		expected += 1e-9 * s->expected_ns[back] * n / hosts(p);

@@ -50,6 +50,9 @@ void profile_sections_release(struct profile_sections *s);
 void profile_cell_text(const struct profile_column *c, const struct profile_cell *cell,
 	struct buf *out);
 
+/* States that passes went over, forward or backward: as many as samples, but for a basis of a batch (batch rank) or repeated
+ * evaluations (parameter shift). */
+double profile_states(const struct profile *p, unsigned back);
 /* Seconds of the wall time of item k, forward or backward: of the threads of all processes, over their number. */
 double profile_item_seconds(const struct profile *p, uint32_t k, unsigned back);
 /* What the machines that computed can do at best, all together: GFLOP/s in the profile's precision, GB/s. 0: not measured. */

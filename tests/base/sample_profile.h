@@ -91,6 +91,8 @@ static void sample_process(struct arena *a, unsigned rank, int64_t base, struct 
 		.end = base + SAMPLE_STEPS * sample_step_ns,
 		.busy_ns = 27000000,
 		.units = 30,
+		.forward_states = 96,
+		.backward_states = 95,
 		.bytes_sent = 1 << 20,
 		.bytes_received = 2 << 20,
 		.messages = 2 * SAMPLE_STEPS,

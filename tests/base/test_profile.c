@@ -67,6 +67,7 @@ static void test_round_trip(void)
 			&& q->nadvice == 2 && q->process[0].counter[1].value == 0.5
 			&& q->process[1].memory[1].bytes == UINT64_C(1) << 40
 			&& q->process[1].item_ns[1][3] == 123 && q->process[1].offset == sample_offset
+			&& q->process[1].forward_states == 96 && q->process[1].backward_states == 95
 			&& q->process[0].wall_ns[PHASE_NONE] == 5,
 		"other members");
 	profile_free(q);

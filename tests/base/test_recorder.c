@@ -127,9 +127,14 @@ static void test_items(void)
 	recorder_item(&item[1], &last);
 	work(2 * MS);
 	recorder_item(&item[3 + 2], &last);
+	recorder_states(false, 3);
+	recorder_states(false, 4);
+	recorder_states(true, 5);
 	recorder_as(PHASE_VALIDATION);
 	tap_ok(!recorder_items(3), "nor for what is no step");
+	recorder_states(true, 100);
 	p = stop(&q);
+	tap_ok(q.forward_states == 7 && q.backward_states == 5, "states that they are about");
 	tap_ok(q.nitem == 3 && q.item_ns[0][1] >= MS - NEAR && q.item_ns[1][2] >= 2 * MS - NEAR
 			&& !q.item_ns[0][0] && !q.item_ns[0][2],
 		"items forward and backward");

@@ -73,6 +73,12 @@ twice() { ratio=$(awk "BEGIN { print $(layer twice) / $(layer once) }") && [ "$(
 once_of_ten twice "$QCNN" profile --no-limits --gradient --batch 256 --steps 500 --json twice.qcnn
 tap_result $? "twice the work takes twice the time ($ratio)"
 
+# ---- passes over a basis of the batch ----
+tap_exit 0 "batch rank" "$QCNN" profile --no-limits --steps 20 -o rank --const n=12 --set train.batch_size=200 --set data.rounds=40 \
+	--set train.restarts=1 config.yaml
+states() { grep -o "\"$1_states\": *[0-9]*" rank/profile.json | grep -o '[0-9]*$'; }
+tap_is "$(states forward) $(states backward)" "$((20 * 13)) $((20 * 13))" "13 states span the samples of 12 qubits"
+
 # ---- circuits and inference ----
 tap_exit 2 "--set of a model" "$QCNN" profile --set run.threads=1 model.qcnn
 tap_exit 2 "--threads of a configuration" "$QCNN" profile --threads 1 config.yaml

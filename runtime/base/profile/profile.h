@@ -81,6 +81,8 @@ struct profile_process {
 	uint64_t wall_ns[PHASE_COUNT]; /* shares of the wall time, PHASE_NONE: of no phase; sum: end - begin */
 	uint64_t busy_ns;              /* mean of its threads: not waiting */
 	uint64_t units, bytes_sent, bytes_received, messages;
+	uint64_t forward_states,
+		backward_states; /* that items went over, in all circuits together; 0: not counted */
 	uint64_t moved_events; /* events moved by profile_merge so that no message is received before it is sent */
 	uint32_t nthread;
 	const struct profile_thread *thread;

@@ -115,6 +115,8 @@ static const struct field process_fields[] = {
 	{ MEMBER(struct profile_process, lost, BOOL) },
 	{ MEMBER(struct profile_process, busy_ns, U64) },
 	{ MEMBER(struct profile_process, units, U64) },
+	{ MEMBER(struct profile_process, forward_states, U64) },
+	{ MEMBER(struct profile_process, backward_states, U64) },
 	{ MEMBER(struct profile_process, bytes_sent, U64) },
 	{ MEMBER(struct profile_process, bytes_received, U64) },
 	{ MEMBER(struct profile_process, messages, U64) },

@@ -38,6 +38,7 @@ struct record {
 		region_threads; /* of the regions that it began: wall time, and of all their threads */
 	struct chunk *first, *newest;
 	uint64_t dropped;
+	uint64_t states[2]; /* forward, backward */
 	uint32_t nitem;
 	_Atomic uint64_t *item;
 };
@@ -158,6 +159,7 @@ static struct record *open_record(void)
 		memset(r->side, 0, sizeof r->side);
 		memset(r->count, 0, sizeof r->count);
 		r->region = r->region_threads = r->dropped = 0;
+		r->states[0] = r->states[1] = 0;
 	}
 	return r;
 }
@@ -289,6 +291,18 @@ _Atomic uint64_t *recorder_items(uint32_t n)
 	return r->item;
 }
 
+void recorder_states(bool back, uint32_t n)
+{
+	struct record *r;
+
+	if (atomic_load_explicit(&recorder_level, memory_order_relaxed) < PROFILE_LAYERS
+		|| !(r = open_record()))
+		return;
+	if (!r->as)
+		r->states[back] += n;
+	close_record(r);
+}
+
 void recorder_start(enum profile_level level, uint64_t bytes_max)
 {
 	pthread_once(&once, begin_once);
@@ -380,9 +394,12 @@ static void copy_items(struct profile *p, double scale, struct profile_process *
 {
 	uint64_t *ns[2];
 
-	for (const struct record *r = records; r; r = r->next)
+	for (const struct record *r = records; r; r = r->next) {
 		if (is_of_capture(r) && r->nitem > out->nitem)
 			out->nitem = r->nitem;
+		out->forward_states += is_of_capture(r) ? r->states[0] : 0;
+		out->backward_states += is_of_capture(r) ? r->states[1] : 0;
+	}
 	for (unsigned back = 0; back < 2; back++)
 		out->item_ns[back] = ns[back] = arena_alloc(&p->arena, out->nitem, sizeof **ns);
 	for (const struct record *r = records; r; r = r->next)

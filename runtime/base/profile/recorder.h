@@ -85,6 +85,8 @@ void recorder_region_end(struct recorder_region *r);
 /* Ticks of n items (profile.item) that this thread adds to, forward and backward: [2 * n]; NULL: the level is lower
  * than PROFILE_LAYERS, or marks belong to another phase (recorder_as). Valid until the thread's next call. */
 _Atomic uint64_t *recorder_items(uint32_t n);
+/* This thread's items are about n more states of a circuit, forward or backward; counted where items are. */
+void recorder_states(bool back, uint32_t n);
 /* Since `last`, which becomes now, to an item. */
 static inline void recorder_item(_Atomic uint64_t *ticks, int64_t *last)
 {

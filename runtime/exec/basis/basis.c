@@ -295,8 +295,11 @@ static bool basis_prepare(void *state, const struct batch *b, bool gradient, str
 	}
 	k->whole = *b;
 	statevector_prepare(k->sv, b, gradient);
-	if (!same_batch(k, gradient))
+	if (!same_batch(k, gradient)) {
+		recorder_mark(PHASE_DATA);
 		find_anew(k, gradient);
+		recorder_mark(PHASE_COMBINE);
+	}
 	if (!k->kept_on)
 		return false;
 	for (uint32_t i = 0; i < k->r; i++)
@@ -375,6 +378,7 @@ static int basis_forward(void *state, unsigned worker, uint32_t unit, double *re
 	(void)readout;
 	recorder_mark(PHASE_ENCODING);
 	w->input.whole = true;
+	recorder_states(false, count * k->pl->ncircuit);
 	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++) {
 		sv->backend->forward(sv->state, worker, c, &w->input, true, w->readout[c]);
 		sv->backend->state_cache->keep(sv->state, worker, c, unit);
@@ -426,6 +430,7 @@ static int basis_backward(void *state, unsigned worker, uint32_t unit, const dou
 	w->gradient = gradient;
 	adjoint_clear(sv, w);
 	w->input.whole = true;
+	recorder_states(true, count * k->pl->ncircuit);
 	for (uint32_t c = 0; c < k->pl->ncircuit; c++)
 		sv->backend->state_cache->backward(sv->state, worker, c, &w->input, unit, k->r,
 			k->a + (size_t)k->first_form[c] * k->r * k->r, w->anti_hermitian_shared,

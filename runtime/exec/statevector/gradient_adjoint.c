@@ -39,6 +39,7 @@ void adjoint_clear(const struct statevector *sv, struct scratch *w)
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker)
 {
 	adjoint_clear(sv, w);
+	recorder_states(true, count * sv->pl->ncircuit);
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
 		sv->backend->backward(sv->state, worker, c, &w->input, w->dreadout[c],
 			w->anti_hermitian_shared, w->anti_hermitian_sample);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "runtime/base/profile/recorder.h"
 
 uint32_t unit_samples(const struct statevector *sv, uint32_t unit, uint32_t *first)
 {
@@ -154,6 +155,7 @@ void unit_forward(struct statevector *sv, struct scratch *w, unsigned worker, ui
 	uint32_t count, bool keep, double *readout)
 {
 	sv->backend->forward(sv->state, worker, c, &w->input, keep || sv->shot_group, readout);
+	recorder_states(false, count);
 	if (!sv->shot_group)
 		return;
 	for (uint32_t s = 0; s < count; s++)

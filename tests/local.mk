@@ -67,6 +67,7 @@ check_PROGRAMS += tests/cli/test_bench_reliable
 check_PROGRAMS += tests/base/test_buf
 check_PROGRAMS += tests/data/test_csv
 check_PROGRAMS += tests/data/test_dataset
+check_PROGRAMS += tests/base/test_counters
 check_PROGRAMS += tests/base/test_diag
 check_PROGRAMS += tests/base/test_fixed
 check_PROGRAMS += tests/data/test_idx
@@ -99,6 +100,7 @@ tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
 tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_kernels_test_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
+tests_base_test_counters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
 tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
 tests_gpu_test_states_SOURCES = tests/gpu/test_states.c $(random_program)

@@ -276,6 +276,7 @@ void profile_page_json(const struct profile *p, struct buf *out)
 	for (unsigned k = 0; k < s.n; k++)
 		json_object_set_new(o, s.section[k].key, section_json(&s.section[k]));
 	json_print(o, out);
+	buf_char(out, '\n');
 	json_decref(o);
 	profile_sections_release(&s);
 }

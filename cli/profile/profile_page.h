@@ -7,7 +7,7 @@
 
 /* One page for a terminal. */
 void profile_page_text(const struct profile *p, bool colour, struct buf *out);
-/* {"schema", "wall_seconds", ..., "phases": [...], "layers": [...], ...}, with a newline. */
+/* {"schema", "wall_seconds", ..., "phases": [...], "layers": [...], ...}, a line. */
 void profile_page_json(const struct profile *p, struct buf *out);
 /* Rows `section,row,key,value`. */
 void profile_page_csv(const struct profile *p, struct buf *out);

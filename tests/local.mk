@@ -34,6 +34,7 @@ check_PROGRAMS += tests/limits/test_lang_limits
 check_PROGRAMS += tests/net/test_join
 check_PROGRAMS += tests/net/test_clock_offset
 check_PROGRAMS += tests/net/test_coordinator
+check_PROGRAMS += tests/net/test_hostile_profiles
 check_PROGRAMS += tests/net/test_hosts
 check_PROGRAMS += tests/net/test_cluster
 check_PROGRAMS += tests/net/test_spin

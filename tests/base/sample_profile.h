@@ -123,7 +123,7 @@ static void sample_process(struct arena *a, unsigned rank, int64_t base, struct 
 }
 
 /* The coordinator's, with plan and advice. */
-static struct profile *sample_profile(void)
+static inline struct profile *sample_profile(void)
 {
 	struct profile *p = profile_new();
 

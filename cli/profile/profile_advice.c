@@ -53,8 +53,7 @@ static double work(const struct advisor *a)
 static void batch_size(struct advisor *a)
 {
 	struct profile *p = a->p;
-	double fixed = phase(a, PHASE_MATRICES) + phase(a, PHASE_CHAIN) + phase(a, PHASE_OPTIMIZER)
-		+ phase(a, PHASE_WAIT) + phase(a, PHASE_SEND) + phase(a, PHASE_RECEIVE);
+	double fixed = phase(a, PHASE_MATRICES) + phase(a, PHASE_CHAIN) + phase(a, PHASE_OPTIMIZER);
 	double samples = work(a) + phase(a, PHASE_DATA) + phase(a, PHASE_SUMS);
 	uint64_t lanes = (uint64_t)(p->width ? p->width : 1) * (p->nthread ? p->nthread : 1);
 	double idle = p->width > 1 && p->batch_size && p->batch_size < lanes
@@ -65,6 +64,8 @@ static void batch_size(struct advisor *a)
 	if (!p->batch_size || p->nprocess > 1 || (p->steps && p->samples / p->steps < p->batch_size))
 		return;
 	idle = fmin(idle, BATCH_FACTOR);
+	if (idle > 1) /* threads wait as there is not enough for them, not as others use the machine */
+		fixed += phase(a, PHASE_WAIT);
 	then = fixed / BATCH_FACTOR + samples / idle;
 	if (fixed + samples < 0.5 * a->wall)
 		return;
@@ -90,12 +91,14 @@ static void slow_data(struct advisor *a)
 				100 * share(a, seconds)));
 }
 
-static void seldom(struct advisor *a, enum profile_phase k, const char *code, const char *text)
+/* part: of the phase's time, that goes. */
+static void seldom(struct advisor *a, enum profile_phase k, double part, const char *code,
+	const char *text)
 {
 	double s = share(a, phase(a, k));
 
 	if (s > 0.1)
-		add(a, code, 1 / (1 - 0.8 * s),
+		add(a, code, 1 / (1 - part * s),
 			arena_printf(&a->p->arena, "%.0f %% of the time go to %s", 100 * s, text));
 }
 
@@ -227,11 +230,12 @@ void profile_advise(struct profile *p)
 		return;
 	if (is_training(p)) {
 		batch_size(&a);
-		seldom(&a, PHASE_LOG, "log",
-			"logs and progress: with log.update_freq: epoch, and log.histograms: 0, most of it goes.");
-		seldom(&a, PHASE_VALIDATION, "validation",
+		if (p->histograms)
+			seldom(&a, PHASE_LOG, 0.5, "log",
+				"logs and histograms: log.histograms: 0 writes none of these, 10 one in ten epochs.");
+		seldom(&a, PHASE_VALIDATION, 0.8, "validation",
 			"validation and metrics: train.validation_freq: 5 evaluates every fifth epoch.");
-		seldom(&a, PHASE_CHECKPOINT, "checkpoint",
+		seldom(&a, PHASE_CHECKPOINT, 0.8, "checkpoint",
 			"checkpoints: log.checkpoint_seconds: 600 writes fewer.");
 	}
 	slow_data(&a);

@@ -18,6 +18,7 @@ void profile_describe_subject(void *ctx, struct profile *p)
 	p->batch_size = s->batch_size;
 	p->gradient = s->gradient;
 	p->streaming = s->streaming;
+	p->histograms = s->histograms;
 	profile_describe_plan(p, s->program, s->options, s->limits);
 	profile_describe_options(p, s->program, s->options);
 }

@@ -14,8 +14,8 @@ struct profile_subject {
 	const struct program *program;
 	const struct evaluator_options *options;
 	uint32_t batch_size;
-	bool gradient, streaming; /* streaming: inputs are read from their file for each batch */
-	const struct plan_limits *limits; /* NULL: they were not measured */
+	bool gradient, streaming, histograms; /* the latter two as in struct profile */
+	const struct plan_limits *limits;     /* NULL: they were not measured */
 };
 
 /* captures_new's function; ctx: struct profile_subject. */

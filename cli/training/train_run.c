@@ -376,7 +376,8 @@ static void open_captures(struct training *t)
 		.options = &j->exec,
 		.batch_size = train_batch_size(j),
 		.gradient = optimizer_needs_gradient(j->optimizer),
-		.streaming = part_input(&j->train, 1) > 0 };
+		.streaming = part_input(&j->train, 1) > 0,
+		.histograms = config_int(t->job->config, KEY_LOG_HISTOGRAMS) > 0 };
 	t->captures = captures_new(profile_describe_subject, &t->subject, j->pool);
 	t->server = t->cli->profiling ? NULL : profile_server_open(t->captures, &e);
 	if (t->server)

@@ -140,7 +140,7 @@ static inline struct profile *sample_profile(void)
 	p->nthread = 2;
 	p->batch_size = 32;
 	p->gradient = true;
-	p->streaming = true;
+	p->streaming = p->histograms = true;
 	p->limits = (struct profile_limits){ 12.5, 1 / 3.0, 100, 0, 3.25 };
 	p->nlayer = 3;
 	p->layer = sample_layers;

@@ -63,8 +63,8 @@ static void test_round_trip(void)
 			&& q->item[2].layer == UINT32_MAX && q->item[3].stage == UINT32_MAX
 			&& q->stage[2].stage == UINT32_MAX,
 		"and what is missing");
-	tap_ok(q->level == PROFILE_MATRICES && q->gradient && q->streaming && q->stage[1].fused
-			&& q->nadvice == 2 && q->process[0].counter[1].value == 0.5
+	tap_ok(q->level == PROFILE_MATRICES && q->gradient && q->streaming && q->histograms
+			&& q->stage[1].fused && q->nadvice == 2 && q->process[0].counter[1].value == 0.5
 			&& q->process[1].memory[1].bytes == UINT64_C(1) << 40
 			&& q->process[1].item_ns[1][3] == 123 && q->process[1].offset == sample_offset
 			&& q->process[1].forward_states == 96 && q->process[1].backward_states == 95

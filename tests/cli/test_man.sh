@@ -48,14 +48,15 @@ for page in $pages; do
 done >missing
 tap_is "$(cat missing)" "" "every page has its sections"
 
-# The examples: lines `.Dl $ command`, run in a folder that has what they name; those of a tutorial are test_tutorial.sh's.
+# The examples: lines `.Dl $ command`, run in a folder that has what they name; those of a tutorial are test_tutorial.sh's, and those
+# of qcnn-profile(1) "READING A PROFILE" test_profile.sh's.
 make_files
 cp config.yaml plain.yaml
 "$QCNN" train -q -o weights.bin config.yaml
 { printf 'a,b,c,d\n'; printf '0,0.5,0,0\n'; } >new4.csv
 for page in $pages; do
 	name=$(basename "$page")
-	sed '/^\.Sh TUTORIAL/,/^\.Sh/d' "$page" | sed -n 's/^\.Dl \$ //p' | sed 's/\\&//g; s/\\-/-/g' >examples
+	sed '/^\.Sh TUTORIAL/,/^\.Sh/d; /^\.Sh READING/,/^\.Sh/d' "$page" | sed -n 's/^\.Dl \$ //p' | sed 's/\\&//g; s/\\-/-/g' >examples
 	while read -r line; do
 		rm -rf work
 		mkdir work

@@ -124,4 +124,25 @@ tap_is "$(first)" batch_size "a batch that is too small is the first advice"
 tap_exit 0 "an optimisation is off" "$QCNN" profile --no-limits --json --set run.optimizations='[]' --set train.batch_size=112 \
 	--set train.restarts=1 --set log.tensorboard=false config.yaml
 tap_has out '"code": "heisenberg_tail"' "an optimisation that is switched off is named"
+
+# ---- the manual's way from a slow training to a fast one ----
+# Sanitizers make other things slow.
+[ -z "${QCNN_SANITIZED:-}" ] || { tap_done; exit; }
+manual=$top_srcdir/man/qcnn-profile.1.in
+sed -n '/^\.Sh READING/,/^\.Sh EXIT/p' "$manual" >section
+sed -n '/^\.Bd/,/^\.Ed/p' section | grep -v '^\.' >slow.yaml
+grep '^\.It$\|^\.Cm [a-z_]* :$\|^\.Dl' section | sed -n '/^\.It/,$p' | sed -n 's/^\.Cm \([a-z_]*\) :$/\1/p; s/^\.Dl \$ //p' >steps
+tap_is "$(grep -c '^sed ' steps)" 4 "four steps"
+samples_a_second() { sed 's/.*"wall_seconds": \([0-9.e-]*\),.*"samples": \([0-9]*\),.*/\2 \1/' out | awk '{ print $1 / $2 }'; }
+advised() { [ "$(first)" = "$code" ]; }
+slow=
+while read -r code && read -r change; do
+	once_of_ten advised "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
+	tap_result $? "the first advice is $code ($(first))"
+	slow=${slow:-$(samples_a_second)}
+	tap_ok "  $change" sh -c "$change"
+done <steps
+faster() { fast=$(samples_a_second) && [ "$(holds "$fast > 2 * $slow")" = 1 ]; }
+once_of_ten faster "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
+tap_result $? "all together: $slow, then $fast samples a second"
 tap_done

@@ -15,7 +15,7 @@ enum { WORKERS_MAX = 4 };
 struct job {
 	const char *name, *command, *precision;
 	uint32_t batch, width, nthread, nprocessor;
-	bool streaming;
+	bool streaming, histograms;
 	double share[PHASE_COUNT];
 	struct profile_option off;
 	unsigned nworker;
@@ -123,6 +123,17 @@ static const struct job jobs[] = {
 		.share = { [PHASE_VALIDATION] = 0.5, [PHASE_FORWARD] = 0.25, [PHASE_BACKWARD] = 0.25 },
 		.first = "validation",
 		.gain = 1 / (1 - 0.8 * 0.5) },
+	{ .name = "histograms after each of many short epochs",
+		.command = "train",
+		.precision = "single",
+		.batch = 256,
+		.width = 16,
+		.nthread = 2,
+		.nprocessor = 2,
+		.histograms = true,
+		.share = { [PHASE_LOG] = 0.75, [PHASE_FORWARD] = 0.15, [PHASE_BACKWARD] = 0.1 },
+		.first = "log",
+		.gain = 1 / (1 - 0.5 * 0.75) },
 	{ .name = "nothing to change",
 		.command = "train",
 		.precision = "single",
@@ -131,10 +142,10 @@ static const struct job jobs[] = {
 		.nthread = 2,
 		.nprocessor = 2,
 		.share = { [PHASE_DATA] = 0.03,
-			[PHASE_FORWARD] = 0.45,
-			[PHASE_BACKWARD] = 0.47,
+			[PHASE_FORWARD] = 0.35,
+			[PHASE_BACKWARD] = 0.37,
 			[PHASE_CHAIN] = 0.02,
-			[PHASE_LOG] = 0.03 },
+			[PHASE_LOG] = 0.23 },
 		.first = NULL },
 	{ .name = "data in memory, copied for a small model",
 		.command = "infer",
@@ -173,6 +184,7 @@ static struct profile *profile_of(const struct job *j)
 	p->nthread = j->nthread;
 	p->nprocessor = j->nprocessor;
 	p->streaming = j->streaming;
+	p->histograms = j->histograms;
 	p->nswitched_off = j->off.name != NULL;
 	p->switched_off = &j->off;
 	p->nprocess = 1 + j->nworker;

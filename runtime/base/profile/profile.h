@@ -155,7 +155,8 @@ struct profile {
 	uint32_t nswitched_off;
 	const struct profile_option *switched_off;
 	bool gradient;
-	bool streaming; /* inputs are read from their file for each batch */
+	bool streaming;  /* inputs are read from their file for each batch */
+	bool histograms; /* of weights, gradients and readouts are written to event files */
 	struct profile_limits limits;
 	uint32_t nlayer;
 	const struct profile_layer *layer;

@@ -62,6 +62,7 @@ static const struct field profile_fields[] = {
 	{ .key = "processors", .type = FIELD_U32, .offset = offsetof(struct profile, nprocessor) },
 	{ MEMBER(struct profile, gradient, BOOL) },
 	{ MEMBER(struct profile, streaming, BOOL) },
+	{ MEMBER(struct profile, histograms, BOOL) },
 };
 static const struct field limits_fields[] = {
 	{ MEMBER(struct profile_limits, stream_gb_s, REAL) },

@@ -61,7 +61,8 @@ static void batch_size(struct advisor *a)
 		: 1,
 	       then;
 
-	if (!p->batch_size || p->nprocess > 1 || (p->steps && p->samples / p->steps < p->batch_size))
+	if (!p->batch_size || p->nprocess > 1
+		|| (p->steps && p->samples / p->steps < p->batch_size / 2))
 		return;
 	idle = fmin(idle, BATCH_FACTOR);
 	if (idle > 1) /* threads wait as there is not enough for them, not as others use the machine */

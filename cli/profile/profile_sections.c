@@ -26,8 +26,8 @@ double profile_states(const struct profile *p, unsigned back)
 	uint32_t ncircuit = 1;
 	double n = 0;
 
-	for (uint32_t k = 0; k < p->nstage; k++)
-		ncircuit = p->stage[k].circuit < ncircuit ? ncircuit : p->stage[k].circuit + 1;
+	for (uint32_t k = 0; k < p->nitem; k++)
+		ncircuit = p->item[k].circuit < ncircuit ? ncircuit : p->item[k].circuit + 1;
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += (double)(back ? p->process[k].backward_states : p->process[k].forward_states);
 	return n > 0 ? n / ncircuit : (double)p->samples;

@@ -87,17 +87,29 @@ static void ask_profile(struct training *t)
 	captures_ask(t->captures, &o, keep_profile, t);
 }
 
+/* Of update number `step`, from 1 on: the last of a pass may have fewer. */
+static uint64_t step_samples(const struct train_job *j, uint64_t step)
+{
+	uint32_t each = train_steps_per_epoch(j), k = (uint32_t)((step - 1) % each);
+	uint32_t epoch = j->initial_epoch + 1 + (uint32_t)((step - 1) / each);
+
+	return train_samples(j, epoch, k + 1) - train_samples(j, epoch, k);
+}
+
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct training *t = ctx;
 	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
+	uint64_t samples = s->nrunning && s->running->step
+		? step_samples(&t->job->train, s->running->step)
+		: t->subject.batch_size;
 	int code;
 
 	t->stepped = true;
 	if (t->profile_first && s->nrunning && s->running->step + 1 == t->profile_first)
 		ask_profile(t);
-	captures_step(t->captures, t->subject.batch_size);
-	if (profiling_step(t->cli, t->subject.batch_size))
+	captures_step(t->captures, samples);
+	if (profiling_step(t->cli, samples))
 		return err_set(e, -ERR_STOPPED, "the profile is complete");
 	if (!backup_is_due(&t->backup))
 		return 0;

@@ -78,6 +78,8 @@ tap_exit 0 "batch rank" "$QCNN" profile --no-limits --steps 20 -o rank --const n
 	--set train.restarts=1 config.yaml
 states() { grep -o "\"$1_states\": *[0-9]*" rank/profile.json | grep -o '[0-9]*$'; }
 tap_is "$(states forward) $(states backward)" "$((20 * 13)) $((20 * 13))" "13 states span the samples of 12 qubits"
+tap_exit 0 "an epoch of 168 samples in batches of 100" "$QCNN" profile --no-limits --steps 30 -o rest --set train.batch_size=100 --set train.restarts=1 config.yaml
+tap_is "$(grep -o '"samples": [0-9]*' rest/profile.json | head -1)" '"samples": 1680' "fifteen epochs: the last batches are smaller"
 
 # ---- circuits and inference ----
 tap_exit 2 "--set of a model" "$QCNN" profile --set run.threads=1 model.qcnn

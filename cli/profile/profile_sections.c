@@ -388,6 +388,16 @@ static const struct profile_column worker_columns[] = {
 	{ "state", "", CELL_TEXT, false },
 };
 
+/* Not counting the queues of its devices. */
+static uint32_t threads_of(const struct profile_process *q)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < q->nthread; t++)
+		n += !q->thread[t].device;
+	return n;
+}
+
 static void add_workers(const struct profile *p, struct profile_sections *all)
 {
 	struct builder b = begin(p, all, "workers", "Workers", worker_columns, 13, p->nprocess);
@@ -400,7 +410,7 @@ static void add_workers(const struct profile *p, struct profile_sections *all)
 		number(&b, q->rank);
 		text(&b, q->host);
 		text(&b, q->role);
-		number(&b, q->nthread ? q->nthread : NONE);
+		number(&b, threads_of(q) ? threads_of(q) : NONE);
 		number(&b, ratio((double)q->busy_ns, wall));
 		number(&b, ratio((double)q->wall_ns[PHASE_WAIT], wall));
 		number(&b, ratio((double)(q->wall_ns[PHASE_SEND] + q->wall_ns[PHASE_RECEIVE]), wall));

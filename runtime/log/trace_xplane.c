@@ -82,9 +82,12 @@ enum {
 	NAME_STAGES
 };
 
+enum { DEVICES_MAX = 64 }; /* of a process */
+
 struct xplane {
 	const struct profile *p;
 	int64_t base;
+	uint32_t events_each;
 	struct trace_stage *stage;
 	size_t nstage;
 	struct buf plane, line, event, stat, name; /* scratch, kept from one to the next */
@@ -262,24 +265,64 @@ static void put_names(struct xplane *x)
 
 /* ---- space ---- */
 
-static void put_plane(struct xplane *x, uint32_t process, uint32_t events_each)
+static bool same_device(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+/* The plugin knows GPUs and others by the names of their planes. */
+static void put_plane_name(struct xplane *x, const char *device)
+{
+	struct buf name = BUF_INIT;
+	bool gpu = device && !strncmp(device, "cuda:", 5);
+
+	if (device)
+		buf_printf(&name, "/device:%s:%s", gpu ? "GPU" : "CUSTOM", device + (gpu ? 5 : 0));
+	put_text(x, &x->plane, PLANE_NAME, device ? name.data : "/host:CPU");
+	buf_release(&name);
+}
+
+/* The threads of the process, or the queues of one of its devices. */
+static void put_plane(struct xplane *x, uint32_t process, const char *device, uint64_t id,
+	const struct trace_row *row, size_t n)
 {
 	const struct profile *p = x->p;
 	const struct profile_process *q = &p->process[process];
-	struct trace_row *row;
-	size_t n = trace_rows(p, process, events_each, &row);
 
-	proto_u64(&x->plane, PLANE_ID, process);
-	proto_str(&x->plane, PLANE_NAME, "/host:CPU");
+	buf_clear(&x->plane);
+	proto_u64(&x->plane, PLANE_ID, id);
+	put_plane_name(x, device);
 	for (size_t k = 0; k < n; k++)
-		put_row(x, &row[k], k + 1);
+		if (same_device(q->thread[row[k].thread].device, device))
+			put_row(x, &row[k], k + 1);
 	put_names(x);
+	if (device)
+		return;
 	stat_text(x, &x->plane, PLANE_STAT, STAT_VERSION, p->version);
 	stat_text(x, &x->plane, PLANE_STAT, STAT_COMMAND, p->command);
 	stat_text(x, &x->plane, PLANE_STAT, STAT_MODEL, p->model);
 	stat_text(x, &x->plane, PLANE_STAT, STAT_LEVEL, profile_level_names[p->level]);
-	stat_integer(x, &x->plane, PLANE_STAT, STAT_DROPPED, trace_dropped(q, events_each));
+	stat_integer(x, &x->plane, PLANE_STAT, STAT_DROPPED, trace_dropped(q, x->events_each));
 	stat_integer(x, &x->plane, PLANE_STAT, STAT_MOVED, q->moved_events);
+}
+
+/* The process's own plane, then one of each device. */
+static void put_planes(struct xplane *x, uint32_t process, struct buf *out)
+{
+	const struct profile_process *q = &x->p->process[process];
+	const char *device[1 + DEVICES_MAX] = { NULL };
+	struct trace_row *row;
+	size_t n = trace_rows(x->p, process, x->events_each, &row), ndevice = 1;
+
+	for (uint32_t t = 0; t < q->nthread; t++) {
+		size_t d = 0;
+
+		while (d < ndevice && !same_device(device[d], q->thread[t].device))
+			d++;
+		if (d == ndevice && d <= DEVICES_MAX)
+			device[ndevice++] = q->thread[t].device;
+	}
+	for (size_t d = 0; d < ndevice; d++) {
+		put_plane(x, process, device[d], (uint64_t)d << 16 | process, row, n);
+		proto_message(out, SPACE_PLANE, &x->plane);
+	}
 	trace_rows_free(row, n);
 }
 
@@ -300,14 +343,14 @@ static void put_warnings(struct xplane *x, const struct profile_process *q, uint
 void trace_xplane(const struct profile *p, uint32_t process, struct buf *out)
 {
 	const struct profile_process *q = &p->process[process];
-	uint32_t events_each = profile_events_each(p, TRACE_EVENTS_MAX);
-	struct xplane x = { .p = p, .base = trace_base(p) };
+	struct xplane x = { .p = p,
+		.base = trace_base(p),
+		.events_each = profile_events_each(p, TRACE_EVENTS_MAX) };
 	struct buf name = BUF_INIT;
 
 	x.nstage = trace_stages(p, &x.stage);
-	put_plane(&x, process, events_each);
-	proto_message(out, SPACE_PLANE, &x.plane);
-	put_warnings(&x, q, trace_dropped(q, events_each), out);
+	put_planes(&x, process, out);
+	put_warnings(&x, q, trace_dropped(q, x.events_each), out);
 	trace_process_name(q, &name);
 	put_text(&x, out, SPACE_HOST, name.data);
 	trace_stages_free(x.stage, x.nstage);

@@ -111,6 +111,7 @@ static void sample_process(struct arena *a, unsigned rank, int64_t base, struct 
 		struct profile_event *e = arena_alloc(a, SAMPLE_EVENTS, sizeof *e);
 
 		thread[t].name = t ? "thread 1" : "main";
+		thread[t].device = !rank && t ? "cuda:0" : NULL;
 		thread[t].event = e;
 		thread[t].nevent = sample_events(rank, t, base, e);
 		thread[t].dropped = rank && t ? 17 : 0;

@@ -28,6 +28,7 @@ static bool same_events(const struct profile_process *a, const struct profile_pr
 		const struct profile_thread *x = &a->thread[t], *y = &b->thread[t];
 
 		same = x->nevent == y->nevent && !strcmp(x->name, y->name)
+			&& !strcmp(x->device ? x->device : "", y->device ? y->device : "")
 			&& x->dropped == y->dropped && !memcmp(x->ns, y->ns, sizeof x->ns)
 			&& !memcmp(x->count, y->count, sizeof x->count);
 		for (uint32_t k = 0; same && k < x->nevent; k++)

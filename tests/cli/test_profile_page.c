@@ -55,6 +55,20 @@ static bool has_string(const json_t *v, const char *s)
 	return found;
 }
 
+/* A member `key` with that number in the object, or in one within it. */
+static bool has_number(const json_t *v, const char *key, double number)
+{
+	const char *name;
+	json_t *member;
+	size_t k;
+	bool found = json_is_object(v) && json_number_value(json_object_get(v, key)) == number;
+
+	json_object_foreach((json_t *)v, name, member) found =
+		found || has_number(member, key, number);
+	json_array_foreach(v, k, member) found = found || has_number(member, key, number);
+	return found;
+}
+
 static void test_json(const struct profile *p)
 {
 	struct buf out = BUF_INIT;
@@ -67,6 +81,8 @@ static void test_json(const struct profile *p)
 			&& !strcmp(json_string_value(json_object_get(v, "model")), HOSTILE),
 		"JSON has names as they are");
 	tap_ok(strchr(out.data, '\n') == out.data + out.len - 1, "one line");
+	tap_ok(has_number(v, "threads", 1) && has_number(v, "threads", 2),
+		"a device's queue is not a thread of its process");
 	json_decref(v);
 	buf_release(&out);
 }

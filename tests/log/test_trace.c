@@ -384,6 +384,60 @@ static void test_xplane(void)
 	profile_free(p);
 }
 
+/* A process with two threads of the processor, two queues of a GPU and one of another device. */
+static struct profile *with_devices(void)
+{
+	static const char *const names[] = { "main", "cuda:0 queue 1", "thread 1", "cuda:0 queue 2",
+		"tpu" };
+	static const char *const devices[] = { NULL, "cuda:0", NULL, "cuda:0", "tpu" };
+	static const struct profile_event event = { 100, 200, PHASE_FORWARD, EVENT_PHASE, 0 };
+	static struct profile_thread t[5];
+	struct profile *p = sample_part(0);
+
+	for (unsigned k = 0; k < 5; k++)
+		t[k] = (struct profile_thread){
+			.name = names[k], .device = devices[k], .nevent = 1, .event = &event
+		};
+	p->process->thread = t;
+	p->process->nthread = 5;
+	return p;
+}
+
+static void test_device_planes(void)
+{
+	static const char *const names[] = { "/host:CPU", "/device:GPU:0", "/device:CUSTOM:tpu" };
+	static const unsigned lines[] = { 2, 2, 1 };
+	struct profile *p = with_devices();
+	struct buf b = BUF_INIT;
+	struct rd space;
+	struct field f;
+	unsigned n = 0;
+	uint64_t ids = 0;
+
+	trace_xplane(p, 0, &b);
+	for (space = (struct rd){ (const uint8_t *)b.data, b.len, 0, 0 }; next_field(&space, &f);) {
+		struct seen s = { 0 };
+		struct field name, line;
+		struct rd r;
+
+		if (f.number != 1 || n == 3)
+			continue;
+		ids += field_of(f.bytes, 1).value >> 16 == n;
+		name = field_of(f.bytes, 2);
+		for (r = f.bytes; next_field(&r, &line);)
+			if (line.number == 3)
+				see_line(line.bytes, &s);
+		tap_ok(name.bytes.len == strlen(names[n])
+				&& !memcmp(name.bytes.p, names[n], name.bytes.len)
+				&& s.nline == lines[n] && !s.nwrong,
+			"%s has %u lines", names[n], lines[n]);
+		n++;
+	}
+	tap_ok(n == 3 && ids == 3, "a plane for each device");
+	buf_release(&b);
+	profile_free(p);
+}
+
 /* ---- folded stacks ---- */
 
 static void test_folded(void)
@@ -473,6 +527,7 @@ int main(void)
 	test_chrome(600000, SAMPLE_STEPS);
 	test_crossing();
 	test_xplane();
+	test_device_planes();
 	test_folded();
 	test_empty();
 	test_limit();

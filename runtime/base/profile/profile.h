@@ -49,10 +49,11 @@ struct profile_event {
 	uint16_t peer; /* of messages: rank of the other process */
 };
 
-/* A thread: its time by phase. Of the thread that coordinates the process ("main"), phases are shares of the wall time: those
+/* A thread, or a queue of a device's work: its time by phase. Of the thread that coordinates the process ("main"), phases are shares of the wall time: those
  * of the threads that work side by side count by their mean, and what is missing is PHASE_WAIT. */
 struct profile_thread {
 	const char *name;                             /* "main", "thread 1" */
+	const char *device; /* "cuda:0"; NULL: a thread of the processor */
 	uint64_t ns[PHASE_COUNT], count[PHASE_COUNT]; /* its own, and how often */
 	uint32_t nevent;
 	const struct profile_event *event; /* by their ends */

@@ -134,6 +134,7 @@ static const struct field memory_fields[] = {
 };
 static const struct field thread_fields[] = {
 	{ MEMBER(struct profile_thread, name, NAME) },
+	{ MEMBER(struct profile_thread, device, TEXT) },
 	{ MEMBER(struct profile_thread, dropped, U64) },
 };
 

@@ -58,6 +58,7 @@ static void copy_thread(struct arena *a, int64_t offset, struct profile_thread *
 		e[k].end -= offset;
 	}
 	t->name = copy_text(a, t->name);
+	t->device = copy_text(a, t->device);
 	t->event = e;
 }
 

@@ -10,6 +10,7 @@ enum {
 	SLACK_NS = 50000
 }; /* by which a round trip may be longer than the best to count for the drift */
 #define DRIFT_MAX 1e-3            /* of any clock */
+#define DRIFT_USUAL 2e-4          /* of clocks whose drift could not be measured */
 #define FAR_NS ((int64_t)1 << 61) /* of any time */
 
 static bool is_time(int64_t ns) { return ns > -FAR_NS && ns < FAR_NS; }
@@ -63,10 +64,18 @@ int64_t clock_offset_at(const struct clock_offset *o, int64_t theirs)
 
 int64_t clock_offset_uncertainty(const struct clock_offset *o)
 {
-	int64_t trip = clock_offset_best(o)->trip;
+	const struct clock_sample *best = clock_offset_best(o);
+	bool drifts = clock_offset_drift(o) != 0;
+	int64_t trip = best->trip, far = 0;
 
-	if (clock_offset_drift(o) != 0)
-		for (unsigned k = CLOCK_BEGIN; k <= CLOCK_END; k += CLOCK_END - CLOCK_BEGIN)
-			trip = o->best[k].trip > trip ? o->best[k].trip : trip;
-	return trip / 2 + 1;
+	for (unsigned k = CLOCK_BEGIN; k <= CLOCK_END; k += CLOCK_END - CLOCK_BEGIN) {
+		const struct clock_sample *s = &o->best[k];
+		int64_t apart = s->at < best->at ? best->at - s->at : s->at - best->at;
+
+		if (drifts && s->trip > trip)
+			trip = s->trip;
+		if (!drifts && s->trip && apart > far)
+			far = apart;
+	}
+	return trip / 2 + 1 + (int64_t)(DRIFT_USUAL * (double)far);
 }

@@ -34,6 +34,7 @@ struct target {
 	unsigned block_bytes;  /* of one state's block of a stage, at most */
 	double usual_gflop_s; /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
 	const struct backend *backend; /* what it is a target of (statevector/backend.h) */
+	unsigned unit_bits; /* a unit has samples until it has 2^unit_bits amplitudes; 0: it has one where lanes do not make it more */
 };
 
 static inline bool target_can(const struct target *t, enum target_capability c)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cuda backend against the reference: every gate with controls, targets inside and outside the tile, and random programs
- * of 3 to 14 qubits, in both precisions: readouts (expectations, Pauli products, probabilities) and gradients.
+ * of 1 to 14 qubits, in both precisions, of one sample and of many: readouts (expectations, Pauli products, probabilities) and
+ * gradients.
  *
  * test_states [few]: few of each, for a device that is slow because it checks every access. */
 #include "config.h"
@@ -25,7 +26,7 @@ struct worst {
 /* ---- one program ---- */
 
 static bool compare(const struct program *p, uint64_t seed, struct evaluator_options o,
-	struct worst *w)
+	uint32_t nsample, struct worst *w)
 {
 	const struct evaluator_options ref = {
 		.target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT
@@ -36,7 +37,7 @@ static bool compare(const struct program *p, uint64_t seed, struct evaluator_opt
 	o.nthread = 1;
 	o.gradient = GRADIENT_ADJOINT;
 	o.target = target_find("cuda", NULL);
-	apart = outcomes_apart(p, &o, &ref, 1, seed, &e);
+	apart = outcomes_apart(p, &o, &ref, nsample, seed, &e);
 	w->readout = tap_worst(w->readout, apart.readouts);
 	w->dreadout = tap_worst(w->dreadout, apart.gradients);
 	if (e.text[0])
@@ -52,13 +53,13 @@ static bool small(const struct worst *w)
 }
 
 static bool compare_both(const struct program *p, uint64_t seed, struct evaluator_options o,
-	struct worst *w)
+	uint32_t nsample, struct worst *w)
 {
 	bool ran = true;
 
 	for (int twice = 0; twice < 2 && ran; twice++) {
 		o.precision = twice ? PRECISION_DOUBLE : PRECISION_SINGLE;
-		ran = compare(p, seed, o, &w[twice]);
+		ran = compare(p, seed, o, nsample, &w[twice]);
 	}
 	return ran;
 }
@@ -134,7 +135,7 @@ static void test_gate(enum gate g)
 					continue;
 				p = gate_program(g, word, ncontrol, size ? 13 : 6);
 				ran = compare_both(p, g,
-					(struct evaluator_options){ .no_fuse = true }, w);
+					(struct evaluator_options){ .no_fuse = true }, 1, w);
 				program_free(p);
 				n++;
 			}
@@ -160,7 +161,8 @@ static void test_controls(void)
 				continue;
 			p = gate_program(k ? GATE_RPAULI : GATE_PAULI, word[k], nwire - ntarget,
 				nwire);
-			ran = compare_both(p, nwire, (struct evaluator_options){ .no_fuse = true }, w);
+			ran = compare_both(p, nwire, (struct evaluator_options){ .no_fuse = true },
+				1, w);
 			program_free(p);
 			n++;
 		}
@@ -202,12 +204,34 @@ static void test_random(unsigned nwire, unsigned nprogram)
 			.no_fuse = random_below(seed, 16, 3) == 0,
 			.shape = SHAPE_STATE + random_below(seed, 17, 2) };
 
-		ran = compare_both(p, seed, o, w);
+		ran = compare_both(p, seed, o, 1 + random_below(seed, 18, nwire < 12 ? 6 : 3), w);
 		program_free(p);
 	}
 	tap_ok(ran && small(w),
 		"%u random programs of %u qubits: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
 		nprogram, nwire, w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
+}
+
+/* More samples than a unit has, the last unit short; each with matrices of its own, of which some are differentiated. */
+static void test_units(void)
+{
+	struct worst w[2] = { 0 };
+	bool ran = true;
+
+	for (uint64_t seed = 1; seed <= 4 && ran; seed++) {
+		struct random_shape r = shape_of(seed, 2 + (unsigned)seed % 3);
+		struct program *p;
+
+		r.sample_matrices = true;
+		p = random_program(&r);
+		ran = compare_both(p, seed, (struct evaluator_options){ 0 }, 1100, w);
+		program_free(p);
+	}
+	for (int twice = 0; twice < 2; twice++)
+		w[twice].dreadout /= sqrt(1100); /* sums over the samples */
+	tap_ok(ran && small(w),
+		"1,100 samples: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
+		w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
 }
 
 int main(int argc, char **argv)
@@ -223,7 +247,9 @@ int main(int argc, char **argv)
 			&& gate_ntarget(g, X) <= MATRIX_TARGETS_MAX)
 			test_gate(g);
 	test_controls();
-	for (unsigned n = 3; n <= (few ? 13 : 14); n++)
+	if (!few)
+		test_units();
+	for (unsigned n = 1; n <= (few ? 13 : 14); n++)
 		test_random(n, few ? 1 : n < 12 ? 12 : 6);
 	return tap_done();
 }

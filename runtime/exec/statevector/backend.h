@@ -15,6 +15,7 @@
 /* What differs from sample to sample of a unit. */
 struct unit_input {
 	uint32_t nsample;            /* = plan->width (short units are padded by the evaluator) */
+	uint32_t count; /* the samples that are asked for: those behind are copies of the first, and their results are not read */
 	/* Per-sample matrices: sample s's matrices are u[s] + plan->set.offset[m], for m of class
 	 * VALUE_SAMPLE. */
 	const cplx *const *u;

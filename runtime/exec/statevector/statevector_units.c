@@ -119,6 +119,7 @@ static void repeat_first(const struct statevector *sv, struct scratch *w, uint32
 int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
 {
 	w->input.whole = sv->shot_group != NULL;
+	w->input.count = count;
 	for (uint32_t s = 0; s < count; s++) {
 		int code;
 

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,13 +21,16 @@ namespace
 
 struct allocation {
 	size_t nbyte;
+	int device;
 };
 
 const size_t PAGE = 4096;
 
 std::vector<emu_stream *> streams;
 std::map<void *, allocation> allocations;
+std::set<void *> host_allocations;
 size_t used[EMU_DEVICES_MAX];
+unsigned taken[EMU_DEVICES_MAX]; /* allocations */
 int device, ndevice = 1;
 cudaError_t sticky; /* once a device has failed it stays so */
 std::map<const void *, size_t> shared_limit;
@@ -119,7 +123,7 @@ struct whole {
 		if (f) {
 			for (auto &c : calls)
 				fprintf(f, "call %s %lu\n", c.first.c_str(), c.second);
-			fprintf(f, "allocations left %zu\n", allocations.size());
+			fprintf(f, "allocations left %zu\n", allocations.size() + host_allocations.size());
 			emu_print_counts(f);
 			fclose(f);
 		}
@@ -193,7 +197,8 @@ cudaError_t cudaMalloc(void **p, size_t n)
 		return cudaErrorMemoryAllocation;
 	*p = emu_memory + device * EMU_MEMORY_BYTES + used[device];
 	used[device] += size;
-	allocations[*p] = { n };
+	allocations[*p] = { n, device };
+	taken[device]++;
 	emu_mark(*p, n, EMU_TAKEN);
 	return cudaSuccess;
 }
@@ -206,7 +211,30 @@ cudaError_t cudaFree(void *p)
 		return p ? cudaErrorInvalidValue : cudaSuccess;
 	drain_all();
 	emu_mark(p, a->second.nbyte, EMU_GIVEN_BACK);
+	if (--taken[a->second.device] == 0) /* none is left that this memory could be confused with */
+		used[a->second.device] = 0;
 	allocations.erase(a);
+	return cudaSuccess;
+}
+
+/* Filled with what no program expects. */
+cudaError_t cudaMallocHost(void **p, size_t n)
+{
+	BEGIN(cudaErrorMemoryAllocation);
+	*p = malloc(n);
+	if (!*p)
+		return cudaErrorMemoryAllocation;
+	memset(*p, 0xa5, n);
+	host_allocations.insert(*p);
+	return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+	if (!host_allocations.erase(p))
+		return p ? cudaErrorInvalidValue : cudaSuccess;
+	drain_all();
+	free(p);
 	return cudaSuccess;
 }
 

@@ -11,18 +11,18 @@
 
 /* ---- sums ---- */
 
-void cuda_clear_sums(struct backend_state *b, size_t nsum)
+void cuda_clear_sums(struct backend_state *b, size_t n)
 {
-	cuda_clear(b->stream, b->sum, (1 + nsum) * sizeof *b->sum_host);
+	cuda_clear(b->stream, b->sum, n * sizeof *b->sum);
 }
 
-bool cuda_fetch_sums(struct backend_state *b, size_t nsum)
+bool cuda_fetch_sums(struct backend_state *b, size_t n)
 {
 	const char *why;
 
-	cuda_download(b->stream, b->sum_host, b->sum, (1 + nsum) * sizeof *b->sum_host);
+	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
 	cuda_wait(b->stream);
-	return !cuda_stream_failure(b->stream, &why) && !b->sum_host[0];
+	return !cuda_stream_failure(b->stream, &why);
 }
 
 /* ---- before there is a device ---- */
@@ -41,15 +41,7 @@ static int cuda_supports(const struct plan *pl, struct err *e)
 	return 0;
 }
 
-static size_t amplitude_bytes(const struct plan *pl)
-{
-	return pl->precision == PRECISION_DOUBLE ? 16 : 8;
-}
-
-static unsigned widest(const struct plan *pl)
-{
-	return cuda_state_bits(pl, program_nwire(pl->program));
-}
+static size_t amplitude_bytes(const struct backend_state *b) { return b->twice ? 16 : 8; }
 
 static uint64_t vector_entries(const struct plan_circuit *c)
 {
@@ -61,61 +53,17 @@ static uint64_t vector_entries(const struct plan_circuit *c)
 	return n;
 }
 
-/* Sums of the backward pass at most; launches have rarely as many steps as they can. */
-static uint64_t most_sums(const struct plan *pl)
-{
-	uint64_t n = 0;
+/* ---- launches of circuits ---- */
 
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
-			n += pl->circuit[c].step[k].transition ? MATRIX_ENTRIES_MAX : 0;
-	return n;
-}
-
-static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient)
-{
-	uint64_t state = (uint64_t)amplitude_bytes(pl) << widest(pl), vectors = 0;
-
-	(void)nthread;
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		if (vector_entries(&pl->circuit[c]) > vectors)
-			vectors = vector_entries(&pl->circuit[c]);
-	return state * (gradient ? 2 : 1) + sizeof(cplx) * vectors
-		+ 2 * sizeof(double) * pl->program->nreadout
-		+ (gradient ? sizeof(long long) * most_sums(pl) : 0);
-}
-
-/* ---- life ---- */
-
-static void set_pointers(const struct backend_state *b, struct cuda_launch *l, size_t *nsum)
+static void count_launches(struct cuda_circuit *c, struct cuda_launch *l, bool back)
 {
 	for (; l; l = l->next) {
-		l->args.psi = b->psi;
-		l->args.lambda = b->lambda;
-		l->args.bad = cuda_bad(b);
-		l->args.sum = cuda_sums(b) + *nsum;
-		*nsum += l->args.nsum;
+		l->entry_before = c->nsample_entry[back];
+		l->sum_before = c->nsample_sum;
+		c->nsample_entry[back] += l->args.nsample_entry;
+		c->nsample_sum += l->args.nsample_sum;
+		c->nsum_back += l->args.nsum;
 	}
-}
-
-/* Once all memory is there; nsum: as many as there are. */
-static void set_circuit_pointers(struct backend_state *b, struct cuda_circuit *c)
-{
-	size_t none = 0, nsum = 0;
-
-	for (uint32_t k = 0; k < c->plan->nstage; k++)
-		set_pointers(b, c->forward[k], &none);
-	for (uint32_t k = c->plan->nstage; b->gradient && k-- > 0;)
-		set_pointers(b, c->back[k], &nsum);
-}
-
-static size_t count_sums(const struct cuda_launch *l)
-{
-	size_t n = 0;
-
-	for (; l; l = l->next)
-		n += l->args.nsum;
-	return n;
 }
 
 /* The first launch that does more than is needed: nothing reads the states that the last launch of the backward pass leaves. */
@@ -134,7 +82,8 @@ static void compile(struct backend_state *b, const struct plan_circuit *pc, uint
 	struct cuda_circuit *c)
 {
 	c->plan = pc;
-	c->nbit = cuda_state_bits(b->plan, pc->nbit);
+	c->nbit = plan_stored_bits(b->plan, pc->nbit);
+	c->nsample_bits = cuda_sample_bits(b->plan, pc->nbit);
 	c->forward = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
 	c->back = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
 	c->noise = arena_alloc(&b->arena, pc->nstep, sizeof *c->noise);
@@ -144,12 +93,80 @@ static void compile(struct backend_state *b, const struct plan_circuit *pc, uint
 		const struct plan_stage *s = &pc->stage[k];
 
 		c->forward[k] = cuda_layout_stage(b->plan, pc, k, false, &b->arena);
-		if (b->gradient && s->first + s->count > pc->first_transition)
-			c->back[k] = cuda_layout_stage(b->plan, pc, k, true, &b->arena);
-		c->nsum_back += count_sums(c->back[k]);
+		count_launches(c, c->forward[k], false);
+		if (!b->gradient || s->first + s->count <= pc->first_transition)
+			continue;
+		c->back[k] = cuda_layout_stage(b->plan, pc, k, true, &b->arena);
+		count_launches(c, c->back[k], true);
 	}
 	leave_last(c);
 	cuda_compile_readouts(b, c);
+}
+
+/* ---- memory ---- */
+
+uint32_t cuda_run_samples(const struct backend_state *b, const struct cuda_circuit *c, uint32_t count)
+{
+	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
+	uint32_t near = c->nbit < tile ? UINT32_C(1) << (tile - c->nbit) : 1;
+
+	return (count + near - 1) & ~(near - 1);
+}
+
+static void need(struct cuda_part *p, size_t n, size_t size)
+{
+	if (n * size > p->nbyte)
+		p->nbyte = n * size;
+}
+
+static void measure_circuit(struct backend_state *b, const struct cuda_circuit *c)
+{
+	struct cuda_part *p = b->part;
+	size_t nsample = (size_t)1 << c->nsample_bits, state = nsample << c->nbit;
+	size_t entries = c->nsample_entry[c->nsample_entry[1] > c->nsample_entry[0]];
+
+	need(&p[CUDA_PSI], state, amplitude_bytes(b));
+	need(&p[CUDA_LAMBDA], b->gradient ? state : 0, amplitude_bytes(b));
+	need(&p[CUDA_SUM], nsample * (1 + c->nsum_readout), sizeof *b->sum);
+	need(&p[CUDA_SUM], 2 * nsample, sizeof *b->sum); /* norms */
+	need(&p[CUDA_SUM], 1 + c->nsum_back + nsample * c->nsample_sum, sizeof *b->sum);
+	need(&p[CUDA_FACTOR], nsample * (c->nsum_readout + 1), sizeof *b->factor);
+	need(&p[CUDA_VECTOR], nsample * vector_entries(c->plan), 2 * sizeof *b->vector);
+	need(&p[CUDA_MATRIX], nsample * entries, amplitude_bytes(b));
+}
+
+/* All but memory and a device: what the plan's circuits need. */
+static struct backend_state *state_new(const struct plan *pl, bool gradient)
+{
+	struct backend_state *b = mem_alloc(1, sizeof *b);
+	uint32_t nstep = 0;
+
+	*b = (struct backend_state){ .plan = pl,
+		.twice = pl->precision == PRECISION_DOUBLE,
+		.gradient = gradient,
+		.holds = -1 };
+	arena_init(&b->arena);
+	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
+	for (unsigned k = CUDA_SUM; k < CUDA_PARTS; k++)
+		b->part[k].copied = true;
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
+		measure_circuit(b, &b->circuit[k]);
+	}
+	return b;
+}
+
+enum { PART_ALIGN = 256 };
+
+/* Bytes of the parts before part k, on the device or on the host. */
+static size_t part_offset(const struct backend_state *b, unsigned k, bool host)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < k; i++)
+		if (!host || b->part[i].copied)
+			at += (b->part[i].nbyte + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+	return at;
 }
 
 static void cuda_state_free(struct backend_state *b)
@@ -157,43 +174,63 @@ static void cuda_state_free(struct backend_state *b)
 	if (!b)
 		return;
 	if (b->stream) {
-		cuda_free(b->stream, b->psi);
-		cuda_free(b->stream, b->lambda);
-		cuda_free(b->stream, b->sum);
-		cuda_free(b->stream, b->factor);
-		cuda_free(b->stream, b->vector);
+		cuda_free(b->stream, b->device);
+		cuda_host_free(b->stream, b->host);
+		cuda_stream_free(b->stream);
 	}
-	cuda_stream_free(b->stream);
-	free(b->sum_host);
-	free(b->factor_host);
-	free(b->vector_host);
 	free(b->u);
 	arena_release(&b->arena);
 	free(b);
 }
 
-/* Memory for the largest of the circuits. */
+static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+{
+	struct backend_state *b = state_new(pl, gradient);
+	uint64_t nbyte = part_offset(b, CUDA_PARTS, false);
+
+	(void)nthread;
+	cuda_state_free(b);
+	return nbyte;
+}
+
 static void take_memory(struct backend_state *b)
 {
-	const struct plan *pl = b->plan;
-	size_t state = amplitude_bytes(pl) << widest(pl), nsum = 1, nbin = 0, nvector = 0;
+	char *device = b->device = cuda_malloc(b->stream, part_offset(b, CUDA_PARTS, false));
+	char *host = b->host = cuda_host_malloc(b->stream, part_offset(b, CUDA_PARTS, true));
 
-	for (uint32_t k = 0; k < pl->ncircuit; k++) {
-		const struct cuda_circuit *c = &b->circuit[k];
+	if (!device || !host)
+		return;
+	b->psi = device;
+	b->lambda = device + part_offset(b, CUDA_LAMBDA, false);
+	b->sum = (void *)(device + part_offset(b, CUDA_SUM, false));
+	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM, true));
+	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR, false));
+	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR, true));
+	b->vector = (void *)(device + part_offset(b, CUDA_VECTOR, false));
+	b->vector_host = (void *)(host + part_offset(b, CUDA_VECTOR, true));
+	b->matrix = device + part_offset(b, CUDA_MATRIX, false);
+	b->matrix_host = host + part_offset(b, CUDA_MATRIX, true);
+}
 
-		nsum = c->nsum_readout > nsum ? c->nsum_readout : nsum;
-		nsum = c->nsum_back > nsum ? c->nsum_back : nsum;
-		nbin = c->nsum_readout > nbin ? c->nsum_readout : nbin;
-		nvector = vector_entries(c->plan) > nvector ? vector_entries(c->plan) : nvector;
+static void set_pointers(const struct backend_state *b, struct cuda_launch *l, size_t *nsum)
+{
+	for (; l; l = l->next) {
+		l->args.psi = b->psi;
+		l->args.lambda = b->lambda;
+		l->args.bad = (unsigned *)b->sum;
+		l->args.sum = b->sum + 1 + *nsum;
+		*nsum += l->args.nsum;
 	}
-	b->psi = cuda_malloc(b->stream, state);
-	b->lambda = b->gradient ? cuda_malloc(b->stream, state) : NULL;
-	b->sum = cuda_malloc(b->stream, (1 + nsum) * sizeof *b->sum_host);
-	b->factor = cuda_malloc(b->stream, nbin * sizeof *b->factor);
-	b->vector = cuda_malloc(b->stream, nvector * 2 * sizeof *b->vector);
-	b->sum_host = mem_alloc(1 + nsum, sizeof *b->sum_host);
-	b->factor_host = mem_alloc(nbin + 1, sizeof *b->factor_host);
-	b->vector_host = mem_alloc(nvector + 1, 2 * sizeof *b->vector_host);
+}
+
+static void set_circuit_pointers(struct backend_state *b, struct cuda_circuit *c)
+{
+	size_t none = 0, nsum = 0;
+
+	for (uint32_t k = 0; k < c->plan->nstage; k++) {
+		set_pointers(b, c->forward[k], &none);
+		set_pointers(b, c->back[k], &nsum);
+	}
 }
 
 static int cuda_failure(const struct backend_state *b, struct err *e)
@@ -208,22 +245,13 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, bool gradient,
 {
 	struct backend_state *b;
 	const char *obstacle = cuda_device_obstacle();
-	uint32_t nstep = 0;
 	int code;
 
 	(void)nthread;
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "the device cuda cannot be used: %s", obstacle);
-	b = mem_alloc(1, sizeof *b);
-	*b = (struct backend_state){ .plan = pl,
-		.twice = pl->precision == PRECISION_DOUBLE,
-		.gradient = gradient,
-		.holds = -1 };
-	arena_init(&b->arena);
+	b = state_new(pl, gradient);
 	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
-	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
-	for (uint32_t k = 0; k < pl->ncircuit; k++)
-		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
 	b->stream = cuda_stream_new();
 	cuda_kernels_open(b->stream);
 	take_memory(b);
@@ -254,56 +282,82 @@ static void cuda_run(struct backend_state *b, const struct unit_job *job)
 
 /* ---- forward ---- */
 
-/* The vectors of the unit's sample, one after the other. */
-static void start_state(struct backend_state *b, uint32_t number, const struct unit_input *in)
+/* The vectors of the samples, one sample's after the other's. */
+static void put_vectors(const struct backend_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample)
+{
+	const struct plan_circuit *pc = b->circuit[number].plan;
+	cplx *to = (cplx *)b->vector_host;
+
+	for (uint32_t s = 0; s < nsample; s++)
+		for (uint32_t k = 0; k < pc->nprepare; k++) {
+			uint32_t v = pc->step[k].matrix, length = in->length[number][v];
+
+			memcpy(to,
+				in->vector[number][(size_t)v * in->nsample + (s < in->count ? s : 0)],
+				length * sizeof *to);
+			to += length;
+		}
+}
+
+static void start_states(struct backend_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
 	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->place;
-	struct cuda_start a = { .psi = b->psi, .zero = (UINT64_C(1) << c->nbit) - 1, .nbit = c->nbit };
-	size_t at = 0;
+	struct cuda_start a = {
+		.psi = b->psi, .zero = (UINT64_C(1) << c->nbit) - 1, .nbit = c->nbit, .nsample = nsample
+	};
 
 	for (uint32_t k = 0; k < pc->nprepare; k++) {
 		const struct plan_step *s = &pc->step[k];
 		struct cuda_vector *v = &a.vector[a.nvector++];
-		uint32_t length = in->length[number][s->matrix];
 
-		*v = (struct cuda_vector){
-			.entry = b->vector + 2 * at, .length = length, .nbit = s->ntarget
-		};
-		memcpy(b->vector_host + 2 * at, in->vector[number][(size_t)s->matrix * in->nsample],
-			length * sizeof(cplx));
+		*v = (struct cuda_vector){ .entry = b->vector + 2 * a.stride,
+			.length = in->length[number][s->matrix],
+			.nbit = s->ntarget };
 		for (unsigned n = 0; n < s->ntarget; n++) {
 			v->bit[n] = place[s->bit[n]];
 			a.zero &= ~(UINT64_C(1) << v->bit[n]);
 		}
-		at += length;
+		a.stride += v->length;
 	}
-	cuda_upload(b->stream, b->vector, b->vector_host, at * sizeof(cplx));
+	put_vectors(b, number, in, nsample);
+	cuda_upload(b->stream, b->vector, b->vector_host, nsample * a.stride * sizeof(cplx));
 	cuda_launch_start(b->stream, &a, b->twice);
 }
 
-static void evolve(struct backend_state *b, uint32_t number, const struct unit_input *in)
+static uint64_t blocks(const struct cuda_launch *l, uint32_t nsample)
+{
+	return (uint64_t)(nsample >> l->args.nnear) << l->args.nouter;
+}
+
+static void evolve(struct backend_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_store_matrices(b, c, true, in->u[0]);
-	start_state(b, number, in);
+	cuda_upload_matrices(b, c, false, in, nsample);
+	start_states(b, number, in, nsample);
 	for (uint32_t k = 0; k < c->plan->nstage; k++)
 		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
-			cuda_launch_forward(b->stream, &l->args, b->twice);
+			cuda_launch_forward(b->stream, &l->args, blocks(l, nsample), b->twice);
 	if (plan_deep(c->plan))
-		cuda_normalise(b, c);
+		cuda_normalise(b, c, nsample);
 	b->holds = number;
 }
 
 static void cuda_forward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, bool keep, double *readout)
 {
+	uint32_t nsample = cuda_run_samples(b, &b->circuit[c], in->count);
+
 	(void)worker;
 	(void)keep;
-	evolve(b, c, in);
-	cuda_readouts(b, &b->circuit[c], readout);
+	evolve(b, c, in, nsample);
+	cuda_readouts(b, &b->circuit[c], in->count, readout);
 }
 
 /* ---- backward ---- */
@@ -364,21 +418,36 @@ static void add_step(const struct backend_state *b, const struct cuda_placed *p,
 		to[e] += s[e];
 }
 
-static void add_sums(const struct backend_state *b, const struct cuda_launch *l, double scale,
-	const struct unit_input *in, double *shared, double *own)
+/* Adds the sums of one op: to those that all samples share, or to each sample's. */
+static void add_placed(const struct backend_state *b, const struct cuda_launch *l,
+	const struct cuda_placed *p, size_t sample_sums, double scale, const struct unit_input *in,
+	double *shared, double *const *own)
 {
 	const struct matrix_set *set = &b->plan->set;
-	size_t launch = (size_t)(l->args.sum - cuda_sums(b));
+	uint32_t m = p->step->matrix, at = set->offset[m];
+	bool sample = set->def[m]->cls == VALUE_SAMPLE;
+	size_t first = (size_t)(l->args.sum - b->sum) + (size_t)p->sum;
 
-	for (uint32_t k = 0; k < l->nplaced; k++) {
-		const struct cuda_placed *p = &l->placed[k];
-		uint32_t m = p->step->matrix, at = set->offset[m];
-		bool sample = set->def[m]->cls == VALUE_SAMPLE;
-
-		if (p->sum >= 0)
-			add_step(b, p, launch + (size_t)p->sum, scale,
-				(sample ? in->u[0] : b->u) + at, (sample ? own : shared) + at);
+	if (!p->of_sample) {
+		add_step(b, p, first, scale, (sample ? in->u[0] : b->u) + at,
+			(sample ? own[0] : shared) + at);
+		return;
 	}
+	for (uint32_t s = 0; s < in->count; s++)
+		add_step(b, p, sample_sums + (size_t)s * l->args.nsample_sum + (size_t)p->sum,
+			scale, in->u[s] + at, own[s] + at);
+}
+
+static size_t sums_before(const struct cuda_circuit *c, const struct cuda_launch *l, uint32_t nsample)
+{
+	return 1 + c->nsum_back + l->sum_before * nsample;
+}
+
+static void launch_backward(struct backend_state *b, struct cuda_circuit *c, struct cuda_launch *l,
+	uint32_t nsample)
+{
+	l->args.sample_sum = b->sum + sums_before(c, l, nsample);
+	cuda_launch_backward(b->stream, &l->args, blocks(l, nsample), b->twice);
 }
 
 static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t number,
@@ -386,24 +455,33 @@ static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t num
 	double *const *anti_hermitian_sample)
 {
 	struct cuda_circuit *c = &b->circuit[number];
+	uint32_t nsample = cuda_run_samples(b, c, in->count);
+	size_t nsum = 1 + c->nsum_back + c->nsample_sum * nsample;
 	double scale;
 
 	(void)worker;
-	if (!c->nsum_back)
+	if (nsum == 1)
 		return;
-	if (b->holds != number) /* another circuit took the place: once more */
-		evolve(b, number, in);
+	if (b->holds != number) { /* another circuit took the place: once more */
+		evolve(b, number, in, nsample);
+		cuda_wait(b->stream); /* the host's matrices are used again */
+	}
 	b->holds = -1;
-	cuda_clear_sums(b, c->nsum_back);
-	scale = ldexp(1, cuda_lambda(b, c, dreadout));
+	cuda_clear_sums(b, nsum);
+	cuda_upload_matrices(b, c, true, in, nsample);
+	scale = ldexp(1, cuda_lambda(b, c, nsample, in->count, dreadout));
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
-		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)
-			cuda_launch_backward(b->stream, &l->args, b->twice);
-	if (!cuda_fetch_sums(b, c->nsum_back))
+		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
+			launch_backward(b, c, l, nsample);
+	if (!cuda_fetch_sums(b, nsum) || b->sum_host[0])
 		scale = NAN;
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)
-			add_sums(b, l, scale, in, anti_hermitian_shared, anti_hermitian_sample[0]);
+			for (uint32_t i = 0; i < l->nplaced; i++)
+				if (l->placed[i].sum >= 0)
+					add_placed(b, l, &l->placed[i], sums_before(c, l, nsample),
+						scale, in, anti_hermitian_shared,
+						anti_hermitian_sample);
 }
 
 /* ---- amplitudes ---- */
@@ -422,12 +500,11 @@ static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t n
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
-	size_t nbyte = amplitude_bytes(b->plan) << c->nbit;
+	size_t nbyte = amplitude_bytes(b) << c->nbit;
 	void *psi = mem_alloc(nbyte, 1);
 
 	(void)worker;
-	(void)s;
-	cuda_download(b->stream, psi, b->psi, nbyte);
+	cuda_download(b->stream, psi, (const char *)b->psi + s * nbyte, nbyte);
 	cuda_wait(b->stream);
 	for (uint64_t i = 0; i < UINT64_C(1) << pc->nbit; i++) {
 		uint64_t at = 0;

@@ -107,6 +107,22 @@ void cuda_free(struct cuda_stream *s, void *p)
 		cudaFree(p);
 }
 
+void *cuda_host_malloc(struct cuda_stream *s, size_t nbyte)
+{
+	void *p = NULL;
+
+	if (!s->call && !keep(s, "cudaMallocHost", cudaMallocHost(&p, nbyte ? nbyte : 1)))
+		return NULL;
+	return p;
+}
+
+void cuda_host_free(struct cuda_stream *s, void *p)
+{
+	(void)s;
+	if (p)
+		cudaFreeHost(p);
+}
+
 void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
 {
 	if (!s->call && nbyte)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Launches of the kernels, and the arguments of those that are no stages.
  *
- * States have 2^nbit amplitudes (re, im) by their index as stored; `twice` is double precision. Arguments are copied by the
- * call. Failures are the stream's (cuda_device.h). */
+ * The states of nsample samples lie one behind the other, each of 2^nbit amplitudes (re, im) by their index as stored; `twice`
+ * is double precision. Arguments are copied by the call. Failures are the stream's (cuda_device.h). */
 #ifndef QCNN_CUDA_LAUNCH_H
 #define QCNN_CUDA_LAUNCH_H
 
@@ -17,7 +17,7 @@ enum {
 
 /* The start of a circuit: |0...0>, with vectors on some of its bits. */
 struct cuda_vector {
-	const double *entry; /* device: (length) re, im; further ones are 0 */
+	const double *entry; /* device: re, im of the first sample's; `length` of them, further ones are 0 */
 	uint64_t length;
 	uint32_t nbit;
 	uint8_t bit[CUDA_BITS_MAX]; /* of the state's index, the vector's lowest first */
@@ -25,7 +25,8 @@ struct cuda_vector {
 struct cuda_start {
 	void *psi;
 	uint64_t zero; /* bits of the index that no vector has */
-	uint32_t nbit, nvector;
+	uint64_t stride; /* complex numbers of all vectors of a sample: the next sample's are as far behind */
+	uint32_t nbit, nsample, nvector;
 	struct cuda_vector vector[CUDA_VECTORS_MAX];
 };
 
@@ -33,34 +34,35 @@ struct cuda_start {
 struct cuda_term {
 	uint64_t flip, sign;
 	uint32_t ny, unused;
-	double factor; /* of lambda */
 };
+
+/* Readouts. A sample has `stride` sums, those of its terms or bins from `first` on; before them is its count of parts that
+ * are not numbers, or too large. Factors of lambda are numbered alike, without that count. */
 struct cuda_readout {
 	const void *psi;
 	void *lambda;
-	long long *sum; /* (nterm) <psi|P|psi>, added to */
-	unsigned *bad;
-	uint32_t nbit, nterm;
-	uint32_t add, unused; /* lambda is added to, not set */
+	long long *sum;       /* (nsample, 1 + stride), added to */
+	const double *factor; /* (nsample, stride) */
+	uint32_t nbit, nsample, stride, first;
+	uint32_t add; /* lambda is added to, not set */
+};
+/* <psi|P|psi> */
+struct cuda_terms {
+	struct cuda_readout to;
+	uint32_t nterm, parts; /* parts: of the launch itself */
 	struct cuda_term term[CUDA_TERMS_MAX];
 };
-
 /* Probabilities: bit k of the bin is bit[k] of the index. */
 struct cuda_bins {
-	const void *psi;
-	void *lambda;
-	long long *sum;       /* (2^nbin), added to */
-	const double *factor; /* (2^nbin) of lambda */
-	unsigned *bad;
-	uint32_t nbit, nbin;
-	uint32_t add, unused;
+	struct cuda_readout to;
+	uint32_t nbin;
 	uint8_t bit[CUDA_BITS_MAX];
 };
 
 struct cuda_scale {
 	void *psi;
-	double factor;
-	uint32_t nbit, unused;
+	const double *factor; /* (nsample) */
+	uint32_t nbit, nsample;
 };
 
 #ifdef __cplusplus
@@ -69,12 +71,15 @@ extern "C" {
 
 /* Before the first launch. */
 void cuda_kernels_open(struct cuda_stream *s);
-void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, bool twice);
-void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, bool twice);
+/* nblock: as many as the samples that are computed have. */
+void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
+	bool twice);
+void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
+	bool twice);
 void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool twice);
-void cuda_launch_expect(struct cuda_stream *s, const struct cuda_readout *a, bool twice);
+void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool twice);
 /* lambda = sum factor P psi */
-void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_readout *a, bool twice);
+void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice);
 void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);
 /* lambda[i] = factor[bin of i] psi[i] */
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);

@@ -12,8 +12,10 @@ struct tile {
 	const struct plan *pl;
 	bool twice;
 	unsigned nreg, nbit; /* register bits, bits of the tile */
-	unsigned nline;  /* lowest bits of the index, whose amplitudes are a line of 128 bytes */
-	unsigned nstate; /* bits of the state's index */
+	unsigned nline; /* lowest bits of the index, whose amplitudes are a line of 128 bytes */
+	unsigned nstate; /* bits of the unit's index: those of one state, then those of the sample's number */
+	unsigned nstored,
+		nnear; /* bits of one state's; bits of the sample's number that are tile bits, the highest ones */
 	uint8_t from[CUDA_TILE_MAX],
 		to[CUDA_TILE_MAX]; /* index bits of the tile bits before and after, the former ascending */
 	int8_t at[64];             /* tile bit of a circuit's bit, or -1 */
@@ -33,18 +35,18 @@ static unsigned tile_bits(const struct plan *pl)
 	return CUDA_THREAD_BITS + (unsigned)(is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
 }
 
-unsigned cuda_state_bits(const struct plan *pl, unsigned nbit)
+unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit)
 {
-	unsigned stored = plan_stored_bits(pl, nbit);
+	unsigned stored = plan_stored_bits(pl, nbit), width = (unsigned)__builtin_ctz(pl->width);
 
-	return stored > tile_bits(pl) ? stored : tile_bits(pl);
+	return stored + width < tile_bits(pl) ? tile_bits(pl) - stored : width;
 }
 
-/* Places with those behind the plan's stored bits, which stay where they are. */
-static void places(const struct tile *t, const uint8_t *place, unsigned nstored, uint8_t *all)
+/* Places, with those of the sample's bits, which stay where they are. */
+static void places(const struct tile *t, const uint8_t *place, uint8_t *all)
 {
 	for (unsigned b = 0; b < t->nstate; b++)
-		all[b] = b < nstored ? place[b] : (uint8_t)b;
+		all[b] = b < t->nstored ? place[b] : (uint8_t)b;
 }
 
 /* Places before the stage that its blocks have: those in the lanes, and of bits that it works on. */
@@ -59,7 +61,8 @@ static uint64_t block_places(const struct tile *t, const struct plan_stage *s, c
 	return mask;
 }
 
-/* Fills the tile up: the lowest places of bits that are not known to be 0, then others. Both places are the same there. */
+/* Fills the tile up: the lowest places of bits that are not known to be 0, then of others, then those of samples. Both places are
+ * the same there. */
 static uint64_t fill_tile(const struct tile *t, uint64_t mask, const uint8_t *bit_at, uint64_t nonzero)
 {
 	for (unsigned pass = 0; pass < 2; pass++)
@@ -82,13 +85,13 @@ static uint64_t live_bits(const struct plan *pl, const struct plan_circuit *c,
 static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k, bool back)
 {
 	const struct plan_stage *s = &c->stage[k];
-	unsigned nstored = plan_stored_bits(t->pl, c->nbit), n = 0;
+	unsigned n = 0;
 	uint8_t before[64], after[64], bit_at[64];
 	const uint8_t *from = back ? after : before, *to = back ? before : after;
 	uint64_t live = live_bits(t->pl, c, s, back), mask, number = 0;
 
-	places(t, s->place, nstored, before);
-	places(t, k + 1 < c->nstage ? s[1].place : c->place, nstored, after);
+	places(t, s->place, before);
+	places(t, k + 1 < c->nstage ? s[1].place : c->place, after);
 	for (unsigned b = 0; b < t->nstate; b++)
 		bit_at[before[b]] = (uint8_t)b;
 	mask = fill_tile(t, block_places(t, s, bit_at), bit_at, live);
@@ -104,6 +107,7 @@ static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t 
 			t->at[b] = (int8_t)i;
 			t->from[i] = from[b];
 			t->to[i] = to[b];
+			t->nnear += b >= t->nstored;
 			n++;
 		} else if (live & bit(b)) {
 			t->outer[b] = (int8_t)t->nouter;
@@ -120,7 +124,7 @@ struct pending {
 	const struct plan_step *step;
 	uint64_t moved, looked;    /* bits of the circuit */
 	uint32_t targets, control; /* tile bits: dense targets, controls */
-	bool diagonal, done;
+	bool diagonal, of_sample, done;
 };
 
 struct todo {
@@ -128,9 +132,11 @@ struct todo {
 	bool back;
 	struct pending *item;
 	uint32_t n, left;
-	/* Of the launch so far. */
+	/* Of the launch so far. Entries and sums of each sample are as many as its ops have. */
 	unsigned nop, nentry, nsum;
 };
+
+static bool has_samples(const struct tile *t) { return t->nstate > t->nstored; }
 
 static uint32_t tile_mask(const struct tile *t, uint64_t bits)
 {
@@ -168,7 +174,8 @@ static void add_item(struct todo *w, const struct plan_step *s)
 		.looked = plan_looked(w->t.pl, s),
 		.targets = diagonal ? 0 : tile_mask(&w->t, plan_moved(w->t.pl, s)),
 		.control = tile_mask(&w->t, s->control_mask),
-		.diagonal = diagonal };
+		.diagonal = diagonal,
+		.of_sample = has_samples(&w->t) && w->t.pl->set.def[s->matrix]->cls == VALUE_SAMPLE };
 }
 
 static void list_items(struct todo *w, const struct plan_circuit *c, const struct plan_stage *s)
@@ -199,6 +206,13 @@ static unsigned sums_of(const struct todo *w, const struct pending *i)
 	return i->diagonal ? MATRIX_DIM_MAX : entries_of(i);
 }
 
+/* Of these, those in the launch's arguments, and sums of a block. */
+static unsigned entries_near(const struct pending *i) { return i->of_sample ? 0 : entries_of(i); }
+static unsigned sums_near(const struct todo *w, const struct pending *i)
+{
+	return i->of_sample ? 0 : sums_of(w, i);
+}
+
 /* ---- a round ---- */
 
 struct round {
@@ -223,8 +237,8 @@ static bool fits(const struct todo *w, const struct choice *h, const struct roun
 {
 	uint32_t have = h->have | i->targets, busy = h->busy | i->control;
 
-	return w->nop + r->n < CUDA_OPS_MAX && w->nsum + r->nsum + sums_of(w, i) <= CUDA_SUMS_MAX
-		&& (w->nentry + r->nentry + entries_of(i)) * (w->t.twice ? 16 : 8) <= CUDA_MATRIX_BYTES
+	return w->nop + r->n < CUDA_OPS_MAX && w->nsum + r->nsum + sums_near(w, i) <= CUDA_SUMS_MAX
+		&& (w->nentry + r->nentry + entries_near(i)) * (w->t.twice ? 16 : 8) <= CUDA_MATRIX_BYTES
 		&& !(i->targets & ~h->have & ~h->allowed) && !(have & busy)
 		&& count(have) <= w->t.nreg && count(have | (h->allowed & ~busy)) >= w->t.nreg;
 }
@@ -236,16 +250,24 @@ static void take(const struct todo *w, struct choice *h, struct round *r, uint32
 	h->have |= i->targets;
 	h->busy |= i->control;
 	r->item[r->n++] = k;
-	r->nentry += entries_of(i);
-	r->nsum += sums_of(w, i);
+	r->nentry += entries_near(i);
+	r->nsum += sums_near(w, i);
 }
 
-/* The highest tile bits that may be registers, controls last. */
+/* Bits of the sample's number. */
+static uint32_t sample_mask(const struct tile *t)
+{
+	return (UINT32_C(1) << t->nbit) - (UINT32_C(1) << (t->nbit - t->nnear));
+}
+
+/* The highest tile bits that may be registers; then those of samples, controls last. */
 static void fill_registers(const struct tile *t, struct choice *h)
 {
-	for (unsigned pass = 0; pass < 2; pass++)
+	uint32_t later[] = { h->busy | sample_mask(t), h->busy, 0 };
+
+	for (unsigned pass = 0; pass < 3; pass++)
 		for (unsigned b = t->nbit; b-- > 0 && count(h->have) < t->nreg;)
-			if ((h->allowed & ~(pass ? 0 : h->busy)) >> b & 1)
+			if ((h->allowed & ~later[pass]) >> b & 1)
 				h->have |= UINT32_C(1) << b;
 }
 
@@ -493,9 +515,14 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 	struct cuda_placed *p = &l->placed[l->nplaced++];
 	unsigned nsum = sums_of(w, i);
 
-	*p = (struct cuda_placed){
-		.step = i->step, .entry = o[0].entry, .sum = -1, .diagonal = i->diagonal
-	};
+	uint16_t *nentry = i->of_sample ? &l->args.nsample_entry : &l->nentry;
+	uint16_t *total = i->of_sample ? &l->args.nsample_sum : &l->args.nsum;
+
+	*p = (struct cuda_placed){ .step = i->step,
+		.entry = *nentry,
+		.sum = -1,
+		.diagonal = i->diagonal,
+		.of_sample = i->of_sample };
 	if (i->diagonal)
 		set_diagonal(&w->t, r, i->step, o);
 	else
@@ -503,11 +530,29 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 	set_controls(&w->t, r, i->step, o);
 	o->undo = w->back && i->step->undo ? CUDA_UNDO_PSI | CUDA_UNDO_LAMBDA : 0;
 	if (nsum)
-		p->sum = (int16_t)l->args.nsum;
+		p->sum = (int16_t)*total;
 	o->sum = p->sum;
-	l->args.nsum = (uint16_t)(l->args.nsum + nsum);
-	if (l->nplaced < CUDA_OPS_MAX)
-		o[1].entry = (uint16_t)(o->entry + entries_of(i));
+	o->entry = p->entry;
+	o->of_sample = i->of_sample;
+	*total = (uint16_t)(*total + nsum);
+	*nentry = (uint16_t)(*nentry + entries_of(i));
+}
+
+/* What the round's bits add to the number of the sample. */
+static void set_samples(const struct tile *t, const struct round *r, struct cuda_round *out)
+{
+	unsigned first = t->nbit - t->nnear;
+
+	for (unsigned k = 0; k < t->nreg; k++)
+		if (r->reg[k] >= first) {
+			out->sample_reg[k] = (uint16_t)(1u << (r->reg[k] - first));
+			out->sample_regs |= (uint8_t)(1u << k);
+		}
+	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
+		if (r->thread[k] >= first) {
+			out->sample_thread[k] = (uint16_t)(1u << (r->thread[k] - first));
+			out->sample_lanes |= (uint8_t)(k < 5 ? 1u << k : 0);
+		}
 }
 
 static void set_transfers(const struct tile *t, const struct round *first, const struct round *last,
@@ -522,6 +567,8 @@ static void set_transfers(const struct tile *t, const struct round *first, const
 		a->save_thread[k] = to[last->thread[k]];
 	}
 	a->nouter = (uint16_t)t->nouter;
+	a->nnear = (uint16_t)t->nnear;
+	a->sample_at = (uint16_t)(t->nstored + t->nnear);
 	memcpy(a->outer, t->outer_at, t->nouter);
 }
 
@@ -549,6 +596,7 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 		a->round[n].count = (uint16_t)r[n].n;
 		for (uint32_t k = 0; k < r[n].n; k++)
 			set_op(w, &r[n], &w->item[r[n].item[k]], l);
+		set_samples(&w->t, &r[n], &a->round[n]);
 		if (n)
 			exchange(&w->t, &r[n - 1], &r[n], &a->round[n - 1].put, &a->round[n].get);
 	}
@@ -568,10 +616,11 @@ struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_c
 				  .nreg = is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE,
 				  .nbit = tile_bits(pl),
 				  .nline = is_twice(pl) ? 3 : 4,
-				  .nstate = cuda_state_bits(pl, c->nbit) },
+				  .nstored = plan_stored_bits(pl, c->nbit) },
 		.back = back };
 	struct cuda_launch *first = NULL, **next = &first;
 
+	w.t.nstate = w.t.nstored + cuda_sample_bits(pl, c->nbit);
 	lay_out_tile(&w.t, c, k, back);
 	list_items(&w, c, &c->stage[k]);
 	while (w.left || (!first && moves_places(&w.t))) {

@@ -13,22 +13,25 @@
 /* A step in a launch. Row r of the op's matrix is row `row[r]` of the step's. */
 struct cuda_placed {
 	const struct plan_step *step;
-	uint16_t entry; /* complex numbers before its matrix in the launch */
-	int16_t sum;    /* its sums in the launch, or -1 */
-	bool diagonal;
+	uint16_t entry; /* complex numbers before its matrix in the launch, or in each sample's */
+	int16_t sum;    /* its sums in the launch, or in each sample's; or -1 */
+	bool diagonal, of_sample;
 	uint8_t row[MATRIX_DIM_MAX];
 };
 
 /* One launch: all of its arguments but pointers and matrices. */
 struct cuda_launch {
 	struct cuda_stage_args args;
+	uint16_t nentry; /* complex numbers of its matrices that are no sample's */
 	uint32_t nplaced;
+	/* Of the backend: entries and sums of samples in the launches of the pass before it. */
+	size_t entry_before, sum_before;
 	struct cuda_placed placed[CUDA_OPS_MAX];
 	struct cuda_launch *next;
 };
 
-/* Bits of the state's index as the device stores it: at least a tile. */
-unsigned cuda_state_bits(const struct plan *pl, unsigned nbit);
+/* Samples that are computed together, as a power of two: as many as the plan's units have, and at least a tile of them. */
+unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit);
 
 /* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to
  * do. back: of the backward pass, from behind the stage to before it. */

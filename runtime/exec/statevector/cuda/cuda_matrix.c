@@ -20,62 +20,87 @@ static double rounded(double x, uint32_t noise)
 	return x;
 }
 
-/* u[d * d] as the device has it, of step number `index`. */
-static void round_matrix(uint32_t index, unsigned d, const cplx *u, cplx *out)
-{
-	for (unsigned e = 0; e < d * d; e++) {
-		uint64_t random = rng_u64(0, RNG_ROUND, index, e);
+/* Where an entry of an op's matrix comes from, and how it is rounded. */
+struct source {
+	uint32_t at; /* entry of the step's matrix */
+	bool conjugate;
+	uint32_t noise[2];
+};
 
-		out[e] = cplx_of(rounded(creal(u[e]), (uint32_t)(random >> 35)),
-			rounded(cimag(u[e]), (uint32_t)random >> 3));
-	}
+static struct source source_of(uint32_t index, bool adjoint, unsigned d, unsigned row, unsigned column)
+{
+	uint32_t at = adjoint ? column * d + row : row * d + column;
+	uint64_t random = rng_u64(0, RNG_ROUND, index, at);
+
+	return (struct source){ .at = at,
+		.conjugate = adjoint,
+		.noise = { (uint32_t)(random >> 35), (uint32_t)random >> 3 } };
 }
 
-static void put(bool twice, struct cuda_stage_args *a, uint32_t entry, cplx x)
+/* index: the step's number, by which its matrix is rounded. Returns how many there are. */
+static unsigned list_sources(uint32_t index, bool back, const struct cuda_placed *p, struct source *out)
 {
-	if (twice) {
-		a->matrix.twice[2 * entry] = creal(x);
-		a->matrix.twice[2 * entry + 1] = cimag(x);
-	} else {
-		a->matrix.single[2 * entry] = (float)creal(x);
-		a->matrix.single[2 * entry + 1] = (float)cimag(x);
-	}
-}
+	unsigned d = 1u << p->step->ntarget, n = 0;
+	bool adjoint = p->step->adjoint != back;
 
-static void store_step(const struct backend_state *b, uint32_t index, bool back,
-	const struct cuda_placed *p, const cplx *u, struct cuda_stage_args *a)
-{
-	unsigned d = 1u << p->step->ntarget;
-	cplx v[MATRIX_ENTRIES_MAX], w[MATRIX_ENTRIES_MAX];
-
-	if (b->twice)
-		memcpy(v, u, d * d * sizeof *v);
-	else
-		round_matrix(index, d, u, v);
-	if (p->step->adjoint != back)
-		matrix_adjoint(d, v, w);
-	else
-		memcpy(w, v, d * d * sizeof *w);
 	for (unsigned r = 0; r < d; r++) {
 		if (p->diagonal)
-			put(b->twice, a, p->entry + r, w[r * d + r]);
+			out[n++] = source_of(index, adjoint, d, r, r);
 		for (unsigned c = 0; c < d && !p->diagonal; c++)
-			put(b->twice, a, p->entry + r * d + c, w[p->row[r] * d + p->row[c]]);
+			out[n++] = source_of(index, adjoint, d, p->row[r], p->row[c]);
+	}
+	return n;
+}
+
+/* As the device has it: re, im. */
+static void put_twice(const struct source *s, unsigned n, const cplx *u, double *out)
+{
+	for (unsigned k = 0; k < n; k++) {
+		cplx x = u[s[k].at];
+
+		out[2 * k] = creal(x);
+		out[2 * k + 1] = s[k].conjugate ? -cimag(x) : cimag(x);
 	}
 }
 
-static void store_launches(struct backend_state *b, struct cuda_circuit *c, struct cuda_launch *l,
-	bool back, bool sample, const cplx *u)
+static void put_single(const struct source *s, unsigned n, const cplx *u, float *out)
+{
+	for (unsigned k = 0; k < n; k++) {
+		cplx x = u[s[k].at];
+		double im = rounded(cimag(x), s[k].noise[1]);
+
+		out[2 * k] = (float)rounded(creal(x), s[k].noise[0]);
+		out[2 * k + 1] = (float)(s[k].conjugate ? -im : im);
+	}
+}
+
+/* ---- in the launches' arguments ---- */
+
+static void store_step(const struct backend_state *b, const struct source *s, unsigned n,
+	const struct cuda_placed *p, const cplx *u, struct cuda_stage_args *a)
+{
+	if (b->twice)
+		put_twice(s, n, u, a->matrix.twice + 2 * p->entry);
+	else
+		put_single(s, n, u, a->matrix.single + 2 * p->entry);
+}
+
+static void store_launches(const struct backend_state *b, const struct cuda_circuit *c,
+	struct cuda_launch *l, bool back, bool sample, const cplx *u)
 {
 	const struct matrix_set *set = &b->plan->set;
+	struct source source[MATRIX_ENTRIES_MAX];
 
 	for (; l; l = l->next)
 		for (uint32_t k = 0; k < l->nplaced; k++) {
-			const struct plan_step *s = l->placed[k].step;
+			const struct cuda_placed *p = &l->placed[k];
+			uint32_t m = p->step->matrix;
 
-			if ((set->def[s->matrix]->cls == VALUE_SAMPLE) == sample)
-				store_step(b, c->noise[s - c->plan->step], back, &l->placed[k],
-					u + set->offset[s->matrix], &l->args);
+			if (!p->of_sample && (set->def[m]->cls == VALUE_SAMPLE) == sample)
+				store_step(b, source,
+					list_sources(c->noise[p->step - c->plan->step], back, p,
+						source),
+					p, u + set->offset[m], &l->args);
 		}
 }
 
@@ -86,4 +111,52 @@ void cuda_store_matrices(struct backend_state *b, struct cuda_circuit *c, bool s
 		if (b->gradient)
 			store_launches(b, c, c->back[k], true, sample, u);
 	}
+}
+
+/* ---- of each sample ---- */
+
+/* Of one op: its entries are at `entry`, those of the next sample `stride` behind. */
+static void put_samples(const struct backend_state *b, const struct source *s, unsigned n,
+	const struct unit_input *in, uint32_t nsample, uint32_t offset, size_t entry, size_t stride)
+{
+	for (uint32_t k = 0; k < nsample; k++, entry += stride) {
+		const cplx *u = in->u[k < in->count ? k : 0] + offset;
+
+		if (b->twice)
+			put_twice(s, n, u, (double *)b->matrix_host + 2 * entry);
+		else
+			put_single(s, n, u, (float *)b->matrix_host + 2 * entry);
+	}
+}
+
+static void put_launch(const struct backend_state *b, const struct cuda_circuit *c,
+	const struct cuda_launch *l, bool back, const struct unit_input *in, uint32_t nsample)
+{
+	const struct matrix_set *set = &b->plan->set;
+	struct source source[MATRIX_ENTRIES_MAX];
+
+	for (uint32_t k = 0; k < l->nplaced; k++) {
+		const struct cuda_placed *p = &l->placed[k];
+
+		if (p->of_sample)
+			put_samples(b, source,
+				list_sources(c->noise[p->step - c->plan->step], back, p, source),
+				in, nsample, set->offset[p->step->matrix],
+				l->entry_before * nsample + p->entry, l->args.nsample_entry);
+	}
+}
+
+void cuda_upload_matrices(struct backend_state *b, struct cuda_circuit *c, bool back,
+	const struct unit_input *in, uint32_t nsample)
+{
+	size_t amplitude = b->twice ? 16 : 8, n = 0;
+
+	for (uint32_t k = 0; k < c->plan->nstage; k++)
+		for (struct cuda_launch *l = back ? c->back[k] : c->forward[k]; l; l = l->next) {
+			put_launch(b, c, l, back, in, nsample);
+			l->args.sample_matrix =
+				(char *)b->matrix + l->entry_before * nsample * amplitude;
+			n += l->args.nsample_entry;
+		}
+	cuda_upload(b->stream, b->matrix, b->matrix_host, n * nsample * amplitude);
 }

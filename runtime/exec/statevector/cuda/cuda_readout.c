@@ -60,15 +60,23 @@ void cuda_compile_readouts(struct backend_state *b, struct cuda_circuit *c)
 
 /* ---- terms and bins as arguments ---- */
 
-/* Terms from `first` on; coefficient[k - first] is 0 for all where there are no factors. */
-static struct cuda_readout terms_from(const struct backend_state *b, const struct cuda_circuit *c,
-	uint32_t first)
+static struct cuda_readout readouts_from(const struct backend_state *b,
+	const struct cuda_circuit *c, uint32_t nsample, size_t first)
 {
-	struct cuda_readout a = { .psi = b->psi,
+	return (struct cuda_readout){ .psi = b->psi,
 		.lambda = b->lambda,
-		.sum = cuda_sums(b) + first,
-		.bad = cuda_bad(b),
-		.nbit = c->nbit };
+		.sum = b->sum,
+		.factor = b->factor,
+		.nbit = c->nbit,
+		.nsample = nsample,
+		.stride = (uint32_t)c->nsum_readout,
+		.first = (uint32_t)first };
+}
+
+static struct cuda_terms terms_from(const struct backend_state *b, const struct cuda_circuit *c,
+	uint32_t nsample, uint32_t first)
+{
+	struct cuda_terms a = { .to = readouts_from(b, c, nsample, first) };
 
 	for (uint32_t k = first; k < c->npauli && a.nterm < CUDA_TERMS_MAX; k++) {
 		const struct cuda_pauli *p = &c->pauli[k];
@@ -80,15 +88,9 @@ static struct cuda_readout terms_from(const struct backend_state *b, const struc
 }
 
 static struct cuda_bins bins_of(const struct backend_state *b, const struct cuda_circuit *c,
-	const struct cuda_probs *p)
+	uint32_t nsample, const struct cuda_probs *p)
 {
-	struct cuda_bins a = { .psi = b->psi,
-		.lambda = b->lambda,
-		.sum = cuda_sums(b) + p->sum,
-		.factor = b->factor,
-		.bad = cuda_bad(b),
-		.nbit = c->nbit,
-		.nbin = p->nbin };
+	struct cuda_bins a = { .to = readouts_from(b, c, nsample, p->sum), .nbin = p->nbin };
 
 	memcpy(a.bit, p->bit, p->nbin);
 	return a;
@@ -96,52 +98,73 @@ static struct cuda_bins bins_of(const struct backend_state *b, const struct cuda
 
 /* ---- readouts ---- */
 
-static void sum_readouts(struct backend_state *b, const struct cuda_circuit *c)
+static void sum_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32_t count)
 {
 	for (uint32_t k = 0; k < c->npauli; k += CUDA_TERMS_MAX) {
-		struct cuda_readout a = terms_from(b, c, k);
+		struct cuda_terms a = terms_from(b, c, count, k);
 
 		cuda_launch_expect(b->stream, &a, b->twice);
 	}
 	for (uint32_t k = 0; k < c->nprobs; k++) {
-		struct cuda_bins a = bins_of(b, c, &c->probs[k]);
+		struct cuda_bins a = bins_of(b, c, count, &c->probs[k]);
 
 		cuda_launch_bins(b->stream, &a, b->twice);
 	}
 }
 
-void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, double *readout)
+/* Of a sample whose sums are from `sum` on. */
+static void read_sums(const struct backend_state *b, const struct cuda_circuit *c, size_t sum,
+	bool good, double *readout)
 {
-	bool good;
-
-	cuda_clear_sums(b, c->nsum_readout);
-	sum_readouts(b, c);
-	good = cuda_fetch_sums(b, c->nsum_readout);
 	for (uint32_t k = 0; k < c->plan->nreadout; k++)
 		readout[k] = good ? 0 : NAN;
 	for (uint32_t k = 0; k < c->npauli && good; k++)
-		readout[c->pauli[k].readout] += c->pauli[k].coefficient * cuda_sum_value(b, k);
+		readout[c->pauli[k].readout] += c->pauli[k].coefficient * cuda_sum_value(b, sum + k);
 	for (uint32_t k = 0; k < c->nprobs && good; k++)
 		for (size_t n = 0; n < (size_t)1 << c->probs[k].nbin; n++)
-			readout[c->probs[k].readout + n] = cuda_sum_value(b, c->probs[k].sum + n);
+			readout[c->probs[k].readout + n] =
+				cuda_sum_value(b, sum + c->probs[k].sum + n);
 }
 
-void cuda_normalise(struct backend_state *b, const struct cuda_circuit *c)
+void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32_t count,
+	double *readout)
 {
-	struct cuda_readout norm = {
-		.psi = b->psi, .sum = cuda_sums(b), .bad = cuda_bad(b), .nbit = c->nbit, .nterm = 1
-	};
-	struct cuda_scale scale = { .psi = b->psi, .nbit = c->nbit };
+	size_t stride = 1 + c->nsum_readout;
+	bool good;
 
-	cuda_clear_sums(b, 1);
+	cuda_clear_sums(b, count * stride);
+	sum_readouts(b, c, count);
+	good = cuda_fetch_sums(b, count * stride);
+	for (uint32_t s = 0; s < count; s++)
+		read_sums(b, c, s * stride + 1, good && !b->sum_host[s * stride],
+			readout + (size_t)s * c->plan->nreadout);
+}
+
+void cuda_normalise(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample)
+{
+	struct cuda_terms norm = {
+		.to = { .psi = b->psi, .sum = b->sum, .nbit = c->nbit, .nsample = nsample, .stride = 1 },
+		.nterm = 1
+	};
+	struct cuda_scale scale = {
+		.psi = b->psi, .factor = b->factor, .nbit = c->nbit, .nsample = nsample
+	};
+	bool good;
+
+	cuda_clear_sums(b, 2 * (size_t)nsample);
 	cuda_launch_expect(b->stream, &norm, b->twice);
-	scale.factor = cuda_fetch_sums(b, 1) ? 1 / sqrt(cuda_sum_value(b, 0)) : NAN;
+	good = cuda_fetch_sums(b, 2 * (size_t)nsample);
+	for (uint32_t s = 0; s < nsample; s++)
+		b->factor_host[s] =
+			good && !b->sum_host[2 * s] ? 1 / sqrt(cuda_sum_value(b, 2 * s + 1)) : NAN;
+	cuda_upload(b->stream, b->factor, b->factor_host, nsample * sizeof *b->factor);
 	cuda_launch_scale(b->stream, &scale, b->twice);
+	cuda_wait(b->stream); /* the host's factors are used again */
 }
 
 /* ---- lambda ---- */
 
-/* What its norm is at most. */
+/* What its norm is at most, of one sample. */
 static double bound(const struct cuda_circuit *c, const double *dreadout)
 {
 	double most = 0;
@@ -158,41 +181,55 @@ static double bound(const struct cuda_circuit *c, const double *dreadout)
 	return most;
 }
 
-static void add_bins(struct backend_state *b, const struct cuda_circuit *c,
-	const struct cuda_probs *p, const double *dreadout, int exponent, bool add)
+static void put_factors(const struct cuda_circuit *c, const double *dreadout, int exponent,
+	double *factor)
 {
-	struct cuda_bins a = bins_of(b, c, p);
-	size_t n = (size_t)1 << p->nbin;
-
-	cuda_wait(b->stream); /* for the bins before */
-	for (size_t k = 0; k < n; k++)
-		b->factor_host[k] = ldexp(dreadout[p->readout + k], -exponent);
-	cuda_upload(b->stream, b->factor, b->factor_host, n * sizeof *b->factor_host);
-	a.add = add;
-	cuda_launch_lambda_bins(b->stream, &a, b->twice);
+	for (uint32_t k = 0; k < c->npauli; k++)
+		factor[k] = ldexp(dreadout[c->pauli[k].readout] * c->pauli[k].coefficient, -exponent);
+	for (uint32_t k = 0; k < c->nprobs; k++)
+		for (size_t n = 0; n < (size_t)1 << c->probs[k].nbin; n++)
+			factor[c->probs[k].sum + n] =
+				ldexp(dreadout[c->probs[k].readout + n], -exponent);
 }
 
-int cuda_lambda(struct backend_state *b, const struct cuda_circuit *c, const double *dreadout)
+/* Those behind `count` have none. */
+static int upload_factors(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample,
+	uint32_t count, const double *dreadout)
 {
-	size_t nbyte = (size_t)(b->twice ? 16 : 8) << c->nbit;
-	bool add = false;
+	double all = 0;
 	int exponent;
 
-	frexp(bound(c, dreadout), &exponent); /* of what is not finite, any: its sums are bad */
+	for (uint32_t s = 0; s < count; s++)
+		all += bound(c, dreadout + (size_t)s * c->plan->nreadout);
+	frexp(all, &exponent); /* of what is not finite, any: its sums are bad */
+	memset(b->factor_host, 0, nsample * c->nsum_readout * sizeof *b->factor_host);
+	for (uint32_t s = 0; s < count; s++)
+		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, exponent,
+			b->factor_host + s * c->nsum_readout);
+	cuda_upload(b->stream, b->factor, b->factor_host,
+		nsample * c->nsum_readout * sizeof *b->factor_host);
+	return exponent;
+}
+
+int cuda_lambda(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample,
+	uint32_t count, const double *dreadout)
+{
+	int exponent = upload_factors(b, c, nsample, count, dreadout);
+	bool add = false;
+
 	for (uint32_t first = 0; first < c->npauli; first += CUDA_TERMS_MAX, add = true) {
-		struct cuda_readout a = terms_from(b, c, first);
+		struct cuda_terms a = terms_from(b, c, nsample, first);
 
-		for (uint32_t k = 0; k < a.nterm; k++) {
-			const struct cuda_pauli *p = &c->pauli[first + k];
-
-			a.term[k].factor = ldexp(dreadout[p->readout] * p->coefficient, -exponent);
-		}
-		a.add = add;
+		a.to.add = add;
 		cuda_launch_lambda(b->stream, &a, b->twice);
 	}
-	for (uint32_t k = 0; k < c->nprobs; k++, add = true)
-		add_bins(b, c, &c->probs[k], dreadout, exponent, add);
+	for (uint32_t k = 0; k < c->nprobs; k++, add = true) {
+		struct cuda_bins a = bins_of(b, c, nsample, &c->probs[k]);
+
+		a.to.add = add;
+		cuda_launch_lambda_bins(b->stream, &a, b->twice);
+	}
 	if (!add)
-		cuda_clear(b->stream, b->lambda, nbyte);
+		cuda_clear(b->stream, b->lambda, ((size_t)nsample << c->nbit) * (b->twice ? 16 : 8));
 	return exponent;
 }

@@ -4,7 +4,10 @@
  * A stage is run by one or more launches. A block of threads holds a tile of the state in registers: 2^12 amplitudes in single
  * precision, 16 for each of 256 threads; 2^11 in double precision, 8 for each. A tile bit is one of the tile's 12 (11) index
  * bits. In a round, `nreg` tile bits number a thread's registers and the others number the threads; ops of the round act on
- * registers alone. Between rounds amplitudes are exchanged through shared memory. */
+ * registers alone. Between rounds amplitudes are exchanged through shared memory.
+ *
+ * The states of a unit's samples lie one behind the other: the highest bits of the index number the sample. Of these the
+ * lowest may be tile bits, so that a tile holds many small states; the others are the highest of the block's number. */
 #ifndef QCNN_CUDA_STAGE_H
 #define QCNN_CUDA_STAGE_H
 
@@ -38,6 +41,9 @@ struct cuda_map {
 struct cuda_round {
 	struct cuda_map get, put; /* get: unused in the first round; put: in the last */
 	uint16_t first, count;    /* ops */
+	/* What a register's and a thread's bits add to the number of the sample: a power of two or 0. */
+	uint16_t sample_reg[CUDA_REGS_MAX], sample_thread[CUDA_THREAD_BITS];
+	uint8_t sample_regs, sample_lanes; /* register bits, and bits of the lane, that do */
 };
 
 /* Where a target of a diagonal matrix is: register bit, CUDA_AT_THREAD + thread bit, CUDA_AT_BLOCK + bit of the block's number. */
@@ -51,22 +57,28 @@ struct cuda_op {
 	uint8_t ntarget;             /* diagonal: targets */
 	uint8_t at[3];               /* diagonal: where they are */
 	uint8_t undo;                /* backward: of enum cuda_undo */
+	uint8_t of_sample;           /* each sample has its own matrix and sums */
 	uint8_t reg_mask, reg_value; /* controls, where they are */
 	uint8_t thread_mask, thread_value;
 	uint16_t entry; /* complex numbers before its matrix: row-major, targets ascending; diagonal: the diagonal alone */
-	int16_t sum; /* backward: sums before its own, or -1 */
+	int16_t sum; /* backward: sums before its own (of the launch, or of the sample), or -1 */
 	uint32_t block_mask, block_value;
 };
 
 struct cuda_stage_args {
 	void *psi, *lambda; /* amplitudes (re, im) by their index as stored; lambda: backward */
 	long long *sum;     /* backward: (nsum), added to */
-	unsigned *bad;      /* parts that are not numbers, or too large */
+	const void *sample_matrix; /* (samples, nsample_entry) re, im */
+	long long *sample_sum;     /* backward: (samples, nsample_sum), added to */
+	unsigned *bad;             /* parts that are not numbers, or too large */
 	uint8_t load_reg[CUDA_REGS_MAX],
 		load_thread[CUDA_THREAD_BITS]; /* bits of the index of tile bits, */
 	uint8_t save_reg[CUDA_REGS_MAX], save_thread[CUDA_THREAD_BITS]; /* and after the launch */
 	uint8_t outer[CUDA_BITS_MAX]; /* of the bits of the block's number */
-	uint16_t nouter, nround, nsum;
+	uint16_t nouter;              /* bits of the block's number without those of samples, */
+	uint16_t nnear;               /* bits of the sample's number that are tile bits; */
+	uint16_t sample_at;           /* the bit of the index where the others begin */
+	uint16_t nround, nsum, nsample_entry, nsample_sum;
 	uint16_t save; /* does it write the states? */
 	struct cuda_round round[CUDA_ROUNDS_MAX];
 	struct cuda_op op[CUDA_OPS_MAX];

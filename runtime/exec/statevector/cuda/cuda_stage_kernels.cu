@@ -42,11 +42,33 @@ DEVICE unsigned opaque(unsigned x)
 /* Index of the block's first amplitude. */
 DEVICE size_t block_index(const cuda_stage_args &a)
 {
-	size_t at = 0;
+	size_t at = (size_t)(blockIdx.x >> a.nouter) << a.sample_at;
 
 	for (uint32_t k = 0; k < a.nouter; k++)
 		at |= (size_t)(blockIdx.x >> k & 1) << a.outer[k];
 	return at;
+}
+
+/* Number of the sample that the thread's register 0 is of. */
+DEVICE size_t thread_sample(const cuda_stage_args &a, const cuda_round &r, unsigned t)
+{
+	size_t sample = (size_t)(blockIdx.x >> a.nouter) << a.nnear;
+
+#pragma unroll
+	for (int k = 0; k < CUDA_THREAD_BITS; k++)
+		sample += (t >> k & 1) * r.sample_thread[k];
+	return sample;
+}
+
+/* What register j adds to it. */
+DEVICE unsigned reg_sample(const cuda_round &r, int j)
+{
+	unsigned sample = 0;
+
+#pragma unroll
+	for (int k = 0; k < CUDA_REGS_MAX; k++)
+		sample += j >> k & 1 ? r.sample_reg[k] : 0;
+	return sample;
 }
 
 DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
@@ -152,15 +174,27 @@ template <class A, int N> DEVICE void get(A (&v)[N], const A *tile, const cuda_m
 
 /* ---- ops ---- */
 
-/* Is that group of registers changed? With CONTROLS, some of them may not be. */
-template <bool CONTROLS> DEVICE bool is_on(const cuda_op &o, int base)
+/* Matrices of an op: that of a sample is `stride` behind that of the sample before. EACH: not all registers have the same, or
+ * controls leave some of them out; else u is memory that is fast where all threads read the same. */
+template <class R> struct matrices {
+	const R *u; /* re, im; of register 0 */
+	size_t stride;
+};
+
+template <class R, bool EACH>
+DEVICE const R *of_register(const matrices<R> &m, const cuda_round &r, int j)
 {
-	return !CONTROLS || (base & o.reg_mask) == o.reg_value;
+	return EACH ? m.u + m.stride * reg_sample(r, j) : m.u;
 }
 
-/* A matrix d x d on the register bits MASK, u[d * d] (re, im): 2^NREG * d complex products, no memory but u. */
-template <class R, int MASK, bool CONTROLS, int N>
-DEVICE void apply(amplitude<R> (&v)[N], const cuda_op &o, const R *u)
+template <bool EACH> DEVICE bool is_on(const cuda_op &o, int base)
+{
+	return !EACH || (base & o.reg_mask) == o.reg_value;
+}
+
+/* A matrix d x d on the register bits MASK, row-major: 2^NREG * d complex products, no memory but the matrix. */
+template <class R, int MASK, bool EACH, int N>
+DEVICE void apply(amplitude<R> (&v)[N], const cuda_round &round, const cuda_op &o, const matrices<R> &m)
 {
 	constexpr int d = 1 << count_bits(MASK);
 
@@ -168,7 +202,8 @@ DEVICE void apply(amplitude<R> (&v)[N], const cuda_op &o, const R *u)
 	for (int k = 0; k < N / d; k++) {
 		const int base = deposit(k, (N - 1) & ~MASK);
 
-		if (is_on<CONTROLS>(o, base)) {
+		if (is_on<EACH>(o, base)) {
+			const R *const u = of_register<R, EACH>(m, round, base);
 			amplitude<R> y[d];
 
 #pragma unroll
@@ -215,13 +250,15 @@ DEVICE unsigned register_row(const cuda_op &o, int j)
 	return row;
 }
 
-template <class R, int N>
-DEVICE void scale(amplitude<R> (&v)[N], const cuda_op &o, const R *u, unsigned row)
+template <class R, bool EACH, int N>
+DEVICE void scale(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o, const matrices<R> &m,
+	unsigned row)
 {
 #pragma unroll
 	for (int j = 0; j < N; j++)
 		if ((j & o.reg_mask) == o.reg_value) {
-			const R *const f = u + 2 * (row | register_row(o, j));
+			const R *const f =
+				of_register<R, EACH>(m, r, j) + 2 * (row | register_row(o, j));
 
 			v[j] = product<R>(f[0], f[1], v[j]);
 		}
@@ -233,11 +270,11 @@ DEVICE bool thread_on(const cuda_op &o, unsigned t)
 	return (t & o.thread_mask) == o.thread_value;
 }
 
-template <class R, bool CONTROLS, int N>
-DEVICE void apply_any(amplitude<R> (&v)[N], const cuda_op &o, const R *u)
+template <class R, bool EACH, int N>
+DEVICE void apply_any(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o, const matrices<R> &m)
 {
 #define CASE(MASK) \
-	case MASK: apply<R, (MASK) & (N - 1), CONTROLS>(v, o, u); break
+	case MASK: apply<R, (MASK) & (N - 1), EACH>(v, r, o, m); break
 	switch (o.targets) {
 		CASE(1);
 		CASE(2);
@@ -263,19 +300,37 @@ DEVICE void apply_any(amplitude<R> (&v)[N], const cuda_op &o, const R *u)
 DEVICE const float *matrix_of(const cuda_stage_args &a, float) { return a.matrix.single; }
 DEVICE const double *matrix_of(const cuda_stage_args &a, double) { return a.matrix.twice; }
 
-template <class R, int N>
-DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_op &o, unsigned t)
+/* The op's one matrix, in the launch's arguments. */
+template <class R> DEVICE matrices<R> one_matrix(const cuda_stage_args &a, const cuda_op &o)
 {
-	const R *const u = matrix_of(a, R()) + 2 * o.entry;
+	return { matrix_of(a, R()) + 2 * o.entry, 0 };
+}
 
+/* Of the thread's samples. */
+template <class R>
+DEVICE matrices<R> sample_matrices(const cuda_stage_args &a, const cuda_round &r, const cuda_op &o,
+	unsigned t)
+{
+	const size_t stride = 2 * (size_t)a.nsample_entry;
+
+	return { (const R *)a.sample_matrix + thread_sample(a, r, t) * stride + 2 * o.entry, stride };
+}
+
+template <class R, int N>
+DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
+	const cuda_op &o, unsigned t)
+{
 	if ((blockIdx.x & o.block_mask) != o.block_value || !thread_on(o, t))
 		return;
-	if (!o.targets)
-		scale<R>(v, o, u, diagonal_row(o, t));
-	else if (o.reg_mask)
-		apply_any<R, true>(v, o, u);
+	if (!o.targets && o.of_sample)
+		scale<R, true>(v, r, o, sample_matrices<R>(a, r, o, t), diagonal_row(o, t));
+	else if (!o.targets)
+		scale<R, false>(v, r, o, one_matrix<R>(a, o), diagonal_row(o, t));
+	else if (o.of_sample || o.reg_mask)
+		apply_any<R, true>(v, r, o,
+			o.of_sample ? sample_matrices<R>(a, r, o, t) : one_matrix<R>(a, o));
 	else
-		apply_any<R, false>(v, o, u);
+		apply_any<R, false>(v, r, o, one_matrix<R>(a, o));
 }
 
 /* Reads and writes 2^nbit amplitudes once. */
@@ -301,7 +356,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		const uint32_t end = a.round[r].first + a.round[r].count;
 
 		for (uint32_t k = a.round[r].first; k < end; k++)
-			forward_op<R>(v, a, a.op[k], t);
+			forward_op<R>(v, a, a.round[r], a.op[k], t);
 	}
 	if (a.nround == 1)
 		__syncthreads(); /* amplitudes change places, and all must have been read */
@@ -374,95 +429,149 @@ template <class R, int NSUM> DEVICE R warp_sum(R (&sum)[NSUM], unsigned lane)
 	return x;
 }
 
-/* to[NSUM]: of this warp, written by its lanes. */
+/* Where an op's sums go: `sum` is the first, in shared memory, of this warp alone; or where each sample has its own (EACH), that
+ * of register 0's sample in global memory, those of the next sample `stride` behind. */
+struct sums_to {
+	long long *sum;
+	size_t stride;
+};
+
+/* Over the lanes of each sample. */
 template <class R, int NSUM>
-DEVICE void keep_sums(R (&sum)[NSUM], const cuda_stage_args &a, long long *to, unsigned lane)
+DEVICE void keep_sample_sums(R (&sum)[NSUM], const cuda_stage_args &a, long long *to, unsigned lanes,
+	unsigned lane)
 {
+#pragma unroll
+	for (int i = 0; i < NSUM; i++) {
+#pragma unroll
+		for (unsigned s = 1; s < 32; s *= 2)
+			if (!(lanes & s))
+				sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], s);
+		if (!(lane & ~lanes))
+			add_fixed(to + i, fixed_of((double)sum[i], a.bad));
+	}
+}
+
+/* to[NSUM]: of this warp, written by its lanes. regs: the pattern of register bits whose sample it is. */
+template <class R, int NSUM, bool EACH>
+DEVICE void keep_sums(R (&sum)[NSUM], const cuda_stage_args &a, const cuda_round &r, const cuda_op &o,
+	const sums_to &to, int first, int regs, unsigned lane)
+{
+	if (EACH && o.of_sample) {
+		keep_sample_sums(sum, a, to.sum + to.stride * reg_sample(r, regs) + first,
+			r.sample_lanes, lane);
+		return;
+	}
 	const R x = warp_sum(sum, lane);
 
 	if (lane < NSUM)
-		to[lane] = fixed_of((double)x, a.bad);
+		to.sum[first + lane] = fixed_of((double)x, a.bad);
 }
 
-template <class R, int MASK, int PASS, int NSUM, bool CONTROLS, int N>
+/* The next pattern of the register bits whose samples have sums of their own; 0: there is no other. */
+template <bool EACH> DEVICE int next_regs(const cuda_round &r, const cuda_op &o, int regs)
+{
+	return EACH && o.of_sample ? (regs - r.sample_regs) & r.sample_regs : 0;
+}
+
+template <bool EACH> DEVICE bool is_of(const cuda_round &r, const cuda_op &o, int j, int regs)
+{
+	return !EACH || !o.of_sample || (j & r.sample_regs) == regs;
+}
+
+template <class R, int MASK, int PASS, int NSUM, bool EACH, int N>
 DEVICE void sum_pass(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
-	const cuda_stage_args &a, const cuda_op &o, long long *to, unsigned t, bool on)
+	const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, const sums_to &to,
+	unsigned t, bool on)
 {
 	constexpr int d = 1 << count_bits(MASK);
-	R sum[NSUM];
+	int regs = 0;
+
+	do {
+		R sum[NSUM];
 
 #pragma unroll
-	for (int i = 0; i < NSUM; i++)
-		sum[i] = 0;
-	if (on) {
+		for (int i = 0; i < NSUM; i++)
+			sum[i] = 0;
+		if (on) {
 #pragma unroll
-		for (int k = 0; k < N / d; k++) {
-			const int base = deposit(k, (N - 1) & ~MASK);
+			for (int k = 0; k < N / d; k++) {
+				const int base = deposit(k, (N - 1) & ~MASK);
 
-			if (is_on<CONTROLS>(o, base))
-				add_sums<R, MASK, PASS>(sum, v, w, base);
+				if (is_on<EACH>(o, base) && is_of<EACH>(r, o, base, regs))
+					add_sums<R, MASK, PASS>(sum, v, w, base);
+			}
 		}
-	}
-	keep_sums(sum, a, to + NSUM * PASS, t & 31);
+		keep_sums<R, NSUM, EACH>(sum, a, r, o, to, NSUM * PASS, regs, t & 31);
+		regs = next_regs<EACH>(r, o, regs);
+	} while (regs);
 }
 
 /* From pass PASS on. */
-template <class R, int MASK, int PASS, bool CONTROLS, int N>
+template <class R, int MASK, int PASS, bool EACH, int N>
 DEVICE void sum_dense(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
-	const cuda_stage_args &a, const cuda_op &o, long long *to, unsigned t, bool on)
+	const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, const sums_to &to,
+	unsigned t, bool on)
 {
 	constexpr int all = 1 << 2 * count_bits(MASK), most = numbers<R>::nsum;
 	constexpr int nsum = all < most ? all : most;
 
-	sum_pass<R, MASK, PASS, nsum, CONTROLS>(v, w, a, o, to, t, on);
+	sum_pass<R, MASK, PASS, nsum, EACH>(v, w, a, r, o, to, t, on);
 	if constexpr ((PASS + 1) * nsum < all)
-		sum_dense<R, MASK, PASS + 1, CONTROLS>(v, w, a, o, to, t, on);
+		sum_dense<R, MASK, PASS + 1, EACH>(v, w, a, r, o, to, t, on);
 }
 
 /* Of a diagonal matrix: s[r,r] alone, eight of them. */
 template <class R, int N>
 DEVICE void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
-	const cuda_stage_args &a, const cuda_op &o, long long *to, unsigned t, bool on, unsigned row)
+	const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, const sums_to &to,
+	unsigned t, bool on, unsigned row)
 {
-	R sum[8];
+	int regs = 0;
+
+	do {
+		R sum[8];
 
 #pragma unroll
-	for (int i = 0; i < 8; i++)
-		sum[i] = 0;
+		for (int i = 0; i < 8; i++)
+			sum[i] = 0;
 #pragma unroll
-	for (int j = 0; j < N; j++) {
-		const unsigned mine =
-			on && (j & o.reg_mask) == o.reg_value ? row | register_row(o, j) : 8;
-		const R x = mad(w[j].x, v[j].y, -w[j].y * v[j].x);
+		for (int j = 0; j < N; j++) {
+			const bool mine = on && (j & o.reg_mask) == o.reg_value
+				&& is_of<true>(r, o, j, regs);
+			const unsigned at = mine ? row | register_row(o, j) : 8;
+			const R x = mad(w[j].x, v[j].y, -w[j].y * v[j].x);
 
 #pragma unroll
-		for (unsigned i = 0; i < 8; i++)
-			sum[i] += i == mine ? x : 0;
-	}
-	keep_sums(sum, a, to, t & 31);
+			for (unsigned i = 0; i < 8; i++)
+				sum[i] += i == at ? x : 0;
+		}
+		keep_sums<R, 8, true>(sum, a, r, o, to, 0, regs, t & 31);
+		regs = next_regs<true>(r, o, regs);
+	} while (regs);
 }
 
-template <class R, int MASK, bool CONTROLS, int N>
+template <class R, int MASK, bool EACH, int N>
 DEVICE void backward_dense(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-	const cuda_op &o, const R *u, long long *to, unsigned t)
+	const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to, unsigned t)
 {
 	const bool on = thread_on(o, t);
 
 	if (o.sum >= 0)
-		sum_dense<R, MASK, 0, CONTROLS>(v, w, a, o, to + o.sum, t, on);
+		sum_dense<R, MASK, 0, EACH>(v, w, a, r, o, to, t, on);
 	/* Two branches: mixed with each other they take more registers than there are. */
 	if (on && (o.undo & CUDA_UNDO_PSI))
-		apply<R, MASK, CONTROLS>(v, o, u);
+		apply<R, MASK, EACH>(v, r, o, m);
 	if (on && (o.undo & CUDA_UNDO_LAMBDA))
-		apply<R, MASK, CONTROLS>(w, o, u);
+		apply<R, MASK, EACH>(w, r, o, m);
 }
 
-template <class R, bool CONTROLS, int N>
+template <class R, bool EACH, int N>
 DEVICE void backward_any(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-	const cuda_op &o, const R *u, long long *to, unsigned t)
+	const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to, unsigned t)
 {
 #define CASE(MASK) \
-	case MASK: backward_dense<R, (MASK) & (N - 1), CONTROLS>(v, w, a, o, u, to, t); break
+	case MASK: backward_dense<R, (MASK) & (N - 1), EACH>(v, w, a, r, o, m, to, t); break
 	switch (o.targets) {
 		CASE(1);
 		CASE(2);
@@ -485,28 +594,46 @@ DEVICE void backward_any(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_
 #undef CASE
 }
 
+/* One matrix, or one of each sample. */
+template <class R, bool EACH, int N>
+DEVICE void backward_diagonal(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_round &r,
+	const cuda_op &o, const matrices<R> &m, unsigned row)
+{
+	if (o.undo & CUDA_UNDO_PSI)
+		scale<R, EACH>(v, r, o, m, row);
+	if (o.undo & CUDA_UNDO_LAMBDA)
+		scale<R, EACH>(w, r, o, m, row);
+}
+
+DEVICE sums_to sample_sums(const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, unsigned t)
+{
+	return { a.sample_sum + thread_sample(a, r, t) * a.nsample_sum + o.sum, a.nsample_sum };
+}
+
+/* warp_sums: (nsum) of this warp, in shared memory. */
 template <class R, int N>
 DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-	const cuda_op &o, long long *to, unsigned t)
+	const cuda_round &r, const cuda_op &o, long long *warp_sums, unsigned t)
 {
-	const R *const u = matrix_of(a, R()) + 2 * o.entry;
-
 	if ((blockIdx.x & o.block_mask) != o.block_value)
 		return;
+	const sums_to to = o.of_sample ? sample_sums(a, r, o, t) : sums_to{ warp_sums + o.sum, 0 };
+
 	if (!o.targets) {
 		const bool on = thread_on(o, t);
 		const unsigned row = diagonal_row(o, t);
 
 		if (o.sum >= 0)
-			sum_diagonal<R>(v, w, a, o, to + o.sum, t, on, row);
-		if (on && (o.undo & CUDA_UNDO_PSI))
-			scale<R>(v, o, u, row);
-		if (on && (o.undo & CUDA_UNDO_LAMBDA))
-			scale<R>(w, o, u, row);
-	} else if (o.reg_mask) {
-		backward_any<R, true>(v, w, a, o, u, to, t);
+			sum_diagonal<R>(v, w, a, r, o, to, t, on, row);
+		if (on && o.of_sample)
+			backward_diagonal<R, true>(v, w, r, o, sample_matrices<R>(a, r, o, t), row);
+		else if (on)
+			backward_diagonal<R, false>(v, w, r, o, one_matrix<R>(a, o), row);
+	} else if (o.of_sample || o.reg_mask) {
+		backward_any<R, true>(v, w, a, r, o,
+			o.of_sample ? sample_matrices<R>(a, r, o, t) : one_matrix<R>(a, o), to, t);
 	} else {
-		backward_any<R, false>(v, w, a, o, u, to, t);
+		backward_any<R, false>(v, w, a, r, o, one_matrix<R>(a, o), to, t);
 	}
 }
 
@@ -559,7 +686,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		const uint32_t end = a.round[r].first + a.round[r].count;
 
 		for (uint32_t k = a.round[r].first; k < end; k++)
-			backward_op<R>(v, w, a, a.op[k], mine, t);
+			backward_op<R>(v, w, a, a.round[r], a.op[k], mine, t);
 	}
 	__syncthreads(); /* for the sums; and amplitudes may change places */
 	for (uint32_t i = t; i < a.nsum; i += CUDA_THREADS) {
@@ -605,22 +732,23 @@ void cuda_kernels_open(struct cuda_stream *s)
 	allow_shared(s, (const void *)stage_backward<double, BACKWARD_BLOCKS>);
 }
 
-void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, bool twice)
+/* nblock: those of all samples that are there. */
+void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
+	bool twice)
 {
 	if (twice)
-		launch(s, stage_forward<double, FORWARD_BLOCKS_DOUBLE>, a, (uint64_t)1 << a->nouter,
-			TILE_BYTES);
+		launch(s, stage_forward<double, FORWARD_BLOCKS_DOUBLE>, a, nblock, TILE_BYTES);
 	else
-		launch(s, stage_forward<float, FORWARD_BLOCKS>, a, (uint64_t)1 << a->nouter,
-			TILE_BYTES);
+		launch(s, stage_forward<float, FORWARD_BLOCKS>, a, nblock, TILE_BYTES);
 }
 
-void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, bool twice)
+void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
+	bool twice)
 {
 	const size_t nbyte = backward_bytes(a->nsum);
 
 	if (twice)
-		launch(s, stage_backward<double, BACKWARD_BLOCKS>, a, (uint64_t)1 << a->nouter, nbyte);
+		launch(s, stage_backward<double, BACKWARD_BLOCKS>, a, nblock, nbyte);
 	else
-		launch(s, stage_backward<float, BACKWARD_BLOCKS>, a, (uint64_t)1 << a->nouter, nbyte);
+		launch(s, stage_backward<float, BACKWARD_BLOCKS>, a, nblock, nbyte);
 }

@@ -22,7 +22,7 @@ struct cuda_probs {
 
 struct cuda_circuit {
 	const struct plan_circuit *plan;
-	unsigned nbit; /* of the state's index */
+	unsigned nbit, nsample_bits; /* of the index of one sample's state; of the sample's number */
 	/* Of each stage, forward; and backward, from the last to the first. */
 	struct cuda_launch **forward, **back; /* (plan->nstage) */
 	uint32_t *noise; /* (plan->nstep) number of the step among those of all circuits */
@@ -30,7 +30,24 @@ struct cuda_circuit {
 	struct cuda_pauli *pauli; /* their sums come first, in this order */
 	uint32_t nprobs;
 	struct cuda_probs *probs;
-	size_t nsum_readout, nsum_back;
+	size_t nsum_readout, nsum_back; /* of each sample; of all samples together */
+	size_t nsample_sum;             /* of the backward pass, of each sample */
+	size_t nsample_entry[2]; /* entries of each sample's matrices in the launches forward, and back */
+};
+
+/* A part of the memory: on the device, and what the host copies from there and to there. */
+struct cuda_part {
+	size_t nbyte;
+	bool copied; /* the host has one too */
+};
+enum cuda_part_number {
+	CUDA_PSI,
+	CUDA_LAMBDA,
+	CUDA_SUM,
+	CUDA_FACTOR,
+	CUDA_VECTOR,
+	CUDA_MATRIX,
+	CUDA_PARTS
 };
 
 struct backend_state {
@@ -39,39 +56,45 @@ struct backend_state {
 	struct arena arena;
 	struct cuda_circuit *circuit;
 	cplx *u;       /* (nmatrix_entry) constant and shared matrices */
-	int64_t holds; /* circuit whose final state psi is, or -1 */
+	int64_t holds; /* circuit whose final states psi has, or -1 */
 	struct cuda_stream *stream;
-	/* On the device, and what is copied from there. */
+	struct cuda_part part[CUDA_PARTS];
+	void *device, *host; /* all parts */
+	/* The parts. */
 	void *psi, *lambda;
-	void *sum; /* (1 + nsum) integers: those before are counts of bad parts */
-	long long *sum_host;
-	double *factor, *factor_host; /* of a readout's probabilities */
-	double *vector, *vector_host; /* (nvector) complex numbers of the vectors of a start */
+	/* Integers. A count of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
+	 * together, then those of each sample. */
+	long long *sum, *sum_host;
+	double *factor, *factor_host; /* (samples, nsum_readout) */
+	double *vector, *vector_host; /* complex numbers of the vectors of a start, sample by sample */
+	void *matrix, *matrix_host; /* of samples, in the kernels' precision, launch by launch */
 };
 
-/* Sums of the device, and bad parts of them: 0 before a pass; on the host once it is done. nsum: as many as the pass has. */
-static inline long long *cuda_sums(const struct backend_state *b)
-{
-	return (long long *)b->sum + 1;
-}
-static inline unsigned *cuda_bad(const struct backend_state *b) { return b->sum; }
-void cuda_clear_sums(struct backend_state *b, size_t nsum);
-/* False: some of them are not numbers, or the device failed. */
-bool cuda_fetch_sums(struct backend_state *b, size_t nsum);
+/* Samples of which memory is worked on for `count` of them: whole tiles. */
+uint32_t cuda_run_samples(const struct backend_state *b, const struct cuda_circuit *c, uint32_t count);
+
+void cuda_clear_sums(struct backend_state *b, size_t n);
+/* False: the device failed. */
+bool cuda_fetch_sums(struct backend_state *b, size_t n);
 static inline double cuda_sum_value(const struct backend_state *b, size_t k)
 {
-	return (double)b->sum_host[1 + k] / (double)(1ll << CUDA_FIXED_BITS);
+	return (double)b->sum_host[k] / (double)(1ll << CUDA_FIXED_BITS);
 }
 
-/* cuda_matrix.c: matrices of steps of that class into the launches, in the kernels' precision. */
+/* cuda_matrix.c, in the kernels' precision: matrices of steps of that class into the launches, where samples have not one each; */
 void cuda_store_matrices(struct backend_state *b, struct cuda_circuit *c, bool sample, const cplx *u);
+/* and where they have, of `nsample` samples to the device, for one pass. */
+void cuda_upload_matrices(struct backend_state *b, struct cuda_circuit *c, bool back,
+	const struct unit_input *in, uint32_t nsample);
 
-/* cuda_readout.c */
+/* cuda_readout.c. nsample: as cuda_run_samples has it; readouts and their gradients are those of `count` samples. */
 void cuda_compile_readouts(struct backend_state *b, struct cuda_circuit *c);
-void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, double *readout);
-/* lambda = sum dreadout O psi, divided by 2^(what is returned), so that its norm is at most 1. */
-int cuda_lambda(struct backend_state *b, const struct cuda_circuit *c, const double *dreadout);
+void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32_t count,
+	double *readout);
+/* lambda = sum dreadout O psi, divided by 2^(what is returned), so that the norms of all samples' sum up to at most 1. */
+int cuda_lambda(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample,
+	uint32_t count, const double *dreadout);
 /* psi / |psi| */
-void cuda_normalise(struct backend_state *b, const struct cuda_circuit *c);
+void cuda_normalise(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample);
 
 #endif

@@ -10,5 +10,6 @@ const struct target target_cuda = { .device = "cuda",
 	.capabilities = TARGET_SINGLE | TARGET_STAGES,
 	.vector_bytes = 64,
 	.block_bytes = 32 << 10,
+	.unit_bits = 20,
 	.usual_gflop_s = 20000,
 	.backend = &backend_cuda };

@@ -418,6 +418,20 @@ static enum shape shape_of(const struct target *t, const struct plan_options *o,
 	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_STATE : SHAPE_SHARED;
 }
 
+enum { UNIT_BITS_MAX = 10 };
+
+/* Samples in a unit: lanes, or as many as the target wants to be busy. */
+static uint32_t width_of(const struct plan *pl)
+{
+	unsigned nbit = plan_stored_bits(pl, program_nwire(pl->program)), all = pl->target->unit_bits;
+
+	if (pl->shape == SHAPE_SAMPLES)
+		return plan_lanes(pl);
+	if (all <= nbit)
+		return 1;
+	return UINT32_C(1) << (all - nbit < UNIT_BITS_MAX ? all - nbit : UNIT_BITS_MAX);
+}
+
 static int check_wires(const struct program *p, struct err *e)
 {
 	uint32_t n = program_nwire(p);
@@ -470,7 +484,7 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	pl->target = o->target;
 	pl->precision = !target_can(pl->target, TARGET_SINGLE) ? PRECISION_DOUBLE : o->precision ? o->precision : PRECISION_SINGLE;
 	pl->shape = shape_of(pl->target, o, program_nwire(p));
-	pl->width = pl->shape == SHAPE_SAMPLES ? plan_lanes(pl) : 1;
+	pl->width = width_of(pl);
 	b.pl = pl;
 	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
 	for (uint32_t m = 0; m < p->nmatrix; m++)

@@ -65,7 +65,7 @@ struct plan {
 	enum precision precision;
 	const struct target *target;
 	enum shape shape;            /* one for the whole program: that of its widest circuit */
-	uint32_t width;              /* samples in a unit: lanes for SHAPE_SAMPLES, else 1 */
+	uint32_t width;              /* samples in a unit: a power of two */
 	struct matrix_set set;       /* the program's matrices, then products made by fusion */
 	uint32_t nmatrix_entry;      /* set.offset[set.n] */
 	double nontemporal_bytes; /* stages that write more bytes than this use non-temporal stores */

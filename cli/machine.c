@@ -118,7 +118,7 @@ void machine_limits_json(const struct limits *l, unsigned n, struct buf *out)
 
 /* ---- text ---- */
 
-static void size_text(struct buf *out, uint64_t nbytes)
+void machine_size_text(struct buf *out, uint64_t nbytes)
 {
 	static const char *const unit[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
 	double size = (double)nbytes;
@@ -141,7 +141,7 @@ static void text_caches(struct buf *out)
 		if (!size)
 			continue;
 		buf_printf(out, "%sL%u ", level > 1 ? ", " : "", level);
-		size_text(out, size);
+		machine_size_text(out, size);
 		if (shared_by > 1)
 			buf_printf(out, " shared by %u", shared_by);
 	}
@@ -151,12 +151,12 @@ static void text_caches(struct buf *out)
 static void text_memory(struct buf *out)
 {
 	buf_str(out, "memory        ");
-	size_text(out, cpus_memory_available());
+	machine_size_text(out, cpus_memory_available());
 	buf_str(out, " available of ");
-	size_text(out, cpus_memory_total());
+	machine_size_text(out, cpus_memory_total());
 	if (cpus_memory_limit()) {
 		buf_str(out, ", limited to ");
-		size_text(out, cpus_memory_limit());
+		machine_size_text(out, cpus_memory_limit());
 		buf_str(out, " by the cgroup");
 	}
 	buf_char(out, '\n');

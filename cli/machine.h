@@ -29,4 +29,7 @@ unsigned machine_thread_counts(unsigned most, unsigned *thread);
 /* Qubits of the largest state that fits into that many bytes, `nstate` at once. */
 unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate);
 
+/* Bytes in the unit that suits them. */
+void machine_size_text(struct buf *out, uint64_t nbytes);
+
 #endif

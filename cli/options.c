@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/config/aliases.h"
 #include "cli/config/former_names.h"
 #include "cli/options_unknown.h"
 
@@ -105,13 +106,11 @@ static const char *next_word(const struct reader *r)
 /* Is value one of the words between bars? *nth gets its position. */
 static bool among(const char *values, const char *value, unsigned *nth)
 {
-	size_t len = strlen(value);
-
 	*nth = 0;
 	for (const char *p = values;; p++, ++*nth) {
 		size_t n = strcspn(p, "|");
 
-		if (n == len && !strncmp(p, value, n))
+		if (choice_is(p, n, value))
 			return true;
 		p += n;
 		if (!*p)

@@ -27,10 +27,16 @@ static void hint(const char *text, char *out, size_t size)
 	out[n] = 0;
 }
 
+/* Those that stand for several are left to the user. */
 static void words_of(const char *values, struct buf *out)
 {
-	for (; *values; values++)
-		buf_char(out, *values == '|' ? ' ' : *values);
+	for (const char *p = values; *p; p += *p == '|') {
+		size_t n = strcspn(p, "|");
+
+		if (n < 2 || memcmp(p + n - 2, ":N", 2))
+			buf_printf(out, "%s%.*s", p == values ? "" : " ", (int)n, p);
+		p += n;
+	}
 }
 
 /* The words that a command's operands begin with: "show RUN | list" has show and list. */

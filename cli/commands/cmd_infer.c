@@ -312,9 +312,15 @@ static int open_own(struct inference *f)
 static int execution(struct inference *f, struct evaluator_options *out)
 {
 	struct execution_words w = execution_of_config(f->config);
-	const struct target *trained = strcmp(w.isa, "auto") ? target_find("cpu", w.isa) : NULL;
 	const struct options *o = &f->cli->options;
+	const struct target *trained;
 	struct err e;
+
+	if (o->given[OPT_DEVICE]) {
+		w.device = o->value[OPT_DEVICE];
+		w.isa = "auto";
+	}
+	trained = strcmp(w.isa, "auto") ? target_find("cpu", w.isa) : NULL;
 
 	w.gradient = NULL;
 	w.optimisations &=

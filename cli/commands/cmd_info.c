@@ -3,11 +3,13 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/job/execution.h"
 #include "cli/machine.h"
 #include "runtime/base/system/resource_limits.h"
+#include "runtime/base/visible.h"
 
 #if defined __clang__
 #define COMPILER __VERSION__
@@ -71,6 +73,29 @@ static int measure(struct cli *c, struct measured *m)
 	return 0;
 }
 
+static void gpu_json(struct buf *out)
+{
+	const struct target *t = target_find("cuda", NULL);
+	const char *obstacle = t ? target_obstacle(t) : "this build has no CUDA";
+	struct device_about d;
+
+	buf_str(out, ", \"gpu\": {\"obstacle\": ");
+	if (obstacle)
+		buf_json_str(out, obstacle);
+	else
+		buf_str(out, "null");
+	buf_str(out, ", \"devices\": [");
+	for (unsigned k = 0; t && target_device(t, k, &d); k++) {
+		buf_str(out, k ? ", {\"name\": " : "{\"name\": ");
+		buf_json_str(out, d.name);
+		buf_printf(out,
+			", \"compute_capability\": %u, \"multiprocessors\": %u, \"memory_bytes\": %" PRIu64
+			", \"free_bytes\": %" PRIu64 ", \"driver_cuda\": %u}",
+			d.capability, d.units, d.memory, d.left, d.driver);
+	}
+	buf_str(out, "]}");
+}
+
 static void print_json(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
@@ -80,21 +105,35 @@ static void print_json(const struct measured *m, struct buf *out)
 	buf_printf(out, ", \"backends\": [\"ref\", \"cpu\"%s], \"libraries\": [",
 		target_find("cuda", NULL) ? ", \"cuda\"" : "");
 	optional_json(out);
-	buf_str(out, "]}, \"limits\": ");
+	buf_str(out, "]}");
+	gpu_json(out);
+	buf_str(out, ", \"limits\": ");
 	machine_limits_json(m->limits, m->n, out);
 	buf_str(out, "}\n");
 }
 
-/* In a build with CUDA: can the first GPU be used? */
+/* In a build with CUDA: the GPUs, and why none can be used. */
 static void gpu_text(struct buf *out)
 {
 	const struct target *t = target_find("cuda", NULL);
 	const char *obstacle = t ? target_obstacle(t) : NULL;
+	struct device_about d;
 
+	if (!t)
+		return;
 	if (obstacle)
 		buf_printf(out, "cuda          cannot be used: %s\n", obstacle);
-	else if (t)
-		buf_str(out, "cuda          can be used\n");
+	for (unsigned k = 0; target_device(t, k, &d); k++) {
+		buf_printf(out, "cuda:%-8u ", k);
+		visible_str(out, d.name);
+		buf_printf(out, ", compute capability %u.%u, %u multiprocessors, ",
+			d.capability / 10, d.capability % 10, d.units);
+		machine_size_text(out, d.memory);
+		buf_str(out, " (");
+		machine_size_text(out, d.left);
+		buf_printf(out, " free), driver for CUDA %u.%u\n", d.driver / 1000,
+			d.driver % 1000 / 10);
+	}
 }
 
 static void print_text(const struct measured *m, struct buf *out)

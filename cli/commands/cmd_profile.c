@@ -98,6 +98,7 @@ static int check_options(struct cli *c)
 		{ OPT_OPTIMIZATIONS, "run.optimizations", false },
 		{ OPT_BENCH_THREADS, "run.threads", true },
 		{ OPT_ISA, "run.isa", true },
+		{ OPT_DEVICE, "run.device", true },
 	};
 	bool model = o->noperand && ends(o->operand[0], ".qcnn");
 	bool weights = o->noperand && !model && !is_configuration(o->operand[0]);

@@ -36,3 +36,13 @@ const char *alias_find(const char *word, const char *const *name, size_t n)
 				return name[i];
 	return NULL;
 }
+
+bool choice_is(const char *word, size_t n, const char *value)
+{
+	size_t len = strlen(value);
+
+	if (n > 2 && !memcmp(word + n - 2, ":N", 2))
+		return len > n - 1 && len <= n + 1 && !memcmp(word, value, n - 1)
+			&& strspn(value + n - 1, "0123456789") == len - (n - 1);
+	return n == len && !memcmp(word, value, n);
+}

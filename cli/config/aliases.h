@@ -3,9 +3,13 @@
 #ifndef QCNN_ALIASES_H
 #define QCNN_ALIASES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The one of name[n] that goes by this word elsewhere, or NULL. Capital letters, _ and - do not count. */
 const char *alias_find(const char *word, const char *const *name, size_t n);
+
+/* Is `value` that choice, of n characters?  One that ends in ":N" has any number of one or two digits there. */
+bool choice_is(const char *word, size_t n, const char *value);
 
 #endif

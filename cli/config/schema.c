@@ -75,7 +75,7 @@ static size_t names_of_precisions(const char **name)
 
 static size_t names_of_devices(const char **name)
 {
-	return copy_words(name, (const char *const[]){ "auto", "cpu", "cuda", "ref", NULL });
+	return copy_words(name, (const char *const[]){ "auto", "cpu", "cuda", "cuda:N", "ref", NULL });
 }
 
 static size_t names_of_streaming(const char **name)
@@ -272,7 +272,8 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	struct diag *g;
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(name[i], word) || !strcmp(former_name(FORMER_VALUE, name[i]), word))
+		if (choice_is(name[i], strlen(name[i]), word)
+			|| !strcmp(former_name(FORMER_VALUE, name[i]), word))
 			return true;
 	if (v->kind == YNODE_MAP && (c->row->type == TYPE_REGULARIZERS || c->row->type == TYPE_CONSTRAINTS))
 		name[n++] = "weights";       /* which callers take themselves */

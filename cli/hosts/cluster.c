@@ -178,6 +178,10 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 
 	if (coordinator_has_kernels(k->coordinator, wanted->kernels, &worker, &best))
 		return 0;
+	if (!target_of(wanted->device, 1))
+		return err_set(e, -ERR_PROTOCOL,
+			"%s cannot compute on the device %s, and all workers of a job use the same: leave the host out, or set run.device to cpu",
+			worker, wanted->device);
 	for (unsigned i = 0; (t = target_of(wanted->device, i)) && t != wanted; i++)
 		if (coordinator_has_kernels(k->coordinator, t->kernels, &other, &none))
 			common = t;

@@ -16,7 +16,7 @@ enum { TERM_SECONDS = 10 };
 /* The kernel sets of all devices that run here, those of the cpu up to `most`. */
 static void list_kernels(const char *most, char *to, size_t size)
 {
-	static const char *const device[] = { "null", "ref", "cpu" };
+	static const char *const device[] = { "null", "ref", "cuda", "cpu" };
 	const struct target *t;
 	size_t len = 0;
 

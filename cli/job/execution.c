@@ -3,6 +3,8 @@
 #include "config.h"
 #include "cli/job/execution.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/config/former_names.h"
@@ -41,13 +43,26 @@ static int check_target(const char *device, const struct target *t, bool plan_al
 		t->kernels, target_find(device, NULL)->kernels);
 }
 
+/* "cuda:1" is number 1 of the devices that "cuda" has; returns the name, NULL for auto. */
+static const char *device_of(const char *word, char *name, size_t size, uint64_t *devices)
+{
+	const char *colon = strchr(word, ':');
+	unsigned long number = colon ? strtoul(colon + 1, NULL, 10) : 0;
+
+	snprintf(name, size, "%.*s", (int)strcspn(word, ":"), word);
+	*devices = colon && number < 64 ? UINT64_C(1) << number : 0;
+	return strcmp(word, "auto") ? name : NULL;
+}
+
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e)
 {
-	const char *device = strcmp(w->device, "auto") ? w->device : NULL;
-	struct evaluator_options o = { .target = target_find(device, w->isa) };
-	const char *rule;
-	int code = check_target(device, o.target, w->plan_alone, e);
+	char name[16];
+	struct evaluator_options o = { 0 };
+	const char *device = device_of(w->device, name, sizeof name, &o.devices), *rule;
+	int code;
 
+	o.target = target_find(device, w->isa);
+	code = check_target(w->device, o.target, w->plan_alone, e);
 	if (code)
 		return code;
 

@@ -31,6 +31,7 @@ struct evaluator_options {
 	const struct target *target; /* NULL: the best of the cpu backend that runs here */
 	enum precision precision;
 	unsigned nthread;            /* at least 1 */
+	uint64_t devices; /* of the target's, those that may be used: bit k for number k; 0: all */
 	bool remote; /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
 	bool outputs_alone;          /* planned for outputs: faster, not the last digits of training.  Not with workers elsewhere */

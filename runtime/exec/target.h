@@ -65,6 +65,17 @@ const struct target *target_or_best(const struct target *t);
 /* Why it cannot run on this machine; NULL: it can. As the beginning of a sentence that the kernels' name ends ("this machine
  * has no"), or for a device that has one target alone, as a phrase ("the driver is missing"). */
 const char *target_obstacle(const struct target *t);
+/* A device of this machine. */
+struct device_about {
+	char name[256];
+	unsigned capability, units; /* NVIDIA: 90 for compute capability 9.0; multiprocessors */
+	unsigned driver;            /* 12040 for CUDA 12.4: what its driver can */
+	uint64_t memory, left;      /* bytes */
+};
+/* Of number k, usable or not; false: there is none of that number. */
+bool target_device(const struct target *t, unsigned k, struct device_about *out);
+/* Devices of this machine that it can compute on, each by itself; 0: it is the processor's. */
+unsigned target_devices(const struct target *t);
 /* Number k of the device's targets, from the least to the best, whether they can run here or not; NULL: no more. */
 const struct target *target_of(const char *device, unsigned k);
 

@@ -180,6 +180,18 @@ void remote_worker_free(struct remote_worker *w)
 	free(w);
 }
 
+/* Those of the machine's devices that this worker uses, where each has some, or several have one. */
+static uint64_t devices_of(const struct target *t, uint32_t share, uint32_t place)
+{
+	unsigned n = target_devices(t);
+	uint64_t mine = 0;
+
+	for (unsigned k = 0; k < n && share > 1; k++)
+		if (k % share == place % share || (n < share && k == place % n))
+			mine |= UINT64_C(1) << k;
+	return mine;
+}
+
 static int options_of(const struct wire_job *job, struct evaluator_options *o, struct err *e)
 {
 	const struct target *target = target_find(job->device, job->kernels);
@@ -192,10 +204,14 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	if (!target)
 		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for kernels `%s` of the device `%s`, which are none here", job->kernels, job->device);
 	obstacle = target_obstacle(target);
+	if (obstacle && !target_of(target->device, 1))
+		return err_set(e, -ERR_CONFIG, "the device %s cannot be used: %s", target->device,
+			obstacle);
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "%s %s; the best instruction set here is %s", obstacle, target->kernels,
 			target_find(target->device, NULL)->kernels);
 	*o = (struct evaluator_options){ .target = target,
+		.devices = devices_of(target, job->share, job->place),
 		.precision = (enum precision)job->precision,
 		.gradient = (enum gradient_method)job->gradient,
 		.shots = job->shots,

@@ -85,6 +85,50 @@ done
 tap_ok "a training has losses" test -s trained-cuda
 tap_same trained-cuda trained-ref "those of ref"
 
+# Several GPUs: units of 1,024 samples, the last of them short, on each in turn; by one process, and by workers that share them.
+cat >many.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+input float[2] x;
+param float[4] w;
+ry(x[0] * w[0]) q[0];
+ry(x[1]) q[1];
+cx q[0], q[1];
+rz(w[1]) q[0];
+ry(w[2]) q[0];
+rx(w[3] + x[0]) q[1];
+observe z(q[0]) * z(q[1]);
+END
+awk 'BEGIN { print "a,b,label"; for (k = 0; k < 2500; k++) printf "%.3f,%.3f,%d\n", k % 37 / 10, k % 53 / 20, k % 2 ? 1 : -1 }' >many.csv
+cat >many.yaml <<'END'
+model: { file: many.qcnn }
+data: { train: many.csv, label: label }
+train: { epochs: 1, batch_size: 2500, loss: mse }
+run: { seed: 5, device: cuda }
+END
+trained() { # NAME DEVICES OPTION...: the weights
+	name=$1 devices=$2
+	shift 2
+	EMU_DEVICES=$devices EMU_REPORT=report-$name "$emu/qcnn-emu" train -q --set log.dir=log-$name "$@" many.yaml >err 2>&1 ||
+		tap_note "$name" "$(cat err)"
+	"$QCNN" weights show --json log-$name/latest/weights.bin | grep -o '"params".*"metadata"'
+}
+trained one 1 >weights-one
+streams() { sed -n 's/^call cudaStreamCreate //p' report-$1; }
+for devices in 2 3; do
+	trained $devices $devices >weights
+	tap_same weights weights-one "$devices GPUs: the same weights"
+	tap_is "$(streams $devices)" $((devices * $(streams one))) "each is used"
+done
+trained last 3 --set run.device=cuda:2 >weights
+tap_same weights weights-one "the third GPU alone"
+trained workers 2 --hosts=local:3 >weights
+tap_same weights weights-one "three workers on two GPUs"
+EMU_DEVICES=2 tap_exit 78 "a GPU that is not there" "$emu/qcnn-emu" run --device=cuda:5 turns.qcnn
+tap_has err 'the device cuda:5 cannot be used: there is no GPU of that number' "its number is named"
+EMU_DEVICES=2 "$emu/qcnn-emu" info >out
+tap_is "$(grep -c '^cuda:[01] .*compute capability 9.0' out)" 2 "info lists both"
+
 # What the launches move: whole sectors, without bank conflicts.
 EMU_COUNT=1 EMU_REPORT=report "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out
 tap_is "$(awk '$4 == "bytes" && $2 == "global" && $5 == 16 { moved += $9; sectors += $11 } END { print (moved > 0 && moved == 32 * sectors) }' report)" \

@@ -406,13 +406,13 @@ static uint64_t interpreter_bytes(const struct plan *pl, unsigned nthread, bool 
 		<< plan_stored_bits(pl, program_nwire(pl->program));
 }
 
-static int interpreter_prepare(const struct plan *pl, unsigned nthread, bool gradient,
-	struct backend_state **out, struct err *e)
+static int interpreter_prepare(const struct plan *pl, unsigned nthread, uint64_t devices,
+	bool gradient, struct backend_state **out, struct err *e)
 {
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	size_t n = (size_t)1 << plan_stored_bits(pl, program_nwire(pl->program));
 
-	(void)nthread, (void)gradient, (void)e;
+	(void)nthread, (void)devices, (void)gradient, (void)e;
 	*b = (struct backend_state){ .pl = pl,
 		.u = mem_alloc(pl->nmatrix_entry, sizeof(cplx)),
 		.psi = mem_alloc(pl->width * n, sizeof(cplx)),

@@ -50,7 +50,7 @@ jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras/keras_h5
 nlopt.h   runtime/train/optimizer/search_nlopt
-omp.h     runtime/exec/statevector/cpu/ runtime/base/system/cpus
+omp.h     runtime/exec/statevector/cpu/ runtime/exec/statevector/cuda/cuda runtime/base/system/cpus
 END
 
 # check_tree FOLDER: prints one line per include that is not allowed.

@@ -40,6 +40,20 @@ const char *target_obstacle(const struct target *t)
 	return b->obstacle ? b->obstacle(t) : NULL;
 }
 
+bool target_device(const struct target *t, unsigned k, struct device_about *out)
+{
+	const struct backend *b = backend_of(t);
+
+	return b->describe && b->describe(k, out);
+}
+
+unsigned target_devices(const struct target *t)
+{
+	const struct backend *b = backend_of(t);
+
+	return b->devices && !target_obstacle(t) ? b->devices(0) : 0;
+}
+
 const struct target *target_find(const char *device, const char *kernels)
 {
 	const struct target *found = NULL, *t;

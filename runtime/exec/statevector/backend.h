@@ -53,12 +53,17 @@ struct backend {
 	const char *(*obstacle)(const struct target *t);
 	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
 	int (*supports)(const struct plan *pl, struct err *e);
-	/* Bytes that prepare will take for that many threads, gradients or not. */
+	/* Bytes that prepare will take for that many threads, gradients or not; of each device. */
 	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient);
-	/* Optional (NULL): bytes that can be taken, where states are not in the memory of the processor. */
-	uint64_t (*memory)(void);
+	/* Optional (NULL): of the devices that may be used (evaluator_options), how many there are. Each is a worker: it does
+	 * units of its own, and has its own states. */
+	unsigned (*devices)(uint64_t wanted);
+	/* Optional (NULL): what device number k of the machine is, usable or not; false: there is none. */
+	bool (*describe)(unsigned k, struct device_about *out);
+	/* Optional (NULL): bytes that can be taken of each of these devices, where states are not in the memory of the processor. */
+	uint64_t (*memory)(uint64_t wanted);
 	/* Take the memory. pl is borrowed and outlives the state. */
-	int (*prepare)(const struct plan *pl, unsigned nthread, bool gradient,
+	int (*prepare)(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 		struct backend_state **out, struct err *e);
 	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
 	void (*matrices)(struct backend_state *b, const cplx *u);

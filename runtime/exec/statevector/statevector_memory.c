@@ -332,6 +332,8 @@ static bool two_states(const struct statevector *sv) { return states_per_sample(
 
 unsigned statevector_workers(const struct statevector *sv)
 {
+	if (sv->backend->devices && !sv->o.remote)
+		return sv->backend->devices(sv->o.devices);
 	return sv->pl->shape == SHAPE_SHARED || !target_can(sv->pl->target, TARGET_THREADS)
 		? 1
 		: sv->o.nthread;
@@ -341,8 +343,9 @@ static uint64_t bytes_needed(const struct statevector *sv)
 {
 	uint64_t nbyte;
 
+	/* Memory of devices has no scratch. */
 	if (__builtin_add_overflow(sv->backend->bytes(sv->pl, sv->o.nthread, two_states(sv)),
-		    scratch_bytes(sv), &nbyte))
+		    sv->backend->memory ? 0 : scratch_bytes(sv), &nbyte))
 		return UINT64_MAX;
 	return nbyte;
 }
@@ -354,7 +357,7 @@ static uint64_t memory_available(const struct statevector *sv)
 	if (sv->o.memory_limit)
 		return sv->o.memory_limit;
 	if (sv->backend->memory)
-		return sv->backend->memory();
+		return sv->backend->memory(sv->o.devices);
 	return process < machine ? process : machine;
 }
 
@@ -368,7 +371,8 @@ uint64_t statevector_memory_left(const struct statevector *sv)
 /* Once the states are there it shows how many threads can be; fewer of them give the same bits. */
 int statevector_take_states(struct statevector *sv, struct err *e)
 {
-	int code = sv->backend->prepare(sv->pl, sv->o.nthread, two_states(sv), &sv->state, e);
+	int code = sv->backend->prepare(sv->pl, sv->o.nthread, sv->o.devices, two_states(sv),
+		&sv->state, e);
 	unsigned possible = sv->o.nthread;
 
 	if (!code && target_can(sv->pl->target, TARGET_THREADS))
@@ -379,7 +383,7 @@ int statevector_take_states(struct statevector *sv, struct err *e)
 	sv->state = NULL;
 	sv->o.nthread = possible;
 	sv->nworker = statevector_workers(sv);
-	return sv->backend->prepare(sv->pl, possible, two_states(sv), &sv->state, e);
+	return sv->backend->prepare(sv->pl, possible, sv->o.devices, two_states(sv), &sv->state, e);
 }
 
 static struct memory_need states_needed(const struct statevector *sv)
@@ -394,7 +398,7 @@ int statevector_check_memory(const struct statevector *sv, struct err *e)
 {
 	struct memory_need need = states_needed(sv);
 
-	need.nstate *= sv->nworker * sv->pl->width;
+	need.nstate *= (sv->backend->memory ? 1 : sv->nworker) * sv->pl->width;
 	return memory_check(&need, bytes_needed(sv), e);
 }
 

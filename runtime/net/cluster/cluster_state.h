@@ -53,7 +53,8 @@ struct worker_profile {
 struct worker {
 	char name[HOST_NAME_LONGEST + 16];   /* host[rank] */
 	struct launch_place place;
-	unsigned rank, share;        /* share: workers on its host */
+	unsigned rank, share,
+		local; /* share: workers on its host; local: its number among these, from 0 on */
 	bool external;               /* started by others: it connects by itself */
 	bool near;                   /* it is on this machine */
 	enum worker_state state;     /* worker_set_state */

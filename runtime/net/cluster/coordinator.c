@@ -74,6 +74,7 @@ static void add_workers(struct coordinator *c)
 
 			w->rank = c->nworker++;
 			w->share = h->host[i].nworker * share;
+			w->local = k;
 			w->peer.fd = -1;
 			w->process = LAUNCHED_NONE;
 			w->place = (struct launch_place){ c->o.launcher, c->o.agent, h->host[i].name, c->o.program, c->o.push };

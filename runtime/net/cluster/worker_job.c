@@ -14,21 +14,22 @@ int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e)
 	return 0;
 }
 
-/* The number of workers on the machine of an external worker, by the names of machines. */
-static unsigned sharers(const struct coordinator *c, const struct worker *w)
+/* Of the first n workers, those on the machine of an external worker, by the names of machines. */
+static unsigned sharers(const struct coordinator *c, const struct worker *w, unsigned n)
 {
-	unsigned n = 0;
+	unsigned same = 0;
 
-	for (unsigned i = 0; i < c->nworker; i++)
-		n += !strcmp(c->worker[i].about.host, w->about.host);
-	return n;
+	for (unsigned i = 0; i < n; i++)
+		same += !strcmp(c->worker[i].about.host, w->about.host);
+	return same;
 }
 
 void job_send(struct coordinator *c, struct worker *w)
 {
 	struct wire_job mine = c->job.message;
 
-	mine.share = w->external ? sharers(c, w) : w->share;
+	mine.share = w->external ? sharers(c, w, c->nworker) : w->share;
+	mine.place = w->external ? sharers(c, w, (unsigned)(w - c->worker)) : w->local;
 	if (w->external && !mine.threads)
 		mine.threads = w->about.threads;
 	buf_clear(&c->body);

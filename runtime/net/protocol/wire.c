@@ -190,6 +190,7 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	buf_u8(b, m->gradient);
 	buf_u8(b, m->again);
 	buf_u32(b, m->share);
+	buf_u32(b, m->place);
 	buf_u32(b, m->threads);
 	buf_u32(b, m->nlabel);
 	buf_u32(b, m->optimisations);
@@ -216,6 +217,7 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	m->gradient = rd_u8(&r);
 	m->again = rd_u8(&r);
 	m->share = rd_u32(&r);
+	m->place = rd_u32(&r);
 	m->threads = rd_u32(&r);
 	m->nlabel = rd_u32(&r);
 	m->optimisations = rd_u32(&r);

@@ -17,7 +17,7 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 4,
+	WIRE_VERSION = 5,
 	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,       /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024, /* a body before the sender has proved the key */
@@ -89,7 +89,8 @@ struct wire_job {
 	char device[32], kernels[32];        /* names of the backend and of its kernel set */
 	uint8_t precision, gradient; /* as the evaluator's enums */
 	uint8_t again;               /* 1: what is constant at the start of a circuit is done with all new weights */
-	uint32_t share;              /* workers on that machine: each takes its part of the threads */
+	uint32_t share; /* workers on that machine: each takes its part of the threads, and of the devices */
+	uint32_t place;              /* its number among these, from 0 on */
 	uint32_t threads;            /* or this many; 0: its part */
 	uint32_t nlabel;             /* labels of a sample */
 	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */

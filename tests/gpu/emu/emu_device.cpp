@@ -48,7 +48,7 @@ struct fiber {
 };
 
 std::vector<fiber> threads;
-fiber *now; /* the thread that runs; NULL: the host */
+thread_local fiber *now; /* the thread that runs; NULL: the host, or another thread of it */
 void *scheduler_sp;
 const std::function<void()> *kernel;
 

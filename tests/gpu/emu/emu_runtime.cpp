@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +32,9 @@ std::map<void *, allocation> allocations;
 std::set<void *> host_allocations;
 size_t used[EMU_DEVICES_MAX];
 unsigned taken[EMU_DEVICES_MAX]; /* allocations */
-int device, ndevice = 1;
+int ndevice = 1;
+thread_local int device;
+std::recursive_mutex lock; /* threads of the host take turns */
 cudaError_t sticky; /* once a device has failed it stays so */
 std::map<const void *, size_t> shared_limit;
 std::map<std::string, unsigned long> calls;
@@ -60,6 +63,7 @@ cudaError_t begin(const char *call, cudaError_t how)
 }
 
 #define BEGIN(how) \
+	const std::lock_guard<std::recursive_mutex> turn(lock); \
 	do { \
 		const cudaError_t begun = begin(__func__, how); \
 		if (begun != cudaSuccess) \
@@ -177,6 +181,22 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 	return cudaSuccess;
 }
 
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int n)
+{
+	BEGIN(cudaErrorInvalidValue);
+	if (n < 0 || n >= ndevice)
+		return cudaErrorInvalidDevice;
+	*p = { "emulated GPU", EMU_MEMORY_BYTES, 9, 0, 1 };
+	return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+	BEGIN(cudaErrorUnknown);
+	*version = 13000;
+	return cudaSuccess;
+}
+
 /* ---- memory ---- */
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
@@ -205,6 +225,7 @@ cudaError_t cudaMalloc(void **p, size_t n)
 
 cudaError_t cudaFree(void *p)
 {
+	const std::lock_guard<std::recursive_mutex> turn(lock);
 	auto a = allocations.find(p);
 
 	if (a == allocations.end())
@@ -231,6 +252,7 @@ cudaError_t cudaMallocHost(void **p, size_t n)
 
 cudaError_t cudaFreeHost(void *p)
 {
+	const std::lock_guard<std::recursive_mutex> turn(lock);
 	if (!host_allocations.erase(p))
 		return p ? cudaErrorInvalidValue : cudaSuccess;
 	drain_all();
@@ -242,7 +264,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 	cudaStream_t s)
 {
 	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
+	if (!is_stream(s) || s->device != device || emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
 		|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] {
@@ -261,7 +283,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 {
 	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || !emu_on_device(p))
+	if (!is_stream(s) || s->device != device || !emu_on_device(p))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] {
 		emu_check(p, n, false, "memory is set beyond an allocation");
@@ -282,6 +304,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *s)
 
 cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
+	const std::lock_guard<std::recursive_mutex> turn(lock);
 	drain(s);
 	for (size_t k = 0; k < streams.size(); k++)
 		if (streams[k] == s)
@@ -319,7 +342,7 @@ static cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *
 	if (!nthread || nthread > 1024 || !c->gridDim.x || c->gridDim.x > 0x7fffffff
 		|| c->dynamicSmemBytes > limit)
 		return cudaErrorInvalidConfiguration;
-	if (!is_stream(c->stream))
+	if (!is_stream(c->stream) || c->stream->device != device)
 		return cudaErrorInvalidValue;
 	c->stream->work.push_back([device = c->stream->device, grid = c->gridDim, block = c->blockDim,
 					  shared = c->dynamicSmemBytes, body = std::move(body)] {

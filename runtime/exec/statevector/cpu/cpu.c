@@ -285,12 +285,13 @@ static void start_again(struct backend_state *b)
 			cpu_start(b, &b->circuit[k], b->circuit[k].start);
 }
 
-static int cpu_prepare(const struct plan *pl, unsigned nthread, bool gradient,
+static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 	struct backend_state **out, struct err *e)
 {
 	struct sizes s = sizes_of(pl, gradient);
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	bool ok = true;
+	(void)devices;
 	arena_init(&b->arena);
 	b->plan = pl;
 	b->k = kernels_of(pl);

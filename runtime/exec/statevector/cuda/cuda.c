@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The backend's table: memory, circuits stage by stage, sums of the backward pass. */
+ * The backend's table: each device is a worker, which does units of its own. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
-#include <math.h>
+#include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "runtime/program/anti_hermitian.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
 
-/* ---- sums ---- */
+struct backend_state {
+	unsigned ndevice;
+	struct cuda_state *device[];
+};
 
-void cuda_clear_sums(struct backend_state *b, size_t n)
-{
-	cuda_clear(b->stream, b->sum, n * sizeof *b->sum);
-}
-
-bool cuda_fetch_sums(struct backend_state *b, size_t n)
-{
-	const char *why;
-
-	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
-	cuda_wait(b->stream);
-	return !cuda_stream_failure(b->stream, &why);
-}
-
-/* ---- before there is a device ---- */
+/* ---- before there are states ---- */
 
 /* Bits of the index of a state that any device can hold. */
 enum { BITS_MAX = 36 };
@@ -34,486 +22,127 @@ static int cuda_supports(const struct plan *pl, struct err *e)
 {
 	if (pl->target != &target_cuda || pl->shape == SHAPE_SAMPLES)
 		return err_set(e, -ERR_CONFIG,
-			"the cuda backend takes plans made for it alone, of one state");
+			"the cuda backend takes plans made for it alone, without lanes");
 	if (program_nwire(pl->program) > BITS_MAX)
 		return err_set(e, -ERR_CONFIG, "a circuit of %u qubits: the cuda backend takes %d",
 			program_nwire(pl->program), BITS_MAX);
 	return 0;
 }
 
-static size_t amplitude_bytes(const struct backend_state *b) { return b->twice ? 16 : 8; }
-
-static uint64_t vector_entries(const struct plan_circuit *c)
+static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient)
 {
-	uint64_t n = 0;
-
-	for (uint32_t v = 0; v < c->nprepare; v++)
-		n += c->prepare[v]->op == APPLY_STATE ? UINT64_C(1) << c->prepare[v]->nwire
-						      : c->prepare[v]->nexpr;
-	return n;
+	(void)nthread;
+	return cuda_state_bytes(pl, gradient);
 }
 
-/* ---- launches of circuits ---- */
-
-static void count_launches(struct cuda_circuit *c, struct cuda_launch *l, bool back)
+static unsigned cuda_devices(uint64_t wanted)
 {
-	for (; l; l = l->next) {
-		l->entry_before = c->nsample_entry[back];
-		l->sum_before = c->nsample_sum;
-		c->nsample_entry[back] += l->args.nsample_entry;
-		c->nsample_sum += l->args.nsample_sum;
-		c->nsum_back += l->args.nsum;
+	unsigned number[CUDA_DEVICES_MAX], n = cuda_device_list(wanted, number);
+
+	return n ? n : 1; /* prepare says why it cannot be */
+}
+
+static uint64_t cuda_memory(uint64_t wanted)
+{
+	unsigned number[CUDA_DEVICES_MAX], n = cuda_device_list(wanted, number);
+	uint64_t least = UINT64_MAX; /* of none: prepare says why there is none */
+
+	for (unsigned k = 0; k < n; k++) {
+		uint64_t here = cuda_device_memory(number[k]);
+
+		least = here < least ? here : least;
 	}
+	return least;
 }
 
-/* The first launch that does more than is needed: nothing reads the states that the last launch of the backward pass leaves. */
-static void leave_last(struct cuda_circuit *c)
+static void cuda_free_states(struct backend_state *b)
 {
-	struct cuda_launch *last = NULL;
-
-	for (uint32_t k = c->plan->nstage; k-- > 0;)
-		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
-			last = l;
-	if (last)
-		last->args.save = 0;
-}
-
-static void compile(struct backend_state *b, const struct plan_circuit *pc, uint32_t *nstep,
-	struct cuda_circuit *c)
-{
-	c->plan = pc;
-	c->nbit = plan_stored_bits(b->plan, pc->nbit);
-	c->nsample_bits = cuda_sample_bits(b->plan, pc->nbit);
-	c->forward = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
-	c->back = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
-	c->noise = arena_alloc(&b->arena, pc->nstep, sizeof *c->noise);
-	for (uint32_t k = 0; k < pc->nstep; k++)
-		c->noise[k] = (*nstep)++;
-	for (uint32_t k = 0; k < pc->nstage; k++) {
-		const struct plan_stage *s = &pc->stage[k];
-
-		c->forward[k] = cuda_layout_stage(b->plan, pc, k, false, &b->arena);
-		count_launches(c, c->forward[k], false);
-		if (!b->gradient || s->first + s->count <= pc->first_transition)
-			continue;
-		c->back[k] = cuda_layout_stage(b->plan, pc, k, true, &b->arena);
-		count_launches(c, c->back[k], true);
-	}
-	leave_last(c);
-	cuda_compile_readouts(b, c);
-}
-
-/* ---- memory ---- */
-
-uint32_t cuda_run_samples(const struct backend_state *b, const struct cuda_circuit *c, uint32_t count)
-{
-	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
-	uint32_t near = c->nbit < tile ? UINT32_C(1) << (tile - c->nbit) : 1;
-
-	return (count + near - 1) & ~(near - 1);
-}
-
-static void need(struct cuda_part *p, size_t n, size_t size)
-{
-	if (n * size > p->nbyte)
-		p->nbyte = n * size;
-}
-
-static void measure_circuit(struct backend_state *b, const struct cuda_circuit *c)
-{
-	struct cuda_part *p = b->part;
-	size_t nsample = (size_t)1 << c->nsample_bits, state = nsample << c->nbit;
-	size_t entries = c->nsample_entry[c->nsample_entry[1] > c->nsample_entry[0]];
-
-	need(&p[CUDA_PSI], state, amplitude_bytes(b));
-	need(&p[CUDA_LAMBDA], b->gradient ? state : 0, amplitude_bytes(b));
-	need(&p[CUDA_SUM], nsample * (1 + c->nsum_readout), sizeof *b->sum);
-	need(&p[CUDA_SUM], 2 * nsample, sizeof *b->sum); /* norms */
-	need(&p[CUDA_SUM], 1 + c->nsum_back + nsample * c->nsample_sum, sizeof *b->sum);
-	need(&p[CUDA_FACTOR], nsample * (c->nsum_readout + 1), sizeof *b->factor);
-	need(&p[CUDA_VECTOR], nsample * vector_entries(c->plan), 2 * sizeof *b->vector);
-	need(&p[CUDA_MATRIX], nsample * entries, amplitude_bytes(b));
-}
-
-/* All but memory and a device: what the plan's circuits need. */
-static struct backend_state *state_new(const struct plan *pl, bool gradient)
-{
-	struct backend_state *b = mem_alloc(1, sizeof *b);
-	uint32_t nstep = 0;
-
-	*b = (struct backend_state){ .plan = pl,
-		.twice = pl->precision == PRECISION_DOUBLE,
-		.gradient = gradient,
-		.holds = -1 };
-	arena_init(&b->arena);
-	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
-	for (unsigned k = CUDA_SUM; k < CUDA_PARTS; k++)
-		b->part[k].copied = true;
-	for (uint32_t k = 0; k < pl->ncircuit; k++) {
-		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
-		measure_circuit(b, &b->circuit[k]);
-	}
-	return b;
-}
-
-enum { PART_ALIGN = 256 };
-
-/* Bytes of the parts before part k, on the device or on the host. */
-static size_t part_offset(const struct backend_state *b, unsigned k, bool host)
-{
-	size_t at = 0;
-
-	for (unsigned i = 0; i < k; i++)
-		if (!host || b->part[i].copied)
-			at += (b->part[i].nbyte + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
-	return at;
-}
-
-static void cuda_state_free(struct backend_state *b)
-{
-	if (!b)
-		return;
-	if (b->stream) {
-		cuda_free(b->stream, b->device);
-		cuda_host_free(b->stream, b->host);
-		cuda_stream_free(b->stream);
-	}
-	free(b->u);
-	arena_release(&b->arena);
+	for (unsigned k = 0; b && k < b->ndevice; k++)
+		cuda_state_free(b->device[k]);
 	free(b);
 }
 
-static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient)
-{
-	struct backend_state *b = state_new(pl, gradient);
-	uint64_t nbyte = part_offset(b, CUDA_PARTS, false);
-
-	(void)nthread;
-	cuda_state_free(b);
-	return nbyte;
-}
-
-static void take_memory(struct backend_state *b)
-{
-	char *device = b->device = cuda_malloc(b->stream, part_offset(b, CUDA_PARTS, false));
-	char *host = b->host = cuda_host_malloc(b->stream, part_offset(b, CUDA_PARTS, true));
-
-	if (!device || !host)
-		return;
-	b->psi = device;
-	b->lambda = device + part_offset(b, CUDA_LAMBDA, false);
-	b->sum = (void *)(device + part_offset(b, CUDA_SUM, false));
-	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM, true));
-	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR, false));
-	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR, true));
-	b->vector = (void *)(device + part_offset(b, CUDA_VECTOR, false));
-	b->vector_host = (void *)(host + part_offset(b, CUDA_VECTOR, true));
-	b->matrix = device + part_offset(b, CUDA_MATRIX, false);
-	b->matrix_host = host + part_offset(b, CUDA_MATRIX, true);
-}
-
-static void set_pointers(const struct backend_state *b, struct cuda_launch *l, size_t *nsum)
-{
-	for (; l; l = l->next) {
-		l->args.psi = b->psi;
-		l->args.lambda = b->lambda;
-		l->args.bad = (unsigned *)b->sum;
-		l->args.sum = b->sum + 1 + *nsum;
-		*nsum += l->args.nsum;
-	}
-}
-
-static void set_circuit_pointers(struct backend_state *b, struct cuda_circuit *c)
-{
-	size_t none = 0, nsum = 0;
-
-	for (uint32_t k = 0; k < c->plan->nstage; k++) {
-		set_pointers(b, c->forward[k], &none);
-		set_pointers(b, c->back[k], &nsum);
-	}
-}
-
-static int cuda_failure(const struct backend_state *b, struct err *e)
-{
-	const char *why, *call = cuda_stream_failure(b->stream, &why);
-
-	return call ? err_set(e, -ERR_CONFIG, "the GPU failed: %s: %s", call, why) : 0;
-}
-
-static int cuda_prepare(const struct plan *pl, unsigned nthread, bool gradient,
+static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 	struct backend_state **out, struct err *e)
 {
-	struct backend_state *b;
+	unsigned number[CUDA_DEVICES_MAX], n = cuda_device_list(devices, number);
 	const char *obstacle = cuda_device_obstacle();
-	int code;
+	struct backend_state *b;
+	int code = 0;
 
 	(void)nthread;
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "the device cuda cannot be used: %s", obstacle);
-	b = state_new(pl, gradient);
-	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
-	b->stream = cuda_stream_new();
-	cuda_kernels_open(b->stream);
-	take_memory(b);
-	code = cuda_failure(b, e);
-	for (uint32_t k = 0; k < pl->ncircuit && !code; k++)
-		set_circuit_pointers(b, &b->circuit[k]);
+	if (!n)
+		return err_set(e, -ERR_CONFIG, "the device cuda:%d cannot be used: %s",
+			__builtin_ctzll(devices),
+			"there is no GPU of that number that is new enough");
+	b = mem_alloc(1, sizeof *b + n * sizeof *b->device);
+	for (; b->ndevice < n && !code; b->ndevice += !code)
+		code = cuda_state_new(pl, number[b->ndevice], gradient, &b->device[b->ndevice], e);
 	if (code)
-		cuda_state_free(b);
+		cuda_free_states(b);
 	else
 		*out = b;
 	return code;
 }
 
+/* ---- units ---- */
+
 static void cuda_matrices(struct backend_state *b, const cplx *u)
 {
-	memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
-	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
-		cuda_store_matrices(b, &b->circuit[k], false, u);
-	b->holds = -1;
+	for (unsigned k = 0; k < b->ndevice; k++)
+		cuda_state_matrices(b->device[k], u);
 }
 
+/* A thread for each device that has something to do. */
 static void cuda_run(struct backend_state *b, const struct unit_job *job)
 {
-	(void)b;
-	job->claim(job->ctx, 0);
-	job->work(job->ctx, 0);
-}
+	unsigned n = !b || !job->nunit ? 1 : b->ndevice < job->nunit ? b->ndevice : job->nunit;
 
-/* ---- forward ---- */
-
-/* The vectors of the samples, one sample's after the other's. */
-static void put_vectors(const struct backend_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample)
-{
-	const struct plan_circuit *pc = b->circuit[number].plan;
-	cplx *to = (cplx *)b->vector_host;
-
-	for (uint32_t s = 0; s < nsample; s++)
-		for (uint32_t k = 0; k < pc->nprepare; k++) {
-			uint32_t v = pc->step[k].matrix, length = in->length[number][v];
-
-			memcpy(to,
-				in->vector[number][(size_t)v * in->nsample + (s < in->count ? s : 0)],
-				length * sizeof *to);
-			to += length;
-		}
-}
-
-static void start_states(struct backend_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample)
-{
-	const struct cuda_circuit *c = &b->circuit[number];
-	const struct plan_circuit *pc = c->plan;
-	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->place;
-	struct cuda_start a = {
-		.psi = b->psi, .zero = (UINT64_C(1) << c->nbit) - 1, .nbit = c->nbit, .nsample = nsample
-	};
-
-	for (uint32_t k = 0; k < pc->nprepare; k++) {
-		const struct plan_step *s = &pc->step[k];
-		struct cuda_vector *v = &a.vector[a.nvector++];
-
-		*v = (struct cuda_vector){ .entry = b->vector + 2 * a.stride,
-			.length = in->length[number][s->matrix],
-			.nbit = s->ntarget };
-		for (unsigned n = 0; n < s->ntarget; n++) {
-			v->bit[n] = place[s->bit[n]];
-			a.zero &= ~(UINT64_C(1) << v->bit[n]);
-		}
-		a.stride += v->length;
+	if (n == 1) {
+		job->claim(job->ctx, 0);
+		job->work(job->ctx, 0);
+		return;
 	}
-	put_vectors(b, number, in, nsample);
-	cuda_upload(b->stream, b->vector, b->vector_host, nsample * a.stride * sizeof(cplx));
-	cuda_launch_start(b->stream, &a, b->twice);
-}
+	omp_set_dynamic(0);
+#pragma omp parallel num_threads((int)n)
+	{
+		unsigned worker = (unsigned)omp_get_thread_num();
 
-static uint64_t blocks(const struct cuda_launch *l, uint32_t nsample)
-{
-	return (uint64_t)(nsample >> l->args.nnear) << l->args.nouter;
-}
-
-static void evolve(struct backend_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample)
-{
-	struct cuda_circuit *c = &b->circuit[number];
-
-	cuda_store_matrices(b, c, true, in->u[0]);
-	cuda_upload_matrices(b, c, false, in, nsample);
-	start_states(b, number, in, nsample);
-	for (uint32_t k = 0; k < c->plan->nstage; k++)
-		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
-			cuda_launch_forward(b->stream, &l->args, blocks(l, nsample), b->twice);
-	if (plan_deep(c->plan))
-		cuda_normalise(b, c, nsample);
-	b->holds = number;
+		job->claim(job->ctx, worker);
+#pragma omp barrier
+		job->work(job->ctx, worker);
+	}
 }
 
 static void cuda_forward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, bool keep, double *readout)
 {
-	uint32_t nsample = cuda_run_samples(b, &b->circuit[c], in->count);
-
-	(void)worker;
 	(void)keep;
-	evolve(b, c, in, nsample);
-	cuda_readouts(b, &b->circuit[c], in->count, readout);
+	cuda_state_forward(b->device[worker], c, in, readout);
 }
 
-/* ---- backward ---- */
-
-/* s[d * d] (anti_hermitian.h) of the step from the sums of an op, whose rows are in another order. */
-static void step_sums(const struct backend_state *b, const struct cuda_placed *p, size_t first,
-	double scale, double *s)
-{
-	unsigned d = 1u << p->step->ntarget;
-
-	memset(s, 0, (size_t)d * d * sizeof *s);
-	for (unsigned r = 0; r < d; r++) {
-		unsigned row = p->diagonal ? r : p->row[r];
-		int own = p->diagonal ? (int)r : cuda_sum_number((int)d, (int)r, (int)r, 0);
-
-		s[row * d + row] = scale * cuda_sum_value(b, first + (size_t)own);
-		for (unsigned c = r + 1; c < d && !p->diagonal; c++) {
-			unsigned column = p->row[c], low = row < column ? row : column,
-				 high = row ^ column ^ low;
-			int number = cuda_sum_number((int)d, (int)r, (int)c, 1);
-			double real = scale * cuda_sum_value(b, first + (size_t)number);
-
-			s[low * d + high] = row < column ? real : -real;
-			s[high * d + low] = scale * cuda_sum_value(b, first + (size_t)number + 1);
-		}
-	}
-}
-
-/* Of U, from those of a step that does U^+: Y = -conj(U) Y' U^T. */
-static void before_adjoint(unsigned d, const cplx *u, double *s)
-{
-	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 },
-				    whole[MATRIX_ENTRIES_MAX] = { 0 };
-
-	anti_hermitian_transition(d, s, y);
-	for (unsigned i = 0; i < d; i++)
-		for (unsigned j = 0; j < d; j++)
-			for (unsigned k = 0; k < d; k++)
-				part[i * d + j] += cplx_mul(y[i * d + k], u[j * d + k]);
-	for (unsigned i = 0; i < d; i++)
-		for (unsigned j = 0; j < d; j++)
-			for (unsigned k = 0; k < d; k++)
-				whole[i * d + j] -= cplx_mul(conj(u[i * d + k]), part[k * d + j]);
-	memset(s, 0, (size_t)d * d * sizeof *s);
-	anti_hermitian_add(d, whole, s);
-}
-
-static void add_step(const struct backend_state *b, const struct cuda_placed *p, size_t first,
-	double scale, const cplx *u, double *to)
-{
-	unsigned d = 1u << p->step->ntarget;
-	double s[MATRIX_ENTRIES_MAX];
-
-	step_sums(b, p, first, scale, s);
-	if (p->step->adjoint)
-		before_adjoint(d, u, s);
-	for (unsigned e = 0; e < d * d; e++)
-		to[e] += s[e];
-}
-
-/* Adds the sums of one op: to those that all samples share, or to each sample's. */
-static void add_placed(const struct backend_state *b, const struct cuda_launch *l,
-	const struct cuda_placed *p, size_t sample_sums, double scale, const struct unit_input *in,
-	double *shared, double *const *own)
-{
-	const struct matrix_set *set = &b->plan->set;
-	uint32_t m = p->step->matrix, at = set->offset[m];
-	bool sample = set->def[m]->cls == VALUE_SAMPLE;
-	size_t first = (size_t)(l->args.sum - b->sum) + (size_t)p->sum;
-
-	if (!p->of_sample) {
-		add_step(b, p, first, scale, (sample ? in->u[0] : b->u) + at,
-			(sample ? own[0] : shared) + at);
-		return;
-	}
-	for (uint32_t s = 0; s < in->count; s++)
-		add_step(b, p, sample_sums + (size_t)s * l->args.nsample_sum + (size_t)p->sum,
-			scale, in->u[s] + at, own[s] + at);
-}
-
-static size_t sums_before(const struct cuda_circuit *c, const struct cuda_launch *l, uint32_t nsample)
-{
-	return 1 + c->nsum_back + l->sum_before * nsample;
-}
-
-static void launch_backward(struct backend_state *b, struct cuda_circuit *c, struct cuda_launch *l,
-	uint32_t nsample)
-{
-	l->args.sample_sum = b->sum + sums_before(c, l, nsample);
-	cuda_launch_backward(b->stream, &l->args, blocks(l, nsample), b->twice);
-}
-
-static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t number,
+static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample)
 {
-	struct cuda_circuit *c = &b->circuit[number];
-	uint32_t nsample = cuda_run_samples(b, c, in->count);
-	size_t nsum = 1 + c->nsum_back + c->nsample_sum * nsample;
-	double scale;
-
-	(void)worker;
-	if (nsum == 1)
-		return;
-	if (b->holds != number) { /* another circuit took the place: once more */
-		evolve(b, number, in, nsample);
-		cuda_wait(b->stream); /* the host's matrices are used again */
-	}
-	b->holds = -1;
-	cuda_clear_sums(b, nsum);
-	cuda_upload_matrices(b, c, true, in, nsample);
-	scale = ldexp(1, cuda_lambda(b, c, nsample, in->count, dreadout));
-	for (uint32_t k = c->plan->nstage; k-- > 0;)
-		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
-			launch_backward(b, c, l, nsample);
-	if (!cuda_fetch_sums(b, nsum) || b->sum_host[0])
-		scale = NAN;
-	for (uint32_t k = c->plan->nstage; k-- > 0;)
-		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)
-			for (uint32_t i = 0; i < l->nplaced; i++)
-				if (l->placed[i].sum >= 0)
-					add_placed(b, l, &l->placed[i], sums_before(c, l, nsample),
-						scale, in, anti_hermitian_shared,
-						anti_hermitian_sample);
+	cuda_state_backward(b->device[worker], c, in, dreadout, anti_hermitian_shared,
+		anti_hermitian_sample);
 }
 
-/* ---- amplitudes ---- */
-
-static cplx amplitude(const struct backend_state *b, const void *psi, uint64_t at)
+static int cuda_failure(const struct backend_state *b, struct err *e)
 {
-	const double *twice = psi;
-	const float *single = psi;
+	int code = 0;
 
-	return b->twice ? cplx_of(twice[2 * at], twice[2 * at + 1])
-			: cplx_of(single[2 * at], single[2 * at + 1]);
+	for (unsigned k = 0; k < b->ndevice && !code; k++)
+		code = cuda_state_failure(b->device[k], e);
+	return code;
 }
 
-static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t number, uint32_t s,
-	cplx *out)
+static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
 {
-	const struct cuda_circuit *c = &b->circuit[number];
-	const struct plan_circuit *pc = c->plan;
-	size_t nbyte = amplitude_bytes(b) << c->nbit;
-	void *psi = mem_alloc(nbyte, 1);
-
-	(void)worker;
-	cuda_download(b->stream, psi, (const char *)b->psi + s * nbyte, nbyte);
-	cuda_wait(b->stream);
-	for (uint64_t i = 0; i < UINT64_C(1) << pc->nbit; i++) {
-		uint64_t at = 0;
-
-		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= (i >> w & 1) << pc->place[pc->bit_of_wire[w]];
-		out[i] = amplitude(b, psi, at);
-	}
-	free(psi);
+	cuda_state_amplitudes(b->device[worker], c, s, out);
 }
 
 /* ---- the table ---- */
@@ -533,7 +162,9 @@ const struct backend backend_cuda = {
 	.obstacle = cuda_obstacle,
 	.supports = cuda_supports,
 	.bytes = cuda_bytes,
-	.memory = cuda_device_memory,
+	.devices = cuda_devices,
+	.describe = cuda_device_about,
+	.memory = cuda_memory,
 	.prepare = cuda_prepare,
 	.matrices = cuda_matrices,
 	.run = cuda_run,
@@ -541,5 +172,5 @@ const struct backend backend_cuda = {
 	.backward = cuda_backward,
 	.failure = cuda_failure,
 	.amplitudes = cuda_amplitudes,
-	.free = cuda_state_free,
+	.free = cuda_free_states,
 };

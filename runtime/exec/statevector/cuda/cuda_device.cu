@@ -11,23 +11,36 @@ enum { MAJOR_MIN = 8 };
 
 struct cuda_stream {
 	cudaStream_t handle;
+	int device;
 	const char *call;  /* the first that failed, */
 	cudaError_t error; /* and how */
 };
 
+/* Its first use of a device takes long: only what is asked for is asked. */
+static cudaError_t is_new_enough(int device, bool *well)
+{
+	int major = 0;
+	const cudaError_t e =
+		cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+
+	*well = e == cudaSuccess && major >= MAJOR_MIN;
+	return e;
+}
+
 const char *cuda_device_obstacle(void)
 {
 	static char text[160];
-	int count = 0, major = 0;
+	int count = 0;
+	bool well = false;
 	cudaError_t e = cudaGetDeviceCount(&count);
 
 	if (e == cudaErrorInsufficientDriver)
 		return "the NVIDIA driver is missing, or older than this build's CUDA";
 	if (e == cudaErrorNoDevice || (e == cudaSuccess && !count))
 		return "the NVIDIA driver finds no GPU";
-	if (e == cudaSuccess)
-		e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-	if (e == cudaSuccess && major < MAJOR_MIN)
+	for (int k = 0; k < count && e == cudaSuccess && !well; k++)
+		e = is_new_enough(k, &well);
+	if (e == cudaSuccess && !well)
 		return "the GPU is older than compute capability 8.0";
 	if (e == cudaSuccess)
 		return NULL;
@@ -35,11 +48,49 @@ const char *cuda_device_obstacle(void)
 	return text;
 }
 
-uint64_t cuda_device_memory(void)
+unsigned cuda_device_list(uint64_t wanted, unsigned *number)
+{
+	unsigned n = 0;
+	int count = 0;
+
+	if (cudaGetDeviceCount(&count) != cudaSuccess)
+		return 0;
+	for (int k = 0; k < count && k < CUDA_DEVICES_MAX; k++) {
+		bool well;
+
+		if ((!wanted || (wanted >> k & 1)) && is_new_enough(k, &well) == cudaSuccess && well)
+			number[n++] = (unsigned)k;
+	}
+	return n;
+}
+
+bool cuda_device_about(unsigned device, struct device_about *out)
+{
+	struct cudaDeviceProp p;
+	int count = 0, driver = 0;
+
+	if (cudaGetDeviceCount(&count) != cudaSuccess || (int)device >= count
+		|| cudaGetDeviceProperties(&p, (int)device) != cudaSuccess
+		|| cudaDriverGetVersion(&driver) != cudaSuccess)
+		return false;
+	*out = {};
+	snprintf(out->name, sizeof out->name, "%s", p.name);
+	out->capability = (unsigned)(10 * p.major + p.minor);
+	out->units = (unsigned)p.multiProcessorCount;
+	out->driver = (unsigned)driver;
+	out->memory = p.totalGlobalMem;
+	out->left = cuda_device_memory(device);
+	return true;
+}
+
+uint64_t cuda_device_memory(unsigned device)
 {
 	size_t left = 0, all = 0;
 
-	return cudaMemGetInfo(&left, &all) == cudaSuccess ? left : 0;
+	return cudaSetDevice((int)device) == cudaSuccess
+			&& cudaMemGetInfo(&left, &all) == cudaSuccess
+		? left
+		: 0;
 }
 
 /* ---- failures ---- */
@@ -71,15 +122,23 @@ static bool keep(struct cuda_stream *s, const char *call, cudaError_t e)
 
 cudaStream_t cuda_stream_handle(struct cuda_stream *s) { return s->call ? NULL : s->handle; }
 
-struct cuda_stream *cuda_stream_new(void)
+struct cuda_stream *cuda_stream_new(unsigned device)
 {
 	struct cuda_stream *s = (struct cuda_stream *)calloc(1, sizeof *s);
 
 	if (!s)
 		abort();
-	if (keep(s, "cudaSetDevice", cudaSetDevice(0)))
+	s->device = (int)device;
+	cuda_stream_enter(s);
+	if (!s->call)
 		keep(s, "cudaStreamCreate", cudaStreamCreate(&s->handle));
 	return s;
+}
+
+void cuda_stream_enter(struct cuda_stream *s)
+{
+	if (!s->call)
+		keep(s, "cudaSetDevice", cudaSetDevice(s->device));
 }
 
 void cuda_stream_free(struct cuda_stream *s)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/exec/target.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,11 +20,17 @@ struct cuda_stream;
 
 /* Why no GPU can be used, as a phrase; NULL: one can. */
 const char *cuda_device_obstacle(void);
+/* Numbers of the devices that can be used, in order; wanted: bit k for number k, 0 for all. Returns how many. */
+enum { CUDA_DEVICES_MAX = 64 };
+unsigned cuda_device_list(uint64_t wanted, unsigned *number);
+bool cuda_device_about(unsigned device, struct device_about *out);
 /* Bytes of memory that the device has left; 0 where it cannot be asked. */
-uint64_t cuda_device_memory(void);
+uint64_t cuda_device_memory(unsigned device);
 
-/* On the first device. The stream is there even where it could not be made: it has failed then. */
-struct cuda_stream *cuda_stream_new(void);
+/* The stream is there even where it could not be made: it has failed then. */
+struct cuda_stream *cuda_stream_new(unsigned device);
+/* By each thread that asks for work, before it does. */
+void cuda_stream_enter(struct cuda_stream *s);
 void cuda_stream_free(struct cuda_stream *s);
 /* The call that failed first, and why; NULL: none has. */
 const char *cuda_stream_failure(const struct cuda_stream *s, const char **why);

@@ -76,7 +76,7 @@ static void put_single(const struct source *s, unsigned n, const cplx *u, float 
 
 /* ---- in the launches' arguments ---- */
 
-static void store_step(const struct backend_state *b, const struct source *s, unsigned n,
+static void store_step(const struct cuda_state *b, const struct source *s, unsigned n,
 	const struct cuda_placed *p, const cplx *u, struct cuda_stage_args *a)
 {
 	if (b->twice)
@@ -85,7 +85,7 @@ static void store_step(const struct backend_state *b, const struct source *s, un
 		put_single(s, n, u, a->matrix.single + 2 * p->entry);
 }
 
-static void store_launches(const struct backend_state *b, const struct cuda_circuit *c,
+static void store_launches(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct cuda_launch *l, bool back, bool sample, const cplx *u)
 {
 	const struct matrix_set *set = &b->plan->set;
@@ -104,7 +104,7 @@ static void store_launches(const struct backend_state *b, const struct cuda_circ
 		}
 }
 
-void cuda_store_matrices(struct backend_state *b, struct cuda_circuit *c, bool sample, const cplx *u)
+void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool sample, const cplx *u)
 {
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		store_launches(b, c, c->forward[k], false, sample, u);
@@ -116,7 +116,7 @@ void cuda_store_matrices(struct backend_state *b, struct cuda_circuit *c, bool s
 /* ---- of each sample ---- */
 
 /* Of one op: its entries are at `entry`, those of the next sample `stride` behind. */
-static void put_samples(const struct backend_state *b, const struct source *s, unsigned n,
+static void put_samples(const struct cuda_state *b, const struct source *s, unsigned n,
 	const struct unit_input *in, uint32_t nsample, uint32_t offset, size_t entry, size_t stride)
 {
 	for (uint32_t k = 0; k < nsample; k++, entry += stride) {
@@ -129,7 +129,7 @@ static void put_samples(const struct backend_state *b, const struct source *s, u
 	}
 }
 
-static void put_launch(const struct backend_state *b, const struct cuda_circuit *c,
+static void put_launch(const struct cuda_state *b, const struct cuda_circuit *c,
 	const struct cuda_launch *l, bool back, const struct unit_input *in, uint32_t nsample)
 {
 	const struct matrix_set *set = &b->plan->set;
@@ -146,7 +146,7 @@ static void put_launch(const struct backend_state *b, const struct cuda_circuit 
 	}
 }
 
-void cuda_upload_matrices(struct backend_state *b, struct cuda_circuit *c, bool back,
+void cuda_upload_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in, uint32_t nsample)
 {
 	size_t amplitude = b->twice ? 16 : 8, n = 0;

@@ -40,7 +40,7 @@ static void compile_output(struct cuda_circuit *c, const struct output *o, uint3
 	(*readout)++;
 }
 
-void cuda_compile_readouts(struct backend_state *b, struct cuda_circuit *c)
+void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
 	uint32_t nterm = 0, readout = 0;
@@ -60,8 +60,8 @@ void cuda_compile_readouts(struct backend_state *b, struct cuda_circuit *c)
 
 /* ---- terms and bins as arguments ---- */
 
-static struct cuda_readout readouts_from(const struct backend_state *b,
-	const struct cuda_circuit *c, uint32_t nsample, size_t first)
+static struct cuda_readout readouts_from(const struct cuda_state *b, const struct cuda_circuit *c,
+	uint32_t nsample, size_t first)
 {
 	return (struct cuda_readout){ .psi = b->psi,
 		.lambda = b->lambda,
@@ -73,7 +73,7 @@ static struct cuda_readout readouts_from(const struct backend_state *b,
 		.first = (uint32_t)first };
 }
 
-static struct cuda_terms terms_from(const struct backend_state *b, const struct cuda_circuit *c,
+static struct cuda_terms terms_from(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, uint32_t first)
 {
 	struct cuda_terms a = { .to = readouts_from(b, c, nsample, first) };
@@ -87,7 +87,7 @@ static struct cuda_terms terms_from(const struct backend_state *b, const struct 
 	return a;
 }
 
-static struct cuda_bins bins_of(const struct backend_state *b, const struct cuda_circuit *c,
+static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, const struct cuda_probs *p)
 {
 	struct cuda_bins a = { .to = readouts_from(b, c, nsample, p->sum), .nbin = p->nbin };
@@ -98,7 +98,7 @@ static struct cuda_bins bins_of(const struct backend_state *b, const struct cuda
 
 /* ---- readouts ---- */
 
-static void sum_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32_t count)
+static void sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
 	for (uint32_t k = 0; k < c->npauli; k += CUDA_TERMS_MAX) {
 		struct cuda_terms a = terms_from(b, c, count, k);
@@ -113,7 +113,7 @@ static void sum_readouts(struct backend_state *b, const struct cuda_circuit *c, 
 }
 
 /* Of a sample whose sums are from `sum` on. */
-static void read_sums(const struct backend_state *b, const struct cuda_circuit *c, size_t sum,
+static void read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum,
 	bool good, double *readout)
 {
 	for (uint32_t k = 0; k < c->plan->nreadout; k++)
@@ -126,8 +126,7 @@ static void read_sums(const struct backend_state *b, const struct cuda_circuit *
 				cuda_sum_value(b, sum + c->probs[k].sum + n);
 }
 
-void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32_t count,
-	double *readout)
+void cuda_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count, double *readout)
 {
 	size_t stride = 1 + c->nsum_readout;
 	bool good;
@@ -140,7 +139,7 @@ void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32
 			readout + (size_t)s * c->plan->nreadout);
 }
 
-void cuda_normalise(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample)
+void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample)
 {
 	struct cuda_terms norm = {
 		.to = { .psi = b->psi, .sum = b->sum, .nbit = c->nbit, .nsample = nsample, .stride = 1 },
@@ -193,7 +192,7 @@ static void put_factors(const struct cuda_circuit *c, const double *dreadout, in
 }
 
 /* Those behind `count` have none. */
-static int upload_factors(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample,
+static int upload_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
 	uint32_t count, const double *dreadout)
 {
 	double all = 0;
@@ -211,7 +210,7 @@ static int upload_factors(struct backend_state *b, const struct cuda_circuit *c,
 	return exponent;
 }
 
-int cuda_lambda(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample,
+int cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
 	uint32_t count, const double *dreadout)
 {
 	int exponent = upload_factors(b, c, nsample, count, dreadout);

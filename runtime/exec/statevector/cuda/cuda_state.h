@@ -50,7 +50,7 @@ enum cuda_part_number {
 	CUDA_PARTS
 };
 
-struct backend_state {
+struct cuda_state {
 	const struct plan *plan;
 	bool twice, gradient;
 	struct arena arena;
@@ -70,31 +70,48 @@ struct backend_state {
 	void *matrix, *matrix_host; /* of samples, in the kernels' precision, launch by launch */
 };
 
-/* Samples of which memory is worked on for `count` of them: whole tiles. */
-uint32_t cuda_run_samples(const struct backend_state *b, const struct cuda_circuit *c, uint32_t count);
+/* ---- cuda_state.c: what the table has, on one device. ---- */
 
-void cuda_clear_sums(struct backend_state *b, size_t n);
+/* Bytes of the device's memory. */
+uint64_t cuda_state_bytes(const struct plan *pl, bool gradient);
+int cuda_state_new(const struct plan *pl, unsigned device, bool gradient, struct cuda_state **out,
+	struct err *e);
+void cuda_state_free(struct cuda_state *b);
+void cuda_state_matrices(struct cuda_state *b, const cplx *u);
+void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
+	double *readout);
+void cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
+	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+int cuda_state_failure(const struct cuda_state *b, struct err *e);
+void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *out);
+
+/* ---- for the files beside it ---- */
+
+/* Samples of which memory is worked on for `count` of them: whole tiles. */
+uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
+
+void cuda_clear_sums(struct cuda_state *b, size_t n);
 /* False: the device failed. */
-bool cuda_fetch_sums(struct backend_state *b, size_t n);
-static inline double cuda_sum_value(const struct backend_state *b, size_t k)
+bool cuda_fetch_sums(struct cuda_state *b, size_t n);
+static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 {
 	return (double)b->sum_host[k] / (double)(1ll << CUDA_FIXED_BITS);
 }
 
 /* cuda_matrix.c, in the kernels' precision: matrices of steps of that class into the launches, where samples have not one each; */
-void cuda_store_matrices(struct backend_state *b, struct cuda_circuit *c, bool sample, const cplx *u);
+void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool sample, const cplx *u);
 /* and where they have, of `nsample` samples to the device, for one pass. */
-void cuda_upload_matrices(struct backend_state *b, struct cuda_circuit *c, bool back,
+void cuda_upload_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in, uint32_t nsample);
 
 /* cuda_readout.c. nsample: as cuda_run_samples has it; readouts and their gradients are those of `count` samples. */
-void cuda_compile_readouts(struct backend_state *b, struct cuda_circuit *c);
-void cuda_readouts(struct backend_state *b, const struct cuda_circuit *c, uint32_t count,
+void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
+void cuda_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	double *readout);
 /* lambda = sum dreadout O psi, divided by 2^(what is returned), so that the norms of all samples' sum up to at most 1. */
-int cuda_lambda(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample,
+int cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
 	uint32_t count, const double *dreadout);
 /* psi / |psi| */
-void cuda_normalise(struct backend_state *b, const struct cuda_circuit *c, uint32_t nsample);
+void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample);
 
 #endif

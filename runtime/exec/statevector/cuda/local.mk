@@ -13,14 +13,17 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_layout.h \
 	runtime/exec/statevector/cuda/cuda_matrix.c \
 	runtime/exec/statevector/cuda/cuda_readout.c \
+	runtime/exec/statevector/cuda/cuda_state.c \
 	runtime/exec/statevector/cuda/cuda_stage.h \
 	runtime/exec/statevector/cuda/cuda_state.h \
 	runtime/exec/statevector/cuda/cuda_target.c
+libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 cuda_sources = \
 	runtime/exec/statevector/cuda/cuda_device.cu \
 	runtime/exec/statevector/cuda/cuda_readout_kernels.cu \
 	runtime/exec/statevector/cuda/cuda_stage_kernels.cu
 cuda_headers = \
+	runtime/exec/target.h \
 	runtime/exec/statevector/cuda/cuda_complex.cuh \
 	runtime/exec/statevector/cuda/cuda_device.h \
 	runtime/exec/statevector/cuda/cuda_launch.cuh \

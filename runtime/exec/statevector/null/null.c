@@ -38,10 +38,10 @@ static uint64_t null_bytes(const struct plan *pl, unsigned nthread, bool gradien
 	return sizeof(struct backend_state);
 }
 
-static int null_prepare(const struct plan *pl, unsigned nthread, bool gradient,
+static int null_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 	struct backend_state **out, struct err *e)
 {
-	(void)nthread, (void)gradient, (void)e;
+	(void)nthread, (void)devices, (void)gradient, (void)e;
 	*out = mem_alloc(1, sizeof **out);
 	(*out)->plan = pl;
 	return 0;

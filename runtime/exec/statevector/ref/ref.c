@@ -140,13 +140,13 @@ static void ref_free(struct backend_state *b)
 	free(b);
 }
 
-static int ref_prepare(const struct plan *pl, unsigned nthread, bool gradient,
+static int ref_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 	struct backend_state **out, struct err *e)
 {
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	size_t n = (size_t)1 << program_nwire(pl->program);
 
-	(void)nthread;
+	(void)nthread, (void)devices;
 	b->pl = pl;
 	b->holds = -1;
 	b->u = mem_try(pl->nmatrix_entry, sizeof *b->u);

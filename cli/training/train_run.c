@@ -105,6 +105,8 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 		: t->subject.batch_size;
 	int code;
 
+	if (s->failed)
+		return backup_save(&t->backup, s, t->log, &norms, 0, e);
 	t->stepped = true;
 	if (t->profile_first && s->nrunning && s->running->step + 1 == t->profile_first)
 		ask_profile(t);

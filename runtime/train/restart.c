@@ -4,6 +4,7 @@
 #include "runtime/train/restart.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,8 +251,8 @@ static bool updates_left(const struct trainer *t)
 	return steps_done(t) < t->steps_per_epoch && !t->probe.over && (!t->job->max_steps || t->step < t->job->max_steps);
 }
 
-/* Reports the state of the run. */
-static int between(struct trainer *t, struct err *e)
+/* Reports the state of the run. failed: the next update could not be made. */
+static int between(struct trainer *t, bool failed, struct err *e)
 {
 	const struct train_observer *o = t->observer;
 	bool last = !updates_left(t);
@@ -260,8 +261,13 @@ static int between(struct trainer *t, struct err *e)
 		.output = t->job->measures.nmetric ? t->output : NULL,
 		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0,
 		.callbacks = t->callbacks };
-	const struct train_state state = { .nrunning = 1, .running = &s, .ndone = t->restart,
-		.restart_loss = t->restart_loss, .end = t->end, .best = t->best };
+	const struct train_state state = { .failed = failed,
+		.nrunning = 1,
+		.running = &s,
+		.ndone = t->restart,
+		.restart_loss = t->restart_loss,
+		.end = t->end,
+		.best = t->best };
 
 	if (!o->between)
 		return 0;
@@ -318,6 +324,25 @@ static void callbacks_between(struct trainer *t)
 	callbacks_save(t->callbacks, t->observer, &r, steps_done(t), t->weight);
 }
 
+/* What computes is gone, but not what was learnt: the state before the step is reported as the last. Returns the code: what could
+ * not even make one step is no reason to begin again. */
+static int keep_failed(struct trainer *t, int code, struct err *e)
+{
+	struct err why;
+
+	if (code != -ERR_STOPPED || !t->observer->between)
+		return code;
+	if (!--t->step)
+		return e ? e->code = -ERR_CONFIG : -ERR_CONFIG;
+	if (!between(t, true, &why) && e) {
+		size_t len = strlen(e->text);
+
+		snprintf(e->text + len, sizeof e->text - len,
+			"; the same command resumes behind step %llu", (unsigned long long)t->step);
+	}
+	return code;
+}
+
 /* The steps that are left of the epoch. */
 static int epoch_steps(struct trainer *t, struct err *e)
 {
@@ -332,7 +357,7 @@ static int epoch_steps(struct trainer *t, struct err *e)
 		code = one_step(t, at, n, &batch_sum, e);
 		if (code) {
 			prefix_step(t, e);
-			return code;
+			return keep_failed(t, code, e);
 		}
 		t->loss_sum += batch_sum;
 		t->at += n;
@@ -340,7 +365,7 @@ static int epoch_steps(struct trainer *t, struct err *e)
 			o->step(o->ctx, t->restart, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
 		callbacks_between(t);
 		recorder_mark(PHASE_LOG);
-		code = between(t, e);
+		code = between(t, false, e);
 		recorder_mark(PHASE_LOG);
 	}
 	return code;

@@ -39,6 +39,7 @@ struct restart_state {
 enum { STATE_RESTARTS_MAX = 256 };  /* that run at once, and those that have ended since the first of them began */
 
 struct train_state {
+	bool failed; /* the update behind it could not be made: it is to be kept */
 	uint32_t nrunning; const struct restart_state *running;  /* in order; the first is the first that has not ended */
 	/* Of concurrent restarts: holds the others after their updates, and writes their states and those of restarts that
 	 * have ended to out[STATE_RESTARTS_MAX - 1], in order; returns how many.  They are held until the observer returns.

@@ -220,7 +220,10 @@ int cuda_state_failure(const struct cuda_state *b, struct err *e)
 {
 	const char *why, *call = cuda_stream_failure(b->stream, &why);
 
-	return call ? err_set(e, -ERR_CONFIG, "the GPU failed: %s: %s", call, why) : 0;
+	/* One that has worked before may work again. */
+	return call ? err_set(e, b->worked ? -ERR_STOPPED : -ERR_CONFIG, "the GPU failed: %s: %s",
+		       call, why)
+		    : 0;
 }
 
 int cuda_state_new(const struct plan *pl, unsigned device, bool gradient, struct cuda_state **out,
@@ -322,10 +325,12 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, double *readout)
 {
 	uint32_t nsample = cuda_run_samples(b, &b->circuit[c], in->count);
+	const char *why;
 
 	cuda_stream_enter(b->stream);
 	evolve(b, c, in, nsample);
 	cuda_readouts(b, &b->circuit[c], in->count, readout);
+	b->worked = b->worked || !cuda_stream_failure(b->stream, &why);
 }
 
 /* ---- backward ---- */

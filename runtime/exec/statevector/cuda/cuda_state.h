@@ -52,7 +52,7 @@ enum cuda_part_number {
 
 struct cuda_state {
 	const struct plan *plan;
-	bool twice, gradient;
+	bool twice, gradient, worked; /* worked: a pass has been done */
 	struct arena arena;
 	struct cuda_circuit *circuit;
 	cplx *u;       /* (nmatrix_entry) constant and shared matrices */

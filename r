@@ -1,0 +1,1 @@
+allocations left 0

@@ -14,6 +14,9 @@ libcli_a_SOURCES = \
 	cli/bench/bench_programs.c \
 	cli/bench/bench_reliable.c \
 	cli/bench/bench_workers.c \
+	cli/bench/selftest.c \
+	cli/bench/selftest.def \
+	cli/bench/selftest.h \
 	cli/changes.c \
 	cli/changes.h \
 	cli/child.c \

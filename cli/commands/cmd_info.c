@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/bench/selftest.h"
 #include "cli/job/execution.h"
 #include "cli/machine.h"
 #include "runtime/base/system/resource_limits.h"
@@ -147,11 +148,38 @@ static void print_text(const struct measured *m, struct buf *out)
 	machine_limits_text(m->limits, m->n, out);
 }
 
+/* One thread gives the same digits as many. */
+static int selftest(struct cli *c)
+{
+	const struct options *o = &c->options;
+	struct execution_words w = { .device = o->value[OPT_DEVICE],
+		.precision = "single",
+		.isa = o->value[OPT_ISA],
+		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 1 };
+	struct selftest_row row[SELFTEST_ROWS];
+	struct evaluator_options options;
+	struct err e;
+	bool passed;
+
+	if (execution_options(&w, &options, &e) || selftest_run(&options, row, &e))
+		return cli_fail(c, &e);
+	passed = o->given[OPT_JSON] ? selftest_json(row, &c->out) : selftest_text(row, &c->out);
+	return passed ? 0 : 1;
+}
+
 static int info(struct cli *c)
 {
+	const struct options *o = &c->options;
 	struct measured m;
-	int status = measure(c, &m);
+	int status;
 
+	if (o->given[OPT_DEVICE] && !o->given[OPT_SELFTEST])
+		return cli_usage(c, "--device goes with --selftest");
+	if (o->given[OPT_SELFTEST] && o->given[OPT_MEASURE])
+		return cli_usage(c, "--selftest and --measure are two commands");
+	if (o->given[OPT_SELFTEST])
+		return selftest(c);
+	status = measure(c, &m);
 	if (status)
 		return status;
 	if (c->options.given[OPT_JSON])
@@ -161,12 +189,8 @@ static int info(struct cli *c)
 	return 0;
 }
 
-static const char *const examples[] = {
-	"qcnn info",
-	"qcnn info --json",
-	"qcnn info --measure --threads 2",
-	NULL
-};
+static const char *const examples[] = { "qcnn info", "qcnn info --json",
+	"qcnn info --measure --threads 2", "qcnn info --selftest", NULL };
 
 const struct command command_info = {
 	.bit = COMMAND_INFO,

@@ -3,7 +3,7 @@
 
 emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h
-EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu
+EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh
 
 emulated_programs =
 if EMULATOR

@@ -145,6 +145,19 @@ for n in 1 3 6 9; do
 	fi
 done
 
+# The digits that every GPU gives, and the script that checks a GPU.
+sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
+grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want
+tap_same golden want "the self-test's digits are those of selftest.def (else: tests/gpu/golden.sh)"
+EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-emu" >out 2>&1
+tap_is $? 0 "check.sh finds no fault"
+tap_is "$(grep -c '^| .* | ok | ' checked/check.md)" 7 "its table has what was checked"
+tap_has out 'ok       self-test: 18 of 18 results have the expected digits' "the digits among it"
+tap_has checked/check.json '"check": "two processes", "result": "ok"' "also as JSON"
+EMU_FAIL=cudaMalloc:1 sh "$top_srcdir/tests/gpu/check.sh" -q -o broken "$emu/qcnn-emu" >out 2>&1
+tap_is $? 1 "a GPU that fails is found"
+tap_has out 'FAILED   device: qcnn run: error: the GPU failed: cudaMalloc: out of memory' "with its reason"
+
 # What the launches move: whole sectors, without bank conflicts.
 EMU_COUNT=1 EMU_REPORT=report "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out
 tap_is "$(awk '$4 == "bytes" && $2 == "global" && $5 == 16 { moved += $9; sectors += $11 } END { print (moved > 0 && moved == 32 * sectors) }' report)" \

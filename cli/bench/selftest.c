@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Fixed circuits on a device and on the reference. */
+#include "config.h"
+#include "cli/bench/selftest.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench/bench.h"
+#include "compiler/compile.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/fixed.h"
+#include "runtime/base/maths.h"
+#include "runtime/base/rng.h"
+#include "runtime/net/scheduler/pool_threads.h"
+
+enum { SEED = 11, LAYERS = 2 };
+
+/* Angles of inputs and weights, a prepared vector, probabilities, products of Pauli matrices. */
+static const char mixed[] =
+	"input float[8] x;\ninput float[n] a;\nparam float[n] w;\nparam float[n] v;\namplitudes(x) q[0:2];\n"
+	"for int k in [0:n-1] { rx(a[k] * w[k] + v[k]) q[k]; }\ncx on cycle(q);\nrzz(v[0]) q[0], q[n-1];\nry(each v) on q;\n"
+	"observe probs(q[1:2]), x(q[1]) * y(q[2]), z(q[n-1]);\n";
+
+/* Small states side by side, tiles of several states, one tile, several tiles. */
+static const struct {
+	const char *circuit;
+	unsigned nqubit;
+	uint32_t nsample;
+} rows[SELFTEST_ROWS / 2] = {
+	{ "mixed", 4, 40 },
+	{ "mixed", 9, 5 },
+	{ "mixed", 13, 3 },
+	{ "qcnn", 8, 33 },
+	{ "qcnn", 14, 2 },
+	{ "sel", 6, 1 },
+	{ "sel", 13, 1 },
+	{ "qft", 12, 1 },
+	{ "random", 10, 1 },
+};
+
+/* ---- programs ---- */
+
+static void write_circuit(const char *name, unsigned n, struct buf *out)
+{
+	const struct bench_circuit *c = bench_circuit_find(name);
+
+	if (c)
+		c->write(out,
+			&(struct bench_size){
+				n, c->layers < LAYERS ? LAYERS : c->layers, SEED, c->product });
+	else
+		buf_printf(out, "QCNN 1;\nconst int n = %u;\nqubit[n] q;\n%s", n, mixed);
+}
+
+static struct program *program_of(const char *name, unsigned n)
+{
+	struct source_set *sources = source_set_new();
+	struct diags *d = diags_new(sources);
+	struct lang_options lo = { NULL, 0 };
+	struct compile_options co = { 0 };
+	struct buf text = BUF_INIT;
+	struct program *p;
+	struct ast *t;
+	int file;
+
+	write_circuit(name, n, &text);
+	file = source_add(sources, name, text.data, text.len);
+	t = lang_parse(d, (uint32_t)file, &lo);
+	lang_resolve(t, d);
+	p = compile_tree(t, d, &co);
+	ast_free(t);
+	diags_free(d);
+	source_set_free(sources);
+	buf_release(&text);
+	if (!p)
+		BUG("the circuit %s of the self-test has faults", name);
+	return p;
+}
+
+/* ---- results ---- */
+
+struct results {
+	double *readout, *gradient;
+};
+
+static int readout_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
+{
+	const struct program *p = ctx;
+
+	(void)head;
+	for (uint32_t k = 0; dreadout && k < p->nreadout; k++)
+		dreadout[k] = readout[k] + 1.0 / (1 + k + sample);
+	return 0;
+}
+
+/* Numbers in [-1, 1). */
+static void numbers(uint64_t stream, size_t n, double *out)
+{
+	for (size_t k = 0; k < n; k++)
+		out[k] = 2 * rng_uniform(SEED, RNG_TEST, stream, k) - 1;
+}
+
+static int evaluate(struct program *p, const struct evaluator_options *o, uint32_t nsample,
+	const struct results *r, struct err *e)
+{
+	double *weight = mem_alloc(p->nweight + (size_t)1, sizeof *weight);
+	double *input = mem_alloc((size_t)nsample * p->ninput + 1, sizeof *input);
+	struct pool *pool = pool_threads_new(o->nthread);
+	struct evaluator *ev = NULL;
+	int code;
+
+	numbers(0, p->nweight, weight);
+	numbers(1, (size_t)nsample * p->ninput, input);
+	code = evaluator_new(p, o, &ev, e);
+	if (!code)
+		code = evaluator_weights(ev, weight, e);
+	if (!code) {
+		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = input }, true,
+			readout_gradient, p, r->readout);
+		code = evaluator_run(ev, pool, r->gradient, e);
+	}
+	evaluator_free(ev);
+	pool->ops->free(pool);
+	free(weight);
+	free(input);
+	return code;
+}
+
+static struct results results_new(const struct program *p, uint32_t nsample)
+{
+	return (struct results){ mem_alloc((size_t)nsample * p->nreadout + 1, sizeof(double)),
+		mem_alloc(p->nweight + (size_t)1, sizeof(double)) };
+}
+
+static void results_release(struct results *r)
+{
+	free(r->readout);
+	free(r->gradient);
+}
+
+static double largest_difference(const double *a, const double *b, size_t n)
+{
+	double most = 0;
+
+	for (size_t k = 0; k < n; k++)
+		if (!(fabs(a[k] - b[k]) <= most))
+			most = isnan(a[k]) || isnan(b[k]) ? HUGE_VAL : fabs(a[k] - b[k]);
+	return most;
+}
+
+static double largest(const double *a, size_t n)
+{
+	double most = 1;
+
+	for (size_t k = 0; k < n; k++)
+		most = fmax(most, fabs(a[k]));
+	return most;
+}
+
+/* The same on machines of either order of bytes. */
+static void digest_of(const struct program *p, uint32_t nsample, const struct results *r, char *text)
+{
+	uint8_t digest[SHA256_BYTES];
+	struct buf bytes = BUF_INIT;
+	struct sha256 h;
+
+	buf_f64s(&bytes, r->readout, (size_t)nsample * p->nreadout);
+	buf_f64s(&bytes, r->gradient, p->nweight);
+	sha256_init(&h);
+	sha256_add(&h, bytes.data ? bytes.data : "", bytes.len);
+	sha256_end(&h, digest);
+	for (unsigned k = 0; k < 8; k++)
+		snprintf(text + 2 * k, 3, "%02x", digest[k]);
+	buf_release(&bytes);
+}
+
+/* ---- expected digits ---- */
+
+static enum selftest_bits bits_of(const char *kernels, const struct selftest_row *row)
+{
+	static const struct {
+		const char *kernels, *circuit;
+		unsigned nqubit;
+		enum precision precision;
+		const char *digest;
+	} golden[] = {
+#define GOLDEN(kernels, circuit, nqubit, precision, digest) \
+	{ kernels, circuit, nqubit, PRECISION_##precision, digest },
+#include "cli/bench/selftest.def"
+		{ NULL, NULL, 0, PRECISION_SINGLE, NULL }
+	};
+	const uint64_t maths =
+#define MATHS(digest) UINT64_C(digest)
+#include "cli/bench/selftest.def"
+		;
+
+	for (size_t k = 0; golden[k].kernels; k++)
+		if (!strcmp(golden[k].kernels, kernels) && !strcmp(golden[k].circuit, row->circuit)
+			&& golden[k].nqubit == row->nqubit && golden[k].precision == row->precision)
+			return maths != maths_digest()                   ? SELFTEST_FOREIGN
+				: !strcmp(golden[k].digest, row->digest) ? SELFTEST_SAME
+									 : SELFTEST_OTHER;
+	return SELFTEST_NONE;
+}
+
+/* ---- the test ---- */
+
+static int run_row(const struct evaluator_options *o, const struct program *p,
+	const struct results *ref, struct selftest_row *row, struct err *e)
+{
+	struct evaluator_options mine = *o;
+	struct results r = results_new(p, row->nsample);
+	int code;
+
+	mine.precision = row->precision;
+	mine.gradient = GRADIENT_ADJOINT;
+	code = evaluate((struct program *)p, &mine, row->nsample, &r, e);
+	if (!code) {
+		row->readouts = largest_difference(r.readout, ref->readout,
+			(size_t)row->nsample * p->nreadout);
+		row->gradients = largest_difference(r.gradient, ref->gradient, p->nweight)
+			/ largest(ref->gradient, p->nweight);
+		row->most = row->precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+		digest_of(p, row->nsample, &r, row->digest);
+		row->bits = bits_of(o->target->kernels, row);
+		row->passed = row->readouts <= row->most && row->gradients <= 10 * row->most;
+	}
+	results_release(&r);
+	return code;
+}
+
+int selftest_run(const struct evaluator_options *o, struct selftest_row *row, struct err *e)
+{
+	const struct evaluator_options reference = { .target = &target_ref,
+		.precision = PRECISION_DOUBLE,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
+	int code = 0;
+
+	for (unsigned k = 0; k < SELFTEST_ROWS && !code; k += 2) {
+		struct program *p = program_of(rows[k / 2].circuit, rows[k / 2].nqubit);
+		uint32_t nsample = rows[k / 2].nsample;
+		struct results ref = results_new(p, nsample);
+
+		code = evaluate(p, &reference, nsample, &ref, e);
+		for (unsigned twice = 0; twice < 2 && !code; twice++) {
+			row[k + twice] = (struct selftest_row){ .circuit = rows[k / 2].circuit,
+				.nqubit = rows[k / 2].nqubit,
+				.nsample = nsample,
+				.precision = twice ? PRECISION_DOUBLE : PRECISION_SINGLE };
+			code = run_row(o, p, &ref, &row[k + twice], e);
+		}
+		results_release(&ref);
+		program_free(p);
+	}
+	return code;
+}
+
+/* ---- output ---- */
+
+static const char *const bits_text[] = { [SELFTEST_NONE] = "",
+	[SELFTEST_SAME] = ", the expected digits",
+	[SELFTEST_OTHER] = ", other digits than expected",
+	[SELFTEST_FOREIGN] = ", digits not comparable (another mathematical library)" };
+
+bool selftest_text(const struct selftest_row *row, struct buf *out)
+{
+	unsigned failed = 0, other = 0;
+
+	for (unsigned k = 0; k < SELFTEST_ROWS; k++) {
+		const struct selftest_row *r = &row[k];
+
+		buf_printf(out,
+			"%-6s  %-6s %2u qubits, %2u sample%s  %s  off by %.1e, gradient %.1e%s\n",
+			r->passed ? "ok" : "FAILED", r->circuit, r->nqubit, r->nsample,
+			r->nsample == 1 ? " " : "s",
+			r->precision == PRECISION_DOUBLE ? "double" : "single", r->readouts,
+			r->gradients, bits_text[r->bits]);
+		failed += !r->passed;
+		other += r->bits == SELFTEST_OTHER;
+	}
+	if (failed)
+		buf_printf(out, "%u of %d tests failed: do not compute on this device\n", failed,
+			SELFTEST_ROWS);
+	else if (other)
+		buf_printf(out,
+			"%u of %d results have other last digits than expected: they are right, but not those of other devices\n",
+			other, SELFTEST_ROWS);
+	return !failed && !other;
+}
+
+bool selftest_json(const struct selftest_row *row, struct buf *out)
+{
+	static const char *const words[] = { "unknown", "same", "other", "not comparable" };
+	bool passed = true;
+
+	buf_printf(out, "{\"schema\": 1, \"maths\": \"0x%016" PRIx64 "\", \"tests\": [",
+		maths_digest());
+	for (unsigned k = 0; k < SELFTEST_ROWS; k++) {
+		const struct selftest_row *r = &row[k];
+
+		buf_printf(out,
+			"%s{\"circuit\": \"%s\", \"qubits\": %u, \"samples\": %u, \"precision\": \"%s\", \"readouts_off\": ",
+			k ? ", " : "", r->circuit, r->nqubit, r->nsample,
+			r->precision == PRECISION_DOUBLE ? "double" : "single");
+		buf_json_f64(out, r->readouts);
+		buf_str(out, ", \"gradients_off\": ");
+		buf_json_f64(out, r->gradients);
+		buf_printf(out, ", \"digest\": \"%s\", \"digits\": \"%s\", \"passed\": %s}",
+			r->digest, words[r->bits], r->passed ? "true" : "false");
+		passed &= r->passed && r->bits != SELFTEST_OTHER;
+	}
+	buf_printf(out, "], \"passed\": %s}\n", passed ? "true" : "false");
+	return passed;
+}

@@ -250,6 +250,6 @@ int main(int argc, char **argv)
 	if (!few)
 		test_units();
 	for (unsigned n = 1; n <= (few ? 13 : 14); n++)
-		test_random(n, few ? 1 : n < 12 ? 12 : 6);
+		test_random(n, few ? 1 : n < 12 ? 8 : 4);
 	return tap_done();
 }

@@ -413,7 +413,9 @@ bool meet_warp(unsigned warp, unsigned nthread)
 void run_warp(unsigned warp, unsigned nthread, std::vector<unsigned> &lanes)
 {
 	do {
+#ifdef EMU_CHECK /* where nothing is checked, other orders would show nothing */
 		shuffle(lanes);
+#endif
 		for (unsigned l : lanes)
 			if (warp * 32 + l < nthread && threads[warp * 32 + l].state == RUNS)
 				resume(threads[warp * 32 + l]);

@@ -423,6 +423,51 @@ static void add_workers(const struct profile *p, struct profile_sections *all)
 	}
 }
 
+static const struct profile_column device_columns[] = {
+	{ "rank", "rank", CELL_COUNT, false },
+	{ "device", "device", CELL_TEXT, false },
+	{ "busy_share", "busy", CELL_SHARE, true },
+	{ "transfer_seconds", "inputs, matrices", CELL_SECONDS, false },
+	{ "forward_seconds", "forward", CELL_SECONDS, false },
+	{ "backward_seconds", "backward", CELL_SECONDS, false },
+};
+
+static double busy_seconds(const struct profile_thread *t)
+{
+	uint64_t ns = 0;
+
+	for (unsigned k = 1; k < PHASE_COUNT; k++)
+		ns += t->ns[k];
+	return 1e-9 * (double)ns;
+}
+
+/* By the clocks of the devices themselves. Where there are none, there is no such table. */
+static void add_devices(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		n += p->process[k].nthread - threads_of(&p->process[k]);
+	if (!n)
+		return;
+	b = begin(p, all, "devices", "Devices", device_columns, 6, n);
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		for (uint32_t i = 0; i < p->process[k].nthread; i++) {
+			const struct profile_process *q = &p->process[k];
+			const struct profile_thread *t = &q->thread[i];
+
+			if (!t->device)
+				continue;
+			number(&b, q->rank);
+			text(&b, t->device);
+			number(&b, ratio(busy_seconds(t), 1e-9 * (double)(q->end - q->begin)));
+			number(&b, 1e-9 * (double)t->ns[PHASE_ENCODING]);
+			number(&b, 1e-9 * (double)t->ns[PHASE_FORWARD]);
+			number(&b, 1e-9 * (double)t->ns[PHASE_BACKWARD]);
+		}
+}
+
 static const struct profile_column memory_columns[] = {
 	{ "rank", "rank", CELL_COUNT, false },
 	{ "name", "memory", CELL_TEXT, false },
@@ -498,6 +543,7 @@ void profile_sections_make(const struct profile *p, struct profile_sections *s)
 	add_families(p, s);
 	add_stages(p, s);
 	add_workers(p, s);
+	add_devices(p, s);
 	add_memory(p, s);
 	add_counters(p, s);
 	add_advice(p, s);

@@ -35,7 +35,7 @@ struct profile_section {
 	const char *note;          /* a sentence below the table, or why there is none; or NULL */
 };
 
-enum { PROFILE_SECTIONS_MAX = 10 };
+enum { PROFILE_SECTIONS_MAX = 11 };
 struct profile_sections {
 	struct arena arena;
 	unsigned n;

@@ -145,6 +145,14 @@ for n in 1 3 6 9; do
 	fi
 done
 
+# A profile has the GPU's work as a row, by its own clock.
+tap_exit 0 "a profile" "$emu/qcnn-emu" profile --no-limits --steps=3 -o profile many.yaml
+tap_is "$(awk '/^Devices/ { getline; getline; print $1, $2, ($3 > 20) }' out)" "0 cuda:0 1" "the device is busy most of the time"
+for kind in stage forward backward; do
+	tap_ok "the timeline has $kind" sh -c "zcat profile/trace.json.gz | tr '{' '\\n' | grep -c '$kind' | grep -q '[1-9]'"
+done
+tap_is "$(zcat profile/trace.json.gz | tr '{' '\n' | grep -c '"name": *"cuda:0"')" 1 "and a row of the GPU"
+
 # The digits that every GPU gives, and the script that checks a GPU.
 sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
 grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want

@@ -23,10 +23,11 @@ struct chunk {
 	struct profile_event event[CHUNK_EVENTS];
 };
 
-/* Times of a record are in ticks. */
+/* Times of a record are in ticks; of a device's queue, in nanoseconds. */
 struct record {
 	struct record *next;
 	atomic_bool busy, dead; /* dead: its thread has ended */
+	bool device;            /* a device's queue, which has its name */
 	unsigned capture;       /* of which it is the record */
 	char name[NAME_MAX_BYTES];
 	int64_t last;
@@ -112,16 +113,21 @@ static void begin_once(void)
 	pthread_key_create(&key, thread_ended);
 }
 
+static void add_record(struct record *r)
+{
+	pthread_mutex_lock(&lock);
+	r->next = records;
+	records = r;
+	pthread_mutex_unlock(&lock);
+}
+
 static struct record *new_record(void)
 {
 	struct record *r = mem_alloc(1, sizeof *r);
 
 	pthread_once(&once, begin_once);
 	pthread_setspecific(key, r);
-	pthread_mutex_lock(&lock);
-	r->next = records;
-	records = r;
-	pthread_mutex_unlock(&lock);
+	add_record(r);
 	return r;
 }
 
@@ -137,10 +143,9 @@ static void release(struct record *r)
 	r->nitem = 0;
 }
 
-/* The calling thread's record, busy; NULL: recording is off. */
-static struct record *open_record(void)
+/* Busy; NULL: recording is off. */
+static struct record *open_one(struct record *r)
 {
-	struct record *r = own ? own : (own = new_record());
 	unsigned now;
 
 	atomic_store(&r->busy, true);
@@ -163,6 +168,9 @@ static struct record *open_record(void)
 	}
 	return r;
 }
+
+/* The calling thread's. */
+static struct record *open_record(void) { return open_one(own ? own : (own = new_record())); }
 
 static void close_record(struct record *r)
 {
@@ -303,6 +311,46 @@ void recorder_states(bool back, uint32_t n)
 	close_record(r);
 }
 
+/* ---- devices ---- */
+
+struct recorder_queue {
+	struct record *record;
+};
+
+struct recorder_queue *recorder_queue_new(const char *device)
+{
+	struct recorder_queue *q = mem_alloc(1, sizeof *q);
+
+	q->record = mem_alloc(1, sizeof *q->record);
+	q->record->device = true;
+	snprintf(q->record->name, sizeof q->record->name, "%s", device);
+	add_record(q->record);
+	return q;
+}
+
+void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint32_t id,
+	int64_t begin, int64_t end)
+{
+	enum profile_phase phase = kind == EVENT_FORWARD ? PHASE_FORWARD
+		: kind == EVENT_BACKWARD                 ? PHASE_BACKWARD
+							 : (enum profile_phase)id;
+	struct record *r = open_one(q->record);
+
+	if (!r)
+		return;
+	add_event(r, &(struct profile_event){ begin, end, id, (uint8_t)kind, 0 });
+	r->side[phase] += (uint64_t)(end - begin);
+	r->count[phase]++;
+	close_record(r);
+}
+
+void recorder_queue_free(struct recorder_queue *q)
+{
+	if (q)
+		atomic_store(&q->record->dead, true);
+	free(q);
+}
+
 void recorder_start(enum profile_level level, uint64_t bytes_max)
 {
 	pthread_once(&once, begin_once);
@@ -329,7 +377,7 @@ static void wall_shares(double wall, double ns[PHASE_COUNT])
 
 	memset(ns, 0, PHASE_COUNT * sizeof *ns);
 	for (const struct record *r = records; r; r = r->next) {
-		if (!is_of_capture(r))
+		if (!is_of_capture(r) || r->device)
 			continue;
 		region += (double)r->region;
 		threads += (double)r->region_threads;
@@ -366,8 +414,12 @@ void recorder_phases(double seconds[PHASE_COUNT])
 static void copy_thread(struct profile *p, const struct record *r, unsigned number, double scale,
 	struct profile_thread *t)
 {
+	const int64_t zero = r->device ? began.ns : began.ticks;
 	struct profile_event *event;
 	uint32_t n = 0;
+
+	scale = r->device ? 1 : scale;
+	t->device = r->device ? arena_strdup(&p->arena, r->name) : NULL;
 
 	t->name = *r->name ? arena_strdup(&p->arena, r->name)
 		: number   ? arena_printf(&p->arena, "thread %u", number)
@@ -383,10 +435,9 @@ static void copy_thread(struct profile *p, const struct record *r, unsigned numb
 	for (const struct chunk *c = r->first; c; c = c->next)
 		for (uint32_t k = 0; k < c->n; k++, n++) {
 			event[n] = c->event[k];
-			event[n].begin = began.ns
-				+ (int64_t)(scale * (double)(c->event[k].begin - began.ticks));
-			event[n].end = began.ns
-				+ (int64_t)(scale * (double)(c->event[k].end - began.ticks));
+			event[n].begin =
+				began.ns + (int64_t)(scale * (double)(c->event[k].begin - zero));
+			event[n].end = began.ns + (int64_t)(scale * (double)(c->event[k].end - zero));
 		}
 }
 
@@ -415,7 +466,7 @@ static void copy_threads(struct profile *p, double scale, struct profile_process
 	struct profile_thread *thread;
 	const struct record *me = own;
 	uint64_t busy = 0;
-	unsigned n = 0;
+	unsigned n = 0, nthread = 0;
 
 	for (const struct record *r = records; r; r = r->next)
 		out->nthread += is_of_capture(r);
@@ -427,10 +478,12 @@ static void copy_threads(struct profile *p, double scale, struct profile_process
 			copy_thread(p, r, n, scale, &thread[n]);
 			n++;
 		}
-	for (unsigned t = 0; t < n; t++)
-		for (unsigned k = 1; k < PHASE_COUNT; k++)
+	for (unsigned t = 0; t < n; t++) {
+		for (unsigned k = 1; k < PHASE_COUNT && !thread[t].device; k++)
 			busy += k != PHASE_WAIT ? thread[t].ns[k] : 0;
-	out->busy_ns = n ? busy / n : 0;
+		nthread += !thread[t].device;
+	}
+	out->busy_ns = nthread ? busy / nthread : 0;
 }
 
 /* Records of threads that have ended. */

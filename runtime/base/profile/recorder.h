@@ -87,6 +87,14 @@ void recorder_region_end(struct recorder_region *r);
 _Atomic uint64_t *recorder_items(uint32_t n);
 /* This thread's items are about n more states of a circuit, forward or backward; counted where items are. */
 void recorder_states(bool back, uint32_t n);
+/* The work of a device, as it says itself when it did it: a row of the profile. device: "cuda:0". */
+struct recorder_queue;
+struct recorder_queue *recorder_queue_new(const char *device);
+/* From begin to end, by recorder_clock; events of a queue by their ends. */
+void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint32_t id,
+	int64_t begin, int64_t end);
+void recorder_queue_free(struct recorder_queue *q);
+
 /* Since `last`, which becomes now, to an item. */
 static inline void recorder_item(_Atomic uint64_t *ticks, int64_t *last)
 {

@@ -109,6 +109,7 @@ enum cudaError_t {
 	cudaErrorInsufficientDriver = 35,
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
+	cudaErrorNotReady = 600,
 	cudaErrorIllegalAddress = 700,
 	cudaErrorLaunchFailure = 719,
 	cudaErrorUnknown = 999
@@ -126,6 +127,7 @@ struct cudaDeviceProp {
 	int major, minor, multiProcessorCount;
 };
 typedef struct emu_stream *cudaStream_t;
+typedef struct emu_event *cudaEvent_t;
 struct cudaLaunchConfig_t {
 	dim3 gridDim, blockDim;
 	size_t dynamicSmemBytes;
@@ -150,6 +152,10 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s);
 cudaError_t cudaStreamCreate(cudaStream_t *s);
 cudaError_t cudaStreamDestroy(cudaStream_t s);
 cudaError_t cudaStreamSynchronize(cudaStream_t s);
+cudaError_t cudaEventCreate(cudaEvent_t *e);
+cudaError_t cudaEventDestroy(cudaEvent_t e);
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);
 }
 

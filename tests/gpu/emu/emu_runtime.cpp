@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -15,6 +16,12 @@
 struct emu_stream {
 	int device;
 	std::deque<std::function<void()>> work;
+};
+
+struct emu_event {
+	int device;
+	bool recorded;
+	double when; /* milliseconds */
 };
 
 namespace
@@ -318,6 +325,51 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 	BEGIN(cudaErrorLaunchFailure);
 	drain(s);
 	return sticky;
+}
+
+/* ---- events ---- */
+
+cudaError_t cudaEventCreate(cudaEvent_t *e)
+{
+	BEGIN(cudaErrorMemoryAllocation);
+	*e = new emu_event{ device, false, 0 };
+	host_allocations.insert(*e);
+	return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t e)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+
+	if (!host_allocations.erase(e))
+		return cudaErrorInvalidValue;
+	drain_all();
+	delete e;
+	return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!is_stream(s) || s->device != device || e->device != device)
+		return cudaErrorInvalidValue;
+	e->recorded = false;
+	s->work.push_back([=] {
+		const auto now = std::chrono::steady_clock::now().time_since_epoch();
+
+		e->when = std::chrono::duration<double, std::milli>(now).count();
+		e->recorded = true;
+	});
+	return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!from->recorded || !to->recorded)
+		return cudaErrorNotReady;
+	*ms = (float)(to->when - from->when);
+	return cudaSuccess;
 }
 
 /* ---- launches ---- */

@@ -12,6 +12,7 @@ enum { MAJOR_MIN = 8 };
 struct cuda_stream {
 	cudaStream_t handle;
 	int device;
+	cudaEvent_t moment[CUDA_MOMENTS_MAX];
 	const char *call;  /* the first that failed, */
 	cudaError_t error; /* and how */
 };
@@ -143,6 +144,8 @@ void cuda_stream_enter(struct cuda_stream *s)
 
 void cuda_stream_free(struct cuda_stream *s)
 {
+	for (unsigned k = 0; s && k < CUDA_MOMENTS_MAX && s->moment[k]; k++)
+		cudaEventDestroy(s->moment[k]);
 	if (s && s->handle)
 		cudaStreamDestroy(s->handle);
 	free(s);
@@ -206,4 +209,26 @@ void cuda_wait(struct cuda_stream *s)
 {
 	if (!s->call)
 		keep(s, "cudaStreamSynchronize", cudaStreamSynchronize(s->handle));
+}
+
+/* ---- moments ---- */
+
+void cuda_moment(struct cuda_stream *s, unsigned k)
+{
+	if (s->call || k >= CUDA_MOMENTS_MAX)
+		return;
+	if (!s->moment[k] && cudaEventCreate(&s->moment[k]) != cudaSuccess)
+		s->moment[k] = NULL;
+	if (s->moment[k])
+		cudaEventRecord(s->moment[k], s->handle);
+}
+
+int64_t cuda_moments_apart(struct cuda_stream *s, unsigned j, unsigned k)
+{
+	float ms = 0;
+
+	if (s->call || !s->moment[j] || !s->moment[k]
+		|| cudaEventElapsedTime(&ms, s->moment[j], s->moment[k]) != cudaSuccess)
+		return -1;
+	return (int64_t)(1e6 * (double)ms);
 }

@@ -48,6 +48,12 @@ void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte);
 void cuda_wait(struct cuda_stream *s);
 
+/* Moments of the stream's work, by number; a failure is no failure of the stream. */
+enum { CUDA_MOMENTS_MAX = 1024 };
+void cuda_moment(struct cuda_stream *s, unsigned k);
+/* Nanoseconds from moment j to moment k, once the stream has been waited for; negative: unknown. */
+int64_t cuda_moments_apart(struct cuda_stream *s, unsigned j, unsigned k);
+
 #ifdef __cplusplus
 }
 #endif

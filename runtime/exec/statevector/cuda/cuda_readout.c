@@ -133,7 +133,7 @@ void cuda_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t 
 
 	cuda_clear_sums(b, count * stride);
 	sum_readouts(b, c, count);
-	good = cuda_fetch_sums(b, count * stride);
+	good = cuda_fetch_sums(b, count * stride, PHASE_FORWARD);
 	for (uint32_t s = 0; s < count; s++)
 		read_sums(b, c, s * stride + 1, good && !b->sum_host[s * stride],
 			readout + (size_t)s * c->plan->nreadout);
@@ -152,7 +152,7 @@ void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t
 
 	cuda_clear_sums(b, 2 * (size_t)nsample);
 	cuda_launch_expect(b->stream, &norm, b->twice);
-	good = cuda_fetch_sums(b, 2 * (size_t)nsample);
+	good = cuda_fetch_sums(b, 2 * (size_t)nsample, PHASE_FORWARD);
 	for (uint32_t s = 0; s < nsample; s++)
 		b->factor_host[s] =
 			good && !b->sum_host[2 * s] ? 1 / sqrt(cuda_sum_value(b, 2 * s + 1)) : NAN;

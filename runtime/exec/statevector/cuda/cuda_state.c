@@ -5,9 +5,38 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/profile/recorder.h"
 #include "runtime/program/anti_hermitian.h"
+
+/* ---- a profile's row ---- */
+
+/* What the stream has been asked for since the mark before is of that kind (profile.h); the first of a pass: 0. */
+static void mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
+{
+	if (!recorder_on() || b->nmark == CUDA_MOMENTS_MAX)
+		return;
+	b->mark[b->nmark] = (struct cuda_mark){ (uint8_t)kind, id };
+	cuda_moment(b->stream, b->nmark++);
+}
+
+/* Once the stream has been waited for: its last moment was just before. */
+static void record_marks(struct cuda_state *b)
+{
+	int64_t end = recorder_clock(), at;
+
+	for (unsigned k = 1; k < b->nmark; k++) {
+		int64_t from = cuda_moments_apart(b->stream, k - 1, b->nmark - 1);
+
+		at = cuda_moments_apart(b->stream, k, b->nmark - 1);
+		if (from >= at && at >= 0)
+			recorder_queue_event(b->queue, b->mark[k].kind, b->mark[k].id, end - from,
+				end - at);
+	}
+	b->nmark = 0;
+}
 
 /* ---- sums ---- */
 
@@ -16,12 +45,14 @@ void cuda_clear_sums(struct cuda_state *b, size_t n)
 	cuda_clear(b->stream, b->sum, n * sizeof *b->sum);
 }
 
-bool cuda_fetch_sums(struct cuda_state *b, size_t n)
+bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase)
 {
 	const char *why;
 
 	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
+	mark(b, EVENT_PHASE, phase);
 	cuda_wait(b->stream);
+	record_marks(b);
 	return !cuda_stream_failure(b->stream, &why);
 }
 
@@ -162,6 +193,7 @@ void cuda_state_free(struct cuda_state *b)
 		cuda_host_free(b->stream, b->host);
 		cuda_stream_free(b->stream);
 	}
+	recorder_queue_free(b->queue);
 	free(b->u);
 	arena_release(&b->arena);
 	free(b);
@@ -230,10 +262,13 @@ int cuda_state_new(const struct plan *pl, unsigned device, bool gradient, struct
 	struct err *e)
 {
 	struct cuda_state *b = state_new(pl, gradient);
+	char name[32];
 	int code;
 
 	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
 	b->stream = cuda_stream_new(device);
+	snprintf(name, sizeof name, "cuda:%u", device);
+	b->queue = recorder_queue_new(name);
 	cuda_kernels_open(b->stream);
 	take_memory(b);
 	code = cuda_state_failure(b, e);
@@ -312,11 +347,15 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_store_matrices(b, c, true, in->u[0]);
+	mark(b, EVENT_PHASE, PHASE_NONE);
 	cuda_upload_matrices(b, c, false, in, nsample);
 	start_states(b, number, in, nsample);
-	for (uint32_t k = 0; k < c->plan->nstage; k++)
+	mark(b, EVENT_PHASE, PHASE_ENCODING);
+	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
 			cuda_launch_forward(b->stream, &l->args, blocks(l, nsample), b->twice);
+		mark(b, EVENT_FORWARD, number << 16 | k);
+	}
 	if (plan_deep(c->plan))
 		cuda_normalise(b, c, nsample);
 	b->holds = number;
@@ -439,13 +478,17 @@ void cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 		cuda_wait(b->stream); /* the host's matrices are used again */
 	}
 	b->holds = -1;
+	mark(b, EVENT_PHASE, PHASE_NONE);
 	cuda_clear_sums(b, nsum);
 	cuda_upload_matrices(b, c, true, in, nsample);
 	scale = ldexp(1, cuda_lambda(b, c, nsample, in->count, dreadout));
-	for (uint32_t k = c->plan->nstage; k-- > 0;)
+	mark(b, EVENT_PHASE, PHASE_BACKWARD);
+	for (uint32_t k = c->plan->nstage; k-- > 0;) {
 		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
 			launch_backward(b, c, l, nsample);
-	if (!cuda_fetch_sums(b, nsum) || b->sum_host[0])
+		mark(b, EVENT_BACKWARD, number << 16 | k);
+	}
+	if (!cuda_fetch_sums(b, nsum, PHASE_BACKWARD) || b->sum_host[0])
 		scale = NAN;
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)

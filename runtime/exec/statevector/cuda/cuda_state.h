@@ -4,6 +4,7 @@
 #define QCNN_CUDA_STATE_H
 
 #include "runtime/base/arena.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/exec/statevector/cuda/cuda.h"
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 #include "runtime/exec/statevector/cuda/cuda_layout.h"
@@ -58,6 +59,13 @@ struct cuda_state {
 	cplx *u;       /* (nmatrix_entry) constant and shared matrices */
 	int64_t holds; /* circuit whose final states psi has, or -1 */
 	struct cuda_stream *stream;
+	/* While a profile is recorded: what the stream does between its moments. */
+	struct recorder_queue *queue;
+	unsigned nmark;
+	struct cuda_mark {
+		uint8_t kind;
+		uint32_t id;
+	} mark[CUDA_MOMENTS_MAX];
 	struct cuda_part part[CUDA_PARTS];
 	void *device, *host; /* all parts */
 	/* The parts. */
@@ -91,8 +99,8 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *o
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
 
 void cuda_clear_sums(struct cuda_state *b, size_t n);
-/* False: the device failed. */
-bool cuda_fetch_sums(struct cuda_state *b, size_t n);
+/* phase: of what has been asked for since the last mark of a profile. False: the device failed. */
+bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase);
 static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 {
 	return (double)b->sum_host[k] / (double)(1ll << CUDA_FIXED_BITS);

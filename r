@@ -1,1 +1,0 @@
-allocations left 0

@@ -157,6 +157,7 @@ tap_is "$(zcat profile/trace.json.gz | tr '{' '\n' | grep -c '"name": *"cuda:0"'
 sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
 grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want
 tap_same golden want "the self-test's digits are those of selftest.def (else: tests/gpu/golden.sh)"
+EMU_DEVICES=2 tap_exit 0 "also with threads that share the samples of a unit" "$emu/qcnn-emu" info --selftest --device=cuda --threads=4
 EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-emu" >out 2>&1
 tap_is $? 0 "check.sh finds no fault"
 tap_is "$(grep -c '^| .* | ok | ' checked/check.md)" 7 "its table has what was checked"

@@ -71,6 +71,10 @@ struct backend {
 	void (*start)(struct backend_state *b);
 	/* The one parallel region: run job->work on nthread workers (SHAPE_SHARED, or b NULL: on one). */
 	void (*run)(struct backend_state *b, const struct unit_job *job);
+	/* Optional (NULL): n samples of a unit on several threads of the processor, where units are many samples and workers are
+	 * devices: part(ctx, from, to) for ranges that make up 0 .. n. */
+	void (*samples)(struct backend_state *b, uint32_t n,
+		void (*part)(void *ctx, uint32_t from, uint32_t to), void *ctx);
 	/* Circuit c from |0...0>: readout[s * nreadout(c) + k] for every sample of the unit.  The
 	 * final state stays with the worker until the next forward of the same circuit or until
 	 * backward consumed it. keep: backward will follow (for several circuits the states of all

@@ -4,6 +4,7 @@
 #include "runtime/exec/statevector/statevector.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "runtime/base/profile/recorder.h"
 
@@ -116,24 +117,62 @@ static void repeat_first(const struct statevector *sv, struct scratch *w, uint32
 			w->vector[c][(size_t)k * width + s] = w->vector[c][(size_t)k * width];
 }
 
-int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
+/* Samples of a unit that threads share. */
+struct filling {
+	struct statevector *sv;
+	struct scratch *w;
+	uint32_t first;
+	atomic_int code; /* of any that failed */
+};
+
+static int fill_samples(const struct filling *f, uint32_t from, uint32_t to, struct err *e)
 {
-	w->input.whole = sv->shot_group != NULL;
-	w->input.count = count;
-	for (uint32_t s = 0; s < count; s++) {
+	const struct statevector *sv = f->sv;
+	struct scratch *w = f->w;
+
+	for (uint32_t s = from; s < to; s++) {
 		int code;
 
 		w->row[s] = sv->batch.input
-			? sv->batch.input + (size_t)batch_row(&sv->batch, first + s) * sv->p->ninput
+			? sv->batch.input
+				+ (size_t)batch_row(&sv->batch, f->first + s) * sv->p->ninput
 			: NULL;
 		eval_sample(sv, w->row[s], w->value[s]);
 		w->u[s] = w->own_u[s];
-		code = fill_vectors(sv, w, s, first + s, e);
+		code = fill_vectors(sv, w, s, f->first + s, e);
 		if (code)
 			return code;
 	}
 	for (uint32_t k = 0; k < sv->nsample_matrix; k++)
-		matrix_build_samples(&sv->pl->set, sv->sample_matrix[k], count, w->value, w->own_u);
+		matrix_build_samples(&sv->pl->set, sv->sample_matrix[k], to - from, w->value + from,
+			w->own_u + from);
+	return 0;
+}
+
+static void fill_part(void *ctx, uint32_t from, uint32_t to)
+{
+	struct filling *f = ctx;
+	int code = fill_samples(f, from, to, NULL);
+
+	if (code)
+		atomic_store(&f->code, code);
+}
+
+int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
+{
+	struct filling f = { .sv = sv, .w = w, .first = first };
+	int code;
+
+	w->input.whole = sv->shot_group != NULL;
+	w->input.count = count;
+	if (sv->backend->samples && sv->state)
+		sv->backend->samples(sv->state, count, fill_part, &f);
+	/* Once more for the first that fails. */
+	code = !sv->backend->samples || !sv->state || atomic_load(&f.code)
+		? fill_samples(&f, 0, count, e)
+		: 0;
+	if (code)
+		return code;
 	for (uint32_t s = count; s < sv->pl->width; s++)
 		repeat_first(sv, w, s);
 	return 0;

@@ -70,7 +70,6 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 	struct backend_state *b;
 	int code = 0;
 
-	(void)nthread;
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "the device cuda cannot be used: %s", obstacle);
 	if (!n)
@@ -79,7 +78,8 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 			"there is no GPU of that number that is new enough");
 	b = mem_alloc(1, sizeof *b + n * sizeof *b->device);
 	for (; b->ndevice < n && !code; b->ndevice += !code)
-		code = cuda_state_new(pl, number[b->ndevice], gradient, &b->device[b->ndevice], e);
+		code = cuda_state_new(pl, number[b->ndevice], nthread > n ? nthread / n : 1,
+			gradient, &b->device[b->ndevice], e);
 	if (code)
 		cuda_free_states(b);
 	else
@@ -106,6 +106,7 @@ static void cuda_run(struct backend_state *b, const struct unit_job *job)
 		return;
 	}
 	omp_set_dynamic(0);
+	omp_set_max_active_levels(2); /* each has threads of its own (cuda_samples) */
 #pragma omp parallel num_threads((int)n)
 	{
 		unsigned worker = (unsigned)omp_get_thread_num();
@@ -114,6 +115,12 @@ static void cuda_run(struct backend_state *b, const struct unit_job *job)
 #pragma omp barrier
 		job->work(job->ctx, worker);
 	}
+}
+
+static void cuda_samples_of(struct backend_state *b, uint32_t n,
+	void (*part)(void *ctx, uint32_t from, uint32_t to), void *ctx)
+{
+	cuda_samples(b->device[0], n, part, ctx);
 }
 
 static void cuda_forward(struct backend_state *b, unsigned worker, uint32_t c,
@@ -168,6 +175,7 @@ const struct backend backend_cuda = {
 	.prepare = cuda_prepare,
 	.matrices = cuda_matrices,
 	.run = cuda_run,
+	.samples = cuda_samples_of,
 	.forward = cuda_forward,
 	.backward = cuda_backward,
 	.failure = cuda_failure,

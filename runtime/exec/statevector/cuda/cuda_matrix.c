@@ -115,48 +115,69 @@ void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool samp
 
 /* ---- of each sample ---- */
 
-/* Of one op: its entries are at `entry`, those of the next sample `stride` behind. */
-static void put_samples(const struct cuda_state *b, const struct source *s, unsigned n,
-	const struct unit_input *in, uint32_t nsample, uint32_t offset, size_t entry, size_t stride)
-{
-	for (uint32_t k = 0; k < nsample; k++, entry += stride) {
-		const cplx *u = in->u[k < in->count ? k : 0] + offset;
+/* Of one pass: what threads share. */
+struct packing {
+	const struct cuda_state *b;
+	const struct cuda_circuit *c;
+	const struct unit_input *in;
+	uint32_t nsample;
+	bool back;
+};
 
-		if (b->twice)
-			put_twice(s, n, u, (double *)b->matrix_host + 2 * entry);
+/* Of one op: entries of sample 0 are at `entry`, those of the next `stride` behind. */
+static void put_samples(const struct packing *k, const struct source *s, unsigned n, uint32_t from,
+	uint32_t to, uint32_t offset, size_t entry, size_t stride)
+{
+	for (uint32_t i = from; i < to; i++) {
+		const cplx *u = k->in->u[i < k->in->count ? i : 0] + offset;
+		size_t at = 2 * (entry + i * stride);
+
+		if (k->b->twice)
+			put_twice(s, n, u, (double *)k->b->matrix_host + at);
 		else
-			put_single(s, n, u, (float *)b->matrix_host + 2 * entry);
+			put_single(s, n, u, (float *)k->b->matrix_host + at);
 	}
 }
 
-static void put_launch(const struct cuda_state *b, const struct cuda_circuit *c,
-	const struct cuda_launch *l, bool back, const struct unit_input *in, uint32_t nsample)
+static void put_launch(const struct packing *k, const struct cuda_launch *l, uint32_t from, uint32_t to)
 {
-	const struct matrix_set *set = &b->plan->set;
+	const struct matrix_set *set = &k->b->plan->set;
 	struct source source[MATRIX_ENTRIES_MAX];
 
-	for (uint32_t k = 0; k < l->nplaced; k++) {
-		const struct cuda_placed *p = &l->placed[k];
+	for (uint32_t i = 0; i < l->nplaced; i++) {
+		const struct cuda_placed *p = &l->placed[i];
+		uint32_t index = k->c->noise[p->step - k->c->plan->step];
 
 		if (p->of_sample)
-			put_samples(b, source,
-				list_sources(c->noise[p->step - c->plan->step], back, p, source),
-				in, nsample, set->offset[p->step->matrix],
-				l->entry_before * nsample + p->entry, l->args.nsample_entry);
+			put_samples(k, source, list_sources(index, k->back, p, source), from, to,
+				set->offset[p->step->matrix],
+				l->entry_before * k->nsample + p->entry, l->args.nsample_entry);
 	}
+}
+
+static void put_part(void *ctx, uint32_t from, uint32_t to)
+{
+	const struct packing *k = ctx;
+
+	for (uint32_t s = 0; s < k->c->plan->nstage; s++)
+		for (const struct cuda_launch *l = k->back ? k->c->back[s] : k->c->forward[s]; l;
+			l = l->next)
+			put_launch(k, l, from, to);
 }
 
 void cuda_upload_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in, uint32_t nsample)
 {
-	size_t amplitude = b->twice ? 16 : 8, n = 0;
+	struct packing k = { b, c, in, nsample, back };
+	size_t amplitude = b->twice ? 16 : 8;
 
-	for (uint32_t k = 0; k < c->plan->nstage; k++)
-		for (struct cuda_launch *l = back ? c->back[k] : c->forward[k]; l; l = l->next) {
-			put_launch(b, c, l, back, in, nsample);
+	if (!c->nsample_entry[back])
+		return;
+	cuda_samples(b, nsample, put_part, &k);
+	for (uint32_t s = 0; s < c->plan->nstage; s++)
+		for (struct cuda_launch *l = back ? c->back[s] : c->forward[s]; l; l = l->next)
 			l->args.sample_matrix =
 				(char *)b->matrix + l->entry_before * nsample * amplitude;
-			n += l->args.nsample_entry;
-		}
-	cuda_upload(b->stream, b->matrix, b->matrix_host, n * nsample * amplitude);
+	cuda_upload(b->stream, b->matrix, b->matrix_host,
+		c->nsample_entry[back] * nsample * amplitude);
 }

@@ -258,12 +258,14 @@ int cuda_state_failure(const struct cuda_state *b, struct err *e)
 		    : 0;
 }
 
-int cuda_state_new(const struct plan *pl, unsigned device, bool gradient, struct cuda_state **out,
-	struct err *e)
+int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, bool gradient,
+	struct cuda_state **out, struct err *e)
 {
 	struct cuda_state *b = state_new(pl, gradient);
 	char name[32];
 	int code;
+
+	b->nthread = nthread;
 
 	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
 	b->stream = cuda_stream_new(device);
@@ -279,6 +281,22 @@ int cuda_state_new(const struct plan *pl, unsigned device, bool gradient, struct
 	else
 		*out = b;
 	return code;
+}
+
+void cuda_samples(const struct cuda_state *b, uint32_t n,
+	void (*part)(void *ctx, uint32_t from, uint32_t to), void *ctx)
+{
+	enum { EACH = 64 }; /* as many take longer than it takes to wake a thread */
+	uint32_t npart = (n + EACH - 1) / EACH;
+	unsigned nthread = b->nthread < npart ? b->nthread : npart;
+
+	if (nthread <= 1) {
+		part(ctx, 0, n);
+		return;
+	}
+#pragma omp parallel for schedule(static) num_threads((int)nthread)
+	for (uint32_t k = 0; k < npart; k++)
+		part(ctx, k * EACH, k + 1 < npart ? (k + 1) * EACH : n);
 }
 
 void cuda_state_matrices(struct cuda_state *b, const cplx *u)

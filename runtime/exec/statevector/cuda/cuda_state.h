@@ -54,6 +54,7 @@ enum cuda_part_number {
 struct cuda_state {
 	const struct plan *plan;
 	bool twice, gradient, worked; /* worked: a pass has been done */
+	unsigned nthread;
 	struct arena arena;
 	struct cuda_circuit *circuit;
 	cplx *u;       /* (nmatrix_entry) constant and shared matrices */
@@ -82,8 +83,9 @@ struct cuda_state {
 
 /* Bytes of the device's memory. */
 uint64_t cuda_state_bytes(const struct plan *pl, bool gradient);
-int cuda_state_new(const struct plan *pl, unsigned device, bool gradient, struct cuda_state **out,
-	struct err *e);
+/* nthread: threads of the processor that work for it. */
+int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, bool gradient,
+	struct cuda_state **out, struct err *e);
 void cuda_state_free(struct cuda_state *b);
 void cuda_state_matrices(struct cuda_state *b, const cplx *u);
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
@@ -92,6 +94,10 @@ void cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_inp
 	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 int cuda_state_failure(const struct cuda_state *b, struct err *e);
 void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *out);
+
+/* Ranges of n samples, by its threads. */
+void cuda_samples(const struct cuda_state *b, uint32_t n,
+	void (*part)(void *ctx, uint32_t from, uint32_t to), void *ctx);
 
 /* ---- for the files beside it ---- */
 

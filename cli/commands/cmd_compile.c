@@ -18,20 +18,20 @@
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 
-/* The machine's limits, measured, or those of a common one. */
+/* The machine's limits, measured, or those of a usual one. */
 static int limits_of(const struct evaluator_options *eo, bool measure, struct plan_limits *out, struct err *e)
 {
-	static const double stream = 25, write = 20, l2 = 50;
-	const double flops = eo->target->usual_gflop_s;
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
 	struct limits l;
 	int code;
 
-	*out = (struct plan_limits){ .nthread = n, .measured = measure, .stream_gb_s = stream * n, .write_gb_s = write * n, .l2_gb_s = l2,
-		.single_gflop_s = flops * n, .double_gflop_s = flops * n / 2 };
+	*out = plan_usual_limits(eo->target, n);
 	if (!measure)
 		return 0;
+	if (eo->target->usual_stream_gb_s > 0)
+		return err_set(e, -ERR_CONFIG,
+			"limits of a GPU are not measured: without --measure, the plan has those of a usual one");
 	code = limits_measure(target_has_limits(eo->target) ? eo->target : target_find("cpu", NULL),
 		n, &l, e);
 	if (!code)

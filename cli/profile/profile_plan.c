@@ -195,6 +195,8 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 		.l2_gb_s = 100,
 		.single_gflop_s = 350,
 		.double_gflop_s = 175 };
+	struct plan_limits device = plan_usual_limits(target_or_best(o->target), 1);
+	bool on_device = target_or_best(o->target)->usual_stream_gb_s > 0;
 	struct arena a;
 	struct plan *pl;
 
@@ -202,7 +204,7 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 	pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
 	if (pl) {
 		add_layers(p, pl->program);
-		add_plan(p, pl, limits ? limits : &usual);
+		add_plan(p, pl, limits ? limits : on_device ? &device : &usual);
 	}
 	plan_free(pl);
 	arena_release(&a);

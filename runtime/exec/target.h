@@ -19,6 +19,8 @@ enum target_capability {
 	TARGET_CONSTANT_PREFIX = 16, /* constant steps at the start of a circuit are done once and kept */
 	TARGET_HEISENBERG_TAIL = 32, /* the last gates can be absorbed into the observables */
 	TARGET_STATELESS = 128, /* no state is allocated, results are 0: nothing is bounded by memory */
+	TARGET_FUSED_LAST =
+		256, /* the backward pass can begin block by block in the forward pass's last stage */
 	TARGET_STATE_CACHE =
 		64 /* final states are kept side by side, with overlaps between them (backend.h) */
 };
@@ -35,6 +37,8 @@ struct target {
 	double usual_gflop_s; /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
 	const struct backend *backend; /* what it is a target of (statevector/backend.h) */
 	unsigned unit_bits; /* a unit has samples until it has 2^unit_bits amplitudes; 0: it has one where lanes do not make it more */
+	/* GB/s of a device's memory, of a usual one, which has usual_gflop_s altogether; 0: states are in the processor's. */
+	double usual_stream_gb_s;
 };
 
 static inline bool target_can(const struct target *t, enum target_capability c)
@@ -42,10 +46,11 @@ static inline bool target_can(const struct target *t, enum target_capability c)
 	return t->capabilities & c;
 }
 
-/* Does it compute large states by a machine's memory and arithmetic, so that their limits say how fast it can be? */
+/* Does it compute large states by the processor's memory and arithmetic, so that their limits say how fast it can be? */
 static inline bool target_has_limits(const struct target *t)
 {
-	return target_can(t, TARGET_STAGES) && !target_can(t, TARGET_STATELESS);
+	return target_can(t, TARGET_STAGES) && !target_can(t, TARGET_STATELESS)
+		&& !(t->usual_stream_gb_s > 0);
 }
 
 /* Real numbers of a vector: samples of a unit of SHAPE_SAMPLES. 1 without vectors. */

@@ -134,8 +134,7 @@ static int fill_samples(const struct filling *f, uint32_t from, uint32_t to, str
 		int code;
 
 		w->row[s] = sv->batch.input
-			? sv->batch.input
-				+ (size_t)batch_row(&sv->batch, f->first + s) * sv->p->ninput
+			? sv->batch.input + (size_t)batch_row(&sv->batch, f->first + s) * sv->p->ninput
 			: NULL;
 		eval_sample(sv, w->row[s], w->value[s]);
 		w->u[s] = w->own_u[s];

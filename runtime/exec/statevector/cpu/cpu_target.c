@@ -8,8 +8,11 @@
 #include "runtime/exec/statevector/backend.h"
 
 /* A block of one state: two of them are half an L2 of 1 MiB. */
-enum { BLOCK_BYTES = 256 << 10, ALL = TARGET_SINGLE | TARGET_THREADS | TARGET_BATCHED | TARGET_STAGES | TARGET_CONSTANT_PREFIX
-	| TARGET_HEISENBERG_TAIL | TARGET_STATE_CACHE };
+enum {
+	BLOCK_BYTES = 256 << 10,
+	ALL = TARGET_SINGLE | TARGET_THREADS | TARGET_BATCHED | TARGET_STAGES | TARGET_FUSED_LAST
+		| TARGET_CONSTANT_PREFIX | TARGET_HEISENBERG_TAIL | TARGET_STATE_CACHE
+};
 
 const struct target cpu_target_row[ISA_COUNT] = {
 	[ISA_BASELINE] = { "cpu", "baseline", 2, ALL, 16, BLOCK_BYTES, 25, &backend_cpu },

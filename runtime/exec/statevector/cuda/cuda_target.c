@@ -12,4 +12,5 @@ const struct target target_cuda = { .device = "cuda",
 	.block_bytes = 32 << 10,
 	.unit_bits = 20,
 	.usual_gflop_s = 20000,
+	.usual_stream_gb_s = 2000,
 	.backend = &backend_cuda };

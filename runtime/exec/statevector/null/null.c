@@ -15,7 +15,8 @@
 const struct target target_null = { .device = "null",
 	.kernels = "null",
 	.version = 1,
-	.capabilities = TARGET_SINGLE | TARGET_BATCHED | TARGET_STAGES | TARGET_STATELESS,
+	.capabilities = TARGET_SINGLE | TARGET_BATCHED | TARGET_STAGES | TARGET_FUSED_LAST
+		| TARGET_STATELESS,
 	.vector_bytes = 32,
 	.block_bytes = 256 << 10,
 	.usual_gflop_s = 80,

@@ -100,6 +100,8 @@ uint32_t plan_tail_qubits(const struct plan *pl);
 
 /* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, by non-temporal stores). */
 struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
+/* Of a usual device of the target, or of a usual machine with that number of threads. */
+struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread);
 /* Of one sample; back: the backward pass without the forward pass. */
 struct plan_seconds { double forward, back; };
 /* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts

@@ -405,3 +405,22 @@ double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const 
 	/* A unit is one thread's: threads that have none wait. */
 	return sample * pl->width * (double)((nunit + l->nthread - 1) / l->nthread * l->nthread);
 }
+
+struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread)
+{
+	const double device = t->usual_stream_gb_s, flops = t->usual_gflop_s;
+
+	if (device > 0)
+		return (struct plan_limits){ .nthread = 1,
+			.stream_gb_s = device,
+			.write_gb_s = device,
+			.l2_gb_s = 2 * device,
+			.single_gflop_s = flops,
+			.double_gflop_s = flops / 2 };
+	return (struct plan_limits){ .nthread = nthread,
+		.stream_gb_s = 25 * nthread,
+		.write_gb_s = 20 * nthread,
+		.l2_gb_s = 50,
+		.single_gflop_s = flops * nthread,
+		.double_gflop_s = flops * nthread / 2 };
+}

@@ -317,6 +317,8 @@ bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c)
 	const struct plan_stage *s;
 	struct plan_visited v;
 
+	if (!target_can(pl->target, TARGET_FUSED_LAST))
+		return false;
 	if (pl->shape == SHAPE_SAMPLES || pl->ncircuit > 1 || c->nreadout != 1 || c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
 		return false;
 	s = &c->stage[c->nstage - 1];

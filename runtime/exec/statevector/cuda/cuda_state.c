@@ -93,10 +93,37 @@ static void leave_last(struct cuda_circuit *c)
 		last->args.save = 0;
 }
 
+/* Steps of states that fit into a tile are one stage, and bits stay where they are: stages are cut for processors, whose vectors
+ * hold the lowest bits. */
+static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struct plan_circuit *pc)
+{
+	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
+	unsigned nstored = plan_stored_bits(b->plan, pc->nbit);
+	struct plan_circuit *one;
+	struct plan_stage *stage;
+	uint8_t *place;
+
+	if (nstored > tile || !pc->nstage)
+		return pc;
+	one = arena_alloc(&b->arena, 1, sizeof *one);
+	stage = arena_alloc(&b->arena, 1, sizeof *stage);
+	place = arena_alloc(&b->arena, nstored, sizeof *place);
+	for (unsigned k = 0; k < nstored; k++)
+		place[k] = (uint8_t)k;
+	*stage = (struct plan_stage){
+		.first = pc->stage[0].first, .count = pc->nstep - pc->stage[0].first, .place = place
+	};
+	*one = *pc;
+	one->stage = stage;
+	one->nstage = 1;
+	one->place = place;
+	return one;
+}
+
 static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_t *nstep,
 	struct cuda_circuit *c)
 {
-	c->plan = pc;
+	c->plan = pc = in_one_stage(b, pc);
 	c->nbit = plan_stored_bits(b->plan, pc->nbit);
 	c->nsample_bits = cuda_sample_bits(b->plan, pc->nbit);
 	c->forward = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));

@@ -48,6 +48,14 @@ for page in $pages; do
 done >missing
 tap_is "$(cat missing)" "" "every page has its sections"
 
+# qcnn-train(1) SECURITY names the test of each promise: below tests/net or tests/cli, or with its folder.
+sed -n '/^\.Sh SECURITY/,/^\.Sh EXIT/p' "$top_srcdir/man/qcnn-train.1.in" | grep -o '[a-z/]*test_[a-z_0-9]*\(\.[a-z]*\)*' | sort -u >named
+tap_ok "tests are named" [ -s named ]
+while read -r name; do
+	[ -n "$(cd "$top_srcdir/tests" && find "../$name" "../$name.c" net/"$name" net/"$name.c" cli/"$name" 2>/dev/null)" ] || echo "$name"
+done <named >missing
+tap_is "$(cat missing)" "" "the tests that SECURITY names exist"
+
 # The examples: lines `.Dl $ command`, run in a folder that has what they name; those of a tutorial are test_tutorial.sh's, and those
 # of qcnn-profile(1) "READING A PROFILE" test_profile.sh's.
 make_files

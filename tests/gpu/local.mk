@@ -5,13 +5,16 @@ emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h
 EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh
 
+# Tests of tests/kernels that take a device as their argument: NAME of test_NAME, here tests/gpu/NAME-fast.
+emulated_tests = optimisations
 emulated_programs =
 if EMULATOR
-emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-fast tests/gpu/states-checked tests/gpu/faults-emu
+emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-fast tests/gpu/states-checked tests/gpu/faults-emu \
+	$(emulated_tests:%=tests/gpu/%-fast) tests/gpu/optimisations-checked
 CLEANFILES += $(emulated_programs) $(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked
 emu_fast = $(emu_sources:.cpp=.fast) $(emu_kernels:=.fast)
 emu_checked = $(emu_sources:.cpp=.checked) $(emu_kernels:=.checked)
-emu_kernels = tests/gpu/cuda_device tests/gpu/cuda_readout_kernels tests/gpu/cuda_stage_kernels
+emu_kernels = tests/gpu/cuda_cache_kernels tests/gpu/cuda_device tests/gpu/cuda_readout_kernels tests/gpu/cuda_stage_kernels
 # As nvcc compiles kernels: no operations are merged. An x86-64 processor has fused multiply-adds only where it is asked for.
 emu_flags = -std=c++17 -g1 -ffp-contract=off $(AVX2_CFLAGS) -Wall -Wextra -Wno-unused-function -Wno-unknown-pragmas \
 	$(DEFS) -I$(srcdir)/tests/gpu/emu -I$(srcdir) -I.
@@ -46,6 +49,10 @@ tests/gpu/states-fast: $(states_objects) $(emu_fast) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(states_objects) $(emu_fast) $(emu_libs)
 tests/gpu/states-checked: $(states_objects) $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(states_objects) $(emu_checked) $(emu_libs)
+$(emulated_tests:%=tests/gpu/%-fast): tests/gpu/%-fast: tests/kernels/test_% $(emu_fast) $(room_libs) libgpu.a
+	$(AM_V_CXX)$(emu_link) -o $@ $(tests_kernels_test_$*_OBJECTS) $(emu_fast) $(emu_libs)
+tests/gpu/optimisations-checked: tests/kernels/test_optimisations $(emu_checked) $(room_libs) libgpu.a
+	$(AM_V_CXX)$(emu_link) -o $@ $(tests_kernels_test_optimisations_OBJECTS) $(emu_checked) $(emu_libs)
 tests/gpu/faults-emu: tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)
 	$(AM_V_CXX)$(CXX) $(LDFLAGS) -o $@ tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)
 tests/gpu/qcnn-emu: $(qcnn_OBJECTS) $(emu_checked) $(room_libs) libgpu.a

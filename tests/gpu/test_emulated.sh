@@ -45,6 +45,18 @@ passes() {
 }
 passes "numbers" "$emu/states-fast"
 passes "every access, order 1" env EMU_SEED=1 "$emu/states-checked" few
+passes "exact optimisations" "$emu/optimisations-fast" cuda
+passes "every access of batch rank" env EMU_DEVICES=2 "$emu/optimisations-checked" cuda few
+
+# Units of states side by side, which GPUs get from each other.
+for devices in 1 3; do
+	passes "batch rank, $devices GPUs" env EMU_DEVICES=$devices EMU_REPORT=report-rank-$devices "$emu/optimisations-fast" cuda units
+	grep '^# digest' points >digest-$devices
+done
+tap_same digest-3 digest-1 "the same bits"
+tap_has report-rank-3 'call cudaMemcpyPeerAsync' "with copies between GPUs"
+EMU_DEVICES=3 EMU_FAIL=cudaMemcpyPeerAsync:1 "$emu/optimisations-fast" cuda units >out
+tap_has out 'the GPU failed: cudaMemcpyPeerAsync: unknown error' "a copy that fails"
 
 # More qubits than a tile has, gates inside and outside, and outputs of all kinds.
 cat >turns.qcnn <<'END'

@@ -426,6 +426,21 @@ struct apart outcomes_apart(const struct program *p, const struct evaluator_opti
 	return apart;
 }
 
+const struct target *tested_device(int argc, char **argv)
+{
+	const struct target *t = target_find(argc > 1 ? argv[1] : "cpu", NULL);
+	const char *obstacle = t ? target_obstacle(t) : "this build has no such device";
+
+	if (obstacle)
+		tap_skip_all(obstacle);
+	return t;
+}
+
+enum shape first_shape(const struct target *t)
+{
+	return target_can(t, TARGET_BATCHED) ? SHAPE_SAMPLES : SHAPE_STATE;
+}
+
 unsigned random_below(uint64_t seed, uint32_t k, unsigned n)
 {
 	return (unsigned)(rng_u64(seed, RNG_TEST, 9, k) % n);

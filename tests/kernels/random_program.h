@@ -48,6 +48,12 @@ struct apart { double readouts, gradients; };
 struct apart outcomes_apart(const struct program *p, const struct evaluator_options *a, const struct evaluator_options *b,
 	uint32_t nsample, uint64_t seed, struct err *e);
 
+/* The best target of the device that the test's first argument names, of the cpu without one; the test is skipped where it cannot
+ * run here. */
+const struct target *tested_device(int argc, char **argv);
+/* SHAPE_SAMPLES where a target has it, or SHAPE_STATE. */
+enum shape first_shape(const struct target *t);
+
 /* A number below n that seed and k decide. */
 unsigned random_below(uint64_t seed, uint32_t k, unsigned n);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Exact optimisations: readouts and gradients with each against without, on every shape and
- * precision; the same bits for any number of threads; taken where they apply and there alone. */
+ * precision; the same bits for any number of threads; taken where they apply and there alone.
+ *
+ * test_optimisations [device [units | few]]: batch rank alone: with more states than a device evolves at once, or with few states. */
 #include "config.h"
 
 #include <math.h>
@@ -9,10 +11,10 @@
 
 #include "compiler/compile.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/system/inflate.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/exec/exact_optimisation_use.h"
 #include "runtime/exec/light_cones.h"
-#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/program/verify.h"
@@ -21,6 +23,8 @@
 #include "tests/tap.h"
 
 enum { SAMPLES = 60, TAIL_SAMPLES = 19 };
+
+static const struct target *best;
 
 static struct program *compile(const char *text, const char *n)
 {
@@ -70,6 +74,8 @@ static double *samples(enum sample_kind kind, uint32_t nsample, uint32_t ninput)
 /* ---- on against off ---- */
 
 static unsigned allowed = OPTIMISATION_BATCH_RANK;
+static uint32_t digest;    /* of all results with an optimisation */
+static unsigned nturn = 2; /* the second time a basis is remembered */
 
 struct run_of {
 	bool cones;
@@ -100,8 +106,7 @@ static struct run_of evaluate(const struct program *p, const struct evaluator_op
 	bool gradient = o->gradient != GRADIENT_NONE;
 
 	out.code = evaluator_new(p, o, &ev, &out.e);
-	/* Twice: the second time the basis is remembered. */
-	for (unsigned turn = 0; turn < 2 && !out.code; turn++) {
+	for (unsigned turn = 0; turn < nturn && !out.code; turn++) {
 		out.code = evaluator_weights(ev, weight, &out.e);
 		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = x }, gradient,
 			dreadout, (void *)p, out.readout);
@@ -143,10 +148,14 @@ static void compare(const struct program *p, struct evaluator_options o, uint32_
 		shape_text[o.shape], o.target->kernels, o.precision == PRECISION_DOUBLE ? "double" : "single", on.r, nsample, r, on.e.text);
 	tap_ok(largest_difference(on.readout, off.readout, (size_t)nsample * p->nreadout) < limit,
 		"... readouts differ by %.1e", largest_difference(on.readout, off.readout, (size_t)nsample * p->nreadout));
+	digest = crc32_more(digest, on.readout, (size_t)nsample * p->nreadout * sizeof(double));
+	digest = crc32_more(digest, on.gradient, p->nweight * sizeof(double));
 	if (o.gradient != GRADIENT_NONE)
 		tap_ok(largest_difference(on.gradient, off.gradient, p->nweight) < limit,
 			"... gradients differ by %.1e", largest_difference(on.gradient, off.gradient, p->nweight));
-	for (o.nthread = 2; o.nthread <= 4 && o.precision == PRECISION_SINGLE; o.nthread++) {
+	for (o.nthread = 2; o.nthread <= 4 && o.precision == PRECISION_SINGLE
+		&& target_can(o.target, TARGET_THREADS);
+		o.nthread++) {
 		struct run_of more = evaluate(p, &o, nsample, weight, x);
 
 		tap_ok(!memcmp(more.readout, on.readout, (size_t)nsample * p->nreadout * sizeof(double))
@@ -161,15 +170,25 @@ static void everywhere(const char *text, const char *n, enum sample_kind kind, u
 {
 	struct program *p = compile(text, n);
 	double *x = samples(kind, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
+	const struct target *t;
 
 	random_numbers(23, 3, p->nweight, weight);
-	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
+	for (enum shape shape = first_shape(best); shape <= SHAPE_SHARED; shape++)
 		for (enum precision precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++)
-			compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = precision,
-				.target = cpu_target(isa_best()), .gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, r, what);
-	for (enum isa isa = ISA_BASELINE; isa < isa_best(); isa++)
-		compare(p, (struct evaluator_options){ .nthread = 1, .precision = PRECISION_DOUBLE, .target = cpu_target(isa),
-			.gradient = GRADIENT_NONE }, SAMPLES, weight, x, r, what);
+			compare(p,
+				(struct evaluator_options){ .nthread = 1,
+					.shape = shape,
+					.precision = precision,
+					.target = best,
+					.gradient = GRADIENT_ADJOINT },
+				SAMPLES, weight, x, r, what);
+	for (unsigned k = 0; (t = target_of(best->device, k)) && t != best; k++)
+		compare(p,
+			(struct evaluator_options){ .nthread = 1,
+				.precision = PRECISION_DOUBLE,
+				.target = t,
+				.gradient = GRADIENT_NONE },
+			SAMPLES, weight, x, r, what);
 	free(x);
 	free(weight);
 	program_free(p);
@@ -209,16 +228,48 @@ static const char amplitudes[] =
 	"embed { amplitudes(x) q; }\n"
 	"param float[3] t; u(t) on ring(q); observe z(q[0]); observe z(q[2]);\n";
 
+/* Outputs that see all qubits. */
+static const char wide_cluster[] =
+	"QCNN 1; const int n = 16; qubit[n] q; input float[n] x;\n"
+	"block u(float[2] t) a, b { ry(t[0]) a; rxx(t[1]) a, b; }\n"
+	"embed { h q; rx(each x) on q; }\n"
+	"param float[2] t; u(t) on ring(q); param float s; rzz(s) q[3], q[n - 2];\n"
+	"observe z(q[0]) * z(q[n/4]) * z(q[n/2]) * z(q[3*n/4]); observe x(q[n-1]) * y(q[2]) - 0.25 * z(q[5]) + 2;\n";
+
+static void once(const char *text, const char *n, enum sample_kind kind, uint32_t nsample,
+	uint32_t r, enum precision precision)
+{
+	struct program *p = compile(text, n);
+	double *x = samples(kind, nsample, p->ninput),
+	       *weight = calloc(p->nweight + 1, sizeof *weight);
+
+	nturn = 1;
+	random_numbers(23, 3, p->nweight, weight);
+	compare(p,
+		(struct evaluator_options){ .nthread = 1,
+			.precision = precision,
+			.target = best,
+			.gradient = GRADIENT_ADJOINT },
+		nsample, weight, x, r, "one batch");
+	nturn = 2;
+	free(x);
+	free(weight);
+	program_free(p);
+}
+
 /* Memory for a step, not for states side by side: refused, with what to do. */
 static void refused(void)
 {
 	struct program *p = compile(cluster, "12");
 	double *x = samples(ONE_ANGLE, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
-	struct evaluator_options o = { .nthread = 1, .precision = PRECISION_SINGLE, .gradient = GRADIENT_ADJOINT,
+	struct evaluator_options o = { .nthread = 1,
+		.precision = PRECISION_SINGLE,
+		.gradient = GRADIENT_ADJOINT,
+		.target = best,
 		.memory_limit = 1 << 16 };
 	struct run_of r = { .code = -ERR_CONFIG };
 
-	for (; r.code && o.memory_limit < 1 << 24; o.memory_limit += 1 << 14) {
+	for (; r.code && o.memory_limit < 1 << 26; o.memory_limit += o.memory_limit / 8) {
 		release(&r);
 		r = evaluate(p, &o, SAMPLES, weight, x);
 	}
@@ -252,6 +303,7 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 	struct program *p = compile(text, n);
 	double *x = samples(ANY, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
 	struct evaluator_options o = { .nthread = 2,
+		.target = best,
 		.precision = PRECISION_DOUBLE,
 		.gradient = GRADIENT_ADJOINT,
 		.optimisations = OPTIMISATION_LIGHT_CONE,
@@ -266,13 +318,14 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 	if (fall)
 		for (allowed = OPTIMISATION_LIGHT_CONE;
 			allowed <= (OPTIMISATION_LIGHT_CONE | OPTIMISATION_BATCH_RANK); allowed++)
-			for (enum shape shape = SHAPE_AUTO; shape <= SHAPE_SHARED; shape++)
+			for (enum shape shape = SHAPE_AUTO; shape <= SHAPE_SHARED;
+				shape = shape ? shape + 1 : first_shape(best))
 				for (enum precision k = PRECISION_SINGLE; k <= PRECISION_DOUBLE; k++)
 					compare(p,
 						(struct evaluator_options){ .nthread = 1,
 							.shape = shape,
 							.precision = k,
-							.target = cpu_target(isa_best()),
+							.target = best,
 							.gradient = GRADIENT_ADJOINT },
 						SAMPLES, weight, x,
 						allowed & OPTIMISATION_BATCH_RANK ? INDEX_NONE : 0,
@@ -295,6 +348,7 @@ static const char pooled[] =
 
 static void tail(const char *outputs, uint32_t nqubit, const char *what)
 {
+	const struct target *t = NULL;
 	char text[1024];
 	struct program *p;
 	double *x, *weight;
@@ -304,26 +358,39 @@ static void tail(const char *outputs, uint32_t nqubit, const char *what)
 	x = samples(ANY, SAMPLES, p->ninput);
 	weight = calloc(p->nweight + 1, sizeof *weight);
 	random_numbers(29, 3, p->nweight, weight);
-	for (enum isa isa = ISA_BASELINE; isa <= isa_best(); isa++) {
-		struct plan *pl = plan_new(p,
-			&(struct plan_options){ .target = cpu_target(isa), .heisenberg_tail = true },
-			&(struct err){ 0 });
+	for (unsigned n = 0; t != best; n++) {
+		struct plan *pl;
 
-		tap_is_int(plan_tail_qubits(pl), nqubit, "%s, %s: qubits of the tail", what, isa_name(isa));
+		t = target_of(best->device, n);
+		pl = plan_new(p, &(struct plan_options){ .target = t, .heisenberg_tail = true },
+			&(struct err){ 0 });
+		tap_is_int(plan_tail_qubits(pl), target_can(t, TARGET_HEISENBERG_TAIL) ? nqubit : 0,
+			"%s, %s: qubits of the tail", what, t->kernels);
 		plan_free(pl);
 		allowed = OPTIMISATION_HEISENBERG_TAIL;
-		for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
-			for (enum precision k = isa == isa_best() ? PRECISION_SINGLE : PRECISION_DOUBLE; k <= PRECISION_DOUBLE; k++)
-				for (unsigned random = 0; random < 3; random += 1 + (isa != isa_best()))
-					compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = k,
-						.target = cpu_target(isa), .random_plan = random, .gradient = random == 2 ? GRADIENT_NONE : GRADIENT_ADJOINT },
+		for (enum shape shape = first_shape(best); shape <= SHAPE_SHARED; shape++)
+			for (enum precision k = t == best ? PRECISION_SINGLE : PRECISION_DOUBLE;
+				k <= PRECISION_DOUBLE; k++)
+				for (unsigned random = 0; random < 3; random += 1 + (t != best))
+					compare(p,
+						(struct evaluator_options){ .nthread = 1,
+							.shape = shape,
+							.precision = k,
+							.target = t,
+							.random_plan = random,
+							.gradient = random == 2 ? GRADIENT_NONE
+										: GRADIENT_ADJOINT },
 						TAIL_SAMPLES, weight, x, 0, what);
 	}
 	allowed |= OPTIMISATION_BATCH_RANK;
 	free(x);
 	x = samples(ONE_ANGLE, SAMPLES, p->ninput);
-	compare(p, (struct evaluator_options){ .nthread = 1, .precision = PRECISION_DOUBLE, .target = cpu_target(isa_best()),
-		.gradient = GRADIENT_ADJOINT }, SAMPLES, weight, x, 7, what);
+	compare(p,
+		(struct evaluator_options){ .nthread = 1,
+			.precision = PRECISION_DOUBLE,
+			.target = best,
+			.gradient = GRADIENT_ADJOINT },
+		SAMPLES, weight, x, 7, what);
 	allowed = OPTIMISATION_BATCH_RANK;
 	free(x);
 	free(weight);
@@ -356,10 +423,16 @@ static void unseen(void)
 	build_z(&b, 0, 3);
 	p = build_done(&b);
 	allowed = OPTIMISATION_HEISENBERG_TAIL;
-	for (enum shape shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED; shape++)
+	for (enum shape shape = first_shape(best); shape <= SHAPE_SHARED; shape++)
 		for (unsigned random = 0; random < 6; random++)
-			compare(p, (struct evaluator_options){ .nthread = 1, .shape = shape, .precision = PRECISION_DOUBLE,
-				.target = cpu_target(isa_best()), .random_plan = random, .gradient = GRADIENT_ADJOINT }, 1, weight, x, 0, "gates that no output sees");
+			compare(p,
+				(struct evaluator_options){ .nthread = 1,
+					.shape = shape,
+					.precision = PRECISION_DOUBLE,
+					.target = best,
+					.random_plan = random,
+					.gradient = GRADIENT_ADJOINT },
+				1, weight, x, 0, "gates that no output sees");
 	allowed = OPTIMISATION_BATCH_RANK;
 	program_free(p);
 }
@@ -390,7 +463,9 @@ static void wide(void)
 {
 	struct program *p = compile(pairs, "70");
 	double *x = samples(ANY, SAMPLES, p->ninput), weight[3] = { 0.3, 0.5, 0.7 };
-	struct evaluator_options o = { .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = {
+		.nthread = 1, .target = best, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT
+	};
 	struct run_of r = evaluate(p, &o, SAMPLES, weight, x);
 
 	tap_ok(r.code == -ERR_CONFIG, "70 qubits: refused without optimisations");
@@ -430,8 +505,20 @@ static void test_words(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	best = tested_device(argc, argv);
+	if (argc > 2 && !strcmp(argv[2], "units")) {
+		once(wide_cluster, "16", ONE_ANGLE, 18, 17, PRECISION_DOUBLE);
+		tap_note("digest %08x", (unsigned)digest);
+		return tap_done();
+	}
+	if (argc > 2) {
+		once(cluster, "4", FEW_VALUES, 8, 3, PRECISION_SINGLE);
+		once(again, "5", ANY, 40, 36, PRECISION_DOUBLE);
+		return tap_done();
+	}
+	once(wide_cluster, "8", ANY, 300, 256, PRECISION_DOUBLE);
 	cones(pairs, "8", true, 4, 4, "pairs");
 	cones(cluster, "6", false, 1, 6, "a ring");
 	bytes_of_cones();

@@ -353,8 +353,7 @@ static void test_profile(void)
 	tap_ok(take_profile(WIRE_PROFILE_MAX, 3, &b, &whole) && whole.len,
 		"it records, and sends that");
 	tap_ok(!profile_read_json(whole.data, whole.len, &p, &e) && p->nprocess == 1
-			&& p->process[0].messages >= 401
-			&& p->process[0].messages <= 401 + heartbeats
+			&& p->process[0].messages >= 401 && p->process[0].messages <= 401 + heartbeats
 			&& p->process[0].wall_ns[PHASE_WAIT] + p->process[0].wall_ns[PHASE_RECEIVE]
 			&& p->process[0].wall_ns[PHASE_SEND],
 		"a profile with its phases and messages %s", e.text);

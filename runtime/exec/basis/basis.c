@@ -435,7 +435,8 @@ static int basis_backward(void *state, unsigned worker, uint32_t unit, const dou
 		sv->backend->state_cache->backward(sv->state, worker, c, &w->input, unit, k->r,
 			k->a + (size_t)k->first_form[c] * k->r * k->r, w->anti_hermitian_shared,
 			w->anti_hermitian_sample);
-	return adjoint_vector(sv, w, first, count, v, e);
+	code = statevector_failure(sv, e);
+	return code ? code : adjoint_vector(sv, w, first, count, v, e);
 }
 
 static void basis_finish(void *state, const struct fixed *sum, double *gradient)

@@ -14,6 +14,19 @@
 struct weights { double overlap, mixture, host, basis; };
 static const struct weights plain = { 1, 1, 1, 1 }, measured = { 1.5, 2, 4, 50 };
 static const double GAIN = 2;    /* taken where it is at least that much cheaper */
+static const double HOST_GFLOP_S = 80; /* of the processor beside a device with memory of its own */
+
+/* Where a device evolves the states, the host's operations take as much longer as it is slower. */
+static struct weights weights_of(const struct target *t)
+{
+	struct weights w = measured;
+
+	if (t->usual_stream_gb_s > 0) {
+		w.host *= t->usual_gflop_s / HOST_GFLOP_S;
+		w.basis *= t->usual_gflop_s / HOST_GFLOP_S;
+	}
+	return w;
+}
 
 /* ---- does it apply? ---- */
 
@@ -57,9 +70,15 @@ static uint64_t units(const struct plan *pl, uint32_t n)
 	return (n + (uint64_t)pl->width - 1) / pl->width;
 }
 
+/* States that are evolved for n samples: copies fill the lanes of a vector, but not the units of a device. */
+static double evolved(const struct plan *pl, uint32_t n)
+{
+	return pl->target->unit_bits ? n : (double)(units(pl, n) * pl->width);
+}
+
 static double sweeps(const struct plan *pl, uint32_t n, double sample)
 {
-	return sample * (double)(units(pl, n) * pl->width);
+	return sample * evolved(pl, n);
 }
 
 static uint64_t count_terms(const struct plan_circuit *c)
@@ -74,7 +93,7 @@ static uint64_t count_terms(const struct plan_circuit *c)
 /* Eight operations a complex product: half the pairs forward, all of them back. */
 static double combination(const struct plan *pl, double n, uint32_t r, bool gradient, const struct weights *w)
 {
-	double wide = (double)(units(pl, r) * pl->width), sum = 0;
+	double wide = evolved(pl, r), sum = 0;
 	double outer = 8 * n * r * r * pl->program->nreadout;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
@@ -87,8 +106,10 @@ static double combination(const struct plan *pl, double n, uint32_t r, bool grad
 static double analysis(const struct plan *pl, double n, uint32_t r, bool again)
 {
 	double columns = 2.0 * r + 8;
+	struct weights w = weights_of(pl->target);
 
-	return (again ? measured.host : measured.basis) * n * columns * 8 * ((double)sketch_entries(pl) + (double)pl->ncircuit * r);
+	return (again ? w.host : w.basis) * n * columns * 8
+		* ((double)sketch_entries(pl) + (double)pl->ncircuit * r);
 }
 
 double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
@@ -98,7 +119,10 @@ double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
 
 double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
 {
-	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &measured) + analysis(pl, nsample, r, again);
+	struct weights w = weights_of(pl->target);
+
+	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &w)
+		+ analysis(pl, nsample, r, again);
 }
 
 double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)

@@ -289,7 +289,7 @@ static void collect_readouts(const struct statevector *sv, const struct scratch 
 		}
 }
 
-static int device_failure(const struct statevector *sv, struct err *e)
+int statevector_failure(const struct statevector *sv, struct err *e)
 {
 	return sv->backend->failure ? sv->backend->failure(sv->state, e) : 0;
 }
@@ -308,7 +308,7 @@ static int statevector_forward(void *state, unsigned worker, uint32_t unit, doub
 	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
 		unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
 	if (!code)
-		code = device_failure(sv, e);
+		code = statevector_failure(sv, e);
 	if (!code)
 		collect_readouts(sv, w, count, readout);
 	recorder_mark(PHASE_FORWARD);
@@ -348,7 +348,7 @@ static int statevector_backward(void *state, unsigned worker, uint32_t unit, con
 	else
 		difference_unit(sv, w, count, worker);
 	recorder_mark(PHASE_BACKWARD);
-	code = code ? code : device_failure(sv, e);
+	code = code ? code : statevector_failure(sv, e);
 	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
 	recorder_mark(PHASE_SUMS);
 	return code;
@@ -406,7 +406,7 @@ static int statevector_amplitudes(void *state, uint32_t c, const double *row, cp
 			&(struct unit_job){
 				&(struct one_forward){ sv, c }, 1, 0, claim_one, forward_one });
 		sv->backend->amplitudes(sv->state, 0, c, 0, out);
-		code = device_failure(sv, e);
+		code = statevector_failure(sv, e);
 		code = code ? code : check_norm(sv, c, out, e);
 	}
 	sv->batch = kept;

@@ -119,6 +119,8 @@ struct plan *statevector_plan_new(const struct program *p, const struct evaluato
 void statevector_layout(const void *state, struct engine_layout *out);
 void statevector_prepare(struct statevector *sv, const struct batch *b, bool gradient);
 void statevector_run(void *state, const struct unit_job *job);
+/* Has a device failed, so that what it gave is nothing? */
+int statevector_failure(const struct statevector *sv, struct err *e);
 void statevector_finish(void *state, const struct fixed *sum, double *gradient);
 
 #endif

@@ -267,6 +267,18 @@ cudaError_t cudaFreeHost(void *p)
 	return cudaSuccess;
 }
 
+static void copy(void *to, const void *from, size_t n)
+{
+	if (emu_on_device(from))
+		emu_check(from, n, true,
+			"a copy from beyond an allocation, or of what was never written");
+	if (emu_on_device(to)) {
+		emu_check(to, n, false, "a copy to beyond an allocation");
+		emu_mark(to, n, EMU_WRITTEN);
+	}
+	memcpy(to, from, n);
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
 	cudaStream_t s)
 {
@@ -274,16 +286,19 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 	if (!is_stream(s) || s->device != device || emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
 		|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] {
-		if (kind != cudaMemcpyHostToDevice)
-			emu_check(from, n, true,
-				"a copy from beyond an allocation, or of what was never written");
-		if (kind != cudaMemcpyDeviceToHost) {
-			emu_check(to, n, false, "a copy to beyond an allocation");
-			emu_mark(to, n, EMU_WRITTEN);
-		}
-		memcpy(to, from, n);
-	});
+	s->work.push_back([=] { copy(to, from, n); });
+	return cudaSuccess;
+}
+
+/* Reads what is there when the stream comes to it: whoever writes must have been waited for. */
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t n,
+	cudaStream_t s)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!is_stream(s) || s->device != device || !emu_on_device(to) || !emu_on_device(from)
+		|| emu_device_of(to) != to_device || emu_device_of(from) != from_device)
+		return cudaErrorInvalidValue;
+	s->work.push_back([=] { copy(to, from, n); });
 	return cudaSuccess;
 }
 

@@ -8,11 +8,6 @@
 
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
-struct backend_state {
-	unsigned ndevice;
-	struct cuda_state *device[];
-};
-
 /* ---- before there are states ---- */
 
 /* Bits of the index of a state that any device can hold. */
@@ -57,6 +52,7 @@ static uint64_t cuda_memory(uint64_t wanted)
 
 static void cuda_free_states(struct backend_state *b)
 {
+	cuda_state_cache_free(b);
 	for (unsigned k = 0; b && k < b->ndevice; k++)
 		cuda_state_free(b->device[k]);
 	free(b);
@@ -180,5 +176,6 @@ const struct backend backend_cuda = {
 	.backward = cuda_backward,
 	.failure = cuda_failure,
 	.amplitudes = cuda_amplitudes,
+	.state_cache = &cuda_state_cache_ops,
 	.free = cuda_free_states,
 };

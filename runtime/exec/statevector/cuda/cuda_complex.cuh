@@ -43,6 +43,9 @@ template <class R> DEVICE amplitude<R> product(R re, R im, const amplitude<R> &x
 	return amp_of(mad(-im, x.y, re * x.x), mad(im, x.x, re * x.y));
 }
 
+/* Of the number of its bits that are 1. */
+DEVICE bool is_odd(size_t x) { return (__popc((unsigned)x) ^ __popc((unsigned)(x >> 32))) & 1; }
+
 /* Adds a part to a sum; nothing where it is bad. */
 DEVICE long long fixed_of(double x, unsigned *bad)
 {

@@ -199,6 +199,19 @@ void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t
 			cudaMemcpyAsync(host, device, nbyte, cudaMemcpyDeviceToHost, s->handle));
 }
 
+void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner, const void *from,
+	size_t nbyte)
+{
+	if (s->call || !nbyte)
+		return;
+	if (owner->device == s->device)
+		keep(s, "cudaMemcpyAsync",
+			cudaMemcpyAsync(to, from, nbyte, cudaMemcpyDeviceToDevice, s->handle));
+	else
+		keep(s, "cudaMemcpyPeerAsync",
+			cudaMemcpyPeerAsync(to, s->device, from, owner->device, nbyte, s->handle));
+}
+
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 {
 	if (!s->call && nbyte)

@@ -46,6 +46,9 @@ void cuda_host_free(struct cuda_stream *s, void *p);
 void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte);
 void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t nbyte);
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte);
+/* From the memory of another stream's device, or of the same one; what is there must be there already. */
+void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner, const void *from,
+	size_t nbyte);
 void cuda_wait(struct cuda_stream *s);
 
 /* Moments of the stream's work, by number; a failure is no failure of the stream. */

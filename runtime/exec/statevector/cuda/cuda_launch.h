@@ -12,7 +12,9 @@
 enum {
 	CUDA_TERMS_MAX = 128,
 	CUDA_VECTORS_MAX = CUDA_BITS_MAX,
-	CUDA_NEAR_BINS = 1024 /* as many bins are summed in shared memory */
+	CUDA_MIX_ROWS = 8,      /* states of a mixture that a thread computes together */
+	CUDA_OVERLAP_SIDE = 16, /* states on each side of a block of overlaps */
+	CUDA_NEAR_BINS = 1024   /* as many bins are summed in shared memory */
 };
 
 /* The start of a circuit: |0...0>, with vectors on some of its bits. */
@@ -59,6 +61,31 @@ struct cuda_bins {
 	uint8_t bit[CUDA_BITS_MAX];
 };
 
+/* A product of Pauli matrices of a sum of such, number `form`. */
+struct cuda_form_term {
+	struct cuda_term term;
+	double coefficient;
+	uint32_t form, unused;
+};
+
+/* <state k|P|state l> of states side by side, for k <= l: each state is 2^nbit amplitudes. Blocks of CUDA_OVERLAP_SIDE states by as
+ * many are numbered (0,0), (0,1), (1,1), (0,2) ...; the launch does numbers first, first + step, ... */
+struct cuda_overlaps {
+	const void *state;
+	long long *sum; /* a count of bad parts, then (nterm, nstate, nstate) re, im; added to */
+	uint32_t nbit, nstate, nterm, first, step;
+	struct cuda_term term[CUDA_TERMS_MAX];
+};
+/* lambda k = sum over terms and states l of factor[form, l, k] coefficient P state l, for k < nlambda. */
+struct cuda_mixture {
+	const void *state;
+	void *lambda;
+	const void *factor; /* (nform, nstate, nlambda up to a multiple of CUDA_MIX_ROWS) re, im in the kernel's precision */
+	uint32_t nbit, nstate, nlambda, nterm;
+	uint32_t add; /* lambda is added to, not set */
+	struct cuda_form_term term[CUDA_TERMS_MAX];
+};
+
 struct cuda_scale {
 	void *psi;
 	const double *factor; /* (nsample) */
@@ -84,6 +111,8 @@ void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twi
 /* lambda[i] = factor[bin of i] psi[i] */
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);
 void cuda_launch_scale(struct cuda_stream *s, const struct cuda_scale *a, bool twice);
+void cuda_launch_overlaps(struct cuda_stream *s, const struct cuda_overlaps *a, bool twice);
+void cuda_launch_mixture(struct cuda_stream *s, const struct cuda_mixture *a, bool twice);
 
 #ifdef __cplusplus
 }

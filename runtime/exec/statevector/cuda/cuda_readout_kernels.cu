@@ -28,8 +28,6 @@ DEVICE chunk chunk_of(uint32_t nbit)
 	return { sample << nbit, sample, begin + threadIdx.x, begin + ((size_t)1 << bits) };
 }
 
-DEVICE bool is_odd(size_t x) { return (__popc((unsigned)x) ^ __popc((unsigned)(x >> 32))) & 1; }
-
 /* Number made of the bits bit[0], bit[1], ... of i. */
 DEVICE size_t gather(size_t i, const uint8_t *bit, uint32_t n)
 {

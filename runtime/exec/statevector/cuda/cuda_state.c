@@ -13,8 +13,8 @@
 
 /* ---- a profile's row ---- */
 
-/* What the stream has been asked for since the mark before is of that kind (profile.h); the first of a pass: 0. */
-static void mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
+/* The first of a pass: 0. */
+void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 {
 	if (!recorder_on() || b->nmark == CUDA_MOMENTS_MAX)
 		return;
@@ -45,15 +45,20 @@ void cuda_clear_sums(struct cuda_state *b, size_t n)
 	cuda_clear(b->stream, b->sum, n * sizeof *b->sum);
 }
 
-bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase)
+bool cuda_finish(struct cuda_state *b, enum profile_phase phase)
 {
 	const char *why;
 
-	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
-	mark(b, EVENT_PHASE, phase);
+	cuda_mark(b, EVENT_PHASE, phase);
 	cuda_wait(b->stream);
 	record_marks(b);
 	return !cuda_stream_failure(b->stream, &why);
+}
+
+bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase)
+{
+	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
+	return cuda_finish(b, phase);
 }
 
 static size_t amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
@@ -392,18 +397,19 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_store_matrices(b, c, true, in->u[0]);
-	mark(b, EVENT_PHASE, PHASE_NONE);
+	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 	cuda_upload_matrices(b, c, false, in, nsample);
 	start_states(b, number, in, nsample);
-	mark(b, EVENT_PHASE, PHASE_ENCODING);
+	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
 			cuda_launch_forward(b->stream, &l->args, blocks(l, nsample), b->twice);
-		mark(b, EVENT_FORWARD, number << 16 | k);
+		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
 	}
 	if (plan_deep(c->plan))
 		cuda_normalise(b, c, nsample);
 	b->holds = number;
+	b->nsample = nsample;
 }
 
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, double *readout)
@@ -507,33 +513,36 @@ static void launch_backward(struct cuda_state *b, struct cuda_circuit *c, struct
 	cuda_launch_backward(b->stream, &l->args, blocks(l, nsample), b->twice);
 }
 
-void cuda_state_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+static size_t sums_behind(const struct cuda_circuit *c, uint32_t nsample)
+{
+	return 1 + c->nsum_back + c->nsample_sum * nsample;
+}
+
+void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample)
 {
 	struct cuda_circuit *c = &b->circuit[number];
-	uint32_t nsample = cuda_run_samples(b, c, in->count);
-	size_t nsum = 1 + c->nsum_back + c->nsample_sum * nsample;
-	double scale;
 
-	if (nsum == 1)
-		return;
-	cuda_stream_enter(b->stream);
-	if (b->holds != number) { /* another circuit took the place: once more */
-		evolve(b, number, in, nsample);
-		cuda_wait(b->stream); /* the host's matrices are used again */
-	}
 	b->holds = -1;
-	mark(b, EVENT_PHASE, PHASE_NONE);
-	cuda_clear_sums(b, nsum);
+	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
+	cuda_clear_sums(b, sums_behind(c, nsample));
 	cuda_upload_matrices(b, c, true, in, nsample);
-	scale = ldexp(1, cuda_lambda(b, c, nsample, in->count, dreadout));
-	mark(b, EVENT_PHASE, PHASE_BACKWARD);
+}
+
+void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample, int exponent, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
+{
+	struct cuda_circuit *c = &b->circuit[number];
+	double scale = ldexp(1, exponent);
+
+	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	for (uint32_t k = c->plan->nstage; k-- > 0;) {
 		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
 			launch_backward(b, c, l, nsample);
-		mark(b, EVENT_BACKWARD, number << 16 | k);
+		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
 	}
-	if (!cuda_fetch_sums(b, nsum, PHASE_BACKWARD) || b->sum_host[0])
+	if (!cuda_fetch_sums(b, sums_behind(c, nsample), PHASE_BACKWARD) || b->sum_host[0])
 		scale = NAN;
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)
@@ -542,6 +551,26 @@ void cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 					add_placed(b, l, &l->placed[i], sums_before(c, l, nsample),
 						scale, in, anti_hermitian_shared,
 						anti_hermitian_sample);
+}
+
+void cuda_state_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	struct cuda_circuit *c = &b->circuit[number];
+	uint32_t nsample = cuda_run_samples(b, c, in->count);
+	int exponent;
+
+	if (sums_behind(c, nsample) == 1)
+		return;
+	cuda_stream_enter(b->stream);
+	if (b->holds != number) { /* another circuit took the place: once more */
+		evolve(b, number, in, nsample);
+		cuda_wait(b->stream); /* the host's matrices are used again */
+	}
+	cuda_begin_backward(b, number, in, nsample);
+	exponent = cuda_lambda(b, c, nsample, in->count, dreadout);
+	cuda_end_backward(b, number, in, nsample, exponent, anti_hermitian_shared,
+		anti_hermitian_sample);
 }
 
 /* ---- amplitudes ---- */

@@ -57,8 +57,9 @@ struct cuda_state {
 	unsigned nthread;
 	struct arena arena;
 	struct cuda_circuit *circuit;
-	cplx *u;       /* (nmatrix_entry) constant and shared matrices */
-	int64_t holds; /* circuit whose final states psi has, or -1 */
+	cplx *u;          /* (nmatrix_entry) constant and shared matrices */
+	int64_t holds;    /* circuit whose final states psi has, or -1 */
+	uint32_t nsample; /* samples that these are of */
 	struct cuda_stream *stream;
 	/* While a profile is recorded: what the stream does between its moments. */
 	struct recorder_queue *queue;
@@ -77,6 +78,12 @@ struct cuda_state {
 	double *factor, *factor_host; /* (samples, nsum_readout) */
 	double *vector, *vector_host; /* complex numbers of the vectors of a start, sample by sample */
 	void *matrix, *matrix_host; /* of samples, in the kernels' precision, launch by launch */
+};
+
+struct backend_state {
+	unsigned ndevice;
+	struct cuda_state_cache *cache; /* or NULL */
+	struct cuda_state *device[];
 };
 
 /* ---- cuda_state.c: what the table has, on one device. ---- */
@@ -99,10 +106,28 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *o
 void cuda_samples(const struct cuda_state *b, uint32_t n,
 	void (*part)(void *ctx, uint32_t from, uint32_t to), void *ctx);
 
+/* ---- cuda_state_cache.c ---- */
+
+extern const struct state_cache_ops cuda_state_cache_ops;
+/* Takes NULL. */
+void cuda_state_cache_free(struct backend_state *b);
+
 /* ---- for the files beside it ---- */
 
 /* Samples of which memory is worked on for `count` of them: whole tiles. */
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
+
+/* What the stream was asked for since the mark before is of that kind (profile.h). */
+void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id);
+/* Waits for all that the stream was asked for: work of that phase since the last mark. False: the device failed. */
+bool cuda_finish(struct cuda_state *b, enum profile_phase phase);
+/* The backward pass of `nsample` samples whose final states are in psi: first everything but lambda, then from lambda on, which
+ * was divided by 2^exponent. */
+void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample);
+void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample, int exponent, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample);
 
 void cuda_clear_sums(struct cuda_state *b, size_t n);
 /* phase: of what has been asked for since the last mark of a profile. False: the device failed. */

@@ -16,9 +16,11 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_state.c \
 	runtime/exec/statevector/cuda/cuda_stage.h \
 	runtime/exec/statevector/cuda/cuda_state.h \
+	runtime/exec/statevector/cuda/cuda_state_cache.c \
 	runtime/exec/statevector/cuda/cuda_target.c
 libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 cuda_sources = \
+	runtime/exec/statevector/cuda/cuda_cache_kernels.cu \
 	runtime/exec/statevector/cuda/cuda_device.cu \
 	runtime/exec/statevector/cuda/cuda_readout_kernels.cu \
 	runtime/exec/statevector/cuda/cuda_stage_kernels.cu

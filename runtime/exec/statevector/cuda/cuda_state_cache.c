@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Final states side by side on each device: overlaps between any two, and what batch rank sends back.
+ *
+ * A unit is kept on the device that evolved it. Before overlaps every device gets the units of the others; each then does its share
+ * of the overlaps, whose sums are integers, and has all states for the mixtures of the units that it sends back. */
+#include "config.h"
+#include "runtime/exec/statevector/cuda/cuda_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/statevector/pauli_observables.h"
+
+/* Overlaps that a device has at a time: all of one term, at least. */
+enum { SUMS_MAX = 1 << 18 };
+
+struct cache_circuit {
+	size_t first; /* bytes before its states on a device */
+	uint32_t nform, nterm;
+	struct cuda_form_term *term;
+	unsigned *device; /* (units) that has kept it */
+};
+
+/* Of a device: states of all circuits; behind them what is also on the host, sums of overlaps or factors of a mixture. */
+struct cache_memory {
+	char *device, *host;
+};
+
+struct cuda_state_cache {
+	struct arena arena;
+	uint32_t nstate; /* whole units */
+	struct cache_circuit *circuit;
+	struct cache_memory *memory; /* (devices) */
+};
+
+/* ---- memory ---- */
+
+struct sizes {
+	uint64_t states, work; /* bytes; work: of sums or factors */
+};
+
+static uint32_t units_of(const struct plan *pl, uint32_t nstate)
+{
+	return (uint32_t)((nstate + (uint64_t)pl->width - 1) / pl->width);
+}
+
+static uint64_t amplitude_bytes(const struct plan *pl)
+{
+	return pl->precision == PRECISION_DOUBLE ? 16 : 8;
+}
+
+static uint64_t state_bytes(const struct plan *pl, uint32_t c)
+{
+	return amplitude_bytes(pl) << plan_stored_bits(pl, pl->circuit[c].nbit);
+}
+
+static uint64_t count_forms(const struct plan_circuit *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t o = 0; o < c->noutput; o++)
+		n += c->output[o].kind == OUTPUT_PROBS ? (UINT64_C(1) << c->output[o].nwire) - 1 : 1;
+	return n;
+}
+
+/* Terms whose overlaps are summed at a time. */
+static uint32_t terms_at_a_time(uint32_t nstate)
+{
+	uint64_t n = SUMS_MAX / ((uint64_t)nstate * nstate);
+
+	return n < 1 ? 1 : n > CUDA_TERMS_MAX ? CUDA_TERMS_MAX : (uint32_t)n;
+}
+
+/* Rows of a unit's factors: a whole number of groups that a thread mixes together. */
+static uint32_t rows_of(uint32_t nlambda)
+{
+	return (nlambda + CUDA_MIX_ROWS - 1) / CUDA_MIX_ROWS * CUDA_MIX_ROWS;
+}
+
+/* Up to `nstate` states. */
+static struct sizes sizes_of(const struct plan *pl, uint32_t nstate)
+{
+	uint64_t kept = (uint64_t)units_of(pl, nstate) * pl->width, nform = 0, states = 0;
+	uint64_t sums = (1 + 2 * (uint64_t)SUMS_MAX) * sizeof(long long), factors;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		uint64_t n = count_forms(&pl->circuit[c]), nbyte;
+
+		nform = n > nform ? n : nform;
+		if (__builtin_mul_overflow(kept, state_bytes(pl, c), &nbyte)
+			|| __builtin_add_overflow(states, nbyte, &states))
+			states = UINT64_MAX / 2;
+	}
+	factors = nform * nstate * rows_of(nstate < pl->width ? nstate : pl->width)
+		* amplitude_bytes(pl);
+	return (struct sizes){ states, sums > factors ? sums : factors };
+}
+
+static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate)
+{
+	struct sizes s = sizes_of(pl, nstate);
+
+	return s.states + s.work;
+}
+
+void cuda_state_cache_free(struct backend_state *b)
+{
+	struct cuda_state_cache *k = b ? b->cache : NULL;
+
+	if (!k)
+		return;
+	for (unsigned d = 0; d < b->ndevice; d++) {
+		cuda_free(b->device[d]->stream, k->memory[d].device);
+		cuda_host_free(b->device[d]->stream, k->memory[d].host);
+	}
+	arena_release(&k->arena);
+	free(k);
+	b->cache = NULL;
+}
+
+static void compile_terms(struct arena *arena, const struct plan_circuit *pc, struct cache_circuit *c)
+{
+	struct forms f;
+
+	forms_of(pc, arena, &f);
+	c->nform = f.nform;
+	c->nterm = f.nterm;
+	c->term = arena_alloc(arena, f.nterm, sizeof *c->term);
+	for (uint32_t t = 0; t < f.nterm; t++)
+		c->term[t] = (struct cuda_form_term){
+			.term = { .flip = plan_places(pc->place, f.term[t].mask.flip),
+				.sign = plan_places(pc->place, f.term[t].mask.sign),
+				.ny = f.term[t].mask.ny % 4 },
+			.coefficient = f.term[t].coefficient,
+			.form = f.term[t].form
+		};
+}
+
+static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
+{
+	const struct plan *pl = b->device[0]->plan;
+	struct sizes size = sizes_of(pl, nstate);
+	struct cuda_state_cache *k;
+	size_t first = 0;
+	int code = 0;
+
+	if (b->cache && b->cache->nstate >= units_of(pl, nstate) * pl->width)
+		return 0;
+	cuda_state_cache_free(b);
+	b->cache = k = mem_alloc(1, sizeof *k);
+	arena_init(&k->arena);
+	k->nstate = units_of(pl, nstate) * pl->width;
+	k->circuit = arena_alloc(&k->arena, pl->ncircuit, sizeof *k->circuit);
+	k->memory = arena_alloc(&k->arena, b->ndevice, sizeof *k->memory);
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		compile_terms(&k->arena, b->device[0]->circuit[c].plan, &k->circuit[c]);
+		k->circuit[c].first = first;
+		k->circuit[c].device = arena_alloc(&k->arena, units_of(pl, nstate), sizeof(unsigned));
+		first += k->nstate * state_bytes(pl, c);
+	}
+	for (unsigned d = 0; d < b->ndevice && !code; d++) {
+		struct cuda_stream *s = b->device[d]->stream;
+
+		cuda_stream_enter(s);
+		k->memory[d].device = cuda_malloc(s, size.states + size.work);
+		k->memory[d].host = cuda_host_malloc(s, size.work);
+		code = cuda_state_failure(b->device[d], e);
+	}
+	if (code)
+		cuda_state_cache_free(b);
+	return code;
+}
+
+/* ---- places in the memory of device d ---- */
+
+static size_t states_bytes(const struct backend_state *b)
+{
+	const struct plan *pl = b->device[0]->plan;
+	size_t n = 0;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		n += b->cache->nstate * state_bytes(pl, c);
+	return n;
+}
+
+static char *state_at(const struct backend_state *b, unsigned d, uint32_t c, uint32_t number)
+{
+	return b->cache->memory[d].device + b->cache->circuit[c].first
+		+ number * state_bytes(b->device[d]->plan, c);
+}
+
+/* Of sums and factors: those on the device. */
+static char *behind_states(const struct backend_state *b, unsigned d)
+{
+	return b->cache->memory[d].device + states_bytes(b);
+}
+
+/* ---- keeping ---- */
+
+static void cache_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
+{
+	struct cuda_state *s = b->device[worker];
+	uint32_t width = s->plan->width, n = s->nsample < width ? s->nsample : width;
+
+	cuda_stream_enter(s->stream);
+	cuda_copy(s->stream, state_at(b, worker, c, unit * width), s->stream, s->psi,
+		n * state_bytes(s->plan, c));
+	b->cache->circuit[c].device[unit] = worker;
+}
+
+/* The states of a circuit that device d has not kept itself. */
+static void gather(struct backend_state *b, unsigned d, uint32_t c, uint32_t nstate)
+{
+	const struct plan *pl = b->device[d]->plan;
+
+	for (uint32_t unit = 0; unit < units_of(pl, nstate); unit++) {
+		unsigned from = b->cache->circuit[c].device[unit];
+		uint32_t first = unit * pl->width,
+			 n = nstate - first < pl->width ? nstate - first : pl->width;
+
+		if (from != d)
+			cuda_copy(b->device[d]->stream, state_at(b, d, c, first),
+				b->device[from]->stream, state_at(b, from, c, first),
+				n * state_bytes(pl, c));
+	}
+}
+
+/* ---- overlaps ---- */
+
+/* Terms first .. first + n - 1: this device's share. */
+static void sum_overlaps(struct backend_state *b, unsigned d, uint32_t c, uint32_t nstate,
+	uint32_t first, uint32_t n)
+{
+	struct cuda_state *s = b->device[d];
+	size_t nbyte = (1 + (size_t)n * nstate * nstate * 2) * sizeof(long long);
+	struct cuda_overlaps a = { .state = state_at(b, d, c, 0),
+		.sum = (long long *)behind_states(b, d),
+		.nbit = s->circuit[c].nbit,
+		.nstate = nstate,
+		.nterm = n,
+		.first = d,
+		.step = b->ndevice };
+
+	for (uint32_t t = 0; t < n; t++)
+		a.term[t] = b->cache->circuit[c].term[first + t].term;
+	cuda_stream_enter(s->stream);
+	cuda_mark(s, EVENT_PHASE, PHASE_NONE);
+	cuda_clear(s->stream, a.sum, nbyte);
+	cuda_launch_overlaps(s->stream, &a, s->twice);
+	cuda_download(s->stream, b->cache->memory[d].host, a.sum, nbyte);
+}
+
+/* Both triangles from what all devices have summed of one. */
+static void add_overlaps(const struct backend_state *b, const struct cuda_form_term *term,
+	uint32_t number, uint32_t nstate, cplx *m)
+{
+	m += (size_t)term->form * nstate * nstate;
+	for (uint32_t k = 0; k < nstate; k++)
+		for (uint32_t l = k; l < nstate; l++) {
+			size_t at = 1 + 2 * (((size_t)number * nstate + k) * nstate + l);
+			long long re = 0, im = 0, bad = 0;
+			double unit = term->coefficient / (double)(1ll << CUDA_FIXED_BITS);
+			cplx z;
+
+			for (unsigned d = 0; d < b->ndevice; d++) {
+				const long long *sum = (const long long *)b->cache->memory[d].host;
+
+				bad += sum[0];
+				re += sum[at];
+				im += sum[at + 1];
+			}
+			z = bad ? cplx_of(NAN, NAN) : cplx_of(unit * (double)re, unit * (double)im);
+			m[(size_t)k * nstate + l] += z;
+			if (k != l)
+				m[(size_t)l * nstate + k] += conj(z);
+		}
+}
+
+static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e)
+{
+	const struct cache_circuit *cc = &b->cache->circuit[c];
+	uint32_t most = terms_at_a_time(nstate);
+	int code = 0;
+
+	memset(m, 0, (size_t)cc->nform * nstate * nstate * sizeof *m);
+	for (unsigned d = 0; d < b->ndevice; d++) {
+		cuda_stream_enter(b->device[d]->stream);
+		cuda_wait(b->device[d]->stream); /* others read what it keeps */
+	}
+	for (unsigned d = 0; d < b->ndevice; d++) {
+		cuda_stream_enter(b->device[d]->stream);
+		gather(b, d, c, nstate);
+	}
+	for (uint32_t first = 0; first < cc->nterm && !code; first += most) {
+		uint32_t n = cc->nterm - first < most ? cc->nterm - first : most;
+
+		for (unsigned d = 0; d < b->ndevice; d++)
+			sum_overlaps(b, d, c, nstate, first, n);
+		for (unsigned d = 0; d < b->ndevice; d++) {
+			cuda_stream_enter(b->device[d]->stream);
+			cuda_finish(b->device[d], PHASE_COMBINE);
+			code = code ? code : cuda_state_failure(b->device[d], e);
+		}
+		for (uint32_t t = 0; t < n && !code; t++)
+			add_overlaps(b, &cc->term[first + t], t, nstate, m);
+	}
+	return code;
+}
+
+/* ---- back ---- */
+
+struct mixing {
+	const struct cache_circuit *c;
+	uint32_t first, nlambda, nstate; /* states of the unit; all */
+	const cplx *a;
+};
+
+static cplx factor_at(const struct mixing *x, uint32_t form, uint32_t l, uint32_t k)
+{
+	return x->a[((size_t)form * x->nstate + x->first + k) * x->nstate + l];
+}
+
+/* What the norms of all lambdas sum up to at most. */
+static double bound(const struct mixing *x)
+{
+	double sum = 0;
+
+	for (uint32_t t = 0; t < x->c->nterm; t++)
+		for (uint32_t k = 0; k < x->nlambda; k++)
+			for (uint32_t l = 0; l < x->nstate; l++) {
+				cplx z = factor_at(x, x->c->term[t].form, l, k);
+
+				sum += fabs(x->c->term[t].coefficient) * hypot(creal(z), cimag(z));
+			}
+	return sum;
+}
+
+static void put_factors(const struct mixing *x, double scale, bool twice, void *to)
+{
+	uint32_t nrow = rows_of(x->nlambda);
+	size_t at = 0;
+
+	for (uint32_t form = 0; form < x->c->nform; form++)
+		for (uint32_t l = 0; l < x->nstate; l++)
+			for (uint32_t k = 0; k < nrow; k++, at += 2) {
+				cplx z = k < x->nlambda ? scale * factor_at(x, form, l, k) : 0;
+
+				if (twice) {
+					((double *)to)[at] = creal(z);
+					((double *)to)[at + 1] = cimag(z);
+				} else {
+					((float *)to)[at] = (float)creal(z);
+					((float *)to)[at + 1] = (float)cimag(z);
+				}
+			}
+}
+
+/* The exponent of what lambda is divided by. */
+static int mix(struct backend_state *b, unsigned d, uint32_t number, const struct mixing *x)
+{
+	struct cuda_state *s = b->device[d];
+	struct cuda_mixture a = { .state = state_at(b, d, number, 0),
+		.lambda = s->lambda,
+		.factor = behind_states(b, d),
+		.nbit = s->circuit[number].nbit,
+		.nstate = x->nstate,
+		.nlambda = x->nlambda };
+	size_t nbyte = (size_t)x->c->nform * x->nstate * rows_of(x->nlambda) * (s->twice ? 16 : 8);
+	int exponent;
+
+	frexp(bound(x), &exponent);
+	put_factors(x, ldexp(1, -exponent), s->twice, b->cache->memory[d].host);
+	cuda_upload(s->stream, behind_states(b, d), b->cache->memory[d].host, nbyte);
+	for (uint32_t first = 0; first < x->c->nterm; first += CUDA_TERMS_MAX, a.add = 1) {
+		a.nterm = x->c->nterm - first < CUDA_TERMS_MAX ? x->c->nterm - first : CUDA_TERMS_MAX;
+		memcpy(a.term, x->c->term + first, a.nterm * sizeof *a.term);
+		cuda_launch_mixture(s->stream, &a, s->twice);
+	}
+	if (!a.add)
+		cuda_clear(s->stream, s->lambda, x->nlambda * state_bytes(s->plan, number));
+	return exponent;
+}
+
+static void cache_backward(struct backend_state *b, unsigned worker, uint32_t number,
+	const struct unit_input *in, uint32_t unit, uint32_t nstate, const cplx *a,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	struct cuda_state *s = b->device[worker];
+	uint32_t first = unit * s->plan->width, left = nstate - first;
+	struct mixing x = { .c = &b->cache->circuit[number],
+		.first = first,
+		.nlambda = left < s->plan->width ? left : s->plan->width,
+		.nstate = nstate,
+		.a = a };
+	uint32_t nsample = cuda_run_samples(s, &s->circuit[number], x.nlambda);
+	size_t nbyte = state_bytes(s->plan, number), behind = (nsample - x.nlambda) * nbyte;
+	int exponent;
+
+	cuda_stream_enter(s->stream);
+	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
+	cuda_begin_backward(s, number, in, nsample);
+	cuda_copy(s->stream, s->psi, s->stream, state_at(b, worker, number, first), x.nlambda * nbyte);
+	exponent = mix(b, worker, number, &x);
+	cuda_clear(s->stream, (char *)s->psi + x.nlambda * nbyte, behind);
+	cuda_clear(s->stream, (char *)s->lambda + x.nlambda * nbyte, behind);
+	cuda_end_backward(s, number, in, nsample, exponent, anti_hermitian_shared,
+		anti_hermitian_sample);
+}
+
+const struct state_cache_ops cuda_state_cache_ops = {
+	.bytes = cache_bytes,
+	.reserve = cache_reserve,
+	.keep = cache_keep,
+	.overlaps = cache_overlaps,
+	.backward = cache_backward,
+};

@@ -12,6 +12,7 @@
 #include "cli/config/aliases.h"
 #include "cli/config/former_names.h"
 #include "cli/options_unknown.h"
+#include "runtime/exec/statevector/backends.h"
 
 static const struct option_row rows[OPT_IDS] = {
 #define TOP COMMAND_TOP

@@ -3,6 +3,7 @@
 # a shell test tests/KIND/test_NAME.sh: one line in shell_tests; files they read: one line in EXTRA_DIST.
 
 check_PROGRAMS +=
+check_PROGRAMS += tests/kernels/test_backends
 check_PROGRAMS += tests/kernels/test_basis
 check_PROGRAMS += tests/kernels/test_cpu
 check_PROGRAMS += tests/kernels/test_evaluator

@@ -97,14 +97,26 @@ static void gpu_json(struct buf *out)
 	buf_str(out, "]}");
 }
 
+/* Those of this build that compute. */
+static void print_backends(struct buf *out, const char *quote)
+{
+	const struct target *t;
+	const char *name;
+
+	for (unsigned k = 0; (name = device_name(k)); k++)
+		if ((t = target_of(name, 0)) && !target_can(t, TARGET_STATELESS))
+			buf_printf(out, "%s%s%s%s", k ? ", " : "", quote, name, quote);
+}
+
 static void print_json(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
 	machine_json(&m->asked, out);
 	buf_str(out, ", \"build\": {\"compiler\": ");
 	buf_json_str(out, COMPILER);
-	buf_printf(out, ", \"backends\": [\"ref\", \"cpu\"%s], \"libraries\": [",
-		target_find("cuda", NULL) ? ", \"cuda\"" : "");
+	buf_str(out, ", \"backends\": [");
+	print_backends(out, "\"");
+	buf_str(out, "], \"libraries\": [");
 	optional_json(out);
 	buf_str(out, "]}");
 	gpu_json(out);
@@ -141,8 +153,9 @@ static void print_text(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "version       qcnn %s\n", PACKAGE_VERSION);
 	machine_text(&m->asked, out);
-	buf_printf(out, "build         compiler %s; backends ref, cpu%s\n", COMPILER,
-		target_find("cuda", NULL) ? ", cuda" : "");
+	buf_printf(out, "build         compiler %s; backends ", COMPILER);
+	print_backends(out, "");
+	buf_str(out, "\n");
 	gpu_text(out);
 	optional_text(out);
 	machine_limits_text(m->limits, m->n, out);

@@ -17,6 +17,7 @@
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/exec/shots.h"
+#include "runtime/exec/statevector/backends.h"
 #include "runtime/net/launch/hostfile.h"
 #include "runtime/net/launch/launch.h"
 
@@ -75,7 +76,9 @@ static size_t names_of_precisions(const char **name)
 
 static size_t names_of_devices(const char **name)
 {
-	return copy_words(name, (const char *const[]){ "auto", "cpu", "cuda", "cuda:N", "ref", NULL });
+	return copy_words(name,
+		(const char *const[]){
+			"auto", BACKENDS(BACKEND_WORDS, BACKEND_LEFT_OUT, WORD_IN_LIST) NULL });
 }
 
 static size_t names_of_streaming(const char **name)

@@ -13,15 +13,17 @@
 
 enum { TERM_SECONDS = 10 };
 
-/* The kernel sets of all devices that run here, those of the cpu up to `most`. */
+/* The kernel sets of all devices that run here, the preferred one last; those of a device up to `most`. */
 static void list_kernels(const char *most, char *to, size_t size)
 {
-	static const char *const device[] = { "null", "ref", "cuda", "cpu" };
 	const struct target *t;
+	unsigned n = 0;
 	size_t len = 0;
 
-	for (size_t d = 0; d < sizeof device / sizeof *device; d++)
-		for (unsigned k = 0; (t = target_of(device[d], k)) && !target_obstacle(t); k++) {
+	while (device_name(n))
+		n++;
+	while (n--)
+		for (unsigned k = 0; (t = target_of(device_name(n), k)) && !target_obstacle(t); k++) {
 			len += (size_t)snprintf(to + len, size - len, "%s%s", len ? " " : "", t->kernels);
 			if (most && !strcmp(t->kernels, most))
 				break;

@@ -33,10 +33,12 @@ libexec_a_SOURCES = \
 	runtime/exec/shots.h \
 	runtime/exec/statevector/backend.c \
 	runtime/exec/statevector/backend.h \
+	runtime/exec/statevector/backends.h \
 	runtime/exec/statevector/gradient_adjoint.c \
 	runtime/exec/statevector/gradient_adjoint.h \
 	runtime/exec/statevector/gradient_shift.c \
 	runtime/exec/statevector/gradient_shift.h \
+	runtime/exec/statevector/null/null.c \
 	runtime/exec/statevector/observable.c \
 	runtime/exec/statevector/observable.h \
 	runtime/exec/statevector/pauli_observables.c \
@@ -56,6 +58,8 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_time.c \
 	runtime/exec/statevector/plan/plan_work.c \
 	runtime/exec/statevector/plan/plan_work.h \
+	runtime/exec/statevector/ref/ref.c \
+	runtime/exec/statevector/ref/ref.h \
 	runtime/exec/statevector/state_memory.c \
 	runtime/exec/statevector/state_memory.h \
 	runtime/exec/statevector/statevector.c \

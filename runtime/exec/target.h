@@ -28,8 +28,9 @@ enum target_capability {
 struct backend;
 
 struct target {
-	const char *device; /* the backend's name: "cpu", "ref" */
-	const char *kernels; /* the kernel set's name: "avx512"; the device's where it has one alone */
+	const char *device; /* the backend's name (backends.h): "cpu", "ref" */
+	/* The kernel set's name, which no other backend's has: "avx512"; the device's where it has one alone. */
+	const char *kernels;
 	unsigned version;    /* raised when the set's kernels give other last digits */
 	unsigned capabilities; /* of enum target_capability */
 	unsigned vector_bytes; /* of a SIMD vector; 0: amplitudes one by one */
@@ -81,6 +82,8 @@ struct device_about {
 bool target_device(const struct target *t, unsigned k, struct device_about *out);
 /* Devices of this machine that it can compute on, each by itself; 0: it is the processor's. */
 unsigned target_devices(const struct target *t);
+/* Name of device number k, the preferred one first, in this build or not; NULL: no more. */
+const char *device_name(unsigned k);
 /* Number k of the device's targets, from the least to the best, whether they can run here or not; NULL: no more. */
 const struct target *target_of(const char *device, unsigned k);
 

@@ -524,7 +524,6 @@ static void interpreter_amplitudes(struct backend_state *b, unsigned worker, uin
 static const struct target *const targets[] = { &target_interpreter };
 
 static const struct backend backend_interpreter = {
-	.name = "interpreter",
 	.target = targets,
 	.ntarget = 1,
 	.supports = interpreter_supports,

@@ -8,14 +8,20 @@
 /* In a build without CUDA its address is NULL. */
 #pragma weak backend_cuda
 
+#define ROW(name, words, text) { #name, &backend_##name },
+static const struct {
+	const char *name;
+	const struct backend *backend;
+} rows[] = { BACKENDS(ROW, ROW, ) };
+enum { NROW = sizeof rows / sizeof *rows };
+
+const char *device_name(unsigned k) { return k < NROW ? rows[k].name : NULL; }
+
 const struct backend *backend_find(const char *name)
 {
-	static const struct backend *const all[] = { &backend_cpu, &backend_ref, &backend_null,
-		&backend_cuda };
-
-	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-		if (all[k] && !strcmp(all[k]->name, name))
-			return all[k];
+	for (unsigned k = 0; k < NROW; k++)
+		if (!strcmp(rows[k].name, name))
+			return rows[k].backend;
 	return NULL;
 }
 
@@ -60,7 +66,7 @@ const struct target *target_find(const char *device, const char *kernels)
 	bool any = !kernels || !strcmp(kernels, "auto");
 
 	if (!device)
-		device = backend_cpu.name;
+		device = device_name(0);
 	if (!target_of(device, 1))
 		return target_of(device, 0);
 	for (unsigned k = 0; (t = target_of(device, k)); k++)

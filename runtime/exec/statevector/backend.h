@@ -9,6 +9,7 @@
 #define QCNN_BACKEND_H
 
 #include "runtime/exec/engine.h"
+#include "runtime/exec/statevector/backends.h"
 #include "runtime/exec/statevector/plan/plan.h"
 #include "runtime/exec/target.h"
 
@@ -46,7 +47,6 @@ struct state_cache_ops {
 };
 
 struct backend {
-	const char *name;            /* "ref", "cpu", "cuda" */
 	const struct target *const *target;      /* (ntarget), from the least to the best */
 	unsigned ntarget;
 	/* Optional (NULL): why a target of it cannot run here, as target_obstacle. */
@@ -106,10 +106,10 @@ struct backend {
 	void (*free)(struct backend_state *b);
 };
 
-extern const struct backend backend_ref;     /* complex128, one plain loop per gate */
-extern const struct backend backend_cpu;     /* OpenMP and SIMD */
-extern const struct backend backend_null;    /* allocates no state, returns zeros: tests */
-extern const struct backend backend_cuda;    /* a GPU; not in every build: backend_find("cuda") */
+/* backend_cuda is not in every build: backend_find("cuda"). */
+#define BACKEND_DECLARE(name, words, text) extern const struct backend backend_##name;
+BACKENDS(BACKEND_DECLARE, BACKEND_DECLARE, )
+#undef BACKEND_DECLARE
 
 const struct backend *backend_find(const char *name);
 /* The backend that a target is one of. */

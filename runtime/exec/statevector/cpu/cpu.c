@@ -393,7 +393,6 @@ static const struct plan_seconds *cpu_passes(const struct backend_state *b, uint
 }
 
 const struct backend backend_cpu = {
-	.name = "cpu",
 	.target = cpu_targets,
 	.ntarget = CPU_TARGETS,
 	.obstacle = cpu_target_obstacle,

@@ -159,7 +159,6 @@ static const char *cuda_obstacle(const struct target *t)
 }
 
 const struct backend backend_cuda = {
-	.name = "cuda",
 	.target = targets,
 	.ntarget = 1,
 	.obstacle = cuda_obstacle,

@@ -83,7 +83,6 @@ static void null_amplitudes(
 static void null_free(struct backend_state *b) { free(b); }
 
 const struct backend backend_null = {
-	.name = "null",
 	.target = targets,
 	.ntarget = 1,
 	.supports = null_supports,

@@ -231,7 +231,6 @@ const struct target target_ref = {
 static const struct target *const targets[] = { &target_ref };
 
 const struct backend backend_ref = {
-	.name = "ref",
 	.target = targets,
 	.ntarget = 1,
 	.supports = ref_supports,

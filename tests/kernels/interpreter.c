@@ -12,6 +12,7 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include "runtime/exec/statevector/ref/ref.h"
 #include "runtime/program/anti_hermitian.h"
+#include "tests/kernels/targets.h"
 
 enum { BITS_MAX = 24, VECTOR_BYTES = 128, BLOCK_BYTES = 8 << 10 };
 
@@ -548,10 +549,11 @@ const struct target target_interpreter = { .device = "interpreter",
 
 const struct target *tested_target(unsigned k)
 {
+	const struct target *t;
 	unsigned n = 0;
 
-	for (const struct target *t; (t = target_of("cpu", n)) && !target_obstacle(t); n++)
-		if (n == k)
+	for (unsigned i = 0; (t = target_here(i)); i++)
+		if (t != &target_ref && n++ == k)
 			return t;
 	return k == n ? &target_interpreter : NULL;
 }

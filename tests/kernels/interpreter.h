@@ -11,8 +11,8 @@
 
 extern const struct target target_interpreter;
 
-/* Target number k of those that kernels are tested on: the cpu's that this machine runs, then the interpreter's; NULL: no
- * more. */
+/* Target number k of those that are compared with ref: all others of target_here, then the interpreter's;
+ * NULL: no more. */
 const struct target *tested_target(unsigned k);
 
 /* Blocks of stages that all interpreters of this process have worked on. */

@@ -12,27 +12,34 @@
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/model.h"
 #include "tests/compile_file.h"
+#include "tests/kernels/targets.h"
 #include "tests/tap.h"
 
 /* ---- where a model runs, and how close it must come ---- */
 
 struct place_to_run {
-	const char *device;
-	enum isa isa;
+	const struct target *target;
 	enum precision precision;
 	double value, dreadout;
 };
 
-static const struct place_to_run places[] = {
-	{ "ref", ISA_NONE, PRECISION_DOUBLE, 1e-12, 1e-10 },
-	{ "cpu", ISA_BASELINE, PRECISION_DOUBLE, 1e-12, 1e-10 },
-	{ "cpu", ISA_AVX2, PRECISION_DOUBLE, 1e-12, 1e-10 },
-	{ "cpu", ISA_AVX512, PRECISION_DOUBLE, 1e-12, 1e-10 },
-	{ "cpu", ISA_BASELINE, PRECISION_SINGLE, 2e-6, 5e-5 },
-	{ "cpu", ISA_AVX2, PRECISION_SINGLE, 2e-6, 5e-5 },
-	{ "cpu", ISA_AVX512, PRECISION_SINGLE, 2e-6, 5e-5 },
-};
-enum { NPLACE = sizeof places / sizeof *places };
+/* Every target that runs here, in each of its precisions. */
+enum { PLACES_MAX = 32 };
+static struct place_to_run places[PLACES_MAX];
+static unsigned nplace;
+
+static void find_places(void)
+{
+	const struct target *t;
+
+	for (unsigned k = 0; (t = target_here(k)); k++) {
+		if (nplace + 2 > PLACES_MAX)
+			tap_bail("too many targets");
+		places[nplace++] = (struct place_to_run){ t, PRECISION_DOUBLE, 1e-12, 1e-10 };
+		if (target_can(t, TARGET_SINGLE))
+			places[nplace++] = (struct place_to_run){ t, PRECISION_SINGLE, 2e-6, 5e-5 };
+	}
+}
 
 static char model_dir[4096], reference_dir[4096], own_dir[4096];
 
@@ -132,10 +139,12 @@ static struct evaluator *open_evaluator(const struct program *p, const struct pl
 {
 	struct evaluator *ev = NULL;
 	struct err e = { 0 };
-	struct evaluator_options o = { .target = target_find(at->device, at->isa ? isa_name(at->isa) : NULL), .precision = at->precision,
-		.nthread = 2, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .target = at->target,
+		.precision = at->precision,
+		.nthread = 2,
+		.gradient = GRADIENT_ADJOINT };
 	if (evaluator_new(p, &o, &ev, &e) != 0)
-		tap_ok(false, "an evaluator on %s: %s", at->device, e.text);
+		tap_ok(false, "an evaluator on %s: %s", at->target->kernels, e.text);
 	return ev;
 }
 
@@ -161,12 +170,10 @@ static int circuit_values(struct evaluator *ev, const struct program *p, const d
 	return r;
 }
 
-static bool usable(const struct place_to_run *at) { return at->isa <= isa_best(); }
-
 static const char *place_name(const struct place_to_run *at)
 {
 	static char text[64];
-	snprintf(text, sizeof text, "%s%s%s %s", at->device, at->isa ? " " : "", at->isa ? isa_name(at->isa) : "",
+	snprintf(text, sizeof text, "%s %s", at->target->kernels,
 		at->precision == PRECISION_DOUBLE ? "double" : "single");
 	return text;
 }
@@ -178,10 +185,8 @@ static void check_circuit(const char *what, const struct program *p, const doubl
 {
 	size_t no = (size_t)nsample * p->nreadout, nj = no * p->nweight_circuit;
 	double *out = calloc(no + 1, sizeof *out), *jac = calloc(nj + 1, sizeof *jac);
-	for (unsigned k = 0; k < NPLACE; k++) {
+	for (unsigned k = 0; k < nplace; k++) {
 		struct err e = { 0 };
-		if (!usable(&places[k]))
-			continue;
 		struct evaluator *ev = open_evaluator(p, &places[k]);
 		if (ev == NULL)
 			continue;
@@ -260,8 +265,8 @@ static void check_loss(const char *what, const struct program *p, const double *
 	double *want_g = json_is_array(mg) ? numbers(mg, &ng) : with_head(json_object_get(mg, "circuit"), mg, &ng);
 	double *want_p = numbers(json_object_get(v, json_object_get(v, "prediction") ? "prediction" : "expectations"), &n);
 	double want_loss = json_number_value(json_object_get(v, "mse"));
-	for (unsigned k = 0; k < NPLACE; k++) {
-		struct evaluator *ev = usable(&places[k]) ? open_evaluator(p, &places[k]) : NULL;
+	for (unsigned k = 0; k < nplace; k++) {
+		struct evaluator *ev = open_evaluator(p, &places[k]);
 		double prediction[256], gradient[1024], loss = 0;
 		double *readout = calloc((size_t)nsample * p->nreadout, sizeof *readout);
 		struct mse m = { .p = p, .weight = weight, .label = label, .nsample = nsample, .prediction = prediction };
@@ -291,8 +296,8 @@ static void check_state(const struct program *p, const double *weight, const dou
 	size_t n;
 	double *re = numbers(json_object_get(state, "re"), &n), *im = numbers(json_object_get(state, "im"), &n);
 	cplx *psi = calloc(n, sizeof *psi);
-	for (unsigned k = 0; k < NPLACE; k++) {
-		struct evaluator *ev = usable(&places[k]) ? open_evaluator(p, &places[k]) : NULL;
+	for (unsigned k = 0; k < nplace; k++) {
+		struct evaluator *ev = open_evaluator(p, &places[k]);
 		struct err e = { 0 };
 		double w = 0;
 		if (ev == NULL)
@@ -368,8 +373,8 @@ static void check_keras(const char *file, const char *model)
 		const json_t *in = json_object_get(j, "weights_in_declaration_order");
 		double *w = json_is_array(in) ? numbers(in, &n) : with_head(json_object_get(in, "circuit"), in, &n);
 		double *want = numbers(json_object_get(j, "prediction_double"), &n);
-		for (unsigned k = 0; k < NPLACE; k++) {
-			struct evaluator *ev = usable(&places[k]) ? open_evaluator(p, &places[k]) : NULL;
+		for (unsigned k = 0; k < nplace; k++) {
+			struct evaluator *ev = open_evaluator(p, &places[k]);
 			double prediction[256], readout[48 * 8];
 			struct mse m = { .p = p, .weight = w, .label = y + 112, .nsample = 48, .prediction = prediction };
 			struct batch b = { .nsample = 48, .input = x[112] };
@@ -485,6 +490,7 @@ int main(void)
 	snprintf(model_dir, sizeof model_dir, "%s/tests/lang/models", src);
 	snprintf(own_dir, sizeof own_dir, "%s/tests/kernels", src);
 	snprintf(reference_dir, sizeof reference_dir, "%s%s/reference", shared ? shared : src, shared ? "" : "/../shared");
+	find_places();
 	check_size(own_dir, "model_a_n4.json");
 	if (access(reference_dir, R_OK) != 0) {
 		tap_skip("the reference values of other simulators are not beside the sources");

@@ -14,13 +14,14 @@
 
 enum { TARGETS_MAX = 16 };
 
-enum isa_answer resume_isa_answer(const struct target *run, const struct target *now, bool possible, bool given)
+enum resume_answer resume_isa_answer(const struct target *run, const struct target *now,
+	bool possible, bool given)
 {
 	if (run == now)
-		return ISA_ANSWER_NONE;
+		return RESUME_SAME;
 	if (given)
-		return ISA_ANSWER_NEW;
-	return possible ? ISA_ANSWER_TAKE : ISA_ANSWER_REFUSE;
+		return RESUME_NEW;
+	return possible ? RESUME_TAKE : RESUME_REFUSE;
 }
 
 /* Could the run be continued?  Not one that ended before its first checkpoint, and without a name (any) neither one of
@@ -109,20 +110,18 @@ static int act(struct cli *c, struct job *j, const struct run_folder *f, const s
 	struct err e;
 
 	switch (resume_isa_answer(t, j->train.exec.target, !target_obstacle(t), given)) {
-	case ISA_ANSWER_NONE:
-		return 0;
-	case ISA_ANSWER_TAKE:
+	case RESUME_SAME: return 0;
+	case RESUME_TAKE:
 		cli_note(c, "%s was begun with %s, which computes here too, in place of %s, so that it ends with the same bits", f->path, theirs,
 			j->train.exec.target->kernels);
 		j->train.exec.target = t;
 		*taken = true;
 		return 0;
-	case ISA_ANSWER_NEW:
+	case RESUME_NEW:
 		cli_note(c, "%s, which has not ended, differs from this training in run.isa alone: it was begun with %s; --set run.isa=%s goes on with it",
 			f->path, theirs, theirs);
 		return 0;
-	case ISA_ANSWER_REFUSE:
-		break;
+	case RESUME_REFUSE: break;
 	}
 	err_set(&e, -ERR_CONFIG, "%s was begun with %s, which cannot run here, so that it cannot end here with the same bits; go on with it on a "
 		"machine that has %s, or begin anew with --fresh", f->path, theirs, theirs);

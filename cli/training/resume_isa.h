@@ -6,18 +6,18 @@
 #define QCNN_RESUME_ISA_H
 
 #include "cli/job/job.h"
-#include "runtime/base/system/cpus.h"
 
-enum isa_answer {
-	ISA_ANSWER_NONE = 0,         /* nothing is to be done */
-	ISA_ANSWER_TAKE,             /* compute with the run's */
-	ISA_ANSWER_NEW,              /* another one was asked for: a new run, which is said */
-	ISA_ANSWER_REFUSE            /* this machine lacks it */
+enum resume_answer {
+	RESUME_SAME = 0, /* nothing is to be done */
+	RESUME_TAKE,     /* compute with the run's */
+	RESUME_NEW,      /* another one was asked for: a new run, which is said */
+	RESUME_REFUSE    /* this machine lacks it */
 };
 
 /* run: the target that an unfinished run was begun with, possible: whether it runs here; now: what would compute; given: by --isa or run.isa, so that
  * now is no choice of ours. */
-enum isa_answer resume_isa_answer(const struct target *run, const struct target *now, bool possible, bool given);
+enum resume_answer resume_isa_answer(const struct target *run, const struct target *now,
+	bool possible, bool given);
 
 /* Looks at the run that --resume means, the newest one by default, and takes its set: *taken.  Before workers are
  * started, who compute with the same.  0, or said and the exit status. */

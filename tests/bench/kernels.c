@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/system/clock.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
 #include "runtime/exec/statevector/cpu/limits.h"
 
@@ -102,7 +103,8 @@ int main(void)
 		return 1;
 	for (size_t i = 0; i < nbyte / sizeof *b.psi; i++)
 		b.psi[i] = b.lambda[i] = 1e-3f * (float)(i % 7);
-	printf("| kernel, %s, one thread | block of 128 rows | of 2,048 |\n|---|--:|--:|\n", isa_name(isa));
+	printf("| kernel, %s, one thread | block of 128 rows | of 2,048 |\n|---|--:|--:|\n",
+		cpu_target(isa)->kernels);
 	print_row(&b, "forward", run_apply, 8, 0, peak);
 	print_row(&b, "back, with the cross matrix", run_unapply, 24, 4, peak);
 	print_row(&b, "the cross matrix alone", run_anti_hermitian, 8, 4, peak);

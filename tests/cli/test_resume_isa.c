@@ -2,20 +2,27 @@
  * What becomes of a run that was begun with another instruction set, for machines that this one is not. */
 #include "config.h"
 #include "cli/training/resume_isa.h"
-#include "runtime/exec/statevector/cpu/cpu_target.h"
+#include "runtime/exec/target.h"
 #include "tests/tap.h"
 
 int main(void)
 {
-	for (int run = ISA_BASELINE; run < ISA_COUNT; run++)
-		for (int best = ISA_BASELINE; best < ISA_COUNT; best++) {
-			enum isa_answer want = run == best ? ISA_ANSWER_NONE : run < best ? ISA_ANSWER_TAKE : ISA_ANSWER_REFUSE;
+	const struct target *theirs, *ours, *now;
 
-			tap_is_int(resume_isa_answer(cpu_target((enum isa)run), cpu_target((enum isa)best), run <= best, false), want,
-				"begun with %s, the best here is %s", isa_name((enum isa)run), isa_name((enum isa)best));
-			for (int now = ISA_BASELINE; now <= best; now++)
-				tap_is_int(resume_isa_answer(cpu_target((enum isa)run), cpu_target((enum isa)now), run <= best, true),
-					run == now ? ISA_ANSWER_NONE : ISA_ANSWER_NEW, "%s was asked for", isa_name((enum isa)now));
+	for (unsigned run = 0; (theirs = target_of("cpu", run)); run++)
+		for (unsigned best = 0; (ours = target_of("cpu", best)); best++) {
+			enum resume_answer want = run == best ? RESUME_SAME
+				: run < best                  ? RESUME_TAKE
+							      : RESUME_REFUSE;
+
+			tap_is_int(resume_isa_answer(theirs, ours, run <= best, false), want,
+				"begun with %s, the best here is %s", theirs->kernels, ours->kernels);
+			for (unsigned k = 0; k <= best; k++) {
+				now = target_of("cpu", k);
+				tap_is_int(resume_isa_answer(theirs, now, run <= best, true),
+					run == k ? RESUME_SAME : RESUME_NEW, "%s was asked for",
+					now->kernels);
+			}
 		}
 	return tap_done();
 }

@@ -21,4 +21,12 @@ static inline const struct target *target_here(unsigned k)
 	return NULL;
 }
 
+/* Those of the cpu backend alone; the last is the best. */
+static inline const struct target *cpu_target_here(unsigned k)
+{
+	const struct target *t = target_of("cpu", k);
+
+	return t && !target_obstacle(t) ? t : NULL;
+}
+
 #endif

@@ -120,7 +120,8 @@ static void test_kernel_sets(void)
 		if (!run(&job[k], &ref, NSAMPLE, &job[k].want))
 			tap_bail("ref does not run");
 	}
-	tap_ok(kernels_find(isa_best(), PRECISION_SINGLE) != NULL, "the set that is taken by itself, %s, was built", isa_name(isa_best()));
+	tap_ok(kernels_find(isa_best(), PRECISION_SINGLE) != NULL,
+		"the set that is taken by itself, %s, was built", cpu_target(isa_best())->kernels);
 	for (unsigned k = 0; (target = tested_target(k)); k++) {
 		if (target_can(target, TARGET_SINGLE))
 			test_kernel_set(job, target, PRECISION_SINGLE);
@@ -327,7 +328,9 @@ static void test_fused_last(unsigned n, enum shape shape, enum isa isa)
 	o.gradient = GRADIENT_NONE;
 	ran = ran && run(&j, &o, SAMPLES, &forward);
 	worst = largest_difference(turned.gradient, j.want.gradient, j.p->nweight);
-	tap_ok(ran && turns && worst < 1e-12, "%s, %u qubits: the backward pass begins in the forward pass, gradients off by %.2g", isa_name(isa), n, worst);
+	tap_ok(ran && turns && worst < 1e-12,
+		"%s, %u qubits: the backward pass begins in the forward pass, gradients off by %.2g",
+		cpu_target(isa)->kernels, n, worst);
 	tap_ok(ran && !memcmp(turned.readout, forward.readout, SAMPLES * sizeof(double)), "and readouts are those without it");
 	if (turns)
 		moved = plan_moved_back(pl, pl->circuit,
@@ -377,8 +380,10 @@ static void test_nontemporal(enum isa isa, enum precision precision)
 			}
 		}
 	}
-	tap_ok(left, "%s, %s: rows that are left out", isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single");
-	tap_ok(same, "%s, %s: rows written past the caches", isa_name(isa), precision == PRECISION_DOUBLE ? "double" : "single");
+	tap_ok(left, "%s, %s: rows that are left out", cpu_target(isa)->kernels,
+		precision == PRECISION_DOUBLE ? "double" : "single");
+	tap_ok(same, "%s, %s: rows written past the caches", cpu_target(isa)->kernels,
+		precision == PRECISION_DOUBLE ? "double" : "single");
 	free(block);
 	free(want);
 	free(got);
@@ -447,8 +452,9 @@ static void test_finish(enum isa isa, enum precision precision)
 			k->fetch(number, out, nsum);
 			worst = tap_worst(worst, largest_difference(number, sum, nsum) / FINISH_ROWS);
 		}
-	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4), "%s, %s: the last step, sums and the backward pass in one are off by %.2g", isa_name(isa),
-		precision == PRECISION_DOUBLE ? "double" : "single", worst);
+	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4),
+		"%s, %s: the last step, sums and the backward pass in one are off by %.2g",
+		cpu_target(isa)->kernels, precision == PRECISION_DOUBLE ? "double" : "single", worst);
 	free(c);
 	free(number);
 	free(block);
@@ -537,8 +543,8 @@ static void test_cancellation(enum isa isa, enum precision precision)
 	worst = tap_worst(worst, fabs((anti_hermitian[0] + anti_hermitian[3]) / k->lanes - 1));
 	worst = tap_worst(worst, fabs((alone[0] + alone[3]) / k->lanes - 1));
 	worst = tap_worst(worst, fabs((r[1] + r[7]) / k->lanes - 1));
-	tap_ok(worst < 1e-6, "%s, %s: 1e8 that cancels leaves sums of 1 off by %.2g", isa_name(isa),
-		precision == PRECISION_DOUBLE ? "double" : "single", worst);
+	tap_ok(worst < 1e-6, "%s, %s: 1e8 that cancels leaves sums of 1 off by %.2g",
+		cpu_target(isa)->kernels, precision == PRECISION_DOUBLE ? "double" : "single", worst);
 	free(psi);
 	free(lam);
 }

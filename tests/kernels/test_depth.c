@@ -14,6 +14,7 @@
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/compile_file.h"
 #include "tests/kernels/random_program.h"
+#include "tests/kernels/targets.h"
 #include "tests/tap.h"
 
 /* What is repeated; `start` comes once before. */
@@ -65,7 +66,10 @@ static struct program *repeated_program(const struct repeated *k, unsigned n, un
 
 static void state(const struct program *p, enum precision precision, cplx *out)
 {
-	struct evaluator_options o = { .precision = precision, .target = cpu_target(isa_best()), .nthread = 1, .outputs_alone = true };
+	struct evaluator_options o = { .precision = precision,
+		.target = target_or_best(NULL),
+		.nthread = 1,
+		.outputs_alone = true };
 	struct err e = { 0 };
 	struct evaluator *ev = NULL;
 
@@ -149,8 +153,12 @@ static void test_probabilities(void)
 {
 	const char *text = "QCNN 1; qubit[2] q; for int i in [1:1000] { h q[0]; cx q[0], q[1]; t q[1]; } observe probs(q);";
 
-	for (enum isa isa = ISA_BASELINE; isa <= isa_best(); isa++) {
-		struct evaluator_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(isa), .nthread = 1, .outputs_alone = true };
+	const struct target *t;
+
+	for (unsigned k = 0; (t = cpu_target_here(k)); k++) {
+		struct evaluator_options o = {
+			.precision = PRECISION_SINGLE, .target = t, .nthread = 1, .outputs_alone = true
+		};
 		struct program *p = compile(text);
 		struct outcome a = outcome_new(p, 1), b = outcome_new(p, 1);
 		struct err e = { 0 };
@@ -162,7 +170,9 @@ static void test_probabilities(void)
 		if (outcome_of(p, &o, 1, no_weights, NULL, &b, &e))
 			tap_bail("%s", e.text);
 		error = largest_difference(a.readout, b.readout, p->nreadout);
-		tap_ok(error <= 2e-6, "%s: probabilities of 1,000 times h, cx, t within %.2g of double", isa_name(isa), error);
+		tap_ok(error <= 2e-6,
+			"%s: probabilities of 1,000 times h, cx, t within %.2g of double",
+			t->kernels, error);
 		outcome_release(&a);
 		outcome_release(&b);
 		program_free(p);
@@ -172,7 +182,10 @@ static void test_probabilities(void)
 /* Weights that many gates share, and layers of weights with equal values. */
 static void test_gradient(const char *what, const char *text)
 {
-	struct evaluator_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(isa_best()), .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .precision = PRECISION_SINGLE,
+		.target = target_or_best(NULL),
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
 	struct program *p = compile(text);
 	struct outcome a = outcome_new(p, 1), b = outcome_new(p, 1);
 	double *weight = calloc(p->nweight, sizeof *weight), largest = 0, error;

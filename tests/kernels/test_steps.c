@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
 #include "runtime/program/matrix.h"
 #include "runtime/program/anti_hermitian.h"
@@ -90,7 +91,8 @@ static void test_anti_hermitian(enum isa isa, enum precision precision)
 				for (unsigned l = 0; l < lanes; l++)
 					worst = tap_worst(worst, anti_hermitian_apart(k, &step, all, lanes > 1 ? (int)l : -1, sum[way] + l, lanes));
 		}
-	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-11 : 1e-3), "%s, %s: sums of the backward pass are off by %.2g", isa_name(isa),
+	tap_ok(worst < (precision == PRECISION_DOUBLE ? 1e-11 : 1e-3),
+		"%s, %s: sums of the backward pass are off by %.2g", cpu_target(isa)->kernels,
 		precision == PRECISION_DOUBLE ? "double" : "single", worst);
 	free(psi);
 	free(lam);
@@ -204,7 +206,8 @@ static void test_flips(enum isa isa, enum precision precision)
 			for (unsigned low = 0; low < high; low++)
 				worst[form] = tap_worst(worst[form], flips_apart(k, low, high, 1 + (low + high) % KERNEL_FLIPS_MAX, form));
 	for (enum kernel_form form = FORM_COMPLEX; form <= FORM_PARITY; form++)
-		tap_ok(worst[form] < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4), "%s, %s, form %d: with flips off by %.2g", isa_name(isa),
+		tap_ok(worst[form] < (precision == PRECISION_DOUBLE ? 1e-13 : 1e-4),
+			"%s, %s, form %d: with flips off by %.2g", cpu_target(isa)->kernels,
 			precision == PRECISION_DOUBLE ? "double" : "single", (int)form, worst[form]);
 }
 

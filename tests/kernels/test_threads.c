@@ -8,9 +8,9 @@
 #include <string.h>
 #include "compiler/compile.h"
 #include "runtime/exec/evaluator.h"
-#include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
+#include "tests/kernels/targets.h"
 #include "tests/tap.h"
 
 static const char model_text[] =
@@ -99,13 +99,18 @@ static void check(const char *n, uint32_t nsample, const char *what)
 #endif
 
 /* So they are in all threads that share a state: no amplitude is a number too small for a normal one. */
-static void check_state(const char *n, unsigned nqubit, enum shape shape, unsigned nthread, enum isa isa)
+static void check_state(const char *n, unsigned nqubit, enum shape shape, unsigned nthread,
+	const struct target *t)
 {
 	struct program *p = compile(small_text, n);
 	size_t namp = (size_t)1 << nqubit, small = 0, normal = 0;
 	cplx *psi = calloc(namp, sizeof *psi);
-	struct evaluator_options o = { .precision = PRECISION_SINGLE, .nthread = nthread, .target = cpu_target(isa),
-		.gradient = GRADIENT_NONE, .shape = shape, .threads_always = true };
+	struct evaluator_options o = { .precision = PRECISION_SINGLE,
+		.nthread = nthread,
+		.target = t,
+		.gradient = GRADIENT_NONE,
+		.shape = shape,
+		.threads_always = true };
 	struct evaluator *ev = NULL;
 	struct err e = { 0 };
 	bool ran = !evaluator_new(p, &o, &ev, &e) && !evaluator_weights(ev, &(double){ 2e-10 }, &e)
@@ -117,8 +122,9 @@ static void check_state(const char *n, unsigned nqubit, enum shape shape, unsign
 		small += size > 0 && size < FLT_MIN;
 		normal += size >= FLT_MIN;
 	}
-	tap_ok(ran && normal > 0 && small == 0, "%s, %u threads, shape %u: %zu of %zu amplitudes are too small %s", isa_name(isa), nthread, shape, small,
-		namp, e.text);
+	tap_ok(ran && normal > 0 && small == 0,
+		"%s, %u threads, shape %u: %zu of %zu amplitudes are too small %s", t->kernels,
+		nthread, shape, small, namp, e.text);
 	evaluator_free(ev);
 	free(psi);
 	program_free(p);
@@ -126,11 +132,13 @@ static void check_state(const char *n, unsigned nqubit, enum shape shape, unsign
 
 int main(void)
 {
-	for (int isa = ISA_BASELINE; FLUSHES && isa <= (int)isa_best(); isa++)
+	const struct target *t;
+
+	for (unsigned k = 0; FLUSHES && (t = cpu_target_here(k)); k++)
 		for (unsigned nthread = 1; nthread <= 3; nthread++) {
-			check_state("6", 6, SHAPE_SAMPLES, nthread, (enum isa)isa);
-			check_state("10", 10, SHAPE_STATE, nthread, (enum isa)isa);
-			check_state("15", 15, SHAPE_SHARED, nthread, (enum isa)isa);
+			check_state("6", 6, SHAPE_SAMPLES, nthread, t);
+			check_state("10", 10, SHAPE_STATE, nthread, t);
+			check_state("15", 15, SHAPE_SHARED, nthread, t);
 		}
 
 	check("8", 250, "8 qubits, 250 samples");

@@ -10,13 +10,16 @@
 #include "runtime/exec/statevector/plan/plan_work.h"
 #include "tests/kernels/build.h"
 #include "tests/kernels/random_program.h"
+#include "tests/kernels/targets.h"
 
 enum { NPROGRAM = 100 };
-static enum isa isa;             /* the kernel set of all plans */
+static const struct target *target; /* of all plans */
 
 static struct plan *plan_of(const struct program *p, enum shape shape, uint64_t random)
 {
-	struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(isa), .shape = shape, .random = random };
+	struct plan_options o = {
+		.precision = PRECISION_SINGLE, .target = target, .shape = shape, .random = random
+	};
 	struct err e = { 0 };
 	struct plan *pl = plan_new(p, &o, &e);
 
@@ -329,9 +332,8 @@ static void test_cache_bytes(enum shape shape)
 
 int main(void)
 {
-	for (int k = ISA_BASELINE; k <= (int)isa_best(); k++) {
-		isa = (enum isa)k;
-		tap_note("%s", isa_name(isa));
+	for (unsigned k = 0; (target = cpu_target_here(k)); k++) {
+		tap_note("%s", target->kernels);
 		test_on_zero();
 		test_layer();
 		test_along();

@@ -17,11 +17,6 @@
 
 enum { THREADS_LIMIT = 4096, CPU_SET_BITS = 8192 };
 
-static const char *const isa_names[ISA_COUNT] = {
-	[ISA_NONE] = "none", [ISA_BASELINE] = "baseline", [ISA_AVX2] = "avx2",
-	[ISA_AVX512] = "avx512",
-};
-
 /* The best set that processor and operating system support. */
 static enum isa supported(void)
 {
@@ -50,19 +45,6 @@ enum isa isa_best(void)
 const char *isa_obstacle(enum isa i)
 {
 	return i > supported() ? "this machine has no" : "this qcnn was built without";
-}
-
-const char *isa_name(enum isa i)
-{
-	return isa_names[i];
-}
-
-enum isa isa_find(const char *name)
-{
-	for (int i = ISA_BASELINE; i < ISA_COUNT; i++)
-		if (!strcmp(name, isa_names[i]))
-			return (enum isa)i;
-	return ISA_NONE;
 }
 
 static unsigned affinity(void)

@@ -12,9 +12,8 @@ enum isa { ISA_NONE = 0, ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_COUNT };
 enum precision { PRECISION_NONE = 0, PRECISION_SINGLE, PRECISION_DOUBLE };
 
 enum isa isa_best(void);                     /* best that processor and OS support and that was built */
-const char *isa_obstacle(enum isa i);        /* why one beyond isa_best() cannot run, before its name: "this machine has no" */
-const char *isa_name(enum isa i);            /* "baseline", "avx2", "avx512" */
-enum isa isa_find(const char *name);         /* ISA_NONE if unknown */
+const char *
+isa_obstacle(enum isa i); /* why one beyond isa_best() cannot run, before its name: "this machine has no" */
 
 /* Threads to use when none are asked for: OMP_NUM_THREADS, else the processors of OpenMP's places (OMP_PLACES,
  * OMP_PROC_BIND) or of the affinity mask, at most the cgroup quota rounded up; never more than OMP_THREAD_LIMIT.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads every include of the sources and fails on one from a folder that the table does not allow.
+# What folders may know of each other: every include is one that the table allows. And how many files they hold.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 # folder: what it may include besides itself (a folder without those below it that have a row, or one file). `any` is
@@ -127,4 +127,9 @@ tap_is "$(cd "$top_srcdir" && grep -rl 'enum isa' lang compiler runtime cli test
 	grep -v -e '^runtime/base/system/cpus\.' -e '^runtime/exec/statevector/cpu/' | sort | tr '\n' ' ')" \
 	"tests/bench/kernels.c tests/kernels/test_bytes.c tests/kernels/test_cpu.c tests/kernels/test_steps.c " \
 	"instruction sets are known to the cpu backend and to tests of its kernels"
+
+# A folder that a newcomer can read the names of.
+tap_is "$(cd "$top_srcdir" && find lang compiler runtime cli -type f \
+	\( -name '*.[chly]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' \) |
+	sed 's,/[^/]*$,,' | sort | uniq -c | awk '$1 > 45 { print $2 ": " $1 }')" "" "no folder has more than 45 files"
 tap_done

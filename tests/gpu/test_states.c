@@ -21,48 +21,66 @@ static bool few;
 
 struct worst {
 	double readout, dreadout;
+	double most; /* component of a gradient */
 };
 
 /* ---- one program ---- */
 
-static bool compare(const struct program *p, uint64_t seed, struct evaluator_options o,
-	uint32_t nsample, struct worst *w)
-{
-	const struct evaluator_options ref = {
-		.target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT
-	};
-	struct err e = { 0, "" };
-	struct apart apart;
-
-	o.nthread = 1;
-	o.gradient = GRADIENT_ADJOINT;
-	o.target = target_find("cuda", NULL);
-	apart = outcomes_apart(p, &o, &ref, nsample, seed, &e);
-	w->readout = tap_worst(w->readout, apart.readouts);
-	w->dreadout = tap_worst(w->dreadout, apart.gradients);
-	if (e.text[0])
-		tap_note("seed %llu: %s", (unsigned long long)seed, e.text);
-	return !e.text[0];
-}
-
-/* [0]: single precision, of numbers around 1; [1]: double. */
+/* [0]: single precision, of numbers around 1; [1]: double. Gradients that are all 0 would show nothing. */
 static bool small(const struct worst *w)
 {
-	return w[0].readout < 3e-6 && w[0].dreadout < 3e-5 && w[1].readout < 1e-11
-		&& w[1].dreadout < 1e-10;
+	return (few || w[1].most > 1e-3) && w[0].readout < 3e-6 && w[0].dreadout < 3e-5
+		&& w[1].readout < 1e-11 && w[1].dreadout < 1e-10;
 }
 
+/* In both precisions against what the reference has in double; o: of the device. */
 static bool compare_both(const struct program *p, uint64_t seed, struct evaluator_options o,
 	uint32_t nsample, struct worst *w)
 {
+	struct outcome want = outcome_new(p, nsample), got = outcome_new(p, nsample);
+	double *weight = mem_alloc(p->nweight, sizeof *weight),
+	       *input = mem_alloc((size_t)nsample * p->ninput, sizeof *input);
+	const double zeros[64] = { 0 };
+	struct err e = { 0, "" };
 	bool ran = true;
 
-	for (int twice = 0; twice < 2 && ran; twice++) {
+	if (p->nweight > sizeof zeros / sizeof *zeros)
+		tap_bail("more weights than this test compares");
+	random_numbers(seed, 2, p->nweight, weight);
+	random_numbers(seed + 1, 2, (size_t)nsample * p->ninput, input);
+	o.nthread = 1;
+	o.target = &target_ref;
+	ran = !outcome_of(p, &o, nsample, weight, input, &want, &e);
+	o.target = target_find("cuda", NULL);
+	for (int twice = o.shots > 0; twice < 2 && ran; twice++) {
 		o.precision = twice ? PRECISION_DOUBLE : PRECISION_SINGLE;
-		ran = compare(p, seed, o, nsample, &w[twice]);
+		ran = !outcome_of(p, &o, nsample, weight, input, &got, &e);
+		w[twice].readout = tap_worst(w[twice].readout,
+			largest_difference(got.readout, want.readout, (size_t)nsample * p->nreadout));
+		w[twice].most = fmax(w[twice].most,
+			o.gradient == GRADIENT_NONE
+				? 1
+				: largest_difference(want.gradient, zeros, p->nweight));
+		w[twice].dreadout = tap_worst(w[twice].dreadout,
+			largest_difference(got.gradient, want.gradient, p->nweight) / sqrt(nsample));
 	}
+	if (!ran)
+		tap_note("seed %llu: %s", (unsigned long long)seed, e.text);
+	outcome_release(&want);
+	outcome_release(&got);
+	free(weight);
+	free(input);
 	return ran;
 }
+
+static void report(bool ran, const struct worst *w, const char *what, unsigned n)
+{
+	tap_ok(ran && small(w),
+		"%s, %u programs: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
+		what, n, w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
+}
+
+static const struct evaluator_options plain = { .gradient = GRADIENT_ADJOINT, .no_fuse = true };
 
 /* ---- every gate ---- */
 
@@ -119,6 +137,7 @@ static const uint8_t words[] = { X, Y, Z, X | X << 2, Z | Z << 2, Y | X << 2, X 
 
 static bool is_family(enum gate g) { return gate_ntarget(g, X) != gate_ntarget(g, X | X << 2); }
 
+/* Each word of it under no control, one and two, on 6 qubits or 13 by turns; few: words of one letter, two and three. */
 static void test_gate(enum gate g)
 {
 	unsigned nword = is_family(g) ? sizeof words : 1, n = 0;
@@ -131,17 +150,14 @@ static void test_gate(enum gate g)
 				uint8_t word = is_family(g) ? words[k] : 0;
 				struct program *p;
 
-				if (few && (k + ncontrol) % 3)
+				if (few ? k != 3 * ncontrol : (g + k + ncontrol + size) % 2)
 					continue;
 				p = gate_program(g, word, ncontrol, size ? 13 : 6);
-				ran = compare_both(p, g,
-					(struct evaluator_options){ .no_fuse = true }, 1, w);
+				ran = compare_both(p, g, plain, 1, w);
 				program_free(p);
 				n++;
 			}
-	tap_ok(ran && small(w),
-		"%s: %u programs: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
-		gate_row(g)->name, n, w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
+	report(ran, w, gate_row(g)->name, n);
 }
 
 /* A flip, a turn and a matrix on two and three qubits under controls on all other qubits: more than there are threads' bits. */
@@ -161,14 +177,11 @@ static void test_controls(void)
 				continue;
 			p = gate_program(k ? GATE_RPAULI : GATE_PAULI, word[k], nwire - ntarget,
 				nwire);
-			ran = compare_both(p, nwire, (struct evaluator_options){ .no_fuse = true },
-				1, w);
+			ran = compare_both(p, nwire, plain, 1, w);
 			program_free(p);
 			n++;
 		}
-	tap_ok(ran && small(w),
-		"controls on all other qubits: %u programs: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
-		n, w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
+	report(ran, w, "controls on all other qubits", n);
 }
 
 /* ---- random programs ---- */
@@ -200,38 +213,179 @@ static void test_random(unsigned nwire, unsigned nprogram)
 		uint64_t seed = 100 * nwire + k;
 		struct random_shape r = shape_of(seed, nwire);
 		struct program *p = random_program(&r);
-		struct evaluator_options o = { .random_plan = random_below(seed, 15, 4),
+		struct evaluator_options o = { .gradient = GRADIENT_ADJOINT,
+			.random_plan = random_below(seed, 15, 4),
 			.no_fuse = random_below(seed, 16, 3) == 0,
 			.shape = SHAPE_STATE + random_below(seed, 17, 2) };
 
 		ran = compare_both(p, seed, o, 1 + random_below(seed, 18, nwire < 12 ? 6 : 3), w);
 		program_free(p);
 	}
-	tap_ok(ran && small(w),
-		"%u random programs of %u qubits: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
-		nprogram, nwire, w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
+	report(ran, w, "at random", nprogram);
 }
 
-/* More samples than a unit has, the last unit short; each with matrices of its own, of which some are differentiated. */
-static void test_units(void)
+/* ---- features, of small states and of large ones ---- */
+
+static struct random_shape basic(uint64_t seed, unsigned nwire)
 {
+	return (struct random_shape){ .seed = seed,
+		.nwire = nwire,
+		.napply = 16,
+		.ncircuit = 1,
+		.nweight = 4,
+		.ninput = 3,
+		.sample_matrices = true,
+		.controls = true };
+}
+
+/* Probabilities of all qubits, of 11 and of one, in that order; and of the bins' order. */
+static struct program *probs_program(unsigned nwire)
+{
+	struct build b = build_new(NWEIGHT, 0, 1);
+	uint32_t wire[64];
+
+	build_wires(&b, 0, nwire);
+	layer(&b, nwire, 0);
+	for (uint32_t k = 0; k < nwire; k++)
+		wire[k] = k * 5 % nwire;
+	build_probs(&b, 0, nwire, wire);
+	build_probs(&b, 0, nwire < 11 ? 2 : 11, wire + 1);
+	build_probs(&b, 0, 1, wire + 2);
+	build_z(&b, 0, 0);
+	return build_done(&b);
+}
+
+/* As many steps as make a state that is normalised before it is read. */
+static struct program *deep_program(unsigned nwire)
+{
+	enum { STEPS = 1024 };
+	struct build b = build_new(NWEIGHT, 0, 1);
+	uint32_t turn[NWEIGHT], flip = build_gate(&b, GATE_PAULI, X, NULL);
+
+	for (unsigned k = 0; k < NWEIGHT; k++)
+		turn[k] = build_gate(&b, GATE_RPAULI, k % 2 ? X : Y,
+			(uint32_t[]){ build_weight(&b, k) });
+	build_wires(&b, 0, nwire);
+	for (uint32_t k = 0; k < STEPS / 2; k++) {
+		uint32_t w = k % nwire;
+
+		build_apply(&b, 0, turn[k % NWEIGHT], 1, &w);
+		build_controlled(&b, 0, flip, 1, 2, (uint32_t[]){ w, (w + 1) % nwire });
+	}
+	build_z(&b, 0, 0);
+	build_probs(&b, 0, 2, (uint32_t[]){ 1, 0 });
+	return build_done(&b);
+}
+
+struct feature {
+	const char *name;
+	struct program *(*program)(unsigned nwire); /* or NULL: a random one of this */
+	bool vectors, frozen, wide, swaps;
+	unsigned ncircuit, nz;
+	enum gradient_method gradient;
+	uint32_t shots, nsample;
+	unsigned small, large; /* qubits; 0: left out */
+	bool slow;             /* many launches */
+};
+
+static const struct feature features[] = {
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "amplitudes and input states",
+		.vectors = true,
+		.nsample = 3,
+		.small = 5,
+		.large = 13 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "probabilities of up to 8,192 values",
+		.program = probs_program,
+		.nsample = 1,
+		.small = 4,
+		.large = 13 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "four circuits",
+		.ncircuit = 4,
+		.nsample = 2,
+		.small = 5,
+		.large = 13 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "frozen weights",
+		.frozen = true,
+		.swaps = true,
+		.nsample = 2,
+		.small = 5,
+		.large = 13 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "300 Pauli products",
+		.nz = 150,
+		.nsample = 2,
+		.small = 6,
+		.large = 13 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "matrices on three qubits",
+		.wide = true,
+		.nsample = 2,
+		.small = 5,
+		.large = 13 },
+	{ .name = "parameter shift",
+		.gradient = GRADIENT_SHIFT,
+		.nsample = 2,
+		.small = 3,
+		.large = 13,
+		.slow = true },
+	{ .name = "shots",
+		.gradient = GRADIENT_NONE,
+		.shots = 50,
+		.vectors = true,
+		.nsample = 2,
+		.small = 4,
+		.large = 12 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "more samples than a unit has",
+		.nsample = 1030,
+		.small = 3,
+		.slow = true },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "a short unit of large states",
+		.vectors = true,
+		.nsample = 9,
+		.large = 12 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "1,024 steps",
+		.program = deep_program,
+		.nsample = 1,
+		.small = 4,
+		.large = 12,
+		.slow = true },
+};
+
+static void test_feature(const struct feature *f)
+{
+	struct evaluator_options o = {
+		.gradient = f->gradient, .no_fuse = f->program != NULL, .shots = f->shots
+	};
 	struct worst w[2] = { 0 };
 	bool ran = true;
+	unsigned n = 0;
 
-	for (uint64_t seed = 1; seed <= 4 && ran; seed++) {
-		struct random_shape r = shape_of(seed, 2 + (unsigned)seed % 3);
+	for (unsigned k = few && f->large ? 3 : 0; k < 4 && ran; k++) {
+		unsigned nwire = k / 2 ? f->large : f->small;
+		struct random_shape r = basic(200 + 4 * (uint64_t)(f - features) + k, nwire);
 		struct program *p;
 
-		r.sample_matrices = true;
-		p = random_program(&r);
-		ran = compare_both(p, seed, (struct evaluator_options){ 0 }, 1100, w);
+		if (!nwire || ((f->program || f->gradient == GRADIENT_SHIFT) && k % 2 == 0))
+			continue;
+		r.vectors = f->vectors;
+		r.frozen = f->frozen;
+		r.wide = f->wide;
+		r.swaps = f->swaps;
+		r.ncircuit = f->ncircuit ? f->ncircuit : 1;
+		r.nz = f->nz;
+		p = f->program ? f->program(nwire) : random_program(&r);
+		ran = compare_both(p, r.seed, o, f->nsample, w);
 		program_free(p);
+		n++;
 	}
-	for (int twice = 0; twice < 2; twice++)
-		w[twice].dreadout /= sqrt(1100); /* sums over the samples */
-	tap_ok(ran && small(w),
-		"1,100 samples: single off by %.2g, gradients by %.2g; double by %.2g, %.2g",
-		w[0].readout, w[0].dreadout, w[1].readout, w[1].dreadout);
+	report(ran, w, f->name, n);
 }
 
 int main(int argc, char **argv)
@@ -247,8 +401,9 @@ int main(int argc, char **argv)
 			&& gate_ntarget(g, X) <= MATRIX_TARGETS_MAX)
 			test_gate(g);
 	test_controls();
-	if (!few)
-		test_units();
+	for (size_t k = 0; k < sizeof features / sizeof *features; k++)
+		if (!few || !features[k].slow)
+			test_feature(&features[k]);
 	for (unsigned n = 1; n <= (few ? 13 : 14); n++)
 		test_random(n, few ? 1 : n < 12 ? 8 : 4);
 	return tap_done();

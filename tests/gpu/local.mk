@@ -6,7 +6,7 @@ emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h
 EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh
 
 # Tests of tests/kernels that take a device as their argument: NAME of test_NAME, here tests/gpu/NAME-fast.
-emulated_tests = optimisations
+emulated_tests = evaluator optimisations positions shots
 emulated_programs =
 if EMULATOR
 emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-fast tests/gpu/states-checked tests/gpu/faults-emu \

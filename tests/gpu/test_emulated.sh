@@ -45,7 +45,9 @@ passes() {
 }
 passes "numbers" "$emu/states-fast"
 passes "every access, order 1" env EMU_SEED=1 "$emu/states-checked" few
-passes "exact optimisations" "$emu/optimisations-fast" cuda
+for test in evaluator optimisations positions shots; do
+	passes "$test" "$emu/$test-fast" cuda
+done
 passes "every access of batch rank" env EMU_DEVICES=2 "$emu/optimisations-checked" cuda few
 
 # Units of states side by side, which GPUs get from each other.
@@ -88,14 +90,22 @@ for precision in single double; do
 	tap_is $different 0 "the same bits in other orders of blocks and threads"
 done
 
-# A training: batches, states that are encoded from inputs, and weights that change.
-cp "$top_srcdir/examples/cluster/cluster.qcnn" "$top_srcdir/examples/cluster/config.yaml" .
-for device in cuda ref; do
-	"$emu/qcnn-emu" train --set run.device=$device --set run.precision=double --set train.restarts=1 --set train.max_steps=2 \
-		config.yaml 2>&1 >out | grep 'training: loss' >trained-$device
+# Trainings: batches, states that are encoded from inputs, weights that change; restarts, each with its own first weights;
+# several circuits whose outputs go through a head.
+examples=$top_srcdir/examples
+cp "$examples/cluster/cluster.qcnn" "$examples/cluster/config.yaml" "$examples/cluster-three-filters/three-filters.qcnn" .
+cp "$examples/cluster-three-filters/config.yaml" filters.yaml
+for example in config filters; do
+	for device in cuda ref; do
+		"$emu/qcnn-emu" train --set run.device=$device --set run.precision=double --set log.dir=$example-$device \
+			--set train.restarts=2 --set train.epochs=1 --set train.max_steps=3 --set data.rounds=6 $example.yaml >out 2>&1
+		sed -n 's/.*\(training: loss\)/\1/p' out >trained-$device
+		"$QCNN" weights show --json $example-$device/latest/weights.bin | grep -o '"params".*"metadata"' |
+			sed 's/\([0-9]\.[0-9]\{8\}\)[0-9]*/\1/g' >>trained-$device
+	done
+	tap_ok "$example: a training has losses and weights" grep -q '"params"' trained-cuda
+	tap_same trained-cuda trained-ref "those of ref"
 done
-tap_ok "a training has losses" test -s trained-cuda
-tap_same trained-cuda trained-ref "those of ref"
 
 # Several GPUs: units of 1,024 samples, the last of them short, on each in turn; by one process, and by workers that share them.
 cat >many.qcnn <<'END'

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shots: means, variances and covariances against expectations worked out here, groups, gradients
- * without bias, and the same bits for any number of threads. */
+ * without bias, and the same bits for any number of threads.
+ *
+ * test_shots [device]: the same bits alone, on that device. */
 #include "config.h"
 #include "runtime/exec/shots.h"
 
@@ -289,16 +291,22 @@ static void test_refused(const struct program *p)
 	tap_is_int(evaluator_new(p, &o, &ev, &e), -ERR_CONFIG, "memory is looked at first");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct program *p = tiny_program(0, 0, 0);
 
+	for (int i = 0; i < NROW; i++)
+		input[i] = 2 * rng_uniform(3, RNG_TEST, 0, i) - 1;
+	if (argc > 1) {
+		test_same_bits(p, argv[1], PRECISION_DOUBLE);
+		test_same_bits(p, argv[1], PRECISION_SINGLE);
+		program_free(p);
+		return tap_done();
+	}
 	make_state();
 	work_out();
 	test_statistics();
 	test_certain();
-	for (int i = 0; i < NROW; i++)
-		input[i] = 2 * rng_uniform(3, RNG_TEST, 0, i) - 1;
 	test_same_bits(p, "ref", PRECISION_DOUBLE);
 	test_same_bits(p, "cpu", PRECISION_DOUBLE);
 	test_same_bits(p, "cpu", PRECISION_SINGLE);

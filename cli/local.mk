@@ -14,6 +14,8 @@ libcli_a_SOURCES = \
 	cli/bench/bench_programs.c \
 	cli/bench/bench_reliable.c \
 	cli/bench/bench_workers.c \
+	cli/bench/crossover.c \
+	cli/bench/crossover.h \
 	cli/bench/selftest.c \
 	cli/bench/selftest.def \
 	cli/bench/selftest.h \
@@ -79,6 +81,8 @@ libcli_a_SOURCES = \
 	cli/hosts/worker_start.h \
 	cli/job/classes.c \
 	cli/job/classes.h \
+	cli/job/device_choice.c \
+	cli/job/device_choice.h \
 	cli/job/execution.c \
 	cli/job/execution.h \
 	cli/job/job.c \

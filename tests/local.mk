@@ -175,6 +175,7 @@ shell_tests += tests/cli/test_train.sh
 shell_tests += tests/cli/test_warnings.sh
 shell_tests += tests/cli/test_untrusted_text.sh
 shell_tests += tests/cli/test_weights.sh
+shell_tests += tests/gpu/test_choice.sh
 shell_tests += tests/gpu/test_device.sh
 shell_tests += tests/gpu/test_emulated.sh
 shell_tests += tests/lang/test_language.sh

@@ -56,7 +56,7 @@ static void write_circuit(const char *name, unsigned n, struct buf *out)
 		buf_printf(out, "QCNN 1;\nconst int n = %u;\nqubit[n] q;\n%s", n, mixed);
 }
 
-static struct program *program_of(const char *name, unsigned n)
+struct program *selftest_program(const char *name, unsigned n)
 {
 	struct source_set *sources = source_set_new();
 	struct diags *d = diags_new(sources);
@@ -243,7 +243,7 @@ int selftest_run(const struct evaluator_options *o, struct selftest_row *row, st
 	int code = 0;
 
 	for (unsigned k = 0; k < SELFTEST_ROWS && !code; k += 2) {
-		struct program *p = program_of(rows[k / 2].circuit, rows[k / 2].nqubit);
+		struct program *p = selftest_program(rows[k / 2].circuit, rows[k / 2].nqubit);
 		uint32_t nsample = rows[k / 2].nsample;
 		struct results ref = results_new(p, nsample);
 

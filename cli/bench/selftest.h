@@ -24,6 +24,8 @@ struct selftest_row {
 	bool passed;
 };
 
+/* A circuit of the self-test: "mixed", or one of bench. The caller's to free. */
+struct program *selftest_program(const char *name, unsigned n);
 /* row[SELFTEST_ROWS]. A negative code where the device fails, or a program cannot be evaluated. */
 int selftest_run(const struct evaluator_options *o, struct selftest_row *row, struct err *e);
 /* Do all rows pass, with the digits that are expected? */

@@ -4,10 +4,12 @@
 #include "cli/commands.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#include "cli/bench/crossover.h"
 #include "cli/bench/selftest.h"
-#include "cli/job/execution.h"
+#include "cli/job/device_choice.h"
 #include "cli/machine.h"
 #include "runtime/base/system/resource_limits.h"
 #include "runtime/base/visible.h"
@@ -51,14 +53,24 @@ static void optional_json(struct buf *out)
 			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", optional[i].name);
 }
 
-struct measured { struct machine_asked asked; struct limits limits[MACHINE_LIMITS_MAX]; unsigned n; };
+struct measured {
+	struct machine_asked asked;
+	struct limits limits[MACHINE_LIMITS_MAX];
+	unsigned n;
+	/* Of the GPU: operations of a step, and where they are stored. NAN: not measured. */
+	double crossover;
+	struct buf path;
+};
 
 static int measure(struct cli *c, struct measured *m)
 {
 	unsigned thread[MACHINE_LIMITS_MAX], most = room_threads(cpus_threads(NULL)), n;
 	struct err e;
 
-	*m = (struct measured){ .asked.target = strcmp(c->options.value[OPT_ISA], "auto") ? target_find("cpu", c->options.value[OPT_ISA]) : NULL };
+	*m = (struct measured){ .crossover = NAN,
+		.asked.target = strcmp(c->options.value[OPT_ISA], "auto")
+			? target_find("cpu", c->options.value[OPT_ISA])
+			: NULL };
 	if (c->options.given[OPT_THREADS])
 		most = m->asked.threads = (unsigned)options_count(&c->options, OPT_THREADS);
 	if (m->asked.threads && execution_threads(most, &e))
@@ -71,10 +83,14 @@ static int measure(struct cli *c, struct measured *m)
 			return cli_fail(c, &e);
 		m->n++;
 	}
+	if (target_find("cuda", NULL) && !target_obstacle(target_find("cuda", NULL))
+		&& (crossover_measure(c, most, &m->crossover, &e)
+			|| device_crossover_store(m->crossover, most, &m->path, &e)))
+		return cli_fail(c, &e);
 	return 0;
 }
 
-static void gpu_json(struct buf *out)
+static void gpu_json(const struct measured *m, struct buf *out)
 {
 	const struct target *t = target_find("cuda", NULL);
 	const char *obstacle = t ? target_obstacle(t) : "this build has no CUDA";
@@ -94,7 +110,12 @@ static void gpu_json(struct buf *out)
 			", \"free_bytes\": %" PRIu64 ", \"driver_cuda\": %u}",
 			d.capability, d.units, d.memory, d.left, d.driver);
 	}
-	buf_str(out, "]}");
+	buf_str(out, "], \"crossover_operations\": ");
+	if (isfinite(m->crossover))
+		buf_json_f64(out, m->crossover);
+	else
+		buf_str(out, "null");
+	buf_char(out, '}');
 }
 
 /* Those of this build that compute. */
@@ -119,7 +140,7 @@ static void print_json(const struct measured *m, struct buf *out)
 	buf_str(out, "], \"libraries\": [");
 	optional_json(out);
 	buf_str(out, "]}");
-	gpu_json(out);
+	gpu_json(m, out);
 	buf_str(out, ", \"limits\": ");
 	machine_limits_json(m->limits, m->n, out);
 	buf_str(out, "}\n");
@@ -159,6 +180,14 @@ static void print_text(const struct measured *m, struct buf *out)
 	gpu_text(out);
 	optional_text(out);
 	machine_limits_text(m->limits, m->n, out);
+	if (isinf(m->crossover))
+		buf_printf(out,
+			"crossover     none: the processor is faster than the GPU (stored in %s)\n",
+			m->path.data);
+	else if (!isnan(m->crossover))
+		buf_printf(out,
+			"crossover     a GPU is faster from %.2g operations a step on (stored in %s)\n",
+			m->crossover, m->path.data);
 }
 
 /* One thread gives the same digits as many. */
@@ -199,6 +228,7 @@ static int info(struct cli *c)
 		print_json(&m, &c->out);
 	else
 		print_text(&m, &c->out);
+	buf_release(&m.path);
 	return 0;
 }
 
@@ -212,7 +242,8 @@ const struct command command_info = {
 	.operands = "",
 	.text = "Prints the processor, caches, instruction sets, memory, the largest number of qubits that fits into memory, and "
 		"the number of threads with the rule that determined it. With --measure, also measures the limits of the machine: "
-		"the rates of streaming through memory, of writing to memory, of the second-level cache, and of multiply-adds.",
+		"the rates of streaming through memory, of writing to memory, of the second-level cache, and of multiply-adds; and, "
+		"where there is a GPU, from how many operations of a step on it is faster than the processor, which --device=auto goes by.",
 	.example = examples,
 	.run = info,
 };

@@ -187,10 +187,15 @@ static int open_evaluator(struct running *r, enum emit what)
 		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0,
 	};
 	struct evaluator_options eo;
+	char reason[DEVICE_REASON_MAX];
 	struct err e;
 	int code = execution_options(&w, &eo, &e);
 
 	eo.outputs_alone = !w.gradient;
+	if (!code)
+		device_choose(&w, r->program, r->nsample, &eo, reason);
+	if (!code && *reason)
+		cli_detail(r->cli, "computing on the device %s: %s", execution_device(&eo), reason);
 	if (!code)
 		code = evaluator_new(r->program, &eo, &r->ev, &e);
 	if (!code)

@@ -26,9 +26,15 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 	struct train_job *t = &j->train;
 	bool gradient = optimizer_needs_gradient(t->optimizer);
 	struct evaluator_options exec = t->exec;
-	struct cluster_work w = { .program = t->program, .exec = &exec, .any_isa = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
-		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS), .loss = gradient ? &t->measures.loss : NULL,
-		.nlabel = t->train.data->ny, .samples = &j->samples };
+	const struct target *device = exec.target;
+	struct cluster_work w = { .program = t->program,
+		.exec = &exec,
+		.any_device = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto"),
+		.any_isa = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
+		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS),
+		.loss = gradient ? &t->measures.loss : NULL,
+		.nlabel = t->train.data->ny,
+		.samples = &j->samples };
 	int status;
 
 	if (k->of_config && k->cli->options.given[OPT_DRY_RUN]) {
@@ -40,8 +46,21 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 		exec.gradient = GRADIENT_NONE;
 	status = cluster_start(k, &w, &t->pool);
 	t->exec.target = exec.target;
+	if (strcmp(device->device, exec.target->device))
+		snprintf(j->device_reason, sizeof j->device_reason, "a worker has no GPU");
 	j->workers = k->coordinator;
 	return status;
+}
+
+/* A GPU that the configuration names has to be here, unless workers compute. */
+static int check_device(struct cli *c, const struct job *j, const struct cluster *k)
+{
+	struct execution_words words = execution_of_config(j->config);
+	struct err e;
+
+	if (k->hosts.n || !execution_here(&words, &j->train.exec, &e))
+		return 0;
+	return cli_fail(c, &e);
 }
 
 /* Data may take minutes to read: a signal need not wait for that. */
@@ -77,7 +96,12 @@ static int train(struct cli *c)
 	if (!status && !c->options.given[OPT_DRY_RUN])
 		status = resume_isa(c, &j, &isa_taken);
 	if (!status)
+		status = check_device(c, &j, &k);
+	if (!status)
 		status = start_workers(&k, &j, isa_taken);
+	if (!status && *j.device_reason && !c->options.given[OPT_DRY_RUN])
+		cli_note(c, "computing on the device %s: %s", execution_device(&j.train.exec),
+			j.device_reason);
 	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);
 	j.workers = NULL;
@@ -86,16 +110,11 @@ static int train(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn train config.yaml",
+static const char *const examples[] = { "qcnn train config.yaml",
 	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
-	"qcnn train -o weights.bin config.yaml",
-	"qcnn train --fresh config.yaml",
-	"qcnn train --live config.yaml",
-	"qcnn train --dry-run config.yaml",
-	"qcnn train --hosts local:2 config.yaml",
-	NULL
-};
+	"qcnn train -o weights.bin config.yaml", "qcnn train --fresh config.yaml",
+	"qcnn train --live config.yaml", "qcnn train --dry-run config.yaml",
+	"qcnn train --hosts local:2 config.yaml", "qcnn train --device cpu config.yaml", NULL };
 
 const struct command command_train = {
 	.bit = COMMAND_TRAIN,

@@ -178,6 +178,12 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 
 	if (coordinator_has_kernels(k->coordinator, wanted->kernels, &worker, &best))
 		return 0;
+	if (w->any_device && strcmp(wanted->device, "cpu")) {
+		cli_note(k->cli, "%s cannot compute on the device %s: all workers use the processor",
+			worker, wanted->device);
+		w->exec->target = target_find(NULL, NULL);
+		return agree(k, w, e);
+	}
 	if (!target_of(wanted->device, 1))
 		return err_set(e, -ERR_PROTOCOL,
 			"%s cannot compute on the device %s, and all workers of a job use the same: leave the host out, or set run.device to cpu",
@@ -193,14 +199,15 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 	return 0;
 }
 
-/* Large states are tested among the workers alone. */
+/* Large states, and a device that this machine lacks, are tested among the workers alone. */
 static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *done, struct err *e)
 {
 	struct evaluator_options o = *w->exec;
 	struct evaluator *ev = NULL;
 	int code;
 
-	*done = program_nwire(w->program) <= PLAN_STATE_WIRES_MAX;
+	*done = program_nwire(w->program) <= PLAN_STATE_WIRES_MAX
+		&& !target_obstacle(w->exec->target);
 	if (!*done)
 		return 0;
 	o.nthread = 1;

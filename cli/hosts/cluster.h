@@ -34,11 +34,11 @@ struct cluster {
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
 /* What is to be computed; loss NULL: outputs alone.  any_isa: exec->target may become a lesser one
- * that all workers have. */
+ * that all workers have; any_device: where one of them lacks the device, the processor. */
 struct cluster_work {
 	const struct program *program;
 	struct evaluator_options *exec;
-	bool any_isa;
+	bool any_isa, any_device;
 	uint32_t threads;            /* of each worker; 0: its part of its machine */
 	const struct loss_choice *loss; uint32_t nlabel;
 	struct samples *samples;     /* of which cluster.shard: file lets workers read the files themselves; NULL: none */

@@ -77,6 +77,11 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	return 0;
 }
 
+int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e)
+{
+	return check_target(w->device, o->target, false, e);
+}
+
 int execution_threads(unsigned n, struct err *e)
 {
 	unsigned possible = room_threads(n);

@@ -13,6 +13,8 @@ struct execution_words { const char *device, *precision, *isa, *gradient; uint32
 
 /* -ERR_CONFIG when this build lacks the device, or this machine the device or the instruction set. */
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);
+/* Of words with plan_alone, before something is computed here after all: -ERR_CONFIG where the device cannot. */
+int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e);
 /* Can n threads be measured here?  Evaluators take fewer where not; -ERR_USAGE. */
 int execution_threads(unsigned n, struct err *e);
 /* The set that a text names: "" or auto for all, none, or names between commas; -ERR_USAGE. */

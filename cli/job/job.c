@@ -204,6 +204,7 @@ static int fill_train(struct cli *c, struct job *j)
 	struct execution_words words = execution_of_config(g);
 	struct err e;
 
+	words.plan_alone = true; /* workers may have what this machine lacks */
 	if (execution_options(&words, &t->exec, &e))
 		return cli_fail(c, &e);
 	t->program = j->model.program;
@@ -227,6 +228,8 @@ static int fill_train(struct cli *c, struct job *j)
 	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);
 	t->restarts = (uint32_t)config_int(g, KEY_TRAIN_RESTARTS);
 	t->init = j->init;
+	if (c->command->bit != COMMAND_CHECK)
+		device_choose(&words, t->program, train_batch_size(t), &t->exec, j->device_reason);
 	check_shots(j);
 	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG)) : 0;
 }
@@ -259,6 +262,11 @@ int job_open(struct cli *c, const char *path, struct job *j)
 	int status = 0;
 
 	memset(j, 0, sizeof *j);
+	if (c->options.given[OPT_DEVICE] && nchange < OPTIONS_LIST_MAX) {
+		snprintf(j->device_change, sizeof j->device_change, "run.device=%s",
+			c->options.value[OPT_DEVICE]);
+		change[nchange++] = (struct config_change){ j->device_change, false };
+	}
 	j->sources = source_set_new();
 	j->d = diags_new(j->sources);
 	j->config = config_open(path, change, nchange, j->d, &e);

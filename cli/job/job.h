@@ -4,7 +4,7 @@
 #define QCNN_JOB_H
 
 #include "cli/command.h"
-#include "cli/job/execution.h"
+#include "cli/job/device_choice.h"
 #include "cli/job/samples.h"
 #include "runtime/train/train.h"
 #include "runtime/train/weights/weights.h"
@@ -19,6 +19,8 @@ struct job {
 	struct samples samples;
 	struct train_job train;
 	struct coordinator *workers;   /* NULL: there are none elsewhere */
+	char device_change[64],
+		device_reason[DEVICE_REASON_MAX]; /* --device as a key; why auto is that device, or "" */
 	const char *profile_socket;    /* while it runs, for run.json; NULL: there is none */
 	struct optimisation_use optimisations; /* that training has taken in this process */
 	struct callback_set callbacks;       /* of train */

@@ -207,6 +207,8 @@ static json_t *machine_json(const struct job *j)
 	json_object_set_new(all, "host", json_string(host));
 	json_object_set_new(all, "cpu", json_string(cpus_model()));
 	json_object_set_new(all, "device", json_string(execution_device(&j->train.exec)));
+	if (*j->device_reason)
+		json_object_set_new(all, "device_reason", json_string(j->device_reason));
 	json_object_set_new(all, "isa", json_string(execution_isa(&j->train.exec)));
 	json_object_set_new(all, "threads", json_integer(j->train.exec.nthread));
 	json_object_set_new(all, "threads_rule",

@@ -112,6 +112,8 @@ static void machine(const struct train_report *p, struct buf *out)
 	buf_printf(&b, "%s, %s, %s, %u thread%s", execution_device(x), execution_isa(x),
 		x->precision == PRECISION_DOUBLE ? "double precision" : "single precision", x->nthread, x->nthread == 1 ? "" : "s");
 	row("computed with", b.data, out);
+	if (*p->job->device_reason)
+		row("device chosen as", p->job->device_reason, out);
 	buf_clear(&b);
 	engine_reasons(&problem, "<tr><th>engine</th><td>", "</td></tr>\n", out);
 	optimisation_use_text(&p->job->optimisations, &b);

@@ -19,6 +19,7 @@ struct search {
 	struct job *job;
 	struct resume *r;
 	bool named;                  /* by --resume */
+	char device[16];             /* of the run, where --device names another; "": none */
 	struct record_texts texts;
 };
 
@@ -107,6 +108,30 @@ static const char *meta_of(const struct resume *r, const char *key)
 	return text ? text : "";
 }
 
+/* Is the configuration ours but for another device, which --device asks for by its name?  Otherwise what else differs is
+ * reported. */
+static bool moves_to_device(struct search *s, const char *theirs)
+{
+	json_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
+	json_t *b = json_read(theirs, strlen(theirs), NULL);
+	json_t *ours = json_object_get(a, "run"), *run = json_object_get(b, "run");
+	const char *device = json_string_value(json_object_get(run, "device"));
+	bool moves = s->named && s->cli->options.given[OPT_DEVICE] && device
+		&& strcmp(device, execution_device(&s->job->train.exec)) != 0;
+
+	if (moves) {
+		snprintf(s->device, sizeof s->device, "%s", device);
+		json_object_set(ours, "device", json_object_get(run, "device"));
+		json_object_set(ours, "isa", json_object_get(run, "isa"));
+		moves = json_equal(a, b);
+		buf_clear(&s->texts.config);
+		json_write(moves ? b : a, &s->texts.config);
+	}
+	json_decref(a);
+	json_decref(b);
+	return moves;
+}
+
 /* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
 static int check_config(struct search *s)
 {
@@ -116,7 +141,7 @@ static int check_config(struct search *s)
 	if (!strcmp(meta_of(s->r, "config"), s->texts.config.data))
 		return 0;
 	run_config_complete(meta_of(s->r, "config"), &theirs);
-	if (strcmp(theirs.data, s->texts.config.data))
+	if (strcmp(theirs.data, s->texts.config.data) && !moves_to_device(s, theirs.data))
 		status = other_configuration(s, theirs.data);
 	buf_release(&theirs);
 	return status;
@@ -248,6 +273,11 @@ static void say(const struct search *s)
 		snprintf(start, sizeof start, "restart %u, ", at->restart + 1);
 	cli_note(s->cli, "going on with %s after %sstep %llu (epoch %u); --fresh begins a new run", run_path(s->r->run),
 		start, (unsigned long long)at->step, at->epoch);
+	if (*s->device)
+		cli_note(s->cli,
+			"warning: the run was begun with the device %s and goes on with %s: the last digits may differ from those of a run "
+			"without interruption",
+			s->device, execution_device(&s->job->train.exec));
 	if (version != NUMERICAL_VERSION)
 		cli_note(s->cli, "warning: its checkpoint has numerical version %d, this program has %d: the last digits may differ from "
 			"those of a run without interruption", version, NUMERICAL_VERSION);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs of the same configuration but for the instruction set are known by the digests that it has with each. */
+ * Runs of the same configuration but for instruction set and device are known by the digests that it has with each. */
 #include "config.h"
 #include "cli/training/resume_isa.h"
 
@@ -46,7 +46,7 @@ static bool may_resume(const struct run_folder *f, bool any)
 	return found;
 }
 
-/* The digest of the configuration with each target of its device. */
+/* The digest of the configuration with each target of its device, and of the others. */
 struct digests { const struct target *target[TARGETS_MAX]; char text[TARGETS_MAX][SHA256_HEX + 1]; unsigned n; };
 
 static const struct target *target_with(const char *theirs, const struct digests *d)
@@ -75,12 +75,15 @@ static const struct target *target_of_run(const struct run_folder *f, bool any, 
 
 static void digests_make(struct job *j, struct digests *d)
 {
+	static const char *const device[] = { "cpu", "cuda" };
 	const struct target *now = j->train.exec.target, *t;
 
-	for (d->n = 0; d->n < TARGETS_MAX && (t = target_of(now->device, d->n)); d->n++) {
-		j->train.exec.target = d->target[d->n] = t;
-		record_digest(j, d->text[d->n]);
-	}
+	d->n = 0;
+	for (size_t i = 0; i < sizeof device / sizeof *device; i++)
+		for (unsigned k = 0; d->n < TARGETS_MAX && (t = target_of(device[i], k)); k++) {
+			j->train.exec.target = d->target[d->n] = t;
+			record_digest(j, d->text[d->n++]);
+		}
 	j->train.exec.target = now;
 }
 
@@ -104,41 +107,67 @@ static const struct run_folder *find(const struct run_list *l, struct job *j, bo
 	return found;
 }
 
-static int act(struct cli *c, struct job *j, const struct run_folder *f, const struct target *t, bool given, bool *taken)
+/* Is our target in place of theirs no choice of ours? */
+static bool is_given(const struct job *j, const struct target *theirs)
 {
+	bool same = !strcmp(theirs->device, j->train.exec.target->device);
+
+	return strcmp(config_text(j->config, same ? KEY_RUN_ISA : KEY_RUN_DEVICE), "auto") != 0;
+}
+
+static int act(struct cli *c, struct job *j, const struct run_folder *f, const struct target *t,
+	bool any, bool *taken)
+{
+	bool device = strcmp(t->device, j->train.exec.target->device) != 0;
 	const char *theirs = t->kernels;
 	struct err e;
 
-	switch (resume_isa_answer(t, j->train.exec.target, !target_obstacle(t), given)) {
+	switch (resume_isa_answer(t, j->train.exec.target, !target_obstacle(t), is_given(j, t))) {
 	case RESUME_SAME: return 0;
 	case RESUME_TAKE:
 		cli_note(c, "%s was begun with %s, which computes here too, in place of %s, so that it ends with the same bits", f->path, theirs,
 			j->train.exec.target->kernels);
 		j->train.exec.target = t;
+		if (*j->device_reason || device)
+			snprintf(j->device_reason, sizeof j->device_reason,
+				"the run was begun with it");
 		*taken = true;
 		return 0;
 	case RESUME_NEW:
-		cli_note(c, "%s, which has not ended, differs from this training in run.isa alone: it was begun with %s; --set run.isa=%s goes on with it",
-			f->path, theirs, theirs);
+		if (any) /* of a named run, the difference is reported when it is opened */
+			cli_note(c,
+				"%s, which has not ended, differs from this training in run.%s alone: it was begun with %s; --set run.%s=%s goes on with it",
+				f->path, device ? "device" : "isa", theirs,
+				device ? "device" : "isa", device ? t->device : theirs);
 		return 0;
 	case RESUME_REFUSE: break;
 	}
-	err_set(&e, -ERR_CONFIG, "%s was begun with %s, which cannot run here, so that it cannot end here with the same bits; go on with it on a "
-		"machine that has %s, or begin anew with --fresh", f->path, theirs, theirs);
+	if (device)
+		err_set(&e, -ERR_CONFIG,
+			"%s was begun with the device %s, which cannot be used here (%s), so that it cannot end here with the same bits; "
+			"go on with it on a machine that has one, or here, to other last digits, with --resume=%s --device=cpu, or begin anew with --fresh",
+			f->path, t->device, target_obstacle(t), f->name);
+	else
+		err_set(&e, -ERR_CONFIG,
+			"%s was begun with %s, which cannot run here, so that it cannot end here with the same bits; go on with it on a "
+			"machine that has %s, or begin anew with --fresh",
+			f->path, theirs, theirs);
 	return cli_fail(c, &e);
 }
 
 int resume_isa(struct cli *c, struct job *j, bool *taken)
 {
 	const char *word = c->options.value[OPT_RESUME], *dir = config_text(j->config, KEY_LOG_DIR);
-	const bool given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0, any = !strcmp(word, "auto");
+	const bool any = !strcmp(word, "auto"),
+		   given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0
+		|| strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto") != 0;
 	struct run_list l = { NULL, 0, 0 };
 	const struct run_folder *f;
 	const struct target *target = NULL;
 	int status = 0;
 
 	*taken = false;
-	if (c->options.given[OPT_FRESH] || !target_of(j->train.exec.target->device, 1) || (given && !any))
+	if (c->options.given[OPT_FRESH] || !strcmp(j->train.exec.target->device, "ref"))
 		return 0;
 	/* What cannot be listed or found is reported when the run is opened. */
 	if (any)
@@ -147,7 +176,7 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 		run_list_find(dir, word, &l, NULL);
 	f = find(&l, j, given, any, &target);
 	if (f)
-		status = act(c, j, f, target, given, taken);
+		status = act(c, j, f, target, any, taken);
 	run_list_release(&l);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * With which instruction set a training goes on that another machine may have begun.
+ * With which instruction set, or which device, a training goes on that another machine may have begun.
  *
- * Kernels are part of what decides the bits, so a run that was begun with one set ends with it. */
+ * Kernels are part of what decides the bits, so a run that was begun with one set ends with it; all GPUs have one. */
 #ifndef QCNN_RESUME_ISA_H
 #define QCNN_RESUME_ISA_H
 
@@ -14,8 +14,8 @@ enum resume_answer {
 	RESUME_REFUSE    /* this machine lacks it */
 };
 
-/* run: the target that an unfinished run was begun with, possible: whether it runs here; now: what would compute; given: by --isa or run.isa, so that
- * now is no choice of ours. */
+/* run: the target that an unfinished run was begun with, possible: whether it runs here; now: what would compute; given: by run.isa or run.device, so
+ * that now is no choice of ours. */
 enum resume_answer resume_isa_answer(const struct target *run, const struct target *now,
 	bool possible, bool given);
 

@@ -83,6 +83,9 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "side_by_side", json_integer(p->nconcurrent));
 	json_object_set_new(all, "memory_bytes", json_integer((json_int_t)p->memory));
 	json_object_set_new(all, "memory_available_bytes", json_integer((json_int_t)cpus_memory_available()));
+	json_object_set_new(all, "device", json_string(execution_device(&j->exec)));
+	json_object_set_new(all, "device_reason",
+		*p->job->device_reason ? json_string(p->job->device_reason) : json_null());
 	json_object_set_new(all, "start", cluster_plan_json(p->cluster));
 	if (p->job->workers)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
@@ -146,6 +149,8 @@ void preview_text(const struct preview *p, struct buf *out)
 	cluster_plan_text(p->cluster, out);
 	if (p->job->workers)
 		print_workers(p->job->workers, out);
+	buf_printf(out, "device    %s%s%s\n", execution_device(&j->exec),
+		*p->job->device_reason ? ": " : "", p->job->device_reason);
 	engines_of(j, "engine    ", "\n", out);
 	optimisation_use_text(&p->optimisations, &b);
 	if (b.len)

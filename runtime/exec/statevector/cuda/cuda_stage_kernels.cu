@@ -199,20 +199,26 @@ DEVICE void apply(amplitude<R> (&v)[N], const cuda_round &round, const cuda_op &
 	constexpr int d = 1 << count_bits(MASK);
 
 #pragma unroll
-	for (int k = 0; k < N / d; k++) {
-		const int base = deposit(k, (N - 1) & ~MASK);
+	for (int g = 0; g < N / d; g++) {
+		const int base = deposit(g, (N - 1) & ~MASK);
 
 		if (is_on<EACH>(o, base)) {
 			const R *const u = of_register<R, EACH>(m, round, base);
 			amplitude<R> y[d];
 
+			/* Small matrices column by column: then most results are made in the registers where they stay. Large ones
+			 * row by row: else a thread has not enough registers. */
+			constexpr bool by_row = d > 4;
+
 #pragma unroll
-			for (int r = 0; r < d; r++) {
-				y[r] = product<R>(u[r * d * 2], u[r * d * 2 + 1], v[base]);
-#pragma unroll
-				for (int c = 1; c < d; c++)
-					add_product<R>(y[r], u[(r * d + c) * 2],
-						u[(r * d + c) * 2 + 1], v[base | deposit(c, MASK)]);
+			for (int k = 0; k < d * d; k++) {
+				const int r = by_row ? k / d : k % d, c = by_row ? k % d : k / d;
+				const R re = u[(r * d + c) * 2], im = u[(r * d + c) * 2 + 1];
+
+				if (c == 0)
+					y[r] = product<R>(re, im, v[base]);
+				else
+					add_product<R>(y[r], re, im, v[base | deposit(c, MASK)]);
 			}
 #pragma unroll
 			for (int r = 0; r < d; r++)

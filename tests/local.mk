@@ -177,7 +177,9 @@ shell_tests += tests/cli/test_untrusted_text.sh
 shell_tests += tests/cli/test_weights.sh
 shell_tests += tests/gpu/test_choice.sh
 shell_tests += tests/gpu/test_device.sh
+shell_tests += tests/gpu/test_counts.sh
 shell_tests += tests/gpu/test_emulated.sh
+shell_tests += tests/gpu/test_emulated_fast.sh
 shell_tests += tests/lang/test_language.sh
 shell_tests += tests/limits/test_memory.sh
 shell_tests += tests/limits/test_odd_files.sh
@@ -238,8 +240,8 @@ EXTRA_DIST += tests/program/sample.h
 # Lists by purpose; every name is a path as above.
 # What distcheck runs:
 smoke_tests = $(filter tests/base/% tests/program/% tests/unit/%,$(all_tests))
-# Too slow under the sanitizers; left out of check-sanitize:
-unsanitized_tests =
+# Too slow under the sanitizers, or of programs that check every access themselves; left out of check-sanitize:
+unsanitized_tests = tests/gpu/test_counts.sh tests/gpu/test_emulated.sh
 # Longer work: `make check-soak`, `make check-perf` (speed only here).
 soak_tests =
 soak_tests += tests/net/soak_faults.sh
@@ -348,7 +350,7 @@ check-sanitize:
 	@rm -rf sanitize/src && $(MKDIR_P) sanitize/build
 	@$(MAKE) $(AM_MAKEFLAGS) -s distdir distdir=sanitize/src top_distdir=sanitize/src
 	@cd sanitize/build && { test config.status -nt ../src/configure || \
-		$(SHELL) ../src/configure -q --enable-sanitizers CC='$(CC)'; }
+		$(SHELL) ../src/configure -q --enable-sanitizers CC='$(CC)' CXX='$(CXX)'; }
 	@cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s -j $(CHECK_JOBS) check-programs
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; \
 	test ! -d "$$QCNN_SHARED" || export QCNN_SHARED; \

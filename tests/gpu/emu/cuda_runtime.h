@@ -54,15 +54,21 @@ extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 enum emu_meeting { EMU_BLOCK = 1, EMU_WARP, EMU_SHUFFLE_XOR };
 /* Waits for the other threads; a shuffle's value of the lane lane ^ arg. Line: where, as meetings at different places differ. */
 uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned arg, int line);
+/* Is it a barrier to be left out (EMU_WITHOUT)? */
+bool emu_is_left_out(const char *file, int line);
 
-static __forceinline__ void __syncthreads(int line = __builtin_LINE())
+static __forceinline__ void __syncthreads(const char *file = __builtin_FILE(),
+	int line = __builtin_LINE())
 {
-	emu_meet(EMU_BLOCK, 0, 0, 0, line);
+	if (!emu_is_left_out(file, line))
+		emu_meet(EMU_BLOCK, 0, 0, 0, line);
 }
 
-static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE())
+static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu,
+	const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
-	emu_meet(EMU_WARP, mask, 0, 0, line);
+	if (!emu_is_left_out(file, line))
+		emu_meet(EMU_WARP, mask, 0, 0, line);
 }
 
 template <class T>

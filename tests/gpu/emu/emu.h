@@ -6,7 +6,8 @@
  *   EMU_DEVICES=n    devices (default 1; at most 8)
  *   EMU_FAIL=call:n  the n-th call of that name fails
  *   EMU_COUNT=n      counts sectors and bank conflicts in every n-th block (default 0: in none)
- *   EMU_REPORT=file  what was counted, by place in the program
+ *   EMU_REPORT=file  calls, launches, and what was counted by place in the program, in addresses of addr2line and nm
+ *   EMU_WITHOUT=file:line  a barrier that is left out, to see that it is missed
  *
  * A finding (a race, a wrong address, threads that wait for ever) is printed to the standard error, and the program then ends with
  * status EMU_STATUS whatever its own was. */
@@ -41,7 +42,10 @@ unsigned emu_below(unsigned n);
 
 /* emu_device.cpp */
 void emu_open(void); /* takes the memory; before anything else */
-void emu_run(int device, dim3 grid, dim3 block, size_t shared, const std::function<void()> &body);
+void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
+	const std::function<void()> &threads_do);
+/* At least so many bytes between two allocations are nobody's. */
+enum { EMU_GAP_BYTES = 4096 };
 /* n bytes become part of an allocation, nobody's, or have a value. */
 enum emu_bytes { EMU_TAKEN, EMU_GIVEN_BACK, EMU_WRITTEN };
 void emu_mark(void *p, size_t n, enum emu_bytes what);

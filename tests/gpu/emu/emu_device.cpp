@@ -16,6 +16,13 @@
 #include <tuple>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
 alignas(1024) unsigned char smem_raw[EMU_SHARED_BYTES];
 unsigned char *emu_memory;
 dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -50,7 +57,7 @@ struct fiber {
 std::vector<fiber> threads;
 thread_local fiber *now; /* the thread that runs; NULL: the host, or another thread of it */
 void *scheduler_sp;
-const std::function<void()> *kernel;
+const std::function<void()> *body;
 
 /* ---- the launch ---- */
 
@@ -198,6 +205,23 @@ void write_word(word &w, bool atomic, bool global, const void *pc, const void *a
 
 enum { READ, WRITE, ATOMIC };
 
+/* Both parts of a complex number in global memory are one access in the machine code; g++ reports two, with a few others between. */
+void log_access(std::vector<access> &log, const access &a, bool global)
+{
+	for (size_t k = log.size(); global && k > 0 && k + 4 > log.size(); k--) {
+		access &other = log[k - 1];
+		const uintptr_t first = std::min(a.at, other.at);
+
+		if (other.kind == a.kind && other.size == a.size && a.size <= 8
+			&& (a.at ^ other.at) == a.size && first % (2 * a.size) == 0) {
+			other.at = first;
+			other.size *= 2;
+			return;
+		}
+	}
+	log.push_back(a);
+}
+
 void accessed(const void *p, unsigned n, int kind, const void *pc)
 {
 	if (!now)
@@ -228,17 +252,22 @@ void accessed(const void *p, unsigned n, int kind, const void *pc)
 		else
 			write_word(*w, kind == ATOMIC, global, pc, p);
 	if (counted)
-		now->log.push_back({ pc, at, n, (unsigned)kind });
+		log_access(now->log, { pc, at, n, (unsigned)kind }, global);
 }
 
 /* ---- sectors and banks ---- */
 
 struct counts {
-	unsigned long requests, bytes, sectors, wavefronts, least;
+	unsigned long requests, bytes, useful, sectors, wavefronts, least;
 	bool shared;
 	unsigned kind, size;
 };
-std::map<const void *, counts> places;
+struct launches {
+	unsigned long number, blocks;
+};
+const void *launched; /* the kernel that runs */
+std::map<const void *, struct launches> launches;
+std::map<std::pair<const void *, const void *>, counts> places; /* by kernel and place in it */
 
 /* One instruction of a warp: 32 lanes of 4 bytes at a time in shared memory, 16 of 8, or 8 of 16. */
 void count_shared(counts &c, const std::vector<access> &a)
@@ -261,8 +290,8 @@ void count_shared(counts &c, const std::vector<access> &a)
 
 void count_request(const void *pc, const std::vector<access> &a)
 {
-	counts &c = places[pc];
-	std::set<uintptr_t> sector;
+	counts &c = places[{ launched, pc }];
+	std::set<uintptr_t> sector, word;
 
 	c.shared = a[0].at - (uintptr_t)smem_raw < EMU_SHARED_BYTES;
 	c.kind = a[0].kind;
@@ -273,9 +302,13 @@ void count_request(const void *pc, const std::vector<access> &a)
 		count_shared(c, a);
 		return;
 	}
-	for (auto &x : a)
+	for (auto &x : a) {
 		sector.insert(x.at / 32);
+		for (uintptr_t w = x.at / 4; w <= (x.at + x.size - 1) / 4; w++)
+			word.insert(w);
+	}
 	c.sectors += sector.size();
+	c.useful += 4 * word.size();
 }
 
 /* The i-th access at a place by each lane of a warp since its last meeting is one request. */
@@ -322,7 +355,7 @@ asm(".text\n.globl emu_switch\n.type emu_switch,%function\nemu_switch:\n"
 
 void entry()
 {
-	(*kernel)();
+	(*body)();
 	now->state = ENDED;
 	emu_switch(&now->sp, scheduler_sp);
 	abort();
@@ -486,18 +519,24 @@ void take_threads(unsigned n)
 
 } // namespace
 
-void emu_run(int device, dim3 grid, dim3 block, size_t shared, const std::function<void()> &body)
+void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
+	const std::function<void()> &threads_do)
 {
 	const unsigned nthread = block.x * block.y * block.z;
 	std::vector<unsigned> order = numbers(grid.x * grid.y * grid.z);
 
 	take_threads(nthread);
-	kernel = &body;
+	body = &threads_do;
+	launched = kernel;
+	launches[kernel].number++;
+	launches[kernel].blocks += order.size();
 	gridDim = grid;
 	blockDim = block;
 	launch_device = device;
 	shared_bytes = shared;
 	launch_first = interval + 1;
+	ASAN_UNPOISON_MEMORY_REGION(smem_raw, shared);
+	ASAN_POISON_MEMORY_REGION(smem_raw + shared, EMU_SHARED_BYTES - shared);
 	shuffle(order);
 	for (unsigned b : order) {
 		blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
@@ -534,7 +573,12 @@ void emu_mark(void *p, size_t n, enum emu_bytes what)
 		else
 			*w = word{}, w->taken = what == EMU_TAKEN;
 #else
-	(void)p, (void)n, (void)what;
+	if (what == EMU_TAKEN) {
+		ASAN_UNPOISON_MEMORY_REGION(p, n);
+		ASAN_POISON_MEMORY_REGION((unsigned char *)p + n, EMU_GAP_BYTES);
+	} else if (what == EMU_GIVEN_BACK) {
+		ASAN_POISON_MEMORY_REGION(p, n);
+	}
 #endif
 }
 
@@ -553,16 +597,24 @@ void emu_check(const void *p, size_t n, bool read, const char *who)
 #endif
 }
 
+/* As addr2line and nm have it. */
+extern "C" const char __executable_start;
+static ptrdiff_t in_program(const void *pc) { return (const char *)pc - &__executable_start; }
+
 void emu_print_counts(FILE *f)
 {
 	static const char *const name[] = { "read", "write", "atomic" };
 
+	for (auto &l : launches)
+		fprintf(f, "kernel %#tx launches %lu blocks %lu\n", in_program(l.first),
+			l.second.number, l.second.blocks);
 	for (auto &p : places)
 		fprintf(f,
-			"%p %s %s bytes %u requests %lu moved %lu sectors %lu wavefronts %lu least %lu\n",
-			p.first, p.second.shared ? "shared" : "global", name[p.second.kind],
-			p.second.size, p.second.requests, p.second.bytes, p.second.sectors,
-			p.second.wavefronts, p.second.least);
+			"%#tx %s %s bytes %u requests %lu moved %lu sectors %lu wavefronts %lu least %lu kernel %#tx useful %lu\n",
+			in_program(p.first.second), p.second.shared ? "shared" : "global",
+			name[p.second.kind], p.second.size, p.second.requests, p.second.bytes,
+			p.second.sectors, p.second.wavefronts, p.second.least,
+			in_program(p.first.first), p.second.useful);
 }
 
 uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned arg, int line)
@@ -577,6 +629,16 @@ uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned
 	f->state = MEETS;
 	emu_switch(&f->sp, scheduler_sp);
 	return f->value;
+}
+
+/* Asked by every thread at every barrier. */
+bool emu_is_left_out(const char *file, int line)
+{
+	static const std::string without = getenv("EMU_WITHOUT") ? getenv("EMU_WITHOUT") : "";
+	const char *const name = strrchr(file, '/');
+
+	return !without.empty()
+		&& without == std::string(name ? name + 1 : file) + ":" + std::to_string(line);
 }
 
 /* ---- accesses: those that have a function here, and those that the compiler reports ---- */

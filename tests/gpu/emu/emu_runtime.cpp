@@ -32,8 +32,6 @@ struct allocation {
 	int device;
 };
 
-const size_t PAGE = 4096;
-
 std::vector<emu_stream *> streams;
 std::map<void *, allocation> allocations;
 std::set<void *> host_allocations;
@@ -214,10 +212,10 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 	return cudaSuccess;
 }
 
-/* Never what was there before, and with a page between two that is nobody's. */
+/* Never what was there before. */
 cudaError_t cudaMalloc(void **p, size_t n)
 {
-	const size_t size = (n + PAGE - 1) / PAGE * PAGE + PAGE;
+	const size_t size = (n + EMU_GAP_BYTES - 1) / EMU_GAP_BYTES * EMU_GAP_BYTES + EMU_GAP_BYTES;
 
 	BEGIN(cudaErrorMemoryAllocation);
 	if (n > EMU_MEMORY_BYTES || size > EMU_MEMORY_BYTES - used[device])
@@ -411,9 +409,9 @@ static cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *
 		return cudaErrorInvalidConfiguration;
 	if (!is_stream(c->stream) || c->stream->device != device)
 		return cudaErrorInvalidValue;
-	c->stream->work.push_back([device = c->stream->device, grid = c->gridDim, block = c->blockDim,
+	c->stream->work.push_back([device = c->stream->device, kernel, grid = c->gridDim, block = c->blockDim,
 					  shared = c->dynamicSmemBytes, body = std::move(body)] {
-		emu_run(device, grid, block, shared, body);
+		emu_run(device, kernel, grid, block, shared, body);
 	});
 	return cudaSuccess;
 }

@@ -19,6 +19,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_state_cache.c \
 	runtime/exec/statevector/cuda/cuda_target.c
 libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+cuda_folder = runtime/exec/statevector/cuda
 cuda_sources = \
 	runtime/exec/statevector/cuda/cuda_cache_kernels.cu \
 	runtime/exec/statevector/cuda/cuda_device.cu \
@@ -37,19 +38,25 @@ EXTRA_DIST += $(cuda_sources) \
 
 if CUDA
 # -fmad=false: operations are those that the source has, so that an emulated device gives the same bits.
-cuda_flags = -std=c++17 -O3 -fmad=false -Xcompiler -ffp-contract=off $(CUDA_HOST_FLAGS) $(CUDA_ARCH_FLAGS) $(NVCCFLAGS)
+cuda_flags = -std=c++17 -O3 -fmad=false -Xcompiler -ffp-contract=off $(CUDA_HOST_FLAGS) $(NVCCFLAGS) $(DEFS) -I$(srcdir) -I.
 cuda_objects = $(cuda_sources:.cu=.nvo)
 $(cuda_objects): $(cuda_headers)
 %.nvo: %.cu
 	@$(MKDIR_P) $(@D)
-	$(AM_V_NVCC)$(NVCC) $(cuda_flags) $(DEFS) -I$(srcdir) -I. -c -o $@ $<
+	$(AM_V_NVCC)$(NVCC) $(cuda_flags) $(CUDA_ARCH_FLAGS) -c -o $@ $<
+# The machine code that make check-cuda looks at: that of the build, with numbers of lines.
+cuda_cubins = $(patsubst %.cu,%.cubin,$(filter %_kernels.cu,$(cuda_sources)))
+$(cuda_cubins): $(cuda_headers)
+%.cubin: %.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC) $(cuda_flags) -gencode arch=compute_80,code=sm_90 -lineinfo -cubin -o $@ $<
 AM_V_NVCC = $(am__v_NVCC_$(V))
 am__v_NVCC_ = $(am__v_NVCC_$(AM_DEFAULT_VERBOSITY))
 am__v_NVCC_0 = @echo "  NVCC    " $@;
 libgpu_device.a: $(cuda_objects)
 	$(AM_V_at)rm -f $@
 	$(AM_V_AR)$(AR) $(ARFLAGS) $@ $(cuda_objects)
-CLEANFILES += $(cuda_objects) libgpu_device.a
+CLEANFILES += $(cuda_objects) $(cuda_cubins) libgpu_device.a
 cuda_libs += libgpu.a libgpu_device.a
 cuda_LIBS += $(CUDA_LIBS)
 AM_LDFLAGS += -Wl,-u,backend_cuda

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# The cuda backend on an emulated GPU that checks nothing: numbers against the reference, one digest in any order, and every call
+# that fails. In a build with sanitizers these check the accesses, and that nothing leaks.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+emu=$top_builddir/tests/gpu
+[ -x "$emu/qcnn-fast" ] || tap_skip_all "no emulated GPU in this build"
+
+"$emu/states-fast" ${QCNN_SANITIZED:+few} >points 2>findings
+status=$?
+{ grep '^not ok' points; grep -v '^OMP' findings; } | sed 's/^/# /'
+[ $status -eq 0 ] && [ ! -s findings ]
+tap_result $? "numbers: $(grep -c '^ok' points) points"
+
+# Blocks and warps in eight orders: the digits that the program with all checks has, and every GPU.
+grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want
+for seed in 1 2 3 4 5 6 7 8; do
+	EMU_SEED=$seed sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-fast" 2>err | grep -v MATHS >got
+	cmp -s got want && [ ! -s err ] || break
+done
+tap_same got want "the digits of selftest.def in order $seed"
+tap_is "$(cat err)" "" "without a message"
+
+# More qubits than a tile has.
+cat >turns.qcnn <<'END'
+QCNN 1;
+const int n = 13;
+qubit[n] q;
+param float[n] w;
+ry(each w) on q;
+cx q[0], q[12];
+cx q[12], q[3];
+rzz(w[0]) q[1], q[12];
+rxx(w[1]) q[2], q[11];
+observe z(q[0]), x(q[3]) * y(q[12]), z(q[12]);
+END
+EMU_REPORT=report tap_exit 0 "a run" "$emu/qcnn-fast" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn
+tap_has report 'allocations left 0' "all memory is given back"
+
+# Each call that fails, at each place, until the run succeeds.
+for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report); do
+	n=1 wrong=0
+	while [ $n -le 60 ]; do
+		EMU_FAIL=$call:$n "$emu/qcnn-fast" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out 2>err
+		status=$?
+		[ $status -eq 0 ] && break
+		[ $status -eq 78 ] || [ $status -eq 75 ] && grep -q -E "the GPU failed: $call: |cannot be used|needs .* available" err ||
+			{ wrong=1; tap_note "$call:$n: status $status" "$(cat err)"; }
+		n=$((n + 1))
+	done
+	tap_is "$wrong" 0 "$call fails, up to $n times: the status is 78, or 75 once it has worked, and the message names it"
+done
+EMU_DEVICES=0 tap_exit 78 "no device" "$emu/qcnn-fast" run --device=cuda turns.qcnn
+tap_has err 'the device cuda cannot be used: the NVIDIA driver finds no GPU; use --device=cpu' "and why"
+tap_done

@@ -34,6 +34,7 @@ check_PROGRAMS += tests/limits/test_keras_h5
 check_PROGRAMS += tests/limits/test_lang_limits
 check_PROGRAMS += tests/net/test_join
 check_PROGRAMS += tests/net/test_clock_offset
+check_PROGRAMS += tests/net/test_group
 check_PROGRAMS += tests/net/test_coordinator
 check_PROGRAMS += tests/net/test_hostile_profiles
 check_PROGRAMS += tests/net/test_hosts
@@ -109,6 +110,7 @@ tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
 tests_gpu_test_states_SOURCES = tests/gpu/test_states.c $(random_program)
 tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
+tests_net_test_group_SOURCES = tests/net/test_group.c tests/net/meet.h
 tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
 tests_kernels_test_heisenberg_SOURCES = tests/kernels/test_heisenberg.c $(random_program)
 tests_kernels_test_depth_SOURCES = tests/kernels/test_depth.c tests/compile_file.h $(random_program)

@@ -9,6 +9,7 @@ libbase_a_SOURCES = \
 	runtime/base/memory_use.h \
 	runtime/base/buf.c \
 	runtime/base/buf.h \
+	runtime/base/comm.h \
 	runtime/base/crypto/crypto.c \
 	runtime/base/crypto/crypto.h \
 	runtime/base/crypto/crypto_session.c \

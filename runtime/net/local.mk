@@ -22,6 +22,10 @@ libnet_a_SOURCES = \
 	runtime/net/cluster/worker_restart.c \
 	runtime/net/cluster/worker_state.c \
 	runtime/net/cluster/worker_state.h \
+	runtime/net/comm/group.c \
+	runtime/net/comm/group.h \
+	runtime/net/comm/transport.h \
+	runtime/net/comm/transport_shm.c \
 	runtime/net/launch/allocation.c \
 	runtime/net/launch/allocation.h \
 	runtime/net/launch/connect.c \

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opening a group of ranks (base/comm.h).
+ *
+ * Each rank makes an offer, whose address the others need to reach it; with the addresses of all it opens its view of the
+ * group. */
+#ifndef QCNN_GROUP_H
+#define QCNN_GROUP_H
+
+#include <stdbool.h>
+
+#include "runtime/base/comm.h"
+
+enum {
+	GROUP_ADDRESS_MAX = 256, /* of an address' text, with its 0 */
+	GROUP_RANKS_MAX = 64,
+	GROUP_DEADLINE_MS = 15000 /* usual: without any answer of the rank that is waited for */
+};
+
+struct group_options {
+	uint8_t key[32]; /* of the group, from the coordinator: who does not know it gets nothing */
+	bool encrypt;    /* what leaves the host */
+	bool no_digest;  /* do not check a digest of each exchanged part */
+	unsigned deadline_ms; /* 0: GROUP_DEADLINE_MS */
+	const char *bind;     /* address to listen on; NULL: that of the loopback interface */
+};
+
+struct group_offer;
+
+/* Names of the transports, NULL at the end. */
+extern const char *const group_transports[];
+
+/* -ERR_CONFIG where the transport is unknown or cannot be used here. */
+int group_offer(const char *transport, const struct group_options *o, struct group_offer **out,
+	char address[GROUP_ADDRESS_MAX], struct err *e);
+/* Takes the offer, also where it fails; address[size], by rank, this one's own among them. Returns when all ranks are there:
+ * -ERR_UNREACHABLE, -ERR_AUTH. */
+int group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address,
+	struct comm **out, struct err *e);
+/* Instead of group_open; offer may be NULL. */
+void group_offer_free(struct group_offer *offer);
+
+#endif

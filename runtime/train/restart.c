@@ -324,7 +324,7 @@ static void callbacks_between(struct trainer *t)
 	callbacks_save(t->callbacks, t->observer, &r, steps_done(t), t->weight);
 }
 
-/* What computes is gone, but not what was learnt: the state before the step is reported as the last. Returns the code: what could
+/* What computes is gone, but not what was learnt: the state behind t->step is reported as the last. Returns the code: what could
  * not even make one step is no reason to begin again. */
 static int keep_failed(struct trainer *t, int code, struct err *e)
 {
@@ -332,7 +332,7 @@ static int keep_failed(struct trainer *t, int code, struct err *e)
 
 	if (code != -ERR_STOPPED || !t->observer->between)
 		return code;
-	if (!--t->step)
+	if (!t->step)
 		return e ? e->code = -ERR_CONFIG : -ERR_CONFIG;
 	if (!between(t, true, &why) && e) {
 		size_t len = strlen(e->text);
@@ -357,6 +357,7 @@ static int epoch_steps(struct trainer *t, struct err *e)
 		code = one_step(t, at, n, &batch_sum, e);
 		if (code) {
 			prefix_step(t, e);
+			t->step -= code == -ERR_STOPPED;
 			return keep_failed(t, code, e);
 		}
 		t->loss_sum += batch_sum;
@@ -386,11 +387,12 @@ static int validate(struct trainer *t, struct epoch_record *r, struct err *e)
 	recorder_mark(PHASE_VALIDATION);
 	recorder_as(as);
 	r->has_validation = !code;
-	if (code) {
+	if (code) { /* the epoch's steps are kept, and the validation is done again */
 		err_prefix(e, "validation");
 		prefix_step(t, e);
+		return keep_failed(t, code, e);
 	}
-	return code;
+	return 0;
 }
 
 static int one_epoch(struct trainer *t, struct epoch_record *r, struct err *e)

@@ -70,6 +70,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
 	o.shots = w->shots;
 	o.optimisations = w->optimisations;
+	o.split = w->split;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
 	if (o.nthread > cpus_thread_limit())
 		o.nthread = cpus_thread_limit();
@@ -155,6 +156,7 @@ struct execution_words execution_of_config(const struct config *c)
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
+		.split = (uint32_t)config_int(c, KEY_RUN_SPLIT),
 		.optimisations = optimisations_of(config_node(c, KEY_RUN_OPTIMIZATIONS)),
 	};
 }

@@ -7,6 +7,7 @@
 #include "runtime/exec/evaluator.h"
 
 struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads /* 0: auto */, shots /* 0: exact */;
+	uint32_t split;         /* ranks that states are split over; 0: 1 */
 	unsigned optimisations; /* of enum optimisation */
 	bool plan_alone;        /* nothing is computed: no GPU has to be here */
 };

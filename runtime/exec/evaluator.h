@@ -27,11 +27,15 @@ enum shape {
 	SHAPE_SHARED /* a unit is one sample, all threads share its state */
 };
 
+enum { SPLIT_RANKS_MAX = 64 }; /* that hold a state together */
+
 struct evaluator_options {
 	const struct target *target; /* NULL: the best of the cpu backend that runs here */
 	enum precision precision;
 	unsigned nthread;            /* at least 1 */
 	uint64_t devices; /* of the target's, those that may be used: bit k for number k; 0: all */
+	uint32_t split; /* ranks that states are split over at most, a power of two (a result key); 0: 1 */
+	struct split_rank *rank; /* the part of them that this process holds; NULL: all (statevector/split/split.h) */
 	bool remote; /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
 	bool outputs_alone;          /* planned for outputs: faster, not the last digits of training.  Not with workers elsewhere */

@@ -53,6 +53,11 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_print.c \
 	runtime/exec/statevector/plan/plan_search.c \
 	runtime/exec/statevector/plan/plan_split.c \
+	runtime/exec/statevector/split/split.h \
+	runtime/exec/statevector/split/split_group.c \
+	runtime/exec/statevector/split/split_group.h \
+	runtime/exec/statevector/split/split_exchange.c \
+	runtime/exec/statevector/plan/plan_segment.c \
 	runtime/exec/statevector/plan/plan_stage.c \
 	runtime/exec/statevector/plan/plan_stage.h \
 	runtime/exec/statevector/plan/plan_time.c \

@@ -21,6 +21,7 @@ enum target_capability {
 	TARGET_STATELESS = 128, /* no state is allocated, results are 0: nothing is bounded by memory */
 	TARGET_FUSED_LAST =
 		256, /* the backward pass can begin block by block in the forward pass's last stage */
+	TARGET_SPLIT = 512, /* a large state can be split over ranks */
 	TARGET_STATE_CACHE =
 		64 /* final states are kept side by side, with overlaps between them (backend.h) */
 };

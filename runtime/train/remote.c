@@ -34,6 +34,7 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 		.share = 1,
 		.again = o->start_again,
 		.shots = o->shots,
+		.split = o->split,
 		.optimisations = remote_optimisations(o) };
 	strncpy(out->device, o->target->device, sizeof out->device - 1);
 	strncpy(out->kernels, o->target->kernels, sizeof out->kernels - 1);
@@ -215,6 +216,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 		.precision = (enum precision)job->precision,
 		.gradient = (enum gradient_method)job->gradient,
 		.shots = job->shots,
+		.split = job->split,
 		.optimisations = job->optimisations,
 		.start_again = job->again };
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;

@@ -400,19 +400,21 @@ static int interpreter_supports(const struct plan *pl, struct err *e)
 		: err_set(e, -ERR_CONFIG, "the interpreter takes small plans made for it");
 }
 
-static uint64_t interpreter_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+static uint64_t interpreter_bytes(const struct plan *pl, unsigned nthread, bool gradient,
+	unsigned nrank)
 {
-	(void)nthread, (void)gradient;
+	(void)nthread, (void)gradient, (void)nrank;
 	return (pl->width + 4) * (uint64_t)sizeof(cplx)
 		<< plan_stored_bits(pl, program_nwire(pl->program));
 }
 
 static int interpreter_prepare(const struct plan *pl, unsigned nthread, uint64_t devices,
-	bool gradient, struct backend_state **out, struct err *e)
+	bool gradient, struct split_rank *split, struct backend_state **out, struct err *e)
 {
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	size_t n = (size_t)1 << plan_stored_bits(pl, program_nwire(pl->program));
 
+	(void)split;
 	(void)nthread, (void)devices, (void)gradient, (void)e;
 	*b = (struct backend_state){ .pl = pl,
 		.u = mem_alloc(pl->nmatrix_entry, sizeof(cplx)),

@@ -33,7 +33,7 @@ static struct backend_state *state_of(const struct plan *pl)
 	struct backend_state *b = NULL;
 	struct err e = { 0 };
 
-	if (backend_cpu.prepare(pl, 1, 0, false, &b, &e))
+	if (backend_cpu.prepare(pl, 1, 0, false, NULL, &b, &e))
 		tap_bail("no states: %s", e.text);
 	return b;
 }

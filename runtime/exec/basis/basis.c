@@ -35,6 +35,8 @@ static const char *basis_obstacle(const struct engine_problem *p)
 
 	if (!(o->optimisations & OPTIMISATION_BATCH_RANK))
 		return "batch_rank is switched off";
+	if (o->split > 1)
+		return "states are split over ranks";
 	if (o->shots)
 		return "readouts are drawn from the states of the samples";
 	if (o->gradient > GRADIENT_ADJOINT)

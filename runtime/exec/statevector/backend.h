@@ -11,6 +11,7 @@
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/backends.h"
 #include "runtime/exec/statevector/plan/plan.h"
+#include "runtime/exec/statevector/split/split.h"
 #include "runtime/exec/target.h"
 
 /* What differs from sample to sample of a unit. */
@@ -53,8 +54,9 @@ struct backend {
 	const char *(*obstacle)(const struct target *t);
 	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
 	int (*supports)(const struct plan *pl, struct err *e);
-	/* Bytes that prepare will take for that many threads, gradients or not; of each device. */
-	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient);
+	/* Bytes that prepare will take for that many threads, gradients or not; of each device; of each of nrank processes
+	 * that split the states. */
+	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank);
 	/* Optional (NULL): of the devices that may be used (evaluator_options), how many there are. Each is a worker: it does
 	 * units of its own, and has its own states. */
 	unsigned (*devices)(uint64_t wanted);
@@ -62,9 +64,10 @@ struct backend {
 	bool (*describe)(unsigned k, struct device_about *out);
 	/* Optional (NULL): bytes that can be taken of each of these devices, where states are not in the memory of the processor. */
 	uint64_t (*memory)(uint64_t wanted);
-	/* Take the memory. pl is borrowed and outlives the state. */
+	/* Take the memory. pl and split are borrowed and outlive the state. split: the process' part of states that others
+	 * have parts of too, or NULL; the calls below are then made by all of them in the same order. */
 	int (*prepare)(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
-		struct backend_state **out, struct err *e);
+		struct split_rank *split, struct backend_state **out, struct err *e);
 	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
 	void (*matrices)(struct backend_state *b, const cplx *u);
 	/* Optional (NULL): do again what prepare has done of circuits that begin with constant steps. Before units run. */
@@ -95,6 +98,9 @@ struct backend {
 	int (*failure)(const struct backend_state *b, struct err *e);
 	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
 	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
+	/* With TARGET_SPLIT: those with the indices first .. first+n-1, 0 for those that another process holds: out[n]. */
+	void (*part_amplitudes)(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
+		cplx *out);
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
 	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
 	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);

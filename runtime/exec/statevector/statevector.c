@@ -10,6 +10,7 @@
 #include "runtime/base/profile/recorder.h"
 #include "runtime/exec/statevector/gradient_adjoint.h"
 #include "runtime/exec/statevector/gradient_shift.h"
+#include "runtime/exec/statevector/split/split_group.h"
 
 /* ---- before it is open ---- */
 
@@ -26,7 +27,7 @@ static unsigned statevector_optimisations(const struct evaluator_options *o)
 
 	if (target_can(t, TARGET_STAGES))
 		can |= OPTIMISATION_LIGHT_CONE;
-	if (target_can(t, TARGET_HEISENBERG_TAIL))
+	if (target_can(t, TARGET_HEISENBERG_TAIL) && o->split < 2)
 		can |= OPTIMISATION_HEISENBERG_TAIL;
 	return by_adjoint(o) ? o->optimisations & can : 0;
 }
@@ -40,6 +41,7 @@ struct plan *statevector_plan_new(const struct program *p, const struct evaluato
 		.target = t,
 		.shape = o->shape,
 		.no_fuse = o->no_fuse,
+		.split = o->split,
 		.random = o->random_plan,
 		.forward = o->outputs_alone,
 		.heisenberg_tail = statevector_optimisations(o) & OPTIMISATION_HEISENBERG_TAIL,
@@ -155,7 +157,7 @@ static int statevector_open(const struct engine_problem *p, void **state, struct
 	sv->p = p->program;
 	sv->o = *p->options;
 	sv->o.target = target_or_best(sv->o.target);
-	sv->backend = backend_of(sv->o.target);
+	sv->backend = sv->o.rank ? &backend_split : backend_of(sv->o.target);
 	if (!target_can(sv->o.target, TARGET_SINGLE))
 		sv->o.precision = PRECISION_DOUBLE;
 	arena_init(&sv->arena);

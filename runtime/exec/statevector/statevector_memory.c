@@ -344,7 +344,8 @@ static uint64_t bytes_needed(const struct statevector *sv)
 	uint64_t nbyte;
 
 	/* Memory of devices has no scratch. */
-	if (__builtin_add_overflow(sv->backend->bytes(sv->pl, sv->o.nthread, two_states(sv)),
+	if (__builtin_add_overflow(sv->backend->bytes(sv->pl, sv->o.nthread, two_states(sv),
+					   split_nrank(sv->o.rank)),
 		    sv->backend->memory ? 0 : scratch_bytes(sv), &nbyte))
 		return UINT64_MAX;
 	return nbyte;
@@ -372,7 +373,7 @@ uint64_t statevector_memory_left(const struct statevector *sv)
 int statevector_take_states(struct statevector *sv, struct err *e)
 {
 	int code = sv->backend->prepare(sv->pl, sv->o.nthread, sv->o.devices, two_states(sv),
-		&sv->state, e);
+		sv->o.rank, &sv->state, e);
 	unsigned possible = sv->o.nthread;
 
 	if (!code && target_can(sv->pl->target, TARGET_THREADS))
@@ -383,12 +384,15 @@ int statevector_take_states(struct statevector *sv, struct err *e)
 	sv->state = NULL;
 	sv->o.nthread = possible;
 	sv->nworker = statevector_workers(sv);
-	return sv->backend->prepare(sv->pl, possible, sv->o.devices, two_states(sv), &sv->state, e);
+	return sv->backend->prepare(sv->pl, possible, sv->o.devices, two_states(sv), sv->o.rank,
+		&sv->state, e);
 }
 
 static struct memory_need states_needed(const struct statevector *sv)
 {
-	return (struct memory_need){ .nqubit = program_nwire(sv->p),
+	/* A process that has a part of them needs as much as for fewer qubits. */
+	return (struct memory_need){ .nqubit = program_nwire(sv->p)
+			- (unsigned)__builtin_ctz(split_nrank(sv->o.rank)),
 		.nstate = states_per_sample(sv),
 		.precision = sv->o.precision,
 		.available = memory_available(sv) };

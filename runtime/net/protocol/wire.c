@@ -194,6 +194,7 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	buf_u32(b, m->threads);
 	buf_u32(b, m->nlabel);
 	buf_u32(b, m->optimisations);
+	buf_u32(b, m->split);
 	buf_u32(b, m->shots);
 	part_put_text(b, m->loss);
 	buf_u32(b, m->noption);
@@ -221,6 +222,7 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	m->threads = rd_u32(&r);
 	m->nlabel = rd_u32(&r);
 	m->optimisations = rd_u32(&r);
+	m->split = rd_u32(&r);
 	m->shots = rd_u32(&r);
 	part_text(&r, m->loss, sizeof m->loss);
 	m->noption = rd_u32(&r);

@@ -17,7 +17,7 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 5,
+	WIRE_VERSION = 6,
 	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,       /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024, /* a body before the sender has proved the key */
@@ -94,6 +94,7 @@ struct wire_job {
 	uint32_t threads;            /* or this many; 0: its part */
 	uint32_t nlabel;             /* labels of a sample */
 	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */
+	uint32_t split;              /* parts that plans split states into; 0: 1 */
 	uint32_t shots;              /* that readouts are frequencies of; 0: they are exact */
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
 	const uint8_t *program; size_t nprogram;

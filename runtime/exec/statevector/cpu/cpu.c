@@ -48,6 +48,16 @@ static uint64_t transition_entries(const struct plan_circuit *c)
 	return n;
 }
 
+/* Of the circuit with the most. */
+static uint64_t all_entries(const struct plan *pl)
+{
+	uint64_t most = 0;
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		if (transition_entries(&pl->circuit[c]) > most)
+			most = transition_entries(&pl->circuit[c]);
+	return most;
+}
+
 static uint64_t stage_entries(const struct plan *pl, const struct plan_circuit *c)
 {
 	uint64_t most = 0;
@@ -84,13 +94,14 @@ static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, co
 		const struct output *out = &c->output[o];
 		unsigned nrow_bit = 0;
 		for (uint32_t w = 0; w < out->nwire; w++)
-			nrow_bit += c->place[out->wire[w]] >= lane_bits;
+			nrow_bit += c->segment[plan_segment_of(c, c->nstage)].place[out->wire[w]]
+				>= lane_bits;
 		most = larger(most, (UINT64_C(1) << nrow_bit) * k->lanes);
 	}
 	return most;
 }
 
-static struct sizes sizes_of(const struct plan *pl, bool gradient)
+static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nrank)
 {
 	const struct kernels *k = kernels_of(pl);
 	bool samples = pl->shape == SHAPE_SAMPLES;
@@ -102,11 +113,11 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 			s.tail = (pl->ncircuit + UINT64_C(1)) * CPU_TAIL_DOUBLES * sizeof(double);
 		unsigned nbit = samples ? pc->nbit + lanes_log2(k) : plan_stored_bits(pl, pc->nbit);
 		uint64_t nterm = 0;
-		s.state = larger(s.state, (UINT64_C(2) << nbit) * k->real_bytes);
+		s.state = larger(s.state, (UINT64_C(2) << nbit) / nrank * k->real_bytes);
 		entries = larger(entries, stage_entries(pl, pc));
 		if (gradient && plan_fuses_last(pl, pc))
 			s.fused = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
-		s.bins = larger(s.bins, probs_doubles(pl, k, pc) * sizeof(double));
+		s.bins = larger(s.bins, (probs_doubles(pl, k, pc) << pl->nrank_bit) * sizeof(double));
 		for (uint32_t o = 0; o < pc->noutput; o++)
 			nterm += pc->output[o].nterm;
 		terms = larger(terms, nterm);
@@ -121,6 +132,8 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient)
 	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
 	s.transition = gradient ? entries * k->lanes * sizeof(double) : 0; /* lane by lane at most */
 	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1, larger(terms, gradient ? entries : 0)) * sizeof(double);
+	if (gradient && pl->nrank_bit)
+		s.chunk = CPU_CHUNKS * larger(terms, all_entries(pl)) * sizeof(double);
 	return s;
 }
 
@@ -132,9 +145,9 @@ static uint64_t starts(const struct plan *pl)
 	return n;
 }
 
-static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
-	struct sizes s = sizes_of(pl, gradient);
+	struct sizes s = sizes_of(pl, gradient, nrank);
 	uint64_t holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * (s.state * (s.nslot + gradient) + 2 * s.matrix + s.bins)
 		+ nthread * (s.block * (1 + gradient) + s.part + s.transition + s.table + s.tail)
@@ -256,12 +269,13 @@ static void touch_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void touch_states(struct backend_state *b, const struct sizes *s)
 {
 	struct cpu_worker *w = b->worker;
+	struct cpu_span all = { 0, CPU_CHUNKS, CPU_CHUNKS };
 	if (!b->shared)
 		return;
 	for (uint32_t k = 0; k < b->nslot; k++)
-		cpu_chunks(b, w, CPU_CHUNKS, touch_chunk, &(struct touch){ w->psi[k], s->state, CPU_CHUNKS });
+		cpu_chunks(b, w, all, touch_chunk, &(struct touch){ w->psi[k], s->state, CPU_CHUNKS });
 	if (w->lambda)
-		cpu_chunks(b, w, CPU_CHUNKS, touch_chunk, &(struct touch){ w->lambda, s->state, CPU_CHUNKS });
+		cpu_chunks(b, w, all, touch_chunk, &(struct touch){ w->lambda, s->state, CPU_CHUNKS });
 }
 
 /* The states after the leading constant steps, where there are any. */
@@ -286,14 +300,18 @@ static void start_again(struct backend_state *b)
 }
 
 static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
-	struct backend_state **out, struct err *e)
+	struct split_rank *split, struct backend_state **out, struct err *e)
 {
-	struct sizes s = sizes_of(pl, gradient);
+	unsigned nrank = split ? split->nrank : 1;
+	struct sizes s = sizes_of(pl, gradient, nrank);
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	bool ok = true;
 	(void)devices;
 	arena_init(&b->arena);
 	b->plan = pl;
+	b->split = split;
+	b->rank = split ? split->rank : 0;
+	b->rank_bits = (unsigned)__builtin_ctz(nrank);
 	b->k = kernels_of(pl);
 	b->nthread = nthread;
 	b->lane_bits = pl->shape == SHAPE_SAMPLES ? 0 : lanes_log2(b->k);
@@ -312,8 +330,9 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices
 		&& (b->u = take(b, pl->nmatrix_entry * sizeof *b->u));
 	if (!ok) {
 		cpu_free(b);
-		return err_set(e, -ERR_CONFIG, "the system has no memory for %.1f MiB of states and buffers",
-			(double)cpu_bytes(pl, nthread, gradient) / 1048576);
+		return err_set(e, -ERR_CONFIG,
+			"the system has no memory for %.1f MiB of states and buffers",
+			(double)cpu_bytes(pl, nthread, gradient, nrank) / 1048576);
 	}
 	touch_states(b, &s);
 	list_used(b);
@@ -363,19 +382,34 @@ static void cpu_run(struct backend_state *b, const struct unit_job *job)
 	}
 }
 
-static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
+/* Of circuit c, sample s. */
+static void read_amplitudes(const struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+	uint64_t first, uint64_t n, cplx *out)
 {
 	const struct plan_circuit *pc = &b->plan->circuit[c];
-	const void *psi = b->worker[worker].psi[b->nslot == 1 ? 0 : c];
-	for (size_t i = 0; i < (size_t)1 << pc->nbit; i++) {
+	const void *psi = cpu_whole(b, &b->circuit[c], b->worker[worker].psi[b->nslot == 1 ? 0 : c]);
+	unsigned rank_at = b->circuit[c].nbit - b->rank_bits;
+	for (uint64_t i = 0; i < n; i++) {
 		size_t at = 0;
-		double re, im;
+		double re = 0, im = 0;
 		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= ((i >> w) & 1) << pc->place[pc->bit_of_wire[w]];
+			at |= (((first + i) >> w) & 1) << pc->place[pc->bit_of_wire[w]];
 		unsigned lane = b->lane_bits ? (unsigned)(at & (b->k->lanes - 1)) : s;
-		b->k->get(psi, at >> b->lane_bits, lane, &re, &im);
+		if (!b->rank_bits || at >> rank_at == b->rank)
+			b->k->get(psi, at >> b->lane_bits, lane, &re, &im);
 		out[i] = cplx_of(re, im);
 	}
+}
+
+static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
+{
+	read_amplitudes(b, worker, c, s, 0, UINT64_C(1) << b->plan->circuit[c].nbit, out);
+}
+
+static void cpu_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
+	cplx *out)
+{
+	read_amplitudes(b, 0, c, 0, first, n, out);
 }
 
 static bool cpu_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
@@ -405,6 +439,7 @@ const struct backend backend_cpu = {
 	.forward = cpu_forward,
 	.backward = cpu_backward,
 	.amplitudes = cpu_amplitudes,
+	.part_amplitudes = cpu_part_amplitudes,
 	.shares = cpu_shares,
 	.passes = cpu_passes,
 	.state_cache = &cpu_state_cache_ops,

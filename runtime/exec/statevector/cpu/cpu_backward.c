@@ -141,7 +141,7 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		thread->blocks++;
 	}
 	w->b->k->nontemporal_exists();
-	cpu_backward_sums(w, thread, chunk, 0);
+	cpu_backward_sums(w, thread, chunk, s->sums);
 }
 
 /* Of U, from those of a step that does U^+: as d(U^+) = -U^+ dU U^+, of Y = -conj(U) Y' U^T. */
@@ -245,7 +245,13 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 	double scale = 1;
 	while (first < c->nstage && c->stage[first].first_transition == c->stage[first].nstep)
 		first++;
-	struct sweep sweep = { .b = b, .owner = w, .in = in, .circuit = c, .psi = psi, .lambda = w->lambda, .tail_matrix = begin->tail };
+	struct sweep sweep = { .b = b,
+		.owner = w,
+		.in = in,
+		.circuit = c,
+		.psi = psi,
+		.lambda = cpu_whole(b, c, w->lambda),
+		.tail_matrix = begin->tail };
 	if (begin->fused) { /* all sums are linear in the readout gradient */
 		scale = begin->dreadout[0];
 		from--;
@@ -253,6 +259,12 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			anti_hermitian_shared, anti_hermitian_sample);
 	}
 	for (uint32_t k = from; k-- > first; ) {
+		if (k + 1 < c->nstage) {
+			cpu_exchange(b, c, psi, c->plan->stage[k].segment + 1,
+				c->plan->stage[k + 1].segment, true);
+			cpu_exchange(b, c, sweep.lambda, c->plan->stage[k].segment + 1,
+				c->plan->stage[k + 1].segment, true);
+		}
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		sweep.tail = begin->tail && k + 1 == c->nstage;
@@ -262,8 +274,10 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			int64_t event = recorder_begin();
-			cpu_chunks(b, w, sweep.stage->back.nchunk, backward_chunk, &sweep);
-			collect_chunks(b, w, sweep.stage, in, 0, scale, anti_hermitian_shared, anti_hermitian_sample);
+			cpu_chunks(b, w, sweep.stage->back.span, backward_chunk, &sweep);
+			if (!b->rank_bits)
+				collect_chunks(b, w, sweep.stage, in, sweep.stage->sums, scale,
+					anti_hermitian_shared, anti_hermitian_sample);
 			cpu_took(b, began, &c->seconds[k].back);
 			recorder_event(EVENT_BACKWARD, (uint32_t)(c - b->circuit) << 16 | k, 0, event);
 		} else {
@@ -276,6 +290,14 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 				anti_hermitian_sample);
 		}
 	}
+	for (uint32_t k = from; b->rank_bits && k-- > first;) {
+		const struct cpu_stage *s = &c->stage[k];
+		if (!s->ntransition)
+			continue;
+		cpu_gather(b, cpu_chunk_sums(b, w) + s->sums, s->nsum, s->back.span);
+		collect_chunks(b, w, s, in, s->sums, scale, anti_hermitian_shared,
+			anti_hermitian_sample);
+	}
 }
 
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
@@ -285,9 +307,12 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
 	uint32_t slot = cpu_slot(b, number);
-	void *psi = w->psi[slot];
-	if (w->resident[slot] != number)
+	void *psi = cpu_whole(b, c, w->psi[slot]);
+	if (w->resident[slot] != number) {
 		cpu_forward_sweep(b, w, number, in, psi, false, false);
+		cpu_exchange(b, c, psi, plan_segment_of(c->plan, c->nstage) + 1,
+			c->plan->nsegment - 1, false);
+	}
 	w->resident[slot] = INDEX_NONE;
 	struct cpu_begin begin = { .fused = cpu_fuses_last(c, in) };
 	bool tail = cpu_tail_taken(c, in);
@@ -304,7 +329,7 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 	} else {
 		double began = cpu_began(b);
 		cpu_record_begin(b, w, c);
-		cpu_lambda(b, w, c, psi, w->lambda, dreadout);
+		cpu_lambda(b, w, c, psi, cpu_whole(b, c, w->lambda), dreadout);
 		cpu_record_other(b, w, c, true, PLAN_OTHER_READOUTS);
 		cpu_took(b, began, &c->seconds[c->nstage].back);
 	}

@@ -186,10 +186,32 @@ static void write_nontemporal(const struct backend_state *b, struct cpu_stage *s
 	s->nontemporal = bytes > b->plan->nontemporal_bytes;
 }
 
-static void number_blocks(struct cpu_blocks *k)
+/* The highest bits of a block's number are of its rank, but for those that are |0> still: other ranks have no block. */
+static struct cpu_span own_chunks(const struct backend_state *b, const struct cpu_circuit *c,
+	const struct cpu_blocks *k)
+{
+	unsigned low = c->nbit - b->lane_bits - b->rank_bits, n = 0, number = 0;
+	bool idle = false;
+	for (unsigned r = 0; r < b->rank_bits; r++) {
+		bool live = false, one = (b->rank >> r) & 1;
+		for (unsigned j = 0; j < k->nouter; j++)
+			live |= k->outer[j] == low + r;
+		if (live)
+			number |= (unsigned)one << n++;
+		else if (one)
+			idle = true;
+	}
+	unsigned each = k->nchunk >> n;
+	return idle ? (struct cpu_span){ 0, 0, each }
+		    : (struct cpu_span){ each * number, each * (number + 1), each };
+}
+
+static void number_blocks(const struct backend_state *b, const struct cpu_circuit *c,
+	struct cpu_blocks *k)
 {
 	k->nblock = UINT64_C(1) << k->nouter;
 	k->nchunk = k->nblock < CPU_CHUNKS ? (unsigned)k->nblock : CPU_CHUNKS;
+	k->span = own_chunks(b, c, k);
 }
 
 static bool is_straight(const struct cpu_transfer *transfer)
@@ -250,8 +272,8 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	write_nontemporal(b, s);
 	if (b->lane_bits)
 		cpu_part_compile(b, s);
-	number_blocks(&s->forward);
-	number_blocks(&s->back);
+	number_blocks(b, c, &s->forward);
+	number_blocks(b, c, &s->back);
 	s->in_place = b->lane_bits && is_whole(c, s, false);
 	s->fused_in_place = b->lane_bits && is_whole(c, s, true);
 }
@@ -262,7 +284,11 @@ static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 	if (b->plan->shape != SHAPE_SAMPLES) {
 		c->stage = arena_alloc(&b->arena, pc->nstage, sizeof *c->stage);
 		for (uint32_t k = 0; k < pc->nstage; k++)
-			compile_stage(b, c, &pc->stage[k], k + 1 < pc->nstage ? pc->stage[k + 1].place : pc->place, &c->stage[c->nstage++]);
+			compile_stage(b, c, &pc->stage[k], pc->stage[k].after, &c->stage[c->nstage++]);
+		for (uint32_t k = 0, sums = 0; b->plan->nrank_bit && k < c->nstage; k++) {
+			c->stage[k].sums = sums;
+			sums += CPU_CHUNKS * c->stage[k].nsum;
+		}
 		c->fuses_last = b->gradient && plan_fuses_last(b->plan, pc)
 			&& !c->stage[c->nstage - 1].part.nbit;
 		return;
@@ -273,12 +299,14 @@ static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 	compile_stage(b, c, &whole, pc->place, c->stage);
 }
 
-static struct kernel_term compile_term(const struct backend_state *b, const struct plan_circuit *c, const struct pauli_term *t)
+static struct kernel_term compile_term(const struct backend_state *b, const struct plan_circuit *c,
+	const struct pauli_term *t, uint32_t segment)
 {
+	const uint8_t *place = c->segment[segment].place;
 	uint64_t flip = 0, sign = 0;
 	struct kernel_term k = { 0 };
 	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t bit = UINT64_C(1) << c->place[t->factor[f].wire];
+		uint64_t bit = UINT64_C(1) << place[t->factor[f].wire];
 		flip |= t->factor[f].letter != 3 ? bit : 0;
 		sign |= t->factor[f].letter != 1 ? bit : 0;
 		k.ny += t->factor[f].letter == 2;
@@ -296,7 +324,7 @@ static void compile_probs(const struct backend_state *b, const struct plan_circu
 {
 	p->nbit = o->nwire;
 	for (uint32_t k = 0; k < o->nwire; k++) {
-		unsigned bit = c->place[o->wire[k]];
+		unsigned bit = c->segment[plan_segment_of(c, c->nstage)].place[o->wire[k]];
 		if (bit >= b->lane_bits) {
 			p->row_bin[p->bins.nbit] = UINT32_C(1) << k;
 			p->bins.row_bit[p->bins.nbit] = (uint8_t)(bit - b->lane_bits);
@@ -328,9 +356,15 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 			continue;
 		}
 		for (uint32_t t = 0; t < o->nterm; t++)
-			if (is_z(&o->term[t]) == z)
-				c->term[c->nterm++] = (struct cpu_term){ .kernel = compile_term(b, c->plan, &o->term[t]),
-					.coefficient = o->term[t].coefficient, .readout = readout };
+			if (is_z(&o->term[t]) == z) {
+				uint32_t segment = plan_reading(c->plan, &o->term[t]);
+				c->term[c->nterm++] = (struct cpu_term){
+					.kernel = compile_term(b, c->plan, &o->term[t], segment),
+					.coefficient = o->term[t].coefficient,
+					.readout = readout,
+					.segment = segment
+				};
+			}
 		readout++;
 	}
 }
@@ -388,7 +422,8 @@ static void find_sample_steps(struct backend_state *b, struct cpu_circuit *c)
 static size_t idle_places(const struct backend_state *b, const struct cpu_circuit *c, uint32_t nstep, uint32_t k)
 {
 	const struct plan_circuit *pc = c->plan;
-	const uint8_t *place = k < pc->nstage ? pc->stage[k].place : pc->place;
+	const uint8_t *place =
+		k < pc->nstage ? pc->stage[k].place : pc->segment[plan_segment_of(pc, k)].place;
 	uint64_t at = plan_places(place, plan_nonzero(b->plan, pc, nstep));
 	return (c->nrow - 1) & ~(size_t)(at >> b->lane_bits);
 }
@@ -403,6 +438,10 @@ void cpu_compile(struct backend_state *b)
 		c->nbit = b->lane_bits ? plan_stored_bits(pl, c->plan->nbit) : c->plan->nbit;
 		c->nrow = (size_t)1 << (c->nbit - b->lane_bits);
 		c->nchunk = c->nrow < CPU_CHUNKS * CPU_CHUNK_ROWS ? (unsigned)(c->nrow + CPU_CHUNK_ROWS - 1) / CPU_CHUNK_ROWS : CPU_CHUNKS;
+		if (c->nchunk < 1u << pl->nrank_bit)
+			c->nchunk = 1u << pl->nrank_bit;
+		unsigned each = c->nchunk >> b->rank_bits;
+		c->span = (struct cpu_span){ each * b->rank, each * (b->rank + 1), each };
 		c->start_idle = idle_places(b, c, c->plan->nstart, c->plan->nstart_stage);
 		c->idle = idle_places(b, c, c->plan->nstep, c->plan->nstage);
 		compile_stages(b, c);

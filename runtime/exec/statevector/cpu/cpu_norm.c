@@ -54,10 +54,11 @@ void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct c
 	}
 	double sum = 0;
 	n.part = cpu_chunk_sums(b, w);
-	cpu_chunks(b, w, c->nchunk, sum_chunk, &n);
+	cpu_chunks(b, w, c->span, sum_chunk, &n);
+	cpu_gather(b, n.part, 1, c->span);
 	for (unsigned chunk = 0; chunk < c->nchunk; chunk++)
 		sum += n.part[chunk];
 	for (unsigned l = 0; l < lanes; l++)
 		n.factor[l] = factor_of(sum);
-	cpu_chunks(b, w, c->nchunk, scale_chunk, &n);
+	cpu_chunks(b, w, c->span, scale_chunk, &n);
 }

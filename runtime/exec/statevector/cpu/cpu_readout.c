@@ -11,6 +11,8 @@ struct reading {
 	void *lambda;
 	const double *dreadout;
 	double *part;                /* (CPU_CHUNKS, nterm) sums */
+	uint32_t segment;            /* terms of this one are read */
+	bool begun;                  /* lambda is there already, of later segments */
 };
 
 static double lanes_total(const double *v, unsigned lanes)
@@ -36,11 +38,13 @@ enum {
 /* Terms one_by_one .. of a circuit are read one by one. */
 static uint32_t one_by_one(const struct cpu_circuit *c) { return c->nz < Z_TERMS_MIN ? 0 : c->nz; }
 
-/* How many terms from t on are read together. */
+/* How many terms from t on are read together: of one segment. */
 static uint32_t terms_together(const struct cpu_circuit *c, uint32_t t)
 {
-	uint32_t left = (t < one_by_one(c) ? c->nz : c->nterm) - t;
-	return left < KERNEL_TERMS_MAX ? left : KERNEL_TERMS_MAX;
+	uint32_t left = (t < one_by_one(c) ? c->nz : c->nterm) - t, n = 1;
+	while (n < left && n < KERNEL_TERMS_MAX && c->term[t + n].segment == c->term[t].segment)
+		n++;
+	return n;
 }
 
 /* Expectations of n terms from t on over rows [first, last), lane by lane: out[k * lanes + lane]. */
@@ -73,6 +77,8 @@ static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	(void)thread;
 	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
 		n = terms_together(r->c, t);
+		if (r->c->term[t].segment != r->segment)
+			continue;
 		expect_terms(r, first, last, t, n, out);
 		for (uint32_t k = 0; k < n; k++)
 			part[t + k] = lanes_total(out + (size_t)k * r->b->k->lanes, r->b->k->lanes);
@@ -82,8 +88,15 @@ static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void expect_state(struct reading *r, struct cpu_worker *w, unsigned nsum, double *readout)
 {
 	unsigned nchunk = nsum ? nsum : r->c->nchunk;
-	if (!nsum)
-		cpu_chunks(r->b, w, nchunk, expect_chunk, r);
+	uint32_t last = r->c->plan->nsegment - 1;
+	for (r->segment = plan_segment_of(r->c->plan, r->c->plan->nstage); !nsum; r->segment++) {
+		cpu_chunks(r->b, w, r->c->span, expect_chunk, r);
+		if (r->segment == last)
+			break;
+		cpu_exchange(r->b, r->c, (void *)r->psi, r->segment + 1, r->segment + 1, false);
+	}
+	cpu_gather(r->b, r->part, r->c->nterm,
+		nsum ? r->c->stage[r->c->nstage - 1].forward.span : r->c->span);
 	for (uint32_t t = 0; t < r->c->nterm; t++) {
 		const struct cpu_term *term = &r->c->term[t];
 		double sum = 0;
@@ -121,16 +134,21 @@ static size_t readout_bin(const struct cpu_probs *p, size_t bin)
 
 static void read_probs(const struct reading *r, struct cpu_worker *w, double *readout)
 {
-	unsigned lanes = r->b->k->lanes;
+	unsigned lanes = r->b->k->lanes, nrank = 1u << r->b->plan->nrank_bit,
+		 own = nrank >> r->b->rank_bits, first = r->b->rank * own;
 	for (uint32_t k = 0; k < r->c->nprobs; k++) {
 		const struct cpu_probs *p = &r->c->probs[k];
-		size_t nbin = (size_t)1 << p->bins.nbit;
-		memset(w->bins, 0, nbin * lanes * sizeof(double));
-		r->b->k->probs(r->psi, 0, r->c->nrow, &p->bins, w->bins);
-		for (size_t bin = 0; bin < nbin; bin++)
+		size_t nbin = (size_t)1 << p->bins.nbit, nsum = nbin * lanes;
+		memset(w->bins, 0, nrank * nsum * sizeof(double));
+		for (unsigned rank = first; rank < first + own; rank++)
+			r->b->k->probs(r->psi, r->c->nrow / nrank * rank,
+				r->c->nrow / nrank * (rank + 1), &p->bins, w->bins + rank * nsum);
+		cpu_gather(r->b, w->bins, nsum, (struct cpu_span){ first, first + own, own });
+		for (size_t bin = 0; bin < nrank * nbin; bin++)
 			for (unsigned l = 0; l < lanes; l++)
 				readout[(r->b->lane_bits ? 0 : l * r->c->plan->nreadout) + p->readout
-					+ (readout_bin(p, bin) | p->lane_bin[l])] += w->bins[bin * lanes + l];
+					+ (readout_bin(p, bin % nbin) | p->lane_bin[l])] +=
+					w->bins[bin * lanes + l];
 	}
 }
 
@@ -145,7 +163,9 @@ static void lambda_probs(const struct reading *r, struct cpu_worker *w)
 				w->bins[bin * lanes + l] =
 					r->dreadout[(r->b->lane_bits ? 0 : l * r->c->plan->nreadout)
 						+ p->readout + (readout_bin(p, bin) | p->lane_bin[l])];
-		r->b->k->lambda_probs(r->lambda, r->psi, 0, r->c->nrow, &p->bins, w->bins);
+		size_t first = cpu_first_row(r->b, r->c);
+		r->b->k->lambda_probs(r->lambda, r->psi, first,
+			first + (r->c->nrow >> r->b->rank_bits), &p->bins, w->bins);
 	}
 }
 
@@ -156,13 +176,13 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 {
 	struct reading r = { .b = b, .c = c, .psi = psi };
 	memset(readout, 0, (size_t)b->plan->width * c->plan->nreadout * sizeof *readout);
+	read_probs(&r, w, readout);
 	if (b->lane_bits) {
 		r.part = cpu_chunk_sums(b, w);
 		expect_state(&r, w, nsum, readout);
 	} else {
 		expect_samples(&r, readout);
 	}
-	read_probs(&r, w, readout);
 }
 
 /* Gradients of a term's expectation in each lane, with the term's coefficient. */
@@ -179,7 +199,9 @@ static uint32_t lambda_start(const struct reading *r, size_t first, size_t last)
 	double c[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
 	unsigned lanes = r->b->k->lanes;
 	uint32_t n = r->c->nz < KERNEL_TERMS_MAX ? r->c->nz : KERNEL_TERMS_MAX;
-	if (n == 0) {
+	if (r->begun)
+		return 0;
+	if (n == 0 || r->c->term[0].segment != r->segment) {
 		r->b->k->zero(r->lambda, first, last);
 		return 0;
 	}
@@ -199,7 +221,7 @@ static void lambda_rows(const struct reading *r, size_t first, size_t last)
 		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
 		for (uint32_t t = done; t < r->c->nterm; t++) {
 			double c[KERNEL_LANES_MAX];
-			if (cpu_is_identity(&r->c->term[t]))
+			if (cpu_is_identity(&r->c->term[t]) || r->c->term[t].segment != r->segment)
 				continue; /* a multiple of psi has no real derivative */
 			term_gradient(r, &r->c->term[t], c);
 			r->b->k->lambda(r->lambda, r->psi, first, end, &r->c->term[t].kernel, c);
@@ -218,8 +240,16 @@ void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_
 	const void *psi, void *lambda, const double *dreadout)
 {
 	struct reading r = { .b = b, .c = c, .psi = psi, .lambda = lambda, .dreadout = dreadout };
+	uint32_t last = plan_segment_of(c->plan, c->plan->nstage);
 	if (b->lane_bits)
-		cpu_chunks(b, w, c->nchunk, lambda_chunk, &r);
+		for (r.segment = c->plan->nsegment - 1;; r.segment--) {
+			cpu_chunks(b, w, c->span, lambda_chunk, &r);
+			if (r.segment == last)
+				break;
+			r.begun = true;
+			cpu_exchange(b, c, (void *)psi, r.segment, r.segment, true);
+			cpu_exchange(b, c, lambda, r.segment, r.segment, true);
+		}
 	else
 		lambda_rows(&r, 0, c->nrow);
 	lambda_probs(&r, w);

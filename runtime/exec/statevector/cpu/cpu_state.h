@@ -62,11 +62,17 @@ struct cpu_op {
 	bool on_zero; /* one dense step, on targets that are |0> still */
 };
 
+/* Chunks of a sum: those of this process where states are split over several. */
+struct cpu_span {
+	unsigned first, end, each /* of a process that has some */;
+};
+
 /* The blocks of a stage that are not known to be 0. */
 struct cpu_blocks {
 	unsigned nouter; uint8_t outer[64];      /* row bits that number them */
 	uint64_t nblock;
 	unsigned nchunk;             /* parts that they are cut into */
+	struct cpu_span span;        /* those of this process */
 	size_t absent;               /* bits of a block's row number: where one is 1, psi is 0 when the block is fetched */
 	size_t nontemporal; /* and where one of these is 1, the row is written by non-temporal stores */
 	size_t unset;       /* and of these, it is first written by an op on |0> */
@@ -100,6 +106,7 @@ struct cpu_stage {
 	struct cpu_blocks forward, back;
 	size_t ntransition,
 		nsum; /* doubles of its reduced transition matrices in a thread, among the sums */
+	size_t sums; /* place of its sums of all chunks among those of all stages, where a plan is for several ranks; else 0 */
 	uint32_t first_transition;   /* steps before it need no backward visit */
 	bool undoes;                 /* the backward pass changes psi and lambda */
 	size_t unread;               /* bits of a block's row number: where one is 1, no stage before reads the row in the backward pass */
@@ -108,7 +115,11 @@ struct cpu_stage {
 		fused_in_place; /* its one block is the state as it lies there; is where its passes are fused */
 };
 
-struct cpu_term { struct kernel_term kernel; double coefficient; uint32_t readout; };
+struct cpu_term {
+	struct kernel_term kernel;
+	double coefficient;
+	uint32_t readout, segment;
+};
 static inline bool cpu_is_identity(const struct cpu_term *t)
 {
 	const struct kernel_term *k = &t->kernel;
@@ -135,6 +146,7 @@ struct cpu_circuit {
 	uint32_t npart_row; size_t *part_row;    /* signs of rows that occur where that is done by parts */
 	uint32_t nprobs; struct cpu_probs *probs;
 	unsigned nchunk;             /* parts that its rows are cut into */
+	struct cpu_span span;        /* those of this process */
 	size_t start_idle,
 		idle; /* row bits that no step of the kept start, or none at all, makes nonzero */
 	uint32_t nsample_step; const struct cpu_step **sample_step;  /* with a matrix of class VALUE_SAMPLE, in the order of these */
@@ -170,6 +182,8 @@ struct cpu_memory {
 
 struct backend_state {
 	const struct plan *plan;
+	struct split_rank *split; /* or NULL */
+	unsigned rank, rank_bits; /* the process has the rows whose highest rank_bits bits are `rank` */
 	const struct kernels *k;
 	unsigned nthread, lane_bits; /* lane bits of an amplitude's index: 0 in SHAPE_SAMPLES */
 	bool gradient, shared;
@@ -259,13 +273,48 @@ void cpu_state_cache_free(struct cpu_state_cache *k);
 void *cpu_aligned(enum memory_use use, uint64_t nbytes);
 void cpu_release(enum memory_use use, void *p);
 
-/* Call fn(ctx, chunk, thread) for every one of nchunk parts: in order in this thread, or by
+/* Call fn(ctx, chunk, thread) for every one of these chunks: in order in this thread, or by
  * all threads where a state is shared. */
 typedef void (*cpu_chunk_fn)(void *ctx, unsigned chunk, struct cpu_worker *w);
-void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx);
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, struct cpu_span span,
+	cpu_chunk_fn fn, void *ctx);
+/* sum[chunks][n], of which this process has made `span`: all chunks' sums from all processes. */
+static inline void cpu_gather(struct backend_state *b, double *sum, size_t n, struct cpu_span span)
+{
+	if (b->rank_bits)
+		split_gather(b->split, sum, n, span.first, span.end, span.each);
+}
 static inline double *cpu_chunk_sums(const struct backend_state *b, const struct cpu_worker *w)
 {
 	return b->chunk + (b->shared ? 0 : b->chunk_stride * (size_t)(w - b->worker));
+}
+static inline size_t cpu_row_bytes(const struct backend_state *b)
+{
+	return 2 * (size_t)b->k->lanes * b->k->real_bytes;
+}
+/* First row of the process' part of a state of circuit c. */
+static inline size_t cpu_first_row(const struct backend_state *b, const struct cpu_circuit *c)
+{
+	return (c->nrow >> b->rank_bits) * b->rank;
+}
+/* The part's memory as the state it is a part of: row number 0 would be there. Only the part's rows may be touched. */
+static inline void *cpu_whole(const struct backend_state *b, const struct cpu_circuit *c, void *part)
+{
+	return (void *)((uintptr_t)part - cpu_first_row(b, c) * cpu_row_bytes(b));
+}
+/* The exchanges before segments from .. to, forward, or those after, back: of the state psi (as cpu_whole gives it). */
+static inline void cpu_exchange(struct backend_state *b, const struct cpu_circuit *c, void *psi,
+	uint32_t from, uint32_t to, bool back)
+{
+	struct split_state s = { .nbit = c->nbit,
+		.lane_bits = b->lane_bits,
+		.row_bytes = cpu_row_bytes(b),
+		.part = (char *)((uintptr_t)psi + cpu_first_row(b, c) * cpu_row_bytes(b)) };
+	for (uint32_t n = 0; from + n <= to; n++) {
+		const struct plan_segment *g = &c->plan->segment[back ? to - n : from + n];
+		if (g->nswap)
+			split_exchange(b->split, &s, g->swap, g->nswap);
+	}
 }
 /* Where part `chunk` of nchunk begins among n things. */
 static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned nchunk, unsigned chunk)

@@ -176,7 +176,7 @@ static void copy_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void copy_state(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	void *to, const void *from)
 {
-	cpu_chunks(b, w, c->nchunk, copy_chunk, &(struct copy){ b, c, to, from });
+	cpu_chunks(b, w, c->span, copy_chunk, &(struct copy){ b, c, to, from });
 }
 
 static void *psi_of(const struct backend_state *b, const struct cpu_worker *w, uint32_t c)
@@ -412,7 +412,7 @@ static void *mixed(struct mixing *x, struct cpu_worker *w)
 		return k->next[x->unit - k->next_first];
 	for (; x->nlambda < 1 + NEXT && x->unit + x->nlambda < x->nstate && k->next[0]; x->nlambda++)
 		x->lambda[x->nlambda] = k->next[x->nlambda - 1];
-	cpu_chunks(x->b, w, x->c->nchunk, mix_chunk, x);
+	cpu_chunks(x->b, w, x->c->span, mix_chunk, x);
 	if (x->nlambda > 1) { /* else several threads may be here */
 		k->next_first = x->unit + 1;
 		k->next_end = x->unit + x->nlambda;

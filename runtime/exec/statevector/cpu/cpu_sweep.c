@@ -7,10 +7,11 @@
 
 /* ---- chunks and blocks ---- */
 
-void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk, cpu_chunk_fn fn, void *ctx)
+void cpu_chunks(struct backend_state *b, struct cpu_worker *own, struct cpu_span span,
+	cpu_chunk_fn fn, void *ctx)
 {
 	if (!b->shared) {
-		for (unsigned chunk = 0; chunk < nchunk; chunk++)
+		for (unsigned chunk = span.first; chunk < span.end; chunk++)
 			fn(ctx, chunk, own);
 		return;
 	}
@@ -19,7 +20,7 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, unsigned nchunk
 		unsigned saved = kernels_flush_enter();
 		struct cpu_worker *w = &b->worker[omp_get_thread_num()];
 		#pragma omp for schedule(static)
-		for (unsigned chunk = 0; chunk < nchunk; chunk++)
+		for (unsigned chunk = span.first; chunk < span.end; chunk++)
 			fn(ctx, chunk, w);
 		kernels_flush_leave(saved);
 	}
@@ -221,7 +222,7 @@ static void clear_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void clear_idle(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, size_t idle, void *psi)
 {
 	if (idle)
-		cpu_chunks(b, w, c->nchunk, clear_chunk, &(struct clear){ b, c, psi, idle });
+		cpu_chunks(b, w, c->span, clear_chunk, &(struct clear){ b, c, psi, idle });
 }
 
 /* The state before the first stage or step.  Where stages follow, they write all rows but the idle ones, and of
@@ -233,8 +234,10 @@ static void restart_state(struct backend_state *b, struct cpu_worker *w, const s
 		return;
 	}
 	if (b->lane_bits) {
-		b->k->zero(psi, 0, 1);
-		b->k->put(psi, 0, 0, 1, 0);
+		if (!b->rank) {
+			b->k->zero(psi, 0, 1);
+			b->k->put(psi, 0, 0, 1, 0);
+		}
 		if (c->plan->nprepare)
 			clear_idle(b, w, c, c->nrow - 1, psi);
 		return;
@@ -271,9 +274,53 @@ static void prepare_lane(const struct backend_state *b, const struct plan_step *
 	}
 }
 
-static void prepare_vectors(const struct backend_state *b, uint32_t c, const struct unit_input *in, void *psi)
+/* The product of a split circuit's vectors at the state's index i, 0 where another bit is 1. */
+static cplx vectors_at(const struct plan_circuit *pc, uint32_t c, const struct unit_input *in,
+	size_t i)
+{
+	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->segment[0].place;
+	cplx z = 1;
+	for (uint32_t k = 0; k < pc->nstep && pc->step[k].op == STEP_PREPARE; k++) {
+		const struct plan_step *s = &pc->step[k];
+		size_t entry = 0;
+		for (unsigned t = 0; t < s->ntarget; t++) {
+			entry |= ((i >> place[s->bit[t]]) & 1) << t;
+			i &= ~((size_t)1 << place[s->bit[t]]);
+		}
+		z = entry < in->length[c][s->matrix] ? cplx_mul(in->vector[c][s->matrix][entry], z)
+						     : 0;
+	}
+	return i ? 0 : z;
+}
+
+struct prepared {
+	struct backend_state *b;
+	const struct unit_input *in;
+	uint32_t c;
+	void *psi;
+};
+
+static void prepare_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
+{
+	const struct prepared *p = ctx;
+	const struct cpu_circuit *c = &p->b->circuit[p->c];
+	size_t last = cpu_chunk_begin(c->nrow, c->nchunk, chunk + 1);
+	(void)thread;
+	for (size_t row = cpu_chunk_begin(c->nrow, c->nchunk, chunk); row < last; row++)
+		for (unsigned lane = 0; lane < p->b->k->lanes; lane++) {
+			cplx z = vectors_at(c->plan, p->c, p->in, row << p->b->lane_bits | lane);
+			p->b->k->put(p->psi, row, lane, creal(z), cimag(z));
+		}
+}
+
+static void prepare_vectors(struct backend_state *b, uint32_t c, const struct unit_input *in, void *psi)
 {
 	const struct plan_circuit *pc = &b->plan->circuit[c];
+	if (b->plan->nrank_bit && pc->nprepare) {
+		cpu_chunks(b, b->worker, b->circuit[c].span, prepare_chunk,
+			&(struct prepared){ b, in, c, psi });
+		return;
+	}
 	for (uint32_t k = 0; k < pc->nstep; k++) {
 		const struct plan_step *s = &pc->step[k];
 		if (s->op != STEP_PREPARE)
@@ -297,7 +344,10 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.fused = k + 1 == c->nstage && like->fused;
 		double began = cpu_began(sweep.b);
 		int64_t event = recorder_begin();
-		cpu_chunks(sweep.b, w, sweep.stage->forward.nchunk, forward_chunk, &sweep);
+		if (k > first)
+			cpu_exchange(sweep.b, c, sweep.psi, c->plan->stage[k - 1].segment + 1,
+				c->plan->stage[k].segment, false);
+		cpu_chunks(sweep.b, w, sweep.stage->forward.span, forward_chunk, &sweep);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
 		if (sweep.fused && sweep.b->shared)
@@ -346,7 +396,9 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	cpu_record_other(b, w, c, false, PLAN_OTHER_START);
 	if (b->lane_bits) {
 		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
-		clear_idle(b, w, c, c->start || c->plan->nprepare || fused ? 0 : c->idle, psi);
+		clear_idle(b, w, c,
+			c->start || (c->plan->nprepare && !b->plan->nrank_bit) || fused ? 0 : c->idle,
+			psi);
 	} else {
 		sweep.tail = cpu_tail_taken(c, in);
 		forward_whole(&sweep, w, sweep.from, psi);
@@ -386,7 +438,8 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	uint32_t slot = cpu_slot(b, c);
 	bool tail = cpu_tail_taken(circuit, in);
 	double began;
-	cpu_forward_sweep(b, w, c, in, w->psi[slot], !tail, keep && cpu_fuses_last(circuit, in));
+	void *psi = cpu_whole(b, circuit, w->psi[slot]);
+	cpu_forward_sweep(b, w, c, in, psi, !tail, keep && cpu_fuses_last(circuit, in));
 	w->resident[slot] = c;
 	began = cpu_began(b);
 	if (b->lane_bits)
@@ -394,7 +447,9 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	if (tail)
 		cpu_tail_readouts(b, w, circuit, readout);
 	else
-		cpu_readouts(b, w, circuit, w->psi[slot], circuit->near ? circuit->stage[circuit->nstage - 1].forward.nchunk : 0, readout);
+		cpu_readouts(b, w, circuit, psi,
+			circuit->near ? circuit->stage[circuit->nstage - 1].forward.nchunk : 0,
+			readout);
 	cpu_took(b, began, &circuit->seconds[circuit->nstage].forward);
 	cpu_record_other(b, w, circuit, false, PLAN_OTHER_READOUTS);
 }

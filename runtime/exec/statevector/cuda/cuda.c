@@ -24,9 +24,9 @@ static int cuda_supports(const struct plan *pl, struct err *e)
 	return 0;
 }
 
-static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
-	(void)nthread;
+	(void)nthread, (void)nrank;
 	return cuda_state_bytes(pl, gradient);
 }
 
@@ -59,13 +59,14 @@ static void cuda_free_states(struct backend_state *b)
 }
 
 static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
-	struct backend_state **out, struct err *e)
+	struct split_rank *split, struct backend_state **out, struct err *e)
 {
 	unsigned number[CUDA_DEVICES_MAX], n = cuda_device_list(devices, number);
 	const char *obstacle = cuda_device_obstacle();
 	struct backend_state *b;
 	int code = 0;
 
+	(void)split;
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "the device cuda cannot be used: %s", obstacle);
 	if (!n)

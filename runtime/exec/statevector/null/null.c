@@ -33,15 +33,17 @@ static int null_supports(const struct plan *pl, struct err *e)
 		: err_set(e, -ERR_CONFIG, "the null backend takes plans made for it alone");
 }
 
-static uint64_t null_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+static uint64_t null_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
+	(void)nrank;
 	(void)pl, (void)nthread, (void)gradient;
 	return sizeof(struct backend_state);
 }
 
 static int null_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
-	struct backend_state **out, struct err *e)
+	struct split_rank *split, struct backend_state **out, struct err *e)
 {
+	(void)split;
 	(void)nthread, (void)devices, (void)gradient, (void)e;
 	*out = mem_alloc(1, sizeof **out);
 	(*out)->plan = pl;

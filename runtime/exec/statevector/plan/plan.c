@@ -373,6 +373,18 @@ static void close_set(struct plan_build *b)
 				pl->transition[pl->circuit[i].step[k].matrix] = true;
 }
 
+/* Segments end where their last stages do, or with the segment before. */
+static void end_segments(struct plan_circuit *c)
+{
+	uint32_t end = c->nstage ? c->stage[0].first : c->nstep;
+
+	for (uint32_t n = 0, k = 0; n < c->nsegment; n++) {
+		for (; k < c->nstage && c->stage[k].segment == n; k++)
+			end = c->stage[k].first + c->stage[k].count;
+		c->segment[n].end = end;
+	}
+}
+
 /* The kept starts, stages where a state is not all near, and the backward pass. */
 static int make_stages(struct plan_build *b, struct err *e)
 {
@@ -386,6 +398,8 @@ static int make_stages(struct plan_build *b, struct err *e)
 		if (plan_stored_bits(pl, c->nbit) > 63)
 			return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
 		plan_start(pl, c);
+		if (plan_segments(pl, c, e))
+			return -ERR_CONFIG;
 		if (!target_can(pl->target, TARGET_STAGES) || pl->shape == SHAPE_SAMPLES)
 			continue;
 		if (!b->o->random)
@@ -395,6 +409,8 @@ static int make_stages(struct plan_build *b, struct err *e)
 	if (pl->shape == SHAPE_SHARED) {
 		for (uint32_t i = 0; i < pl->ncircuit; i++)
 			plan_pairs(b, &pl->circuit[i]);
+		for (uint32_t i = 0; i < pl->ncircuit; i++)
+			end_segments(&pl->circuit[i]);
 		close_set(b);
 	}
 	for (uint32_t i = 0; i < pl->ncircuit; i++) {
@@ -442,6 +458,30 @@ static int check_wires(const struct program *p, struct err *e)
 	return 0;
 }
 
+/* A number of ranks that states can be split over? */
+static int check_split(const struct program *p, const struct plan_options *o, struct err *e)
+{
+	uint32_t n = program_nwire(p), most = n > PLAN_SPLIT_LOCAL_MIN ? n - PLAN_SPLIT_LOCAL_MIN : 0;
+
+	if (o->split < 2)
+		return 0;
+	if (!target_can(o->target, TARGET_SPLIT))
+		return err_set(e, -ERR_CONFIG,
+			"states on %s are not split over ranks: set run.split to 1",
+			o->target->device);
+	if ((o->split & (o->split - 1)) || o->split > SPLIT_RANKS_MAX)
+		return err_set(e, -ERR_CONFIG,
+			"a state is split over a power of two of ranks, at most %d, not %u",
+			SPLIT_RANKS_MAX, o->split);
+	if ((unsigned)__builtin_ctz(o->split) > most)
+		return err_set(e, -ERR_CONFIG,
+			"a state of %u qubit%s is split over at most %u rank%s, not %u: each part "
+			"keeps %d qubits",
+			n, n == 1 ? "" : "s", 1u << most, most ? "s" : "", o->split,
+			PLAN_SPLIT_LOCAL_MIN);
+	return 0;
+}
+
 /* Vectors are loaded, not differentiated. */
 static int check_vectors(const struct program *p, const bool *trainable, struct err *e)
 {
@@ -476,14 +516,16 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 
 	if (!o->target)
 		BUG("a plan for no target");
-	if (check_wires(p, e))
+	if (check_wires(p, e) || check_split(p, o, e))
 		return NULL;
 	pl = mem_alloc(1, sizeof *pl);
 	arena_init(&pl->arena);
+	pl->options = *o;
 	pl->program = p;
 	pl->target = o->target;
 	pl->precision = !target_can(pl->target, TARGET_SINGLE) ? PRECISION_DOUBLE : o->precision ? o->precision : PRECISION_SINGLE;
-	pl->shape = shape_of(pl->target, o, program_nwire(p));
+	pl->nrank_bit = o->split > 1 ? (unsigned)__builtin_ctz(o->split) : 0;
+	pl->shape = pl->nrank_bit ? SHAPE_SHARED : shape_of(pl->target, o, program_nwire(p));
 	pl->width = width_of(pl);
 	b.pl = pl;
 	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);

@@ -40,7 +40,22 @@ struct plan_stage {
 	uint8_t nlocal;
 	const uint8_t *local;
 	const uint8_t *partner; /* (bits in the lanes) the bit that changes places with one that is local */
-	const uint8_t *place;        /* (bits as stored) where each bit of the index lies in the state before the stage */
+	const uint8_t *place; /* (bits as stored) where each bit of the index lies in the state before the stage, */
+	const uint8_t *after; /* and behind it */
+	uint32_t segment;
+};
+
+/* A segment of a state that is split over 2^k ranks (plan_segment.c): stages without communication between them. The
+ * bits in `rank` lie at the k highest places, and number the ranks. */
+struct plan_swap {
+	uint8_t rank, local;
+}; /* two places, local < rank */
+struct plan_segment {
+	uint32_t end; /* its steps are those before, and from the end of the segment before on */
+	uint64_t rank;
+	uint8_t nswap; /* the exchange before it: pairs of places whose bits change places, none twice */
+	const struct plan_swap *swap;
+	const uint8_t *place; /* (bits as stored) of bits at its end */
 };
 
 struct plan_circuit {
@@ -53,19 +68,38 @@ struct plan_circuit {
 	uint32_t first_transition; /* the first of the steps with `transition`, or nstep: those before need no backward pass */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
+	/* One where nothing is split. Behind the last that has stages may be others, where readouts are read whose x and y
+	 * are on rank bits before (plan_reading). */
+	uint32_t nsegment;
+	struct plan_segment *segment;
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
 	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
 	const uint8_t *bit_of_wire;  /* the bit that carries each wire in the end, for reading the state */
 	const uint8_t *place;        /* where each bit lies in the state in the end */
 };
 
+struct plan_options {
+	enum precision precision;
+	const struct target *target;
+	enum shape shape;  /* SHAPE_AUTO, or forced by a test */
+	bool no_fuse;      /* one step per apply */
+	bool own_matrices; /* one step per apply, and each that is differentiated has a matrix of its
+	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
+	uint32_t split;    /* ranks that states are split over at most, a power of two; 0: 1 */
+	bool forward; /* stages are cut for the forward pass alone, whether gradients follow or not */
+	bool heisenberg_tail; /* that optimisation may be taken; not with no_fuse or own_matrices, nor for ref */
+	uint64_t random; /* non-zero: a random legal choice of stages and merges (tests) */
+};
+
 struct plan {
 	struct arena arena;
+	struct plan_options options;     /* that it was made with */
 	const struct program *program;   /* borrowed; outlives the plan */
 	enum precision precision;
 	const struct target *target;
 	enum shape shape;            /* one for the whole program: that of its widest circuit */
 	uint32_t width;              /* samples in a unit: a power of two */
+	unsigned nrank_bit;          /* states are split over up to 2^ ranks */
 	struct matrix_set set;       /* the program's matrices, then products made by fusion */
 	uint32_t nmatrix_entry;      /* set.offset[set.n] */
 	double nontemporal_bytes; /* stages that write more bytes than this use non-temporal stores */
@@ -76,20 +110,16 @@ struct plan {
 	struct plan_circuit *circuit;
 };
 
-struct plan_options {
-	enum precision precision;
-	const struct target *target;
-	enum shape shape;            /* SHAPE_AUTO, or forced by a test */
-	bool no_fuse;                /* one step per apply */
-	bool own_matrices;           /* one step per apply, and each that is differentiated has a matrix of its
-	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
-	bool forward;                /* stages are cut for the forward pass alone, whether gradients follow or not */
-	bool heisenberg_tail; /* that optimisation may be taken; not with no_fuse or own_matrices, nor for ref */
-	uint64_t random;             /* non-zero: a random legal choice of stages and merges (tests) */
-};
-
 /* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no heisenberg_tail. */
 static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= PLAN_DEEP_STEPS; }
+
+/* The segment in which a product of Pauli operators (on bits) is read: the first from that of the last stage on where its x
+ * and y are on no rank bits. */
+uint32_t plan_reading(const struct plan_circuit *c, const struct pauli_term *t);
+/* Bytes of a state that each rank sends before segment n (at least 1) where as many ranks take part as are planned for. */
+double plan_exchange_bytes(const struct plan *pl, const struct plan_circuit *c, uint32_t n);
+/* Segment of stage k, or with k = nstage, that of the last one. */
+uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k);
 
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *pl);

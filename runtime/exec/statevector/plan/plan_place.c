@@ -19,6 +19,7 @@ struct placing {
 	uint64_t *moved, *rows;      /* (nstage) bits that its steps change; bits that are rows of its blocks */
 	uint64_t *nonzero;           /* (nstage + 1) bits that steps before a stage make nonzero */
 	uint32_t first_visit, first_read;    /* the first large stages */
+	uint64_t ever_rank;                  /* bits that are rank bits in some segment */
 	uint64_t random;
 	uint8_t *at;                 /* (nbit) places as they are now */
 };
@@ -74,7 +75,7 @@ static void choose_lanes(struct placing *p)
 	for (unsigned a = 0; a < p->nlane; a++) {
 		unsigned best = 64, there = 0;
 		for (unsigned b = 0; b < p->nbit; b++)
-			if (!has(p->lanes, b) && (best == 64 || cost[b] < cost[best]))
+			if (!has(p->lanes | p->ever_rank, b) && (best == 64 || cost[b] < cost[best]))
 				best = b;
 		p->lanes |= bit(best);
 		while (p->at[there] != a)
@@ -105,12 +106,21 @@ static uint64_t put_back(const struct placing *p, uint32_t k)
 }
 
 /* Bits of the first state that can be in any order: of |0...0>, all. */
-static uint64_t at_first(const struct placing *p) { return p->c->nprepare ? 0 : (bit(p->nbit) - 1) & ~p->lanes; }
+static uint64_t at_first(const struct placing *p)
+{
+	return p->c->nprepare && !p->pl->nrank_bit
+		? 0
+		: (bit(p->nbit) - 1) & ~p->lanes & ~p->c->segment[0].rank;
+}
 
 /* ---- what blocks are made of ---- */
 
 /* A block while it is filled up: bits that are its rows, and how many are missing. */
-struct block { uint32_t k; uint64_t rows, live, avoid; unsigned missing; };
+struct block {
+	uint32_t k;
+	uint64_t rows, live, avoid, rank;
+	unsigned missing;
+};
 
 /* How well bit b fills a block up: it should not be |0> still, which would make zeros part of the block; nor one that steps
  * look at, where some go to the lanes; and be in the blocks of the stages beside. */
@@ -150,7 +160,7 @@ static void add_run(const struct placing *p, struct block *f, uint64_t mobile)
 	unsigned common = count(mobile & f->rows);
 	for (unsigned place = p->nlane; place < p->nlane + RUN && place < p->nbit; place++) {
 		unsigned b = bit_at(p, place);
-		uint64_t can = (has(mobile, b) ? mobile : bit(b)) & f->live & ~f->rows;
+		uint64_t can = (has(mobile, b) ? mobile : bit(b)) & f->live & ~f->rows & ~f->rank;
 		if (has(mobile, b) ? common > 0 : has(f->rows, b))
 			common -= has(mobile, b);
 		else if (can && f->missing > 0)
@@ -166,8 +176,10 @@ static void fill_block(struct placing *p, uint32_t k)
 {
 	struct plan_stage *s = &p->c->stage[k];
 	uint64_t moved = p->moved[k], inside = moved & p->lanes,
-		 outside = (bit(p->nbit) - 1) & ~p->lanes, spare, local;
-	struct block f = { k, moved & outside, p->nonzero[k + 1], inside ? stage_looked(p, s) : 0, 0 };
+		 rank = p->c->segment[s->segment].rank,
+		 outside = (bit(p->nbit) - 1) & ~p->lanes & ~rank, spare, local;
+	struct block f = { k, moved & outside, p->nonzero[k + 1], inside ? stage_looked(p, s) : 0,
+		rank, 0 };
 	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1),
 		*near = arena_alloc(&p->pl->arena, s->nlocal, 1);
 	unsigned n = 0;
@@ -255,17 +267,59 @@ static uint32_t first_large(const struct placing *p, bool reads)
 	return k;
 }
 
+/* Bits that leave become rank bits in the order of their places, and those that come take their places. */
+static void exchange(struct placing *p, struct plan_segment *to, uint64_t rank_before)
+{
+	uint64_t leave = to->rank & ~rank_before, enter = rank_before & ~to->rank;
+	struct plan_swap *swap = arena_alloc(&p->pl->arena, count(leave), sizeof *swap);
+	to->swap = swap;
+	for (unsigned place = p->nlane; place < p->nbit; place++) {
+		unsigned out = bit_at(p, place), in = 64;
+		if (!has(leave, out))
+			continue;
+		for (unsigned b = 0; b < p->nbit; b++)
+			if (has(enter, b) && (in == 64 || p->at[b] < p->at[in]))
+				in = b;
+		swap[to->nswap++] = (struct plan_swap){ p->at[in], (uint8_t)place };
+		p->at[out] = p->at[in];
+		p->at[in] = (uint8_t)place;
+		leave &= ~bit(out);
+		enter &= ~bit(in);
+	}
+}
+
+/* The exchanges before segments from .. to. */
+static void exchanges(struct placing *p, uint32_t from, uint32_t to)
+{
+	for (uint32_t n = from; n <= to; n++) {
+		exchange(p, &p->c->segment[n], p->c->segment[n - 1].rank);
+		p->c->segment[n].place = places_now(p);
+	}
+}
+
+/* Rank bits are at the highest places. */
+static void start_places(struct placing *p)
+{
+	uint64_t rank = p->c->segment[0].rank;
+	unsigned local = 0, high = p->nbit - count(rank);
+	for (unsigned b = 0; b < p->nbit; b++)
+		p->at[b] = (uint8_t)(has(rank, b) ? high++ : local++);
+	for (uint32_t n = 0; n < p->c->nsegment; n++)
+		p->ever_rank |= p->c->segment[n].rank;
+	for (unsigned b = 0; b < p->nbit; b++)
+		p->lanes |= p->at[b] < p->nlane ? bit(b) : 0;
+}
+
 void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 {
 	uint8_t at[64];
 	uint32_t filled = 0;
 	struct placing p = { .pl = pl, .c = c, .nbit = c->nbit, .random = random, .at = at };
-	if (c->nstage) {
+	if (c->nstage || pl->nrank_bit) {
 		p.nbit = plan_stored_bits(pl, c->nbit);
 		p.nlane = (unsigned)__builtin_ctz(plan_lanes(pl));
 	}
-	for (unsigned b = 0; b < p.nbit; b++)
-		at[b] = (uint8_t)b;
+	start_places(&p);
 	p.moved = mem_alloc(c->nstage, sizeof *p.moved);
 	p.rows = mem_alloc(c->nstage, sizeof *p.rows);
 	p.nonzero = mem_alloc(c->nstage + (size_t)1, sizeof *p.nonzero);
@@ -278,17 +332,29 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	}
 	p.first_visit = first_large(&p, false);
 	p.first_read = first_large(&p, true);
-	p.lanes = bit(p.nlane) - 1;
-	if (c->nprepare == 0 && c->nstage)
+	if ((c->nprepare == 0 || pl->nrank_bit) && (c->nstage || pl->nrank_bit))
 		choose_lanes(&p);
 	while (filled < c->nstage && filled <= p.first_read)   /* the first places are made for all of these */
 		fill_block(&p, filled++);
+	c->segment[0].place = places_now(&p);
 	for (uint32_t k = 0; k < c->nstage; k++) {
+		struct plan_stage *s = &c->stage[k];
+		uint32_t before = k ? s[-1].segment : 0;
 		if (k == filled)
 			fill_block(&p, filled++);
 		sort_places(&p, k == 0 ? at_first(&p) : put_back(&p, k - 1), k);
-		c->stage[k].place = places_now(&p);
+		if (k) {
+			s[-1].after = places_now(&p);
+			c->segment[before].place = s[-1].after;
+		}
+		exchanges(&p, before + 1, s->segment);
+		s->place = places_now(&p);
 	}
+	if (c->nstage) {
+		uint32_t last = plan_segment_of(c, c->nstage);
+		c->stage[c->nstage - 1].after = c->segment[last].place = places_now(&p);
+	}
+	exchanges(&p, plan_segment_of(c, c->nstage) + 1, c->nsegment - 1);
 	c->place = places_now(&p);
 	free(p.moved);
 	free(p.rows);

@@ -95,10 +95,44 @@ static void print_pass(const struct plan *pl, struct buf *out, const struct plan
 	print_direction(out, "back", flops[1], bytes[1], t->back);
 }
 
+static void print_wires(struct buf *out, uint64_t bits)
+{
+	for (; bits; bits &= bits - 1)
+		buf_printf(out, " %d", __builtin_ctzll(bits));
+}
+
+/* The exchange before segment n, and its rank bits. */
+static void print_segment(const struct plan *pl, struct buf *out, const struct plan_circuit *c,
+	uint32_t n)
+{
+	const struct plan_segment *g = &c->segment[n];
+	uint64_t before = n ? g[-1].rank : g->rank;
+
+	if (n) {
+		buf_printf(out, "  exchange   rank bits");
+		print_wires(out, before & ~g->rank);
+		buf_str(out, " become local, and local bits");
+		print_wires(out, g->rank & ~before);
+		buf_printf(out, " rank bits; each rank sends %.4g bytes of a state\n",
+			plan_exchange_bytes(pl, c, n));
+	}
+	buf_printf(out, "  segment %-2u rank bits:", n);
+	print_wires(out, g->rank);
+	buf_char(out, '\n');
+}
+
+static void print_segments(const struct plan *pl, struct buf *out, const struct plan_circuit *c,
+	uint32_t from, uint32_t to)
+{
+	for (uint32_t n = from; pl->nrank_bit && n <= to; n++)
+		print_segment(pl, out, c, n);
+}
+
 static void print_stage(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
 {
 	const struct plan_stage *s = &c->stage[k];
 
+	print_segments(pl, out, c, k ? s[-1].segment + 1 : 0, s->segment);
 	buf_printf(out, "  stage %-4u %u steps, local bits:", k, s->count);
 	for (unsigned b = 0; b < s->nlocal; b++)
 		buf_printf(out, " %u", s->local[b]);
@@ -130,6 +164,7 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
 		print_stage(pl, out, c, k, &stage[k]);
+	print_segments(pl, out, c, c->nstage ? plan_segment_of(c, c->nstage) + 1 : 0, c->nsegment - 1);
 	if (c->nstage && !plan_lambda_near(c)) {
 		buf_str(out, "  outputs    readouts, and what the backward pass begins with\n");
 		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
@@ -175,6 +210,21 @@ static void print_traffic(const struct plan *pl, struct buf *out)
 		npass, npass_both);
 }
 
+static void print_split(const struct plan *pl, struct buf *out)
+{
+	uint32_t n = 0;
+	double bytes = 0;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 1; k < pl->circuit[c].nsegment; k++) {
+			n++;
+			bytes += plan_exchange_bytes(pl, &pl->circuit[c], k);
+		}
+	buf_printf(out,
+		"split      %u ranks, %u exchange%s forward, in which each sends %.4g bytes; backward as many, of two states\n",
+		1u << pl->nrank_bit, n, n == 1 ? "" : "s", bytes);
+}
+
 void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out)
 {
 	double forward, both, nominal_forward, nominal_both;
@@ -196,6 +246,8 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
 			l->measured ? "measured" : "assumed", l->nthread,
 			l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
 			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
+	if (pl->nrank_bit)
+		print_split(pl, out);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		print_circuit(pl, l, out, &pl->circuit[c]);
 }

@@ -22,7 +22,7 @@ static unsigned log2_of(unsigned x)
 
 unsigned plan_stored_bits(const struct plan *pl, unsigned nbit)
 {
-	unsigned least = log2_of(plan_lanes(pl)) + STAGE_SPARE_ROWS;
+	unsigned least = log2_of(plan_lanes(pl)) + STAGE_SPARE_ROWS + pl->nrank_bit;
 	return target_can(pl->target, TARGET_STAGES) && nbit < least ? least : nbit;
 }
 
@@ -33,7 +33,7 @@ static unsigned local_limit(const struct plan *pl, const struct plan_circuit *c,
 	unsigned lanes = plan_lanes(pl);
 	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
 	unsigned local = log2_of(pl->target->block_bytes / row_bytes);
-	unsigned rows = plan_stored_bits(pl, c->nbit) - log2_of(lanes);
+	unsigned rows = plan_stored_bits(pl, c->nbit) - log2_of(lanes) - pl->nrank_bit;
 	if (local > rows)
 		local = rows;
 	if (random && local > STAGE_SPARE_ROWS)
@@ -63,20 +63,6 @@ uint64_t plan_moved(const struct plan *pl, const struct plan_step *s)
 uint64_t plan_looked(const struct plan *pl, const struct plan_step *s)
 {
 	return s->control_mask | (plan_diagonal(pl, s) ? step_targets(s) : 0);
-}
-
-/* What steps that were left behind hold back. */
-struct held { uint64_t moved, looked; };
-
-static bool is_held(const struct held *h, uint64_t moved, uint64_t looked)
-{
-	return (moved & (h->moved | h->looked)) || (looked & h->moved);
-}
-
-static void hold(struct held *h, uint64_t moved, uint64_t looked)
-{
-	h->moved |= moved;
-	h->looked |= looked;
 }
 
 /* The schedule as it grows: steps in their new order. */
@@ -115,8 +101,8 @@ static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint6
 		if (s->done[k])
 			continue;
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		if (is_held(&held, moved, looked) || !is_near(s, st, local))
-			hold(&held, moved, looked);
+		if (plan_is_held(&held, moved, looked) || !is_near(s, st, local))
+			plan_hold(&held, moved, looked);
 		else
 			gain += VISIT + plan_cost(st->ntarget, s->pl->set.def[st->matrix]->flags);
 	}
@@ -133,10 +119,10 @@ static uint64_t first_local(struct schedule *s, uint32_t begin, uint32_t end)
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
 		if (s->done[k])
 			continue;
-		if (is_held(&held, moved, looked)
+		if (plan_is_held(&held, moved, looked)
 			|| (unsigned)__builtin_popcountll(local | moved) > s->limit
 			|| (s->random && local && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
-			hold(&held, moved, looked);
+			plan_hold(&held, moved, looked);
 		else
 			local |= moved;
 	}
@@ -190,8 +176,8 @@ static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_
 		if (s->done[k])
 			continue;
 		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		if (is_held(&held, moved, looked) || !(is_near(s, st, local) || (far && !moved))) {
-			hold(&held, moved, looked);
+		if (plan_is_held(&held, moved, looked) || !(is_near(s, st, local) || (far && !moved))) {
+			plan_hold(&held, moved, looked);
 			continue;
 		}
 		s->done[k] = true;
@@ -208,23 +194,23 @@ static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
 	return true;
 }
 
-/* Local bits up to the limit, the lowest free ones first: longer runs in memory. */
-static uint64_t fill_local(uint64_t local, unsigned limit, unsigned nbit, unsigned low)
+/* Local bits up to the limit, the lowest free ones first (longer runs in memory) that are not among `rank`. */
+static uint64_t fill_local(uint64_t local, unsigned limit, unsigned nbit, unsigned low, uint64_t rank)
 {
 	for (unsigned b = low; b < nbit && (unsigned)__builtin_popcountll(local) < limit; b++)
-		local |= UINT64_C(1) << b;
+		local |= (UINT64_C(1) << b) & ~rank;
 	return local;
 }
 
 static void put_stage(struct plan *pl, struct plan_stage *st, uint32_t first, uint32_t last,
-	uint64_t local)
+	uint64_t local, uint32_t segment)
 {
 	unsigned n = (unsigned)__builtin_popcountll(local);
 	uint8_t *bit = arena_alloc(&pl->arena, n, 1);
 	for (unsigned k = 0; k < n; k++, local &= local - 1)
 		bit[k] = (uint8_t)__builtin_ctzll(local);
 	*st = (struct plan_stage){
-		.first = first, .count = last - first, .nlocal = (uint8_t)n, .local = bit
+		.first = first, .count = last - first, .nlocal = (uint8_t)n, .local = bit, .segment = segment
 	};
 }
 
@@ -262,9 +248,9 @@ static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool nonzer
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		struct plan_step *s = &c->step[k];
 		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
-		s->undo = is_held(&held, moved, looked) || (moved & idle);
+		s->undo = plan_is_held(&held, moved, looked) || (moved & idle);
 		if (s->undo || s->transition) {
-			hold(&held, moved, looked);
+			plan_hold(&held, moved, looked);
 			if (nonzero)
 				idle |= ~(live | moved | looked);
 		}
@@ -307,12 +293,13 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		const struct plan_step *s = &c->step[k];
 		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
-		taken[k] = !s->tail && pl->set.def[s->matrix]->cls == VALUE_CONSTANT && !is_held(&held, moved, looked);
+		taken[k] = !s->tail && pl->set.def[s->matrix]->cls == VALUE_CONSTANT
+			&& !plan_is_held(&held, moved, looked);
 		ntail += s->tail;
 		if (taken[k])
 			order[n++] = *s;
 		else
-			hold(&held, moved, looked);
+			plan_hold(&held, moved, looked);
 	}
 	if (n + ntail == c->nstep)
 		return;
@@ -333,6 +320,7 @@ static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut
 
 static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
 {
+	uint32_t segment = 0;
 	unsigned lanes_log2 = log2_of(plan_lanes(pl)), nbit = plan_stored_bits(pl, s->c->nbit);
 	prepare_first(s);
 	for (uint32_t begin = 0; s->n < s->c->nstep; ) {
@@ -342,13 +330,15 @@ static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cu
 			begin++;
 		s->nstart_stage += start;
 		s->limit = stage_limit(s, cut, s->nstage);
-		uint32_t end = start ? s->c->nstart : s->c->nstep;
+		while (s->c->segment[segment].end <= first)
+			segment++;
+		uint32_t end = start ? s->c->nstart : s->c->segment[segment].end;
 		uint64_t local = choose_local(s, begin, end);
 		fill_stage(s, begin, end, local, false);
 		if (all_moved(s, begin, end))
 			fill_stage(s, begin, end, local, true);
-		local = fill_local(local, s->limit, nbit, lanes_log2);
-		put_stage(pl, &s->stage[s->nstage++], first, s->n, local);
+		local = fill_local(local, s->limit, nbit, lanes_log2, s->c->segment[segment].rank);
+		put_stage(pl, &s->stage[s->nstage++], first, s->n, local, segment);
 	}
 }
 

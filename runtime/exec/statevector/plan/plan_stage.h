@@ -11,7 +11,7 @@ enum { PLAN_NONTEMPORAL_BYTES = 32 << 20 };
 /* Numbers in a vector of the plan's target: samples in the lanes of SHAPE_SAMPLES. */
 static inline unsigned plan_lanes(const struct plan *pl) { return target_lanes(pl->target, pl->precision); }
 
-/* Index bits of the state as stored: nbit, or more where a state would not fill the
+/* Index bits of the state as stored: nbit, or more where a state, or a rank's part of it, would not fill the
  * vectors of a block (the extra bits are always 0). */
 unsigned plan_stored_bits(const struct plan *pl, unsigned nbit);
 
@@ -39,6 +39,26 @@ void plan_backward_pass(const struct plan *pl, struct plan_circuit *c);
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
  * keeps the rest in order.  Before plan_cut. */
 void plan_start(struct plan *pl, struct plan_circuit *c);
+
+/* Where states are split over ranks: reorder c's steps (only past steps that they commute with by their bits) and set its
+ * segments, but for places and exchanges; else, one segment. Prepare steps come first. After plan_start, before plan_cut.
+ * -ERR_CONFIG where an output cannot be read from parts. */
+int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e);
+enum { PLAN_SPLIT_LOCAL_MIN = 4 /* bits of a state that are no rank bits, at least */ };
+
+/* Bits whose steps were left behind hold back those that do not commute with them. */
+struct held {
+	uint64_t moved, looked;
+};
+static inline bool plan_is_held(const struct held *h, uint64_t moved, uint64_t looked)
+{
+	return (moved & (h->moved | h->looked)) || (looked & h->moved);
+}
+static inline void plan_hold(struct held *h, uint64_t moved, uint64_t looked)
+{
+	h->moved |= moved;
+	h->looked |= looked;
+}
 
 /* How a circuit is cut: local bits that the first stages behind the kept start have fewer than fit; and visits of steps that the
  * search for local bits made. */

@@ -324,13 +324,11 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 	struct plan_visited v = plan_visit(pl, c, s);
 	double nontemporal;
 
-	const uint8_t *after = s + 1 < c->stage + c->nstage ? s[1].place : c->place;
-
 	*amplitudes = back ? plan_moved_back(pl, c, s, &nontemporal)
 			   : whole_vectors(plan_visit_read(&v), v.live, lanes_of(pl, c, s->place))
 			+ whole_vectors(v.there,
 				v.live | v.local | plan_nonzero(pl, c, s->first + s->count),
-				v.lanes | lanes_of(pl, c, after));
+				v.lanes | lanes_of(pl, c, s->after));
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		struct plan_visited_step n = plan_visit_step(pl, &v, &c->step[k]);
 

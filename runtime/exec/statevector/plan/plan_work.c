@@ -317,7 +317,7 @@ bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c)
 	const struct plan_stage *s;
 	struct plan_visited v;
 
-	if (!target_can(pl->target, TARGET_FUSED_LAST))
+	if (!target_can(pl->target, TARGET_FUSED_LAST) || pl->nrank_bit)
 		return false;
 	if (pl->shape == SHAPE_SAMPLES || pl->ncircuit > 1 || c->nreadout != 1 || c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
 		return false;

@@ -122,8 +122,9 @@ static int ref_supports(const struct plan *pl, struct err *e)
 	return 0;
 }
 
-static uint64_t ref_bytes(const struct plan *pl, unsigned nthread, bool gradient)
+static uint64_t ref_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
+	(void)nrank;
 	uint64_t state = sizeof(cplx) << program_nwire(pl->program);
 
 	(void)nthread;
@@ -141,8 +142,9 @@ static void ref_free(struct backend_state *b)
 }
 
 static int ref_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
-	struct backend_state **out, struct err *e)
+	struct split_rank *split, struct backend_state **out, struct err *e)
 {
+	(void)split;
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	size_t n = (size_t)1 << program_nwire(pl->program);
 

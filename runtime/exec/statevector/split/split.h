@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The part of split states that one process holds, and what the processes exchange.
+ *
+ * A state is planned for up to 2^k ranks (plan_segment.c): the k highest places of an amplitude's index number them. A
+ * process holds the amplitudes whose highest log2(nrank) places spell its rank, nrank being at most 2^k. Each sum over
+ * amplitudes is made of chunks that are one rank's alone, and the chunks are added in their order by every process, so that
+ * the bits are the same for any number of processes. */
+#ifndef QCNN_SPLIT_H
+#define QCNN_SPLIT_H
+
+#include <pthread.h>
+
+#include "runtime/exec/statevector/plan/plan.h"
+
+struct comm;
+
+struct split_rank {
+	unsigned rank, nrank; /* nrank: a power of two; 1: the process holds whole states */
+	struct comm *comm;    /* borrowed; NULL where nrank is 1 */
+	struct err error;     /* the first that a call here met; no later one does anything */
+	int code;             /* its code, or 0 */
+	pthread_mutex_t turn; /* of the leader's evaluators (split_group.h) */
+	uint32_t nhandle;
+};
+
+/* Processes that hold parts of a state. */
+static inline unsigned split_nrank(const struct split_rank *r) { return r ? r->nrank : 1; }
+
+/* How a state lies in memory. */
+struct split_state {
+	unsigned nbit, lane_bits; /* places of the whole state, and those inside a row */
+	size_t row_bytes;         /* of 2^lane_bits amplitudes side by side */
+	void *part;               /* this process' rows, in order */
+};
+
+/* Bits at these pairs of places change places, in all processes at once. */
+void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,
+	unsigned nswap);
+
+/* sum[chunks][n]: each process has chunks first .. end-1: `each` of them, or none. Afterwards all have all. Every process calls it with
+ * the same n and each. Chunks of a process follow those of the processes before. */
+void split_gather(struct split_rank *r, double *sum, size_t n, unsigned first, unsigned end,
+	unsigned each);
+
+#endif

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Commands from the leader of a group to the ranks that follow it.
+ *
+ * A command is broadcast as a head and a body; then every rank, the leader too, does it with its part. Ranks are processes
+ * of the same program on processors of the same byte order, which OPEN checks by version. */
+#include "config.h"
+#include "runtime/exec/statevector/split/split_group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/comm.h"
+#include "runtime/base/numerical_version.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/exec/statevector/state_memory.h"
+#include "runtime/exec/statevector/statevector.h"
+
+enum command {
+	COMMAND_NONE = 0,
+	COMMAND_OPEN,
+	COMMAND_MATRICES,
+	COMMAND_FORWARD,
+	COMMAND_BACKWARD,
+	COMMAND_AMPLITUDES,
+	COMMAND_CLOSE,
+	COMMAND_END
+};
+
+enum { SLICE = 1 << 15 /* amplitudes that are collected at once */, BODY_MAX = 1 << 30 };
+
+struct head {
+	uint32_t command, handle; /* of the evaluator's states */
+	uint32_t circuit;
+	uint32_t keep, whole;
+	uint64_t first; /* AMPLITUDES */
+	uint64_t nbody;
+};
+
+/* The options that plans depend on. */
+struct opening {
+	char version[32];
+	uint32_t numerical_version;
+	char device[16], kernels[16];
+	uint32_t precision, own_matrices, no_fuse, forward, two_states, split;
+	uint64_t random_plan, program_bytes;
+};
+
+/* What a follower has for one evaluator; the leader has it for its own part. */
+struct backend_state {
+	struct split_rank *rank;
+	const struct plan *pl;
+	const struct backend *inner;
+	struct backend_state *state; /* the inner backend's */
+	uint32_t handle;
+};
+
+/* ---- the leader ---- */
+
+static int tell(struct split_rank *r, struct head h, const void *body, size_t nbody)
+{
+	h.nbody = nbody;
+	if (!r->code)
+		r->code = comm_broadcast(r->comm, 0, &h, sizeof h, &r->error);
+	if (!r->code && nbody)
+		r->code = comm_broadcast(r->comm, 0, (void *)body, nbody, &r->error);
+	return r->code;
+}
+
+/* The answer of each rank to OPEN. */
+struct answer {
+	int32_t code;
+	char text[sizeof((struct err *)0)->text];
+};
+
+static struct answer answer_of(int code, const struct err *e)
+{
+	struct answer a = { .code = code };
+
+	if (code)
+		memcpy(a.text, e->text, sizeof a.text);
+	return a;
+}
+
+/* All ranks' answers: the code and text of the first that failed. */
+static int agree(struct split_rank *r, int code, struct err *e)
+{
+	struct answer mine = answer_of(code, e), all[SPLIT_RANKS_MAX];
+
+	if (!r->code)
+		r->code = comm_gather(r->comm, &mine, sizeof mine, all, &r->error);
+	if (r->code)
+		return err_set(e, r->code, "%s", r->error.text);
+	for (unsigned k = 0; k < r->nrank; k++)
+		if (all[k].code)
+			return err_set(e, all[k].code, "rank %u of %u: %s", k, r->nrank, all[k].text);
+	return 0;
+}
+
+static int split_supports(const struct plan *pl, struct err *e)
+{
+	return backend_of(pl->target)->supports(pl, e);
+}
+
+static uint64_t split_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
+{
+	return backend_of(pl->target)->bytes(pl, nthread, gradient, nrank);
+}
+
+static void put_opening(const struct plan *pl, bool gradient, struct buf *b)
+{
+	struct opening o = { .numerical_version = NUMERICAL_VERSION,
+		.precision = pl->precision,
+		.no_fuse = pl->options.no_fuse,
+		.forward = pl->options.forward,
+		.two_states = gradient,
+		.split = 1u << pl->nrank_bit,
+		.own_matrices = pl->options.own_matrices,
+		.random_plan = pl->options.random };
+	struct buf program = BUF_INIT;
+
+	snprintf(o.version, sizeof o.version, "%s", PACKAGE_VERSION);
+	snprintf(o.device, sizeof o.device, "%s", pl->target->device);
+	snprintf(o.kernels, sizeof o.kernels, "%s", pl->target->kernels);
+	program_write(pl->program, &program);
+	o.program_bytes = program.len;
+	buf_add(b, &o, sizeof o);
+	buf_add(b, program.data, program.len);
+	buf_release(&program);
+}
+
+static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
+	struct split_rank *rank, struct backend_state **out, struct err *e)
+{
+	struct backend_state *b = mem_alloc(1, sizeof *b);
+	struct buf body = BUF_INIT;
+	struct err failed = { 0, "" };
+	int code;
+
+	*b = (struct backend_state){ .rank = rank, .pl = pl, .inner = backend_of(pl->target) };
+	pthread_mutex_lock(&rank->turn);
+	b->handle = ++rank->nhandle;
+	put_opening(pl, gradient, &body);
+	tell(rank, (struct head){ .command = COMMAND_OPEN, .handle = b->handle }, body.data, body.len);
+	buf_release(&body);
+	code = rank->code
+		? 0
+		: b->inner->prepare(pl, nthread, devices, gradient, rank, &b->state, &failed);
+	code = agree(rank, code, &failed);
+	pthread_mutex_unlock(&rank->turn);
+	if (!code) {
+		*out = b;
+		return 0;
+	}
+	backend_split.free(b);
+	return err_set(e, code, "%s", failed.text);
+}
+
+static void split_matrices(struct backend_state *b, const cplx *u)
+{
+	pthread_mutex_lock(&b->rank->turn);
+	tell(b->rank, (struct head){ .command = COMMAND_MATRICES, .handle = b->handle }, u,
+		b->pl->nmatrix_entry * sizeof *u);
+	b->inner->matrices(b->state, u);
+	pthread_mutex_unlock(&b->rank->turn);
+}
+
+static void split_run(struct backend_state *b, const struct unit_job *job)
+{
+	b->inner->run(b->state, job);
+}
+
+/* The matrices and vectors of the sample. */
+static void put_input(const struct plan *pl, uint32_t c, const struct unit_input *in, struct buf *b)
+{
+	buf_add(b, in->u[0], pl->nmatrix_entry * sizeof **in->u);
+	for (uint32_t v = 0; v < pl->circuit[c].nprepare; v++)
+		buf_add(b, in->vector[c][v], in->length[c][v] * sizeof ***in->vector);
+}
+
+static void split_forward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, bool keep, double *readout)
+{
+	struct buf body = BUF_INIT;
+
+	pthread_mutex_lock(&b->rank->turn);
+	put_input(b->pl, c, in, &body);
+	tell(b->rank,
+		(struct head){ .command = COMMAND_FORWARD,
+			.handle = b->handle,
+			.circuit = c,
+			.keep = keep,
+			.whole = in->whole },
+		body.data, body.len);
+	buf_release(&body);
+	b->inner->forward(b->state, worker, c, in, keep, readout);
+	pthread_mutex_unlock(&b->rank->turn);
+}
+
+static void split_backward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
+{
+	struct buf body = BUF_INIT;
+
+	pthread_mutex_lock(&b->rank->turn);
+	put_input(b->pl, c, in, &body);
+	buf_add(&body, dreadout, b->pl->circuit[c].nreadout * sizeof *dreadout);
+	tell(b->rank,
+		(struct head){ .command = COMMAND_BACKWARD,
+			.handle = b->handle,
+			.circuit = c,
+			.whole = in->whole },
+		body.data, body.len);
+	buf_release(&body);
+	b->inner->backward(b->state, worker, c, in, dreadout, anti_hermitian_shared,
+		anti_hermitian_sample);
+	pthread_mutex_unlock(&b->rank->turn);
+}
+
+static int split_failure(const struct backend_state *b, struct err *e)
+{
+	return b->rank->code
+		? err_set(e, -ERR_STOPPED, "the state was lost: %s", b->rank->error.text)
+		: 0;
+}
+
+/* Amplitudes first .. first+n-1 of circuit c: each is one rank's, the others have 0. */
+static void collect(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n, cplx *out)
+{
+	cplx *all = mem_alloc(n * b->rank->nrank, sizeof *all);
+
+	b->inner->part_amplitudes(b->state, c, first, n, out);
+	if (!b->rank->code)
+		b->rank->code =
+			comm_gather(b->rank->comm, out, n * sizeof *out, all, &b->rank->error);
+	memset(out, 0, n * sizeof *out);
+	for (unsigned k = 0; k < b->rank->nrank && !b->rank->code; k++)
+		for (uint64_t i = 0; i < n; i++)
+			out[i] += all[k * n + i];
+	free(all);
+}
+
+static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+	cplx *out)
+{
+	uint64_t n = UINT64_C(1) << b->pl->circuit[c].nbit;
+
+	(void)worker, (void)s;
+	pthread_mutex_lock(&b->rank->turn);
+	for (uint64_t k = 0; k < n; k += SLICE) {
+		uint64_t slice = n - k < SLICE ? n - k : SLICE;
+
+		tell(b->rank,
+			(struct head){ .command = COMMAND_AMPLITUDES,
+				.handle = b->handle,
+				.circuit = c,
+				.first = k },
+			&slice, sizeof slice);
+		collect(b, c, k, slice, out + k);
+	}
+	pthread_mutex_unlock(&b->rank->turn);
+}
+
+static bool split_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
+{
+	return b->inner->shares && b->inner->shares(b->state, count, nthread);
+}
+
+static const struct plan_seconds *split_passes(const struct backend_state *b, uint32_t c)
+{
+	return b->inner->passes ? b->inner->passes(b->state, c) : NULL;
+}
+
+static void split_free(struct backend_state *b)
+{
+	if (!b)
+		return;
+	pthread_mutex_lock(&b->rank->turn);
+	tell(b->rank, (struct head){ .command = COMMAND_CLOSE, .handle = b->handle }, NULL, 0);
+	pthread_mutex_unlock(&b->rank->turn);
+	if (b->state)
+		b->inner->free(b->state);
+	free(b);
+}
+
+void split_end(struct split_rank *r) { tell(r, (struct head){ .command = COMMAND_END }, NULL, 0); }
+
+const struct backend backend_split = {
+	.supports = split_supports,
+	.bytes = split_bytes,
+	.prepare = split_prepare,
+	.matrices = split_matrices,
+	.run = split_run,
+	.forward = split_forward,
+	.backward = split_backward,
+	.failure = split_failure,
+	.amplitudes = split_amplitudes,
+	.shares = split_shares,
+	.passes = split_passes,
+	.free = split_free,
+};
+
+/* ---- a follower ---- */
+
+/* The states of one evaluator of the leader. */
+struct followed {
+	struct followed *next;
+	struct backend_state b;
+	struct program *program;
+	struct plan *pl;
+	cplx *u, *vector_entry; /* (nmatrix_entry) of a sample; vectors side by side */
+	double *readout, *dreadout, *shared, *sample;
+	cplx **vector; /* (nprepare of any circuit) */
+	uint32_t *length;
+	const cplx *const **vector_of; /* (ncircuit) */
+	const uint32_t **length_of;
+};
+
+struct follower {
+	struct split_rank rank;
+	unsigned nthread;
+	uint64_t memory_limit;
+	struct followed *first;
+};
+
+static void followed_free(struct followed *f)
+{
+	if (f->b.state)
+		f->b.inner->free(f->b.state);
+	plan_free(f->pl);
+	if (f->program)
+		program_free(f->program);
+	free(f->u);
+	free(f->vector_entry);
+	free(f->readout);
+	free(f->dreadout);
+	free(f->shared);
+	free(f->sample);
+	free(f->vector);
+	free(f->length);
+	free(f->vector_of);
+	free(f->length_of);
+	free(f);
+}
+
+static int check_opening(const struct opening *o, struct err *e)
+{
+	if (memcmp(o->version, (char[sizeof o->version]){ PACKAGE_VERSION }, sizeof o->version)
+		|| o->numerical_version != NUMERICAL_VERSION)
+		return err_set(e, -ERR_PROTOCOL,
+			"the leader is qcnn %.31s (numbers of version %u), this rank is qcnn %s (%u)",
+			o->version, o->numerical_version, PACKAGE_VERSION, NUMERICAL_VERSION);
+	return 0;
+}
+
+/* Vectors of a circuit, by their number. */
+static uint32_t vector_length(const struct plan_circuit *c, uint32_t v)
+{
+	const struct apply *a = c->prepare[v];
+
+	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;
+}
+
+static void take_buffers(struct followed *f)
+{
+	const struct plan *pl = f->pl;
+	uint64_t entries = 0;
+	uint32_t nreadout = 0, nvector = 0;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		const struct plan_circuit *pc = &pl->circuit[c];
+		uint64_t n = 0;
+
+		for (uint32_t v = 0; v < pc->nprepare; v++)
+			n += vector_length(pc, v);
+		entries = n > entries ? n : entries;
+		nreadout = pc->nreadout > nreadout ? pc->nreadout : nreadout;
+		nvector = pc->nprepare > nvector ? pc->nprepare : nvector;
+	}
+	f->u = mem_alloc(pl->nmatrix_entry + (size_t)1, sizeof *f->u);
+	f->vector_entry = mem_alloc(entries + 1, sizeof *f->vector_entry);
+	f->readout = mem_alloc(nreadout + (size_t)1, sizeof *f->readout);
+	f->dreadout = mem_alloc(nreadout + (size_t)1, sizeof *f->dreadout);
+	f->shared = mem_alloc(pl->nmatrix_entry + (size_t)1, sizeof *f->shared);
+	f->sample = mem_alloc(pl->nmatrix_entry + (size_t)1, sizeof *f->sample);
+	f->vector = mem_alloc(nvector + (size_t)1, sizeof *f->vector);
+	f->length = mem_alloc(nvector + (size_t)1, sizeof *f->length);
+	f->vector_of = mem_alloc(pl->ncircuit, sizeof *f->vector_of);
+	f->length_of = mem_alloc(pl->ncircuit, sizeof *f->length_of);
+}
+
+static int check_memory(const struct follower *w, const struct plan *pl, bool gradient, struct err *e)
+{
+	struct memory_need need = { .nqubit = program_nwire(pl->program)
+			- (unsigned)__builtin_ctz(w->rank.nrank),
+		.nstate = 1 + gradient,
+		.precision = pl->precision,
+		.available = w->memory_limit ? w->memory_limit : cpus_memory_available() };
+	int code = memory_check_states(&need, e);
+
+	return code
+		? code
+		: memory_check(&need,
+			backend_of(pl->target)->bytes(pl, w->nthread, gradient, w->rank.nrank), e);
+}
+
+static int open_followed(struct follower *w, struct followed *f, const char *body, size_t nbody,
+	struct err *e)
+{
+	struct opening o;
+	const struct target *t;
+	struct plan_options po;
+	const char *obstacle;
+	int code;
+
+	if (nbody < sizeof o)
+		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
+	memcpy(&o, body, sizeof o);
+	code = check_opening(&o, e);
+	if (code)
+		return code;
+	if (o.program_bytes != nbody - sizeof o)
+		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
+	t = target_find(o.device, o.kernels);
+	obstacle = t ? target_obstacle(t) : "this build has no";
+	if (obstacle)
+		return err_set(e, -ERR_CONFIG, "%s %s: all ranks of a state need the same kernels",
+			obstacle, o.kernels);
+	code = program_read(body + sizeof o, nbody - sizeof o, &f->program, e);
+	if (code)
+		return code;
+	po = (struct plan_options){ .precision = (enum precision)o.precision,
+		.target = t,
+		.split = o.split,
+		.no_fuse = o.no_fuse,
+		.forward = o.forward,
+		.own_matrices = o.own_matrices,
+		.random = o.random_plan };
+	f->pl = plan_new(f->program, &po, e);
+	if (!f->pl)
+		return -ERR_CONFIG;
+	take_buffers(f);
+	f->b.pl = f->pl;
+	f->b.inner = backend_of(t);
+	f->b.rank = &w->rank;
+	code = check_memory(w, f->pl, o.two_states, e);
+	return code
+		? code
+		: f->b.inner->prepare(f->pl, w->nthread, 0, o.two_states, &w->rank, &f->b.state, e);
+}
+
+static int do_open(struct follower *w, uint32_t handle, const char *body, size_t nbody)
+{
+	struct followed *f = mem_alloc(1, sizeof *f);
+	struct err e = { 0, "" };
+
+	f->b.handle = handle;
+	f->next = w->first;
+	w->first = f;
+	/* Where it fails the leader says so to its user, and closes it. */
+	agree(&w->rank, open_followed(w, f, body, nbody, &e), &e);
+	return w->rank.code;
+}
+
+/* in->u and vectors from the body; the bytes that are left. */
+static int get_input(struct followed *f, uint32_t c, const char **body, size_t *nbody, struct err *e)
+{
+	const struct plan_circuit *pc = &f->pl->circuit[c];
+	size_t n = f->pl->nmatrix_entry * sizeof *f->u, at = 0;
+
+	for (uint32_t v = 0; v < pc->nprepare; v++) {
+		f->length[v] = vector_length(pc, v);
+		f->vector[v] = f->vector_entry + at;
+		at += f->length[v];
+	}
+	if (*nbody < n + at * sizeof *f->vector_entry)
+		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
+	memcpy(f->u, *body, n);
+	memcpy(f->vector_entry, *body + n, at * sizeof *f->vector_entry);
+	*body += n + at * sizeof *f->vector_entry;
+	*nbody -= n + at * sizeof *f->vector_entry;
+	return 0;
+}
+
+/* As a unit of one sample. */
+struct one_unit {
+	struct followed *f;
+	const struct head *h;
+	bool back;
+};
+
+static void claim_nothing(void *ctx, unsigned worker) { (void)ctx, (void)worker; }
+
+static void do_unit(void *ctx, unsigned worker)
+{
+	struct one_unit *x = ctx;
+	struct followed *f = x->f;
+	const cplx *u[1] = { f->u };
+	struct unit_input in = { .nsample = 1, .count = 1, .u = u, .whole = x->h->whole };
+	double *sample[1] = { f->sample };
+	uint32_t c = x->h->circuit;
+
+	/* Those of circuit c alone are looked at. */
+	f->vector_of[c] = (const cplx *const *)f->vector;
+	f->length_of[c] = f->length;
+	in.vector = f->vector_of;
+	in.length = f->length_of;
+	if (!x->back) {
+		f->b.inner->forward(f->b.state, worker, c, &in, x->h->keep, f->readout);
+		return;
+	}
+	memset(f->shared, 0, f->pl->nmatrix_entry * sizeof *f->shared);
+	memset(f->sample, 0, f->pl->nmatrix_entry * sizeof *f->sample);
+	f->b.inner->backward(f->b.state, worker, c, &in, f->dreadout, f->shared, sample);
+}
+
+static int do_pass(struct follower *w, struct followed *f, const struct head *h, const char *body,
+	size_t nbody, struct err *e)
+{
+	struct one_unit x = { f, h, h->command == COMMAND_BACKWARD };
+	const struct plan_circuit *pc;
+	size_t n;
+
+	if (!f->b.state || h->circuit >= f->pl->ncircuit)
+		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
+	pc = &f->pl->circuit[h->circuit];
+	if (get_input(f, h->circuit, &body, &nbody, e))
+		return -ERR_PROTOCOL;
+	n = x.back ? pc->nreadout * sizeof *f->dreadout : 0;
+	if (nbody != n)
+		return err_set(e, -ERR_PROTOCOL,
+			"the leader's message has %zu bytes instead of %zu", nbody, n);
+	memcpy(f->dreadout, body, n);
+	f->b.inner->run(f->b.state, &(struct unit_job){ &x, 1, 0, claim_nothing, do_unit });
+	if (!w->rank.code && f->b.inner->failure)
+		return f->b.inner->failure(f->b.state, e);
+	return 0;
+}
+
+static int do_amplitudes(struct followed *f, const struct head *h, const char *body, size_t nbody,
+	struct err *e)
+{
+	uint64_t n;
+	cplx *out;
+
+	if (!f->b.state || h->circuit >= f->pl->ncircuit || nbody != sizeof n)
+		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
+	memcpy(&n, body, sizeof n);
+	if (n > SLICE)
+		return err_set(e, -ERR_PROTOCOL, "the leader asks for too many amplitudes");
+	out = mem_alloc(n, sizeof *out);
+	collect(&f->b, h->circuit, h->first, n, out);
+	free(out);
+	return 0;
+}
+
+static void do_close(struct follower *w, uint32_t handle)
+{
+	for (struct followed **at = &w->first; *at; at = &(*at)->next)
+		if ((*at)->b.handle == handle) {
+			struct followed *f = *at;
+
+			*at = f->next;
+			followed_free(f);
+			return;
+		}
+}
+
+static int obey(struct follower *w, const struct head *h, const char *body, struct err *e)
+{
+	struct followed *f = w->first;
+
+	if (h->command == COMMAND_OPEN)
+		return do_open(w, h->handle, body, h->nbody);
+	while (f && f->b.handle != h->handle)
+		f = f->next;
+	if (!f)
+		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
+	switch (h->command) {
+	case COMMAND_MATRICES:
+		if (!f->b.state || h->nbody != f->pl->nmatrix_entry * sizeof(cplx))
+			return err_set(e, -ERR_PROTOCOL,
+				"the leader's matrices are not those of the plan");
+		f->b.inner->matrices(f->b.state, (const cplx *)body);
+		return 0;
+	case COMMAND_FORWARD:
+	case COMMAND_BACKWARD: return do_pass(w, f, h, body, h->nbody, e);
+	case COMMAND_AMPLITUDES: return do_amplitudes(f, h, body, h->nbody, e);
+	case COMMAND_CLOSE: do_close(w, h->handle); return 0;
+	default:
+		return err_set(e, -ERR_PROTOCOL, "the leader sends the unknown command %u",
+			h->command);
+	}
+}
+
+int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct err *e)
+{
+	struct follower w = { .rank = { .rank = c->rank, .nrank = c->size, .comm = c },
+		.nthread = nthread,
+		.memory_limit = memory_limit };
+	struct head h = { 0 };
+	int code = 0;
+
+	pthread_mutex_init(&w.rank.turn, NULL);
+	while (!code) {
+		char *body = NULL;
+
+		code = comm_wait(c, 0, e);
+		code = code ? code : comm_broadcast(c, 0, &h, sizeof h, e);
+		if (code || h.command == COMMAND_END)
+			break;
+		if (h.nbody > BODY_MAX || !(body = mem_try(h.nbody + 1, 1)))
+			code = err_set(e, -ERR_CONFIG, "no memory for a message of %llu bytes",
+				(unsigned long long)h.nbody);
+		if (!code && h.nbody)
+			code = comm_broadcast(c, 0, body, h.nbody, e);
+		if (!code)
+			code = obey(&w, &h, body, e);
+		free(body);
+		if (!code && w.rank.code)
+			code = err_set(e, w.rank.code, "%s", w.rank.error.text);
+	}
+	while (w.first)
+		do_close(&w, w.first->b.handle);
+	if (code)
+		comm_abort(c, e->text);
+	pthread_mutex_destroy(&w.rank.turn);
+	return code;
+}

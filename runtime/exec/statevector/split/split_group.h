@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One process that evaluates, and others that hold parts of its states for it.
+ *
+ * Rank 0 of a group leads: its evaluators use backend_split, which tells the others what to do and does the same with its own
+ * part. The others follow: they know programs and matrices, no data and no losses, and give nothing but their parts of
+ * sums. Several evaluators of one process may use one group; their calls take turns. */
+#ifndef QCNN_SPLIT_GROUP_H
+#define QCNN_SPLIT_GROUP_H
+
+#include "runtime/exec/statevector/backend.h"
+
+/* In place of the target's own backend, where options.rank is the leader of a group. */
+extern const struct backend backend_split;
+
+/* Follow rank 0 until it ends the group. nthread: compute threads; memory_limit: bytes that states may take, 0: what the machine
+ * has. 0 when the group was ended; else what failed, which the leader has been told where that is possible. */
+int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct err *e);
+/* The leader ends the group; the followers return. */
+void split_end(struct split_rank *r);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * States that are split over ranks: random programs against the reference, and the same bits for any number of processes
+ * that hold the parts. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/exec/statevector/cpu/cpu_target.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/exec/statevector/split/split_group.h"
+#include "runtime/exec/statevector/statevector.h"
+#include "tests/kernels/random_program.h"
+#include "tests/net/meet.h"
+
+enum { NSAMPLE = 2, SEEDS = 24, SEEDS_TOGETHER = 10 };
+
+struct job {
+	struct program *p;
+	double *weight, *input;
+	struct outcome want;
+};
+
+/* Every kind of step, input and output, from a seed. */
+static struct job job_new(unsigned seed, unsigned nwire)
+{
+	struct random_shape r = { .seed = seed,
+		.nwire = nwire,
+		.napply = 12 + seed % 40,
+		.ncircuit = 1 + (seed % 5 == 0),
+		.nweight = 5,
+		.ninput = 3,
+		.sample_matrices = seed % 2,
+		.controls = seed % 3 != 0,
+		.vectors = seed % 4 == 0,
+		.swaps = seed % 5 == 1,
+		.wide = seed % 2 == 0,
+		.frozen = seed % 6 == 0,
+		.diagonals = seed % 4 > 1,
+		.permutes = seed % 7 == 3,
+		.nz = seed % 3 == 0     ? 0
+			: seed % 3 == 1 ? 150
+					: 5,
+		.only_z = seed % 8 == 1 };
+	struct evaluator_options ref = {
+		.target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT
+	};
+	struct job j = { .p = random_program(&r) };
+	struct err e = { 0, "" };
+
+	j.weight = mem_alloc(j.p->nweight, sizeof(double));
+	j.input = mem_alloc((size_t)j.p->ninput * NSAMPLE, sizeof(double));
+	random_numbers(seed, 2, j.p->nweight, j.weight);
+	random_numbers(seed + 100, 2, (size_t)j.p->ninput * NSAMPLE, j.input);
+	j.want = outcome_new(j.p, NSAMPLE);
+	if (outcome_of(j.p, &ref, NSAMPLE, j.weight, j.input, &j.want, &e))
+		tap_bail("ref does not run: %s", e.text);
+	return j;
+}
+
+static void job_release(struct job *j)
+{
+	outcome_release(&j->want);
+	free(j->weight);
+	free(j->input);
+	program_free(j->p);
+}
+
+/* A product of x or y on more qubits than a part has is refused, which small states have now and then. */
+static bool is_refused(const struct job *j, struct evaluator_options o)
+{
+	struct plan *pl;
+	struct err e = { 0, "" };
+
+	pl = statevector_plan_new(j->p, &o, &e);
+	plan_free(pl);
+	return !pl && strstr(e.text, "a product of x or y on");
+}
+
+static void test_against_ref(uint32_t split, unsigned rank_bits, const struct target *target,
+	enum precision precision)
+{
+	double readout = 0, gradient = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+	unsigned nrun = 0;
+	bool ran = true;
+
+	for (unsigned seed = 1; seed <= SEEDS && ran; seed++) {
+		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + rank_bits + seed % 4);
+		struct outcome got = outcome_new(j.p, NSAMPLE);
+		struct err e = { 0, "" };
+		struct evaluator_options o = { .nthread = 1 + seed % 2,
+			.gradient = GRADIENT_ADJOINT,
+			.target = target,
+			.precision = precision,
+			.split = split,
+			.random_plan = seed % 3,
+			.no_fuse = seed % 4 == 3 };
+
+		if (is_refused(&j, o)) {
+			outcome_release(&got);
+			job_release(&j);
+			continue;
+		}
+		nrun++;
+		if (outcome_of(j.p, &o, NSAMPLE, j.weight, j.input, &got, &e)) {
+			tap_note("seed %u: %s", seed, e.text);
+			ran = false;
+		}
+		double r = largest_difference(got.readout, j.want.readout,
+			(size_t)NSAMPLE * j.p->nreadout);
+		double g = largest_difference(got.gradient, j.want.gradient, j.p->nweight);
+		if (!(r < most && g < 100 * most))
+			tap_note("seed %u: %g %g", seed, r, g);
+		readout = tap_worst(readout, r);
+		gradient = tap_worst(gradient, g);
+		outcome_release(&got);
+		job_release(&j);
+	}
+	tap_ok(ran && nrun >= SEEDS / 2 && readout < most && gradient < 100 * most,
+		"%u ranks, %s, %s: readouts off by %.2g, gradients by %.2g", split, target->kernels,
+		precision == PRECISION_DOUBLE ? "double" : "single", readout, gradient);
+}
+
+/* ---- several processes ---- */
+
+static const struct group_options usual = { .key = { 1, 2, 3 }, .encrypt = true, .deadline_ms = 60000 };
+
+/* Rank 0 evaluates all programs with the others' help, and alone; false where a bit differs. */
+static bool lead(struct comm *c, uint32_t split)
+{
+	struct split_rank r = {
+		.rank = 0, .nrank = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
+	};
+	unsigned bits = (unsigned)__builtin_ctz(split), nrun = 0;
+	bool same = true;
+
+	for (unsigned seed = 1; seed <= SEEDS_TOGETHER; seed++) {
+		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + bits + seed % 4);
+		struct outcome got = outcome_new(j.p, NSAMPLE), want = outcome_new(j.p, NSAMPLE);
+		struct err e = { 0, "" };
+		struct evaluator_options o = { .nthread = 1,
+			.gradient = seed % 9 == 5 ? GRADIENT_SHIFT : GRADIENT_ADJOINT,
+			.precision = seed % 2 ? PRECISION_SINGLE : PRECISION_DOUBLE,
+			.split = split,
+			.random_plan = seed % 3,
+			.no_fuse = seed % 4 == 3,
+			.shots = seed % 9 == 5 ? 50 : 0 };
+		int code = 0;
+
+		if (!is_refused(&j, o)) {
+			nrun++;
+			code = outcome_of(j.p, &o, NSAMPLE, j.weight, j.input, &want, &e);
+			o.rank = &r;
+			code = code ? code
+				    : outcome_of(j.p, &o, NSAMPLE, j.weight, j.input, &got, &e);
+			if (code
+				|| memcmp(got.readout, want.readout,
+					(size_t)NSAMPLE * j.p->nreadout * sizeof(double))
+				|| memcmp(got.gradient, want.gradient, j.p->nweight * sizeof(double))) {
+				tap_note("%u processes, seed %u: other bits %s", c->size, seed,
+					e.text);
+				same = false;
+			}
+		}
+		outcome_release(&got);
+		outcome_release(&want);
+		job_release(&j);
+	}
+	split_end(&r);
+	return same && nrun >= SEEDS_TOGETHER / 2;
+}
+
+/* In processes of their own, that the leader's threads are not lost by a fork. */
+static void test_same_bits(unsigned size, uint32_t split, const char *transport)
+{
+	struct meeting m = meeting_new(size);
+	pid_t child[RANKS_MAX];
+	bool ok = true;
+
+	fflush(stdout);
+	for (unsigned r = 0; r < size; r++) {
+		struct err e = { 0, "" };
+		struct comm *c;
+		bool good;
+
+		child[r] = fork();
+		if (child[r])
+			continue;
+		if (meet(&m, r, size, transport, &usual, &c, &e))
+			_exit(100);
+		good = r ? !split_follow(c, 1, 0, &e) : lead(c, split);
+		if (*e.text)
+			tap_note("rank %u: %s", r, e.text);
+		comm_close(c);
+		fflush(stdout);
+		_exit(!good);
+	}
+	for (unsigned r = 0; r < size; r++) {
+		int status;
+
+		waitpid(child[r], &status, 0);
+		ok = ok && WIFEXITED(status) && !WEXITSTATUS(status);
+	}
+	meeting_close(&m, size);
+	tap_ok(ok, "%s: %u processes that hold %u parts give the bits of one", transport, size, split);
+}
+
+int main(void)
+{
+	const struct target *target;
+
+	/* Before this process has threads, which a fork loses. */
+	for (size_t t = 0; group_transports[t]; t++) {
+		for (unsigned size = 2; size <= 8; size *= 2)
+			test_same_bits(size, size, group_transports[t]);
+		test_same_bits(2, 8, group_transports[t]);
+		test_same_bits(4, 16, group_transports[t]);
+	}
+	for (unsigned k = 0; (target = target_of("cpu", k)); k++) {
+		if (target_obstacle(target)) {
+			tap_skip("this machine lacks %s", target->kernels);
+			continue;
+		}
+		for (unsigned bits = 1; bits <= 4; bits++) {
+			test_against_ref(1u << bits, bits, target, PRECISION_SINGLE);
+			test_against_ref(1u << bits, bits, target, PRECISION_DOUBLE);
+		}
+	}
+	return tap_done();
+}

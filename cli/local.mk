@@ -75,6 +75,8 @@ libcli_a_SOURCES = \
 	cli/hosts/cluster_plan.h \
 	cli/hosts/joined.c \
 	cli/hosts/joined.h \
+	cli/hosts/ranks.c \
+	cli/hosts/ranks.h \
 	cli/hosts/supervisor.c \
 	cli/hosts/supervisor.h \
 	cli/hosts/worker_start.c \

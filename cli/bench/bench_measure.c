@@ -2,6 +2,7 @@
  * Measuring one case: everything a step needs is inside the time, allocation is not. */
 #include "config.h"
 #include "cli/bench/bench.h"
+#include "cli/hosts/ranks.h"
 #include "cli/profile/profiling.h"
 #include "cli/signals.h"
 #include "runtime/exec/statevector/statevector.h"
@@ -26,6 +27,7 @@ struct bench {
 	const struct bench_case *bc;
 	const struct program *p;
 	struct evaluator *ev;
+	struct ranks *ranks; /* that hold the states together; NULL: this process alone */
 	struct pool *pool;
 	struct batch batch;
 	double *input, *weight, *readout, *gradient;
@@ -313,6 +315,7 @@ static void release(struct bench *b)
 	if (b->pool && !b->bc->pool)
 		b->pool->ops->free(b->pool);
 	evaluator_free(b->ev);
+	ranks_end(b->ranks);
 	free(b->input);
 	free(b->weight);
 	free(b->readout);
@@ -332,7 +335,9 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	if (o.remote)
 		o.nthread = 1;
 	b->options = o;
-	code = evaluator_new(p, &o, &b->ev, e);
+	code = ranks_start(&o, o.split, &b->ranks, e);
+	if (!code)
+		code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;
 	if (code)
 		return code;

@@ -107,6 +107,7 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 		.isa = o->value[OPT_ISA],
 		.gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
 		.threads = (uint32_t)threads,
+		.split = o->given[OPT_RANKS] ? (uint32_t)options_count(o, OPT_RANKS) : 1,
 		.optimisations = j->optimisations };
 	struct bench_case *bc = &j->cases[j->ncase];
 	struct err e;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/hosts/ranks.h"
 #include "cli/job/job.h"
 #include "cli/job/weights_files.h"
 #include "cli/output/run_values.h"
@@ -23,6 +24,7 @@ struct running {
 	struct dataset *data;        /* NULL: the model has no inputs */
 	double *weight;
 	struct evaluator *ev;
+	struct ranks *ranks; /* that hold the states together; NULL: this process alone */
 	struct pool *pool;
 	uint32_t nsample;
 	struct buf path, weights_path;       /* of the model and the weights, where a run is named */
@@ -185,6 +187,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),
 		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0,
+		.split = o->given[OPT_RANKS] ? (uint32_t)options_count(o, OPT_RANKS) : 1,
 	};
 	struct evaluator_options eo;
 	char reason[DEVICE_REASON_MAX];
@@ -196,6 +199,8 @@ static int open_evaluator(struct running *r, enum emit what)
 		device_choose(&w, r->program, r->nsample, &eo, reason);
 	if (!code && *reason)
 		cli_detail(r->cli, "computing on the device %s: %s", execution_device(&eo), reason);
+	if (!code)
+		code = ranks_start(&eo, w.split, &r->ranks, &e);
 	if (!code)
 		code = evaluator_new(r->program, &eo, &r->ev, &e);
 	if (!code)
@@ -284,6 +289,7 @@ static int run(struct cli *c)
 	if (r.pool)
 		r.pool->ops->free(r.pool);
 	evaluator_free(r.ev);
+	ranks_end(r.ranks);
 	free(r.weight);
 	dataset_free(r.data);
 	model_file_release(&r.model);

@@ -2,6 +2,7 @@
  * qcnn train: trains the model of a configuration and writes weights.bin into a run's folder. */
 #include "config.h"
 #include "cli/commands.h"
+#include "cli/hosts/ranks.h"
 
 #include <string.h>
 
@@ -63,6 +64,21 @@ static int check_device(struct cli *c, const struct job *j, const struct cluster
 	return cli_fail(c, &e);
 }
 
+static int start_ranks(struct cli *c, struct job *j, struct ranks **out)
+{
+	struct err e;
+
+	if (!c->options.given[OPT_RANKS])
+		return 0;
+	if (j->train.pool)
+		return cli_usage(c,
+			"--ranks splits states over processes of this host; workers hold whole states: leave --ranks or "
+			"--hosts out");
+	return ranks_start(&j->train.exec, (unsigned)options_count(&c->options, OPT_RANKS), out, &e)
+		? cli_fail(c, &e)
+		: 0;
+}
+
 /* Data may take minutes to read: a signal need not wait for that. */
 static void stop_before_training(const struct cli *c)
 {
@@ -78,6 +94,7 @@ static void stop_before_training(const struct cli *c)
 static int train(struct cli *c)
 {
 	struct cluster k = { 0 };
+	struct ranks *ranks = NULL;
 	struct job j;
 	bool isa_taken = false;
 	int status;
@@ -103,9 +120,12 @@ static int train(struct cli *c)
 		cli_note(c, "computing on the device %s: %s", execution_device(&j.train.exec),
 			j.device_reason);
 	if (!status)
+		status = start_ranks(c, &j, &ranks);
+	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);
 	j.workers = NULL;
 	cluster_end(&k, status);
+	ranks_end(ranks);
 	job_release(&j);
 	return status;
 }

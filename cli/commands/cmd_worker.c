@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cli/hosts/ranks.h"
 #include "cli/hosts/supervisor.h"
 #include "cli/hosts/worker_start.h"
 #include "runtime/net/launch/rendezvous.h"
@@ -24,6 +25,12 @@ static int worker(struct cli *c)
 
 	if (c->options.given[OPT_NEW_KEY])
 		return new_key(c, c->options.value[OPT_NEW_KEY]);
+	if (c->options.given[OPT_FOLLOW]) {
+		prctl(PR_SET_NAME, "qcnn");
+		stop_leave_to_control();
+		/* The leader reports what fails. */
+		return ranks_follow(&e) ? err_exit_status(e.code) : 0;
+	}
 	if (isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
 	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */

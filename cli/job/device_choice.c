@@ -131,8 +131,8 @@ void device_choose(const struct execution_words *w, const struct program *p, uin
 	bool measured;
 
 	*reason = 0;
-	if (strcmp(w->device, "auto") || strcmp(w->isa, "auto") || !gpu || target_obstacle(gpu)
-		|| !target_device(gpu, 0, &about))
+	if (strcmp(w->device, "auto") || strcmp(w->isa, "auto") || w->split > 1 || !gpu
+		|| target_obstacle(gpu) || !target_device(gpu, 0, &about))
 		return;
 	operations = device_operations(p, nsample, o);
 	from = read_crossover(&about, o->nthread);

@@ -21,7 +21,7 @@ struct job {
 	struct coordinator *workers;   /* NULL: there are none elsewhere */
 	char device_change[64],
 		device_reason[DEVICE_REASON_MAX]; /* --device as a key; why auto is that device, or "" */
-	const char *profile_socket;    /* while it runs, for run.json; NULL: there is none */
+	const char *profile_socket; /* while it runs, for run.json; NULL: there is none */
 	struct optimisation_use optimisations; /* that training has taken in this process */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */

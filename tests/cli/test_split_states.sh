@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# States that processes of this host hold together: the same bits for any number of them, and one that is lost.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+
+cp -r "$top_srcdir/examples/cluster" .
+cd cluster || exit 1
+
+# ---- the same bits ----
+
+cat >five.csv <<'END'
+x0,x1,x2,x3,x4,x5,x6,x7,x8,x9,x10,x11
+0.1,0.2,-0.3,0.4,1.5,-0.6,0.7,0.8,-0.9,1.0,2.1,-1.2
+1.1,-0.2,0.3,0.4,0.5,-2.6,0.7,-0.8,0.9,1.0,-1.1,0.2
+END
+for ranks in 1 2 8; do
+	tap_exit 0 "a training by $ranks processes" "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 \
+		--set=data.rounds=1 --set=run.split=8 --ranks=$ranks -o "w$ranks.bin" config.yaml
+	cmp w1.bin "w$ranks.bin" >cmp.out 2>&1
+	tap_is $? 0 "gives the weights of one"
+done
+tap_exit 0 "and by workers" "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 \
+	--set=run.split=8 --hosts=local:2 -o w0.bin config.yaml
+cmp w1.bin w0.bin >cmp.out 2>&1
+tap_is $? 0 "that hold whole states"
+tap_exit 0 "the weights are used without a split" "$QCNN" infer -q w1.bin
+
+"$QCNN" run -q --const n=12 --data=five.csv --precision=double cluster.qcnn >whole
+tap_exit 0 "12 qubits, 4 processes" "$QCNN" run -q --const n=12 --data=five.csv --precision=double --ranks=4 cluster.qcnn
+for file in whole out; do
+	sed 's/[^0-9.,-]//g; s/^1,//' "$file" | tr ',' '\n' | awk '{ printf "%.12f\n", $1 }' >"$file.digits"
+done
+diff whole.digits out.digits >diff.out
+tap_is $? 0 "the numbers of one process to 12 digits"
+
+# All gates, outputs that are read after another exchange, and shots.
+cat >outputs.qcnn <<'END'
+QCNN 1;
+qubit[9] q;
+h q;
+for int i in [0:7] { cx q[i], q[i+1];  rz(0.3 * i) q[i+1];  ry(0.2) q[i]; }
+observe x(q), y(q[0]) * x(q[8]) + 0.5 * z(q[3]), probs(q[7:8]);
+END
+for emit in readouts probabilities "samples --shots=20"; do
+	# shellcheck disable=SC2086
+	"$QCNN" run -q --precision=double --ranks=8 --emit=$emit outputs.qcnn >eight
+	# shellcheck disable=SC2086
+	"$QCNN" run -q --precision=double --emit=$emit outputs.qcnn >one
+	for file in one eight; do
+		sed 's/[^0-9.,e-]//g' "$file" | tr ',' '\n' | awk 'NR > 1 { printf "%.11f\n", $1 + 1e-15 }' | sed 's/^-0.0*$/0.00000000000/' >"$file.digits"
+	done
+	diff one.digits eight.digits >diff.out
+	tap_is $? 0 "${emit%% *} of 9 qubits by 8 processes"
+done
+
+# ---- the plan ----
+
+tap_exit 0 "a plan for eight ranks" "$QCNN" compile --emit=plan --ranks=8 --const n=34 cluster.qcnn
+tap_has out "split      8 ranks, 1 exchange forward" "takes one exchange for 34 qubits"
+tap_has out "become local, and local bits" "and names the bits"
+
+# ---- what cannot be ----
+
+tap_exit 78 "three processes" "$QCNN" run --ranks=3 --const n=12 --data=five.csv cluster.qcnn
+tap_has err "a power of two" "are no power of two"
+tap_exit 78 "more than states are planned for" "$QCNN" train --set=run.split=2 --ranks=4 config.yaml
+tap_has err "set run.split" "with the key to set"
+tap_exit 78 "more parts than qubits allow" "$QCNN" run --ranks=64 outputs.qcnn
+tap_has err "a state of 9 qubits is split over at most 32 ranks, not 64" "with the most that do"
+tap_exit 2 "processes and workers at once" "$QCNN" train --set=run.split=2 --ranks=2 --hosts=local:2 config.yaml
+tap_has err "leave --ranks or --hosts out" "one of them is to be left out"
+tap_exit 78 "on the device ref" "$QCNN" run --device=ref --ranks=2 --const n=12 --data=five.csv cluster.qcnn
+tap_has err "states on ref are not split" "which holds whole states"
+
+# ---- a process that is lost ----
+
+rm -rf runs
+epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
+# more LEADER N: waits until more than N epochs are logged, or the training has ended.
+more() {
+	until [ "$(epochs)" -gt "$2" ] || ! pgrep -x qcnn -P $$ >/dev/null; do
+		sleep 0.05
+	done
+}
+
+long="--set=train.epochs=1000000 --set=train.restarts=1 --set=run.split=2"
+# shellcheck disable=SC2086
+"$QCNN" train -q $long --ranks=2 config.yaml 2>lost.err &
+leader=$!
+more $leader 2
+kill -9 "$(pgrep -P $leader -f 'worker --follow')"
+wait $leader
+tap_is $? 75 "a training whose rank is killed ends with 75"
+tap_has lost.err "the state was lost: rank 1 has ended" "names the rank"
+tap_has lost.err "the same command resumes behind step" "and says how to go on"
+# shellcheck disable=SC2086
+"$QCNN" train -q $long config.yaml 2>more.err &
+leader=$!
+more $leader "$(epochs)"
+kill $leader
+wait $leader
+tap_is $? 75 "one process goes on"
+tap_is "$(ls -d runs/cluster-* | wc -l)" 1 "in the same run"
+# shellcheck disable=SC2086
+"$QCNN" train -q $long --ranks=2 config.yaml 2>more.err &
+leader=$!
+more $leader "$(epochs)"
+rank=$(pgrep -P $leader -f 'worker --follow')
+kill -9 $leader
+wait $leader 2>wait.err
+until ! kill -0 "$rank" 2>/dev/null; do
+	sleep 0.05
+done
+tap_ok "no process is left when the one that leads is killed" true
+tap_done

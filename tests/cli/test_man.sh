@@ -56,6 +56,10 @@ while read -r name; do
 done <named >missing
 tap_is "$(cat missing)" "" "the tests that SECURITY names exist"
 
+version=$(sed -n 's/.*WIRE_VERSION = \([0-9]*\),.*/\1/p' "$top_srcdir/runtime/net/protocol/wire.h")
+tap_is "$(sed -n 's/^The version of the protocol is \([0-9]*\)\./\1/p; s/^\.It version Ta u16 Ta \([0-9]*\).*/\1/p' \
+	"$top_srcdir/man/qcnn-wire.7.in" | tr '\n' ' ')" "$version $version $version " "qcnn-wire(7) describes this version of the protocol"
+
 # The examples: lines `.Dl $ command`, run in a folder that has what they name; those of a tutorial are test_tutorial.sh's, and those
 # of qcnn-profile(1) "READING A PROFILE" test_profile.sh's.
 make_files

@@ -174,6 +174,9 @@ void ranks_end(struct ranks *r)
 	for (unsigned k = 0; k < r->n; k++)
 		close(r->fd[k]);
 	comm_close(r->rank.comm);
+	/* One that is stopped would never end by itself. */
+	for (unsigned k = 0; k < r->n && (r->rank.code || !r->rank.comm); k++)
+		kill(r->pid[k], SIGKILL);
 	for (unsigned k = 0; k < r->n; k++)
 		while (waitpid(r->pid[k], NULL, 0) < 0 && errno == EINTR)
 			;

@@ -2,7 +2,7 @@
  * Communication inside a group of ranks: processes that hold a state together.
  *
  * All ranks make the same calls in the same order. A call fails, and names the rank that it waited for, when that rank has died, has
- * given up or does not answer within the group's deadline; the group is of no use then, and comm_close is all that is left
+ * given up or whose process has not run for the group's deadline; the group is of no use then, and comm_close is all that is left
  * to do. Data of a call that failed are undefined. Calls are made by one thread, but for comm_abort.
  * runtime/net/comm/group.h opens a group. */
 #ifndef QCNN_COMM_H

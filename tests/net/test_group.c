@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "runtime/base/arena.h"
 #include "tests/net/meet.h"
 
-enum { PATIENCE_MS = 60000, SHORT_MS = 300 };
+enum { PATIENCE_MS = 60000, SHORT_MS = 300, SLOW_MS = 2000 };
 
 static const struct group_options usual = {
 	.key = { 1, 2, 3 }, .encrypt = true, .deadline_ms = PATIENCE_MS
@@ -204,6 +205,33 @@ static int one_calls_another(struct comm *c)
 	return until_failure(c);
 }
 
+/* Rank 1 computes for longer than the deadline, and is waited for. */
+static int one_is_busy(struct comm *c)
+{
+	struct timespec long_s = { SLOW_MS / 1000 * 3, 0 };
+	char data[100] = { 0 }, all[sizeof data * RANKS_MAX];
+	struct err e = { 0, "" };
+
+	if (c->rank == 1)
+		nanosleep(&long_s, NULL);
+	return comm_gather(c, data, sizeof data, all, &e)
+		|| comm_gather(c, data, sizeof data, all, &e);
+}
+
+static void test_busy(const char *transport)
+{
+	struct group_options o = usual;
+	int status[RANKS_MAX];
+	bool right = true;
+
+	o.deadline_ms = SLOW_MS;
+	run_ranks(4, transport, &o, one_is_busy, status);
+	for (unsigned r = 0; r < 4; r++)
+		right = right && WIFEXITED(status[r]) && !WEXITSTATUS(status[r]);
+	tap_ok(right, "%s: a rank that computes for three times the deadline is waited for",
+		transport);
+}
+
 /* A digest that is not that of the bytes. */
 static int one_sends_other_bytes(struct comm *c) { return until_failure(c); }
 
@@ -284,12 +312,16 @@ int main(void)
 		const char *name = group_transports[t];
 
 		test_calls(name);
-		test_failure(name, one_is_killed, PATIENCE_MS, "rank ", "a rank is killed");
-		test_failure(name, one_is_stopped, SHORT_MS, "rank ", "a rank is stopped");
-		test_failure(name, one_gives_up, PATIENCE_MS, "rank ", "a rank gives up");
+		test_failure(name, one_is_killed, PATIENCE_MS, "rank 1 has ended", "a rank is killed");
+		test_failure(name, one_is_stopped, SHORT_MS, "rank 1 has not run",
+			"a rank is stopped");
+		test_failure(name, one_gives_up, PATIENCE_MS, "rank 1 has given up: no more memory",
+			"a rank gives up");
 		test_failure(name, one_calls_another, PATIENCE_MS, "rank ",
 			"a rank makes another call");
-		test_failure(name, one_sends_other_bytes, PATIENCE_MS, "rank ", "a digest is wrong");
+		test_failure(name, one_sends_other_bytes, PATIENCE_MS, "damaged from rank 1",
+			"a digest is wrong");
+		test_busy(name);
 		test_strangers(name);
 	}
 	return tap_done();

@@ -7,13 +7,18 @@
 #include "config.h"
 #include "runtime/net/comm/transport.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 
-enum { LOOKS = 2000 /* without waiting */, WAIT_MS = 100 };
+enum { LOOKS = 2000 /* without waiting */, WAIT_MS = 100, TICK_MS = 250 };
+static const double SUSPENDED_S =
+	1; /* between two looks: this process did not wait all that time, or not run */
 
 static const struct transport *const transports[] = { &transport_shm };
 const char *const group_transports[] = { "shm", NULL };
@@ -32,6 +37,14 @@ struct group {
 	struct transport_state *state;
 	struct group_options o;
 	uint32_t call;
+	/* While the process computes, a thread shows the others that it runs. */
+	pthread_t heart;
+	pthread_mutex_t lock;
+	pthread_cond_t ending;
+	bool ends;
+	/* Of each rank, when its ticks were seen to change; and when they were last looked at. */
+	uint32_t ticks[GROUP_RANKS_MAX];
+	double changed[GROUP_RANKS_MAX], looked;
 };
 
 /* comm is the first member. */
@@ -110,6 +123,50 @@ void group_offer_free(struct group_offer *offer)
 	free(offer);
 }
 
+static void *beat(void *ctx)
+{
+	struct group *c = ctx;
+	unsigned ms = c->o.deadline_ms / 8 < TICK_MS ? c->o.deadline_ms / 8 + 1 : TICK_MS;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->ends) {
+		struct timespec until;
+
+		c->transport->tick(c->state);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += ms * 1000000L;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&c->ending, &c->lock, &until);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* Signals are for the other threads. */
+static int start_heart(struct group *c)
+{
+	sigset_t all, before;
+	int failed;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->ending, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&c->heart, NULL, beat, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return failed;
+}
+
+static void stop_heart(struct group *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->ends = true;
+	pthread_cond_signal(&c->ending);
+	pthread_mutex_unlock(&c->lock);
+	pthread_join(c->heart, NULL);
+}
+
 int group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address,
 	struct comm **out, struct err *e)
 {
@@ -138,6 +195,11 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 		.state = offer->state,
 		.o = offer->o };
 	free(offer);
+	if (start_heart(c)) {
+		c->transport->free(c->state);
+		free(c);
+		return err_set(e, -ERR_CONFIG, "the system has no thread for a group of ranks");
+	}
 	*out = &c->comm;
 	return 0;
 }
@@ -226,10 +288,28 @@ static int receive_some(struct group *c, struct flow *f, uint32_t number, bool *
 	return 0;
 }
 
-/* The first that is waited for. */
-static int check_alive(struct group *c, const struct flow *f, unsigned nflow, double since,
-	double deadline, struct err *e)
+/* Has the process of a rank run within the deadline? What this process has not seen, as it computed or was suspended, does not
+ * count. */
+static bool runs(struct group *c, unsigned rank, double now)
 {
+	uint32_t ticks = c->transport->ticks(c->state, rank);
+
+	if (ticks != c->ticks[rank] || c->changed[rank] == 0) {
+		c->ticks[rank] = ticks;
+		c->changed[rank] = now;
+	}
+	return now - c->changed[rank] <= c->o.deadline_ms / 1000.0;
+}
+
+/* Of the ranks that are waited for, the first that has died, given up or, with a deadline, not run. */
+static int check_alive(struct group *c, const struct flow *f, unsigned nflow, bool deadline,
+	struct err *e)
+{
+	double now = clock_seconds();
+
+	if (now - c->looked > SUSPENDED_S)
+		memset(c->changed, 0, sizeof c->changed);
+	c->looked = now;
 	for (unsigned k = 0; k < nflow; k++) {
 		bool waits = (f[k].sends && f[k].sent < f[k].bytes)
 			|| (f[k].receives && f[k].received < f[k].bytes);
@@ -237,9 +317,10 @@ static int check_alive(struct group *c, const struct flow *f, unsigned nflow, do
 
 		if (dead)
 			return err_set(e, -ERR_UNREACHABLE, "rank %u %s", f[k].part.peer, dead);
-		if (waits && deadline > 0 && clock_seconds() - since > deadline)
-			return err_set(e, -ERR_UNREACHABLE, "rank %u has not answered for %.1f s",
-				f[k].part.peer, deadline);
+		if (waits && deadline && !runs(c, f[k].part.peer, now))
+			return err_set(e, -ERR_UNREACHABLE,
+				"rank %u has not run for %.1f s: its process is stopped, or its host",
+				f[k].part.peer, now - c->changed[f[k].part.peer]);
 	}
 	return 0;
 }
@@ -254,9 +335,9 @@ static uint32_t number_of(const struct flow *f, unsigned k, bool sending)
 	return n;
 }
 
-static int run_flows(struct group *c, struct flow *f, unsigned nflow, struct err *e)
+static int do_flows(struct group *c, struct flow *f, unsigned nflow, struct err *e)
 {
-	double since = clock_seconds(), wait_from = 0, deadline = c->o.deadline_ms / 1000.0;
+	double wait_from = 0;
 	unsigned looks = 0;
 	bool looked_again =
 		false; /* since something seemed wrong: the last of a rank may have come just before its end */
@@ -284,7 +365,6 @@ static int run_flows(struct group *c, struct flow *f, unsigned nflow, struct err
 			wait_from = 0;
 			looks = 0;
 			looked_again = false;
-			since = clock_seconds();
 		}
 		if (all)
 			return 0;
@@ -293,11 +373,23 @@ static int run_flows(struct group *c, struct flow *f, unsigned nflow, struct err
 		if (wait_from == 0)
 			wait_from = clock_seconds();
 		c->transport->wait(c->state, WAIT_MS);
-		int code = check_alive(c, f, nflow, since, deadline, e);
+		int code = check_alive(c, f, nflow, true, e);
 		if (code && looked_again)
 			return code;
 		looked_again = code;
 	}
+}
+
+/* The first error ends the group: the others learn the cause, which may be a rank that they do not wait for. */
+static int run_flows(struct group *c, struct flow *f, unsigned nflow, struct err *e)
+{
+	struct err why = { 0, "" };
+	int code = do_flows(c, f, nflow, &why);
+
+	if (!code)
+		return 0;
+	c->transport->abort(c->state, why.text);
+	return err_set(e, code, "%s", why.text);
 }
 
 /* ---- calls ---- */
@@ -369,7 +461,7 @@ static int group_wait(struct comm *comm, unsigned root, struct err *e)
 		c->transport->look(c->state);
 		if (c->transport->chunk(c->state, root, &n))
 			return 0;
-		code = check_alive(c, &f, 1, 0, 0, e);
+		code = check_alive(c, &f, 1, false, e);
 		if (code && looked_again)
 			return code;
 		looked_again = code;
@@ -384,6 +476,7 @@ static void group_abort(struct comm *c, const char *reason)
 
 static void group_close(struct comm *c)
 {
+	stop_heart(group_of(c));
 	group_of(c)->transport->free(group_of(c)->state);
 	free(c);
 }

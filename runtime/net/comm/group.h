@@ -13,7 +13,8 @@
 enum {
 	GROUP_ADDRESS_MAX = 256, /* of an address' text, with its 0 */
 	GROUP_RANKS_MAX = 64,
-	GROUP_DEADLINE_MS = 15000 /* usual: without any answer of the rank that is waited for */
+	GROUP_DEADLINE_MS =
+		15000 /* usual: in which the process of the rank that is waited for has not run */
 };
 
 struct group_options {

@@ -31,7 +31,11 @@ struct transport {
 	void (*wait)(struct transport_state *t, unsigned timeout_ms);
 	/* Why nothing more comes from this peer, as the end of a sentence whose subject it is; NULL: it is alive. */
 	const char *(*dead)(struct transport_state *t, unsigned peer);
-	/* Tell the others. */
+	/* Show the others that this process runs, however long it computes; a number of a peer that changes by that. From a
+	 * thread of its own. */
+	void (*tick)(struct transport_state *t);
+	uint32_t (*ticks)(struct transport_state *t, unsigned peer);
+	/* Report the reason to the others. */
 	void (*abort)(struct transport_state *t, const char *reason);
 	void (*free)(struct transport_state *t);
 };

@@ -45,6 +45,7 @@ struct memory {
 	_Atomic uint32_t event;   /* changed by whoever did something for this rank */
 	_Atomic uint32_t present; /* ranks that have mapped it */
 	_Atomic uint32_t aborted;
+	_Atomic uint32_t ticks; /* changes while the rank's process runs */
 	uint32_t rank, size;
 	_Atomic uint32_t ready; /* rank, size are set */
 	char reason[REASON_MAX];
@@ -282,6 +283,12 @@ static const char *shm_dead(struct transport_state *t, unsigned peer)
 	return p.fd >= 0 && poll(&p, 1, 0) > 0 ? "has ended" : NULL;
 }
 
+static void shm_tick(struct transport_state *t) { atomic_fetch_add(&t->mine->ticks, 1); }
+static uint32_t shm_ticks(struct transport_state *t, unsigned peer)
+{
+	return atomic_load(&t->of[peer]->ticks);
+}
+
 static void shm_abort(struct transport_state *t, const char *reason)
 {
 	uint32_t none = 0;
@@ -305,6 +312,8 @@ const struct transport transport_shm = {
 	.done = shm_done,
 	.wait = shm_wait,
 	.dead = shm_dead,
+	.tick = shm_tick,
+	.ticks = shm_ticks,
 	.abort = shm_abort,
 	.free = shm_free,
 };

@@ -101,6 +101,14 @@ wait $leader
 tap_is $? 75 "one process goes on"
 tap_is "$(ls -d runs/cluster-* | wc -l)" 1 "in the same run"
 # shellcheck disable=SC2086
+"$QCNN" train -q $long --ranks=2 config.yaml 2>stopped.err &
+leader=$!
+more $leader "$(epochs)"
+kill -STOP "$(pgrep -P $leader -f 'worker --follow')"
+wait $leader
+tap_is $? 75 "a rank that is stopped is as one that is lost"
+tap_has stopped.err "rank 1 has not run for" "and is named"
+# shellcheck disable=SC2086
 "$QCNN" train -q $long --ranks=2 config.yaml 2>more.err &
 leader=$!
 more $leader "$(epochs)"

@@ -382,7 +382,7 @@ static void test_nontemporal(enum isa isa, enum precision precision)
 	}
 	tap_ok(left, "%s, %s: rows that are left out", cpu_target(isa)->kernels,
 		precision == PRECISION_DOUBLE ? "double" : "single");
-	tap_ok(same, "%s, %s: rows written past the caches", cpu_target(isa)->kernels,
+	tap_ok(same, "%s, %s: rows written by non-temporal stores", cpu_target(isa)->kernels,
 		precision == PRECISION_DOUBLE ? "double" : "single");
 	free(block);
 	free(want);

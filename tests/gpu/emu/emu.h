@@ -44,7 +44,7 @@ unsigned emu_below(unsigned n);
 void emu_open(void); /* takes the memory; before anything else */
 void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
 	const std::function<void()> &threads_do);
-/* At least so many bytes between two allocations are nobody's. */
+/* Bytes between two allocations, at least, that belong to none. */
 enum { EMU_GAP_BYTES = 4096 };
 /* n bytes become part of an allocation, nobody's, or have a value. */
 enum emu_bytes { EMU_TAKEN, EMU_GIVEN_BACK, EMU_WRITTEN };

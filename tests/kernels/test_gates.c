@@ -103,6 +103,9 @@ static size_t read_entries(char *line, unsigned d, cplx *m)
 	return n;
 }
 
+/* What gates.txt has of each base row: bit 0 the matrix, bit k + 1 the derivative by angle k. */
+static unsigned compared[GATE_COUNT];
+
 struct reference { char name[40]; unsigned nwire, nangle; double angle[GATE_ANGLES_MAX]; };
 
 static void read_gate(char *line, struct reference *g)
@@ -128,12 +131,25 @@ static void compare(const struct reference *g, int k, const cplx *want)
 	if (!tap_ok(r != NULL, "%s is a gate", g->name))
 		return;
 	unsigned n = whole(r, word, power, g->angle, k, got);
-	tap_is_int(n, g->nwire, "%s has %u qubits", g->name, g->nwire);
+	if (!tap_is_int(n, g->nwire, "%s has %u qubits", g->name, g->nwire)
+		|| !tap_is_int(power ? 1 : r->nangle, g->nangle, "%s has %u angles", g->name,
+			g->nangle))
+		return;
+	compared[power ? r->power : r->base] |= 1u << (k + 1);
 	double off = distance(got, want, 1u << 2 * n);
 	if (k < 0)
 		tap_ok(off < 1e-14, "%s: matrix as elsewhere (%g)", g->name, off);
 	else
 		tap_ok(off < 1e-10, "%s: derivative %d as elsewhere (%g)", g->name, k, off);
+}
+
+/* Names of rows by number, *n of which were in earlier lines. */
+static void check_numbers(char *line, unsigned *n)
+{
+	for (char *t = strtok(line, " "); t; t = strtok(NULL, " ")) {
+		const struct gate_row *r = ++*n < GATE_COUNT ? gate_row((enum gate) * n) : NULL;
+		tap_is_str(r ? r->name : NULL, t, "the number of %s in bytecode is %u", t, *n);
+	}
 }
 
 static void references(void)
@@ -142,14 +158,13 @@ static void references(void)
 	struct buf b = BUF_INIT;
 	struct reference g = { 0 };
 	char path[4096], *save;
-	unsigned ngate = 0;
+	unsigned nnumber = 0;
 	snprintf(path, sizeof path, "%s/tests/kernels/gates.txt", tap_srcdir());
 	if (buf_read_file(&b, path, 1 << 20, NULL))
 		tap_bail("cannot read %s", path);
 	for (char *line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (line[0] == 'g') {
 			read_gate(line, &g);
-			ngate++;
 		} else if (line[0] == 'u') {
 			read_entries(line + 1, 1u << g.nwire, want);
 			compare(&g, -1, want);
@@ -157,10 +172,19 @@ static void references(void)
 			int k = line[2] - '0';
 			read_entries(line + 3, 1u << g.nwire, want);
 			compare(&g, k, want);
+		} else if (line[0] == 'n') {
+			check_numbers(line + strlen("numbers"), &nnumber);
 		}
 	}
-	tap_is_int(ngate, 166, "all reference gates were compared");
+	tap_is_int(nnumber, GATE_COUNT - 1, "gates.txt has the numbers of all rows");
 	buf_release(&b);
+	for (enum gate id = GATE_NONE + 1; id < GATE_COUNT; id++) {
+		const struct gate_row *r = gate_row(id);
+		if (!r->ncontrol)
+			tap_is_int(compared[id], (1 << (r->nangle + 1)) - 1,
+				"%s: gates.txt has its matrix (1) and derivatives (2, 4, ...)",
+				r->name);
+	}
 }
 
 /* ---- properties of the base rows ---- */
@@ -206,6 +230,28 @@ static unsigned measured_flags(unsigned d, const cplx *u)
 				f &= ~(unsigned)GATE_SELF_INVERSE;
 		}
 	return f;
+}
+
+/* As a row writes them. */
+static const char *flag_words(unsigned flags, char text[64])
+{
+	static const struct {
+		unsigned flag;
+		const char *word;
+	} words[] = {
+		{ GATE_DIAGONAL, "DIA" },
+		{ GATE_PERMUTATION, "PER" },
+		{ GATE_REAL, "REA" },
+		{ GATE_SELF_INVERSE, "INV" },
+		{ GATE_SYMMETRIC, "SYM" },
+		{ GATE_PARITY, "EVN" },
+	};
+	size_t n = 0;
+	text[0] = 0;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (flags & words[i].flag)
+			n += (size_t)snprintf(text + n, 64 - n, "%s%s", n ? "|" : "", words[i].word);
+	return text;
 }
 
 static void check_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, const char *name)
@@ -321,7 +367,10 @@ static void check_base(enum gate g, uint8_t word)
 		off = tap_worst(off, cabs(product[i]));
 	tap_ok(off < 1e-14, "%s: unitary (%g)", name, off);
 	unsigned mask = GATE_DIAGONAL | GATE_PERMUTATION | GATE_REAL | GATE_PARITY | GATE_SYMMETRIC | GATE_SELF_INVERSE;
-	tap_is_int(gate_flags(g, word) & mask, measured_flags(d, u), "%s: flags", name);
+	char row_flags[64], matrix_flags[64];
+	tap_is_str(flag_words(gate_flags(g, word) & mask, row_flags),
+		flag_words(measured_flags(d, u), matrix_flags),
+		"%s: the row's flags are those of its matrix", name);
 	check_many(g, word, name);
 	for (unsigned k = 0; k < nangle; k++) {
 		check_derivative(g, word, angle, k, name);
@@ -361,6 +410,7 @@ static void check_controlled(const struct gate_row *r)
 
 static void rows(void)
 {
+	bool is_power[GATE_COUNT] = { false };
 	for (enum gate g = GATE_NONE + 1; g < GATE_COUNT; g++) {
 		const struct gate_row *r = gate_row(g);
 		tap_ok(r->id == g && r->doc && r->doc[0], "%s has a number and a meaning", r->name);
@@ -372,9 +422,15 @@ static void rows(void)
 					check_base(g, (uint8_t)w);
 		if (!r->ncontrol && !(r->flags & (GATE_WORD | GATE_COMPOSITE)))
 			check_base(g, 0);
+		is_power[r->power] = true;
 		if (r->power != GATE_NONE)
 			check_power(r, r->ncontrol ? 0 : r->flags & GATE_WORD ? 2 : 0);
 	}
+	is_power[GATE_PHASE_ALL] = true; /* pow(t) @ and controls make it of gphase */
+	for (enum gate g = GATE_NONE + 1; g < GATE_COUNT; g++)
+		tap_is_int(gate_row(g)->flags & GATE_STEP ? 1 : 0, is_power[g],
+			"%s has the flag STEP if modifiers make it, and only then",
+			gate_row(g)->name);
 }
 
 static void names(void)
@@ -394,6 +450,16 @@ static void names(void)
 			if (strcmp(name[i], name[k]) == 0)
 				tap_ok(false, "%s is listed twice", name[i]);
 	}
+	for (unsigned w = 1; w < 64; w++)
+		for (enum gate g = GATE_PAULI;
+			g <= GATE_RPAULI && w >> 2 * gate_word_length((uint8_t)w) == 0; g++) {
+			uint8_t word;
+			const char *alias;
+			char buf[16];
+			gate_word_name(g, (uint8_t)w, buf);
+			tap_ok(gate_find(buf, &word, &alias) == gate_row(g) && word == w && !alias,
+				"%s is a Pauli word, and no row or alias has this name", buf);
+		}
 	static const char *const wrong[] = { "", "r", "w", "xyzx", "rw", "pauli", "rpauli", "ppauli", "cnott", "pow_", "pow_xyzx" };
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		uint8_t word;
@@ -419,9 +485,9 @@ static void order(void)
 
 int main(void)
 {
+	names();
 	references();
 	rows();
-	names();
 	order();
 	return tap_done();
 }

@@ -18,6 +18,22 @@ enum {
 #define S3(a, b, c) { SHIFT_##a, SHIFT_##b, SHIFT_##c }
 #define S4(a, b, c, d) { SHIFT_##a, SHIFT_##b, SHIFT_##c, SHIFT_##d }
 
+/* What a row must not get wrong. Numbers are 1, 2, ..., each once: a struct has a member once, and with GATE_COUNT - 1
+ * rows none is larger. */
+struct numbers_of_rows {
+#define GATE(no, ...) char gate_number_##no;
+#include "lang/gates.def"
+#undef GATE
+};
+#define GATE(no, i, n, nc, nt, na, f, b, ...) \
+	_Static_assert(no > 0 && no < GATE_COUNT, "gate " n ": its number is not the next free one"); \
+	_Static_assert(na <= GATE_ANGLES_MAX, "gate " n ": more angles than GATE_ANGLES_MAX"); \
+	_Static_assert(nc + nt <= GATE_WIRES_MAX, "gate " n ": more qubits than GATE_WIRES_MAX"); \
+	_Static_assert(nc > 0 || GATE_##b == GATE_##i, \
+		"gate " n ": without controls, it is its own base");
+#include "lang/gates.def"
+#undef GATE
+
 static const struct gate_row rows[GATE_COUNT] = {
 #define GATE(no, i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) \
 	[GATE_##i] = { .id = GATE_##i, .name = n, .ncontrol = nc, .ntarget = nt, .nangle = na, \

@@ -175,7 +175,7 @@ void gate_matrices(enum gate g, uint8_t word, size_t n, const double *angle, cpl
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du)
 {
 	if (k >= gate_row(g)->nangle || !functions[g].derivative)
-		BUG("gate %s has no angle %u of its own", gate_row(g)->name, k);
+		BUG("gate %s has no derivative by angle %u of its own", gate_row(g)->name, k);
 	clear(g, word, du);
 	functions[g].derivative(word, angle, k, du);
 }

@@ -11,10 +11,17 @@
 
 void section_gates(struct buf *out, const char *name)
 {
+	/* As the rows stand, not by number. */
+	static const enum gate groups[] = {
+#define GATE(no, id, ...) GATE_##id,
+#include "lang/gates.def"
+#undef GATE
+	};
+
 	(void)name;
 	buf_str(out, ".Bl -tag -width Ds\n");
-	for (int g = 1; g < GATE_COUNT; g++) {
-		const struct gate_row *row = gate_row((enum gate)g);
+	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+		const struct gate_row *row = gate_row(groups[i]);
 
 		if (row->flags & GATE_STEP)
 			continue;

@@ -34,6 +34,9 @@ absent() {
 	done <names
 }
 tap_is "$(absent lang/gates.def GATE)" "" "every gate"
+rows lang/gates.def GATE >groups
+awk '$1 " " $2 == ".It Cm" && / No \(([0-9]+ angle|family)/ { print $3 }' all >listed
+tap_is "$(cat listed)" "$(cat groups)" "gates in their groups, as the table has them"
 tap_is "$(absent lang/gates.def ALIAS)" "" "every alias"
 tap_is "$(absent lang/builtins.def BUILTIN)" "" "every function"
 tap_is "$(absent runtime/data/generate/generators.def GENERATOR)" "" "every generator"

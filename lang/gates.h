@@ -48,13 +48,13 @@ enum gate_flag {             /* of the target matrix */
  * w, 2w, ..., nw, so that 2n shifted circuits give the derivative (Wierichs et al.,
  * arXiv:2107.12390, eq. 22).  Named after the eigenvalues of the generator. */
 enum gate_shift {
-	SHIFT_NONE = 0,          /* no angle */
-	SHIFT_HALF,              /* +-1/2 (rotations): 1; under controls 1/2, 1 */
-	SHIFT_PHASE,             /* 0 and 1 (phases): 1 */
-	SHIFT_POWER,             /* pow(t), eigenphases 0 and pi t: pi */
-	SHIFT_FOUR,              /* 0 and +-1/2 (SingleExcitation): 1/2, 1 */
-	SHIFT_FOUR_POWER,        /* pow(t) of iswap, 0 and +-pi/2: pi/2, pi */
-	SHIFT_TWICE              /* an angle of the axis, used on both sides: 1, 2 */
+	SHIFT_NONE = 0,   /* no angle */
+	SHIFT_HALF,       /* +-1/2 (rotations): 1; under controls 1/2, 1 */
+	SHIFT_PHASE,      /* 0 and 1 (phases): 1 */
+	SHIFT_POWER,      /* pow(t), eigenphases 0 and pi t: pi */
+	SHIFT_FOUR,       /* 0 and +-1/2 (SingleExcitation): 1/2, 1 */
+	SHIFT_FOUR_POWER, /* pow(t) of iswap, 0 and +-pi/2: pi/2, pi */
+	SHIFT_TWICE       /* 0 and +-1 (fsim); an angle of the axis, used on both sides: 1, 2 */
 };
 struct gate_frequencies { double w; unsigned n; };
 struct gate_frequencies gate_shift_frequencies(enum gate_shift s, bool under_control);

@@ -44,10 +44,15 @@ DERIVATIVE(d_u2); DERIVATIVE(d_u3); DERIVATIVE(d_u4); DERIVATIVE(d_axis); DERIVA
 MATRIX(u_swap); MATRIX(u_iswap); MATRIX(u_siswap); MATRIX(u_ecr); MATRIX(u_dcx); MATRIX(u_pow_swap);
 MATRIX(u_pow_iswap); MATRIX(u_xx_plus_yy); MATRIX(u_xx_minus_yy); MATRIX(u_ising_xy); MATRIX(u_excitation);
 MATRIX(u_excitation_plus); MATRIX(u_excitation_minus); MATRIX(u_pswap); MATRIX(u_fermionic);
-MATRIX(u_phase00); MATRIX(u_phase01); MATRIX(u_phase10);
+MATRIX(u_phase00);
+MATRIX(u_phase01);
+MATRIX(u_phase10);
+MATRIX(u_fsim);
 DERIVATIVE(d_pow_swap); DERIVATIVE(d_pow_iswap); DERIVATIVE(d_xx_plus_yy); DERIVATIVE(d_xx_minus_yy);
 DERIVATIVE(d_ising_xy); DERIVATIVE(d_excitation); DERIVATIVE(d_excitation_plus);
 DERIVATIVE(d_excitation_minus); DERIVATIVE(d_pswap); DERIVATIVE(d_fermionic); DERIVATIVE(d_phase00);
-DERIVATIVE(d_phase01); DERIVATIVE(d_phase10);
+DERIVATIVE(d_phase01);
+DERIVATIVE(d_phase10);
+DERIVATIVE(d_fsim);
 
 #endif

@@ -229,3 +229,20 @@ static void set_phase_on(unsigned at, const double *a, cplx *u)
 PHASE_ON(phase00, M00)
 PHASE_ON(phase01, M22)
 PHASE_ON(phase10, M11)
+
+void u_fsim(uint8_t word, const double *a, cplx *u)
+{
+	(void)word;
+	cplx e = cplx_exp_i(a[0]), is = cplx_of(0, -cimag(e));
+	set_middle(u, 1, cplx_exp_i(-a[1]), creal(e), is, is, creal(e));
+}
+
+void d_fsim(uint8_t word, const double *a, unsigned k, cplx *du)
+{
+	(void)word;
+	cplx e = cplx_exp_i(a[0]), ic = cplx_of(0, -creal(e));
+	if (k == 0)
+		set_middle(du, 0, 0, -cimag(e), ic, ic, -cimag(e));
+	else
+		du[M33] = cplx_mul(cplx_of(0, -1), cplx_exp_i(-a[1]));
+}

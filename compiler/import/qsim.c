@@ -11,32 +11,53 @@
 #include "compiler/circuit_builder.h"
 #include "runtime/base/arena.h"
 
-enum { QUBITS_MAX = 2, ANGLES_MAX = 2, STEPS_MAX = 2, WORD_MAX = 63, CONTROLS_MAX = PROGRAM_CONTROLS_MAX };
+enum { QUBITS_MAX = 2, ANGLES_MAX = 2, WORD_MAX = 63, CONTROLS_MAX = PROGRAM_CONTROLS_MAX };
 
-/* An angle: `constant`, or `factor` times the parameter number `from` if factor is not 0. */
-struct angle { double factor; unsigned from; double constant; };
-/* A gate of the language; power: its exponent, 0 for none. */
-struct step { const char *gate; double power; struct angle angle[GATE_ANGLES_MAX]; };
+/* An angle: parameter number `from`, counted from 1; where from is 0, `constant`. */
+struct angle {
+	unsigned from;
+	double constant;
+};
 
-#define P(number) { .factor = 1, .from = number }
-#define SCALED(by, number) { .factor = by, .from = number }
+#define P(number) \
+	{ \
+		.from = number \
+	}
 #define CONST(value) { .constant = value }
 
 /* Matrices as in qsim's gates_qsim.h, phases included. */
-static const struct qsim_gate { const char *name; unsigned nqubit, nangle, nstep; struct step step[STEPS_MAX]; } gates[] = {
-	{ "p", 0, 1, 1, { { "gphase", 0, { P(0) } } } },
-	{ "id1", 1, 0, 1, { { .gate = "id" } } }, { "id_1", 1, 0, 1, { { .gate = "id" } } },
-	{ "id2", 2, 0, 0, { { NULL } } }, { "id_2", 2, 0, 0, { { NULL } } },
-	{ "h", 1, 0, 1, { { .gate = "h" } } }, { "x", 1, 0, 1, { { .gate = "x" } } }, { "y", 1, 0, 1, { { .gate = "y" } } },
-	{ "z", 1, 0, 1, { { .gate = "z" } } }, { "s", 1, 0, 1, { { .gate = "s" } } }, { "t", 1, 0, 1, { { .gate = "t" } } },
-	{ "x_1_2", 1, 0, 1, { { .gate = "sx" } } }, { "y_1_2", 1, 0, 1, { { .gate = "y", .power = 0.5 } } },
-	{ "hz_1_2", 1, 0, 1, { { "u4", 0, { CONST(PI / 2), CONST(-PI / 4), CONST(PI / 4), CONST(PI / 4) } } } },
-	{ "rx", 1, 1, 1, { { "rx", 0, { P(0) } } } }, { "ry", 1, 1, 1, { { "ry", 0, { P(0) } } } },
-	{ "rz", 1, 1, 1, { { "rz", 0, { P(0) } } } }, { "rxy", 1, 2, 1, { { "r", 0, { P(1), P(0) } } } },
-	{ "cz", 2, 0, 1, { { .gate = "cz" } } }, { "cnot", 2, 0, 1, { { .gate = "cx" } } }, { "cx", 2, 0, 1, { { .gate = "cx" } } },
-	{ "cp", 2, 1, 1, { { "cp", 0, { P(0) } } } },
-	{ "sw", 2, 0, 1, { { .gate = "swap" } } }, { "is", 2, 0, 1, { { .gate = "iswap" } } },
-	{ "fs", 2, 2, 2, { { "IsingXY", 0, { SCALED(-2, 0) } }, { "cp", 0, { SCALED(-1, 1) } } } },
+static const struct qsim_gate {
+	const char *name;
+	unsigned nqubit, nangle;
+	const char *gate; /* of the language; NULL: the line has no effect */
+	double power;     /* the exponent of gate, 0 for none */
+	struct angle angle[GATE_ANGLES_MAX];
+} gates[] = {
+	{ "p", 0, 1, "gphase", 0, { P(1) } },
+	{ "id1", 1, 0, .gate = "id" },
+	{ "id_1", 1, 0, .gate = "id" },
+	{ "id2", 2, 0, .gate = NULL },
+	{ "id_2", 2, 0, .gate = NULL },
+	{ "h", 1, 0, .gate = "h" },
+	{ "x", 1, 0, .gate = "x" },
+	{ "y", 1, 0, .gate = "y" },
+	{ "z", 1, 0, .gate = "z" },
+	{ "s", 1, 0, .gate = "s" },
+	{ "t", 1, 0, .gate = "t" },
+	{ "x_1_2", 1, 0, .gate = "sx" },
+	{ "y_1_2", 1, 0, .gate = "y", .power = 0.5 },
+	{ "hz_1_2", 1, 0, "u4", 0, { CONST(PI / 2), CONST(-PI / 4), CONST(PI / 4), CONST(PI / 4) } },
+	{ "rx", 1, 1, "rx", 0, { P(1) } },
+	{ "ry", 1, 1, "ry", 0, { P(1) } },
+	{ "rz", 1, 1, "rz", 0, { P(1) } },
+	{ "rxy", 1, 2, "r", 0, { P(2), P(1) } },
+	{ "cz", 2, 0, .gate = "cz" },
+	{ "cnot", 2, 0, .gate = "cx" },
+	{ "cx", 2, 0, .gate = "cx" },
+	{ "cp", 2, 1, "cp", 0, { P(1) } },
+	{ "sw", 2, 0, .gate = "swap" },
+	{ "is", 2, 0, .gate = "iswap" },
+	{ "fs", 2, 2, "fsim", 0, { P(1), P(2) } },
 };
 enum { GATES = sizeof gates / sizeof *gates };
 
@@ -163,44 +184,40 @@ static const struct qsim_gate *want_gate(struct reader *r)
 
 /* ---- building ---- */
 
-static uint32_t angle_of(struct reader *r, const struct angle *a, const double *value)
-{
-	double x = a->factor == 0 ? a->constant : a->factor == 1 ? value[a->from] : a->factor * value[a->from];
-
-	return exprs_const(&r->design.exprs, x);
-}
-
-static void build_step(struct reader *r, const struct step *s, const double *value)
+static void build_ops(struct reader *r, const struct qsim_gate *g, const double *value)
 {
 	uint8_t word;
 	const char *alias;
-	const struct gate_row *row = gate_find(s->gate, &word, &alias);
+	const struct gate_row *row = gate_find(g->gate, &word, &alias);
 	uint32_t angle[GATE_ANGLES_MAX];
 
-	for (unsigned k = 0; k < row->nangle; k++)
-		angle[k] = angle_of(r, &s->angle[k], value);
+	for (unsigned k = 0; k < row->nangle; k++) {
+		const struct angle *a = &g->angle[k];
+
+		angle[k] = exprs_const(&r->design.exprs, a->from ? value[a->from - 1] : a->constant);
+	}
+	r->ops.n = 0;
 	build_gate(&r->design, &r->ops, row->id, word, angle);
-	if (s->power != 0)
-		build_power(&r->design, &r->ops, exprs_const(&r->design.exprs, s->power));
+	if (g->power != 0)
+		build_power(&r->design, &r->ops, exprs_const(&r->design.exprs, g->power));
 }
 
 static bool build_line(struct reader *r, const struct qsim_gate *g, unsigned ncontrol, const uint32_t *qubit, const double *value,
 	struct span line)
 {
-	r->ncall += g->nstep;
-	if (r->ncall > COMPILE_CALLS_MAX || r->design.full || r->design.exprs.full) {
+	if (!g->gate)
+		return true;
+	if (++r->ncall > COMPILE_CALLS_MAX || r->design.full || r->design.exprs.full) {
 		diag_at(r->d, DIAG_LIMIT_CALLS, line, "the circuit has more than %d gates", COMPILE_CALLS_MAX);
 		return false;
 	}
-	for (unsigned i = 0; i < g->nstep; i++) {
-		r->ops.n = 0;
-		build_step(r, &g->step[i], value);
-		if (ncontrol && !build_controls(&r->design, &r->ops, ncontrol, true)) {
-			diag_at(r->d, DIAG_LIMIT_SIZE, line, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
-			return false;
-		}
-		build_on(&r->design, r->circuit, &r->ops, qubit, line);
+	build_ops(r, g, value);
+	if (ncontrol && !build_controls(&r->design, &r->ops, ncontrol, true)) {
+		diag_at(r->d, DIAG_LIMIT_SIZE, line, "a gate under more than %d controls",
+			PROGRAM_CONTROLS_MAX);
+		return false;
 	}
+	build_on(&r->design, r->circuit, &r->ops, qubit, line);
 	return true;
 }
 

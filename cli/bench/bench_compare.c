@@ -151,8 +151,10 @@ static int none_alike(const struct bench_report *r, const json_t *results, struc
 
 	put_case(r->result, &mine);
 	put_old(json_array_get(results, 0), &theirs);
-	code = err_set(e, -ERR_BAD_DATA, "it has none of these cases, so that nothing can be compared: measured was %s; the file has %s", mine.data,
-		json_array_size(results) ? theirs.data : "none");
+	code = err_set(e, -ERR_BAD_DATA,
+		"it has none of the measured cases, so that nothing "
+		"can be compared: measured %s; the file has %s",
+		mine.data, json_array_size(results) ? theirs.data : "none");
 	buf_release(&mine);
 	buf_release(&theirs);
 	return code;

@@ -93,7 +93,7 @@ static int named(struct bench_programs *j, const struct bench_circuit *bc)
 	if (j->words.compile.nconstant)
 		return cli_usage(j->cli, "--const is for files; the circuit %s takes --qubits and --layers", bc->name);
 	if (j->layers.n && !bc->layers)
-		return cli_usage(j->cli, "the circuit %s has no layers to be counted", bc->name);
+		return cli_usage(j->cli, "the circuit %s has no number of layers to set", bc->name);
 	for (unsigned k = 0; !status && k < n.n; k++)
 		for (unsigned l = 0; !status && l < layers.n; l++)
 			status = compile_named(j, bc, (unsigned)n.v[k], (unsigned)layers.v[l]);
@@ -142,9 +142,12 @@ static int file(struct bench_programs *j, const char *path)
 	int status = 0;
 
 	if (j->layers.n)
-		return cli_usage(j->cli, "--layers is for named circuits; %s has the layers that it has", path);
+		return cli_usage(j->cli,
+			"--layers is for named circuits; %s defines its own layers", path);
 	if (starts_as_product(j))
-		return cli_usage(j->cli, "--start=product is for named circuits; %s begins as it stands", path);
+		return cli_usage(j->cli,
+			"--start=product is for named circuits; %s defines its own initial state",
+			path);
 	if (!j->qubits.n)
 		return compile_file_at(j, path, 0);
 	for (unsigned k = 0; !status && k < j->qubits.n; k++)

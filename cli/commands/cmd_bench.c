@@ -387,7 +387,7 @@ static int bench(struct cli *c)
 	int status;
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] + o->given[OPT_MARKDOWN] > 1)
-		return cli_usage(c, "only one of --json, --csv and --markdown can be had");
+		return cli_usage(c, "--json, --csv and --markdown exclude each other");
 	if (o->given[OPT_AMPLITUDES] && o->given[OPT_BATCH])
 		return cli_usage(c, "--amplitudes and --batch both say how many samples are in a call");
 	if (!o->given[OPT_SHOW] && joined_work(c, NULL, "bench", &status))

@@ -49,7 +49,8 @@ static int damaged(struct inference *f, const char *what)
 {
 	struct err e;
 
-	err_set(&e, -ERR_BAD_DATA, "%s: its metadata hold no usable %s", f->cli->options.operand[0], what);
+	err_set(&e, -ERR_BAD_DATA, "%s: its metadata have no valid %s", f->cli->options.operand[0],
+		what);
 	return cli_fail(f->cli, &e);
 }
 

@@ -44,7 +44,7 @@ static int profile_training(struct cli *c)
 	int status;
 
 	if (!mkdtemp(folder)) {
-		err_set(&e, -ERR_CANT_CREATE, "%s: no folder of that form can be made", folder);
+		err_set(&e, -ERR_CANT_CREATE, "%s: cannot create this folder", folder);
 		return cli_fail(c, &e);
 	}
 	buf_printf(&set, "log.dir=%s", folder);
@@ -104,7 +104,7 @@ static int check_options(struct cli *c)
 	bool weights = o->noperand && !model && !is_configuration(o->operand[0]);
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)
-		return cli_usage(c, "only one of --json and --csv can be had");
+		return cli_usage(c, "--json and --csv exclude each other");
 	if (o->given[OPT_PROFILE_ATTACH] && o->noperand)
 		return cli_usage(c, "--attach takes a profile of a run, not of `%s`", o->operand[0]);
 	if (!o->given[OPT_PROFILE_ATTACH] && !o->noperand)

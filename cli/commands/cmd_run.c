@@ -141,7 +141,9 @@ static int open_data(struct running *r)
 
 	r->nsample = 1;
 	if (!p->ninput_group)
-		return o->given[OPT_DATA] ? cli_usage(r->cli, "the model has no inputs, --data has no use") : 0;
+		return o->given[OPT_DATA]
+			? cli_usage(r->cli, "the model has no inputs, so that --data cannot be used")
+			: 0;
 	if (!o->given[OPT_DATA])
 		return cli_usage(r->cli, "the model has the input `%s`; give samples with --data", p->input_group[0].name);
 	code = samples_file(&(struct samples_wish){ .program = p, .want = r->model.want }, o->value[OPT_DATA], r->d, &r->data, &e);

@@ -14,7 +14,9 @@
 static int new_key(struct cli *c, const char *path)
 {
 	struct err e;
-	int code = crypto_start() ? key_file_new(path, &e) : err_set(&e, -ERR_CONFIG, "this system gives no random numbers");
+	int code = crypto_start()
+		? key_file_new(path, &e)
+		: err_set(&e, -ERR_CONFIG, "the system provides no random numbers");
 
 	return code ? cli_fail(c, &e) : 0;
 }

@@ -19,8 +19,9 @@ static int format_bin(struct cli *c, const struct named_model *m, const struct w
 	struct transform_wish wish[TRANSFORM_STEPS_MAX];
 
 	if (!code && config_transforms(m->config, f->program->ninput, wish))
-		code = err_set(&e, -ERR_CONFIG, "data.transform learns from data, so that only training can write a weights.bin "
-			"for this configuration");
+		code = err_set(&e, -ERR_CONFIG,
+			"data.transform is fitted to data, so that only "
+			"training can write a weights.bin for this configuration");
 	if (code)
 		return cli_fail(c, &e);
 	tree = config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));

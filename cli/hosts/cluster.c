@@ -80,8 +80,9 @@ static int wish_joined(struct cluster *k, const struct config *config, const cha
 		return cli_fail(k->cli, &e);
 	joined_external(&k->joined, &k->external);
 	k->why = k->joined.join.why;
-	cli_note(k->cli, "%u processes that %s has started do one job (%s); --attach=off makes each a job of its own", a.size,
-		join_row(a.mode)->name, a.why);
+	cli_note(k->cli,
+		"%u processes that %s has started form one job (%s); --attach=off makes each a job of its own",
+		a.size, join_row(a.mode)->name, a.why);
 	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
 }
 

@@ -138,8 +138,9 @@ static int found(void *ctx, struct err *e)
 
 	s->connected = true;
 	if (s->a->rendezvous.len && memcmp(s->rendezvous->words, s->a->words, sizeof s->a->words))
-		return err_set(e, -ERR_CONFIG, "it was started with other words than rank 0; all processes of one job need the same, "
-			"and --attach=off makes each a job of its own");
+		return err_set(e, -ERR_CONFIG,
+			"it was started with other arguments than rank "
+			"0; all processes of a job need the same ones, and --attach=off makes each a job of its own");
 	stop_leave_to_control();
 	return 0;
 }

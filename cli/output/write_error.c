@@ -10,7 +10,7 @@ void write_errors_note(struct write_errors *w, int code, const struct err *e)
 	if (w->reported)
 		cli_detail(w->cli, "%s", e->text);
 	else
-		cli_note(w->cli, "%s; training goes on, and tries again", e->text);
+		cli_note(w->cli, "%s; the training continues, and tries again", e->text);
 	w->reported = true;
 }
 

@@ -51,7 +51,7 @@ static int socket_of(const struct run_folder *r, struct attached *a, struct err 
 		return elsewhere(host, (int)strnlen(host, 200), r->path, e);
 	if (!path)
 		return err_set(e, -ERR_NO_INPUT,
-			"the run %.200s takes no profiles while it runs: its run.json names no profile_socket",
+			"the run %.200s cannot be profiled while it runs: its run.json names no profile_socket",
 			r->path);
 	buf_str(&a->folder, r->path);
 	buf_str(&a->socket, path);
@@ -129,7 +129,7 @@ static int connect_to(const char *path, struct profile_stream *to, struct err *e
 	strcpy(a.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return err_set(e, -ERR_CANT_CREATE, "no socket can be made: %s", strerror(errno));
+		return err_set(e, -ERR_CANT_CREATE, "cannot create a socket: %s", strerror(errno));
 	if (!connect(fd, (const struct sockaddr *)&a, sizeof a)) {
 		*to = profile_stream_unix(fd, 0);
 		return 0;
@@ -175,7 +175,7 @@ static int send_order(struct profile_stream *to, const struct capture_order *o, 
 	buf_printf(&line, ", \"max_bytes\": %llu}\n", (unsigned long long)o->bytes_max);
 	sent = profile_stream_send(to, line.data, line.len);
 	buf_release(&line);
-	return sent ? 0 : err_set(e, -ERR_IO, "the run does not take the request");
+	return sent ? 0 : err_set(e, -ERR_IO, "the run does not accept the request");
 }
 
 static int gone(struct err *e)

@@ -82,7 +82,7 @@ static int listen_in(struct profile_server *s, const char *folder, struct err *e
 		return err_set(e, -ERR_CANT_CREATE, "%s: the path is too long for a socket", folder);
 	s->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s->listening < 0)
-		return err_set(e, -ERR_CANT_CREATE, "no socket can be made: %s", strerror(errno));
+		return err_set(e, -ERR_CANT_CREATE, "cannot create a socket: %s", strerror(errno));
 	unlink(a->sun_path);
 	before = umask(0177);
 	failed = bind(s->listening, (const struct sockaddr *)a, sizeof *a) || listen(s->listening, 8);
@@ -285,12 +285,12 @@ struct profile_server *profile_server_open(struct captures *c, struct err *e)
 	if (!code)
 		code = listen_in(s, folder, e);
 	if (!code && pipe2(s->handed, O_CLOEXEC | O_NONBLOCK))
-		code = err_set(e, -ERR_CANT_CREATE, "no pipe can be made: %s", strerror(errno));
+		code = err_set(e, -ERR_CANT_CREATE, "cannot create a pipe: %s", strerror(errno));
 	/* Signals are for the job's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (!code && pthread_create(&s->thread, NULL, run, s))
-		code = err_set(e, -ERR_CANT_CREATE, "no thread can be started");
+		code = err_set(e, -ERR_CANT_CREATE, "cannot start a thread");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!code)
 		return s;

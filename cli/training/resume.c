@@ -85,7 +85,9 @@ static int other_data(struct search *s, const char *theirs)
 	struct err e;
 	int status;
 
-	err_set(&e, -ERR_BAD_DATA, "the data have changed since %s was interrupted; put them back, or begin anew with --fresh",
+	err_set(&e, -ERR_BAD_DATA,
+		"the data have changed since %s was interrupted; restore "
+		"them, or begin a new run with --fresh",
 		run_path(s->r->run));
 	for (unsigned k = 0; k < PART_COUNT; k++) {
 		const json_t *x = json_object_get(a, sample_part_name(k)), *y = json_object_get(b, sample_part_name(k));
@@ -156,7 +158,9 @@ static int check_same(struct search *s)
 	if (status)
 		return status;
 	if (!program_same(r->weights->program, s->job->model.program))
-		return fail(s, -ERR_BAD_DATA, "the model has changed since %s was interrupted; put it back, or begin anew with --fresh",
+		return fail(s, -ERR_BAD_DATA,
+			"the model has changed since %s was interrupted; "
+			"restore it, or begin a new run with --fresh",
 			run_path(r->run));
 	if (strcmp(meta_of(r, "split"), s->texts.split.data))
 		return other_data(s, meta_of(r, "split"));
@@ -195,7 +199,7 @@ static int open_slot(const struct run *run, unsigned slot, struct weights **w, j
 	if (text)
 		*note = json_read(text, strlen(text), NULL);
 	if (*w && !count_of(*note)) {
-		code = err_set(e, -ERR_BAD_DATA, "%s is no checkpoint", path.data);
+		code = err_set(e, -ERR_BAD_DATA, "%s is not a checkpoint", path.data);
 		weights_free(*w);
 		json_decref(*note);
 		*w = NULL;
@@ -227,9 +231,12 @@ static int open_newest(struct search *s)
 		}
 	}
 	if (bad.code && !r->weights)
-		return fail(s, -ERR_BAD_DATA, "%s; the run has no checkpoint that is whole: begin anew with --fresh", bad.text);
+		return fail(s, -ERR_BAD_DATA,
+			"%s; the run has no undamaged checkpoint: begin a "
+			"new run with --fresh",
+			bad.text);
 	if (bad.code)
-		cli_note(s->cli, "%s; going on from the other checkpoint", bad.text);
+		cli_note(s->cli, "%s; resuming from the other checkpoint", bad.text);
 	return 0;
 }
 
@@ -247,7 +254,8 @@ static void leave(struct resume *r)
 /* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
 static void say_empty(struct search *s)
 {
-	cli_note(s->cli, "%s was cut off before its first checkpoint, so that nothing of it can be continued; `qcnn runs remove` removes it",
+	cli_note(s->cli,
+		"%s was killed before its first checkpoint and cannot be resumed; `qcnn runs remove` removes it",
 		run_path(s->r->run));
 	folder_remove(run_folder(s->r->run), "checkpoint", NULL);
 }
@@ -271,8 +279,8 @@ static void say(const struct search *s)
 
 	if (s->job->train.restarts > 1)
 		snprintf(start, sizeof start, "restart %u, ", at->restart + 1);
-	cli_note(s->cli, "going on with %s after %sstep %llu (epoch %u); --fresh begins a new run", run_path(s->r->run),
-		start, (unsigned long long)at->step, at->epoch);
+	cli_note(s->cli, "resuming %s after %sstep %llu (epoch %u); --fresh begins a new run",
+		run_path(s->r->run), start, (unsigned long long)at->step, at->epoch);
 	if (*s->device)
 		cli_note(s->cli,
 			"warning: the run was begun with the device %s and goes on with %s: the last digits may differ from those of a run "
@@ -291,8 +299,10 @@ static int cut_files(struct search *s)
 	int code = train_log_cut(s->r->run, &s->job->train, s->r->note, s->r->weights, &lost, &e);
 
 	if (!code && lost.len)
-		cli_note(s->cli, "warning: %s lacks the end of files that its checkpoint counts on, as after a power failure: %s; what they "
-			"said of that time is missing, the weights are not touched by it", run_path(s->r->run), lost.data);
+		cli_note(s->cli,
+			"warning: in %s, the last lines of files that belong to the "
+			"checkpoint are missing, as after a power failure: %s; the weights are not affected",
+			run_path(s->r->run), lost.data);
 	buf_release(&lost);
 	return code ? cli_fail(s->cli, &e) : 0;
 }
@@ -314,7 +324,8 @@ static int read_run(struct search *s, bool *usable)
 	if (status)
 		return status;
 	if (checkpoint_read(&s->job->train, r->weights, &r->checkpoint, &e)) {
-		err_prefix(&e, "%s: the checkpoint is damaged; begin anew with --fresh", run_path(r->run));
+		err_prefix(&e, "%s: the checkpoint is damaged; begin a new run with --fresh",
+			run_path(r->run));
 		return cli_fail(s->cli, &e);
 	}
 	s->job->train.resume = &r->checkpoint.state;
@@ -355,11 +366,15 @@ static int try_named(struct search *s, const struct run_folder *f, bool *usable)
 	*usable = false;
 	if (run_reopen(f->path, NULL, &s->r->run, &e)) {
 		if (access(f->path, W_OK))
-			err_prefix(&e, "%s is not yours to write to; begin a run of your own with --fresh", f->path);
+			err_prefix(&e,
+				"you have no write permission for %s; begin a run of your own with --fresh",
+				f->path);
 		return cli_fail(s->cli, &e);
 	}
 	if (!folder_is_own(run_folder(s->r->run), &foreign))
-		cli_note(s->cli, "warning: %s: %s; whoever can write there decides what weights and state this training begins with",
+		cli_note(s->cli,
+			"warning: %s: %s; a user who can write there can change the "
+			"weights and state that this training begins with",
 			f->path, foreign.data);
 	status = read_run(s, usable);
 	buf_release(&foreign);
@@ -378,11 +393,14 @@ static int named_run(struct search *s, const char *word)
 	if (run_list_find(config_text(s->job->config, KEY_LOG_DIR), word, &l, &e))
 		status = cli_fail(s->cli, &e);
 	else if (!strcmp(run_state(&l.run[0]), "finished"))
-		status = fail(s, -ERR_USAGE, "%s has finished; there is nothing to go on with", l.run[0].path);
+		status = fail(s, -ERR_USAGE, "%s has finished and cannot be resumed", l.run[0].path);
 	else
 		status = try_named(s, &l.run[0], &usable);
 	if (!status && !usable)
-		status = fail(s, -ERR_NO_INPUT, "%s has no checkpoint: it ended before the first one; begin anew with --fresh", l.run[0].path);
+		status = fail(s, -ERR_NO_INPUT,
+			"%s has no checkpoint: it ended before the "
+			"first one; begin a new run with --fresh",
+			l.run[0].path);
 	run_list_release(&l);
 	return status;
 }

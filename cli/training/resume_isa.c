@@ -145,12 +145,12 @@ static int act(struct cli *c, struct job *j, const struct run_folder *f, const s
 	if (device)
 		err_set(&e, -ERR_CONFIG,
 			"%s was begun with the device %s, which cannot be used here (%s), so that it cannot end here with the same bits; "
-			"go on with it on a machine that has one, or here, to other last digits, with --resume=%s --device=cpu, or begin anew with --fresh",
+			"go on with it on a machine that has one, or here, to other last digits, with --resume=%s --device=cpu, or begin a new run with --fresh",
 			f->path, t->device, target_obstacle(t), f->name);
 	else
 		err_set(&e, -ERR_CONFIG,
 			"%s was begun with %s, which cannot run here, so that it cannot end here with the same bits; go on with it on a "
-			"machine that has %s, or begin anew with --fresh",
+			"machine that has %s, or begin a new run with --fresh",
 			f->path, theirs, theirs);
 	return cli_fail(c, &e);
 }

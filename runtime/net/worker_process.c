@@ -147,8 +147,10 @@ static int shake_hands(struct worker_process *w, const struct wire_boot *boot, d
 		code = err_set(e, -ERR_AUTH, "the coordinator did not accept this worker's proof of the job's key");
 	buf_clear(&b);
 	if (!code && !handshake_answer(h, body, len, &b))
-		code = err_set(e, -ERR_AUTH, "who answers%s%s does not hold the job's key", boot->naddress ? " at " : "",
-			boot->naddress ? boot->address[0] : "");
+		code = err_set(e, -ERR_AUTH,
+			"the process that answers%s%s does not have the "
+			"job's key",
+			boot->naddress ? " at " : "", boot->naddress ? boot->address[0] : "");
 	if (!code)
 		code = send_body(w, &b, e);
 	if (!code && !peer_trust(&w->peer, h))
@@ -471,7 +473,7 @@ static int serve(struct worker_process *w, const struct wire_about *about, struc
 	code = send_body(w, &b, e);
 	buf_release(&b);
 	if (!code && pthread_create(&keeper, NULL, keep_alive, w))
-		code = err_set(e, -ERR_CONFIG, "cannot start a thread for signs of life");
+		code = err_set(e, -ERR_CONFIG, "cannot start the thread for heartbeats");
 	while (!code && !over) {
 		const uint8_t *body;
 		size_t len;
@@ -500,7 +502,7 @@ static int boot_new(struct wire_boot **out, struct err *e)
 {
 	*out = NULL;
 	if (!crypto_start())
-		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+		return err_set(e, -ERR_CONFIG, "the system provides no random numbers");
 	*out = crypto_secret_new(sizeof **out);
 	return *out ? 0 : err_set(e, -ERR_CONFIG, "no memory for a key");
 }

@@ -161,7 +161,7 @@ static int get_item(struct reader *r, struct item *it)
 	if (it->gate >= GATE_COUNT)
 		return bad(r, "gate %d is unknown", (int)it->gate);
 	if (it->nwire > MATRIX_TARGETS_MAX)
-		return bad(r, "an item on %u wires, the limit is %d", it->nwire, MATRIX_TARGETS_MAX);
+		return bad(r, "a factor on %u wires, the limit is %d", it->nwire, MATRIX_TARGETS_MAX);
 	for (unsigned k = 0; k < it->nwire; k++)
 		it->wire[k] = rd_u8(&r->rd);
 	if (it->gate == GATE_NONE)
@@ -170,7 +170,7 @@ static int get_item(struct reader *r, struct item *it)
 		for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
 			it->angle[k] = rd_u32(&r->rd);
 	if (it->gate == GATE_NONE && it->word)
-		return bad(r, "a word beside a matrix number");
+		return bad(r, "a Pauli word in a factor that is a matrix");
 	return check_end(r, "item");
 }
 
@@ -381,8 +381,9 @@ static int get_table(struct rd *rd, size_t len, struct section_row *row, struct 
 		row[s].offset = rd_u64(rd);
 		row[s].size = rd_u64(rd);
 		if (id != s)
-			return err_set(e, -ERR_BAD_DATA, "section table, row %u: section %u where %u (%s) belongs",
-				s, id, s, bytecode_section_name[s]);
+			return err_set(e, -ERR_BAD_DATA,
+				"section table, row %u: section %u instead of %u (%s)", s, id, s,
+				bytecode_section_name[s]);
 		if (row[s].offset != at || row[s].size > len - BYTECODE_HASH_BYTES - at)
 			return err_set(e, -ERR_BAD_DATA, "section table, row %u (%s): bytes %llu..+%llu do not fit",
 				s, bytecode_section_name[s], (unsigned long long)row[s].offset,
@@ -405,10 +406,12 @@ static int check_frame(const uint8_t *bytes, size_t len, struct err *e)
 	struct rd rd = { .p = bytes, .len = len, .at = BYTECODE_MAGIC_BYTES };
 	uint32_t version = rd_u32(&rd);
 	if (len < least)
-		return err_set(e, -ERR_BAD_DATA, "bytecode cut off: %zu bytes, at least %zu belong there", len, least);
+		return err_set(e, -ERR_BAD_DATA,
+			"bytecode truncated: %zu bytes, at least %zu expected", len, least);
 	sha256_of(bytes, len - sizeof hash, hash);
 	if (memcmp(hash, bytes + len - sizeof hash, sizeof hash))
-		return err_set(e, -ERR_BAD_DATA, "bytecode damaged or cut off: its SHA-256 does not match");
+		return err_set(e, -ERR_BAD_DATA,
+			"bytecode damaged or truncated: its SHA-256 does not match");
 	if (version != BYTECODE_VERSION)
 		return err_set(e, -ERR_BAD_DATA, "bytecode of version %u, this qcnn reads version %d", version,
 			BYTECODE_VERSION);

@@ -225,7 +225,7 @@ static int on_between(void *ctx, const struct train_state *state, struct err *e)
 		wait_while_held(runner, state->running);
 	code = atomic_load(&runner->run->code);
 	if (code)
-		return err_set(e, code, "another start has ended the run");
+		return err_set(e, code, "another restart has ended the run");
 	if (!o->between || !is_head(runner))
 		return 0;
 	all.others = hold_others;
@@ -409,7 +409,7 @@ static int open_runners(struct concurrent_run *run, struct err *e)
 	run->runner = mem_try(want, sizeof *run->runner);
 	run->ended = mem_try(run->job->restarts, sizeof *run->ended);
 	if (!run->runner || !run->ended)
-		return err_set(e, -ERR_CONFIG, "no memory for %u starts side by side", want);
+		return err_set(e, -ERR_CONFIG, "no memory for %u concurrent restarts", want);
 	while (!code && run->nrunner < want)
 		code = open_runner(run, e);
 	return run->nrunner ? 0 : code;

@@ -201,9 +201,13 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 
 	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->again > 1
 		|| job->optimisations & ~(unsigned)(OPTIMISATION_ALL & ~OPTIMISATION_BATCH_RANK))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for a precision or method that is none");
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator requested an unknown precision or gradient method");
 	if (!target)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for kernels `%s` of the device `%s`, which are none here", job->kernels, job->device);
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator requested kernels `%s` of the "
+			"device `%s`, which are unknown here",
+			job->kernels, job->device);
 	obstacle = target_obstacle(target);
 	if (obstacle && !target_of(target->device, 1))
 		return err_set(e, -ERR_CONFIG, "the device %s cannot be used: %s", target->device,
@@ -232,7 +236,8 @@ static int take_loss(struct remote_worker *w, const struct wire_job *job, struct
 		return 0;
 	w->loss.row = loss_find(job->loss);
 	if (!w->loss.row || w->loss.row->noption != job->noption)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator asks for the loss `%s`, which is none here", job->loss);
+		return err_set(e, -ERR_PROTOCOL, "the coordinator requested the unknown loss `%s`",
+			job->loss);
 	memcpy(w->loss.option, job->option, job->noption * sizeof *job->option);
 	w->nlabel = job->nlabel;
 	w->need = SCORE_NEEDS + job->nlabel;
@@ -271,7 +276,10 @@ static int take_weights(void *ctx, const double *weight, uint32_t n, struct err 
 	struct remote_worker *w = ctx;
 
 	if (!w->ev || n != w->program->nweight)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u weights for a model that has another number", n);
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator sent %u weights, which is not "
+			"the number of weights of the model",
+			n);
 	memcpy(w->weight, weight, n * sizeof *weight);
 	return evaluator_weights(w->ev, w->weight, e);
 }
@@ -280,7 +288,10 @@ static int take_data(void *ctx, const struct wire_data *d, struct err *e)
 {
 	struct remote_worker *w = ctx;
 
-	return w->ev ? remote_rows_take(&w->rows, d, e) : err_set(e, -ERR_PROTOCOL, "the coordinator sent samples before it said what for");
+	return w->ev ? remote_rows_take(&w->rows, d, e)
+		     : err_set(e, -ERR_PROTOCOL,
+			     "the "
+			     "coordinator sent samples before a job");
 }
 
 static bool grow_buffers(struct remote_worker *w, uint32_t n)
@@ -358,14 +369,17 @@ static int check_work(const struct remote_worker *w, const struct wire_work *wor
 	uint32_t nin, nunit = wire_units_list(&work->units, NULL), width;
 
 	if (!w->ev || (work->gradient && !w->loss.row))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sent work before it said what");
+		return err_set(e, -ERR_PROTOCOL, "the coordinator sent work before a job");
 	width = evaluator_width(w->ev);
 	nin = w->program->ninput + (work->gradient ? w->need : 0);
 	if (work->nin != nin || (work->nsample - 1) / width + 1 != nunit)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u samples of %u numbers for %u units of %u samples of %u numbers",
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator sent %u samples of %u numbers "
+			"for %u units of %u samples of %u numbers",
 			work->nsample, work->nin, nunit, width, nin);
 	if (!remote_rows_has(&w->rows, work))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator names samples that it did not send");
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator refers to samples that it has not sent");
 	return 0;
 }
 

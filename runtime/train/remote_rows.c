@@ -36,7 +36,10 @@ int remote_rows_open(struct remote_rows *r, const struct wire_job *job, struct e
 
 	for (uint32_t i = 0; i < job->nfile && !code; i++) {
 		if (job->file[i].nx != r->nx)
-			return err_set(e, -ERR_PROTOCOL, "the coordinator names a file of %u numbers a sample for a model of %u", job->file[i].nx, r->nx);
+			return err_set(e, -ERR_PROTOCOL,
+				"the coordinator named a file with %u "
+				"inputs a sample for a model with %u",
+				job->file[i].nx, r->nx);
 		code = open_file(&job->file[i], most, &r->file[i], e);
 		r->nfile += !code;
 	}
@@ -80,7 +83,10 @@ int remote_rows_take(struct remote_rows *r, const struct wire_data *d, struct er
 	size_t nx = d->nx;
 
 	if (nx != r->nx || (k->nrow && k->nrow != d->nrow))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sent %u numbers a sample of %u, which are none of this job", d->nx, d->nrow);
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator sent a data set of %u inputs "
+			"a sample and %u rows, which does not fit the job",
+			d->nx, d->nrow);
 	if (!k->place)
 		k->place = mem_try(d->nrow, sizeof *k->place);
 	if (!k->place || !room_for_rows(k, (size_t)k->n + d->n, nx * sizeof(double)))

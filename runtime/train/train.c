@@ -89,8 +89,10 @@ static int rate_check(const struct train_job *j, struct err *e)
 
 	if (code || !row || row == schedule_find("constant") || optimizer_has_rate(j->optimizer))
 		return code;
-	return err_set(e, -ERR_CONFIG, "schedule %s changes a learning rate; the optimizer %s takes none from outside", row->name,
-		j->optimizer->name);
+	return err_set(e, -ERR_CONFIG,
+		"schedule %s changes the learning rate, but the "
+		"optimizer %s controls its own",
+		row->name, j->optimizer->name);
 }
 
 static int constraints_check(const struct train_job *j, struct err *e)
@@ -99,7 +101,10 @@ static int constraints_check(const struct train_job *j, struct err *e)
 
 	if (code || !j->nconstraint || !optimizer_takes_all(j->optimizer))
 		return code;
-	return err_set(e, -ERR_CONFIG, "constraints and the optimizer %s: it would not know the weights that it gets", j->optimizer->name);
+	return err_set(e, -ERR_CONFIG,
+		"the optimizer %s does not support constraints: it "
+		"chooses the weights of each evaluation",
+		j->optimizer->name);
 }
 
 int train_check(const struct train_job *j, struct err *e)

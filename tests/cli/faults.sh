@@ -62,7 +62,7 @@ faults() {
 		fault_status=$?
 		fault_what=
 		case " $fault_statuses " in *" $fault_status "*) ;; *) fault_what=" status $fault_status" ;; esac
-		[ "$(grep -c 'training goes on' err)" -le 1 ] || fault_what="$fault_what notes"
+		[ "$(grep -c 'training continues' err)" -le 1 ] || fault_what="$fault_what notes"
 		[ $fault_status -eq 0 ] || fault_met=$((fault_met + 1))
 		if [ $fault_status -ne 0 ]; then
 			has_whole || fault_what="$fault_what no-checkpoint"

@@ -59,7 +59,7 @@ killed() {
 	tap_is $killed_bare 0 "$killed_name: each left a checkpoint that is whole"
 	if ! has_finished; then
 		tap_exit 0 "$killed_name: it goes on to its end" "$QCNN" train "$@" --set=log.dir=killed -o killed.bin config.yaml
-		tap_has err "going on with killed/cluster-" "$killed_name: and says so"
+		tap_has err "resuming killed/cluster-" "$killed_name: and says so"
 		case $* in *restarts=*) tap_has err "best of " "$killed_name: the best start is told" ;; esac
 	fi
 	tap_is "$(ls -d killed/cluster-* | wc -l | tr -d ' ')" 1 "$killed_name: all in one folder"

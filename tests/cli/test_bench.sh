@@ -132,13 +132,13 @@ refuse 2 'not `4-8+0`' --qubits 4-8+0
 refuse 2 '--qubits takes numbers from 1 to 4096, not `0`' --qubits 0
 refuse 2 '--batch gives more than 256 numbers' --batch 1-257
 refuse 2 'the circuit sel needs at least 2 qubits' --qubits 1
-refuse 2 'the circuit ghz has no layers to be counted' --circuit ghz --layers 3
+refuse 2 'the circuit ghz has no number of layers to set' --circuit ghz --layers 3
 refuse 2 'ghz has no weights, so that it has no gradient' --circuit ghz --gradient
-refuse 2 'begins as it stands' --circuit shown.qcnn --start product
+refuse 2 'defines its own initial state' --circuit shown.qcnn --start product
 refuse 2 '--start takes zero|product, not `one`' --start one
 refuse 2 '--amplitudes and --batch both say' --amplitudes 16 --batch 2
 refuse 2 '--amplitudes takes' --amplitudes 0
-refuse 2 'only one of --json, --csv and --markdown can be had' --json --csv
+refuse 2 '--json, --csv and --markdown exclude each other' --json --csv
 refuse 66 'there is no file nothing.qcnn, and no circuit of that name, but qcnn, sel, qft, qv, ghz, brickwork, random' --circuit nothing.qcnn
 refuse 66 'did you mean `ghz`?' --circuit ghx
 refuse 2 '--const is for files' --circuit qcnn --const n=4
@@ -169,7 +169,7 @@ noise=$(sed -n 's/^.*, noise \([0-9.]*\) %).*/\1/p' err)
 tap_is "$(sed -n 's/.*"seconds": {"min": \([0-9.e-]*\), "median": \([0-9.e-]*\),.*/\1 \2/p' out |
 	awk -v noise="$noise" '{ d = 5 + 75 + 100 * ($2 - $1) / $2 - noise; print (d < 0.06 && d > -0.06) }')" 1 "is 5 % and the medians' distance from the minima"
 tap_exit 65 "other cases" "$QCNN" bench $quick --qubits 4 --compare old.json
-tap_has err "measured was sel on 4 qubits, 1 layer, batch 1, 1 thread, 8 gates, seed 7, single, " "it is said"
+tap_has err "measured sel on 4 qubits, 1 layer, batch 1, 1 thread, 8 gates, seed 7, single, " "it is said"
 tap_has err "; the file has qcnn gradient on 8 qubits, batch 16, 1 thread, 45 gates, seed 7, single, " "with what differs"
 sed 's/"processor": "[^"]*"/"processor": "another"/' slow.json >there.json
 tap_exit 0 "more cases than the file has" "$QCNN" bench $quick --circuit qcnn --qubits 8,9 --gradient --batch 16 --compare there.json

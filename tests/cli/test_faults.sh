@@ -37,10 +37,10 @@ kill -s TERM $pid
 wait $pid
 tap_is $? 75 "a run whose folder was removed can be stopped"
 gone
-tap_until 'grep -q going err'
+tap_until 'grep -q resuming err'
 kill -s TERM $pid
 wait $pid
-tap_has err "going on with $run" "and goes on in that folder"
+tap_has err "resuming $run" "and goes on in that folder"
 "$QCNN" train --no-progress --set=log.dir=last --set=train.epochs=300000 --set=log.tensorboard=false --set=log.report=false \
 	--set=train.max_steps=20000 -o last.bin config.yaml 2>err &
 pid=$!
@@ -65,10 +65,10 @@ END
 "$QCNN" train -q --set=log.dir=calm $several config.yaml
 "$QCNN" train --no-progress --set=log.dir=waits $several "--set=train.callbacks={command: {run: [sh, $PWD/kill.sh], on: epoch}}" config.yaml 2>err
 tap_is $? 137 "killed in the second start"
-tap_is "$(grep -c 'training goes on' err)" 1 "whose records cannot be written, which is told once"
+tap_is "$(grep -c 'training continues' err)" 1 "whose records cannot be written, which is told once"
 rm waits/cluster-*/start-2
 tap_exit 0 "the same command goes on" "$QCNN" train --set=log.dir=waits $several config.yaml
-tap_has err "going on with waits/cluster-" "from where it was"
+tap_has err "resuming waits/cluster-" "from where it was"
 for tag in batch_loss epoch_loss /histogram epoch_gradient_norm _vs_iterations session_start_info; do
 	tap_is "$(tags "$(tap_run waits)"/ $tag)" "$(tags "$(tap_run calm)"/ $tag)" "$tag: of three starts none is lost, none twice"
 done

@@ -10,7 +10,7 @@ more="--no-progress --set=log.checkpoint_steps=1 --set=train.epochs=1000000 --se
 checkpoints() { ls runs/*/checkpoint/?.bin 2>/dev/null | wc -l; }
 # stop N: ends the training $pid, which never ends, when it has continued a run, or when there are more than N checkpoints.
 stop() {
-	tap_until 'grep -q "going on with" err || [ "$(checkpoints)" -gt '"$1"' ] || ! kill -0 $pid' 60
+	tap_until 'grep -q "resuming" err || [ "$(checkpoints)" -gt '"$1"' ] || ! kill -0 $pid' 60
 	kill -s TERM $pid
 	wait $pid
 }
@@ -25,7 +25,7 @@ fresh_copy() { rm -rf runs; cp -a kept runs; }
 
 fresh_copy
 train
-tap_has err "going on with runs/$name" "one's own run is continued by itself"
+tap_has err "resuming runs/$name" "one's own run is continued by itself"
 
 # As a repository might ship it: links to files of the user, who trains there.
 echo precious >victim
@@ -75,7 +75,7 @@ tap_has err "(--resume=$name continues it)" "how it is all the same"
 tap_is "$(runs)" 2 "a new run begins"
 train --resume="$name"
 tap_has err "warning: runs/$name: others may write to checkpoint/0.bin" "by name it is, with a warning"
-tap_has err "going on with runs/$name" "and goes on"
+tap_has err "resuming runs/$name" "and goes on"
 
 # Another user's.
 if [ "$(id -u)" -eq 0 ] && chown 65534 victim; then

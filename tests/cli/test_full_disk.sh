@@ -49,7 +49,7 @@ tap_result $? "training goes on"
 tap_is "$(cksum "$run"/checkpoint/?.bin)" "$old" "the checkpoints stay as they are"
 for f in 0 1; do tap_ok "$f.bin is whole" "$QCNN" weights show "$run/checkpoint/$f.bin"; done
 tap_ok "no temporary file stays" tap_until '[ -z "$(find "$run" -name "*.tmp*")" ]'      # each try makes one
-tap_is "$(grep -c 'training goes on, and tries again' err) $(grep -c error err)" "1 0" "one note"
+tap_is "$(grep -c 'the training continues, and tries again' err) $(grep -c error err)" "1 0" "one note"
 rm disk/filler
 tap_until '[ "$(cksum "$run"/checkpoint/?.bin)" != "$old" ] && [ "$(lines)" -gt "$had" ]'
 tap_ok "with room again it is saved" test "$(cksum "$run"/checkpoint/?.bin)" != "$old"
@@ -63,7 +63,7 @@ tap_is $? 74 "a signal while it is full"
 tap_has err "what was done since the last checkpoint is lost" "what that means"
 start
 tap_until 'grep -q "No space left" err'
-tap_has err "going on with $run" "on a full disk the same command goes on, too"
+tap_has err "resuming $run" "on a full disk the same command goes on, too"
 rm disk/filler
 old=$(cksum "$run"/checkpoint/?.bin)
 tap_until '[ "$(cksum "$run"/checkpoint/?.bin)" != "$old" ]'
@@ -88,7 +88,7 @@ rm disk/filler
 start $short --set=log.tensorboard=false
 wait $pid
 tap_is $? 0 "with room the same command finishes"
-tap_has err "going on with" "from the checkpoint"
+tap_has err "resuming" "from the checkpoint"
 tap_same disk/runs/latest/weights.bin calm/latest/weights.bin "to the same weights"
 tap_is "$(no_times disk/runs/latest/metrics.jsonl)" "$(no_times calm/latest/metrics.jsonl)" "with the same metrics"
 tap_is "$(ls -d disk/runs/cluster-* | wc -l | tr -d ' ')" 1 "in one folder"

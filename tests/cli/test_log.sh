@@ -65,7 +65,7 @@ ulimit -f 64
 "$QCNN" train --no-progress --set log.histograms=1 --set train.epochs=60 config.yaml
 END
 tap_exit 0 "with a full disk" sh full.sh
-tap_is "$(grep -c 'training goes on, and tries again' err)" 1 "one note"
+tap_is "$(grep -c 'the training continues, and tries again' err)" 1 "one note"
 tap_ok "the weights are there" test -s runs/latest/weights.bin
 
 # With TensorBoard's own loader: every value of metrics.jsonl, as floats.

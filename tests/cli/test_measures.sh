@@ -63,9 +63,9 @@ tap_has err "clipnorm, clipvalue and global_clipnorm of sgd exclude each other" 
 tap_exit 78 "a class without samples" "$QCNN" train -q --set 'train.class_weight={0: 2}' config.yaml
 tap_has err "class_weight names class 0, which no label of the training data has" "is named"
 tap_exit 78 "a pattern for nothing" "$QCNN" train -q --set 'train.regularizers=[{l1: 1, weights: head.*}]' config.yaml
-tap_has err 'no weights that may move match `head.*`' "is named"
+tap_has err 'no trainable weights match `head.*`' "is named"
 tap_exit 78 "a constraint for nothing" "$QCNN" train -q --set 'train.constraints=[{non_neg: , weights: head.*}]' config.yaml
-tap_has err 'constraint non_neg: no weights that may move match `head.*`' "is named"
+tap_has err 'constraint non_neg: no trainable weights match `head.*`' "is named"
 list=non_neg
 for i in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do list="$list, non_neg"; done
 tap_exit 0 "16 constraints" "$QCNN" config --set "train.constraints=[$list]" config.yaml

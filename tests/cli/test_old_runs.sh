@@ -21,7 +21,7 @@ fresh_copy() { rm -rf runs; cp -a kept runs; }
 continued() {
 	before=$(ls runs/*/checkpoint/?.bin 2>/dev/null | wc -l)
 	begin "$@"
-	stop 'grep -q "going on with" err || [ "$(ls runs/*/checkpoint/?.bin | wc -l)" -gt "$before" ]'
+	stop 'grep -q "resuming" err || [ "$(ls runs/*/checkpoint/?.bin | wc -l)" -gt "$before" ]'
 }
 
 # edit FILE WORDS: changes the metadata of weights by sed, to text of equal length, and the file's digest with it.
@@ -44,7 +44,7 @@ tap_has err "was begun with numerical version 9" "a run of another numerical ver
 tap_has err "(--resume=$name continues that one)" "with how to continue it"
 tap_is "$(ls runs | grep -c cluster-)" 2 "and a new run begins"
 continued --resume="$name"
-tap_has err "going on with runs/$name" "by name it is continued"
+tap_has err "resuming runs/$name" "by name it is continued"
 tap_has err "numerical version 9, this program has $version: the last digits may differ" "with a warning"
 fresh_copy
 for f in 0 1; do edit "runs/$name/checkpoint/$f.bin" 's/"numerical_version"/"numerical_versiom"/'; done
@@ -65,7 +65,7 @@ sed -i 's/"config_sha256": "[0-9a-f]*"/"config_sha256": "aa"/' "runs/$name/run.j
 "$QCNN" weights show "runs/$name/checkpoint/0.bin" | grep '^# config' | grep -c shots >count
 tap_is "$(cat count)" 0 "a checkpoint without run.shots"
 continued
-tap_has err "going on with runs/$name" "is continued: the key has its default"
+tap_has err "resuming runs/$name" "is continued: the key has its default"
 fresh_copy
 for f in 0 1; do edit "runs/$name/checkpoint/$f.bin" 's/\\"shots\\":null/              /; s/\(\\"shortcuts\\":\\"auto\\"\),/\1 /'; done
 tap_exit 78 "with another value of that key" "$QCNN" train $more --resume="$name" --set=train.epochs=1000000 --set=run.gradient=shift --set=run.shots=10 config.yaml
@@ -78,7 +78,7 @@ truncate -s 30 "runs/$name/history.csv"
 for f in runs/"$name"/train/events.out.*; do truncate -s -10 "$f"; done
 begin
 stop 'test "$(wc -l <runs/$name/history.csv)" -gt 0'
-tap_has err "lacks the end of files" "lost ends are reported"
+tap_has err "the last lines of files that belong to the checkpoint are missing" "lost ends are reported"
 for file in metrics.jsonl history.csv train/events.out; do tap_has err "$file" "$file is named"; done
 tap_is "$(grep -c -v '^{.*}$' "runs/$name/metrics.jsonl")" 0 "every line is whole"
 tap_is "$(grep -c '^start,epoch' "runs/$name/history.csv")" 1 "history.csv has its head"
@@ -96,9 +96,9 @@ tap_exit 0 "folders without a checkpoint, without a record" "$QCNN" runs list --
 tap_is "$(grep -c 'cut off' out)" 2 "are listed as cut off" || sed 's/^/# /' out
 begin
 stop '[ "$(ls runs/*/checkpoint/?.bin | wc -l)" -gt 0 ]'
-tap_has err "runs/$name was cut off before its first checkpoint" "a run without a checkpoint is named"
+tap_has err "runs/$name was killed before its first checkpoint" "a run without a checkpoint is named"
 begin
-stop 'grep -q "going on with" err'
+stop 'grep -q "resuming" err'
 tap_is "$(grep -c 'before its first' err)" 0 "once"
 tap_exit 0 "both can be removed" "$QCNN" runs --dir=runs remove "$name" bare-20260101-000000
 tap_is "$(ls runs | grep -c cluster-)" 1 "and are"

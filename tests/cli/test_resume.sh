@@ -45,7 +45,7 @@ for f in checkpoint/1.bin.tmp-1-0 run.json.tmp-12-3 train/x.tmp-4-5; do : >"$(ec
 for f in mine.tmp-1 my.tmp-1-0.txt; do : >"$(echo stopped/cluster-*)/$f"; done
 "$QCNN" train --no-progress $more --set=train.epochs=1000000 --set=log.dir=stopped config.yaml 2>err &
 pid=$!
-tap_until 'grep -q going err'
+tap_until 'grep -q resuming err'
 kill -s TERM $pid
 wait $pid
 tap_is "$(find stopped -name '*.tmp-*' | sed 's/.*\///' | sort | tr '\n' ' ')" "mine.tmp-1 my.tmp-1-0.txt " "half-written files of a killed process are removed, others are not"
@@ -120,18 +120,18 @@ damage() { printf 'xxxx' | dd of="$1" bs=1 seek=3000 conv=notrunc 2>/dev/null; }
 damage "$run/checkpoint/0.bin"
 damage "$run/checkpoint/1.bin"
 table 65 "both checkpoints are damaged"
-tap_has err "begin anew with --fresh" "what to do"
+tap_has err "begin a new run with --fresh" "what to do"
 for f in 0 1; do : >"$run/checkpoint/$f.bin"; done
 table 65 "both are empty"
 for f in 0 1; do cp "$f.keep" "$run/checkpoint/$f.bin"; done
 damage "$newest"
 "$QCNN" train --no-progress --set=train.epochs=1000000 --set=log.checkpoint_steps=1 --set=log.dir=stopped table.yaml 2>err &
 pid=$!
-tap_until 'grep -q "going on with" err'
+tap_until 'grep -q "resuming" err'
 kill -s TERM $pid
 wait $pid
 tap_is $? 75 "the newest is damaged: the one before is taken"
-tap_is "$(grep -c 'going on from the other checkpoint' err)" 1 "with a warning"
+tap_is "$(grep -c 'resuming from the other checkpoint' err)" 1 "with a warning"
 rm "$run"/checkpoint/?.bin
 tap_exit 66 "no checkpoint" "$QCNN" train -q --set=train.epochs=1000000 --set=log.dir=stopped --resume="${run#*/}" table.yaml
 tap_has err "has no checkpoint" "is said"

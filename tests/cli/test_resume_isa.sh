@@ -25,7 +25,7 @@ begun() {
 tap_exit 75 "stopped in mid-training" "$QCNN" train $more --set=run.isa=baseline "$stopping" config.yaml
 tap_exit 0 "the machine's best set would be $best: it goes on" "$QCNN" train $more -o got.bin config.yaml
 tap_has err "was begun with baseline, which computes here too, in place of $best" "with that of its beginning"
-tap_has err "going on with runs/cluster-" "where it was"
+tap_has err "resuming runs/cluster-" "where it was"
 tap_same got.bin calm.bin "to the bits of a calm run"
 tap_has runs/latest/run.json '"isa": "baseline"' "which is recorded"
 

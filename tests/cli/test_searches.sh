@@ -98,7 +98,7 @@ no_rotosolve "an input times the weight" "rotosolve: entry 0 of weight w is used
 no_rotosolve "a function of the weight" "rotosolve: entry 0 of weight w is used in another way" 'ry(sin(w) + x) q[0];' 'observe z(q[0]);'
 no_rotosolve "no common period" "rotosolve: entry 0 of weight w turns the readouts with more than 512 frequencies" \
 	'ry(w + x) q[0];' 'ry(sqrt(2) * w) q[0];' 'observe z(q[0]);'
-no_rotosolve "a head" "rotosolve turns angles of gates, and weight head.dense[0].kernel is one of the head" \
+no_rotosolve "a head" "rotosolve optimises angles of gates only, and weight head.dense[0].kernel belongs to the head" \
 	'ry(w + x) q[0];' 'observe z(q[0]);' 'head { dense(1); }'
 
 # NLopt's: the weights are the best so far, and the losses never rise.
@@ -116,7 +116,7 @@ if "$QCNN" train -q --set train.optimizer=cobyla config.yaml 2>err; then
 	tap_exit 0 "a search that ends" "$QCNN" train --no-progress --set model.file=three.qcnn --set data.train=four.csv --set train.optimizer=lbfgs --set train.epochs=200 config.yaml
 	tap_ok "says so" grep -q "lbfgs ended the search after [0-9]* evaluations, by its tolerances" err
 	tap_exit 78 "constraints" "$QCNN" train -q --set train.optimizer=cobyla --set 'train.constraints=[non_neg]' config.yaml
-	tap_has err "constraints and the optimizer cobyla" "are refused"
+	tap_has err "the optimizer cobyla does not support constraints" "are refused"
 else
 	tap_exit 78 "without NLopt" "$QCNN" train -q --set train.optimizer=cobyla config.yaml
 	tap_has err "the optimizer cobyla needs the library NLopt (on Debian and Ubuntu: libnlopt-dev), without which this qcnn was built" "the library is named"
@@ -124,7 +124,7 @@ fi
 
 # What is refused.
 tap_exit 78 "a schedule" "$QCNN" train -q --set train.optimizer=spsa --set train.schedule=cosine config.yaml
-tap_has err "schedule cosine changes a learning rate; the optimizer spsa takes none from outside" "is said"
+tap_has err "schedule cosine changes the learning rate, but the optimizer spsa controls its own" "is said"
 tap_exit 78 "an option of other optimisers" "$QCNN" train -q --set train.optimizer.spsa.momentum=0.9 config.yaml
 tap_has err 'spsa has no option `momentum`' "is said"
 # What is built in is told, and it is so.

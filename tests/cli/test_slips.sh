@@ -134,7 +134,7 @@ data 'a,b,label,\n0.1,0.2,1,\n' "commas at the ends of rows" "the rows end in a 
 data 'a b label\n0.1 0.2 1\n' "spaces between fields" "the first row is 3 words with spaces between, but commas, semicolons or tabs separate fields"
 data 'a,b,label\n0.1,,1\n' "an empty cell" 'missing values have to be filled before'
 data 'a,b,label\n0.1,NaN,1\n' "NaN" 'missing values have to be filled before'
-data 'a,b,label\n0.1,0.2,nan\n' "a label NaN" 'a sample without a label cannot be learnt from: remove its row'
+data 'a,b,label\n0.1,0.2,nan\n' "a label NaN" 'a sample without a label cannot be used for training: remove its row'
 tap_ok "no label_map is proposed" sh -c '! grep label_map err'
 data 'a,b,label\nred,0.2,1\n' "a category" 'write each category as a column of 0 and 1'
 data 'a,b\n1,\0002\n' "bytes that are no text" 'this is not CSV text: byte 7 is 0'

@@ -135,12 +135,18 @@ static void huge_and_tiny(void)
 
 static void refused(void)
 {
-	static const struct { struct transform_wish wish; uint32_t nrow; const char *want; } row[] = {
+	static const struct {
+		struct transform_wish wish;
+		uint32_t nrow;
+		const char *want;
+	} row[] = {
 		{ { TRANSFORM_pca, { 5 } }, 8, "pca cannot make 5 components of 8 rows and 4 columns" },
 		{ { TRANSFORM_pca, { 4 } }, 3, "pca cannot make 4 components of 3 rows and 4 columns" },
-		{ { TRANSFORM_pca, { 257 } }, 8, "pca takes at most 4096 columns and makes at most 256 components, not 4 and 257" },
-		{ { TRANSFORM_l2, { 0 } }, 0, "there are no rows to learn data.transform from" },
-		{ { TRANSFORM_min_max, { -1e300, 1e300 } }, 8, "iris: min_max takes row 8 beyond the range of double" },
+		{ { TRANSFORM_pca, { 257 } }, 8,
+			"pca takes at most 4096 columns and makes at most 256 components, not 4 and 257" },
+		{ { TRANSFORM_l2, { 0 } }, 0, "there are no rows to fit data.transform to" },
+		{ { TRANSFORM_min_max, { -1e300, 1e300 } }, 8,
+			"iris: min_max takes row 8 beyond the range of double" },
 	};
 	static const char *const text[] = {
 		"", "{}", "[{}]", "[{\"kind\":\"cube\",\"inputs\":1,\"outputs\":1,\"values\":[]}]",

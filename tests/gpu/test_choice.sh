@@ -119,7 +119,7 @@ EMU_DEVICES=0 tap_exit 78 "another key is refused with --device" \
 	"$emu" train --set log.dir=lost --resume=$name --device=cpu --set train.epochs=2 small.yaml
 tap_has err 'train.epochs is 2 here and 1 there' "by its name"
 EMU_DEVICES=0 tap_exit 0 "--resume and --device=cpu" "$emu" train --set log.dir=lost --resume=$name --device=cpu small.yaml
-says err 'going on with lost/.* after step 2' "go on"
+says err 'resuming lost/.* after step 2' "go on"
 tap_has err 'warning: the run was begun with the device cuda and goes on with cpu: the last digits may differ' "with a warning"
 tap_is "$(device lost)" cpu "from then on it is a run of the processor"
 stop other

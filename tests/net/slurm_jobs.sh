@@ -14,7 +14,7 @@ export QCNN
 
 timeout 100 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh -o want.bin >out 2>err || tap_note "$(cat err)"
 tap_ok "three tasks by srun" timeout 60 srun -N3 -n3 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh -o got.bin
-tap_has tap.out "3 processes that srun has started do one job (SLURM_PROCID is 0, SLURM_STEP_NUM_TASKS is 3)" "rank 0 says so"
+tap_has tap.out "3 processes that srun has started form one job (SLURM_PROCID is 0, SLURM_STEP_NUM_TASKS is 3)" "rank 0 says so"
 tap_is "$(grep -c 'the weights are in' tap.out)" 1 "and it alone"
 tap_ok "the weights are the same" cmp want.bin got.bin
 # The names of an allocation as Slurm itself writes them out; each is asked of an agent, which refuses.

@@ -37,7 +37,7 @@ done
 wait $pid
 tap_is $? 0 "the run with kills ends well" || sed 's/^/# /' err | tail -20
 tap_is $done $kills "kills"
-tap_note "losses: $(grep -c 'is lost' err), started again: $(grep -c 'takes part' err)"
+tap_note "losses: $(grep -c 'is lost' err), started again: $(grep -c 'has been restarted' err)"
 tap_ok "the same weights" cmp calm.bin killed.bin
 tap_is "$(units killed)" "$(units calm)" "as many units counted, each once"
 tap_is "$(workers)" "" "no worker is left"

@@ -55,7 +55,7 @@ for mode in "Open MPI" mpiexec srun torchrun Kubernetes TF_CONFIG; do
 	ranks 3 one timeout 100 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh $more -o got.bin
 	tap_is "$statuses" " 0 0 0" "three processes as of $mode" || tap_note "$(cat one.?.err)"
 	tap_ok "the weights are the same" cmp want.bin got.bin
-	tap_has one.0.err "3 processes that $mode has started do one job" "rank 0 says how it was started"
+	tap_has one.0.err "3 processes that $mode has started form one job" "rank 0 says how it was started"
 	tap_is "$(cat one.[12].out one.[12].err)" "" "the others say nothing"
 	tap_is "$(ls -A runs | wc -l)" 2 "one folder was written, and no file for meeting is left"
 done
@@ -94,7 +94,7 @@ PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 >other.ou
 other=$!
 PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 --set run.seed=8 >out 2>err
 tap_is $? 78 "other words on another rank"
-tap_has err "rank 1: it was started with other words than rank 0" "it is said"
+tap_has err "rank 1: it was started with other arguments than rank 0" "it is said"
 wait $other
 tap_is "$?$(cat other.err)" 78 "by rank 0 alone"
 chmod 644 key
@@ -111,7 +111,7 @@ chmod 600 key
 environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=192.0.2.77 MASTER_PORT=$port; }
 env $(environment 0 2) "$QCNN" train config.yaml $few --key-file key >out 2>err
 tap_is $? 78 "an address that this machine does not have"
-tap_has err "rank 0 cannot listen at 192.0.2.77, port $port, where the others look for it" "it is named"
+tap_has err "rank 0 cannot listen at 192.0.2.77, port $port, to which the others connect" "it is named"
 # Another key: nobody says anything, and time passes.
 environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port; }
 "$QCNN" worker --new-key wrong
@@ -171,12 +171,12 @@ began lose
 kill -9 $(echo $pids | cut -d' ' -f3)
 env $(environment 2 3) "$QCNN" train config.yaml $few --fresh --set train.epochs=4000 >again.out 2>again.err &
 again=$!
-tap_until "grep -q 'takes part' lose.0.err"
+tap_until "grep -q 'has been restarted' lose.0.err"
 kill -INT $(echo $pids | cut -d' ' -f1)
 end_ranks
 tap_is "$statuses" " 75 75 137" "a rank that is killed does not end the others"
 tap_ok "its loss is said, with its host" grep -q "\[2\] is lost: .*; it may come again" lose.0.err
-tap_ok "started again it takes part" grep -q "\[2\] has been started again, and takes part" lose.0.err
+tap_ok "started again it takes part" grep -q "\[2\] has been restarted" lose.0.err
 wait $again
 tap_is "$?$(cat again.out again.err)" 75 "and ends with the others"
 tap_done

@@ -224,24 +224,27 @@ static void test_steps(void)
 	tap_ok(done_by(1) > done, "but is tried again after a while (%u steps)", n);
 	mood = SILENT;
 	tap_is_int(run_step(&e), 0, "a worker that falls silent: others do its units");
-	tap_ok(was_told("no sign of 127.0.0.1[1] for"), "it is named");
+	tap_ok(was_told("127.0.0.1[1] has sent nothing for"), "it is named");
 	mood = LATE;
 	tap_is_int(run_step(&e), 0, "its results come late, in the middle of another step: they count for nothing");
-	for (int i = 0; i < 1000 && !was_told("127.0.0.1[1] is back"); i++)
+	for (int i = 0; i < 1000 && !was_told("127.0.0.1[1] sends messages again"); i++)
 		usleep(10000);
-	tap_ok(was_told("127.0.0.1[1] is back"), "and it gets work again");
+	tap_ok(was_told("127.0.0.1[1] sends messages again"), "and it gets work again");
 	coordinator_worker(c, 1, &before);
 	tap_is_int(run_step(&e), 0, "a step more");
 	coordinator_worker(c, 1, &after);
 	tap_ok(!after.lost && after.nunit > before.nunit, "of which it does a part");
 	mood = WRONG;
 	tap_is_int(run_step(&e), 0, "a worker that sends other sums: others do its units");
-	tap_ok(was_told("127.0.0.1[1] is lost: it sent a RESULT message with sums of another size"), "it is cut off, by name");
+	tap_ok(was_told("127.0.0.1[1] is lost: it sent a RESULT message with a wrong number of sums"),
+		"it is cut off, by name");
 	mood = UNABLE;
 	tap_is_int(run_step(&e), -ERR_UNREACHABLE, "a worker that can do nothing, and was the last");
 	tap_ok(nredone > 0, "its units were tried here");
-	tap_ok(was_told("127.0.0.1[0] is lost: it failed where this machine does not: no"), "where they could be done");
-	tap_ok(strstr(e.text, "no worker is left; the first that was lost is 127.0.0.1[1]"), "the first cause is kept (%s)", e.text);
+	tap_ok(was_told("127.0.0.1[0] is lost: it failed to compute work units that this machine can compute: no"),
+		"where they could be done");
+	tap_ok(strstr(e.text, "all workers are lost; the first one was 127.0.0.1[1]"),
+		"the first cause is kept (%s)", e.text);
 }
 
 int main(void)

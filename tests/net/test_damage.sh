@@ -27,8 +27,8 @@ for case in "to flip on" "from swap on" "to swap off" "from flip off"; do
 	echo "$how $at" >how
 	tap_ok "encrypt=$encrypt, $how behind byte $at, the only worker" train -o got.bin --encrypt=$encrypt --transport=stdio \
 		--hosts 127.0.0.1 --launcher "exec:$PWD/agent" || tap_note "$(tail -3 err)"
-	tap_has err "is lost: the connection brought a message that was damaged or forged on its way; " "it is found"
-	tap_has err "takes part" "and another worker is started"
+	tap_has err "is lost: a received message was damaged or forged; " "it is found"
+	tap_has err "has been restarted" "and another worker is started"
 	tap_ok "the weights are the same" cmp want.bin got.bin
 done
 rm -f open
@@ -36,7 +36,7 @@ echo to flip 3000 >how
 train -o got.bin --transport=stdio --hosts 127.0.0.1 --launcher "exec:$PWD/agent"
 tap_is $? 69 "damage before the start is over ends the job"
 # The coordinator reads the worker's last message, or sees its agent end first.
-tap_ok "and is named" grep -q '^qcnn train: error: 127\.0\.0\.1\[0\]: .*the connection brought a message that was damaged or forged' err ||
+tap_ok "and is named" grep -q '^qcnn train: error: 127\.0\.0\.1\[0\]: .*a received message was damaged or forged' err ||
 	tap_note "$(cat err)"
 
 # ---- by TCP: rank 1 finds rank 0 behind a relay, and the job waits until the damage is found ----
@@ -65,7 +65,7 @@ for case in "to flip 9000 on" "from swap 1500 on" "to swap 9001 off" "from flip 
 	wait $second || got=$?
 	wait $relay 2>/dev/null
 	tap_is "$status $got" "0 75" "encrypt=$encrypt, $how rank 1 by TCP: rank 0 goes on, rank 1 ends" || tap_note "$(tail -3 err other)"
-	tap_has err "[1] is lost: the connection brought a message that was damaged or forged on its way; " "it is found"
+	tap_has err "[1] is lost: a received message was damaged or forged; " "it is found"
 	tap_ok "the weights are the same" cmp want.bin got.bin
 done
 tap_done

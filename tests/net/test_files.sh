@@ -69,5 +69,5 @@ mv moved.csv digits01.csv
 agent changed "sed -i '2s/0/1/' digits01.csv"
 timeout 100 "$QCNN" train config.yaml $few $away --launcher "exec:$PWD/changed" >out 2>err
 tap_is $? 65 "a host whose file is another one"
-tap_has err "127.0.0.5[0]: $PWD/digits01.csv has another content than where the job began" "is named"
+tap_has err "127.0.0.5[0]: $PWD/digits01.csv has another content than on the coordinator's host" "is named"
 tap_done

@@ -35,7 +35,7 @@ for what in drop:Connection.timed.out reject:Connection.refused; do
 		tap_note "$(tail -2 err)"
 	tap_ok "$how, as usual" lab_train -o got.bin --hosts h1,h2
 	tap_ok "the same bits" cmp want.bin got.bin
-	tap_ok "a note says so" grep -q "h1\[0\] cannot connect to the coordinator at .*: ${what#*:}; its standard input and output carry the work" err
+	tap_ok "a note says so" grep -q "h1\[0\] cannot connect to the coordinator at .*: ${what#*:}; its standard input and output are used instead" err
 	tap_ok "of the other host, none" sh -c '! grep -q "h2\[1\] cannot" err'
 done
 
@@ -48,7 +48,7 @@ tap_ok "the same bits" cmp want.bin got.bin
 got=0
 lab_train -o got.bin --hosts behind,h2 --transport=tcp || got=$?
 tap_is $got 69 "by TCP alone it is unknown"
-tap_has err "the host behind is not known" "and named"
+tap_has err "the host name behind is unknown" "and named"
 
 tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
 tap_is "$(workers)" "" "a cable is pulled: no worker is left"

@@ -56,20 +56,20 @@ static void test_lists(void)
 	test(list, "a:1025", NULL, "1 to 1024 workers");
 	test(list, "a:1024,a", NULL, "1 to 1024 workers");
 	test(list, "a:0", NULL, "1 to 1024 workers");
-	test(list, "a:x", NULL, "behind the colon is a number");
-	test(list, "a:", NULL, "behind the colon is a number");
-	test(list, "", NULL, "is no host");
-	test(list, "a,,b", NULL, "is no host");
-	test(list, "-oProxyCommand=x", NULL, "is no host");
-	test(list, "a;b", NULL, "is no host");
-	test(list, "a'b", NULL, "is no host");
-	test(list, "@a", NULL, "is no host");
-	test(list, "a@-oProxyCommand", NULL, "is no host");
-	test(list, "[a", NULL, "is no host");
-	test(list, "a[b]", NULL, "is no host");
+	test(list, "a:x", NULL, "a number of workers must follow");
+	test(list, "a:", NULL, "a number of workers must follow");
+	test(list, "", NULL, "is not a host");
+	test(list, "a,,b", NULL, "is not a host");
+	test(list, "-oProxyCommand=x", NULL, "is not a host");
+	test(list, "a;b", NULL, "is not a host");
+	test(list, "a'b", NULL, "is not a host");
+	test(list, "@a", NULL, "is not a host");
+	test(list, "a@-oProxyCommand", NULL, "is not a host");
+	test(list, "[a", NULL, "is not a host");
+	test(list, "a[b]", NULL, "is not a host");
 	memset(longest, 'a', sizeof longest);
 	longest[HOST_NAME_LONGEST + 1] = 0;
-	test(list, longest, NULL, "is no host");
+	test(list, longest, NULL, "is not a host");
 	longest[HOST_NAME_LONGEST] = 0;
 	memcpy(longest + HOST_NAME_LONGEST - 2, "bb", 2);
 	{
@@ -93,18 +93,18 @@ static void test_nodes(void)
 	test(nodes, "n[08-11]-ib", "n08-ib:1 n09-ib:1 n10-ib:1 n11-ib:1", NULL);
 	test(nodes, "r[1-2]n[1-2]", "r1n1:1 r1n2:1 r2n1:1 r2n2:1", NULL);
 	test(nodes, "a,a", "a:1", NULL);
-	test(nodes, "n[1-4097]", NULL, "no list of hosts");
+	test(nodes, "n[1-4097]", NULL, "not a list of hosts");
 	test(nodes, "n[1-4096],m", NULL, "more than 4096 hosts");
-	test(nodes, "n[3-1]", NULL, "no list of hosts");
-	test(nodes, "n[1-", NULL, "no list of hosts");
-	test(nodes, "n]1[", NULL, "no list of hosts");
-	test(nodes, "n[]", NULL, "no list of hosts");
-	test(nodes, "n[1,]", NULL, "no list of hosts");
-	test(nodes, "n[x]", NULL, "no list of hosts");
-	test(nodes, "n[0-9999999999]", NULL, "no list of hosts");
-	test(nodes, "", NULL, "no list of hosts");
-	test(nodes, "a,", NULL, "no list of hosts");
-	test(nodes, "a b", NULL, "is no host");
+	test(nodes, "n[3-1]", NULL, "not a list of hosts");
+	test(nodes, "n[1-", NULL, "not a list of hosts");
+	test(nodes, "n]1[", NULL, "not a list of hosts");
+	test(nodes, "n[]", NULL, "not a list of hosts");
+	test(nodes, "n[1,]", NULL, "not a list of hosts");
+	test(nodes, "n[x]", NULL, "not a list of hosts");
+	test(nodes, "n[0-9999999999]", NULL, "not a list of hosts");
+	test(nodes, "", NULL, "not a list of hosts");
+	test(nodes, "a,", NULL, "not a list of hosts");
+	test(nodes, "a b", NULL, "is not a host");
 }
 
 static void test_environment(void)

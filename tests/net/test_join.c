@@ -92,7 +92,7 @@ static void test_tf_config(void)
 	complains("TF_CONFIG={" CLUSTER "}", "lacks a cluster");
 	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}", "an address that is none");
 	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0:0\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}", "an address that is none");
-	complains("TF_CONFIG={", "is no JSON");
+	complains("TF_CONFIG={", "is not JSON");
 }
 
 static void test_names(void)

@@ -139,13 +139,13 @@ tap_is "$(grep -o '"units": [1-9]' runs/latest/run.json | wc -l)" 3 "and that al
 rm -f got.bin
 start_run --fresh --set cluster.shard=data
 kill -9 $all
-tap_until '[ "$(grep -c "takes part" err)" = 3 ]'
+tap_until '[ "$(grep -c "has been restarted" err)" = 3 ]'
 gate_open
 wait $coordinator
 tap_is $? 0 "when all are killed, they are started again"
 for k in 0 1 2; do
 	tap_has err "local[$k] is lost: its process ended with signal 9 (Killed)" "local[$k] was lost"
-	tap_has err "local[$k] has been started again, and takes part" "and has come again"
+	tap_has err "local[$k] has been restarted" "and has come again"
 done
 tap_ok "and the weights are the same" cmp want.bin got.bin
 tap_is "$(grep -o '"lost": [a-z]*, "replaced": [0-9]*' runs/latest/run.json | tr '\n' ' ')" \
@@ -162,7 +162,7 @@ QCNN=$PWD/program PATH=$PWD/other:$PATH
 start_run --fresh
 mv other/qcnn program
 kill -9 $all
-tap_until '[ "$(grep -c "takes part" err)" = 3 ] || grep -q "no worker is left" err'
+tap_until '[ "$(grep -c "has been restarted" err)" = 3 ] || grep -q "all workers are lost" err'
 tap_is "$(ps -o comm= -p $(workers_of $coordinator | head -1))" qcnn "the name of a worker is that of the program"
 gate_open
 wait $coordinator
@@ -179,7 +179,7 @@ cp "$before" program
 start_run --fresh --hosts 127.0.0.1:2 --launcher "exec:$PWD/by_name"
 mv program.new program
 kill -9 $all
-tap_until '[ "$(grep -c "takes part" err)" = 2 ] || grep -q "no worker is left" err'
+tap_until '[ "$(grep -c "has been restarted" err)" = 2 ] || grep -q "all workers are lost" err'
 gate_open
 wait $coordinator
 tap_is $? 0 "by an agent they are started again by the program's name" || tap_note "$(grep lost err | tail -2)"
@@ -192,7 +192,7 @@ kill -9 $all
 gate_open
 wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
-tap_has err "no worker is left; the first that was lost is local[" "and names the first cause"
+tap_has err "all workers are lost; the first one was local[" "and names the first cause"
 tap_ok "no worker is left" tap_gone $all
 
 # Agents that start a worker once; later they fail, or nothing comes of it.
@@ -217,7 +217,7 @@ tap_has err.fails "its agent ended with exit status 1; it is started again in 1 
 tap_is "$(grep -c 'started again in' err.fails)" 2 "as often as --replacements says"
 wait $hangs
 tap_is $? 69 "one that is started and does not come: 69"
-tap_has err.hangs "no worker is left; the first that was lost is 127.0.0.1[0]: its agent ended with signal 9" "after five seconds without any"
+tap_has err.hangs "all workers are lost; the first one was 127.0.0.1[0]: its agent ended with signal 9" "after five seconds without any"
 
 start_run --fresh
 kill -9 $coordinator
@@ -253,11 +253,11 @@ tap_ok "the same command, with other workers, ends with the same weights" cmp wa
 # ---- what cannot be ----
 cp "$examples"/cluster/* .
 tap_exit 2 "a host that is none" "$QCNN" train config.yaml --hosts 'a,-oProxyCommand=x'
-tap_has err '`-oProxyCommand=x` is no host' "it is named"
+tap_has err '`-oProxyCommand=x` is not a host' "it is named"
 tap_exit 2 "no number behind the colon" "$QCNN" train config.yaml --hosts local:x
-tap_has err 'behind the colon is a number of workers' "it is said"
+tap_has err 'a number of workers must follow the colon' "it is said"
 tap_exit 78 "a key with such a host" "$QCNN" train config.yaml --set 'cluster.hosts=[a, "b;c"]'
-tap_has err '`b;c` is no host' "it is named"
+tap_has err '`b;c` is not a host' "it is named"
 tap_exit 66 "a hostfile that is missing" "$QCNN" train config.yaml --hostfile nowhere
 printf 'local\nlocal max-slots=3\n' >hosts
 tap_exit 78 "a hostfile with other words" "$QCNN" train config.yaml --hostfile hosts
@@ -268,7 +268,7 @@ tap_has err "cannot start ./no-agent" "it is named"
 tap_exit 69 "an agent that fails" "$QCNN" train config.yaml --hosts 127.0.0.1 --launcher 'exec:false'
 tap_has err "127.0.0.1[0]: its agent ended with exit status 1" "host, rank and status are named"
 tap_exit 76 "a worker by hand" "$QCNN" worker
-tap_has err "workers are started by it, not by hand" "it is said"
+tap_has err "that command starts workers, not the user" "it is said"
 
 # An agent of one's own, as ssh takes host and command.
 printf '#!/bin/sh\necho "welcome to $1"\nshift\neval "$*"\n' >agent
@@ -288,5 +288,5 @@ tap_ok "two hosts of a Slurm job" env PATH="$PWD/fake:$PATH" SLURM_JOB_NODELIST=
 tap_has tap.out "computing on the 2 hosts of this Slurm job" "it says so"
 tap_ok "and the weights are the same" cmp want.bin got.bin
 tap_exit 78 "a list of hosts that is none" env SLURM_JOB_NODELIST='n[1-' "$QCNN" train config.yaml
-tap_has err 'SLURM_JOB_NODELIST: `n[1-` is no list of hosts' "it is named"
+tap_has err 'SLURM_JOB_NODELIST: `n[1-` is not a list of hosts' "it is named"
 tap_done

@@ -80,13 +80,13 @@ for k in 1 2; do
 	tap_ok "another version on h$k takes part" lab_train -o got.bin --hosts h$k --remote-path "$PWD/other" || tap_note "$(tail -3 err)"
 	tap_has err "h$k[0] is qcnn $other, and this is qcnn $version; both have numerical version" "a note names both"
 	tap_ok "the same bits" cmp want.bin got.bin
-	refused 69 "no qcnn on h$k" h$k "its ssh ended with exit status [0-9]*; the last it said: .* (--remote-path gives the path of qcnn there, --push sends this one)" "--remote-path /nowhere/qcnn"
+	refused 69 "no qcnn on h$k" h$k "its ssh ended with exit status [0-9]*; its last output: .* (--remote-path gives the path of qcnn there, --push sends this one)" "--remote-path /nowhere/qcnn"
 done
 for k in 1 2; do lab_at $k mount --bind /dev/null "$QCNN"; done
 tap_ok "--push" lab_train -o got.bin --hosts h1,h2 --push || tap_note "$(tail -3 err)"
 tap_ok "the same bits" cmp want.bin got.bin
-refused 69 "no qcnn in PATH" h1 "its ssh ended with exit status 127; the last it said: .* (--remote-path gives the path of qcnn there, --push sends this one)"
-refused 69 "no qcnn in PATH of csh" h2 "its ssh ended with exit status 127; the last it said: .* (--remote-path gives the path of qcnn there, --push sends this one)"
+refused 69 "no qcnn in PATH" h1 "its ssh ended with exit status 127; its last output: .* (--remote-path gives the path of qcnn there, --push sends this one)"
+refused 69 "no qcnn in PATH of csh" h2 "its ssh ended with exit status 127; its last output: .* (--remote-path gives the path of qcnn there, --push sends this one)"
 
 # ---- folders ----
 # Nobody may write: home, /tmp and others are read-only; a worker writes nothing.
@@ -97,5 +97,5 @@ done
 tap_ok "folders that nobody may write to" lab_train -o got.bin --hosts h1,h2 || tap_note "$(tail -3 err)"
 tap_ok "the same bits" cmp want.bin got.bin
 lab_at 1 mount --bind /dev/null "$QCNN"
-refused 69 "a program for which there is no folder" h1 "its ssh ended with exit status 73; the last it said: push: no folder .*(free space there, or set TMPDIR there to another folder" --push
+refused 69 "a program for which there is no folder" h1 "its ssh ended with exit status 73; its last output: push: no folder .*(free space there, or set TMPDIR there to another folder" --push
 tap_done

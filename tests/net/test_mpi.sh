@@ -16,7 +16,7 @@ launcher() {
 		timeout 100 "$@" -n $n "$QCNN" train config.yaml $few --fresh -o got.bin >out 2>err </dev/null
 		tap_is $? 0 "$n processes by $name" || tap_note "$(tail -20 err)"
 		tap_ok "the weights are the same" cmp want.bin got.bin
-		tap_is "$(grep -c "$n processes that .* has started do one job" err)" 1 "rank 0 alone says so"
+		tap_is "$(grep -c "$n processes that .* has started form one job" err)" 1 "rank 0 alone says so"
 	done
 	timeout 100 "$@" -n 2 "$QCNN" train config.yaml --set train.loss=none --fresh >out 2>err </dev/null
 	tap_is $? 78 "a faulty configuration"

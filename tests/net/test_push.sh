@@ -67,7 +67,7 @@ refused() { # STATUS TEXT...
 }
 home=$(lab_on 0 ssh h1 'echo "$HOME"')
 for f in /var/tmp "$home"; do cover 1 $f size=64k; done
-refused 69 "no folder has space" "h1[0]: its ssh ended with exit status 73; the last it said: push: no folder with" "(free space there, or set TMPDIR there to another folder"
+refused 69 "no folder has space" "h1[0]: its ssh ended with exit status 73; its last output: push: no folder with" "(free space there, or set TMPDIR there to another folder"
 for f in /var/tmp "$home"; do lab_at 1 umount -l $f; done
 mkdir odd
 printf '#!/bin/sh\necho ppc64\n' >odd/uname

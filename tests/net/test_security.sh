@@ -103,9 +103,9 @@ if [ -x "$crowd" ]; then
 	tap_result $? "and has few of them at a time ($nfd open files in all)"
 	victim=$(ps -o pid=,comm= --ppid $pid | awk '$2 == "qcnn" { print $1; exit }')
 	kill -9 $victim
-	tap_until "grep -q 'takes part' err"
+	tap_until "grep -q 'has been restarted' err"
 	tap_note "$(grep 'local\[' err | tail -3)"
-	tap_ok "a worker is started again among them" grep -q 'has been started again, and takes part' err
+	tap_ok "a worker is started again among them" grep -q 'has been restarted' err
 	tap_ok "and the job goes on" grows
 	exec 8>&-
 	tap_until 'grep -q told told'

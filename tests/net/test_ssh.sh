@@ -120,6 +120,6 @@ end_sshd
 tap_until '! ssh a true'
 train got --hosts a
 tap_is $? 69 "a host without sshd"
-tap_has err "a[0]: its ssh ended with exit status 255; the last it said: ssh: connect to host 127.0.0.1 port $port: Connection refused" \
+tap_has err "a[0]: its ssh ended with exit status 255; its last output: ssh: connect to host 127.0.0.1 port $port: Connection refused" \
 	"is named, with what ssh says"
 tap_done

@@ -204,7 +204,7 @@ static void frame(void)
 	forge(8, 4, 2, "bytecode of version 2, this qcnn reads version 1");
 	forge(12, 4, 7, "7 sections, version 1 has 8");
 	forge(12, 4, 9, "9 sections, version 1 has 8");
-	forge(ROW, 4, 2, "section table, row 1: section 2 where 1 (weights) belongs");
+	forge(ROW, 4, 2, "section table, row 1: section 2 instead of 1 (weights)");
 	forge(ROW + 4, 4, 9, "section weights, record 8: path: the section ends too early");
 	forge(ROW + 4, 4, UINT32_MAX, "section weights, record 0: 4294967295 records, but only 288 bytes are left");
 	forge(ROW + 4, 4, 7, "section weights, record 7: 35 bytes follow the last record");

@@ -70,7 +70,7 @@ static void test_shapes(void)
 	tap_is_str(e.text, "constraint unit_norm: axis 1 of v, which has 1 dimension", "is refused");
 	c.pattern = "w*";
 	tap_is_int(constraint_check(&c, 1, &p, &e), -ERR_CONFIG, "a pattern for nothing");
-	tap_is_str(e.text, "constraint unit_norm: no weights that may move match `w*`", "is refused");
+	tap_is_str(e.text, "constraint unit_norm: no trainable weights match `w*`", "is refused");
 	c = of_name("min_max_norm", NULL);
 	c.option[0] = 3;
 	tap_is_int(constraint_check(&c, 1, &p, &e), -ERR_CONFIG, "bounds the wrong way round");

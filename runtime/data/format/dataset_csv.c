@@ -35,7 +35,7 @@ static void help_number(const struct csv_table *t, size_t field, const char *tex
 	else if (strchr(text, ','))
 		diag_help(g, "numbers have a decimal point, not a comma");
 	else if (is_missing(text) && t->to[field] == TO_LABEL)
-		diag_help(g, "a sample without a label cannot be learnt from: remove its row");
+		diag_help(g, "a sample without a label cannot be used for training: remove its row");
 	else if (is_missing(text) && t->to[field] == TO_WEIGHT)
 		diag_help(g, "remove the row, or give it a weight (0 leaves it out)");
 	else if (is_missing(text))

@@ -154,7 +154,7 @@ static int read_spec(const json_t *v, struct arena *a, struct read_options *o, s
 		.label_required = json_is_true(json_object_get(v, "required")), .streamed = json_is_true(json_object_get(v, "streamed")) };
 	if (read_wants(v, a, o) && read_map(v, a, o) && read_labels(v, a, &o->label_map))
 		return 0;
-	return err_set(e, -ERR_BAD_DATA, "the text that says how a data file is read is none");
+	return err_set(e, -ERR_BAD_DATA, "the description of a data file is malformed");
 }
 
 /* ---- again ---- */
@@ -162,7 +162,8 @@ static int read_spec(const json_t *v, struct arena *a, struct read_options *o, s
 static int check_same(const struct dataset_claim *c, const struct dataset *d, struct err *e)
 {
 	if (memcmp(d->digest, c->digest, sizeof c->digest))
-		return err_set(e, -ERR_BAD_DATA, "%s has another content than where the job began", c->path);
+		return err_set(e, -ERR_BAD_DATA,
+			"%s has another content than on the coordinator's host", c->path);
 	if (d->nrow != c->nrow || d->nx != c->nx)
 		return err_set(e, -ERR_BAD_DATA, "%s has %u samples of %u numbers, not %u of %u", c->path, d->nrow, d->nx, c->nrow, c->nx);
 	return 0;
@@ -177,7 +178,8 @@ static int read_again(const struct dataset_claim *c, struct read_options *o, uin
 	o->streamed |= dataset_memory(c->path) > most_bytes;
 	code = dataset_read(c->path, o, d, &out->data, e);
 	if (!code && (!out->data || diags_errors(d)))
-		code = err_set(e, -ERR_BAD_DATA, "%s cannot be read as where the job began", c->path);
+		code = err_set(e, -ERR_BAD_DATA,
+			"%s cannot be read in the same way as on the coordinator's host", c->path);
 	if (!code && c->nthrough)
 		code = transform_parse(c->through, c->nthrough, &out->through, e);
 	if (!code && out->through.nstep)

@@ -133,7 +133,8 @@ static int apply_step(const struct transform_step *s, struct dataset *d, struct 
 	int code = 0;
 
 	if (s->nin != d->nx)
-		return err_set(e, -ERR_BAD_DATA, "%s: rows of %u numbers, %s was learnt from rows of %u", d->source, d->nx,
+		return err_set(e, -ERR_BAD_DATA,
+			"%s: rows of %u numbers, but %s was fitted to rows of %u", d->source, d->nx,
 			names[s->kind], s->nin);
 	if (d->rows)
 		row_store_through(d->rows, change_stored_row, s, sizeof *s, s->nout);

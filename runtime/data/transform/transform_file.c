@@ -32,7 +32,7 @@ void transform_format(const struct transform *t, struct buf *out)
 
 static int bad(struct err *e, const char *what)
 {
-	return err_set(e, -ERR_BAD_DATA, "the learnt steps of the data: %s", what);
+	return err_set(e, -ERR_BAD_DATA, "the fitted steps of data.transform: %s", what);
 }
 
 /* A number of columns, or 0. */

@@ -259,7 +259,8 @@ int transform_fit(const struct transform_wish *wish, unsigned n, struct dataset 
 	if (n > TRANSFORM_STEPS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u steps, more than %d", n, TRANSFORM_STEPS_MAX);
 	if (!nrow || !d->nx)
-		return err_set(e, -ERR_CONFIG, "there are no %s to learn data.transform from", nrow ? "inputs" : "rows");
+		return err_set(e, -ERR_CONFIG, "there are no %s to fit data.transform to",
+			nrow ? "inputs" : "rows");
 	while (!code && t.nstep < n) {
 		struct transform_step *step = &t.step[t.nstep];
 

@@ -164,8 +164,10 @@ static int wait_for(struct coordinator *c, enum worker_state state, const char *
 	if (c->liveness.first.code)
 		return err_set(e, c->liveness.first.code, "%s", c->liveness.first.text);
 	if (w)
-		return err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", w->name, what, patience(c, w, state),
-			w->external ? "--wait" : "--start-seconds", w->process.last[0] ? "; the last it said: " : "", w->process.last);
+		return err_set(e, -ERR_UNREACHABLE,
+			"%s has not %s within %.0f s (%s gives more)%s%s", w->name, what,
+			patience(c, w, state), w->external ? "--wait" : "--start-seconds",
+			w->process.last[0] ? "; its last output: " : "", w->process.last);
 	return 0;
 }
 
@@ -186,7 +188,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	int code;
 
 	if (!crypto_start())
-		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+		return err_set(e, -ERR_CONFIG, "the system provides no random numbers");
 	code = descriptors_reserve(hosts_workers(o->hosts) + (o->external ? o->external->n : 0), e);
 	if (code)
 		return code;

@@ -170,15 +170,19 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	if (status && others && c->o.transport == TRANSPORT_AUTO)
 		return 0;                    /* no address is known for it; the stdio tunnel remains */
 	if (status)
-		return err_set(e, -ERR_UNREACHABLE, "the host %s is not known (%s): check its name; for one that ssh "
-			"alone knows, --iface says where to listen", host, gai_strerror(status));
+		return err_set(e, -ERR_UNREACHABLE,
+			"the host name %s is unknown (%s): check "
+			"it; for a name that only ssh knows, give the address to listen on with --iface",
+			host, gai_strerror(status));
 	code = -ERR_UNREACHABLE;
 	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
 		if (route_to(i->ai_addr, i->ai_addrlen, &own))
 			code = listen_on(c, (struct sockaddr *)&own, 0, e);
 	freeaddrinfo(found);
 	if (code == -ERR_UNREACHABLE)
-		err_set(e, code, "there is no way to the host %s; --iface says where to listen for it", host);
+		err_set(e, code,
+			"there is no route to the host %s; give the address to listen on with --iface",
+			host);
 	return code;
 }
 
@@ -246,7 +250,10 @@ static int listen_here(struct coordinator *c, struct err *e)
 	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any address of another network */
 	if (route_to((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
 		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
-	return err_set(e, -ERR_CONFIG, "this machine, %s, has no address that others could know; --iface says where to listen", name);
+	return err_set(e, -ERR_CONFIG,
+		"this machine, %s, has no address that other hosts can "
+		"reach; give the address to listen on with --iface",
+		name);
 }
 
 static int listen_for_external(struct coordinator *c, struct err *e)
@@ -258,7 +265,9 @@ static int listen_for_external(struct coordinator *c, struct err *e)
 		return g->near ? listen_loopback(c, e) : listen_here(c, e);
 	if (!listen_name(c, g->host, true, &why))
 		return 0;
-	return err_set(e, -ERR_CONFIG, "rank 0 cannot listen at %s, port %u, where the others look for it: %s; --iface says where else",
+	return err_set(e, -ERR_CONFIG,
+		"rank 0 cannot listen at %s, port %u, to which the "
+		"others connect: %s; give another address with --iface",
 		g->host, g->port, why.text);
 }
 

@@ -29,7 +29,7 @@ static void why_ended(const struct worker *w, struct err *why)
 		? "agent" : launch_row(w->place.launcher)->name);
 	launch_ending(&w->process, &b);
 	if (w->process.last[0])
-		buf_printf(&b, "; the last it said: %s", w->process.last);
+		buf_printf(&b, "; its last output: %s", w->process.last);
 	if (hint)
 		buf_printf(&b, " (%s)", hint);
 	err_set(why, code_of_status(w->process.status), "%s", b.data);
@@ -67,14 +67,15 @@ static void watch_silence(struct coordinator *c, struct worker *w, double now)
 	struct err why;
 
 	if (silent > c->o.dead_s) {
-		err_set(&why, -ERR_UNREACHABLE, "no sign of it for %.0f s", silent);
+		err_set(&why, -ERR_UNREACHABLE, "it has sent nothing for %.0f s", silent);
 		worker_lose(c, w, &why);
 	} else if (silent > c->o.suspect_s && !w->suspected) {
 		uint32_t nopen = scheduler_suspend(c->scheduler, w->rank);
 
 		w->suspected = true;
-		coordinator_say(c, NULL, "no sign of %s for %.0f s; %u work unit%s to others meanwhile", w->name, silent, nopen,
-			nopen == 1 ? " goes" : "s go");
+		coordinator_say(c, NULL,
+			"%s has sent nothing for %.0f s; others compute its %u work unit%s",
+			w->name, silent, nopen, nopen == 1 ? "" : "s");
 	}
 }
 
@@ -111,7 +112,8 @@ void worker_relay(struct coordinator *c, struct worker *w, double now)
 	if (w->process.sent > sent)
 		w->heard = now;              /* it receives the program */
 	if (w->process.sent > sent && w->process.sent == launch_program_bytes())
-		coordinator_say(c, NULL, "%s got this program, %.1f MB", w->name, (double)w->process.sent / 1e6);
+		coordinator_say(c, NULL, "sent this program to %s, %.1f MB", w->name,
+			(double)w->process.sent / 1e6);
 	if (w->process.wants_boot && c->listeners.open)
 		worker_send_boot(c, w);
 	if (w->process.begun && w->state == WORKER_STARTED)

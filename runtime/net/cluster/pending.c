@@ -97,8 +97,9 @@ void pending_tunnelled(struct coordinator *c, struct worker *w, double now)
 	if (fd < 0)
 		return;
 	if (w->process.why[0])
-		coordinator_say(c, NULL, "%s %s; its standard input and output carry the work, which takes longer (%s)", w->name,
-			w->process.why, launch_hint_of(w->process.why, 0));
+		coordinator_say(c, NULL,
+			"%s %s; its standard input and output are used instead, which is slower (%s)",
+			w->name, w->process.why, launch_hint_of(w->process.why, 0));
 	pending_init(c, free_one, fd, w, now + c->o.start_s);
 	pending_read(c, free_one, now);
 }

@@ -46,8 +46,10 @@ bool job_same_answer(const struct coordinator *c, const struct worker *w, struct
 	if (r->width == right->width && r->nvector == right->nvector && r->nout == right->nout
 			&& !memcmp(r->digest, right->digest, sizeof r->digest))
 		return true;
-	err_set(why, -ERR_PROTOCOL, "it computes other bits than %s: its mathematical library or processor (%s) differs; "
-		"leave that host out, or use the same system on all", c->job.right_name, w->about.processor);
+	err_set(why, -ERR_PROTOCOL,
+		"it computes other bits than %s: its mathematical library "
+		"or processor (%s) differs; leave out this host, or use the same system on all hosts",
+		c->job.right_name, w->about.processor);
 	return false;
 }
 
@@ -65,6 +67,6 @@ bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why)
 {
 	if (!job_same_answer(c, w, why))
 		return false;
-	coordinator_say(c, NULL, "%s has been started again, and takes part", w->name);
+	coordinator_say(c, NULL, "%s has been restarted", w->name);
 	return true;
 }

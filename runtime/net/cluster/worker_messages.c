@@ -11,7 +11,7 @@
 
 static bool malformed(struct err *why, const char *what)
 {
-	err_set(why, -ERR_PROTOCOL, "it sent %s that is malformed", what);
+	err_set(why, -ERR_PROTOCOL, "it sent a malformed %s", what);
 	return false;
 }
 
@@ -36,7 +36,7 @@ static bool take_bye(const uint8_t *body, size_t len, struct err *why)
 	struct wire_bye b;
 
 	if (!wire_get_bye(body, len, &b))
-		return malformed(why, "a BYE message");
+		return malformed(why, "BYE message");
 	err_set(why, b.code < 0 && b.code > -ERR_COUNT ? b.code : -ERR_UNREACHABLE, "%s", b.text[0] ? b.text : "it ended");
 	return false;
 }
@@ -44,7 +44,7 @@ static bool take_bye(const uint8_t *body, size_t len, struct err *why)
 static bool take_about(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len, struct err *why)
 {
 	if (w->state != WORKER_PROVED || !wire_get_about(body, len, &w->about) || !w->about.threads)
-		return malformed(why, "an ABOUT message");
+		return malformed(why, "ABOUT message");
 	if (w->external)
 		snprintf(w->name, sizeof w->name, "%s[%u]", w->about.host, w->rank);
 	if (w->numerical != NUMERICAL_VERSION) {
@@ -63,7 +63,7 @@ static bool take_about(struct coordinator *c, struct worker *w, const uint8_t *b
 static bool take_ready(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len, struct err *why)
 {
 	if (w->state != WORKER_PREPARING || !wire_get_ready(body, len, &w->ready) || !w->ready.nthread)
-		return malformed(why, "a READY message");
+		return malformed(why, "READY message");
 	worker_set_state(w, WORKER_READY);
 	scheduler_join(c->scheduler, w->rank, &(struct scheduler_worker){ &w->peer, w->ready.nthread, w->about.memory, w->share });
 	if (c->liveness.started && !job_late_ready(c, w, why))
@@ -80,7 +80,8 @@ static bool take_message(struct coordinator *c, struct worker *w, const uint8_t 
 	case WIRE_RESULT:
 		return take_result(c, w, body, len, now, why);
 	case WIRE_HEARTBEAT:
-		return wire_get_heartbeat(body, len, &heartbeat) || malformed(why, "a HEARTBEAT message");
+		return wire_get_heartbeat(body, len, &heartbeat)
+			|| malformed(why, "HEARTBEAT message");
 	case WIRE_FAILED:
 		return take_failed(c, w, body, len, now, why);
 	case WIRE_ABOUT:
@@ -88,9 +89,9 @@ static bool take_message(struct coordinator *c, struct worker *w, const uint8_t 
 	case WIRE_READY:
 		return take_ready(c, w, body, len, why);
 	case WIRE_PROFILED:
-		return worker_profile_part(c, w, body, len) || malformed(why, "a PROFILED message");
+		return worker_profile_part(c, w, body, len) || malformed(why, "PROFILED message");
 	case WIRE_CLOCK:
-		return worker_profile_clock(c, w, body, len) || malformed(why, "a CLOCK message");
+		return worker_profile_clock(c, w, body, len) || malformed(why, "CLOCK message");
 	case WIRE_BYE:
 		return take_bye(body, len, why);
 	}
@@ -115,7 +116,7 @@ void worker_read(struct coordinator *c, struct worker *w, double now)
 		int type = body[0];
 
 		if (w->suspected) {
-			coordinator_say(c, NULL, "%s is back", w->name);
+			coordinator_say(c, NULL, "%s sends messages again", w->name);
 			scheduler_resume(c->scheduler, w->rank);
 		}
 		w->suspected = false;

@@ -384,9 +384,10 @@ static int add_answer(struct profile *into, const struct worker *w,
 		return code;
 	process = p->process;
 	if (p->nprocess != 1) {
-		code = err_set(e, -ERR_BAD_DATA, "it has recorded %u processes", p->nprocess);
+		code = err_set(e, -ERR_BAD_DATA, "its profile has %u processes instead of 1",
+			p->nprocess);
 	} else if (!clock_offset_best(&from->clock)->trip) {
-		code = err_set(e, -ERR_BAD_DATA, "its clock is not known");
+		code = err_set(e, -ERR_BAD_DATA, "the offset of its clock is unknown");
 	} else {
 		process->host = w->about.host;
 		process->role = "worker";
@@ -454,7 +455,7 @@ static void add_all(struct coordinator *c, struct profile *into, struct worker_p
 		if (answer[i].state == RECORD_COMPLETE && add_answer(into, w, &answer[i], &why)) {
 			struct capture_loss l = loss_of(w, &answer[i]);
 
-			coordinator_say(c, NULL, "what %s has recorded is left out: %s", w->name,
+			coordinator_say(c, NULL, "the profile of %s is left out: %s", w->name,
 				why.text);
 			add_lost(into, w, &l);
 		}

@@ -47,7 +47,8 @@ void workers_restart_watch(struct coordinator *c, double now)
 		struct worker *w = &c->worker[i];
 
 		if (w->state == WORKER_STARTED && !w->external && now - w->heard > c->o.start_s) {
-			err_set(&why, -ERR_UNREACHABLE, "it has not come within %.0f s", c->o.start_s);
+			err_set(&why, -ERR_UNREACHABLE, "it has not connected within %.0f s",
+				c->o.start_s);
 			worker_lose(c, w, &why);
 		}
 		alone &= w->peer.fd < 0;
@@ -57,7 +58,8 @@ void workers_restart_watch(struct coordinator *c, double now)
 	c->liveness.alone_since = alone && c->liveness.alone_since > 0 ? c->liveness.alone_since : now;
 	over = now - c->liveness.alone_since > ALONE_S || (alone && now - c->liveness.heard > SILENT_S);
 	if (!hope || (over && !untried)) {
-		err_set(&why, -ERR_UNREACHABLE, "no worker is left; the first that was lost is %s", c->liveness.first.text);
+		err_set(&why, -ERR_UNREACHABLE, "all workers are lost; the first one was %s",
+			c->liveness.first.text);
 		scheduler_fail(c->scheduler, &why);
 	}
 }

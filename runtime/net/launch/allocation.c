@@ -12,7 +12,7 @@ enum { DIGITS_MAX = 9 };
 
 static int none_of(const char *list, struct err *e)
 {
-	return err_set(e, -ERR_CONFIG, "`%.80s` is no list of hosts as Slurm writes it", list);
+	return err_set(e, -ERR_CONFIG, "`%.80s` is not a list of hosts in Slurm's format", list);
 }
 
 /* A host once, however often it is named. */

@@ -66,11 +66,14 @@ int connect_read_boot(int fd, struct wire_boot *boot, struct err *e)
 	ok = ok && len <= WIRE_TEXT_MAX && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
 	crypto_secret_free(body, WIRE_TEXT_MAX);
 	if (!ok)
-		return err_set(e, -ERR_PROTOCOL, "the standard input does not begin with what `qcnn train --hosts` writes; "
-			"workers are started by it, not by hand");
+		return err_set(e, -ERR_PROTOCOL,
+			"the standard input does not begin with the "
+			"message that `qcnn train --hosts` writes; that command starts workers, not the user");
 	if (boot->version != WIRE_VERSION)
-		return err_set(e, -ERR_PROTOCOL, "the coordinator speaks version %u of the protocol, this qcnn version %d: "
-			"the same qcnn has to be on all hosts", boot->version, WIRE_VERSION);
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator uses version %u of the "
+			"protocol, this qcnn version %d: install the same qcnn on all hosts",
+			boot->version, WIRE_VERSION);
 	return 0;
 }
 
@@ -236,12 +239,12 @@ static int prove(struct peer *p, struct handshake *h, struct buf *b, struct err 
 	peer_put(p, b);
 	if (peer_flush(p, NULL) || await_body(p, &body, &len, until))
 		return err_set(e, -ERR_AUTH,
-			"who listens there does not accept this key: the key is another one than the job's, or the job runs another "
-			"version of qcnn (this is %s)",
+			"the process that listens there does not accept this key: it is not the "
+			"job's key, or the job runs another version of qcnn (this is %s)",
 			PACKAGE_VERSION);
 	buf_clear(b);
 	if (!handshake_answer(h, body, len, b))
-		return err_set(e, -ERR_AUTH, "who answers there does not hold the key");
+		return err_set(e, -ERR_AUTH, "the process that answers there does not have the key");
 	peer_put(p, b);
 	if (peer_flush(p, NULL))
 		return err_set(e, -ERR_UNREACHABLE, "the job has closed the connection");

@@ -68,7 +68,9 @@ int hosts_add(struct hosts *h, const char *word, size_t nword, unsigned nworker,
 	size_t len = without_brackets(word, nword, name);
 
 	if (!is_name(name, len))
-		return err_set(e, -ERR_USAGE, "`%.*s` is no host: a name, user@name, or an address, with :N behind for N workers",
+		return err_set(e, -ERR_USAGE,
+			"`%.*s` is not a host: give a name, user@name or "
+			"an address, and :N after it for N workers",
 			(int)(nword < 80 ? nword : 80), word);
 	if (!nworker || nworker > HOST_WORKERS_MAX)
 		return err_set(e, -ERR_USAGE, "a host has 1 to %d workers", HOST_WORKERS_MAX);
@@ -114,7 +116,10 @@ static int add_word(struct hosts *h, const char *p, size_t len, struct err *e)
 		last = NULL;
 	}
 	if (last && !number(last + 1, (size_t)(p + len - last - 1), &n))
-		return err_set(e, -ERR_USAGE, "`%.*s`: behind the colon is a number of workers", (int)(len < 80 ? len : 80), p);
+		return err_set(e, -ERR_USAGE,
+			"`%.*s`: a number of workers must follow the "
+			"colon",
+			(int)(len < 80 ? len : 80), p);
 	return hosts_add(h, p, last ? (size_t)(last - p) : len, n, e);
 }
 
@@ -159,7 +164,8 @@ static int add_line(struct hosts *h, const char *p, size_t len, struct err *e)
 		return add_word(h, p, name, e);
 	if (more - at > 6 && !strncmp(p + at, "slots=", 6) && number(p + at + 6, more - at - 6, &n))
 		return hosts_add(h, p, name, n, e);
-	return err_set(e, -ERR_CONFIG, "`%.*s` is not understood: a line is a host, with slots=N behind for N workers",
+	return err_set(e, -ERR_CONFIG,
+		"`%.*s` is not understood: write a host, and slots=N after it for N workers",
 		(int)(more - at < 80 ? more - at : 80), p + at);
 }
 

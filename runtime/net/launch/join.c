@@ -40,8 +40,9 @@ static int number_of(const char *name, unsigned low, unsigned high, unsigned *ou
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || v < low || v > high)
-		return err_set(e, -ERR_CONFIG, "%s is `%.80s`, not a number from %u to %u; --attach=off takes no notice of it",
-			name, text, low, high);
+		return err_set(e, -ERR_CONFIG,
+			"%s is `%.80s`, not a number from %u to %u; --attach=off ignores it", name,
+			text, low, high);
 	*out = (unsigned)v;
 	return 0;
 }
@@ -120,7 +121,7 @@ static int address_of(struct join *a, struct err *e)
 
 static int tf_fault(struct err *e, const char *what)
 {
-	return err_set(e, -ERR_CONFIG, "TF_CONFIG %s; --attach=off takes no notice of it", what);
+	return err_set(e, -ERR_CONFIG, "TF_CONFIG %s; --attach=off ignores it", what);
 }
 
 /* "host:2222" of the one that leads. */
@@ -164,7 +165,11 @@ static int tf_config(struct join *a, struct err *e)
 	const char *text = value_of("TF_CONFIG");
 	struct err why;
 	json_t *all = json_read(text, strlen(text), &why);
-	int code = all ? tf_read(a, all, e) : err_set(e, -ERR_CONFIG, "TF_CONFIG is no JSON: %s; --attach=off takes no notice of it", why.text);
+	int code = all ? tf_read(a, all, e)
+		       : err_set(e, -ERR_CONFIG,
+			       "TF_CONFIG is not JSON: "
+			       "%s; --attach=off ignores it",
+			       why.text);
 
 	json_decref(all);
 	return code;

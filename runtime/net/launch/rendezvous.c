@@ -233,13 +233,14 @@ int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)
 	if (n < 0 && (errno == EPERM || errno == EACCES) && !lstat(path, &st) && st.st_uid != geteuid())
 		code = not_own(path, &st, -ERR_AUTH, e);
 	else if (n < 0 && errno == ELOOP)
-		code = err_set(e, -ERR_AUTH, "%s is a symbolic link: rank 0 writes a file", path);
+		code = err_set(e, -ERR_AUTH, "%s is a symbolic link, not the file of rank 0", path);
 	else if (n < 0 && errno == EPERM)
-		code = err_set(e, -ERR_AUTH, "%s is not private: others could have written it", path);
+		code = err_set(e, -ERR_AUTH, "%s is not private: other users could have written it",
+			path);
 	else if (n < 0)
 		code = err_set(e, -ERR_UNREACHABLE, "rank 0 has not written %s: %s", path, strerror(errno));
 	else if (!parse(text, out))
-		code = err_set(e, -ERR_UNREACHABLE, "%s is not what rank 0 writes", path);
+		code = err_set(e, -ERR_UNREACHABLE, "%s is not a file that rank 0 writes", path);
 	crypto_secret_free(text, RENDEZVOUS_MAX);
 	return code;
 }

@@ -143,7 +143,7 @@ int peer_fill(struct peer *p, struct err *e)
 static int refuse(struct peer *p, struct err *e)
 {
 	p->fault = EBADMSG;
-	return err_set(e, -ERR_UNREACHABLE, "the connection brought a message that was damaged or forged on its way");
+	return err_set(e, -ERR_UNREACHABLE, "a received message was damaged or forged");
 }
 
 /* Check the tag of the length as soon as it has come, so that a forged length is not waited for. */

@@ -5,7 +5,7 @@
 
 static int malformed(struct err *e, const char *what)
 {
-	return err_set(e, -ERR_PROTOCOL, "it sent %s that is malformed", what);
+	return err_set(e, -ERR_PROTOCOL, "it sent a malformed %s", what);
 }
 
 /* The units of a message about the current step, into s->id: how many; 0: of an earlier step; -1: malformed. */
@@ -57,16 +57,17 @@ int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	int code;
 
 	if (!wire_get_result(body, len, &r) || !(r.seconds >= 0) || !q->npending)
-		return malformed(e, "a RESULT message");
+		return malformed(e, "RESULT message");
 	s->now = now;
 	note_answer(s, q, &r.units);
 	nid = units_listed(s, r.step, &r.units);
 	if (nid <= 0)
-		return nid == 0 ? 0 : malformed(e, "a set of units");
+		return nid == 0 ? 0 : malformed(e, "set of units");
 	for (int64_t k = 0; k < nid; k++)
 		nsample += step_samples(s->step, s->id[k]);
 	if (r.nsample != nsample || r.nout != s->step->nout || r.n != s->ledger.n)
-		return err_set(e, -ERR_PROTOCOL, "it sent a RESULT message with sums of another size");
+		return err_set(e, -ERR_PROTOCOL,
+			"it sent a RESULT message with a wrong number of sums");
 	if (!SCHEDULER_RESERVE(s->vector, s->vector_cap, r.n + 1) || !SCHEDULER_RESERVE(s->number, s->number_cap, r.nout + 1)) {
 		scheduler_no_memory(s);
 		return 0;
@@ -90,12 +91,12 @@ int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	int64_t nid;
 
 	if (!wire_get_failed(body, len, &f) || !q->npending)
-		return malformed(e, "a FAILED message");
+		return malformed(e, "FAILED message");
 	s->now = now;
 	note_answer(s, q, &f.units);
 	nid = units_listed(s, f.step, &f.units);
 	if (nid <= 0)
-		return nid == 0 ? 0 : malformed(e, "a set of units");
+		return nid == 0 ? 0 : malformed(e, "set of units");
 	if (!SCHEDULER_RESERVE(s->vector, s->vector_cap, s->ledger.n + 1)) {
 		scheduler_no_memory(s);
 		return 0;
@@ -110,5 +111,6 @@ int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	}
 	if (s->fault.code)
 		return 0;
-	return err_set(e, -ERR_BUG, "it failed where this machine does not: %s", f.text);
+	return err_set(e, -ERR_BUG,
+		"it failed to compute work units that this machine can compute: %s", f.text);
 }

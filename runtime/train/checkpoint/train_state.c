@@ -58,7 +58,7 @@ static int check_start(const struct train_job *j, const struct restart_state *s,
 static int check_ended(const struct train_job *j, const struct restart_state *s, uint32_t at, struct err *e)
 {
 	if (!at || !s->last->epoch || s->last->epoch > j->epochs)
-		return wrong(e, "no such end of a start");
+		return wrong(e, "the epoch at which a restart ended does not exist");
 	return 0;
 }
 
@@ -68,12 +68,12 @@ int train_state_check(const struct train_job *j, const struct train_state *s, st
 
 	if (!s->nrunning || s->nrunning > STATE_RESTARTS_MAX || s->ndone >= j->restarts || s->running[0].restart != s->ndone
 		|| (s->running[0].events && s->running[0].events->n))
-		return wrong(e, "no such start");
+		return wrong(e, "the number of a restart is out of range");
 	if (s->ndone && (!s->best || !s->end || s->best->winner >= s->ndone))
-		return wrong(e, "no such winner");
+		return wrong(e, "the number of the best restart is out of range");
 	for (uint32_t k = 0; !code && k < s->nrunning; k++) {
 		if (k && (s->running[k].restart <= s->running[k - 1].restart || s->running[k].restart >= j->restarts))
-			return wrong(e, "no such start");
+			return wrong(e, "the number of a restart is out of range");
 		code = s->running[k].last ? check_ended(j, &s->running[k], k, e) : check_start(j, &s->running[k], e);
 	}
 	return code;

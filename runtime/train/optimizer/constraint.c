@@ -92,8 +92,8 @@ static int check_one(const struct constraint *v, const struct program *p, struct
 			code = check_group(v, &p->weight_group[g], e);
 		}
 	if (!code && !found)
-		code = err_set(e, -ERR_CONFIG, "constraint %s: no weights that may move match `%s`", v->row->name,
-			v->pattern ? v->pattern : "*");
+		code = err_set(e, -ERR_CONFIG, "constraint %s: no trainable weights match `%s`",
+			v->row->name, v->pattern ? v->pattern : "*");
 	return code;
 }
 

@@ -74,7 +74,8 @@ int penalty_check(const struct penalty *v, unsigned n, const struct program *p, 
 		while (g < p->nweight_group && !pays(&v[k], &p->weight_group[g]))
 			g++;
 		if (g == p->nweight_group)
-			return err_set(e, -ERR_CONFIG, "regularizer %s: no weights that may move match `%s`", v[k].row->name,
+			return err_set(e, -ERR_CONFIG,
+				"regularizer %s: no trainable weights match `%s`", v[k].row->name,
 				v[k].pattern ? v[k].pattern : "*");
 	}
 	return 0;

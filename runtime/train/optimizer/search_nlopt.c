@@ -226,7 +226,7 @@ static int begin(const struct update *u, struct probe *p, nlopt_algorithm algori
 		pthread_mutex_destroy(&s->lock);
 		free(s->x);
 		free(s);
-		return err_set(e, -ERR_CONFIG, "no thread for a search by NLopt");
+		return err_set(e, -ERR_CONFIG, "cannot start a thread for the search by NLopt");
 	}
 	p->session = s;
 	return 0;
@@ -240,7 +240,8 @@ static int replay(struct session *s, const struct search_record *r, bool with_gr
 	*best = 0;
 	for (size_t at = 0; at < r->n; at += each) {
 		if (r->n - at < each || !isfinite(r->value[at]) || !asks(s))
-			return err_set(e, -ERR_BAD_DATA, "the record of the search does not fit it");
+			return err_set(e, -ERR_BAD_DATA,
+				"the saved evaluations do not fit the search");
 		if (with_gradient)
 			memcpy(s->gradient, r->value + at + 1, s->n * sizeof *s->gradient);
 		if (r->value[at] < s->best) {
@@ -293,7 +294,10 @@ static int ended(struct session *s, const struct search_record *r, struct err *e
 	if (s->result == NLOPT_OUT_OF_MEMORY)
 		return err_set(e, -ERR_CONFIG, "NLopt has no memory for %u weights", s->n);
 	if (!r->n)
-		return err_set(e, -ERR_CONFIG, "NLopt asks for no loss with %u weights that may move (its code is %d)", s->n, (int)s->result);
+		return err_set(e, -ERR_CONFIG,
+			"NLopt evaluates no loss for %u trainable "
+			"weights (its code is %d)",
+			s->n, (int)s->result);
 	return 0;
 }
 

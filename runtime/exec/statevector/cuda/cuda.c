@@ -17,9 +17,10 @@ static int cuda_supports(const struct plan *pl, struct err *e)
 {
 	if (pl->target != &target_cuda || pl->shape == SHAPE_SAMPLES)
 		return err_set(e, -ERR_CONFIG,
-			"the cuda backend takes plans made for it alone, without lanes");
+			"the cuda backend executes only plans made for it, without lanes");
 	if (program_nwire(pl->program) > BITS_MAX)
-		return err_set(e, -ERR_CONFIG, "a circuit of %u qubits: the cuda backend takes %d",
+		return err_set(e, -ERR_CONFIG,
+			"a circuit of %u qubits: the cuda backend supports at most %d",
 			program_nwire(pl->program), BITS_MAX);
 	return 0;
 }

@@ -30,7 +30,7 @@ static int null_supports(const struct plan *pl, struct err *e)
 {
 	return pl->target == &target_null
 		? 0
-		: err_set(e, -ERR_CONFIG, "the null backend takes plans made for it alone");
+		: err_set(e, -ERR_CONFIG, "the null backend executes only plans made for it");
 }
 
 static uint64_t null_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)

@@ -118,7 +118,8 @@ static void evolve(struct backend_state *b, uint32_t c, const struct unit_input 
 static int ref_supports(const struct plan *pl, struct err *e)
 {
 	if (pl->target != &target_ref || pl->width != 1)
-		return err_set(e, -ERR_CONFIG, "the reference backend takes plans made for it alone");
+		return err_set(e, -ERR_CONFIG,
+			"the reference backend executes only plans made for it");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The process of a worker: from the first frame on its standard input to the coordinator's end.
+ * The process of a worker, from the first frame on its standard input until the coordinator ends the job.
  *
  * The calling thread computes.  A second one sends heartbeats and watches the control pipe: when the standard input or the
  * connection ends, the process exits. */
@@ -9,9 +9,9 @@
 #include "runtime/net/protocol/protocol.h"
 
 struct worker_ops {
-	/* Prepare a job (with its part of the threads); *out: the result of a fixed test of it. */
+	/* Prepare a job, with this worker's share of the threads; *out: the result of the fixed test. */
 	int (*open)(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e);
-	/* Keep rows of data; NULL: none are kept. */
+	/* Keep rows of data for later units; NULL: this worker keeps none. */
 	int (*data)(void *ctx, const struct wire_data *d, struct err *e);
 	int (*weights)(void *ctx, const double *weight, uint32_t n, struct err *e);
 	/* Compute units: *value (nsample, nout) and *vector (nvector; empty without a gradient) are the

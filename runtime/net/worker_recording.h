@@ -9,14 +9,14 @@ struct worker_recording {
 	bool on;
 	uint32_t capture; /* number of the profile */
 	uint32_t text_max;
-	uint64_t nread, nwritten, nmessage, nunit; /* when it began */
+	uint64_t nread, nwritten, nmessage, nunit; /* counts at the start of the profile */
 };
 
-/* The recorder is on from now on. nunit: units that the worker has computed so far. */
+/* Turn the recorder on. nunit: units that the worker has computed so far. */
 void worker_recording_start(struct worker_recording *r, const struct wire_profile *m,
 	struct peer *peer, uint64_t nunit);
-/* The recorder is off; *text: a profile of this process alone, in JSON, without the last events where it would be longer
- * than text_max; empty where that does not help. */
+/* Turn the recorder off. *text: a profile of this process, in JSON; if it is longer than text_max, the last events are
+ * left out, and if that is not enough it is empty. */
 void worker_recording_stop(struct worker_recording *r, const struct peer *peer, uint64_t nunit,
 	struct buf *text);
 

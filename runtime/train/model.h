@@ -5,8 +5,8 @@
 
 #include "runtime/program/program.h"
 
-/* Outputs of the head for one sample; memory[model_memory()] keeps what the backward
- * pass needs, and its gradients.  Without dense layers output = readout. weight: all nweight weights. */
+/* Compute the outputs of the head for one sample; memory[model_memory()] keeps values and
+ * gradients for the backward pass.  Without dense layers output = readout. weight: all nweight weights. */
 size_t model_memory(const struct program *p);
 void model_head(const struct program *p, const double *weight, const double *readout, double *output, double *memory);
 /* output_gradient[noutput] -> readout_gradient[nreadout]; adds dL/d(head weights) into

@@ -6,15 +6,15 @@
 #include "runtime/net/worker_process.h"
 #include "runtime/train/train.h"
 
-/* The job as a message; loss NULL: no gradients.  *program gets the bytecode, which *out borrows. */
+/* Make the job message; loss NULL: no gradients.  *program gets the bytecode, which *out borrows. */
 void remote_job(const struct program *p, const struct evaluator_options *o, const struct loss_choice *loss,
 	uint32_t nlabel, struct buf *program, struct wire_job *out);
 
-/* The optimisations that workers take: not those of a whole batch, of which each sees a part. */
+/* The exact optimisations that workers use: not those of a whole batch, since a worker has a part of it only. */
 unsigned remote_optimisations(const struct evaluator_options *o);
 
-/* Evaluate fixed samples with fixed weights, with their gradient where the evaluator can: sizes and a digest of all bits that come out, and of
- * libm's.  Equal digests, equal bits. */
+/* The fixed test: evaluate fixed samples with fixed weights, with gradients if possible.  *out gets the sizes and a digest
+ * of all result bits and of the mathematical library: equal digests mean equal bits. */
 int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, struct err *e);
 
 /* The worker's evaluator behind worker_process_run. */

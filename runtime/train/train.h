@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The step loop: batches, gradients, updates, validation, restarts.
  *
- * It prints nothing: it reports to the caller's observer (progress line, metrics file).  Deterministic: the same job gives the same weights, bit for bit, for
- * any number of threads. */
+ * It prints nothing; it calls the observer of the caller (progress line, metrics file).  The same job gives the same
+ * weights, bit for bit, for any number of threads. */
 #ifndef QCNN_TRAIN_H
 #define QCNN_TRAIN_H
 
@@ -11,13 +11,13 @@
 #include "runtime/train/job/train_observer.h"
 #include "runtime/train/job/train_result.h"
 
-/* Do data, model and options go together?  0 or an error that says what does not. */
+/* Check that data, model and options fit together: 0, or an error that names the mismatch. */
 int train_check(const struct train_job *j, struct err *e);
 int train_run(const struct train_job *j, const struct train_observer *o, struct train_result *out, struct err *e);
 void train_result_release(struct train_result *r);
 
-/* Outputs (nrow, noutput), readouts not kept; loss (with penalties) and metrics if there are
- * labels (m, loss_out and metric_out may be NULL). The same numbers as validation in train_run. */
+/* Evaluate a part: outputs (nrow, noutput), and loss with penalties and metrics if there are labels (m, loss_out and
+ * metric_out may be NULL).  The numbers are equal to those of the validation in train_run. */
 int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
 	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The offset of a worker's clock against ours, from questions and answers with the times at which each was sent and
- * received. The one with the shortest round trip is the most exact: its error is at most half of that. */
+ * The offset of a worker's clock against ours, from CLOCK requests and answers with the times at which each was sent and
+ * received. The exchange with the shortest round trip is the most exact: its error is at most half of the trip. */
 #ifndef QCNN_CLOCK_OFFSET_H
 #define QCNN_CLOCK_OFFSET_H
 
@@ -12,22 +12,22 @@
 struct clock_sample {
 	int64_t at;     /* our clock, in the middle of the exchange */
 	int64_t offset; /* the worker's clock minus ours */
-	int64_t trip;   /* there and back, without the worker's own time; 0: there is no sample */
+	int64_t trip;   /* round trip, without the time between receipt and answer; 0: no sample */
 };
 
-/* When a sample was taken: the clocks drift apart in between. */
+/* When a sample was taken relative to the recording, since clocks drift. */
 enum clock_when { CLOCK_BEGIN = 0, CLOCK_DURING, CLOCK_END, CLOCK_WHEN_COUNT };
 
 struct clock_offset {
 	struct clock_sample best[CLOCK_WHEN_COUNT];
 };
 
-/* m: the answer, which came at `now`; false: no clock gives these times. */
+/* Add the exchange with answer m, received at `now`; false: its times contradict each other. */
 bool clock_offset_add(struct clock_offset *o, enum clock_when when, const struct wire_clock *m,
 	int64_t now);
 /* The sample with the shortest round trip. */
 const struct clock_sample *clock_offset_best(const struct clock_offset *o);
-/* How much faster the worker's clock runs than ours, per nanosecond; 0 where that is not known. */
+/* How much faster the worker's clock runs than ours, per nanosecond; 0 if unknown. */
 double clock_offset_drift(const struct clock_offset *o);
 /* The offset at a time of the worker's clock. */
 int64_t clock_offset_at(const struct clock_offset *o, int64_t theirs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The hosts that a batch system has given to the job that this process runs in. */
+ * The hosts that a batch system has allocated to the job of this process. */
 #ifndef QCNN_ALLOCATION_H
 #define QCNN_ALLOCATION_H
 
@@ -7,14 +7,14 @@
 #include "runtime/net/launch/launch.h"
 
 struct allocation {
-	struct hosts hosts;          /* n 0: there is none, or one host alone */
+	struct hosts hosts;          /* n 0: no job, or a job with one host */
 	const char *system;          /* "Slurm", "PBS", "LSF" */
 	const char *why;             /* the variable that says so */
 	enum launcher launcher; const char *agent;
 };
 
-/* By SLURM_JOB_NODELIST, PBS_NODEFILE or LSB_MCPU_HOSTS.  A worker for each host, whatever the number
- * of tasks: it uses the cores that the job has there.  A list that is none is an error that names it. */
+/* Read SLURM_JOB_NODELIST, PBS_NODEFILE or LSB_MCPU_HOSTS.  Each host gets one worker, whatever the number of tasks; it
+ * uses the cores that the job has there.  A malformed list is an error that names it. */
 int allocation_find(struct allocation *a, struct err *e);
 
 /* Slurm's notation: "n[01-03,7],login". */

@@ -5,20 +5,20 @@
 
 #include "runtime/net/protocol/protocol.h"
 
-/* Wait for one of the events on fd, at most until a time of clock_seconds; false: it has passed. */
+/* Wait for one of the events on fd, at most until the time `until` of clock_seconds; false: time-out. */
 bool connect_wait(int fd, short events, double until);
 
-/* The launcher's frame, into *boot (crypto_secret_new): 0, -ERR_CONFIG, or -ERR_PROTOCOL with a sentence. */
+/* Read the launcher's frame into *boot (crypto_secret_new): 0, -ERR_CONFIG, or -ERR_PROTOCOL. */
 int connect_read_boot(int fd, struct wire_boot *boot, struct err *e);
 
-/* Adds the numeric addresses of a host's name to *boot: 0, or -ERR_UNREACHABLE without a text. *why: what getaddrinfo
- * says. */
+/* Add the numeric addresses of a host name to *boot: 0, or -ERR_UNREACHABLE; *why is then the message of
+ * getaddrinfo. */
 int connect_resolve(const char *host, uint16_t port, struct wire_boot *boot, const char **why);
-/* A connected socket to one of the addresses; -1: -ERR_UNREACHABLE in *e. */
+/* Return a socket connected to one of the addresses, or -1 with -ERR_UNREACHABLE in *e. */
 int connect_coordinator(const struct wire_boot *boot, struct err *e);
 
-/* The connection of a profiler: boot has addresses and the key. 0, and *out is a session that the coordinator's profile
- * server has; -ERR_UNREACHABLE, -ERR_AUTH or -ERR_CONFIG with a sentence. */
+/* Connect as a profiler: boot has addresses and the key. 0, and *out is a session with the coordinator's profile server;
+ * or -ERR_UNREACHABLE, -ERR_AUTH or -ERR_CONFIG. */
 int connect_profiler(const struct wire_boot *boot, struct peer *out, struct err *e);
 
 #endif

@@ -19,13 +19,13 @@ bool host_is_local(const struct host *h);
 unsigned hosts_workers(const struct hosts *h);
 void hosts_release(struct hosts *h);
 
-/* Add the hosts of a list with commas.  A host that is there already gets more workers.
- * -ERR_USAGE with a sentence that names the word that is none. */
+/* Add the hosts of a list separated by commas; a host that is in *h already gets more workers.
+ * -ERR_USAGE names the invalid word. */
 int hosts_add_list(struct hosts *h, const char *text, struct err *e);
-/* Add those of a file: a host a line, with `slots=4` or `:4` behind, # begins a comment.
+/* Add the hosts of a file: one per line, optionally followed by `slots=4` or `:4`; # begins a comment.
  * -ERR_NO_INPUT, or -ERR_CONFIG that names the line. */
 int hosts_add_file(struct hosts *h, const char *path, struct err *e);
-/* One host. */
+/* Add one host. */
 int hosts_add(struct hosts *h, const char *name, size_t len, unsigned nworker, struct err *e);
 
 #endif

@@ -23,18 +23,19 @@ struct join_row { const char *name, *rank, *size, *needs, *local, *job, *step, *
 const struct join_row *join_row(enum join_mode m);
 
 struct join {
-	enum join_mode mode;       /* JOIN_NONE: this process is alone */
-	unsigned rank, size;         /* rank 0 leads */
+	enum join_mode mode;         /* JOIN_NONE: a job of one process */
+	unsigned rank, size;         /* rank 0 coordinates */
 	unsigned local;              /* processes on this machine; 0: not known */
 	char why[256];               /* "OMPI_COMM_WORLD_RANK is 1, OMPI_COMM_WORLD_SIZE is 4" */
 	char host[JOIN_NAME_MAX + 1]; uint16_t port;       /* address of rank 0; "": not known */
 	char job[JOIN_JOB_MAX + 1];        /* identifies the job, in characters of a file name; "": not known */
 };
 
-/* *out is filled in any case; a job of one process has JOIN_NONE.  -ERR_CONFIG with a sentence that names the variable. */
+/* Fill *out from the environment, also on error; a job of one process has JOIN_NONE.  -ERR_CONFIG names the variable. */
 int join_find(struct join *out, struct err *e);
 
-/* "train-3.train.default.svc" of rank 3: that of rank 0, "train-0.train.default.svc"; false: it is no such name. */
+/* From this process's host name, "train-3.train.default.svc" with rank 3, make that of rank 0,
+ * "train-0.train.default.svc"; false if `own` has another form. */
 bool join_first_name(const char *own, unsigned rank, char out[JOIN_NAME_MAX + 1]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The launcher: hosts, the processes of workers on them, and the rendezvous of external ones.
  *
- * A worker's standard input and output are a socket, its control pipe: the worker exits when that ends.  What it prints is
- * returned line by line; marks between the lines request what it needs. */
+ * A worker's standard input and output are a socket, its control pipe: the worker exits when that is closed.  Lines that
+ * the worker prints are passed on; marks, special lines among them, are its requests. */
 #ifndef QCNN_LAUNCH_H
 #define QCNN_LAUNCH_H
 
@@ -22,7 +22,7 @@ enum launcher {
 
 enum { LAUNCH_LINE_MAX = 1000, LAUNCH_MARK_MAX = 300 };
 
-/* A mark is LAUNCH_MARK, a word, perhaps a space and more, and a newline, on the standard output. */
+/* A mark is LAUNCH_MARK, a word, optionally a space and a text, and a newline, on the standard output. */
 #define LAUNCH_MARK "\001QCNN "
 #define LAUNCH_PIPE "PIPE"               /* protocol frames follow; with the reason why there is no TCP connection */
 #define LAUNCH_NEED "NEED"               /* requests the program's bytes */
@@ -30,43 +30,44 @@ enum { LAUNCH_LINE_MAX = 1000, LAUNCH_MARK_MAX = 300 };
 
 struct launch_row { const char *name, *line, *text; };
 const struct launch_row *launch_row(enum launcher l);
-/* "ssh", "exec:my-agent -q"; *agent gets the words behind exec:, else NULL. LAUNCHER_NONE: unknown. */
+/* Find a launcher by its name, "ssh" or "exec:my-agent -q"; *agent gets the words after exec:, else NULL.
+ * LAUNCHER_NONE: unknown. */
 enum launcher launcher_find(const char *word, const char **agent);
 
-/* Where a worker is started, and how. */
+/* Where and how a worker is started. */
 struct launch_place {
 	enum launcher launcher;
 	const char *agent;           /* of LAUNCHER_EXEC */
 	const char *host;            /* as given: user@name */
-	const char *program;         /* path of qcnn there; NULL: that of this one */
+	const char *program;         /* path of qcnn on the host; NULL: as on this machine */
 	bool push;                   /* hosts without this version get this program; not of LAUNCHER_LOCAL */
 };
 
-/* The command line as words, NULL at the end; malloc'ed, words too. */
+/* The command line as an array of words that ends in NULL; free it with launch_argv_free. */
 char **launch_argv(const struct launch_place *p);
 void launch_argv_free(char **argv);
-/* The file to run where it is not the first word of that line: a local worker runs the program of this process, even
- * if its file has been replaced.  Else NULL. */
+/* The file to execute if it is not the first word of the command line, else NULL: a local worker executes the program of
+ * this process, even if its file has been replaced. */
 #define LAUNCH_SELF "/proc/self/exe"
 const char *launch_file(const struct launch_place *p);
-/* Bytes at the beginning of this program's file that it needs to run: what push sends. */
+/* Number of bytes at the beginning of this program's file that push sends: all that the program needs to run. */
 long long launch_program_bytes(void);
 
 struct launched {
 	pid_t pid;                   /* 0: not started, or reaped */
-	int control, errors;             /* its control pipe; its standard error; -1: closed */
-	int program;                 /* the file that is sent to it; -1: none */
-	off_t sent;                  /* bytes of that */
+	int control, errors;         /* its control pipe; its standard error; -1: closed */
+	int program;                 /* the program file that is being sent to it; -1: none */
+	off_t sent;                  /* bytes of the file sent so far */
 	bool silent;                 /* its standard output has ended */
 	bool wants_boot;             /* it waits for the first frame */
 	bool begun;                  /* the control pipe carries protocol frames */
 	bool ended;
 	int status;                  /* of waitpid, when it has ended */
-	struct buf line, said;       /* begun lines of its standard error and output */
-	struct buf mark;             /* a begun mark */
+	struct buf line, said;       /* incomplete lines of its standard error and output */
+	struct buf mark;             /* an incomplete mark */
 	char why[LAUNCH_MARK_MAX];   /* begun: why there is no TCP connection */
-	bool complained;             /* last is of the standard error, which is preferred */
-	char last[LAUNCH_LINE_MAX + 1];      /* its last whole line, for the reason of its end */
+	bool complained;             /* last is from the standard error, which is preferred */
+	char last[LAUNCH_LINE_MAX + 1]; /* its last complete line, to report with its exit */
 };
 #define LAUNCHED_NONE ((struct launched){ .control = -1, .errors = -1, .program = -1 })
 
@@ -76,20 +77,20 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 void launch_boot(struct launched *l, const void *boot, size_t len);
 /* Events to poll the control pipe for; 0: none, it is closed or carries frames. */
 short launch_events(const struct launched *l);
-/* Pass lines that have come to say, without newlines; obey marks; send more of the program if that was requested.
+/* Read its output: pass lines without newlines to say, handle marks, and send more of the program if that was requested.
  * False when its standard error is closed. */
 bool launch_relay(struct launched *l, void (*say)(void *ctx, const char *line), void *ctx);
 /* Whether its process has ended. */
 bool launch_reap(struct launched *l);
-/* "exit status 255", "signal 9 (Killed)". */
+/* Append how its process ended: "exit status 255", "signal 9 (Killed)". */
 void launch_ending(const struct launched *l, struct buf *out);
-/* The hint of hint.def for its end; NULL: none. */
+/* The hint of hint.def for the way its process ended; NULL: none. */
 const char *launch_hint(const struct launched *l);
 /* The hint for a last line and an exit status. */
 const char *launch_hint_of(const char *last, int status);
-/* End its standard input; with kill, kill the process of this machine as well. */
+/* Close its standard input; with kill, also kill its process on this machine. */
 void launch_let_go(struct launched *l, bool kill);
-/* Then: wait for its end, and close. */
+/* After launch_let_go: wait for the process, and close all descriptors. */
 void launch_release(struct launched *l);
 
 #endif

@@ -18,17 +18,17 @@ struct rendezvous {
 /* The file for a job in a folder. */
 void rendezvous_path(const char *folder, const char *job, struct buf *out);
 int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e);
-/* -ERR_UNREACHABLE: it is not there (yet); -ERR_AUTH: it is a link, another user's, or others could
- * have written it. */
+/* -ERR_UNREACHABLE: the file does not exist (yet); -ERR_AUTH: it is a link, belongs to another user, or others could have
+ * written it. */
 int rendezvous_read(const char *path, struct rendezvous *out, struct err *e);
 
 enum { RENDEZVOUS_MAX = 8192 };           /* bytes of such a file */
 enum { KEY_FILE_MAX = 4096 };
-/* The key in a file (crypto_key_of_text, without the white space at the end).
- * -ERR_NO_INPUT, or -ERR_AUTH where others may read it or it holds no key. */
+/* Read the key in a file (as crypto_key_of_text, ignoring white space at the end).
+ * -ERR_NO_INPUT, or -ERR_AUTH if others may read the file or it contains no key. */
 int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e);
 
-/* Make a file with a new key, which only its owner may read; -ERR_CANT_CREATE, also where there is one already. */
+/* Create a file with a new key, which only its owner may read; -ERR_CANT_CREATE, also if the file exists. */
 int key_file_new(const char *path, struct err *e);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Short waits are spent polling instead of sleeping, since waking up takes longer than they do.
+ * Decides when to poll during a short wait instead of sleeping, since waking up takes longer than the wait.
  *
- * The latest waits predict the next: polling starts when most of them were short, and stops when one was not.  So an idle
- * process sleeps, and one whose work is long loses nothing. */
+ * The latest waits predict the next one: polling starts when most of them were short, and stops after a long one.  So an
+ * idle process sleeps, and a process with long work loses nothing. */
 #ifndef QCNN_SPIN_H
 #define QCNN_SPIN_H
 
@@ -16,7 +16,7 @@ struct spin {
 	double since;                /* clock at the start of this wait; 0: none */
 };
 
-/* Nothing has come (clock: now).  True: poll again; false: sleep until something comes. */
+/* Call it when a poll has found nothing.  True: poll again; false: sleep until an event. */
 bool spin_on(struct spin *s, double now);
 /* The wait has ended. */
 void spin_over(struct spin *s, double now);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The bytes between coordinator and worker: every message packed and unpacked here, and
- * nowhere else.  qcnn-wire(7) describes them for those who write another worker.
+ * Encodes and decodes all messages between coordinator and worker; no other file does.
+ * qcnn-wire(7) describes them for authors of another worker.
  *
  * A frame is a length (4 bytes) and a body, whose first byte is its type.  Numbers are
  * little-endian, real numbers IEEE doubles, texts a length (2 bytes) and UTF-8.  wire_put_*
- * append a body; wire_get_* check every length before it is used and refuse bytes that
- * are left over: false, and nothing may be used.  What they give borrows from the body. */
+ * append a body; wire_get_* check every length before it is used and reject trailing
+ * bytes: false, and *m must not be used.  Pointers in *m point into the body. */
 #ifndef QCNN_WIRE_H
 #define QCNN_WIRE_H
 
@@ -20,7 +20,7 @@ enum {
 	WIRE_VERSION = 6,
 	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,       /* bytes before a body: its length */
-	WIRE_EARLY_MAX = 1024, /* a body before the sender has proved the key */
+	WIRE_EARLY_MAX = 1024, /* bytes of a body before the sender has proved the key */
 	WIRE_BODY_MAX = 1 << 30,
 	WIRE_TEXT_MAX = 4096,
 	WIRE_ADDRESSES_MAX = 16,
@@ -42,7 +42,7 @@ enum wire_type {
 #undef WIRE
 };
 
-/* The rank of a profiler: it is no worker, but takes a profile. It proves the key alike, with zeros for the id of the job,
+/* The rank of a profiler, which is not a worker. It proves the key in the same way, with zeros for the id of the job,
  * which it does not know. */
 #define WIRE_RANK_PROFILER UINT32_MAX
 
@@ -52,12 +52,12 @@ const char *wire_name(int type);
 /* The transport of a connection: TCP alone; TCP or else the worker's standard input and output; these alone. */
 enum transport { TRANSPORT_TCP = 0, TRANSPORT_AUTO, TRANSPORT_STDIO };
 
-/* What the launcher writes to the worker's standard input: how to reach whom, with which key. */
+/* What the launcher writes to the worker's standard input: addresses of the coordinator, and the key. */
 struct wire_boot {
-	uint16_t version;            /* of the protocol; the rest is there only where it is ours */
+	uint16_t version; /* of the protocol; other fields are set only if it is WIRE_VERSION */
 	uint8_t key[CRYPTO_KEY];
 	uint32_t rank;
-	uint8_t job[WIRE_JOB_ID];    /* no other job has it: part of the proofs */
+	uint8_t job[WIRE_JOB_ID];        /* unique identifier of the job, part of the proofs */
 	uint8_t transport;               /* enum transport */
 	uint32_t naddress; char address[WIRE_ADDRESSES_MAX][64];     /* 0 with TRANSPORT_STDIO alone: "192.0.2.1:4711", "[2001:db8::1]:4711" */
 };
@@ -67,89 +67,93 @@ struct wire_hello { uint16_t version; uint32_t numerical, rank; bool aes; uint8_
 struct wire_challenge { bool encrypt, aes; uint8_t public[CRYPTO_PUBLIC], proof[CRYPTO_MAC]; };
 struct wire_proof { uint8_t proof[CRYPTO_MAC]; };
 
-/* What the worker's machine is. */
+/* The worker's machine. */
 struct wire_about {
-	char kernels[WIRE_KERNELS_MAX];      /* names of the kernel sets that can run there, between spaces, from the least to the best */
-	uint32_t threads;            /* that it would use alone */
-	uint64_t memory, pid;        /* bytes that are free */
+	char kernels[WIRE_KERNELS_MAX]; /* names of its kernel sets, separated by spaces, the best one last */
+	uint32_t threads;               /* number it would use as the only worker of its machine */
+	uint64_t memory, pid;           /* memory: free bytes */
 	uint64_t maths;              /* maths_digest */
 	char version[64], host[256], processor[128];
 };
 
-/* A data file that the worker opens itself; texts are borrowed, without an end. */
+/* A data file that the worker opens; texts are borrowed and not terminated. */
 struct wire_file {
-	uint8_t digest[WIRE_DIGEST]; /* that the worker has to find as well */
-	uint32_t nrow, nx;           /* samples; numbers of one */
+	uint8_t digest[WIRE_DIGEST];         /* required digest of the file */
+	uint32_t nrow, nx;                   /* number of samples; inputs of a sample */
 	const char *path, *spec, *through;   /* how it is read, and changed by what was learnt: texts of the room data */
 	uint32_t npath, nspec, nthrough;
 };
 
-/* What is to be computed; a text is what the room train put there (see train/remote.h). */
+/* The program and settings to compute with; train/remote.h makes it. */
 struct wire_job {
 	char device[32], kernels[32];        /* names of the backend and of its kernel set */
 	uint8_t precision, gradient; /* as the evaluator's enums */
-	uint8_t again;               /* 1: what is constant at the start of a circuit is done with all new weights */
-	uint32_t share; /* workers on that machine: each takes its part of the threads, and of the devices */
-	uint32_t place;              /* its number among these, from 0 on */
-	uint32_t threads;            /* or this many; 0: its part */
+	uint8_t again; /* 1: compute constant gates at the start of a circuit again for new weights; 0: once */
+	uint32_t share;   /* workers on its machine, which share the threads and the devices */
+	uint32_t place;   /* its number among them, from 0 */
+	uint32_t threads; /* number of threads; 0: its share */
 	uint32_t nlabel;             /* labels of a sample */
 	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */
-	uint32_t split;              /* parts that plans split states into; 0: 1 */
-	uint32_t shots;              /* that readouts are frequencies of; 0: they are exact */
+	uint32_t split;              /* number of parts that plans split a state into; 0: 1 */
+	uint32_t shots;              /* number to estimate readouts from; 0: exact readouts */
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
 	const uint8_t *program; size_t nprogram;
 	uint32_t nfile; struct wire_file file[WIRE_FILES_MAX];
 };
 struct wire_ready { uint32_t width, nvector, nout, nthread; uint8_t digest[WIRE_DIGEST]; };
 
-/* Units of a step: bit k of the map says that unit first + k is among them. */
+/* Units of a step: unit first + k is included if bit k of the map is 1. */
 struct wire_units { uint32_t first, nbit; const uint8_t *bit; };
 
 struct wire_weights { uint64_t version; uint32_t n; const uint8_t *value; };
-/* Rows of a data set, which stay as they are: WORK may name them instead of bringing them again. */
+/* Rows of a data set, which never change: later WORK refers to them instead of sending them again. */
 struct wire_data {
-	uint32_t set, nrow;          /* which one; rows of all of it */
-	uint32_t nx, n;              /* numbers of a row; rows here */
+	uint32_t set, nrow;          /* number of the set; rows of the whole set */
+	uint32_t nx, n;              /* inputs of a row; rows in this message */
 	const uint8_t *row, *value;  /* (n) their numbers, ascending; (n, nx) doubles */
 };
 struct wire_work {
-	uint64_t step, weights;      /* weights: the version that it is to be done with */
+	uint64_t step, weights; /* weights: version of the weights to use */
 	bool gradient;
 	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
 	struct wire_units units;
-	uint32_t nsample, nin;       /* numbers of a sample: inputs and, with a gradient, what the loss needs */
-	uint32_t nkept, set;         /* the first nkept of them are a row of the set, which the worker has; 0: none */
+	uint32_t nsample,
+		nin; /* nin: values of a sample, inputs and, with a gradient, scale, weight and labels */
+	uint32_t nkept,
+		set; /* the first nkept of them are a row of the set, which the worker keeps; 0: none */
 	const uint8_t *row;          /* (nsample) u32, where nkept is not 0 */
 	const uint8_t *value;        /* (nsample, nin - nkept) doubles */
 };
 struct wire_result {
 	uint64_t step;
-	double seconds;              /* that the worker computed */
+	double seconds; /* compute time */
 	struct wire_units units;
 	uint32_t nsample, nout, n;   /* (nsample, nout) doubles, then n entries of two integers */
 	const uint8_t *value, *vector;
 };
 struct wire_failed { uint64_t step; struct wire_units units; int32_t code; char text[1024]; };
-struct wire_heartbeat { uint64_t nunit; };            /* done since the start */
+struct wire_heartbeat {
+	uint64_t nunit;
+};                                                   /* units computed so far */
 struct wire_bye { int32_t code; char text[1024]; };  /* enum err_code; 0: the work is done */
 
 /* Begin to record, or (level 0) stop and answer. */
 struct wire_profile {
 	uint8_t level; /* enum profile_level */
 	uint8_t label; /* highest 8 bits of the numbers of messages in this profile: see peer.h */
-	uint32_t capture;  /* number of the profile, which the answer has as well */
-	uint64_t bytes;    /* of memory for events */
-	uint32_t text_max; /* bytes of the answer, at most WIRE_PROFILE_MAX */
+	uint32_t capture;  /* number of the profile, repeated in the answer */
+	uint64_t bytes;    /* memory for events */
+	uint32_t text_max; /* largest answer in bytes, at most WIRE_PROFILE_MAX */
 };
-/* n bytes from `at` on of a profile as JSON, `total` bytes in all; 0: there is none. */
+/* Bytes at .. at + n of a profile as JSON with `total` bytes; total 0: no profile. */
 struct wire_profiled {
 	uint32_t capture, total, at, n;
 	const uint8_t *text;
 };
-/* Times by the clocks of profiles. The coordinator sends the first alone. */
+/* Times by the clocks of profiles. The coordinator's request has only the first. */
 struct wire_clock {
 	int64_t sent;               /* by the coordinator */
-	int64_t received, answered; /* by the worker: both 0 in the question */
+	int64_t received, answered; /* by the worker; both 0 in the request */
 };
 
 void wire_put_boot(struct buf *b, const struct wire_boot *m);
@@ -160,10 +164,9 @@ void wire_put_about(struct buf *b, const struct wire_about *m);
 void wire_put_job(struct buf *b, const struct wire_job *m);
 void wire_put_ready(struct buf *b, const struct wire_ready *m);
 void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n);
-/* Without the rows' inputs, which follow by buf_f64s. */
+/* Without the inputs of the rows: append them with buf_f64s. */
 void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row);
-/* Everything but, where nkept is set, the samples' rows, and their numbers: these follow by wire_put_row and
- * buf_f64s. */
+/* Without the rows of the samples (if nkept is not 0) and their values: append them with wire_put_row and buf_f64s. */
 void wire_put_work(struct buf *b, const struct wire_work *m);
 void wire_put_result(struct buf *b, const struct wire_result *m, const double *value, const struct fixed *vector);
 void wire_put_failed(struct buf *b, const struct wire_failed *m);
@@ -173,10 +176,10 @@ void wire_put_row(struct buf *b, uint32_t row);
 void wire_put_profile(struct buf *b, const struct wire_profile *m);
 void wire_put_profiled(struct buf *b, const struct wire_profiled *m);
 void wire_put_clock(struct buf *b, const struct wire_clock *m);
-/* Bytes of a text that both sides continue with each message: see profile_server.h. */
+/* The next part of a text: see profile_server.h. */
 void wire_put_attach(struct buf *b, const char *text, uint32_t n);
 
-/* p[0..len) is a body with its type. */
+/* p[0..len) is a body, including its type. */
 bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);
 bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m);
 bool wire_get_challenge(const uint8_t *p, size_t len, struct wire_challenge *m);

@@ -17,25 +17,25 @@ struct ledger {
 	uint32_t *state;             /* (nunit) see ledger.c */
 	size_t state_cap;
 	uint32_t nunit, ndone;
-	uint32_t first_open;         /* no unit before it is open */
+	uint32_t first_open;         /* all units before it are taken or done */
 	struct fixed *sum;           /* (n) */
 	size_t n, sum_cap;
 };
 
-/* A step of nunit units whose vectors have n entries; 0, or -ERR_CONFIG when it is too large. */
+/* Begin a step of nunit units whose vectors have n entries: 0, or -ERR_CONFIG if it is too large. */
 int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e);
-/* The step has ended: late results are ignored. */
+/* End the step: later results are ignored. */
 void ledger_close(struct ledger *l);
 void ledger_release(struct ledger *l);
-/* The next open unit, now `worker`'s; -1 when there is none. */
+/* Assign the next open unit to `worker` and return it; -1: no unit is open. */
 int64_t ledger_take(struct ledger *l, unsigned worker);
-/* v (n entries) is the sum of the units id[0..nid) as `worker` made it.  1: counted; 0: one of them
- * was in already, so nothing was, and those that `worker` still had are open again;
- * -ERR_NOT_FINITE: the sum has grown too large. */
+/* Add v (n entries), the sum over the units id[0..nid) that `worker` computed.  1: added; 0: one of the units was done
+ * already, so that v was not added, and those still assigned to `worker` are open again; -ERR_NOT_FINITE: the sum has
+ * grown too large. */
 int ledger_put(struct ledger *l, unsigned worker, const uint32_t *id, size_t nid, const struct fixed *v);
-/* The units of `worker` are open again; their number. */
+/* Reopen the units assigned to `worker`; returns their number. */
 uint32_t ledger_lose(struct ledger *l, unsigned worker);
-/* Units that are neither done nor taken. */
+/* Number of units that are neither done nor assigned. */
 uint32_t ledger_open(const struct ledger *l);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What --set, --const, --include and --no-pass gave, in the forms that other folders take. */
+ * The values of --set, --const, --include and --no-pass, converted for other modules. */
 #ifndef QCNN_CHANGES_H
 #define QCNN_CHANGES_H
 
@@ -7,9 +7,9 @@
 #include "cli/options.h"
 #include "compiler/compile.h"
 
-/* --set and --const in order of the command line: change[OPTIONS_LIST_MAX]; how many. */
+/* Fill change[OPTIONS_LIST_MAX] with --set and --const in the order of the command line; returns their number. */
 unsigned changes_of(const struct options *o, struct config_change *change);
-/* The arguments of one LIST option: value[OPTIONS_LIST_MAX]; how many. */
+/* Fill value[OPTIONS_LIST_MAX] with the arguments of a LIST option; returns their number. */
 unsigned list_of(const struct options *o, enum option_id id, const char **value);
 
 #endif

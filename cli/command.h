@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a subcommand is, and what main hands to it.
+ * The description of a subcommand, and the context that main passes to it.
  *
  * Each cmd_*.c ends in one constant entry; commands.c lists them.  A command writes its
- * results to cli.out (stdout, written once and checked by main), its talk to stderr
- * through the cli_* functions, and returns the exit status. */
+ * results to cli.out (stdout, written once and checked by main), its messages to stderr
+ * with the cli_* functions, and returns the exit status. */
 #ifndef QCNN_COMMAND_H
 #define QCNN_COMMAND_H
 
@@ -48,15 +48,15 @@ void help_command(const struct command *c, struct buf *out);
 void cli_error(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_note(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* not with -q */
 void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with -v only */
-/* A line that a worker said, as it is. */
+/* Print a line of a worker unchanged. */
 void cli_relay(const struct cli *c, const char *worker, const char *line);
 /* Print *e and return its exit status. */
 int cli_fail(const struct cli *c, const struct err *e);
-/* What that prints, behind *out. */
+/* Append the message that cli_fail prints to *out. */
 void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out);
-/* -ERR_USAGE: as cli_fail, then where to read more. */
+/* As cli_fail, and for -ERR_USAGE also print where to read more. */
 int cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Print what was diagnosed (warnings not with -q). */
+/* Print all diagnostics (no warnings with -q). */
 void cli_diags(const struct cli *c, const struct diags *d);
 /* Print d, which holds no errors: to be called when the inputs have been read and before long work.  A warning is a
  * row of diag.def with severity WARNING, added by diag_at.  0; with --strict 65 if there is a warning, also with -q. */
@@ -64,13 +64,13 @@ int cli_warnings(const struct cli *c, const struct diags *d);
 /* "3 errors" as a last line for people; returns status. */
 int cli_diags_fail(const struct cli *c, const struct diags *d, int status);
 
-/* Write b to a file, or append it to c->out when path is NULL or "-"; 0 or the exit status.  A file that this process
- * has read is not replaced (input_files.h). */
+/* Write b to a file, or append it to c->out if path is NULL or "-": 0 or the exit status.  An input file of this process
+ * is not replaced (input_files.h). */
 int cli_write(struct cli *c, const struct buf *b, const char *path);
-/* Before long work, when the inputs have been opened: 0 when a file could be written there now and is no input, else
- * the exit status after a message. */
+/* Call it before long work, after opening the inputs: 0 if the file can be written and is not an input, else the exit
+ * status after a message. */
 int cli_can_write(const struct cli *c, const char *path);
-/* Put all of b on stdout now: 0, or the exit status. */
+/* Write all of b to stdout now: 0, or the exit status. */
 int cli_flush(const struct cli *c, const struct buf *b);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { MACHINE_LIMITS_MAX = 16 };
 
-/* What options ask for in place of the machine's own. */
+/* Values that options set instead of the defaults of the machine. */
 struct machine_asked { unsigned threads; const struct target *target; };     /* 0, NULL: nothing */
 
 /* {"processor": ..., ...}, without a newline. */
@@ -20,16 +20,16 @@ void machine_text(const struct machine_asked *a, struct buf *out);
 void machine_limits_json(const struct limits *l, unsigned n, struct buf *out);
 void machine_limits_text(const struct limits *l, unsigned n, struct buf *out);
 
-/* As plans reckon with them. */
+/* The limits in the form that plans use. */
 struct plan_limits machine_plan_limits(const struct limits *l);
 
-/* 1, 2, 4, ... and `most`: thread[MACHINE_LIMITS_MAX]; returns how many. */
+/* Fill thread[MACHINE_LIMITS_MAX] with 1, 2, 4, ... and `most`; returns the number of entries. */
 unsigned machine_thread_counts(unsigned most, unsigned *thread);
 
-/* Qubits of the largest state that fits into that many bytes, `nstate` at once. */
+/* The largest number of qubits for which `nstate` states fit into that many bytes. */
 unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate);
 
-/* Bytes in the unit that suits them. */
+/* Append a number of bytes with a suitable unit. */
 void machine_size_text(struct buf *out, uint64_t nbytes);
 
 #endif

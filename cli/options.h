@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The command line: rows of options.def, and what a user gave for them.
+ * The command line: rows of options.def, and the values that the user gave.
  *
  * --name=value, --name value, -n value, -nvalue, bundles of flags (-qv), `--` ends
  * the options; options and operands may be mixed. */
@@ -53,7 +53,7 @@ struct option_row {
 	char letter;                 /* 0: none */
 	const char *argument;        /* NULL: takes none */
 	enum option_kind kind;
-	const char *values, *preset; /* preset: what holds when it is not given, or NULL */
+	const char *values, *preset; /* preset: the default, or NULL */
 	const char *text;
 };
 
@@ -69,16 +69,16 @@ struct options {
 const struct option_row *option_rows(void);          /* OPT_IDS of them */
 
 enum { OPTION_GROUPED_FROM = 11 };   /* with fewer options a command's are one list */
-/* The heading before option i of a command: NULL where the option before it has the same group, or where they are one list. */
+/* The heading before option i of a command; NULL if the previous option has the same group, or if there are no groups. */
 const char *option_heading(enum command_bit command, int i);
 
 /* Parse arg[0..narg) for one command; *o is filled with presets first.  Returns 0 or
- * -ERR_USAGE with a sentence that holds a suggestion where one is likely.  stop: end at
- * the first operand (before the command's name); *used counts the words read. */
+ * -ERR_USAGE with, if one is likely, a suggestion.  stop: end at the first operand
+ * (before the command's name); *used counts the words read. */
 int options_parse(enum command_bit command, int narg, char *const *arg, bool stop, struct options *o,
 	int *used, struct err *e);
 
-/* The number that a COUNT option gives; its text was checked by the parser. */
+/* The value of a COUNT option as a number; the parser has checked its text. */
 uint64_t options_count(const struct options *o, enum option_id id);
 /* Position of a CHOICE option's value among its words. */
 unsigned options_choice(const struct options *o, enum option_id id);

@@ -3,13 +3,13 @@
 #ifndef QCNN_STOP_H
 #define QCNN_STOP_H
 
-/* While nothing has been done that could be gone on with: they end the process with the status of ERR_STOPPED
- * and this line on stderr. */
+/* Before there is a state to save: signals end the process with the status of ERR_STOPPED and print this line on
+ * stderr. */
 void stop_at_once(const char *line);
-/* From now on they are noted. A second INT ends the process at once; the others may come again and again,
- * as XCPU and a closed terminal's HUP do. HUP and the like stay ignored where they were (nohup). */
+/* From now on, record signals. A second INT ends the process at once; the others may be repeated, as XCPU and HUP of a
+ * closed terminal are. Signals that were ignored at the start remain ignored (nohup). */
 void stop_catch(void);
-/* Name of the one that came, "TERM"; NULL: none. */
+/* Name of the recorded signal, "TERM"; NULL: none. */
 const char *stop_asked(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Room on the stack for what recurses over a model, whatever `ulimit -s` says. */
+ * A stack that is large enough for recursion over a model, whatever `ulimit -s` is. */
 #ifndef QCNN_STACK_H
 #define QCNN_STACK_H
 
-enum { STACK_BYTES = 8 << 20 };      /* what the limits on nesting are made for */
+enum { STACK_BYTES = 8 << 20 }; /* enough for the limits on nesting */
 
-/* run(ctx) with at least STACK_BYTES of stack, where the system lets us; its result. */
+/* Call run(ctx) with at least STACK_BYTES of stack if the system permits it, and return its result. */
 int stack_run(int (*run)(void *ctx), void *ctx);
 
 #endif

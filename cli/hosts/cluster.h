@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workers for a command: which hosts the options and the configuration name, and the pool of
- * their workers. */
+ * Workers for a command: the hosts that options and configuration name, and the pool of their workers. */
 #ifndef QCNN_CLUSTER_H
 #define QCNN_CLUSTER_H
 
@@ -33,8 +32,8 @@ struct cluster {
  * 0, or said and the status; end in any case. */
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
-/* What is to be computed; loss NULL: outputs alone.  any_isa: exec->target may become a lesser one
- * that all workers have; any_device: where one of them lacks the device, the processor. */
+/* The job of the workers; loss NULL: outputs only.  any_isa: exec->target may be replaced by a lesser one
+ * that all workers have; any_device: by one of the processor if a worker lacks the device. */
 struct cluster_work {
 	const struct program *program;
 	struct evaluator_options *exec;

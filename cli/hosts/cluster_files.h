@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The data files of a job that workers read themselves. */
+ * The data files of a job that workers read. */
 #ifndef QCNN_CLUSTER_FILES_H
 #define QCNN_CLUSTER_FILES_H
 

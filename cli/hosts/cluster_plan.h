@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the workers of a command are started, told by --dry-run. */
+ * Prints with --dry-run how the workers of a command are started. */
 #ifndef QCNN_CLUSTER_PLAN_H
 #define QCNN_CLUSTER_PLAN_H
 

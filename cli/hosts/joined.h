@@ -12,15 +12,15 @@
 #include "runtime/net/launch/join.h"
 
 struct joined {
-	struct join join;        /* mode JOIN_NONE: this process is alone */
+	struct join join;            /* mode JOIN_NONE: a job of one process */
 	uint8_t *key;                /* of the key file (crypto_secret_new), or NULL */
 	uint8_t words[SHA256_BYTES]; /* hash of the command line */
-	uint8_t job[SHA256_BYTES];   /* the job's id, where there is no file to meet by */
-	struct buf rendezvous;          /* the file by which they find each other; empty: there is no need */
-	double seconds;              /* to wait for each other */
+	uint8_t job[SHA256_BYTES];   /* the job's id, if there is no rendezvous file */
+	struct buf rendezvous;       /* path of the rendezvous file; empty: none is needed */
+	double seconds;              /* how long processes wait for each other */
 };
 
-/* What the environment says, unless options say otherwise: 0, or said and the status. */
+/* Read the job from the environment, unless options override it: 0, or the exit status after a message. */
 int joined_find(struct cli *c, struct join *out);
 /* How the processes meet: by the key file that option or configuration (NULL: there is none) names, and by a file in
  * folder.  0, or said and the status; release in any case. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looks after a worker of another host: what it dies of is said there, where only its guard can see it, and one
- * that is stopped does not outlive its job. */
+ * Supervises a worker on another host: prints there how its process died, and ends a stopped worker when its job ends. */
 #ifndef QCNN_GUARD_H
 #define QCNN_GUARD_H
 

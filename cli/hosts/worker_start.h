@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A process that computes for another one, however it was started. */
+ * Runs this process as a worker, however it was started. */
 #ifndef QCNN_WORKER_START_H
 #define QCNN_WORKER_START_H
 
@@ -10,8 +10,8 @@
  * the job that share this machine's cores; 0: not known.  most: better kernels are not listed; NULL: all are. */
 int worker_start(const struct worker_finder *f, unsigned share, const char *most, struct err *e);
 
-/* Signals that a batch system sends to all processes of a job are for the coordinator: when it ends, so does the
- * worker.  After TERM that may take ten seconds. */
+/* Ignore signals that a batch system sends to all processes of a job: the coordinator handles them, and the worker exits
+ * when the coordinator does.  After TERM that may take ten seconds. */
 void stop_leave_to_control(void);
 
 #endif

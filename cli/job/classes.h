@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which class a model's outputs choose, and what the class is called.
+ * The class that a model's outputs choose, and its name.
  *
- * One output chooses between two labels by measures_rule, as metrics do. Of several outputs the largest names the class
- * by its place. Whether labels are classes follows from the labels of the training, which weights.bin has, else
- * from data.label_map, loss and metrics. Models of other labels (regression) choose no class. */
+ * One output chooses between two labels by measures_rule, as metrics do. Of several outputs the index of the largest is
+ * the class. Whether labels are classes follows from the different labels of the training, which are in weights.bin, or
+ * else from data.label_map, loss and metrics. Models with other labels (regression) have no classes. */
 #ifndef QCNN_CLASSES_H
 #define QCNN_CLASSES_H
 
@@ -13,12 +13,12 @@
 #include "runtime/data/dataset.h"
 #include "runtime/program/program.h"
 
-/* Different labels of a training that are kept: beyond this they are not classes. */
+/* Largest number of classes: with more different labels, labels are not classes. */
 enum { CLASSES_MAX = 64 };
 
 /* SIGN: the labels are -1 and 1, THRESHOLD: 0 and 1. */
 enum class_rule { CLASS_NONE = 0, CLASS_BY_SIGN, CLASS_BY_THRESHOLD, CLASS_BY_LARGEST };
-/* What the loss makes of the outputs. */
+/* How the loss interprets the outputs. */
 enum class_score { SCORE_OUTPUT = 0, SCORE_PROBABILITY, SCORE_SHARE, SCORE_SIGMOID, SCORE_SOFTMAX };
 
 struct classes {
@@ -35,14 +35,14 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 double classes_choose(const struct classes *k, const double *output, double *score);
 /* "probability" or "score". */
 const char *classes_score_name(const struct classes *k);
-/* What a label is called: the key of data.label_map that has this number (several: with | between), else the number. */
+/* Name of a label: the key of data.label_map with this number (several are joined by |), else the number. */
 void classes_name(const struct classes *k, double label, struct buf *out);
 
 /* The different labels of a part with one label a row, in ascending order; 0: there are more than CLASSES_MAX, or the
  * part is empty or has another number of labels. */
 unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX]);
-/* The different labels of a part with one label a row, in ascending order, as a JSON list; nothing where there are more
- * than CLASSES_MAX. */
+/* The different labels of a part with one label a row, in ascending order, as a JSON list; empty if there are more than
+ * CLASSES_MAX. */
 void classes_labels(const struct part *p, struct buf *out);
 
 #endif

@@ -18,34 +18,34 @@ struct job {
 	struct model_file model;
 	struct samples samples;
 	struct train_job train;
-	struct coordinator *workers;   /* NULL: there are none elsewhere */
+	struct coordinator *workers; /* NULL: no workers */
 	char device_change[64],
 		device_reason[DEVICE_REASON_MAX]; /* --device as a key; why auto is that device, or "" */
-	const char *profile_socket; /* while it runs, for run.json; NULL: there is none */
-	struct optimisation_use optimisations; /* that training has taken in this process */
+	const char *profile_socket; /* for run.json while the run is running; NULL: none */
+	struct optimisation_use optimisations; /* those that this process has used */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
-	struct buf init_path;        /* of their file, where a run is named */
+	struct buf init_path;        /* path of their file, if train.init names a run */
 };
 
-/* Read everything; faults are printed.  0 or the exit status; release in any case. */
+/* Read configuration, model and data, and print errors: 0 or the exit status; release *out in any case. */
 int job_open(struct cli *c, const char *path, struct job *j);
 void job_release(struct job *j);
 
-/* Compile options from --const (model.const where a config is given), --no-pass, --include.
+/* Compile options from --const (with a config, from model.const), --no-pass, --include.
  * The arrays live as long as the struct. */
 struct compile_words {
 	struct const_override constant[OPTIONS_LIST_MAX];
 	struct span at[OPTIONS_LIST_MAX];
 	const char *without[OPTIONS_LIST_MAX + 1], *include[OPTIONS_LIST_MAX];
-	char *text[OPTIONS_LIST_MAX];        /* owned copies behind constant[] */
+	char *text[OPTIONS_LIST_MAX]; /* owned texts that constant[] points to */
 	unsigned ntext;
 	struct compile_options compile;
 	struct lang_options lang;
 };
-/* -ERR_USAGE when a --const is no NAME=VALUE; config NULL: constants from the options. */
+/* -ERR_USAGE if a --const is not NAME=VALUE; config NULL: constants from the options. */
 int compile_words_init(struct compile_words *w, const struct options *o, const struct config *config, struct err *e);
-/* Are the names of --no-pass and the letters of --dump those of passes?  0, or said and the status. */
+/* Check the names of --no-pass and the letters of --dump: 0, or the exit status after a message. */
 int compile_words_check(struct cli *c, const struct compile_options *o);
 void compile_words_release(struct compile_words *w);
 

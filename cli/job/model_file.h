@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A model's file as a program: compiled from .qcnn, assembled from .asm, or read as
- * bytecode; and what the program's inputs want from data. */
+ * bytecode; and the inputs that it requires of the data. */
 #ifndef QCNN_MODEL_FILE_H
 #define QCNN_MODEL_FILE_H
 
@@ -17,18 +17,18 @@ struct model_file {
 	struct input_want *want;     /* (program->ninput_group) owned; with places where known */
 };
 
-/* A model as text, assembler text, bytecode, qsim's text, or in a weights.bin, by what the file holds.
- * 0 (then look at diags_errors), or a negative code and *e when the file cannot be had. */
+/* Open a model as text, assembler text, bytecode, qsim's text, or in a weights.bin, recognised by its content.
+ * 0 (then check diags_errors), or a negative code and *e if the file cannot be read. */
 int model_file_open(const char *path, struct diags *d, const struct lang_options *lo,
 	const struct compile_options *co, struct model_file *out, struct err *e);
 void model_file_release(struct model_file *m);
-/* The exit status for a model with errors: configured, its constants are a configuration's, whose fault a wrong one is. */
+/* The exit status for a model with errors.  configured: its constants come from a configuration, which then has the error. */
 int model_fault_status(const struct diags *d, bool configured);
 
-/* Warns where one state of p takes more memory than this machine can give. */
+/* Warn if one state of p needs more memory than this machine has. */
 void model_warn_large(struct diags *d, const struct program *p);
 
-/* What a program's inputs want, without places: malloc'ed. */
+/* The inputs that a program requires, without source places; malloc'ed. */
 struct input_want *input_wants(const struct program *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a training run leaves behind about itself: the metadata of weights.bin, which
- * depend on results alone, and run.json, which says when, where and how fast. */
+ * Records of a training run: the metadata of weights.bin, which depend on results only,
+ * and run.json with times, machine and speed. */
 #ifndef QCNN_RECORD_H
 #define QCNN_RECORD_H
 
@@ -8,15 +8,15 @@
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/log/run.h"
 
-/* Metadata that are the same from the first step to the last. */
+/* Metadata that do not change during the training. */
 struct record_texts { struct buf config, columns, labels, split, seed, transform; };
 int record_texts(const struct job *j, struct record_texts *t, struct err *e);
 void record_texts_release(struct record_texts *t);
-/* These as metadata, and one more; how many. They borrow from the arguments. */
+/* Convert these and one more entry to metadata, which borrow from the arguments; returns their number. */
 enum { RECORD_METADATA = 9 };
 unsigned record_metadata(const struct job *j, const struct record_texts *t, const char *key, const char *value,
 	struct metadata meta[RECORD_METADATA]);
-/* What weights_format says, as an error. */
+/* The code of weights_format as an error. */
 int record_too_long(int code, struct err *e);
 /* SHA-256 of the configuration in the result scope and of NUMERICAL_VERSION: equal ones give equal weights. And of a
  * configuration that is written out. */
@@ -25,7 +25,7 @@ void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1]);
 
 /* The bytes of weights.bin. */
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e);
-/* What each worker has done, an array. */
+/* An array with the units, seconds and losses of each worker. */
 json_t *record_workers(struct coordinator *c);
 /* Which exact optimisations were used, and the operations with and without them: optimizations, and once more with
  * their former names. */

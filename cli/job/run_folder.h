@@ -18,28 +18,28 @@ struct run_list { struct run_folder *run; size_t n, cap; };
 /* All runs of a folder, the newest first: subfolders with a run.json; links are not followed.
  * No folder: none. */
 int run_list_read(const char *dir, struct run_list *l, struct err *e);
-/* Those alone that have a folder for checkpoints: no record of another one is read. */
+/* Only the runs with a folder for checkpoints; other records are not read. */
 int run_list_unfinished(const char *dir, struct run_list *l, struct err *e);
-/* One run: a folder's path, a name in dir (`latest` too), or the beginning of one name only. */
+/* Find one run by the path of its folder, its name in dir (or `latest`), or an unambiguous prefix of its name. */
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
 void run_list_release(struct run_list *l);
 
-/* "finished", ...; "cut off" where no process goes on with what the record calls running. */
+/* The state in its record; "cut off" if that is running but no process holds the lock of the run. */
 const char *run_state(const struct run_folder *r);
-/* A number of the record, "metrics.loss"; NaN where there is none. */
+/* A number of the record, such as "metrics.loss"; NaN: there is none. */
 double run_number(const struct run_folder *r, const char *section, const char *key);
-/* Whether two paths lead to one folder. */
+/* Whether two paths refer to the same folder. */
 bool run_is_same(const struct run_folder *a, const struct run_folder *b);
 /* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run.
  * -ERR_USAGE for a run that was named by a link to another folder. */
 int run_remove(const struct run_folder *r, struct err *e);
 
-/* What a word that names a file of weights or a model means: itself where it is a file (or `-`), or else the weights.bin
- * of a run: of its folder, its name in dir (`latest` too) or the only name there that begins so.  *out is word or
- * own->data.  A word that is neither is itself where it looks like a file; -ERR_NO_INPUT or -ERR_USAGE otherwise. */
+/* Find the file of weights or model that `word` names: itself if it is a file or `-`, else the weights.bin of a run that is
+ * named as for run_list_find.  *out is word or own->data.  If there is neither and `word` looks like a file name, *out is word;
+ * otherwise -ERR_NO_INPUT or -ERR_USAGE. */
 int run_file(const char *dir, const char *word, struct buf *own, const char **out, struct err *e);
 
-/* Checkpoints are written to these files of a run's folder in turn, so that one of them is whole. */
+/* Checkpoints are written alternately to these files of a run's folder, so that one of them is always complete. */
 enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Warnings about samples that can be read and trained with, but hardly are what was meant. */
+ * Warnings about samples that are valid but probably wrong. */
 #ifndef QCNN_SAMPLE_CHECKS_H
 #define QCNN_SAMPLE_CHECKS_H
 
@@ -7,19 +7,19 @@
 #include "runtime/base/diag.h"
 #include "runtime/train/train.h"
 
-/* Numbers beyond this have lost the digits of their angle: a double knows it to 1e-10 radians, a float to 0.06. */
+/* Larger angles are inexact modulo 2 pi: by 1e-10 radians as a double, by 0.06 as a float. */
 #define SAMPLE_ANGLE_MAX 1e6
 
-/* Labels that the outputs cannot reach or the metrics cannot tell apart, or that are all equal. at: the place that says
- * which data these are. */
+/* Warn about labels that the outputs cannot reach or the metrics cannot distinguish, or that are all equal. at: the place
+ * in the configuration that names the data. */
 void sample_labels_check(const struct program *p, const struct part *part, const struct measures *m, struct span at,
 	struct diags *d);
-/* A loss that takes the outputs as probabilities, of outputs that can be negative.  at: where the loss is set. */
+/* Warn if the loss takes the outputs as probabilities but they can be negative.  at: place of the loss. */
 void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d);
-/* Classes of another part, called `name`, that the training part lacks. */
+/* Warn about classes of the part `name` without training samples. */
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d);
-/* Inputs in angles beyond SAMPLE_ANGLE_MAX; streamed rows are not looked at. */
+/* Warn about inputs of angles beyond SAMPLE_ANGLE_MAX; streamed rows are not checked. */
 void sample_angles_check(const struct program *p, const struct part *part, struct span at, struct diags *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the columns of a training's CSV file are called, so that those of another file are found by their names. */
+ * The names of the columns of the training's CSV file, by which the columns of another file are found. */
 #ifndef QCNN_SAMPLE_NAMES_H
 #define QCNN_SAMPLE_NAMES_H
 
@@ -10,14 +10,14 @@
 
 enum { SAMPLE_NAMES_BYTES_MAX = 1 << 20 };
 
-/* The columns of a data set, as a JSON list; nothing where it has no names, one twice, or more text than the limit. */
+/* The column names of a data set as a JSON list; empty if it has no names, a repeated name, or too much text. */
 void sample_names_format(const struct dataset *d, struct buf *out);
 
-/* The names of such a list, in the arena; 0 where it is none. */
+/* Parse such a list into the arena; returns the number of names, 0 if it is malformed. */
 uint32_t sample_names_read(const char *list, struct arena *a, const char *const **name);
-/* Which columns of the CSV file at path feed the inputs that o wants: those of o->trained, where its header has one of
- * them at least. How many maps, in the arena; 0: columns are taken in their order, or the file can be read only once, and
- * its reader looks for the names. */
+/* Map the columns of the CSV file at path to the required inputs by the names o->trained, if the header has at least one
+ * of them. Returns the number of maps, in the arena; 0: use the columns in their order, or the file can be read only once
+ * and its reader finds the names. */
 unsigned sample_names_map(const struct read_options *o, const char *path, struct arena *a, const struct input_map **map);
 
 #endif

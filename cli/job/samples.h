@@ -13,11 +13,11 @@ struct samples {
 	uint32_t *order;                     /* rows of set[0], by parts */
 	struct part part[PART_COUNT];        /* nrow 0: there is none */
 	bool used[PART_COUNT];               /* set k was read */
-	struct transform transform;          /* that the inputs have gone through, where it was learnt here */
-	const struct transform *through;     /* that, or what was learnt before; NULL: they are as they were */
+	struct transform transform;          /* the transform fitted to these data, if any */
+	const struct transform *through; /* the transform of the inputs, fitted here or before; NULL: none */
 };
 
-/* Where a file that the configuration names lies: a path in the arena, or NULL. */
+/* The path, in the arena, of a file that the configuration names, or NULL. */
 typedef const char *(*find_fn)(void *ctx, const char *path);
 
 struct samples_wish {
@@ -26,27 +26,27 @@ struct samples_wish {
 	const struct input_want *want;
 	unsigned parts;              /* bits 1 << enum sample_part: only what these need is read */
 	find_fn find; void *ctx;
-	const struct transform *learnt;      /* of the weights; NULL: to be learnt from the training part */
+	const struct transform *learnt; /* the transform of the weights; NULL: fit it to the training part */
 	const char *columns;         /* samples_columns of the training, for samples_file; may be NULL */
 };
 
-/* 0 (then look at diags_errors), or a negative code and *e. */
+/* 0 (then check diags_errors), or a negative code and *e. */
 int samples_open(const struct samples_wish *w, struct diags *d, struct samples *out, struct err *e);
 void samples_release(struct samples *s);
 
-/* {"train": {"source", "sha256", "rows", "count"}, ...}: what was used for what; canonical. */
+/* {"train": {"source", "sha256", "rows", "count"}, ...}: the data of each part, in a canonical form. */
 int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e);
 const char *sample_part_name(enum sample_part p);
 
-/* What a file's inputs may take in memory before they are streamed, and what is kept of streamed ones. */
+/* Memory for the inputs of a file before they are streamed, and for streamed inputs. */
 #define STREAM_KEEP_BYTES ((uint64_t)64 << 20)
 
-/* The names of the columns that were taken in the order of a CSV file, as JSON; nothing where there are none. */
+/* The names of columns that were used in the order of a CSV file, as JSON; empty if there are none. */
 void samples_columns(const struct samples *s, const struct config *c, struct buf *out);
 
-/* One file for the program's inputs, read as the configuration (may be NULL) says, and changed by what was learnt (NULL:
- * left as it is); labels may be missing. Columns that the training had are found by their names, wherever they stand,
- * if there is one of these names. */
+/* Read one file for the program's inputs as the configuration (may be NULL) describes it, and apply the fitted transform
+ * (NULL: none); labels may be missing. If the file has one of the training's column names, columns are found by name, in
+ * any order. */
 int samples_file(const struct samples_wish *w, const char *path, struct diags *d, struct dataset **out, struct err *e);
 
 #endif

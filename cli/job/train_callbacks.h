@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What callbacks of a training run leave in the world: files of weights, a user's program, words
- * for people.  A failure is reported once, and training goes on. */
+ * The external effects of callbacks: files of weights, programs of the user, messages.  A failure
+ * is reported once, and the training continues. */
 #ifndef QCNN_TRAIN_CALLBACKS_H
 #define QCNN_TRAIN_CALLBACKS_H
 
@@ -22,9 +22,10 @@ struct train_callbacks {
 int train_callbacks_event(struct train_callbacks *t, const struct train_event *v);
 /* After an epoch's line. */
 void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_record *r);
-/* The run has ended: state as in run.json, r NULL without a result. */
+/* Call it at the end of the run: state as in run.json; r NULL: no result. */
 void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r);
-/* "stopped early after epoch 7: ..." of the best restart, and whose weights these are; nothing where nothing happened. */
+/* Append "stopped early after epoch 7: ..." for the best restart, and the epoch of its weights; nothing if no callback
+ * applied. */
 void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out);
 
 #endif

@@ -8,8 +8,8 @@
 #include "cli/job/named_model.h"
 #include "runtime/train/weights/weights.h"
 
-/* The file of --model, with the defaults of a configuration; nothing where it is not given (model.program
- * is then NULL).  0, or the exit status, and the fault is said; named_model_release in any case. */
+/* Open the file of --model, with the defaults of a configuration; without --model, model.program is NULL.
+ * 0, or the exit status after a message; named_model_release in any case. */
 int weights_model_open(struct cli *c, struct named_model *out);
 
 struct weights_file {
@@ -20,17 +20,17 @@ struct weights_file {
 	double *own;                 /* owned */
 };
 
-/* Where runs are looked for by name. */
+/* The folder in which runs are searched by name. */
 #define RUNS_FOLDER "runs"
 /* *word, which names a file or a run, becomes the path of a file (run_file); the text may be in *own.  0, or the exit
  * status after a message. */
 int weights_named(struct cli *c, const char **word, struct buf *own);
 
 bool weights_file_is_bin(const char *path);     /* by its ending: none of the other files' */
-/* A weights.bin where p is NULL, else any file for that program.  0 or the exit status. */
+/* Open a weights.bin if p is NULL, else a file of any format for that program: 0 or the exit status. */
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);
 void weights_file_release(struct weights_file *f);
-/* Says which weights the numbers of an .h5 file that was imported were taken for; of other files nothing. */
+/* For an imported .h5 file, print to which weights its numbers were assigned. */
 void weights_file_say_orders(struct cli *c, const char *path, const struct program *p);
 
 /* The two actions with functions of their own; 0 or the exit status. */

@@ -15,19 +15,21 @@ struct backup {
 	const struct job *job;
 	struct run *run;
 	struct record_texts texts;
-	double every_seconds; uint64_t every_steps;  /* 0: not so */
-	double last, begin;          /* clock: of the last one; of the run, as if it had never been left */
+	double every_seconds;
+	uint64_t every_steps; /* 0: not by this criterion */
+	double last,
+		begin; /* time of the last one; start of the run, as if it had not been interrupted */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	struct train_log_waiting waiting;    /* while one is written */
 };
 
-/* count: of the checkpoint that the run goes on from, else 0. */
+/* count: number of the checkpoint that the run is resumed from, else 0. */
 int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e);
-/* To be asked after every update: is it time, or did a signal come? */
+/* Call it after every update: whether a checkpoint is due or a signal was received. */
 bool backup_is_due(struct backup *b);
-/* Save; own: further vectors. 0, or after a signal the code to stop with: -ERR_STOPPED, or -ERR_IO when the state
- * could not be saved. Without a signal a failure is noted, and tried again when it is time. */
+/* Save; own: further vectors. 0, or after a signal the code to stop with: -ERR_STOPPED, or -ERR_IO if the state could
+ * not be saved. Without a signal a failure is reported, and saving is tried again at the next checkpoint. */
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
 void backup_close(struct backup *b);

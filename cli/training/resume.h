@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which run a training goes on with, and from which of its checkpoints. */
+ * Finds the run that a training resumes, and its checkpoint. */
 #ifndef QCNN_RESUME_H
 #define QCNN_RESUME_H
 
 #include "cli/training/backup.h"
 
 struct resume {
-	struct run *run;             /* locked; NULL: a new one is to be made */
-	struct weights *weights;     /* that the checkpoint borrows from */
+	struct run *run;         /* locked; NULL: begin a new run */
+	struct weights *weights; /* the checkpoint borrows from it */
 	struct checkpoint checkpoint;
 	json_t *note;                /* metadata "checkpoint": {"count", "events", "lines", "seconds", "version"} */
 };
 
-/* By --resume and --fresh; j->resume is set where a state is found. Says what it does and what is wrong: 0, or the
- * exit status. Release in any case. The run is the caller's to close. */
+/* Find the run by --resume and --fresh, and set j->resume if it has a state. Prints notes and errors: 0, or the exit
+ * status. Release in any case. The caller closes the run. */
 int resume_find(struct cli *c, struct job *j, struct resume *r);
 void resume_release(struct resume *r);
-uint64_t resume_count(const struct resume *r);       /* checkpoints so far */
-double resume_seconds(const struct resume *r);       /* the run took so far */
+uint64_t resume_count(const struct resume *r); /* number of checkpoints so far */
+double resume_seconds(const struct resume *r); /* time of the run so far */
 
 #endif

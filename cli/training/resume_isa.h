@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * With which instruction set, or which device, a training goes on that another machine may have begun.
+ * Chooses the instruction set or the device of a resumed training, which another machine may have begun.
  *
- * Kernels are part of what decides the bits, so a run that was begun with one set ends with it; all GPUs have one. */
+ * The bits depend on the kernels, so a run that was begun with one set ends with it; all GPUs have one set. */
 #ifndef QCNN_RESUME_ISA_H
 #define QCNN_RESUME_ISA_H
 
 #include "cli/job/job.h"
 
 enum resume_answer {
-	RESUME_SAME = 0, /* nothing is to be done */
-	RESUME_TAKE,     /* compute with the run's */
-	RESUME_NEW,      /* another one was asked for: a new run, which is said */
-	RESUME_REFUSE    /* this machine lacks it */
+	RESUME_SAME = 0, /* keep the target */
+	RESUME_TAKE,     /* use the run's target */
+	RESUME_NEW,      /* another one was requested: begin a new run, with a note */
+	RESUME_REFUSE    /* this machine lacks the run's target */
 };
 
 /* run: the target that an unfinished run was begun with, possible: whether it runs here; now: what would compute; given: by run.isa or run.device, so

@@ -251,9 +251,10 @@ static void put_y_axis(const struct plot *p)
 	for (int d = (int)floor(p->y0); d <= (int)ceil(p->y1); d++)
 		for (int m = 1; m < 10; m++)
 			put_tick(p, m, d);
-	buf_printf(p->out, "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
+	buf_printf(p->out,
+		"<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
 		TOP + AREA_HEIGHT / 2,
-		p->per_amplitude ? "time per amplitude and apply (ns)" : "time of one call");
+		p->per_amplitude ? "time per amplitude and operation (ns)" : "time of one call");
 }
 
 static void put_x_axis(const struct plot *p)

@@ -81,7 +81,9 @@ static void json_circuits(const struct program *p, struct buf *out)
 
 		buf_str(out, i ? ", {\"name\": " : "{\"name\": ");
 		buf_json_str(out, c->name);
-		buf_printf(out, ", \"qubits\": %u, \"applies\": %u, \"readouts\": %u}", c->nwire, c->napply, c->nreadout);
+		buf_printf(out,
+			", \"qubits\": %u, \"operations\": %u, \"applies\": %u, \"readouts\": %u}",
+			c->nwire, c->napply, c->napply, c->nreadout);
 	}
 	buf_char(out, ']');
 }
@@ -115,8 +117,9 @@ static void text_circuits(const struct program *p, struct buf *out)
 
 		if (!n)
 			continue;
-		buf_printf(out, "circuit   %s%s%u qubit%s, %u appl%s, %u readout%s", c->name, *c->name ? ": " : "",
-			c->nwire, c->nwire == 1 ? "" : "s", c->napply, c->napply == 1 ? "y" : "ies", c->nreadout, c->nreadout == 1 ? "" : "s");
+		buf_printf(out, "circuit   %s%s%u qubit%s, %u operation%s, %u readout%s", c->name,
+			*c->name ? ": " : "", c->nwire, c->nwire == 1 ? "" : "s", c->napply,
+			c->napply == 1 ? "" : "s", c->nreadout, c->nreadout == 1 ? "" : "s");
 		n > 1 ? buf_printf(out, "; %u times\n", n) : buf_char(out, '\n');
 	}
 	for (uint32_t i = 0; i < p->ndense; i++)

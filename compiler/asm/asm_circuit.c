@@ -110,7 +110,8 @@ static bool read_statement(struct asm_reader *r, struct lists *l)
 	if (asm_accept_word(&r->s, "probs"))
 		return read_probs(r, ASM_PUSH(l->output, l->c->noutput, l->cap_output));
 	if (l->c->noutput)
-		return asm_fail(&r->s, DIAG_ASM_SYNTAX, "an output or `}` belongs here: applies come before outputs");
+		return asm_fail(&r->s, DIAG_ASM_SYNTAX,
+			"an output or `}` belongs here: operations come before outputs");
 	return read_apply(r, ASM_PUSH(l->apply, l->c->napply, l->cap_apply));
 }
 

@@ -13,10 +13,11 @@
 enum { PASS_UNROLL, PASS_FOLD, PASS_CANCEL, PASS_CONE, PASS_COUNT };
 
 static const struct pass_row rows[PASS_COUNT] = {
-	[PASS_UNROLL] = { "unroll", 'u', "run the text: loops, layers and calls become applies; blocks stay matrices", false },
-	[PASS_FOLD]   = { "fold", 'f', "compute constants in angles, drop gates that do nothing", true },
-	[PASS_CANCEL] = { "cancel", 'i', "drop neighbours that are each other's inverse", true },
-	[PASS_CONE]   = { "cone", 'c', "drop what cannot reach an output (the light cone)", true },
+	[PASS_UNROLL] = { "unroll", 'u',
+		"unroll loops, layers and calls into operations; blocks remain matrices", false },
+	[PASS_FOLD] = { "fold", 'f', "compute constants in angles, remove gates without effect", true },
+	[PASS_CANCEL] = { "cancel", 'i', "remove adjacent gates that are inverse to each other", true },
+	[PASS_CONE] = { "cone", 'c', "remove gates that no output depends on (light cone)", true },
 };
 
 static void (*const run[PASS_COUNT])(struct design *d) = {

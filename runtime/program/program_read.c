@@ -171,7 +171,7 @@ static int get_item(struct reader *r, struct item *it)
 			it->angle[k] = rd_u32(&r->rd);
 	if (it->gate == GATE_NONE && it->word)
 		return bad(r, "a Pauli word in a factor that is a matrix");
-	return check_end(r, "item");
+	return check_end(r, "factor");
 }
 
 static int get_matrix(struct reader *r, void *record)
@@ -182,7 +182,7 @@ static int get_matrix(struct reader *r, void *record)
 		return rc;
 	m->ntarget = rd_u8(&r->rd);
 	m->nitem = rd_u32(&r->rd);
-	if ((rc = check_room(r, "items", m->nitem, ITEM_BYTES_MIN)))
+	if ((rc = check_room(r, "factors", m->nitem, ITEM_BYTES_MIN)))
 		return rc;
 	m->item = arena_alloc(&r->p->arena, m->nitem, sizeof *m->item);
 	for (uint32_t i = 0; !rc && i < m->nitem; i++)
@@ -203,7 +203,7 @@ static int get_operand(struct reader *r, struct apply *a)
 			return rc;
 		a->expr = get_u32s(r, a->nexpr);
 	}
-	return check_end(r, "apply");
+	return check_end(r, "operation");
 }
 
 static int get_apply(struct reader *r, struct apply *a)
@@ -280,7 +280,7 @@ static int get_registers(struct reader *r, struct circuit_code *c)
 
 static int get_applies(struct reader *r, struct circuit_code *c)
 {
-	int rc = check_room(r, "applies", c->napply, APPLY_BYTES_MIN);
+	int rc = check_room(r, "operations", c->napply, APPLY_BYTES_MIN);
 	if (rc)
 		return rc;
 	c->apply = arena_alloc(&r->p->arena, c->napply, sizeof *c->apply);

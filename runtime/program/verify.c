@@ -239,8 +239,9 @@ static int check_item(struct verifier *v, uint32_t m, const struct item *it)
 		return check_gate(v, it, nt);
 	if (it->ref >= m)
 		return verify_fail(v, "matrix %u is not an earlier one", it->ref);
-	return all[it->ref].ntarget == nt ? 0 :
-		verify_fail(v, "matrix %u has %u targets, the item %u", it->ref, all[it->ref].ntarget, nt);
+	return all[it->ref].ntarget == nt ? 0
+					  : verify_fail(v, "matrix %u has %u targets, the factor %u",
+						  it->ref, all[it->ref].ntarget, nt);
 }
 
 static int check_matrix(struct verifier *v, uint32_t m)
@@ -252,7 +253,7 @@ static int check_matrix(struct verifier *v, uint32_t m)
 	if (x->ntarget < 1 || x->ntarget > MATRIX_TARGETS_MAX)
 		return verify_fail(v, "%u targets, not 1 to %d", x->ntarget, MATRIX_TARGETS_MAX);
 	for (uint32_t i = 0; i < x->nitem; i++) {
-		verify_at(v, "matrices: matrix %u: item %u: ", m, i);
+		verify_at(v, "matrices: matrix %u: factor %u: ", m, i);
 		if ((rc = check_item(v, m, &x->item[i])))
 			return rc;
 	}
@@ -278,7 +279,7 @@ static int check_next_matrix(struct verifier *v, uint32_t i, uint64_t *nitem, ui
 
 	verify_at(v, "matrices: matrix %u: ", i);
 	*nitem += m->nitem;
-	rc = verify_count(v, "items of all matrices so far", *nitem, PROGRAM_ITEMS_MAX);
+	rc = verify_count(v, "factors of all matrices so far", *nitem, PROGRAM_ITEMS_MAX);
 	if (!rc)
 		rc = check_matrix(v, i);
 	if (rc)

@@ -213,7 +213,7 @@ static int walk_circuit(struct walk *w, uint32_t number, uint64_t *nterm)
 	uint64_t nreadout = 0;
 	int rc = check_registers(w, number);
 	for (uint32_t i = 0; !rc && i < w->c->napply; i++) {
-		verify_at(w->v, "circuits: circuit %u: apply %u: ", number, i);
+		verify_at(w->v, "circuits: circuit %u: operation %u: ", number, i);
 		rc = check_apply(w, &w->c->apply[i]);
 	}
 	for (uint32_t i = 0; !rc && i < w->c->noutput; i++) {
@@ -237,7 +237,7 @@ static int check_circuit(struct verifier *v, uint32_t number, uint64_t *napply, 
 	if (c->nwire < 1 || c->nwire > PROGRAM_WIRES_MAX)
 		return verify_fail(v, "%u wires, not 1 to %d", c->nwire, PROGRAM_WIRES_MAX);
 	*napply += c->napply;
-	if ((rc = verify_count(v, "applies so far", *napply, PROGRAM_APPLIES_MAX)))
+	if ((rc = verify_count(v, "operations so far", *napply, PROGRAM_APPLIES_MAX)))
 		return rc;
 	struct walk w = {
 		.v = v, .c = c,

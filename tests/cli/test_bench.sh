@@ -230,7 +230,7 @@ tap_ok "times with their units, upwards: $(tr '\n' ' ' <ticks)" awk '
 	{ t = $1 * power[$2]; wrong += t <= before; before = t }
 	END { exit wrong > 0 || NR < 1 }' ticks
 tap_exit 0 "--plot-of amplitude" "$QCNN" bench $quick --qubits 4 --threads 1,2 --plot amplitude.svg --plot-of amplitude
-tap_has amplitude.svg 'time per amplitude and apply (ns)' "the axis is named"
+tap_has amplitude.svg 'time per amplitude and operation (ns)' "the axis is named"
 tap_is "$(grep -c 'states beyond a cache' amplitude.svg)" 0 "no caches along an axis of threads"
 tap_exit 0 "batches by qubits" "$QCNN" bench $quick --isa baseline --circuit ghz --qubits 11-16 --amplitudes 8192 --plot growth.svg --plot-of amplitude
 tap_is "$(grep -c '<circle' growth.svg)" 7 "are one series: six marks, and one in the legend"

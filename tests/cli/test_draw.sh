@@ -230,7 +230,7 @@ tap_has places 'g:' "and what stands alone"
 "$QCNN" draw --svg=places.svg places.qcnn
 tap_has places.svg '>f (3 times; the first is drawn)<' "in an SVG too"
 "$QCNN" check places.qcnn >check
-tap_has check 'circuit   f: 2 qubits, 3 applies, 2 readouts; 3 times' "qcnn check says how often"
+tap_has check 'circuit   f: 2 qubits, 3 operations, 2 readouts; 3 times' "qcnn check says how often"
 sed 's/filter(1, 0) f/filter(1, 1) f/' places.qcnn >differ.qcnn
 "$QCNN" draw --ascii differ.qcnn >differ
 tap_is "$(grep -c '^f' differ)" 2 "what has other gates is drawn again"

@@ -67,7 +67,7 @@ tap_has err '= help: did you mean `cnot`? here it is called `cx`' "its help"
 tap_ok "qcnn explain Q0107" "$QCNN" explain Q0107
 
 "$QCNN" check cluster.qcnn >check
-for line in 'circuit   8 qubits, 52 applies, 1 readout' 'input     x [8]' 'param     conv[0].t [15] uniform' 'weights   63'; do
+for line in 'circuit   8 qubits, 52 operations, 1 readout' 'input     x [8]' 'param     conv[0].t [15] uniform' 'weights   63'; do
 	tap_has "$readme" "    $line" "README shows: $line"
 	tap_has check "$line" "qcnn check prints: $line"
 done

@@ -140,7 +140,7 @@ tap_same err expected "shows where it is declared"
 tap_exit 0 "check" "$QCNN" check two.qcnn
 grep -v '^work\|^matrices' out >got
 cat >expected <<'END'
-circuit   2 qubits, 4 applies, 2 readouts
+circuit   2 qubits, 4 operations, 2 readouts
 head      dense 2 -> 1
 input     x [2]
 param     w [2] values
@@ -152,7 +152,7 @@ state     32 bytes in single precision, 64 bytes in double; a gradient takes two
 END
 tap_same got expected "its text"
 tap_exit 0 "check --json" "$QCNN" check --json two.qcnn
-tap_has out '"circuits": [{"name": "", "qubits": 2, "applies": 4, "readouts": 2}], ' "its circuits"
+tap_has out '"circuits": [{"name": "", "qubits": 2, "operations": 4, "applies": 4, "readouts": 2}], ' "its circuits"
 tap_has out '"params": {"w": {"shape": [2], "init": "values", "frozen": false}' "its JSON"
 tap_exit 0 "check of a configuration" "$QCNN" check config.yaml
 tap_has out "data      30 samples for train" "counts samples"

@@ -14,7 +14,7 @@ printf 'qubit q; input float[2] x; rx(x[0]) q; ry(x[1]) q; observe z(q);\n' >fix
 tap_exit 65 "nothing to train" "$QCNN" train --set model.file=fixed.qcnn table.yaml
 tap_has err 'fixed.qcnn has no weights to train' "says so"
 tap_exit 0 "one gate is one apply" "$QCNN" check fixed.qcnn
-tap_ok "in the singular, too" sh -c 'printf "qubit q; x q; observe z(q);" >one.qcnn && "$0" check one.qcnn | grep -q "1 qubit, 1 apply, 1 readout"' "$QCNN"
+tap_ok "in the singular, too" sh -c 'printf "qubit q; x q; observe z(q);" >one.qcnn && "$0" check one.qcnn | grep -q "1 qubit, 1 operation, 1 readout"' "$QCNN"
 
 printf 'qubit[30] q; h q; observe z(q);\n' >large.qcnn
 tap_exit 0 "a model larger than many machines" "$QCNN" check large.qcnn

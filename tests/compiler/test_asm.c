@@ -63,8 +63,10 @@ static void faults(void)
 	fault("x 0 1 2\n", "x 0 1 2 0\n", "sample.asm:34:26: error[Q0070]: more than 3 wires\n");
 	fault("m2 3", "m7 3", "sample.asm:33:3: error[Q0072]: matrix 7 where matrix 2 belongs\n");
 	fault("swap 0 1", "swop 0 1", "sample.asm:46:5: error[Q0071]: an operation, an output or `}` belongs here\n");
-	fault("pauli\n", "swap 0 1\n", "sample.asm:51:5: error[Q0070]: an output or `}` belongs here: applies come before outputs\n");
-	fault("discard 3", "discard 3 3", "sample.asm:1:1: error[Q0073]: circuits: circuit 0: apply 7: wire 3 twice\n");
+	fault("pauli\n", "swap 0 1\n",
+		"sample.asm:51:5: error[Q0070]: an output or `}` belongs here: operations come before outputs\n");
+	fault("discard 3", "discard 3 3",
+		"sample.asm:1:1: error[Q0073]: circuits: circuit 0: operation 7: wire 3 twice\n");
 	fault("relu", "prelu", "sample.asm:59:13: error[Q0071]: an activation belongs here\n");
 	fault("spans\n", "spams\n", "sample.asm:64:1: error[Q0070]: neither a record of this section nor a later section\n");
 }

@@ -284,26 +284,41 @@ static void verify_slots_(void)
 static void verify_matrices(void)
 {
 	REFUSED(p->nmatrix = PROGRAM_MATRICES_MAX + 1, "matrices: 4194305 matrices, the limit is 4194304");
-	REFUSED(p->matrix[3].nitem = PROGRAM_ITEMS_MAX, "matrices: matrix 3: 16777224 items of all matrices so far, the limit is 16777216");
+	REFUSED(p->matrix[3].nitem = PROGRAM_ITEMS_MAX,
+		"matrices: matrix 3: 16777224 factors of all matrices so far, the limit is 16777216");
 	REFUSED(p->matrix[3].ntarget = 0, "matrices: matrix 3: 0 targets, not 1 to 3");
 	REFUSED(p->matrix[3].ntarget = 4, "matrices: matrix 3: 4 targets, not 1 to 3");
-	REFUSED(p->matrix[0].item[0].nwire = 2, "matrices: matrix 0: item 0: 0 controls among 2 wires in a matrix of 1");
-	REFUSED(p->matrix[0].item[0].ncontrol = 1, "matrices: matrix 0: item 0: 1 controls among 1 wires in a matrix of 1");
-	REFUSED(p->matrix[0].item[0].wire[0] = 1, "matrices: matrix 0: item 0: wire 1 of 1");
-	REFUSED(p->matrix[1].item[1].wire[1] = 1, "matrices: matrix 1: item 1: wire 1 twice");
-	REFUSED(p->matrix[1].item[1].control_ones = 2, "matrices: matrix 1: item 1: control values beyond the 1 controls");
-	REFUSED(p->matrix[0].item[0].gate = 4000, "matrices: matrix 0: item 0: gate 4000 is unknown");
-	REFUSED(p->matrix[0].item[0].gate = GATE_CX, "matrices: matrix 0: item 0: gate cx has no matrix of its own");
-	REFUSED(p->matrix[0].item[0].gate = GATE_RC3X, "matrices: matrix 0: item 0: gate rc3x has no matrix of its own");
-	REFUSED(p->matrix[0].item[0].word = 0, "matrices: matrix 0: item 0: gate rpauli with word 0");
-	REFUSED(p->matrix[0].item[0].word = 1 << 2, "matrices: matrix 0: item 0: gate rpauli with word 4");
-	REFUSED(p->matrix[0].item[0].word = 5, "matrices: matrix 0: item 0: gate rpauli on 1 targets");
-	REFUSED((p->matrix[0].item[0].gate = GATE_GPHASE, p->matrix[0].item[0].word = 0), "matrices: matrix 0: item 0: gate gphase on 1 targets");
-	REFUSED(p->matrix[0].item[0].angle[0] = 6, "matrices: matrix 0: item 0: angle 0: expression 6 of 6");
-	REFUSED(p->matrix[1].item[0].ref = 1, "matrices: matrix 1: item 0: matrix 1 is not an earlier one");
+	REFUSED(p->matrix[0].item[0].nwire = 2,
+		"matrices: matrix 0: factor 0: 0 controls among 2 wires in a matrix of 1");
+	REFUSED(p->matrix[0].item[0].ncontrol = 1,
+		"matrices: matrix 0: factor 0: 1 controls among 1 wires in a matrix of 1");
+	REFUSED(p->matrix[0].item[0].wire[0] = 1, "matrices: matrix 0: factor 0: wire 1 of 1");
+	REFUSED(p->matrix[1].item[1].wire[1] = 1, "matrices: matrix 1: factor 1: wire 1 twice");
+	REFUSED(p->matrix[1].item[1].control_ones = 2,
+		"matrices: matrix 1: factor 1: control values beyond the 1 controls");
+	REFUSED(p->matrix[0].item[0].gate = 4000,
+		"matrices: matrix 0: factor 0: gate 4000 is unknown");
+	REFUSED(p->matrix[0].item[0].gate = GATE_CX,
+		"matrices: matrix 0: factor 0: gate cx has no matrix of its own");
+	REFUSED(p->matrix[0].item[0].gate = GATE_RC3X,
+		"matrices: matrix 0: factor 0: gate rc3x has no matrix of its own");
+	REFUSED(p->matrix[0].item[0].word = 0,
+		"matrices: matrix 0: factor 0: gate rpauli with word 0");
+	REFUSED(p->matrix[0].item[0].word = 1 << 2,
+		"matrices: matrix 0: factor 0: gate rpauli with word 4");
+	REFUSED(p->matrix[0].item[0].word = 5,
+		"matrices: matrix 0: factor 0: gate rpauli on 1 targets");
+	REFUSED((p->matrix[0].item[0].gate = GATE_GPHASE, p->matrix[0].item[0].word = 0),
+		"matrices: matrix 0: factor 0: gate gphase on 1 targets");
+	REFUSED(p->matrix[0].item[0].angle[0] = 6,
+		"matrices: matrix 0: factor 0: angle 0: expression 6 of 6");
+	REFUSED(p->matrix[1].item[0].ref = 1,
+		"matrices: matrix 1: factor 0: matrix 1 is not an earlier one");
 	ACCEPTED(p->matrix[2].item[0] = p->matrix[1].item[0]);
-	REFUSED(p->matrix[1].item[0].nwire = 2, "matrices: matrix 1: item 0: matrix 0 has 1 targets, the item 2");
-	REFUSED(p->matrix[1].item[0].nwire = 3, "matrices: matrix 1: item 0: 0 controls among 3 wires in a matrix of 2");
+	REFUSED(p->matrix[1].item[0].nwire = 2,
+		"matrices: matrix 1: factor 0: matrix 0 has 1 targets, the factor 2");
+	REFUSED(p->matrix[1].item[0].nwire = 3,
+		"matrices: matrix 1: factor 0: 0 controls among 3 wires in a matrix of 2");
 }
 
 static void verify_circuits_(void)
@@ -314,29 +329,45 @@ static void verify_circuits_(void)
 	REFUSED(p->circuit[0].nwire = PROGRAM_WIRES_MAX + 1, "circuits: circuit 0: 4097 wires, not 1 to 4096");
 	REFUSED(p->circuit[0].nwire = 0, "circuits: circuit 0: 0 wires, not 1 to 4096");
 	REFUSED(p->circuit[0].name = NULL, "circuits: circuit 0: name is absent");
-	REFUSED(p->circuit[0].napply = PROGRAM_APPLIES_MAX + 1, "circuits: circuit 0: 16777217 applies so far, the limit is 16777216");
+	REFUSED(p->circuit[0].napply = PROGRAM_APPLIES_MAX + 1,
+		"circuits: circuit 0: 16777217 operations so far, the limit is 16777216");
 	REFUSED(p->circuit[0].reg[1].count = 2, "circuits: circuit 0: register 1: wires 3..+2 of 4");
-	REFUSED(p->circuit[0].apply[2].op = APPLY_COUNT, "circuits: circuit 0: apply 2: operation 7 is unknown");
-	REFUSED(p->circuit[0].apply[2].nwire = 0, "circuits: circuit 0: apply 2: 0 wires, not 1 to 4096");
-	REFUSED(p->circuit[0].apply[2].layer = 2, "circuits: circuit 0: apply 2: layer 2 of 2");
-	REFUSED(p->circuit[0].apply[2].span = 2, "circuits: circuit 0: apply 2: span 2 of 2");
-	REFUSED(p->circuit[0].apply[2].wire[0] = 4, "circuits: circuit 0: apply 2: wire 4 of 4");
-	REFUSED(p->circuit[0].apply[2].matrix = 4, "circuits: circuit 0: apply 2: matrix 4 of 4");
-	REFUSED(p->circuit[0].apply[2].matrix = 1, "circuits: circuit 0: apply 2: 0 controls and 1 wires, matrix 1 has 2 targets");
-	REFUSED(p->circuit[0].apply[2].control_ones = 1, "circuits: circuit 0: apply 2: control values beyond the 0 controls");
-	REFUSED(p->circuit[0].apply[2].ncontrol = 61, "circuits: circuit 0: apply 2: 61 controls, the limit is 60");
-	REFUSED(p->circuit[0].apply[4].adjoint = true, "circuits: circuit 0: apply 4: only a unitary has controls or an adjoint");
-	REFUSED(p->circuit[0].apply[4].wire[1] = 0, "circuits: circuit 0: apply 4: wire 0 twice");
-	REFUSED(p->circuit[0].apply[4].nwire = 1, "circuits: circuit 0: apply 4: 1 wires, a swap has 2");
-	REFUSED(p->circuit[0].apply[0].matrix = 0, "circuits: circuit 0: apply 0: input group 0 is not a state");
-	REFUSED(p->circuit[0].apply[0].nwire = 1, "circuits: circuit 0: apply 0: 1 wires for a state of 4 amplitudes");
-	REFUSED(p->circuit[0].apply[1].wire[0] = 1, "circuits: circuit 0: apply 1: wire 1 was used before");
-	REFUSED(p->circuit[0].apply[1].nexpr = 0, "circuits: circuit 0: apply 1: 0 entries for 2 wires");
-	REFUSED(p->circuit[0].apply[1].nexpr = 5, "circuits: circuit 0: apply 1: 5 entries for 2 wires");
-	REFUSED(p->circuit[0].apply[1].expr[2] = 6, "circuits: circuit 0: apply 1: entry 2: expression 6 of 6");
-	REFUSED(p->circuit[0].apply[6].wire[1] = 0, "circuits: circuit 0: apply 6: wire 0 twice");
-	REFUSED((p->circuit[0].apply[6].wire[0] = 2, p->circuit[0].apply[6].wire[1] = 0), "circuits: circuit 0: apply 6: wire 0 was measured before");
-	REFUSED(p->circuit[0].apply[5].op = APPLY_DISCARD, "circuits: circuit 0: apply 6: wire 0 was discarded before");
+	REFUSED(p->circuit[0].apply[2].op = APPLY_COUNT,
+		"circuits: circuit 0: operation 2: operation 7 is unknown");
+	REFUSED(p->circuit[0].apply[2].nwire = 0,
+		"circuits: circuit 0: operation 2: 0 wires, not 1 to 4096");
+	REFUSED(p->circuit[0].apply[2].layer = 2, "circuits: circuit 0: operation 2: layer 2 of 2");
+	REFUSED(p->circuit[0].apply[2].span = 2, "circuits: circuit 0: operation 2: span 2 of 2");
+	REFUSED(p->circuit[0].apply[2].wire[0] = 4, "circuits: circuit 0: operation 2: wire 4 of 4");
+	REFUSED(p->circuit[0].apply[2].matrix = 4, "circuits: circuit 0: operation 2: matrix 4 of 4");
+	REFUSED(p->circuit[0].apply[2].matrix = 1,
+		"circuits: circuit 0: operation 2: 0 controls and 1 wires, matrix 1 has 2 targets");
+	REFUSED(p->circuit[0].apply[2].control_ones = 1,
+		"circuits: circuit 0: operation 2: control values beyond the 0 controls");
+	REFUSED(p->circuit[0].apply[2].ncontrol = 61,
+		"circuits: circuit 0: operation 2: 61 controls, the limit is 60");
+	REFUSED(p->circuit[0].apply[4].adjoint = true,
+		"circuits: circuit 0: operation 4: only a unitary has controls or an adjoint");
+	REFUSED(p->circuit[0].apply[4].wire[1] = 0, "circuits: circuit 0: operation 4: wire 0 twice");
+	REFUSED(p->circuit[0].apply[4].nwire = 1,
+		"circuits: circuit 0: operation 4: 1 wires, a swap has 2");
+	REFUSED(p->circuit[0].apply[0].matrix = 0,
+		"circuits: circuit 0: operation 0: input group 0 is not a state");
+	REFUSED(p->circuit[0].apply[0].nwire = 1,
+		"circuits: circuit 0: operation 0: 1 wires for a state of 4 amplitudes");
+	REFUSED(p->circuit[0].apply[1].wire[0] = 1,
+		"circuits: circuit 0: operation 1: wire 1 was used before");
+	REFUSED(p->circuit[0].apply[1].nexpr = 0,
+		"circuits: circuit 0: operation 1: 0 entries for 2 wires");
+	REFUSED(p->circuit[0].apply[1].nexpr = 5,
+		"circuits: circuit 0: operation 1: 5 entries for 2 wires");
+	REFUSED(p->circuit[0].apply[1].expr[2] = 6,
+		"circuits: circuit 0: operation 1: entry 2: expression 6 of 6");
+	REFUSED(p->circuit[0].apply[6].wire[1] = 0, "circuits: circuit 0: operation 6: wire 0 twice");
+	REFUSED((p->circuit[0].apply[6].wire[0] = 2, p->circuit[0].apply[6].wire[1] = 0),
+		"circuits: circuit 0: operation 6: wire 0 was measured before");
+	REFUSED(p->circuit[0].apply[5].op = APPLY_DISCARD,
+		"circuits: circuit 0: operation 6: wire 0 was discarded before");
 	REFUSED(p->circuit[0].output[0].kind = OUTPUT_NONE, "circuits: circuit 0: output 0: kind 0 is unknown");
 	REFUSED(p->circuit[0].output[0].nterm = PROGRAM_TERMS_MAX + 1, "circuits: circuit 0: output 0: 4194305 terms so far, the limit is 4194304");
 	REFUSED(p->circuit[0].output[0].term[0].coefficient = NAN, "circuits: circuit 0: output 0: a coefficient is not finite");

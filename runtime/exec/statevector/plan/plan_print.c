@@ -157,7 +157,7 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 
 	plan_seconds(pl, c, l, stage, &all);
 	buf_printf(out,
-		"circuit %s%s%u qubits, %u applies, %u steps, %u stages, backward from step %u, of which %u need no undoing\n",
+		"circuit %s%s%u qubits, %u operations, %u steps, %u stages, backward from step %u, of which %u need no inverse step\n",
 		c->code->name ? c->code->name : "", c->code->name && *c->code->name ? ": " : "",
 		c->nbit, c->code->napply, c->nstep, c->nstage, c->first_transition, count_kept(c));
 	if (c->nstart)

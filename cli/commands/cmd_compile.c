@@ -67,7 +67,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	if (!code) {
 		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
 			"engine     ", "\n", out);
-		plan_print(pl, &limits, out);
+		plan_print(pl, &limits, 1, out);
 	}
 	plan_free(pl);
 	return code ? cli_fail(c, &e) : 0;

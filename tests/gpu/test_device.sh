@@ -17,7 +17,7 @@ else
 	tap_has err '; use --device=cpu' "and what to do"
 	tap_exit 0 "a plan for a GPU" "$QCNN" compile --emit=plan --device=cuda bell.qcnn
 	tap_has out 'kernels    cuda, single precision' "names the kernels"
-	tap_has out 'limits     assumed: 1 thread, stream 2e+03 GB/s' "and has times of a usual GPU"
+	tap_has out 'limits     assumed, a usual GPU: memory 2000 GB/s' "and has times of a usual GPU"
 	tap_exit 78 "limits of a GPU are not measured" "$QCNN" compile --emit=plan --measure --device=cuda bell.qcnn
 	tap_has err 'limits of a GPU are not measured: without --measure' "says what to do"
 fi

@@ -28,7 +28,7 @@ static char *text_of(const struct plan *pl)
 {
 	struct buf b = BUF_INIT;
 
-	plan_print(pl, &limits, &b);
+	plan_print(pl, &limits, 1, &b);
 	return buf_take(&b);
 }
 

@@ -52,6 +52,9 @@ struct backend {
 	unsigned ntarget;
 	/* Optional (NULL): why a target of it cannot run here, as target_obstacle. */
 	const char *(*obstacle)(const struct target *t);
+	/* Optional (NULL): counts what a device would be asked for by the plan, and sets `device` of its circuits, in memory of the plan's
+	 * arena. */
+	void (*work)(struct plan *pl);
 	/* Can this plan run here?  Otherwise -ERR_CONFIG and a sentence. */
 	int (*supports)(const struct plan *pl, struct err *e);
 	/* Bytes that prepare will take for that many threads, gradients or not; of each device; of each of nrank processes

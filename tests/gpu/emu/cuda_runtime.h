@@ -102,6 +102,14 @@ static __forceinline__ unsigned long long atomicAdd(unsigned long long *p, unsig
 	return emu_add8(p, x);
 }
 
+/* Multiply-adds are counted where every access is checked. */
+float emu_mad(float a, float b, float c);
+double emu_mad(double a, double b, double c);
+#ifdef __SANITIZE_THREAD__
+#define fmaf(a, b, c) emu_mad(a, b, c)
+#define fma(a, b, c) emu_mad(a, b, c)
+#endif
+
 static __forceinline__ long long __double2ll_rn(double x) { return llrint(x); }
 static __forceinline__ int __popc(unsigned x) { return __builtin_popcount(x); }
 

@@ -5,6 +5,7 @@
 // meet others (a barrier, a shuffle) or end. An interval is the time between two barriers of a block; intervals are numbered
 // through, so that a number says which block and which launch it belongs to.
 #include "emu.h"
+#include "emu_totals.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -26,6 +27,7 @@
 alignas(1024) unsigned char smem_raw[EMU_SHARED_BYTES];
 unsigned char *emu_memory;
 dim3 threadIdx, blockIdx, blockDim, gridDim;
+struct emu_totals emu_totals;
 
 namespace
 {
@@ -222,6 +224,24 @@ void log_access(std::vector<access> &log, const access &a, bool global)
 	log.push_back(a);
 }
 
+/* The launch that read and that wrote 32 bytes last: launches are numbered by their first intervals. */
+struct sector {
+	uint32_t read, written;
+};
+enum { SECTOR_BYTES = 32 };
+sector *sectors; /* of the devices' memory */
+
+void touch_sectors(const void *p, unsigned n, int kind)
+{
+	for (size_t k = emu_offset(p) / SECTOR_BYTES; k <= (emu_offset(p) + n - 1) / SECTOR_BYTES; k++) {
+		uint32_t &last = kind == READ ? sectors[k].read : sectors[k].written;
+
+		if (last != launch_first)
+			(kind == READ ? emu_totals.read : emu_totals.written) += SECTOR_BYTES;
+		last = launch_first;
+	}
+}
+
 void accessed(const void *p, unsigned n, int kind, const void *pc)
 {
 	if (!now)
@@ -251,6 +271,8 @@ void accessed(const void *p, unsigned n, int kind, const void *pc)
 			read_word(*w, global, pc, p);
 		else
 			write_word(*w, kind == ATOMIC, global, pc, p);
+	if (global && kind != ATOMIC)
+		touch_sectors(p, n, kind);
 	if (counted)
 		log_access(now->log, { pc, at, n, (unsigned)kind }, global);
 }
@@ -537,6 +559,8 @@ void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t share
 	launch_first = interval + 1;
 	ASAN_UNPOISON_MEMORY_REGION(smem_raw, shared);
 	ASAN_POISON_MEMORY_REGION(smem_raw + shared, EMU_SHARED_BYTES - shared);
+	emu_totals.launches++;
+	emu_totals.blocks += order.size();
 	shuffle(order);
 	for (unsigned b : order) {
 		blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
@@ -552,7 +576,9 @@ void emu_open(void)
 
 	emu_memory = (unsigned char *)mmap(nullptr, nbyte, PROT_READ | PROT_WRITE, flags, -1, 0);
 	words = (word *)mmap(nullptr, nword * sizeof *words, PROT_READ | PROT_WRITE, flags, -1, 0);
-	if (emu_memory == MAP_FAILED || words == MAP_FAILED) {
+	sectors = (sector *)mmap(nullptr, nbyte / SECTOR_BYTES * sizeof *sectors, PROT_READ | PROT_WRITE,
+		flags, -1, 0);
+	if (emu_memory == MAP_FAILED || words == MAP_FAILED || sectors == MAP_FAILED) {
 		perror("emu: mmap");
 		_Exit(EMU_STATUS);
 	}
@@ -668,6 +694,17 @@ void emu_store2(double2 *p, double2 x)
 {
 	SEEN(p, 16, WRITE);
 	*p = x;
+}
+
+float emu_mad(float a, float b, float c)
+{
+	emu_totals.mads[0]++;
+	return fmaf(a, b, c);
+}
+double emu_mad(double a, double b, double c)
+{
+	emu_totals.mads[1]++;
+	return fma(a, b, c);
 }
 
 unsigned emu_add4(unsigned *p, unsigned x)

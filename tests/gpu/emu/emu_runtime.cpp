@@ -2,6 +2,7 @@
 // The runtime API of the emulated devices: nothing that a stream was asked for is done before somebody waits; then any stream
 // that has work goes on, in random order.
 #include "emu.h"
+#include "emu_totals.h"
 
 #include <stdlib.h>
 
@@ -267,6 +268,10 @@ cudaError_t cudaFreeHost(void *p)
 
 static void copy(void *to, const void *from, size_t n)
 {
+	if (emu_on_device(from) != emu_on_device(to)) {
+		emu_totals.copies++;
+		emu_totals.copied += (double)n;
+	}
 	if (emu_on_device(from))
 		emu_check(from, n, true,
 			"a copy from beyond an allocation, or of what was never written");
@@ -306,6 +311,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 	if (!is_stream(s) || s->device != device || !emu_on_device(p))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] {
+		emu_totals.clears++;
 		emu_check(p, n, false, "memory is set beyond an allocation");
 		emu_mark(p, n, EMU_WRITTEN);
 		memset(p, value, n);
@@ -337,6 +343,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
 	BEGIN(cudaErrorLaunchFailure);
 	drain(s);
+	emu_totals.waits++;
 	return sticky;
 }
 

@@ -25,6 +25,12 @@ static int cuda_supports(const struct plan *pl, struct err *e)
 	return 0;
 }
 
+static void cuda_count_work(struct plan *pl)
+{
+	if (program_nwire(pl->program) <= BITS_MAX && !pl->nrank_bit)
+		cuda_work(pl);
+}
+
 static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
 	(void)nthread, (void)nrank;
@@ -164,6 +170,7 @@ const struct backend backend_cuda = {
 	.target = targets,
 	.ntarget = 1,
 	.obstacle = cuda_obstacle,
+	.work = cuda_count_work,
 	.supports = cuda_supports,
 	.bytes = cuda_bytes,
 	.devices = cuda_devices,

@@ -63,7 +63,7 @@ bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase)
 
 static size_t amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
 
-static uint64_t vector_entries(const struct plan_circuit *c)
+uint64_t cuda_vector_entries(const struct plan_circuit *c)
 {
 	uint64_t n = 0;
 
@@ -178,12 +178,11 @@ static void measure_circuit(struct cuda_state *b, const struct cuda_circuit *c)
 	need(&p[CUDA_SUM], 2 * nsample, sizeof *b->sum); /* norms */
 	need(&p[CUDA_SUM], 1 + c->nsum_back + nsample * c->nsample_sum, sizeof *b->sum);
 	need(&p[CUDA_FACTOR], nsample * (c->nsum_readout + 1), sizeof *b->factor);
-	need(&p[CUDA_VECTOR], nsample * vector_entries(c->plan), 2 * sizeof *b->vector);
+	need(&p[CUDA_VECTOR], nsample * cuda_vector_entries(c->plan), 2 * sizeof *b->vector);
 	need(&p[CUDA_MATRIX], nsample * entries, amplitude_bytes(b));
 }
 
-/* All but memory and a device: what the plan's circuits need. */
-static struct cuda_state *state_new(const struct plan *pl, bool gradient)
+struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient)
 {
 	struct cuda_state *b = mem_alloc(1, sizeof *b);
 	uint32_t nstep = 0;
@@ -233,7 +232,7 @@ void cuda_state_free(struct cuda_state *b)
 
 uint64_t cuda_state_bytes(const struct plan *pl, bool gradient)
 {
-	struct cuda_state *b = state_new(pl, gradient);
+	struct cuda_state *b = cuda_state_layout(pl, gradient);
 	uint64_t nbyte = part_offset(b, CUDA_PARTS, false);
 
 	cuda_state_free(b);
@@ -293,7 +292,7 @@ int cuda_state_failure(const struct cuda_state *b, struct err *e)
 int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, bool gradient,
 	struct cuda_state **out, struct err *e)
 {
-	struct cuda_state *b = state_new(pl, gradient);
+	struct cuda_state *b = cuda_state_layout(pl, gradient);
 	char name[32];
 	int code;
 

@@ -90,6 +90,10 @@ struct backend_state {
 
 /* Bytes of the device's memory. */
 uint64_t cuda_state_bytes(const struct plan *pl, bool gradient);
+/* All but memory and a device: what the circuits of the plan need. */
+struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient);
+/* Of the vectors of a sample. */
+uint64_t cuda_vector_entries(const struct plan_circuit *c);
 /* nthread: threads of the processor that work for it. */
 int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, bool gradient,
 	struct cuda_state **out, struct err *e);
@@ -105,6 +109,11 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *o
 /* Ranges of n samples, by its threads. */
 void cuda_samples(const struct cuda_state *b, uint32_t n,
 	void (*part)(void *ctx, uint32_t from, uint32_t to), void *ctx);
+
+/* ---- cuda_work.c ---- */
+
+/* As backend.h has it. */
+void cuda_work(struct plan *pl);
 
 /* ---- cuda_state_cache.c ---- */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
@@ -540,6 +541,8 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	free(b.def);
 	free(b.trainable);
 	free(b.bucket);
+	if (!code && pl->target->backend->work && pl->shape != SHAPE_SAMPLES)
+		pl->target->backend->work(pl);
 	if (!code)
 		return pl;
 	plan_free(pl);

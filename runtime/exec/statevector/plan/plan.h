@@ -58,6 +58,28 @@ struct plan_segment {
 	const uint8_t *place; /* (bits as stored) of bits at its end */
 };
 
+/* What a device with memory of its own is asked for in a part of a circuit, as its backend counts it (backend.h, work). Launches, copies,
+ * clears, waits and copied_once are those of a unit, however few samples it has; the rest is a sample's. */
+struct plan_device_work {
+	uint32_t launch, copy, clear, wait;
+	double flops[2]; /* of kernels, in single and in double precision; a multiplication alone takes as long as a multiply-add: two */
+	double mads[2];  /* multiply-adds of these */
+	double converted;     /* numbers from one precision to the other */
+	double blocks;        /* of threads, of all launches */
+	double read, written; /* bytes of the device's memory that kernels touch; in each launch once */
+	double copied, copied_once; /* bytes between host and device */
+};
+/* Parts of a circuit in each direction: its stages, then these. Readouts are of the samples that are asked for, all else of whole groups. */
+enum {
+	PLAN_DEVICE_OUTPUTS = 0, /* readouts; back: lambda, and sums that are fetched */
+	PLAN_DEVICE_START, /* the first state, and norms; back: all of forward but readouts again, where another circuit took the memory */
+	PLAN_DEVICE_PARTS
+};
+struct plan_device {
+	uint32_t group; /* samples that are computed together: a power of two */
+	const struct plan_device_work *part[2]; /* (nstage + PLAN_DEVICE_PARTS) forward, back */
+};
+
 struct plan_circuit {
 	const struct circuit_code *code;
 	uint32_t nbit;               /* = nwire: the state has 2^nbit amplitudes */
@@ -76,6 +98,7 @@ struct plan_circuit {
 	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
 	const uint8_t *bit_of_wire;  /* the bit that carries each wire in the end, for reading the state */
 	const uint8_t *place;        /* where each bit lies in the state in the end */
+	const struct plan_device *device; /* NULL: states are the processor's */
 };
 
 struct plan_options {
@@ -129,7 +152,15 @@ bool plan_has_tail(const struct plan_circuit *c);
 uint32_t plan_tail_qubits(const struct plan *pl);
 
 /* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, by non-temporal stores). */
-struct plan_limits { unsigned nthread; bool measured; double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s; };
+struct plan_limits {
+	unsigned nthread;
+	bool measured;
+	const char *name; /* of a device; NULL: a usual one */
+	double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s;
+	/* Of a device with memory of its own: GB/s between host and device, 10^9 numbers a second between precisions, multiprocessors
+	 * among which the blocks of a launch are shared, and microseconds that a launch, a copy and a wait of the host take at least. */
+	double link_gb_s, convert_g_s, units, launch_us, copy_us, wait_us;
+};
 /* Of a usual device of the target, or of a usual machine with that number of threads. */
 struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread);
 /* Of one sample; back: the backward pass without the forward pass. */
@@ -161,8 +192,9 @@ uint32_t plan_profile_items(const struct plan *pl);
 /* Operations of one pass over a state that is cut into stages, and bytes between it and its blocks: stage k, or with
  * k = nstage readouts and lambda.  The backward pass of a stage whose passes are fused has less bytes by those that forward is spared then. */
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes);
-/* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan). */
-void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out);
+/* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan); nsample: of a batch for which a device is expected
+ * to take what is printed. */
+void plan_print(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out);
 /* Floating-point operations of one sample: executed by this plan, and nominal: 32 per
  * amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
  * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
@@ -176,6 +208,21 @@ double plan_effort(const struct plan *pl, bool gradient);
 double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
+/* Are states in a device's memory, and counted (plan_circuit.device)? */
+static inline bool plan_on_device(const struct plan *pl) { return pl->ncircuit && pl->circuit->device; }
+/* What a device is asked for in a call of nsample samples, added up over its units: readouts, and with `gradient` the backward pass.
+ * Nothing where circuits have no device. */
+struct plan_device_work plan_device_work(const struct plan *pl, uint64_t nsample, bool gradient);
+/* Seconds that this is expected to take: with arithmetic and memory at the same time, and one after the other. The host's own work (matrices,
+ * encoding, chain rule) is not in it. */
+struct plan_span {
+	double least, most;
+};
+struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_limits *l,
+	uint64_t nsample, bool gradient);
+/* Of one part in one direction, in a unit that is whole. */
+struct plan_span plan_device_part_seconds(const struct plan *pl, const struct plan_limits *l,
+	const struct plan_circuit *c, uint32_t part, bool back);
 /* Seconds that the limits allow at best for a batch: the time of plan_seconds with kernels that reach the limits, streams
  * that go on while blocks are computed, blocks in L1 that are moved for nothing, and passes that begin at once.  Units are
  * one thread's where the shape says so.  Encoding, matrices and readouts in passes of their own are for nothing.  Not for ref. */

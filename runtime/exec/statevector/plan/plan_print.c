@@ -79,6 +79,28 @@ static void print_direction(struct buf *out, const char *direction, double flops
 			seconds);
 }
 
+/* Of a device: the same, and launches of a unit. */
+static void print_part(const struct plan *pl, const struct plan_limits *l, struct buf *out,
+	const struct plan_circuit *c, uint32_t part)
+{
+	static const char *const direction[] = { "forward", "back" };
+	bool any = false;
+
+	for (unsigned back = 0; back < 2; back++) {
+		const struct plan_device_work *w = &c->device->part[back][part];
+		struct plan_span s = plan_device_part_seconds(pl, l, c, part, back);
+
+		if (!w->launch && !w->copy && !w->wait)
+			continue;
+		buf_printf(out, "    %-9s%.4g flops, %.4g bytes, %u launches, %.3g to %.3g s\n",
+			direction[back], w->flops[0] + w->flops[1], w->read + w->written, w->launch,
+			s.least / pl->width, s.most / pl->width);
+		any = true;
+	}
+	if (!any)
+		buf_str(out, "    no launches: its steps are done in those before\n");
+}
+
 /* Stage k, or with k = nstage what comes behind the last: operations, bytes between the state and blocks, seconds expected. */
 static void print_pass(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
 {
@@ -128,7 +150,8 @@ static void print_segments(const struct plan *pl, struct buf *out, const struct 
 		print_segment(pl, out, c, n);
 }
 
-static void print_stage(const struct plan *pl, struct buf *out, const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
+static void print_stage(const struct plan *pl, const struct plan_limits *l, struct buf *out,
+	const struct plan_circuit *c, uint32_t k, const struct plan_seconds *t)
 {
 	const struct plan_stage *s = &c->stage[k];
 
@@ -137,7 +160,9 @@ static void print_stage(const struct plan *pl, struct buf *out, const struct pla
 	for (unsigned b = 0; b < s->nlocal; b++)
 		buf_printf(out, " %u", s->local[b]);
 	buf_printf(out, "; runs of %.0f bytes\n", run_bytes(pl, s));
-	if (k >= c->nstart_stage)
+	if (c->device)
+		print_part(pl, l, out, c, k);
+	else if (k >= c->nstart_stage)
 		print_pass(pl, out, c, k, t);
 }
 
@@ -163,9 +188,15 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 	if (c->nstart)
 		buf_printf(out, "  start      steps 0 to %u are constant: done once, the state is kept\n", c->nstart - 1);
 	for (uint32_t k = 0; k < c->nstage; k++)
-		print_stage(pl, out, c, k, &stage[k]);
+		print_stage(pl, l, out, c, k, &stage[k]);
 	print_segments(pl, out, c, c->nstage ? plan_segment_of(c, c->nstage) + 1 : 0, c->nsegment - 1);
-	if (c->nstage && !plan_lambda_near(c)) {
+	if (c->device) {
+		buf_str(out, "  start      the first state, and what is known of the samples\n");
+		print_part(pl, l, out, c, c->nstage + PLAN_DEVICE_START);
+		buf_str(out,
+			"  outputs    readouts; what the backward pass begins with, and its sums\n");
+		print_part(pl, l, out, c, c->nstage + PLAN_DEVICE_OUTPUTS);
+	} else if (c->nstage && !plan_lambda_near(c)) {
 		buf_str(out, "  outputs    readouts, and what the backward pass begins with\n");
 		print_pass(pl, out, c, c->nstage, &stage[c->nstage]);
 	}
@@ -206,8 +237,9 @@ static void print_traffic(const struct plan *pl, struct buf *out)
 
 	plan_traffic(pl, false, &forward, &npass);
 	plan_traffic(pl, true, &both, &npass_both);
-	buf_printf(out, "bytes      %.4g forward, %.4g with gradient, a sample, in %u and %u passes over the state\n", forward, both,
-		npass, npass_both);
+	buf_printf(out, "bytes      %.4g forward, %.4g with gradient, a sample, in %u and %u %s\n",
+		forward, both, npass, npass_both,
+		plan_on_device(pl) ? "launches of a unit" : "passes over the state");
 }
 
 static void print_split(const struct plan *pl, struct buf *out)
@@ -225,7 +257,43 @@ static void print_split(const struct plan *pl, struct buf *out)
 		1u << pl->nrank_bit, n, n == 1 ? "" : "s", bytes);
 }
 
-void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *out)
+static void print_limits(const struct plan *pl, const struct plan_limits *l, struct buf *out)
+{
+	if (plan_on_device(pl))
+		buf_printf(out,
+			"limits     assumed, %s: memory %.4g GB/s, multiply-add %.4g GFLOP/s single, %.4g double, %.4g G numbers/s between them, host %.4g GB/s, %.4g multiprocessors, %.3g us a launch, %.3g a copy, %.3g a wait\n",
+			l->name ? l->name : "a usual GPU", l->stream_gb_s, l->single_gflop_s,
+			l->double_gflop_s, l->convert_g_s, l->link_gb_s, l->units, l->launch_us,
+			l->copy_us, l->wait_us);
+	else
+		buf_printf(out,
+			"limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
+			l->measured ? "measured" : "assumed", l->nthread,
+			l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
+			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
+}
+
+/* What a device does for a batch. */
+static void print_batch(const struct plan *pl, const struct plan_limits *l, uint64_t nsample,
+	struct buf *out)
+{
+	static const char *const what[] = { "forward", "with gradient" };
+	uint64_t nunit = (nsample + pl->width - 1) / pl->width;
+
+	buf_printf(out, "batch      %llu sample%s in %llu unit%s\n", (unsigned long long)nsample,
+		nsample == 1 ? "" : "s", (unsigned long long)nunit, nunit == 1 ? "" : "s");
+	for (unsigned gradient = 0; gradient < 2; gradient++) {
+		struct plan_device_work w = plan_device_work(pl, nsample, gradient);
+		struct plan_span s = plan_device_seconds(pl, l, nsample, gradient);
+
+		buf_printf(out,
+			"  %-15s%.3g to %.3g s, and the host's own work: %u launches, %.4g bytes of memory, %u copies of %.4g bytes, %u waits\n",
+			what[gradient], s.least, s.most, w.launch, w.read + w.written, w.copy,
+			w.copied, w.wait);
+	}
+}
+
+void plan_print(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out)
 {
 	double forward, both, nominal_forward, nominal_both;
 
@@ -238,16 +306,14 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, struct buf *
 		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
 	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
 		forward, both, nominal_forward, nominal_both);
-	if (target_can(pl->target, TARGET_STAGES))
+	if (target_can(pl->target, TARGET_STAGES)) {
 		print_traffic(pl, out);
-	if (target_can(pl->target, TARGET_STAGES))
-		buf_printf(out,
-			"limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
-			l->measured ? "measured" : "assumed", l->nthread,
-			l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
-			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
+		print_limits(pl, l, out);
+	}
 	if (pl->nrank_bit)
 		print_split(pl, out);
+	if (plan_on_device(pl))
+		print_batch(pl, l, nsample, out);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		print_circuit(pl, l, out, &pl->circuit[c]);
 }

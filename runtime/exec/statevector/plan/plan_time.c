@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
@@ -342,6 +343,13 @@ void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, 
 	double amplitudes = 0;
 
 	*flops = 0;
+	if (c->device) {
+		const struct plan_device_work *w = &c->device->part[back][k];
+
+		*flops = w->flops[0] + w->flops[1];
+		*bytes = w->read + w->written;
+		return;
+	}
 	if (k < c->nstage)
 		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
 	else if (!plan_lambda_near(c) && !(back && c->first_transition == c->nstep))
@@ -372,11 +380,42 @@ static void circuit_seconds(struct clock *t, const struct plan_circuit *c,
 	}
 }
 
+/* Half of arithmetic and memory at the same time. */
+static double part_seconds(const struct plan *pl, const struct plan_limits *l,
+	const struct plan_circuit *c, uint32_t part, bool back)
+{
+	struct plan_span s = plan_device_part_seconds(pl, l, c, part, back);
+
+	return (s.least + s.most) / 2 / pl->width;
+}
+
+/* The first state and readouts are one: the last. */
+static void device_seconds(const struct plan *pl, const struct plan_circuit *c,
+	const struct plan_limits *l, struct plan_seconds *stage, struct plan_seconds *all)
+{
+	memset(stage, 0, (c->nstage + (size_t)1) * sizeof *stage);
+	*all = (struct plan_seconds){ 0 };
+	for (uint32_t k = 0; k < c->nstage + PLAN_DEVICE_PARTS; k++) {
+		struct plan_seconds s = { part_seconds(pl, l, c, k, false),
+			part_seconds(pl, l, c, k, true) };
+		struct plan_seconds *to = &stage[k < c->nstage ? k : c->nstage];
+
+		to->forward += s.forward;
+		to->back += s.back;
+		all->forward += s.forward;
+		all->back += s.back;
+	}
+}
+
 void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l,
 	struct plan_seconds *stage, struct plan_seconds *all)
 {
 	struct clock t = clock_of(pl, l, false);
 
+	if (c->device) {
+		device_seconds(pl, c, l, stage, all);
+		return;
+	}
 	circuit_seconds(&t, c, stage, all);
 	if (!plan_has_tail(c))
 		stage[c->nstage] = outputs(&t, c, ldexp(1, (int)c->nbit));
@@ -390,6 +429,8 @@ double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const 
 	uint64_t nunit = (nsample + pl->width - 1) / pl->width;
 	double sample = 0;
 
+	if (plan_on_device(pl))
+		return plan_device_seconds(pl, l, nsample, gradient).least;
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
 		struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
@@ -414,7 +455,13 @@ struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread)
 			.write_gb_s = device,
 			.l2_gb_s = 2 * device,
 			.single_gflop_s = flops,
-			.double_gflop_s = flops / 2 };
+			.double_gflop_s = flops / 2,
+			.link_gb_s = 25,
+			.convert_g_s = flops / 8,
+			.units = 100,
+			.launch_us = 4,
+			.copy_us = 8,
+			.wait_us = 10 };
 	return (struct plan_limits){ .nthread = nthread,
 		.stream_gb_s = 25 * nthread,
 		.write_gb_s = 20 * nthread,

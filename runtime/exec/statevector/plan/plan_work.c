@@ -259,7 +259,10 @@ double plan_nominal(const struct program *p, bool gradient)
 
 void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
 {
-	*executed = cost_of(pl, gradient).flops;
+	struct plan_device_work device = plan_device_work(pl, pl->width, gradient);
+
+	*executed = plan_on_device(pl) ? (device.flops[0] + device.flops[1]) / pl->width
+					: cost_of(pl, gradient).flops;
 	*nominal = plan_nominal(pl->program, gradient);
 }
 
@@ -366,16 +369,21 @@ static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, 
 	return sum;
 }
 
-/* Samples in lanes are one pass in each direction: psi forward, psi and lambda back, which is made of psi before. */
+/* Samples in lanes are one pass in each direction: psi forward, psi and lambda back, which is made of psi before. A device's passes are
+ * launches. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
 {
 	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;
 
-	*bytes = 0;
-	*passes = 0;
+	struct plan_device_work device = plan_device_work(pl, pl->width, gradient);
+
+	*bytes = (device.read + device.written) / pl->width;
+	*passes = device.launch;
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
 
+		if (pc->device)
+			continue;
 		if (pc->nstage) {
 			*bytes += passes_bytes(pl, pc, false, passes) + (gradient ? passes_bytes(pl, pc, true, passes) : 0);
 		} else if (pl->shape == SHAPE_SAMPLES) {

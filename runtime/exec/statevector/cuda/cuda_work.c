@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the device is asked for by the passes of a plan, counted from their launches: kernels, bytes of its memory, operations, copies
+ * and waits. What cuda_state.c and cuda_readout.c ask for and what the kernels do is repeated here in numbers; the emulated device counts
+ * the same (tests/gpu/test_work.c). */
+#include "config.h"
+#include "runtime/exec/statevector/cuda/cuda_state.h"
+
+#include <math.h>
+
+/* Bytes of integers and of numbers in double precision, which sums, factors and vectors are made of. */
+enum { NUMBER = 8 };
+
+/* ---- operations ---- */
+
+static unsigned count(uint32_t bits) { return (unsigned)__builtin_popcount(bits); }
+
+/* Multiply-adds, and multiplications alone. */
+static void add(struct plan_device_work *w, bool twice, double mads, double others)
+{
+	w->mads[twice] += mads;
+	w->flops[twice] += 2 * (mads + others);
+}
+
+/* `n` groups of d amplitudes times a matrix, whose rows begin with a multiplication. */
+static void add_dense(struct plan_device_work *w, bool twice, double n, double d)
+{
+	add(w, twice, n * (4 * d * d - 2 * d), n * 2 * d);
+}
+
+/* n complex products. */
+static void add_products(struct plan_device_work *w, bool twice, double n)
+{
+	add(w, twice, 2 * n, 2 * n);
+}
+
+/* An op of a launch that has n amplitudes of a sample. */
+static void add_op(struct plan_device_work *w, const struct cuda_launch *l,
+	const struct cuda_placed *p, const struct cuda_op *o, bool back, bool twice, double n)
+{
+	double here = ldexp(n, -(int)count(o->block_mask));
+	double on = ldexp(here, -(int)(count(o->reg_mask) + count(o->thread_mask)));
+	double d = ldexp(1, (int)p->step->ntarget);
+	unsigned states = !back
+		? 1
+		: (o->undo & CUDA_UNDO_PSI ? 1u : 0) + (o->undo & CUDA_UNDO_LAMBDA ? 1u : 0);
+
+	if (p->diagonal) {
+		/* Threads compute their part of a sum whether it counts or not, for each pattern of register bits that are samples'. */
+		if (back && o->sum >= 0) {
+			const struct cuda_round *r = l->args.round;
+
+			while (r->first + r->count <= p - l->placed)
+				r++;
+			here = ldexp(here, o->of_sample ? (int)count(r->sample_regs) : 0);
+			add(w, twice, here, here);
+		}
+		add_products(w, twice, states * on);
+		return;
+	}
+	if (back && o->sum >= 0)
+		add(w, twice, on / d * (4 * d * d - 2 * d), 0);
+	add_dense(w, twice, states * on / d, d);
+}
+
+/* ---- stages ---- */
+
+static void add_launch(const struct cuda_state *b, const struct cuda_launch *l, bool back,
+	struct plan_device_work *w)
+{
+	const struct cuda_stage_args *a = &l->args;
+	double amplitude = b->twice ? 16 : 8;
+	double n = ldexp(1,
+		CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE) + a->nouter
+			- a->nnear);
+
+	w->launch++;
+	w->blocks += ldexp(1, a->nouter - a->nnear);
+	w->read += (back ? 2 : 1) * n * amplitude + a->nsample_entry * amplitude;
+	w->written += a->save ? (back ? 2 : 1) * n * amplitude : 0;
+	for (uint32_t k = 0; k < l->nplaced; k++)
+		add_op(w, l, &l->placed[k], &a->op[k], back, b->twice, n);
+}
+
+static void add_launches(const struct cuda_state *b, const struct cuda_launch *l, bool back,
+	struct plan_device_work *w)
+{
+	for (; l; l = l->next)
+		add_launch(b, l, back, w);
+}
+
+/* ---- the first state ---- */
+
+static void add_copy(struct plan_device_work *w, double of_sample, double once)
+{
+	w->copy += of_sample + once > 0;
+	w->copied += of_sample;
+	w->copied_once += once;
+}
+
+/* Launches of the kernels on whole states, whose blocks have a part of one. */
+static void add_state_launches(const struct cuda_circuit *c, uint32_t n, struct plan_device_work *w)
+{
+	enum { CHUNK_BITS = 11 };
+
+	w->launch += n;
+	w->blocks += n * ldexp(1, c->nbit > CHUNK_BITS ? (int)c->nbit - CHUNK_BITS : 0);
+}
+
+static double state_amplitudes(const struct cuda_circuit *c) { return ldexp(1, (int)c->nbit); }
+
+static void add_start(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct plan_device_work *w)
+{
+	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+	double vectors = (double)cuda_vector_entries(c->plan) * 2 * NUMBER;
+
+	add_copy(w, (double)c->nsample_entry[0] * amplitude, 0);
+	add_copy(w, vectors, 0);
+	add_state_launches(c, 1, w);
+	w->read += vectors;
+	w->written += n * amplitude;
+	add_products(w, true, n * c->plan->nprepare);
+	w->converted += b->twice ? 0 : 2 * n;
+}
+
+/* ---- readouts ---- */
+
+static uint32_t term_launches(const struct cuda_circuit *c)
+{
+	return (c->npauli + CUDA_TERMS_MAX - 1) / CUDA_TERMS_MAX;
+}
+
+/* <psi|P|psi> of nterm terms. */
+static void add_expectations(const struct cuda_state *b, const struct cuda_circuit *c,
+	uint32_t nterm, uint32_t nlaunch, struct plan_device_work *w)
+{
+	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+
+	add_state_launches(c, nlaunch, w);
+	w->read += nlaunch * n * amplitude;
+	add(w, true, 2 * n * nterm, 2 * n * nterm);
+	w->converted += b->twice ? 0 : 4 * n * nterm;
+}
+
+static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct plan_device_work *w)
+{
+	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+
+	w->clear++;
+	add_expectations(b, c, 1, 1, w);
+	add_copy(w, 2 * NUMBER, 0);
+	w->wait++;
+	add_copy(w, NUMBER, 0);
+	add_state_launches(c, 1, w);
+	w->read += n * amplitude + NUMBER;
+	w->written += n * amplitude;
+	add(w, true, 0, 2 * n);
+	w->converted += b->twice ? 0 : 4 * n;
+	w->wait++;
+}
+
+static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct plan_device_work *w)
+{
+	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+
+	w->clear++;
+	add_expectations(b, c, c->npauli, term_launches(c), w);
+	add_state_launches(c, c->nprobs, w);
+	w->read += c->nprobs * n * amplitude;
+	add(w, true, n * c->nprobs, n * c->nprobs);
+	w->converted += b->twice ? 0 : 2 * n * c->nprobs;
+	add_copy(w, (double)(1 + c->nsum_readout) * NUMBER, 0);
+	w->wait++;
+}
+
+static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct plan_device_work *w)
+{
+	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+	uint32_t launches = term_launches(c) + c->nprobs;
+
+	add_copy(w, (double)c->nsum_readout * NUMBER, 0);
+	add_state_launches(c, launches, w);
+	w->clear += !launches;
+	w->read += launches * n * amplitude + (double)c->nsum_readout * NUMBER;
+	w->read += launches > 1 ? (launches - 1) * n * amplitude : 0; /* lambda, that is added to */
+	w->written += launches * n * amplitude;
+	add(w, true, 2 * n * c->npauli, 2 * n * c->nprobs);
+	w->converted += b->twice ? 0 : 2 * n * (c->npauli + launches);
+}
+
+/* ---- all ---- */
+
+static bool goes_back(const struct cuda_circuit *c) { return c->nsum_back || c->nsample_sum; }
+
+static void add_work(struct plan_device_work *w, const struct plan_device_work *part)
+{
+	w->launch += part->launch;
+	w->copy += part->copy;
+	w->clear += part->clear;
+	w->wait += part->wait;
+	for (unsigned twice = 0; twice < 2; twice++) {
+		w->flops[twice] += part->flops[twice];
+		w->mads[twice] += part->mads[twice];
+	}
+	w->converted += part->converted;
+	w->blocks += part->blocks;
+	w->read += part->read;
+	w->written += part->written;
+	w->copied += part->copied;
+	w->copied_once += part->copied_once;
+}
+
+static void work_forward(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t nstage,
+	struct plan_device_work *w)
+{
+	for (uint32_t k = 0; k < c->plan->nstage; k++)
+		add_launches(b, c->forward[k], false, &w[k]);
+	add_start(b, c, &w[nstage + PLAN_DEVICE_START]);
+	if (plan_deep(c->plan))
+		add_norm(b, c, &w[nstage + PLAN_DEVICE_START]);
+	add_readouts(b, c, &w[nstage + PLAN_DEVICE_OUTPUTS]);
+}
+
+/* again: another circuit took the memory of the states. */
+static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t nstage,
+	bool again, const struct plan_device_work *forward, struct plan_device_work *w)
+{
+	struct plan_device_work *outputs = &w[nstage + PLAN_DEVICE_OUTPUTS],
+				*start = &w[nstage + PLAN_DEVICE_START];
+	double amplitude = b->twice ? 16 : 8;
+
+	if (!goes_back(c))
+		return;
+	if (again) {
+		for (uint32_t k = 0; k < nstage; k++)
+			add_work(start, &forward[k]);
+		add_work(start, &forward[nstage + PLAN_DEVICE_START]);
+		start->wait++;
+	}
+	outputs->clear++;
+	add_copy(outputs, (double)c->nsample_entry[1] * amplitude, 0);
+	add_lambda(b, c, outputs);
+	for (uint32_t k = 0; k < c->plan->nstage; k++)
+		add_launches(b, c->back[k], true, &w[k]);
+	add_copy(outputs, (double)c->nsample_sum * NUMBER, (double)(1 + c->nsum_back) * NUMBER);
+	outputs->wait++;
+}
+
+void cuda_work(struct plan *pl)
+{
+	struct cuda_state *b = cuda_state_layout(pl, true);
+	bool kept = true; /* the last circuit's states are there until one goes back */
+
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		struct cuda_circuit *c = &b->circuit[k];
+		struct plan_device *d = arena_alloc(&pl->arena, 1, sizeof *d);
+		uint32_t nstage = pl->circuit[k].nstage;
+		struct plan_device_work *w[2];
+
+		for (unsigned back = 0; back < 2; back++)
+			d->part[back] = w[back] =
+				arena_alloc(&pl->arena, nstage + PLAN_DEVICE_PARTS, sizeof **w);
+		d->group = cuda_run_samples(b, c, 1);
+		work_forward(b, c, nstage, w[0]);
+		work_back(b, c, nstage, !kept || k + 1 < pl->ncircuit, w[0], w[1]);
+		kept = kept && !goes_back(c);
+		pl->circuit[k].device = d;
+	}
+	cuda_state_free(b);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan is expected to take on a device with memory of its own: kernels over the limits of the device, launches that cannot be
+ * shorter than it takes to ask for them, copies, and the host's waits. */
+#include "config.h"
+#include "runtime/exec/statevector/plan/plan.h"
+
+#include <math.h>
+
+/* Shares of the limits that kernels reach: of the rate of memory that of a copy; of arithmetic the part of instructions that are
+ * multiply-adds, which is less in the backward pass, where sums go over the lanes, and of the cycles in which one is issued. */
+static const double MEMORY_SHARE = 0.85, ARITHMETIC_SHARE[] = { 0.914 * 0.8, 0.65 * 0.8 };
+
+static void add(struct plan_device_work *sum, const struct plan_device_work *w, double nsample)
+{
+	sum->launch += w->launch;
+	sum->copy += w->copy;
+	sum->clear += w->clear;
+	sum->wait += w->wait;
+	for (unsigned twice = 0; twice < 2; twice++) {
+		sum->flops[twice] += nsample * w->flops[twice];
+		sum->mads[twice] += nsample * w->mads[twice];
+	}
+	sum->converted += nsample * w->converted;
+	sum->blocks += nsample * w->blocks;
+	sum->read += nsample * w->read;
+	sum->written += nsample * w->written;
+	sum->copied += nsample * w->copied + w->copied_once;
+}
+
+/* Whatever is done of a part, whole launches. */
+static struct plan_span seconds(const struct plan_limits *l, const struct plan_device_work *w,
+	bool back)
+{
+	double memory = (w->read + w->written) / (MEMORY_SHARE * l->stream_gb_s) * 1e-9;
+	double arithmetic = (w->flops[0] / l->single_gflop_s + w->flops[1] / l->double_gflop_s)
+			/ ARITHMETIC_SHARE[back] * 1e-9
+		+ w->converted / l->convert_g_s * 1e-9;
+	double busy = w->launch ? fmin(1, w->blocks / w->launch / l->units)
+				: 1; /* multiprocessors that have a block */
+	double launches = w->launch * l->launch_us * 1e-6;
+	double rest = w->clear * l->launch_us * 1e-6 + w->copy * l->copy_us * 1e-6
+		+ w->copied / l->link_gb_s * 1e-9 + w->wait * l->wait_us * 1e-6;
+
+	arithmetic /= busy;
+	return (struct plan_span){ fmax(launches, fmax(memory, arithmetic)) + rest,
+		fmax(launches, memory + arithmetic) + rest };
+}
+
+/* Of a unit that has `count` samples: those of a part. */
+static double samples(const struct plan_circuit *c, uint32_t part, bool back, uint32_t count)
+{
+	uint32_t group = c->device->group;
+
+	if (part == c->nstage + PLAN_DEVICE_OUTPUTS && !back)
+		return count;
+	return (double)(((uint64_t)count + group - 1) / group * group);
+}
+
+/* Calls f for each part of a unit. */
+static void visit(const struct plan *pl, uint32_t count, bool gradient,
+	void (*f)(void *ctx, const struct plan_device_work *w, bool back, double nsample), void *ctx)
+{
+	for (uint32_t k = 0; k < pl->ncircuit && pl->circuit[k].device; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+
+		for (unsigned back = 0; back < (gradient ? 2 : 1); back++)
+			for (uint32_t part = 0; part < c->nstage + PLAN_DEVICE_PARTS; part++)
+				f(ctx, &c->device->part[back][part], back,
+					samples(c, part, back, count));
+	}
+}
+
+/* ---- work ---- */
+
+static void add_part(void *ctx, const struct plan_device_work *w, bool back, double nsample)
+{
+	(void)back;
+	add(ctx, w, nsample);
+}
+
+static struct plan_device_work unit_work(const struct plan *pl, uint32_t count, bool gradient)
+{
+	struct plan_device_work sum = { 0 };
+
+	if (count)
+		visit(pl, count, gradient, add_part, &sum);
+	return sum;
+}
+
+static void add_units(struct plan_device_work *sum, const struct plan_device_work *w, uint32_t nunit)
+{
+	add(sum, w, nunit);
+	sum->launch += (nunit - 1) * w->launch;
+	sum->copy += (nunit - 1) * w->copy;
+	sum->clear += (nunit - 1) * w->clear;
+	sum->wait += (nunit - 1) * w->wait;
+}
+
+struct plan_device_work plan_device_work(const struct plan *pl, uint64_t nsample, bool gradient)
+{
+	struct plan_device_work whole = unit_work(pl, pl->width, gradient),
+				last = unit_work(pl, (uint32_t)(nsample % pl->width), gradient);
+	struct plan_device_work sum = { 0 };
+
+	if (nsample >= pl->width)
+		add_units(&sum, &whole, (uint32_t)(nsample / pl->width));
+	add(&sum, &last, 1);
+	return sum;
+}
+
+/* ---- seconds ---- */
+
+struct clock {
+	const struct plan_limits *l;
+	struct plan_span sum;
+};
+
+static void add_seconds(void *ctx, const struct plan_device_work *w, bool back, double nsample)
+{
+	struct clock *t = ctx;
+	struct plan_device_work all = { 0 };
+	struct plan_span s;
+
+	add(&all, w, nsample);
+	s = seconds(t->l, &all, back);
+	t->sum.least += s.least;
+	t->sum.most += s.most;
+}
+
+struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_limits *l,
+	uint64_t nsample, bool gradient)
+{
+	struct clock whole = { .l = l }, last = { .l = l };
+	double nunit = (double)(nsample / pl->width);
+	uint32_t rest = (uint32_t)(nsample % pl->width);
+
+	visit(pl, pl->width, gradient, add_seconds, &whole);
+	if (rest)
+		visit(pl, rest, gradient, add_seconds, &last);
+	return (struct plan_span){ nunit * whole.sum.least + last.sum.least,
+		nunit * whole.sum.most + last.sum.most };
+}
+
+struct plan_span plan_device_part_seconds(const struct plan *pl, const struct plan_limits *l,
+	const struct plan_circuit *c, uint32_t part, bool back)
+{
+	struct clock t = { .l = l };
+
+	add_seconds(&t, &c->device->part[back][part], back, samples(c, part, back, pl->width));
+	return t.sum;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a plan says a GPU is asked for is what the emulated GPU has counted: launches, copies, waits, multiply-adds, and bytes of memory. */
+#include "config.h"
+
+#include "compiler/compile.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/exec/statevector/plan/plan.h"
+#include "runtime/exec/statevector/statevector.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "tests/gpu/emu/emu_totals.h"
+#include "tests/kernels/random_program.h"
+#include "tests/tap.h"
+
+/* Bytes that are read besides those of the plan: sectors of matrices and vectors of which a launch needs only a part. */
+static const double PARTS = 0.01;
+
+static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
+{
+	(void)sample, (void)head;
+	for (uint32_t k = 0; out && k < *(const uint32_t *)ctx; k++)
+		out[k] = readout[k];
+	return 0;
+}
+
+static struct emu_totals since(const struct emu_totals *before)
+{
+	return (struct emu_totals){ emu_totals.launches - before->launches,
+		emu_totals.blocks - before->blocks, emu_totals.copies - before->copies,
+		emu_totals.clears - before->clears, emu_totals.waits - before->waits,
+		emu_totals.copied - before->copied,
+		{ emu_totals.mads[0] - before->mads[0], emu_totals.mads[1] - before->mads[1] },
+		emu_totals.read - before->read, emu_totals.written - before->written };
+}
+
+static void compare(const char *name, const struct plan_device_work *w, const struct emu_totals *t)
+{
+	tap_ok(t->launches == w->launch && (double)t->blocks == w->blocks && t->copies == w->copy
+			&& t->clears == w->clear && t->waits == w->wait && t->copied == w->copied,
+		"%s: %lu launches of %lu blocks, %lu copies of %.0f bytes, %lu clears, %lu waits; planned %u of %.0f, %u of %.0f, %u, %u",
+		name, t->launches, t->blocks, t->copies, t->copied, t->clears, t->waits, w->launch,
+		w->blocks, w->copy, w->copied, w->clear, w->wait);
+	tap_ok(t->mads[0] == w->mads[0] && t->mads[1] == w->mads[1],
+		"%s: %.0f multiply-adds, %.0f in double precision; planned %.0f, %.0f", name,
+		t->mads[0], t->mads[1], w->mads[0], w->mads[1]);
+	tap_ok(t->written == w->written, "%s: %.0f bytes written; planned %.0f", name, t->written,
+		w->written);
+	tap_ok(t->read >= w->read && t->read <= w->read * (1 + PARTS),
+		"%s: %.0f bytes read; planned %.0f (%.5f)", name, t->read, w->read,
+		t->read / w->read);
+}
+
+static void check(const char *name, const struct program *p, enum precision precision,
+	bool gradient, uint32_t nsample)
+{
+	struct evaluator_options o = { .precision = precision,
+		.nthread = 1,
+		.target = target_find("cuda", NULL),
+		.gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE };
+	struct pool *pool = pool_threads_new(1);
+	double *weight = mem_alloc(p->nweight + 1, sizeof *weight),
+	       *input = mem_alloc((size_t)nsample * p->ninput + 1, sizeof *input);
+	double *readout = mem_alloc((size_t)nsample * p->nreadout + 1, sizeof *readout),
+	       *out = mem_alloc(p->nweight + 1, sizeof *out);
+	struct batch b = { .nsample = nsample, .input = input };
+	char whole[200];
+	struct evaluator *ev;
+	struct err e = { 0, "" };
+
+	snprintf(whole, sizeof whole, "%s, %s, %s, batch %u", name,
+		precision == PRECISION_DOUBLE ? "double" : "single",
+		gradient ? "gradient" : "outputs", nsample);
+	random_numbers(5, 1, p->nweight, weight);
+	random_numbers(6, 1, (size_t)nsample * p->ninput, input);
+	if (!tap_ok(!evaluator_new(p, &o, &ev, &e) && !evaluator_weights(ev, weight, &e), "%s: %s",
+		    whole, e.text))
+		return;
+	evaluator_prepare(ev, &b, gradient, gradient ? dreadout : NULL, (void *)&p->nreadout, readout);
+	struct emu_totals before = emu_totals, counted;
+
+	tap_ok(!evaluator_run(ev, pool, gradient ? out : NULL, &e), "%s %s", whole, e.text);
+	counted = since(&before);
+	struct plan_device_work planned = plan_device_work(statevector_plan(ev), nsample, gradient);
+
+	compare(whole, &planned, &counted);
+	evaluator_free(ev);
+	pool->ops->free(pool);
+	free(weight);
+	free(input);
+	free(readout);
+	free(out);
+}
+
+/* ---- the jobs of tests/bench/gpu.md, with fewer qubits ---- */
+
+static const char qcnn[] =
+	"QCNN 1; const int n = 4; qubit[n] q; input float[n] x;\n"
+	"block rotate(float[3] t) a { pow(t[0]) @ x a; pow(t[1]) @ y a; pow(t[2]) @ z a; }\n"
+	"block entangle(float[15] t) a, b { rotate(t[0:2]) a; rotate(t[3:5]) b; pow(t[6]) @ zz a, b; pow(t[7]) @ yy a, b;\n"
+	"  pow(t[8]) @ xx a, b; rotate(t[9:11]) a; rotate(t[12:14]) b; }\n"
+	"block merge(float[6] t) source, sink { rotate(t[0:2]) sink; rotate(t[3:5]) source; cx source, sink; inv @ rotate(t[0:2]) sink;\n"
+	"  discard source; }\n"
+	"embed { h q; cz on cycle(q); rx(each x) on q; }\n"
+	"let w = q;\n"
+	"while (len(w) > 1) { int half = len(w) / 2;\n"
+	"  layer conv { param float[15] t; entangle(t) on ring(w); }\n"
+	"  layer pool { param float[6] t; merge(t) on zip(w[0:half-1], w[half:-1]); }\n"
+	"  w = w[half:-1]; }\n"
+	"observe z(w);\n";
+static const char layers[] =
+	"QCNN 1; const int n = 4; qubit[n] q; param float[3, n, 3] t;\n"
+	"block turn(float[3] t) a { Rot(t[0], t[1], t[2]) a; }\n"
+	"for int l in [0:2] { turn(each t[l]) on q; cx on cycle(q, l % (n - 1) + 1); }\n"
+	"observe z(q);\n";
+static const char fourier[] =
+	"QCNN 1; const int n = 4; qubit[n] q; param float[n] w;\n"
+	"ry(each w) on q;\n"
+	"for int i in [n-1:-1:0] { h q[i]; for int j in [i-1:-1:0] { cp(pi / 2.0 ** (i - j)) q[j], q[i]; } }\n"
+	"observe z(q[0]), x(q[1]) * y(q[n-1]); observe probs(q[0:1]);\n";
+/* More steps than states go through without being normalised. */
+static const char deep[] = "QCNN 1; const int n = 2; qubit[n] q; param float[2] w;\n"
+			   "for int k in [0:599] { rx(w[0]) q[0]; cx q[0], q[1]; ry(w[1]) q[1]; }\n"
+			   "observe z(q[0]);\n";
+
+static struct program *compile(const char *text, const char *n)
+{
+	struct source_set *s = source_set_new();
+	struct diags *d = diags_new(s);
+	int file = source_add(s, "work.qcnn", text, strlen(text));
+	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
+	struct const_override c = { "n", n };
+	struct program *p;
+
+	lang_resolve(t, d);
+	p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = 1 });
+	ast_free(t);
+	diags_free(d);
+	source_set_free(s);
+	return p;
+}
+
+/* The plan of outputs alone is that of the forward pass where gradients follow. */
+static void test_text(const char *name, const char *text, const char *n, uint32_t nsample)
+{
+	struct program *p = compile(text, n);
+
+	if (!tap_ok(p != NULL, "%s compiles", name))
+		return;
+	check(name, p, PRECISION_SINGLE, true, nsample);
+	check(name, p, PRECISION_DOUBLE, false, nsample);
+	program_free(p);
+}
+
+static void test_random(uint64_t seed, unsigned nwire, uint32_t nsample)
+{
+	struct program *p = random_program(&(struct random_shape){ .seed = seed,
+		.nwire = nwire,
+		.napply = 30,
+		.ncircuit = 1 + (unsigned)seed % 2,
+		.nweight = 5,
+		.ninput = 3,
+		.sample_matrices = seed & 1,
+		.controls = true,
+		.vectors = seed % 3 == 0,
+		.swaps = true,
+		.wide = true,
+		.diagonals = seed & 2,
+		.nz = seed & 4 ? 150 : 3 });
+	char name[100];
+
+	snprintf(name, sizeof name, "random program %u of %u qubits", (unsigned)seed, nwire);
+	check(name, p, seed & 1 ? PRECISION_SINGLE : PRECISION_DOUBLE, true, nsample);
+	program_free(p);
+}
+
+int main(void)
+{
+	test_text("QCNN of 8 qubits", qcnn, "8", 20);
+	test_text("QCNN of 13 qubits", qcnn, "13", 1);
+	test_text("entangling layers of 13 qubits", layers, "13", 1);
+	test_text("Fourier transform of 13 qubits", fourier, "13", 1);
+	test_text("a deep circuit", deep, "2", 3);
+	test_text("more samples than a unit has", qcnn, "2", 1030);
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		test_random(seed, seed % 4 == 3 ? 13 : 2 + (unsigned)seed, 1 + (uint32_t)seed % 3);
+	return tap_done();
+}

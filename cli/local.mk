@@ -113,6 +113,9 @@ libcli_a_SOURCES = \
 	cli/job/train_callbacks.h \
 	cli/job/weights_files.c \
 	cli/job/weights_files.h \
+	cli/gpu_limits.c \
+	cli/gpu_limits.h \
+	cli/gpus.def \
 	cli/machine.c \
 	cli/machine.h \
 	cli/options.c \

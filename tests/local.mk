@@ -349,6 +349,13 @@ bench: all tests/bench/kernels$(EXEEXT)
 		mv tests/bench/README.md.tmp tests/bench/README.md; \
 		else rm -f tests/bench/README.md.tmp tests/bench/growth.svg.tmp; fi
 
+# The page tests/bench/gpu.md: predictions, which need no GPU and are the same on every machine.
+EXTRA_DIST += tests/bench/gpu.sh tests/bench/gpu.md
+bench-gpu: all $(emulated_programs)
+	@$(MKDIR_P) tests/bench
+	@$(SHELL) $(srcdir)/tests/bench/gpu.sh tests/gpu/qcnn-emu >tests/bench/gpu.md.tmp && mv tests/bench/gpu.md.tmp tests/bench/gpu.md || \
+		{ rm -f tests/bench/gpu.md.tmp; exit 1; }
+
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
 # ones), since a configured source folder cannot serve a second build. CHECK_JOBS bounds its compilers.
 CHECK_JOBS = $$(nproc 2>/dev/null || echo 2)
@@ -375,4 +382,4 @@ clean-local:
 	rm -rf tests/logs
 distclean-local:
 	rm -rf sanitize mutants
-.PHONY: bench check-mutants check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs
+.PHONY: bench bench-gpu check-mutants check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs

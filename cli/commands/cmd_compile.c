@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/gpu_limits.h"
 #include "cli/job/execution.h"
 #include "cli/job/named_model.h"
 #include "cli/job/weights_files.h"
@@ -18,8 +19,9 @@
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 
-/* The machine's limits, measured, or those of a usual one. */
-static int limits_of(const struct evaluator_options *eo, bool measure, struct plan_limits *out, struct err *e)
+/* The machine's limits, measured, or those of a usual one; gpu: those of a GPU that options name, or NULL. */
+static int limits_of(const struct evaluator_options *eo, bool measure, const char *gpu,
+	struct plan_limits *out, struct err *e)
 {
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
@@ -27,11 +29,13 @@ static int limits_of(const struct evaluator_options *eo, bool measure, struct pl
 	int code;
 
 	*out = plan_usual_limits(eo->target, n);
+	if (gpu && !(eo->target->usual_stream_gb_s > 0))
+		return err_set(e, -ERR_USAGE, "--gpu is for plans of --device=cuda");
 	if (!measure)
-		return 0;
+		return gpu ? gpu_limits(gpu, out, e) : 0;
 	if (eo->target->usual_stream_gb_s > 0)
 		return err_set(e, -ERR_CONFIG,
-			"limits of a GPU are not measured: without --measure, the plan has those of a usual one");
+			"limits of a GPU are not measured: without --measure, the plan has those of a usual one, or of --gpu");
 	code = limits_measure(target_has_limits(eo->target) ? eo->target : target_find("cpu", NULL),
 		n, &l, e);
 	if (!code)
@@ -59,15 +63,16 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_usage(c, "--optimizations: %s", e.text);
 	if (execution_options(&w, &eo, &e))
 		return cli_fail(c, &e);
-	eo.gradient = p->nweight_circuit ? GRADIENT_ADJOINT : GRADIENT_NONE;
+	eo.outputs_alone = o->given[OPT_FORWARD];
+	eo.gradient = p->nweight_circuit && !eo.outputs_alone ? GRADIENT_ADJOINT : GRADIENT_NONE;
 	pl = statevector_plan_new(p, &eo, &e);
 	if (!pl)
 		return cli_fail(c, &e);
-	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], &limits, &e);
+	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU], &limits, &e);
 	if (!code) {
 		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
 			"engine     ", "\n", out);
-		plan_print(pl, &limits, 1, out);
+		plan_print(pl, &limits, options_count(o, OPT_PLAN_BATCH), out);
 	}
 	plan_free(pl);
 	return code ? cli_fail(c, &e) : 0;

@@ -407,7 +407,7 @@ if wanted growth; then
 fi
 cat <<'EOT'
 
-Another machine: [a Xeon](xeon.md).
+Another machine: [a Xeon](xeon.md). What GPUs are expected to take: [predictions](gpu.md).
 Where peers have no number they cannot do the work, or their driver does not have it, or it would take minutes.
 To repeat it: `make bench`; with peers
 `make bench PEER_PYTHON_QSIM=/path/to/python PEER_PYTHON_LIGHTNING=…`.

@@ -209,7 +209,10 @@ double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */
 void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
 /* Are states in a device's memory, and counted (plan_circuit.device)? */
-static inline bool plan_on_device(const struct plan *pl) { return pl->ncircuit && pl->circuit->device; }
+static inline bool plan_on_device(const struct plan *pl)
+{
+	return pl->ncircuit && pl->circuit->device;
+}
 /* What a device is asked for in a call of nsample samples, added up over its units: readouts, and with `gradient` the backward pass.
  * Nothing where circuits have no device. */
 struct plan_device_work plan_device_work(const struct plan *pl, uint64_t nsample, bool gradient);

@@ -262,7 +262,7 @@ void plan_flops(const struct plan *pl, bool gradient, double *executed, double *
 	struct plan_device_work device = plan_device_work(pl, pl->width, gradient);
 
 	*executed = plan_on_device(pl) ? (device.flops[0] + device.flops[1]) / pl->width
-					: cost_of(pl, gradient).flops;
+				       : cost_of(pl, gradient).flops;
 	*nominal = plan_nominal(pl->program, gradient);
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A GPU's name, or its limits one by one. */
+#include "config.h"
+#include "cli/gpu_limits.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *text;
+	double memory, single, twice, units, convert, link;
+} gpus[] = {
+#define GPU(name, text, memory, single, twice, units, convert, link) \
+	{ name, text, memory, single, twice, units, convert, link },
+#include "cli/gpus.def"
+#undef GPU
+};
+
+static const struct {
+	const char *key;
+	size_t at;
+} keys[] = {
+	{ "memory", offsetof(struct plan_limits, stream_gb_s) },
+	{ "single", offsetof(struct plan_limits, single_gflop_s) },
+	{ "double", offsetof(struct plan_limits, double_gflop_s) },
+	{ "units", offsetof(struct plan_limits, units) },
+	{ "convert", offsetof(struct plan_limits, convert_g_s) },
+	{ "link", offsetof(struct plan_limits, link_gb_s) },
+	{ "launch", offsetof(struct plan_limits, launch_us) },
+	{ "copy", offsetof(struct plan_limits, copy_us) },
+	{ "wait", offsetof(struct plan_limits, wait_us) },
+};
+
+void gpu_limits_names(struct buf *out)
+{
+	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++)
+		buf_printf(out, "%s%s", k ? ", " : "", gpus[k].name);
+}
+
+static bool find_gpu(const char *word, size_t len, struct plan_limits *l)
+{
+	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++)
+		if (strlen(gpus[k].name) == len && !strncmp(gpus[k].name, word, len)) {
+			l->name = gpus[k].text;
+			l->stream_gb_s = gpus[k].memory;
+			l->single_gflop_s = gpus[k].single;
+			l->double_gflop_s = gpus[k].twice;
+			l->units = gpus[k].units;
+			l->convert_g_s = gpus[k].convert;
+			l->link_gb_s = gpus[k].link;
+			return true;
+		}
+	return false;
+}
+
+static int set_limit(const char *word, size_t len, struct plan_limits *l, struct err *e)
+{
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+		size_t nkey = strlen(keys[k].key);
+		char *end;
+		double x;
+
+		if (len <= nkey || strncmp(word, keys[k].key, nkey) || word[nkey] != '=')
+			continue;
+		x = strtod(word + nkey + 1, &end);
+		if (end != word + len || end == word + nkey + 1 || !(x > 0) || !isfinite(x))
+			return err_set(e, -ERR_USAGE, "%.*s: %s is a number greater than 0",
+				(int)len, word, keys[k].key);
+		memcpy((char *)l + keys[k].at, &x, sizeof x);
+		return 0;
+	}
+	return err_set(e, -ERR_USAGE,
+		"%.*s: limits are memory, single, double, units, convert, link, launch, copy and wait, each followed by = and a number",
+		(int)len, word);
+}
+
+int gpu_limits(const char *text, struct plan_limits *l, struct err *e)
+{
+	for (const char *word = text;; word++) {
+		size_t len = strcspn(word, ",");
+		struct buf names = BUF_INIT;
+		int code;
+
+		if (memchr(word, '=', len)) {
+			code = set_limit(word, len, l, e);
+			if (code)
+				return code;
+		} else if (word != text || !find_gpu(word, len, l)) {
+			gpu_limits_names(&names);
+			code = err_set(e, -ERR_USAGE,
+				"no GPU is named %.*s here: there are %s; for others, give their limits",
+				(int)len, word, names.data);
+			buf_release(&names);
+			return code;
+		}
+		word += len;
+		if (!*word)
+			return 0;
+	}
+}

@@ -427,14 +427,17 @@ static const struct profile_column device_columns[] = {
 	{ "rank", "rank", CELL_COUNT, false },
 	{ "device", "device", CELL_TEXT, false },
 	{ "busy_share", "busy", CELL_SHARE, true },
-	{ "transfer_seconds", "inputs, matrices", CELL_SECONDS, false },
+	{ "start_seconds", "first states", CELL_SECONDS, false },
 	{ "forward_seconds", "forward", CELL_SECONDS, false },
 	{ "backward_seconds", "backward", CELL_SECONDS, false },
+	{ "copy_seconds", "copies", CELL_SECONDS, false },
+	{ "copied_bytes", "copied", CELL_BYTES, false },
+	{ "launches", "launches", CELL_COUNT, false },
 };
 
 static double busy_seconds(const struct profile_thread *t)
 {
-	uint64_t ns = 0;
+	uint64_t ns = t->copy_ns;
 
 	for (unsigned k = 1; k < PHASE_COUNT; k++)
 		ns += t->ns[k];
@@ -451,7 +454,7 @@ static void add_devices(const struct profile *p, struct profile_sections *all)
 		n += p->process[k].nthread - threads_of(&p->process[k]);
 	if (!n)
 		return;
-	b = begin(p, all, "devices", "Devices", device_columns, 6, n);
+	b = begin(p, all, "devices", "Devices", device_columns, 9, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nthread; i++) {
 			const struct profile_process *q = &p->process[k];
@@ -465,6 +468,9 @@ static void add_devices(const struct profile *p, struct profile_sections *all)
 			number(&b, 1e-9 * (double)t->ns[PHASE_ENCODING]);
 			number(&b, 1e-9 * (double)t->ns[PHASE_FORWARD]);
 			number(&b, 1e-9 * (double)t->ns[PHASE_BACKWARD]);
+			number(&b, 1e-9 * (double)t->copy_ns);
+			number(&b, (double)t->copied_bytes);
+			number(&b, (double)t->launches);
 		}
 }
 

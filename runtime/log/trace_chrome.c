@@ -154,6 +154,7 @@ static void put_args(struct chrome *c, const struct trace_stage *s, const struct
 		buf_printf(b, ",\"args\":{\"peer\":%u,\"message\":%" PRIu32 "}", e->peer, e->id);
 		break;
 	case EVENT_PHASE:
+	case EVENT_COPY:
 	case EVENT_KINDS: break;
 	}
 }
@@ -175,7 +176,7 @@ static void put_flow(struct chrome *c, const struct profile_event *e, unsigned p
 static void put_slice(struct chrome *c, const struct trace_slice *slice, unsigned pid)
 {
 	static const char *const category[EVENT_KINDS] = { "phase", "step", "stage", "stage",
-		"message", "message" };
+		"message", "message", "copy" };
 	const struct profile_event *e = slice->event;
 	bool is_stage = e->kind == EVENT_FORWARD || e->kind == EVENT_BACKWARD;
 	const struct trace_stage *s = is_stage ? trace_stage_find(c->stage, c->nstage, e->id) : NULL;

@@ -79,6 +79,8 @@ enum {
 	NAME_STEP = NAME_PHASES + PHASE_COUNT,
 	NAME_SEND,
 	NAME_RECEIVE,
+	NAME_TO_DEVICE,
+	NAME_TO_HOST,
 	NAME_STAGES
 };
 
@@ -152,6 +154,7 @@ static uint64_t name_of(const struct xplane *x, const struct profile_event *e)
 	case EVENT_STEP: return NAME_STEP;
 	case EVENT_SEND: return NAME_SEND;
 	case EVENT_RECEIVE: return NAME_RECEIVE;
+	case EVENT_COPY: return e->id ? NAME_TO_HOST : NAME_TO_DEVICE;
 	case EVENT_FORWARD:
 	case EVENT_BACKWARD:
 	case EVENT_KINDS: break;
@@ -249,6 +252,8 @@ static void put_names(struct xplane *x)
 		x->p->command && !strcmp(x->p->command, "train") ? "train" : "step");
 	put_name(x, PLANE_EVENTS, NAME_SEND, "send message");
 	put_name(x, PLANE_EVENTS, NAME_RECEIVE, "receive message");
+	put_name(x, PLANE_EVENTS, NAME_TO_DEVICE, "copy to the device");
+	put_name(x, PLANE_EVENTS, NAME_TO_HOST, "copy to the host");
 	for (size_t k = 0; k < 2 * x->nstage; k++) {
 		const struct trace_stage *s = &x->stage[k / 2];
 		struct profile_event e = { .id = s->circuit << 16 | (s->stage & 0xffff),

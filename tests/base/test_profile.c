@@ -168,7 +168,7 @@ static void test_refused(void)
 	refused_with(s, "\"begin\": -5", "\"begin\": -9000000000000000000", "\"begin\"");
 	refused_with(s, "\"forward_ns\": [", "\"forward_ns\": [1,", "differ in length");
 	refused_with(s, "\"events\": [100000,100000,4,", "\"events\": [", "ends within an event");
-	refused_with(s, "\"events\": [100000,100000,4,", "\"events\": [100000,100000,6,",
+	refused_with(s, "\"events\": [100000,100000,4,", "\"events\": [100000,100000,7,",
 		"threads 0: \"events\"");
 	refused_with(s, "\"events\": [100000,100000,4,0,", "\"events\": [100000,100000,0,99,",
 		"no phase 99");

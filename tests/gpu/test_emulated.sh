@@ -169,10 +169,15 @@ done
 # A profile has the GPU's work as a row, by its own clock.
 tap_exit 0 "a profile" "$emu/qcnn-emu" profile --no-limits --steps=3 -o profile many.yaml
 tap_is "$(awk '/^Devices/ { getline; getline; print $1, $2, ($3 > 20) }' out)" "0 cuda:0 1" "the device is busy most of the time"
-for kind in stage forward backward; do
+for kind in stage forward backward "copy to the device" "copy to the host"; do
 	tap_ok "the timeline has $kind" sh -c "zcat profile/trace.json.gz | tr '{' '\\n' | grep -c '$kind' | grep -q '[1-9]'"
 done
 tap_is "$(zcat profile/trace.json.gz | tr '{' '\n' | grep -c '"name": *"cuda:0"')" 1 "and a row of the GPU"
+"$emu/qcnn-emu" profile --no-limits --steps=3 --json many.yaml >counted 2>err
+"$emu/qcnn-emu" compile --emit=plan --device=cuda --batch=500 many.qcnn |
+	sed -n 's/^  with gradient .* work: \([0-9]*\) launches.* copies of \([^ ]*\) bytes.*/\1 \2/p' >planned
+tap_is "$(sed -n 's/.*"copied_bytes": \([0-9]*\), "launches": \([0-9]*\).*/\2 \1/p' counted | awk '{ printf "%d %.4g\n", $1 / 3, $2 / 3 }')" \
+	"$(cat planned)" "launches and copied bytes of a step, as planned"
 
 # The digits that every GPU gives, and the script that checks a GPU.
 sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden

@@ -39,6 +39,7 @@ enum profile_kind {
 	EVENT_BACKWARD,  /* the same */
 	EVENT_SEND, /* a message: its number; the receiver's EVENT_RECEIVE has the same id and the other rank */
 	EVENT_RECEIVE,
+	EVENT_COPY, /* of a device's queue: id 0 from the host to the device, 1 back */
 	EVENT_KINDS
 };
 
@@ -58,6 +59,8 @@ struct profile_thread {
 	uint32_t nevent;
 	const struct profile_event *event; /* by their ends */
 	uint64_t dropped;                  /* events beyond the limit of memory */
+	/* Of a device's queue: time of copies between host and device, their bytes, and kernels that were launched. */
+	uint64_t copy_ns, copied_bytes, launches;
 };
 
 /* What a hardware counter has counted in all threads of a process. */

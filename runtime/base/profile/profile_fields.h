@@ -38,7 +38,8 @@ struct field {
 #define NAMED(array) .max = COUNT(array), .names = (array)
 
 static const char *const item_names[] = { "step", "transfer", "start", "readouts" };
-static const char *const kind_names[] = { "phase", "step", "forward", "backward", "send", "receive" };
+static const char *const kind_names[] = { "phase", "step", "forward", "backward", "send", "receive",
+	"copy" };
 _Static_assert(COUNT(item_names) == ITEM_KINDS, "a name for each kind of item");
 _Static_assert(COUNT(kind_names) == EVENT_KINDS, "a name for each kind of event");
 
@@ -136,6 +137,9 @@ static const struct field thread_fields[] = {
 	{ MEMBER(struct profile_thread, name, NAME) },
 	{ MEMBER(struct profile_thread, device, TEXT) },
 	{ MEMBER(struct profile_thread, dropped, U64) },
+	{ MEMBER(struct profile_thread, copy_ns, U64) },
+	{ MEMBER(struct profile_thread, copied_bytes, U64) },
+	{ MEMBER(struct profile_thread, launches, U64) },
 };
 
 /* Can a text of that length be read: neither too long nor with too many values? */

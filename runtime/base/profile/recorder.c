@@ -39,7 +39,8 @@ struct record {
 		region_threads; /* of the regions that it began: wall time, and of all their threads */
 	struct chunk *first, *newest;
 	uint64_t dropped;
-	uint64_t states[2]; /* forward, backward */
+	uint64_t copy, copied, launches; /* of a device's queue: nanoseconds, bytes, kernels */
+	uint64_t states[2];              /* forward, backward */
 	uint32_t nitem;
 	_Atomic uint64_t *item;
 };
@@ -339,8 +340,23 @@ void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint
 	if (!r)
 		return;
 	add_event(r, &(struct profile_event){ begin, end, id, (uint8_t)kind, 0 });
-	r->side[phase] += (uint64_t)(end - begin);
-	r->count[phase]++;
+	if (kind == EVENT_COPY) {
+		r->copy += (uint64_t)(end - begin);
+	} else {
+		r->side[phase] += (uint64_t)(end - begin);
+		r->count[phase]++;
+	}
+	close_record(r);
+}
+
+void recorder_queue_count(struct recorder_queue *q, uint64_t launches, uint64_t bytes)
+{
+	struct record *r = open_one(q->record);
+
+	if (!r)
+		return;
+	r->launches += launches;
+	r->copied += bytes;
 	close_record(r);
 }
 
@@ -429,6 +445,9 @@ static void copy_thread(struct profile *p, const struct record *r, unsigned numb
 		t->count[k] = r->count[k];
 	}
 	t->dropped = r->dropped;
+	t->copy_ns = r->copy;
+	t->copied_bytes = r->copied;
+	t->launches = r->launches;
 	for (const struct chunk *c = r->first; c; c = c->next)
 		t->nevent += c->n;
 	t->event = event = arena_alloc(&p->arena, t->nevent, sizeof *event);

@@ -93,6 +93,8 @@ struct recorder_queue *recorder_queue_new(const char *device);
 /* From begin to end, by recorder_clock; events of a queue by their ends. */
 void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint32_t id,
 	int64_t begin, int64_t end);
+/* Kernels that were launched, and bytes that were copied between host and device, in the time of these events. */
+void recorder_queue_count(struct recorder_queue *q, uint64_t launches, uint64_t bytes);
 void recorder_queue_free(struct recorder_queue *q);
 
 /* Since `last`, which becomes now, to an item. */

@@ -13,6 +13,7 @@ struct cuda_stream {
 	cudaStream_t handle;
 	int device;
 	cudaEvent_t moment[CUDA_MOMENTS_MAX];
+	struct cuda_counts counts;
 	const char *call;  /* the first that failed, */
 	cudaError_t error; /* and how */
 };
@@ -187,16 +188,20 @@ void cuda_host_free(struct cuda_stream *s, void *p)
 
 void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
 {
-	if (!s->call && nbyte)
-		keep(s, "cudaMemcpyAsync",
-			cudaMemcpyAsync(device, host, nbyte, cudaMemcpyHostToDevice, s->handle));
+	if (s->call || !nbyte)
+		return;
+	keep(s, "cudaMemcpyAsync",
+		cudaMemcpyAsync(device, host, nbyte, cudaMemcpyHostToDevice, s->handle));
+	s->counts.copied += nbyte;
 }
 
 void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t nbyte)
 {
-	if (!s->call && nbyte)
-		keep(s, "cudaMemcpyAsync",
-			cudaMemcpyAsync(host, device, nbyte, cudaMemcpyDeviceToHost, s->handle));
+	if (s->call || !nbyte)
+		return;
+	keep(s, "cudaMemcpyAsync",
+		cudaMemcpyAsync(host, device, nbyte, cudaMemcpyDeviceToHost, s->handle));
+	s->counts.copied += nbyte;
 }
 
 void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner, const void *from,
@@ -222,6 +227,18 @@ void cuda_wait(struct cuda_stream *s)
 {
 	if (!s->call)
 		keep(s, "cudaStreamSynchronize", cudaStreamSynchronize(s->handle));
+}
+
+/* ---- counts ---- */
+
+void cuda_stream_launched(struct cuda_stream *s) { s->counts.launches++; }
+
+struct cuda_counts cuda_stream_counts(struct cuda_stream *s)
+{
+	const struct cuda_counts c = s->counts;
+
+	s->counts = {};
+	return c;
 }
 
 /* ---- moments ---- */

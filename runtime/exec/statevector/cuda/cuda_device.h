@@ -51,6 +51,14 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 	size_t nbyte);
 void cuda_wait(struct cuda_stream *s);
 
+/* Kernels and bytes between host and device that the stream was asked for since this was asked before. */
+struct cuda_counts {
+	uint64_t launches, copied;
+};
+struct cuda_counts cuda_stream_counts(struct cuda_stream *s);
+/* By the kernels that launch.h has, once they are launched. */
+void cuda_stream_launched(struct cuda_stream *s);
+
 /* Moments of the stream's work, by number; a failure is no failure of the stream. */
 enum { CUDA_MOMENTS_MAX = 1024 };
 void cuda_moment(struct cuda_stream *s, unsigned k);

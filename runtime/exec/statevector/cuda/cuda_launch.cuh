@@ -24,6 +24,7 @@ static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t
 	const cudaError_t e = cudaLaunchKernelEx(&c, kernel, *a);
 	if (e != cudaSuccess)
 		cuda_stream_failed(s, "cudaLaunchKernelExC", (int)e);
+	cuda_stream_launched(s);
 }
 
 #endif

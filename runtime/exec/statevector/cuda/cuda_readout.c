@@ -159,6 +159,7 @@ void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t
 	cuda_upload(b->stream, b->factor, b->factor_host, nsample * sizeof *b->factor);
 	cuda_launch_scale(b->stream, &scale, b->twice);
 	cuda_wait(b->stream); /* the host's factors are used again */
+	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 }
 
 /* ---- lambda ---- */
@@ -216,6 +217,7 @@ int cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsa
 	int exponent = upload_factors(b, c, nsample, count, dreadout);
 	bool add = false;
 
+	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	for (uint32_t first = 0; first < c->npauli; first += CUDA_TERMS_MAX, add = true) {
 		struct cuda_terms a = terms_from(b, c, nsample, first);
 

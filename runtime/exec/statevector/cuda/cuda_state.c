@@ -18,6 +18,8 @@ void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 {
 	if (!recorder_on() || b->nmark == CUDA_MOMENTS_MAX)
 		return;
+	if (!b->nmark) /* what was before is not recorded */
+		cuda_stream_counts(b->stream);
 	b->mark[b->nmark] = (struct cuda_mark){ (uint8_t)kind, id };
 	cuda_moment(b->stream, b->nmark++);
 }
@@ -35,6 +37,11 @@ static void record_marks(struct cuda_state *b)
 			recorder_queue_event(b->queue, b->mark[k].kind, b->mark[k].id, end - from,
 				end - at);
 	}
+	if (b->nmark) {
+		struct cuda_counts n = cuda_stream_counts(b->stream);
+
+		recorder_queue_count(b->queue, n.launches, n.copied);
+	}
 	b->nmark = 0;
 }
 
@@ -45,11 +52,11 @@ void cuda_clear_sums(struct cuda_state *b, size_t n)
 	cuda_clear(b->stream, b->sum, n * sizeof *b->sum);
 }
 
-bool cuda_finish(struct cuda_state *b, enum profile_phase phase)
+bool cuda_finish(struct cuda_state *b)
 {
 	const char *why;
 
-	cuda_mark(b, EVENT_PHASE, phase);
+	cuda_mark(b, EVENT_COPY, CUDA_TO_HOST);
 	cuda_wait(b->stream);
 	record_marks(b);
 	return !cuda_stream_failure(b->stream, &why);
@@ -57,8 +64,9 @@ bool cuda_finish(struct cuda_state *b, enum profile_phase phase)
 
 bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase)
 {
+	cuda_mark(b, EVENT_PHASE, phase);
 	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
-	return cuda_finish(b, phase);
+	return cuda_finish(b);
 }
 
 static size_t amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
@@ -383,6 +391,8 @@ static void start_states(struct cuda_state *b, uint32_t number, const struct uni
 	}
 	put_vectors(b, number, in, nsample);
 	cuda_upload(b->stream, b->vector, b->vector_host, nsample * a.stride * sizeof(cplx));
+	if (a.stride || b->circuit[number].nsample_entry[0])
+		cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	cuda_launch_start(b->stream, &a, b->twice);
 }
 

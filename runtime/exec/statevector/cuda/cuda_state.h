@@ -128,8 +128,9 @@ uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit 
 
 /* What the stream was asked for since the mark before is of that kind (profile.h). */
 void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id);
-/* Waits for all that the stream was asked for: work of that phase since the last mark. False: the device failed. */
-bool cuda_finish(struct cuda_state *b, enum profile_phase phase);
+enum cuda_direction { CUDA_TO_DEVICE = 0, CUDA_TO_HOST }; /* ids of EVENT_COPY */
+/* Waits for all that the stream was asked for: copies to the host since the last mark. False: the device failed. */
+bool cuda_finish(struct cuda_state *b);
 /* The backward pass of `nsample` samples whose final states are in psi: first everything but lambda, then from lambda on, which
  * was divided by 2^exponent. */
 void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,

@@ -248,6 +248,7 @@ static void sum_overlaps(struct backend_state *b, unsigned d, uint32_t c, uint32
 	cuda_mark(s, EVENT_PHASE, PHASE_NONE);
 	cuda_clear(s->stream, a.sum, nbyte);
 	cuda_launch_overlaps(s->stream, &a, s->twice);
+	cuda_mark(s, EVENT_PHASE, PHASE_COMBINE);
 	cuda_download(s->stream, b->cache->memory[d].host, a.sum, nbyte);
 }
 
@@ -299,7 +300,7 @@ static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 			sum_overlaps(b, d, c, nstate, first, n);
 		for (unsigned d = 0; d < b->ndevice; d++) {
 			cuda_stream_enter(b->device[d]->stream);
-			cuda_finish(b->device[d], PHASE_COMBINE);
+			cuda_finish(b->device[d]);
 			code = code ? code : cuda_state_failure(b->device[d], e);
 		}
 		for (uint32_t t = 0; t < n && !code; t++)
@@ -372,6 +373,7 @@ static int mix(struct backend_state *b, unsigned d, uint32_t number, const struc
 	frexp(bound(x), &exponent);
 	put_factors(x, ldexp(1, -exponent), s->twice, b->cache->memory[d].host);
 	cuda_upload(s->stream, behind_states(b, d), b->cache->memory[d].host, nbyte);
+	cuda_mark(s, EVENT_COPY, CUDA_TO_DEVICE);
 	for (uint32_t first = 0; first < x->c->nterm; first += CUDA_TERMS_MAX, a.add = 1) {
 		a.nterm = x->c->nterm - first < CUDA_TERMS_MAX ? x->c->nterm - first : CUDA_TERMS_MAX;
 		memcpy(a.term, x->c->term + first, a.nterm * sizeof *a.term);

@@ -184,6 +184,14 @@ sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
 grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want
 tap_same golden want "the self-test's digits are those of selftest.def (else: tests/gpu/golden.sh)"
 EMU_DEVICES=2 tap_exit 0 "also with threads that share the samples of a unit" "$emu/qcnn-emu" info --selftest --device=cuda --threads=4
+# Units with fewer samples than a unit may have: each GPU has some of them. The circuits have matrices and vectors of each sample.
+for devices in 1 2 3; do
+	EMU_DEVICES=$devices EMU_REPORT=report-$devices tap_exit 0 "the digits on $devices GPUs that share units" \
+		"$emu/qcnn-emu" info --selftest --device=cuda
+done
+waits() { sed -n 's/^call cudaStreamSynchronize //p' "report-$1"; }
+tap_ok "two GPUs do more than one" test "$(waits 2)" -gt "$(waits 1)"
+tap_ok "three more than two" test "$(waits 3)" -gt "$(waits 2)"
 EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-emu" >out 2>&1
 tap_is $? 0 "check.sh finds no fault"
 tap_is "$(grep -c '^| .* | ok | ' checked/check.md)" 7 "its table has what was checked"
@@ -196,5 +204,6 @@ tap_has out 'FAILED   device: qcnn run: error: the GPU failed: cudaMalloc: out o
 # Sectors and bank conflicts are counted by test_counts.sh.
 EMU_COUNT=1 EMU_REPORT=report "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out
 tap_has report 'allocations left 0' "all memory is given back"
+
 
 tap_done

@@ -81,6 +81,7 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 			__builtin_ctzll(devices),
 			"there is no GPU of that number that is new enough");
 	b = mem_alloc(1, sizeof *b + n * sizeof *b->device);
+	b->share = 1;
 	for (; b->ndevice < n && !code; b->ndevice += !code)
 		code = cuda_state_new(pl, number[b->ndevice], nthread > n ? nthread / n : 1,
 			gradient, &b->device[b->ndevice], e);
@@ -99,18 +100,21 @@ static void cuda_matrices(struct backend_state *b, const cplx *u)
 		cuda_state_matrices(b->device[k], u);
 }
 
-/* A thread for each device that has something to do. */
+/* A thread for each device that has something to do; where there are fewer units than devices, several for each unit. A state cache
+ * has the states of a unit on one device. */
 static void cuda_run(struct backend_state *b, const struct unit_job *job)
 {
 	unsigned n = !b || !job->nunit ? 1 : b->ndevice < job->nunit ? b->ndevice : job->nunit;
 
+	if (b)
+		b->share = b->cache ? 1 : b->ndevice / n;
+	omp_set_dynamic(0);
+	omp_set_max_active_levels(3); /* workers, devices of each (cuda_unit.c), threads of these (cuda_samples) */
 	if (n == 1) {
 		job->claim(job->ctx, 0);
 		job->work(job->ctx, 0);
 		return;
 	}
-	omp_set_dynamic(0);
-	omp_set_max_active_levels(2); /* each has threads of its own (cuda_samples) */
 #pragma omp parallel num_threads((int)n)
 	{
 		unsigned worker = (unsigned)omp_get_thread_num();
@@ -127,19 +131,27 @@ static void cuda_samples_of(struct backend_state *b, uint32_t n,
 	cuda_samples(b->device[0], n, part, ctx);
 }
 
+static struct cuda_team team_of(struct backend_state *b, unsigned worker)
+{
+	return (struct cuda_team){ b->device + worker * b->share, b->share };
+}
+
 static void cuda_forward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, bool keep, double *readout)
 {
+	const struct cuda_team t = team_of(b, worker);
+
 	(void)keep;
-	cuda_state_forward(b->device[worker], c, in, readout);
+	cuda_unit_forward(&t, c, in, readout);
 }
 
 static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample)
 {
-	cuda_state_backward(b->device[worker], c, in, dreadout, anti_hermitian_shared,
-		anti_hermitian_sample);
+	const struct cuda_team t = team_of(b, worker);
+
+	cuda_unit_backward(&t, c, in, dreadout, anti_hermitian_shared, anti_hermitian_sample);
 }
 
 static int cuda_failure(const struct backend_state *b, struct err *e)
@@ -153,7 +165,9 @@ static int cuda_failure(const struct backend_state *b, struct err *e)
 
 static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
 {
-	cuda_state_amplitudes(b->device[worker], c, s, out);
+	const struct cuda_team t = team_of(b, worker);
+
+	cuda_unit_amplitudes(&t, c, s, out);
 }
 
 /* ---- the table ---- */

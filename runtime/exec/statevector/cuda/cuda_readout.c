@@ -192,9 +192,7 @@ static void put_factors(const struct cuda_circuit *c, const double *dreadout, in
 				ldexp(dreadout[c->probs[k].readout + n], -exponent);
 }
 
-/* Those behind `count` have none. */
-static int upload_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
-	uint32_t count, const double *dreadout)
+int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout)
 {
 	double all = 0;
 	int exponent;
@@ -202,22 +200,28 @@ static int upload_factors(struct cuda_state *b, const struct cuda_circuit *c, ui
 	for (uint32_t s = 0; s < count; s++)
 		all += bound(c, dreadout + (size_t)s * c->plan->nreadout);
 	frexp(all, &exponent); /* of what is not finite, any: its sums are bad */
+	return exponent;
+}
+
+/* Those behind `count` have none. */
+static void upload_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
+	uint32_t count, const double *dreadout, int exponent)
+{
 	memset(b->factor_host, 0, nsample * c->nsum_readout * sizeof *b->factor_host);
 	for (uint32_t s = 0; s < count; s++)
 		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, exponent,
 			b->factor_host + s * c->nsum_readout);
 	cuda_upload(b->stream, b->factor, b->factor_host,
 		nsample * c->nsum_readout * sizeof *b->factor_host);
-	return exponent;
 }
 
-int cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
-	uint32_t count, const double *dreadout)
+void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
+	uint32_t count, const double *dreadout, int exponent)
 {
-	int exponent = upload_factors(b, c, nsample, count, dreadout);
 	bool add = false;
 
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
+	upload_factors(b, c, nsample, count, dreadout, exponent);
 	for (uint32_t first = 0; first < c->npauli; first += CUDA_TERMS_MAX, add = true) {
 		struct cuda_terms a = terms_from(b, c, nsample, first);
 
@@ -232,5 +236,4 @@ int cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsa
 	}
 	if (!add)
 		cuda_clear(b->stream, b->lambda, ((size_t)nsample << c->nbit) * (b->twice ? 16 : 8));
-	return exponent;
 }

@@ -538,12 +538,9 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 	cuda_upload_matrices(b, c, true, in, nsample);
 }
 
-void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample, int exponent, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample)
+bool cuda_sum_backward(struct cuda_state *b, uint32_t number, uint32_t nsample)
 {
 	struct cuda_circuit *c = &b->circuit[number];
-	double scale = ldexp(1, exponent);
 
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	for (uint32_t k = c->plan->nstage; k-- > 0;) {
@@ -551,35 +548,58 @@ void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_
 			launch_backward(b, c, l, nsample);
 		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
 	}
-	if (!cuda_fetch_sums(b, sums_behind(c, nsample), PHASE_BACKWARD) || b->sum_host[0])
-		scale = NAN;
+	return cuda_fetch_sums(b, sums_behind(c, nsample), PHASE_BACKWARD);
+}
+
+void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from)
+{
+	for (size_t k = 0; k < 1 + to->circuit[number].nsum_back; k++)
+		to->sum_host[k] = (long long)((unsigned long long)to->sum_host[k]
+			+ (unsigned long long)from->sum_host[k]);
+}
+
+void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample, enum cuda_sums which, double scale, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
+{
+	const struct cuda_circuit *c = &b->circuit[number];
+
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)
 			for (uint32_t i = 0; i < l->nplaced; i++)
-				if (l->placed[i].sum >= 0)
+				if (l->placed[i].sum >= 0
+					&& (which == CUDA_SUMS_ALL || l->placed[i].of_sample))
 					add_placed(b, l, &l->placed[i], sums_before(c, l, nsample),
 						scale, in, anti_hermitian_shared,
 						anti_hermitian_sample);
 }
 
-void cuda_state_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample, int exponent, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
+{
+	bool good = cuda_sum_backward(b, number, nsample) && !b->sum_host[0];
+
+	cuda_add_sums(b, number, in, nsample, CUDA_SUMS_ALL, good ? ldexp(1, exponent) : NAN,
+		anti_hermitian_shared, anti_hermitian_sample);
+}
+
+bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	const double *dreadout, int exponent)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 	uint32_t nsample = cuda_run_samples(b, c, in->count);
-	int exponent;
+	bool good;
 
-	if (sums_behind(c, nsample) == 1)
-		return;
 	cuda_stream_enter(b->stream);
 	if (b->holds != number) { /* another circuit took the place: once more */
 		evolve(b, number, in, nsample);
 		cuda_wait(b->stream); /* the host's matrices are used again */
 	}
 	cuda_begin_backward(b, number, in, nsample);
-	exponent = cuda_lambda(b, c, nsample, in->count, dreadout);
-	cuda_end_backward(b, number, in, nsample, exponent, anti_hermitian_shared,
-		anti_hermitian_sample);
+	cuda_lambda(b, c, nsample, in->count, dreadout, exponent);
+	good = cuda_sum_backward(b, number, nsample);
+	return good;
 }
 
 /* ---- amplitudes ---- */

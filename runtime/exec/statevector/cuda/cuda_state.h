@@ -82,6 +82,7 @@ struct cuda_state {
 
 struct backend_state {
 	unsigned ndevice;
+	unsigned share; /* devices of each worker */
 	struct cuda_state_cache *cache; /* or NULL */
 	struct cuda_state *device[];
 };
@@ -101,8 +102,9 @@ void cuda_state_free(struct cuda_state *b);
 void cuda_state_matrices(struct cuda_state *b, const cplx *u);
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
 	double *readout);
-void cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
-	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+/* The sums are then in sum_host, of lambda divided by 2^exponent. False: the device failed. */
+bool cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
+	const double *dreadout, int exponent);
 int cuda_state_failure(const struct cuda_state *b, struct err *e);
 void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *out);
 
@@ -114,6 +116,18 @@ void cuda_samples(const struct cuda_state *b, uint32_t n,
 
 /* As backend.h has it. */
 void cuda_work(struct plan *pl);
+/* ---- cuda_unit.c: a unit, whose samples n devices share: the same bits for any number of them. ---- */
+
+/* Devices that take part: those of this number of the worker's. */
+struct cuda_team {
+	struct cuda_state **device;
+	unsigned n;
+};
+void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
+	double *readout);
+void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
+	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out);
 
 /* ---- cuda_state_cache.c ---- */
 
@@ -135,6 +149,14 @@ bool cuda_finish(struct cuda_state *b);
  * was divided by 2^exponent. */
 void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
 	uint32_t nsample);
+bool cuda_sum_backward(struct cuda_state *b, uint32_t number, uint32_t nsample);
+/* Those that samples share: adds those of another device. */
+void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from);
+/* From sum_host to reduced transition matrices; of each sample alone: those that samples share are on another device. */
+enum cuda_sums { CUDA_SUMS_ALL = 1, CUDA_SUMS_OF_SAMPLES };
+void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	uint32_t nsample, enum cuda_sums which, double scale, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample);
 void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
 	uint32_t nsample, int exponent, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample);
@@ -157,9 +179,11 @@ void cuda_upload_matrices(struct cuda_state *b, struct cuda_circuit *c, bool bac
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
 void cuda_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	double *readout);
-/* lambda = sum dreadout O psi, divided by 2^(what is returned), so that the norms of all samples' sum up to at most 1. */
-int cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
-	uint32_t count, const double *dreadout);
+/* lambda = sum dreadout O psi, divided by 2^exponent. */
+void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
+	uint32_t count, const double *dreadout, int exponent);
+/* With which the norms of all samples' sum up to at most 1. */
+int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout);
 /* psi / |psi| */
 void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample);
 

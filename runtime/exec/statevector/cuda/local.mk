@@ -18,6 +18,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_state.h \
 	runtime/exec/statevector/cuda/cuda_state_cache.c \
 	runtime/exec/statevector/cuda/cuda_target.c \
+	runtime/exec/statevector/cuda/cuda_unit.c \
 	runtime/exec/statevector/cuda/cuda_work.c
 libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 cuda_folder = runtime/exec/statevector/cuda

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A unit on several devices: each has some of its samples, in whole tiles.
+ *
+ * A tile is computed in the same way wherever it is, readouts are sums of one sample, and the sums of the backward pass are
+ * integers with an exponent that is the unit's: how many devices share it changes no bit. */
+#include "config.h"
+#include "runtime/exec/statevector/cuda/cuda_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What device k has of a unit. */
+struct part {
+	struct unit_input in; /* of its samples alone */
+	uint32_t first;
+	const cplx *const **vector; /* behind in.vector: (ncircuit) */
+};
+
+static uint32_t samples_each(const struct cuda_team *t, const struct cuda_circuit *c, uint32_t count)
+{
+	uint32_t tile = cuda_run_samples(t->device[0], c, 1);
+	uint32_t ntile = (count + tile - 1) / tile;
+
+	return (ntile + t->n - 1) / t->n * tile;
+}
+
+static void part_init(struct part *p, const struct cuda_team *t, unsigned k, uint32_t c,
+	const struct unit_input *in)
+{
+	const struct plan *pl = t->device[k]->plan;
+	uint32_t each = samples_each(t, &t->device[k]->circuit[c], in->count);
+
+	*p = (struct part){ .in = *in,
+		.first = k * each < in->count ? k * each : in->count,
+		.vector = mem_alloc(pl->ncircuit, sizeof *p->vector) };
+	p->in.count = in->count - p->first < each ? in->count - p->first : each;
+	p->in.u += p->first;
+	p->vector[c] = in->vector[c] + p->first;
+	p->in.vector = p->vector;
+}
+
+static void part_release(struct part *p) { free(p->vector); }
+
+void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in, double *readout)
+{
+	if (t->n == 1) {
+		cuda_state_forward(t->device[0], c, in, readout);
+		return;
+	}
+#pragma omp parallel for schedule(static, 1) num_threads((int)t->n)
+	for (unsigned k = 0; k < t->n; k++) {
+		struct part p;
+
+		part_init(&p, t, k, c, in);
+		if (p.in.count)
+			cuda_state_forward(t->device[k], c, &p.in,
+				readout + (size_t)p.first * t->device[k]->circuit[c].plan->nreadout);
+		part_release(&p);
+	}
+}
+
+/* The sums of all parts: not numbers where a device failed or a sum is bad. */
+static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, bool good, int exponent,
+	double *shared, double *const *sample)
+{
+	struct cuda_state *first = t->device[0];
+	const struct cuda_circuit *circuit = &first->circuit[c];
+	double scale;
+
+	for (unsigned k = 1; k < t->n && part[k].in.count; k++)
+		cuda_join_sums(first, c, t->device[k]);
+	scale = good && !first->sum_host[0] ? ldexp(1, exponent) : NAN;
+	for (unsigned k = 0; k < t->n && part[k].in.count; k++)
+		cuda_add_sums(t->device[k], c, &part[k].in,
+			cuda_run_samples(first, circuit, part[k].in.count),
+			k ? CUDA_SUMS_OF_SAMPLES : CUDA_SUMS_ALL, scale, shared,
+			sample + part[k].first);
+}
+
+void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
+	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	const struct cuda_circuit *circuit = &t->device[0]->circuit[c];
+	int exponent = cuda_exponent(circuit, in->count, dreadout);
+	struct part *part;
+	bool good = true;
+
+	if (!circuit->nsum_back && !circuit->nsample_sum)
+		return;
+	part = mem_alloc(t->n, sizeof *part);
+	for (unsigned k = 0; k < t->n; k++)
+		part_init(&part[k], t, k, c, in);
+#pragma omp parallel for schedule(static, 1) num_threads((int)t->n) reduction(&& : good) if (t->n > 1)
+	for (unsigned k = 0; k < t->n; k++)
+		if (part[k].in.count)
+			good = cuda_state_backward(t->device[k], c, &part[k].in,
+				       dreadout + (size_t)part[k].first * circuit->plan->nreadout,
+				       exponent)
+				&& good;
+	add_parts(t, c, part, good, exponent, anti_hermitian_shared, anti_hermitian_sample);
+	for (unsigned k = 0; k < t->n; k++)
+		part_release(&part[k]);
+	free(part);
+}
+
+void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out)
+{
+	unsigned k = 0;
+
+	while (k + 1 < t->n && s >= t->device[k]->nsample) /* all but the last part are whole tiles */
+		s -= t->device[k++]->nsample;
+	cuda_state_amplitudes(t->device[k], c, s, out);
+}

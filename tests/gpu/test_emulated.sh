@@ -204,6 +204,16 @@ tap_has out 'FAILED   device: qcnn run: error: the GPU failed: cudaMalloc: out o
 # Sectors and bank conflicts are counted by test_counts.sh.
 EMU_COUNT=1 EMU_REPORT=report "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out
 tap_has report 'allocations left 0' "all memory is given back"
+tap_ok "each stage is a range for profilers" grep -q '^range forward stage 0 [1-9]' report
+tap_ok "also backward" grep -q '^range backward stage 0 [1-9]' report
+tap_has report 'ranges left open 0' "and each ends"
 
+# Ten steps more: nothing is allocated, and the host waits once for readouts and once for the sums of the backward pass.
+for steps in 2 12; do
+	trained steps-$steps 1 --set train.epochs=3 --set train.max_steps=$steps >weights
+done
+more() { echo $(($(sed -n "s/^call $1 //p" report-steps-12) - $(sed -n "s/^call $1 //p" report-steps-2))); }
+tap_is "$(more cudaMalloc) $(more cudaMallocHost) $(more cudaStreamCreate)" "0 0 0" "steps allocate nothing"
+tap_is "$(more cudaStreamSynchronize)" 20 "a step waits twice"
 
 tap_done

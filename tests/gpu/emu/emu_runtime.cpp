@@ -3,6 +3,7 @@
 // that has work goes on, in random order.
 #include "emu.h"
 #include "emu_totals.h"
+#include "nvtx3/nvToolsExt.h"
 
 #include <stdlib.h>
 
@@ -44,6 +45,8 @@ std::recursive_mutex lock; /* threads of the host take turns */
 cudaError_t sticky; /* once a device has failed it stays so */
 std::map<const void *, size_t> shared_limit;
 std::map<std::string, unsigned long> calls;
+std::map<std::string, unsigned long> ranges;
+long open_ranges;
 
 struct {
 	std::string call;
@@ -133,6 +136,9 @@ struct whole {
 		if (f) {
 			for (auto &c : calls)
 				fprintf(f, "call %s %lu\n", c.first.c_str(), c.second);
+			for (auto &r : ranges)
+				fprintf(f, "range %s %lu\n", r.first.c_str(), r.second);
+			fprintf(f, "ranges left open %ld\n", open_ranges);
 			fprintf(f, "allocations left %zu\n", allocations.size() + host_allocations.size());
 			emu_print_counts(f);
 			fclose(f);
@@ -390,6 +396,23 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 		return cudaErrorNotReady;
 	*ms = (float)(to->when - from->when);
 	return cudaSuccess;
+}
+
+/* ---- ranges ---- */
+
+int nvtxRangePushEx(const nvtxEventAttributes_t *a)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+
+	ranges[std::string(a->message.ascii) + " " + std::to_string(a->payload.uiValue)]++;
+	return (int)open_ranges++;
+}
+
+int nvtxRangePop(void)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+
+	return (int)--open_ranges;
 }
 
 /* ---- launches ---- */

@@ -3,6 +3,10 @@
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_launch.cuh"
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define HAS_NVTX 1
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -240,6 +244,30 @@ struct cuda_counts cuda_stream_counts(struct cuda_stream *s)
 	s->counts = {};
 	return c;
 }
+
+/* ---- ranges ---- */
+
+/* Without a profiler these calls do nothing. */
+#if HAS_NVTX
+void cuda_range_begin(const char *name, uint32_t number)
+{
+	nvtxEventAttributes_t a = {};
+
+	a.version = NVTX_VERSION;
+	a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+	a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+	a.message.ascii = name;
+	a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT32;
+	a.payload.uiValue = number;
+	nvtxRangePushEx(&a);
+}
+
+void cuda_range_end(void) { nvtxRangePop(); }
+#else
+void cuda_range_begin(const char *name, uint32_t number) { (void)name, (void)number; }
+
+void cuda_range_end(void) {}
+#endif
 
 /* ---- moments ---- */
 

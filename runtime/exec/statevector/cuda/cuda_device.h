@@ -58,6 +58,9 @@ struct cuda_counts {
 struct cuda_counts cuda_stream_counts(struct cuda_stream *s);
 /* By the kernels that launch.h has, once they are launched. */
 void cuda_stream_launched(struct cuda_stream *s);
+/* Around what the calling thread asks for: a range of NVTX, which NVIDIA's profilers show; number: its payload. */
+void cuda_range_begin(const char *name, uint32_t number);
+void cuda_range_end(void);
 
 /* Moments of the stream's work, by number; a failure is no failure of the stream. */
 enum { CUDA_MOMENTS_MAX = 1024 };

@@ -411,8 +411,10 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 	start_states(b, number, in, nsample);
 	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
+		cuda_range_begin("forward stage", k);
 		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
 			cuda_launch_forward(b->stream, &l->args, blocks(l, nsample), b->twice);
+		cuda_range_end();
 		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
 	}
 	if (plan_deep(c->plan))
@@ -427,8 +429,10 @@ void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_inpu
 	const char *why;
 
 	cuda_stream_enter(b->stream);
+	cuda_range_begin("circuit, forward", c);
 	evolve(b, c, in, nsample);
 	cuda_readouts(b, &b->circuit[c], in->count, readout);
+	cuda_range_end();
 	b->worked = b->worked || !cuda_stream_failure(b->stream, &why);
 }
 
@@ -544,8 +548,10 @@ bool cuda_sum_backward(struct cuda_state *b, uint32_t number, uint32_t nsample)
 
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	for (uint32_t k = c->plan->nstage; k-- > 0;) {
+		cuda_range_begin("backward stage", k);
 		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
 			launch_backward(b, c, l, nsample);
+		cuda_range_end();
 		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
 	}
 	return cuda_fetch_sums(b, sums_behind(c, nsample), PHASE_BACKWARD);
@@ -597,8 +603,10 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 		cuda_wait(b->stream); /* the host's matrices are used again */
 	}
 	cuda_begin_backward(b, number, in, nsample);
+	cuda_range_begin("circuit, backward", number);
 	cuda_lambda(b, c, nsample, in->count, dreadout, exponent);
 	good = cuda_sum_backward(b, number, nsample);
+	cuda_range_end();
 	return good;
 }
 

@@ -73,7 +73,7 @@ meant train '--patience 3' '`--patience`: it is a key, `--set train.callbacks.ea
 meant train --train.epochs=3 '`--train.epochs`: it is a key, `--set train.epochs=3`'
 meant train --n-epochs '`--n-epochs`: here it is called `--set train.epochs=...`'
 meant train --emit=plan '`--emit`: it is an option of `qcnn run`, `qcnn compile`'
-meant train --batch=3 '`--batch`: did you mean `--set train.batch_size=3`? It is an option of `qcnn bench`, `qcnn profile`'
+meant train --batch=3 '`--batch`: did you mean `--set train.batch_size=3`? It is an option of `qcnn compile`, `qcnn bench`, `qcnn profile`'
 meant infer --thread=2 '`--thread`: did you mean `--threads`?'
 meant infer --rounds=4 '`--rounds`: it is a key, `--set data.rounds=4`'
 meant infer --epochs=4 '`--epochs`'

@@ -62,6 +62,14 @@ static void add_op(struct plan_device_work *w, const struct cuda_launch *l,
 	add_dense(w, twice, states * on / d, d);
 }
 
+/* Entries that an op reads of a sample's matrix: none where it need not be undone. */
+static double sample_entries(const struct cuda_placed *p, const struct cuda_op *o, bool back)
+{
+	if (!o->of_sample || (back && !o->undo))
+		return 0;
+	return ldexp(1, (p->diagonal ? 1 : 2) * (int)p->step->ntarget);
+}
+
 /* ---- stages ---- */
 
 static void add_launch(const struct cuda_state *b, const struct cuda_launch *l, bool back,
@@ -75,10 +83,12 @@ static void add_launch(const struct cuda_state *b, const struct cuda_launch *l, 
 
 	w->launch++;
 	w->blocks += ldexp(1, a->nouter - a->nnear);
-	w->read += (back ? 2 : 1) * n * amplitude + a->nsample_entry * amplitude;
+	w->read += (back ? 2 : 1) * n * amplitude;
 	w->written += a->save ? (back ? 2 : 1) * n * amplitude : 0;
-	for (uint32_t k = 0; k < l->nplaced; k++)
+	for (uint32_t k = 0; k < l->nplaced; k++) {
 		add_op(w, l, &l->placed[k], &a->op[k], back, b->twice, n);
+		w->read += sample_entries(&l->placed[k], &a->op[k], back) * amplitude;
+	}
 }
 
 static void add_launches(const struct cuda_state *b, const struct cuda_launch *l, bool back,

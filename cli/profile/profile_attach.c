@@ -163,19 +163,18 @@ static int connect_port(const struct attached *a, struct profile_stream *to, str
 	return code;
 }
 
-static int send_order(struct profile_stream *to, const struct capture_order *o, struct err *e)
+/* Where the run does not take it, its answer, or that there is none, says why. */
+static void send_order(struct profile_stream *to, const struct capture_order *o)
 {
 	struct buf line = BUF_INIT;
-	bool sent;
 
 	buf_printf(&line,
 		"{\"schema\": 1, \"version\": \"%s\", \"level\": %d, \"steps\": %llu, \"seconds\": ",
 		PACKAGE_VERSION, (int)o->level, (unsigned long long)o->steps);
 	buf_json_f64(&line, o->seconds);
 	buf_printf(&line, ", \"max_bytes\": %llu}\n", (unsigned long long)o->bytes_max);
-	sent = profile_stream_send(to, line.data, line.len);
+	(void)profile_stream_send(to, line.data, line.len);
 	buf_release(&line);
-	return sent ? 0 : err_set(e, -ERR_IO, "the run does not accept the request");
 }
 
 static int gone(struct err *e)
@@ -239,10 +238,10 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 {
 	char line[LINE_MAX_BYTES];
 	json_t *head = NULL;
-	int code = send_order(s, o, e);
+	int code;
 
-	if (!code)
-		code = read_head(s, line, e);
+	send_order(s, o);
+	code = read_head(s, line, e);
 	if (!code && !(head = json_read(line, strlen(line), e)))
 		code = err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
 	if (!code && json_object_get(head, "error"))

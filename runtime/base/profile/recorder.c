@@ -34,7 +34,8 @@ struct record {
 	bool inside; /* a region */
 	enum profile_phase as;
 	uint64_t alone[PHASE_COUNT], side[PHASE_COUNT],
-		count[PHASE_COUNT]; /* outside of regions, inside */
+		help[PHASE_COUNT],  /* outside of regions, inside, for other threads */
+		count[PHASE_COUNT];
 	uint64_t region,
 		region_threads; /* of the regions that it began: wall time, and of all their threads */
 	struct chunk *first, *newest;
@@ -163,6 +164,7 @@ static struct record *open_one(struct record *r)
 		r->as = PHASE_NONE;
 		memset(r->alone, 0, sizeof r->alone);
 		memset(r->side, 0, sizeof r->side);
+		memset(r->help, 0, sizeof r->help);
 		memset(r->count, 0, sizeof r->count);
 		r->region = r->region_threads = r->dropped = 0;
 		r->states[0] = r->states[1] = 0;
@@ -221,6 +223,27 @@ void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64
 	if (!r)
 		return;
 	add_event(r, &(struct profile_event){ begin, recorder_ticks(), id, (uint8_t)kind, peer });
+	close_record(r);
+}
+
+/* Of work that is an event of that kind. */
+static enum profile_phase phase_of(enum profile_kind kind, uint32_t id)
+{
+	return kind == EVENT_FORWARD       ? PHASE_FORWARD
+		: kind == EVENT_BACKWARD ? PHASE_BACKWARD
+					 : (enum profile_phase)id;
+}
+
+void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin)
+{
+	struct record *r = open_record();
+	int64_t now;
+
+	if (!r)
+		return;
+	now = recorder_ticks();
+	r->help[phase_of(kind, id)] += (uint64_t)(now - begin);
+	add_event(r, &(struct profile_event){ begin, now, id, (uint8_t)kind, 0 });
 	close_record(r);
 }
 
@@ -332,9 +355,7 @@ struct recorder_queue *recorder_queue_new(const char *device)
 void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint32_t id,
 	int64_t begin, int64_t end)
 {
-	enum profile_phase phase = kind == EVENT_FORWARD ? PHASE_FORWARD
-		: kind == EVENT_BACKWARD                 ? PHASE_BACKWARD
-							 : (enum profile_phase)id;
+	enum profile_phase phase = phase_of(kind, id);
 	struct record *r = open_one(q->record);
 
 	if (!r)
@@ -441,7 +462,7 @@ static void copy_thread(struct profile *p, const struct record *r, unsigned numb
 		: number   ? arena_printf(&p->arena, "thread %u", number)
 			   : "main";
 	for (unsigned k = 0; k < PHASE_COUNT; k++) {
-		t->ns[k] = (uint64_t)(scale * (double)(r->alone[k] + r->side[k]));
+		t->ns[k] = (uint64_t)(scale * (double)(r->alone[k] + r->side[k] + r->help[k]));
 		t->count[k] = r->count[k];
 	}
 	t->dropped = r->dropped;

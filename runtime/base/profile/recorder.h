@@ -45,6 +45,7 @@ void recorder_phases(double seconds[PHASE_COUNT]);
 /* The slow halves of the functions below. */
 void recorder_mark_on(enum profile_phase phase);
 void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin);
+void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin);
 enum profile_phase recorder_as_on(enum profile_phase phase);
 
 /* The time of this thread since its last mark belongs to the phase; PHASE_NONE: to none. */
@@ -62,6 +63,13 @@ static inline void recorder_event(enum profile_kind kind, uint32_t id, uint16_t 
 {
 	if (begin && recorder_on())
 		recorder_event_on(kind, id, peer, begin);
+}
+
+/* This thread has helped another, whose time it is, since `begin` (as recorder_event): an event, and its own busy time. */
+static inline void recorder_help(enum profile_kind kind, uint32_t id, int64_t begin)
+{
+	if (begin && recorder_on())
+		recorder_help_on(kind, id, begin);
 }
 
 /* All marks of this thread, and of regions that it begins, belong to that phase until the next call; PHASE_NONE: to

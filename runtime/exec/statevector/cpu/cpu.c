@@ -318,6 +318,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices
 	b->gradient = gradient;
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
+	cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
 	b->chunk_fused = s.chunk / sizeof(double);
 	b->chunk_stride = (s.chunk + s.fused) / sizeof(double);
 	b->memory = arena_alloc(&b->arena, 4 + pl->ncircuit + (size_t)nthread * (10 + b->nslot), sizeof *b->memory);

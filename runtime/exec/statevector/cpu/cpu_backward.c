@@ -274,12 +274,15 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		if (b->lane_bits) {
 			double began = cpu_began(b);
 			int64_t event = recorder_begin();
+			uint32_t id = (uint32_t)(c - b->circuit) << 16 | k;
+			cpu_doing(b, EVENT_BACKWARD, id);
 			cpu_chunks(b, w, sweep.stage->back.span, backward_chunk, &sweep);
+			cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
 			if (!b->rank_bits)
 				collect_chunks(b, w, sweep.stage, in, sweep.stage->sums, scale,
 					anti_hermitian_shared, anti_hermitian_sample);
 			cpu_took(b, began, &c->seconds[k].back);
-			recorder_event(EVENT_BACKWARD, (uint32_t)(c - b->circuit) << 16 | k, 0, event);
+			recorder_event(EVENT_BACKWARD, id, 0, event);
 		} else {
 			memset(w->transition, 0, sweep.stage->ntransition * sizeof(double));
 			cpu_record_begin(b, w, c);

@@ -243,7 +243,9 @@ void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_
 	uint32_t last = plan_segment_of(c->plan, c->plan->nstage);
 	if (b->lane_bits)
 		for (r.segment = c->plan->nsegment - 1;; r.segment--) {
+			cpu_doing(b, EVENT_PHASE, PHASE_BACKWARD);
 			cpu_chunks(b, w, c->span, lambda_chunk, &r);
+			cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
 			if (r.segment == last)
 				break;
 			r.begun = true;

@@ -3,7 +3,6 @@
 #ifndef QCNN_CPU_RECORD_H
 #define QCNN_CPU_RECORD_H
 
-#include "runtime/base/profile/recorder.h"
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 
 /* A thread begins with circuit c; off, or with phases alone, it records no items. */

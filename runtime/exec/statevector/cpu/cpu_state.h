@@ -8,6 +8,7 @@
 #define QCNN_CPU_STATE_H
 
 #include "runtime/base/memory_use.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/cpu/cpu_fork.h"
@@ -200,11 +201,19 @@ struct backend_state {
 	size_t chunk_fused; /* from this number on, those that the forward pass makes for the backward pass (fused last stage) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
+	enum profile_kind doing;     /* what all threads of a shared state do, as recorder_help has it */
+	uint32_t doing_id;
 	struct cpu_state_cache *state_cache;     /* NULL until it is first needed */
 	struct cpu_memory *memory;
 	unsigned nmemory; /* all that free gives back */
 	struct arena arena;
 };
+
+static inline void cpu_doing(struct backend_state *b, enum profile_kind kind, uint32_t id)
+{
+	b->doing = kind;
+	b->doing_id = id;
+}
 
 /* Seconds of a pass over a shared state, of which one runs at a time. */
 static inline double cpu_began(const struct backend_state *b) { return b->shared ? clock_seconds() : 0; }

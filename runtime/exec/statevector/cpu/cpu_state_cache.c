@@ -290,13 +290,15 @@ static int overlap_large(struct backend_state *b, uint32_t number, uint32_t nsta
 #pragma omp parallel num_threads((int)b->nthread)
 		{
 			unsigned saved = kernels_flush_enter();
-#pragma omp for schedule(static)
+			int64_t began = omp_get_thread_num() ? recorder_begin() : 0;
+#pragma omp for schedule(static) nowait
 			for (uint64_t item = 0; item < nitem; item++) {
 				uint32_t g, h;
 				pair_of(item / c->nchunk, &g, &h);
 				overlap_tile(b, number, &bc->term[t].kernel, g, h, nstate,
 					(unsigned)(item % c->nchunk), part + item * TILE * TILE);
 			}
+			recorder_help(EVENT_PHASE, PHASE_COMBINE, began);
 			kernels_flush_leave(saved);
 		}
 		add_tiles(c, &bc->term[t], ntile, nstate, part, m);
@@ -315,12 +317,14 @@ static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nst
 #pragma omp parallel num_threads((int)b->nthread) if (npair > 1)
 	{
 		unsigned saved = kernels_flush_enter();
-#pragma omp for schedule(static)
+		int64_t began = omp_get_thread_num() ? recorder_begin() : 0;
+#pragma omp for schedule(static) nowait
 		for (uint64_t item = 0; item < npair; item++) {
 			uint32_t g, h;
 			pair_of(item, &g, &h);
 			overlap_units(b, number, g, h, nstate, m);
 		}
+		recorder_help(EVENT_PHASE, PHASE_COMBINE, began);
 		kernels_flush_leave(saved);
 	}
 	return 0;

@@ -19,9 +19,11 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, struct cpu_span
 	{
 		unsigned saved = kernels_flush_enter();
 		struct cpu_worker *w = &b->worker[omp_get_thread_num()];
-		#pragma omp for schedule(static)
+		int64_t began = w != own ? recorder_begin() : 0;
+		#pragma omp for schedule(static) nowait
 		for (unsigned chunk = span.first; chunk < span.end; chunk++)
 			fn(ctx, chunk, w);
+		recorder_help(b->doing, b->doing_id, began);
 		kernels_flush_leave(saved);
 	}
 }
@@ -344,16 +346,19 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.fused = k + 1 == c->nstage && like->fused;
 		double began = cpu_began(sweep.b);
 		int64_t event = recorder_begin();
+		uint32_t id = (uint32_t)(c - sweep.b->circuit) << 16 | k;
 		if (k > first)
 			cpu_exchange(sweep.b, c, sweep.psi, c->plan->stage[k - 1].segment + 1,
 				c->plan->stage[k].segment, false);
+		cpu_doing(sweep.b, EVENT_FORWARD, id);
 		cpu_chunks(sweep.b, w, sweep.stage->forward.span, forward_chunk, &sweep);
+		cpu_doing(sweep.b, EVENT_PHASE, PHASE_FORWARD);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
 		if (sweep.fused && sweep.b->shared)
 			c->seconds[k].back = 0;   /* it is in the forward pass */
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
-		recorder_event(EVENT_FORWARD, (uint32_t)(c - sweep.b->circuit) << 16 | k, 0, event);
+		recorder_event(EVENT_FORWARD, id, 0, event);
 	}
 }
 

@@ -24,7 +24,8 @@ emu_kernels = tests/gpu/cuda_cache_kernels tests/gpu/cuda_device tests/gpu/cuda_
 emu_flags = -std=c++17 -g1 -O2 $(SANITIZE_CFLAGS) -ffp-contract=off $(AVX2_CFLAGS) -Wall -Wextra -Wno-unused-function -Wno-unknown-pragmas \
 	$(DEFS) -I$(srcdir)/tests/gpu/emu -I$(srcdir) -I.
 # The compiler reports each access by a call, which emu_device.cpp answers: no library of the sanitizer is linked.
-emu_reports = -O1 -fno-thread-jumps -fsanitize=thread
+# Amplitudes are copied whole, as nvcc does.
+emu_reports = -O1 -fno-thread-jumps -fno-tree-sra -fsanitize=thread
 $(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked: $(emu_headers) $(cuda_headers)
 tests/gpu/emu/%.fast: tests/gpu/emu/%.cpp
 	@$(MKDIR_P) $(@D)

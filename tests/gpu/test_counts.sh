@@ -30,7 +30,25 @@ for int k in [0:5] {
 observe z(q[0]) * x(q[13]);
 END
 
+# Products that flip bits 0 to 10 alone are read in one launch, the others in a second one.
+cat >products.qcnn <<'END'
+QCNN 1;
+const int n = 14;
+qubit[n] q;
+param float[n] w;
+ry(each w) on q;
+cx on ring(q);
+observe x(q), z(q);
+observe x(q[0]) * x(q[1]), y(q[3]) * x(q[4]), x(q[6]) * x(q[9]), x(q[12]) * y(q[13]);
+END
+
 nm "$emu" | sed -n 's/^0*\([0-9a-f]*\) [A-Za-z] _Z[0-9]*\([a-z_]*\)I\([df]\).*cuda_.*/0x\1 \2_\3/p' >names
+# count FILE: what the kernels do for the circuit and its gradients, to `report`.
+count() {
+	EMU_COUNT=1 EMU_REPORT=raw "$emu" run -q --device=cuda --seed=3 --emit=jacobian --precision=$precision "$1" >out 2>err ||
+		tap_note "$(cat err)"
+	awk 'FILENAME == "names" { name[$1] = $2; next } /^kernel/ { $2 = name[$2] } $16 == "kernel" { $17 = name[$17] } { print }' names raw >report
+}
 # sum KERNEL SPACE AWK-CONDITION AWK-VALUE: over the places of a kernel; $5 is the size of an access, $9 the bytes moved, $11
 # sectors, $13 and $15 wavefronts and the least there could be, $19 useful bytes.
 sum() { awk -v kernel="$1" -v space="$2" "\$17 == kernel && \$2 == space && ($3) { n += $4 } END { printf \"%.0f\n\", n }" report; }
@@ -39,9 +57,7 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f\n", (b > 0 ? a / b : -1)
 
 for letter in f d; do
 	precision=$([ $letter = f ] && echo single || echo double)
-	EMU_COUNT=1 EMU_REPORT=raw "$emu" run -q --device=cuda --seed=3 --emit=jacobian --precision=$precision layers.qcnn >out 2>err ||
-		tap_note "$(cat err)"
-	awk 'FILENAME == "names" { name[$1] = $2; next } /^kernel/ { $2 = name[$2] } $16 == "kernel" { $17 = name[$17] } { print }' names raw >report
+	count layers.qcnn
 	for kernel in stage_forward_$letter stage_backward_$letter; do
 		# A block of threads has 2^12 amplitudes of 8 bytes, or 2^11 of 16; a pass that leaves out what is known to be 0 has fewer.
 		blocks=$(awk -v kernel=$kernel '$1 == "kernel" && $2 == kernel { print $6 }' report)
@@ -70,6 +86,15 @@ for letter in f d; do
 	done
 	bar "wavefronts of all, of the least" expect_$letter \
 		"$(ratio "$(sum expect_$letter shared 1 '$13')" "$(sum expect_$letter shared 1 '$15')")" '<=' 1.05
+	count products.qcnn
+	state=$(sum start_$letter global '$3 == "write"' '$9')
+	own='$9 == $19 && $3 =='
+	bar "times that products of many bits read the state" expect_$letter \
+		"$(ratio "$(sum expect_$letter global "$own \"read\"" '$9')" "$state")" = 2.000
+	bar "times that they read it and lambda" lambda_terms_$letter \
+		"$(ratio "$(sum lambda_terms_$letter global "$own \"read\"" '$9')" "$state")" = 3.000
+	bar "times that they write lambda" lambda_terms_$letter \
+		"$(ratio "$(sum lambda_terms_$letter global "$own \"write\"" '$9')" "$state")" = 2.000
 done
 
 # Steps of a training.

@@ -255,6 +255,30 @@ static struct program *probs_program(unsigned nwire)
 	return build_done(&b);
 }
 
+/* Products that flip two neighbours each, which several launches read of a large state, and
+ * products that flip all qubits. */
+static struct program *products_program(unsigned nwire)
+{
+	struct build b = build_new(NWEIGHT, 0, 1);
+	struct pauli_factor all[64], pair[64][2];
+	struct pauli_term term[64];
+
+	build_wires(&b, 0, nwire);
+	layer(&b, nwire, 0);
+	for (uint32_t w = 0; w < nwire; w++)
+		all[w] = (struct pauli_factor){ w, w % 2 ? X : Y };
+	for (uint32_t w = 0; w + 1 < nwire; w++) {
+		pair[w][0] = (struct pauli_factor){ w, w % 3 ? X : Y };
+		pair[w][1] = (struct pauli_factor){ w + 1, w % 2 ? X : Y };
+		term[w] = (struct pauli_term){ 0.1 * (w + 1), 2, pair[w] };
+	}
+	term[nwire - 1] = (struct pauli_term){ -0.7, nwire, all };
+	build_pauli(&b, 0, nwire, term);
+	build_pauli(&b, 0, 1, &term[nwire - 1]);
+	build_z(&b, 0, nwire - 1);
+	return build_done(&b);
+}
+
 /* As many steps as make a state that is normalised before it is read. */
 static struct program *deep_program(unsigned nwire)
 {
@@ -289,6 +313,12 @@ struct feature {
 };
 
 static const struct feature features[] = {
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "products that flip many qubits",
+		.program = products_program,
+		.nsample = 1,
+		.small = 4,
+		.large = 14 },
 	{ .gradient = GRADIENT_ADJOINT,
 		.name = "amplitudes and input states",
 		.vectors = true,

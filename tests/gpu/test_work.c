@@ -119,6 +119,15 @@ static const char fourier[] =
 	"ry(each w) on q;\n"
 	"for int i in [n-1:-1:0] { h q[i]; for int j in [i-1:-1:0] { cp(pi / 2.0 ** (i - j)) q[j], q[i]; } }\n"
 	"observe z(q[0]), x(q[1]) * y(q[n-1]); observe probs(q[0:1]);\n";
+/* Products that several launches read, and one that flips more bits than a block has; probabilities
+ * of some qubits. */
+static const char products[] =
+	"QCNN 1; const int n = 4; qubit[n] q; param float[n] w;\n"
+	"ry(each w) on q; cz on ring(q);\n"
+	"observe x(q), y(q), z(q);\n"
+	"observe x(q[0]) * x(q[1]) * y(q[2]) * x(q[3]) * x(q[4]) * x(q[5]) * x(q[6]) * x(q[7])\n"
+	"  * x(q[8]) * x(q[9]) * y(q[10]) * x(q[11]) * x(q[12]);\n"
+	"observe probs(q[3:9]); observe probs(q[0:11]);\n";
 /* More steps than states go through without being normalised. */
 static const char deep[] = "QCNN 1; const int n = 2; qubit[n] q; param float[2] w;\n"
 			   "for int k in [0:599] { rx(w[0]) q[0]; cx q[0], q[1]; ry(w[1]) q[1]; }\n"
@@ -181,6 +190,7 @@ int main(void)
 	test_text("QCNN of 13 qubits", qcnn, "13", 1);
 	test_text("entangling layers of 13 qubits", layers, "13", 1);
 	test_text("Fourier transform of 13 qubits", fourier, "13", 1);
+	test_text("products of 14 qubits", products, "14", 2);
 	test_text("a deep circuit", deep, "2", 3);
 	test_text("more samples than a unit has", qcnn, "2", 1030);
 	for (uint64_t seed = 1; seed <= 8; seed++)

@@ -14,7 +14,7 @@ enum {
 	CUDA_VECTORS_MAX = CUDA_BITS_MAX,
 	CUDA_MIX_ROWS = 8,      /* states of a mixture that a thread computes together */
 	CUDA_OVERLAP_SIDE = 16, /* states on each side of a block of overlaps */
-	CUDA_NEAR_BINS = 1024   /* as many bins are summed in shared memory */
+	CUDA_CHUNK_BITS = 11    /* a block has 2^11 amplitudes of one sample, or all of them */
 };
 
 /* The start of a circuit: |0...0>, with vectors on some of its bits. */
@@ -32,10 +32,20 @@ struct cuda_start {
 	struct cuda_vector vector[CUDA_VECTORS_MAX];
 };
 
+/* The amplitudes of a block: bits at[] of the index are those of the amplitude's number in the
+ * chunk, bits other[] those of the block's number. Both ascend. */
+struct cuda_chunk {
+	uint8_t at[CUDA_CHUNK_BITS], other[CUDA_BITS_MAX];
+};
+
 /* Products of Pauli matrices: (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */
 struct cuda_term {
 	uint64_t flip, sign;
-	uint32_t ny, unused;
+	uint8_t ny;
+	/* Set by the launch: whether the product flips bits that a chunk has not; flip and sign
+	 * within a chunk. */
+	uint8_t is_far;
+	uint16_t near_flip, near_sign;
 };
 
 /* Readouts. A sample has `stride` sums, those of its terms or bins from `first` on; before them is its count of parts that
@@ -51,14 +61,20 @@ struct cuda_readout {
 /* <psi|P|psi> */
 struct cuda_terms {
 	struct cuda_readout to;
-	uint32_t nterm, parts; /* parts: of the launch itself */
+	uint32_t nterm, parts; /* the launch sets parts and chunk */
+	struct cuda_chunk chunk;
 	struct cuda_term term[CUDA_TERMS_MAX];
 };
-/* Probabilities: bit k of the bin is bit[k] of the index. */
+/* Probabilities: bit k of the bin is bit[k] of the index. The launch sets the rest: the bins of a
+ * chunk's amplitudes differ in bits near_bin[] of their number, which are bits near_at[] of an
+ * amplitude's number in the chunk. */
 struct cuda_bins {
 	struct cuda_readout to;
 	uint32_t nbin;
 	uint8_t bit[CUDA_BITS_MAX];
+	struct cuda_chunk chunk;
+	uint8_t near_at[CUDA_CHUNK_BITS], near_bin[CUDA_CHUNK_BITS];
+	uint32_t nnear;
 };
 
 /* A product of Pauli matrices of a sum of such, number `form`. */
@@ -98,6 +114,9 @@ extern "C" {
 
 /* Before the first launch. */
 void cuda_kernels_open(struct cuda_stream *s);
+/* Whether one launch has chunks in which all products stay that flip no other bits than these, of
+ * an index of nbit bits. */
+bool cuda_flips_fit(uint64_t flip, uint32_t nbit);
 /* nblock: as many as the samples that are computed have. */
 void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
 	bool twice);

@@ -40,6 +40,43 @@ static void compile_output(struct cuda_circuit *c, const struct output *o, uint3
 	(*readout)++;
 }
 
+/* Moves the products of one launch behind the first n, and returns how many there are then: those
+ * that stay in the same chunks, and those that leave any. */
+static uint32_t fill_group(struct cuda_circuit *c, const struct cuda_pauli *from, bool *done,
+	uint32_t n)
+{
+	uint32_t end = n + CUDA_TERMS_MAX;
+	uint64_t flip = 0;
+
+	for (uint32_t k = 0; k < c->npauli && n < end; k++) {
+		bool fits;
+
+		if (done[k])
+			continue;
+		fits = cuda_flips_fit(flip | from[k].flip, c->nbit);
+		if (!fits && cuda_flips_fit(from[k].flip, c->nbit))
+			continue;
+		flip |= fits ? from[k].flip : 0;
+		c->pauli[n++] = from[k];
+		done[k] = true;
+	}
+	return n;
+}
+
+/* Orders the products by launches. */
+static void group_terms(struct arena *arena, struct cuda_circuit *c)
+{
+	struct cuda_pauli *from = arena_copy(arena, c->pauli, c->npauli, sizeof *from);
+	bool *done = arena_alloc(arena, c->npauli, sizeof *done);
+
+	c->group = arena_alloc(arena, (size_t)c->npauli + 1, sizeof *c->group);
+	while (c->group[c->ngroup] < c->npauli) {
+		uint32_t n = fill_group(c, from, done, c->group[c->ngroup]);
+
+		c->group[++c->ngroup] = n;
+	}
+}
+
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
@@ -51,6 +88,7 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
 	for (uint32_t k = 0; k < pc->noutput; k++)
 		compile_output(c, &pc->output[k], &readout);
+	group_terms(&b->arena, c);
 	c->nsum_readout = c->npauli;
 	for (uint32_t k = 0; k < c->nprobs; k++) {
 		c->probs[k].sum = c->nsum_readout;
@@ -73,12 +111,12 @@ static struct cuda_readout readouts_from(const struct cuda_state *b, const struc
 		.first = (uint32_t)first };
 }
 
-static struct cuda_terms terms_from(const struct cuda_state *b, const struct cuda_circuit *c,
-	uint32_t nsample, uint32_t first)
+static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
+	uint32_t nsample, uint32_t group)
 {
-	struct cuda_terms a = { .to = readouts_from(b, c, nsample, first) };
+	struct cuda_terms a = { .to = readouts_from(b, c, nsample, c->group[group]) };
 
-	for (uint32_t k = first; k < c->npauli && a.nterm < CUDA_TERMS_MAX; k++) {
+	for (uint32_t k = c->group[group]; k < c->group[group + 1]; k++) {
 		const struct cuda_pauli *p = &c->pauli[k];
 
 		a.term[a.nterm++] =
@@ -100,8 +138,8 @@ static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_ci
 
 static void sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
-	for (uint32_t k = 0; k < c->npauli; k += CUDA_TERMS_MAX) {
-		struct cuda_terms a = terms_from(b, c, count, k);
+	for (uint32_t k = 0; k < c->ngroup; k++) {
+		struct cuda_terms a = terms_of(b, c, count, k);
 
 		cuda_launch_expect(b->stream, &a, b->twice);
 	}
@@ -222,8 +260,8 @@ void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t ns
 
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	upload_factors(b, c, nsample, count, dreadout, exponent);
-	for (uint32_t first = 0; first < c->npauli; first += CUDA_TERMS_MAX, add = true) {
-		struct cuda_terms a = terms_from(b, c, nsample, first);
+	for (uint32_t k = 0; k < c->ngroup; k++, add = true) {
+		struct cuda_terms a = terms_of(b, c, nsample, k);
 
 		a.to.add = add;
 		cuda_launch_lambda(b->stream, &a, b->twice);

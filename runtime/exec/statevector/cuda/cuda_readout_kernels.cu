@@ -6,7 +6,9 @@
 #include "runtime/exec/statevector/cuda/cuda_complex.cuh"
 #include "runtime/exec/statevector/cuda/cuda_launch.cuh"
 
-static constexpr uint32_t CHUNK_BITS = 11;
+static constexpr uint32_t CHUNK_BITS = CUDA_CHUNK_BITS;
+/* Amplitudes that a warp reads side by side, as a power of two. */
+static constexpr uint32_t LINE_BITS = 5;
 
 /* What a block works on. */
 struct chunk {
@@ -36,6 +38,38 @@ DEVICE size_t gather(size_t i, const uint8_t *bit, uint32_t n)
 	for (uint32_t k = 0; k < n; k++)
 		out |= (i >> bit[k] & 1) << k;
 	return out;
+}
+
+/* The opposite: bits of k to bit[0], bit[1], ... */
+DEVICE size_t scatter(size_t k, const uint8_t *bit, uint32_t n)
+{
+	size_t out = 0;
+
+	for (uint32_t j = 0; j < n; j++)
+		out |= (k >> j & 1) << bit[j];
+	return out;
+}
+
+/* A chunk of chosen bits. */
+struct chosen {
+	size_t sample;      /* its number */
+	size_t first, mine; /* index of the chunk's first amplitude, and of this thread's */
+};
+
+DEVICE chosen chosen_chunk(const cuda_chunk &c, uint32_t nbit)
+{
+	const uint32_t nother = nbit - chunk_bits(nbit);
+	const size_t first = scatter(blockIdx.x, c.other, nother);
+
+	return { blockIdx.x >> nother, first,
+		first | scatter(threadIdx.x, c.at, CUDA_THREAD_BITS) };
+}
+
+/* Index of number k in the chunk, one of this thread's. */
+DEVICE size_t index_of(const chosen &c, const cuda_chunk &chunk, uint32_t k)
+{
+	return c.mine | scatter(k >> CUDA_THREAD_BITS, chunk.at + CUDA_THREAD_BITS,
+		CHUNK_BITS - CUDA_THREAD_BITS);
 }
 
 /* ---- starts ---- */
@@ -83,11 +117,6 @@ template <class R> DEVICE amplitude<R> *lambda_of(const cuda_readout &a, const c
 	return (amplitude<R> *)a.lambda + c.first;
 }
 
-DEVICE long long *sums_of(const cuda_readout &a, const chunk &c)
-{
-	return a.sum + c.sample * (1 + a.stride);
-}
-
 DEVICE const double *factors_of(const cuda_readout &a, const chunk &c)
 {
 	return a.factor + c.sample * a.stride + a.first;
@@ -102,39 +131,65 @@ template <class R> DEVICE void set_lambda(const cuda_readout &a, amplitude<R> &l
 	lambda = amp_of((R)x.x, (R)x.y);
 }
 
-/* Of the amplitudes `begin` to `end` of a sample, over the lanes of a warp. */
+/* P psi at amplitude k of the chunk, without phase and sign. tile: psi of the chunk. */
 template <class A>
-DEVICE double warp_overlap(const A *psi, const cuda_term &m, size_t begin, size_t end, unsigned lane)
+DEVICE A flipped(const A *tile, const A *psi, const cuda_chunk &chunk, const cuda_term &m,
+	size_t first, uint32_t k)
+{
+	if (!m.is_far)
+		return tile[k ^ m.near_flip];
+	return psi[(first | scatter(k, chunk.at, CHUNK_BITS)) ^ m.flip];
+}
+
+/* Amplitudes `begin` to `end` of the chunk, over the lanes of a warp. */
+template <class A>
+DEVICE double warp_overlap(const A *tile, const A *psi, const cuda_chunk &chunk, const cuda_term &m,
+	size_t first, uint32_t begin, uint32_t end, unsigned lane)
 {
 	double sum = 0;
 
-	for (size_t i = begin + lane; i < end; i += 32) {
-		const double x = overlap(psi[i], psi[i ^ m.flip], m.ny);
+	for (uint32_t k = begin + lane; k < end; k += 32) {
+		const A x = tile[k], y = flipped(tile, psi, chunk, m, first, k);
+		const double part = overlap(x, y, m.ny);
 
-		sum += is_odd(i & m.sign) ? -x : x;
+		sum += __popc(k & m.near_sign) & 1 ? -part : part;
 	}
 #pragma unroll
 	for (int s = 1; s < 32; s *= 2)
 		sum += __shfl_xor_sync(0xffffffffu, sum, s);
-	return sum;
+	return is_odd(first & m.sign) ? -sum : sum;
 }
 
-/* Reads each amplitude, from caches for all terms but the first and those that flip high bits. A warp sums one of the 2^parts
- * parts of the block's amplitudes for one term, then others. */
+/* Copies the chunk's amplitudes to shared memory, where all terms read them. */
+template <class A>
+DEVICE void fill_tile(A *tile, const A *psi, const cuda_chunk &chunk, uint32_t bits,
+	const chosen &c)
+{
+	for (uint32_t k = threadIdx.x; k < 1u << bits; k += CUDA_THREADS)
+		tile[k] = psi[index_of(c, chunk, k)];
+	__syncthreads();
+}
+
+/* Reads each amplitude once, and once more for each product that leaves the chunk. A warp sums one
+ * of the 2^parts parts of the chunk for one term, then others. */
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_constant__ a)
 {
 	extern __shared__ __align__(16) unsigned char smem_raw[];
-	double *const part = (double *)smem_raw; /* (nterm, 2^parts) */
+	typedef amplitude<R> amp;
+	const uint32_t bits = chunk_bits(a.to.nbit), n = (1u << bits) >> a.parts;
+	amp *const tile = (amp *)smem_raw;
+	double *const part = (double *)(tile + ((size_t)1 << bits)); /* (nterm, 2^parts) */
 	const unsigned t = threadIdx.x, lane = t & 31;
-	const chunk c = chunk_of(a.to.nbit);
-	const size_t begin = c.begin - t, n = (c.end - begin) >> a.parts;
-	long long *const sums = sums_of(a.to, c);
+	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
+	const amp *const psi = (const amp *)a.to.psi + (c.sample << a.to.nbit);
+	long long *const sums = a.to.sum + c.sample * (1 + a.to.stride);
 
+	fill_tile(tile, psi, a.chunk, bits, c);
 	for (uint32_t k = t >> 5; k < a.nterm << a.parts; k += CUDA_WARPS) {
-		const size_t from = begin + (k & ((1u << a.parts) - 1)) * n;
-		const double x = warp_overlap(psi_of<R>(a.to, c), a.term[k >> a.parts], from,
-			from + n, lane);
+		const uint32_t from = (k & ((1u << a.parts) - 1)) * n;
+		const double x = warp_overlap(tile, psi, a.chunk, a.term[k >> a.parts], c.first,
+			from, from + n, lane);
 
 		if (lane == 0)
 			part[k] = x;
@@ -149,57 +204,65 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 	}
 }
 
-/* Reads each amplitude once for the terms that flip nothing, and writes it. */
+/* Reads as expect does, and writes each amplitude. */
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) lambda_terms(const cuda_terms __grid_constant__ a)
 {
-	const chunk c = chunk_of(a.to.nbit);
-	const amplitude<R> *const psi = psi_of<R>(a.to, c);
-	amplitude<R> *const lambda = lambda_of<R>(a.to, c);
-	const double *const factor = factors_of(a.to, c);
+	extern __shared__ __align__(16) unsigned char smem_raw[];
+	typedef amplitude<R> amp;
+	const uint32_t bits = chunk_bits(a.to.nbit);
+	amp *const tile = (amp *)smem_raw;
+	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
+	const amp *const psi = (const amp *)a.to.psi + (c.sample << a.to.nbit);
+	amp *const lambda = (amp *)a.to.lambda + (c.sample << a.to.nbit);
+	const double *const factor = a.to.factor + c.sample * a.to.stride + a.to.first;
 
-	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
+	fill_tile(tile, psi, a.chunk, bits, c);
+	for (uint32_t k = threadIdx.x; k < 1u << bits; k += CUDA_THREADS) {
 		double2 sum = make_double2(0, 0);
 
-		for (uint32_t k = 0; k < a.nterm; k++) {
-			const cuda_term &m = a.term[k];
-			const amplitude<R> y = psi[i ^ m.flip];
-			const bool minus = is_odd(i & m.sign) != ((m.ny & 2) != 0);
-			const double f = minus ? -factor[k] : factor[k];
+		for (uint32_t n = 0; n < a.nterm; n++) {
+			const cuda_term &m = a.term[n];
+			const amp y = flipped(tile, psi, a.chunk, m, c.first, k);
+			const bool minus = is_odd(c.first & m.sign) ^ (__popc(k & m.near_sign) & 1)
+				^ (m.ny >> 1 & 1);
+			const double f = minus ? -factor[n] : factor[n];
 
 			sum.x = mad(f, m.ny & 1 ? (double)y.y : (double)y.x, sum.x);
 			sum.y = mad(f, m.ny & 1 ? -(double)y.x : (double)y.y, sum.y);
 		}
-		set_lambda<R>(a.to, lambda[i], sum);
+		set_lambda<R>(a.to, lambda[index_of(c, a.chunk, k)], sum);
 	}
 }
 
 /* ---- probabilities ---- */
 
-/* Reads each amplitude. Few bins are summed in shared memory first. */
+/* Reads each amplitude. A block sums the bins of its amplitudes in shared memory: they are few,
+ * since amplitudes of a chunk differ in bits that no bin has where there are such (place_bins). */
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_constant__ a)
 {
 	extern __shared__ __align__(16) unsigned char smem_raw[];
-	const chunk c = chunk_of(a.to.nbit);
-	const amplitude<R> *const psi = psi_of<R>(a.to, c);
-	long long *const near = (long long *)smem_raw, *const sums = sums_of(a.to, c);
-	long long *const far = sums + 1 + a.to.first;
-	const uint32_t nnear = a.nbin < 32 && 1u << a.nbin <= CUDA_NEAR_BINS ? 1u << a.nbin : 0;
+	const uint32_t bits = chunk_bits(a.to.nbit), t = threadIdx.x;
+	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
+	const amplitude<R> *const psi =
+		(const amplitude<R> *)a.to.psi + (c.sample << a.to.nbit);
+	long long *const near = (long long *)smem_raw;
+	long long *const sums = a.to.sum + c.sample * (1 + a.to.stride);
+	long long *const far = sums + 1 + a.to.first + gather(c.first, a.bit, a.nbin);
 
-	for (uint32_t k = threadIdx.x; k < nnear; k += CUDA_THREADS)
+	for (uint32_t k = t; k < 1u << a.nnear; k += CUDA_THREADS)
 		near[k] = 0;
 	__syncthreads();
-	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
-		const amplitude<R> x = psi[i];
+	for (uint32_t k = t; k < 1u << bits; k += CUDA_THREADS) {
+		const amplitude<R> x = psi[index_of(c, a.chunk, k)];
 		const double p = mad((double)x.x, (double)x.x, (double)x.y * x.y);
 
-		add_fixed((nnear ? near : far) + gather(i, a.bit, a.nbin),
-			fixed_of(p, (unsigned *)sums));
+		add_fixed(near + gather(k, a.near_at, a.nnear), fixed_of(p, (unsigned *)sums));
 	}
 	__syncthreads();
-	for (uint32_t k = threadIdx.x; k < nnear; k += CUDA_THREADS)
-		add_fixed(far + k, near[k]);
+	for (uint32_t k = t; k < 1u << a.nnear; k += CUDA_THREADS)
+		add_fixed(far + scatter(k, a.near_bin, a.nnear), near[k]);
 }
 
 template <class R>
@@ -237,6 +300,64 @@ static uint64_t chunks(uint32_t nbit, uint32_t nsample)
 	return (uint64_t)nsample << (nbit - chunk_bits(nbit));
 }
 
+/* The bits of a chunk: those of a line, then the lowest of `first`, then the lowest others. */
+static void choose_chunk(uint32_t nbit, uint64_t first, struct cuda_chunk *c)
+{
+	const uint64_t line = ((uint64_t)1 << LINE_BITS) - 1;
+	const uint64_t wanted[] = { line, first, ~(uint64_t)0 };
+	uint64_t mine = 0;
+	uint32_t n = 0, nother = 0;
+
+	for (const uint64_t w : wanted)
+		for (uint32_t b = 0; b < nbit && n < chunk_bits(nbit); b++)
+			if (w >> b & 1 && !(mine >> b & 1)) {
+				mine |= (uint64_t)1 << b;
+				n++;
+			}
+	n = 0;
+	for (uint32_t b = 0; b < nbit; b++)
+		if (mine >> b & 1)
+			c->at[n++] = (uint8_t)b;
+		else
+			c->other[nother++] = (uint8_t)b;
+}
+
+bool cuda_flips_fit(uint64_t flip, uint32_t nbit)
+{
+	const uint64_t line = ((uint64_t)1 << LINE_BITS) - 1;
+
+	return nbit <= CHUNK_BITS || (uint32_t)__builtin_popcountll(flip | line) <= CHUNK_BITS;
+}
+
+/* The bits of a mask that a chunk has. */
+static uint16_t mask_within(uint64_t mask, const struct cuda_chunk *c, uint32_t bits)
+{
+	uint32_t out = 0;
+
+	for (uint32_t j = 0; j < bits; j++)
+		out |= (uint32_t)(mask >> c->at[j] & 1) << j;
+	return (uint16_t)out;
+}
+
+/* Chunks in which the products stay: the first ones, where they cannot all. */
+static void place_terms(struct cuda_terms *a)
+{
+	const uint32_t bits = chunk_bits(a->to.nbit);
+	uint64_t flip = 0, within = 0;
+
+	for (uint32_t k = 0; k < a->nterm; k++)
+		if (cuda_flips_fit(flip | a->term[k].flip, a->to.nbit))
+			flip |= a->term[k].flip;
+	choose_chunk(a->to.nbit, flip, &a->chunk);
+	for (uint32_t j = 0; j < bits; j++)
+		within |= (uint64_t)1 << a->chunk.at[j];
+	for (uint32_t k = 0; k < a->nterm; k++) {
+		a->term[k].near_flip = mask_within(a->term[k].flip, &a->chunk, bits);
+		a->term[k].near_sign = mask_within(a->term[k].sign, &a->chunk, bits);
+		a->term[k].is_far = (a->term[k].flip & ~within) != 0;
+	}
+}
+
 void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool twice)
 {
 	if (twice)
@@ -245,15 +366,22 @@ void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool t
 		launch(s, start<float>, a, chunks(a->nbit, a->nsample), 0);
 }
 
+static size_t tile_bytes(uint32_t nbit, bool twice)
+{
+	return (twice ? sizeof(double2) : sizeof(float2)) << chunk_bits(nbit);
+}
+
 void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
 {
 	const uint32_t bits = chunk_bits(a->to.nbit);
 	struct cuda_terms b = *a;
 
+	place_terms(&b);
 	/* A warp for each part, but no parts that have not enough for a warp. */
 	while (b.nterm << b.parts < CUDA_WARPS && bits > 5 + b.parts)
 		b.parts++;
-	const size_t nbyte = sizeof(double) * ((size_t)b.nterm << b.parts);
+	const size_t nbyte =
+		tile_bytes(b.to.nbit, twice) + sizeof(double) * ((size_t)b.nterm << b.parts);
 
 	if (twice)
 		launch(s, expect<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
@@ -263,21 +391,46 @@ void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool 
 
 void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
 {
+	struct cuda_terms b = *a;
+
+	place_terms(&b);
+	const size_t nbyte = tile_bytes(b.to.nbit, twice);
+
 	if (twice)
-		launch(s, lambda_terms<double>, a, chunks(a->to.nbit, a->to.nsample), 0);
+		launch(s, lambda_terms<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
 	else
-		launch(s, lambda_terms<float>, a, chunks(a->to.nbit, a->to.nsample), 0);
+		launch(s, lambda_terms<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
+}
+
+/* Chunks whose amplitudes are in as few bins as possible. */
+static void place_bins(struct cuda_bins *a)
+{
+	const uint32_t bits = chunk_bits(a->to.nbit);
+	uint64_t of_bins = 0;
+
+	for (uint32_t k = 0; k < a->nbin; k++)
+		of_bins |= (uint64_t)1 << a->bit[k];
+	choose_chunk(a->to.nbit, ~of_bins, &a->chunk);
+	a->nnear = 0;
+	for (uint32_t k = 0; k < a->nbin; k++)
+		for (uint32_t j = 0; j < bits; j++)
+			if (a->chunk.at[j] == a->bit[k]) {
+				a->near_at[a->nnear] = (uint8_t)j;
+				a->near_bin[a->nnear++] = (uint8_t)k;
+			}
 }
 
 void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice)
 {
-	const size_t nbyte =
-		a->nbin < 32 && 1u << a->nbin <= CUDA_NEAR_BINS ? sizeof(long long) << a->nbin : 0;
+	struct cuda_bins b = *a;
+
+	place_bins(&b);
+	const size_t nbyte = sizeof(long long) << b.nnear;
 
 	if (twice)
-		launch(s, bins<double>, a, chunks(a->to.nbit, a->to.nsample), nbyte);
+		launch(s, bins<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
 	else
-		launch(s, bins<float>, a, chunks(a->to.nbit, a->to.nsample), nbyte);
+		launch(s, bins<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
 }
 
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice)

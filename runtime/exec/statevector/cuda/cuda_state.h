@@ -29,6 +29,7 @@ struct cuda_circuit {
 	uint32_t *noise; /* (plan->nstep) number of the step among those of all circuits */
 	uint32_t npauli;
 	struct cuda_pauli *pauli; /* their sums come first, in this order */
+	uint32_t ngroup, *group;  /* (ngroup + 1) the first product of each launch, and npauli */
 	uint32_t nprobs;
 	struct cuda_probs *probs;
 	size_t nsum_readout, nsum_back; /* of each sample; of all samples together */

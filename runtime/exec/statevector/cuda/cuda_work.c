@@ -110,10 +110,8 @@ static void add_copy(struct plan_device_work *w, double of_sample, double once)
 /* Launches of the kernels on whole states, whose blocks have a part of one. */
 static void add_state_launches(const struct cuda_circuit *c, uint32_t n, struct plan_device_work *w)
 {
-	enum { CHUNK_BITS = 11 };
-
 	w->launch += n;
-	w->blocks += n * ldexp(1, c->nbit > CHUNK_BITS ? (int)c->nbit - CHUNK_BITS : 0);
+	w->blocks += n * ldexp(1, c->nbit > CUDA_CHUNK_BITS ? (int)c->nbit - CUDA_CHUNK_BITS : 0);
 }
 
 static double state_amplitudes(const struct cuda_circuit *c) { return ldexp(1, (int)c->nbit); }
@@ -135,12 +133,7 @@ static void add_start(const struct cuda_state *b, const struct cuda_circuit *c,
 
 /* ---- readouts ---- */
 
-static uint32_t term_launches(const struct cuda_circuit *c)
-{
-	return (c->npauli + CUDA_TERMS_MAX - 1) / CUDA_TERMS_MAX;
-}
-
-/* <psi|P|psi> of nterm terms. */
+/* <psi|P|psi> of nterm terms. What products read of other chunks, their blocks read as well. */
 static void add_expectations(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nterm, uint32_t nlaunch, struct plan_device_work *w)
 {
@@ -176,7 +169,7 @@ static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *
 	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
 
 	w->clear++;
-	add_expectations(b, c, c->npauli, term_launches(c), w);
+	add_expectations(b, c, c->npauli, c->ngroup, w);
 	add_state_launches(c, c->nprobs, w);
 	w->read += c->nprobs * n * amplitude;
 	add(w, true, n * c->nprobs, n * c->nprobs);
@@ -189,16 +182,16 @@ static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct plan_device_work *w)
 {
 	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
-	uint32_t launches = term_launches(c) + c->nprobs;
+	uint32_t launches = c->ngroup + c->nprobs;
+	uint32_t adding = launches ? launches - 1 : 0; /* those that read lambda too */
 
 	add_copy(w, (double)c->nsum_readout * NUMBER, 0);
 	add_state_launches(c, launches, w);
 	w->clear += !launches;
-	w->read += launches * n * amplitude + (double)c->nsum_readout * NUMBER;
-	w->read += launches > 1 ? (launches - 1) * n * amplitude : 0; /* lambda, that is added to */
+	w->read += (launches + adding) * n * amplitude + (double)c->nsum_readout * NUMBER;
 	w->written += launches * n * amplitude;
 	add(w, true, 2 * n * c->npauli, 2 * n * c->nprobs);
-	w->converted += b->twice ? 0 : 2 * n * (c->npauli + launches);
+	w->converted += b->twice ? 0 : 2 * n * (c->npauli + launches + adding);
 }
 
 /* ---- all ---- */

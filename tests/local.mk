@@ -36,6 +36,8 @@ check_PROGRAMS += tests/limits/test_lang_limits
 check_PROGRAMS += tests/net/test_join
 check_PROGRAMS += tests/net/test_clock_offset
 check_PROGRAMS += tests/net/test_group
+check_PROGRAMS += tests/net/test_group_calls
+check_PROGRAMS += tests/net/test_group_faults
 check_PROGRAMS += tests/net/test_coordinator
 check_PROGRAMS += tests/net/test_hostile_profiles
 check_PROGRAMS += tests/net/test_hosts
@@ -113,6 +115,11 @@ tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
 tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
 tests_kernels_test_split_SOURCES = tests/kernels/test_split.c tests/net/meet.h $(random_program)
+group_ranks = tests/net/group_ranks.c tests/net/group_ranks.h
+tests_net_test_group_calls_SOURCES = tests/net/test_group_calls.c $(group_ranks)
+tests_net_test_group_faults_SOURCES = tests/net/test_group_faults.c $(group_ranks)
+tests_net_test_group_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strided_pack,--wrap=crypto_seal
+tests_bench_exchange_SOURCES = tests/bench/exchange.c $(group_ranks)
 tests_net_test_group_SOURCES = tests/net/test_group.c tests/net/meet.h
 tests_kernels_test_heisenberg_SOURCES = tests/kernels/test_heisenberg.c $(random_program)
 tests_kernels_test_depth_SOURCES = tests/kernels/test_depth.c tests/compile_file.h $(random_program)
@@ -269,7 +276,7 @@ perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_start.sh
 perf_tests += tests/net/perf_step.sh
 # Programs that these use.
-perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/kernels tests/bench/recording
+perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/exchange tests/bench/kernels tests/bench/recording
 # qcnn with a fault at a chosen call to the file system.
 fault_programs = tests/cli/faulty
 tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c

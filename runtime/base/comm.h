@@ -26,6 +26,16 @@ struct comm_statistics {
 	double wait_seconds;            /* without anything to send or receive */
 };
 
+/* Lets work and transfer overlap, in the thread that exchanges. Each may be NULL. A function returns 0, or a code with a text in
+ * *e, which ends the exchange. Parts advance side by side, the bytes of each in order; 0 is the first of its first run. */
+struct comm_work {
+	void *ctx;
+	/* Bytes from .. to-1 of part[k] are about to be sent: write them now. */
+	int (*before)(void *ctx, unsigned k, size_t from, size_t to, struct err *e);
+	/* Bytes from .. to-1 of part[k] have arrived. */
+	int (*arrived)(void *ctx, unsigned k, size_t from, size_t to, struct err *e);
+};
+
 struct comm {
 	const struct comm_ops *ops;
 	unsigned rank, size;
@@ -33,7 +43,8 @@ struct comm {
 };
 
 struct comm_ops {
-	int (*exchange)(struct comm *c, const struct comm_part *part, unsigned npart, struct err *e);
+	int (*exchange)(struct comm *c, const struct comm_part *part, unsigned npart,
+		const struct comm_work *work, struct err *e);
 	int (*gather)(struct comm *c, const void *mine, size_t bytes, void *all, struct err *e);
 	int (*broadcast)(struct comm *c, unsigned root, void *data, size_t bytes, struct err *e);
 	int (*wait)(struct comm *c, unsigned root, struct err *e);
@@ -41,12 +52,19 @@ struct comm_ops {
 	void (*close)(struct comm *c);
 };
 
-/* The k-th part for a peer meets the k-th that the peer has for this rank. -ERR_UNREACHABLE; -ERR_PROTOCOL where a digest is
- * wrong. */
+/* The k-th part for a peer meets the k-th that the peer has for this rank. -ERR_UNREACHABLE; -ERR_IO where bytes are not
+ * those that were sent, -ERR_PROTOCOL where calls or sizes do not agree. */
 static inline int comm_exchange(struct comm *c, const struct comm_part *part, unsigned npart,
 	struct err *e)
 {
-	return c->ops->exchange(c, part, npart, e);
+	return c->ops->exchange(c, part, npart, NULL, e);
+}
+
+/* The same, with functions that are called as the bytes move. */
+static inline int comm_exchange_with(struct comm *c, const struct comm_part *part, unsigned npart,
+	const struct comm_work *work, struct err *e)
+{
+	return c->ops->exchange(c, part, npart, work, e);
 }
 
 /* all[size * bytes], by rank: what each rank has given. */

@@ -22,8 +22,16 @@ libnet_a_SOURCES = \
 	runtime/net/cluster/worker_restart.c \
 	runtime/net/cluster/worker_state.c \
 	runtime/net/cluster/worker_state.h \
+	runtime/net/comm/digest.c \
+	runtime/net/comm/digest.h \
 	runtime/net/comm/group.c \
 	runtime/net/comm/group.h \
+	runtime/net/comm/liveness.c \
+	runtime/net/comm/liveness.h \
+	runtime/net/comm/shm_group.c \
+	runtime/net/comm/shm_group.h \
+	runtime/net/comm/strided.c \
+	runtime/net/comm/strided.h \
 	runtime/net/comm/transport.h \
 	runtime/net/comm/transport_shm.c \
 	runtime/net/launch/allocation.c \

@@ -319,8 +319,10 @@ int main(void)
 			"a rank gives up");
 		test_failure(name, one_calls_another, PATIENCE_MS, "rank ",
 			"a rank makes another call");
-		test_failure(name, one_sends_other_bytes, PATIENCE_MS, "damaged from rank 1",
-			"a digest is wrong");
+		if (strcmp(name, "tcp")) /* which seals instead */
+			test_failure(name, one_sends_other_bytes, PATIENCE_MS,
+				"bytes from rank 1 are not those that it sent",
+				"a digest is wrong");
 		test_busy(name);
 		test_strangers(name);
 	}

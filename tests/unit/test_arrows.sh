@@ -32,7 +32,7 @@ runtime/data/generate:    runtime/data runtime/base
 runtime/data/transform:   runtime/data runtime/base
 runtime/data:    runtime/base
 runtime/net/protocol:  runtime/base
-runtime/net/comm:      runtime/base
+runtime/net/comm:      runtime/net/protocol/protocol.h runtime/base
 runtime/net/scheduler: runtime/net/protocol/protocol.h runtime/base
 runtime/net/launch:    runtime/net/protocol/protocol.h runtime/base
 runtime/net/cluster:   runtime/net/scheduler/scheduler.h runtime/net/launch/launch.h runtime/net/protocol/protocol.h runtime/base

@@ -1,484 +1,624 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls of a group of ranks, as chunks of its transport: their order, digests and deadlines.
- *
- * Each chunk begins with the number of its call, so that ranks which make different calls find out. While something is to be
- * sent and to be received, each is done as far as the transport has room, and nothing is received into memory that has not
- * been sent. */
+ * Calls above the transports: parts cut into chunks, digests, deadlines, and errors that end the group. */
 #include "config.h"
-#include "runtime/net/comm/transport.h"
+#include "runtime/net/comm/group.h"
 
+#include <assert.h>
 #include <pthread.h>
-#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/crypto/crypto_session.h"
 #include "runtime/base/system/clock.h"
+#include "runtime/net/comm/liveness.h"
+#include "runtime/net/comm/strided.h"
+#include "runtime/net/comm/transport.h"
 
-enum { LOOKS = 2000 /* without waiting */, WAIT_MS = 100, TICK_MS = 250 };
-static const double SUSPENDED_S =
-	1; /* between two looks: this process did not wait all that time, or not run */
+enum { WAIT_MS = 50 };
 
-static const struct transport *const transports[] = { &transport_shm };
-const char *const group_transports[] = { "shm", NULL };
+enum call_kind { CALL_NONE = 0, CALL_EXCHANGE, CALL_GATHER, CALL_BROADCAST, CALL_KINDS };
+static const char *const call_name[CALL_KINDS] = { "no call", "exchange", "gather", "broadcast" };
+
+static const struct group_transport *const transports[] = { &transport_shm };
+enum { NTRANSPORT = sizeof transports / sizeof *transports };
+const char *const group_transports[NTRANSPORT + 1] = { "shm", NULL };
 
 static const struct comm_ops group_ops;
 
 struct group_offer {
-	const struct transport *transport;
-	struct transport_state *state;
-	struct group_options o;
+	const struct group_transport *transport;
+	void *offer;
+	struct group_options options; /* the key is the transport's alone */
 };
 
 struct group {
 	struct comm comm;
-	const struct transport *transport;
-	struct transport_state *state;
-	struct group_options o;
-	uint32_t call;
-	/* While the process computes, a thread shows the others that it runs. */
-	pthread_t heart;
-	pthread_mutex_t lock;
-	pthread_cond_t ending;
-	bool ends;
-	/* Of each rank, when its ticks were seen to change; and when they were last looked at. */
-	uint32_t ticks[GROUP_RANKS_MAX];
-	double changed[GROUP_RANKS_MAX], looked;
+	const struct group_transport *transport;
+	void *t;
+	bool digests;
+	double deadline_s;
+	struct liveness live;
+	size_t nbyte_chunk;
+	uint64_t call;        /* number of the present, or last */
+	pthread_mutex_t lock; /* held in a call, and to abort */
+	struct err failed;    /* code 0: not yet */
+	/* Of any thread. */
+	atomic_int asked; /* to abort: ASKED_ */
+	char reason[GROUP_REASON_MAX];
 };
+enum { ASKED_NOT = 0, ASKED_BEING_WRITTEN, ASKED };
 
 /* comm is the first member. */
 static struct group *group_of(struct comm *c) { return (struct group *)c; }
 
-struct head {
-	uint32_t call, part;
-	uint64_t digest;
-};
+/* ---- opening and closing ---- */
 
-/* ---- digests ---- */
-
-static uint64_t load(const unsigned char *p)
+static const struct group_transport *find_transport(const char *name)
 {
-	uint64_t x;
-
-	memcpy(&x, p, sizeof x);
-	return x;
+	for (unsigned i = 0; i < NTRANSPORT; i++)
+		if (!strcmp(transports[i]->name, name))
+			return transports[i];
+	return NULL;
 }
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
-	return h ^ h >> 29;
-}
-
-/* Four sums side by side, so that a multiplication need not wait for the one before. Each step is a bijection of its sum: one
- * changed word always changes the digest. It finds errors, not attacks: those who could make them do not know the group's key. */
-static uint64_t digest_of(const void *data, size_t n)
-{
-	const unsigned char *p = data;
-	uint64_t h[4] = { n, 1, 2, 3 }, rest = 0;
-
-	for (; n >= 32; n -= 32, p += 32)
-		for (unsigned k = 0; k < 4; k++)
-			h[k] = mix(h[k], load(p + 8 * k));
-	for (; n >= 8; n -= 8, p += 8)
-		h[0] = mix(h[0], load(p));
-	memcpy(&rest, p, n);
-	h[0] = mix(h[0], rest);
-	for (unsigned k = 1; k < 4; k++)
-		h[0] = mix(h[0], h[k]);
-	return h[0];
-}
-
-/* ---- its life ---- */
 
 int group_offer(const char *transport, const struct group_options *o, struct group_offer **out,
 	char address[GROUP_ADDRESS_MAX], struct err *e)
 {
-	for (size_t k = 0; k < sizeof transports / sizeof *transports; k++) {
-		struct group_offer *offer;
-		int code;
+	const struct group_transport *row = find_transport(transport);
+	struct group_offer *offer;
+	int code;
 
-		if (strcmp(transports[k]->name, transport))
-			continue;
-		offer = mem_alloc(1, sizeof *offer);
-		offer->transport = transports[k];
-		offer->o = *o;
-		if (!offer->o.deadline_ms)
-			offer->o.deadline_ms = GROUP_DEADLINE_MS;
-		code = transports[k]->offer(&offer->o, &offer->state, address, e);
-		if (code)
-			free(offer);
-		else
-			*out = offer;
+	if (!row)
+		return err_set(e, -ERR_CONFIG, "ranks do not communicate by `%s`; there is shm",
+			transport);
+	if (!crypto_start())
+		return err_set(e, -ERR_CONFIG, "the system has no random numbers");
+	offer = mem_alloc(1, sizeof *offer);
+	offer->transport = row;
+	offer->options = *o;
+	crypto_wipe(offer->options.key, sizeof offer->options.key);
+	offer->options.bind = NULL;
+	if (!offer->options.deadline_ms)
+		offer->options.deadline_ms = GROUP_DEADLINE_MS;
+	if (!offer->options.buffer_bytes)
+		offer->options.buffer_bytes = GROUP_BUFFER_BYTES;
+	code = row->offer(o, &offer->offer, address, e);
+	if (code) {
+		free(offer);
 		return code;
 	}
-	return err_set(e, -ERR_CONFIG, "ranks do not communicate by `%s`; there is shm", transport);
+	*out = offer;
+	return 0;
 }
 
 void group_offer_free(struct group_offer *offer)
 {
 	if (offer)
-		offer->transport->free(offer->state);
+		offer->transport->withdraw(offer->offer);
 	free(offer);
 }
 
-static void *beat(void *ctx)
+/* The chunks in flight with all others fit the buffers, but for the least size of a chunk. */
+static size_t chunk_bytes(const struct group_transport *t, size_t buffer_bytes, unsigned size)
 {
-	struct group *c = ctx;
-	unsigned ms = c->o.deadline_ms / 8 < TICK_MS ? c->o.deadline_ms / 8 + 1 : TICK_MS;
+	size_t share = size > 1 ? buffer_bytes / (CHUNKS_IN_FLIGHT * (size - 1)) : buffer_bytes;
+	size_t n = share < t->nbyte_chunk ? share : t->nbyte_chunk;
 
-	pthread_mutex_lock(&c->lock);
-	while (!c->ends) {
-		struct timespec until;
-
-		c->transport->tick(c->state);
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += ms * 1000000L;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&c->ending, &c->lock, &until);
-	}
-	pthread_mutex_unlock(&c->lock);
-	return NULL;
-}
-
-/* Signals are for the other threads. */
-static int start_heart(struct group *c)
-{
-	sigset_t all, before;
-	int failed;
-
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->ending, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&c->heart, NULL, beat, c);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return failed;
-}
-
-static void stop_heart(struct group *c)
-{
-	pthread_mutex_lock(&c->lock);
-	c->ends = true;
-	pthread_cond_signal(&c->ending);
-	pthread_mutex_unlock(&c->lock);
-	pthread_join(c->heart, NULL);
+	return n < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : n / CHUNK_BYTES_MIN * CHUNK_BYTES_MIN;
 }
 
 int group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address,
 	struct comm **out, struct err *e)
 {
-	double end = clock_seconds() + offer->o.deadline_ms / 1000.0;
+	struct group_opening g = {
+		.options = offer->options, .rank = rank, .size = size, .address = address
+	};
+	const struct group_transport *transport = offer->transport;
 	struct group *c;
 	int code;
 
-	for (;;) {
-		offer->transport->look(offer->state);
-		code = offer->transport->connect(offer->state, rank, size, address, e);
-		if (code || clock_seconds() >= end)
-			break;
-		offer->transport->wait(offer->state, WAIT_MS);
-	}
-	if (code <= 0) {
-		if (!code)
-			code = err_set(e, -ERR_UNREACHABLE,
-				"rank %u: not all of the %u ranks came within %u ms", rank, size,
-				offer->o.deadline_ms);
+	if (size > GROUP_RANKS_MAX || rank >= size) {
 		group_offer_free(offer);
-		return code;
+		return err_set(e, -ERR_CONFIG,
+			"a group has 1 to %d ranks: rank %u of %u is none of one", GROUP_RANKS_MAX,
+			rank, size);
 	}
+	g.nbyte_chunk = chunk_bytes(transport, g.options.buffer_bytes, size);
+	g.until = clock_seconds() + g.options.deadline_ms / 1e3;
 	c = mem_alloc(1, sizeof *c);
 	*c = (struct group){ .comm = { .ops = &group_ops, .rank = rank, .size = size },
-		.transport = offer->transport,
-		.state = offer->state,
-		.o = offer->o };
+		.transport = transport,
+		.nbyte_chunk = g.nbyte_chunk,
+		.digests = !g.options.no_digest && !transport->seals,
+		.deadline_s = g.options.deadline_ms / 1e3 };
+	code = transport->open(offer->offer, &g, &c->t, e);
 	free(offer);
-	if (start_heart(c)) {
-		c->transport->free(c->state);
-		free(c);
-		return err_set(e, -ERR_CONFIG, "the system has no thread for a group of ranks");
+	if (!code) {
+		code = liveness_start(&c->live, transport, c->t, size, g.options.deadline_ms, e);
+		if (code)
+			transport->close(c->t);
 	}
+	if (code) {
+		free(c);
+		return code;
+	}
+	pthread_mutex_init(&c->lock, NULL);
 	*out = &c->comm;
 	return 0;
 }
 
-/* ---- parts ---- */
-
-/* Something on its way to a peer, or from it, or both in the same memory. */
-struct flow {
-	struct comm_part part;
-	size_t bytes, sent, received;
-	bool sends, receives;
-	bool takes_turns; /* nothing is received into memory that was not sent */
-};
-
-/* n bytes of a part from byte `at` on, into data or out of it. */
-static void copy_part(const struct comm_part *p, size_t at, size_t n, char *data, bool into)
+static void group_close(struct comm *comm)
 {
-	size_t run = at / p->run_bytes, inside = at % p->run_bytes;
+	struct group *c = group_of(comm);
 
-	for (size_t k; n; n -= k, data += k, run++, inside = 0) {
-		char *here = (char *)p->data + run * p->stride_bytes + inside;
-
-		k = p->run_bytes - inside < n ? p->run_bytes - inside : n;
-		if (into)
-			memcpy(data, here, k);
-		else
-			memcpy(here, data, k);
-	}
+	liveness_stop(&c->live);
+	c->transport->close(c->t);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
 }
 
-/* Flows with the same peer take turns: the chunks of the first are sent and received before those of the next. */
-static bool earlier_flow(const struct flow *f, unsigned k, bool sending)
-{
-	for (unsigned j = 0; j < k; j++)
-		if (f[j].part.peer == f[k].part.peer
-			&& (sending ? f[j].sends && f[j].sent < f[j].bytes
-				    : f[j].receives && f[j].received < f[j].bytes))
-			return true;
-	return false;
-}
+/* ---- giving up ---- */
 
-static bool send_some(struct group *c, struct flow *f, uint32_t number)
+/* Whether another thread asks for that. */
+static bool is_asked(struct group *c, struct group_fault *fault)
 {
-	struct head h = { .call = c->call, .part = number };
-	size_t most = c->transport->chunk_max(c->state) - sizeof h, n = f->bytes - f->sent;
-	char *room = n ? c->transport->room(c->state, f->part.peer) : NULL;
-
-	if (!room)
+	if (atomic_load(&c->asked) != ASKED)
 		return false;
-	n = n < most ? n : most;
-	copy_part(&f->part, f->sent, n, room + sizeof h, true);
-	h.digest = c->o.no_digest ? 0 : digest_of(room + sizeof h, n);
-	memcpy(room, &h, sizeof h);
-	c->transport->send(c->state, f->part.peer, n + sizeof h);
-	f->sent += n;
+	*fault = (struct group_fault){ .code = -ERR_UNREACHABLE, .rank = c->comm.rank, .aborted = true };
+	memcpy(fault->text, c->reason, sizeof fault->text);
 	return true;
 }
 
-static int receive_some(struct group *c, struct flow *f, uint32_t number, bool *some, struct err *e)
+/* A thread in a call looks at `asked` when it waits, and here when it has let go of the lock. */
+static void answer(struct group *c)
 {
-	struct head h;
-	size_t n, left = f->bytes - f->received;
-	char *chunk = left ? c->transport->chunk(c->state, f->part.peer, &n) : NULL;
-
-	if (!chunk)
-		return 0;
-	if (n < sizeof h || n - sizeof h > left)
-		return err_set(e, -ERR_PROTOCOL, "rank %u sent %zu bytes where %zu were left",
-			f->part.peer, n, left);
-	memcpy(&h, chunk, sizeof h);
-	n -= sizeof h;
-	if (h.call != c->call || h.part != number)
-		return err_set(e, -ERR_PROTOCOL,
-			"rank %u is at part %u of call %u, this one at part %u of call %u",
-			f->part.peer, h.part, h.call, number, c->call);
-	if (f->takes_turns && f->sent < f->received + n)
-		return 0;
-	if (!c->o.no_digest && h.digest != digest_of(chunk + sizeof h, n))
-		return err_set(e, -ERR_PROTOCOL,
-			"a part of a state came damaged from rank %u: its digest is wrong",
-			f->part.peer);
-	copy_part(&f->part, f->received, n, chunk + sizeof h, false);
-	c->transport->done(c->state, f->part.peer);
-	f->received += n;
-	*some = true;
-	return 0;
-}
-
-/* Has the process of a rank run within the deadline? What this process has not seen, as it computed or was suspended, does not
- * count. */
-static bool runs(struct group *c, unsigned rank, double now)
-{
-	uint32_t ticks = c->transport->ticks(c->state, rank);
-
-	if (ticks != c->ticks[rank] || c->changed[rank] == 0) {
-		c->ticks[rank] = ticks;
-		c->changed[rank] = now;
+	if (atomic_load(&c->asked) != ASKED || pthread_mutex_trylock(&c->lock))
+		return;
+	if (!c->failed.code) {
+		c->transport->abort(c->t, c->comm.rank, c->reason);
+		err_set(&c->failed, -ERR_UNREACHABLE, "rank %u has given up: %s", c->comm.rank,
+			c->reason);
 	}
-	return now - c->changed[rank] <= c->o.deadline_ms / 1000.0;
+	pthread_mutex_unlock(&c->lock);
 }
 
-/* Of the ranks that are waited for, the first that has died, given up or, with a deadline, not run. */
-static int check_alive(struct group *c, const struct flow *f, unsigned nflow, bool deadline,
-	struct err *e)
+static void group_abort(struct comm *comm, const char *reason)
 {
-	double now = clock_seconds();
+	struct group *c = group_of(comm);
+	int not_yet = ASKED_NOT;
 
-	if (now - c->looked > SUSPENDED_S)
-		memset(c->changed, 0, sizeof c->changed);
-	c->looked = now;
-	for (unsigned k = 0; k < nflow; k++) {
-		bool waits = (f[k].sends && f[k].sent < f[k].bytes)
-			|| (f[k].receives && f[k].received < f[k].bytes);
-		const char *dead = waits ? c->transport->dead(c->state, f[k].part.peer) : NULL;
-
-		if (dead)
-			return err_set(e, -ERR_UNREACHABLE, "rank %u %s", f[k].part.peer, dead);
-		if (waits && deadline && !runs(c, f[k].part.peer, now))
-			return err_set(e, -ERR_UNREACHABLE,
-				"rank %u has not run for %.1f s: its process is stopped, or its host",
-				f[k].part.peer, now - c->changed[f[k].part.peer]);
-	}
-	return 0;
+	if (!atomic_compare_exchange_strong(&c->asked, &not_yet, ASKED_BEING_WRITTEN))
+		return;
+	snprintf(c->reason, sizeof c->reason, "%s", reason);
+	atomic_store(&c->asked, ASKED);
+	answer(c);
 }
 
-/* Number of a part among those that go to, or come from, the same peer. */
-static uint32_t number_of(const struct flow *f, unsigned k, bool sending)
+/* ---- a call ---- */
+
+/* How far the bytes of one direction between this rank and another are: they are those of its parts, one after another. */
+struct way {
+	unsigned part; /* npart: all done */
+	size_t at;     /* next byte of the part */
+	uint64_t done, total;
+};
+struct call {
+	struct group *c;
+	enum call_kind kind;
+	const struct strided *part;
+	unsigned npart;
+	const struct comm_work *work;
+	struct way out[GROUP_RANKS_MAX], in[GROUP_RANKS_MAX];
+};
+
+static size_t part_bytes(const struct strided *p) { return p->run_bytes * p->nrun; }
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* The first part from w->part on that has bytes of that direction and rank. */
+static void find_part(const struct call *k, struct way *w, unsigned rank, bool out)
 {
-	uint32_t n = 0;
+	for (; w->part < k->npart; w->part++) {
+		const struct strided *p = &k->part[w->part];
 
-	for (unsigned j = 0; j < k; j++)
-		n += f[j].part.peer == f[k].part.peer && (sending ? f[j].sends : f[j].receives);
-	return n;
-}
-
-static int do_flows(struct group *c, struct flow *f, unsigned nflow, struct err *e)
-{
-	double wait_from = 0;
-	unsigned looks = 0;
-	bool looked_again =
-		false; /* since something seemed wrong: the last of a rank may have come just before its end */
-
-	c->call++;
-	for (;;) {
-		bool some = false, all = true;
-
-		c->transport->look(c->state);
-		for (unsigned k = 0; k < nflow; k++) {
-			int code = 0;
-
-			if (f[k].sends && f[k].sent < f[k].bytes && !earlier_flow(f, k, true))
-				some = send_some(c, &f[k], number_of(f, k, true)) || some;
-			if (f[k].receives && !earlier_flow(f, k, false))
-				code = receive_some(c, &f[k], number_of(f, k, false), &some, e);
-			if (code)
-				return code;
-			all = all && !(f[k].sends && f[k].sent < f[k].bytes)
-				&& !(f[k].receives && f[k].received < f[k].bytes);
-		}
-		if (some || all) {
-			if (wait_from > 0)
-				c->comm.statistics.wait_seconds += clock_seconds() - wait_from;
-			wait_from = 0;
-			looks = 0;
-			looked_again = false;
-		}
-		if (all)
-			return 0;
-		if (some || ++looks < LOOKS)
-			continue;
-		if (wait_from == 0)
-			wait_from = clock_seconds();
-		c->transport->wait(c->state, WAIT_MS);
-		int code = check_alive(c, f, nflow, true, e);
-		if (code && looked_again)
-			return code;
-		looked_again = code;
+		if (p->peer == rank && (out ? p->send != NULL : p->receive != NULL) && part_bytes(p))
+			return;
 	}
 }
 
-/* The first error ends the group: the others learn the cause, which may be a rank that they do not wait for. */
-static int run_flows(struct group *c, struct flow *f, unsigned nflow, struct err *e)
+static void step(const struct call *k, struct way *w, unsigned rank, bool out, size_t n)
 {
-	struct err why = { 0, "" };
-	int code = do_flows(c, f, nflow, &why);
-
-	if (!code)
-		return 0;
-	c->transport->abort(c->state, why.text);
-	return err_set(e, code, "%s", why.text);
+	w->at += n;
+	w->done += n;
+	if (w->at == part_bytes(&k->part[w->part])) {
+		w->part++;
+		w->at = 0;
+		find_part(k, w, rank, out);
+	}
 }
 
-/* ---- calls ---- */
-
-static int group_exchange(struct comm *c, const struct comm_part *part, unsigned npart, struct err *e)
+static void begin_ways(struct call *k)
 {
-	struct flow *f = mem_alloc(npart + (size_t)1, sizeof *f);
+	for (unsigned i = 0; i < k->npart; i++) {
+		const struct strided *p = &k->part[i];
+
+		assert(p->peer < k->c->comm.size && p->peer != k->c->comm.rank);
+		assert(!p->nrun || p->run_bytes <= SIZE_MAX / p->nrun);
+		assert(p->nrun <= 1 || p->stride_bytes >= p->run_bytes);
+		k->out[p->peer].total += p->send ? part_bytes(p) : 0;
+		k->in[p->peer].total += p->receive ? part_bytes(p) : 0;
+	}
+	for (unsigned r = 0; r < k->c->comm.size; r++) {
+		find_part(k, &k->out[r], r, true);
+		find_part(k, &k->in[r], r, false);
+	}
+}
+
+static bool is_done(const struct way *w) { return w->done == w->total; }
+
+static bool needs(const struct call *k, unsigned r)
+{
+	return !is_done(&k->in[r]) || !is_done(&k->out[r])
+		|| (k->out[r].total && !k->c->transport->flushed(k->c->t, r));
+}
+
+/* ---- chunks ---- */
+
+/* The first stripe of a digest is the fields of the chunk. */
+static void begin_digest(struct digest *d, const struct chunk *fields)
+{
+	struct chunk f = *fields;
+
+	f.digest = 0;
+	digest_begin(d);
+	digest_add(d, &f, sizeof f);
+}
+
+/* 1: sent one; 0: cannot now; negative: the work function failed. */
+static int send_one(struct call *k, unsigned r, struct err *e)
+{
+	struct group *c = k->c;
+	struct way *w = &k->out[r];
+	struct chunk *chunk;
+	const struct strided *p;
+	struct digest d;
+	size_t n;
 	int code;
 
-	for (unsigned k = 0; k < npart; k++) {
-		f[k] = (struct flow){ .part = part[k],
-			.bytes = part[k].run_bytes * part[k].nrun,
-			.sends = true,
-			.receives = true,
-			.takes_turns = true };
-		c->statistics.sent_bytes += f[k].bytes;
+	if (is_done(w) || !(chunk = c->transport->reserve(c->t, r)))
+		return 0;
+	p = &k->part[w->part];
+	n = least(part_bytes(p) - w->at, c->nbyte_chunk);
+	code = k->work && k->work->before
+		? k->work->before(k->work->ctx, w->part, w->at, w->at + n, e)
+		: 0;
+	if (code)
+		return code;
+	*chunk = (struct chunk){ .call = c->call,
+		.nbyte_call = w->total,
+		.at = w->done,
+		.kind = k->kind,
+		.nbyte = (uint32_t)n };
+	if (c->digests)
+		begin_digest(&d, chunk);
+	strided_pack(p, w->at, n, chunk->byte, c->digests ? &d : NULL);
+	if (c->digests)
+		chunk->digest = digest_end(&d);
+	c->transport->send(c->t, r);
+	step(k, w, r, true, n);
+	return 1;
+}
+
+/* Memory that both directions share is filled when its own bytes are gone. */
+static bool may_fill(const struct call *k, unsigned r, size_t n)
+{
+	const struct way *in = &k->in[r], *out = &k->out[r];
+	const struct strided *p = &k->part[in->part];
+
+	if (p->send != p->receive || out->part > in->part)
+		return true;
+	return out->part == in->part && out->at >= in->at + n;
+}
+
+static int damaged(unsigned r, struct err *e)
+{
+	return err_set(e, -ERR_IO, "bytes from rank %u are not those that it sent", r);
+}
+
+static bool has_right_digest(const struct group *c, const struct chunk *f, const uint8_t *byte)
+{
+	struct digest d;
+
+	if (!c->digests)
+		return true;
+	begin_digest(&d, f);
+	digest_add(&d, byte, f->nbyte);
+	return digest_end(&d) == f->digest;
+}
+
+/* The chunk is not what comes next: was it damaged, or does the other rank make another call? */
+static int unexpected(const struct call *k, unsigned r, const struct chunk *f, const uint8_t *byte,
+	struct err *e)
+{
+	if (f->kind >= CALL_KINDS || !has_right_digest(k->c, f, byte))
+		return damaged(r, e);
+	return err_set(e, -ERR_PROTOCOL,
+		"rank %u sends bytes %llu to %llu of %llu of its call %llu (%s); expected are those from "
+		"%llu of %llu",
+		r, (unsigned long long)f->at, (unsigned long long)f->at + f->nbyte,
+		(unsigned long long)f->nbyte_call, (unsigned long long)f->call, call_name[f->kind],
+		(unsigned long long)k->in[r].done, (unsigned long long)k->in[r].total);
+}
+
+/* 1: received one; 0: cannot now; negative: it is not what was expected, or the work function failed. */
+static int receive_one(struct call *k, unsigned r, struct err *e)
+{
+	struct group *c = k->c;
+	struct way *w = &k->in[r];
+	const unsigned part = w->part;
+	const size_t at = w->at;
+	const struct strided *p;
+	const struct chunk *chunk;
+	struct chunk f;
+	struct digest d;
+	size_t n;
+	int code;
+
+	if (is_done(w) || !(chunk = c->transport->next(c->t, r)))
+		return 0;
+	p = &k->part[part];
+	f = *chunk;
+	n = least(part_bytes(p) - at, c->nbyte_chunk);
+	if (f.nbyte > c->nbyte_chunk)
+		return damaged(r, e);
+	if (f.call != c->call || f.kind != k->kind || f.nbyte_call != w->total || f.at != w->done
+		|| f.nbyte != n)
+		return unexpected(k, r, &f, chunk->byte, e);
+	if (!may_fill(k, r, n))
+		return 0;
+	if (c->digests)
+		begin_digest(&d, &f);
+	strided_unpack(p, at, n, chunk->byte, c->digests ? &d : NULL);
+	if (c->digests && digest_end(&d) != f.digest)
+		return damaged(r, e);
+	c->transport->release(c->t, r);
+	step(k, w, r, false, n);
+	code = k->work && k->work->arrived ? k->work->arrived(k->work->ctx, part, at, at + n, e) : 0;
+	return code ? code : 1;
+}
+
+/* ---- waiting ---- */
+
+/* Puts down what is left to do with a rank. */
+static void say_left(const struct call *k, unsigned r, char *text, size_t size)
+{
+	const struct way *in = &k->in[r], *out = &k->out[r];
+
+	if (!is_done(in))
+		snprintf(text, size, "%llu of %llu bytes have come from it",
+			(unsigned long long)in->done, (unsigned long long)in->total);
+	else
+		snprintf(text, size, "%llu of %llu bytes for it are on their way",
+			(unsigned long long)out->done, (unsigned long long)out->total);
+}
+
+/* Has a rank that is waited for not run for the whole deadline? */
+static int find_stopped(const struct call *k, const bool *needed, double now, struct err *e)
+{
+	struct liveness *l = &k->c->live;
+	char left[128];
+
+	liveness_look(l, now);
+	for (unsigned r = 0; r < k->c->comm.size; r++)
+		if (needed[r] && now - l->seen[r] > k->c->deadline_s) {
+			say_left(k, r, left, sizeof left);
+			return err_set(e, -ERR_UNREACHABLE,
+				"rank %u has not run for %.1f s: its process is stopped, or its host; %s",
+				r, now - l->seen[r], left);
+		}
+	return 0;
+}
+
+static int faulty(const struct call *k, const struct group_fault *f, struct err *e)
+{
+	char left[128];
+
+	if (f->code == -ERR_IO)
+		return damaged(f->rank, e);
+	say_left(k, f->rank, left, sizeof left);
+	return err_set(e, f->code, "rank %u %s; %s", f->rank, f->text, left);
+}
+
+/* An abort is passed on: not all may be reached by the rank that it comes from. */
+static int aborted(struct group *c, const struct group_fault *f, struct err *e)
+{
+	c->transport->abort(c->t, f->rank, f->text);
+	return err_set(e, f->code, "rank %u has given up: %s", f->rank, f->text);
+}
+
+/* Nothing moves. */
+static int wait_for_any(struct call *k, struct group_fault *fault, struct err *e)
+{
+	struct group *c = k->c;
+	bool needed[GROUP_RANKS_MAX];
+	double before = clock_seconds();
+	int code;
+
+	for (unsigned r = 0; r < c->comm.size; r++)
+		needed[r] = needs(k, r);
+	if (is_asked(c, fault))
+		return fault->code;
+	code = find_stopped(k, needed, before, e);
+	if (code)
+		return code;
+	c->transport->wait(c->t, needed, WAIT_MS, fault);
+	c->comm.statistics.wait_seconds += clock_seconds() - before;
+	return fault->code && !fault->aborted ? faulty(k, fault, e) : fault->code;
+}
+
+/* One turn over all ranks, this rank's successor first, so that not all begin with the same. */
+static int move_some(struct call *k, struct err *e)
+{
+	struct group *c = k->c;
+	int moved = 0, code = 0;
+
+	for (unsigned i = 1; i < c->comm.size && code >= 0; i++) {
+		unsigned r = (c->comm.rank + i) % c->comm.size;
+
+		code = send_one(k, r, e);
+		moved |= code > 0;
+		if (code >= 0)
+			code = receive_one(k, r, e);
+		moved |= code > 0;
 	}
-	c->statistics.nexchange++;
-	code = run_flows(group_of(c), f, npart, e);
-	free(f);
+	return code < 0 ? code : moved;
+}
+
+static bool all_done(const struct call *k)
+{
+	for (unsigned r = 0; r < k->c->comm.size; r++)
+		if (needs(k, r))
+			return false;
+	return true;
+}
+
+static int run_call(struct call *k, struct group_fault *fault, struct err *e)
+{
+	static const bool none[GROUP_RANKS_MAX];
+	int code;
+
+	k->c->transport->wait(k->c->t, none, 0, fault);
+	code = fault->code;
+	while (!code && !all_done(k)) {
+		code = move_some(k, e);
+		if (code > 0)
+			code = 0;
+		else if (!code && !all_done(k))
+			code = wait_for_any(k, fault, e);
+	}
 	return code;
 }
 
-static struct flow whole(unsigned peer, const void *data, size_t bytes, bool sends)
+/* The first error is that of all later calls. */
+static int failed_by(struct group *c, const char *what, const struct group_fault *fault, int code,
+	const struct err *why, struct err *e)
 {
-	return (struct flow){ .part = { peer, (void *)data, bytes, bytes > 0, bytes },
-		.bytes = bytes,
-		.sends = sends,
-		.receives = !sends };
+	if (fault->aborted) {
+		aborted(c, fault, &c->failed);
+	} else {
+		err_set(&c->failed, code, "%s %llu: %s", what, (unsigned long long)c->call, why->text);
+		c->transport->abort(c->t, c->comm.rank, c->failed.text);
+	}
+	return err_set(e, c->failed.code, "%s", c->failed.text);
 }
 
-static int group_gather(struct comm *c, const void *mine, size_t bytes, void *all, struct err *e)
+static int run(struct group *c, enum call_kind kind, const struct strided *part, unsigned npart,
+	const struct comm_work *work, struct err *e)
 {
-	struct flow f[2 * GROUP_RANKS_MAX];
+	struct call k = { .c = c, .kind = kind, .part = part, .npart = npart, .work = work };
+	struct group_fault fault = { 0 };
+	struct err why = { 0 };
+	int code;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->failed.code) {
+		code = err_set(e, c->failed.code, "%s", c->failed.text);
+	} else {
+		c->call++;
+		begin_ways(&k);
+		code = run_call(&k, &fault, &why);
+		if (code)
+			code = failed_by(c, call_name[kind], &fault, code, &why, e);
+	}
+	pthread_mutex_unlock(&c->lock);
+	answer(c);
+	return code;
+}
+
+/* ---- the calls ---- */
+
+static int group_exchange(struct comm *comm, const struct comm_part *part, unsigned npart,
+	const struct comm_work *work, struct err *e)
+{
+	struct strided *p = mem_alloc(npart + (size_t)1, sizeof *p);
+	int code;
+
+	for (unsigned k = 0; k < npart; k++) {
+		p[k] = (struct strided){ .peer = part[k].peer,
+			.send = part[k].data,
+			.receive = part[k].data,
+			.run_bytes = part[k].run_bytes,
+			.nrun = part[k].nrun,
+			.stride_bytes = part[k].stride_bytes };
+		comm->statistics.sent_bytes += part_bytes(&p[k]);
+	}
+	comm->statistics.nexchange++;
+	code = run(group_of(comm), CALL_EXCHANGE, p, npart, work, e);
+	free(p);
+	return code;
+}
+
+static int group_gather(struct comm *comm, const void *mine, size_t bytes, void *all, struct err *e)
+{
+	struct strided part[GROUP_RANKS_MAX];
+	char *own = (char *)all + comm->rank * bytes;
 	unsigned n = 0;
 
-	memmove((char *)all + c->rank * bytes, mine, bytes);
-	for (unsigned r = 0; r < c->size; r++)
-		if (r != c->rank) {
-			f[n++] = whole(r, (char *)all + c->rank * bytes, bytes, true);
-			f[n++] = whole(r, (char *)all + r * bytes, bytes, false);
-		}
-	return run_flows(group_of(c), f, n, e);
+	memmove(own, mine, bytes);
+	for (unsigned r = 0; r < comm->size; r++)
+		if (r != comm->rank)
+			part[n++] = (struct strided){ .peer = r,
+				.send = own,
+				.receive = (char *)all + r * bytes,
+				.run_bytes = bytes,
+				.nrun = 1 };
+	return run(group_of(comm), CALL_GATHER, part, n, NULL, e);
 }
 
-static int group_broadcast(struct comm *c, unsigned root, void *data, size_t bytes, struct err *e)
+static int group_broadcast(struct comm *comm, unsigned root, void *data, size_t bytes, struct err *e)
 {
-	struct flow f[GROUP_RANKS_MAX];
+	struct strided part[GROUP_RANKS_MAX];
 	unsigned n = 0;
 
-	if (c->rank != root)
-		f[n++] = whole(root, data, bytes, false);
-	for (unsigned r = 0; c->rank == root && r < c->size; r++)
-		if (r != root)
-			f[n++] = whole(r, data, bytes, true);
-	return run_flows(group_of(c), f, n, e);
+	assert(root < comm->size);
+	for (unsigned r = 0; r < comm->size; r++)
+		if (r != comm->rank && (r == root || comm->rank == root))
+			part[n++] = (struct strided){ .peer = r,
+				.send = comm->rank == root ? data : NULL,
+				.receive = comm->rank == root ? NULL : data,
+				.run_bytes = bytes,
+				.nrun = 1 };
+	return run(group_of(comm), CALL_BROADCAST, part, n, NULL, e);
 }
 
+/* Nothing is taken: the next call finds it. */
 static int group_wait(struct comm *comm, unsigned root, struct err *e)
 {
 	struct group *c = group_of(comm);
-	struct flow f = whole(root, NULL, 1, false);
-	size_t n;
-	bool looked_again = false;
+	struct group_fault fault = { 0 };
+	struct err why = { 0 };
+	bool needed[GROUP_RANKS_MAX] = { false };
+	int code = 0;
 
-	for (;;) {
-		int code;
-
-		c->transport->look(c->state);
-		if (c->transport->chunk(c->state, root, &n))
-			return 0;
-		code = check_alive(c, &f, 1, false, e);
-		if (code && looked_again)
-			return code;
-		looked_again = code;
-		c->transport->wait(c->state, WAIT_MS);
+	assert(root < comm->size && root != comm->rank);
+	needed[root] = true;
+	pthread_mutex_lock(&c->lock);
+	if (c->failed.code)
+		code = err_set(e, c->failed.code, "%s", c->failed.text);
+	while (!code && !c->transport->next(c->t, root)) {
+		if (!is_asked(c, &fault))
+			c->transport->wait(c->t, needed, WAIT_MS, &fault);
+		if (!fault.code)
+			continue;
+		err_set(&why, fault.code, "rank %u %s", fault.rank, fault.text);
+		code = failed_by(c, "wait after call", &fault, fault.code, &why, e);
 	}
-}
-
-static void group_abort(struct comm *c, const char *reason)
-{
-	group_of(c)->transport->abort(group_of(c)->state, reason);
-}
-
-static void group_close(struct comm *c)
-{
-	stop_heart(group_of(c));
-	group_of(c)->transport->free(group_of(c)->state);
-	free(c);
+	pthread_mutex_unlock(&c->lock);
+	answer(c);
+	return code;
 }
 
 static const struct comm_ops group_ops = {

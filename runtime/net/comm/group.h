@@ -13,16 +13,19 @@
 enum {
 	GROUP_ADDRESS_MAX = 256, /* of an address' text, with its 0 */
 	GROUP_RANKS_MAX = 64,
+	GROUP_KEY = 32,
 	GROUP_DEADLINE_MS =
 		15000 /* usual: in which the process of the rank that is waited for has not run */
 };
+#define GROUP_BUFFER_BYTES ((size_t)64 << 20)
 
 struct group_options {
-	uint8_t key[32]; /* of the group, from the coordinator: who does not know it gets nothing */
-	bool encrypt;    /* what leaves the host */
-	bool no_digest;  /* do not check a digest of each exchanged part */
+	uint8_t key[GROUP_KEY]; /* of the group, from the coordinator: who does not know it gets nothing */
+	bool encrypt;           /* what leaves the host */
+	bool no_digest;         /* do not check a digest of each chunk */
 	unsigned deadline_ms; /* 0: GROUP_DEADLINE_MS */
-	const char *bind;     /* address to listen on; NULL: that of the loopback interface */
+	size_t buffer_bytes; /* of a rank, for chunks on their way; 0: GROUP_BUFFER_BYTES. The same for all ranks */
+	const char *bind; /* numeric address to listen on; NULL: that of the loopback interface */
 };
 
 struct group_offer;
@@ -34,7 +37,8 @@ extern const char *const group_transports[];
 int group_offer(const char *transport, const struct group_options *o, struct group_offer **out,
 	char address[GROUP_ADDRESS_MAX], struct err *e);
 /* Takes the offer, also where it fails; address[size], by rank, this one's own among them. Returns when all ranks are there:
- * -ERR_UNREACHABLE, -ERR_AUTH. */
+ * -ERR_UNREACHABLE, -ERR_AUTH, -ERR_PROTOCOL where options differ. Takes deadline_ms at most, and 2 s more where another rank
+ * knows better which one is missing. */
 int group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address,
 	struct comm **out, struct err *e);
 /* Instead of group_open; offer may be NULL. */

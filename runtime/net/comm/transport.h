@@ -1,45 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a transport does for group.c: chunks of bytes to and from each other rank, in order.
+ * What a transport does for a group: it moves chunks between pairs of ranks, in order, each at most once, and reports
+ * which ranks can no longer be reached.  Calls, parts, digests, deadlines and the spreading of errors are in group.c.
  *
- * group.c cuts everything into chunks, checks digests and deadlines, and knows what belongs to which call. A transport has room for
- * a few chunks on the way to each rank, and for as many that have come from it. No function here waits but `wait`. */
+ * No function but open and close blocks, and wait blocks for a bounded time. */
 #ifndef QCNN_TRANSPORT_H
 #define QCNN_TRANSPORT_H
 
 #include "runtime/net/comm/group.h"
 
-struct transport_state; /* of one rank, as group_offer makes it */
+/* In front of the bytes of a chunk, in the memory that the transport has for it. */
+struct chunk {
+	uint64_t call;       /* number of the call */
+	uint64_t nbyte_call; /* bytes from this rank to that one in the call */
+	uint64_t at;         /* of which those before this chunk */
+	uint64_t digest; /* of the fields above, kind, nbyte, and of the bytes; 0 where digests are off */
+	uint32_t kind; /* enum call_kind */
+	uint32_t nbyte;
+	uint8_t unused[24];
+	uint8_t byte[];
+};
+_Static_assert(sizeof(struct chunk) == 64, "the bytes of a chunk begin on a cache line");
 
-struct transport {
-	const char *name;
-	/* Something that others can connect to, and its address. */
-	int (*offer)(const struct group_options *o, struct transport_state **out,
-		char address[GROUP_ADDRESS_MAX], struct err *e);
-	/* One step towards being connected with all; 1 when it is done, 0 when it has to wait, or a negative code. */
-	int (*connect)(struct transport_state *t, unsigned rank, unsigned size,
-		const char *const *address, struct err *e);
-	size_t (*chunk_max)(const struct transport_state *t);
-	/* Called before rooms and chunks are asked for, so that `wait` knows what came meanwhile. */
-	void (*look)(struct transport_state *t);
-	/* Room for a chunk of chunk_max bytes to this peer; NULL: none now. send then hands over its first n bytes. */
-	void *(*room)(struct transport_state *t, unsigned peer);
-	void (*send)(struct transport_state *t, unsigned peer, size_t n);
-	/* The oldest chunk that has come from this peer, and its length; NULL: none now. done gives its memory back. */
-	void *(*chunk)(struct transport_state *t, unsigned peer, size_t *n);
-	void (*done)(struct transport_state *t, unsigned peer);
-	/* Until a room or chunk may be there that was not at the last `look`, at most so long. */
-	void (*wait)(struct transport_state *t, unsigned timeout_ms);
-	/* Why nothing more comes from this peer, as the end of a sentence whose subject it is; NULL: it is alive. */
-	const char *(*dead)(struct transport_state *t, unsigned peer);
-	/* Show the others that this process runs, however long it computes; a number of a peer that changes by that. From a
-	 * thread of its own. */
-	void (*tick)(struct transport_state *t);
-	uint32_t (*ticks)(struct transport_state *t, unsigned peer);
-	/* Report the reason to the others. */
-	void (*abort)(struct transport_state *t, const char *reason);
-	void (*free)(struct transport_state *t);
+/* A group that is being opened. */
+struct group_opening {
+	struct group_options options; /* without zeros */
+	unsigned rank, size;
+	size_t nbyte_chunk; /* bytes of a chunk at most, without its header: the same for all ranks */
+	const char *const *address;
+	double until; /* clock_seconds() at which open gives up */
 };
 
-extern const struct transport transport_shm; /* processes of one host, by memory that they share */
+enum { GROUP_REASON_MAX = 256 }; /* bytes of the reason of an abort, its NUL included */
+enum { CHUNKS_IN_FLIGHT = 4, CHUNK_BYTES_MIN = 4096 };
+
+/* Why a group cannot go on. */
+struct group_fault {
+	int code;      /* 0: it can */
+	unsigned rank; /* whose fault it is */
+	bool aborted;  /* text is the reason that this rank gives; else it goes on after "rank N" */
+	char text[GROUP_REASON_MAX];
+};
+
+struct group_transport {
+	const char *name;
+	bool seals;         /* a chunk that arrives is what was sent: no digests */
+	size_t nbyte_chunk; /* bytes of a chunk that serve it best */
+
+	int (*offer)(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
+		struct err *e);
+	void (*withdraw)(void *offer);
+	/* Joins the group; the offer is consumed in any case. */
+	int (*open)(void *offer, const struct group_opening *g, void **out, struct err *e);
+	/* Sends what was handed over, as far as that is possible without waiting for long, and frees. */
+	void (*close)(void *t);
+
+	/* Memory for the next chunk to that rank, which stays the caller's until send; NULL: none is free now. */
+	struct chunk *(*reserve)(void *t, unsigned rank);
+	/* Hands over the reserved chunk, with its fields set. */
+	void (*send)(void *t, unsigned rank);
+	/* Whether all that was handed over for that rank will get there without further calls. */
+	bool (*flushed)(void *t, unsigned rank);
+	/* The next chunk from that rank, until release; NULL: none has come.  nbyte is at most that of the group. */
+	const struct chunk *(*next)(void *t, unsigned rank);
+	void (*release)(void *t, unsigned rank);
+
+	/* Returns when something may have changed since it last returned, and after `ms` at the latest.  needed[size]: the
+	 * ranks that are waited for.  A fault of one of these is reported (*fault) when all that it sent was given out;
+	 * that of another is not.  An abort is reported in any case. */
+	void (*wait)(void *t, const bool *needed, unsigned ms, struct group_fault *fault);
+	/* Shows the others that this process runs: from a thread of its own, beside the one that makes the calls. And a
+	 * number that changes when that rank was seen to run. */
+	void (*beat)(void *t);
+	uint32_t (*beats)(void *t, unsigned rank);
+	/* Lets the others know that `rank` (this one, or another whose abort is passed on) gave up, and why. */
+	void (*abort)(void *t, unsigned rank, const char *reason);
+};
+
+extern const struct group_transport transport_shm;
 
 #endif

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks of one host: each has memory that the others map, with a ring of chunks from each of them.
- *
- * The memory has no name. Others find it as a file of the process in /proc, where only the same user and root may open it, and it
- * goes when the last process that maps it ends, however that is. A rank waits on one word of its own memory, which everybody who
- * has done something for it changes. */
+ * Ranks of one host: a ring of chunks in shared memory for each pair and direction, and a bell for each rank, which is
+ * rung when something changed for it and on which it sleeps. */
 #include "config.h"
-#include "runtime/net/comm/transport.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -16,304 +11,287 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/net/comm/shm_group.h"
+#include "runtime/net/protocol/protocol.h"
 
 enum {
-	SLOTS = 3, /* chunks on the way from one rank to another */
-	CHUNK_MAX = 1 << 20,
-	RANK_BYTES_MAX = 48 << 20, /* of all rings of a rank: more ranks have smaller chunks */
-	RING_ALIGN = 4096,
-	REASON_MAX = 200
-};
-static const char MAGIC[8] = "qcnnshm1";
+	LINE = 64,
+	PAGE = 4096,
+	LOOK_MS = 20
+}; /* LOOK_MS: between two searches for ranks that have ended */
 
-/* Chunks from one rank: written and read so far. */
+typedef _Atomic uint32_t word;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "atomic words work between processes");
+
+/* Positions count chunks since the beginning, modulo 2^32. */
 struct ring {
-	_Atomic uint32_t written, read;
-	uint32_t length[SLOTS];
+	_Alignas(LINE) word written; /* by the sender */
+	_Alignas(LINE) word taken;   /* by the receiver */
+};
+struct bell {
+	_Alignas(LINE) word rung; /* grows */
+	word sleeps;
 };
 
-/* The beginning of a rank's memory; the chunks of ring r, slot s are behind it. */
-struct memory {
-	char magic[8];
-	uint8_t key[32];
-	_Atomic uint32_t event;   /* changed by whoever did something for this rank */
-	_Atomic uint32_t present; /* ranks that have mapped it */
-	_Atomic uint32_t aborted;
-	_Atomic uint32_t ticks; /* changes while the rank's process runs */
-	uint32_t rank, size;
-	_Atomic uint32_t ready; /* rank, size are set */
-	char reason[REASON_MAX];
-	struct ring ring[GROUP_RANKS_MAX];
+/* The first bytes of the memory; rings and chunks follow. */
+struct shared {
+	_Alignas(LINE) word aborted; /* ABORT_ */
+	uint32_t abort_rank;
+	char reason[GROUP_REASON_MAX];
+	struct bell bell[GROUP_RANKS_MAX];
+	word beats[GROUP_RANKS_MAX];
 };
+enum { ABORT_NONE = 0, ABORT_BEING_WRITTEN, ABORT_WRITTEN };
 
-struct transport_state {
-	uint8_t key[32];
-	int fd;
+struct shm {
 	unsigned rank, size;
-	struct memory *mine;
-	struct memory *of[GROUP_RANKS_MAX];
-	int process[GROUP_RANKS_MAX]; /* pidfd; -1: none */
-	char why[GROUP_RANKS_MAX][REASON_MAX + 40];
-	uint32_t seen; /* of mine->event at the last look */
-	bool connected;
+	struct shm_group group;
+	struct shared *shared; /* nbyte bytes */
+	struct ring *ring;     /* [from * size + to] */
+	uint8_t *chunk;        /* [(from * size + to) * CHUNKS_IN_FLIGHT + n], each of nbyte_slot */
+	size_t nbyte, nbyte_slot, nbyte_chunk;
+	uint32_t heard; /* own bell at the end of the last wait */
+	struct spin spin;
 };
 
-static size_t chunk_bytes(unsigned size)
-{
-	size_t most = RANK_BYTES_MAX / SLOTS / (size ? size : 1) / RING_ALIGN * RING_ALIGN;
+/* ---- layout ---- */
 
-	return most < CHUNK_MAX ? most : CHUNK_MAX;
+static size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+static size_t rings_at(void) { return up(sizeof(struct shared), PAGE); }
+
+static size_t chunks_at(unsigned size)
+{
+	return up(rings_at() + (size_t)size * size * sizeof(struct ring), PAGE);
 }
 
-static size_t head_bytes(void)
+static size_t pair_of(const struct shm *s, unsigned from, unsigned to)
 {
-	return (sizeof(struct memory) + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
-}
-static size_t all_bytes(void) { return head_bytes() + RANK_BYTES_MAX; }
-
-static char *slot(struct memory *m, unsigned from, uint32_t number)
-{
-	return (char *)m + head_bytes()
-		+ (from * (size_t)SLOTS + number % SLOTS) * chunk_bytes(m->size);
+	return (size_t)from * s->size + to;
 }
 
-static void wake(struct memory *m)
+static struct chunk *chunk_of(const struct shm *s, size_t pair, uint32_t n)
 {
-	atomic_fetch_add(&m->event, 1);
-	syscall(SYS_futex, &m->event, FUTEX_WAKE, 1, NULL, NULL, 0);
+	return (struct chunk *)(void *)(s->chunk
+		+ (pair * CHUNKS_IN_FLIGHT + n % CHUNKS_IN_FLIGHT) * s->nbyte_slot);
 }
 
-static void shm_free(struct transport_state *t)
+static void shm_close(void *t)
 {
-	if (t->connected && !atomic_load(&t->mine->aborted)) {
-		atomic_store(&t->mine->aborted, 2);
-		for (unsigned r = 0; r < t->size; r++)
-			if (r != t->rank && t->of[r])
-				wake(t->of[r]);
-	}
-	for (unsigned r = 0; r < GROUP_RANKS_MAX; r++) {
-		if (t->of[r] && t->of[r] != t->mine)
-			munmap(t->of[r], all_bytes());
-		if (t->process[r] >= 0)
-			close(t->process[r]);
-	}
-	if (t->mine)
-		munmap(t->mine, all_bytes());
-	if (t->fd >= 0)
-		close(t->fd);
-	explicit_bzero(t->key, sizeof t->key);
-	free(t);
+	struct shm *s = t;
+
+	if (s->shared)
+		munmap(s->shared, s->nbyte);
+	shm_group_close(&s->group, s->size);
+	free(s);
 }
 
-static int shm_offer(const struct group_options *o, struct transport_state **out,
-	char address[GROUP_ADDRESS_MAX], struct err *e)
+static int shm_open_group(void *offer, const struct group_opening *g, void **out, struct err *e)
 {
-	struct transport_state *t = mem_alloc(1, sizeof *t);
-	int code = 0;
+	struct shm *s = mem_alloc(1, sizeof *s);
+	const char *rule;
+	int code;
 
-	memcpy(t->key, o->key, sizeof t->key);
-	for (unsigned r = 0; r < GROUP_RANKS_MAX; r++)
-		t->process[r] = -1;
-	t->fd = memfd_create("qcnn-ranks", MFD_CLOEXEC);
-	if (t->fd < 0 || fchmod(t->fd, 0600) || ftruncate(t->fd, (off_t)all_bytes()))
-		code = err_set(e, -ERR_CONFIG, "cannot make memory that ranks share: %s",
-			strerror(errno));
-	if (!code) {
-		void *m = mmap(NULL, all_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
-
-		if (m == MAP_FAILED)
-			code = err_set(e, -ERR_CONFIG, "cannot map memory that ranks share: %s",
-				strerror(errno));
-		else
-			t->mine = m;
-	}
+	*s = (struct shm){ .rank = g->rank, .size = g->size, .nbyte_chunk = g->nbyte_chunk };
+	s->nbyte_slot = up(sizeof(struct chunk) + g->nbyte_chunk, PAGE);
+	s->nbyte = chunks_at(g->size) + (size_t)g->size * g->size * CHUNKS_IN_FLIGHT * s->nbyte_slot;
+	s->spin.allowed = g->size <= cpus_threads(&rule);
+	code = shm_meet(offer, g, s->nbyte, &s->group, e);
 	if (code) {
-		shm_free(t);
+		free(s);
 		return code;
 	}
-	madvise(t->mine, all_bytes(), MADV_DONTDUMP);
-	memcpy(t->mine->magic, MAGIC, sizeof MAGIC);
-	memcpy(t->mine->key, o->key, sizeof t->mine->key);
-	snprintf(address, GROUP_ADDRESS_MAX, "%ld/%d", (long)getpid(), t->fd);
-	*out = t;
+	s->shared = mmap(NULL, s->nbyte, PROT_READ | PROT_WRITE, MAP_SHARED, s->group.memory, 0);
+	if (s->shared == MAP_FAILED) {
+		s->shared = NULL;
+		code = err_set(e, -ERR_CONFIG, "rank %u cannot map %zu bytes of shared memory: %s",
+			g->rank, s->nbyte, strerror(errno));
+		shm_close(s);
+		return code;
+	}
+	s->ring = (struct ring *)(void *)((char *)s->shared + rings_at());
+	s->chunk = (uint8_t *)s->shared + chunks_at(g->size);
+	*out = s;
 	return 0;
 }
 
-/* ---- connecting ---- */
+/* ---- bells ---- */
 
-static int map_rank(struct transport_state *t, unsigned r, const char *address, struct err *e)
+static void ring_bell(struct shm *s, unsigned rank)
 {
-	char path[64];
-	struct stat st;
-	struct memory *m;
-	long pid;
-	int number, fd;
+	struct bell *b = &s->shared->bell[rank];
 
-	if (sscanf(address, "%ld/%d", &pid, &number) != 2 || pid <= 0 || number < 0)
-		return err_set(e, -ERR_PROTOCOL, "`%.60s` is no address of memory that ranks share",
-			address);
-	snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, number);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(e, -ERR_UNREACHABLE,
-			"rank %u cannot be reached by shared memory (%s: %s): is it on this host, "
-			"and of the same user?",
-			r, path, strerror(errno));
-	m = fstat(fd, &st) || st.st_size != (off_t)all_bytes()
-		? MAP_FAILED
-		: mmap(NULL, all_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (m == MAP_FAILED)
-		return err_set(e, -ERR_UNREACHABLE,
-			"rank %u: %s is not the memory of a rank of this version", r, path);
-	t->of[r] = m;
-	if (memcmp(m->magic, MAGIC, sizeof MAGIC))
-		return err_set(e, -ERR_PROTOCOL,
-			"rank %u: %s is not the memory of a rank of this version", r, path);
-	if (memcmp(m->key, t->key, sizeof t->key))
-		return err_set(e, -ERR_AUTH, "rank %u is of another group", r);
-	t->process[r] = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-	atomic_fetch_add(&m->present, 1);
-	wake(m);
-	return 0;
+	atomic_fetch_add(&b->rung, 1);
+	if (atomic_load(&b->sleeps))
+		syscall(SYS_futex, &b->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static int shm_connect(struct transport_state *t, unsigned rank, unsigned size,
-	const char *const *address, struct err *e)
+/* Until the own bell rings, LOOK_MS at most. */
+static void sleep_on_bell(struct shm *s, unsigned ms)
 {
-	if (!t->connected) {
-		t->rank = t->mine->rank = rank;
-		t->size = t->mine->size = size;
-		t->of[rank] = t->mine;
-		t->connected = true;
-		atomic_store(&t->mine->ready, 1);
-	}
-	for (unsigned r = 0; r < size; r++) {
-		int code = t->of[r] ? 0 : map_rank(t, r, address[r], e);
+	struct bell *b = &s->shared->bell[s->rank];
+	struct timespec limit = { .tv_nsec = 1000000L * (ms < LOOK_MS ? ms : LOOK_MS) };
 
-		if (code)
-			return code;
-	}
-	for (unsigned r = 0; r < size; r++) {
-		if (!atomic_load(&t->of[r]->ready))
-			return 0;
-		if (t->of[r]->size != size || t->of[r]->rank != r)
-			return err_set(e, -ERR_PROTOCOL,
-				"rank %u of %u ranks takes itself for rank %u of %u", r, size,
-				t->of[r]->rank, t->of[r]->size);
-	}
-	if (atomic_load(&t->mine->present) < size - 1)
-		return 0;
-	close(t->fd); /* nobody else gets in */
-	t->fd = -1;
-	return 1;
+	atomic_store(&b->sleeps, 1);
+	if (atomic_load(&b->rung) == s->heard)
+		syscall(SYS_futex, &b->rung, FUTEX_WAIT, s->heard, &limit, NULL, 0);
+	atomic_store(&b->sleeps, 0);
+}
+
+static bool has_rung(struct shm *s)
+{
+	uint32_t rung = atomic_load(&s->shared->bell[s->rank].rung);
+	bool changed = rung != s->heard;
+
+	s->heard = rung;
+	return changed;
 }
 
 /* ---- chunks ---- */
 
-static size_t shm_chunk_max(const struct transport_state *t) { return chunk_bytes(t->size); }
-
-static void shm_look(struct transport_state *t) { t->seen = atomic_load(&t->mine->event); }
-
-static void *shm_room(struct transport_state *t, unsigned peer)
+static struct chunk *shm_reserve(void *t, unsigned rank)
 {
-	struct ring *r = &t->of[peer]->ring[t->rank];
-	uint32_t written = atomic_load_explicit(&r->written, memory_order_relaxed);
+	struct shm *s = t;
+	size_t pair = pair_of(s, s->rank, rank);
+	uint32_t written = atomic_load_explicit(&s->ring[pair].written, memory_order_relaxed);
+	uint32_t taken = atomic_load_explicit(&s->ring[pair].taken, memory_order_acquire);
 
-	return written - atomic_load(&r->read) < SLOTS ? slot(t->of[peer], t->rank, written) : NULL;
+	return written - taken < CHUNKS_IN_FLIGHT ? chunk_of(s, pair, written) : NULL;
 }
 
-static void shm_send(struct transport_state *t, unsigned peer, size_t n)
+static void shm_send(void *t, unsigned rank)
 {
-	struct ring *r = &t->of[peer]->ring[t->rank];
-	uint32_t written = atomic_load_explicit(&r->written, memory_order_relaxed);
+	struct shm *s = t;
 
-	r->length[written % SLOTS] = (uint32_t)n;
-	atomic_store(&r->written, written + 1);
-	wake(t->of[peer]);
+	atomic_fetch_add_explicit(&s->ring[pair_of(s, s->rank, rank)].written, 1,
+		memory_order_release);
+	ring_bell(s, rank);
 }
 
-static void *shm_chunk(struct transport_state *t, unsigned peer, size_t *n)
+static bool shm_flushed(void *t, unsigned rank)
 {
-	struct ring *r = &t->mine->ring[peer];
-	uint32_t read = atomic_load_explicit(&r->read, memory_order_relaxed);
-
-	if (atomic_load(&r->written) == read)
-		return NULL;
-	*n = r->length[read % SLOTS];
-	if (*n > chunk_bytes(t->size))
-		*n = 0; /* which group.c refuses */
-	return slot(t->mine, peer, read);
+	(void)t, (void)rank;
+	return true;
 }
 
-static void shm_done(struct transport_state *t, unsigned peer)
+static const struct chunk *shm_next(void *t, unsigned rank)
 {
-	struct ring *r = &t->mine->ring[peer];
+	struct shm *s = t;
+	size_t pair = pair_of(s, rank, s->rank);
+	uint32_t taken = atomic_load_explicit(&s->ring[pair].taken, memory_order_relaxed);
+	const struct chunk *c = chunk_of(s, pair, taken);
 
-	atomic_fetch_add(&r->read, 1);
-	wake(t->of[peer]);
+	return atomic_load_explicit(&s->ring[pair].written, memory_order_acquire) != taken ? c : NULL;
 }
 
-static void shm_wait(struct transport_state *t, unsigned timeout_ms)
+static void shm_release(void *t, unsigned rank)
 {
-	struct timespec ts = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+	struct shm *s = t;
 
-	syscall(SYS_futex, &t->mine->event, FUTEX_WAIT, t->seen, &ts, NULL, 0);
+	atomic_fetch_add_explicit(&s->ring[pair_of(s, rank, s->rank)].taken, 1, memory_order_release);
+	ring_bell(s, rank);
 }
 
-static const char *shm_dead(struct transport_state *t, unsigned peer)
-{
-	struct memory *m = t->of[peer];
-	struct pollfd p = { .fd = t->process[peer], .events = POLLIN };
-	uint32_t aborted = atomic_load(&m->aborted);
+/* ---- faults ---- */
 
-	if (aborted == 2)
-		return "has closed the group";
-	if (aborted) {
-		snprintf(t->why[peer], sizeof t->why[peer], "has given up: %.*s", REASON_MAX - 1,
-			m->reason);
-		return t->why[peer];
+static bool find_abort(const struct shm *s, struct group_fault *fault)
+{
+	if (atomic_load(&s->shared->aborted) != ABORT_WRITTEN)
+		return false;
+	*fault = (struct group_fault){
+		.code = -ERR_UNREACHABLE, .rank = s->shared->abort_rank, .aborted = true
+	};
+	memcpy(fault->text, s->shared->reason, sizeof fault->text);
+	fault->text[sizeof fault->text - 1] = 0;
+	return true;
+}
+
+/* A rank that has ended sent nothing after that: it is a fault unless the bell has rung. */
+static void find_ended(struct shm *s, const bool *needed, struct group_fault *fault)
+{
+	struct pollfd f[GROUP_RANKS_MAX];
+
+	for (unsigned r = 0; r < s->size; r++)
+		f[r] = (struct pollfd){ .fd = needed[r] ? s->group.alive[r] : -1 };
+	if (poll(f, s->size, 0) <= 0 || has_rung(s) || find_abort(s, fault))
+		return;
+	for (unsigned r = 0; r < s->size; r++)
+		if (f[r].revents) {
+			*fault = (struct group_fault){ .code = -ERR_UNREACHABLE, .rank = r };
+			snprintf(fault->text, sizeof fault->text, "has ended or left");
+			return;
+		}
+}
+
+static void shm_wait(void *t, const bool *needed, unsigned ms, struct group_fault *fault)
+{
+	struct shm *s = t;
+	double now;
+	bool rung = has_rung(s);
+
+	if (find_abort(s, fault) || rung || !ms)
+		return;
+	now = clock_seconds();
+	while (spin_on(&s->spin, now) && !(rung = has_rung(s)))
+		now = clock_seconds();
+	if (!rung) {
+		sleep_on_bell(s, ms);
+		rung = has_rung(s);
+		now = clock_seconds();
 	}
-	return p.fd >= 0 && poll(&p, 1, 0) > 0 ? "has ended" : NULL;
+	spin_over(&s->spin, now);
+	if (!find_abort(s, fault) && !rung)
+		find_ended(s, needed, fault);
 }
 
-static void shm_tick(struct transport_state *t) { atomic_fetch_add(&t->mine->ticks, 1); }
-static uint32_t shm_ticks(struct transport_state *t, unsigned peer)
+static void shm_beat(void *t)
 {
-	return atomic_load(&t->of[peer]->ticks);
+	struct shm *s = t;
+
+	atomic_fetch_add(&s->shared->beats[s->rank], 1);
 }
 
-static void shm_abort(struct transport_state *t, const char *reason)
+static uint32_t shm_beats(void *t, unsigned rank)
 {
-	uint32_t none = 0;
-
-	snprintf(t->mine->reason, sizeof t->mine->reason, "%s", reason);
-	atomic_compare_exchange_strong(&t->mine->aborted, &none, 1);
-	for (unsigned r = 0; r < t->size; r++)
-		if (r != t->rank && t->of[r])
-			wake(t->of[r]);
+	return atomic_load(&((struct shm *)t)->shared->beats[rank]);
 }
 
-const struct transport transport_shm = {
+/* The first reason stays. */
+static void shm_abort(void *t, unsigned rank, const char *reason)
+{
+	struct shm *s = t;
+	uint32_t none = ABORT_NONE;
+
+	if (!atomic_compare_exchange_strong(&s->shared->aborted, &none, ABORT_BEING_WRITTEN))
+		return;
+	s->shared->abort_rank = rank;
+	snprintf(s->shared->reason, sizeof s->shared->reason, "%s", reason);
+	atomic_store(&s->shared->aborted, ABORT_WRITTEN);
+	for (unsigned r = 0; r < s->size; r++)
+		if (r != s->rank)
+			ring_bell(s, r);
+}
+
+const struct group_transport transport_shm = {
 	.name = "shm",
+	.nbyte_chunk = 256 << 10,
 	.offer = shm_offer,
-	.connect = shm_connect,
-	.chunk_max = shm_chunk_max,
-	.look = shm_look,
-	.room = shm_room,
+	.withdraw = shm_withdraw,
+	.open = shm_open_group,
+	.close = shm_close,
+	.reserve = shm_reserve,
 	.send = shm_send,
-	.chunk = shm_chunk,
-	.done = shm_done,
+	.flushed = shm_flushed,
+	.next = shm_next,
+	.release = shm_release,
 	.wait = shm_wait,
-	.dead = shm_dead,
-	.tick = shm_tick,
-	.ticks = shm_ticks,
+	.beat = shm_beat,
+	.beats = shm_beats,
 	.abort = shm_abort,
-	.free = shm_free,
 };

@@ -32,8 +32,13 @@ libnet_a_SOURCES = \
 	runtime/net/comm/shm_group.h \
 	runtime/net/comm/strided.c \
 	runtime/net/comm/strided.h \
+	runtime/net/comm/tcp_join.c \
+	runtime/net/comm/tcp_join.h \
+	runtime/net/comm/tcp_link.c \
+	runtime/net/comm/tcp_link.h \
 	runtime/net/comm/transport.h \
 	runtime/net/comm/transport_shm.c \
+	runtime/net/comm/transport_tcp.c \
 	runtime/net/launch/allocation.c \
 	runtime/net/launch/allocation.h \
 	runtime/net/launch/connect.c \

@@ -365,7 +365,7 @@ static void test_offers(void)
 
 	tap_is_int(group_offer("pigeon", &o, &offer, address, &e), -ERR_CONFIG,
 		"an unknown transport");
-	tap_is_str(e.text, "ranks do not communicate by `pigeon`; there is shm", "is named");
+	tap_is_str(e.text, "ranks do not communicate by `pigeon`; there are shm and tcp", "is named");
 	for (unsigned i = 0; group_transports[i]; i++) {
 		const char *name = group_transports[i];
 

@@ -22,7 +22,7 @@ enum {
 struct group_options {
 	uint8_t key[GROUP_KEY]; /* of the group, from the coordinator: who does not know it gets nothing */
 	bool encrypt;           /* what leaves the host */
-	bool no_digest;         /* do not check a digest of each chunk */
+	bool no_digest; /* do not check a digest of each chunk; by tcp a seal is checked in any case */
 	unsigned deadline_ms; /* 0: GROUP_DEADLINE_MS */
 	size_t buffer_bytes; /* of a rank, for chunks on their way; 0: GROUP_BUFFER_BYTES. The same for all ranks */
 	const char *bind; /* numeric address to listen on; NULL: that of the loopback interface */

@@ -21,7 +21,8 @@ enum {
 	BODY = 64,
 	START = BODY - HEADER,
 	KIND_ABORT = 255,
-	KIND_READY = 254
+	KIND_READY = 254,
+	KIND_BEAT = 253
 };
 static const double ABORT_S = 0.5;
 
@@ -44,7 +45,8 @@ bool link_open(struct tcp_link *l, struct peer *p, size_t nbyte_chunk)
 
 	*l = (struct tcp_link){ .peer = *p, .nbyte_chunk = nbyte_chunk };
 	p->fd = -1;
-	ok = frame_new(&l->last, GROUP_REASON_MAX);
+	pthread_mutex_init(&l->lock, NULL);
+	ok = frame_new(&l->last, GROUP_REASON_MAX) && frame_new(&l->beat, 0);
 	for (unsigned i = 0; i < LINK_CHUNKS && ok; i++)
 		ok = frame_new(&l->out[i], nbyte_chunk) && frame_new(&l->in[i], nbyte_chunk);
 	if (!ok)
@@ -59,6 +61,7 @@ void link_close(struct tcp_link *l)
 		free(l->in[i].memory);
 	}
 	free(l->last.memory);
+	free(l->beat.memory);
 	if (l->peer.fd >= 0)
 		peer_close(&l->peer);
 	*l = (struct tcp_link){ .peer.fd = -1 };
@@ -81,15 +84,12 @@ static void seal(struct tcp_link *l, struct frame *f, uint32_t nbyte)
 
 struct chunk *link_reserve(struct tcp_link *l)
 {
-	return l->nout < LINK_CHUNKS ? chunk_of(frame_at(l->out, l->first_out + l->nout)) : NULL;
-}
+	struct chunk *c;
 
-void link_send(struct tcp_link *l)
-{
-	struct frame *f = frame_at(l->out, l->first_out + l->nout++);
-
-	seal(l, f, chunk_of(f)->nbyte);
-	link_flush(l);
+	pthread_mutex_lock(&l->lock);
+	c = l->nout < LINK_CHUNKS ? chunk_of(frame_at(l->out, l->first_out + l->nout)) : NULL;
+	pthread_mutex_unlock(&l->lock);
+	return c;
 }
 
 void link_say_ready(struct tcp_link *l)
@@ -109,13 +109,15 @@ static void end(struct tcp_link *l, int fault)
 /* The frame that goes out now; NULL: all have gone. */
 static struct frame *leaving(struct tcp_link *l)
 {
+	if (l->beat.nbyte)
+		return &l->beat;
 	return l->nout ? frame_at(l->out, l->first_out) : l->last.nbyte ? &l->last : NULL;
 }
 
 static void has_left(struct tcp_link *l, struct frame *f)
 {
 	l->sent = 0;
-	if (f == &l->last) {
+	if (f == &l->last || f == &l->beat) {
 		f->nbyte = 0;
 		return;
 	}
@@ -123,7 +125,7 @@ static void has_left(struct tcp_link *l, struct frame *f)
 	l->nout--;
 }
 
-bool link_flush(struct tcp_link *l)
+static bool flush(struct tcp_link *l)
 {
 	struct frame *f;
 	bool moved = false;
@@ -145,6 +147,50 @@ bool link_flush(struct tcp_link *l)
 			has_left(l, f);
 	}
 	return moved;
+}
+
+bool link_flush(struct tcp_link *l)
+{
+	bool moved;
+
+	pthread_mutex_lock(&l->lock);
+	moved = flush(l);
+	pthread_mutex_unlock(&l->lock);
+	return moved;
+}
+
+void link_send(struct tcp_link *l)
+{
+	struct frame *f;
+
+	pthread_mutex_lock(&l->lock);
+	f = frame_at(l->out, l->first_out + l->nout++);
+	seal(l, f, chunk_of(f)->nbyte);
+	flush(l);
+	pthread_mutex_unlock(&l->lock);
+}
+
+bool link_is_flushed(struct tcp_link *l)
+{
+	bool flushed;
+
+	pthread_mutex_lock(&l->lock);
+	flushed = !l->nout;
+	pthread_mutex_unlock(&l->lock);
+	return flushed;
+}
+
+/* What the other side has not taken yet tells it as much as a beat. */
+void link_beat(struct tcp_link *l)
+{
+	pthread_mutex_lock(&l->lock);
+	if (l->peer.fd >= 0 && !l->ended && !l->quiet && !leaving(l)) {
+		*chunk_of(&l->beat) = (struct chunk){ .kind = KIND_BEAT };
+		seal(l, &l->beat, 0);
+	}
+	if (l->peer.fd >= 0)
+		flush(l);
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- in ---- */
@@ -196,9 +242,10 @@ static bool take_frame(struct tcp_link *l, struct frame *f)
 	if (!crypto_open(&l->peer.keys->read, body, len, body + len) || c->nbyte != len - sizeof *c)
 		return false;
 	l->come = 0;
+	l->beats++;
 	if (c->kind == KIND_READY)
 		l->ready = true;
-	else if (c->kind != KIND_ABORT)
+	else if (c->kind != KIND_ABORT && c->kind != KIND_BEAT)
 		l->nin++;
 	if (c->kind != KIND_ABORT)
 		return true;
@@ -209,7 +256,7 @@ static bool take_frame(struct tcp_link *l, struct frame *f)
 	return true;
 }
 
-bool link_fill(struct tcp_link *l)
+static bool fill(struct tcp_link *l)
 {
 	bool moved = false;
 
@@ -236,22 +283,42 @@ bool link_fill(struct tcp_link *l)
 	return moved;
 }
 
+bool link_fill(struct tcp_link *l)
+{
+	bool moved;
+
+	pthread_mutex_lock(&l->lock);
+	moved = fill(l);
+	pthread_mutex_unlock(&l->lock);
+	return moved;
+}
+
 bool link_has_early(const struct tcp_link *l)
 {
 	return l->nin < LINK_CHUNKS && !l->damaged && l->peer.in_at < l->peer.in_len;
 }
 
-short link_events(const struct tcp_link *l)
+short link_events(struct tcp_link *l)
 {
-	bool in = l->nin < LINK_CHUNKS && !l->damaged;
+	short events = 0;
 
-	if (l->peer.fd < 0 || l->ended)
-		return 0;
-	return (short)((in ? POLLIN : 0)
-		| ((l->nout || l->last.nbyte) && !l->peer.fault ? POLLOUT : 0));
+	pthread_mutex_lock(&l->lock);
+	if (l->peer.fd >= 0 && !l->ended) {
+		events |= l->nin < LINK_CHUNKS && !l->damaged ? POLLIN : 0;
+		events |= leaving(l) && !l->peer.fault ? POLLOUT : 0;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return events;
 }
 
 /* ---- giving up ---- */
+
+/* Locked: sends, and says that this was all. */
+static void close_flushed(struct tcp_link *l)
+{
+	if (flush(l) && !leaving(l))
+		shutdown(l->peer.fd, SHUT_WR);
+}
 
 static void put_last(struct tcp_link *l, unsigned rank, const char *reason)
 {
@@ -261,9 +328,11 @@ static void put_last(struct tcp_link *l, unsigned rank, const char *reason)
 	n = n < GROUP_REASON_MAX ? n : GROUP_REASON_MAX - 1;
 	*c = (struct chunk){ .call = rank, .kind = KIND_ABORT, .nbyte = (uint32_t)n };
 	memcpy(c->byte, reason, n);
+	pthread_mutex_lock(&l->lock);
+	l->quiet = true;
 	seal(l, &l->last, c->nbyte);
-	if (link_flush(l) && !leaving(l))
-		shutdown(l->peer.fd, SHUT_WR);
+	close_flushed(l);
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* Takes bytes off the connection: the other side need not wait before it reads, and closing a connection with bytes that
@@ -298,8 +367,10 @@ static bool drain_links(struct tcp_link *l, unsigned size, double left)
 	if (!waits || poll(f, size, (int)(left * 1e3) + 1) < 0)
 		return waits;
 	for (unsigned r = 0; r < size; r++) {
-		if (f[r].revents & POLLOUT && link_flush(&l[r]) && !leaving(&l[r]))
-			shutdown(l[r].peer.fd, SHUT_WR);
+		pthread_mutex_lock(&l[r].lock);
+		if (f[r].revents & POLLOUT)
+			close_flushed(&l[r]);
+		pthread_mutex_unlock(&l[r].lock);
 		if (f[r].revents & (POLLIN | POLLHUP | POLLERR))
 			discard(&l[r]);
 	}

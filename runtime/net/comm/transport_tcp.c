@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks of different hosts: a connection for each pair.  No thread helps: the system's buffers move on while this
+ * Ranks of different hosts: a connection for each pair. The system's buffers move on while this
  * process computes, and several chunks for each rank are in its own. */
 #include "config.h"
 
@@ -49,7 +49,7 @@ static struct tcp_link *link_of(void *t, unsigned rank) { return &((struct tcp *
 
 static struct chunk *tcp_reserve(void *t, unsigned rank) { return link_reserve(link_of(t, rank)); }
 static void tcp_send(void *t, unsigned rank) { link_send(link_of(t, rank)); }
-static bool tcp_flushed(void *t, unsigned rank) { return !link_of(t, rank)->nout; }
+static bool tcp_flushed(void *t, unsigned rank) { return link_is_flushed(link_of(t, rank)); }
 static const struct chunk *tcp_next(void *t, unsigned rank) { return link_next(link_of(t, rank)); }
 static void tcp_release(void *t, unsigned rank) { link_release(link_of(t, rank)); }
 
@@ -85,7 +85,7 @@ static bool turn(struct tcp *t, unsigned ms)
 	bool moved = false;
 
 	for (unsigned r = 0; r < t->size; r++) {
-		short events = link_events(&t->link[r]);
+		short events = r == t->rank ? 0 : link_events(&t->link[r]);
 
 		f[r] = (struct pollfd){ .fd = events ? t->link[r].peer.fd : -1, .events = events };
 		if (link_has_early(&t->link[r]))
@@ -130,6 +130,17 @@ static void tcp_wait(void *p, const bool *needed, unsigned ms, struct group_faul
 		*fault = t->link[r].abort;
 }
 
+static void tcp_beat(void *p)
+{
+	struct tcp *t = p;
+
+	for (unsigned r = 0; r < t->size; r++)
+		if (r != t->rank)
+			link_beat(&t->link[r]);
+}
+
+static uint32_t tcp_beats(void *t, unsigned rank) { return link_of(t, rank)->beats; }
+
 static void tcp_abort(void *p, unsigned rank, const char *reason)
 {
 	struct tcp *t = p;
@@ -151,5 +162,7 @@ const struct group_transport transport_tcp = {
 	.next = tcp_next,
 	.release = tcp_release,
 	.wait = tcp_wait,
+	.beat = tcp_beat,
+	.beats = tcp_beats,
 	.abort = tcp_abort,
 };

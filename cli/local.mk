@@ -75,6 +75,10 @@ libcli_a_SOURCES = \
 	cli/hosts/cluster_plan.h \
 	cli/hosts/joined.c \
 	cli/hosts/joined.h \
+	cli/hosts/rank_follow.c \
+	cli/hosts/rank_places.c \
+	cli/hosts/rank_places.h \
+	cli/hosts/rank_start.h \
 	cli/hosts/ranks.c \
 	cli/hosts/ranks.h \
 	cli/hosts/supervisor.c \

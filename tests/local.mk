@@ -178,6 +178,7 @@ shell_tests += tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_optimisations.sh
 shell_tests += tests/cli/test_shots.sh
+shell_tests += tests/cli/test_split_hosts.sh
 shell_tests += tests/cli/test_split_states.sh
 shell_tests += tests/cli/test_slips.sh
 shell_tests += tests/cli/test_streaming.sh

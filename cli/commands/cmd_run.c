@@ -202,7 +202,7 @@ static int open_evaluator(struct running *r, enum emit what)
 	if (!code && *reason)
 		cli_detail(r->cli, "computing on the device %s: %s", execution_device(&eo), reason);
 	if (!code)
-		code = ranks_start(&eo, w.split, &r->ranks, &e);
+		code = ranks_start(&eo, w.split, NULL, &r->ranks, &e);
 	if (!code)
 		code = evaluator_new(r->program, &eo, &r->ev, &e);
 	if (!code)

@@ -2,7 +2,7 @@
  * qcnn train: trains the model of a configuration and writes weights.bin into a run's folder. */
 #include "config.h"
 #include "cli/commands.h"
-#include "cli/hosts/ranks.h"
+#include "cli/hosts/rank_places.h"
 
 #include <string.h>
 
@@ -59,24 +59,37 @@ static int check_device(struct cli *c, const struct job *j, const struct cluster
 	struct execution_words words = execution_of_config(j->config);
 	struct err e;
 
-	if (k->hosts.n || !execution_here(&words, &j->train.exec, &e))
+	if ((k->hosts.n && !k->nrank) || !execution_here(&words, &j->train.exec, &e))
 		return 0;
 	return cli_fail(c, &e);
 }
 
-static int start_ranks(struct cli *c, struct job *j, struct ranks **out)
+/* With --ranks, the hosts hold the ranks of one group. */
+static int wish_ranks(struct cli *c, struct cluster *k)
 {
-	struct err e;
-
 	if (!c->options.given[OPT_RANKS])
 		return 0;
-	if (j->train.pool)
+	if (k->external.n)
 		return cli_usage(c,
-			"--ranks splits states over processes of this host; workers hold whole states: leave --ranks or "
-			"--hosts out");
-	return ranks_start(&j->train.exec, (unsigned)options_count(&c->options, OPT_RANKS), out, &e)
-		? cli_fail(c, &e)
-		: 0;
+			"--ranks starts its processes itself: give --attach=off to one process, and list the hosts with "
+			"--hosts");
+	k->nrank = (unsigned)options_count(&c->options, OPT_RANKS);
+	return 0;
+}
+
+static int start_ranks(struct cli *c, struct job *j, struct cluster *k, struct ranks **out)
+{
+	struct rank_places places;
+	struct err e;
+	int code;
+
+	if (!c->options.given[OPT_RANKS] || c->options.given[OPT_DRY_RUN])
+		return 0;
+	code = k->hosts.n ? rank_places_of(k, &places, &e) : 0;
+	if (!code)
+		code = ranks_start(&j->train.exec, (unsigned)options_count(&c->options, OPT_RANKS),
+			k->hosts.n ? &places : NULL, out, &e);
+	return code ? cli_fail(c, &e) : 0;
 }
 
 /* Data may take minutes to read: a signal need not wait for that. */
@@ -110,6 +123,8 @@ static int train(struct cli *c)
 		status = output_is_possible(c);
 	if (!status)
 		status = cluster_wish(c, j.config, config_text(j.config, KEY_LOG_DIR), &k);
+	if (!status)
+		status = wish_ranks(c, &k);
 	if (!status && !c->options.given[OPT_DRY_RUN])
 		status = resume_isa(c, &j, &isa_taken);
 	if (!status)
@@ -120,12 +135,12 @@ static int train(struct cli *c)
 		cli_note(c, "computing on the device %s: %s", execution_device(&j.train.exec),
 			j.device_reason);
 	if (!status)
-		status = start_ranks(c, &j, &ranks);
+		status = start_ranks(c, &j, &k, &ranks);
 	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);
 	j.workers = NULL;
-	cluster_end(&k, status);
 	ranks_end(ranks);
+	cluster_end(&k, status);
 	job_release(&j);
 	return status;
 }

@@ -28,10 +28,14 @@ static int worker(struct cli *c)
 	if (c->options.given[OPT_NEW_KEY])
 		return new_key(c, c->options.value[OPT_NEW_KEY]);
 	if (c->options.given[OPT_FOLLOW]) {
+		bool begun;
+
 		prctl(PR_SET_NAME, "qcnn");
 		stop_leave_to_control();
-		/* The leader reports what fails. */
-		return ranks_follow(&e) ? err_exit_status(e.code) : 0;
+		guard_begin();
+		if (!ranks_follow(&begun, &e))
+			return 0;
+		return begun ? err_exit_status(e.code) : cli_fail(c, &e);
 	}
 	if (isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");

@@ -159,6 +159,14 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	return 0;
 }
 
+struct launch_place cluster_place(const struct cluster *k, const struct host *h)
+{
+	bool local = host_is_local(h);
+
+	return (struct launch_place){ local ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name, local ? NULL : k->program,
+		!local && k->push, k->nrank > 0 };
+}
+
 /* ---- workers ---- */
 
 static void say(void *ctx, const char *worker, const char *line)
@@ -272,7 +280,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	int code;
 
 	*pool = NULL;
-	if (!k->hosts.n)
+	if (!k->hosts.n || k->nrank)
 		return 0;
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
 	code = first ? start_workers(k, &e) : 0;

@@ -22,6 +22,7 @@ struct cluster {
 	enum shard shard;
 	double start_s;              /* 0: as usual */
 	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
+	unsigned nrank;              /* not 0: the hosts hold the ranks of one group, and there are no workers */
 	struct joined joined;
 	struct external_workers external;    /* n 0: none */
 	struct coordinator *coordinator;
@@ -31,6 +32,9 @@ struct cluster {
  * configuration's keys (NULL: there are none), else from the batch job.  folder: that all processes share.
  * 0, or said and the status; end in any case. */
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
+
+/* How a process is started on one of the hosts. */
+struct launch_place cluster_place(const struct cluster *k, const struct host *h);
 
 /* The job of the workers; loss NULL: outputs only.  any_isa: exec->target may be replaced by a lesser one
  * that all workers have; any_device: by one of the processor if a worker lacks the device. */

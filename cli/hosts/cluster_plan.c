@@ -4,6 +4,7 @@
 #include "cli/hosts/cluster_plan.h"
 
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
+static const char rank_lost[] = "the training ends with what was saved before the step, and status 75; the same command goes on";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
 
 /* How inputs come to the workers. */
@@ -25,6 +26,11 @@ static const char *mode_of(const struct cluster *k)
 	return k->hosts.n ? "local" : "alone";
 }
 
+static const char *lost_of(const struct cluster *k)
+{
+	return !k->hosts.n ? none_lost : k->nrank ? rank_lost : worker_lost;
+}
+
 static const char *why_of(const struct cluster *k)
 {
 	return k->why ? k->why : "no hosts are given";
@@ -33,8 +39,7 @@ static const char *why_of(const struct cluster *k)
 /* NULL at the end; launch_argv_free. */
 static char **command_of(const struct cluster *k, const struct host *h)
 {
-	struct launch_place p = { host_is_local(h) ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name, host_is_local(h) ? NULL : k->program,
-		!host_is_local(h) && k->push };
+	struct launch_place p = cluster_place(k, h);
 
 	return launch_argv(&p);
 }
@@ -67,15 +72,15 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 	for (size_t i = 0; i < k->hosts.n; i++) {
 		char **argv = command_of(k, &k->hosts.host[i]);
 
-		buf_printf(out, "command   %s, %u worker%s:", k->hosts.host[i].name, k->hosts.host[i].nworker, k->hosts.host[i].nworker == 1 ? "" : "s");
+		buf_printf(out, "command   %s, %u %s%s:", k->hosts.host[i].name, k->hosts.host[i].nworker, k->nrank ? "rank" : "worker", k->hosts.host[i].nworker == 1 ? "" : "s");
 		for (size_t n = 0; argv[n]; n++)
 			buf_printf(out, " %s", argv[n]);
 		buf_char(out, '\n');
 		launch_argv_free(argv);
 	}
-	if (k->hosts.n)
+	if (k->hosts.n && !k->nrank)
 		buf_printf(out, "shard     %s\n", shard_text[k->shard]);
-	buf_printf(out, "lost      %s\n", k->hosts.n ? worker_lost : none_lost);
+	buf_printf(out, "lost      %s\n", lost_of(k));
 }
 
 static json_t *host_json(const struct cluster *k, const struct host *h)
@@ -97,7 +102,7 @@ json_t *cluster_plan_json(const struct cluster *k)
 	for (size_t i = 0; i < k->hosts.n; i++)
 		json_array_append_new(hosts, host_json(k, &k->hosts.host[i]));
 	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k), "processes",
-		k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", k->hosts.n ? worker_lost : none_lost, "hosts", hosts);
+		k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", lost_of(k), "hosts", hosts);
 	if (k->external.n) {
 		rank_0(k, &place);
 		json_object_set_new(all, "rank_0", json_string(place.data));

@@ -1,135 +1,216 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks on this host: each is started as `qcnn worker --follow` with a socket as its standard input. By it the rank receives its
- * number and the key of the group, sends its address and receives those of all ranks. */
+ * Ranks of a group: each is `qcnn worker --follow`, started as workers are. */
 #include "config.h"
 #include "cli/hosts/ranks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "cli/hosts/rank_start.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto_session.h"
+#include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/base/system/spawn.h"
 #include "runtime/exec/statevector/split/split_group.h"
-#include "runtime/net/comm/group.h"
-#include "runtime/net/launch/launch.h"
 
-enum { START_MS = 15000 };
-static const char TRANSPORT[] = "shm"; /* of one host */
-
-/* The first message to a rank. It answers with its address, and receives the addresses of all ranks. */
-struct start {
-	char version[32];
-	uint32_t rank, size, nthread;
-	uint64_t memory_limit;
-	uint8_t key[sizeof((struct group_options *)0)->key];
-};
+enum { LOOK_MS = 200 };
+static const double START_S = 15; /* usual */
 
 struct ranks {
 	struct split_rank rank;
-	unsigned n; /* started */
-	pid_t pid[GROUP_RANKS_MAX];
-	int fd[GROUP_RANKS_MAX];
+	struct rank_places places;
+	unsigned nrank;
+	struct launched process[SPLIT_RANKS_MAX]; /* of rank 0: none */
+	bool told[SPLIT_RANKS_MAX];
 };
 
-extern char **environ;
-
-/* All of the bytes, from a peer that answers soon. */
-static int receive(int fd, void *to, size_t len, unsigned rank, struct err *e)
+static const char *host_of(const struct ranks *r, unsigned rank)
 {
-	for (ssize_t n; len; to = (char *)to + n, len -= (size_t)n) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
+	return r->places.place[rank].launcher == LAUNCHER_LOCAL ? "this host"
+								: r->places.place[rank].host;
+}
 
-		n = poll(&p, 1, START_MS) > 0 ? recv(fd, to, len, 0) : -1;
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return err_set(e, -ERR_UNREACHABLE,
-				"rank %u, a process of this host that holds a part of the state, %s",
-				rank, n ? "does not answer" : "has ended before it answered");
-	}
+/* ---- places ---- */
+
+static bool is_here(const struct ranks *r, unsigned rank)
+{
+	return r->places.place[rank].launcher == LAUNCHER_LOCAL;
+}
+
+/* Ranks on the host of a rank. */
+static unsigned share_of(const struct ranks *r, unsigned rank)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < r->nrank; k++)
+		n += is_here(r, k) == is_here(r, rank)
+			&& (is_here(r, k)
+				|| !strcmp(r->places.place[k].host, r->places.place[rank].host));
+	return n;
+}
+
+/* The first rank of another host; 0: there is none. */
+static unsigned first_away(const struct ranks *r)
+{
+	for (unsigned k = 1; k < r->nrank; k++)
+		if (!is_here(r, k))
+			return k;
 	return 0;
 }
 
-static int spawn(unsigned rank, int fd, pid_t *pid, struct err *e)
+static int find_leader(const struct ranks *r, char leader[OWN_ADDRESS_MAX], struct err *e)
 {
-	char *argv[] = { (char *)"qcnn", (char *)"worker", (char *)"--follow", NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	int code = spawn_attributes(&attr);
+	unsigned away = first_away(r);
 
-	if (code)
-		return err_set(e, -ERR_CONFIG, "cannot start rank %u: %s", rank, strerror(code));
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, fd, STDIN_FILENO);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	code = posix_spawn(pid, LAUNCH_SELF, &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return code ? err_set(e, -ERR_CONFIG, "cannot start rank %u: %s", rank, strerror(code)) : 0;
+	*leader = 0;
+	if (!away)
+		return 0;
+	if (r->places.iface)
+		return own_address_of(r->places.iface, leader, e);
+	return own_address_to(r->places.place[away].host, r->places.place[away].launcher, leader, e);
 }
 
-static int start_one(struct ranks *r, struct start *s, struct err *e)
-{
-	int pair[2], code;
+/* ---- starting ---- */
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return err_set(e, -ERR_CONFIG, "cannot make a socket to a rank: %s", strerror(errno));
-	code = spawn(s->rank, pair[1], &r->pid[r->n], e);
-	close(pair[1]);
-	if (code) {
-		close(pair[0]);
-		return code;
+static void say(void *ctx, const char *line)
+{
+	const struct rank_places *p = *(const struct rank_places *const *)ctx;
+	const struct launch_place *place = ((const struct launch_place *const *)ctx)[1];
+
+	if (p->say)
+		p->say(p->ctx, place->host, line);
+}
+
+static void relay(struct ranks *r, unsigned rank)
+{
+	const void *ctx[] = { &r->places, &r->places.place[rank] };
+
+	launch_relay(&r->process[rank], say, ctx);
+}
+
+/* It has ended, or its launcher. */
+static int lost(struct ranks *r, unsigned rank, struct err *e)
+{
+	struct launched *l = &r->process[rank];
+	struct buf how = BUF_INIT;
+	const char *hint;
+
+	launch_let_go(l, false);
+	while (!launch_reap(l))
+		poll(NULL, 0, 1);
+	relay(r, rank);
+	launch_ending(l, &how);
+	hint = launch_hint(l);
+	err_set(e, -ERR_UNREACHABLE, "rank %u on %s ended before it was ready (%s)%s%s%s%s", rank,
+		host_of(r, rank), how.data, *l->last ? ": " : "", l->last, hint ? "; " : "",
+		hint ? hint : "");
+	buf_release(&how);
+	return -ERR_UNREACHABLE;
+}
+
+/* Waits until all ranks have given their addresses. s: their first message, without their numbers. */
+static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
+{
+	double heard = clock_seconds(), patience = r->places.start_s > 0 ? r->places.start_s : START_S;
+
+	for (;;) {
+		struct pollfd f[2 * SPLIT_RANKS_MAX];
+		unsigned missing = 0;
+
+		for (unsigned k = 1; k < r->nrank; k++) {
+			struct launched *l = &r->process[k];
+
+			if (l->wants_boot) {
+				s->rank = k;
+				s->share = share_of(r, k);
+				launch_boot(l, s, sizeof *s);
+				r->told[k] = true;
+			}
+			missing = *l->address || missing ? missing : k;
+			f[2 * k - 2] = (struct pollfd){ launch_events(l) ? l->control : -1,
+				launch_events(l), 0 };
+			f[2 * k - 1] = (struct pollfd){ l->errors, POLLIN, 0 };
+		}
+		if (!missing)
+			return 0;
+		if (poll(f, 2 * (r->nrank - 1), LOOK_MS) > 0)
+			heard = clock_seconds();
+		for (unsigned k = 1; k < r->nrank; k++) {
+			relay(r, k);
+			if (!*r->process[k].address
+				&& (r->process[k].silent || launch_reap(&r->process[k])))
+				return lost(r, k, e);
+		}
+		if (clock_seconds() - heard > patience)
+			return err_set(e, -ERR_UNREACHABLE,
+				"rank %u on %s has not started within %.0f s: --start-seconds waits longer",
+				missing, host_of(r, missing), patience);
 	}
-	r->fd[r->n++] = pair[0];
-	return fd_write(pair[0], s, sizeof *s) ? err_set(e, -ERR_UNREACHABLE,
-		       "rank %u has ended before it received its task", s->rank)
-					       : 0;
 }
 
-static int open_group(struct ranks *r, unsigned size, const struct group_options *o, struct err *e)
+static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 {
-	char address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX];
-	const char *list[GROUP_RANKS_MAX];
+	struct group_options o = { .encrypt = s->encrypt, .bind = *s->leader ? s->leader : NULL };
+	char address[SPLIT_RANKS_MAX][GROUP_ADDRESS_MAX];
+	const char *list[SPLIT_RANKS_MAX];
 	struct group_offer *offer;
-	int code = group_offer(TRANSPORT, o, &offer, address[0], e);
+	int code;
 
+	memset(address, 0, sizeof address);
+	memcpy(o.key, s->key, sizeof o.key);
+	code = group_offer(s->transport, &o, &offer, address[0], e);
+	explicit_bzero(&o, sizeof o);
 	if (code)
 		return code;
-	for (unsigned k = 1; k < size && !code; k++) {
-		code = receive(r->fd[k - 1], address[k], GROUP_ADDRESS_MAX, k, e);
-		address[k][GROUP_ADDRESS_MAX - 1] = 0;
-	}
-	for (unsigned k = 1; k < size && !code; k++)
-		if (fd_write(r->fd[k - 1], address, size * (size_t)GROUP_ADDRESS_MAX))
-			code = err_set(e, -ERR_UNREACHABLE,
-				"rank %u has ended before it received the addresses of the others",
-				k);
-	for (unsigned k = 0; k < size; k++)
-		list[k] = address[k];
+	code = await_addresses(r, s, e);
 	if (code) {
 		group_offer_free(offer);
 		return code;
 	}
-	return group_open(offer, 0, size, list, &r->rank.comm, e);
+	for (unsigned k = 0; k < r->nrank; k++) {
+		if (k)
+			snprintf(address[k], sizeof address[k], "%.*s", GROUP_ADDRESS_MAX - 1,
+				r->process[k].address);
+		list[k] = address[k];
+	}
+	for (unsigned k = 1; k < r->nrank; k++)
+		launch_boot(&r->process[k], address, r->nrank * sizeof *address);
+	return group_open(offer, 0, r->nrank, list, &r->rank.comm, e);
 }
 
-int ranks_start(struct evaluator_options *o, unsigned nrank, struct ranks **out, struct err *e)
+static int start_all(struct ranks *r, union rank_start *s, struct err *e)
 {
-	struct group_options group = { .encrypt = true };
-	struct start s = { .size = nrank };
+	int code = find_leader(r, s->leader, e);
+
+	for (unsigned k = 1; k < r->nrank && !code; k++)
+		code = launch_start(&r->places.place[k], &r->process[k], e);
+	return code ? code : open_group(r, s, e);
+}
+
+/* NULL: all ranks are on this host. */
+static void set_places(struct ranks *r, const struct rank_places *places)
+{
+	if (places)
+		r->places = *places;
+	else
+		for (unsigned k = 0; k < r->nrank; k++)
+			r->places.place[k] = (struct launch_place){
+				.launcher = LAUNCHER_LOCAL, .host = "local", .follow = true
+			};
+}
+
+int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_places *places,
+	struct ranks **out, struct err *e)
+{
+	union rank_start s = { { .size = nrank } };
 	struct ranks *r;
-	int code = 0;
+	const char *rule;
+	unsigned here;
+	int code;
 
 	*out = NULL;
 	if (nrank < 2)
@@ -141,25 +222,32 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, struct ranks **out,
 			nrank, o->split ? o->split : 1);
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	s.nthread = o->nthread > nrank ? o->nthread / nrank : 1;
-	s.memory_limit = (o->memory_limit ? o->memory_limit : cpus_memory_available()) / nrank;
 	r = mem_alloc(1, sizeof *r);
 	r->rank = (struct split_rank){ .nrank = nrank, .turn = PTHREAD_MUTEX_INITIALIZER };
+	r->nrank = nrank;
+	for (unsigned k = 0; k < nrank; k++)
+		r->process[k] = LAUNCHED_NONE;
+	set_places(r, places);
+	here = share_of(r, 0);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
-	crypto_random(group.key, sizeof group.key);
-	memcpy(s.key, group.key, sizeof s.key);
-	for (s.rank = 1; s.rank < nrank && !code; s.rank++)
-		code = start_one(r, &s, e);
-	if (!code)
-		code = open_group(r, nrank, &group, e);
+	snprintf(s.transport, sizeof s.transport, "%s", first_away(r) ? "tcp" : "shm");
+	s.encrypt = !places || places->encrypt;
+	/* What nobody chose is that of each host. */
+	s.memory_limit = o->memory_limit;
+	if (!first_away(r) && !s.memory_limit)
+		s.memory_limit = cpus_memory_available();
+	o->memory_limit = (s.memory_limit ? s.memory_limit : cpus_memory_available()) / here;
+	s.nthread = first_away(r) && o->nthread == cpus_threads(&rule) ? 0
+		: o->nthread > here                                      ? o->nthread / here
+									 : 1;
+	o->nthread = o->nthread > here ? o->nthread / here : 1;
+	crypto_random(s.key, sizeof s.key);
+	code = start_all(r, &s, e);
 	explicit_bzero(s.key, sizeof s.key);
-	explicit_bzero(&group, sizeof group);
 	if (code) {
 		ranks_end(r);
 		return code;
 	}
-	o->nthread = s.nthread;
-	o->memory_limit = s.memory_limit;
 	o->rank = &r->rank;
 	*out = r;
 	return 0;
@@ -167,57 +255,18 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, struct ranks **out,
 
 void ranks_end(struct ranks *r)
 {
+	bool failed;
+
 	if (!r)
 		return;
+	failed = r->rank.code || !r->rank.comm;
 	if (r->rank.comm)
 		split_end(&r->rank);
-	for (unsigned k = 0; k < r->n; k++)
-		close(r->fd[k]);
 	comm_close(r->rank.comm);
 	/* One that is stopped would never end by itself. */
-	for (unsigned k = 0; k < r->n && (r->rank.code || !r->rank.comm); k++)
-		kill(r->pid[k], SIGKILL);
-	for (unsigned k = 0; k < r->n; k++)
-		while (waitpid(r->pid[k], NULL, 0) < 0 && errno == EINTR)
-			;
+	for (unsigned k = 1; k < r->nrank; k++)
+		launch_let_go(&r->process[k], failed);
+	for (unsigned k = 1; k < r->nrank; k++)
+		launch_release(&r->process[k]);
 	free(r);
-}
-
-/* ---- a rank that was started ---- */
-
-int ranks_follow(struct err *e)
-{
-	char address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX];
-	const char *list[GROUP_RANKS_MAX];
-	struct group_options group = { .encrypt = true };
-	struct group_offer *offer;
-	struct comm *comm;
-	struct start s;
-	int code = receive(STDIN_FILENO, &s, sizeof s, 0, e);
-
-	if (code)
-		return code;
-	if (strncmp(s.version, PACKAGE_VERSION, sizeof s.version) || s.size > GROUP_RANKS_MAX
-		|| s.rank >= s.size)
-		return err_set(e, -ERR_PROTOCOL,
-			"the process that started this rank is another version of qcnn");
-	memcpy(group.key, s.key, sizeof group.key);
-	code = group_offer(TRANSPORT, &group, &offer, address[s.rank], e);
-	if (code)
-		return code;
-	if (fd_write(STDIN_FILENO, address[s.rank], GROUP_ADDRESS_MAX))
-		code = err_set(e, -ERR_UNREACHABLE, "the process that started this rank has ended");
-	code = code ? code : receive(STDIN_FILENO, address, s.size * (size_t)GROUP_ADDRESS_MAX, 0, e);
-	if (code) {
-		group_offer_free(offer);
-		return code;
-	}
-	for (unsigned k = 0; k < s.size; k++)
-		list[k] = address[k];
-	code = group_open(offer, s.rank, s.size, list, &comm, e);
-	if (code)
-		return code;
-	code = split_follow(comm, s.nthread, s.memory_limit, e);
-	comm_close(comm);
-	return code;
 }

@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Processes of this host that hold the parts of split states (split_group.h): this one leads, others are started. */
+ * Processes that hold the parts of split states (split_group.h): this one leads, others are started, here or on other hosts. */
 #ifndef QCNN_RANKS_H
 #define QCNN_RANKS_H
 
 #include "runtime/exec/evaluator.h"
+#include "runtime/net/launch/launch.h"
+
+/* Where ranks are. */
+struct rank_places {
+	struct launch_place place[SPLIT_RANKS_MAX]; /* of rank 0, this process, only the host is used */
+	bool encrypt;                               /* what ranks of different hosts send */
+	const char *iface;                          /* interface or address of this machine; NULL: as the others are reached */
+	double start_s;                             /* for a rank to start: without any sign of it */
+	void (*say)(void *ctx, const char *host, const char *line); /* what ranks print */
+	void *ctx;
+};
 
 struct ranks;
 
-/* Where o->split is above 1: start the nrank - 1 other processes (a power of two, at most o->split), which share o->nthread
- * threads and the free memory with this one, and set o->rank. *out is NULL where nrank is 1. -ERR_CONFIG, -ERR_UNREACHABLE. */
-int ranks_start(struct evaluator_options *o, unsigned nrank, struct ranks **out, struct err *e);
+/* Where o->split is above 1: start the nrank - 1 other processes (a power of two, at most o->split), and set o->rank. Those of this
+ * host share o->nthread threads and the free memory with this one; others use what their hosts have, or the same number where
+ * threads were chosen. places NULL: all are here; the names in it are needed until ranks_end. *out is NULL where nrank is 1. -ERR_CONFIG, -ERR_UNREACHABLE. */
+int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_places *places,
+	struct ranks **out, struct err *e);
 /* After the evaluators are free. r may be NULL. */
 void ranks_end(struct ranks *r);
 
-/* What such a process does: by the standard input, until the leader ends. */
-int ranks_follow(struct err *e);
+/* What such a process does: by the standard input, until the leader ends. *begun: the leader reports what failed. */
+int ranks_follow(bool *begun, struct err *e);
 
 #endif

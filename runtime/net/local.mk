@@ -53,6 +53,8 @@ libnet_a_SOURCES = \
 	runtime/net/launch/launch.def \
 	runtime/net/launch/launch.h \
 	runtime/net/launch/launch_process.c \
+	runtime/net/launch/own_address.c \
+	runtime/net/launch/own_address.h \
 	runtime/net/launch/rendezvous.c \
 	runtime/net/launch/rendezvous.h \
 	runtime/net/launch/stdio_tunnel.c \

@@ -66,8 +66,6 @@ tap_exit 78 "more than states are planned for" "$QCNN" train --set=run.split=2 -
 tap_has err "set run.split" "with the key to set"
 tap_exit 78 "more parts than qubits allow" "$QCNN" run --ranks=64 outputs.qcnn
 tap_has err "a state of 9 qubits is split over at most 32 ranks, not 64" "with the most that do"
-tap_exit 2 "processes and workers at once" "$QCNN" train --set=run.split=2 --ranks=2 --hosts=local:2 config.yaml
-tap_has err "leave --ranks or --hosts out" "one of them is to be left out"
 tap_exit 78 "on the device ref" "$QCNN" run --device=ref --ranks=2 --const n=12 --data=five.csv cluster.qcnn
 tap_has err "states on ref are not split" "which holds whole states"
 

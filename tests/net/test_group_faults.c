@@ -308,9 +308,8 @@ static int once(struct comm *c, void *ctx, struct err *e)
 static int die(struct comm *c, void *ctx, struct err *e)
 {
 	(void)ctx;
-	if (!swap_with(c, c->rank ^ 1, NULL, e))
-		raise(SIGKILL);
-	return e->code;
+	swap_with(c, c->rank ^ 1, NULL, e);
+	return raise(SIGKILL);
 }
 
 /* ---- what they have at the beginning ---- */

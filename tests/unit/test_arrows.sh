@@ -35,7 +35,7 @@ runtime/net/protocol:  runtime/base
 runtime/net/comm:      runtime/net/protocol/protocol.h runtime/base
 runtime/net/scheduler: runtime/net/protocol/protocol.h runtime/base
 runtime/net/launch:    runtime/net/protocol/protocol.h runtime/base
-runtime/net/cluster:   runtime/net/scheduler/scheduler.h runtime/net/launch/launch.h runtime/net/protocol/protocol.h runtime/base
+runtime/net/cluster:   runtime/net/scheduler/scheduler.h runtime/net/launch/launch.h runtime/net/launch/own_address.h runtime/net/protocol/protocol.h runtime/base
 runtime/net:     runtime/net/launch runtime/net/protocol/protocol.h runtime/base
 runtime/log:     runtime/base
 cli:             any

@@ -2,6 +2,7 @@
  * Listens on the addresses by which the hosts reach this machine, and on no other. */
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
+#include "runtime/net/launch/own_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -114,59 +115,13 @@ static int listen_loopback(struct coordinator *c, struct err *e)
 	return listen_on(c, (struct sockaddr *)&a, 0, e);
 }
 
-/* Our address on the route to an address, from the routing table; no packet is sent. */
-static bool route_to(const struct sockaddr *to, socklen_t tolen, struct sockaddr_storage *own)
-{
-	int fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	socklen_t len = sizeof *own;
-	bool ok = fd >= 0 && !connect(fd, to, tolen) && !getsockname(fd, (struct sockaddr *)own, &len);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
-/* The HostName of a host in ssh's configuration, if there is one; *others: whether ssh goes by a proxy. */
-static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
-{
-	char line[512], command[HOST_NAME_LONGEST + 32];
-	bool found = false;
-	FILE *f;
-
-	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* names of hosts have no quotes */
-	f = popen(command, "re");
-	while (f && fgets(line, sizeof line, f))
-		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13)) && strcmp(strchr(line, ' '), " none\n")) {
-			*others = true;
-		} else if (!strncmp(line, "hostname ", 9)) {
-			snprintf(out, size, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);
-			found = true;
-		}
-	if (f)
-		pclose(f);
-	return found;
-}
-
-/* Host without user@. */
-static void bare_name(const char *host, char *out, size_t size)
-{
-	const char *at = strrchr(host, '@');
-
-	snprintf(out, size, "%s", at ? at + 1 : host);
-}
-
 static int listen_for(struct coordinator *c, const char *host, enum launcher launcher, struct err *e)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_ADDRCONFIG }, *found = NULL;
+	struct addrinfo *found;
 	struct sockaddr_storage own;
-	char name[HOST_NAME_LONGEST + 1], other[HOST_NAME_LONGEST + 1];
-	int code, status;
-	bool others = launcher != LAUNCHER_SSH;      /* other launchers may have names of their own */
+	bool others;
+	int code, status = own_address_resolve(host, launcher, &found, &others);
 
-	bare_name(host, name, sizeof name);
-	if (launcher == LAUNCHER_SSH && name_of_ssh(host, other, sizeof other, &others))
-		snprintf(name, sizeof name, "%s", other);
-	status = getaddrinfo(name, "9", &hints, &found);
 	if (status && others && c->o.transport == TRANSPORT_AUTO)
 		return 0;                    /* no address is known for it; the stdio tunnel remains */
 	if (status)
@@ -176,7 +131,7 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 			host, gai_strerror(status));
 	code = -ERR_UNREACHABLE;
 	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
-		if (route_to(i->ai_addr, i->ai_addrlen, &own))
+		if (own_address_route(i->ai_addr, i->ai_addrlen, &own))
 			code = listen_on(c, (struct sockaddr *)&own, 0, e);
 	freeaddrinfo(found);
 	if (code == -ERR_UNREACHABLE)
@@ -248,7 +203,7 @@ static int listen_here(struct coordinator *c, struct err *e)
 	if (!listen_name(c, name, false, e))
 		return 0;
 	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any address of another network */
-	if (route_to((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
+	if (own_address_route((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
 		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
 	return err_set(e, -ERR_CONFIG,
 		"this machine, %s, has no address that other hosts can "

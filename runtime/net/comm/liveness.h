@@ -21,7 +21,7 @@ struct liveness {
 	double seen[GROUP_RANKS_MAX], looked;
 };
 
-/* `t` is a group of `size` ranks, open until liveness_stop. deadline_ms: a rank may be silent for so long. */
+/* `t` is a group of `size` ranks, open until liveness_stop. deadline_ms: a rank may be silent for that time. */
 int liveness_start(struct liveness *l, const struct group_transport *transport, void *t,
 	unsigned size, unsigned deadline_ms, struct err *e);
 void liveness_stop(struct liveness *l);

@@ -78,6 +78,11 @@ long long launch_program_bytes(void)
 	return end;
 }
 
+static const char *worker_of(const struct launch_place *p)
+{
+	return p->follow ? " worker --follow" : " worker";
+}
+
 /* The first of the places there that has this version; else this program comes by the standard input, into a file that
  * has no name any more when its first byte comes, so that nothing can leave it behind.  One line, for any login shell. */
 static void push_script(const struct launch_place *p, struct buf *b)
@@ -89,7 +94,8 @@ static void push_script(const struct launch_place *p, struct buf *b)
 	buf_str(b, "v=\"qcnn " PACKAGE_VERSION "\"; for q in ");
 	quote(b, p->program ? p->program : own_program());
 	buf_str(b, p->program ? "" : " qcnn");
-	buf_str(b, "; do if test \"$(\"$q\" --version 2>/dev/null)\" = \"$v\"; then printf \"\\001QCNN " LAUNCH_BOOT "\\n\"; exec \"$q\" worker; fi; done; ");
+	buf_str(b, "; do if test \"$(\"$q\" --version 2>/dev/null)\" = \"$v\"; then printf \"\\001QCNN " LAUNCH_BOOT "\\n\"; exec \"$q\"");
+	buf_printf(b, "%s; fi; done; ", worker_of(p));
 	buf_printf(b, "m=$(uname -m); if test \"$m\" != %s; then echo \"push: this host is $m, the program that would be sent is for %s\" >&2; exit 126; fi; ",
 		here.machine, here.machine);
 	buf_printf(b, "umask 077; d=; for t in \"${TMPDIR:-/tmp}\" /tmp /var/tmp /dev/shm \"$HOME\"; do "
@@ -103,7 +109,8 @@ static void push_script(const struct launch_place *p, struct buf *b)
 		"if test $(wc -c </proc/self/fd/4) -ne %lld; then echo \"push: the program did not come whole into $t\" >&2; exit 74; fi; ", nbyte, nbyte);
 	buf_str(b, "r=$(/proc/self/fd/4 --version 2>&1); if test \"$r\" != \"$v\"; then "
 		"n=$(ldd /proc/self/fd/4 2>&1 | grep \"not found\" | tr -s \"\\n\\t\" \"  \"); echo \"push: the program does not run there: ${n:-$r}\" >&2; exit 126; fi; "
-		"printf \"\\001QCNN " LAUNCH_BOOT "\\n\"; exec /proc/self/fd/4 worker");
+		"printf \"\\001QCNN " LAUNCH_BOOT "\\n\"; exec /proc/self/fd/4");
+	buf_str(b, worker_of(p));
 }
 
 /* For sh: where the path is not given, the same one as here, else what the host finds itself. */
@@ -120,7 +127,9 @@ static void worker_script(const struct launch_place *p, struct buf *b)
 	}
 	buf_str(b, "exec ");
 	quote(b, p->program ? p->program : own_program());
-	buf_str(b, p->program ? " worker" : " worker; else exec qcnn worker; fi");
+	buf_str(b, worker_of(p));
+	if (!p->program)
+		buf_printf(b, "; else exec qcnn%s; fi", worker_of(p));
 }
 
 /* The same for any shell. */
@@ -144,6 +153,8 @@ static void fill_in(const struct launch_place *p, const char *name, size_t len, 
 		buf_str(b, p->host);
 	else if (!strncmp(name, "program", len))
 		buf_str(b, p->program ? p->program : own_program());
+	else if (!strncmp(name, "follow", len))
+		buf_str(b, p->follow ? "--follow" : "");
 	else if (!strncmp(name, "command", len))
 		remote_command(p, b);
 	else if (!strncmp(name, "script", len))

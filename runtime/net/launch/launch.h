@@ -26,6 +26,7 @@ enum { LAUNCH_LINE_MAX = 1000, LAUNCH_MARK_MAX = 300 };
 #define LAUNCH_MARK "\001QCNN "
 #define LAUNCH_PIPE "PIPE"               /* protocol frames follow; with the reason why there is no TCP connection */
 #define LAUNCH_NEED "NEED"               /* requests the program's bytes */
+#define LAUNCH_RANK "RANK"               /* the address of a rank, in reply to its first frame */
 #define LAUNCH_BOOT "BOOT"               /* the worker runs, and requests its first frame */
 
 struct launch_row { const char *name, *line, *text; };
@@ -41,6 +42,7 @@ struct launch_place {
 	const char *host;            /* as given: user@name */
 	const char *program;         /* path of qcnn on the host; NULL: as on this machine */
 	bool push;                   /* hosts without this version get this program; not of LAUNCHER_LOCAL */
+	bool follow;                 /* `qcnn worker --follow`: a rank that holds a part of states */
 };
 
 /* The command line as an array of words that ends in NULL; free it with launch_argv_free. */
@@ -66,6 +68,7 @@ struct launched {
 	struct buf line, said;       /* incomplete lines of its standard error and output */
 	struct buf mark;             /* an incomplete mark */
 	char why[LAUNCH_MARK_MAX];   /* begun: why there is no TCP connection */
+	char address[LAUNCH_MARK_MAX]; /* of a rank; "": not known yet */
 	bool complained;             /* last is from the standard error, which is preferred */
 	char last[LAUNCH_LINE_MAX + 1]; /* its last complete line, to report with its exit */
 };
@@ -73,7 +76,7 @@ struct launched {
 
 /* Start a worker: -ERR_UNREACHABLE, -ERR_CONFIG.  wants_boot is set at once or, with push, when it requests the frame. */
 int launch_start(const struct launch_place *p, struct launched *out, struct err *e);
-/* Write boot[0..len), at most a few KiB, to its standard input, which stays open. */
+/* Write boot[0..len), at most 32 KiB, to its standard input, which stays open. */
 void launch_boot(struct launched *l, const void *boot, size_t len);
 /* Events to poll the control pipe for; 0: none, it is closed or carries frames. */
 short launch_events(const struct launched *l);

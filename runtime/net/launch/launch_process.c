@@ -82,7 +82,7 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 		return no_pipe(e);
 	}
 	argv = launch_argv(p);
-	environment = p->launcher == LAUNCHER_LOCAL ? passive_environment() : NULL;
+	environment = p->launcher == LAUNCHER_LOCAL && !p->follow ? passive_environment() : NULL;
 	code = spawn(launch_file(p), argv, environment, control[1], errors[1], &l.pid);
 	if (code)
 		err_set(e, -ERR_UNREACHABLE, "cannot start %s: %s", argv[0], strerror(code));
@@ -154,6 +154,8 @@ static void take_mark(struct launched *l)
 	if (is_mark(text, LAUNCH_PIPE)) {
 		l->begun = true;
 		snprintf(l->why, sizeof l->why, "%s", text[4] ? text + 5 : "");
+	} else if (is_mark(text, LAUNCH_RANK)) {
+		snprintf(l->address, sizeof l->address, "%s", text[4] ? text + 5 : "");
 	} else if (is_mark(text, LAUNCH_BOOT)) {
 		l->wants_boot = true;
 	} else if (is_mark(text, LAUNCH_NEED) && l->program < 0 && !l->sent) {

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A rank that was started. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/hosts/rank_start.h"
+#include "cli/hosts/ranks.h"
+#include "runtime/base/crypto/crypto_session.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/exec/statevector/split/split_group.h"
+
+static int told(void *to, size_t len, struct err *e)
+{
+	for (ssize_t n; len; to = (char *)to + n, len -= (size_t)n) {
+		n = read(STDIN_FILENO, to, len);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return err_set(e, -ERR_UNREACHABLE,
+				"the process that started this rank has ended");
+	}
+	return 0;
+}
+
+/* This host's own address on the route to the leader. */
+static int own_address(const char *leader, char out[OWN_ADDRESS_MAX], struct err *e)
+{
+	return own_address_to(leader, LAUNCHER_NONE, out, e);
+}
+
+static int offer(const union rank_start *s, struct group_offer **out,
+	char address[GROUP_ADDRESS_MAX], struct err *e)
+{
+	struct group_options o = { .encrypt = s->encrypt };
+	char own[OWN_ADDRESS_MAX];
+	int code = 0;
+
+	memcpy(o.key, s->key, sizeof o.key);
+	if (*s->leader) {
+		code = own_address(s->leader, own, e);
+		o.bind = own;
+	}
+	if (!code)
+		code = group_offer(s->transport, &o, out, address, e);
+	explicit_bzero(&o, sizeof o);
+	return code;
+}
+
+static int join(const union rank_start *s, struct comm **out, struct err *e)
+{
+	char address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX];
+	const char *list[GROUP_RANKS_MAX];
+	struct group_offer *mine;
+	int code = offer(s, &mine, address[0], e);
+
+	if (code)
+		return code;
+	printf(LAUNCH_MARK LAUNCH_RANK " %s\n", address[0]);
+	fflush(stdout);
+	code = told(address, s->size * (size_t)GROUP_ADDRESS_MAX, e);
+	if (code) {
+		group_offer_free(mine);
+		return code;
+	}
+	for (unsigned k = 0; k < s->size; k++) {
+		address[k][GROUP_ADDRESS_MAX - 1] = 0;
+		list[k] = address[k];
+	}
+	return group_open(mine, s->rank, s->size, list, out, e);
+}
+
+static uint64_t memory_of(const union rank_start *s)
+{
+	return (s->memory_limit ? s->memory_limit : cpus_memory_available()) / s->share;
+}
+
+static unsigned threads_of(const union rank_start *s)
+{
+	const char *rule;
+	unsigned n = s->nthread ? s->nthread : cpus_threads(&rule) / s->share;
+
+	return n ? n : 1;
+}
+
+int ranks_follow(bool *begun, struct err *e)
+{
+	union rank_start s;
+	struct comm *comm;
+	int code = told(&s, sizeof s, e);
+
+	*begun = false;
+	if (code)
+		return code;
+	if (strncmp(s.version, PACKAGE_VERSION, sizeof s.version) || s.size > GROUP_RANKS_MAX
+		|| s.rank >= s.size || !s.share)
+		return err_set(e, -ERR_PROTOCOL,
+			"this host has version " PACKAGE_VERSION
+			" of qcnn, the leader has version %.31s: install the same, or use --push",
+			s.version);
+	if (!crypto_start())
+		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+	code = join(&s, &comm, e);
+	explicit_bzero(s.key, sizeof s.key);
+	if (code)
+		return code;
+	*begun = true;
+	code = split_follow(comm, threads_of(&s), memory_of(&s), e);
+	comm_close(comm);
+	return code;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "cli/hosts/rank_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* By its name, with or without its domain, or by that in Slurm. */
+static bool is_this_machine(const struct host *h)
+{
+	const char *node = getenv("SLURMD_NODENAME");
+	char own[HOST_NAME_LONGEST + 1] = "";
+	size_t len;
+
+	if (host_is_local(h) || !strcmp(h->name, "localhost") || (node && !strcmp(h->name, node)))
+		return true;
+	gethostname(own, sizeof own - 1);
+	len = strcspn(own, ".");
+	return len && !strncmp(h->name, own, len) && (!h->name[len] || h->name[len] == '.');
+}
+
+static void say(void *ctx, const char *host, const char *line)
+{
+	const struct cluster *k = ctx;
+
+	cli_relay(k->cli, host, line);
+}
+
+int rank_places_of(const struct cluster *k, struct rank_places *out, struct err *e)
+{
+	unsigned nslot = hosts_workers(&k->hosts), n = 1;
+	bool here = false;
+
+	if (nslot > k->nrank || k->nrank % nslot)
+		return err_set(e, -ERR_USAGE,
+			"%u ranks cannot be shared by the %u processes of %s equally: list as many as there are ranks, or a "
+			"part of that",
+			k->nrank, nslot, k->why);
+	*out = (struct rank_places){ .encrypt = k->encrypt,
+		.iface = k->iface,
+		.start_s = k->start_s,
+		.say = say,
+		.ctx = (void *)k };
+	for (size_t i = 0; i < k->hosts.n; i++) {
+		const struct host *h = &k->hosts.host[i];
+		struct launch_place p = cluster_place(k, h);
+		unsigned count = h->nworker * (k->nrank / nslot);
+
+		if (is_this_machine(h)) {
+			p = (struct launch_place){ .launcher = LAUNCHER_LOCAL,
+				.host = h->name,
+				.follow = true };
+			if (!here) {
+				out->place[0] = p;
+				count--;
+			}
+			here = true;
+		}
+		while (count-- && n < k->nrank)
+			out->place[n++] = p;
+	}
+	return here ? 0
+		    : err_set(e, -ERR_USAGE,
+			      "this process is the first of the ranks: add local to the hosts of %s in place of one",
+			      k->why);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From the hosts of a command to the places of the ranks of one group. */
+#ifndef QCNN_RANK_PLACES_H
+#define QCNN_RANK_PLACES_H
+
+#include "cli/hosts/cluster.h"
+#include "cli/hosts/ranks.h"
+
+/* k->nrank ranks on the hosts of k, in their order, but that rank 0 is this process: this machine is one of the hosts. Where fewer
+ * processes are listed than ranks, each stands for the same number. *out refers to *k. -ERR_USAGE. */
+int rank_places_of(const struct cluster *k, struct rank_places *out, struct err *e);
+
+#endif

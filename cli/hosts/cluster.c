@@ -163,8 +163,8 @@ struct launch_place cluster_place(const struct cluster *k, const struct host *h)
 {
 	bool local = host_is_local(h);
 
-	return (struct launch_place){ local ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name, local ? NULL : k->program,
-		!local && k->push, k->nrank > 0 };
+	return (struct launch_place){ local ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name,
+		local ? NULL : k->program, !local && k->push, k->nrank > 0 };
 }
 
 /* ---- workers ---- */

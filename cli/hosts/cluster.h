@@ -22,7 +22,7 @@ struct cluster {
 	enum shard shard;
 	double start_s;              /* 0: as usual */
 	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
-	unsigned nrank;              /* not 0: the hosts hold the ranks of one group, and there are no workers */
+	unsigned nrank; /* not 0: the hosts hold the ranks of one group, and there are no workers */
 	struct joined joined;
 	struct external_workers external;    /* n 0: none */
 	struct coordinator *coordinator;

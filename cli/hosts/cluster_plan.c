@@ -4,7 +4,8 @@
 #include "cli/hosts/cluster_plan.h"
 
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
-static const char rank_lost[] = "the training ends with what was saved before the step, and status 75; the same command goes on";
+static const char rank_lost[] =
+	"the training ends with what was saved before the step, and status 75; the same command goes on";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
 
 /* How inputs come to the workers. */
@@ -72,7 +73,9 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 	for (size_t i = 0; i < k->hosts.n; i++) {
 		char **argv = command_of(k, &k->hosts.host[i]);
 
-		buf_printf(out, "command   %s, %u %s%s:", k->hosts.host[i].name, k->hosts.host[i].nworker, k->nrank ? "rank" : "worker", k->hosts.host[i].nworker == 1 ? "" : "s");
+		buf_printf(out, "command   %s, %u %s%s:", k->hosts.host[i].name,
+			k->hosts.host[i].nworker, k->nrank ? "rank" : "worker",
+			k->hosts.host[i].nworker == 1 ? "" : "s");
 		for (size_t n = 0; argv[n]; n++)
 			buf_printf(out, " %s", argv[n]);
 		buf_char(out, '\n');
@@ -101,8 +104,9 @@ json_t *cluster_plan_json(const struct cluster *k)
 
 	for (size_t i = 0; i < k->hosts.n; i++)
 		json_array_append_new(hosts, host_json(k, &k->hosts.host[i]));
-	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k), "processes",
-		k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt, "shard", shard_word[k->shard], "lost", lost_of(k), "hosts", hosts);
+	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k),
+		"processes", k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt,
+		"shard", shard_word[k->shard], "lost", lost_of(k), "hosts", hosts);
 	if (k->external.n) {
 		rank_0(k, &place);
 		json_object_set_new(all, "rank_0", json_string(place.data));

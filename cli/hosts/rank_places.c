@@ -48,9 +48,9 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 		unsigned count = h->nworker * (k->nrank / nslot);
 
 		if (is_this_machine(h)) {
-			p = (struct launch_place){ .launcher = LAUNCHER_LOCAL,
-				.host = h->name,
-				.follow = true };
+			p = (struct launch_place){
+				.launcher = LAUNCHER_LOCAL, .host = h->name, .follow = true
+			};
 			if (!here) {
 				out->place[0] = p;
 				count--;
@@ -60,8 +60,9 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 		while (count-- && n < k->nrank)
 			out->place[n++] = p;
 	}
-	return here ? 0
-		    : err_set(e, -ERR_USAGE,
-			      "this process is the first of the ranks: add local to the hosts of %s in place of one",
-			      k->why);
+	return here
+		? 0
+		: err_set(e, -ERR_USAGE,
+			"this process is the first of the ranks: add local to the hosts of %s in place of one",
+			k->why);
 }

@@ -115,7 +115,8 @@ static int lost(struct ranks *r, unsigned rank, struct err *e)
 /* Waits until all ranks have given their addresses. s: their first message, without their numbers. */
 static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 {
-	double heard = clock_seconds(), patience = r->places.start_s > 0 ? r->places.start_s : START_S;
+	double heard = clock_seconds(),
+	       patience = r->places.start_s > 0 ? r->places.start_s : START_S;
 
 	for (;;) {
 		struct pollfd f[2 * SPLIT_RANKS_MAX];
@@ -238,8 +239,8 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 		s.memory_limit = cpus_memory_available();
 	o->memory_limit = (s.memory_limit ? s.memory_limit : cpus_memory_available()) / here;
 	s.nthread = first_away(r) && o->nthread == cpus_threads(&rule) ? 0
-		: o->nthread > here                                      ? o->nthread / here
-									 : 1;
+		: o->nthread > here                                    ? o->nthread / here
+								       : 1;
 	o->nthread = o->nthread > here ? o->nthread / here : 1;
 	crypto_random(s.key, sizeof s.key);
 	code = start_all(r, &s, e);

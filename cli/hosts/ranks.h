@@ -10,8 +10,8 @@
 struct rank_places {
 	struct launch_place place[SPLIT_RANKS_MAX]; /* of rank 0, this process, only the host is used */
 	bool encrypt;                               /* what ranks of different hosts send */
-	const char *iface;                          /* interface or address of this machine; NULL: as the others are reached */
-	double start_s;                             /* for a rank to start: without any sign of it */
+	const char *iface; /* interface or address of this machine; NULL: as the others are reached */
+	double start_s;    /* for a rank to start: without any sign of it */
 	void (*say)(void *ctx, const char *host, const char *line); /* what ranks print */
 	void *ctx;
 };

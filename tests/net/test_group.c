@@ -322,8 +322,7 @@ int main(void)
 			"a rank makes another call");
 		if (strcmp(name, "tcp")) /* which seals instead */
 			test_failure(name, one_sends_other_bytes, PATIENCE_MS,
-				"bytes from rank 1 are not those that it sent",
-				"a digest is wrong");
+				"bytes from rank 1 are not those that it sent", "a digest is wrong");
 		test_busy(name);
 		test_strangers(name);
 	}

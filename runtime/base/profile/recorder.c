@@ -34,7 +34,7 @@ struct record {
 	bool inside; /* a region */
 	enum profile_phase as;
 	uint64_t alone[PHASE_COUNT], side[PHASE_COUNT],
-		help[PHASE_COUNT],  /* outside of regions, inside, for other threads */
+		help[PHASE_COUNT], /* outside of regions, inside, for other threads */
 		count[PHASE_COUNT];
 	uint64_t region,
 		region_threads; /* of the regions that it began: wall time, and of all their threads */
@@ -229,7 +229,7 @@ void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64
 /* Of work that is an event of that kind. */
 static enum profile_phase phase_of(enum profile_kind kind, uint32_t id)
 {
-	return kind == EVENT_FORWARD       ? PHASE_FORWARD
+	return kind == EVENT_FORWARD     ? PHASE_FORWARD
 		: kind == EVENT_BACKWARD ? PHASE_BACKWARD
 					 : (enum profile_phase)id;
 }

@@ -77,9 +77,11 @@ static void add_workers(struct coordinator *c)
 			w->local = k;
 			w->peer.fd = -1;
 			w->process = LAUNCHED_NONE;
-			w->place = (struct launch_place){ c->o.launcher, c->o.agent, h->host[i].name, c->o.program, c->o.push, false };
+			w->place = (struct launch_place){ c->o.launcher, c->o.agent,
+				h->host[i].name, c->o.program, c->o.push, false };
 			if (host_is_local(&h->host[i]))
-				w->place = (struct launch_place){ LAUNCHER_LOCAL, NULL, h->host[i].name, NULL, false, false };
+				w->place = (struct launch_place){ LAUNCHER_LOCAL, NULL,
+					h->host[i].name, NULL, false, false };
 			snprintf(w->name, sizeof w->name, "%s[%u]", h->host[i].name, w->rank);
 		}
 	if (c->o.external)

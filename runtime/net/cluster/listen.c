@@ -203,7 +203,8 @@ static int listen_here(struct coordinator *c, struct err *e)
 	if (!listen_name(c, name, false, e))
 		return 0;
 	inet_pton(AF_INET, "192.0.2.1", &far.sin_addr);      /* any address of another network */
-	if (own_address_route((struct sockaddr *)&far, sizeof far, &own) && !is_loopback((struct sockaddr *)&own))
+	if (own_address_route((struct sockaddr *)&far, sizeof far, &own)
+		&& !is_loopback((struct sockaddr *)&own))
 		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
 	return err_set(e, -ERR_CONFIG,
 		"this machine, %s, has no address that other hosts can "

@@ -94,7 +94,9 @@ static void push_script(const struct launch_place *p, struct buf *b)
 	buf_str(b, "v=\"qcnn " PACKAGE_VERSION "\"; for q in ");
 	quote(b, p->program ? p->program : own_program());
 	buf_str(b, p->program ? "" : " qcnn");
-	buf_str(b, "; do if test \"$(\"$q\" --version 2>/dev/null)\" = \"$v\"; then printf \"\\001QCNN " LAUNCH_BOOT "\\n\"; exec \"$q\"");
+	buf_str(b,
+		"; do if test \"$(\"$q\" --version 2>/dev/null)\" = \"$v\"; then printf \"\\001QCNN " LAUNCH_BOOT
+		"\\n\"; exec \"$q\"");
 	buf_printf(b, "%s; fi; done; ", worker_of(p));
 	buf_printf(b, "m=$(uname -m); if test \"$m\" != %s; then echo \"push: this host is $m, the program that would be sent is for %s\" >&2; exit 126; fi; ",
 		here.machine, here.machine);
@@ -107,7 +109,8 @@ static void push_script(const struct launch_place *p, struct buf *b)
 		"none of ${TMPDIR:-/tmp} /tmp /var/tmp /dev/shm $HOME\" >&2; exit 73; fi; ", nbyte / 1024 + 1);
 	buf_printf(b, "exec 3>\"$d/qcnn\" 4<\"$d/qcnn\"; rm -rf \"$d\"; printf \"\\001QCNN " LAUNCH_NEED "\\n\"; head -c %lld >&3; exec 3>&-; "
 		"if test $(wc -c </proc/self/fd/4) -ne %lld; then echo \"push: the program did not come whole into $t\" >&2; exit 74; fi; ", nbyte, nbyte);
-	buf_str(b, "r=$(/proc/self/fd/4 --version 2>&1); if test \"$r\" != \"$v\"; then "
+	buf_str(b,
+		"r=$(/proc/self/fd/4 --version 2>&1); if test \"$r\" != \"$v\"; then "
 		"n=$(ldd /proc/self/fd/4 2>&1 | grep \"not found\" | tr -s \"\\n\\t\" \"  \"); echo \"push: the program does not run there: ${n:-$r}\" >&2; exit 126; fi; "
 		"printf \"\\001QCNN " LAUNCH_BOOT "\\n\"; exec /proc/self/fd/4");
 	buf_str(b, worker_of(p));

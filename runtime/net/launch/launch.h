@@ -42,7 +42,7 @@ struct launch_place {
 	const char *host;            /* as given: user@name */
 	const char *program;         /* path of qcnn on the host; NULL: as on this machine */
 	bool push;                   /* hosts without this version get this program; not of LAUNCHER_LOCAL */
-	bool follow;                 /* `qcnn worker --follow`: a rank that holds a part of states */
+	bool follow; /* `qcnn worker --follow`: a rank that holds a part of states */
 };
 
 /* The command line as an array of words that ends in NULL; free it with launch_argv_free. */
@@ -68,8 +68,8 @@ struct launched {
 	struct buf line, said;       /* incomplete lines of its standard error and output */
 	struct buf mark;             /* an incomplete mark */
 	char why[LAUNCH_MARK_MAX];   /* begun: why there is no TCP connection */
-	char address[LAUNCH_MARK_MAX]; /* of a rank; "": not known yet */
-	bool complained;             /* last is from the standard error, which is preferred */
+	char address[LAUNCH_MARK_MAX];  /* of a rank; "": not known yet */
+	bool complained;                /* last is from the standard error, which is preferred */
 	char last[LAUNCH_LINE_MAX + 1]; /* its last complete line, to report with its exit */
 };
 #define LAUNCHED_NONE ((struct launched){ .control = -1, .errors = -1, .program = -1 })

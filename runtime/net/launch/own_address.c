@@ -13,7 +13,8 @@ bool own_address_route(const struct sockaddr *to, socklen_t tolen, struct sockad
 {
 	int fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t len = sizeof *own;
-	bool ok = fd >= 0 && !connect(fd, to, tolen) && !getsockname(fd, (struct sockaddr *)own, &len);
+	bool ok = fd >= 0 && !connect(fd, to, tolen)
+		&& !getsockname(fd, (struct sockaddr *)own, &len);
 
 	if (fd >= 0)
 		close(fd);
@@ -27,10 +28,12 @@ static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
 	bool found = false;
 	FILE *f;
 
-	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null", host);      /* names of hosts have no quotes */
+	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null",
+		host); /* names of hosts have no quotes */
 	f = popen(command, "re");
 	while (f && fgets(line, sizeof line, f))
-		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13)) && strcmp(strchr(line, ' '), " none\n")) {
+		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13))
+			&& strcmp(strchr(line, ' '), " none\n")) {
 			*others = true;
 		} else if (!strncmp(line, "hostname ", 9)) {
 			snprintf(out, size, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);
@@ -49,8 +52,7 @@ static void bare_name(const char *host, char *out, size_t size)
 	snprintf(out, size, "%s", at ? at + 1 : host);
 }
 
-int own_address_resolve(const char *host, enum launcher launcher, struct addrinfo **found,
-	bool *others)
+int own_address_resolve(const char *host, enum launcher launcher, struct addrinfo **found, bool *others)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_ADDRCONFIG };
 	char name[HOST_NAME_LONGEST + 1], other[HOST_NAME_LONGEST + 1];
@@ -68,8 +70,7 @@ static bool is_number(const struct sockaddr *a, socklen_t len, char out[OWN_ADDR
 	return !getnameinfo(a, len, out, OWN_ADDRESS_MAX, NULL, 0, NI_NUMERICHOST);
 }
 
-int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRESS_MAX],
-	struct err *e)
+int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRESS_MAX], struct err *e)
 {
 	struct sockaddr_storage own;
 	struct addrinfo *found;
@@ -87,9 +88,9 @@ int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRES
 	freeaddrinfo(found);
 	return ok ? 0
 		  : err_set(e, -ERR_UNREACHABLE,
-			    "there is no route to the host %s; give the address by which other hosts reach this machine with "
-			    "--iface",
-			    host);
+			  "there is no route to the host %s; give the address by which other hosts reach this machine with "
+			  "--iface",
+			  host);
 }
 
 static bool address_in(const struct ifaddrs *all, const char *iface, char out[OWN_ADDRESS_MAX])
@@ -99,8 +100,7 @@ static bool address_in(const struct ifaddrs *all, const char *iface, char out[OW
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
 		bool v4 = i->ifa_addr && i->ifa_addr->sa_family == AF_INET;
 		bool v6 = i->ifa_addr && i->ifa_addr->sa_family == AF_INET6
-			&& !IN6_IS_ADDR_LINKLOCAL(
-				&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr);
+			&& !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr);
 		socklen_t len = v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 
 		if ((!v4 && !v6) || !is_number(i->ifa_addr, len, number))
@@ -120,6 +120,7 @@ int own_address_of(const char *iface, char out[OWN_ADDRESS_MAX], struct err *e)
 
 	if (all)
 		freeifaddrs(all);
-	return found ? 0
-		     : err_set(e, -ERR_CONFIG, "this machine has no interface or address `%s`", iface);
+	return found
+		? 0
+		: err_set(e, -ERR_CONFIG, "this machine has no interface or address `%s`", iface);
 }

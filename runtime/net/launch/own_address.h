@@ -19,8 +19,7 @@ int own_address_resolve(const char *host, enum launcher launcher, struct addrinf
 	bool *others);
 
 /* That on the route to a host, as a number. -ERR_UNREACHABLE. */
-int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRESS_MAX],
-	struct err *e);
+int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRESS_MAX], struct err *e);
 /* The first address of an interface, or an address of this machine as a number. -ERR_CONFIG. */
 int own_address_of(const char *iface, char out[OWN_ADDRESS_MAX], struct err *e);
 

@@ -201,7 +201,7 @@ struct backend_state {
 	size_t chunk_fused; /* from this number on, those that the forward pass makes for the backward pass (fused last stage) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
-	enum profile_kind doing;     /* what all threads of a shared state do, as recorder_help has it */
+	enum profile_kind doing; /* what all threads of a shared state do, as recorder_help has it */
 	uint32_t doing_id;
 	struct cpu_state_cache *state_cache;     /* NULL until it is first needed */
 	struct cpu_memory *memory;

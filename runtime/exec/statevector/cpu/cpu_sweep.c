@@ -20,7 +20,7 @@ void cpu_chunks(struct backend_state *b, struct cpu_worker *own, struct cpu_span
 		unsigned saved = kernels_flush_enter();
 		struct cpu_worker *w = &b->worker[omp_get_thread_num()];
 		int64_t began = w != own ? recorder_begin() : 0;
-		#pragma omp for schedule(static) nowait
+#pragma omp for schedule(static) nowait
 		for (unsigned chunk = span.first; chunk < span.end; chunk++)
 			fn(ctx, chunk, w);
 		recorder_help(b->doing, b->doing_id, began);

@@ -83,7 +83,7 @@ struct cuda_state {
 
 struct backend_state {
 	unsigned ndevice;
-	unsigned share; /* devices of each worker */
+	unsigned share;                 /* devices of each worker */
 	struct cuda_state_cache *cache; /* or NULL */
 	struct cuda_state *device[];
 };

@@ -41,7 +41,8 @@ static void part_init(struct part *p, const struct cuda_team *t, unsigned k, uin
 
 static void part_release(struct part *p) { free(p->vector); }
 
-void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in, double *readout)
+void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
+	double *readout)
 {
 	if (t->n == 1) {
 		cuda_state_forward(t->device[0], c, in, readout);
@@ -60,8 +61,8 @@ void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_
 }
 
 /* The sums of all parts: not numbers where a device failed or a sum is bad. */
-static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, bool good, int exponent,
-	double *shared, double *const *sample)
+static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, bool good,
+	int exponent, double *shared, double *const *sample)
 {
 	struct cuda_state *first = t->device[0];
 	const struct cuda_circuit *circuit = &first->circuit[c];

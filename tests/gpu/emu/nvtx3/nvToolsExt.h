@@ -5,11 +5,7 @@
 
 #include <stdint.h>
 
-enum {
-	NVTX_VERSION = 3,
-	NVTX_MESSAGE_TYPE_ASCII = 1,
-	NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 3
-};
+enum { NVTX_VERSION = 3, NVTX_MESSAGE_TYPE_ASCII = 1, NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 3 };
 struct nvtxEventAttributes_t {
 	uint16_t version, size;
 	int32_t payloadType, messageType;

@@ -79,6 +79,7 @@ struct bench_case {
 	struct evaluator_options options;
 	/* Whose workers compute; NULL: the threads of this process. worker_threads: of each; 0: they differ. */
 	struct pool *pool; unsigned nworker; uint32_t worker_threads;
+	const struct rank_places *places; /* of options.split ranks; NULL: all on this host */
 };
 
 /* A pass over a state that all threads share: a stage, or readouts (back: lambda) behind all. */

@@ -335,7 +335,7 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	if (o.remote)
 		o.nthread = 1;
 	b->options = o;
-	code = ranks_start(&o, o.split, NULL, &b->ranks, e);
+	code = ranks_start(&o, o.split, b->bc->places, &b->ranks, e);
 	if (!code)
 		code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Cases measured with workers: those that the options name, or the other processes of mpirun and the like. */
+ * Cases measured with workers: those that the options name, or the other processes of mpirun and the like; or, with --ranks, with
+ * a state that is split over the hosts. */
 #include "config.h"
 #include "cli/bench/bench.h"
-#include "cli/hosts/cluster.h"
+#include "cli/hosts/rank_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,12 @@
 #include "runtime/base/arena.h"
 #include "runtime/train/remote.h"
 
-struct bench_workers { struct cli *cli; struct cluster k; bool wished; };
+struct bench_workers {
+	struct cli *cli;
+	struct cluster k;
+	struct rank_places places;
+	bool wished;
+};
 
 bool bench_has_workers(struct cli *c)
 {
@@ -70,6 +76,20 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 	return bench_measure(t->bc, t->how, NULL, out, e);
 }
 
+static int wish(struct bench_workers *w)
+{
+	struct cli *c = w->cli;
+	struct err e;
+	int status = cluster_wish(c, NULL, ".", &w->k);
+
+	if (status || !c->options.given[OPT_RANKS])
+		return status;
+	if (w->k.external.n)
+		return cli_usage(c, "%s", CLUSTER_RANKS_ALONE);
+	w->k.nrank = (unsigned)options_count(&c->options, OPT_RANKS);
+	return rank_places_of(&w->k, &w->places, &e) ? cli_fail(c, &e) : 0;
+}
+
 int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out)
 {
 	struct cli *c = w->cli;
@@ -84,17 +104,21 @@ int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, cons
 
 	mine.options.optimisations = remote_optimisations(&mine.options);
 	if (!w->wished)
-		status = cluster_wish(c, NULL, ".", &w->k);
+		status = wish(w);
 	w->wished = true;
 	if (!status)
 		status = cluster_start(&w->k, &work, &mine.pool);
 	if (status)
 		return status;
-	mine.nworker = count_workers(w->k.coordinator, &mine.worker_threads);
+	if (w->k.nrank)
+		mine.places = &w->places;
+	else
+		mine.nworker = count_workers(w->k.coordinator, &mine.worker_threads);
 	if (bench_repeat(measure_once, &(struct trial){ &mine, how }, out, &e)) {
 		err_prefix(&e, "%s", bc->program->name);
 		return cli_fail(c, &e);
 	}
-	look_after(w);
+	if (!w->k.nrank)
+		look_after(w);
 	return 0;
 }

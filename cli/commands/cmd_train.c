@@ -70,9 +70,7 @@ static int wish_ranks(struct cli *c, struct cluster *k)
 	if (!c->options.given[OPT_RANKS])
 		return 0;
 	if (k->external.n)
-		return cli_usage(c,
-			"--ranks starts its processes itself: give --attach=off to one process, and list the hosts with "
-			"--hosts");
+		return cli_usage(c, "%s", CLUSTER_RANKS_ALONE);
 	k->nrank = (unsigned)options_count(&c->options, OPT_RANKS);
 	return 0;
 }

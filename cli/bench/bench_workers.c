@@ -78,16 +78,12 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 
 static int wish(struct bench_workers *w)
 {
-	struct cli *c = w->cli;
 	struct err e;
-	int status = cluster_wish(c, NULL, ".", &w->k);
+	int status = cluster_wish(w->cli, NULL, ".", &w->k);
 
-	if (status || !c->options.given[OPT_RANKS])
+	if (status || !w->k.nrank)
 		return status;
-	if (w->k.external.n)
-		return cli_usage(c, "%s", CLUSTER_RANKS_ALONE);
-	w->k.nrank = (unsigned)options_count(&c->options, OPT_RANKS);
-	return rank_places_of(&w->k, &w->places, &e) ? cli_fail(c, &e) : 0;
+	return rank_places_of(&w->k, &w->places, &e) ? cli_fail(w->cli, &e) : 0;
 }
 
 int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out)

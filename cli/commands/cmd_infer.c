@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/changes.h"
-#include "cli/hosts/cluster.h"
+#include "cli/hosts/rank_places.h"
 #include "cli/job/execution.h"
 #include "cli/job/predictions.h"
 #include "cli/job/run_config.h"
@@ -326,6 +326,11 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	w.gradient = NULL;
 	w.optimisations &=
 		OPTIMISATION_HEISENBERG_TAIL; /* as in training; a sample's numbers do not depend on the others */
+	if (o->given[OPT_RANKS] && options_count(o, OPT_RANKS) > w.split) {
+		w.split = (uint32_t)options_count(o, OPT_RANKS);
+		cli_note(f->cli,
+			"states are split over more ranks than in the training: the last digits may differ");
+	}
 	w.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0;
 	if (o->given[OPT_SHOTS])
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
@@ -366,12 +371,15 @@ static int evaluate(struct inference *f)
 	struct evaluator_options o;
 	struct evaluator *ev = NULL;
 	struct pool *pool = NULL, *remote = NULL;
+	struct ranks *ranks = NULL;
 	struct predictions *p = &f->p;
 	struct err e = { 0 };
 	int status = execution(f, &o), code;
 
 	if (!status)
 		status = start_workers(f, &o, &remote);
+	if (!status)
+		status = ranks_of_cluster(&f->cluster, &o, &ranks);
 	if (status)
 		return status;
 	o.remote = remote != NULL;
@@ -407,6 +415,7 @@ static int evaluate(struct inference *f)
 			pool->ops->free(pool);
 	}
 	evaluator_free(ev);
+	ranks_end(ranks);
 	return code ? cli_fail(f->cli, &e) : 0;
 }
 

@@ -64,32 +64,6 @@ static int check_device(struct cli *c, const struct job *j, const struct cluster
 	return cli_fail(c, &e);
 }
 
-/* With --ranks, the hosts hold the ranks of one group. */
-static int wish_ranks(struct cli *c, struct cluster *k)
-{
-	if (!c->options.given[OPT_RANKS])
-		return 0;
-	if (k->external.n)
-		return cli_usage(c, "%s", CLUSTER_RANKS_ALONE);
-	k->nrank = (unsigned)options_count(&c->options, OPT_RANKS);
-	return 0;
-}
-
-static int start_ranks(struct cli *c, struct job *j, struct cluster *k, struct ranks **out)
-{
-	struct rank_places places;
-	struct err e;
-	int code;
-
-	if (!c->options.given[OPT_RANKS] || c->options.given[OPT_DRY_RUN])
-		return 0;
-	code = k->hosts.n ? rank_places_of(k, &places, &e) : 0;
-	if (!code)
-		code = ranks_start(&j->train.exec, (unsigned)options_count(&c->options, OPT_RANKS),
-			k->hosts.n ? &places : NULL, out, &e);
-	return code ? cli_fail(c, &e) : 0;
-}
-
 /* Data may take minutes to read: a signal need not wait for that. */
 static void stop_before_training(const struct cli *c)
 {
@@ -121,8 +95,6 @@ static int train(struct cli *c)
 		status = output_is_possible(c);
 	if (!status)
 		status = cluster_wish(c, j.config, config_text(j.config, KEY_LOG_DIR), &k);
-	if (!status)
-		status = wish_ranks(c, &k);
 	if (!status && !c->options.given[OPT_DRY_RUN])
 		status = resume_isa(c, &j, &isa_taken);
 	if (!status)
@@ -132,8 +104,8 @@ static int train(struct cli *c)
 	if (!status && *j.device_reason && !c->options.given[OPT_DRY_RUN])
 		cli_note(c, "computing on the device %s: %s", execution_device(&j.train.exec),
 			j.device_reason);
-	if (!status)
-		status = start_ranks(c, &j, &k, &ranks);
+	if (!status && !c->options.given[OPT_DRY_RUN])
+		status = ranks_of_cluster(&k, &j.train.exec, &ranks);
 	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);
 	j.workers = NULL;

@@ -156,6 +156,11 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->restarts = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	out->of_config = is_of_config(out, config);
+	out->nrank = o->given[OPT_RANKS] ? (unsigned)options_count(o, OPT_RANKS) : 0;
+	if (out->nrank && out->external.n)
+		return cli_usage(c,
+			"--ranks starts its processes itself: give --attach=off to one process, and list the hosts with "
+			"--hosts");
 	return 0;
 }
 

@@ -33,10 +33,6 @@ struct cluster {
  * 0, or said and the status; end in any case. */
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
-/* To say where other processes were started together with this one. */
-#define CLUSTER_RANKS_ALONE \
-	"--ranks starts its processes itself: give --attach=off to one process, and list the hosts with --hosts"
-
 /* How a process is started on one of the hosts. */
 struct launch_place cluster_place(const struct cluster *k, const struct host *h);
 

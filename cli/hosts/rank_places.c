@@ -66,3 +66,15 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 			"this process is the first of the ranks: add local to the hosts of %s in place of one",
 			k->why);
 }
+
+int ranks_of_cluster(const struct cluster *k, struct evaluator_options *o, struct ranks **out)
+{
+	struct rank_places places;
+	struct err e;
+	int code = k->nrank && k->hosts.n ? rank_places_of(k, &places, &e) : 0;
+
+	*out = NULL;
+	if (!code && k->nrank)
+		code = ranks_start(o, k->nrank, k->hosts.n ? &places : NULL, out, &e);
+	return code ? cli_fail(k->cli, &e) : 0;
+}

@@ -10,4 +10,7 @@
  * processes are listed than ranks, each stands for the same number. *out refers to *k. -ERR_USAGE. */
 int rank_places_of(const struct cluster *k, struct rank_places *out, struct err *e);
 
+/* Start the ranks that --ranks asks for, on the hosts of k if there are any, as ranks_start does: 0, or said and the status. */
+int ranks_of_cluster(const struct cluster *k, struct evaluator_options *o, struct ranks **out);
+
 #endif

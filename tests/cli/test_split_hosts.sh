@@ -48,6 +48,13 @@ tap_has out "worker --follow" "by this command"
 tap_has out "the training ends with what was saved before the step, and status 75" "and what happens if one is lost"
 
 # shellcheck disable=SC2086
+tap_exit 0 "an inference over two hosts" "$QCNN" infer -q $away --threads=1 --ranks=4 --hosts=local,a:3 one.bin
+cp out four
+"$QCNN" infer -q one.bin >out
+tap_same four out "the predictions of one process"
+tap_exit 0 "an inference by more ranks than the training allows" "$QCNN" infer --ranks=16 one.bin
+tap_has err "the last digits may differ" "says so"
+# shellcheck disable=SC2086
 tap_exit 0 "a measurement over two hosts" "$QCNN" bench --circuit=qcnn --qubits=12 --runs=2 --gradient --threads=1 --ranks=4 --hosts=local,a:3 $away
 tap_has out "qcnn gradient on 12 qubits" "is one of four ranks"
 tap_is "$(grep -c workers out)" 0 "and of no workers"

@@ -9,6 +9,8 @@
  *       and the units that each worker did.  off: without encryption.
  *   sleepers swap BYTES
  *       Two processes send each other that many bytes at once by TCP: bytes a second each way, the best of ten.
+ *   sleepers seal BYTES
+ *       One thread seals that many bytes, as a message, or opens them: bytes a second, the best of ten.
  *   sleepers worker US[,US...] HOST COMMAND
  *       One of them: HOST is 127.0.0.(k+1). */
 #include "config.h"
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/crypto/crypto_session.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/worker_process.h"
@@ -295,9 +298,32 @@ static int swap(size_t n)
 	return 0;
 }
 
+static int seal(size_t n)
+{
+	uint8_t *p = mem_alloc(n, 1), tag[CRYPTO_SEAL];
+	struct crypto_channel c;
+	double least = INFINITY;
+
+	if (!crypto_start())
+		return 1;
+	crypto_channel_open(&c, &(struct crypto_keys){ { 1 }, { 2 } }, true, true);
+	for (int i = 0; i < 10; i++) {
+		double begin = clock_seconds();
+
+		crypto_seal(&c, p, n, tag);
+		least = fmin(least, clock_seconds() - begin);
+	}
+	printf("rate=%.0f\n", (double)n / least);
+	free(p);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct task t = { 0 };
+
+	if (argc == 3 && !strcmp(argv[1], "seal") && atol(argv[2]) > 0)
+		return seal((size_t)atol(argv[2]));
 
 	if (argc == 3 && !strcmp(argv[1], "swap") && atol(argv[2]) > 0)
 		return swap((size_t)atol(argv[2]));

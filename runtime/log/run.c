@@ -30,6 +30,7 @@ struct run {
 	int folder;                  /* everything below it is reached from here: folder.h */
 	int lock;                    /* -1: the file system has none */
 	json_t *unsynced;            /* a set: names of files written since run_sync */
+	json_t *placed;              /* of files whose entries are synced: their inodes */
 	bool entered;                /* the entries of the folder itself and of those above it are synced */
 	struct lines lines[RUN_LINES_MAX]; unsigned nlines;
 };
@@ -203,7 +204,7 @@ static int take_folder(const char *path, int folder, struct run **out, struct er
 	}
 	folder_walk(folder, remove_temporary, NULL);    /* of a process that was killed: no other one writes here */
 	r = mem_alloc(1, sizeof *r);
-	*r = (struct run){ .path = mem_strdup(path), .folder = folder, .lock = lock, .unsynced = json_object() };
+	*r = (struct run){ .path = mem_strdup(path), .folder = folder, .lock = lock, .unsynced = json_object(), .placed = json_object() };
 	*out = r;
 	return 0;
 }
@@ -426,15 +427,23 @@ int run_folder(const struct run *r)
 static int sync_file(struct run *r, const char *file)
 {
 	int fd = open_file(r, file, O_RDONLY | O_NONBLOCK), code;
+	struct stat st;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -1;
 	code = fsync(fd);
 	if (code && (errno == EINVAL || errno == EROFS))
 		code = 0;
+	if (fstat(fd, &st))
+		code = -1;
 	if (close(fd) || code)
 		return -1;
-	return is_inside(file) ? folder_sync(r->folder, file) : 0;
+	if (!is_inside(file) || json_integer_value(json_object_get(r->placed, file)) == (json_int_t)st.st_ino)
+		return 0;
+	code = folder_sync(r->folder, file);
+	if (!code)
+		json_object_set_new(r->placed, file, json_integer((json_int_t)st.st_ino));
+	return code;
 }
 
 static int cannot_sync(const struct run *r, const char *file, struct err *e)
@@ -622,6 +631,7 @@ void run_close(struct run *r)
 		close(r->lock);
 	close(r->folder);
 	json_decref(r->unsynced);
+	json_decref(r->placed);
 	free(r->path);
 	free(r);
 }

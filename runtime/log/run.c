@@ -204,7 +204,11 @@ static int take_folder(const char *path, int folder, struct run **out, struct er
 	}
 	folder_walk(folder, remove_temporary, NULL);    /* of a process that was killed: no other one writes here */
 	r = mem_alloc(1, sizeof *r);
-	*r = (struct run){ .path = mem_strdup(path), .folder = folder, .lock = lock, .unsynced = json_object(), .placed = json_object() };
+	*r = (struct run){ .path = mem_strdup(path),
+		.folder = folder,
+		.lock = lock,
+		.unsynced = json_object(),
+		.placed = json_object() };
 	*out = r;
 	return 0;
 }
@@ -438,7 +442,8 @@ static int sync_file(struct run *r, const char *file)
 		code = -1;
 	if (close(fd) || code)
 		return -1;
-	if (!is_inside(file) || json_integer_value(json_object_get(r->placed, file)) == (json_int_t)st.st_ino)
+	if (!is_inside(file)
+		|| json_integer_value(json_object_get(r->placed, file)) == (json_int_t)st.st_ino)
 		return 0;
 	code = folder_sync(r->folder, file);
 	if (!code)

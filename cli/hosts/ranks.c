@@ -19,6 +19,7 @@
 
 enum { LOOK_MS = 200 };
 static const double START_S = 15; /* usual */
+static const double END_S = 2;    /* for a rank that has closed its output to end */
 
 struct ranks {
 	struct split_rank rank;
@@ -96,12 +97,16 @@ static void relay(struct ranks *r, unsigned rank)
 static int lost(struct ranks *r, unsigned rank, struct err *e)
 {
 	struct launched *l = &r->process[rank];
+	double until = clock_seconds() + END_S;
 	struct buf how = BUF_INIT;
 	const char *hint;
 
 	launch_let_go(l, false);
-	while (!launch_reap(l))
+	while (!launch_reap(l)) {
+		if (clock_seconds() > until)
+			launch_let_go(l, true);
 		poll(NULL, 0, 1);
+	}
 	relay(r, rank);
 	launch_ending(l, &how);
 	hint = launch_hint(l);

@@ -80,6 +80,10 @@ chmod +x other
 # shellcheck disable=SC2086
 tap_exit 69 "a program that ends at once" train $away --remote-path="$PWD/other" --ranks=2 --hosts=local,a
 tap_has err "no space for states" "its last words are shown"
+printf '#!/bin/sh\necho "no more output" >&2\nexec sleep 1000 >&- <&-\n' >closed
+chmod +x closed
+tap_exit 69 "one that closes its input and output, and does not end" train --launcher="exec:$PWD/closed" --iface=lo --ranks=2 --hosts=local,a
+tap_has err "rank 1 on a ended before it was ready (signal 9" "is ended"
 printf '#!/bin/sh\nexec sleep 1000\n' >silent
 chmod +x silent
 # shellcheck disable=SC2086

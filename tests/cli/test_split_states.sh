@@ -57,6 +57,11 @@ done
 tap_exit 0 "a plan for eight ranks" "$QCNN" compile --emit=plan --ranks=8 --const n=34 cluster.qcnn
 tap_has out "split      8 ranks, 1 exchange forward" "takes one exchange for 34 qubits"
 tap_has out "become local, and local bits" "and names the bits"
+for circuit in sel qft; do
+	"$QCNN" bench --circuit=$circuit --qubits=34 --show >$circuit.qcnn
+	tap_exit 0 "a plan of $circuit" "$QCNN" compile --emit=plan --ranks=8 $circuit.qcnn
+	tap_has out "split      8 ranks, 1 exchange forward" "takes one exchange, too"
+done
 
 # ---- what cannot be ----
 

@@ -12,7 +12,7 @@
 #include "runtime/base/arena.h"
 #include "tests/net/meet.h"
 
-enum { PATIENCE_MS = 60000, SHORT_MS = 300, SLOW_MS = 2000 };
+enum { PATIENCE_MS = 60000, SHORT_MS = 1000, SLOW_MS = 2000 };
 
 static const struct group_options usual = {
 	.key = { 1, 2, 3 }, .encrypt = true, .deadline_ms = PATIENCE_MS

@@ -104,7 +104,7 @@ static int train(struct cli *c)
 	if (!status && *j.device_reason && !c->options.given[OPT_DRY_RUN])
 		cli_note(c, "computing on the device %s: %s", execution_device(&j.train.exec),
 			j.device_reason);
-	if (!status && !c->options.given[OPT_DRY_RUN])
+	if (!status && !(k.of_config && c->options.given[OPT_DRY_RUN]))
 		status = ranks_of_cluster(&k, &j.train.exec, &ranks);
 	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);

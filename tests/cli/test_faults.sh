@@ -65,7 +65,7 @@ END
 "$QCNN" train -q --set=log.dir=calm $several config.yaml
 "$QCNN" train --no-progress --set=log.dir=waits $several "--set=train.callbacks={command: {run: [sh, $PWD/kill.sh], on: epoch}}" config.yaml 2>err
 tap_is $? 137 "killed in the second start"
-tap_is "$(grep -c 'training continues' err)" 1 "whose records cannot be written, which is told once"
+tap_is "$(grep -c 'training continues' err)" 1 "whose records cannot be written, which is reported once"
 rm waits/cluster-*/start-2
 tap_exit 0 "the same command goes on" "$QCNN" train --set=log.dir=waits $several config.yaml
 tap_has err "resuming waits/cluster-" "from where it was"

@@ -42,10 +42,16 @@ tap_exit 0 "all of the listed hosts are this one" train --ranks=4 --hosts=local:
 cmp one.bin many.bin >cmp.out 2>&1
 tap_is $? 0 "the weights again"
 # shellcheck disable=SC2086
-tap_exit 0 "what would be started" train --dry-run $away --ranks=4 --hosts=local,a:3
+rm -f started
+tap_exit 0 "a dry run" train --dry-run $away --ranks=4 --hosts=local,a:3
+tap_is "$(grep -c a started)" 3 "is measured with the ranks"
 tap_has out "a, 3 ranks: $PWD/agent a exec sh -c" "three ranks"
 tap_has out "worker --follow" "by this command"
 tap_has out "the training ends with what was saved before the step, and status 75" "and what happens if one is lost"
+rm -f started
+sed "\$a cluster: {hosts: [local, a], launcher: 'exec:$PWD/agent', iface: lo}" config.yaml >hosts.yaml
+"$QCNN" train --dry-run --set=run.split=2 --ranks=2 hosts.yaml >out 2>err
+tap_is "$? $([ -e started ] && echo started)" "0 " "hosts of a configuration are not logged in to for a dry run"
 
 # shellcheck disable=SC2086
 tap_exit 0 "an inference over two hosts" "$QCNN" infer -q $away --threads=1 --ranks=4 --hosts=local,a:3 one.bin
@@ -91,7 +97,7 @@ tap_exit 69 "one that says nothing" train $away --remote-path="$PWD/silent" --st
 tap_has err "rank 1 on a has not started within 1 s" "is not waited for"
 tap_is "$(ls runs 2>/dev/null | wc -l)" 0 "nothing was trained"
 head -c 512 /dev/zero | "$QCNN" worker --follow >out 2>err
-tap_is $? 76 "a rank that is told by another version ends"
+tap_is $? 76 "a rank that another version starts ends"
 tap_has err "install the same, or use --push" "and says what to do"
 
 # ---- a rank that is lost ----

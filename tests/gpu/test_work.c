@@ -2,14 +2,13 @@
  * What a plan says a GPU is asked for is what the emulated GPU has counted: launches, copies, waits, multiply-adds, and bytes of memory. */
 #include "config.h"
 
-#include "compiler/compile.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "runtime/exec/statevector/plan/plan.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
+#include "tests/compile_file.h"
 #include "tests/gpu/emu/emu_totals.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"
@@ -133,27 +132,10 @@ static const char deep[] = "QCNN 1; const int n = 2; qubit[n] q; param float[2] 
 			   "for int k in [0:599] { rx(w[0]) q[0]; cx q[0], q[1]; ry(w[1]) q[1]; }\n"
 			   "observe z(q[0]);\n";
 
-static struct program *compile(const char *text, const char *n)
-{
-	struct source_set *s = source_set_new();
-	struct diags *d = diags_new(s);
-	int file = source_add(s, "work.qcnn", text, strlen(text));
-	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
-	struct const_override c = { "n", n };
-	struct program *p;
-
-	lang_resolve(t, d);
-	p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = 1 });
-	ast_free(t);
-	diags_free(d);
-	source_set_free(s);
-	return p;
-}
-
 /* The plan of outputs alone is that of the forward pass where gradients follow. */
 static void test_text(const char *name, const char *text, const char *n, uint32_t nsample)
 {
-	struct program *p = compile(text, n);
+	struct program *p = compile_text(text, n);
 
 	if (!tap_ok(p != NULL, "%s compiles", name))
 		return;

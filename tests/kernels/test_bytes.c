@@ -3,8 +3,6 @@
  * read and write, in place of the backend's own. */
 #include "config.h"
 
-#include "compiler/compile.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +11,7 @@
 #include "runtime/exec/statevector/plan/plan_work.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
+#include "tests/compile_file.h"
 #include "tests/tap.h"
 
 const struct kernels *__real_kernels_find(enum isa isa, enum precision p);
@@ -128,26 +127,9 @@ static const struct {
 		"ry(t[0]) q; cx on ring(q); cx on cycle(q, 7); ry(t[1]) q; swap on ring(q); ry(t[0]) q; observe z(q[n-1]);\n" },
 };
 
-static struct program *compile(const char *text, const char *n)
-{
-	struct source_set *s = source_set_new();
-	struct diags *d = diags_new(s);
-	int file = source_add(s, "bytes.qcnn", text, strlen(text));
-	struct ast *t = lang_parse(d, (uint32_t)file, &(struct lang_options){ 0 });
-	struct const_override c = { "n", n };
-	struct program *p;
-
-	lang_resolve(t, d);
-	p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = 1 });
-	ast_free(t);
-	diags_free(d);
-	source_set_free(s);
-	return p;
-}
-
 static void check(unsigned model, const char *n, enum precision precision, bool gradient)
 {
-	struct program *p = compile(models[model].text, n);
+	struct program *p = compile_text(models[model].text, n);
 	struct evaluator_options o = { .precision = precision,
 		.nthread = 1,
 		.shape = SHAPE_SHARED,

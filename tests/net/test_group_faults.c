@@ -370,7 +370,7 @@ static int connect_to(const char *address)
 
 enum way { WAY_FLIP, WAY_CUT, WAY_STALL };
 
-/* Passes bytes on, both ways, until so many have gone to rank 3. */
+/* Passes bytes on, both ways, until half of BYTES have gone to rank 3. */
 static void pass_on(int here, int there, enum way way)
 {
 	static uint8_t buffer[1 << 14];

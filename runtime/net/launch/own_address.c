@@ -79,8 +79,8 @@ int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRES
 
 	if (status)
 		return err_set(e, -ERR_UNREACHABLE,
-			"the host name %s is unknown (%s): give the address by which other hosts reach this machine with "
-			"--iface",
+			"the host name %s is unknown (%s): check it; for a name that only the launcher knows, give the address by "
+			"which other hosts reach this machine with --iface",
 			host, gai_strerror(status));
 	for (struct addrinfo *i = found; i && !ok; i = i->ai_next)
 		ok = own_address_route(i->ai_addr, i->ai_addrlen, &own)

@@ -2,9 +2,7 @@
  * A rank that was started. */
 #include "config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +13,7 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/statevector/split/split_group.h"
 
-static int told(void *to, size_t len, struct err *e)
+static int receive(void *to, size_t len, struct err *e)
 {
 	for (ssize_t n; len; to = (char *)to + n, len -= (size_t)n) {
 		n = read(STDIN_FILENO, to, len);
@@ -28,12 +26,7 @@ static int told(void *to, size_t len, struct err *e)
 	return 0;
 }
 
-/* This host's own address on the route to the leader. */
-static int own_address(const char *leader, char out[OWN_ADDRESS_MAX], struct err *e)
-{
-	return own_address_to(leader, LAUNCHER_NONE, out, e);
-}
-
+/* By this host's own address on the route to the leader. */
 static int offer(const union rank_start *s, struct group_offer **out,
 	char address[GROUP_ADDRESS_MAX], struct err *e)
 {
@@ -43,7 +36,7 @@ static int offer(const union rank_start *s, struct group_offer **out,
 
 	memcpy(o.key, s->key, sizeof o.key);
 	if (*s->leader) {
-		code = own_address(s->leader, own, e);
+		code = own_address_to(s->leader, LAUNCHER_NONE, own, e);
 		o.bind = own;
 	}
 	if (!code)
@@ -63,7 +56,7 @@ static int join(const union rank_start *s, struct comm **out, struct err *e)
 		return code;
 	printf(LAUNCH_MARK LAUNCH_RANK " %s\n", address[0]);
 	fflush(stdout);
-	code = told(address, s->size * (size_t)GROUP_ADDRESS_MAX, e);
+	code = receive(address, s->size * (size_t)GROUP_ADDRESS_MAX, e);
 	if (code) {
 		group_offer_free(mine);
 		return code;
@@ -92,7 +85,7 @@ int ranks_follow(bool *begun, struct err *e)
 {
 	union rank_start s;
 	struct comm *comm;
-	int code = told(&s, sizeof s, e);
+	int code = receive(&s, sizeof s, e);
 
 	*begun = false;
 	if (code)

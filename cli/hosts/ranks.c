@@ -3,9 +3,7 @@
 #include "config.h"
 #include "cli/hosts/ranks.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +24,7 @@ struct ranks {
 	struct rank_places places;
 	unsigned nrank;
 	struct launched process[SPLIT_RANKS_MAX]; /* of rank 0: none */
-	bool told[SPLIT_RANKS_MAX];
 };
-
-static const char *host_of(const struct ranks *r, unsigned rank)
-{
-	return r->places.place[rank].launcher == LAUNCHER_LOCAL ? "this host"
-								: r->places.place[rank].host;
-}
 
 /* ---- places ---- */
 
@@ -42,15 +33,18 @@ static bool is_here(const struct ranks *r, unsigned rank)
 	return r->places.place[rank].launcher == LAUNCHER_LOCAL;
 }
 
+static const char *host_of(const struct ranks *r, unsigned rank)
+{
+	return is_here(r, rank) ? "this host" : r->places.place[rank].host;
+}
+
 /* Ranks on the host of a rank. */
 static unsigned share_of(const struct ranks *r, unsigned rank)
 {
 	unsigned n = 0;
 
 	for (unsigned k = 0; k < r->nrank; k++)
-		n += is_here(r, k) == is_here(r, rank)
-			&& (is_here(r, k)
-				|| !strcmp(r->places.place[k].host, r->places.place[rank].host));
+		n += !strcmp(host_of(r, k), host_of(r, rank));
 	return n;
 }
 
@@ -134,7 +128,6 @@ static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 				s->rank = k;
 				s->share = share_of(r, k);
 				launch_boot(l, s, sizeof *s);
-				r->told[k] = true;
 			}
 			missing = *l->address || missing ? missing : k;
 			f[2 * k - 2] = (struct pollfd){ launch_events(l) ? l->control : -1,

@@ -24,7 +24,7 @@ static inline struct program *compile_file(const char *path, struct diags *d, co
 	return p;
 }
 
-/* The same for a text, with n for its constant of that name; NULL where it has errors. */
+/* The same for a text, with n for its constant of that name (NULL: its own); NULL where it has errors. */
 static inline struct program *compile_text(const char *text, const char *n)
 {
 	struct source_set *s = source_set_new();
@@ -35,7 +35,7 @@ static inline struct program *compile_text(const char *text, const char *n)
 	struct program *p;
 
 	lang_resolve(t, d);
-	p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = 1 });
+	p = compile_tree(t, d, &(struct compile_options){ .constant = &c, .nconstant = n != NULL });
 	ast_free(t);
 	diags_free(d);
 	source_set_free(s);

@@ -17,34 +17,20 @@ static int dreadouts(void *ctx, uint32_t sample, const double *readout, double *
 	return 0;
 }
 
-static struct program *compile_text(const char *text)
-{
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	FILE *f = fopen("ring.qcnn", "w");
-	struct err e;
-	struct program *p;
-
-	fputs(text, f);
-	fclose(f);
-	p = compile_file("ring.qcnn", d, &(struct compile_options){ 0 }, &e);
-	if (!p)
-		tap_bail("the model does not compile");
-	diags_free(d);
-	source_set_free(sources);
-	return p;
-}
-
 /* A layer of nqubit rotations and a ring of cx, and <Z> of the last qubit. */
 static struct program *ring(unsigned nqubit)
 {
+	struct program *p;
 	char text[400];
 
 	snprintf(text, sizeof text,
 		"QCNN 1; qubit[%u] q; param float[%u] t; input float x; rx(x) q[0];\n"
 		"for k in [0:%u] { ry(t[k]) q[k]; }\nfor k in [0:%u] { cx q[k], q[k+1]; }\nobserve z(q[%u]);",
 		nqubit, nqubit, nqubit - 1, nqubit - 2, nqubit - 1);
-	return compile_text(text);
+	p = compile_text(text, NULL);
+	if (!p)
+		tap_bail("the model does not compile");
+	return p;
 }
 
 static void test_size(unsigned nqubit)

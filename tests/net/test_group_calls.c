@@ -3,6 +3,8 @@
  * to arrive to the byte. */
 #include "config.h"
 
+#include <time.h>
+
 #include "runtime/net/comm/group.h"
 #include "runtime/net/comm/digest.h"
 #include "tests/net/group_ranks.h"
@@ -471,6 +473,43 @@ static void test_group(const char *transport, unsigned size, bool encrypt, bool 
 		tap_note("%s", e.text);
 }
 
+/* ---- leaving ---- */
+
+/* Rank 1 leaves with beats of rank 0 that it has not read, and before rank 0 reads what it has sent. */
+static int leave_early(struct comm *c, void *ctx, struct err *e)
+{
+	const size_t bytes = *(const size_t *)ctx;
+	uint8_t *data = malloc(bytes);
+	int code;
+
+	fill(data, bytes, c->rank, 1);
+	if (!c->rank)
+		nanosleep(&(struct timespec){ .tv_sec = 1, .tv_nsec = 500000000 }, NULL);
+	code = comm_broadcast(c, 1, data, bytes, e);
+	if (c->rank)
+		nanosleep(&(struct timespec){ .tv_nsec = 600000000 }, NULL);
+	for (size_t i = 0; i < bytes && !code; i++)
+		code = data[i] == content(1, 1, i) ? 0 : wrong(e, "the last broadcast", 0, i);
+	free(data);
+	return code;
+}
+
+static void test_leaving(const char *transport)
+{
+	size_t bytes = 300001;
+	struct ranks r = { .transport = transport,
+		.size = 2,
+		.options = ranks_options(),
+		.body = leave_early,
+		.ctx = &bytes };
+	struct err e = { 0 };
+
+	r.options.deadline_ms = 30000;
+	tap_ok(!ranks_run(&r, &e), "%s: the last bytes of a rank that has left arrive", transport);
+	if (e.code)
+		tap_note("%s", e.text);
+}
+
 int main(void)
 {
 	test_digest();
@@ -480,6 +519,7 @@ int main(void)
 			test_group(group_transports[i], sizes[k], true, true);
 		test_group(group_transports[i], 4, false, true);
 		test_group(group_transports[i], 3, true, false);
+		test_leaving(group_transports[i]);
 	}
 	return tap_done();
 }

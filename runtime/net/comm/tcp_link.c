@@ -5,10 +5,12 @@
 #include "runtime/net/comm/tcp_link.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,7 +26,9 @@ enum {
 	KIND_READY = 254,
 	KIND_BEAT = 253
 };
-static const double ABORT_S = 0.5;
+/* The longest wait for those that are told of an abort; between two looks at what the other systems have confirmed; and
+ * without a look while this process ran. */
+static const double ABORT_S = 0.5, CONFIRM_S = 2e-3, AWAY_S = 1;
 
 static struct chunk *chunk_of(const struct frame *f)
 {
@@ -311,7 +315,7 @@ short link_events(struct tcp_link *l)
 	return events;
 }
 
-/* ---- giving up ---- */
+/* ---- giving up, and leaving ---- */
 
 /* Locked: sends, and says that this was all. */
 static void close_flushed(struct tcp_link *l)
@@ -344,6 +348,7 @@ static void discard(struct tcp_link *l)
 
 	if (!n || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
 		end(l, n ? errno : 0);
+	l->beats += n > 0;
 }
 
 static bool is_open(const struct tcp_link *l)
@@ -351,8 +356,16 @@ static bool is_open(const struct tcp_link *l)
 	return l->peer.fd >= 0 && !l->ended && !l->peer.fault;
 }
 
-/* One turn; false: all others have closed their ends. */
-static bool drain_links(struct tcp_link *l, unsigned size, double left)
+/* Whether the other side's system has not confirmed all bytes and the end. */
+static bool is_behind(struct tcp_link *l)
+{
+	int nbyte = 0;
+
+	return is_open(l) && (leaving(l) || (!ioctl(l->peer.fd, SIOCOUTQ, &nbyte) && nbyte > 0));
+}
+
+/* One turn; false: all others have closed their ends, or have all bytes where `confirmed`. */
+static bool drain_links(struct tcp_link *l, unsigned size, bool confirmed, double seconds)
 {
 	struct pollfd f[GROUP_RANKS_MAX];
 	bool waits = false;
@@ -362,9 +375,9 @@ static bool drain_links(struct tcp_link *l, unsigned size, double left)
 
 		f[r] = (struct pollfd){ .fd = open ? l[r].peer.fd : -1,
 			.events = (short)(POLLIN | (leaving(&l[r]) ? POLLOUT : 0)) };
-		waits |= open;
+		waits |= confirmed ? is_behind(&l[r]) : open;
 	}
-	if (!waits || poll(f, size, (int)(left * 1e3) + 1) < 0)
+	if (!waits || poll(f, size, (int)(seconds * 1e3) + 1) < 0)
 		return waits;
 	for (unsigned r = 0; r < size; r++) {
 		pthread_mutex_lock(&l[r].lock);
@@ -384,6 +397,33 @@ void links_abort(struct tcp_link *l, unsigned size, unsigned rank, const char *r
 	for (unsigned r = 0; r < size; r++)
 		if (is_open(&l[r]))
 			put_last(&l[r], rank, reason);
-	while (left > 0 && drain_links(l, size, left))
+	while (left > 0 && drain_links(l, size, false, left))
 		left = until - clock_seconds();
+}
+
+void links_leave(struct tcp_link *l, unsigned size, double silent_s)
+{
+	uint32_t beats[GROUP_RANKS_MAX] = { 0 };
+	double seen[GROUP_RANKS_MAX] = { 0 }, looked = 0;
+
+	for (unsigned r = 0; r < size; r++)
+		if (is_open(&l[r])) {
+			pthread_mutex_lock(&l[r].lock);
+			l[r].quiet = true;
+			close_flushed(&l[r]);
+			pthread_mutex_unlock(&l[r].lock);
+		}
+	while (drain_links(l, size, true, CONFIRM_S)) {
+		double now = clock_seconds();
+		bool away = now - looked > AWAY_S; /* this process itself may have been stopped */
+
+		for (unsigned r = 0; r < size; r++) {
+			if (away || beats[r] != l[r].beats)
+				seen[r] = now;
+			beats[r] = l[r].beats;
+			if (now - seen[r] > silent_s)
+				end(&l[r], 0);
+		}
+		looked = now;
+	}
 }

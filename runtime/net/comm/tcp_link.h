@@ -57,5 +57,9 @@ void link_say_ready(struct tcp_link *l);
 /* Sends the reason to all links that are open, as the last of this side, and waits for a short time at most until they
  * have it.  What comes meanwhile is lost. */
 void links_abort(struct tcp_link *l, unsigned size, unsigned rank, const char *reason);
+/* Says to all links that are open that nothing more will come, and waits until the other sides' systems have all bytes:
+ * a connection that is closed while bytes of the other side were not read loses those that are on their way. An other
+ * side that shows nothing for silent_s is not waited for. What comes meanwhile is lost. */
+void links_leave(struct tcp_link *l, unsigned size, double silent_s);
 
 #endif

@@ -51,7 +51,7 @@ struct group_transport {
 	void (*withdraw)(void *offer);
 	/* Joins the group; the offer is consumed in any case. */
 	int (*open)(void *offer, const struct group_opening *g, void **out, struct err *e);
-	/* Sends what was handed over, as far as that is possible without waiting for long, and frees. */
+	/* Frees, after the others have what was handed over or were silent for the deadline: at once after an abort. */
 	void (*close)(void *t);
 
 	/* Memory for the next chunk to that rank, which stays the caller's until send; NULL: none is free now. */

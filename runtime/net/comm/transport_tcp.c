@@ -15,6 +15,8 @@
 
 struct tcp {
 	unsigned rank, size;
+	bool aborted;
+	double silent_s; /* that another rank may be */
 	struct spin spin;
 	struct tcp_link link[GROUP_RANKS_MAX];
 };
@@ -27,6 +29,7 @@ static int tcp_open(void *offer, const struct group_opening *g, void **out, stru
 
 	t->rank = g->rank;
 	t->size = g->size;
+	t->silent_s = g->options.deadline_ms / 1e3;
 	t->spin.allowed = cpus_threads(&rule) > 1;
 	code = tcp_join(offer, g, t->link, e);
 	if (code)
@@ -40,6 +43,8 @@ static void tcp_close(void *p)
 {
 	struct tcp *t = p;
 
+	if (!t->aborted)
+		links_leave(t->link, t->size, t->silent_s);
 	for (unsigned r = 0; r < t->size; r++)
 		link_close(&t->link[r]);
 	free(t);
@@ -145,6 +150,7 @@ static void tcp_abort(void *p, unsigned rank, const char *reason)
 {
 	struct tcp *t = p;
 
+	t->aborted = true;
 	links_abort(t->link, t->size, rank, reason);
 }
 

@@ -177,8 +177,8 @@ struct cpu_worker {
 };
 
 struct cpu_memory {
-	enum memory_use use;
 	void *at;
+	uint64_t nstate; /* bytes of states; the rest are work buffers */
 };
 
 struct backend_state {
@@ -278,7 +278,7 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 extern const struct state_cache_ops cpu_state_cache_ops;
 void cpu_state_cache_free(struct cpu_state_cache *k);
 
-/* Aligned memory for states, in huge pages where it is large; NULL when there is none; cpu_release gives it back. */
+/* Memory on a page's boundary, from 2 MiB on in huge pages; NULL when there is none; cpu_release gives it back. */
 void *cpu_aligned(enum memory_use use, uint64_t nbytes);
 void cpu_release(enum memory_use use, void *p);
 

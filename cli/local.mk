@@ -76,6 +76,8 @@ libcli_a_SOURCES = \
 	cli/hosts/joined.c \
 	cli/hosts/joined.h \
 	cli/hosts/rank_follow.c \
+	cli/hosts/worker_groups.c \
+	cli/hosts/worker_groups.h \
 	cli/hosts/rank_places.c \
 	cli/hosts/rank_places.h \
 	cli/hosts/rank_start.h \

@@ -96,6 +96,7 @@ check_PROGRAMS += tests/data/test_streaming
 check_PROGRAMS += tests/log/test_tfevents
 check_PROGRAMS += tests/log/test_trace
 check_PROGRAMS += tests/cli/test_train_workers
+check_PROGRAMS += tests/cli/test_worker_groups
 check_PROGRAMS += tests/data/test_transform
 
 check_PROGRAMS += tests/gpu/test_states
@@ -178,6 +179,7 @@ shell_tests += tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_optimisations.sh
 shell_tests += tests/cli/test_shots.sh
+shell_tests += tests/cli/test_split_groups.sh
 shell_tests += tests/cli/test_split_hosts.sh
 shell_tests += tests/cli/test_split_states.sh
 shell_tests += tests/cli/test_slips.sh

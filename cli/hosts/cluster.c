@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/hosts/cluster.h"
 #include "cli/hosts/cluster_files.h"
+#include "cli/hosts/rank_places.h"
 
 #include <string.h>
 
@@ -123,6 +124,31 @@ static bool is_of_config(const struct cluster *k, const struct config *config)
 			|| (!o->given[OPT_REMOTE_PATH] && config_has(config, KEY_CLUSTER_REMOTE_PATH)));
 }
 
+static bool is_elsewhere(const struct cluster *k)
+{
+	bool here = false;
+
+	for (size_t i = 0; i < k->hosts.n; i++)
+		here |= is_this_machine(&k->hosts.host[i]);
+	return !here;
+}
+
+/* Several times as many processes as ranks, or none on this machine: as many groups, each of which is a worker. */
+static int cut_groups(struct cluster *k)
+{
+	struct group_launch how = { k->launcher, k->agent, k->program, k->iface, k->push, k->encrypt };
+	unsigned n = hosts_workers(&k->hosts);
+	struct err e;
+
+	if (k->nrank < 2 || !n || (n % k->nrank && k->nrank % n)
+		|| (n <= k->nrank && !is_elsewhere(k)))
+		return 0;
+	if (worker_groups_cut(&k->hosts, k->nrank, &how, &k->groups, &e))
+		return cli_fail(k->cli, &e);
+	k->nrank = 0;
+	return 0;
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -161,7 +187,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		return cli_usage(c,
 			"--ranks starts its processes itself: give --attach=off to one process, and list the hosts with "
 			"--hosts");
-	return 0;
+	return cut_groups(out);
 }
 
 struct launch_place cluster_place(const struct cluster *k, const struct host *h)
@@ -260,6 +286,10 @@ static void say_ready(const struct cluster *k, double seconds)
 		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
 	if (k->external.n)
 		cli_note(k->cli, "%u workers, ready after %.2f s", n, seconds);
+	else if (k->groups.nrank)
+		cli_note(k->cli,
+			"%u groups of %u ranks, which begin on %zu host%s, ready after %.2f s", n,
+			k->groups.nrank, k->hosts.n, k->hosts.n == 1 ? "" : "s", seconds);
 	else
 		cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
 			k->hosts.n == 1 ? "" : "s", seconds);
@@ -267,9 +297,22 @@ static void say_ready(const struct cluster *k, double seconds)
 
 static int start_workers(struct cluster *k, struct err *e)
 {
-	struct coordinator_options o = { .hosts = &k->hosts, .launcher = k->launcher, .agent = k->agent, .program = k->program,
-		.iface = k->iface, .encrypt = k->encrypt, .push = k->push, .transport = k->transport, .restarts = k->restarts, .shard = k->shard, .start_s = k->start_s,
-		.external = k->external.n ? &k->external : NULL, .say = say, .ctx = k };
+	struct coordinator_options o = { .hosts = &k->hosts,
+		.launcher = k->launcher,
+		.agent = k->agent,
+		.program = k->program,
+		.iface = k->iface,
+		.encrypt = k->encrypt,
+		.push = k->push,
+		.transport = k->transport,
+		.restarts = k->restarts,
+		.shard = k->shard,
+		.start_s = k->start_s,
+		.nrank = k->groups.nrank,
+		.places = k->groups.places,
+		.external = k->external.n ? &k->external : NULL,
+		.say = say,
+		.ctx = k };
 
 	return coordinator_new(&o, &k->coordinator, e);
 }
@@ -287,6 +330,10 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	*pool = NULL;
 	if (!k->hosts.n || k->nrank)
 		return 0;
+	if (k->groups.nrank && ranks_check(k->groups.nrank, w->exec, &e)) {
+		cluster_end(k, err_exit_status(e.code));
+		return cli_fail(k->cli, &e);
+	}
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
 	code = first ? start_workers(k, &e) : 0;
 	if (!code)
@@ -327,4 +374,5 @@ void cluster_end(struct cluster *k, int status)
 	k->coordinator = NULL;
 	joined_release(&k->joined);
 	hosts_release(&k->hosts);
+	worker_groups_release(&k->groups);
 }

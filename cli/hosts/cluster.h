@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/config/configuration.h"
 #include "cli/hosts/joined.h"
+#include "cli/hosts/worker_groups.h"
 #include "cli/job/samples.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/train/train.h"
@@ -23,6 +24,7 @@ struct cluster {
 	double start_s;              /* 0: as usual */
 	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
 	unsigned nrank; /* not 0: the hosts hold the ranks of one group, and there are no workers */
+	struct worker_groups groups; /* of the workers */
 	struct joined joined;
 	struct external_workers external;    /* n 0: none */
 	struct coordinator *coordinator;

@@ -7,6 +7,8 @@ static const char none_lost[] = "this process does it all: a checkpoint is what 
 static const char rank_lost[] =
 	"the training ends with what was saved before the step, and status 75; the same command goes on";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
+static const char group_lost[] =
+	"its units go to the other groups, it is started again, and the weights stay the same; with none left, exit status 69";
 
 /* How inputs come to the workers. */
 static const char *const shard_word[] = { [SHARD_OFF] = "off", [SHARD_DATA] = "data", [SHARD_AUTO] = "auto", [SHARD_FILE] = "file" };
@@ -29,7 +31,10 @@ static const char *mode_of(const struct cluster *k)
 
 static const char *lost_of(const struct cluster *k)
 {
-	return !k->hosts.n ? none_lost : k->nrank ? rank_lost : worker_lost;
+	return !k->hosts.n        ? none_lost
+		: k->groups.nrank ? group_lost
+		: k->nrank        ? rank_lost
+				  : worker_lost;
 }
 
 static const char *why_of(const struct cluster *k)
@@ -74,13 +79,19 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 		char **argv = command_of(k, &k->hosts.host[i]);
 
 		buf_printf(out, "command   %s, %u %s%s:", k->hosts.host[i].name,
-			k->hosts.host[i].nworker, k->nrank ? "rank" : "worker",
+			k->hosts.host[i].nworker,
+			k->nrank                  ? "rank"
+				: k->groups.nrank ? "group"
+						  : "worker",
 			k->hosts.host[i].nworker == 1 ? "" : "s");
 		for (size_t n = 0; argv[n]; n++)
 			buf_printf(out, " %s", argv[n]);
 		buf_char(out, '\n');
 		launch_argv_free(argv);
 	}
+	if (k->groups.nrank)
+		buf_printf(out, "groups    %u of %u ranks: the first rank of each starts the others\n",
+			k->groups.n, k->groups.nrank);
 	if (k->hosts.n && !k->nrank)
 		buf_printf(out, "shard     %s\n", shard_text[k->shard]);
 	buf_printf(out, "lost      %s\n", lost_of(k));
@@ -107,6 +118,8 @@ json_t *cluster_plan_json(const struct cluster *k)
 	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k),
 		"processes", k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt,
 		"shard", shard_word[k->shard], "lost", lost_of(k), "hosts", hosts);
+	if (k->groups.nrank)
+		json_object_set_new(all, "group_ranks", json_integer(k->groups.nrank));
 	if (k->external.n) {
 		rank_0(k, &place);
 		json_object_set_new(all, "rank_0", json_string(place.data));

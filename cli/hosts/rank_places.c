@@ -2,12 +2,12 @@
 #include "config.h"
 #include "cli/hosts/rank_places.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* By its name, with or without its domain, or by that in Slurm. */
-static bool is_this_machine(const struct host *h)
+bool is_this_machine(const struct host *h)
 {
 	const char *node = getenv("SLURMD_NODENAME");
 	char own[HOST_NAME_LONGEST + 1] = "";
@@ -34,8 +34,8 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 
 	if (nslot > k->nrank || k->nrank % nslot)
 		return err_set(e, -ERR_USAGE,
-			"%u ranks cannot be shared by the %u processes of %s equally: list as many as there are ranks, or a "
-			"part of that",
+			"%u ranks cannot be shared by the %u processes of %s equally: list as many as there are ranks, a "
+			"part of that, or several times as many for several groups",
 			k->nrank, nslot, k->why);
 	*out = (struct rank_places){ .encrypt = k->encrypt,
 		.iface = k->iface,
@@ -60,11 +60,8 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 		while (count-- && n < k->nrank)
 			out->place[n++] = p;
 	}
-	return here
-		? 0
-		: err_set(e, -ERR_USAGE,
-			"this process is the first of the ranks: add local to the hosts of %s in place of one",
-			k->why);
+	assert(here);
+	return 0;
 }
 
 int ranks_of_cluster(const struct cluster *k, struct evaluator_options *o, struct ranks **out)

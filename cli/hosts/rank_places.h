@@ -6,6 +6,9 @@
 #include "cli/hosts/cluster.h"
 #include "cli/hosts/ranks.h"
 
+/* By its name, with or without its domain, or by that in Slurm. */
+bool is_this_machine(const struct host *h);
+
 /* k->nrank ranks on the hosts of k, in their order, but that rank 0 is this process: this machine is one of the hosts. Where fewer
  * processes are listed than ranks, each stands for the same number. *out refers to *k. -ERR_USAGE. */
 int rank_places_of(const struct cluster *k, struct rank_places *out, struct err *e);

@@ -202,6 +202,16 @@ static void set_places(struct ranks *r, const struct rank_places *places)
 			};
 }
 
+int ranks_check(unsigned nrank, const struct evaluator_options *o, struct err *e)
+{
+	if (!(nrank & (nrank - 1)) && nrank <= o->split)
+		return 0;
+	return err_set(e, -ERR_CONFIG,
+		"%u processes cannot hold the parts of states that are planned for %u: give --ranks a power of two of at most "
+		"that, or set run.split",
+		nrank, o->split ? o->split : 1);
+}
+
 int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_places *places,
 	struct ranks **out, struct err *e)
 {
@@ -214,11 +224,9 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	*out = NULL;
 	if (nrank < 2)
 		return 0;
-	if ((nrank & (nrank - 1)) || nrank > o->split)
-		return err_set(e, -ERR_CONFIG,
-			"%u processes cannot hold the parts of states that are planned for %u: give --ranks a power of "
-			"two of at most that, or set run.split",
-			nrank, o->split ? o->split : 1);
+	code = ranks_check(nrank, o, e);
+	if (code)
+		return code;
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
 	r = mem_alloc(1, sizeof *r);

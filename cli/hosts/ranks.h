@@ -23,6 +23,8 @@ struct ranks;
  * threads were chosen. places NULL: all are here; the names in it are needed until ranks_end. *out is NULL where nrank is 1. -ERR_CONFIG, -ERR_UNREACHABLE. */
 int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_places *places,
 	struct ranks **out, struct err *e);
+/* Whether states that are planned as *o says can be held by nrank processes: 0, or -ERR_CONFIG. */
+int ranks_check(unsigned nrank, const struct evaluator_options *o, struct err *e);
 /* After the evaluators are free. r may be NULL. */
 void ranks_end(struct ranks *r);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/hosts/worker_groups.h"
 #include "runtime/base/maths.h"
 #include "runtime/train/remote.h"
 
@@ -49,13 +50,15 @@ static void describe(struct wire_about *a, unsigned share, const char *most)
 
 int worker_start(const struct worker_finder *f, unsigned share, const char *most, struct err *e)
 {
-	struct remote_worker *w = remote_worker_new();
+	struct worker_group group = { 0 };
+	struct remote_worker *w = remote_worker_new(worker_group_start, &group);
 	struct wire_about about;
 	int code;
 
 	describe(&about, share, most);
 	code = f ? worker_process_join(f, &about, &remote_worker_ops, w, e) : worker_process_run(STDIN_FILENO, &about, &remote_worker_ops, w, e);
 	remote_worker_free(w);
+	worker_group_end(&group);
 	return code;
 }
 

@@ -333,6 +333,18 @@ static int send_failed(struct worker_process *w, const struct wire_work *work, c
 	return code;
 }
 
+/* Ends this worker where it is of no more use: it understands nothing, or its group has lost a process. Others then do its
+ * work, and in the second case another is started in its place. */
+static int answer_failure(struct worker_process *w, const struct wire_work *work,
+	const struct err *why, struct err *e)
+{
+	if (why->code == -ERR_PROTOCOL)
+		return err_set(e, why->code, "%s", why->text);
+	if (why->code == -ERR_STOPPED)
+		return err_set(e, -ERR_UNREACHABLE, "%s", why->text);
+	return send_failed(w, work, why, e);
+}
+
 static int take_work(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_work work;
@@ -350,7 +362,7 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 	record_receipt(w);
 	r = (struct wire_result){ .step = work.step, .units = work.units, .nsample = work.nsample };
 	if (w->ops->work(w->ctx, &work, &value, &r.nout, &vector, &r.n, &why))
-		return why.code == -ERR_PROTOCOL ? err_set(e, why.code, "%s", why.text) : send_failed(w, &work, &why, e);
+		return answer_failure(w, &work, &why, e);
 	r.seconds = clock_seconds() - begin;
 	began = recorder_begin();
 	wire_put_result(&b, &r, value, vector);

@@ -125,6 +125,8 @@ int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, str
 /* ---- the worker ---- */
 
 struct remote_worker {
+	remote_group *group;
+	void *group_ctx;
 	struct program *program;
 	struct evaluator *ev;
 	struct pool *pool;
@@ -142,9 +144,13 @@ struct remote_worker {
 	struct score score;
 };
 
-struct remote_worker *remote_worker_new(void)
+struct remote_worker *remote_worker_new(remote_group *group, void *ctx)
 {
-	return mem_alloc(1, sizeof(struct remote_worker));
+	struct remote_worker *w = mem_alloc(1, sizeof *w);
+
+	w->group = group;
+	w->group_ctx = ctx;
+	return w;
 }
 
 static void release_samples(struct remote_worker *w)
@@ -171,7 +177,7 @@ static void clear(struct remote_worker *w)
 		w->pool->ops->free(w->pool);
 	evaluator_free(w->ev);
 	program_free(w->program);
-	memset(w, 0, sizeof *w);
+	*w = (struct remote_worker){ .group = w->group, .group_ctx = w->group_ctx };
 }
 
 void remote_worker_free(struct remote_worker *w)
@@ -251,6 +257,11 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 	int code = options_of(job, &o, e);
 
 	clear(w);
+	if (!code && w->group)
+		code = w->group(w->group_ctx, job, &o, e);
+	else if (!code && job->nrank)
+		code = err_set(e, -ERR_PROTOCOL,
+			"the coordinator requested a group, which this worker cannot start");
 	if (!code)
 		code = take_loss(w, job, e);
 	if (!code)

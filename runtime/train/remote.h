@@ -19,7 +19,11 @@ int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, str
 
 /* The worker's evaluator behind worker_process_run. */
 struct remote_worker;
-struct remote_worker *remote_worker_new(void);
+/* group: called for each job with the options of its evaluator, before that is made; it starts the other processes of this
+ * worker's group, if it has any. NULL: a job for a group is an error. */
+typedef int remote_group(void *ctx, const struct wire_job *job, struct evaluator_options *o,
+	struct err *e);
+struct remote_worker *remote_worker_new(remote_group *group, void *ctx);
 void remote_worker_free(struct remote_worker *w);
 extern const struct worker_ops remote_worker_ops;        /* ctx: a struct remote_worker */
 

@@ -70,8 +70,6 @@ tap_is "$(grep -c workers out)" 0 "and of no workers"
 rm -rf runs started
 # shellcheck disable=SC2086
 {
-	tap_exit 2 "no rank here" train $away --ranks=4 --hosts=a:4
-	tap_has err "add local to the hosts of --hosts" "local is missing"
 	tap_exit 2 "three processes for four ranks" train $away --ranks=4 --hosts=local,a:2
 	tap_has err "4 ranks cannot be shared by the 3 processes of --hosts" "are not as many"
 	tap_exit 69 "a host that cannot start it" train --launcher=exec:false --iface=lo --ranks=2 --hosts=local,a

@@ -49,9 +49,23 @@ static void put_all(struct buf b[MESSAGES])
 	struct wire_challenge challenge = { true, false, { 3 }, { 5 } };
 	struct wire_proof proof = { { 7 } };
 	struct wire_about about = { "ref baseline", 2, 1u << 30, 42, 99, "0.1.0", "host", "a processor" };
-	struct wire_job job = { .device = "cpu", .kernels = "avx512", .precision = 1, .gradient = 1, .again = 1, .share = 2, .nlabel = 1, .loss = "mse", .noption = 2,
-		.option = { 0.5, -1 }, .program = (const uint8_t *)"bytes", .nprogram = 5,
-		.nfile = 1, .file = { { { 8 }, 100, 4, "/a/b", "{}", "[1]", 4, 2, 3 } } };
+	struct wire_job job = { .device = "cpu",
+		.kernels = "avx512",
+		.precision = 1,
+		.gradient = 1,
+		.again = 1,
+		.share = 2,
+		.nlabel = 1,
+		.loss = "mse",
+		.noption = 2,
+		.option = { 0.5, -1 },
+		.program = (const uint8_t *)"bytes",
+		.nprogram = 5,
+		.nrank = 4,
+		.places = "ssh\n",
+		.nplaces = 4,
+		.nfile = 1,
+		.file = { { { 8 }, 100, 4, "/a/b", "{}", "[1]", 4, 2, 3 } } };
 	struct wire_ready ready = { 16, 100, 3, 2, { 9 } };
 	uint8_t bit[8];
 	struct wire_work work = { .step = 11, .weights = 12, .gradient = true, .nsample = 2, .nin = 3 };
@@ -102,6 +116,8 @@ static void test_values(const struct buf b[MESSAGES])
 	tap_ok(v[1].a == INT64_MAX && v[1].b == INT64_MIN && v[0].b == -1, "and so do sums");
 	wire_get_job((const uint8_t *)b[6].data, b[6].len, &j);
 	tap_ok(!strcmp(j.loss, "mse") && j.again == 1 && j.option[1] == -1 && j.nprogram == 5 && !memcmp(j.program, "bytes", 5), "a job keeps its fields");
+	tap_ok(j.nrank == 4 && j.nplaces == 4 && !memcmp(j.places, "ssh\n", 4),
+		"and where its group is");
 	tap_ok(j.nfile == 1 && j.file[0].digest[0] == 8 && j.file[0].nrow == 100 && j.file[0].npath == 4 && !memcmp(j.file[0].path, "/a/b", 4)
 		&& j.file[0].nthrough == 3 && !memcmp(j.file[0].through, "[1]", 3), "and its files");
 	wire_get_boot((const uint8_t *)b[1].data, b[1].len, &boot);
@@ -167,11 +183,12 @@ static void test_wrong(struct buf b[MESSAGES])
 		{ 14, 9, 0, "rows without numbers" },
 		{ 14, 13, UINT32_MAX, "more rows than bytes" },
 		{ 14, 17, 7, "a row twice" },
-		{ 6, 82, 5, "more files than there may be" },
-		{ 6, 126, 0, "a file without a name" },
-		{ 6, 126, UINT32_MAX, "a name longer than all" },
-		{ 6, 125, 0, "a name with a NUL" },
-		{ 6, 126, UINT32_MAX, "a text longer than all" },
+		{ 6, 48, UINT32_MAX, "places longer than all" },
+		{ 6, 94, 5, "more files than there may be" },
+		{ 6, 138, 0, "a file without a name" },
+		{ 6, 138, UINT32_MAX, "a name longer than all" },
+		{ 6, 137, 0, "a name with a NUL" },
+		{ 6, 138, UINT32_MAX, "a text longer than all" },
 		{ 15, 1, 4, "a level beyond all" },
 		{ 15, 11, UINT32_MAX, "more memory than there can be" },
 		{ 15, 15, WIRE_PROFILE_MAX + 1, "a longer answer than is allowed" },

@@ -52,7 +52,7 @@ static int be_worker(const char *host)
 		.memory = 1 << 30,
 		.version = PACKAGE_VERSION,
 		.processor = "any" };
-	struct remote_worker *w = remote_worker_new();
+	struct remote_worker *w = remote_worker_new(NULL, NULL);
 	struct err e = { 0, "" };
 	int code;
 

@@ -30,6 +30,8 @@ struct coordinator_options {
 	const struct external_workers *external;     /* borrowed; NULL: none */
 	enum launcher launcher;      /* of hosts that are not local */
 	const char *agent, *program; /* as in launch_place */
+	unsigned nrank; /* not 0: each worker starts others, and leads a group of this number of processes */
+	const struct buf *places; /* (workers) of wire_job, where nrank is not 0; borrowed */
 	const char *iface; /* interface or address to listen on; NULL: the addresses by which hosts are reached */
 	bool encrypt, push;          /* push: as in launch_place */
 	enum transport transport;

@@ -30,6 +30,11 @@ void job_send(struct coordinator *c, struct worker *w)
 
 	mine.share = w->external ? sharers(c, w, c->nworker) : w->share;
 	mine.place = w->external ? sharers(c, w, (unsigned)(w - c->worker)) : w->local;
+	if (c->o.nrank) {
+		mine.nrank = c->o.nrank;
+		mine.places = c->o.places[w->rank].data;
+		mine.nplaces = (uint32_t)c->o.places[w->rank].len;
+	}
 	if (w->external && !mine.threads)
 		mine.threads = w->about.threads;
 	buf_clear(&c->body);

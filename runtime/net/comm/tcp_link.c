@@ -26,7 +26,7 @@ enum {
 	KIND_READY = 254,
 	KIND_BEAT = 253
 };
-/* The longest wait for those that are told of an abort; between two looks at what the other systems have confirmed; and
+/* The longest wait for those that receive an abort, between two looks at what the other systems have confirmed, and
  * without a look while this process ran. */
 static const double ABORT_S = 0.5, CONFIRM_S = 2e-3, AWAY_S = 1;
 

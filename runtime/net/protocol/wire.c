@@ -196,6 +196,8 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	buf_u32(b, m->optimisations);
 	buf_u32(b, m->split);
 	buf_u32(b, m->shots);
+	buf_u32(b, m->nrank);
+	put_long_text(b, m->places, m->nplaces);
 	part_put_text(b, m->loss);
 	buf_u32(b, m->noption);
 	buf_f64s(b, m->option, m->noption);
@@ -224,6 +226,8 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	m->optimisations = rd_u32(&r);
 	m->split = rd_u32(&r);
 	m->shots = rd_u32(&r);
+	m->nrank = rd_u32(&r);
+	get_long_text(&r, &m->places, &m->nplaces);
 	part_text(&r, m->loss, sizeof m->loss);
 	m->noption = rd_u32(&r);
 	if (r.bad || m->noption > WIRE_OPTIONS_MAX)

@@ -17,7 +17,7 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 6,
+	WIRE_VERSION = 7,
 	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,       /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024, /* bytes of a body before the sender has proved the key */
@@ -96,6 +96,9 @@ struct wire_job {
 	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */
 	uint32_t split;              /* number of parts that plans split a state into; 0: 1 */
 	uint32_t shots;              /* number to estimate readouts from; 0: exact readouts */
+	uint32_t nrank; /* processes of this worker's group, which hold its states together; 0: it is alone */
+	const char *places; /* (nplaces) where it starts the others: a text of cli/hosts/worker_groups.h */
+	uint32_t nplaces;
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
 	const uint8_t *program; size_t nprogram;
 	uint32_t nfile; struct wire_file file[WIRE_FILES_MAX];

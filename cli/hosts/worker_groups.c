@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A group's places are a text: launcher, program, interface, "push", "encrypt", and the hosts of its processes but the first, a line each;
+ * "local" is the host of the first. */
+#include "config.h"
+#include "cli/hosts/worker_groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/net/launch/own_address.h"
+
+/* ---- on the side of the coordinator ---- */
+
+/* The host of process n. */
+static const struct host *host_of(const struct hosts *h, unsigned n)
+{
+	size_t i = 0;
+
+	while (n >= h->host[i].nworker)
+		n -= h->host[i++].nworker;
+	return &h->host[i];
+}
+
+static int put_places(struct buf *out, const struct hosts *h, unsigned first, unsigned nrank,
+	const struct group_launch *launch, struct err *e)
+{
+	const struct host *leader = host_of(h, first);
+
+	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s\n", launch->agent ? "exec:" : launch_row(launch->launcher)->name,
+		launch->agent ? launch->agent : "", launch->program ? launch->program : "",
+		launch->iface ? launch->iface : "", launch->push ? "push" : "", launch->encrypt ? "encrypt" : "");
+	for (unsigned k = 1; k < nrank; k++) {
+		const struct host *other = host_of(h, first + k);
+
+		if (host_is_local(other) && !host_is_local(leader))
+			return err_set(e, -ERR_USAGE,
+				"a group that begins on %s has a process on `local`: give this machine the name by which "
+				"%s reaches it, or list it first",
+				leader->name, leader->name);
+		buf_printf(out, "%s\n", other == leader ? "local" : other->name);
+	}
+	return 0;
+}
+
+int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_launch *launch,
+	struct worker_groups *out, struct err *e)
+{
+	unsigned n, placed = 0, nlisted = hosts_workers(hosts);
+	struct hosts first = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; i < hosts->n && nlisted < nrank; i++)
+		hosts->host[i].nworker *= nrank / nlisted;
+	n = hosts_workers(hosts) / nrank;
+	*out = (struct worker_groups){ .nrank = nrank, .places = mem_alloc(n + 1, sizeof *out->places) };
+	for (unsigned k = 0; k < n && !code; k++) {
+		const struct host *h = host_of(hosts, k * nrank);
+
+		code = hosts_add(&first, h->name, strlen(h->name), 1, e);
+	}
+	/* Workers are numbered host by host. */
+	for (size_t i = 0; i < first.n && !code; i++)
+		for (unsigned k = 0; k < n && !code; k++)
+			if (!strcmp(host_of(hosts, k * nrank)->name, first.host[i].name)) {
+				out->places[placed] = (struct buf)BUF_INIT;
+				out->n = placed + 1;
+				code = put_places(&out->places[placed++], hosts, k * nrank, nrank,
+					launch, e);
+			}
+	hosts_release(hosts);
+	*hosts = first;
+	return code;
+}
+
+void worker_groups_release(struct worker_groups *g)
+{
+	for (unsigned k = 0; k < g->n; k++)
+		buf_release(&g->places[k]);
+	free(g->places);
+	*g = (struct worker_groups){ 0 };
+}
+
+/* ---- in a worker ---- */
+
+static void say(void *ctx, const char *host, const char *line)
+{
+	(void)ctx;
+	fprintf(stderr, "%s: %s\n", host, line);
+}
+
+/* The next line of a text, which it cuts; NULL: there is none. */
+static char *next_line(char **text)
+{
+	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
+
+	if (!end)
+		return NULL;
+	*end = 0;
+	*text = end + 1;
+	return line;
+}
+
+/* text stays in use. */
+static bool get_places(char *text, unsigned nrank, struct rank_places *out)
+{
+	const char *launcher = next_line(&text), *program = next_line(&text),
+		   *iface = next_line(&text), *push = next_line(&text),
+		   *encrypt = next_line(&text), *agent;
+	char own[OWN_ADDRESS_MAX];
+	struct err none;
+	enum launcher how = launcher ? launcher_find(launcher, &agent) : LAUNCHER_NONE;
+
+	if (!how || !encrypt || nrank < 2 || nrank > SPLIT_RANKS_MAX)
+		return false;
+	*out = (struct rank_places){ .encrypt = *encrypt != 0,
+		.iface = *iface && !own_address_of(iface, own, &none) ? iface : NULL,
+		.say = say };
+	out->place[0] = (struct launch_place){ .launcher = LAUNCHER_LOCAL, .host = "local" };
+	for (unsigned k = 1; k < nrank; k++) {
+		const char *host = next_line(&text);
+		bool here = host && !strcmp(host, "local");
+
+		if (!host || !*host || strlen(host) > HOST_NAME_LONGEST)
+			return false;
+		out->place[k] = (struct launch_place){ .launcher = here ? LAUNCHER_LOCAL : how,
+			.agent = here ? NULL : agent,
+			.host = host,
+			.program = here || !*program ? NULL : program,
+			.push = !here && *push,
+			.follow = true };
+	}
+	return !*text;
+}
+
+static int start(struct worker_group *g, const struct wire_job *job, struct evaluator_options *o,
+	struct err *e)
+{
+	struct rank_places places;
+	int code;
+
+	free(g->text);
+	g->text = mem_alloc(job->nplaces + (size_t)1, 1);
+	memcpy(g->text, job->places, job->nplaces);
+	if (strlen(g->text) != job->nplaces || !get_places(g->text, job->nrank, &places))
+		return err_set(e, -ERR_PROTOCOL, "the coordinator sent places of processes that make no sense");
+	o->memory_limit = cpus_memory_available() / (job->share ? job->share : 1);
+	code = ranks_start(o, job->nrank, &places, &g->ranks, e);
+	g->first = *o;
+	return code;
+}
+
+int worker_group_start(void *group, const struct wire_job *job, struct evaluator_options *o,
+	struct err *e)
+{
+	struct worker_group *g = group;
+
+	if (!job->nrank)
+		return 0;
+	if (!g->ranks)
+		return start(g, job, o, e);
+	o->rank = g->first.rank;
+	o->nthread = g->first.nthread;
+	o->memory_limit = g->first.memory_limit;
+	return 0;
+}
+
+void worker_group_end(struct worker_group *g)
+{
+	ranks_end(g->ranks);
+	free(g->text);
+	*g = (struct worker_group){ 0 };
+}

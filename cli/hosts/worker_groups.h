@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Groups of processes, each of which is one worker and holds one split state: the first process of a group connects to the
+ * coordinator, and starts the others of its group. */
+#ifndef QCNN_WORKER_GROUPS_H
+#define QCNN_WORKER_GROUPS_H
+
+#include "cli/hosts/ranks.h"
+#include "runtime/net/launch/hostfile.h"
+#include "runtime/net/protocol/wire.h"
+
+struct worker_groups {
+	unsigned nrank;     /* processes of each group; 0: there are no groups */
+	unsigned n;
+	struct buf *places; /* (n) of each worker: where its others are started */
+};
+
+/* How the others of a group are started, as in launch_place. */
+struct group_launch {
+	enum launcher launcher;
+	const char *agent, *program;
+	const char *iface; /* used by hosts that have it */
+	bool push, encrypt;
+};
+
+/* Cut the processes of *hosts into groups of nrank, in their order; *hosts becomes the hosts of the first processes, and *out
+ * the groups in the order of these workers.  nrank divides the number of processes, or is divided by it: then there is one
+ * group, in which each process that is listed stands for several.  -ERR_USAGE. */
+int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_launch *launch,
+	struct worker_groups *out, struct err *e);
+void worker_groups_release(struct worker_groups *g);
+
+/* In a worker: its group, started for its first job and kept until it ends. */
+struct worker_group {
+	struct ranks *ranks;
+	char *text; /* the names in it */
+	struct evaluator_options first; /* what the group was started with */
+};
+/* Where the job is for a group: start the others unless they are there, and set o->rank and this process's share of threads
+ * and memory.  -ERR_CONFIG, -ERR_PROTOCOL, -ERR_UNREACHABLE. */
+int worker_group_start(void *group, const struct wire_job *job, struct evaluator_options *o,
+	struct err *e);
+void worker_group_end(struct worker_group *g);
+
+#endif

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+# Several groups of processes, each of which holds a state together and is one worker: the same bits, and groups that lose a
+# process. A program that plays ssh starts the processes of all hosts here.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+
+cp -r "$top_srcdir/examples/cluster" .
+cd cluster || exit 1
+QCNN=$(cd "$(dirname "$QCNN")" && pwd)/qcnn
+printf '#!/bin/sh\necho "$1" >>started\nshift\nexec sh -c "$*"\n' >agent
+chmod +x agent
+
+train() { "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1 "$@" config.yaml; }
+away="--launcher=exec:$PWD/agent --iface=lo"
+
+# ---- the same bits ----
+
+train -o one.bin
+# many RANKS HOSTS STARTED: what the program that plays ssh has started, by host.
+many() {
+	rm -f started
+	: >started
+	# shellcheck disable=SC2086
+	tap_exit 0 "groups of $1 on $2" train $away --ranks="$1" --hosts="$2" -o many.bin
+	cmp one.bin many.bin >cmp.out 2>&1
+	tap_is $? 0 "give the weights of one process"
+	tap_is "$(sort started | uniq -c | tr -s ' \n' ' ')" "$3" "and start processes there alone"
+}
+many 2 local:4 ""
+many 4 local:8 ""
+many 2 a:4 " 2 a "
+many 4 a:3,b:5 " 1 a 2 b "
+many 2 a,b,a,b " 1 a 1 b "
+many 4 a,b " 1 a 2 b "
+many 8 a " 1 a "
+# shellcheck disable=SC2086
+tap_exit 0 "without encryption" train $away --encrypt=off --ranks=2 --hosts=a,b,local:2 -o many.bin
+cmp one.bin many.bin >cmp.out 2>&1
+tap_is $? 0 "the same weights"
+# shellcheck disable=SC2086
+tap_exit 0 "a dry run" train --dry-run $away --ranks=2 --hosts=a:4
+tap_has out "a, 2 groups: $PWD/agent a exec sh -c" "names groups"
+tap_has out "2 of 2 ranks: the first rank of each starts the others" "and says what they are"
+tap_has out "it is started again" "and what happens to one that loses a process"
+tap_exit 0 "an inference" "$QCNN" infer -q --threads=1 --ranks=2 --hosts=local:4 one.bin
+cp out groups
+"$QCNN" infer -q one.bin >out
+tap_same groups out "gives the predictions of one process"
+tap_exit 0 "a measurement" "$QCNN" bench --circuit=qcnn --qubits=12 --runs=2 --batch=4 --gradient --threads=1 --ranks=2 --hosts=local:4
+tap_has out "2 workers of 1 thread" "has two groups"
+
+# ---- what cannot be ----
+
+rm -rf runs
+# shellcheck disable=SC2086
+{
+	tap_exit 78 "three processes for a state" train $away --ranks=3 --hosts=a:6
+	tap_has err "give --ranks a power of two" "are no power of two"
+	tap_exit 78 "more processes than parts" train $away --ranks=4 --set=run.split=2 --hosts=local:8
+	tap_has err "or set run.split" "names the key"
+	tap_exit 2 "processes left over" train $away --ranks=4 --hosts=local:6
+	tap_has err "or several times as many for several groups" "says which numbers are possible"
+	tap_exit 2 "a group that would start a process on local" train $away --ranks=2 --hosts=a,local,b:2
+	tap_has err "a group that begins on a has a process on" "is named"
+}
+printf '#!/bin/sh\n[ "$1" != b ] || { echo "no way to b" >&2; exit 1; }\nshift\nexec sh -c "$*"\n' >half
+chmod +x half
+tap_exit 69 "a second process that cannot be started" train --launcher="exec:$PWD/half" --iface=lo --ranks=2 --hosts=a,b,c:2
+tap_has err "rank 1 on b ended before it was ready (exit status 1): no way to b" "is named by the first"
+tap_is "$(ls runs 2>/dev/null | wc -l)" 0 "nothing was trained"
+
+# ---- a process that is lost ----
+
+long="--set=train.restarts=1 --set=run.split=2 --set=run.threads=1"
+epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
+# The first processes of groups, and the others of one.
+first_ones() { pgrep -P "$training" -x qcnn; }
+others() { pgrep -P "$1" -x qcnn; }
+# shellcheck disable=SC2086
+"$QCNN" train -q $long --set=train.epochs=300 -o lone.bin config.yaml
+rm -rf runs
+# shellcheck disable=SC2086
+"$QCNN" train $long --set=train.epochs=300 --ranks=2 --hosts=local:4 -o groups.bin config.yaml 2>lost.err >/dev/null &
+training=$!
+tap_until '[ "$(epochs)" -gt 2 ]'
+# shellcheck disable=SC2046
+kill -KILL $(others $(first_ones | head -n 1))
+tap_until 'grep -q "local.* has been restarted" lost.err || ! kill -0 $training'
+kill -KILL "$(first_ones | tail -n 1)"
+wait $training
+tap_is $? 0 "a training that loses the second process of a group, and the first of one, goes on"
+tap_has lost.err "rank 1 has ended or left" "the rank is named"
+tap_has lost.err "to others; it is started again in" "its work goes to others"
+tap_has lost.err "has been restarted" "and the group is started again"
+cmp lone.bin groups.bin >cmp.out 2>&1
+tap_is $? 0 "the weights are those of one process"
+tap_until '[ -z "$(pgrep -f "$QCNN worker")" ]'
+rm -rf runs
+# shellcheck disable=SC2086
+"$QCNN" train -q $long --set=train.epochs=1000000 --ranks=2 --hosts=local:4 --replacements=0 config.yaml 2>lost.err &
+training=$!
+tap_until '[ "$(epochs)" -gt 2 ]'
+# shellcheck disable=SC2046
+kill -KILL $(for group in $(first_ones); do others "$group"; done)
+wait $training
+tap_is $? 69 "without any group the training ends with 69"
+tap_has lost.err "all workers are lost" "and says why"
+# shellcheck disable=SC2086
+"$QCNN" train $long --set=train.epochs=1000000 --ranks=2 --hosts=local:4 config.yaml 2>again.err >/dev/null &
+training=$!
+tap_until 'grep -q resum again.err || ! kill -0 $training'
+tap_has again.err "resum" "the same command goes on from its checkpoint"
+kill -INT $training
+wait $training
+tap_is $? 75 "until it is stopped"
+tap_done

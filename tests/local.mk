@@ -16,16 +16,16 @@ check_PROGRAMS += tests/kernels/test_plan
 check_PROGRAMS += tests/kernels/test_positions
 check_PROGRAMS += tests/kernels/test_ref
 check_PROGRAMS += tests/kernels/test_reference
-check_PROGRAMS += tests/kernels/test_proof
+check_PROGRAMS += tests/kernels/test_wrong_basis
 check_PROGRAMS += tests/kernels/test_optimisations
 check_PROGRAMS += tests/kernels/test_shots
 check_PROGRAMS += tests/program/test_spectrum
-check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_places tests/kernels/test_heisenberg tests/kernels/test_depth
+check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_index_bits tests/kernels/test_heisenberg tests/kernels/test_depth
 check_PROGRAMS += tests/kernels/test_split
 check_PROGRAMS += tests/kernels/test_steps
 check_PROGRAMS += tests/kernels/test_threads
-check_PROGRAMS += tests/kernels/test_bytes
-check_PROGRAMS += tests/kernels/test_work
+check_PROGRAMS += tests/kernels/test_counted_bytes
+check_PROGRAMS += tests/kernels/test_plan_cost
 check_PROGRAMS += tests/compiler/test_compile
 check_PROGRAMS += tests/lang/test_front
 check_PROGRAMS += tests/lang/test_meaning
@@ -104,9 +104,9 @@ check_PROGRAMS += tests/gpu/test_states
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_optimisations_SOURCES = tests/kernels/test_optimisations.c $(random_program)
-tests_kernels_test_proof_SOURCES = tests/kernels/test_proof.c $(random_program)
-tests_kernels_test_proof_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
-tests_kernels_test_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
+tests_kernels_test_wrong_basis_SOURCES = tests/kernels/test_wrong_basis.c $(random_program)
+tests_kernels_test_wrong_basis_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
+tests_kernels_test_counted_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
 tests_base_test_counters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
@@ -114,7 +114,7 @@ tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
 tests_gpu_test_states_SOURCES = tests/gpu/test_states.c $(random_program)
 tests_kernels_test_basis_SOURCES = tests/kernels/test_basis.c $(random_program)
 tests_kernels_test_pairs_SOURCES = tests/kernels/test_pairs.c $(random_program)
-tests_kernels_test_places_SOURCES = tests/kernels/test_places.c $(random_program)
+tests_kernels_test_index_bits_SOURCES = tests/kernels/test_index_bits.c $(random_program)
 tests_kernels_test_split_SOURCES = tests/kernels/test_split.c tests/net/meet.h $(random_program)
 group_ranks = tests/net/group_ranks.c tests/net/group_ranks.h
 tests_net_test_group_calls_SOURCES = tests/net/test_group_calls.c $(group_ranks)
@@ -132,7 +132,7 @@ tests_kernels_test_ref_SOURCES = tests/kernels/test_ref.c $(random_program)
 tests_kernels_test_evaluator_SOURCES = tests/kernels/test_evaluator.c $(random_program)
 tests_program_test_spectrum_SOURCES = tests/program/test_spectrum.c $(random_program)
 tests_kernels_test_steps_SOURCES = tests/kernels/test_steps.c $(random_program)
-tests_kernels_test_work_SOURCES = tests/kernels/test_work.c $(random_program)
+tests_kernels_test_plan_cost_SOURCES = tests/kernels/test_plan_cost.c $(random_program)
 tests_train_test_search_nlopt_LDADD = $(LDADD) $(NLOPT_LIBS)
 
 shell_tests =
@@ -144,12 +144,12 @@ shell_tests += tests/cli/test_config.sh
 shell_tests += tests/cli/test_data_files.sh
 shell_tests += tests/cli/test_draw.sh
 shell_tests += tests/cli/test_dry_run.sh
-shell_tests += tests/cli/test_attach.sh
+shell_tests += tests/cli/test_profile_attach.sh
 shell_tests += tests/cli/test_emit_circuit.sh
 shell_tests += tests/cli/test_examples.sh
 shell_tests += tests/cli/test_faults.sh
 shell_tests += tests/cli/test_nested.sh
-shell_tests += tests/cli/test_reads.sh
+shell_tests += tests/cli/test_file_reads.sh
 shell_tests += tests/cli/test_foreign_runs.sh
 shell_tests += tests/cli/test_formats.sh
 shell_tests += tests/cli/test_full_disk.sh
@@ -182,7 +182,7 @@ shell_tests += tests/cli/test_shots.sh
 shell_tests += tests/cli/test_split_groups.sh
 shell_tests += tests/cli/test_split_hosts.sh
 shell_tests += tests/cli/test_split_states.sh
-shell_tests += tests/cli/test_slips.sh
+shell_tests += tests/cli/test_first_mistakes.sh
 shell_tests += tests/cli/test_streaming.sh
 shell_tests += tests/cli/test_terminal.sh
 shell_tests += tests/cli/test_threads_rule.sh
@@ -233,7 +233,7 @@ EXTRA_DIST += tests/cli/arrays.sh
 EXTRA_DIST += tests/cli/config
 EXTRA_DIST += tests/cli/examples.sh
 EXTRA_DIST += tests/cli/examples.txt
-EXTRA_DIST += tests/cli/faults.sh
+EXTRA_DIST += tests/cli/file_faults.sh
 EXTRA_DIST += tests/cli/files.sh
 EXTRA_DIST += tests/cli/make_idx.sh
 EXTRA_DIST += tests/cli/one_weight.sh
@@ -279,7 +279,7 @@ perf_tests += tests/cli/perf_limits.sh
 perf_tests += tests/net/perf_start.sh
 perf_tests += tests/net/perf_step.sh
 # Programs that these use.
-perf_programs = tests/cli/bare_write tests/net/sleepers tests/bench/exchange tests/bench/kernels tests/bench/recording
+perf_programs = tests/cli/bare_write tests/net/sleeping_workers tests/bench/exchange tests/bench/kernels tests/bench/recording
 # qcnn with a fault at a chosen call to the file system.
 fault_programs = tests/cli/faulty
 tests_cli_faulty_SOURCES = cli/main.c tests/cli/faulty.c
@@ -307,11 +307,11 @@ check-local: $(fault_programs) $(net_programs) $(emulated_programs)
 endif
 
 # The whole matrix of faults, on hosts of a lab.
-net_programs = tests/net/crowd tests/net/damage tests/net/deaf tests/net/net_drop
+net_programs = tests/net/many_connections tests/net/damage tests/net/no_reader tests/net/net_drop
 EXTRA_PROGRAMS += $(net_programs)
 net_tests = tests/net/matrix_faults.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
 EXTRA_DIST += tests/net/README.md tests/net/played.h
-EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/faults.sh tests/net/gate.sh $(net_tests)
+EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/link_faults.sh tests/net/held_training.sh $(net_tests)
 check-net: check-programs
 	@$(run_tests) -j 1 -t 3600 $(net_tests)
 

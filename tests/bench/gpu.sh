@@ -96,7 +96,7 @@ not in these numbers. So a training of many small samples on a fast GPU waits fo
 
 What a plan asks of a GPU is counted from the launches that would be made: kernels, blocks of threads, bytes of memory that a launch
 reads and writes, operations in single and in double precision, conversions between the two, copies, and waits of the host. A test holds
-these numbers to those that an emulated GPU counts (`tests/gpu/test_work.c`): operations, launches, copies, waits and bytes written are
+these numbers to those that an emulated GPU counts (`tests/gpu/test_counted_work.c`): operations, launches, copies, waits and bytes written are
 equal, bytes read are up to 1 % more (parts of sectors of small matrices). The sizes of the test are small; the numbers of large
 jobs come from the same code.
 

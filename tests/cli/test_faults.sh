@@ -4,7 +4,7 @@
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
 . "$top_srcdir/tests/cli/resume.sh"
-. "$top_srcdir/tests/cli/faults.sh"
+. "$top_srcdir/tests/cli/file_faults.sh"
 make_files
 make_learner
 slow=${QCNN_SANITIZED:+4}

@@ -5,7 +5,7 @@
 emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h tests/gpu/emu/emu_totals.h \
 	tests/gpu/emu/nvtx3/nvToolsExt.h
-EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_work.c
+EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_counted_work.c
 
 # Tests of tests/kernels that take a device as their argument: NAME of test_NAME, here tests/gpu/NAME-fast.
 emulated_tests = evaluator optimisations positions shots
@@ -59,8 +59,8 @@ $(emulated_tests:%=tests/gpu/%-fast): tests/gpu/%-fast: tests/kernels/test_% $(e
 tests/gpu/optimisations-checked: tests/kernels/test_optimisations $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(tests_kernels_test_optimisations_OBJECTS) $(emu_checked) $(emu_libs)
 # Asks the emulated GPU what it has counted: a program of that alone.
-tests/gpu/work.o: tests/gpu/test_work.c tests/gpu/emu/emu_totals.h runtime/exec/statevector/plan/plan.h
-	$(AM_V_CC)$(COMPILE) -c -o $@ $(srcdir)/tests/gpu/test_work.c
+tests/gpu/work.o: tests/gpu/test_counted_work.c tests/gpu/emu/emu_totals.h runtime/exec/statevector/plan/plan.h
+	$(AM_V_CC)$(COMPILE) -c -o $@ $(srcdir)/tests/gpu/test_counted_work.c
 tests/gpu/work-checked: tests/gpu/work.o $(states_objects) $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ tests/gpu/work.o $(filter %random_program.o,$(states_objects)) $(emu_checked) $(emu_libs)
 tests/gpu/faults-emu: tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)

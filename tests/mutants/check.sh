@@ -118,7 +118,7 @@ sound() {
 passes() {
 	case $1 in
 	tests/cli/test_manual.sh) programs=cli/manual/manual ;;
-	tests/net/*.sh) programs="qcnn tests/net/crowd tests/net/deaf tests/net/net_drop" ;;
+	tests/net/*.sh) programs="qcnn tests/net/many_connections tests/net/no_reader tests/net/net_drop" ;;
 	*.sh) programs="qcnn $(grep -q -e faulty -e faults "$1" && echo tests/cli/faulty)" ;;
 	*) programs=$1 ;;
 	esac

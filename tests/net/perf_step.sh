@@ -4,7 +4,7 @@
 # well workers of different speeds share a step; two workers beside two threads.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
-sleepers=$top_builddir/tests/net/sleepers
+sleepers=$top_builddir/tests/net/sleeping_workers
 # value NAME < line of name=value
 value() { tr ' ' '\n' | sed -n "s/^$1=//p"; }
 # holds EXPRESSION: of awk

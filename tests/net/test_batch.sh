@@ -4,32 +4,32 @@
 # hosts by a real sshd: the job ends in time with 75, goes back to the queue, and the same job again has the calm run's bits.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
-. "$top_srcdir/tests/net/gate.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 
 lab_open 2 || tap_skip_all "$lab_why"
 cp "$top_srcdir"/examples/cluster/*.* "$top_srcdir"/examples/batch/*.sh .
-gate_options 40
+hold_options 40
 # The program with this test's options.
 cat >program <<END
 #!/bin/sh
-exec "$QCNN" "\$@" --set log.report=false --set log.tensorboard=false --set run.threads=1 --set cluster.start_seconds=100 --no-progress $gate_options \$MORE
+exec "$QCNN" "\$@" --set log.report=false --set log.tensorboard=false --set run.threads=1 --set cluster.start_seconds=100 --no-progress $hold_options \$MORE
 END
 chmod +x program
 QCNN=$PWD/program
 export QCNN
-gate_open
+release_training
 MORE="--fresh -o want.bin --set log.dir=calm" "$QCNN" train config.yaml >out 2>err
 
 # stops SCRIPT SYSTEM SIGNAL: the job that runs the script computes on its hosts, and ends with 75 after the signal.
 stops() {
 	rm -f err
-	gate_shut
+	hold_training
 	(lab_exec 0 sh "$1" >out 2>err) &
 	job=$!
 	tap_until 'grep -q "ready after" err'
 	tap_has err "computing on the 2 hosts of this $2 job" "$1: the hosts of the job"
 	kill -$3 $job
-	gate_open
+	release_training
 	status=0
 	wait $job || status=$?
 	tap_is $status 75 "$1: stopped early, after $3"
@@ -51,11 +51,11 @@ goes_on pbs.sh
 tap_is "$(cat reruns)" 7.server "it is not put back any more"
 # The time is over, and PBS says nothing.
 rm -rf got.bin reruns runs
-gate_shut
+hold_training
 (QCNN_SECONDS=1 lab_exec 0 sh pbs.sh >out 2>err) &
 job=$!
 tap_until 'grep -q "stop" err'
-gate_open
+release_training
 status=0
 wait $job || status=$?
 tap_is $status 75 "pbs.sh: stopped before the time is over" || tap_note "$(tail -3 err)"

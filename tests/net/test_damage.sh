@@ -4,7 +4,7 @@
 # damage is found, the only worker is started again, and the weights are those of one process; the same for processes that
 # were started together, by TCP, where the others go on.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
-. "$top_srcdir/tests/net/gate.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 
 cp "$top_srcdir"/examples/cluster/* .
 train() {
@@ -40,16 +40,16 @@ tap_ok "and is named" grep -q '^qcnn train: error: 127\.0\.0\.1\[0\]: .*a receiv
 	tap_note "$(cat err)"
 
 # ---- by TCP: rank 1 finds rank 0 behind a relay, and the job waits until the damage is found ----
-gate_options 1000
-long="--set log.dir=$PWD/runs.tcp --set log.report=false --set log.tensorboard=false --set run.threads=1 --fresh --no-progress $gate_options"
-gate_open
+hold_options 1000
+long="--set log.dir=$PWD/runs.tcp --set log.report=false --set log.tensorboard=false --set run.threads=1 --fresh --no-progress $hold_options"
+release_training
 timeout 100 "$QCNN" train config.yaml $long -o want.bin >out 2>err || tap_note "$(tail -3 err)"
 port=$((20000 + $$ % 20000))
 for case in "to flip 9000 on" "from swap 1500 on" "to swap 9001 off" "from flip 1501 off"; do
 	how=${case% *} encrypt=${case##* }
 	port=$((port + 2))
 	rm -f got.bin err
-	gate_shut
+	hold_training
 	"$top_builddir/tests/net/damage" $how $((port + 1)) $port &
 	relay=$!
 	RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train config.yaml $long --encrypt=$encrypt -o got.bin >out 2>err &
@@ -58,7 +58,7 @@ for case in "to flip 9000 on" "from swap 1500 on" "to swap 9001 off" "from flip 
 	RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((port + 1)) "$QCNN" train config.yaml $long --encrypt=$encrypt -o got.bin >other 2>&1 &
 	second=$!
 	tap_until 'grep -q "is lost" err || ! kill -0 $first'
-	gate_open
+	release_training
 	status=0 got=0
 	wait $first || status=$?
 	kill $second $relay 2>/dev/null

@@ -4,8 +4,8 @@
 [ -n "$own_mounts" ] || ! unshare -m true 2>/dev/null || own_mounts=1 exec unshare -m sh "$0"
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
-. "$top_srcdir/tests/net/gate.sh"
-. "$top_srcdir/tests/net/faults.sh"
+. "$top_srcdir/tests/net/held_training.sh"
+. "$top_srcdir/tests/net/link_faults.sh"
 
 lab_open 9 || tap_skip_all "$lab_why"
 fault_prepare $([ -n "${QCNN_SANITIZED:-}" ] && echo 500 || echo 1200) || tap_note "$(cat err)"

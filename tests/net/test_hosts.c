@@ -164,8 +164,10 @@ int main(void)
 	test_lists();
 	test_nodes();
 	test_environment();
-	test_command(&(struct launch_place){ LAUNCHER_LOCAL, NULL, "local", "/a b/qcnn", false }, "</a b/qcnn> <worker>");
-	test_command(&(struct launch_place){ LAUNCHER_EXEC, "my-agent  -q", "user@h", "/it's/qcnn", false },
+	test_command(&(struct launch_place){ LAUNCHER_LOCAL, NULL, "local", "/a b/qcnn", false, false },
+		"</a b/qcnn> <worker>");
+	test_command(&(struct launch_place){ LAUNCHER_EXEC, "my-agent  -q", "user@h", "/it's/qcnn",
+			     false, false },
 		"<my-agent> <-q> <user@h> <exec '/it'\\''s/qcnn' worker>");
 	tap_ok(launcher_find("exec:a b", &agent) == LAUNCHER_EXEC && !strcmp(agent, "a b"), "exec:a b");
 	tap_ok(launcher_find("ssh", &agent) == LAUNCHER_SSH && !agent, "ssh");

@@ -3,7 +3,7 @@
 # Workers of this machine: the same bits as one process for any number of them, also when some are
 # killed, stopped or late; no process is left, however it ends.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
-. "$top_srcdir/tests/net/gate.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 
 examples=$top_srcdir/examples
 # train NAME CONFIG [options]: writes NAME.bin.
@@ -109,15 +109,15 @@ tap_is $? 0 "infer goes on when a worker is killed"
 tap_same got.json want.json "and prints the same" || tap_note "$(cat err)"
 
 # ---- losing workers ----
-gate_options $([ -n "${QCNN_SANITIZED:-}" ] && echo 2000 || echo 8000)
-gate_open
-train want "$examples/cluster/config.yaml" $gate_options
+hold_options $([ -n "${QCNN_SANITIZED:-}" ] && echo 2000 || echo 8000)
+release_training
+train want "$examples/cluster/config.yaml" $hold_options
 
-# start_run [options]: a run with three workers that does not end by itself before gate_open; leaves $coordinator and $all, its workers.
+# start_run [options]: a run with three workers that does not end by itself before release_training; leaves $coordinator and $all, its workers.
 start_run() {
-	gate_shut
+	hold_training
 	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
-		--set run.threads=1 --no-progress -o got.bin $gate_options --hosts local:3 "$@" >out 2>err &
+		--set run.threads=1 --no-progress -o got.bin $hold_options --hosts local:3 "$@" >out 2>err &
 	coordinator=$!
 	tap_until "grep -q 'ready after' err"
 	sleep 0.2
@@ -128,7 +128,7 @@ start_run --fresh --replacements 0
 tap_is "$(echo $all | wc -w)" 3 "three workers run"
 kill -9 $(echo $all | cut -d' ' -f2)
 tap_until "grep -q 'is lost' err"
-gate_open
+release_training
 wait $coordinator
 tap_is $? 0 "a worker that is killed does not end the run"
 tap_has err "is lost: its process ended with signal 9 (Killed)" "who is lost, and why, is said"
@@ -140,7 +140,7 @@ rm -f got.bin
 start_run --fresh --set cluster.shard=data
 kill -9 $all
 tap_until '[ "$(grep -c "has been restarted" err)" = 3 ]'
-gate_open
+release_training
 wait $coordinator
 tap_is $? 0 "when all are killed, they are started again"
 for k in 0 1 2; do
@@ -164,7 +164,7 @@ mv other/qcnn program
 kill -9 $all
 tap_until '[ "$(grep -c "has been restarted" err)" = 3 ] || grep -q "all workers are lost" err'
 tap_is "$(ps -o comm= -p $(workers_of $coordinator | head -1))" qcnn "the name of a worker is that of the program"
-gate_open
+release_training
 wait $coordinator
 tap_is $? 0 "when the program's file is replaced, workers are started again from the program that runs"
 tap_ok "and the weights are the same" cmp want.bin got.bin
@@ -180,7 +180,7 @@ start_run --fresh --hosts 127.0.0.1:2 --launcher "exec:$PWD/by_name"
 mv program.new program
 kill -9 $all
 tap_until '[ "$(grep -c "has been restarted" err)" = 2 ] || grep -q "all workers are lost" err'
-gate_open
+release_training
 wait $coordinator
 tap_is $? 0 "by an agent they are started again by the program's name" || tap_note "$(grep lost err | tail -2)"
 tap_ok "and the weights are the same" cmp want.bin got.bin
@@ -189,7 +189,7 @@ QCNN=$before PATH=$path
 rm -f got.bin
 start_run --fresh --set cluster.replacements=0
 kill -9 $all
-gate_open
+release_training
 wait $coordinator
 tap_is $? 69 "without workers it ends with 69"
 tap_has err "all workers are lost; the first one was local[" "and names the first cause"
@@ -200,9 +200,9 @@ start_once() {
 	printf '#!/bin/sh\n[ -e %s.used ] && exec %s\n>%s.used\nshift\nexec sh -c "$*"\n' "$1" "$2" "$1" >agent.$1
 	chmod +x agent.$1
 	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs.$1" --set log.report=false --set log.tensorboard=false \
-		--set run.threads=1 --no-progress $gate_options --hosts 127.0.0.1 --launcher exec:./agent.$1 --replacements 2 >/dev/null 2>err.$1 &
+		--set run.threads=1 --no-progress $hold_options --hosts 127.0.0.1 --launcher exec:./agent.$1 --replacements 2 >/dev/null 2>err.$1 &
 }
-gate_shut
+hold_training
 start_once fails false
 fails=$!
 start_once hangs 'sleep 30'
@@ -210,7 +210,7 @@ hangs=$!
 tap_until "grep -q 'ready after' err.fails && grep -q 'ready after' err.hangs"
 sleep 0.2
 kill -9 $(workers_of $fails) $(workers_of $hangs)
-gate_open
+release_training
 wait $fails
 tap_is $? 69 "a worker that cannot be started again: 69"
 tap_has err.fails "its agent ended with exit status 1; it is started again in 1 s" "it was tried, and later once more"
@@ -242,12 +242,12 @@ tap_ok "and no worker is left" tap_gone $all
 rm -f got.bin
 start_run --fresh
 kill -INT $coordinator
-gate_open
+release_training
 wait $coordinator
 tap_is $? 75 "a signal ends training with 75"
 tap_ok "and no worker is left" tap_gone $all
 "$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false \
-	--set log.tensorboard=false --set run.threads=1 --no-progress -o got.bin $gate_options --hosts local:2 >out 2>err
+	--set log.tensorboard=false --set run.threads=1 --no-progress -o got.bin $hold_options --hosts local:2 >out 2>err
 tap_ok "the same command, with other workers, ends with the same weights" cmp want.bin got.bin
 
 # ---- what cannot be ----

@@ -4,7 +4,7 @@
 # connections which prove nothing neither get a byte nor keep it from going on.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
-crowd=$top_builddir/tests/net/crowd
+crowd=$top_builddir/tests/net/many_connections
 cp "$top_srcdir"/examples/cluster/* .
 # An agent that keeps the first frame, with the key behind the length, type, magic and version.
 printf '#!/bin/sh\nshift\ntee boot | sh -c "$*"\n' >agent
@@ -111,7 +111,7 @@ if [ -x "$crowd" ]; then
 	tap_until 'grep -q told told'
 	tap_has told "told 0" "nobody of them was told a byte"
 else
-	tap_result 1 "tests/net/crowd is built"
+	tap_result 1 "tests/net/many_connections is built"
 fi
 kill -TERM $pid
 status=0

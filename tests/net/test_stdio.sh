@@ -4,7 +4,7 @@
 # named; whatever process ends, nothing is left.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
-. "$top_srcdir/tests/net/gate.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 
 lab_open 2 || tap_skip_all "$lab_why"
 cp "$top_srcdir"/examples/cluster/*.* .
@@ -51,12 +51,12 @@ cp "$QCNN" copy
 workers() { ps -eo pid=,stat=,args= | awk -v q="$PWD/copy" '$2 !~ /Z/ && $3 == q && $4 == "worker" { print $1 }'; }
 run() {
 	"$@" train config.yaml --set log.dir="$PWD/long" --set log.report=false --set log.tensorboard=false --set cluster.start_seconds=100 \
-		--set run.threads=1 --no-progress --fresh $gate_options -o "$out" $hosts >out 2>err
+		--set run.threads=1 --no-progress --fresh $hold_options -o "$out" $hosts >out 2>err
 }
 # begin OPTIONS
 begin() {
 	rm -f got.bin err
-	gate_shut
+	hold_training
 	out=got.bin hosts="--transport=stdio $*"
 	(run lab_exec 0 "$PWD/copy") &
 	coordinator=$!
@@ -66,8 +66,8 @@ gone() {
 	tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
 	tap_is "$(workers)" "" "$1"
 }
-gate_options 400
-gate_open
+hold_options 400
+release_training
 out=calm.bin hosts=
 run "$QCNN"
 begin --hosts h1,h2
@@ -76,7 +76,7 @@ kill -9 $(workers | sed -n '$p')
 tap_until 'grep -q "is lost" err'
 kill -9 $(ps -o pid=,comm= --ppid $coordinator | awk '$2 == "ssh" { print $1; exit }')
 tap_until '[ $(grep -c "is lost" err) -ge 2 ]'
-gate_open
+release_training
 status=0
 wait $coordinator || status=$?
 tap_is $status 0 "a worker is killed, and an ssh"
@@ -92,7 +92,7 @@ shift
 exec 3<&0
 sh -c "\$*" <&3 &
 while [ ! -e broken ]; do sleep 0.05; done
-"$top_builddir/tests/net/deaf"
+"$top_builddir/tests/net/no_reader"
 : >deaf.\$\$
 sleep 1
 exit 5
@@ -101,7 +101,7 @@ chmod +x breaks
 begin --hosts h1:2 --launcher "exec:$PWD/breaks"
 : >broken
 tap_until '[ $(ls | grep -c deaf) -ge 2 ]'
-gate_open
+release_training
 status=0
 wait $coordinator || status=$?
 tap_is $status 0 "inputs of two agents break, then they end"

@@ -126,7 +126,7 @@ tap_is "$(cat wrong)" "" "every include is allowed"
 # Instruction sets are detected in cpus.c and known to the cpu backend; tests of its kernels name them. Others ask for targets.
 tap_is "$(cd "$top_srcdir" && grep -rl 'enum isa' lang compiler runtime cli tests --include='*.[chly]' |
 	grep -v -e '^runtime/base/system/cpus\.' -e '^runtime/exec/statevector/cpu/' | sort | tr '\n' ' ')" \
-	"tests/bench/kernels.c tests/kernels/test_bytes.c tests/kernels/test_cpu.c tests/kernels/test_steps.c " \
+	"tests/bench/kernels.c tests/kernels/test_counted_bytes.c tests/kernels/test_cpu.c tests/kernels/test_steps.c " \
 	"instruction sets are known to the cpu backend and to tests of its kernels"
 
 # A folder that a newcomer can read the names of.

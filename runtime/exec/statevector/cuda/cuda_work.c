@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the device is asked for by the passes of a plan, counted from their launches: kernels, bytes of its memory, operations, copies
  * and waits. What cuda_state.c and cuda_readout.c ask for and what the kernels do is repeated here in numbers; the emulated device counts
- * the same (tests/gpu/test_work.c). */
+ * the same (tests/gpu/test_counted_work.c). */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 

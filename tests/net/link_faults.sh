@@ -14,7 +14,7 @@ fault_last_s=200                         # for what has no limit of its own, on 
 # Leaves want.WHEN.bin, of trainings of $1 updates; of an eighth of them where each is saved.
 fault_prepare() {
 	cp "$top_srcdir"/examples/cluster/*.* .
-	gate_open
+	release_training
 	fault_updates=$1 fault_disk=.
 	for fault_when in step save; do
 		fault_words
@@ -24,9 +24,9 @@ fault_prepare() {
 }
 # The training that all speak of.
 fault_words() {
-	case $fault_when in save) gate_options $((fault_updates / 8)) ;; *) gate_options $fault_updates ;; esac
+	case $fault_when in save) hold_options $((fault_updates / 8)) ;; *) hold_options $fault_updates ;; esac
 	fault_words="config.yaml --set log.dir=$fault_disk/runs --set log.report=false --set log.tensorboard=false --set run.threads=1 \
-		--set cluster.start_seconds=$fault_last_s --no-progress $gate_options"
+		--set cluster.start_seconds=$fault_last_s --no-progress $hold_options"
 	[ $fault_when != save ] || fault_words="$fault_words --set log.checkpoint_steps=1"
 }
 
@@ -132,7 +132,7 @@ fault_cell() {
 	[ $fault_when = starting ] || sleep 0.05
 	fault_begin=$(date +%s)
 	fault_strike
-	gate_open
+	release_training
 	fault_until $fault_last_s fault_ended || { fault_told 1 "has no end"; kill -9 $fault_pid; }
 	fault_status=0
 	wait $fault_pid 2>/dev/null || fault_status=$?

@@ -18,11 +18,21 @@ enum { NSAMPLE = 3, NPROGRAM = 400 };
 
 static struct random_shape shape_of(uint64_t seed)
 {
-	return (struct random_shape){ .seed = 7000 + seed, .nwire = 4 + random_below(seed, 0, 8), .napply = 6 + random_below(seed, 1, 30),
-		.ncircuit = 1 + random_below(seed, 2, 2), .nweight = 4, .ninput = 3, .sample_matrices = random_below(seed, 3, 2),
-		.controls = random_below(seed, 4, 2), .vectors = random_below(seed, 5, 4) == 0, .swaps = random_below(seed, 6, 2),
-		.wide = random_below(seed, 7, 2), .diagonals = random_below(seed, 8, 3) == 0, .permutes = random_below(seed, 9, 3) == 0,
-		.only_z = random_below(seed, 10, 2), .no_probs = random_below(seed, 18, 2),
+	return (struct random_shape){ .seed = 7000 + seed,
+		.nwire = 4 + random_below(seed, 0, 8),
+		.napply = 6 + random_below(seed, 1, 30),
+		.ncircuit = 1 + random_below(seed, 2, 2),
+		.nweight = 4,
+		.ninput = 3,
+		.sample_matrices = random_below(seed, 3, 2),
+		.controls = random_below(seed, 4, 2),
+		.vectors = random_below(seed, 5, 4) == 0,
+		.swaps = random_below(seed, 6, 2),
+		.wide = random_below(seed, 7, 2),
+		.diagonals = random_below(seed, 8, 3) == 0,
+		.permutes = random_below(seed, 9, 3) == 0,
+		.only_z = random_below(seed, 10, 2),
+		.no_probs = random_below(seed, 18, 2),
 		.nz = random_below(seed, 11, 6) };
 }
 
@@ -41,18 +51,21 @@ static struct evaluator_options options_of(uint64_t seed)
 }
 
 /* The amplitudes of circuit 0, in memory of the caller's to free; NULL where it fails. */
-static double *amplitudes(const struct program *p, const struct evaluator_options *with, uint64_t seed, struct err *e)
+static double *amplitudes(const struct program *p, const struct evaluator_options *with,
+	uint64_t seed, struct err *e)
 {
 	struct evaluator_options o = *with;
 	struct evaluator *ev = NULL;
-	double *weight = mem_alloc(p->nweight, sizeof *weight), *input = mem_alloc(p->ninput, sizeof *input);
+	double *weight = mem_alloc(p->nweight, sizeof *weight),
+	       *input = mem_alloc(p->ninput, sizeof *input);
 	double *psi = mem_alloc((size_t)2 << p->circuit[0].nwire, sizeof *psi);
 
 	o.gradient = GRADIENT_NONE;
 	o.optimisations = OPTIMISATION_NONE;
 	random_numbers(seed, 2, p->nweight, weight);
 	random_numbers(seed + 1, 2, p->ninput, input);
-	if (evaluator_new(p, &o, &ev, e) || evaluator_weights(ev, weight, e) || evaluator_state(ev, 0, input, (cplx *)psi, e)) {
+	if (evaluator_new(p, &o, &ev, e) || evaluator_weights(ev, weight, e)
+		|| evaluator_state(ev, 0, input, (cplx *)psi, e)) {
 		free(psi);
 		psi = NULL;
 	}
@@ -62,11 +75,12 @@ static double *amplitudes(const struct program *p, const struct evaluator_option
 	return psi;
 }
 
-static double states_apart(const struct program *p, const struct evaluator_options *a, const struct evaluator_options *b, uint64_t seed,
-	struct err *e)
+static double states_apart(const struct program *p, const struct evaluator_options *a,
+	const struct evaluator_options *b, uint64_t seed, struct err *e)
 {
 	double *one = amplitudes(p, a, seed, e), *other = one ? amplitudes(p, b, seed, e) : NULL;
-	double apart = other ? largest_difference(one, other, (size_t)2 << p->circuit[0].nwire) : HUGE_VAL;
+	double apart =
+		other ? largest_difference(one, other, (size_t)2 << p->circuit[0].nwire) : HUGE_VAL;
 
 	free(one);
 	free(other);
@@ -75,7 +89,9 @@ static double states_apart(const struct program *p, const struct evaluator_optio
 
 static void test_random(void)
 {
-	const struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	const struct evaluator_options ref = {
+		.target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT
+	};
 	unsigned wrong = 0;
 
 	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
@@ -86,12 +102,15 @@ static void test_random(void)
 		struct apart apart = outcomes_apart(p, &o, &ref, NSAMPLE, seed, &e);
 		double state = states_apart(p, &o, &ref, seed, &e);
 
-		if (!(apart.readouts < 1e-11 && apart.gradients < 1e-10 && state < 1e-12) && wrong++ < 5)
-			tap_note("circuit %llu: readouts differ by %.1e, gradients by %.1e, amplitudes by %.1e %s", (unsigned long long)seed,
-				apart.readouts, apart.gradients, state, e.text);
+		if (!(apart.readouts < 1e-11 && apart.gradients < 1e-10 && state < 1e-12)
+			&& wrong++ < 5)
+			tap_note("circuit %llu: readouts differ by %.1e, gradients by %.1e, amplitudes by %.1e %s",
+				(unsigned long long)seed, apart.readouts, apart.gradients, state,
+				e.text);
 		program_free(p);
 	}
-	tap_ok(wrong == 0, "%d random circuits in stages, %u of them otherwise than the reference", NPROGRAM, wrong);
+	tap_ok(wrong == 0, "%d random circuits in stages, %u of them otherwise than the reference",
+		NPROGRAM, wrong);
 }
 
 /* ---- the places themselves ---- */
@@ -132,7 +151,8 @@ static unsigned run_of(const struct plan_stage *s, unsigned nbit, unsigned nlane
 }
 
 /* Each place once, and what is not a row of the block stays where it is; |moved| bits that do not. */
-static bool legal(const uint8_t *before, const uint8_t *after, unsigned nbit, uint64_t rows, unsigned *moved)
+static bool legal(const uint8_t *before, const uint8_t *after, unsigned nbit, uint64_t rows,
+	unsigned *moved)
 {
 	uint64_t all = 0;
 
@@ -152,7 +172,10 @@ static void test_legal(void)
 
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random_shape r = shape_of(seed);
-		const struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(ISA_AVX2), .shape = SHAPE_SHARED, .random = random_below(seed, 15, 4) };
+		const struct plan_options o = { .precision = PRECISION_SINGLE,
+			.target = cpu_target(ISA_AVX2),
+			.shape = SHAPE_SHARED,
+			.random = random_below(seed, 15, 4) };
 
 		r.nwire += 8;
 		struct program *p = random_program(&r);
@@ -179,9 +202,14 @@ static void test_legal(void)
 		plan_free(pl);
 		program_free(p);
 	}
-	tap_ok(good && moved > 1000, "every place once, and only rows of a stage's blocks change theirs (%u did)", moved);
-	tap_ok(runs && exchanged > 100, "runs of memory are counted as they lie (%u stages with bits in the lanes)", exchanged);
-	tap_ok(kept && prepared > 20, "where vectors are prepared (%u circuits), bits begin where these have them", prepared);
+	tap_ok(good && moved > 1000,
+		"every place once, and only rows of a stage's blocks change theirs (%u did)", moved);
+	tap_ok(runs && exchanged > 100,
+		"runs of memory are counted as they lie (%u stages with bits in the lanes)",
+		exchanged);
+	tap_ok(kept && prepared > 20,
+		"where vectors are prepared (%u circuits), bits begin where these have them",
+		prepared);
 }
 
 /* ---- runs ---- */
@@ -190,9 +218,21 @@ static void test_legal(void)
 static struct program *networks(unsigned n, unsigned times)
 {
 	struct build b = build_new(3, 0, 1);
-	struct item item[3] = { { .gate = GATE_RPAULI, .word = 1, .nwire = 1, .wire = { 0 }, .angle = { build_weight(&b, 0) } },
-		{ .gate = GATE_RPAULI, .word = 2, .nwire = 1, .wire = { 1 }, .angle = { build_weight(&b, 1) } },
-		{ .gate = GATE_RPAULI, .word = 0xe, .nwire = 2, .wire = { 0, 1 }, .angle = { build_weight(&b, 2) } } };
+	struct item item[3] = { { .gate = GATE_RPAULI,
+					.word = 1,
+					.nwire = 1,
+					.wire = { 0 },
+					.angle = { build_weight(&b, 0) } },
+		{ .gate = GATE_RPAULI,
+			.word = 2,
+			.nwire = 1,
+			.wire = { 1 },
+			.angle = { build_weight(&b, 1) } },
+		{ .gate = GATE_RPAULI,
+			.word = 0xe,
+			.nwire = 2,
+			.wire = { 0, 1 },
+			.angle = { build_weight(&b, 2) } } };
 	uint32_t block = build_matrix(&b, 2, 3, item);
 
 	build_wires(&b, 0, n);
@@ -209,7 +249,8 @@ static struct program *networks(unsigned n, unsigned times)
 static struct program *layers(unsigned n, unsigned times)
 {
 	struct build b = build_new(3, 0, 1);
-	uint32_t turn = build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_weight(&b, 0) }), not = build_gate(&b, GATE_PAULI, 1, NULL);
+	uint32_t turn = build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_weight(&b, 0) }),
+		 not = build_gate(&b, GATE_PAULI, 1, NULL);
 
 	build_wires(&b, 0, n);
 	for (unsigned time = 0; time < times; time++) {
@@ -236,8 +277,9 @@ static void test_runs(const char *name, struct program *p, unsigned lg)
 			total += plan_run(pl, &c->stage[k]);
 			large++;
 		}
-	tap_ok(large > 0 && total >= large * lg, "%s of %u qubits, %u stages that read much: blocks of runs of 2^%.2f amplitudes", name, c->nbit,
-		large, (double)total / large);
+	tap_ok(large > 0 && total >= large * lg,
+		"%s of %u qubits, %u stages that read much: blocks of runs of 2^%.2f amplitudes",
+		name, c->nbit, large, (double)total / large);
 	plan_free(pl);
 	program_free(p);
 }
@@ -254,7 +296,9 @@ static double expected(const struct plan *pl, const struct plan_circuit *c, bool
 /* Against stages that take all they can. */
 static void test_cut(const char *name, struct program *p, bool back, double share)
 {
-	struct plan_options o = { .precision = PRECISION_SINGLE, .target = cpu_target(ISA_AVX2), .forward = !back };
+	struct plan_options o = {
+		.precision = PRECISION_SINGLE, .target = cpu_target(ISA_AVX2), .forward = !back
+	};
 	struct plan *pl = plan_new(p, &o, NULL);
 	struct plan_circuit greedy = pl->circuit[0];
 	struct plan_cut cut = { 0 };
@@ -263,8 +307,9 @@ static void test_cut(const char *name, struct program *p, bool back, double shar
 	plan_cut(pl, &greedy, &cut, 0);
 	plan_backward_pass(pl, &greedy);
 	other = expected(pl, &greedy, back);
-	tap_ok(chosen < share * other, "%s of %u qubits, %s: %.3g s instead of %.3g s in stages as large as they can be", name, greedy.nbit,
-		back ? "gradient" : "forward", chosen, other);
+	tap_ok(chosen < share * other,
+		"%s of %u qubits, %s: %.3g s instead of %.3g s in stages as large as they can be",
+		name, greedy.nbit, back ? "gradient" : "forward", chosen, other);
 	plan_free(pl);
 	program_free(p);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Strangers at a port: crowd PORT N SLOW makes N connections to 127.0.0.1, as many at a time as the system lets it
+ * Strangers at a port: many_connections PORT N SLOW makes N connections to 127.0.0.1, as many at a time as the system lets it
  * have, keeps them, and says a byte a second on the last SLOW of them, until its standard input ends.
  * It prints how many it has made, then how many bytes it was told. */
 #include "config.h"
@@ -15,7 +15,8 @@
 
 enum { SPARE = 16, CROWD_MAX = 1 << 20 };
 
-static int *fd; static size_t nfd, ntold;
+static int *fd;
+static size_t nfd, ntold;
 
 static int come(int port)
 {
@@ -57,7 +58,8 @@ int main(int argc, char **argv)
 {
 	struct pollfd end = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct rlimit most;
-	size_t n = argc == 4 ? (size_t)atol(argv[2]) : 0, slow = n ? (size_t)atol(argv[3]) : 0, made = 0;
+	size_t n = argc == 4 ? (size_t)atol(argv[2]) : 0, slow = n ? (size_t)atol(argv[3]) : 0,
+	       made = 0;
 
 	if (!n || n > CROWD_MAX || getrlimit(RLIMIT_NOFILE, &most))
 		return 2;

@@ -42,7 +42,8 @@ static struct backend_state *state_of(const struct plan *pl)
 static void rotations(struct build *b, uint32_t first, uint32_t nwire)
 {
 	for (uint32_t w = 0; w < nwire; w++) {
-		const uint32_t angle[3] = { build_weight(b, 3 * w), build_weight(b, 3 * w + 1), build_weight(b, 3 * w + 2) };
+		const uint32_t angle[3] = { build_weight(b, 3 * w), build_weight(b, 3 * w + 1),
+			build_weight(b, 3 * w + 2) };
 
 		build_apply(b, 0, build_gate(b, GATE_ROT, 0, angle), 1, (uint32_t[]){ first + w });
 	}
@@ -71,7 +72,8 @@ static void test_on_zero(void)
 			want += 8 * (1 << (turned += pl->circuit->step[k].ntarget));
 	plan_flops(pl, false, &executed, &nominal);
 	tap_ok(plan_effort(pl, false) > executed, "moves are no operations, but take time");
-	tap_ok(turned == 8 && executed == want, "one product for each amplitude that is written, none where rows are moved: %g of %g",
+	tap_ok(turned == 8 && executed == want,
+		"one product for each amplitude that is written, none where rows are moved: %g of %g",
 		executed, want);
 	plan_free(pl);
 	program_free(p);
@@ -82,7 +84,9 @@ struct counted {
 	unsigned on_zero, on_zero_done, on_zero_planned, along, along_wrong;
 };
 /* Of its stages: which put back less than all in the backward pass, and where the plan counts something else. */
-struct put_back { unsigned less, wrong; };
+struct put_back {
+	unsigned less, wrong;
+};
 
 static const struct cpu_op *op_of(const struct cpu_stage *s, const struct plan_step *st)
 {
@@ -122,7 +126,7 @@ static void compare_back(const struct plan *pl, const struct cpu_circuit *c, str
 		unsigned unread = (unsigned)__builtin_popcountll(c->stage[k].unread);
 
 		if (c->plan->first_transition >= s->first)
-			continue;        /* it puts nothing back */
+			continue; /* it puts nothing back */
 		n->less += unread > 0;
 		n->wrong += v.kept != ldexp(v.back, -(int)unread);
 	}
@@ -143,7 +147,8 @@ static bool passes_agree(const struct plan *pl)
 			}
 	plan_flops(pl, false, &forward, &nominal);
 	plan_flops(pl, true, &both, &nominal);
-	return fabs(sum[0] - forward) <= 1e-12 * forward && fabs(sum[0] + sum[1] - both) <= 1e-12 * both;
+	return fabs(sum[0] - forward) <= 1e-12 * forward
+		&& fabs(sum[0] + sum[1] - both) <= 1e-12 * both;
 }
 
 /* Layers of rotations on a large state: the plan counts what the kernels do. */
@@ -187,7 +192,8 @@ static void test_along(void)
 	for (uint32_t w = 0; w < WIRES; w++) {
 		build_apply(&b, 0, h, 1, &w);
 		for (uint32_t v = w + 1; v < WIRES; v++) {
-			uint32_t phase = build_gate(&b, GATE_P, 0, (uint32_t[]){ build_const(&b, ldexp(3, -(int)(v - w))) });
+			uint32_t phase = build_gate(&b, GATE_P, 0,
+				(uint32_t[]){ build_const(&b, ldexp(3, -(int)(v - w))) });
 
 			build_controlled(&b, 0, phase, 1, 2, (uint32_t[]){ v, w });
 		}
@@ -197,8 +203,9 @@ static void test_along(void)
 	pl = plan_of(p, SHAPE_SHARED, 0);
 	s = state_of(pl);
 	compare(pl, s->circuit, &n);
-	tap_ok(n.along > 5 && n.along_wrong == 0, "a Fourier transform: %u steps take diagonal ones along as planned, %u otherwise", n.along,
-		n.along_wrong);
+	tap_ok(n.along > 5 && n.along_wrong == 0,
+		"a Fourier transform: %u steps take diagonal ones along as planned, %u otherwise",
+		n.along, n.along_wrong);
 	backend_cpu.free(s);
 	plan_free(pl);
 	program_free(p);
@@ -209,7 +216,11 @@ static void test_along(void)
 static void test_written(void)
 {
 	struct build b = build_new(72, 0, 1);
-	struct plan_limits l = { .nthread = 2, .stream_gb_s = 1e30, .write_gb_s = 10, .l2_gb_s = 1e30, .single_gflop_s = 1e30 };
+	struct plan_limits l = { .nthread = 2,
+		.stream_gb_s = 1e30,
+		.write_gb_s = 10,
+		.l2_gb_s = 1e30,
+		.single_gflop_s = 1e30 };
 	const struct plan_stage *last;
 	struct program *p;
 	struct plan *pl;
@@ -225,8 +236,8 @@ static void test_written(void)
 		* (double)((1 << 24)
 			- (1 << __builtin_popcountll(plan_nonzero(pl, pl->circuit, last->first))));
 	seconds = plan_floor(pl, false, 1, &l);
-	tap_ok(pl->circuit->nstage > 1 && written > 64e6 && fabs(seconds / (written / 10e9) - 1) < 1e-9, "%g bytes are written at 10 GB/s: %g s",
-		written, seconds);
+	tap_ok(pl->circuit->nstage > 1 && written > 64e6 && fabs(seconds / (written / 10e9) - 1) < 1e-9,
+		"%g bytes are written at 10 GB/s: %g s", written, seconds);
 	l.stream_gb_s = 10;
 	tap_ok(plan_floor(pl, false, 1, &l) < 2.5 * seconds, "the rest is streamed, as much as that");
 	plan_free(pl);
@@ -259,13 +270,15 @@ static void test_start(enum shape shape)
 	struct program *all = constant_start(false), *p = constant_start(true);
 	struct plan *whole = plan_of(all, shape, 0), *pl = plan_of(p, shape, 0);
 	struct backend_state *s = state_of(pl);
-	char kept[512];              /* no more than the state of a sample */
+	char kept[512]; /* no more than the state of a sample */
 	double executed, none, nominal;
 
 	plan_flops(whole, false, &executed, &nominal);
 	plan_flops(pl, false, &none, &nominal);
-	tap_ok(whole->circuit->nstart == 0 && executed > 0 && plan_start_flops(whole) == 0, "constant from end to end: nothing is kept");
-	tap_ok(pl->circuit->nstart > 0 && pl->circuit->nstart < pl->circuit->nstep && plan_start_flops(pl) > 0 && none > 0,
+	tap_ok(whole->circuit->nstart == 0 && executed > 0 && plan_start_flops(whole) == 0,
+		"constant from end to end: nothing is kept");
+	tap_ok(pl->circuit->nstart > 0 && pl->circuit->nstart < pl->circuit->nstep
+			&& plan_start_flops(pl) > 0 && none > 0,
 		"a constant start is, of %g operations beside %g", plan_start_flops(pl), none);
 	memcpy(kept, s->circuit->start, sizeof kept);
 	memset(s->circuit->start, 0, sizeof kept);
@@ -286,11 +299,20 @@ static void test_random(void)
 	unsigned apart = 0;
 
 	for (uint64_t seed = 1; seed <= NPROGRAM; seed++) {
-		struct random_shape r = { .seed = seed, .nwire = 8 + random_below(seed, 0, 4), .napply = 10 + random_below(seed, 1, 30), .ncircuit = 1,
-			.nweight = 6, .ninput = 2, .controls = random_below(seed, 3, 2), .swaps = random_below(seed, 4, 2), .wide = true, .diagonals = seed % 8 < 4,
+		struct random_shape r = { .seed = seed,
+			.nwire = 8 + random_below(seed, 0, 4),
+			.napply = 10 + random_below(seed, 1, 30),
+			.ncircuit = 1,
+			.nweight = 6,
+			.ninput = 2,
+			.controls = random_below(seed, 3, 2),
+			.swaps = random_below(seed, 4, 2),
+			.wide = true,
+			.diagonals = seed % 8 < 4,
 			.vectors = seed % 3 == 0 };
 		struct program *p = random_program(&r);
-		struct plan *pl = plan_of(p, seed % 2 ? SHAPE_SHARED : SHAPE_STATE, seed % 4 < 2 ? seed : 0);
+		struct plan *pl =
+			plan_of(p, seed % 2 ? SHAPE_SHARED : SHAPE_STATE, seed % 4 < 2 ? seed : 0);
 		struct backend_state *s = state_of(pl);
 
 		compare(pl, s->circuit, &n);
@@ -304,8 +326,11 @@ static void test_random(void)
 	tap_ok(n.on_zero > NPROGRAM && n.on_zero_done == 0 && n.on_zero_planned < n.on_zero,
 		"random circuits: %u steps are fresh, %u for the kernels alone, %u for the plan alone",
 		n.on_zero, n.on_zero_done, n.on_zero_planned);
-	tap_ok(n.along > 0 && n.along_wrong <= n.along, "%u take diagonal steps along as planned, %u otherwise", n.along, n.along_wrong);
-	tap_ok(back.less > 0 && back.wrong == 0, "%u stages put back what is read before them and no more, %u not what is planned", back.less, back.wrong);
+	tap_ok(n.along > 0 && n.along_wrong <= n.along,
+		"%u take diagonal steps along as planned, %u otherwise", n.along, n.along_wrong);
+	tap_ok(back.less > 0 && back.wrong == 0,
+		"%u stages put back what is read before them and no more, %u not what is planned",
+		back.less, back.wrong);
 	tap_ok(apart == 0, "passes have the operations of their plans, but for %u circuits", apart);
 }
 
@@ -324,8 +349,9 @@ static void test_cache_bytes(enum shape shape)
 	pl = plan_of(p, shape, 0);
 	most = backend_cpu.state_cache->bytes(pl, (uint32_t)(2 * n))
 		- backend_cpu.state_cache->bytes(pl, (uint32_t)n);
-	tap_ok(most >= n * one, "%s: a cache of %llu more states asks for %llu bytes", shape == SHAPE_SAMPLES ? "batched" : "shared",
-		(unsigned long long)n, (unsigned long long)most);
+	tap_ok(most >= n * one, "%s: a cache of %llu more states asks for %llu bytes",
+		shape == SHAPE_SAMPLES ? "batched" : "shared", (unsigned long long)n,
+		(unsigned long long)most);
 	plan_free(pl);
 	program_free(p);
 }

@@ -4,7 +4,4 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int main(void)
-{
-	return shutdown(STDIN_FILENO, SHUT_RD) ? 1 : 0;
-}
+int main(void) { return shutdown(STDIN_FILENO, SHUT_RD) ? 1 : 0; }

@@ -13,7 +13,10 @@ enum { NWIRE = 5, NSAMPLE = 64 };
 bool __real_rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
 bool __wrap_rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
 
-static struct { double factor; uint32_t nstate; } wrong;     /* what becomes of all combinations */
+static struct {
+	double factor;
+	uint32_t nstate;
+} wrong; /* what becomes of all combinations */
 
 bool __wrap_rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c)
 {
@@ -33,9 +36,11 @@ static struct program *program(void)
 
 	build_wires(&b, 0, NWIRE);
 	for (uint32_t w = 0; w < NWIRE; w++)
-		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_input(&b, w) }), 1, (uint32_t[]){ w });
+		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 1, (uint32_t[]){ build_input(&b, w) }),
+			1, (uint32_t[]){ w });
 	for (uint32_t w = 0; w < NWIRE; w++) {
-		const uint32_t angle[3] = { build_weight(&b, 3 * w), build_weight(&b, 3 * w + 1), build_weight(&b, 3 * w + 2) };
+		const uint32_t angle[3] = { build_weight(&b, 3 * w), build_weight(&b, 3 * w + 1),
+			build_weight(&b, 3 * w + 2) };
 
 		build_apply(&b, 0, build_gate(&b, GATE_ROT, 0, angle), 1, (uint32_t[]){ w });
 	}
@@ -63,8 +68,10 @@ static void test_factor(double factor, bool gradient, int want)
 		input[s][s % NWIRE] = 0.05 * (s + 1);
 	wrong.factor = factor;
 	code = outcome_of(p, &o, NSAMPLE, weight, *input, &out, &e);
-	tap_ok(wrong.nstate == NWIRE + 1 && code == want, "%s, %u states, combinations %g of what they are: %s", gradient ? "with gradient" : "forward",
-		wrong.nstate, factor, *e.text ? e.text : "fine");
+	tap_ok(wrong.nstate == NWIRE + 1 && code == want,
+		"%s, %u states, combinations %g of what they are: %s",
+		gradient ? "with gradient" : "forward", wrong.nstate, factor,
+		*e.text ? e.text : "fine");
 	if (want)
 		tap_ok(strstr(e.text, "the exact optimisation batch_rank reads ") != NULL,
 			"says what reads otherwise");

@@ -2,16 +2,16 @@
  * Steps by workers that sleep instead of computing: what a step costs beyond its work, and how well
  * workers of different speeds share it.
  *
- *   sleepers WORKERS WEIGHTS UNITS STEPS US[,US...] [off]
+ *   sleeping_workers WORKERS WEIGHTS UNITS STEPS US[,US...] [off]
  *       That many workers, the k-th of which takes US[k] microseconds a unit (the last number for all
  *       that follow), do the steps.  Below 500 they turn instead of sleeping, which is not that exact.  Prints one line of name=value: microseconds
  *       of a step (least, median), of the same work by workers that never wait (ideal), bytes of a step,
  *       and the units that each worker did.  off: without encryption.
- *   sleepers swap BYTES
+ *   sleeping_workers swap BYTES
  *       Two processes send each other that many bytes at once by TCP: bytes a second each way, the best of ten.
- *   sleepers seal BYTES
+ *   sleeping_workers seal BYTES
  *       One thread seals that many bytes, as a message, or opens them: bytes a second, the best of ten.
- *   sleepers worker US[,US...] HOST COMMAND
+ *   sleeping_workers worker US[,US...] HOST COMMAND
  *       One of them: HOST is 127.0.0.(k+1). */
 #include "config.h"
 
@@ -44,14 +44,20 @@ static double pace(const char *list, unsigned k)
 
 /* ---- a worker ---- */
 
-struct sleeper { double us; uint32_t nweight; struct fixed *vector; double *value; size_t cap; };
+struct sleeper {
+	double us;
+	uint32_t nweight;
+	struct fixed *vector;
+	double *value;
+	size_t cap;
+};
 
 static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e)
 {
 	struct sleeper *s = ctx;
 
 	(void)e;
-	s->nweight = job->shots;     /* any number of the job will do */
+	s->nweight = job->shots; /* any number of the job will do */
 	s->vector = mem_alloc(s->nweight + 1, sizeof *s->vector);
 	*out = (struct wire_ready){ .width = 1, .nvector = s->nweight, .nout = 1, .nthread = 1 };
 	return 0;
@@ -74,8 +80,8 @@ static void turn(double seconds)
 }
 
 /* A unit is one sample x: its readout is x, each of its sums 1. */
-static int do_work(void *ctx, const struct wire_work *w, const double **value, uint32_t *nout, const struct fixed **vector,
-	uint32_t *nvector, struct err *e)
+static int do_work(void *ctx, const struct wire_work *w, const double **value, uint32_t *nout,
+	const struct fixed **vector, uint32_t *nvector, struct err *e)
 {
 	struct sleeper *s = ctx;
 	double all = s->us * w->nsample;
@@ -104,8 +110,14 @@ static int do_work(void *ctx, const struct wire_work *w, const double **value, u
 
 static int be_worker(const char *list, const char *host)
 {
-	static const struct worker_ops ops = { .open = open_job, .weights = take_weights, .work = do_work };
-	struct wire_about about = { .kernels = "baseline", .threads = 1, .version = PACKAGE_VERSION, .host = "here", .processor = "none" };
+	static const struct worker_ops ops = {
+		.open = open_job, .weights = take_weights, .work = do_work
+	};
+	struct wire_about about = { .kernels = "baseline",
+		.threads = 1,
+		.version = PACKAGE_VERSION,
+		.host = "here",
+		.processor = "none" };
 	struct sleeper s = { .us = pace(list, (unsigned)atoi(strrchr(host, '.') + 1) - 1) };
 	struct err e = { 0, "" };
 	int code = worker_process_run(STDIN_FILENO, &about, &ops, &s, &e);
@@ -148,11 +160,21 @@ static void say(void *ctx, const char *worker, const char *line)
 	fprintf(stderr, "%s%s%s\n", worker ? worker : "", worker ? ": " : "", line);
 }
 
-static int run_step(struct pool *p, uint32_t nunit, uint32_t nweight, const double *weight, struct fixed *sum, struct err *e)
+static int run_step(struct pool *p, uint32_t nunit, uint32_t nweight, const double *weight,
+	struct fixed *sum, struct err *e)
 {
 	static uint64_t version;
-	struct pool_step s = { .version = ++version, .weight = weight, .nweight = nweight, .gradient = true, .nsample = nunit,
-		.width = 1, .nin = NIN, .nout = 1, .give = give, .take = take, .recompute = recompute };
+	struct pool_step s = { .version = ++version,
+		.weight = weight,
+		.nweight = nweight,
+		.gradient = true,
+		.nsample = nunit,
+		.width = 1,
+		.nin = NIN,
+		.nout = 1,
+		.give = give,
+		.take = take,
+		.recompute = recompute };
 	int code;
 
 	readout_sum = 0;
@@ -169,7 +191,13 @@ static int ascending(const void *a, const void *b)
 	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-struct task { unsigned nworker; uint32_t nweight, nunit; unsigned nstep; const char *list; bool plain; };
+struct task {
+	unsigned nworker;
+	uint32_t nweight, nunit;
+	unsigned nstep;
+	const char *list;
+	bool plain;
+};
 
 static void report(struct coordinator *c, const struct task *t, double *took)
 {
@@ -179,8 +207,9 @@ static void report(struct coordinator *c, const struct task *t, double *took)
 	for (unsigned k = 0; k < t->nworker; k++)
 		speed += pace(t->list, k) > 0 ? 1 / pace(t->list, k) : 0;
 	qsort(took, t->nstep, sizeof *took, ascending);
-	printf("least=%.2f median=%.2f ideal=%.2f bytes=%zu units=", took[0] * 1e6, took[t->nstep / 2] * 1e6,
-		speed > 0 ? t->nunit / speed : 0, (size_t)t->nworker * t->nweight * (sizeof(double) + sizeof(struct fixed)));
+	printf("least=%.2f median=%.2f ideal=%.2f bytes=%zu units=", took[0] * 1e6,
+		took[t->nstep / 2] * 1e6, speed > 0 ? t->nunit / speed : 0,
+		(size_t)t->nworker * t->nweight * (sizeof(double) + sizeof(struct fixed)));
 	for (unsigned k = 0; coordinator_worker(c, k, &w); k++)
 		printf("%s%llu", k ? "," : "", (unsigned long long)w.nunit);
 	printf("\n");
@@ -189,7 +218,8 @@ static void report(struct coordinator *c, const struct task *t, double *took)
 static int run_steps(struct coordinator *c, const struct task *t, struct err *e)
 {
 	struct wire_job job = { .loss = "", .shots = t->nweight };
-	double *weight = mem_alloc(t->nweight, sizeof *weight), *took = mem_alloc(t->nstep, sizeof *took);
+	double *weight = mem_alloc(t->nweight, sizeof *weight),
+	       *took = mem_alloc(t->nstep, sizeof *took);
 	struct fixed *sum = mem_alloc(t->nweight, sizeof *sum);
 	int code = coordinator_job(c, &job, NULL, e);
 
@@ -215,7 +245,9 @@ static int be_coordinator(const struct task *t)
 	struct hosts hosts = { host, t->nworker, t->nworker };
 	struct coordinator *c = NULL;
 	struct buf agent = BUF_INIT;
-	struct coordinator_options o = { .hosts = &hosts, .launcher = LAUNCHER_EXEC, .encrypt = !t->plain, .say = say };
+	struct coordinator_options o = {
+		.hosts = &hosts, .launcher = LAUNCHER_EXEC, .encrypt = !t->plain, .say = say
+	};
 	char own[4096];
 	ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
 	struct err e = { 0, "" };
@@ -245,7 +277,8 @@ static bool exchange(int fd, char *p, size_t n)
 	size_t out = 0, in = 0;
 
 	while (out < n || in < n) {
-		struct pollfd f = { .fd = fd, .events = (short)((in < n ? POLLIN : 0) | (out < n ? POLLOUT : 0)) };
+		struct pollfd f = { .fd = fd,
+			.events = (short)((in < n ? POLLIN : 0) | (out < n ? POLLOUT : 0)) };
 		ssize_t k;
 
 		if (poll(&f, 1, 10000) <= 0)
@@ -263,7 +296,8 @@ static bool connected_pair(int fd[2])
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof a;
 	int l = socket(AF_INET, SOCK_STREAM, 0);
-	bool ok = l >= 0 && !bind(l, (struct sockaddr *)&a, len) && !listen(l, 1) && !getsockname(l, (struct sockaddr *)&a, &len);
+	bool ok = l >= 0 && !bind(l, (struct sockaddr *)&a, len) && !listen(l, 1)
+		&& !getsockname(l, (struct sockaddr *)&a, &len);
 
 	fd[0] = socket(AF_INET, SOCK_STREAM, 0);
 	ok = ok && fd[0] >= 0 && !connect(fd[0], (struct sockaddr *)&a, len);
@@ -330,9 +364,11 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "worker"))
 		return be_worker(argv[2], argv[3]);
 	if (argc == 6 || (argc == 7 && !strcmp(argv[6], "off")))
-		t = (struct task){ (unsigned)atoi(argv[1]), (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), (unsigned)atoi(argv[4]), argv[5], argc == 7 };
+		t = (struct task){ (unsigned)atoi(argv[1]), (uint32_t)atoi(argv[2]),
+			(uint32_t)atoi(argv[3]), (unsigned)atoi(argv[4]), argv[5], argc == 7 };
 	if (!t.nworker || t.nworker > WORKERS_MAX || !t.nweight || !t.nunit || !t.nstep) {
-		fprintf(stderr, "use: sleepers WORKERS WEIGHTS UNITS STEPS US[,US...] [off]\n");
+		fprintf(stderr,
+			"use: sleeping_workers WORKERS WEIGHTS UNITS STEPS US[,US...] [off]\n");
 		return 2;
 	}
 	return be_coordinator(&t);

@@ -29,9 +29,11 @@ static int put_places(struct buf *out, const struct hosts *h, unsigned first, un
 {
 	const struct host *leader = host_of(h, first);
 
-	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s\n", launch->agent ? "exec:" : launch_row(launch->launcher)->name,
+	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s\n",
+		launch->agent ? "exec:" : launch_row(launch->launcher)->name,
 		launch->agent ? launch->agent : "", launch->program ? launch->program : "",
-		launch->iface ? launch->iface : "", launch->push ? "push" : "", launch->encrypt ? "encrypt" : "");
+		launch->iface ? launch->iface : "", launch->push ? "push" : "",
+		launch->encrypt ? "encrypt" : "");
 	for (unsigned k = 1; k < nrank; k++) {
 		const struct host *other = host_of(h, first + k);
 
@@ -55,7 +57,8 @@ int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_la
 	for (size_t i = 0; i < hosts->n && nlisted < nrank; i++)
 		hosts->host[i].nworker *= nrank / nlisted;
 	n = hosts_workers(hosts) / nrank;
-	*out = (struct worker_groups){ .nrank = nrank, .places = mem_alloc(n + 1, sizeof *out->places) };
+	*out = (struct worker_groups){ .nrank = nrank,
+		.places = mem_alloc(n + 1, sizeof *out->places) };
 	for (unsigned k = 0; k < n && !code; k++) {
 		const struct host *h = host_of(hosts, k * nrank);
 
@@ -107,8 +110,8 @@ static char *next_line(char **text)
 static bool get_places(char *text, unsigned nrank, struct rank_places *out)
 {
 	const char *launcher = next_line(&text), *program = next_line(&text),
-		   *iface = next_line(&text), *push = next_line(&text),
-		   *encrypt = next_line(&text), *agent;
+		   *iface = next_line(&text), *push = next_line(&text), *encrypt = next_line(&text),
+		   *agent;
 	char own[OWN_ADDRESS_MAX];
 	struct err none;
 	enum launcher how = launcher ? launcher_find(launcher, &agent) : LAUNCHER_NONE;
@@ -145,7 +148,8 @@ static int start(struct worker_group *g, const struct wire_job *job, struct eval
 	g->text = mem_alloc(job->nplaces + (size_t)1, 1);
 	memcpy(g->text, job->places, job->nplaces);
 	if (strlen(g->text) != job->nplaces || !get_places(g->text, job->nrank, &places))
-		return err_set(e, -ERR_PROTOCOL, "the coordinator sent places of processes that make no sense");
+		return err_set(e, -ERR_PROTOCOL,
+			"the coordinator sent places of processes that make no sense");
 	o->memory_limit = cpus_memory_available() / (job->share ? job->share : 1);
 	code = ranks_start(o, job->nrank, &places, &g->ranks, e);
 	g->first = *o;

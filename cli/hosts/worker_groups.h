@@ -9,7 +9,7 @@
 #include "runtime/net/protocol/wire.h"
 
 struct worker_groups {
-	unsigned nrank;     /* processes of each group; 0: there are no groups */
+	unsigned nrank; /* processes of each group; 0: there are no groups */
 	unsigned n;
 	struct buf *places; /* (n) of each worker: where its others are started */
 };
@@ -32,7 +32,7 @@ void worker_groups_release(struct worker_groups *g);
 /* In a worker: its group, started for its first job and kept until it ends. */
 struct worker_group {
 	struct ranks *ranks;
-	char *text; /* the names in it */
+	char *text;                     /* the names in it */
 	struct evaluator_options first; /* what the group was started with */
 };
 /* Where the job is for a group: start the others unless they are there, and set o->rank and this process's share of threads

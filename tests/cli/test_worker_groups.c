@@ -46,7 +46,8 @@ static void test_cut(void)
 		.iface = "ib0",
 		.push = true };
 
-	tap_is_str(cut("local:4", 2, &by_ssh), "local:2 [ssh////encrypt/local/][ssh////encrypt/local/]",
+	tap_is_str(cut("local:4", 2, &by_ssh),
+		"local:2 [ssh////encrypt/local/][ssh////encrypt/local/]",
 		"two groups on this machine");
 	tap_is_str(cut("a:3,b", 2, &by_ssh), "a:2 [ssh////encrypt/local/][ssh////encrypt/b/]",
 		"a group on a, and one that begins there");
@@ -78,8 +79,8 @@ static int start(const char *places, size_t n, uint32_t nrank)
 static void test_text(void)
 {
 	static const char whole[] = "ssh\n\n\n\nencrypt\nno.host.invalid\n";
-	static const char *const wrong[] = { "", "\n", "carrier\n\n\n\n\na\n", "exec:\n\n\n\n\na\n", "ssh\n\n\n\n\n\n",
-		"ssh\n\n\n\n\na\nb\n", "ssh\n\n\n\n\na" };
+	static const char *const wrong[] = { "", "\n", "carrier\n\n\n\n\na\n", "exec:\n\n\n\n\na\n",
+		"ssh\n\n\n\n\n\n", "ssh\n\n\n\n\na\nb\n", "ssh\n\n\n\n\na" };
 	char cut_off[sizeof whole], name[400] = "ssh\n\n\n\n\n";
 	unsigned nright = 0;
 

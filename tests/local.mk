@@ -109,6 +109,7 @@ tests_kernels_test_wrong_basis_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_kernels_test_counted_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
 tests_base_test_counters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall
+tests_train_test_checkpoint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=evaluator_run,--wrap=score_check
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange
 tests_net_test_worker_profile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
 tests_gpu_test_states_SOURCES = tests/gpu/test_states.c $(random_program)

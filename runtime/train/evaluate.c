@@ -65,6 +65,8 @@ static int evaluation_chunk(struct evaluation *v, const struct part *part, uint3
 	evaluator_draws(v->ev, evaluator_draw_key(v->ev), at);
 	evaluator_prepare(v->ev, &batch, false, score_sample, &v->score, v->readout);
 	code = evaluator_run(v->ev, v->pool, NULL, e);
+	if (code == -ERR_STOPPED) /* numbers of a lost state mean nothing */
+		return code;
 	bad = score_check(&v->score, n, e);
 	if (bad || code)
 		return bad ? bad : code;

@@ -38,6 +38,8 @@ int trainer_loss(struct trainer *t, const double *weight, double *output, double
 	trainer_draws(t, t->nevaluation++);
 	evaluator_prepare(t->ev, &batch, gradient != NULL, score_sample, s, readout);
 	code = evaluator_run(t->ev, t->pool, gradient, e);
+	if (code == -ERR_STOPPED) /* numbers of a lost state mean nothing */
+		return code;
 	bad = score_check(s, n, e);
 	if (bad || code)
 		return bad ? bad : code;

@@ -43,6 +43,9 @@ static bool trainer_memory(struct trainer *t)
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		if (!(t->slot[k] = mem_try(nweight, d)))
 			return false;
+	if (j->optimizer->method != METHOD_GRADIENT
+		&& !(t->before_step = mem_try(nweight * (1 + OPTIMIZER_SLOTS_MAX), d)))
+		return false;
 	return t->row && t->input && t->readout && t->score.memory && batch_values && t->output && t->label
 		&& t->val_output && t->gradient && t->weight && t->frozen && trainer_probe_open(t);
 }
@@ -110,6 +113,7 @@ void trainer_close(struct trainer *t, const struct train_observer *o)
 	trainer_probe_close(t);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		free(t->slot[k]);
+	free(t->before_step);
 	free(t->frozen);
 	free(t->weight);
 	free(t->gradient);
@@ -218,12 +222,36 @@ static void update(struct trainer *t)
 	optimizer_step(j->optimizer, j->program, &u, t->gradient);
 }
 
+/* Weights and slots, which searches change while they evaluate, to or from t->before_step. */
+static void keep_before_step(struct trainer *t, bool restore)
+{
+	size_t n = t->job->program->nweight;
+	double *kept = t->before_step;
+
+	for (unsigned k = 0; k <= optimizer_slots(t->job->optimizer, t->job->option); k++, kept += n) {
+		double *now = k ? t->slot[k - 1] : t->weight;
+
+		memcpy(restore ? now : kept, restore ? kept : now, n * sizeof *now);
+	}
+}
+
+static int search_step(struct trainer *t, struct err *e)
+{
+	struct update u = update_of(t);
+	int code;
+
+	keep_before_step(t, false);
+	code = t->job->optimizer->search(&u, &t->probe, e);
+	if (code == -ERR_STOPPED) /* the state before the step is saved */
+		keep_before_step(t, true);
+	return code;
+}
+
 /* One update from rows at .. at+n of the pass's order; *loss_sum is the batch's. */
 static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum, struct err *e)
 {
 	const struct train_job *j = t->job;
 	int64_t event = recorder_begin();
-	struct update u;
 	int code;
 
 	t->batch_at = at;
@@ -235,8 +263,7 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 		if (!code)
 			update(t);
 	} else {
-		u = update_of(t);
-		code = j->optimizer->search(&u, &t->probe, e);
+		code = search_step(t, e);
 		*loss_sum = t->kept;
 		memcpy(trainer_output(t), t->kept_output, (size_t)n * j->program->noutput * sizeof *t->output);
 	}

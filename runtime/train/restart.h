@@ -34,7 +34,8 @@ struct trainer {
 	uint32_t batch_at, batch_n;  /* rows at .. at+n of the pass's order */
 	struct probe probe;
 	double *probe_readout, *probe_output;        /* (batch, nreadout), (batch, noutput) of the last probe */
-	double *kept_output;                         /* (batch, noutput) of the kept probe */
+	double *before_step; /* (1 + slots, nweight): weights and slots at the beginning of the step */
+	double *kept_output; /* (batch, noutput) of the kept probe */
 	double probed, kept; /* sum of losses and penalties: of the last probe, of the kept one */
 	struct search_record record;
 	/* State of the current restart. */

@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include "runtime/base/rng.h"
+#include "runtime/exec/evaluator.h"
+#include "runtime/train/score.h"
 #include "tests/tap.h"
 #include "tests/train/tiny.h"
 
@@ -58,13 +60,39 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	struct watch *w = ctx;
 	struct checkpoint_image image;
 
-	if (++w->steps != w->stop_after)
+	w->steps += !s->failed;
+	if (!s->failed && w->steps != w->stop_after)
 		return 0;
 	buf_clear(&w->file);
 	checkpoint_image(w->job, s, NULL, 0, meta, 1, &image);
 	file_parts_join(&image.weights.file, &w->file);
 	checkpoint_image_release(&image);
 	return err_set(e, -ERR_STOPPED, "enough");
+}
+
+/* What computes is lost in that evaluation, of a batch or a validation, counted from 1; 0: in none. */
+static uint64_t nevaluation, lost_at;
+static bool is_lost;
+
+int __real_evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
+int __wrap_evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
+int __wrap_evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
+{
+	int code = __real_evaluator_run(ev, pool, gradient, e);
+
+	if (code || ++nevaluation != lost_at)
+		return code;
+	is_lost = true;
+	return err_set(e, -ERR_STOPPED, "the state was lost");
+}
+
+/* Numbers of a lost state need not be finite. */
+int __real_score_check(const struct score *s, uint32_t n, struct err *e);
+int __wrap_score_check(const struct score *s, uint32_t n, struct err *e);
+int __wrap_score_check(const struct score *s, uint32_t n, struct err *e)
+{
+	return is_lost ? err_set(e, -ERR_NOT_FINITE, "a number is not finite")
+		       : __real_score_check(s, n, e);
 }
 
 static void on_epoch(void *ctx, const struct epoch_record *r)
@@ -183,14 +211,55 @@ static void test_everywhere(struct train_job j, const char *what)
 	train_result_release(&want);
 }
 
+/* Each evaluation in turn fails, but for those of the first step, which leave no checkpoint. */
+static void test_lost(struct train_job j, const char *what)
+{
+	struct watch calm = { 0 };
+	struct train_result want, got;
+	unsigned wrong = 0, saved = 0;
+	uint64_t all;
+
+	nevaluation = 0;
+	if (run(&j, &calm, &want))
+		tap_bail("the uninterrupted run failed: %s", last_error.text);
+	all = nevaluation;
+	for (uint64_t at = 1; at <= all; at++) {
+		struct watch w = { 0 };
+		int code;
+
+		nevaluation = 0;
+		lost_at = at;
+		code = run(&j, &w, &got);
+		lost_at = 0;
+		is_lost = false;
+		if (!w.file.len && code == -ERR_CONFIG)
+			continue;
+		saved++;
+		if (code != -ERR_STOPPED || go_on(&j, &w, &got)) {
+			wrong++;
+			continue;
+		}
+		wrong += !same_result(&j, &want, &got) || !same_watch(&calm, &w);
+		train_result_release(&got);
+		buf_release(&w.file);
+	}
+	tap_ok(saved && !wrong, "%s: lost in each of %llu evaluations, %u saved, %u differ", what,
+		(unsigned long long)all, saved, wrong);
+	train_result_release(&want);
+}
+
 static void test_optimizers(const struct program *head, const struct program *bare)
 {
 	const struct optimizer_row *row;
 	size_t n = optimizer_rows(&row);
 
 	for (size_t k = 0; k < n; k++)
-		if (!row[k].lacks)
+		if (!row[k].lacks) {
 			test_everywhere(job_of(row[k].check && row[k].check(head, NULL) ? bare : head, row[k].name), row[k].name);
+			test_lost(job_of(row[k].check && row[k].check(head, NULL) ? bare : head,
+					  row[k].name),
+				row[k].name);
+		}
 }
 
 /* Searches over all samples: their record, the best so far, and its shots; the end

@@ -27,6 +27,8 @@ static int check_callbacks(const struct train_job *j, const struct restart_state
 	code = callbacks_restore(c, s->restart, s->callback_list, s->ncallback, e);
 	if (!code && (callbacks_best(c) != NULL) != (s->callback_best != NULL))
 		code = wrong(e, "the best weights are missing");
+	if (!code && !s->at && callbacks_stopped(c))
+		code = wrong(e, "its epoch was not begun");
 	callbacks_free(c);
 	return code;
 }
@@ -41,8 +43,11 @@ static int check_start(const struct train_job *j, const struct restart_state *s,
 		return wrong(e, "no such epoch");
 	before = (uint64_t)(s->epoch - 1 - j->initial_epoch) * per_epoch;
 	k = s->step - before;
-	if (s->step <= before || k > per_epoch || (j->max_steps && s->step > j->max_steps))
+	if (!s->step || s->step < before || k > per_epoch || (j->max_steps && s->step > j->max_steps))
 		return wrong(e, "its step is not in its epoch");
+	/* The first update of an epoch could not be made. */
+	if (!k && (s->over || s->step == j->max_steps))
+		return wrong(e, "its epoch was not begun");
 	if (s->at != train_samples(j, s->epoch, (uint32_t)k))
 		return wrong(e, "no such place in an epoch");
 	last = k == per_epoch || s->step == j->max_steps;

@@ -80,7 +80,8 @@ static inline int comm_broadcast(struct comm *c, unsigned root, void *data, size
 	return c->ops->broadcast(c, root, data, bytes, e);
 }
 
-/* Wait without a deadline until the root begins the next call, for a rank that has nothing to do until then. */
+/* Wait until the root begins the next call, however long it computes, for a rank that has nothing to do until then. Fails where its
+ * process has not run for the deadline. */
 static inline int comm_wait(struct comm *c, unsigned root, struct err *e)
 {
 	return c->ops->wait(c, root, e);

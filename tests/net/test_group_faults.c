@@ -143,6 +143,17 @@ static int stop_within(struct comm *c, void *ctx, struct err *e)
 	return signal_within(c, SIGSTOP, e);
 }
 
+/* The root of the next call is stopped before it begins that. */
+static int stop_awaited(struct comm *c, void *ctx, struct err *e)
+{
+	(void)ctx;
+	if (meet(c, e))
+		return e->code;
+	if (c->rank == BAD)
+		return raise(SIGSTOP);
+	return comm_wait(c, BAD, e);
+}
+
 /* What rank 0 sends is in the system's buffers when it leaves. */
 static int stop_before_reading(struct comm *c, void *ctx, struct err *e)
 {
@@ -518,6 +529,12 @@ static const struct fault {
 		.code = -ERR_UNREACHABLE,
 		.signal = SIGSTOP,
 		.body = stop_within,
+		.deadline_ms = SHORT_MS },
+	{ .name = "a rank is stopped whose next call is awaited",
+		.text = "rank 2 has not run for 3.",
+		.code = -ERR_UNREACHABLE,
+		.signal = SIGSTOP,
+		.body = stop_awaited,
 		.deadline_ms = SHORT_MS },
 	{ .name = "a rank is stopped, and others leave",
 		.text = "",

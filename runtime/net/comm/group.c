@@ -405,16 +405,18 @@ static void say_left(const struct call *k, unsigned r, char *text, size_t size)
 			(unsigned long long)out->done, (unsigned long long)out->total);
 }
 
-/* Has a rank that is waited for not run for the whole deadline? */
-static int find_stopped(const struct call *k, const bool *needed, double now, struct err *e)
+/* Has a rank that is waited for not run for the whole deadline? k: in that call; NULL: between two. */
+static int find_stopped(struct group *c, const struct call *k, const bool *needed, double now,
+	struct err *e)
 {
-	struct liveness *l = &k->c->live;
-	char left[128];
+	struct liveness *l = &c->live;
+	char left[128] = "no call has come from it";
 
 	liveness_look(l, now);
-	for (unsigned r = 0; r < k->c->comm.size; r++)
-		if (needed[r] && now - l->seen[r] > k->c->deadline_s) {
-			say_left(k, r, left, sizeof left);
+	for (unsigned r = 0; r < c->comm.size; r++)
+		if (needed[r] && now - l->seen[r] > c->deadline_s) {
+			if (k)
+				say_left(k, r, left, sizeof left);
 			return err_set(e, -ERR_UNREACHABLE,
 				"rank %u has not run for %.1f s: its process is stopped, or its host; %s",
 				r, now - l->seen[r], left);
@@ -451,7 +453,7 @@ static int wait_for_any(struct call *k, struct group_fault *fault, struct err *e
 		needed[r] = needs(k, r);
 	if (is_asked(c, fault))
 		return fault->code;
-	code = find_stopped(k, needed, before, e);
+	code = find_stopped(c, k, needed, before, e);
 	if (code)
 		return code;
 	c->transport->wait(c->t, needed, WAIT_MS, fault);
@@ -609,12 +611,13 @@ static int group_wait(struct comm *comm, unsigned root, struct err *e)
 	if (c->failed.code)
 		code = err_set(e, c->failed.code, "%s", c->failed.text);
 	while (!code && !c->transport->next(c->t, root)) {
-		if (!is_asked(c, &fault))
+		code = find_stopped(c, NULL, needed, clock_seconds(), &why);
+		if (!code && !is_asked(c, &fault))
 			c->transport->wait(c->t, needed, WAIT_MS, &fault);
-		if (!fault.code)
-			continue;
-		err_set(&why, fault.code, "rank %u %s", fault.rank, fault.text);
-		code = failed_by(c, "wait after call", &fault, fault.code, &why, e);
+		if (!code && fault.code)
+			code = err_set(&why, fault.code, "rank %u %s", fault.rank, fault.text);
+		if (code)
+			code = failed_by(c, "wait after call", &fault, code, &why, e);
 	}
 	pthread_mutex_unlock(&c->lock);
 	answer(c);

@@ -66,12 +66,12 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 
 int ranks_of_cluster(const struct cluster *k, struct evaluator_options *o, struct ranks **out)
 {
-	struct rank_places places;
+	struct rank_places places = { .say = say, .ctx = (void *)k };
 	struct err e;
 	int code = k->nrank && k->hosts.n ? rank_places_of(k, &places, &e) : 0;
 
 	*out = NULL;
 	if (!code && k->nrank)
-		code = ranks_start(o, k->nrank, k->hosts.n ? &places : NULL, out, &e);
+		code = ranks_start(o, k->nrank, &places, out, &e);
 	return code ? cli_fail(k->cli, &e) : 0;
 }

@@ -17,7 +17,8 @@
 
 enum { LOOK_MS = 200 };
 static const double START_S = 15; /* usual */
-static const double END_S = 2;    /* for a rank that has closed its output to end */
+/* For a rank to end: one that has closed its output, and one whose group is over. */
+static const double END_S = 2, LEAVE_S = 15;
 
 struct ranks {
 	struct split_rank rank;
@@ -87,20 +88,25 @@ static void relay(struct ranks *r, unsigned rank)
 	launch_relay(&r->process[rank], say, ctx);
 }
 
-/* It has ended, or its launcher. */
-static int lost(struct ranks *r, unsigned rank, struct err *e)
+/* Waits until its process has ended; kills it at `until`, as one that is stopped would never end by itself. */
+static void await_end(struct launched *l, double until)
 {
-	struct launched *l = &r->process[rank];
-	double until = clock_seconds() + END_S;
-	struct buf how = BUF_INIT;
-	const char *hint;
-
 	launch_let_go(l, false);
-	while (!launch_reap(l)) {
+	while (l->pid && !launch_reap(l)) {
 		if (clock_seconds() > until)
 			launch_let_go(l, true);
 		poll(NULL, 0, 1);
 	}
+}
+
+/* It has ended, or its launcher. */
+static int lost(struct ranks *r, unsigned rank, struct err *e)
+{
+	struct launched *l = &r->process[rank];
+	struct buf how = BUF_INIT;
+	const char *hint;
+
+	await_end(l, clock_seconds() + END_S);
 	relay(r, rank);
 	launch_ending(l, &how);
 	hint = launch_hint(l);
@@ -190,13 +196,13 @@ static int start_all(struct ranks *r, union rank_start *s, struct err *e)
 	return code ? code : open_group(r, s, e);
 }
 
-/* NULL: all ranks are on this host. */
+/* Ranks without a place, all of them where `places` is NULL, are on this host. */
 static void set_places(struct ranks *r, const struct rank_places *places)
 {
 	if (places)
 		r->places = *places;
-	else
-		for (unsigned k = 0; k < r->nrank; k++)
+	for (unsigned k = 0; k < r->nrank; k++)
+		if (r->places.place[k].launcher == LAUNCHER_NONE)
 			r->places.place[k] = (struct launch_place){
 				.launcher = LAUNCHER_LOCAL, .host = "local", .follow = true
 			};
@@ -262,6 +268,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 
 void ranks_end(struct ranks *r)
 {
+	double until;
 	bool failed;
 
 	if (!r)
@@ -270,10 +277,14 @@ void ranks_end(struct ranks *r)
 	if (r->rank.comm)
 		split_end(&r->rank);
 	comm_close(r->rank.comm);
-	/* One that is stopped would never end by itself. */
+	until = clock_seconds() + (failed ? 0 : LEAVE_S);
 	for (unsigned k = 1; k < r->nrank; k++)
-		launch_let_go(&r->process[k], failed);
-	for (unsigned k = 1; k < r->nrank; k++)
+		launch_let_go(&r->process[k], false);
+	for (unsigned k = 1; k < r->nrank; k++) {
+		if (failed) /* why, where a rank could still say so */
+			relay(r, k);
+		await_end(&r->process[k], until);
 		launch_release(&r->process[k]);
+	}
 	free(r);
 }

@@ -8,8 +8,9 @@
 
 /* Where ranks are. */
 struct rank_places {
-	struct launch_place place[SPLIT_RANKS_MAX]; /* of rank 0, this process, only the host is used */
-	bool encrypt;                               /* what ranks of different hosts send */
+	/* LAUNCHER_NONE: on this host. Of rank 0, this process, only the host is used. */
+	struct launch_place place[SPLIT_RANKS_MAX];
+	bool encrypt;      /* what ranks of different hosts send */
 	const char *iface; /* interface or address of this machine; NULL: as the others are reached */
 	double start_s;    /* for a rank to start: without any sign of it */
 	void (*say)(void *ctx, const char *host, const char *line); /* what ranks print */

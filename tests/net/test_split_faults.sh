@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each kind of fault of a rank that holds a part of states, with a short deadline; `make check-net` plays all of them with that of users.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/net/split_job.sh"
+. "$top_srcdir/tests/net/split_cells.sh"
+
+FAULT_DEADLINE_MS=3000
+export FAULT_DEADLINE_MS
+split_cells 28 10 <<END
+shm 2 1 end 1 stop 0
+shm 2 1 open 1 kill 69
+tcp 2 1 open 1 kill 69
+shm 2 1 segment 900 kill 75
+tcp 4 2 segment 900 kill 75
+shm 4 3 exchange 400 kill 75
+tcp 2 1 exchange 400 kill 75
+shm 2 1 readout 300 kill 75
+tcp 2 1 checkpoint 2 kill 75
+shm 2 0 exchange 400 kill 137
+tcp 2 0 checkpoint 2 kill 137
+shm 2 1 exchange 400 stop 75
+tcp 2 1 checkpoint 2 stop 75
+tcp 2 1 end 1 stop 0
+tcp 2 0 checkpoint 2 stop 75
+shm 2 1 segment 900 memory 75
+tcp 2 1 readout 300 memory 75
+tcp 4 1 exchange 400 cut 75
+tcp 2 1 segment 900 mute 75
+END
+tap_done

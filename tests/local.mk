@@ -264,6 +264,7 @@ unsanitized_tests = tests/gpu/test_counts.sh tests/gpu/test_emulated.sh
 soak_tests =
 soak_tests += tests/net/soak_faults.sh
 soak_tests += tests/net/soak_kills.sh
+soak_tests += tests/net/soak_split_kills.sh
 soak_tests += tests/net/soak_starts.sh
 soak_tests += tests/cli/soak_examples.sh
 soak_tests += tests/cli/soak_resume.sh

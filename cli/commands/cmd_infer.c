@@ -312,7 +312,7 @@ static int open_own(struct inference *f)
 
 static int execution(struct inference *f, struct evaluator_options *out)
 {
-	struct execution_words w = execution_of_config(f->config);
+	struct execution_words w = execution_of_config(f->config, f->weights->program);
 	const struct options *o = &f->cli->options;
 	const struct target *trained;
 	struct err e;

@@ -56,7 +56,7 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 /* A GPU that the configuration names has to be here, unless workers compute. */
 static int check_device(struct cli *c, const struct job *j, const struct cluster *k)
 {
-	struct execution_words words = execution_of_config(j->config);
+	struct execution_words words = execution_of_config(j->config, j->train.program);
 	struct err e;
 
 	if ((k->hosts.n && !k->nrank) || !execution_here(&words, &j->train.exec, &e))

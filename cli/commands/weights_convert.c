@@ -10,7 +10,7 @@
 /* A weights.bin from a model and its numbers: what training would have written, without what only training knows. */
 static int format_bin(struct cli *c, const struct named_model *m, const struct weights_file *f, struct buf *out)
 {
-	struct execution_words words = execution_of_config(m->config);
+	struct execution_words words = execution_of_config(m->config, m->model.program);
 	struct buf config = BUF_INIT, seed = BUF_INIT;
 	struct evaluator_options o;
 	json_t *tree;

@@ -147,7 +147,18 @@ static unsigned optimisations_of(const struct ynode *v)
 	return bits;
 }
 
-struct execution_words execution_of_config(const struct config *c)
+/* auto: the fewest parts that have at most SPLIT_AUTO_BITS qubits each, whatever the machine. */
+static uint32_t split_of(const struct config *c, const struct program *p)
+{
+	enum { SPLIT_AUTO_BITS = 30 };
+	uint32_t given = (uint32_t)config_int(c, KEY_RUN_SPLIT), n = program_nwire(p), parts = 1;
+
+	while (n-- > SPLIT_AUTO_BITS && parts < SPLIT_RANKS_MAX)
+		parts *= 2;
+	return given ? given : parts;
+}
+
+struct execution_words execution_of_config(const struct config *c, const struct program *p)
 {
 	return (struct execution_words){
 		.device = config_text(c, KEY_RUN_DEVICE),
@@ -156,7 +167,7 @@ struct execution_words execution_of_config(const struct config *c)
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
-		.split = (uint32_t)config_int(c, KEY_RUN_SPLIT),
+		.split = split_of(c, p),
 		.optimisations = optimisations_of(config_node(c, KEY_RUN_OPTIMIZATIONS)),
 	};
 }

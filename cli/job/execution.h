@@ -20,7 +20,8 @@ int execution_here(const struct execution_words *w, const struct evaluator_optio
 int execution_threads(unsigned n, struct err *e);
 /* Parse a set of exact optimisations: "" or auto for all, none, or names separated by commas; -ERR_USAGE. */
 int execution_optimisations(const char *text, unsigned *out, struct err *e);
-struct execution_words execution_of_config(const struct config *c);
+/* p: of the configuration, by which run.split: auto is resolved. */
+struct execution_words execution_of_config(const struct config *c, const struct program *p);
 /* The resolved words, as weights.bin records them. */
 const char *execution_device(const struct evaluator_options *o);
 const char *execution_isa(const struct evaluator_options *o);

@@ -201,7 +201,7 @@ static int fill_train(struct cli *c, struct job *j)
 {
 	const struct config *g = j->config;
 	struct train_job *t = &j->train;
-	struct execution_words words = execution_of_config(g);
+	struct execution_words words = execution_of_config(g, j->model.program);
 	struct err e;
 
 	words.plan_alone = true; /* workers may have what this machine lacks */

@@ -3,7 +3,7 @@
 # Prints tests/bench/README.md: qcnn bench on the works of tests/bench/rows, beside other simulators where they are
 # installed, and what the results say together. Writes the plot of its section Growth into the file $PLOT.
 # Usage: run.sh [ROWS]     (ROWS: an extended regular expression for how the names of works and of the sections processes,
-# threads, kernels and growth begin; the default is all)
+# threads, kernels, growth and split begin; the default is all)
 #
 # QCNN is the program, KERNELS tests/bench/kernels. A peer NAME is run by $QCNN_SHARED/tools/peers/peer_NAME.py, qsim by
 # peer_qsim.py here, when PEER_PYTHON_NAME (in capitals) is a Python that has it: PEER_PYTHON_QSIM, PEER_PYTHON_LIGHTNING,
@@ -405,6 +405,12 @@ if wanted growth; then
 	caches=$("$QCNN" info --json | sed 's/.*"caches": \[\([^]]*\).*/\1/' | grep -o '"bytes": [0-9]*' | sed 's/.* //' | tr '\n' ' ')
 	awk -F, -v caches="$caches" -f "$here/growth.awk" "$work/parts" "$work/single" "$work/growth"
 fi
+
+# Measured once, by hand: the peers need minutes and MPI.
+if wanted split; then
+	cat "$here/split.md"
+fi
+
 cat <<'EOT'
 
 Another machine: [a Xeon](xeon.md). What GPUs are expected to take: [predictions](gpu.md).

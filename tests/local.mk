@@ -21,6 +21,7 @@ check_PROGRAMS += tests/kernels/test_optimisations
 check_PROGRAMS += tests/kernels/test_shots
 check_PROGRAMS += tests/program/test_spectrum
 check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_index_bits tests/kernels/test_heisenberg tests/kernels/test_depth
+check_PROGRAMS += tests/kernels/test_exchanges
 check_PROGRAMS += tests/kernels/test_split
 check_PROGRAMS += tests/kernels/test_steps
 check_PROGRAMS += tests/kernels/test_threads

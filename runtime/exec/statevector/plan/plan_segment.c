@@ -2,10 +2,13 @@
  * Segments of a state that is split over ranks: runs of steps whose changed bits are no rank bits, and an exchange of
  * rank bits for local ones between them.
  *
- * Diagonal steps, controls and products of Z may refer to rank bits, since a rank knows its own. An exchange moves less than
- * the whole state however many bits it exchanges, so segments are made as few as can be: each takes the bits that
- * steps want first, improved by trading single bits while the rest of the circuit needs fewer exchanges, or the
- * segment takes more work. */
+ * Diagonal steps, controls and products of Z may refer to rank bits, since a rank knows its own. A product with x or y is read when
+ * all steps are done and its x and y are on local bits.
+ *
+ * An exchange moves less than the whole state however many bits it exchanges, so exchanges are made as few as can be, and
+ * then their bytes. A beam search goes from segment to segment and tries sets of local bits: those that steps want first, and
+ * others that differ in single bits, while that is better. Each set is judged by the whole plan in which the segments behind take
+ * the bits that steps want first; the best of these plans is the result. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
@@ -14,19 +17,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Visits of steps that the search may look at. */
-enum { VISITS_MAX = 20000000 };
+/* Visits of steps that the search may make, and sets of local bits with which it goes on from a segment, by each order. */
+enum { VISITS_MAX = 20000000, BEAM_MAX = 16 };
 
 struct segments {
 	const struct plan *pl;
 	const struct plan_circuit *c;
-	uint64_t all, always; /* the circuit's bits, and those that are never rank bits */
-	unsigned nlocal;
-	uint64_t *moved, *looked; /* (nstep) */
+	uint64_t all, always; /* the circuit's bits, and some that are never rank bits */
+	unsigned nlocal;      /* local bits */
+	unsigned nlane; /* at least as many bits are never rank bits: for the lanes of vectors */
+	uint32_t n;     /* steps, then products with x or y */
+	uint64_t *moved, *looked; /* (n) */
 	uint64_t visits;
+	struct arena arena; /* of points */
+};
+
+/* Where the search is after some segments. */
+struct point {
+	const struct point *before; /* NULL: there are none */
+	bool *done;                 /* (segments.n) */
+	uint64_t local;             /* bits in the last of them */
+	uint64_t never;             /* bits that were rank bits in none of them */
+	uint32_t nsegment;
+	double sent; /* by each rank in all exchanges, in parts of a state */
+	double work; /* operations in the last segment */
 };
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+static uint64_t lowest(uint64_t bits) { return bits & -bits; }
+
+/* Is step k one that no step left behind holds back, or a product when none is left? */
+static bool is_next(const struct segments *s, const struct held *held, uint32_t k)
+{
+	return k < s->c->nstep ? !plan_is_held(held, s->moved[k], s->looked[k])
+			       : !(held->moved | held->looked);
+}
+
+static void leave(const struct segments *s, struct held *held, uint32_t k)
+{
+	if (k < s->c->nstep)
+		plan_hold(held, s->moved[k], s->looked[k]);
+}
 
 /* Do, with these local bits, each step that is not done and that no step left behind holds back. The work done. */
 static double fill(struct segments *s, uint64_t local, bool *done)
@@ -35,108 +67,236 @@ static double fill(struct segments *s, uint64_t local, bool *done)
 	struct held held = { 0, 0 };
 	double work = 0;
 
-	for (uint32_t k = 0; k < s->c->nstep && held.moved != s->all; k++) {
+	for (uint32_t k = 0; k < s->n && held.moved != s->all; k++) {
 		s->visits++;
 		if (done[k])
 			continue;
-		if (plan_is_held(&held, s->moved[k], s->looked[k]) || (s->moved[k] & ~local)) {
-			plan_hold(&held, s->moved[k], s->looked[k]);
+		if (!is_next(s, &held, k) || (s->moved[k] & ~local)) {
+			leave(s, &held, k);
 			continue;
 		}
 		done[k] = true;
-		work += VISIT
-			+ plan_cost(s->c->step[k].ntarget,
-				s->pl->set.def[s->c->step[k].matrix]->flags);
+		if (k < s->c->nstep)
+			work += VISIT
+				+ plan_cost(s->c->step[k].ntarget,
+					s->pl->set.def[s->c->step[k].matrix]->flags);
 	}
 	return work;
 }
 
-static bool all_done(const struct segments *s, const bool *done)
+static bool all_done(const struct segments *s, const struct point *p)
 {
-	for (uint32_t k = 0; k < s->c->nstep; k++)
-		if (!done[k])
+	for (uint32_t k = 0; k < s->n; k++)
+		if (!p->done[k])
 			return false;
 	return true;
 }
 
-/* Bits in the order in which steps want them, as many as are local; then those that were local before. */
-static uint64_t first_wanted(struct segments *s, const bool *done, uint64_t before)
+/* Can these bits be local, with as many as have to be that were never rank bits? */
+static bool fits(const struct segments *s, const struct point *p, uint64_t local)
+{
+	unsigned lanes = count(local & p->never);
+
+	return count(local) + (lanes < s->nlane ? s->nlane - lanes : 0) <= s->nlocal;
+}
+
+/* Add as many of these bits as are missing. */
+static uint64_t add_bits(uint64_t local, uint64_t of, unsigned missing)
+{
+	for (of &= ~local; of && missing > 0; of &= of - 1, missing--)
+		local |= lowest(of);
+	return local;
+}
+
+/* Bits in the order in which steps want them, as many as are local, then those that were local before; but for `without`. */
+static uint64_t first_wanted(struct segments *s, const struct point *p, uint64_t without)
 {
 	struct held held = { 0, 0 };
 	uint64_t local = s->always;
+	unsigned lanes;
 
-	for (uint32_t k = 0; k < s->c->nstep && held.moved != s->all; k++) {
+	for (uint32_t k = 0; k < s->n && held.moved != s->all; k++) {
 		s->visits++;
-		if (done[k])
+		if (p->done[k])
 			continue;
-		if (plan_is_held(&held, s->moved[k], s->looked[k])
-			|| count(local | s->moved[k]) > s->nlocal)
-			plan_hold(&held, s->moved[k], s->looked[k]);
+		if (!is_next(s, &held, k) || (s->moved[k] & without)
+			|| !fits(s, p, local | s->moved[k]))
+			leave(s, &held, k);
 		else
 			local |= s->moved[k];
 	}
-	for (uint64_t rest = before & ~local; rest && count(local) < s->nlocal; rest &= rest - 1)
-		local |= rest & -rest;
-	for (uint64_t rest = s->all & ~local; rest && count(local) < s->nlocal; rest &= rest - 1)
-		local |= rest & -rest;
-	return local;
+	lanes = count(local & p->never);
+	if (lanes < s->nlane)
+		local = add_bits(local, p->never & ~without, s->nlane - lanes);
+	local = add_bits(local, p->local & ~without, s->nlocal - count(local));
+	return add_bits(local, s->all & ~without, s->nlocal - count(local));
 }
 
-/* How good it is to go on with these local bits: segments to the end, then the work of this one, then bits exchanged. */
-struct merit {
+/* The next segment has these local bits. */
+static void advance(struct segments *s, struct point *p, uint64_t local)
+{
+	p->sent += p->nsegment ? 1 - ldexp(1, -(int)count(local & ~p->local)) : 0;
+	p->local = local;
+	p->never &= local;
+	p->work = fill(s, local, p->done);
+	p->nsegment++;
+}
+
+static bool *copy_done(const struct segments *s, const bool *done)
+{
+	bool *copy = mem_alloc(s->n + (size_t)1, sizeof *copy);
+
+	memcpy(copy, done, s->n * sizeof *copy);
+	return copy;
+}
+
+/* A set of local bits behind a point, with the whole plan by which it is judged. */
+struct choice {
+	const struct point *from;
+	uint64_t local;
 	uint32_t nsegment;
-	double work;
-	unsigned nexchange;
+	double sent, work; /* work: in the segment with these bits */
 };
 
-static struct merit merit_of(struct segments *s, const bool *done, uint64_t local, uint64_t before)
+static struct choice judge(struct segments *s, const struct point *from, uint64_t local)
 {
-	bool *then = mem_alloc(s->c->nstep + (size_t)1, sizeof *then);
-	struct merit m = { .nsegment = 1, .nexchange = count(local & ~before) };
+	struct point p = *from;
+	struct choice c = { .from = from, .local = local };
 
-	memcpy(then, done, s->c->nstep * sizeof *then);
-	m.work = fill(s, local, then);
-	while (!all_done(s, then) && s->visits < VISITS_MAX) {
-		local = first_wanted(s, then, local);
-		fill(s, local, then);
-		m.nsegment++;
-	}
-	free(then);
-	return m;
+	p.done = copy_done(s, from->done);
+	advance(s, &p, local);
+	c.work = p.work;
+	while (!all_done(s, &p))
+		advance(s, &p, first_wanted(s, &p, 0));
+	c.nsegment = p.nsegment;
+	c.sent = p.sent;
+	free(p.done);
+	return c;
 }
 
-static bool is_better(const struct merit *a, const struct merit *b)
+/* Fewer exchanges, then fewer bytes. */
+static bool is_better(const struct choice *a, const struct choice *b)
 {
 	if (a->nsegment != b->nsegment)
 		return a->nsegment < b->nsegment;
-	return a->work != b->work ? a->work > b->work : a->nexchange < b->nexchange;
+	return a->sent != b->sent ? a->sent < b->sent : a->work > b->work;
 }
 
-/* Trade local bits for others, one at a time, while that is better. */
-static uint64_t choose_local(struct segments *s, const bool *done, uint64_t before)
+/* Fewer exchanges, then more work done at once. */
+static bool does_more(const struct choice *a, const struct choice *b)
 {
-	uint64_t local = first_wanted(s, done, before);
-	struct merit best = merit_of(s, done, local, before);
+	if (a->nsegment != b->nsegment)
+		return a->nsegment < b->nsegment;
+	return a->work != b->work ? a->work > b->work : a->sent < b->sent;
+}
 
-	for (bool again = true; again && s->visits < VISITS_MAX;) {
+/* The choices with which the search goes on: the best ones, and those that do most, each in order. */
+struct beam {
+	unsigned width, n[2];
+	struct choice choice[2][BEAM_MAX + 1];
+};
+
+static void offer(struct beam *b, const struct choice *c)
+{
+	for (unsigned by = 0; by < 2; by++) {
+		bool (*before)(const struct choice *, const struct choice *) =
+			by ? does_more : is_better;
+		struct choice *list = b->choice[by];
+		unsigned at = b->n[by];
+
+		while (at > 0 && before(c, &list[at - 1]))
+			at--;
+		if (at && !before(&list[at - 1], c) && list[at - 1].local == c->local)
+			continue; /* it is there */
+		memmove(&list[at + 1], &list[at], (b->n[by] - at) * sizeof *list);
+		list[at] = *c;
+		b->n[by] += b->n[by] < b->width;
+	}
+}
+
+/* Choices behind a point: the bits that are wanted first, without each of them, and then single bits traded while more is done. */
+static void climb(struct segments *s, const struct point *from, struct beam *b)
+{
+	struct choice best = judge(s, from, first_wanted(s, from, 0)), c;
+
+	offer(b, &best);
+	for (uint64_t bits = s->all & ~s->always; bits && s->visits < VISITS_MAX; bits &= bits - 1) {
+		uint64_t local = first_wanted(s, from, lowest(bits));
+
+		if (!fits(s, from, local))
+			continue;
+		c = judge(s, from, local);
+		offer(b, &c);
+		best = does_more(&c, &best) ? c : best;
+	}
+	for (bool again = true; again;) {
 		again = false;
-		for (uint64_t out = local & ~s->always; out && !again; out &= out - 1)
-			for (uint64_t in = s->all & ~local; in; in &= in - 1) {
-				uint64_t other = (local & ~(out & -out)) | (in & -in);
-				struct merit m;
+		for (uint64_t out = best.local & ~s->always; out && !again; out &= out - 1)
+			for (uint64_t in = s->all & ~best.local; in && !again; in &= in - 1) {
+				uint64_t local = (best.local & ~lowest(out)) | lowest(in);
 
+				if (!fits(s, from, local))
+					continue;
 				if (s->visits >= VISITS_MAX)
-					break;
-				m = merit_of(s, done, other, before);
-				if (is_better(&m, &best)) {
-					best = m;
-					local = other;
-					again = true;
-					break;
-				}
+					return;
+				c = judge(s, from, local);
+				offer(b, &c);
+				again = does_more(&c, &best);
+				best = again ? c : best;
 			}
 	}
-	return local;
+}
+
+static struct point *next_point(struct segments *s, const struct choice *c)
+{
+	struct point *p = arena_copy(&s->arena, c->from, 1, sizeof *p);
+
+	p->before = c->from;
+	p->done = arena_copy(&s->arena, c->from->done, s->n, sizeof *p->done);
+	advance(s, p, c->local);
+	return p;
+}
+
+/* Points behind the choices of a beam where something is left to do. */
+static unsigned next_points(struct segments *s, const struct beam *b, const struct point **out)
+{
+	unsigned n = 0;
+
+	for (unsigned by = 0; by < 2; by++)
+		for (unsigned k = 0; k < b->n[by] && k < b->width; k++) {
+			const struct choice *c = &b->choice[by][k];
+			bool is_there = false;
+			struct point *p;
+
+			for (unsigned o = 0; o < n; o++)
+				is_there |= out[o]->before == c->from && out[o]->local == c->local;
+			p = is_there ? NULL : next_point(s, c);
+			if (p && !all_done(s, p))
+				out[n++] = p;
+		}
+	return n;
+}
+
+/* The best choice of all. The beam is as wide as the visits allow, if each point takes as many as the first. */
+static struct choice search(struct segments *s, const struct point *root)
+{
+	struct beam beam = { .width = BEAM_MAX };
+	const struct point *point[2 * BEAM_MAX] = { root };
+	unsigned npoint = 1;
+	struct choice best = judge(s, root, first_wanted(s, root, 0));
+
+	for (uint32_t depth = 1; npoint && depth <= best.nsegment; depth++) {
+		beam.n[0] = beam.n[1] = 0;
+		for (unsigned k = 0; k < npoint && s->visits < VISITS_MAX; k++)
+			climb(s, point[k], &beam);
+		while (depth == 1 && beam.width > 1
+			&& 2 * s->visits * beam.width * best.nsegment > VISITS_MAX)
+			beam.width--;
+		if (beam.n[0] && is_better(&beam.choice[0][0], &best))
+			best = beam.choice[0][0];
+		npoint = next_points(s, &beam, point);
+	}
+	return best;
 }
 
 /* Bits on which a product of Pauli operators has x or y. */
@@ -173,43 +333,16 @@ uint32_t plan_reading(const struct plan_circuit *c, const struct pauli_term *t)
 	return n;
 }
 
-/* Bits that are local where terms are read that cannot be read yet: of the first of them, and of as many others as
- * fit; 0: there is none. */
-static uint64_t unread(const struct segments *s, const struct plan_segment *segment, uint32_t first,
-	uint32_t n)
-{
-	uint64_t want = 0;
-
-	for (uint32_t o = 0; o < s->c->noutput; o++)
-		for (uint32_t t = 0; t < s->c->output[o].nterm; t++) {
-			uint64_t bits = flipped(&s->c->output[o].term[t]);
-			bool is_read = false;
-
-			for (uint32_t k = first; k < n; k++)
-				is_read = is_read || !(bits & segment[k].rank);
-			if (!is_read && count(want | bits | s->always) <= s->nlocal)
-				want |= bits;
-		}
-	return want;
-}
-
-/* The bits that are never rank bits, since the vectors' lanes are among them: of the product with the most x and y, which have to
- * be local together, then those with the latest steps. */
-static uint64_t never_rank(const struct segments *s, unsigned n)
+/* Bits that are never rank bits, of the product with the most x and y, where these leave too few other bits for the lanes. */
+static uint64_t bits_of_products(const struct segments *s)
 {
 	uint64_t bits = 0, most = 0;
 
-	for (uint32_t o = 0; o < s->c->noutput; o++)
-		for (uint32_t t = 0; t < s->c->output[o].nterm; t++)
-			if (count(flipped(&s->c->output[o].term[t])) > count(most))
-				most = flipped(&s->c->output[o].term[t]);
-	for (; most && count(bits) < n; most &= most - 1)
-		bits |= most & -most;
-	for (uint32_t k = s->c->nstep; k-- > 0 && count(bits) < n;)
-		for (uint64_t more = s->moved[k] & ~bits; more && count(bits) < n; more &= more - 1)
-			bits |= more & -more;
-	for (uint64_t more = s->all & ~bits; more && count(bits) < n; more &= more - 1)
-		bits |= more & -more;
+	for (uint32_t k = s->c->nstep; k < s->n; k++)
+		if (count(s->moved[k]) > count(most))
+			most = s->moved[k];
+	if (count(most) + s->nlane > s->nlocal)
+		bits = add_bits(0, most, s->nlane);
 	return bits;
 }
 
@@ -234,67 +367,92 @@ static struct plan_segment *add(struct growing *g, uint32_t end, uint64_t rank)
 }
 
 /* Steps by segments; vectors are prepared first. */
-static void cut(struct segments *s, struct growing *g, struct plan_step *order, uint64_t spare)
-{
-	uint32_t nstep = s->c->nstep, n = 0;
-	bool *done = mem_alloc(nstep + (size_t)1, sizeof *done),
-	     *then = mem_alloc(nstep + (size_t)1, sizeof *then);
-	uint64_t local = 0;
+struct cutting {
+	struct segments *s;
+	struct growing *g;
+	struct plan_step *order;
+	uint32_t norder;
+	uint64_t spare;
+};
 
-	for (uint32_t k = 0; k < nstep; k++)
+static void cut_segment(struct cutting *t, struct point *p, uint64_t local)
+{
+	struct segments *s = t->s;
+	bool *before = copy_done(s, p->done);
+
+	advance(s, p, local);
+	for (uint32_t k = 0; k < s->c->nstep; k++)
+		if (p->done[k] && !before[k])
+			t->order[t->norder++] = s->c->step[k];
+	add(t->g, t->norder, (s->all & ~local) | t->spare);
+	free(before);
+}
+
+/* The segments that led to a point. */
+static void cut_before(struct cutting *t, struct point *p, const struct point *last)
+{
+	if (!last->before)
+		return;
+	cut_before(t, p, last->before);
+	cut_segment(t, p, last->local);
+}
+
+static void cut(struct cutting *t)
+{
+	struct segments *s = t->s;
+	struct point root = { .local = s->all, .never = s->all }, p;
+	struct choice best;
+
+	root.done = mem_alloc(s->n + (size_t)1, sizeof *root.done);
+	for (uint32_t k = 0; k < s->c->nstep; k++)
 		if (s->c->step[k].op == STEP_PREPARE) {
-			done[k] = true;
-			order[n++] = s->c->step[k];
+			root.done[k] = true;
+			t->order[t->norder++] = s->c->step[k];
 		}
-	do {
-		local = choose_local(s, done, g->n ? local : s->all);
-		memcpy(then, done, nstep * sizeof *then);
-		fill(s, local, then);
-		for (uint32_t k = 0; k < nstep; k++)
-			if (then[k] && !done[k])
-				order[n++] = s->c->step[k];
-		memcpy(done, then, nstep * sizeof *then);
-		add(g, n, (s->all & ~local) | spare);
-	} while (n < nstep);
-	free(done);
-	free(then);
+	best = search(s, &root);
+	p = root;
+	p.done = copy_done(s, root.done);
+	cut_before(t, &p, best.from);
+	cut_segment(t, &p, best.local);
+	while (!all_done(s, &p))
+		cut_segment(t, &p, first_wanted(s, &p, 0));
+	free(p.done);
+	free(root.done);
 }
 
-/* Segments without steps, where terms are read whose x or y are on rank bits before. */
-static void add_readings(struct segments *s, struct growing *g, uint64_t spare)
+/* Can each product be read with these bits always local? */
+static int check_products(const struct segments *s, struct err *e)
 {
-	uint32_t first = g->n - 1;
-	uint64_t want;
-
-	while ((want = unread(s, g->segment, first, g->n)) != 0) {
-		uint64_t local = want | s->always, before = s->all & ~g->segment[g->n - 1].rank;
-
-		for (uint64_t rest = before & ~local; rest && count(local) < s->nlocal;
-			rest &= rest - 1)
-			local |= rest & -rest;
-		add(g, s->c->nstep, (s->all & ~local) | spare);
-	}
-}
-
-/* Is each term read in a segment? */
-static int check_readings(const struct segments *s, const struct growing *g, struct err *e)
-{
-	const struct plan_segment *last = &g->segment[g->n - 1];
-
-	for (uint32_t o = 0; o < s->c->noutput; o++)
-		for (uint32_t t = 0; t < s->c->output[o].nterm; t++) {
-			uint64_t bits = flipped(&s->c->output[o].term[t]);
-			const struct plan_segment *k = last;
-
-			while (k > g->segment && k->end == k[-1].end && (bits & k->rank))
-				k--;
-			if (bits & k->rank)
-				return err_set(e, -ERR_CONFIG,
-					"a product of x or y on %u of %u qubits cannot be read from a state that is "
-					"split over %u ranks, which have %u qubits each: split it over fewer",
-					count(bits), s->c->nbit, 1u << s->pl->nrank_bit, s->nlocal);
-		}
+	for (uint32_t k = s->c->nstep; k < s->n; k++)
+		if (count(s->moved[k] | s->always) > s->nlocal)
+			return err_set(e, -ERR_CONFIG,
+				"a product of x or y on %u of %u qubits cannot be read from a state that is "
+				"split over %u ranks, which have %u qubits each: split it over fewer",
+				count(s->moved[k]), s->c->nbit, 1u << s->pl->nrank_bit, s->nlocal);
 	return 0;
+}
+
+/* What steps and products change and look at. */
+static void add_steps(struct segments *s)
+{
+	const struct plan_circuit *c = s->c;
+	uint32_t n = c->nstep;
+
+	for (uint32_t o = 0; o < c->noutput; o++)
+		n += c->output[o].nterm;
+	s->moved = mem_alloc(n + (size_t)1, sizeof *s->moved);
+	s->looked = mem_alloc(n + (size_t)1, sizeof *s->looked);
+	for (; s->n < c->nstep; s->n++) {
+		s->moved[s->n] = plan_moved(s->pl, &c->step[s->n]);
+		s->looked[s->n] = plan_looked(s->pl, &c->step[s->n]);
+	}
+	for (uint32_t o = 0; o < c->noutput; o++)
+		for (uint32_t t = 0; t < c->output[o].nterm; t++) {
+			uint64_t bits = flipped(&c->output[o].term[t]);
+
+			if (bits)
+				s->moved[s->n++] = bits;
+		}
 }
 
 int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e)
@@ -308,24 +466,21 @@ int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e)
 	if (nreal && c->nbit < PLAN_SPLIT_LOCAL_MIN + nreal)
 		nreal = c->nbit > PLAN_SPLIT_LOCAL_MIN ? c->nbit - PLAN_SPLIT_LOCAL_MIN : 0;
 	if (nreal) {
-		uint64_t spare = spare_rank(pl, c, nreal);
 		unsigned free_local =
 			plan_stored_bits(pl, c->nbit) - pl->nrank_bit - (c->nbit - nreal);
 
 		order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
+		arena_init(&s.arena);
 		s.nlocal = c->nbit - nreal;
-		s.moved = mem_alloc(c->nstep + (size_t)1, sizeof *s.moved);
-		s.looked = mem_alloc(c->nstep + (size_t)1, sizeof *s.looked);
-		for (uint32_t k = 0; k < c->nstep; k++) {
-			s.moved[k] = plan_moved(pl, &c->step[k]);
-			s.looked[k] = plan_looked(pl, &c->step[k]);
-		}
-		s.always = never_rank(&s, nlane > free_local ? nlane - free_local : 0);
-		cut(&s, &g, order, spare);
-		add_readings(&s, &g, spare);
-		code = check_readings(&s, &g, e);
+		s.nlane = nlane > free_local ? nlane - free_local : 0;
+		add_steps(&s);
+		s.always = bits_of_products(&s);
+		code = check_products(&s, e);
+		if (!code)
+			cut(&(struct cutting){ &s, &g, order, 0, spare_rank(pl, c, nreal) });
 		free(s.moved);
 		free(s.looked);
+		arena_release(&s.arena);
 	} else {
 		add(&g, c->nstep, pl->nrank_bit ? spare_rank(pl, c, 0) : 0);
 	}

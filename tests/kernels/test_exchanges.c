@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Exchanges of planned split states against exhaustive search: of small random circuits, the least number of exchanges, and
+ * with as many the least bytes.
+ *
+ * The search tries all sets of local bits in each segment, and knows nothing of the planner: which steps commute follows
+ * from the circuit's gates. It has more freedom than the planner, which keeps the bits in the lanes of vectors local. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/base/rng.h"
+#include "runtime/exec/statevector/cpu/cpu_target.h"
+#include "runtime/exec/statevector/plan/plan.h"
+#include "tests/kernels/build.h"
+
+enum { CIRCUITS = 120, STEPS_MAX = 64 };
+
+/* A circuit as the search sees it: gates in their order, then products of Pauli operators, which are read when all gates are
+ * done. A step can be done where the bits that it changes are local and all steps in `after` are done. */
+struct steps {
+	unsigned nbit, n, ngate;
+	uint64_t moved[STEPS_MAX], looked[STEPS_MAX], after[STEPS_MAX];
+};
+
+static uint64_t bit(unsigned k) { return UINT64_C(1) << k; }
+static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
+
+/* ---- random circuits ---- */
+
+struct random_circuit {
+	struct build b;
+	struct steps s;
+	uint64_t seed;
+	uint32_t ndraw;
+};
+
+static unsigned below(struct random_circuit *r, unsigned n)
+{
+	return (unsigned)(rng_u64(r->seed, RNG_TEST, 7, r->ndraw++) % n);
+}
+
+static void add_gate(struct random_circuit *r, uint32_t matrix, unsigned ncontrol, unsigned nwire,
+	const uint32_t *wire, bool diagonal)
+{
+	struct steps *s = &r->s;
+
+	for (unsigned k = 0; k < nwire; k++)
+		*(k < ncontrol || diagonal ? &s->looked[s->n] : &s->moved[s->n]) |= bit(wire[k]);
+	s->n++;
+	build_controlled(&r->b, 0, matrix, ncontrol, nwire, wire);
+}
+
+enum kind { DENSE, CONTROLLED, PHASE, KINDS };
+
+/* A gate on one wire, or on two. */
+static void add_random(struct random_circuit *r, unsigned nwire, const uint32_t *wire)
+{
+	static const struct {
+		uint8_t word[2]; /* of a Pauli rotation, on one wire and on two */
+		unsigned ncontrol;
+	} row[KINDS] = {
+		[DENSE] = { { 1, 0x5 }, 0 },
+		[CONTROLLED] = { { 2, 2 }, 1 },
+		[PHASE] = { { 3, 0xf }, 0 },
+	};
+	enum kind kind = (enum kind)below(r, KINDS);
+	unsigned ncontrol = nwire > 1 ? row[kind].ncontrol : 0;
+	uint32_t angle = build_weight(&r->b, 0), matrix;
+
+	if (r->s.n == STEPS_MAX - 4)
+		return;
+	matrix = build_gate(&r->b, GATE_RPAULI, row[kind].word[nwire - 1], &angle);
+	add_gate(r, matrix, ncontrol, nwire, wire, kind == PHASE);
+}
+
+static void shuffle(struct random_circuit *r, unsigned n, uint32_t *wire)
+{
+	for (unsigned k = 0; k < n; k++)
+		wire[k] = k;
+	for (unsigned k = n; k > 1; k--) {
+		unsigned other = below(r, k);
+		uint32_t was = wire[k - 1];
+
+		wire[k - 1] = wire[other];
+		wire[other] = was;
+	}
+}
+
+/* Gates on one wire each, then on pairs: of neighbours, or any. */
+static void add_layer(struct random_circuit *r, unsigned layer, bool any)
+{
+	uint32_t wire[16];
+
+	shuffle(r, r->s.nbit, wire);
+	for (unsigned k = 0; k < r->s.nbit; k += 1 + below(r, 3))
+		add_random(r, 1, &wire[k]);
+	shuffle(r, r->s.nbit, wire);
+	for (unsigned k = layer % 2; k + 1 < r->s.nbit; k += 2)
+		add_random(r, 2, any ? &wire[k] : (uint32_t[]){ k, k + 1 });
+}
+
+/* A product of Pauli operators on up to three wires. */
+static void add_term(struct random_circuit *r)
+{
+	struct pauli_factor factor[3];
+	struct pauli_term term = { .coefficient = 1, .factor = factor };
+
+	for (unsigned w = below(r, r->s.nbit); w < r->s.nbit && term.nfactor < 3; w += 1 + below(r, r->s.nbit)) {
+		uint8_t letter = (uint8_t)(1 + below(r, 3));
+
+		factor[term.nfactor++] = (struct pauli_factor){ w, letter };
+		r->s.moved[r->s.n] |= letter != 3 ? bit(w) : 0;
+	}
+	r->s.n++;
+	build_pauli(&r->b, 0, 1, &term);
+}
+
+/* Which steps wait for which: of two that do not commute by their bits, the later for the earlier. */
+static void set_order(struct steps *s)
+{
+	for (unsigned k = 0; k < s->n; k++)
+		for (unsigned j = 0; j < k && j < s->ngate; j++)
+			if (k >= s->ngate || (s->moved[j] & (s->moved[k] | s->looked[k]))
+				|| (s->looked[j] & s->moved[k]))
+				s->after[k] |= bit(j);
+}
+
+static struct random_circuit random_circuit(uint64_t seed, unsigned nbit)
+{
+	struct random_circuit r = { .b = build_new(1, 0, 1), .s = { .nbit = nbit }, .seed = seed };
+	unsigned nlayer = 3 + below(&r, 4), nterm = 1 + below(&r, 3);
+
+	build_wires(&r.b, 0, nbit);
+	for (unsigned k = 0; k < nlayer; k++)
+		add_layer(&r, k, seed % 2);
+	r.s.ngate = r.s.n;
+	for (unsigned k = 0; k < nterm; k++)
+		add_term(&r);
+	build_done(&r.b);
+	set_order(&r.s);
+	return r;
+}
+
+/* ---- exhaustive search ---- */
+
+struct exchanges {
+	unsigned n;
+	double parts; /* sent by each rank, in parts of the state that it holds */
+};
+
+/* After some exchanges: the steps that are done, with which local bits, and what was sent. */
+struct node {
+	uint64_t done, local;
+	double parts;
+};
+
+struct level {
+	struct node *node;
+	size_t n, cap;
+};
+
+static uint64_t do_all(const struct steps *s, uint64_t done, uint64_t local)
+{
+	for (unsigned k = 0; k < s->n; k++)
+		if (!(s->after[k] & ~done) && !(s->moved[k] & ~local))
+			done |= bit(k);
+	return done;
+}
+
+/* Keep those that no other is as good as. */
+static void add_node(struct level *l, struct node x)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < l->n; k++) {
+		const struct node *o = &l->node[k];
+
+		if (o->local == x.local && !(x.done & ~o->done) && o->parts <= x.parts)
+			return;
+	}
+	for (size_t k = 0; k < l->n; k++) {
+		const struct node *o = &l->node[k];
+
+		if (o->local != x.local || (o->done & ~x.done) || o->parts < x.parts)
+			l->node[n++] = *o;
+	}
+	l->n = n;
+	mem_reserve(l->node, l->n, l->cap);
+	l->node[l->n++] = x;
+}
+
+static bool finished(const struct steps *s, const struct level *l, struct exchanges *best)
+{
+	bool any = false;
+
+	for (size_t k = 0; k < l->n; k++)
+		if (l->node[k].done == bit(s->n) - 1 && (!any || l->node[k].parts < best->parts)) {
+			best->parts = l->node[k].parts;
+			any = true;
+		}
+	return any;
+}
+
+static struct level next_level(const struct steps *s, const struct level *l, unsigned nlocal)
+{
+	struct level next = { 0 };
+
+	for (uint64_t local = 0; local < bit(s->nbit); local++)
+		for (size_t k = 0; count(local) == nlocal && k < l->n; k++) {
+			const struct node *o = &l->node[k];
+
+			if (o->local != local)
+				add_node(&next,
+					(struct node){ do_all(s, o->done, local), local,
+						o->parts + 1
+							- ldexp(1, -(int)count(local & ~o->local)) });
+		}
+	return next;
+}
+
+static struct exchanges least(const struct steps *s, unsigned nlocal)
+{
+	struct level l = { 0 };
+	struct exchanges best = { 0 };
+
+	for (uint64_t local = 0; local < bit(s->nbit); local++)
+		if (count(local) == nlocal)
+			add_node(&l, (struct node){ do_all(s, 0, local), local, 0 });
+	for (; !finished(s, &l, &best); best.n++) {
+		struct level next = next_level(s, &l, nlocal);
+
+		free(l.node);
+		l = next;
+	}
+	free(l.node);
+	return best;
+}
+
+/* ---- the planner ---- */
+
+/* false: a product is on more qubits than a part has. */
+static bool planned(const struct program *p, const struct plan_options *o, struct exchanges *out)
+{
+	struct err e = { 0, "" };
+	struct plan *pl = plan_new(p, o, &e);
+	const struct plan_circuit *c;
+
+	if (!pl && strstr(e.text, "a product of x or y on"))
+		return false;
+	if (!pl)
+		tap_bail("no plan: %s", e.text);
+	c = pl->circuit;
+	*out = (struct exchanges){ c->nsegment - 1, 0 };
+	for (uint32_t k = 1; k < c->nsegment; k++)
+		out->parts += 1 - ldexp(1, -(int)c->segment[k].nswap);
+	plan_free(pl);
+	return true;
+}
+
+static void test_against_search(const struct target *target, enum precision precision, unsigned nbit,
+	uint32_t nrank)
+{
+	const struct plan_options o = {
+		.precision = precision, .target = target, .split = nrank, .no_fuse = true
+	};
+	unsigned nlocal = nbit - (unsigned)__builtin_ctz(nrank), ncircuit = 0, nexchange = 0, nless = 0,
+		 worst = 0, nmore = 0;
+	double ratio = 0;
+
+	for (uint64_t seed = 1; seed <= CIRCUITS; seed++) {
+		struct random_circuit r = random_circuit(seed, nbit);
+		struct exchanges got, want = least(&r.s, nlocal);
+
+		if (planned(r.b.p, &o, &got)) {
+			if (got.n < want.n || (got.n == want.n && got.parts < want.parts - 1e-9)) {
+				tap_note("seed %u: %u exchanges of %g, fewer than %u of %g",
+					(unsigned)seed, got.n, got.parts, want.n, want.parts);
+				nless++;
+			}
+			ncircuit++;
+			nexchange += want.n;
+			nmore += got.n > want.n;
+			worst = got.n > want.n + worst ? got.n - want.n : worst;
+			ratio += want.parts > 0 ? got.parts / want.parts : got.parts > 0 ? INFINITY : 1;
+		}
+		program_free(r.b.p);
+	}
+	ratio /= ncircuit;
+	tap_ok(ncircuit > CIRCUITS / 2 && 2 * nexchange > ncircuit && !nless && worst <= 1 && ratio <= 1.05,
+		"%u qubits, %u ranks, %s, %s: %u circuits of %.2f exchanges at least: at most %u more, in %u of "
+		"them, and %.1f %% more bytes",
+		nbit, nrank, target->kernels, precision == PRECISION_DOUBLE ? "double" : "single",
+		ncircuit, (double)nexchange / ncircuit, worst, nmore, 100 * (ratio - 1));
+}
+
+int main(void)
+{
+	const struct target *base = &cpu_target_row[ISA_BASELINE], *wide = &cpu_target_row[ISA_AVX512];
+
+	for (unsigned nbit = 5; nbit <= 7; nbit++)
+		for (uint32_t nrank = 2; nrank <= 8 && nbit >= 4u + (unsigned)__builtin_ctz(nrank);
+			nrank *= 2) {
+			test_against_search(base, PRECISION_DOUBLE, nbit, nrank);
+			test_against_search(wide, PRECISION_SINGLE, nbit, nrank);
+		}
+	return tap_done();
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A GPU's name, or its limits one by one. */
+ * A GPU's name, or its limits one by one, or those of a processor. */
 #include "config.h"
 #include "cli/gpu_limits.h"
 
@@ -18,10 +18,12 @@ static const struct {
 #undef GPU
 };
 
-static const struct {
+struct limit_key {
 	const char *key;
 	size_t at;
-} keys[] = {
+};
+
+static const struct limit_key gpu_keys[] = {
 	{ "memory", offsetof(struct plan_limits, stream_gb_s) },
 	{ "single", offsetof(struct plan_limits, single_gflop_s) },
 	{ "double", offsetof(struct plan_limits, double_gflop_s) },
@@ -31,6 +33,16 @@ static const struct {
 	{ "launch", offsetof(struct plan_limits, launch_us) },
 	{ "copy", offsetof(struct plan_limits, copy_us) },
 	{ "wait", offsetof(struct plan_limits, wait_us) },
+	{ NULL, 0 },
+};
+
+static const struct limit_key machine_keys[] = {
+	{ "stream", offsetof(struct plan_limits, stream_gb_s) },
+	{ "write", offsetof(struct plan_limits, write_gb_s) },
+	{ "l2", offsetof(struct plan_limits, l2_gb_s) },
+	{ "single", offsetof(struct plan_limits, single_gflop_s) },
+	{ "double", offsetof(struct plan_limits, double_gflop_s) },
+	{ NULL, 0 },
 };
 
 void gpu_limits_names(struct buf *out)
@@ -55,25 +67,38 @@ static bool find_gpu(const char *word, size_t len, struct plan_limits *l)
 	return false;
 }
 
-static int set_limit(const char *word, size_t len, struct plan_limits *l, struct err *e)
+static int set_limit(const struct limit_key *key, const char *names, const char *word, size_t len,
+	struct plan_limits *l, struct err *e)
 {
-	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-		size_t nkey = strlen(keys[k].key);
+	for (; key->key; key++) {
+		size_t nkey = strlen(key->key);
 		char *end;
 		double x;
 
-		if (len <= nkey || strncmp(word, keys[k].key, nkey) || word[nkey] != '=')
+		if (len <= nkey || strncmp(word, key->key, nkey) || word[nkey] != '=')
 			continue;
 		x = strtod(word + nkey + 1, &end);
 		if (end != word + len || end == word + nkey + 1 || !(x > 0) || !isfinite(x))
 			return err_set(e, -ERR_USAGE, "%.*s: %s is a number greater than 0",
-				(int)len, word, keys[k].key);
-		memcpy((char *)l + keys[k].at, &x, sizeof x);
+				(int)len, word, key->key);
+		memcpy((char *)l + key->at, &x, sizeof x);
 		return 0;
 	}
-	return err_set(e, -ERR_USAGE,
-		"%.*s: limits are memory, single, double, units, convert, link, launch, copy and wait, each followed by = and a number",
-		(int)len, word);
+	return err_set(e, -ERR_USAGE, "%.*s: limits are %s, each followed by = and a number",
+		(int)len, word, names);
+}
+
+int machine_limits(const char *text, struct plan_limits *l, struct err *e)
+{
+	for (const char *word = text;; word++) {
+		size_t len = strcspn(word, ",");
+		int code = set_limit(machine_keys, "stream, write, l2, single and double", word,
+			len, l, e);
+
+		word += len;
+		if (code || !*word)
+			return code;
+	}
 }
 
 int gpu_limits(const char *text, struct plan_limits *l, struct err *e)
@@ -84,7 +109,9 @@ int gpu_limits(const char *text, struct plan_limits *l, struct err *e)
 		int code;
 
 		if (memchr(word, '=', len)) {
-			code = set_limit(word, len, l, e);
+			code = set_limit(gpu_keys,
+				"memory, single, double, units, convert, link, launch, copy and wait",
+				word, len, l, e);
 			if (code)
 				return code;
 		} else if (word != text || !find_gpu(word, len, l)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Limits of a GPU that is not here, for predictions. */
+ * Limits of a GPU or a processor that is not here, for predictions. */
 #ifndef QCNN_GPU_LIMITS_H
 #define QCNN_GPU_LIMITS_H
 
@@ -8,6 +8,8 @@
 /* text: a name of gpus.def, or limits "memory=2000,single=40000", or both, the name first; changes *l, which has a usual GPU's. Borrows
  * text. -ERR_USAGE and a sentence. */
 int gpu_limits(const char *text, struct plan_limits *l, struct err *e);
+/* text: limits of a processor "stream=60,write=40"; changes *l. Borrows text. -ERR_USAGE and a sentence. */
+int machine_limits(const char *text, struct plan_limits *l, struct err *e);
 /* "a100, h100 ..." */
 void gpu_limits_names(struct buf *out);
 

@@ -182,6 +182,7 @@ shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_optimisations.sh
 shell_tests += tests/cli/test_shots.sh
 shell_tests += tests/cli/test_split_groups.sh
+shell_tests += tests/cli/test_link.sh
 shell_tests += tests/cli/test_split_hosts.sh
 shell_tests += tests/cli/test_split_states.sh
 shell_tests += tests/cli/test_first_mistakes.sh
@@ -372,6 +373,13 @@ bench-gpu: all $(emulated_programs)
 	@$(SHELL) $(srcdir)/tests/bench/gpu.sh tests/gpu/qcnn-emu >tests/bench/gpu.md.tmp && mv tests/bench/gpu.md.tmp tests/bench/gpu.md || \
 		{ rm -f tests/bench/gpu.md.tmp; exit 1; }
 
+# The page tests/bench/split.md: predictions, which are the same on every machine that has the kernels.
+EXTRA_DIST += tests/bench/split.sh tests/bench/split.md
+bench-split: all
+	@$(MKDIR_P) tests/bench
+	@$(SHELL) $(srcdir)/tests/bench/split.sh ./qcnn >tests/bench/split.md.tmp && mv tests/bench/split.md.tmp tests/bench/split.md || \
+		{ rm -f tests/bench/split.md.tmp; exit 1; }
+
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
 # ones), since a configured source folder cannot serve a second build. CHECK_JOBS bounds its compilers.
 CHECK_JOBS = $$(nproc 2>/dev/null || echo 2)
@@ -398,4 +406,4 @@ clean-local:
 	rm -rf tests/logs
 distclean-local:
 	rm -rf sanitize mutants
-.PHONY: bench bench-gpu check-mutants check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs
+.PHONY: bench bench-gpu bench-split check-mutants check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/commands.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
 
-/* The machine's limits, measured, or those of a usual one; gpu: those of a GPU that options name, or NULL. */
+/* The machine's limits, measured, or those of a usual one; gpu, machine: those that options name, or NULL. */
 static int limits_of(const struct evaluator_options *eo, bool measure, const char *gpu,
-	struct plan_limits *out, struct err *e)
+	const char *machine, struct plan_limits *out, struct err *e)
 {
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
@@ -31,6 +32,11 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	*out = plan_usual_limits(eo->target, n);
 	if (gpu && !(eo->target->usual_stream_gb_s > 0))
 		return err_set(e, -ERR_USAGE, "--gpu is for plans of --device=cuda");
+	if (machine && (measure || eo->target->usual_stream_gb_s > 0))
+		return err_set(e, -ERR_USAGE,
+			"--machine is for plans of processors, without --measure");
+	if (machine)
+		return machine_limits(machine, out, e);
 	if (!measure)
 		return gpu ? gpu_limits(gpu, out, e) : 0;
 	if (eo->target->usual_stream_gb_s > 0)
@@ -43,6 +49,31 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	return code;
 }
 
+/* Of the network between ranks that have a machine each; text NULL: they share one. */
+static int add_link(const char *text, bool has_ranks, struct plan_limits *l, struct err *e)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	if (!has_ranks)
+		return err_set(e, -ERR_USAGE, "--link is for plans of --ranks");
+	l->exchange_gb_s = strtod(text, &end);
+	if (end != text && *end == ',') {
+		const char *us = end + 1;
+
+		l->message_us = strtod(us, &end);
+		if (end == us)
+			end = (char *)text;
+	}
+	if (end == text || *end || !(l->exchange_gb_s > 0) || !isfinite(l->exchange_gb_s)
+		|| !(l->message_us >= 0) || !isfinite(l->message_us))
+		return err_set(e, -ERR_USAGE,
+			"--link=%s: give GB/s, greater than 0, and after a comma microseconds a message, if any",
+			text);
+	return 0;
+}
+
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 {
 	const struct options *o = &c->options;
@@ -50,7 +81,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
 		.optimisations = OPTIMISATION_ALL,
-		.split = o->given[OPT_RANKS] ? (uint32_t)options_count(o, OPT_RANKS) : 1,
+		.split = o->given[OPT_PLAN_RANKS] ? (uint32_t)options_count(o, OPT_PLAN_RANKS) : 1,
 		.plan_alone = true };
 	struct evaluator_options eo;
 	struct plan_limits limits;
@@ -68,7 +99,10 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	pl = statevector_plan_new(p, &eo, &e);
 	if (!pl)
 		return cli_fail(c, &e);
-	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU], &limits, &e);
+	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU], o->value[OPT_MACHINE],
+		&limits, &e);
+	if (!code)
+		code = add_link(o->value[OPT_LINK], w.split > 1, &limits, &e);
 	if (!code) {
 		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
 			"engine     ", "\n", out);

@@ -47,6 +47,7 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan.h \
 	runtime/exec/statevector/plan/plan_build.h \
 	runtime/exec/statevector/plan/plan_device.c \
+	runtime/exec/statevector/plan/plan_exchange.c \
 	runtime/exec/statevector/plan/plan_fuse.c \
 	runtime/exec/statevector/plan/plan_heisenberg.c \
 	runtime/exec/statevector/plan/plan_pair.c \

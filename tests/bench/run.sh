@@ -408,12 +408,13 @@ fi
 
 # Measured once, by hand: the peers need minutes and MPI.
 if wanted split; then
-	cat "$here/split.md"
+	cat "$here/split_peers.md"
 fi
 
 cat <<'EOT'
 
-Another machine: [a Xeon](xeon.md). What GPUs are expected to take: [predictions](gpu.md).
+Another machine: [a Xeon](xeon.md). What GPUs are expected to take: [predictions](gpu.md). What states of 40 to 46
+qubits are expected to take that are split over 1,024 to 65,536 machines: [predictions](split.md).
 Where peers have no number they cannot do the work, or their driver does not have it, or it would take minutes.
 To repeat it: `make bench`; with peers
 `make bench PEER_PYTHON_QSIM=/path/to/python PEER_PYTHON_LIGHTNING=…`.

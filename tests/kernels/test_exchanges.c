@@ -106,7 +106,8 @@ static void add_term(struct random_circuit *r)
 	struct pauli_factor factor[3];
 	struct pauli_term term = { .coefficient = 1, .factor = factor };
 
-	for (unsigned w = below(r, r->s.nbit); w < r->s.nbit && term.nfactor < 3; w += 1 + below(r, r->s.nbit)) {
+	for (unsigned w = below(r, r->s.nbit); w < r->s.nbit && term.nfactor < 3;
+		w += 1 + below(r, r->s.nbit)) {
 		uint8_t letter = (uint8_t)(1 + below(r, 3));
 
 		factor[term.nfactor++] = (struct pauli_factor){ w, letter };
@@ -258,14 +259,14 @@ static bool planned(const struct program *p, const struct plan_options *o, struc
 	return true;
 }
 
-static void test_against_search(const struct target *target, enum precision precision, unsigned nbit,
-	uint32_t nrank)
+static void test_against_search(const struct target *target, enum precision precision,
+	unsigned nbit, uint32_t nrank)
 {
 	const struct plan_options o = {
 		.precision = precision, .target = target, .split = nrank, .no_fuse = true
 	};
-	unsigned nlocal = nbit - (unsigned)__builtin_ctz(nrank), ncircuit = 0, nexchange = 0, nless = 0,
-		 worst = 0, nmore = 0;
+	unsigned nlocal = nbit - (unsigned)__builtin_ctz(nrank), ncircuit = 0, nexchange = 0,
+		 nless = 0, worst = 0, nmore = 0;
 	double ratio = 0;
 
 	for (uint64_t seed = 1; seed <= CIRCUITS; seed++) {
@@ -282,21 +283,39 @@ static void test_against_search(const struct target *target, enum precision prec
 			nexchange += want.n;
 			nmore += got.n > want.n;
 			worst = got.n > want.n + worst ? got.n - want.n : worst;
-			ratio += want.parts > 0 ? got.parts / want.parts : got.parts > 0 ? INFINITY : 1;
+			ratio += want.parts > 0 ? got.parts / want.parts
+				: got.parts > 0 ? INFINITY
+						: 1;
 		}
 		program_free(r.b.p);
 	}
 	ratio /= ncircuit;
-	tap_ok(ncircuit > CIRCUITS / 2 && 2 * nexchange > ncircuit && !nless && worst <= 1 && ratio <= 1.05,
+	tap_ok(ncircuit > CIRCUITS / 2 && 2 * nexchange > ncircuit && !nless && worst <= 1
+			&& ratio <= 1.05,
 		"%u qubits, %u ranks, %s, %s: %u circuits of %.2f exchanges at least: at most %u more, in %u of "
 		"them, and %.1f %% more bytes",
 		nbit, nrank, target->kernels, precision == PRECISION_DOUBLE ? "double" : "single",
 		ncircuit, (double)nexchange / ncircuit, worst, nmore, 100 * (ratio - 1));
 }
 
+/* Of a part of 2^24 rows. */
+static void test_parts(void)
+{
+	static const unsigned high[] = { 18, 19, 20, 21, 22, 23 }, low[] = { 4, 5, 7, 8, 12, 23 };
+
+	tap_is_int((long long)plan_exchange_parts(high, 6, 24), 1,
+		"the highest places: one part for each partner");
+	tap_is_int((long long)plan_exchange_parts(low, 6, 24), 1 << 14,
+		"low places: parts between them");
+	tap_ok(plan_exchange_at_once(high, 6, 24) && !plan_exchange_at_once(low, 6, 24),
+		"few parts are exchanged at once");
+	tap_ok(plan_exchange_at_once(low, 1, 24), "so is a single bit");
+}
+
 int main(void)
 {
-	const struct target *base = &cpu_target_row[ISA_BASELINE], *wide = &cpu_target_row[ISA_AVX512];
+	const struct target *base = &cpu_target_row[ISA_BASELINE],
+			    *wide = &cpu_target_row[ISA_AVX512];
 
 	for (unsigned nbit = 5; nbit <= 7; nbit++)
 		for (uint32_t nrank = 2; nrank <= 8 && nbit >= 4u + (unsigned)__builtin_ctz(nrank);
@@ -304,5 +323,6 @@ int main(void)
 			test_against_search(base, PRECISION_DOUBLE, nbit, nrank);
 			test_against_search(wide, PRECISION_SINGLE, nbit, nrank);
 		}
+	test_parts();
 	return tap_done();
 }

@@ -127,6 +127,25 @@ static void test_against_ref(uint32_t split, unsigned rank_bits, const struct ta
 
 static const struct group_options usual = { .key = { 1, 2, 3 }, .encrypt = true, .deadline_ms = 60000 };
 
+/* Did each rank send as many bytes as planned for each sample, forward and in the backward pass? Circuits that share the memory of a
+ * state run forward again, and fewer ranks than planned send other bytes: not counted. */
+static bool sent_as_planned(const struct job *j, const struct evaluator_options *o,
+	const struct comm *c, uint64_t bytes)
+{
+	struct plan *pl = statevector_plan_new(j->p, o, NULL);
+	uint32_t n;
+	double want =
+		NSAMPLE * (plan_exchanges(pl, false, &n).bytes + plan_exchanges(pl, true, &n).bytes);
+	bool same = (double)bytes == want || pl->ncircuit > 1 || c->size < o->split
+		|| o->gradient != GRADIENT_ADJOINT;
+
+	if (!same)
+		tap_note("%u ranks sent %llu bytes, planned %.0f", c->size,
+			(unsigned long long)bytes, want);
+	plan_free(pl);
+	return same;
+}
+
 /* Rank 0 evaluates all programs with the others' help, and alone; false where a bit differs. */
 static bool lead(struct comm *c, uint32_t split)
 {
@@ -148,6 +167,7 @@ static bool lead(struct comm *c, uint32_t split)
 			.no_fuse = seed % 4 == 3,
 			.shots = seed % 9 == 5 ? 50 : 0 };
 		int code = 0;
+		uint64_t sent = c->statistics.sent_bytes;
 
 		if (!is_refused(&j, o)) {
 			nrun++;
@@ -163,6 +183,7 @@ static bool lead(struct comm *c, uint32_t split)
 					e.text);
 				same = false;
 			}
+			same = sent_as_planned(&j, &o, c, c->statistics.sent_bytes - sent) && same;
 		}
 		outcome_release(&got);
 		outcome_release(&want);
@@ -204,7 +225,29 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport)
 		ok = ok && WIFEXITED(status) && !WEXITSTATUS(status);
 	}
 	meeting_close(&m, size);
-	tap_ok(ok, "%s: %u processes that hold %u parts give the bits of one", transport, size, split);
+	tap_ok(ok,
+		"%s: %u processes that hold %u parts give the bits of one, and send the bytes that are planned",
+		transport, size, split);
+}
+
+/* Plans for more ranks than can compute. */
+static void test_plans_alone(void)
+{
+	struct random_shape shape = {
+		.seed = 1, .nwire = 11, .napply = 30, .ncircuit = 1, .nweight = 1, .ninput = 1, .only_z = true
+	};
+	struct program *p = random_program(&shape);
+	struct evaluator_options o = { .nthread = 1, .split = 2 * SPLIT_RANKS_MAX };
+	struct err e = { 0, "" };
+	struct plan *pl = statevector_plan_new(p, &o, &e);
+	struct evaluator *ev = NULL;
+
+	tap_ok(pl, "a plan for %u ranks%s%s", o.split, pl ? "" : ": ", e.text);
+	tap_is_int(evaluator_new(p, &o, &ev, &e), -ERR_CONFIG, "which cannot compute: %s", e.text);
+	plan_free(pl);
+	o.split = 2 * PLAN_RANKS_MAX;
+	tap_ok(!statevector_plan_new(p, &o, &e), "no plan for %u ranks: %s", o.split, e.text);
+	program_free(p);
 }
 
 int main(void)
@@ -228,5 +271,6 @@ int main(void)
 			test_against_ref(1u << bits, bits, target, PRECISION_DOUBLE);
 		}
 	}
+	test_plans_alone();
 	return tap_done();
 }

@@ -470,10 +470,10 @@ static int check_split(const struct program *p, const struct plan_options *o, st
 		return err_set(e, -ERR_CONFIG,
 			"states on %s are not split over ranks: set run.split to 1",
 			o->target->device);
-	if ((o->split & (o->split - 1)) || o->split > SPLIT_RANKS_MAX)
+	if ((o->split & (o->split - 1)) || o->split > PLAN_RANKS_MAX)
 		return err_set(e, -ERR_CONFIG,
 			"a state is split over a power of two of ranks, at most %d, not %u",
-			SPLIT_RANKS_MAX, o->split);
+			PLAN_RANKS_MAX, o->split);
 	if ((unsigned)__builtin_ctz(o->split) > most)
 		return err_set(e, -ERR_CONFIG,
 			"a state of %u qubit%s is split over at most %u rank%s, not %u: each part "

@@ -11,9 +11,11 @@
 #include "runtime/exec/evaluator.h"
 
 enum {
-	PLAN_SAMPLES_WIRES_MAX = 10, PLAN_STATE_WIRES_MAX = 17,
-	PLAN_WIRES_MAX = 60,         /* index bits and masks are 64-bit numbers */
-	PLAN_DEEP_STEPS = 1024       /* a state that has gone through as many is normalised before it is read */
+	PLAN_SAMPLES_WIRES_MAX = 10,
+	PLAN_STATE_WIRES_MAX = 17,
+	PLAN_WIRES_MAX = 60,      /* index bits and masks are 64-bit numbers */
+	PLAN_RANKS_MAX = 1 << 16, /* of a plan; SPLIT_RANKS_MAX of them can compute */
+	PLAN_DEEP_STEPS = 1024 /* a state that has gone through as many is normalised before it is read */
 };
 
 /* One thing to do to a state.  Bits are positions in the amplitude's index, after
@@ -139,8 +141,20 @@ static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= 
 /* The segment in which a product of Pauli operators (on bits) is read: the first from that of the last stage on where its x
  * and y are on no rank bits. */
 uint32_t plan_reading(const struct plan_circuit *c, const struct pauli_term *t);
-/* Bytes of a state that each rank sends before segment n (at least 1) where as many ranks take part as are planned for. */
-double plan_exchange_bytes(const struct plan *pl, const struct plan_circuit *c, uint32_t n);
+/* What each rank sends where as many ranks take part as are planned for: bytes of states; messages, one to each partner of an
+ * exchange. */
+struct plan_sent {
+	double bytes, messages;
+};
+/* Of one state, before segment n (at least 1). */
+struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n);
+/* Of a sample in all circuits, forward, or of both states in the backward pass alone; *n: exchanges. */
+struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n);
+/* Bits at n places among the 2^nrow_bit rows of a part, row[n] ascending, change places with rank bits: parts that a rank
+ * exchanges with each of 2^n - 1 partners. */
+uint64_t plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit);
+/* Are these parts few enough? Else bits are exchanged one after the other: more bytes. */
+bool plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit);
 /* Segment of stage k, or with k = nstage, that of the last one. */
 uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k);
 
@@ -160,13 +174,18 @@ struct plan_limits {
 	/* Of a device with memory of its own: GB/s between host and device, 10^9 numbers a second between precisions, multiprocessors
 	 * among which the blocks of a launch are shared, and microseconds that a launch, a copy and a wait of the host take at least. */
 	double link_gb_s, convert_g_s, units, launch_us, copy_us, wait_us;
+	/* Of ranks that have such a machine each: GB/s that each sends while it receives as much, and microseconds that a message takes
+	 * besides. 0: one machine has the whole state. */
+	double exchange_gb_s, message_us;
 };
+/* Seconds of exchanges by these. */
+double plan_sent_seconds(const struct plan_sent *x, const struct plan_limits *l);
 /* Of a usual device of the target, or of a usual machine with that number of threads. */
 struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread);
 /* Of one sample; back: the backward pass without the forward pass. */
 struct plan_seconds { double forward, back; };
 /* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
- * and lambda, and all. */
+ * and lambda, and all.  Where ranks have a machine each: of the rank with the most to do, without exchanges. */
 void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
 	struct plan_seconds *all);
 /* Are products of Z and constants all whose expectations are read, so that the circuit's last stage sums them?  At most

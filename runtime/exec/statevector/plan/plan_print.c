@@ -4,12 +4,17 @@
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>
-
-#include "runtime/exec/statevector/plan/plan_stage.h"
-
 #include <stdlib.h>
 
+#include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
+#include "runtime/exec/statevector/plan/plan_stage.h"
+
+/* Has each rank a machine of its own? */
+static bool has_link(const struct plan *pl, const struct plan_limits *l)
+{
+	return pl->nrank_bit && l->exchange_gb_s > 0;
+}
 
 /* ---- text ---- */
 
@@ -131,12 +136,15 @@ static void print_segment(const struct plan *pl, struct buf *out, const struct p
 	uint64_t before = n ? g[-1].rank : g->rank;
 
 	if (n) {
+		struct plan_sent x = plan_exchange(pl, c, n);
+
 		buf_printf(out, "  exchange   rank bits");
 		print_wires(out, before & ~g->rank);
 		buf_str(out, " become local, and local bits");
 		print_wires(out, g->rank & ~before);
-		buf_printf(out, " rank bits; each rank sends %.4g bytes of a state\n",
-			plan_exchange_bytes(pl, c, n));
+		buf_printf(out,
+			" rank bits; each rank sends %.4g bytes of a state in %.0f message%s\n",
+			x.bytes, x.messages, x.messages == 1 ? "" : "s");
 	}
 	buf_printf(out, "  segment %-2u rank bits:", n);
 	print_wires(out, g->rank);
@@ -205,7 +213,9 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 			"  fused      the backward pass begins in stage %u in the forward pass, block by block\n",
 			c->nstage - 1);
 	if (target_can(pl->target, TARGET_STAGES))
-		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample\n", all.forward, all.forward + all.back);
+		buf_printf(out, "  expected   %.3g s forward, %.3g s with gradient, a sample%s\n",
+			all.forward, all.forward + all.back,
+			has_link(pl, l) ? ", by one rank, without exchanges" : "");
 	for (uint32_t k = 0; k < c->nstep; k++)
 		print_step(pl, out, k, &c->step[k]);
 	free(stage);
@@ -244,17 +254,49 @@ static void print_traffic(const struct plan *pl, struct buf *out)
 
 static void print_split(const struct plan *pl, struct buf *out)
 {
-	uint32_t n = 0;
-	double bytes = 0;
+	uint32_t n, nback;
+	struct plan_sent forward = plan_exchanges(pl, false, &n),
+			 back = plan_exchanges(pl, true, &nback);
 
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		for (uint32_t k = 1; k < pl->circuit[c].nsegment; k++) {
-			n++;
-			bytes += plan_exchange_bytes(pl, &pl->circuit[c], k);
-		}
 	buf_printf(out,
-		"split      %u ranks, %u exchange%s forward, in which each sends %.4g bytes; backward as many, of two states\n",
-		1u << pl->nrank_bit, n, n == 1 ? "" : "s", bytes);
+		"split      %u ranks, %u exchange%s forward, in which each sends %.4g bytes; %u backward, %.4g bytes of two states\n",
+		1u << pl->nrank_bit, n, n == 1 ? "" : "s", forward.bytes, nback, back.bytes);
+}
+
+/* What each rank is expected to take where it has a machine of its own. */
+static void print_link(const struct plan *pl, const struct plan_limits *l, struct buf *out)
+{
+	static const char *const what[] = { "forward", "with gradient" };
+	struct plan_seconds sum = { 0, 0 };
+
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+		struct plan_seconds *stage = mem_alloc(c->nstage + (size_t)1, sizeof *stage), all;
+
+		plan_seconds(pl, c, l, stage, &all);
+		sum.forward += all.forward;
+		sum.back += all.back;
+		free(stage);
+	}
+	buf_printf(out,
+		"link       %.4g GB/s, %.4g us a message, of each rank, which has a machine of these limits\n",
+		l->exchange_gb_s, l->message_us);
+	for (unsigned gradient = 0; gradient < 2; gradient++) {
+		uint32_t n;
+		struct plan_sent x = plan_exchanges(pl, false, &n),
+				 back = plan_exchanges(pl, true, &n);
+		double compute = sum.forward + gradient * sum.back, transfer;
+
+		x.bytes += gradient * back.bytes;
+		x.messages += gradient * back.messages;
+		transfer = plan_sent_seconds(&x, l);
+		buf_printf(out,
+			"  %-15s%.4g s: %.4g s of computing, %.4g s to send %.4g bytes in %.0f message%s; %.4g bytes of memory\n",
+			what[gradient], compute + transfer, compute, transfer, x.bytes, x.messages,
+			x.messages == 1 ? "" : "s",
+			(double)backend_of(pl->target)
+				->bytes(pl, l->nthread, gradient, 1u << pl->nrank_bit));
+	}
 }
 
 static void print_limits(const struct plan *pl, const struct plan_limits *l, struct buf *out)
@@ -312,6 +354,8 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, uint64_t nsa
 	}
 	if (pl->nrank_bit)
 		print_split(pl, out);
+	if (has_link(pl, l))
+		print_link(pl, l, out);
 	if (plan_on_device(pl))
 		print_batch(pl, l, nsample, out);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)

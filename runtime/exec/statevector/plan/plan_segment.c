@@ -316,14 +316,6 @@ uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k)
 	return c->nstage ? c->stage[c->nstage - 1].segment : 0;
 }
 
-double plan_exchange_bytes(const struct plan *pl, const struct plan_circuit *c, uint32_t n)
-{
-	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8,
-		(int)(plan_stored_bits(pl, c->nbit) - pl->nrank_bit));
-
-	return part - ldexp(part, -(int)c->segment[n].nswap);
-}
-
 uint32_t plan_reading(const struct plan_circuit *c, const struct pauli_term *t)
 {
 	uint32_t n = plan_segment_of(c, c->nstage);

@@ -34,6 +34,8 @@ struct clock {
 	double amplitude; /* bytes */
 	double block;     /* bytes of what is visited again and again */
 	double l1_bytes;  /* a block of that size is moved for nothing */
+	unsigned nrank_bit; /* bits that number machines: seconds are those of one of them */
+	uint64_t rank;      /* these bits, in the stage */
 };
 
 static struct clock clock_of(const struct plan *pl, const struct plan_limits *l, bool ideal)
@@ -44,6 +46,7 @@ static struct clock clock_of(const struct plan *pl, const struct plan_limits *l,
 		.l = l,
 		.speeds = ideal ? &IDEAL : &USUAL,
 		.amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8,
+		.nrank_bit = l->exchange_gb_s > 0 ? pl->nrank_bit : 0,
 		.l1_bytes = !ideal ? 0
 			: l1       ? (double)l1
 				   : L1_BYTES };
@@ -70,7 +73,8 @@ static double visit(const struct clock *t, double n, double flops)
 /* Seconds of bytes that go between a state and its blocks. */
 static double stream(const struct clock *t, uint32_t nbit, double bytes)
 {
-	bool near = ldexp(t->amplitude, (int)nbit) <= NEAR_BYTES * (t->pl->shape == SHAPE_SHARED ? t->l->nthread : 1);
+	bool near = ldexp(t->amplitude, (int)nbit - (int)t->nrank_bit)
+		<= NEAR_BYTES * (t->pl->shape == SHAPE_SHARED ? t->l->nthread : 1);
 
 	return bytes / (near ? t->l->l2_gb_s * t->l->nthread : t->speeds->memory * t->l->stream_gb_s)
 		* 1e-9;
@@ -178,7 +182,7 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
-	all = *live | local | lanes;
+	all = (*live | local | lanes) & ~t->rank;
 	n = ldexp(1, (int)count(all));
 	read = ldexp(n, -(int)count(local & ~before));
 	nontemporal = read < n && t->amplitude * n > t->pl->nontemporal_bytes;
@@ -217,8 +221,12 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 	struct plan_visited v = plan_visit(t->pl, c, s);
 	struct pass p = { 0 };
 	double nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
+	double share = ldexp(1,
+		-(int)count(t->rank & (plan_nonzero(t->pl, c, s->first + s->count) | left)));
 	bool undo = false;
 
+	v.back *= share;
+	v.kept *= share;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
 		unsigned idle = own
@@ -233,8 +241,8 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 		return (struct pass){ 0 };
 	p.inside += (is_fused(t, c, s) ? 0 : 2 * visit(t, v.back, 0))
 		+ (undo ? 2 * visit(t, v.kept, 0) : 0);
-	p.meanwhile = stream(t, c->nbit, t->amplitude * (moved - nontemporal))
-		+ nontemporal_stores(t, t->amplitude * nontemporal);
+	p.meanwhile = stream(t, c->nbit, t->amplitude * share * (moved - nontemporal))
+		+ nontemporal_stores(t, t->amplitude * share * nontemporal);
 	return p;
 }
 
@@ -255,6 +263,7 @@ static struct plan_seconds stage_seconds(const struct clock *whole, const struct
 	struct pass forward, back;
 	struct plan_seconds sum;
 
+	t.rank = t.nrank_bit ? c->segment[s->segment].rank : 0;
 	t.block = ldexp(t.amplitude, (int)count(local_bits(s) | plan_lanes_inside(t.pl, s)));
 	forward = stage_forward(&t, c, s, live);
 	t.block *= 2;
@@ -418,7 +427,7 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
 	}
 	circuit_seconds(&t, c, stage, all);
 	if (!plan_has_tail(c))
-		stage[c->nstage] = outputs(&t, c, ldexp(1, (int)c->nbit));
+		stage[c->nstage] = outputs(&t, c, ldexp(1, (int)c->nbit - (int)t.nrank_bit));
 	all->forward += stage[c->nstage].forward;
 	all->back += stage[c->nstage].back;
 }

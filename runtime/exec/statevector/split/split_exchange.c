@@ -43,15 +43,8 @@ struct between {
 	unsigned n, local[8], rank[8];
 };
 
-enum { PARTS_MAX = 4096 };
-
 /* Rows of a process whose local bits are `pattern` change places with those of the rank whose bits are. Runs of rows lie between
- * the lowest and the next local place; other free bits number the parts. */
-static size_t parts_for(const struct between *x, unsigned nrow_bit)
-{
-	return x->n > 1 ? bit(nrow_bit - x->local[1] - (x->n - 1)) : 1;
-}
-
+ * the lowest and the next local place; other free bits number the parts: the first row of one. */
 static size_t spread(size_t number, const struct between *x, unsigned pattern)
 {
 	size_t row = 0;
@@ -70,7 +63,7 @@ static int exchange(struct split_rank *r, const struct split_state *s, const str
 	unsigned nrow_bit)
 {
 	unsigned own = 0, npart = 0;
-	size_t each = parts_for(x, nrow_bit), run = bit(x->local[0]),
+	size_t each = plan_exchange_parts(x->local, x->n, nrow_bit), run = bit(x->local[0]),
 	       nrun = x->n > 1 ? bit(x->local[1] - x->local[0] - 1) : bit(nrow_bit - x->local[0] - 1);
 	struct comm_part *part = mem_alloc(each << x->n, sizeof *part);
 	int code;
@@ -126,7 +119,7 @@ void split_exchange(struct split_rank *r, const struct split_state *s, const str
 		all.rank[all.n++] = swap[k].rank - low;
 	}
 	sort(&all);
-	if (all.n && parts_for(&all, nrow_bit) << all.n <= PARTS_MAX) {
+	if (all.n && plan_exchange_at_once(all.local, all.n, nrow_bit)) {
 		r->code = exchange(r, s, &all, nrow_bit);
 		return;
 	}

@@ -425,6 +425,8 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
 	t = target_find(o.device, o.kernels);
 	obstacle = t ? target_obstacle(t) : "this build has no";
+	if (o.split > SPLIT_RANKS_MAX)
+		return err_set(e, -ERR_PROTOCOL, "the leader splits states over %u ranks", o.split);
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "%s %s: all ranks of a state need the same kernels",
 			obstacle, o.kernels);

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# What compile --emit=plan predicts of states that are split over machines: bytes and messages by hand, and their seconds.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+
+# ---- 20 qubits, each with one trained gate: one exchange, of two bits where there are four ranks ----
+
+cat >layer.qcnn <<'END'
+QCNN 1;
+qubit[20] q;
+param float[20] w;
+for int i in [0:19] { ry(w[i]) q[i]; }
+observe z(q);
+END
+plan() { "$QCNN" compile --emit=plan --isa=baseline "$@"; }
+tap_exit 0 "a plan for four ranks" plan --ranks=4 --link=0.001,500000 layer.qcnn
+# A part has 2^18 amplitudes of 8 bytes: three quarters are 1572864 bytes, to three partners, 1.573 s and three times 0.5 s.
+tap_has out 'link       0.001 GB/s, 5e+05 us a message' "has the link"
+tap_has out 'each rank sends 1.573e+06 bytes of a state in 3 messages' "three quarters of a part, to three partners"
+tap_has out '3.073 s to send 1.573e+06 bytes in 3 messages' "in the time of bytes and messages"
+# The backward pass sends two states: three in all.
+tap_has out '1 backward, 3.146e+06 bytes of two states' "twice that in the backward pass"
+tap_has out '9.219 s to send 4.719e+06 bytes in 9 messages' "and three times with the gradient"
+for line in '  forward' '  with gradient'; do
+	all=$(sed -n "s/^$line  *\([^ ]*\) s: .*/\1/p" out)
+	compute=$(sed -n "s/^$line .*: \([^ ]*\) s of computing.*/\1/p" out) send=$(sed -n "s/^$line .*computing, \([^ ]*\) s to send.*/\1/p" out)
+	tap_ok "$line: $all s is $compute s and $send s" awk -v a="$all" -v b="$compute" -v c="$send" 'BEGIN { exit !(b > 0 && a > 0.999 * (b + c) && a < 1.001 * (b + c)) }'
+done
+memory=$(sed -n 's/^  with gradient .*; \([^ ]*\) bytes of memory.*/\1/p' out)
+tap_ok "two states of a part in memory: $memory bytes" awk -v m="$memory" 'BEGIN { exit !(m > 2 * 2097152) }'
+tap_exit 0 "without a latency" plan --ranks=4 --link=0.001 layer.qcnn
+tap_has out '1.573 s to send 1.573e+06 bytes in 3 messages' "bytes alone take time"
+tap_exit 0 "in double precision" plan --ranks=4 --link=0.001 --precision=double layer.qcnn
+tap_has out '3.146 s to send 3.146e+06 bytes' "twice the bytes"
+
+# A trained gate behind gates on all qubits is in the last segment: nothing before it has a backward pass.
+cat >late.qcnn <<'END'
+QCNN 1;
+qubit[20] q;
+param float w;
+for int i in [0:19] { ry(0.1) q[i]; }
+for int i in [1:19] { cz q[0], q[i]; }
+ry(w) q[0];
+observe z(q);
+END
+tap_exit 0 "one trained gate at the end" plan --ranks=4 --link=1 --no-pass=cone late.qcnn
+tap_has out '1 exchange forward' "one exchange forward"
+tap_has out '; 0 backward' "and none in the backward pass"
+
+# ---- each rank computes its part ----
+
+"$QCNN" bench --circuit=sel --layers=3 --qubits=30 --show >sel.qcnn
+expected() { sed -n 's/^  expected  *\([^ ]*\) s forward, \([^ ]*\) s.*/\1 \2/p' out; }
+tap_exit 0 "a plan of one machine" plan --ranks=8 sel.qcnn
+tap_ok "has no link" sh -c '! grep -q "^link" out'
+whole=$(expected)
+tap_exit 0 "of eight" plan --ranks=8 --link=10 sel.qcnn
+part=$(expected)
+tap_ok "take an eighth of the time, and more while qubits that number them are |0>: $whole, $part" awk -v w="$whole" -v p="$part" \
+	'BEGIN { split(w, a, " "); split(p, b, " "); for (k = 1; k < 3; k++) if (b[k] < 0.99 * a[k] / 8 || b[k] > 1.5 * a[k] / 8) exit 1 }'
+
+# Bits at low places would be exchanged in too many parts: one after the other, each half of a part of 2^31 bytes to one partner.
+"$QCNN" bench --circuit=sel --layers=10 --qubits=34 --show >deep.qcnn
+tap_exit 0 "many exchanges" plan --ranks=64 --forward --link=10 deep.qcnn
+tap_ok "bits at once, or one after the other" awk '
+	/^  exchange/ { for (n = 0; $(4 + n) != "become"; n++); for (k = 1; k < NF; k++) { if ($k == "sends") bytes = $(k + 1); if ($k == "in") messages = $(k + 1) }
+		if (messages == 2 ^ n - 1) { a++; want = 2 ^ 31 * (1 - 2 ^ -n) } else { b++; want = 2 ^ 30 * n; bad += messages != n }
+		bad += bytes < 0.999 * want || bytes > 1.001 * want; sum += messages }
+	/^  forward .* to send/ { for (k = 1; k < NF; k++) if ($k == "in") all = $(k + 1) }
+	END { exit !(b && !bad && all == sum) }' out
+
+tap_exit 0 "on a machine that computes slowly" plan --machine=single=1,stream=33 layer.qcnn
+tap_has out 'stream 33 GB/s in place, ' "with these limits"
+flops=$(sed -n 's/^flops  *\([^ ]*\) forward.*/\1/p' out)
+tap_ok "takes the time of its operations" awk -v s="$(expected)" -v f="$flops" 'BEGIN { split(s, a, " "); exit !(f > 1e6 && a[1] > f / 1e9) }'
+
+# ---- more ranks than can compute ----
+
+"$QCNN" bench --circuit=qcnn --qubits=46 --show >qcnn46.qcnn
+tap_exit 0 "46 qubits on 65,536 ranks" plan --ranks=65536 --link=25,2 qcnn46.qcnn
+# Parts of 2^30 amplitudes: 2^33 (1 - 2^-16) bytes, 0.3436 s, and 65535 messages of 2 us, 0.1311 s.
+tap_has out '0.4747 s to send 8.59e+09 bytes in 65535 messages' "one exchange, of all rank bits"
+tap_has out 'split      65536 ranks, 1 exchange forward' "with all ranks"
+tap_exit 2 "131,072 ranks" plan --ranks=131072 qcnn46.qcnn
+tap_exit 2 "65,536 processes" "$QCNN" run --ranks=65536 qcnn46.qcnn
+tap_exit 78 "a number that is no power of two" plan --ranks=65535 qcnn46.qcnn
+tap_has err 'a power of two' "is refused"
+
+if "$QCNN" compile --emit=plan --isa=avx512 layer.qcnn >plan 2>&1; then
+	sh "$top_srcdir/tests/bench/split.sh" "$QCNN" >page 2>err
+	tap_same page "$top_srcdir/tests/bench/split.md" "tests/bench/split.md is what plans say now (else: make bench-split)"
+else
+	tap_skip "tests/bench/split.md: this machine lacks avx512"
+fi
+
+for wrong in 0 -1 x 1, 1,x 1,-1 1x 1,2,3 inf nan; do
+	tap_exit 2 "--link=$wrong" plan --ranks=4 --link=$wrong layer.qcnn
+done
+tap_has err '--link=nan: give GB/s' "says what to give"
+for wrong in stream stream= stream=0 memory=1 single=1,; do
+	tap_exit 2 "--machine=$wrong" plan --machine=$wrong layer.qcnn
+done
+tap_has err 'limits are stream, write, l2, single and double' "names the limits"
+tap_exit 2 "--machine with --measure" plan --measure --machine=single=1 layer.qcnn
+tap_exit 2 "a link without ranks" plan --link=1 layer.qcnn
+tap_has err '--link is for plans of --ranks' "is refused"
+tap_done

@@ -32,7 +32,11 @@
 #include "cli/training/backup.h"
 #include "runtime/net/comm/group.h"
 
-static struct { unsigned rank; char place[16], what[16]; unsigned long at, count; } fault;
+static struct {
+	unsigned rank;
+	char place[16], what[16];
+	unsigned long at, count;
+} fault;
 static unsigned own_rank;
 static const struct comm_ops *inner;
 static pthread_t computes;
@@ -41,7 +45,9 @@ __attribute__((constructor)) static void read_fault(void)
 {
 	const char *text = getenv("FAULT");
 
-	if (text && sscanf(text, "%u %15s %lu %15s", &fault.rank, fault.place, &fault.at, fault.what) != 4)
+	if (text
+		&& sscanf(text, "%u %15s %lu %15s", &fault.rank, fault.place, &fault.at, fault.what)
+			!= 4)
 		abort();
 }
 
@@ -53,7 +59,8 @@ static int is_connection(int fd)
 	int domain = 0, type = 0, listens = 1;
 	socklen_t len = sizeof domain;
 
-	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) && (domain == AF_INET || domain == AF_INET6)
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len)
+		&& (domain == AF_INET || domain == AF_INET6)
 		&& !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) && type == SOCK_STREAM
 		&& !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) && !listens;
 }
@@ -118,7 +125,8 @@ static void strike(void)
 
 static void at_place(const char *place)
 {
-	if (fault.at && fault.rank == own_rank && !strcmp(place, fault.place) && ++fault.count == fault.at)
+	if (fault.at && fault.rank == own_rank && !strcmp(place, fault.place)
+		&& ++fault.count == fault.at)
 		strike();
 }
 
@@ -137,12 +145,12 @@ static void *strike_at_checkpoint(void *unused)
 	return unused;
 }
 
-int __real_backup_save(struct backup *b, const struct train_state *s, struct train_log *log, const struct weights_vector *own,
-	unsigned nown, struct err *e);
-int __wrap_backup_save(struct backup *b, const struct train_state *s, struct train_log *log, const struct weights_vector *own,
-	unsigned nown, struct err *e);
-int __wrap_backup_save(struct backup *b, const struct train_state *s, struct train_log *log, const struct weights_vector *own,
-	unsigned nown, struct err *e)
+int __real_backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e);
+int __wrap_backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e);
+int __wrap_backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown, struct err *e)
 {
 	if (!fault.rank)
 		at_place("checkpoint");
@@ -163,7 +171,8 @@ static int exchange_arrived(void *ctx, unsigned k, size_t from, size_t to, struc
 	return 0;
 }
 
-static int exchange(struct comm *c, const struct comm_part *part, unsigned npart, const struct comm_work *work, struct err *e)
+static int exchange(struct comm *c, const struct comm_part *part, unsigned npart,
+	const struct comm_work *work, struct err *e)
 {
 	const struct comm_work own = { .arrived = exchange_arrived };
 
@@ -195,15 +204,19 @@ static void leave(struct comm *c)
 	inner->close(c);
 }
 
-static const struct comm_ops counted = { .exchange = exchange, .gather = gather, .broadcast = broadcast, .wait = await,
-	.abort = give_up, .close = leave };
+static const struct comm_ops counted = { .exchange = exchange,
+	.gather = gather,
+	.broadcast = broadcast,
+	.wait = await,
+	.abort = give_up,
+	.close = leave };
 
-int __real_group_offer(const char *transport, const struct group_options *o, struct group_offer **out,
-	char address[GROUP_ADDRESS_MAX], struct err *e);
-int __wrap_group_offer(const char *transport, const struct group_options *o, struct group_offer **out,
-	char address[GROUP_ADDRESS_MAX], struct err *e);
-int __wrap_group_offer(const char *transport, const struct group_options *o, struct group_offer **out,
-	char address[GROUP_ADDRESS_MAX], struct err *e)
+int __real_group_offer(const char *transport, const struct group_options *o,
+	struct group_offer **out, char address[GROUP_ADDRESS_MAX], struct err *e);
+int __wrap_group_offer(const char *transport, const struct group_options *o,
+	struct group_offer **out, char address[GROUP_ADDRESS_MAX], struct err *e);
+int __wrap_group_offer(const char *transport, const struct group_options *o,
+	struct group_offer **out, char address[GROUP_ADDRESS_MAX], struct err *e)
 {
 	const char *ms = getenv("FAULT_DEADLINE_MS");
 	struct group_options shorter = *o;
@@ -212,12 +225,12 @@ int __wrap_group_offer(const char *transport, const struct group_options *o, str
 	return __real_group_offer(transport, &shorter, out, address, e);
 }
 
-int __real_group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address, struct comm **out,
-	struct err *e);
-int __wrap_group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address, struct comm **out,
-	struct err *e);
-int __wrap_group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address, struct comm **out,
-	struct err *e)
+int __real_group_open(struct group_offer *offer, unsigned rank, unsigned size,
+	const char *const *address, struct comm **out, struct err *e);
+int __wrap_group_open(struct group_offer *offer, unsigned rank, unsigned size,
+	const char *const *address, struct comm **out, struct err *e);
+int __wrap_group_open(struct group_offer *offer, unsigned rank, unsigned size,
+	const char *const *address, struct comm **out, struct err *e)
 {
 	pthread_t thread;
 	int code;

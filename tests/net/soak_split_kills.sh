@@ -55,7 +55,7 @@ for ranks in 2 4; do
 	for transport in shm tcp; do
 		where="$ranks ranks by $transport"
 		mkdir $transport.$ranks && cd $transport.$ranks || exit
-		split_open $ranks $transport 140 || { tap_result 1 "$where: the run of one process"; exit 1; }
+		split_open $ranks $transport ${QCNN_UPDATES:-140} || { tap_result 1 "$where: the run of one process"; exit 1; }
 		split_start && split_wait
 		length=$((split_ms * 3 / 5))
 		tap_is "$split_status $(split_same)" "0 " "$where: the uninterrupted run of $split_ms ms"

@@ -11,7 +11,7 @@ split_open() {
 	SPLIT_JOB=$PWD
 	export SPLIT_JOB
 	split_words="config.yaml --set=log.dir=$PWD/runs --set=log.report=false --set=log.tensorboard=false --set=log.checkpoint_steps=7
-		--set=train.epochs=1000000 --set=train.max_steps=$3 --set=train.restarts=1 --set=run.split=4 --set=run.threads=1 --no-progress"
+		--set=train.epochs=1000000 --set=train.max_steps=$3 --set=train.restarts=1 --set=run.split=4 --set=run.threads=1 --no-progress ${QCNN_SPLIT_OPTIONS:-}"
 	split_ranks="--ranks=$1"
 	[ "$2" = shm ] || split_ranks="$split_ranks --hosts=local,a:$(($1 - 1)) --launcher=exec:$PWD/agent --iface=lo"
 	split_want=$4

@@ -2,7 +2,7 @@
 # The examples: shipped, and installed below $(pkgdatadir)/examples. A new file: one line here.
 
 nobase_dist_pkgdata_DATA += examples/README.md \
-	examples/batch/README.md examples/batch/lsf.sh examples/batch/mpi.sh examples/batch/pbs.sh examples/batch/slurm.sh examples/batch/slurm-gpu.sh examples/batch/slurm-seeds.sh examples/batch/slurm-split.sh \
+	examples/batch/README.md examples/batch/lsf.sh examples/batch/mpi.sh examples/batch/mpi-split.sh examples/batch/pbs.sh examples/batch/slurm.sh examples/batch/slurm-gpu.sh examples/batch/slurm-seeds.sh examples/batch/slurm-split.sh \
 	examples/kubernetes/Containerfile examples/kubernetes/README.md examples/kubernetes/train.yaml \
 	examples/bars/README.md examples/bars/bars.csv examples/bars/bars.qcnn examples/bars/config.yaml examples/bars/expect examples/bars/start.json \
 	examples/cluster/README.md examples/cluster/callbacks.yaml examples/cluster/cluster.qcnn examples/cluster/config.yaml examples/cluster/expect \

@@ -204,6 +204,7 @@ shell_tests += tests/limits/test_memory.sh
 shell_tests += tests/limits/test_odd_files.sh
 shell_tests += tests/limits/test_stack.sh
 shell_tests += tests/net/test_attached.sh
+shell_tests += tests/net/test_attached_ranks.sh
 shell_tests += tests/net/test_batch.sh
 shell_tests += tests/net/test_cluster_keys.sh
 shell_tests += tests/net/test_damage.sh

@@ -65,7 +65,7 @@ static int hosts_of_job(struct cluster *k, struct err *e)
 	return 0;
 }
 
-/* Processes that were started together: this is the first, and a worker of its own is beside it. */
+/* Processes that were started together: this is the first, and a worker of its own is beside it, unless it is a rank. */
 static int wish_joined(struct cluster *k, const struct config *config, const char *folder)
 {
 	struct join a;
@@ -82,8 +82,11 @@ static int wish_joined(struct cluster *k, const struct config *config, const cha
 	joined_external(&k->joined, &k->external);
 	k->why = k->joined.join.why;
 	cli_note(k->cli,
-		"%u processes that %s has started form one job (%s); --attach=off makes each a job of its own",
-		a.size, join_row(a.mode)->name, a.why);
+		"%u processes that %s has started form one job%s (%s); --attach=off makes each a job of its own",
+		a.size, join_row(a.mode)->name,
+		k->nrank ? ", and each holds a part of the states" : "", a.why);
+	if (k->nrank)
+		return 0;
 	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
 }
 
@@ -157,6 +160,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	int status;
 
 	*out = (struct cluster){ .cli = c };
+	out->nrank = o->given[OPT_RANKS] ? (unsigned)options_count(o, OPT_RANKS) : 0;
 	status = wish_joined(out, config, folder);
 	if (status)
 		return status;
@@ -182,11 +186,6 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->restarts = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	out->of_config = is_of_config(out, config);
-	out->nrank = o->given[OPT_RANKS] ? (unsigned)options_count(o, OPT_RANKS) : 0;
-	if (out->nrank && out->external.n)
-		return cli_usage(c,
-			"--ranks starts its processes itself: give --attach=off to one process, and list the hosts with "
-			"--hosts");
 	return cut_groups(out);
 }
 
@@ -295,6 +294,7 @@ static void say_ready(const struct cluster *k, double seconds)
 			k->hosts.n == 1 ? "" : "s", seconds);
 }
 
+/* The key of a group goes through these connections: they are always encrypted where there is one. */
 static int start_workers(struct cluster *k, struct err *e)
 {
 	struct coordinator_options o = { .hosts = &k->hosts,
@@ -302,7 +302,7 @@ static int start_workers(struct cluster *k, struct err *e)
 		.agent = k->agent,
 		.program = k->program,
 		.iface = k->iface,
-		.encrypt = k->encrypt,
+		.encrypt = k->encrypt || k->nrank,
 		.push = k->push,
 		.transport = k->transport,
 		.restarts = k->restarts,
@@ -315,6 +315,17 @@ static int start_workers(struct cluster *k, struct err *e)
 		.ctx = k };
 
 	return coordinator_new(&o, &k->coordinator, e);
+}
+
+int cluster_meet(struct cluster *k, struct err *e)
+{
+	double begin = clock_seconds();
+	int code = k->coordinator ? 0 : start_workers(k, e);
+
+	if (!code)
+		cli_detail(k->cli, "%u ranks have come after %.2f s", k->nrank,
+			clock_seconds() - begin);
+	return code;
 }
 
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)

@@ -51,6 +51,8 @@ struct cluster_work {
 /* Start the workers that were wished for, unless they are there; *pool is theirs, NULL where there are none.  A call
  * after the first gives them another job. */
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);
+/* Wait until all processes that were started together with this one are there, to be ranks; at once where they are. */
+int cluster_meet(struct cluster *k, struct err *e);
 /* status: that the command ends with. */
 void cluster_end(struct cluster *k, int status);
 

@@ -31,10 +31,10 @@ static const char *mode_of(const struct cluster *k)
 
 static const char *lost_of(const struct cluster *k)
 {
-	return !k->hosts.n        ? none_lost
+	return k->nrank           ? rank_lost
 		: k->groups.nrank ? group_lost
-		: k->nrank        ? rank_lost
-				  : worker_lost;
+		: k->hosts.n      ? worker_lost
+				  : none_lost;
 }
 
 static const char *why_of(const struct cluster *k)

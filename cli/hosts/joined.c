@@ -198,11 +198,29 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 	return status;
 }
 
+/* The processes are the ranks of one group, and all of them find it if they cannot be. */
+static int check_ranks(struct cli *c, const struct join *a)
+{
+	unsigned nrank =
+		c->options.given[OPT_RANKS] ? (unsigned)options_count(&c->options, OPT_RANKS) : 0;
+
+	if (!nrank || !a->mode || nrank == a->size)
+		return 0;
+	if (a->rank)
+		return err_exit_status(-ERR_USAGE);
+	return cli_usage(c,
+		"--ranks is %u, and %s has started %u processes (%s): each holds a part of the states, so the numbers are the same; "
+		"with --attach=off one process starts its ranks itself",
+		nrank, join_row(a->mode)->name, a->size, a->why);
+}
+
 bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status)
 {
 	struct join a;
 
 	*status = joined_find(c, &a);
+	if (!*status)
+		*status = check_ranks(c, &a);
 	if (*status)
 		return true;
 	if (!a.mode || !a.rank)

@@ -45,18 +45,26 @@ static int offer(const union rank_start *s, struct group_offer **out,
 	return code;
 }
 
-static int join(const union rank_start *s, struct comm **out, struct err *e)
+/* By the standard input and output of a rank that the leader has started. */
+static int exchange_by_stdio(void *ctx, const char *own, void *all, size_t nbyte, struct err *e)
 {
-	char address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX];
+	(void)ctx;
+	printf(LAUNCH_MARK LAUNCH_RANK " %s\n", own);
+	fflush(stdout);
+	return receive(all, nbyte, e);
+}
+
+static int join(const union rank_start *s, rank_exchange_fn exchange, void *ctx, struct comm **out,
+	struct err *e)
+{
+	char own[GROUP_ADDRESS_MAX], address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX];
 	const char *list[GROUP_RANKS_MAX];
 	struct group_offer *mine;
-	int code = offer(s, &mine, address[0], e);
+	int code = offer(s, &mine, own, e);
 
 	if (code)
 		return code;
-	printf(LAUNCH_MARK LAUNCH_RANK " %s\n", address[0]);
-	fflush(stdout);
-	code = receive(address, s->size * (size_t)GROUP_ADDRESS_MAX, e);
+	code = exchange(ctx, own, address, s->size * sizeof *address, e);
 	if (code) {
 		group_offer_free(mine);
 		return code;
@@ -81,29 +89,48 @@ static unsigned threads_of(const union rank_start *s)
 	return n ? n : 1;
 }
 
-int ranks_follow(bool *begun, struct err *e)
+static int follow(union rank_start *s, rank_exchange_fn exchange, void *ctx, bool *begun,
+	struct err *e)
 {
-	union rank_start s;
 	struct comm *comm;
-	int code = receive(&s, sizeof s, e);
+	int code;
 
 	*begun = false;
-	if (code)
-		return code;
-	if (strncmp(s.version, PACKAGE_VERSION, sizeof s.version) || s.size > GROUP_RANKS_MAX
-		|| s.rank >= s.size || !s.share)
+	if (strncmp(s->version, PACKAGE_VERSION, sizeof s->version) || s->size > GROUP_RANKS_MAX
+		|| s->rank >= s->size || !s->share)
 		return err_set(e, -ERR_PROTOCOL,
 			"this host has version " PACKAGE_VERSION
 			" of qcnn, the leader has version %.31s: install the same, or use --push",
-			s.version);
+			s->version);
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = join(&s, &comm, e);
-	explicit_bzero(s.key, sizeof s.key);
+	code = join(s, exchange, ctx, &comm, e);
+	explicit_bzero(s->key, sizeof s->key);
 	if (code)
 		return code;
 	*begun = true;
-	code = split_follow(comm, threads_of(&s), memory_of(&s), e);
+	code = split_follow(comm, threads_of(s), memory_of(s), e);
 	comm_close(comm);
 	return code;
+}
+
+int ranks_follow(bool *begun, struct err *e)
+{
+	union rank_start s;
+	int code = receive(&s, sizeof s, e);
+
+	*begun = false;
+	return code ? code : follow(&s, exchange_by_stdio, NULL, begun, e);
+}
+
+int ranks_follow_joined(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
+	bool *begun, struct err *e)
+{
+	union rank_start s;
+
+	if (n != sizeof s)
+		return err_set(e, -ERR_PROTOCOL,
+			"rank 0 is another version of qcnn than " PACKAGE_VERSION);
+	memcpy(&s, start, sizeof s);
+	return follow(&s, exchange, ctx, begun, e);
 }

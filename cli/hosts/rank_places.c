@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/hosts/worker_start.h"
+
 bool is_this_machine(const struct host *h)
 {
 	const char *node = getenv("SLURMD_NODENAME");
@@ -27,11 +29,38 @@ static void say(void *ctx, const char *host, const char *line)
 	cli_relay(k->cli, host, line);
 }
 
-int rank_places_of(const struct cluster *k, struct rank_places *out, struct err *e)
+/* Processes that were started together with this one. */
+static int joined_places(struct cluster *k, struct rank_places *out, struct err *e)
+{
+	unsigned local =
+		k->joined.join.local; /* 0: how many share this machine is not known before they have come */
+	int code = cluster_meet(k, e);
+
+	if (code)
+		return code;
+	*out = (struct rank_places){
+		.encrypt = k->encrypt, .iface = k->iface, .say = say, .ctx = k, .joined = k->coordinator
+	};
+	out->place[0] = (struct launch_place){ .launcher = LAUNCHER_LOCAL };
+	for (unsigned n = 1; n < k->nrank; n++) {
+		struct coordinator_rank r = coordinator_rank(k->coordinator, n - 1);
+
+		out->place[n] =
+			(struct launch_place){ .launcher = r.near ? LAUNCHER_LOCAL : LAUNCHER_EXEC,
+				.host = r.host };
+		out->nthread[n] = local ? r.threads : 0;
+	}
+	out->nthread[0] = local ? worker_threads(local) : 0;
+	return 0;
+}
+
+int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 {
 	unsigned nslot = hosts_workers(&k->hosts), n = 1;
 	bool here = false;
 
+	if (k->external.n)
+		return joined_places(k, out, e);
 	if (nslot > k->nrank || k->nrank % nslot)
 		return err_set(e, -ERR_USAGE,
 			"%u ranks cannot be shared by the %u processes of %s equally: list as many as there are ranks, a "
@@ -64,11 +93,12 @@ int rank_places_of(const struct cluster *k, struct rank_places *out, struct err 
 	return 0;
 }
 
-int ranks_of_cluster(const struct cluster *k, struct evaluator_options *o, struct ranks **out)
+int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct ranks **out)
 {
 	struct rank_places places = { .say = say, .ctx = (void *)k };
 	struct err e;
-	int code = k->nrank && k->hosts.n ? rank_places_of(k, &places, &e) : 0;
+	bool elsewhere = k->hosts.n || k->external.n;
+	int code = k->nrank && elsewhere ? rank_places_of(k, &places, &e) : 0;
 
 	*out = NULL;
 	if (!code && k->nrank)

@@ -24,6 +24,7 @@ struct ranks {
 	struct split_rank rank;
 	struct rank_places places;
 	unsigned nrank;
+	bool chosen;                              /* the number of threads */
 	struct launched process[SPLIT_RANKS_MAX]; /* of rank 0: none */
 };
 
@@ -65,6 +66,8 @@ static int find_leader(const struct ranks *r, char leader[OWN_ADDRESS_MAX], stru
 	*leader = 0;
 	if (!away)
 		return 0;
+	if (r->places.joined)
+		return coordinator_own_address(r->places.joined, away - 1, leader, e);
 	if (r->places.iface)
 		return own_address_of(r->places.iface, leader, e);
 	return own_address_to(r->places.place[away].host, r->places.place[away].launcher, leader, e);
@@ -117,6 +120,27 @@ static int lost(struct ranks *r, unsigned rank, struct err *e)
 	return -ERR_UNREACHABLE;
 }
 
+/* What a rank receives first. */
+static const union rank_start *start_of(const struct ranks *r, union rank_start *s, unsigned rank)
+{
+	s->rank = rank;
+	s->share = share_of(r, rank);
+	if (!r->chosen && r->places.nthread[rank])
+		s->nthread = r->places.nthread[rank];
+	return s;
+}
+
+/* The same where they were started together with this one. */
+static int ask_addresses(struct ranks *r, union rank_start *s, const char **list, struct err *e)
+{
+	struct coordinator *c = r->places.joined;
+
+	coordinator_group_begin(c);
+	for (unsigned k = 1; k < r->nrank; k++)
+		coordinator_group_send(c, k - 1, start_of(r, s, k), sizeof *s);
+	return coordinator_group_addresses(c, list + 1, e);
+}
+
 /* Waits until all ranks have given their addresses. s: their first message, without their numbers. */
 static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 {
@@ -130,11 +154,8 @@ static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 		for (unsigned k = 1; k < r->nrank; k++) {
 			struct launched *l = &r->process[k];
 
-			if (l->wants_boot) {
-				s->rank = k;
-				s->share = share_of(r, k);
-				launch_boot(l, s, sizeof *s);
-			}
+			if (l->wants_boot)
+				launch_boot(l, start_of(r, s, k), sizeof *s);
 			missing = *l->address || missing ? missing : k;
 			f[2 * k - 2] = (struct pollfd){ launch_events(l) ? l->control : -1,
 				launch_events(l), 0 };
@@ -157,6 +178,14 @@ static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 	}
 }
 
+static void give(struct ranks *r, unsigned rank, const void *bytes, size_t n)
+{
+	if (r->places.joined)
+		coordinator_group_send(r->places.joined, rank - 1, bytes, (uint32_t)n);
+	else
+		launch_boot(&r->process[rank], bytes, n);
+}
+
 static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 {
 	struct group_options o = { .encrypt = s->encrypt, .bind = *s->leader ? s->leader : NULL };
@@ -171,19 +200,19 @@ static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 	explicit_bzero(&o, sizeof o);
 	if (code)
 		return code;
-	code = await_addresses(r, s, e);
+	for (unsigned k = 1; k < r->nrank; k++)
+		list[k] = r->process[k].address;
+	code = r->places.joined ? ask_addresses(r, s, list, e) : await_addresses(r, s, e);
 	if (code) {
 		group_offer_free(offer);
 		return code;
 	}
-	for (unsigned k = 0; k < r->nrank; k++) {
-		if (k)
-			snprintf(address[k], sizeof address[k], "%.*s", GROUP_ADDRESS_MAX - 1,
-				r->process[k].address);
-		list[k] = address[k];
-	}
 	for (unsigned k = 1; k < r->nrank; k++)
-		launch_boot(&r->process[k], address, r->nrank * sizeof *address);
+		snprintf(address[k], sizeof address[k], "%.*s", GROUP_ADDRESS_MAX - 1, list[k]);
+	for (unsigned k = 0; k < r->nrank; k++)
+		list[k] = address[k];
+	for (unsigned k = 1; k < r->nrank; k++)
+		give(r, k, address, r->nrank * sizeof *address);
 	return group_open(offer, 0, r->nrank, list, &r->rank.comm, e);
 }
 
@@ -191,7 +220,7 @@ static int start_all(struct ranks *r, union rank_start *s, struct err *e)
 {
 	int code = find_leader(r, s->leader, e);
 
-	for (unsigned k = 1; k < r->nrank && !code; k++)
+	for (unsigned k = 1; k < r->nrank && !code && !r->places.joined; k++)
 		code = launch_start(&r->places.place[k], &r->process[k], e);
 	return code ? code : open_group(r, s, e);
 }
@@ -224,7 +253,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	union rank_start s = { { .size = nrank } };
 	struct ranks *r;
 	const char *rule;
-	unsigned here;
+	unsigned here, share;
 	int code;
 
 	*out = NULL;
@@ -250,10 +279,10 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	if (!first_away(r) && !s.memory_limit)
 		s.memory_limit = cpus_memory_available();
 	o->memory_limit = (s.memory_limit ? s.memory_limit : cpus_memory_available()) / here;
-	s.nthread = first_away(r) && o->nthread == cpus_threads(&rule) ? 0
-		: o->nthread > here                                    ? o->nthread / here
-								       : 1;
-	o->nthread = o->nthread > here ? o->nthread / here : 1;
+	r->chosen = o->nthread != cpus_threads(&rule);
+	share = o->nthread > here ? o->nthread / here : 1;
+	s.nthread = first_away(r) && !r->chosen ? 0 : share;
+	o->nthread = r->places.nthread[0] && !r->chosen ? r->places.nthread[0] : share;
 	crypto_random(s.key, sizeof s.key);
 	code = start_all(r, &s, e);
 	explicit_bzero(s.key, sizeof s.key);

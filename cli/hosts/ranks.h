@@ -4,7 +4,9 @@
 #define QCNN_RANKS_H
 
 #include "runtime/exec/evaluator.h"
+#include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/launch/launch.h"
+#include "runtime/net/worker_process.h"
 
 /* Where ranks are. */
 struct rank_places {
@@ -15,6 +17,8 @@ struct rank_places {
 	double start_s;    /* for a rank to start: without any sign of it */
 	void (*say)(void *ctx, const char *host, const char *line); /* what ranks print */
 	void *ctx;
+	struct coordinator *joined; /* of the others, if they were started together with this one; NULL: they are started now */
+	uint32_t nthread[SPLIT_RANKS_MAX]; /* where no number was chosen; 0: the host's, shared by its ranks */
 };
 
 struct ranks;
@@ -31,5 +35,8 @@ void ranks_end(struct ranks *r);
 
 /* What such a process does: by the standard input, until the leader ends. *begun: the leader reports what failed. */
 int ranks_follow(bool *begun, struct err *e);
+/* The same where the process was started together with the leader: struct worker_ops. */
+int ranks_follow_joined(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
+	bool *begun, struct err *e);
 
 #endif

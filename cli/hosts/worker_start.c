@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/hosts/ranks.h"
 #include "cli/hosts/worker_groups.h"
 #include "runtime/base/maths.h"
 #include "runtime/train/remote.h"
@@ -31,16 +32,22 @@ static void list_kernels(const char *most, char *to, size_t size)
 		}
 }
 
-static void describe(struct wire_about *a, unsigned share, const char *most)
+/* Those that were given some of the cores share nothing. */
+unsigned worker_threads(unsigned share)
 {
 	const char *rule;
+	unsigned n = cpus_threads(&rule);
 
+	if (share <= 1 || n != cpus_online())
+		return n;
+	return n > share ? n / share : 1;
+}
+
+static void describe(struct wire_about *a, unsigned share, const char *most)
+{
 	memset(a, 0, sizeof *a);
 	list_kernels(most, a->kernels, sizeof a->kernels);
-	a->threads = cpus_threads(&rule);
-	/* Those that were given some of the cores share nothing. */
-	if (share > 1 && a->threads == cpus_online())
-		a->threads = a->threads > share ? a->threads / share : 1;
+	a->threads = worker_threads(share);
 	a->memory = cpus_memory_available();
 	a->maths = maths_digest();
 	snprintf(a->version, sizeof a->version, "%s", PACKAGE_VERSION);
@@ -52,11 +59,14 @@ int worker_start(const struct worker_finder *f, unsigned share, const char *most
 {
 	struct worker_group group = { 0 };
 	struct remote_worker *w = remote_worker_new(worker_group_start, &group);
+	struct worker_ops ops = remote_worker_ops;
 	struct wire_about about;
 	int code;
 
 	describe(&about, share, most);
-	code = f ? worker_process_join(f, &about, &remote_worker_ops, w, e) : worker_process_run(STDIN_FILENO, &about, &remote_worker_ops, w, e);
+	ops.follow = f ? ranks_follow_joined : NULL;
+	code = f ? worker_process_join(f, &about, &ops, w, e)
+		 : worker_process_run(STDIN_FILENO, &about, &ops, w, e);
 	remote_worker_free(w);
 	worker_group_end(&group);
 	return code;

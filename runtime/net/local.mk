@@ -8,6 +8,7 @@ libnet_a_SOURCES = \
 	runtime/net/cluster/cluster_state.h \
 	runtime/net/cluster/coordinator.c \
 	runtime/net/cluster/coordinator.h \
+	runtime/net/cluster/coordinator_group.c \
 	runtime/net/cluster/coordinator_loop.c \
 	runtime/net/cluster/coordinator_step.c \
 	runtime/net/cluster/descriptors.c \

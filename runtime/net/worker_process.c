@@ -431,6 +431,49 @@ static int take_clock(struct worker_process *w, const uint8_t *body, size_t len,
 	return code;
 }
 
+/* ---- a rank of a group ---- */
+
+/* Gives the own address, and waits for those of all. */
+static int exchange_addresses(void *ctx, const char *own, void *all, size_t nbyte, struct err *e)
+{
+	struct worker_process *w = ctx;
+	struct wire_bye bye;
+	struct buf b = BUF_INIT;
+	const uint8_t *body, *bytes;
+	uint32_t n;
+	size_t len;
+	int code;
+
+	wire_put_group(&b, own, (uint32_t)strlen(own));
+	code = send_body(w, &b, e);
+	buf_release(&b);
+	do
+		code = code ? code : next_body(w, &body, &len, clock_seconds() + 1e6, e);
+	while (!code && body[0] == WIRE_HEARTBEAT);
+	if (code)
+		return code;
+	if (wire_get_bye(body, len, &bye))
+		return err_set(e, -ERR_STOPPED, "%s", bye.text);
+	if (!wire_get_group(body, len, &bytes, &n) || n != nbyte)
+		return wrong(e, body[0]);
+	memcpy(all, bytes, nbyte);
+	return 0;
+}
+
+/* What fails once the group exists its leader reports, and sends BYE. */
+static int take_group(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
+{
+	const uint8_t *start;
+	bool begun = false;
+	uint32_t n;
+	int code;
+
+	if (!w->ops->follow || !wire_get_group(body, len, &start, &n))
+		return wrong(e, WIRE_GROUP);
+	code = w->ops->follow(start, n, exchange_addresses, w, &begun, e);
+	return begun ? 0 : code;
+}
+
 /* Handle one message; *over: it was BYE. */
 static int take_message(struct worker_process *w, const uint8_t *body, size_t len, bool *over, struct err *e)
 {
@@ -448,6 +491,7 @@ static int take_message(struct worker_process *w, const uint8_t *body, size_t le
 		return take_work(w, body, len, e);
 	case WIRE_PROFILE: return take_profile(w, body, len, e);
 	case WIRE_CLOCK: return take_clock(w, body, len, e);
+	case WIRE_GROUP: return take_group(w, body, len, e);
 	case WIRE_HEARTBEAT:
 		return wire_get_heartbeat(body, len, &heartbeat) ? 0 : wrong(e, WIRE_HEARTBEAT);
 	case WIRE_BYE:

@@ -8,6 +8,9 @@
 
 #include "runtime/net/protocol/protocol.h"
 
+/* Gives this process' address as a rank, a text, and waits for those of all ranks: nbyte bytes. */
+typedef int (*rank_exchange_fn)(void *ctx, const char *own, void *all, size_t nbyte, struct err *e);
+
 struct worker_ops {
 	/* Prepare a job, with this worker's share of the threads; *out: the result of the fixed test. */
 	int (*open)(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e);
@@ -18,6 +21,10 @@ struct worker_ops {
 	 * callee's until the next call. */
 	int (*work)(void *ctx, const struct wire_work *w, const double **value, uint32_t *nout,
 		const struct fixed **vector, uint32_t *nvector, struct err *e);
+	/* Be a rank of a group, of which start[0..n) says what the leader has chosen, until the leader ends it; NULL: this worker
+	 * is none. *begun: the group exists, and its leader reports what fails. */
+	int (*follow)(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
+		bool *begun, struct err *e);
 };
 
 /* Work until the coordinator ends the job: 0, or an error.  about: all but pid. */

@@ -39,7 +39,7 @@ static void test_cuts(const char *name, const struct buf *b)
 	buf_release(&more);
 }
 
-enum { MESSAGES = 19 }; /* the last and one */
+enum { MESSAGES = 20 }; /* the last and one */
 static const uint32_t ids[] = { 3, 4, 7, 19 };
 
 static void put_all(struct buf b[MESSAGES])
@@ -96,6 +96,7 @@ static void put_all(struct buf b[MESSAGES])
 	wire_put_profiled(&b[16], &(struct wire_profiled){ 3, 10, 4, 6, (const uint8_t *)"[1, 2]" });
 	wire_put_clock(&b[17], &(struct wire_clock){ -5, 100, 200 });
 	wire_put_attach(&b[18], "{}\n", 3);
+	wire_put_group(&b[19], "tcp:127.0.0.1:4711", 18);
 }
 
 static void test_values(const struct buf b[MESSAGES])
@@ -642,7 +643,7 @@ int main(void)
 {
 	static const char *const name[] = { "", "BOOT", "HELLO", "CHALLENGE", "PROOF", "ABOUT",
 		"JOB", "READY", "WEIGHTS", "WORK", "RESULT", "FAILED", "HEARTBEAT", "BYE", "DATA",
-		"PROFILE", "PROFILED", "CLOCK", "ATTACH" };
+		"PROFILE", "PROFILED", "CLOCK", "ATTACH", "GROUP" };
 	struct buf b[MESSAGES] = { { 0, 0, 0 } };
 
 	tap_ok(crypto_start(), "random numbers");

@@ -420,6 +420,15 @@ static void test_nonsense(void)
 	tap_is_int(worker_status(), err_exit_status(-ERR_PROTOCOL), "with 76");
 	peer_close(&peer);
 
+	start_worker();
+	ok = let_in(&b);
+	buf_clear(&b);
+	wire_put_group(&b, "group", 5);
+	say(&b);
+	tap_ok(ok && says_bye(), "a worker that the coordinator has started is no rank of a group");
+	tap_is_int(worker_status(), err_exit_status(-ERR_PROTOCOL), "with 76");
+	peer_close(&peer);
+
 	for (unsigned i = 0; i < 60; i++) {
 		start_worker();
 		ok &= let_in(&b);

@@ -16,10 +16,11 @@
 enum {
 	PENDING_CONNECTIONS_MAX = 64,
 	LISTENERS_MAX = WIRE_ADDRESSES_MAX,
-	STARTS_AT_ONCE = 8,   /* sshd drops further connections; one less each time it does */
-	STARTS_MAX = 16,      /* attempts to start one worker whose connection sshd dropped */
-	HELLOS_MAX = 1 << 16, /* HELLOs that one job answers */
-	KEEPER_MS = 250       /* longest time between two iterations of the loop */
+	STARTS_AT_ONCE = 8,     /* sshd drops further connections; one less each time it does */
+	STARTS_MAX = 16,        /* attempts to start one worker whose connection sshd dropped */
+	HELLOS_MAX = 1 << 16,   /* HELLOs that one job answers */
+	RANK_ADDRESS_MAX = 256, /* bytes of a rank's address, its 0 included */
+	KEEPER_MS = 250         /* longest time between two iterations of the loop */
 };
 
 struct traffic {
@@ -67,6 +68,7 @@ struct worker {
 	uint32_t numerical;          /* its NUMERICAL_VERSION */
 	struct wire_about about;
 	struct wire_ready ready;
+	char address[RANK_ADDRESS_MAX]; /* as a rank of a group */
 	double heard, heartbeat_at; /* times of its last message and of our last heartbeat to it */
 	bool suspected;             /* silent for suspect_s: its units were reassigned */
 	struct err left; /* LEAVING: the reason known so far; leaves_at: until when to wait for a better one */
@@ -151,6 +153,7 @@ struct coordinator {
 	struct secrets *secrets;
 	uint8_t job_id[WIRE_JOB_ID];
 	struct worker *worker; unsigned nworker;
+	unsigned first_rank; /* that worker 0 gives in HELLO: 1 where this process is rank 0, and has no worker beside it */
 	struct scheduler *scheduler;
 	struct listeners listeners;
 	struct pending_connections pending;
@@ -160,6 +163,7 @@ struct coordinator {
 	struct loop loop;
 	struct buf body;             /* of a message */
 	unsigned ncore;              /* number of cores that this process may use */
+	bool grouped;                /* workers are ranks of a group, or begin to be */
 	int ending;                  /* code of BYE to external workers */
 	bool rendezvous_written;
 	void (*on_profiler)(void *ctx, struct peer *p);
@@ -217,6 +221,16 @@ bool job_same_answer(const struct coordinator *c, const struct worker *w, struct
 /* A worker that connected after the start has sent ABOUT; READY. */
 bool job_late_described(struct coordinator *c, struct worker *w, struct err *why);
 bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why);
+
+/* coordinator.c */
+/* Turn the loop until all workers have reached a state; the loss of one is an error, and so is one that is late to have
+ * done `what`. */
+int workers_wait(struct coordinator *c, enum worker_state state, const char *what, struct err *e);
+/* They forget the previous job: READY workers are DESCRIBED. */
+void workers_forget_job(struct coordinator *c);
+
+/* coordinator_group.c.  Keep the worker's address; false: it violates the protocol. */
+bool group_take_address(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len);
 
 /* Whether the worker has the kernel set of this name. */
 bool worker_has_kernels(const struct wire_about *a, const char *kernels);

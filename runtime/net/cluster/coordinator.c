@@ -50,6 +50,7 @@ static void add_external(struct coordinator *c)
 {
 	const struct external_workers *g = c->o.external;
 
+	c->first_rank = !c->nworker;
 	for (unsigned k = 0; k < g->n; k++) {
 		struct worker *w = &c->worker[c->nworker];
 
@@ -58,7 +59,7 @@ static void add_external(struct coordinator *c)
 		w->external = true;
 		w->peer.fd = -1;
 		w->process = LAUNCHED_NONE;
-		snprintf(w->name, sizeof w->name, "rank %u", w->rank);
+		snprintf(w->name, sizeof w->name, "rank %u", c->first_rank + w->rank);
 	}
 }
 
@@ -148,8 +149,7 @@ static const struct worker *who_is_late(const struct coordinator *c, enum worker
 	return NULL;
 }
 
-/* Turn the loop until all workers have reached a state; the loss of one is an error, and so is one that is late. */
-static int wait_for(struct coordinator *c, enum worker_state state, const char *what, struct err *e)
+int workers_wait(struct coordinator *c, enum worker_state state, const char *what, struct err *e)
 {
 	unsigned long seen = steps_taken(c);
 	double since = clock_seconds() - c->loop.slept;
@@ -231,7 +231,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	if (!code && o->external && o->external->rendezvous)
 		code = write_rendezvous(c, e);
 	if (!code)
-		code = wait_for(c, WORKER_DESCRIBED, "come", e);
+		code = workers_wait(c, WORKER_DESCRIBED, "come", e);
 	pthread_mutex_unlock(&c->loop.lock);
 	if (code) {
 		coordinator_free(c);
@@ -280,8 +280,7 @@ static int same_answers(struct coordinator *c, const struct wire_ready *own, str
 	return 0;
 }
 
-/* Workers forget the previous job. */
-static void forget_job(struct coordinator *c)
+void workers_forget_job(struct coordinator *c)
 {
 	scheduler_forget_job(c->scheduler);
 	for (unsigned i = 0; i < c->nworker; i++)
@@ -295,13 +294,13 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	int code;
 
 	pthread_mutex_lock(&c->loop.lock);
-	forget_job(c);
+	workers_forget_job(c);
 	code = job_keep(c, job, e);
 	for (unsigned i = 0; i < c->nworker && !code; i++)
 		if (c->worker[i].state == WORKER_DESCRIBED)
 			job_send(c, &c->worker[i]);
 	if (!code)
-		code = wait_for(c, WORKER_READY, "prepared the job", e);
+		code = workers_wait(c, WORKER_READY, "prepared the job", e);
 	if (!code)
 		code = same_answers(c, own, e);
 	c->liveness.started = !code;

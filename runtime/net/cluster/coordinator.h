@@ -7,6 +7,7 @@
 #define QCNN_COORDINATOR_H
 
 #include "runtime/net/launch/launch.h"
+#include "runtime/net/launch/own_address.h"
 #include "runtime/net/scheduler/scheduler.h"
 
 struct coordinator;
@@ -56,6 +57,28 @@ struct pool *coordinator_pool(struct coordinator *c);
 /* Call fn for each profiler that has proved the key; fn takes over its session, is called from any thread, and must not
  * block. NULL: such connections are closed. */
 void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct peer *p), void *ctx);
+
+/* ---- ranks of a group in place of units (net/comm/group.h); worker k is rank 1 + k ---- */
+
+struct coordinator_rank {
+	const char *host;
+	uint32_t threads; /* that its process would use: see wire_about */
+	bool near;        /* on this machine */
+};
+/* Of a worker that is connected. */
+struct coordinator_rank coordinator_rank(const struct coordinator *c, unsigned k);
+/* This machine's address, as a number, to which worker k has connected. */
+int coordinator_own_address(const struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
+	struct err *e);
+/* All workers begin to form a new group; none may be in one. */
+void coordinator_group_begin(struct coordinator *c);
+/* Send bytes about the group, at most WIRE_GROUP_MAX. A worker answers to the first ones with its address. */
+void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes, uint32_t n);
+/* Wait for all addresses; address[k] is that of worker k, owned by c until the next group. */
+int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e);
+
+/* ---- the end ---- */
+
 /* Set the code that BYE sends to external workers (default: 0). */
 void coordinator_ending(struct coordinator *c, int code);
 /* Shut down all workers, end their processes, and free. */

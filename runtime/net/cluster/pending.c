@@ -157,10 +157,18 @@ static bool welcome_profiler(struct coordinator *c, struct pending *s)
 	return true;
 }
 
+/* NULL: there is none of this rank. */
+static struct worker *worker_of_rank(struct coordinator *c, uint32_t rank)
+{
+	return rank >= c->first_rank && rank - c->first_rank < c->nworker
+		? &c->worker[rank - c->first_rank]
+		: NULL;
+}
+
 /* Make it the connection of its worker, which must have none yet. */
 static bool welcome(struct coordinator *c, struct pending *s, double now)
 {
-	struct worker *w = s->hs->rank < c->nworker ? &c->worker[s->hs->rank] : NULL;
+	struct worker *w = worker_of_rank(c, s->hs->rank);
 
 	if (s->hs->rank == WIRE_RANK_PROFILER)
 		return welcome_profiler(c, s);
@@ -207,10 +215,12 @@ static bool pending_step(struct coordinator *c, struct pending *s, double now)
 void pending_read(struct coordinator *c, struct pending *s, double now)
 {
 	bool ok = !peer_fill(&s->peer, NULL) && pending_step(c, s, now);
+	struct worker *w;
 
 	if (ok && s->peer.fd < 0) {          /* it is a worker's now, and more messages may have come */
-		if (s->hs->rank < c->nworker && c->worker[s->hs->rank].peer.fd >= 0)
-			worker_read(c, &c->worker[s->hs->rank], now);
+		w = worker_of_rank(c, s->hs->rank);
+		if (w && w->peer.fd >= 0)
+			worker_read(c, w, now);
 	} else if (!ok || s->peer.in_len - s->peer.in_at > WIRE_EARLY_MAX + WIRE_HEADER)
 		pending_end(c, s, now);
 }

@@ -46,7 +46,7 @@ static bool take_about(struct coordinator *c, struct worker *w, const uint8_t *b
 	if (w->state != WORKER_PROVED || !wire_get_about(body, len, &w->about) || !w->about.threads)
 		return malformed(why, "ABOUT message");
 	if (w->external)
-		snprintf(w->name, sizeof w->name, "%s[%u]", w->about.host, w->rank);
+		snprintf(w->name, sizeof w->name, "%s[%u]", w->about.host, c->first_rank + w->rank);
 	if (w->numerical != NUMERICAL_VERSION) {
 		err_set(why, -ERR_PROTOCOL, "it is qcnn %.40s with numerical version %u, and this is qcnn %s with numerical version %d, which "
 			"gives other bits (--remote-path names another program there, --push sends this one)", w->about.version,
@@ -92,6 +92,8 @@ static bool take_message(struct coordinator *c, struct worker *w, const uint8_t 
 		return worker_profile_part(c, w, body, len) || malformed(why, "PROFILED message");
 	case WIRE_CLOCK:
 		return worker_profile_clock(c, w, body, len) || malformed(why, "CLOCK message");
+	case WIRE_GROUP:
+		return group_take_address(c, w, body, len) || malformed(why, "GROUP message");
 	case WIRE_BYE:
 		return take_bye(body, len, why);
 	}

@@ -266,3 +266,19 @@ bool wire_get_ready(const uint8_t *p, size_t len, struct wire_ready *m)
 	part_bytes(&r, m->digest, sizeof m->digest);
 	return part_whole(&r);
 }
+
+void wire_put_group(struct buf *b, const void *bytes, uint32_t n)
+{
+	buf_u8(b, WIRE_GROUP);
+	buf_u32(b, n);
+	buf_add(b, bytes, n);
+}
+
+bool wire_get_group(const uint8_t *p, size_t len, const uint8_t **bytes, uint32_t *n)
+{
+	struct rd r = part_begin(p, len, WIRE_GROUP);
+
+	*n = rd_u32(&r);
+	*bytes = part_array(&r, *n, 1);
+	return part_whole(&r) && *n && *n <= WIRE_GROUP_MAX;
+}

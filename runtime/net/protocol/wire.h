@@ -30,6 +30,7 @@ enum {
 	WIRE_FILES_MAX =
 		4, /* files that workers open themselves; their sets are numbered behind the others */
 	WIRE_PATH_MAX = 4095,
+	WIRE_GROUP_MAX = 1 << 14,    /* bytes of what ranks exchange in one message */
 	WIRE_PROFILE_MAX = 16 << 20, /* bytes of a worker's profile */
 	WIRE_DIGEST = 32,
 	WIRE_JOB_ID = 32
@@ -182,6 +183,9 @@ void wire_put_clock(struct buf *b, const struct wire_clock *m);
 /* The next part of a text: see profile_server.h. */
 void wire_put_attach(struct buf *b, const char *text, uint32_t n);
 
+/* n bytes, 1 to WIRE_GROUP_MAX, that ranks of one version of the program understand: see net/worker_process.h. */
+void wire_put_group(struct buf *b, const void *bytes, uint32_t n);
+
 /* p[0..len) is a body, including its type. */
 bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);
 bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m);
@@ -201,6 +205,7 @@ bool wire_get_profile(const uint8_t *p, size_t len, struct wire_profile *m);
 bool wire_get_profiled(const uint8_t *p, size_t len, struct wire_profiled *m);
 bool wire_get_clock(const uint8_t *p, size_t len, struct wire_clock *m);
 bool wire_get_attach(const uint8_t *p, size_t len, const uint8_t **text, uint32_t *n);
+bool wire_get_group(const uint8_t *p, size_t len, const uint8_t **bytes, uint32_t *n);
 uint32_t wire_row(const uint8_t *row, uint32_t k);
 void wire_doubles(const uint8_t *p, size_t n, double *out);
 void wire_fixed(const uint8_t *p, size_t n, struct fixed *out);

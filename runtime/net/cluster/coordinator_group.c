@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * External workers that become the ranks of one group: the coordinator gives each what all have to know, and gets its
+ * address. In a group a worker is PREPARING until that has come, then READY; what is lost later the group itself reports. */
+#include "config.h"
+#include "runtime/net/cluster/cluster_state.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+struct coordinator_rank coordinator_rank(const struct coordinator *c, unsigned k)
+{
+	const struct worker *w = &c->worker[k];
+
+	return (struct coordinator_rank){ w->about.host, w->about.threads, w->near };
+}
+
+int coordinator_own_address(const struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
+	struct err *e)
+{
+	struct sockaddr_storage own;
+	socklen_t len = sizeof own;
+	int fd = c->worker[k].peer.fd;
+
+	if (fd < 0 || getsockname(fd, (struct sockaddr *)&own, &len)
+		|| getnameinfo((struct sockaddr *)&own, len, out, OWN_ADDRESS_MAX, NULL, 0,
+			NI_NUMERICHOST))
+		return err_set(e, -ERR_UNREACHABLE, "%s is not connected", c->worker[k].name);
+	return 0;
+}
+
+void coordinator_group_begin(struct coordinator *c)
+{
+	pthread_mutex_lock(&c->loop.lock);
+	workers_forget_job(c);
+	c->grouped = true;
+	pthread_mutex_unlock(&c->loop.lock);
+}
+
+void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes, uint32_t n)
+{
+	struct worker *w = &c->worker[k];
+
+	pthread_mutex_lock(&c->loop.lock);
+	buf_clear(&c->body);
+	wire_put_group(&c->body, bytes, n);
+	if (w->state == WORKER_DESCRIBED)
+		worker_set_state(w, WORKER_PREPARING);
+	if (w->peer.fd >= 0)
+		peer_put(&w->peer, &c->body);
+	worker_flush(w);
+	crypto_wipe(c->body.data, c->body.len);
+	pthread_mutex_unlock(&c->loop.lock);
+}
+
+bool group_take_address(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len)
+{
+	const uint8_t *text;
+	uint32_t n;
+
+	if (!c->grouped || w->state != WORKER_PREPARING || !wire_get_group(body, len, &text, &n)
+		|| n >= sizeof w->address || memchr(text, 0, n))
+		return false;
+	snprintf(w->address, sizeof w->address, "%.*s", (int)n, (const char *)text);
+	worker_set_state(w, WORKER_READY);
+	return true;
+}
+
+int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e)
+{
+	int code;
+
+	pthread_mutex_lock(&c->loop.lock);
+	code = workers_wait(c, WORKER_READY, "given its address", e);
+	for (unsigned k = 0; k < c->nworker; k++)
+		address[k] = c->worker[k].address;
+	pthread_mutex_unlock(&c->loop.lock);
+	return code;
+}

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Processes that others have started together hold each state together: --ranks. The test plays the launcher, as test_attached.sh
+# does. The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+
+cp "$top_srcdir"/examples/cluster/* .
+"$QCNN" worker --new-key key
+port=$((20000 + $$ % 20000))
+few="-q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1"
+
+# Of ranks in one place: shared memory. Of others: those that connect to 127.0.0.2 do so from 127.0.0.1, and are taken for ranks of
+# another host: TCP.
+here() { echo PMI_RANK=$1 PMI_SIZE=$2 MPI_LOCALNRANKS=$2; }
+away() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.2 MASTER_PORT=$port; }
+# start_ranks PLACE N COMMAND...: leaves RANK.out and RANK.err, and in $pids what was started.
+start_ranks() {
+	place=$1 n=$2
+	shift 2
+	pids=
+	port=$((port + 1))
+	rm -f [0-9].out [0-9].err
+	for rank in $(seq 0 $((n - 1))); do
+		env $($place $rank $n) "$@" >$rank.out 2>$rank.err </dev/null &
+		pids="$pids $!"
+	done
+}
+# end_ranks: waits for them; their statuses in order in $statuses.
+end_ranks() {
+	statuses=
+	for p in $pids; do
+		s=0
+		wait $p || s=$?
+		statuses="$statuses $s"
+	done
+}
+ranks() { start_ranks "$@"; end_ranks; }
+silent() { cat [1-9].out [1-9].err; }
+
+# ---- the same bits ----
+
+"$QCNN" train $few -o one.bin config.yaml
+"$QCNN" infer -q --threads=1 --json one.bin >want.json
+for place in here away; do
+	more=
+	[ $place = here ] || more=--key-file=key
+	for n in 2 4 8; do
+		rm -rf many.bin runs
+		ranks $place $n timeout 100 "$QCNN" train $few --ranks=$n $more -o many.bin config.yaml
+		tap_is "$(echo $statuses | tr ' ' '\n' | sort -u)" 0 "$n ranks, $place" || tap_note "$(cat ?.err)"
+		tap_ok "give the weights of one process" cmp one.bin many.bin
+		tap_is "$(silent)$(ls -A runs | wc -l)" 2 "and one of them alone prints and writes"
+	done
+	ranks $place 4 timeout 100 "$QCNN" infer -q --threads=1 --json --ranks=4 $more one.bin
+	tap_same 0.out want.json "an inference, $place, gives the predictions of one process"
+	tap_is "$statuses$(silent)" " 0 0 0 0" "once"
+	ranks $place 4 timeout 100 "$QCNN" bench --circuit=qcnn --qubits=12,13 --runs=2 --gradient --threads=1 --ranks=4 $more
+	tap_is "$statuses $(grep -c '^qcnn gradient  *1[23] ' 0.out)$(silent)" " 0 0 0 0 2" "bench measures both of its cases with the same processes" ||
+		tap_note "$(cat ?.err)"
+	tap_is "$(grep -c workers 0.out)" 0 "of which none is a worker"
+done
+ranks away 4 timeout 100 "$QCNN" train $few --encrypt=off --ranks=4 --key-file=key -o many.bin config.yaml
+tap_is "$statuses" " 0 0 0 0" "without encryption" || tap_note "$(cat ?.err)"
+tap_ok "the same weights" cmp one.bin many.bin
+ranks here 2 timeout 100 "$QCNN" train $few --dry-run --ranks=2 config.yaml
+tap_has 0.out "processes 2, which find rank 0 by" "a dry run names the processes"
+tap_has 0.out "the training ends with what was saved before the step, and status 75" "and what happens if one is lost"
+ranks here 2 timeout 100 "$QCNN" train ${few#-q} --ranks=2 config.yaml
+tap_has 0.err "2 processes that mpiexec has started form one job, and each holds a part of the states" "rank 0 says how it was started"
+
+# ---- what cannot be ----
+
+ranks here 3 "$QCNN" train $few --ranks=2 config.yaml
+tap_is "$statuses$(silent)" " 2 2 2" "two ranks of three processes"
+tap_has 0.err "--ranks is 2, and mpiexec has started 3 processes (PMI_RANK is 0, PMI_SIZE is 3)" "both numbers are named"
+ranks here 3 "$QCNN" train $few --ranks=3 config.yaml
+tap_is "$statuses$(silent)" " 78 75 75" "three processes for a state"
+tap_has 0.err "give --ranks a power of two" "are no power of two"
+ranks here 2 "$QCNN" train $few --ranks=2 --set=run.split=1 config.yaml
+tap_is "$statuses$(silent)" " 78 75" "more processes than parts"
+tap_has 0.err "or set run.split" "the key is named"
+env $(here 0 2) "$QCNN" train $few --ranks=2 --wait=1 config.yaml >out 2>err
+tap_is $? 69 "a rank does not come"
+tap_has err "rank 1 has not come within 1 s" "it is named"
+
+# ---- ends ----
+
+rm -rf runs
+long="-q --set=train.epochs=1000000 --set=train.restarts=1 --set=data.rounds=1 --set=run.split=4 --set=run.threads=1 --ranks=4 --key-file=key config.yaml"
+epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
+# begin PLACE N: waits until more than N epochs are logged, or the training has ended.
+begin() {
+	start_ranks $1 4 "$QCNN" train $long
+	set -- $2 $pids
+	tap_until "[ \$(epochs) -gt $1 ] || ! kill -0 $2"
+}
+for place in here away; do
+	begin $place "$(epochs)"
+	shared=$(ls -l /proc/$(echo $pids | cut -d' ' -f2)/fd | grep -c memfd:)
+	tap_is "$place $([ $shared -gt 0 ] && echo shared)" "$([ $place = here ] && echo here shared || echo 'away ')" "ranks of one host share memory, others do not"
+	kill -KILL $(echo $pids | cut -d' ' -f3)
+	end_ranks
+	tap_is "$statuses$(silent)" " 75 75 137 75" "a rank is killed, $place"
+	tap_ok "it is named" grep -q 'rank 2 has ended' 0.err
+	tap_has 0.err "the same command resumes behind step" "and how to go on is said"
+	begin $place "$(epochs)"
+	kill -TERM $pids
+	end_ranks
+	tap_is "$statuses$(silent)" " 75 75 75 75" "the same command goes on, until all get TERM"
+	tap_has 0.err "stopped by TERM" "rank 0 saves"
+	begin $place "$(epochs)"
+	kill -KILL $(echo $pids | cut -d' ' -f1)
+	tap_ok "when rank 0 is killed the others go" tap_gone $pids
+	end_ranks
+	tap_is "$statuses$(silent)" " 137 75 75 75" "with 75"
+done
+tap_is "$(ls -d runs/cluster-* | wc -l)" 1 "all of that was one run"
+begin away "$(epochs)"
+stopped=$(echo $pids | cut -d' ' -f4)
+kill -STOP $stopped
+for p in $(echo $pids | cut -d' ' -f1-3); do wait $p; done
+tap_is $? 75 "a rank that is stopped is as one that is lost"
+tap_ok "and is named" grep -q 'rank 3 has not run for' 0.err
+kill -CONT $stopped
+wait $stopped
+tap_is $? 75 "once it runs again it ends, too"
+tap_done

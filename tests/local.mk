@@ -184,6 +184,7 @@ shell_tests += tests/cli/test_shots.sh
 shell_tests += tests/cli/test_split_groups.sh
 shell_tests += tests/cli/test_link.sh
 shell_tests += tests/cli/test_split_hosts.sh
+shell_tests += tests/cli/test_split_profile.sh
 shell_tests += tests/cli/test_split_states.sh
 shell_tests += tests/cli/test_first_mistakes.sh
 shell_tests += tests/cli/test_streaming.sh

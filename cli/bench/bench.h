@@ -108,7 +108,7 @@ struct bench_result {
 	uint64_t measured;           /* times that the case was measured; the most reliable one is kept */
 	double compile_seconds, allocate_seconds, first_seconds;
 	double bytes, flops_nominal, flops_executed; /* of one call */
-	/* Seconds of a call by phase (base/profile/phases.def; PHASE_WAIT: of none); passes: forward, backward and combine. NAN:
+	/* Seconds of a call by phase (base/profile/phases.def; PHASE_WAIT: of none); passes: forward, backward, exchange and combine. NAN:
 	 * not measured. */
 	double parts[PHASE_COUNT], passes_seconds;
 	double gates_s, gb_s, gflop_s, nominal_gflop_s, limit_seconds, share_of_limit;   /* by min; NAN: no limits */

@@ -204,8 +204,8 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 #undef PROFILE_PHASE
 #undef PHASE_RUN
 #undef PHASE_CALL
-	r->passes_seconds =
-		r->parts[PHASE_FORWARD] + r->parts[PHASE_BACKWARD] + r->parts[PHASE_COMBINE];
+	r->passes_seconds = r->parts[PHASE_FORWARD] + r->parts[PHASE_BACKWARD]
+		+ r->parts[PHASE_EXCHANGE] + r->parts[PHASE_COMBINE];
 	free(call_of);
 	return code;
 }
@@ -334,8 +334,8 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	o.outputs_alone = !b->bc->gradient && !o.remote;
 	if (o.remote)
 		o.nthread = 1;
-	b->options = o;
 	code = ranks_start(&o, o.split, b->bc->places, &b->ranks, e);
+	b->options = o;
 	if (!code)
 		code = evaluator_new(p, &o, &b->ev, e);
 	*seconds = clock_seconds() - began;

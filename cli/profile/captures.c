@@ -10,6 +10,7 @@
 
 #include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/clock.h"
+#include "runtime/exec/statevector/split/split_group.h"
 
 enum capture_state { IDLE = 0, ASKED, RUNNING, DONE };
 
@@ -17,6 +18,7 @@ struct captures {
 	void (*describe)(void *ctx, struct profile *p);
 	void *ctx;
 	struct pool *pool;
+	struct split_rank *rank;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	atomic_int state; /* enum capture_state; written with the lock */
@@ -30,13 +32,14 @@ struct captures {
 };
 
 struct captures *captures_new(void (*describe)(void *ctx, struct profile *p), void *ctx,
-	struct pool *pool)
+	struct pool *pool, struct split_rank *rank)
 {
 	struct captures *c = mem_alloc(1, sizeof *c);
 
 	c->describe = describe;
 	c->ctx = ctx;
 	c->pool = pool;
+	c->rank = rank;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
 	return c;
@@ -134,9 +137,11 @@ static void begin(struct captures *c)
 	c->steps = c->samples = 0;
 	c->began = clock_seconds();
 	c->began_wall = clock_wall();
-	/* Workers that cannot record are missing from the profile; the job is not harmed. */
+	/* Workers and ranks that cannot record are missing from the profile; the job is not harmed. */
 	if (c->pool && c->pool->ops->record)
 		(void)c->pool->ops->record(c->pool, c->order.level, c->order.bytes_max, &e);
+	if (c->rank)
+		split_record(c->rank, c->order.level, c->order.bytes_max);
 	recorder_start(c->order.level, c->order.bytes_max);
 	set_state(c, RUNNING);
 }
@@ -184,6 +189,8 @@ static struct profile *collect(struct captures *c)
 	p->samples = c->samples;
 	if (c->pool && c->pool->ops->recorded)
 		(void)c->pool->ops->recorded(c->pool, p, &e);
+	if (c->rank)
+		split_recorded(c->rank, p);
 	from_zero(p, began);
 	c->describe(c->ctx, p);
 	return p;

@@ -20,13 +20,14 @@ struct capture_order {
 };
 
 struct captures;
+struct split_rank;
 
 enum { PROFILE_BYTES_DEFAULT = 64 << 20 };
 
 /* describe: fills what is known of the job (command, plan, limits) into a new profile; called by the job's thread.
- * pool: workers elsewhere, or NULL; borrowed. */
+ * pool: workers elsewhere, or NULL; rank: of the leader of other ranks, or NULL; borrowed. */
 struct captures *captures_new(void (*describe)(void *ctx, struct profile *p), void *ctx,
-	struct pool *pool);
+	struct pool *pool, struct split_rank *rank);
 /* After captures_end; nobody asks any more. */
 void captures_free(struct captures *c);
 

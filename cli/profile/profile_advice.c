@@ -200,6 +200,8 @@ static void fewer_workers(struct advisor *a)
 	for (uint32_t k = 1; k < p->nprocess; k++) {
 		const struct profile_process *q = &p->process[k];
 
+		if (!strcmp(q->role, "rank")) /* what it holds may fit no other process */
+			return;
 		sum += busy(q) - 1e-9 * (double)(q->wall_ns[PHASE_SEND] + q->wall_ns[PHASE_RECEIVE]);
 		n += !q->lost;
 	}

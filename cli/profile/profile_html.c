@@ -73,6 +73,7 @@ static unsigned colour_of(uint32_t phase)
 	case PHASE_MATRICES:
 	case PHASE_CHAIN:
 	case PHASE_ENCODING: return 2;
+	case PHASE_EXCHANGE:
 	case PHASE_SEND:
 	case PHASE_RECEIVE: return 3;
 	case PHASE_LOG:
@@ -90,7 +91,7 @@ static const struct {
 	{ "forward", PHASE_FORWARD },
 	{ "backward", PHASE_BACKWARD },
 	{ "matrices, encoding, chain rule", PHASE_MATRICES },
-	{ "messages", PHASE_SEND },
+	{ "messages, exchanges", PHASE_SEND },
 	{ "log, checkpoints", PHASE_LOG },
 	{ "validation", PHASE_VALIDATION },
 	{ "waiting", PHASE_WAIT },

@@ -370,7 +370,46 @@ static void add_stages(const struct profile *p, struct profile_sections *all)
 			"of fma, of stream: shares of the measured limits of the machine (multiply-add, memory).";
 }
 
-/* ---- workers, memory, counters, advice ---- */
+/* ---- exchanges, workers, memory, counters, advice ---- */
+
+static const struct profile_column exchange_columns[] = {
+	{ "rank", "rank", CELL_COUNT, false },
+	{ "circuit", "circuit", CELL_COUNT, false },
+	{ "segment", "segment", CELL_COUNT, false },
+	{ "direction", "pass", CELL_TEXT, false },
+	{ "exchanges", "exchanges", CELL_COUNT, false },
+	{ "seconds", "time", CELL_SECONDS, false },
+	{ "wait_seconds", "waiting", CELL_SECONDS, false },
+	{ "bytes", "sent", CELL_BYTES, false },
+	{ "gb_s", "GB/s", CELL_NUMBER, false },
+};
+
+/* Of split states; of others there is no such table. */
+static void add_exchanges(const struct profile *p, struct profile_sections *all)
+{
+	struct builder b;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		n += p->process[k].nexchange;
+	if (!n)
+		return;
+	b = begin(p, all, "exchanges", "Exchanges between segments", exchange_columns, 9, n);
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		for (uint32_t i = 0; i < p->process[k].nexchange; i++) {
+			const struct profile_exchange *x = &p->process[k].exchange[i];
+
+			number(&b, p->process[k].rank);
+			number(&b, x->circuit);
+			number(&b, x->segment);
+			text(&b, x->backward ? "backward" : "forward");
+			number(&b, (double)x->count);
+			number(&b, 1e-9 * (double)x->ns);
+			number(&b, 1e-9 * (double)x->wait_ns);
+			number(&b, (double)x->bytes);
+			number(&b, ratio((double)x->bytes, (double)x->ns));
+		}
+}
 
 static const struct profile_column worker_columns[] = {
 	{ "rank", "rank", CELL_COUNT, false },
@@ -405,7 +444,7 @@ static void add_workers(const struct profile *p, struct profile_sections *all)
 	for (uint32_t k = 0; k < p->nprocess; k++) {
 		const struct profile_process *q = &p->process[k];
 		double wall = (double)(q->end - q->begin);
-		bool remote = k > 0;
+		bool remote = k > 0, works = remote && strcmp(q->role, "rank") != 0;
 
 		number(&b, q->rank);
 		text(&b, q->host);
@@ -414,9 +453,9 @@ static void add_workers(const struct profile *p, struct profile_sections *all)
 		number(&b, ratio((double)q->busy_ns, wall));
 		number(&b, ratio((double)q->wall_ns[PHASE_WAIT], wall));
 		number(&b, ratio((double)(q->wall_ns[PHASE_SEND] + q->wall_ns[PHASE_RECEIVE]), wall));
-		number(&b, remote ? (double)q->units : NONE);
-		number(&b, p->nprocess > 1 ? (double)q->bytes_sent : NONE);
-		number(&b, p->nprocess > 1 ? (double)q->bytes_received : NONE);
+		number(&b, works ? (double)q->units : NONE);
+		number(&b, works || q->messages ? (double)q->bytes_sent : NONE);
+		number(&b, works || q->messages ? (double)q->bytes_received : NONE);
 		number(&b, remote ? 1e-9 * (double)q->offset : NONE);
 		number(&b, remote ? 1e-9 * (double)q->uncertainty : NONE);
 		text(&b, q->lost ? "lost" : NULL);
@@ -548,6 +587,7 @@ void profile_sections_make(const struct profile *p, struct profile_sections *s)
 	add_matrices(p, s);
 	add_families(p, s);
 	add_stages(p, s);
+	add_exchanges(p, s);
 	add_workers(p, s);
 	add_devices(p, s);
 	add_memory(p, s);

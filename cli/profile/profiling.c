@@ -48,7 +48,7 @@ void profiling_begin(struct cli *c, const struct profile_subject *s, struct pool
 	g->subject = *s;
 	if (!g->no_limits)
 		measure_limits(g);
-	g->captures = captures_new(profile_describe_subject, &g->subject, pool);
+	g->captures = captures_new(profile_describe_subject, &g->subject, pool, s->options->rank);
 }
 
 static void complete(void *ctx, struct profile *p)

@@ -392,7 +392,7 @@ static void open_captures(struct training *t)
 		.gradient = optimizer_needs_gradient(j->optimizer),
 		.streaming = part_input(&j->train, 1) > 0,
 		.histograms = config_int(t->job->config, KEY_LOG_HISTOGRAMS) > 0 };
-	t->captures = captures_new(profile_describe_subject, &t->subject, j->pool);
+	t->captures = captures_new(profile_describe_subject, &t->subject, j->pool, j->exec.rank);
 	t->server = t->cli->profiling ? NULL : profile_server_open(t->captures, &e);
 	if (t->server)
 		t->job->profile_socket = profile_server_path(t->server);

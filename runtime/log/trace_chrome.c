@@ -141,7 +141,25 @@ static void put_stage_args(struct chrome *c, const struct trace_stage *s,
 	buf_char(b, '}');
 }
 
-static void put_args(struct chrome *c, const struct trace_stage *s, const struct profile_event *e)
+/* All exchanges of a kind have the same number of bytes; their waiting is a mean. */
+static void put_exchange_args(struct chrome *c, const struct profile_process *p,
+	const struct profile_event *e)
+{
+	buf_printf(&c->text, ",\"args\":{\"circuit\":%" PRIu32 ",\"segment\":%" PRIu32, e->id >> 16,
+		e->id & 0xffff);
+	for (uint32_t k = 0; k < p->nexchange; k++) {
+		const struct profile_exchange *x = &p->exchange[k];
+
+		if (x->circuit == e->id >> 16 && x->segment == (e->id & 0xffff)
+			&& x->backward == (e->peer != 0) && x->count)
+			buf_printf(&c->text, ",\"bytes\":%" PRIu64 ",\"mean ns of waiting\":%" PRIu64,
+				x->bytes / x->count, x->wait_ns / x->count);
+	}
+	buf_char(&c->text, '}');
+}
+
+static void put_args(struct chrome *c, const struct profile_process *p, const struct trace_stage *s,
+	const struct profile_event *e)
 {
 	struct buf *b = &c->text;
 
@@ -153,6 +171,7 @@ static void put_args(struct chrome *c, const struct trace_stage *s, const struct
 	case EVENT_RECEIVE:
 		buf_printf(b, ",\"args\":{\"peer\":%u,\"message\":%" PRIu32 "}", e->peer, e->id);
 		break;
+	case EVENT_EXCHANGE: put_exchange_args(c, p, e); break;
 	case EVENT_PHASE:
 	case EVENT_COPY:
 	case EVENT_KINDS: break;
@@ -176,7 +195,7 @@ static void put_flow(struct chrome *c, const struct profile_event *e, unsigned p
 static void put_slice(struct chrome *c, const struct trace_slice *slice, unsigned pid)
 {
 	static const char *const category[EVENT_KINDS] = { "phase", "step", "stage", "stage",
-		"message", "message", "copy" };
+		"message", "message", "copy", "exchange" };
 	const struct profile_event *e = slice->event;
 	bool is_stage = e->kind == EVENT_FORWARD || e->kind == EVENT_BACKWARD;
 	const struct trace_stage *s = is_stage ? trace_stage_find(c->stage, c->nstage, e->id) : NULL;
@@ -189,7 +208,7 @@ static void put_slice(struct chrome *c, const struct trace_slice *slice, unsigne
 	put_text(b, "cat", category[e->kind]);
 	put_us(b, "ts", e->begin - c->base);
 	put_us(b, "dur", slice->end - e->begin);
-	put_args(c, s, e);
+	put_args(c, &c->p->process[pid - 1], s, e);
 	buf_char(b, '}');
 	put_flow(c, e, pid);
 }

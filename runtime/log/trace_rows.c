@@ -20,6 +20,7 @@ static const enum trace_group group_of[EVENT_KINDS] = {
 	[EVENT_SEND] = TRACE_MESSAGES,
 	[EVENT_RECEIVE] = TRACE_MESSAGES,
 	[EVENT_COPY] = TRACE_THREAD,
+	[EVENT_EXCHANGE] = TRACE_THREAD,
 };
 
 /* By begin; what ends later is outside, and so is a phase of what is in it. */
@@ -318,6 +319,7 @@ void trace_event_name(const struct profile *p, const struct trace_stage *stage,
 	case EVENT_SEND: buf_printf(out, "to %u", e->peer); break;
 	case EVENT_RECEIVE: buf_printf(out, "from %u", e->peer); break;
 	case EVENT_COPY: buf_str(out, e->id ? "copy to the host" : "copy to the device"); break;
+	case EVENT_EXCHANGE: buf_str(out, e->peer ? "exchange back" : "exchange"); break;
 	case EVENT_KINDS: break;
 	}
 }

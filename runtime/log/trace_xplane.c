@@ -81,6 +81,8 @@ enum {
 	NAME_RECEIVE,
 	NAME_TO_DEVICE,
 	NAME_TO_HOST,
+	NAME_EXCHANGE,
+	NAME_EXCHANGE_BACK,
 	NAME_STAGES
 };
 
@@ -155,6 +157,7 @@ static uint64_t name_of(const struct xplane *x, const struct profile_event *e)
 	case EVENT_SEND: return NAME_SEND;
 	case EVENT_RECEIVE: return NAME_RECEIVE;
 	case EVENT_COPY: return e->id ? NAME_TO_HOST : NAME_TO_DEVICE;
+	case EVENT_EXCHANGE: return e->peer ? NAME_EXCHANGE_BACK : NAME_EXCHANGE;
 	case EVENT_FORWARD:
 	case EVENT_BACKWARD:
 	case EVENT_KINDS: break;
@@ -254,6 +257,8 @@ static void put_names(struct xplane *x)
 	put_name(x, PLANE_EVENTS, NAME_RECEIVE, "receive message");
 	put_name(x, PLANE_EVENTS, NAME_TO_DEVICE, "copy to the device");
 	put_name(x, PLANE_EVENTS, NAME_TO_HOST, "copy to the host");
+	put_name(x, PLANE_EVENTS, NAME_EXCHANGE, "exchange");
+	put_name(x, PLANE_EVENTS, NAME_EXCHANGE_BACK, "exchange back");
 	for (size_t k = 0; k < 2 * x->nstage; k++) {
 		const struct trace_stage *s = &x->stage[k / 2];
 		struct profile_event e = { .id = s->circuit << 16 | (s->stage & 0xffff),

@@ -18,30 +18,6 @@ void worker_recording_start(struct worker_recording *r, const struct wire_profil
 	recorder_start((enum profile_level)m->level, m->bytes);
 }
 
-/* Keep events[0 .. part) of each thread's. */
-static void drop_events(struct profile *p, double part)
-{
-	struct profile_process *process = &p->process[0];
-	struct profile_thread *thread =
-		arena_copy(&p->arena, process->thread, process->nthread, sizeof *thread);
-
-	for (uint32_t t = 0; t < process->nthread; t++) {
-		uint32_t n = (uint32_t)(part * thread[t].nevent);
-
-		thread[t].dropped += thread[t].nevent - n;
-		thread[t].nevent = n;
-	}
-	process->thread = thread;
-}
-
-static bool has_events(const struct profile *p)
-{
-	for (uint32_t t = 0; t < p->process[0].nthread; t++)
-		if (p->process[0].thread[t].nevent)
-			return true;
-	return false;
-}
-
 void worker_recording_stop(struct worker_recording *r, const struct peer *peer, uint64_t nunit,
 	struct buf *text)
 {
@@ -58,14 +34,6 @@ void worker_recording_stop(struct worker_recording *r, const struct peer *peer, 
 	process->messages = nmessage(peer) - r->nmessage;
 	process->units = nunit - r->nunit;
 	r->on = false;
-	for (;;) {
-		buf_clear(text);
-		profile_write_json(p, text);
-		if (text->len <= r->text_max || !has_events(p))
-			break;
-		drop_events(p, 0.9 * r->text_max / (double)text->len);
-	}
-	if (text->len > r->text_max)
-		buf_clear(text);
+	profile_write_json_within(p, r->text_max, text);
 	profile_free(p);
 }

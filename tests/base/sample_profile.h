@@ -33,6 +33,9 @@ static const struct profile_counter sample_counters[] = { { "cycles", 1234567890
 static const struct profile_memory sample_memory[] = { { "states", 1 << 24 },
 	{ "resident", UINT64_C(1) << 40 } };
 
+static const struct profile_exchange sample_exchanges[] = { { 0, 1, false, 3, 1536, 900, 0 },
+	{ 0, 1, true, 6, UINT64_C(1) << 40, 1000000007, 999 } };
+
 /* Steps of a process: phases of a thread one behind the other, a stage inside of forward and backward, and messages:
  * coordinator 0 sends 2 k to worker 1, which answers with 2 k + 1. */
 static uint32_t sample_events(unsigned rank, unsigned thread, int64_t base, struct profile_event *e)
@@ -104,7 +107,9 @@ static void sample_process(struct arena *a, unsigned rank, int64_t base, struct 
 		.counter = rank ? NULL : sample_counters,
 		.no_counters = rank ? "perf_event_paranoid is 4" : NULL,
 		.nmemory = 2,
-		.memory = sample_memory };
+		.memory = sample_memory,
+		.nexchange = rank ? 2 : 0,
+		.exchange = rank ? sample_exchanges : NULL };
 	p->wall_ns[PHASE_FORWARD] = 15000000;
 	p->wall_ns[PHASE_NONE] = 5;
 	for (unsigned t = 0; t < 2; t++) {

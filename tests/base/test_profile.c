@@ -71,6 +71,11 @@ static void test_round_trip(void)
 			&& q->process[1].forward_states == 96 && q->process[1].backward_states == 95
 			&& q->process[0].wall_ns[PHASE_NONE] == 5,
 		"other members");
+	tap_ok(!q->process[0].nexchange && q->process[1].nexchange == 2
+			&& q->process[1].exchange[0].segment == 1
+			&& q->process[1].exchange[0].bytes == 1536 && q->process[1].exchange[1].backward
+			&& q->process[1].exchange[1].wait_ns == 999,
+		"exchanges");
 	profile_free(q);
 	q = read_back(part, &text);
 	tap_ok(q->nprocess == 1 && !q->nitem && q->process->nitem == 4
@@ -163,12 +168,13 @@ static void test_refused(void)
 	refused_with(s, "\"phases\": [\"unattributed\"", "\"phases\": [\"odd\"", "does not know: odd");
 	refused_with(s, "\"wall_ns\": {\"unattributed\"", "\"wall_ns\": {\"odd\"",
 		"processes 0: \"wall_ns\": this version has no phase odd");
+	refused_with(s, "\"exchanges\": []", "\"exchanges\": [{}]", "not a whole object");
 	refused_with(s, "\"rank\": 0", "\"rank\": 65536", "\"rank\"");
 	refused_with(s, "\"begin\": -5", "\"begin\": 30000001", "\"end\" is before");
 	refused_with(s, "\"begin\": -5", "\"begin\": -9000000000000000000", "\"begin\"");
 	refused_with(s, "\"forward_ns\": [", "\"forward_ns\": [1,", "differ in length");
 	refused_with(s, "\"events\": [100000,100000,4,", "\"events\": [", "ends within an event");
-	refused_with(s, "\"events\": [100000,100000,4,", "\"events\": [100000,100000,7,",
+	refused_with(s, "\"events\": [100000,100000,4,", "\"events\": [100000,100000,8,",
 		"threads 0: \"events\"");
 	refused_with(s, "\"events\": [100000,100000,4,0,", "\"events\": [100000,100000,0,99,",
 		"no phase 99");

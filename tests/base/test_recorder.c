@@ -141,6 +141,38 @@ static void test_items(void)
 	profile_free(p);
 }
 
+static void test_exchanges(void)
+{
+	struct profile_process q;
+	struct profile *p;
+	int64_t began;
+
+	recorder_exchange(1, false, recorder_begin(), 1, 0);
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	for (unsigned k = 0; k < 3; k++) {
+		began = recorder_begin();
+		work(MS);
+		recorder_exchange(2 << 16 | 1, k > 0, began, 100 + k, 1e-4);
+	}
+	p = stop(&q);
+	tap_ok(q.nexchange == 2 && q.exchange[0].circuit == 2 && q.exchange[0].segment == 1
+			&& !q.exchange[0].backward && q.exchange[1].backward,
+		"exchanges by their direction, of the time that was recorded");
+	tap_ok(q.exchange[0].count == 1 && q.exchange[0].bytes == 100 && q.exchange[1].count == 2
+			&& q.exchange[1].bytes == 203 && q.exchange[1].wait_ns == 200000,
+		"their number, bytes and waiting");
+	tap_ok(q.exchange[0].ns >= MS - NEAR && q.exchange[1].ns >= 2 * MS - NEAR, "and time");
+	tap_ok(q.thread[0].nevent == 3 && q.thread[0].event[2].kind == EVENT_EXCHANGE
+			&& q.thread[0].event[2].id == (2 << 16 | 1)
+			&& q.thread[0].event[2].peer == 1 && !q.thread[0].event[0].peer,
+		"an event of each");
+	profile_free(p);
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	p = stop(&q);
+	tap_is_int(q.nexchange, 0, "none of a former profile");
+	profile_free(p);
+}
+
 static void test_limit(void)
 {
 	struct profile_process q;
@@ -178,6 +210,7 @@ int main(void)
 	test_phases();
 	test_region();
 	test_items();
+	test_exchanges();
 	test_limit();
 	test_counters();
 	return tap_done();

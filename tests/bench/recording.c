@@ -77,7 +77,7 @@ static int ascending(const void *a, const void *b)
 static void measure(struct job *j, unsigned rounds)
 {
 	double *ratio = mem_alloc((size_t)KINDS * rounds, sizeof *ratio), least[KINDS], off = 1e9;
-	struct captures *idle = captures_new(describe, NULL, NULL);
+	struct captures *idle = captures_new(describe, NULL, NULL, NULL);
 	unsigned n = 1;
 
 	for (unsigned k = 0; k < 3; k++)

@@ -12,7 +12,7 @@ cp out old.json
 cp out keys.json
 [ -d /sys/devices/system/cpu/cpu0/cache ] || echo '"level": "shared_by": "bytes":' >>keys.json
 tap_is "$(grep -o '"[a-z_0-9]*":' keys.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds backward batch bytes caches chain circuit combine compile_seconds deviation device double doubt each_pass encoding first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient high isa isa_available largest_qubits layers level limit limit_seconds limits losses low machine matrices max mean measured median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places optimizations parts_seconds passes precision processor processors qubits reduce reliable results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version wait waiting weights workers " \
+	"allocate_seconds backward batch bytes caches chain circuit combine compile_seconds deviation device double doubt each_pass encoding exchange first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient high isa isa_available largest_qubits layers level limit limit_seconds limits losses low machine matrices max mean measured median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places optimizations parts_seconds passes precision processor processors qubits reduce reliable results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version wait waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -79,7 +79,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 59 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 60 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double

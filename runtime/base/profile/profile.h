@@ -39,7 +39,8 @@ enum profile_kind {
 	EVENT_BACKWARD,  /* the same */
 	EVENT_SEND, /* a message: its number; the receiver's EVENT_RECEIVE has the same id and the other rank */
 	EVENT_RECEIVE,
-	EVENT_COPY, /* of a device's queue: id 0 from the host to the device, 1 back */
+	EVENT_COPY,     /* of a device's queue: id 0 from the host to the device, 1 back */
+	EVENT_EXCHANGE, /* between the segments of a split state, circuit << 16 | the later segment; peer: 1 in the backward pass */
 	EVENT_KINDS
 };
 
@@ -75,9 +76,17 @@ struct profile_memory {
 	uint64_t bytes;
 };
 
+/* Exchanges of a split state with other ranks before one segment, all in one direction. */
+struct profile_exchange {
+	uint32_t circuit, segment;
+	bool backward;         /* from that segment to the one before */
+	uint64_t count, bytes; /* bytes that the process sent, and received as many */
+	uint64_t ns, wait_ns;  /* from begin to end; of which without anything to send or receive */
+};
+
 struct profile_process {
-	const char *host, *role; /* role: "coordinator", "worker" */
-	uint32_t rank, pid;      /* rank: 0 the coordinator, workers from 1 on */
+	const char *host, *role; /* role: "coordinator", "worker", "rank" (of split states) */
+	uint32_t rank, pid;      /* rank: 0 the coordinator, the others from 1 on */
 	int64_t offset,
 		uncertainty; /* of its clock against the coordinator's: its time - offset = the coordinator's */
 	int64_t begin, end;            /* when it was recorded: a worker may join late or be lost */
@@ -97,6 +106,8 @@ struct profile_process {
 	const char *no_counters; /* why there are none, as a sentence; or NULL */
 	uint32_t nmemory;
 	const struct profile_memory *memory;
+	uint32_t nexchange;
+	const struct profile_exchange *exchange;
 };
 
 /* What time is spent on, of the plan: numbers are of one sample. */
@@ -191,6 +202,9 @@ enum { PROFILE_EVENTS_MAX = 1 << 20 };
 /* Of times in a text: sums and differences do not overflow. */
 #define PROFILE_TIME_MAX (INT64_MAX / 4)
 void profile_write_json(const struct profile *p, struct buf *out);
+/* In at most max bytes: the last events of each thread are left out where there are too many, and *out is empty where that is
+ * not enough. p is of one process; what is left out is gone from it. */
+void profile_write_json_within(struct profile *p, size_t max, struct buf *out);
 int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e);
 
 /* At most how many events of each thread so that all threads have at most `max`. */

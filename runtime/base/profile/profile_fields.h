@@ -39,7 +39,7 @@ struct field {
 
 static const char *const item_names[] = { "step", "transfer", "start", "readouts" };
 static const char *const kind_names[] = { "phase", "step", "forward", "backward", "send", "receive",
-	"copy" };
+	"copy", "exchange" };
 _Static_assert(COUNT(item_names) == ITEM_KINDS, "a name for each kind of item");
 _Static_assert(COUNT(kind_names) == EVENT_KINDS, "a name for each kind of event");
 
@@ -132,6 +132,15 @@ static const struct field counter_fields[] = {
 static const struct field memory_fields[] = {
 	{ MEMBER(struct profile_memory, name, NAME) },
 	{ MEMBER(struct profile_memory, bytes, U64) },
+};
+static const struct field exchange_fields[] = {
+	{ MEMBER(struct profile_exchange, circuit, U32), .max = UINT16_MAX },
+	{ MEMBER(struct profile_exchange, segment, U32), .max = UINT16_MAX },
+	{ MEMBER(struct profile_exchange, backward, BOOL) },
+	{ MEMBER(struct profile_exchange, count, U64) },
+	{ MEMBER(struct profile_exchange, bytes, U64) },
+	{ MEMBER(struct profile_exchange, ns, U64) },
+	{ MEMBER(struct profile_exchange, wait_ns, U64) },
 };
 static const struct field thread_fields[] = {
 	{ MEMBER(struct profile_thread, name, NAME) },

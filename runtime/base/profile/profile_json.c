@@ -195,6 +195,7 @@ static void put_process(struct buf *out, const struct profile_process *p, uint32
 	put_phases(out, "wall_ns", p->wall_ns);
 	PUT_ROWS(out, "counters", counter_fields, p->counter, p->ncounter);
 	PUT_ROWS(out, "memory", memory_fields, p->memory, p->nmemory);
+	PUT_ROWS(out, "exchanges", exchange_fields, p->exchange, p->nexchange);
 	put_items(out, p);
 	put_key(out, "threads");
 	buf_char(out, '[');
@@ -260,4 +261,41 @@ void profile_write_json(const struct profile *p, struct buf *out)
 		out->len = from;
 		put_profile(out, p, profile_events_each(p, max));
 	}
+}
+
+/* Keep events[0 .. part) of each thread's. */
+static void drop_events(struct profile *p, double part)
+{
+	struct profile_process *process = &p->process[0];
+	struct profile_thread *thread =
+		arena_copy(&p->arena, process->thread, process->nthread, sizeof *thread);
+
+	for (uint32_t t = 0; t < process->nthread; t++) {
+		uint32_t n = (uint32_t)(part * thread[t].nevent);
+
+		thread[t].dropped += thread[t].nevent - n;
+		thread[t].nevent = n;
+	}
+	process->thread = thread;
+}
+
+static bool has_events(const struct profile *p)
+{
+	for (uint32_t t = 0; t < p->process[0].nthread; t++)
+		if (p->process[0].thread[t].nevent)
+			return true;
+	return false;
+}
+
+void profile_write_json_within(struct profile *p, size_t max, struct buf *out)
+{
+	for (;;) {
+		buf_clear(out);
+		profile_write_json(p, out);
+		if (out->len <= max || !has_events(p))
+			break;
+		drop_events(p, 0.9 * (double)max / (double)out->len);
+	}
+	if (out->len > max)
+		buf_clear(out);
 }

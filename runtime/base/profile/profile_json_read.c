@@ -269,6 +269,7 @@ static void get_process(struct input *in, const json_t *object, struct profile_p
 	get_phases(in, object, "wall_ns", p->wall_ns);
 	GET_ROWS(in, object, "counters", counter_fields, p->counter, &p->ncounter);
 	GET_ROWS(in, object, "memory", memory_fields, p->memory, &p->nmemory);
+	GET_ROWS(in, object, "exchanges", exchange_fields, p->exchange, &p->nexchange);
 	get_items(in, object, p);
 	get_threads(in, object, p);
 }
@@ -277,7 +278,7 @@ static void get_processes(struct input *in, const json_t *object, struct profile
 {
 	const json_t *rows = array(in, object, "processes", PROCESSES_MAX);
 
-	p->process = new_rows(in, rows, "processes", COUNT(process_fields) + 6, sizeof *p->process);
+	p->process = new_rows(in, rows, "processes", COUNT(process_fields) + 7, sizeof *p->process);
 	p->nprocess = p->process ? (uint32_t)json_array_size(rows) : 0;
 	for (uint32_t k = 0; k < p->nprocess && !in->code; k++) {
 		get_process(in, json_array_get(rows, k), &p->process[k]);

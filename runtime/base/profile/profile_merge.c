@@ -88,6 +88,7 @@ static void copy_process(struct arena *a, const struct profile_process *from,
 	p->thread = thread;
 	p->counter = counter;
 	p->memory = memory;
+	p->exchange = arena_copy(a, from->exchange, from->nexchange, sizeof *p->exchange);
 }
 
 /* Doubles, so that the arena keeps few arrays that have become too small. */

@@ -56,6 +56,10 @@ static struct moment {
 	int64_t ns, ticks;
 } began;
 static struct counters *counters; /* of this capture, or NULL */
+static struct {
+	size_t n, room;
+	struct profile_exchange *at; /* ns in ticks */
+} exchanges;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local struct record *own;
@@ -247,6 +251,36 @@ void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin)
 	close_record(r);
 }
 
+/* With the lock. */
+static struct profile_exchange *exchange_of(uint32_t id, bool back)
+{
+	for (size_t k = 0; k < exchanges.n; k++) {
+		struct profile_exchange *x = &exchanges.at[k];
+
+		if (x->circuit == id >> 16 && x->segment == (id & 0xffff) && x->backward == back)
+			return x;
+	}
+	mem_reserve(exchanges.at, exchanges.n, exchanges.room);
+	exchanges.at[exchanges.n] =
+		(struct profile_exchange){ id >> 16, id & 0xffff, back, 0, 0, 0, 0 };
+	return &exchanges.at[exchanges.n++];
+}
+
+void recorder_exchange_on(uint32_t id, bool back, int64_t begin, uint64_t bytes, double wait_seconds)
+{
+	int64_t now = recorder_ticks();
+	struct profile_exchange *x;
+
+	recorder_event_on(EVENT_EXCHANGE, id, back, begin);
+	pthread_mutex_lock(&lock);
+	x = exchange_of(id, back);
+	x->count++;
+	x->bytes += bytes;
+	x->ns += (uint64_t)(now - begin);
+	x->wait_ns += (uint64_t)(1e9 * wait_seconds);
+	pthread_mutex_unlock(&lock);
+}
+
 enum profile_phase recorder_as_on(enum profile_phase phase)
 {
 	struct record *r = open_record();
@@ -398,6 +432,7 @@ void recorder_start(enum profile_level level, uint64_t bytes_max)
 	if (bytes_max)
 		cpus_memory_forget();
 	began = moment_now();
+	exchanges.n = 0;
 	pthread_mutex_unlock(&lock);
 	atomic_store(&recorder_level, (int)level);
 	recorder_mark(PHASE_NONE);
@@ -501,6 +536,16 @@ static void copy_items(struct profile *p, double scale, struct profile_process *
 						memory_order_relaxed));
 }
 
+static void copy_exchanges(struct profile *p, double scale, struct profile_process *out)
+{
+	struct profile_exchange *x = arena_copy(&p->arena, exchanges.at, exchanges.n, sizeof *x);
+
+	for (size_t k = 0; k < exchanges.n; k++)
+		x[k].ns = (uint64_t)(scale * (double)x[k].ns);
+	out->exchange = x;
+	out->nexchange = (uint32_t)exchanges.n;
+}
+
 static void copy_threads(struct profile *p, double scale, struct profile_process *out)
 {
 	struct profile_thread *thread;
@@ -579,6 +624,7 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 		for (unsigned k = 0; k < PHASE_COUNT; k++)
 			out->wall_ns[k] = (uint64_t)(scale * wall[k]);
 		copy_items(p, scale, out);
+		copy_exchanges(p, scale, out);
 		copy_threads(p, scale, out);
 	}
 	forget_dead();

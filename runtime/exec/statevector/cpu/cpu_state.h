@@ -322,7 +322,10 @@ static inline void cpu_exchange(struct backend_state *b, const struct cpu_circui
 	for (uint32_t n = 0; from + n <= to; n++) {
 		const struct plan_segment *g = &c->plan->segment[back ? to - n : from + n];
 		if (g->nswap)
-			split_exchange(b->split, &s, g->swap, g->nswap);
+			split_exchange(b->split, &s, g->swap, g->nswap,
+				(struct split_place){ (uint32_t)(c - b->circuit) << 16
+						| (uint32_t)(g - c->plan->segment),
+					back });
 	}
 }
 /* Where part `chunk` of nchunk begins among n things. */

@@ -344,12 +344,12 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		sweep.sums = k + 1 == c->nstage && like->sums;
 		sweep.fused = k + 1 == c->nstage && like->fused;
-		double began = cpu_began(sweep.b);
-		int64_t event = recorder_begin();
-		uint32_t id = (uint32_t)(c - sweep.b->circuit) << 16 | k;
 		if (k > first)
 			cpu_exchange(sweep.b, c, sweep.psi, c->plan->stage[k - 1].segment + 1,
 				c->plan->stage[k].segment, false);
+		double began = cpu_began(sweep.b);
+		int64_t event = recorder_begin();
+		uint32_t id = (uint32_t)(c - sweep.b->circuit) << 16 | k;
 		cpu_doing(sweep.b, EVENT_FORWARD, id);
 		cpu_chunks(sweep.b, w, sweep.stage->forward.span, forward_chunk, &sweep);
 		cpu_doing(sweep.b, EVENT_PHASE, PHASE_FORWARD);

@@ -10,9 +10,11 @@
 
 #include <pthread.h>
 
+#include "runtime/base/profile/profile.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 struct comm;
+struct split_clock;
 
 struct split_rank {
 	unsigned rank, nrank; /* nrank: a power of two; 1: the process holds whole states */
@@ -21,6 +23,8 @@ struct split_rank {
 	int code;             /* its code, or 0 */
 	pthread_mutex_t turn; /* of the leader's evaluators (split_group.h) */
 	uint32_t nhandle;
+	enum profile_phase pass; /* what the time before an exchange is of */
+	struct split_clock *clock; /* (nrank) of the leader while the others record a profile; or NULL */
 };
 
 /* Processes that hold parts of a state. */
@@ -33,9 +37,15 @@ struct split_state {
 	void *part;               /* this process' rows, in order */
 };
 
+/* Which exchange it is, for profiles: circuit << 16 | the later of the two segments. */
+struct split_place {
+	uint32_t id;
+	bool back; /* from that segment to the one before */
+};
+
 /* Bits at these pairs of places change places, in all processes at once. */
 void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,
-	unsigned nswap);
+	unsigned nswap, struct split_place place);
 
 /* sum[chunks][n]: each process has chunks first .. end-1: `each` of them, or none. Afterwards all have all. Every process calls it with
  * the same n and each. Chunks of a process follow those of the processes before. */

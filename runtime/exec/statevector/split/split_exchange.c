@@ -8,6 +8,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/comm.h"
+#include "runtime/base/profile/recorder.h"
 
 static size_t bit(unsigned b) { return (size_t)1 << b; }
 
@@ -100,15 +101,13 @@ static void sort(struct between *x)
 		}
 }
 
-void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,
-	unsigned nswap)
+static void swap_places(struct split_rank *r, const struct split_state *s,
+	const struct plan_swap *swap, unsigned nswap)
 {
 	unsigned rank_bits = (unsigned)__builtin_ctz(split_nrank(r)), low = s->nbit - rank_bits,
 		 nrow_bit = low - s->lane_bits;
 	struct between all = { 0 };
 
-	if (r && r->code)
-		return;
 	for (unsigned k = 0; k < nswap; k++) {
 		if (swap[k].rank < low) {
 			swap_rows(s, bit(nrow_bit), swap[k].rank - s->lane_bits,
@@ -127,6 +126,28 @@ void split_exchange(struct split_rank *r, const struct split_state *s, const str
 	for (unsigned k = 0; k < all.n && !r->code; k++)
 		r->code = exchange(r, s, &(struct between){ 1, { all.local[k] }, { all.rank[k] } },
 			nrow_bit);
+}
+
+void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,
+	unsigned nswap, struct split_place place)
+{
+	struct comm_statistics before;
+	int64_t began;
+
+	if (!r) {
+		swap_places(r, s, swap, nswap);
+		return;
+	}
+	if (r->code)
+		return;
+	before = r->comm->statistics;
+	recorder_mark(r->pass);
+	began = recorder_begin();
+	swap_places(r, s, swap, nswap);
+	recorder_exchange(place.id, place.back, began,
+		r->comm->statistics.sent_bytes - before.sent_bytes,
+		r->comm->statistics.wait_seconds - before.wait_seconds);
+	recorder_mark(PHASE_EXCHANGE);
 }
 
 void split_gather(struct split_rank *r, double *sum, size_t n, unsigned first, unsigned end,

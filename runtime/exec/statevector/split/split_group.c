@@ -12,8 +12,10 @@
 
 #include "runtime/base/comm.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/exec/statevector/split/split_profile.h"
 #include "runtime/exec/statevector/state_memory.h"
 #include "runtime/exec/statevector/statevector.h"
 
@@ -25,6 +27,8 @@ enum command {
 	COMMAND_BACKWARD,
 	COMMAND_AMPLITUDES,
 	COMMAND_CLOSE,
+	COMMAND_RECORD,
+	COMMAND_RECORDED,
 	COMMAND_END
 };
 
@@ -194,6 +198,7 @@ static void split_forward(struct backend_state *b, unsigned worker, uint32_t c,
 			.whole = in->whole },
 		body.data, body.len);
 	buf_release(&body);
+	b->rank->pass = PHASE_FORWARD;
 	b->inner->forward(b->state, worker, c, in, keep, readout);
 	pthread_mutex_unlock(&b->rank->turn);
 }
@@ -214,6 +219,7 @@ static void split_backward(struct backend_state *b, unsigned worker, uint32_t c,
 			.whole = in->whole },
 		body.data, body.len);
 	buf_release(&body);
+	b->rank->pass = PHASE_BACKWARD;
 	b->inner->backward(b->state, worker, c, in, dreadout, anti_hermitian_shared,
 		anti_hermitian_sample);
 	pthread_mutex_unlock(&b->rank->turn);
@@ -285,6 +291,30 @@ static void split_free(struct backend_state *b)
 	free(b);
 }
 
+void split_record(struct split_rank *r, enum profile_level level, uint64_t bytes_max)
+{
+	struct split_recording o = { .level = level,
+		.bytes_max = bytes_max / r->nrank,
+		.text_max = SPLIT_TEXTS_MAX / r->nrank };
+
+	pthread_mutex_lock(&r->turn);
+	free(r->clock);
+	r->clock = mem_alloc(r->nrank, sizeof *r->clock);
+	tell(r, (struct head){ .command = COMMAND_RECORD }, &o, sizeof o);
+	split_compare_clocks(r);
+	pthread_mutex_unlock(&r->turn);
+}
+
+void split_recorded(struct split_rank *r, struct profile *into)
+{
+	pthread_mutex_lock(&r->turn);
+	tell(r, (struct head){ .command = COMMAND_RECORDED }, NULL, 0);
+	split_take_profiles(r, into);
+	free(r->clock);
+	r->clock = NULL;
+	pthread_mutex_unlock(&r->turn);
+}
+
 void split_end(struct split_rank *r) { tell(r, (struct head){ .command = COMMAND_END }, NULL, 0); }
 
 const struct backend backend_split = {
@@ -322,6 +352,7 @@ struct follower {
 	struct split_rank rank;
 	unsigned nthread;
 	uint64_t memory_limit;
+	size_t text_max; /* of the profile that is being recorded */
 	struct followed *first;
 };
 
@@ -534,6 +565,7 @@ static int do_pass(struct follower *w, struct followed *f, const struct head *h,
 	if (nbody != n)
 		return err_set(e, -ERR_PROTOCOL,
 			"the leader's message has %zu bytes instead of %zu", nbody, n);
+	w->rank.pass = x.back ? PHASE_BACKWARD : PHASE_FORWARD;
 	memcpy(f->dreadout, body, n);
 	f->b.inner->run(f->b.state, &(struct unit_job){ &x, 1, 0, claim_nothing, do_unit });
 	if (!w->rank.code && f->b.inner->failure)
@@ -570,12 +602,31 @@ static void do_close(struct follower *w, uint32_t handle)
 		}
 }
 
+static int do_record(struct follower *w, const char *body, size_t nbody, struct err *e)
+{
+	struct split_recording o;
+
+	if (nbody != sizeof o)
+		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
+	memcpy(&o, body, sizeof o);
+	w->text_max = o.text_max;
+	split_compare_clocks(&w->rank);
+	recorder_start(o.level, o.bytes_max);
+	return 0;
+}
+
 static int obey(struct follower *w, const struct head *h, const char *body, struct err *e)
 {
 	struct followed *f = w->first;
 
 	if (h->command == COMMAND_OPEN)
 		return do_open(w, h->handle, body, h->nbody);
+	if (h->command == COMMAND_RECORD)
+		return do_record(w, body, h->nbody, e);
+	if (h->command == COMMAND_RECORDED) {
+		split_give_profile(&w->rank, w->text_max);
+		return 0;
+	}
 	while (f && f->b.handle != h->handle)
 		f = f->next;
 	if (!f)
@@ -597,6 +648,16 @@ static int obey(struct follower *w, const struct head *h, const char *body, stru
 	}
 }
 
+/* What the time of a command is of. */
+static enum profile_phase phase_of(uint32_t command)
+{
+	return command == COMMAND_MATRICES      ? PHASE_MATRICES
+		: command == COMMAND_FORWARD    ? PHASE_FORWARD
+		: command == COMMAND_BACKWARD   ? PHASE_BACKWARD
+		: command == COMMAND_AMPLITUDES ? PHASE_FORWARD
+						: PHASE_NONE;
+}
+
 int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct err *e)
 {
 	struct follower w = { .rank = { .rank = c->rank, .nrank = c->size, .comm = c },
@@ -610,6 +671,7 @@ int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct
 		char *body = NULL;
 
 		code = comm_wait(c, 0, e);
+		recorder_mark(PHASE_WAIT);
 		code = code ? code : comm_broadcast(c, 0, &h, sizeof h, e);
 		if (code || h.command == COMMAND_END)
 			break;
@@ -618,8 +680,10 @@ int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct
 				(unsigned long long)h.nbody);
 		if (!code && h.nbody)
 			code = comm_broadcast(c, 0, body, h.nbody, e);
+		recorder_mark(PHASE_RECEIVE);
 		if (!code)
 			code = obey(&w, &h, body, e);
+		recorder_mark(phase_of(h.command));
 		free(body);
 		if (!code && w.rank.code)
 			code = err_set(e, w.rank.code, "%s", w.rank.error.text);

@@ -18,4 +18,9 @@ int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct
 /* The leader ends the group; the followers return. */
 void split_end(struct split_rank *r);
 
+/* The leader, between two calls of its evaluators: the others begin to record a profile, in bytes_max of memory for events
+ * in all; then they stop, and theirs are appended to those of *into, the first of which is the leader's. One that is lost is missing. */
+void split_record(struct split_rank *r, enum profile_level level, uint64_t bytes_max);
+void split_recorded(struct split_rank *r, struct profile *into);
+
 #endif

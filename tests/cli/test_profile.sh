@@ -138,11 +138,13 @@ sed -n '/^\.Bd/,/^\.Ed/p' section | grep -v '^\.' >slow.yaml
 grep '^\.It$\|^\.Cm [a-z_]* :$\|^\.Dl' section | sed -n '/^\.It/,$p' | sed -n 's/^\.Cm \([a-z_]*\) :$/\1/p; s/^\.Dl \$ //p' >steps
 tap_is "$(grep -c '^sed ' steps)" 4 "four steps"
 samples_a_second() { sed 's/.*"wall_seconds": \([0-9.e-]*\),.*"samples": \([0-9]*\),.*/\2 \1/' out | awk '{ print $1 / $2 }'; }
-advised() { [ "$(first)" = "$code" ]; }
+# The gains of some are alike: which is first depends on the machine.
+advices() { sed 's/.*"advice": \[//' out | grep -o '"code": "[a-z_]*"' | sed 's/.*: "//; s/"//'; }
+advised() { advices | grep -qx "$code"; }
 slow=
 while read -r code && read -r change; do
 	once_of_ten advised "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
-	tap_result $? "the first advice is $code ($(first))"
+	tap_result $? "$code is advised ($(advices | tr '\n' ' '))"
 	slow=${slow:-$(samples_a_second)}
 	tap_ok "  $change" sh -c "$change"
 done <steps

@@ -85,7 +85,9 @@ tap_exit 2 "65,536 processes" "$QCNN" run --ranks=65536 qcnn46.qcnn
 tap_exit 78 "a number that is no power of two" plan --ranks=65535 qcnn46.qcnn
 tap_has err 'a power of two' "is refused"
 
-if "$QCNN" compile --emit=plan --isa=avx512 layer.qcnn >plan 2>&1; then
+if [ -n "${QCNN_SANITIZED:-}" ]; then
+	: # 48 large plans: the same text, and slow
+elif "$QCNN" compile --emit=plan --isa=avx512 layer.qcnn >plan 2>&1; then
 	sh "$top_srcdir/tests/bench/split.sh" "$QCNN" >page 2>err
 	tap_same page "$top_srcdir/tests/bench/split.md" "tests/bench/split.md is what plans say now (else: make bench-split)"
 else

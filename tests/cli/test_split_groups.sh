@@ -70,16 +70,18 @@ tap_is "$(ls runs 2>/dev/null | wc -l)" 0 "nothing was trained"
 
 # ---- a process that is lost ----
 
+# Long enough to be hurt twice; sanitizers are ten times as slow.
+enough=$([ -n "${QCNN_SANITIZED:-}" ] && echo 80 || echo 300)
 long="--set=train.restarts=1 --set=run.split=2 --set=run.threads=1"
 epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
 # The first processes of groups, and the others of one.
 first_ones() { pgrep -P "$training" -x qcnn; }
 others() { pgrep -P "$1" -x qcnn; }
 # shellcheck disable=SC2086
-"$QCNN" train -q $long --set=train.epochs=300 -o lone.bin config.yaml
+"$QCNN" train -q $long --set=train.epochs=$enough -o lone.bin config.yaml
 rm -rf runs
 # shellcheck disable=SC2086
-"$QCNN" train $long --set=train.epochs=300 --ranks=2 --hosts=local:4 -o groups.bin config.yaml 2>lost.err >/dev/null &
+"$QCNN" train $long --set=train.epochs=$enough --ranks=2 --hosts=local:4 -o groups.bin config.yaml 2>lost.err >/dev/null &
 training=$!
 tap_until '[ "$(epochs)" -gt 2 ]'
 # shellcheck disable=SC2046

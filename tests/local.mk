@@ -357,7 +357,7 @@ examples: all
 
 # The page tests/bench/README.md, with peers when PEER_PYTHON_NAME says where they are; only printed with other BENCH_ROWS.
 BENCH_ROWS = .
-EXTRA_DIST += tests/bench/run.sh tests/bench/rows tests/bench/peer_qsim.py tests/bench/peer_split.py tests/bench/split.md tests/bench/growth.awk tests/bench/tried.md tests/bench/README.md tests/bench/growth.svg tests/bench/xeon.md tests/bench/xeon.svg
+EXTRA_DIST += tests/bench/run.sh tests/bench/rows tests/bench/peer_qsim.py tests/bench/peer_split.py tests/bench/split_peers.md tests/bench/growth.awk tests/bench/tried.md tests/bench/README.md tests/bench/growth.svg tests/bench/xeon.md tests/bench/xeon.svg
 bench: all tests/bench/kernels$(EXEEXT)
 	@$(MKDIR_P) tests/bench
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; export QCNN_SHARED; \

@@ -48,7 +48,7 @@ rows() {
 cat <<END
 # What split states are expected to take
 
-**Everything on this page is predicted: nothing here has been measured on so many machines, and at most 64 processes can compute a
+**Everything on this page is predicted: nothing here has been measured on 1,024 machines or more, and at most 64 processes can compute a
 state together.** \`make bench-split\` prints it again, from plans; so does, for any circuit, number of ranks, network and machine,
 
     qcnn bench --circuit=qcnn --qubits=46 --show >model.qcnn

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Strangers at a port: many_connections PORT N SLOW makes N connections to 127.0.0.1, as many at a time as the system lets it
- * have, keeps them, and says a byte a second on the last SLOW of them, until its standard input ends.
- * It prints how many it has made, then how many bytes it was told. */
+ * Pending connections at a port: many_connections PORT N SLOW makes N connections to 127.0.0.1, as many at a time as
+ * the system allows, keeps them, and sends a byte a second on the last SLOW of them, until its standard input ends.
+ * It prints how many it has made, then how many bytes it has received. */
 #include "config.h"
 
 #include <arpa/inet.h>

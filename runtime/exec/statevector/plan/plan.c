@@ -472,8 +472,8 @@ static int check_split(const struct program *p, const struct plan_options *o, st
 			o->target->device);
 	if ((o->split & (o->split - 1)) || o->split > PLAN_RANKS_MAX)
 		return err_set(e, -ERR_CONFIG,
-			"a state is split over a power of two of ranks, at most %d, not %u",
-			PLAN_RANKS_MAX, o->split);
+			"a state is split over a power of two of ranks, such as 2 or 4, not %u",
+			o->split);
 	if ((unsigned)__builtin_ctz(o->split) > most)
 		return err_set(e, -ERR_CONFIG,
 			"a state of %u qubit%s is split over at most %u rank%s, not %u: each part "

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "lang/gates.h"
 
-#include <stdio.h>
 #include <string.h>
 #include "runtime/base/err.h"
 

@@ -4,7 +4,6 @@
 #include "lang/resolve.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void statement(struct resolver *r, struct node *n);
 

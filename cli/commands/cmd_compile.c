@@ -14,7 +14,6 @@
 #include "cli/job/named_model.h"
 #include "cli/job/weights_files.h"
 #include "cli/machine.h"
-#include "runtime/base/json.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/train/weights/weights.h"
 

@@ -3,8 +3,6 @@
 #include "config.h"
 #include "cli/job/weights_files.h"
 
-#include <string.h>
-
 #include "cli/job/execution.h"
 
 /* A weights.bin from a model and its numbers: what training would have written, without what only training knows. */

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "cli/config/schema_check.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "cli/config/aliases.h"

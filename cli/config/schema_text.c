@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #define NO_BOUND 1e300
 #define WHOLE_BOUND 9e18         /* of 64 bits */

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "cli/hosts/cluster_files.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

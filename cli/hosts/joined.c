@@ -3,12 +3,10 @@
 #include "config.h"
 #include "cli/hosts/joined.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/changes.h"
 #include "cli/hosts/worker_start.h"
-#include "runtime/log/run.h"
 #include "runtime/net/launch/connect.h"
 #include "runtime/net/launch/rendezvous.h"
 

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "cli/job/record.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include "cli/job/sample_checks.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- what an output can be ---- */
 

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "cli/job/sample_names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/json.h"

@@ -3,8 +3,6 @@
 #include "config.h"
 #include "cli/manual/manual.h"
 
-#include <string.h>
-
 #include "cli/command.h"
 #include "runtime/base/diag.h"
 #include "runtime/net/launch/join.h"

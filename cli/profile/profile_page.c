@@ -4,7 +4,6 @@
 #include "cli/profile/profile_page.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/output/table.h"

@@ -3,12 +3,10 @@
 #include "config.h"
 #include "cli/profile/profile_plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
-#include "runtime/exec/statevector/plan/plan_stage.h"
 #include "runtime/exec/statevector/plan/plan_work.h"
 #include "runtime/exec/statevector/statevector.h"
 

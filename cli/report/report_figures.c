@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/job/run_metrics.h"
 #include "runtime/log/svg.h"

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "compiler/asm/asm.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct lists {

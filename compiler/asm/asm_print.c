@@ -4,8 +4,6 @@
 #include "config.h"
 #include "compiler/asm/asm.h"
 
-#include <string.h>
-
 const char *const asm_init_name[ASM_INITS] = {
 	[INIT_UNIFORM] = "uniform", [INIT_NORMAL] = "normal", [INIT_VALUES] = "values",
 	[INIT_GLOROT_UNIFORM] = "glorot_uniform"

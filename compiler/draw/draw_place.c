@@ -3,8 +3,6 @@
 #include "config.h"
 #include "compiler/draw/draw_build.h"
 
-#include <string.h>
-
 static enum row_action action_of(enum mark_kind kind)
 {
 	return kind == MARK_CONTROL || kind == MARK_ANTICONTROL ? ACTION_DIAGONAL : kind == MARK_PLUS ? ACTION_FLIP : ACTION_OTHER;

@@ -3,8 +3,6 @@
 #include "config.h"
 #include "compiler/draw/draw_build.h"
 
-#include <string.h>
-
 static void name_rows(struct scene *s)
 {
 	const struct circuit_code *c = s->circuit;

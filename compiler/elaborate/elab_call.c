@@ -5,7 +5,6 @@
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "compiler/elaborate/principal_power.h"
 

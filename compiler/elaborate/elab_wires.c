@@ -4,7 +4,6 @@
 #include "compiler/elaborate/elab.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- operands ---- */
 

@@ -5,7 +5,6 @@
 #include "compiler/passes/lower.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/passes/pass.h"
 

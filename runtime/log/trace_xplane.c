@@ -4,7 +4,6 @@
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/visible.h"

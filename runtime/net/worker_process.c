@@ -20,7 +20,6 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/net/launch/stdio_tunnel.h"
 #include "runtime/net/launch/connect.h"
-#include "runtime/net/protocol/protocol.h"
 #include "runtime/net/worker_recording.h"
 
 enum {

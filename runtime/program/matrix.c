@@ -4,10 +4,7 @@
 #include "config.h"
 #include "runtime/program/matrix_place.h"
 
-#include <string.h>
-
 #include "runtime/base/shuffle.h"
-#include "runtime/base/system/cpus.h"
 
 typedef double vec2 __attribute__((vector_size(16), may_alias));
 typedef double vec4 __attribute__((vector_size(32), may_alias));

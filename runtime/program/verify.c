@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int verify_fail(struct verifier *v, const char *fmt, ...)
 {

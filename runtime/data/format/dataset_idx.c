@@ -4,7 +4,6 @@
 #include "runtime/data/format/reader.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #include "runtime/data/transform/transform.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/json.h"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 
 #define REASON_S 3.0                     /* longest time from the end of a connection to that of its process */

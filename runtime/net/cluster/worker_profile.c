@@ -5,7 +5,6 @@
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"

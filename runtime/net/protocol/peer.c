@@ -13,8 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
-
 enum { READ_STEP = 1 << 16, DEAD_MS = 12000 };   /* no process outlives a network cut by 15 s */
 
 void peer_init(struct peer *p, int fd)

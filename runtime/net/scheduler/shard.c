@@ -6,7 +6,6 @@
 #include "runtime/net/scheduler/scheduler_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/profile/recorder.h"

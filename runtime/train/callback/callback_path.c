@@ -5,7 +5,6 @@
 #include "runtime/train/callback/callback_parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/log/event_folders.h"

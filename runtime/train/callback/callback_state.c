@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
-
 enum { STATE_VERSION = 1, BYTES_A_NUMBER = 6 };
 
 /* A cursor over the list: it counts, and with out or in, writes or reads up to max numbers. */

@@ -4,7 +4,6 @@
 #include "runtime/train/job/event_queue.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/err.h"
 

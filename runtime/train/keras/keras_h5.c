@@ -11,7 +11,6 @@
 #if QCNN_HDF5
 #include <dlfcn.h>
 #include <hdf5.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

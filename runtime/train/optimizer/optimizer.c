@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "runtime/train/optimizer/search.h"

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 static double shared(const struct optimizer_row *row, const double *opt, enum optimizer_shared k)
 {

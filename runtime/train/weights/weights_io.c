@@ -4,8 +4,6 @@
 #include "runtime/train/weights/weights.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +12,6 @@
 #include "runtime/data/dataset.h"
 #include "runtime/data/format/npz.h"
 #include "runtime/train/keras/keras.h"
-#include "runtime/train/weights/weights_file.h"
 
 /* What is filled: the weights of the program, or of its circuits alone. */
 struct target {

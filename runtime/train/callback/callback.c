@@ -19,19 +19,7 @@ static const struct callback_row table[CALLBACK_COUNT] = {
 #undef CALLBACK
 };
 
-size_t callback_rows(const struct callback_row **rows)
-{
-	*rows = table;
-	return CALLBACK_COUNT;
-}
-
-const struct callback_row *callback_find(const char *name)
-{
-	for (size_t i = 0; i < CALLBACK_COUNT; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
+TABLE_OF_ROWS(callback_row, callback_rows, callback_find)
 
 static void set_default(struct callback_choice *o, unsigned id)
 {

@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "runtime/train/option/option_table.h"
 
@@ -250,16 +249,4 @@ static const struct loss_row table[] = {
 #undef LOSS
 };
 
-size_t loss_rows(const struct loss_row **rows)
-{
-	*rows = table;
-	return sizeof table / sizeof *table;
-}
-
-const struct loss_row *loss_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
+TABLE_OF_ROWS(loss_row, loss_rows, loss_find)

@@ -277,19 +277,7 @@ static const struct metric_row table[] = {
 #undef LOSS
 };
 
-size_t metric_rows(const struct metric_row **rows)
-{
-	*rows = table;
-	return sizeof table / sizeof *table;
-}
-
-const struct metric_row *metric_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
+TABLE_OF_ROWS(metric_row, metric_rows, metric_find)
 
 unsigned metric_side(const struct metric_row *row, uint32_t n)
 {

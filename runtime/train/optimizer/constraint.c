@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "runtime/train/optimizer/regularizer.h"
 #include "runtime/train/option/option_table.h"
@@ -44,24 +43,7 @@ static const struct constraint_row table[] = {
 #undef CONSTRAINT
 };
 
-size_t constraint_rows(const struct constraint_row **rows)
-{
-	*rows = table;
-	return sizeof table / sizeof *table;
-}
-
-const struct constraint_row *constraint_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
-
-static bool holds(const struct constraint *v, const struct weight_group *g)
-{
-	return !g->frozen && (!v->pattern || penalty_matches(v->pattern, g->path));
-}
+TABLE_OF_ROWS(constraint_row, constraint_rows, constraint_find)
 
 /* The dimension that norms are taken along: the last option of rows that have one. */
 static unsigned axis_of(const struct constraint *v)
@@ -87,7 +69,7 @@ static int check_one(const struct constraint *v, const struct program *p, struct
 	if (v->row == constraint_find("min_max_norm") && v->option[0] > v->option[1])
 		return err_set(e, -ERR_CONFIG, "constraint min_max_norm: min_value %g is above max_value %g", v->option[0], v->option[1]);
 	for (uint32_t g = 0; !code && g < p->nweight_group; g++)
-		if (holds(v, &p->weight_group[g])) {
+		if (penalty_applies(v->pattern, &p->weight_group[g])) {
 			found++;
 			code = check_group(v, &p->weight_group[g], e);
 		}
@@ -144,7 +126,7 @@ void constraint_apply(const struct constraint *v, unsigned n, const struct progr
 		for (uint32_t i = 0; i < p->nweight_group; i++) {
 			const struct weight_group *g = &p->weight_group[i];
 
-			if (!holds(&v[k], g))
+			if (!penalty_applies(v[k].pattern, g))
 				continue;
 			if (v[k].row->scale)
 				scale_group(&v[k], g, weight + g->first);

@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "runtime/train/optimizer/search.h"
 #include "runtime/train/option/option_table.h"
@@ -18,7 +17,7 @@
 /* Every weight that may move. */
 #define EACH_WEIGHT(u, i) \
 	for (size_t i = 0; i < (u)->n; i++) \
-		if (!(u)->frozen || !(u)->frozen[i])
+		if (update_moves(u, i))
 
 static void update_sgd(const struct update *u)
 {
@@ -51,11 +50,7 @@ static void update_adam(const struct update *u)
 	}
 }
 
-/* The decay, by which it differs, is a shared option. */
-static void update_adamw(const struct update *u)
-{
-	update_adam(u);
-}
+#define update_adamw update_adam /* the decay, by which it differs, is a shared option */
 
 static void update_nadam(const struct update *u)
 {
@@ -173,16 +168,4 @@ static const struct optimizer_row table[] = {
 #undef SEARCH
 };
 
-size_t optimizer_rows(const struct optimizer_row **rows)
-{
-	*rows = table;
-	return sizeof table / sizeof *table;
-}
-
-const struct optimizer_row *optimizer_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
+TABLE_OF_ROWS(optimizer_row, optimizer_rows, optimizer_find)

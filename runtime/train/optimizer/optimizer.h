@@ -44,6 +44,12 @@ struct update {
 	size_t n;
 };
 
+/* May weight i change? */
+static inline bool update_moves(const struct update *u, size_t i)
+{
+	return !u->frozen || !u->frozen[i];
+}
+
 /* How a search asks for losses of the step's batch, penalties included; the trainer answers. */
 struct probe {
 	const struct probe_ops *ops;

@@ -55,17 +55,12 @@ int optimizer_check(const struct optimizer_row *row, const double *opt, struct e
 	return 0;
 }
 
-static bool moves(const struct update *u, size_t i)
-{
-	return !u->frozen || !u->frozen[i];
-}
-
 static double square_sum(const struct update *u, const double *gradient, size_t first, size_t count)
 {
 	double sum = 0;
 
 	for (size_t i = first; i < first + count; i++)
-		if (moves(u, i))
+		if (update_moves(u, i))
 			sum += gradient[i] * gradient[i];
 	return sum;
 }
@@ -115,7 +110,7 @@ static void decay(const struct optimizer_row *row, const struct update *u)
 	if (!value_given(rate))
 		return;
 	for (size_t i = 0; i < u->n; i++)
-		if (moves(u, i))
+		if (update_moves(u, i))
 			u->weight[i] -= u->weight[i] * rate * u->learning_rate;
 }
 
@@ -145,6 +140,6 @@ void optimizer_finish(const struct optimizer_row *row, const struct update *u)
 	if (!uses_ema(row, u->opt))
 		return;
 	for (size_t i = 0; i < u->n; i++)
-		if (moves(u, i))
+		if (update_moves(u, i))
 			u->weight[i] = u->slot[row->nslot][i];
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/train/option/option_table.h"
+
 static double penalty_l1(double weight, double *derivative)
 {
 	*derivative = (weight > 0) - (weight < 0);
@@ -24,19 +26,7 @@ static const struct regularizer_row table[] = {
 #undef REGULARIZER
 };
 
-size_t regularizer_rows(const struct regularizer_row **rows)
-{
-	*rows = table;
-	return sizeof table / sizeof *table;
-}
-
-const struct regularizer_row *regularizer_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
+TABLE_OF_ROWS(regularizer_row, regularizer_rows, regularizer_find)
 
 /* No brackets as in fnmatch(3): paths have brackets of their own.  On a mismatch the last
  * star takes one character more. */
@@ -61,9 +51,9 @@ bool penalty_matches(const char *pattern, const char *path)
 	return !pattern[strspn(pattern, "*")];
 }
 
-static bool pays(const struct penalty *v, const struct weight_group *g)
+bool penalty_applies(const char *pattern, const struct weight_group *g)
 {
-	return !g->frozen && (!v->pattern || penalty_matches(v->pattern, g->path));
+	return !g->frozen && (!pattern || penalty_matches(pattern, g->path));
 }
 
 int penalty_check(const struct penalty *v, unsigned n, const struct program *p, struct err *e)
@@ -71,7 +61,7 @@ int penalty_check(const struct penalty *v, unsigned n, const struct program *p, 
 	for (unsigned k = 0; k < n; k++) {
 		uint32_t g = 0;
 
-		while (g < p->nweight_group && !pays(&v[k], &p->weight_group[g]))
+		while (g < p->nweight_group && !penalty_applies(v[k].pattern, &p->weight_group[g]))
 			g++;
 		if (g == p->nweight_group)
 			return err_set(e, -ERR_CONFIG,
@@ -99,7 +89,7 @@ double penalty_sum(const struct penalty *v, unsigned n, const struct program *p,
 
 	for (unsigned k = 0; k < n; k++)
 		for (uint32_t g = 0; g < p->nweight_group; g++)
-			if (pays(&v[k], &p->weight_group[g]))
+			if (penalty_applies(v[k].pattern, &p->weight_group[g]))
 				sum += of_group(&v[k], &p->weight_group[g], weight, gradient);
 	return sum;
 }

@@ -20,6 +20,8 @@ struct penalty { const struct regularizer_row *row; double factor; const char *p
 
 /* Does the whole path match?  `*` stands for any text, `?` for any character. */
 bool penalty_matches(const char *pattern, const char *path);
+/* May the group's weights move, and does its path match?  NULL: any does. */
+bool penalty_applies(const char *pattern, const struct weight_group *g);
 /* Does each penalty find a group that may move?  0 or -ERR_CONFIG. */
 int penalty_check(const struct penalty *v, unsigned n, const struct program *p, struct err *e);
 /* The sum of all; gradient[nweight] (may be NULL) gets the derivatives added.  Frozen weights pay

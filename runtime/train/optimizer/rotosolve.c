@@ -182,7 +182,7 @@ int search_rotosolve(const struct update *u, struct probe *p, struct err *e)
 	p->ops->keep(p);
 	memset(p->gradient, 0, u->n * sizeof *p->gradient);
 	for (uint32_t i = 0; !code && i < p->program->nweight_circuit; i++)
-		if (!u->frozen || !u->frozen[i])
+		if (update_moves(u, i))
 			code = turn_weight(u, p, i, e);
 	return code;
 }

@@ -107,19 +107,7 @@ static const struct schedule_row table[] = {
 #undef SCHEDULE
 };
 
-size_t schedule_rows(const struct schedule_row **rows)
-{
-	*rows = table;
-	return sizeof table / sizeof *table;
-}
-
-const struct schedule_row *schedule_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return &table[i];
-	return NULL;
-}
+TABLE_OF_ROWS(schedule_row, schedule_rows, schedule_find)
 
 static int check_piecewise(const struct schedule *s, struct err *e)
 {

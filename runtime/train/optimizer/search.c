@@ -8,16 +8,11 @@
 
 #include "runtime/base/rng.h"
 
-static bool moves(const struct update *u, size_t i)
-{
-	return !u->frozen || !u->frozen[i];
-}
-
 /* p->moved = the weights, those that may move gone by `by` along p->gradient. */
 static void move_along(const struct update *u, struct probe *p, double by)
 {
 	for (size_t i = 0; i < u->n; i++)
-		p->moved[i] = moves(u, i) ? u->weight[i] + by * p->gradient[i] : u->weight[i];
+		p->moved[i] = update_moves(u, i) ? u->weight[i] + by * p->gradient[i] : u->weight[i];
 }
 
 /* ---- spsa ---- */
@@ -38,7 +33,8 @@ static double direction(const struct update *u, const struct probe *p, uint32_t 
 static void move(const struct update *u, struct probe *p, uint32_t sample, double by)
 {
 	for (size_t i = 0; i < u->n; i++)
-		p->moved[i] = moves(u, i) ? u->weight[i] + by * direction(u, p, sample, i) : u->weight[i];
+		p->moved[i] = update_moves(u, i) ? u->weight[i] + by * direction(u, p, sample, i)
+						 : u->weight[i];
 }
 
 /* *derivative = (f(w + c d) - f(w - c d)) / 2c for direction d number `sample`. */
@@ -105,7 +101,7 @@ int search_spsa(const struct update *u, struct probe *p, struct err *e)
 	for (uint32_t k = 0; !code && k < n; k++) {
 		code = derivative_along(u, p, k, c, &derivative, e);
 		for (size_t i = 0; !code && i < u->n; i++)
-			if (moves(u, i))
+			if (update_moves(u, i))
 				p->gradient[i] += derivative * direction(u, p, k, i) / n;
 	}
 	if (code)

@@ -155,31 +155,26 @@ void session_free_nlopt(void *session)
 
 /* ---- weights that may move ---- */
 
-static bool moves(const struct update *u, size_t i)
-{
-	return !u->frozen || !u->frozen[i];
-}
-
 static unsigned count_free(const struct update *u)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < u->n; i++)
-		n += moves(u, i);
+		n += update_moves(u, i);
 	return n;
 }
 
 static void gather(const struct update *u, const double *all, double *out)
 {
 	for (size_t i = 0; i < u->n; i++)
-		if (moves(u, i))
+		if (update_moves(u, i))
 			*out++ = all[i];
 }
 
 static void scatter(const struct update *u, const double *in, double *all)
 {
 	for (size_t i = 0; i < u->n; i++)
-		all[i] = moves(u, i) ? *in++ : u->weight[i];
+		all[i] = update_moves(u, i) ? *in++ : u->weight[i];
 }
 
 /* ---- beginning, and going on ---- */

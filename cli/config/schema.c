@@ -69,46 +69,25 @@ static size_t copy_words(const char **name, const char *const *word)
 	return n;
 }
 
-static size_t names_of_precisions(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "single", "double", NULL });
-}
+#define WORDS(function, ...) \
+	static size_t function(const char **name) \
+	{ \
+		return copy_words(name, (const char *const[]){ __VA_ARGS__, NULL }); \
+	}
+WORDS(names_of_precisions, "single", "double")
+WORDS(names_of_streaming, "auto", "on", "off")
+WORDS(names_of_encryption, "on", "off", "true", "false")
+WORDS(names_of_sharding, "off", "data", "file", "auto")
+WORDS(names_of_transports, "auto", "tcp", "stdio")
+WORDS(names_of_agreements, "common", "same")
+WORDS(names_of_gradients, "adjoint", "shift", "difference")
+WORDS(names_of_frequencies, "batch", "epoch")
 
 static size_t names_of_devices(const char **name)
 {
 	return copy_words(name,
 		(const char *const[]){
 			"auto", BACKENDS(BACKEND_WORDS, BACKEND_LEFT_OUT, WORD_IN_LIST) NULL });
-}
-
-static size_t names_of_streaming(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "auto", "on", "off", NULL });
-}
-
-static size_t names_of_encryption(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "on", "off", "true", "false", NULL });
-}
-
-static size_t names_of_sharding(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "off", "data", "file", "auto", NULL });
-}
-
-static size_t names_of_transports(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "auto", "tcp", "stdio", NULL });
-}
-
-static size_t names_of_agreements(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "common", "same", NULL });
-}
-
-static size_t names_of_gradients(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "adjoint", "shift", "difference", NULL });
 }
 
 static size_t names_of_optimisations(const char **name)
@@ -118,11 +97,6 @@ static size_t names_of_optimisations(const char **name)
 	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
 		name[n++] = optimisation_name[k];
 	return n;
-}
-
-static size_t names_of_frequencies(const char **name)
-{
-	return copy_words(name, (const char *const[]){ "batch", "epoch", NULL });
 }
 
 static size_t names_of_launchers(const char **name)
@@ -267,6 +241,24 @@ bool check_text(const struct check *c, const struct ynode *v)
 	return true;
 }
 
+bool check_each(const struct check *c, const struct ynode *v,
+	bool (*entry)(const struct check *c, const struct ynode *v))
+{
+	bool well = true;
+
+	for (uint32_t i = 0; i < v->n; i++)
+		well &= entry(c, v->entry[i].value);
+	return well;
+}
+
+bool check_count(const struct check *c, const struct ynode *v, uint32_t n, unsigned most,
+	const char *what)
+{
+	if (n > most)
+		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %u %s", most, what);
+	return n <= most;
+}
+
 bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
 {
 	const char *name[SCHEMA_NAMES_MAX], *near, *here;
@@ -303,18 +295,23 @@ static bool check_choice(const struct check *c, const struct ynode *v)
 	return check_one_of(c, v, v->at, v->text);
 }
 
-static bool check_consts(const struct check *c, const struct ynode *v)
+/* A number for each key of a map. */
+static bool check_numbers(const struct check *c, const struct ynode *map, double low, double high)
 {
 	bool well = true;
 
-	if (v->kind != YNODE_MAP)
-		return check_wrong_kind(c, v, "a map from names to numbers");
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct check inner = { c->d, c->row, v->entry[i].key, NULL };
+	for (uint32_t i = 0; i < map->n; i++) {
+		const struct check inner = { c->d, c->row, map->entry[i].key, NULL };
 
-		well &= check_number(&inner, v->entry[i].value, -DBL_MAX, DBL_MAX);
+		well &= check_number(&inner, map->entry[i].value, low, high);
 	}
 	return well;
+}
+
+static bool check_consts(const struct check *c, const struct ynode *v)
+{
+	return v->kind == YNODE_MAP ? check_numbers(c, v, -DBL_MAX, DBL_MAX)
+				    : check_wrong_kind(c, v, "a map from names to numbers");
 }
 
 static bool impossible_split(const struct check *c, struct span at, const char *label)
@@ -373,26 +370,15 @@ static bool check_split(const struct check *c, const struct ynode *v)
 
 static bool check_columns(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
 	if (v->kind != YNODE_LIST)
 		return check_text(c, v);
-	if (!v->n)
-		return check_wrong_kind(c, v, "at least one column");
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_text(c, v->entry[i].value);
-	return well;
+	return v->n ? check_each(c, v, check_text) : check_wrong_kind(c, v, "at least one column");
 }
 
 static bool check_inputs(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
-	if (v->kind != YNODE_MAP)
-		return check_wrong_kind(c, v, "a map from inputs to columns");
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_columns(c, v->entry[i].value);
-	return well;
+	return v->kind == YNODE_MAP ? check_each(c, v, check_columns)
+				    : check_wrong_kind(c, v, "a map from inputs to columns");
 }
 
 static bool number_map(const struct check *c, const struct ynode *v, double low, double high)
@@ -412,25 +398,14 @@ static bool number_map(const struct check *c, const struct ynode *v, double low,
 
 static bool check_label_map(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
-	if (v->kind != YNODE_MAP || !v->n)
-		return check_wrong_kind(c, v, "a map from labels to numbers");
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct check inner = { c->d, c->row, v->entry[i].key, NULL };
-
-		well &= check_number(&inner, v->entry[i].value, -1e300, 1e300);
-	}
-	return well;
+	return v->kind == YNODE_MAP && v->n ? check_numbers(c, v, -1e300, 1e300)
+					    : check_wrong_kind(c, v, "a map from labels to numbers");
 }
 
 static bool check_class_weights(const struct check *c, const struct ynode *v)
 {
-	if (v->kind == YNODE_MAP && v->n > CLASS_WEIGHTS_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d classes", CLASS_WEIGHTS_MAX);
-		return false;
-	}
-	return number_map(c, v, 0, 1e300);
+	return (v->kind != YNODE_MAP || check_count(c, v, v->n, CLASS_WEIGHTS_MAX, "classes"))
+		&& number_map(c, v, 0, 1e300);
 }
 
 /* One of the choices, or a list of them but auto and none. */
@@ -490,15 +465,10 @@ static bool check_launcher(const struct check *c, const struct ynode *v)
 
 static bool check_epochs(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
 	if (v->kind != YNODE_LIST)
 		return v->kind == YNODE_INT ? check_int(c, v) : check_wrong_kind(c, v, "a whole number, or a list of epochs");
-	if (!v->n)
-		return check_wrong_kind(c, v, "a list of at least one epoch");
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_int(c, v->entry[i].value);
-	return well;
+	return v->n ? check_each(c, v, check_int)
+		    : check_wrong_kind(c, v, "a list of at least one epoch");
 }
 
 static bool check_range(const struct check *c, const struct ynode *v)

@@ -18,6 +18,12 @@ bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *
 bool check_number(const struct check *c, const struct ynode *v, double low, double high);
 bool check_bool(const struct check *c, const struct ynode *v);
 bool check_text(const struct check *c, const struct ynode *v);
+/* Does each entry of a list or map pass? All are checked. */
+bool check_each(const struct check *c, const struct ynode *v,
+	bool (*entry)(const struct check *c, const struct ynode *v));
+/* Are there at most `most` of n things that are called `what`? */
+bool check_count(const struct check *c, const struct ynode *v, uint32_t n, unsigned most,
+	const char *what);
 /* Is `word`, which stands at `at` in v or is v, one of the row's choices? */
 bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word);
 

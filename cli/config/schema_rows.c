@@ -169,10 +169,8 @@ static bool check_list(const struct check *c, const struct train_option *o, cons
 
 	if (v->kind != YNODE_LIST || !v->n)
 		return check_wrong_kind(c, v, "a list of at least one number");
-	if (v->n > VALUE_LIST_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d entries", VALUE_LIST_MAX);
+	if (!check_count(c, v, v->n, VALUE_LIST_MAX, "entries"))
 		return false;
-	}
 	for (uint32_t i = 0; i < v->n; i++)
 		well &= check_number(c, v->entry[i].value, o->min, o->max);
 	return well;
@@ -379,10 +377,8 @@ bool check_metrics(const struct check *c, const struct ynode *v)
 
 	if (v->kind != YNODE_LIST)
 		return check_wrong_kind(c, v, "a list of metrics");
-	if (v->n > TRAIN_METRICS_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d metrics", TRAIN_METRICS_MAX);
+	if (!check_count(c, v, v->n, TRAIN_METRICS_MAX, "metrics"))
 		return false;
-	}
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct ynode *m = v->entry[i].value;
 
@@ -400,17 +396,9 @@ bool check_metrics(const struct check *c, const struct ynode *v)
 
 bool check_transforms(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
 	if (v->kind != YNODE_LIST)
 		return check_wrong_kind(c, v, "a list of steps");
-	if (v->n > TRANSFORM_STEPS_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d steps", TRANSFORM_STEPS_MAX);
-		return false;
-	}
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_row(c, v->entry[i].value);
-	return well;
+	return check_count(c, v, v->n, TRANSFORM_STEPS_MAX, "steps") && check_each(c, v, check_row);
 }
 
 /* A map from names to options, each of which may be left out; or a list, in which names may stand again. */
@@ -420,15 +408,10 @@ bool check_callbacks(const struct check *c, const struct ynode *v)
 
 	if (v->kind != YNODE_MAP && v->kind != YNODE_LIST)
 		return check_wrong_kind(c, v, "a map from names to options, or a list of such maps");
-	if (v->n > CALLBACKS_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d callbacks", CALLBACKS_MAX);
+	if (!check_count(c, v, v->n, CALLBACKS_MAX, "callbacks"))
 		return false;
-	}
-	if (v->kind == YNODE_LIST) {
-		for (uint32_t i = 0; i < v->n; i++)
-			well &= check_row(c, v->entry[i].value);
-		return well;
-	}
+	if (v->kind == YNODE_LIST)
+		return check_each(c, v, check_row);
 	for (uint32_t i = 0; i < v->n; i++) {
 		struct yentry *entry = &v->entry[i];
 		struct ynode one = { .kind = YNODE_MAP, .at = entry->key_at, .n = 1, .entry = entry };
@@ -471,11 +454,7 @@ bool check_regularizers(const struct check *c, const struct ynode *v)
 		return check_wrong_kind(c, v, "a list of maps");
 	for (uint32_t i = 0; i < v->n && count <= PENALTIES_MAX; i++)
 		well &= check_regularizer(c, v->entry[i].value, &count);
-	if (count > PENALTIES_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d regularisers", PENALTIES_MAX);
-		return false;
-	}
-	return well;
+	return check_count(c, v, count, PENALTIES_MAX, "regularisers") && well;
 }
 
 /* ---- constraints ---- */
@@ -514,9 +493,5 @@ bool check_constraints(const struct check *c, const struct ynode *v)
 		return check_wrong_kind(c, v, "a list of constraints");
 	for (uint32_t i = 0; i < v->n && count <= CONSTRAINTS_MAX; i++)
 		well &= check_constraint(c, v->entry[i].value, &count);
-	if (count > CONSTRAINTS_MAX) {
-		diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "more than %d constraints", CONSTRAINTS_MAX);
-		return false;
-	}
-	return well;
+	return check_count(c, v, count, CONSTRAINTS_MAX, "constraints") && well;
 }

@@ -40,15 +40,8 @@ double profile_phase_seconds(const struct profile *p, enum profile_phase phase)
 
 /* ---- building ---- */
 
-struct builder {
-	const struct profile *p;
-	struct arena *a;
-	struct profile_section *s;
-	uint32_t cap, at; /* rows there is memory for; cells that were added */
-};
-
-static struct builder begin(const struct profile *p, struct profile_sections *all, const char *key,
-	const char *title, const struct profile_column *column, unsigned ncolumn, uint32_t cap)
+static struct profile_section *begin(struct profile_sections *all, const char *key,
+	const char *title, const struct profile_column *column, unsigned ncolumn, uint32_t rows_max)
 {
 	struct profile_section *s = &all->section[all->n++];
 
@@ -56,18 +49,22 @@ static struct builder begin(const struct profile *p, struct profile_sections *al
 		.title = title,
 		.ncolumn = ncolumn,
 		.column = column,
-		.cell = arena_alloc(&all->arena, (size_t)cap * ncolumn, sizeof *s->cell) };
-	return (struct builder){ p, &all->arena, s, cap, 0 };
+		.cell = arena_alloc(&all->arena, (size_t)rows_max * ncolumn, sizeof *s->cell) };
+	return s;
 }
+#define BEGIN(all, key, title, columns, rows_max) \
+	begin(all, key, title, columns, sizeof(columns) / sizeof *(columns), rows_max)
 
-static void put(struct builder *b, const char *text, double number)
+static struct profile_cell text(const char *t) { return (struct profile_cell){ t, NONE }; }
+static struct profile_cell number(double v) { return (struct profile_cell){ NULL, v }; }
+
+/* A cell for each column. */
+static void add_row(struct profile_section *s, const struct profile_cell *cell)
 {
-	b->s->cell[b->at++] = (struct profile_cell){ text, number };
-	b->s->nrow = b->s->shown = (b->at + b->s->ncolumn - 1) / b->s->ncolumn;
+	memcpy(&s->cell[s->nrow * s->ncolumn], cell, s->ncolumn * sizeof *cell);
+	s->shown = ++s->nrow;
 }
-
-static void text(struct builder *b, const char *t) { put(b, t, NONE); }
-static void number(struct builder *b, double v) { put(b, NULL, v); }
+#define ADD_ROW(s, ...) add_row(s, (struct profile_cell[]){ __VA_ARGS__ })
 
 static double ratio(double a, double b) { return b > 0 ? a / b : NONE; }
 
@@ -82,7 +79,7 @@ static const struct profile_column phase_columns[] = {
 
 static void add_phases(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b = begin(p, all, "phases", "Phases", phase_columns, 4, PHASE_COUNT);
+	struct profile_section *s = BEGIN(all, "phases", "Phases", phase_columns, PHASE_COUNT);
 
 	for (unsigned k = 1; k <= PHASE_COUNT; k++) {
 		enum profile_phase phase = k < PHASE_COUNT ? (enum profile_phase)k : PHASE_NONE;
@@ -90,10 +87,9 @@ static void add_phases(const struct profile *p, struct profile_sections *all)
 
 		if (!(seconds > 0) && phase != PHASE_NONE)
 			continue;
-		text(&b, profile_phase_name(phase));
-		number(&b, seconds);
-		number(&b, ratio(seconds, (double)p->steps));
-		number(&b, ratio(seconds, 1e-9 * (double)p->ns));
+		ADD_ROW(s, text(profile_phase_name(phase)), number(seconds),
+			number(ratio(seconds, (double)p->steps)),
+			number(ratio(seconds, 1e-9 * (double)p->ns)));
 	}
 }
 
@@ -135,10 +131,9 @@ static const char *const other_names[ITEM_KINDS] = {
 	[ITEM_READOUTS] = "(readouts)",
 };
 
-static void add_layer(struct builder *b, const char *name, uint32_t line, uint32_t layer,
-	unsigned kind, double all)
+static void add_layer(const struct profile *p, struct profile_section *s, const char *name,
+	uint32_t line, uint32_t layer, unsigned kind, double all)
 {
-	const struct profile *p = b->p;
 	double seconds[2] = { 0, 0 }, flops = 0;
 
 	for (uint32_t k = 0; k < p->nitem; k++)
@@ -149,25 +144,22 @@ static void add_layer(struct builder *b, const char *name, uint32_t line, uint32
 		}
 	if (!(seconds[0] + seconds[1] > 0))
 		return;
-	text(b, name);
-	number(b, line ? line : NONE);
-	number(b, seconds[0]);
-	number(b, seconds[1]);
-	number(b, kind == ITEM_STEP ? ratio(1e-9 * flops, seconds[0] + seconds[1]) : NONE);
-	number(b, ratio(seconds[0] + seconds[1], all));
+	ADD_ROW(s, text(name), number(line ? line : NONE), number(seconds[0]), number(seconds[1]),
+		number(kind == ITEM_STEP ? ratio(1e-9 * flops, seconds[0] + seconds[1]) : NONE),
+		number(ratio(seconds[0] + seconds[1], all)));
 }
 
 static void add_layers(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b =
-		begin(p, all, "layers", "Layers", layer_columns, 6, p->nlayer + ITEM_KINDS);
+	struct profile_section *s =
+		BEGIN(all, "layers", "Layers", layer_columns, p->nlayer + ITEM_KINDS);
 	double sum = all_items(p);
 
 	for (uint32_t k = 0; k < p->nlayer && sum > 0; k++)
-		add_layer(&b, p->layer[k].path, p->layer[k].line, k, ITEM_STEP, sum);
+		add_layer(p, s, p->layer[k].path, p->layer[k].line, k, ITEM_STEP, sum);
 	for (unsigned kind = 0; kind < ITEM_KINDS && sum > 0; kind++)
-		add_layer(&b, other_names[kind], 0, UINT32_MAX, kind, sum);
-	b.s->note = sum > 0 ? "Times of the forward and backward pass; line is that of the model."
+		add_layer(p, s, other_names[kind], 0, UINT32_MAX, kind, sum);
+	s->note = sum > 0 ? "Times of the forward and backward pass; line is that of the model."
 		: p->level < PROFILE_LAYERS ? "--level=layers shows the time of each layer."
 					    : "The engine that was used tells no layers apart.";
 }
@@ -224,8 +216,8 @@ double profile_stream_limit(const struct profile *p) { return hosts(p) * p->limi
 
 static void add_matrices(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b = begin(p, all, "matrices", "Matrices that take longest", matrix_columns,
-		10, p->nitem);
+	struct profile_section *s =
+		BEGIN(all, "matrices", "Matrices that take longest", matrix_columns, p->nitem);
 	struct order *order = mem_alloc((size_t)p->nitem + 1, sizeof *order);
 	double sum = all_items(p);
 	uint32_t n = 0;
@@ -238,24 +230,22 @@ static void add_matrices(const struct profile *p, struct profile_sections *all)
 		const struct profile_item *item = &p->item[order[i].k];
 		double rate = ratio(1e-9 * flops_of(p, order[i].k), order[i].seconds);
 
-		number(&b, item->step);
-		text(&b, item->matrix);
-		text(&b, item->family);
-		text(&b, item->layer < p->nlayer ? p->layer[item->layer].path : NULL);
-		number(&b, item->line ? item->line : NONE);
-		number(&b, profile_item_seconds(p, order[i].k, 0));
-		number(&b, profile_item_seconds(p, order[i].k, 1));
-		number(&b, rate);
-		number(&b, ratio(rate, profile_fma_limit(p)));
-		number(&b, ratio(order[i].seconds, sum));
+		ADD_ROW(s, number(item->step), text(item->matrix), text(item->family),
+			text(item->layer < p->nlayer ? p->layer[item->layer].path : NULL),
+			number(item->line ? item->line : NONE),
+			number(profile_item_seconds(p, order[i].k, 0)),
+			number(profile_item_seconds(p, order[i].k, 1)), number(rate),
+			number(ratio(rate, profile_fma_limit(p))),
+			number(ratio(order[i].seconds, sum)));
 	}
 	free(order);
-	if (b.s->shown > MATRICES_SHOWN) {
-		b.s->note = arena_printf(b.a, "%u more are in --json.", b.s->shown - MATRICES_SHOWN);
-		b.s->shown = MATRICES_SHOWN;
+	if (s->shown > MATRICES_SHOWN) {
+		s->note = arena_printf(&all->arena, "%u more are in --json.",
+			s->shown - MATRICES_SHOWN);
+		s->shown = MATRICES_SHOWN;
 	}
 	if (!n && sum > 0)
-		b.s->note = "--level=matrices shows the time of each matrix.";
+		s->note = "--level=matrices shows the time of each matrix.";
 }
 
 static const struct profile_column family_columns[] = {
@@ -267,8 +257,8 @@ static const struct profile_column family_columns[] = {
 
 static void add_families(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b =
-		begin(p, all, "families", "Kinds of matrices", family_columns, 4, p->nitem);
+	struct profile_section *s =
+		BEGIN(all, "families", "Kinds of matrices", family_columns, p->nitem);
 	bool *done = mem_alloc((size_t)p->nitem + 1, sizeof *done);
 	double sum = all_items(p);
 
@@ -286,10 +276,8 @@ static void add_families(const struct profile *p, struct profile_sections *all)
 			}
 		if (!(seconds > 0))
 			continue;
-		text(&b, p->item[k].family);
-		number(&b, seconds);
-		number(&b, ratio(1e-9 * flops, seconds));
-		number(&b, ratio(seconds, sum));
+		ADD_ROW(s, text(p->item[k].family), number(seconds),
+			number(ratio(1e-9 * flops, seconds)), number(ratio(seconds, sum)));
 	}
 	free(done);
 }
@@ -321,53 +309,46 @@ static double stage_seconds(const struct profile *p, const struct profile_stage 
 }
 
 /* A fused stage is one pass: both directions together. */
-static void add_pass(struct builder *b, const struct profile_stage *s, const char *name,
-	double seconds, unsigned first, unsigned last)
+static void add_pass(const struct profile *p, struct profile_section *s,
+	const struct profile_stage *stage, const char *name, double seconds, unsigned first,
+	unsigned last)
 {
-	const struct profile *p = b->p;
 	double flops = 0, bytes = 0, expected = 0;
 
 	for (unsigned back = first; back <= last; back++) {
 		double n = profile_states(p, back);
 
-		flops += s->flops[back] * n;
-		bytes += s->bytes[back] * n;
-		expected += 1e-9 * s->expected_ns[back] * n / hosts(p);
+		flops += stage->flops[back] * n;
+		bytes += stage->bytes[back] * n;
+		expected += 1e-9 * stage->expected_ns[back] * n / hosts(p);
 	}
 	if (!(seconds > 0))
 		return;
-	number(b, s->circuit);
-	number(b, s->stage);
-	text(b, name);
-	number(b, seconds);
-	number(b, expected);
-	number(b, ratio(seconds, expected));
-	number(b, 1e-9 * flops / seconds);
-	number(b, 1e-9 * bytes / seconds);
-	number(b, ratio(flops, bytes));
-	number(b, ratio(1e-9 * flops / seconds, profile_fma_limit(p)));
-	number(b, ratio(1e-9 * bytes / seconds, profile_stream_limit(p)));
+	ADD_ROW(s, number(stage->circuit), number(stage->stage), text(name), number(seconds),
+		number(expected), number(ratio(seconds, expected)), number(1e-9 * flops / seconds),
+		number(1e-9 * bytes / seconds), number(ratio(flops, bytes)),
+		number(ratio(1e-9 * flops / seconds, profile_fma_limit(p))),
+		number(ratio(1e-9 * bytes / seconds, profile_stream_limit(p))));
 }
 
 static void add_stages(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b = begin(p, all, "stages", "Stages, planned and measured", stage_columns,
-		11, 2 * p->nstage);
+	struct profile_section *s =
+		BEGIN(all, "stages", "Stages, planned and measured", stage_columns, 2 * p->nstage);
 
 	for (uint32_t k = 0; k < p->nstage; k++) {
-		const struct profile_stage *s = &p->stage[k];
-		double forward = stage_seconds(p, s, 0), back = stage_seconds(p, s, 1);
+		const struct profile_stage *stage = &p->stage[k];
+		double forward = stage_seconds(p, stage, 0), back = stage_seconds(p, stage, 1);
 
-		if (s->fused) {
-			add_pass(&b, s, "both", forward + back, 0, 1);
+		if (stage->fused) {
+			add_pass(p, s, stage, "both", forward + back, 0, 1);
 			continue;
 		}
-		add_pass(&b, s, "forward", forward, 0, 0);
-		add_pass(&b, s, "backward", back, 1, 1);
+		add_pass(p, s, stage, "forward", forward, 0, 0);
+		add_pass(p, s, stage, "backward", back, 1, 1);
 	}
-	if (b.s->nrow)
-		b.s->note =
-			"of fma, of stream: shares of the measured limits of the machine (multiply-add, memory).";
+	if (s->nrow)
+		s->note = "of fma, of stream: shares of the measured limits of the machine (multiply-add, memory).";
 }
 
 /* ---- exchanges, workers, memory, counters, advice ---- */
@@ -387,27 +368,23 @@ static const struct profile_column exchange_columns[] = {
 /* Of split states; of others there is no such table. */
 static void add_exchanges(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b;
+	struct profile_section *s;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].nexchange;
 	if (!n)
 		return;
-	b = begin(p, all, "exchanges", "Exchanges between segments", exchange_columns, 9, n);
+	s = BEGIN(all, "exchanges", "Exchanges between segments", exchange_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nexchange; i++) {
 			const struct profile_exchange *x = &p->process[k].exchange[i];
 
-			number(&b, p->process[k].rank);
-			number(&b, x->circuit);
-			number(&b, x->segment);
-			text(&b, x->backward ? "backward" : "forward");
-			number(&b, (double)x->count);
-			number(&b, 1e-9 * (double)x->ns);
-			number(&b, 1e-9 * (double)x->wait_ns);
-			number(&b, (double)x->bytes);
-			number(&b, ratio((double)x->bytes, (double)x->ns));
+			ADD_ROW(s, number(p->process[k].rank), number(x->circuit),
+				number(x->segment), text(x->backward ? "backward" : "forward"),
+				number((double)x->count), number(1e-9 * (double)x->ns),
+				number(1e-9 * (double)x->wait_ns), number((double)x->bytes),
+				number(ratio((double)x->bytes, (double)x->ns)));
 		}
 }
 
@@ -439,26 +416,25 @@ static uint32_t threads_of(const struct profile_process *q)
 
 static void add_workers(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b = begin(p, all, "workers", "Workers", worker_columns, 13, p->nprocess);
+	struct profile_section *s = BEGIN(all, "workers", "Workers", worker_columns, p->nprocess);
 
 	for (uint32_t k = 0; k < p->nprocess; k++) {
 		const struct profile_process *q = &p->process[k];
 		double wall = (double)(q->end - q->begin);
 		bool remote = k > 0, works = remote && strcmp(q->role, "rank") != 0;
 
-		number(&b, q->rank);
-		text(&b, q->host);
-		text(&b, q->role);
-		number(&b, threads_of(q) ? threads_of(q) : NONE);
-		number(&b, ratio((double)q->busy_ns, wall));
-		number(&b, ratio((double)q->wall_ns[PHASE_WAIT], wall));
-		number(&b, ratio((double)(q->wall_ns[PHASE_SEND] + q->wall_ns[PHASE_RECEIVE]), wall));
-		number(&b, works ? (double)q->units : NONE);
-		number(&b, works || q->messages ? (double)q->bytes_sent : NONE);
-		number(&b, works || q->messages ? (double)q->bytes_received : NONE);
-		number(&b, remote ? 1e-9 * (double)q->offset : NONE);
-		number(&b, remote ? 1e-9 * (double)q->uncertainty : NONE);
-		text(&b, q->lost ? "lost" : NULL);
+		ADD_ROW(s, number(q->rank), text(q->host), text(q->role),
+			number(threads_of(q) ? threads_of(q) : NONE),
+			number(ratio((double)q->busy_ns, wall)),
+			number(ratio((double)q->wall_ns[PHASE_WAIT], wall)),
+			number(ratio((double)(q->wall_ns[PHASE_SEND] + q->wall_ns[PHASE_RECEIVE]),
+				wall)),
+			number(works ? (double)q->units : NONE),
+			number(works || q->messages ? (double)q->bytes_sent : NONE),
+			number(works || q->messages ? (double)q->bytes_received : NONE),
+			number(remote ? 1e-9 * (double)q->offset : NONE),
+			number(remote ? 1e-9 * (double)q->uncertainty : NONE),
+			text(q->lost ? "lost" : NULL));
 	}
 }
 
@@ -486,14 +462,14 @@ static double busy_seconds(const struct profile_thread *t)
 /* By the clocks of the devices themselves. Where there are none, there is no such table. */
 static void add_devices(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b;
+	struct profile_section *s;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].nthread - threads_of(&p->process[k]);
 	if (!n)
 		return;
-	b = begin(p, all, "devices", "Devices", device_columns, 9, n);
+	s = BEGIN(all, "devices", "Devices", device_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nthread; i++) {
 			const struct profile_process *q = &p->process[k];
@@ -501,15 +477,13 @@ static void add_devices(const struct profile *p, struct profile_sections *all)
 
 			if (!t->device)
 				continue;
-			number(&b, q->rank);
-			text(&b, t->device);
-			number(&b, ratio(busy_seconds(t), 1e-9 * (double)(q->end - q->begin)));
-			number(&b, 1e-9 * (double)t->ns[PHASE_ENCODING]);
-			number(&b, 1e-9 * (double)t->ns[PHASE_FORWARD]);
-			number(&b, 1e-9 * (double)t->ns[PHASE_BACKWARD]);
-			number(&b, 1e-9 * (double)t->copy_ns);
-			number(&b, (double)t->copied_bytes);
-			number(&b, (double)t->launches);
+			ADD_ROW(s, number(q->rank), text(t->device),
+				number(ratio(busy_seconds(t), 1e-9 * (double)(q->end - q->begin))),
+				number(1e-9 * (double)t->ns[PHASE_ENCODING]),
+				number(1e-9 * (double)t->ns[PHASE_FORWARD]),
+				number(1e-9 * (double)t->ns[PHASE_BACKWARD]),
+				number(1e-9 * (double)t->copy_ns), number((double)t->copied_bytes),
+				number((double)t->launches));
 		}
 }
 
@@ -522,16 +496,15 @@ static const struct profile_column memory_columns[] = {
 static void add_memory(const struct profile *p, struct profile_sections *all)
 {
 	uint32_t n = 0;
-	struct builder b;
+	struct profile_section *s;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].nmemory;
-	b = begin(p, all, "memory", "Memory", memory_columns, 3, n);
+	s = BEGIN(all, "memory", "Memory", memory_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nmemory; i++) {
-			number(&b, p->process[k].rank);
-			text(&b, p->process[k].memory[i].name);
-			number(&b, (double)p->process[k].memory[i].bytes);
+			ADD_ROW(s, number(p->process[k].rank), text(p->process[k].memory[i].name),
+				number((double)p->process[k].memory[i].bytes));
 		}
 }
 
@@ -545,20 +518,19 @@ static const struct profile_column counter_columns[] = {
 static void add_counters(const struct profile *p, struct profile_sections *all)
 {
 	uint32_t n = 0;
-	struct builder b;
+	struct profile_section *s;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].ncounter;
-	b = begin(p, all, "counters", "Hardware counters", counter_columns, 4, n);
+	s = BEGIN(all, "counters", "Hardware counters", counter_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].ncounter; i++) {
-			number(&b, p->process[k].rank);
-			text(&b, p->process[k].counter[i].name);
-			number(&b, p->process[k].counter[i].value);
-			number(&b, ratio(p->process[k].counter[i].value, 1e-9 * (double)p->ns));
+			ADD_ROW(s, number(p->process[k].rank), text(p->process[k].counter[i].name),
+				number(p->process[k].counter[i].value),
+				number(ratio(p->process[k].counter[i].value, 1e-9 * (double)p->ns)));
 		}
 	if (!n && p->nprocess && p->process[0].no_counters)
-		b.s->note = arena_printf(b.a, "None: %s.", p->process[0].no_counters);
+		s->note = arena_printf(&all->arena, "None: %s.", p->process[0].no_counters);
 }
 
 static const struct profile_column advice_columns[] = {
@@ -569,12 +541,11 @@ static const struct profile_column advice_columns[] = {
 
 static void add_advice(const struct profile *p, struct profile_sections *all)
 {
-	struct builder b = begin(p, all, "advice", "Advice", advice_columns, 3, p->nadvice);
+	struct profile_section *s = BEGIN(all, "advice", "Advice", advice_columns, p->nadvice);
 
 	for (uint32_t k = 0; k < p->nadvice; k++) {
-		text(&b, p->advice[k].code);
-		text(&b, p->advice[k].text);
-		number(&b, p->advice[k].gain);
+		ADD_ROW(s, text(p->advice[k].code), text(p->advice[k].text),
+			number(p->advice[k].gain));
 	}
 }
 
